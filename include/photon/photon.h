@@ -1,0 +1,12 @@
+/**
+ * Everything of Photon's C interface. See README.md for a first program.
+ */
+#ifndef PHOTON_PHOTON_H
+#define PHOTON_PHOTON_H
+
+#include "context.h"
+#include "memory.h"
+#include "rma.h"
+#include "types.h"
+
+#endif

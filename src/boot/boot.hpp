@@ -1,0 +1,71 @@
+// Who the ranks are, and a slow side channel that carries descriptors between ranks of one host.
+// Invariant: messages between two ranks arrive in order, whole, or not at all (then `gone` says so).
+// Owner: the Context; one thread at a time (the engine's lane lock).
+//
+// Three kinds, chosen by open(): the launcher's socket (photonrun), the caller's callbacks with a
+// datagram socket per rank in the abstract namespace, and a job of one rank.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <photon/context.h>
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+
+namespace photon::boot {
+
+using Rank = ph_rank;
+using Secret = std::array<std::byte, 32>;
+
+inline constexpr std::size_t kMaxMessageBytes = 1024;
+inline constexpr std::size_t kMaxMessageFds = 4;
+
+struct Message {
+  enum class Kind { data, gone };  // gone: the rank's process ended; nothing more will come
+  Kind kind = Kind::data;
+  Rank from = 0;
+  std::vector<std::byte> bytes;
+  std::vector<base::UniqueFd> fds;
+};
+
+class Boot {
+ public:
+  virtual ~Boot() = default;
+  Boot() = default;
+  Boot(const Boot&) = delete;
+  Boot& operator=(const Boot&) = delete;
+
+  virtual Rank rank() const = 0;
+  virtual std::uint32_t size() const = 0;
+  virtual const Secret& secret() const = 0;
+  // Ranks of this job on this host (for deciding whether a core is free).
+  virtual std::uint32_t local_size() const = 0;
+
+  // Sends bytes (<= kMaxMessageBytes) and duplicates of fds to a rank. Never blocks: true = taken
+  // (queued inside if the socket is full); false = the rank is gone.
+  virtual base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
+                                  std::span<const int> fds) = 0;
+  // The next message, or nothing. Never blocks. Also flushes what send() queued.
+  virtual base::Result<std::optional<Message>> receive() = 0;
+  // Readable when receive() may have something; -1 if there is none.
+  virtual int poll_fd() const = 0;
+
+  // Collective. `serve` is called again and again while waiting (it progresses the engine, whose
+  // data messages receive() must go on delivering: serve() itself calls receive()).
+  virtual base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                   const std::function<void()>& serve) = 0;
+  virtual base::Result<> barrier(const std::function<void()>& serve) = 0;
+};
+
+// The caller's bootstrap if given, else the launcher's environment (PHOTON_LAUNCH_FD), else alone.
+base::Result<std::unique_ptr<Boot>> open(const ph_bootstrap* bootstrap);
+
+}  // namespace photon::boot
