@@ -1,0 +1,166 @@
+// A job whose ranks are threads of this process: how most tests run.
+//
+//   ThreadJob job(4, {{"shm_cma", "off"}});
+//   job.run([](ph_context* context, ph_rank rank) { ... EXPECT_EQ(...); ... });
+//
+// run() creates one context per thread through ph_bootstrap callbacks, calls the body, waits
+// (serving peers) until every body has returned, finalizes and destroys. An exception in a body
+// and a status other than PH_OK from create or finalize are failures of the test that name the
+// rank; a body may finalize its context itself, but not destroy it. ASSERT_* ends that rank's body.
+// A job that is not over at the deadline aborts the process and says which ranks are still busy.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <photon/photon.h>
+
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "meeting_point.hpp"
+#include "watchdog.hpp"
+
+namespace photon::test {
+
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+class ThreadJob {
+ public:
+  using Body = std::function<void(ph_context*, ph_rank)>;
+  using BareBody = std::function<void(const ph_bootstrap&)>;
+
+  explicit ThreadJob(std::uint32_t ranks_count, Options options = {},
+                     std::chrono::milliseconds deadline = std::chrono::seconds(60))
+      : options_(std::move(options)), deadline_(deadline), meeting_(ranks_count) {
+    for (ph_rank rank = 0; rank < ranks_count; ++rank) seats_.push_back({this, rank});
+    steps_.resize(ranks_count, "not started");
+  }
+
+  ThreadJob(const ThreadJob&) = delete;
+  ThreadJob& operator=(const ThreadJob&) = delete;
+
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(seats_.size()); }
+
+  // One running context per thread.
+  void run(const Body& body) {
+    run_bare([&](const ph_bootstrap& bootstrap) { run_rank(bootstrap, body); });
+  }
+
+  // One thread per rank with its bootstrap only: for tests of create, finalize and death.
+  void run_bare(const BareBody& body) {
+    const Watchdog watchdog(deadline_, [this] { return describe(); });
+    std::vector<std::thread> threads;
+    for (Seat& seat : seats_) threads.emplace_back([&] { guard(seat, body); });
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  // Create a context with this job's options; null after recording a failure.
+  ph_context* create(const ph_bootstrap& bootstrap) {
+    std::vector<ph_option> options;
+    for (const auto& [name, value] : options_) options.push_back({name.c_str(), value.c_str()});
+    ph_config config = {};
+    config.size = sizeof config;
+    config.bootstrap = &bootstrap;
+    config.options = options.data();
+    config.options_count = options.size();
+    ph_context* context = nullptr;
+    ph_error error = {};
+    const ph_status status = ph_context_create(&config, &context, &error);
+    if (status == PH_OK) return context;
+    ADD_FAILURE() << "rank " << bootstrap.rank << ": ph_context_create: " << error.text;
+    meeting_.break_up();
+    return nullptr;
+  }
+
+  // All ranks wait for all, serving their peers meanwhile; takes no completion.
+  void meet(ph_context* context) {
+    const std::uint64_t round = meeting_.arrive_only();
+    const ph_query any = {PH_ANY_RANK, PH_EITHER, nullptr};
+    constexpr std::int64_t kSliceUs = 500;
+    while (!meeting_.is_over(round)) {
+      // With unprobed completions at hand the wait returns at once: leave the core to the others.
+      if (ph_wait(context, any, kSliceUs) != PH_TIMEOUT) std::this_thread::yield();
+    }
+  }
+
+  // All ranks wait for all; serves nobody.
+  void meet() { meeting_.meet(); }
+
+ private:
+  struct Seat {
+    ThreadJob* job;
+    ph_rank rank;
+  };
+
+  static int allgather(void* user, const void* mine, void* all, std::size_t size_bytes) {
+    const Seat& seat = *static_cast<Seat*>(user);
+    return seat.job->meeting_.gather(seat.rank, mine, all, size_bytes) ? 0 : -1;
+  }
+
+  static int barrier(void* user) {
+    return static_cast<Seat*>(user)->job->meeting_.meet() ? 0 : -1;
+  }
+
+  void guard(Seat& seat, const BareBody& body) {
+    note(seat.rank, "running");
+    try {
+      body({&seat, seat.rank, size(), &allgather, &barrier});
+    } catch (const std::exception& exception) {
+      ADD_FAILURE() << "rank " << seat.rank << " threw: " << exception.what();
+      meeting_.break_up();
+    } catch (...) {
+      ADD_FAILURE() << "rank " << seat.rank << " threw something that is no std::exception";
+      meeting_.break_up();
+    }
+    note(seat.rank, "");
+  }
+
+  void run_rank(const ph_bootstrap& bootstrap, const Body& body) {
+    note(bootstrap.rank, "in ph_context_create");
+    ph_context* context = create(bootstrap);
+    if (context == nullptr) return;
+    const std::unique_ptr<ph_context, void (*)(ph_context*)> owner(context, &ph_context_destroy);
+    note(bootstrap.rank, "in the body");
+    body(context, bootstrap.rank);
+    note(bootstrap.rank, "waiting for the other bodies");
+    meet(context);
+    note(bootstrap.rank, "in ph_finalize");
+    const ph_status status = ph_finalize(context);
+    if (status == PH_OK || status == PH_ERR_STATE) return;  // the body may have finalized
+    ph_error error = {};
+    ph_last_error(context, &error);
+    ADD_FAILURE() << "rank " << bootstrap.rank << ": ph_finalize: " << ph_status_text(status)
+                  << ": " << error.text;
+  }
+
+  void note(ph_rank rank, const char* step) {
+    const std::scoped_lock lock(steps_mutex_);
+    steps_[rank] = step;
+  }
+
+  std::string describe() {
+    const std::scoped_lock lock(steps_mutex_);
+    std::string text;
+    for (std::size_t rank = 0; rank < steps_.size(); ++rank) {
+      if (steps_[rank].empty()) continue;
+      text += "Rank " + std::to_string(rank) + ": " + steps_[rank] + ". ";
+    }
+    return text;
+  }
+
+  const Options options_;
+  const std::chrono::milliseconds deadline_;
+  MeetingPoint meeting_;
+  std::vector<Seat> seats_;
+  std::mutex steps_mutex_;
+  std::vector<std::string> steps_;
+};
+
+}  // namespace photon::test

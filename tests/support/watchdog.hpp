@@ -1,0 +1,58 @@
+// Ends the process with a message when a test takes longer than it may: a deadlocked test that is
+// aborted leaves a core and a name, one that hangs leaves nothing.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace photon::test {
+
+class Watchdog {
+ public:
+  // `describe` runs in the watchdog's thread at the deadline and says who is still busy.
+  explicit Watchdog(std::chrono::milliseconds deadline, std::function<std::string()> describe = {})
+      : describe_(std::move(describe)), thread_([this, deadline] { watch(deadline); }) {}
+
+  Watchdog(const Watchdog&) = delete;
+  Watchdog& operator=(const Watchdog&) = delete;
+
+  ~Watchdog() {
+    {
+      const std::scoped_lock lock(mutex_);
+      done_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  void watch(std::chrono::milliseconds deadline) {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_for(lock, deadline, [this] { return done_; })) return;
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    const std::string who = describe_ ? describe_() : std::string();
+    std::fprintf(stderr, "\nWATCHDOG: %s.%s is not over after %lld ms. %s\n",
+                 test != nullptr ? test->test_suite_name() : "(no suite)",
+                 test != nullptr ? test->name() : "(no test)",
+                 static_cast<long long>(deadline.count()), who.c_str());
+    std::fflush(nullptr);
+    std::abort();
+  }
+
+  std::function<std::string()> describe_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace photon::test
