@@ -1,0 +1,3 @@
+# The layer check without a build: cmake -DPHOTON_SOURCE_ROOT=<tree> -P cmake/CheckLayers.cmake
+include(${CMAKE_CURRENT_LIST_DIR}/PhotonLayers.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/../src/layers.cmake)

@@ -1,0 +1,23 @@
+# What `make install` puts where: library, headers, CMake package, photon.pc. Tools install
+# themselves (PhotonPrograms).
+include(CMakePackageConfigHelpers)
+
+install(TARGETS photon EXPORT PhotonTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/photon
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Photon)
+install(EXPORT PhotonTargets NAMESPACE Photon:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/PhotonConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/PhotonConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/PhotonConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/PhotonConfig.cmake
+  ${PROJECT_BINARY_DIR}/PhotonConfigVersion.cmake DESTINATION ${package_dir})
+
+# The prefix is computed from where photon.pc lies, so that an installed tree can be moved.
+file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(${PROJECT_SOURCE_DIR}/cmake/photon.pc.in ${PROJECT_BINARY_DIR}/photon.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/photon.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,55 @@
+# What a build can be told, and the flags every target of the project gets (photon_flags).
+
+option(PHOTON_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(PHOTON_WERROR "Warnings are errors" OFF)
+option(PHOTON_FUZZ "Build tests/fuzz with libFuzzer (clang only)" OFF)
+set(PHOTON_SANITIZE "" CACHE STRING "Argument of -fsanitize=, e.g. address,undefined")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+# Tools and the tests' helper programs share one folder, so that a test finds both by name.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+find_program(PHOTON_CCACHE ccache)
+if(PHOTON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${PHOTON_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PHOTON_CCACHE})
+endif()
+
+add_library(photon_flags INTERFACE)
+# Missing initializers are the point of `{.size = sizeof args, ...}`: the rest is zero.
+target_compile_options(photon_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers -fno-plt $<$<BOOL:${PHOTON_WERROR}>:-Werror>)
+target_link_options(photon_flags INTERFACE -Wl,-z,now -Wl,-z,relro)
+
+if(PHOTON_SANITIZE)
+  # -O1: the sanitizers' reports stay readable, their tests run in bearable time.
+  target_compile_options(photon_flags INTERFACE
+    -fsanitize=${PHOTON_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  target_link_options(photon_flags INTERFACE -fsanitize=${PHOTON_SANITIZE})
+  if(PHOTON_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Fences are invisible to TSan; where one carries an ordering, the checker in tests/ covers it.
+    target_compile_options(photon_flags INTERFACE -Wno-tsan)
+  endif()
+endif()
+
+if(PHOTON_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "PHOTON_FUZZ needs clang: configure with --preset clang")
+  endif()
+  target_compile_options(photon_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

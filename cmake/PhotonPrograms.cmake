@@ -1,0 +1,70 @@
+# tools/, examples/ and bench/: one executable per folder (or per single .cpp), named after it.
+# They see installed headers only; PhotonLayers checks it.
+
+# Calls photon_program(KIND NAME SOURCES) for every program in a folder of the tree.
+function(photon_add_folder kind)
+  set(base ${PROJECT_SOURCE_DIR}/${kind})
+  file(GLOB entries CONFIGURE_DEPENDS ${base}/*)
+  foreach(entry IN LISTS entries)
+    get_filename_component(name ${entry} NAME_WE)
+    if(IS_DIRECTORY ${entry})
+      file(GLOB sources CONFIGURE_DEPENDS ${entry}/*.cpp ${entry}/*.c)
+    elseif(entry MATCHES "\\.(c|cpp)$")
+      set(sources ${entry})
+    else()
+      set(sources "")
+    endif()
+    if(sources)
+      photon_program(${kind} ${name} "${sources}")
+    endif()
+  endforeach()
+endfunction()
+
+function(photon_program kind name sources)
+  set(target ${name})
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE photon_flags)
+  if(name STREQUAL "photonrun")
+    # A launcher must run where the library does not, so it speaks the protocol on its own.
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  else()
+    target_link_libraries(${target} PRIVATE photon)
+  endif()
+  target_link_libraries(${target} PRIVATE Threads::Threads)
+  add_dependencies(programs ${target})
+  cmake_language(CALL photon_program_${kind} ${target})
+endfunction()
+
+function(photon_program_tools target)
+  find_package(CLI11 REQUIRED)
+  find_package(fmt REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  target_link_libraries(${target} PRIVATE CLI11::CLI11 fmt::fmt-header-only
+    nlohmann_json::nlohmann_json)
+  set_target_properties(${target} PROPERTIES
+    INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endfunction()
+
+function(photon_program_examples target)
+  find_package(PNG REQUIRED)
+  find_package(fmt REQUIRED)
+  find_package(CLI11 REQUIRED)
+  target_link_libraries(${target} PRIVATE PNG::PNG fmt::fmt-header-only CLI11::CLI11)
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples)
+endfunction()
+
+function(photon_program_bench target)
+  find_package(benchmark REQUIRED)
+  target_link_libraries(${target} PRIVATE benchmark::benchmark)
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+endfunction()
+
+macro(photon_add_programs)
+  add_custom_target(programs DEPENDS photon)  # what `make demo` needs: no tests
+  photon_add_folder(tools)
+  photon_add_folder(examples)
+  photon_add_folder(bench)
+endmacro()

@@ -1,0 +1,15 @@
+#include "base/result.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace photon::base {
+
+Error system_error(std::string what) {
+  const int number = errno;
+  what += ": ";
+  what += ::strerrordesc_np(number) ? ::strerrordesc_np(number) : "unknown error";
+  return {.status = PH_ERR_SYSTEM, .native_errno = number, .what = std::move(what)};
+}
+
+}  // namespace photon::base

@@ -1,0 +1,13 @@
+# The layers, lowest first, and what each may include. Read by the build and by the check alone.
+photon_layer(base)
+photon_layer(sync          USES base)
+photon_layer(wire          USES base)
+photon_layer(boot          USES base)
+photon_layer(transport     USES base sync wire)
+photon_layer(transport/shm USES base sync wire boot transport)
+photon_layer(transport/sim USES base sync wire boot transport)
+photon_layer(engine        USES base sync wire boot transport)
+photon_layer(api           USES base sync wire boot transport engine transport/shm transport/sim)
+
+photon_check_layers()
+photon_check_public_only(tools examples bench)
