@@ -8,7 +8,7 @@
 //   heavy_barrier()  the dear half: afterwards every store any thread made before its own last
 //                    light_barrier is visible, and every later load of theirs sees ours
 //   full_fence()     store-load fence, for when no heavy_barrier is to be had
-//   relax()          in a spin loop
+//   relax(), pause() in a spin loop
 // Owner: none (types and static functions only).
 #pragma once
 
@@ -57,6 +57,8 @@ struct HardwarePolicy {
   static void heavy_barrier() noexcept { issue_heavy_barrier(); }
   static void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void relax() noexcept { __builtin_ia32_pause(); }
+  // In a spin loop whose partner may need our core: after a while, give it up.
+  static void pause(unsigned spins) noexcept;
 };
 
 }  // namespace photon::sync

@@ -1,0 +1,115 @@
+// The lane's lock: free for the thread that always comes, correct for all others.
+//
+// One thread owns the bias and enters with two plain stores and two loads; no locked instruction,
+// which would wait for stores still on their way to the peer (PROTOTYPES: lock and fence per
+// message cost two thirds of the rate). Another thread revokes the bias with a heavy barrier; then
+// everybody takes the mutex word, until one thread has come alone often enough to get the bias.
+//
+//   biased(T) -- T enters: busy=1, owner is still T --> held by T --> biased(T)
+//   biased(T) -- U: takes the word, owner=0, heavy barrier, waits for busy=0 --> shared
+//   shared    -- U was alone for `patience` turns --> biased(U)   (patience doubles, 8 grants at most)
+//
+// Argument: T's store of busy and second load of owner against U's store of owner and load of
+// busy is Dekker's pattern; U's heavy barrier makes it safe without a fence in T. Each grant has a
+// busy word of its own, so a thread that read a stale owner cannot disturb the next one's. [bias]
+// Owner: one per lane. Threads are named by a token, unique among living threads, a multiple of 16.
+#pragma once
+
+#include <cstdint>
+
+#include "sync/policy.hpp"
+
+namespace photon::sync {
+
+template <class Policy>
+class BiasLock {
+ public:
+  using Token = std::uint64_t;
+  enum class Held : std::uint64_t {};  // how the lock was taken; unlock() wants it back
+
+  // Without a heavy barrier there is no bias: every entry takes the word.
+  explicit BiasLock(bool may_bias, Token first = 0) noexcept
+      : owner_(may_bias ? first : 0), may_bias_(may_bias) {}
+
+  Held lock(Token me) noexcept {
+    Held held;
+    if (try_biased(me, held)) return held;
+    return lock_slow(me);
+  }
+
+  // Enter if we own the bias; false: nothing was taken.
+  bool try_biased(Token me, Held& held) noexcept {
+    const Token owner = owner_.load(std::memory_order_relaxed);
+    if ((owner & ~kGrantMask) != me) return false;
+    auto& busy = busy_[owner & kGrantMask];
+    busy.store(1, std::memory_order_relaxed);
+    Policy::light_barrier();  // pairs with the revoker's heavy barrier [bias]
+    held = Held{owner & kGrantMask};
+    if (owner_.load(std::memory_order_relaxed) == owner) return true;
+    busy.store(0, std::memory_order_release);  // [bias]
+    return false;
+  }
+
+  void unlock(Held held) noexcept {
+    if (held == kByWord)
+      word_.store(0, std::memory_order_release);  // [word]
+    else
+      busy_[static_cast<std::uint64_t>(held)].store(0, std::memory_order_release);  // [bias]
+  }
+
+ private:
+  static constexpr Token kGrantMask = 7;
+  static constexpr unsigned kGrants = 8;
+  static constexpr Held kByWord{~std::uint64_t{0}};
+
+  Held lock_slow(Token me) noexcept {
+    take_word();
+    // The word is ours: nobody else changes owner_.
+    if (const Token owner = owner_.load(std::memory_order_relaxed); owner != 0) revoke(owner);
+    if (last_ != me) {
+      last_ = me;
+      alone_ = 0;
+    } else if (may_bias_ && ++alone_ >= patience_ && grants_ + 1 < kGrants) {
+      grant(me);
+    }
+    return kByWord;
+  }
+
+  void take_word() noexcept {
+    for (unsigned spins = 0;; ++spins) {
+      std::uint64_t free = 0;
+      if (word_.load(std::memory_order_relaxed) == 0 &&
+          word_.compare_exchange(free, 1, std::memory_order_acquire,  // [word]
+                                 std::memory_order_relaxed))
+        return;
+      Policy::pause(spins);
+    }
+  }
+
+  void revoke(Token owner) noexcept {
+    owner_.store(0, std::memory_order_relaxed);
+    Policy::heavy_barrier();  // pairs with the owner's light barrier [bias]
+    const auto& busy = busy_[owner & kGrantMask];
+    for (unsigned spins = 0; busy.load(std::memory_order_acquire) != 0; ++spins)  // [bias]
+      Policy::pause(spins);
+  }
+
+  // We hold the word and go on holding it for this turn; the bias is for the next one. A biased
+  // entry before our unlock is ourselves only, and a thread does not enter twice.
+  void grant(Token me) noexcept {
+    alone_ = 0;
+    patience_ *= 8;
+    owner_.store(me | ++grants_, std::memory_order_relaxed);
+  }
+
+  alignas(64) typename Policy::template Atomic<Token> owner_;
+  typename Policy::template Atomic<std::uint64_t> busy_[kGrants];
+  alignas(64) typename Policy::template Atomic<std::uint64_t> word_;
+  Token last_ = 0;            // this and below: under the word
+  std::uint64_t alone_ = 0;
+  std::uint64_t patience_ = 64;
+  std::uint64_t grants_ = 0;
+  bool may_bias_ = true;
+};
+
+}  // namespace photon::sync

@@ -1,0 +1,147 @@
+// The ring that carries every record: one producer, one consumer, lines of 64 bytes.
+//
+// Word 0 of every line holds the lap tag of the lap it was written in; payload never stands there.
+// A record is 1..n consecutive lines. The producer fills all of them and publishes the first
+// line's word last, so a small record costs one line transfer.
+//
+//   line: free -> filled (producer, private) -> published -[record]-> read -> free -[credit]->
+//
+// Invariants: 0 <= tail - head <= capacity; every line is written once each lap; hence at position
+// p a line's tag is that of p's lap (published) or of the lap before (free), and 0 in lap 0. Any
+// other tag is garbage: the consumer says so instead of waiting for ever.
+// Owner: the memory belongs to the transport; each half belongs to one rank's engine (lane lock).
+#pragma once
+
+#include <cstdint>
+
+#include "sync/policy.hpp"
+
+namespace photon::sync {
+
+inline constexpr unsigned kWordsPerLine = 7;  // beside the tag word
+
+template <class Policy>
+struct alignas(64) RingLine {
+  typename Policy::template Atomic<std::uint64_t> head;
+  typename Policy::template Cell<std::uint64_t> words[kWordsPerLine];
+};
+
+// Written by the consumer, read by the producer: what came free. On lines of its own, published
+// in batches, off the latency path.
+template <class Policy>
+struct CreditWords {
+  alignas(64) typename Policy::template Atomic<std::uint64_t> lines;  // lines consumed
+  typename Policy::template Atomic<std::uint64_t> ledger;             // ids probed
+  typename Policy::template Atomic<std::uint64_t> bulk;               // bulk bytes consumed
+  alignas(64) typename Policy::template Atomic<std::uint64_t> cold;   // 1: ring my bell
+};
+
+// Tag of the lap that position belongs to. Never 0 in the first 65535 laps, so zeroed memory is
+// never a record; 16 bits suffice because a line can only hold this lap's tag or the last one's.
+constexpr std::uint64_t lap_tag(std::uint64_t position, unsigned capacity_log2) noexcept {
+  return ((position >> capacity_log2) + 1) & 0xffff;
+}
+
+template <class Policy>
+class LineProducer {
+ public:
+  using Line = RingLine<Policy>;
+  using Credits = CreditWords<Policy>;
+
+  LineProducer() = default;
+  LineProducer(Line* lines, const Credits* credits, unsigned capacity_log2) noexcept
+      : lines_(lines), credits_(credits), log2_(capacity_log2) {}
+
+  // Lines that may be written now; looks at the consumer's word only if the known ones run out.
+  bool has_room(std::uint64_t lines_count) noexcept {
+    if (tail_ + lines_count - freed_ <= capacity()) return true;
+    refresh();
+    return tail_ + lines_count - freed_ <= capacity();
+  }
+  void refresh() noexcept {
+    const auto lines = credits_->lines.load(std::memory_order_acquire);  // [credit]
+    if (lines <= tail_ && lines >= freed_) freed_ = lines;  // else garbage: keep what we know
+  }
+  std::uint64_t room() const noexcept { return capacity() - (tail_ - freed_); }
+
+  // The i-th line of the record being built; its words may be set freely until publish().
+  Line& line(std::uint64_t i) noexcept { return lines_[(tail_ + i) & (capacity() - 1)]; }
+
+  // Make the record visible. `header` has zeros in the tag's 16 bits.
+  void publish(std::uint64_t header, std::uint64_t lines_count) noexcept {
+    for (std::uint64_t i = 1; i < lines_count; ++i)
+      line(i).head.store(lap_tag(tail_ + i, log2_), std::memory_order_relaxed);
+    lines_[tail_ & (capacity() - 1)].head.store(header | lap_tag(tail_, log2_),
+                                                std::memory_order_release);  // [record]
+    tail_ += lines_count;
+  }
+
+  std::uint64_t tail() const noexcept { return tail_; }
+  std::uint64_t capacity() const noexcept { return std::uint64_t{1} << log2_; }
+
+ private:
+  Line* lines_ = nullptr;
+  const Credits* credits_ = nullptr;
+  std::uint64_t tail_ = 0;   // lines written
+  std::uint64_t freed_ = 0;  // lines known to be consumed
+  unsigned log2_ = 0;
+};
+
+template <class Policy>
+class LineConsumer {
+ public:
+  using Line = RingLine<Policy>;
+  using Credits = CreditWords<Policy>;
+  enum class State { empty, record, garbage };
+
+  LineConsumer() = default;
+  LineConsumer(const Line* lines, Credits* credits, unsigned capacity_log2) noexcept
+      : lines_(lines), credits_(credits), log2_(capacity_log2), tag_(lap_tag(0, capacity_log2)) {}
+
+  // Look at the next line; header() is valid after State::record.
+  State peek() noexcept {
+    header_ = lines_[head_ & (capacity() - 1)].head.load(std::memory_order_acquire);  // [record]
+    if ((header_ & 0xffff) == tag_) return State::record;
+    return previous_tag(header_ & 0xffff) ? State::empty : State::garbage;
+  }
+  std::uint64_t header() const noexcept { return header_; }
+
+  const Line& line(std::uint64_t i) const noexcept {
+    return lines_[(head_ + i) & (capacity() - 1)];
+  }
+  // Whether line i of the current record carries the tag it must.
+  bool tagged(std::uint64_t i) const noexcept {
+    return line(i).head.load(std::memory_order_relaxed) == lap_tag(head_ + i, log2_);
+  }
+  // Done with the record; the lines stay ours until the credit is published.
+  void pop(std::uint64_t lines_count) noexcept {
+    head_ += lines_count;
+    tag_ = lap_tag(head_, log2_);
+  }
+
+  // Lines popped and not yet given back.
+  std::uint64_t owed() const noexcept { return head_ - published_; }
+  void publish_lines() noexcept {
+    credits_->lines.store(head_, std::memory_order_release);  // [credit]
+    published_ = head_;
+  }
+  std::uint64_t head() const noexcept { return head_; }
+  std::uint64_t capacity() const noexcept { return std::uint64_t{1} << log2_; }
+  Credits* credits() const noexcept { return credits_; }
+
+ private:
+  bool previous_tag(std::uint64_t tag) const noexcept {
+    if (head_ < capacity()) return tag == 0;
+    return tag == lap_tag(head_ - capacity(), log2_);
+  }
+
+  const Line* lines_ = nullptr;
+  Credits* credits_ = nullptr;
+  std::uint64_t head_ = 0;       // lines consumed
+  std::uint64_t published_ = 0;  // lines given back
+  std::uint64_t header_ = 0;
+  unsigned log2_ = 0;
+  std::uint64_t tag_ = 0;        // of head_'s lap
+};
+
+}  // namespace photon::sync

@@ -1,0 +1,115 @@
+// The byte layout of records (docs/wire-format.md): pure encode and decode of header words.
+// Invariant: decode() of any 64-bit word either refuses or yields values within the limits below.
+// Owner: none.
+//
+//   bits  0..15  lap tag (the transport's; zero here)
+//   bits 16..23  kind
+//   bits 24..31  lines of the record, 1..kMaxLines
+//   bits 32..47  id bytes; kNoId: the record carries no user id
+//   bits 48..63  payload bytes inside the record
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace photon::wire {
+
+inline constexpr std::uint32_t kVersion = 1;
+
+enum class Kind : std::uint8_t {
+  put = 1,     // words: address, key, then id and payload: lands inside the record
+  put_acked,   // the same; the target answers with ack
+  bulk,        // words: address, key, bulk size, then id: payload in the bulk ring
+  bulk_acked,  // the same; the target answers with ack
+  get,         // words: address, key, size, token: serve me this
+  get_data,    // words: token, offset, bulk size: part of a get's answer, in the bulk ring
+  get_failed,  // words: token, status
+  ack,         // words: status, of the oldest record that asked for one
+  refused,     // words: status, address, first 8 bytes of the id: a put that did not land
+  bye,         // the sender has finalized; nothing follows
+};
+inline constexpr std::uint8_t kKinds = 10;
+
+inline constexpr std::uint32_t kNoId = 0xffff;
+inline constexpr std::uint32_t kMaxIdBytes = 1024;
+inline constexpr std::uint32_t kMaxPackedBytes = 1024;
+inline constexpr std::uint32_t kWordsPerLine = 7;
+inline constexpr std::uint32_t kLineDataBytes = kWordsPerLine * 8;
+
+// Words before the id in a record of each kind.
+constexpr std::uint32_t fixed_words(Kind kind) noexcept {
+  switch (kind) {
+    case Kind::put:
+    case Kind::put_acked:
+    case Kind::get_failed:
+      return 2;
+    case Kind::bulk:
+    case Kind::bulk_acked:
+    case Kind::get_data:
+    case Kind::refused:
+      return 3;
+    case Kind::get:
+      return 4;
+    case Kind::ack:
+      return 1;
+    case Kind::bye:
+      return 0;
+  }
+  return 0;
+}
+
+struct Header {
+  Kind kind = Kind::bye;
+  std::uint32_t lines = 1;
+  std::uint32_t id_bytes = kNoId;
+  std::uint32_t payload_bytes = 0;
+
+  constexpr bool has_id() const noexcept { return id_bytes != kNoId; }
+  constexpr std::uint32_t id_words() const noexcept { return has_id() ? (id_bytes + 7) / 8 : 0; }
+};
+
+// Lines a record needs.
+constexpr std::uint32_t lines_for(Kind kind, std::uint32_t id_bytes,
+                                  std::uint32_t payload_bytes) noexcept {
+  const std::uint32_t id_words = id_bytes == kNoId ? 0 : (id_bytes + 7) / 8;
+  const std::uint32_t words = fixed_words(kind) + id_words + (payload_bytes + 7) / 8;
+  return words <= kWordsPerLine ? 1 : (words + kWordsPerLine - 1) / kWordsPerLine;
+}
+inline constexpr std::uint32_t kMaxLines =
+    lines_for(Kind::put, kMaxIdBytes, kMaxPackedBytes);
+static_assert(kMaxLines <= 48 && kMaxLines <= 255);  // 3/4 of the smallest ring; 8 bits
+
+constexpr std::uint64_t encode(Kind kind, std::uint32_t id_bytes,
+                               std::uint32_t payload_bytes) noexcept {
+  return static_cast<std::uint64_t>(kind) << 16 |
+         static_cast<std::uint64_t>(lines_for(kind, id_bytes, payload_bytes)) << 24 |
+         static_cast<std::uint64_t>(id_bytes) << 32 |
+         static_cast<std::uint64_t>(payload_bytes) << 48;
+}
+
+// Whether records of this kind may carry the user's id / a payload.
+constexpr bool may_have_id(Kind kind) noexcept {
+  return kind == Kind::put || kind == Kind::put_acked || kind == Kind::bulk ||
+         kind == Kind::bulk_acked;
+}
+constexpr bool may_have_payload(Kind kind) noexcept {
+  return kind == Kind::put || kind == Kind::put_acked;
+}
+
+// Anything may stand in a word another process wrote: nothing outside the limits gets through.
+constexpr std::optional<Header> decode(std::uint64_t word) noexcept {
+  const auto kind = static_cast<std::uint8_t>(word >> 16);
+  if (kind == 0 || kind > kKinds) return std::nullopt;
+  Header header{static_cast<Kind>(kind), static_cast<std::uint32_t>(word >> 24 & 0xff),
+                static_cast<std::uint32_t>(word >> 32 & 0xffff),
+                static_cast<std::uint32_t>(word >> 48)};
+  if (header.has_id() && (header.id_bytes > kMaxIdBytes || !may_have_id(header.kind)))
+    return std::nullopt;
+  if (header.payload_bytes > (may_have_payload(header.kind) ? kMaxPackedBytes : 0))
+    return std::nullopt;
+  if (header.lines != lines_for(header.kind, header.id_bytes, header.payload_bytes))
+    return std::nullopt;
+  return header;
+}
+
+}  // namespace photon::wire
