@@ -1,0 +1,135 @@
+// The one contract of every transport: connect my sending half of a line ring to your receiving
+// half, and, where the hardware allows, let me reach your memory.
+//
+// The data path needs no call into the transport: the engine writes records into the ring of a
+// Link and reads them from it. In shm that ring is the memory both ranks share; other transports
+// carry the lines across. What a transport is asked for:
+//
+//   connect(rank)   make a Link; its sending half works at once, the receiving half appears when
+//                   the peer has answered (Sink::on_link)
+//   kick(rank)      I published records or credits in that Link, and nobody polls them hot
+//   poll(sink)      now and then: bells, side channel, clocks; says which links have news
+//   reach/read/write   memory of the peer that we can touch by ourselves
+//   announce/look/sleep   idle without a lost wake-up
+//
+// Order: lines of one link arrive in order, and bulk bytes no later than the record that announces
+// them. Credits are monotonic words; they may arrive late, never too high.
+// Threads: one at a time (the engine's lane lock), but sleep(), which runs without it, and wake(),
+// which any thread may call at any time.
+// Owner: the engine owns its transport; the transport owns the memory that Links point to, from
+// connect() until disconnect() or its own end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <photon/context.h>
+
+#include "base/config.hpp"
+#include "base/result.hpp"
+#include "sync/intent.hpp"
+#include "sync/line_ring.hpp"
+#include "sync/region_table.hpp"
+#include "sync/sleep_gate.hpp"
+
+namespace photon::transport {
+
+using Rank = ph_rank;
+using Policy = sync::HardwarePolicy;
+using Line = sync::RingLine<Policy>;
+using Credits = sync::CreditWords<Policy>;
+using Intent = sync::Intent<Policy>;
+using RegionEntry = sync::RegionEntry<Policy>;
+
+// What two connected ranks share, seen from one of them. All pointers are the transport's.
+//
+//   sending only (connect) -- the peer answered --> both halves -- disconnect --> gone
+struct Link {
+  // Sending half.
+  Line* tx_lines = nullptr;
+  const Credits* tx_credits = nullptr;  // the peer writes
+  std::byte* tx_bulk = nullptr;
+  Intent* tx_intent = nullptr;          // null: nothing of the peer can be reached
+  bool kick_always = false;             // else kick() is due only while tx_credits->cold is set
+  bool fenced = false;                  // the peer cannot issue heavy barriers: we fence
+
+  // Receiving half; null until the peer answered.
+  const Line* rx_lines = nullptr;
+  Credits* rx_credits = nullptr;
+  const std::byte* rx_bulk = nullptr;
+  const Intent* rx_intent = nullptr;          // what the peer is copying in our memory
+  const RegionEntry* peer_regions = nullptr;  // null: only the peer can check keys
+};
+
+// How an initiator may touch [address, address + size) of a peer.
+struct Reach {
+  enum class Kind : std::uint8_t {
+    none,    // only by records
+    mapped,  // at `local`: plain loads and stores
+    call,    // by read() and write(): a system call that needs nobody at the peer
+  };
+  Kind kind = Kind::none;
+  std::byte* local = nullptr;
+};
+
+// What poll() reports. Called only from inside poll().
+class Sink {
+ public:
+  virtual void on_link(Rank rank) = 0;      // the Link's receiving half is there (or: a new peer)
+  virtual void on_activity(Rank rank) = 0;  // look at its ring: there may be records or credits
+  virtual void on_gone(Rank rank, const base::Error& why) = 0;  // nothing more will arrive
+
+ protected:
+  ~Sink() = default;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  virtual const char* name() const noexcept = 0;
+  // Empty probes between two poll()s; 1 where news arrives only through poll().
+  virtual unsigned poll_interval() const noexcept = 0;
+
+  // The Link to a rank (also to ourselves), made at first contact. Idempotent, never blocks.
+  virtual base::Result<Link*> connect(Rank rank) = 0;
+  // Release the Link; the engine holds no pointer into it any more.
+  virtual void disconnect(Rank rank) noexcept = 0;
+
+  virtual void kick(Rank rank) noexcept = 0;
+  virtual void poll(Sink& sink) noexcept = 0;
+  // Whether everything handed over has left this process (finalize waits for it).
+  virtual bool drained() const noexcept = 0;
+
+  virtual Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
+  // Reach::Kind::call only. All of the bytes or an error.
+  virtual base::Result<> read(Rank rank, std::uint64_t address,
+                              std::span<std::byte> destination) noexcept = 0;
+  virtual base::Result<> write(Rank rank, std::uint64_t address,
+                               std::span<const std::byte> source) noexcept = 0;
+
+  // Memory that peers can map; the engine hands it out (ph_alloc). Empty: there is none, and the
+  // engine uses ordinary memory.
+  virtual std::span<std::byte> arena() noexcept = 0;
+  // Our registrations, max_regions entries, where the peers see them.
+  virtual std::span<RegionEntry> regions() noexcept = 0;
+
+  // Sleeping: announce(), look at every ring once more, then sleep() or, having found something,
+  // retract(). sleep() returns after a wake-up, at the deadline, or for no reason; it is followed
+  // by retract().
+  virtual void announce() noexcept = 0;
+  virtual void sleep(std::int64_t timeout_us) noexcept = 0;
+  virtual void retract() noexcept = 0;
+  // End this rank's own sleep() from another thread.
+  virtual void wake() noexcept = 0;
+
+  // ph_path_to(): same_process, cma, arena_mapped, reason.
+  virtual void describe(Rank rank, ph_path& path) = 0;
+};
+
+}  // namespace photon::transport
