@@ -1,0 +1,320 @@
+#include "base/config.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace photon::base {
+namespace {
+
+constexpr const char* kOversubscribed[] = {"auto", "yes", "no"};
+constexpr const char* kTransports[] = {"auto", "shm", "sim"};
+constexpr const char* kShmCma[] = {"auto", "off", "on"};
+constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
+
+constexpr std::string_view kPrefix = "PHOTON_";
+constexpr std::uint64_t kKi = 1024;
+constexpr std::uint64_t kMi = kKi * kKi;
+constexpr std::uint64_t kTi = kMi * kMi;
+constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+
+constexpr Field named(std::string_view name, FieldMember member, const char* help) {
+  Field field{.member = member, .help = help};
+  std::copy(kPrefix.begin(), kPrefix.end(), field.environment);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    field.name[i] = c;
+    field.environment[kPrefix.size() + i] =
+        c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return field;
+}
+
+struct Range {
+  std::uint64_t min = 0;
+  std::uint64_t max = 0;
+  bool power_of_two = false;
+  std::uint64_t multiple_of = 1;
+};
+
+constexpr Field number(std::string_view name, std::uint64_t Config::*member, Range range,
+                       const char* help) {
+  Field field = named(name, member, help);
+  field.min = range.min;
+  field.max = range.max;
+  field.power_of_two = range.power_of_two;
+  field.multiple_of = range.multiple_of;
+  return field;
+}
+
+constexpr Field choice(std::string_view name, FieldMember member,
+                       std::span<const char* const> choices, const char* help) {
+  Field field = named(name, member, help);
+  field.choices = choices;
+  return field;
+}
+
+constexpr Field kFields[] = {
+    number("max_cid_size", &Config::max_cid_size, {0, 1024},
+           "Longest completion id, in bytes; the same on all ranks."),
+    number("ledger_slots", &Config::ledger_slots, {2, 65536, true},
+           "Notifications a peer may have under way to this rank before it must queue."),
+    number("ring_lines", &Config::ring_lines, {64, 65536, true},
+           "64-byte lines of the record ring to each peer."),
+    number("requests", &Config::requests, {16, kMi, true},
+           "Operations of this rank under way or not yet probed; beyond that calls say PH_AGAIN."),
+    number("packed_max", &Config::packed_max, {0, 1024},
+           "Largest payload carried inside a record, in bytes."),
+    number("bulk_bytes", &Config::bulk_bytes, {8 * kKi, 64 * kMi, true},
+           "Bytes of the bulk ring to each peer, through which both sides copy at once."),
+    number("bulk_chunk", &Config::bulk_chunk, {kKi, 16 * kMi},
+           "Bytes of one chunk in the bulk ring; at most a quarter of bulk_bytes."),
+    number("direct_min", &Config::direct_min, {0, kAny},
+           "Puts to mapped ph_alloc() memory of at least this many bytes are stored directly."),
+    number("piece_bytes", &Config::piece_bytes, {4 * kKi, 16 * kMi},
+           "Most bytes one call copies itself; the rest is copied by later probes."),
+    number("arena_bytes", &Config::arena_bytes, {kMi, kTi, false, 4 * kKi},
+           "Address space for ph_alloc() memory, in bytes; pages are used only when touched."),
+    number("max_regions", &Config::max_regions, {16, kMi, true},
+           "Registrations that may exist at the same time."),
+    number("finalize_timeout_ms", &Config::finalize_timeout_ms, {0, 1000000000},
+           "Longest that ph_finalize() waits for peers to take what was sent, in milliseconds."),
+    number("unregister_timeout_ms", &Config::unregister_timeout_ms, {0, 1000000000},
+           "Longest that ph_unregister() waits for copies under way, in milliseconds."),
+    number("spin_us", &Config::spin_us, {0, 1000000},
+           "How long ph_wait() spins before it sleeps, in microseconds, if a core is free."),
+    choice("oversubscribed", &Config::oversubscribed, kOversubscribed,
+           "Whether there are more ranks than cores, so that waiting must not spin."),
+    choice("transport", &Config::transport, kTransports, "How peers are reached; auto takes shm."),
+    choice("shm_cma", &Config::shm_cma, kShmCma,
+           "Copies between processes by the kernel; on: fail to start where that is forbidden."),
+    number("sim_seed", &Config::sim_seed, {0, kAny},
+           "Seed of the sim transport; a run is a function of seed, settings and program."),
+    number("sim_delay_ns", &Config::sim_delay_ns, {0, 1000000000},
+           "Longest delay the sim transport adds to a message, in nanoseconds of its clock."),
+    choice("log", &Config::log, kLogLevels, "Least important messages written to stderr."),
+};
+static_assert(std::size(kFields) == kFieldsCount);
+
+// Variables that are not settings: the launcher's, and those of tests and tools.
+constexpr std::string_view kForeignNames[] = {"PHOTON_RANK", "PHOTON_SIZE", "PHOTON_JOB"};
+constexpr std::string_view kForeignPrefixes[] = {"PHOTON_LAUNCH", "PHOTON_TEST_", "PHOTON_STRESS_",
+                                                 "PHOTON_BENCH_"};
+
+std::uint64_t value_of(const Config& config, const Field& field) {
+  return std::visit([&](auto member) { return static_cast<std::uint64_t>(config.*member); },
+                    field.member);
+}
+
+void assign(Config& config, const Field& field, std::uint64_t value) {
+  std::visit(
+      [&](auto member) {
+        using Value = std::remove_reference_t<decltype(config.*member)>;
+        config.*member = static_cast<Value>(value);
+      },
+      field.member);
+}
+
+// The number or the choice's index; nothing if the text is not an allowed value.
+std::optional<std::uint64_t> parse(const Field& field, std::string_view text) {
+  if (!field.choices.empty()) {
+    const auto found = std::find(field.choices.begin(), field.choices.end(), text);
+    if (found == field.choices.end()) return std::nullopt;
+    return static_cast<std::uint64_t>(found - field.choices.begin());
+  }
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{} || stop != end) return std::nullopt;
+  if (value < field.min || value > field.max) return std::nullopt;
+  if (field.power_of_two && (value & (value - 1)) != 0) return std::nullopt;
+  if (value % field.multiple_of != 0) return std::nullopt;
+  return value;
+}
+
+Error config_error(std::string what) {
+  return {.status = PH_ERR_CONFIG, .native_errno = 0, .what = std::move(what)};
+}
+
+std::string source_text(const Field& field, Origin origin) {
+  if (origin == Origin::environment)
+    return std::string("environment variable ") + field.environment;
+  if (origin == Origin::option) return std::string("option ") + field.name;
+  return std::string(origin_text(origin)) + " of " + field.name;
+}
+
+struct Given {
+  std::string_view text;
+  Origin origin;
+};
+
+Result<> set(Config& config, const Field& field, Given given) {
+  const std::optional<std::uint64_t> value = parse(field, given.text);
+  if (!value) {
+    return config_error("setting " + std::string(field.name) + " = \"" + std::string(given.text) +
+                        "\" (" + source_text(field, given.origin) + ") must be " +
+                        allowed_text(field));
+  }
+  assign(config, field, *value);
+  config.origins[static_cast<std::size_t>(&field - kFields)] = given.origin;
+  return {};
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+// The row whose name or variable is spelled most like `text`.
+const Field& nearest(std::string_view text) {
+  const Field* best = kFields;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  for (const Field& field : kFields) {
+    const std::size_t distance =
+        std::min(edit_distance(text, field.name), edit_distance(text, field.environment));
+    if (distance < best_distance) best = &field;
+    best_distance = std::min(best_distance, distance);
+  }
+  return *best;
+}
+
+const Field* find_field(std::string_view text) {
+  const auto is_named = [&](const Field& f) { return text == f.name || text == f.environment; };
+  const Field* found = std::find_if(std::begin(kFields), std::end(kFields), is_named);
+  return found == std::end(kFields) ? nullptr : found;
+}
+
+bool is_foreign(std::string_view variable) {
+  return std::ranges::count(kForeignNames, variable) > 0 ||
+         std::ranges::any_of(kForeignPrefixes, [&](auto p) { return variable.starts_with(p); });
+}
+
+// One pass over the environment: the only place of the library that reads it for settings.
+void for_each_variable(const auto& visit) {
+  for (char** entry = ::environ; entry && *entry; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t equals = text.find('=');
+    if (!text.starts_with(kPrefix) || equals == std::string_view::npos) continue;
+    visit(text.substr(0, equals), text.substr(equals + 1));
+  }
+}
+
+Result<> apply_environment(Config& config) {
+  Result<> result;
+  for_each_variable([&](std::string_view variable, std::string_view value) {
+    const Field* field = find_field(variable);
+    if (result && field) result = set(config, *field, {value, Origin::environment});
+  });
+  return result;
+}
+
+Result<> apply_option(Config& config, const ph_option& option) {
+  if (!option.name) return config_error("an option has no name (null)");
+  const std::string name = option.name;
+  const Field* field = find_field(name);
+  if (!field || name != field->name) {
+    return config_error("there is no setting \"" + name + "\"; the nearest is \"" +
+                        nearest(name).name + "\" (photon-info lists all)");
+  }
+  if (!option.value) {
+    return config_error("setting " + name + " (option) has no value (null); it must be " +
+                        allowed_text(*field));
+  }
+  return set(config, *field, {option.value, Origin::option});
+}
+
+// Rules between settings: what was given must fit, what was not is made to fit.
+Result<> settle(Config& config) {
+  const std::uint64_t largest = config.bulk_bytes / 4;
+  if (config.bulk_chunk <= largest) return {};
+  const Field& chunk = *find_field("bulk_chunk");
+  Origin& origin = config.origins[static_cast<std::size_t>(&chunk - kFields)];
+  if (origin == Origin::built_in) {
+    config.bulk_chunk = largest;
+    origin = Origin::derived;
+    return {};
+  }
+  return config_error("setting bulk_chunk = \"" + std::to_string(config.bulk_chunk) + "\" (" +
+                      source_text(chunk, origin) + ") must be at most a quarter of bulk_bytes = " +
+                      std::to_string(config.bulk_bytes));
+}
+
+}  // namespace
+
+std::span<const Field> fields() noexcept { return kFields; }
+
+std::string value_text(const Config& config, const Field& field) {
+  const std::uint64_t value = value_of(config, field);
+  if (field.choices.empty()) return std::to_string(value);
+  return field.choices[static_cast<std::size_t>(value)];
+}
+
+std::string allowed_text(const Field& field) {
+  if (!field.choices.empty()) {
+    std::string text = "one of ";
+    for (const char* name : field.choices) text.append(name).append(", ");
+    return text.substr(0, text.size() - 2);
+  }
+  std::string kind = field.power_of_two ? "a power of two" : "a whole number";
+  if (field.multiple_of > 1) kind = "a multiple of " + std::to_string(field.multiple_of);
+  return kind + " in [" + std::to_string(field.min) + ", " + std::to_string(field.max) + "]";
+}
+
+const char* origin_text(Origin origin) noexcept {
+  switch (origin) {
+    case Origin::built_in: return "default";
+    case Origin::environment: return "environment";
+    case Origin::option: return "option";
+    case Origin::derived: return "derived";
+  }
+  return "?";
+}
+
+Result<Config> read_config(std::span<const ph_option> options) {
+  Config config;
+  if (Result<> done = apply_environment(config); !done) return done.error();
+  for (const ph_option& option : options) {
+    if (Result<> done = apply_option(config, option); !done) return done.error();
+  }
+  if (Result<> done = settle(config); !done) return done.error();
+  return config;
+}
+
+std::vector<std::string> environment_warnings() {
+  std::vector<std::string> warnings;
+  for_each_variable([&](std::string_view variable, std::string_view) {
+    if (find_field(variable) || is_foreign(variable)) return;
+    warnings.push_back("environment variable " + std::string(variable) +
+                       " is no setting and is ignored; the nearest is " +
+                       nearest(variable).environment);
+  });
+  return warnings;
+}
+
+Result<Config> load_config(std::span<const ph_option> options) {
+  Result<Config> config = read_config(options);
+  if (!config) return config;
+  const Log log(config->log);
+  if (!log.enabled(LogLevel::warn)) return config;
+  for (const std::string& warning : environment_warnings()) {
+    PHOTON_LOG(log, warn, "%s", warning.c_str());
+  }
+  return config;
+}
+
+}  // namespace photon::base

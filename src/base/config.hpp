@@ -1,0 +1,93 @@
+// Every setting of a context: one struct with plain members, one table that describes them.
+// The table feeds the parser, ph_setting_at() and docs/configuration.md.
+// Invariant: a Config that load_config() returned is within the ranges of the table.
+// Owner: the Context; never changes after creation.
+#pragma once
+
+#include <photon/context.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/log.hpp"
+#include "base/result.hpp"
+
+namespace photon::base {
+
+// `automatic` is spelled "auto" in settings.
+enum class Oversubscribed : std::uint8_t { automatic, yes, no };
+enum class TransportChoice : std::uint8_t { automatic, shm, sim };
+enum class ShmCma : std::uint8_t { automatic, off, on };
+
+// Where a value in force came from. `derived`: adjusted by the library afterwards.
+enum class Origin : std::uint8_t { built_in, environment, option, derived };
+
+inline constexpr std::size_t kFieldsCount = 20;
+
+// Defaults stand here; meanings, units and ranges in the table (config.cpp).
+struct Config {
+  std::uint64_t max_cid_size = 8;
+  std::uint64_t ledger_slots = 512;
+  std::uint64_t ring_lines = 512;
+  std::uint64_t requests = 4096;
+  std::uint64_t packed_max = 192;
+  std::uint64_t bulk_bytes = 256 << 10;
+  std::uint64_t bulk_chunk = 32 << 10;
+  std::uint64_t direct_min = 4096;
+  std::uint64_t piece_bytes = 256 << 10;
+  std::uint64_t arena_bytes = 1 << 30;
+  std::uint64_t max_regions = 65536;
+  std::uint64_t finalize_timeout_ms = 10000;
+  std::uint64_t unregister_timeout_ms = 1000;
+  std::uint64_t spin_us = 30;
+  Oversubscribed oversubscribed = Oversubscribed::automatic;
+  TransportChoice transport = TransportChoice::automatic;
+  ShmCma shm_cma = ShmCma::automatic;
+  std::uint64_t sim_seed = 1;
+  std::uint64_t sim_delay_ns = 1000;
+  LogLevel log = LogLevel::warn;
+
+  std::array<Origin, kFieldsCount> origins{};  // in the order of fields()
+};
+
+using FieldMember = std::variant<std::uint64_t Config::*, Oversubscribed Config::*,
+                                 TransportChoice Config::*, ShmCma Config::*, LogLevel Config::*>;
+
+// One row of the table.
+struct Field {
+  char name[32] = {};         // as in ph_option
+  char environment[40] = {};  // PHOTON_ + upper case
+  FieldMember member;
+  std::uint64_t min = 0;  // numbers only
+  std::uint64_t max = 0;
+  std::uint64_t multiple_of = 1;
+  bool power_of_two = false;
+  std::span<const char* const> choices;  // by enum value; empty for numbers
+  const char* help = "";                 // one sentence with the unit
+};
+
+std::span<const Field> fields() noexcept;
+
+// What is in force, as text that the parser would accept.
+std::string value_text(const Config& config, const Field& field);
+// "a power of two in [2, 65536]", "one of auto, yes, no".
+std::string allowed_text(const Field& field);
+const char* origin_text(Origin origin) noexcept;
+
+// Option, else environment, else default. PH_ERR_CONFIG names the setting, its value, where it came
+// from and what is allowed. Of two options with one name the later counts.
+Result<Config> read_config(std::span<const ph_option> options);
+
+// PHOTON_* variables that are neither settings nor the launcher's, each in a sentence with the
+// nearest name there is.
+std::vector<std::string> environment_warnings();
+
+// read_config(), and the warnings to the log: what creating a context does.
+Result<Config> load_config(std::span<const ph_option> options);
+
+}  // namespace photon::base
