@@ -1,0 +1,121 @@
+/**
+ * The launcher protocol: what a rank and the process that started it say to each other.
+ * photonrun speaks it; any other launcher may. Plain C11 structs, native byte order (both ends are
+ * on one host). docs/launcher.md shows the exchange in pictures.
+ *
+ * The channel. The launcher gives each rank one end of a socketpair(AF_UNIX, SOCK_SEQPACKET), as an
+ * inherited descriptor whose number stands in PHOTON_LAUNCH_FD. PHOTON_RANK and PHOTON_SIZE are
+ * there for scripts; the library believes only WELCOME. The descriptor is not close-on-exec, so
+ * that it passes through wrappers (env, sh -c, unshare --fork). The first library instance that
+ * opens it claims it by bind()ing it to a random abstract name, which the kernel lets happen once
+ * per socket, and sets close-on-exec, so that programs started by the rank do not hold it.
+ *
+ * Each packet is one ph_launch_header and body_bytes of body. Fields a type does not use are zero.
+ *
+ *   rank -> launcher   HELLO    first; may carry one descriptor, a pidfd of the sender, so that the
+ *                               launcher sees the rank end even behind a wrapper
+ *   launcher -> rank   WELCOME  body: ph_launch_welcome
+ *                      REFUSED  body: ph_launch_refused; nothing else follows, except after
+ *                               PH_LAUNCH_SIZES_DIFFER, which ends one gather only
+ *   rank -> launcher   FORWARD  rank = to; body <= 1024 bytes; <= 4 descriptors
+ *   launcher -> rank   DELIVER  rank = from; body and descriptors as forwarded; order per pair kept
+ *   rank -> launcher   GATHER   sequence = 1, 2, ...; body <= 64 KiB, equally long on every rank. A
+ *                               rank contributes to the next one after it has all of the last. A
+ *                               barrier is a gather of 0 bytes
+ *   launcher -> rank   GATHERED sequence; body = contributions of ranks rank .. rank + count - 1,
+ *                               one after the other; as many packets as needed, in rank order
+ *   launcher -> rank   GONE     rank's process ended or closed its channel; nothing more comes from
+ *                               it. sequence = gathers it contributed to. body: ph_launch_gone
+ *
+ * Nobody blocks: both ends use non-blocking calls and queue what the socket does not take. A
+ * malformed packet ends the channel it came through. The job's secret goes through the socket only:
+ * arguments and environment are readable by others in /proc.
+ */
+#ifndef PHOTON_LAUNCH_H
+#define PHOTON_LAUNCH_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The variable that holds the number of the channel's descriptor. */
+#define PH_LAUNCH_FD_VARIABLE "PHOTON_LAUNCH_FD"
+/** The rank's number and the job's size, for scripts. */
+#define PH_LAUNCH_RANK_VARIABLE "PHOTON_RANK"
+#define PH_LAUNCH_SIZE_VARIABLE "PHOTON_SIZE"
+
+enum {
+  PH_LAUNCH_MAGIC = 0x4c504850,      /**< "PHPL" in memory on a little-endian machine. */
+  PH_LAUNCH_VERSION = 1,             /**< Changes when a packet changes; both ends must agree. */
+  PH_LAUNCH_MAX_FORWARD = 1024,      /**< Bytes of body in FORWARD and DELIVER. */
+  PH_LAUNCH_MAX_FDS = 4,             /**< Descriptors in FORWARD and DELIVER. */
+  PH_LAUNCH_MAX_GATHER = 64 * 1024,  /**< Bytes of body in GATHER and GATHERED. */
+  PH_LAUNCH_SECRET_BYTES = 32
+};
+
+/** What a packet is. */
+typedef enum ph_launch_type {
+  PH_LAUNCH_HELLO = 1,
+  PH_LAUNCH_WELCOME = 2,
+  PH_LAUNCH_REFUSED = 3,
+  PH_LAUNCH_FORWARD = 4,
+  PH_LAUNCH_DELIVER = 5,
+  PH_LAUNCH_GATHER = 6,
+  PH_LAUNCH_GATHERED = 7,
+  PH_LAUNCH_GONE = 8
+} ph_launch_type;
+
+/** Begins every packet. magic, version and type keep their places in all versions. */
+typedef struct ph_launch_header {
+  uint32_t magic;       /**< PH_LAUNCH_MAGIC */
+  uint16_t version;     /**< PH_LAUNCH_VERSION */
+  uint16_t type;        /**< ph_launch_type */
+  uint32_t body_bytes;  /**< Bytes after the header; the packet is exactly that long. */
+  uint32_t rank;        /**< The other rank concerned; GATHERED: the first one in the body. */
+  uint32_t count;       /**< GATHERED: ranks in the body. */
+  uint32_t reserved;
+  uint64_t sequence;    /**< Number of a gather, from 1. */
+} ph_launch_header;
+
+/** Body of WELCOME. */
+typedef struct ph_launch_welcome {
+  uint32_t rank;
+  uint32_t size;        /**< Ranks in the job. */
+  uint32_t local_size;  /**< Ranks of the job on this host. */
+  uint32_t reserved;
+  uint8_t secret[PH_LAUNCH_SECRET_BYTES]; /**< The same on every rank, different in every job. */
+} ph_launch_welcome;
+
+/** Why a rank was refused. */
+typedef enum ph_launch_refusal {
+  PH_LAUNCH_WRONG_VERSION = 1,  /**< The launcher speaks ph_launch_refused.version. */
+  PH_LAUNCH_TAKEN = 2,          /**< A second HELLO: this rank has joined already. */
+  PH_LAUNCH_MALFORMED = 3,      /**< A packet made no sense; the channel is closed. */
+  PH_LAUNCH_SIZES_DIFFER = 4    /**< Ranks contributed different sizes to gather `sequence`. */
+} ph_launch_refusal;
+
+/** Body of REFUSED. */
+typedef struct ph_launch_refused {
+  uint32_t reason;   /**< ph_launch_refusal */
+  uint32_t version;  /**< The launcher's. */
+} ph_launch_refused;
+
+/** How a rank ended. */
+typedef enum ph_launch_end {
+  PH_LAUNCH_EXITED = 1,  /**< value = exit status */
+  PH_LAUNCH_KILLED = 2,  /**< value = signal */
+  PH_LAUNCH_CLOSED = 3   /**< It closed its channel, or was cut off; value = 0 */
+} ph_launch_end;
+
+/** Body of GONE. */
+typedef struct ph_launch_gone {
+  uint32_t how;    /**< ph_launch_end */
+  int32_t value;
+} ph_launch_gone;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,298 @@
+#include "boot/callback_boot.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "boot/limits.hpp"
+
+namespace photon::boot {
+namespace {
+
+constexpr std::uint32_t kDatagramMagic = 0x44424850;  // "PHBD"
+
+struct DatagramHeader {
+  std::uint32_t magic;
+  std::uint32_t from;
+  std::uint32_t body_bytes;
+  std::uint32_t reserved;
+  Secret secret;
+};
+static_assert(sizeof(DatagramHeader) == 48);
+
+// Tags in the watch: the own socket, the inbox, then two per peer.
+constexpr std::uint64_t kSocketTag = 0;
+constexpr std::uint64_t kInboxTag = 1;
+constexpr std::uint64_t pidfd_tag(Rank rank) { return 2 + 2 * std::uint64_t{rank}; }
+constexpr std::uint64_t outbox_tag(Rank rank) { return 3 + 2 * std::uint64_t{rank}; }
+
+struct Address {
+  sockaddr_un name{};
+  socklen_t size_bytes = 0;
+};
+
+Address address_of(const Card& card) {
+  constexpr std::string_view prefix("\0photon-", 8);  // a leading zero: no file, ends with its user
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  std::ranges::copy(prefix, address.name.sun_path);
+  std::memcpy(address.name.sun_path + prefix.size(), card.name.data(), card.name.size());
+  address.size_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + prefix.size() +
+                                              card.name.size());
+  return address;
+}
+
+const sockaddr* generic(const Address& address) {
+  return reinterpret_cast<const sockaddr*>(&address.name);
+}
+
+// Takes the same time wherever the first difference is, so that nobody can guess byte by byte.
+bool equal_secrets(const Secret& one, const Secret& other) {
+  std::byte difference{0};
+  for (std::size_t i = 0; i < one.size(); ++i) difference |= one[i] ^ other[i];
+  return difference == std::byte{0};
+}
+
+base::Error callback_failed(const char* name, int status) {
+  return {.status = PH_ERR_BOOTSTRAP,
+          .what = std::string("the bootstrap's ") + name + " callback returned " +
+                  std::to_string(status)};
+}
+
+base::Result<> check_bootstrap(const ph_bootstrap& bootstrap) {
+  if (!bootstrap.allgather || !bootstrap.barrier || bootstrap.size == 0 ||
+      bootstrap.rank >= bootstrap.size) {
+    return base::Error{.status = PH_ERR_ARGUMENT,
+                       .what = "ph_bootstrap needs both callbacks and rank < size, not rank " +
+                               std::to_string(bootstrap.rank) + " of " +
+                               std::to_string(bootstrap.size)};
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Boot>> CallbackBoot::open(const ph_bootstrap& bootstrap) {
+  if (auto checked = check_bootstrap(bootstrap); !checked) return checked.error();
+  auto inbox = Inbox::create();
+  if (!inbox) return inbox.error();
+  auto watch = Watch::create();
+  if (!watch) return watch.error();
+  auto card = own_card();
+  if (!card) return card.error();
+  std::unique_ptr<CallbackBoot> boot(
+      new CallbackBoot(bootstrap, std::move(*inbox), std::move(*watch)));
+  // Bound before the cards go out: a quick peer may write at once.
+  if (auto bound = boot->bind_socket(*card); !bound) return bound.error();
+  if (auto exchanged = boot->exchange_cards(*card); !exchanged) return exchanged.error();
+  return std::unique_ptr<Boot>(std::move(boot));
+}
+
+base::Result<> CallbackBoot::bind_socket(const Card& own) {
+  socket_.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket_) return base::system_error("socket for messages between ranks");
+  const int on = 1;
+  if (::setsockopt(socket_.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0) {
+    return base::system_error("SO_PASSCRED on the socket for messages between ranks");
+  }
+  const Address address = address_of(own);
+  if (::bind(socket_.get(), generic(address), address.size_bytes) < 0) {
+    return base::system_error("binding the socket for messages between ranks");
+  }
+  if (auto added = watch_.add(inbox_.fd(), EPOLLIN, kInboxTag); !added) return added;
+  return watch_.add(socket_.get(), EPOLLIN, kSocketTag);
+}
+
+base::Result<> CallbackBoot::exchange_cards(const Card& own) {
+  std::vector<Card> cards(bootstrap_.size);
+  const int status = bootstrap_.allgather(bootstrap_.user, &own, cards.data(), sizeof own);
+  if (status != 0) return callback_failed("allgather", status);
+  peers_.resize(bootstrap_.size);
+  for (Rank rank = 0; rank < bootstrap_.size; ++rank) {
+    const Card& card = cards[rank];
+    if (card.magic != kCardMagic || card.version != kCardVersion) {
+      return base::Error{.status = PH_ERR_BOOTSTRAP,
+                         .what = "rank " + std::to_string(rank) +
+                                 " runs another version of the library, or the bootstrap's "
+                                 "allgather mixes up its data",
+                         .rank = rank};
+    }
+    if (reachable(own, card)) ++local_size_;
+    peers_[rank].card = card;
+  }
+  if (std::memcmp(&cards[bootstrap_.rank], &own, sizeof own) != 0) {
+    return base::Error{.status = PH_ERR_BOOTSTRAP,
+                       .what = "the bootstrap's allgather does not return this rank's own data at "
+                               "its place; are two ranks called " +
+                               std::to_string(bootstrap_.rank) + "?"};
+  }
+  secret_ = cards[0].nonce;
+  return {};
+}
+
+base::Result<bool> CallbackBoot::send(Rank to, std::span<const std::byte> bytes,
+                                      std::span<const int> fds) {
+  if (auto checked = check_message({to, size()}, bytes.size(), fds.size()); !checked) {
+    return checked.error();
+  }
+  Peer& peer = peers_[to];
+  if (!reachable(peers_[rank()].card, peer.card)) {
+    return base::Error{.status = PH_ERR_PEER,
+                       .what = "rank " + std::to_string(to) +
+                               " is on another host or in another network namespace: descriptors "
+                               "cannot be sent there",
+                       .rank = to};
+  }
+  if (auto met = meet(to); !met) return met.error();
+  if (peer.seen == Seen::gone) return false;
+  if (auto connected = connect_to(to); !connected) return connected.error();
+  if (peer.seen == Seen::gone) return false;
+  const DatagramHeader header{kDatagramMagic, rank(), static_cast<std::uint32_t>(bytes.size()), 0,
+                              secret_};
+  const bool was_empty = peer.outbox.empty();
+  const auto sent = peer.outbox.post(
+      peer.socket.get(), {.header = bytes_of(header), .body = bytes, .fds = fds});
+  if (!sent) return sent.error();
+  if (*sent == Sent::full) return queue_full(to);
+  if (*sent == Sent::gone) {
+    if (auto told = set_gone(to); !told) return told.error();
+    return false;
+  }
+  if (was_empty && !peer.outbox.empty()) {
+    // A connected datagram socket is writable when its peer's queue has room (unix(7)).
+    auto watched = watch_.add(peer.socket.get(), EPOLLOUT, outbox_tag(to));
+    if (!watched) return watched.error();
+  }
+  return true;
+}
+
+base::Result<std::optional<Message>> CallbackBoot::receive() {
+  if (inbox_.empty()) {
+    for (const Ready& ready : watch_.ready()) {
+      if (auto handled = handle(ready); !handled) return handled.error();
+    }
+  }
+  return inbox_.pop();
+}
+
+base::Result<> CallbackBoot::handle(const Ready& ready) {
+  if (ready.tag == kSocketTag) return drain_socket();
+  if (ready.tag == kInboxTag) return {};
+  const Rank rank = static_cast<Rank>((ready.tag - 2) / 2);
+  return ready.tag == pidfd_tag(rank) ? set_gone(rank) : flush_to(rank);
+}
+
+base::Result<> CallbackBoot::flush_to(Rank to) {
+  Peer& peer = peers_[to];
+  if (peer.seen == Seen::gone) return {};  // an earlier event of the same batch said so
+  const auto sent = peer.outbox.flush(peer.socket.get());
+  if (!sent) return sent.error();
+  if (*sent == Sent::gone) return set_gone(to);
+  if (*sent == Sent::taken) watch_.remove(peer.socket.get());
+  return {};
+}
+
+base::Result<> CallbackBoot::connect_to(Rank to) {
+  Peer& peer = peers_[to];
+  if (peer.socket) return {};
+  peer.socket.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!peer.socket) return base::system_error("socket for messages to a rank");
+  const Address address = address_of(peer.card);
+  if (::connect(peer.socket.get(), generic(address), address.size_bytes) == 0) return {};
+  if (errno == ECONNREFUSED) return set_gone(to);
+  base::Error error = base::system_error("connecting to the socket of rank " + std::to_string(to));
+  error.rank = to;
+  return error;
+}
+
+// From the first message in either direction on, its end is news.
+base::Result<> CallbackBoot::meet(Rank rank) {
+  Peer& peer = peers_[rank];
+  if (peer.seen != Seen::silent) return {};
+  peer.seen = Seen::known;
+  Process process = watch_process(peers_[bootstrap_.rank].card, peer.card);
+  if (process.state == Process::State::ended) return set_gone(rank);
+  peer.pidfd = std::move(process.pidfd);
+  return peer.pidfd ? watch_.add(peer.pidfd.get(), EPOLLIN, pidfd_tag(rank)) : base::Result<>{};
+}
+
+base::Result<> CallbackBoot::set_gone(Rank rank) {
+  Peer& peer = peers_[rank];
+  if (peer.seen == Seen::gone) return {};
+  // What it sent before it ended lies in our socket already: datagrams are delivered on sending.
+  if (auto drained = drain_socket(); !drained) return drained;
+  if (peer.pidfd) watch_.remove(peer.pidfd.get());
+  if (!peer.outbox.empty()) watch_.remove(peer.socket.get());
+  peer.seen = Seen::gone;
+  peer.pidfd.reset();
+  peer.socket.reset();
+  peer.outbox = {};
+  inbox_.push({.kind = Message::Kind::gone, .from = rank});
+  return {};
+}
+
+base::Result<> CallbackBoot::drain_socket() {
+  std::array<std::byte, sizeof(DatagramHeader) + kMaxMessageBytes + 1> buffer;
+  std::vector<Rank> senders;
+  // Bounded: somebody's flood must not keep a rank here. What a dead peer left is at most one
+  // socket queue (net.unix.max_dgram_qlen), which is shorter than this.
+  for (int i = 0; i < 4096; ++i) {
+    auto arrival = receive_packet(socket_.get(), buffer);
+    if (!arrival) return arrival.error();
+    if (!*arrival) break;
+    const std::size_t size_bytes = (*arrival)->size_bytes;
+    const auto sender = accept(std::move(**arrival), std::span(buffer).first(size_bytes));
+    if (!sender) ++dropped_count_;
+    if (sender && peers_[*sender].seen == Seen::silent) senders.push_back(*sender);
+  }
+  for (const Rank sender : senders) {
+    if (auto met = meet(sender); !met) return met;
+  }
+  return {};
+}
+
+// The sender, if the packet is a message of this job; it is in the inbox then.
+std::optional<Rank> CallbackBoot::accept(Arrival arrival, std::span<const std::byte> packet) {
+  DatagramHeader header;
+  if (arrival.truncated || packet.size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, packet.data(), sizeof header);
+  const std::span<const std::byte> body = packet.subspan(sizeof header);
+  const bool authentic = header.magic == kDatagramMagic && header.from < size() &&
+                         equal_secrets(header.secret, secret_) && arrival.sender &&
+                         arrival.sender->uid == peers_[rank()].card.uid;
+  if (!authentic || body.size() != header.body_bytes || body.size() > kMaxMessageBytes ||
+      arrival.fds.size() > kMaxMessageFds || peers_[header.from].seen == Seen::gone) {
+    return std::nullopt;
+  }
+  inbox_.push({.from = header.from,
+               .bytes = {body.begin(), body.end()},
+               .fds = std::move(arrival.fds)});
+  return header.from;
+}
+
+base::Result<> CallbackBoot::allgather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                       const std::function<void()>& serve) {
+  if (auto checked = check_gather(mine.size(), all.size(), size()); !checked) return checked;
+  if (serve) serve();
+  const int status =
+      bootstrap_.allgather(bootstrap_.user, mine.data(), all.data(), mine.size());
+  if (status != 0) return callback_failed("allgather", status);
+  return {};
+}
+
+base::Result<> CallbackBoot::barrier(const std::function<void()>& serve) {
+  if (serve) serve();
+  const int status = bootstrap_.barrier(bootstrap_.user);
+  if (status != 0) return callback_failed("barrier", status);
+  return {};
+}
+
+bool CallbackBoot::sends_wait() const {
+  return std::ranges::any_of(peers_, [](const Peer& peer) { return !peer.outbox.empty(); });
+}
+
+}  // namespace photon::boot

@@ -1,0 +1,71 @@
+// The caller's allgather and barrier, plus one datagram socket a rank for messages.
+// Invariant: a message is believed only if it carries the job's secret and comes from our user.
+// Owner: the Context; one thread at a time.
+//
+// A peer, seen from here; gone is told once, after its last message:
+//   silent -send, message-> known -process ended, socket refused-> gone
+#pragma once
+
+#include "boot/boot.hpp"
+#include "boot/card.hpp"
+#include "boot/inbox.hpp"
+#include "boot/outbox.hpp"
+#include "boot/watch.hpp"
+
+namespace photon::boot {
+
+class CallbackBoot final : public Boot {
+ public:
+  static base::Result<std::unique_ptr<Boot>> open(const ph_bootstrap& bootstrap);
+
+  Rank rank() const override { return bootstrap_.rank; }
+  std::uint32_t size() const override { return bootstrap_.size; }
+  const Secret& secret() const override { return secret_; }
+  std::uint32_t local_size() const override { return local_size_; }
+  base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
+                          std::span<const int> fds) override;
+  base::Result<std::optional<Message>> receive() override;
+  int poll_fd() const override { return watch_.fd(); }
+  base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
+                           const std::function<void()>& serve) override;
+  base::Result<> barrier(const std::function<void()>& serve) override;
+
+  // Datagrams that were not from a rank of this job, or made no sense.
+  std::uint64_t dropped_count() const { return dropped_count_; }
+  // Packets that wait for room at their receiver's socket.
+  bool sends_wait() const;
+
+ private:
+  enum class Seen { silent, known, gone };
+  struct Peer {
+    Card card;
+    Seen seen = Seen::silent;
+    base::UniqueFd socket;  // connected to the peer's, from the first send on
+    base::UniqueFd pidfd;
+    Outbox outbox;
+  };
+
+  CallbackBoot(const ph_bootstrap& bootstrap, Inbox inbox, Watch watch)
+      : bootstrap_(bootstrap), inbox_(std::move(inbox)), watch_(std::move(watch)) {}
+
+  base::Result<> bind_socket(const Card& own);
+  base::Result<> exchange_cards(const Card& own);
+  base::Result<> connect_to(Rank to);
+  base::Result<> meet(Rank rank);
+  base::Result<> drain_socket();
+  std::optional<Rank> accept(Arrival arrival, std::span<const std::byte> packet);
+  base::Result<> flush_to(Rank to);
+  base::Result<> set_gone(Rank rank);
+  base::Result<> handle(const Ready& ready);
+
+  ph_bootstrap bootstrap_;
+  Inbox inbox_;
+  Watch watch_;
+  base::UniqueFd socket_;
+  Secret secret_{};
+  std::uint32_t local_size_ = 0;
+  std::vector<Peer> peers_;
+  std::uint64_t dropped_count_ = 0;
+};
+
+}  // namespace photon::boot

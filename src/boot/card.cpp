@@ -1,0 +1,90 @@
+#include "boot/card.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace photon::boot {
+namespace {
+
+// A small file of /proc; empty where there is none.
+std::string read_small(const std::string& path) {
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return {};
+  std::array<char, 1024> text;
+  const ssize_t size = ::read(file.get(), text.data(), text.size());
+  return std::string(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+}
+
+std::uint64_t namespace_number(const char* path) {
+  struct stat status;
+  return ::stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+// Field 22 of /proc/<pid>/stat (proc(5)). The second field may hold anything, ')' included, so
+// that counting starts after the last one.
+std::uint64_t start_ticks(std::uint32_t pid) {
+  const std::string text = read_small("/proc/" + std::to_string(pid) + "/stat");
+  std::size_t at = text.rfind(')');
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
+  return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at, nullptr, 10);
+}
+
+std::array<char, 40> host_identity() {
+  std::array<char, 40> host{};
+  const std::string boot_id = read_small("/proc/sys/kernel/random/boot_id");
+  if (!boot_id.empty()) {
+    boot_id.copy(host.data(), 36);
+  } else {
+    (void)::gethostname(host.data(), host.size() - 1);
+  }
+  return host;
+}
+
+}  // namespace
+
+base::Result<Card> own_card() {
+  Card card;
+  card.host = host_identity();
+  card.network_namespace = namespace_number("/proc/self/ns/net");
+  card.pid_namespace = namespace_number("/proc/self/ns/pid");
+  card.pid = static_cast<std::uint32_t>(::getpid());
+  card.uid = ::geteuid();
+  card.start_ticks = start_ticks(card.pid);
+  // Requests up to 256 bytes are neither interrupted nor cut short (getrandom(2)).
+  if (::getrandom(card.nonce.data(), card.nonce.size(), 0) < 0 ||
+      ::getrandom(card.name.data(), card.name.size(), 0) < 0) {
+    return base::system_error("getrandom for the job's secret");
+  }
+  return card;
+}
+
+bool reachable(const Card& one, const Card& other) {
+  return one.host == other.host && one.network_namespace == other.network_namespace;
+}
+
+Process watch_process(const Card& own, const Card& other) {
+  const bool comparable = own.pid_namespace != 0 && own.pid_namespace == other.pid_namespace &&
+                          own.host == other.host;
+  if (!comparable || own.pid == other.pid) return {};
+  Process process;
+  process.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, other.pid, 0)));
+  if (!process.pidfd) {
+    process.state = errno == ESRCH ? Process::State::ended : Process::State::unknown;
+    return process;
+  }
+  // The pid may have gone to somebody else between the exchange of cards and now.
+  const std::uint64_t now = start_ticks(other.pid);
+  const bool same = now == 0 || other.start_ticks == 0 || now == other.start_ticks;
+  process.state = same ? Process::State::watched : Process::State::ended;
+  return process;
+}
+
+}  // namespace photon::boot

@@ -1,0 +1,43 @@
+// What a rank tells the others about itself through the caller's allgather: where its socket is
+// and how to tell that its process ended. Plain data, checked by whoever receives it.
+// Invariant: 128 bytes, the same on every rank of a job. Owner: CallbackBoot.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "boot/boot.hpp"
+
+namespace photon::boot {
+
+inline constexpr std::uint32_t kCardMagic = 0x43424850;  // "PHBC"
+inline constexpr std::uint32_t kCardVersion = 1;
+
+struct Card {
+  std::uint32_t magic = kCardMagic;
+  std::uint32_t version = kCardVersion;
+  std::array<char, 40> host{};          // the kernel's boot id, else the host's name
+  std::uint64_t network_namespace = 0;  // abstract sockets live in one; 0: not known
+  std::uint64_t pid_namespace = 0;      // pid means something in one; 0: not known
+  std::uint64_t start_ticks = 0;        // with pid names a process for ever; 0: not known
+  std::uint32_t pid = 0;
+  std::uint32_t uid = 0;
+  Secret nonce{};                       // rank 0's is the job's secret
+  std::array<std::byte, 16> name{};     // random; the socket's name is derived from it
+};
+static_assert(sizeof(Card) == 128);
+
+base::Result<Card> own_card();
+
+// Same kernel, and same namespace of abstract sockets: descriptors can be sent.
+bool reachable(const Card& one, const Card& other);
+
+// The process behind a card of the same pid namespace, unless it is ours or ended already.
+struct Process {
+  enum class State { watched, unknown, ended };
+  State state = State::unknown;
+  base::UniqueFd pidfd;  // readable when it ends
+};
+Process watch_process(const Card& own, const Card& other);
+
+}  // namespace photon::boot

@@ -1,0 +1,281 @@
+#include "boot/launch_boot.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "boot/launch_claim.hpp"
+#include "boot/limits.hpp"
+
+namespace photon::boot {
+namespace {
+
+constexpr auto kWelcomeTimeout = std::chrono::seconds(30);
+constexpr std::uint64_t kSocketTag = 0;
+constexpr std::uint64_t kInboxTag = 1;
+
+std::string refusal_text(const ph_launch_refused& refused) {
+  switch (refused.reason) {
+    case PH_LAUNCH_WRONG_VERSION:
+      return "the launcher speaks version " + std::to_string(refused.version) +
+             " of the protocol, this library version " + std::to_string(PH_LAUNCH_VERSION) +
+             "; use the photonrun of the same installation";
+    case PH_LAUNCH_TAKEN: return "this rank's place in the job is taken";
+    default: return "the launcher called a packet of this rank malformed";
+  }
+}
+
+template <class T>
+bool read_body(std::span<const std::byte> body, T& object) {
+  if (body.size() != sizeof object) return false;
+  std::memcpy(&object, body.data(), sizeof object);
+  return true;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Boot>> LaunchBoot::open(std::string_view fd_text) {
+  auto socket = claim_launch_fd(fd_text);
+  if (!socket) return socket.error();
+  auto inbox = Inbox::create();
+  if (!inbox) return inbox.error();
+  auto watch = Watch::create();
+  if (!watch) return watch.error();
+  std::unique_ptr<LaunchBoot> boot(
+      new LaunchBoot(std::move(*socket), std::move(*inbox), std::move(*watch)));
+  if (auto joined = boot->join(); !joined) return joined.error();
+  return std::unique_ptr<Boot>(std::move(boot));
+}
+
+base::Result<> LaunchBoot::join() {
+  buffer_.resize(sizeof(ph_launch_header) + PH_LAUNCH_MAX_GATHER + 1);
+  if (auto added = watch_.add(inbox_.fd(), EPOLLIN, kInboxTag); !added) return added;
+  if (auto added = watch_.add(socket_.get(), EPOLLIN, kSocketTag); !added) return added;
+  // Tells the launcher of our end even where a wrapper stands between; a kernel without it is fine.
+  const base::UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const int self_number = self.get();
+  const auto posted = post({.type = PH_LAUNCH_HELLO}, {},
+                           std::span(&self_number, self ? std::size_t{1} : std::size_t{0}));
+  if (!posted) return posted.error();
+  if (auto welcome = await_welcome(); !welcome) return welcome;
+  if (welcome_.size == 0 || welcome_.rank >= welcome_.size) {
+    return base::Error{.status = PH_ERR_BOOTSTRAP, .what = "the launcher's WELCOME makes no sense"};
+  }
+  std::memcpy(secret_.data(), welcome_.secret, secret_.size());
+  ends_.resize(welcome_.size);
+  return {};
+}
+
+base::Result<> LaunchBoot::await_welcome() {
+  const auto deadline = std::chrono::steady_clock::now() + kWelcomeTimeout;
+  while (welcome_.size == 0 && lost_.empty()) {
+    if (std::chrono::steady_clock::now() > deadline) lose("the launcher does not answer");
+    flush();
+    pump();
+    if (welcome_.size == 0 && lost_.empty()) wait_briefly();
+  }
+  if (!lost_.empty()) return lost_error();
+  return {};
+}
+
+base::Result<Sent> LaunchBoot::post(ph_launch_header header, std::span<const std::byte> body,
+                                    std::span<const int> fds) {
+  header.magic = PH_LAUNCH_MAGIC;
+  header.version = PH_LAUNCH_VERSION;
+  header.body_bytes = static_cast<std::uint32_t>(body.size());
+  auto sent = outbox_.post(socket_.get(), {.header = bytes_of(header), .body = body, .fds = fds});
+  if (!sent) return sent;
+  if (*sent == Sent::gone) {
+    pump();  // why it hung up may be among what it said before
+    lose("the launcher ended");
+    return lost_error();
+  }
+  flush();
+  return sent;
+}
+
+// Sends what waits, and has poll_fd() report room for as long as something does.
+void LaunchBoot::flush() {
+  if (!outbox_.empty()) {
+    const auto sent = outbox_.flush(socket_.get());
+    if (!sent) lose(sent.error().what);
+    // Gone: pump() finds the end of file, after what still lies before it.
+  }
+  if (lost_.empty() && watches_output_ == outbox_.empty()) {
+    watches_output_ = !watches_output_;
+    const std::uint32_t events = watches_output_ ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    if (auto changed = watch_.change(socket_.get(), events, kSocketTag); !changed) {
+      lose(changed.error().what);
+    }
+  }
+}
+
+void LaunchBoot::pump() {
+  // Bounded, so that one call's work is.
+  for (int i = 0; i < 64 && lost_.empty(); ++i) {
+    auto arrival = receive_packet(socket_.get(), buffer_);
+    if (!arrival) return lose(arrival.error().what);
+    if (!*arrival) return;
+    const std::size_t size_bytes = (*arrival)->size_bytes;
+    if (size_bytes == 0) return lose("the launcher ended");
+    if (!dispatch(std::move(**arrival), std::span(buffer_).first(size_bytes))) {
+      return lose("the launcher sent a malformed packet");
+    }
+  }
+}
+
+// False: malformed.
+bool LaunchBoot::dispatch(Arrival arrival, std::span<const std::byte> packet) {
+  ph_launch_header header;
+  if (arrival.truncated || packet.size() < sizeof header) return false;
+  std::memcpy(&header, packet.data(), sizeof header);
+  const std::span<const std::byte> body = packet.subspan(sizeof header);
+  if (header.magic != PH_LAUNCH_MAGIC || header.body_bytes != body.size()) return false;
+  if (header.type == PH_LAUNCH_REFUSED) {
+    ph_launch_refused refused;
+    if (!read_body(body, refused)) return false;
+    if (refused.reason == PH_LAUNCH_SIZES_DIFFER) {
+      if (gather_ && header.sequence == gathers_) gather_->sizes_differ = true;
+    } else {
+      lose(refusal_text(refused));
+    }
+    return true;
+  }
+  if (header.version != PH_LAUNCH_VERSION) return false;
+  if (header.type == PH_LAUNCH_WELCOME) return welcome_.size == 0 && read_body(body, welcome_);
+  if (welcome_.size == 0) return false;
+  if (ends_.empty()) ends_.resize(welcome_.size);
+  switch (header.type) {
+    case PH_LAUNCH_DELIVER: return take_delivery(header, body, std::move(arrival.fds));
+    case PH_LAUNCH_GATHERED: return take_contributions(header, body);
+    case PH_LAUNCH_GONE: return take_end(header);
+    default: return false;
+  }
+}
+
+bool LaunchBoot::take_delivery(const ph_launch_header& header, std::span<const std::byte> body,
+                               std::vector<base::UniqueFd> fds) {
+  const bool fits = body.size() <= kMaxMessageBytes && fds.size() <= kMaxMessageFds;
+  if (header.rank >= ends_.size() || ends_[header.rank].gone || !fits) return false;
+  inbox_.push({.from = header.rank, .bytes = {body.begin(), body.end()}, .fds = std::move(fds)});
+  return true;
+}
+
+bool LaunchBoot::take_contributions(const ph_launch_header& header,
+                                    std::span<const std::byte> body) {
+  // A gather this rank gave up (somebody was gone) may still complete at the launcher's.
+  if (!gather_ || header.sequence != gathers_) return header.sequence <= gathers_;
+  const bool fits = header.rank == gather_->next && header.count > 0 &&
+                    header.count <= ends_.size() - gather_->next &&
+                    body.size() == header.count * gather_->size_bytes;
+  if (!fits) return false;
+  std::ranges::copy(body, gather_->all.begin() + gather_->next * gather_->size_bytes);
+  gather_->next += header.count;
+  return true;
+}
+
+bool LaunchBoot::take_end(const ph_launch_header& header) {
+  if (header.rank >= ends_.size()) return false;
+  if (ends_[header.rank].gone) return true;
+  ends_[header.rank] = {.gone = true, .gathers = header.sequence};
+  inbox_.push({.kind = Message::Kind::gone, .from = header.rank});
+  return true;
+}
+
+base::Result<bool> LaunchBoot::send(Rank to, std::span<const std::byte> bytes,
+                                    std::span<const int> fds) {
+  if (auto checked = check_message({to, size()}, bytes.size(), fds.size()); !checked) {
+    return checked.error();
+  }
+  if (!lost_.empty()) return lost_error();
+  if (ends_[to].gone) return false;
+  const auto sent = post({.type = PH_LAUNCH_FORWARD, .rank = to}, bytes, fds);
+  if (!sent) return sent.error();
+  if (*sent == Sent::full) return queue_full(to);
+  return true;
+}
+
+base::Result<std::optional<Message>> LaunchBoot::receive() {
+  if (lost_.empty()) {
+    flush();
+    if (inbox_.empty()) pump();
+  }
+  if (auto message = inbox_.pop()) return message;
+  if (!lost_.empty() && !loss_told_) {
+    loss_told_ = true;
+    return lost_error();
+  }
+  return std::optional<Message>{};
+}
+
+base::Result<> LaunchBoot::allgather(std::span<const std::byte> mine, std::span<std::byte> all,
+                                     const std::function<void()>& serve) {
+  if (auto checked = check_gather(mine.size(), all.size(), size()); !checked) return checked;
+  if (!lost_.empty()) return lost_error();
+  Gather gather{.size_bytes = mine.size(), .all = all};
+  gather_ = &gather;
+  ++gathers_;
+  base::Result<> result;
+  const auto posted = post({.type = PH_LAUNCH_GATHER, .sequence = gathers_}, mine, {});
+  if (!posted) result = posted.error();
+  if (posted && *posted == Sent::full) result = queue_full(rank());
+  while (result && gather.next < size()) {
+    if (serve) serve();
+    flush();
+    pump();
+    result = gather_state(gather);
+    if (result && gather.next < size()) wait_briefly();
+  }
+  gather_ = nullptr;
+  return result;
+}
+
+// Can it still complete?
+base::Result<> LaunchBoot::gather_state(const Gather& gather) const {
+  if (gather.next == ends_.size()) return {};
+  if (!lost_.empty()) return lost_error();
+  if (gather.sizes_differ) {
+    return base::Error{.status = PH_ERR_BOOTSTRAP,
+                       .what = "ranks called allgather with different sizes, or one called "
+                               "barrier; here " + std::to_string(gather.size_bytes) + " bytes"};
+  }
+  for (Rank peer = 0; peer < ends_.size(); ++peer) {
+    if (ends_[peer].gone && ends_[peer].gathers < gathers_) {
+      return base::Error{.status = PH_ERR_BOOTSTRAP,
+                         .what = "rank " + std::to_string(peer) +
+                                 " ended without calling this allgather or barrier",
+                         .rank = peer};
+    }
+  }
+  return {};
+}
+
+base::Result<> LaunchBoot::barrier(const std::function<void()>& serve) {
+  return allgather({}, {}, serve);
+}
+
+// The first reason counts. Whoever met it returns it; receive() tells it once in any case.
+void LaunchBoot::lose(std::string why) {
+  if (!lost_.empty()) return;
+  lost_ = std::move(why);
+  watch_.remove(socket_.get());
+  socket_.reset();
+  outbox_ = {};
+}
+
+base::Error LaunchBoot::lost_error() const {
+  return {.status = PH_ERR_BOOTSTRAP, .what = lost_ + "; this rank is on its own"};
+}
+
+// Short, because the peers that serve() looks after do not wake this socket.
+void LaunchBoot::wait_briefly() const {
+  pollfd entry{.fd = socket_.get(), .events = POLLIN, .revents = 0};
+  if (!outbox_.empty()) entry.events |= POLLOUT;
+  (void)::poll(&entry, 1, 1);
+}
+
+}  // namespace photon::boot

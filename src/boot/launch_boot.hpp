@@ -1,0 +1,83 @@
+// The launcher's client: speaks the protocol of <photon/launch.h> over the inherited descriptor.
+// Invariant: the descriptor was claimed by this object and by no other, in any process.
+// Owner: the Context; one thread at a time.
+//
+//   claim -HELLO, WELCOME-> joined -end of file, malformed packet-> lost (told once by receive())
+#pragma once
+
+#include <photon/launch.h>
+
+#include <string_view>
+
+#include "boot/boot.hpp"
+#include "boot/inbox.hpp"
+#include "boot/outbox.hpp"
+#include "boot/watch.hpp"
+
+namespace photon::boot {
+
+class LaunchBoot final : public Boot {
+ public:
+  // fd_text: the value of PHOTON_LAUNCH_FD. Blocks until the launcher answers, at most 30 s.
+  static base::Result<std::unique_ptr<Boot>> open(std::string_view fd_text);
+
+  Rank rank() const override { return welcome_.rank; }
+  std::uint32_t size() const override { return welcome_.size; }
+  const Secret& secret() const override { return secret_; }
+  std::uint32_t local_size() const override { return welcome_.local_size; }
+  base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
+                          std::span<const int> fds) override;
+  base::Result<std::optional<Message>> receive() override;
+  int poll_fd() const override { return watch_.fd(); }
+  base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
+                           const std::function<void()>& serve) override;
+  base::Result<> barrier(const std::function<void()>& serve) override;
+
+ private:
+  // The gather in progress; lives on the stack of allgather().
+  struct Gather {
+    std::size_t size_bytes;  // per rank
+    std::span<std::byte> all;
+    Rank next = 0;           // ranks below it have arrived
+    bool sizes_differ = false;
+  };
+  struct End {
+    bool gone = false;
+    std::uint64_t gathers = 0;  // it contributed to these
+  };
+
+  LaunchBoot(base::UniqueFd socket, Inbox inbox, Watch watch)
+      : socket_(std::move(socket)), inbox_(std::move(inbox)), watch_(std::move(watch)) {}
+
+  base::Result<> join();
+  base::Result<> await_welcome();
+  base::Result<Sent> post(ph_launch_header header, std::span<const std::byte> body,
+                          std::span<const int> fds);
+  void flush();
+  void pump();
+  bool dispatch(Arrival arrival, std::span<const std::byte> packet);
+  bool take_delivery(const ph_launch_header& header, std::span<const std::byte> body,
+                     std::vector<base::UniqueFd> fds);
+  bool take_contributions(const ph_launch_header& header, std::span<const std::byte> body);
+  bool take_end(const ph_launch_header& header);
+  base::Result<> gather_state(const Gather& gather) const;
+  void lose(std::string why);
+  base::Error lost_error() const;
+  void wait_briefly() const;
+
+  base::UniqueFd socket_;
+  Inbox inbox_;
+  Watch watch_;
+  Outbox outbox_;
+  bool watches_output_ = false;
+  ph_launch_welcome welcome_{};
+  Secret secret_{};
+  std::vector<End> ends_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t gathers_ = 0;  // numbers used so far
+  Gather* gather_ = nullptr;
+  std::string lost_;           // why; empty: connected
+  bool loss_told_ = false;
+};
+
+}  // namespace photon::boot

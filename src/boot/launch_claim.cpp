@@ -1,0 +1,78 @@
+#include "boot/launch_claim.hpp"
+
+#include <fcntl.h>
+#include <photon/launch.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string>
+
+namespace photon::boot {
+namespace {
+
+base::Error refuse(std::string_view fd_text, const char* why) {
+  return {.status = PH_ERR_BOOTSTRAP,
+          .what = std::string(PH_LAUNCH_FD_VARIABLE "=").append(fd_text.substr(0, 32)) + ": " +
+                  why};
+}
+
+constexpr const char* kTaken =
+    "this process's place in the launcher's job is taken; one process is one rank of it: create "
+    "only one context from the launcher's environment, and give others a ph_bootstrap";
+
+int socket_option(int fd, int option) {
+  int value = -1;
+  socklen_t value_bytes = sizeof value;
+  return ::getsockopt(fd, SOL_SOCKET, option, &value, &value_bytes) == 0 ? value : -1;
+}
+
+// The kernel lets a socket be named once in its life, whoever holds it: the one test-and-set that
+// two threads, two processes behind one wrapper, and a context made after another one was
+// destroyed all share.
+bool name_it(int fd) {
+  constexpr std::string_view prefix("\0photon-claim-", 14);
+  std::array<char, 16> random{};
+  if (::getrandom(random.data(), random.size(), 0) < 0) return false;
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  std::memcpy(name.sun_path, prefix.data(), prefix.size());
+  std::memcpy(name.sun_path + prefix.size(), random.data(), random.size());
+  const auto name_bytes = offsetof(sockaddr_un, sun_path) + prefix.size() + random.size();
+  return ::bind(fd, reinterpret_cast<const sockaddr*>(&name),
+                static_cast<socklen_t>(name_bytes)) == 0;
+}
+
+}  // namespace
+
+base::Result<base::UniqueFd> claim_launch_fd(std::string_view fd_text) {
+  int fd = -1;
+  const char* const end = fd_text.data() + fd_text.size();
+  const auto parsed = std::from_chars(fd_text.data(), end, fd);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || fd < 0) {
+    return refuse(fd_text,
+                  "not a descriptor number; start the program with photonrun, or unset it");
+  }
+  const int flags = ::fcntl(fd, F_GETFD);
+  if (flags < 0) {
+    return refuse(fd_text,
+                  "that descriptor is not open: a context of this process had it before, or the "
+                  "program was started by a rank; start it with its own photonrun, or unset it");
+  }
+  // Ours are inherited, thus not close-on-exec; with the flag it is ours already, or the number
+  // went to something else after the first context had closed it.
+  if (flags & FD_CLOEXEC) return refuse(fd_text, kTaken);
+  if (socket_option(fd, SO_DOMAIN) != AF_UNIX || socket_option(fd, SO_TYPE) != SOCK_SEQPACKET) {
+    return refuse(fd_text, "that descriptor is not a launcher's socket; unset it, or start the "
+                           "program with photonrun");
+  }
+  if (!name_it(fd)) return refuse(fd_text, kTaken);
+  if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) return base::system_error("FD_CLOEXEC");
+  return base::UniqueFd(fd);
+}
+
+}  // namespace photon::boot
