@@ -5,8 +5,6 @@
 # USES names what the layer may include; what those use comes with them. SOURCES defaults to every
 # .cpp of the folder. Works in script mode as well (cmake/CheckLayers.cmake), where it only checks.
 
-define_property(GLOBAL PROPERTY PHOTON_LAYERS BRIEF_DOCS "Layers declared so far, lowest first")
-
 # The layer that owns an include path such as transport/shm/ring.hpp: the longest name that fits.
 function(photon_layer_of path result)
   get_property(layers GLOBAL PROPERTY PHOTON_LAYERS)
@@ -71,7 +69,8 @@ function(photon_check_layers)
   get_property(layers GLOBAL PROPERTY PHOTON_LAYERS)
   foreach(layer IN LISTS layers)
     get_property(allowed GLOBAL PROPERTY PHOTON_ALLOWED_${layer})
-    file(GLOB files ${PHOTON_SOURCE_ROOT}/src/${layer}/*.hpp ${PHOTON_SOURCE_ROOT}/src/${layer}/*.cpp)
+    set(folder ${PHOTON_SOURCE_ROOT}/src/${layer})
+    file(GLOB files ${folder}/*.hpp ${folder}/*.cpp)
     foreach(file IN LISTS files)
       photon_includes_of(${file} paths)
       foreach(path IN LISTS paths)
@@ -91,7 +90,8 @@ function(photon_check_public_only)
       foreach(path IN LISTS paths)
         photon_layer_of(${path} target)
         if(NOT target STREQUAL "" OR path MATCHES "(^|/)src/")
-          photon_refuse_include(${file} ${path} "${folder}/ uses installed headers only: <photon/...>")
+          photon_refuse_include(${file} ${path}
+            "${folder}/ uses installed headers only: <photon/...>")
         endif()
       endforeach()
     endforeach()

@@ -33,7 +33,8 @@ endif()
 add_library(photon_flags INTERFACE)
 # Missing initializers are the point of `{.size = sizeof args, ...}`: the rest is zero.
 target_compile_options(photon_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers -fno-plt $<$<BOOL:${PHOTON_WERROR}>:-Werror>)
+  -Wall -Wextra -Wpedantic -Wshadow -Wno-missing-field-initializers -fno-plt
+  $<$<BOOL:${PHOTON_WERROR}>:-Werror>)
 target_link_options(photon_flags INTERFACE -Wl,-z,now -Wl,-z,relro)
 
 if(PHOTON_SANITIZE)

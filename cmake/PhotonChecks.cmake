@@ -1,0 +1,20 @@
+# Tests of the tree itself rather than of the library: tidy rules, layers, the installed package.
+
+function(photon_tree_checks)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(tidy ${PROJECT_SOURCE_DIR}/tests/tidy)
+  add_test(NAME tidy COMMAND Python3::Interpreter -B ${tidy}/tidy.py)
+  add_test(NAME tidy_rules COMMAND Python3::Interpreter -B ${tidy}/tidy_test.py)
+  add_test(NAME layers COMMAND Python3::Interpreter -B ${tidy}/layers_test.py ${CMAKE_COMMAND})
+  set_tests_properties(tidy tidy_rules layers PROPERTIES TIMEOUT 60)
+endfunction()
+
+# Sanitized libraries need a sanitized consumer, so only plain builds are installed.
+function(photon_install_test)
+  if(PHOTON_SANITIZE)
+    return()
+  endif()
+  add_test(NAME install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/install_test.sh
+    ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
+  set_tests_properties(install PROPERTIES TIMEOUT 120)
+endfunction()

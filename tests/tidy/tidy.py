@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""The house rules that a program can check. There is no list of exceptions.
+
+    tidy.py [tree]      prints file:line: rule: what is wrong; exit status 1 if anything is
+"""
+import re
+import sys
+from pathlib import Path
+
+import cpp_text
+
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 60
+MAX_PARAMETERS = 5
+MAX_COLUMNS = 100
+
+FOLDERS = ('include', 'src', 'tools', 'examples', 'bench', 'tests', 'cmake', 'scripts', '.ci')
+CPP = ('.h', '.hpp', '.c', '.cpp')
+OTHER = ('.py', '.cmake', '.sh', '.map', '')
+
+ATOMICS = re.compile(r'\b(std::atomic\w*|(?:std::)?memory_order\w*|__atomic_\w+|__sync_\w+|volatile'
+                     r'|_Atomic)\b|<(?:std)?atomic(?:\.h)?>')
+ORDER = re.compile(r'\bmemory_order_(acquire|release|acq_rel)\b')
+LABEL = re.compile(r'\[([a-z][a-z0-9_-]*)\]')
+CONDITION = re.compile(r'^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)\b[ \t]*(.*)$', re.M)
+DEFINE = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)', re.M)
+GETENV = re.compile(r'\b(secure_getenv|getenv|environ)\b')
+
+
+class Tree:
+    def __init__(self, root):
+        self.root = Path(root).resolve()
+        self.findings = []
+
+    def files(self):
+        for folder in FOLDERS:
+            for path in sorted((self.root / folder).rglob('*')):
+                is_code = path.suffix in CPP + OTHER and '__pycache__' not in path.parts
+                if path.is_file() and is_code and 'corpus' not in path.parts:
+                    yield path
+
+    def find(self, path, line, rule, what):
+        self.findings.append(f'{path.relative_to(self.root)}:{line}: {rule}: {what}')
+
+
+def line_of(text, match):
+    return text.count('\n', 0, match.start()) + 1
+
+
+def check_size(tree, path, text):
+    lines = text.splitlines()
+    if len(lines) > MAX_FILE_LINES:
+        tree.find(path, len(lines), 'file-size', f'{len(lines)} lines, at most {MAX_FILE_LINES}')
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_COLUMNS:
+            tree.find(path, number, 'columns', f'{len(line)} columns, at most {MAX_COLUMNS}')
+
+
+def check_functions(tree, path, text):
+    for function in cpp_text.functions(text):
+        if function.lines_count > MAX_FUNCTION_LINES:
+            tree.find(path, function.line, 'function-size', f'{function.name} has '
+                      f'{function.lines_count} lines, at most {MAX_FUNCTION_LINES}')
+        if function.parameters_count > MAX_PARAMETERS:
+            tree.find(path, function.line, 'parameters', f'{function.name} takes '
+                      f'{function.parameters_count}, at most {MAX_PARAMETERS} (then a struct)')
+
+
+def check_atomics(tree, path, code):
+    # tools/ and bench/ may measure what the machine does without the library.
+    place = path.relative_to(tree.root).parts
+    if place[0] not in ('src', 'include', 'examples') or place[:2] == ('src', 'sync'):
+        return
+    for match in ATOMICS.finditer(code):
+        tree.find(path, line_of(code, match), 'atomics', f'{match.group(0)} outside src/sync')
+
+
+def check_conditions(tree, path, code):
+    place = path.relative_to(tree.root).parts
+    if place[:2] == ('src', 'base'):
+        return
+    guard = path.name.upper().replace('-', '_').replace('.', '_')
+    in_public_header = place[0] == 'include'
+    for match in CONDITION.finditer(code):
+        directive, condition = match.groups()
+        if in_public_header and (condition.endswith(guard) or directive == 'else' or
+                                 '__cplusplus' in condition or '__GNUC__' in condition):
+            continue
+        tree.find(path, line_of(code, match), 'condition',
+                  f'#{directive} outside src/base; use a capability of the build or a type')
+
+
+def check_macros(tree, path, code):
+    place = path.relative_to(tree.root)
+    for match in DEFINE.finditer(code):
+        name, opening = match.groups()
+        is_constant = place.parts[0] == 'include' and name.startswith(('PH_', 'PHOTON_'))
+        is_log_site = str(place) == 'src/base/log.hpp' and name == 'PHOTON_LOG'
+        if is_log_site or (is_constant and not opening):
+            continue
+        tree.find(path, line_of(code, match), 'macro', f'{name}: a function or constant instead')
+
+
+def check_environment(tree, path, code):
+    place = path.relative_to(tree.root)
+    if place.parts[0] != 'src' or place.parts[1] == 'boot':
+        return
+    if place.parts[1] == 'base' and path.stem == 'config':
+        return
+    for match in GETENV.finditer(code):
+        tree.find(path, line_of(code, match), 'environment',
+                  f'{match.group(0)}: settings go through base/config')
+
+
+def check_header_opening(tree, path, text):
+    place = path.relative_to(tree.root).parts
+    if place[0] == 'src' and path.suffix == '.hpp' and not text.startswith('//'):
+        tree.find(path, 1, 'header', 'open with purpose, invariant and owner')
+
+
+def check_orders(tree, path, text, labels):
+    """Collects where src/sync uses each label; an acquire or release without one is a finding."""
+    code = cpp_text.without_comments(text).splitlines()
+    named = {}
+    for number, comment in cpp_text.comments(text):
+        named.setdefault(number, set()).update(LABEL.findall(comment))
+    for number, line in enumerate(code, 1):
+        if line.strip():
+            for label in named.get(number, ()):
+                labels.setdefault(label, []).append((path, number))
+        if not ORDER.search(line):
+            continue
+        # The label stands on the line or on one that the statement continues to.
+        if not any(named.get(near) for near in (number - 1, number, number + 1)):
+            tree.find(path, number, 'label', 'an ordering without its [label]')
+
+
+def check_labels(tree, labels):
+    for label, places in sorted(labels.items()):
+        if len(places) < 2:
+            path, number = places[0]
+            tree.find(path, number, 'label', f'[{label}] stands at one end only')
+
+
+def check_unit_tests(tree):
+    seen = {}
+    for path in sorted((tree.root / 'src').rglob('*.cpp')):
+        if path.name in seen:
+            other = seen[path.name].relative_to(tree.root)
+            tree.find(path, 1, 'unit-test', f'{path.name} is also the name of {other}')
+        seen[path.name] = path
+        if not (tree.root / 'tests/unit' / f'{path.stem}_test.cpp').exists():
+            tree.find(path, 1, 'unit-test', f'tests/unit/{path.stem}_test.cpp is missing')
+
+
+def check(root):
+    tree = Tree(root)
+    labels = {}
+    for path in tree.files():
+        text = path.read_text(encoding='utf-8', errors='replace')
+        check_size(tree, path, text)
+        if path.suffix not in CPP:
+            continue
+        code = cpp_text.without_comments(text)
+        check_functions(tree, path, text)
+        check_atomics(tree, path, code)
+        check_conditions(tree, path, code)
+        check_macros(tree, path, code)
+        check_environment(tree, path, code)
+        check_header_opening(tree, path, text)
+        if path.relative_to(tree.root).parts[:2] == ('src', 'sync'):
+            check_orders(tree, path, text, labels)
+    check_labels(tree, labels)
+    check_unit_tests(tree)
+    return tree.findings
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]
+    findings = check(root)
+    for finding in findings:
+        print(finding)
+    print(f'tidy: {len(findings)} findings')
+    return 1 if findings else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
