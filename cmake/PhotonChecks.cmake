@@ -6,7 +6,7 @@ function(photon_tree_checks)
   add_test(NAME tidy COMMAND Python3::Interpreter -B ${tidy}/tidy.py)
   add_test(NAME tidy_rules COMMAND Python3::Interpreter -B ${tidy}/tidy_test.py)
   add_test(NAME layers COMMAND Python3::Interpreter -B ${tidy}/layers_test.py ${CMAKE_COMMAND})
-  set_tests_properties(tidy tidy_rules layers PROPERTIES TIMEOUT 60)
+  set_tests_properties(tidy tidy_rules layers PROPERTIES TIMEOUT 60 LABELS tree)
 endfunction()
 
 # Sanitized libraries need a sanitized consumer, so only plain builds are installed.
@@ -16,5 +16,5 @@ function(photon_install_test)
   endif()
   add_test(NAME install COMMAND ${PROJECT_SOURCE_DIR}/tests/install/install_test.sh
     ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
-  set_tests_properties(install PROPERTIES TIMEOUT 120)
+  set_tests_properties(install PROPERTIES TIMEOUT 120 LABELS tree)
 endfunction()

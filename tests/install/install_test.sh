@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs into a fresh prefix, moves it, builds and runs consumers (CMake and pkg-config, C and C++).
+# Installs into a fresh prefix, moves it, builds and runs consumers (CMake, pkg-config; C, C++).
 #   install_test.sh <build folder> <cmake> <C compiler> <C++ compiler>
 set -euo pipefail
 build=$1 cmake=$2 cc=$3 cxx=$4
