@@ -1,0 +1,42 @@
+// What travels through the simulated network: one record with its bulk bytes, or credits, or news
+// about the sender itself.
+// Owner: the network, from post() until take_due(); plain values, no pointer of a rank in it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "transport/transport.hpp"
+
+namespace photon::transport::sim {
+
+// Tag word and data words of one ring line.
+using LineImage = std::array<std::uint64_t, sync::kWordsPerLine + 1>;
+
+struct CreditValues {
+  std::uint64_t lines = 0;
+  std::uint64_t ledger = 0;
+  std::uint64_t bulk = 0;
+  bool operator==(const CreditValues&) const = default;
+};
+
+struct Packet {
+  enum class Kind : std::uint8_t {
+    hello,    // the sender has its half of the link
+    record,   // lines at `position` of the ring, bulk bytes at `bulk_position` of the bulk ring
+    credits,  // the sender's credit words
+    gone,     // the sender's transport has ended; the last packet of its link
+  };
+
+  Kind kind = Kind::hello;
+  Rank from = 0;
+  std::uint64_t position = 0;
+  std::vector<LineImage> lines;
+  std::uint64_t bulk_position = 0;
+  std::vector<std::byte> bulk;
+  CreditValues credits;
+};
+
+}  // namespace photon::transport::sim

@@ -1,0 +1,140 @@
+#include "transport/sim/sim_link.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "wire/record.hpp"
+
+namespace photon::transport::sim {
+namespace {
+
+constexpr unsigned kBulkSizeWord = 2;  // in every kind that has one
+
+constexpr bool announces_bulk(wire::Kind kind) noexcept {
+  return kind == wire::Kind::bulk || kind == wire::Kind::bulk_acked ||
+         kind == wire::Kind::get_data;
+}
+
+void require(bool holds, const char* invariant) noexcept {
+  if (holds) return;
+  std::fprintf(stderr, "photon: sim: broken invariant: %s\n", invariant);
+  std::abort();
+}
+
+}  // namespace
+
+SimLink::Half::Half(const Geometry& geometry)
+    : lines(std::make_unique<Line[]>(std::size_t{1} << geometry.lines_log2)),
+      credits(std::make_unique<Credits>()),
+      bulk(std::make_unique_for_overwrite<std::byte[]>(geometry.bulk_bytes)) {}
+
+SimLink::SimLink(Rank me, const Geometry& geometry)
+    : me_(me),
+      geometry_(geometry),
+      sending_(geometry),
+      receiving_(geometry),
+      reader_(sending_.lines.get(), nullptr, geometry.lines_log2) {
+  view_.tx_lines = sending_.lines.get();
+  view_.tx_credits = sending_.credits.get();
+  view_.tx_bulk = sending_.bulk.get();
+  view_.kick_always = true;
+}
+
+void SimLink::set_answered() noexcept {
+  view_.rx_lines = receiving_.lines.get();
+  view_.rx_credits = receiving_.credits.get();
+  view_.rx_bulk = receiving_.bulk.get();
+}
+
+std::optional<Packet> SimLink::next_record() {
+  using State = sync::LineConsumer<Policy>::State;
+  if (broken_) return std::nullopt;
+  const State state = reader_.peek();
+  if (state == State::empty) return std::nullopt;
+  const auto header =
+      state == State::record ? wire::decode(reader_.header()) : std::optional<wire::Header>();
+  if (!header) {
+    broken_ = true;
+    return image(1);
+  }
+  Packet packet = image(header->lines);
+  reader_.pop(header->lines);
+  if (announces_bulk(header->kind)) broken_ = !take_bulk(packet);
+  return packet;
+}
+
+Packet SimLink::image(std::uint64_t lines_count) const {
+  Packet packet{.kind = Packet::Kind::record, .from = me_, .position = reader_.head()};
+  packet.lines.resize(lines_count);
+  for (std::uint64_t i = 0; i < lines_count; ++i) {
+    const Line& line = reader_.line(i);
+    packet.lines[i][0] = line.head.load(std::memory_order_relaxed);
+    for (unsigned word = 0; word < sync::kWordsPerLine; ++word)
+      packet.lines[i][word + 1] = line.words[word].get();
+  }
+  return packet;
+}
+
+// The chunk that the record announces; false if no bulk ring can hold it.
+bool SimLink::take_bulk(Packet& packet) {
+  const std::uint64_t size_bytes = packet.lines[0][kBulkSizeWord + 1];
+  if (size_bytes > geometry_.bulk_bytes) return false;
+  packet.bulk_position = chunk_start(bulk_taken_, size_bytes, geometry_.bulk_bytes);
+  bulk_taken_ = chunk_end(packet.bulk_position, size_bytes);
+  const std::byte* from =
+      sending_.bulk.get() + (packet.bulk_position & (geometry_.bulk_bytes - 1));
+  packet.bulk.assign(from, from + size_bytes);
+  return true;
+}
+
+std::optional<Packet> SimLink::changed_credits() {
+  const Credits& words = *receiving_.credits;
+  const CreditValues now{words.lines.load(std::memory_order_acquire),
+                         words.ledger.load(std::memory_order_acquire),
+                         words.bulk.load(std::memory_order_acquire)};
+  if (now == sent_credits_) return std::nullopt;
+  sent_credits_ = now;
+  return Packet{.kind = Packet::Kind::credits, .from = me_, .credits = now};
+}
+
+void SimLink::deliver(const Packet& packet) noexcept {
+  if (packet.kind == Packet::Kind::record) return deliver_record(packet);
+  sending_.credits->bulk.store(packet.credits.bulk, std::memory_order_release);
+  sending_.credits->ledger.store(packet.credits.ledger, std::memory_order_release);
+  sending_.credits->lines.store(packet.credits.lines, std::memory_order_release);
+}
+
+void SimLink::deliver_record(const Packet& packet) noexcept {
+  check_room(packet);
+  const std::uint64_t mask = (std::uint64_t{1} << geometry_.lines_log2) - 1;
+  if (!packet.bulk.empty()) {
+    std::memcpy(receiving_.bulk.get() + (packet.bulk_position & (geometry_.bulk_bytes - 1)),
+                packet.bulk.data(), packet.bulk.size());
+  }
+  // Backwards: a record is there when its first tag is.
+  for (std::uint64_t i = packet.lines.size(); i-- > 0;) {
+    Line& line = receiving_.lines[(packet.position + i) & mask];
+    for (unsigned word = 0; word < sync::kWordsPerLine; ++word)
+      line.words[word].set(packet.lines[i][word + 1]);
+    line.head.store(packet.lines[i][0], std::memory_order_release);
+  }
+}
+
+void SimLink::check_room(const Packet& packet) const noexcept {
+  require(answered(), "no record arrives before the hello of its link");
+  const auto used = [](std::uint64_t end, std::uint64_t given_back) {
+    return given_back > end ? 0 : end - given_back;  // beyond: nonsense that the sender ignored
+  };
+  const std::uint64_t end = packet.position + packet.lines.size();
+  require(used(end, receiving_.credits->lines.load(std::memory_order_relaxed)) <=
+              std::uint64_t{1} << geometry_.lines_log2,
+          "a sender writes no line that its peer has not given back");
+  if (packet.bulk.empty()) return;
+  const std::uint64_t bulk_end = chunk_end(packet.bulk_position, packet.bulk.size());
+  require(used(bulk_end, receiving_.credits->bulk.load(std::memory_order_relaxed)) <=
+              geometry_.bulk_bytes,
+          "a sender writes no bulk bytes that its peer has not given back");
+}
+
+}  // namespace photon::transport::sim

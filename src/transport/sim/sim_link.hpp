@@ -1,0 +1,80 @@
+// One rank's memory of a link: a sending ring that the network empties, and a receiving ring that it
+// fills at the same positions. To the engine both look like rings shared with the peer.
+//
+//   sending ring -- next_record() --> Packet -- network --> deliver() -- receiving ring
+//   credits:  receiving rank's words -- changed_credits() --> Packet --> deliver() -- sender's words
+//
+// Invariant: both ranks' rings have the same geometry and the sender is held to the credits it got,
+// so what arrives always fits; a record that does not fit is a bug of the engine and aborts.
+// Garbage in the sending ring is carried across like anything else; then nothing more is, since
+// where the next record begins is unknown.
+// Owner: SimTransport. Threads: one at a time (lane lock).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "transport/sim/packet.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::transport::sim {
+
+struct Geometry {
+  unsigned lines_log2 = 0;
+  std::uint64_t bulk_bytes = 0;
+};
+
+// Where a chunk of size_bytes starts if the bulk ring was used up to `position`.
+constexpr std::uint64_t chunk_start(std::uint64_t position, std::uint64_t size_bytes,
+                                    std::uint64_t bulk_bytes) noexcept {
+  const std::uint64_t offset = position & (bulk_bytes - 1);
+  return offset + size_bytes <= bulk_bytes ? position : position - offset + bulk_bytes;
+}
+constexpr std::uint64_t chunk_end(std::uint64_t start, std::uint64_t size_bytes) noexcept {
+  return start + ((size_bytes + 63) & ~std::uint64_t{63});
+}
+
+class SimLink {
+ public:
+  SimLink(Rank me, const Geometry& geometry);
+
+  // What the engine sees; stays at its address.
+  Link& view() noexcept { return view_; }
+  bool answered() const noexcept { return view_.rx_lines != nullptr; }
+  void set_answered() noexcept;
+
+  // The next record that was published and not yet carried.
+  std::optional<Packet> next_record();
+  // Credit words, if they changed since the last call.
+  std::optional<Packet> changed_credits();
+
+  // A record or credits from the peer.
+  void deliver(const Packet& packet) noexcept;
+
+ private:
+  struct Half {
+    explicit Half(const Geometry& geometry);
+    std::unique_ptr<Line[]> lines;
+    std::unique_ptr<Credits> credits;
+    std::unique_ptr<std::byte[]> bulk;
+  };
+
+  Packet image(std::uint64_t lines_count) const;
+  bool take_bulk(Packet& packet);
+  void deliver_record(const Packet& packet) noexcept;
+  void check_room(const Packet& packet) const noexcept;
+
+  const Rank me_;
+  const Geometry geometry_;
+  Half sending_;
+  Half receiving_;
+  Link view_;
+  sync::LineConsumer<Policy> reader_;  // of our own sending ring
+  std::uint64_t bulk_taken_ = 0;       // position in our own bulk ring
+  bool broken_ = false;                // garbage in the sending ring
+  CreditValues sent_credits_;
+};
+
+}  // namespace photon::transport::sim

@@ -1,0 +1,100 @@
+#include "transport/sim/sim_network.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace photon::transport::sim {
+namespace {
+
+constexpr std::uint64_t kLookNs = 50;           // simulated time a look for packets takes
+constexpr std::uint64_t kIdleLooksPerRank = 8;  // then nobody has anything else to do
+
+}  // namespace
+
+SimNetwork::SimNetwork(std::uint32_t ranks_count, const Settings& settings)
+    : settings_(settings), seats_(ranks_count) {
+  const Random root(settings.seed);
+  for (std::uint64_t from = 0; from < ranks_count; ++from) {
+    for (std::uint64_t to = 0; to < ranks_count; ++to)
+      seats_[from].wires.push_back({root.stream(from << 32 | to)});
+  }
+}
+
+void SimNetwork::post(Rank to, Packet packet) {
+  const std::scoped_lock lock(mutex_);
+  post_locked(to, std::move(packet));
+}
+
+void SimNetwork::post_locked(Rank to, Packet packet) {
+  Wire& wire = seats_[packet.from].wires[to];
+  const std::uint64_t delay_ns = wire.random.up_to(settings_.max_delay_ns);
+  wire.last_due_ns = std::max(wire.last_due_ns, now_ns_ + delay_ns);
+  idle_looks_count_ = 0;
+  Seat& seat = seats_[to];
+  if (seat.left) return;
+  seat.arriving.emplace(Due{wire.last_due_ns, posted_count_++}, std::move(packet));
+  seat.news.notify_all();
+}
+
+void SimNetwork::take_due(Rank me, std::vector<Packet>& due) {
+  const std::scoped_lock lock(mutex_);
+  pass_time();
+  auto& arriving = seats_[me].arriving;
+  while (!arriving.empty() && arriving.begin()->first.first <= now_ns_) {
+    due.push_back(std::move(arriving.begin()->second));
+    arriving.erase(arriving.begin());
+    idle_looks_count_ = 0;
+  }
+}
+
+void SimNetwork::pass_time() {
+  now_ns_ += kLookNs;
+  if (++idle_looks_count_ < kIdleLooksPerRank * seats_.size()) return;
+  idle_looks_count_ = 0;
+  jump_to_next();
+}
+
+void SimNetwork::jump_to_next() {
+  std::uint64_t next_ns = ~std::uint64_t{0};
+  for (const Seat& seat : seats_) {
+    if (!seat.arriving.empty()) next_ns = std::min(next_ns, seat.arriving.begin()->first.first);
+  }
+  if (next_ns != ~std::uint64_t{0}) now_ns_ = std::max(now_ns_, next_ns);
+}
+
+void SimNetwork::sleep(Rank me, std::int64_t timeout_us) {
+  // A day is for ever here, and its nanoseconds do not overflow as those of PH_FOREVER would.
+  constexpr std::int64_t kDayUs = std::int64_t{86'400} * 1'000'000;
+  const std::chrono::microseconds timeout(std::clamp<std::int64_t>(timeout_us, 0, kDayUs));
+  std::unique_lock lock(mutex_);
+  Seat& seat = seats_[me];
+  seat.news.wait_for(lock, timeout, [&] { return seat.woken || !seat.arriving.empty(); });
+  seat.woken = false;
+  if (!seat.arriving.empty()) now_ns_ = std::max(now_ns_, seat.arriving.begin()->first.first);
+}
+
+void SimNetwork::wake(Rank me) {
+  const std::scoped_lock lock(mutex_);
+  seats_[me].woken = true;
+  seats_[me].news.notify_all();
+}
+
+void SimNetwork::leave(Rank me) {
+  const std::scoped_lock lock(mutex_);
+  seats_[me].left = true;
+  seats_[me].arriving.clear();
+  for (Rank rank = 0; rank < size(); ++rank)
+    post_locked(rank, {.kind = Packet::Kind::gone, .from = me});
+}
+
+bool SimNetwork::has_left(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  return seats_[rank].left;
+}
+
+std::uint64_t SimNetwork::now_ns() {
+  const std::scoped_lock lock(mutex_);
+  return now_ns_;
+}
+
+}  // namespace photon::transport::sim

@@ -1,0 +1,81 @@
+// The transport between ranks of one process over a simulated network: each rank has private rings,
+// kick() carries what was published into the network, poll() brings what is due. Nothing of a peer
+// can be reached, so the engine serves everything by records.
+//
+//   link: none -- connect() --> sending only -- hello --> both halves -- disconnect() --> released
+//         none -- hello (the answer is ours) -----------> both halves
+//
+// A released link stays released: what the peer still sends is dropped, connect() fails.
+// Invariant: a rank's memory is touched by that rank only; everything shared is in the SimNetwork.
+// Allocates per packet: this transport is for tests.
+// Owner: the engine. Threads: as in transport.hpp.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/config.hpp"
+#include "boot/boot.hpp"
+#include "transport/sim/sim_link.hpp"
+#include "transport/sim/sim_network.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::transport::sim {
+
+class SimTransport final : public Transport {
+ public:
+  SimTransport(const base::Config& config, Rank me, std::shared_ptr<SimNetwork> network);
+  ~SimTransport() override;
+
+  const char* name() const noexcept override { return "sim"; }
+  unsigned poll_interval() const noexcept override { return 1; }
+
+  base::Result<Link*> connect(Rank rank) override;
+  void disconnect(Rank rank) noexcept override;
+
+  void kick(Rank rank) noexcept override;
+  void poll(Sink& sink) noexcept override;
+  // The network has everything that was kicked, and delivers it without us.
+  bool drained() const noexcept override { return true; }
+
+  Reach reach(Rank, std::uint64_t, std::uint64_t) noexcept override { return {}; }
+  base::Result<> read(Rank rank, std::uint64_t address,
+                      std::span<std::byte> destination) noexcept override;
+  base::Result<> write(Rank rank, std::uint64_t address,
+                       std::span<const std::byte> source) noexcept override;
+
+  std::span<std::byte> arena() noexcept override { return {}; }
+  std::span<RegionEntry> regions() noexcept override { return {regions_.get(), regions_count_}; }
+
+  // Nothing to announce: what arrives is counted under the network's mutex, where sleep() looks.
+  void announce() noexcept override {}
+  void sleep(std::int64_t timeout_us) noexcept override { network_->sleep(me_, timeout_us); }
+  void retract() noexcept override {}
+  void wake() noexcept override { network_->wake(me_); }
+
+  void describe(Rank rank, ph_path& path) override;
+
+ private:
+  struct Slot {
+    std::unique_ptr<SimLink> link;
+    bool released = false;
+  };
+
+  SimLink& make_link(Rank rank);
+  void accept(const Packet& packet, Sink& sink);
+
+  const Rank me_;
+  const std::uint64_t seed_;
+  const Geometry geometry_;
+  const std::size_t regions_count_;
+  const std::unique_ptr<RegionEntry[]> regions_;
+  const std::shared_ptr<SimNetwork> network_;
+  std::vector<Slot> slots_;
+  std::vector<Packet> due_;
+};
+
+// Collective. All ranks must be in this process, each opening in a thread of its own; afterwards
+// one thread may drive them all. PH_ERR_CONFIG: ranks of several processes, or settings that differ.
+base::Result<std::unique_ptr<Transport>> open_sim(const base::Config& config, boot::Boot& boot);
+
+}  // namespace photon::transport::sim
