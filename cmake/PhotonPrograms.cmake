@@ -60,6 +60,11 @@ function(photon_program_bench target)
   target_link_libraries(${target} PRIVATE benchmark::benchmark)
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  if(PHOTON_BUILD_TESTS)
+    # A moment of each benchmark, so that none rots.
+    add_test(NAME bench_${target} COMMAND ${target} --benchmark_min_time=0.001)
+    set_tests_properties(bench_${target} PROPERTIES TIMEOUT 120)
+  endif()
 endfunction()
 
 macro(photon_add_programs)

@@ -1,7 +1,7 @@
 # Test binaries from folders: everything is globbed, so that a new test needs no CMake edit.
 
-# photon_suite(NAME FOLDER TIMEOUT [LABEL label]) : tests/<FOLDER>/*.cpp -> photon_<NAME>_tests,
-# linked with the library's internals and GoogleTest, one ctest entry.
+# photon_suite(NAME TIMEOUT seconds [SERIAL]) : tests/<NAME>/*.cpp -> photon_<NAME>_tests, linked
+# with the library's internals and GoogleTest, one ctest entry. SERIAL: nothing runs beside it.
 function(photon_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL" "TIMEOUT" "")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -38,6 +38,9 @@ function(photon_helper_programs)
       add_dependencies(photon_process_tests ${name})
     endif()
   endforeach()
+  if(TARGET photon_process_tests)
+    add_dependencies(photon_process_tests programs)
+  endif()
 endfunction()
 
 # tests/fuzz/<x>.cpp defines LLVMFuzzerTestOneInput. With libFuzzer it is a fuzzer, else a program
