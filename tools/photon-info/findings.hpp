@@ -1,0 +1,59 @@
+// What photon-info found out: plain values, gathered first and printed afterwards.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <photon/photon.hpp>
+
+namespace photon_info {
+
+struct Setting {
+  std::string name;
+  std::string environment;
+  std::string value;
+  std::string origin;
+  std::string help;
+};
+
+// A transport of this library, tried by creating a job of one rank on it.
+struct Transport {
+  std::string name;
+  bool is_usable = false;
+  std::string reason;  // the error, if not usable
+};
+
+struct Path {
+  photon::Rank rank = 0;
+  std::string transport;
+  std::string state;
+  bool same_process = false;
+  bool cma = false;
+  bool arena_mapped = false;
+  std::string reason;
+  std::string problem;  // what went wrong when it was tried; usually empty
+};
+
+struct Findings {
+  std::string version;
+  bool is_launched = false;  // by a launcher; else the paths are those of a pair made to try them
+  photon::Rank rank = 0;
+  std::uint32_t size = 1;
+  std::vector<Setting> settings;
+  std::vector<Transport> transports;
+  std::vector<Path> paths;
+  std::string problem;       // the job could not be formed
+};
+
+std::string version_text();
+
+// Settings in force in `context`; null: those that a context created now would have.
+std::vector<Setting> find_settings(const ph_context* context);
+
+std::vector<Transport> find_transports();
+
+// Collective: every rank puts to every other; how it went from here.
+std::vector<Path> find_paths(photon::Context& context);
+
+}  // namespace photon_info

@@ -1,0 +1,116 @@
+// What Photon would do here, and why: settings with their origin, transports, paths between ranks.
+// Alone it makes a job of two processes to try them; under photonrun it looks at that job.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include <photon/launch.h>
+#include <photon/photon.hpp>
+
+#include "findings.hpp"
+#include "pair_job.hpp"
+#include "report.hpp"
+
+namespace photon_info {
+namespace {
+
+struct Options {
+  bool json = false;
+  photon::Rank rank = 0;
+};
+
+void print(const Findings& findings, const Options& options) {
+  const std::string text = options.json ? as_json(findings) : as_text(findings);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+Findings look_around(photon::Context& context, bool is_launched) {
+  Findings findings;
+  findings.version = version_text();
+  findings.is_launched = is_launched;
+  findings.rank = context.rank();
+  findings.size = is_launched ? context.size() : 1;
+  findings.settings = find_settings(context.c_context());
+  if (context.size() > 1) findings.paths = find_paths(context);
+  return findings;
+}
+
+// No job could be formed: that is what somebody runs this program for, so say all that is known.
+int report_failure(const photon::Error& error, const Options& options) {
+  Findings findings;
+  findings.version = version_text();
+  findings.problem = error.what();
+  findings.settings = find_settings(nullptr);
+  findings.transports = find_transports();
+  print(findings, options);
+  return 1;
+}
+
+int report_pair(const Options& options) {
+  const PairJob pair;
+  try {
+    photon::Context context({{}, &pair.bootstrap()});
+    Findings findings = look_around(context, false);
+    if (pair.is_child()) return 0;
+    findings.transports = find_transports();
+    print(findings, options);
+    return 0;
+  } catch (const photon::Error& error) {
+    return pair.is_child() ? 1 : report_failure(error, options);
+  }
+}
+
+int report_job(photon::Context& context, const Options& options) {
+  if (options.rank >= context.size()) {
+    if (context.rank() == 0)
+      fmt::print(stderr, "photon-info: --rank {}: the job has ranks 0 to {}\n", options.rank,
+                 context.size() - 1);
+    return 2;
+  }
+  Findings findings = look_around(context, true);
+  if (context.rank() != options.rank) return 0;
+  findings.transports = find_transports();
+  print(findings, options);
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"What Photon does here, and why: settings, transports, paths between ranks.\n"
+               "photon-info, or photonrun -n N photon-info"};
+  Options options;
+  app.add_flag("--json", options.json, "One JSON object instead of text");
+  app.add_option("--rank", options.rank, "Under a launcher: whose view to print")
+      ->capture_default_str();
+  const char* const launched_as = std::getenv(PH_LAUNCH_RANK_VARIABLE);
+  const bool is_launched = std::getenv(PH_LAUNCH_FD_VARIABLE) != nullptr;
+  const bool is_speaker = !is_launched || launched_as == nullptr || launched_as == std::string("0");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return is_speaker ? app.exit(error) : error.get_exit_code();  // all ranks read the same line
+  }
+  if (!is_launched) return report_pair(options);
+  try {
+    photon::Context context;
+    return report_job(context, options);
+  } catch (const photon::Error& error) {
+    return is_speaker ? report_failure(error, options) : 1;
+  }
+}
+
+}  // namespace
+}  // namespace photon_info
+
+int main(int argc, char** argv) {
+  try {
+    return photon_info::run(argc, argv);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "photon-info: {}\n", error.what());
+    return 1;
+  }
+}

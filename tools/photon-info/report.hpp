@@ -1,0 +1,15 @@
+// Findings for people and for programs.
+#pragma once
+
+#include <string>
+
+#include "findings.hpp"
+
+namespace photon_info {
+
+std::string as_text(const Findings& findings);
+
+// One object: version, launched, rank, size, problem, settings, transports, paths.
+std::string as_json(const Findings& findings);
+
+}  // namespace photon_info
