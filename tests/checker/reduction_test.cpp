@@ -1,0 +1,122 @@
+// The reductions of the model (model.hpp) against the model without them: random programs must
+// have exactly the same outcomes.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "checker/checker.hpp"
+#include "checker/checker_policy.hpp"
+
+namespace photon::checker {
+namespace {
+
+constexpr unsigned kLocations = 2;
+using Word = CheckerPolicy::Atomic<std::uint64_t>;
+using Outcome = std::vector<std::uint64_t>;
+enum class Action : unsigned { load, store, exchange, compare_exchange, full_fence, heavy_barrier };
+
+struct Instruction {
+  Action action = Action::load;
+  unsigned location = 0;
+  std::uint64_t value = 0;
+  bool ordered = false;  // acquire, release
+};
+using Listing = std::vector<std::vector<Instruction>>;
+
+struct Machine {
+  std::array<Word, kLocations> words;
+  std::array<std::vector<std::uint64_t>, kMaxThreads> read;
+};
+
+std::uint64_t execute(Machine& machine, const Instruction& i) {
+  Word& word = machine.words[i.location];
+  const auto acquire = i.ordered ? std::memory_order_acquire : std::memory_order_relaxed;
+  const auto release = i.ordered ? std::memory_order_release : std::memory_order_relaxed;
+  std::uint64_t expected = 0;
+  switch (i.action) {
+    case Action::load: return word.load(acquire);
+    case Action::store: word.store(i.value, release); return 0;
+    case Action::exchange:
+      return word.exchange(i.value, i.ordered ? std::memory_order_acq_rel : acquire);
+    case Action::compare_exchange:
+      word.compare_exchange(expected, i.value, release, std::memory_order_relaxed);
+      return expected;
+    case Action::full_fence: CheckerPolicy::full_fence(); return 0;
+    case Action::heavy_barrier: CheckerPolicy::heavy_barrier(); return 0;
+  }
+  return 0;
+}
+
+std::set<Outcome> outcomes(const Listing& listing, const Options& options) {
+  std::set<Outcome> found;
+  const Result result = explore(options, [&](Stage& stage) {
+    auto machine = std::make_shared<Machine>();
+    for (std::size_t t = 0; t < listing.size(); ++t)
+      stage.thread("t" + std::to_string(t), [machine, t, &listing] {
+        for (const Instruction& i : listing[t]) {
+          const std::uint64_t value = execute(*machine, i);
+          machine->read[t].push_back(value);
+        }
+      });
+    stage.finally([machine, &found] {
+      Outcome outcome;
+      for (const auto& thread : machine->read)
+        outcome.insert(outcome.end(), thread.begin(), thread.end());
+      for (const Word& word : machine->words)
+        outcome.push_back(word.load(std::memory_order_relaxed));
+      found.insert(outcome);
+    });
+  });
+  EXPECT_TRUE(result.ok && result.complete) << result.trace;
+  return found;
+}
+
+Listing random_listing(std::mt19937& random, unsigned threads, unsigned instructions) {
+  // Mostly loads and stores: what a fence orders is only seen around it.
+  constexpr std::array kActions{Action::load,       Action::load,         Action::load,
+                                Action::store,      Action::store,        Action::store,
+                                Action::store,      Action::exchange,     Action::compare_exchange,
+                                Action::full_fence, Action::heavy_barrier};
+  Listing listing(threads);
+  std::uint64_t value = 0;
+  for (auto& thread : listing)
+    for (unsigned i = 0; i < instructions; ++i)
+      thread.push_back({kActions[random() % kActions.size()], unsigned(random() % kLocations),
+                        ++value, random() % 2 == 0});
+  return listing;
+}
+
+void compare(unsigned seeds, unsigned threads, unsigned instructions, bool stale_loads) {
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    std::mt19937 random(seed);
+    const Listing listing = random_listing(random, threads, instructions);
+    const auto reduced = outcomes(listing, {.stale_loads = stale_loads});
+    const auto full = outcomes(listing, {.stale_loads = stale_loads, .reduce = false});
+    ASSERT_EQ(reduced, full) << "seed " << seed << ", " << threads << " threads";
+  }
+}
+
+TEST(CheckerReduction, keeps_every_outcome_of_two_threads) { compare(300, 2, 5, false); }
+TEST(CheckerReduction, keeps_every_outcome_of_three_threads) { compare(100, 3, 3, false); }
+TEST(CheckerReduction, keeps_every_outcome_with_stale_loads) {
+  compare(150, 2, 4, true);
+  compare(40, 3, 3, true);
+}
+
+// Every outcome without stale loads is one with them, too.
+TEST(CheckerReduction, stale_loads_only_add_outcomes) {
+  for (unsigned seed = 0; seed < 150; ++seed) {
+    std::mt19937 random(seed);
+    const Listing listing = random_listing(random, 2, 4);
+    for (const Outcome& outcome : outcomes(listing, {}))
+      ASSERT_TRUE(outcomes(listing, {.stale_loads = true}).contains(outcome)) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace photon::checker
