@@ -2,7 +2,7 @@
 
 namespace photon::base {
 
-const char* status_text(ph_status status) noexcept {
+const char* status_text(int status) noexcept {
   switch (status) {
     case PH_OK: return "success";
     case PH_AGAIN: return "nothing was started: probe, then call again";

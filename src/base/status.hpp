@@ -5,7 +5,8 @@
 
 namespace photon::base {
 
-// Never null; "unknown status" for numbers that are no status.
-const char* status_text(ph_status status) noexcept;
+// Never null; "unknown status" for numbers that are no status. An int, because a C caller may hold
+// any number in a ph_status.
+const char* status_text(int status) noexcept;
 
 }  // namespace photon::base

@@ -39,6 +39,9 @@ read -ra flags <<<"$(pkg-config --cflags --libs photon)"
 # Every public header stands alone, in C and in C++.
 for header in "$work"/prefix/include/photon/*.h; do
   "$cc" -std=c11 -Wpedantic -Werror "${flags[@]}" -fsyntax-only -x c "$header"
+done
+for header in "$work"/prefix/include/photon/*.h{,pp}; do
+  [[ -f $header ]] || continue
   "$cxx" -std=c++20 -Wpedantic -Werror "${flags[@]}" -fsyntax-only -x c++ "$header"
 done
 echo "installed tree works with CMake and pkg-config, in C and C++"
