@@ -4,6 +4,14 @@
  *
  * Three kinds of outcome: success; back-pressure and time-outs, which are return values (false, an
  * empty optional) because the caller goes on; errors, which are thrown as photon::Error.
+ *
+ *   photon::Context context({.options = {{"ledger_slots", "128"}}});
+ *   auto memory = context.allocate<double>(1000);
+ *   const auto regions = context.allgather(memory.region());
+ *   while (!context.put(peer, values, photon::at<double>(regions[peer], 10), {.remote = 7}))
+ *     context.wait();                                      // back-pressure: nothing was sent
+ *   context.wait(photon::kRemote);
+ *   while (const auto news = context.probe_one(photon::kRemote)) handle(news->id);
  */
 #ifndef PHOTON_PHOTON_HPP
 #define PHOTON_PHOTON_HPP

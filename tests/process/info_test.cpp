@@ -1,0 +1,101 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "command.hpp"
+
+namespace photon::test {
+namespace {
+
+const std::string kInfo = PHOTON_BIN_DIR "/photon-info";
+const std::string kRun = PHOTON_BIN_DIR "/photonrun";
+
+nlohmann::json json_of(const std::string& line) {
+  const CommandResult result = run_command(line);
+  EXPECT_EQ(result.exit_status, 0) << line << "\n" << result.output;
+  return nlohmann::json::parse(result.output);
+}
+
+std::map<std::string, nlohmann::json> settings_of(const nlohmann::json& info) {
+  std::map<std::string, nlohmann::json> settings;
+  for (const auto& setting : info.at("settings")) settings[setting.at("environment")] = setting;
+  return settings;
+}
+
+TEST(Info, names_the_value_and_the_origin_of_each_setting) {
+  const auto settings = settings_of(json_of("PHOTON_LEDGER_SLOTS=64 " + kInfo + " --json"));
+  ASSERT_GT(settings.size(), 10u);
+  EXPECT_EQ(settings.at("PHOTON_LEDGER_SLOTS").at("value"), "64");
+  EXPECT_EQ(settings.at("PHOTON_LEDGER_SLOTS").at("origin"), "environment");
+  for (const auto& [name, setting] : settings) {
+    EXPECT_FALSE(setting.at("help").get<std::string>().empty()) << name;
+    EXPECT_FALSE(setting.at("origin").get<std::string>().empty()) << name;
+  }
+}
+
+TEST(Info, prints_the_same_settings_for_people) {
+  const auto settings = settings_of(json_of(kInfo + " --json"));
+  const CommandResult text = run_command(kInfo);
+  EXPECT_EQ(text.exit_status, 0);
+  for (const auto& [name, setting] : settings)
+    EXPECT_NE(text.output.find(name), std::string::npos) << name;
+}
+
+TEST(Info, alone_tries_the_paths_between_two_processes) {
+  const auto info = json_of(kInfo + " --json");
+  EXPECT_EQ(info.at("launched"), false);
+  EXPECT_EQ(info.at("size"), 1);
+  ASSERT_EQ(info.at("paths").size(), 1u);
+  const auto& path = info.at("paths").at(0);
+  EXPECT_EQ(path.at("transport"), "shm");
+  EXPECT_EQ(path.at("state"), "connected");
+  EXPECT_EQ(path.at("same_process"), false);
+  EXPECT_EQ(path.at("arena_mapped"), true);
+  EXPECT_EQ(path.at("problem"), "");
+  EXPECT_NE(path.at("reason"), "");
+}
+
+TEST(Info, says_that_kernel_copies_are_off_when_they_are_switched_off) {
+  const auto info = json_of("PHOTON_SHM_CMA=off " + kInfo + " --json");
+  const auto& path = info.at("paths").at(0);
+  EXPECT_EQ(path.at("cma"), false);
+  EXPECT_NE(path.at("reason").get<std::string>().find("shm_cma"), std::string::npos)
+      << path.at("reason");
+}
+
+TEST(Info, finds_both_transports) {
+  const auto info = json_of(kInfo + " --json");
+  ASSERT_EQ(info.at("transports").size(), 2u);
+  for (const auto& transport : info.at("transports"))
+    EXPECT_EQ(transport.at("usable"), true) << transport;
+}
+
+TEST(Info, under_the_launcher_describes_the_path_to_each_peer_of_the_job) {
+  const auto info = json_of(kRun + " -n 3 " + kInfo + " --json --rank 1");
+  EXPECT_EQ(info.at("launched"), true);
+  EXPECT_EQ(info.at("size"), 3);
+  EXPECT_EQ(info.at("rank"), 1);
+  ASSERT_EQ(info.at("paths").size(), 2u);
+  EXPECT_EQ(info.at("paths").at(0).at("rank"), 0);
+  EXPECT_EQ(info.at("paths").at(1).at("rank"), 2);
+  for (const auto& path : info.at("paths")) EXPECT_EQ(path.at("state"), "connected") << path;
+}
+
+TEST(Info, still_reports_when_a_setting_is_wrong) {
+  const CommandResult result = run_command("PHOTON_LEDGER_SLOTS=many " + kInfo + " 2>&1");
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.output.find("could not be formed"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("PHOTON_LEDGER_SLOTS"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("many"), std::string::npos) << result.output;
+}
+
+TEST(Info, refuses_a_rank_that_the_job_does_not_have) {
+  const CommandResult result = run_command(kRun + " -n 2 " + kInfo + " --rank 2 2>&1");
+  EXPECT_NE(result.exit_status, 0);
+  EXPECT_NE(result.output.find("ranks 0 to 1"), std::string::npos) << result.output;
+}
+
+}  // namespace
+}  // namespace photon::test
