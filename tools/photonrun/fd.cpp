@@ -1,0 +1,29 @@
+#include "fd.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace photonrun {
+
+Pipe make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0) {
+    throw std::system_error(errno, std::generic_category(), "pipe");
+  }
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+void occupy_standard_fds() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", O_RDWR);  // the lowest free: fd
+  }
+}
+
+void release_input() {
+  const Fd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (nothing) ::dup2(nothing.get(), STDIN_FILENO);
+}
+
+}  // namespace photonrun

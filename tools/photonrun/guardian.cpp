@@ -1,0 +1,125 @@
+#include "guardian.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <photon/launch.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <system_error>
+
+#include "descendants.hpp"
+#include "find_program.hpp"
+#include "job.hpp"
+
+namespace photonrun {
+namespace {
+
+constexpr std::size_t kOwnFds = 64;     // standard ones, signals, pipes of a rank being started
+constexpr std::size_t kFdsPerRank = 4;  // channel, its pidfd, two output pipes
+
+// Raises our limit to the highest allowed. What is left over the fixed need bounds the descriptors
+// of ranks that the broker holds. Throws std::runtime_error where there are not even enough.
+std::size_t reserve_fds(unsigned ranks) {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const std::size_t needed = kOwnFds + kFdsPerRank * ranks;
+  const std::size_t available = std::min<std::size_t>(limit.rlim_cur, 1 << 20);
+  if (available < needed + PH_LAUNCH_MAX_FDS) {
+    throw std::runtime_error(fmt::format(
+        "{} ranks need {} open files, the limit is {}; raise it (ulimit -Hn) or start fewer", ranks,
+        needed, available));
+  }
+  return available - needed;
+}
+
+// An outer photonrun's channel ends here: our ranks belong to the inner job.
+void leave_outer_job() {
+  const char* const text = std::getenv(PH_LAUNCH_FD_VARIABLE);
+  if (!text) return;
+  const int fd = std::atoi(text);
+  int domain = 0;
+  socklen_t domain_bytes = sizeof domain;
+  const bool is_channel =
+      fd > STDERR_FILENO &&
+      ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_bytes) == 0 && domain == AF_UNIX;
+  if (is_channel) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+// The launcher process, from fork to exit. Its own group: what kills the guardian's whole group
+// leaves somebody to end the ranks.
+[[noreturn]] void be_launcher(const Options& options, Signals& signals, Fd lifeline) {
+  int status = 125;
+  try {
+    LaunchPlan plan{.options = options,
+                    .signals = signals,
+                    .program = find_program(options.command.front())};
+    if (::isatty(STDIN_FILENO)) plan.terminal_group = ::getpgrp();
+    ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
+    ::setpgid(0, 0);
+    signals.listen();
+    become_subreaper();
+    const std::size_t fds_limit = reserve_fds(options.size);
+    status = Job(plan, signals, std::move(lifeline), fds_limit).run();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "photonrun: {}\n", error.what());
+    end_all_descendants();
+  }
+  ::_exit(status);
+}
+
+void pass_on(SignalEvent event, pid_t launcher) {
+  // Queued with a value, as the launcher treats what was typed at the terminal differently.
+  const sigval origin{.sival_int = event.from_terminal ? 1 : 0};
+  ::sigqueue(launcher, event.number, origin);
+  if (event.number == SIGTSTP) ::raise(SIGSTOP);  // the launcher stays awake to hear SIGCONT
+}
+
+int guard(pid_t launcher, const Signals& signals) {
+  for (;;) {
+    int wait_status = 0;
+    pid_t pid;
+    // The launcher alone: its pid stays ours until here. Others we inherit are reaped below.
+    while ((pid = ::waitpid(launcher, &wait_status, WNOHANG)) < 0 && errno == EINTR) {}
+    if (pid == launcher) {
+      end_all_descendants();
+      if (!WIFSIGNALED(wait_status)) return WEXITSTATUS(wait_status);
+      fmt::print(stderr, "photonrun: the launcher was killed by {}; the ranks were ended\n",
+                 signal_text(WTERMSIG(wait_status)));
+      return 128 + WTERMSIG(wait_status);
+    }
+    pollfd entry{.fd = signals.fd(), .events = POLLIN, .revents = 0};
+    (void)::poll(&entry, 1, -1);
+    while (const auto event = signals.next()) {
+      if (event->number != SIGCHLD) pass_on(*event, launcher);
+    }
+  }
+}
+
+}  // namespace
+
+int run_guarded(const Options& options, Signals& signals) {
+  leave_outer_job();
+  become_subreaper();
+  Pipe lifeline = make_pipe();
+  const pid_t launcher = ::fork();
+  if (launcher < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (launcher == 0) {
+    lifeline.write.reset();
+    be_launcher(options, signals, std::move(lifeline.read));
+  }
+  lifeline.read.reset();
+  release_input();
+  signals.listen();
+  return guard(launcher, signals);
+}
+
+}  // namespace photonrun

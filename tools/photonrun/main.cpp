@@ -1,0 +1,22 @@
+// photonrun: starts the ranks of a job on this host. See docs/launcher.md.
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "fd.hpp"
+#include "guardian.hpp"
+#include "options.hpp"
+#include "signals.hpp"
+
+int main(int argc, char** argv) {
+  try {
+    photonrun::occupy_standard_fds();
+    const auto parsed = photonrun::parse_options(argc, argv);
+    if (const int* const status = std::get_if<int>(&parsed)) return *status;
+    photonrun::Signals signals;
+    return photonrun::run_guarded(std::get<photonrun::Options>(parsed), signals);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "photonrun: {}\n", error.what());
+    return 125;
+  }
+}
