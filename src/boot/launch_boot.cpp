@@ -217,12 +217,17 @@ base::Result<> LaunchBoot::allgather(std::span<const std::byte> mine, std::span<
   if (auto checked = check_gather(mine.size(), all.size(), size()); !checked) return checked;
   if (!lost_.empty()) return lost_error();
   Gather gather{.size_bytes = mine.size(), .all = all};
+  // A rank that ended earlier is met before we contribute: the launcher waits for it for ever.
+  base::Result<> result = gather_state(gather);
+  if (!result) return result;
   gather_ = &gather;
   ++gathers_;
-  base::Result<> result;
   const auto posted = post({.type = PH_LAUNCH_GATHER, .sequence = gathers_}, mine, {});
   if (!posted) result = posted.error();
-  if (posted && *posted == Sent::full) result = queue_full(rank());
+  if (posted && *posted == Sent::full) {
+    --gathers_;
+    result = queue_full(rank());
+  }
   while (result && gather.next < size()) {
     if (serve) serve();
     flush();
@@ -243,8 +248,9 @@ base::Result<> LaunchBoot::gather_state(const Gather& gather) const {
                        .what = "ranks called allgather with different sizes, or one called "
                                "barrier; here " + std::to_string(gather.size_bytes) + " bytes"};
   }
+  const std::uint64_t number = gather_ ? gathers_ : gathers_ + 1;
   for (Rank peer = 0; peer < ends_.size(); ++peer) {
-    if (ends_[peer].gone && ends_[peer].gathers < gathers_) {
+    if (ends_[peer].gone && ends_[peer].gathers < number) {
       return base::Error{.status = PH_ERR_BOOTSTRAP,
                          .what = "rank " + std::to_string(peer) +
                                  " ended without calling this allgather or barrier",
