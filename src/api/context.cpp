@@ -1,0 +1,158 @@
+// Creating, finalizing and asking a context. The one place that picks a transport.
+#include <cstdio>
+#include <cstring>
+#include <random>
+
+#include "api/handle.hpp"
+#include "transport/shm/shm_transport.hpp"
+#include "transport/sim/sim_transport.hpp"
+
+namespace photon::api {
+
+void fill_error(const base::Error& from, ph_error& to) noexcept {
+  to.status = from.status;
+  to.native_errno = from.native_errno;
+  to.rank = from.rank;
+  std::snprintf(to.text, sizeof to.text, "%s", from.what.c_str());
+}
+
+namespace {
+
+base::Error argument(const char* what) { return {PH_ERR_ARGUMENT, 0, what, PH_ANY_RANK}; }
+
+base::Result<std::unique_ptr<transport::Transport>> open_transport(const base::Config& config,
+                                                                   boot::Boot& boot) {
+  if (config.transport == base::TransportChoice::sim) return transport::sim::open_sim(config, boot);
+  return transport::shm::open_shm(config, boot);
+}
+
+base::Result<std::unique_ptr<ph_context>> create(const ph_config& config) {
+  auto context = std::make_unique<ph_context>();
+  auto settings = base::load_config({config.options, config.options_count});
+  if (!settings) return settings.error();
+  context->config = *settings;
+  auto boot = boot::open(config.bootstrap);
+  if (!boot) return boot.error();
+  auto transport = open_transport(*settings, **boot);
+  if (!transport) return transport.error();
+  auto lane = engine::Lane::create(sync::register_heavy_barrier());
+  if (!lane) return lane.error();
+  context->lane = std::move(*lane);
+  std::random_device random;
+  const std::uint64_t seed = std::uint64_t{random()} << 32 | random();
+  context->engine = std::make_unique<engine::Engine>(
+      engine::Engine::Parts{*settings, std::move(*boot), std::move(*transport), seed});
+  context->rank = context->engine->rank();
+  context->size = context->engine->size();
+  return context;
+}
+
+base::Result<std::unique_ptr<ph_context>> checked_create(const ph_config* config) {
+  static constexpr ph_config kDefault{sizeof(ph_config), nullptr, nullptr, 0};
+  if (config == nullptr) config = &kDefault;
+  if (config->size != sizeof(ph_config))
+    return argument("create: config->size is not sizeof(ph_config); set it");
+  if (config->options_count != 0 && config->options == nullptr)
+    return argument("create: options is null but options_count is not 0");
+  for (size_t i = 0; i < config->options_count; ++i)
+    if (config->options[i].name == nullptr || config->options[i].value == nullptr)
+      return argument("create: an option's name or value is null");
+  return create(*config);
+}
+
+}  // namespace
+
+}  // namespace photon::api
+
+using photon::api::in_lane;
+
+extern "C" {
+
+ph_status ph_context_create(const ph_config* config, ph_context** context, ph_error* error) {
+  if (context == nullptr) return PH_ERR_ARGUMENT;
+  *context = nullptr;
+  photon::base::Error why{PH_ERR_MEMORY, 0, "create: out of memory", PH_ANY_RANK};
+  try {
+    auto made = photon::api::checked_create(config);
+    if (made) {
+      *context = made->release();
+      if (error != nullptr) *error = ph_error{};
+      return PH_OK;
+    }
+    why = made.error();
+  } catch (const std::bad_alloc&) {
+  }
+  if (error != nullptr) photon::api::fill_error(why, *error);
+  return why.status;
+}
+
+ph_status ph_finalize(ph_context* context) {
+  if (context == nullptr) return PH_ERR_STATE;
+  {
+    photon::engine::LaneGuard guard(*context->lane);
+    if (guard.status() != PH_OK) return guard.status();
+    context->lane->close();  // from here on every other call is refused
+  }
+  photon::engine::LaneGuard guard(*context->lane, true);
+  if (guard.status() != PH_OK) return guard.status();
+  ph_status status = PH_ERR_MEMORY;
+  try {
+    status = context->engine->finalize(guard);
+    context->last_error = context->engine->last_error();
+  } catch (const std::bad_alloc&) {
+  }
+  context->engine.reset();
+  return status;
+}
+
+void ph_context_destroy(ph_context* context) {
+  if (context == nullptr) return;
+  // In a forked child the engine's descriptors and sockets are the parent's business.
+  if (context->lane->forked()) static_cast<void>(context->engine.release());
+  delete context;
+}
+
+ph_rank ph_rank_of(const ph_context* context) {
+  return context == nullptr ? PH_ANY_RANK : context->rank;
+}
+
+uint32_t ph_size_of(const ph_context* context) { return context == nullptr ? 0 : context->size; }
+
+ph_status ph_allgather(ph_context* context, const void* mine, void* all, size_t size_bytes) {
+  constexpr size_t kMostBytes = 64 << 10;
+  if (context == nullptr) return PH_ERR_STATE;
+  return in_lane(context, [&](auto& engine, auto&) {
+    if (size_bytes == 0 || size_bytes > kMostBytes || mine == nullptr || all == nullptr)
+      return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
+                         "allgather: needs buffers, and 1 to 65536 bytes a rank");
+    auto done = engine.boot().allgather(
+        {static_cast<const std::byte*>(mine), size_bytes},
+        {static_cast<std::byte*>(all), size_bytes * context->size}, [&] { engine.serve(); });
+    return done ? PH_OK : engine.fail(done.error());
+  });
+}
+
+ph_status ph_barrier(ph_context* context) {
+  return in_lane(context, [](auto& engine, auto&) {
+    auto done = engine.boot().barrier([&] { engine.serve(); });
+    return done ? PH_OK : engine.fail(done.error());
+  });
+}
+
+void ph_last_error(const ph_context* context, ph_error* error) {
+  if (error == nullptr) return;
+  *error = ph_error{};
+  error->rank = PH_ANY_RANK;
+  if (context == nullptr) return;
+  photon::engine::LaneGuard guard(*context->lane, true);
+  if (guard.status() != PH_OK) return;
+  photon::api::fill_error(
+      context->engine != nullptr ? context->engine->last_error() : context->last_error, *error);
+}
+
+ph_status ph_path_to(ph_context* context, ph_rank rank, ph_path* path) {
+  if (path == nullptr || path->size != sizeof(ph_path)) return PH_ERR_ARGUMENT;
+  return in_lane(context, [&](auto& engine, auto&) { return engine.describe(rank, *path); });
+}
+
+}  // extern "C"

@@ -1,0 +1,119 @@
+// Put, get, probe, wait: validate what only the ABI can get wrong, then call the engine.
+#include <photon/rma.h>
+#include <sched.h>
+
+#include "api/handle.hpp"
+
+using photon::api::in_lane;
+
+namespace {
+
+constexpr size_t kHandlerBatch = 64;
+
+ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
+  bool yield = false;
+  const ph_status status = in_lane(context, [&](auto& engine, auto&) {
+    const ph_status result = engine.probe(taker);
+    yield = taker.count == 0 && engine.should_yield();
+    return result;
+  });
+  if (yield) ::sched_yield();  // more ranks than cores: the peer may need this one
+  return status;
+}
+
+}  // namespace
+
+extern "C" {
+
+ph_status ph_put(ph_context* context, ph_rank rank, const ph_put_args* args) {
+  return in_lane(context, [&](auto& engine, auto&) {
+    if (args == nullptr || args->size != sizeof(ph_put_args))
+      return engine.fail(PH_ERR_ARGUMENT, rank,
+                         "put: args is null or args->size is not sizeof(ph_put_args)");
+    return engine.put(rank, *args);
+  });
+}
+
+ph_status ph_put_u64(ph_context* context, ph_rank rank, ph_const_block source, ph_target target,
+                     ph_u64_ids ids) {
+  return in_lane(context,
+                 [&](auto& engine, auto&) { return engine.put_u64(rank, source, target, ids); });
+}
+
+ph_status ph_notify(ph_context* context, ph_rank rank, uint64_t remote) {
+  return in_lane(context, [&](auto& engine, auto&) {
+    ph_put_args args{};
+    args.size = sizeof args;
+    args.remote = {&remote, sizeof remote};
+    args.flags = PH_NO_LCE;
+    return engine.put(rank, args);
+  });
+}
+
+ph_status ph_get(ph_context* context, ph_rank rank, const ph_get_args* args) {
+  return in_lane(context, [&](auto& engine, auto&) {
+    if (args == nullptr || args->size != sizeof(ph_get_args))
+      return engine.fail(PH_ERR_ARGUMENT, rank,
+                         "get: args is null or args->size is not sizeof(ph_get_args)");
+    return engine.get(rank, *args);
+  });
+}
+
+ph_status ph_get_u64(ph_context* context, ph_rank rank, ph_block destination, ph_target source,
+                     ph_u64_ids ids) {
+  ph_get_args args{};
+  args.size = sizeof args;
+  args.destination = destination.data;
+  args.size_bytes = destination.size_bytes;
+  args.source = source;
+  args.local = {&ids.local, sizeof ids.local};
+  args.remote = {&ids.remote, sizeof ids.remote};
+  return ph_get(context, rank, &args);
+}
+
+ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completions,
+                   size_t capacity, size_t* count) {
+  if (count == nullptr || (completions == nullptr && capacity != 0)) return PH_ERR_ARGUMENT;
+  photon::engine::Taker taker{query, completions, capacity};
+  const ph_status status = probe_in_lane(context, taker);
+  *count = taker.count;
+  return status;
+}
+
+ph_status ph_probe_each(ph_context* context, ph_query query, ph_handler handler, void* user,
+                        size_t* count) {
+  if (count != nullptr) *count = 0;
+  if (context == nullptr) return PH_ERR_STATE;
+  if (handler == nullptr) return PH_ERR_ARGUMENT;
+  ph_completion completions[kHandlerBatch];
+  std::unique_ptr<std::byte[]> ids;
+  if (context->config.max_cid_size > sizeof(uint64_t)) {
+    ids.reset(new (std::nothrow) std::byte[kHandlerBatch * context->config.max_cid_size]);
+    if (ids == nullptr) return PH_ERR_MEMORY;
+  }
+  query.id_buffer = ids.get();
+  photon::engine::Taker taker{query, completions, kHandlerBatch};
+  const ph_status status = probe_in_lane(context, taker);
+  // Outside the lane: a handler may post and probe.
+  for (size_t i = 0; i < taker.count; ++i) handler(user, &completions[i]);
+  if (count != nullptr) *count = taker.count;
+  return status;
+}
+
+ph_status ph_wait(ph_context* context, ph_query query, int64_t timeout_us) {
+  return in_lane(context, [&](auto& engine, auto& guard) {
+    return engine.wait(guard, query, timeout_us);
+  });
+}
+
+ph_status ph_fence(ph_context* context, ph_rank rank) {
+  return in_lane(context, [&](auto& engine, auto&) { return engine.fence(rank); });
+}
+
+ph_status ph_flush(ph_context* context, ph_rank rank, int64_t timeout_us) {
+  return in_lane(context, [&](auto& engine, auto& guard) {
+    return engine.flush(guard, rank, timeout_us);
+  });
+}
+
+}  // extern "C"

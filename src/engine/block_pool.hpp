@@ -1,0 +1,46 @@
+// Blocks of one size, named by index: long ids and payloads that wait for credit.
+// Invariant: a block is either free or held by exactly one owner of its index. Grows in steps up to
+// what the limits of its users allow; allocates only while growing (warm-up).
+// Owner: the Engine, under the lane's lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace photon::engine {
+
+class BlockPool {
+ public:
+  explicit BlockPool(std::size_t block_bytes) : block_bytes_(block_bytes ? block_bytes : 1) {}
+
+  std::uint32_t take() {
+    if (free_.empty()) grow();
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+  void give(std::uint32_t index) noexcept { free_.push_back(index); }  // capacity is reserved
+
+  std::byte* at(std::uint32_t index) noexcept {
+    return chunks_[index / kStep].get() + (index % kStep) * block_bytes_;
+  }
+  std::size_t block_bytes() const noexcept { return block_bytes_; }
+
+ private:
+  static constexpr std::uint32_t kStep = 64;
+
+  void grow() {
+    const auto first = static_cast<std::uint32_t>(chunks_.size()) * kStep;
+    chunks_.push_back(std::make_unique<std::byte[]>(kStep * block_bytes_));
+    free_.reserve(first + kStep);
+    for (std::uint32_t i = kStep; i > 0; --i) free_.push_back(first + i - 1);
+  }
+
+  std::size_t block_bytes_;
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace photon::engine

@@ -1,0 +1,254 @@
+// Meeting, checking and losing peers.
+#include <algorithm>
+#include <thread>
+
+#include <sched.h>
+
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+// The cores this process may use.
+unsigned cores_allowed() noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+bool decide_oversubscribed(const base::Config& config, const boot::Boot& boot) noexcept {
+  if (config.oversubscribed == base::Oversubscribed::yes) return true;
+  if (config.oversubscribed == base::Oversubscribed::no) return false;
+  // A rank pinned to one core shares the host's others with nobody it knows: ask the host.
+  const unsigned cores = std::max(cores_allowed(), std::thread::hardware_concurrency());
+  return boot.local_size() > cores;
+}
+
+const char* state_text(Peer::State state) noexcept {
+  switch (state) {
+    case Peer::State::connecting: return "connecting";
+    case Peer::State::connected: return "connected";
+    case Peer::State::departed: return "departed";
+    case Peer::State::dead: return "dead";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+Engine::Engine(Parts parts)
+    : config_(parts.config),
+      boot_(std::move(parts.boot)),
+      transport_(std::move(parts.transport)),
+      self_(boot_->rank()),
+      size_(boot_->size()),
+      log_(config_.log, self_),
+      oversubscribed_(decide_oversubscribed(config_, *boot_)),
+      peers_(size_),
+      events_free_(static_cast<std::int64_t>(config_.requests)),
+      poll_interval_(transport_->poll_interval()),
+      requests_(config_.requests),
+      id_blocks_(config_.max_cid_size),
+      payload_blocks_(config_.packed_max),
+      arena_(transport_->arena()),
+      regions_(transport_->regions(), parts.seed) {
+  last_error_.status = PH_OK;
+}
+
+Engine::~Engine() { transport_.reset(); }
+
+ph_status Engine::fail(ph_status status, Rank rank, std::string what, int native_errno) {
+  last_error_ = base::Error{status, native_errno, std::move(what), rank};
+  return status;
+}
+
+ph_status Engine::fail(const base::Error& error) {
+  last_error_ = error;
+  return error.status;
+}
+
+// The peer behind a rank, met now if need be. Fails if nothing can reach it any more.
+ph_status Engine::contact(Rank rank, Peer*& peer) {
+  if (rank >= size_)
+    return fail(PH_ERR_RANK, rank,
+                "no rank " + std::to_string(rank) + " in a job of " + std::to_string(size_) +
+                    "; ranks are 0 to " + std::to_string(size_ - 1));
+  peer = peers_[rank].get();
+  if (peer == nullptr) {
+    auto link = transport_->connect(rank);
+    if (!link) return fail(link.error());
+    peer = &make_peer(rank);
+  }
+  if (peer->broken == PH_OK) return PH_OK;
+  return fail(peer->broken, rank,
+              "rank " + std::to_string(rank) + " is " + state_text(peer->state) +
+                  ": it can take no operation any more; stop addressing it");
+}
+
+Peer& Engine::make_peer(Rank rank) {
+  peers_[rank] = std::make_unique<Peer>();
+  Peer& peer = *peers_[rank];
+  peer.rank = rank;
+  contacted_.push_back(&peer);
+  adopt_link(peer);
+  return peer;
+}
+
+// Take over what the link offers by now.
+void Engine::adopt_link(Peer& peer) {
+  auto connected = transport_->connect(peer.rank);
+  if (!connected) return lose(peer, PH_ERR_PEER, connected.error().what);
+  transport::Link& link = **connected;
+  const auto log2 = static_cast<unsigned>(__builtin_ctzll(config_.ring_lines));
+  if (peer.link == nullptr) {
+    peer.link = &link;
+    peer.tx = LineProducer(link.tx_lines, link.tx_credits, log2);
+    peer.credits = link.tx_credits;
+    peer.tx_bulk = BulkProducer{link.tx_bulk, config_.bulk_bytes};
+  }
+  peer.kick_always = link.kick_always;
+  peer.fenced = link.fenced;
+  peer.regions = link.peer_regions;
+  if (!peer.has_rx && link.rx_lines != nullptr) {
+    peer.has_rx = true;
+    peer.rx = LineConsumer(link.rx_lines, link.rx_credits, log2);
+    peer.rx_bulk = BulkConsumer{link.rx_bulk, config_.bulk_bytes};
+    peer.state = Peer::State::connected;
+    heat(peer);
+  }
+}
+
+// PH_OK also where only the target can tell.
+ph_status Engine::check_target(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
+                               std::uint32_t access) {
+  if (peer.regions == nullptr) return PH_OK;
+  const ph_status status =
+      check_access({peer.regions, config_.max_regions}, target, size_bytes, access);
+  if (status == PH_OK) return PH_OK;
+  const char* why = status == PH_ERR_KEY     ? "the key names no region it has registered now"
+                    : status == PH_ERR_RANGE ? "the access leaves the registered region"
+                                             : "the region does not grant this access";
+  return fail(status, peer.rank,
+              std::string(access == PH_ACCESS_WRITE ? "put of " : "get of ") +
+                  std::to_string(size_bytes) + " bytes at address " +
+                  std::to_string(target.address) + " of rank " + std::to_string(peer.rank) + ": " +
+                  why + "; exchange the ph_region anew");
+}
+
+// Nothing will come from or go to this peer any more. What it delivered stays.
+void Engine::lose(Peer& peer, ph_status status, std::string what) {
+  if (peer.broken != PH_OK) return;
+  peer.broken = status;
+  peer.state = status == PH_ERR_DEPARTED ? Peer::State::departed : Peer::State::dead;
+  if (status != PH_ERR_DEPARTED) {
+    fail(status, peer.rank, std::move(what));
+    PHOTON_LOG(log_, warn, "rank %u: %s", peer.rank, last_error_.what.c_str());
+  }
+  cool(peer);
+  fail_all(peer);
+  if (waiters_ != 0) news();
+}
+
+void Engine::fail_all(Peer& peer) {
+  peer.budget = 0;
+  peer.replies.clear();
+  peer.serves.clear();
+  const ph_status status = peer.broken;
+  while (Request* request = peer.work.head()) request_failed(*request, status);
+  while (Request* request = peer.acks.head()) {
+    peer.acks.pop();
+    request_failed(*request, status);
+  }
+  while (Request* request = peer.ids.head()) {
+    peer.ids.pop();
+    // An id that was still to go: its operation did not complete, whatever was reported locally.
+    if (!request->id_merged) complete_local(*request, status);
+    request->id_merged = true;
+    maybe_free(*request);
+  }
+  requests_.for_each_serving([&](Request& request) {
+    if (request.peer == &peer) request_failed(request, status);
+  });
+  peer.gets_under_way = 0;
+  peer.fences = 0;
+  peer.fences_ended = peer.fences_begun;
+}
+
+// Hot rings are looked at in every probe; all others ring a bell.
+void Engine::heat(Peer& peer) {
+  peer.last_hit = turn_;
+  if (peer.hot || !peer.has_rx || peer.broken != PH_OK) return;
+  peer.hot = true;
+  hot_.push_back(&peer);
+  peer.rx.credits()->cold.store(0, std::memory_order_relaxed);
+}
+
+void Engine::cool(Peer& peer) {
+  if (!peer.hot) return;
+  peer.hot = false;
+  peer.rx.credits()->cold.store(1, std::memory_order_relaxed);
+  std::erase(hot_, &peer);
+}
+
+// Now and then: rings without traffic for long go cold, but the two that were hot last.
+void Engine::cool_idle() {
+  constexpr std::uint64_t kPatience = 4096;  // turns
+  constexpr std::size_t kKept = 2;
+  while (hot_.size() > kKept) {
+    Peer* oldest = *std::min_element(
+        hot_.begin(), hot_.end(), [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
+    if (turn_ - oldest->last_hit < kPatience) return;
+    cool(*oldest);
+  }
+}
+
+void Engine::on_link(Rank rank) {
+  activity_ = true;
+  Peer* peer = peers_[rank].get();
+  if (peer == nullptr) {
+    make_peer(rank);
+    return;
+  }
+  if (peer->broken != PH_OK) return;
+  adopt_link(*peer);
+  mark_busy(*peer);
+}
+
+void Engine::on_activity(Rank rank) {
+  Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
+  if (peer == nullptr || peer->broken != PH_OK || !peer->has_rx || peer->hot) return;
+  if (peer->rx.peek() == LineConsumer::State::empty) return;
+  activity_ = true;
+  heat(*peer);
+}
+
+void Engine::on_gone(Rank rank, const base::Error& why) {
+  activity_ = true;
+  if (rank >= size_) return;
+  if (peers_[rank] == nullptr) {
+    peers_[rank] = std::make_unique<Peer>();
+    peers_[rank]->rank = rank;
+    contacted_.push_back(peers_[rank].get());
+  }
+  Peer& peer = *peers_[rank];
+  while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
+  }
+  lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);
+}
+
+ph_status Engine::describe(Rank rank, ph_path& path) {
+  if (rank >= size_) {
+    Peer* none = nullptr;
+    return contact(rank, none);
+  }
+  const Peer* peer = peers_[rank].get();
+  path.transport = transport_->name();
+  path.state = peer == nullptr ? "unknown" : state_text(peer->state);
+  transport_->describe(rank, path);
+  return PH_OK;
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,271 @@
+// The engine of one rank: posts, moves, receives, completes. One place for all state of a lane.
+//
+// Invariants: events_free + events promised or waiting = `requests`, where every accepted operation
+// that may yet produce a completion has its event promised (it may go below zero only by reports
+// of operations refused after their completion); a peer with anything queued stands in busy_.
+// Owner: the context. Threads: every member is called with the lane's lock held; wait(), flush()
+// and finalize() give it up while they sleep. Split by verb: contact, put, get, send, work,
+// receive, probe, wait, memory, finalize.
+#pragma once
+
+#include <photon/context.h>
+#include <photon/rma.h>
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/log.hpp"
+#include "boot/boot.hpp"
+#include "engine/arena.hpp"
+#include "engine/block_pool.hpp"
+#include "engine/lane.hpp"
+#include "engine/peer.hpp"
+#include "engine/region_book.hpp"
+#include "engine/request.hpp"
+#include "engine/taker.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::engine {
+
+class Engine final : private transport::Sink {
+ public:
+  struct Parts {
+    base::Config config;
+    std::unique_ptr<boot::Boot> boot;
+    std::unique_ptr<transport::Transport> transport;  // released before boot
+    std::uint64_t seed = 0;                           // of registration keys
+  };
+  explicit Engine(Parts parts);
+  ~Engine();
+
+  // put.cpp, get.cpp, fence.cpp
+  ph_status put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
+  ph_status put(Rank rank, const ph_put_args& args);
+  ph_status get(Rank rank, const ph_get_args& args);
+  ph_status fence(Rank rank);
+  ph_status flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us);
+
+  // probe.cpp, wait.cpp
+  ph_status probe(Taker& taker);
+  ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
+  bool should_yield() const noexcept { return oversubscribed_ && empty_turns_ > kYieldAfter; }
+  void serve() { progress(nullptr); }
+
+  // memory.cpp
+  ph_status add_region(const ph_region& range, std::uint32_t access, ph_region& region);
+  ph_status remove_region(std::uint64_t key);
+  ph_status find_region(const ph_region& range, ph_region& region);
+  ph_status allocate(std::uint64_t size_bytes, ph_region& region);
+  ph_status free_memory(void* base);
+
+  // finalize.cpp
+  ph_status finalize(LaneGuard& guard);
+
+  // contact.cpp
+  ph_status describe(Rank rank, ph_path& path);
+  const base::Config& config() const noexcept { return config_; }
+  boot::Boot& boot() noexcept { return *boot_; }
+  Rank rank() const noexcept { return self_; }
+  std::uint32_t size() const noexcept { return size_; }
+  const base::Error& last_error() const noexcept { return last_error_; }
+  ph_status fail(ph_status status, Rank rank, std::string what, int native_errno = 0);
+  ph_status fail(const base::Error& error);
+
+ private:
+  static constexpr unsigned kYieldAfter = 32;
+  static constexpr unsigned kReceiveBudget = 128;   // records of one peer in one turn
+  static constexpr std::uint32_t kMaxGets = 64;     // served gets under way per peer
+  static constexpr std::uint32_t kLineRoom = 32;    // payload of a one-line record with 8-byte id
+  enum class Step : std::uint8_t { blocked, moved };
+
+  // A record about to be written.
+  struct Outgoing {
+    wire::Kind kind = wire::Kind::put;
+    std::uint64_t fixed[4] = {};
+    const void* id = nullptr;
+    std::uint32_t id_bytes = wire::kNoId;
+    const void* payload = nullptr;
+    std::uint32_t payload_bytes = 0;
+  };
+
+  // transport::Sink
+  void on_link(Rank rank) override;
+  void on_activity(Rank rank) override;
+  void on_gone(Rank rank, const base::Error& why) override;
+
+  // contact.cpp
+  ph_status contact(Rank rank, Peer*& peer);
+  Peer& make_peer(Rank rank);
+  void adopt_link(Peer& peer);
+  ph_status check_target(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
+                         std::uint32_t access);
+  void lose(Peer& peer, ph_status status, std::string what);
+  void fail_all(Peer& peer);
+  void heat(Peer& peer);
+  void cool(Peer& peer);
+  void cool_idle();
+
+  // send.cpp
+  bool refill(Peer& peer) noexcept;
+  bool has_ledger(Peer& peer) noexcept;
+  bool send(Peer& peer, const Outgoing& out);
+  void nudge(Peer& peer) noexcept;
+  HeldId hold(const ph_id& id);
+  const void* id_data(const HeldId& id) noexcept;
+  void drop(HeldId& id) noexcept;
+  void push_local(Peer& peer, const HeldId& id, ph_status status);
+  void complete_local(Request& request, ph_status status);
+  void mark_busy(Peer& peer);
+
+  // put.cpp
+  ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
+  ph_status check_put(Rank rank, const ph_put_args& args);
+  ph_status put_small(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
+  bool put_now(Peer& peer, const ph_put_args& args);
+  ph_status put_queued(Peer& peer, const ph_put_args& args);
+  Request::Kind choose(Peer& peer, const ph_put_args& args);
+  ph_status check_get(Rank rank, const ph_get_args& args);
+  Request* new_request(Peer& peer, std::uint32_t flags);
+  ph_status again();
+
+  // work.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
+  void process(Peer& peer);
+  void process_busy();
+  Step step_work(Peer& peer, std::uint64_t& budget);
+  Step step_bulk(Peer& peer, Request& request, std::uint64_t& budget);
+  bool send_chunk(Peer& peer, Request& request, std::uint64_t bytes);
+  Step stalled(Peer& peer, Request& request);
+  Step step_reach(Peer& peer, Request& request, std::uint64_t& budget);
+  ph_status copy_piece(Peer& peer, Request& request, std::uint64_t bytes);
+  Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
+  Step step_fence(Peer& peer, Request& request);
+  Step step_packed(Peer& peer, Request& request);
+  Step step_landing(Peer& peer, Request& request);
+  Step step_ids(Peer& peer);
+  Step step_replies(Peer& peer);
+  Step step_serves(Peer& peer, std::uint64_t& budget);
+  bool bulk_room(Peer& peer, std::uint64_t bytes) noexcept;
+  std::uint64_t chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept;
+  void bytes_moved(Peer& peer, Request& request);
+  void landed(Request& request);
+  void fence_ended(Peer& peer, Request& fence);
+  void request_failed(Request& request, ph_status status);
+  void maybe_free(Request& request);
+  bool may_post_id(const Peer& peer, const Request& request) const noexcept;
+
+  // receive.cpp, serve.cpp
+  bool receive(Peer& peer, Taker* taker);
+  bool handle(Peer& peer, const wire::Header& header, Taker* taker);
+  bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
+  bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
+  bool take_get(Peer& peer);
+  bool take_get_data(Peer& peer);
+  bool take_get_failed(Peer& peer);
+  bool take_ack(Peer& peer);
+  bool take_refused(Peer& peer);
+  bool deliver(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes, Taker* taker);
+  void answer(Peer& peer, const Reply& reply);
+  void publish_credits(Peer& peer);
+
+  // probe.cpp
+  bool progress(Taker* taker);
+  void take_events(Taker& taker, std::uint32_t kind);
+  void take_from(Peer& peer, std::uint32_t kind, Taker& taker);
+  bool look_everywhere();
+
+  // wait.cpp
+  ph_status check_query(const char* call, const ph_query& query);
+  bool ready(const ph_query& query) const noexcept;
+  ph_status broken(const ph_query& query);
+  ph_status wait_until(LaneGuard& guard, const std::function<bool()>& done,
+                       std::int64_t timeout_us);
+  void rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done);
+  std::int64_t sleep_limit_us(std::int64_t timeout_us);
+  void news();
+
+  // memory.cpp, finalize.cpp
+  bool wait_for_copies(std::int64_t slot);
+  bool all_sent();
+  void say_bye();
+
+  base::Config config_;
+  std::unique_ptr<boot::Boot> boot_;
+  std::unique_ptr<transport::Transport> transport_;
+  Rank self_;
+  std::uint32_t size_;
+  base::Log log_;
+  bool oversubscribed_ = false;
+
+  std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null: never contacted
+  std::vector<Peer*> contacted_;
+  std::vector<Peer*> hot_;
+  std::vector<Peer*> busy_;
+  std::vector<Peer*> local_ready_;
+  std::vector<Peer*> stash_ready_;
+  std::int64_t events_free_;
+  unsigned poll_interval_;
+  unsigned empty_polls_ = 0;
+  unsigned empty_turns_ = 0;
+  std::uint64_t turn_ = 0;
+  std::uint32_t waiters_ = 0;   // threads inside wait_until()'s sleep
+  bool sleeping_ = false;       // one of them is in transport_->sleep()
+  bool activity_ = false;       // a poll found something
+
+  RequestPool requests_;
+  BlockPool id_blocks_;
+  BlockPool payload_blocks_;
+  Arena arena_;
+  RegionBook regions_;
+  base::Error last_error_;
+
+  std::mutex news_mutex_;
+  std::condition_variable news_;
+  std::uint64_t news_count_ = 0;  // under news_mutex_
+};
+
+// The fast path: a small put with 8-byte ids while nothing queues and credit is known.
+inline ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target,
+                                 ph_u64_ids ids) {
+  if (rank >= size_ || source.size_bytes > kLineRoom) return put_small(rank, source, target, ids);
+  Peer* peer = peers_[rank].get();
+  if (peer == nullptr || peer->budget == 0 || events_free_ <= 0)
+    return put_small(rank, source, target, ids);
+  if (source.size_bytes != 0) {
+    if (source.data == nullptr || peer->regions == nullptr ||
+        check_access({peer->regions, config_.max_regions}, target, source.size_bytes,
+                     PH_ACCESS_WRITE) != PH_OK)
+      return put_small(rank, source, target, ids);
+    ++peer->staged_sent;
+  }
+  transport::Line& line = peer->tx.line(0);
+  line.words[0].set(target.address);
+  line.words[1].set(target.key);
+  line.words[2].set(ids.remote);
+  if (source.size_bytes == 8)
+    std::memcpy(&line.words[3], source.data, 8);
+  else if (source.size_bytes != 0)
+    std::memcpy(&line.words[3], source.data, source.size_bytes);
+  peer->tx.publish(wire::encode(wire::Kind::put, 8, 0) | std::uint64_t{source.size_bytes} << 48, 1);
+  --peer->budget;
+  ++peer->ledger_sent;
+  --events_free_;
+  peer->local.push({ids.local, 8, PH_OK});
+  if (!peer->local_ready) {
+    peer->local_ready = true;
+    local_ready_.push_back(peer);
+  }
+  if (peer->kick_always || (transport::Policy::light_barrier(),
+                            peer->credits->cold.load(std::memory_order_relaxed) != 0) ||
+      peer->fenced || waiters_ != 0) {
+    nudge(*peer);
+    if (waiters_ != 0) news();
+  }
+  return PH_OK;
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,52 @@
+// Completions of one peer that wait to be probed, in order.
+// Invariant: bounded by its users (local: the setting requests; remote: ledger_slots); grows by
+// doubling up to what was ever needed, then allocates no more. Owner: a Peer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace photon::engine {
+
+// An id up to 8 bytes is its value; a longer one lies in a block of the engine's id pool.
+struct HeldId {
+  std::uint64_t value = 0;
+  std::uint32_t bytes = 0;
+
+  bool is_long() const noexcept { return bytes > 8; }
+};
+
+struct Event {
+  std::uint64_t id = 0;
+  std::uint32_t id_bytes = 0;
+  std::int32_t status = 0;
+};
+
+class EventQueue {
+ public:
+  bool empty() const noexcept { return head_ == tail_; }
+  std::uint64_t size() const noexcept { return tail_ - head_; }
+  void push(const Event& event) {
+    if (tail_ - head_ == capacity_) grow();
+    events_[tail_++ & (capacity_ - 1)] = event;
+  }
+  const Event& front() const noexcept { return events_[head_ & (capacity_ - 1)]; }
+  void pop() noexcept { ++head_; }
+
+ private:
+  void grow() {
+    const std::uint64_t capacity = capacity_ == 0 ? 64 : capacity_ * 2;
+    auto events = std::make_unique<Event[]>(capacity);
+    for (std::uint64_t i = head_; i != tail_; ++i)
+      events[i & (capacity - 1)] = events_[i & (capacity_ - 1)];
+    events_ = std::move(events);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<Event[]> events_;
+  std::uint64_t capacity_ = 0;
+  std::uint64_t head_ = 0;
+  std::uint64_t tail_ = 0;
+};
+
+}  // namespace photon::engine

@@ -1,0 +1,63 @@
+// Posting gets and fences.
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+constexpr std::uint32_t kGetFlags = PH_NO_LCE | PH_NO_RCE | PH_NOTICE_ACCEPTED | PH_ORDER_NONE;
+
+}  // namespace
+
+ph_status Engine::check_get(Rank rank, const ph_get_args& args) {
+  if ((args.flags & ~kGetFlags) != 0)
+    return fail(PH_ERR_ARGUMENT, rank, "get: unknown flags " + std::to_string(args.flags));
+  if (args.size_bytes != 0 && args.destination == nullptr)
+    return fail(PH_ERR_ARGUMENT, rank,
+                "get of " + std::to_string(args.size_bytes) + " bytes: the destination is null");
+  return check_ids("get", rank, args.local, args.remote);
+}
+
+ph_status Engine::get(Rank rank, const ph_get_args& args) {
+  if (const auto status = check_get(rank, args); status != PH_OK) return status;
+  Peer* peer = nullptr;
+  if (const auto status = contact(rank, peer); status != PH_OK) return status;
+  if (args.size_bytes != 0) {
+    const auto status = check_target(*peer, args.source, args.size_bytes, PH_ACCESS_READ);
+    if (status != PH_OK) return status;
+  }
+  Request* request = new_request(*peer, args.flags);
+  if (request == nullptr) return again();
+  request->kind = Request::Kind::get;
+  request->destination = static_cast<std::byte*>(args.destination);
+  request->size_bytes = args.size_bytes;
+  request->target = args.source;
+  request->local = hold(args.local);
+  if (request->has_rce()) request->remote = hold(args.remote);
+  peer->work.push(*request);
+  mark_busy(*peer);
+  process(*peer);
+  return PH_OK;
+}
+
+// A mark in both queues: what is behind waits until everything before has landed.
+ph_status Engine::fence(Rank rank) {
+  Peer* peer = nullptr;
+  if (rank < size_ && peers_[rank] == nullptr) return PH_OK;  // nothing was ever sent
+  if (const auto status = contact(rank, peer); status != PH_OK) return status;
+  if (peer->idle() && peer->acks.empty() && peer->staged_sent == peer->staged_landed) return PH_OK;
+  Request* request = requests_.take();
+  if (request == nullptr) return again();
+  request->kind = Request::Kind::fence;
+  request->peer = peer;
+  request->local_done = true;  // nobody hears of it
+  ++peer->fences;
+  ++peer->fences_begun;
+  peer->work.push(*request);
+  peer->ids.push(*request);
+  mark_busy(*peer);
+  process(*peer);
+  return PH_OK;
+}
+
+}  // namespace photon::engine

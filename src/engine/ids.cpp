@@ -1,0 +1,115 @@
+// Ids that wait for their turn, fences, replies, and how requests end.
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+// The head of the ids goes when its bytes are done and there is credit (docs/memory-model.md).
+Engine::Step Engine::step_ids(Peer& peer) {
+  Request* request = peer.ids.head();
+  if (request == nullptr || request->kind == Request::Kind::fence) return Step::blocked;
+  if (!request->id_merged) {
+    const bool packed = request->kind == Request::Kind::packed;
+    if ((!packed && !request->data_done) || !has_ledger(peer)) return Step::blocked;
+    const bool acked = packed && (request->flags & PH_DELIVERED) != 0;
+    Outgoing out{};
+    out.kind = acked ? wire::Kind::put_acked : wire::Kind::put;
+    out.id = id_data(request->remote);
+    out.id_bytes = request->remote.bytes;
+    if (packed) {
+      out.fixed[0] = request->target.address;
+      out.fixed[1] = request->target.key;
+      out.payload = payload_blocks_.at(request->payload);
+      out.payload_bytes = static_cast<std::uint32_t>(request->size_bytes);
+    }
+    if (!send(peer, out)) return Step::blocked;
+    if (packed && request->size_bytes != 0) ++peer.staged_sent;
+    request->staged_mark = peer.staged_sent;
+    request->id_merged = true;
+    if (acked) peer.acks.push(*request);
+    if (request->kind == Request::Kind::get) complete_local(*request, PH_OK);
+  }
+  peer.ids.pop();
+  maybe_free(*request);
+  return Step::moved;
+}
+
+// A fence acts when it heads both queues: then everything before it has been sent.
+Engine::Step Engine::step_fence(Peer& peer, Request& request) {
+  if (request.asked || peer.ids.head() != &request) return Step::blocked;
+  if (peer.acks.empty() && peer.staged_sent == peer.staged_landed) {
+    fence_ended(peer, request);
+    return Step::moved;
+  }
+  Outgoing out{};
+  out.kind = wire::Kind::put_acked;
+  if (!send(peer, out)) return Step::blocked;
+  request.asked = true;
+  request.staged_mark = peer.staged_sent;
+  peer.acks.push(request);
+  return Step::moved;
+}
+
+// It heads both queues.
+void Engine::fence_ended(Peer& peer, Request& fence) {
+  peer.work.pop();
+  peer.ids.pop();
+  --peer.fences;
+  ++peer.fences_ended;
+  maybe_free(fence);
+  if (waiters_ != 0) news();
+}
+
+// A get's bytes are here.
+void Engine::landed(Request& request) {
+  Peer& peer = *request.peer;
+  if (request.in_work) peer.work.pop();
+  request.data_done = true;
+  if (!request.has_rce() || (request.flags & PH_NOTICE_ACCEPTED) == 0)
+    complete_local(request, PH_OK);
+  if (request.has_rce()) {
+    peer.ids.push(request);
+    mark_busy(peer);
+  }
+  maybe_free(request);
+}
+
+// Over with an error: its id, if any, will not be posted.
+void Engine::request_failed(Request& request, ph_status status) {
+  Peer& peer = *request.peer;
+  if (request.in_work) peer.work.pop();  // only a head fails
+  if (request.serving) {
+    request.serving = false;
+    if (peer.gets_under_way > 0) --peer.gets_under_way;
+  }
+  request.id_merged = true;
+  if (request.kind != Request::Kind::fence) complete_local(request, status);
+  maybe_free(request);
+}
+
+void Engine::maybe_free(Request& request) {
+  if (request.in_work || request.in_ids || request.in_acks || request.serving) return;
+  drop(request.local);
+  drop(request.remote);
+  if (request.payload != kNoBlock) payload_blocks_.give(request.payload);
+  requests_.give(request);
+}
+
+// Control records that were owed while there was no room.
+void Engine::answer(Peer& peer, const Reply& reply) {
+  peer.replies.push_back(reply);
+  step_replies(peer);
+  if (!peer.replies.empty()) mark_busy(peer);
+}
+
+Engine::Step Engine::step_replies(Peer& peer) {
+  if (peer.replies.empty()) return Step::blocked;
+  const Reply& reply = peer.replies.front();
+  Outgoing out{};
+  out.kind = reply.kind;
+  for (int i = 0; i < 3; ++i) out.fixed[i] = reply.words[i];
+  if (!send(peer, out)) return Step::blocked;
+  peer.replies.pop_front();
+  return Step::moved;
+}
+
+}  // namespace photon::engine

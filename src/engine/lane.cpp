@@ -1,0 +1,31 @@
+#include "engine/lane.hpp"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace photon::engine {
+
+base::Result<std::unique_ptr<Lane>> Lane::create(bool may_bias) {
+  void* page = ::mmap(nullptr, sizeof(Gate), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                      -1, 0);
+  if (page == MAP_FAILED) return base::system_error("cannot map the page of a lane");
+  if (::madvise(page, sizeof(Gate), MADV_WIPEONFORK) != 0) {
+    auto error = base::system_error("cannot mark the page of a lane to be wiped by fork");
+    ::munmap(page, sizeof(Gate));
+    return error;
+  }
+  return std::unique_ptr<Lane>(new Lane(new (page) Gate(may_bias)));
+}
+
+Lane::~Lane() { ::munmap(gate_, sizeof(Gate)); }
+
+ph_status Lane::enter_slow(Held& held, bool must_be_open) noexcept {
+  if (forked()) return PH_ERR_FORKED;
+  held = gate_->lock.lock(self());
+  if (gate_->open || !must_be_open) return PH_OK;
+  gate_->lock.unlock(held);
+  return PH_ERR_STATE;
+}
+
+}  // namespace photon::engine

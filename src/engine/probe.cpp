@@ -1,0 +1,121 @@
+// Taking completions, and the turn of progress that every probe makes.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+ph_status Engine::probe(Taker& taker) {
+  if (const auto status = check_query("probe", taker.query); status != PH_OK) return status;
+  if (config_.max_cid_size > 8 && taker.query.id_buffer == nullptr && taker.capacity != 0)
+    return fail(PH_ERR_ARGUMENT, self_,
+                "probe: ids may be longer than 8 bytes (max_cid_size), so the query needs an "
+                "id_buffer");
+  taker.id_stride = config_.max_cid_size;
+  if (taker.capacity == 0) {
+    progress(nullptr);
+    return PH_OK;
+  }
+  if (!local_ready_.empty() && (taker.query.kinds & PH_LOCAL) != 0) take_events(taker, PH_LOCAL);
+  if (!stash_ready_.empty() && (taker.query.kinds & PH_REMOTE) != 0 && !taker.full())
+    take_events(taker, PH_REMOTE);
+  progress(&taker);
+  if (!local_ready_.empty() && !taker.full() && (taker.query.kinds & PH_LOCAL) != 0)
+    take_events(taker, PH_LOCAL);
+  empty_turns_ = taker.count != 0 ? 0 : empty_turns_ + 1;
+  return PH_OK;
+}
+
+// One turn: hot rings, what queues, and now and then the transport. True: something moved.
+bool Engine::progress(Taker* taker) {
+  constexpr std::uint64_t kTurnsBetweenLooks = 32;
+  ++turn_;
+  bool moved = false;
+  for (std::size_t i = 0; i < hot_.size(); ++i) {
+    Peer* peer = hot_[i];
+    if (receive(*peer, taker)) moved = true;
+  }
+  if (!busy_.empty()) process_busy();
+  const bool due = turn_ % kTurnsBetweenLooks == 0;
+  if (moved && !due) {
+    empty_polls_ = 0;
+    return true;
+  }
+  if (++empty_polls_ < poll_interval_ && !due) return false;
+  empty_polls_ = 0;
+  activity_ = false;
+  transport_->poll(*this);
+  if (due) cool_idle();
+  if (!activity_) return moved;
+  for (std::size_t i = 0; i < hot_.size(); ++i)
+    if (hot_[i]->last_hit == turn_) receive(*hot_[i], taker);
+  if (!busy_.empty()) process_busy();
+  return true;
+}
+
+void Engine::take_events(Taker& taker, std::uint32_t kind) {
+  auto& ready = kind == PH_LOCAL ? local_ready_ : stash_ready_;
+  for (std::size_t i = 0; i < ready.size() && !taker.full();) {
+    Peer& peer = *ready[i];
+    if (taker.wants(kind, peer.rank)) take_from(peer, kind, taker);
+    auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
+    if (!queue.empty()) {
+      ++i;
+      continue;
+    }
+    (kind == PH_LOCAL ? peer.local_ready : peer.stash_ready) = false;
+    ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  // Who was not served fully goes behind the others.
+  if (ready.size() > 1 && taker.full()) std::rotate(ready.begin(), ready.begin() + 1, ready.end());
+}
+
+void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
+  auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
+  while (!queue.empty() && !taker.full()) {
+    const Event& event = queue.front();
+    ph_completion& out = taker.out[taker.count];
+    out.id = event.id;
+    out.long_id = nullptr;
+    out.id_size_bytes = event.id_bytes;
+    out.kind = kind;
+    out.peer = peer.rank;
+    out.status = static_cast<ph_status>(event.status);
+    out.outstanding = peer.outstanding;
+    out.reserved = 0;
+    if (event.id_bytes > 8) {
+      std::byte* room = taker.id_room();
+      const auto block = static_cast<std::uint32_t>(event.id);
+      std::memcpy(room, id_blocks_.at(block), event.id_bytes);
+      std::memcpy(&out.id, room, sizeof out.id);
+      out.long_id = room;
+      id_blocks_.give(block);
+    }
+    ++taker.count;
+    queue.pop();
+    if (kind == PH_LOCAL)
+      ++events_free_;
+    else
+      ++peer.probed;
+  }
+  if (kind == PH_REMOTE && peer.broken == PH_OK) publish_credits(peer);
+}
+
+// Before sleeping: every ring, hot or not, and the transport. True: there was something.
+bool Engine::look_everywhere() {
+  bool found = false;
+  for (std::size_t i = 0; i < contacted_.size(); ++i) {
+    Peer& peer = *contacted_[i];
+    if (peer.has_rx && peer.broken == PH_OK && receive(peer, nullptr)) {
+      heat(peer);
+      found = true;
+    }
+  }
+  activity_ = false;
+  transport_->poll(*this);
+  if (!busy_.empty()) process_busy();
+  return found || activity_;
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,149 @@
+// Posting puts: check everything, then send at once or queue in order.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+constexpr std::uint32_t kPutFlags = PH_NO_LCE | PH_NO_RCE | PH_DELIVERED | PH_ORDER_NONE;
+
+}  // namespace
+
+ph_status Engine::again() { return PH_AGAIN; }
+
+ph_status Engine::check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote) {
+  for (const ph_id* id : {&local, &remote}) {
+    const char* which = id == &local ? "local" : "remote";
+    if (id->size_bytes > config_.max_cid_size)
+      return fail(PH_ERR_ID_SIZE, rank,
+                  std::string(call) + " to rank " + std::to_string(rank) + ": the " + which +
+                      " id has " + std::to_string(id->size_bytes) + " bytes, the limit is " +
+                      std::to_string(config_.max_cid_size) + "; raise PHOTON_MAX_CID_SIZE");
+    if (id->size_bytes != 0 && id->data == nullptr)
+      return fail(PH_ERR_ARGUMENT, rank,
+                  std::string(call) + ": the " + which + " id has bytes but its data is null");
+  }
+  return PH_OK;
+}
+
+ph_status Engine::check_put(Rank rank, const ph_put_args& args) {
+  if ((args.flags & ~kPutFlags) != 0)
+    return fail(PH_ERR_ARGUMENT, rank, "put: unknown flags " + std::to_string(args.flags));
+  if (args.size_bytes != 0 && args.source == nullptr)
+    return fail(PH_ERR_ARGUMENT, rank,
+                "put of " + std::to_string(args.size_bytes) + " bytes: the source is null");
+  return check_ids("put", rank, args.local, args.remote);
+}
+
+// The fast path's slow twin: refill its budget, or go the general way.
+ph_status Engine::put_small(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
+  Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
+  if (peer != nullptr && peer->budget == 0 && events_free_ > 0 && peer->regions != nullptr &&
+      source.size_bytes <= kLineRoom && (source.size_bytes == 0 || source.data != nullptr) &&
+      refill(*peer) &&
+      (source.size_bytes == 0 || check_access({peer->regions, config_.max_regions}, target,
+                                              source.size_bytes, PH_ACCESS_WRITE) == PH_OK))
+    return put_u64(rank, source, target, ids);
+  ph_put_args args{};
+  args.size = sizeof args;
+  args.source = source.data;
+  args.size_bytes = source.size_bytes;
+  args.target = target;
+  args.local = {&ids.local, sizeof ids.local};
+  args.remote = {&ids.remote, sizeof ids.remote};
+  return put(rank, args);
+}
+
+ph_status Engine::put(Rank rank, const ph_put_args& args) {
+  if (const auto status = check_put(rank, args); status != PH_OK) return status;
+  Peer* peer = nullptr;
+  if (const auto status = contact(rank, peer); status != PH_OK) return status;
+  if (args.size_bytes != 0) {
+    const auto status = check_target(*peer, args.target, args.size_bytes, PH_ACCESS_WRITE);
+    if (status != PH_OK) return status;
+  }
+  if (events_free_ <= 0) return again();
+  if (put_now(*peer, args)) return PH_OK;
+  return put_queued(*peer, args);
+}
+
+// One record, sent now and over for us; false: it has to queue.
+bool Engine::put_now(Peer& peer, const ph_put_args& args) {
+  const bool has_id = (args.flags & PH_NO_RCE) == 0;
+  if ((args.flags & PH_DELIVERED) != 0 || args.size_bytes > config_.packed_max ||
+      peer.fences != 0)
+    return false;
+  if (has_id || args.size_bytes != 0) {
+    if (has_id && !peer.ids.empty() && (args.flags & PH_ORDER_NONE) == 0) return false;
+    if (has_id && !has_ledger(peer)) return false;
+    Outgoing out{};
+    out.fixed[0] = args.target.address;
+    out.fixed[1] = args.target.key;
+    out.id = args.remote.data;
+    out.id_bytes = has_id ? args.remote.size_bytes : wire::kNoId;
+    out.payload = args.source;
+    out.payload_bytes = static_cast<std::uint32_t>(args.size_bytes);
+    if (args.size_bytes != 0) ++peer.staged_sent;
+    if (!send(peer, out)) {
+      if (args.size_bytes != 0) --peer.staged_sent;
+      return false;
+    }
+  }
+  if ((args.flags & PH_NO_LCE) == 0) {
+    --events_free_;
+    push_local(peer, hold(args.local), PH_OK);
+  }
+  return true;
+}
+
+Request* Engine::new_request(Peer& peer, std::uint32_t flags) {
+  if (events_free_ <= 0) return nullptr;
+  Request* request = requests_.take();
+  if (request == nullptr) return nullptr;
+  --events_free_;
+  ++peer.outstanding;
+  request->peer = &peer;
+  request->flags = flags;
+  return request;
+}
+
+Request::Kind Engine::choose(Peer& peer, const ph_put_args& args) {
+  if (args.size_bytes <= config_.packed_max) return Request::Kind::packed;
+  if (args.size_bytes >= config_.direct_min &&
+      transport_->reach(peer.rank, args.target.address, args.size_bytes).kind ==
+          transport::Reach::Kind::mapped)
+    return Request::Kind::direct;
+  return Request::Kind::bulk;
+}
+
+ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
+  Request* request = new_request(peer, args.flags);
+  if (request == nullptr) return again();
+  request->kind = choose(peer, args);
+  request->source = static_cast<const std::byte*>(args.source);
+  request->size_bytes = args.size_bytes;
+  request->target = args.target;
+  request->local = hold(args.local);
+  if (request->has_rce()) request->remote = hold(args.remote);
+  if (request->kind == Request::Kind::packed) {
+    request->payload = payload_blocks_.take();
+    if (args.size_bytes != 0)
+      std::memcpy(payload_blocks_.at(request->payload), args.source, args.size_bytes);
+    if ((args.flags & PH_DELIVERED) == 0) complete_local(*request, PH_OK);
+    if (request->has_rce())
+      peer.ids.push(*request);
+    else
+      peer.work.push(*request);
+  } else {
+    peer.work.push(*request);
+    if (request->has_rce()) peer.ids.push(*request);
+  }
+  mark_busy(peer);
+  process(peer);
+  return PH_OK;
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,214 @@
+// Taking records from a peer's ring: copy to private memory, check, then act. Whatever is wrong
+// with a record ends that peer and nothing else.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/engine.hpp"
+#include "engine/record_io.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+constexpr std::uint64_t kFirst = std::uint64_t{1} << 63;
+constexpr std::uint64_t kLast = std::uint64_t{1} << 62;
+
+}  // namespace
+
+// Whether anything was there. Stops at the budget, or when the taker is full.
+bool Engine::receive(Peer& peer, Taker* taker) {
+  unsigned left = kReceiveBudget;
+  while (left > 0 && (taker == nullptr || !taker->full())) {
+    const auto state = peer.rx.peek();
+    if (state == LineConsumer::State::empty) break;
+    const auto header = wire::decode(peer.rx.header());
+    bool good = state == LineConsumer::State::record && header.has_value();
+    for (std::uint32_t i = 1; good && i < header->lines; ++i) good = peer.rx.tagged(i);
+    if (!good || !handle(peer, *header, taker)) {
+      lose(peer, PH_ERR_PROTOCOL,
+           "its ring holds a malformed record at line " + std::to_string(peer.rx.head()) +
+               "; it is cut off");
+      return true;
+    }
+    --left;
+    if (header->kind == wire::Kind::bye) {
+      lose(peer, PH_ERR_DEPARTED, "");
+      return true;
+    }
+    peer.rx.pop(header->lines);
+  }
+  if (left == kReceiveBudget) return false;
+  peer.last_hit = turn_;
+  publish_credits(peer);
+  return true;
+}
+
+// False: malformed.
+bool Engine::handle(Peer& peer, const wire::Header& header, Taker* taker) {
+  switch (header.kind) {
+    case wire::Kind::put:
+    case wire::Kind::put_acked: return take_put(peer, header, taker);
+    case wire::Kind::bulk:
+    case wire::Kind::bulk_acked: return take_bulk(peer, header, taker);
+    case wire::Kind::get: return take_get(peer);
+    case wire::Kind::get_data: return take_get_data(peer);
+    case wire::Kind::get_failed: return take_get_failed(peer);
+    case wire::Kind::ack: return take_ack(peer);
+    case wire::Kind::refused: return take_refused(peer);
+    case wire::Kind::bye: return true;
+  }
+  return false;
+}
+
+bool Engine::take_put(Peer& peer, const wire::Header& header, Taker* taker) {
+  RecordReader reader(peer.rx);
+  const ph_target target{reader.word(), reader.word()};
+  ph_status status = PH_OK;
+  if (header.payload_bytes != 0) {
+    status = check_access(regions_.table(), target, header.payload_bytes, PH_ACCESS_WRITE);
+    if (status == PH_OK) {
+      RecordReader payload = reader;  // the payload stands behind the id
+      payload.skip(header.id_words());
+      payload.bytes(reinterpret_cast<void*>(target.address), header.payload_bytes);
+    }
+  }
+  if (header.kind == wire::Kind::put_acked)
+    answer(peer, {wire::Kind::ack, {static_cast<std::uint64_t>(status)}});
+  if (status == PH_OK) return !header.has_id() || deliver(peer, reader, header.id_bytes, taker);
+  std::uint64_t id = 0;
+  if (header.has_id()) {
+    reader.bytes(&id, std::min<std::size_t>(header.id_bytes, sizeof id));
+    ++peer.probed;  // its ledger slot is free again
+  }
+  if (header.kind == wire::Kind::put)
+    answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(status), target.address, id}});
+  return true;
+}
+
+bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
+  RecordReader reader(peer.rx);
+  const ph_target target{reader.word(), reader.word()};
+  const std::uint64_t word = reader.word();
+  const std::uint64_t bytes = word & ~(kFirst | kLast);
+  if (bytes == 0 || bytes > config_.bulk_bytes / 2) return false;
+  if ((word & kFirst) != 0) peer.bulk_refused = false;
+  const ph_status status = check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE);
+  if (status == PH_OK)
+    std::memcpy(reinterpret_cast<void*>(target.address), peer.rx_bulk.place(bytes), bytes);
+  peer.rx_bulk.advance(bytes);
+  const bool refused_now = status != PH_OK && !peer.bulk_refused;
+  if (status != PH_OK) peer.bulk_refused = true;
+  const ph_status verdict = status != PH_OK        ? status
+                            : peer.bulk_refused    ? PH_ERR_KEY
+                                                   : PH_OK;
+  if (header.kind == wire::Kind::bulk_acked)
+    answer(peer, {wire::Kind::ack, {static_cast<std::uint64_t>(verdict)}});
+  else if (refused_now)
+    answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(status), target.address, 0}});
+  if (!header.has_id()) return true;
+  if (verdict == PH_OK) return deliver(peer, reader, header.id_bytes, taker);
+  ++peer.probed;
+  return true;
+}
+
+// The id goes to the prober who waits for just that, or to the stash. False: the peer has sent
+// more ids than it has credit for.
+bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, Taker* taker) {
+  std::byte* room = nullptr;
+  if (taker != nullptr && taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() &&
+      (id_bytes <= 8 || (room = taker->id_room()) != nullptr)) {
+    ph_completion& out = taker->out[taker->count];
+    out.id = 0;
+    reader.bytes(id_bytes <= 8 ? static_cast<void*>(&out.id) : room, id_bytes);
+    if (room != nullptr) std::memcpy(&out.id, room, sizeof out.id);
+    out.long_id = room;
+    out.id_size_bytes = id_bytes;
+    out.kind = PH_REMOTE;
+    out.peer = peer.rank;
+    out.status = PH_OK;
+    out.outstanding = peer.outstanding;
+    out.reserved = 0;
+    ++taker->count;
+    ++peer.probed;
+    return true;
+  }
+  if (peer.stash.size() >= config_.ledger_slots || id_bytes > config_.max_cid_size) return false;
+  HeldId held{0, id_bytes};
+  if (held.is_long()) held.value = id_blocks_.take();
+  reader.bytes(held.is_long() ? static_cast<void*>(id_blocks_.at(static_cast<std::uint32_t>(
+                                    held.value)))
+                              : &held.value,
+               id_bytes);
+  peer.stash.push({held.value, held.bytes, PH_OK});
+  if (!peer.stash_ready) {
+    peer.stash_ready = true;
+    stash_ready_.push_back(&peer);
+  }
+  if (waiters_ != 0) news();
+  return true;
+}
+
+bool Engine::take_ack(Peer& peer) {
+  RecordReader reader(peer.rx);
+  const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
+  Request* request = peer.acks.head();
+  if (request == nullptr || status > PH_OK || status < PH_ERR_NOT_FOUND) return false;
+  peer.acks.pop();
+  peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);
+  mark_busy(peer);
+  if (request->kind == Request::Kind::fence) {
+    fence_ended(peer, *request);
+  } else if (status == PH_OK) {
+    request->data_done = true;
+    complete_local(*request, PH_OK);
+    maybe_free(*request);
+  } else {
+    fail(status, peer.rank,
+         "put of " + std::to_string(request->size_bytes) + " bytes at address " +
+             std::to_string(request->target.address) + ": the target refused it: " +
+             ph_status_text(status));
+    request_failed(*request, status);
+  }
+  return true;
+}
+
+// A put whose local completion was given long ago did not land.
+bool Engine::take_refused(Peer& peer) {
+  RecordReader reader(peer.rx);
+  const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
+  const auto address = reader.word();
+  const auto id = reader.word();
+  if (status >= PH_OK || status < PH_ERR_NOT_FOUND) return false;
+  fail(status, peer.rank,
+       "rank " + std::to_string(peer.rank) + " refused a put at address " +
+           std::to_string(address) + " (remote id begins with " + std::to_string(id) +
+           "): " + ph_status_text(status) + "; its id was not delivered");
+  --events_free_;
+  push_local(peer, HeldId{}, status);
+  return true;
+}
+
+// Give back what was consumed, in batches (docs/memory-model.md, Two credits).
+void Engine::publish_credits(Peer& peer) {
+  bool published = false;
+  if (peer.rx.owed() >= peer.rx.capacity() / 4) {
+    peer.rx.publish_lines();
+    published = true;
+  }
+  const std::uint64_t ledger_batch = std::max<std::uint64_t>(1, config_.ledger_slots / 4);
+  if (peer.probed - peer.probed_published >= ledger_batch) {
+    peer.rx.credits()->ledger.store(peer.probed, std::memory_order_relaxed);
+    peer.probed_published = peer.probed;
+    published = true;
+  }
+  if (peer.rx_bulk.head - peer.rx_bulk.published >= config_.bulk_bytes / 8) {
+    peer.rx.credits()->bulk.store(peer.rx_bulk.head, std::memory_order_release);  // [bulk credit]
+    peer.rx_bulk.published = peer.rx_bulk.head;
+    published = true;
+  }
+  if (!published) return;
+  sync::SleepGate<transport::Policy>::barrier(peer.fenced);
+  transport_->kick(peer.rank);  // it may sleep until there is credit
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,70 @@
+// Writing and reading the data words of a record across its lines: fixed words, id, payload.
+// Invariant: neither cursor leaves the lines of the record it was made for; the caller reserved
+// (writer) or validated (reader) them. Owner: the caller's stack.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "engine/peer.hpp"
+
+namespace photon::engine {
+
+class RecordWriter {
+ public:
+  explicit RecordWriter(LineProducer& ring) noexcept : ring_(ring) {}
+
+  void word(std::uint64_t value) noexcept {
+    ring_.line(at_ / sync::kWordsPerLine).words[at_ % sync::kWordsPerLine].set(value);
+    ++at_;
+  }
+  // Pads the last word with what lies behind; readers know the size.
+  void bytes(const void* data, std::size_t size) noexcept {
+    const auto* from = static_cast<const std::byte*>(data);
+    while (size > 0) {
+      const std::uint64_t in_line = at_ % sync::kWordsPerLine;
+      const std::size_t part =
+          std::min<std::size_t>(size, (sync::kWordsPerLine - in_line) * sizeof(std::uint64_t));
+      std::memcpy(&ring_.line(at_ / sync::kWordsPerLine).words[in_line], from, part);
+      from += part;
+      size -= part;
+      at_ += (part + 7) / 8;
+    }
+  }
+
+ private:
+  LineProducer& ring_;
+  std::uint64_t at_ = 0;
+};
+
+class RecordReader {
+ public:
+  explicit RecordReader(const LineConsumer& ring) noexcept : ring_(ring) {}
+
+  std::uint64_t word() noexcept {
+    const auto value = ring_.line(at_ / sync::kWordsPerLine).words[at_ % sync::kWordsPerLine].get();
+    ++at_;
+    return value;
+  }
+  void skip(std::uint64_t words) noexcept { at_ += words; }
+  void bytes(void* data, std::size_t size) noexcept {
+    auto* to = static_cast<std::byte*>(data);
+    while (size > 0) {
+      const std::uint64_t in_line = at_ % sync::kWordsPerLine;
+      const std::size_t part =
+          std::min<std::size_t>(size, (sync::kWordsPerLine - in_line) * sizeof(std::uint64_t));
+      std::memcpy(to, &ring_.line(at_ / sync::kWordsPerLine).words[in_line], part);
+      to += part;
+      size -= part;
+      at_ += (part + 7) / 8;
+    }
+  }
+
+ private:
+  const LineConsumer& ring_;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace photon::engine

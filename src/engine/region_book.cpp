@@ -1,0 +1,110 @@
+#include "engine/region_book.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+bool contains(std::uint64_t base, std::uint64_t size, std::uint64_t address,
+              std::uint64_t bytes) noexcept {
+  return address >= base && bytes <= size && address - base <= size - bytes;
+}
+
+}  // namespace
+
+ph_status check_access(std::span<const transport::RegionEntry> regions, ph_target target,
+                       std::uint64_t size_bytes, std::uint32_t access) noexcept {
+  sync::RegionView view;
+  if (target.key == 0 || !regions[target.key & (regions.size() - 1)].read(target.key, view))
+    return PH_ERR_KEY;
+  if (!contains(view.address, view.size_bytes, target.address, size_bytes)) return PH_ERR_RANGE;
+  return (view.access & access) == access ? PH_OK : PH_ERR_ACCESS;
+}
+
+RegionBook::RegionBook(std::span<transport::RegionEntry> table, std::uint64_t seed)
+    : table_(table), random_(seed) {}
+
+base::Result<ph_region> RegionBook::add(ph_region region, std::uint32_t access, bool allocated) {
+  if (const auto slot = allocated ? -1 : same(region, access); slot >= 0) {
+    ++slots_[index(slot)].count;
+    return slots_[index(slot)].region;
+  }
+  std::uint64_t slot = 0;
+  if (!free_.empty()) {
+    slot = free_.back();
+    free_.pop_back();
+  } else if (slots_.size() < table_.size()) {
+    slot = slots_.size();
+    slots_.emplace_back();
+  } else {
+    return base::Error{PH_ERR_MEMORY, 0,
+                       "register: all " + std::to_string(table_.size()) +
+                           " registration slots are used; unregister some or raise "
+                           "PHOTON_MAX_REGIONS",
+                       PH_ANY_RANK};
+  }
+  std::uint64_t key = 0;
+  do {
+    key = (random_() & ~(table_.size() - 1)) | slot;
+  } while (key <= slot);
+  region.key = key;
+  slots_[slot] = Slot{region, access, 1, allocated};
+  table_[slot].publish(key, {region.address, region.size_bytes, access});
+  return region;
+}
+
+std::int64_t RegionBook::slot_of(std::uint64_t key) const noexcept {
+  const std::uint64_t slot = key & (table_.size() - 1);
+  if (key == 0 || slot >= slots_.size()) return -1;
+  const Slot& entry = slots_[slot];
+  return entry.count > 0 && entry.region.key == key ? static_cast<std::int64_t>(slot) : -1;
+}
+
+bool RegionBook::remove(std::int64_t slot) noexcept {
+  Slot& entry = slots_[index(slot)];
+  if (entry.count > 1) {
+    --entry.count;
+    return false;
+  }
+  table_[index(slot)].revoke();
+  return true;
+}
+
+void RegionBook::release(std::int64_t slot) noexcept {
+  slots_[index(slot)] = Slot{};
+  free_.push_back(static_cast<std::uint32_t>(slot));
+}
+
+const ph_region* RegionBook::find(std::uint64_t address, std::uint64_t size_bytes) const noexcept {
+  const ph_region* best = nullptr;
+  for (const Slot& slot : slots_) {
+    if (slot.count == 0 ||
+        !contains(slot.region.address, slot.region.size_bytes, address, size_bytes))
+      continue;
+    if (best == nullptr || slot.region.size_bytes < best->size_bytes) best = &slot.region;
+  }
+  return best;
+}
+
+std::int64_t RegionBook::find_allocated(std::uint64_t address) const noexcept {
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (slots_[i].count > 0 && slots_[i].allocated && slots_[i].region.address == address)
+      return static_cast<std::int64_t>(i);
+  return -1;
+}
+
+std::int64_t RegionBook::same(const ph_region& region, std::uint32_t access) const noexcept {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    if (slot.count > 0 && !slot.allocated && slot.access == access &&
+        slot.region.address == region.address && slot.region.size_bytes == region.size_bytes)
+      return static_cast<std::int64_t>(i);
+  }
+  return -1;
+}
+
+void RegionBook::revoke_all() noexcept {
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (slots_[i].count > 0) table_[i].revoke();
+}
+
+}  // namespace photon::engine

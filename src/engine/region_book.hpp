@@ -1,0 +1,67 @@
+// What this rank has registered, and the check of an access against a table of regions.
+//
+//   slot: free -- add --> live (counted) -- last remove --> free
+//
+// Invariant: the table's entry of a slot is live exactly while its count is above zero. Keys are
+// slot | random << slot bits, so a stale key never names a later registration but by chance.
+// Owner: the Engine, under the lane's lock.
+#pragma once
+
+#include <photon/memory.h>
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "base/result.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::engine {
+
+// Does `key` grant `access` to [address, address + size) in this table? PH_OK or which check
+// failed. `regions` has a power of two of entries.
+ph_status check_access(std::span<const transport::RegionEntry> regions, ph_target target,
+                       std::uint64_t size_bytes, std::uint32_t access) noexcept;
+
+class RegionBook {
+ public:
+  RegionBook(std::span<transport::RegionEntry> table, std::uint64_t seed);
+
+  // Registers, or counts once more.
+  base::Result<ph_region> add(ph_region region, std::uint32_t access, bool allocated);
+  // The slot of a live key, or -1.
+  std::int64_t slot_of(std::uint64_t key) const noexcept;
+  bool allocated(std::int64_t slot) const noexcept { return slots_[index(slot)].allocated; }
+  // Counts down; true: that was the last, and the key is stale from now on. The slot stays
+  // occupied until release().
+  bool remove(std::int64_t slot) noexcept;
+  void release(std::int64_t slot) noexcept;
+  // The smallest live region around [address, address + size), or none.
+  const ph_region* find(std::uint64_t address, std::uint64_t size_bytes) const noexcept;
+  // The live region of ph_alloc that begins at address, or -1.
+  std::int64_t find_allocated(std::uint64_t address) const noexcept;
+  const ph_region& region(std::int64_t slot) const noexcept { return slots_[index(slot)].region; }
+
+  void revoke_all() noexcept;
+  std::span<const transport::RegionEntry> table() const noexcept { return table_; }
+  std::uint64_t slots_used() const noexcept { return slots_.size(); }
+
+ private:
+  struct Slot {
+    ph_region region{};
+    std::uint32_t access = 0;
+    std::uint32_t count = 0;
+    bool allocated = false;
+  };
+
+  static std::size_t index(std::int64_t slot) noexcept { return static_cast<std::size_t>(slot); }
+  std::int64_t same(const ph_region& region, std::uint32_t access) const noexcept;
+
+  std::span<transport::RegionEntry> table_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace photon::engine

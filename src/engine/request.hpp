@@ -1,0 +1,158 @@
+// One operation under way at its initiator, with the completion data to hand back.
+//
+// A request stands in up to three FIFOs of its peer at once: `work` while bytes still have to be
+// moved, `ids` while its id waits for its turn, `acks` while the target owes an answer. It is freed
+// when it stands in none and serves no get.
+//
+//   put:   [work] data moving --> data done --> [ids] head and credit --> id posted --> freed
+//   get:   [work] --> asked or copied --> data landed --> [ids] notice --> freed
+//   fence: [work]+[ids] head of both --> [acks] asked --> answered --> freed
+//   any -- peer lost, refused --> failed (an error completion) --> freed
+//
+// Owner: the Engine's RequestPool, under the lane's lock.
+#pragma once
+
+#include <photon/rma.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/event_queue.hpp"
+
+namespace photon::engine {
+
+struct Peer;
+
+inline constexpr std::uint32_t kNoBlock = 0xffffffffu;
+
+struct Request {
+  enum class Kind : std::uint8_t { packed, bulk, direct, get, fence, probe_landing };
+
+  Kind kind = Kind::packed;
+  bool in_work = false;
+  bool in_ids = false;
+  bool in_acks = false;
+  bool data_done = false;   // the id may go
+  bool id_merged = false;   // the id went with the last chunk
+  bool serving = false;     // get: the owner was asked
+  bool asked = false;       // fence: the acknowledgement was requested
+  bool local_done = false;  // the local completion was given, or is not wanted
+  std::uint32_t flags = 0;
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;
+  std::uint32_t payload = kNoBlock;  // packed: block with the copied payload
+  Peer* peer = nullptr;
+  const std::byte* source = nullptr;
+  std::byte* destination = nullptr;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t done_bytes = 0;
+  ph_target target{};
+  HeldId local;
+  HeldId remote;
+  std::uint64_t staged_mark = 0;  // acks: records sent when this one asked
+  std::int64_t stalled_since_ns = 0;
+  Request* next_work = nullptr;
+  Request* next_ids = nullptr;
+  Request* next_acks = nullptr;
+
+  bool has_rce() const noexcept { return (flags & PH_NO_RCE) == 0; }
+};
+
+// An intrusive FIFO through one of the request's links.
+template <Request* Request::* Next, bool Request::* Member>
+class RequestList {
+ public:
+  bool empty() const noexcept { return head_ == nullptr; }
+  Request* head() const noexcept { return head_; }
+  void push(Request& request) noexcept {
+    request.*Next = nullptr;
+    request.*Member = true;
+    (head_ == nullptr ? head_ : tail_->*Next) = &request;
+    tail_ = &request;
+  }
+  void pop() noexcept {
+    head_->*Member = false;
+    head_ = head_->*Next;
+  }
+
+ private:
+  Request* head_ = nullptr;
+  Request* tail_ = nullptr;
+};
+
+using WorkList = RequestList<&Request::next_work, &Request::in_work>;
+using IdsList = RequestList<&Request::next_ids, &Request::in_ids>;
+using AcksList = RequestList<&Request::next_acks, &Request::in_acks>;
+
+// Requests with stable addresses, limited by the setting `requests`.
+class RequestPool {
+ public:
+  explicit RequestPool(std::uint64_t limit) : limit_(limit) {}
+
+  // Null at the limit.
+  Request* take() {
+    if (free_ == nullptr && !grow()) return nullptr;
+    Request* request = free_;
+    free_ = request->next_work;
+    const auto index = request->index;
+    const auto generation = request->generation + 1;
+    *request = Request{};
+    request->index = index;
+    request->generation = generation;
+    ++used_;
+    return request;
+  }
+  void give(Request& request) noexcept {
+    ++request.generation;
+    request.serving = false;
+    request.next_work = free_;
+    free_ = &request;
+    --used_;
+  }
+  bool exhausted() const noexcept { return used_ == limit_; }
+  std::uint64_t used() const noexcept { return used_; }
+
+  // The request a token names, or null if it is not under way any more.
+  static std::uint64_t token(const Request& request) noexcept {
+    return std::uint64_t{request.generation} << 32 | request.index;
+  }
+  Request* find(std::uint64_t token) noexcept {
+    const auto index = static_cast<std::uint32_t>(token);
+    if (index / kStep >= chunks_.size()) return nullptr;
+    Request& request = chunks_[index / kStep][index % kStep];
+    return request.generation == token >> 32 && request.serving ? &request : nullptr;
+  }
+
+  template <class Visit>
+  void for_each_serving(Visit visit) {
+    for (const auto& chunk : chunks_)
+      for (std::uint32_t i = 0; i < kStep; ++i)
+        if (chunk[i].serving) visit(chunk[i]);
+  }
+
+ private:
+  static constexpr std::uint32_t kStep = 64;
+
+  bool grow() {
+    const auto first = static_cast<std::uint32_t>(chunks_.size()) * kStep;
+    if (first >= limit_) return false;
+    chunks_.push_back(std::make_unique<Request[]>(kStep));
+    for (std::uint32_t i = kStep; i > 0; --i) {
+      if (first + i > limit_) continue;
+      Request& request = chunks_.back()[i - 1];
+      request.index = first + i - 1;
+      request.next_work = free_;
+      free_ = &request;
+    }
+    return free_ != nullptr;
+  }
+
+  std::uint64_t limit_;
+  std::uint64_t used_ = 0;
+  Request* free_ = nullptr;
+  std::vector<std::unique_ptr<Request[]>> chunks_;
+};
+
+}  // namespace photon::engine

@@ -1,0 +1,111 @@
+// Writing records and completions: the lowest verbs, used by all others.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/engine.hpp"
+#include "engine/record_io.hpp"
+
+namespace photon::engine {
+
+// How many small records may be sent without looking at credits or queues.
+bool Engine::refill(Peer& peer) noexcept {
+  peer.budget = 0;
+  if (peer.broken != PH_OK || !peer.idle() || peer.fences != 0 || config_.max_cid_size < 8)
+    return false;
+  peer.tx.refresh();
+  if (!has_ledger(peer)) return false;
+  const auto ledger = config_.ledger_slots - (peer.ledger_sent - peer.ledger_known);
+  peer.budget = std::min(peer.tx.room(), ledger);
+  return peer.budget != 0;
+}
+
+bool Engine::has_ledger(Peer& peer) noexcept {
+  const std::uint64_t probed = peer.credits->ledger.load(std::memory_order_relaxed);
+  if (probed >= peer.ledger_known && probed <= peer.ledger_sent) peer.ledger_known = probed;
+  return peer.ledger_sent - peer.ledger_known < config_.ledger_slots;
+}
+
+// Whether the record went out. The caller knows that ledger credit is there if it has an id.
+bool Engine::send(Peer& peer, const Outgoing& out) {
+  const auto lines = wire::lines_for(out.kind, out.id_bytes, out.payload_bytes);
+  if (!peer.tx.has_room(lines)) return false;
+  peer.budget = 0;  // to be counted anew
+  RecordWriter writer(peer.tx);
+  const auto fixed = wire::fixed_words(out.kind);
+  for (std::uint32_t i = 0; i < fixed; ++i) writer.word(out.fixed[i]);
+  if (out.id_bytes != wire::kNoId) {
+    writer.bytes(out.id, out.id_bytes);
+    ++peer.ledger_sent;
+  }
+  writer.bytes(out.payload, out.payload_bytes);
+  peer.tx.publish(wire::encode(out.kind, out.id_bytes, out.payload_bytes), lines);
+  nudge(peer);
+  return true;
+}
+
+// After every record: does the receiver want to be told? (sync/sleep_gate.hpp)
+void Engine::nudge(Peer& peer) noexcept {
+  sync::SleepGate<transport::Policy>::barrier(peer.fenced);
+  if (peer.kick_always || peer.credits->cold.load(std::memory_order_relaxed) != 0)
+    transport_->kick(peer.rank);
+}
+
+HeldId Engine::hold(const ph_id& id) {
+  HeldId held{0, id.size_bytes};
+  if (held.is_long()) {
+    held.value = id_blocks_.take();
+    std::memcpy(id_blocks_.at(static_cast<std::uint32_t>(held.value)), id.data, id.size_bytes);
+  } else if (id.size_bytes != 0) {
+    std::memcpy(&held.value, id.data, id.size_bytes);
+  }
+  return held;
+}
+
+const void* Engine::id_data(const HeldId& id) noexcept {
+  return id.is_long() ? static_cast<const void*>(id_blocks_.at(static_cast<std::uint32_t>(id.value)))
+                      : &id.value;
+}
+
+void Engine::drop(HeldId& id) noexcept {
+  if (id.is_long()) id_blocks_.give(static_cast<std::uint32_t>(id.value));
+  id = HeldId{};
+}
+
+// The event's id takes over the held one.
+void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
+  peer.local.push({id.value, id.bytes, status});
+  if (!peer.local_ready) {
+    peer.local_ready = true;
+    local_ready_.push_back(&peer);
+  }
+  if (waiters_ != 0) news();
+}
+
+// The operation is over for its initiator. The promised event is used or given back.
+void Engine::complete_local(Request& request, ph_status status) {
+  Peer& peer = *request.peer;
+  if (request.local_done) {
+    if (status == PH_OK) return;
+    --events_free_;  // a late report: beyond the promise, so it may go below zero
+    push_local(peer, HeldId{}, status);
+    return;
+  }
+  request.local_done = true;
+  --peer.outstanding;
+  if (status == PH_OK && (request.flags & PH_NO_LCE) != 0) {
+    ++events_free_;
+    drop(request.local);
+    return;
+  }
+  push_local(peer, request.local, status);
+  request.local = HeldId{};
+}
+
+void Engine::mark_busy(Peer& peer) {
+  peer.budget = 0;
+  if (peer.busy) return;
+  peer.busy = true;
+  busy_.push_back(&peer);
+}
+
+}  // namespace photon::engine

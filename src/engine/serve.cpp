@@ -1,0 +1,96 @@
+// Gets that the owner of the memory answers, both sides.
+//
+//   requester: asked -- get_data ... --> landed      asked -- get_failed --> failed
+//   owner:     accepted -- chunk ... --> answered    accepted -- key gone --> refused
+#include <algorithm>
+#include <cstring>
+
+#include "engine/engine.hpp"
+#include "engine/record_io.hpp"
+
+namespace photon::engine {
+
+bool Engine::take_get(Peer& peer) {
+  RecordReader reader(peer.rx);
+  const ph_target target{reader.word(), reader.word()};
+  const auto size = reader.word();
+  const auto token = reader.word();
+  if (peer.serves.size() >= kMaxGets || size == 0) return false;
+  const ph_status status = check_access(regions_.table(), target, size, PH_ACCESS_READ);
+  if (status != PH_OK) {
+    answer(peer, {wire::Kind::get_failed, {token, static_cast<std::uint64_t>(status)}});
+    return true;
+  }
+  peer.serves.push_back(
+      {reinterpret_cast<const std::byte*>(target.address), target.key, size, 0, token});
+  mark_busy(peer);
+  return true;
+}
+
+// One chunk of the oldest get. The key is looked at each time: the region may go meanwhile.
+Engine::Step Engine::step_serves(Peer& peer, std::uint64_t& budget) {
+  if (peer.serves.empty()) return Step::blocked;
+  Serve& serve = peer.serves.front();
+  const auto bytes = chunk_bytes(serve.size_bytes, serve.size_bytes - serve.done_bytes);
+  const ph_target at{reinterpret_cast<std::uint64_t>(serve.source) + serve.done_bytes, serve.key};
+  const ph_status status = check_access(regions_.table(), at, bytes, PH_ACCESS_READ);
+  if (status != PH_OK) {
+    const Reply reply{wire::Kind::get_failed, {serve.token, static_cast<std::uint64_t>(status)}};
+    peer.serves.pop_front();
+    answer(peer, reply);
+    return Step::moved;
+  }
+  if (!bulk_room(peer, bytes) || !peer.tx.has_room(1)) return Step::blocked;
+  std::memcpy(peer.tx_bulk.place(bytes), serve.source + serve.done_bytes, bytes);
+  peer.tx_bulk.advance(bytes);
+  Outgoing out{};
+  out.kind = wire::Kind::get_data;
+  out.fixed[0] = serve.token;
+  out.fixed[1] = serve.done_bytes;
+  out.fixed[2] = bytes;
+  send(peer, out);
+  serve.done_bytes += bytes;
+  budget -= std::min(budget, bytes);
+  if (serve.done_bytes == serve.size_bytes) peer.serves.pop_front();
+  return Step::moved;
+}
+
+bool Engine::take_get_data(Peer& peer) {
+  RecordReader reader(peer.rx);
+  const auto token = reader.word();
+  const auto offset = reader.word();
+  const auto bytes = reader.word();
+  Request* request = requests_.find(token);
+  if (bytes == 0 || bytes > config_.bulk_bytes / 2) return false;
+  if (request == nullptr || request->peer != &peer || offset != request->done_bytes ||
+      bytes > request->size_bytes - request->done_bytes)
+    return false;
+  std::memcpy(request->destination + offset, peer.rx_bulk.place(bytes), bytes);
+  peer.rx_bulk.advance(bytes);
+  request->done_bytes += bytes;
+  if (request->done_bytes < request->size_bytes) return true;
+  request->serving = false;
+  --peer.gets_under_way;
+  mark_busy(peer);
+  landed(*request);
+  return true;
+}
+
+bool Engine::take_get_failed(Peer& peer) {
+  RecordReader reader(peer.rx);
+  const auto token = reader.word();
+  const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
+  Request* request = requests_.find(token);
+  if (request == nullptr || request->peer != &peer || status >= PH_OK ||
+      status < PH_ERR_NOT_FOUND)
+    return false;
+  fail(status, peer.rank,
+       "get of " + std::to_string(request->size_bytes) + " bytes at address " +
+           std::to_string(request->target.address) + ": its owner refused: " +
+           ph_status_text(status));
+  mark_busy(peer);
+  request_failed(*request, status);
+  return true;
+}
+
+}  // namespace photon::engine

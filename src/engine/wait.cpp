@@ -1,0 +1,182 @@
+// Waiting: spin about as long as a wake-up costs, then sleep. Several threads share one sleeper.
+//
+//   looking -- nothing, spun out --> [sleeper] announced -- looked again --> asleep --> looking
+//                                \-> [another sleeps] waits for its news --> looking
+#include <algorithm>
+#include <chrono>
+
+#include <sched.h>
+
+#include "base/clock.hpp"
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+// A deadline on the monotonic clock; "for ever" is far enough away.
+std::int64_t deadline_after(std::int64_t timeout_us) noexcept {
+  constexpr std::int64_t kFar = INT64_MAX / 4;
+  if (timeout_us > kFar / 1000) return INT64_MAX;
+  return base::now_ns() + std::max<std::int64_t>(0, timeout_us) * 1000;
+}
+
+}  // namespace
+
+ph_status Engine::check_query(const char* call, const ph_query& query) {
+  if (query.peer != PH_ANY_RANK && query.peer >= size_)
+    return fail(PH_ERR_RANK, query.peer,
+                std::string(call) + ": no rank " + std::to_string(query.peer) + " in a job of " +
+                    std::to_string(size_));
+  if (query.kinds == 0 || (query.kinds & ~std::uint32_t{PH_EITHER}) != 0)
+    return fail(PH_ERR_ARGUMENT, query.peer,
+                std::string(call) + ": kinds must be PH_LOCAL, PH_REMOTE or PH_EITHER");
+  return PH_OK;
+}
+
+bool Engine::ready(const ph_query& query) const noexcept {
+  if (query.peer == PH_ANY_RANK)
+    return ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()) ||
+           ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty());
+  const Peer* peer = peers_[query.peer].get();
+  if (peer == nullptr) return false;
+  return ((query.kinds & PH_LOCAL) != 0 && !peer->local.empty()) ||
+         ((query.kinds & PH_REMOTE) != 0 && !peer->stash.empty());
+}
+
+// What a wait for this query can still hope for; PH_OK: something.
+ph_status Engine::broken(const ph_query& query) {
+  if (query.peer == PH_ANY_RANK || peers_[query.peer] == nullptr) return PH_OK;
+  const Peer& peer = *peers_[query.peer];
+  if (peer.broken == PH_OK) return PH_OK;
+  return fail(peer.broken, query.peer,
+              "wait: rank " + std::to_string(query.peer) + " can send nothing any more");
+}
+
+ph_status Engine::wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us) {
+  if (const auto status = check_query("wait", query); status != PH_OK) return status;
+  ph_status verdict = PH_OK;
+  const auto done = [&] {
+    if (ready(query)) return true;
+    verdict = broken(query);
+    return verdict != PH_OK;
+  };
+  const auto status = wait_until(guard, done, timeout_us);
+  return status == PH_OK ? verdict : status;
+}
+
+// Progress until done() or the deadline. The lane is given up between the looks.
+ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done,
+                             std::int64_t timeout_us) {
+  constexpr unsigned kYields = 8;
+  if (done()) return PH_OK;
+  const std::int64_t deadline = deadline_after(timeout_us);
+  std::int64_t spin_until =
+      oversubscribed_ ? 0 : base::now_ns() + static_cast<std::int64_t>(config_.spin_us) * 1000;
+  for (unsigned turns = 0;; ++turns) {
+    const bool moved = progress(nullptr);
+    if (done()) return PH_OK;
+    if (moved) continue;
+    const bool look_at_clock = turns % 16 == 0 || oversubscribed_;
+    const std::int64_t now = look_at_clock ? base::now_ns() : 0;
+    if (look_at_clock && now >= deadline) return PH_TIMEOUT;
+    if (look_at_clock && now >= spin_until && (!oversubscribed_ || turns >= kYields)) {
+      rest(guard, deadline == INT64_MAX ? -1 : (deadline - now + 999) / 1000, done);
+      if (!guard.still_open()) return guard.status();
+      if (done()) return PH_OK;
+      turns = 0;
+      continue;
+    }
+    guard.release();
+    if (oversubscribed_)
+      ::sched_yield();
+    else
+      transport::Policy::relax();
+    guard.retake();
+    if (!guard.still_open()) return guard.status();
+  }
+}
+
+// Sleep once, as the rank's sleeper or behind it. timeout_us < 0: no limit.
+void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done) {
+  if (sleeping_) {
+    ++waiters_;
+    std::unique_lock lock(news_mutex_);
+    const auto seen = news_count_;
+    guard.release();
+    const auto limit = std::chrono::microseconds(timeout_us < 0 ? 1'000'000 : timeout_us);
+    news_.wait_for(lock, limit, [&] { return news_count_ != seen; });
+    lock.unlock();
+    guard.retake();
+    if (guard.status() == PH_OK) --waiters_;
+    return;
+  }
+  while (!hot_.empty()) cool(*hot_.back());
+  transport_->announce();
+  if (look_everywhere() || done()) {
+    transport_->retract();
+    return;
+  }
+  sleeping_ = true;
+  ++waiters_;
+  const auto limit = sleep_limit_us(timeout_us);
+  guard.release();
+  transport_->sleep(limit);
+  guard.retake();
+  if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
+  --waiters_;
+  sleeping_ = false;
+  transport_->retract();
+  look_everywhere();
+  if (waiters_ != 0) news();  // one of the others takes over the sleeping
+}
+
+// A stalled transfer that the kernel may finish must not be slept through.
+std::int64_t Engine::sleep_limit_us(std::int64_t timeout_us) {
+  constexpr std::int64_t kStallCheckUs = 50;
+  for (const Peer* peer : busy_) {
+    const Request* request = peer->work.head();
+    if (request != nullptr && request->stalled_since_ns != 0)
+      return timeout_us < 0 ? kStallCheckUs : std::min(timeout_us, kStallCheckUs);
+  }
+  return timeout_us;
+}
+
+// Tell the threads of this rank that wait. Called with the lane held.
+void Engine::news() {
+  {
+    std::lock_guard lock(news_mutex_);
+    ++news_count_;
+  }
+  news_.notify_all();
+  if (sleeping_) transport_->wake();
+}
+
+ph_status Engine::flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us) {
+  if (rank != PH_ANY_RANK) {
+    if (const auto status = fence(rank); status != PH_OK) return status;
+    if (peers_[rank] == nullptr) return PH_OK;
+    Peer& peer = *peers_[rank];
+    const auto target = peer.fences_begun;
+    const auto done = [&] { return peer.fences_ended >= target || peer.broken != PH_OK; };
+    const auto status = wait_until(guard, done, timeout_us);
+    return status == PH_OK ? peer.broken : status;
+  }
+  std::vector<std::pair<Peer*, std::uint64_t>> targets;
+  for (Peer* peer : std::vector<Peer*>(contacted_)) {
+    if (peer->broken != PH_OK) continue;
+    if (const auto status = fence(peer->rank); status != PH_OK) return status;
+    targets.emplace_back(peer, peer->fences_begun);
+  }
+  const auto done = [&] {
+    return std::all_of(targets.begin(), targets.end(), [](const auto& target) {
+      return target.first->fences_ended >= target.second || target.first->broken != PH_OK;
+    });
+  };
+  if (const auto status = wait_until(guard, done, timeout_us); status != PH_OK) return status;
+  for (const auto& [peer, count] : targets)
+    if (peer->broken != PH_OK && peer->broken != PH_ERR_DEPARTED) return peer->broken;
+  return PH_OK;
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,245 @@
+// Moving what is queued to a peer: the head of each of its queues, as far as credit and the
+// budget of one turn reach.
+//
+//   bulk:   chunk -> ... -> last chunk (with the id if it may go) --> done
+//             | no room for longer than CMA would need: a piece by CMA
+//   direct: piece -> ... --> done          get: piece -> ..., or asked --> (serve.cpp)
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+constexpr std::uint64_t kFirst = std::uint64_t{1} << 63;
+constexpr std::uint64_t kLast = std::uint64_t{1} << 62;
+constexpr std::uint64_t kSmallMessage = 64 << 10;  // up to here half chunks overlap better
+
+}  // namespace
+
+void Engine::process(Peer& peer) {
+  if (peer.broken != PH_OK) return;
+  std::uint64_t budget = config_.piece_bytes;
+  for (bool moved = true; moved && peer.broken == PH_OK;) {
+    moved = step_replies(peer) == Step::moved;
+    if (step_ids(peer) == Step::moved) moved = true;
+    if (budget > 0 && step_serves(peer, budget) == Step::moved) moved = true;
+    if (budget > 0 && step_work(peer, budget) == Step::moved) moved = true;
+  }
+}
+
+void Engine::process_busy() {
+  for (std::size_t i = 0; i < busy_.size();) {
+    Peer& peer = *busy_[i];
+    process(peer);
+    if (peer.idle() || peer.broken != PH_OK) {
+      peer.busy = false;
+      busy_[i] = busy_.back();
+      busy_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+}
+
+Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
+  Request* request = peer.work.head();
+  if (request == nullptr) return Step::blocked;
+  switch (request->kind) {
+    case Request::Kind::bulk: return step_bulk(peer, *request, budget);
+    case Request::Kind::direct: return step_reach(peer, *request, budget);
+    case Request::Kind::get: return step_get(peer, *request, budget);
+    case Request::Kind::fence: return step_fence(peer, *request);
+    case Request::Kind::packed: return step_packed(peer, *request);
+    case Request::Kind::probe_landing: return step_landing(peer, *request);
+  }
+  return Step::blocked;
+}
+
+bool Engine::bulk_room(Peer& peer, std::uint64_t bytes) noexcept {
+  if (peer.tx_bulk.fits(bytes)) return true;
+  const auto freed = peer.credits->bulk.load(std::memory_order_acquire);  // [bulk credit]
+  if (freed >= peer.tx_bulk.freed && freed <= peer.tx_bulk.tail) peer.tx_bulk.freed = freed;
+  return peer.tx_bulk.fits(bytes);
+}
+
+std::uint64_t Engine::chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept {
+  const auto chunk = total <= kSmallMessage ? config_.bulk_chunk / 2 : config_.bulk_chunk;
+  return std::min(left, chunk);
+}
+
+Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budget) {
+  const auto bytes = chunk_bytes(request.size_bytes, request.size_bytes - request.done_bytes);
+  if (!bulk_room(peer, bytes) || !send_chunk(peer, request, bytes)) return stalled(peer, request);
+  request.stalled_since_ns = 0;
+  budget -= std::min(budget, bytes);
+  if (request.done_bytes == request.size_bytes) bytes_moved(peer, request);
+  return Step::moved;
+}
+
+// The id may go with this request's bytes: it is its turn and there is credit.
+bool Engine::may_post_id(const Peer& peer, const Request& request) const noexcept {
+  return peer.ids.head() == &request || (request.flags & PH_ORDER_NONE) != 0;
+}
+
+// False: no room for the record. The bulk ring has room.
+bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
+  const bool last = request.done_bytes + bytes == request.size_bytes;
+  const bool merge = last && request.has_rce() && may_post_id(peer, request) && has_ledger(peer);
+  // An id that travels alone must not overtake the news that its bytes were refused.
+  const bool acked =
+      last && ((request.flags & PH_DELIVERED) != 0 || (request.has_rce() && !merge));
+  Outgoing out{};
+  out.kind = acked ? wire::Kind::bulk_acked : wire::Kind::bulk;
+  out.fixed[0] = request.target.address + request.done_bytes;
+  out.fixed[1] = request.target.key;
+  out.fixed[2] = bytes | (request.done_bytes == 0 ? kFirst : 0) | (last ? kLast : 0);
+  out.id = id_data(request.remote);
+  out.id_bytes = merge ? request.remote.bytes : wire::kNoId;
+  if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
+  std::memcpy(peer.tx_bulk.place(bytes), request.source + request.done_bytes, bytes);
+  peer.tx_bulk.advance(bytes);
+  send(peer, out);
+  request.done_bytes += bytes;
+  request.id_merged = merge;
+  request.staged_mark = ++peer.staged_sent;
+  if (acked) peer.acks.push(request);
+  return true;
+}
+
+// The target does not take chunks. Once that has lasted as long as the kernel would need for the
+// rest, the kernel does it (PROTOTYPES.md: staging first, CMA for a peer that is not there).
+Engine::Step Engine::stalled(Peer& peer, Request& request) {
+  constexpr std::int64_t kCmaBytesPerNs = 15;
+  if (peer.regions == nullptr) return Step::blocked;
+  const auto left = request.size_bytes - request.done_bytes;
+  const auto reach =
+      transport_->reach(peer.rank, request.target.address + request.done_bytes, left);
+  if (reach.kind != transport::Reach::Kind::call) return Step::blocked;
+  const std::int64_t now = base::now_ns();
+  if (request.stalled_since_ns == 0) request.stalled_since_ns = now;
+  if (now - request.stalled_since_ns < static_cast<std::int64_t>(left) / kCmaBytesPerNs)
+    return Step::blocked;
+  const auto status = copy_piece(peer, request, std::min(left, config_.piece_bytes));
+  if (status != PH_OK) {
+    request_failed(request, status);
+    return Step::moved;
+  }
+  if (request.done_bytes == request.size_bytes) {
+    if ((request.flags & PH_DELIVERED) != 0) {  // the chunks before may not have landed yet
+      request.kind = Request::Kind::probe_landing;
+      return Step::moved;
+    }
+    bytes_moved(peer, request);
+  }
+  return Step::blocked;  // one piece a turn: the peer may be back
+}
+
+// All bytes have left the source, or have arrived where we could reach.
+void Engine::bytes_moved(Peer& peer, Request& request) {
+  peer.work.pop();
+  const bool waits_for_ack = request.in_acks;
+  if (!waits_for_ack) request.data_done = true;
+  if (!waits_for_ack || (request.flags & PH_DELIVERED) == 0) complete_local(request, PH_OK);
+  maybe_free(request);
+}
+
+// Direct put, and get from memory we can touch: one piece.
+Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& budget) {
+  const auto left = request.size_bytes - request.done_bytes;
+  const auto bytes = std::min({left, config_.piece_bytes, budget});
+  const auto status = copy_piece(peer, request, bytes);
+  if (status != PH_OK) {
+    request_failed(request, status);
+    return Step::moved;
+  }
+  budget -= bytes;
+  if (request.done_bytes < request.size_bytes) return Step::moved;
+  if (request.kind == Request::Kind::get)
+    landed(request);
+  else
+    bytes_moved(peer, request);
+  return Step::moved;
+}
+
+// Copy under an intent (sync/intent.hpp), so that the owner can take the region back safely.
+ph_status Engine::copy_piece(Peer& peer, Request& request, std::uint64_t bytes) {
+  const bool is_get = request.kind == Request::Kind::get;
+  const ph_target at{request.target.address + request.done_bytes, request.target.key};
+  const auto reach = transport_->reach(peer.rank, at.address, bytes);
+  if (reach.kind == transport::Reach::Kind::none || peer.regions == nullptr)
+    return fail(PH_ERR_PEER, peer.rank, "the path to the peer's memory is gone");
+  peer.link->tx_intent->enter(at.key & (config_.max_regions - 1), peer.fenced);
+  ph_status status = check_target(peer, at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
+  if (status == PH_OK) {
+    std::byte* destination = is_get ? request.destination + request.done_bytes : nullptr;
+    const std::byte* source = is_get ? nullptr : request.source + request.done_bytes;
+    if (reach.kind == transport::Reach::Kind::mapped) {
+      std::memmove(is_get ? destination : reach.local, is_get ? reach.local : source, bytes);
+    } else {
+      auto result = is_get ? transport_->read(peer.rank, at.address, {destination, bytes})
+                           : transport_->write(peer.rank, at.address, {source, bytes});
+      if (!result) status = fail(result.error());
+    }
+  }
+  peer.link->tx_intent->leave();
+  if (status == PH_OK) request.done_bytes += bytes;
+  return status;
+}
+
+Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budget) {
+  if (request.size_bytes == 0) {
+    landed(request);
+    return Step::moved;
+  }
+  if (peer.regions != nullptr &&
+      transport_->reach(peer.rank, request.target.address, request.size_bytes).kind !=
+          transport::Reach::Kind::none)
+    return step_reach(peer, request, budget);
+  if (peer.gets_under_way == kMaxGets) return Step::blocked;
+  Outgoing out{};
+  out.kind = wire::Kind::get;
+  out.fixed[0] = request.target.address;
+  out.fixed[1] = request.target.key;
+  out.fixed[2] = request.size_bytes;
+  out.fixed[3] = RequestPool::token(request);
+  if (!send(peer, out)) return Step::blocked;
+  ++peer.gets_under_way;
+  request.serving = true;
+  peer.work.pop();
+  return Step::moved;
+}
+
+// A packed put without an id.
+Engine::Step Engine::step_packed(Peer& peer, Request& request) {
+  const bool acked = (request.flags & PH_DELIVERED) != 0;
+  Outgoing out{};
+  out.kind = acked ? wire::Kind::put_acked : wire::Kind::put;
+  out.fixed[0] = request.target.address;
+  out.fixed[1] = request.target.key;
+  out.payload = payload_blocks_.at(request.payload);
+  out.payload_bytes = static_cast<std::uint32_t>(request.size_bytes);
+  if (!send(peer, out)) return Step::blocked;
+  if (request.size_bytes != 0) ++peer.staged_sent;
+  request.staged_mark = peer.staged_sent;
+  if (acked) peer.acks.push(request);
+  peer.work.pop();
+  maybe_free(request);
+  return Step::moved;
+}
+
+// Ask whether everything before has landed, for an operation whose own bytes went around the ring.
+Engine::Step Engine::step_landing(Peer& peer, Request& request) {
+  Outgoing out{};
+  out.kind = wire::Kind::put_acked;
+  if (!send(peer, out)) return Step::blocked;
+  request.staged_mark = peer.staged_sent;
+  peer.acks.push(request);
+  bytes_moved(peer, request);
+  return Step::moved;
+}
+
+}  // namespace photon::engine
