@@ -1,0 +1,120 @@
+#include "transport/shm/cma.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "base/unique_fd.hpp"
+
+namespace photon::transport::shm {
+
+namespace {
+
+using Call = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
+                         unsigned long);
+
+struct Transfer {
+  pid_t pid;
+  std::byte* local;
+  std::uint64_t remote;
+  std::size_t size_bytes;
+};
+
+std::string errno_text(int number) { return std::generic_category().message(number); }
+
+// 0, or the errno of what stopped it. The kernel may stop in between; then the rest is tried.
+int transfer(Call call, Transfer what) noexcept {
+  while (what.size_bytes > 0) {
+    const iovec local = {what.local, what.size_bytes};
+    const iovec remote = {reinterpret_cast<void*>(static_cast<std::uintptr_t>(what.remote)),
+                          what.size_bytes};
+    const ssize_t done = call(what.pid, &local, 1, &remote, 1, 0);
+    if (done < 0 && errno == EINTR) continue;
+    if (done < 0) return errno;
+    if (done == 0) return EFAULT;
+    what.local += done;
+    what.remote += static_cast<std::uint64_t>(done);
+    what.size_bytes -= static_cast<std::size_t>(done);
+  }
+  return 0;
+}
+
+ph_status status_of(int number) noexcept {
+  if (number == EFAULT) return PH_ERR_RANGE;
+  if (number == ESRCH) return PH_ERR_PEER;
+  return PH_ERR_SYSTEM;
+}
+
+base::Error failure(const char* name, const Transfer& what, int number) {
+  return {.status = status_of(number),
+          .native_errno = number,
+          .what = std::string(name) + " of " + std::to_string(what.size_bytes) +
+                  " bytes with process " + std::to_string(what.pid) + ": " + errno_text(number)};
+}
+
+// Yama's setting, or 0 where there is none.
+int yama_scope() {
+  const base::UniqueFd fd(::open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC));
+  char digit = '0';
+  if (!fd || ::read(fd.get(), &digit, 1) != 1) return 0;
+  return digit - '0';
+}
+
+}  // namespace
+
+void Cma::probe(const Offer& peer) {
+  if (state_ != State::untried) return;
+  pid_ = static_cast<pid_t>(peer.pid);
+  Nonce found{};
+  const int failed =
+      transfer(::process_vm_readv, {pid_, found.data(), peer.nonce_address, found.size()});
+  if (failed != 0) return refuse(errno_text(failed));
+  if (found != peer.nonce)
+    return refuse("process " + std::to_string(pid_) + " is somebody else here (pid namespaces)");
+  state_ = State::works;
+  reason_ = "tried and works";
+}
+
+void Cma::refuse(std::string why) {
+  state_ = State::refused;
+  reason_ = std::move(why);
+}
+
+base::Result<> Cma::read(std::uint64_t address, std::span<std::byte> destination) const {
+  const Transfer what = {pid_, destination.data(), address, destination.size()};
+  if (const int failed = transfer(::process_vm_readv, what); failed != 0)
+    return failure("process_vm_readv", what, failed);
+  return {};
+}
+
+base::Result<> Cma::write(std::uint64_t address, std::span<const std::byte> source) const {
+  // An iovec has no const; process_vm_writev only reads from the local side.
+  const Transfer what = {pid_, const_cast<std::byte*>(source.data()), address, source.size()};
+  if (const int failed = transfer(::process_vm_writev, what); failed != 0)
+    return failure("process_vm_writev", what, failed);
+  return {};
+}
+
+base::Result<> allow_cma() {
+  if (yama_scope() == 1) static_cast<void>(::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0));
+  std::byte here{1};
+  std::byte there{2};
+  const int failed =
+      transfer(::process_vm_readv,
+               {::getpid(), &here, reinterpret_cast<std::uintptr_t>(&there), sizeof here});
+  if (failed == 0 && here == there) return {};
+  return base::Error{.status = PH_ERR_CONFIG,
+                     .native_errno = failed,
+                     .what =
+                         "copies between processes (setting shm_cma) are forbidden here: "
+                         "process_vm_readv: " +
+                         errno_text(failed)};
+}
+
+}  // namespace photon::transport::shm

@@ -1,0 +1,51 @@
+// Copies between processes by the kernel (process_vm_readv, process_vm_writev): no help of the
+// peer is needed, where system policy allows it.
+//
+//   untried -- probe() --> works
+//                     \--> refused (with the reason)
+//
+// Invariant: whether it works was found out by a real transfer that met the peer's nonce, so a pid
+// that means somebody else in our pid namespace is never written to.
+// Owner: the transport's entry for that peer; under the engine's lane lock.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/config.hpp"
+#include "base/result.hpp"
+#include "transport/shm/offer.hpp"
+
+namespace photon::transport::shm {
+
+class Cma {
+ public:
+  enum class State : std::uint8_t { untried, works, refused };
+
+  // Reads the nonce once; afterwards state() and reason() are settled.
+  void probe(const Offer& peer);
+  void refuse(std::string why);
+
+  State state() const noexcept { return state_; }
+  const std::string& reason() const noexcept { return reason_; }
+
+  // All bytes or an error: PH_ERR_RANGE (not the peer's memory, or of the wrong protection),
+  // PH_ERR_PEER (no such process), PH_ERR_SYSTEM. Never blocks for the peer.
+  base::Result<> read(std::uint64_t address, std::span<std::byte> destination) const;
+  base::Result<> write(std::uint64_t address, std::span<const std::byte> source) const;
+
+ private:
+  pid_t pid_ = 0;
+  State state_ = State::untried;
+  std::string reason_;
+};
+
+// Lets other processes of this user reach our memory where Yama forbids it by default, and tries
+// the calls on ourselves. Error: this process cannot use them at all.
+base::Result<> allow_cma();
+
+}  // namespace photon::transport::shm

@@ -1,0 +1,50 @@
+// One rank that we have met: our half of the connection, and the peer's once its offer came.
+//
+//   (none) -- connect(), or its offer --> offered -- its offer --> linked
+//   offered, linked -- settings differ, malformed offer, disconnect() --> ended
+//
+// Invariant: the Link points into these segments only; all pointers of the receiving half, bell,
+// gate and wake are there exactly when linked. An ended peer is never contacted again: its late
+// offers are ignored.
+// Owner: the transport's table, under the engine's lane lock.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "transport/shm/cma.hpp"
+#include "transport/shm/offer.hpp"
+#include "transport/shm/segment.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::transport::shm {
+
+using Gate = sync::SleepGate<Policy>;
+using Bell = sync::Bell<Policy>;
+
+struct Peer {
+  enum class State : std::uint8_t { offered, linked, ended };
+
+  State state = State::offered;
+  bool same_process = false;
+  std::uint8_t rings = 0;  // what our bell at the peer shows
+  Link link;
+
+  Bell* bell = nullptr;
+  const Gate* gate = nullptr;
+  base::UniqueFd wake;  // its eventfd
+
+  Segment sending;    // ours
+  Segment receiving;  // the peer's, as are the next two
+  Segment published;
+  Segment arena;
+  bool arena_reached = false;         // all of it is mapped, not only the bells
+  std::byte* arena_memory = nullptr;  // its ph_alloc memory as we see it, or null
+
+  Offer offer;  // the peer's, checked
+  Cma cma;
+  base::Error why_ended;
+};
+
+}  // namespace photon::transport::shm

@@ -1,0 +1,169 @@
+// News: bells at every poll, one ring in rotation as a safety net, the side channel by the clock.
+#include <bit>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/shm/transport_impl.hpp"
+
+namespace photon::transport::shm {
+
+namespace {
+
+constexpr std::uint64_t kPollsPerRotation = 64;
+constexpr int kMessagesPerPoll = 64;
+// A look at the side channel is a system call: rare, but for a short while after our own offer.
+constexpr std::int64_t kReceiveNs = 50'000;
+constexpr std::int64_t kReceiveSoonNs = 5'000;
+constexpr std::int64_t kSoonNs = 20'000'000;
+
+}  // namespace
+
+void ShmTransport::poll(Sink& sink) noexcept {
+  report_links(sink);
+  compare_bells(sink);
+  if (++polls_count_ % kPollsPerRotation == 0) look_at_next(sink);
+  if (receive_due()) receive(sink);
+}
+
+// Links that were completed outside poll().
+void ShmTransport::report_links(Sink& sink) {
+  while (!unreported_.empty()) {
+    const Rank rank = unreported_.back();
+    unreported_.pop_back();
+    sink.on_link(rank);
+  }
+}
+
+ShmTransport::BellWord* ShmTransport::bell_words() noexcept {
+  return std::launder(reinterpret_cast<BellWord*>(own_.arena.segment.data()));
+}
+
+// Bells are hints that peers write: a false one costs a look at a ring, nothing else.
+void ShmTransport::compare_bells(Sink& sink) {
+  const BellWord* words = bell_words();
+  for (std::size_t i = 0; i < heard_.size(); ++i) {
+    const std::uint64_t now = words[i].load(std::memory_order_relaxed);
+    std::uint64_t changed = now ^ heard_[i];
+    heard_[i] = now;
+    while (changed != 0) {
+      const auto bell = static_cast<unsigned>(std::countr_zero(changed)) / 8;
+      changed &= ~(std::uint64_t{0xff} << (8 * bell));
+      const auto rank = static_cast<Rank>(i * kBellsPerWord + bell);
+      if (rank >= peers_.size()) continue;
+      const Peer* peer = known(rank);
+      if (peer != nullptr && peer->state == Peer::State::linked)
+        sink.on_activity(rank);
+      else
+        boot_due_.store(1, std::memory_order_relaxed);  // its offer must be waiting there
+    }
+  }
+}
+
+// A bell can be missed: 256 rings between two looks, or `cold` seen too late.
+void ShmTransport::look_at_next(Sink& sink) {
+  if (linked_.empty()) return;
+  if (++next_linked_ >= linked_.size()) next_linked_ = 0;
+  sink.on_activity(linked_[next_linked_]);
+}
+
+// By the clock, not by the count of polls, so that who polls rarely is not met later.
+bool ShmTransport::receive_due() noexcept {
+  if (boot_broken_.load(std::memory_order_relaxed) != 0) return false;
+  const std::int64_t now = base::now_ns();
+  const bool soon = now - offered_ns_ < kSoonNs;
+  const bool due = boot_due_.load(std::memory_order_relaxed) != 0 ||
+                   now - received_ns_ >= (soon ? kReceiveSoonNs : kReceiveNs);
+  if (due) received_ns_ = now;
+  return due;
+}
+
+void ShmTransport::receive(Sink& sink) {
+  boot_due_.store(0, std::memory_order_relaxed);
+  for (int i = 0; i < kMessagesPerPoll; ++i) {
+    auto received = boot_.receive();
+    if (!received) return boot_failed(received.error(), sink);
+    if (!*received) return;
+    boot_wakes_.store(0, std::memory_order_relaxed);
+    handle(**received, sink);
+  }
+  boot_due_.store(1, std::memory_order_relaxed);
+}
+
+void ShmTransport::handle(boot::Message& message, Sink& sink) {
+  const Rank rank = message.from;
+  if (rank >= peers_.size() || rank == boot_.rank()) {
+    PHOTON_LOG(log_, warn, "ignored a message of rank %u, which is none of our peers", rank);
+    return;
+  }
+  if (message.kind == boot::Message::Kind::gone) {
+    sink.on_gone(rank, {.status = PH_ERR_PEER,
+                        .what = "rank " + std::to_string(rank) + " has ended",
+                        .rank = rank});
+    return;
+  }
+  if (is_nudge(message.bytes)) {
+    const Peer* peer = known(rank);
+    if (peer != nullptr && peer->state == Peer::State::linked) sink.on_activity(rank);
+    return;
+  }
+  handle_offer(message, sink);
+}
+
+void ShmTransport::handle_offer(boot::Message& message, Sink& sink) {
+  const Rank rank = message.from;
+  const Peer* before = known(rank);
+  if (before != nullptr && before->state != Peer::State::offered) {
+    PHOTON_LOG(log_, warn, "ignored another offer of rank %u", rank);
+    return;
+  }
+  // Answered even when it cannot be accepted: the peer finds out from our offer, as we do from its.
+  const bool answered = before == nullptr;
+  auto made = answered ? make_half(rank) : base::Result<bool>(true);
+  if (!made) {
+    sink.on_gone(rank, made.error());
+    return;
+  }
+  Peer& peer = *known(rank);
+  auto linked = accept(peer, message);
+  if (!linked) {
+    base::Error& why = linked.error();
+    why.rank = rank;
+    why.what = "rank " + std::to_string(rank) + ": " + why.what;
+    end(peer, why);
+    sink.on_gone(rank, peer.why_ended);
+    return;
+  }
+  linked_.push_back(rank);
+  sink.on_link(rank);
+  // What we posted before we knew its bell.
+  if (!answered) kick(rank);
+}
+
+base::Result<> ShmTransport::accept(Peer& peer, boot::Message& message) {
+  auto offer = decode(message.bytes);
+  if (!offer) return std::move(offer.error());
+  if (message.fds.size() != kOfferFds)
+    return base::Error{
+        .status = PH_ERR_PROTOCOL,
+        .what = "malformed shared-memory offer: " + std::to_string(message.fds.size()) +
+                " descriptors, expected " + std::to_string(std::size_t{kOfferFds})};
+  return complete(peer, *offer, message);
+}
+
+// The side channel is lost: who has not answered never will. Links that stand are not affected.
+void ShmTransport::boot_failed(const base::Error& why, Sink& sink) {
+  boot_broken_.store(1, std::memory_order_relaxed);
+  PHOTON_LOG(log_, warn, "no further peers can be met: %s", why.what.c_str());
+  for (Rank rank = 0; rank < peers_.size(); ++rank) {
+    Peer* peer = known(rank);
+    if (peer == nullptr || peer->state != Peer::State::offered) continue;
+    base::Error error = why;
+    error.rank = rank;
+    end(*peer, error);
+    sink.on_gone(rank, error);
+  }
+}
+
+}  // namespace photon::transport::shm

@@ -1,0 +1,96 @@
+// The memory of peers: what can be touched, how, and that in words.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "transport/shm/transport_impl.hpp"
+
+namespace photon::transport::shm {
+
+namespace {
+
+base::Error unreachable(Rank rank) {
+  return {.status = PH_ERR_PEER,
+          .what = "the memory of rank " + std::to_string(rank) + " cannot be reached",
+          .rank = rank};
+}
+
+base::Result<> of_rank(base::Result<> result, Rank rank) {
+  if (!result) result.error().rank = rank;
+  return result;
+}
+
+}  // namespace
+
+// Our view of the peer's ph_alloc memory, or null if the bytes are not all inside.
+std::byte* ShmTransport::in_arena(const Peer& peer, std::uint64_t address,
+                                  std::uint64_t size_bytes) const noexcept {
+  const std::uint64_t offset = address - peer.offer.arena_address;
+  if (address < peer.offer.arena_address || offset > config_.arena_bytes ||
+      size_bytes > config_.arena_bytes - offset || peer.arena_memory == nullptr)
+    return nullptr;
+  return peer.arena_memory + offset;
+}
+
+void ShmTransport::settle_cma(Peer& peer) {
+  if (peer.cma.state() != Cma::State::untried) return;
+  if (!own_.cma)
+    peer.cma.refuse(own_.cma.error().what);
+  else
+    peer.cma.probe(peer.offer);
+  if (peer.cma.state() == Cma::State::refused && config_.shm_cma == base::ShmCma::on)
+    PHOTON_LOG(log_, warn, "shm_cma is on, but copies to process %llu are refused: %s",
+               static_cast<unsigned long long>(peer.offer.pid), peer.cma.reason().c_str());
+}
+
+Reach ShmTransport::reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept {
+  Peer* peer = rank < peers_.size() ? known(rank) : nullptr;
+  if (peer == nullptr || peer->state != Peer::State::linked) return {};
+  if (peer->same_process)
+    return {Reach::Kind::mapped,
+            reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address))};
+  if (std::byte* local = in_arena(*peer, address, size_bytes)) return {Reach::Kind::mapped, local};
+  settle_cma(*peer);
+  return {peer->cma.state() == Cma::State::works ? Reach::Kind::call : Reach::Kind::none, nullptr};
+}
+
+base::Result<> ShmTransport::read(Rank rank, std::uint64_t address,
+                                  std::span<std::byte> destination) noexcept {
+  const Peer* peer = known(rank);
+  if (peer == nullptr || peer->cma.state() != Cma::State::works) return unreachable(rank);
+  return of_rank(peer->cma.read(address, destination), rank);
+}
+
+base::Result<> ShmTransport::write(Rank rank, std::uint64_t address,
+                                   std::span<const std::byte> source) noexcept {
+  const Peer* peer = known(rank);
+  if (peer == nullptr || peer->cma.state() != Cma::State::works) return unreachable(rank);
+  return of_rank(peer->cma.write(address, source), rank);
+}
+
+void ShmTransport::describe(Rank rank, ph_path& path) {
+  path.transport = rank == boot_.rank() ? "self" : "shm";
+  path.same_process = path.cma = path.arena_mapped = 0;
+  Peer* peer = rank < peers_.size() ? known(rank) : nullptr;
+  std::string reason = "no contact yet: it is met when first used";
+  if (peer != nullptr && peer->state == Peer::State::offered) {
+    reason = "records flow; direct paths wait for its answer (its next progress)";
+  } else if (peer != nullptr && peer->state == Peer::State::ended) {
+    reason = peer->why_ended.what;
+  } else if (peer != nullptr && peer->same_process) {
+    path.same_process = path.arena_mapped = 1;
+    reason = "same process: all of its memory is reached directly, records by a ring";
+  } else if (peer != nullptr) {
+    settle_cma(*peer);
+    path.arena_mapped = peer->arena_reached ? 1 : 0;
+    path.cma = peer->cma.state() == Cma::State::works ? 1 : 0;
+    reason = "shared memory ring; ph_alloc memory ";
+    reason += peer->arena_reached ? "mapped" : "not mapped (no address space)";
+    reason += "; copies by the kernel (CMA): ";
+    reason += peer->cma.reason();
+    if (path.cma == 0) reason += "; other memory goes through the bulk ring";
+  }
+  std::snprintf(path.reason, sizeof path.reason, "%s", reason.c_str());
+}
+
+}  // namespace photon::transport::shm

@@ -1,0 +1,86 @@
+// Opening: the memory and descriptors of this rank, and what it can say about itself.
+#include "transport/shm/shm_transport.hpp"
+
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <new>
+#include <utility>
+
+#include "transport/shm/transport_impl.hpp"
+
+namespace photon::transport::shm {
+
+namespace {
+
+Nonce random_nonce() noexcept {
+  Nonce nonce{};
+  // A nonce that is not random would still have to be found at an address: weaker, not wrong.
+  static_cast<void>(::getrandom(nonce.data(), nonce.size(), 0));
+  return nonce;
+}
+
+base::Result<> try_cma(base::ShmCma wanted) {
+  if (wanted == base::ShmCma::off)
+    return base::Error{.status = PH_ERR_CONFIG, .what = "setting shm_cma is off"};
+  return allow_cma();
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Transport>> open_shm(const base::Config& config, boot::Boot& boot) {
+  return open_shm(config, boot, ShmOptions{});
+}
+
+base::Result<std::unique_ptr<Transport>> open_shm(const base::Config& config, boot::Boot& boot,
+                                                  const ShmOptions& options) {
+  const Layout layout(config, boot.size());
+  OwnSide own;
+  own.cma = try_cma(config.shm_cma);
+  if (!own.cma && config.shm_cma == base::ShmCma::on) return std::move(own.cma.error());
+  auto published = Segment::create("photon-public", layout.published);
+  if (!published) return std::move(published.error());
+  auto arena = Segment::create("photon-arena", layout.arena);
+  if (!arena) return std::move(arena.error());
+  own.published = std::move(*published);
+  own.arena = std::move(*arena);
+  own.wake = base::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!own.wake) return base::system_error("eventfd");
+  own.token = options.token ? *options.token : process_token();
+  own.heavy_barrier = options.heavy_barrier && sync::register_heavy_barrier();
+  return std::unique_ptr<Transport>(std::make_unique<ShmTransport>(config, boot, std::move(own)));
+}
+
+ShmTransport::ShmTransport(const base::Config& config, boot::Boot& boot, OwnSide own)
+    : boot_(boot),
+      config_(config),
+      layout_(config, boot.size()),
+      own_(std::move(own)),
+      log_(config.log, boot.rank()),
+      nonce_(random_nonce()),
+      offer_(describe_settings(config, boot.size())),
+      peers_(boot.size()),
+      heard_(round_up(boot.size(), kBellsPerWord) / kBellsPerWord),
+      boot_fd_(boot.poll_fd()) {
+  offer_.process_high = own_.token.high;
+  offer_.process_low = own_.token.low;
+  offer_.pid = static_cast<std::uint64_t>(::getpid());
+  offer_.flags = own_.heavy_barrier ? 0 : kNeedsFence;
+  offer_.arena_address = reinterpret_cast<std::uintptr_t>(arena().data());
+  offer_.nonce_address = reinterpret_cast<std::uintptr_t>(nonce_.data());
+  offer_.nonce = nonce_;
+}
+
+bool ShmTransport::drained() const noexcept { return boot_.idle(); }
+
+std::span<std::byte> ShmTransport::arena() noexcept {
+  return {own_.arena.segment.data() + layout_.bells_bytes, layout_.arena_bytes};
+}
+
+std::span<RegionEntry> ShmTransport::regions() noexcept {
+  auto* first = own_.published.segment.data() + layout_.regions_offset;
+  return {std::launder(reinterpret_cast<RegionEntry*>(first)), config_.max_regions};
+}
+
+}  // namespace photon::transport::shm

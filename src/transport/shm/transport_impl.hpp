@@ -1,0 +1,131 @@
+// The shm transport as a class; shm_transport.hpp is what others include. One concern a file:
+// shm_transport.cpp (opening), links.cpp (first contact, end), poll.cpp (news), sleep.cpp (idle,
+// kick), reach.cpp (memory of peers, descriptions).
+//
+// Invariant: a rank never contacted costs one pointer and one bell.
+// Owner: the engine. Threads: under its lane lock, but for sleep() and wake(), which touch only
+// the descriptors and what is atomic here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/log.hpp"
+#include "boot/boot.hpp"
+#include "transport/shm/layout.hpp"
+#include "transport/shm/offer.hpp"
+#include "transport/shm/peer.hpp"
+#include "transport/shm/shm_transport.hpp"
+
+namespace photon::transport::shm {
+
+// What a rank has before it meets anybody.
+struct OwnSide {
+  Segment::Created published;
+  Segment::Created arena;
+  base::UniqueFd wake;
+  ProcessToken token;
+  bool heavy_barrier = false;
+  base::Result<> cma;  // why copies by the kernel are not even tried
+};
+
+// Where the peer's three segments are mapped here.
+struct PeerMemory {
+  std::byte* ring;
+  std::byte* published;
+  std::byte* arena;
+};
+
+class ShmTransport final : public Transport {
+ public:
+  ShmTransport(const base::Config& config, boot::Boot& boot, OwnSide own);
+
+  const char* name() const noexcept override { return "shm"; }
+  unsigned poll_interval() const noexcept override { return 32; }
+
+  base::Result<Link*> connect(Rank rank) override;
+  void disconnect(Rank rank) noexcept override;
+
+  void kick(Rank rank) noexcept override;
+  void poll(Sink& sink) noexcept override;
+  bool drained() const noexcept override;
+
+  Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
+  base::Result<> read(Rank rank, std::uint64_t address,
+                      std::span<std::byte> destination) noexcept override;
+  base::Result<> write(Rank rank, std::uint64_t address,
+                       std::span<const std::byte> source) noexcept override;
+
+  std::span<std::byte> arena() noexcept override;
+  std::span<RegionEntry> regions() noexcept override;
+
+  void announce() noexcept override;
+  void sleep(std::int64_t timeout_us) noexcept override;
+  void retract() noexcept override;
+  void wake() noexcept override;
+
+  void describe(Rank rank, ph_path& path) override;
+
+ private:
+  using Flag = Policy::Atomic<std::uint32_t>;
+  using BellWord = Policy::Atomic<std::uint64_t>;
+
+  // links.cpp
+  Peer* known(Rank rank) const noexcept { return peers_[rank].get(); }
+  base::Result<bool> make_half(Rank rank);
+  base::Result<bool> send_offer(Rank rank, int ring_fd);
+  void link_to_self();
+  base::Result<> complete(Peer& peer, const Offer& offer, boot::Message& message);
+  base::Result<> map_peer(Peer& peer, const boot::Message& message);
+  void use_peer(Peer& peer, const PeerMemory& memory);
+  void end(Peer& peer, base::Error why);
+
+  // poll.cpp
+  void report_links(Sink& sink);
+  void compare_bells(Sink& sink);
+  void look_at_next(Sink& sink);
+  bool receive_due() noexcept;
+  void receive(Sink& sink);
+  void handle(boot::Message& message, Sink& sink);
+  void handle_offer(boot::Message& message, Sink& sink);
+  base::Result<> accept(Peer& peer, boot::Message& message);
+  void boot_failed(const base::Error& why, Sink& sink);
+  BellWord* bell_words() noexcept;
+
+  // sleep.cpp
+  void nudge(Rank rank, const Peer& peer) noexcept;
+  Gate& own_gate() noexcept;
+
+  // reach.cpp
+  std::byte* in_arena(const Peer& peer, std::uint64_t address,
+                      std::uint64_t size_bytes) const noexcept;
+  void settle_cma(Peer& peer);
+
+  boot::Boot& boot_;
+  const base::Config config_;
+  const Layout layout_;
+  OwnSide own_;
+  const base::Log log_;
+  Nonce nonce_{};  // peers read it at its address
+  Offer offer_;
+
+  std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<Rank> linked_;          // what look_at_next() goes round
+  std::vector<Rank> unreported_;      // linked outside poll()
+  std::vector<std::uint64_t> heard_;  // bells as seen last
+  std::size_t next_linked_ = 0;
+  std::uint64_t polls_count_ = 0;
+  std::int64_t offered_ns_ = 0;   // when our last offer went out
+  std::int64_t received_ns_ = 0;  // last call of boot_.receive()
+
+  Flag boot_due_;     // receive in the next poll
+  Flag boot_broken_;  // nothing will come; its descriptor may be readable for ever
+  Flag boot_wakes_;   // ends of sleep by its descriptor since the last message
+  const int boot_fd_;
+  std::int64_t longest_sleep_us_ = 0;  // written by announce(), read by the sleep() after it
+};
+
+}  // namespace photon::transport::shm
