@@ -49,7 +49,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("--input", options.input, "PNG whose brightness is the initial temperature");
-  app.add_option("-o,--output,--out", options.output, "PNG to write; '' for none")->capture_default_str();
+  app.add_option("-o,--output", options.output, "PNG to write; '' for none")
+      ->capture_default_str();
   app.add_option("--steps", options.steps_count, "Time steps")
       ->capture_default_str()
       ->check(CLI::Range(0, 100'000'000));
