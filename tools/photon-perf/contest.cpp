@@ -1,0 +1,150 @@
+#include "contest.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "clock.hpp"
+#include "job.hpp"
+#include "limits.hpp"
+
+namespace photon::perf {
+namespace {
+
+constexpr int kRepetitions = 5;
+constexpr int kAttempts = 4;
+constexpr std::size_t kFinalists = 2;          // limit forms kept after the first repetition
+constexpr double kUnsteady = 0.20;             // change of the ping-pong that spoils a row
+constexpr double kRunTarget_ns = 25e6;         // of one run of one program
+constexpr std::uint64_t kFirstCount = kBatch;  // of the run that finds the speed
+constexpr std::uint64_t kCountMax = 50'000'000;
+constexpr double kNear_ns = 130;    // below: neighbouring cores
+constexpr double kSwitch_ns = 900;  // above: the ranks share a core, or lost it meanwhile
+
+struct Contender {
+  const Entry* entry;
+  std::uint64_t count = 0;
+  Outcome best;
+  double best_figure = 0;
+};
+
+// One run that warms caches and finds how many operations fill the time of a run.
+std::uint64_t calibrate(Team& team, const Entry& entry, std::uint64_t iterations) {
+  if (iterations != 0) {
+    entry.run(std::min(iterations, kFirstCount));
+    return iterations;
+  }
+  std::uint64_t count = kFirstCount;
+  for (int round = 0; round < 2; ++round) {
+    team.barrier();
+    const auto start_ns = now_ns();
+    entry.run(count);
+    const auto elapsed_ns = static_cast<double>(std::max<std::uint64_t>(now_ns() - start_ns, 1));
+    const auto scaled = static_cast<double>(count) * kRunTarget_ns / elapsed_ns;
+    count = team.agree(std::clamp<std::uint64_t>(static_cast<std::uint64_t>(scaled), 4, kCountMax));
+  }
+  return count;
+}
+
+void run_once(Contender& contender, const Contest& contest) {
+  auto outcome = contender.entry->run(contender.count);
+  const double figure = figure_of(outcome, contest.unit, contest.size_bytes);
+  if (contender.best_figure != 0 && !is_better(figure, contender.best_figure, contest.unit)) return;
+  contender.best = std::move(outcome);
+  contender.best_figure = figure;
+}
+
+// Members keep the same forms: index 0 decides, the others follow its bit mask.
+void keep_finalists(Team& team, std::vector<Contender>& limits, Unit unit) {
+  std::vector<std::size_t> order(limits.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    return is_better(limits[left].best_figure, limits[right].best_figure, unit);
+  });
+  std::uint64_t mask = 0;
+  for (std::size_t i = 0; i < std::min(kFinalists, order.size()); ++i) {
+    mask |= std::uint64_t{1} << order[i];
+  }
+  mask = team.agree(mask);
+  std::vector<Contender> kept;
+  for (std::size_t i = 0; i < limits.size(); ++i) {
+    if ((mask >> i & 1) != 0) kept.push_back(std::move(limits[i]));
+  }
+  limits = std::move(kept);
+}
+
+Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
+  std::vector<Contender> limits;
+  for (const auto& entry : contest.limits) {
+    limits.push_back({&entry, calibrate(team, entry, iterations), {}, 0});
+  }
+  Contender ours{&contest.ours, 0, {}, 0};
+  if (ours.entry->run) ours.count = calibrate(team, *ours.entry, iterations);
+  Verdict verdict;
+  verdict.ping_before_ns = ping_pong_ns(team);
+  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+    for (auto& limit : limits) run_once(limit, contest);
+    if (ours.entry->run) run_once(ours, contest);
+    for (auto& limit : limits) run_once(limit, contest);
+    if (repetition == 0) keep_finalists(team, limits, contest.unit);
+  }
+  verdict.ping_after_ns = ping_pong_ns(team);
+  verdict.iterations = ours.entry->run || limits.empty() ? ours.count : limits.front().count;
+  verdict.ours = std::move(ours.best);
+  for (auto& limit : limits) {
+    if (verdict.limit == 0 || is_better(limit.best_figure, verdict.limit, contest.unit)) {
+      verdict.limit = limit.best_figure;
+      verdict.limit_name = limit.entry->name;
+      if (!ours.entry->run) verdict.ours = limit.best;
+    }
+  }
+  return verdict;
+}
+
+bool is_steady(const Verdict& verdict) {
+  const auto [low, high] = std::minmax(verdict.ping_before_ns, verdict.ping_after_ns);
+  return high <= low * (1 + kUnsteady);
+}
+
+std::string state_of(double ping_ns) {
+  if (ping_ns < kNear_ns) return "near";
+  return ping_ns < kSwitch_ns ? "far" : "sharing a core";
+}
+
+}  // namespace
+
+Verdict compete(Team& team, const Contest& contest, std::uint64_t iterations) {
+  Verdict verdict;
+  for (int tries = 0; tries < kAttempts; ++tries) {
+    verdict = attempt(team, contest, iterations);
+    if (team.agree(is_steady(verdict) ? 1 : 0) == 1) break;
+  }
+  return verdict;
+}
+
+Row row_of(const Bench& bench, const Contest& contest, const Verdict& verdict) {
+  Row row;
+  row.question = bench.options.question;
+  row.mode = contest.ours.run ? contest.ours.name : verdict.limit_name;
+  row.size_bytes = contest.size_bytes;
+  row.iterations = verdict.iterations;
+  const double figure = figure_of(verdict.ours, contest.unit, contest.size_bytes);
+  if (contest.unit == Unit::nanoseconds) {
+    row.latency = summarize(verdict.ours.batches_ns);
+  } else {
+    row.rate_per_s = verdict.ours.per_second;
+    if (contest.unit == Unit::megabytes_per_second) row.bandwidth_mbps = figure;
+  }
+  if (verdict.limit > 0) {
+    row.limit = verdict.limit;
+    row.limit_ratio = figure / verdict.limit;
+  }
+  row.note = fmt::format("{}; ping-pong {:.0f} > {:.0f} ns, {}{}", verdict.limit_name,
+                         verdict.ping_before_ns, verdict.ping_after_ns,
+                         state_of(verdict.ping_after_ns),
+                         is_steady(verdict) ? "" : ", UNSTEADY");
+  return row;
+}
+
+}  // namespace photon::perf

@@ -1,0 +1,88 @@
+// Completions as the questions take them: local ones are counted, remote ones handed on.
+// Invariant: a completion with an error status ends the rank with a Failure.
+// Owner: the question; one thread.
+#pragma once
+
+#include <array>
+
+#include "failure.hpp"
+#include "job.hpp"
+
+namespace photon::perf {
+
+class Inbox {
+ public:
+  static constexpr std::size_t kCapacity = 64;
+
+  explicit Inbox(const Job& job) noexcept : job_(&job) {}
+
+  std::uint64_t locals() const noexcept { return locals_; }
+
+  // One probe for at most `capacity` completions; every one goes to `take`. Their number.
+  template <class Take>
+  std::size_t poll_each(std::size_t capacity, Take take) {
+    std::size_t count = 0;
+    const ph_query query{PH_ANY_RANK, PH_EITHER, nullptr};
+    const auto status = ph_probe(job_->context(), query, ready_.data(), capacity, &count);
+    if (status != PH_OK) job_->fail(status, "probing");
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& completion = ready_[i];
+      if (completion.status != PH_OK) job_->fail(completion.status, "completing an operation");
+      locals_ += completion.kind == PH_LOCAL ? 1 : 0;
+      take(completion);
+    }
+    return count;
+  }
+
+  // The same for remote completions only; local ones are just counted.
+  template <class Take>
+  std::size_t poll(Take take) {
+    return poll_each(kCapacity, [&](const ph_completion& completion) {
+      if (completion.kind == PH_REMOTE) take(completion);
+    });
+  }
+
+  // The next remote completion, in protocols that never have two under way.
+  ph_completion await_remote() {
+    ph_completion found{};
+    for (std::size_t seen = 0; seen == 0;) {
+      poll([&](const ph_completion& completion) {
+        found = completion;
+        ++seen;
+      });
+      if (seen > 1) throw Failure("two remote ids arrived where the peer sends one at a time");
+    }
+    return found;
+  }
+
+  // Until `count` local completions were seen in all.
+  void await_locals(std::uint64_t count) {
+    while (locals_ < count) {
+      poll([](const ph_completion&) { throw Failure("a remote id arrived out of turn"); });
+    }
+  }
+
+  // Repeat `post` while the library says PH_AGAIN, giving it time in between.
+  template <class Post, class Take>
+  void post(Post call, const char* doing, Take take) {
+    auto status = call();
+    while (status == PH_AGAIN) {
+      poll(take);
+      status = call();
+    }
+    job_->check(status, doing);
+  }
+  template <class Post>
+  void post(Post call, const char* doing) {
+    post(call, doing, [](const ph_completion&) {
+      throw Failure("a remote id arrived out of turn");
+    });
+  }
+
+ private:
+  const Job* job_;
+  std::array<ph_completion, kCapacity> ready_;
+  std::uint64_t locals_ = 0;
+};
+
+}  // namespace photon::perf

@@ -1,0 +1,73 @@
+#include "job.hpp"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "failure.hpp"
+
+namespace photon::perf {
+
+Job::Job(const Options& options) {
+  const ph_option transport = {"transport", options.transport.c_str()};
+  ph_config config{};
+  config.size = sizeof config;
+  config.options = &transport;
+  config.options_count = options.transport.empty() ? 0 : 1;
+  ph_error error{};
+  const ph_status status = ph_context_create(&config, &context_, &error);
+  if (status != PH_OK) {
+    throw Failure(fmt::format("cannot join the job: {} ({})", error.text, ph_status_text(status)));
+  }
+}
+
+Job::~Job() { ph_context_destroy(context_); }
+
+void Job::fail(ph_status status, const char* doing) const {
+  ph_error error{};
+  ph_last_error(context_, &error);
+  const char* why = error.status == status ? error.text : "the library gave no text";
+  throw Failure(fmt::format("{} while {}: {}", ph_status_text(status), doing, why));
+}
+
+ph_path Job::path_to(ph_rank rank) const {
+  ph_path path{};
+  path.size = sizeof path;
+  check(ph_path_to(context_, rank, &path), "asking for the path to the peer");
+  return path;
+}
+
+void Job::finish() {
+  check(ph_barrier(context_), "waiting for all ranks at the end");
+  check(ph_finalize(context_), "leaving the job");
+}
+
+Memory::Memory(Job& job, MemoryKind kind, std::size_t size_bytes) : job_(&job), kind_(kind) {
+  if (size_bytes == 0) size_bytes = 8;
+  if (kind == MemoryKind::alloc) {
+    job.check(ph_alloc(job.context(), size_bytes, &region_), "allocating with ph_alloc");
+    data_ = reinterpret_cast<std::byte*>(region_.address);
+  } else {
+    constexpr std::size_t kPageBytes = 4096;
+    const auto rounded_bytes = (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+    data_ = static_cast<std::byte*>(std::aligned_alloc(kPageBytes, rounded_bytes));
+    if (data_ == nullptr) throw Failure(fmt::format("no memory for {} bytes", rounded_bytes));
+    const auto status =
+        ph_register(job.context(), data_, size_bytes, PH_ACCESS_ALL, &region_);
+    if (status != PH_OK) std::free(data_);
+    job.check(status, "registering heap memory");
+  }
+  std::memset(data_, 0, size_bytes);
+}
+
+Memory::~Memory() {
+  // A failure here would only hide the one that unwinds; the job's end reports what is left.
+  if (kind_ == MemoryKind::alloc) {
+    (void)ph_free(job_->context(), data_);
+  } else if (ph_unregister(job_->context(), region_.key) == PH_OK) {
+    std::free(data_);  // else a peer may still copy: the memory must stay
+  }
+}
+
+}  // namespace photon::perf

@@ -1,0 +1,62 @@
+// This rank's context and its memory, with status codes turned into Failures.
+// Invariant: every call that fails says the operation and the library's own text.
+// Owner: main owns the Job; a Memory must not outlive it.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <cstddef>
+#include <string>
+
+#include "options.hpp"
+
+namespace photon::perf {
+
+class Job {
+ public:
+  explicit Job(const Options& options);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+  ~Job();
+
+  ph_context* context() const noexcept { return context_; }
+  ph_rank rank() const noexcept { return ph_rank_of(context_); }
+  std::uint32_t size() const noexcept { return ph_size_of(context_); }
+
+  // Throws Failure unless `status` is PH_OK; `doing` completes "while ...".
+  void check(ph_status status, const char* doing) const {
+    if (status != PH_OK) fail(status, doing);
+  }
+  [[noreturn]] void fail(ph_status status, const char* doing) const;
+
+  // How `rank` is reached. `path_to(rank).reason` says why in words.
+  ph_path path_to(ph_rank rank) const;
+
+  // Leave together.
+  void finish();
+
+ private:
+  ph_context* context_ = nullptr;
+};
+
+// Memory that peers may access: from ph_alloc, or from the heap and registered. Touched, so that
+// no page fault falls into a measurement.
+class Memory {
+ public:
+  Memory(Job& job, MemoryKind kind, std::size_t size_bytes);
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  ~Memory();
+
+  std::byte* data() const noexcept { return data_; }
+  std::size_t size_bytes() const noexcept { return region_.size_bytes; }
+  const ph_region& region() const noexcept { return region_; }
+
+ private:
+  Job* job_;
+  MemoryKind kind_;
+  std::byte* data_ = nullptr;
+  ph_region region_{};
+};
+
+}  // namespace photon::perf

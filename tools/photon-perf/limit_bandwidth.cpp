@@ -1,0 +1,218 @@
+// Limits of bandwidths: streams of messages with kWindow in flight, read by their receiver.
+#include <algorithm>
+#include <cstring>
+
+#include "checksum.hpp"
+#include "clock.hpp"
+#include "failure.hpp"
+#include "limits.hpp"
+
+namespace photon::perf {
+namespace {
+
+// Who sends: index 0 in puts, index 1 where the same stream stands for a get.
+enum class Direction : std::uint8_t { put, get };
+
+bool is_sender(const Team& team, Direction direction) noexcept {
+  return (team.index() == 0) == (direction == Direction::put);
+}
+
+SharedWord& messages_taken(Team& team) noexcept { return team.area().credit[0].line.flag; }
+SharedWord& chunks_taken(Team& team) noexcept { return team.area().credit[1].line.flag; }
+
+void reset_flags(Team& team) {
+  if (team.index() == 0) {
+    auto& area = team.area();
+    for (auto& lone : area.credit) lone.line.flag.store_release(0);
+    for (auto& lone : area.window_flags) lone.line.flag.store_release(0);
+    for (auto& lone : area.chunk_flags) lone.line.flag.store_release(0);
+  }
+  team.barrier();
+}
+
+// `work` runs on both sides and returns when this side is done; index 0 returns when the receiver
+// has read everything, so its time is the stream's.
+template <class Work>
+Outcome timed(Team& team, std::uint64_t count, Work work) {
+  reset_flags(team);
+  const auto start_ns = now_ns();
+  work();
+  const auto elapsed_ns = static_cast<double>(now_ns() - start_ns);
+  team.barrier();
+  Outcome outcome;
+  if (team.index() == 0) outcome.per_second = static_cast<double>(count) * 1e9 / elapsed_ns;
+  return outcome;
+}
+
+// Message i goes to slot i % kWindow by `copy(slot)`; the receiver reads it there by `read(slot)`.
+template <class Copy, class Read>
+Outcome window_stream(Team& team, const Buffers& buffers, std::uint64_t count, Copy copy,
+                      Read read) {
+  auto& taken = messages_taken(team);
+  auto& flags = team.area().window_flags;
+  return timed(team, count, [&] {
+    if (team.index() == 0) {
+      for (std::uint64_t i = 0; i < count; ++i) {
+        if (i >= kWindow) spin_until_at_least<SpinForm::tight>(taken, i - kWindow + 1);
+        copy(i % kWindow);
+        flags[i % kWindow].line.flag.store_release(i + 1);
+      }
+      spin_until_at_least<SpinForm::tight>(taken, count);
+      return;
+    }
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      spin_until_equal<SpinForm::tight>(flags[i % kWindow].line.flag, i + 1);
+      sum += read(i % kWindow);
+      taken.store_release(i + 1);
+    }
+    expect_checksum(buffers, sum, count);
+  });
+}
+
+Outcome mapped_stream(Team& team, const Buffers& buffers, std::uint64_t count) {
+  const auto size_bytes = buffers.size_bytes;
+  auto* const window = team.data().data();
+  return window_stream(
+      team, buffers, count,
+      [&](std::size_t slot) {
+        std::memcpy(window + slot * size_bytes, buffers.source, size_bytes);
+      },
+      [&](std::size_t slot) { return checksum_of(window + slot * size_bytes, size_bytes); });
+}
+
+Outcome cma_stream(Team& team, const Buffers& buffers, std::uint64_t count) {
+  return window_stream(
+      team, buffers, count,
+      [&](std::size_t slot) {
+        if (!cma_write(buffers, slot)) throw Failure("process_vm_writev stopped working");
+      },
+      [&](std::size_t slot) { return checksum_of(buffers.landing[slot], buffers.size_bytes); });
+}
+
+// One message through the chunk ring; `chunk` counts on from message to message.
+void push_chunks(Team& team, const Buffers& buffers, std::uint64_t& chunk) {
+  auto& area = team.area();
+  for (std::size_t offset = 0; offset < buffers.size_bytes; offset += kChunkBytes, ++chunk) {
+    const auto slot = chunk % kChunks;
+    const auto step = std::min(kChunkBytes, buffers.size_bytes - offset);
+    if (chunk >= kChunks) {
+      spin_until_at_least<SpinForm::tight>(chunks_taken(team), chunk - kChunks + 1);
+    }
+    std::memcpy(area.chunks[slot], buffers.source + offset, step);
+    area.chunk_flags[slot].line.flag.store_release(chunk + 1);
+  }
+}
+
+void pull_chunks(Team& team, const Buffers& buffers, std::byte* landing, std::uint64_t& chunk) {
+  auto& area = team.area();
+  for (std::size_t offset = 0; offset < buffers.size_bytes; offset += kChunkBytes, ++chunk) {
+    const auto slot = chunk % kChunks;
+    const auto step = std::min(kChunkBytes, buffers.size_bytes - offset);
+    spin_until_equal<SpinForm::tight>(area.chunk_flags[slot].line.flag, chunk + 1);
+    std::memcpy(landing + offset, area.chunks[slot], step);
+    chunks_taken(team).store_release(chunk + 1);
+  }
+}
+
+// Both sides copy at once; the receiver reads a message when all of it is there.
+Outcome two_copy_stream(Team& team, const Buffers& buffers, std::uint64_t count,
+                        Direction direction) {
+  auto& taken = messages_taken(team);
+  return timed(team, count, [&] {
+    std::uint64_t chunk = 0;
+    if (is_sender(team, direction)) {
+      for (std::uint64_t i = 0; i < count; ++i) push_chunks(team, buffers, chunk);
+      spin_until_at_least<SpinForm::tight>(taken, count);
+      return;
+    }
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      auto* const landing = buffers.landing[i % kWindow];
+      pull_chunks(team, buffers, landing, chunk);
+      sum += checksum_of(landing, buffers.size_bytes);
+    }
+    taken.store_release(count);
+    expect_checksum(buffers, sum, count);
+  });
+}
+
+// The caller fetches and reads by `fetch(slot)` and leaves a notice; the owner watches notices.
+template <class Fetch>
+Outcome fetch_stream(Team& team, const Buffers& buffers, std::uint64_t count, Fetch fetch) {
+  auto& notice = team.area().window_flags[0].line.flag;
+  return timed(team, count, [&] {
+    if (team.index() == 1) {
+      spin_until_at_least<SpinForm::tight>(notice, count);
+      return;
+    }
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      fetch(i % kWindow);
+      sum += checksum_of(buffers.landing[i % kWindow], buffers.size_bytes);
+      notice.store_release(i + 1);
+    }
+    expect_checksum(buffers, sum, count);
+  });
+}
+
+Outcome mapped_fetch(Team& team, const Buffers& buffers, std::uint64_t count) {
+  const auto* const shared = team.data().data();
+  if (team.index() == 1) std::memcpy(team.data().data(), buffers.source, buffers.size_bytes);
+  return fetch_stream(team, buffers, count, [&](std::size_t slot) {
+    std::memcpy(buffers.landing[slot], shared, buffers.size_bytes);
+  });
+}
+
+Outcome cma_fetch(Team& team, const Buffers& buffers, std::uint64_t count) {
+  return fetch_stream(team, buffers, count, [&](std::size_t slot) {
+    if (!cma_read(buffers, slot)) throw Failure("process_vm_readv stopped working");
+  });
+}
+
+}  // namespace
+
+std::vector<Entry> put_bandwidth_limits(Team& team, const Buffers& buffers, MemoryKind kind) {
+  if (kind == MemoryKind::alloc) {
+    return {{"memcpy + flag",
+             [&](std::uint64_t count) { return mapped_stream(team, buffers, count); }}};
+  }
+  std::vector<Entry> entries{{"two-copy pipeline", [&](std::uint64_t count) {
+                                return two_copy_stream(team, buffers, count, Direction::put);
+                              }}};
+  if (cma_works(team, buffers)) {
+    entries.push_back({"process_vm_writev", [&](std::uint64_t count) {
+                         return cma_stream(team, buffers, count);
+                       }});
+  }
+  return entries;
+}
+
+std::vector<Entry> get_bandwidth_limits(Team& team, const Buffers& buffers, MemoryKind kind) {
+  if (kind == MemoryKind::alloc) {
+    return {{"memcpy + notice",
+             [&](std::uint64_t count) { return mapped_fetch(team, buffers, count); }}};
+  }
+  std::vector<Entry> entries{{"two-copy pipeline", [&](std::uint64_t count) {
+                                return two_copy_stream(team, buffers, count, Direction::get);
+                              }}};
+  if (cma_works(team, buffers)) {
+    entries.push_back({"process_vm_readv",
+                       [&](std::uint64_t count) { return cma_fetch(team, buffers, count); }});
+  }
+  return entries;
+}
+
+Entry local_copy(Team& team, const Buffers& buffers) {
+  return {"local warm memcpy", [&](std::uint64_t count) {
+            return timed(team, count, [&] {
+              if (team.index() != 0) return;
+              for (std::uint64_t i = 0; i < count; ++i) {
+                std::memcpy(buffers.landing[i % kWindow], buffers.source, buffers.size_bytes);
+                keep_stores();
+              }
+            });
+          }};
+}
+
+}  // namespace photon::perf

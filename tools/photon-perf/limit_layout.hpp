@@ -1,0 +1,53 @@
+// The memory that the ranks of one photon-perf run share without the library: set-up cards, a
+// barrier, and the flags, slots and chunks of the limit programs. Bulk data follows the struct.
+// Invariant: flags that different sides write never share a line, nor a pair of lines (adjacent
+// lines are fetched together on some machines), hence LoneLine.
+// Owner: SharedBlock; offsets only, no pointers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "limit_atomics.hpp"
+
+namespace photon::perf {
+
+inline constexpr std::size_t kWindow = 4;             // messages in flight in bandwidth rows
+inline constexpr std::size_t kRingSlots = 1024;       // of the bare ring; power of two
+inline constexpr std::size_t kCreditInterval = 256;   // slots between two credits of the ring
+inline constexpr std::size_t kChunks = 8;             // of the two-copy pipeline
+inline constexpr std::size_t kChunkBytes = 32 * 1024;
+inline constexpr std::size_t kMaxTeam = 1024;         // ranks that may meet at one barrier
+inline constexpr std::size_t kCardBytes = 256;        // what one rank tells the others at set-up
+
+struct alignas(64) Line {
+  SharedWord flag;
+  std::uint64_t words[7];
+};
+static_assert(sizeof(Line) == 64);
+
+struct alignas(256) LoneLine {
+  Line line;
+};
+
+struct Meeting {  // one barrier and one agreed value
+  LoneLine arrived;
+  LoneLine generation;
+  LoneLine agreed;
+};
+
+struct LimitArea {
+  Meeting meetings[2];  // of the pair, and of the whole job
+  LoneLine ping[2];     // one flag line in each direction
+  LoneLine credit[2];   // [0] of slots and windows, [1] of chunks
+  LoneLine token;       // of the yield ring
+  LoneLine go[2];       // start signals between ranks that sleep
+  LoneLine window_flags[kWindow];
+  LoneLine chunk_flags[kChunks];
+  LoneLine arrivals[kMaxTeam];  // rounds each rank has been told of
+  alignas(64) std::byte cards[kMaxTeam][kCardBytes];
+  Line slots[kRingSlots];
+  alignas(4096) std::byte chunks[kChunks][kChunkBytes];
+};
+
+}  // namespace photon::perf

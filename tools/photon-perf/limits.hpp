@@ -1,0 +1,64 @@
+// The limit programs: the same work as ours between the same processes on the same buffers, with
+// nothing but flags and copies. Both members of a team call each in step; index 0 is the sender
+// (and the caller of gets) and returns the figures.
+// Owner: none.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "contest.hpp"
+#include "options.hpp"
+#include "team.hpp"
+
+namespace photon::perf {
+
+// Memory of one row on this side, and where the peer has its own.
+struct Buffers {
+  std::byte* source = nullptr;            // what this side sends, or lets be read
+  std::array<std::byte*, kWindow> landing{};  // where messages land on this side
+  std::uint64_t peer_source = 0;          // in the peer's addresses
+  std::array<std::uint64_t, kWindow> peer_landing{};
+  pid_t peer_pid = 0;
+  std::size_t size_bytes = 0;
+  std::uint64_t peer_checksum = 0;  // of the peer's source: what this side must find
+};
+
+// Fill the peer's half. Both members call it when their own half, contents included, stands.
+void introduce(Team& team, Buffers& buffers);
+
+// Throws Failure if the sum of `messages` messages is not what the peer sent.
+void expect_checksum(const Buffers& buffers, std::uint64_t sum, std::uint64_t messages);
+
+// One way of a two-line ping-pong now, best spin form: the state of the machine.
+double ping_pong_ns(Team& team);
+
+// Latency of a message, one way: ping-pong with the bytes in the flag's line up to 32 bytes, else
+// put+flag with copy-out.
+std::vector<Entry> latency_limits(Team& team, const Buffers& buffers);
+// put+flag whose receiver reads where the bytes landed: less work than copy-out, for comparison.
+std::vector<Entry> in_place_limits(Team& team, const Buffers& buffers);
+// Latency of a get: the caller copies in and leaves a notice; from the heap also by
+// process_vm_readv, and by asking the owner for a copy.
+std::vector<Entry> get_latency_limits(Team& team, const Buffers& buffers, MemoryKind kind);
+// Records a second through a bare single-producer ring of 64-byte slots.
+std::vector<Entry> rate_limits(Team& team);
+// Messages a second, read by the receiver: memcpy + flag for ph_alloc memory; for the heap the
+// two-copy pipeline and process_vm_writev.
+std::vector<Entry> put_bandwidth_limits(Team& team, const Buffers& buffers, MemoryKind kind);
+std::vector<Entry> get_bandwidth_limits(Team& team, const Buffers& buffers, MemoryKind kind);
+// One process copying between its own warm buffers: no transfer between cores at all.
+Entry local_copy(Team& team, const Buffers& buffers);
+
+// Does process_vm_writev reach the peer here? Tried for real.
+bool cma_works(Team& team, const Buffers& buffers);
+// One such copy; false if the kernel refused.
+bool cma_write(const Buffers& buffers, std::size_t slot) noexcept;
+bool cma_read(const Buffers& buffers, std::size_t slot) noexcept;
+
+}  // namespace photon::perf

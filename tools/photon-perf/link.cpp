@@ -1,0 +1,76 @@
+#include "link.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "checksum.hpp"
+
+namespace photon::perf {
+namespace {
+
+// A setting in force, or `otherwise` if this library has no such setting.
+std::uint64_t setting_of(const Job& job, std::string_view name, std::uint64_t otherwise) {
+  for (std::size_t index = 0;; ++index) {
+    ph_setting setting{};
+    setting.size = sizeof setting;
+    if (ph_setting_at(job.context(), index, &setting) != PH_OK) return otherwise;
+    if (setting.name != name) continue;
+    std::uint64_t value = otherwise;
+    std::from_chars(setting.value, setting.value + std::strlen(setting.value), value);
+    return value;
+  }
+}
+
+// One-word messages have a source each (streams.cpp numbers them), others share one.
+std::size_t sources_of(const Link::Shape& shape) {
+  return shape.size_bytes == sizeof(std::uint64_t) ? shape.slots : 1;
+}
+
+}  // namespace
+
+Link::Link(Bench& bench, Team& team, Shape shape)
+    : job_(&bench.job),
+      team_(&team),
+      shape_(shape),
+      source_(bench.job, shape.kind, sources_of(shape) * shape.size_bytes),
+      landing_(bench.job, shape.kind, shape.slots * shape.size_bytes),
+      inbox_(bench.job) {
+  buffers_.size_bytes = shape.size_bytes;
+  buffers_.source = source_.data();
+  for (std::size_t slot = 0; slot < kWindow; ++slot) {
+    buffers_.landing[slot] = landing(slot % shape.slots);
+  }
+  fill_pattern(source_.data(), shape.size_bytes, team.index() + 1);
+  introduce(team, buffers_);
+
+  struct Card {
+    ph_region source;
+    ph_region landing;
+  };
+  team.exchange(Card{source_.region(), landing_.region()});
+  const auto theirs = team.card_of<Card>(team.other());
+  peer_source_ = theirs.source;
+  peer_landing_ = theirs.landing;
+}
+
+std::string Link::put_mode() const {
+  if (shape_.size_bytes == 0) return "notify";
+  const auto path = job_->path_to(peer());
+  const bool mapped = path.same_process != 0 ||
+                      (path.arena_mapped != 0 && shape_.kind == MemoryKind::alloc);
+  if (mapped && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX)) return "direct";
+  return shape_.size_bytes <= setting_of(*job_, "packed_max", 0) ? "packed" : "bulk";
+}
+
+Row row_of(const Bench& bench, const Contest& contest, const Verdict& verdict, const Link& link) {
+  auto row = row_of(bench, contest, verdict);
+  row.transport = link.transport();
+  row.memory = text_of(bench.options.memory);
+  return row;
+}
+
+std::vector<std::uint64_t> sizes_or(const Options& options, std::vector<std::uint64_t> defaults) {
+  return options.sizes.empty() ? std::move(defaults) : options.sizes;
+}
+
+}  // namespace photon::perf

@@ -1,0 +1,75 @@
+// One side of a pair: its memory, the peer's, and the operations of the questions between them.
+// Invariant: both sides construct it together, with the same size and kind.
+// Owner: the question; lives within one row.
+#pragma once
+
+#include <string>
+
+#include "inbox.hpp"
+#include "limits.hpp"
+
+namespace photon::perf {
+
+class Link {
+ public:
+  // `size_bytes` a message, `slots` places for messages on each side.
+  struct Shape {
+    MemoryKind kind;
+    std::size_t size_bytes;
+    std::size_t slots = kWindow;
+  };
+
+  Link(Bench& bench, Team& team, Shape shape);
+
+  Job& job() const noexcept { return *job_; }
+  Team& team() const noexcept { return *team_; }
+  Inbox& inbox() noexcept { return inbox_; }
+  const Buffers& buffers() const noexcept { return buffers_; }
+  ph_rank peer() const noexcept { return team_->other(); }
+  std::size_t size_bytes() const noexcept { return shape_.size_bytes; }
+  std::size_t slots() const noexcept { return shape_.slots; }
+
+  std::byte* source(std::size_t slot) const noexcept {
+    return source_.data() + slot * shape_.size_bytes;
+  }
+  std::byte* landing(std::size_t slot) const noexcept {
+    return landing_.data() + slot * shape_.size_bytes;
+  }
+
+  // Post a put from own `source` into slot `slot` of the peer.
+  ph_status put(const std::byte* source, std::size_t slot, ph_u64_ids ids) const noexcept {
+    return ph_put_u64(job_->context(), peer(), {source, shape_.size_bytes},
+                      ph_at(&peer_landing_, slot * shape_.size_bytes), ids);
+  }
+  // Post a get of the peer's source into own slot `slot`.
+  ph_status get(std::size_t slot, ph_u64_ids ids) const noexcept {
+    return ph_get_u64(job_->context(), peer(), {landing(slot), shape_.size_bytes},
+                      ph_at(&peer_source_, 0), ids);
+  }
+  ph_status notify(std::uint64_t id) const noexcept {
+    return ph_notify(job_->context(), peer(), id);
+  }
+
+  // How the library carries a put of this row, by its settings and the path.
+  std::string put_mode() const;
+  std::string transport() const { return job_->path_to(peer()).transport; }
+
+ private:
+  Job* job_;
+  Team* team_;
+  Shape shape_;
+  Memory source_;
+  Memory landing_;
+  ph_region peer_source_{};
+  ph_region peer_landing_{};
+  Buffers buffers_;
+  Inbox inbox_;
+};
+
+// Row, transport and memory included, of a contest over `link`.
+Row row_of(const Bench& bench, const Contest& contest, const Verdict& verdict, const Link& link);
+
+// The sizes the user gave, or these.
+std::vector<std::uint64_t> sizes_or(const Options& options, std::vector<std::uint64_t> defaults);
+
+}  // namespace photon::perf

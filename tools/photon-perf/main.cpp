@@ -1,0 +1,87 @@
+// photon-perf: one question about speed a run, each figure beside the machine's own limit.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include "failure.hpp"
+#include "job.hpp"
+#include "questions.hpp"
+#include "team.hpp"
+
+namespace photon::perf {
+namespace {
+
+// Memory of the limit programs: a window of the largest messages. Untouched pages cost nothing.
+std::size_t data_bytes(const Options& options) {
+  std::uint64_t largest = std::uint64_t{4} << 20;
+  for (const auto size : options.sizes) largest = std::max(largest, size);
+  return kWindow * largest;
+}
+
+SharedBlock share_block(Job& job, const Options& options) {
+  const auto bytes = data_bytes(options);
+  SharedBlock::Ticket mine{-1, -1};
+  std::vector<SharedBlock::Ticket> all(job.size());
+  std::vector<SharedBlock> created;
+  if (job.rank() == 0) {
+    created.push_back(SharedBlock::create(bytes));
+    mine = created.front().ticket();
+  }
+  job.check(ph_allgather(job.context(), &mine, all.data(), sizeof mine), "exchanging set-up");
+  SharedBlock block =
+      job.rank() == 0 ? std::move(created.front()) : SharedBlock::attach(all[0], bytes);
+  job.check(ph_barrier(job.context()), "waiting for all ranks at set-up");
+  block.close_descriptor();
+  return block;
+}
+
+void require_ranks(const Question& question, const Job& job) {
+  if (job.size() > kMaxTeam) {
+    throw Failure(fmt::format("{} ranks: photon-perf measures at most {}", job.size(), kMaxTeam));
+  }
+  if (job.size() >= question.ranks_min) return;
+  throw Failure(fmt::format("{} needs at least {} ranks, this job has {}: start it as "
+                            "photonrun -n {} photon-perf {}",
+                            question.name, question.ranks_min, job.size(), question.ranks_min,
+                            question.name));
+}
+
+void run(const Options& options) {
+  const Processors processors;
+  const auto& question = *find_question(options.question);
+  Job job(options);
+  try {
+    require_ranks(question, job);
+  } catch (const Failure&) {
+    if (job.rank() == 0) throw;  // one voice is enough
+    job.finish();
+    return;
+  }
+  auto block = share_block(job, options);
+  processors.bind(job.rank());
+  Report report(job.rank() == 0);
+  Bench bench{job, block, processors, options, report};
+  question.ask(bench);
+  Team(block, Team::Scope::job, job.rank(), job.size()).barrier_asleep();
+  report.write_json(options.json_path);
+  job.finish();
+}
+
+}  // namespace
+}  // namespace photon::perf
+
+int main(int argc, char** argv) {
+  const auto parsed = photon::perf::parse_options(argc, argv);
+  if (!parsed.options) return parsed.exit_status;
+  try {
+    photon::perf::run(*parsed.options);
+    return 0;
+  } catch (const std::exception& failure) {
+    std::fflush(stdout);
+    fmt::print(stderr, "photon-perf: {}\n", failure.what());
+    return 1;
+  }
+}

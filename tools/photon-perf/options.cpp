@@ -1,0 +1,100 @@
+#include "options.hpp"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <map>
+
+#include "failure.hpp"
+#include "questions.hpp"
+
+namespace photon::perf {
+namespace {
+
+constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 30;
+
+std::uint64_t parse_size(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  int shift = 0;
+  if (suffix == "K") shift = 10;
+  if (suffix == "M") shift = 20;
+  if (suffix == "G") shift = 30;
+  const bool understood = error == std::errc{} && (suffix.empty() || shift > 0);
+  if (!understood || value > (kLargestSize >> shift)) {
+    throw Failure(fmt::format("--sizes: cannot use '{}'; give bytes up to 1G, e.g. 8,64,4K,1M",
+                              text));
+  }
+  return value << shift;
+}
+
+std::string footer() {
+  std::string text = "Questions:\n";
+  for (const auto& question : questions()) {
+    text += fmt::format("  {:<15} {} (-n {} or more)\n", question.name, question.help,
+                        question.ranks_min);
+  }
+  return text +
+         "\nExamples:\n"
+         "  photonrun -n 2 photon-perf put-latency\n"
+         "  photonrun -n 2 photon-perf put-bandwidth --sizes 64K,1M,4M --memory malloc\n"
+         "  photonrun -n 130 photon-perf idle-peers --json idle.json\n"
+         "  photonrun -n 8 photon-perf oversubscribe\n"
+         "\nEvery row stands beside its limit, measured in the same run by the same processes.\n"
+         "docs/benchmarks.md says what each limit is.\n";
+}
+
+}  // namespace
+
+std::string_view text_of(MemoryKind kind) noexcept {
+  return kind == MemoryKind::alloc ? "alloc" : "malloc";
+}
+
+std::vector<std::uint64_t> parse_sizes(std::string_view text) {
+  std::vector<std::uint64_t> sizes;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    sizes.push_back(parse_size(text.substr(0, comma)));
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+  }
+  return sizes;
+}
+
+ParsedOptions parse_options(int argc, char** argv) {
+  Options options;
+  std::string sizes;
+  CLI::App app{"Ask one question about Photon's speed on this machine; run under photonrun."};
+  app.footer(footer());
+  app.add_option("QUESTION", options.question, "What to measure, from the list below")->required();
+  app.add_option("--sizes", sizes, "Message sizes in bytes, e.g. 8,64,4K,1M");
+  app.add_option("--iterations", options.iterations,
+                 "Operations a measurement; without it a row takes about a second")
+      ->check(CLI::PositiveNumber);
+  const std::map<std::string, MemoryKind> kinds{{"alloc", MemoryKind::alloc},
+                                                {"malloc", MemoryKind::malloc}};
+  app.add_option("--memory", options.memory,
+                 "Memory of the messages: alloc (ph_alloc, the default) or malloc (registered)")
+      ->transform(CLI::CheckedTransformer(kinds, CLI::ignore_case))
+      ->type_name("alloc|malloc");
+  app.add_option("--transport", options.transport, "Use this transport, e.g. shm");
+  app.add_option("--json", options.json_path, "Also write the rows to this file, as JSON");
+  try {
+    app.parse(argc, argv);
+    if (!sizes.empty()) options.sizes = parse_sizes(sizes);
+    if (find_question(options.question) == nullptr) {
+      throw Failure(fmt::format("there is no question '{}'; see photon-perf --help",
+                                options.question));
+    }
+  } catch (const CLI::ParseError& error) {
+    return {std::nullopt, app.exit(error)};
+  } catch (const Failure& failure) {
+    fmt::print(stderr, "photon-perf: {}\n", failure.what());
+    return {std::nullopt, 2};
+  }
+  return {std::move(options), 0};
+}
+
+}  // namespace photon::perf

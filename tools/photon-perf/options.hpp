@@ -1,0 +1,36 @@
+// What the user asked for.
+// Owner: main.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace photon::perf {
+
+enum class MemoryKind : std::uint8_t { alloc, malloc };
+std::string_view text_of(MemoryKind kind) noexcept;
+
+struct Options {
+  std::string question;
+  std::vector<std::uint64_t> sizes;  // empty: the question's own
+  std::uint64_t iterations = 0;      // 0: about a second a row
+  MemoryKind memory = MemoryKind::alloc;
+  std::string transport;  // empty: the library chooses
+  std::string json_path;  // empty: no file
+};
+
+// "8,64,4K,1M": K, M and G are powers of 1024. Throws Failure naming the part it cannot read.
+std::vector<std::uint64_t> parse_sizes(std::string_view text);
+
+// Options for the program, or the exit status with which to end at once (help, bad arguments; the
+// text was printed).
+struct ParsedOptions {
+  std::optional<Options> options;
+  int exit_status = 0;
+};
+ParsedOptions parse_options(int argc, char** argv);
+
+}  // namespace photon::perf

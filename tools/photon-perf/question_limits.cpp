@@ -1,0 +1,64 @@
+// limits: the limit programs alone. A row's limit is the row's own figure, its ratio 1.
+#include <algorithm>
+
+#include "link.hpp"
+
+namespace photon::perf {
+namespace {
+
+constexpr std::uint64_t kSmallest = 33;  // above what fits into a flag's line
+
+class LimitTable {
+ public:
+  LimitTable(Bench& bench, Team& team) : bench_(&bench), team_(&team) {}
+
+  // One row for each name among `entries`: forms of one program compete, programs do not.
+  void add(const std::vector<Entry>& entries, Unit unit, const Link& link, bool has_memory) {
+    std::vector<std::string> names;
+    for (const auto& entry : entries) {
+      if (std::find(names.begin(), names.end(), entry.name) == names.end()) {
+        names.push_back(entry.name);
+      }
+    }
+    for (const auto& name : names) {
+      Contest contest;
+      contest.unit = unit;
+      contest.size_bytes = link.size_bytes();
+      for (const auto& entry : entries) {
+        if (entry.name == name) contest.limits.push_back(entry);
+      }
+      const auto verdict = compete(*team_, contest, bench_->options.iterations);
+      auto row = row_of(*bench_, contest, verdict);
+      row.transport = "none";
+      if (has_memory) row.memory = text_of(bench_->options.memory);
+      bench_->report.add(std::move(row));
+    }
+  }
+
+ private:
+  Bench* bench_;
+  Team* team_;
+};
+
+}  // namespace
+
+void ask_limits(Bench& bench) {
+  if (bench.job.rank() > 1) return;
+  Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
+  LimitTable table(bench, team);
+  const auto kind = bench.options.memory;
+  for (const auto size_bytes : sizes_or(bench.options, {0, 8, 32, 128, 1024, 4096, 65536, 1U << 20,
+                                                        4U << 20})) {
+    Link link(bench, team, {kind, size_bytes});
+    table.add(latency_limits(team, link.buffers()), Unit::nanoseconds, link, false);
+    if (size_bytes < kSmallest) continue;
+    table.add(in_place_limits(team, link.buffers()), Unit::nanoseconds, link, false);
+    table.add(put_bandwidth_limits(team, link.buffers(), kind), Unit::megabytes_per_second, link,
+              true);
+    table.add({local_copy(team, link.buffers())}, Unit::megabytes_per_second, link, true);
+  }
+  Link link(bench, team, {kind, 8});
+  table.add(rate_limits(team), Unit::per_second, link, false);
+}
+
+}  // namespace photon::perf

@@ -1,0 +1,55 @@
+// The questions, one file each, and what they are given.
+// Owner: main.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "options.hpp"
+#include "pinning.hpp"
+#include "report.hpp"
+#include "shared_block.hpp"
+
+namespace photon::perf {
+
+class Job;
+
+struct Bench {
+  Job& job;
+  SharedBlock& block;
+  const Processors& processors;
+  const Options& options;
+  Report& report;
+};
+
+// Every rank of the job calls it. On return the library is idle in this rank. Throws Failure.
+using Ask = void (*)(Bench& bench);
+
+struct Question {
+  std::string_view name;
+  std::string_view help;
+  std::uint32_t ranks_min;
+  Ask ask;
+};
+
+std::span<const Question> questions() noexcept;
+const Question* find_question(std::string_view name) noexcept;  // null: there is none
+
+void ask_limits(Bench& bench);
+void ask_notify_latency(Bench& bench);
+void ask_put_latency(Bench& bench);
+void ask_get_latency(Bench& bench);
+void ask_put_rate(Bench& bench);
+void ask_put_bandwidth(Bench& bench);
+void ask_get_bandwidth(Bench& bench);
+void ask_idle_peers(Bench& bench);
+void ask_first_message(Bench& bench);
+void ask_oversubscribe(Bench& bench);
+void ask_waiting(Bench& bench);
+void ask_memory(Bench& bench);
+void ask_busy_receiver(Bench& bench);
+void ask_ledger_full(Bench& bench);
+
+}  // namespace photon::perf

@@ -1,0 +1,106 @@
+#include "report.hpp"
+
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "failure.hpp"
+
+namespace photon::perf {
+namespace {
+
+constexpr std::string_view kLayout =
+    "{:<16} {:<18} {:<7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>7}  {}\n";
+
+std::string ns_text(double ns) {
+  return ns < 10'000 ? fmt::format("{:.1f}", ns) : fmt::format("{:.0f}", ns);
+}
+
+std::string million_text(double per_s) {
+  const double millions = per_s / 1e6;
+  return millions < 1 ? fmt::format("{:.4f}", millions) : fmt::format("{:.2f}", millions);
+}
+
+// The limit in the unit that the row's own column shows.
+std::string limit_text(const Row& row) {
+  if (!row.limit) return "-";
+  if (row.latency) return ns_text(*row.limit);
+  if (row.bandwidth_mbps) return fmt::format("{:.0f}", *row.limit);
+  if (row.rate_per_s) return million_text(*row.limit);
+  return fmt::format("{:.0f}", *row.limit);
+}
+
+nlohmann::ordered_json json_of(const std::optional<double>& figure) {
+  return figure ? nlohmann::ordered_json(*figure) : nlohmann::ordered_json(nullptr);
+}
+
+nlohmann::ordered_json json_of(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
+}
+
+nlohmann::ordered_json json_of(const Row& row) {
+  nlohmann::ordered_json latency = nullptr;
+  if (row.latency) {
+    latency = {{"min", row.latency->min_ns},
+               {"p50", row.latency->p50_ns},
+               {"p99", row.latency->p99_ns}};
+  }
+  return {{"question", row.question},
+          {"transport", json_of(row.transport)},
+          {"mode", json_of(row.mode)},
+          {"memory", json_of(row.memory)},
+          {"size_bytes", row.size_bytes},
+          {"iterations", row.iterations},
+          {"latency_ns", latency},
+          {"rate_per_s", json_of(row.rate_per_s)},
+          {"bandwidth_MBps", json_of(row.bandwidth_mbps)},
+          {"limit", json_of(row.limit)},
+          {"limit_ratio", json_of(row.limit_ratio)}};
+}
+
+void print_header() {
+  fmt::print(fmt::runtime(kLayout), "question", "mode", "memory", "bytes", "count", "min ns",
+             "p50 ns", "p99 ns", "M/s", "MB/s", "limit", "ratio", "remarks");
+}
+
+}  // namespace
+
+void Report::add(Row row) {
+  if (!speaks_) return;
+  if (rows_.empty()) print_header();
+  const auto latency = [&](double Latency::*member) {
+    return row.latency ? ns_text((*row.latency).*member) : std::string("-");
+  };
+  fmt::print(fmt::runtime(kLayout), row.question, row.mode, row.memory, row.size_bytes,
+             row.iterations, latency(&Latency::min_ns), latency(&Latency::p50_ns),
+             latency(&Latency::p99_ns), row.rate_per_s ? million_text(*row.rate_per_s) : "-",
+             row.bandwidth_mbps ? fmt::format("{:.0f}", *row.bandwidth_mbps) : "-",
+             limit_text(row), row.limit_ratio ? fmt::format("{:.3f}", *row.limit_ratio) : "-",
+             row.note);
+  std::fflush(stdout);
+  rows_.push_back(std::move(row));
+}
+
+void Report::say(std::string_view line) const {
+  if (!speaks_) return;
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+void Report::write_json(const std::string& path) const {
+  if (!speaks_ || path.empty()) return;
+  auto array = nlohmann::ordered_json::array();
+  for (const auto& row : rows_) array.push_back(json_of(row));
+  std::ofstream file(path);
+  file << array.dump(2) << '\n';
+  file.close();
+  if (!file) {
+    throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  }
+}
+
+}  // namespace photon::perf

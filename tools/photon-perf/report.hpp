@@ -1,0 +1,45 @@
+// The rows: a table on stdout as they come, and a JSON file at the end. Only rank 0 prints; the
+// others hold a silent report, so that questions need not ask.
+// Owner: main.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "statistics.hpp"
+
+namespace photon::perf {
+
+struct Row {
+  std::string question;
+  std::string transport;
+  std::string mode;    // how it travelled, or the case measured; empty: null
+  std::string memory;  // empty: null
+  std::uint64_t size_bytes = 0;
+  std::uint64_t iterations = 0;
+  std::optional<Latency> latency;
+  std::optional<double> rate_per_s;
+  std::optional<double> bandwidth_mbps;  // 10^6 bytes a second
+  std::optional<double> limit;           // in the unit of the row's own figure
+  std::optional<double> limit_ratio;     // ours over the limit
+  std::string note;                      // for the reader of the table only
+};
+
+class Report {
+ public:
+  explicit Report(bool speaks) : speaks_(speaks) {}
+
+  void add(Row row);
+  void say(std::string_view line) const;  // a remark under the rows
+
+  // The array of objects of docs/benchmarks.md. Throws Failure if the file cannot be written.
+  void write_json(const std::string& path) const;
+
+ private:
+  bool speaks_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace photon::perf

@@ -1,0 +1,200 @@
+#include "streams.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "checksum.hpp"
+#include "clock.hpp"
+
+namespace photon::perf {
+namespace {
+
+void expect_id(std::uint64_t wanted, std::uint64_t id) {
+  if (wanted == id) return;
+  throw Failure(fmt::format("remote id {} arrived where {} was due: lost or out of order", id,
+                            wanted));
+}
+
+void send(Link& link, std::uint64_t sequence) {
+  const bool empty = link.size_bytes() == 0;
+  const auto post = [&] {
+    return empty ? link.notify(sequence) : link.put(link.source(0), 0, {sequence, sequence});
+  };
+  link.inbox().post(post, empty ? "notifying" : "putting");
+}
+
+std::uint64_t receive(Link& link, std::uint64_t sequence) {
+  expect_id(sequence, link.inbox().await_remote().id);
+  return checksum_of(link.landing(0), link.size_bytes());
+}
+
+double per_second_of(std::uint64_t count, std::uint64_t start_ns) {
+  return static_cast<double>(count) * 1e9 / static_cast<double>(now_ns() - start_ns);
+}
+
+// Messages of one word carry their number, each from a slot of its own, so that a stale one shows;
+// larger ones share one source, which is what the limit programs send.
+bool is_stamped(const Link& link) { return link.size_bytes() == sizeof(std::uint64_t); }
+
+const std::byte* prepare(Link& link, std::uint64_t i) {
+  if (!is_stamped(link)) return link.source(0);
+  auto* const word = link.source(i % link.slots());
+  std::memcpy(word, &i, sizeof i);
+  return word;
+}
+
+void send_stream(Link& link, std::uint64_t count) {
+  const auto slots = link.slots();
+  auto& inbox = link.inbox();
+  const auto locals_before = inbox.locals();
+  std::uint64_t posted = 0;
+  std::uint64_t acknowledged = 0;
+  while (acknowledged < count || inbox.locals() - locals_before < count) {
+    // A slot is free when its bytes were read there and its local id was probed here.
+    const auto done = std::min(acknowledged, inbox.locals() - locals_before);
+    const auto end = std::min({count, done + slots, posted + Inbox::kCapacity});
+    while (posted < end) {
+      const auto status = link.put(prepare(link, posted), posted % slots, {posted, posted});
+      if (status == PH_AGAIN) break;
+      link.job().check(status, "putting");
+      ++posted;
+    }
+    inbox.poll([&](const ph_completion& completion) { acknowledged = completion.id; });
+  }
+}
+
+void receive_stream(Link& link, std::uint64_t count, std::size_t credit_interval) {
+  auto& inbox = link.inbox();
+  const auto slots = link.slots();
+  const bool stamped = is_stamped(link);
+  std::uint64_t taken = 0;
+  std::uint64_t credited = 0;
+  std::uint64_t sum = 0;
+  while (credited < count) {
+    inbox.poll([&](const ph_completion& completion) {
+      expect_id(taken, completion.id);
+      const auto* bytes = link.landing(taken % slots);
+      if (stamped) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, bytes, sizeof word);
+        sum += word;
+      } else {
+        sum += checksum_of(bytes, link.size_bytes());
+      }
+      ++taken;
+    });
+    if (taken - credited < credit_interval && taken < count) continue;
+    if (taken == credited) continue;
+    const auto status = link.notify(taken);
+    if (status == PH_AGAIN) continue;
+    link.job().check(status, "notifying");
+    credited = taken;
+  }
+  if (!stamped) expect_checksum(link.buffers(), sum, count);
+  if (stamped && sum != count * (count - 1) / 2) {
+    throw Failure("the numbers that arrived are not the numbers that were sent");
+  }
+}
+
+// The owner of the memory learns of every get. It must probe: staged gets need its hands.
+void await_notices(Link& link, std::uint64_t count) {
+  std::uint64_t seen = 0;
+  while (seen < count) {
+    link.inbox().poll([&](const ph_completion&) { ++seen; });
+  }
+}
+
+}  // namespace
+
+Outcome ping_pong(Link& link, std::uint64_t round_trips) {
+  const bool first = link.team().index() == 0;
+  link.team().barrier();
+  Outcome outcome;
+  const auto batches = batches_for(round_trips);
+  const auto locals_before = link.inbox().locals();
+  std::uint64_t sequence = 0;
+  std::uint64_t sum = 0;
+  for (std::uint64_t batch = 0; batch < batches; ++batch) {
+    const auto start_ns = now_ns();
+    for (std::uint64_t i = 0; i < kBatch; ++i) {
+      ++sequence;
+      if (first) send(link, sequence);
+      sum += receive(link, sequence);
+      if (!first) send(link, sequence);
+    }
+    const auto elapsed_ns = static_cast<double>(now_ns() - start_ns);
+    if (first) outcome.batches_ns.push_back(elapsed_ns / (2 * kBatch));
+  }
+  if (link.size_bytes() > 0) link.inbox().await_locals(locals_before + batches * kBatch);
+  expect_checksum(link.buffers(), sum, batches * kBatch);
+  link.team().barrier();
+  return outcome;
+}
+
+Outcome put_stream(Link& link, std::uint64_t count, std::size_t credit_interval) {
+  link.team().barrier();
+  Outcome outcome;
+  const auto start_ns = now_ns();
+  if (link.team().index() == 0) {
+    send_stream(link, count);
+    outcome.per_second = per_second_of(count, start_ns);
+  } else {
+    receive_stream(link, count, credit_interval);
+  }
+  link.team().barrier();
+  return outcome;
+}
+
+Outcome get_each(Link& link, std::uint64_t count) {
+  link.team().barrier();
+  Outcome outcome;
+  const auto batches = batches_for(count);
+  if (link.team().index() == 1) await_notices(link, batches * kBatch);
+  std::uint64_t sum = 0;
+  for (std::uint64_t batch = 0; link.team().index() == 0 && batch < batches; ++batch) {
+    const auto start_ns = now_ns();
+    for (std::uint64_t i = 0; i < kBatch; ++i) {
+      const auto locals = link.inbox().locals();
+      link.inbox().post([&] { return link.get(0, {i, i}); }, "getting");
+      link.inbox().await_locals(locals + 1);
+      sum += checksum_of(link.landing(0), link.size_bytes());
+    }
+    outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) / kBatch);
+  }
+  if (link.team().index() == 0) expect_checksum(link.buffers(), sum, batches * kBatch);
+  link.team().barrier();
+  return outcome;
+}
+
+Outcome get_stream(Link& link, std::uint64_t count) {
+  link.team().barrier();
+  Outcome outcome;
+  const auto start_ns = now_ns();
+  if (link.team().index() == 1) {
+    await_notices(link, count);
+  } else {
+    std::uint64_t posted = 0;
+    std::uint64_t taken = 0;
+    std::uint64_t sum = 0;
+    const auto post_into = [&](std::size_t slot) {
+      link.job().check(link.get(slot, {slot, slot}), "getting");
+      ++posted;
+    };
+    while (posted < std::min<std::uint64_t>(kWindow, count)) post_into(posted);
+    while (taken < count) {
+      link.inbox().poll_each(Inbox::kCapacity, [&](const ph_completion& completion) {
+        sum += checksum_of(link.landing(completion.id), link.size_bytes());
+        ++taken;
+        if (posted < count) post_into(completion.id);  // ids are slots: gets may end in any order
+      });
+    }
+    outcome.per_second = per_second_of(count, start_ns);
+    expect_checksum(link.buffers(), sum, count);
+  }
+  link.team().barrier();
+  return outcome;
+}
+
+}  // namespace photon::perf
