@@ -35,14 +35,18 @@ struct Address {
   socklen_t size_bytes = 0;
 };
 
+// In hexadecimal, so that /proc/net/unix shows it as it is.
 Address address_of(const Card& card) {
-  constexpr std::string_view prefix("\0photon-", 8);  // a leading zero: no file, ends with its user
+  std::string name("\0photon-", 8);  // a leading zero: no file, ends with its user
+  for (const std::byte byte : card.name) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    name += digits[std::to_integer<unsigned>(byte >> 4)];
+    name += digits[std::to_integer<unsigned>(byte & std::byte{15})];
+  }
   Address address;
   address.name.sun_family = AF_UNIX;
-  std::ranges::copy(prefix, address.name.sun_path);
-  std::memcpy(address.name.sun_path + prefix.size(), card.name.data(), card.name.size());
-  address.size_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + prefix.size() +
-                                              card.name.size());
+  name.copy(address.name.sun_path, name.size());
+  address.size_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
   return address;
 }
 

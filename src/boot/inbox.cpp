@@ -11,19 +11,29 @@ base::Result<Inbox> Inbox::create() {
 }
 
 void Inbox::push(Message message) {
-  if (messages_.empty()) (void)::eventfd_write(event_.get(), 1);
   messages_.push_back(std::move(message));
+  update();
 }
 
 std::optional<Message> Inbox::pop() {
   if (messages_.empty()) return std::nullopt;
   std::optional<Message> first(std::move(messages_.front()));
   messages_.pop_front();
-  if (messages_.empty()) {
-    eventfd_t count;
-    (void)::eventfd_read(event_.get(), &count);
-  }
+  update();
   return first;
+}
+
+void Inbox::set_alarm(bool on) {
+  alarm_ = on;
+  update();
+}
+
+void Inbox::update() {
+  const bool wanted = alarm_ || !messages_.empty();
+  if (wanted == readable_) return;
+  readable_ = wanted;
+  eventfd_t count;
+  (void)(wanted ? ::eventfd_write(event_.get(), 1) : ::eventfd_read(event_.get(), &count));
 }
 
 }  // namespace photon::boot

@@ -1,5 +1,5 @@
 // Messages that arrived and were not asked for yet, with a descriptor that is readable meanwhile.
-// Invariant: fd() is readable exactly while the inbox is not empty. Owner: one Boot, one thread.
+// Invariant: fd() is readable exactly while the inbox is not empty or has an alarm. Owner: one Boot, one thread.
 #pragma once
 
 #include <deque>
@@ -17,11 +17,17 @@ class Inbox {
   int fd() const { return event_.get(); }
   void push(Message message);
   std::optional<Message> pop();
+  // There is news that is no message: an error that receive() has to tell.
+  void set_alarm(bool on);
 
  private:
   explicit Inbox(base::UniqueFd event) : event_(std::move(event)) {}
 
+  void update();
+
   base::UniqueFd event_;
+  bool alarm_ = false;
+  bool readable_ = false;
   std::deque<Message> messages_;
 };
 

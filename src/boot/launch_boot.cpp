@@ -207,6 +207,7 @@ base::Result<std::optional<Message>> LaunchBoot::receive() {
   if (auto message = inbox_.pop()) return message;
   if (!lost_.empty() && !loss_told_) {
     loss_told_ = true;
+    inbox_.set_alarm(false);
     return lost_error();
   }
   return std::optional<Message>{};
@@ -264,13 +265,15 @@ base::Result<> LaunchBoot::barrier(const std::function<void()>& serve) {
   return allgather({}, {}, serve);
 }
 
-// The first reason counts. Whoever met it returns it; receive() tells it once in any case.
+// The first reason counts. Whoever met it returns it; receive() tells it once in any case, and
+// poll_fd() is readable until then.
 void LaunchBoot::lose(std::string why) {
   if (!lost_.empty()) return;
   lost_ = std::move(why);
   watch_.remove(socket_.get());
   socket_.reset();
   outbox_ = {};
+  inbox_.set_alarm(true);
 }
 
 base::Error LaunchBoot::lost_error() const {

@@ -1,0 +1,95 @@
+#include "boot/card.hpp"
+
+#include <sys/wait.h>
+
+#include "boot_ranks.hpp"
+
+namespace photon::test {
+namespace {
+
+// A process that waits for its standing order, a closed pipe, and what its card says.
+struct Child {
+  Child() {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    pid = ::fork();
+    if (pid == 0) {
+      ::close(ends[1]);
+      char text;
+      (void)!::read(ends[0], &text, 1);
+      ::_exit(0);
+    }
+    ::close(ends[0]);
+    order.reset(ends[1]);
+  }
+  void end() {
+    order.reset();
+    EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+  }
+  boot::Card card() const {
+    boot::Card card = *boot::own_card();
+    card.pid = static_cast<std::uint32_t>(pid);
+    card.start_ticks = 0;
+    return card;
+  }
+
+  pid_t pid = 0;
+  base::UniqueFd order;
+};
+
+TEST(Card, two_of_one_process_reach_each_other_and_differ_in_their_names) {
+  const boot::Card one = *boot::own_card();
+  const boot::Card other = *boot::own_card();
+  EXPECT_TRUE(boot::reachable(one, other));
+  EXPECT_NE(one.name, other.name);
+  EXPECT_NE(one.nonce, other.nonce);
+  EXPECT_EQ(one.pid, static_cast<std::uint32_t>(::getpid()));
+  EXPECT_NE(one.start_ticks, 0u);
+}
+
+TEST(Card, another_host_or_network_namespace_cannot_be_reached) {
+  const boot::Card own = *boot::own_card();
+  boot::Card other = own;
+  other.host[0] = '?';
+  EXPECT_FALSE(boot::reachable(own, other));
+  other = own;
+  ++other.network_namespace;
+  EXPECT_FALSE(boot::reachable(own, other));
+}
+
+TEST(Card, a_watched_process_makes_its_descriptor_readable_when_it_ends) {
+  Child child;
+  const boot::Process process = boot::watch_process(*boot::own_card(), child.card());
+  ASSERT_EQ(process.state, boot::Process::State::watched);
+  EXPECT_FALSE(is_readable(process.pidfd.get()));
+  child.end();
+  EXPECT_TRUE(is_readable(process.pidfd.get()));
+}
+
+TEST(Card, a_process_that_ended_before_is_known_as_ended) {
+  Child child;
+  child.end();
+  EXPECT_EQ(boot::watch_process(*boot::own_card(), child.card()).state,
+            boot::Process::State::ended);
+}
+
+TEST(Card, a_pid_that_went_to_a_later_process_is_not_taken_for_the_peer) {
+  Child child;
+  boot::Card card = child.card();
+  card.start_ticks = 1;
+  EXPECT_EQ(boot::watch_process(*boot::own_card(), card).state, boot::Process::State::ended);
+  child.end();
+}
+
+TEST(Card, another_pid_namespace_and_our_own_process_are_not_watched) {
+  Child child;
+  boot::Card card = child.card();
+  ++card.pid_namespace;
+  EXPECT_EQ(boot::watch_process(*boot::own_card(), card).state, boot::Process::State::unknown);
+  const boot::Card own = *boot::own_card();
+  EXPECT_EQ(boot::watch_process(own, own).state, boot::Process::State::unknown);
+  child.end();
+}
+
+}  // namespace
+}  // namespace photon::test

@@ -1,0 +1,75 @@
+#include "boot/packet.hpp"
+
+#include <fcntl.h>
+
+#include "boot_ranks.hpp"
+
+namespace photon::test {
+namespace {
+
+struct Ends {
+  base::UniqueFd a;
+  base::UniqueFd b;
+};
+
+Ends make_ends(int type) {
+  int fds[2];
+  EXPECT_EQ(::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, fds), 0);
+  return {base::UniqueFd(fds[0]), base::UniqueFd(fds[1])};
+}
+
+TEST(Packet, header_body_and_descriptors_arrive_as_one) {
+  const Ends ends = make_ends(SOCK_SEQPACKET);
+  const Ends sent = make_ends(SOCK_STREAM);
+  const std::array<int, 1> fds{sent.a.get()};
+  const auto result = boot::send_packet(
+      ends.a.get(), {.header = as_bytes("head"), .body = as_bytes("body"), .fds = fds});
+  ASSERT_EQ(*result, boot::Sent::taken);
+  std::array<std::byte, 64> buffer;
+  auto arrival = boot::receive_packet(ends.b.get(), buffer);
+  ASSERT_TRUE(arrival && *arrival);
+  EXPECT_EQ(as_text(std::span(buffer).first((*arrival)->size_bytes)), "headbody");
+  ASSERT_EQ((*arrival)->fds.size(), 1u);
+  const int received = (*arrival)->fds[0].get();
+  EXPECT_EQ(::fcntl(received, F_GETFD), FD_CLOEXEC);
+  ASSERT_EQ(::write(received, "x", 1), 1);
+  char text = 0;
+  ASSERT_EQ(::read(sent.b.get(), &text, 1), 1);
+  EXPECT_EQ(text, 'x');
+}
+
+TEST(Packet, nothing_there_is_no_error_and_a_closed_end_reads_as_size_0) {
+  Ends ends = make_ends(SOCK_SEQPACKET);
+  std::array<std::byte, 8> buffer;
+  EXPECT_FALSE(*boot::receive_packet(ends.b.get(), buffer));
+  ends.a.reset();
+  EXPECT_EQ((*boot::receive_packet(ends.b.get(), buffer))->size_bytes, 0u);
+  EXPECT_EQ(*boot::send_packet(ends.b.get(), {.header = as_bytes("x")}), boot::Sent::gone);
+}
+
+TEST(Packet, one_that_does_not_fit_is_marked_truncated) {
+  const Ends ends = make_ends(SOCK_SEQPACKET);
+  ASSERT_TRUE(boot::send_packet(ends.a.get(), {.header = as_bytes("123456789")}));
+  std::array<std::byte, 8> buffer;
+  EXPECT_TRUE((*boot::receive_packet(ends.b.get(), buffer))->truncated);
+}
+
+TEST(Packet, a_full_socket_refuses_without_blocking) {
+  const Ends ends = make_ends(SOCK_SEQPACKET);
+  boot::Sent last = boot::Sent::taken;
+  for (int i = 0; i < 100000 && last == boot::Sent::taken; ++i) {
+    last = *boot::send_packet(ends.a.get(), {.header = as_bytes("x")});
+  }
+  EXPECT_EQ(last, boot::Sent::full);
+}
+
+TEST(Packet, a_bad_descriptor_is_an_error) {
+  const Ends ends = make_ends(SOCK_SEQPACKET);
+  const std::array<int, 1> fds{-1};
+  EXPECT_EQ(boot::send_packet(ends.a.get(), {.header = as_bytes("x"), .fds = fds})
+                .error().native_errno, EBADF);
+  EXPECT_FALSE(boot::duplicate(fds));
+}
+
+}  // namespace
+}  // namespace photon::test
