@@ -1,0 +1,173 @@
+// Put and get over every transport: each size around each threshold, bytes before ids, both ids.
+#include <gtest/gtest.h>
+#include <photon/photon.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "support/take.hpp"
+#include "support/thread_job.hpp"
+
+namespace photon::test {
+namespace {
+
+struct Setting {
+  const char* name;
+  Options options;
+};
+
+void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+
+class PutGet : public ::testing::TestWithParam<Setting> {};
+
+std::byte pattern(std::uint64_t seed, std::size_t i) {
+  return static_cast<std::byte>((seed * 131 + i * 7 + (i >> 8)) & 0xff);
+}
+
+void fill(std::span<std::byte> bytes, std::uint64_t seed) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern(seed, i);
+}
+
+std::size_t first_difference(std::span<const std::byte> bytes, std::uint64_t seed) {
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (bytes[i] != pattern(seed, i)) return i;
+  return bytes.size();
+}
+
+const std::vector<std::size_t> kSizes = {0,    1,    7,     8,     31,    32,     33,     63,
+                                         64,   191,  192,   193,   1000,  4095,   4096,   4097,
+                                         8192, 16384, 32767, 65536, 65537, 262144, 300001, 1 << 20,
+                                         (3 << 20) + 5};
+
+ph_region shared_region(ph_context* context, ph_region mine, ph_rank owner) {
+  std::vector<ph_region> all(ph_size_of(context));
+  EXPECT_EQ(ph_allgather(context, &mine, all.data(), sizeof mine), PH_OK);
+  return all[owner];
+}
+
+TEST_P(PutGet, puts_of_every_size_arrive_whole_before_their_id) {
+  ThreadJob job(2, GetParam().options);
+  job.run([](ph_context* context, ph_rank rank) {
+    constexpr std::size_t kRoom = 4 << 20;
+    for (const bool allocated : {true, false}) {
+      std::vector<std::byte> ordinary(allocated ? 1 : kRoom);
+      ph_region mine{};
+      if (allocated)
+        ASSERT_EQ(ph_alloc(context, kRoom, &mine), PH_OK);
+      else
+        ASSERT_EQ(ph_register(context, ordinary.data(), kRoom, PH_ACCESS_ALL, &mine), PH_OK);
+      const ph_region target = shared_region(context, mine, 1);
+      std::vector<std::byte> source(kRoom);
+      for (std::size_t i = 0; i < kSizes.size(); ++i) {
+        const std::size_t size = kSizes[i];
+        if (rank == 0) {
+          fill({source.data(), size}, i);
+          ASSERT_EQ(ph_put_u64(context, 1, {source.data(), size}, ph_at(&target, i), {i, i + 100}),
+                    PH_OK);
+          const ph_completion local = take(context, PH_LOCAL, 1);
+          EXPECT_EQ(local.id, i);
+          EXPECT_EQ(local.status, PH_OK);
+          EXPECT_EQ(take(context, PH_REMOTE, 1).id, i + 200);
+        } else {
+          const ph_completion remote = take(context, PH_REMOTE, 0);
+          EXPECT_EQ(remote.id, i + 100);
+          const auto* bytes = reinterpret_cast<const std::byte*>(mine.address) + i;
+          EXPECT_EQ(first_difference({bytes, size}, i), size) << "size " << size;
+          ASSERT_EQ(ph_notify(context, 0, i + 200), PH_OK);
+        }
+      }
+      ASSERT_EQ(ph_barrier(context), PH_OK);
+    }
+  });
+}
+
+TEST_P(PutGet, gets_of_every_size_land_whole_and_tell_the_owner) {
+  ThreadJob job(2, GetParam().options);
+  job.run([](ph_context* context, ph_rank rank) {
+    constexpr std::size_t kRoom = 4 << 20;
+    std::vector<std::byte> memory(kRoom);
+    fill(memory, 5);
+    ph_region mine{};
+    ASSERT_EQ(ph_register(context, memory.data(), kRoom, PH_ACCESS_READ, &mine), PH_OK);
+    const ph_region source = shared_region(context, mine, 1);
+    std::vector<std::byte> landing(kRoom);
+    for (std::size_t i = 0; i < kSizes.size(); ++i) {
+      const std::size_t size = kSizes[i];
+      if (rank == 0) {
+        std::fill(landing.begin(), landing.end(), std::byte{0});
+        ASSERT_EQ(ph_get_u64(context, 1, {landing.data(), size}, ph_at(&source, 0), {i, i + 100}),
+                  PH_OK);
+        EXPECT_EQ(take(context, PH_LOCAL, 1).id, i);
+        EXPECT_EQ(first_difference({landing.data(), size}, 5), size) << "size " << size;
+      } else {
+        EXPECT_EQ(take(context, PH_REMOTE, 0).id, i + 100);
+      }
+    }
+  });
+}
+
+TEST_P(PutGet, a_flood_of_small_puts_keeps_order_and_loses_nothing) {
+  ThreadJob job(2, GetParam().options);
+  job.run([](ph_context* context, ph_rank rank) {
+    constexpr std::uint64_t kCount = 20000;
+    ph_region mine{};
+    ASSERT_EQ(ph_alloc(context, 64, &mine), PH_OK);
+    const ph_region target = shared_region(context, mine, 1);
+    std::vector<ph_completion> got(64);
+    std::uint64_t posted = 0, local = 0, remote = 0;
+    while (rank == 0 ? local < kCount : remote < kCount) {
+      if (rank == 0 && posted < kCount) {
+        const ph_status status = ph_put_u64(context, 1, {&posted, 8}, ph_at(&target, 0),
+                                            {posted, posted});
+        if (status == PH_OK) ++posted;
+        else ASSERT_EQ(status, PH_AGAIN);
+      }
+      std::size_t count = 0;
+      ASSERT_EQ(ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, got.data(), got.size(),
+                         &count), PH_OK);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (got[i].kind == PH_LOCAL) ASSERT_EQ(got[i].id, local++);
+        else ASSERT_EQ(got[i].id, remote++);
+      }
+    }
+  });
+}
+
+TEST_P(PutGet, two_ranks_that_wait_for_local_ids_only_serve_each_other) {
+  ThreadJob job(2, GetParam().options);
+  job.run([](ph_context* context, ph_rank rank) {
+    constexpr std::size_t kRoom = 2 << 20;
+    std::vector<std::byte> memory(kRoom), source(kRoom), landing(kRoom);
+    fill(source, rank);
+    ph_region mine{};
+    ASSERT_EQ(ph_register(context, memory.data(), kRoom, PH_ACCESS_ALL, &mine), PH_OK);
+    const ph_rank other = 1 - rank;
+    const ph_region target = shared_region(context, mine, other);
+    for (std::uint64_t i = 0; i < 20; ++i)
+      ASSERT_EQ(ph_put_u64(context, other, {source.data(), kRoom}, ph_at(&target, 0), {i, i}),
+                PH_OK);
+    for (std::uint64_t i = 0; i < 20; ++i)
+      EXPECT_EQ(take(context, PH_LOCAL, other).id, i);
+    for (std::uint64_t i = 0; i < 20; ++i)
+      EXPECT_EQ(take(context, PH_REMOTE, other).id, i);
+    EXPECT_EQ(first_difference(memory, other), kRoom);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Transports, PutGet,
+    ::testing::Values(Setting{"shm", {{"transport", "shm"}}},
+                      Setting{"shm_no_cma", {{"transport", "shm"}, {"shm_cma", "off"}}},
+                      Setting{"shm_small", {{"transport", "shm"}, {"ledger_slots", "2"},
+                                            {"ring_lines", "64"}, {"bulk_bytes", "8192"},
+                                            {"bulk_chunk", "1024"}, {"requests", "64"}}},
+                      Setting{"sim", {{"transport", "sim"}}},
+                      Setting{"sim_small", {{"transport", "sim"}, {"ledger_slots", "2"},
+                                            {"ring_lines", "64"}, {"bulk_bytes", "8192"},
+                                            {"bulk_chunk", "1024"}, {"requests", "64"}}}),
+    [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace photon::test
