@@ -129,7 +129,7 @@ function(photon_layer name)
   add_library(${target} OBJECT ${sources})
   target_include_directories(${target} PRIVATE
     ${PHOTON_SOURCE_ROOT}/src ${PHOTON_SOURCE_ROOT}/include)
-  target_link_libraries(${target} PRIVATE photon_flags Threads::Threads)
+  target_link_libraries(${target} PRIVATE photon_flags photon_layer_flags Threads::Threads)
   target_compile_definitions(${target} PRIVATE PHOTON_VERSION_NUMBER=${PHOTON_VERSION_NUMBER})
   set_property(GLOBAL APPEND PROPERTY PHOTON_OBJECTS $<TARGET_OBJECTS:${target}>)
 endfunction()

@@ -30,6 +30,16 @@ if(PHOTON_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${PHOTON_CCACHE})
 endif()
 
+# The library's own sources: warnings that programs need not bear, and link-time optimisation of the
+# shared library. Objects are "fat", so that the tests link them without it and in less time.
+add_library(photon_layer_flags INTERFACE)
+target_compile_options(photon_layer_flags INTERFACE -Wconversion -Wno-sign-conversion)
+option(PHOTON_LTO "Optimise the library at link time (GCC, optimised builds)" ON)
+if(PHOTON_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE MATCHES "Rel")
+  set(PHOTON_LTO_LINK -flto=auto)
+  target_compile_options(photon_layer_flags INTERFACE -flto=auto -ffat-lto-objects)
+endif()
+
 add_library(photon_flags INTERFACE)
 # Missing initializers are the point of `{.size = sizeof args, ...}`: the rest is zero.
 target_compile_options(photon_flags INTERFACE
