@@ -8,13 +8,6 @@
 
 namespace photon::engine {
 
-namespace {
-
-constexpr std::uint64_t kFirst = std::uint64_t{1} << 63;
-constexpr std::uint64_t kLast = std::uint64_t{1} << 62;
-
-}  // namespace
-
 // Whether anything was there. Stops at the budget, or when the taker is full.
 bool Engine::receive(Peer& peer, Taker* taker) {
   unsigned left = kReceiveBudget;
@@ -89,9 +82,9 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   RecordReader reader(peer.rx);
   const ph_target target{reader.word(), reader.word()};
   const std::uint64_t word = reader.word();
-  const std::uint64_t bytes = word & ~(kFirst | kLast);
+  const std::uint64_t bytes = wire::bulk_size(word);
   if (bytes == 0 || bytes > config_.bulk_bytes / 2) return false;
-  if ((word & kFirst) != 0) peer.bulk_refused = false;
+  if ((word & wire::kBulkFirst) != 0) peer.bulk_refused = false;
   const ph_status status = check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE);
   if (status == PH_OK)
     std::memcpy(reinterpret_cast<void*>(target.address), peer.rx_bulk.place(bytes), bytes);

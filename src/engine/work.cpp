@@ -14,8 +14,6 @@ namespace photon::engine {
 
 namespace {
 
-constexpr std::uint64_t kFirst = std::uint64_t{1} << 63;
-constexpr std::uint64_t kLast = std::uint64_t{1} << 62;
 constexpr std::uint64_t kSmallMessage = 64 << 10;  // up to here half chunks overlap better
 
 }  // namespace
@@ -96,7 +94,8 @@ bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
   out.kind = acked ? wire::Kind::bulk_acked : wire::Kind::bulk;
   out.fixed[0] = request.target.address + request.done_bytes;
   out.fixed[1] = request.target.key;
-  out.fixed[2] = bytes | (request.done_bytes == 0 ? kFirst : 0) | (last ? kLast : 0);
+  out.fixed[2] = bytes | (request.done_bytes == 0 ? wire::kBulkFirst : 0) |
+                 (last ? wire::kBulkLast : 0);
   out.id = id_data(request.remote);
   out.id_bytes = merge ? request.remote.bytes : wire::kNoId;
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;

@@ -121,7 +121,7 @@ class Transport {
 
   // Sleeping: announce(), look at every ring once more, then sleep() or, having found something,
   // retract(). sleep() returns after a wake-up, at the deadline, or for no reason; it is followed
-  // by retract().
+  // by retract(). timeout_us < 0: no limit.
   virtual void announce() noexcept = 0;
   virtual void sleep(std::int64_t timeout_us) noexcept = 0;
   virtual void retract() noexcept = 0;

@@ -36,6 +36,13 @@ inline constexpr std::uint32_t kMaxPackedBytes = 1024;
 inline constexpr std::uint32_t kWordsPerLine = 7;
 inline constexpr std::uint32_t kLineDataBytes = kWordsPerLine * 8;
 
+// The bulk size word of bulk and bulk_acked: bytes of this chunk, and its place in its operation.
+inline constexpr std::uint64_t kBulkFirst = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kBulkLast = std::uint64_t{1} << 62;
+constexpr std::uint64_t bulk_size(std::uint64_t word) noexcept {
+  return word & ~(kBulkFirst | kBulkLast);
+}
+
 // Words before the id in a record of each kind.
 constexpr std::uint32_t fixed_words(Kind kind) noexcept {
   switch (kind) {

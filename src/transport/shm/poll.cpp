@@ -44,7 +44,7 @@ ShmTransport::BellWord* ShmTransport::bell_words() noexcept {
 void ShmTransport::compare_bells(Sink& sink) {
   const BellWord* words = bell_words();
   for (std::size_t i = 0; i < heard_.size(); ++i) {
-    const std::uint64_t now = words[i].load(std::memory_order_relaxed);
+    const std::uint64_t now = words[i].get();
     std::uint64_t changed = now ^ heard_[i];
     heard_[i] = now;
     while (changed != 0) {
@@ -56,7 +56,7 @@ void ShmTransport::compare_bells(Sink& sink) {
       if (peer != nullptr && peer->state == Peer::State::linked)
         sink.on_activity(rank);
       else
-        boot_due_.store(1, std::memory_order_relaxed);  // its offer must be waiting there
+        boot_due_.set(1);  // its offer must be waiting there
     }
   }
 }
@@ -70,25 +70,25 @@ void ShmTransport::look_at_next(Sink& sink) {
 
 // By the clock, not by the count of polls, so that who polls rarely is not met later.
 bool ShmTransport::receive_due() noexcept {
-  if (boot_broken_.load(std::memory_order_relaxed) != 0) return false;
+  if (boot_broken_.get() != 0) return false;
   const std::int64_t now = base::now_ns();
   const bool soon = now - offered_ns_ < kSoonNs;
-  const bool due = boot_due_.load(std::memory_order_relaxed) != 0 ||
-                   now - received_ns_ >= (soon ? kReceiveSoonNs : kReceiveNs);
+  const bool due =
+      boot_due_.get() != 0 || now - received_ns_ >= (soon ? kReceiveSoonNs : kReceiveNs);
   if (due) received_ns_ = now;
   return due;
 }
 
 void ShmTransport::receive(Sink& sink) {
-  boot_due_.store(0, std::memory_order_relaxed);
+  boot_due_.set(0);
   for (int i = 0; i < kMessagesPerPoll; ++i) {
     auto received = boot_.receive();
     if (!received) return boot_failed(received.error(), sink);
     if (!*received) return;
-    boot_wakes_.store(0, std::memory_order_relaxed);
+    boot_wakes_.set(0);
     handle(**received, sink);
   }
-  boot_due_.store(1, std::memory_order_relaxed);
+  boot_due_.set(1);
 }
 
 void ShmTransport::handle(boot::Message& message, Sink& sink) {
@@ -154,7 +154,7 @@ base::Result<> ShmTransport::accept(Peer& peer, boot::Message& message) {
 
 // The side channel is lost: who has not answered never will. Links that stand are not affected.
 void ShmTransport::boot_failed(const base::Error& why, Sink& sink) {
-  boot_broken_.store(1, std::memory_order_relaxed);
+  boot_broken_.set(1);
   PHOTON_LOG(log_, warn, "no further peers can be met: %s", why.what.c_str());
   for (Rank rank = 0; rank < peers_.size(); ++rank) {
     Peer* peer = known(rank);

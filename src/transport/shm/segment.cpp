@@ -52,9 +52,7 @@ base::Result<Segment::Created> Segment::create(const char* name, const SegmentSh
   std::byte* data = map_shared(fd.get(), 0, shape.size_bytes, PROT_READ | PROT_WRITE);
   if (data == nullptr) return map_error(name, shape.size_bytes);
   SegmentControl* control = control_at(data, shape.control_offset);
-  control->holders.start();
-  control->address.store(reinterpret_cast<std::uintptr_t>(data),
-                         std::memory_order_release);  // [same_mapping]
+  control->start(reinterpret_cast<std::uintptr_t>(data));
   return Created{Segment(data, shape.size_bytes, control), std::move(fd)};
 }
 
@@ -88,14 +86,12 @@ std::optional<Segment> Segment::share(int fd, const SegmentShape& shape) noexcep
   std::byte* glance = map_shared(fd, page, page_bytes(), PROT_READ | PROT_WRITE);
   if (glance == nullptr) return std::nullopt;
   SegmentControl* seen = control_at(glance, shape.control_offset - page);
-  const bool held = seen->holders.try_acquire();
-  auto* data = reinterpret_cast<std::byte*>(
-      static_cast<std::uintptr_t>(seen->address.load(std::memory_order_relaxed)));
+  const bool held = seen->try_acquire();
+  auto* data = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(seen->address()));
   ::munmap(glance, page_bytes());
   if (!held) return std::nullopt;
   SegmentControl* control = control_at(data, shape.control_offset);
-  // At the creator's address: the edge from its mmap to our use. [same_mapping]
-  static_cast<void>(control->address.load(std::memory_order_acquire));
+  control->look();
   return Segment(data, shape.size_bytes, control);
 }
 
@@ -107,7 +103,7 @@ void Segment::protect(std::size_t offset, std::size_t size_bytes) noexcept {
 void Segment::reset() noexcept {
   if (data_ == nullptr) return;
   const bool counted = control_ != nullptr && process_ == ::getpid();
-  if (!counted || control_->holders.release()) ::munmap(data_, size_bytes_);
+  if (!counted || control_->release()) ::munmap(data_, size_bytes_);
   data_ = nullptr;
   control_ = nullptr;
 }

@@ -34,10 +34,7 @@ struct SegmentShape {
   std::size_t control_offset = 0;  // of the SegmentControl, which does not cross a page
 };
 
-struct SegmentControl {
-  sync::HardwarePolicy::Atomic<std::uint64_t> address;  // of the creator's mapping
-  sync::RefCount<sync::HardwarePolicy> holders;         // of that mapping
-};
+using SegmentControl = sync::RefCount<sync::HardwarePolicy>;  // of the creator's mapping
 static_assert(sizeof(SegmentControl) == 16);
 inline constexpr std::size_t kControlBytes = 64;  // room set aside for it
 

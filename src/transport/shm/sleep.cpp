@@ -36,16 +36,15 @@ void drain(int event_fd) noexcept {
 void ShmTransport::kick(Rank rank) noexcept {
   Peer* peer = known(rank);
   if (peer == nullptr || peer->state == Peer::State::ended) return;
-  if (peer->state == Peer::State::offered) return nudge(rank, *peer);
+  if (peer->state == Peer::State::offered) return nudge(rank);
   peer->bell->ring(++peer->rings);
   if (peer->gate->must_wake(peer->link.fenced)) signal(peer->wake.get());
 }
 
 // The peer may have our ring, may have found it empty and may sleep, while its answer still waits
-// in our side channel. Then the side channel, which wakes it, is the only way. Its `cold` says so.
-void ShmTransport::nudge(Rank rank, const Peer& peer) noexcept {
-  boot_due_.store(1, std::memory_order_relaxed);
-  if (peer.link.tx_credits->cold.load(std::memory_order_relaxed) == 0) return;
+// in our side channel. Then the side channel, which wakes it, is the only way.
+void ShmTransport::nudge(Rank rank) noexcept {
+  boot_due_.set(1);
   const auto sent = boot_.send(rank, encode_nudge(), {});
   if (!sent)
     PHOTON_LOG(log_, debug, "rank %u could not be nudged: %s", rank, sent.error().what.c_str());
@@ -57,7 +56,7 @@ Gate& ShmTransport::own_gate() noexcept {
 
 void ShmTransport::announce() noexcept {
   own_gate().announce(!own_.heavy_barrier);
-  boot_due_.store(1, std::memory_order_relaxed);  // the look that follows takes what is there
+  boot_due_.set(1);  // the look that follows takes what is there
   longest_sleep_us_ = boot_.idle() ? kForeverUs : kUnsentSleepUs;
 }
 
@@ -68,13 +67,13 @@ void ShmTransport::wake() noexcept { signal(own_.wake.get()); }
 void ShmTransport::sleep(std::int64_t timeout_us) noexcept {
   if (timeout_us < 0) timeout_us = kForeverUs;
   timeout_us = std::min(timeout_us, longest_sleep_us_);
-  const bool broken = boot_broken_.load(std::memory_order_relaxed) != 0;
-  const std::uint32_t wakes = boot_wakes_.load(std::memory_order_relaxed);
+  const bool broken = boot_broken_.get() != 0;
+  const std::uint32_t wakes = boot_wakes_.get();
   const bool deaf = wakes >= kFruitlessWakes;
   if (deaf && !broken) {
     timeout_us = std::min(timeout_us, kDeafSleepUs);
-    boot_wakes_.store(kFruitlessWakes / 2, std::memory_order_relaxed);
-    boot_due_.store(1, std::memory_order_relaxed);
+    boot_wakes_.set(kFruitlessWakes / 2);
+    boot_due_.set(1);
   }
   pollfd watched[2] = {{own_.wake.get(), POLLIN, 0}, {broken || deaf ? -1 : boot_fd_, POLLIN, 0}};
   const timespec limit = {static_cast<time_t>(timeout_us / 1'000'000),
@@ -82,8 +81,8 @@ void ShmTransport::sleep(std::int64_t timeout_us) noexcept {
   if (::ppoll(watched, 2, timeout_us == kForeverUs ? nullptr : &limit, nullptr) <= 0) return;
   if (watched[0].revents != 0) drain(own_.wake.get());
   if (watched[1].revents == 0) return;
-  boot_due_.store(1, std::memory_order_relaxed);
-  boot_wakes_.store(wakes + 1, std::memory_order_relaxed);  // receive() clears it
+  boot_due_.set(1);
+  boot_wakes_.set(wakes + 1);  // receive() clears it
 }
 
 }  // namespace photon::transport::shm

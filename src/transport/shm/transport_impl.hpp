@@ -15,6 +15,7 @@
 #include "base/config.hpp"
 #include "base/log.hpp"
 #include "boot/boot.hpp"
+#include "sync/hint.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/offer.hpp"
 #include "transport/shm/peer.hpp"
@@ -70,8 +71,8 @@ class ShmTransport final : public Transport {
   void describe(Rank rank, ph_path& path) override;
 
  private:
-  using Flag = Policy::Atomic<std::uint32_t>;
-  using BellWord = Policy::Atomic<std::uint64_t>;
+  using Flag = sync::Hint<Policy, std::uint32_t>;
+  using BellWord = sync::Hint<Policy, std::uint64_t>;
 
   // links.cpp
   Peer* known(Rank rank) const noexcept { return peers_[rank].get(); }
@@ -96,7 +97,7 @@ class ShmTransport final : public Transport {
   BellWord* bell_words() noexcept;
 
   // sleep.cpp
-  void nudge(Rank rank, const Peer& peer) noexcept;
+  void nudge(Rank rank) noexcept;
   Gate& own_gate() noexcept;
 
   // reach.cpp

@@ -12,8 +12,7 @@ namespace {
 constexpr unsigned kBulkSizeWord = 2;  // in every kind that has one
 
 constexpr bool announces_bulk(wire::Kind kind) noexcept {
-  return kind == wire::Kind::bulk || kind == wire::Kind::bulk_acked ||
-         kind == wire::Kind::get_data;
+  return kind == wire::Kind::bulk || kind == wire::Kind::bulk_acked || kind == wire::Kind::get_data;
 }
 
 void require(bool holds, const char* invariant) noexcept {
@@ -78,12 +77,11 @@ Packet SimLink::image(std::uint64_t lines_count) const {
 
 // The chunk that the record announces; false if no bulk ring can hold it.
 bool SimLink::take_bulk(Packet& packet) {
-  const std::uint64_t size_bytes = packet.lines[0][kBulkSizeWord + 1];
+  const std::uint64_t size_bytes = wire::bulk_size(packet.lines[0][kBulkSizeWord + 1]);
   if (size_bytes > geometry_.bulk_bytes) return false;
   packet.bulk_position = chunk_start(bulk_taken_, size_bytes, geometry_.bulk_bytes);
   bulk_taken_ = chunk_end(packet.bulk_position, size_bytes);
-  const std::byte* from =
-      sending_.bulk.get() + (packet.bulk_position & (geometry_.bulk_bytes - 1));
+  const std::byte* from = sending_.bulk.get() + (packet.bulk_position & (geometry_.bulk_bytes - 1));
   packet.bulk.assign(from, from + size_bytes);
   return true;
 }

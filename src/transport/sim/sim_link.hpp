@@ -1,8 +1,9 @@
-// One rank's memory of a link: a sending ring that the network empties, and a receiving ring that it
-// fills at the same positions. To the engine both look like rings shared with the peer.
+// One rank's memory of a link: a sending ring that the network empties, and a receiving ring that
+// it fills at the same positions. To the engine both look like rings shared with the peer.
 //
 //   sending ring -- next_record() --> Packet -- network --> deliver() -- receiving ring
-//   credits:  receiving rank's words -- changed_credits() --> Packet --> deliver() -- sender's words
+//   credits:  receiving rank's words -- changed_credits() --> Packet --> deliver() -- sender's
+//   words
 //
 // Invariant: both ranks' rings have the same geometry and the sender is held to the credits it got,
 // so what arrives always fits; a record that does not fit is a bug of the engine and aborts.

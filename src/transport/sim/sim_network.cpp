@@ -65,7 +65,8 @@ void SimNetwork::jump_to_next() {
 void SimNetwork::sleep(Rank me, std::int64_t timeout_us) {
   // A day is for ever here, and its nanoseconds do not overflow as those of PH_FOREVER would.
   constexpr std::int64_t kDayUs = std::int64_t{86'400} * 1'000'000;
-  const std::chrono::microseconds timeout(std::clamp<std::int64_t>(timeout_us, 0, kDayUs));
+  const std::chrono::microseconds timeout(
+      timeout_us < 0 ? kDayUs : std::min<std::int64_t>(timeout_us, kDayUs));
   std::unique_lock lock(mutex_);
   Seat& seat = seats_[me];
   seat.news.wait_for(lock, timeout, [&] { return seat.woken || !seat.arriving.empty(); });

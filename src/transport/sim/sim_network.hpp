@@ -1,13 +1,12 @@
 // The network between the ranks of one process: an integer clock, and for each rank the packets on
 // their way to it in the order they are due.
 //
-// Invariants: due times on one link never decrease and ties go by the order of posting, so a link is
-// a FIFO. The clock only goes forward. Driven by one thread, everything is a pure function of the
-// seed and the calls.
-// Every decision about when a packet arrives is made in post(), nowhere else.
-// Time passes a little with each look for packets. Nobody has to look a thousand times for a packet
-// that is far away: the clock jumps when all ranks only look, and when the packet's rank sleeps.
-// Owner: the job's transports together (shared_ptr). Threads: any, under one mutex.
+// Invariants: due times on one link never decrease and ties go by the order of posting, so a link
+// is a FIFO. The clock only goes forward. Driven by one thread, everything is a pure function of
+// the seed and the calls. Every decision about when a packet arrives is made in post(), nowhere
+// else. Time passes a little with each look for packets. Nobody has to look a thousand times for a
+// packet that is far away: the clock jumps when all ranks only look, and when the packet's rank
+// sleeps. Owner: the job's transports together (shared_ptr). Threads: any, under one mutex.
 #pragma once
 
 #include <condition_variable>

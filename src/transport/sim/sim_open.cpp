@@ -22,7 +22,8 @@ struct SharedSetting {
 constexpr SharedSetting kSharedSettings[] = {
     {"max_cid_size", &base::Config::max_cid_size}, {"ledger_slots", &base::Config::ledger_slots},
     {"ring_lines", &base::Config::ring_lines},     {"bulk_bytes", &base::Config::bulk_bytes},
-    {"sim_seed", &base::Config::sim_seed},         {"sim_delay_ns", &base::Config::sim_delay_ns},
+    {"bulk_chunk", &base::Config::bulk_chunk},     {"sim_seed", &base::Config::sim_seed},
+    {"sim_delay_ns", &base::Config::sim_delay_ns},
 };
 constexpr std::size_t kSharedSettingsCount = std::size(kSharedSettings);
 
@@ -65,17 +66,17 @@ base::Result<> check(const std::vector<Introduction>& all) {
     if (all[rank].process != all[0].process) {
       return base::Error{PH_ERR_CONFIG, 0,
                          "setting transport = \"sim\" works between ranks of one process only, and "
-                         "ranks 0 and " + std::to_string(rank) +
+                         "ranks 0 and " +
+                             std::to_string(rank) +
                              " are two processes: use shm, or run the ranks as threads"};
     }
     for (std::size_t i = 0; i < kSharedSettingsCount; ++i) {
       if (all[rank].settings[i] == all[0].settings[i]) continue;
-      return base::Error{PH_ERR_CONFIG, 0,
+      return base::Error{PH_ERR_BOOTSTRAP, 0,
                          std::string("setting ") + kSharedSettings[i].name +
                              " must be the same on all ranks; rank 0 has " +
-                             std::to_string(all[0].settings[i]) + ", rank " +
-                             std::to_string(rank) + " has " +
-                             std::to_string(all[rank].settings[i])};
+                             std::to_string(all[0].settings[i]) + ", rank " + std::to_string(rank) +
+                             " has " + std::to_string(all[rank].settings[i])};
     }
   }
   return {};

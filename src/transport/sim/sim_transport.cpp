@@ -15,8 +15,7 @@ base::Error unreachable_memory(Rank rank) {
 
 }  // namespace
 
-SimTransport::SimTransport(const base::Config& config, Rank me,
-                           std::shared_ptr<SimNetwork> network)
+SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<SimNetwork> network)
     : me_(me),
       seed_(config.sim_seed),
       geometry_{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes},
@@ -75,9 +74,9 @@ void SimTransport::accept(const Packet& packet, Sink& sink) {
   }
   if (!slot.link) return;  // a rank that we never met has gone
   if (packet.kind == Packet::Kind::gone) {
-    return sink.on_gone(packet.from, {PH_ERR_PEER, 0,
-                                      "sim: rank " + std::to_string(packet.from) + " has ended",
-                                      packet.from});
+    return sink.on_gone(
+        packet.from,
+        {PH_ERR_PEER, 0, "sim: rank " + std::to_string(packet.from) + " has ended", packet.from});
   }
   slot.link->deliver(packet);
   sink.on_activity(packet.from);

@@ -75,7 +75,8 @@ class SimTransport final : public Transport {
 };
 
 // Collective. All ranks must be in this process, each opening in a thread of its own; afterwards
-// one thread may drive them all. PH_ERR_CONFIG: ranks of several processes, or settings that differ.
+// one thread may drive them all. PH_ERR_CONFIG: ranks of several processes; PH_ERR_BOOTSTRAP:
+// settings that differ, or a rank that left the collective.
 base::Result<std::unique_ptr<Transport>> open_sim(const base::Config& config, boot::Boot& boot);
 
 }  // namespace photon::transport::sim
