@@ -1,5 +1,6 @@
 // Messages that arrived and were not asked for yet, with a descriptor that is readable meanwhile.
-// Invariant: fd() is readable exactly while the inbox is not empty or has an alarm. Owner: one Boot, one thread.
+// Invariant: fd() is readable exactly while the inbox is not empty or has an alarm.
+// Owner: one Boot, one thread.
 #pragma once
 
 #include <deque>
