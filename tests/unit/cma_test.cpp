@@ -1,0 +1,135 @@
+#include "transport/shm/cma.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+namespace photon::transport::shm {
+namespace {
+
+std::uint64_t address_of(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+
+// A child that only waits; its memory is a copy of ours, at the same addresses.
+class Child {
+ public:
+  Child() : pid_(::fork()) {
+    if (pid_ == 0)
+      for (;;) ::pause();
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() { end(); }
+  pid_t pid() const { return pid_; }
+  void end() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+class CmaTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto allowed = allow_cma(); !allowed) GTEST_SKIP() << allowed.error().what;
+    nonce_.fill(std::byte{0x5a});
+  }
+  Offer offer_of(pid_t pid) const {
+    Offer offer;
+    offer.pid = static_cast<std::uint64_t>(pid);
+    offer.nonce_address = address_of(nonce_.data());
+    offer.nonce = nonce_;
+    return offer;
+  }
+
+  Nonce nonce_{};
+};
+
+TEST_F(CmaTest, reads_and_writes_another_process) {
+  std::vector<char> data(100'000, 'a');
+  Child child;
+  Cma cma;
+  cma.probe(offer_of(child.pid()));
+  if (cma.state() != Cma::State::works) GTEST_SKIP() << cma.reason();
+  std::memset(data.data(), 'b', data.size());  // the child still has 'a'
+  std::vector<std::byte> copy(data.size());
+  ASSERT_TRUE(cma.read(address_of(data.data()), copy));
+  EXPECT_EQ(copy.front(), std::byte{'a'});
+  EXPECT_EQ(copy.back(), std::byte{'a'});
+  ASSERT_TRUE(cma.write(address_of(data.data()), std::as_bytes(std::span(data))));
+  ASSERT_TRUE(cma.read(address_of(data.data()), copy));
+  EXPECT_EQ(copy.back(), std::byte{'b'});
+}
+
+TEST_F(CmaTest, is_refused_where_the_pid_is_somebody_else) {
+  Child child;
+  Offer offer = offer_of(child.pid());
+  offer.nonce[0] = std::byte{1};
+  Cma cma;
+  cma.probe(offer);
+  EXPECT_EQ(cma.state(), Cma::State::refused);
+  EXPECT_NE(cma.reason().find("somebody else"), std::string::npos);
+}
+
+TEST_F(CmaTest, is_refused_where_there_is_no_process_and_stays_so) {
+  Child child;
+  const pid_t pid = child.pid();
+  child.end();
+  Cma cma;
+  cma.probe(offer_of(pid));
+  EXPECT_EQ(cma.state(), Cma::State::refused);
+  cma.probe(offer_of(::getpid()));
+  EXPECT_EQ(cma.state(), Cma::State::refused);
+}
+
+TEST_F(CmaTest, says_peer_when_the_process_ended_meanwhile) {
+  Child child;
+  Cma cma;
+  cma.probe(offer_of(child.pid()));
+  if (cma.state() != Cma::State::works) GTEST_SKIP() << cma.reason();
+  child.end();
+  std::array<std::byte, 8> bytes{};
+  const auto read = cma.read(address_of(nonce_.data()), bytes);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().status, PH_ERR_PEER);
+}
+
+TEST_F(CmaTest, says_range_where_a_part_is_not_mapped) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* pages =
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(::mprotect(static_cast<char*>(pages) + page, page, PROT_NONE), 0);
+  Child child;
+  Cma cma;
+  cma.probe(offer_of(child.pid()));
+  if (cma.state() != Cma::State::works) GTEST_SKIP() << cma.reason();
+  std::vector<std::byte> bytes(2 * page);
+  const auto read = cma.read(address_of(pages), bytes);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().status, PH_ERR_RANGE);
+  const auto written = cma.write(address_of(pages), bytes);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().status, PH_ERR_RANGE);
+  EXPECT_NE(written.error().what.find("process_vm_writev"), std::string::npos);
+  ::munmap(pages, 2 * page);
+}
+
+TEST_F(CmaTest, of_nothing_succeeds) {
+  Cma cma;
+  cma.probe(offer_of(::getpid()));
+  EXPECT_TRUE(cma.read(0, {}));
+  EXPECT_TRUE(cma.write(0, {}));
+}
+
+}  // namespace
+}  // namespace photon::transport::shm
