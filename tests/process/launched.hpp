@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -132,7 +133,9 @@ class Launched {
     ::putenv(const_cast<char*>(mark_.c_str()));
     const std::string program = std::string(PHOTON_BIN_DIR) + "/photonrun";
     std::vector<char*> list{const_cast<char*>(program.c_str())};
-    for (const std::string& argument : arguments) list.push_back(const_cast<char*>(argument.c_str()));
+    for (const std::string& argument : arguments) {
+      list.push_back(const_cast<char*>(argument.c_str()));
+    }
     list.push_back(nullptr);
     ::execv(program.c_str(), list.data());
     ::_exit(99);
