@@ -8,7 +8,9 @@ using photon::api::in_lane;
 
 namespace {
 
+// Long ids are collected on the stack, so fewer at a time.
 constexpr size_t kHandlerBatch = 64;
+constexpr size_t kLongIdBatch = 16;
 
 ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
   bool yield = false;
@@ -86,13 +88,10 @@ ph_status ph_probe_each(ph_context* context, ph_query query, ph_handler handler,
   if (context == nullptr) return PH_ERR_STATE;
   if (handler == nullptr) return PH_ERR_ARGUMENT;
   ph_completion completions[kHandlerBatch];
-  std::unique_ptr<std::byte[]> ids;
-  if (context->config.max_cid_size > sizeof(uint64_t)) {
-    ids.reset(new (std::nothrow) std::byte[kHandlerBatch * context->config.max_cid_size]);
-    if (ids == nullptr) return PH_ERR_MEMORY;
-  }
-  query.id_buffer = ids.get();
-  photon::engine::Taker taker{query, completions, kHandlerBatch};
+  std::byte ids[kLongIdBatch * PH_MAX_ID_BYTES];
+  const bool long_ids = context->config.max_cid_size > sizeof(uint64_t);
+  query.id_buffer = long_ids ? ids : nullptr;
+  photon::engine::Taker taker{query, completions, long_ids ? kLongIdBatch : kHandlerBatch};
   const ph_status status = probe_in_lane(context, taker);
   // Outside the lane: a handler may post and probe.
   for (size_t i = 0; i < taker.count; ++i) handler(user, &completions[i]);

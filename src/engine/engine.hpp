@@ -190,6 +190,7 @@ class Engine final : private transport::Sink {
 
   // memory.cpp, finalize.cpp
   bool wait_for_copies(std::int64_t slot);
+  void dismiss_waiters(LaneGuard& guard);
   bool all_sent();
   void say_bye();
 

@@ -7,6 +7,11 @@ namespace photon::engine {
 
 ph_status Engine::finalize(LaneGuard& guard) {
   const auto timeout_us = static_cast<std::int64_t>(config_.finalize_timeout_ms) * 1000;
+  dismiss_waiters(guard);
+  // Meet whoever has contacted us and was not noticed yet: it is owed a good-bye.
+  transport_->announce();
+  look_everywhere();
+  transport_->retract();
   ph_status status = wait_until(guard, [this] { return all_sent(); }, timeout_us);
   if (guard.status() != PH_OK) return guard.status();
   if (status == PH_TIMEOUT) {
@@ -33,6 +38,16 @@ ph_status Engine::finalize(LaneGuard& guard) {
   for (std::uint64_t slot = 0; slot < regions_.slots_used(); ++slot)
     if (!wait_for_copies(static_cast<std::int64_t>(slot))) break;
   return status;
+}
+
+// The lane is closed: threads that sleep in wait() must be out before anything is torn down.
+void Engine::dismiss_waiters(LaneGuard& guard) {
+  for (unsigned spins = 0; waiters_ != 0; ++spins) {
+    news();
+    guard.release();
+    transport::Policy::pause(spins);
+    guard.retake();
+  }
 }
 
 bool Engine::all_sent() {

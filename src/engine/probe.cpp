@@ -20,7 +20,7 @@ ph_status Engine::probe(Taker& taker) {
   if (!local_ready_.empty() && (taker.query.kinds & PH_LOCAL) != 0) take_events(taker, PH_LOCAL);
   if (!stash_ready_.empty() && (taker.query.kinds & PH_REMOTE) != 0 && !taker.full())
     take_events(taker, PH_REMOTE);
-  progress(&taker);
+  progress(taker.full() ? nullptr : &taker);  // peers are served whatever we take
   if (!local_ready_.empty() && !taker.full() && (taker.query.kinds & PH_LOCAL) != 0)
     take_events(taker, PH_LOCAL);
   empty_turns_ = taker.count != 0 ? 0 : empty_turns_ + 1;

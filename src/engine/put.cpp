@@ -65,7 +65,7 @@ ph_status Engine::put(Rank rank, const ph_put_args& args) {
     const auto status = check_target(*peer, args.target, args.size_bytes, PH_ACCESS_WRITE);
     if (status != PH_OK) return status;
   }
-  if (events_free_ <= 0) return again();
+  if (events_free_ <= 0 && (args.flags & PH_NO_LCE) == 0) return again();
   if (put_now(*peer, args)) return PH_OK;
   return put_queued(*peer, args);
 }

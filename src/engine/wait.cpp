@@ -76,11 +76,10 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
   for (unsigned turns = 0;; ++turns) {
     const bool moved = progress(nullptr);
     if (done()) return PH_OK;
-    if (moved) continue;
     const bool look_at_clock = turns % 16 == 0 || oversubscribed_;
     const std::int64_t now = look_at_clock ? base::now_ns() : 0;
     if (look_at_clock && now >= deadline) return PH_TIMEOUT;
-    if (look_at_clock && now >= spin_until && (!oversubscribed_ || turns >= kYields)) {
+    if (!moved && look_at_clock && now >= spin_until && (!oversubscribed_ || turns >= kYields)) {
       rest(guard, deadline == INT64_MAX ? -1 : (deadline - now + 999) / 1000, done);
       if (!guard.still_open()) return guard.status();
       if (done()) return PH_OK;
@@ -88,7 +87,7 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
       continue;
     }
     guard.release();
-    if (oversubscribed_)
+    if (oversubscribed_ && !moved)
       ::sched_yield();
     else
       transport::Policy::relax();

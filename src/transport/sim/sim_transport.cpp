@@ -48,13 +48,14 @@ SimLink& SimTransport::make_link(Rank rank) {
 }
 
 void SimTransport::disconnect(Rank rank) noexcept {
+  if (rank >= slots_.size() || !slots_[rank].link) return;
   slots_[rank].link.reset();
   slots_[rank].released = true;
 }
 
 void SimTransport::kick(Rank rank) noexcept {
+  if (rank >= slots_.size() || !slots_[rank].link) return;
   SimLink* link = slots_[rank].link.get();
-  if (link == nullptr) return;
   while (auto record = link->next_record()) network_->post(rank, std::move(*record));
   if (auto credits = link->changed_credits()) network_->post(rank, std::move(*credits));
 }
