@@ -1,0 +1,59 @@
+// The transports that the suite runs on.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "transport/shm/shm_transport.hpp"
+#include "transport/sim/sim_transport.hpp"
+#include "transport_harness.hpp"
+
+namespace photon::test {
+namespace {
+
+using Opened = base::Result<std::unique_ptr<transport::Transport>>;
+
+const char* always() { return nullptr; }
+
+Opened open_shm(const base::Config& config, boot::Boot& boot) {
+  return transport::shm::open_shm(config, boot);
+}
+
+// As on a kernel without membarrier: both sides of every Dekker pattern fence.
+Opened open_shm_fenced(const base::Config& config, boot::Boot& boot) {
+  return transport::shm::open_shm(config, boot, {.token = {}, .heavy_barrier = false});
+}
+
+// Each rank pretends to be another process: every segment is mapped twice, memory is reached
+// through the arena and by process_vm_writev.
+transport::shm::ShmOptions strangers(const boot::Boot& boot) {
+  return {.token = transport::shm::ProcessToken{0x5eed, boot.rank() + 1u}, .heavy_barrier = true};
+}
+Opened open_shm_mapped(const base::Config& config, boot::Boot& boot) {
+  return transport::shm::open_shm(config, boot, strangers(boot));
+}
+Opened open_shm_mapped_without_cma(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.shm_cma = base::ShmCma::off;
+  return transport::shm::open_shm(config, boot, strangers(boot));
+}
+const char* not_under_tsan() {
+  return ::dlsym(RTLD_DEFAULT, "__tsan_init") == nullptr
+             ? nullptr
+             : "ThreadSanitizer takes two mappings of one page for two memories";
+}
+
+}  // namespace
+
+std::vector<TransportKind> transport_kinds() {
+  return {{"shm", open_shm, always},
+          {"shm_fenced", open_shm_fenced, always},
+          {"shm_mapped", open_shm_mapped, not_under_tsan},
+          {"shm_mapped_without_cma", open_shm_mapped_without_cma, not_under_tsan},
+          {"sim", transport::sim::open_sim, always}};
+}
+
+INSTANTIATE_TEST_SUITE_P(transport, TransportConformance, testing::ValuesIn(transport_kinds()),
+                         [](const auto& kind) { return std::string(kind.param.name); });
+
+}  // namespace photon::test
