@@ -53,7 +53,11 @@ class Engine final : private transport::Sink {
   // probe.cpp, wait.cpp
   ph_status probe(Taker& taker);
   ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
-  bool should_yield() const noexcept { return oversubscribed_ && empty_turns_ > kYieldAfter; }
+  // After an empty probe: may somebody else need this core? With more ranks than cores, surely;
+  // else now and then, for a host that is busy with other things.
+  bool should_yield() const noexcept {
+    return oversubscribed_ ? empty_turns_ > kYieldAfter : empty_turns_ % kYieldSeldom == 0;
+  }
   void serve() { progress(nullptr); }
 
   // memory.cpp
@@ -78,6 +82,7 @@ class Engine final : private transport::Sink {
 
  private:
   static constexpr unsigned kYieldAfter = 32;
+  static constexpr unsigned kYieldSeldom = 4096;    // some 50 us of empty probes
   static constexpr unsigned kReceiveBudget = 128;   // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;     // served gets under way per peer
   static constexpr std::uint32_t kLineRoom = 32;    // payload of a one-line record with 8-byte id
