@@ -19,6 +19,7 @@
 //   - Thread bodies own no heap memory in locals: a fiber that is not needed further is dropped.
 //   - A loop that spins calls relax() or pause() each turn, changes nothing between two of them
 //     but what it read, and spins without bound; for a bounded one set Options::idle_spins.
+//     pause(spins) counts its turns from 0 in each loop, and nothing else depends on them.
 // Owner: explore() owns everything; nothing outlives it.
 #pragma once
 

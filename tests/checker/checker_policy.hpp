@@ -102,7 +102,7 @@ struct CheckerPolicy {
   }
   static void full_fence() noexcept { Execution::current().perform({.kind = OpKind::full_fence}); }
   static void relax() noexcept { Execution::current().perform({.kind = OpKind::relax}); }
-  static void pause(unsigned) noexcept { relax(); }
+  static void pause(unsigned spins) noexcept { Execution::current().pause(spins); }
 };
 
 }  // namespace photon::checker

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "checker/checker_policy.hpp"
+#include "checker/verdict.hpp"
 
 namespace photon::checker {
 namespace {
@@ -17,16 +18,6 @@ constexpr auto kRelease = std::memory_order_release;
 constexpr auto kAcqRel = std::memory_order_acq_rel;
 using Word = CheckerPolicy::Atomic<std::uint64_t>;
 using PlainWord = CheckerPolicy::Cell<std::uint64_t>;
-
-void expect_proved(const Result& result) {
-  EXPECT_TRUE(result.ok) << result.trace;
-  EXPECT_TRUE(result.complete);
-  EXPECT_GT(result.executions, 0u);
-}
-void expect_found(const Result& result, const std::string& what) {
-  EXPECT_FALSE(result.ok);
-  EXPECT_NE(result.trace.find(what), std::string::npos) << result.trace;
-}
 
 // Two words written by one thread each, and what the threads read.
 struct Litmus {

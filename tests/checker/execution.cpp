@@ -117,6 +117,16 @@ void Execution::expect(bool holds, const char* text) {
   if (failure_ == nullptr) failure_ = text;
 }
 
+// Every turn of the loop after its first pause is the same but for `spins`, so a later pause leads
+// back to where the first one did: without this, a thread that is overtaken n times has 2^n pasts.
+void Execution::pause(unsigned spins) {
+  if (spins > 0) return retry(after_first_pause_);
+  perform({.kind = OpKind::relax});
+  after_first_pause_ = node();
+}
+
+void Execution::retry(NodeId begin) { perform({.kind = OpKind::retry, .operand = begin}); }
+
 NodeId Execution::node() const { return position_ == 0 ? root_ : history_[position_ - 1].node; }
 
 Operation Execution::run(unsigned thread, NodeId root, std::vector<Past> history) {
@@ -172,9 +182,7 @@ void expect(bool holds, const char* text) { Execution::current().expect(holds, t
 
 NodeId detail::begin_wait() { return Execution::current().node(); }
 
-void detail::retry_wait(NodeId begin) {
-  Execution::current().perform({.kind = OpKind::retry, .operand = begin});
-}
+void detail::retry_wait(NodeId begin) { Execution::current().retry(begin); }
 
 EventFd::EventFd() : location_(Execution::current().add_location(LocationKind::event, 0)) {}
 

@@ -49,6 +49,8 @@ class Execution {
   LocationId add_location(LocationKind kind, std::uint64_t value);
   std::uint64_t perform(Operation op);
   void expect(bool holds, const char* text);
+  void pause(unsigned spins);
+  void retry(NodeId begin);
   NodeId node() const;
   void group(const std::string& name);
 
@@ -85,6 +87,7 @@ class Execution {
   NodeId root_ = kNoNode;
   std::vector<Past> history_;
   std::size_t position_ = 0;  // in history_
+  NodeId after_first_pause_ = kNoNode;
   Operation pending_;
 };
 

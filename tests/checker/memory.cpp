@@ -43,7 +43,7 @@ std::uint64_t Memory::load(unsigned thread, const Operation& op, unsigned choice
 void Memory::acquire(ThreadState& thread, const Knowledge& known, std::memory_order order) {
   if (acquires(order))
     thread.known.join(known);
-  else
+  else if (has_fences_)
     thread.unacquired.join(known);
 }
 
@@ -107,8 +107,10 @@ void Memory::share_fence_order(unsigned thread) {
   if (!tracks_views(thread)) return;
   ThreadState& actor = draft_.edit_thread(thread);
   LocationState& fences = draft_.edit_location(draft_.locations_count() - 1);
+  actor.known.join_view(actor.unacquired);
   actor.known.join_view(fences.messages.back().known);
   fences.messages.back().known.join_view(actor.known);
+  actor.released.join_view(actor.known);
 }
 
 void Memory::interrupt(unsigned caller, unsigned target) {

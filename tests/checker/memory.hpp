@@ -18,14 +18,16 @@ unsigned choices(const Draft& draft, unsigned thread, const Operation& load);
 class Memory {
  public:
   // The last location of the draft stands for the one order of all full fences.
-  explicit Memory(Draft& draft) : draft_(draft) {}
+  // `has_fences`: only then what relaxed accesses know matters.
+  Memory(Draft& draft, bool has_fences) : draft_(draft), has_fences_(has_fences) {}
 
   std::uint64_t load(unsigned thread, const Operation& op, unsigned choice);
   void store(unsigned thread, const Operation& op);
   std::uint64_t modify(unsigned thread, const Operation& op);  // read-modify-write
   std::uint64_t event(unsigned thread, const Operation& op);
   void full_fence(unsigned thread);
-  // The heavy barrier of `caller` reaches `target`.
+  // The heavy barrier of `caller` reaches `target`. Not an event for the race detector: what is
+  // ordered by it alone is ordered by no C++ rule.
   void interrupt(unsigned caller, unsigned target);
   // A spinning thread goes on: what made it go on is what it sees.
   void catch_up(unsigned thread, LocationId location);
@@ -48,6 +50,7 @@ class Memory {
   bool tracks_views(unsigned thread) const { return !draft_.thread(thread).known.view.empty(); }
 
   Draft& draft_;
+  bool has_fences_;
 };
 
 }  // namespace photon::checker

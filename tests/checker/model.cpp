@@ -8,7 +8,8 @@ Model::Model(Program& program, const Options& options)
     : program_(program),
       options_(options),
       plain_cells_(options.detect_races),
-      eager_stores_(options.reduce && !program.has_heavy_barrier()) {
+      eager_stores_(options.reduce && !program.has_heavy_barrier()),
+      has_fences_(expects_fences()) {
   for (const LocationInfo& location : program.locations())
     track_clocks_ = track_clocks_ || (plain_cells_ && location.kind == LocationKind::cell);
 }
@@ -128,21 +129,20 @@ std::uint8_t Model::barrier_targets(const Draft& draft, unsigned thread) const {
 
 Step Model::apply(const State& state, const Move& move) {
   Draft draft = look(state);
-  Memory memory(draft);
   std::string failure;
   if (move.kind == Move::Kind::drain)
-    memory.drain(move.thread, move.target);
+    memory(draft).drain(move.thread, move.target);
   else if (move.kind == Move::Kind::interrupt)
     interrupt(draft, move);
   else
     failure = perform(draft, move);
-  memory.forget_unreadable();
+  memory(draft).forget_unreadable();
   return {draft.commit(), std::move(failure)};
 }
 
 std::string Model::perform(Draft& draft, const Move& move) {
   const Operation& op = operation(draft, move.thread);
-  Memory memory(draft);
+  Memory memory = this->memory(draft);
   std::uint64_t result = 0;
   switch (op.kind) {
     case OpKind::cell_get:
@@ -161,9 +161,9 @@ std::string Model::perform(Draft& draft, const Move& move) {
     case OpKind::event_write:
     case OpKind::event_read:
     case OpKind::event_wait: result = memory.event(move.thread, op); break;
-    case OpKind::full_fence:
+    case OpKind::full_fence: memory.full_fence(move.thread); break;
     case OpKind::heavy_barrier:  // nobody else is left
-      memory.full_fence(move.thread);
+      memory.drain_all(move.thread);
       break;
     case OpKind::relax:
     case OpKind::retry:
@@ -179,7 +179,7 @@ std::string Model::perform(Draft& draft, const Move& move) {
 }
 
 std::string Model::perform_cell(Draft& draft, unsigned thread, const Operation& op) {
-  Memory memory(draft);
+  Memory memory = this->memory(draft);
   std::uint64_t value = 0;
   const bool ordered = op.kind == OpKind::cell_get ? memory.cell_get(thread, op, value)
                                                    : memory.cell_set(thread, op);
@@ -192,12 +192,11 @@ std::string Model::perform_cell(Draft& draft, unsigned thread, const Operation& 
 
 void Model::interrupt(Draft& draft, const Move& move) {
   const std::uint8_t targets = barrier_targets(draft, move.thread);
-  Memory(draft).interrupt(move.thread, move.target);
+  memory(draft).interrupt(move.thread, move.target);
   ThreadState& caller = draft.edit_thread(move.thread);
   caller.in_barrier = true;
   caller.barrier_targets = static_cast<std::uint8_t>(targets & ~(1U << move.target));
   if (caller.barrier_targets != 0) return;
-  Memory(draft).full_fence(move.thread);
   caller.in_barrier = false;
   advance(draft, move.thread, 0);
 }
@@ -219,7 +218,7 @@ std::string Model::judge_end(const State& state) {
   for (unsigned thread = 0; thread < draft.threads_count(); ++thread) {
     ends.push_back(draft.thread(thread).node);
     if (!draft.thread(thread).finished) blocked += " " + program_.thread_name(thread);
-    Memory(draft).drain_all(thread);
+    memory(draft).drain_all(thread);
   }
   if (!blocked.empty()) return "deadlock: nothing can wake" + blocked;
   std::vector<std::uint64_t> values;

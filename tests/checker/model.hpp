@@ -46,9 +46,12 @@ class Model {
   // For a state without moves: what is wrong with ending here, or "".
   std::string judge_end(const State& state);
 
-  // The eager stores above are unsound if heavy barriers occur (a barrier can tell whether a store
-  // was made yet). True if one turned up too late: explore again, it is known now.
-  bool must_restart() const { return eager_stores_ && program_.has_heavy_barrier(); }
+  // Eager stores are unsound if heavy barriers occur (a barrier can tell whether a store was made
+  // yet), and without fences less is tracked. True if one of these turned up too late: explore
+  // again, it is known now.
+  bool must_restart() const {
+    return (eager_stores_ && program_.has_heavy_barrier()) || (!has_fences_ && expects_fences());
+  }
 
   Draft look(const State& state) { return {store_, state, program_.threads_count()}; }
   const Operation& operation(const Draft& draft, unsigned thread) const {
@@ -56,6 +59,11 @@ class Model {
   }
 
  private:
+  Memory memory(Draft& draft) const { return {draft, has_fences_}; }
+  // A heavy barrier is one for what loads may return, but not for the race detector.
+  bool expects_fences() const {
+    return program_.has_fence() || (options_.stale_loads && program_.has_heavy_barrier());
+  }
   bool is_eager(const Operation& op) const;
   bool may_step(const Draft& draft, unsigned thread) const;
   bool saw_change(const Draft& draft, unsigned thread) const;
@@ -75,6 +83,7 @@ class Model {
   bool plain_cells_ = false;  // cells bypass the buffers: races are reported instead
   bool track_clocks_ = false;
   bool eager_stores_ = false;
+  bool has_fences_ = false;
 };
 
 }  // namespace photon::checker

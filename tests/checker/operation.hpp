@@ -57,14 +57,16 @@ constexpr bool releases(std::memory_order order) noexcept {
 constexpr bool is_read_modify_write(OpKind kind) noexcept {
   return kind == OpKind::exchange || kind == OpKind::compare_exchange || kind == OpKind::fetch_add;
 }
+constexpr bool is_event_read(OpKind kind) noexcept {
+  return kind == OpKind::event_read || kind == OpKind::event_wait;
+}
+constexpr bool is_fence(OpKind kind) noexcept {
+  return kind == OpKind::full_fence || kind == OpKind::event_write || is_event_read(kind);
+}
 // The result is a value found at the location.
 constexpr bool reads(OpKind kind) noexcept {
   return kind == OpKind::load || kind == OpKind::cell_get || is_read_modify_write(kind);
 }
-constexpr bool is_event_read(OpKind kind) noexcept {
-  return kind == OpKind::event_read || kind == OpKind::event_wait;
-}
-
 // What a read-modify-write leaves behind; a compare_exchange that fails leaves what it found.
 constexpr std::uint64_t modified(const Operation& op, std::uint64_t found) noexcept {
   const std::uint64_t mask =

@@ -38,6 +38,7 @@ void Program::expand(NodeId id) {
   }
   live.at = id;
   if (node.op.kind == OpKind::heavy_barrier) has_heavy_barrier_ = true;
+  if (is_fence(node.op.kind)) has_fence_ = true;
   if (node.op.kind == OpKind::relax || node.op.kind == OpKind::retry) find_watched(id);
 }
 

@@ -39,7 +39,9 @@ class Program {
   const std::string& thread_name(unsigned thread) const { return sample_->thread_name(thread); }
   const std::vector<LocationInfo>& locations() const { return sample_->locations(); }
   const std::vector<std::uint64_t>& initial_values() const { return sample_->values(); }
-  bool has_heavy_barrier() const { return has_heavy_barrier_; }  // among what was seen so far
+  // Among what was seen so far. Fences: full ones, and system calls.
+  bool has_heavy_barrier() const { return has_heavy_barrier_; }
+  bool has_fence() const { return has_fence_; }
 
   NodeId root(unsigned thread) const { return roots_[thread]; }
   const Node& node(NodeId id) const { return nodes_[id]; }
@@ -65,6 +67,7 @@ class Program {
   std::vector<NodeId> roots_;
   std::deque<Node> nodes_;  // references stay valid
   bool has_heavy_barrier_ = false;
+  bool has_fence_ = false;
 };
 
 }  // namespace photon::checker

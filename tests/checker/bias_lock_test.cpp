@@ -1,0 +1,108 @@
+// The lane's biased lock (sync/bias_lock.hpp): mutual exclusion in every interleaving, shown by a
+// cell that only the holder may touch; and broken when a barrier or an order is missing.
+#include "sync/bias_lock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "checker/checker.hpp"
+#include "checker/checker_policy.hpp"
+#include "checker/verdict.hpp"
+
+namespace photon::checker {
+namespace {
+
+using Lock = sync::BiasLock<CheckerPolicy>;
+constexpr Lock::Token kOwner = 16;  // the one that has the bias at first
+
+struct Setting {
+  std::vector<unsigned> turns;  // of each thread; thread i is token 16 * (i + 1)
+  bool may_bias = true;
+};
+
+Scenario counting(Setting setting) {
+  return [setting](Stage& stage) {
+    struct State {
+      explicit State(bool may_bias) : lock(may_bias, kOwner) {}
+      Lock lock;
+      CheckerPolicy::Cell<std::uint64_t> counter;
+    };
+    stage.group("lock");
+    auto state = std::make_shared<State>(setting.may_bias);
+    constexpr std::array kNames{"owner", "second", "third"};
+    unsigned total = 0;
+    for (unsigned i = 0; i < setting.turns.size(); ++i) {
+      total += setting.turns[i];
+      stage.thread(kNames[i], [=] {
+        for (unsigned turn = 0; turn < setting.turns[i]; ++turn) {
+          const Lock::Held held = state->lock.lock(kOwner * (i + 1));
+          state->counter.set(state->counter.get() + 1);
+          state->lock.unlock(held);
+        }
+      });
+    }
+    stage.finally([=] { expect(state->counter.get() == total, "no turn is lost"); });
+  };
+}
+
+Options stale() { return {.stale_loads = true}; }
+
+TEST(BiasLockChecked, the_owner_and_another_exclude_each_other) {
+  expect_proved(explore({}, counting({{3, 2}})));
+  expect_proved(explore({}, counting({{1, 4}})));
+  expect_proved(explore(stale(), counting({{2, 2}})));
+}
+
+TEST(BiasLockChecked, three_threads_exclude_each_other) {
+  expect_proved(explore({}, counting({{2, 1, 1}})));
+  expect_proved(explore(stale(), counting({{1, 1, 1}})));
+}
+
+TEST(BiasLockChecked, without_bias_it_is_a_spinlock) {
+  expect_proved(explore({}, counting({{2, 2}, false})));
+  expect_proved(explore({.weaken = {.heavy_barrier = true}}, counting({{2, 1, 1}, false})));
+}
+
+// The second thread comes alone often enough to be granted the bias, while the first may still act
+// on the old one.
+TEST(BiasLockChecked, the_bias_passes_to_the_thread_that_keeps_coming) {
+  expect_proved(explore({}, counting({{1, 67}})));
+}
+
+TEST(BiasLockChecked, who_came_alone_for_sixty_five_turns_has_the_bias) {
+  expect_proved(explore({}, [](Stage& stage) {
+    auto lock = std::make_shared<Lock>(true, kOwner);
+    stage.thread("second", [=] {
+      Lock::Held held{};
+      for (int turn = 0; turn < 65; ++turn) {
+        expect(!lock->try_biased(2 * kOwner, held), "not yet");
+        lock->unlock(lock->lock(2 * kOwner));
+      }
+      expect(lock->try_biased(2 * kOwner, held), "biased");
+    });
+  }));
+}
+
+TEST(BiasLockChecked, every_barrier_and_order_is_needed) {
+  const Scenario scenario = counting({{2, 1}});
+  expect_found(explore({.weaken = {.heavy_barrier = true}}, scenario), "data race");
+  expect_found(explore({.weaken = {.heavy_remote = true}}, scenario), "data race");
+  for (const char* word : {"lock.1", "lock.9"}) {  // busy of the first grant, the mutex word
+    const Options no_release{.weaken = {.release = true, .only = word}};
+    expect_found(explore(no_release, scenario), "data race");
+    const Options no_acquire{.weaken = {.acquire = true, .only = word}};
+    expect_found(explore(no_acquire, scenario), "data race");
+  }
+}
+
+// Not only unordered but wrong: without the barrier both are inside and a turn is lost.
+TEST(BiasLockChecked, without_the_barrier_a_turn_is_lost) {
+  const Options options{.detect_races = false, .weaken = {.heavy_remote = true}};
+  expect_found(explore(options, counting({{1, 1}})), "no turn is lost");
+}
+
+}  // namespace
+}  // namespace photon::checker
