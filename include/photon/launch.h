@@ -47,11 +47,11 @@ extern "C" {
 #define PH_LAUNCH_SIZE_VARIABLE "PHOTON_SIZE"
 
 enum {
-  PH_LAUNCH_MAGIC = 0x4c504850,      /**< "PHPL" in memory on a little-endian machine. */
-  PH_LAUNCH_VERSION = 1,             /**< Changes when a packet changes; both ends must agree. */
-  PH_LAUNCH_MAX_FORWARD = 1024,      /**< Bytes of body in FORWARD and DELIVER. */
-  PH_LAUNCH_MAX_FDS = 4,             /**< Descriptors in FORWARD and DELIVER. */
-  PH_LAUNCH_MAX_GATHER = 64 * 1024,  /**< Bytes of body in GATHER and GATHERED. */
+  PH_LAUNCH_MAGIC = 0x4c504850,     /**< "PHPL" in memory on a little-endian machine. */
+  PH_LAUNCH_VERSION = 1,            /**< Changes when a packet changes; both ends must agree. */
+  PH_LAUNCH_MAX_FORWARD = 1024,     /**< Bytes of body in FORWARD and DELIVER. */
+  PH_LAUNCH_MAX_FDS = 4,            /**< Descriptors in FORWARD and DELIVER. */
+  PH_LAUNCH_MAX_GATHER = 64 * 1024, /**< Bytes of body in GATHER and GATHERED. */
   PH_LAUNCH_SECRET_BYTES = 32
 };
 
@@ -69,49 +69,49 @@ typedef enum ph_launch_type {
 
 /** Begins every packet. magic, version and type keep their places in all versions. */
 typedef struct ph_launch_header {
-  uint32_t magic;       /**< PH_LAUNCH_MAGIC */
-  uint16_t version;     /**< PH_LAUNCH_VERSION */
-  uint16_t type;        /**< ph_launch_type */
-  uint32_t body_bytes;  /**< Bytes after the header; the packet is exactly that long. */
-  uint32_t rank;        /**< The other rank concerned; GATHERED: the first one in the body. */
-  uint32_t count;       /**< GATHERED: ranks in the body. */
+  uint32_t magic;      /**< PH_LAUNCH_MAGIC */
+  uint16_t version;    /**< PH_LAUNCH_VERSION */
+  uint16_t type;       /**< ph_launch_type */
+  uint32_t body_bytes; /**< Bytes after the header; the packet is exactly that long. */
+  uint32_t rank;       /**< The other rank concerned; GATHERED: the first one in the body. */
+  uint32_t count;      /**< GATHERED: ranks in the body. */
   uint32_t reserved;
-  uint64_t sequence;    /**< Number of a gather, from 1. */
+  uint64_t sequence; /**< Number of a gather, from 1. */
 } ph_launch_header;
 
 /** Body of WELCOME. */
 typedef struct ph_launch_welcome {
   uint32_t rank;
-  uint32_t size;        /**< Ranks in the job. */
-  uint32_t local_size;  /**< Ranks of the job on this host. */
+  uint32_t size;       /**< Ranks in the job. */
+  uint32_t local_size; /**< Ranks of the job on this host. */
   uint32_t reserved;
   uint8_t secret[PH_LAUNCH_SECRET_BYTES]; /**< The same on every rank, different in every job. */
 } ph_launch_welcome;
 
 /** Why a rank was refused. */
 typedef enum ph_launch_refusal {
-  PH_LAUNCH_WRONG_VERSION = 1,  /**< The launcher speaks ph_launch_refused.version. */
-  PH_LAUNCH_TAKEN = 2,          /**< A second HELLO: this rank has joined already. */
-  PH_LAUNCH_MALFORMED = 3,      /**< A packet made no sense; the channel is closed. */
-  PH_LAUNCH_SIZES_DIFFER = 4    /**< Ranks contributed different sizes to gather `sequence`. */
+  PH_LAUNCH_WRONG_VERSION = 1, /**< The launcher speaks ph_launch_refused.version. */
+  PH_LAUNCH_TAKEN = 2,         /**< A second HELLO: this rank has joined already. */
+  PH_LAUNCH_MALFORMED = 3,     /**< A packet made no sense; the channel is closed. */
+  PH_LAUNCH_SIZES_DIFFER = 4   /**< Ranks contributed different sizes to gather `sequence`. */
 } ph_launch_refusal;
 
 /** Body of REFUSED. */
 typedef struct ph_launch_refused {
-  uint32_t reason;   /**< ph_launch_refusal */
-  uint32_t version;  /**< The launcher's. */
+  uint32_t reason;  /**< ph_launch_refusal */
+  uint32_t version; /**< The launcher's. */
 } ph_launch_refused;
 
 /** How a rank ended. */
 typedef enum ph_launch_end {
-  PH_LAUNCH_EXITED = 1,  /**< value = exit status */
-  PH_LAUNCH_KILLED = 2,  /**< value = signal */
-  PH_LAUNCH_CLOSED = 3   /**< It closed its channel, or was cut off; value = 0 */
+  PH_LAUNCH_EXITED = 1, /**< value = exit status */
+  PH_LAUNCH_KILLED = 2, /**< value = signal */
+  PH_LAUNCH_CLOSED = 3  /**< It closed its channel, or was cut off; value = 0 */
 } ph_launch_end;
 
 /** Body of GONE. */
 typedef struct ph_launch_gone {
-  uint32_t how;    /**< ph_launch_end */
+  uint32_t how; /**< ph_launch_end */
   int32_t value;
 } ph_launch_gone;
 

@@ -130,9 +130,10 @@ base::Result<> CallbackBoot::exchange_cards(const Card& own) {
   }
   if (std::memcmp(&cards[bootstrap_.rank], &own, sizeof own) != 0) {
     return base::Error{.status = PH_ERR_BOOTSTRAP,
-                       .what = "the bootstrap's allgather does not return this rank's own data at "
-                               "its place; are two ranks called " +
-                               std::to_string(bootstrap_.rank) + "?"};
+                       .what =
+                           "the bootstrap's allgather does not return this rank's own data at "
+                           "its place; are two ranks called " +
+                           std::to_string(bootstrap_.rank) + "?"};
   }
   secret_ = cards[0].nonce;
   return {};
@@ -158,8 +159,8 @@ base::Result<bool> CallbackBoot::send(Rank to, std::span<const std::byte> bytes,
   const DatagramHeader header{kDatagramMagic, rank(), static_cast<std::uint32_t>(bytes.size()), 0,
                               secret_};
   const bool was_empty = peer.outbox.empty();
-  const auto sent = peer.outbox.post(
-      peer.socket.get(), {.header = bytes_of(header), .body = bytes, .fds = fds});
+  const auto sent =
+      peer.outbox.post(peer.socket.get(), {.header = bytes_of(header), .body = bytes, .fds = fds});
   if (!sent) return sent.error();
   if (*sent == Sent::full) return queue_full(to);
   if (*sent == Sent::gone) {
@@ -272,9 +273,8 @@ std::optional<Rank> CallbackBoot::accept(Arrival arrival, std::span<const std::b
       arrival.fds.size() > kMaxMessageFds || peers_[header.from].seen == Seen::gone) {
     return std::nullopt;
   }
-  inbox_.push({.from = header.from,
-               .bytes = {body.begin(), body.end()},
-               .fds = std::move(arrival.fds)});
+  inbox_.push(
+      {.from = header.from, .bytes = {body.begin(), body.end()}, .fds = std::move(arrival.fds)});
   return header.from;
 }
 
@@ -282,8 +282,7 @@ base::Result<> CallbackBoot::allgather(std::span<const std::byte> mine, std::spa
                                        const std::function<void()>& serve) {
   if (auto checked = check_gather(mine.size(), all.size(), size()); !checked) return checked;
   if (serve) serve();
-  const int status =
-      bootstrap_.allgather(bootstrap_.user, mine.data(), all.data(), mine.size());
+  const int status = bootstrap_.allgather(bootstrap_.user, mine.data(), all.data(), mine.size());
   if (status != 0) return callback_failed("allgather", status);
   return {};
 }

@@ -71,8 +71,8 @@ bool reachable(const Card& one, const Card& other) {
 }
 
 Process watch_process(const Card& own, const Card& other) {
-  const bool comparable = own.pid_namespace != 0 && own.pid_namespace == other.pid_namespace &&
-                          own.host == other.host;
+  const bool comparable =
+      own.pid_namespace != 0 && own.pid_namespace == other.pid_namespace && own.host == other.host;
   if (!comparable || own.pid == other.pid) return {};
   Process process;
   process.pidfd.reset(static_cast<int>(::syscall(SYS_pidfd_open, other.pid, 0)));

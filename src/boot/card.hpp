@@ -22,8 +22,8 @@ struct Card {
   std::uint64_t start_ticks = 0;        // with pid names a process for ever; 0: not known
   std::uint32_t pid = 0;
   std::uint32_t uid = 0;
-  Secret nonce{};                       // rank 0's is the job's secret
-  std::array<std::byte, 16> name{};     // random; the socket's name is derived from it
+  Secret nonce{};                    // rank 0's is the job's secret
+  std::array<std::byte, 16> name{};  // random; the socket's name is derived from it
 };
 static_assert(sizeof(Card) == 128);
 

@@ -246,8 +246,10 @@ base::Result<> LaunchBoot::gather_state(const Gather& gather) const {
   if (!lost_.empty()) return lost_error();
   if (gather.sizes_differ) {
     return base::Error{.status = PH_ERR_BOOTSTRAP,
-                       .what = "ranks called allgather with different sizes, or one called "
-                               "barrier; here " + std::to_string(gather.size_bytes) + " bytes"};
+                       .what =
+                           "ranks called allgather with different sizes, or one called "
+                           "barrier; here " +
+                           std::to_string(gather.size_bytes) + " bytes"};
   }
   const std::uint64_t number = gather_ ? gathers_ : gathers_ + 1;
   for (Rank peer = 0; peer < ends_.size(); ++peer) {

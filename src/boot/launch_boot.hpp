@@ -38,7 +38,7 @@ class LaunchBoot final : public Boot {
   struct Gather {
     std::size_t size_bytes;  // per rank
     std::span<std::byte> all;
-    Rank next = 0;           // ranks below it have arrived
+    Rank next = 0;  // ranks below it have arrived
     bool sizes_differ = false;
   };
   struct End {
@@ -76,7 +76,7 @@ class LaunchBoot final : public Boot {
   std::vector<std::byte> buffer_;
   std::uint64_t gathers_ = 0;  // numbers used so far
   Gather* gather_ = nullptr;
-  std::string lost_;           // why; empty: connected
+  std::string lost_;  // why; empty: connected
   bool loss_told_ = false;
 };
 

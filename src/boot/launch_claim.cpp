@@ -16,9 +16,9 @@ namespace photon::boot {
 namespace {
 
 base::Error refuse(std::string_view fd_text, const char* why) {
-  return {.status = PH_ERR_BOOTSTRAP,
-          .what = std::string(PH_LAUNCH_FD_VARIABLE "=").append(fd_text.substr(0, 32)) + ": " +
-                  why};
+  return {
+      .status = PH_ERR_BOOTSTRAP,
+      .what = std::string(PH_LAUNCH_FD_VARIABLE "=").append(fd_text.substr(0, 32)) + ": " + why};
 }
 
 constexpr const char* kTaken =
@@ -43,8 +43,8 @@ bool name_it(int fd) {
   std::memcpy(name.sun_path, prefix.data(), prefix.size());
   std::memcpy(name.sun_path + prefix.size(), random.data(), random.size());
   const auto name_bytes = offsetof(sockaddr_un, sun_path) + prefix.size() + random.size();
-  return ::bind(fd, reinterpret_cast<const sockaddr*>(&name),
-                static_cast<socklen_t>(name_bytes)) == 0;
+  return ::bind(fd, reinterpret_cast<const sockaddr*>(&name), static_cast<socklen_t>(name_bytes)) ==
+         0;
 }
 
 }  // namespace
@@ -67,8 +67,9 @@ base::Result<base::UniqueFd> claim_launch_fd(std::string_view fd_text) {
   // went to something else after the first context had closed it.
   if (flags & FD_CLOEXEC) return refuse(fd_text, kTaken);
   if (socket_option(fd, SO_DOMAIN) != AF_UNIX || socket_option(fd, SO_TYPE) != SOCK_SEQPACKET) {
-    return refuse(fd_text, "that descriptor is not a launcher's socket; unset it, or start the "
-                           "program with photonrun");
+    return refuse(fd_text,
+                  "that descriptor is not a launcher's socket; unset it, or start the "
+                  "program with photonrun");
   }
   if (!name_it(fd)) return refuse(fd_text, kTaken);
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) return base::system_error("FD_CLOEXEC");

@@ -23,15 +23,15 @@ base::Result<> check_message(Destination destination, std::size_t size_bytes,
 
 base::Result<> check_gather(std::size_t mine_bytes, std::size_t all_bytes, std::uint32_t size) {
   if (mine_bytes > kMaxGatherBytes) {
-    return base::Error{.status = PH_ERR_ARGUMENT,
-                       .what = "allgather of " + std::to_string(mine_bytes) +
-                               " bytes per rank; at most 65536"};
+    return base::Error{
+        .status = PH_ERR_ARGUMENT,
+        .what = "allgather of " + std::to_string(mine_bytes) + " bytes per rank; at most 65536"};
   }
   if (all_bytes != mine_bytes * size) {
     return base::Error{.status = PH_ERR_ARGUMENT,
-                       .what = "allgather result of " + std::to_string(all_bytes) +
-                               " bytes for " + std::to_string(size) + " ranks with " +
-                               std::to_string(mine_bytes) + " bytes each"};
+                       .what = "allgather result of " + std::to_string(all_bytes) + " bytes for " +
+                               std::to_string(size) + " ranks with " + std::to_string(mine_bytes) +
+                               " bytes each"};
   }
   return {};
 }

@@ -65,8 +65,14 @@ base::Result<Sent> send_packet(int socket, const Packet& packet) {
     switch (errno) {
       case EINTR: continue;
       // ENOBUFS, ENOMEM, ETOOMANYREFS (descriptors of this user in flight) pass as others receive.
-      case EAGAIN: case ENOBUFS: case ENOMEM: case ETOOMANYREFS: return Sent::full;
-      case ECONNREFUSED: case ECONNRESET: case EPIPE: case ENOTCONN: return Sent::gone;
+      case EAGAIN:
+      case ENOBUFS:
+      case ENOMEM:
+      case ETOOMANYREFS: return Sent::full;
+      case ECONNREFUSED:
+      case ECONNRESET:
+      case EPIPE:
+      case ENOTCONN: return Sent::gone;
       default: return base::system_error("sendmsg to another rank or the launcher");
     }
   }

@@ -79,7 +79,8 @@ TEST(LaunchRank, DISABLED_gathers) {
   ASSERT_TRUE(boot->allgather(boot->secret(), secrets, [] {}));
   for (std::size_t rank = 0; rank < boot->size(); ++rank) {
     EXPECT_EQ(std::memcmp(&secrets[rank * sizeof(boot::Secret)], boot->secret().data(),
-                          sizeof(boot::Secret)), 0);
+                          sizeof(boot::Secret)),
+              0);
   }
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(boot->barrier([] {}));
 }
@@ -204,9 +205,7 @@ TEST(LaunchProtocol, gathers_of_all_sizes_between_8_ranks) {
   expect_success(ranks_of("gathers", "8"));
 }
 TEST(LaunchProtocol, a_job_of_one_rank) { expect_success(ranks_of("gathers", "1")); }
-TEST(LaunchProtocol, thirty_two_ranks_on_few_cores) {
-  expect_success(ranks_of("gathers", "32"));
-}
+TEST(LaunchProtocol, thirty_two_ranks_on_few_cores) { expect_success(ranks_of("gathers", "32")); }
 TEST(LaunchProtocol, messages_and_descriptors_from_all_to_all_in_order) {
   expect_success(ranks_of("exchanges", "8"));
 }

@@ -35,8 +35,7 @@ TEST_P(PhotonrunEnds, by_a_signal_takes_all_ranks_along) {
   job.expect_nothing_left();
 }
 
-INSTANTIATE_TEST_SUITE_P(Signals, PhotonrunEnds,
-                         testing::Values(SIGINT, SIGTERM, SIGHUP, SIGQUIT));
+INSTANTIATE_TEST_SUITE_P(Signals, PhotonrunEnds, testing::Values(SIGINT, SIGTERM, SIGHUP, SIGQUIT));
 
 TEST(Photonrun, killed_by_force_takes_all_ranks_along) {
   Launched job(ranks(kWaiting));
@@ -123,8 +122,8 @@ TEST(Photonrun, ends_stopped_ranks) {
 }
 
 TEST(Photonrun, killed_by_force_ends_an_inner_job_too) {
-  const std::string inner = std::string("exec ") + PHOTON_BIN_DIR +
-                            "/photonrun -n 2 sh -c 'echo ready; exec sleep 1000'";
+  const std::string inner =
+      std::string("exec ") + PHOTON_BIN_DIR + "/photonrun -n 2 sh -c 'echo ready; exec sleep 1000'";
   Launched job(ranks(inner));
   job.await_lines(6);
   job.signal(SIGKILL);

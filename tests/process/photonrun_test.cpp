@@ -115,7 +115,8 @@ TEST(Photonrun, gives_ranks_no_descriptor_but_the_channel) {
   for (const char* const label : {"[0] ", "[1] ", "[2] "}) {
     EXPECT_EQ(std::ranges::count_if(
                   lines, [label](const std::string& line) { return line.starts_with(label); }),
-              static_cast<std::ptrdiff_t>(expected)) << job.out;
+              static_cast<std::ptrdiff_t>(expected))
+        << job.out;
   }
 }
 
@@ -160,17 +161,19 @@ TEST(Photonrun, says_why_a_program_cannot_be_started) {
 }
 
 TEST(Photonrun, ends_the_job_when_its_time_is_up_and_says_who_still_ran) {
-  Launched job(shell({"-n", "4", "--timeout", "0.5"},
-                     "[ $PHOTON_RANK = 1 ] && exit 0; exec sleep 1000"));
+  Launched job(
+      shell({"-n", "4", "--timeout", "0.5"}, "[ $PHOTON_RANK = 1 ] && exit 0; exec sleep 1000"));
   EXPECT_EQ(job.wait(), 124);
   EXPECT_EQ(job.err, "photonrun: after 0.5 s ranks 0, 2-3 still ran; ended\n");
   job.expect_nothing_left();
 }
 
 TEST(Photonrun, refuses_what_it_does_not_understand) {
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{}, {"--no-such-option", "true"}, {"-n", "0", "true"},
-        {"--env", "novalue", "true"}, {"-n", "x", "true"}}) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"--no-such-option", "true"},
+                                                    {"-n", "0", "true"},
+                                                    {"--env", "novalue", "true"},
+                                                    {"-n", "x", "true"}}) {
     Launched job(arguments);
     EXPECT_EQ(job.wait(), 125);
     EXPECT_NE(job.err, "");
@@ -193,12 +196,12 @@ TEST(Photonrun, prints_help_with_examples_and_its_version) {
 }
 
 TEST(Photonrun, inner_ranks_belong_to_the_inner_job) {
-  const std::string inner = std::string(PHOTON_BIN_DIR) +
-                            "/photonrun -n 2 sh -c 'echo $PHOTON_RANK of $PHOTON_SIZE'";
+  const std::string inner =
+      std::string(PHOTON_BIN_DIR) + "/photonrun -n 2 sh -c 'echo $PHOTON_RANK of $PHOTON_SIZE'";
   Launched job(shell({"-n", "3"}, inner));
   EXPECT_EQ(job.wait(), 0);
-  EXPECT_EQ(sorted_lines(job.out), (std::vector<std::string>{"0 of 2", "0 of 2", "0 of 2",
-                                                             "1 of 2", "1 of 2", "1 of 2"}));
+  EXPECT_EQ(sorted_lines(job.out),
+            (std::vector<std::string>{"0 of 2", "0 of 2", "0 of 2", "1 of 2", "1 of 2", "1 of 2"}));
   job.expect_nothing_left();
 }
 

@@ -44,8 +44,7 @@ base::UniqueFd connect_as_stranger(const std::string& name) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   name.copy(address.sun_path + 1, sizeof address.sun_path - 1, 1);  // the @ stands for a zero
   base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  const auto address_bytes =
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  const auto address_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
   EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), address_bytes), 0);
   return socket;
 }

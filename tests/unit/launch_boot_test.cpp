@@ -180,8 +180,7 @@ TEST_F(LaunchBootTest, different_sizes_end_the_gather_but_not_the_job) {
   const auto boot = open(0, 2);
   EXPECT_EQ(boot->barrier([&] { refuse(PH_LAUNCH_SIZES_DIFFER, 1); }).error().status,
             PH_ERR_BOOTSTRAP);
-  EXPECT_TRUE(boot->barrier(
-      [&] { say({.type = PH_LAUNCH_GATHERED, .count = 2, .sequence = 2}); }));
+  EXPECT_TRUE(boot->barrier([&] { say({.type = PH_LAUNCH_GATHERED, .count = 2, .sequence = 2}); }));
 }
 
 TEST_F(LaunchBootTest, the_launchers_end_is_told_once_after_what_it_delivered) {
@@ -205,14 +204,19 @@ TEST_F(LaunchBootTest, the_launchers_end_ends_a_gather) {
 TEST_F(LaunchBootTest, malformed_packets_are_an_error_never_a_crash) {
   const std::string short_one(7, 'x');
   const std::string long_one(100, 'x');
-  const ph_launch_header wrong_size{.magic = PH_LAUNCH_MAGIC, .version = PH_LAUNCH_VERSION,
-                                    .type = PH_LAUNCH_DELIVER, .body_bytes = 5};
-  const ph_launch_header no_such_rank{.magic = PH_LAUNCH_MAGIC, .version = PH_LAUNCH_VERSION,
-                                      .type = PH_LAUNCH_DELIVER, .rank = 3};
-  const ph_launch_header no_such_type{.magic = PH_LAUNCH_MAGIC, .version = PH_LAUNCH_VERSION,
-                                      .type = 99};
-  const ph_launch_header future_gather{.magic = PH_LAUNCH_MAGIC, .version = PH_LAUNCH_VERSION,
-                                       .type = PH_LAUNCH_GATHERED, .count = 3, .sequence = 9};
+  const ph_launch_header wrong_size{.magic = PH_LAUNCH_MAGIC,
+                                    .version = PH_LAUNCH_VERSION,
+                                    .type = PH_LAUNCH_DELIVER,
+                                    .body_bytes = 5};
+  const ph_launch_header no_such_rank{
+      .magic = PH_LAUNCH_MAGIC, .version = PH_LAUNCH_VERSION, .type = PH_LAUNCH_DELIVER, .rank = 3};
+  const ph_launch_header no_such_type{
+      .magic = PH_LAUNCH_MAGIC, .version = PH_LAUNCH_VERSION, .type = 99};
+  const ph_launch_header future_gather{.magic = PH_LAUNCH_MAGIC,
+                                       .version = PH_LAUNCH_VERSION,
+                                       .type = PH_LAUNCH_GATHERED,
+                                       .count = 3,
+                                       .sequence = 9};
   for (const auto bytes : {as_bytes(short_one), as_bytes(long_one), boot::bytes_of(wrong_size),
                            boot::bytes_of(no_such_rank), boot::bytes_of(no_such_type),
                            boot::bytes_of(future_gather)}) {

@@ -68,9 +68,9 @@ TEST(LaunchClaim, exactly_one_of_many_threads_gets_it) {
 
 TEST(LaunchClaim, refuses_what_is_not_a_launchers_socket) {
   auto stream = make_channel(SOCK_STREAM);
-  for (const std::string& text : {std::string("x"), std::string("-1"), std::string("3x"),
-                                 std::string("99999999999"), std::string("65000"),
-                                 std::to_string(stream[0].get())}) {
+  for (const std::string& text :
+       {std::string("x"), std::string("-1"), std::string("3x"), std::string("99999999999"),
+        std::string("65000"), std::to_string(stream[0].get())}) {
     EXPECT_EQ(claim_status(text), PH_ERR_BOOTSTRAP) << text;
   }
 }

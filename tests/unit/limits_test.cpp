@@ -24,9 +24,7 @@ TEST(BootLimits, a_full_queue_names_the_rank_and_is_no_failure) {
   EXPECT_EQ(queue_full(3).rank, 3u);
 }
 
-TEST(BootLimits, secrets_differ) {
-  EXPECT_NE(*random_secret(), *random_secret());
-}
+TEST(BootLimits, secrets_differ) { EXPECT_NE(*random_secret(), *random_secret()); }
 
 }  // namespace
 }  // namespace photon::boot

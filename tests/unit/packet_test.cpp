@@ -66,8 +66,9 @@ TEST(Packet, a_full_socket_refuses_without_blocking) {
 TEST(Packet, a_bad_descriptor_is_an_error) {
   const Ends ends = make_ends(SOCK_SEQPACKET);
   const std::array<int, 1> fds{-1};
-  EXPECT_EQ(boot::send_packet(ends.a.get(), {.header = as_bytes("x"), .fds = fds})
-                .error().native_errno, EBADF);
+  EXPECT_EQ(
+      boot::send_packet(ends.a.get(), {.header = as_bytes("x"), .fds = fds}).error().native_errno,
+      EBADF);
   EXPECT_FALSE(boot::duplicate(fds));
 }
 

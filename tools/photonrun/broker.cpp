@@ -91,8 +91,8 @@ void Broker::serve(unsigned rank, Pace pace) {
     if (got == Io::closed) return over(rank, {.how = PH_LAUNCH_CLOSED, .value = 0});
     if (got == Io::malformed || !dispatch(rank, std::move(packet), pace)) {
       if (channel.state() == Channel::State::over) return;
-      complaints_.push_back(fmt::format(
-          "rank {} sent the launcher a malformed packet; its channel is closed", rank));
+      complaints_.push_back(
+          fmt::format("rank {} sent the launcher a malformed packet; its channel is closed", rank));
       return over(rank, {.how = PH_LAUNCH_CLOSED, .value = 0}, refusal(PH_LAUNCH_MALFORMED));
     }
   }

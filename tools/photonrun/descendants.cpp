@@ -60,7 +60,8 @@ void end_all_descendants() {
   constexpr int kMaxBlindRounds = 2000;  // of a millisecond each: /proc may be missing
   for (int blind_rounds = 0; blind_rounds < kMaxBlindRounds;) {
     pid_t reaped;
-    while ((reaped = ::waitpid(-1, nullptr, WNOHANG)) > 0) {}
+    while ((reaped = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
+    }
     if (reaped < 0 && errno == ECHILD) return;
     const std::vector<pid_t> found = children();
     // Only this thread reaps, so a child seen here is still ours when the signal goes out.

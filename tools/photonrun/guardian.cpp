@@ -48,9 +48,9 @@ void leave_outer_job() {
   const int fd = std::atoi(text);
   int domain = 0;
   socklen_t domain_bytes = sizeof domain;
-  const bool is_channel =
-      fd > STDERR_FILENO &&
-      ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_bytes) == 0 && domain == AF_UNIX;
+  const bool is_channel = fd > STDERR_FILENO &&
+                          ::getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &domain_bytes) == 0 &&
+                          domain == AF_UNIX;
   if (is_channel) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
@@ -59,9 +59,8 @@ void leave_outer_job() {
 [[noreturn]] void be_launcher(const Options& options, Signals& signals, Fd lifeline) {
   int status = 125;
   try {
-    LaunchPlan plan{.options = options,
-                    .signals = signals,
-                    .program = find_program(options.command.front())};
+    LaunchPlan plan{
+        .options = options, .signals = signals, .program = find_program(options.command.front())};
     if (::isatty(STDIN_FILENO)) plan.terminal_group = ::getpgrp();
     ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
     ::setpgid(0, 0);
@@ -88,7 +87,8 @@ int guard(pid_t launcher, const Signals& signals) {
     int wait_status = 0;
     pid_t pid;
     // The launcher alone: its pid stays ours until here. Others we inherit are reaped below.
-    while ((pid = ::waitpid(launcher, &wait_status, WNOHANG)) < 0 && errno == EINTR) {}
+    while ((pid = ::waitpid(launcher, &wait_status, WNOHANG)) < 0 && errno == EINTR) {
+    }
     if (pid == launcher) {
       end_all_descendants();
       if (!WIFSIGNALED(wait_status)) return WEXITSTATUS(wait_status);

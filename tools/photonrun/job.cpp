@@ -121,8 +121,8 @@ void Job::reap() {
   }
   for (const unsigned rank : ended) {
     const End& end = *ranks_[rank].end();
-    broker_.rank_ended(rank, {.how = end.by_signal ? PH_LAUNCH_KILLED : PH_LAUNCH_EXITED,
-                              .value = end.value});
+    broker_.rank_ended(
+        rank, {.how = end.by_signal ? PH_LAUNCH_KILLED : PH_LAUNCH_EXITED, .value = end.value});
   }
   note_ends(ended);
 }

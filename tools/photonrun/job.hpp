@@ -60,7 +60,7 @@ class Job {
   std::optional<int> status_;  // decided by the first thing that ended the job
   std::optional<Clock::time_point> time_limit_;
   std::optional<Clock::time_point> kill_time_;
-  bool abandoned_ = false;     // the guardian is gone: nobody reads what we would say
+  bool abandoned_ = false;  // the guardian is gone: nobody reads what we would say
 };
 
 }  // namespace photonrun

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxLineBytes = 1 << 20;     // longer ones are broken
 
 // A pipe is writable when a page of it is free (pipe(7)); files never make a writer wait for long.
 std::size_t piece_bytes_of(int fd) {
-  struct stat status{};
+  struct stat status {};
   return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? 1 << 16 : PIPE_BUF;
 }
 

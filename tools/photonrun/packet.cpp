@@ -50,8 +50,7 @@ Io read_packet(int socket, Packet& packet) {
   if (size == 0) return Io::closed;
   const std::size_t size_bytes = static_cast<std::size_t>(size);
   const bool whole = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 &&
-                     size_bytes >= sizeof packet.header &&
-                     packet.header.magic == PH_LAUNCH_MAGIC &&
+                     size_bytes >= sizeof packet.header && packet.header.magic == PH_LAUNCH_MAGIC &&
                      size_bytes - sizeof packet.header == packet.header.body_bytes;
   if (!whole) return Io::malformed;
   packet.body = std::make_shared<Bytes>(body.begin(), body.begin() + packet.header.body_bytes);
@@ -59,9 +58,8 @@ Io read_packet(int socket, Packet& packet) {
 }
 
 Io write_packet(int socket, const Packet& packet) {
-  std::array<iovec, 2> parts{
-      {{const_cast<ph_launch_header*>(&packet.header), sizeof packet.header},
-       {const_cast<std::byte*>(packet.body->data()), packet.body->size()}}};
+  std::array<iovec, 2> parts{{{const_cast<ph_launch_header*>(&packet.header), sizeof packet.header},
+                              {const_cast<std::byte*>(packet.body->data()), packet.body->size()}}};
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();

@@ -99,8 +99,7 @@ RankProcess::RankProcess(unsigned rank, const LaunchPlan& plan, Fd channel, Fd o
     : rank_(rank), own_group_(rank != 0 || plan.terminal_group == 0) {
   Pipe report = make_pipe();
   const pid_t group = own_group_ ? 0 : plan.terminal_group;
-  const ChildSetup setup{rank,          plan,         ::getpid(),  group,
-                         channel.get(), output.get(), error.get()};
+  const ChildSetup setup{rank, plan, ::getpid(), group, channel.get(), output.get(), error.get()};
   pid_ = ::fork();
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
   if (pid_ == 0) become_program(setup, report.write.get());

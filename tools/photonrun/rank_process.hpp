@@ -19,16 +19,16 @@ namespace photonrun {
 struct LaunchPlan {
   const Options& options;
   const Signals& signals;
-  std::string program;           // found
+  std::string program;  // found
   // Rank 0's group if it reads a terminal, which only the foreground group may; else 0.
   pid_t terminal_group = 0;
-  rlimit file_limit{};           // as photonrun was started; the launcher raises its own
+  rlimit file_limit{};  // as photonrun was started; the launcher raises its own
 };
 
 // How a process ended; exec_errno is set if it never became the program.
 struct End {
   bool by_signal = false;
-  int value = 0;                 // exit status or signal
+  int value = 0;  // exit status or signal
   int exec_errno = 0;
 
   bool failed() const { return by_signal || value != 0; }

@@ -10,11 +10,10 @@
 namespace photonrun {
 namespace {
 
-constexpr int kForwarded[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
-                              SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+constexpr int kForwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
 bool is_ignored(int number) {
-  struct sigaction action{};
+  struct sigaction action {};
   return ::sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
