@@ -71,6 +71,7 @@ void set_environment(const ChildSetup& setup, int channel) {
   if (channel < 0) channel = ::fcntl(setup.channel, F_DUPFD, 3);
   set_environment(setup, channel);
   std::vector<char*> arguments;
+  arguments.reserve(setup.plan.options.command.size() + 1);
   for (const std::string& argument : setup.plan.options.command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
   }
