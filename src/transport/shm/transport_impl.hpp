@@ -119,7 +119,10 @@ class ShmTransport final : public Transport {
   std::vector<std::uint64_t> heard_;  // bells as seen last
   std::size_t next_linked_ = 0;
   std::uint64_t polls_count_ = 0;
-  std::int64_t offered_ns_ = 0;   // when our last offer went out
+  std::int64_t offered_ns_ = 0;  // when our last offer went out
+  std::int64_t clock_ns_ = 0;    // when poll() read the clock last, and how many polls ago
+  unsigned clock_skipped_ = 0;
+  unsigned clock_skips_ = 1;
   std::int64_t received_ns_ = 0;  // last call of boot_.receive()
 
   Flag boot_due_;     // receive in the next poll
