@@ -24,6 +24,9 @@ struct ph_context {
 
 namespace photon::api {
 
+// Leaves the words for a call that the lane refused, and hands its status back.
+ph_status refused(ph_context& context, ph_status status) noexcept;
+
 // Runs `call(engine, guard)` in the context's lane. No exception crosses the ABI: the only one that
 // the core throws is bad_alloc.
 template <class Call>
@@ -31,7 +34,7 @@ inline ph_status in_lane(ph_context* context, Call call) noexcept {
   if (context == nullptr) return PH_ERR_STATE;
   engine::LaneGuard guard(*context->lane);
   if (guard.status() != PH_OK) [[unlikely]]
-    return guard.status();
+    return refused(*context, guard.status());
   try {
     return call(*context->engine, guard);
   } catch (const std::bad_alloc&) {

@@ -93,6 +93,8 @@ Peer& Engine::make_peer(Rank rank) {
   Peer& peer = *peers_[rank];
   peer.rank = rank;
   contacted_.push_back(&peer);
+  local_ready_.reserve(contacted_.size());
+  stash_ready_.reserve(contacted_.size());
   adopt_link(peer);
   return peer;
 }
@@ -111,6 +113,7 @@ void Engine::adopt_link(Peer& peer) {
   }
   peer.kick_always = link.kick_always;
   peer.fenced = link.fenced;
+  peer.tells_always = link.kick_always || link.fenced;
   peer.regions = link.peer_regions;
   if (!peer.has_rx && link.rx_lines != nullptr) {
     peer.has_rx = true;
@@ -143,7 +146,8 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
   if (peer.broken != PH_OK) return;
   peer.broken = status;
   peer.state = status == PH_ERR_DEPARTED ? Peer::State::departed : Peer::State::dead;
-  if (status != PH_ERR_DEPARTED) {
+  // A rank that leaves, or dies without having met us, is no news.
+  if (status != PH_ERR_DEPARTED && peer.link != nullptr) {
     fail(status, peer.rank, std::move(what));
     PHOTON_LOG(log_, warn, "rank %u: %s", peer.rank, last_error_.what.c_str());
   }
@@ -153,7 +157,7 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
 }
 
 void Engine::fail_all(Peer& peer) {
-  peer.budget = 0;
+  settle(peer);
   peer.replies.clear();
   peer.serves.clear();
   const ph_status status = peer.broken;
@@ -183,13 +187,13 @@ void Engine::heat(Peer& peer) {
   if (peer.hot || !peer.has_rx || peer.broken != PH_OK) return;
   peer.hot = true;
   hot_.push_back(&peer);
-  peer.rx.credits()->cold.store(0, std::memory_order_relaxed);
+  peer.rx.credits()->set_cold(false);
 }
 
 void Engine::cool(Peer& peer) {
   if (!peer.hot) return;
   peer.hot = false;
-  peer.rx.credits()->cold.store(1, std::memory_order_relaxed);
+  peer.rx.credits()->set_cold(true);
   std::erase(hot_, &peer);
 }
 
@@ -232,6 +236,8 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
     peers_[rank] = std::make_unique<Peer>();
     peers_[rank]->rank = rank;
     contacted_.push_back(peers_[rank].get());
+    local_ready_.reserve(contacted_.size());
+    stash_ready_.reserve(contacted_.size());
   }
   Peer& peer = *peers_[rank];
   while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {

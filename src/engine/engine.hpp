@@ -1,11 +1,11 @@
 // The engine of one rank: posts, moves, receives, completes. One place for all state of a lane.
 //
-// Invariants: events_free + events promised or waiting = `requests`, where every accepted operation
+// Invariants: events_free_ + runways + events promised or waiting = `requests`, where every accepted operation
 // that may yet produce a completion has its event promised (it may go below zero only by reports
 // of operations refused after their completion); a peer with anything queued stands in busy_.
 // Owner: the context. Threads: every member is called with the lane's lock held; wait(), flush()
 // and finalize() give it up while they sleep. Split by verb: contact, put, get, send, work,
-// receive, probe, wait, memory, finalize.
+// receive, probe, wait, regions, finalize.
 #pragma once
 
 #include <photon/context.h>
@@ -25,6 +25,8 @@
 #include "engine/block_pool.hpp"
 #include "engine/lane.hpp"
 #include "engine/peer.hpp"
+#include "engine/peer_list.hpp"
+#include "engine/record_io.hpp"
 #include "engine/region_book.hpp"
 #include "engine/request.hpp"
 #include "engine/taker.hpp"
@@ -44,6 +46,10 @@ class Engine final : private transport::Sink {
   ~Engine();
 
   // put.cpp, get.cpp, fence.cpp
+  enum class Fast : std::uint8_t { no, done, tell };
+  // The fast path alone: no = nothing was done; tell = done, and finish_put() is due.
+  Fast try_put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) noexcept;
+  void finish_put(Rank rank) noexcept;
   ph_status put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
   ph_status put(Rank rank, const ph_put_args& args);
   ph_status get(Rank rank, const ph_get_args& args);
@@ -60,7 +66,7 @@ class Engine final : private transport::Sink {
   }
   void serve() { progress(nullptr); }
 
-  // memory.cpp
+  // regions.cpp
   ph_status add_region(const ph_region& range, std::uint32_t access, ph_region& region);
   ph_status remove_region(std::uint64_t key);
   ph_status find_region(const ph_region& range, ph_region& region);
@@ -116,7 +122,9 @@ class Engine final : private transport::Sink {
   void cool_idle();
 
   // send.cpp
-  bool refill(Peer& peer) noexcept;
+  bool grant_runway(Peer& peer) noexcept;
+  void settle(Peer& peer) noexcept;
+  bool events_left() noexcept;
   bool has_ledger(Peer& peer) noexcept;
   bool send(Peer& peer, const Outgoing& out);
   void nudge(Peer& peer) noexcept;
@@ -130,7 +138,6 @@ class Engine final : private transport::Sink {
   // put.cpp
   ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
   ph_status check_put(Rank rank, const ph_put_args& args);
-  ph_status put_small(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
   bool put_now(Peer& peer, const ph_put_args& args);
   ph_status put_queued(Peer& peer, const ph_put_args& args);
   Request::Kind choose(Peer& peer, const ph_put_args& args);
@@ -165,6 +172,7 @@ class Engine final : private transport::Sink {
 
   // receive.cpp, serve.cpp
   bool receive(Peer& peer, Taker* taker);
+  bool take_small(Peer& peer, std::uint64_t header, Taker* taker) noexcept;
   bool handle(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
@@ -193,7 +201,7 @@ class Engine final : private transport::Sink {
   std::int64_t sleep_limit_us(std::int64_t timeout_us);
   void news();
 
-  // memory.cpp, finalize.cpp
+  // regions.cpp, finalize.cpp
   bool wait_for_copies(std::int64_t slot);
   void dismiss_waiters(LaneGuard& guard);
   bool all_sent();
@@ -211,8 +219,8 @@ class Engine final : private transport::Sink {
   std::vector<Peer*> contacted_;
   std::vector<Peer*> hot_;
   std::vector<Peer*> busy_;
-  std::vector<Peer*> local_ready_;
-  std::vector<Peer*> stash_ready_;
+  PeerList local_ready_;
+  PeerList stash_ready_;
   std::int64_t events_free_;
   unsigned poll_interval_;
   unsigned empty_polls_ = 0;
@@ -234,44 +242,34 @@ class Engine final : private transport::Sink {
   std::uint64_t news_count_ = 0;  // under news_mutex_
 };
 
-// The fast path: a small put with 8-byte ids while nothing queues and credit is known.
-inline ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target,
-                                 ph_u64_ids ids) {
-  if (rank >= size_ || source.size_bytes > kLineRoom) return put_small(rank, source, target, ids);
+// A put of at most one line with 8-byte ids, on a runway. Nothing in it calls or allocates, so that
+// it needs no stack: every store here waits behind the lines on their way to the peer.
+[[gnu::always_inline]] inline Engine::Fast Engine::try_put_u64(Rank rank, ph_const_block source,
+                                                               ph_target target,
+                                                               ph_u64_ids ids) noexcept {
+  if (rank >= size_ || source.size_bytes > kLineRoom) return Fast::no;
   Peer* peer = peers_[rank].get();
-  if (peer == nullptr || peer->budget == 0 || events_free_ <= 0)
-    return put_small(rank, source, target, ids);
+  if (peer == nullptr || !peer->has_runway() || peer->local.full()) return Fast::no;
+  transport::Line& line = peer->tx.line(0);
   if (source.size_bytes != 0) {
-    if (source.data == nullptr || peer->regions == nullptr ||
+    if (source.data == nullptr ||
         check_access({peer->regions, config_.max_regions}, target, source.size_bytes,
                      PH_ACCESS_WRITE) != PH_OK)
-      return put_small(rank, source, target, ids);
-    ++peer->staged_sent;
+      return Fast::no;
+    line.words[0].set(target.address);
+    line.words[1].set(target.key);
+    copy_small(&line.words[3], static_cast<const std::byte*>(source.data), source.size_bytes);
   }
-  transport::Line& line = peer->tx.line(0);
-  line.words[0].set(target.address);
-  line.words[1].set(target.key);
   line.words[2].set(ids.remote);
-  if (source.size_bytes == 8)
-    std::memcpy(&line.words[3], source.data, 8);
-  else if (source.size_bytes != 0)
-    std::memcpy(&line.words[3], source.data, source.size_bytes);
   peer->tx.publish(wire::encode(wire::Kind::put, 8, 0) | std::uint64_t{source.size_bytes} << 48, 1);
-  --peer->budget;
-  ++peer->ledger_sent;
-  --events_free_;
-  peer->local.push({ids.local, 8, PH_OK});
+  peer->local.push_unchecked({ids.local, 8, PH_OK});
   if (!peer->local_ready) {
     peer->local_ready = true;
-    local_ready_.push_back(peer);
+    local_ready_.push(peer);
   }
-  if (peer->kick_always || (transport::Policy::light_barrier(),
-                            peer->credits->cold.load(std::memory_order_relaxed) != 0) ||
-      peer->fenced || waiters_ != 0) {
-    nudge(*peer);
-    if (waiters_ != 0) news();
-  }
-  return PH_OK;
+  transport::Policy::light_barrier();  // [asleep]
+  return peer->tells_always || waiters_ != 0 || peer->credits->is_cold() ? Fast::tell
+                                                                          : Fast::done;
 }
 
 }  // namespace photon::engine

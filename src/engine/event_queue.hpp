@@ -26,10 +26,12 @@ class EventQueue {
  public:
   bool empty() const noexcept { return head_ == tail_; }
   std::uint64_t size() const noexcept { return tail_ - head_; }
+  bool full() const noexcept { return tail_ - head_ == capacity_; }  // the next push allocates
   void push(const Event& event) {
-    if (tail_ - head_ == capacity_) grow();
+    if (full()) grow();
     events_[tail_++ & (capacity_ - 1)] = event;
   }
+  void push_unchecked(const Event& event) noexcept { events_[tail_++ & (capacity_ - 1)] = event; }
   const Event& front() const noexcept { return events_[head_ & (capacity_ - 1)]; }
   void pop() noexcept { ++head_; }
 

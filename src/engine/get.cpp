@@ -45,6 +45,7 @@ ph_status Engine::fence(Rank rank) {
   Peer* peer = nullptr;
   if (rank < size_ && peers_[rank] == nullptr) return PH_OK;  // nothing was ever sent
   if (const auto status = contact(rank, peer); status != PH_OK) return status;
+  settle(*peer);
   if (peer->idle() && peer->acks.empty() && peer->staged_sent == peer->staged_landed) return PH_OK;
   Request* request = requests_.take();
   if (request == nullptr) return again();

@@ -41,6 +41,14 @@ class Lane {
     }
     return enter_slow(held, true);
   }
+  // Only if the lane is running and this thread has the bias; leave_biased() gives it back.
+  bool try_enter(Held& held) noexcept {
+    if (!gate_->lock.try_biased(self(), held)) return false;
+    if (gate_->open) [[likely]] return true;
+    gate_->lock.unlock_biased(held);
+    return false;
+  }
+  void leave_biased(Held held) noexcept { gate_->lock.unlock_biased(held); }
   // The same for a lane that may be closed.
   ph_status enter_any(Held& held) noexcept {
     return gate_->lock.try_biased(self(), held) ? PH_OK : enter_slow(held, false);

@@ -3,8 +3,11 @@
 //   connecting -- both halves of the link --> connected -- bye --> departed
 //   connecting, connected -- lost or malformed --> dead
 //
-// Invariants: ledger_sent - ledger_known <= ledger_slots; stash.size() <= ledger_slots; budget > 0
-// only while nothing queues to this peer and that many small records may be sent without looking.
+// Invariants: ledger_sent - ledger_known <= ledger_slots; stash.size() <= ledger_slots.
+//
+// Runway: while nothing queues to this peer, small puts of one line may be sent up to line
+// runway_end without looking at credits or limits; what they use is counted in one go by settle().
+// The fewer stores a put makes, the more of its lines can be on their way to the peer at once.
 // Owner: the Engine, under the lane's lock.
 #pragma once
 
@@ -42,14 +45,15 @@ struct Peer {
   enum class State : std::uint8_t { connecting, connected, departed, dead };
 
   // Looked at for every small put: kept together.
-  std::uint64_t budget = 0;
   LineProducer tx;
-  std::uint64_t ledger_sent = 0;
+  std::uint64_t runway_begin = 0;  // tx.tail() when it was granted
+  std::uint64_t runway_end = 0;    // <= tail: none
   const transport::RegionEntry* regions = nullptr;  // the peer's, if visible
   const transport::Credits* credits = nullptr;
   transport::Link* link = nullptr;
   bool kick_always = false;
   bool fenced = false;
+  bool tells_always = false;  // kick_always or fenced
   bool local_ready = false;  // stands in the engine's list
   bool stash_ready = false;  // stands in the engine's list
   bool hot = false;
@@ -71,6 +75,7 @@ struct Peer {
   bool bulk_refused = false;           // a chunk of the operation coming in did not land
 
   // Slow paths.
+  std::uint64_t ledger_sent = 0;       // ids, but those on the runway
   std::uint64_t ledger_known = 0;      // ids of ours the peer's application has taken
   BulkProducer tx_bulk;
   WorkList work;
@@ -86,6 +91,7 @@ struct Peer {
   std::uint64_t staged_landed = 0;
   bool said_bye = false;
 
+  bool has_runway() const noexcept { return tx.tail() < runway_end; }
   bool idle() const noexcept {
     return work.empty() && ids.empty() && replies.empty() && serves.empty();
   }

@@ -65,34 +65,25 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
       continue;
     }
     (kind == PH_LOCAL ? peer.local_ready : peer.stash_ready) = false;
-    ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(i));
+    ready.erase(i);
   }
   // Who was not served fully goes behind the others.
-  if (ready.size() > 1 && taker.full()) std::rotate(ready.begin(), ready.begin() + 1, ready.end());
+  if (ready.size() > 1 && taker.full()) ready.rotate();
 }
 
 void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
   auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
   while (!queue.empty() && !taker.full()) {
-    const Event& event = queue.front();
-    ph_completion& out = taker.out[taker.count];
-    out.id = event.id;
-    out.long_id = nullptr;
-    out.id_size_bytes = event.id_bytes;
-    out.kind = kind;
-    out.peer = peer.rank;
-    out.status = static_cast<ph_status>(event.status);
-    out.outstanding = peer.outstanding;
-    out.reserved = 0;
+    Event event = queue.front();
+    std::byte* room = nullptr;
     if (event.id_bytes > 8) {
-      std::byte* room = taker.id_room();
+      room = taker.id_room();
       const auto block = static_cast<std::uint32_t>(event.id);
       std::memcpy(room, id_blocks_.at(block), event.id_bytes);
-      std::memcpy(&out.id, room, sizeof out.id);
-      out.long_id = room;
+      std::memcpy(&event.id, room, sizeof event.id);
       id_blocks_.give(block);
     }
-    ++taker.count;
+    taker.put(kind, peer.rank, event, peer.outstanding, room);
     queue.pop();
     if (kind == PH_LOCAL)
       ++events_free_;

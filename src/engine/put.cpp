@@ -38,15 +38,20 @@ ph_status Engine::check_put(Rank rank, const ph_put_args& args) {
   return check_ids("put", rank, args.local, args.remote);
 }
 
-// The fast path's slow twin: refill its budget, or go the general way.
-ph_status Engine::put_small(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
+// The receiver or a thread of ours wants to be told of what try_put_u64() did.
+void Engine::finish_put(Rank rank) noexcept {
+  nudge(*peers_[rank]);
+  if (waiters_ != 0) news();
+}
+
+ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
-  if (peer != nullptr && peer->budget == 0 && events_free_ > 0 && peer->regions != nullptr &&
-      source.size_bytes <= kLineRoom && (source.size_bytes == 0 || source.data != nullptr) &&
-      refill(*peer) &&
-      (source.size_bytes == 0 || check_access({peer->regions, config_.max_regions}, target,
-                                              source.size_bytes, PH_ACCESS_WRITE) == PH_OK))
-    return put_u64(rank, source, target, ids);
+  if (peer != nullptr && source.size_bytes <= kLineRoom && !peer->has_runway() &&
+      grant_runway(*peer)) {
+    const Fast fast = try_put_u64(rank, source, target, ids);
+    if (fast == Fast::tell) finish_put(rank);
+    if (fast != Fast::no) return PH_OK;
+  }
   ph_put_args args{};
   args.size = sizeof args;
   args.source = source.data;
@@ -65,7 +70,7 @@ ph_status Engine::put(Rank rank, const ph_put_args& args) {
     const auto status = check_target(*peer, args.target, args.size_bytes, PH_ACCESS_WRITE);
     if (status != PH_OK) return status;
   }
-  if (events_free_ <= 0 && (args.flags & PH_NO_LCE) == 0) return again();
+  if ((args.flags & PH_NO_LCE) == 0 && !events_left()) return again();
   if (put_now(*peer, args)) return PH_OK;
   return put_queued(*peer, args);
 }
@@ -100,7 +105,7 @@ bool Engine::put_now(Peer& peer, const ph_put_args& args) {
 }
 
 Request* Engine::new_request(Peer& peer, std::uint32_t flags) {
-  if (events_free_ <= 0) return nullptr;
+  if (!events_left()) return nullptr;
   Request* request = requests_.take();
   if (request == nullptr) return nullptr;
   --events_free_;

@@ -8,12 +8,43 @@
 
 namespace photon::engine {
 
+namespace {
+
+// A put of one line with an 8-byte id and at most 32 bytes, whatever its tag.
+constexpr bool is_small_put(std::uint64_t header) noexcept {
+  constexpr std::uint64_t kAllButTagAndSize = 0x0000'ffff'ffff'0000;
+  return (header & kAllButTagAndSize) == wire::encode(wire::Kind::put, 8, 0) &&
+         header >> 48 <= 32;
+}
+
+}  // namespace
+
+// The record most often met, for a prober who waits for it; false: go the general way.
+inline bool Engine::take_small(Peer& peer, std::uint64_t header, Taker* taker) noexcept {
+  if (taker == nullptr || !taker->wants(PH_REMOTE, peer.rank) || !peer.stash.empty()) return false;
+  const transport::Line& line = peer.rx.line(0);
+  if (const std::uint64_t bytes = header >> 48; bytes != 0) {
+    const ph_target target{line.words[0].get(), line.words[1].get()};
+    if (check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE) != PH_OK) return false;
+    copy_small(reinterpret_cast<void*>(target.address), &line.words[3], bytes);
+  }
+  taker->put(PH_REMOTE, peer.rank, {line.words[2].get(), 8, PH_OK}, peer.outstanding);
+  ++peer.probed;
+  return true;
+}
+
 // Whether anything was there. Stops at the budget, or when the taker is full.
 bool Engine::receive(Peer& peer, Taker* taker) {
   unsigned left = kReceiveBudget;
   while (left > 0 && (taker == nullptr || !taker->full())) {
     const auto state = peer.rx.peek();
     if (state == LineConsumer::State::empty) break;
+    if (state == LineConsumer::State::record && is_small_put(peer.rx.header()) &&
+        take_small(peer, peer.rx.header(), taker)) {
+      peer.rx.pop(1);
+      --left;
+      continue;
+    }
     const auto header = wire::decode(peer.rx.header());
     bool good = state == LineConsumer::State::record && header.has_value();
     for (std::uint32_t i = 1; good && i < header->lines; ++i) good = peer.rx.tagged(i);
@@ -110,18 +141,10 @@ bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, T
   std::byte* room = nullptr;
   if (taker != nullptr && taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() &&
       (id_bytes <= 8 || (room = taker->id_room()) != nullptr)) {
-    ph_completion& out = taker->out[taker->count];
-    out.id = 0;
-    reader.bytes(id_bytes <= 8 ? static_cast<void*>(&out.id) : room, id_bytes);
-    if (room != nullptr) std::memcpy(&out.id, room, sizeof out.id);
-    out.long_id = room;
-    out.id_size_bytes = id_bytes;
-    out.kind = PH_REMOTE;
-    out.peer = peer.rank;
-    out.status = PH_OK;
-    out.outstanding = peer.outstanding;
-    out.reserved = 0;
-    ++taker->count;
+    std::uint64_t id = 0;
+    reader.bytes(room == nullptr ? static_cast<void*>(&id) : room, id_bytes);
+    if (room != nullptr) std::memcpy(&id, room, sizeof id);
+    taker->put(PH_REMOTE, peer.rank, {id, id_bytes, PH_OK}, peer.outstanding, room);
     ++peer.probed;
     return true;
   }
@@ -135,7 +158,7 @@ bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, T
   peer.stash.push({held.value, held.bytes, PH_OK});
   if (!peer.stash_ready) {
     peer.stash_ready = true;
-    stash_ready_.push_back(&peer);
+    stash_ready_.push(&peer);
   }
   if (waiters_ != 0) news();
   return true;
@@ -190,12 +213,12 @@ void Engine::publish_credits(Peer& peer) {
   }
   const std::uint64_t ledger_batch = std::max<std::uint64_t>(1, config_.ledger_slots / 4);
   if (peer.probed - peer.probed_published >= ledger_batch) {
-    peer.rx.credits()->ledger.store(peer.probed, std::memory_order_relaxed);
+    peer.rx.credits()->give_ledger(peer.probed);
     peer.probed_published = peer.probed;
     published = true;
   }
   if (peer.rx_bulk.head - peer.rx_bulk.published >= config_.bulk_bytes / 8) {
-    peer.rx.credits()->bulk.store(peer.rx_bulk.head, std::memory_order_release);  // [bulk credit]
+    peer.rx.credits()->give_bulk(peer.rx_bulk.head);
     peer.rx_bulk.published = peer.rx_bulk.head;
     published = true;
   }

@@ -11,15 +11,6 @@ bool contains(std::uint64_t base, std::uint64_t size, std::uint64_t address,
 
 }  // namespace
 
-ph_status check_access(std::span<const transport::RegionEntry> regions, ph_target target,
-                       std::uint64_t size_bytes, std::uint32_t access) noexcept {
-  sync::RegionView view;
-  if (target.key == 0 || !regions[target.key & (regions.size() - 1)].read(target.key, view))
-    return PH_ERR_KEY;
-  if (!contains(view.address, view.size_bytes, target.address, size_bytes)) return PH_ERR_RANGE;
-  return (view.access & access) == access ? PH_OK : PH_ERR_ACCESS;
-}
-
 RegionBook::RegionBook(std::span<transport::RegionEntry> table, std::uint64_t seed)
     : table_(table), random_(seed) {}
 

@@ -21,8 +21,18 @@ namespace photon::engine {
 
 // Does `key` grant `access` to [address, address + size) in this table? PH_OK or which check
 // failed. `regions` has a power of two of entries.
-ph_status check_access(std::span<const transport::RegionEntry> regions, ph_target target,
-                       std::uint64_t size_bytes, std::uint32_t access) noexcept;
+[[gnu::always_inline]] inline ph_status check_access(
+    std::span<const transport::RegionEntry> regions, ph_target target, std::uint64_t size_bytes,
+    std::uint32_t access) noexcept {
+  sync::RegionView view;
+  if (target.key == 0 || !regions[target.key & (regions.size() - 1)].read(target.key, view))
+    return PH_ERR_KEY;
+  // Written so that no sum can overflow.
+  if (target.address < view.address || size_bytes > view.size_bytes ||
+      target.address - view.address > view.size_bytes - size_bytes)
+    return PH_ERR_RANGE;
+  return (view.access & access) == access ? PH_OK : PH_ERR_ACCESS;
+}
 
 class RegionBook {
  public:

@@ -7,20 +7,43 @@
 
 namespace photon::engine {
 
-// How many small records may be sent without looking at credits or queues.
-bool Engine::refill(Peer& peer) noexcept {
-  peer.budget = 0;
-  if (peer.broken != PH_OK || !peer.idle() || peer.fences != 0 || config_.max_cid_size < 8)
+// Small puts may go without looking, as far as credits and limits are known to reach.
+bool Engine::grant_runway(Peer& peer) noexcept {
+  settle(peer);
+  if (peer.broken != PH_OK || !peer.idle() || peer.fences != 0 || config_.max_cid_size < 8 ||
+      peer.regions == nullptr || !has_ledger(peer))
     return false;
   peer.tx.refresh();
-  if (!has_ledger(peer)) return false;
   const auto ledger = config_.ledger_slots - (peer.ledger_sent - peer.ledger_known);
-  peer.budget = std::min(peer.tx.room(), ledger);
-  return peer.budget != 0;
+  // Half of the events: other peers want some, and settle() brings back what was not used.
+  const auto events = static_cast<std::uint64_t>(std::max<std::int64_t>(0, events_free_ + 1) / 2);
+  const auto length = std::min({peer.tx.room(), ledger, events});
+  events_free_ -= static_cast<std::int64_t>(length);
+  peer.runway_begin = peer.tx.tail();
+  peer.runway_end = peer.runway_begin + length;
+  return length != 0;
+}
+
+// Count what was sent on the runway, and end it.
+void Engine::settle(Peer& peer) noexcept {
+  if (peer.runway_begin == peer.runway_end) return;
+  const std::uint64_t used = peer.tx.tail() - peer.runway_begin;
+  peer.ledger_sent += used;
+  peer.staged_sent += used;
+  events_free_ += static_cast<std::int64_t>(peer.runway_end - peer.runway_begin - used);
+  peer.runway_begin = peer.runway_end = 0;
+}
+
+// Whether one more completion can be promised; runways elsewhere give back what they hold.
+bool Engine::events_left() noexcept {
+  if (events_free_ > 0) return true;
+  for (Peer* peer : contacted_) settle(*peer);
+  return events_free_ > 0;
 }
 
 bool Engine::has_ledger(Peer& peer) noexcept {
-  const std::uint64_t probed = peer.credits->ledger.load(std::memory_order_relaxed);
+  settle(peer);
+  const std::uint64_t probed = peer.credits->ledger_given();
   if (probed >= peer.ledger_known && probed <= peer.ledger_sent) peer.ledger_known = probed;
   return peer.ledger_sent - peer.ledger_known < config_.ledger_slots;
 }
@@ -29,7 +52,7 @@ bool Engine::has_ledger(Peer& peer) noexcept {
 bool Engine::send(Peer& peer, const Outgoing& out) {
   const auto lines = wire::lines_for(out.kind, out.id_bytes, out.payload_bytes);
   if (!peer.tx.has_room(lines)) return false;
-  peer.budget = 0;  // to be counted anew
+  settle(peer);
   RecordWriter writer(peer.tx);
   const auto fixed = wire::fixed_words(out.kind);
   for (std::uint32_t i = 0; i < fixed; ++i) writer.word(out.fixed[i]);
@@ -46,7 +69,7 @@ bool Engine::send(Peer& peer, const Outgoing& out) {
 // After every record: does the receiver want to be told? (sync/sleep_gate.hpp)
 void Engine::nudge(Peer& peer) noexcept {
   sync::SleepGate<transport::Policy>::barrier(peer.fenced);
-  if (peer.kick_always || peer.credits->cold.load(std::memory_order_relaxed) != 0)
+  if (peer.kick_always || peer.credits->is_cold())
     transport_->kick(peer.rank);
 }
 
@@ -76,7 +99,7 @@ void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
   peer.local.push({id.value, id.bytes, status});
   if (!peer.local_ready) {
     peer.local_ready = true;
-    local_ready_.push_back(&peer);
+    local_ready_.push(&peer);
   }
   if (waiters_ != 0) news();
 }
@@ -102,7 +125,7 @@ void Engine::complete_local(Request& request, ph_status status) {
 }
 
 void Engine::mark_busy(Peer& peer) {
-  peer.budget = 0;
+  settle(peer);
   if (peer.busy) return;
   peer.busy = true;
   busy_.push_back(&peer);

@@ -23,6 +23,18 @@ struct Taker {
   bool wants(std::uint32_t kind, ph_rank peer) const noexcept {
     return (query.kinds & kind) != 0 && (query.peer == peer || query.peer == PH_ANY_RANK);
   }
+  void put(std::uint32_t kind, ph_rank peer, const Event& event, std::uint32_t outstanding,
+           const void* long_id = nullptr) noexcept {
+    ph_completion& to = out[count++];
+    to.id = event.id;
+    to.long_id = long_id;
+    to.id_size_bytes = event.id_bytes;
+    to.kind = kind;
+    to.peer = peer;
+    to.status = static_cast<ph_status>(event.status);
+    to.outstanding = outstanding;
+    to.reserved = 0;
+  }
   // Room for the long id of the completion to come; null if the caller gave none.
   std::byte* id_room() const noexcept {
     return query.id_buffer == nullptr

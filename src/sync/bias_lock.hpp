@@ -54,7 +54,11 @@ class BiasLock {
     if (held == kByWord)
       word_.store(0, std::memory_order_release);  // [word]
     else
-      busy_[static_cast<std::uint64_t>(held)].store(0, std::memory_order_release);  // [bias]
+      unlock_biased(held);
+  }
+  // After try_biased().
+  void unlock_biased(Held held) noexcept {
+    busy_[static_cast<std::uint64_t>(held)].store(0, std::memory_order_release);  // [bias]
   }
 
  private:

@@ -24,6 +24,12 @@ template <class Policy>
 struct alignas(64) RingLine {
   typename Policy::template Atomic<std::uint64_t> head;
   typename Policy::template Cell<std::uint64_t> words[kWordsPerLine];
+
+  // For transports that carry lines: the tag word as it stands, and publishing a carried one.
+  std::uint64_t tag_word() const noexcept { return head.load(std::memory_order_relaxed); }
+  void arrive(std::uint64_t word) noexcept {
+    head.store(word, std::memory_order_release);  // [record]
+  }
 };
 
 // Written by the consumer, read by the producer: what came free. On lines of its own, published
@@ -34,6 +40,25 @@ struct CreditWords {
   typename Policy::template Atomic<std::uint64_t> ledger;             // ids probed
   typename Policy::template Atomic<std::uint64_t> bulk;               // bulk bytes consumed
   alignas(64) typename Policy::template Atomic<std::uint64_t> cold;   // 1: ring my bell
+
+  // Ids carry nothing that the producer reads, so relaxed is enough for the ledger.
+  std::uint64_t ledger_given() const noexcept { return ledger.load(std::memory_order_relaxed); }
+  void give_ledger(std::uint64_t ids) noexcept { ledger.store(ids, std::memory_order_relaxed); }
+  std::uint64_t bulk_given() const noexcept {
+    return bulk.load(std::memory_order_acquire);  // [bulk credit]
+  }
+  void give_bulk(std::uint64_t bytes) noexcept {
+    bulk.store(bytes, std::memory_order_release);  // [bulk credit]
+  }
+  std::uint64_t lines_given() const noexcept {
+    return lines.load(std::memory_order_acquire);  // [credit]
+  }
+  void give_lines(std::uint64_t count) noexcept {
+    lines.store(count, std::memory_order_release);  // [credit]
+  }
+  // A hint; sync/sleep_gate.hpp says what makes it safe before sleeping.
+  bool is_cold() const noexcept { return cold.load(std::memory_order_relaxed) != 0; }
+  void set_cold(bool is) noexcept { cold.store(is ? 1 : 0, std::memory_order_relaxed); }
 };
 
 // Tag of the lap that position belongs to. Never 0 in the first 65535 laps, so zeroed memory is
@@ -59,7 +84,7 @@ class LineProducer {
     return tail_ + lines_count - freed_ <= capacity();
   }
   void refresh() noexcept {
-    const auto lines = credits_->lines.load(std::memory_order_acquire);  // [credit]
+    const auto lines = credits_->lines_given();
     if (lines <= tail_ && lines >= freed_) freed_ = lines;  // else garbage: keep what we know
   }
   std::uint64_t room() const noexcept { return capacity() - (tail_ - freed_); }
@@ -122,7 +147,7 @@ class LineConsumer {
   // Lines popped and not yet given back.
   std::uint64_t owed() const noexcept { return head_ - published_; }
   void publish_lines() noexcept {
-    credits_->lines.store(head_, std::memory_order_release);  // [credit]
+    credits_->give_lines(head_);
     published_ = head_;
   }
   std::uint64_t head() const noexcept { return head_; }

@@ -34,7 +34,7 @@ class alignas(32) RegionEntry {
   std::uint64_t key() const noexcept { return key_.load(std::memory_order_relaxed); }
 
   // The region under `key`, or false.
-  bool read(std::uint64_t key, RegionView& view) const noexcept {
+  [[gnu::always_inline]] bool read(std::uint64_t key, RegionView& view) const noexcept {
     if (key_.load(std::memory_order_acquire) != key) return false;  // [region]
     view.address = address_.load(std::memory_order_acquire);           // [slot]
     const auto packed = size_access_.load(std::memory_order_acquire);  // [slot]

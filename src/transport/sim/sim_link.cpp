@@ -68,7 +68,7 @@ Packet SimLink::image(std::uint64_t lines_count) const {
   packet.lines.resize(lines_count);
   for (std::uint64_t i = 0; i < lines_count; ++i) {
     const Line& line = reader_.line(i);
-    packet.lines[i][0] = line.head.load(std::memory_order_relaxed);
+    packet.lines[i][0] = line.tag_word();
     for (unsigned word = 0; word < sync::kWordsPerLine; ++word)
       packet.lines[i][word + 1] = line.words[word].get();
   }
@@ -88,9 +88,9 @@ bool SimLink::take_bulk(Packet& packet) {
 
 std::optional<Packet> SimLink::changed_credits() {
   const Credits& words = *receiving_.credits;
-  const CreditValues now{words.lines.load(std::memory_order_acquire),
-                         words.ledger.load(std::memory_order_acquire),
-                         words.bulk.load(std::memory_order_acquire)};
+  const CreditValues now{words.lines_given(),
+                         words.ledger_given(),
+                         words.bulk_given()};
   if (now == sent_credits_) return std::nullopt;
   sent_credits_ = now;
   return Packet{.kind = Packet::Kind::credits, .from = me_, .credits = now};
@@ -98,9 +98,9 @@ std::optional<Packet> SimLink::changed_credits() {
 
 void SimLink::deliver(const Packet& packet) noexcept {
   if (packet.kind == Packet::Kind::record) return deliver_record(packet);
-  sending_.credits->bulk.store(packet.credits.bulk, std::memory_order_release);
-  sending_.credits->ledger.store(packet.credits.ledger, std::memory_order_release);
-  sending_.credits->lines.store(packet.credits.lines, std::memory_order_release);
+  sending_.credits->give_bulk(packet.credits.bulk);
+  sending_.credits->give_ledger(packet.credits.ledger);
+  sending_.credits->give_lines(packet.credits.lines);
 }
 
 void SimLink::deliver_record(const Packet& packet) noexcept {
@@ -115,7 +115,7 @@ void SimLink::deliver_record(const Packet& packet) noexcept {
     Line& line = receiving_.lines[(packet.position + i) & mask];
     for (unsigned word = 0; word < sync::kWordsPerLine; ++word)
       line.words[word].set(packet.lines[i][word + 1]);
-    line.head.store(packet.lines[i][0], std::memory_order_release);
+    line.arrive(packet.lines[i][0]);
   }
 }
 
@@ -125,12 +125,12 @@ void SimLink::check_room(const Packet& packet) const noexcept {
     return given_back > end ? 0 : end - given_back;  // beyond: nonsense that the sender ignored
   };
   const std::uint64_t end = packet.position + packet.lines.size();
-  require(used(end, receiving_.credits->lines.load(std::memory_order_relaxed)) <=
+  require(used(end, receiving_.credits->lines_given()) <=
               std::uint64_t{1} << geometry_.lines_log2,
           "a sender writes no line that its peer has not given back");
   if (packet.bulk.empty()) return;
   const std::uint64_t bulk_end = chunk_end(packet.bulk_position, packet.bulk.size());
-  require(used(bulk_end, receiving_.credits->bulk.load(std::memory_order_relaxed)) <=
+  require(used(bulk_end, receiving_.credits->bulk_given()) <=
               geometry_.bulk_bytes,
           "a sender writes no bulk bytes that its peer has not given back");
 }

@@ -12,6 +12,12 @@ namespace {
 constexpr size_t kHandlerBatch = 64;
 constexpr size_t kLongIdBatch = 16;
 
+ph_status bad_argument(ph_context* context, const char* what) noexcept {
+  return in_lane(context, [what](auto& engine, auto&) {
+    return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK, what);
+  });
+}
+
 ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
   bool yield = false;
   const ph_status status = in_lane(context, [&](auto& engine, auto&) {
@@ -21,6 +27,21 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
   });
   if (yield) ::sched_yield();  // more ranks than cores: the peer may need this one
   return status;
+}
+
+// The rest of ph_put_u64(), apart so that its fast path needs no stack frame.
+[[gnu::noinline]] ph_status tell_and_leave(ph_context* context, ph_rank rank,
+                                           photon::engine::Lane::Held held) noexcept {
+  context->engine->finish_put(rank);
+  context->lane->leave(held);
+  return PH_OK;
+}
+
+[[gnu::noinline]] ph_status put_u64_in_lane(ph_context* context, ph_rank rank,
+                                            ph_const_block source, ph_target target,
+                                            ph_u64_ids ids) noexcept {
+  return in_lane(context,
+                 [&](auto& engine, auto&) { return engine.put_u64(rank, source, target, ids); });
 }
 
 }  // namespace
@@ -38,8 +59,17 @@ ph_status ph_put(ph_context* context, ph_rank rank, const ph_put_args* args) {
 
 ph_status ph_put_u64(ph_context* context, ph_rank rank, ph_const_block source, ph_target target,
                      ph_u64_ids ids) {
-  return in_lane(context,
-                 [&](auto& engine, auto&) { return engine.put_u64(rank, source, target, ids); });
+  using Fast = photon::engine::Engine::Fast;
+  if (context != nullptr) [[likely]] {
+    photon::engine::Lane::Held held{};
+    if (context->lane->try_enter(held)) [[likely]] {
+      const Fast fast = context->engine->try_put_u64(rank, source, target, ids);
+      if (fast == Fast::tell) return tell_and_leave(context, rank, held);
+      context->lane->leave_biased(held);
+      if (fast == Fast::done) [[likely]] return PH_OK;
+    }
+  }
+  return put_u64_in_lane(context, rank, source, target, ids);
 }
 
 ph_status ph_notify(ph_context* context, ph_rank rank, uint64_t remote) {
@@ -75,7 +105,9 @@ ph_status ph_get_u64(ph_context* context, ph_rank rank, ph_block destination, ph
 
 ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completions,
                    size_t capacity, size_t* count) {
-  if (count == nullptr || (completions == nullptr && capacity != 0)) return PH_ERR_ARGUMENT;
+  if (count != nullptr) *count = 0;
+  if (count == nullptr || (completions == nullptr && capacity != 0))
+    return bad_argument(context, "probe: count is null, or completions is null with a capacity");
   photon::engine::Taker taker{query, completions, capacity};
   const ph_status status = probe_in_lane(context, taker);
   *count = taker.count;
@@ -86,7 +118,7 @@ ph_status ph_probe_each(ph_context* context, ph_query query, ph_handler handler,
                         size_t* count) {
   if (count != nullptr) *count = 0;
   if (context == nullptr) return PH_ERR_STATE;
-  if (handler == nullptr) return PH_ERR_ARGUMENT;
+  if (handler == nullptr) return bad_argument(context, "probe_each: the handler is null");
   ph_completion completions[kHandlerBatch];
   std::byte ids[kLongIdBatch * PH_MAX_ID_BYTES];
   const bool long_ids = context->config.max_cid_size > sizeof(uint64_t);

@@ -16,6 +16,20 @@ void fill_error(const base::Error& from, ph_error& to) noexcept {
   std::snprintf(to.text, sizeof to.text, "%s", from.what.c_str());
 }
 
+ph_status refused(ph_context& context, ph_status status) noexcept {
+  if (status != PH_ERR_STATE) return status;  // a fork's child: ph_last_error() knows the words
+  engine::LaneGuard guard(*context.lane, true);
+  if (guard.status() != PH_OK) return guard.status();
+  try {
+    context.last_error = {PH_ERR_STATE, 0,
+                          "the context was finalized: it takes no call any more; destroy it",
+                          PH_ANY_RANK};
+    if (context.engine != nullptr) context.engine->fail(context.last_error);
+  } catch (const std::bad_alloc&) {
+  }
+  return status;
+}
+
 namespace {
 
 base::Error argument(const char* what) { return {PH_ERR_ARGUMENT, 0, what, PH_ANY_RANK}; }
@@ -69,7 +83,11 @@ using photon::api::in_lane;
 extern "C" {
 
 ph_status ph_context_create(const ph_config* config, ph_context** context, ph_error* error) {
-  if (context == nullptr) return PH_ERR_ARGUMENT;
+  if (context == nullptr) {
+    const auto why = photon::api::argument("create: context is null");
+    if (error != nullptr) photon::api::fill_error(why, *error);
+    return PH_ERR_ARGUMENT;
+  }
   *context = nullptr;
   photon::base::Error why{PH_ERR_MEMORY, 0, "create: out of memory", PH_ANY_RANK};
   try {
@@ -90,7 +108,7 @@ ph_status ph_finalize(ph_context* context) {
   if (context == nullptr) return PH_ERR_STATE;
   {
     photon::engine::LaneGuard guard(*context->lane);
-    if (guard.status() != PH_OK) return guard.status();
+    if (guard.status() != PH_OK) return photon::api::refused(*context, guard.status());
     context->lane->close();  // from here on every other call is refused
   }
   photon::engine::LaneGuard guard(*context->lane, true);
@@ -144,6 +162,13 @@ void ph_last_error(const ph_context* context, ph_error* error) {
   *error = ph_error{};
   error->rank = PH_ANY_RANK;
   if (context == nullptr) return;
+  if (context->lane->forked()) {
+    const photon::base::Error forked{
+        PH_ERR_FORKED, 0,
+        "the context belongs to the parent process of this fork; create one of your own",
+        PH_ANY_RANK};
+    return photon::api::fill_error(forked, *error);
+  }
   photon::engine::LaneGuard guard(*context->lane, true);
   if (guard.status() != PH_OK) return;
   photon::api::fill_error(
@@ -151,8 +176,12 @@ void ph_last_error(const ph_context* context, ph_error* error) {
 }
 
 ph_status ph_path_to(ph_context* context, ph_rank rank, ph_path* path) {
-  if (path == nullptr || path->size != sizeof(ph_path)) return PH_ERR_ARGUMENT;
-  return in_lane(context, [&](auto& engine, auto&) { return engine.describe(rank, *path); });
+  return in_lane(context, [&](auto& engine, auto&) {
+    if (path == nullptr || path->size != sizeof(ph_path))
+      return engine.fail(PH_ERR_ARGUMENT, rank,
+                         "path_to: path is null or path->size is not sizeof(ph_path)");
+    return engine.describe(rank, *path);
+  });
 }
 
 }  // extern "C"
