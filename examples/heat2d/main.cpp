@@ -1,6 +1,6 @@
 // The heat equation on any number of ranks: photonrun -n 4 heat2d --help
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -49,8 +49,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("--input", options.input, "PNG whose brightness is the initial temperature");
-  app.add_option("-o,--output", options.output, "PNG to write; '' for none")
-      ->capture_default_str();
+  app.add_option("-o,--output", options.output, "PNG to write; '' for none")->capture_default_str();
   app.add_option("--steps", options.steps_count, "Time steps")
       ->capture_default_str()
       ->check(CLI::Range(0, 100'000'000));

@@ -26,8 +26,8 @@ Solver::Solver(photon::Context& context, Extent extent, const photon::Region& wh
     : context_(context),
       extent_(extent),
       whole_(whole),
-      bands_count_(static_cast<std::uint32_t>(std::min<std::size_t>(context.size(),
-                                                                    extent.height))) {
+      bands_count_(
+          static_cast<std::uint32_t>(std::min<std::size_t>(context.size(), extent.height))) {
   const photon::Rank rank = context.rank();
   band_ = band_of(rank, bands_count_, extent.height);
   cells_ = context.allocate<double>(2 * (band_.rows_count + 2) * extent.width);
@@ -88,8 +88,8 @@ void Solver::send_halos(std::size_t time) {
   const std::size_t parity = time % 2;
   for (const Neighbour& neighbour : neighbours_) {
     const std::span edge(row(time, neighbour.edge_row), extent_.width);
-    const photon::Target halo = photon::at<double>(
-        neighbour.region, parity * neighbour.half_cells + neighbour.halo_index);
+    const photon::Target halo =
+        photon::at<double>(neighbour.region, parity * neighbour.half_cells + neighbour.halo_index);
     const photon::Ids ids = {.local = kLocalId, .remote = parity};
     while (!context_.put(neighbour.rank, edge, halo, ids)) take_completions();
     ++locals_pending_;

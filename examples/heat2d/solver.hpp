@@ -34,10 +34,10 @@ class Solver {
   // Collective. `whole` is rank 0's field: read from in fetch(), written to in deliver().
   Solver(photon::Context& context, Extent extent, const photon::Region& whole);
 
-  void fetch();                      // my band from rank 0, by get
+  void fetch();  // my band from rank 0, by get
   void run(std::size_t steps_count, const std::function<void(std::size_t)>& on_step);
-  void deliver();                    // my band to rank 0, by put
-  void wait_for_all_bands();         // rank 0: every band has been delivered
+  void deliver();             // my band to rank 0, by put
+  void wait_for_all_bands();  // rank 0: every band has been delivered
 
   // By this rank.
   [[nodiscard]] std::uint64_t halos_sent_count() const { return halos_sent_count_; }
@@ -45,9 +45,9 @@ class Solver {
  private:
   struct Neighbour {
     photon::Rank rank;
-    std::size_t edge_row;      // the row of mine it needs: 1 or the last
-    std::size_t halo_index;    // where that goes in its memory: cells from the start of a half
-    std::size_t half_cells;    // size of a half there
+    std::size_t edge_row;    // the row of mine it needs: 1 or the last
+    std::size_t halo_index;  // where that goes in its memory: cells from the start of a half
+    std::size_t half_cells;  // size of a half there
     photon::Region region;
   };
 
@@ -69,7 +69,7 @@ class Solver {
   std::size_t time_ = 0;
   std::array<std::size_t, 2> halos_arrived_ = {};  // by parity of the time
   std::size_t bands_arrived_ = 0;
-  std::size_t locals_pending_ = 0;                 // sources not reusable yet
+  std::size_t locals_pending_ = 0;  // sources not reusable yet
   std::uint64_t halos_sent_count_ = 0;
 };
 

@@ -4,7 +4,7 @@
 
 int main(void) {
   const ph_config config = {.size = sizeof config};
-  ph_context *context;
+  ph_context* context;
   ph_error error;
   if (ph_context_create(&config, &context, &error) != PH_OK) {
     fprintf(stderr, "hello: %s\n", error.text);
@@ -33,7 +33,7 @@ int main(void) {
     if (ph_wait(context, arrivals, PH_FOREVER) != PH_OK ||
         ph_probe(context, arrivals, &news, 1, &count) != PH_OK)
       goto failed;
-  printf("rank %u: \"%s\" (id %u)\n", rank, (const char *)mine.address, (unsigned)news.id);
+  printf("rank %u: \"%s\" (id %u)\n", rank, (const char*)mine.address, (unsigned)news.id);
 
   ph_finalize(context); /* delivers what was sent; needs no barrier */
   ph_context_destroy(context);

@@ -33,7 +33,7 @@ concept PlainRange = std::ranges::contiguous_range<R> && std::ranges::sized_rang
 
 /** Element `index` of a region that holds an array of T. The operation checks the bounds. */
 template <Plain T = std::byte>
-[[nodiscard]] Target at(const Region& region, std::size_t index) noexcept {
+[[nodiscard]] Target at(const Region &region, std::size_t index) noexcept {
   return ph_at(&region, index * sizeof(T));
 }
 
@@ -53,8 +53,8 @@ using Handle = std::shared_ptr<ph_context>;
 class Registration {
  public:
   Registration() = default;
-  Registration(Registration&&) noexcept = default;
-  Registration& operator=(Registration&& other) noexcept {
+  Registration(Registration &&) noexcept = default;
+  Registration &operator=(Registration &&other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(region_, other.region_);
     return *this;
@@ -64,7 +64,7 @@ class Registration {
   }
 
   /** Plain data, the same on every rank: send it to whoever may access the memory. */
-  [[nodiscard]] const Region& region() const noexcept { return region_; }
+  [[nodiscard]] const Region &region() const noexcept { return region_; }
 
   /** ph_unregister(); false: a stopped peer holds a copy open, call again. */
   [[nodiscard]] bool release() {
@@ -76,7 +76,7 @@ class Registration {
 
  private:
   friend class Context;
-  Registration(detail::Handle handle, const Region& region)
+  Registration(detail::Handle handle, const Region &region)
       : handle_(std::move(handle)), region_(region) {}
   detail::Handle handle_;
   Region region_ = {};
@@ -90,8 +90,8 @@ template <Plain T>
 class Allocation {
  public:
   Allocation() = default;
-  Allocation(Allocation&&) noexcept = default;
-  Allocation& operator=(Allocation&& other) noexcept {
+  Allocation(Allocation &&) noexcept = default;
+  Allocation &operator=(Allocation &&other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(region_, other.region_);
     return *this;
@@ -101,19 +101,19 @@ class Allocation {
     if (handle_ != nullptr) ph_free(handle_.get(), data());
   }
 
-  [[nodiscard]] const Region& region() const noexcept { return region_; }
-  [[nodiscard]] T* data() const noexcept {
-    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(region_.address));
+  [[nodiscard]] const Region &region() const noexcept { return region_; }
+  [[nodiscard]] T *data() const noexcept {
+    return reinterpret_cast<T *>(static_cast<std::uintptr_t>(region_.address));
   }
   [[nodiscard]] std::size_t size() const noexcept { return region_.size_bytes / sizeof(T); }
-  [[nodiscard]] T* begin() const noexcept { return data(); }
-  [[nodiscard]] T* end() const noexcept { return data() + size(); }
-  [[nodiscard]] T& operator[](std::size_t index) const noexcept { return data()[index]; }
+  [[nodiscard]] T *begin() const noexcept { return data(); }
+  [[nodiscard]] T *end() const noexcept { return data() + size(); }
+  [[nodiscard]] T &operator[](std::size_t index) const noexcept { return data()[index]; }
   [[nodiscard]] std::span<T> span() const noexcept { return {data(), size()}; }
 
  private:
   friend class Context;
-  Allocation(detail::Handle handle, const Region& region)
+  Allocation(detail::Handle handle, const Region &region)
       : handle_(std::move(handle)), region_(region) {}
   detail::Handle handle_;
   Region region_ = {};

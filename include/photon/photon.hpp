@@ -37,7 +37,7 @@ namespace photon {
 /** Settings by name and the caller's own way to find the ranks; see ph_config. */
 struct Config {
   std::vector<std::pair<std::string, std::string>> options = {};
-  const ph_bootstrap* bootstrap = nullptr;  /**< Read during construction and collectives. */
+  const ph_bootstrap *bootstrap = nullptr; /**< Read during construction and collectives. */
 };
 
 namespace detail {
@@ -51,11 +51,11 @@ std::int64_t microseconds(std::chrono::duration<Rep, Period> time) {
   return count > 0 ? count : 0;
 }
 
-inline ph_query c_query(const Query& query) noexcept {
+inline ph_query c_query(const Query &query) noexcept {
   return {query.peer, query.kinds, query.id_buffer.data()};
 }
 
-inline std::uint32_t flags_of(const Ids& ids, std::uint32_t flags) noexcept {
+inline std::uint32_t flags_of(const Ids &ids, std::uint32_t flags) noexcept {
   if (ids.local.is_none()) flags |= PH_NO_LCE;
   if (ids.remote.is_none()) flags |= PH_NO_RCE;
   return flags;
@@ -71,12 +71,12 @@ inline std::uint32_t flags_of(const Ids& ids, std::uint32_t flags) noexcept {
 class Context {
  public:
   /** ph_context_create(): the launcher's job, the bootstrap's, or a job of one rank. */
-  explicit Context(const Config& config = {}) {
+  explicit Context(const Config &config = {}) {
     std::vector<ph_option> options;
-    for (const auto& [name, value] : config.options)
+    for (const auto &[name, value] : config.options)
       options.push_back({name.c_str(), value.c_str()});
     const ph_config c_config = {sizeof c_config, config.bootstrap, options.data(), options.size()};
-    ph_context* context = nullptr;
+    ph_context *context = nullptr;
     ph_error error = {};
     if (const ph_status status = ph_context_create(&c_config, &context, &error); status != PH_OK) {
       error.status = status;
@@ -85,8 +85,8 @@ class Context {
     handle_ = detail::Handle(context, &ph_context_destroy);
   }
 
-  Context(Context&&) noexcept = default;
-  Context& operator=(Context&& other) noexcept {
+  Context(Context &&) noexcept = default;
+  Context &operator=(Context &&other) noexcept {
     std::swap(handle_, other.handle_);
     return *this;
   }
@@ -95,7 +95,7 @@ class Context {
   }
 
   /** For calls of the C interface on the same context. */
-  [[nodiscard]] ph_context* c_context() const noexcept { return handle_.get(); }
+  [[nodiscard]] ph_context *c_context() const noexcept { return handle_.get(); }
   [[nodiscard]] Rank rank() const noexcept { return ph_rank_of(c_context()); }
   [[nodiscard]] std::uint32_t size() const noexcept { return ph_size_of(c_context()); }
 
@@ -104,7 +104,7 @@ class Context {
 
   /** ph_register(). */
   template <PlainRange R>
-  [[nodiscard]] Registration register_memory(R&& memory, std::uint32_t access = PH_ACCESS_ALL) {
+  [[nodiscard]] Registration register_memory(R &&memory, std::uint32_t access = PH_ACCESS_ALL) {
     static_assert(!std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>);
     const std::span bytes = std::as_writable_bytes(std::span(memory));
     Region region = {};
@@ -129,46 +129,56 @@ class Context {
    * is the fast path ph_put_u64().
    */
   template <PlainRange R>
-  [[nodiscard]] bool put(Rank rank, R&& source, Target target, const Ids& ids,
+  [[nodiscard]] bool put(Rank rank, R &&source, Target target, const Ids &ids,
                          std::uint32_t flags = 0) {
     const auto bytes = std::as_bytes(std::span(source));
     if (flags == 0 && ids.local.is_number() && ids.remote.is_number())
       return check(ph_put_u64(c_context(), rank, {bytes.data(), bytes.size()}, target,
                               {ids.local.number(), ids.remote.number()}));
-    const ph_put_args args = {sizeof args, bytes.data(), bytes.size(), target, ids.local.c_id(),
-                              ids.remote.c_id(), detail::flags_of(ids, flags)};
+    const ph_put_args args = {sizeof args,
+                              bytes.data(),
+                              bytes.size(),
+                              target,
+                              ids.local.c_id(),
+                              ids.remote.c_id(),
+                              detail::flags_of(ids, flags)};
     return check(ph_put(c_context(), rank, &args));
   }
 
   /** A notification: a put of nothing. False: nothing was sent, probe and call again. */
-  [[nodiscard]] bool notify(Rank rank, const Id& remote) {
+  [[nodiscard]] bool notify(Rank rank, const Id &remote) {
     if (remote.is_number()) return check(ph_notify(c_context(), rank, remote.number()));
     return put(rank, std::span<const std::byte>(), Target{}, {.remote = remote});
   }
 
   /** ph_get(): read `source` of `rank` into `destination`. False: nothing was started. */
   template <PlainRange R>
-  [[nodiscard]] bool get(Rank rank, R&& destination, Target source, const Ids& ids,
+  [[nodiscard]] bool get(Rank rank, R &&destination, Target source, const Ids &ids,
                          std::uint32_t flags = 0) {
     const auto bytes = std::as_writable_bytes(std::span(destination));
     if (flags == 0 && ids.local.is_number() && ids.remote.is_number())
       return check(ph_get_u64(c_context(), rank, {bytes.data(), bytes.size()}, source,
                               {ids.local.number(), ids.remote.number()}));
-    const ph_get_args args = {sizeof args, bytes.data(), bytes.size(), source, ids.local.c_id(),
-                              ids.remote.c_id(), detail::flags_of(ids, flags)};
+    const ph_get_args args = {sizeof args,
+                              bytes.data(),
+                              bytes.size(),
+                              source,
+                              ids.local.c_id(),
+                              ids.remote.c_id(),
+                              detail::flags_of(ids, flags)};
     return check(ph_get(c_context(), rank, &args));
   }
 
   /** ph_probe(): advance everything; the part of `storage` that was filled. */
   [[nodiscard]] std::span<Completion> probe(std::span<Completion> storage,
-                                            const Query& query = {}) {
+                                            const Query &query = {}) {
     std::size_t count = 0;
     check(ph_probe(c_context(), detail::c_query(query), storage.data(), storage.size(), &count));
     return storage.first(count);
   }
 
   /** ph_probe() for at most one. */
-  [[nodiscard]] std::optional<Completion> probe_one(const Query& query = {}) {
+  [[nodiscard]] std::optional<Completion> probe_one(const Query &query = {}) {
     Completion completion = {};
     if (probe({&completion, 1}, query).empty()) return std::nullopt;
     return completion;
@@ -179,14 +189,14 @@ class Context {
    * An exception of the handler is thrown on from here, after the other completions of this call
    * were handed over too: each exists only once.
    */
-  template <std::invocable<const Completion&> F>
-  std::size_t probe_each(F&& handler, const Query& query = {}) {
+  template <std::invocable<const Completion &> F>
+  std::size_t probe_each(F &&handler, const Query &query = {}) {
     struct Call {
-      std::remove_reference_t<F>* handler;
+      std::remove_reference_t<F> *handler;
       std::exception_ptr thrown;
     } call = {std::addressof(handler), nullptr};
-    const auto invoke = [](void* user, const Completion* completion) noexcept {
-      Call& self = *static_cast<Call*>(user);
+    const auto invoke = [](void *user, const Completion *completion) noexcept {
+      Call &self = *static_cast<Call *>(user);
       try {
         (*self.handler)(*completion);
       } catch (...) {
@@ -203,12 +213,12 @@ class Context {
 
   /** ph_wait(): sleep until a probe would find something; false: the time ran out. */
   template <class Rep, class Period>
-  [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout, const Query& query = {}) {
+  [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout, const Query &query = {}) {
     return check(ph_wait(c_context(), detail::c_query(query), detail::microseconds(timeout)));
   }
 
   /** ph_wait() without a limit. */
-  void wait(const Query& query = {}) {
+  void wait(const Query &query = {}) {
     check(ph_wait(c_context(), detail::c_query(query), PH_FOREVER));
   }
 
@@ -223,7 +233,7 @@ class Context {
 
   /** ph_allgather() of one object of at most 64 KiB, in rank order. Collective. */
   template <Plain T>
-  [[nodiscard]] std::vector<T> allgather(const T& mine) {
+  [[nodiscard]] std::vector<T> allgather(const T &mine) {
     std::vector<T> all(size());
     check(ph_allgather(c_context(), &mine, all.data(), sizeof(T)));
     return all;

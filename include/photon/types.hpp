@@ -24,9 +24,11 @@ inline constexpr Rank kAnyRank = PH_ANY_RANK;
 /** A failed call: status, errno and rank of ph_error; what() is its text. */
 class Error : public std::runtime_error {
  public:
-  explicit Error(const ph_error& error)
+  explicit Error(const ph_error &error)
       : std::runtime_error(error.text[0] != '\0' ? error.text : ph_status_text(error.status)),
-        status_(error.status), native_errno_(error.native_errno), rank_(error.rank) {}
+        status_(error.status),
+        native_errno_(error.native_errno),
+        rank_(error.rank) {}
 
   [[nodiscard]] ph_status status() const noexcept { return status_; }
   [[nodiscard]] int native_errno() const noexcept { return native_errno_; }
@@ -81,27 +83,28 @@ struct Ids {
 /** Which completions to look for. */
 struct Query {
   Rank peer = kAnyRank;
-  std::uint32_t kinds = PH_EITHER;         /**< PH_LOCAL, PH_REMOTE or PH_EITHER. */
-  std::span<std::byte> id_buffer = {};     /**< Room for long ids, see ph_query. */
+  std::uint32_t kinds = PH_EITHER;     /**< PH_LOCAL, PH_REMOTE or PH_EITHER. */
+  std::span<std::byte> id_buffer = {}; /**< Room for long ids, see ph_query. */
 };
 
 inline constexpr Query kLocal = {kAnyRank, PH_LOCAL, {}};
 inline constexpr Query kRemote = {kAnyRank, PH_REMOTE, {}};
 
-[[nodiscard]] inline bool is_local(const Completion& c) noexcept { return c.kind == PH_LOCAL; }
-[[nodiscard]] inline bool is_remote(const Completion& c) noexcept { return c.kind == PH_REMOTE; }
+[[nodiscard]] inline bool is_local(const Completion &c) noexcept { return c.kind == PH_LOCAL; }
+[[nodiscard]] inline bool is_remote(const Completion &c) noexcept { return c.kind == PH_REMOTE; }
 
 /** All bytes of a completion's id; valid as long as the completion and its long_id. */
-[[nodiscard]] inline std::span<const std::byte> id_bytes(const Completion& c) noexcept {
-  const void* data = c.long_id != nullptr ? c.long_id : &c.id;
-  return {static_cast<const std::byte*>(data), c.id_size_bytes};
+[[nodiscard]] inline std::span<const std::byte> id_bytes(const Completion &c) noexcept {
+  const void *data = c.long_id != nullptr ? c.long_id : &c.id;
+  return {static_cast<const std::byte *>(data), c.id_size_bytes};
 }
 
 namespace detail {
 
 /** Throws for an error; hands back whether the call did what it was asked for. */
-inline bool check(const ph_context* context, ph_status status) {
-  if (status == PH_OK) [[likely]] return true;
+inline bool check(const ph_context *context, ph_status status) {
+  if (status == PH_OK) [[likely]]
+    return true;
   if (status > 0) return false;
   ph_error error = {};
   ph_last_error(context, &error);

@@ -46,8 +46,8 @@ TEST_F(Heat2d, agrees_with_the_serial_solution_on_any_number_of_ranks) {
 
 TEST_F(Heat2d, works_with_more_ranks_than_rows) {
   for (const char* size : {"1", "2", "3"}) {
-    const CommandResult result = run_command(
-        on_ranks(4, std::string("heat2d --output '' --steps 7 --size ") + size));
+    const CommandResult result =
+        run_command(on_ranks(4, std::string("heat2d --output '' --steps 7 --size ") + size));
     EXPECT_EQ(result.exit_status, 0) << result.output;
   }
 }
@@ -61,11 +61,11 @@ TEST_F(Heat2d, works_without_a_launcher_and_without_kernel_copies) {
 }
 
 TEST_F(Heat2d, takes_a_picture_as_its_initial_field) {
-  ASSERT_EQ(run_command(on_ranks(2, "heat2d --size 40 --steps 0 --output " + file("a.png")))
-                .exit_status,
-            0);
-  const CommandResult result = run_command(on_ranks(
-      3, "heat2d --steps 9 --input " + file("a.png") + " --output " + file("b.png")));
+  ASSERT_EQ(
+      run_command(on_ranks(2, "heat2d --size 40 --steps 0 --output " + file("a.png"))).exit_status,
+      0);
+  const CommandResult result = run_command(
+      on_ranks(3, "heat2d --steps 9 --input " + file("a.png") + " --output " + file("b.png")));
   EXPECT_EQ(result.exit_status, 0) << result.output;
   EXPECT_NE(result.output.find("40 x 40 cells"), std::string::npos) << result.output;
 }
@@ -73,8 +73,8 @@ TEST_F(Heat2d, takes_a_picture_as_its_initial_field) {
 TEST_F(Heat2d, says_once_what_is_wrong_with_a_file) {
   std::ofstream(file("text.png")) << "not a picture";
   for (const std::string& arguments :
-       {"--input " + file("text.png"), "--input " + file("missing.png"),
-        "--input " + file("."), "--output " + file("no/such/folder.png")}) {
+       {"--input " + file("text.png"), "--input " + file("missing.png"), "--input " + file("."),
+        "--output " + file("no/such/folder.png")}) {
     const CommandResult result = run_command(on_ranks(3, "heat2d " + arguments + " 2>&1"));
     EXPECT_EQ(result.exit_status, 1) << arguments;
     const std::size_t first = result.output.find("heat2d: ");

@@ -104,9 +104,7 @@ class ThreadJob {
     return seat.job->meeting_.gather(seat.rank, mine, all, size_bytes) ? 0 : -1;
   }
 
-  static int barrier(void* user) {
-    return static_cast<Seat*>(user)->job->meeting_.meet() ? 0 : -1;
-  }
+  static int barrier(void* user) { return static_cast<Seat*>(user)->job->meeting_.meet() ? 0 : -1; }
 
   void guard(Seat& seat, const BareBody& body) {
     note(seat.rank, "running");

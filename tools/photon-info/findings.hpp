@@ -43,7 +43,7 @@ struct Findings {
   std::vector<Setting> settings;
   std::vector<Transport> transports;
   std::vector<Path> paths;
-  std::string problem;       // the job could not be formed
+  std::string problem;  // the job could not be formed
 };
 
 std::string version_text();

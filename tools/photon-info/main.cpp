@@ -1,8 +1,8 @@
 // What Photon would do here, and why: settings with their origin, transports, paths between ranks.
 // Alone it makes a job of two processes to try them; under photonrun it looks at that job.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <cstdlib>
@@ -80,8 +80,9 @@ int report_job(photon::Context& context, const Options& options) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"What Photon does here, and why: settings, transports, paths between ranks.\n"
-               "photon-info, or photonrun -n N photon-info"};
+  CLI::App app{
+      "What Photon does here, and why: settings, transports, paths between ranks.\n"
+      "photon-info, or photonrun -n N photon-info"};
   Options options;
   app.add_flag("--json", options.json, "One JSON object instead of text");
   app.add_option("--rank", options.rank, "Under a launcher: whose view to print")

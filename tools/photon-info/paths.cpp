@@ -40,8 +40,8 @@ class Round {
     path.size = sizeof path;
     const ph_status status = ph_path_to(context_.c_context(), peer, &path);
     if (status != PH_OK) return {peer, "", "", false, false, false, "", ph_status_text(status)};
-    return {peer, path.transport, path.state, path.same_process != 0, path.cma != 0,
-            path.arena_mapped != 0, path.reason, problems_[peer]};
+    return {peer,          path.transport,         path.state,  path.same_process != 0,
+            path.cma != 0, path.arena_mapped != 0, path.reason, problems_[peer]};
   }
 
  private:

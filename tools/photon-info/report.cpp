@@ -12,8 +12,8 @@ namespace {
 std::string job_text(const Findings& findings) {
   if (!findings.problem.empty()) return fmt::format("could not be formed: {}", findings.problem);
   if (findings.is_launched)
-    return fmt::format("{} rank{}, seen from rank {}", findings.size,
-                       findings.size == 1 ? "" : "s", findings.rank);
+    return fmt::format("{} rank{}, seen from rank {}", findings.size, findings.size == 1 ? "" : "s",
+                       findings.rank);
   return "no launcher: a program started like this is a job of one rank";
 }
 
@@ -78,9 +78,8 @@ std::string as_json(const Findings& findings) {
                                 {"origin", setting.origin},
                                 {"help", setting.help}});
   for (const Transport& transport : findings.transports)
-    json["transports"].push_back({{"name", transport.name},
-                                  {"usable", transport.is_usable},
-                                  {"reason", transport.reason}});
+    json["transports"].push_back(
+        {{"name", transport.name}, {"usable", transport.is_usable}, {"reason", transport.reason}});
   for (const Path& path : findings.paths)
     json["paths"].push_back({{"rank", path.rank},
                              {"transport", path.transport},
