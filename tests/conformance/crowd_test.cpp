@@ -16,8 +16,10 @@ class Member {
   // Whatever is possible now; false: nothing was.
   bool step() {
     bool progressed = false;
-    for (transport::Rank rank = 0; rank < peer_.size(); ++rank)
-      progressed |= send_to(rank) | receive_from(rank);
+    for (transport::Rank rank = 0; rank < peer_.size(); ++rank) {
+      progressed |= send_to(rank);
+      progressed |= receive_from(rank);
+    }
     return progressed;
   }
   // Whether step() would find something to do.

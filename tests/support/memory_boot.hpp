@@ -16,7 +16,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -107,6 +106,7 @@ class MemoryBoot final : public boot::Boot {
     return job_.send(to, std::move(message));
   }
   base::Result<std::optional<boot::Message>> receive() override { return job_.receive(rank_); }
+  bool idle() const override { return true; }
   int poll_fd() const override { return job_.poll_fd(rank_); }
 
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
@@ -114,13 +114,11 @@ class MemoryBoot final : public boot::Boot {
     if (job_.meeting().gather(rank_, mine.data(), all.data(), mine.size())) return {};
     return broken();
   }
+  // Serves once only: no transport has anybody to serve while it opens.
   base::Result<> barrier(const std::function<void()>& serve) override {
-    const std::uint64_t round = job_.meeting().arrive_only();
-    while (!job_.meeting().is_over(round)) {
-      serve();
-      std::this_thread::yield();
-    }
-    return {};
+    serve();
+    if (job_.meeting().meet()) return {};
+    return broken();
   }
 
  private:

@@ -29,6 +29,7 @@ class ElsewhereBoot final : public boot::Boot {
     return real_->send(to, bytes, fds);
   }
   base::Result<std::optional<boot::Message>> receive() override { return real_->receive(); }
+  bool idle() const override { return real_->idle(); }
   int poll_fd() const override { return real_->poll_fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                            const std::function<void()>& serve) override {

@@ -95,18 +95,18 @@ base::Result<std::unique_ptr<Transport>> open_sim(const base::Config& config, bo
   std::vector<Introduction> all(boot.size());
   auto gathered = boot.allgather(std::as_bytes(std::span(&mine, 1)),
                                  std::as_writable_bytes(std::span(all)), serve_nobody);
-  // If only our half of a collective failed, another rank may be about to follow the address:
-  // better lost than freed under it.
-  if (!gathered) {
-    static_cast<void>(made.release());
-    return std::move(gathered.error());
-  }
+  if (!gathered) return std::move(gathered.error());
   if (auto same = check(all); !same) return std::move(same.error());
 
-  const Network network = *reinterpret_cast<const Network*>(all[0].network_address);
-  if (auto met = boot.barrier(serve_nobody); !met) {
-    static_cast<void>(made.release());
-    return std::move(met.error());
+  // Nobody follows the address before all have it, and rank 0 keeps it until all have followed. If
+  // only our half of a barrier failed, another may be on its way: better lost than freed under it.
+  Network network;
+  for (const bool followed : {false, true}) {
+    if (followed) network = *reinterpret_cast<const Network*>(all[0].network_address);
+    if (auto met = boot.barrier(serve_nobody); !met) {
+      static_cast<void>(made.release());
+      return std::move(met.error());
+    }
   }
   return std::unique_ptr<Transport>(std::make_unique<SimTransport>(config, boot.rank(), network));
 }
