@@ -8,8 +8,6 @@ namespace photon::checker {
 
 namespace {
 
-constexpr std::size_t kStackBytes = 256 * 1024;
-
 // The one piece of ambient state: the policy's operations are static and have nowhere else to
 // look. Always set through Scope.
 thread_local Execution* current_execution = nullptr;
@@ -134,32 +132,25 @@ Operation Execution::run(unsigned thread, NodeId root, std::vector<Past> history
   root_ = root;
   history_ = std::move(history);
   position_ = 0;
-  if (!stack_) stack_ = std::make_unique_for_overwrite<char[]>(kStackBytes);
-  getcontext(&fiber_);
-  fiber_.uc_stack.ss_sp = stack_.get();
-  fiber_.uc_stack.ss_size = kStackBytes;
-  fiber_.uc_link = nullptr;
-  makecontext(&fiber_, &Execution::fiber_main, 0);
-  switch_to_fiber();
+  const Scope scope(this);
+  in_fiber_ = true;
+  fiber_.start(&Execution::fiber_main);
+  in_fiber_ = false;
   return pending_;
 }
 
 Operation Execution::resume(const Past& last) {
   history_.push_back(last);
-  switch_to_fiber();
-  return pending_;
-}
-
-void Execution::switch_to_fiber() {
   const Scope scope(this);
   in_fiber_ = true;
-  swapcontext(&caller_, &fiber_);
+  fiber_.enter();
   in_fiber_ = false;
+  return pending_;
 }
 
 void Execution::suspend(const Operation& op) {
   pending_ = op;
-  swapcontext(&fiber_, &caller_);
+  fiber_.leave();
 }
 
 void Execution::fiber_main() {

@@ -10,14 +10,12 @@
 // under test is noexcept, so nothing can be thrown through it.
 #pragma once
 
-#include <ucontext.h>
-
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "checker/checker.hpp"
+#include "checker/fiber.hpp"
 #include "checker/operation.hpp"
 
 namespace photon::checker {
@@ -66,7 +64,6 @@ class Execution {
 
  private:
   static void fiber_main();
-  void switch_to_fiber();
   void suspend(const Operation& op);
   std::uint64_t perform_directly(const Operation& op);
   bool weakened_away(Operation& op) const;
@@ -79,9 +76,7 @@ class Execution {
   unsigned group_begin_ = 0;
   const char* failure_ = nullptr;
 
-  std::unique_ptr<char[]> stack_;
-  ucontext_t fiber_{};
-  ucontext_t caller_{};
+  Fiber fiber_;
   bool in_fiber_ = false;
   unsigned thread_ = 0;
   NodeId root_ = kNoNode;
