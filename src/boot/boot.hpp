@@ -56,7 +56,7 @@ class Boot {
   // The next message, or nothing. Never blocks. Also flushes what send() queued.
   virtual base::Result<std::optional<Message>> receive() = 0;
   // Nothing that send() queued is left.
-  virtual bool idle() const { return true; }
+  virtual bool idle() const = 0;
   // Readable when receive() may have something; -1 if there is none.
   virtual int poll_fd() const = 0;
 

@@ -25,6 +25,7 @@ class CallbackBoot final : public Boot {
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds) override;
   base::Result<std::optional<Message>> receive() override;
+  bool idle() const override { return !sends_wait(); }
   int poll_fd() const override { return watch_.fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                            const std::function<void()>& serve) override;

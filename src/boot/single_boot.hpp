@@ -18,6 +18,7 @@ class SingleBoot final : public Boot {
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds) override;
   base::Result<std::optional<Message>> receive() override;
+  bool idle() const override { return true; }
   int poll_fd() const override { return inbox_.fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                            const std::function<void()>& serve) override;

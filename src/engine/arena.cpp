@@ -16,7 +16,8 @@ std::size_t round_up(std::size_t value, std::size_t unit) noexcept {
 
 }  // namespace
 
-Arena::Arena(std::span<std::byte> span) : span_(span) {
+Arena::Arena(std::span<std::byte> span, std::size_t limit_bytes)
+    : span_(span), limit_(limit_bytes) {
   if (!span_.empty()) free_.emplace(0, span_.size());
 }
 
@@ -46,8 +47,10 @@ std::byte* Arena::take(std::size_t size_bytes) {
 }
 
 std::byte* Arena::take_ordinary(std::size_t bytes) {
+  if (bytes > limit_ - ordinary_bytes_) return nullptr;
   void* base = std::aligned_alloc(kGranule, bytes);
   if (base == nullptr) return nullptr;
+  ordinary_bytes_ += bytes;
   std::memset(base, 0, bytes);
   used_.emplace(reinterpret_cast<std::size_t>(base), bytes);
   return static_cast<std::byte*>(base);
@@ -55,7 +58,10 @@ std::byte* Arena::take_ordinary(std::size_t bytes) {
 
 void Arena::give(std::byte* base) noexcept {
   if (span_.empty()) {
-    used_.erase(reinterpret_cast<std::size_t>(base));
+    const auto piece = used_.find(reinterpret_cast<std::size_t>(base));
+    if (piece == used_.end()) return;
+    ordinary_bytes_ -= piece->second;
+    used_.erase(piece);
     std::free(base);
     return;
   }

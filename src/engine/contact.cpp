@@ -53,7 +53,7 @@ Engine::Engine(Parts parts)
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),
-      arena_(transport_->arena()),
+      arena_(transport_->arena(), config_.arena_bytes),
       regions_(transport_->regions(), parts.seed) {
   last_error_.status = PH_OK;
 }
@@ -85,7 +85,8 @@ ph_status Engine::contact(Rank rank, Peer*& peer) {
   if (peer->broken == PH_OK) return PH_OK;
   return fail(peer->broken, rank,
               "rank " + std::to_string(rank) + " is " + state_text(peer->state) +
-                  ": it can take no operation any more; stop addressing it");
+                  ": it can take no operation any more" +
+                  (peer->why.empty() ? "" : " (" + peer->why + ")"));
 }
 
 Peer& Engine::make_peer(Rank rank) {
@@ -146,10 +147,11 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
   if (peer.broken != PH_OK) return;
   peer.broken = status;
   peer.state = status == PH_ERR_DEPARTED ? Peer::State::departed : Peer::State::dead;
-  // A rank that leaves, or dies without having met us, is no news.
-  if (status != PH_ERR_DEPARTED && peer.link != nullptr) {
-    fail(status, peer.rank, std::move(what));
-    PHOTON_LOG(log_, warn, "rank %u: %s", peer.rank, last_error_.what.c_str());
+  peer.why = std::move(what);
+  // A rank that leaves, or that ends without having met us, is no news.
+  if (status != PH_ERR_DEPARTED && (peer.link != nullptr || status != PH_ERR_PEER)) {
+    fail(status, peer.rank, peer.why);
+    PHOTON_LOG(log_, warn, "rank %u: %s", peer.rank, peer.why.c_str());
   }
   cool(peer);
   fail_all(peer);

@@ -102,6 +102,7 @@ class Engine final : private transport::Sink {
     std::uint32_t id_bytes = wire::kNoId;
     const void* payload = nullptr;
     std::uint32_t payload_bytes = 0;
+    std::uint64_t local_id = 0;  // put and bulk: names the operation should it be refused
   };
 
   // transport::Sink
@@ -126,6 +127,7 @@ class Engine final : private transport::Sink {
   void settle(Peer& peer) noexcept;
   bool events_left() noexcept;
   bool has_ledger(Peer& peer) noexcept;
+  void remember(Peer& peer, const Outgoing& out);
   bool send(Peer& peer, const Outgoing& out);
   void nudge(Peer& peer) noexcept;
   HeldId hold(const ph_id& id);

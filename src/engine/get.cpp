@@ -1,4 +1,7 @@
 // Posting gets and fences.
+#include <algorithm>
+#include <cstring>
+
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -33,6 +36,8 @@ ph_status Engine::get(Rank rank, const ph_get_args& args) {
   request->size_bytes = args.size_bytes;
   request->target = args.source;
   request->local = hold(args.local);
+  std::memcpy(&request->local_word, id_data(request->local),
+              std::min<std::size_t>(8, args.local.size_bytes));
   if (request->has_rce()) request->remote = hold(args.remote);
   peer->work.push(*request);
   mark_busy(*peer);

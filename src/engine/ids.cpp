@@ -20,6 +20,7 @@ Engine::Step Engine::step_ids(Peer& peer) {
       out.fixed[1] = request->target.key;
       out.payload = payload_blocks_.at(request->payload);
       out.payload_bytes = static_cast<std::uint32_t>(request->size_bytes);
+      out.local_id = request->local_word;
     }
     if (!send(peer, out)) return Step::blocked;
     if (packed && request->size_bytes != 0) ++peer.staged_sent;

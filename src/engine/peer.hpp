@@ -13,6 +13,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <string>
 
 #include "engine/bulk_ring.hpp"
 #include "engine/event_queue.hpp"
@@ -39,6 +41,14 @@ struct Serve {
   std::uint64_t size_bytes = 0;
   std::uint64_t done_bytes = 0;
   std::uint64_t token = 0;
+};
+
+// A put whose key only the target can check, by the line of its record: if it is refused, this
+// names it. Overwritten a lap later, by then the refusal has long been here.
+struct Unchecked {
+  std::uint64_t position = ~std::uint64_t{0};
+  std::uint64_t local_id = 0;  // its first 8 bytes
+  std::uint64_t address = 0;
 };
 
 struct Peer {
@@ -72,7 +82,7 @@ struct Peer {
   EventQueue stash;
   BulkConsumer rx_bulk;
   bool has_rx = false;
-  bool bulk_refused = false;           // a chunk of the operation coming in did not land
+  ph_status bulk_refused = PH_OK;      // why a chunk of the operation coming in did not land
 
   // Slow paths.
   std::uint64_t ledger_sent = 0;       // ids, but those on the runway
@@ -90,6 +100,8 @@ struct Peer {
   std::uint64_t staged_sent = 0;       // records with bytes the target has to place
   std::uint64_t staged_landed = 0;
   bool said_bye = false;
+  std::string why;                     // broken: in words
+  std::unique_ptr<Unchecked[]> unchecked;  // by line of the ring; see Unchecked
 
   bool has_runway() const noexcept { return tx.tail() < runway_end; }
   bool idle() const noexcept {

@@ -90,6 +90,9 @@ bool Engine::put_now(Peer& peer, const ph_put_args& args) {
     out.id = args.remote.data;
     out.id_bytes = has_id ? args.remote.size_bytes : wire::kNoId;
     out.payload = args.source;
+    if (args.local.size_bytes != 0)
+      std::memcpy(&out.local_id, args.local.data,
+                  std::min<std::size_t>(8, args.local.size_bytes));
     out.payload_bytes = static_cast<std::uint32_t>(args.size_bytes);
     if (args.size_bytes != 0) ++peer.staged_sent;
     if (!send(peer, out)) {
@@ -132,6 +135,8 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
   request->size_bytes = args.size_bytes;
   request->target = args.target;
   request->local = hold(args.local);
+  std::memcpy(&request->local_word, id_data(request->local),
+              std::min<std::size_t>(8, args.local.size_bytes));
   if (request->has_rce()) request->remote = hold(args.remote);
   if (request->kind == Request::Kind::packed) {
     request->payload = payload_blocks_.take();

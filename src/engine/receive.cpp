@@ -99,13 +99,9 @@ bool Engine::take_put(Peer& peer, const wire::Header& header, Taker* taker) {
   if (header.kind == wire::Kind::put_acked)
     answer(peer, {wire::Kind::ack, {static_cast<std::uint64_t>(status)}});
   if (status == PH_OK) return !header.has_id() || deliver(peer, reader, header.id_bytes, taker);
-  std::uint64_t id = 0;
-  if (header.has_id()) {
-    reader.bytes(&id, std::min<std::size_t>(header.id_bytes, sizeof id));
-    ++peer.probed;  // its ledger slot is free again
-  }
+  if (header.has_id()) ++peer.probed;  // its ledger slot is free again
   if (header.kind == wire::Kind::put)
-    answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(status), target.address, id}});
+    answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(status), peer.rx.head()}});
   return true;
 }
 
@@ -115,20 +111,17 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   const std::uint64_t word = reader.word();
   const std::uint64_t bytes = wire::bulk_size(word);
   if (bytes == 0 || bytes > config_.bulk_bytes / 2) return false;
-  if ((word & wire::kBulkFirst) != 0) peer.bulk_refused = false;
+  if ((word & wire::kBulkFirst) != 0) peer.bulk_refused = PH_OK;
   const ph_status status = check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE);
   if (status == PH_OK)
     std::memcpy(reinterpret_cast<void*>(target.address), peer.rx_bulk.place(bytes), bytes);
   peer.rx_bulk.advance(bytes);
-  const bool refused_now = status != PH_OK && !peer.bulk_refused;
-  if (status != PH_OK) peer.bulk_refused = true;
-  const ph_status verdict = status != PH_OK        ? status
-                            : peer.bulk_refused    ? PH_ERR_KEY
-                                                   : PH_OK;
+  if (peer.bulk_refused == PH_OK) peer.bulk_refused = status;
+  const ph_status verdict = peer.bulk_refused;
   if (header.kind == wire::Kind::bulk_acked)
     answer(peer, {wire::Kind::ack, {static_cast<std::uint64_t>(verdict)}});
-  else if (refused_now)
-    answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(status), target.address, 0}});
+  else if (verdict != PH_OK && (word & wire::kBulkLast) != 0)  // told once an operation
+    answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(verdict), peer.rx.head()}});
   if (!header.has_id()) return true;
   if (verdict == PH_OK) return deliver(peer, reader, header.id_bytes, taker);
   ++peer.probed;
@@ -138,6 +131,7 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
 // The id goes to the prober who waits for just that, or to the stash. False: the peer has sent
 // more ids than it has credit for.
 bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, Taker* taker) {
+  if (id_bytes > config_.max_cid_size) return false;
   std::byte* room = nullptr;
   if (taker != nullptr && taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() &&
       (id_bytes <= 8 || (room = taker->id_room()) != nullptr)) {
@@ -148,7 +142,7 @@ bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, T
     ++peer.probed;
     return true;
   }
-  if (peer.stash.size() >= config_.ledger_slots || id_bytes > config_.max_cid_size) return false;
+  if (peer.stash.size() >= config_.ledger_slots) return false;
   HeldId held{0, id_bytes};
   if (held.is_long()) held.value = id_blocks_.take();
   reader.bytes(held.is_long() ? static_cast<void*>(id_blocks_.at(static_cast<std::uint32_t>(
@@ -192,15 +186,17 @@ bool Engine::take_ack(Peer& peer) {
 bool Engine::take_refused(Peer& peer) {
   RecordReader reader(peer.rx);
   const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
-  const auto address = reader.word();
-  const auto id = reader.word();
+  const auto line = reader.word();
   if (status >= PH_OK || status < PH_ERR_NOT_FOUND) return false;
+  Unchecked put{};
+  if (peer.unchecked != nullptr) put = peer.unchecked[line & (config_.ring_lines - 1)];
+  if (put.position != line) put = {};
   fail(status, peer.rank,
-       "rank " + std::to_string(peer.rank) + " refused a put at address " +
-           std::to_string(address) + " (remote id begins with " + std::to_string(id) +
-           "): " + ph_status_text(status) + "; its id was not delivered");
+       "rank " + std::to_string(peer.rank) + " refused the put with local id " +
+           std::to_string(put.local_id) + " at address " + std::to_string(put.address) + ": " +
+           ph_status_text(status) + "; its remote id was not delivered");
   --events_free_;
-  push_local(peer, HeldId{}, status);
+  push_local(peer, {put.local_id, 8}, status);
   return true;
 }
 

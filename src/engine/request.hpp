@@ -50,6 +50,7 @@ struct Request {
   std::uint64_t done_bytes = 0;
   ph_target target{};
   HeldId local;
+  std::uint64_t local_word = 0;  // the local id's first 8 bytes, for late reports
   HeldId remote;
   std::uint64_t staged_mark = 0;  // acks: records sent when this one asked
   std::int64_t stalled_since_ns = 0;

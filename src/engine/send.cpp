@@ -53,6 +53,8 @@ bool Engine::send(Peer& peer, const Outgoing& out) {
   const auto lines = wire::lines_for(out.kind, out.id_bytes, out.payload_bytes);
   if (!peer.tx.has_room(lines)) return false;
   settle(peer);
+  if (peer.regions == nullptr && (out.kind == wire::Kind::put || out.kind == wire::Kind::bulk))
+    remember(peer, out);
   RecordWriter writer(peer.tx);
   const auto fixed = wire::fixed_words(out.kind);
   for (std::uint32_t i = 0; i < fixed; ++i) writer.word(out.fixed[i]);
@@ -64,6 +66,12 @@ bool Engine::send(Peer& peer, const Outgoing& out) {
   peer.tx.publish(wire::encode(out.kind, out.id_bytes, out.payload_bytes), lines);
   nudge(peer);
   return true;
+}
+
+void Engine::remember(Peer& peer, const Outgoing& out) {
+  if (peer.unchecked == nullptr) peer.unchecked = std::make_unique<Unchecked[]>(config_.ring_lines);
+  peer.unchecked[peer.tx.tail() & (config_.ring_lines - 1)] = {peer.tx.tail(), out.local_id,
+                                                               out.fixed[0]};
 }
 
 // After every record: does the receiver want to be told? (sync/sleep_gate.hpp)
@@ -110,7 +118,7 @@ void Engine::complete_local(Request& request, ph_status status) {
   if (request.local_done) {
     if (status == PH_OK) return;
     --events_free_;  // a late report: beyond the promise, so it may go below zero
-    push_local(peer, HeldId{}, status);
+    push_local(peer, {request.local_word, 8}, status);
     return;
   }
   request.local_done = true;

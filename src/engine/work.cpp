@@ -98,6 +98,7 @@ bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
                  (last ? wire::kBulkLast : 0);
   out.id = id_data(request.remote);
   out.id_bytes = merge ? request.remote.bytes : wire::kNoId;
+  out.local_id = request.local_word;
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
   std::memcpy(peer.tx_bulk.place(bytes), request.source + request.done_bytes, bytes);
   peer.tx_bulk.advance(bytes);
@@ -220,6 +221,7 @@ Engine::Step Engine::step_packed(Peer& peer, Request& request) {
   out.fixed[0] = request.target.address;
   out.fixed[1] = request.target.key;
   out.payload = payload_blocks_.at(request.payload);
+  out.local_id = request.local_word;
   out.payload_bytes = static_cast<std::uint32_t>(request.size_bytes);
   if (!send(peer, out)) return Step::blocked;
   if (request.size_bytes != 0) ++peer.staged_sent;

@@ -25,7 +25,7 @@ enum class Kind : std::uint8_t {
   get_data,    // words: token, offset, bulk size: part of a get's answer, in the bulk ring
   get_failed,  // words: token, status
   ack,         // words: status, of the oldest record that asked for one
-  refused,     // words: status, address, first 8 bytes of the id: a put that did not land
+  refused,     // words: status, line: the put at that line of the ring did not land
   bye,         // the sender has finalized; nothing follows
 };
 inline constexpr std::uint8_t kKinds = 10;
@@ -49,11 +49,11 @@ constexpr std::uint32_t fixed_words(Kind kind) noexcept {
     case Kind::put:
     case Kind::put_acked:
     case Kind::get_failed:
+    case Kind::refused:
       return 2;
     case Kind::bulk:
     case Kind::bulk_acked:
     case Kind::get_data:
-    case Kind::refused:
       return 3;
     case Kind::get:
       return 4;
