@@ -1,0 +1,183 @@
+// A transport that a test controls: both halves of every link lie in one FakeNet, where the test
+// may look at them and write to them; nothing happens by itself.
+//
+// Invariant: connect() makes both directions at once; the peer hears of a new link, of kicks and of
+// a lost rank in its next poll(). Owner: the test; the net outlives its transports.
+// Threads: one, but for sleep() and wake().
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/config.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::test {
+
+using transport::Rank;
+
+// Small rings, so that a test sees every limit.
+inline base::Config small_config() {
+  base::Config config;
+  config.ring_lines = 64;
+  config.ledger_slots = 4;
+  config.requests = 64;
+  config.bulk_bytes = 8 << 10;
+  config.bulk_chunk = 2 << 10;
+  config.piece_bytes = 4 << 10;
+  config.max_regions = 16;
+  config.arena_bytes = 1 << 20;
+  config.unregister_timeout_ms = 1;
+  config.spin_us = 0;
+  config.log = base::LogLevel::error;
+  return config;
+}
+
+struct FakeOptions {
+  bool keys_visible = true;  // peers see each other's region tables
+  transport::Reach::Kind reach = transport::Reach::Kind::none;
+  base::Config config = small_config();
+};
+
+class FakeNet {
+ public:
+  // What goes from one rank to another, in memory both can touch.
+  struct Way {
+    explicit Way(const base::Config& config)
+        : lines(config.ring_lines), bulk(config.bulk_bytes), credits{}, intent{} {}
+    std::vector<transport::Line> lines;
+    std::vector<std::byte> bulk;
+    transport::Credits credits;
+    transport::Intent intent;
+  };
+  struct Seat {
+    std::vector<transport::RegionEntry> regions;
+    std::map<Rank, transport::Link> links;
+    std::set<Rank> new_links;
+    std::set<Rank> bells;
+    std::map<Rank, base::Error> gone;
+    unsigned kicks_count = 0;  // that this rank gave
+    unsigned calls_count = 0;  // read() and write() of this rank
+  };
+
+  FakeNet(std::uint32_t ranks_count, FakeOptions chosen)
+      : options(std::move(chosen)), seats(ranks_count) {
+    for (Seat& seat : seats) seat.regions = std::vector<transport::RegionEntry>(
+        options.config.max_regions);
+  }
+
+  Way& way(Rank from, Rank to) {
+    auto& made = ways_[{from, to}];
+    if (made == nullptr) made = std::make_unique<Way>(options.config);
+    return *made;
+  }
+
+  transport::Link& link(Rank me, Rank rank) {
+    transport::Link& link = seats[me].links[rank];
+    if (link.tx_lines != nullptr) return link;
+    Way& out = way(me, rank);
+    Way& in = way(rank, me);
+    link.tx_lines = out.lines.data();
+    link.tx_credits = &out.credits;
+    link.tx_bulk = out.bulk.data();
+    link.tx_intent = &out.intent;
+    link.rx_lines = in.lines.data();
+    link.rx_credits = &in.credits;
+    link.rx_bulk = in.bulk.data();
+    link.rx_intent = &in.intent;
+    if (options.keys_visible) link.peer_regions = seats[rank].regions.data();
+    if (me != rank) seats[rank].new_links.insert(me);
+    return link;
+  }
+
+  FakeOptions options;
+  std::vector<Seat> seats;
+
+ private:
+  std::map<std::pair<Rank, Rank>, std::unique_ptr<Way>> ways_;
+};
+
+class FakeTransport final : public transport::Transport {
+ public:
+  FakeTransport(FakeNet& net, Rank me) : net_(net), me_(me) {}
+
+  const char* name() const noexcept override { return "fake"; }
+  unsigned poll_interval() const noexcept override { return 1; }
+  base::Result<transport::Link*> connect(Rank rank) override { return &net_.link(me_, rank); }
+  void disconnect(Rank) noexcept override {}
+
+  void kick(Rank rank) noexcept override {
+    ++seat().kicks_count;
+    net_.seats[rank].bells.insert(me_);
+  }
+  void poll(transport::Sink& sink) noexcept override {
+    for (const Rank rank : std::exchange(seat().new_links, {})) sink.on_link(rank);
+    for (const Rank rank : std::exchange(seat().bells, {})) sink.on_activity(rank);
+    for (const auto& [rank, why] : std::exchange(seat().gone, {})) sink.on_gone(rank, why);
+  }
+  bool drained() const noexcept override { return true; }
+
+  transport::Reach reach(Rank, std::uint64_t address, std::uint64_t) noexcept override {
+    return {net_.options.reach, reinterpret_cast<std::byte*>(address)};
+  }
+  base::Result<> read(Rank, std::uint64_t address,
+                      std::span<std::byte> destination) noexcept override {
+    ++seat().calls_count;
+    std::memcpy(destination.data(), reinterpret_cast<void*>(address), destination.size());
+    return {};
+  }
+  base::Result<> write(Rank, std::uint64_t address,
+                       std::span<const std::byte> source) noexcept override {
+    ++seat().calls_count;
+    std::memcpy(reinterpret_cast<void*>(address), source.data(), source.size());
+    return {};
+  }
+
+  std::span<std::byte> arena() noexcept override { return {}; }
+  std::span<transport::RegionEntry> regions() noexcept override { return seat().regions; }
+
+  void announce() noexcept override {}
+  void sleep(std::int64_t timeout_us) noexcept override {
+    std::unique_lock lock(mutex_);
+    asleep_ = true;
+    changed_.notify_all();
+    const auto limit = std::chrono::microseconds(timeout_us < 0 ? 20'000'000 : timeout_us);
+    changed_.wait_for(lock, limit, [this] { return woken_; });
+    asleep_ = woken_ = false;
+  }
+  void retract() noexcept override {}
+  void wake() noexcept override {
+    const std::scoped_lock lock(mutex_);
+    woken_ = true;
+    changed_.notify_all();
+  }
+  void describe(Rank, ph_path& path) override { path.same_process = 1; }
+
+  // For the test: until a thread is inside sleep(), and whether it was woken since.
+  void await_sleeper() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return asleep_; });
+  }
+  bool sleeper_is_left_alone() {
+    const std::scoped_lock lock(mutex_);
+    return asleep_ && !woken_;
+  }
+
+ private:
+  FakeNet::Seat& seat() noexcept { return net_.seats[me_]; }
+
+  FakeNet& net_;
+  const Rank me_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool asleep_ = false;
+  bool woken_ = false;
+};
+
+}  // namespace photon::test
