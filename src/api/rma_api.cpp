@@ -29,6 +29,19 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
   return status;
 }
 
+struct Completions {
+  ph_completion* out;
+  size_t capacity;
+};
+
+[[gnu::noinline]] ph_status probe_slowly(ph_context* context, const ph_query& query,
+                                         Completions room, size_t* count) noexcept {
+  photon::engine::Taker taker{query, room.out, room.capacity};
+  const ph_status status = probe_in_lane(context, taker);
+  *count = taker.count;
+  return status;
+}
+
 // The rest of ph_put_u64(), apart so that its fast path needs no stack frame.
 [[gnu::noinline]] ph_status tell_and_leave(ph_context* context, ph_rank rank,
                                            photon::engine::Lane::Held held) noexcept {
@@ -109,9 +122,14 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
   if (count == nullptr || (completions == nullptr && capacity != 0))
     return bad_argument(context, "probe: count is null, or completions is null with a capacity");
   photon::engine::Taker taker{query, completions, capacity};
-  const ph_status status = probe_in_lane(context, taker);
-  *count = taker.count;
-  return status;
+  photon::engine::Lane::Held held{};
+  if (context != nullptr && context->lane->try_enter(held)) [[likely]] {
+    const bool done = context->engine->try_probe(query, taker);
+    context->lane->leave_biased(held);
+    *count = taker.count;
+    if (done) [[likely]] return PH_OK;
+  }
+  return probe_slowly(context, query, {completions, capacity}, count);
 }
 
 ph_status ph_probe_each(ph_context* context, ph_query query, ph_handler handler, void* user,

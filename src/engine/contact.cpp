@@ -119,6 +119,8 @@ void Engine::adopt_link(Peer& peer) {
   if (!peer.has_rx && link.rx_lines != nullptr) {
     peer.has_rx = true;
     peer.rx = LineConsumer(link.rx_lines, link.rx_credits, log2);
+    peer.line_batch = config_.ring_lines / 4;
+    peer.ledger_batch = std::max<std::uint64_t>(1, config_.ledger_slots / 4);
     peer.rx_bulk = BulkConsumer{link.rx_bulk, config_.bulk_bytes};
     peer.state = Peer::State::connected;
     heat(peer);

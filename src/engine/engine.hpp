@@ -56,6 +56,8 @@ class Engine final : private transport::Sink {
   ph_status fence(Rank rank);
   ph_status flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us);
 
+  // The fast path of probe() for small puts from hot rings; false: nothing was done, or not all.
+  bool try_probe(const ph_query& query, Taker& taker) noexcept;
   // probe.cpp, wait.cpp
   ph_status probe(Taker& taker);
   ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
@@ -89,6 +91,7 @@ class Engine final : private transport::Sink {
  private:
   static constexpr unsigned kYieldAfter = 32;
   static constexpr unsigned kYieldSeldom = 4096;    // some 50 us of empty probes
+  static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr unsigned kReceiveBudget = 128;   // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;     // served gets under way per peer
   static constexpr std::uint32_t kLineRoom = 32;    // payload of a one-line record with 8-byte id
@@ -103,6 +106,14 @@ class Engine final : private transport::Sink {
     const void* payload = nullptr;
     std::uint32_t payload_bytes = 0;
     std::uint64_t local_id = 0;  // put and bulk: names the operation should it be refused
+  };
+
+  // Bytes that we copy ourselves: from source (put) or to destination (get).
+  struct Piece {
+    ph_target at;
+    std::uint64_t size_bytes = 0;
+    const std::byte* source = nullptr;
+    std::byte* destination = nullptr;
   };
 
   // transport::Sink
@@ -141,6 +152,10 @@ class Engine final : private transport::Sink {
   ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
   ph_status check_put(Rank rank, const ph_put_args& args);
   bool put_now(Peer& peer, const ph_put_args& args);
+  bool packed_now(Peer& peer, const ph_put_args& args);
+  bool bulk_now(Peer& peer, const ph_put_args& args);
+  bool direct_now(Peer& peer, const ph_put_args& args);
+  static Outgoing outgoing(const ph_put_args& args) noexcept;
   ph_status put_queued(Peer& peer, const ph_put_args& args);
   Request::Kind choose(Peer& peer, const ph_put_args& args);
   ph_status check_get(Rank rank, const ph_get_args& args);
@@ -155,7 +170,8 @@ class Engine final : private transport::Sink {
   bool send_chunk(Peer& peer, Request& request, std::uint64_t bytes);
   Step stalled(Peer& peer, Request& request);
   Step step_reach(Peer& peer, Request& request, std::uint64_t& budget);
-  ph_status copy_piece(Peer& peer, Request& request, std::uint64_t bytes);
+  ph_status copy_piece(Peer& peer, const Piece& piece);
+  ph_status copy_next(Peer& peer, Request& request, std::uint64_t bytes);
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_fence(Peer& peer, Request& request);
   Step step_packed(Peer& peer, Request& request);
@@ -174,7 +190,7 @@ class Engine final : private transport::Sink {
 
   // receive.cpp, serve.cpp
   bool receive(Peer& peer, Taker* taker);
-  bool take_small(Peer& peer, std::uint64_t header, Taker* taker) noexcept;
+  bool take_small(Peer& peer, Taker& taker) noexcept;
   bool handle(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
@@ -272,6 +288,50 @@ class Engine final : private transport::Sink {
   transport::Policy::light_barrier();  // [asleep]
   return peer->tells_always || waiters_ != 0 || peer->credits->is_cold() ? Fast::tell
                                                                           : Fast::done;
+}
+
+// A put of one line with an 8-byte id and at most kLineRoom bytes, whatever its tag.
+constexpr bool is_small_put(std::uint64_t header) noexcept {
+  constexpr std::uint64_t kAllButTagAndSize = 0x0000'ffff'ffff'0000;
+  return (header & kAllButTagAndSize) == wire::encode(wire::Kind::put, 8, 0) && header >> 48 <= 32;
+}
+
+// The record most often met, for a prober who waits for just that; false: go the general way.
+[[gnu::always_inline]] inline bool Engine::take_small(Peer& peer, Taker& taker) noexcept {
+  const std::uint64_t header = peer.rx.header();
+  if (!is_small_put(header)) return false;
+  const transport::Line& line = peer.rx.line(0);
+  if (const std::uint64_t bytes = header >> 48; bytes != 0) {
+    const ph_target target{line.words[0].get(), line.words[1].get()};
+    if (check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE) != PH_OK) return false;
+    copy_small(reinterpret_cast<void*>(target.address), &line.words[3], bytes);
+  }
+  taker.put(PH_REMOTE, peer.rank, {line.words[2].get(), 8, PH_OK}, peer.outstanding);
+  ++peer.probed;
+  peer.rx.pop(1);
+  return true;
+}
+
+[[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, Taker& taker) noexcept {
+  if (++turn_ % kTurnsBetweenLooks == 0 || !busy_.empty() || config_.max_cid_size > 8) return false;
+  if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
+    return false;
+  if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()) return false;
+  if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) return false;
+  for (Peer* peer : hot_) {
+    auto state = peer->rx.peek();
+    if (state == LineConsumer::State::empty) continue;
+    if (!taker.wants(PH_REMOTE, peer->rank) || !peer->stash.empty()) return false;
+    while (state == LineConsumer::State::record && !taker.full() && take_small(*peer, taker))
+      state = peer->rx.peek();
+    if (taker.count == 0) return false;
+    peer->last_hit = turn_;
+    empty_polls_ = empty_turns_ = 0;
+    if (peer->owes_credit()) publish_credits(*peer);
+    return true;
+  }
+  ++empty_turns_;
+  return ++empty_polls_ < poll_interval_ && !should_yield();
 }
 
 }  // namespace photon::engine

@@ -81,6 +81,8 @@ struct Peer {
   std::uint64_t last_hit = 0;          // progress turn of the last record
   EventQueue stash;
   BulkConsumer rx_bulk;
+  std::uint64_t line_batch = 0;        // credits go back in batches of this size
+  std::uint64_t ledger_batch = 0;
   bool has_rx = false;
   ph_status bulk_refused = PH_OK;      // why a chunk of the operation coming in did not land
 
@@ -104,6 +106,10 @@ struct Peer {
   std::unique_ptr<Unchecked[]> unchecked;  // by line of the ring; see Unchecked
 
   bool has_runway() const noexcept { return tx.tail() < runway_end; }
+  // Enough small records were taken to give their room back (the rest: publish_credits()).
+  bool owes_credit() const noexcept {
+    return rx.owed() >= line_batch || probed - probed_published >= ledger_batch;
+  }
   bool idle() const noexcept {
     return work.empty() && ids.empty() && replies.empty() && serves.empty();
   }

@@ -29,7 +29,6 @@ ph_status Engine::probe(Taker& taker) {
 
 // One turn: hot rings, what queues, and now and then the transport. True: something moved.
 bool Engine::progress(Taker* taker) {
-  constexpr std::uint64_t kTurnsBetweenLooks = 32;
   ++turn_;
   bool moved = false;
   for (std::size_t i = 0; i < hot_.size(); ++i) {

@@ -75,38 +75,6 @@ ph_status Engine::put(Rank rank, const ph_put_args& args) {
   return put_queued(*peer, args);
 }
 
-// One record, sent now and over for us; false: it has to queue.
-bool Engine::put_now(Peer& peer, const ph_put_args& args) {
-  const bool has_id = (args.flags & PH_NO_RCE) == 0;
-  if ((args.flags & PH_DELIVERED) != 0 || args.size_bytes > config_.packed_max ||
-      peer.fences != 0)
-    return false;
-  if (has_id || args.size_bytes != 0) {
-    if (has_id && !peer.ids.empty() && (args.flags & PH_ORDER_NONE) == 0) return false;
-    if (has_id && !has_ledger(peer)) return false;
-    Outgoing out{};
-    out.fixed[0] = args.target.address;
-    out.fixed[1] = args.target.key;
-    out.id = args.remote.data;
-    out.id_bytes = has_id ? args.remote.size_bytes : wire::kNoId;
-    out.payload = args.source;
-    if (args.local.size_bytes != 0)
-      std::memcpy(&out.local_id, args.local.data,
-                  std::min<std::size_t>(8, args.local.size_bytes));
-    out.payload_bytes = static_cast<std::uint32_t>(args.size_bytes);
-    if (args.size_bytes != 0) ++peer.staged_sent;
-    if (!send(peer, out)) {
-      if (args.size_bytes != 0) --peer.staged_sent;
-      return false;
-    }
-  }
-  if ((args.flags & PH_NO_LCE) == 0) {
-    --events_free_;
-    push_local(peer, hold(args.local), PH_OK);
-  }
-  return true;
-}
-
 Request* Engine::new_request(Peer& peer, std::uint32_t flags) {
   if (!events_left()) return nullptr;
   Request* request = requests_.take();

@@ -8,40 +8,14 @@
 
 namespace photon::engine {
 
-namespace {
-
-// A put of one line with an 8-byte id and at most 32 bytes, whatever its tag.
-constexpr bool is_small_put(std::uint64_t header) noexcept {
-  constexpr std::uint64_t kAllButTagAndSize = 0x0000'ffff'ffff'0000;
-  return (header & kAllButTagAndSize) == wire::encode(wire::Kind::put, 8, 0) &&
-         header >> 48 <= 32;
-}
-
-}  // namespace
-
-// The record most often met, for a prober who waits for it; false: go the general way.
-inline bool Engine::take_small(Peer& peer, std::uint64_t header, Taker* taker) noexcept {
-  if (taker == nullptr || !taker->wants(PH_REMOTE, peer.rank) || !peer.stash.empty()) return false;
-  const transport::Line& line = peer.rx.line(0);
-  if (const std::uint64_t bytes = header >> 48; bytes != 0) {
-    const ph_target target{line.words[0].get(), line.words[1].get()};
-    if (check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE) != PH_OK) return false;
-    copy_small(reinterpret_cast<void*>(target.address), &line.words[3], bytes);
-  }
-  taker->put(PH_REMOTE, peer.rank, {line.words[2].get(), 8, PH_OK}, peer.outstanding);
-  ++peer.probed;
-  return true;
-}
-
 // Whether anything was there. Stops at the budget, or when the taker is full.
 bool Engine::receive(Peer& peer, Taker* taker) {
   unsigned left = kReceiveBudget;
   while (left > 0 && (taker == nullptr || !taker->full())) {
     const auto state = peer.rx.peek();
     if (state == LineConsumer::State::empty) break;
-    if (state == LineConsumer::State::record && is_small_put(peer.rx.header()) &&
-        take_small(peer, peer.rx.header(), taker)) {
-      peer.rx.pop(1);
+    if (state == LineConsumer::State::record && taker != nullptr &&
+        taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() && take_small(peer, *taker)) {
       --left;
       continue;
     }
@@ -203,12 +177,11 @@ bool Engine::take_refused(Peer& peer) {
 // Give back what was consumed, in batches (docs/memory-model.md, Two credits).
 void Engine::publish_credits(Peer& peer) {
   bool published = false;
-  if (peer.rx.owed() >= peer.rx.capacity() / 4) {
+  if (peer.rx.owed() >= peer.line_batch) {
     peer.rx.publish_lines();
     published = true;
   }
-  const std::uint64_t ledger_batch = std::max<std::uint64_t>(1, config_.ledger_slots / 4);
-  if (peer.probed - peer.probed_published >= ledger_batch) {
+  if (peer.probed - peer.probed_published >= peer.ledger_batch) {
     peer.rx.credits()->give_ledger(peer.probed);
     peer.probed_published = peer.probed;
     published = true;

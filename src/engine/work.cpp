@@ -123,7 +123,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   if (request.stalled_since_ns == 0) request.stalled_since_ns = now;
   if (now - request.stalled_since_ns < static_cast<std::int64_t>(left) / kCmaBytesPerNs)
     return Step::blocked;
-  const auto status = copy_piece(peer, request, std::min(left, config_.piece_bytes));
+  const auto status = copy_next(peer, request, std::min(left, config_.piece_bytes));
   if (status != PH_OK) {
     request_failed(request, status);
     return Step::moved;
@@ -151,7 +151,7 @@ void Engine::bytes_moved(Peer& peer, Request& request) {
 Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& budget) {
   const auto left = request.size_bytes - request.done_bytes;
   const auto bytes = std::min({left, config_.piece_bytes, budget});
-  const auto status = copy_piece(peer, request, bytes);
+  const auto status = copy_next(peer, request, bytes);
   if (status != PH_OK) {
     request_failed(request, status);
     return Step::moved;
@@ -165,28 +165,39 @@ Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& bud
   return Step::moved;
 }
 
+ph_status Engine::copy_next(Peer& peer, Request& request, std::uint64_t bytes) {
+  Piece piece{{request.target.address + request.done_bytes, request.target.key}, bytes};
+  if (request.kind == Request::Kind::get)
+    piece.destination = request.destination + request.done_bytes;
+  else
+    piece.source = request.source + request.done_bytes;
+  const ph_status status = copy_piece(peer, piece);
+  if (status == PH_OK) request.done_bytes += bytes;
+  return status;
+}
+
 // Copy under an intent (sync/intent.hpp), so that the owner can take the region back safely.
-ph_status Engine::copy_piece(Peer& peer, Request& request, std::uint64_t bytes) {
-  const bool is_get = request.kind == Request::Kind::get;
-  const ph_target at{request.target.address + request.done_bytes, request.target.key};
-  const auto reach = transport_->reach(peer.rank, at.address, bytes);
+ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
+  const bool is_get = piece.destination != nullptr;
+  const std::uint64_t bytes = piece.size_bytes;
+  const auto reach = transport_->reach(peer.rank, piece.at.address, bytes);
   if (reach.kind == transport::Reach::Kind::none || peer.regions == nullptr)
     return fail(PH_ERR_PEER, peer.rank, "the path to the peer's memory is gone");
-  peer.link->tx_intent->enter(at.key & (config_.max_regions - 1), peer.fenced);
-  ph_status status = check_target(peer, at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
+  peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
+  ph_status status =
+      check_target(peer, piece.at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
   if (status == PH_OK) {
-    std::byte* destination = is_get ? request.destination + request.done_bytes : nullptr;
-    const std::byte* source = is_get ? nullptr : request.source + request.done_bytes;
     if (reach.kind == transport::Reach::Kind::mapped) {
-      std::memmove(is_get ? destination : reach.local, is_get ? reach.local : source, bytes);
+      std::memmove(is_get ? piece.destination : reach.local, is_get ? reach.local : piece.source,
+                   bytes);
     } else {
-      auto result = is_get ? transport_->read(peer.rank, at.address, {destination, bytes})
-                           : transport_->write(peer.rank, at.address, {source, bytes});
+      auto result = is_get
+                        ? transport_->read(peer.rank, piece.at.address, {piece.destination, bytes})
+                        : transport_->write(peer.rank, piece.at.address, {piece.source, bytes});
       if (!result) status = fail(result.error());
     }
   }
   peer.link->tx_intent->leave();
-  if (status == PH_OK) request.done_bytes += bytes;
   return status;
 }
 

@@ -1,0 +1,90 @@
+// Puts that are over for us when they return: nothing queues before them and there is credit, so
+// they need no request. What cannot go this way is queued (put.cpp).
+#include <algorithm>
+#include <cstring>
+
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+std::uint64_t first_word(const ph_id& id) noexcept {
+  std::uint64_t word = 0;
+  if (id.size_bytes != 0) std::memcpy(&word, id.data, std::min<std::size_t>(8, id.size_bytes));
+  return word;
+}
+
+}  // namespace
+
+// False: it has to queue, and nothing was done.
+bool Engine::put_now(Peer& peer, const ph_put_args& args) {
+  const bool has_id = (args.flags & PH_NO_RCE) == 0;
+  if (peer.fences != 0) return false;
+  if (has_id && !peer.ids.empty() && (args.flags & PH_ORDER_NONE) == 0) return false;
+  if (has_id && !has_ledger(peer)) return false;
+  const auto way = choose(peer, args);
+  // A target that lands the bytes by itself has to tell us when.
+  if ((args.flags & PH_DELIVERED) != 0 && way != Request::Kind::direct) return false;
+  bool done = false;
+  switch (way) {
+    case Request::Kind::packed: done = packed_now(peer, args); break;
+    case Request::Kind::bulk: done = bulk_now(peer, args); break;
+    case Request::Kind::direct: done = direct_now(peer, args); break;
+    default: break;
+  }
+  if (done && (args.flags & PH_NO_LCE) == 0) {
+    --events_free_;
+    push_local(peer, hold(args.local), PH_OK);
+  }
+  return done;
+}
+
+bool Engine::packed_now(Peer& peer, const ph_put_args& args) {
+  if (args.size_bytes == 0 && (args.flags & PH_NO_RCE) != 0) return true;  // nothing to say
+  Outgoing out = outgoing(args);
+  out.payload = args.source;
+  out.payload_bytes = static_cast<std::uint32_t>(args.size_bytes);
+  if (!send(peer, out)) return false;
+  if (args.size_bytes != 0) ++peer.staged_sent;
+  return true;
+}
+
+// One chunk.
+bool Engine::bulk_now(Peer& peer, const ph_put_args& args) {
+  if (args.size_bytes > config_.bulk_chunk / 2 || !peer.work.empty() || !peer.serves.empty() ||
+      !bulk_room(peer, args.size_bytes))
+    return false;
+  Outgoing out = outgoing(args);
+  out.kind = wire::Kind::bulk;
+  out.fixed[2] = args.size_bytes | wire::kBulkFirst | wire::kBulkLast;
+  if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
+  std::memcpy(peer.tx_bulk.place(args.size_bytes), args.source, args.size_bytes);
+  peer.tx_bulk.advance(args.size_bytes);
+  ++peer.staged_sent;
+  return send(peer, out);
+}
+
+// One piece, by our own stores.
+bool Engine::direct_now(Peer& peer, const ph_put_args& args) {
+  if (args.size_bytes > config_.piece_bytes || !peer.work.empty()) return false;
+  Outgoing out = outgoing(args);
+  out.fixed[0] = out.fixed[1] = 0;
+  if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
+  const Piece piece{args.target, args.size_bytes, static_cast<const std::byte*>(args.source),
+                    nullptr};
+  if (copy_piece(peer, piece) != PH_OK) return false;  // the key went this moment: queue and report
+  return (args.flags & PH_NO_RCE) != 0 || send(peer, out);
+}
+
+Engine::Outgoing Engine::outgoing(const ph_put_args& args) noexcept {
+  Outgoing out{};
+  out.fixed[0] = args.target.address;
+  out.fixed[1] = args.target.key;
+  out.id = args.remote.data;
+  out.id_bytes = (args.flags & PH_NO_RCE) == 0 ? args.remote.size_bytes : wire::kNoId;
+  out.local_id = first_word(args.local);
+  return out;
+}
+
+}  // namespace photon::engine
