@@ -191,7 +191,12 @@ void Engine::heat(Peer& peer) {
   if (peer.hot || !peer.has_rx || peer.broken != PH_OK) return;
   peer.hot = true;
   hot_.push_back(&peer);
-  peer.rx.credits()->set_cold(false);
+  // While another thread sleeps, senders have to ring: what it declared cold stays so, and it looks
+  // itself at a ring that is new.
+  if (!sleeping_)
+    peer.rx.credits()->set_cold(false);
+  else if (!peer.rx.credits()->is_cold())
+    transport_->wake();
 }
 
 void Engine::cool(Peer& peer) {

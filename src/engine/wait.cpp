@@ -125,6 +125,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
   --waiters_;
   sleeping_ = false;
+  for (Peer* peer : hot_) peer->rx.credits()->set_cold(false);  // met by others while we slept
   transport_->retract();
   look_everywhere();
   if (waiters_ != 0) news();  // one of the others takes over the sleeping
