@@ -8,6 +8,11 @@ extern "C" {
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 }
 
+// AddressSanitizer's heap copies of frames would pile up with every dropped fiber, and it searches
+// them. It looks for this function; nobody else calls it.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "detect_stack_use_after_return=0"; }
+
 namespace photon::checker {
 
 namespace {
