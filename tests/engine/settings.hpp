@@ -6,11 +6,13 @@
 #include <photon/photon.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <ostream>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/take.hpp"
@@ -163,6 +165,32 @@ inline std::size_t count_now(ph_context* context, std::uint32_t kinds,
   EXPECT_EQ(ph_probe(context, {peer, kinds, ids.data()}, found.data(), found.size(), &count),
             PH_OK);
   return count;
+}
+
+// All ranks wait for all; meanwhile this one makes progress and throws away what it finds.
+inline void drain_until_met(ThreadJob& job, ph_context* context) {
+  std::atomic<bool> met = false;
+  std::thread meeting([&] {
+    job.meet();
+    met = true;
+  });
+  while (!met) count_now(context, PH_EITHER);
+  meeting.join();
+  while (count_now(context, PH_EITHER) != 0) {
+  }
+}
+
+// The same, but it takes nothing.
+inline void serve_until_met(ThreadJob& job, ph_context* context) {
+  std::atomic<bool> met = false;
+  std::thread meeting([&] {
+    job.meet();
+    met = true;
+  });
+  std::size_t count = 0;
+  while (!met)
+    EXPECT_EQ(ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, nullptr, 0, &count), PH_OK);
+  meeting.join();
 }
 
 // Post again until it is accepted, probing for nothing meanwhile but making progress.
