@@ -29,14 +29,9 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
   return status;
 }
 
-struct Completions {
-  ph_completion* out;
-  size_t capacity;
-};
-
-[[gnu::noinline]] ph_status probe_slowly(ph_context* context, const ph_query& query,
-                                         Completions room, size_t* count) noexcept {
-  photon::engine::Taker taker{query, room.out, room.capacity};
+// The rest of ph_probe(), with what its fast path has taken.
+[[gnu::noinline]] ph_status probe_slowly(ph_context* context, photon::engine::Taker taker,
+                                         size_t* count) noexcept {
   const ph_status status = probe_in_lane(context, taker);
   *count = taker.count;
   return status;
@@ -129,7 +124,7 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
     *count = taker.count;
     if (done) [[likely]] return PH_OK;
   }
-  return probe_slowly(context, query, {completions, capacity}, count);
+  return probe_slowly(context, taker, count);
 }
 
 ph_status ph_probe_each(ph_context* context, ph_query query, ph_handler handler, void* user,

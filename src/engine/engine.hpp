@@ -56,7 +56,8 @@ class Engine final : private transport::Sink {
   ph_status fence(Rank rank);
   ph_status flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us);
 
-  // The fast path of probe() for small puts from hot rings; false: nothing was done, or not all.
+  // The fast path of probe() for small puts from hot rings; false: probe() has to go on with the
+  // same taker.
   bool try_probe(const ph_query& query, Taker& taker) noexcept;
   // probe.cpp, wait.cpp
   ph_status probe(Taker& taker);
@@ -191,6 +192,7 @@ class Engine final : private transport::Sink {
   // receive.cpp, serve.cpp
   bool receive(Peer& peer, Taker* taker);
   bool take_small(Peer& peer, Taker& taker) noexcept;
+  bool take_local(Taker& taker) noexcept;
   bool handle(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
@@ -312,24 +314,40 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return true;
 }
 
+// Local completions of the one peer that has any; false: there are more peers, or not all was taken.
+[[gnu::always_inline]] inline bool Engine::take_local(Taker& taker) noexcept {
+  Peer* peer = local_ready_[0];
+  if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank)) return false;
+  while (!peer->local.empty()) {
+    if (taker.full()) return false;
+    taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
+    peer->local.pop();
+    ++events_free_;
+  }
+  peer->local_ready = false;
+  local_ready_.clear();
+  return true;
+}
+
 [[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, Taker& taker) noexcept {
   if (++turn_ % kTurnsBetweenLooks == 0 || !busy_.empty() || config_.max_cid_size > 8) return false;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
     return false;
-  if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()) return false;
+  if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty() && !take_local(taker)) return false;
   if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) return false;
   for (Peer* peer : hot_) {
     auto state = peer->rx.peek();
     if (state == LineConsumer::State::empty) continue;
-    if (!taker.wants(PH_REMOTE, peer->rank) || !peer->stash.empty()) return false;
+    if (taker.full() || !taker.wants(PH_REMOTE, peer->rank) || !peer->stash.empty()) return false;
     while (state == LineConsumer::State::record && !taker.full() && take_small(*peer, taker))
       state = peer->rx.peek();
-    if (taker.count == 0) return false;
+    if (state == LineConsumer::State::record && !taker.full()) return false;  // another kind
     peer->last_hit = turn_;
     empty_polls_ = empty_turns_ = 0;
     if (peer->owes_credit()) publish_credits(*peer);
     return true;
   }
+  if (taker.count != 0) return true;
   ++empty_turns_;
   return ++empty_polls_ < poll_interval_ && !should_yield();
 }

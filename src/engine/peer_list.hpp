@@ -24,6 +24,7 @@ class PeerList {
     std::copy(&peers_[index + 1], &peers_[size_], &peers_[index]);
     --size_;
   }
+  void clear() noexcept { size_ = 0; }
   // The first goes behind the others.
   void rotate() noexcept { std::rotate(&peers_[0], &peers_[1], &peers_[size_]); }
 

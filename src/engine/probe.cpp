@@ -13,7 +13,8 @@ ph_status Engine::probe(Taker& taker) {
                 "probe: ids may be longer than 8 bytes (max_cid_size), so the query needs an "
                 "id_buffer");
   taker.id_stride = config_.max_cid_size;
-  if (taker.capacity == 0) {
+  if (taker.full()) {  // asked for nothing, or filled on the fast path: the peers are served
+    empty_turns_ = 0;
     progress(nullptr);
     return PH_OK;
   }
