@@ -14,7 +14,6 @@ namespace photon::engine {
 
 namespace {
 
-constexpr std::uint64_t kSmallMessage = 64 << 10;  // up to here half chunks overlap better
 
 }  // namespace
 
@@ -65,8 +64,9 @@ bool Engine::bulk_room(Peer& peer, std::uint64_t bytes) noexcept {
 }
 
 std::uint64_t Engine::chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept {
-  const auto chunk = total <= kSmallMessage ? config_.bulk_chunk / 2 : config_.bulk_chunk;
-  return std::min(left, chunk);
+  // Two chunks at least, so that the sides overlap, but none too small to be worth a record.
+  const auto half = (total / 2 + 63) & ~std::uint64_t{63};
+  return std::min(left, std::clamp(half, config_.bulk_chunk / 2, config_.bulk_chunk));
 }
 
 Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budget) {
@@ -110,10 +110,11 @@ bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
   return true;
 }
 
-// The target does not take chunks. Once that has lasted as long as the kernel would need for the
-// rest, the kernel does it (PROTOTYPES.md: staging first, CMA for a peer that is not there).
+// The target does not take chunks. Once that has lasted a good part of the time that the kernel
+// would need for the rest, the kernel does it: staging is faster while both copy, CMA needs nobody.
 Engine::Step Engine::stalled(Peer& peer, Request& request) {
-  constexpr std::int64_t kCmaBytesPerNs = 15;
+  constexpr std::int64_t kBytesPerNs = 30;      // twice what CMA reaches
+  constexpr std::int64_t kPatienceNs = 10'000;  // a peer between two probes is there
   if (peer.regions == nullptr) return Step::blocked;
   const auto left = request.size_bytes - request.done_bytes;
   const auto reach =
@@ -121,7 +122,8 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   if (reach.kind != transport::Reach::Kind::call) return Step::blocked;
   const std::int64_t now = base::now_ns();
   if (request.stalled_since_ns == 0) request.stalled_since_ns = now;
-  if (now - request.stalled_since_ns < static_cast<std::int64_t>(left) / kCmaBytesPerNs)
+  if (now - request.stalled_since_ns <
+      std::max(kPatienceNs, static_cast<std::int64_t>(left) / kBytesPerNs))
     return Step::blocked;
   const auto status = copy_next(peer, request, std::min(left, config_.piece_bytes));
   if (status != PH_OK) {
