@@ -1,0 +1,109 @@
+// A wait that sleeps is woken for what it waits for: no news is left lying until its time limit.
+#include <chrono>
+
+#include "settings.hpp"
+
+namespace photon::test {
+namespace {
+
+class Sleeping : public OverSettings {
+ protected:
+  // Far below the limit that take() gives a wait, far above what any of this needs.
+  static constexpr std::chrono::seconds kSoon{4};
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  void expect_soon(const std::string& what) const {
+    EXPECT_LT(std::chrono::steady_clock::now() - begin_, kSoon) << what << " was slept through";
+  }
+};
+
+TEST_P(Sleeping, a_large_put_is_finished_by_a_wait_that_would_sleep) {
+  ThreadJob job(2, options({{"spin_us", "0"}}));
+  job.run([&](ph_context* context, ph_rank rank) {
+    constexpr std::size_t kSize = 8 << 20;
+    for (const bool allocated : {true, false}) {
+      std::vector<std::byte> ordinary(kSize);
+      ph_region mine{};
+      if (allocated)
+        ASSERT_EQ(ph_alloc(context, kSize, &mine), PH_OK);
+      else
+        ASSERT_EQ(ph_register(context, ordinary.data(), kSize, PH_ACCESS_ALL, &mine), PH_OK);
+      const ph_region target = exchange(context, mine)[1 - rank];
+      std::vector<std::byte> source = filled(kSize, rank);
+      ASSERT_EQ(ph_put_u64(context, 1 - rank, {source.data(), kSize}, ph_at(&target, 0), {1, 2}),
+                PH_OK);
+      EXPECT_EQ(take_local(context).id, 1u);
+      expect_soon("the put");
+      EXPECT_EQ(take_remote(context).id, 2u);
+      ASSERT_EQ(ph_get_u64(context, 1 - rank, {source.data(), kSize}, ph_at(&target, 0), {3, 4}),
+                PH_OK);
+      EXPECT_EQ(take_local(context).id, 3u);
+      expect_soon("the get");
+      EXPECT_EQ(take_remote(context).id, 4u);
+      EXPECT_EQ(ph_flush(context, PH_ANY_RANK, kTakeTimeoutUs), PH_OK);
+      job.meet(context);
+      expect_soon("the meeting");
+    }
+  });
+}
+
+TEST_P(Sleeping, a_wait_for_deliveries_sees_each_of_them_at_once) {
+  for (int round = 0; round < 30; ++round) {
+    ThreadJob job(2, options({{"spin_us", "0"}}));
+    job.run([&](ph_context* context, ph_rank rank) {
+      constexpr std::size_t kSize = 70'000;
+      std::vector<std::byte> memory(kSize);
+      ph_region mine{};
+      ASSERT_EQ(ph_register(context, memory.data(), kSize, PH_ACCESS_ALL, &mine), PH_OK);
+      const ph_region target = exchange(context, mine)[1 - rank];
+      const auto source = filled(kSize, rank);
+      for (std::uint64_t i = 0; i < 10; ++i) {
+        ph_put_args args = put_args(source, ph_at(&target, 0), i, i);
+        args.flags = PH_DELIVERED | PH_NO_RCE;
+        ASSERT_EQ(insist(context, [&] { return ph_put(context, 1 - rank, &args); }), PH_OK);
+      }
+      for (std::uint64_t i = 0; i < 10; ++i) take_local(context);
+      expect_soon("a delivery");
+      job.meet(context);
+    });
+  }
+}
+
+TEST_P(Sleeping, ping_pong_of_waiting_ranks_loses_no_wake_up) {
+  for (const char* spin : {"0", "5"}) {
+    ThreadJob job(2, options({{"spin_us", spin}}));
+    job.run([&](ph_context* context, ph_rank rank) {
+      for (std::uint64_t i = 0; i < 3000; ++i) {
+        if (i % 2 == rank) {
+          ASSERT_EQ(insist(context, [&] { return ph_notify(context, 1 - rank, i); }), PH_OK);
+          // It may have to wait for credit, which needs us.
+          ASSERT_EQ(ph_flush(context, 1 - rank, kTakeTimeoutUs), PH_OK);
+        } else {
+          ASSERT_EQ(take_remote(context).id, i);
+        }
+      }
+      expect_soon("a notification");
+      job.meet(context);
+    });
+  }
+}
+
+TEST_P(Sleeping, a_flood_against_a_waiting_receiver_goes_on_without_a_pause) {
+  ThreadJob job(2, options({{"spin_us", "0"}}));
+  job.run([&](ph_context* context, ph_rank rank) {
+    constexpr std::uint64_t kCount = 3000;
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+      if (rank == 0) {
+        ASSERT_EQ(insist(context, [&] { return ph_notify(context, 1, i); }), PH_OK);
+      } else {
+        ASSERT_EQ(take_remote(context).id, i);
+      }
+    }
+    expect_soon("a notification");
+    job.meet(context);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Transports, Sleeping, testing::ValuesIn(all_settings()), setting_name);
+
+}  // namespace
+}  // namespace photon::test
