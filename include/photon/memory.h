@@ -12,21 +12,21 @@ extern "C" {
 
 /** What a registration grants to peers. */
 enum {
-  PH_ACCESS_READ = 1,   /**< ph_get */
-  PH_ACCESS_WRITE = 2,  /**< ph_put */
+  PH_ACCESS_READ = 1,  /**< ph_get */
+  PH_ACCESS_WRITE = 2, /**< ph_put */
   PH_ACCESS_ALL = 3
 };
 
 /** A registered region, as its owner sends it to peers: plain data, the same on every rank. */
 typedef struct ph_region {
-  uint64_t address;     /**< In the owner's address space. */
+  uint64_t address; /**< In the owner's address space. */
   uint64_t size_bytes;
-  uint64_t key;         /**< Random; names the registration. */
+  uint64_t key; /**< Random; names the registration. */
 } ph_region;
 
 /** A place in a peer's region. */
 typedef struct ph_target {
-  uint64_t address;     /**< In the owner's address space. */
+  uint64_t address; /**< In the owner's address space. */
   uint64_t key;
 } ph_target;
 
@@ -69,8 +69,8 @@ PH_API ph_status ph_find_region(ph_context *context, const void *base, size_t si
 
 /**
  * Allocate zeroed memory that peers on this host write and read directly, and register it with
- * PH_ACCESS_ALL. 64-byte aligned; region->address is the pointer. All ranks of the job on this host can
- * map all memory of ph_alloc(): keys guard against mistakes there, not against malice.
+ * PH_ACCESS_ALL. 64-byte aligned; region->address is the pointer. All ranks of the job on this host
+ * can map all memory of ph_alloc(): keys guard against mistakes there, not against malice.
  * Ownership: the caller's until ph_free() or ph_finalize().
  * Status:    PH_ERR_MEMORY (settings `arena_bytes`, `max_regions`), PH_ERR_ARGUMENT (size 0),
  *            PH_ERR_STATE, PH_ERR_FORKED.

@@ -32,10 +32,10 @@ enum {
 
 /** Arguments of ph_put(). Zero what you do not use. */
 typedef struct ph_put_args {
-  size_t size;          /**< sizeof(ph_put_args) of the caller. */
-  const void *source;   /**< May be null if size_bytes is 0. Need not be registered. */
+  size_t size;        /**< sizeof(ph_put_args) of the caller. */
+  const void *source; /**< May be null if size_bytes is 0. Need not be registered. */
   size_t size_bytes;
-  ph_target target;     /**< Ignored if size_bytes is 0. */
+  ph_target target; /**< Ignored if size_bytes is 0. */
   ph_id local;
   ph_id remote;
   uint32_t flags;
@@ -43,12 +43,12 @@ typedef struct ph_put_args {
 
 /** Arguments of ph_get(). */
 typedef struct ph_get_args {
-  size_t size;          /**< sizeof(ph_get_args) of the caller. */
-  void *destination;    /**< May be null if size_bytes is 0. Need not be registered. */
+  size_t size;       /**< sizeof(ph_get_args) of the caller. */
+  void *destination; /**< May be null if size_bytes is 0. Need not be registered. */
   size_t size_bytes;
-  ph_target source;     /**< In the owner's memory. Ignored if size_bytes is 0. */
+  ph_target source; /**< In the owner's memory. Ignored if size_bytes is 0. */
   ph_id local;
-  ph_id remote;         /**< Probed by the owner of the memory after it was read. */
+  ph_id remote; /**< Probed by the owner of the memory after it was read. */
   uint32_t flags;
 } ph_get_args;
 
@@ -106,27 +106,27 @@ PH_API ph_status ph_get_u64(ph_context *context, ph_rank rank, ph_block destinat
 
 /** Which completions a probe looks for; may be or-ed. */
 enum {
-  PH_LOCAL = 1,   /**< Of operations this rank posted. */
-  PH_REMOTE = 2,  /**< Of operations others posted to this rank. */
+  PH_LOCAL = 1,  /**< Of operations this rank posted. */
+  PH_REMOTE = 2, /**< Of operations others posted to this rank. */
   PH_EITHER = 3
 };
 
 /** One completion. */
 typedef struct ph_completion {
-  uint64_t id;             /**< The id's first 8 bytes, zero-padded: ids up to 8 bytes live here. */
-  const void *long_id;     /**< Null for ids up to 8 bytes, else all of its bytes. */
+  uint64_t id;         /**< The id's first 8 bytes, zero-padded: ids up to 8 bytes live here. */
+  const void *long_id; /**< Null for ids up to 8 bytes, else all of its bytes. */
   uint32_t id_size_bytes;
-  uint32_t kind;           /**< PH_LOCAL or PH_REMOTE. */
-  ph_rank peer;            /**< LOCAL: the operation's target. REMOTE: its initiator. */
-  ph_status status;        /**< PH_OK; LOCAL may carry an error (nothing further was delivered). */
-  uint32_t outstanding;    /**< Operations of this rank to `peer` still to complete locally. */
+  uint32_t kind;        /**< PH_LOCAL or PH_REMOTE. */
+  ph_rank peer;         /**< LOCAL: the operation's target. REMOTE: its initiator. */
+  ph_status status;     /**< PH_OK; LOCAL may carry an error (nothing further was delivered). */
+  uint32_t outstanding; /**< Operations of this rank to `peer` still to complete locally. */
   uint32_t reserved;
 } ph_completion;
 
 /** What to probe for. */
 typedef struct ph_query {
-  ph_rank peer;       /**< One peer, or PH_ANY_RANK. */
-  uint32_t kinds;     /**< PH_LOCAL, PH_REMOTE or PH_EITHER. */
+  ph_rank peer;   /**< One peer, or PH_ANY_RANK. */
+  uint32_t kinds; /**< PH_LOCAL, PH_REMOTE or PH_EITHER. */
   /**
    * Room for long ids: capacity * max_cid_size bytes; long_id points into it. May be null if the
    * setting max_cid_size is at most 8.

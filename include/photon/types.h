@@ -24,8 +24,8 @@ typedef struct ph_context ph_context;
 typedef uint32_t ph_rank;
 
 enum {
-  PH_MAX_ID_BYTES = 1024,     /**< Upper bound of the setting `max_cid_size`. */
-  PH_ERROR_TEXT_BYTES = 512   /**< Room for one error message, terminator included. */
+  PH_MAX_ID_BYTES = 1024,   /**< Upper bound of the setting `max_cid_size`. */
+  PH_ERROR_TEXT_BYTES = 512 /**< Room for one error message, terminator included. */
 };
 
 /** Probe, wait and flush: every peer. */
@@ -40,24 +40,24 @@ enum {
  */
 typedef enum ph_status {
   PH_OK = 0,
-  PH_AGAIN = 1,             /**< Nothing was started: probe, then call again. */
-  PH_TIMEOUT = 2,           /**< The time given ran out; nothing was lost. */
-  PH_ERR_ARGUMENT = -1,     /**< A null pointer, an unknown flag or kind, a contradiction. */
-  PH_ERR_RANK = -2,         /**< No such rank in this job. */
-  PH_ERR_KEY = -3,          /**< The key names no registration of that peer (wrong or stale). */
-  PH_ERR_RANGE = -4,        /**< The access leaves the registered region. */
-  PH_ERR_ACCESS = -5,       /**< The region does not grant this kind of access. */
-  PH_ERR_ID_SIZE = -6,      /**< An id is longer than the setting `max_cid_size`. */
-  PH_ERR_STATE = -7,        /**< No context, not initialised, or already finalized. */
-  PH_ERR_FORKED = -8,       /**< The context belongs to the parent process. */
-  PH_ERR_CONFIG = -9,       /**< A setting has a value that cannot be used. */
-  PH_ERR_MEMORY = -10,      /**< Out of memory, of arena space or of registration slots. */
-  PH_ERR_PEER = -11,        /**< The peer died or its connection broke. */
-  PH_ERR_DEPARTED = -12,    /**< The peer has finalized. */
-  PH_ERR_PROTOCOL = -13,    /**< The peer sent something malformed and was cut off. */
-  PH_ERR_SYSTEM = -14,      /**< A system call failed; the error carries its errno. */
-  PH_ERR_BOOTSTRAP = -15,   /**< The job could not be formed (launcher, exchange, versions). */
-  PH_ERR_NOT_FOUND = -16    /**< The thing named does not exist here. */
+  PH_AGAIN = 1,           /**< Nothing was started: probe, then call again. */
+  PH_TIMEOUT = 2,         /**< The time given ran out; nothing was lost. */
+  PH_ERR_ARGUMENT = -1,   /**< A null pointer, an unknown flag or kind, a contradiction. */
+  PH_ERR_RANK = -2,       /**< No such rank in this job. */
+  PH_ERR_KEY = -3,        /**< The key names no registration of that peer (wrong or stale). */
+  PH_ERR_RANGE = -4,      /**< The access leaves the registered region. */
+  PH_ERR_ACCESS = -5,     /**< The region does not grant this kind of access. */
+  PH_ERR_ID_SIZE = -6,    /**< An id is longer than the setting `max_cid_size`. */
+  PH_ERR_STATE = -7,      /**< No context, not initialised, or already finalized. */
+  PH_ERR_FORKED = -8,     /**< The context belongs to the parent process. */
+  PH_ERR_CONFIG = -9,     /**< A setting has a value that cannot be used. */
+  PH_ERR_MEMORY = -10,    /**< Out of memory, of arena space or of registration slots. */
+  PH_ERR_PEER = -11,      /**< The peer died or its connection broke. */
+  PH_ERR_DEPARTED = -12,  /**< The peer has finalized. */
+  PH_ERR_PROTOCOL = -13,  /**< The peer sent something malformed and was cut off. */
+  PH_ERR_SYSTEM = -14,    /**< A system call failed; the error carries its errno. */
+  PH_ERR_BOOTSTRAP = -15, /**< The job could not be formed (launcher, exchange, versions). */
+  PH_ERR_NOT_FOUND = -16  /**< The thing named does not exist here. */
 } ph_status;
 
 /** One line for a status, static storage, never null; "unknown status" for other numbers. */
@@ -75,8 +75,8 @@ typedef struct ph_id {
 /** A failure in words. `text` names the operation, peer, size and the next step. */
 typedef struct ph_error {
   ph_status status;
-  int native_errno;  /**< errno of the system call behind it, else 0. */
-  ph_rank rank;      /**< The peer concerned, else PH_ANY_RANK. */
+  int native_errno; /**< errno of the system call behind it, else 0. */
+  ph_rank rank;     /**< The peer concerned, else PH_ANY_RANK. */
   char text[PH_ERROR_TEXT_BYTES];
 } ph_error;
 

@@ -143,9 +143,9 @@ ph_status ph_allgather(ph_context* context, const void* mine, void* all, size_t 
     if (size_bytes == 0 || size_bytes > kMostBytes || mine == nullptr || all == nullptr)
       return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
                          "allgather: needs buffers, and 1 to 65536 bytes a rank");
-    auto done = engine.boot().allgather(
-        {static_cast<const std::byte*>(mine), size_bytes},
-        {static_cast<std::byte*>(all), size_bytes * context->size}, [&] { engine.serve(); });
+    auto done = engine.boot().allgather({static_cast<const std::byte*>(mine), size_bytes},
+                                        {static_cast<std::byte*>(all), size_bytes * context->size},
+                                        [&] { engine.serve(); });
     return done ? PH_OK : engine.fail(done.error());
   });
 }

@@ -74,7 +74,8 @@ ph_status ph_put_u64(ph_context* context, ph_rank rank, ph_const_block source, p
       const Fast fast = context->engine->try_put_u64(rank, source, target, ids);
       if (fast == Fast::tell) return tell_and_leave(context, rank, held);
       context->lane->leave_biased(held);
-      if (fast == Fast::done) [[likely]] return PH_OK;
+      if (fast == Fast::done) [[likely]]
+        return PH_OK;
     }
   }
   return put_u64_in_lane(context, rank, source, target, ids);
@@ -111,8 +112,8 @@ ph_status ph_get_u64(ph_context* context, ph_rank rank, ph_block destination, ph
   return ph_get(context, rank, &args);
 }
 
-ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completions,
-                   size_t capacity, size_t* count) {
+ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completions, size_t capacity,
+                   size_t* count) {
   if (count != nullptr) *count = 0;
   if (count == nullptr || (completions == nullptr && capacity != 0))
     return bad_argument(context, "probe: count is null, or completions is null with a capacity");
@@ -122,7 +123,8 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
     const bool done = context->engine->try_probe(query, taker);
     context->lane->leave_biased(held);
     *count = taker.count;
-    if (done) [[likely]] return PH_OK;
+    if (done) [[likely]]
+      return PH_OK;
   }
   return probe_slowly(context, taker, count);
 }
@@ -145,9 +147,8 @@ ph_status ph_probe_each(ph_context* context, ph_query query, ph_handler handler,
 }
 
 ph_status ph_wait(ph_context* context, ph_query query, int64_t timeout_us) {
-  return in_lane(context, [&](auto& engine, auto& guard) {
-    return engine.wait(guard, query, timeout_us);
-  });
+  return in_lane(context,
+                 [&](auto& engine, auto& guard) { return engine.wait(guard, query, timeout_us); });
 }
 
 ph_status ph_fence(ph_context* context, ph_rank rank) {
@@ -155,9 +156,8 @@ ph_status ph_fence(ph_context* context, ph_rank rank) {
 }
 
 ph_status ph_flush(ph_context* context, ph_rank rank, int64_t timeout_us) {
-  return in_lane(context, [&](auto& engine, auto& guard) {
-    return engine.flush(guard, rank, timeout_us);
-  });
+  return in_lane(context,
+                 [&](auto& engine, auto& guard) { return engine.flush(guard, rank, timeout_us); });
 }
 
 }  // extern "C"

@@ -9,7 +9,7 @@ extern "C" {
 
 uint32_t ph_version(void) { return PHOTON_VERSION_NUMBER; }
 
-const char *ph_status_text(ph_status status) { return photon::base::status_text(status); }
+const char* ph_status_text(ph_status status) { return photon::base::status_text(status); }
 
 ph_status ph_setting_at(const ph_context* context, size_t index, ph_setting* setting) {
   if (setting == nullptr || setting->size != sizeof(ph_setting)) return PH_ERR_ARGUMENT;

@@ -31,7 +31,7 @@ class Arena {
   std::size_t ordinary_bytes_ = 0;           // handed out
   std::map<std::size_t, std::size_t> free_;  // offset -> bytes
   std::map<std::size_t, std::size_t> used_;
-  std::size_t fresh_from_ = 0;               // never handed out from here on: still zero
+  std::size_t fresh_from_ = 0;  // never handed out from here on: still zero
 };
 
 }  // namespace photon::engine

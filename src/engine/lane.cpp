@@ -7,8 +7,8 @@
 namespace photon::engine {
 
 base::Result<std::unique_ptr<Lane>> Lane::create(bool may_bias) {
-  void* page = ::mmap(nullptr, sizeof(Gate), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                      -1, 0);
+  void* page =
+      ::mmap(nullptr, sizeof(Gate), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return base::system_error("cannot map the page of a lane");
   if (::madvise(page, sizeof(Gate), MADV_WIPEONFORK) != 0) {
     auto error = base::system_error("cannot mark the page of a lane to be wiped by fork");

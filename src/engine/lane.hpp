@@ -35,7 +35,8 @@ class Lane {
   // Take the lock of a running lane. PH_ERR_FORKED, PH_ERR_STATE: not taken.
   ph_status enter(Held& held) noexcept {
     if (gate_->lock.try_biased(self(), held)) {
-      if (gate_->open) [[likely]] return PH_OK;
+      if (gate_->open) [[likely]]
+        return PH_OK;
       gate_->lock.unlock(held);
       return PH_ERR_STATE;
     }
@@ -44,7 +45,8 @@ class Lane {
   // Only if the lane is running and this thread has the bias; leave_biased() gives it back.
   bool try_enter(Held& held) noexcept {
     if (!gate_->lock.try_biased(self(), held)) return false;
-    if (gate_->open) [[likely]] return true;
+    if (gate_->open) [[likely]]
+      return true;
     gate_->lock.unlock_biased(held);
     return false;
   }

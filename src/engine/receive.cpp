@@ -119,9 +119,9 @@ bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, T
   if (peer.stash.size() >= config_.ledger_slots) return false;
   HeldId held{0, id_bytes};
   if (held.is_long()) held.value = id_blocks_.take();
-  reader.bytes(held.is_long() ? static_cast<void*>(id_blocks_.at(static_cast<std::uint32_t>(
-                                    held.value)))
-                              : &held.value,
+  reader.bytes(held.is_long()
+                   ? static_cast<void*>(id_blocks_.at(static_cast<std::uint32_t>(held.value)))
+                   : &held.value,
                id_bytes);
   peer.stash.push({held.value, held.bytes, PH_OK});
   if (!peer.stash_ready) {
@@ -149,8 +149,8 @@ bool Engine::take_ack(Peer& peer) {
   } else {
     fail(status, peer.rank,
          "put of " + std::to_string(request->size_bytes) + " bytes at address " +
-             std::to_string(request->target.address) + ": the target refused it: " +
-             ph_status_text(status));
+             std::to_string(request->target.address) +
+             ": the target refused it: " + ph_status_text(status));
     request_failed(*request, status);
   }
   return true;

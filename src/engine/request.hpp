@@ -62,7 +62,7 @@ struct Request {
 };
 
 // An intrusive FIFO through one of the request's links.
-template <Request* Request::* Next, bool Request::* Member>
+template <Request* Request::*Next, bool Request::*Member>
 class RequestList {
  public:
   bool empty() const noexcept { return head_ == nullptr; }

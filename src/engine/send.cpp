@@ -77,8 +77,7 @@ void Engine::remember(Peer& peer, const Outgoing& out) {
 // After every record: does the receiver want to be told? (sync/sleep_gate.hpp)
 void Engine::nudge(Peer& peer) noexcept {
   sync::SleepGate<transport::Policy>::barrier(peer.fenced);
-  if (peer.kick_always || peer.credits->is_cold())
-    transport_->kick(peer.rank);
+  if (peer.kick_always || peer.credits->is_cold()) transport_->kick(peer.rank);
 }
 
 HeldId Engine::hold(const ph_id& id) {
@@ -93,8 +92,9 @@ HeldId Engine::hold(const ph_id& id) {
 }
 
 const void* Engine::id_data(const HeldId& id) noexcept {
-  return id.is_long() ? static_cast<const void*>(id_blocks_.at(static_cast<std::uint32_t>(id.value)))
-                      : &id.value;
+  return id.is_long()
+             ? static_cast<const void*>(id_blocks_.at(static_cast<std::uint32_t>(id.value)))
+             : &id.value;
 }
 
 void Engine::drop(HeldId& id) noexcept {

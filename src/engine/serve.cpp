@@ -81,13 +81,12 @@ bool Engine::take_get_failed(Peer& peer) {
   const auto token = reader.word();
   const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
   Request* request = requests_.find(token);
-  if (request == nullptr || request->peer != &peer || status >= PH_OK ||
-      status < PH_ERR_NOT_FOUND)
+  if (request == nullptr || request->peer != &peer || status >= PH_OK || status < PH_ERR_NOT_FOUND)
     return false;
   fail(status, peer.rank,
        "get of " + std::to_string(request->size_bytes) + " bytes at address " +
-           std::to_string(request->target.address) + ": its owner refused: " +
-           ph_status_text(status));
+           std::to_string(request->target.address) +
+           ": its owner refused: " + ph_status_text(status));
   mark_busy(peer);
   request_failed(*request, status);
   return true;

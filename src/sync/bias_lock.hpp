@@ -7,7 +7,8 @@
 //
 //   biased(T) -- T enters: busy=1, owner is still T --> held by T --> biased(T)
 //   biased(T) -- U: takes the word, owner=0, heavy barrier, waits for busy=0 --> shared
-//   shared    -- U was alone for `patience` turns --> biased(U)   (patience doubles, 8 grants at most)
+//   shared    -- U was alone for `patience` turns --> biased(U)
+//                (patience doubles, 8 grants at most)
 //
 // Argument: T's store of busy and second load of owner against U's store of owner and load of
 // busy is Dekker's pattern; U's heavy barrier makes it safe without a fence in T. Each grant has a
@@ -109,7 +110,7 @@ class BiasLock {
   alignas(64) typename Policy::template Atomic<Token> owner_;
   typename Policy::template Atomic<std::uint64_t> busy_[kGrants];
   alignas(64) typename Policy::template Atomic<std::uint64_t> word_;
-  Token last_ = 0;            // this and below: under the word
+  Token last_ = 0;  // this and below: under the word
   std::uint64_t alone_ = 0;
   std::uint64_t patience_ = 64;
   std::uint64_t grants_ = 0;

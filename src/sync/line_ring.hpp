@@ -45,10 +45,10 @@ struct CreditWords {
   std::uint64_t ledger_given() const noexcept { return ledger.load(std::memory_order_relaxed); }
   void give_ledger(std::uint64_t ids) noexcept { ledger.store(ids, std::memory_order_relaxed); }
   std::uint64_t bulk_given() const noexcept {
-    return bulk.load(std::memory_order_acquire);  // [bulk credit]
+    return bulk.load(std::memory_order_acquire);  // [bulk-credit]
   }
   void give_bulk(std::uint64_t bytes) noexcept {
-    bulk.store(bytes, std::memory_order_release);  // [bulk credit]
+    bulk.store(bytes, std::memory_order_release);  // [bulk-credit]
   }
   std::uint64_t lines_given() const noexcept {
     return lines.load(std::memory_order_acquire);  // [credit]
@@ -166,7 +166,7 @@ class LineConsumer {
   std::uint64_t published_ = 0;  // lines given back
   std::uint64_t header_ = 0;
   unsigned log2_ = 0;
-  std::uint64_t tag_ = 0;        // of head_'s lap
+  std::uint64_t tag_ = 0;  // of head_'s lap
 };
 
 }  // namespace photon::sync

@@ -35,7 +35,9 @@ struct HardwarePolicy {
                           std::memory_order failure) noexcept {
       return value_.compare_exchange_strong(expected, desired, success, failure);
     }
-    T fetch_add(T value, std::memory_order order) noexcept { return value_.fetch_add(value, order); }
+    T fetch_add(T value, std::memory_order order) noexcept {
+      return value_.fetch_add(value, order);
+    }
 
    private:
     static_assert(std::atomic<T>::is_always_lock_free);

@@ -25,9 +25,9 @@ template <class Policy>
 class alignas(32) RegionEntry {
  public:
   void publish(std::uint64_t key, const RegionView& view) noexcept {
-    address_.store(view.address, std::memory_order_release);                         // [slot]
+    address_.store(view.address, std::memory_order_release);                            // [slot]
     size_access_.store(view.size_bytes << 2 | view.access, std::memory_order_release);  // [slot]
-    key_.store(key, std::memory_order_release);  // [region]
+    key_.store(key, std::memory_order_release);                                         // [region]
   }
   // An exchange, so that the next publish() of this slot cannot be seen under the old key. [slot]
   void revoke() noexcept { key_.exchange(0, std::memory_order_acq_rel); }
@@ -35,7 +35,7 @@ class alignas(32) RegionEntry {
 
   // The region under `key`, or false.
   [[gnu::always_inline]] bool read(std::uint64_t key, RegionView& view) const noexcept {
-    if (key_.load(std::memory_order_acquire) != key) return false;  // [region]
+    if (key_.load(std::memory_order_acquire) != key) return false;     // [region]
     view.address = address_.load(std::memory_order_acquire);           // [slot]
     const auto packed = size_access_.load(std::memory_order_acquire);  // [slot]
     view.size_bytes = packed >> 2;

@@ -49,18 +49,13 @@ constexpr std::uint32_t fixed_words(Kind kind) noexcept {
     case Kind::put:
     case Kind::put_acked:
     case Kind::get_failed:
-    case Kind::refused:
-      return 2;
+    case Kind::refused: return 2;
     case Kind::bulk:
     case Kind::bulk_acked:
-    case Kind::get_data:
-      return 3;
-    case Kind::get:
-      return 4;
-    case Kind::ack:
-      return 1;
-    case Kind::bye:
-      return 0;
+    case Kind::get_data: return 3;
+    case Kind::get: return 4;
+    case Kind::ack: return 1;
+    case Kind::bye: return 0;
   }
   return 0;
 }
@@ -82,8 +77,7 @@ constexpr std::uint32_t lines_for(Kind kind, std::uint32_t id_bytes,
   const std::uint32_t words = fixed_words(kind) + id_words + (payload_bytes + 7) / 8;
   return words <= kWordsPerLine ? 1 : (words + kWordsPerLine - 1) / kWordsPerLine;
 }
-inline constexpr std::uint32_t kMaxLines =
-    lines_for(Kind::put, kMaxIdBytes, kMaxPackedBytes);
+inline constexpr std::uint32_t kMaxLines = lines_for(Kind::put, kMaxIdBytes, kMaxPackedBytes);
 static_assert(kMaxLines <= 48 && kMaxLines <= 255);  // 3/4 of the smallest ring; 8 bits
 
 constexpr std::uint64_t encode(Kind kind, std::uint32_t id_bytes,

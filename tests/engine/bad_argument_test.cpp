@@ -74,12 +74,12 @@ TEST_P(BadArgument, null_pointers_and_sizes_of_another_version_are_refused) {
 
     expect_error(context, ph_probe(context, kAny, nullptr, 1, &count), PH_ERR_ARGUMENT, "probe");
     expect_error(context, ph_probe(context, kAny, &one, 1, nullptr), PH_ERR_ARGUMENT, "probe");
-    expect_error(context, ph_probe_each(context, kAny, nullptr, nullptr, &count),
-                 PH_ERR_ARGUMENT, "handler");
-    expect_error(context, ph_register(context, nullptr, 8, PH_ACCESS_ALL, &region),
-                 PH_ERR_ARGUMENT, "register");
-    expect_error(context, ph_register(context, bytes, 8, PH_ACCESS_ALL, nullptr),
-                 PH_ERR_ARGUMENT, "register");
+    expect_error(context, ph_probe_each(context, kAny, nullptr, nullptr, &count), PH_ERR_ARGUMENT,
+                 "handler");
+    expect_error(context, ph_register(context, nullptr, 8, PH_ACCESS_ALL, &region), PH_ERR_ARGUMENT,
+                 "register");
+    expect_error(context, ph_register(context, bytes, 8, PH_ACCESS_ALL, nullptr), PH_ERR_ARGUMENT,
+                 "register");
     expect_error(context, ph_alloc(context, 8, nullptr), PH_ERR_ARGUMENT, "alloc");
     expect_error(context, ph_find_region(context, bytes, 8, nullptr), PH_ERR_ARGUMENT,
                  "find_region");
@@ -210,8 +210,7 @@ TEST_P(BadArgument, more_regions_than_the_limit_are_an_error_that_names_the_sett
       ASSERT_EQ(ph_register(context, &bytes[i], 1, PH_ACCESS_ALL, &regions[i]), PH_OK);
     expect_error(context, ph_register(context, &bytes[16], 1, PH_ACCESS_ALL, &regions[16]),
                  PH_ERR_MEMORY, "PHOTON_MAX_REGIONS");
-    expect_error(context, ph_alloc(context, 8, &regions[16]), PH_ERR_MEMORY,
-                 "PHOTON_MAX_REGIONS");
+    expect_error(context, ph_alloc(context, 8, &regions[16]), PH_ERR_MEMORY, "PHOTON_MAX_REGIONS");
     ASSERT_EQ(ph_unregister(context, regions[3].key), PH_OK);
     EXPECT_EQ(ph_register(context, &bytes[16], 1, PH_ACCESS_ALL, &regions[16]), PH_OK);
   });

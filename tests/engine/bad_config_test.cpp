@@ -133,8 +133,7 @@ TEST(BadConfig, settings_that_differ_between_ranks_are_named_with_both_values) {
       if (ph_context_create(&config, &context, &error) == PH_OK) {  // shm compares when they meet
         const ph_rank other = 1 - bootstrap.rank;
         ASSERT_EQ(ph_notify(context, other, 1), PH_OK);
-        EXPECT_EQ(ph_wait(context, {other, PH_REMOTE, nullptr}, kTakeTimeoutUs),
-                  PH_ERR_BOOTSTRAP);
+        EXPECT_EQ(ph_wait(context, {other, PH_REMOTE, nullptr}, kTakeTimeoutUs), PH_ERR_BOOTSTRAP);
         EXPECT_EQ(ph_notify(context, other, 1), PH_ERR_BOOTSTRAP);
         ph_last_error(context, &error);
       }

@@ -50,17 +50,26 @@ const Call kCalls[] = {
        const ph_put_args args = put_args(kBytes, {1, 1}, kId, kId);
        return ph_put(c, 0, &args);
      }},
-    {"put_u64", [](ph_context* c) { return ph_put_u64(c, 0, {kBytes, 8}, {1, 1}, {1, 1}); }},
+    {"put_u64",
+     [](ph_context* c) {
+       return ph_put_u64(c, 0, {kBytes, 8}, {1, 1}, {1, 1});
+     }},
     {"notify", [](ph_context* c) { return ph_notify(c, 0, 1); }},
     {"get",
      [](ph_context* c) {
        const ph_get_args args = get_args({scratch(), 8}, {1, 1}, kId, kId);
        return ph_get(c, 0, &args);
      }},
-    {"get_u64", [](ph_context* c) { return ph_get_u64(c, 0, {scratch(), 8}, {1, 1}, {1, 1}); }},
+    {"get_u64",
+     [](ph_context* c) {
+       return ph_get_u64(c, 0, {scratch(), 8}, {1, 1}, {1, 1});
+     }},
     {"probe", &call_probe},
     {"probe_each", &call_probe_each},
-    {"wait", [](ph_context* c) { return ph_wait(c, {PH_ANY_RANK, PH_EITHER, nullptr}, 0); }},
+    {"wait",
+     [](ph_context* c) {
+       return ph_wait(c, {PH_ANY_RANK, PH_EITHER, nullptr}, 0);
+     }},
     {"fence", [](ph_context* c) { return ph_fence(c, 0); }},
     {"flush", [](ph_context* c) { return ph_flush(c, 0, 0); }},
     {"register",
@@ -192,8 +201,7 @@ TEST_P(BadState, a_child_may_fork_from_another_thread_and_join_a_job_of_its_own)
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, BadState, testing::ValuesIn(both_transports()),
-                         setting_name);
+INSTANTIATE_TEST_SUITE_P(Transports, BadState, testing::ValuesIn(both_transports()), setting_name);
 
 }  // namespace
 }  // namespace photon::test

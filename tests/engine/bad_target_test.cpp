@@ -126,8 +126,8 @@ TEST_P(BadTarget, an_access_that_the_region_does_not_grant_is_refused) {
       const bool get_is_bad = granted == PH_ACCESS_WRITE;
       if (rank == 0) {
         for (const std::size_t size : {1ul, 100ul, 4000ul})
-          expect_refusal(context, {{target.address, target.key}, size, PH_ERR_ACCESS},
-                         get_is_bad, false);
+          expect_refusal(context, {{target.address, target.key}, size, PH_ERR_ACCESS}, get_is_bad,
+                         false);
         ASSERT_EQ(ph_notify(context, 1, 99), PH_OK);
       } else {
         EXPECT_EQ(take(context, PH_REMOTE, 0).id, 99u);
@@ -151,8 +151,7 @@ TEST_P(BadTarget, a_stale_key_is_refused_also_when_its_slot_is_used_again) {
     if (rank == 0) {
       for (const std::size_t size : {1ul, 8ul, 100ul, 1000ul, 4000ul})
         for (const bool is_get : {false, true})
-          expect_refusal(context, {{target.address, target.key}, size, PH_ERR_KEY}, is_get,
-                         false);
+          expect_refusal(context, {{target.address, target.key}, size, PH_ERR_KEY}, is_get, false);
       ASSERT_EQ(ph_notify(context, 1, 99), PH_OK);
     } else {
       expect_error(context, ph_unregister(context, stale.key), PH_ERR_KEY, "unregister");

@@ -55,12 +55,8 @@ class EngineGroup {
   engine::Engine& operator[](Rank rank) { return *members_[rank].engine; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(members_.size()); }
   FakeNet& net() { return net_; }
-  FakeTransport& fake(Rank rank) {
-    return dynamic_cast<FakeTransport&>(*members_[rank].transport);
-  }
-  transport::Link& link(Rank me, Rank rank) {
-    return **members_[me].transport->connect(rank);
-  }
+  FakeTransport& fake(Rank rank) { return dynamic_cast<FakeTransport&>(*members_[rank].transport); }
+  transport::Link& link(Rank me, Rank rank) { return **members_[me].transport->connect(rank); }
   engine::Lane& lane(Rank rank) { return *members_[rank].lane; }
   void end(Rank rank) { members_[rank].engine.reset(); }
 

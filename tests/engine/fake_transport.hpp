@@ -68,8 +68,8 @@ class FakeNet {
 
   FakeNet(std::uint32_t ranks_count, FakeOptions chosen)
       : options(std::move(chosen)), seats(ranks_count) {
-    for (Seat& seat : seats) seat.regions = std::vector<transport::RegionEntry>(
-        options.config.max_regions);
+    for (Seat& seat : seats)
+      seat.regions = std::vector<transport::RegionEntry>(options.config.max_regions);
   }
 
   Way& way(Rank from, Rank to) {

@@ -51,8 +51,7 @@ class Attack {
   // A record with the right tags and these words, whatever they mean.
   void post(std::uint64_t header, std::uint32_t lines_count,
             const std::vector<std::uint64_t>& words) {
-    for (std::size_t i = 0; i < words.size(); ++i)
-      producer_.line(i / 7).words[i % 7].set(words[i]);
+    for (std::size_t i = 0; i < words.size(); ++i) producer_.line(i / 7).words[i % 7].set(words[i]);
     producer_.publish(header, lines_count);
   }
   void post(Kind kind, const std::vector<std::uint64_t>& words) {
@@ -282,8 +281,8 @@ TEST_P(Garbage, well_formed_nonsense_of_many_seeds_harms_nobody_else) {
     for (int i = 0; i < 40; ++i) {
       const auto kind = static_cast<Kind>(1 + random() % 9);
       const bool may_id = wire::may_have_id(kind), may_load = wire::may_have_payload(kind);
-      const auto id_bytes = may_id && random() % 2 ? static_cast<std::uint32_t>(random() % 17)
-                                                   : wire::kNoId;
+      const auto id_bytes =
+          may_id && random() % 2 ? static_cast<std::uint32_t>(random() % 17) : wire::kNoId;
       const auto payload = may_load ? static_cast<std::uint32_t>(random() % 300) : 0;
       const auto lines = wire::lines_for(kind, id_bytes, payload);
       std::vector<std::uint64_t> words(lines * 7ul);

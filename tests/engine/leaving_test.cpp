@@ -60,7 +60,8 @@ TEST_P(Leaving, what_was_accepted_is_delivered_although_the_sender_finalizes_at_
       if (rank != 0) {
         for (std::uint64_t i = 0; i < kCount; ++i)
           ASSERT_EQ(ph_put_u64(context, 0, {source.data(), size},
-                               ph_at(&regions[0], (rank - 1) * size), {i, i}), PH_OK);
+                               ph_at(&regions[0], (rank - 1) * size), {i, i}),
+                    PH_OK);
         ASSERT_EQ(ph_finalize(context), PH_OK);
       } else {
         std::uint64_t next[3] = {};
@@ -186,8 +187,8 @@ TEST_P(Leaving, a_sender_that_never_stops_against_a_receiver_that_does_loses_not
     } else {
       std::uint64_t agains = 0, posted = 0;
       while (posted < kCount) {
-        const ph_status status = ph_put_u64(context, 1, {&posted, 8},
-                                            ph_at(&target, posted % 32 * 8), {posted, posted});
+        const ph_status status =
+            ph_put_u64(context, 1, {&posted, 8}, ph_at(&target, posted % 32 * 8), {posted, posted});
         if (status == PH_OK) {
           ++posted;
           agains = 0;

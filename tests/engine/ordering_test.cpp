@@ -10,9 +10,8 @@ class Ordering : public OverSettings {};
 
 constexpr std::size_t kRoom = 1 << 20;
 // Around each threshold: one line, packed_max, direct_min, one chunk, many chunks, piece_bytes.
-constexpr std::size_t kMixedSizes[] = {0,     1,     8,     32,     33,     192,    193,
-                                       4095,  4096,  8000,  32768,  65536,  65537,  262144,
-                                       70000, 3,     300000};
+constexpr std::size_t kMixedSizes[] = {0,    1,     8,     32,    33,     192,   193, 4095,  4096,
+                                       8000, 32768, 65536, 65537, 262144, 70000, 3,   300000};
 
 struct Memory {
   Memory(ph_context* context, bool allocated, std::size_t size_bytes)
@@ -83,15 +82,20 @@ TEST_P(Ordering, a_later_put_behind_a_fence_wins_for_every_pair_of_modes) {
             const auto early = filled(first, 1), late = filled(second, 2 + round);
             const ph_target at = ph_at(&memory.regions[1], 64);
             for (int i = 0; i < 3; ++i)
-              ASSERT_EQ(insist(context, [&] {
-                          ph_put_args args = put_args(early, at, round, round);
-                          args.flags = PH_NO_RCE | PH_NO_LCE;
-                          return ph_put(context, 1, &args);
-                        }), PH_OK);
+              ASSERT_EQ(insist(context,
+                               [&] {
+                                 ph_put_args args = put_args(early, at, round, round);
+                                 args.flags = PH_NO_RCE | PH_NO_LCE;
+                                 return ph_put(context, 1, &args);
+                               }),
+                        PH_OK);
             ASSERT_EQ(insist(context, [&] { return ph_fence(context, 1); }), PH_OK);
-            ASSERT_EQ(insist(context, [&] {
-                        return ph_put_u64(context, 1, {late.data(), second}, at, {round, round});
-                      }), PH_OK);
+            ASSERT_EQ(
+                insist(context,
+                       [&] {
+                         return ph_put_u64(context, 1, {late.data(), second}, at, {round, round});
+                       }),
+                PH_OK);
             EXPECT_EQ(take(context, PH_LOCAL, 1).id, round);
             EXPECT_EQ(take(context, PH_REMOTE, 1).id, round);
           } else {
@@ -117,11 +121,13 @@ TEST_P(Ordering, a_get_behind_a_fence_reads_what_was_put_before) {
         ++round;
         const auto source = filled(size, round);
         std::vector<std::byte> landing(size);
-        ASSERT_EQ(ph_put_u64(context, 1, {source.data(), size}, ph_at(&memory.regions[1], 0),
-                             {1, 1}), PH_OK);
+        ASSERT_EQ(
+            ph_put_u64(context, 1, {source.data(), size}, ph_at(&memory.regions[1], 0), {1, 1}),
+            PH_OK);
         ASSERT_EQ(insist(context, [&] { return ph_fence(context, 1); }), PH_OK);
-        ASSERT_EQ(ph_get_u64(context, 1, {landing.data(), size}, ph_at(&memory.regions[1], 0),
-                             {2, 2}), PH_OK);
+        ASSERT_EQ(
+            ph_get_u64(context, 1, {landing.data(), size}, ph_at(&memory.regions[1], 0), {2, 2}),
+            PH_OK);
         EXPECT_EQ(take(context, PH_LOCAL, 1).id, 1u);
         EXPECT_EQ(take(context, PH_LOCAL, 1).id, 2u);
         EXPECT_EQ(first_difference(landing, round), size);
@@ -222,7 +228,8 @@ TEST_P(Ordering, delivered_means_that_the_bytes_are_at_the_target) {
     if (rank == 0) {
       std::uint64_t round = 0;
       for (const std::size_t size : {0ul, 8ul, 500ul, 5000ul, 70000ul, 300000ul})
-        for (const std::uint32_t more : {0u, std::uint32_t{PH_NO_RCE}, std::uint32_t{PH_ORDER_NONE}}) {
+        for (const std::uint32_t more :
+             {0u, std::uint32_t{PH_NO_RCE}, std::uint32_t{PH_ORDER_NONE}}) {
           const auto source = filled(size, ++round);
           ph_put_args args = put_args(source, ph_at(&memory.regions[1], 8), round, round);
           args.flags = PH_DELIVERED | more;

@@ -36,10 +36,9 @@ std::size_t first_difference(std::span<const std::byte> bytes, std::uint64_t see
   return bytes.size();
 }
 
-const std::vector<std::size_t> kSizes = {0,    1,    7,     8,     31,    32,     33,     63,
-                                         64,   191,  192,   193,   1000,  4095,   4096,   4097,
-                                         8192, 16384, 32767, 65536, 65537, 262144, 300001, 1 << 20,
-                                         (3 << 20) + 5};
+const std::vector<std::size_t> kSizes = {
+    0,    1,    7,    8,    31,    32,    33,    63,    64,     191,    192,     193,          1000,
+    4095, 4096, 4097, 8192, 16384, 32767, 65536, 65537, 262144, 300001, 1 << 20, (3 << 20) + 5};
 
 ph_region shared_region(ph_context* context, ph_region mine, ph_rank owner) {
   std::vector<ph_region> all(ph_size_of(context));
@@ -119,17 +118,22 @@ TEST_P(PutGet, a_flood_of_small_puts_keeps_order_and_loses_nothing) {
     std::uint64_t posted = 0, local = 0, remote = 0;
     while (rank == 0 ? local < kCount : remote < kCount) {
       if (rank == 0 && posted < kCount) {
-        const ph_status status = ph_put_u64(context, 1, {&posted, 8}, ph_at(&target, 0),
-                                            {posted, posted});
-        if (status == PH_OK) ++posted;
-        else ASSERT_EQ(status, PH_AGAIN);
+        const ph_status status =
+            ph_put_u64(context, 1, {&posted, 8}, ph_at(&target, 0), {posted, posted});
+        if (status == PH_OK)
+          ++posted;
+        else
+          ASSERT_EQ(status, PH_AGAIN);
       }
       std::size_t count = 0;
-      ASSERT_EQ(ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, got.data(), got.size(),
-                         &count), PH_OK);
+      ASSERT_EQ(
+          ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, got.data(), got.size(), &count),
+          PH_OK);
       for (std::size_t i = 0; i < count; ++i) {
-        if (got[i].kind == PH_LOCAL) ASSERT_EQ(got[i].id, local++);
-        else ASSERT_EQ(got[i].id, remote++);
+        if (got[i].kind == PH_LOCAL)
+          ASSERT_EQ(got[i].id, local++);
+        else
+          ASSERT_EQ(got[i].id, remote++);
       }
     }
   });
@@ -148,26 +152,32 @@ TEST_P(PutGet, two_ranks_that_wait_for_local_ids_only_serve_each_other) {
     for (std::uint64_t i = 0; i < 20; ++i)
       ASSERT_EQ(ph_put_u64(context, other, {source.data(), kRoom}, ph_at(&target, 0), {i, i}),
                 PH_OK);
-    for (std::uint64_t i = 0; i < 20; ++i)
-      EXPECT_EQ(take(context, PH_LOCAL, other).id, i);
-    for (std::uint64_t i = 0; i < 20; ++i)
-      EXPECT_EQ(take(context, PH_REMOTE, other).id, i);
+    for (std::uint64_t i = 0; i < 20; ++i) EXPECT_EQ(take(context, PH_LOCAL, other).id, i);
+    for (std::uint64_t i = 0; i < 20; ++i) EXPECT_EQ(take(context, PH_REMOTE, other).id, i);
     EXPECT_EQ(first_difference(memory, other), kRoom);
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Transports, PutGet,
-    ::testing::Values(Setting{"shm", {{"transport", "shm"}}},
-                      Setting{"shm_no_cma", {{"transport", "shm"}, {"shm_cma", "off"}}},
-                      Setting{"shm_small", {{"transport", "shm"}, {"ledger_slots", "2"},
-                                            {"ring_lines", "64"}, {"bulk_bytes", "8192"},
-                                            {"bulk_chunk", "1024"}, {"requests", "64"}}},
-                      Setting{"sim", {{"transport", "sim"}}},
-                      Setting{"sim_small", {{"transport", "sim"}, {"ledger_slots", "2"},
-                                            {"ring_lines", "64"}, {"bulk_bytes", "8192"},
-                                            {"bulk_chunk", "1024"}, {"requests", "64"}}}),
-    [](const auto& tested) { return std::string(tested.param.name); });
+INSTANTIATE_TEST_SUITE_P(Transports, PutGet,
+                         ::testing::Values(Setting{"shm", {{"transport", "shm"}}},
+                                           Setting{"shm_no_cma",
+                                                   {{"transport", "shm"}, {"shm_cma", "off"}}},
+                                           Setting{"shm_small",
+                                                   {{"transport", "shm"},
+                                                    {"ledger_slots", "2"},
+                                                    {"ring_lines", "64"},
+                                                    {"bulk_bytes", "8192"},
+                                                    {"bulk_chunk", "1024"},
+                                                    {"requests", "64"}}},
+                                           Setting{"sim", {{"transport", "sim"}}},
+                                           Setting{"sim_small",
+                                                   {{"transport", "sim"},
+                                                    {"ledger_slots", "2"},
+                                                    {"ring_lines", "64"},
+                                                    {"bulk_bytes", "8192"},
+                                                    {"bulk_chunk", "1024"},
+                                                    {"requests", "64"}}}),
+                         [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace
 }  // namespace photon::test

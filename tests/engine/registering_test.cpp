@@ -112,8 +112,7 @@ TEST_P(Registering, no_byte_changes_after_unregister_returned_under_traffic_of_s
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Registering, testing::ValuesIn(all_settings()),
-                         setting_name);
+INSTANTIATE_TEST_SUITE_P(Transports, Registering, testing::ValuesIn(all_settings()), setting_name);
 
 }  // namespace
 }  // namespace photon::test

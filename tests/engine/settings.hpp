@@ -114,8 +114,7 @@ class Guarded {
            std::all_of(memory_.end() - kGuardBytes, memory_.end(), good);
   }
   bool untouched() const {
-    return guards_whole() && std::all_of(memory_.begin() + kGuardBytes,
-                                         memory_.end() - kGuardBytes,
+    return guards_whole() && std::all_of(memory_.begin() + kGuardBytes, memory_.end() - kGuardBytes,
                                          [](std::byte one) { return one == std::byte{0}; });
   }
 
@@ -146,19 +145,23 @@ inline ph_id id_of(const std::uint64_t& value) { return {&value, sizeof value}; 
 
 inline ph_put_args put_args(std::span<const std::byte> source, ph_target target,
                             const std::uint64_t& local, const std::uint64_t& remote) {
-  return {sizeof(ph_put_args), source.data(),  source.size(), target,
-          id_of(local),        id_of(remote), 0};
+  return {
+      sizeof(ph_put_args), source.data(), source.size(), target, id_of(local), id_of(remote), 0};
 }
 
 inline ph_get_args get_args(std::span<std::byte> destination, ph_target source,
                             const std::uint64_t& local, const std::uint64_t& remote) {
-  return {sizeof(ph_get_args), destination.data(), destination.size(), source,
-          id_of(local),        id_of(remote),      0};
+  return {sizeof(ph_get_args),
+          destination.data(),
+          destination.size(),
+          source,
+          id_of(local),
+          id_of(remote),
+          0};
 }
 
 // Nothing of these kinds is there, also after everybody served everybody.
-inline std::size_t count_now(ph_context* context, std::uint32_t kinds,
-                             ph_rank peer = PH_ANY_RANK) {
+inline std::size_t count_now(ph_context* context, std::uint32_t kinds, ph_rank peer = PH_ANY_RANK) {
   std::vector<ph_completion> found(16);
   std::vector<std::byte> ids(16 * PH_MAX_ID_BYTES);
   std::size_t count = 0;
@@ -200,8 +203,8 @@ ph_status insist(ph_context* context, Post post) {
     const ph_status status = post();
     if (status != PH_AGAIN) return status;
     std::size_t count = 0;
-    const ph_status probed = ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, nullptr, 0,
-                                      &count);
+    const ph_status probed =
+        ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, nullptr, 0, &count);
     if (probed != PH_OK) return probed;
   }
 }

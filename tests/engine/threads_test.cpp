@@ -157,8 +157,8 @@ TEST_P(Threads, finalize_sends_waiting_threads_away_before_it_takes_the_context_
         });
         // Let them get as far as they may: in the lane, spinning or asleep.
         while (inside != 3) std::this_thread::yield();
-        for (int i = 0; i < 20; ++i) EXPECT_EQ(ph_wait(context, {1, PH_LOCAL, nullptr}, 100),
-                                               PH_TIMEOUT);
+        for (int i = 0; i < 20; ++i)
+          EXPECT_EQ(ph_wait(context, {1, PH_LOCAL, nullptr}, 100), PH_TIMEOUT);
         EXPECT_EQ(ph_finalize(context), PH_OK);
         join(threads);
       }

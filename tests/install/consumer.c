@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static int fail(ph_context *context, const char *what) {
+static int fail(ph_context* context, const char* what) {
   ph_error error;
   ph_last_error(context, &error);
   fprintf(stderr, "%s: %s\n", what, error.text);
   return 1;
 }
 
-static int put_to_self(ph_context *context) {
+static int put_to_self(ph_context* context) {
   ph_region region;
   if (ph_alloc(context, 4096, &region) != PH_OK) return fail(context, "ph_alloc");
 
@@ -28,14 +28,14 @@ static int put_to_self(ph_context *context) {
     if (ph_probe(context, query, &completion, 1, &count) != PH_OK) return fail(context, "ph_probe");
     if (count == 1) seen |= (int)completion.id;
   }
-  const char *landed = (const char *)(uintptr_t)region.address + 64;
+  const char* landed = (const char*)(uintptr_t)region.address + 64;
   if (strcmp(landed, text) != 0) return fail(context, "the bytes are not there");
   puts(landed);
   return 0;
 }
 
 int main(void) {
-  ph_context *context = NULL;
+  ph_context* context = NULL;
   ph_error error;
   if (ph_context_create(NULL, &context, &error) != PH_OK) {
     fprintf(stderr, "ph_context_create: %s\n", error.text);

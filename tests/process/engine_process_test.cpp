@@ -43,8 +43,8 @@ TEST_P(EngineProcess, random_traffic_between_processes_arrives_whole_in_order_an
 }
 
 TEST_P(EngineProcess, the_same_in_pid_ipc_and_network_namespaces_of_their_own) {
-  const std::vector<std::string> unshare = {"unshare", "--pid", "--fork", "--kill-child",
-                                            "--ipc",   "--net"};
+  const std::vector<std::string> unshare = {"unshare",      "--pid", "--fork",
+                                            "--kill-child", "--ipc", "--net"};
   if (run_command("unshare --pid --fork --kill-child --ipc --net true 2>&1").exit_status != 0)
     GTEST_SKIP() << "this machine does not let us make namespaces";
   expect_stress_passes(GetParam(), unshare);

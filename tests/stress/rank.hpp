@@ -133,7 +133,8 @@ class Rank {
       case 3:
         if (random.below(16) != 0) return false;
         return check(ph_flush(context_, random.below(2) != 0 ? to : PH_ANY_RANK,
-                              static_cast<std::int64_t>(random.below(500))), "flush");
+                              static_cast<std::int64_t>(random.below(500))),
+                     "flush");
       default: return post_message(to, peer, random);
     }
   }
@@ -150,10 +151,13 @@ class Rank {
         remote(message.id_bytes);
     std::memcpy(local.data(), &message.slot, 8);
     fill(remote, message.id_seed);
-    ph_put_args args = {sizeof args, source.data(), message.size_bytes,
+    ph_put_args args = {sizeof args,
+                        source.data(),
+                        message.size_bytes,
                         ph_at(&peer.region, layout_.slot_offset(me_, message.slot)),
                         {local.data(), static_cast<std::uint32_t>(local.size())},
-                        {remote.data(), message.id_bytes}, 0};
+                        {remote.data(), message.id_bytes},
+                        0};
     if (random.below(8) == 0) args.flags |= PH_NO_LCE;
     if (random.below(8) == 0) args.flags |= PH_DELIVERED;
     const ph_status status = ph_put(context_, to, &args);
@@ -169,16 +173,18 @@ class Rank {
       peer.echo_source.resize(random_size(random, kSmallSlotBytes));
       peer.echo_seed = random.next();
       fill(peer.echo_source, peer.echo_seed);
-      ph_put_args args = {sizeof args, peer.echo_source.data(), peer.echo_source.size(), at,
-                          {&kEchoPut, 8}, {}, PH_NO_RCE | PH_DELIVERED};
+      ph_put_args args = {
+          sizeof args, peer.echo_source.data(), peer.echo_source.size(), at, {&kEchoPut, 8},
+          {},          PH_NO_RCE | PH_DELIVERED};
       const ph_status status = ph_put(context_, to, &args);
       if (status == PH_OK) peer.echo = Echo::putting;
       return check(status, "put") && status == PH_OK;
     }
     if (peer.echo != Echo::landed) return false;
     peer.echo_landing.assign(peer.echo_source.size(), std::byte{0});
-    ph_get_args args = {sizeof args, peer.echo_landing.data(), peer.echo_landing.size(), at,
-                        {&kEchoGet, 8}, {}, PH_NO_RCE};
+    ph_get_args args = {sizeof args, peer.echo_landing.data(), peer.echo_landing.size(),
+                        at,          {&kEchoGet, 8},           {},
+                        PH_NO_RCE};
     const ph_status status = ph_get(context_, to, &args);
     if (status == PH_OK) peer.echo = Echo::reading;
     return check(status, "get") && status == PH_OK;
@@ -189,8 +195,13 @@ class Rank {
     peer.get_offset = random.below(kConstantBytes / 8) * 8;
     peer.get_landing.assign(random_size(random, kConstantBytes - peer.get_offset), std::byte{0});
     if (peer.get_landing.size() > kConstantBytes - peer.get_offset) return false;
-    ph_get_args args = {sizeof args, peer.get_landing.data(), peer.get_landing.size(),
-                        ph_at(&peer.region, peer.get_offset), {&kGet, 8}, {}, PH_NO_RCE};
+    ph_get_args args = {sizeof args,
+                        peer.get_landing.data(),
+                        peer.get_landing.size(),
+                        ph_at(&peer.region, peer.get_offset),
+                        {&kGet, 8},
+                        {},
+                        PH_NO_RCE};
     const ph_status status = ph_get(context_, to, &args);
     if (status == PH_OK) peer.gets = 1;
     return check(status, "get") && status == PH_OK;
@@ -243,8 +254,7 @@ class Rank {
     ph_completion found[4];
     std::vector<std::byte> ids(4 * PH_MAX_ID_BYTES);
     std::size_t count = 0;
-    if (!check(ph_probe(context_, {PH_ANY_RANK, PH_REMOTE, ids.data()}, found, 4, &count),
-               "probe"))
+    if (!check(ph_probe(context_, {PH_ANY_RANK, PH_REMOTE, ids.data()}, found, 4, &count), "probe"))
       return false;
     for (std::size_t i = 0; i < count; ++i)
       if (!received(found[i])) return false;

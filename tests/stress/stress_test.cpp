@@ -25,8 +25,11 @@ struct Case {
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
-const Options kSmall = {{"ledger_slots", "2"}, {"ring_lines", "64"},   {"bulk_bytes", "8192"},
-                        {"bulk_chunk", "1024"}, {"requests", "64"}};
+const Options kSmall = {{"ledger_slots", "2"},
+                        {"ring_lines", "64"},
+                        {"bulk_bytes", "8192"},
+                        {"bulk_chunk", "1024"},
+                        {"requests", "64"}};
 
 Options with(Options options, const Options& more) {
   options.insert(options.end(), more.begin(), more.end());

@@ -53,14 +53,17 @@ inline std::size_t first_difference(std::span<const std::byte> bytes, std::uint6
 inline constexpr std::uint32_t kAckIdBytes = 5;       // "verified up to here"
 inline constexpr std::uint32_t kFinishedIdBytes = 6;  // "I need nothing of you any more"
 
-inline constexpr std::uint64_t kSlots = 8;            // of messages under way between two ranks
+inline constexpr std::uint64_t kSlots = 8;  // of messages under way between two ranks
 inline constexpr std::size_t kSmallSlotBytes = 64 << 10;
 inline constexpr std::size_t kConstantBytes = 256 << 10;
 
 // Where things lie in the memory that every rank exposes.
 struct Layout {
   explicit Layout(std::uint32_t ranks)
-      : ranks_count(ranks), large_bytes(ranks <= 3 ? 8 << 20 : ranks <= 5 ? 1 << 20 : 256 << 10) {}
+      : ranks_count(ranks),
+        large_bytes(ranks <= 3   ? 8 << 20
+                    : ranks <= 5 ? 1 << 20
+                                 : 256 << 10) {}
 
   std::size_t slot_bytes(std::uint64_t slot) const {
     return slot == 0 ? large_bytes : kSmallSlotBytes;

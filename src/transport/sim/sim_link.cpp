@@ -88,9 +88,7 @@ bool SimLink::take_bulk(Packet& packet) {
 
 std::optional<Packet> SimLink::changed_credits() {
   const Credits& words = *receiving_.credits;
-  const CreditValues now{words.lines_given(),
-                         words.ledger_given(),
-                         words.bulk_given()};
+  const CreditValues now{words.lines_given(), words.ledger_given(), words.bulk_given()};
   if (now == sent_credits_) return std::nullopt;
   sent_credits_ = now;
   return Packet{.kind = Packet::Kind::credits, .from = me_, .credits = now};
@@ -125,13 +123,11 @@ void SimLink::check_room(const Packet& packet) const noexcept {
     return given_back > end ? 0 : end - given_back;  // beyond: nonsense that the sender ignored
   };
   const std::uint64_t end = packet.position + packet.lines.size();
-  require(used(end, receiving_.credits->lines_given()) <=
-              std::uint64_t{1} << geometry_.lines_log2,
+  require(used(end, receiving_.credits->lines_given()) <= std::uint64_t{1} << geometry_.lines_log2,
           "a sender writes no line that its peer has not given back");
   if (packet.bulk.empty()) return;
   const std::uint64_t bulk_end = chunk_end(packet.bulk_position, packet.bulk.size());
-  require(used(bulk_end, receiving_.credits->bulk_given()) <=
-              geometry_.bulk_bytes,
+  require(used(bulk_end, receiving_.credits->bulk_given()) <= geometry_.bulk_bytes,
           "a sender writes no bulk bytes that its peer has not given back");
 }
 

@@ -35,7 +35,6 @@ int main(int argc, char** argv) {
   }
   if (ph_barrier(context) != PH_OK || ph_finalize(context) != PH_OK) return 4;
   ph_context_destroy(context);
-  std::printf("verified %llu messages\n",
-              static_cast<unsigned long long>(rank.messages_count()));
+  std::printf("verified %llu messages\n", static_cast<unsigned long long>(rank.messages_count()));
   return 0;
 }
