@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace photon::boot {
 namespace {
@@ -88,9 +89,12 @@ base::Result<std::optional<Arrival>> receive_packet(int socket, std::span<std::b
   message.msg_control = control.bytes.data();
   message.msg_controllen = control.bytes.size();
   ssize_t size;
+  bool reset = false;
+  // ECONNRESET is told once, if the other end closed with packets of ours unread, and before the
+  // packets that it sent.
   do {
     size = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (size < 0 && errno == EINTR);
+  } while (size < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(reset, true))));
   if (size < 0) {
     if (errno == EAGAIN) return std::optional<Arrival>{};
     if (errno == ECONNRESET) return std::optional<Arrival>{Arrival{}};

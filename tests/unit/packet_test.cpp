@@ -47,6 +47,16 @@ TEST(Packet, nothing_there_is_no_error_and_a_closed_end_reads_as_size_0) {
   EXPECT_EQ(*boot::send_packet(ends.b.get(), {.header = as_bytes("x")}), boot::Sent::gone);
 }
 
+TEST(Packet, what_was_sent_before_closing_arrives_although_the_sender_left_packets_unread) {
+  Ends ends = make_ends(SOCK_SEQPACKET);
+  ASSERT_TRUE(boot::send_packet(ends.b.get(), {.header = as_bytes("unread")}));
+  ASSERT_TRUE(boot::send_packet(ends.a.get(), {.header = as_bytes("last")}));
+  ends.a.reset();  // now the system says ECONNRESET, once, before the last packet
+  std::array<std::byte, 8> buffer;
+  EXPECT_EQ((*boot::receive_packet(ends.b.get(), buffer))->size_bytes, 4u);
+  EXPECT_EQ((*boot::receive_packet(ends.b.get(), buffer))->size_bytes, 0u);
+}
+
 TEST(Packet, one_that_does_not_fit_is_marked_truncated) {
   const Ends ends = make_ends(SOCK_SEQPACKET);
   ASSERT_TRUE(boot::send_packet(ends.a.get(), {.header = as_bytes("123456789")}));

@@ -44,7 +44,10 @@ Io read_packet(int socket, Packet& packet) {
   message.msg_iovlen = parts.size();
   message.msg_control = control.bytes.data();
   message.msg_controllen = control.bytes.size();
-  const ssize_t size = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  constexpr int kFlags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
+  ssize_t size = ::recvmsg(socket, &message, kFlags);
+  // Told once, if the other end closed with packets of ours unread; what it sent stands behind it.
+  if (size < 0 && errno == ECONNRESET) size = ::recvmsg(socket, &message, kFlags);
   if (size < 0) return is_again(errno) || errno == EINTR ? Io::again : Io::closed;
   collect_fds(message, packet.fds);
   if (size == 0) return Io::closed;
