@@ -22,6 +22,8 @@
  *   rank -> launcher   GATHER   sequence = 1, 2, ...; body <= 64 KiB, equally long on every rank. A
  *                               rank contributes to the next one after it has all of the last. A
  *                               barrier is a gather of 0 bytes
+ *                      LEAVE    the rank leaves in order (ph_finalize): however it ends now, GONE
+ *                               calls it PH_LAUNCH_LEFT. Packets after it are served as before it
  *   launcher -> rank   GATHERED sequence; body = contributions of ranks rank .. rank + count - 1,
  *                               one after the other; as many packets as needed, in rank order
  *   launcher -> rank   GONE     rank's process ended or closed its channel; nothing more comes from
@@ -64,7 +66,8 @@ typedef enum ph_launch_type {
   PH_LAUNCH_DELIVER = 5,
   PH_LAUNCH_GATHER = 6,
   PH_LAUNCH_GATHERED = 7,
-  PH_LAUNCH_GONE = 8
+  PH_LAUNCH_GONE = 8,
+  PH_LAUNCH_LEAVE = 9
 } ph_launch_type;
 
 /** Begins every packet. magic, version and type keep their places in all versions. */
@@ -106,7 +109,8 @@ typedef struct ph_launch_refused {
 typedef enum ph_launch_end {
   PH_LAUNCH_EXITED = 1, /**< value = exit status */
   PH_LAUNCH_KILLED = 2, /**< value = signal */
-  PH_LAUNCH_CLOSED = 3  /**< It closed its channel, or was cut off; value = 0 */
+  PH_LAUNCH_CLOSED = 3, /**< It closed its channel, or was cut off; value = 0 */
+  PH_LAUNCH_LEFT = 4    /**< It had said LEAVE, whatever ended it then; value = 0 */
 } ph_launch_end;
 
 /** Body of GONE. */

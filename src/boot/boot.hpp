@@ -57,6 +57,11 @@ class Boot {
   virtual base::Result<std::optional<Message>> receive() = 0;
   // Nothing that send() queued is left.
   virtual bool idle() const = 0;
+  // This rank leaves in order: to all who hear of its end, has_left() tells so. What was sent to it
+  // and not received is lost. Afterwards only receive() and idle(), until nothing is queued.
+  virtual base::Result<> leave() { return {}; }
+  // Whether a rank that is gone left in order, be it that receive() has still to tell it is gone.
+  virtual bool has_left(Rank) const { return false; }
   // Readable when receive() may have something; -1 if there is none.
   virtual int poll_fd() const = 0;
 

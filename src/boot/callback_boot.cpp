@@ -1,5 +1,6 @@
 #include "boot/callback_boot.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -19,7 +20,7 @@ struct DatagramHeader {
   std::uint32_t magic;
   std::uint32_t from;
   std::uint32_t body_bytes;
-  std::uint32_t reserved;
+  std::uint32_t kind;  // CallbackBoot::Kind
   Secret secret;
 };
 static_assert(sizeof(DatagramHeader) == 48);
@@ -153,18 +154,25 @@ base::Result<bool> CallbackBoot::send(Rank to, std::span<const std::byte> bytes,
                        .rank = to};
   }
   if (auto met = meet(to); !met) return met.error();
+  return post(to, Kind::message, {.body = bytes, .fds = fds});
+}
+
+// Puts our header before the packet's body. False: the rank is gone.
+base::Result<bool> CallbackBoot::post(Rank to, Kind kind, const Packet& packet) {
+  Peer& peer = peers_[to];
   if (peer.seen == Seen::gone) return false;
   if (auto connected = connect_to(to); !connected) return connected.error();
   if (peer.seen == Seen::gone) return false;
-  const DatagramHeader header{kDatagramMagic, rank(), static_cast<std::uint32_t>(bytes.size()), 0,
-                              secret_};
+  const DatagramHeader header{kDatagramMagic, rank(),
+                              static_cast<std::uint32_t>(packet.body.size()),
+                              static_cast<std::uint32_t>(kind), secret_};
   const bool was_empty = peer.outbox.empty();
-  const auto sent =
-      peer.outbox.post(peer.socket.get(), {.header = bytes_of(header), .body = bytes, .fds = fds});
+  const auto sent = peer.outbox.post(
+      peer.socket.get(), {.header = bytes_of(header), .body = packet.body, .fds = packet.fds});
   if (!sent) return sent.error();
   if (*sent == Sent::full) return queue_full(to);
   if (*sent == Sent::gone) {
-    if (auto told = set_gone(to); !told) return told.error();
+    if (auto told = set_refused(to); !told) return told.error();
     return false;
   }
   if (was_empty && !peer.outbox.empty()) {
@@ -196,7 +204,7 @@ base::Result<> CallbackBoot::flush_to(Rank to) {
   if (peer.seen == Seen::gone) return {};  // an earlier event of the same batch said so
   const auto sent = peer.outbox.flush(peer.socket.get());
   if (!sent) return sent.error();
-  if (*sent == Sent::gone) return set_gone(to);
+  if (*sent == Sent::gone) return set_refused(to);
   if (*sent == Sent::taken) watch_.remove(peer.socket.get());
   return {};
 }
@@ -208,7 +216,7 @@ base::Result<> CallbackBoot::connect_to(Rank to) {
   if (!peer.socket) return base::system_error("socket for messages to a rank");
   const Address address = address_of(peer.card);
   if (::connect(peer.socket.get(), generic(address), address.size_bytes) == 0) return {};
-  if (errno == ECONNREFUSED) return set_gone(to);
+  if (errno == ECONNREFUSED) return set_refused(to);
   base::Error error = base::system_error("connecting to the socket of rank " + std::to_string(to));
   error.rank = to;
   return error;
@@ -230,6 +238,7 @@ base::Result<> CallbackBoot::set_gone(Rank rank) {
   if (peer.seen == Seen::gone) return {};
   // What it sent before it ended lies in our socket already: datagrams are delivered on sending.
   if (auto drained = drain_socket(); !drained) return drained;
+  if (peer.seen == Seen::gone) return {};  // a farewell was among it
   if (peer.pidfd) watch_.remove(peer.pidfd.get());
   if (!peer.outbox.empty()) watch_.remove(peer.socket.get());
   peer.seen = Seen::gone;
@@ -237,6 +246,29 @@ base::Result<> CallbackBoot::set_gone(Rank rank) {
   peer.socket.reset();
   peer.outbox = {};
   inbox_.push({.kind = Message::Kind::gone, .from = rank});
+  return {};
+}
+
+// Its socket takes nothing: closed by a process that lives on, it was closed in order.
+base::Result<> CallbackBoot::set_refused(Rank rank) {
+  Peer& peer = peers_[rank];
+  const Card& own = peers_[bootstrap_.rank].card;
+  pollfd process{.fd = peer.pidfd.get(), .events = POLLIN, .revents = 0};
+  const bool ours = peer.card.pid == own.pid && peer.card.pid_namespace == own.pid_namespace;
+  if (ours || (peer.pidfd && ::poll(&process, 1, 0) == 0)) peer.left = true;
+  return set_gone(rank);
+}
+
+base::Result<> CallbackBoot::leave() {
+  if (std::exchange(leaving_, true)) return {};
+  // From here on senders are refused; what came before is still there, and is answered.
+  (void)::shutdown(socket_.get(), SHUT_RD);
+  if (auto drained = drain_socket(); !drained) return drained;
+  watch_.remove(socket_.get());
+  while (const auto message = inbox_.pop()) {
+    if (message->kind == Message::Kind::gone) continue;
+    if (auto told = post(message->from, Kind::farewell, {}); !told) return told.error();
+  }
   return {};
 }
 
@@ -250,12 +282,15 @@ base::Result<> CallbackBoot::drain_socket() {
     if (!arrival) return arrival.error();
     if (!*arrival) break;
     const std::size_t size_bytes = (*arrival)->size_bytes;
+    if (size_bytes == 0 && leaving_) break;  // shut, and empty
     const auto sender = accept(std::move(**arrival), std::span(buffer).first(size_bytes));
     if (!sender) ++dropped_count_;
-    if (sender && peers_[*sender].seen == Seen::silent) senders.push_back(*sender);
+    if (sender && (peers_[*sender].seen == Seen::silent || peers_[*sender].left))
+      senders.push_back(*sender);
   }
   for (const Rank sender : senders) {
-    if (auto met = meet(sender); !met) return met;
+    auto noted = peers_[sender].left ? set_gone(sender) : meet(sender);
+    if (!noted) return noted;
   }
   return {};
 }
@@ -272,6 +307,10 @@ std::optional<Rank> CallbackBoot::accept(Arrival arrival, std::span<const std::b
   if (!authentic || body.size() != header.body_bytes || body.size() > kMaxMessageBytes ||
       arrival.fds.size() > kMaxMessageFds || peers_[header.from].seen == Seen::gone) {
     return std::nullopt;
+  }
+  if (header.kind == static_cast<std::uint32_t>(Kind::farewell)) {
+    peers_[header.from].left = true;
+    return header.from;
   }
   inbox_.push(
       {.from = header.from, .bytes = {body.begin(), body.end()}, .fds = std::move(arrival.fds)});

@@ -3,7 +3,9 @@
 // Owner: the Context; one thread at a time.
 //
 // A peer, seen from here; gone is told once, after its last message:
-//   silent -send, message-> known -process ended, socket refused-> gone
+//   silent -send, message-> known -process ended, socket refused, farewell-> gone
+//
+// Who leaves shuts its socket to new messages and answers those it has not read with a farewell.
 #pragma once
 
 #include "boot/boot.hpp"
@@ -26,6 +28,8 @@ class CallbackBoot final : public Boot {
                           std::span<const int> fds) override;
   base::Result<std::optional<Message>> receive() override;
   bool idle() const override { return !sends_wait(); }
+  base::Result<> leave() override;
+  bool has_left(Rank rank) const override { return peers_[rank].left; }
   int poll_fd() const override { return watch_.fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                            const std::function<void()>& serve) override;
@@ -38,9 +42,11 @@ class CallbackBoot final : public Boot {
 
  private:
   enum class Seen { silent, known, gone };
+  enum class Kind : std::uint32_t { message, farewell };
   struct Peer {
     Card card;
     Seen seen = Seen::silent;
+    bool left = false;  // in order
     base::UniqueFd socket;  // connected to the peer's, from the first send on
     base::UniqueFd pidfd;
     Outbox outbox;
@@ -51,12 +57,14 @@ class CallbackBoot final : public Boot {
 
   base::Result<> bind_socket(const Card& own);
   base::Result<> exchange_cards(const Card& own);
+  base::Result<bool> post(Rank to, Kind kind, const Packet& packet);
   base::Result<> connect_to(Rank to);
   base::Result<> meet(Rank rank);
   base::Result<> drain_socket();
   std::optional<Rank> accept(Arrival arrival, std::span<const std::byte> packet);
   base::Result<> flush_to(Rank to);
   base::Result<> set_gone(Rank rank);
+  base::Result<> set_refused(Rank rank);
   base::Result<> handle(const Ready& ready);
 
   ph_bootstrap bootstrap_;
@@ -67,6 +75,7 @@ class CallbackBoot final : public Boot {
   std::uint32_t local_size_ = 0;
   std::vector<Peer> peers_;
   std::uint64_t dropped_count_ = 0;
+  bool leaving_ = false;
 };
 
 }  // namespace photon::boot

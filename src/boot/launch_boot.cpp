@@ -152,7 +152,7 @@ bool LaunchBoot::dispatch(Arrival arrival, std::span<const std::byte> packet) {
   switch (header.type) {
     case PH_LAUNCH_DELIVER: return take_delivery(header, body, std::move(arrival.fds));
     case PH_LAUNCH_GATHERED: return take_contributions(header, body);
-    case PH_LAUNCH_GONE: return take_end(header);
+    case PH_LAUNCH_GONE: return take_end(header, body);
     default: return false;
   }
 }
@@ -178,10 +178,12 @@ bool LaunchBoot::take_contributions(const ph_launch_header& header,
   return true;
 }
 
-bool LaunchBoot::take_end(const ph_launch_header& header) {
-  if (header.rank >= ends_.size()) return false;
+bool LaunchBoot::take_end(const ph_launch_header& header, std::span<const std::byte> body) {
+  ph_launch_gone end;
+  if (header.rank >= ends_.size() || !read_body(body, end)) return false;
   if (ends_[header.rank].gone) return true;
-  ends_[header.rank] = {.gone = true, .gathers = header.sequence};
+  ends_[header.rank] = {
+      .gone = true, .left = end.how == PH_LAUNCH_LEFT, .gathers = header.sequence};
   inbox_.push({.kind = Message::Kind::gone, .from = header.rank});
   return true;
 }
@@ -197,6 +199,12 @@ base::Result<bool> LaunchBoot::send(Rank to, std::span<const std::byte> bytes,
   if (!sent) return sent.error();
   if (*sent == Sent::full) return queue_full(to);
   return true;
+}
+
+base::Result<> LaunchBoot::leave() {
+  if (!lost_.empty()) return lost_error();
+  const auto sent = post({.type = PH_LAUNCH_LEAVE}, {}, {});
+  return sent ? base::Result<>{} : base::Result<>(sent.error());
 }
 
 base::Result<std::optional<Message>> LaunchBoot::receive() {

@@ -29,6 +29,8 @@ class LaunchBoot final : public Boot {
                           std::span<const int> fds) override;
   base::Result<std::optional<Message>> receive() override;
   bool idle() const override { return outbox_.empty(); }
+  base::Result<> leave() override;
+  bool has_left(Rank rank) const override { return ends_[rank].left; }
   int poll_fd() const override { return watch_.fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                            const std::function<void()>& serve) override;
@@ -44,6 +46,7 @@ class LaunchBoot final : public Boot {
   };
   struct End {
     bool gone = false;
+    bool left = false;  // in order
     std::uint64_t gathers = 0;  // it contributed to these
   };
 
@@ -60,7 +63,7 @@ class LaunchBoot final : public Boot {
   bool take_delivery(const ph_launch_header& header, std::span<const std::byte> body,
                      std::vector<base::UniqueFd> fds);
   bool take_contributions(const ph_launch_header& header, std::span<const std::byte> body);
-  bool take_end(const ph_launch_header& header);
+  bool take_end(const ph_launch_header& header, std::span<const std::byte> body);
   base::Result<> gather_state(const Gather& gather) const;
   void lose(std::string why);
   base::Error lost_error() const;

@@ -79,6 +79,8 @@ ph_status Engine::contact(Rank rank, Peer*& peer) {
   peer = peers_[rank].get();
   if (peer == nullptr) {
     auto link = transport_->connect(rank);
+    if (!link && boot_->has_left(rank))
+      return fail(PH_ERR_DEPARTED, rank, "rank " + std::to_string(rank) + " has left the job");
     if (!link) return fail(link.error());
     peer = &make_peer(rank);
   }
@@ -251,6 +253,9 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   Peer& peer = *peers_[rank];
   while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
   }
+  // No bye in its ring, or no ring: it may have left in order without having met us.
+  if (why.status == PH_ERR_PEER && boot_->has_left(rank))
+    return lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
   lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);
 }
 

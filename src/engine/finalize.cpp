@@ -1,9 +1,33 @@
 // Leaving: everything accepted goes out, then a word of good-bye, then no peer may copy here.
 //
-//   running -- all_sent --> bye said -- drained --> closed     (each step within one deadline)
+//   running -- all_sent -- verdicts in --> bye said -- left --> closed  (each step in its time)
+#include <algorithm>
+
 #include "engine/engine.hpp"
 
 namespace photon::engine {
+
+namespace {
+
+// Peers that got puts whose keys only they can check, and have not answered for all of them.
+std::vector<Peer*> unjudged(const std::vector<Peer*>& contacted) {
+  std::vector<Peer*> peers;
+  for (Peer* peer : contacted)
+    if (peer->broken == PH_OK && peer->unchecked != nullptr &&
+        peer->staged_sent != peer->staged_landed)
+      peers.push_back(peer);
+  return peers;
+}
+
+// A peer whose next completions include an error; null: none has. Discards completions.
+Peer* first_failed(const std::vector<Peer*>& contacted) {
+  for (Peer* peer : contacted)
+    for (; !peer->local.empty(); peer->local.pop())
+      if (peer->local.front().status != PH_OK) return peer;
+  return nullptr;
+}
+
+}  // namespace
 
 ph_status Engine::finalize(LaneGuard& guard) {
   const auto timeout_us = static_cast<std::int64_t>(config_.finalize_timeout_ms) * 1000;
@@ -23,6 +47,16 @@ ph_status Engine::finalize(LaneGuard& guard) {
          "finalize: ranks " + who + " did not take what was sent to them within " +
              std::to_string(config_.finalize_timeout_ms) + " ms (PHOTON_FINALIZE_TIMEOUT_MS)");
   }
+  // A target that gives no verdict in time is no error: the puts lie in its ring.
+  const auto judges = status == PH_OK ? unjudged(contacted_) : std::vector<Peer*>{};
+  for (const Peer* peer : judges) static_cast<void>(fence(peer->rank));
+  const auto judged = [&judges] {
+    return std::all_of(judges.begin(), judges.end(), [](const Peer* peer) {
+      return peer->broken != PH_OK || peer->fences_ended == peer->fences_begun;
+    });
+  };
+  if (!judges.empty()) static_cast<void>(wait_until(guard, judged, timeout_us));
+  if (guard.status() != PH_OK) return guard.status();
   const auto said = wait_until(
       guard,
       [this] {
@@ -34,9 +68,23 @@ ph_status Engine::finalize(LaneGuard& guard) {
       status == PH_OK ? timeout_us : 0);
   if (guard.status() != PH_OK) return guard.status();
   if (status == PH_OK && said != PH_OK) status = said;
+  // Whoever has contacted us since, or cannot take our bye, hears it from the bootstrap.
+  if (boot_->leave())
+    static_cast<void>(wait_until(
+        guard, [this] { return transport_->drained(); }, status == PH_OK ? timeout_us : 0));
+  if (guard.status() != PH_OK) return guard.status();
   regions_.revoke_all();
   for (std::uint64_t slot = 0; slot < regions_.slots_used(); ++slot)
     if (!wait_for_copies(static_cast<std::int64_t>(slot))) break;
+  if (const Peer* peer = first_failed(contacted_); peer != nullptr && status == PH_OK) {
+    const Event& event = peer->local.front();
+    const bool known = last_error_.rank == peer->rank && last_error_.status == event.status;
+    status = fail(static_cast<ph_status>(event.status), peer->rank,
+                  "finalize: an operation to rank " + std::to_string(peer->rank) +
+                      " failed and its error was never probed: " +
+                      (known ? last_error_.what : ph_status_text(static_cast<ph_status>(
+                                                      event.status))));
+  }
   return status;
 }
 

@@ -60,6 +60,27 @@ TEST(CallbackBoot, ranks_share_one_secret_and_count_each_other) {
   EXPECT_NE(ranks[0].secret(), boot::Secret{});
 }
 
+TEST(CallbackBoot, a_rank_that_leaves_tells_those_whose_messages_it_has_not_read) {
+  CallbackRanks ranks(4);
+  ASSERT_TRUE(*ranks[0].send(1, as_bytes("never read"), {}));
+  ASSERT_TRUE(*ranks[2].send(1, as_bytes("never read"), {}));
+  ASSERT_TRUE(ranks[1].leave());
+  // Refused, as it has left; told by its farewell; told although it is closed by now.
+  EXPECT_FALSE(*ranks[3].send(1, as_bytes("too late"), {}));
+  for (const ph_rank rank : {0u, 3u}) {
+    const auto told = await_message(ranks[rank]);
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->kind, Kind::gone);
+    EXPECT_TRUE(ranks[rank].has_left(1));
+  }
+  EXPECT_TRUE(ranks[1].idle());
+  ranks.drop(1);
+  const auto told = await_message(ranks[2]);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->kind, Kind::gone);
+  EXPECT_TRUE(ranks[2].has_left(1));
+}
+
 TEST(CallbackBoot, a_message_and_its_descriptor_arrive) {
   CallbackRanks ranks(2);
   int ends[2];

@@ -72,6 +72,18 @@ class LaunchBootTest : public testing::Test {
   std::vector<std::byte> buffer_ = std::vector<std::byte>(70000);
 };
 
+TEST_F(LaunchBootTest, says_that_it_leaves_and_hears_who_left_in_order_and_who_did_not) {
+  const auto boot = open();
+  const ph_launch_gone left{.how = PH_LAUNCH_LEFT, .value = 0};
+  say({.type = PH_LAUNCH_GONE, .rank = 0}, boot::bytes_of(left));
+  gone(2, 0);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(await_message(*boot)->kind, Kind::gone);
+  EXPECT_TRUE(boot->has_left(0));
+  EXPECT_FALSE(boot->has_left(2));
+  ASSERT_TRUE(boot->leave());
+  EXPECT_EQ(hear().header.type, PH_LAUNCH_LEAVE);
+}
+
 TEST_F(LaunchBootTest, learns_who_it_is_from_the_launcher) {
   const auto boot = open();
   EXPECT_EQ(boot->rank(), 1u);

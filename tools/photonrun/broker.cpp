@@ -108,6 +108,7 @@ bool Broker::dispatch(unsigned rank, Packet packet, Pace pace) {
   if (header.type == PH_LAUNCH_HELLO) return hello(rank, std::move(packet));
   if (channels_[rank].state() != Channel::State::joined) return false;
   if (header.type == PH_LAUNCH_FORWARD) return forward(rank, std::move(packet), pace);
+  if (header.type == PH_LAUNCH_LEAVE) return leave(rank, packet);
   return header.type == PH_LAUNCH_GATHER && gather(rank, std::move(packet));
 }
 
@@ -156,6 +157,11 @@ bool Broker::gather(unsigned rank, Packet packet) {
   return true;
 }
 
+bool Broker::leave(unsigned rank, const Packet& packet) {
+  channels_[rank].left = true;
+  return packet.header.body_bytes == 0 && packet.fds.empty();
+}
+
 void Broker::complete_gather() {
   if (sizes_agree()) {
     const std::size_t size_bytes = contributions_.front()->size();
@@ -192,6 +198,7 @@ bool Broker::sizes_agree() const {
 void Broker::over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_word) {
   channels_[rank].finish(std::move(last_word));
   if (gone_[rank].told) return;
+  if (channels_[rank].left) how = {.how = PH_LAUNCH_LEFT, .value = 0};
   gone_[rank] = {.told = true, .how = how};
   for (unsigned peer = 0; peer < channels_.size(); ++peer) {
     // Who joins later hears it then.

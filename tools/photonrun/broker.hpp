@@ -39,6 +39,7 @@ class Broker {
   bool hello(unsigned rank, Packet packet);
   bool forward(unsigned rank, Packet packet, Pace pace);
   bool gather(unsigned rank, Packet packet);
+  bool leave(unsigned rank, const Packet& packet);
   void complete_gather();
   void send_chunk(unsigned first, unsigned count);
   bool sizes_agree() const;

@@ -42,6 +42,7 @@ class Channel {
   // A packet of this rank for a full queue; nothing more is read from it until there is room.
   std::optional<Packet> stalled;
   std::uint64_t gathers = 0;  // it contributed to
+  bool left = false;          // it said LEAVE
 
  private:
   State state_ = State::waiting;
