@@ -27,6 +27,7 @@ function(photon_program kind name sources)
   if(name STREQUAL "photonrun")
     # A launcher must run where the library does not, so it speaks the protocol on its own.
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_compile_definitions(${target} PRIVATE PHOTON_VERSION_TEXT="${PROJECT_VERSION}")
   else()
     target_link_libraries(${target} PRIVATE photon)
   endif()

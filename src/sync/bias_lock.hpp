@@ -1,9 +1,10 @@
 // The lane's lock: free for the thread that always comes, correct for all others.
 //
 // One thread owns the bias and enters with two plain stores and two loads; no locked instruction,
-// which would wait for stores still on their way to the peer (PROTOTYPES: lock and fence per
-// message cost two thirds of the rate). Another thread revokes the bias with a heavy barrier; then
-// everybody takes the mutex word, until one thread has come alone often enough to get the bias.
+// which would wait for stores still on their way to the peer (measured on a prototype: a lock and a
+// fence per message cost two thirds of the rate). Another thread revokes the bias with a heavy
+// barrier; then everybody takes the mutex word, until one thread has come alone often enough to get
+// the bias.
 //
 //   biased(T) -- T enters: busy=1, owner is still T --> held by T --> biased(T)
 //   biased(T) -- U: takes the word, owner=0, heavy barrier, waits for busy=0 --> shared

@@ -10,8 +10,7 @@ namespace photonrun {
 namespace {
 
 constexpr unsigned kMaxRanks = 16384;  // far above what one host carries; catches typing mistakes
-constexpr const char* kVersion = "0.1.0";
-constexpr int kUsageStatus = 125;  // as env(1) and timeout(1): the fault was the launcher's
+constexpr int kUsageStatus = 125;      // as env(1) and timeout(1): the fault was the launcher's
 
 constexpr const char* kExamples = R"(
 Examples:
@@ -33,8 +32,9 @@ std::string check_assignment(const std::string& text) {
 void describe(CLI::App& app, Options& options) {
   app.prefix_command();
   app.footer(kExamples);
-  app.set_version_flag("--version", std::string("photonrun ") + kVersion + ", launcher protocol " +
-                                        std::to_string(PH_LAUNCH_VERSION));
+  app.set_version_flag("--version",
+                       std::string("photonrun " PHOTON_VERSION_TEXT ", launcher protocol ") +
+                           std::to_string(PH_LAUNCH_VERSION));
   app.add_option("-n,--ranks", options.size, "Ranks to start (default: the usable cores)")
       ->type_name("N")
       ->check(CLI::Range(1u, kMaxRanks));
