@@ -50,6 +50,7 @@ Engine::Engine(Parts parts)
       peers_(size_),
       events_free_(static_cast<std::int64_t>(config_.requests)),
       poll_interval_(transport_->poll_interval()),
+      alarm_(transport_->alarm() != nullptr ? transport_->alarm() : &no_alarm_),
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),
@@ -184,6 +185,7 @@ void Engine::fail_all(Peer& peer) {
   });
   peer.gets_under_way = 0;
   peer.fences = 0;
+  peer.ahead = nullptr;
   peer.fences_ended = peer.fences_begun;
 }
 
@@ -208,10 +210,10 @@ void Engine::cool(Peer& peer) {
   std::erase(hot_, &peer);
 }
 
-// Now and then: rings without traffic for long go cold, but the two that were hot last.
+// Now and then: rings without traffic for long go cold, but the few that were hot last.
 void Engine::cool_idle() {
   constexpr std::uint64_t kPatience = 4096;  // turns
-  constexpr std::size_t kKept = 2;
+  constexpr std::size_t kKept = 4;
   while (hot_.size() > kKept) {
     Peer* oldest = *std::min_element(
         hot_.begin(), hot_.end(), [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
@@ -234,7 +236,7 @@ void Engine::on_link(Rank rank) {
 
 void Engine::on_activity(Rank rank) {
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
-  if (peer == nullptr || peer->broken != PH_OK || !peer->has_rx || peer->hot) return;
+  if (peer == nullptr || peer->broken != PH_OK || !peer->has_rx) return;
   if (peer->rx.peek() == LineConsumer::State::empty) return;
   activity_ = true;
   heat(*peer);

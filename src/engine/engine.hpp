@@ -164,8 +164,8 @@ class Engine final : private transport::Sink {
   ph_status again();
 
   // work.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
-  void process(Peer& peer);
-  void process_busy();
+  bool process(Peer& peer);
+  bool process_busy();
   Step step_work(Peer& peer, std::uint64_t& budget);
   Step step_bulk(Peer& peer, Request& request, std::uint64_t& budget);
   bool send_chunk(Peer& peer, Request& request, std::uint64_t bytes);
@@ -178,6 +178,8 @@ class Engine final : private transport::Sink {
   Step step_packed(Peer& peer, Request& request);
   Step step_landing(Peer& peer, Request& request);
   Step step_ids(Peer& peer);
+  Step step_ahead(Peer& peer);
+  bool send_packed(Peer& peer, Request& request, bool with_payload, bool with_id);
   Step step_replies(Peer& peer);
   Step step_serves(Peer& peer, std::uint64_t& budget);
   bool bulk_room(Peer& peer, std::uint64_t bytes) noexcept;
@@ -243,6 +245,9 @@ class Engine final : private transport::Sink {
   PeerList stash_ready_;
   std::int64_t events_free_;
   unsigned poll_interval_;
+  const transport::Alarm no_alarm_;
+  const transport::Alarm* alarm_;
+  std::uint64_t alarm_seen_ = 0;
   unsigned empty_polls_ = 0;
   unsigned empty_turns_ = 0;
   std::uint64_t turn_ = 0;
@@ -349,6 +354,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   }
   if (taker.count != 0) return true;
   ++empty_turns_;
+  if (alarm_->get() != alarm_seen_) return false;  // a ring that is not hot has news
   return ++empty_polls_ < poll_interval_ && !should_yield();
 }
 

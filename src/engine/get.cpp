@@ -59,6 +59,7 @@ ph_status Engine::fence(Rank rank) {
   request->local_done = true;  // nobody hears of it
   ++peer->fences;
   ++peer->fences_begun;
+  peer->ahead = nullptr;  // it makes payloads go that could wait before
   peer->work.push(*request);
   peer->ids.push(*request);
   mark_busy(*peer);

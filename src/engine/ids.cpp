@@ -6,37 +6,69 @@ namespace photon::engine {
 // The head of the ids goes when its bytes are done and there is credit (docs/memory-model.md).
 Engine::Step Engine::step_ids(Peer& peer) {
   Request* request = peer.ids.head();
-  if (request == nullptr || request->kind == Request::Kind::fence) return Step::blocked;
+  if (request == nullptr) return Step::blocked;
   if (!request->id_merged) {
-    const bool packed = request->kind == Request::Kind::packed;
-    if ((!packed && !request->data_done) || !has_ledger(peer)) return Step::blocked;
-    const bool acked = packed && (request->flags & PH_DELIVERED) != 0;
-    Outgoing out{};
-    out.kind = acked ? wire::Kind::put_acked : wire::Kind::put;
-    out.id = id_data(request->remote);
-    out.id_bytes = request->remote.bytes;
-    if (packed) {
-      out.fixed[0] = request->target.address;
-      out.fixed[1] = request->target.key;
-      out.payload = payload_blocks_.at(request->payload);
-      out.payload_bytes = static_cast<std::uint32_t>(request->size_bytes);
-      out.local_id = request->local_word;
-    }
-    if (!send(peer, out)) return Step::blocked;
-    if (packed && request->size_bytes != 0) ++peer.staged_sent;
-    request->staged_mark = peer.staged_sent;
+    const bool in_record = request->kind == Request::Kind::packed && !request->data_done;
+    if (request->kind == Request::Kind::fence || request->in_acks ||
+        (!in_record && !request->data_done))
+      return Step::blocked;
+    if (!has_ledger(peer)) return step_ahead(peer);
+    if (!send_packed(peer, *request, in_record, true)) return Step::blocked;
     request->id_merged = true;
-    if (acked) peer.acks.push(*request);
     if (request->kind == Request::Kind::get) complete_local(*request, PH_OK);
   }
+  if (peer.ahead == request) peer.ahead = nullptr;
   peer.ids.pop();
   maybe_free(*request);
   return Step::moved;
 }
 
-// A fence acts when it heads both queues: then everything before it has been sent.
+// The record of a packed put, or the id of any put that has moved its bytes already.
+bool Engine::send_packed(Peer& peer, Request& request, bool with_payload, bool with_id) {
+  // Who waits for the landing asks; so does an id that must not overtake a refusal of its bytes.
+  const bool acked = with_payload && (!with_id || (request.flags & PH_DELIVERED) != 0);
+  Outgoing out{};
+  out.kind = acked ? wire::Kind::put_acked : wire::Kind::put;
+  out.local_id = request.local_word;
+  if (with_id) {
+    out.id = id_data(request.remote);
+    out.id_bytes = request.remote.bytes;
+  }
+  if (with_payload) {
+    out.fixed[0] = request.target.address;
+    out.fixed[1] = request.target.key;
+    out.payload = payload_blocks_.at(request.payload);
+    out.payload_bytes = static_cast<std::uint32_t>(request.size_bytes);
+  }
+  if (!send(peer, out)) return false;
+  if (with_payload && request.size_bytes != 0) ++peer.staged_sent;
+  request.staged_mark = peer.staged_sent;
+  if (acked) peer.acks.push(request);
+  return true;
+}
+
+// Ids wait for the peer's application, landings must not: a packed put that somebody waits for
+// (PH_DELIVERED, a fence) sends its payload ahead and its id later. One step along the queue.
+Engine::Step Engine::step_ahead(Peer& peer) {
+  Request* request = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
+  if (request == nullptr) return Step::blocked;
+  if (request->kind == Request::Kind::fence && !request->id_merged) return Step::blocked;
+  const bool waited_for = (request->flags & PH_DELIVERED) != 0 || peer.fences != 0;
+  const bool waits = request->kind == Request::Kind::packed && !request->data_done &&
+                     !request->in_acks && !request->id_merged;
+  if (waits && waited_for && !send_packed(peer, *request, true, false)) return Step::blocked;
+  peer.ahead = request;
+  return Step::moved;
+}
+
+// A fence asks when everything before it has been sent: it heads the work, and of the ids before it
+// no bytes are left behind.
 Engine::Step Engine::step_fence(Peer& peer, Request& request) {
-  if (request.asked || peer.ids.head() != &request) return Step::blocked;
+  if (request.asked) return Step::blocked;
+  while (step_ahead(peer) == Step::moved) {
+  }
+  const Request* next = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
+  if (next != &request) return Step::blocked;
   if (peer.acks.empty() && peer.staged_sent == peer.staged_landed) {
     fence_ended(peer, request);
     return Step::moved;
@@ -50,13 +82,13 @@ Engine::Step Engine::step_fence(Peer& peer, Request& request) {
   return Step::moved;
 }
 
-// It heads both queues.
+// It heads the work; ids before it may still wait for credit.
 void Engine::fence_ended(Peer& peer, Request& fence) {
   peer.work.pop();
-  peer.ids.pop();
+  fence.id_merged = true;  // step_ids() drops it
   --peer.fences;
   ++peer.fences_ended;
-  maybe_free(fence);
+  mark_busy(peer);
   if (waiters_ != 0) news();
 }
 

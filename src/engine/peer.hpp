@@ -95,6 +95,7 @@ struct Peer {
   AcksList acks;
   std::deque<Reply> replies;
   std::deque<Serve> serves;
+  Request* ahead = nullptr;            // of ids: the last that step_ahead() has seen to
   std::uint32_t gets_under_way = 0;
   std::uint32_t fences = 0;            // queued or unanswered
   std::uint64_t fences_begun = 0;

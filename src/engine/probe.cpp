@@ -36,18 +36,20 @@ bool Engine::progress(Taker* taker) {
     Peer* peer = hot_[i];
     if (receive(*peer, taker)) moved = true;
   }
-  if (!busy_.empty()) process_busy();
-  const bool due = turn_ % kTurnsBetweenLooks == 0;
+  const bool worked = !busy_.empty() && process_busy();
+  const std::uint64_t alarm = alarm_->get();
+  const bool due = turn_ % kTurnsBetweenLooks == 0 || alarm != alarm_seen_;
+  alarm_seen_ = alarm;
   if (moved && !due) {
     empty_polls_ = 0;
     return true;
   }
-  if (++empty_polls_ < poll_interval_ && !due) return false;
+  if (++empty_polls_ < poll_interval_ && !due) return worked;
   empty_polls_ = 0;
   activity_ = false;
   transport_->poll(*this);
   if (due) cool_idle();
-  if (!activity_) return moved;
+  if (!activity_) return moved || worked;
   for (std::size_t i = 0; i < hot_.size(); ++i)
     if (hot_[i]->last_hit == turn_) receive(*hot_[i], taker);
   if (!busy_.empty()) process_busy();
@@ -105,8 +107,7 @@ bool Engine::look_everywhere() {
   }
   activity_ = false;
   transport_->poll(*this);
-  if (!busy_.empty()) process_busy();
-  return found || activity_;
+  return process_busy() || found || activity_;
 }
 
 }  // namespace photon::engine

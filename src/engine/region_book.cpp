@@ -56,6 +56,7 @@ bool RegionBook::remove(std::int64_t slot) noexcept {
     --entry.count;
     return false;
   }
+  entry.stale = true;
   table_[index(slot)].revoke();
   return true;
 }
@@ -68,7 +69,7 @@ void RegionBook::release(std::int64_t slot) noexcept {
 const ph_region* RegionBook::find(std::uint64_t address, std::uint64_t size_bytes) const noexcept {
   const ph_region* best = nullptr;
   for (const Slot& slot : slots_) {
-    if (slot.count == 0 ||
+    if (slot.count == 0 || slot.stale ||
         !contains(slot.region.address, slot.region.size_bytes, address, size_bytes))
       continue;
     if (best == nullptr || slot.region.size_bytes < best->size_bytes) best = &slot.region;
@@ -86,7 +87,7 @@ std::int64_t RegionBook::find_allocated(std::uint64_t address) const noexcept {
 std::int64_t RegionBook::same(const ph_region& region, std::uint32_t access) const noexcept {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
-    if (slot.count > 0 && !slot.allocated && slot.access == access &&
+    if (slot.count > 0 && !slot.stale && !slot.allocated && slot.access == access &&
         slot.region.address == region.address && slot.region.size_bytes == region.size_bytes)
       return static_cast<std::int64_t>(i);
   }

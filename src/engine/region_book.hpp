@@ -63,6 +63,7 @@ class RegionBook {
     std::uint32_t access = 0;
     std::uint32_t count = 0;
     bool allocated = false;
+    bool stale = false;  // removed; occupied until its copies have ended
   };
 
   static std::size_t index(std::int64_t slot) noexcept { return static_cast<std::size_t>(slot); }

@@ -69,6 +69,7 @@ ph_status Engine::wait(LaneGuard& guard, const ph_query& query, std::int64_t tim
 ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done,
                              std::int64_t timeout_us) {
   constexpr unsigned kYields = 8;
+  progress(nullptr);  // every wait serves the peers, also one that finds what it wants at once
   if (done()) return PH_OK;
   const std::int64_t deadline = deadline_after(timeout_us);
   std::int64_t spin_until =
@@ -110,13 +111,16 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
     if (guard.status() == PH_OK) --waiters_;
     return;
   }
-  while (!hot_.empty()) cool(*hot_.back());
+  // Hot rings ring while we sleep, and are hot again when we are back.
+  for (Peer* peer : hot_) peer->rx.credits()->set_cold(true);
+  sleeping_ = true;
   transport_->announce();
   if (look_everywhere() || done()) {
+    sleeping_ = false;
+    for (Peer* peer : hot_) peer->rx.credits()->set_cold(false);
     transport_->retract();
     return;
   }
-  sleeping_ = true;
   ++waiters_;
   const auto limit = sleep_limit_us(timeout_us);
   guard.release();
@@ -125,7 +129,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
   --waiters_;
   sleeping_ = false;
-  for (Peer* peer : hot_) peer->rx.credits()->set_cold(false);  // met by others while we slept
+  for (Peer* peer : hot_) peer->rx.credits()->set_cold(false);
   transport_->retract();
   look_everywhere();
   if (waiters_ != 0) news();  // one of the others takes over the sleeping

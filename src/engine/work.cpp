@@ -17,21 +17,26 @@ namespace {
 
 }  // namespace
 
-void Engine::process(Peer& peer) {
-  if (peer.broken != PH_OK) return;
+// True: something moved, and more may be possible at once.
+bool Engine::process(Peer& peer) {
+  if (peer.broken != PH_OK) return false;
+  bool any = false;
   std::uint64_t budget = config_.piece_bytes;
   for (bool moved = true; moved && peer.broken == PH_OK;) {
     moved = step_replies(peer) == Step::moved;
     if (step_ids(peer) == Step::moved) moved = true;
     if (budget > 0 && step_serves(peer, budget) == Step::moved) moved = true;
     if (budget > 0 && step_work(peer, budget) == Step::moved) moved = true;
+    any = any || moved;
   }
+  return any;
 }
 
-void Engine::process_busy() {
+bool Engine::process_busy() {
+  bool any = false;
   for (std::size_t i = 0; i < busy_.size();) {
     Peer& peer = *busy_[i];
-    process(peer);
+    any = process(peer) || any;
     if (peer.idle() || peer.broken != PH_OK) {
       peer.busy = false;
       busy_[i] = busy_.back();
@@ -40,6 +45,7 @@ void Engine::process_busy() {
       ++i;
     }
   }
+  return any;
 }
 
 Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
@@ -234,8 +240,8 @@ Engine::Step Engine::step_packed(Peer& peer, Request& request) {
   out.fixed[0] = request.target.address;
   out.fixed[1] = request.target.key;
   out.payload = payload_blocks_.at(request.payload);
-  out.local_id = request.local_word;
   out.payload_bytes = static_cast<std::uint32_t>(request.size_bytes);
+  out.local_id = request.local_word;
   if (!send(peer, out)) return Step::blocked;
   if (request.size_bytes != 0) ++peer.staged_sent;
   request.staged_mark = peer.staged_sent;

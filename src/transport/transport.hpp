@@ -29,6 +29,7 @@
 
 #include "base/config.hpp"
 #include "base/result.hpp"
+#include "sync/hint.hpp"
 #include "sync/intent.hpp"
 #include "sync/line_ring.hpp"
 #include "sync/region_table.hpp"
@@ -42,6 +43,7 @@ using Line = sync::RingLine<Policy>;
 using Credits = sync::CreditWords<Policy>;
 using Intent = sync::Intent<Policy>;
 using RegionEntry = sync::RegionEntry<Policy>;
+using Alarm = sync::Hint<Policy, std::uint64_t>;
 
 // What two connected ranks share, seen from one of them. All pointers are the transport's.
 //
@@ -95,6 +97,10 @@ class Transport {
   virtual const char* name() const noexcept = 0;
   // Empty probes between two poll()s; 1 where news arrives only through poll().
   virtual unsigned poll_interval() const noexcept = 0;
+
+  // A word that changes whenever a peer kicked us: time for a poll(), whatever the interval. It may
+  // miss some, never for long. Null: there is none.
+  virtual const Alarm* alarm() const noexcept { return nullptr; }
 
   // The Link to a rank (also to ourselves), made at first contact. Idempotent, never blocks.
   virtual base::Result<Link*> connect(Rank rank) = 0;

@@ -23,9 +23,9 @@ struct Layout {
         ring{bulk_offset + round_up(config.bulk_bytes, page), page + kControlBytes},
         regions_offset(page),
         published{page + round_up(config.max_regions * kRegionBytes, page), kPublicControl},
-        bells_bytes(round_up(round_up(ranks_count, kControlBytes) + kControlBytes, page)),
+        bells_bytes(round_up(round_up(kBellsOffset + ranks_count, kControlBytes) + kControlBytes, page)),
         arena_bytes(round_up(config.arena_bytes, page)),
-        arena{bells_bytes + arena_bytes, round_up(ranks_count, kControlBytes)} {}
+        arena{bells_bytes + arena_bytes, round_up(kBellsOffset + ranks_count, kControlBytes)} {}
 
   static constexpr std::size_t kPublicControl = 2 * kControlBytes;  // behind the sleep gate
 
@@ -40,7 +40,9 @@ struct Layout {
   std::size_t regions_offset;
   SegmentShape published;
 
-  // Arena: bells at 0, the control behind them; memory for ph_alloc at bells_bytes.
+  static constexpr std::size_t kBellsOffset = 8;  // behind the alarm, in its line
+
+  // Arena: alarm at 0, bells, the control behind them; memory for ph_alloc at bells_bytes.
   std::size_t bells_bytes;
   std::size_t arena_bytes;
   SegmentShape arena;

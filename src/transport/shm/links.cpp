@@ -169,7 +169,8 @@ void ShmTransport::use_peer(Peer& peer, const PeerMemory& memory) {
   // Its barrier must reach us and ours must reach it: without either, both fence.
   link.fenced = !own_.heavy_barrier || (peer.offer.flags & kNeedsFence) != 0;
   peer.gate = object_at<Gate>(memory.published);
-  peer.bell = object_at<Bell>(memory.arena, boot_.rank());
+  peer.alarm = object_at<Alarm>(memory.arena);
+  peer.bell = object_at<Bell>(memory.arena, Layout::kBellsOffset + boot_.rank());
   peer.arena_memory = peer.arena_reached ? memory.arena + layout_.bells_bytes : nullptr;
   peer.state = Peer::State::linked;
 }

@@ -28,10 +28,12 @@ struct Peer {
 
   State state = State::offered;
   bool same_process = false;
+  std::uint32_t alarms = 0;  // likewise, the alarm
   std::uint8_t rings = 0;  // what our bell at the peer shows
   Link link;
 
   Bell* bell = nullptr;
+  Alarm* alarm = nullptr;
   const Gate* gate = nullptr;
   base::UniqueFd wake;  // its eventfd
 

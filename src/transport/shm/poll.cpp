@@ -38,8 +38,13 @@ void ShmTransport::report_links(Sink& sink) {
   }
 }
 
+const Alarm* ShmTransport::alarm() const noexcept {
+  return std::launder(reinterpret_cast<const Alarm*>(own_.arena.segment.data()));
+}
+
 ShmTransport::BellWord* ShmTransport::bell_words() noexcept {
-  return std::launder(reinterpret_cast<BellWord*>(own_.arena.segment.data()));
+  return std::launder(
+      reinterpret_cast<BellWord*>(own_.arena.segment.data() + Layout::kBellsOffset));
 }
 
 // Bells are hints that peers write: a false one costs a look at a ring, nothing else.

@@ -46,6 +46,7 @@ class ShmTransport final : public Transport {
 
   const char* name() const noexcept override { return "shm"; }
   unsigned poll_interval() const noexcept override { return 32; }
+  const Alarm* alarm() const noexcept override;
 
   base::Result<Link*> connect(Rank rank) override;
   void disconnect(Rank rank) noexcept override;
