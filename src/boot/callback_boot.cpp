@@ -116,7 +116,8 @@ base::Result<> CallbackBoot::exchange_cards(const Card& own) {
   std::vector<Card> cards(bootstrap_.size);
   const int status = bootstrap_.allgather(bootstrap_.user, &own, cards.data(), sizeof own);
   if (status != 0) return callback_failed("allgather", status);
-  peers_.resize(bootstrap_.size);
+  own_ = own;
+  known_.resize(bootstrap_.size);
   for (Rank rank = 0; rank < bootstrap_.size; ++rank) {
     const Card& card = cards[rank];
     if (card.magic != kCardMagic || card.version != kCardVersion) {
@@ -126,8 +127,10 @@ base::Result<> CallbackBoot::exchange_cards(const Card& own) {
                                  "allgather mixes up its data",
                          .rank = rank};
     }
-    if (reachable(own, card)) ++local_size_;
-    peers_[rank].card = card;
+    const bool near = reachable(own, card);
+    if (near) ++local_size_;
+    known_[rank] = {card.name, card.start_ticks, card.pid, near,
+                    card.host == own.host && card.pid_namespace == own.pid_namespace};
   }
   if (std::memcmp(&cards[bootstrap_.rank], &own, sizeof own) != 0) {
     return base::Error{.status = PH_ERR_BOOTSTRAP,
@@ -140,13 +143,28 @@ base::Result<> CallbackBoot::exchange_cards(const Card& own) {
   return {};
 }
 
+// The card of a rank, as far as it was kept.
+Card CallbackBoot::card_of(Rank rank) const {
+  Card card = own_;
+  const Known& known = known_[rank];
+  if (!known.same_pids) card.pid_namespace = 0;
+  card.name = known.name;
+  card.start_ticks = known.start_ticks;
+  card.pid = known.pid;
+  return card;
+}
+
+bool CallbackBoot::is_gone(Rank rank) const {
+  const auto peer = peers_.find(rank);
+  return peer != peers_.end() && peer->second.seen == Seen::gone;
+}
+
 base::Result<bool> CallbackBoot::send(Rank to, std::span<const std::byte> bytes,
                                       std::span<const int> fds) {
   if (auto checked = check_message({to, size()}, bytes.size(), fds.size()); !checked) {
     return checked.error();
   }
-  Peer& peer = peers_[to];
-  if (!reachable(peers_[rank()].card, peer.card)) {
+  if (!known_[to].reachable) {
     return base::Error{.status = PH_ERR_PEER,
                        .what = "rank " + std::to_string(to) +
                                " is on another host or in another network namespace: descriptors "
@@ -214,7 +232,7 @@ base::Result<> CallbackBoot::connect_to(Rank to) {
   if (peer.socket) return {};
   peer.socket.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!peer.socket) return base::system_error("socket for messages to a rank");
-  const Address address = address_of(peer.card);
+  const Address address = address_of(card_of(to));
   if (::connect(peer.socket.get(), generic(address), address.size_bytes) == 0) return {};
   if (errno == ECONNREFUSED) return set_refused(to);
   base::Error error = base::system_error("connecting to the socket of rank " + std::to_string(to));
@@ -227,7 +245,7 @@ base::Result<> CallbackBoot::meet(Rank rank) {
   Peer& peer = peers_[rank];
   if (peer.seen != Seen::silent) return {};
   peer.seen = Seen::known;
-  Process process = watch_process(peers_[bootstrap_.rank].card, peer.card);
+  Process process = watch_process(own_, card_of(rank));
   if (process.state == Process::State::ended) return set_gone(rank);
   peer.pidfd = std::move(process.pidfd);
   return peer.pidfd ? watch_.add(peer.pidfd.get(), EPOLLIN, pidfd_tag(rank)) : base::Result<>{};
@@ -252,9 +270,8 @@ base::Result<> CallbackBoot::set_gone(Rank rank) {
 // Its socket takes nothing: closed by a process that lives on, it was closed in order.
 base::Result<> CallbackBoot::set_refused(Rank rank) {
   Peer& peer = peers_[rank];
-  const Card& own = peers_[bootstrap_.rank].card;
   pollfd process{.fd = peer.pidfd.get(), .events = POLLIN, .revents = 0};
-  const bool ours = peer.card.pid == own.pid && peer.card.pid_namespace == own.pid_namespace;
+  const bool ours = known_[rank].pid == own_.pid && known_[rank].same_pids;
   if (ours || (peer.pidfd && ::poll(&process, 1, 0) == 0)) peer.left = true;
   return set_gone(rank);
 }
@@ -303,9 +320,9 @@ std::optional<Rank> CallbackBoot::accept(Arrival arrival, std::span<const std::b
   const std::span<const std::byte> body = packet.subspan(sizeof header);
   const bool authentic = header.magic == kDatagramMagic && header.from < size() &&
                          equal_secrets(header.secret, secret_) && arrival.sender &&
-                         arrival.sender->uid == peers_[rank()].card.uid;
+                         arrival.sender->uid == own_.uid;
   if (!authentic || body.size() != header.body_bytes || body.size() > kMaxMessageBytes ||
-      arrival.fds.size() > kMaxMessageFds || peers_[header.from].seen == Seen::gone) {
+      arrival.fds.size() > kMaxMessageFds || is_gone(header.from)) {
     return std::nullopt;
   }
   if (header.kind == static_cast<std::uint32_t>(Kind::farewell)) {
@@ -334,7 +351,8 @@ base::Result<> CallbackBoot::barrier(const std::function<void()>& serve) {
 }
 
 bool CallbackBoot::sends_wait() const {
-  return std::ranges::any_of(peers_, [](const Peer& peer) { return !peer.outbox.empty(); });
+  return std::ranges::any_of(peers_,
+                             [](const auto& entry) { return !entry.second.outbox.empty(); });
 }
 
 }  // namespace photon::boot

@@ -8,6 +8,10 @@
 // Who leaves shuts its socket to new messages and answers those it has not read with a farewell.
 #pragma once
 
+#include <array>
+#include <map>
+#include <vector>
+
 #include "boot/boot.hpp"
 #include "boot/card.hpp"
 #include "boot/inbox.hpp"
@@ -29,7 +33,10 @@ class CallbackBoot final : public Boot {
   base::Result<std::optional<Message>> receive() override;
   bool idle() const override { return !sends_wait(); }
   base::Result<> leave() override;
-  bool has_left(Rank rank) const override { return peers_[rank].left; }
+  bool has_left(Rank rank) const override {
+    const auto peer = peers_.find(rank);
+    return peer != peers_.end() && peer->second.left;
+  }
   int poll_fd() const override { return watch_.fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                            const std::function<void()>& serve) override;
@@ -43,8 +50,15 @@ class CallbackBoot final : public Boot {
  private:
   enum class Seen { silent, known, gone };
   enum class Kind : std::uint32_t { message, farewell };
-  struct Peer {
-    Card card;
+  // What of a card is needed to meet its rank: kept small, there is one for every rank of the job.
+  struct Known {
+    std::array<std::byte, 16> name{};
+    std::uint64_t start_ticks = 0;
+    std::uint32_t pid = 0;
+    bool reachable = false;
+    bool same_pids = false;  // of our pid namespace and host
+  };
+  struct Peer {  // of a rank that we have exchanged messages with
     Seen seen = Seen::silent;
     bool left = false;  // in order
     base::UniqueFd socket;  // connected to the peer's, from the first send on
@@ -55,6 +69,8 @@ class CallbackBoot final : public Boot {
   CallbackBoot(const ph_bootstrap& bootstrap, Inbox inbox, Watch watch)
       : bootstrap_(bootstrap), inbox_(std::move(inbox)), watch_(std::move(watch)) {}
 
+  Card card_of(Rank rank) const;
+  bool is_gone(Rank rank) const;
   base::Result<> bind_socket(const Card& own);
   base::Result<> exchange_cards(const Card& own);
   base::Result<bool> post(Rank to, Kind kind, const Packet& packet);
@@ -73,7 +89,9 @@ class CallbackBoot final : public Boot {
   base::UniqueFd socket_;
   Secret secret_{};
   std::uint32_t local_size_ = 0;
-  std::vector<Peer> peers_;
+  Card own_;
+  std::vector<Known> known_;    // by rank
+  std::map<Rank, Peer> peers_;  // contacted ones
   std::uint64_t dropped_count_ = 0;
   bool leaving_ = false;
 };
