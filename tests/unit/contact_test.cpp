@@ -1,0 +1,80 @@
+// Meeting, checking and losing peers.
+#include "engine_unit.hpp"
+
+namespace photon::engine::test {
+namespace {
+
+ph_path path_to(Engine& engine, Rank rank) {
+  ph_path path{};
+  path.size = sizeof path;
+  EXPECT_EQ(engine.describe(rank, path), PH_OK);
+  return path;
+}
+
+TEST(Contact, a_peer_goes_from_unknown_over_connected_to_departed) {
+  EngineGroup ranks(options());
+  EXPECT_STREQ(path_to(ranks[0], 1).state, "unknown");
+  ranks.meet(0, 1);
+  EXPECT_STREQ(path_to(ranks[0], 1).state, "connected");
+  EXPECT_STREQ(path_to(ranks[0], 1).transport, "fake");
+  LaneGuard guard(ranks.lane(1));
+  EXPECT_EQ(ranks[1].finalize(guard), PH_OK);
+  EXPECT_TRUE(ranks.eventually([&] {
+    return std::string(path_to(ranks[0], 1).state) == "departed";
+  }));
+  EXPECT_EQ(ranks[0].put(1, put_args({}, {}, 1, 1)), PH_ERR_DEPARTED);
+}
+
+TEST(Contact, a_peer_that_is_gone_takes_its_operations_along_with_the_reason) {
+  Two two;
+  const auto source = filled(40000, 1);
+  EXPECT_EQ(two.ranks[0].put(1, two.put(source, PH_DELIVERED)), PH_OK);
+  two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "the cable was cut", 1};
+  two.ranks[0].serve();
+  const auto found = two.ranks.probe(0, PH_LOCAL);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].status, PH_ERR_PEER);
+  EXPECT_EQ(found[0].id, two.local_id);
+  EXPECT_EQ(found[0].outstanding, 0u);
+  EXPECT_EQ(two.ranks[0].put(1, two.put({})), PH_ERR_PEER);
+  EXPECT_NE(two.ranks[0].last_error().what.find("the cable was cut"), std::string::npos);
+  EXPECT_STREQ(path_to(two.ranks[0], 1).state, "dead");
+}
+
+TEST(Contact, what_a_lost_peer_had_delivered_can_still_be_probed) {
+  Two two;
+  EXPECT_EQ(two.ranks[1].put(0, put_args({}, {}, 1, two.remote_id)), PH_OK);
+  two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "gone", 1};
+  two.ranks[0].serve();
+  EXPECT_EQ(two.ranks.take(0, PH_REMOTE).id, two.remote_id);
+}
+
+TEST(Contact, a_stranger_that_has_gone_cannot_be_addressed) {
+  EngineGroup ranks(options());
+  ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "gone", 1};
+  ranks[0].serve();
+  EXPECT_EQ(ranks[0].put(1, put_args({}, {}, 1, 1)), PH_ERR_PEER);
+  EXPECT_EQ(ranks[0].fence(1), PH_ERR_PEER);
+}
+
+TEST(Contact, rings_without_traffic_go_cold_but_for_the_last_few) {
+  EngineGroup ranks(10, Ground::fake, options());
+  for (Rank rank = 1; rank < 10; ++rank) ranks.meet(0, rank);
+  const auto cold = [&] {
+    unsigned count = 0;
+    for (Rank rank = 1; rank < 10; ++rank)
+      count += ranks.net().way(rank, 0).credits.is_cold() ? 1 : 0;
+    return count;
+  };
+  for (int turn = 0; turn < 20000 && cold() < 5; ++turn) ranks[0].serve();
+  EXPECT_GE(cold(), 5u);
+  EXPECT_LT(cold(), 9u);
+  // A cold ring rings a bell and is heard all the same.
+  for (Rank rank = 1; rank < 10; ++rank) {
+    EXPECT_EQ(ranks[rank].put(0, put_args({}, {}, 1, 1)), PH_OK);
+    EXPECT_EQ(ranks.take(0, PH_REMOTE).peer, rank);
+  }
+}
+
+}  // namespace
+}  // namespace photon::engine::test

@@ -1,0 +1,58 @@
+// For the unit tests of the engine's files: two engines over a transport that the test controls,
+// and arguments without much ado. Owner: the test. Threads: one.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "engine/engine_group.hpp"
+#include "engine/settings.hpp"
+
+namespace photon::engine::test {
+
+using photon::test::EngineGroup;
+using photon::test::FakeOptions;
+using photon::test::fill;
+using photon::test::filled;
+using photon::test::first_difference;
+using photon::test::get_args;
+using photon::test::Ground;
+using photon::test::Guarded;
+using photon::test::id_of;
+using photon::test::put_args;
+using transport::Reach;
+
+inline FakeOptions options(Reach::Kind reach = Reach::Kind::none, bool keys_visible = true) {
+  FakeOptions options;
+  options.reach = reach;
+  options.keys_visible = keys_visible;
+  return options;
+}
+
+// Ranks 0 and 1 that have met; rank 1 exposes `memory`.
+struct Two {
+  explicit Two(const FakeOptions& chosen = options(), Ground ground = Ground::fake)
+      : ranks(2, ground, chosen), memory(64 << 10) {
+    ranks.meet(0, 1);
+    region = ranks.add(1, memory.bytes());
+  }
+
+  ph_put_args put(std::span<const std::byte> source, std::uint32_t flags = 0) {
+    ph_put_args args = put_args(source, ph_at(&region, 0), local_id, remote_id);
+    args.flags = flags;
+    return args;
+  }
+  ph_get_args get(std::span<std::byte> destination, std::uint32_t flags = 0) {
+    ph_get_args args = get_args(destination, ph_at(&region, 0), local_id, remote_id);
+    args.flags = flags;
+    return args;
+  }
+  std::size_t count(Rank rank, std::uint32_t kinds) { return ranks.probe(rank, kinds).size(); }
+
+  EngineGroup ranks;
+  Guarded memory;
+  ph_region region{};
+  std::uint64_t local_id = 11;
+  std::uint64_t remote_id = 22;
+};
+
+}  // namespace photon::engine::test

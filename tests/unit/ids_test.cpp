@@ -1,0 +1,87 @@
+// Ids that wait for their turn, and how requests end.
+#include "engine_unit.hpp"
+
+namespace photon::engine::test {
+namespace {
+
+TEST(Ids, ids_without_credit_wait_in_order_while_their_local_ids_complete) {
+  Two two;
+  const auto source = filled(100, 1);
+  constexpr std::uint64_t kCount = 20;  // the ledger has 4
+  for (std::uint64_t i = 0; i < kCount; ++i) {
+    two.local_id = two.remote_id = i;
+    ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  }
+  for (std::uint64_t i = 0; i < kCount; ++i) EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, i);
+  for (int i = 0; i < 200; ++i) two.ranks.turn();
+  for (std::uint64_t i = 0; i < kCount; ++i) EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, i);
+}
+
+TEST(Ids, a_small_put_does_not_overtake_the_id_of_a_large_one) {
+  for (const auto reach : {Reach::Kind::none, Reach::Kind::mapped, Reach::Kind::call}) {
+    Two two(options(reach));
+    const auto source = filled(30000, 2);
+    two.remote_id = 1;
+    ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+    two.remote_id = 2;
+    ASSERT_EQ(two.ranks[0].put(1, two.put({source.data(), 8})), PH_OK);
+    EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 1u);
+    EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 2u);
+  }
+}
+
+TEST(Ids, an_id_without_order_overtakes_one_that_waits_for_its_bytes) {
+  Two two;
+  const auto source = filled(30000, 2);
+  two.remote_id = 1;
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  two.remote_id = 2;
+  ASSERT_EQ(two.ranks[0].put(1, two.put({}, PH_ORDER_NONE)), PH_OK);
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 2u);
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 1u);
+}
+
+TEST(Ids, a_fence_ends_although_no_id_before_it_has_credit) {
+  Two two;
+  const auto source = filled(64, 1);
+  for (std::uint64_t i = 0; i < 10; ++i)
+    ASSERT_EQ(two.ranks[0].put(1, two.put(source, PH_NO_LCE)), PH_OK);
+  ASSERT_EQ(two.ranks[0].fence(1), PH_OK);
+  const auto later = filled(64, 2);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(later, PH_NO_LCE | PH_NO_RCE | PH_DELIVERED)), PH_OK);
+  // The target makes progress; its application probes nothing.
+  EXPECT_TRUE(two.ranks.eventually([&] {
+    return first_difference(two.memory.bytes().first(64), 2) == 64;
+  })) << "the fence waits for the target's application";
+  for (std::uint64_t i = 0; i < 10; ++i)
+    EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+}
+
+TEST(Ids, requests_and_events_come_back_whatever_way_an_operation_ends) {
+  Two two;
+  std::vector<std::byte> bytes(5000);
+  const std::uint32_t flags[] = {0, PH_NO_LCE, PH_NO_RCE, PH_NO_LCE | PH_NO_RCE, PH_DELIVERED,
+                                 PH_DELIVERED | PH_NO_LCE, PH_ORDER_NONE};
+  for (int round = 0; round < 300; ++round) {  // far more than the 64 requests
+    const std::size_t size = round % 3 == 0 ? 0 : round % 3 == 1 ? 100 : 5000;
+    const auto put = two.put({bytes.data(), size}, flags[round % 7]);
+    ASSERT_EQ(two.ranks[0].put(1, put), PH_OK) << "round " << round;
+    if (round % 5 == 0) {
+      ASSERT_EQ(two.ranks[0].fence(1), PH_OK);
+    }
+    if (round % 4 == 0) {
+      ASSERT_EQ(two.ranks[0].get(1, two.get({bytes.data(), size}, PH_NO_LCE)), PH_OK);
+    }
+    for (int turn = 0; turn < 30; ++turn) {
+      two.ranks.turn();
+      two.count(0, PH_LOCAL);
+      two.count(1, PH_REMOTE);
+    }
+  }
+  const ph_put_args notice = two.put({}, PH_NO_RCE);
+  for (int i = 0; i < 64; ++i) ASSERT_EQ(two.ranks[0].put(1, notice), PH_OK) << "leaked: " << i;
+  EXPECT_EQ(two.ranks[0].put(1, notice), PH_AGAIN);
+}
+
+}  // namespace
+}  // namespace photon::engine::test

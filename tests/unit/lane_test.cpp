@@ -1,0 +1,87 @@
+// The gate of an engine: one at a time, closed for good, and shut for a fork's child.
+#include "engine/lane.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+namespace photon::engine {
+namespace {
+
+class LaneTest : public testing::TestWithParam<bool> {
+ protected:
+  std::unique_ptr<Lane> lane_ =
+      std::move(*Lane::create(GetParam() && sync::register_heavy_barrier()));
+};
+
+TEST_P(LaneTest, threads_are_inside_one_at_a_time) {
+  std::uint64_t count = 0;  // a plain number: a race would lose some
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20000; ++k) {
+        LaneGuard guard(*lane_);
+        ASSERT_EQ(guard.status(), PH_OK);
+        ++count;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(count, 80000u);
+}
+
+TEST_P(LaneTest, a_closed_lane_lets_only_those_in_who_say_so) {
+  {
+    LaneGuard guard(*lane_);
+    lane_->close();
+    guard.release();
+    guard.retake();
+    EXPECT_FALSE(guard.still_open());
+    EXPECT_EQ(guard.status(), PH_ERR_STATE);
+  }
+  EXPECT_EQ(LaneGuard(*lane_).status(), PH_ERR_STATE);
+  LaneGuard late(*lane_, true);
+  EXPECT_EQ(late.status(), PH_OK);
+  EXPECT_TRUE(late.still_open());
+  EXPECT_TRUE(lane_->closed());
+}
+
+TEST_P(LaneTest, a_guard_that_was_let_go_leaves_the_lane_to_others) {
+  LaneGuard guard(*lane_);
+  guard.release();
+  std::thread other([this] { EXPECT_EQ(LaneGuard(*lane_).status(), PH_OK); });
+  other.join();
+  guard.retake();
+  EXPECT_TRUE(guard.still_open());
+}
+
+int status_in_child(Lane& lane, bool while_held) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool both = LaneGuard(lane).status() == PH_ERR_FORKED &&
+                      LaneGuard(lane, true).status() == PH_ERR_FORKED && lane.forked();
+    ::_exit(both ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return while_held || WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+TEST_P(LaneTest, a_forks_child_is_refused_also_if_the_lane_was_held_at_the_fork) {
+  EXPECT_EQ(status_in_child(*lane_, false), 0);
+  {
+    LaneGuard guard(*lane_);
+    EXPECT_EQ(status_in_child(*lane_, true), 0);
+  }
+  EXPECT_FALSE(lane_->forked());
+  EXPECT_EQ(LaneGuard(*lane_).status(), PH_OK) << "the parent goes on";
+}
+
+INSTANTIATE_TEST_SUITE_P(Locks, LaneTest, testing::Bool(), [](const auto& one) {
+  return std::string(one.param ? "with_bias" : "without_bias");
+});
+
+}  // namespace
+}  // namespace photon::engine

@@ -1,0 +1,85 @@
+// Taking records: what lands, what is told to whom, and which credits go back.
+#include "engine_unit.hpp"
+
+namespace photon::engine::test {
+namespace {
+
+TEST(Receive, a_probe_for_local_ids_places_incoming_bytes_and_keeps_the_ids) {
+  Two two;
+  const auto source = filled(5000, 8);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  EXPECT_TRUE(two.ranks.eventually([&] {
+    EXPECT_EQ(two.count(1, PH_LOCAL), 0u);
+    return first_difference(two.memory.bytes().first(5000), 8) == 5000;
+  }));
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+}
+
+TEST(Receive, ledger_credit_comes_back_with_probes_only_and_line_credit_with_progress) {
+  Two two;
+  const auto& credits = two.ranks.net().way(0, 1).credits;
+  const auto ledger = credits.ledger_given();
+  for (std::uint64_t i = 0; i < 4; ++i)
+    ASSERT_EQ(two.ranks[0].put(1, two.put({}, PH_NO_LCE)), PH_OK);
+  for (int i = 0; i < 100; ++i) two.ranks.turn();
+  EXPECT_EQ(credits.ledger_given(), ledger);
+  EXPECT_EQ(two.count(1, PH_REMOTE), 4u);
+  EXPECT_EQ(credits.ledger_given(), ledger + 4);
+  const auto lines = credits.lines_given();
+  for (int i = 0; i < 40; ++i)
+    ASSERT_EQ(two.ranks[0].put(1, two.put({two.memory.data(), 8}, PH_NO_LCE | PH_NO_RCE)), PH_OK);
+  for (int i = 0; i < 10; ++i) two.ranks.turn();
+  EXPECT_GE(credits.lines_given(), lines + 16) << "a quarter of the ring at a time";
+}
+
+TEST(Receive, bulk_credit_comes_back_as_chunks_are_copied_out) {
+  Two two;
+  const auto source = filled(8000, 3);
+  const auto before = two.ranks.net().way(0, 1).credits.bulk_given();
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  two.ranks.take(1, PH_REMOTE);
+  EXPECT_GE(two.ranks.net().way(0, 1).credits.bulk_given(), before + 6 * 1024);
+}
+
+// Where the initiator cannot see the keys.
+TEST(Receive, a_refused_put_is_told_once_with_its_local_id_and_delivers_nothing) {
+  for (const std::size_t size : {8ul, 1000ul, 5000ul, 20000ul})
+    for (const std::uint32_t flags : {0u, std::uint32_t{PH_NO_LCE}, std::uint32_t{PH_DELIVERED}}) {
+      Two two(options(Reach::Kind::none, false));
+      const auto source = filled(size, 8);
+      ph_put_args args = two.put(source, flags);
+      args.target.key ^= 1ull << 40;
+      ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
+      std::vector<ph_completion> found;
+      for (int i = 0; i < 300; ++i) {
+        two.ranks.turn();
+        for (const ph_completion& one : two.ranks.probe(0, PH_LOCAL)) found.push_back(one);
+        EXPECT_EQ(two.count(1, PH_REMOTE), 0u);
+      }
+      ASSERT_EQ(found.size(), flags == 0 ? 2u : 1u) << size << " bytes, flags " << flags;
+      EXPECT_EQ(found.back().status, PH_ERR_KEY);
+      EXPECT_EQ(found.back().id, two.local_id);
+      EXPECT_TRUE(two.memory.untouched());
+      // The way goes on.
+      ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+      EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+    }
+}
+
+TEST(Receive, one_turn_takes_a_bounded_number_of_records) {
+  FakeOptions chosen = options();
+  chosen.config.ring_lines = 1024;
+  chosen.config.ledger_slots = 1024;
+  chosen.config.requests = 1024;
+  Two two(chosen);
+  for (int i = 0; i < 1000; ++i)
+    ASSERT_EQ(two.ranks[0].put(1, two.put({}, PH_NO_LCE)), PH_OK);
+  std::vector<ph_completion> room(1024);
+  Taker taker{{PH_ANY_RANK, PH_REMOTE, nullptr}, room.data(), room.size()};
+  EXPECT_EQ(two.ranks[1].probe(taker), PH_OK);
+  EXPECT_GT(taker.count, 0u);
+  EXPECT_LT(taker.count, 1000u);
+}
+
+}  // namespace
+}  // namespace photon::engine::test

@@ -1,0 +1,108 @@
+// The short forms of put and get do what the long ones do; handlers; what only the interface checks.
+#include <gtest/gtest.h>
+#include <photon/photon.h>
+
+#include <cstring>
+#include <vector>
+
+namespace photon {
+namespace {
+
+class RmaApi : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(ph_context_create(nullptr, &context_, nullptr), PH_OK);
+    ASSERT_EQ(ph_register(context_, memory_, sizeof memory_, PH_ACCESS_ALL, &region_), PH_OK);
+  }
+  void TearDown() override {
+    EXPECT_EQ(ph_finalize(context_), PH_OK);
+    ph_context_destroy(context_);
+  }
+  std::vector<ph_completion> take(std::uint32_t kinds, std::size_t wanted) {
+    std::vector<ph_completion> found(wanted);
+    std::size_t got = 0;
+    for (int i = 0; i < 100'000 && got < wanted; ++i) {
+      std::size_t count = 0;
+      EXPECT_EQ(ph_probe(context_, {PH_ANY_RANK, kinds, nullptr}, &found[got], wanted - got,
+                         &count), PH_OK);
+      got += count;
+    }
+    EXPECT_EQ(got, wanted);
+    return found;
+  }
+
+  ph_context* context_ = nullptr;
+  char memory_[4096] = {};
+  ph_region region_{};
+};
+
+TEST_F(RmaApi, the_short_put_equals_the_long_one) {
+  const std::uint64_t local = 1, remote = 2;
+  const ph_put_args args = {sizeof args, "long", 4, ph_at(&region_, 0), {&local, 8}, {&remote, 8},
+                            0};
+  ASSERT_EQ(ph_put(context_, 0, &args), PH_OK);
+  ASSERT_EQ(ph_put_u64(context_, 0, {"brief", 5}, ph_at(&region_, 100), {1, 2}), PH_OK);
+  for (const ph_completion& one : take(PH_LOCAL, 2)) EXPECT_EQ(one.id, 1u);
+  for (const ph_completion& one : take(PH_REMOTE, 2)) {
+    EXPECT_EQ(one.id, 2u);
+    EXPECT_EQ(one.id_size_bytes, 8u);
+    EXPECT_EQ(one.long_id, nullptr);
+    EXPECT_EQ(one.reserved, 0u);
+  }
+  EXPECT_STREQ(memory_, "long");
+  EXPECT_STREQ(memory_ + 100, "brief");
+}
+
+TEST_F(RmaApi, the_short_get_equals_the_long_one) {
+  std::strcpy(memory_ + 40, "to be read");
+  char first[11] = {}, second[11] = {};
+  const std::uint64_t local = 1, remote = 2;
+  const ph_get_args args = {sizeof args, first, 11, ph_at(&region_, 40), {&local, 8}, {&remote, 8},
+                            0};
+  ASSERT_EQ(ph_get(context_, 0, &args), PH_OK);
+  ASSERT_EQ(ph_get_u64(context_, 0, {second, 11}, ph_at(&region_, 40), {1, 2}), PH_OK);
+  take(PH_LOCAL, 2);
+  take(PH_REMOTE, 2);
+  EXPECT_STREQ(first, "to be read");
+  EXPECT_STREQ(second, "to be read");
+}
+
+TEST_F(RmaApi, a_notification_has_a_remote_id_and_no_local_one) {
+  ASSERT_EQ(ph_notify(context_, 0, 77), PH_OK);
+  EXPECT_EQ(take(PH_EITHER, 1)[0].id, 77u);
+  std::size_t count = 9;
+  ph_completion one{};
+  EXPECT_EQ(ph_probe(context_, {PH_ANY_RANK, PH_EITHER, nullptr}, &one, 1, &count), PH_OK);
+  EXPECT_EQ(count, 0u);
+}
+
+TEST_F(RmaApi, a_handler_sees_at_most_64_completions_a_call_in_order) {
+  for (std::uint64_t i = 0; i < 200; ++i) ASSERT_EQ(ph_notify(context_, 0, i), PH_OK);
+  std::vector<std::uint64_t> ids;
+  const auto handler = [](void* user, const ph_completion* completion) {
+    static_cast<std::vector<std::uint64_t>*>(user)->push_back(completion->id);
+  };
+  for (int i = 0; i < 100'000 && ids.size() < 200; ++i) {
+    std::size_t count = 0;
+    const std::size_t before = ids.size();
+    ASSERT_EQ(ph_probe_each(context_, {PH_ANY_RANK, PH_REMOTE, nullptr}, handler, &ids, &count),
+              PH_OK);
+    EXPECT_EQ(ids.size(), before + count);
+    EXPECT_LE(count, 64u);
+  }
+  for (std::uint64_t i = 0; i < 200; ++i) EXPECT_EQ(ids[i], i);
+}
+
+TEST_F(RmaApi, a_refused_probe_says_that_it_took_nothing) {
+  std::size_t count = 9;
+  ph_completion one{};
+  EXPECT_EQ(ph_probe(context_, {PH_ANY_RANK, 0, nullptr}, &one, 1, &count), PH_ERR_ARGUMENT);
+  EXPECT_EQ(count, 0u);
+  count = 9;
+  EXPECT_EQ(ph_probe(context_, {PH_ANY_RANK, PH_LOCAL, nullptr}, nullptr, 1, &count),
+            PH_ERR_ARGUMENT);
+  EXPECT_EQ(count, 0u);
+}
+
+}  // namespace
+}  // namespace photon

@@ -1,0 +1,68 @@
+// Moving what is queued: chunks, pieces, and the kernel's help when the peer stands still.
+#include "engine_unit.hpp"
+
+namespace photon::engine::test {
+namespace {
+
+TEST(Work, a_bulk_put_waits_for_room_and_goes_on_with_it) {
+  Two two;
+  const auto source = filled(60000, 7);  // seven bulk rings
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  for (int i = 0; i < 50; ++i) two.ranks[0].serve();
+  EXPECT_EQ(two.count(0, PH_LOCAL), 0u) << "the source is still needed";
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+  EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, two.local_id);
+  EXPECT_EQ(first_difference(two.memory.bytes().first(60000), 7), 60000u);
+  EXPECT_TRUE(two.memory.guards_whole());
+}
+
+TEST(Work, a_stalled_put_is_finished_by_the_kernel_without_the_peer) {
+  for (const std::uint32_t flags : {0u, std::uint32_t{PH_DELIVERED}}) {
+    Two two(options(Reach::Kind::call));
+    const auto source = filled(60000, 7);
+    ASSERT_EQ(two.ranks[0].put(1, two.put(source, flags)), PH_OK);
+    const auto& calls = two.ranks.net().seats[0].calls_count;
+    for (int i = 0; i < 1'000'000 && calls < 8; ++i)
+      two.ranks[0].serve();  // the peer does nothing
+    EXPECT_EQ(calls, 8u) << "pieces of 4 KiB";
+    EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+    EXPECT_EQ(first_difference(two.memory.bytes().first(60000), 7), 60000u);
+  }
+}
+
+TEST(Work, delivered_waits_for_chunks_in_the_ring_also_if_the_kernel_copied_the_rest) {
+  Two two(options(Reach::Kind::call));
+  const auto source = filled(60000, 7);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source, PH_DELIVERED)), PH_OK);
+  for (int i = 0; i < 200'000 && two.ranks.net().seats[0].calls_count < 13; ++i)
+    two.ranks[0].serve();
+  for (int i = 0; i < 100; ++i) two.ranks[0].serve();
+  EXPECT_EQ(two.count(0, PH_LOCAL), 0u) << "the first chunks still lie in the ring";
+  EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, two.local_id);
+  EXPECT_EQ(first_difference(two.memory.bytes().first(60000), 7), 60000u);
+}
+
+TEST(Work, a_direct_copy_names_its_region_in_the_intent_word_and_clears_it) {
+  Two two(options(Reach::Kind::mapped));
+  const auto source = filled(4096, 7);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  for (std::uint64_t slot = 0; slot < 16; ++slot)
+    EXPECT_FALSE(two.ranks.net().way(0, 1).intent.names(slot)) << slot;
+  EXPECT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
+  EXPECT_EQ(two.ranks[0].put(1, two.put(source)), PH_ERR_KEY);
+}
+
+TEST(Work, a_direct_put_whose_key_goes_stale_between_pieces_stops_there) {
+  Two two(options(Reach::Kind::mapped));
+  const auto source = filled(20000, 7);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  ASSERT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
+  const ph_completion done = two.ranks.take(0, PH_LOCAL);
+  EXPECT_EQ(done.status, PH_ERR_KEY);
+  EXPECT_EQ(done.id, two.local_id);
+  EXPECT_EQ(first_difference(two.memory.bytes().first(20000), 7), 4096u) << "one piece only";
+  EXPECT_EQ(two.count(1, PH_REMOTE), 0u);
+}
+
+}  // namespace
+}  // namespace photon::engine::test
