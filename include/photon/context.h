@@ -67,7 +67,7 @@ PH_API ph_status ph_context_create(const ph_config *config, ph_context **context
  *             rank that had not yet answered our first contact are checked by that rank: finalize
  *             waits for its verdict, within the same time; none by then is no error.
  * Status:     PH_OK, PH_ERR_... (an accepted operation failed and its error was never probed: the
- *             status is its own), PH_TIMEOUT (peers did not take what was sent: the error says who
+ *             status is its own; PH_ERR_DEPARTED is not told: peers leave when they like), PH_TIMEOUT (peers did not take what was sent: the error says who
  *             and how much), PH_ERR_STATE (already finalized), PH_ERR_FORKED.
  * Threads:    one caller; other threads' calls then return PH_ERR_STATE. Blocks.
  */

@@ -19,11 +19,14 @@ std::vector<Peer*> unjudged(const std::vector<Peer*>& contacted) {
   return peers;
 }
 
-// A peer whose next completions include an error; null: none has. Discards completions.
+// A peer whose next completion is an error that its caller should have seen; null: there is none.
+// That a peer left before it took everything is no error at the end of a job. Discards completions.
 Peer* first_failed(const std::vector<Peer*>& contacted) {
   for (Peer* peer : contacted)
     for (; !peer->local.empty(); peer->local.pop())
-      if (peer->local.front().status != PH_OK) return peer;
+      if (const auto status = peer->local.front().status;
+          status != PH_OK && status != PH_ERR_DEPARTED)
+        return peer;
   return nullptr;
 }
 

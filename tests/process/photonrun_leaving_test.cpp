@@ -9,7 +9,9 @@ const std::string kLeaver = std::string(PHOTON_BIN_DIR) + "/leaver";
 void expect_quiet(const std::string& how, const std::string& size, const std::string& warning) {
   Launched job({"-n", size, "--timeout", "25", kLeaver, how});
   EXPECT_EQ(job.wait(), 0) << job.out << job.err;
-  if (warning.empty()) EXPECT_EQ(job.err, "");
+  if (warning.empty()) {
+    EXPECT_EQ(job.err, "");
+  }
   EXPECT_NE(job.err.find(warning), std::string::npos) << job.err;
 }
 
