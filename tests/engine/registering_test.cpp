@@ -90,7 +90,9 @@ TEST_P(Registering, no_byte_changes_after_unregister_returned_under_traffic_of_s
         ph_status status = PH_OK;
         const std::size_t sizes[] = {8, 150, 5000, kSize};
         for (std::uint64_t i = 0; status == PH_OK || status == PH_AGAIN; ++i) {
-          status = ph_put_u64(context, 0, {source.data(), sizes[i % 4]}, ph_at(&target, 0), {i, i});
+          ph_put_args args = put_args({source.data(), sizes[i % 4]}, ph_at(&target, 0), i, i);
+          args.flags = i == 0 ? 0 : PH_NO_RCE;  // one tells the owner that traffic has begun
+          status = ph_put(context, 0, &args);
           accepted += status == PH_OK;
           ph_completion found[16];
           std::size_t count = 0;

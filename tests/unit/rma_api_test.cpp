@@ -1,4 +1,4 @@
-// The short forms of put and get do what the long ones do; handlers; what only the interface checks.
+// The short forms of put and get equal the long ones; handlers; what only the interface checks.
 #include <gtest/gtest.h>
 #include <photon/photon.h>
 
