@@ -66,9 +66,10 @@ PH_API ph_status ph_context_create(const ph_config *config, ph_context **context
  *             Completions not yet probed are discarded. ph_alloc() memory is released. Puts to a
  *             rank that had not yet answered our first contact are checked by that rank: finalize
  *             waits for its verdict, within the same time; none by then is no error.
- * Status:     PH_OK, PH_ERR_... (an accepted operation failed and its error was never probed: the
- *             status is its own; PH_ERR_DEPARTED is not told: peers leave when they like), PH_TIMEOUT (peers did not take what was sent: the error says who
- *             and how much), PH_ERR_STATE (already finalized), PH_ERR_FORKED.
+ * Status:     PH_OK; PH_ERR_... (an accepted operation failed and its error was never probed: the
+ *             status is its own, but for PH_ERR_DEPARTED: peers leave when they like); PH_TIMEOUT
+ *             (peers did not take what was sent: the error says who and how much); PH_ERR_STATE
+ *             (already finalized); PH_ERR_FORKED.
  * Threads:    one caller; other threads' calls then return PH_ERR_STATE. Blocks.
  */
 PH_API ph_status ph_finalize(ph_context *context);
