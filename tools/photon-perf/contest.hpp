@@ -1,7 +1,7 @@
 // One row: ours against its limit, interleaved, since the cost between two cores of a virtual
 // machine changes from one moment to the next.
 //
-//   ping-pong | limits, ours, limits | limits, ours, limits | ... | ping-pong
+//   ping-pong | limits, ours, limits, ours | limits, ours, limits, ours | ... | ping-pong
 //
 // If the two ping-pongs differ by more than a fifth the machine changed its state in between and
 // the row is measured again (a bounded number of times).

@@ -50,11 +50,10 @@ bool Flood::send_to(ph_rank rank, std::uint64_t messages_each) {
     auto* const source = word(source_, rank, pair.posted);
     *source = pair.posted;
     // Landing places at the peer are by sender.
-    const auto offset = (job_->rank() * kWindowMessages + pair.posted % kWindowMessages) *
-                        sizeof(std::uint64_t);
+    const auto offset =
+        (job_->rank() * kWindowMessages + pair.posted % kWindowMessages) * sizeof(std::uint64_t);
     const auto status = ph_put_u64(job_->context(), rank, {source, sizeof *source},
-                                   ph_at(&peer_landing_[rank], offset),
-                                   {pair.posted, pair.posted});
+                                   ph_at(&peer_landing_[rank], offset), {pair.posted, pair.posted});
     if (status == PH_AGAIN) break;
     job_->check(status, "putting");
     ++locals_wanted_;

@@ -74,9 +74,8 @@ class Inbox {
   }
   template <class Post>
   void post(Post call, const char* doing) {
-    post(call, doing, [](const ph_completion&) {
-      throw Failure("a remote id arrived out of turn");
-    });
+    post(call, doing,
+         [](const ph_completion&) { throw Failure("a remote id arrived out of turn"); });
   }
 
  private:

@@ -53,8 +53,7 @@ Memory::Memory(Job& job, MemoryKind kind, std::size_t size_bytes) : job_(&job), 
     const auto rounded_bytes = (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
     data_ = static_cast<std::byte*>(std::aligned_alloc(kPageBytes, rounded_bytes));
     if (data_ == nullptr) throw Failure(fmt::format("no memory for {} bytes", rounded_bytes));
-    const auto status =
-        ph_register(job.context(), data_, size_bytes, PH_ACCESS_ALL, &region_);
+    const auto status = ph_register(job.context(), data_, size_bytes, PH_ACCESS_ALL, &region_);
     if (status != PH_OK) std::free(data_);
     job.check(status, "registering heap memory");
   }

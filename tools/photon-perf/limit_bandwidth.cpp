@@ -181,9 +181,8 @@ std::vector<Entry> put_bandwidth_limits(Team& team, const Buffers& buffers, Memo
                                 return two_copy_stream(team, buffers, count, Direction::put);
                               }}};
   if (cma_works(team, buffers)) {
-    entries.push_back({"process_vm_writev", [&](std::uint64_t count) {
-                         return cma_stream(team, buffers, count);
-                       }});
+    entries.push_back({"process_vm_writev",
+                       [&](std::uint64_t count) { return cma_stream(team, buffers, count); }});
   }
   return entries;
 }
@@ -197,8 +196,8 @@ std::vector<Entry> get_bandwidth_limits(Team& team, const Buffers& buffers, Memo
                                 return two_copy_stream(team, buffers, count, Direction::get);
                               }}};
   if (cma_works(team, buffers)) {
-    entries.push_back({"process_vm_readv",
-                       [&](std::uint64_t count) { return cma_fetch(team, buffers, count); }});
+    entries.push_back(
+        {"process_vm_readv", [&](std::uint64_t count) { return cma_fetch(team, buffers, count); }});
   }
   return entries;
 }

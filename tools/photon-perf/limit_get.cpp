@@ -11,8 +11,7 @@ namespace {
 
 // Index 0 runs `get(sequence)` in batches; index 1 runs `serve(sequence)` as often.
 template <class Get, class Serve>
-Outcome get_batches(Team& team, const Buffers& buffers, std::uint64_t gets, Get get,
-                    Serve serve) {
+Outcome get_batches(Team& team, const Buffers& buffers, std::uint64_t gets, Get get, Serve serve) {
   if (team.index() == 0) {
     for (auto& lone : team.area().ping) lone.line.flag.store_release(0);
   } else {
@@ -82,9 +81,8 @@ std::vector<Entry> get_latency_limits(Team& team, const Buffers& buffers, Memory
                });
              }}};
   }
-  std::vector<Entry> entries{{"request + copy", [&](std::uint64_t count) {
-                                return ask_owner(team, buffers, count);
-                              }}};
+  std::vector<Entry> entries{
+      {"request + copy", [&](std::uint64_t count) { return ask_owner(team, buffers, count); }}};
   if (buffers.size_bytes > 0 && cma_works(team, buffers)) {
     entries.push_back({"process_vm_readv", [&](std::uint64_t count) {
                          return fetch_and_notice(team, buffers, count, [&] {

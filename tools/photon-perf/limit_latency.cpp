@@ -99,9 +99,8 @@ Outcome put_and_flag(Team& team, const Buffers& buffers, std::uint64_t round_tri
 template <SpinForm form>
 void add_forms(std::vector<Entry>& entries, Team& team, const Buffers& buffers) {
   if (buffers.size_bytes <= kInlineBytes) {
-    entries.push_back({"two-line ping-pong", [&](std::uint64_t count) {
-                         return two_line<form>(team, buffers, count);
-                       }});
+    entries.push_back({"two-line ping-pong",
+                       [&](std::uint64_t count) { return two_line<form>(team, buffers, count); }});
     return;
   }
   entries.push_back({"put+flag, copy-out", [&](std::uint64_t count) {

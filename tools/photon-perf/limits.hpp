@@ -20,9 +20,9 @@ namespace photon::perf {
 
 // Memory of one row on this side, and where the peer has its own.
 struct Buffers {
-  std::byte* source = nullptr;            // what this side sends, or lets be read
+  std::byte* source = nullptr;                // what this side sends, or lets be read
   std::array<std::byte*, kWindow> landing{};  // where messages land on this side
-  std::uint64_t peer_source = 0;          // in the peer's addresses
+  std::uint64_t peer_source = 0;              // in the peer's addresses
   std::array<std::uint64_t, kWindow> peer_landing{};
   pid_t peer_pid = 0;
   std::size_t size_bytes = 0;

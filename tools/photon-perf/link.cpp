@@ -56,8 +56,8 @@ Link::Link(Bench& bench, Team& team, Shape shape)
 std::string Link::put_mode() const {
   if (shape_.size_bytes == 0) return "notify";
   const auto path = job_->path_to(peer());
-  const bool mapped = path.same_process != 0 ||
-                      (path.arena_mapped != 0 && shape_.kind == MemoryKind::alloc);
+  const bool mapped =
+      path.same_process != 0 || (path.arena_mapped != 0 && shape_.kind == MemoryKind::alloc);
   if (mapped && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX)) return "direct";
   return shape_.size_bytes <= setting_of(*job_, "packed_max", 0) ? "packed" : "bulk";
 }

@@ -43,10 +43,10 @@ void require_ranks(const Question& question, const Job& job) {
     throw Failure(fmt::format("{} ranks: photon-perf measures at most {}", job.size(), kMaxTeam));
   }
   if (job.size() >= question.ranks_min) return;
-  throw Failure(fmt::format("{} needs at least {} ranks, this job has {}: start it as "
-                            "photonrun -n {} photon-perf {}",
-                            question.name, question.ranks_min, job.size(), question.ranks_min,
-                            question.name));
+  throw Failure(fmt::format(
+      "{} needs at least {} ranks, this job has {}: start it as "
+      "photonrun -n {} photon-perf {}",
+      question.name, question.ranks_min, job.size(), question.ranks_min, question.name));
 }
 
 void run(const Options& options) {
@@ -56,9 +56,8 @@ void run(const Options& options) {
   try {
     require_ranks(question, job);
   } catch (const Failure&) {
-    if (job.rank() == 0) throw;  // one voice is enough
-    job.finish();
-    return;
+    if (job.rank() == 0) throw;
+    return;  // one voice is enough
   }
   auto block = share_block(job, options);
   processors.bind(job.rank());

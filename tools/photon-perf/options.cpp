@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <map>
 
 #include "failure.hpp"
 #include "questions.hpp"
@@ -25,8 +24,8 @@ std::uint64_t parse_size(std::string_view text) {
   if (suffix == "G") shift = 30;
   const bool understood = error == std::errc{} && (suffix.empty() || shift > 0);
   if (!understood || value > (kLargestSize >> shift)) {
-    throw Failure(fmt::format("--sizes: cannot use '{}'; give bytes up to 1G, e.g. 8,64,4K,1M",
-                              text));
+    throw Failure(
+        fmt::format("--sizes: cannot use '{}'; give bytes up to 1G, e.g. 8,64,4K,1M", text));
   }
   return value << shift;
 }
@@ -66,6 +65,7 @@ std::vector<std::uint64_t> parse_sizes(std::string_view text) {
 ParsedOptions parse_options(int argc, char** argv) {
   Options options;
   std::string sizes;
+  std::string memory = "alloc";
   CLI::App app{"Ask one question about Photon's speed on this machine; run under photonrun."};
   app.footer(footer());
   app.add_option("QUESTION", options.question, "What to measure, from the list below")->required();
@@ -73,20 +73,18 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--iterations", options.iterations,
                  "Operations a measurement; without it a row takes about a second")
       ->check(CLI::PositiveNumber);
-  const std::map<std::string, MemoryKind> kinds{{"alloc", MemoryKind::alloc},
-                                                {"malloc", MemoryKind::malloc}};
-  app.add_option("--memory", options.memory,
-                 "Memory of the messages: alloc (ph_alloc, the default) or malloc (registered)")
-      ->transform(CLI::CheckedTransformer(kinds, CLI::ignore_case))
-      ->type_name("alloc|malloc");
+  app.add_option("--memory", memory,
+                 "Memory of the messages: ph_alloc (the default), or the heap, registered")
+      ->check(CLI::IsMember({"alloc", "malloc"}));
   app.add_option("--transport", options.transport, "Use this transport, e.g. shm");
   app.add_option("--json", options.json_path, "Also write the rows to this file, as JSON");
   try {
     app.parse(argc, argv);
+    options.memory = memory == "alloc" ? MemoryKind::alloc : MemoryKind::malloc;
     if (!sizes.empty()) options.sizes = parse_sizes(sizes);
     if (find_question(options.question) == nullptr) {
-      throw Failure(fmt::format("there is no question '{}'; see photon-perf --help",
-                                options.question));
+      throw Failure(
+          fmt::format("there is no question '{}'; see photon-perf --help", options.question));
     }
   } catch (const CLI::ParseError& error) {
     return {std::nullopt, app.exit(error)};

@@ -101,8 +101,8 @@ void ask_busy_receiver(Bench& bench) {
     Contest contest;
     contest.size_bytes = size_bytes;
     if (cma_works(team, link.buffers())) {
-      contest.limits = {{"process_vm_writev",
-                         [&](std::uint64_t count) { return cma_each(link, count); }}};
+      contest.limits = {
+          {"process_vm_writev", [&](std::uint64_t count) { return cma_each(link, count); }}};
     }
     contest.ours = {"local completion", [&](std::uint64_t count) { return put_each(link, count); }};
     auto row = row_of(bench, contest, compete(team, contest, puts), link);

@@ -54,8 +54,8 @@ std::vector<std::uint32_t> silent_counts(const Bench& bench) {
   }
   if (counts.size() == 1 && available > 0) counts.push_back(available);
   if (available < 128) {
-    bench.report.say(fmt::format("idle-peers: {} silent ranks at most here; -n 130 shows 128",
-                                 counts.back()));
+    bench.report.say(
+        fmt::format("idle-peers: {} silent ranks at most here; -n 130 shows 128", counts.back()));
   }
   return counts;
 }

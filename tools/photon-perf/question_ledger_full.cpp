@@ -33,8 +33,10 @@ std::uint64_t send_until_halt(Link& link) {
     if (status == PH_AGAIN || posted % Inbox::kCapacity == 0) link.inbox().poll(notice);
   }
   link.inbox().post(
-      [&] { return link.put(link.source(0), 0, {posted, posted | kLastBit}); }, "putting",
-      notice);
+      [&] {
+        return link.put(link.source(0), 0, {posted, posted | kLastBit});
+      },
+      "putting", notice);
   ++posted;
   while (link.inbox().locals() - locals_before < posted) link.inbox().poll(notice);
   return posted;
@@ -82,8 +84,8 @@ void ask_ledger_full(Bench& bench) {
     receive_with_naps(link, limit);
   }
   team.barrier();
-  const auto grown_bytes = peak_resident_bytes() - std::min(peak_resident_bytes(),
-                                                            peak_before_bytes);
+  const auto grown_bytes =
+      peak_resident_bytes() - std::min(peak_resident_bytes(), peak_before_bytes);
   Row row;
   row.question = bench.options.question;
   row.transport = link.transport();

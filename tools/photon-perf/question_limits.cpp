@@ -6,7 +6,8 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::uint64_t kSmallest = 33;  // above what fits into a flag's line
+constexpr std::uint64_t kSmallest = 33;         // above what fits into a flag's line
+constexpr std::uint64_t kLargest = 256 * 1024;  // of a latency: beyond, bandwidth says it all
 
 class LimitTable {
  public:
@@ -47,12 +48,16 @@ void ask_limits(Bench& bench) {
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
   LimitTable table(bench, team);
   const auto kind = bench.options.memory;
-  for (const auto size_bytes : sizes_or(bench.options, {0, 8, 32, 128, 1024, 4096, 65536, 1U << 20,
-                                                        4U << 20})) {
+  for (const auto size_bytes :
+       sizes_or(bench.options, {0, 8, 32, 128, 1024, 4096, 65536, 1U << 20, 4U << 20})) {
     Link link(bench, team, {kind, size_bytes});
-    table.add(latency_limits(team, link.buffers()), Unit::nanoseconds, link, false);
+    if (size_bytes <= kLargest) {
+      table.add(latency_limits(team, link.buffers()), Unit::nanoseconds, link, false);
+    }
     if (size_bytes < kSmallest) continue;
-    table.add(in_place_limits(team, link.buffers()), Unit::nanoseconds, link, false);
+    if (size_bytes <= kLargest) {
+      table.add(in_place_limits(team, link.buffers()), Unit::nanoseconds, link, false);
+    }
     table.add(put_bandwidth_limits(team, link.buffers(), kind), Unit::megabytes_per_second, link,
               true);
     table.add({local_copy(team, link.buffers())}, Unit::megabytes_per_second, link, true);

@@ -50,8 +50,8 @@ Pretended pretend(std::uint32_t ranks) {
   ph_context* context = nullptr;
   ph_error error{};
   if (ph_context_create(&config, &context, &error) != PH_OK) {
-    throw Failure(fmt::format("cannot create a rank of a pretended job of {}: {}", ranks,
-                              error.text));
+    throw Failure(
+        fmt::format("cannot create a rank of a pretended job of {}: {}", ranks, error.text));
   }
   return {ContextPointer(context), static_cast<double>(resident_bytes()) - before_bytes};
 }

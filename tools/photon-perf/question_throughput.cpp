@@ -34,9 +34,8 @@ void ask_put_rate(Bench& bench) {
   contest.size_bytes = kWordBytes;
   contest.limits = rate_limits(team);
   put_stream(link, kRingSlots, kCreditInterval);
-  contest.ours = {link.put_mode(), [&](std::uint64_t count) {
-                    return put_stream(link, count, kCreditInterval);
-                  }};
+  contest.ours = {link.put_mode(),
+                  [&](std::uint64_t count) { return put_stream(link, count, kCreditInterval); }};
   const auto verdict = compete(team, contest, bench.options.iterations);
   bench.report.add(row_of(bench, contest, verdict, link));
 }
@@ -44,8 +43,8 @@ void ask_put_rate(Bench& bench) {
 void ask_put_bandwidth(Bench& bench) {
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
-  for (const auto size_bytes : sizes_or(bench.options, {4096, 16384, 65536, 262144, 1U << 20,
-                                                        4U << 20})) {
+  for (const auto size_bytes :
+       sizes_or(bench.options, {4096, 16384, 65536, 262144, 1U << 20, 4U << 20})) {
     Link link(bench, team, {bench.options.memory, size_bytes});
     Contest contest;
     contest.unit = Unit::megabytes_per_second;
@@ -64,8 +63,8 @@ void ask_put_bandwidth(Bench& bench) {
 void ask_get_bandwidth(Bench& bench) {
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
-  for (const auto size_bytes : sizes_or(bench.options, {4096, 16384, 65536, 262144, 1U << 20,
-                                                        4U << 20})) {
+  for (const auto size_bytes :
+       sizes_or(bench.options, {4096, 16384, 65536, 262144, 1U << 20, 4U << 20})) {
     Link link(bench, team, {bench.options.memory, size_bytes});
     Contest contest;
     contest.unit = Unit::megabytes_per_second;

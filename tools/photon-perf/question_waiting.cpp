@@ -42,8 +42,7 @@ void ask_waiting(Bench& bench) {
   Team crew(bench.block, Team::Scope::job, bench.job.rank(), bench.job.size());
   greet_neighbour(bench.job);
   crew.barrier_asleep();
-  const auto sleep_ms =
-      bench.options.iterations == 0 ? kSleepDefault_ms : bench.options.iterations;
+  const auto sleep_ms = bench.options.iterations == 0 ? kSleepDefault_ms : bench.options.iterations;
   crew.exchange(cost_of_sleep(bench.job, sleep_ms));
   double busiest = 0;
   for (std::uint32_t rank = 0; rank < crew.count(); ++rank) {

@@ -14,7 +14,7 @@ namespace photon::perf {
 namespace {
 
 constexpr std::string_view kLayout =
-    "{:<16} {:<18} {:<7} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>7}  {}\n";
+    "{:<15} {:<23} {:<6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>7}  {}\n";
 
 std::string ns_text(double ns) {
   return ns < 10'000 ? fmt::format("{:.1f}", ns) : fmt::format("{:.0f}", ns);
@@ -45,9 +45,8 @@ nlohmann::ordered_json json_of(const std::string& text) {
 nlohmann::ordered_json json_of(const Row& row) {
   nlohmann::ordered_json latency = nullptr;
   if (row.latency) {
-    latency = {{"min", row.latency->min_ns},
-               {"p50", row.latency->p50_ns},
-               {"p99", row.latency->p99_ns}};
+    latency = {
+        {"min", row.latency->min_ns}, {"p50", row.latency->p50_ns}, {"p99", row.latency->p99_ns}};
   }
   return {{"question", row.question},
           {"transport", json_of(row.transport)},
@@ -78,9 +77,8 @@ void Report::add(Row row) {
   fmt::print(fmt::runtime(kLayout), row.question, row.mode, row.memory, row.size_bytes,
              row.iterations, latency(&Latency::min_ns), latency(&Latency::p50_ns),
              latency(&Latency::p99_ns), row.rate_per_s ? million_text(*row.rate_per_s) : "-",
-             row.bandwidth_mbps ? fmt::format("{:.0f}", *row.bandwidth_mbps) : "-",
-             limit_text(row), row.limit_ratio ? fmt::format("{:.3f}", *row.limit_ratio) : "-",
-             row.note);
+             row.bandwidth_mbps ? fmt::format("{:.0f}", *row.bandwidth_mbps) : "-", limit_text(row),
+             row.limit_ratio ? fmt::format("{:.3f}", *row.limit_ratio) : "-", row.note);
   std::fflush(stdout);
   rows_.push_back(std::move(row));
 }

@@ -22,8 +22,7 @@ double figure_of(const Outcome& outcome, Unit unit, std::uint64_t size_bytes) {
       const auto latency = summarize(outcome.batches_ns);
       return latency ? latency->p50_ns : 0;
     }
-    case Unit::per_second:
-      return outcome.per_second;
+    case Unit::per_second: return outcome.per_second;
     case Unit::megabytes_per_second:
       return outcome.per_second * static_cast<double>(size_bytes) / 1e6;
   }

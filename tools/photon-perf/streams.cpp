@@ -13,8 +13,8 @@ namespace {
 
 void expect_id(std::uint64_t wanted, std::uint64_t id) {
   if (wanted == id) return;
-  throw Failure(fmt::format("remote id {} arrived where {} was due: lost or out of order", id,
-                            wanted));
+  throw Failure(
+      fmt::format("remote id {} arrived where {} was due: lost or out of order", id, wanted));
 }
 
 void send(Link& link, std::uint64_t sequence) {
