@@ -19,9 +19,9 @@ extern "C" {
  * ph_barrier(), from the calling thread.
  */
 typedef struct ph_bootstrap {
-  void *user;      /**< Handed to the callbacks. */
-  ph_rank rank;    /**< This rank, below `size`. */
-  uint32_t size;   /**< Ranks in the job, at least 1. */
+  void *user;    /**< Handed to the callbacks. */
+  ph_rank rank;  /**< This rank, below `size`. */
+  uint32_t size; /**< Ranks in the job, at least 1. */
   /** Gather size_bytes from every rank into `all` (size * size_bytes, in rank order). */
   int (*allgather)(void *user, const void *mine, void *all, size_t size_bytes);
   /** Return when every rank has called. */
@@ -40,9 +40,9 @@ typedef struct ph_option {
  * built-in default.
  */
 typedef struct ph_config {
-  size_t size;                    /**< sizeof(ph_config) of the caller. */
-  const ph_bootstrap *bootstrap;  /**< Null: the launcher's environment, else a job of one rank. */
-  const ph_option *options;       /**< May be null. Read during the call only. */
+  size_t size;                   /**< sizeof(ph_config) of the caller. */
+  const ph_bootstrap *bootstrap; /**< Null: the launcher's environment, else a job of one rank. */
+  const ph_option *options;      /**< May be null. Read during the call only. */
   size_t options_count;
 } ph_config;
 
@@ -103,12 +103,12 @@ PH_API void ph_last_error(const ph_context *context, ph_error *error);
 
 /** A setting: one row of the table that yields options, environment and documentation. */
 typedef struct ph_setting {
-  size_t size;              /**< Set by the caller: sizeof(ph_setting). */
-  const char *name;         /**< As in ph_option; the variable is PHOTON_ + upper case. */
-  const char *environment;  /**< The variable's name. */
-  const char *help;         /**< One sentence with the unit. */
-  const char *origin;       /**< "default", "environment", "option", "derived". */
-  char value[64];           /**< In force. */
+  size_t size;             /**< Set by the caller: sizeof(ph_setting). */
+  const char *name;        /**< As in ph_option; the variable is PHOTON_ + upper case. */
+  const char *environment; /**< The variable's name. */
+  const char *help;        /**< One sentence with the unit. */
+  const char *origin;      /**< "default", "environment", "option", "derived". */
+  char value[64];          /**< In force. */
 } ph_setting;
 
 /**
@@ -120,13 +120,13 @@ PH_API ph_status ph_setting_at(const ph_context *context, size_t index, ph_setti
 
 /** How a peer is reached, and why so. */
 typedef struct ph_path {
-  size_t size;             /**< Set by the caller: sizeof(ph_path). */
-  const char *transport;   /**< "shm", "sim", "self". */
-  const char *state;       /**< "unknown", "connecting", "connected", "departed", "dead". */
-  int same_process;        /**< Direct copies are plain memcpy. */
-  int cma;                 /**< process_vm_readv/writev to this peer was tried and works. */
-  int arena_mapped;        /**< Its ph_alloc memory is mapped here. */
-  char reason[256];        /**< Why each path was or was not chosen, in words. */
+  size_t size;           /**< Set by the caller: sizeof(ph_path). */
+  const char *transport; /**< "shm", "sim", "self". */
+  const char *state;     /**< "unknown", "connecting", "connected", "departed", "dead". */
+  int same_process;      /**< Direct copies are plain memcpy. */
+  int cma;               /**< process_vm_readv/writev to this peer was tried and works. */
+  int arena_mapped;      /**< Its ph_alloc memory is mapped here. */
+  char reason[256];      /**< Why each path was or was not chosen, in words. */
 } ph_path;
 
 /** Describe the path to `rank`. Status: PH_OK, PH_ERR_RANK, PH_ERR_ARGUMENT, PH_ERR_STATE. */

@@ -106,9 +106,10 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
 // more ids than it has credit for.
 bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, Taker* taker) {
   if (id_bytes > config_.max_cid_size) return false;
-  std::byte* room = nullptr;
-  if (taker != nullptr && taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() &&
-      (id_bytes <= 8 || (room = taker->id_room()) != nullptr)) {
+  const bool is_wanted =
+      taker != nullptr && taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty();
+  std::byte* const room = is_wanted && id_bytes > 8 ? taker->id_room() : nullptr;
+  if (is_wanted && (id_bytes <= 8 || room != nullptr)) {
     std::uint64_t id = 0;
     reader.bytes(room == nullptr ? static_cast<void*>(&id) : room, id_bytes);
     if (room != nullptr) std::memcpy(&id, room, sizeof id);

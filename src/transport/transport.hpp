@@ -53,9 +53,9 @@ struct Link {
   Line* tx_lines = nullptr;
   const Credits* tx_credits = nullptr;  // the peer writes
   std::byte* tx_bulk = nullptr;
-  Intent* tx_intent = nullptr;          // null: nothing of the peer can be reached
-  bool kick_always = false;             // else kick() is due only while tx_credits->cold is set
-  bool fenced = false;                  // the peer cannot issue heavy barriers: we fence
+  Intent* tx_intent = nullptr;  // null: nothing of the peer can be reached
+  bool kick_always = false;     // else kick() is due only while tx_credits->cold is set
+  bool fenced = false;          // the peer cannot issue heavy barriers: we fence
 
   // Receiving half; null until the peer answered.
   const Line* rx_lines = nullptr;

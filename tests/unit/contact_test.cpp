@@ -19,9 +19,8 @@ TEST(Contact, a_peer_goes_from_unknown_over_connected_to_departed) {
   EXPECT_STREQ(path_to(ranks[0], 1).transport, "fake");
   LaneGuard guard(ranks.lane(1));
   EXPECT_EQ(ranks[1].finalize(guard), PH_OK);
-  EXPECT_TRUE(ranks.eventually([&] {
-    return std::string(path_to(ranks[0], 1).state) == "departed";
-  }));
+  EXPECT_TRUE(
+      ranks.eventually([&] { return std::string(path_to(ranks[0], 1).state) == "departed"; }));
   EXPECT_EQ(ranks[0].put(1, put_args({}, {}, 1, 1)), PH_ERR_DEPARTED);
 }
 

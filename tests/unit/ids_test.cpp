@@ -53,15 +53,19 @@ TEST(Ids, a_fence_ends_although_no_id_before_it_has_credit) {
   EXPECT_TRUE(two.ranks.eventually([&] {
     return first_difference(two.memory.bytes().first(64), 2) == 64;
   })) << "the fence waits for the target's application";
-  for (std::uint64_t i = 0; i < 10; ++i)
-    EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+  for (std::uint64_t i = 0; i < 10; ++i) EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
 }
 
 TEST(Ids, requests_and_events_come_back_whatever_way_an_operation_ends) {
   Two two;
   std::vector<std::byte> bytes(5000);
-  const std::uint32_t flags[] = {0, PH_NO_LCE, PH_NO_RCE, PH_NO_LCE | PH_NO_RCE, PH_DELIVERED,
-                                 PH_DELIVERED | PH_NO_LCE, PH_ORDER_NONE};
+  const std::uint32_t flags[] = {0,
+                                 PH_NO_LCE,
+                                 PH_NO_RCE,
+                                 PH_NO_LCE | PH_NO_RCE,
+                                 PH_DELIVERED,
+                                 PH_DELIVERED | PH_NO_LCE,
+                                 PH_ORDER_NONE};
   for (int round = 0; round < 300; ++round) {  // far more than the 64 requests
     const std::size_t size = round % 3 == 0 ? 0 : round % 3 == 1 ? 100 : 5000;
     const auto put = two.put({bytes.data(), size}, flags[round % 7]);

@@ -51,11 +51,11 @@ TEST(Policy, exchange_and_compare_exchange_return_what_was_there) {
   HardwarePolicy::Atomic<std::uint64_t> word{5};
   EXPECT_EQ(word.exchange(6, std::memory_order_acq_rel), 5u);
   std::uint64_t expected = 5;
-  EXPECT_FALSE(word.compare_exchange(expected, 9, std::memory_order_acq_rel,
-                                     std::memory_order_relaxed));
+  EXPECT_FALSE(
+      word.compare_exchange(expected, 9, std::memory_order_acq_rel, std::memory_order_relaxed));
   EXPECT_EQ(expected, 6u);
-  EXPECT_TRUE(word.compare_exchange(expected, 9, std::memory_order_acq_rel,
-                                    std::memory_order_relaxed));
+  EXPECT_TRUE(
+      word.compare_exchange(expected, 9, std::memory_order_acq_rel, std::memory_order_relaxed));
   EXPECT_EQ(word.fetch_add(1, std::memory_order_relaxed), 9u);
   EXPECT_EQ(word.load(std::memory_order_relaxed), 10u);
 }

@@ -27,10 +27,10 @@ TEST(Put, sizes_around_the_thresholds_take_the_record_the_bulk_ring_or_the_direc
     wire::Kind kind;
     std::uint32_t payload_bytes;
   };
-  const Way ways[] = {{192, wire::Kind::put, 192},   // packed_max
+  const Way ways[] = {{192, wire::Kind::put, 192},  // packed_max
                       {193, wire::Kind::bulk, 0},
                       {4095, wire::Kind::bulk, 0},
-                      {4096, wire::Kind::put, 0}};   // direct_min: the record has the id only
+                      {4096, wire::Kind::put, 0}};  // direct_min: the record has the id only
   for (const Way& way : ways) {
     Two two(options(Reach::Kind::mapped));
     const auto source = filled(way.size_bytes, 6);

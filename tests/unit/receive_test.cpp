@@ -72,8 +72,7 @@ TEST(Receive, one_turn_takes_a_bounded_number_of_records) {
   chosen.config.ledger_slots = 1024;
   chosen.config.requests = 1024;
   Two two(chosen);
-  for (int i = 0; i < 1000; ++i)
-    ASSERT_EQ(two.ranks[0].put(1, two.put({}, PH_NO_LCE)), PH_OK);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(two.ranks[0].put(1, two.put({}, PH_NO_LCE)), PH_OK);
   std::vector<ph_completion> room(1024);
   Taker taker{{PH_ANY_RANK, PH_REMOTE, nullptr}, room.data(), room.size()};
   EXPECT_EQ(two.ranks[1].probe(taker), PH_OK);

@@ -23,8 +23,9 @@ class RmaApi : public testing::Test {
     std::size_t got = 0;
     for (int i = 0; i < 100'000 && got < wanted; ++i) {
       std::size_t count = 0;
-      EXPECT_EQ(ph_probe(context_, {PH_ANY_RANK, kinds, nullptr}, &found[got], wanted - got,
-                         &count), PH_OK);
+      EXPECT_EQ(
+          ph_probe(context_, {PH_ANY_RANK, kinds, nullptr}, &found[got], wanted - got, &count),
+          PH_OK);
       got += count;
     }
     EXPECT_EQ(got, wanted);
@@ -38,8 +39,8 @@ class RmaApi : public testing::Test {
 
 TEST_F(RmaApi, the_short_put_equals_the_long_one) {
   const std::uint64_t local = 1, remote = 2;
-  const ph_put_args args = {sizeof args, "long", 4, ph_at(&region_, 0), {&local, 8}, {&remote, 8},
-                            0};
+  const ph_put_args args = {sizeof args, "long",       4, ph_at(&region_, 0),
+                            {&local, 8}, {&remote, 8}, 0};
   ASSERT_EQ(ph_put(context_, 0, &args), PH_OK);
   ASSERT_EQ(ph_put_u64(context_, 0, {"brief", 5}, ph_at(&region_, 100), {1, 2}), PH_OK);
   for (const ph_completion& one : take(PH_LOCAL, 2)) EXPECT_EQ(one.id, 1u);
@@ -57,8 +58,8 @@ TEST_F(RmaApi, the_short_get_equals_the_long_one) {
   std::strcpy(memory_ + 40, "to be read");
   char first[11] = {}, second[11] = {};
   const std::uint64_t local = 1, remote = 2;
-  const ph_get_args args = {sizeof args, first, 11, ph_at(&region_, 40), {&local, 8}, {&remote, 8},
-                            0};
+  const ph_get_args args = {sizeof args, first,        11, ph_at(&region_, 40),
+                            {&local, 8}, {&remote, 8}, 0};
   ASSERT_EQ(ph_get(context_, 0, &args), PH_OK);
   ASSERT_EQ(ph_get_u64(context_, 0, {second, 11}, ph_at(&region_, 40), {1, 2}), PH_OK);
   take(PH_LOCAL, 2);

@@ -22,8 +22,7 @@ TEST(Work, a_stalled_put_is_finished_by_the_kernel_without_the_peer) {
     const auto source = filled(60000, 7);
     ASSERT_EQ(two.ranks[0].put(1, two.put(source, flags)), PH_OK);
     const auto& calls = two.ranks.net().seats[0].calls_count;
-    for (int i = 0; i < 1'000'000 && calls < 8; ++i)
-      two.ranks[0].serve();  // the peer does nothing
+    for (int i = 0; i < 1'000'000 && calls < 8; ++i) two.ranks[0].serve();  // the peer does nothing
     EXPECT_EQ(calls, 8u) << "pieces of 4 KiB";
     EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
     EXPECT_EQ(first_difference(two.memory.bytes().first(60000), 7), 60000u);
