@@ -60,7 +60,7 @@ class CallbackBoot final : public Boot {
   };
   struct Peer {  // of a rank that we have exchanged messages with
     Seen seen = Seen::silent;
-    bool left = false;  // in order
+    bool left = false;      // in order
     base::UniqueFd socket;  // connected to the peer's, from the first send on
     base::UniqueFd pidfd;
     Outbox outbox;

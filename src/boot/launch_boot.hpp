@@ -46,7 +46,7 @@ class LaunchBoot final : public Boot {
   };
   struct End {
     bool gone = false;
-    bool left = false;  // in order
+    bool left = false;          // in order
     std::uint64_t gathers = 0;  // it contributed to these
   };
 

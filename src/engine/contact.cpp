@@ -215,8 +215,8 @@ void Engine::cool_idle() {
   constexpr std::uint64_t kPatience = 4096;  // turns
   constexpr std::size_t kKept = 4;
   while (hot_.size() > kKept) {
-    Peer* oldest = *std::min_element(
-        hot_.begin(), hot_.end(), [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
+    Peer* oldest = *std::min_element(hot_.begin(), hot_.end(),
+                                     [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
     if (turn_ - oldest->last_hit < kPatience) return;
     cool(*oldest);
   }

@@ -1,10 +1,10 @@
 // The engine of one rank: posts, moves, receives, completes. One place for all state of a lane.
 //
-// Invariants: events_free_ + runways + events promised or waiting = `requests`, where every accepted operation
-// that may yet produce a completion has its event promised (it may go below zero only by reports
-// of operations refused after their completion); a peer with anything queued stands in busy_.
-// Owner: the context. Threads: every member is called with the lane's lock held; wait(), flush()
-// and finalize() give it up while they sleep. Split by verb: contact, put, get, send, work,
+// Invariants: events_free_ + runways + events promised or waiting = `requests`, where every
+// accepted operation that may yet produce a completion has its event promised (it may go below zero
+// only by reports of operations refused after their completion); a peer with anything queued stands
+// in busy_. Owner: the context. Threads: every member is called with the lane's lock held; wait(),
+// flush() and finalize() give it up while they sleep. Split by verb: contact, put, get, send, work,
 // receive, probe, wait, regions, finalize.
 #pragma once
 
@@ -91,11 +91,11 @@ class Engine final : private transport::Sink {
 
  private:
   static constexpr unsigned kYieldAfter = 32;
-  static constexpr unsigned kYieldSeldom = 4096;    // some 50 us of empty probes
+  static constexpr unsigned kYieldSeldom = 4096;  // some 50 us of empty probes
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
-  static constexpr unsigned kReceiveBudget = 128;   // records of one peer in one turn
-  static constexpr std::uint32_t kMaxGets = 64;     // served gets under way per peer
-  static constexpr std::uint32_t kLineRoom = 32;    // payload of a one-line record with 8-byte id
+  static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
+  static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
+  static constexpr std::uint32_t kLineRoom = 32;   // payload of a one-line record with 8-byte id
   enum class Step : std::uint8_t { blocked, moved };
 
   // A record about to be written.
@@ -251,9 +251,9 @@ class Engine final : private transport::Sink {
   unsigned empty_polls_ = 0;
   unsigned empty_turns_ = 0;
   std::uint64_t turn_ = 0;
-  std::uint32_t waiters_ = 0;   // threads inside wait_until()'s sleep
-  bool sleeping_ = false;       // one of them is in transport_->sleep()
-  bool activity_ = false;       // a poll found something
+  std::uint32_t waiters_ = 0;  // threads inside wait_until()'s sleep
+  bool sleeping_ = false;      // one of them is in transport_->sleep()
+  bool activity_ = false;      // a poll found something
 
   RequestPool requests_;
   BlockPool id_blocks_;
@@ -277,9 +277,8 @@ class Engine final : private transport::Sink {
   if (peer == nullptr || !peer->has_runway() || peer->local.full()) return Fast::no;
   transport::Line& line = peer->tx.line(0);
   if (source.size_bytes != 0) {
-    if (source.data == nullptr ||
-        check_access({peer->regions, config_.max_regions}, target, source.size_bytes,
-                     PH_ACCESS_WRITE) != PH_OK)
+    if (source.data == nullptr || check_access({peer->regions, config_.max_regions}, target,
+                                               source.size_bytes, PH_ACCESS_WRITE) != PH_OK)
       return Fast::no;
     line.words[0].set(target.address);
     line.words[1].set(target.key);
@@ -293,8 +292,7 @@ class Engine final : private transport::Sink {
     local_ready_.push(peer);
   }
   transport::Policy::light_barrier();  // [asleep]
-  return peer->tells_always || waiters_ != 0 || peer->credits->is_cold() ? Fast::tell
-                                                                          : Fast::done;
+  return peer->tells_always || waiters_ != 0 || peer->credits->is_cold() ? Fast::tell : Fast::done;
 }
 
 // A put of one line with an 8-byte id and at most kLineRoom bytes, whatever its tag.
@@ -319,7 +317,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return true;
 }
 
-// Local completions of the one peer that has any; false: there are more peers, or not all was taken.
+// Local completions of the one peer that has any; false: there are more, or not all was taken.
 [[gnu::always_inline]] inline bool Engine::take_local(Taker& taker) noexcept {
   Peer* peer = local_ready_[0];
   if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank)) return false;

@@ -39,7 +39,8 @@ ph_status Engine::finalize(LaneGuard& guard) {
   transport_->announce();
   look_everywhere();
   transport_->retract();
-  ph_status status = wait_until(guard, [this] { return all_sent(); }, timeout_us);
+  ph_status status = wait_until(
+      guard, [this] { return all_sent(); }, timeout_us);
   if (guard.status() != PH_OK) return guard.status();
   if (status == PH_TIMEOUT) {
     std::string who;
@@ -82,11 +83,11 @@ ph_status Engine::finalize(LaneGuard& guard) {
   if (const Peer* peer = first_failed(contacted_); peer != nullptr && status == PH_OK) {
     const Event& event = peer->local.front();
     const bool known = last_error_.rank == peer->rank && last_error_.status == event.status;
-    status = fail(static_cast<ph_status>(event.status), peer->rank,
-                  "finalize: an operation to rank " + std::to_string(peer->rank) +
-                      " failed and its error was never probed: " +
-                      (known ? last_error_.what : ph_status_text(static_cast<ph_status>(
-                                                      event.status))));
+    status =
+        fail(static_cast<ph_status>(event.status), peer->rank,
+             "finalize: an operation to rank " + std::to_string(peer->rank) +
+                 " failed and its error was never probed: " +
+                 (known ? last_error_.what : ph_status_text(static_cast<ph_status>(event.status))));
   }
   return status;
 }

@@ -56,16 +56,16 @@ struct Peer {
 
   // Looked at for every small put: kept together.
   LineProducer tx;
-  std::uint64_t runway_begin = 0;  // tx.tail() when it was granted
-  std::uint64_t runway_end = 0;    // <= tail: none
+  std::uint64_t runway_begin = 0;                   // tx.tail() when it was granted
+  std::uint64_t runway_end = 0;                     // <= tail: none
   const transport::RegionEntry* regions = nullptr;  // the peer's, if visible
   const transport::Credits* credits = nullptr;
   transport::Link* link = nullptr;
   bool kick_always = false;
   bool fenced = false;
   bool tells_always = false;  // kick_always or fenced
-  bool local_ready = false;  // stands in the engine's list
-  bool stash_ready = false;  // stands in the engine's list
+  bool local_ready = false;   // stands in the engine's list
+  bool stash_ready = false;   // stands in the engine's list
   bool hot = false;
   bool busy = false;
   State state = State::connecting;
@@ -76,34 +76,34 @@ struct Peer {
 
   // Looked at for every record received.
   LineConsumer rx;
-  std::uint64_t probed = 0;            // ids of this peer's taken by the application
+  std::uint64_t probed = 0;  // ids of this peer's taken by the application
   std::uint64_t probed_published = 0;
-  std::uint64_t last_hit = 0;          // progress turn of the last record
+  std::uint64_t last_hit = 0;  // progress turn of the last record
   EventQueue stash;
   BulkConsumer rx_bulk;
-  std::uint64_t line_batch = 0;        // credits go back in batches of this size
+  std::uint64_t line_batch = 0;  // credits go back in batches of this size
   std::uint64_t ledger_batch = 0;
   bool has_rx = false;
-  ph_status bulk_refused = PH_OK;      // why a chunk of the operation coming in did not land
+  ph_status bulk_refused = PH_OK;  // why a chunk of the operation coming in did not land
 
   // Slow paths.
-  std::uint64_t ledger_sent = 0;       // ids, but those on the runway
-  std::uint64_t ledger_known = 0;      // ids of ours the peer's application has taken
+  std::uint64_t ledger_sent = 0;   // ids, but those on the runway
+  std::uint64_t ledger_known = 0;  // ids of ours the peer's application has taken
   BulkProducer tx_bulk;
   WorkList work;
   IdsList ids;
   AcksList acks;
   std::deque<Reply> replies;
   std::deque<Serve> serves;
-  Request* ahead = nullptr;            // of ids: the last that step_ahead() has seen to
+  Request* ahead = nullptr;  // of ids: the last that step_ahead() has seen to
   std::uint32_t gets_under_way = 0;
-  std::uint32_t fences = 0;            // queued or unanswered
+  std::uint32_t fences = 0;  // queued or unanswered
   std::uint64_t fences_begun = 0;
   std::uint64_t fences_ended = 0;
-  std::uint64_t staged_sent = 0;       // records with bytes the target has to place
+  std::uint64_t staged_sent = 0;  // records with bytes the target has to place
   std::uint64_t staged_landed = 0;
   bool said_bye = false;
-  std::string why;                     // broken: in words
+  std::string why;                         // broken: in words
   std::unique_ptr<Unchecked[]> unchecked;  // by line of the ring; see Unchecked
 
   bool has_runway() const noexcept { return tx.tail() < runway_end; }

@@ -12,10 +12,7 @@
 
 namespace photon::engine {
 
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 // True: something moved, and more may be possible at once.
 bool Engine::process(Peer& peer) {
@@ -94,14 +91,13 @@ bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
   const bool last = request.done_bytes + bytes == request.size_bytes;
   const bool merge = last && request.has_rce() && may_post_id(peer, request) && has_ledger(peer);
   // An id that travels alone must not overtake the news that its bytes were refused.
-  const bool acked =
-      last && ((request.flags & PH_DELIVERED) != 0 || (request.has_rce() && !merge));
+  const bool acked = last && ((request.flags & PH_DELIVERED) != 0 || (request.has_rce() && !merge));
   Outgoing out{};
   out.kind = acked ? wire::Kind::bulk_acked : wire::Kind::bulk;
   out.fixed[0] = request.target.address + request.done_bytes;
   out.fixed[1] = request.target.key;
-  out.fixed[2] = bytes | (request.done_bytes == 0 ? wire::kBulkFirst : 0) |
-                 (last ? wire::kBulkLast : 0);
+  out.fixed[2] =
+      bytes | (request.done_bytes == 0 ? wire::kBulkFirst : 0) | (last ? wire::kBulkLast : 0);
   out.id = id_data(request.remote);
   out.id_bytes = merge ? request.remote.bytes : wire::kNoId;
   out.local_id = request.local_word;
@@ -192,8 +188,7 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
   if (reach.kind == transport::Reach::Kind::none || peer.regions == nullptr)
     return fail(PH_ERR_PEER, peer.rank, "the path to the peer's memory is gone");
   peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
-  ph_status status =
-      check_target(peer, piece.at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
+  ph_status status = check_target(peer, piece.at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
   if (status == PH_OK) {
     if (reach.kind == transport::Reach::Kind::mapped) {
       std::memmove(is_get ? piece.destination : reach.local, is_get ? reach.local : piece.source,

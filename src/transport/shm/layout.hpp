@@ -23,7 +23,8 @@ struct Layout {
         ring{bulk_offset + round_up(config.bulk_bytes, page), page + kControlBytes},
         regions_offset(page),
         published{page + round_up(config.max_regions * kRegionBytes, page), kPublicControl},
-        bells_bytes(round_up(round_up(kBellsOffset + ranks_count, kControlBytes) + kControlBytes, page)),
+        bells_bytes(
+            round_up(round_up(kBellsOffset + ranks_count, kControlBytes) + kControlBytes, page)),
         arena_bytes(round_up(config.arena_bytes, page)),
         arena{bells_bytes + arena_bytes, round_up(kBellsOffset + ranks_count, kControlBytes)} {}
 

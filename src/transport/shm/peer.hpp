@@ -29,7 +29,7 @@ struct Peer {
   State state = State::offered;
   bool same_process = false;
   std::uint32_t alarms = 0;  // likewise, the alarm
-  std::uint8_t rings = 0;  // what our bell at the peer shows
+  std::uint8_t rings = 0;    // what our bell at the peer shows
   Link link;
 
   Bell* bell = nullptr;
