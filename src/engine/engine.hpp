@@ -225,6 +225,7 @@ class Engine final : private transport::Sink {
 
   // regions.cpp, finalize.cpp
   bool wait_for_copies(std::int64_t slot);
+  ph_status take_back_all();
   void dismiss_waiters(LaneGuard& guard);
   bool all_sent();
   void say_bye();
@@ -333,7 +334,9 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 }
 
 [[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, Taker& taker) noexcept {
-  if (++turn_ % kTurnsBetweenLooks == 0 || !busy_.empty() || config_.max_cid_size > 8) return false;
+  if ((turn_ + 1) % kTurnsBetweenLooks == 0 || !busy_.empty() || config_.max_cid_size > 8)
+    return false;  // progress() counts this turn
+  ++turn_;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
     return false;
   if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty() && !take_local(taker)) return false;

@@ -77,9 +77,7 @@ ph_status Engine::finalize(LaneGuard& guard) {
     static_cast<void>(wait_until(
         guard, [this] { return transport_->drained(); }, status == PH_OK ? timeout_us : 0));
   if (guard.status() != PH_OK) return guard.status();
-  regions_.revoke_all();
-  for (std::uint64_t slot = 0; slot < regions_.slots_used(); ++slot)
-    if (!wait_for_copies(static_cast<std::int64_t>(slot))) break;
+  if (const auto taken = take_back_all(); status == PH_OK) status = taken;
   if (const Peer* peer = first_failed(contacted_); peer != nullptr && status == PH_OK) {
     const Event& event = peer->local.front();
     const bool known = last_error_.rank == peer->rank && last_error_.status == event.status;
@@ -90,6 +88,16 @@ ph_status Engine::finalize(LaneGuard& guard) {
                  (known ? last_error_.what : ph_status_text(static_cast<ph_status>(event.status))));
   }
   return status;
+}
+
+// From here on no peer may copy in our memory.
+ph_status Engine::take_back_all() {
+  regions_.revoke_all();
+  for (std::uint64_t slot = 0; slot < regions_.slots_used(); ++slot)
+    if (!wait_for_copies(static_cast<std::int64_t>(slot)))
+      return fail(PH_TIMEOUT, PH_ANY_RANK,
+                  "finalize: a peer that does not run holds a copy open; keep the memory");
+  return PH_OK;
 }
 
 // The lane is closed: threads that sleep in wait() must be out before anything is torn down.

@@ -34,7 +34,8 @@ bool Engine::progress(Taker* taker) {
   bool moved = false;
   for (std::size_t i = 0; i < hot_.size(); ++i) {
     Peer* peer = hot_[i];
-    if (receive(*peer, taker)) moved = true;
+    // Who fills the taker must not keep the others waiting: their ids are stashed.
+    if (receive(*peer, taker != nullptr && taker->full() ? nullptr : taker)) moved = true;
   }
   const bool worked = !busy_.empty() && process_busy();
   const std::uint64_t alarm = alarm_->get();

@@ -43,7 +43,7 @@ bool Engine::wait_for_copies(std::int64_t slot) {
       base::now_ns() + static_cast<std::int64_t>(config_.unregister_timeout_ms) * 1'000'000;
   for (const Peer* peer : contacted_) {
     if (peer->link == nullptr || peer->link->rx_intent == nullptr || peer->rank == self_) continue;
-    for (unsigned spins = 0; peer->state != Peer::State::dead &&
+    for (unsigned spins = 0; peer->broken != PH_ERR_PEER &&
                              peer->link->rx_intent->names(static_cast<std::uint64_t>(slot));
          ++spins) {
       transport::Policy::pause(spins);

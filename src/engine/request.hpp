@@ -37,6 +37,7 @@ struct Request {
   bool data_done = false;   // the id may go
   bool id_merged = false;   // the id went with the last chunk
   bool serving = false;     // get: the owner was asked
+  bool chunked = false;     // bulk: a chunk was sent
   bool asked = false;       // fence: the acknowledgement was requested
   bool local_done = false;  // the local completion was given, or is not wanted
   std::uint32_t flags = 0;

@@ -87,8 +87,9 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
       turns = 0;
       continue;
     }
+    const bool give_way = oversubscribed_ && !moved;  // without the lane nothing here is ours
     guard.release();
-    if (oversubscribed_ && !moved)
+    if (give_way)
       ::sched_yield();
     else
       transport::Policy::relax();

@@ -96,8 +96,7 @@ bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
   out.kind = acked ? wire::Kind::bulk_acked : wire::Kind::bulk;
   out.fixed[0] = request.target.address + request.done_bytes;
   out.fixed[1] = request.target.key;
-  out.fixed[2] =
-      bytes | (request.done_bytes == 0 ? wire::kBulkFirst : 0) | (last ? wire::kBulkLast : 0);
+  out.fixed[2] = bytes | (request.chunked ? 0 : wire::kBulkFirst) | (last ? wire::kBulkLast : 0);
   out.id = id_data(request.remote);
   out.id_bytes = merge ? request.remote.bytes : wire::kNoId;
   out.local_id = request.local_word;
@@ -107,6 +106,7 @@ bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
   send(peer, out);
   request.done_bytes += bytes;
   request.id_merged = merge;
+  request.chunked = true;
   request.staged_mark = ++peer.staged_sent;
   if (acked) peer.acks.push(request);
   return true;
