@@ -20,7 +20,9 @@ template <class Policy>
 class Intent {
  public:
   void enter(std::uint64_t slot, bool fenced) noexcept {
-    word_.store(slot + 1, std::memory_order_relaxed);
+    // Release: an owner that reads this instead of the leave() before it must still see that copy
+    // ended. [intent]
+    word_.store(slot + 1, std::memory_order_release);
     SleepGate<Policy>::barrier(fenced);  // pairs with the owner's heavy barrier
   }
   void leave() noexcept { word_.store(0, std::memory_order_release); }  // [intent]

@@ -72,7 +72,8 @@ class Attack {
     // The friend's way in both directions, small and through the bulk ring.
     std::vector<std::byte> bytes = filled(3000, 9), landed(3000);
     const ph_region target = ranks_.add(kFriend, landed);
-    const auto put = put_args(bytes, ph_at(&target, 0), 1, 2);
+    const std::uint64_t id = 1;
+    const auto put = put_args(bytes, ph_at(&target, 0), id, id);
     ASSERT_EQ(ranks_[kVictim].put(kFriend, put), PH_OK);
     ranks_.end(kAttacker);  // it must not move when everybody does
     EXPECT_EQ(ranks_.take(kFriend, PH_REMOTE, kVictim).id_size_bytes, 8u);
@@ -229,7 +230,7 @@ TEST_P(Garbage, wrong_credits_move_nothing_beyond_the_ring) {
     auto& victim = attack.ranks()[kVictim];
     std::vector<std::byte> source = filled(5000, 3);
     const std::uint64_t words[] = {~0ull, kHuge, 1ull << 63, 65, 100000, random()};
-    for (int i = 0; i < 200; ++i) {
+    for (std::uint64_t i = 0; i < 200; ++i) {
       const auto value = words[random() % 6];
       switch (random() % 4) {
         case 0: attack.credits().lines.store(value, std::memory_order_relaxed); break;

@@ -9,6 +9,7 @@ namespace {
 class Probing : public OverSettings {};
 
 TEST_P(Probing, ids_of_every_length_arrive_whole_at_both_ends) {
+  if (overlap_is_reported()) GTEST_SKIP() << kOverlaps;
   ThreadJob job(2, options({{"max_cid_size", "1024"}}));
   job.run([&job](ph_context* context, ph_rank rank) {
     std::vector<std::byte> memory(70000);

@@ -17,6 +17,7 @@ class Sleeping : public OverSettings {
 };
 
 TEST_P(Sleeping, a_large_put_is_finished_by_a_wait_that_would_sleep) {
+  if (overlap_is_reported()) GTEST_SKIP() << kOverlaps;
   ThreadJob job(2, options({{"spin_us", "0"}}));
   job.run([&](ph_context* context, ph_rank rank) {
     constexpr std::size_t kSize = 8 << 20;
