@@ -130,7 +130,8 @@ TEST_P(Probing, flags_suppress_just_the_completion_they_name) {
           put.local = id_of(ids[0]);
           put.remote = id_of(ids[1]);
           ph_get_args get = get_args({landing.data(), size}, ph_at(&target, 0), ids[0], ids[1]);
-          for (const std::uint32_t flags : {1u, 2u, 3u}) {  // no local, no remote, neither
+          // No local, neither, no remote: the last get tells us that the memory is free.
+          for (const std::uint32_t flags : {1u, 3u, 2u}) {
             put.flags = get.flags = flags | order;
             ASSERT_EQ(insist(context, [&] { return ph_put(context, 1, &put); }), PH_OK);
             ASSERT_EQ(insist(context, [&] { return ph_get(context, 1, &get); }), PH_OK);

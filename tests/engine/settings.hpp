@@ -164,11 +164,11 @@ inline ph_get_args get_args(std::span<std::byte> destination, ph_target source,
 
 // Nothing of these kinds is there, also after everybody served everybody.
 inline std::size_t count_now(ph_context* context, std::uint32_t kinds, ph_rank peer = PH_ANY_RANK) {
-  std::vector<ph_completion> found(16);
-  std::vector<std::byte> ids(16 * PH_MAX_ID_BYTES);
+  constexpr std::size_t kMost = 16;
+  ph_completion found[kMost];
+  std::byte ids[kMost * PH_MAX_ID_BYTES];
   std::size_t count = 0;
-  EXPECT_EQ(ph_probe(context, {peer, kinds, ids.data()}, found.data(), found.size(), &count),
-            PH_OK);
+  EXPECT_EQ(ph_probe(context, {peer, kinds, ids}, found, kMost, &count), PH_OK);
   return count;
 }
 
