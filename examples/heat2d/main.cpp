@@ -131,8 +131,8 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // Every rank reads the same mistake; one says so.
-    return context.rank() == 0 ? app.exit(error) : error.get_exit_code();
+    // Every rank reads the same mistake; one says so and fails for all.
+    return context.rank() == 0 ? app.exit(error) : 0;
   }
   return context.rank() == 0 ? lead(context, options) : follow(context, options);
 }

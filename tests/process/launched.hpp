@@ -96,6 +96,12 @@ class Launched {
     return found;
   }
 
+  // Until at least so many carry our mark: a process in the middle of its exec shows none.
+  void await_processes(std::size_t count) const {
+    while (processes().size() < count)
+      if (left_ms() == 0) return fail("fewer than " + std::to_string(count) + ": " + list());
+  }
+
   // After photonrun ended by itself nothing is left at once.
   void expect_nothing_left() const { EXPECT_TRUE(processes().empty()) << list(); }
 

@@ -28,7 +28,7 @@ class PhotonrunEnds : public testing::TestWithParam<int> {};
 TEST_P(PhotonrunEnds, by_a_signal_takes_all_ranks_along) {
   Launched job(ranks(kWaiting));
   job.await_lines(3);
-  EXPECT_GE(job.processes().size(), 2 + 3 + 3u);
+  job.await_processes(2 + 3 + 3);
   job.signal(GetParam());
   EXPECT_EQ(job.wait(), 128 + GetParam());
   EXPECT_NE(job.err.find("photonrun: ended by signal"), std::string::npos) << job.err;

@@ -67,9 +67,10 @@ int report_pair(const Options& options) {
 
 int report_job(photon::Context& context, const Options& options) {
   if (options.rank >= context.size()) {
-    if (context.rank() == 0)
-      fmt::print(stderr, "photon-info: --rank {}: the job has ranks 0 to {}\n", options.rank,
-                 context.size() - 1);
+    // One rank says so and fails for all: another that failed first would have it ended unheard.
+    if (context.rank() != 0) return 0;
+    fmt::print(stderr, "photon-info: --rank {}: the job has ranks 0 to {}\n", options.rank,
+               context.size() - 1);
     return 2;
   }
   Findings findings = look_around(context, true);
@@ -93,14 +94,17 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return is_speaker ? app.exit(error) : error.get_exit_code();  // all ranks read the same line
+    return is_speaker ? app.exit(error) : 0;  // all ranks read the same line; one fails for all
   }
   if (!is_launched) return report_pair(options);
   try {
     photon::Context context;
     return report_job(context, options);
   } catch (const photon::Error& error) {
-    return is_speaker ? report_failure(error, options) : 1;
+    if (is_speaker) return report_failure(error, options);
+    if (error.status() == PH_ERR_CONFIG) return 0;  // all have the same settings; the speaker fails
+    fmt::print(stderr, "photon-info: {}\n", error.what());
+    return 1;
   }
 }
 
