@@ -15,6 +15,10 @@ class BlockPool {
  public:
   explicit BlockPool(std::size_t block_bytes) : block_bytes_(block_bytes ? block_bytes : 1) {}
 
+  // The next `count` calls of take() do not allocate, so they do not fail.
+  void reserve(std::size_t count) {
+    while (free_.size() < count) grow();
+  }
   std::uint32_t take() {
     if (free_.empty()) grow();
     const std::uint32_t index = free_.back();

@@ -95,6 +95,7 @@ class Engine final : private transport::Sink {
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
+  static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // no honest peer waits for more
   static constexpr std::uint32_t kLineRoom = 32;   // payload of a one-line record with 8-byte id
   enum class Step : std::uint8_t { blocked, moved };
 
@@ -170,13 +171,13 @@ class Engine final : private transport::Sink {
   Step step_bulk(Peer& peer, Request& request, std::uint64_t& budget);
   bool send_chunk(Peer& peer, Request& request, std::uint64_t bytes);
   Step stalled(Peer& peer, Request& request);
+  void all_copied(Peer& peer, Request& request);
   Step step_reach(Peer& peer, Request& request, std::uint64_t& budget);
   ph_status copy_piece(Peer& peer, const Piece& piece);
   ph_status copy_next(Peer& peer, Request& request, std::uint64_t bytes);
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_fence(Peer& peer, Request& request);
   Step step_packed(Peer& peer, Request& request);
-  Step step_landing(Peer& peer, Request& request);
   Step step_ids(Peer& peer);
   Step step_ahead(Peer& peer);
   bool send_packed(Peer& peer, Request& request, bool with_payload, bool with_id);
@@ -198,13 +199,14 @@ class Engine final : private transport::Sink {
   bool handle(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
+  void place_chunk(Peer& peer, const ph_target& target, std::uint64_t bytes);
   bool take_get(Peer& peer);
   bool take_get_data(Peer& peer);
   bool take_get_failed(Peer& peer);
   bool take_ack(Peer& peer);
   bool take_refused(Peer& peer);
   bool deliver(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes, Taker* taker);
-  void answer(Peer& peer, const Reply& reply);
+  bool answer(Peer& peer, const Reply& reply);
   void publish_credits(Peer& peer);
 
   // probe.cpp

@@ -27,8 +27,12 @@ class EventQueue {
   bool empty() const noexcept { return head_ == tail_; }
   std::uint64_t size() const noexcept { return tail_ - head_; }
   bool full() const noexcept { return tail_ - head_ == capacity_; }  // the next push allocates
-  void push(const Event& event) {
+  // The next push does not allocate.
+  void make_room() {
     if (full()) grow();
+  }
+  void push(const Event& event) {
+    make_room();
     events_[tail_++ & (capacity_ - 1)] = event;
   }
   void push_unchecked(const Event& event) noexcept { events_[tail_++ & (capacity_ - 1)] = event; }

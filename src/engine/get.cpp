@@ -29,6 +29,7 @@ ph_status Engine::get(Rank rank, const ph_get_args& args) {
     const auto status = check_target(*peer, args.source, args.size_bytes, PH_ACCESS_READ);
     if (status != PH_OK) return status;
   }
+  id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
   Request* request = new_request(*peer, args.flags);
   if (request == nullptr) return again();
   request->kind = Request::Kind::get;
@@ -51,7 +52,9 @@ ph_status Engine::fence(Rank rank) {
   if (rank < size_ && peers_[rank] == nullptr) return PH_OK;  // nothing was ever sent
   if (const auto status = contact(rank, peer); status != PH_OK) return status;
   settle(*peer);
-  if (peer->idle() && peer->acks.empty() && peer->staged_sent == peer->staged_landed) return PH_OK;
+  if (peer->idle() && peer->acks.empty() && peer->gets_under_way == 0 &&
+      peer->staged_sent == peer->staged_landed)
+    return PH_OK;
   Request* request = requests_.take();
   if (request == nullptr) return again();
   request->kind = Request::Kind::fence;

@@ -64,7 +64,8 @@ Engine::Step Engine::step_ahead(Peer& peer) {
 // A fence asks when everything before it has been sent: it heads the work, and of the ids before it
 // no bytes are left behind.
 Engine::Step Engine::step_fence(Peer& peer, Request& request) {
-  if (request.asked) return Step::blocked;
+  // Gets that the owner serves left the work when it was asked; those after us have not.
+  if (request.asked || peer.gets_under_way != 0) return Step::blocked;
   while (step_ahead(peer) == Step::moved) {
   }
   const Request* next = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
@@ -128,10 +129,13 @@ void Engine::maybe_free(Request& request) {
 }
 
 // Control records that were owed while there was no room.
-void Engine::answer(Peer& peer, const Reply& reply) {
+// False: the peer asks and never reads; it is cut off before it fills our memory.
+bool Engine::answer(Peer& peer, const Reply& reply) {
+  if (peer.replies.size() >= kMaxReplies) return false;
   peer.replies.push_back(reply);
   step_replies(peer);
   if (!peer.replies.empty()) mark_busy(peer);
+  return true;
 }
 
 Engine::Step Engine::step_replies(Peer& peer) {

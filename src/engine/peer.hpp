@@ -44,7 +44,7 @@ struct Serve {
 };
 
 // A put whose key only the target can check, by the line of its record: if it is refused, this
-// names it. Overwritten a lap later, by then the refusal has long been here.
+// names it. Overwritten a lap later: a refusal read after that names the line alone (local id 0).
 struct Unchecked {
   std::uint64_t position = ~std::uint64_t{0};
   std::uint64_t local_id = 0;  // its first 8 bytes
@@ -102,6 +102,7 @@ struct Peer {
   std::uint64_t fences_ended = 0;
   std::uint64_t staged_sent = 0;  // records with bytes the target has to place
   std::uint64_t staged_landed = 0;
+  std::uint64_t refused_next = 0;  // line of the first record that may still be refused
   bool said_bye = false;
   std::string why;                         // broken: in words
   std::unique_ptr<Unchecked[]> unchecked;  // by line of the ring; see Unchecked

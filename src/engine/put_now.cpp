@@ -26,6 +26,8 @@ bool Engine::put_now(Peer& peer, const ph_put_args& args) {
   const auto way = choose(peer, args);
   // A target that lands the bytes by itself has to tell us when.
   if ((args.flags & PH_DELIVERED) != 0 && way != Request::Kind::direct) return false;
+  id_blocks_.reserve(1);  // whatever may fail fails before anything is sent
+  peer.local.make_room();
   bool done = false;
   switch (way) {
     case Request::Kind::packed: done = packed_now(peer, args); break;

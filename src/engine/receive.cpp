@@ -70,13 +70,13 @@ bool Engine::take_put(Peer& peer, const wire::Header& header, Taker* taker) {
       payload.bytes(reinterpret_cast<void*>(target.address), header.payload_bytes);
     }
   }
-  if (header.kind == wire::Kind::put_acked)
-    answer(peer, {wire::Kind::ack, {static_cast<std::uint64_t>(status)}});
+  if (header.kind == wire::Kind::put_acked &&
+      !answer(peer, {wire::Kind::ack, {static_cast<std::uint64_t>(status)}}))
+    return false;
   if (status == PH_OK) return !header.has_id() || deliver(peer, reader, header.id_bytes, taker);
   if (header.has_id()) ++peer.probed;  // its ledger slot is free again
-  if (header.kind == wire::Kind::put)
-    answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(status), peer.rx.head()}});
-  return true;
+  return header.kind != wire::Kind::put ||
+         answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(status), peer.rx.head()}});
 }
 
 bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
@@ -84,22 +84,29 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   const ph_target target{reader.word(), reader.word()};
   const std::uint64_t word = reader.word();
   const std::uint64_t bytes = wire::bulk_size(word);
-  if (bytes == 0 || bytes > config_.bulk_bytes / 2) return false;
+  const bool last = (word & wire::kBulkLast) != 0;
+  if ((bytes == 0 && !last) || bytes > config_.bulk_bytes / 2) return false;
   if ((word & wire::kBulkFirst) != 0) peer.bulk_refused = PH_OK;
+  if (bytes != 0) place_chunk(peer, target, bytes);
+  const ph_status verdict = peer.bulk_refused;
+  const auto status = static_cast<std::uint64_t>(verdict);
+  if (header.kind == wire::Kind::bulk_acked) {
+    if (!answer(peer, {wire::Kind::ack, {status}})) return false;
+  } else if (verdict != PH_OK && last) {  // told once an operation
+    if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head()}})) return false;
+  }
+  if (!header.has_id()) return true;
+  if (verdict == PH_OK) return deliver(peer, reader, header.id_bytes, taker);
+  ++peer.probed;
+  return true;
+}
+
+void Engine::place_chunk(Peer& peer, const ph_target& target, std::uint64_t bytes) {
   const ph_status status = check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE);
   if (status == PH_OK)
     std::memcpy(reinterpret_cast<void*>(target.address), peer.rx_bulk.place(bytes), bytes);
   peer.rx_bulk.advance(bytes);
   if (peer.bulk_refused == PH_OK) peer.bulk_refused = status;
-  const ph_status verdict = peer.bulk_refused;
-  if (header.kind == wire::Kind::bulk_acked)
-    answer(peer, {wire::Kind::ack, {static_cast<std::uint64_t>(verdict)}});
-  else if (verdict != PH_OK && (word & wire::kBulkLast) != 0)  // told once an operation
-    answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(verdict), peer.rx.head()}});
-  if (!header.has_id()) return true;
-  if (verdict == PH_OK) return deliver(peer, reader, header.id_bytes, taker);
-  ++peer.probed;
-  return true;
 }
 
 // The id goes to the prober who waits for just that, or to the stash. False: the peer has sent
@@ -163,6 +170,9 @@ bool Engine::take_refused(Peer& peer) {
   const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
   const auto line = reader.word();
   if (status >= PH_OK || status < PH_ERR_NOT_FOUND) return false;
+  // Records are judged in order, each once.
+  if (line < peer.refused_next || line >= peer.tx.tail()) return false;
+  peer.refused_next = line + 1;
   Unchecked put{};
   if (peer.unchecked != nullptr) put = peer.unchecked[line & (config_.ring_lines - 1)];
   if (put.position != line) put = {};

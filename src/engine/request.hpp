@@ -28,7 +28,7 @@ struct Peer;
 inline constexpr std::uint32_t kNoBlock = 0xffffffffu;
 
 struct Request {
-  enum class Kind : std::uint8_t { packed, bulk, direct, get, fence, probe_landing };
+  enum class Kind : std::uint8_t { packed, bulk, direct, get, fence };
 
   Kind kind = Kind::packed;
   bool in_work = false;

@@ -137,6 +137,8 @@ void Engine::mark_busy(Peer& peer) {
   if (peer.busy) return;
   peer.busy = true;
   busy_.push_back(&peer);
+  // The thread that sleeps has chosen how long without knowing of this peer's work.
+  if (sleeping_) transport_->wake();
 }
 
 }  // namespace photon::engine

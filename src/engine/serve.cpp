@@ -18,8 +18,7 @@ bool Engine::take_get(Peer& peer) {
   if (peer.serves.size() >= kMaxGets || size == 0) return false;
   const ph_status status = check_access(regions_.table(), target, size, PH_ACCESS_READ);
   if (status != PH_OK) {
-    answer(peer, {wire::Kind::get_failed, {token, static_cast<std::uint64_t>(status)}});
-    return true;
+    return answer(peer, {wire::Kind::get_failed, {token, static_cast<std::uint64_t>(status)}});
   }
   peer.serves.push_back(
       {reinterpret_cast<const std::byte*>(target.address), target.key, size, 0, token});
@@ -37,7 +36,7 @@ Engine::Step Engine::step_serves(Peer& peer, std::uint64_t& budget) {
   if (status != PH_OK) {
     const Reply reply{wire::Kind::get_failed, {serve.token, static_cast<std::uint64_t>(status)}};
     peer.serves.pop_front();
-    answer(peer, reply);
+    if (!answer(peer, reply)) lose(peer, PH_ERR_PROTOCOL, "it reads none of our answers");
     return Step::moved;
   }
   if (!bulk_room(peer, bytes) || !peer.tx.has_room(1)) return Step::blocked;

@@ -2,7 +2,7 @@
 // budget of one turn reach.
 //
 //   bulk:   chunk -> ... -> last chunk (with the id if it may go) --> done
-//             | no room for longer than CMA would need: a piece by CMA
+//             | no room for longer than CMA would need: pieces by CMA -> empty last chunk --> done
 //   direct: piece -> ... --> done          get: piece -> ..., or asked --> (serve.cpp)
 #include <algorithm>
 #include <cstring>
@@ -11,8 +11,6 @@
 #include "engine/engine.hpp"
 
 namespace photon::engine {
-
-namespace {}  // namespace
 
 // True: something moved, and more may be possible at once.
 bool Engine::process(Peer& peer) {
@@ -54,7 +52,6 @@ Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
     case Request::Kind::get: return step_get(peer, *request, budget);
     case Request::Kind::fence: return step_fence(peer, *request);
     case Request::Kind::packed: return step_packed(peer, *request);
-    case Request::Kind::probe_landing: return step_landing(peer, *request);
   }
   return Step::blocked;
 }
@@ -117,8 +114,8 @@ bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
 Engine::Step Engine::stalled(Peer& peer, Request& request) {
   constexpr std::int64_t kBytesPerNs = 30;      // twice what CMA reaches
   constexpr std::int64_t kPatienceNs = 10'000;  // a peer between two probes is there
-  if (peer.regions == nullptr) return Step::blocked;
   const auto left = request.size_bytes - request.done_bytes;
+  if (peer.regions == nullptr || left == 0) return Step::blocked;
   const auto reach =
       transport_->reach(peer.rank, request.target.address + request.done_bytes, left);
   if (reach.kind != transport::Reach::Kind::call) return Step::blocked;
@@ -132,14 +129,16 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
     request_failed(request, status);
     return Step::moved;
   }
-  if (request.done_bytes == request.size_bytes) {
-    if ((request.flags & PH_DELIVERED) != 0) {  // the chunks before may not have landed yet
-      request.kind = Request::Kind::probe_landing;
-      return Step::moved;
-    }
-    bytes_moved(peer, request);
-  }
+  if (request.done_bytes == request.size_bytes) all_copied(peer, request);
   return Step::blocked;  // one piece a turn: the peer may be back
+}
+
+// The kernel has copied the rest. Chunks before it may not have landed, or may be refused yet: an
+// empty last one ends the operation in their order, as soon as there is a line for it.
+void Engine::all_copied(Peer& peer, Request& request) {
+  if (!request.chunked) return bytes_moved(peer, request);
+  if ((request.flags & PH_DELIVERED) == 0) complete_local(request, PH_OK);
+  request.stalled_since_ns = 0;
 }
 
 // All bytes have left the source, or have arrived where we could reach.
@@ -243,17 +242,6 @@ Engine::Step Engine::step_packed(Peer& peer, Request& request) {
   if (acked) peer.acks.push(request);
   peer.work.pop();
   maybe_free(request);
-  return Step::moved;
-}
-
-// Ask whether everything before has landed, for an operation whose own bytes went around the ring.
-Engine::Step Engine::step_landing(Peer& peer, Request& request) {
-  Outgoing out{};
-  out.kind = wire::Kind::put_acked;
-  if (!send(peer, out)) return Step::blocked;
-  request.staged_mark = peer.staged_sent;
-  peer.acks.push(request);
-  bytes_moved(peer, request);
   return Step::moved;
 }
 

@@ -40,6 +40,7 @@ struct CreditWords {
   typename Policy::template Atomic<std::uint64_t> ledger;             // ids probed
   typename Policy::template Atomic<std::uint64_t> bulk;               // bulk bytes consumed
   alignas(64) typename Policy::template Atomic<std::uint64_t> cold;   // 1: ring my bell
+  typename Policy::template Atomic<std::uint64_t> met;                // 1: I see your intents
 
   // Ids carry nothing that the producer reads, so relaxed is enough for the ledger.
   std::uint64_t ledger_given() const noexcept { return ledger.load(std::memory_order_relaxed); }
@@ -56,6 +57,10 @@ struct CreditWords {
   void give_lines(std::uint64_t count) noexcept {
     lines.store(count, std::memory_order_release);  // [credit]
   }
+  // The consumer has the producer's half, so it will wait for copies in its memory; until then the
+  // producer makes none. Acquire: a key that the consumer cleared before is seen cleared. [met]
+  bool has_met() const noexcept { return met.load(std::memory_order_acquire) != 0; }
+  void set_met() noexcept { met.store(1, std::memory_order_release); }  // [met]
   // A hint; sync/sleep_gate.hpp says what makes it safe before sleeping.
   bool is_cold() const noexcept { return cold.load(std::memory_order_relaxed) != 0; }
   void set_cold(bool is) noexcept { cold.store(is ? 1 : 0, std::memory_order_relaxed); }

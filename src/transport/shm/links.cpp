@@ -173,6 +173,7 @@ void ShmTransport::use_peer(Peer& peer, const PeerMemory& memory) {
   peer.bell = object_at<Bell>(memory.arena, Layout::kBellsOffset + boot_.rank());
   peer.arena_memory = peer.arena_reached ? memory.arena + layout_.bells_bytes : nullptr;
   peer.state = Peer::State::linked;
+  link.rx_credits->set_met();
 }
 
 // Nothing of this rank is used any more, and late messages of it are ignored.

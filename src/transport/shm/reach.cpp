@@ -45,7 +45,9 @@ void ShmTransport::settle_cma(Peer& peer) {
 
 Reach ShmTransport::reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept {
   Peer* peer = rank < peers_.size() ? known(rank) : nullptr;
-  if (peer == nullptr || peer->state != Peer::State::linked) return {};
+  // Who has not met us would not wait for our copies before it takes its memory back.
+  if (peer == nullptr || peer->state != Peer::State::linked || !peer->link.tx_credits->has_met())
+    return {};
   if (peer->same_process)
     return {Reach::Kind::mapped,
             reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address))};
