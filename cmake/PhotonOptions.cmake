@@ -34,6 +34,11 @@ endif()
 # shared library. Objects are "fat", so that the tests link them without it and in less time.
 add_library(photon_layer_flags INTERFACE)
 target_compile_options(photon_layer_flags INTERFACE -Wconversion -Wno-sign-conversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC joins neighbouring words in vector registers by way of the stack: the wide load waits until
+  # the narrow stores have left the store buffer, behind a line that is on its way to another core.
+  target_compile_options(photon_layer_flags INTERFACE -fno-tree-slp-vectorize)
+endif()
 option(PHOTON_LTO "Optimise the library at link time (GCC, optimised builds)" ON)
 if(PHOTON_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE MATCHES "Rel")
   set(PHOTON_LTO_LINK -flto=auto)

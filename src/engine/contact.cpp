@@ -51,6 +51,7 @@ Engine::Engine(Parts parts)
       events_free_(static_cast<std::int64_t>(config_.requests)),
       poll_interval_(transport_->poll_interval()),
       alarm_(transport_->alarm() != nullptr ? transport_->alarm() : &no_alarm_),
+      look_mask_((transport_->alarm() != nullptr ? kTurnsWithAlarm : kTurnsBetweenLooks) - 1),
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),

@@ -92,7 +92,9 @@ class Engine final : private transport::Sink {
  private:
   static constexpr unsigned kYieldAfter = 32;
   static constexpr unsigned kYieldSeldom = 4096;  // some 50 us of empty probes
+  // Powers of two. An alarm tells of news; without one only looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
+  static constexpr std::uint64_t kTurnsWithAlarm = 256;
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // no honest peer waits for more
@@ -251,6 +253,7 @@ class Engine final : private transport::Sink {
   const transport::Alarm no_alarm_;
   const transport::Alarm* alarm_;
   std::uint64_t alarm_seen_ = 0;
+  const std::uint64_t look_mask_;  // turns between two looks around, less one
   unsigned empty_polls_ = 0;
   unsigned empty_turns_ = 0;
   std::uint64_t turn_ = 0;
@@ -336,7 +339,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 }
 
 [[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, Taker& taker) noexcept {
-  if ((turn_ + 1) % kTurnsBetweenLooks == 0 || !busy_.empty() || config_.max_cid_size > 8)
+  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8)
     return false;  // progress() counts this turn
   ++turn_;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
@@ -347,8 +350,11 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
     auto state = peer->rx.peek();
     if (state == LineConsumer::State::empty) continue;
     if (taker.full() || !taker.wants(PH_REMOTE, peer->rank) || !peer->stash.empty()) return false;
+    // Behind the only record of an exchange lies a line that the peer may be fetching to write: to
+    // look at it would hold up the answer. After a record in the last turn there will be more.
+    const bool streaming = peer->last_hit + 1 == turn_;
     while (state == LineConsumer::State::record && !taker.full() && take_small(*peer, taker))
-      state = peer->rx.peek();
+      state = streaming ? peer->rx.peek() : LineConsumer::State::empty;
     if (state == LineConsumer::State::record && !taker.full()) return false;  // another kind
     peer->last_hit = turn_;
     empty_polls_ = empty_turns_ = 0;

@@ -39,7 +39,7 @@ bool Engine::progress(Taker* taker) {
   }
   const bool worked = !busy_.empty() && process_busy();
   const std::uint64_t alarm = alarm_->get();
-  const bool due = turn_ % kTurnsBetweenLooks == 0 || alarm != alarm_seen_;
+  const bool due = (turn_ & look_mask_) == 0 || alarm != alarm_seen_;
   alarm_seen_ = alarm;
   if (moved && !due) {
     empty_polls_ = 0;

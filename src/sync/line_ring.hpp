@@ -80,7 +80,10 @@ class LineProducer {
 
   LineProducer() = default;
   LineProducer(Line* lines, const Credits* credits, unsigned capacity_log2) noexcept
-      : lines_(lines), credits_(credits), log2_(capacity_log2) {}
+      : lines_(lines),
+        credits_(credits),
+        mask_((std::uint64_t{1} << capacity_log2) - 1),
+        log2_(capacity_log2) {}
 
   // Lines that may be written now; looks at the consumer's word only if the known ones run out.
   bool has_room(std::uint64_t lines_count) noexcept {
@@ -95,25 +98,26 @@ class LineProducer {
   std::uint64_t room() const noexcept { return capacity() - (tail_ - freed_); }
 
   // The i-th line of the record being built; its words may be set freely until publish().
-  Line& line(std::uint64_t i) noexcept { return lines_[(tail_ + i) & (capacity() - 1)]; }
+  Line& line(std::uint64_t i) noexcept { return lines_[(tail_ + i) & mask_]; }
 
   // Make the record visible. `header` has zeros in the tag's 16 bits.
   void publish(std::uint64_t header, std::uint64_t lines_count) noexcept {
     for (std::uint64_t i = 1; i < lines_count; ++i)
       line(i).head.store(lap_tag(tail_ + i, log2_), std::memory_order_relaxed);
-    lines_[tail_ & (capacity() - 1)].head.store(header | lap_tag(tail_, log2_),
-                                                std::memory_order_release);  // [record]
+    lines_[tail_ & mask_].head.store(header | lap_tag(tail_, log2_),
+                                     std::memory_order_release);  // [record]
     tail_ += lines_count;
   }
 
   std::uint64_t tail() const noexcept { return tail_; }
-  std::uint64_t capacity() const noexcept { return std::uint64_t{1} << log2_; }
+  std::uint64_t capacity() const noexcept { return mask_ + 1; }
 
  private:
   Line* lines_ = nullptr;
   const Credits* credits_ = nullptr;
   std::uint64_t tail_ = 0;   // lines written
   std::uint64_t freed_ = 0;  // lines known to be consumed
+  std::uint64_t mask_ = 0;   // capacity - 1
   unsigned log2_ = 0;
 };
 
@@ -126,19 +130,23 @@ class LineConsumer {
 
   LineConsumer() = default;
   LineConsumer(const Line* lines, Credits* credits, unsigned capacity_log2) noexcept
-      : lines_(lines), credits_(credits), log2_(capacity_log2), tag_(lap_tag(0, capacity_log2)) {}
+      : lines_(lines),
+        credits_(credits),
+        mask_((std::uint64_t{1} << capacity_log2) - 1),
+        log2_(capacity_log2),
+        tag_(lap_tag(0, capacity_log2)) {}
 
   // Look at the next line; header() is valid after State::record.
-  State peek() noexcept {
-    header_ = lines_[head_ & (capacity() - 1)].head.load(std::memory_order_acquire);  // [record]
-    if ((header_ & 0xffff) == tag_) return State::record;
-    return previous_tag(header_ & 0xffff) ? State::empty : State::garbage;
+  [[gnu::always_inline]] State peek() noexcept {
+    header_ = lines_[head_ & mask_].head.load(std::memory_order_acquire);  // [record]
+    const std::uint64_t tag = header_ & 0xffff;
+    if (tag == tag_) return State::record;
+    // Of the lap before; zeroed memory looks like lap -1.
+    return tag == ((tag_ - 1) & 0xffff) ? State::empty : State::garbage;
   }
   std::uint64_t header() const noexcept { return header_; }
 
-  const Line& line(std::uint64_t i) const noexcept {
-    return lines_[(head_ + i) & (capacity() - 1)];
-  }
+  const Line& line(std::uint64_t i) const noexcept { return lines_[(head_ + i) & mask_]; }
   // Whether line i of the current record carries the tag it must.
   bool tagged(std::uint64_t i) const noexcept {
     return line(i).head.load(std::memory_order_relaxed) == lap_tag(head_ + i, log2_);
@@ -156,20 +164,16 @@ class LineConsumer {
     published_ = head_;
   }
   std::uint64_t head() const noexcept { return head_; }
-  std::uint64_t capacity() const noexcept { return std::uint64_t{1} << log2_; }
+  std::uint64_t capacity() const noexcept { return mask_ + 1; }
   Credits* credits() const noexcept { return credits_; }
 
  private:
-  bool previous_tag(std::uint64_t tag) const noexcept {
-    if (head_ < capacity()) return tag == 0;
-    return tag == lap_tag(head_ - capacity(), log2_);
-  }
-
   const Line* lines_ = nullptr;
   Credits* credits_ = nullptr;
   std::uint64_t head_ = 0;       // lines consumed
   std::uint64_t published_ = 0;  // lines given back
   std::uint64_t header_ = 0;
+  std::uint64_t mask_ = 0;
   unsigned log2_ = 0;
   std::uint64_t tag_ = 0;  // of head_'s lap
 };
