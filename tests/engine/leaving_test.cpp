@@ -38,6 +38,7 @@ TEST_P(Leaving, at_the_limit_of_requests_calls_say_again_and_nothing_is_lost) {
         std::size_t count = 0;
         ASSERT_EQ(ph_probe(context, {1, PH_LOCAL, nullptr}, found, 3, &count), PH_OK);
         for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(found[i].id, local++);
+        if (count == 0) std::this_thread::yield();  // the peer may need this core
       }
     } else {
       for (std::uint64_t i = 0; i < kCount; ++i) ASSERT_EQ(take_remote(context, 0).id, i);
@@ -51,16 +52,16 @@ TEST_P(Leaving, what_was_accepted_is_delivered_although_the_sender_finalizes_at_
   for (const std::size_t size : {0ul, 8ul, 150ul, 5000ul, 300000ul}) {
     ThreadJob job(3, options());
     job.run([size](ph_context* context, ph_rank rank) {
-      std::vector<std::byte> memory(size * 2 + 1);
+      constexpr std::uint64_t kCount = 30;
+      std::vector<std::byte> memory(2 * kCount * size + 1);
       ph_region mine{};
       ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
       const auto regions = exchange(context, mine);
       const auto source = filled(size, rank);
-      constexpr std::uint64_t kCount = 30;
       if (rank != 0) {
         for (std::uint64_t i = 0; i < kCount; ++i)
           ASSERT_EQ(ph_put_u64(context, 0, {source.data(), size},
-                               ph_at(&regions[0], (rank - 1) * size), {i, i}),
+                               ph_at(&regions[0], ((rank - 1) * kCount + i) * size), {i, i}),
                     PH_OK);
         ASSERT_EQ(ph_finalize(context), PH_OK);
       } else {
@@ -68,9 +69,9 @@ TEST_P(Leaving, what_was_accepted_is_delivered_although_the_sender_finalizes_at_
         for (std::uint64_t i = 0; i < 2 * kCount; ++i) {
           const ph_completion one = take_remote(context);
           EXPECT_EQ(one.id, next[one.peer]++);
+          const auto* landed = memory.data() + ((one.peer - 1) * kCount + one.id) * size;
+          EXPECT_EQ(first_difference({landed, size}, one.peer), size);
         }
-        for (const ph_rank from : {1u, 2u})
-          EXPECT_EQ(first_difference({memory.data() + (from - 1) * size, size}, from), size);
         EXPECT_EQ(ph_wait(context, {1, PH_REMOTE, nullptr}, kTakeTimeoutUs), PH_ERR_DEPARTED);
         expect_error(context, ph_notify(context, 1, 1), PH_ERR_DEPARTED, "rank 1");
         expect_error(context, ph_flush(context, 1, 0), PH_ERR_DEPARTED, "rank 1");
@@ -195,7 +196,7 @@ TEST_P(Leaving, a_sender_that_never_stops_against_a_receiver_that_does_loses_not
         } else if (++agains % kAgainsMeanFull == 0) {
           stops.say_full();
         }
-        count_now(context, PH_LOCAL);
+        if (count_now(context, PH_LOCAL) == 0) std::this_thread::yield();
         if (posted % 1000 == 0) most_bytes = std::max(most_bytes, resident_bytes());
       }
       for (int i = 0; i < 64; ++i) stops.say_full();

@@ -17,17 +17,17 @@ class Sleeping : public OverSettings {
 };
 
 TEST_P(Sleeping, a_large_put_is_finished_by_a_wait_that_would_sleep) {
-  if (overlap_is_reported()) GTEST_SKIP() << kOverlaps;
   ThreadJob job(2, options({{"spin_us", "0"}}));
   job.run([&](ph_context* context, ph_rank rank) {
     constexpr std::size_t kSize = 8 << 20;
     for (const bool allocated : {true, false}) {
-      std::vector<std::byte> ordinary(kSize);
+      constexpr std::size_t kHalves = 2 * kSize;  // one that peers write, one that they read
+      std::vector<std::byte> ordinary(kHalves);
       ph_region mine{};
       if (allocated)
-        ASSERT_EQ(ph_alloc(context, kSize, &mine), PH_OK);
+        ASSERT_EQ(ph_alloc(context, kHalves, &mine), PH_OK);
       else
-        ASSERT_EQ(ph_register(context, ordinary.data(), kSize, PH_ACCESS_ALL, &mine), PH_OK);
+        ASSERT_EQ(ph_register(context, ordinary.data(), kHalves, PH_ACCESS_ALL, &mine), PH_OK);
       const ph_region target = exchange(context, mine)[1 - rank];
       std::vector<std::byte> source = filled(kSize, rank);
       ASSERT_EQ(ph_put_u64(context, 1 - rank, {source.data(), kSize}, ph_at(&target, 0), {1, 2}),
@@ -35,8 +35,9 @@ TEST_P(Sleeping, a_large_put_is_finished_by_a_wait_that_would_sleep) {
       EXPECT_EQ(take_local(context).id, 1u);
       expect_soon("the put");
       EXPECT_EQ(take_remote(context).id, 2u);
-      ASSERT_EQ(ph_get_u64(context, 1 - rank, {source.data(), kSize}, ph_at(&target, 0), {3, 4}),
-                PH_OK);
+      ASSERT_EQ(
+          ph_get_u64(context, 1 - rank, {source.data(), kSize}, ph_at(&target, kSize), {3, 4}),
+          PH_OK);
       EXPECT_EQ(take_local(context).id, 3u);
       expect_soon("the get");
       EXPECT_EQ(take_remote(context).id, 4u);
@@ -52,17 +53,18 @@ TEST_P(Sleeping, a_wait_for_deliveries_sees_each_of_them_at_once) {
     ThreadJob job(2, options({{"spin_us", "0"}}));
     job.run([&](ph_context* context, ph_rank rank) {
       constexpr std::size_t kSize = 70'000;
-      std::vector<std::byte> memory(kSize);
+      constexpr std::uint64_t kCount = 10;
+      std::vector<std::byte> memory(kCount * kSize);
       ph_region mine{};
-      ASSERT_EQ(ph_register(context, memory.data(), kSize, PH_ACCESS_ALL, &mine), PH_OK);
+      ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
       const ph_region target = exchange(context, mine)[1 - rank];
       const auto source = filled(kSize, rank);
-      for (std::uint64_t i = 0; i < 10; ++i) {
-        ph_put_args args = put_args(source, ph_at(&target, 0), i, i);
+      for (std::uint64_t i = 0; i < kCount; ++i) {
+        ph_put_args args = put_args(source, ph_at(&target, i * kSize), i, i);
         args.flags = PH_DELIVERED | PH_NO_RCE;
         ASSERT_EQ(insist(context, [&] { return ph_put(context, 1 - rank, &args); }), PH_OK);
       }
-      for (std::uint64_t i = 0; i < 10; ++i) take_local(context);
+      for (std::uint64_t i = 0; i < kCount; ++i) take_local(context);
       expect_soon("a delivery");
       job.meet(context);
     });

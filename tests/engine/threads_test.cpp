@@ -24,11 +24,12 @@ void join(std::vector<std::thread>& threads) {
 TEST_P(Threads, four_threads_a_rank_post_and_wait_and_every_completion_is_given_once) {
   constexpr unsigned kThreads = 4;
   constexpr std::uint64_t kEach = 300;
+  constexpr std::size_t kEachBytes = 600'000;  // at a target, for all the puts of one thread
   for (const std::uint32_t ranks : {2u, 3u}) {
     ThreadJob job(ranks, options());
     job.run([&job](ph_context* context, ph_rank rank) {
       const ph_rank size = ph_size_of(context);
-      std::vector<std::byte> memory(1 << 16);
+      std::vector<std::byte> memory(size * kThreads * kEachBytes);
       ph_region mine{};
       ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
       const auto regions = exchange(context, mine);
@@ -37,13 +38,16 @@ TEST_P(Threads, four_threads_a_rank_post_and_wait_and_every_completion_is_given_
       std::atomic<std::uint64_t> locals = 0, remotes = 0, sum = 0;
       auto threads = start(kThreads, [&](unsigned thread) {
         std::uint64_t posted = 0;
+        std::size_t offset = (rank * kThreads + thread) * kEachBytes;
         while (posted < kEach || locals < total || remotes < total) {
           const ph_rank to = (rank + 1 + posted % (size - 1)) % size;
           const std::size_t bytes = posted % 5 == 0 ? 9000 : posted % 3 == 0 ? 100 : 8;
           const std::uint64_t id = thread * kEach + posted;
           if (posted < kEach && ph_put_u64(context, to, {source.data(), bytes},
-                                           ph_at(&regions[to], 0), {id, id}) == PH_OK)
+                                           ph_at(&regions[to], offset), {id, id}) == PH_OK) {
             ++posted;
+            offset += bytes;
+          }
           ph_completion found[8];
           std::size_t count = 0;
           if (ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, found, 8, &count) != PH_OK)
