@@ -37,7 +37,7 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
   return status;
 }
 
-// The rest of ph_put_u64(), apart so that its fast path needs no stack frame.
+// The rest of ph_put_u64() and ph_notify(), apart so that its fast path needs no stack frame.
 [[gnu::noinline]] ph_status tell_and_leave(ph_context* context, ph_rank rank,
                                            photon::engine::Lane::Held held) noexcept {
   context->engine->finish_put(rank);
@@ -50,6 +50,11 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
                                             ph_u64_ids ids) noexcept {
   return in_lane(context,
                  [&](auto& engine, auto&) { return engine.put_u64(rank, source, target, ids); });
+}
+
+[[gnu::noinline]] ph_status notify_in_lane(ph_context* context, ph_rank rank,
+                                           uint64_t remote) noexcept {
+  return in_lane(context, [&](auto& engine, auto&) { return engine.notify(rank, remote); });
 }
 
 }  // namespace
@@ -82,13 +87,18 @@ ph_status ph_put_u64(ph_context* context, ph_rank rank, ph_const_block source, p
 }
 
 ph_status ph_notify(ph_context* context, ph_rank rank, uint64_t remote) {
-  return in_lane(context, [&](auto& engine, auto&) {
-    ph_put_args args{};
-    args.size = sizeof args;
-    args.remote = {&remote, sizeof remote};
-    args.flags = PH_NO_LCE;
-    return engine.put(rank, args);
-  });
+  using Fast = photon::engine::Engine::Fast;
+  if (context != nullptr) [[likely]] {
+    photon::engine::Lane::Held held{};
+    if (context->lane->try_enter(held)) [[likely]] {
+      const Fast fast = context->engine->try_notify(rank, remote);
+      if (fast == Fast::tell) return tell_and_leave(context, rank, held);
+      context->lane->leave_biased(held);
+      if (fast == Fast::done) [[likely]]
+        return PH_OK;
+    }
+  }
+  return notify_in_lane(context, rank, remote);
 }
 
 ph_status ph_get(ph_context* context, ph_rank rank, const ph_get_args* args) {

@@ -52,6 +52,7 @@ Engine::Engine(Parts parts)
       poll_interval_(transport_->poll_interval()),
       alarm_(transport_->alarm() != nullptr ? transport_->alarm() : &no_alarm_),
       look_mask_((transport_->alarm() != nullptr ? kTurnsWithAlarm : kTurnsBetweenLooks) - 1),
+      give_way_(oversubscribed_),
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),

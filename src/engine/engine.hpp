@@ -23,6 +23,7 @@
 #include "boot/boot.hpp"
 #include "engine/arena.hpp"
 #include "engine/block_pool.hpp"
+#include "engine/give_way.hpp"
 #include "engine/lane.hpp"
 #include "engine/peer.hpp"
 #include "engine/peer_list.hpp"
@@ -49,8 +50,11 @@ class Engine final : private transport::Sink {
   enum class Fast : std::uint8_t { no, done, tell };
   // The fast path alone: no = nothing was done; tell = done, and finish_put() is due.
   Fast try_put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) noexcept;
+  // The same for a notification.
+  Fast try_notify(Rank rank, std::uint64_t remote) noexcept;
   void finish_put(Rank rank) noexcept;
   ph_status put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
+  ph_status notify(Rank rank, std::uint64_t remote);
   ph_status put(Rank rank, const ph_put_args& args);
   ph_status get(Rank rank, const ph_get_args& args);
   ph_status fence(Rank rank);
@@ -62,11 +66,8 @@ class Engine final : private transport::Sink {
   // probe.cpp, wait.cpp
   ph_status probe(Taker& taker);
   ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
-  // After an empty probe: may somebody else need this core? With more ranks than cores, surely;
-  // else now and then, for a host that is busy with other things.
-  bool should_yield() const noexcept {
-    return oversubscribed_ ? empty_turns_ > kYieldAfter : empty_turns_ % kYieldSeldom == 0;
-  }
+  // After an empty probe: may somebody else need this core?
+  bool should_yield() const noexcept { return give_way_.due(empty_turns_); }
   void serve() { progress(nullptr); }
 
   // regions.cpp
@@ -90,8 +91,6 @@ class Engine final : private transport::Sink {
   ph_status fail(const base::Error& error);
 
  private:
-  static constexpr unsigned kYieldAfter = 32;
-  static constexpr unsigned kYieldSeldom = 4096;  // some 50 us of empty probes
   // Powers of two. An alarm tells of news; without one only looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
@@ -139,6 +138,7 @@ class Engine final : private transport::Sink {
 
   // send.cpp
   bool grant_runway(Peer& peer) noexcept;
+  Fast told(const Peer& peer) const noexcept;
   void settle(Peer& peer) noexcept;
   bool events_left() noexcept;
   bool has_ledger(Peer& peer) noexcept;
@@ -197,6 +197,10 @@ class Engine final : private transport::Sink {
   // receive.cpp, serve.cpp
   bool receive(Peer& peer, Taker* taker);
   bool take_small(Peer& peer, Taker& taker) noexcept;
+  void news_came() noexcept {
+    if (empty_turns_ > GiveWay::kShort) give_way_.ended(empty_turns_);
+    empty_turns_ = 0;
+  }
   bool take_local(Taker& taker) noexcept;
   bool handle(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
@@ -256,6 +260,7 @@ class Engine final : private transport::Sink {
   const std::uint64_t look_mask_;  // turns between two looks around, less one
   unsigned empty_polls_ = 0;
   unsigned empty_turns_ = 0;
+  GiveWay give_way_;
   std::uint64_t turn_ = 0;
   std::uint32_t waiters_ = 0;  // threads inside wait_until()'s sleep
   bool sleeping_ = false;      // one of them is in transport_->sleep()
@@ -297,8 +302,24 @@ class Engine final : private transport::Sink {
     peer->local_ready = true;
     local_ready_.push(peer);
   }
+  return told(*peer);
+}
+
+// After a record of the fast path.
+[[gnu::always_inline]] inline Engine::Fast Engine::told(const Peer& peer) const noexcept {
   transport::Policy::light_barrier();  // [asleep]
-  return peer->tells_always || waiters_ != 0 || peer->credits->is_cold() ? Fast::tell : Fast::done;
+  return peer.tells_always || waiters_ != 0 || peer.credits->is_cold() ? Fast::tell : Fast::done;
+}
+
+[[gnu::always_inline]] inline Engine::Fast Engine::try_notify(Rank rank,
+                                                              std::uint64_t remote) noexcept {
+  if (rank >= size_) return Fast::no;
+  Peer* peer = peers_[rank].get();
+  if (peer == nullptr || !peer->has_runway()) return Fast::no;
+  peer->tx.line(0).words[2].set(remote);
+  peer->tx.publish(wire::encode(wire::Kind::put, 8, 0), 1);
+  ++events_free_;  // the runway has taken one for each of its lines
+  return told(*peer);
 }
 
 // A put of one line with an 8-byte id and at most kLineRoom bytes, whatever its tag.
@@ -357,7 +378,8 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
       state = streaming ? peer->rx.peek() : LineConsumer::State::empty;
     if (state == LineConsumer::State::record && !taker.full()) return false;  // another kind
     peer->last_hit = turn_;
-    empty_polls_ = empty_turns_ = 0;
+    empty_polls_ = 0;
+    news_came();
     if (peer->owes_credit()) publish_credits(*peer);
     return true;
   }

@@ -24,7 +24,10 @@ ph_status Engine::probe(Taker& taker) {
   progress(taker.full() ? nullptr : &taker);  // peers are served whatever we take
   if (!local_ready_.empty() && !taker.full() && (taker.query.kinds & PH_LOCAL) != 0)
     take_events(taker, PH_LOCAL);
-  empty_turns_ = taker.count != 0 ? 0 : empty_turns_ + 1;
+  if (taker.count != 0)
+    news_came();
+  else
+    ++empty_turns_;
   return PH_OK;
 }
 

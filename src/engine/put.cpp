@@ -38,7 +38,7 @@ ph_status Engine::check_put(Rank rank, const ph_put_args& args) {
   return check_ids("put", rank, args.local, args.remote);
 }
 
-// The receiver or a thread of ours wants to be told of what try_put_u64() did.
+// The receiver or a thread of ours wants to be told of what the fast path did.
 void Engine::finish_put(Rank rank) noexcept {
   nudge(*peers_[rank]);
   if (waiters_ != 0) news();
@@ -59,6 +59,20 @@ ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target, ph
   args.target = target;
   args.local = {&ids.local, sizeof ids.local};
   args.remote = {&ids.remote, sizeof ids.remote};
+  return put(rank, args);
+}
+
+ph_status Engine::notify(Rank rank, std::uint64_t remote) {
+  Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
+  if (peer != nullptr && !peer->has_runway() && grant_runway(*peer)) {
+    const Fast fast = try_notify(rank, remote);
+    if (fast == Fast::tell) finish_put(rank);
+    if (fast != Fast::no) return PH_OK;
+  }
+  ph_put_args args{};
+  args.size = sizeof args;
+  args.remote = {&remote, sizeof remote};
+  args.flags = PH_NO_LCE;
   return put(rank, args);
 }
 
