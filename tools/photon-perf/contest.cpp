@@ -12,8 +12,7 @@
 namespace photon::perf {
 namespace {
 
-constexpr int kRepetitions = 4;
-constexpr int kAttempts = 4;
+constexpr std::uint64_t kPingTrips = 10 * kBatch;
 constexpr std::size_t kFinalists = 2;          // limit forms kept after the first repetition
 constexpr double kUnsteady = 0.20;             // change of the ping-pong that spoils a row
 constexpr double kRunTarget_ns = 25e6;         // of one run of one program
@@ -21,6 +20,19 @@ constexpr std::uint64_t kFirstCount = kBatch;  // of the run that finds the spee
 constexpr std::uint64_t kCountMax = 50'000'000;
 constexpr double kNear_ns = 130;    // below: neighbouring cores
 constexpr double kSwitch_ns = 900;  // above: the ranks share a core, or lost it meanwhile
+
+// Where a rank shares its processor every trip may last a time slice, so that a few iterations must
+// mean little work in all.
+struct Effort {
+  int repetitions = 4;
+  int attempts = 4;
+  std::uint64_t ping_trips = kPingTrips;
+};
+
+Effort effort_for(std::uint64_t iterations) {
+  if (iterations == 0 || iterations >= kBatch) return {};
+  return {1, 1, iterations};
+}
 
 struct Contender {
   const Entry* entry;
@@ -82,15 +94,16 @@ Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
   Contender ours{&contest.ours, 0, {}, 0};
   if (ours.entry->run) ours.count = calibrate(team, *ours.entry, iterations);
   Verdict verdict;
-  verdict.ping_before_ns = ping_pong_ns(team);
-  for (int repetition = 0; repetition < kRepetitions; ++repetition) {
+  const auto effort = effort_for(iterations);
+  verdict.ping_before_ns = ping_pong_ns(team, effort.ping_trips);
+  for (int repetition = 0; repetition < effort.repetitions; ++repetition) {
     for (auto& limit : limits) run_once(limit, contest);
     if (ours.entry->run) run_once(ours, contest);
     for (auto& limit : limits) run_once(limit, contest);
     if (ours.entry->run) run_once(ours, contest);  // as many chances for ours as for a limit
     if (repetition == 0) keep_finalists(team, limits, contest.unit);
   }
-  verdict.ping_after_ns = ping_pong_ns(team);
+  verdict.ping_after_ns = ping_pong_ns(team, effort.ping_trips);
   verdict.iterations = ours.entry->run || limits.empty() ? ours.count : limits.front().count;
   verdict.ours = std::move(ours.best);
   for (auto& limit : limits) {
@@ -117,7 +130,7 @@ std::string state_of(double ping_ns) {
 
 Verdict compete(Team& team, const Contest& contest, std::uint64_t iterations) {
   Verdict verdict;
-  for (int tries = 0; tries < kAttempts; ++tries) {
+  for (int tries = 0; tries < effort_for(iterations).attempts; ++tries) {
     verdict = attempt(team, contest, iterations);
     if (team.agree(is_steady(verdict) ? 1 : 0) == 1) break;
   }

@@ -43,7 +43,8 @@ struct Verdict {
   double ping_after_ns = 0;
 };
 
-// `iterations` 0: chosen so that the row takes about a second.
+// `iterations` 0: chosen so that the row takes about a second. A handful of them, on the other
+// hand, asks whether it works, not how fast: one repetition, and nothing is measured again.
 Verdict compete(Team& team, const Contest& contest, std::uint64_t iterations);
 
 // The row of a verdict, with the state of the machine in its note.

@@ -17,9 +17,10 @@ Job::Job(const Options& options) {
   config.options_count = options.transport.empty() ? 0 : 1;
   ph_error error{};
   const ph_status status = ph_context_create(&config, &context_, &error);
-  if (status != PH_OK) {
-    throw Failure(fmt::format("cannot join the job: {} ({})", error.text, ph_status_text(status)));
-  }
+  if (status == PH_OK) return;
+  const auto text = fmt::format("cannot join the job: {} ({})", error.text, ph_status_text(status));
+  if (status == PH_ERR_CONFIG) throw CommonFailure(text);  // all have the same settings
+  throw Failure(text);
 }
 
 Job::~Job() { ph_context_destroy(context_); }

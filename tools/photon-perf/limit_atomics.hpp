@@ -38,11 +38,19 @@ inline void keep_stores() noexcept { std::atomic_signal_fence(std::memory_order_
 
 inline void relax_processor() noexcept { __builtin_ia32_pause(); }
 
-// Spin until `reached(value)`. On a processor shared with the peer the spin would last a whole
-// time slice, hence the yield after far more turns than any cache line takes.
+// Turns before a spin yields. Where both ranks have one processor between them a spin would last a
+// whole time slice, hence a yield after far more turns than any cache line takes. Elsewhere a yield
+// only gives the processor to strangers: the library does not do that either.
+inline const int kPatienceTurns = [] {
+  cpu_set_t allowed;
+  const bool alone =
+      sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == 1;
+  return alone ? 20'000 : 20'000'000;
+}();
+
+// Spin until `reached(value)`.
 template <SpinForm form, class Reached>
 void spin_until(const SharedWord& word, Reached reached) noexcept {
-  constexpr int kPatienceTurns = 20'000;
   for (;;) {
     for (int turn = 0; turn < kPatienceTurns; ++turn) {
       if constexpr (form == SpinForm::relaxed) {

@@ -72,13 +72,15 @@ Outcome window_stream(Team& team, const Buffers& buffers, std::uint64_t count, C
 
 Outcome mapped_stream(Team& team, const Buffers& buffers, std::uint64_t count) {
   const auto size_bytes = buffers.size_bytes;
-  auto* const window = team.data().data();
+  std::array<std::byte*, kWindow> to = buffers.mapped_landing;
+  std::array<std::byte*, kWindow> from = buffers.landing;
+  for (std::size_t slot = 0; slot < kWindow && !buffers.is_mapped; ++slot) {
+    to[slot] = from[slot] = team.data().data() + slot * size_bytes;
+  }
   return window_stream(
       team, buffers, count,
-      [&](std::size_t slot) {
-        std::memcpy(window + slot * size_bytes, buffers.source, size_bytes);
-      },
-      [&](std::size_t slot) { return checksum_of(window + slot * size_bytes, size_bytes); });
+      [&](std::size_t slot) { std::memcpy(to[slot], buffers.source, size_bytes); },
+      [&](std::size_t slot) { return checksum_of(from[slot], size_bytes); });
 }
 
 Outcome cma_stream(Team& team, const Buffers& buffers, std::uint64_t count) {
@@ -157,8 +159,7 @@ Outcome fetch_stream(Team& team, const Buffers& buffers, std::uint64_t count, Fe
 }
 
 Outcome mapped_fetch(Team& team, const Buffers& buffers, std::uint64_t count) {
-  const auto* const shared = team.data().data();
-  if (team.index() == 1) std::memcpy(team.data().data(), buffers.source, buffers.size_bytes);
+  const auto* const shared = expose_source(team, buffers);
   return fetch_stream(team, buffers, count, [&](std::size_t slot) {
     std::memcpy(buffers.landing[slot], shared, buffers.size_bytes);
   });

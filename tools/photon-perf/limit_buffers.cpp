@@ -4,9 +4,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "checksum.hpp"
 #include "failure.hpp"
 #include "limits.hpp"
+#include "shared_file.hpp"
 
 namespace photon::perf {
 namespace {
@@ -16,6 +19,8 @@ struct Card {
   std::array<std::uint64_t, kWindow> landing;
   std::uint64_t checksum;
   pid_t pid;
+  FilePlace source_place;
+  std::array<FilePlace, kWindow> landing_place;
 };
 
 }  // namespace
@@ -24,18 +29,35 @@ void introduce(Team& team, Buffers& buffers) {
   // Where Yama restricts ptrace to descendants, a rank must let its peers in. Elsewhere: EINVAL.
   (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   Card mine{};
+  const Mappings mappings;
+  mine.source_place = mappings.file_of(buffers.source);
   mine.source = reinterpret_cast<std::uint64_t>(buffers.source);
   for (std::size_t i = 0; i < kWindow; ++i) {
     mine.landing[i] = reinterpret_cast<std::uint64_t>(buffers.landing[i]);
+    mine.landing_place[i] = mappings.file_of(buffers.landing[i]);
   }
   mine.checksum = checksum_of(buffers.source, buffers.size_bytes);
   mine.pid = getpid();
   team.exchange(mine);
   const auto theirs = team.card_of<Card>(team.other());
   buffers.peer_source = theirs.source;
+  buffers.mapped_source = mappings.here(theirs.source_place, buffers.size_bytes);
+  for (std::size_t i = 0; i < kWindow; ++i) {
+    buffers.mapped_landing[i] = mappings.here(theirs.landing_place[i], buffers.size_bytes);
+  }
   buffers.peer_landing = theirs.landing;
   buffers.peer_checksum = theirs.checksum;
   buffers.peer_pid = theirs.pid;
+  bool is_mapped = buffers.mapped_source != nullptr;
+  for (const auto* landing : buffers.mapped_landing) is_mapped = is_mapped && landing != nullptr;
+  buffers.is_mapped = team.agree(is_mapped ? 1 : 0) == 1;
+}
+
+const std::byte* expose_source(Team& team, const Buffers& buffers) {
+  if (buffers.is_mapped) return buffers.mapped_source;
+  auto* const shared = team.data().data();
+  if (team.index() == 1) std::memcpy(shared, buffers.source, buffers.size_bytes);
+  return shared;
 }
 
 void expect_checksum(const Buffers& buffers, std::uint64_t sum, std::uint64_t messages) {

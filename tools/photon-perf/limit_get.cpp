@@ -14,17 +14,15 @@ template <class Get, class Serve>
 Outcome get_batches(Team& team, const Buffers& buffers, std::uint64_t gets, Get get, Serve serve) {
   if (team.index() == 0) {
     for (auto& lone : team.area().ping) lone.line.flag.store_release(0);
-  } else {
-    std::memcpy(team.data().data(), buffers.source, buffers.size_bytes);
   }
   team.barrier();
   Outcome outcome;
   const auto batches = batches_for(gets);
   std::uint64_t sequence = 0;
   std::uint64_t sum = 0;
-  for (std::uint64_t batch = 0; batch < batches; ++batch) {
+  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
     const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < kBatch; ++i) {
+    for (std::uint64_t i = 0; i < batches.each; ++i) {
       ++sequence;
       if (team.index() == 1) {
         serve(sequence);
@@ -34,9 +32,10 @@ Outcome get_batches(Team& team, const Buffers& buffers, std::uint64_t gets, Get 
       }
     }
     const auto elapsed_ns = static_cast<double>(now_ns() - start_ns);
-    if (team.index() == 0) outcome.batches_ns.push_back(elapsed_ns / kBatch);
+    if (team.index() == 0)
+      outcome.batches_ns.push_back(elapsed_ns / static_cast<double>(batches.each));
   }
-  if (team.index() == 0) expect_checksum(buffers, sum, batches * kBatch);
+  if (team.index() == 0) expect_checksum(buffers, sum, batches.total());
   team.barrier();
   return outcome;
 }
@@ -76,8 +75,9 @@ Outcome fetch_and_notice(Team& team, const Buffers& buffers, std::uint64_t gets,
 std::vector<Entry> get_latency_limits(Team& team, const Buffers& buffers, MemoryKind kind) {
   if (kind == MemoryKind::alloc) {
     return {{"copy-in + notice", [&](std::uint64_t count) {
+               const auto* const shared = expose_source(team, buffers);
                return fetch_and_notice(team, buffers, count, [&] {
-                 std::memcpy(buffers.landing[0], team.data().data(), buffers.size_bytes);
+                 std::memcpy(buffers.landing[0], shared, buffers.size_bytes);
                });
              }}};
   }

@@ -24,11 +24,13 @@ Outcome ping_pong(Team& team, std::uint64_t round_trips, Round round) {
   team.barrier();
   Outcome outcome;
   std::uint64_t sequence = 0;
-  for (std::uint64_t batch = batches_for(round_trips); batch > 0; --batch) {
+  const auto batches = batches_for(round_trips);
+  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
     const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < kBatch; ++i) round(++sequence);
+    for (std::uint64_t i = 0; i < batches.each; ++i) round(++sequence);
     const auto elapsed_ns = static_cast<double>(now_ns() - start_ns);
-    if (team.index() == 0) outcome.batches_ns.push_back(elapsed_ns / (2 * kBatch));
+    if (team.index() == 0)
+      outcome.batches_ns.push_back(elapsed_ns / static_cast<double>(2 * batches.each));
   }
   team.barrier();
   return outcome;
@@ -56,7 +58,7 @@ Outcome two_line(Team& team, const Buffers& buffers, std::uint64_t round_trips) 
     receive(sequence);
     if (!first) send(sequence);
   });
-  expect_checksum(buffers, sum, batches_for(round_trips) * kBatch);
+  expect_checksum(buffers, sum, batches_for(round_trips).total());
   return outcome;
 }
 
@@ -92,7 +94,7 @@ Outcome put_and_flag(Team& team, const Buffers& buffers, std::uint64_t round_tri
     receive(sequence);
     if (!first) send(sequence);
   });
-  expect_checksum(buffers, sum, batches_for(round_trips) * kBatch);
+  expect_checksum(buffers, sum, batches_for(round_trips).total());
   return outcome;
 }
 
@@ -120,13 +122,12 @@ Entry in_place(Team& team, const Buffers& buffers) {
 
 }  // namespace
 
-double ping_pong_ns(Team& team) {
-  constexpr std::uint64_t kRoundTrips = 10 * kBatch;
+double ping_pong_ns(Team& team, std::uint64_t round_trips) {
   const Buffers empty;
   double best_ns = 0;
   for (const auto& entry : latency_limits(team, empty)) {
     for (int i = 0; i < 3; ++i) {
-      const auto latency = summarize(entry.run(kRoundTrips).batches_ns);
+      const auto latency = summarize(entry.run(round_trips).batches_ns);
       if (latency && (best_ns == 0 || latency->p50_ns < best_ns)) best_ns = latency->p50_ns;
     }
   }

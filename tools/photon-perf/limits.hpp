@@ -24,25 +24,39 @@ struct Buffers {
   std::array<std::byte*, kWindow> landing{};  // where messages land on this side
   std::uint64_t peer_source = 0;              // in the peer's addresses
   std::array<std::uint64_t, kWindow> peer_landing{};
+  // The same two in this process, where the library has mapped them. The flag is about those of
+  // index 1 in index 0, which is the side that copies; both sides have it.
+  bool is_mapped = false;
+  std::byte* mapped_source = nullptr;
+  std::array<std::byte*, kWindow> mapped_landing{};
   pid_t peer_pid = 0;
   std::size_t size_bytes = 0;
   std::uint64_t peer_checksum = 0;  // of the peer's source: what this side must find
 };
 
-// Fill the peer's half. Both members call it when their own half, contents included, stands.
+// Fill the peer's half. Both members call it when their own half, contents included, stands, and
+// when the library has connected them: it maps the peer's memory then.
 void introduce(Team& team, Buffers& buffers);
+
+// Where index 0 reads the source of index 1: in place if it is mapped, else in the shared block,
+// where index 1 copies it. Both call it, and meet before index 0 reads.
+const std::byte* expose_source(Team& team, const Buffers& buffers);
 
 // Throws Failure if the sum of `messages` messages is not what the peer sent.
 void expect_checksum(const Buffers& buffers, std::uint64_t sum, std::uint64_t messages);
 
 // One way of a two-line ping-pong now, best spin form: the state of the machine.
-double ping_pong_ns(Team& team);
+double ping_pong_ns(Team& team, std::uint64_t round_trips);
 
 // Latency of a message, one way: ping-pong with the bytes in the flag's line up to 32 bytes, else
 // put+flag with copy-out.
 std::vector<Entry> latency_limits(Team& team, const Buffers& buffers);
 // put+flag whose receiver reads where the bytes landed: less work than copy-out, for comparison.
 std::vector<Entry> in_place_limits(Team& team, const Buffers& buffers);
+// The next four: from and to the very buffers that ours uses where the peer's are mapped here, else
+// through the shared block. It matters: on some processors a copy between addresses that agree in
+// their last twelve bits, as those of two blocks on page borders do, runs at less than half speed.
+//
 // Latency of a get: the caller copies in and leaves a notice; from the heap also by
 // process_vm_readv, and by asking the owner for a copy.
 std::vector<Entry> get_latency_limits(Team& team, const Buffers& buffers, MemoryKind kind);

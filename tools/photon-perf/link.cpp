@@ -41,6 +41,7 @@ Link::Link(Bench& bench, Team& team, Shape shape)
     buffers_.landing[slot] = landing(slot % shape.slots);
   }
   fill_pattern(source_.data(), shape.size_bytes, team.index() + 1);
+  meet();
   introduce(team, buffers_);
 
   struct Card {
@@ -51,6 +52,16 @@ Link::Link(Bench& bench, Team& team, Shape shape)
   const auto theirs = team.card_of<Card>(team.other());
   peer_source_ = theirs.source;
   peer_landing_ = theirs.landing;
+}
+
+// One message each way: paths are made at first contact. A reply, so that none is still under way
+// when its sender stops probing.
+void Link::meet() {
+  const auto greet = [&] { inbox_.post([&] { return notify(0); }, "making contact"); };
+  team_->barrier();  // nobody probes for the row before any more
+  if (team_->index() == 0) greet();
+  inbox_.await_remote();
+  if (team_->index() != 0) greet();
 }
 
 std::string Link::put_mode() const {

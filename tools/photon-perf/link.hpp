@@ -46,6 +46,13 @@ class Link {
     return ph_get_u64(job_->context(), peer(), {landing(slot), shape_.size_bytes},
                       ph_at(&peer_source_, 0), ids);
   }
+  // Both sides call it when each has been told all it waited for. A message that was accepted may
+  // still be queued in its sender, and leaves only while that one probes: so it probes until then.
+  void part() {
+    team_->barrier_while([this] {
+      inbox_.poll([](const ph_completion&) { throw Failure("a remote id arrived out of turn"); });
+    });
+  }
   ph_status notify(std::uint64_t id) const noexcept {
     return ph_notify(job_->context(), peer(), id);
   }
@@ -55,6 +62,8 @@ class Link {
   std::string transport() const { return job_->path_to(peer()).transport; }
 
  private:
+  void meet();
+
   Job* job_;
   Team* team_;
   Shape shape_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <vector>
 
 #include "failure.hpp"
@@ -40,32 +41,28 @@ SharedBlock share_block(Job& job, const Options& options) {
 
 void require_ranks(const Question& question, const Job& job) {
   if (job.size() > kMaxTeam) {
-    throw Failure(fmt::format("{} ranks: photon-perf measures at most {}", job.size(), kMaxTeam));
+    throw CommonFailure(
+        fmt::format("{} ranks: photon-perf measures at most {}", job.size(), kMaxTeam));
   }
   if (job.size() >= question.ranks_min) return;
-  throw Failure(fmt::format(
+  throw CommonFailure(fmt::format(
       "{} needs at least {} ranks, this job has {}: start it as "
       "photonrun -n {} photon-perf {}",
       question.name, question.ranks_min, job.size(), question.ranks_min, question.name));
 }
 
-void run(const Options& options) {
+void run(std::optional<Job>& place, const Options& options) {
   const Processors processors;
   const auto& question = *find_question(options.question);
-  Job job(options);
-  try {
-    require_ranks(question, job);
-  } catch (const Failure&) {
-    if (job.rank() == 0) throw;
-    return;  // one voice is enough
-  }
+  auto& job = place.emplace(options);
+  require_ranks(question, job);
+  Report report(job.rank() == 0, options.json_path);
   auto block = share_block(job, options);
   processors.bind(job.rank());
-  Report report(job.rank() == 0);
   Bench bench{job, block, processors, options, report};
   question.ask(bench);
   Team(block, Team::Scope::job, job.rank(), job.size()).barrier_asleep();
-  report.write_json(options.json_path);
+  report.write_json();
   job.finish();
 }
 
@@ -75,10 +72,14 @@ void run(const Options& options) {
 int main(int argc, char** argv) {
   const auto parsed = photon::perf::parse_options(argc, argv);
   if (!parsed.options) return parsed.exit_status;
+  // Outlives the message: peers fail when this rank leaves, and that ends the job.
+  std::optional<photon::perf::Job> job;
   try {
-    photon::perf::run(*parsed.options);
+    photon::perf::run(job, *parsed.options);
     return 0;
   } catch (const std::exception& failure) {
+    const bool is_common = dynamic_cast<const photon::perf::CommonFailure*>(&failure) != nullptr;
+    if (is_common && !photon::perf::is_speaker()) return 0;
     std::fflush(stdout);
     fmt::print(stderr, "photon-perf: {}\n", failure.what());
     return 1;

@@ -1,9 +1,11 @@
 #include "options.hpp"
 
 #include <fmt/core.h>
+#include <photon/launch.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstdlib>
 
 #include "failure.hpp"
 #include "questions.hpp"
@@ -12,6 +14,7 @@ namespace photon::perf {
 namespace {
 
 constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 30;
+constexpr std::uint64_t kIterationsMax = 1'000'000'000'000;
 
 std::uint64_t parse_size(std::string_view text) {
   std::uint64_t value = 0;
@@ -46,7 +49,20 @@ std::string footer() {
          "docs/benchmarks.md says what each limit is.\n";
 }
 
+void require_sizes(const Question& question, const std::vector<std::uint64_t>& sizes) {
+  for (const auto size_bytes : sizes) {
+    if (size_bytes >= question.size_min_bytes) continue;
+    throw Failure(fmt::format("--sizes: {} bytes; {} needs at least {}", size_bytes, question.name,
+                              question.size_min_bytes));
+  }
+}
+
 }  // namespace
+
+bool is_speaker() noexcept {
+  const char* const rank = std::getenv(PH_LAUNCH_RANK_VARIABLE);
+  return rank == nullptr || std::string_view(rank) == "0";
+}
 
 std::string_view text_of(MemoryKind kind) noexcept {
   return kind == MemoryKind::alloc ? "alloc" : "malloc";
@@ -72,7 +88,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--sizes", sizes, "Message sizes in bytes, e.g. 8,64,4K,1M");
   app.add_option("--iterations", options.iterations,
                  "Operations a measurement; without it a row takes about a second")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::uint64_t{1}, kIterationsMax));
   app.add_option("--memory", memory,
                  "Memory of the messages: ph_alloc (the default), or the heap, registered")
       ->check(CLI::IsMember({"alloc", "malloc"}));
@@ -82,13 +98,16 @@ ParsedOptions parse_options(int argc, char** argv) {
     app.parse(argc, argv);
     options.memory = memory == "alloc" ? MemoryKind::alloc : MemoryKind::malloc;
     if (!sizes.empty()) options.sizes = parse_sizes(sizes);
-    if (find_question(options.question) == nullptr) {
+    const auto* question = find_question(options.question);
+    if (question == nullptr) {
       throw Failure(
           fmt::format("there is no question '{}'; see photon-perf --help", options.question));
     }
+    require_sizes(*question, options.sizes);
   } catch (const CLI::ParseError& error) {
-    return {std::nullopt, app.exit(error)};
+    return {std::nullopt, is_speaker() ? app.exit(error) : 0};
   } catch (const Failure& failure) {
+    if (!is_speaker()) return {std::nullopt, 0};
     fmt::print(stderr, "photon-perf: {}\n", failure.what());
     return {std::nullopt, 2};
   }

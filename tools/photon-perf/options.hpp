@@ -13,6 +13,9 @@ namespace photon::perf {
 enum class MemoryKind : std::uint8_t { alloc, malloc };
 std::string_view text_of(MemoryKind kind) noexcept;
 
+// Is this the rank that speaks for the job, or no part of one? Known before there is a context.
+bool is_speaker() noexcept;
+
 struct Options {
   std::string question;
   std::vector<std::uint64_t> sizes;  // empty: the question's own
@@ -26,7 +29,7 @@ struct Options {
 std::vector<std::uint64_t> parse_sizes(std::string_view text);
 
 // Options for the program, or the exit status with which to end at once (help, bad arguments; the
-// text was printed).
+// text was printed). All ranks read the same line: only the speaker prints and fails.
 struct ParsedOptions {
   std::optional<Options> options;
   int exit_status = 0;

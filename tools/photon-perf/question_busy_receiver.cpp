@@ -53,7 +53,7 @@ Outcome put_each(Link& link, std::uint64_t count) {
     outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns));
     while (replies == 0) link.inbox().poll(reply);
   }
-  link.team().barrier();
+  link.part();
   return outcome;
 }
 

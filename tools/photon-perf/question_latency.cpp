@@ -11,7 +11,6 @@ void ask_one_way(Bench& bench, std::uint64_t size_bytes) {
   Contest contest;
   contest.size_bytes = size_bytes;
   contest.limits = latency_limits(team, link.buffers());
-  ping_pong(link, kBatch);  // contact first: the mode depends on the path
   contest.ours = {link.put_mode(), [&](std::uint64_t count) { return ping_pong(link, count); }};
   const auto verdict = compete(team, contest, bench.options.iterations);
   bench.report.add(row_of(bench, contest, verdict, link));

@@ -83,7 +83,7 @@ void ask_ledger_full(Bench& bench) {
   } else {
     receive_with_naps(link, limit);
   }
-  team.barrier();
+  link.part();
   const auto grown_bytes =
       peak_resident_bytes() - std::min(peak_resident_bytes(), peak_before_bytes);
   Row row;

@@ -58,8 +58,8 @@ Row empty_row(const Bench& bench) {
 void measure_floods(Bench& bench, Team& crew, std::uint64_t messages) {
   Flood flood(bench.job, crew);
   const auto ranks = bench.job.size();
-  flood_rate(bench, crew, flood, 2, kWarmupMessages);
-  flood_rate(bench, crew, flood, ranks, kWarmupMessages);
+  flood_rate(bench, crew, flood, 2, std::min(messages, kWarmupMessages));
+  flood_rate(bench, crew, flood, ranks, std::min(messages, kWarmupMessages));
   double two = 0;
   double all = 0;
   for (int repetition = 0; repetition < kRepetitions; ++repetition) {

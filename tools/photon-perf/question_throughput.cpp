@@ -33,7 +33,6 @@ void ask_put_rate(Bench& bench) {
   contest.unit = Unit::per_second;
   contest.size_bytes = kWordBytes;
   contest.limits = rate_limits(team);
-  put_stream(link, kRingSlots, kCreditInterval);
   contest.ours = {link.put_mode(),
                   [&](std::uint64_t count) { return put_stream(link, count, kCreditInterval); }};
   const auto verdict = compete(team, contest, bench.options.iterations);
@@ -50,7 +49,6 @@ void ask_put_bandwidth(Bench& bench) {
     contest.unit = Unit::megabytes_per_second;
     contest.size_bytes = size_bytes;
     contest.limits = put_bandwidth_limits(team, link.buffers(), bench.options.memory);
-    put_stream(link, kWindow, 1);
     contest.ours = {link.put_mode(),
                     [&](std::uint64_t count) { return put_stream(link, count, 1); }};
     const auto verdict = compete(team, contest, bench.options.iterations);

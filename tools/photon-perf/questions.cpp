@@ -4,20 +4,20 @@ namespace photon::perf {
 namespace {
 
 constexpr Question kQuestions[] = {
-    {"limits", "what the machine can do without the library", 2, ask_limits},
-    {"notify-latency", "one way of a message without bytes", 2, ask_notify_latency},
-    {"put-latency", "one way of a put whose remote id triggers the reply", 2, ask_put_latency},
-    {"get-latency", "from the call to the bytes read", 2, ask_get_latency},
-    {"put-rate", "8-byte puts a second, both ids probed", 2, ask_put_rate},
-    {"put-bandwidth", "bytes a second, read by the receiver", 2, ask_put_bandwidth},
-    {"get-bandwidth", "bytes a second, read by the caller", 2, ask_get_bandwidth},
-    {"idle-peers", "what 16, 64 and 128 silent ranks add to put-latency", 2, ask_idle_peers},
-    {"first-message", "a message from a rank that was silent for long", 3, ask_first_message},
-    {"oversubscribe", "all pairs on few processors, and dependent rounds", 3, ask_oversubscribe},
-    {"waiting", "processor time of a rank asleep in ph_wait", 2, ask_waiting},
-    {"memory", "bytes a peer costs before and after first contact", 2, ask_memory},
-    {"busy-receiver", "a put to a rank that computes between its probes", 2, ask_busy_receiver},
-    {"ledger-full", "a sender that never stops, a receiver that sleeps", 2, ask_ledger_full},
+    {"limits", "what the machine can do without the library", 2, 0, ask_limits},
+    {"notify-latency", "one way of a message without bytes", 2, 0, ask_notify_latency},
+    {"put-latency", "one way of a put whose remote id triggers the reply", 2, 0, ask_put_latency},
+    {"get-latency", "from the call to the bytes read", 2, 1, ask_get_latency},
+    {"put-rate", "8-byte puts a second, both ids probed", 2, 0, ask_put_rate},
+    {"put-bandwidth", "bytes a second, read by the receiver", 2, 1, ask_put_bandwidth},
+    {"get-bandwidth", "bytes a second, read by the caller", 2, 1, ask_get_bandwidth},
+    {"idle-peers", "what 16, 64 and 128 silent ranks add to put-latency", 2, 0, ask_idle_peers},
+    {"first-message", "a message from a rank that was silent for long", 3, 0, ask_first_message},
+    {"oversubscribe", "all pairs on few processors, and dependent rounds", 3, 0, ask_oversubscribe},
+    {"waiting", "processor time of a rank asleep in ph_wait", 2, 0, ask_waiting},
+    {"memory", "bytes a peer costs before and after first contact", 2, 0, ask_memory},
+    {"busy-receiver", "a put to a rank that computes between its probes", 2, 1, ask_busy_receiver},
+    {"ledger-full", "a sender that never stops, a receiver that sleeps", 2, 0, ask_ledger_full},
 };
 
 }  // namespace

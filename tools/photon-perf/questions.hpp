@@ -31,6 +31,7 @@ struct Question {
   std::string_view name;
   std::string_view help;
   std::uint32_t ranks_min;
+  std::uint64_t size_min_bytes;  // of a message
   Ask ask;
 };
 

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "failure.hpp"
@@ -66,7 +65,17 @@ void print_header() {
              "p50 ns", "p99 ns", "M/s", "MB/s", "limit", "ratio", "remarks");
 }
 
+[[noreturn]] void fail_to_write(const std::string& path) {
+  throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+}
+
 }  // namespace
+
+Report::Report(bool speaks, const std::string& json_path) : speaks_(speaks), json_path_(json_path) {
+  if (!speaks_ || json_path_.empty()) return;
+  json_.open(json_path_);
+  if (!json_) fail_to_write(json_path_);
+}
 
 void Report::add(Row row) {
   if (!speaks_) return;
@@ -89,16 +98,13 @@ void Report::say(std::string_view line) const {
   std::fflush(stdout);
 }
 
-void Report::write_json(const std::string& path) const {
-  if (!speaks_ || path.empty()) return;
+void Report::write_json() {
+  if (!json_.is_open()) return;
   auto array = nlohmann::ordered_json::array();
   for (const auto& row : rows_) array.push_back(json_of(row));
-  std::ofstream file(path);
-  file << array.dump(2) << '\n';
-  file.close();
-  if (!file) {
-    throw Failure(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  }
+  json_ << array.dump(2) << '\n';
+  json_.close();
+  if (!json_) fail_to_write(json_path_);
 }
 
 }  // namespace photon::perf

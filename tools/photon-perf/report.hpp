@@ -3,6 +3,7 @@
 // Owner: main.
 #pragma once
 
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,16 +30,20 @@ struct Row {
 
 class Report {
  public:
-  explicit Report(bool speaks) : speaks_(speaks) {}
+  // A `json_path` that is not empty is opened at once: that it cannot be written should be known
+  // before an hour of measurements, not after. Throws Failure.
+  Report(bool speaks, const std::string& json_path);
 
   void add(Row row);
   void say(std::string_view line) const;  // a remark under the rows
 
   // The array of objects of docs/benchmarks.md. Throws Failure if the file cannot be written.
-  void write_json(const std::string& path) const;
+  void write_json();
 
  private:
   bool speaks_;
+  std::string json_path_;
+  std::ofstream json_;
   std::vector<Row> rows_;
 };
 

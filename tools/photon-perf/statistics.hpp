@@ -2,6 +2,7 @@
 // Owner: none (values).
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,10 +26,17 @@ struct Outcome {
   double per_second = 0;
 };
 
-// Batches of a latency hold this many round trips: the clock costs nothing then.
+// Batches of a latency hold this many round trips: the clock costs nothing then. Who asks for fewer
+// gets a batch of those.
 inline constexpr std::uint64_t kBatch = 100;
-constexpr std::uint64_t batches_for(std::uint64_t round_trips) noexcept {
-  return round_trips < kBatch ? 1 : (round_trips + kBatch - 1) / kBatch;
+struct Batches {
+  std::uint64_t count;
+  std::uint64_t each;
+
+  constexpr std::uint64_t total() const noexcept { return count * each; }
+};
+constexpr Batches batches_for(std::uint64_t round_trips) noexcept {
+  return {(round_trips + kBatch - 1) / kBatch, std::clamp<std::uint64_t>(round_trips, 1, kBatch)};
 }
 
 // The unit of a row's own figure, and of its limit.

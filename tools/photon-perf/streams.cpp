@@ -116,20 +116,20 @@ Outcome ping_pong(Link& link, std::uint64_t round_trips) {
   const auto locals_before = link.inbox().locals();
   std::uint64_t sequence = 0;
   std::uint64_t sum = 0;
-  for (std::uint64_t batch = 0; batch < batches; ++batch) {
+  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
     const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < kBatch; ++i) {
+    for (std::uint64_t i = 0; i < batches.each; ++i) {
       ++sequence;
       if (first) send(link, sequence);
       sum += receive(link, sequence);
       if (!first) send(link, sequence);
     }
     const auto elapsed_ns = static_cast<double>(now_ns() - start_ns);
-    if (first) outcome.batches_ns.push_back(elapsed_ns / (2 * kBatch));
+    if (first) outcome.batches_ns.push_back(elapsed_ns / static_cast<double>(2 * batches.each));
   }
-  if (link.size_bytes() > 0) link.inbox().await_locals(locals_before + batches * kBatch);
-  expect_checksum(link.buffers(), sum, batches * kBatch);
-  link.team().barrier();
+  if (link.size_bytes() > 0) link.inbox().await_locals(locals_before + batches.total());
+  expect_checksum(link.buffers(), sum, batches.total());
+  link.part();
   return outcome;
 }
 
@@ -143,7 +143,7 @@ Outcome put_stream(Link& link, std::uint64_t count, std::size_t credit_interval)
   } else {
     receive_stream(link, count, credit_interval);
   }
-  link.team().barrier();
+  link.part();
   return outcome;
 }
 
@@ -151,20 +151,21 @@ Outcome get_each(Link& link, std::uint64_t count) {
   link.team().barrier();
   Outcome outcome;
   const auto batches = batches_for(count);
-  if (link.team().index() == 1) await_notices(link, batches * kBatch);
+  if (link.team().index() == 1) await_notices(link, batches.total());
   std::uint64_t sum = 0;
-  for (std::uint64_t batch = 0; link.team().index() == 0 && batch < batches; ++batch) {
+  for (std::uint64_t batch = 0; link.team().index() == 0 && batch < batches.count; ++batch) {
     const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < kBatch; ++i) {
+    for (std::uint64_t i = 0; i < batches.each; ++i) {
       const auto locals = link.inbox().locals();
       link.inbox().post([&] { return link.get(0, {i, i}); }, "getting");
       link.inbox().await_locals(locals + 1);
       sum += checksum_of(link.landing(0), link.size_bytes());
     }
-    outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) / kBatch);
+    outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) /
+                                 static_cast<double>(batches.each));
   }
-  if (link.team().index() == 0) expect_checksum(link.buffers(), sum, batches * kBatch);
-  link.team().barrier();
+  if (link.team().index() == 0) expect_checksum(link.buffers(), sum, batches.total());
+  link.part();
   return outcome;
 }
 
@@ -178,22 +179,27 @@ Outcome get_stream(Link& link, std::uint64_t count) {
     std::uint64_t posted = 0;
     std::uint64_t taken = 0;
     std::uint64_t sum = 0;
-    const auto post_into = [&](std::size_t slot) {
-      link.job().check(link.get(slot, {slot, slot}), "getting");
-      ++posted;
-    };
-    while (posted < std::min<std::uint64_t>(kWindow, count)) post_into(posted);
+    std::vector<std::size_t> free_slots;
+    for (std::size_t slot = kWindow; slot > 0; --slot) free_slots.push_back(slot - 1);
     while (taken < count) {
+      while (!free_slots.empty() && posted < count) {
+        const auto slot = free_slots.back();
+        const auto status = link.get(slot, {slot, slot});
+        if (status == PH_AGAIN) break;
+        link.job().check(status, "getting");
+        free_slots.pop_back();
+        ++posted;
+      }
       link.inbox().poll_each(Inbox::kCapacity, [&](const ph_completion& completion) {
         sum += checksum_of(link.landing(completion.id), link.size_bytes());
+        free_slots.push_back(completion.id);  // ids are slots: gets may end in any order
         ++taken;
-        if (posted < count) post_into(completion.id);  // ids are slots: gets may end in any order
       });
     }
     outcome.per_second = per_second_of(count, start_ns);
     expect_checksum(link.buffers(), sum, count);
   }
-  link.team().barrier();
+  link.part();
   return outcome;
 }
 

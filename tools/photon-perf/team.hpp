@@ -27,6 +27,12 @@ class Team {
 
   // Returns when all members called. Spins and yields: for a measurement about to start.
   void barrier() noexcept;
+  // The same, with `progress()` called between looks.
+  template <class Progress>
+  void barrier_while(Progress progress) {
+    const auto wanted = arrive();
+    while (meeting().generation.line.flag.load_acquire() != wanted) progress();
+  }
   // The same, asleep between looks: for members who wait while others measure.
   void barrier_asleep() noexcept;
 

@@ -1,0 +1,238 @@
+// photon-perf with tiny inputs: every question is answered, in the layout that others parse, with
+// figures that can be true; and what it cannot use it refuses in words.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "command.hpp"
+
+namespace photon::test {
+namespace {
+
+using nlohmann::json;
+
+const std::string kRun = PHOTON_BIN_DIR "/photonrun";
+const std::string kPerf = PHOTON_BIN_DIR "/photon-perf";
+
+std::string on_ranks(int ranks_count, const std::string& arguments) {
+  return kRun + " -n " + std::to_string(ranks_count) + " " + kPerf + " " + arguments;
+}
+
+// A file of this test's own, gone with it.
+class JsonFile {
+ public:
+  explicit JsonFile(const std::string& name)
+      : path_(std::filesystem::path(testing::TempDir()) / ("photon_perf_" + name + ".json")) {
+    std::filesystem::remove(path_);
+  }
+  ~JsonFile() { std::filesystem::remove(path_); }
+  JsonFile(const JsonFile&) = delete;
+  JsonFile& operator=(const JsonFile&) = delete;
+
+  [[nodiscard]] std::string path() const { return path_; }
+  [[nodiscard]] json contents() const { return json::parse(std::ifstream(path_)); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+json rows_of(int ranks_count, const std::string& arguments, const std::string& name) {
+  const JsonFile file(name);
+  const std::string line = on_ranks(ranks_count, arguments + " --json " + file.path() + " 2>&1");
+  const CommandResult result = run_command(line);
+  EXPECT_EQ(result.exit_status, 0) << line << "\n" << result.output;
+  return result.exit_status == 0 ? file.contents() : json::array();
+}
+
+std::set<std::string> keys_of(const json& object) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.insert(key);
+  return keys;
+}
+
+void expect_text_or_null(const json& row, const char* key) {
+  if (row.at(key).is_null()) return;
+  ASSERT_TRUE(row.at(key).is_string()) << key << " of " << row;
+  EXPECT_NE(row.at(key), "") << key << " of " << row;
+}
+
+void expect_number_or_null(const json& row, const char* key) {
+  if (row.at(key).is_null()) return;
+  ASSERT_TRUE(row.at(key).is_number()) << key << " of " << row;
+  const double figure = row.at(key);
+  EXPECT_TRUE(std::isfinite(figure) && figure >= 0 && figure < 1e15) << key << " of " << row;
+}
+
+void expect_latency(const json& row) {
+  const auto& latency = row.at("latency_ns");
+  if (latency.is_null()) return;
+  ASSERT_EQ(keys_of(latency), (std::set<std::string>{"min", "p50", "p99"})) << row;
+  for (const auto& figure : latency) ASSERT_TRUE(figure.is_number()) << row;
+  constexpr double kMinute_ns = 60e9;
+  EXPECT_GE(latency.at("min"), 0) << row;
+  EXPECT_LE(latency.at("min"), latency.at("p50")) << row;
+  EXPECT_LE(latency.at("p50"), latency.at("p99")) << row;
+  EXPECT_LT(latency.at("p99"), kMinute_ns) << row;
+}
+
+// The figure that a row's limit is the limit of.
+double figure_of(const json& row) {
+  if (!row.at("latency_ns").is_null()) return row.at("latency_ns").at("p50");
+  if (!row.at("bandwidth_MBps").is_null()) return row.at("bandwidth_MBps");
+  if (!row.at("rate_per_s").is_null()) return row.at("rate_per_s");
+  return row.at("size_bytes");  // of memory, where bytes are the answer
+}
+
+void expect_figure(const json& row) {
+  const bool may_be_none = row.at("question") == "memory" ||   // less than its pages show
+                           row.at("question") == "waiting" ||  // asleep all the time
+                           row.at("mode") == "first, less reply";
+  EXPECT_TRUE(figure_of(row) > 0 || may_be_none) << row;
+}
+
+void expect_limit(const json& row) {
+  ASSERT_EQ(row.at("limit").is_null(), row.at("limit_ratio").is_null()) << row;
+  if (row.at("limit").is_null()) return;
+  const double limit = row.at("limit");
+  const double ratio = row.at("limit_ratio");
+  ASSERT_GT(limit, 0) << row;
+  // Bytes are printed as whole ones: half a byte is the rounding of `memory`.
+  const double rounding = row.at("question") == "memory" ? 0.5 / limit : 1e-6 * ratio;
+  EXPECT_NEAR(ratio, figure_of(row) / limit, rounding + 1e-9) << row;
+}
+
+void expect_layout(const json& row, const std::string& question) {
+  const std::set<std::string> fields{"question",       "transport",  "mode",       "memory",
+                                     "size_bytes",     "iterations", "latency_ns", "rate_per_s",
+                                     "bandwidth_MBps", "limit",      "limit_ratio"};
+  ASSERT_TRUE(row.is_object()) << row;
+  ASSERT_EQ(keys_of(row), fields) << row;
+  EXPECT_EQ(row.at("question"), question);
+  for (const char* key : {"transport", "mode", "memory"}) expect_text_or_null(row, key);
+  for (const char* key : {"size_bytes", "iterations"}) {
+    EXPECT_TRUE(row.at(key).is_number_unsigned()) << key << " of " << row;
+  }
+  EXPECT_GT(row.at("iterations"), 0) << row;
+  for (const char* key : {"rate_per_s", "bandwidth_MBps", "limit", "limit_ratio"}) {
+    expect_number_or_null(row, key);
+  }
+  expect_latency(row);
+  expect_figure(row);
+  expect_limit(row);
+}
+
+struct Asked {
+  const char* question;
+  int ranks_count;
+  const char* options;
+  std::size_t rows_count;  // at least
+};
+
+class Perf : public testing::TestWithParam<Asked> {};
+
+std::string name_of(const testing::TestParamInfo<Asked>& asked) {
+  std::string name = asked.param.question;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+}
+
+TEST_P(Perf, answers_in_the_layout_that_others_parse) {
+  const auto& [question, ranks_count, options, rows_count] = GetParam();
+  const json rows = rows_of(ranks_count, std::string(question) + " " + options, question);
+  ASSERT_TRUE(rows.is_array());
+  EXPECT_GE(rows.size(), rows_count);
+  for (const auto& row : rows) expect_layout(row, question);
+}
+
+const Asked kQuestions[] = {
+    {"limits", 2, "--sizes 0,64,4K --iterations 10", 8},
+    {"notify-latency", 2, "--iterations 10", 1},
+    {"put-latency", 2, "--sizes 8,4K --iterations 10", 2},
+    {"get-latency", 2, "--sizes 8,4K --iterations 10", 2},
+    {"put-rate", 2, "--iterations 100", 1},
+    {"put-bandwidth", 2, "--sizes 4K,1M --iterations 4", 2},
+    {"get-bandwidth", 2, "--sizes 4K,1M --iterations 4", 2},
+    {"idle-peers", 4, "--iterations 10", 2},
+    {"first-message", 3, "--iterations 10", 3},
+    {"oversubscribe", 4, "--iterations 100", 4},
+    {"waiting", 2, "--iterations 20", 1},
+    {"memory", 3, "", 2},
+    {"busy-receiver", 2, "--sizes 64K --iterations 4", 1},
+    {"ledger-full", 2, "--iterations 10", 1},
+};
+
+INSTANTIATE_TEST_SUITE_P(questions, Perf, testing::ValuesIn(kQuestions), name_of);
+
+TEST(PerfHelp, names_every_question_of_these_tests_once_for_all_ranks) {
+  const CommandResult help = run_command(on_ranks(2, "--help"));
+  ASSERT_EQ(help.exit_status, 0);
+  std::size_t listed = 0;
+  for (std::size_t at = help.output.find(" or more)\n"); at != std::string::npos;
+       at = help.output.find(" or more)\n", at + 1)) {
+    ++listed;
+  }
+  EXPECT_EQ(listed, std::size(kQuestions)) << help.output;
+  for (const auto& asked : kQuestions) {
+    EXPECT_NE(help.output.find(std::string("\n  ") + asked.question + " "), std::string::npos)
+        << help.output;
+  }
+}
+
+TEST(PerfMemory, is_that_of_the_option) {
+  for (const std::string memory : {"alloc", "malloc"}) {
+    for (const std::string question : {"put-bandwidth", "get-bandwidth"}) {
+      const json rows = rows_of(2, question + " --sizes 64K --iterations 4 --memory " + memory,
+                                question + memory);
+      ASSERT_EQ(rows.size(), 1u);
+      EXPECT_EQ(rows[0].at("memory"), memory);
+      EXPECT_EQ(rows[0].at("size_bytes"), 65536);
+      EXPECT_EQ(rows[0].at("iterations"), 4);
+      EXPECT_EQ(rows[0].at("transport"), "shm");
+    }
+  }
+}
+
+struct Refused {
+  const char* arguments;
+  const char* named;  // in the message
+};
+
+TEST(PerfOptions, that_cannot_be_used_are_named_once_and_end_the_job) {
+  const Refused all[] = {
+      {"", "QUESTION is required"},
+      {"put-speed", "no question 'put-speed'"},
+      {"put-latency --sizes 8,8x", "'8x'"},
+      {"put-latency --sizes 8,,16", "--sizes"},
+      {"put-latency --sizes 2G", "'2G'"},
+      {"put-bandwidth --sizes 4K,0", "at least 1"},
+      {"put-latency --iterations 0", "--iterations"},
+      {"put-latency --iterations many", "--iterations"},
+      {"put-latency --memory stack", "--memory"},
+      {"put-latency --transport pigeon", "pigeon"},
+      {"put-latency --colour red", "--colour"},
+      {"put-latency --json /no/such/folder/x.json", "/no/such/folder/x.json"},
+      {"first-message", "photonrun -n 3 photon-perf first-message"},
+  };
+  for (const auto& [arguments, named] : all) {
+    const CommandResult result = run_command(on_ranks(2, arguments) + " 2>&1 >/dev/null");
+    EXPECT_NE(result.exit_status, 0) << arguments;
+    const std::size_t first = result.output.find(named);
+    ASSERT_NE(first, std::string::npos) << arguments << "\n" << result.output;
+    EXPECT_EQ(result.output.find(named, first + 1), std::string::npos) << result.output;
+  }
+}
+
+TEST(PerfAlone, says_how_it_wants_to_be_started) {
+  const CommandResult result = run_command(kPerf + " put-latency 2>&1");
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.output.find("photonrun -n 2 photon-perf put-latency"), std::string::npos)
+      << result.output;
+}
+
+}  // namespace
+}  // namespace photon::test
