@@ -26,6 +26,10 @@ function(photon_program kind name sources)
   set(target ${name})
   add_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE photon_flags)
+  if(PHOTON_SANITIZE)
+    # The library needs the C++ part of the sanitizers' run time, which a C link leaves out.
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+  endif()
   if(name STREQUAL "photonrun")
     # A launcher must run where the library does not, so it speaks the protocol on its own.
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -62,7 +62,8 @@ PH_API ph_status ph_context_create(const ph_config *config, ph_context **context
 /**
  * Leave the job: complete every accepted operation, tell the peers, release connections.
  * Effect:     no new operation is accepted; what was accepted is delivered, as long as its peers
- *             live and make progress, up to the setting `finalize_timeout_ms`. Needs no barrier.
+ *             live and make progress; a peer that takes nothing for `finalize_timeout_ms` is given
+ *             up. Needs no barrier.
  *             Completions not yet probed are discarded. ph_alloc() memory is released. Puts to a
  *             rank that had not yet answered our first contact are checked by that rank: finalize
  *             waits for its verdict, within the same time; none by then is no error.

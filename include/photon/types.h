@@ -38,27 +38,33 @@ enum {
  * What a call returns. Zero is success; positive values are no errors (nothing was lost, the
  * caller goes on); negative values are errors, and ph_last_error() says what, where and what to do.
  */
+#ifdef __cplusplus
+typedef enum ph_status
+    : int { /* any int may stand in it, as in C */
+#else
 typedef enum ph_status {
-  PH_OK = 0,
-  PH_AGAIN = 1,           /**< Nothing was started: probe, then call again. */
-  PH_TIMEOUT = 2,         /**< The time given ran out; nothing was lost. */
-  PH_ERR_ARGUMENT = -1,   /**< A null pointer, an unknown flag or kind, a contradiction. */
-  PH_ERR_RANK = -2,       /**< No such rank in this job. */
-  PH_ERR_KEY = -3,        /**< The key names no registration of that peer (wrong or stale). */
-  PH_ERR_RANGE = -4,      /**< The access leaves the registered region. */
-  PH_ERR_ACCESS = -5,     /**< The region does not grant this kind of access. */
-  PH_ERR_ID_SIZE = -6,    /**< An id is longer than the setting `max_cid_size`. */
-  PH_ERR_STATE = -7,      /**< No context, not initialised, or already finalized. */
-  PH_ERR_FORKED = -8,     /**< The context belongs to the parent process. */
-  PH_ERR_CONFIG = -9,     /**< A setting has a value that cannot be used. */
-  PH_ERR_MEMORY = -10,    /**< Out of memory, of arena space or of registration slots. */
-  PH_ERR_PEER = -11,      /**< The peer died or its connection broke. */
-  PH_ERR_DEPARTED = -12,  /**< The peer has finalized. */
-  PH_ERR_PROTOCOL = -13,  /**< The peer sent something malformed and was cut off. */
-  PH_ERR_SYSTEM = -14,    /**< A system call failed; the error carries its errno. */
-  PH_ERR_BOOTSTRAP = -15, /**< The job could not be formed (launcher, exchange, versions). */
-  PH_ERR_NOT_FOUND = -16  /**< The thing named does not exist here. */
-} ph_status;
+#endif
+            PH_OK = 0,
+            PH_AGAIN = 1,         /**< Nothing was started: probe, then call again. */
+            PH_TIMEOUT = 2,       /**< The time given ran out; nothing was lost. */
+            PH_ERR_ARGUMENT = -1, /**< A null pointer, an unknown flag or kind, a contradiction. */
+            PH_ERR_RANK = -2,     /**< No such rank in this job. */
+            PH_ERR_KEY = -3,    /**< The key names no registration of that peer (wrong or stale). */
+            PH_ERR_RANGE = -4,  /**< The access leaves the registered region. */
+            PH_ERR_ACCESS = -5, /**< The region does not grant this kind of access. */
+            PH_ERR_ID_SIZE = -6,   /**< An id is longer than the setting `max_cid_size`. */
+            PH_ERR_STATE = -7,     /**< No context, not initialised, or already finalized. */
+            PH_ERR_FORKED = -8,    /**< The context belongs to the parent process. */
+            PH_ERR_CONFIG = -9,    /**< A setting has a value that cannot be used. */
+            PH_ERR_MEMORY = -10,   /**< Out of memory, of arena space or of registration slots. */
+            PH_ERR_PEER = -11,     /**< The peer died or its connection broke. */
+            PH_ERR_DEPARTED = -12, /**< The peer has finalized. */
+            PH_ERR_PROTOCOL = -13, /**< The peer sent something malformed and was cut off. */
+            PH_ERR_SYSTEM = -14,   /**< A system call failed; the error carries its errno. */
+            PH_ERR_BOOTSTRAP =
+                -15, /**< The job could not be formed (launcher, exchange, versions). */
+            PH_ERR_NOT_FOUND = -16 /**< The thing named does not exist here. */
+    } ph_status;
 
 /** One line for a status, static storage, never null; "unknown status" for other numbers. */
 PH_API const char *ph_status_text(ph_status status);

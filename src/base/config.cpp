@@ -83,7 +83,8 @@ constexpr Field kFields[] = {
     number("max_regions", &Config::max_regions, {16, kMi, true},
            "Registrations that may exist at the same time."),
     number("finalize_timeout_ms", &Config::finalize_timeout_ms, {0, 1000000000},
-           "Longest that ph_finalize() waits for peers to take what was sent, in milliseconds."),
+           "Longest that ph_finalize() waits for a peer that takes nothing of what was sent, in "
+           "milliseconds."),
     number("unregister_timeout_ms", &Config::unregister_timeout_ms, {0, 1000000000},
            "Longest that ph_unregister() waits for copies under way, in milliseconds."),
     number("spin_us", &Config::spin_us, {0, 1000000},

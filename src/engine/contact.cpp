@@ -95,13 +95,25 @@ ph_status Engine::contact(Rank rank, Peer*& peer) {
 }
 
 Peer& Engine::make_peer(Rank rank) {
-  peers_[rank] = std::make_unique<Peer>();
-  Peer& peer = *peers_[rank];
-  peer.rank = rank;
-  contacted_.push_back(&peer);
-  local_ready_.reserve(contacted_.size());
-  stash_ready_.reserve(contacted_.size());
+  auto made = std::make_unique<Peer>();  // whatever may fail fails before the peer is known
+  made->rank = rank;
+  made->unchecked = std::make_unique<Unchecked[]>(config_.ring_lines);
+  Peer& peer = remember_peer(std::move(made));
   adopt_link(peer);
+  if (peer.regions != nullptr) peer.unchecked.reset();  // we check all keys
+  return peer;
+}
+
+// Later pushes to the lists of peers do not allocate.
+Peer& Engine::remember_peer(std::unique_ptr<Peer> made) {
+  const std::size_t count = contacted_.size() + 1;
+  for (auto* peers : {&contacted_, &hot_, &busy_})
+    if (peers->capacity() < count) peers->reserve(2 * count);
+  local_ready_.reserve(count);
+  stash_ready_.reserve(count);
+  contacted_.push_back(made.get());
+  Peer& peer = *made;
+  peers_[peer.rank] = std::move(made);
   return peer;
 }
 
@@ -248,11 +260,9 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   activity_ = true;
   if (rank >= size_) return;
   if (peers_[rank] == nullptr) {
-    peers_[rank] = std::make_unique<Peer>();
-    peers_[rank]->rank = rank;
-    contacted_.push_back(peers_[rank].get());
-    local_ready_.reserve(contacted_.size());
-    stash_ready_.reserve(contacted_.size());
+    auto made = std::make_unique<Peer>();
+    made->rank = rank;
+    remember_peer(std::move(made));
   }
   Peer& peer = *peers_[rank];
   while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {

@@ -127,6 +127,7 @@ class Engine final : private transport::Sink {
   // contact.cpp
   ph_status contact(Rank rank, Peer*& peer);
   Peer& make_peer(Rank rank);
+  Peer& remember_peer(std::unique_ptr<Peer> made);
   void adopt_link(Peer& peer);
   ph_status check_target(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
                          std::uint32_t access);
@@ -235,6 +236,8 @@ class Engine final : private transport::Sink {
   bool wait_for_copies(std::int64_t slot);
   ph_status take_back_all();
   void dismiss_waiters(LaneGuard& guard);
+  ph_status wait_until_sent(LaneGuard& guard, std::int64_t timeout_us);
+  static bool all_sent_to(const Peer& peer) noexcept;
   bool all_sent();
   void say_bye();
 

@@ -13,8 +13,7 @@ namespace {
 std::vector<Peer*> unjudged(const std::vector<Peer*>& contacted) {
   std::vector<Peer*> peers;
   for (Peer* peer : contacted)
-    if (peer->broken == PH_OK && peer->unchecked != nullptr &&
-        peer->staged_sent != peer->staged_landed)
+    if (peer->broken == PH_OK && peer->sent_unchecked && peer->staged_sent != peer->staged_landed)
       peers.push_back(peer);
   return peers;
 }
@@ -39,17 +38,16 @@ ph_status Engine::finalize(LaneGuard& guard) {
   transport_->announce();
   look_everywhere();
   transport_->retract();
-  ph_status status = wait_until(
-      guard, [this] { return all_sent(); }, timeout_us);
+  ph_status status = wait_until_sent(guard, timeout_us);
   if (guard.status() != PH_OK) return guard.status();
   if (status == PH_TIMEOUT) {
     std::string who;
     for (const Peer* peer : contacted_)
-      if (peer->broken == PH_OK && (!peer->idle() || !peer->acks.empty() || peer->gets_under_way))
-        who += (who.empty() ? "" : ", ") + std::to_string(peer->rank);
+      if (!all_sent_to(*peer)) who += (who.empty() ? "" : ", ") + std::to_string(peer->rank);
     fail(PH_TIMEOUT, PH_ANY_RANK,
          "finalize: ranks " + who + " did not take what was sent to them within " +
-             std::to_string(config_.finalize_timeout_ms) + " ms (PHOTON_FINALIZE_TIMEOUT_MS)");
+             std::to_string(config_.finalize_timeout_ms) +
+             " ms without progress (PHOTON_FINALIZE_TIMEOUT_MS)");
   }
   // A target that gives no verdict in time is no error: the puts lie in its ring.
   const auto judges = status == PH_OK ? unjudged(contacted_) : std::vector<Peer*>{};
@@ -110,11 +108,32 @@ void Engine::dismiss_waiters(LaneGuard& guard) {
   }
 }
 
+// The time counts from the last thing that moved: who still takes what was sent is not given up.
+ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
+  const auto motion = [this] {
+    std::uint64_t sum = 0;
+    for (const Peer* peer : contacted_) {
+      if (all_sent_to(*peer)) continue;
+      sum += peer->tx.tail() + peer->tx_bulk.tail + peer->rx_bulk.head;
+      if (const Request* request = peer->work.head()) sum += request->done_bytes;
+    }
+    return sum;
+  };
+  for (;;) {
+    const std::uint64_t before = motion();
+    const auto status = wait_until(
+        guard, [this] { return all_sent(); }, timeout_us);
+    if (status != PH_TIMEOUT || motion() == before) return status;
+  }
+}
+
+bool Engine::all_sent_to(const Peer& peer) noexcept {
+  return peer.broken != PH_OK || (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0);
+}
+
 bool Engine::all_sent() {
   for (const Peer* peer : contacted_)
-    if (peer->broken == PH_OK &&
-        (!peer->idle() || !peer->acks.empty() || peer->gets_under_way != 0))
-      return false;
+    if (!all_sent_to(*peer)) return false;
   return transport_->drained();
 }
 

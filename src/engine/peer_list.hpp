@@ -14,10 +14,11 @@ class PeerList {
  public:
   void reserve(std::size_t peers_count) {
     if (peers_count <= capacity_) return;
-    capacity_ = std::max(peers_count, capacity_ * 2);
-    auto peers = std::make_unique<Peer*[]>(capacity_);
+    const std::size_t capacity = std::max(peers_count, capacity_ * 2);
+    auto peers = std::make_unique<Peer*[]>(capacity);
     std::copy_n(peers_.get(), size_, peers.get());
     peers_ = std::move(peers);
+    capacity_ = capacity;
   }
   void push(Peer* peer) noexcept { peers_[size_++] = peer; }
   void erase(std::size_t index) noexcept {

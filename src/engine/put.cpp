@@ -112,6 +112,7 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args) {
 ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
   payload_blocks_.reserve(1);
+  peer.local.make_room();
   Request* request = new_request(peer, args.flags);
   if (request == nullptr) return again();
   request->kind = choose(peer, args);

@@ -69,7 +69,7 @@ bool Engine::send(Peer& peer, const Outgoing& out) {
 }
 
 void Engine::remember(Peer& peer, const Outgoing& out) {
-  if (peer.unchecked == nullptr) peer.unchecked = std::make_unique<Unchecked[]>(config_.ring_lines);
+  peer.sent_unchecked = true;
   peer.unchecked[peer.tx.tail() & (config_.ring_lines - 1)] = {peer.tx.tail(), out.local_id,
                                                                out.fixed[0]};
 }

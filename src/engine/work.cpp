@@ -24,6 +24,8 @@ bool Engine::process(Peer& peer) {
     if (budget > 0 && step_work(peer, budget) == Step::moved) moved = true;
     any = any || moved;
   }
+  // Cut short: the thread that sleeps has chosen how long without knowing of the rest.
+  if (budget == 0 && sleeping_) transport_->wake();
   return any;
 }
 
@@ -120,7 +122,11 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
       transport_->reach(peer.rank, request.target.address + request.done_bytes, left);
   if (reach.kind != transport::Reach::Kind::call) return Step::blocked;
   const std::int64_t now = base::now_ns();
-  if (request.stalled_since_ns == 0) request.stalled_since_ns = now;
+  if (request.stalled_since_ns == 0) {
+    request.stalled_since_ns = now;
+    // The thread that sleeps has chosen how long without knowing of this.
+    if (sleeping_) transport_->wake();
+  }
   if (now - request.stalled_since_ns <
       std::max(kPatienceNs, static_cast<std::int64_t>(left) / kBytesPerNs))
     return Step::blocked;
@@ -129,8 +135,10 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
     request_failed(request, status);
     return Step::moved;
   }
-  if (request.done_bytes == request.size_bytes) all_copied(peer, request);
-  return Step::blocked;  // one piece a turn: the peer may be back
+  if (request.done_bytes < request.size_bytes)
+    return Step::blocked;  // one piece a turn: the peer may be back
+  all_copied(peer, request);
+  return Step::moved;  // its end and its id go at once: who has the local id may never call again
 }
 
 // The kernel has copied the rest. Chunks before it may not have landed, or may be refused yet: an

@@ -58,9 +58,9 @@ struct CreditWords {
     lines.store(count, std::memory_order_release);  // [credit]
   }
   // The consumer has the producer's half, so it will wait for copies in its memory; until then the
-  // producer makes none. Acquire: a key that the consumer cleared before is seen cleared. [met]
-  bool has_met() const noexcept { return met.load(std::memory_order_acquire) != 0; }
-  void set_met() noexcept { met.store(1, std::memory_order_release); }  // [met]
+  // producer makes none. Acquire: a key that the consumer cleared before is seen cleared.
+  bool has_met() const noexcept { return met.load(std::memory_order_acquire) != 0; }  // [met]
+  void set_met() noexcept { met.store(1, std::memory_order_release); }                // [met]
   // A hint; sync/sleep_gate.hpp says what makes it safe before sleeping.
   bool is_cold() const noexcept { return cold.load(std::memory_order_relaxed) != 0; }
   void set_cold(bool is) noexcept { cold.store(is ? 1 : 0, std::memory_order_relaxed); }

@@ -66,11 +66,11 @@ base::Result<Link*> ShmTransport::connect(Rank rank) {
 base::Result<bool> ShmTransport::make_half(Rank rank) {
   auto ring = Segment::create("photon-ring", layout_.ring);
   if (!ring) return of_rank(std::move(ring.error()), rank);
+  auto made = std::make_unique<Peer>();  // before the offer, which cannot be made twice
   const bool self = rank == boot_.rank();
   auto sent = self ? base::Result<bool>(true) : send_offer(rank, ring->fd.get());
   if (!sent) return of_rank(std::move(sent.error()), rank);
 
-  auto made = std::make_unique<Peer>();
   made->sending = std::move(ring->segment);
   std::byte* data = made->sending.data();
   Link& link = made->link;
