@@ -53,9 +53,8 @@ double ping_pong_ns(Team& team, std::uint64_t round_trips);
 std::vector<Entry> latency_limits(Team& team, const Buffers& buffers);
 // put+flag whose receiver reads where the bytes landed: less work than copy-out, for comparison.
 std::vector<Entry> in_place_limits(Team& team, const Buffers& buffers);
-// The next four: from and to the very buffers that ours uses where the peer's are mapped here, else
-// through the shared block. It matters: on some processors a copy between addresses that agree in
-// their last twelve bits, as those of two blocks on page borders do, runs at less than half speed.
+// The next four work on the very buffers of ours where the peer's are mapped here, else through the
+// shared block.
 //
 // Latency of a get: the caller copies in and leaves a notice; from the heap also by
 // process_vm_readv, and by asking the owner for a copy.
