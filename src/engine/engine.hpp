@@ -96,7 +96,7 @@ class Engine final : private transport::Sink {
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
-  static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // no honest peer waits for more
+  static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that a peer may leave unread
   static constexpr std::uint32_t kLineRoom = 32;  // payload of a one-line record with 8-byte id
   enum class Step : std::uint8_t { blocked, moved };
 
@@ -203,6 +203,7 @@ class Engine final : private transport::Sink {
     empty_turns_ = 0;
   }
   bool take_local(Taker& taker) noexcept;
+  bool handle_once(Peer& peer, const wire::Header& header, Taker* taker);
   bool handle(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
@@ -229,6 +230,7 @@ class Engine final : private transport::Sink {
   ph_status wait_until(LaneGuard& guard, const std::function<bool()>& done,
                        std::int64_t timeout_us);
   void rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done);
+  void get_up();
   std::int64_t sleep_limit_us(std::int64_t timeout_us);
   void news();
 
@@ -363,7 +365,9 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 }
 
 [[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, Taker& taker) noexcept {
-  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8)
+  // A ring that is not hot may have news.
+  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8 ||
+      alarm_->get() != alarm_seen_)
     return false;  // progress() counts this turn
   ++turn_;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
@@ -379,16 +383,15 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
     const bool streaming = peer->last_hit + 1 == turn_;
     while (state == LineConsumer::State::record && !taker.full() && take_small(*peer, taker))
       state = streaming ? peer->rx.peek() : LineConsumer::State::empty;
-    if (state == LineConsumer::State::record && !taker.full()) return false;  // another kind
+    if (state != LineConsumer::State::empty && !taker.full()) return false;  // another kind
     peer->last_hit = turn_;
     empty_polls_ = 0;
     news_came();
     if (peer->owes_credit()) publish_credits(*peer);
-    return true;
+    if (taker.full() && turn_ % kTurnsBetweenLooks != 0) return true;  // else: are others waiting?
   }
   if (taker.count != 0) return true;
   ++empty_turns_;
-  if (alarm_->get() != alarm_seen_) return false;  // a ring that is not hot has news
   return ++empty_polls_ < poll_interval_ && !should_yield();
 }
 

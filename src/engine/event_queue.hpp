@@ -27,9 +27,9 @@ class EventQueue {
   bool empty() const noexcept { return head_ == tail_; }
   std::uint64_t size() const noexcept { return tail_ - head_; }
   bool full() const noexcept { return tail_ - head_ == capacity_; }  // the next push allocates
-  // The next push does not allocate.
-  void make_room() {
-    if (full()) grow();
+  // The next `count` pushes do not allocate.
+  void make_room(std::uint64_t count = 1) {
+    while (tail_ - head_ + count > capacity_) grow();
   }
   void push(const Event& event) {
     make_room();

@@ -108,15 +108,14 @@ void Engine::dismiss_waiters(LaneGuard& guard) {
   }
 }
 
-// The time counts from the last thing that moved: who still takes what was sent is not given up.
+// The time counts from the last thing of ours that moved: who still takes what was sent is not
+// given up, who only asks us is.
 ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
   const auto motion = [this] {
-    std::uint64_t sum = 0;
-    for (const Peer* peer : contacted_) {
-      if (all_sent_to(*peer)) continue;
-      sum += peer->tx.tail() + peer->tx_bulk.tail + peer->rx_bulk.head;
+    std::uint64_t sum = ~requests_.used();  // nobody posts any more, so their number only falls
+    for (const Peer* peer : contacted_)
       if (const Request* request = peer->work.head()) sum += request->done_bytes;
-    }
+    requests_.for_each_serving([&sum](const Request& request) { sum += request.done_bytes; });
     return sum;
   };
   for (;;) {

@@ -1,4 +1,6 @@
 // Ids that wait for their turn, fences, replies, and how requests end.
+#include <algorithm>
+
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -131,7 +133,7 @@ void Engine::maybe_free(Request& request) {
 // Control records that were owed while there was no room.
 // False: the peer asks and never reads; it is cut off before it fills our memory.
 bool Engine::answer(Peer& peer, const Reply& reply) {
-  if (peer.replies.size() >= kMaxReplies) return false;
+  if (peer.replies.size() >= std::max<std::size_t>(kMaxReplies, 2 * config_.requests)) return false;
   peer.replies.push_back(reply);
   step_replies(peer);
   if (!peer.replies.empty()) mark_busy(peer);

@@ -91,6 +91,7 @@ ph_status Engine::put(Rank rank, const ph_put_args& args) {
 
 Request* Engine::new_request(Peer& peer, std::uint32_t flags) {
   if (!events_left()) return nullptr;
+  peer.local.make_room(peer.outstanding + 1);  // each will complete without allocating
   Request* request = requests_.take();
   if (request == nullptr) return nullptr;
   --events_free_;
@@ -112,7 +113,6 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args) {
 ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
   payload_blocks_.reserve(1);
-  peer.local.make_room();
   Request* request = new_request(peer, args.flags);
   if (request == nullptr) return again();
   request->kind = choose(peer, args);

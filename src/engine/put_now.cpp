@@ -27,7 +27,7 @@ bool Engine::put_now(Peer& peer, const ph_put_args& args) {
   // A target that lands the bytes by itself has to tell us when.
   if ((args.flags & PH_DELIVERED) != 0 && way != Request::Kind::direct) return false;
   id_blocks_.reserve(1);  // whatever may fail fails before anything is sent
-  peer.local.make_room();
+  peer.local.make_room(peer.outstanding + 1);
   bool done = false;
   switch (way) {
     case Request::Kind::packed: done = packed_now(peer, args); break;

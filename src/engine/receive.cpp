@@ -2,6 +2,7 @@
 // with a record ends that peer and nothing else.
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "engine/engine.hpp"
 #include "engine/record_io.hpp"
@@ -22,7 +23,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
     const auto header = wire::decode(peer.rx.header());
     bool good = state == LineConsumer::State::record && header.has_value();
     for (std::uint32_t i = 1; good && i < header->lines; ++i) good = peer.rx.tagged(i);
-    if (!good || !handle(peer, *header, taker)) {
+    if (!good || !handle_once(peer, *header, taker)) {
       lose(peer, PH_ERR_PROTOCOL,
            "its ring holds a malformed record at line " + std::to_string(peer.rx.head()) +
                "; it is cut off");
@@ -39,6 +40,19 @@ bool Engine::receive(Peer& peer, Taker* taker) {
   peer.last_hit = turn_;
   publish_credits(peer);
   return true;
+}
+
+// A record is never handled twice: if memory runs out in the middle of one, the peer is lost.
+bool Engine::handle_once(Peer& peer, const wire::Header& header, Taker* taker) {
+  peer.stash.make_room();
+  peer.local.make_room();
+  id_blocks_.reserve(1);
+  try {
+    return handle(peer, header, taker);
+  } catch (const std::bad_alloc&) {
+    lose(peer, PH_ERR_MEMORY, {});
+    throw;
+  }
 }
 
 // False: malformed.
@@ -172,7 +186,6 @@ bool Engine::take_refused(Peer& peer) {
   if (status >= PH_OK || status < PH_ERR_NOT_FOUND) return false;
   // Records are judged in order, each once.
   if (line < peer.refused_next || line >= peer.tx.tail()) return false;
-  peer.refused_next = line + 1;
   Unchecked put{};
   if (peer.unchecked != nullptr) put = peer.unchecked[line & (config_.ring_lines - 1)];
   if (put.position != line) put = {};
@@ -182,6 +195,7 @@ bool Engine::take_refused(Peer& peer) {
            ph_status_text(status) + "; its remote id was not delivered");
   --events_free_;
   push_local(peer, {put.local_id, 8}, status);
+  peer.refused_next = line + 1;
   return true;
 }
 

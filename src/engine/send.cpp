@@ -53,7 +53,7 @@ bool Engine::send(Peer& peer, const Outgoing& out) {
   const auto lines = wire::lines_for(out.kind, out.id_bytes, out.payload_bytes);
   if (!peer.tx.has_room(lines)) return false;
   settle(peer);
-  if (peer.regions == nullptr && (out.kind == wire::Kind::put || out.kind == wire::Kind::bulk))
+  if (peer.unchecked != nullptr && (out.kind == wire::Kind::put || out.kind == wire::Kind::bulk))
     remember(peer, out);
   RecordWriter writer(peer.tx);
   const auto fixed = wire::fixed_words(out.kind);
@@ -69,7 +69,7 @@ bool Engine::send(Peer& peer, const Outgoing& out) {
 }
 
 void Engine::remember(Peer& peer, const Outgoing& out) {
-  peer.sent_unchecked = true;
+  if (peer.regions == nullptr) peer.sent_unchecked = true;
   peer.unchecked[peer.tx.tail() & (config_.ring_lines - 1)] = {peer.tx.tail(), out.local_id,
                                                                out.fixed[0]};
 }

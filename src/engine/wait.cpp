@@ -116,11 +116,11 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   for (Peer* peer : hot_) peer->rx.credits()->set_cold(true);
   sleeping_ = true;
   transport_->announce();
-  if (look_everywhere() || done()) {
-    sleeping_ = false;
-    for (Peer* peer : hot_) peer->rx.credits()->set_cold(false);
-    transport_->retract();
-    return;
+  try {
+    if (look_everywhere() || done()) return get_up();
+  } catch (...) {
+    get_up();
+    throw;
   }
   ++waiters_;
   const auto limit = sleep_limit_us(timeout_us);
@@ -129,11 +129,15 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   guard.retake();
   if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
   --waiters_;
+  get_up();
+  look_everywhere();
+  if (waiters_ != 0) news();  // one of the others takes over the sleeping
+}
+
+void Engine::get_up() {
   sleeping_ = false;
   for (Peer* peer : hot_) peer->rx.credits()->set_cold(false);
   transport_->retract();
-  look_everywhere();
-  if (waiters_ != 0) news();  // one of the others takes over the sleeping
 }
 
 // A stalled transfer that the kernel may finish must not be slept through.

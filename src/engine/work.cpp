@@ -120,7 +120,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   if (peer.regions == nullptr || left == 0) return Step::blocked;
   const auto reach =
       transport_->reach(peer.rank, request.target.address + request.done_bytes, left);
-  if (reach.kind != transport::Reach::Kind::call) return Step::blocked;
+  if (reach.kind == transport::Reach::Kind::none) return Step::blocked;
   const std::int64_t now = base::now_ns();
   if (request.stalled_since_ns == 0) {
     request.stalled_since_ns = now;
