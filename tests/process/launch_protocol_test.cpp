@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 
@@ -188,16 +189,24 @@ TEST(LaunchRank, DISABLED_speaks_nonsense) {
     ph_launch_header header{};
     ASSERT_GT(::recv(channel, &header, sizeof header, 0), 0);
     EXPECT_EQ(header.type, PH_LAUNCH_REFUSED);
-    EXPECT_EQ(::recv(channel, &header, sizeof header, 0), 0);
+    ASSERT_EQ(::poll(&entry, 1, 10000), 1);
+    // Closed; with something of ours unread, the kernel says that it was reset.
+    const ssize_t closed = ::recv(channel, &header, sizeof header, 0);
+    EXPECT_TRUE(closed == 0 || (closed < 0 && errno == ECONNRESET)) << closed << ' ' << errno;
     return;
   }
   const auto boot = join();
-  const auto gone = await_message(*boot);
-  ASSERT_TRUE(gone);
-  EXPECT_EQ(gone->from, 0u);
   send_number(*boot, 1, 7);
-  if (boot->rank() == 1) {
-    for (int i = 0; i < 2; ++i) EXPECT_TRUE(await_message(*boot));
+  // Who joins late may hear of rank 0 after rank 2 has spoken.
+  bool is_gone = false;
+  int numbers = 0;
+  while (!is_gone || (boot->rank() == 1 && numbers < 2)) {
+    const auto message = await_message(*boot);
+    ASSERT_TRUE(message);
+    if (message->kind != boot::Message::Kind::gone)
+      ++numbers;
+    else if (message->from == 0)
+      is_gone = true;
   }
 }
 
