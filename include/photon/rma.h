@@ -10,6 +10,8 @@
  *  - A local id means: put, the source may be reused; get, the data has landed.
  *  - An operation that was accepted (PH_OK) is never dropped. If it fails later, a completion of
  *    kind PH_LOCAL with an error status says so, even under PH_NO_LCE.
+ *  - What cannot go at once (no credit, behind a fence, more bytes than one call copies) is queued
+ *    and goes as this rank probes, waits, flushes or finalizes: go on with one of them.
  *  - The call from inside a probe callback is legal and never recurses into progress.
  */
 #ifndef PHOTON_RMA_H

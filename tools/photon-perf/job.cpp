@@ -4,17 +4,23 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "failure.hpp"
+#include "questions.hpp"
 
 namespace photon::perf {
 
 Job::Job(const Options& options) {
-  const ph_option transport = {"transport", options.transport.c_str()};
+  std::vector<ph_option> settings;
+  if (!options.transport.empty()) settings.push_back({"transport", options.transport.c_str()});
+  // Who is measured has a core of its own, however many ranks there are: the others sleep.
+  if (!find_question(options.question)->crowded && std::getenv("PHOTON_OVERSUBSCRIBED") == nullptr)
+    settings.push_back({"oversubscribed", "no"});
   ph_config config{};
   config.size = sizeof config;
-  config.options = &transport;
-  config.options_count = options.transport.empty() ? 0 : 1;
+  config.options = settings.data();
+  config.options_count = settings.size();
   ph_error error{};
   const ph_status status = ph_context_create(&config, &context_, &error);
   if (status == PH_OK) return;

@@ -33,6 +33,7 @@ struct Question {
   std::uint32_t ranks_min;
   std::uint64_t size_min_bytes;  // of a message
   Ask ask;
+  bool crowded = false;  // ranks share cores while they are measured
 };
 
 std::span<const Question> questions() noexcept;
