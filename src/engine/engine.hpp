@@ -94,6 +94,7 @@ class Engine final : private transport::Sink {
   // Powers of two. An alarm tells of news; without one only looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
+  static constexpr unsigned kLooks = 2;  // at the hot rings in one fast probe: cheaper than two
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that a peer may leave unread
@@ -365,7 +366,6 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 }
 
 [[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, Taker& taker) noexcept {
-  // A ring that is not hot may have news.
   if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8 ||
       alarm_->get() != alarm_seen_)
     return false;  // progress() counts this turn
@@ -374,23 +374,25 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
     return false;
   if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty() && !take_local(taker)) return false;
   if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) return false;
-  for (Peer* peer : hot_) {
-    auto state = peer->rx.peek();
-    if (state == LineConsumer::State::empty) continue;
-    if (taker.full() || !taker.wants(PH_REMOTE, peer->rank) || !peer->stash.empty()) return false;
-    // Behind the only record of an exchange lies a line that the peer may be fetching to write: to
-    // look at it would hold up the answer. After a record in the last turn there will be more.
-    const bool streaming = peer->last_hit + 1 == turn_;
-    while (state == LineConsumer::State::record && !taker.full() && take_small(*peer, taker))
-      state = streaming ? peer->rx.peek() : LineConsumer::State::empty;
-    if (state != LineConsumer::State::empty && !taker.full()) return false;  // another kind
-    peer->last_hit = turn_;
-    empty_polls_ = 0;
-    news_came();
-    if (peer->owes_credit()) publish_credits(*peer);
-    if (taker.full() && turn_ % kTurnsBetweenLooks != 0) return true;  // else: are others waiting?
+  for (unsigned looks = 0; looks < kLooks; ++looks) {
+    for (Peer* peer : hot_) {
+      auto state = peer->rx.peek();
+      if (state == LineConsumer::State::empty) continue;
+      if (taker.full() || !taker.wants(PH_REMOTE, peer->rank) || !peer->stash.empty()) return false;
+      // Behind the only record of an exchange lies a line that the peer may be fetching to write:
+      // to look at it would hold up the answer. After a record in the last turn there will be more.
+      const bool streaming = peer->last_hit + 1 == turn_;
+      while (state == LineConsumer::State::record && !taker.full() && take_small(*peer, taker))
+        state = streaming ? peer->rx.peek() : LineConsumer::State::empty;
+      if (state != LineConsumer::State::empty && !taker.full()) return false;  // another kind
+      peer->last_hit = turn_;
+      empty_polls_ = 0;
+      news_came();
+      if (peer->owes_credit()) publish_credits(*peer);
+      if (taker.full() && turn_ % kTurnsBetweenLooks != 0) return true;  // else look at the others
+    }
+    if (taker.count != 0) return true;
   }
-  if (taker.count != 0) return true;
   ++empty_turns_;
   return ++empty_polls_ < poll_interval_ && !should_yield();
 }

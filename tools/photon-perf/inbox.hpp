@@ -42,17 +42,18 @@ class Inbox {
     });
   }
 
-  // The next remote completion, in protocols that never have two under way.
-  ph_completion await_remote() {
-    ph_completion found{};
+  // The id of the next remote completion, in protocols that never have two under way. The id alone:
+  // a copy of the whole would read, wide, what was just written word by word.
+  std::uint64_t await_remote() {
+    std::uint64_t id = 0;
     for (std::size_t seen = 0; seen == 0;) {
       poll([&](const ph_completion& completion) {
-        found = completion;
+        id = completion.id;
         ++seen;
       });
       if (seen > 1) throw Failure("two remote ids arrived where the peer sends one at a time");
     }
-    return found;
+    return id;
   }
 
   // Until `count` local completions were seen in all.

@@ -22,7 +22,7 @@ constexpr std::uint64_t kEnd = UINT64_MAX;
 // One request and its reply, from ranks 1 and 2.
 void call_rank_0(Bench& bench, Inbox& inbox, std::uint64_t id) {
   inbox.post([&] { return ph_notify(bench.job.context(), 0, id); }, "notifying");
-  if (inbox.await_remote().id != id) throw Failure("rank 0 replied with a wrong id");
+  if (inbox.await_remote() != id) throw Failure("rank 0 replied with a wrong id");
 }
 
 // Rank 0: replies to whoever asks until kEnd, which only rank 1 sends.

@@ -26,7 +26,7 @@ void send(Link& link, std::uint64_t sequence) {
 }
 
 std::uint64_t receive(Link& link, std::uint64_t sequence) {
-  expect_id(sequence, link.inbox().await_remote().id);
+  expect_id(sequence, link.inbox().await_remote());
   return checksum_of(link.landing(0), link.size_bytes());
 }
 

@@ -43,7 +43,7 @@ Outcome pass_token(const Job& job, Team& team, std::uint64_t laps, Waiting waiti
       const ph_query query{PH_ANY_RANK, PH_REMOTE, nullptr};
       job.check(ph_wait(job.context(), query, PH_FOREVER), "waiting for the token");
     }
-    if (inbox.await_remote().id != hop) throw Failure("a wrong token arrived");
+    if (inbox.await_remote() != hop) throw Failure("a wrong token arrived");
   };
   const auto give = [&](std::uint64_t hop) {
     const auto next = (team.index() + 1) % team.count();
