@@ -1,9 +1,12 @@
 # Shortcuts; the build itself is CMake's (CMakePresets.json).
-PREFIX ?= /usr/local
-JOBS ?= $(shell nproc)
+PREFIX = /usr/local
+JOBS = $(shell nproc)
 BUILD := build/release
 
-.PHONY: demo test bench check install clean
+.PHONY: help demo test bench check install clean
+
+help: ## This list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
 
 demo: ## Build, run four ranks of heat2d and a first measurement
 	scripts/install-deps build test

@@ -9,12 +9,16 @@
  *   auto memory = context.allocate<double>(1000);
  *   const auto regions = context.allgather(memory.region());
  *   while (!context.put(peer, values, photon::at<double>(regions[peer], 10), {.remote = 7}))
- *     context.wait();                                      // back-pressure: nothing was sent
+ *     (void)context.probe_one(photon::kLocal);  // back-pressure: nothing was sent; this makes room
  *   context.wait(photon::kRemote);
  *   while (const auto news = context.probe_one(photon::kRemote)) handle(news->id);
  */
 #ifndef PHOTON_PHOTON_HPP
 #define PHOTON_PHOTON_HPP
+
+#if __cplusplus < 202002L
+#error "photon.hpp needs C++20: -std=c++20, or target_compile_features(... cxx_std_20)"
+#endif
 
 #include <chrono>
 #include <concepts>
@@ -65,7 +69,9 @@ inline std::uint32_t flags_of(const Ids &ids, std::uint32_t flags) noexcept {
 
 /**
  * One rank's membership in a job. Move-only; the destructor finalizes (within the setting
- * finalize_timeout_ms) and destroys. Registrations and allocations may outlive it harmlessly.
+ * finalize_timeout_ms) and destroys. Registrations and allocations may outlive it harmlessly; what
+ * puts read must live until their local ids were probed or finalize() returned, so declare buffers
+ * before the context.
  * Threads: as the C functions: any number on one context, but for construction, move, destruction.
  */
 class Context {

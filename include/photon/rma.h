@@ -9,7 +9,8 @@
  *  - Bytes of overlapping operations are unordered, unless ph_fence() or ph_flush() stands between.
  *  - A local id means: put, the source may be reused; get, the data has landed.
  *  - An operation that was accepted (PH_OK) is never dropped. If it fails later, a completion of
- *    kind PH_LOCAL with an error status says so, even under PH_NO_LCE.
+ *    kind PH_LOCAL with an error status says so, even under PH_NO_LCE, and even after the local id
+ *    that freed the source (a second completion then; never with PH_DELIVERED).
  *  - What cannot go at once (no credit, behind a fence, more bytes than one call copies) is queued
  *    and goes as this rank probes, waits, flushes or finalizes: go on with one of them.
  *  - The call from inside a probe callback is legal and never recurses into progress.
@@ -159,7 +160,8 @@ PH_API ph_status ph_probe_each(ph_context *context, ph_query query, ph_handler h
                                size_t *count);
 
 /**
- * Sleep until a ph_probe(query) would find something; takes nothing itself.
+ * Sleep until a ph_probe(query) would find something; takes nothing itself. So it is no cure for
+ * PH_AGAIN: only taking completions makes room.
  * Effect:   spins for about a wake-up's cost, then sleeps in the kernel; serves peers meanwhile.
  *           Another thread may take what woke this one.
  * Status:   PH_OK, PH_TIMEOUT after timeout_us (0: do not sleep; PH_FOREVER), errors as ph_probe().
