@@ -37,7 +37,7 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
   return status;
 }
 
-// The rest of ph_put_u64() and ph_notify(), apart so that its fast path needs no stack frame.
+// The rest of ph_put_u64() and ph_notify(), apart so that their fast path needs no stack frame.
 [[gnu::noinline]] ph_status tell_and_leave(ph_context* context, ph_rank rank,
                                            photon::engine::Lane::Held held) noexcept {
   context->engine->finish_put(rank);
@@ -57,6 +57,24 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
   return in_lane(context, [&](auto& engine, auto&) { return engine.notify(rank, remote); });
 }
 
+// Try the fast path if this thread has the bias; else, and if it refuses, the general one.
+template <class Try, class Rest>
+[[gnu::always_inline]] inline ph_status post_fast(ph_context* context, ph_rank rank, Try attempt,
+                                                  Rest rest) noexcept {
+  using Fast = photon::engine::Engine::Fast;
+  if (context != nullptr) [[likely]] {
+    photon::engine::Lane::Held held{};
+    if (context->lane->try_enter(held)) [[likely]] {
+      const Fast fast = attempt(*context->engine);
+      if (fast == Fast::tell) return tell_and_leave(context, rank, held);
+      context->lane->leave_biased(held);
+      if (fast == Fast::done) [[likely]]
+        return PH_OK;
+    }
+  }
+  return rest();
+}
+
 }  // namespace
 
 extern "C" {
@@ -72,33 +90,15 @@ ph_status ph_put(ph_context* context, ph_rank rank, const ph_put_args* args) {
 
 ph_status ph_put_u64(ph_context* context, ph_rank rank, ph_const_block source, ph_target target,
                      ph_u64_ids ids) {
-  using Fast = photon::engine::Engine::Fast;
-  if (context != nullptr) [[likely]] {
-    photon::engine::Lane::Held held{};
-    if (context->lane->try_enter(held)) [[likely]] {
-      const Fast fast = context->engine->try_put_u64(rank, source, target, ids);
-      if (fast == Fast::tell) return tell_and_leave(context, rank, held);
-      context->lane->leave_biased(held);
-      if (fast == Fast::done) [[likely]]
-        return PH_OK;
-    }
-  }
-  return put_u64_in_lane(context, rank, source, target, ids);
+  return post_fast(
+      context, rank, [=](auto& engine) { return engine.try_put_u64(rank, source, target, ids); },
+      [=] { return put_u64_in_lane(context, rank, source, target, ids); });
 }
 
 ph_status ph_notify(ph_context* context, ph_rank rank, uint64_t remote) {
-  using Fast = photon::engine::Engine::Fast;
-  if (context != nullptr) [[likely]] {
-    photon::engine::Lane::Held held{};
-    if (context->lane->try_enter(held)) [[likely]] {
-      const Fast fast = context->engine->try_notify(rank, remote);
-      if (fast == Fast::tell) return tell_and_leave(context, rank, held);
-      context->lane->leave_biased(held);
-      if (fast == Fast::done) [[likely]]
-        return PH_OK;
-    }
-  }
-  return notify_in_lane(context, rank, remote);
+  return post_fast(
+      context, rank, [=](auto& engine) { return engine.try_notify(rank, remote); },
+      [=] { return notify_in_lane(context, rank, remote); });
 }
 
 ph_status ph_get(ph_context* context, ph_rank rank, const ph_get_args* args) {

@@ -68,7 +68,7 @@ struct Link {
 // How an initiator may touch [address, address + size) of a peer.
 struct Reach {
   enum class Kind : std::uint8_t {
-    none,    // only by records
+    none,    // only by records; also until the peer says that it has met us (Credits::met)
     mapped,  // at `local`: plain loads and stores
     call,    // by read() and write(): a system call that needs nobody at the peer
   };
