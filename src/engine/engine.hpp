@@ -94,7 +94,7 @@ class Engine final : private transport::Sink {
   // Powers of two. An alarm tells of news; without one only looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
-  static constexpr unsigned kLooks = 2;  // at the hot rings in one fast probe
+  static constexpr unsigned kLooks = 2;            // at the hot rings in one fast probe
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that a peer may leave unread
