@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "api/handle.hpp"
+#include "engine/fast_path.hpp"
 
 using photon::api::in_lane;
 

@@ -15,15 +15,17 @@ ph_status Engine::probe(Taker& taker) {
   taker.id_stride = config_.max_cid_size;
   if (taker.full()) {  // asked for nothing, or filled on the fast path: the peers are served
     empty_turns_ = 0;
+    remotes_first_ = true;
     progress(nullptr);
     return PH_OK;
   }
-  if (!local_ready_.empty() && (taker.query.kinds & PH_LOCAL) != 0) take_events(taker, PH_LOCAL);
-  if (!stash_ready_.empty() && (taker.query.kinds & PH_REMOTE) != 0 && !taker.full())
-    take_events(taker, PH_REMOTE);
+  // A caller whose every probe is filled by one kind must still meet the other: they take turns.
+  const bool both = taker.query.kinds == PH_EITHER;
+  if (!(both && remotes_first_)) take_events(taker, PH_LOCAL);
+  take_events(taker, PH_REMOTE);
   progress(taker.full() ? nullptr : &taker);  // peers are served whatever we take
-  if (!local_ready_.empty() && !taker.full() && (taker.query.kinds & PH_LOCAL) != 0)
-    take_events(taker, PH_LOCAL);
+  take_events(taker, PH_LOCAL);
+  if (both && taker.full()) remotes_first_ = !remotes_first_;
   if (taker.count != 0)
     news_came();
   else
@@ -62,6 +64,7 @@ bool Engine::progress(Taker* taker) {
 
 void Engine::take_events(Taker& taker, std::uint32_t kind) {
   auto& ready = kind == PH_LOCAL ? local_ready_ : stash_ready_;
+  if (ready.empty() || taker.full() || (taker.query.kinds & kind) == 0) return;
   for (std::size_t i = 0; i < ready.size() && !taker.full();) {
     Peer& peer = *ready[i];
     if (taker.wants(kind, peer.rank)) take_from(peer, kind, taker);

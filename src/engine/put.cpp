@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/engine.hpp"
+#include "engine/fast_path.hpp"
 
 namespace photon::engine {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-#include "engine/engine.hpp"
+#include "engine/fast_path.hpp"
 #include "engine/record_io.hpp"
 
 namespace photon::engine {

@@ -1,0 +1,123 @@
+// What is posted and met most often, without a call and without an allocation: puts of one line on
+// a runway, notifications, and probes that meet them. Every function either does the whole job or
+// says that the general way has to.
+#pragma once
+
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+// A put of at most one line with 8-byte ids, on a runway. Nothing in it calls or allocates, so that
+// it needs no stack: every store here waits behind the lines on their way to the peer.
+[[gnu::always_inline]] inline Engine::Fast Engine::try_put_u64(Rank rank, ph_const_block source,
+                                                               ph_target target,
+                                                               ph_u64_ids ids) noexcept {
+  if (rank >= size_ || source.size_bytes > kLineRoom) return Fast::no;
+  Peer* peer = peers_[rank].get();
+  if (peer == nullptr || !peer->has_runway() || peer->local.full()) return Fast::no;
+  transport::Line& line = peer->tx.line(0);
+  if (source.size_bytes != 0) {
+    if (source.data == nullptr || check_access({peer->regions, config_.max_regions}, target,
+                                               source.size_bytes, PH_ACCESS_WRITE) != PH_OK)
+      return Fast::no;
+    line.words[0].set(target.address);
+    line.words[1].set(target.key);
+    copy_small(&line.words[3], static_cast<const std::byte*>(source.data), source.size_bytes);
+  }
+  line.words[2].set(ids.remote);
+  peer->tx.publish(wire::encode(wire::Kind::put, 8, 0) | std::uint64_t{source.size_bytes} << 48, 1);
+  peer->local.push_unchecked({ids.local, 8, PH_OK});
+  if (!peer->local_ready) {
+    peer->local_ready = true;
+    local_ready_.push(peer);
+  }
+  return told(*peer);
+}
+
+// After a record of the fast path.
+[[gnu::always_inline]] inline Engine::Fast Engine::told(const Peer& peer) const noexcept {
+  transport::Policy::light_barrier();  // [asleep]
+  return peer.tells_always || waiters_ != 0 || peer.credits->is_cold() ? Fast::tell : Fast::done;
+}
+
+[[gnu::always_inline]] inline Engine::Fast Engine::try_notify(Rank rank,
+                                                              std::uint64_t remote) noexcept {
+  if (rank >= size_) return Fast::no;
+  Peer* peer = peers_[rank].get();
+  if (peer == nullptr || !peer->has_runway()) return Fast::no;
+  peer->tx.line(0).words[2].set(remote);
+  peer->tx.publish(wire::encode(wire::Kind::put, 8, 0), 1);
+  ++events_free_;  // the runway has taken one for each of its lines
+  return told(*peer);
+}
+
+// A put of one line with an 8-byte id and at most kLineRoom bytes, whatever its tag.
+constexpr bool is_small_put(std::uint64_t header) noexcept {
+  constexpr std::uint64_t kAllButTagAndSize = 0x0000'ffff'ffff'0000;
+  return (header & kAllButTagAndSize) == wire::encode(wire::Kind::put, 8, 0) && header >> 48 <= 32;
+}
+
+// The record most often met, for a prober who waits for just that; false: go the general way.
+[[gnu::always_inline]] inline bool Engine::take_small(Peer& peer, Taker& taker) noexcept {
+  const std::uint64_t header = peer.rx.header();
+  if (!is_small_put(header)) return false;
+  const transport::Line& line = peer.rx.line(0);
+  if (const std::uint64_t bytes = header >> 48; bytes != 0) {
+    const ph_target target{line.words[0].get(), line.words[1].get()};
+    if (check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE) != PH_OK) return false;
+    copy_small(reinterpret_cast<void*>(target.address), &line.words[3], bytes);
+  }
+  taker.put(PH_REMOTE, peer.rank, {line.words[2].get(), 8, PH_OK}, peer.outstanding);
+  ++peer.probed;
+  peer.rx.pop(1);
+  return true;
+}
+
+// Local completions of the one peer that has any; false: there are more, or not all was taken.
+[[gnu::always_inline]] inline bool Engine::take_local(Taker& taker) noexcept {
+  Peer* peer = local_ready_[0];
+  if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank)) return false;
+  while (!peer->local.empty()) {
+    if (taker.full()) return false;
+    taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
+    peer->local.pop();
+    ++events_free_;
+  }
+  peer->local_ready = false;
+  local_ready_.clear();
+  return true;
+}
+
+[[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, Taker& taker) noexcept {
+  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8 ||
+      alarm_->get() != alarm_seen_)
+    return false;  // progress() counts this turn
+  ++turn_;
+  if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
+    return false;
+  if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) return false;
+  if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty() && !take_local(taker)) return false;
+  for (unsigned looks = 0; looks < kLooks; ++looks) {
+    for (Peer* peer : hot_) {
+      auto state = peer->rx.peek();
+      if (state == LineConsumer::State::empty) continue;
+      if (taker.full() || !taker.wants(PH_REMOTE, peer->rank) || !peer->stash.empty()) return false;
+      // Behind the only record of an exchange lies a line that the peer may be fetching to write:
+      // to look at it would hold up the answer. After a record in the last turn there will be more.
+      const bool streaming = peer->last_hit + 1 == turn_;
+      while (state == LineConsumer::State::record && !taker.full() && take_small(*peer, taker))
+        state = streaming ? peer->rx.peek() : LineConsumer::State::empty;
+      if (state != LineConsumer::State::empty && !taker.full()) return false;  // another kind
+      peer->last_hit = turn_;
+      empty_polls_ = 0;
+      news_came();
+      if (peer->owes_credit()) publish_credits(*peer);
+      if (taker.full() && turn_ % kTurnsBetweenLooks != 0) return true;  // else look at the others
+    }
+    if (taker.count != 0) return true;
+  }
+  ++empty_turns_;
+  return ++empty_polls_ < poll_interval_ && !should_yield();
+}
+
+}  // namespace photon::engine
