@@ -67,10 +67,12 @@ template <class Try, class Rest>
     photon::engine::Lane::Held held{};
     if (context->lane->try_enter(held)) [[likely]] {
       const Fast fast = attempt(*context->engine);
+      if (fast == Fast::done) [[likely]] {
+        context->lane->leave_biased(held);
+        return PH_OK;
+      }
       if (fast == Fast::tell) return tell_and_leave(context, rank, held);
       context->lane->leave_biased(held);
-      if (fast == Fast::done) [[likely]]
-        return PH_OK;
     }
   }
   return rest();
@@ -92,14 +94,14 @@ ph_status ph_put(ph_context* context, ph_rank rank, const ph_put_args* args) {
 ph_status ph_put_u64(ph_context* context, ph_rank rank, ph_const_block source, ph_target target,
                      ph_u64_ids ids) {
   return post_fast(
-      context, rank, [=](auto& engine) { return engine.try_put_u64(rank, source, target, ids); },
-      [=] { return put_u64_in_lane(context, rank, source, target, ids); });
+      context, rank, [&](auto& engine) { return engine.try_put_u64(rank, source, target, ids); },
+      [&] { return put_u64_in_lane(context, rank, source, target, ids); });
 }
 
 ph_status ph_notify(ph_context* context, ph_rank rank, uint64_t remote) {
   return post_fast(
-      context, rank, [=](auto& engine) { return engine.try_notify(rank, remote); },
-      [=] { return notify_in_lane(context, rank, remote); });
+      context, rank, [&](auto& engine) { return engine.try_notify(rank, remote); },
+      [&] { return notify_in_lane(context, rank, remote); });
 }
 
 ph_status ph_get(ph_context* context, ph_rank rank, const ph_get_args* args) {

@@ -227,8 +227,7 @@ void Engine::cool(Peer& peer) {
 // Now and then: rings without traffic for long go cold, but the few that were hot last.
 void Engine::cool_idle() {
   constexpr std::uint64_t kPatience = 4096;  // turns
-  constexpr std::size_t kKept = 4;
-  while (hot_.size() > kKept) {
+  while (hot_.size() > kHotKept) {
     Peer* oldest = *std::min_element(hot_.begin(), hot_.end(),
                                      [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
     if (turn_ - oldest->last_hit < kPatience) return;

@@ -94,6 +94,8 @@ class Engine final : private transport::Sink {
   // Powers of two. An alarm tells of news; without one only looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
+  static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
+  static constexpr std::uint64_t kTurnsOfSilence = 256;
   static constexpr unsigned kLooks = 2;            // at the hot rings in one fast probe
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
@@ -198,12 +200,14 @@ class Engine final : private transport::Sink {
 
   // receive.cpp, serve.cpp
   bool receive(Peer& peer, Taker* taker);
-  bool take_small(Peer& peer, Taker& taker) noexcept;
+  bool take_small(Peer& peer, std::uint64_t header, Taker& taker) noexcept;
   void news_came() noexcept {
     if (empty_turns_ > GiveWay::kShort) give_way_.ended(empty_turns_);
     empty_turns_ = 0;
   }
   bool take_local(Taker& taker) noexcept;
+  bool take_hot(Peer& peer, std::uint64_t word, Taker& taker) noexcept;
+  unsigned pause_for_answer() noexcept;
   bool handle_once(Peer& peer, const wire::Header& header, Taker* taker);
   bool handle(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);

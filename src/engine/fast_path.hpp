@@ -12,13 +12,16 @@ namespace photon::engine {
 [[gnu::always_inline]] inline Engine::Fast Engine::try_put_u64(Rank rank, ph_const_block source,
                                                                ph_target target,
                                                                ph_u64_ids ids) noexcept {
-  if (rank >= size_ || source.size_bytes > kLineRoom) return Fast::no;
+  if (rank >= size_ || source.size_bytes > kLineRoom) [[unlikely]]
+    return Fast::no;
   Peer* peer = peers_[rank].get();
-  if (peer == nullptr || !peer->has_runway() || peer->local.full()) return Fast::no;
+  if (peer == nullptr || !peer->has_runway() || peer->local.full()) [[unlikely]]
+    return Fast::no;
   transport::Line& line = peer->tx.line(0);
-  if (source.size_bytes != 0) {
+  if (source.size_bytes != 0) [[likely]] {
     if (source.data == nullptr || check_access({peer->regions, config_.max_regions}, target,
                                                source.size_bytes, PH_ACCESS_WRITE) != PH_OK)
+        [[unlikely]]
       return Fast::no;
     line.words[0].set(target.address);
     line.words[1].set(target.key);
@@ -27,7 +30,7 @@ namespace photon::engine {
   line.words[2].set(ids.remote);
   peer->tx.publish(wire::encode(wire::Kind::put, 8, 0) | std::uint64_t{source.size_bytes} << 48, 1);
   peer->local.push_unchecked({ids.local, 8, PH_OK});
-  if (!peer->local_ready) {
+  if (!peer->local_ready) [[likely]] {
     peer->local_ready = true;
     local_ready_.push(peer);
   }
@@ -37,14 +40,18 @@ namespace photon::engine {
 // After a record of the fast path.
 [[gnu::always_inline]] inline Engine::Fast Engine::told(const Peer& peer) const noexcept {
   transport::Policy::light_barrier();  // [asleep]
-  return peer.tells_always || waiters_ != 0 || peer.credits->is_cold() ? Fast::tell : Fast::done;
+  if (peer.tells_always || waiters_ != 0 || peer.credits->is_cold()) [[unlikely]]
+    return Fast::tell;
+  return Fast::done;
 }
 
 [[gnu::always_inline]] inline Engine::Fast Engine::try_notify(Rank rank,
                                                               std::uint64_t remote) noexcept {
-  if (rank >= size_) return Fast::no;
+  if (rank >= size_) [[unlikely]]
+    return Fast::no;
   Peer* peer = peers_[rank].get();
-  if (peer == nullptr || !peer->has_runway()) return Fast::no;
+  if (peer == nullptr || !peer->has_runway()) [[unlikely]]
+    return Fast::no;
   peer->tx.line(0).words[2].set(remote);
   peer->tx.publish(wire::encode(wire::Kind::put, 8, 0), 1);
   ++events_free_;  // the runway has taken one for each of its lines
@@ -58,13 +65,15 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 }
 
 // The record most often met, for a prober who waits for just that; false: go the general way.
-[[gnu::always_inline]] inline bool Engine::take_small(Peer& peer, Taker& taker) noexcept {
-  const std::uint64_t header = peer.rx.header();
-  if (!is_small_put(header)) return false;
+[[gnu::always_inline]] inline bool Engine::take_small(Peer& peer, std::uint64_t header,
+                                                      Taker& taker) noexcept {
+  if (!is_small_put(header)) [[unlikely]]
+    return false;
   const transport::Line& line = peer.rx.line(0);
   if (const std::uint64_t bytes = header >> 48; bytes != 0) {
     const ph_target target{line.words[0].get(), line.words[1].get()};
-    if (check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE) != PH_OK) return false;
+    if (check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE) != PH_OK) [[unlikely]]
+      return false;
     copy_small(reinterpret_cast<void*>(target.address), &line.words[3], bytes);
   }
   taker.put(PH_REMOTE, peer.rank, {line.words[2].get(), 8, PH_OK}, peer.outstanding);
@@ -76,7 +85,8 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 // Local completions of the one peer that has any; false: there are more, or not all was taken.
 [[gnu::always_inline]] inline bool Engine::take_local(Taker& taker) noexcept {
   Peer* peer = local_ready_[0];
-  if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank)) return false;
+  if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank)) [[unlikely]]
+    return false;
   while (!peer->local.empty()) {
     if (taker.full()) return false;
     taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
@@ -88,33 +98,78 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return true;
 }
 
+// What the ring of one hot peer holds; `word` is its first, and says that something does.
+// False: go the general way.
+[[gnu::always_inline]] inline bool Engine::take_hot(Peer& peer, std::uint64_t word,
+                                                    Taker& taker) noexcept {
+  using State = LineConsumer::State;
+  if (taker.full() || !taker.wants(PH_REMOTE, peer.rank) || !peer.stash.empty()) [[unlikely]]
+    return false;
+  // Behind the only record of an exchange lies a line that the peer may be fetching to write: to
+  // look at it would hold up the answer. After a record in the last turn there will be more.
+  const bool streaming = peer.last_hit + 1 == turn_;
+  if (peer.rx.state_of(word) != State::record || !take_small(peer, word, taker)) [[unlikely]]
+    return false;
+  while (streaming && !taker.full()) [[unlikely]] {
+    word = peer.rx.look();
+    const auto state = peer.rx.state_of(word);
+    if (state == State::empty) break;
+    if (state != State::record || !take_small(peer, word, taker)) return false;
+  }
+  peer.last_hit = turn_;
+  empty_polls_ = 0;
+  news_came();
+  if (peer.owes_credit()) [[unlikely]]
+    publish_credits(peer);
+  return true;
+}
+
+// The pause to make before the second look, if this is a wait for the answer of one peer while the
+// other hot ones are silent.
+inline unsigned Engine::pause_for_answer() noexcept {
+  if (hot_.size() > kHotKept || oversubscribed_) return 0;
+  Peer* asked = nullptr;
+  bool alone = true;
+  for (Peer* peer : hot_) {
+    if (peer->tx.tail() == peer->pace.asked()) {
+      alone = alone && turn_ - peer->last_hit >= kTurnsOfSilence;
+    } else if (asked == nullptr) {
+      asked = peer;
+    } else {
+      alone = false;
+      peer->pace.pass(peer->tx.tail());
+    }
+  }
+  if (asked == nullptr) return 0;
+  if (alone) return asked->pace.ask(asked->tx.tail(), asked->last_hit, turn_);
+  asked->pace.pass(asked->tx.tail());
+  return 0;
+}
+
 [[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, Taker& taker) noexcept {
   if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8 ||
-      alarm_->get() != alarm_seen_)
-    return false;  // progress() counts this turn
-  ++turn_;
-  if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
+      alarm_->get() != alarm_seen_) [[unlikely]]
     return false;
-  if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) return false;
+  if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
+      [[unlikely]]
+    return false;
+  if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) [[unlikely]]
+    return false;
   if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty() && !take_local(taker)) return false;
+  ++turn_;
   for (unsigned looks = 0; looks < kLooks; ++looks) {
     for (Peer* peer : hot_) {
-      auto state = peer->rx.peek();
-      if (state == LineConsumer::State::empty) continue;
-      if (taker.full() || !taker.wants(PH_REMOTE, peer->rank) || !peer->stash.empty()) return false;
-      // Behind the only record of an exchange lies a line that the peer may be fetching to write:
-      // to look at it would hold up the answer. After a record in the last turn there will be more.
-      const bool streaming = peer->last_hit + 1 == turn_;
-      while (state == LineConsumer::State::record && !taker.full() && take_small(*peer, taker))
-        state = streaming ? peer->rx.peek() : LineConsumer::State::empty;
-      if (state != LineConsumer::State::empty && !taker.full()) return false;  // another kind
-      peer->last_hit = turn_;
-      empty_polls_ = 0;
-      news_came();
-      if (peer->owes_credit()) publish_credits(*peer);
+      const std::uint64_t word = peer->rx.look();
+      if (peer->rx.state_of(word) == LineConsumer::State::empty) [[unlikely]]
+        continue;  // of all cases the one that does not mind to be slow
+      if (!take_hot(*peer, word, taker)) [[unlikely]] {
+        --turn_;  // progress() goes on with this turn
+        return false;
+      }
       if (taker.full() && turn_ % kTurnsBetweenLooks != 0) return true;  // else look at the others
     }
     if (taker.count != 0) return true;
+    if (looks == 0 && (query.kinds & PH_REMOTE) != 0) transport::Policy::idle(pause_for_answer());
   }
   ++empty_turns_;
   return ++empty_polls_ < poll_interval_ && !should_yield();

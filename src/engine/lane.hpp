@@ -44,7 +44,8 @@ class Lane {
   }
   // Only if the lane is running and this thread has the bias; leave_biased() gives it back.
   bool try_enter(Held& held) noexcept {
-    if (!gate_->lock.try_biased(self(), held)) return false;
+    if (!gate_->lock.try_biased(self(), held)) [[unlikely]]
+      return false;
     if (gate_->open) [[likely]]
       return true;
     gate_->lock.unlock_biased(held);

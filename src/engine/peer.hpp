@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/answer_pace.hpp"
 #include "engine/bulk_ring.hpp"
 #include "engine/event_queue.hpp"
 #include "engine/request.hpp"
@@ -79,6 +80,7 @@ struct Peer {
   std::uint64_t probed = 0;  // ids of this peer's taken by the application
   std::uint64_t probed_published = 0;
   std::uint64_t last_hit = 0;  // progress turn of the last record
+  AnswerPace pace;
   EventQueue stash;
   BulkConsumer rx_bulk;
   std::uint64_t line_batch = 0;  // credits go back in batches of this size

@@ -16,7 +16,8 @@ bool Engine::receive(Peer& peer, Taker* taker) {
     const auto state = peer.rx.peek();
     if (state == LineConsumer::State::empty) break;
     if (state == LineConsumer::State::record && taker != nullptr &&
-        taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() && take_small(peer, *taker)) {
+        taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() &&
+        take_small(peer, peer.rx.header(), *taker)) {
       --left;
       continue;
     }

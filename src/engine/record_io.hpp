@@ -17,7 +17,7 @@ namespace photon::engine {
                                               std::size_t size) noexcept {
   auto* out = static_cast<std::byte*>(to);
   const auto* in = static_cast<const std::byte*>(from);
-  if (size == 8) {
+  if (size == 8) [[likely]] {
     std::memcpy(out, in, 8);
   } else if (size >= 16) {
     std::byte head[16], tail[16];

@@ -26,10 +26,11 @@ namespace photon::engine {
     std::uint32_t access) noexcept {
   sync::RegionView view;
   if (target.key == 0 || !regions[target.key & (regions.size() - 1)].read(target.key, view))
+      [[unlikely]]
     return PH_ERR_KEY;
-  // Written so that no sum can overflow.
-  if (target.address < view.address || size_bytes > view.size_bytes ||
-      target.address - view.address > view.size_bytes - size_bytes)
+  // No sum that could overflow; below the region the offset is larger than any region.
+  const std::uint64_t offset = target.address - view.address;
+  if (size_bytes > view.size_bytes || offset > view.size_bytes - size_bytes) [[unlikely]]
     return PH_ERR_RANGE;
   return (view.access & access) == access ? PH_OK : PH_ERR_ACCESS;
 }

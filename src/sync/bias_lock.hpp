@@ -42,12 +42,14 @@ class BiasLock {
   // Enter if we own the bias; false: nothing was taken.
   bool try_biased(Token me, Held& held) noexcept {
     const Token owner = owner_.load(std::memory_order_relaxed);
-    if ((owner & ~kGrantMask) != me) return false;
+    if ((owner & ~kGrantMask) != me) [[unlikely]]
+      return false;
     auto& busy = busy_[owner & kGrantMask];
     busy.store(1, std::memory_order_relaxed);
     Policy::light_barrier();  // pairs with the revoker's heavy barrier [bias]
     held = Held{owner & kGrantMask};
-    if (owner_.load(std::memory_order_relaxed) == owner) return true;
+    if (owner_.load(std::memory_order_relaxed) == owner) [[likely]]
+      return true;
     busy.store(0, std::memory_order_release);  // [bias]
     return false;
   }

@@ -136,15 +136,23 @@ class LineConsumer {
         log2_(capacity_log2),
         tag_(lap_tag(0, capacity_log2)) {}
 
-  // Look at the next line; header() is valid after State::record.
-  [[gnu::always_inline]] State peek() noexcept {
-    header_ = lines_[head_ & mask_].head.load(std::memory_order_acquire);  // [record]
-    const std::uint64_t tag = header_ & 0xffff;
+  // The next line's first word as it stands, and what it says.
+  [[gnu::always_inline]] std::uint64_t look() const noexcept {
+    return lines_[head_ & mask_].head.load(std::memory_order_acquire);  // [record]
+  }
+  [[gnu::always_inline]] State state_of(std::uint64_t word) const noexcept {
+    const std::uint64_t tag = word & 0xffff;
     if (tag == tag_) return State::record;
     // Of the lap before; zeroed memory looks like lap -1.
     return tag == ((tag_ - 1) & 0xffff) ? State::empty : State::garbage;
   }
+  // Both; header() is valid after State::record.
+  State peek() noexcept {
+    header_ = look();
+    return state_of(header_);
+  }
   std::uint64_t header() const noexcept { return header_; }
+  std::uint64_t tag() const noexcept { return tag_; }  // of the record to come
 
   const Line& line(std::uint64_t i) const noexcept { return lines_[(head_ + i) & mask_]; }
   // Whether line i of the current record carries the tag it must.
@@ -153,8 +161,9 @@ class LineConsumer {
   }
   // Done with the record; the lines stay ours until the credit is published.
   void pop(std::uint64_t lines_count) noexcept {
+    const std::uint64_t lap = head_ & ~mask_;
     head_ += lines_count;
-    tag_ = lap_tag(head_, log2_);
+    if ((head_ & ~mask_) != lap) tag_ = lap_tag(head_, log2_);  // seldom: a store less
   }
 
   // Lines popped and not yet given back.

@@ -59,6 +59,10 @@ struct HardwarePolicy {
   static void heavy_barrier() noexcept { issue_heavy_barrier(); }
   static void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void relax() noexcept { __builtin_ia32_pause(); }
+  // Touches no memory for about so many cycles.
+  static void idle(unsigned cycles) noexcept {
+    for (unsigned i = 0; i < cycles; ++i) asm volatile("");
+  }
   // In a spin loop whose partner may need our core: after a while, give it up.
   static void pause(unsigned spins) noexcept;
 };

@@ -1,0 +1,106 @@
+#include "engine/answer_pace.hpp"
+
+#include <gtest/gtest.h>
+
+namespace photon::engine {
+namespace {
+
+// A peer that answers so many cycles after the prober begins to wait; a turn of spinning lasts 40.
+class Exchange {
+ public:
+  // Posts, waits for the answer; the pause that was made.
+  unsigned ask(unsigned answer_cycles, std::uint64_t lines = 1) {
+    tail_ += lines;
+    const unsigned pause = pace_.ask(tail_, last_hit_, ++turn_);
+    if (pause < answer_cycles) turn_ += 1 + (answer_cycles - pause) / 40;
+    last_hit_ = turn_;
+    return pause;
+  }
+  // Posts; nothing comes.
+  unsigned tell() { return pace_.ask(++tail_, last_hit_, ++turn_); }
+  // The same, with others to attend to.
+  void pass() {
+    pace_.pass(++tail_);
+    turn_ += 1000;
+  }
+
+ private:
+  AnswerPace pace_;
+  std::uint64_t tail_ = 0, turn_ = 0, last_hit_ = 0;
+};
+
+TEST(AnswerPace, settles_just_before_a_steady_answer) {
+  Exchange exchange;
+  for (int i = 0; i < 1000; ++i) exchange.ask(250);
+  unsigned early = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const unsigned pause = exchange.ask(250);
+    EXPECT_GE(pause, 240u);
+    EXPECT_LE(pause, 275u);
+    early += pause < 250 ? 1 : 0;
+  }
+  EXPECT_LT(early, 150u);
+}
+
+// The time lost by pauses longer than the answers took, per question.
+double lateness(unsigned one_cycles, unsigned other_cycles) {
+  constexpr int kAsks = 100'000;
+  Exchange exchange;
+  double late = 0;
+  for (int i = 0; i < kAsks; ++i) {
+    const unsigned answer = i % 2 == 0 ? one_cycles : other_cycles;
+    late += std::max(exchange.ask(answer), answer) - answer;
+  }
+  return late / kAsks;
+}
+
+TEST(AnswerPace, waits_little_for_the_slowest_of_answers_that_vary) {
+  EXPECT_LT(lateness(100, 130), 32);
+  EXPECT_LT(lateness(100, 600), 32);
+  EXPECT_LT(lateness(20, 2000), 32);
+}
+
+TEST(AnswerPace, follows_answers_that_become_faster_and_slower) {
+  Exchange exchange;
+  const auto reaches = [&exchange](unsigned answer, unsigned low, unsigned high) {
+    int good = 0;
+    for (int i = 0; i < 5000; ++i) {
+      const unsigned pause = exchange.ask(answer);
+      good += i >= 4000 && pause >= low && pause <= high ? 1 : 0;
+    }
+    return good > 950;
+  };
+  EXPECT_TRUE(reaches(1000, 900, 1030));
+  EXPECT_TRUE(reaches(80, 10, 110));
+  EXPECT_TRUE(reaches(500, 400, 530));
+}
+
+TEST(AnswerPace, never_exceeds_its_bound) {
+  Exchange exchange;
+  for (int i = 0; i < 1000; ++i) EXPECT_LE(exchange.ask(4000), AnswerPace::kMaxPause);
+}
+
+TEST(AnswerPace, makes_no_pause_where_nobody_answers_or_posts_are_a_stream) {
+  Exchange exchange;
+  for (int i = 0; i < 1000; ++i) exchange.ask(250);
+  exchange.tell();
+  EXPECT_EQ(exchange.tell(), 0u);
+  for (int i = 0; i < 1000; ++i) exchange.ask(250);
+  exchange.ask(250, 64);
+  EXPECT_EQ(exchange.ask(250, 64), 0u);
+}
+
+TEST(AnswerPace, learns_nothing_from_questions_that_were_passed) {
+  Exchange exchange;
+  for (int i = 0; i < 1000; ++i) exchange.ask(250);
+  exchange.pass();
+  EXPECT_GE(exchange.ask(250), 230u);
+}
+
+TEST(AnswerPace, makes_no_pause_for_answers_that_take_long) {
+  Exchange exchange;
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(exchange.ask(1'000'000), 0u);
+}
+
+}  // namespace
+}  // namespace photon::engine
