@@ -51,8 +51,8 @@ class AnswerPace {
   static constexpr std::uint64_t kLinesOfOne = 4;
   static constexpr std::uint64_t kJustMissed = 4;  // turns; being in the way costs far cores more
   static constexpr std::uint64_t kSoon = 64;
-  static constexpr unsigned kShorter = 1;
-  static constexpr unsigned kLonger = 8;
+  static constexpr unsigned kShorter = 2;
+  static constexpr unsigned kLonger = 12;
   static constexpr unsigned kMuchLonger = 32;
   static constexpr unsigned kDoubt = 8;  // answers in time that outweigh one that came much later
   static constexpr unsigned kDespair = 4 * kDoubt;
