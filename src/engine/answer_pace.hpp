@@ -10,9 +10,11 @@
 //   found much later                           longer by more, if nothing was found in time before
 //   no answer, or the posts were a stream      no exchange: no pause
 //
-// Where answers take now this long, now that, any pause is too long for some and helps few:
+// Where answers take now this long, now that, any pause is too long for some and helps few; and
+// where no pause, however long, was ever the one after which the answer was there, something else
+// decides when it is met:
 //
-//   pausing -- found in time and much later by turns --> resting -- a while --> pausing
+//   pausing -- in time and much later by turns, or never in time --> resting -- a while --> pausing
 //   (no pause while resting; a rest soon after another is twice as long)
 //
 // Owner: a Peer, under the lane's lock.
@@ -29,17 +31,23 @@ class AnswerPace {
 
   std::uint64_t asked() const noexcept { return tail_; }
 
-  // The first probe since lines up to `tail` were posted, in turn `now`; the peer's last record was
-  // met in turn `last_hit`. The pause to make if the first look finds nothing.
-  unsigned ask(std::uint64_t tail, std::uint64_t last_hit, std::uint64_t now) noexcept {
+  // The first probe since lines up to `tail` were posted, in turn `now`. The pause to make if the
+  // first look finds nothing.
+  unsigned ask(std::uint64_t tail, std::uint64_t now) noexcept {
     if (rest_ == 0 && paused_)
-      learn(tail - tail_ <= kLinesOfOne, last_hit - turn_);
+      learn(tail - tail_ <= kLinesOfOne, first_ - turn_);
     else if (rest_ != 0)
       --rest_;
     paused_ = true;
     tail_ = tail;
     turn_ = now;
+    first_ = now - 1;
     return rest_ == 0 ? pause_ : 0;
+  }
+  // Records were met in turn `now`, those before in turn `last_hit`: only the first after a
+  // question tells how long its answer took.
+  void met(std::uint64_t last_hit, std::uint64_t now) noexcept {
+    if (last_hit < turn_) first_ = now;
   }
   // The same, where other peers want attention: no pause, and nothing is learnt.
   void pass(std::uint64_t tail) noexcept {
@@ -57,7 +65,8 @@ class AnswerPace {
   static constexpr unsigned kDoubt = 8;  // answers in time that outweigh one that came much later
   static constexpr unsigned kDespair = 4 * kDoubt;
   static constexpr unsigned kShortRest = 64;  // questions
-  static constexpr unsigned kLongRest = 4096;
+  static constexpr unsigned kLongRest = 65536;
+  static constexpr unsigned kMostRaises = 120;  // in a row; enough to get to kMaxPause
 
   // `in_vain`: turns spent looking after the pause; huge if no answer came.
   void learn(bool one_question, std::uint64_t in_vain) noexcept {
@@ -65,11 +74,13 @@ class AnswerPace {
     if (!one_question || in_vain > kSoon) {
       pause_ = 0;
     } else if (in_vain == 0) {
-      pause_ -= std::min(pause_, kShorter);
+      pause_ -= std::min(pause_, kShorter + pause_ / 512);
       doubts_ -= std::min(doubts_, 1U);
       in_time_ = true;
+      raises_ = 0;
     } else if (const bool missed = in_vain <= kJustMissed + pause_ / 64; missed || !in_time_) {
       pause_ = std::min(pause_ + (missed ? kLonger + pause_ / 128 : kMuchLonger), kMaxPause);
+      if (++raises_ >= kMostRaises) rest();
     } else {
       in_time_ = false;
       if ((doubts_ += kDoubt) >= kDespair) rest();
@@ -79,13 +90,15 @@ class AnswerPace {
   void rest() noexcept {
     next_rest_ = learnt_ < 4 * kDespair ? std::min(2 * next_rest_, kLongRest) : kShortRest;
     rest_ = next_rest_;
-    learnt_ = pause_ = doubts_ = 0;
+    learnt_ = pause_ = doubts_ = raises_ = 0;
   }
 
   std::uint64_t tail_ = 0;
   std::uint64_t turn_ = 0;
+  std::uint64_t first_ = 0;  // turn of the first answer; before turn_: none yet
   unsigned pause_ = 0;
   unsigned doubts_ = 0;
+  unsigned raises_ = 0;
   unsigned learnt_ = 0;  // questions since the last rest
   unsigned rest_ = 0;    // questions still to rest
   unsigned next_rest_ = kShortRest;

@@ -224,6 +224,8 @@ class Engine final : private transport::Sink {
 
   // probe.cpp
   bool progress(Taker* taker);
+  bool remotes_first(const ph_query& query) const noexcept;
+  void take_turns(const Taker& taker) noexcept;
   void take_events(Taker& taker, std::uint32_t kind);
   void take_from(Peer& peer, std::uint32_t kind, Taker& taker);
   bool look_everywhere();
@@ -262,7 +264,7 @@ class Engine final : private transport::Sink {
   std::vector<Peer*> busy_;
   PeerList local_ready_;
   PeerList stash_ready_;
-  bool remotes_first_ = false;  // in the next probe for both kinds
+  bool remotes_first_ = false;  // in the next probe of any peer for both kinds
   std::int64_t events_free_;
   unsigned poll_interval_;
   const transport::Alarm no_alarm_;

@@ -116,6 +116,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
     if (state == State::empty) break;
     if (state != State::record || !take_small(peer, word, taker)) return false;
   }
+  peer.pace.met(peer.last_hit, turn_);
   peer.last_hit = turn_;
   empty_polls_ = 0;
   news_came();
@@ -127,7 +128,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 // The pause to make before the second look, if this is a wait for the answer of one peer while the
 // other hot ones are silent.
 inline unsigned Engine::pause_for_answer() noexcept {
-  if (hot_.size() > kHotKept || oversubscribed_) return 0;
+  if (hot_.size() > kHotKept || oversubscribed_ || poll_interval_ == 1) return 0;
   Peer* asked = nullptr;
   bool alone = true;
   for (Peer* peer : hot_) {
@@ -141,7 +142,7 @@ inline unsigned Engine::pause_for_answer() noexcept {
     }
   }
   if (asked == nullptr) return 0;
-  if (alone) return asked->pace.ask(asked->tx.tail(), asked->last_hit, turn_);
+  if (alone) return asked->pace.ask(asked->tx.tail(), turn_);
   asked->pace.pass(asked->tx.tail());
   return 0;
 }

@@ -86,6 +86,7 @@ struct Peer {
   std::uint64_t line_batch = 0;  // credits go back in batches of this size
   std::uint64_t ledger_batch = 0;
   bool has_rx = false;
+  bool remotes_first = false;      // in the next probe of this peer for both kinds
   ph_status bulk_refused = PH_OK;  // why a chunk of the operation coming in did not land
 
   // Slow paths.

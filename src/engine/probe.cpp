@@ -15,22 +15,41 @@ ph_status Engine::probe(Taker& taker) {
   taker.id_stride = config_.max_cid_size;
   if (taker.full()) {  // asked for nothing, or filled on the fast path: the peers are served
     empty_turns_ = 0;
-    remotes_first_ = true;
+    take_turns(taker);
     progress(nullptr);
     return PH_OK;
   }
   // A caller whose every probe is filled by one kind must still meet the other: they take turns.
-  const bool both = taker.query.kinds == PH_EITHER;
-  if (!(both && remotes_first_)) take_events(taker, PH_LOCAL);
+  if (!remotes_first(taker.query)) take_events(taker, PH_LOCAL);
   take_events(taker, PH_REMOTE);
   progress(taker.full() ? nullptr : &taker);  // peers are served whatever we take
   take_events(taker, PH_LOCAL);
-  if (both && taker.full()) remotes_first_ = !remotes_first_;
+  take_turns(taker);
   if (taker.count != 0)
     news_came();
   else
     ++empty_turns_;
   return PH_OK;
+}
+
+// Whose turn it is, where a query asks for both kinds: of each peer, and of all together.
+bool Engine::remotes_first(const ph_query& query) const noexcept {
+  if (query.kinds != PH_EITHER) return false;
+  if (query.peer == PH_ANY_RANK) return remotes_first_;
+  return peers_[query.peer] != nullptr && peers_[query.peer]->remotes_first;
+}
+
+// Local ones that filled a probe alone make room in the next.
+void Engine::take_turns(const Taker& taker) noexcept {
+  const ph_query& query = taker.query;
+  if (query.kinds != PH_EITHER || taker.capacity == 0) return;
+  const bool next =
+      taker.full() && std::none_of(taker.out, taker.out + taker.count,
+                                   [](const ph_completion& one) { return one.kind == PH_REMOTE; });
+  if (query.peer == PH_ANY_RANK)
+    remotes_first_ = next;
+  else if (peers_[query.peer] != nullptr)
+    peers_[query.peer]->remotes_first = next;
 }
 
 // One turn: hot rings, what queues, and now and then the transport. True: something moved.

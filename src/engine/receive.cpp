@@ -38,6 +38,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
     peer.rx.pop(header->lines);
   }
   if (left == kReceiveBudget) return false;
+  peer.pace.met(peer.last_hit, turn_);
   peer.last_hit = turn_;
   publish_credits(peer);
   return true;

@@ -152,7 +152,6 @@ class LineConsumer {
     return state_of(header_);
   }
   std::uint64_t header() const noexcept { return header_; }
-  std::uint64_t tag() const noexcept { return tag_; }  // of the record to come
 
   const Line& line(std::uint64_t i) const noexcept { return lines_[(head_ + i) & mask_]; }
   // Whether line i of the current record carries the tag it must.

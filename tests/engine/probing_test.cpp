@@ -121,6 +121,68 @@ TEST_P(Probing, neither_kind_keeps_the_other_away) {
   });
 }
 
+// Takes one completion if there is any: its kind, or 0.
+std::uint32_t kind_of_next(ph_context* context, ph_rank peer, std::size_t capacity = 1) {
+  ph_completion one{};
+  std::size_t count = 0;
+  EXPECT_EQ(ph_probe(context, {peer, PH_EITHER, nullptr}, &one, capacity, &count), PH_OK);
+  return count == 0 ? 0 : one.kind;
+}
+
+TEST_P(Probing, peers_asked_by_turns_take_no_turn_from_each_other) {
+  constexpr std::uint32_t kNotices = 30;
+  ThreadJob job(3, options({{"ledger_slots", "512"}}));
+  job.run([&job](ph_context* context, ph_rank rank) {
+    if (rank != 0) {
+      const auto serve = [&] { return ph_notify(context, 0, 1); };
+      for (std::uint32_t i = 0; i < kNotices * rank; ++i) ASSERT_EQ(insist(context, serve), PH_OK);
+      ASSERT_EQ(ph_flush(context, 0, kTakeTimeoutUs), PH_OK);
+    } else {
+      for (const ph_rank peer : {1u, 2u})  // all is here, none is taken
+        for (ph_completion none{}; ph_wait(context, {peer, PH_REMOTE, nullptr}, 0) != PH_OK;) {
+          std::size_t count = 0;
+          ASSERT_EQ(ph_probe(context, {peer, PH_LOCAL, nullptr}, &none, 1, &count), PH_OK);
+        }
+    }
+    job.meet(context);
+    std::uint32_t taken = 0;
+    for (std::uint32_t i = 0; rank == 0 && i < 3 * kNotices; ++i) {
+      ASSERT_EQ(insist(context, [&] { return ph_put_u64(context, 1, {}, {}, {1, 1}); }), PH_OK);
+      taken += kind_of_next(context, 1) == PH_REMOTE ? 1 : 0;
+      kind_of_next(context, 2);
+    }
+    if (rank == 0) {
+      EXPECT_GE(taken, kNotices / 2);
+      while (kind_of_next(context, PH_ANY_RANK) != 0) {
+      }
+    }
+    job.meet(context);
+    while (rank != 0 && kind_of_next(context, PH_ANY_RANK) != 0) {
+    }
+  });
+}
+
+TEST_P(Probing, a_probe_that_takes_nothing_is_nobodys_turn) {
+  ThreadJob job(1, options({{"ledger_slots", "512"}}));
+  job.run([](ph_context* context, ph_rank) {
+    constexpr std::uint32_t kPuts = 20;
+    for (std::uint32_t i = 0; i < kPuts; ++i)
+      ASSERT_EQ(ph_put_u64(context, 0, {}, {}, {i, i}), PH_OK);
+    std::uint32_t taken[] = {0, 0};
+    for (std::uint32_t i = 0; i < 100'000 && taken[0] + taken[1] < 2 * kPuts; ++i) {
+      ASSERT_EQ(kind_of_next(context, PH_ANY_RANK, 0), 0u);
+      const auto kind = kind_of_next(context, PH_ANY_RANK);
+      if (kind == 0) continue;
+      ++taken[kind == PH_REMOTE ? 1 : 0];
+      if (taken[1] < kPuts) {
+        EXPECT_LE(taken[1], taken[0] + 1);
+      }
+    }
+    EXPECT_EQ(taken[0], kPuts);
+    EXPECT_EQ(taken[1], kPuts);
+  });
+}
+
 TEST_P(Probing, outstanding_counts_what_has_still_to_complete) {
   ThreadJob job(2, options());
   job.run([&job](ph_context* context, ph_rank rank) {

@@ -8,16 +8,28 @@ namespace {
 // A peer that answers so many cycles after the prober begins to wait; a turn of spinning lasts 40.
 class Exchange {
  public:
-  // Posts, waits for the answer; the pause that was made.
-  unsigned ask(unsigned answer_cycles, std::uint64_t lines = 1) {
+  // Posts, waits for the answer of so many records, each met in a turn of its own; the pause that
+  // was made.
+  unsigned ask(unsigned answer_cycles, std::uint64_t lines = 1, unsigned records = 1) {
     tail_ += lines;
-    const unsigned pause = pace_.ask(tail_, last_hit_, ++turn_);
+    const unsigned pause = pace_.ask(tail_, ++turn_);
     if (pause < answer_cycles) turn_ += 1 + (answer_cycles - pause) / 40;
+    for (unsigned record = 0; record < records; ++record) {
+      if (record != 0) ++turn_;
+      pace_.met(last_hit_, turn_);
+      last_hit_ = turn_;
+    }
+    return pause;
+  }
+  // The same where the answer is never there after the pause and always in the next turn.
+  unsigned ask_other() {
+    const unsigned pause = pace_.ask(++tail_, ++turn_);
+    pace_.met(last_hit_, ++turn_);
     last_hit_ = turn_;
     return pause;
   }
   // Posts; nothing comes.
-  unsigned tell() { return pace_.ask(++tail_, last_hit_, ++turn_); }
+  unsigned tell() { return pace_.ask(++tail_, ++turn_); }
   // The same, with others to attend to.
   void pass() {
     pace_.pass(++tail_);
@@ -88,6 +100,27 @@ TEST(AnswerPace, makes_no_pause_where_nobody_answers_or_posts_are_a_stream) {
   for (int i = 0; i < 1000; ++i) exchange.ask(250);
   exchange.ask(250, 64);
   EXPECT_EQ(exchange.ask(250, 64), 0u);
+}
+
+TEST(AnswerPace, takes_the_first_record_for_the_answer) {
+  Exchange exchange;
+  for (int i = 0; i < 5000; ++i) EXPECT_LE(exchange.ask(250, 1, i % 5 == 0 ? 2 : 1), 280u);
+  for (int i = 0; i < 5000; ++i) EXPECT_LE(exchange.ask(250, 1, 2), 280u);
+}
+
+TEST(AnswerPace, comes_down_after_a_slow_phase_with_answers_that_jitter) {
+  Exchange exchange;
+  for (int i = 0; i < 5000; ++i) exchange.ask(2300);
+  unsigned pause = 0;
+  for (int i = 0; i < 20'000; ++i) pause = exchange.ask(i % 14 == 0 ? 2300 : 250);
+  EXPECT_LE(pause, 1000u);
+}
+
+TEST(AnswerPace, gives_up_where_something_else_decides_when_the_answer_is_met) {
+  Exchange exchange;
+  double pauses = 0;
+  for (int i = 0; i < 200'000; ++i) pauses += exchange.ask_other();
+  EXPECT_LT(pauses / 200'000, 20);
 }
 
 TEST(AnswerPace, learns_nothing_from_questions_that_were_passed) {
