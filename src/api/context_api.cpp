@@ -30,6 +30,18 @@ ph_status refused(ph_context& context, ph_status status) noexcept {
   return status;
 }
 
+base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts) {
+  auto lane = engine::Lane::create(sync::register_heavy_barrier());
+  if (!lane) return lane.error();
+  auto context = std::make_unique<ph_context>();
+  context->config = parts.config;
+  context->lane = std::move(*lane);
+  context->engine = std::make_unique<engine::Engine>(std::move(parts));
+  context->rank = context->engine->rank();
+  context->size = context->engine->size();
+  return context;
+}
+
 namespace {
 
 base::Error argument(const char* what) { return {PH_ERR_ARGUMENT, 0, what, PH_ANY_RANK}; }
@@ -41,24 +53,15 @@ base::Result<std::unique_ptr<transport::Transport>> open_transport(const base::C
 }
 
 base::Result<std::unique_ptr<ph_context>> create(const ph_config& config) {
-  auto context = std::make_unique<ph_context>();
   auto settings = base::load_config({config.options, config.options_count});
   if (!settings) return settings.error();
-  context->config = *settings;
   auto boot = boot::open(config.bootstrap);
   if (!boot) return boot.error();
   auto transport = open_transport(*settings, **boot);
   if (!transport) return transport.error();
-  auto lane = engine::Lane::create(sync::register_heavy_barrier());
-  if (!lane) return lane.error();
-  context->lane = std::move(*lane);
   std::random_device random;
   const std::uint64_t seed = std::uint64_t{random()} << 32 | random();
-  context->engine = std::make_unique<engine::Engine>(
-      engine::Engine::Parts{*settings, std::move(*boot), std::move(*transport), seed});
-  context->rank = context->engine->rank();
-  context->size = context->engine->size();
-  return context;
+  return assemble({*settings, std::move(*boot), std::move(*transport), seed});
 }
 
 base::Result<std::unique_ptr<ph_context>> checked_create(const ph_config* config) {

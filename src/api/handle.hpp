@@ -24,6 +24,10 @@ struct ph_context {
 
 namespace photon::api {
 
+// A context of parts that are ready: what ph_context_create() ends with, and what a simulation
+// begins with.
+base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts);
+
 // Leaves the words for a call that the lane refused, and hands its status back.
 ph_status refused(ph_context& context, ph_status status) noexcept;
 

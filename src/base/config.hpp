@@ -22,12 +22,13 @@ namespace photon::base {
 // `automatic` is spelled "auto" in settings.
 enum class Oversubscribed : std::uint8_t { automatic, yes, no };
 enum class TransportChoice : std::uint8_t { automatic, shm, sim };
+enum class SimProfile : std::uint8_t { stream, mapped };
 enum class ShmCma : std::uint8_t { automatic, off, on };
 
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 20;
+inline constexpr std::size_t kFieldsCount = 21;
 
 // Defaults stand here; meanings, units and ranges in the table (config.cpp).
 struct Config {
@@ -50,13 +51,15 @@ struct Config {
   ShmCma shm_cma = ShmCma::automatic;
   std::uint64_t sim_seed = 1;
   std::uint64_t sim_delay_ns = 1000;
+  SimProfile sim_profile = SimProfile::stream;
   LogLevel log = LogLevel::warn;
 
   std::array<Origin, kFieldsCount> origins{};  // in the order of fields()
 };
 
-using FieldMember = std::variant<std::uint64_t Config::*, Oversubscribed Config::*,
-                                 TransportChoice Config::*, ShmCma Config::*, LogLevel Config::*>;
+using FieldMember =
+    std::variant<std::uint64_t Config::*, Oversubscribed Config::*, TransportChoice Config::*,
+                 ShmCma Config::*, SimProfile Config::*, LogLevel Config::*>;
 
 // One row of the table.
 struct Field {

@@ -1,5 +1,4 @@
 // Registering, allocating, and taking memory back.
-#include "base/clock.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -40,14 +39,14 @@ bool Engine::wait_for_copies(std::int64_t slot) {
   transport::Policy::full_fence();     // for peers that fence
   transport::Policy::heavy_barrier();  // for all others
   const std::int64_t deadline =
-      base::now_ns() + static_cast<std::int64_t>(config_.unregister_timeout_ms) * 1'000'000;
+      transport_->now_ns() + static_cast<std::int64_t>(config_.unregister_timeout_ms) * 1'000'000;
   for (const Peer* peer : contacted_) {
     if (peer->link == nullptr || peer->link->rx_intent == nullptr || peer->rank == self_) continue;
     for (unsigned spins = 0; peer->broken != PH_ERR_PEER &&
                              peer->link->rx_intent->names(static_cast<std::uint64_t>(slot));
          ++spins) {
-      transport::Policy::pause(spins);
-      if (spins % 64 == 63 && base::now_ns() > deadline) return false;
+      transport_->pause(spins);
+      if (spins % 64 == 63 && transport_->now_ns() > deadline) return false;
     }
   }
   return true;

@@ -7,18 +7,17 @@
 
 #include <sched.h>
 
-#include "base/clock.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
 
 namespace {
 
-// A deadline on the monotonic clock; "for ever" is far enough away.
-std::int64_t deadline_after(std::int64_t timeout_us) noexcept {
+// "For ever" is far enough away.
+std::int64_t deadline_after(std::int64_t now_ns, std::int64_t timeout_us) noexcept {
   constexpr std::int64_t kFar = INT64_MAX / 4;
   if (timeout_us > kFar / 1000) return INT64_MAX;
-  return base::now_ns() + std::max<std::int64_t>(0, timeout_us) * 1000;
+  return now_ns + std::max<std::int64_t>(0, timeout_us) * 1000;
 }
 
 }  // namespace
@@ -71,14 +70,15 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
   constexpr unsigned kYields = 8;
   progress(nullptr);  // every wait serves the peers, also one that finds what it wants at once
   if (done()) return PH_OK;
-  const std::int64_t deadline = deadline_after(timeout_us);
+  const std::int64_t deadline = deadline_after(transport_->now_ns(), timeout_us);
   std::int64_t spin_until =
-      oversubscribed_ ? 0 : base::now_ns() + static_cast<std::int64_t>(config_.spin_us) * 1000;
+      oversubscribed_ ? 0
+                      : transport_->now_ns() + static_cast<std::int64_t>(config_.spin_us) * 1000;
   for (unsigned turns = 0;; ++turns) {
     const bool moved = progress(nullptr);
     if (done()) return PH_OK;
     const bool look_at_clock = turns % 16 == 0 || oversubscribed_;
-    const std::int64_t now = look_at_clock ? base::now_ns() : 0;
+    const std::int64_t now = look_at_clock ? transport_->now_ns() : 0;
     if (look_at_clock && now >= deadline) return PH_TIMEOUT;
     if (!moved && look_at_clock && now >= spin_until && (!oversubscribed_ || turns >= kYields)) {
       rest(guard, deadline == INT64_MAX ? -1 : (deadline - now + 999) / 1000, done);

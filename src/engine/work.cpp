@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/clock.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -121,7 +120,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   const auto reach =
       transport_->reach(peer.rank, request.target.address + request.done_bytes, left);
   if (reach.kind == transport::Reach::Kind::none) return Step::blocked;
-  const std::int64_t now = base::now_ns();
+  const std::int64_t now = transport_->now_ns();
   if (request.stalled_since_ns == 0) {
     request.stalled_since_ns = now;
     // The thread that sleeps has chosen how long without knowing of this.

@@ -11,6 +11,7 @@
 //   poll(sink)      now and then: bells, side channel, clocks; says which links have news
 //   reach/read/write   memory of the peer that we can touch by ourselves
 //   announce/look/sleep   idle without a lost wake-up
+//   now_ns, pause   the clock that waits are measured with, and a short wait
 //
 // Order: lines of one link arrive in order, and bulk bytes no later than the record that announces
 // them. Credits are monotonic words; they may arrive late, never too high.
@@ -27,6 +28,7 @@
 
 #include <photon/context.h>
 
+#include "base/clock.hpp"
 #include "base/config.hpp"
 #include "base/result.hpp"
 #include "sync/hint.hpp"
@@ -133,6 +135,12 @@ class Transport {
   virtual void retract() noexcept = 0;
   // End this rank's own sleep() from another thread.
   virtual void wake() noexcept = 0;
+
+  // Monotonic. A transport that simulates time has a clock of its own, and nothing in the engine
+  // looks at another.
+  virtual std::int64_t now_ns() noexcept { return base::now_ns(); }
+  // In a loop that waits for a peer to act, whose turn number `spins` is.
+  virtual void pause(unsigned spins) noexcept { Policy::pause(spins); }
 
   // ph_path_to(): same_process, cma, arena_mapped, reason.
   virtual void describe(Rank rank, ph_path& path) = 0;

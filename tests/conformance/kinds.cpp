@@ -19,6 +19,12 @@ Opened open_shm(const base::Config& config, boot::Boot& boot) {
   return transport::shm::open_shm(config, boot);
 }
 
+Opened open_sim_mapped(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.sim_profile = base::SimProfile::mapped;
+  return transport::sim::open_sim(config, boot);
+}
+
 // As on a kernel without membarrier: both sides of every Dekker pattern fence.
 Opened open_shm_fenced(const base::Config& config, boot::Boot& boot) {
   return transport::shm::open_shm(config, boot, {.token = {}, .heavy_barrier = false});
@@ -50,7 +56,8 @@ std::vector<TransportKind> transport_kinds() {
           {"shm_fenced", open_shm_fenced, always},
           {"shm_mapped", open_shm_mapped, not_under_tsan},
           {"shm_mapped_without_cma", open_shm_mapped_without_cma, not_under_tsan},
-          {"sim", transport::sim::open_sim, always}};
+          {"sim", transport::sim::open_sim, always},
+          {"sim_mapped", open_sim_mapped, always}};
 }
 
 INSTANTIATE_TEST_SUITE_P(transport, TransportConformance, testing::ValuesIn(transport_kinds()),

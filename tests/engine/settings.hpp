@@ -52,6 +52,7 @@ inline const std::vector<Setting>& all_settings() {
       {"shm_small", small({{"transport", "shm"}})},
       {"sim", {{"transport", "sim"}}},
       {"sim_small", small({{"transport", "sim"}})},
+      {"sim_mapped", {{"transport", "sim"}, {"sim_profile", "mapped"}}},
   };
   return settings;
 }

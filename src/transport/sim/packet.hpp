@@ -19,6 +19,7 @@ struct CreditValues {
   std::uint64_t lines = 0;
   std::uint64_t ledger = 0;
   std::uint64_t bulk = 0;
+  bool met = false;
   bool operator==(const CreditValues&) const = default;
 };
 

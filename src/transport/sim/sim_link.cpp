@@ -46,6 +46,13 @@ void SimLink::set_answered() noexcept {
   view_.rx_bulk = receiving_.bulk.get();
 }
 
+void SimLink::share(const Shared& shared) noexcept {
+  view_.tx_intent = shared.mine;
+  view_.rx_intent = shared.theirs;
+  view_.peer_regions = shared.regions;
+  receiving_.credits->set_met();
+}
+
 std::optional<Packet> SimLink::next_record() {
   using State = sync::LineConsumer<Policy>::State;
   if (broken_) return std::nullopt;
@@ -88,7 +95,8 @@ bool SimLink::take_bulk(Packet& packet) {
 
 std::optional<Packet> SimLink::changed_credits() {
   const Credits& words = *receiving_.credits;
-  const CreditValues now{words.lines_given(), words.ledger_given(), words.bulk_given()};
+  const CreditValues now{words.lines_given(), words.ledger_given(), words.bulk_given(),
+                         words.has_met()};
   if (now == sent_credits_) return std::nullopt;
   sent_credits_ = now;
   return Packet{.kind = Packet::Kind::credits, .from = me_, .credits = now};
@@ -99,6 +107,7 @@ void SimLink::deliver(const Packet& packet) noexcept {
   sending_.credits->give_bulk(packet.credits.bulk);
   sending_.credits->give_ledger(packet.credits.ledger);
   sending_.credits->give_lines(packet.credits.lines);
+  if (packet.credits.met) sending_.credits->set_met();
 }
 
 void SimLink::deliver_record(const Packet& packet) noexcept {

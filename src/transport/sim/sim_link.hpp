@@ -46,6 +46,14 @@ class SimLink {
   bool answered() const noexcept { return view_.rx_lines != nullptr; }
   void set_answered() noexcept;
 
+  // Profile mapped: what the two ranks share beside the rings.
+  struct Shared {
+    Intent* mine;
+    const Intent* theirs;
+    const RegionEntry* regions;  // the peer's
+  };
+  void share(const Shared& shared) noexcept;
+
   // The next record that was published and not yet carried.
   std::optional<Packet> next_record();
   // Credit words, if they changed since the last call.

@@ -12,12 +12,33 @@ constexpr std::uint64_t kIdleLooksPerRank = 8;  // then nobody has anything else
 }  // namespace
 
 SimNetwork::SimNetwork(std::uint32_t ranks_count, const Settings& settings)
-    : settings_(settings), seats_(ranks_count) {
+    : settings_(settings),
+      seats_(ranks_count),
+      intents_(std::make_unique<Intent[]>(std::size_t{ranks_count} * ranks_count)) {
   const Random root(settings.seed);
   for (std::uint64_t from = 0; from < ranks_count; ++from) {
-    for (std::uint64_t to = 0; to < ranks_count; ++to)
-      seats_[from].wires.push_back({root.stream(from << 32 | to)});
+    for (std::uint64_t to = 0; to < ranks_count; ++to) {
+      Wire& wire = seats_[from].wires.emplace_back(Wire{root.stream(from << 32 | to)});
+      wire.max_delay_ns =
+          settings.uneven ? wire.random.up_to(settings.max_delay_ns) : settings.max_delay_ns;
+    }
+    seats_[from].draws = root.stream(from << 32 | 0xffffffff);
   }
+}
+
+void SimNetwork::show_regions(Rank me, std::shared_ptr<RegionEntry[]> regions) {
+  const std::scoped_lock lock(mutex_);
+  seats_[me].regions = std::move(regions);
+}
+
+const RegionEntry* SimNetwork::regions_of(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  return seats_[rank].regions.get();
+}
+
+std::uint64_t SimNetwork::draw(Rank me, std::uint64_t max) {
+  const std::scoped_lock lock(mutex_);
+  return seats_[me].draws.up_to(max);
 }
 
 void SimNetwork::post(Rank to, Packet packet) {
@@ -26,13 +47,21 @@ void SimNetwork::post(Rank to, Packet packet) {
 }
 
 void SimNetwork::post_locked(Rank to, Packet packet) {
+  constexpr std::uint64_t kSeldom = 64;
+  constexpr std::uint64_t kMuchLonger = 16;
   Wire& wire = seats_[packet.from].wires[to];
-  const std::uint64_t delay_ns = wire.random.up_to(settings_.max_delay_ns);
+  std::uint64_t delay_ns = wire.random.up_to(wire.max_delay_ns);
+  if (settings_.uneven && wire.random.up_to(kSeldom - 1) == 0) delay_ns *= kMuchLonger;
   wire.last_due_ns = std::max(wire.last_due_ns, now_ns_ + delay_ns);
   idle_looks_count_ = 0;
+  if (settings_.fault.kind != Fault::Kind::none && inject(to, wire.last_due_ns, packet)) return;
+  enqueue(to, wire.last_due_ns, std::move(packet));
+}
+
+void SimNetwork::enqueue(Rank to, std::uint64_t due_ns, Packet packet) {
   Seat& seat = seats_[to];
   if (seat.left) return;
-  seat.arriving.emplace(Due{wire.last_due_ns, posted_count_++}, std::move(packet));
+  seat.arriving.emplace(Due{due_ns, posted_count_++}, std::move(packet));
   seat.news.notify_all();
 }
 
@@ -49,6 +78,7 @@ void SimNetwork::take_due(Rank me, std::vector<Packet>& due) {
 
 void SimNetwork::pass_time() {
   now_ns_ += kLookNs;
+  if (pacer_ != nullptr) return;
   if (++idle_looks_count_ < kIdleLooksPerRank * seats_.size()) return;
   idle_looks_count_ = 0;
   jump_to_next();
@@ -69,6 +99,14 @@ void SimNetwork::sleep(Rank me, std::int64_t timeout_us) {
       timeout_us < 0 ? kDayUs : std::min<std::int64_t>(timeout_us, kDayUs));
   std::unique_lock lock(mutex_);
   Seat& seat = seats_[me];
+  if (pacer_ != nullptr) {
+    const auto until_ns =
+        timeout_us < 0 ? kNever : now_ns_ + static_cast<std::uint64_t>(timeout.count()) * 1000;
+    lock.unlock();
+    pacer_->sleep(me, until_ns);
+    seat.woken = false;
+    return;
+  }
   seat.news.wait_for(lock, timeout, [&] { return seat.woken || !seat.arriving.empty(); });
   seat.woken = false;
   if (!seat.arriving.empty()) now_ns_ = std::max(now_ns_, seat.arriving.begin()->first.first);
@@ -91,6 +129,18 @@ void SimNetwork::leave(Rank me) {
 bool SimNetwork::has_left(Rank rank) {
   const std::scoped_lock lock(mutex_);
   return seats_[rank].left;
+}
+
+std::uint64_t SimNetwork::news_due_ns(Rank me) {
+  const std::scoped_lock lock(mutex_);
+  const Seat& seat = seats_[me];
+  if (seat.woken) return 0;
+  return seat.arriving.empty() ? kNever : seat.arriving.begin()->first.first;
+}
+
+void SimNetwork::advance_to(std::uint64_t now_ns) {
+  const std::scoped_lock lock(mutex_);
+  now_ns_ = std::max(now_ns_, now_ns);
 }
 
 std::uint64_t SimNetwork::now_ns() {

@@ -1,7 +1,11 @@
 #include "transport/sim/sim_transport.hpp"
 
+#include <sys/mman.h>
+
 #include <bit>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -13,6 +17,19 @@ base::Error unreachable_memory(Rank rank) {
           "sim: memory of rank " + std::to_string(rank) + " is reached by records only", rank};
 }
 
+base::Error absent_memory(Rank rank) {
+  return {PH_ERR_PEER, EFAULT, "sim: no memory at that address of rank " + std::to_string(rank),
+          rank};
+}
+
+// As the kernel would find out when asked to copy.
+bool is_there(std::uint64_t address, std::size_t size_bytes) noexcept {
+  constexpr std::uint64_t kPageMask = 4095;
+  const std::uint64_t first = address & ~kPageMask;
+  return ::msync(reinterpret_cast<void*>(static_cast<std::uintptr_t>(first)),
+                 address - first + size_bytes, MS_ASYNC) == 0;
+}
+
 }  // namespace
 
 SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<SimNetwork> network)
@@ -20,9 +37,11 @@ SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<
       seed_(config.sim_seed),
       geometry_{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes},
       regions_count_(config.max_regions),
-      regions_(std::make_unique<RegionEntry[]>(config.max_regions)),
+      regions_(new RegionEntry[config.max_regions]),
       network_(std::move(network)),
-      slots_(network_->size()) {}
+      slots_(network_->size()) {
+  network_->show_regions(me_, regions_);
+}
 
 SimTransport::~SimTransport() { network_->leave(me_); }
 
@@ -70,7 +89,8 @@ void SimTransport::accept(const Packet& packet, Sink& sink) {
   Slot& slot = slots_[packet.from];
   if (slot.released) return;
   if (packet.kind == Packet::Kind::hello) {
-    (slot.link ? *slot.link : make_link(packet.from)).set_answered();
+    if (!slot.link) make_link(packet.from);
+    answered(packet.from);
     return sink.on_link(packet.from);
   }
   if (!slot.link) return;  // a rank that we never met has gone
@@ -83,22 +103,84 @@ void SimTransport::accept(const Packet& packet, Sink& sink) {
   sink.on_activity(packet.from);
 }
 
-base::Result<> SimTransport::read(Rank rank, std::uint64_t, std::span<std::byte>) noexcept {
-  return unreachable_memory(rank);
+void SimTransport::answered(Rank rank) {
+  SimLink& link = *slots_[rank].link;
+  link.set_answered();
+  if (!network_->settings().mapped || rank == me_) return;
+  link.share(
+      {&network_->intent(me_, rank), &network_->intent(rank, me_), network_->regions_of(rank)});
+  kick(rank);  // that we have met
 }
 
-base::Result<> SimTransport::write(Rank rank, std::uint64_t, std::span<const std::byte>) noexcept {
-  return unreachable_memory(rank);
+Reach SimTransport::reach(Rank rank, std::uint64_t, std::uint64_t) noexcept {
+  if (!network_->settings().mapped || rank >= slots_.size() || !slots_[rank].link) return {};
+  const Link& link = slots_[rank].link->view();
+  if (link.peer_regions == nullptr || !link.tx_credits->has_met()) return {};
+  return {Reach::Kind::call, nullptr};
+}
+
+// At most kPieces pieces, in any order; between two of them the others run.
+void SimTransport::copy_torn(std::byte* to, const std::byte* from, std::size_t size_bytes) {
+  constexpr std::size_t kPieces = 8;
+  std::size_t ends[kPieces];
+  std::size_t pieces_count = 0;
+  for (std::size_t end = 0; end < size_bytes; ++pieces_count) {
+    const std::size_t left = size_bytes - end;
+    end += pieces_count + 1 == kPieces ? left : 1 + network_->draw(me_, left - 1);
+    ends[pieces_count] = end;
+  }
+  bool done[kPieces] = {};
+  for (std::size_t left = pieces_count; left > 0; --left) {
+    std::size_t piece = network_->draw(me_, pieces_count - 1);
+    while (done[piece]) piece = (piece + 1) % pieces_count;
+    done[piece] = true;
+    const std::size_t begin = piece == 0 ? 0 : ends[piece - 1];
+    std::memcpy(to + begin, from + begin, ends[piece] - begin);
+    if (network_->is_paced()) network_->sleep(me_, 1);
+  }
+}
+
+base::Result<> SimTransport::read(Rank rank, std::uint64_t address,
+                                  std::span<std::byte> destination) noexcept {
+  if (reach(rank, address, destination.size()).kind == Reach::Kind::none)
+    return unreachable_memory(rank);
+  if (!is_there(address, destination.size())) return absent_memory(rank);
+  const auto* from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(address));
+  copy_torn(destination.data(), from, destination.size());
+  return {};
+}
+
+base::Result<> SimTransport::write(Rank rank, std::uint64_t address,
+                                   std::span<const std::byte> source) noexcept {
+  if (reach(rank, address, source.size()).kind == Reach::Kind::none)
+    return unreachable_memory(rank);
+  if (!is_there(address, source.size())) return absent_memory(rank);
+  auto* to = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
+  copy_torn(to, source.data(), source.size());
+  return {};
+}
+
+std::int64_t SimTransport::now_ns() noexcept {
+  return network_->is_paced() ? static_cast<std::int64_t>(network_->now_ns()) : base::now_ns();
+}
+
+void SimTransport::pause(unsigned spins) noexcept {
+  if (network_->is_paced())
+    network_->sleep(me_, 1);
+  else
+    Policy::pause(spins);
 }
 
 void SimTransport::describe(Rank, ph_path& path) {
   path.same_process = 0;
   path.cma = 0;
   path.arena_mapped = 0;
-  std::snprintf(path.reason, sizeof path.reason,
-                "simulated network, seed %llu: everything travels in records; no memory is "
-                "reached directly, although the ranks share a process",
-                static_cast<unsigned long long>(seed_));
+  std::snprintf(path.reason, sizeof path.reason, "simulated network, seed %llu: %s",
+                static_cast<unsigned long long>(seed_),
+                network_->settings().mapped
+                    ? "memory of peers is touched piece by piece, as if it were mapped"
+                    : "everything travels in records; no memory is reached directly, although the "
+                      "ranks share a process");
 }
 
 }  // namespace photon::transport::sim

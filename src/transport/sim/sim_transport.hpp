@@ -1,6 +1,7 @@
 // The transport between ranks of one process over a simulated network: each rank has private rings,
 // kick() carries what was published into the network, poll() brings what is due. Nothing of a peer
-// can be reached, so the engine serves everything by records.
+// can be reached, so the engine serves everything by records, but in the profile `mapped`: there a
+// rank that the peer has met touches its memory, as between processes of one host.
 //
 //   link: none -- connect() --> sending only -- hello --> both halves -- disconnect() --> released
 //         none -- hello (the answer is ours) -----------> both halves
@@ -38,7 +39,8 @@ class SimTransport final : public Transport {
   // The network has everything that was kicked, and delivers it without us.
   bool drained() const noexcept override { return true; }
 
-  Reach reach(Rank, std::uint64_t, std::uint64_t) noexcept override { return {}; }
+  // mapped: by read() and write(), which go piece by piece, in any order, while others run.
+  Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
   base::Result<> read(Rank rank, std::uint64_t address,
                       std::span<std::byte> destination) noexcept override;
   base::Result<> write(Rank rank, std::uint64_t address,
@@ -52,6 +54,9 @@ class SimTransport final : public Transport {
   void sleep(std::int64_t timeout_us) noexcept override { network_->sleep(me_, timeout_us); }
   void retract() noexcept override {}
   void wake() noexcept override { network_->wake(me_); }
+  // The network's clock where one thread drives all ranks; real waits need real time.
+  std::int64_t now_ns() noexcept override;
+  void pause(unsigned spins) noexcept override;
 
   void describe(Rank rank, ph_path& path) override;
 
@@ -63,12 +68,14 @@ class SimTransport final : public Transport {
 
   SimLink& make_link(Rank rank);
   void accept(const Packet& packet, Sink& sink);
+  void answered(Rank rank);
+  void copy_torn(std::byte* to, const std::byte* from, std::size_t size_bytes);
 
   const Rank me_;
   const std::uint64_t seed_;
   const Geometry geometry_;
   const std::size_t regions_count_;
-  const std::unique_ptr<RegionEntry[]> regions_;
+  const std::shared_ptr<RegionEntry[]> regions_;
   const std::shared_ptr<SimNetwork> network_;
   std::vector<Slot> slots_;
   std::vector<Packet> due_;

@@ -1,0 +1,69 @@
+// Faults put into the network on purpose, so that tests can show that they are found.
+#include "transport/sim/sim_network.hpp"
+#include "wire/record.hpp"
+
+namespace photon::transport::sim {
+
+namespace {
+
+// A put of one line: what can change places with another one unnoticed by the ring.
+bool is_small_record(const Packet& packet) {
+  if (packet.kind != Packet::Kind::record || packet.lines.size() != 1) return false;
+  const auto header = wire::decode(packet.lines[0][0]);
+  return header && header->kind == wire::Kind::put && header->id_bytes != wire::kNoId;
+}
+
+bool fits(Fault::Kind kind, const Packet& packet) {
+  switch (kind) {
+    case Fault::Kind::early: return packet.kind == Packet::Kind::record && !packet.bulk.empty();
+    case Fault::Kind::credit: return packet.kind == Packet::Kind::credits;
+    default: return is_small_record(packet);
+  }
+}
+
+// The tags belong to the places, all else to the records.
+void move_contents(const Packet& from, Packet& to) {
+  const std::uint64_t tag = to.lines[0][0] & 0xffff;
+  to.lines = from.lines;
+  to.lines[0][0] = (to.lines[0][0] & ~std::uint64_t{0xffff}) | tag;
+}
+
+}  // namespace
+
+// True: the packet is taken care of.
+bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
+  const Fault& fault = settings_.fault;
+  if (held_ && held_->from == packet.from && held_for_ == to) {
+    Packet first = *std::move(held_);
+    held_.reset();
+    if (is_small_record(packet)) {
+      const Packet second = packet;
+      move_contents(first, packet);
+      if (fault.kind == Fault::Kind::swap) move_contents(second, first);
+    }
+    enqueue(to, due_ns, std::move(first));
+    return false;
+  }
+  Wire& wire = seats_[packet.from].wires[to];
+  if (packet.kind == Packet::Kind::credits) packet.credits.ledger -= wire.forgotten.ledger;
+  if (!fits(fault.kind, packet) || fitting_count_++ != fault.after) return false;
+  switch (fault.kind) {
+    case Fault::Kind::drop: return true;
+    case Fault::Kind::swap:
+    case Fault::Kind::repeat:
+      held_for_ = to;
+      held_ = std::move(packet);
+      return true;
+    case Fault::Kind::early:  // what lies there when they have not come
+      packet.bulk.assign(packet.bulk.size(), std::byte{0xee});
+      return false;
+    case Fault::Kind::credit:
+      wire.forgotten.ledger = 1;
+      packet.credits.ledger -= packet.credits.ledger == 0 ? 0 : 1;
+      return false;
+    case Fault::Kind::none: break;
+  }
+  return false;
+}
+
+}  // namespace photon::transport::sim
