@@ -14,7 +14,8 @@ MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 5
 MAX_COLUMNS = 100
 
-FOLDERS = ('include', 'src', 'tools', 'examples', 'bench', 'tests', 'cmake', 'scripts', '.ci')
+FOLDERS = ('include', 'src', 'simtest', 'tools', 'examples', 'bench', 'tests', 'cmake', 'scripts',
+           '.ci')
 CPP = ('.h', '.hpp', '.c', '.cpp')
 OTHER = ('.py', '.cmake', '.sh', '.map', '')
 

@@ -93,10 +93,16 @@ bool SimLink::take_bulk(Packet& packet) {
   return true;
 }
 
+CreditValues SimLink::values_of(const Credits& words) noexcept {
+  return {words.lines_given(), words.ledger_given(), words.bulk_given(), words.has_met()};
+}
+
+CreditValues SimLink::given() const noexcept { return values_of(*receiving_.credits); }
+
+CreditValues SimLink::told() const noexcept { return values_of(*sending_.credits); }
+
 std::optional<Packet> SimLink::changed_credits() {
-  const Credits& words = *receiving_.credits;
-  const CreditValues now{words.lines_given(), words.ledger_given(), words.bulk_given(),
-                         words.has_met()};
+  const CreditValues now = given();
   if (now == sent_credits_) return std::nullopt;
   sent_credits_ = now;
   return Packet{.kind = Packet::Kind::credits, .from = me_, .credits = now};

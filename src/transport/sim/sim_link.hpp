@@ -59,6 +59,10 @@ class SimLink {
   // Credit words, if they changed since the last call.
   std::optional<Packet> changed_credits();
 
+  // What we gave back to the peer, and what the peer is known to have given back to us.
+  CreditValues given() const noexcept;
+  CreditValues told() const noexcept;
+
   // A record or credits from the peer.
   void deliver(const Packet& packet) noexcept;
 
@@ -70,6 +74,7 @@ class SimLink {
     std::unique_ptr<std::byte[]> bulk;
   };
 
+  static CreditValues values_of(const Credits& words) noexcept;
   Packet image(std::uint64_t lines_count) const;
   bool take_bulk(Packet& packet);
   void deliver_record(const Packet& packet) noexcept;

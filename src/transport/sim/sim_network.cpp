@@ -138,6 +138,12 @@ std::uint64_t SimNetwork::news_due_ns(Rank me) {
   return seat.arriving.empty() ? kNever : seat.arriving.begin()->first.first;
 }
 
+bool SimNetwork::is_quiet() {
+  const std::scoped_lock lock(mutex_);
+  return std::all_of(seats_.begin(), seats_.end(),
+                     [](const Seat& seat) { return seat.arriving.empty(); });
+}
+
 void SimNetwork::advance_to(std::uint64_t now_ns) {
   const std::scoped_lock lock(mutex_);
   now_ns_ = std::max(now_ns_, now_ns);

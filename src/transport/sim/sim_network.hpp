@@ -100,6 +100,7 @@ class SimNetwork {
   void pace_by(Pacer& pacer) noexcept { pacer_ = &pacer; }
   bool is_paced() const noexcept { return pacer_ != nullptr; }
   std::uint64_t news_due_ns(Rank me);
+  bool is_quiet();  // nothing is on its way
   void advance_to(std::uint64_t now_ns);
 
  private:

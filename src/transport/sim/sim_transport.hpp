@@ -60,6 +60,9 @@ class SimTransport final : public Transport {
 
   void describe(Rank rank, ph_path& path) override;
 
+  // For audits: the link to a rank, or null.
+  const SimLink* link_to(Rank rank) const noexcept { return slots_[rank].link.get(); }
+
  private:
   struct Slot {
     std::unique_ptr<SimLink> link;

@@ -1,0 +1,31 @@
+#include "simtest/case.hpp"
+
+#include <iterator>
+
+#include "transport/sim/random.hpp"
+
+namespace photon::simtest {
+
+Program program_of(const Case& one) { return generate(one.seed, one.ranks, one.operations); }
+
+transport::sim::SimNetwork::Settings network_of(const Case& one) {
+  static constexpr std::uint64_t kDelaysNs[] = {0, 200, 1000, 20'000};
+  transport::sim::Random random = transport::sim::Random(one.seed).stream(0x6e6574);
+  transport::sim::SimNetwork::Settings network;
+  network.seed = one.seed;
+  network.max_delay_ns = kDelaysNs[random.up_to(std::size(kDelaysNs) - 1)];
+  network.uneven = true;
+  network.mapped = one.profile == Profile::mapped;
+  network.fault = one.fault;
+  return network;
+}
+
+Result run_case(const Case& one, const Program& program, bool keep_history) {
+  return run_program(program, one.seed, network_of(one), keep_history);
+}
+
+Result run_case(const Case& one, bool keep_history) {
+  return run_case(one, program_of(one), keep_history);
+}
+
+}  // namespace photon::simtest

@@ -1,0 +1,32 @@
+// What a seed stands for: a program, a schedule, a network. All that a run depends on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "simtest/runner.hpp"
+
+namespace photon::simtest {
+
+enum class Profile : std::uint8_t {
+  stream,  // messages only; each link is a FIFO
+  mapped,  // and ranks touch each other's memory, piece by piece
+};
+inline constexpr const char* kProfileNames[] = {"stream", "mapped"};
+
+struct Case {
+  std::uint64_t seed = 1;
+  Profile profile = Profile::stream;
+  std::uint32_t ranks = 4;
+  std::uint32_t operations = 200;
+  transport::sim::Fault fault;
+};
+
+Program program_of(const Case& one);
+transport::sim::SimNetwork::Settings network_of(const Case& one);
+
+// `program` instead of the seed's own: a smaller one.
+Result run_case(const Case& one, const Program& program, bool keep_history);
+Result run_case(const Case& one, bool keep_history);
+
+}  // namespace photon::simtest

@@ -1,0 +1,66 @@
+// Decides which rank runs next and moves the simulated clock: the schedule of a World.
+//
+//   A rank is ready (at a time), asleep (until news or a time), running, or ended. Of those that
+//   can go now one is drawn; if none can, the clock jumps to the first that will; if none ever
+//   will, or the clock passes its bound, the run is stuck. Then every wait ends at once and the
+//   clock runs ahead, so that the bodies get out of the library by their time limits.
+//
+// Invariant: draws come from one seeded stream, in the order of the switches.
+// Owner: a World. Threads: one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "simtest/fiber.hpp"
+#include "transport/sim/random.hpp"
+#include "transport/sim/sim_network.hpp"
+
+namespace photon::simtest {
+
+class Conductor final : public transport::sim::Pacer {
+ public:
+  Conductor(transport::sim::SimNetwork& network, std::uint64_t seed);
+  virtual ~Conductor() = default;
+
+  // `stuck` is called once if the run gets stuck; all bodies have ended when this returns.
+  void run(const std::function<void(ph_rank)>& body, const std::function<void()>& stuck);
+
+  // Every wait ends from now on.
+  void give_up() noexcept;
+
+  // On a rank's fiber.
+  void pause(std::uint64_t ns);
+  void sleep(transport::Rank me, std::uint64_t until_ns) noexcept override;
+  // Ranks inside a collective: asleep until all have come. False: stuck.
+  bool meet(const std::function<void()>& serve);
+
+ private:
+  struct Seat {
+    std::unique_ptr<Fiber> fiber;
+    std::uint64_t ready_ns = 0;  // or asleep until then
+    bool asleep = false;         // news wake it earlier
+  };
+
+  std::uint64_t due_ns(ph_rank rank);
+  void give_way(std::uint64_t ready_ns, bool asleep);
+  bool choose(ph_rank& rank);
+  void get_stuck();
+
+  transport::sim::SimNetwork& network_;
+  transport::sim::Random random_;
+  StackPool stacks_;
+  std::vector<Seat> seats_;
+  std::vector<ph_rank> able_;
+  std::function<void()> on_stuck_;
+  ph_rank running_ = 0;
+  std::uint32_t arrived_ = 0;      // in the current collective
+  std::uint64_t collectives_ = 0;  // completed
+  std::uint64_t switches_ = 0;
+  bool inside_ = false;  // a fiber runs
+  bool stuck_ = false;
+};
+
+}  // namespace photon::simtest

@@ -1,0 +1,195 @@
+// photon-simtest: runs seeds and says which of them break a promise.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simtest/case.hpp"
+#include "simtest/shrink.hpp"
+
+namespace photon::simtest {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Choices {
+  std::string seeds = "1..1000";
+  std::string profile = "all";
+  std::string fault = "none";
+  std::uint32_t ranks = 4;
+  std::uint32_t operations = 200;
+  std::optional<std::uint64_t> replay;
+  std::optional<std::uint64_t> shrink;
+  bool digests = false;
+};
+
+struct Range {
+  std::uint64_t first = 1;
+  std::uint64_t last = 1;
+};
+
+// "A..B" or "A"; nothing if it is neither.
+std::optional<Range> range_of(const std::string& text) {
+  const auto dots = text.find("..");
+  try {
+    std::size_t used = 0;
+    const std::string first = text.substr(0, dots);
+    Range range{std::stoull(first, &used), 0};
+    if (used != first.size()) return std::nullopt;
+    const std::string last = dots == std::string::npos ? first : text.substr(dots + 2);
+    range.last = std::stoull(last, &used);
+    if (used != last.size() || range.last < range.first) return std::nullopt;
+    return range;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<Profile> profiles_of(const std::string& name) {
+  if (name == "stream") return {Profile::stream};
+  if (name == "mapped") return {Profile::mapped};
+  return {Profile::stream, Profile::mapped};
+}
+
+const std::map<std::string, transport::sim::Fault::Kind>& faults() {
+  using Kind = transport::sim::Fault::Kind;
+  static const std::map<std::string, Kind> all = {{"none", Kind::none},   {"drop", Kind::drop},
+                                                  {"swap", Kind::swap},   {"repeat", Kind::repeat},
+                                                  {"early", Kind::early}, {"credit", Kind::credit}};
+  return all;
+}
+
+// Where the fault goes in differs from seed to seed.
+Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
+  Case one{seed, profile, choices.ranks, choices.operations, {}};
+  one.fault.kind = faults().at(choices.fault);
+  one.fault.after = seed % 20;
+  return one;
+}
+
+std::string command_of(const Case& one, const Choices& choices, const char* verb) {
+  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{} --{} {}",
+                     kProfileNames[static_cast<int>(one.profile)], one.ranks, one.operations,
+                     choices.fault == "none" ? "" : " --fault " + choices.fault, verb, one.seed);
+}
+
+void print_finding(const Case& one, const Choices& choices, const Finding& finding) {
+  fmt::print("seed {} ({}): {}: {}\n", one.seed, kProfileNames[static_cast<int>(one.profile)],
+             finding.kind, finding.text);
+  fmt::print("  the whole story:   {}\n", command_of(one, choices, "replay"));
+  fmt::print("  a smaller program: {}\n", command_of(one, choices, "shrink"));
+}
+
+// Exit status 0: no seed failed.
+int run_seeds(const Choices& choices, const Range& range) {
+  const bool shows_progress = ::isatty(STDERR_FILENO) == 1;
+  const auto begin = Clock::now();
+  std::uint64_t runs = 0, failures = 0, events = 0;
+  for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
+    for (const Profile profile : profiles_of(choices.profile)) {
+      const Case one = case_of(choices, seed, profile);
+      const Result result = run_case(one, false);
+      ++runs;
+      events += result.events;
+      if (choices.digests)
+        fmt::print("{} {} {:016x} {}\n", seed, kProfileNames[static_cast<int>(profile)],
+                   result.digest, result.events);
+      if (result.finding && ++failures <= 10) print_finding(one, choices, *result.finding);
+    }
+    if (shows_progress && seed % 64 == 0) {
+      const std::chrono::duration<double> elapsed = Clock::now() - begin;
+      fmt::print(stderr, "\rseed {} of {}..{}, {:.0f} runs/s, {} failed ", seed, range.first,
+                 range.last, static_cast<double>(runs) / elapsed.count(), failures);
+    }
+    if (seed == UINT64_MAX) break;
+  }
+  if (shows_progress) fmt::print(stderr, "\r\033[K");
+  const std::chrono::duration<double> elapsed = Clock::now() - begin;
+  if (!choices.digests)
+    fmt::print("{} runs, {} events, {:.0f} runs a minute; {} failed\n", runs, events,
+               60 * static_cast<double>(runs) / elapsed.count(), failures);
+  return failures == 0 ? 0 : 1;
+}
+
+int replay(const Choices& choices, std::uint64_t seed) {
+  int status = 0;
+  for (const Profile profile : profiles_of(choices.profile)) {
+    const Case one = case_of(choices, seed, profile);
+    const Result result = run_case(one, true);
+    fmt::print("{}{}", text_of(program_of(one)), result.history);
+    fmt::print("{} events in {} ns, digest {:016x}\n", result.events, result.simulated_ns,
+               result.digest);
+    if (!result.finding) continue;
+    print_finding(one, choices, *result.finding);
+    status = 1;
+  }
+  return status;
+}
+
+int shrink_seed(const Choices& choices, std::uint64_t seed) {
+  constexpr unsigned kMostRuns = 5000;
+  for (const Profile profile : profiles_of(choices.profile)) {
+    const Case one = case_of(choices, seed, profile);
+    const Program whole = program_of(one);
+    const Result first = run_case(one, whole, false);
+    if (!first.finding) continue;
+    const auto fails = [&](const Program& program) {
+      const Result result = run_case(one, program, false);
+      return result.finding && result.finding->kind == first.finding->kind;
+    };
+    const Program small = shrink(whole, fails, kMostRuns);
+    const Result result = run_case(one, small, true);
+    fmt::print("{}{}", text_of(small), result.history);
+    fmt::print("{} of {} steps, {} of {} events\n", steps_count(small), steps_count(whole),
+               result.events, first.events);
+    print_finding(one, choices, *result.finding);
+    return 1;
+  }
+  fmt::print("seed {} does not fail\n", seed);
+  return 0;
+}
+
+int run(int count, char** arguments) {
+  Choices choices;
+  CLI::App app{"Runs random programs on simulated jobs and checks what the library promises."};
+  app.add_option("--seeds", choices.seeds, "A..B, or one seed")->capture_default_str();
+  app.add_option("--profile", choices.profile, "the network")
+      ->check(CLI::IsMember({"stream", "mapped", "all"}))
+      ->capture_default_str();
+  app.add_option("--ranks", choices.ranks, "of each job")
+      ->check(CLI::Range(2, 64))
+      ->capture_default_str();
+  app.add_option("--operations", choices.operations, "of each job, about")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--replay", choices.replay, "run this seed and print what happened");
+  app.add_option("--shrink", choices.shrink, "find a smaller program that fails like this seed");
+  app.add_option("--fault", choices.fault, "inject a fault that must be found")
+      ->check(CLI::IsMember(faults()))
+      ->capture_default_str();
+  app.add_flag("--digests", choices.digests, "print the digest of each run, to compare builds");
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (choices.replay) return replay(choices, *choices.replay);
+  if (choices.shrink) return shrink_seed(choices, *choices.shrink);
+  const auto range = range_of(choices.seeds);
+  if (!range) {
+    fmt::print(stderr, "photon-simtest: --seeds {}: give A..B with A <= B, or one number\n",
+               choices.seeds);
+    return 2;
+  }
+  return run_seeds(choices, *range);
+}
+
+}  // namespace
+}  // namespace photon::simtest
+
+int main(int count, char** arguments) { return photon::simtest::run(count, arguments); }

@@ -1,0 +1,64 @@
+// One operation as the oracle knows it, and what is still expected of it.
+//
+//   begun -- PH_OK --> accepted -- all that is expected was seen --> complete
+//         -- else --> over
+//
+// Invariant: each completion is seen at most once, whatever the order of local and remote.
+// Owner: the oracle. Threads: one.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "simtest/pattern.hpp"
+#include "simtest/program.hpp"
+
+namespace photon::simtest {
+
+struct Operation {
+  std::uint32_t number = 0;  // from 1
+  ph_rank initiator = 0;
+  const Step* step = nullptr;
+  std::uint64_t posted_at = 0;   // on the oracle's count of events
+  std::uint64_t landed_at = 0;   // known since; 0: not known
+  std::uint64_t fences = 0;      // between the initiator and the target before it
+  std::uint32_t generation = 0;  // of the extra region
+  ph_status must_fail = PH_OK;   // with this status, at the call or later
+  bool may_fail = false;         // with PH_ERR_KEY: its region was taken back meanwhile
+  bool accepted = false;
+  bool local_seen = false;
+  bool remote_seen = false;
+  bool error_seen = false;
+  std::vector<std::byte> buffer;  // source; or guard, destination, guard
+
+  static constexpr std::size_t kGuardBytes = 16;
+
+  ph_rank target() const noexcept { return step->peer; }
+  std::uint64_t size_bytes() const noexcept { return step->size_bytes; }
+  bool has(std::uint32_t flag) const noexcept { return (step->flags & flag) != 0; }
+  bool is_ordered() const noexcept { return !is_get(*step) && !has(PH_ORDER_NONE | PH_NO_RCE); }
+  std::span<std::byte> destination() noexcept {
+    return std::span(buffer).subspan(kGuardBytes, size_bytes());
+  }
+
+  // Whether its target may still refuse it after its source was freed.
+  bool may_be_refused() const noexcept {
+    return accepted && !is_get(*step) && !has(PH_DELIVERED) && !error_seen && landed_at == 0 &&
+           (may_fail || must_fail != PH_OK);
+  }
+  bool complete() const noexcept {
+    if (!accepted || error_seen) return true;
+    if (must_fail != PH_OK) return false;
+    return (has(PH_NO_LCE) || local_seen) && (has(PH_NO_RCE) || remote_seen);
+  }
+
+  std::string text() const {
+    return "#" + std::to_string(number) + " of rank " + std::to_string(initiator) + " (" +
+           text_of(*step) + ")";
+  }
+};
+
+}  // namespace photon::simtest

@@ -1,0 +1,347 @@
+// What the oracle makes of calls and completions. Memory is looked at in oracle_memory.cpp.
+#include "simtest/oracle.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace photon::simtest {
+
+namespace {
+
+// What a call with this fault, or its completion, must say.
+ph_status verdict_of(Fault fault) noexcept {
+  switch (fault) {
+    case Fault::none: return PH_OK;
+    case Fault::no_such_rank: return PH_ERR_RANK;
+    case Fault::id_too_long: return PH_ERR_ID_SIZE;
+    case Fault::null_memory:
+    case Fault::unknown_flag: return PH_ERR_ARGUMENT;
+    case Fault::wrong_key:
+    case Fault::stale_key: return PH_ERR_KEY;
+    case Fault::out_of_range: return PH_ERR_RANGE;
+    case Fault::no_access: return PH_ERR_ACCESS;
+  }
+  return PH_OK;
+}
+
+bool is_refused_by_call(Fault fault) noexcept {
+  return fault != Fault::none && fault <= Fault::unknown_flag;
+}
+
+std::string text_of(const ph_completion& one) {
+  return std::string(one.kind == PH_REMOTE ? "remote" : "local") + " completion of peer " +
+         std::to_string(one.peer) + ", status " + std::to_string(one.status) + ", id " +
+         std::to_string(one.id) + " of " + std::to_string(one.id_size_bytes) + " bytes";
+}
+
+}  // namespace
+
+Oracle::Oracle(const Program& program, History& history, std::function<std::uint64_t()> now_ns)
+    : ranks_(program.ranks),
+      id_max_(option_of(program, "max_cid_size")),
+      history_(history),
+      now_ns_(std::move(now_ns)),
+      flows_(std::size_t{program.ranks} * program.ranks),
+      id_(PH_MAX_ID_BYTES + 1) {
+  for (ph_rank rank = 0; rank < ranks_; ++rank) memories_.emplace_back(rank, program.window_bytes);
+}
+
+void Oracle::report(const char* kind, const std::string& text) {
+  if (failed()) return;
+  finding_ = Finding{kind, text + ", at " + std::to_string(now_ns()) + " ns"};
+  history_.add(now_ns(), ranks_, std::string("FINDING ") + kind + ": " + text);
+}
+
+void Oracle::note(ph_rank rank, const std::string& what) {
+  last_event_ns_ = now_ns();
+  history_.add(last_event_ns_, rank, what);
+}
+
+Operation& Oracle::begin(ph_rank rank, const Step& step) {
+  Operation& op = operations_.emplace_back();
+  op.number = static_cast<std::uint32_t>(operations_.size());
+  op.initiator = rank;
+  op.step = &step;
+  op.must_fail = verdict_of(step.fault);
+  if (is_get(step)) {
+    op.buffer.resize(step.size_bytes + 2 * Operation::kGuardBytes);
+    Pattern(Purpose::landing, op.number).fill(op.buffer);
+  } else {
+    op.buffer.resize(step.size_bytes);
+    Pattern(Purpose::source, op.number).fill(op.buffer);
+  }
+  return op;
+}
+
+// The others may run before the call returns, and see what it has started: so it counts as accepted
+// until it says something else.
+void Oracle::attempt(Operation& op) {
+  op.posted_at = ++events_;
+  if (op.target() >= ranks_) return;
+  op.fences = flow(op.initiator, op.target()).fences;
+  if (op.step->area == Area::extra && op.step->fault == Fault::none) {
+    const RankMemory& memory = memories_[op.target()];
+    op.generation = memory.generation();
+    op.may_fail = false;
+    op.must_fail = memory.is_enrolled() || op.size_bytes() == 0 ? PH_OK : PH_ERR_KEY;
+  }
+  accept(op);
+}
+
+void Oracle::expect_status(const Operation& op, ph_status status) {
+  if (status == op.must_fail || (status == PH_ERR_KEY && op.may_fail)) return;
+  if (!is_refused_by_call(op.step->fault) && (status == PH_OK || status == PH_AGAIN)) return;
+  report("status", op.text() + ": the call said " + std::to_string(status) + ", expected was " +
+                       std::to_string(op.must_fail));
+}
+
+void Oracle::posted(Operation& op, ph_status status) {
+  if (failed()) return;
+  note(op.initiator, "post " + op.text() + " = " + std::to_string(status));
+  expect_status(op, status);
+  if (status == PH_OK || op.target() >= ranks_) return;
+  if (op.local_seen || op.remote_seen || op.error_seen)
+    return report("unexpected",
+                  op.text() + " was completed, though the call said " + std::to_string(status));
+  withdraw(op);
+}
+
+void Oracle::accept(Operation& op) {
+  op.accepted = true;
+  if (!op.complete()) ++pending_;
+  Flow& to = flow(op.initiator, op.target());
+  ++to.to_complete;
+  if (op.must_fail != PH_OK) return;
+  if (op.is_ordered()) to.ordered.push_back(&op);
+  if (!op.has(PH_NO_LCE) && op.step->local_id_bytes < kNumberedId) to.short_ids.push_back(&op);
+  if (is_get(*op.step)) return;
+  to.unlanded.push_back(&op);
+  if (op.size_bytes() == 0) return;
+  RankMemory& memory = memories_[op.target()];
+  if (op.step->area == Area::contended)
+    memory.contended_writes.add(op.number, op.step->offset, op.size_bytes());
+  if (op.step->area == Area::extra)
+    memory.extra_writes.add(op.number, op.step->offset, op.size_bytes());
+}
+
+void Oracle::withdraw(Operation& op) {
+  if (!op.complete()) --pending_;
+  op.accepted = false;
+  Flow& to = flow(op.initiator, op.target());
+  --to.to_complete;
+  std::erase(to.ordered, &op);
+  std::erase(to.short_ids, &op);
+  std::erase(to.unlanded, &op);
+  RankMemory& memory = memories_[op.target()];
+  if (op.step->area == Area::contended) memory.contended_writes.remove(op.number);
+  // A refused one may have begun.
+  if (op.step->area == Area::extra && !op.may_fail) memory.extra_writes.remove(op.number);
+}
+
+bool Oracle::check_shape(ph_rank rank, const ph_query& query, const ph_completion& one) {
+  const char* wrong = nullptr;
+  if (one.kind != PH_LOCAL && one.kind != PH_REMOTE) wrong = "no such kind";
+  if ((query.kinds & one.kind) == 0) wrong = "a kind that was not asked for";
+  if (one.peer >= ranks_) wrong = "no such peer";
+  if (query.peer != PH_ANY_RANK && query.peer != one.peer) wrong = "a peer that was not asked for";
+  if (one.id_size_bytes > id_max_) wrong = "an id longer than max_cid_size";
+  if ((one.long_id == nullptr) != (one.id_size_bytes <= 8)) wrong = "a long id where none belongs";
+  if (one.kind == PH_REMOTE && one.status != PH_OK) wrong = "a remote completion with an error";
+  if (wrong == nullptr) return true;
+  report("unexpected", "rank " + std::to_string(rank) + " probed a " + text_of(one) + ": " + wrong);
+  return false;
+}
+
+void Oracle::completed(ph_rank rank, const ph_query& query, const ph_completion& one) {
+  if (failed()) return;
+  ++events_;
+  if (!check_shape(rank, query, one)) return;
+  if (one.kind == PH_LOCAL && one.status != PH_OK && one.id == 0 && one.id_size_bytes == 8)
+    return nameless_refusal(rank, one);
+  Operation* op = one.id_size_bytes < kNumberedId ? find_short(rank, one) : find(rank, one);
+  if (op == nullptr) return;
+  note(rank, std::string(one.kind == PH_REMOTE ? "remote" : "local") + " id of #" +
+                 std::to_string(op->number) + " from " + std::to_string(one.peer) + " = " +
+                 std::to_string(one.status));
+  const bool was_pending = !op->complete();
+  if (one.kind == PH_REMOTE)
+    remote_done(*op);
+  else if (one.status == PH_OK)
+    local_done(*op, one);
+  else
+    local_failed(*op, one);
+  if (was_pending && op->complete()) --pending_;
+  const Flow& back = flow(rank, one.peer);
+  if (one.outstanding > back.to_complete)
+    report("count", "rank " + std::to_string(rank) + ": " + std::to_string(one.outstanding) +
+                        " operations to " + std::to_string(one.peer) +
+                        " are said to be outstanding, at most " + std::to_string(back.to_complete) +
+                        " can be");
+}
+
+// Whether the completion's id is the first `size_bytes` of the operation's.
+bool Oracle::bears_id(const Operation& op, const ph_completion& one, std::uint32_t size_bytes) {
+  const std::span<std::byte> id = std::span(id_).first(std::max(8u, size_bytes));
+  std::fill(id.begin(), id.end(), std::byte{0});
+  write_id(op.number, one.kind, id.first(size_bytes));
+  std::uint64_t word = 0;
+  std::memcpy(&word, id.data(), sizeof word);
+  if (one.id != word) return false;
+  return one.id_size_bytes <= 8 || std::memcmp(one.long_id, id.data(), size_bytes) == 0;
+}
+
+// The operation that an id names, with all of the id checked.
+Operation* Oracle::find(ph_rank rank, const ph_completion& one) {
+  const auto marked = static_cast<std::uint32_t>(one.id);
+  const std::uint32_t number = marked & ~kRemoteMark;
+  const bool is_remote = one.kind == PH_REMOTE;
+  const std::string seen = "rank " + std::to_string(rank) + " probed a " + text_of(one);
+  if (((marked & kRemoteMark) != 0) != is_remote || number == 0 || number > operations_.size()) {
+    report("id", seen + ": that id was never posted");
+    return nullptr;
+  }
+  Operation& op = operations_[number - 1];
+  if (!op.accepted || rank != (is_remote ? op.target() : op.initiator) ||
+      one.peer != (is_remote ? op.initiator : op.target())) {
+    report("unexpected", seen + " of " + op.text() + ": not between these ranks, or not posted");
+    return nullptr;
+  }
+  const std::uint32_t size = is_remote ? op.step->remote_id_bytes : op.step->local_id_bytes;
+  // A late refusal brings the first bytes only, as eight.
+  const bool is_late =
+      one.status != PH_OK && one.id_size_bytes == 8 && bears_id(op, one, std::min(8u, size));
+  if (!is_late && (one.id_size_bytes != size || !bears_id(op, one, size))) {
+    report("id", seen + ": " + op.text() + " has another id");
+    return nullptr;
+  }
+  return &op;
+}
+
+// The first operation that may be meant.
+Operation* Oracle::find_short(ph_rank rank, const ph_completion& one) {
+  const bool is_remote = one.kind == PH_REMOTE;
+  Flow& from = is_remote ? flow(one.peer, rank) : flow(rank, one.peer);
+  auto& queue = is_remote ? from.ordered : from.short_ids;
+  for (auto at = queue.begin(); at != queue.end(); ++at) {
+    Operation& op = **at;
+    const std::uint32_t size = is_remote ? op.step->remote_id_bytes : op.step->local_id_bytes;
+    if (one.id_size_bytes != size || !bears_id(op, one, size)) {
+      if (is_remote && !op.may_fail) break;  // the order says that this one comes first
+      continue;
+    }
+    if (!is_remote) queue.erase(at);
+    return &op;
+  }
+  const std::string next = is_remote && !queue.empty() ? ", next is " + queue.front()->text() : "";
+  report(is_remote ? "order" : "id", "rank " + std::to_string(rank) + " probed a " + text_of(one) +
+                                         ": no operation expects that now" + next);
+  return nullptr;
+}
+
+void Oracle::local_done(Operation& op, const ph_completion& one) {
+  const bool is_refused = op.must_fail != PH_OK && (is_get(*op.step) || op.has(PH_DELIVERED));
+  if (op.has(PH_NO_LCE) || op.local_seen || op.error_seen || is_refused) {
+    return report(op.local_seen ? "twice" : "unexpected",
+                  op.text() + " yields a " + text_of(one) +
+                      (op.has(PH_NO_LCE) ? " in spite of its flags"
+                       : is_refused      ? " though it must fail"
+                                         : " after another local one"));
+  }
+  op.local_seen = true;
+  --flow(op.initiator, op.target()).to_complete;
+  if (is_get(*op.step)) return check_destination(op);
+  if (op.has(PH_DELIVERED)) landed(op);
+  // The source may be reused from here on.
+  if (one.id_size_bytes >= kNumberedId) Pattern(Purpose::junk, op.number).fill(op.buffer);
+}
+
+void Oracle::local_failed(Operation& op, const ph_completion& one) {
+  const ph_status expected = op.may_fail ? PH_ERR_KEY : op.must_fail;
+  const bool is_second = op.local_seen && (is_get(*op.step) || op.has(PH_DELIVERED));
+  if (one.status != expected || is_second || op.error_seen || op.landed_at != 0) {
+    const bool is_twice = op.error_seen || is_second;
+    return report(is_twice ? "twice" : "status",
+                  op.text() + " yields a " + text_of(one) + ", expected status " +
+                      std::to_string(expected) + (is_twice ? ", after another one" : "") +
+                      (op.landed_at != 0 ? ", but it had landed" : ""));
+  }
+  op.error_seen = true;
+  Flow& to = flow(op.initiator, op.target());
+  if (!op.local_seen) --to.to_complete;
+  std::erase(to.ordered, &op);
+  std::erase(to.unlanded, &op);
+  if (is_get(*op.step)) check_destination(op);
+}
+
+// A refusal read a lap of the ring after its put: the library does not know any more whose it is
+// (engine/peer.hpp, Unchecked). It stands for one of those that can be meant.
+void Oracle::nameless_refusal(ph_rank rank, const ph_completion& one) {
+  note(rank, "nameless refusal from " + std::to_string(one.peer));
+  ++nameless_;
+  const std::uint32_t seen = ++flow(rank, one.peer).nameless;
+  const auto can_be_meant = [&](const Operation& op) {
+    return op.initiator == rank && op.target() == one.peer && op.may_be_refused();
+  };
+  if (seen > std::count_if(operations_.begin(), operations_.end(), can_be_meant))
+    report("unexpected", "rank " + std::to_string(rank) + " probed a " + text_of(one) +
+                             ": no put of its can have been refused so");
+}
+
+// What is pending may be what nameless refusals stand for.
+bool Oracle::is_settled() {
+  if (pending_ == 0 || pending_ > nameless_) return pending_ == 0;
+  std::vector<std::uint32_t> missing(flows_.size());
+  for (const Operation& op : operations_) {
+    if (op.complete()) continue;
+    const std::size_t at = op.initiator * ranks_ + op.target();
+    if (!op.may_be_refused() || ++missing[at] > flows_[at].nameless) return false;
+  }
+  return true;
+}
+
+void Oracle::remote_done(Operation& op) {
+  if (op.has(PH_NO_RCE) || op.remote_seen || op.error_seen || op.must_fail != PH_OK) {
+    return report(op.remote_seen ? "twice" : "unexpected",
+                  "the remote id of " + op.text() +
+                      (op.remote_seen      ? " is probed a second time"
+                       : op.has(PH_NO_RCE) ? " is probed in spite of its flags"
+                                           : " is probed though it was or must be refused"));
+  }
+  op.remote_seen = true;
+  if (op.is_ordered()) check_order(op);
+  if (failed() || is_get(*op.step)) return;
+  if (op.landed_at == 0)
+    landed(op);
+  else
+    check_landed(op);
+}
+
+// Only operations that were refused may stand before it.
+void Oracle::check_order(Operation& op) {
+  auto& ordered = flow(op.initiator, op.target()).ordered;
+  while (ordered.front() != &op) {
+    Operation& skipped = *ordered.front();
+    if (!skipped.may_fail && !skipped.error_seen)
+      return report("order",
+                    "the remote id of " + op.text() + " overtakes that of " + skipped.text());
+    skipped.must_fail = PH_ERR_KEY;
+    ordered.pop_front();
+  }
+  ordered.pop_front();
+}
+
+void Oracle::report_pending() {
+  std::string text = std::to_string(pending_) + " operations were never completed:";
+  int named = 0;
+  for (const Operation& op : operations_) {
+    if (op.complete() || ++named > 8) continue;
+    text += " " + op.text() + " lacks its";
+    if (op.must_fail != PH_OK) text += " error;";
+    if (op.must_fail == PH_OK && !op.has(PH_NO_LCE) && !op.local_seen) text += " local id";
+    if (op.must_fail == PH_OK && !op.has(PH_NO_RCE) && !op.remote_seen) text += " remote id";
+    text += ";";
+  }
+  report("lost", text);
+}
+
+}  // namespace photon::simtest

@@ -1,0 +1,121 @@
+// Checks what a job does against the promises of docs/memory-model.md. It sees all ranks: it is
+// told of every call before and after, and of every completion.
+//
+//   begin() -> [the call] -> posted()      completed() for each completion, in the order probed
+//   flushed(), fenced(), retired() ...     check_*() at the end
+//
+// The first wrong observation is the finding; after it nothing is checked any more.
+// Invariant: pending_ counts the accepted operations of which something is still expected.
+// Owner: the runner. Threads: one.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simtest/history.hpp"
+#include "simtest/operation.hpp"
+#include "simtest/program.hpp"
+#include "simtest/rank_memory.hpp"
+
+namespace photon::simtest {
+
+// A promise not kept. Kinds: lost, twice, order, bytes, id, status, stuck, guard, starved,
+// unexpected, count.
+struct Finding {
+  std::string kind;
+  std::string text;
+};
+
+class Oracle {
+ public:
+  Oracle(const Program& program, History& history, std::function<std::uint64_t()> now_ns);
+
+  bool failed() const noexcept { return finding_.has_value(); }
+  const std::optional<Finding>& finding() const noexcept { return finding_; }
+  void report(const char* kind, const std::string& text);
+
+  RankMemory& memory(ph_rank rank) noexcept { return memories_[rank]; }
+
+  // An operation about to be posted, with its source filled or its destination prepared. The
+  // reference stays valid.
+  Operation& begin(ph_rank rank, const Step& step);
+  // Before each attempt, and what it said.
+  void attempt(Operation& op);
+  void posted(Operation& op, ph_status status);
+
+  // A completion that a probe of `rank` for `query` gave.
+  void completed(ph_rank rank, const ph_query& query, const ph_completion& one);
+
+  void fenced(ph_rank rank, ph_rank peer);
+  void flushed(ph_rank rank, ph_rank peer);  // or PH_ANY_RANK; it returned PH_OK
+  void enrolled(ph_rank rank, const ph_region& region);
+  // Before ph_unregister(), and when it has returned.
+  void retiring(ph_rank rank);
+  void retired(ph_rank rank);
+
+  // Whether nothing is expected any more.
+  bool is_settled();
+  std::uint64_t last_event_ns() const noexcept { return last_event_ns_; }
+  // A finding that names what is still expected.
+  void report_pending();
+  // Nothing is under way: all memory of the rank, byte by byte.
+  void check_memory(ph_rank rank);
+  // After ph_finalize(): gets that nobody was to hear of.
+  void check_silent_gets(ph_rank rank);
+
+ private:
+  // From one rank to another.
+  struct Flow {
+    std::uint64_t fences = 0;
+    std::deque<Operation*> ordered;    // remote ids expected, in this order
+    std::deque<Operation*> short_ids;  // local ids expected that do not name their operation
+    std::vector<Operation*> unlanded;  // puts not known to have landed
+    std::uint32_t nameless = 0;        // refusals that did not say whose they are
+    std::uint32_t to_complete = 0;     // operations whose local completion was not seen
+  };
+
+  std::uint64_t now_ns() const { return now_ns_(); }
+  Flow& flow(ph_rank from, ph_rank to) noexcept { return flows_[from * ranks_ + to]; }
+  void note(ph_rank rank, const std::string& what);
+  void expect_status(const Operation& op, ph_status status);
+  void accept(Operation& op);
+  void withdraw(Operation& op);
+
+  Operation* find(ph_rank rank, const ph_completion& one);
+  Operation* find_short(ph_rank rank, const ph_completion& one);
+  bool bears_id(const Operation& op, const ph_completion& one, std::uint32_t size_bytes);
+  bool check_shape(ph_rank rank, const ph_query& query, const ph_completion& one);
+  void local_done(Operation& op, const ph_completion& one);
+  void local_failed(Operation& op, const ph_completion& one);
+  void nameless_refusal(ph_rank rank, const ph_completion& one);
+  void remote_done(Operation& op);
+  void check_order(Operation& op);
+
+  void landed(Operation& op);
+  void check_landed(const Operation& op);
+  void check_overlap(const Operation& op, Overlap& writes, std::span<std::byte> memory);
+  void check_destination(Operation& op);
+  void check_window(ph_rank rank);
+
+  const std::uint32_t ranks_;
+  const std::uint64_t id_max_;
+  History& history_;
+  const std::function<std::uint64_t()> now_ns_;
+  std::optional<Finding> finding_;
+  std::vector<RankMemory> memories_;
+  std::deque<Operation> operations_;  // by number - 1
+  std::vector<Flow> flows_;
+  std::vector<std::byte> id_;  // scratch
+  std::uint64_t events_ = 0;
+  std::uint64_t pending_ = 0;
+  std::uint64_t nameless_ = 0;  // of all flows
+  std::uint64_t last_event_ns_ = 0;
+};
+
+}  // namespace photon::simtest

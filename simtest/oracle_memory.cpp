@@ -1,0 +1,168 @@
+// What the oracle knows of bytes: what has landed, what must be there, what must not.
+#include <algorithm>
+
+#include "simtest/oracle.hpp"
+
+namespace photon::simtest {
+
+void Oracle::fenced(ph_rank rank, ph_rank peer) {
+  if (failed()) return;
+  note(rank, "fence " + std::to_string(peer));
+  ++flow(rank, peer).fences;
+}
+
+void Oracle::flushed(ph_rank rank, ph_rank peer) {
+  if (failed()) return;
+  ++events_;
+  note(rank, "flushed " + (peer == PH_ANY_RANK ? "any" : std::to_string(peer)));
+  for (ph_rank to = 0; to < ranks_; ++to) {
+    if (peer != PH_ANY_RANK && to != peer) continue;
+    ++flow(rank, to).fences;
+    const std::vector<Operation*> waited = std::move(flow(rank, to).unlanded);
+    flow(rank, to).unlanded.clear();
+    for (Operation* op : waited) {
+      if (op->may_fail) continue;  // maybe refused
+      landed(*op);
+    }
+  }
+}
+
+void Oracle::enrolled(ph_rank rank, const ph_region& region) {
+  if (failed()) return;
+  ++events_;
+  note(rank, "enrolled");
+  memories_[rank].enrolled(region);
+}
+
+// What is under way may be refused from here on, and what is posted will be.
+void Oracle::retiring(ph_rank rank) {
+  if (failed()) return;
+  ++events_;
+  note(rank, "retiring");
+  for (ph_rank from = 0; from < ranks_; ++from)
+    for (Operation* op : flow(from, rank).unlanded)
+      if (op->step->area == Area::extra && op->size_bytes() != 0) op->may_fail = true;
+  memories_[rank].retiring();
+}
+
+// From here on nobody may write there.
+void Oracle::retired(ph_rank rank) {
+  if (failed()) return;
+  note(rank, "retired");
+  memories_[rank].retired();
+}
+
+// The bytes of a put are known to be at their place, for the first time.
+void Oracle::landed(Operation& op) {
+  if (op.landed_at != 0) return;
+  op.landed_at = ++events_;
+  std::erase(flow(op.initiator, op.target()).unlanded, &op);
+  if (op.size_bytes() == 0) return;
+  const auto is_older = [&](std::uint32_t number) {
+    const Operation& other = operations_[number - 1];
+    if (other.landed_at != 0 && other.landed_at < op.posted_at) return true;
+    return other.initiator == op.initiator && other.fences < op.fences;
+  };
+  RankMemory& memory = memories_[op.target()];
+  const std::uint64_t begin = op.step->offset;
+  const std::uint64_t end = begin + op.size_bytes();
+  if (op.step->area == Area::contended) memory.contended_writes.supersede(begin, end, is_older);
+  if (op.step->area == Area::extra && op.generation == memory.generation())
+    memory.extra_writes.supersede(begin, end, is_older);
+  check_landed(op);
+}
+
+// What must be at the place of a put that has landed, now or before.
+void Oracle::check_landed(const Operation& op) {
+  if (failed() || op.size_bytes() == 0) return;
+  RankMemory& memory = memories_[op.target()];
+  if (op.step->area == Area::contended)
+    return check_overlap(op, memory.contended_writes, memory.contended());
+  if (op.step->area == Area::extra) {
+    if (memory.is_enrolled() && op.generation == memory.generation())
+      check_overlap(op, memory.extra_writes, memory.extra());
+    return;
+  }
+  const auto bytes = memory.window().subspan(op.step->offset, op.size_bytes());
+  if (const auto at = Pattern(Purpose::source, op.number).difference(bytes))
+    report("bytes", "byte " + std::to_string(*at) + " of " + op.text() +
+                        " is not at its place, though the operation has landed");
+}
+
+void Oracle::check_overlap(const Operation& op, Overlap& writes, std::span<std::byte> memory) {
+  const std::uint64_t begin = op.step->offset;
+  if (const auto at = writes.first_wrong(memory, begin, begin + op.size_bytes()))
+    report("bytes", "offset " + std::to_string(*at) +
+                        " holds what no operation may have put there "
+                        "last, though " +
+                        op.text() + " has landed");
+}
+
+void Oracle::check_destination(Operation& op) {
+  const Pattern before(Purpose::landing, op.number);
+  const std::span<const std::byte> buffer(op.buffer);
+  const std::size_t behind = buffer.size() - Operation::kGuardBytes;
+  if (before.difference(buffer.first(Operation::kGuardBytes)) ||
+      before.difference(buffer.subspan(behind), behind))
+    report("guard", "bytes around the destination of " + op.text() + " were written");
+  if (failed() || op.error_seen) return;
+  const auto at =
+      Pattern(Purpose::library, op.target()).difference(op.destination(), op.step->offset);
+  if (at)
+    report("bytes", "byte " + std::to_string(*at) + " of " + op.text() +
+                        " is not at its destination, though the data has landed");
+}
+
+void Oracle::check_silent_gets(ph_rank rank) {
+  for (Operation& op : operations_)
+    if (!failed() && op.accepted && op.initiator == rank && is_get(*op.step)) {
+      if (op.has(PH_NO_LCE)) check_destination(op);
+    }
+}
+
+void Oracle::check_memory(ph_rank rank) {
+  if (failed()) return;
+  const std::string whose = "rank " + std::to_string(rank) + ": ";
+  RankMemory& memory = memories_[rank];
+  const std::string damage = memory.damage();
+  if (!damage.empty()) report("guard", whose + damage + ", was written");
+  check_window(rank);
+  if (const auto at = memory.contended_writes.first_wrong(memory.contended(), 0, kContendedBytes))
+    report("bytes", whose + "contended byte " + std::to_string(*at) +
+                        " holds what no operation may have put there last");
+  if (!memory.is_enrolled()) {
+    if (const auto at = memory.retired_difference())
+      report("guard", whose + "byte " + std::to_string(*at) +
+                          " of the extra region was written after it was unregistered");
+  } else if (const auto at = memory.extra_writes.first_wrong(memory.extra(), 0, kExtraBytes)) {
+    report("bytes", whose + "extra byte " + std::to_string(*at) +
+                        " holds what no operation may have put there last");
+  }
+}
+
+// Own ranges hold what was put there, and all between them holds the background.
+void Oracle::check_window(ph_rank rank) {
+  RankMemory& memory = memories_[rank];
+  std::vector<const Operation*> puts;
+  for (const Operation& op : operations_)
+    if (op.accepted && op.must_fail == PH_OK && !is_get(*op.step) && op.target() == rank &&
+        op.step->area == Area::window && op.size_bytes() != 0)
+      puts.push_back(&op);
+  std::sort(puts.begin(), puts.end(), [](const Operation* a, const Operation* b) {
+    return a->step->offset < b->step->offset;
+  });
+  std::uint64_t clean_from = kContendedBytes;
+  const auto expect_clean = [&](std::uint64_t end) {
+    if (const auto at = memory.window_difference(clean_from, end))
+      report("guard", "rank " + std::to_string(rank) + ": byte " + std::to_string(*at) +
+                          " of the window was written, though no operation goes there");
+  };
+  for (const Operation* op : puts) {
+    expect_clean(op->step->offset);
+    check_landed(*op);
+    clean_from = op->step->offset + op->size_bytes();
+  }
+  expect_clean(memory.window().size() - kTailBytes);
+}
+
+}  // namespace photon::simtest

@@ -1,0 +1,103 @@
+// A random program: what each rank of a job does, step by step, as plain data.
+//
+//   generate(seed, ranks, operations) --> Program --> run_program() (runner.hpp)
+//
+// Invariant: every choice is resolved in the data, and no step relies on another one being carried
+// out, by its own rank or by another. So any step may be deleted and the rest keeps its meaning:
+// that is how a failing program is made small.
+// Owner: whoever holds the value. Threads: plain data.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace photon::simtest {
+
+enum class Verb : std::uint8_t {
+  put,
+  put_u64,
+  notify,
+  get,
+  fence,
+  flush,
+  probe,
+  probe_each,  // its handler posts `verb_in_handler` once, if anything was found
+  wait,        // then a probe, which must find what the wait has promised
+  pause,
+  enroll,  // register the extra region, if it is not
+  retire,  // unregister it, if it is registered
+};
+
+// Which memory of the target an operation touches.
+enum class Area : std::uint8_t {
+  window,     // a range of the write-only region that no other operation of the program touches
+  contended,  // the first bytes of the same region, where operations overlap
+  extra,      // a region that its owner takes back and registers again
+  library,    // a read-only region
+};
+
+// What is wrong with a call on purpose. The first four are refused by the call itself, the others
+// there or by the target.
+enum class Fault : std::uint8_t {
+  none,
+  no_such_rank,
+  id_too_long,
+  null_memory,
+  unknown_flag,
+  wrong_key,
+  stale_key,
+  out_of_range,
+  no_access,
+};
+
+struct Step {
+  Verb verb = Verb::pause;
+  Verb verb_in_handler = Verb::notify;
+  Area area = Area::window;
+  Fault fault = Fault::none;
+  ph_rank peer = 0;        // of the operation posted; flush: maybe PH_ANY_RANK
+  ph_rank query_peer = 0;  // probes and waits
+  std::uint32_t kinds = PH_EITHER;
+  std::uint32_t capacity = 1;  // probes
+  std::uint32_t flags = 0;
+  std::uint32_t local_id_bytes = 8;
+  std::uint32_t remote_id_bytes = 8;
+  std::uint64_t offset = 0;  // into the area's region
+  std::uint64_t size_bytes = 0;
+  std::uint64_t time_ns = 0;  // pause; limit of waits and flushes
+};
+
+inline constexpr std::uint64_t kContendedBytes = 1024;
+inline constexpr std::uint64_t kTailBytes = 64;  // of a window; accesses that leave it begin here
+inline constexpr std::uint64_t kExtraBytes = 4096;
+inline constexpr std::uint64_t kLibraryBytes = 24 << 10;
+inline constexpr std::uint32_t kMostFound = 8;   // the largest capacity of a probe
+inline constexpr std::uint32_t kNumberedId = 4;  // from this length an id names its operation
+
+struct Program {
+  std::uint32_t ranks = 0;
+  std::uint64_t window_bytes = 0;  // contended part, ranges of their own, tail
+  std::vector<std::pair<std::string, std::string>> options;
+  std::vector<std::vector<Step>> steps;  // by rank
+};
+
+// About `operations` posting steps in all, and others between them.
+Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations);
+
+// The operation a step posts: the verb itself, or the one of its handler.
+constexpr Verb posted_verb(const Step& step) noexcept {
+  return step.verb == Verb::probe_each ? step.verb_in_handler : step.verb;
+}
+constexpr bool is_get(const Step& step) noexcept { return posted_verb(step) == Verb::get; }
+
+// The number of an option; 0 if the program does not set it.
+std::uint64_t option_of(const Program& program, const std::string& name);
+
+std::string text_of(const Step& step);        // in one line
+std::string text_of(const Program& program);  // a line per option and per step
+
+}  // namespace photon::simtest

@@ -1,0 +1,123 @@
+// A program in words.
+#include <string>
+
+#include "simtest/program.hpp"
+
+namespace photon::simtest {
+
+namespace {
+
+const char* name_of(Verb verb) {
+  switch (verb) {
+    case Verb::put: return "put";
+    case Verb::put_u64: return "put_u64";
+    case Verb::notify: return "notify";
+    case Verb::get: return "get";
+    case Verb::fence: return "fence";
+    case Verb::flush: return "flush";
+    case Verb::probe: return "probe";
+    case Verb::probe_each: return "probe_each";
+    case Verb::wait: return "wait";
+    case Verb::pause: return "pause";
+    case Verb::enroll: return "enroll";
+    case Verb::retire: return "retire";
+  }
+  return "?";
+}
+
+const char* name_of(Area area) {
+  switch (area) {
+    case Area::window: return "window";
+    case Area::contended: return "contended";
+    case Area::extra: return "extra";
+    case Area::library: return "library";
+  }
+  return "?";
+}
+
+const char* name_of(Fault fault) {
+  switch (fault) {
+    case Fault::none: return "none";
+    case Fault::no_such_rank: return "no_such_rank";
+    case Fault::id_too_long: return "id_too_long";
+    case Fault::null_memory: return "null_memory";
+    case Fault::unknown_flag: return "unknown_flag";
+    case Fault::wrong_key: return "wrong_key";
+    case Fault::stale_key: return "stale_key";
+    case Fault::out_of_range: return "out_of_range";
+    case Fault::no_access: return "no_access";
+  }
+  return "?";
+}
+
+std::string rank_text(ph_rank rank) { return rank == PH_ANY_RANK ? "any" : std::to_string(rank); }
+
+std::string flags_text(std::uint32_t flags) {
+  std::string text;
+  if ((flags & PH_NO_LCE) != 0) text += " no_lce";
+  if ((flags & PH_NO_RCE) != 0) text += " no_rce";
+  if ((flags & PH_DELIVERED) != 0) text += " delivered";
+  if ((flags & PH_NOTICE_ACCEPTED) != 0) text += " notice_accepted";
+  if ((flags & PH_ORDER_NONE) != 0) text += " order_none";
+  return text;
+}
+
+std::string operation_text(const Step& step) {
+  std::string text = name_of(posted_verb(step));
+  text += " peer " + rank_text(step.peer) + ", " + std::to_string(step.size_bytes) + " bytes at " +
+          name_of(step.area) + "+" + std::to_string(step.offset) + ", ids of " +
+          std::to_string(step.local_id_bytes) + " and " + std::to_string(step.remote_id_bytes) +
+          flags_text(step.flags);
+  if (step.fault != Fault::none) text += std::string(", fault ") + name_of(step.fault);
+  return text;
+}
+
+std::string query_text(const Step& step) {
+  const char* kinds = step.kinds == PH_EITHER  ? "either"
+                      : step.kinds == PH_LOCAL ? "local"
+                                               : "remote";
+  return std::string(kinds) + " of " + rank_text(step.query_peer) + ", at most " +
+         std::to_string(step.capacity);
+}
+
+}  // namespace
+
+std::string text_of(const Step& step) {
+  const std::string time = std::to_string(step.time_ns) + " ns";
+  const std::string name = name_of(step.verb);
+  switch (step.verb) {
+    case Verb::put:
+    case Verb::put_u64:
+    case Verb::notify:
+    case Verb::get: return operation_text(step);
+    case Verb::fence: return name + " peer " + rank_text(step.peer);
+    case Verb::flush: return name + " peer " + rank_text(step.peer) + ", " + time;
+    case Verb::probe: return name + " " + query_text(step);
+    case Verb::probe_each:
+      return name + " " + query_text(step) + ", its handler: " + operation_text(step);
+    case Verb::wait: return name + " " + query_text(step) + ", " + time;
+    case Verb::pause: return name + " " + time;
+    case Verb::enroll:
+    case Verb::retire: return name;
+  }
+  return name;
+}
+
+std::string text_of(const Program& program) {
+  std::string text = std::to_string(program.ranks) + " ranks, windows of " +
+                     std::to_string(program.window_bytes) + " bytes\n";
+  for (const auto& [name, value] : program.options)
+    text.append(name).append(" ").append(value) += "\n";
+  for (ph_rank rank = 0; rank < program.steps.size(); ++rank)
+    for (const Step& step : program.steps[rank])
+      text += "rank " + std::to_string(rank) + ": " + text_of(step) + "\n";
+  return text;
+}
+
+std::uint64_t option_of(const Program& program, const std::string& name) {
+  for (const auto& [key, value] : program.options)
+    if (key == name) return std::stoull(value);
+  return 0;
+}
+
+}  // namespace photon::simtest

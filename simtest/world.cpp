@@ -1,0 +1,109 @@
+#include "simtest/world.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "api/handle.hpp"
+#include "simtest/conductor.hpp"
+#include "simtest/sim_boot.hpp"
+#include "transport/sim/sim_transport.hpp"
+
+namespace photon::simtest {
+
+namespace {
+
+using transport::sim::SimNetwork;
+using transport::sim::SimTransport;
+
+[[noreturn]] void cannot_begin(const base::Error& why) {
+  std::fprintf(stderr, "simtest: cannot make the contexts of a simulation: %s\n", why.what.c_str());
+  std::abort();
+}
+
+// Every setting is given, so that no variable of the environment has a say.
+base::Config config_of(const World::Settings& settings) {
+  const base::Config defaults;
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const base::Field& field : base::fields())
+    all.emplace_back(field.name, base::value_text(defaults, field));
+  all.emplace_back("transport", "sim");
+  all.emplace_back("log", "error");
+  all.insert(all.end(), settings.options.begin(), settings.options.end());
+  std::vector<ph_option> options;
+  for (const auto& [name, value] : all) options.push_back({name.c_str(), value.c_str()});
+  auto config = base::read_config(options);
+  if (!config) cannot_begin(config.error());
+  return *config;
+}
+
+SimNetwork::Settings seeded(const World::Settings& settings) {
+  auto network = settings.network;
+  network.seed = settings.seed;
+  return network;
+}
+
+}  // namespace
+
+struct World::Parts {
+  explicit Parts(const Settings& settings)
+      : network(std::make_shared<SimNetwork>(settings.ranks, seeded(settings))),
+        conductor(*network, settings.seed) {}
+  std::shared_ptr<SimNetwork> network;
+  Conductor conductor;
+  Gathering gathering;
+  std::vector<const SimTransport*> transports;  // their engines' own
+};
+
+World::World(const Settings& settings) : parts_(std::make_unique<Parts>(settings)) {
+  const base::Config config = config_of(settings);
+  transport::sim::Random keys = transport::sim::Random(settings.seed).stream(0x6b657973);
+  for (ph_rank rank = 0; rank < settings.ranks; ++rank) {
+    auto boot =
+        std::make_unique<SimBoot>(rank, settings.ranks, parts_->conductor, parts_->gathering);
+    auto transport = std::make_unique<SimTransport>(config, rank, parts_->network);
+    parts_->transports.push_back(transport.get());
+    auto context = api::assemble({config, std::move(boot), std::move(transport), keys.next()});
+    if (!context) cannot_begin(context.error());
+    contexts_.push_back(context->release());
+  }
+}
+
+World::~World() {
+  for (ph_context* context : contexts_) ph_context_destroy(context);
+}
+
+std::uint32_t World::size() const noexcept { return static_cast<std::uint32_t>(contexts_.size()); }
+
+ph_context* World::context(ph_rank rank) noexcept { return contexts_[rank]; }
+
+void World::run(const std::function<void(ph_rank)>& body, const std::function<void()>& stuck) {
+  parts_->conductor.run(body, stuck);
+}
+
+void World::pause(std::uint64_t ns) { parts_->conductor.pause(ns); }
+
+void World::give_up() noexcept { parts_->conductor.give_up(); }
+
+bool World::is_quiet() { return parts_->network->is_quiet(); }
+
+std::string World::unbalanced_credits() const {
+  const auto& transports = parts_->transports;
+  for (ph_rank from = 0; from < transports.size(); ++from) {
+    for (ph_rank to = 0; to < transports.size(); ++to) {
+      const auto* sender = transports[from]->link_to(to);
+      const auto* receiver = transports[to]->link_to(from);
+      if (sender == nullptr || receiver == nullptr || sender->told() == receiver->given()) continue;
+      return "rank " + std::to_string(to) + " has given back " +
+             std::to_string(receiver->given().lines) + " lines, " +
+             std::to_string(receiver->given().ledger) + " ids, " +
+             std::to_string(receiver->given().bulk) + " bytes; rank " + std::to_string(from) +
+             " knows of " + std::to_string(sender->told().lines) + ", " +
+             std::to_string(sender->told().ledger) + ", " + std::to_string(sender->told().bulk);
+    }
+  }
+  return {};
+}
+
+std::uint64_t World::now_ns() const noexcept { return parts_->network->now_ns(); }
+
+}  // namespace photon::simtest

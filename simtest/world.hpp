@@ -1,0 +1,68 @@
+// A job in one thread: every rank is a whole context on a fiber of its own, over a simulated
+// network whose clock, delays and schedule come from one seed.
+//
+//   World --> run(body) --> each rank: body(rank) on its fiber, until all have ended or none can go
+//
+//   fiber: ready -- chosen --> running -- pause() --> ready at a later time
+//                                      -- waits in the library --> asleep -- news, time --> ready
+//                                      -- body returns --> ended
+//
+// Invariant: what happens is a function of the settings and the bodies alone; exactly one fiber
+// runs, and it gives way only in pause() and where the library waits.
+// Owner: the caller. Threads: one, the one that made it.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "transport/sim/sim_network.hpp"
+
+namespace photon::simtest {
+
+class World {
+ public:
+  struct Settings {
+    std::uint64_t seed = 1;
+    std::uint32_t ranks = 2;
+    std::vector<std::pair<std::string, std::string>> options;  // of every context
+    transport::sim::SimNetwork::Settings network;              // its seed is `seed`
+  };
+
+  explicit World(const Settings& settings);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  std::uint32_t size() const noexcept;
+  ph_context* context(ph_rank rank) noexcept;
+
+  // Once. A body may call everything in photon.h, and pause(). `stuck` is called when some rank
+  // waits for what can never come, or the run lasts too long; from then on every wait ends.
+  void run(const std::function<void(ph_rank)>& body, const std::function<void()>& stuck);
+
+  // Within a body: let at least `ns` of simulated time pass for this rank; the others go on.
+  void pause(std::uint64_t ns);
+  std::uint64_t now_ns() const noexcept;
+
+  // Ends every wait, now and from now on.
+  void give_up() noexcept;
+
+  // While no context is finalized: whether nothing is on its way, and then which pair of ranks does
+  // not agree on the credits given back ("" if all do).
+  bool is_quiet();
+  std::string unbalanced_credits() const;
+
+ private:
+  struct Parts;
+
+  std::unique_ptr<Parts> parts_;
+  std::vector<ph_context*> contexts_;
+};
+
+}  // namespace photon::simtest

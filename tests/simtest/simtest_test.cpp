@@ -1,0 +1,93 @@
+// That a run is a function of its seed, that what the simulation is there for is found, and that a
+// failing program can be made small.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "simtest/case.hpp"
+#include "simtest/shrink.hpp"
+
+namespace photon::simtest {
+namespace {
+
+using transport::sim::Fault;
+
+std::string describe(const Case& one, const Result& result) {
+  std::string text =
+      "seed " + std::to_string(one.seed) + ", " + kProfileNames[static_cast<int>(one.profile)];
+  if (result.finding) text += ": " + result.finding->kind + ": " + result.finding->text;
+  return text;
+}
+
+TEST(Simtest, the_same_seed_gives_the_same_history) {
+  for (const Profile profile : {Profile::stream, Profile::mapped}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      const Case one{seed, profile, 4, 200, {}};
+      const Result first = run_case(one, true);
+      const Result second = run_case(one, true);
+      ASSERT_EQ(first.history, second.history) << describe(one, first);
+      EXPECT_EQ(first.digest, run_case(one, false).digest);
+      EXPECT_GT(first.events, 200u);
+    }
+  }
+}
+
+TEST(Simtest, other_seeds_give_other_histories) {
+  EXPECT_NE(run_case({1, Profile::stream, 4, 200, {}}, false).digest,
+            run_case({2, Profile::stream, 4, 200, {}}, false).digest);
+}
+
+TEST(Simtest, jobs_of_2_to_64_ranks_keep_the_promises) {
+  for (const std::uint32_t ranks : {2u, 3u, 9u, 33u, 64u}) {
+    for (const Profile profile : {Profile::stream, Profile::mapped}) {
+      const Case one{ranks, profile, ranks, 10 * ranks, {}};
+      const Result result = run_case(one, false);
+      EXPECT_FALSE(result.finding) << ranks << " ranks: " << describe(one, result);
+    }
+  }
+}
+
+struct Injected {
+  Fault::Kind kind;
+  const char* name;
+};
+
+class SimtestFaults : public testing::TestWithParam<Injected> {};
+
+// The bar is 1,000 seeds.
+TEST_P(SimtestFaults, are_found_within_100_seeds) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Case one{seed, Profile::stream, 4, 200, {GetParam().kind, seed % 20}};
+    if (run_case(one, false).finding) return;
+  }
+  FAIL() << "nobody noticed";
+}
+
+INSTANTIATE_TEST_SUITE_P(network, SimtestFaults,
+                         testing::Values(Injected{Fault::Kind::drop, "drop"},
+                                         Injected{Fault::Kind::swap, "swap"},
+                                         Injected{Fault::Kind::repeat, "repeat"},
+                                         Injected{Fault::Kind::early, "early"},
+                                         Injected{Fault::Kind::credit, "credit"}),
+                         [](const auto& injected) { return std::string(injected.param.name); });
+
+TEST(Simtest, a_failing_program_shrinks_to_few_steps_that_fail_alike) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Case one{seed, Profile::stream, 4, 200, {Fault::Kind::early, 0}};
+    const Program whole = program_of(one);
+    const Result first = run_case(one, whole, false);
+    if (!first.finding) continue;
+    const auto fails = [&](const Program& program) {
+      const Result result = run_case(one, program, false);
+      return result.finding && result.finding->kind == first.finding->kind;
+    };
+    const Program small = shrink(whole, fails, 2000);
+    EXPECT_LE(steps_count(small), 20u) << text_of(small);
+    EXPECT_TRUE(fails(small));
+    return;
+  }
+  FAIL() << "no seed fails";
+}
+
+}  // namespace
+}  // namespace photon::simtest
