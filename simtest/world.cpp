@@ -30,6 +30,7 @@ base::Config config_of(const World::Settings& settings) {
   all.emplace_back("log", "error");
   all.insert(all.end(), settings.options.begin(), settings.options.end());
   std::vector<ph_option> options;
+  options.reserve(all.size());
   for (const auto& [name, value] : all) options.push_back({name.c_str(), value.c_str()});
   auto config = base::read_config(options);
   if (!config) cannot_begin(config.error());

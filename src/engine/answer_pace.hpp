@@ -83,7 +83,8 @@ class AnswerPace {
       if (++raises_ >= kMostRaises) rest();
     } else {
       in_time_ = false;
-      if ((doubts_ += kDoubt) >= kDespair) rest();
+      doubts_ += kDoubt;
+      if (doubts_ >= kDespair) rest();
     }
   }
 
