@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,7 +51,9 @@ std::optional<Range> range_of(const std::string& text) {
   }
 }
 
-std::vector<Profile> profiles_of(const std::string& name) {
+// `drawn`: the seed's own.
+std::vector<Profile> profiles_of(const std::string& name, std::uint64_t seed) {
+  if (name == "drawn") return {seed % 2 == 0 ? Profile::stream : Profile::mapped};
   if (name == "stream") return {Profile::stream};
   if (name == "mapped") return {Profile::mapped};
   return {Profile::stream, Profile::mapped};
@@ -91,7 +94,7 @@ int run_seeds(const Choices& choices, const Range& range) {
   const auto begin = Clock::now();
   std::uint64_t runs = 0, failures = 0, events = 0;
   for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
-    for (const Profile profile : profiles_of(choices.profile)) {
+    for (const Profile profile : profiles_of(choices.profile, seed)) {
       const Case one = case_of(choices, seed, profile);
       const Result result = run_case(one, false);
       ++runs;
@@ -118,7 +121,7 @@ int run_seeds(const Choices& choices, const Range& range) {
 
 int replay(const Choices& choices, std::uint64_t seed) {
   int status = 0;
-  for (const Profile profile : profiles_of(choices.profile)) {
+  for (const Profile profile : profiles_of(choices.profile, seed)) {
     const Case one = case_of(choices, seed, profile);
     const Result result = run_case(one, true);
     fmt::print("{}{}", text_of(program_of(one)), result.history);
@@ -133,7 +136,7 @@ int replay(const Choices& choices, std::uint64_t seed) {
 
 int shrink_seed(const Choices& choices, std::uint64_t seed) {
   constexpr unsigned kMostRuns = 5000;
-  for (const Profile profile : profiles_of(choices.profile)) {
+  for (const Profile profile : profiles_of(choices.profile, seed)) {
     const Case one = case_of(choices, seed, profile);
     const Program whole = program_of(one);
     const Result first = run_case(one, whole, false);
@@ -158,8 +161,8 @@ int run(int count, char** arguments) {
   Choices choices;
   CLI::App app{"Runs random programs on simulated jobs and checks what the library promises."};
   app.add_option("--seeds", choices.seeds, "A..B, or one seed")->capture_default_str();
-  app.add_option("--profile", choices.profile, "the network")
-      ->check(CLI::IsMember({"stream", "mapped", "all"}))
+  app.add_option("--profile", choices.profile, "the network; drawn: one of them by the seed")
+      ->check(CLI::IsMember({"stream", "mapped", "all", "drawn"}))
       ->capture_default_str();
   app.add_option("--ranks", choices.ranks, "of each job")
       ->check(CLI::Range(2, 64))
@@ -192,4 +195,7 @@ int run(int count, char** arguments) {
 }  // namespace
 }  // namespace photon::simtest
 
-int main(int count, char** arguments) { return photon::simtest::run(count, arguments); }
+int main(int count, char** arguments) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what was found is seen also if the run aborts
+  return photon::simtest::run(count, arguments);
+}

@@ -26,7 +26,7 @@
 namespace photon::simtest {
 
 // A promise not kept. Kinds: lost, twice, order, bytes, id, status, stuck, guard, starved,
-// unexpected, count.
+// unexpected, count, credits.
 struct Finding {
   std::string kind;
   std::string text;

@@ -66,13 +66,13 @@ class AnswerPace {
   static constexpr unsigned kDespair = 4 * kDoubt;
   static constexpr unsigned kShortRest = 64;  // questions
   static constexpr unsigned kLongRest = 65536;
-  static constexpr unsigned kMostRaises = 120;  // in a row; enough to get to kMaxPause
+  static constexpr unsigned kMostRaises = 125;  // in a row; enough to get to kMaxPause
 
   // `in_vain`: turns spent looking after the pause; huge if no answer came.
   void learn(bool one_question, std::uint64_t in_vain) noexcept {
     ++learnt_;
     if (!one_question || in_vain > kSoon) {
-      pause_ = 0;
+      pause_ = raises_ = 0;
     } else if (in_vain == 0) {
       pause_ -= std::min(pause_, kShorter + pause_ / 512);
       doubts_ -= std::min(doubts_, 1U);

@@ -16,7 +16,8 @@ bool is_small_record(const Packet& packet) {
 bool fits(Fault::Kind kind, const Packet& packet) {
   switch (kind) {
     case Fault::Kind::early: return packet.kind == Packet::Kind::record && !packet.bulk.empty();
-    case Fault::Kind::credit: return packet.kind == Packet::Kind::credits;
+    case Fault::Kind::credit:
+      return packet.kind == Packet::Kind::credits && packet.credits.ledger != 0;
     default: return is_small_record(packet);
   }
 }
@@ -59,7 +60,7 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
       return false;
     case Fault::Kind::credit:
       wire.forgotten.ledger = 1;
-      packet.credits.ledger -= packet.credits.ledger == 0 ? 0 : 1;
+      --packet.credits.ledger;
       return false;
     case Fault::Kind::none: break;
   }

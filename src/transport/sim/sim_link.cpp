@@ -50,6 +50,7 @@ void SimLink::share(const Shared& shared) noexcept {
   view_.tx_intent = shared.mine;
   view_.rx_intent = shared.theirs;
   view_.peer_regions = shared.regions;
+  view_.fenced = shared.fenced;
   receiving_.credits->set_met();
 }
 

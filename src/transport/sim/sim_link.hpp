@@ -51,6 +51,7 @@ class SimLink {
     Intent* mine;
     const Intent* theirs;
     const RegionEntry* regions;  // the peer's
+    bool fenced;                 // no heavy barrier: both sides fence
   };
   void share(const Shared& shared) noexcept;
 

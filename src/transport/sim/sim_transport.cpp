@@ -1,6 +1,7 @@
 #include "transport/sim/sim_transport.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cerrno>
@@ -24,8 +25,8 @@ base::Error absent_memory(Rank rank) {
 
 // As the kernel would find out when asked to copy.
 bool is_there(std::uint64_t address, std::size_t size_bytes) noexcept {
-  constexpr std::uint64_t kPageMask = 4095;
-  const std::uint64_t first = address & ~kPageMask;
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t first = address & ~(page_bytes - 1);
   return ::msync(reinterpret_cast<void*>(static_cast<std::uintptr_t>(first)),
                  address - first + size_bytes, MS_ASYNC) == 0;
 }
@@ -107,15 +108,16 @@ void SimTransport::answered(Rank rank) {
   SimLink& link = *slots_[rank].link;
   link.set_answered();
   if (!network_->settings().mapped || rank == me_) return;
-  link.share(
-      {&network_->intent(me_, rank), &network_->intent(rank, me_), network_->regions_of(rank)});
+  link.share({&network_->intent(me_, rank), &network_->intent(rank, me_),
+              network_->regions_of(rank), !sync::register_heavy_barrier()});
   kick(rank);  // that we have met
 }
 
 Reach SimTransport::reach(Rank rank, std::uint64_t, std::uint64_t) noexcept {
   if (!network_->settings().mapped || rank >= slots_.size() || !slots_[rank].link) return {};
   const Link& link = slots_[rank].link->view();
-  if (link.peer_regions == nullptr || !link.tx_credits->has_met()) return {};
+  if (link.peer_regions == nullptr || !link.tx_credits->has_met() || network_->has_left(rank))
+    return {};
   return {Reach::Kind::call, nullptr};
 }
 
