@@ -142,8 +142,8 @@ typedef struct ph_query {
  * Effect:   up to `capacity` completions are written and *count says how many; 0 is normal.
  *           LOCAL ones come first; after they alone filled a probe, REMOTE ones have their turn
  *           within the next two for the same peer: neither kind keeps the other away. Work per
- *           call is bounded. A probe for one kind or peer still serves all others; what it meets for them
- *           is kept for their probe.
+ *           call is bounded. A probe for one kind or peer still serves all others; what it meets
+ *           for them is kept for their probe.
  * Status:   PH_OK, PH_ERR_ARGUMENT, PH_ERR_RANK, PH_ERR_STATE, PH_ERR_FORKED.
  * Threads:  any number; each completion is given once. Never blocks (with more ranks than cores it
  *           yields the processor after a run of empty probes).
