@@ -28,4 +28,11 @@ Result run_case(const Case& one, bool keep_history) {
   return run_case(one, program_of(one), keep_history);
 }
 
+Fails fails_with(const Case& one, const std::string& kind) {
+  return [one, kind](const Program& program) {
+    const Result result = run_case(one, program, false);
+    return result.finding && result.finding->kind == kind;
+  };
+}
+
 }  // namespace photon::simtest

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "simtest/runner.hpp"
+#include "simtest/shrink.hpp"
 
 namespace photon::simtest {
 
@@ -28,5 +29,8 @@ transport::sim::SimNetwork::Settings network_of(const Case& one);
 // `program` instead of the seed's own: a smaller one.
 Result run_case(const Case& one, const Program& program, bool keep_history);
 Result run_case(const Case& one, bool keep_history);
+
+// For shrink(): whether a program in the place of the seed's own has this kind of finding.
+Fails fails_with(const Case& one, const std::string& kind);
 
 }  // namespace photon::simtest

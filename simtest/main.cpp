@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "simtest/case.hpp"
-#include "simtest/shrink.hpp"
 
 namespace photon::simtest {
 namespace {
@@ -141,10 +140,7 @@ int shrink_seed(const Choices& choices, std::uint64_t seed) {
     const Program whole = program_of(one);
     const Result first = run_case(one, whole, false);
     if (!first.finding) continue;
-    const auto fails = [&](const Program& program) {
-      const Result result = run_case(one, program, false);
-      return result.finding && result.finding->kind == first.finding->kind;
-    };
+    const Fails fails = fails_with(one, first.finding->kind);
     const Program small = shrink(whole, fails, kMostRuns);
     const Result result = run_case(one, small, true);
     fmt::print("{}{}", text_of(small), result.history);

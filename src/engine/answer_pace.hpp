@@ -49,7 +49,7 @@ class AnswerPace {
   void met(std::uint64_t last_hit, std::uint64_t now) noexcept {
     if (last_hit < turn_) first_ = now;
   }
-  // The same, where other peers want attention: no pause, and nothing is learnt.
+  // Instead of ask(), where other peers want attention: no pause, and nothing is learnt.
   void pass(std::uint64_t tail) noexcept {
     tail_ = tail;
     paused_ = false;

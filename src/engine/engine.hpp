@@ -51,7 +51,7 @@ class Engine final : private transport::Sink {
   Fast try_put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) noexcept;
   // The same for a notification.
   Fast try_notify(Rank rank, std::uint64_t remote) noexcept;
-  // put.cpp, get.cpp, fence.cpp
+  // put.cpp, get.cpp, wait.cpp
   void finish_put(Rank rank) noexcept;
   ph_status put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
   ph_status notify(Rank rank, std::uint64_t remote);

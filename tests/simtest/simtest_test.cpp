@@ -5,7 +5,6 @@
 #include <string>
 
 #include "simtest/case.hpp"
-#include "simtest/shrink.hpp"
 
 namespace photon::simtest {
 namespace {
@@ -80,10 +79,7 @@ TEST(Simtest, a_failing_program_shrinks_to_few_steps_that_fail_alike) {
     const Program whole = program_of(one);
     const Result first = run_case(one, whole, false);
     if (!first.finding) continue;
-    const auto fails = [&](const Program& program) {
-      const Result result = run_case(one, program, false);
-      return result.finding && result.finding->kind == first.finding->kind;
-    };
+    const Fails fails = fails_with(one, first.finding->kind);
     const Program small = shrink(whole, fails, 2000);
     EXPECT_LE(steps_count(small), 20u) << text_of(small);
     EXPECT_TRUE(fails(small));

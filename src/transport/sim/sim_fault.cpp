@@ -46,7 +46,7 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
     return false;
   }
   Wire& wire = seats_[packet.from].wires[to];
-  if (packet.kind == Packet::Kind::credits) packet.credits.ledger -= wire.forgotten.ledger;
+  if (packet.kind == Packet::Kind::credits) packet.credits.ledger -= wire.ids_forgotten;
   if (!fits(fault.kind, packet) || fitting_count_++ != fault.after) return false;
   switch (fault.kind) {
     case Fault::Kind::drop: return true;
@@ -59,7 +59,7 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
       packet.bulk.assign(packet.bulk.size(), std::byte{0xee});
       return false;
     case Fault::Kind::credit:
-      wire.forgotten.ledger = 1;
+      wire.ids_forgotten = 1;
       --packet.credits.ledger;
       return false;
     case Fault::Kind::none: break;

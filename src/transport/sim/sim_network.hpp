@@ -109,7 +109,7 @@ class SimNetwork {
     Random random;
     std::uint64_t max_delay_ns = 0;
     std::uint64_t last_due_ns = 0;
-    CreditValues forgotten;
+    std::uint64_t ids_forgotten = 0;  // by the fault `credit`
   };
   using Due = std::pair<std::uint64_t, std::uint64_t>;  // time, number of posting
   struct Seat {
