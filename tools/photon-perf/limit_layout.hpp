@@ -42,6 +42,7 @@ struct LimitArea {
   LoneLine credit[2];   // [0] of slots and windows, [1] of chunks
   LoneLine token;       // of the yield ring
   LoneLine go[2];       // start signals between ranks that sleep
+  LoneLine first[2];    // a first message without the library, and its reply
   LoneLine window_flags[kWindow];
   LoneLine chunk_flags[kChunks];
   LoneLine arrivals[kMaxTeam];  // rounds each rank has been told of
