@@ -15,7 +15,7 @@ transport::sim::SimNetwork::Settings network_of(const Case& one) {
   network.seed = one.seed;
   network.max_delay_ns = kDelaysNs[random.up_to(std::size(kDelaysNs) - 1)];
   network.uneven = true;
-  network.mapped = one.profile == Profile::mapped;
+  network.profile = one.profile;
   network.fault = one.fault;
   return network;
 }

@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <string>
 
+#include "base/config.hpp"
 #include "simtest/runner.hpp"
 #include "simtest/shrink.hpp"
 
 namespace photon::simtest {
 
-enum class Profile : std::uint8_t {
-  stream,  // messages only; each link is a FIFO
-  mapped,  // and ranks touch each other's memory, piece by piece
-};
-inline constexpr const char* kProfileNames[] = {"stream", "mapped"};
+using Profile = base::SimProfile;
+inline constexpr const char* kProfileNames[] = {"stream", "mapped", "rc", "srd", "unnamed"};
+inline constexpr Profile kProfiles[] = {Profile::stream, Profile::mapped, Profile::rc, Profile::srd,
+                                        Profile::unnamed};
 
 struct Case {
   std::uint64_t seed = 1;

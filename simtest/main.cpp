@@ -52,17 +52,18 @@ std::optional<Range> range_of(const std::string& text) {
 
 // `drawn`: the seed's own.
 std::vector<Profile> profiles_of(const std::string& name, std::uint64_t seed) {
-  if (name == "drawn") return {seed % 2 == 0 ? Profile::stream : Profile::mapped};
-  if (name == "stream") return {Profile::stream};
-  if (name == "mapped") return {Profile::mapped};
-  return {Profile::stream, Profile::mapped};
+  if (name == "drawn") return {kProfiles[seed % std::size(kProfiles)]};
+  for (const Profile profile : kProfiles)
+    if (name == kProfileNames[static_cast<int>(profile)]) return {profile};
+  return {std::begin(kProfiles), std::end(kProfiles)};
 }
 
 const std::map<std::string, transport::sim::Fault::Kind>& faults() {
   using Kind = transport::sim::Fault::Kind;
   static const std::map<std::string, Kind> all = {{"none", Kind::none},   {"drop", Kind::drop},
                                                   {"swap", Kind::swap},   {"repeat", Kind::repeat},
-                                                  {"early", Kind::early}, {"credit", Kind::credit}};
+                                                  {"early", Kind::early}, {"credit", Kind::credit},
+                                                  {"count", Kind::count}};
   return all;
 }
 
@@ -158,7 +159,7 @@ int run(int count, char** arguments) {
   CLI::App app{"Runs random programs on simulated jobs and checks what the library promises."};
   app.add_option("--seeds", choices.seeds, "A..B, or one seed")->capture_default_str();
   app.add_option("--profile", choices.profile, "the network; drawn: one of them by the seed")
-      ->check(CLI::IsMember({"stream", "mapped", "all", "drawn"}))
+      ->check(CLI::IsMember({"stream", "mapped", "rc", "srd", "unnamed", "all", "drawn"}))
       ->capture_default_str();
   app.add_option("--ranks", choices.ranks, "of each job")
       ->check(CLI::Range(2, 64))

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kOversubscribed[] = {"auto", "yes", "no"};
 constexpr const char* kTransports[] = {"auto", "shm", "sim"};
 constexpr const char* kShmCma[] = {"auto", "off", "on"};
-constexpr const char* kSimProfiles[] = {"stream", "mapped"};
+constexpr const char* kSimProfiles[] = {"stream", "mapped", "rc", "srd", "unnamed"};
 constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
 
 constexpr std::string_view kPrefix = "PHOTON_";
@@ -99,9 +99,11 @@ constexpr Field kFields[] = {
            "Seed of the sim transport; a run is a function of seed, settings and program."),
     number("sim_delay_ns", &Config::sim_delay_ns, {0, 1000000000},
            "Longest delay the sim transport adds to a message, in nanoseconds of its clock."),
-    choice("sim_profile", &Config::sim_profile, kSimProfiles,
-           "What the sim transport lets a rank do: exchange messages only (stream), or also touch "
-           "the memory of its peers (mapped). Rank 0's counts."),
+    choice(
+        "sim_profile", &Config::sim_profile, kSimProfiles,
+        "The network that the sim transport is: messages in order only (stream), memory of peers "
+        "touched directly (mapped), or writes by network cards: as InfiniBand orders them (rc), "
+        "in no order (srd), in no order and unannounced (unnamed). Rank 0's counts."),
     choice("log", &Config::log, kLogLevels, "Least important messages written to stderr."),
 };
 static_assert(std::size(kFields) == kFieldsCount);

@@ -22,7 +22,7 @@ namespace photon::base {
 // `automatic` is spelled "auto" in settings.
 enum class Oversubscribed : std::uint8_t { automatic, yes, no };
 enum class TransportChoice : std::uint8_t { automatic, shm, sim };
-enum class SimProfile : std::uint8_t { stream, mapped };
+enum class SimProfile : std::uint8_t { stream, mapped, rc, srd, unnamed };
 enum class ShmCma : std::uint8_t { automatic, off, on };
 
 // Where a value in force came from. `derived`: adjusted by the library afterwards.

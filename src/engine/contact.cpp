@@ -45,6 +45,7 @@ Engine::Engine(Parts parts)
       transport_(std::move(parts.transport)),
       self_(boot_->rank()),
       size_(boot_->size()),
+      names_(size_),
       log_(config_.log, self_),
       oversubscribed_(decide_oversubscribed(config_, *boot_)),
       peers_(size_),
@@ -139,6 +140,8 @@ void Engine::adopt_link(Peer& peer) {
     peer.line_batch = config_.ring_lines / 4;
     peer.ledger_batch = std::max<std::uint64_t>(1, config_.ledger_slots / 4);
     peer.rx_bulk = BulkConsumer{link.rx_bulk, config_.bulk_bytes};
+    if (transport_->posting() != transport::Posting::unnamed)
+      peer.arrivals.open(config_.ring_lines);
     peer.state = Peer::State::connected;
     heat(peer);
   }
@@ -174,11 +177,13 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
   }
   cool(peer);
   fail_all(peer);
+  drop_coming(peer);
   if (waiters_ != 0) news();
 }
 
 void Engine::fail_all(Peer& peer) {
   settle(peer);
+  if (peer.posted_under_way != 0) transport_->cancel(peer.rank);  // sources are free after this
   peer.replies.clear();
   peer.serves.clear();
   const ph_status status = peer.broken;
@@ -187,6 +192,9 @@ void Engine::fail_all(Peer& peer) {
     peer.acks.pop();
     request_failed(*request, status);
   }
+  requests_.for_each_serving([&](Request& request) {
+    if (request.peer == &peer) request_failed(request, status);
+  });
   while (Request* request = peer.ids.head()) {
     peer.ids.pop();
     // An id that was still to go: its operation did not complete, whatever was reported locally.
@@ -194,10 +202,8 @@ void Engine::fail_all(Peer& peer) {
     request->id_merged = true;
     maybe_free(*request);
   }
-  requests_.for_each_serving([&](Request& request) {
-    if (request.peer == &peer) request_failed(request, status);
-  });
   peer.gets_under_way = 0;
+  peer.posted_under_way = 0;
   peer.fences = 0;
   peer.ahead = nullptr;
   peer.fences_ended = peer.fences_begun;

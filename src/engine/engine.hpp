@@ -32,6 +32,7 @@
 #include "engine/request.hpp"
 #include "engine/taker.hpp"
 #include "transport/transport.hpp"
+#include "wire/piece_name.hpp"
 
 namespace photon::engine {
 
@@ -126,6 +127,8 @@ class Engine final : private transport::Sink {
   void on_link(Rank rank) override;
   void on_activity(Rank rank) override;
   void on_gone(Rank rank, const base::Error& why) override;
+  void on_done(std::uint64_t token, ph_status status) override;  // posted.cpp
+  void on_piece(std::uint32_t name) override;                    // counted.cpp
 
   // contact.cpp
   ph_status contact(Rank rank, Peer*& peer);
@@ -170,7 +173,7 @@ class Engine final : private transport::Sink {
   Request* new_request(Peer& peer, std::uint32_t flags);
   ph_status again();
 
-  // work.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
+  // work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
   bool process(Peer& peer);
   bool process_busy();
   Step step_work(Peer& peer, std::uint64_t& budget);
@@ -182,6 +185,11 @@ class Engine final : private transport::Sink {
   ph_status copy_piece(Peer& peer, const Piece& piece);
   ph_status copy_next(Peer& peer, Request& request, std::uint64_t bytes);
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
+  Step step_posted(Peer& peer, Request& request, std::uint64_t& budget);
+  bool begin_posted(Peer& peer, Request& request);
+  transport::PostedPiece next_piece(const Peer& peer, const Request& request,
+                                    std::uint64_t bytes) const noexcept;
+  void finish_posted(Request& request);
   Step step_fence(Peer& peer, Request& request);
   Step step_packed(Peer& peer, Request& request);
   Step step_ids(Peer& peer);
@@ -198,7 +206,7 @@ class Engine final : private transport::Sink {
   void maybe_free(Request& request);
   bool may_post_id(const Peer& peer, const Request& request) const noexcept;
 
-  // receive.cpp, serve.cpp
+  // receive.cpp, serve.cpp, counted.cpp
   bool receive(Peer& peer, Taker* taker);
   bool take_small(Peer& peer, std::uint64_t header, Taker& taker) noexcept;
   void news_came() noexcept {
@@ -219,6 +227,13 @@ class Engine final : private transport::Sink {
   bool take_ack(Peer& peer);
   bool take_refused(Peer& peer);
   bool deliver(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes, Taker* taker);
+  bool stash_id(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
+                std::int32_t status);
+  bool take_counted(Peer& peer, const wire::Header& header, Taker* taker);
+  bool take_withdrawn(Peer& peer);
+  void settle_stash(Peer& peer) noexcept;
+  void stash_changed(Peer& peer);
+  void drop_coming(Peer& peer);
   bool answer(Peer& peer, const Reply& reply);
   void publish_credits(Peer& peer);
 
@@ -255,6 +270,7 @@ class Engine final : private transport::Sink {
   std::unique_ptr<transport::Transport> transport_;
   Rank self_;
   std::uint32_t size_;
+  const wire::PieceNames names_;
   base::Log log_;
   bool oversubscribed_ = false;
 

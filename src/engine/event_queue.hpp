@@ -19,8 +19,10 @@ struct HeldId {
 struct Event {
   std::uint64_t id = 0;
   std::uint32_t id_bytes = 0;
-  std::int32_t status = 0;
+  std::int32_t status = 0;  // a ph_status, or of remote ids:
 };
+inline constexpr std::int32_t kComing = 1000;     // its bytes are still on their way
+inline constexpr std::int32_t kWithdrawn = 1001;  // they will never come
 
 class EventQueue {
  public:
@@ -36,6 +38,10 @@ class EventQueue {
     events_[tail_++ & (capacity_ - 1)] = event;
   }
   void push_unchecked(const Event& event) noexcept { events_[tail_++ & (capacity_ - 1)] = event; }
+  // Positions count all events ever pushed.
+  std::uint64_t begin() const noexcept { return head_; }
+  std::uint64_t end() const noexcept { return tail_; }
+  Event& at(std::uint64_t position) noexcept { return events_[position & (capacity_ - 1)]; }
   const Event& front() const noexcept { return events_[head_ & (capacity_ - 1)]; }
   void pop() noexcept { ++head_; }
 

@@ -115,7 +115,8 @@ ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
     std::uint64_t sum = ~requests_.used();  // nobody posts any more, so their number only falls
     for (const Peer* peer : contacted_)
       if (const Request* request = peer->work.head()) sum += request->done_bytes;
-    requests_.for_each_serving([&sum](const Request& request) { sum += request.done_bytes; });
+    requests_.for_each_serving(
+        [&sum](const Request& request) { sum += request.done_bytes - request.pieces; });
     return sum;
   };
   for (;;) {
@@ -127,7 +128,8 @@ ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
 }
 
 bool Engine::all_sent_to(const Peer& peer) noexcept {
-  return peer.broken != PH_OK || (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0);
+  return peer.broken != PH_OK || (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0 &&
+                                  peer.posted_under_way == 0);
 }
 
 bool Engine::all_sent() {

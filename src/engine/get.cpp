@@ -53,7 +53,7 @@ ph_status Engine::fence(Rank rank) {
   if (const auto status = contact(rank, peer); status != PH_OK) return status;
   settle(*peer);
   if (peer->idle() && peer->acks.empty() && peer->gets_under_way == 0 &&
-      peer->staged_sent == peer->staged_landed)
+      peer->posted_under_way == 0 && peer->staged_sent == peer->staged_landed)
     return PH_OK;
   Request* request = requests_.take();
   if (request == nullptr) return again();

@@ -67,7 +67,7 @@ Engine::Step Engine::step_ahead(Peer& peer) {
 // no bytes are left behind.
 Engine::Step Engine::step_fence(Peer& peer, Request& request) {
   // Gets that the owner serves left the work when it was asked; those after us have not.
-  if (request.asked || peer.gets_under_way != 0) return Step::blocked;
+  if (request.asked || peer.gets_under_way != 0 || peer.posted_under_way != 0) return Step::blocked;
   while (step_ahead(peer) == Step::moved) {
   }
   const Request* next = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
@@ -115,7 +115,8 @@ void Engine::request_failed(Request& request, ph_status status) {
   if (request.in_work) peer.work.pop();  // only a head fails
   if (request.serving) {
     request.serving = false;
-    if (peer.gets_under_way > 0) --peer.gets_under_way;
+    auto& under_way = request.posted ? peer.posted_under_way : peer.gets_under_way;
+    if (under_way > 0) --under_way;
   }
   request.id_merged = true;
   if (request.kind != Request::Kind::fence) complete_local(request, status);

@@ -15,8 +15,10 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "engine/answer_pace.hpp"
+#include "engine/arrivals.hpp"
 #include "engine/bulk_ring.hpp"
 #include "engine/event_queue.hpp"
 #include "engine/request.hpp"
@@ -81,7 +83,7 @@ struct Peer {
   std::uint64_t probed_published = 0;
   std::uint64_t last_hit = 0;  // progress turn of the last record
   AnswerPace pace;
-  EventQueue stash;
+  EventQueue stash;  // its front is never withdrawn
   BulkConsumer rx_bulk;
   std::uint64_t line_batch = 0;  // credits go back in batches of this size
   std::uint64_t ledger_batch = 0;
@@ -100,6 +102,9 @@ struct Peer {
   std::deque<Serve> serves;
   Request* ahead = nullptr;  // of ids: the last that step_ahead() has seen to
   std::uint32_t gets_under_way = 0;
+  std::uint32_t posted_under_way = 0;
+  std::vector<bool> named_lines;  // by line of our ring: pieces with its name are under way
+  Arrivals arrivals;
   std::uint32_t fences = 0;  // queued or unanswered
   std::uint64_t fences_begun = 0;
   std::uint64_t fences_ended = 0;
@@ -116,6 +121,7 @@ struct Peer {
   bool owes_credit() const noexcept {
     return rx.owed() >= line_batch || probed - probed_published >= ledger_batch;
   }
+  bool has_remote() const noexcept { return !stash.empty() && stash.front().status == PH_OK; }
   bool idle() const noexcept {
     return work.empty() && ids.empty() && replies.empty() && serves.empty();
   }

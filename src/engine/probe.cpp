@@ -24,6 +24,7 @@ ph_status Engine::probe(Taker& taker) {
   take_events(taker, PH_REMOTE);
   progress(taker.full() ? nullptr : &taker);  // peers are served whatever we take
   take_events(taker, PH_LOCAL);
+  take_events(taker, PH_REMOTE);  // that waited for the last of their pieces
   take_turns(taker);
   if (taker.count != 0)
     news_came();
@@ -87,8 +88,7 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
   for (std::size_t i = 0; i < ready.size() && !taker.full();) {
     Peer& peer = *ready[i];
     if (taker.wants(kind, peer.rank)) take_from(peer, kind, taker);
-    auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
-    if (!queue.empty()) {
+    if (kind == PH_LOCAL ? !peer.local.empty() : peer.has_remote()) {
       ++i;
       continue;
     }
@@ -101,7 +101,8 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
 
 void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
   auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
-  while (!queue.empty() && !taker.full()) {
+  // An id that waits for its bytes holds up those behind it.
+  while ((kind == PH_LOCAL ? !queue.empty() : peer.has_remote()) && !taker.full()) {
     Event event = queue.front();
     std::byte* room = nullptr;
     if (event.id_bytes > 8) {
@@ -113,10 +114,12 @@ void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
     }
     taker.put(kind, peer.rank, event, peer.outstanding, room);
     queue.pop();
-    if (kind == PH_LOCAL)
+    if (kind == PH_LOCAL) {
       ++events_free_;
-    else
+    } else {
       ++peer.probed;
+      settle_stash(peer);
+    }
   }
   if (kind == PH_REMOTE && peer.broken == PH_OK) publish_credits(peer);
 }

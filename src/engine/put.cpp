@@ -103,11 +103,12 @@ Request* Engine::new_request(Peer& peer, std::uint32_t flags) {
 
 Request::Kind Engine::choose(Peer& peer, const ph_put_args& args) {
   if (args.size_bytes <= config_.packed_max) return Request::Kind::packed;
-  if (args.size_bytes >= config_.direct_min &&
-      transport_->reach(peer.rank, args.target.address, args.size_bytes).kind ==
-          transport::Reach::Kind::mapped)
-    return Request::Kind::direct;
-  return Request::Kind::bulk;
+  if (args.size_bytes < config_.direct_min) return Request::Kind::bulk;
+  switch (transport_->reach(peer.rank, args.target.address, args.size_bytes).kind) {
+    case transport::Reach::Kind::mapped: return Request::Kind::direct;
+    case transport::Reach::Kind::posted: return Request::Kind::posted;
+    default: return Request::Kind::bulk;
+  }
 }
 
 ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {

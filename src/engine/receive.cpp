@@ -69,6 +69,8 @@ bool Engine::handle(Peer& peer, const wire::Header& header, Taker* taker) {
     case wire::Kind::get_failed: return take_get_failed(peer);
     case wire::Kind::ack: return take_ack(peer);
     case wire::Kind::refused: return take_refused(peer);
+    case wire::Kind::counted: return take_counted(peer, header, taker);
+    case wire::Kind::withdrawn: return take_withdrawn(peer);
     case wire::Kind::bye: return true;
   }
   return false;
@@ -140,14 +142,21 @@ bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, T
     ++peer.probed;
     return true;
   }
-  if (peer.stash.size() >= config_.ledger_slots) return false;
+  return stash_id(peer, reader, id_bytes, PH_OK);
+}
+
+// False: as above.
+bool Engine::stash_id(Peer& peer, RecordReader& reader, std::uint32_t id_bytes,
+                      std::int32_t status) {
+  if (id_bytes > config_.max_cid_size || peer.stash.size() >= config_.ledger_slots) return false;
   HeldId held{0, id_bytes};
   if (held.is_long()) held.value = id_blocks_.take();
   reader.bytes(held.is_long()
                    ? static_cast<void*>(id_blocks_.at(static_cast<std::uint32_t>(held.value)))
                    : &held.value,
                id_bytes);
-  peer.stash.push({held.value, held.bytes, PH_OK});
+  peer.stash.push({held.value, held.bytes, status});
+  if (!peer.has_remote()) return true;
   if (!peer.stash_ready) {
     peer.stash_ready = true;
     stash_ready_.push(&peer);

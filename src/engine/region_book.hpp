@@ -1,4 +1,4 @@
-// What this rank has registered, and the check of an access against a table of regions.
+// What this rank has registered.
 //
 //   slot: free -- add --> live (counted) -- last remove --> free
 //
@@ -15,25 +15,12 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "transport/access.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::engine {
 
-// Does `key` grant `access` to [address, address + size) in this table? PH_OK or which check
-// failed. `regions` has a power of two of entries.
-[[gnu::always_inline]] inline ph_status check_access(
-    std::span<const transport::RegionEntry> regions, ph_target target, std::uint64_t size_bytes,
-    std::uint32_t access) noexcept {
-  sync::RegionView view;
-  if (target.key == 0 || !regions[target.key & (regions.size() - 1)].read(target.key, view))
-      [[unlikely]]
-    return PH_ERR_KEY;
-  // No sum that could overflow; below the region the offset is larger than any region.
-  const std::uint64_t offset = target.address - view.address;
-  if (size_bytes > view.size_bytes || offset > view.size_bytes - size_bytes) [[unlikely]]
-    return PH_ERR_RANGE;
-  return (view.access & access) == access ? PH_OK : PH_ERR_ACCESS;
-}
+using transport::check_access;
 
 class RegionBook {
  public:

@@ -38,6 +38,7 @@ ph_status Engine::remove_region(std::uint64_t key) {
 bool Engine::wait_for_copies(std::int64_t slot) {
   transport::Policy::full_fence();     // for peers that fence
   transport::Policy::heavy_barrier();  // for all others
+  transport_->quiesce();               // for network cards
   const std::int64_t deadline =
       transport_->now_ns() + static_cast<std::int64_t>(config_.unregister_timeout_ms) * 1'000'000;
   for (const Peer* peer : contacted_) {

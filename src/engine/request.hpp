@@ -2,10 +2,11 @@
 //
 // A request stands in up to three FIFOs of its peer at once: `work` while bytes still have to be
 // moved, `ids` while its id waits for its turn, `acks` while the target owes an answer. It is freed
-// when it stands in none and serves no get.
+// when it stands in none and nobody holds its token.
 //
 //   put:   [work] data moving --> data done --> [ids] head and credit --> id posted --> freed
 //   get:   [work] --> asked or copied --> data landed --> [ids] notice --> freed
+//   posted put or get: [work] pieces being posted --> all posted --> all over --> as above
 //   fence: [work]+[ids] head of both --> [acks] asked --> answered --> freed
 //   any -- peer lost, refused --> failed (an error completion) --> freed
 //
@@ -28,7 +29,7 @@ struct Peer;
 inline constexpr std::uint32_t kNoBlock = 0xffffffffu;
 
 struct Request {
-  enum class Kind : std::uint8_t { packed, bulk, direct, get, fence };
+  enum class Kind : std::uint8_t { packed, bulk, direct, posted, get, fence };
 
   Kind kind = Kind::packed;
   bool in_work = false;
@@ -36,7 +37,9 @@ struct Request {
   bool in_acks = false;
   bool data_done = false;   // the id may go
   bool id_merged = false;   // the id went with the last chunk
-  bool serving = false;     // get: the owner was asked
+  bool serving = false;     // others hold its token: a get's owner, or a card
+  bool posted = false;      // a card moves its bytes
+  bool named = false;       // a counted record with its id went before them
   bool chunked = false;     // bulk: a chunk was sent
   bool asked = false;       // fence: the acknowledgement was requested
   bool local_done = false;  // the local completion was given, or is not wanted
@@ -44,6 +47,8 @@ struct Request {
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
   std::uint32_t payload = kNoBlock;  // packed: block with the copied payload
+  std::uint32_t pieces = 0;          // posted: under way
+  ph_status verdict = PH_OK;         // posted: of those that are over
   Peer* peer = nullptr;
   const std::byte* source = nullptr;
   std::byte* destination = nullptr;
@@ -53,6 +58,7 @@ struct Request {
   HeldId local;
   std::uint64_t local_word = 0;  // the local id's first 8 bytes, for late reports
   HeldId remote;
+  std::uint64_t line = 0;         // named: of the counted record
   std::uint64_t staged_mark = 0;  // acks: records sent when this one asked
   std::int64_t stalled_since_ns = 0;
   Request* next_work = nullptr;

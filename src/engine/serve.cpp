@@ -61,8 +61,8 @@ bool Engine::take_get_data(Peer& peer) {
   const auto bytes = reader.word();
   Request* request = requests_.find(token);
   if (bytes == 0 || bytes > config_.bulk_bytes / 2) return false;
-  if (request == nullptr || request->peer != &peer || offset != request->done_bytes ||
-      bytes > request->size_bytes - request->done_bytes)
+  if (request == nullptr || request->peer != &peer || request->posted ||
+      offset != request->done_bytes || bytes > request->size_bytes - request->done_bytes)
     return false;
   std::memcpy(request->destination + offset, peer.rx_bulk.place(bytes), bytes);
   peer.rx_bulk.advance(bytes);
@@ -80,7 +80,8 @@ bool Engine::take_get_failed(Peer& peer) {
   const auto token = reader.word();
   const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
   Request* request = requests_.find(token);
-  if (request == nullptr || request->peer != &peer || status >= PH_OK || status < PH_ERR_NOT_FOUND)
+  if (request == nullptr || request->peer != &peer || request->posted || status >= PH_OK ||
+      status < PH_ERR_NOT_FOUND)
     return false;
   fail(status, peer.rank,
        "get of " + std::to_string(request->size_bytes) + " bytes at address " +

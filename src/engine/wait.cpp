@@ -40,7 +40,7 @@ bool Engine::ready(const ph_query& query) const noexcept {
   const Peer* peer = peers_[query.peer].get();
   if (peer == nullptr) return false;
   return ((query.kinds & PH_LOCAL) != 0 && !peer->local.empty()) ||
-         ((query.kinds & PH_REMOTE) != 0 && !peer->stash.empty());
+         ((query.kinds & PH_REMOTE) != 0 && peer->has_remote());
 }
 
 // What a wait for this query can still hope for; PH_OK: something.

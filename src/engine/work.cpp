@@ -50,6 +50,7 @@ Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
   switch (request->kind) {
     case Request::Kind::bulk: return step_bulk(peer, *request, budget);
     case Request::Kind::direct: return step_reach(peer, *request, budget);
+    case Request::Kind::posted: return step_posted(peer, *request, budget);
     case Request::Kind::get: return step_get(peer, *request, budget);
     case Request::Kind::fence: return step_fence(peer, *request);
     case Request::Kind::packed: return step_packed(peer, *request);
@@ -116,7 +117,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   constexpr std::int64_t kBytesPerNs = 30;      // twice what CMA reaches
   constexpr std::int64_t kPatienceNs = 10'000;  // a peer between two probes is there
   const auto left = request.size_bytes - request.done_bytes;
-  if (peer.regions == nullptr || left == 0) return Step::blocked;
+  if (peer.regions == nullptr || left == 0) return Step::blocked;  // nothing is reached
   const auto reach =
       transport_->reach(peer.rank, request.target.address + request.done_bytes, left);
   if (reach.kind == transport::Reach::Kind::none) return Step::blocked;
@@ -215,9 +216,10 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
     landed(request);
     return Step::moved;
   }
-  if (peer.regions != nullptr &&
-      transport_->reach(peer.rank, request.target.address, request.size_bytes).kind !=
-          transport::Reach::Kind::none)
+  const auto way = transport_->reach(peer.rank, request.target.address, request.size_bytes).kind;
+  if (request.posted || way == transport::Reach::Kind::posted)
+    return step_posted(peer, request, budget);
+  if (peer.regions != nullptr && way != transport::Reach::Kind::none)
     return step_reach(peer, request, budget);
   if (peer.gets_under_way == kMaxGets) return Step::blocked;
   Outgoing out{};

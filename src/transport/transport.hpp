@@ -10,11 +10,15 @@
 //   kick(rank)      I published records or credits in that Link, and nobody polls them hot
 //   poll(sink)      now and then: bells, side channel, clocks; says which links have news
 //   reach/read/write   memory of the peer that we can touch by ourselves
+//   post(piece)     a network card writes to or reads from the peer's memory; Sink::on_done when
 //   announce/look/sleep   idle without a lost wake-up
 //   now_ns, pause   the clock that waits are measured with, and a short wait
 //
-// Order: lines of one link arrive in order, and bulk bytes no later than the record that announces
-// them. Credits are monotonic words; they may arrive late, never too high.
+//                   it has, Sink::on_piece at the peer
+//
+// Order: a record is seen whole, and not before those before it; bulk bytes are there no later than
+// the record that announces them. Credits are monotonic words; they may arrive late, never too
+// high. Posted pieces: see Posting.
 // Threads: one at a time (the engine's lane lock), but sleep(), which runs without it, and wake(),
 // which any thread may call at any time.
 // Owner: the engine owns its transport; the transport owns the memory that Links point to, from
@@ -23,6 +27,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -73,9 +78,29 @@ struct Reach {
     none,    // only by records; also until the peer says that it has met us (Credits::met)
     mapped,  // at `local`: plain loads and stores
     call,    // by read() and write(): a system call that needs nobody at the peer
+    posted,  // by post(): the peer's card checks the key
   };
   Kind kind = Kind::none;
   std::byte* local = nullptr;
+};
+
+// What a posted write tells its target (docs/memory-model.md, Posted writes).
+enum class Posting : std::uint8_t {
+  unnamed,         // nothing
+  named,           // its name, when all of it has landed; pieces in any order
+  named_in_order,  // and pieces of one link land in the order of their posting
+};
+
+// A piece of memory for the network cards to move.
+struct PostedPiece {
+  Rank rank = 0;
+  std::uint64_t address = 0;  // at the peer
+  std::uint64_t key = 0;
+  std::uint64_t size_bytes = 0;            // not 0
+  const std::byte* source = nullptr;       // a write, or
+  std::byte* destination = nullptr;        // a read
+  std::uint64_t token = 0;                 // comes back in on_done()
+  std::optional<std::uint32_t> name = {};  // writes: told to the peer
 };
 
 // What poll() reports. Called only from inside poll().
@@ -84,6 +109,13 @@ class Sink {
   virtual void on_link(Rank rank) = 0;      // the Link's receiving half is there (or: a new peer)
   virtual void on_activity(Rank rank) = 0;  // look at its ring: there may be records or credits
   virtual void on_gone(Rank rank, const base::Error& why) = 0;  // nothing more will arrive
+
+  // A piece of ours is over. PH_OK: its bytes are where they belong, to be seen by the processor
+  // there; else some may be. Our memory is not touched for it any more.
+  virtual void on_done(std::uint64_t /*token*/, ph_status /*status*/) {}
+  // All of a named piece has landed in our memory. Told before anything that its initiator
+  // published or posted after that piece's on_done(), once, and after on_link() of the initiator.
+  virtual void on_piece(std::uint32_t /*name*/) {}
 
  protected:
   ~Sink() = default;
@@ -120,6 +152,16 @@ class Transport {
                               std::span<std::byte> destination) noexcept = 0;
   virtual base::Result<> write(Rank rank, std::uint64_t address,
                                std::span<const std::byte> source) noexcept = 0;
+
+  // Reach::Kind::posted only: hands a piece to the card. False: its queue is full, and an
+  // on_done() will say when to try again. What fails is told by on_done().
+  virtual bool post(const PostedPiece& /*piece*/) noexcept { return false; }
+  virtual Posting posting() const noexcept { return Posting::unnamed; }
+  // No piece of ours to or from that peer touches our memory any more, nor is reported.
+  virtual void cancel(Rank /*rank*/) noexcept {}
+  // A key of ours was revoked. From here on no card touches memory under it: what is under way has
+  // ended, what comes later is refused with PH_ERR_KEY.
+  virtual void quiesce() noexcept {}
 
   // Memory that peers can map; the engine hands it out (ph_alloc). Empty: there is none, and the
   // engine uses ordinary memory.

@@ -14,7 +14,7 @@
 
 namespace photon::wire {
 
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 
 enum class Kind : std::uint8_t {
   put = 1,     // words: address, key, then id and payload: lands inside the record
@@ -27,8 +27,10 @@ enum class Kind : std::uint8_t {
   ack,         // words: status, of the oldest record that asked for one
   refused,     // words: status, line: the put at that line of the ring did not land
   bye,         // the sender has finalized; nothing follows
+  counted,     // words: pieces, then id: goes with that many pieces of this record's name
+  withdrawn,   // words: line: a piece of the counted record at that line was refused
 };
-inline constexpr std::uint8_t kKinds = 10;
+inline constexpr std::uint8_t kKinds = 12;
 
 inline constexpr std::uint32_t kNoId = 0xffff;
 inline constexpr std::uint32_t kMaxIdBytes = 1024;
@@ -54,7 +56,9 @@ constexpr std::uint32_t fixed_words(Kind kind) noexcept {
     case Kind::bulk_acked:
     case Kind::get_data: return 3;
     case Kind::get: return 4;
-    case Kind::ack: return 1;
+    case Kind::ack:
+    case Kind::counted:
+    case Kind::withdrawn: return 1;
     case Kind::bye: return 0;
   }
   return 0;
@@ -91,7 +95,7 @@ constexpr std::uint64_t encode(Kind kind, std::uint32_t id_bytes,
 // Whether records of this kind may carry the user's id / a payload.
 constexpr bool may_have_id(Kind kind) noexcept {
   return kind == Kind::put || kind == Kind::put_acked || kind == Kind::bulk ||
-         kind == Kind::bulk_acked;
+         kind == Kind::bulk_acked || kind == Kind::counted;
 }
 constexpr bool may_have_payload(Kind kind) noexcept {
   return kind == Kind::put || kind == Kind::put_acked;

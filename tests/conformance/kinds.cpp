@@ -19,9 +19,10 @@ Opened open_shm(const base::Config& config, boot::Boot& boot) {
   return transport::shm::open_shm(config, boot);
 }
 
-Opened open_sim_mapped(const base::Config& given, boot::Boot& boot) {
+template <base::SimProfile profile>
+Opened open_sim_as(const base::Config& given, boot::Boot& boot) {
   base::Config config = given;
-  config.sim_profile = base::SimProfile::mapped;
+  config.sim_profile = profile;
   return transport::sim::open_sim(config, boot);
 }
 
@@ -57,7 +58,10 @@ std::vector<TransportKind> transport_kinds() {
           {"shm_mapped", open_shm_mapped, not_under_tsan},
           {"shm_mapped_without_cma", open_shm_mapped_without_cma, not_under_tsan},
           {"sim", transport::sim::open_sim, always},
-          {"sim_mapped", open_sim_mapped, always}};
+          {"sim_mapped", open_sim_as<base::SimProfile::mapped>, always},
+          {"sim_rc", open_sim_as<base::SimProfile::rc>, always},
+          {"sim_srd", open_sim_as<base::SimProfile::srd>, always},
+          {"sim_unnamed", open_sim_as<base::SimProfile::unnamed>, always}};
 }
 
 INSTANTIATE_TEST_SUITE_P(transport, TransportConformance, testing::ValuesIn(transport_kinds()),

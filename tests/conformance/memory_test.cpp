@@ -152,8 +152,9 @@ TEST_P(TransportConformance, the_owner_sees_the_intent_of_who_can_reach_its_memo
   const transport::Link& owner = job[1].to(0).link();
   ASSERT_EQ(initiator.tx_intent == nullptr, owner.rx_intent == nullptr);
   if (initiator.tx_intent == nullptr) {
-    EXPECT_EQ(job[0].transport().reach(1, address_of(&job), 1).kind, Reach::Kind::none);
-    GTEST_SKIP() << "nothing of a peer can be reached";
+    const auto way = job[0].transport().reach(1, address_of(&job), 1).kind;
+    EXPECT_TRUE(way == Reach::Kind::none || way == Reach::Kind::posted);
+    GTEST_SKIP() << "nobody copies in a peer's memory by itself";
   }
   EXPECT_FALSE(owner.rx_intent->names(0));
   initiator.tx_intent->enter(5, initiator.fenced);

@@ -53,6 +53,9 @@ inline const std::vector<Setting>& all_settings() {
       {"sim", {{"transport", "sim"}}},
       {"sim_small", small({{"transport", "sim"}})},
       {"sim_mapped", {{"transport", "sim"}, {"sim_profile", "mapped"}}},
+      {"sim_rc", {{"transport", "sim"}, {"sim_profile", "rc"}}},
+      {"sim_srd", {{"transport", "sim"}, {"sim_profile", "srd"}}},
+      {"sim_unnamed", {{"transport", "sim"}, {"sim_profile", "unnamed"}}},
   };
   return settings;
 }

@@ -1,11 +1,13 @@
 // What travels through the simulated network: one record with its bulk bytes, or credits, or news
-// about the sender itself.
-// Owner: the network, from post() until take_due(); plain values, no pointer of a rank in it.
+// about the sender itself or about a piece that the cards move.
+// Owner: the network, from post() until take_due(); plain values, no pointer of a rank in it but in
+// a Flight.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "transport/transport.hpp"
@@ -23,12 +25,24 @@ struct CreditValues {
   bool operator==(const CreditValues&) const = default;
 };
 
+// A piece on its way. Shared by its initiator and the network; written under the network's mutex.
+//
+//   flying -- all has landed --> PH_OK   flying -- refused, target gone --> an error
+//   any -- cancelled by its initiator --> cancelled: its memory is not touched any more
+struct Flight {
+  PostedPiece piece;
+  ph_status status = PH_OK;
+  bool cancelled = false;
+};
+
 struct Packet {
   enum class Kind : std::uint8_t {
     hello,    // the sender has its half of the link
     record,   // lines at `position` of the ring, bulk bytes at `bulk_position` of the bulk ring
     credits,  // the sender's credit words
     gone,     // the sender's transport has ended; the last packet of its link
+    piece,    // of the sender's, all of which has landed
+    done,     // to the initiator: its piece is over
   };
 
   Kind kind = Kind::hello;
@@ -38,6 +52,7 @@ struct Packet {
   std::uint64_t bulk_position = 0;
   std::vector<std::byte> bulk;
   CreditValues credits;
+  std::shared_ptr<Flight> flight;
 };
 
 }  // namespace photon::transport::sim

@@ -18,6 +18,7 @@ bool fits(Fault::Kind kind, const Packet& packet) {
     case Fault::Kind::early: return packet.kind == Packet::Kind::record && !packet.bulk.empty();
     case Fault::Kind::credit:
       return packet.kind == Packet::Kind::credits && packet.credits.ledger != 0;
+    case Fault::Kind::count: return false;
     default: return is_small_record(packet);
   }
 }
@@ -62,6 +63,7 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
       wire.ids_forgotten = 1;
       --packet.credits.ledger;
       return false;
+    case Fault::Kind::count:  // of pieces only: sim_cards.cpp
     case Fault::Kind::none: break;
   }
   return false;

@@ -1,5 +1,6 @@
 #include "transport/sim/sim_link.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -111,9 +112,11 @@ std::optional<Packet> SimLink::changed_credits() {
 
 void SimLink::deliver(const Packet& packet) noexcept {
   if (packet.kind == Packet::Kind::record) return deliver_record(packet);
-  sending_.credits->give_bulk(packet.credits.bulk);
-  sending_.credits->give_ledger(packet.credits.ledger);
-  sending_.credits->give_lines(packet.credits.lines);
+  // Older news that come later change nothing.
+  Credits& words = *sending_.credits;
+  words.give_bulk(std::max(words.bulk_given(), packet.credits.bulk));
+  words.give_ledger(std::max(words.ledger_given(), packet.credits.ledger));
+  words.give_lines(std::max(words.lines_given(), packet.credits.lines));
   if (packet.credits.met) sending_.credits->set_met();
 }
 

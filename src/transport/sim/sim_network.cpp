@@ -26,9 +26,10 @@ SimNetwork::SimNetwork(std::uint32_t ranks_count, const Settings& settings)
   }
 }
 
-void SimNetwork::show_regions(Rank me, std::shared_ptr<RegionEntry[]> regions) {
+void SimNetwork::show_regions(Rank me, std::shared_ptr<RegionEntry[]> regions, std::size_t count) {
   const std::scoped_lock lock(mutex_);
   seats_[me].regions = std::move(regions);
+  seats_[me].regions_count = count;
 }
 
 const RegionEntry* SimNetwork::regions_of(Rank rank) {
@@ -46,16 +47,23 @@ void SimNetwork::post(Rank to, Packet packet) {
   post_locked(to, std::move(packet));
 }
 
-void SimNetwork::post_locked(Rank to, Packet packet) {
+std::uint64_t SimNetwork::draw_due(Wire& wire) {
   constexpr std::uint64_t kSeldom = 64;
   constexpr std::uint64_t kMuchLonger = 16;
-  Wire& wire = seats_[packet.from].wires[to];
   std::uint64_t delay_ns = wire.random.up_to(wire.max_delay_ns);
   if (settings_.uneven && wire.random.up_to(kSeldom - 1) == 0) delay_ns *= kMuchLonger;
-  wire.last_due_ns = std::max(wire.last_due_ns, now_ns_ + delay_ns);
+  const std::uint64_t due_ns = now_ns_ + delay_ns;
+  wire.last_due_ns = std::max(wire.last_due_ns, due_ns);
+  return is_ordered() ? wire.last_due_ns : due_ns;
+}
+
+void SimNetwork::post_locked(Rank to, Packet packet) {
+  Wire& wire = seats_[packet.from].wires[to];
+  std::uint64_t due_ns = draw_due(wire);
+  if (packet.kind == Packet::Kind::gone) due_ns = wire.last_due_ns;
   idle_looks_count_ = 0;
-  if (settings_.fault.kind != Fault::Kind::none && inject(to, wire.last_due_ns, packet)) return;
-  enqueue(to, wire.last_due_ns, std::move(packet));
+  if (settings_.fault.kind != Fault::Kind::none && inject(to, due_ns, packet)) return;
+  enqueue(to, due_ns, std::move(packet));
 }
 
 void SimNetwork::enqueue(Rank to, std::uint64_t due_ns, Packet packet) {
@@ -68,9 +76,13 @@ void SimNetwork::enqueue(Rank to, std::uint64_t due_ns, Packet packet) {
 void SimNetwork::take_due(Rank me, std::vector<Packet>& due) {
   const std::scoped_lock lock(mutex_);
   pass_time();
+  land_due();
   auto& arriving = seats_[me].arriving;
   while (!arriving.empty() && arriving.begin()->first.first <= now_ns_) {
-    due.push_back(std::move(arriving.begin()->second));
+    Packet& packet = arriving.begin()->second;
+    const bool is_told = packet.kind != Packet::Kind::piece ||
+                         (packet.flight->status == PH_OK && !packet.flight->cancelled);
+    if (is_told) due.push_back(std::move(packet));
     arriving.erase(arriving.begin());
     idle_looks_count_ = 0;
   }
@@ -122,6 +134,9 @@ void SimNetwork::leave(Rank me) {
   const std::scoped_lock lock(mutex_);
   seats_[me].left = true;
   seats_[me].arriving.clear();
+  for (const auto& [due, part] : parts_)
+    if (part.flight->piece.rank == me && part.flight->status == PH_OK)
+      part.flight->status = PH_ERR_PEER;
   for (Rank rank = 0; rank < size(); ++rank)
     post_locked(rank, {.kind = Packet::Kind::gone, .from = me});
 }
@@ -147,6 +162,7 @@ bool SimNetwork::is_quiet() {
 void SimNetwork::advance_to(std::uint64_t now_ns) {
   const std::scoped_lock lock(mutex_);
   now_ns_ = std::max(now_ns_, now_ns);
+  land_due();
 }
 
 std::uint64_t SimNetwork::now_ns() {

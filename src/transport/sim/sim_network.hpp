@@ -1,14 +1,16 @@
 // The network between the ranks of one process: an integer clock, and for each rank the packets on
 // their way to it in the order they are due.
 //
-// Invariants: due times on one link never decrease and ties go by the order of posting, so a link
-// is a FIFO. The clock only goes forward. Driven by one thread, everything is a pure function of
-// the seed and the calls. Every decision about when a packet arrives is made in post(), nowhere
-// else. Time passes a little with each look for packets. Nobody has to look a thousand times for a
-// packet that is far away: the clock jumps when all ranks only look, and when the packet's rank
-// sleeps. With a Pacer one thread drives all ranks: then only the Pacer moves the clock on (and
-// each look a little), and who sleeps hands over to it. Owner: the job's transports together
-// (shared_ptr). Threads: any, under one mutex.
+// Invariants: where the profile orders links, due times on one never decrease and ties go by the
+// order of posting, so a link is a FIFO; in the others every packet goes its own way, but for the
+// last. The clock only goes forward. Driven by one thread, everything is a pure function of
+// the seed and the calls. Every decision about when a packet or a part of a piece arrives is made
+// in post() and post_piece(), nowhere else; cards touch memory (sim_cards.cpp) when the clock has
+// come there, whoever moves it. Time passes a little with each look for packets. Nobody has to look
+// a thousand times for a packet that is far away: the clock jumps when all ranks only look, and
+// when the packet's rank sleeps. With a Pacer one thread drives all ranks: then only the Pacer
+// moves the clock on (and each look a little), and who sleeps hands over to it. Owner: the job's
+// transports together (shared_ptr). Threads: any, under one mutex.
 #pragma once
 
 #include <condition_variable>
@@ -20,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/config.hpp"
 #include "transport/sim/packet.hpp"
 #include "transport/sim/random.hpp"
 
@@ -43,8 +46,9 @@ struct Fault {
     drop,    // a record is lost: its line stays empty
     swap,    // two records that follow each other change places
     repeat,  // a record comes again in the place of the next one
-    early,   // a record comes before its bulk bytes
+    early,   // a record comes before its bulk bytes, a piece is told of before it has landed
     credit,  // a credit is forgotten for good
+    count,   // a piece is told of twice
   };
   Kind kind = Kind::none;
   std::uint64_t after = 0;
@@ -57,7 +61,7 @@ class SimNetwork {
   struct Settings {
     std::uint64_t seed = 1;
     std::uint64_t max_delay_ns = 1000;
-    bool mapped = false;  // ranks touch each other's memory
+    base::SimProfile profile = base::SimProfile::stream;
     // Each wire has a longest delay of its own, up to max_delay_ns, and now and then a packet takes
     // much longer.
     bool uneven = false;
@@ -69,9 +73,12 @@ class SimNetwork {
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(seats_.size()); }
 
   const Settings& settings() const noexcept { return settings_; }
+  bool is_mapped() const noexcept { return settings_.profile == base::SimProfile::mapped; }
+  // Whether cards move pieces.
+  bool has_cards() const noexcept { return settings_.profile >= base::SimProfile::rc; }
 
   // What a rank shares with those that may touch its memory; lives as long as the network.
-  void show_regions(Rank me, std::shared_ptr<RegionEntry[]> regions);
+  void show_regions(Rank me, std::shared_ptr<RegionEntry[]> regions, std::size_t count);
   const RegionEntry* regions_of(Rank rank);
   Intent& intent(Rank initiator, Rank owner) noexcept {
     return intents_[std::size_t{initiator} * size() + owner];
@@ -81,6 +88,12 @@ class SimNetwork {
 
   // Takes the packet; it is dropped if the receiver has left.
   void post(Rank to, Packet packet);
+  // A piece of the initiator `from`: lands in parts; then its target is told, if it has a name, and
+  // its initiator.
+  void post_piece(Rank from, const std::shared_ptr<Flight>& flight);
+  void cancel(Flight& flight);
+  // Returns when no card is touching memory.
+  void quiesce() { const std::scoped_lock lock(mutex_); }
   // Lets time pass and appends what is due at `me`, oldest first.
   void take_due(Rank me, std::vector<Packet>& due);
 
@@ -117,11 +130,24 @@ class SimNetwork {
     std::vector<Wire> wires;  // by receiver
     std::condition_variable news;
     std::shared_ptr<RegionEntry[]> regions;
+    std::size_t regions_count = 0;
     Random draws;
     bool woken = false;
     bool left = false;
   };
 
+  // A part of a piece.
+  struct Part {
+    std::shared_ptr<Flight> flight;
+    std::uint64_t begin = 0;
+    std::uint64_t size_bytes = 0;
+  };
+
+  bool is_ordered() const noexcept { return settings_.profile <= base::SimProfile::rc; }
+  std::uint64_t draw_due(Wire& wire);
+  void tell(Rank from, std::uint64_t landed_ns, const std::shared_ptr<Flight>& flight);
+  void land_due();
+  void land(const Part& part);
   void post_locked(Rank to, Packet packet);
   void enqueue(Rank to, std::uint64_t due_ns, Packet packet);
   bool inject(Rank to, std::uint64_t due_ns, Packet& packet);
@@ -133,6 +159,7 @@ class SimNetwork {
   std::mutex mutex_;
   std::vector<Seat> seats_;
   const std::unique_ptr<Intent[]> intents_;
+  std::map<Due, Part> parts_;
   std::uint64_t now_ns_ = 0;
   std::uint64_t posted_count_ = 0;
   std::uint64_t fitting_count_ = 0;  // packets that the fault fits to

@@ -89,8 +89,8 @@ base::Result<std::unique_ptr<Transport>> open_sim(const base::Config& config, bo
   std::unique_ptr<Network> made;
   if (boot.rank() == 0) {
     made = std::make_unique<Network>(std::make_shared<SimNetwork>(
-        boot.size(), SimNetwork::Settings{config.sim_seed, config.sim_delay_ns,
-                                          config.sim_profile == base::SimProfile::mapped}));
+        boot.size(),
+        SimNetwork::Settings{config.sim_seed, config.sim_delay_ns, config.sim_profile}));
   }
   const Introduction mine = introduce(config, made.get());
   std::vector<Introduction> all(boot.size());

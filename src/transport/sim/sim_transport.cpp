@@ -41,10 +41,13 @@ SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<
       regions_(new RegionEntry[config.max_regions]),
       network_(std::move(network)),
       slots_(network_->size()) {
-  network_->show_regions(me_, regions_);
+  network_->show_regions(me_, regions_, regions_count_);
 }
 
-SimTransport::~SimTransport() { network_->leave(me_); }
+SimTransport::~SimTransport() {
+  for (const auto& flight : flights_) network_->cancel(*flight);
+  network_->leave(me_);
+}
 
 base::Result<Link*> SimTransport::connect(Rank rank) {
   if (rank >= slots_.size()) {
@@ -87,34 +90,71 @@ void SimTransport::poll(Sink& sink) noexcept {
 }
 
 void SimTransport::accept(const Packet& packet, Sink& sink) {
+  if (packet.kind == Packet::Kind::done) return piece_done(packet, sink);
   Slot& slot = slots_[packet.from];
   if (slot.released) return;
-  if (packet.kind == Packet::Kind::hello) {
-    if (!slot.link) make_link(packet.from);
-    answered(packet.from);
-    return sink.on_link(packet.from);
-  }
-  if (!slot.link) return;  // a rank that we never met has gone
   if (packet.kind == Packet::Kind::gone) {
+    if (!slot.link) return;  // a rank that we never met has gone
     return sink.on_gone(
         packet.from,
         {PH_ERR_PEER, 0, "sim: rank " + std::to_string(packet.from) + " has ended", packet.from});
   }
+  if (!slot.link || !slot.link->answered()) {
+    if (!slot.link) make_link(packet.from);
+    answered(packet.from);
+    sink.on_link(packet.from);
+  }
+  if (packet.kind == Packet::Kind::hello) return;
+  if (packet.kind == Packet::Kind::piece) return sink.on_piece(*packet.flight->piece.name);
   slot.link->deliver(packet);
   sink.on_activity(packet.from);
+}
+
+void SimTransport::piece_done(const Packet& packet, Sink& sink) {
+  if (packet.flight->cancelled) return;
+  std::erase(flights_, packet.flight);
+  sink.on_done(packet.flight->piece.token, packet.flight->status);
+}
+
+// A short queue, so that it is often full.
+bool SimTransport::post(const PostedPiece& piece) noexcept {
+  constexpr std::size_t kQueueLength = 8;
+  if (flights_.size() == kQueueLength) return false;
+  flights_.push_back(std::make_shared<Flight>(Flight{.piece = piece}));
+  network_->post_piece(me_, flights_.back());
+  return true;
+}
+
+Posting SimTransport::posting() const noexcept {
+  switch (network_->settings().profile) {
+    case base::SimProfile::rc: return Posting::named_in_order;
+    case base::SimProfile::srd: return Posting::named;
+    default: return Posting::unnamed;
+  }
+}
+
+void SimTransport::cancel(Rank rank) noexcept {
+  std::erase_if(flights_, [&](const std::shared_ptr<Flight>& flight) {
+    if (flight->piece.rank != rank) return false;
+    network_->cancel(*flight);
+    return true;
+  });
 }
 
 void SimTransport::answered(Rank rank) {
   SimLink& link = *slots_[rank].link;
   link.set_answered();
-  if (!network_->settings().mapped || rank == me_) return;
+  if (!network_->is_mapped() || rank == me_) return;
   link.share({&network_->intent(me_, rank), &network_->intent(rank, me_),
               network_->regions_of(rank), !sync::register_heavy_barrier()});
   kick(rank);  // that we have met
 }
 
 Reach SimTransport::reach(Rank rank, std::uint64_t, std::uint64_t) noexcept {
-  if (!network_->settings().mapped || rank >= slots_.size() || !slots_[rank].link) return {};
+  if (rank >= slots_.size() || !slots_[rank].link) return {};
+  if (network_->has_cards() && slots_[rank].link->answered() && !network_->has_left(rank))
+    return {Reach::Kind::posted, nullptr};
+  if (!network_->is_mapped()) return {};
   const Link& link = slots_[rank].link->view();
   if (link.peer_regions == nullptr || !link.tx_credits->has_met() || network_->has_left(rank))
     return {};
@@ -179,8 +219,10 @@ void SimTransport::describe(Rank, ph_path& path) {
   path.arena_mapped = 0;
   std::snprintf(path.reason, sizeof path.reason, "simulated network, seed %llu: %s",
                 static_cast<unsigned long long>(seed_),
-                network_->settings().mapped
-                    ? "memory of peers is touched piece by piece, as if it were mapped"
+                network_->has_cards() ? "network cards write to the memory of peers"
+                : network_->is_mapped()
+                    ? "memory of peers is touched piece by piece, as if it were "
+                      "mapped"
                     : "everything travels in records; no memory is reached directly, although the "
                       "ranks share a process");
 }

@@ -1,10 +1,12 @@
 // The transport between ranks of one process over a simulated network: each rank has private rings,
 // kick() carries what was published into the network, poll() brings what is due. Nothing of a peer
 // can be reached, so the engine serves everything by records, but in the profile `mapped`: there a
-// rank that the peer has met touches its memory, as between processes of one host.
+// rank that the peer has met touches its memory, as between processes of one host; and in `rc`,
+// `srd` and `unnamed`: there network cards do it for those that have an answer of the peer.
 //
 //   link: none -- connect() --> sending only -- hello --> both halves -- disconnect() --> released
 //         none -- hello (the answer is ours) -----------> both halves
+//   (where nothing is ordered, whatever comes first is as good as the hello)
 //
 // A released link stays released: what the peer still sends is dropped, connect() fails.
 // Invariant: a rank's memory is touched by that rank only; everything shared is in the SimNetwork.
@@ -46,6 +48,12 @@ class SimTransport final : public Transport {
   base::Result<> write(Rank rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override;
 
+  // rc, srd, unnamed: a card moves the piece, part by part.
+  bool post(const PostedPiece& piece) noexcept override;
+  Posting posting() const noexcept override;
+  void cancel(Rank rank) noexcept override;
+  void quiesce() noexcept override { network_->quiesce(); }
+
   std::span<std::byte> arena() noexcept override { return {}; }
   std::span<RegionEntry> regions() noexcept override { return {regions_.get(), regions_count_}; }
 
@@ -71,6 +79,7 @@ class SimTransport final : public Transport {
 
   SimLink& make_link(Rank rank);
   void accept(const Packet& packet, Sink& sink);
+  void piece_done(const Packet& packet, Sink& sink);
   void answered(Rank rank);
   void copy_torn(std::byte* to, const std::byte* from, std::size_t size_bytes);
 
@@ -82,6 +91,7 @@ class SimTransport final : public Transport {
   const std::shared_ptr<SimNetwork> network_;
   std::vector<Slot> slots_;
   std::vector<Packet> due_;
+  std::vector<std::shared_ptr<Flight>> flights_;  // our pieces that are not over
 };
 
 // Collective. All ranks must be in this process, each opening in a thread of its own; afterwards

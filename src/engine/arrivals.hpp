@@ -1,0 +1,82 @@
+// Pieces counted at their target, by the line of the record whose id waits for them
+// (docs/memory-model.md, Posted writes).
+//
+//   unknown -- piece --> counted -- record --> coming -- last piece --> unknown, the id is ready
+//   unknown -- record --> coming -- withdrawn --> unknown, the id is dropped
+//   counted -- record that needs no more --> unknown, the id is ready
+//
+// Invariant: an entry is used by one record at a time, for its initiator takes no line that has
+// pieces under way; who breaks that is told apart by the line, which stands here as in a name.
+// Owner: a Peer. Allocates in open() only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace photon::engine {
+
+class Arrivals {
+ public:
+  enum class Verdict : std::uint8_t { coming, ready, wrong };
+
+  bool is_open() const noexcept { return entries_ != nullptr; }
+  void open(std::uint64_t ring_lines) {
+    entries_ = std::make_unique<Entry[]>(ring_lines);
+    mask_ = ring_lines - 1;
+  }
+
+  // A piece with that name has landed. `is_possible`: its record may be still to come. `stash_at`:
+  // where the id waits that is ready.
+  Verdict piece(std::uint64_t line, bool is_possible, std::uint64_t& stash_at) noexcept {
+    Entry& entry = entries_[line & mask_];
+    if (entry.expected == 0) {
+      if (!is_possible || (entry.arrived != 0 && entry.line != line)) return Verdict::wrong;
+      entry.line = line;
+      return ++entry.arrived == 0 ? Verdict::wrong : Verdict::coming;
+    }
+    if (entry.line != line) return Verdict::wrong;
+    if (++entry.arrived < entry.expected) return Verdict::coming;
+    stash_at = entry.stash_at;
+    entry = Entry{};
+    return Verdict::ready;
+  }
+
+  // The record was read; if its id has to wait, it will be at `stash_at`.
+  Verdict record(std::uint64_t line, std::uint64_t pieces, std::uint64_t stash_at) noexcept {
+    Entry& entry = entries_[line & mask_];
+    if (pieces == 0 || pieces > UINT32_MAX || entry.expected != 0 || entry.arrived > pieces)
+      return Verdict::wrong;
+    if (entry.arrived != 0 && entry.line != line) return Verdict::wrong;
+    if (entry.arrived == pieces) {
+      entry = Entry{};
+      return Verdict::ready;
+    }
+    entry.line = line;
+    entry.expected = static_cast<std::uint32_t>(pieces);
+    entry.stash_at = stash_at;
+    return Verdict::coming;
+  }
+
+  // The pieces that are missing will never come. Where the id waits; nothing: none does.
+  std::optional<std::uint64_t> withdraw(std::uint64_t line) noexcept {
+    Entry& entry = entries_[line & mask_];
+    if (entry.expected == 0 || entry.line != line) return std::nullopt;
+    const std::uint64_t stash_at = entry.stash_at;
+    entry = Entry{};
+    return stash_at;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t line = 0;
+    std::uint64_t stash_at = 0;
+    std::uint32_t arrived = 0;
+    std::uint32_t expected = 0;  // 0: the record was not seen
+  };
+
+  std::unique_ptr<Entry[]> entries_;
+  std::uint64_t mask_ = 0;
+};
+
+}  // namespace photon::engine

@@ -1,0 +1,79 @@
+// Counted completion at the target: ids that wait for pieces which network cards write.
+#include "engine/engine.hpp"
+#include "engine/record_io.hpp"
+
+namespace photon::engine {
+
+void Engine::on_piece(std::uint32_t name) {
+  activity_ = true;
+  const Rank rank = names_.rank_in(name);
+  Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
+  if (peer == nullptr || peer->broken != PH_OK || !peer->has_rx) return;
+  const std::uint64_t line = names_.line_in(name);
+  const bool is_possible = names_.distance(peer->rx.head(), line) < config_.ring_lines;
+  std::uint64_t at = 0;
+  const auto verdict = peer->arrivals.is_open() ? peer->arrivals.piece(line, is_possible, at)
+                                                : Arrivals::Verdict::wrong;
+  if (verdict == Arrivals::Verdict::wrong)
+    return lose(*peer, PH_ERR_PROTOCOL,
+                "more pieces of line " + std::to_string(line) +
+                    " have arrived than its record can have announced; it is cut off");
+  if (verdict == Arrivals::Verdict::coming) return;
+  peer->stash.at(at).status = PH_OK;
+  stash_changed(*peer);
+}
+
+// False: malformed. The id is delivered, or goes to the stash until its pieces are here.
+bool Engine::take_counted(Peer& peer, const wire::Header& header, Taker* taker) {
+  if (!peer.arrivals.is_open() || !header.has_id()) return false;
+  RecordReader reader(peer.rx);
+  const std::uint64_t pieces = reader.word();
+  const std::uint64_t line = names_.line_in(names_.of(peer.rank, peer.rx.head()));
+  switch (peer.arrivals.record(line, pieces, peer.stash.end())) {
+    case Arrivals::Verdict::ready: return deliver(peer, reader, header.id_bytes, taker);
+    case Arrivals::Verdict::coming: return stash_id(peer, reader, header.id_bytes, kComing);
+    case Arrivals::Verdict::wrong: break;
+  }
+  return false;
+}
+
+bool Engine::take_withdrawn(Peer& peer) {
+  RecordReader reader(peer.rx);
+  const std::uint64_t line = reader.word();
+  if (!peer.arrivals.is_open() || line >= peer.rx.head()) return false;
+  const auto at = peer.arrivals.withdraw(names_.line_in(names_.of(peer.rank, line)));
+  if (!at) return false;
+  peer.stash.at(*at).status = kWithdrawn;
+  stash_changed(peer);
+  return true;
+}
+
+// Ids that are withdrawn never stand in front.
+void Engine::settle_stash(Peer& peer) noexcept {
+  while (!peer.stash.empty() && peer.stash.front().status == kWithdrawn) {
+    const Event& event = peer.stash.front();
+    if (event.id_bytes > 8) id_blocks_.give(static_cast<std::uint32_t>(event.id));
+    peer.stash.pop();
+    ++peer.probed;
+  }
+}
+
+void Engine::stash_changed(Peer& peer) {
+  settle_stash(peer);
+  if (peer.broken == PH_OK) publish_credits(peer);
+  if (!peer.has_remote()) return;
+  if (!peer.stash_ready) {
+    peer.stash_ready = true;
+    stash_ready_.push(&peer);
+  }
+  if (waiters_ != 0) news();
+}
+
+// The peer is lost: what has not come whole never will, and what has come stays to be probed.
+void Engine::drop_coming(Peer& peer) {
+  for (std::uint64_t at = peer.stash.begin(); at != peer.stash.end(); ++at)
+    if (peer.stash.at(at).status == kComing) peer.stash.at(at).status = kWithdrawn;
+  stash_changed(peer);
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,42 @@
+// The 32 bits that a network card tells the target of a piece (docs/wire-format.md): who posted it,
+// and the line of the record that waits for it.
+// Invariant: of(rank, line) of any rank of the job is read back as that rank and the line modulo
+// 2^bits(). Owner: none; plain values.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace photon::wire {
+
+class PieceNames {
+ public:
+  // Of a job of so many ranks.
+  explicit constexpr PieceNames(std::uint32_t ranks_count) noexcept
+      : bits_(32 - static_cast<unsigned>(std::bit_width(ranks_count - 1))) {}
+
+  // Whether names tell any two lines apart that can be meant at one time.
+  constexpr bool suffice(std::uint64_t ring_lines) const noexcept {
+    return 2 * ring_lines <= lines();
+  }
+  constexpr std::uint32_t of(std::uint32_t rank, std::uint64_t line) const noexcept {
+    return static_cast<std::uint32_t>(std::uint64_t{rank} << bits_ | (line & (lines() - 1)));
+  }
+  constexpr std::uint32_t rank_in(std::uint32_t name) const noexcept {
+    return static_cast<std::uint32_t>(std::uint64_t{name} >> bits_);
+  }
+  constexpr std::uint64_t line_in(std::uint32_t name) const noexcept {
+    return name & (lines() - 1);
+  }
+  // How far the line of a name lies behind another one, going forward.
+  constexpr std::uint64_t distance(std::uint64_t from, std::uint64_t line_in_name) const noexcept {
+    return (line_in_name - from) & (lines() - 1);
+  }
+
+ private:
+  constexpr std::uint64_t lines() const noexcept { return std::uint64_t{1} << bits_; }
+
+  unsigned bits_;
+};
+
+}  // namespace photon::wire
