@@ -63,7 +63,7 @@ const std::map<std::string, transport::sim::Fault::Kind>& faults() {
   static const std::map<std::string, Kind> all = {{"none", Kind::none},   {"drop", Kind::drop},
                                                   {"swap", Kind::swap},   {"repeat", Kind::repeat},
                                                   {"early", Kind::early}, {"credit", Kind::credit},
-                                                  {"count", Kind::count}};
+                                                  {"count", Kind::count}, {"key", Kind::key}};
   return all;
 }
 

@@ -43,6 +43,14 @@ SimNetwork::Settings seeded(const World::Settings& settings) {
   return network;
 }
 
+// Of one rank. The fault `key`: the number that every key is made of is always the same, so that a
+// slot gets the key it had before.
+engine::KeySource keys_of(const World::Settings& settings, std::uint64_t seed) {
+  if (settings.network.fault.kind == transport::sim::Fault::Kind::key)
+    return [seed] { return seed; };
+  return engine::seeded_keys(seed);
+}
+
 }  // namespace
 
 struct World::Parts {
@@ -63,7 +71,8 @@ World::World(const Settings& settings) : parts_(std::make_unique<Parts>(settings
         std::make_unique<SimBoot>(rank, settings.ranks, parts_->conductor, parts_->gathering);
     auto transport = std::make_unique<SimTransport>(config, rank, parts_->network);
     parts_->transports.push_back(transport.get());
-    auto context = api::assemble({config, std::move(boot), std::move(transport), keys.next()});
+    auto context = api::assemble(
+        {config, std::move(boot), std::move(transport), keys_of(settings, keys.next())});
     if (!context) cannot_begin(context.error());
     contexts_.push_back(context->release());
   }

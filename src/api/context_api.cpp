@@ -61,7 +61,7 @@ base::Result<std::unique_ptr<ph_context>> create(const ph_config& config) {
   if (!transport) return transport.error();
   std::random_device random;
   const std::uint64_t seed = std::uint64_t{random()} << 32 | random();
-  return assemble({*settings, std::move(*boot), std::move(*transport), seed});
+  return assemble({*settings, std::move(*boot), std::move(*transport), engine::seeded_keys(seed)});
 }
 
 base::Result<std::unique_ptr<ph_context>> checked_create(const ph_config* config) {

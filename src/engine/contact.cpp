@@ -1,6 +1,7 @@
 // Meeting, checking and losing peers.
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include <sched.h>
 
@@ -58,7 +59,7 @@ Engine::Engine(Parts parts)
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),
       arena_(transport_->arena(), config_.arena_bytes),
-      regions_(transport_->regions(), parts.seed) {
+      regions_(transport_->regions(), std::move(parts.keys)) {
   last_error_.status = PH_OK;
 }
 

@@ -42,7 +42,7 @@ class Engine final : private transport::Sink {
     base::Config config;
     std::unique_ptr<boot::Boot> boot;
     std::unique_ptr<transport::Transport> transport;  // released before boot
-    std::uint64_t seed = 0;                           // of registration keys
+    KeySource keys;                                   // of registrations
   };
   explicit Engine(Parts parts);
   ~Engine();

@@ -1,5 +1,8 @@
 #include "engine/region_book.hpp"
 
+#include <random>
+#include <utility>
+
 namespace photon::engine {
 
 namespace {
@@ -11,8 +14,12 @@ bool contains(std::uint64_t base, std::uint64_t size, std::uint64_t address,
 
 }  // namespace
 
-RegionBook::RegionBook(std::span<transport::RegionEntry> table, std::uint64_t seed)
-    : table_(table), random_(seed) {}
+KeySource seeded_keys(std::uint64_t seed) {
+  return [random = std::mt19937_64(seed)]() mutable { return random(); };
+}
+
+RegionBook::RegionBook(std::span<transport::RegionEntry> table, KeySource keys)
+    : table_(table), keys_(std::move(keys)) {}
 
 base::Result<ph_region> RegionBook::add(ph_region region, std::uint32_t access, bool allocated) {
   if (const auto slot = allocated ? -1 : same(region, access); slot >= 0) {
@@ -35,7 +42,7 @@ base::Result<ph_region> RegionBook::add(ph_region region, std::uint32_t access, 
   }
   std::uint64_t key = 0;
   do {
-    key = (random_() & ~(table_.size() - 1)) | slot;
+    key = (keys_() & ~(table_.size() - 1)) | slot;
   } while (key <= slot);
   region.key = key;
   slots_[slot] = Slot{region, access, 1, allocated};

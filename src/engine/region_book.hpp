@@ -10,7 +10,7 @@
 #include <photon/memory.h>
 
 #include <cstdint>
-#include <random>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,9 +22,13 @@ namespace photon::engine {
 
 using transport::check_access;
 
+// Random bits for keys.
+using KeySource = std::function<std::uint64_t()>;
+KeySource seeded_keys(std::uint64_t seed);
+
 class RegionBook {
  public:
-  RegionBook(std::span<transport::RegionEntry> table, std::uint64_t seed);
+  RegionBook(std::span<transport::RegionEntry> table, KeySource keys);
 
   // Registers, or counts once more.
   base::Result<ph_region> add(ph_region region, std::uint32_t access, bool allocated);
@@ -60,7 +64,7 @@ class RegionBook {
   std::span<transport::RegionEntry> table_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
-  std::mt19937_64 random_;
+  KeySource keys_;
 };
 
 }  // namespace photon::engine

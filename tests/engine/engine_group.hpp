@@ -130,8 +130,8 @@ class EngineGroup {
     }
     members_[rank].transport = opened->get();
     members_[rank].lane = std::move(*engine::Lane::create(false));
-    members_[rank].engine = std::make_unique<engine::Engine>(
-        engine::Engine::Parts{options_.config, std::move(boot), std::move(*opened), rank + 1});
+    members_[rank].engine = std::make_unique<engine::Engine>(engine::Engine::Parts{
+        options_.config, std::move(boot), std::move(*opened), engine::seeded_keys(rank + 1)});
   }
 
   base::Result<std::unique_ptr<transport::Transport>> open_transport(Rank rank, Ground ground,

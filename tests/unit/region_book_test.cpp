@@ -11,7 +11,7 @@ namespace {
 class RegionBookTest : public testing::Test {
  protected:
   std::vector<transport::RegionEntry> table_{16};
-  RegionBook book_{table_, 7};
+  RegionBook book_{table_, seeded_keys(7)};
 
   ph_status check(std::uint64_t address, std::uint64_t key, std::uint64_t size) const {
     return check_access(table_, {address, key}, size, PH_ACCESS_WRITE);

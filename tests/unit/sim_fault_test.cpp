@@ -61,7 +61,7 @@ TEST(SimFault, repeat_puts_one_record_in_the_place_of_the_next) {
   expect_places(packets);
 }
 
-TEST(SimFault, early_takes_the_bulk_bytes_of_one_record) {
+TEST(SimFault, early_has_the_bulk_bytes_of_one_record_come_after_it) {
   SimNetwork network(2, {.seed = 1, .max_delay_ns = 100, .fault = {Fault::Kind::early, 1}});
   for (std::uint64_t i = 0; i < 3; ++i) {
     Packet packet = notice(i);
@@ -69,10 +69,14 @@ TEST(SimFault, early_takes_the_bulk_bytes_of_one_record) {
     network.post(1, packet);
   }
   std::vector<Packet> due;
-  while (due.size() < 3) network.take_due(1, due);
+  while (due.size() < 4) network.take_due(1, due);
   EXPECT_EQ(due[0].bulk[0], std::byte{7});
-  EXPECT_EQ(due[1].bulk, std::vector<std::byte>(8, std::byte{0xee}));
+  EXPECT_EQ(due[1].lines.size(), 1u);
+  EXPECT_TRUE(due[1].bulk.empty());
   EXPECT_EQ(due[2].bulk[7], std::byte{7});
+  EXPECT_TRUE(due[3].lines.empty());
+  EXPECT_EQ(due[3].bulk, std::vector<std::byte>(8, std::byte{7}));
+  EXPECT_EQ(due[3].bulk_position, due[1].bulk_position);
 }
 
 TEST(SimFault, credit_forgets_one_id_for_good) {

@@ -18,7 +18,8 @@ bool fits(Fault::Kind kind, const Packet& packet) {
     case Fault::Kind::early: return packet.kind == Packet::Kind::record && !packet.bulk.empty();
     case Fault::Kind::credit:
       return packet.kind == Packet::Kind::credits && packet.credits.ledger != 0;
-    case Fault::Kind::count: return false;
+    case Fault::Kind::count:
+    case Fault::Kind::key: return false;
     default: return is_small_record(packet);
   }
 }
@@ -56,14 +57,20 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
       held_for_ = to;
       held_ = std::move(packet);
       return true;
-    case Fault::Kind::early:  // what lies there when they have not come
-      packet.bulk.assign(packet.bulk.size(), std::byte{0xee});
+    case Fault::Kind::early: {  // the bytes follow when nobody waits for them any more
+      constexpr std::uint64_t kMuchLaterNs = 100'000;
+      Packet rest = packet;
+      rest.lines.clear();
+      enqueue(to, due_ns + kMuchLaterNs, std::move(rest));
+      packet.bulk.clear();
       return false;
+    }
     case Fault::Kind::credit:
       wire.ids_forgotten = 1;
       --packet.credits.ledger;
       return false;
     case Fault::Kind::count:  // of pieces only: sim_cards.cpp
+    case Fault::Kind::key:
     case Fault::Kind::none: break;
   }
   return false;

@@ -49,6 +49,7 @@ struct Fault {
     early,   // a record comes before its bulk bytes, a piece is told of before it has landed
     credit,  // a credit is forgotten for good
     count,   // a piece is told of twice
+    key,     // keys are used again: not the network's, but who makes the engines'
   };
   Kind kind = Kind::none;
   std::uint64_t after = 0;
