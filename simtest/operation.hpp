@@ -25,7 +25,7 @@ struct Operation {
   std::uint64_t posted_at = 0;   // on the oracle's count of events
   std::uint64_t landed_at = 0;   // known since; 0: not known
   std::uint64_t fences = 0;      // between the initiator and the target before it
-  std::uint32_t generation = 0;  // of the extra region
+  std::uint32_t generation = 0;  // of the lease
   ph_status must_fail = PH_OK;   // with this status, at the call or later
   bool may_fail = false;         // with PH_ERR_KEY: its region was taken back meanwhile
   bool accepted = false;
@@ -39,6 +39,8 @@ struct Operation {
   ph_rank target() const noexcept { return step->peer; }
   std::uint64_t size_bytes() const noexcept { return step->size_bytes; }
   bool has(std::uint32_t flag) const noexcept { return (step->flags & flag) != 0; }
+  // Others may touch the same place.
+  bool overlaps() const noexcept { return step->area == Area::contended || is_lent(step->area); }
   bool is_ordered() const noexcept { return !is_get(*step) && !has(PH_ORDER_NONE | PH_NO_RCE); }
   std::span<std::byte> destination() noexcept {
     return std::span(buffer).subspan(kGuardBytes, size_bytes());

@@ -79,11 +79,11 @@ void Oracle::attempt(Operation& op) {
   op.posted_at = ++events_;
   if (op.target() >= ranks_) return;
   op.fences = flow(op.initiator, op.target()).fences;
-  if (op.step->area == Area::extra && op.step->fault == Fault::none) {
-    const RankMemory& memory = memories_[op.target()];
-    op.generation = memory.generation();
+  if (is_lent(op.step->area)) {
+    const Lease& lease = memories_[op.target()].lease(op.step->area);
+    op.generation = lease.generation;
     op.may_fail = false;
-    op.must_fail = memory.is_enrolled() || op.size_bytes() == 0 ? PH_OK : PH_ERR_KEY;
+    op.must_fail = lease.is_held() || op.size_bytes() == 0 ? PH_OK : PH_ERR_KEY;
   }
   accept(op);
 }
@@ -117,11 +117,8 @@ void Oracle::accept(Operation& op) {
   if (is_get(*op.step)) return;
   to.unlanded.push_back(&op);
   if (op.size_bytes() == 0) return;
-  RankMemory& memory = memories_[op.target()];
-  if (op.step->area == Area::contended)
-    memory.contended_writes.add(op.number, op.step->offset, op.size_bytes());
-  if (op.step->area == Area::extra)
-    memory.extra_writes.add(op.number, op.step->offset, op.size_bytes());
+  if (op.overlaps())
+    memories_[op.target()].writes(op.step->area).add(op.number, op.step->offset, op.size_bytes());
 }
 
 void Oracle::withdraw(Operation& op) {
@@ -132,10 +129,8 @@ void Oracle::withdraw(Operation& op) {
   std::erase(to.ordered, &op);
   std::erase(to.short_ids, &op);
   std::erase(to.unlanded, &op);
-  RankMemory& memory = memories_[op.target()];
-  if (op.step->area == Area::contended) memory.contended_writes.remove(op.number);
   // A refused one may have begun.
-  if (op.step->area == Area::extra && !op.may_fail) memory.extra_writes.remove(op.number);
+  if (op.overlaps() && !op.may_fail) memories_[op.target()].writes(op.step->area).remove(op.number);
 }
 
 bool Oracle::check_shape(ph_rank rank, const ph_query& query, const ph_completion& one) {

@@ -26,7 +26,7 @@
 namespace photon::simtest {
 
 // A promise not kept. Kinds: lost, twice, order, bytes, id, status, stuck, guard, starved,
-// unexpected, count, credits.
+// unexpected, count, credits, region.
 struct Finding {
   std::string kind;
   std::string text;
@@ -54,17 +54,19 @@ class Oracle {
 
   void fenced(ph_rank rank, ph_rank peer);
   void flushed(ph_rank rank, ph_rank peer);  // or PH_ANY_RANK; it returned PH_OK
-  void enrolled(ph_rank rank, const ph_region& region);
-  // Before ph_unregister(), and when it has returned.
-  void retiring(ph_rank rank);
-  void retired(ph_rank rank);
+  // `extra` or `arena`: registered or allocated; before the last hold is taken back, and after.
+  void enrolled(ph_rank rank, Area area, const ph_region& region);
+  void retiring(ph_rank rank, Area area);
+  void retired(ph_rank rank, Area area);
 
   // Whether nothing is expected any more.
   bool is_settled();
   std::uint64_t last_event_ns() const noexcept { return last_event_ns_; }
   // A finding that names what is still expected.
   void report_pending();
-  // Nothing is under way: all memory of the rank, byte by byte.
+  // Nothing is under way: all memory of the rank, byte by byte, but `arena`: that is checked
+  // before ph_finalize(), which takes it back.
+  void check_lease(ph_rank rank, Area area);
   void check_memory(ph_rank rank);
   // After ph_finalize(): gets that nobody was to hear of.
   void check_silent_gets(ph_rank rank);

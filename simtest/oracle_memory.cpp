@@ -27,29 +27,33 @@ void Oracle::flushed(ph_rank rank, ph_rank peer) {
   }
 }
 
-void Oracle::enrolled(ph_rank rank, const ph_region& region) {
+void Oracle::enrolled(ph_rank rank, Area area, const ph_region& region) {
   if (failed()) return;
   ++events_;
-  note(rank, "enrolled");
-  memories_[rank].enrolled(region);
+  Lease& lease = memories_[rank].lease(area);
+  note(rank, "enrolled " + name_of(area) + ", hold " + std::to_string(lease.holds + 1));
+  if (lease.is_held() && region.key != lease.region.key)
+    report("region", "rank " + std::to_string(rank) + ": " + name_of(area) +
+                         " has another key when it is registered a second time");
+  lease.granted(region);
 }
 
 // What is under way may be refused from here on, and what is posted will be.
-void Oracle::retiring(ph_rank rank) {
+void Oracle::retiring(ph_rank rank, Area area) {
   if (failed()) return;
   ++events_;
-  note(rank, "retiring");
+  note(rank, "retiring " + name_of(area));
   for (ph_rank from = 0; from < ranks_; ++from)
     for (Operation* op : flow(from, rank).unlanded)
-      if (op->step->area == Area::extra && op->size_bytes() != 0) op->may_fail = true;
-  memories_[rank].retiring();
+      if (op->step->area == area && op->size_bytes() != 0) op->may_fail = true;
+  memories_[rank].lease(area).revoking();
 }
 
 // From here on nobody may write there.
-void Oracle::retired(ph_rank rank) {
+void Oracle::retired(ph_rank rank, Area area) {
   if (failed()) return;
-  note(rank, "retired");
-  memories_[rank].retired();
+  note(rank, "retired " + name_of(area));
+  if (area == Area::extra) memories_[rank].reuse_extra();
 }
 
 // The bytes of a put are known to be at their place, for the first time.
@@ -64,11 +68,11 @@ void Oracle::landed(Operation& op) {
     return other.initiator == op.initiator && other.fences < op.fences;
   };
   RankMemory& memory = memories_[op.target()];
+  const Area area = op.step->area;
   const std::uint64_t begin = op.step->offset;
-  const std::uint64_t end = begin + op.size_bytes();
-  if (op.step->area == Area::contended) memory.contended_writes.supersede(begin, end, is_older);
-  if (op.step->area == Area::extra && op.generation == memory.generation())
-    memory.extra_writes.supersede(begin, end, is_older);
+  const bool is_there = !is_lent(area) || op.generation == memory.lease(area).generation;
+  if (op.overlaps() && is_there)
+    memory.writes(area).supersede(begin, begin + op.size_bytes(), is_older);
   check_landed(op);
 }
 
@@ -76,11 +80,12 @@ void Oracle::landed(Operation& op) {
 void Oracle::check_landed(const Operation& op) {
   if (failed() || op.size_bytes() == 0) return;
   RankMemory& memory = memories_[op.target()];
-  if (op.step->area == Area::contended)
-    return check_overlap(op, memory.contended_writes, memory.contended());
-  if (op.step->area == Area::extra) {
-    if (memory.is_enrolled() && op.generation == memory.generation())
-      check_overlap(op, memory.extra_writes, memory.extra());
+  const Area area = op.step->area;
+  if (area == Area::contended) return check_overlap(op, memory.writes(area), memory.contended());
+  if (is_lent(area)) {
+    Lease& lease = memory.lease(area);
+    if (lease.is_held() && op.generation == lease.generation)
+      check_overlap(op, lease.writes, lease.bytes);
     return;
   }
   const auto bytes = memory.window().subspan(op.step->offset, op.size_bytes());
@@ -127,17 +132,22 @@ void Oracle::check_memory(ph_rank rank) {
   const std::string damage = memory.damage();
   if (!damage.empty()) report("guard", whose + damage + ", was written");
   check_window(rank);
-  if (const auto at = memory.contended_writes.first_wrong(memory.contended(), 0, kContendedBytes))
+  Overlap& writes = memory.writes(Area::contended);
+  if (const auto at = writes.first_wrong(memory.contended(), 0, kContendedBytes))
     report("bytes", whose + "contended byte " + std::to_string(*at) +
                         " holds what no operation may have put there last");
-  if (!memory.is_enrolled()) {
-    if (const auto at = memory.retired_difference())
-      report("guard", whose + "byte " + std::to_string(*at) +
-                          " of the extra region was written after it was unregistered");
-  } else if (const auto at = memory.extra_writes.first_wrong(memory.extra(), 0, kExtraBytes)) {
-    report("bytes", whose + "extra byte " + std::to_string(*at) +
-                        " holds what no operation may have put there last");
-  }
+  if (memory.lease(Area::extra).is_held()) return check_lease(rank, Area::extra);
+  if (const auto at = memory.reused_difference())
+    report("guard", whose + "byte " + std::to_string(*at) +
+                        " of the extra region was written after it was unregistered");
+}
+
+void Oracle::check_lease(ph_rank rank, Area area) {
+  Lease& lease = memories_[rank].lease(area);
+  if (failed() || !lease.is_held()) return;
+  if (const auto at = lease.writes.first_wrong(lease.bytes, 0, kLentBytes))
+    report("bytes", "rank " + std::to_string(rank) + ": byte " + std::to_string(*at) + " of " +
+                        name_of(area) + " holds what no operation may have put there last");
 }
 
 // Own ranges hold what was put there, and all between them holds the background.

@@ -10,17 +10,18 @@ ph_target Poster::place(const Operation& op, Oracle& oracle) const {
   const Step& step = *op.step;
   const ph_rank target = op.target() < shown_.size() ? op.target() : op.initiator;
   const Shown& shown = shown_[target];
-  const RankMemory& memory = oracle.memory(target);
+  RankMemory& memory = oracle.memory(target);
   const ph_region* region = &shown.window;
   if (step.area == Area::library) region = &shown.library;
-  if (step.area == Area::extra) region = &memory.extra_region;
-  if (step.fault == Fault::no_access) region = is_get(step) ? &shown.window : &shown.library;
+  if (is_lent(step.area)) region = &memory.lease(step.area).region;
+  if (step.fault == Fault::no_access) region = is_get(step) ? &shown.inner : &shown.library;
   ph_target at = ph_at(region, step.offset);
   if (step.fault == Fault::out_of_range) at.address += region->size_bytes - kTailBytes;
   if (step.fault == Fault::wrong_key) at.key ^= std::uint64_t{1} << 40;
   if (step.fault == Fault::stale_key) {
-    at = ph_at(&memory.extra_region, 0);
-    at.key = memory.stale_key != 0 ? memory.stale_key : at.key ^ std::uint64_t{1} << 40;
+    const Lease& extra = memory.lease(Area::extra);
+    at = ph_at(&extra.region, 0);
+    at.key = extra.stale_key != 0 ? extra.stale_key : at.key ^ std::uint64_t{1} << 40;
   }
   return at;
 }
@@ -59,7 +60,7 @@ ph_status Poster::call(ph_context* context, Operation& op, Oracle& oracle) {
   write_id(op.number, PH_LOCAL, std::span(local_id_).first(step.local_id_bytes));
   write_id(op.number, PH_REMOTE, std::span(remote_id_).first(step.remote_id_bytes));
   ph_u64_ids ids{};
-  switch (posted_verb(step)) {
+  switch (acting_verb(step)) {
     case Verb::put_u64:
       std::memcpy(&ids.local, local_id_.data(), sizeof ids.local);
       std::memcpy(&ids.remote, remote_id_.data(), sizeof ids.remote);
@@ -68,6 +69,12 @@ ph_status Poster::call(ph_context* context, Operation& op, Oracle& oracle) {
       std::memcpy(&ids.remote, remote_id_.data(), sizeof ids.remote);
       return ph_notify(context, op.target(), ids.remote);
     case Verb::get: return get(context, op, at);
+    case Verb::get_u64: {
+      const std::span<std::byte> room = op.destination();
+      std::memcpy(&ids.local, local_id_.data(), sizeof ids.local);
+      std::memcpy(&ids.remote, remote_id_.data(), sizeof ids.remote);
+      return ph_get_u64(context, op.target(), {room.data(), room.size()}, at, ids);
+    }
     default: return put(context, op, at);
   }
 }

@@ -12,9 +12,10 @@
 
 namespace photon::simtest {
 
-// What a rank shows to all for the whole run. The extra region is looked up when it is used.
+// What a rank shows to all for the whole run. What it lends is looked up when it is used.
 struct Shown {
   ph_region window;
+  ph_region inner;
   ph_region library;
 };
 

@@ -1,88 +1,9 @@
-// Drawing a program. One draw a statement: the order of evaluation must not matter.
+// Settings, shape and operations of a program.
 #include "simtest/program.hpp"
 
-#include <algorithm>
-#include <array>
-
-#include "transport/sim/random.hpp"
+#include "simtest/program_generator.hpp"
 
 namespace photon::simtest {
-
-namespace {
-
-using transport::sim::Random;
-
-// What a program is like, drawn once.
-struct Shape {
-  std::uint64_t probe_percent = 0;  // how often probes follow an operation
-  std::uint64_t fault_percent = 0;
-  std::uint64_t overlap_percent = 0;
-  std::uint64_t extra_percent = 0;
-  std::uint64_t big_percent = 0;
-  std::uint64_t flags_percent = 0;
-  std::uint64_t order_percent = 0;  // fences and flushes
-  std::uint64_t focus_percent = 0;  // operations that go to the focus
-  ph_rank focus = 0;
-  ph_rank slow = PH_ANY_RANK;  // a rank that pauses long
-};
-
-class Generator {
- public:
-  Generator(std::uint64_t seed, std::uint32_t ranks) : random_(seed) {
-    program_.ranks = ranks;
-    program_.steps.resize(ranks);
-    next_free_.assign(ranks, kContendedBytes);
-  }
-
-  Program run(std::uint32_t operations) {
-    draw_options();
-    draw_shape();
-    for (ph_rank rank = 0; rank < program_.ranks; ++rank)
-      for (std::uint32_t i = 0; i < std::max(1u, operations / program_.ranks); ++i) {
-        add(rank, operation());
-        add_others(rank);
-      }
-    program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
-    return std::move(program_);
-  }
-
- private:
-  template <std::size_t N>
-  std::uint64_t one_of(const std::array<std::uint64_t, N>& values) {
-    return values[random_.up_to(N - 1)];
-  }
-  bool chance(std::uint64_t percent) { return random_.up_to(99) < percent; }
-  ph_rank any_rank() { return static_cast<ph_rank>(random_.up_to(program_.ranks - 1)); }
-  void add(ph_rank rank, const Step& step) { program_.steps[rank].push_back(step); }
-
-  void option(const char* name, std::uint64_t value) {
-    program_.options.emplace_back(name, std::to_string(value));
-  }
-
-  void draw_options();
-  void draw_shape();
-  Step operation();
-  Step contended(ph_rank peer);
-  void draw_place(Step& step);
-  void draw_ids(Step& step);
-  void draw_flags(Step& step);
-  void draw_fault(Step& step);
-  void own_range(Step& step);
-  std::uint64_t draw_size();
-  std::uint32_t draw_id_size(std::uint32_t least);
-  ph_rank draw_peer();
-  void add_others(ph_rank rank);
-  Step query(Verb verb);
-  Step pause(ph_rank rank);
-
-  Random random_;
-  Program program_;
-  Shape shape_;
-  std::uint64_t packed_max_ = 0;
-  std::uint64_t chunk_ = 0;
-  std::uint32_t id_max_ = 8;
-  std::vector<std::uint64_t> next_free_;  // in each rank's window
-};
 
 void Generator::draw_options() {
   option("ledger_slots", one_of<4>({2, 4, 16, 64}));
@@ -110,7 +31,7 @@ void Generator::draw_shape() {
   shape_.probe_percent = one_of<3>({15, 50, 90});
   shape_.fault_percent = one_of<3>({0, 3, 10});
   shape_.overlap_percent = one_of<3>({0, 10, 40});
-  shape_.extra_percent = one_of<3>({0, 5, 20});
+  shape_.lent_percent = one_of<3>({0, 5, 20});
   shape_.big_percent = one_of<3>({0, 3, 10});
   shape_.flags_percent = one_of<3>({0, 15, 40});
   shape_.order_percent = one_of<3>({1, 5, 15});
@@ -153,6 +74,12 @@ void Generator::own_range(Step& step) {
   next_free_[step.peer] += step.size_bytes + gap;
 }
 
+void Generator::lent_range(Step& step) {
+  step.area = chance(50) ? Area::arena : Area::extra;
+  step.size_bytes = std::min(step.size_bytes, kLentBytes);
+  step.offset = random_.up_to(kLentBytes - step.size_bytes);
+}
+
 void Generator::draw_place(Step& step) {
   step.size_bytes = step.verb == Verb::notify ? 0 : draw_size();
   if (is_get(step)) {
@@ -166,17 +93,15 @@ void Generator::draw_place(Step& step) {
     step.offset = random_.up_to(kContendedBytes - step.size_bytes);
     return;
   }
-  if (chance(shape_.extra_percent)) {
-    step.area = Area::extra;
-    step.size_bytes = std::min(step.size_bytes, kExtraBytes);
-    step.offset = random_.up_to(kExtraBytes - step.size_bytes);
+  if (chance(shape_.lent_percent)) {
+    lent_range(step);
     return;
   }
   own_range(step);
 }
 
 void Generator::draw_flags(Step& step) {
-  if (step.verb == Verb::put_u64) return;
+  if (step.verb == Verb::put_u64 || step.verb == Verb::get_u64) return;
   if (step.verb == Verb::notify) {
     step.flags = PH_NO_LCE;  // what it stands for
     return;
@@ -192,7 +117,7 @@ void Generator::draw_flags(Step& step) {
 // order tells remote ones, and local ones neither free anything we check nor tell of a landing.
 void Generator::draw_ids(Step& step) {
   if (step.verb != Verb::put && step.verb != Verb::get) return;
-  const bool plain = !is_get(step) && step.fault == Fault::none && step.area != Area::extra;
+  const bool plain = !is_get(step) && step.fault == Fault::none && !is_lent(step.area);
   const bool local_any = plain && (step.flags & PH_DELIVERED) == 0;
   const bool remote_any = plain && (step.flags & PH_ORDER_NONE) == 0;
   step.local_id_bytes = draw_id_size(local_any ? 0 : kNumberedId);
@@ -210,8 +135,8 @@ void Generator::draw_fault(Step& step) {
   step.size_bytes = std::max<std::uint64_t>(1, step.size_bytes);
   if (step.fault == Fault::no_such_rank) step.peer = program_.ranks + any_rank();
   // Within the region, so that just one thing is wrong.
-  if (step.fault == Fault::stale_key) step.size_bytes = std::min(step.size_bytes, kExtraBytes);
-  if (step.fault == Fault::no_access) step.size_bytes = std::min(step.size_bytes, kContendedBytes);
+  if (step.fault == Fault::stale_key) step.size_bytes = std::min(step.size_bytes, kLentBytes);
+  if (step.fault == Fault::no_access) step.size_bytes = std::min(step.size_bytes, kInnerBytes);
   // What is refused later takes no place where others land.
   step.area = is_get(step) ? Area::library : Area::contended;
   step.offset = 0;
@@ -223,9 +148,9 @@ void Generator::draw_fault(Step& step) {
 Step Generator::operation() {
   Step step;
   step.peer = draw_peer();
-  constexpr std::array<Verb, 10> kVerbs = {Verb::put,     Verb::put,     Verb::put,    Verb::put,
-                                           Verb::put_u64, Verb::put_u64, Verb::notify, Verb::get,
-                                           Verb::get,     Verb::put};
+  constexpr std::array<Verb, 11> kVerbs = {Verb::put, Verb::put,     Verb::put,     Verb::put,
+                                           Verb::put, Verb::put_u64, Verb::put_u64, Verb::notify,
+                                           Verb::get, Verb::get,     Verb::get_u64};
   step.verb = kVerbs[random_.up_to(kVerbs.size() - 1)];
   draw_place(step);
   draw_fault(step);
@@ -245,64 +170,6 @@ Step Generator::contended(ph_rank peer) {
   draw_ids(step);
   return step;
 }
-
-Step Generator::query(Verb verb) {
-  Step step;
-  step.verb = verb;
-  const ph_rank peer = any_rank();
-  step.query_peer = chance(25) ? peer : PH_ANY_RANK;
-  step.kinds = static_cast<std::uint32_t>(one_of<4>({PH_LOCAL, PH_REMOTE, PH_EITHER, PH_EITHER}));
-  step.capacity = static_cast<std::uint32_t>(1 + random_.up_to(kMostFound - 1));
-  return step;
-}
-
-Step Generator::pause(ph_rank rank) {
-  Step step;
-  step.verb = Verb::pause;
-  step.time_ns = random_.up_to(chance(80) ? 500 : 5000);
-  if (rank == shape_.slow && chance(30)) step.time_ns = random_.up_to(200'000);
-  return step;
-}
-
-// What stands between two operations.
-void Generator::add_others(ph_rank rank) {
-  while (chance(shape_.probe_percent)) {
-    Step step = query(Verb::probe);
-    if (chance(10)) {
-      step.verb = Verb::probe_each;
-      step.peer = draw_peer();
-      step.verb_in_handler = chance(50) ? Verb::notify : Verb::put_u64;
-      if (step.verb_in_handler == Verb::put_u64) step.size_bytes = random_.up_to(128);
-      if (step.verb_in_handler == Verb::notify) step.flags = PH_NO_LCE;
-      own_range(step);
-    } else if (chance(15)) {
-      step.verb = Verb::wait;
-      step.time_ns = 1000 * random_.up_to(chance(20) ? 100 : 5);
-    }
-    add(rank, step);
-    if (chance(20)) break;
-  }
-  if (chance(20)) add(rank, pause(rank));
-  if (chance(shape_.order_percent)) {
-    Step step;
-    step.peer = draw_peer();
-    step.verb = chance(60) ? Verb::fence : Verb::flush;
-    if (step.verb == Verb::flush && chance(30)) step.peer = PH_ANY_RANK;
-    step.time_ns = chance(20) ? 2000 : 50'000'000;
-    // What it orders: writes to the same place, before and after.
-    const bool between = step.peer != PH_ANY_RANK && chance(2 * shape_.overlap_percent);
-    if (between) add(rank, contended(step.peer));
-    add(rank, step);
-    if (between) add(rank, contended(step.peer));
-  }
-  if (chance(shape_.extra_percent)) {
-    Step step;
-    step.verb = chance(50) ? Verb::enroll : Verb::retire;
-    add(rank, step);
-  }
-}
-
-}  // namespace
 
 Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations) {
   return Generator(seed, ranks).run(operations);

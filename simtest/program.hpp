@@ -22,14 +22,16 @@ enum class Verb : std::uint8_t {
   put_u64,
   notify,
   get,
+  get_u64,
   fence,
   flush,
   probe,
-  probe_each,  // its handler posts `verb_in_handler` once, if anything was found
+  probe_each,  // its handler does `verb_in_handler` once, if anything was found
   wait,        // then a probe, which must find what the wait has promised
   pause,
-  enroll,  // register the extra region, if it is not
-  retire,  // unregister it, if it is registered
+  enroll,  // register `extra` (up to kMostHolds times at once), or allocate `arena`
+  retire,  // take that back once; refused if there is nothing to take back
+  find_region,
 };
 
 // Which memory of the target an operation touches.
@@ -37,6 +39,7 @@ enum class Area : std::uint8_t {
   window,     // a range of the write-only region that no other operation of the program touches
   contended,  // the first bytes of the same region, where operations overlap
   extra,      // a region that its owner takes back and registers again
+  arena,      // the same with memory of ph_alloc()
   library,    // a read-only region
 };
 
@@ -72,8 +75,12 @@ struct Step {
 };
 
 inline constexpr std::uint64_t kContendedBytes = 1024;
-inline constexpr std::uint64_t kTailBytes = 64;  // of a window; accesses that leave it begin here
-inline constexpr std::uint64_t kExtraBytes = 4096;
+inline constexpr std::uint64_t kTailBytes = 64;    // of a window; accesses that leave it begin here
+inline constexpr std::uint64_t kLentBytes = 4096;  // of `extra`, of `arena`
+inline constexpr std::uint32_t kMostHolds = 2;
+// A registration of its own inside the contended range, write-only.
+inline constexpr std::uint64_t kInnerOffset = 256;
+inline constexpr std::uint64_t kInnerBytes = 512;
 inline constexpr std::uint64_t kLibraryBytes = 24 << 10;
 inline constexpr std::uint32_t kMostFound = 8;   // the largest capacity of a probe
 inline constexpr std::uint32_t kNumberedId = 4;  // from this length an id names its operation
@@ -88,15 +95,20 @@ struct Program {
 // About `operations` posting steps in all, and others between them.
 Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations);
 
-// The operation a step posts: the verb itself, or the one of its handler.
-constexpr Verb posted_verb(const Step& step) noexcept {
+// What a step does beside taking completions: the verb itself, or the one of its handler.
+constexpr Verb acting_verb(const Step& step) noexcept {
   return step.verb == Verb::probe_each ? step.verb_in_handler : step.verb;
 }
-constexpr bool is_get(const Step& step) noexcept { return posted_verb(step) == Verb::get; }
+constexpr bool posts(Verb verb) noexcept { return verb <= Verb::get_u64; }
+constexpr bool is_get(const Step& step) noexcept {
+  return acting_verb(step) == Verb::get || acting_verb(step) == Verb::get_u64;
+}
+constexpr bool is_lent(Area area) noexcept { return area == Area::extra || area == Area::arena; }
 
 // The number of an option; 0 if the program does not set it.
 std::uint64_t option_of(const Program& program, const std::string& name);
 
+std::string name_of(Area area);
 std::string text_of(const Step& step);        // in one line
 std::string text_of(const Program& program);  // a line per option and per step
 

@@ -13,6 +13,7 @@ const char* name_of(Verb verb) {
     case Verb::put_u64: return "put_u64";
     case Verb::notify: return "notify";
     case Verb::get: return "get";
+    case Verb::get_u64: return "get_u64";
     case Verb::fence: return "fence";
     case Verb::flush: return "flush";
     case Verb::probe: return "probe";
@@ -21,16 +22,7 @@ const char* name_of(Verb verb) {
     case Verb::pause: return "pause";
     case Verb::enroll: return "enroll";
     case Verb::retire: return "retire";
-  }
-  return "?";
-}
-
-const char* name_of(Area area) {
-  switch (area) {
-    case Area::window: return "window";
-    case Area::contended: return "contended";
-    case Area::extra: return "extra";
-    case Area::library: return "library";
+    case Verb::find_region: return "find_region";
   }
   return "?";
 }
@@ -50,6 +42,21 @@ const char* name_of(Fault fault) {
   return "?";
 }
 
+}  // namespace
+
+std::string name_of(Area area) {
+  switch (area) {
+    case Area::window: return "window";
+    case Area::contended: return "contended";
+    case Area::extra: return "extra";
+    case Area::arena: return "arena";
+    case Area::library: return "library";
+  }
+  return "?";
+}
+
+namespace {
+
 std::string rank_text(ph_rank rank) { return rank == PH_ANY_RANK ? "any" : std::to_string(rank); }
 
 std::string flags_text(std::uint32_t flags) {
@@ -63,7 +70,7 @@ std::string flags_text(std::uint32_t flags) {
 }
 
 std::string operation_text(const Step& step) {
-  std::string text = name_of(posted_verb(step));
+  std::string text = name_of(acting_verb(step));
   text += " peer " + rank_text(step.peer) + ", " + std::to_string(step.size_bytes) + " bytes at " +
           name_of(step.area) + "+" + std::to_string(step.offset) + ", ids of " +
           std::to_string(step.local_id_bytes) + " and " + std::to_string(step.remote_id_bytes) +
@@ -80,6 +87,14 @@ std::string query_text(const Step& step) {
          std::to_string(step.capacity);
 }
 
+std::string handler_text(const Step& step) {
+  const Verb verb = step.verb_in_handler;
+  if (posts(verb)) return operation_text(step);
+  const std::string name = name_of(verb);
+  if (verb == Verb::fence || verb == Verb::flush) return name + " peer " + rank_text(step.peer);
+  return name + " for the same";
+}
+
 }  // namespace
 
 std::string text_of(const Step& step) {
@@ -89,16 +104,20 @@ std::string text_of(const Step& step) {
     case Verb::put:
     case Verb::put_u64:
     case Verb::notify:
-    case Verb::get: return operation_text(step);
+    case Verb::get:
+    case Verb::get_u64: return operation_text(step);
     case Verb::fence: return name + " peer " + rank_text(step.peer);
     case Verb::flush: return name + " peer " + rank_text(step.peer) + ", " + time;
     case Verb::probe: return name + " " + query_text(step);
     case Verb::probe_each:
-      return name + " " + query_text(step) + ", its handler: " + operation_text(step);
+      return name + " " + query_text(step) + ", its handler: " + handler_text(step);
     case Verb::wait: return name + " " + query_text(step) + ", " + time;
     case Verb::pause: return name + " " + time;
     case Verb::enroll:
-    case Verb::retire: return name;
+    case Verb::retire: return name + " " + name_of(step.area);
+    case Verb::find_region:
+      return name + " " + std::to_string(step.size_bytes) + " bytes at " + name_of(step.area) +
+             "+" + std::to_string(step.offset);
   }
   return name;
 }

@@ -8,13 +8,14 @@ RankMemory::RankMemory(ph_rank rank, std::uint64_t window_bytes)
       window_bytes_(window_bytes),
       library_at_(kGuardBytes + window_bytes + kGuardBytes),
       extra_at_(library_at_ + kLibraryBytes + kGuardBytes),
-      bytes_(extra_at_ + kExtraBytes + kGuardBytes),
+      bytes_(extra_at_ + kLentBytes + kGuardBytes),
       background_(Purpose::background, rank) {
   background_.fill(bytes_);
   Pattern(Purpose::library, number_).fill(library());
-  contended_writes.reset(background_, kContendedBytes);
+  contended_writes_.reset(background_, kContendedBytes);
   // The contended range has a pattern of its own: its first byte is number 0 of it.
   background_.fill(contended());
+  lease(Area::extra).bytes = part(extra_at_, kLentBytes);
 }
 
 std::optional<std::uint64_t> RankMemory::window_difference(std::uint64_t begin,
@@ -27,7 +28,7 @@ std::optional<std::uint64_t> RankMemory::window_difference(std::uint64_t begin,
 
 std::string RankMemory::damage() {
   const std::uint64_t guards[] = {0, kGuardBytes + window_bytes_, library_at_ + kLibraryBytes,
-                                  extra_at_ + kExtraBytes};
+                                  extra_at_ + kLentBytes};
   const char* const names[] = {"before the window", "behind the window", "behind the library",
                                "behind the extra region"};
   for (std::size_t i = 0; i < 4; ++i)
@@ -38,27 +39,35 @@ std::string RankMemory::damage() {
   return {};
 }
 
-void RankMemory::prepare_enroll() {
-  const Pattern fresh(Purpose::background, (std::uint64_t{generation_} + 1) << 32 | number_);
-  fresh.fill(extra());
-  extra_writes.reset(fresh, kExtraBytes);
+void RankMemory::refresh(Area area) {
+  Lease& one = lease(area);
+  const std::uint64_t which = area == Area::arena ? 1 : 0;
+  const Pattern fresh(Purpose::background,
+                      (std::uint64_t{one.generation} * 2 + which + 1) << 32 | number_);
+  fresh.fill(one.bytes);
+  one.writes.reset(fresh, kLentBytes);
 }
 
-void RankMemory::enrolled(const ph_region& region) noexcept {
-  extra_region = region;
-  enrolled_ = true;
-  ++generation_;
+void RankMemory::reuse_extra() noexcept {
+  Pattern(Purpose::retired, number_).fill(lease(Area::extra).bytes);
 }
 
-void RankMemory::retiring() noexcept {
-  stale_key = extra_region.key;
-  enrolled_ = false;
+std::optional<std::uint64_t> RankMemory::reused_difference() {
+  return Pattern(Purpose::retired, number_).difference(lease(Area::extra).bytes);
 }
 
-void RankMemory::retired() noexcept { Pattern(Purpose::retired, number_).fill(extra()); }
+std::byte* RankMemory::address(Area area, std::uint64_t offset) noexcept {
+  if (area == Area::library) return library().data() + offset;
+  return (is_lent(area) ? lease(area).bytes.data() : window().data()) + offset;
+}
 
-std::optional<std::uint64_t> RankMemory::retired_difference() {
-  return Pattern(Purpose::retired, number_).difference(extra());
+std::uint64_t RankMemory::key_around(Area area, std::uint64_t offset,
+                                     std::uint64_t size_bytes) noexcept {
+  const auto end = offset + size_bytes;
+  if (is_lent(area)) return lease(area).is_held() && end <= kLentBytes ? lease(area).region.key : 0;
+  if (area == Area::library) return end <= kLibraryBytes ? library_region.key : 0;
+  if (offset >= kInnerOffset && end <= kInnerOffset + kInnerBytes) return inner_region.key;
+  return end <= window_bytes_ ? window_region.key : 0;
 }
 
 }  // namespace photon::simtest

@@ -9,6 +9,7 @@
 
 #include <photon/photon.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,6 +21,30 @@
 
 namespace photon::simtest {
 
+// A region that its owner takes back and shows anew. Each time is a generation of its own.
+//
+//   none -- granted() --> held, once or more -- the last hold goes: revoking() --> none
+//
+struct Lease {
+  ph_region region{};           // the latest
+  std::span<std::byte> bytes;   // its memory
+  std::uint64_t stale_key = 0;  // of the latest that was taken back; 0: none was
+  std::uint32_t generation = 0;
+  std::uint32_t holds = 0;
+  Overlap writes;
+
+  bool is_held() const noexcept { return holds != 0; }
+  void granted(const ph_region& latest) noexcept {
+    if (holds++ != 0) return;
+    region = latest;
+    ++generation;
+  }
+  void revoking() noexcept {
+    stale_key = region.key;
+    holds = 0;
+  }
+};
+
 class RankMemory {
  public:
   RankMemory(ph_rank rank, std::uint64_t window_bytes);
@@ -27,29 +52,31 @@ class RankMemory {
   std::span<std::byte> window() noexcept { return part(kGuardBytes, window_bytes_); }
   std::span<std::byte> contended() noexcept { return window().first(kContendedBytes); }
   std::span<std::byte> library() noexcept { return part(library_at_, kLibraryBytes); }
-  std::span<std::byte> extra() noexcept { return part(extra_at_, kExtraBytes); }
 
   // Where the background begins to differ between two places of the window.
   std::optional<std::uint64_t> window_difference(std::uint64_t begin, std::uint64_t end) noexcept;
   // What guards and library should hold: in words what is wrong, empty if nothing is.
   std::string damage();
 
-  // The extra region's life. Every registration is a generation of its own.
-  void enrolled(const ph_region& region) noexcept;
-  void prepare_enroll();  // fresh contents
-  void retiring() noexcept;
-  void retired() noexcept;  // its owner uses the memory for something else
-  bool is_enrolled() const noexcept { return enrolled_; }
-  std::uint32_t generation() const noexcept { return generation_; }
-  // Empty unless somebody wrote to it since it was retired.
-  std::optional<std::uint64_t> retired_difference();
+  // `extra` or `arena`. Fresh contents for its next generation, before anybody can know its key.
+  Lease& lease(Area area) noexcept { return leases_[area == Area::arena ? 1 : 0]; }
+  void refresh(Area area);
+  // Where operations overlap.
+  Overlap& writes(Area area) noexcept {
+    return is_lent(area) ? lease(area).writes : contended_writes_;
+  }
+  // Its owner has taken `extra` back and uses the memory for something else; empty unless somebody
+  // wrote there since.
+  void reuse_extra() noexcept;
+  std::optional<std::uint64_t> reused_difference();
+
+  // The key of the smallest registration that holds the range; 0: none does.
+  std::uint64_t key_around(Area area, std::uint64_t offset, std::uint64_t size_bytes) noexcept;
+  std::byte* address(Area area, std::uint64_t offset) noexcept;
 
   ph_region window_region{};
+  ph_region inner_region{};
   ph_region library_region{};
-  ph_region extra_region{};     // the latest
-  std::uint64_t stale_key = 0;  // of the latest that was taken back; 0: none was
-  Overlap contended_writes;
-  Overlap extra_writes;
 
  private:
   static constexpr std::uint64_t kGuardBytes = 64;
@@ -64,8 +91,8 @@ class RankMemory {
   std::uint64_t extra_at_;
   std::vector<std::byte> bytes_;
   Pattern background_;
-  bool enrolled_ = false;
-  std::uint32_t generation_ = 0;
+  Overlap contended_writes_;
+  std::array<Lease, 2> leases_;
 };
 
 }  // namespace photon::simtest

@@ -1,0 +1,93 @@
+// Drawing a program. One draw a statement: the order of evaluation must not matter.
+//
+//   program.cpp: settings, shape, operations      program_between.cpp: what stands between them
+//
+// Owner: generate(). Threads: one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "simtest/program.hpp"
+#include "transport/sim/random.hpp"
+
+namespace photon::simtest {
+
+// What a program is like, drawn once.
+struct Shape {
+  std::uint64_t probe_percent = 0;  // how often probes follow an operation
+  std::uint64_t fault_percent = 0;
+  std::uint64_t overlap_percent = 0;
+  std::uint64_t lent_percent = 0;  // of `extra` and `arena`
+  std::uint64_t big_percent = 0;
+  std::uint64_t flags_percent = 0;
+  std::uint64_t order_percent = 0;  // fences and flushes
+  std::uint64_t focus_percent = 0;  // operations that go to the focus
+  ph_rank focus = 0;
+  ph_rank slow = PH_ANY_RANK;  // a rank that pauses long
+};
+
+class Generator {
+ public:
+  Generator(std::uint64_t seed, std::uint32_t ranks) : random_(seed) {
+    program_.ranks = ranks;
+    program_.steps.resize(ranks);
+    next_free_.assign(ranks, kContendedBytes);
+  }
+
+  Program run(std::uint32_t operations) {
+    draw_options();
+    draw_shape();
+    for (ph_rank rank = 0; rank < program_.ranks; ++rank)
+      for (std::uint32_t i = 0; i < std::max(1u, operations / program_.ranks); ++i) {
+        add(rank, operation());
+        add_others(rank);
+      }
+    program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
+    return std::move(program_);
+  }
+
+ private:
+  template <std::size_t N>
+  std::uint64_t one_of(const std::array<std::uint64_t, N>& values) {
+    return values[random_.up_to(N - 1)];
+  }
+  bool chance(std::uint64_t percent) { return random_.up_to(99) < percent; }
+  ph_rank any_rank() { return static_cast<ph_rank>(random_.up_to(program_.ranks - 1)); }
+  void add(ph_rank rank, const Step& step) { program_.steps[rank].push_back(step); }
+
+  void option(const char* name, std::uint64_t value) {
+    program_.options.emplace_back(name, std::to_string(value));
+  }
+
+  void draw_options();
+  void draw_shape();
+  Step operation();
+  Step contended(ph_rank peer);
+  void draw_place(Step& step);
+  void draw_ids(Step& step);
+  void draw_flags(Step& step);
+  void draw_fault(Step& step);
+  void own_range(Step& step);
+  void lent_range(Step& step);
+  std::uint64_t draw_size();
+  std::uint32_t draw_id_size(std::uint32_t least);
+  ph_rank draw_peer();
+  void add_others(ph_rank rank);
+  Step query(Verb verb);
+  Step handling();
+  Step find_region();
+  void add_order(ph_rank rank);
+  Step pause(ph_rank rank);
+
+  transport::sim::Random random_;
+  Program program_;
+  Shape shape_;
+  std::uint64_t packed_max_ = 0;
+  std::uint64_t chunk_ = 0;
+  std::uint32_t id_max_ = 8;
+  std::vector<std::uint64_t> next_free_;  // in each rank's window
+};
+
+}  // namespace photon::simtest

@@ -1,0 +1,232 @@
+// The steps of a program: each call, its result, and what the oracle is told of it.
+#include <algorithm>
+
+#include "simtest/runner_job.hpp"
+
+namespace photon::simtest {
+
+namespace {
+
+constexpr std::uint32_t kMostTries = 2000;  // of a call that says PH_AGAIN
+constexpr std::uint64_t kUntouched = 0x756e746f75636865;
+
+}  // namespace
+
+bool Runner::expect(ph_rank rank, const char* what, ph_status status, ph_status right) {
+  if (status != right)
+    oracle_.report("status", "rank " + std::to_string(rank) + ": " + what + " said " +
+                                 std::to_string(status) + ", expected was " +
+                                 std::to_string(right));
+  return !oracle_.failed();
+}
+
+std::size_t Runner::probe(ph_rank rank, ph_query query, std::size_t capacity) {
+  Seat& seat = seats_[rank];
+  seat.found[capacity].id = kUntouched;
+  std::size_t count = 0;
+  if (!expect(rank, "probe", ph_probe(context(rank), query, seat.found.data(), capacity, &count)))
+    return 0;
+  if (count > capacity || seat.found[capacity].id != kUntouched)
+    oracle_.report("count", "rank " + std::to_string(rank) + ": a probe for " +
+                                std::to_string(capacity) + " gave more");
+  return count;
+}
+
+void Runner::tell(ph_rank rank, const ph_query& query, std::size_t count) {
+  for (std::size_t i = 0; i < count && !oracle_.failed(); ++i)
+    oracle_.completed(rank, query, seats_[rank].found[i]);
+}
+
+std::size_t Runner::take(ph_rank rank, ph_query query, std::size_t capacity) {
+  const std::size_t count = probe(rank, query, capacity);
+  tell(rank, query, count);
+  return count;
+}
+
+// One look for news; the longer there were none, the longer the pause after it.
+void Runner::take_or_pause(ph_rank rank, std::uint64_t& quiet_ns) {
+  if (take(rank, anything(rank), kMostFound) != 0) {
+    quiet_ns = 100;
+    return;
+  }
+  world_.pause(quiet_ns);
+  quiet_ns = std::min(quiet_ns + quiet_ns / 4, kLongestQuietNs);
+}
+
+// Until the call says something else than PH_AGAIN, taking completions as the promise wants it.
+ph_status Runner::insist(ph_rank rank, const char* what, const std::function<ph_status()>& call) {
+  std::uint64_t quiet_ns = 100;
+  for (std::uint32_t tries = 0;; ++tries) {
+    const ph_status status = call();
+    if (status != PH_AGAIN || oracle_.failed()) return status;
+    if (tries == kMostTries)
+      oracle_.report("starved", "rank " + std::to_string(rank) + ": " + what +
+                                    " says PH_AGAIN for ever, though it probes");
+    take_or_pause(rank, quiet_ns);
+  }
+}
+
+ph_status Runner::attempt(Operation& op) {
+  Poster& poster = seats_[op.initiator].poster;
+  oracle_.attempt(op);
+  const ph_status status = poster.call(context(op.initiator), op, oracle_);
+  oracle_.posted(op, status);
+  return status;
+}
+
+void Runner::post(ph_rank rank, const Step& step) {
+  Operation& op = oracle_.begin(rank, step);
+  static_cast<void>(insist(rank, "an operation", [&] { return attempt(op); }));
+}
+
+void Runner::fence(ph_rank rank, ph_rank peer) {
+  const ph_status status = insist(rank, "fence", [&] { return ph_fence(context(rank), peer); });
+  if (expect(rank, "fence", status)) oracle_.fenced(rank, peer);
+}
+
+ph_status Runner::flush(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
+  const ph_status status =
+      insist(rank, "flush", [&] { return ph_flush(context(rank), peer, limit_us); });
+  flush_ended(rank, peer, status);
+  return status;
+}
+
+void Runner::flush_ended(ph_rank rank, ph_rank peer, ph_status status) {
+  if (status != PH_TIMEOUT && expect(rank, "flush", status)) oracle_.flushed(rank, peer);
+}
+
+// A wait that says yes promises that a probe finds something. Gives how many it found.
+std::size_t Runner::wait(ph_rank rank, const Step& step) {
+  const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
+  const ph_query query = query_of(rank, step);
+  const ph_status status = ph_wait(context(rank), query, limit_us);
+  if (status == PH_TIMEOUT || !expect(rank, "wait", status)) return 0;
+  const std::size_t count = probe(rank, query, step.capacity);
+  if (count == 0 && !oracle_.failed())
+    oracle_.report("lost", "rank " + std::to_string(rank) + ": " + text_of(step) +
+                               " said PH_OK, but the probe after it found nothing");
+  return count;
+}
+
+void Runner::handle(void* user, const ph_completion* one) {
+  Handling& handling = *static_cast<Handling*>(user);
+  Oracle& oracle = handling.runner.oracle_;
+  oracle.completed(handling.rank, handling.query, *one);
+  if (handling.acted || oracle.failed()) return;
+  handling.acted = true;
+  handling.runner.act(handling);
+}
+
+// Inside a handler nothing is repeated: to take completions first would take those that stand
+// behind what the handler has not seen yet.
+void Runner::act(Handling& handling) {
+  const ph_rank rank = handling.rank;
+  const Step& step = handling.step;
+  const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
+  ph_status status = PH_OK;
+  switch (step.verb_in_handler) {
+    case Verb::probe: handling.taken = probe(rank, query_of(rank, step), step.capacity); return;
+    case Verb::wait: handling.taken = wait(rank, step); return;
+    case Verb::fence:
+      status = ph_fence(context(rank), step.peer);
+      if (status != PH_AGAIN && expect(rank, "fence", status)) oracle_.fenced(rank, step.peer);
+      return;
+    case Verb::flush:
+      status = ph_flush(context(rank), step.peer, limit_us);
+      if (status != PH_AGAIN) flush_ended(rank, step.peer, status);
+      return;
+    default: static_cast<void>(attempt(oracle_.begin(rank, step)));  // PH_AGAIN: then not
+  }
+}
+
+// What a probe in the handler gave stands behind what the handler is still to see: it is told last.
+void Runner::probe_each(ph_rank rank, const Step& step) {
+  ph_query query = query_of(rank, step);
+  Handling handling{*this, rank, step, query};
+  std::size_t count = 0;
+  expect(rank, "probe_each",
+         ph_probe_each(context(rank), query, &Runner::handle, &handling, &count));
+  tell(rank, query, handling.taken);
+}
+
+void Runner::enroll(ph_rank rank, Area area) {
+  RankMemory& memory = oracle_.memory(rank);
+  Lease& lease = memory.lease(area);
+  if (lease.holds == (area == Area::extra ? kMostHolds : 1)) return;
+  ph_region region{};
+  if (area == Area::arena) {
+    if (!expect(rank, "alloc", ph_alloc(context(rank), kLentBytes, &region))) return;
+    lease.bytes = {reinterpret_cast<std::byte*>(region.address), kLentBytes};
+    if (std::any_of(lease.bytes.begin(), lease.bytes.end(),
+                    [](std::byte b) { return b != std::byte{}; }))
+      oracle_.report("bytes", "rank " + std::to_string(rank) + ": memory of ph_alloc is not zero");
+    memory.refresh(area);
+    return oracle_.enrolled(rank, area, region);
+  }
+  if (!lease.is_held()) {
+    if (lease.generation != 0 && memory.reused_difference())
+      return oracle_.report("guard", "rank " + std::to_string(rank) +
+                                         ": extra was written after it was unregistered");
+    memory.refresh(area);
+  }
+  if (expect(rank, "register",
+             ph_register(context(rank), lease.bytes.data(), kLentBytes, PH_ACCESS_ALL, &region)))
+    oracle_.enrolled(rank, area, region);
+}
+
+void Runner::retire(ph_rank rank, Area area) {
+  Lease& lease = oracle_.memory(rank).lease(area);
+  if (!lease.is_held()) return refuse_retire(rank, area);
+  const bool is_last = lease.holds == 1;
+  if (is_last)
+    oracle_.retiring(rank, area);
+  else
+    --lease.holds;
+  const ph_status status = area == Area::arena ? ph_free(context(rank), lease.bytes.data())
+                                               : ph_unregister(context(rank), lease.region.key);
+  if (expect(rank, area == Area::arena ? "free" : "unregister", status) && is_last)
+    oracle_.retired(rank, area);
+}
+
+void Runner::refuse_retire(ph_rank rank, Area area) {
+  const Lease& lease = oracle_.memory(rank).lease(area);
+  if (area == Area::arena)
+    expect(rank, "free", ph_free(context(rank), lease.bytes.data()), PH_ERR_NOT_FOUND);
+  else
+    expect(rank, "unregister", ph_unregister(context(rank), lease.stale_key), PH_ERR_KEY);
+}
+
+void Runner::find_region(ph_rank rank, const Step& step) {
+  RankMemory& memory = oracle_.memory(rank);
+  const std::uint64_t key = memory.key_around(step.area, step.offset, step.size_bytes);
+  ph_region region{};
+  const ph_status status = ph_find_region(context(rank), memory.address(step.area, step.offset),
+                                          step.size_bytes, &region);
+  if (!expect(rank, "find_region", status, key == 0 ? PH_ERR_NOT_FOUND : PH_OK)) return;
+  if (region.key != key)
+    oracle_.report("region", "rank " + std::to_string(rank) + ": " + text_of(step) +
+                                 " gave another region than the smallest around it");
+}
+
+void Runner::carry_out(ph_rank rank, const Step& step) {
+  switch (step.verb) {
+    case Verb::put:
+    case Verb::put_u64:
+    case Verb::notify:
+    case Verb::get:
+    case Verb::get_u64: return post(rank, step);
+    case Verb::fence: return fence(rank, step.peer);
+    case Verb::flush:
+      static_cast<void>(flush(rank, step.peer, static_cast<std::int64_t>(step.time_ns / 1000)));
+      return;
+    case Verb::probe: static_cast<void>(take(rank, query_of(rank, step), step.capacity)); return;
+    case Verb::probe_each: return probe_each(rank, step);
+    case Verb::wait: return tell(rank, query_of(rank, step), wait(rank, step));
+    case Verb::pause: return world_.pause(step.time_ns);
+    case Verb::enroll: return enroll(rank, step.area);
+    case Verb::retire: return retire(rank, step.area);
+    case Verb::find_region: return find_region(rank, step);
+  }
+}
+
+}  // namespace photon::simtest

@@ -1,0 +1,102 @@
+// The life of one rank of a program:
+//
+//   set up: register, exchange --> steps --> drain: until nothing is expected of anybody
+//     --> flush --> all have flushed --> barrier --> nothing more comes --> finalize --> memory
+//
+// A rank that waits for others outside the library probes meanwhile, so it can hold up nobody.
+// All returns at once after the first finding.
+// Owner: run_program(). Threads: one.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <vector>
+
+#include "simtest/poster.hpp"
+#include "simtest/runner.hpp"
+#include "simtest/world.hpp"
+
+namespace photon::simtest {
+
+inline constexpr std::uint64_t kLongestQuietNs = 20'000;  // between two looks for news
+
+class Runner {
+ public:
+  Runner(const Program& program, const World::Settings& settings, bool keep_history)
+      : program_(program),
+        history_(keep_history),
+        oracle_(program, history_, [this] { return world_.now_ns(); }),
+        seats_(program.ranks, Seat{Poster(program.ranks)}),
+        world_(settings) {}
+
+  Result run();
+
+ private:
+  // What a rank needs beside its small stack, and what outlives a fiber that never ends.
+  struct Seat {
+    Poster poster;
+    const Step* step = nullptr;  // under way
+    bool ended = false;
+    const char* phase = "set-up";
+    std::vector<std::byte> id_room = std::vector<std::byte>((kMostFound + 1) * PH_MAX_ID_BYTES);
+    std::array<ph_completion, kMostFound + 1> found{};
+  };
+  // What the handler of a probe_each works on.
+  struct Handling {
+    Runner& runner;
+    ph_rank rank;
+    const Step& step;
+    ph_query query;
+    bool acted = false;
+    std::size_t taken = 0;  // by a probe inside the handler
+  };
+
+  void body(ph_rank rank);
+  bool set_up(ph_rank rank);
+  void carry_out(ph_rank rank, const Step& step);
+  void drain(ph_rank rank);
+  void finish(ph_rank rank);
+  void audit();
+  void report_stuck();
+
+  void post(ph_rank rank, const Step& step);
+  ph_status attempt(Operation& op);
+  void fence(ph_rank rank, ph_rank peer);
+  ph_status flush(ph_rank rank, ph_rank peer, std::int64_t limit_us);
+  void flush_ended(ph_rank rank, ph_rank peer, ph_status status);
+  std::size_t wait(ph_rank rank, const Step& step);
+  void probe_each(ph_rank rank, const Step& step);
+  static void handle(void* user, const ph_completion* one);
+  void act(Handling& handling);
+  void enroll(ph_rank rank, Area area);
+  void retire(ph_rank rank, Area area);
+  void refuse_retire(ph_rank rank, Area area);
+  void find_region(ph_rank rank, const Step& step);
+
+  // A probe, and the same with the oracle told of what it gave.
+  std::size_t probe(ph_rank rank, ph_query query, std::size_t capacity);
+  void tell(ph_rank rank, const ph_query& query, std::size_t count);
+  std::size_t take(ph_rank rank, ph_query query, std::size_t capacity);
+  void take_or_pause(ph_rank rank, std::uint64_t& quiet_ns);
+  ph_status insist(ph_rank rank, const char* what, const std::function<ph_status()>& call);
+  // Whether the status is the one that has to be.
+  bool expect(ph_rank rank, const char* what, ph_status status, ph_status right = PH_OK);
+
+  ph_context* context(ph_rank rank) noexcept { return world_.context(rank); }
+  ph_query query_of(ph_rank rank, const Step& step) noexcept {
+    return {step.query_peer, step.kinds, seats_[rank].id_room.data()};
+  }
+  ph_query anything(ph_rank rank) noexcept {
+    return {PH_ANY_RANK, PH_EITHER, seats_[rank].id_room.data()};
+  }
+
+  const Program& program_;
+  History history_;
+  Oracle oracle_;
+  std::vector<Seat> seats_;
+  std::uint32_t draining_ = 0;
+  std::uint32_t flushed_ = 0;
+  World world_;  // its contexts go before the memory they were shown
+};
+
+}  // namespace photon::simtest

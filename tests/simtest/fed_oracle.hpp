@@ -1,0 +1,92 @@
+// An oracle of two ranks that is told of calls and completions by hand.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "simtest/oracle.hpp"
+
+namespace photon::simtest {
+
+inline Program two_ranks() {
+  Program program;
+  program.ranks = 2;
+  program.window_bytes = kContendedBytes + 4096 + kTailBytes;
+  program.options = {{"max_cid_size", "64"}};
+  program.steps.resize(2);
+  return program;
+}
+
+inline Step put_to(ph_rank peer, Area area = Area::window, std::uint64_t offset = kContendedBytes,
+                   std::uint64_t size_bytes = 16) {
+  Step step;
+  step.verb = Verb::put;
+  step.peer = peer;
+  step.area = area;
+  step.offset = offset;
+  step.size_bytes = size_bytes;
+  return step;
+}
+
+inline Step get_from(ph_rank peer, Area area, std::uint64_t offset = 0,
+                     std::uint64_t size_bytes = 16) {
+  Step step = put_to(peer, area, offset, size_bytes);
+  step.verb = Verb::get;
+  return step;
+}
+
+struct FedOracle {
+  std::uint64_t now_ns = 0;
+  Program program = two_ranks();
+  History history{false};
+  Oracle oracle{program, history, [this] { return now_ns; }};
+  std::deque<Step> steps;  // the oracle keeps pointers to them
+
+  std::string finding() const { return oracle.finding() ? oracle.finding()->kind : ""; }
+
+  Operation& post(ph_rank rank, const Step& step, ph_status status = PH_OK) {
+    Operation& op = oracle.begin(rank, steps.emplace_back(step));
+    oracle.attempt(op);
+    oracle.posted(op, status);
+    return op;
+  }
+  // The bytes of a put come to their place.
+  void arrive(const Operation& op) {
+    std::copy(op.buffer.begin(), op.buffer.end(),
+              oracle.memory(op.target()).address(op.step->area, op.step->offset));
+  }
+  // A get reads what is there.
+  void fetch(Operation& op) {
+    const std::byte* from = oracle.memory(op.target()).address(op.step->area, op.step->offset);
+    std::copy(from, from + op.size_bytes(), op.destination().begin());
+  }
+  void local(const Operation& op, ph_status status = PH_OK) {
+    complete(op, PH_LOCAL, status, op.step->local_id_bytes);
+  }
+  void remote(const Operation& op) { complete(op, PH_REMOTE, PH_OK, op.step->remote_id_bytes); }
+  // An error that does not say whose it is.
+  void nameless(ph_rank rank, ph_rank peer, ph_status status) {
+    oracle.completed(rank, {PH_ANY_RANK, PH_EITHER, nullptr},
+                     {0, nullptr, 8, PH_LOCAL, peer, status, 0, 0});
+  }
+
+ private:
+  void complete(const Operation& op, std::uint32_t kind, ph_status status, std::uint32_t id_bytes) {
+    std::vector<std::byte> id(std::max<std::size_t>(8, id_bytes));
+    write_id(op.number, kind, std::span(id).first(id_bytes));
+    ph_completion one{};
+    std::memcpy(&one.id, id.data(), sizeof one.id);
+    one.id_size_bytes = id_bytes;
+    one.long_id = id_bytes > 8 ? id.data() : nullptr;
+    one.kind = kind;
+    one.peer = kind == PH_LOCAL ? op.target() : op.initiator;
+    one.status = status;
+    oracle.completed(kind == PH_LOCAL ? op.initiator : op.target(),
+                     {PH_ANY_RANK, PH_EITHER, nullptr}, one);
+  }
+};
+
+}  // namespace photon::simtest
