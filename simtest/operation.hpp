@@ -32,6 +32,8 @@ struct Operation {
   bool local_seen = false;
   bool remote_seen = false;
   bool error_seen = false;
+  bool initiator_left = false;    // or is about to: its completions are discarded
+  bool target_left = false;       // or is about to: it probes no more, and may take no more
   std::vector<std::byte> buffer;  // source; or guard, destination, guard
 
   static constexpr std::size_t kGuardBytes = 16;
@@ -53,6 +55,10 @@ struct Operation {
   }
   bool complete() const noexcept {
     if (!accepted || error_seen) return true;
+    // A refusal that its initiator did not hear of is not told to anybody else.
+    if (initiator_left)
+      return target_left || has(PH_NO_RCE) || remote_seen || must_fail != PH_OK || may_fail;
+    if (target_left) return has(PH_NO_LCE) || local_seen;
     if (must_fail != PH_OK) return false;
     return (has(PH_NO_LCE) || local_seen) && (has(PH_NO_RCE) || remote_seen);
   }

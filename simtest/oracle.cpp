@@ -28,21 +28,17 @@ bool is_refused_by_call(Fault fault) noexcept {
   return fault != Fault::none && fault <= Fault::unknown_flag;
 }
 
-std::string text_of(const ph_completion& one) {
-  return std::string(one.kind == PH_REMOTE ? "remote" : "local") + " completion of peer " +
-         std::to_string(one.peer) + ", status " + std::to_string(one.status) + ", id " +
-         std::to_string(one.id) + " of " + std::to_string(one.id_size_bytes) + " bytes";
-}
-
 }  // namespace
 
 Oracle::Oracle(const Program& program, History& history, std::function<std::uint64_t()> now_ns)
     : ranks_(program.ranks),
       id_max_(option_of(program, "max_cid_size")),
+      ledger_slots_(option_of(program, "ledger_slots")),
       history_(history),
       now_ns_(std::move(now_ns)),
       flows_(std::size_t{program.ranks} * program.ranks),
-      id_(PH_MAX_ID_BYTES + 1) {
+      id_(PH_MAX_ID_BYTES + 1),
+      leaving_(program.ranks) {
   for (ph_rank rank = 0; rank < ranks_; ++rank) memories_.emplace_back(rank, program.window_bytes);
 }
 
@@ -79,6 +75,7 @@ void Oracle::attempt(Operation& op) {
   op.posted_at = ++events_;
   if (op.target() >= ranks_) return;
   op.fences = flow(op.initiator, op.target()).fences;
+  op.target_left = leaving_[op.target()];
   if (is_lent(op.step->area)) {
     const Lease& lease = memories_[op.target()].lease(op.step->area);
     op.generation = lease.generation;
@@ -90,6 +87,7 @@ void Oracle::attempt(Operation& op) {
 
 void Oracle::expect_status(const Operation& op, ph_status status) {
   if (status == op.must_fail || (status == PH_ERR_KEY && op.may_fail)) return;
+  if (is_farewell(op, status)) return;
   if (!is_refused_by_call(op.step->fault) && (status == PH_OK || status == PH_AGAIN)) return;
   report("status", op.text() + ": the call said " + std::to_string(status) + ", expected was " +
                        std::to_string(op.must_fail));
@@ -99,7 +97,11 @@ void Oracle::posted(Operation& op, ph_status status) {
   if (failed()) return;
   note(op.initiator, "post " + op.text() + " = " + std::to_string(status));
   expect_status(op, status);
-  if (status == PH_OK || op.target() >= ranks_) return;
+  if (op.target() >= ranks_) return;
+  if (status == PH_OK) {
+    flow(op.initiator, op.target()).knows = true;
+    return;
+  }
   if (op.local_seen || op.remote_seen || op.error_seen)
     return report("unexpected",
                   op.text() + " was completed, though the call said " + std::to_string(status));
@@ -152,7 +154,7 @@ void Oracle::completed(ph_rank rank, const ph_query& query, const ph_completion&
   ++events_;
   if (!check_shape(rank, query, one)) return;
   if (one.kind == PH_LOCAL && one.status != PH_OK && one.id == 0 && one.id_size_bytes == 8)
-    return nameless_refusal(rank, one);
+    return nameless_error(rank, one);
   Operation* op = one.id_size_bytes < kNumberedId ? find_short(rank, one) : find(rank, one);
   if (op == nullptr) return;
   note(rank, std::string(one.kind == PH_REMOTE ? "remote" : "local") + " id of #" +
@@ -250,50 +252,6 @@ void Oracle::local_done(Operation& op, const ph_completion& one) {
   if (one.id_size_bytes >= kNumberedId) Pattern(Purpose::junk, op.number).fill(op.buffer);
 }
 
-void Oracle::local_failed(Operation& op, const ph_completion& one) {
-  const ph_status expected = op.may_fail ? PH_ERR_KEY : op.must_fail;
-  const bool is_second = op.local_seen && (is_get(*op.step) || op.has(PH_DELIVERED));
-  if (one.status != expected || is_second || op.error_seen || op.landed_at != 0) {
-    const bool is_twice = op.error_seen || is_second;
-    return report(is_twice ? "twice" : "status",
-                  op.text() + " yields a " + text_of(one) + ", expected status " +
-                      std::to_string(expected) + (is_twice ? ", after another one" : "") +
-                      (op.landed_at != 0 ? ", but it had landed" : ""));
-  }
-  op.error_seen = true;
-  Flow& to = flow(op.initiator, op.target());
-  if (!op.local_seen) --to.to_complete;
-  std::erase(to.ordered, &op);
-  std::erase(to.unlanded, &op);
-  if (is_get(*op.step)) check_destination(op);
-}
-
-// A refusal read a lap of the ring after its put: the library does not know any more whose it is
-// (engine/peer.hpp, Unchecked). It stands for one of those that can be meant.
-void Oracle::nameless_refusal(ph_rank rank, const ph_completion& one) {
-  note(rank, "nameless refusal from " + std::to_string(one.peer));
-  ++nameless_;
-  const std::uint32_t seen = ++flow(rank, one.peer).nameless;
-  const auto can_be_meant = [&](const Operation& op) {
-    return op.initiator == rank && op.target() == one.peer && op.may_be_refused();
-  };
-  if (seen > std::count_if(operations_.begin(), operations_.end(), can_be_meant))
-    report("unexpected", "rank " + std::to_string(rank) + " probed a " + text_of(one) +
-                             ": no put of its can have been refused so");
-}
-
-// What is pending may be what nameless refusals stand for.
-bool Oracle::is_settled() {
-  if (pending_ == 0 || pending_ > nameless_) return pending_ == 0;
-  std::vector<std::uint32_t> missing(flows_.size());
-  for (const Operation& op : operations_) {
-    if (op.complete()) continue;
-    const std::size_t at = op.initiator * ranks_ + op.target();
-    if (!op.may_be_refused() || ++missing[at] > flows_[at].nameless) return false;
-  }
-  return true;
-}
-
 void Oracle::remote_done(Operation& op) {
   if (op.has(PH_NO_RCE) || op.remote_seen || op.error_seen || op.must_fail != PH_OK) {
     return report(op.remote_seen ? "twice" : "unexpected",
@@ -303,6 +261,7 @@ void Oracle::remote_done(Operation& op) {
                                            : " is probed though it was or must be refused"));
   }
   op.remote_seen = true;
+  flow(op.target(), op.initiator).knows = true;
   if (op.is_ordered()) check_order(op);
   if (failed() || is_get(*op.step)) return;
   if (op.landed_at == 0)

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct Finding {
   std::string kind;
   std::string text;
 };
+
+std::string text_of(const ph_completion& one);
 
 class Oracle {
  public:
@@ -59,6 +62,12 @@ class Oracle {
   void retiring(ph_rank rank, Area area);
   void retired(ph_rank rank, Area area);
 
+  // Around ph_finalize() of a rank that goes before the others are done.
+  void leaving(ph_rank rank);
+  void left(ph_rank rank, ph_status status);
+  // Whether a call of `me` that concerns `peer` may be refused so, because a rank leaves.
+  bool may_be_gone(ph_rank me, ph_rank peer, ph_status status);
+
   // Whether nothing is expected any more.
   bool is_settled();
   std::uint64_t last_event_ns() const noexcept { return last_event_ns_; }
@@ -78,8 +87,9 @@ class Oracle {
     std::deque<Operation*> ordered;    // remote ids expected, in this order
     std::deque<Operation*> short_ids;  // local ids expected that do not name their operation
     std::vector<Operation*> unlanded;  // puts not known to have landed
-    std::uint32_t nameless = 0;        // refusals that did not say whose they are
-    std::uint32_t to_complete = 0;     // operations whose local completion was not seen
+    std::map<ph_status, std::uint32_t> nameless;  // errors that did not say whose they are
+    std::uint32_t to_complete = 0;                // operations whose local completion was not seen
+    bool knows = false;                           // the first has made contact with the second
   };
 
   std::uint64_t now_ns() const { return now_ns_(); }
@@ -95,7 +105,11 @@ class Oracle {
   bool check_shape(ph_rank rank, const ph_query& query, const ph_completion& one);
   void local_done(Operation& op, const ph_completion& one);
   void local_failed(Operation& op, const ph_completion& one);
-  void nameless_refusal(ph_rank rank, const ph_completion& one);
+  void nameless_error(ph_rank rank, const ph_completion& one);
+  bool may_fail_with(const Operation& op, ph_status status);
+  bool is_farewell(const Operation& op, ph_status status);
+  void check_farewell(ph_rank rank, ph_status status);
+  bool may_time_out(ph_rank rank);
   void remote_done(Operation& op);
   void check_order(Operation& op);
 
@@ -104,9 +118,11 @@ class Oracle {
   void check_overlap(const Operation& op, Overlap& writes, std::span<std::byte> memory);
   void check_destination(Operation& op);
   void check_window(ph_rank rank);
+  void check_mixed(const Operation& op);
 
   const std::uint32_t ranks_;
   const std::uint64_t id_max_;
+  const std::uint64_t ledger_slots_;
   History& history_;
   const std::function<std::uint64_t()> now_ns_;
   std::optional<Finding> finding_;
@@ -117,6 +133,7 @@ class Oracle {
   std::uint64_t events_ = 0;
   std::uint64_t pending_ = 0;
   std::uint64_t nameless_ = 0;  // of all flows
+  std::vector<bool> leaving_;   // by rank; ph_finalize() was called before the others were done
   std::uint64_t last_event_ns_ = 0;
 };
 

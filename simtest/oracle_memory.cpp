@@ -16,7 +16,7 @@ void Oracle::flushed(ph_rank rank, ph_rank peer) {
   ++events_;
   note(rank, "flushed " + (peer == PH_ANY_RANK ? "any" : std::to_string(peer)));
   for (ph_rank to = 0; to < ranks_; ++to) {
-    if (peer != PH_ANY_RANK && to != peer) continue;
+    if (peer == PH_ANY_RANK ? leaving_[to] : to != peer) continue;
     ++flow(rank, to).fences;
     const std::vector<Operation*> waited = std::move(flow(rank, to).unlanded);
     flow(rank, to).unlanded.clear();
@@ -43,9 +43,14 @@ void Oracle::retiring(ph_rank rank, Area area) {
   if (failed()) return;
   ++events_;
   note(rank, "retiring " + name_of(area));
-  for (ph_rank from = 0; from < ranks_; ++from)
-    for (Operation* op : flow(from, rank).unlanded)
-      if (op->step->area == area && op->size_bytes() != 0) op->may_fail = true;
+  for (ph_rank from = 0; from < ranks_; ++from) {
+    for (Operation* op : flow(from, rank).unlanded) {
+      if (op->step->area != area || op->size_bytes() == 0) continue;
+      const bool was_pending = !op->complete();
+      op->may_fail = true;
+      if (was_pending && op->complete()) --pending_;
+    }
+  }
   memories_[rank].lease(area).revoking();
 }
 
@@ -121,7 +126,9 @@ void Oracle::check_destination(Operation& op) {
 void Oracle::check_silent_gets(ph_rank rank) {
   for (Operation& op : operations_)
     if (!failed() && op.accepted && op.initiator == rank && is_get(*op.step)) {
-      if (op.has(PH_NO_LCE)) check_destination(op);
+      // Those of a rank that has left: the error was taken, or there was none.
+      const bool is_sure = op.must_fail == PH_OK || !op.target_left;
+      if (op.has(PH_NO_LCE) && is_sure) check_destination(op);
     }
 }
 
@@ -129,6 +136,11 @@ void Oracle::check_memory(ph_rank rank) {
   if (failed()) return;
   const std::string whose = "rank " + std::to_string(rank) + ": ";
   RankMemory& memory = memories_[rank];
+  if (memory.is_sealed()) {
+    if (memory.is_broken())
+      report("guard", whose + "memory was written after ph_finalize() had returned");
+    return;
+  }
   const std::string damage = memory.damage();
   if (!damage.empty()) report("guard", whose + damage + ", was written");
   check_window(rank);
@@ -169,7 +181,10 @@ void Oracle::check_window(ph_rank rank) {
   };
   for (const Operation* op : puts) {
     expect_clean(op->step->offset);
-    check_landed(*op);
+    if (op->target_left && op->landed_at == 0)
+      check_mixed(*op);
+    else
+      check_landed(*op);
     clean_from = op->step->offset + op->size_bytes();
   }
   expect_clean(memory.window().size() - kTailBytes);

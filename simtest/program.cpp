@@ -23,6 +23,7 @@ void Generator::draw_options() {
   option("max_cid_size", id_max_);
   option("max_regions", 64);
   option("arena_bytes", 1 << 20);
+  option("finalize_timeout_ms", 10);  // much more than a rank that stays lets others wait
   option("spin_us", 0);
   program_.options.emplace_back("oversubscribed", "no");
 }
@@ -39,6 +40,27 @@ void Generator::draw_shape() {
   shape_.focus = any_rank();
   const ph_rank slow = any_rank();
   if (chance(40)) shape_.slow = slow;
+}
+
+// In a quarter of the programs some ranks go while others still send to them; one stays.
+void Generator::draw_leavers() {
+  if (!chance(25)) return;
+  shape_.leavers.resize(program_.ranks);
+  for (ph_rank rank = 0; rank < program_.ranks; ++rank) shape_.leavers[rank] = chance(40);
+  shape_.leavers[any_rank()] = false;
+}
+
+void Generator::add_all(ph_rank rank, std::uint32_t operations) {
+  const bool leaves = !shape_.leavers.empty() && shape_.leavers[rank];
+  if (leaves) operations = static_cast<std::uint32_t>(1 + random_.up_to(operations));
+  for (std::uint32_t i = 0; i < operations; ++i) {
+    add(rank, operation());
+    add_others(rank);
+  }
+  if (!leaves) return;
+  Step step;
+  step.verb = Verb::leave;
+  add(rank, step);
 }
 
 ph_rank Generator::draw_peer() {
@@ -117,7 +139,9 @@ void Generator::draw_flags(Step& step) {
 // order tells remote ones, and local ones neither free anything we check nor tell of a landing.
 void Generator::draw_ids(Step& step) {
   if (step.verb != Verb::put && step.verb != Verb::get) return;
-  const bool plain = !is_get(step) && step.fault == Fault::none && !is_lent(step.area);
+  const bool kind_is_plain = !is_get(step) && step.fault == Fault::none && !is_lent(step.area);
+  // What a leaver leaves undone may be told of late, with the first bytes of an id alone.
+  const bool plain = kind_is_plain && shape_.leavers.empty();
   const bool local_any = plain && (step.flags & PH_DELIVERED) == 0;
   const bool remote_any = plain && (step.flags & PH_ORDER_NONE) == 0;
   step.local_id_bytes = draw_id_size(local_any ? 0 : kNumberedId);
@@ -169,6 +193,11 @@ Step Generator::contended(ph_rank peer) {
   draw_flags(step);
   draw_ids(step);
   return step;
+}
+
+bool leaves_early(const Program& program, ph_rank rank) {
+  return std::any_of(program.steps[rank].begin(), program.steps[rank].end(),
+                     [](const Step& step) { return step.verb == Verb::leave; });
 }
 
 Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations) {

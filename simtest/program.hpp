@@ -32,6 +32,7 @@ enum class Verb : std::uint8_t {
   enroll,  // register `extra` (up to kMostHolds times at once), or allocate `arena`
   retire,  // take that back once; refused if there is nothing to take back
   find_region,
+  leave,  // ph_finalize() at once, whatever is under way; nothing comes after it
 };
 
 // Which memory of the target an operation touches.
@@ -107,6 +108,9 @@ constexpr bool is_lent(Area area) noexcept { return area == Area::extra || area 
 
 // The number of an option; 0 if the program does not set it.
 std::uint64_t option_of(const Program& program, const std::string& name);
+
+// Whether the rank goes before the others are done; the others do without collectives then.
+bool leaves_early(const Program& program, ph_rank rank);
 
 std::string name_of(Area area);
 std::string text_of(const Step& step);        // in one line

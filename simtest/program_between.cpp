@@ -43,7 +43,8 @@ Step Generator::handling() {
   return step;
 }
 
-// Any range of one's own memory, or one that leaves its region.
+// Any range of one's own memory, or one that leaves its region: it begins inside, for what lies
+// around the memory of ph_alloc() is not the program's to know.
 Step Generator::find_region() {
   constexpr std::array<Area, 5> kAreas = {Area::window, Area::contended, Area::extra, Area::arena,
                                           Area::library};
@@ -51,7 +52,7 @@ Step Generator::find_region() {
   step.verb = Verb::find_region;
   step.area = kAreas[random_.up_to(kAreas.size() - 1)];
   step.size_bytes = 1 + random_.up_to(chance(50) ? 64 : kLentBytes);
-  step.offset = random_.up_to(step.area == Area::contended ? kContendedBytes : kLentBytes);
+  step.offset = random_.up_to((step.area == Area::contended ? kContendedBytes : kLentBytes) - 1);
   return step;
 }
 

@@ -26,6 +26,7 @@ struct Shape {
   std::uint64_t focus_percent = 0;  // operations that go to the focus
   ph_rank focus = 0;
   ph_rank slow = PH_ANY_RANK;  // a rank that pauses long
+  std::vector<bool> leavers;   // by rank, or empty
 };
 
 class Generator {
@@ -39,11 +40,9 @@ class Generator {
   Program run(std::uint32_t operations) {
     draw_options();
     draw_shape();
+    draw_leavers();
     for (ph_rank rank = 0; rank < program_.ranks; ++rank)
-      for (std::uint32_t i = 0; i < std::max(1u, operations / program_.ranks); ++i) {
-        add(rank, operation());
-        add_others(rank);
-      }
+      add_all(rank, std::max(1u, operations / program_.ranks));
     program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
     return std::move(program_);
   }
@@ -63,6 +62,8 @@ class Generator {
 
   void draw_options();
   void draw_shape();
+  void draw_leavers();
+  void add_all(ph_rank rank, std::uint32_t operations);
   Step operation();
   Step contended(ph_rank peer);
   void draw_place(Step& step);

@@ -23,6 +23,7 @@ const char* name_of(Verb verb) {
     case Verb::enroll: return "enroll";
     case Verb::retire: return "retire";
     case Verb::find_region: return "find_region";
+    case Verb::leave: return "leave";
   }
   return "?";
 }
@@ -118,6 +119,7 @@ std::string text_of(const Step& step) {
     case Verb::find_region:
       return name + " " + std::to_string(step.size_bytes) + " bytes at " + name_of(step.area) +
              "+" + std::to_string(step.offset);
+    case Verb::leave: return name;
   }
   return name;
 }

@@ -74,6 +74,11 @@ class RankMemory {
   std::uint64_t key_around(Area area, std::uint64_t offset, std::uint64_t size_bytes) noexcept;
   std::byte* address(Area area, std::uint64_t offset) noexcept;
 
+  // From now on nobody may write anywhere.
+  void seal() { sealed_ = bytes_; }
+  bool is_sealed() const noexcept { return !sealed_.empty(); }
+  bool is_broken() const noexcept { return sealed_ != bytes_; }
+
   ph_region window_region{};
   ph_region inner_region{};
   ph_region library_region{};
@@ -90,6 +95,7 @@ class RankMemory {
   std::uint64_t library_at_;
   std::uint64_t extra_at_;
   std::vector<std::byte> bytes_;
+  std::vector<std::byte> sealed_;  // what they held then
   Pattern background_;
   Overlap contended_writes_;
   std::array<Lease, 2> leases_;

@@ -41,6 +41,27 @@ void Runner::drain(ph_rank rank) {
   }
 }
 
+// It counts as drained and flushed when it is gone: until then the others serve it.
+void Runner::leave(ph_rank rank) {
+  oracle_.leaving(rank);
+  oracle_.left(rank, ph_finalize(context(rank)));
+  ++draining_;
+  ++flushed_;
+}
+
+// A barrier of those that stay. False: after a finding.
+bool Runner::meet(ph_rank rank) {
+  if (stayers_ == program_.ranks) return expect(rank, "barrier", ph_barrier(context(rank)));
+  const std::uint32_t mine = meetings_;
+  if (++arrived_ == stayers_) {
+    arrived_ = 0;
+    ++meetings_;
+  }
+  std::uint64_t quiet_ns = 100;
+  while (!oracle_.failed() && meetings_ == mine) take_or_pause(rank, quiet_ns);
+  return !oracle_.failed();
+}
+
 void Runner::finish(ph_rank rank) {
   Seat& seat = seats_[rank];
   seat.phase = "the last flush";
@@ -53,13 +74,13 @@ void Runner::finish(ph_rank rank) {
     take_or_pause(rank, quiet_ns);
   if (oracle_.failed()) return;
   seat.phase = "the barrier";
-  if (!expect(rank, "barrier", ph_barrier(context(rank)))) return;
+  if (!meet(rank)) return;
   world_.pause(kLongestQuietNs);
   static_cast<void>(take(rank, anything(rank), kMostFound));
   if (oracle_.failed()) return;
-  if (rank == 0) audit();
+  if (rank == 0 && stayers_ == program_.ranks) audit();
   seat.phase = "the barrier after the audit";
-  if (!expect(rank, "barrier", ph_barrier(context(rank)))) return;
+  if (!meet(rank)) return;
   oracle_.check_lease(rank, Area::arena);
   if (oracle_.failed()) return;
   seat.phase = "finalize";
@@ -87,6 +108,7 @@ void Runner::body(ph_rank rank) {
   seat.phase = "its steps";
   for (const Step& step : program_.steps[rank]) {
     seat.step = &step;
+    if (step.verb == Verb::leave) return leave(rank);
     carry_out(rank, step);
     if (oracle_.failed()) return;
   }
@@ -108,6 +130,12 @@ void Runner::report_stuck() {
   oracle_.report("stuck", text);
 }
 
+// Nobody has touched what ranks that left had shown.
+void Runner::check_leavers() {
+  for (ph_rank rank = 0; rank < program_.ranks; ++rank)
+    if (leaves_early(program_, rank)) oracle_.check_memory(rank);
+}
+
 Result Runner::run() {
   world_.run(
       [this](ph_rank rank) {
@@ -116,6 +144,7 @@ Result Runner::run() {
         if (oracle_.failed()) world_.give_up();
       },
       [this] { report_stuck(); });
+  check_leavers();
   return {oracle_.finding(), history_.digest(), history_.events(), world_.now_ns(),
           history_.text()};
 }

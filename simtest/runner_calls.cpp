@@ -7,7 +7,7 @@ namespace photon::simtest {
 
 namespace {
 
-constexpr std::uint32_t kMostTries = 2000;  // of a call that says PH_AGAIN
+constexpr std::uint32_t kMostTries = 4000;  // of a call that says PH_AGAIN
 constexpr std::uint64_t kUntouched = 0x756e746f75636865;
 
 }  // namespace
@@ -41,6 +41,11 @@ std::size_t Runner::take(ph_rank rank, ph_query query, std::size_t capacity) {
   const std::size_t count = probe(rank, query, capacity);
   tell(rank, query, count);
   return count;
+}
+
+bool Runner::went_through(ph_rank rank, const char* what, ph_rank peer, ph_status status) {
+  if (oracle_.may_be_gone(rank, peer, status)) return false;
+  return expect(rank, what, status);
 }
 
 // One look for news; the longer there were none, the longer the pause after it.
@@ -81,7 +86,7 @@ void Runner::post(ph_rank rank, const Step& step) {
 
 void Runner::fence(ph_rank rank, ph_rank peer) {
   const ph_status status = insist(rank, "fence", [&] { return ph_fence(context(rank), peer); });
-  if (expect(rank, "fence", status)) oracle_.fenced(rank, peer);
+  if (went_through(rank, "fence", peer, status)) oracle_.fenced(rank, peer);
 }
 
 ph_status Runner::flush(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
@@ -92,7 +97,8 @@ ph_status Runner::flush(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
 }
 
 void Runner::flush_ended(ph_rank rank, ph_rank peer, ph_status status) {
-  if (status != PH_TIMEOUT && expect(rank, "flush", status)) oracle_.flushed(rank, peer);
+  if (status != PH_TIMEOUT && went_through(rank, "flush", peer, status))
+    oracle_.flushed(rank, peer);
 }
 
 // A wait that says yes promises that a probe finds something. Gives how many it found.
@@ -100,7 +106,7 @@ std::size_t Runner::wait(ph_rank rank, const Step& step) {
   const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   const ph_query query = query_of(rank, step);
   const ph_status status = ph_wait(context(rank), query, limit_us);
-  if (status == PH_TIMEOUT || !expect(rank, "wait", status)) return 0;
+  if (status == PH_TIMEOUT || !went_through(rank, "wait", step.query_peer, status)) return 0;
   const std::size_t count = probe(rank, query, step.capacity);
   if (count == 0 && !oracle_.failed())
     oracle_.report("lost", "rank " + std::to_string(rank) + ": " + text_of(step) +
@@ -129,7 +135,8 @@ void Runner::act(Handling& handling) {
     case Verb::wait: handling.taken = wait(rank, step); return;
     case Verb::fence:
       status = ph_fence(context(rank), step.peer);
-      if (status != PH_AGAIN && expect(rank, "fence", status)) oracle_.fenced(rank, step.peer);
+      if (status != PH_AGAIN && went_through(rank, "fence", step.peer, status))
+        oracle_.fenced(rank, step.peer);
       return;
     case Verb::flush:
       status = ph_flush(context(rank), step.peer, limit_us);
@@ -226,6 +233,7 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::enroll: return enroll(rank, step.area);
     case Verb::retire: return retire(rank, step.area);
     case Verb::find_region: return find_region(rank, step);
+    case Verb::leave: return;  // body() sees to it
   }
 }
 

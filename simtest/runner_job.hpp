@@ -3,6 +3,8 @@
 //   set up: register, exchange --> steps --> drain: until nothing is expected of anybody
 //     --> flush --> all have flushed --> barrier --> nothing more comes --> finalize --> memory
 //
+// A rank whose steps end with `leave` finalizes after them. Then there are no collectives any more:
+// the others meet here, outside the library.
 // A rank that waits for others outside the library probes meanwhile, so it can hold up nobody.
 // All returns at once after the first finding.
 // Owner: run_program(). Threads: one.
@@ -27,7 +29,10 @@ class Runner {
         history_(keep_history),
         oracle_(program, history_, [this] { return world_.now_ns(); }),
         seats_(program.ranks, Seat{Poster(program.ranks)}),
-        world_(settings) {}
+        world_(settings) {
+    for (ph_rank rank = 0; rank < program.ranks; ++rank)
+      if (!leaves_early(program, rank)) ++stayers_;
+  }
 
   Result run();
 
@@ -55,8 +60,11 @@ class Runner {
   bool set_up(ph_rank rank);
   void carry_out(ph_rank rank, const Step& step);
   void drain(ph_rank rank);
+  void leave(ph_rank rank);
+  bool meet(ph_rank rank);
   void finish(ph_rank rank);
   void audit();
+  void check_leavers();
   void report_stuck();
 
   void post(ph_rank rank, const Step& step);
@@ -81,6 +89,8 @@ class Runner {
   ph_status insist(ph_rank rank, const char* what, const std::function<ph_status()>& call);
   // Whether the status is the one that has to be.
   bool expect(ph_rank rank, const char* what, ph_status status, ph_status right = PH_OK);
+  // The same for PH_OK, or `peer` is one that leaves.
+  bool went_through(ph_rank rank, const char* what, ph_rank peer, ph_status status);
 
   ph_context* context(ph_rank rank) noexcept { return world_.context(rank); }
   ph_query query_of(ph_rank rank, const Step& step) noexcept {
@@ -96,6 +106,9 @@ class Runner {
   std::vector<Seat> seats_;
   std::uint32_t draining_ = 0;
   std::uint32_t flushed_ = 0;
+  std::uint32_t stayers_ = 0;
+  std::uint32_t arrived_ = 0;  // at the meeting
+  std::uint32_t meetings_ = 0;
   World world_;  // its contexts go before the memory they were shown
 };
 

@@ -15,7 +15,7 @@ inline Program two_ranks() {
   Program program;
   program.ranks = 2;
   program.window_bytes = kContendedBytes + 4096 + kTailBytes;
-  program.options = {{"max_cid_size", "64"}};
+  program.options = {{"max_cid_size", "64"}, {"ledger_slots", "4"}};
   program.steps.resize(2);
   return program;
 }
@@ -44,6 +44,16 @@ struct FedOracle {
   History history{false};
   Oracle oracle{program, history, [this] { return now_ns; }};
   std::deque<Step> steps;  // the oracle keeps pointers to them
+
+  // As after the set-up of a run.
+  FedOracle() {
+    for (ph_rank rank = 0; rank < 2; ++rank) {
+      oracle.memory(rank).refresh(Area::extra);
+      oracle.enrolled(rank, Area::extra, {1, kLentBytes, extra_key});
+    }
+  }
+
+  static constexpr std::uint64_t extra_key = 77;
 
   std::string finding() const { return oracle.finding() ? oracle.finding()->kind : ""; }
 

@@ -27,12 +27,128 @@ TEST(Oracle, an_id_before_its_bytes_is_found) {
 
 TEST(Oracle, a_second_registration_under_another_key_is_found) {
   FedOracle fed;
-  fed.oracle.enrolled(1, Area::extra, {1, kLentBytes, 77});
-  fed.oracle.enrolled(1, Area::extra, {1, kLentBytes, 77});
+  fed.oracle.enrolled(1, Area::extra, {1, kLentBytes, FedOracle::extra_key});
   EXPECT_EQ(fed.finding(), "");
   EXPECT_EQ(fed.oracle.memory(1).lease(Area::extra).holds, 2u);
-  fed.oracle.enrolled(1, Area::extra, {1, kLentBytes, 78});
+  fed.oracle.enrolled(1, Area::extra, {1, kLentBytes, FedOracle::extra_key + 1});
   EXPECT_EQ(fed.finding(), "region");
+}
+
+TEST(Oracle, what_a_leaver_has_put_must_come) {
+  FedOracle fed;
+  Operation& op = fed.post(0, put_to(1));
+  fed.oracle.leaving(0);
+  fed.oracle.left(0, PH_OK);
+  EXPECT_FALSE(fed.oracle.is_settled());
+  fed.remote(op);
+  EXPECT_EQ(fed.finding(), "bytes");
+}
+
+TEST(Oracle, a_leaver_s_sources_are_overwritten_when_it_has_left) {
+  FedOracle fed;
+  Operation& op = fed.post(0, put_to(1));
+  fed.oracle.leaving(0);
+  fed.oracle.left(0, PH_OK);
+  fed.arrive(op);  // too late: these are not the bytes any more
+  fed.remote(op);
+  EXPECT_EQ(fed.finding(), "bytes");
+}
+
+TEST(Oracle, an_operation_fails_as_departed_only_if_its_target_leaves) {
+  FedOracle fed;
+  fed.post(1, put_to(0));  // they have met
+  Operation& first = fed.post(0, put_to(1));
+  Operation& second = fed.post(0, put_to(1));
+  Operation& third = fed.post(0, put_to(1));
+  fed.oracle.leaving(1);
+  fed.local(first, PH_ERR_DEPARTED);
+  fed.local(second, PH_ERR_KEY);  // its keys were stale before its good-bye was read
+  EXPECT_EQ(fed.finding(), "");
+  fed.local(third, PH_ERR_PEER);
+  EXPECT_EQ(fed.finding(), "status");
+  FedOracle staying;
+  staying.local(staying.post(0, put_to(1)), PH_ERR_DEPARTED);
+  EXPECT_EQ(staying.finding(), "status");
+}
+
+TEST(Oracle, what_goes_to_a_leaver_must_end) {
+  FedOracle fed;
+  Operation& op = fed.post(0, put_to(1));
+  Step silent = put_to(1, Area::window, kContendedBytes + 32);
+  silent.flags = PH_NO_LCE;
+  fed.post(0, silent);
+  fed.oracle.leaving(1);
+  fed.oracle.left(1, PH_OK);
+  EXPECT_FALSE(fed.oracle.is_settled());
+  fed.local(op);
+  EXPECT_TRUE(fed.oracle.is_settled());  // of the silent one nobody hears if it went out
+}
+
+TEST(Oracle, an_error_after_the_remote_id_was_probed_is_found) {
+  FedOracle fed;
+  Operation& op = fed.post(0, put_to(1));
+  fed.arrive(op);
+  fed.remote(op);
+  fed.oracle.leaving(1);
+  fed.local(op, PH_ERR_DEPARTED);
+  EXPECT_EQ(fed.finding(), "status");
+}
+
+TEST(Oracle, half_of_a_put_may_lie_at_a_rank_that_left_but_nothing_else) {
+  for (const bool is_torn : {true, false}) {
+    FedOracle fed;
+    Operation& op = fed.post(0, put_to(1));
+    fed.oracle.leaving(1);
+    std::byte* place = fed.oracle.memory(1).address(Area::window, kContendedBytes);
+    place[3] = is_torn ? op.buffer[3] : ~op.buffer[3];
+    fed.oracle.left(1, PH_OK);
+    EXPECT_EQ(fed.finding(), is_torn ? "" : "bytes");
+  }
+}
+
+TEST(Oracle, memory_written_after_finalize_is_found) {
+  FedOracle fed;
+  Operation& op = fed.post(0, put_to(1));
+  fed.oracle.leaving(1);
+  fed.oracle.left(1, PH_OK);
+  fed.arrive(op);
+  fed.oracle.check_memory(1);
+  EXPECT_EQ(fed.finding(), "guard");
+}
+
+TEST(Oracle, finalize_says_an_error_that_nobody_has_heard_of_and_no_other) {
+  for (const ph_status status : {PH_OK, PH_ERR_KEY, PH_ERR_RANGE, PH_TIMEOUT}) {
+    FedOracle fed;
+    Step refused = put_to(1, Area::contended, 0);
+    refused.fault = Fault::wrong_key;
+    fed.post(0, refused);
+    fed.oracle.leaving(0);
+    fed.oracle.left(0, status);
+    EXPECT_EQ(fed.finding(), status == PH_ERR_KEY ? "" : "status") << status;
+  }
+}
+
+TEST(Oracle, finalize_times_out_only_before_a_full_ledger_of_one_who_leaves) {
+  for (const std::uint32_t ids : {4u, 5u}) {
+    FedOracle fed;
+    for (std::uint32_t i = 0; i < ids; ++i) fed.post(0, put_to(0, Area::contended, 0));
+    fed.oracle.leaving(0);
+    fed.oracle.left(0, PH_TIMEOUT);
+    EXPECT_EQ(fed.finding(), ids == 4 ? "status" : "");
+  }
+}
+
+TEST(Oracle, a_nameless_refusal_must_be_one_that_can_be_meant) {
+  for (const ph_status status : {PH_ERR_KEY, PH_ERR_ACCESS}) {
+    FedOracle fed;
+    Step refused = put_to(1, Area::contended, 0);
+    refused.fault = Fault::wrong_key;
+    fed.local(fed.post(0, refused));
+    fed.nameless(0, 1, status);
+    EXPECT_EQ(fed.finding(), status == PH_ERR_KEY ? "" : "unexpected");
+    if (status == PH_ERR_KEY) fed.nameless(0, 1, status);  // there is no second
+    EXPECT_EQ(fed.finding(), "unexpected");
+  }
 }
 
 TEST(RankMemory, the_smallest_registration_around_a_range_is_expected) {
@@ -45,9 +161,9 @@ TEST(RankMemory, the_smallest_registration_around_a_range_is_expected) {
   EXPECT_EQ(memory.key_around(Area::contended, kInnerOffset, kInnerBytes), 2u);
   EXPECT_EQ(memory.key_around(Area::contended, kInnerOffset, kInnerBytes + 1), 1u);
   EXPECT_EQ(memory.key_around(Area::library, kLibraryBytes - 1, 2), 0u);
+  EXPECT_EQ(memory.key_around(Area::extra, 0, kLentBytes), FedOracle::extra_key);
+  fed.oracle.retiring(0, Area::extra);
   EXPECT_EQ(memory.key_around(Area::extra, 0, 1), 0u);
-  fed.oracle.enrolled(0, Area::extra, {1, kLentBytes, 4});
-  EXPECT_EQ(memory.key_around(Area::extra, 0, kLentBytes), 4u);
 }
 
 }  // namespace

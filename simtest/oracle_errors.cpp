@@ -1,0 +1,78 @@
+// What the oracle makes of errors: whose they are, and whether they may be.
+#include <algorithm>
+
+#include "simtest/oracle.hpp"
+
+namespace photon::simtest {
+
+std::string text_of(const ph_completion& one) {
+  return std::string(one.kind == PH_REMOTE ? "remote" : "local") + " completion of peer " +
+         std::to_string(one.peer) + ", status " + std::to_string(one.status) + ", id " +
+         std::to_string(one.id) + " of " + std::to_string(one.id_size_bytes) + " bytes";
+}
+
+bool Oracle::may_fail_with(const Operation& op, ph_status status) {
+  if (is_farewell(op, status)) return true;
+  return status != PH_OK && status == (op.may_fail ? PH_ERR_KEY : op.must_fail);
+}
+
+void Oracle::local_failed(Operation& op, const ph_completion& one) {
+  const bool is_farewell_now = is_farewell(op, one.status);
+  // The data has landed: that is not taken back, but the id may be lost with a rank that leaves.
+  // (rma.h promises no second completion under PH_DELIVERED; the library gives one then.)
+  const bool is_final = op.has(PH_NOTICE_ACCEPTED) ||
+                        (!is_farewell_now && (is_get(*op.step) || op.has(PH_DELIVERED)));
+  const bool is_second = op.error_seen || (op.local_seen && is_final);
+  const bool was_done = op.remote_seen || (op.landed_at != 0 && !is_farewell_now);
+  if (is_second || was_done || !may_fail_with(op, one.status)) {
+    return report(is_second ? "twice" : "status",
+                  op.text() + " yields a " + text_of(one) + ", expected status " +
+                      std::to_string(op.may_fail ? PH_ERR_KEY : op.must_fail) +
+                      (is_second ? ", after another one" : "") +
+                      (was_done ? ", but it had landed" : ""));
+  }
+  op.error_seen = true;
+  Flow& to = flow(op.initiator, op.target());
+  if (!op.local_seen) --to.to_complete;
+  std::erase(to.ordered, &op);
+  std::erase(to.unlanded, &op);
+  if (is_get(*op.step)) check_destination(op);
+}
+
+// Two kinds of operations lose their names. A refusal read a lap of the ring after its put: the
+// library does not know any more whose it is (engine/peer.hpp, Unchecked). A notification that its
+// target did not wait for: it has no local id. Each stands for one of those that can be meant.
+void Oracle::nameless_error(ph_rank rank, const ph_completion& one) {
+  note(rank, "nameless error " + std::to_string(one.status) + " from " + std::to_string(one.peer));
+  const auto can_be_meant = [&](const Operation& op) {
+    if (op.initiator != rank || op.target() != one.peer || op.error_seen) return false;
+    if (acting_verb(*op.step) == Verb::notify)
+      return op.accepted && !op.remote_seen && is_farewell(op, one.status);
+    return op.may_be_refused() && one.status == (op.may_fail ? PH_ERR_KEY : op.must_fail);
+  };
+  const std::uint32_t seen = ++flow(rank, one.peer).nameless[one.status];
+  if (seen > std::count_if(operations_.begin(), operations_.end(), can_be_meant))
+    return report("unexpected", "rank " + std::to_string(rank) + " probed a " + text_of(one) +
+                                    ": no operation of its can have failed so");
+  const bool is_refusal =
+      one.status == PH_ERR_KEY || one.status == PH_ERR_RANGE || one.status == PH_ERR_ACCESS;
+  if (is_refusal) ++nameless_;
+}
+
+// What is pending may be what nameless refusals stand for.
+bool Oracle::is_settled() {
+  if (pending_ == 0 || pending_ > nameless_) return pending_ == 0;
+  std::vector<std::map<ph_status, std::uint32_t>> missing(flows_.size());
+  for (const Operation& op : operations_) {
+    if (op.complete()) continue;
+    const std::size_t at = op.initiator * ranks_ + op.target();
+    const ph_status status = op.may_fail ? PH_ERR_KEY : op.must_fail;
+    const auto& nameless = flows_[at].nameless;
+    const auto known = nameless.find(status);
+    if (!op.may_be_refused() || known == nameless.end() || ++missing[at][status] > known->second)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace photon::simtest
