@@ -15,7 +15,7 @@ constexpr std::uint64_t kTurnNs = 100;                    // longest time betwee
 constexpr std::uint64_t kLongestRunNs = 100'000'000'000;  // simulated
 constexpr std::uint64_t kMostSwitches = 20'000'000;
 constexpr std::uint64_t kEscapeNs = 1'000'000'000;  // what each wait lasts once stuck
-constexpr std::uint64_t kBetweenStalls = 256;       // pauses
+constexpr std::uint64_t kBetweenStalls = 256;       // pauses and waits in the library
 constexpr std::uint64_t kLongestStallNs = 100'000;
 constexpr std::uint64_t kServeNs = 1000;  // between two looks in a collective
 constexpr std::uint64_t kMostEscapes = 1'000'000;
@@ -45,7 +45,9 @@ void Conductor::run(const std::function<void(ph_rank)>& body, const std::functio
 // When a rank can go on; kNever: something else has to happen first.
 std::uint64_t Conductor::due_ns(ph_rank rank) {
   const Seat& seat = seats_[rank];
-  return seat.asleep ? std::min(seat.ready_ns, network_.news_due_ns(rank)) : seat.ready_ns;
+  if (!seat.asleep) return seat.ready_ns;
+  const std::uint64_t awake_ns = std::min(seat.ready_ns, network_.news_due_ns(rank));
+  return std::max(awake_ns, seat.stalled_until_ns);
 }
 
 // One of those that can go, drawn. False: all have ended.
@@ -102,14 +104,21 @@ void Conductor::give_way(std::uint64_t ready_ns, bool asleep) {
 }
 
 // Now and then a rank stands still for long.
-void Conductor::pause(std::uint64_t ns) {
+std::uint64_t Conductor::draw_stall() {
   const bool stalls = random_.up_to(kBetweenStalls - 1) == 0;
-  const std::uint64_t stall_ns = stalls ? random_.up_to(kLongestStallNs) : 0;
+  return stalls ? random_.up_to(kLongestStallNs) : 0;
+}
+
+void Conductor::pause(std::uint64_t ns) {
+  const std::uint64_t stall_ns = draw_stall();
   give_way(network_.now_ns() + ns + stall_ns, false);
 }
 
 void Conductor::sleep(transport::Rank me, std::uint64_t until_ns) noexcept {
-  if (inside_ && me == running_) return give_way(until_ns, true);
+  if (inside_ && me == running_) {
+    seats_[me].stalled_until_ns = network_.now_ns() + draw_stall();
+    return give_way(until_ns, true);
+  }
   // Outside run() nobody else can act: only time can pass.
   if (until_ns != SimNetwork::kNever) network_.advance_to(until_ns);
 }
@@ -124,7 +133,9 @@ bool Conductor::meet(const std::function<void()>& serve) {
   // The transport's news wake us too: a rank in a collective serves its peers.
   while (collectives_ == mine && !stuck_) {
     serve();
-    if (collectives_ == mine) give_way(network_.now_ns() + kServeNs, true);
+    if (collectives_ != mine) break;
+    seats_[running_].stalled_until_ns = 0;
+    give_way(network_.now_ns() + kServeNs, true);
   }
   return collectives_ != mine;
 }

@@ -40,11 +40,13 @@ class Conductor final : public transport::sim::Pacer {
  private:
   struct Seat {
     std::unique_ptr<Fiber> fiber;
-    std::uint64_t ready_ns = 0;  // or asleep until then
-    bool asleep = false;         // news wake it earlier
+    std::uint64_t ready_ns = 0;          // or asleep until then
+    bool asleep = false;                 // news wake it earlier
+    std::uint64_t stalled_until_ns = 0;  // whatever happens
   };
 
   std::uint64_t due_ns(ph_rank rank);
+  std::uint64_t draw_stall();
   void give_way(std::uint64_t ready_ns, bool asleep);
   bool choose(ph_rank& rank);
   void get_stuck();
