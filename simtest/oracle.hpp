@@ -27,7 +27,7 @@
 namespace photon::simtest {
 
 // A promise not kept. Kinds: lost, twice, order, bytes, id, status, stuck, guard, starved,
-// unexpected, count, credits, region.
+// unexpected, count, credits, region, time.
 struct Finding {
   std::string kind;
   std::string text;
@@ -57,6 +57,13 @@ class Oracle {
 
   void fenced(ph_rank rank, ph_rank peer);
   void flushed(ph_rank rank, ph_rank peer);  // or PH_ANY_RANK; it returned PH_OK
+  // A wait of at most `limit_us`, begun at `begin_ns`, has ended now.
+  struct Wait {
+    const char* what;
+    std::uint64_t begin_ns;
+    std::int64_t limit_us;
+  };
+  void waited(ph_rank rank, const Wait& wait, ph_status status);
   // `extra` or `arena`: registered or allocated; before the last hold is taken back, and after.
   void enrolled(ph_rank rank, Area area, const ph_region& region);
   void retiring(ph_rank rank, Area area);

@@ -80,6 +80,10 @@ void Runner::finish(ph_rank rank) {
   if (oracle_.failed()) return;
   if (rank == 0 && stayers_ == program_.ranks) audit();
   seat.phase = "the barrier after the audit";
+  if (oracle_.failed() || !meet(rank)) return;
+  if (stayers_ == program_.ranks) exchange_bursts(rank);
+  if (oracle_.failed()) return;
+  seat.phase = "the last barrier";
   if (!meet(rank)) return;
   oracle_.check_lease(rank, Area::arena);
   if (oracle_.failed()) return;

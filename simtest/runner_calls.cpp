@@ -90,9 +90,15 @@ void Runner::fence(ph_rank rank, ph_rank peer) {
 }
 
 ph_status Runner::flush(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
-  const ph_status status =
-      insist(rank, "flush", [&] { return ph_flush(context(rank), peer, limit_us); });
+  const ph_status status = insist(rank, "flush", [&] { return flush_once(rank, peer, limit_us); });
   flush_ended(rank, peer, status);
+  return status;
+}
+
+ph_status Runner::flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
+  const Oracle::Wait wait{"flush", world_.now_ns(), limit_us};
+  const ph_status status = ph_flush(context(rank), peer, limit_us);
+  oracle_.waited(rank, wait, status);
   return status;
 }
 
@@ -105,7 +111,9 @@ void Runner::flush_ended(ph_rank rank, ph_rank peer, ph_status status) {
 std::size_t Runner::wait(ph_rank rank, const Step& step) {
   const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   const ph_query query = query_of(rank, step);
+  const Oracle::Wait wait{"wait", world_.now_ns(), limit_us};
   const ph_status status = ph_wait(context(rank), query, limit_us);
+  oracle_.waited(rank, wait, status);
   if (status == PH_TIMEOUT || !went_through(rank, "wait", step.query_peer, status)) return 0;
   const std::size_t count = probe(rank, query, step.capacity);
   if (count == 0 && !oracle_.failed())
@@ -139,7 +147,7 @@ void Runner::act(Handling& handling) {
         oracle_.fenced(rank, step.peer);
       return;
     case Verb::flush:
-      status = ph_flush(context(rank), step.peer, limit_us);
+      status = flush_once(rank, step.peer, limit_us);
       if (status != PH_AGAIN) flush_ended(rank, step.peer, status);
       return;
     default: static_cast<void>(attempt(oracle_.begin(rank, step)));  // PH_AGAIN: then not

@@ -14,6 +14,7 @@
 #include <functional>
 #include <vector>
 
+#include "simtest/burst.hpp"
 #include "simtest/poster.hpp"
 #include "simtest/runner.hpp"
 #include "simtest/world.hpp"
@@ -21,6 +22,7 @@
 namespace photon::simtest {
 
 inline constexpr std::uint64_t kLongestQuietNs = 20'000;  // between two looks for news
+inline constexpr std::uint64_t kMuchLonger = 20;  // than the longest delay: everything has come
 
 class Runner {
  public:
@@ -29,6 +31,7 @@ class Runner {
         history_(keep_history),
         oracle_(program, history_, [this] { return world_.now_ns(); }),
         seats_(program.ranks, Seat{Poster(program.ranks)}),
+        network_delay_ns_(kMuchLonger * settings.network.max_delay_ns),
         world_(settings) {
     for (ph_rank rank = 0; rank < program.ranks; ++rank)
       if (!leaves_early(program, rank)) ++stayers_;
@@ -64,6 +67,12 @@ class Runner {
   bool meet(ph_rank rank);
   void finish(ph_rank rank);
   void audit();
+  void exchange_bursts(ph_rank rank);
+  void send_burst(ph_rank rank, ph_rank peer, const Burst& burst);
+  std::uint64_t take_burst(ph_rank rank, ph_rank peer, const Burst& burst);
+  void end_burst(ph_rank rank, ph_rank peer, std::uint64_t came, std::uint64_t missing);
+  std::uint64_t take_ids(ph_rank rank, ph_rank peer, std::uint64_t first);
+  bool stand_still(std::uint32_t stage);
   void check_leavers();
   void report_stuck();
 
@@ -71,6 +80,7 @@ class Runner {
   ph_status attempt(Operation& op);
   void fence(ph_rank rank, ph_rank peer);
   ph_status flush(ph_rank rank, ph_rank peer, std::int64_t limit_us);
+  ph_status flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us);
   void flush_ended(ph_rank rank, ph_rank peer, ph_status status);
   std::size_t wait(ph_rank rank, const Step& step);
   void probe_each(ph_rank rank, const Step& step);
@@ -109,6 +119,8 @@ class Runner {
   std::uint32_t stayers_ = 0;
   std::uint32_t arrived_ = 0;  // at the meeting
   std::uint32_t meetings_ = 0;
+  std::uint32_t at_bursts_ = 0;  // ranks that have come to the next stage of the bursts
+  const std::uint64_t network_delay_ns_;
   World world_;  // its contexts go before the memory they were shown
 };
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "simtest/burst.hpp"
 #include "tests/simtest/fed_oracle.hpp"
 
 namespace photon::simtest {
@@ -149,6 +150,40 @@ TEST(Oracle, a_nameless_refusal_must_be_one_that_can_be_meant) {
     if (status == PH_ERR_KEY) fed.nameless(0, 1, status);  // there is no second
     EXPECT_EQ(fed.finding(), "unexpected");
   }
+}
+
+TEST(Oracle, waits_that_end_too_early_or_too_late_are_found) {
+  struct Ending {
+    std::uint64_t after_ns;
+    ph_status status;
+    const char* finding;
+  };
+  for (const Ending& ending :
+       {Ending{4'999, PH_TIMEOUT, "time"}, Ending{5'000, PH_TIMEOUT, ""}, Ending{10, PH_OK, ""},
+        Ending{300'000, PH_TIMEOUT, ""}, Ending{1'000'000, PH_TIMEOUT, "time"},
+        Ending{1'000'000, PH_OK, "time"}}) {
+    FedOracle fed;
+    fed.now_ns = 1000 + ending.after_ns;
+    fed.oracle.waited(0, {"wait", 1000, 5}, ending.status);
+    EXPECT_EQ(fed.finding(), ending.finding) << ending.after_ns << ' ' << ending.status;
+  }
+}
+
+TEST(Burst, all_credit_that_is_due_and_no_more_is_expected) {
+  const Burst large{64, 64, 16, 8};  // the ring is the limit below, the ledger above
+  EXPECT_EQ(large.least(), 49u);
+  EXPECT_EQ(large.most(), 64u);
+  EXPECT_EQ(large.posted(), 65u);
+  const Burst small{2, 64, 64, 8};
+  EXPECT_EQ(small.least(), 2u);
+  EXPECT_EQ(small.posted(), 4u);
+  EXPECT_EQ(small.breach(2), "");
+  EXPECT_NE(small.breach(1), "");
+  EXPECT_NE(small.breach(3), "");
+  const Burst wide{16, 64, 64, 1024};  // 19 lines an id
+  EXPECT_EQ(wide.least(), 2u);
+  EXPECT_EQ(wide.most(), 3u);
+  EXPECT_NE(wide.breach(1), "");
 }
 
 TEST(RankMemory, the_smallest_registration_around_a_range_is_expected) {
