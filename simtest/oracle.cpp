@@ -99,7 +99,6 @@ void Oracle::posted(Operation& op, ph_status status) {
   expect_status(op, status);
   if (op.target() >= ranks_) return;
   if (status == PH_OK) {
-    flow(op.initiator, op.target()).knows = true;
     return;
   }
   if (op.local_seen || op.remote_seen || op.error_seen)
@@ -261,7 +260,6 @@ void Oracle::remote_done(Operation& op) {
                                            : " is probed though it was or must be refused"));
   }
   op.remote_seen = true;
-  flow(op.target(), op.initiator).knows = true;
   if (op.is_ordered()) check_order(op);
   if (failed() || is_get(*op.step)) return;
   if (op.landed_at == 0)

@@ -73,7 +73,7 @@ class Oracle {
   void leaving(ph_rank rank);
   void left(ph_rank rank, ph_status status);
   // Whether a call of `me` that concerns `peer` may be refused so, because a rank leaves.
-  bool may_be_gone(ph_rank me, ph_rank peer, ph_status status);
+  bool may_be_gone(ph_rank peer, ph_status status);
 
   // Whether nothing is expected any more.
   bool is_settled();
@@ -96,7 +96,6 @@ class Oracle {
     std::vector<Operation*> unlanded;  // puts not known to have landed
     std::map<ph_status, std::uint32_t> nameless;  // errors that did not say whose they are
     std::uint32_t to_complete = 0;                // operations whose local completion was not seen
-    bool knows = false;                           // the first has made contact with the second
   };
 
   std::uint64_t now_ns() const { return now_ns_(); }

@@ -11,24 +11,20 @@
 
 namespace photon::simtest {
 
-// A leaver says good-bye to those it has met. The others hear of its end from the bootstrap, and
-// this simulation's cannot tell a rank that left from one that died.
-bool Oracle::may_be_gone(ph_rank me, ph_rank peer, ph_status status) {
+// A leaver says good-bye to those it has met; the others hear from the bootstrap that it left.
+bool Oracle::may_be_gone(ph_rank peer, ph_status status) {
   if (peer == PH_ANY_RANK) {
     for (ph_rank rank = 0; rank < ranks_; ++rank)
-      if (status == PH_ERR_PEER && may_be_gone(me, rank, status)) return true;
+      if (may_be_gone(rank, status)) return true;
     return false;
   }
-  if (peer >= ranks_ || !leaving_[peer]) return false;
-  const bool have_met = flow(peer, me).knows && flow(me, peer).knows;
-  return status == PH_ERR_DEPARTED || (status == PH_ERR_PEER && !have_met);
+  return peer < ranks_ && leaving_[peer] && status == PH_ERR_DEPARTED;
 }
 
 // Its keys are stale before all have read its good-bye.
 bool Oracle::is_farewell(const Operation& op, ph_status status) {
   if (op.target() >= ranks_ || !leaving_[op.target()]) return false;
-  return (status == PH_ERR_KEY && op.size_bytes() != 0) ||
-         may_be_gone(op.initiator, op.target(), status);
+  return (status == PH_ERR_KEY && op.size_bytes() != 0) || may_be_gone(op.target(), status);
 }
 
 void Oracle::leaving(ph_rank rank) {

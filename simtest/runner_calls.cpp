@@ -44,7 +44,7 @@ std::size_t Runner::take(ph_rank rank, ph_query query, std::size_t capacity) {
 }
 
 bool Runner::went_through(ph_rank rank, const char* what, ph_rank peer, ph_status status) {
-  if (oracle_.may_be_gone(rank, peer, status)) return false;
+  if (oracle_.may_be_gone(peer, status)) return false;
   return expect(rank, what, status);
 }
 

@@ -15,12 +15,15 @@ namespace photon::simtest {
 // next while others still read.
 struct Gathering {
   std::vector<std::byte> bytes[2];
+  std::vector<bool> left;  // by rank: in order
 };
 
 class SimBoot final : public boot::Boot {
  public:
   SimBoot(ph_rank rank, std::uint32_t size, Conductor& conductor, Gathering& gathering)
-      : rank_(rank), size_(size), conductor_(conductor), gathering_(gathering) {}
+      : rank_(rank), size_(size), conductor_(conductor), gathering_(gathering) {
+    gathering_.left.resize(size);
+  }
 
   boot::Rank rank() const override { return rank_; }
   std::uint32_t size() const override { return size_; }
@@ -34,6 +37,11 @@ class SimBoot final : public boot::Boot {
   base::Result<std::optional<boot::Message>> receive() override {
     return std::optional<boot::Message>();
   }
+  base::Result<> leave() override {
+    gathering_.left[rank_] = true;
+    return {};
+  }
+  bool has_left(boot::Rank rank) const override { return gathering_.left[rank]; }
   bool idle() const override { return true; }
   int poll_fd() const override { return -1; }
 

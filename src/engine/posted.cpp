@@ -77,8 +77,10 @@ void Engine::on_done(std::uint64_t token, ph_status status) {
   activity_ = true;
   Request* request = requests_.find(token);
   if (request == nullptr || !request->posted || request->pieces == 0) return;
-  if (request->verdict == PH_OK) request->verdict = status;
   --request->pieces;
+  // A card knows nothing of leaving in order: it finds the key revoked, or nobody there.
+  if (status != PH_OK && boot_->has_left(request->peer->rank)) status = PH_ERR_DEPARTED;
+  if (request->verdict == PH_OK) request->verdict = status;
   mark_busy(*request->peer);  // the card's queue has room, and a fence may wait for this
   if (request->pieces == 0 && !request->in_work) finish_posted(*request);
 }
