@@ -115,7 +115,10 @@ void Oracle::accept(Operation& op) {
   if (op.must_fail != PH_OK) return;
   if (op.is_ordered()) to.ordered.push_back(&op);
   if (!op.has(PH_NO_LCE) && op.step->local_id_bytes < kNumberedId) to.short_ids.push_back(&op);
-  if (is_get(*op.step)) return;
+  if (is_get(*op.step)) {
+    if (is_lent(op.step->area)) to.reads.push_back(&op);
+    return;
+  }
   to.unlanded.push_back(&op);
   if (op.size_bytes() == 0) return;
   if (op.overlaps())
@@ -130,6 +133,8 @@ void Oracle::withdraw(Operation& op) {
   std::erase(to.ordered, &op);
   std::erase(to.short_ids, &op);
   std::erase(to.unlanded, &op);
+  std::erase(to.reads, &op);
+  if (is_get(*op.step)) return;
   // A refused one may have begun.
   if (op.overlaps() && !op.may_fail) memories_[op.target()].writes(op.step->area).remove(op.number);
 }
@@ -245,6 +250,7 @@ void Oracle::local_done(Operation& op, const ph_completion& one) {
   }
   op.local_seen = true;
   --flow(op.initiator, op.target()).to_complete;
+  std::erase(flow(op.initiator, op.target()).reads, &op);
   if (is_get(*op.step)) return check_destination(op);
   if (op.has(PH_DELIVERED)) landed(op);
   // The source may be reused from here on.

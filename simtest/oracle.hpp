@@ -94,6 +94,7 @@ class Oracle {
     std::deque<Operation*> ordered;    // remote ids expected, in this order
     std::deque<Operation*> short_ids;  // local ids expected that do not name their operation
     std::vector<Operation*> unlanded;  // puts not known to have landed
+    std::vector<Operation*> reads;     // gets of what is lent, under way
     std::map<ph_status, std::uint32_t> nameless;  // errors that did not say whose they are
     std::uint32_t to_complete = 0;                // operations whose local completion was not seen
   };
@@ -123,6 +124,9 @@ class Oracle {
   void check_landed(const Operation& op);
   void check_overlap(const Operation& op, Overlap& writes, std::span<std::byte> memory);
   void check_destination(Operation& op);
+  void check_read(Operation& get);
+  bool is_older(std::uint32_t number, const Operation& than) const;
+  void doubt(const std::vector<Operation*>& under_way, Area area);
   void check_window(ph_rank rank);
   void check_mixed(const Operation& op);
 

@@ -36,6 +36,7 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
   if (!op.local_seen) --to.to_complete;
   std::erase(to.ordered, &op);
   std::erase(to.unlanded, &op);
+  std::erase(to.reads, &op);
   if (is_get(*op.step)) check_destination(op);
 }
 

@@ -54,18 +54,23 @@ void Oracle::enrolled(ph_rank rank, Area area, const ph_region& region) {
   lease.granted(region);
 }
 
+void Oracle::doubt(const std::vector<Operation*>& under_way, Area area) {
+  for (Operation* op : under_way) {
+    if (op->step->area != area || op->size_bytes() == 0) continue;
+    const bool was_pending = !op->complete();
+    op->may_fail = true;
+    if (was_pending && op->complete()) --pending_;
+  }
+}
+
 // What is under way may be refused from here on, and what is posted will be.
 void Oracle::retiring(ph_rank rank, Area area) {
   if (failed()) return;
   ++events_;
   note(rank, "retiring " + name_of(area));
   for (ph_rank from = 0; from < ranks_; ++from) {
-    for (Operation* op : flow(from, rank).unlanded) {
-      if (op->step->area != area || op->size_bytes() == 0) continue;
-      const bool was_pending = !op->complete();
-      op->may_fail = true;
-      if (was_pending && op->complete()) --pending_;
-    }
+    doubt(flow(from, rank).unlanded, area);
+    doubt(flow(from, rank).reads, area);
   }
   memories_[rank].lease(area).revoking();
 }
@@ -77,23 +82,26 @@ void Oracle::retired(ph_rank rank, Area area) {
   if (area == Area::extra) memories_[rank].reuse_extra();
 }
 
+// Whether a put's bytes were written before those of another one to the same place.
+bool Oracle::is_older(std::uint32_t number, const Operation& than) const {
+  const Operation& other = operations_[number - 1];
+  if (other.landed_at != 0 && other.landed_at < than.posted_at) return true;
+  return other.initiator == than.initiator && other.fences < than.fences;
+}
+
 // The bytes of a put are known to be at their place, for the first time.
 void Oracle::landed(Operation& op) {
   if (op.landed_at != 0) return;
   op.landed_at = ++events_;
   std::erase(flow(op.initiator, op.target()).unlanded, &op);
   if (op.size_bytes() == 0) return;
-  const auto is_older = [&](std::uint32_t number) {
-    const Operation& other = operations_[number - 1];
-    if (other.landed_at != 0 && other.landed_at < op.posted_at) return true;
-    return other.initiator == op.initiator && other.fences < op.fences;
-  };
+  const auto is_older_than_op = [&](std::uint32_t number) { return is_older(number, op); };
   RankMemory& memory = memories_[op.target()];
   const Area area = op.step->area;
   const std::uint64_t begin = op.step->offset;
   const bool is_there = !is_lent(area) || op.generation == memory.lease(area).generation;
   if (op.overlaps() && is_there)
-    memory.writes(area).supersede(begin, begin + op.size_bytes(), is_older);
+    memory.writes(area).supersede(begin, begin + op.size_bytes(), is_older_than_op);
   check_landed(op);
 }
 
@@ -132,6 +140,7 @@ void Oracle::check_destination(Operation& op) {
       before.difference(buffer.subspan(behind), behind))
     report("guard", "bytes around the destination of " + op.text() + " were written");
   if (failed() || op.error_seen) return;
+  if (op.step->area != Area::library) return check_read(op);
   const auto at =
       Pattern(Purpose::library, op.target()).difference(op.destination(), op.step->offset);
   if (at)

@@ -33,6 +33,7 @@ void Generator::draw_shape() {
   shape_.fault_percent = one_of<3>({0, 3, 10});
   shape_.overlap_percent = one_of<3>({0, 10, 40});
   shape_.lent_percent = one_of<3>({0, 5, 20});
+  shape_.reads_percent = one_of<3>({0, 20, 60});
   shape_.big_percent = one_of<3>({0, 3, 10});
   shape_.flags_percent = one_of<3>({0, 15, 40});
   shape_.order_percent = one_of<3>({1, 5, 15});
@@ -102,8 +103,20 @@ void Generator::lent_range(Step& step) {
   step.offset = random_.up_to(kLentBytes - step.size_bytes);
 }
 
+// Of a get: bytes that others write meanwhile, or that are taken back.
+void Generator::changing_range(Step& step) {
+  const std::uint64_t kind = random_.up_to(2);
+  if (kind == 0) return lent_range(step);
+  step.area = kind == 1 ? Area::contended : Area::window;
+  const std::uint64_t begin = kind == 1 ? 0 : kContendedBytes;
+  const std::uint64_t end = kind == 1 ? kContendedBytes : next_free_[step.peer];
+  step.size_bytes = std::min(step.size_bytes, end - begin);
+  step.offset = begin + random_.up_to(end - begin - step.size_bytes);
+}
+
 void Generator::draw_place(Step& step) {
   step.size_bytes = step.verb == Verb::notify ? 0 : draw_size();
+  if (is_get(step) && chance(shape_.reads_percent)) return changing_range(step);
   if (is_get(step)) {
     step.area = Area::library;
     step.offset = random_.up_to(kLibraryBytes - step.size_bytes);
@@ -133,6 +146,8 @@ void Generator::draw_flags(Step& step) {
   if (chance(shape_.flags_percent)) step.flags |= PH_ORDER_NONE;
   if (chance(shape_.flags_percent))
     step.flags |= std::uint32_t{is_get(step) ? PH_NOTICE_ACCEPTED : PH_DELIVERED};
+  // What a get of changing memory may bring is known when it ends, so somebody must hear of that.
+  if (is_get(step) && step.area != Area::library) step.flags &= ~std::uint32_t{PH_NO_LCE};
 }
 
 // Ids too short to name their operation go only where it does not matter which one is meant: the

@@ -19,7 +19,8 @@ struct Shape {
   std::uint64_t probe_percent = 0;  // how often probes follow an operation
   std::uint64_t fault_percent = 0;
   std::uint64_t overlap_percent = 0;
-  std::uint64_t lent_percent = 0;  // of `extra` and `arena`
+  std::uint64_t reads_percent = 0;  // gets from memory that changes
+  std::uint64_t lent_percent = 0;   // of `extra` and `arena`
   std::uint64_t big_percent = 0;
   std::uint64_t flags_percent = 0;
   std::uint64_t order_percent = 0;  // fences and flushes
@@ -72,6 +73,7 @@ class Generator {
   void draw_fault(Step& step);
   void own_range(Step& step);
   void lent_range(Step& step);
+  void changing_range(Step& step);
   std::uint64_t draw_size();
   std::uint32_t draw_id_size(std::uint32_t least);
   ph_rank draw_peer();

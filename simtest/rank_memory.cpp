@@ -39,11 +39,15 @@ std::string RankMemory::damage() {
   return {};
 }
 
+Pattern RankMemory::untouched(Area area, std::uint32_t generation) const noexcept {
+  if (!is_lent(area)) return background_;
+  const std::uint64_t which = area == Area::arena ? 1 : 0;
+  return {Purpose::background, (std::uint64_t{generation} * 2 + which) << 32 | number_};
+}
+
 void RankMemory::refresh(Area area) {
   Lease& one = lease(area);
-  const std::uint64_t which = area == Area::arena ? 1 : 0;
-  const Pattern fresh(Purpose::background,
-                      (std::uint64_t{one.generation} * 2 + which + 1) << 32 | number_);
+  const Pattern fresh = untouched(area, one.generation + 1);
   fresh.fill(one.bytes);
   one.writes.reset(fresh, kLentBytes);
 }

@@ -47,6 +47,8 @@ struct Lease {
 
 class RankMemory {
  public:
+  static constexpr std::uint64_t kGuardBytes = 64;
+
   RankMemory(ph_rank rank, std::uint64_t window_bytes);
 
   std::span<std::byte> window() noexcept { return part(kGuardBytes, window_bytes_); }
@@ -61,6 +63,8 @@ class RankMemory {
   // `extra` or `arena`. Fresh contents for its next generation, before anybody can know its key.
   Lease& lease(Area area) noexcept { return leases_[area == Area::arena ? 1 : 0]; }
   void refresh(Area area);
+  // What a place holds that nobody has written to; an offset of the area is an index of it.
+  Pattern untouched(Area area, std::uint32_t generation) const noexcept;
   // Where operations overlap.
   Overlap& writes(Area area) noexcept {
     return is_lent(area) ? lease(area).writes : contended_writes_;
@@ -84,8 +88,6 @@ class RankMemory {
   ph_region library_region{};
 
  private:
-  static constexpr std::uint64_t kGuardBytes = 64;
-
   std::span<std::byte> part(std::uint64_t begin, std::uint64_t size_bytes) noexcept {
     return std::span(bytes_).subspan(begin, size_bytes);
   }

@@ -169,6 +169,90 @@ TEST(Oracle, waits_that_end_too_early_or_too_late_are_found) {
   }
 }
 
+// A put to a contended place has landed; somebody reads there.
+struct Reading {
+  FedOracle fed;
+  Reading() {
+    Operation& put = fed.post(0, put_to(1, Area::contended, 0));
+    fed.arrive(put);
+    fed.remote(put);
+  }
+  std::string read_by(ph_rank reader, const Operation* bytes_of) {
+    Operation& get = fed.post(reader, get_from(1, Area::contended));
+    if (bytes_of == nullptr)
+      fed.fetch(get);
+    else
+      std::copy(bytes_of->buffer.begin(), bytes_of->buffer.end(), get.destination().begin());
+    fed.local(get);
+    return fed.finding();
+  }
+};
+
+TEST(Oracle, a_get_brings_what_lay_there_or_was_put_meanwhile) {
+  EXPECT_EQ(Reading().read_by(1, nullptr), "");
+  Reading reading;
+  Operation& get = reading.fed.post(1, get_from(1, Area::contended));
+  Operation& later = reading.fed.post(0, put_to(1, Area::contended, 0));
+  reading.fed.arrive(later);
+  reading.fed.fetch(get);
+  reading.fed.local(get);
+  EXPECT_EQ(reading.fed.finding(), "");
+}
+
+TEST(Oracle, a_get_that_brings_what_never_lay_there_is_found) {
+  Reading reading;
+  const Operation& elsewhere = reading.fed.post(0, put_to(1));
+  EXPECT_EQ(reading.read_by(1, &elsewhere), "bytes");
+}
+
+TEST(Oracle, a_get_that_brings_what_was_overwritten_before_is_found) {
+  Reading reading;
+  Operation& get = reading.fed.post(1, get_from(1, Area::contended));
+  Pattern(Purpose::background, 1).fill(get.destination());  // what lay there before the put
+  reading.fed.local(get);
+  EXPECT_EQ(reading.fed.finding(), "bytes");
+}
+
+TEST(Oracle, a_get_behind_a_fence_sees_the_puts_before_it) {
+  for (const bool is_fenced : {false, true}) {
+    FedOracle fed;
+    fed.post(0, put_to(1, Area::contended, 0));  // nobody knows whether it has landed
+    if (is_fenced) fed.oracle.fenced(0, 1);
+    Operation& get = fed.post(0, get_from(1, Area::contended));
+    fed.fetch(get);
+    fed.local(get);
+    EXPECT_EQ(fed.finding(), is_fenced ? "bytes" : "");
+  }
+}
+
+TEST(Oracle, a_get_of_own_ranges_sees_no_other_bytes) {
+  for (const bool is_good : {true, false}) {
+    FedOracle fed;
+    Operation& put = fed.post(0, put_to(1));
+    fed.arrive(put);
+    Operation& get = fed.post(1, get_from(1, Area::window, kContendedBytes, 32));
+    fed.fetch(get);
+    if (!is_good) get.destination()[20] = ~get.destination()[20];
+    fed.local(get);
+    EXPECT_EQ(fed.finding(), is_good ? "" : "bytes");
+  }
+}
+
+TEST(Oracle, a_get_of_what_is_taken_back_may_fail_but_brings_no_later_bytes) {
+  for (const ph_status status : {PH_OK, PH_ERR_KEY, PH_ERR_RANGE}) {
+    FedOracle fed;
+    RankMemory& memory = fed.oracle.memory(1);
+    Operation& get = fed.post(0, get_from(1, Area::extra));
+    fed.oracle.retiring(1, Area::extra);
+    fed.oracle.retired(1, Area::extra);
+    memory.refresh(Area::extra);
+    fed.oracle.enrolled(1, Area::extra, {1, kLentBytes, FedOracle::extra_key + 1});
+    fed.fetch(get);  // under the new key
+    fed.local(get, status);
+    EXPECT_EQ(fed.finding(), status == PH_OK ? "bytes" : status == PH_ERR_KEY ? "" : "status");
+  }
+}
+
 TEST(Burst, all_credit_that_is_due_and_no_more_is_expected) {
   const Burst large{64, 64, 16, 8};  // the ring is the limit below, the ledger above
   EXPECT_EQ(large.least(), 49u);
