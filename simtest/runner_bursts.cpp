@@ -68,7 +68,8 @@ void Runner::end_burst(ph_rank rank, ph_rank peer, std::uint64_t came, std::uint
   while (at_bursts_ < whole && !oracle_.failed()) {
     const std::uint64_t count = take_ids(rank, peer, came);
     came += count;
-    if (missing != 0 && (missing -= std::min(missing, count)) == 0) ++at_bursts_;
+    if (missing != 0 && count >= missing) ++at_bursts_;
+    missing -= std::min(missing, count);
     if (++tries > 100'000) oracle_.report("lost", "the rest of a burst does not come");
     if (count == 0) world_.pause(network_delay_ns_ / 8 + 100);
   }
