@@ -198,8 +198,10 @@ void Engine::fail_all(Peer& peer) {
   });
   while (Request* request = peer.ids.head()) {
     peer.ids.pop();
-    // An id that was still to go: its operation did not complete, whatever was reported locally.
-    if (!request->id_merged) complete_local(*request, status);
+    // An id that was still to go: its operation did not complete, whatever was reported locally,
+    // unless that was all its caller wanted to be sure of.
+    const bool is_sure = request->local_done && (request->flags & PH_DELIVERED) != 0;
+    if (!request->id_merged && !is_sure) complete_local(*request, status);
     request->id_merged = true;
     maybe_free(*request);
   }

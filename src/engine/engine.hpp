@@ -262,6 +262,7 @@ class Engine final : private transport::Sink {
   void dismiss_waiters(LaneGuard& guard);
   ph_status wait_until_sent(LaneGuard& guard, std::int64_t timeout_us);
   static bool all_sent_to(const Peer& peer) noexcept;
+  void drop_remote_ids();
   bool all_sent();
   void say_bye();
 

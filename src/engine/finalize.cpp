@@ -38,6 +38,7 @@ ph_status Engine::finalize(LaneGuard& guard) {
   transport_->announce();
   look_everywhere();
   transport_->retract();
+  // Completions left unprobed are discarded from here on.
   ph_status status = wait_until_sent(guard, timeout_us);
   if (guard.status() != PH_OK) return guard.status();
   if (status == PH_TIMEOUT) {
@@ -132,7 +133,23 @@ bool Engine::all_sent_to(const Peer& peer) noexcept {
                                   peer.posted_under_way == 0);
 }
 
+// Nobody here will probe them any more. Who waits for room in our ledger, be it ourselves or a peer
+// that finalizes as well, must not wait in vain.
+void Engine::drop_remote_ids() {
+  for (Peer* peer : contacted_) {
+    while (peer->has_remote()) {
+      const Event& event = peer->stash.front();
+      if (event.id_bytes > 8) id_blocks_.give(static_cast<std::uint32_t>(event.id));
+      peer->stash.pop();
+      ++peer->probed;
+      settle_stash(*peer);
+    }
+    if (peer->broken == PH_OK && peer->has_rx) publish_credits(*peer);
+  }
+}
+
 bool Engine::all_sent() {
+  drop_remote_ids();
   for (const Peer* peer : contacted_)
     if (!all_sent_to(*peer)) return false;
   return transport_->drained();
