@@ -37,6 +37,7 @@ bool Engine::begin_posted(Peer& peer, Request& request) {
     if (peer.named_lines.empty()) peer.named_lines.resize(config_.ring_lines);
     auto named = peer.named_lines.begin() + static_cast<std::ptrdiff_t>(line % config_.ring_lines);
     if (!*named) {
+      if (!peer.replies.empty()) return false;  // one may be the withdrawal of this very name
       Outgoing out{};
       out.kind = wire::Kind::counted;
       out.fixed[0] = posting == transport::Posting::named_in_order
