@@ -1,12 +1,20 @@
 // A transport that a test controls: both halves of every link lie in one FakeNet, where the test
 // may look at them and write to them; nothing happens by itself.
 //
-// Invariant: connect() makes both directions at once; the peer hears of a new link, of kicks and of
-// a lost rank in its next poll(). Owner: the test; the net outlives its transports.
+// Where reach is `posted`, the test plays the network cards:
+//
+//   posted by the engine -- land(), refuse() --> over, told in the initiator's next poll()
+//                        -- cancel() --> dropped, what was to be told of it too
+//
+// Invariant: connect() makes both directions at once; the peer hears of a new link, of kicks, of
+// pieces and of a lost rank in its next poll(). Owner: the test; the net outlives its transports.
 // Threads: one, but for sleep() and wake().
 #pragma once
 
 #include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -42,6 +50,8 @@ inline base::Config small_config() {
 struct FakeOptions {
   bool keys_visible = true;  // peers see each other's region tables
   transport::Reach::Kind reach = transport::Reach::Kind::none;
+  transport::Posting posting = transport::Posting::unnamed;
+  std::size_t card_queue = 64;  // pieces that a card takes before one is told to be over
   base::Config config = small_config();
 };
 
@@ -56,6 +66,12 @@ class FakeNet {
     transport::Credits credits;
     transport::Intent intent;
   };
+  // A piece of `rank` is over.
+  struct Done {
+    Rank rank;
+    std::uint64_t token;
+    ph_status status;
+  };
   struct Seat {
     std::vector<transport::RegionEntry> regions;
     std::map<Rank, transport::Link> links;
@@ -64,6 +80,15 @@ class FakeNet {
     std::map<Rank, base::Error> gone;
     unsigned kicks_count = 0;  // that this rank gave
     unsigned calls_count = 0;  // read() and write() of this rank
+
+    std::deque<transport::PostedPiece> posted;  // to this rank's card, and not over
+    unsigned posted_count = 0;
+    std::vector<Done> done;            // to be told
+    std::vector<std::uint32_t> names;  // of pieces that have landed here, to be told
+    std::vector<Rank> cancelled;
+    std::vector<std::uint64_t> live_keys;  // of this rank, when quiesce() was called last
+    unsigned quiesces_count = 0;
+    std::function<bool()> at_sleep = [] { return false; };  // true: do not sleep
   };
 
   FakeNet(std::uint32_t ranks_count, FakeOptions chosen)
@@ -96,10 +121,35 @@ class FakeNet {
     return link;
   }
 
+  // A piece that `me` has posted is over: all of it has landed, or nothing. If it has a name, the
+  // target must poll before `me` does: here, records are seen without a poll, and those that follow
+  // on_done() must not come before on_piece().
+  void land(Rank me, std::size_t index = 0) {
+    const transport::PostedPiece piece = take_posted(me, index);
+    auto* there = reinterpret_cast<std::byte*>(piece.address);
+    if (piece.source != nullptr)
+      std::memcpy(there, piece.source, piece.size_bytes);
+    else
+      std::memcpy(piece.destination, there, piece.size_bytes);
+    if (piece.name) seats[piece.rank].names.push_back(*piece.name);
+    seats[me].done.push_back({piece.rank, piece.token, PH_OK});
+  }
+  void refuse(Rank me, ph_status why, std::size_t index = 0) {
+    const transport::PostedPiece piece = take_posted(me, index);
+    seats[me].done.push_back({piece.rank, piece.token, why});
+  }
+
   FakeOptions options;
   std::vector<Seat> seats;
 
  private:
+  transport::PostedPiece take_posted(Rank me, std::size_t index) {
+    auto& posted = seats[me].posted;
+    const transport::PostedPiece piece = posted.at(index);
+    posted.erase(posted.begin() + static_cast<std::ptrdiff_t>(index));
+    return piece;
+  }
+
   std::map<std::pair<Rank, Rank>, std::unique_ptr<Way>> ways_;
 };
 
@@ -118,6 +168,12 @@ class FakeTransport final : public transport::Transport {
   }
   void poll(transport::Sink& sink) noexcept override {
     for (const Rank rank : std::exchange(seat().new_links, {})) sink.on_link(rank);
+    for (const std::uint32_t name : std::exchange(seat().names, {})) sink.on_piece(name);
+    while (!seat().done.empty()) {  // one by one: what is told may end in cancel()
+      const FakeNet::Done one = seat().done.front();
+      seat().done.erase(seat().done.begin());
+      sink.on_done(one.token, one.status);
+    }
     for (const Rank rank : std::exchange(seat().bells, {})) sink.on_activity(rank);
     for (const auto& [rank, why] : std::exchange(seat().gone, {})) sink.on_gone(rank, why);
   }
@@ -139,11 +195,31 @@ class FakeTransport final : public transport::Transport {
     return {};
   }
 
+  bool post(const transport::PostedPiece& piece) noexcept override {
+    if (seat().posted.size() + seat().done.size() >= net_.options.card_queue) return false;
+    seat().posted.push_back(piece);
+    ++seat().posted_count;
+    return true;
+  }
+  transport::Posting posting() const noexcept override { return net_.options.posting; }
+  void cancel(Rank rank) noexcept override {
+    seat().cancelled.push_back(rank);
+    std::erase_if(seat().posted, [=](const auto& piece) { return piece.rank == rank; });
+    std::erase_if(seat().done, [=](const auto& one) { return one.rank == rank; });
+  }
+  void quiesce() noexcept override {
+    ++seat().quiesces_count;
+    seat().live_keys.clear();
+    for (const auto& entry : seat().regions)
+      if (entry.key() != 0) seat().live_keys.push_back(entry.key());
+  }
+
   std::span<std::byte> arena() noexcept override { return {}; }
   std::span<transport::RegionEntry> regions() noexcept override { return seat().regions; }
 
   void announce() noexcept override {}
   void sleep(std::int64_t timeout_us) noexcept override {
+    if (seat().at_sleep()) return;
     std::unique_lock lock(mutex_);
     asleep_ = true;
     changed_.notify_all();

@@ -1,0 +1,147 @@
+// Which posted puts are named, when a name is still in use, and credits that are missing.
+#include "posted_unit.hpp"
+
+namespace photon::engine::test {
+namespace {
+
+// Rank 0's engine with the ids of a put to come: its bytes are under way, unnamed, and there is
+// ledger credit again.
+struct Unnamed : Cards {
+  Unnamed() {
+    fill_ledger();
+    EXPECT_EQ(put_as(1, 11, 1), PH_OK);
+    EXPECT_FALSE(posted().at(0).name);
+    EXPECT_EQ(remote().size(), 4u);
+    serve();
+  }
+};
+
+TEST(PostedOrder, a_put_that_is_not_at_its_turn_goes_unnamed_and_comes_in_order) {
+  Unnamed two;
+  ASSERT_EQ(two.put_as(2, 12, 2), PH_OK);
+  ASSERT_EQ(two.posted().size(), 3u);
+  for (const auto& piece : two.posted()) EXPECT_FALSE(piece.name);
+  two.land(1);
+  two.land(1);
+  two.serve();
+  EXPECT_EQ(two.local(), Ids{2}) << "its bytes have landed";
+  EXPECT_EQ(two.remote(), Ids());
+  two.land_all();
+  EXPECT_EQ(two.local(), Ids{1});
+  EXPECT_EQ(two.remote(), (Ids{11, 12}));
+}
+
+TEST(PostedOrder, order_none_needs_no_turn) {
+  Unnamed two;
+  ASSERT_EQ(two.put_as(2, 12, 2, PH_ORDER_NONE), PH_OK);
+  ASSERT_EQ(two.posted().size(), 3u);
+  EXPECT_TRUE(two.posted()[1].name);
+  EXPECT_TRUE(two.posted()[2].name);
+  two.land(1);
+  two.land(1);
+  two.serve();
+  EXPECT_EQ(two.remote(), Ids{12});
+  two.land_all();
+  EXPECT_EQ(two.remote(), Ids{11});
+}
+
+TEST(PostedOrder, after_an_unnamed_put_names_are_used_again) {
+  Unnamed two;
+  two.land_all();
+  EXPECT_EQ(two.remote(), Ids{11});
+  ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
+  EXPECT_TRUE(two.posted().at(0).name);
+}
+
+// Line 65 stands where line 1 stood; the pieces of its record are still under way.
+TEST(PostedOrder, a_name_in_use_is_not_given_again_one_lap_later) {
+  Cards two;
+  ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
+  ASSERT_EQ(two.posted().at(0).name, 1u);
+  two.serve(1);
+  two.go_to_line(65);
+  ASSERT_EQ(two.put_as(2, 12, 2), PH_OK);
+  ASSERT_EQ(two.posted().size(), 4u);
+  EXPECT_FALSE(two.posted()[2].name);
+  EXPECT_FALSE(two.posted()[3].name);
+  two.land(2);
+  two.land(2);
+  two.serve();
+  EXPECT_EQ(two.remote(), Ids()) << "the first is still coming";
+  two.land_all();
+  EXPECT_EQ(two.remote(), (Ids{11, 12}));
+  EXPECT_EQ(two.local(), (Ids{2, 1}));
+}
+
+TEST(PostedOrder, a_name_can_be_given_again_when_all_its_pieces_are_over) {
+  Cards two;
+  ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
+  two.land_all();
+  EXPECT_EQ(two.remote(), Ids{11});
+  two.go_to_line(65);
+  ASSERT_EQ(two.put_as(2, 12, 2), PH_OK);
+  EXPECT_EQ(two.posted().at(0).name, 65u);
+  two.land_all();
+  EXPECT_EQ(two.remote(), Ids{12});
+}
+
+TEST(PostedOrder, another_line_is_named_while_one_is_in_use) {
+  Cards two;
+  ASSERT_EQ(two.put_as(1, 11, 1), PH_OK);
+  two.go_to_line(66);
+  ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
+  EXPECT_EQ(two.posted().at(1).name, 66u);
+  two.land(1);
+  two.land_all();
+  EXPECT_EQ(two.remote(), (Ids{11, 12}));
+}
+
+TEST(PostedOrder, without_a_line_for_its_record_nothing_is_posted_and_then_all) {
+  Cards two;
+  two.fill_ring();
+  ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
+  EXPECT_TRUE(two.posted().empty());
+  two.serve(1);
+  two.serve();
+  EXPECT_EQ(two.posted().size(), 2u);
+  two.land_all();
+  EXPECT_EQ(two.local(), Ids{1});
+  EXPECT_EQ(two.remote(), Ids{11});
+}
+
+// Both ways at once: whose id waits at both ends.
+TEST(PostedOrder, two_ranks_post_to_each_other) {
+  Cards two;
+  const auto bytes = filled(2 * kPiece, 9);
+  std::vector<std::byte> landing(2 * kPiece);
+  const ph_region back = two.ranks.add(0, landing);
+  ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
+  const std::uint64_t local = 3, remote = 33;
+  ASSERT_EQ(two.ranks[1].put(0, put_args(bytes, ph_at(&back, 0), local, remote)), PH_OK);
+  two.serve(1);
+  for (int i = 0; i < 2; ++i) two.ranks.net().land(1);
+  two.land_all();
+  two.serve(1);
+  EXPECT_EQ(two.ranks.take(1, PH_LOCAL).id, 3u);
+  EXPECT_EQ(two.ranks.take(0, PH_REMOTE).id, 33u);
+  EXPECT_EQ(two.remote(), Ids{11});
+  EXPECT_EQ(first_difference(landing, 9), landing.size());
+}
+
+TEST(PostedOrder, a_rank_posts_to_itself) {
+  Cards two;
+  std::vector<std::byte> landing(2 * kPiece);
+  const ph_region mine = two.ranks.add(0, landing);
+  const auto bytes = filled(2 * kPiece, 9);
+  ASSERT_EQ(two.ranks[0].put(0, two.notice(1)), PH_OK);
+  two.ranks.take(0, PH_REMOTE, 0);
+  ASSERT_EQ(two.ranks[0].put(0, put_args(bytes, ph_at(&mine, 0), two.local_id, two.remote_id)),
+            PH_OK);
+  two.land_all();
+  EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, two.local_id);
+  EXPECT_EQ(two.ranks.take(0, PH_REMOTE).id, two.remote_id);
+  EXPECT_EQ(first_difference(landing, 9), landing.size());
+}
+
+}  // namespace
+}  // namespace photon::engine::test
