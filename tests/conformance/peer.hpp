@@ -22,6 +22,11 @@ class Peer final : public transport::Sink {
     unsigned gone_count = 0;
     base::Error why;
   };
+  // A piece of ours is over.
+  struct Done {
+    std::uint64_t token;
+    ph_status status;
+  };
 
   Peer(std::unique_ptr<boot::Boot> boot, std::unique_ptr<transport::Transport> transport,
        const base::Config& config)
@@ -35,6 +40,12 @@ class Peer final : public transport::Sink {
   std::uint32_t size() const { return boot_->size(); }
   transport::Transport& transport() { return *transport_; }
   Seen& seen(transport::Rank rank) { return seen_[rank]; }
+  std::vector<Done>& done() { return done_; }             // in the order they were told
+  std::vector<std::uint32_t>& names() { return names_; }  // of pieces that landed here
+
+  // For the test: called while they are told.
+  std::function<void(const Done&)> at_done = [](const Done&) {};
+  std::function<void(std::uint32_t)> at_piece = [](std::uint32_t) {};
 
   // The Channel to a rank, made by connect() on first use.
   Channel& to(transport::Rank rank) {
@@ -87,6 +98,14 @@ class Peer final : public transport::Sink {
     ++seen_[rank].gone_count;
     seen_[rank].why = why;
   }
+  void on_done(std::uint64_t token, ph_status status) override {
+    done_.push_back({token, status});
+    at_done(done_.back());
+  }
+  void on_piece(std::uint32_t name) override {
+    names_.push_back(name);
+    at_piece(name);
+  }
 
   std::unique_ptr<boot::Boot> boot_;  // first: the transport uses it to its end
   std::unique_ptr<transport::Transport> transport_;
@@ -94,6 +113,8 @@ class Peer final : public transport::Sink {
   std::vector<std::unique_ptr<Channel>> channels_;
   std::vector<Seen> seen_;
   std::vector<transport::Rank> new_links_;
+  std::vector<Done> done_;
+  std::vector<std::uint32_t> names_;
 };
 
 }  // namespace photon::test

@@ -1,0 +1,114 @@
+// The fixture of the tests of pieces that network cards move: rank 0 posts to memory of rank 1.
+// Skips, visibly, transports without cards. Owner: the test.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include <photon/memory.h>
+
+#include "transport_harness.hpp"
+
+namespace photon::test {
+
+using transport::PostedPiece;
+using transport::Posting;
+using transport::Reach;
+
+inline constexpr std::uint64_t kKey = 0x1200 + 5;  // in slot 5
+inline constexpr std::size_t kSlot = 5;
+inline constexpr std::size_t kBytes = 16 << 10;
+
+inline std::vector<std::byte> pattern(std::size_t size_bytes, unsigned seed) {
+  std::vector<std::byte> bytes(size_bytes);
+  for (std::size_t i = 0; i < size_bytes; ++i)
+    bytes[i] = static_cast<std::byte>(1 + (i * 7 + seed) % 200);  // never 0, never 0xee
+  return bytes;
+}
+
+// Rank 0 posts to memory that rank 1 exposes. Tokens are the numbers of the pieces.
+class Cards {
+ public:
+  explicit Cards(const TransportKind& kind) : job(kind, 3), memory(kBytes) {
+    if (!job.opened() || !job.join(0, 1)) throw std::runtime_error("two ranks cannot be joined");
+    publish(PH_ACCESS_ALL);
+  }
+  bool can_post() { return job[0].transport().reach(1, at(0), kBytes).kind == Reach::Kind::posted; }
+  Posting posting() { return job[0].transport().posting(); }
+  bool is_named() { return posting() != Posting::unnamed; }
+
+  void publish(std::uint32_t access) {
+    job[1].transport().regions()[kSlot].publish(kKey, {at(0), kBytes, access});
+  }
+  void revoke() {
+    job[1].transport().regions()[kSlot].revoke();
+    job[1].transport().quiesce();
+  }
+  std::uint64_t at(std::size_t offset) {
+    return reinterpret_cast<std::uintptr_t>(memory.data() + offset);
+  }
+  PostedPiece write(std::size_t offset, std::span<const std::byte> source) {
+    PostedPiece piece = between(offset, source.size());
+    piece.source = source.data();
+    return piece;
+  }
+  PostedPiece read(std::size_t offset, std::span<std::byte> destination) {
+    PostedPiece piece = between(offset, destination.size());
+    piece.destination = destination.data();
+    return piece;
+  }
+  // Now or when the queue has room.
+  bool post(const PostedPiece& piece) {
+    return job.eventually([&] { return job[0].transport().post(piece); });
+  }
+  std::vector<Peer::Done>& done() { return job[0].done(); }
+  std::vector<std::uint32_t>& names() { return job[1].names(); }
+  bool over(std::size_t count) {
+    return job.eventually([&] { return done().size() >= count; });
+  }
+  // One piece and what becomes of it.
+  ph_status outcome(const PostedPiece& piece) {
+    done().clear();
+    if (!post(piece) || !over(1)) throw std::runtime_error("a piece was never over");
+    if (done()[0].token != piece.token) throw std::runtime_error("another piece was over");
+    return done()[0].status;
+  }
+  bool there(std::size_t offset, std::span<const std::byte> bytes) const {
+    return std::equal(bytes.begin(), bytes.end(), memory.begin() + static_cast<long>(offset));
+  }
+
+  TransportHarness job;
+  std::vector<std::byte> memory;
+
+ private:
+  PostedPiece between(std::size_t offset, std::size_t size_bytes) {
+    PostedPiece piece;
+    piece.rank = 1;
+    piece.address = at(offset);
+    piece.key = kKey;
+    piece.size_bytes = size_bytes;
+    piece.token = next_token_++;
+    return piece;
+  }
+  std::uint64_t next_token_ = 1000;
+};
+
+class PostedConformance : public TransportConformance {
+ protected:
+  void SetUp() override {
+    TransportConformance::SetUp();
+    if (IsSkipped()) return;
+    cards_ = std::make_unique<Cards>(GetParam());
+    if (!cards_->can_post()) GTEST_SKIP() << "no network card reaches a peer's memory";
+  }
+  Cards& cards() { return *cards_; }
+  void renew() { cards_ = std::make_unique<Cards>(GetParam()); }
+
+ private:
+  std::unique_ptr<Cards> cards_;
+};
+
+}  // namespace photon::test
