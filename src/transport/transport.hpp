@@ -88,8 +88,7 @@ struct Reach {
 enum class Posting : std::uint8_t {
   unnamed,         // nothing
   named,           // its name, when all of it has landed; pieces in any order
-  named_in_order,  // and pieces of one link land in the order of their posting; behind a refused
-                   // one, none of the same token that was posted before its on_done()
+  named_in_order,  // and pieces of one link land in the order of their posting
 };
 
 // A piece of memory for the network cards to move.

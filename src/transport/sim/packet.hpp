@@ -33,7 +33,6 @@ struct Flight {
   PostedPiece piece;
   ph_status status = PH_OK;
   bool cancelled = false;
-  std::shared_ptr<ph_status> refusal;  // rc: of the first refused piece of this token
 };
 
 struct Packet {

@@ -70,20 +70,13 @@ void SimNetwork::land(const Part& part) {
   Flight& flight = *part.flight;
   const PostedPiece& piece = flight.piece;
   if (flight.cancelled || flight.status != PH_OK) return;
-  if (flight.refusal != nullptr && *flight.refusal != PH_OK) {
-    flight.status = *flight.refusal;
-    return;
-  }
   const Seat& seat = seats_[piece.rank];
   const bool is_write = piece.source != nullptr;
   flight.status =
       seat.left ? PH_ERR_PEER
                 : check_access({seat.regions.get(), seat.regions_count}, {piece.address, piece.key},
                                piece.size_bytes, is_write ? PH_ACCESS_WRITE : PH_ACCESS_READ);
-  if (flight.status != PH_OK) {
-    if (flight.refusal != nullptr) *flight.refusal = flight.status;
-    return;
-  }
+  if (flight.status != PH_OK) return;
   if (is_write)
     std::memcpy(at(piece.address) + part.begin, piece.source + part.begin, part.size_bytes);
   else

@@ -120,19 +120,9 @@ void SimTransport::piece_done(const Packet& packet, Sink& sink) {
 bool SimTransport::post(const PostedPiece& piece) noexcept {
   constexpr std::size_t kQueueLength = 8;
   if (flights_.size() == kQueueLength) return false;
-  auto flight = std::make_shared<Flight>(Flight{.piece = piece});
-  if (posting() == Posting::named_in_order) flight->refusal = refusal_of(piece);
-  network_->post_piece(me_, flight);
-  flights_.push_back(std::move(flight));
+  flights_.push_back(std::make_shared<Flight>(Flight{.piece = piece}));
+  network_->post_piece(me_, flights_.back());
   return true;
-}
-
-// One for all pieces of a token, from the first that is posted to the last that is over.
-std::shared_ptr<ph_status> SimTransport::refusal_of(const PostedPiece& piece) const {
-  for (const auto& flight : flights_)
-    if (flight->piece.rank == piece.rank && flight->piece.token == piece.token)
-      return flight->refusal;
-  return std::make_shared<ph_status>(PH_OK);
 }
 
 Posting SimTransport::posting() const noexcept {

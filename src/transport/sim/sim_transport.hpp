@@ -80,7 +80,6 @@ class SimTransport final : public Transport {
   SimLink& make_link(Rank rank);
   void accept(const Packet& packet, Sink& sink);
   void piece_done(const Packet& packet, Sink& sink);
-  std::shared_ptr<ph_status> refusal_of(const PostedPiece& piece) const;
   void answered(Rank rank);
   void copy_torn(std::byte* to, const std::byte* from, std::size_t size_bytes);
 
