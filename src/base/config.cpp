@@ -77,7 +77,7 @@ constexpr Field kFields[] = {
            "Bytes of one chunk in the bulk ring; at most a quarter of bulk_bytes."),
     number("direct_min", &Config::direct_min, {0, kAny},
            "Puts to mapped ph_alloc() memory of at least this many bytes are stored directly."),
-    number("piece_bytes", &Config::piece_bytes, {4 * kKi, 16 * kMi},
+    number("piece_bytes", &Config::piece_bytes, {256, 16 * kMi},
            "Most bytes one call copies itself; the rest is copied by later probes."),
     number("arena_bytes", &Config::arena_bytes, {kMi, kTi, false, 4 * kKi},
            "Address space for ph_alloc() memory, in bytes; pages are used only when touched."),

@@ -100,6 +100,10 @@ Peer& Engine::make_peer(Rank rank) {
   auto made = std::make_unique<Peer>();  // whatever may fail fails before the peer is known
   made->rank = rank;
   made->unchecked = std::make_unique<Unchecked[]>(config_.ring_lines);
+  if (transport_->names_pieces() && names_.suffice(config_.ring_lines)) {
+    made->named.open(config_.ring_lines);
+    made->arrivals.open(config_.ring_lines);
+  }
   Peer& peer = remember_peer(std::move(made));
   adopt_link(peer);
   if (peer.regions != nullptr) peer.unchecked.reset();  // we check all keys
@@ -141,8 +145,6 @@ void Engine::adopt_link(Peer& peer) {
     peer.line_batch = config_.ring_lines / 4;
     peer.ledger_batch = std::max<std::uint64_t>(1, config_.ledger_slots / 4);
     peer.rx_bulk = BulkConsumer{link.rx_bulk, config_.bulk_bytes};
-    if (transport_->posting() != transport::Posting::unnamed)
-      peer.arrivals.open(config_.ring_lines);
     peer.state = Peer::State::connected;
     heat(peer);
   }
@@ -184,17 +186,16 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
 
 void Engine::fail_all(Peer& peer) {
   settle(peer);
-  if (peer.posted_under_way != 0) transport_->cancel(peer.rank);  // sources are free after this
   peer.replies.clear();
   peer.serves.clear();
   const ph_status status = peer.broken;
-  while (Request* request = peer.work.head()) request_failed(*request, status);
+  while (Request* request = peer.work.head()) abandon(*request, status);
   while (Request* request = peer.acks.head()) {
     peer.acks.pop();
     request_failed(*request, status);
   }
   requests_.for_each_serving([&](Request& request) {
-    if (request.peer == &peer) request_failed(request, status);
+    if (request.peer == &peer) abandon(request, status);
   });
   while (Request* request = peer.ids.head()) {
     peer.ids.pop();
@@ -206,7 +207,6 @@ void Engine::fail_all(Peer& peer) {
     maybe_free(*request);
   }
   peer.gets_under_way = 0;
-  peer.posted_under_way = 0;
   peer.fences = 0;
   peer.ahead = nullptr;
   peer.fences_ended = peer.fences_begun;

@@ -4,20 +4,22 @@
 
 namespace photon::engine {
 
-void Engine::on_piece(std::uint32_t name) {
+void Engine::on_piece(Rank from, std::uint32_t name) {
   activity_ = true;
-  const Rank rank = names_.rank_in(name);
+  const Rank rank = from == PH_ANY_RANK ? names_.rank_in(name) : from;
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
   if (peer == nullptr || peer->broken != PH_OK || !peer->has_rx) return;
   const std::uint64_t line = names_.line_in(name);
   const bool is_possible = names_.distance(peer->rx.head(), line) < config_.ring_lines;
   std::uint64_t at = 0;
-  const auto verdict = peer->arrivals.is_open() ? peer->arrivals.piece(line, is_possible, at)
-                                                : Arrivals::Verdict::wrong;
+  const bool is_its_own = names_.rank_in(name) == rank && peer->arrivals.is_open();
+  const auto verdict =
+      is_its_own ? peer->arrivals.piece(line, is_possible, at) : Arrivals::Verdict::wrong;
   if (verdict == Arrivals::Verdict::wrong)
     return lose(*peer, PH_ERR_PROTOCOL,
-                "more pieces of line " + std::to_string(line) +
-                    " have arrived than its record can have announced; it is cut off");
+                "a piece of line " + std::to_string(line) + " of rank " +
+                    std::to_string(names_.rank_in(name)) +
+                    "'s ring has arrived that no record can have announced; it is cut off");
   if (verdict == Arrivals::Verdict::coming) return;
   peer->stash.at(at).status = PH_OK;
   stash_changed(*peer);

@@ -128,7 +128,7 @@ class Engine final : private transport::Sink {
   void on_activity(Rank rank) override;
   void on_gone(Rank rank, const base::Error& why) override;
   void on_done(std::uint64_t token, ph_status status) override;  // posted.cpp
-  void on_piece(std::uint32_t name) override;                    // counted.cpp
+  void on_piece(Rank from, std::uint32_t name) override;         // counted.cpp
 
   // contact.cpp
   ph_status contact(Rank rank, Peer*& peer);
@@ -187,9 +187,12 @@ class Engine final : private transport::Sink {
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_posted(Peer& peer, Request& request, std::uint64_t& budget);
   bool begin_posted(Peer& peer, Request& request);
+  bool may_name(Peer& peer, const Request& request) noexcept;
   transport::PostedPiece next_piece(const Peer& peer, const Request& request,
                                     std::uint64_t bytes) const noexcept;
   void finish_posted(Request& request);
+  void refused_by_card(Request& request);
+  void abandon(Request& request, ph_status status);
   Step step_fence(Peer& peer, Request& request);
   Step step_packed(Peer& peer, Request& request);
   Step step_ids(Peer& peer);

@@ -129,8 +129,8 @@ ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
 }
 
 bool Engine::all_sent_to(const Peer& peer) noexcept {
-  return peer.broken != PH_OK || (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0 &&
-                                  peer.posted_under_way == 0);
+  if (peer.posted_under_way != 0) return false;  // cards touch memory, whatever became of the peer
+  return peer.broken != PH_OK || (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0);
 }
 
 // Nobody here will probe them any more. Who waits for room in our ledger, be it ourselves or a peer

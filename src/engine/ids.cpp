@@ -147,7 +147,9 @@ Engine::Step Engine::step_replies(Peer& peer) {
   Outgoing out{};
   out.kind = reply.kind;
   for (int i = 0; i < 3; ++i) out.fixed[i] = reply.words[i];
+  const std::uint64_t line = peer.tx.tail();
   if (!send(peer, out)) return Step::blocked;
+  if (reply.kind == wire::Kind::withdrawn) peer.named.withdrawn(reply.words[0], line);
   peer.replies.pop_front();
   return Step::moved;
 }

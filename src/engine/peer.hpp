@@ -15,12 +15,12 @@
 #include <deque>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "engine/answer_pace.hpp"
 #include "engine/arrivals.hpp"
 #include "engine/bulk_ring.hpp"
 #include "engine/event_queue.hpp"
+#include "engine/named_lines.hpp"
 #include "engine/request.hpp"
 #include "transport/transport.hpp"
 #include "wire/record.hpp"
@@ -103,7 +103,7 @@ struct Peer {
   Request* ahead = nullptr;  // of ids: the last that step_ahead() has seen to
   std::uint32_t gets_under_way = 0;
   std::uint32_t posted_under_way = 0;
-  std::vector<bool> named_lines;  // by line of our ring: pieces with its name are under way
+  NamedLines named;  // open where the network names pieces; and so:
   Arrivals arrivals;
   std::uint32_t fences = 0;  // queued or unanswered
   std::uint64_t fences_begun = 0;

@@ -29,31 +29,29 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
 
 // False: there is no line for the record with its id.
 bool Engine::begin_posted(Peer& peer, Request& request) {
-  const auto posting = transport_->posting();
-  const std::uint64_t line = peer.tx.tail();
-  if (request.kind == Request::Kind::posted && request.has_rce() &&
-      posting != transport::Posting::unnamed && names_.suffice(config_.ring_lines) &&
-      may_post_id(peer, request) && has_ledger(peer)) {
-    if (peer.named_lines.empty()) peer.named_lines.resize(config_.ring_lines);
-    auto named = peer.named_lines.begin() + static_cast<std::ptrdiff_t>(line % config_.ring_lines);
-    if (!*named) {
-      if (!peer.replies.empty()) return false;  // one may be the withdrawal of this very name
-      Outgoing out{};
-      out.kind = wire::Kind::counted;
-      out.fixed[0] = posting == transport::Posting::named_in_order
-                         ? 1
-                         : (request.size_bytes + config_.piece_bytes - 1) / config_.piece_bytes;
-      out.id = id_data(request.remote);
-      out.id_bytes = request.remote.bytes;
-      if (!send(peer, out)) return false;
-      *named = true;
-      request.named = request.id_merged = true;
-      request.line = line;
-    }
+  const std::uint64_t pieces = (request.size_bytes + config_.piece_bytes - 1) / config_.piece_bytes;
+  if (pieces <= UINT32_MAX && may_name(peer, request)) {
+    const std::uint64_t line = peer.tx.tail();
+    Outgoing out{};
+    out.kind = wire::Kind::counted;
+    out.fixed[0] = pieces;
+    out.id = id_data(request.remote);
+    out.id_bytes = request.remote.bytes;
+    if (!send(peer, out)) return false;
+    peer.named.take(line);
+    request.named = request.id_merged = true;
+    request.line = line;
   }
   request.posted = request.serving = true;
   ++peer.posted_under_way;
   return true;
+}
+
+// Whether its id may go first, to wait for pieces with the name of the next line.
+bool Engine::may_name(Peer& peer, const Request& request) noexcept {
+  return request.kind == Request::Kind::posted && request.has_rce() && peer.named.is_open() &&
+         may_post_id(peer, request) && has_ledger(peer) &&
+         peer.named.is_free(peer.tx.tail(), peer.credits->lines_given());
 }
 
 transport::PostedPiece Engine::next_piece(const Peer& peer, const Request& request,
@@ -68,9 +66,7 @@ transport::PostedPiece Engine::next_piece(const Peer& peer, const Request& reque
     piece.destination = request.destination + request.done_bytes;
   else
     piece.source = request.source + request.done_bytes;
-  const bool is_last = request.done_bytes + bytes == request.size_bytes;
-  if (request.named && (is_last || transport_->posting() == transport::Posting::named))
-    piece.name = names_.of(self_, request.line);
+  if (request.named) piece.name = names_.of(self_, request.line);
   return piece;
 }
 
@@ -80,7 +76,7 @@ void Engine::on_done(std::uint64_t token, ph_status status) {
   if (request == nullptr || !request->posted || request->pieces == 0) return;
   --request->pieces;
   // A card knows nothing of leaving in order: it finds the key revoked, or nobody there.
-  if (status != PH_OK && boot_->has_left(request->peer->rank)) status = PH_ERR_DEPARTED;
+  if (status != PH_OK && boot_->has_left(request->peer->rank)) status = PH_ERR_PEER;
   if (request->verdict == PH_OK) request->verdict = status;
   mark_busy(*request->peer);  // the card's queue has room, and a fence may wait for this
   if (request->pieces == 0 && !request->in_work) finish_posted(*request);
@@ -89,27 +85,42 @@ void Engine::on_done(std::uint64_t token, ph_status status) {
 // No card touches its memory any more.
 void Engine::finish_posted(Request& request) {
   Peer& peer = *request.peer;
+  // How its peer ended will be known in a moment: abandon() will say it.
+  if (request.verdict == PH_ERR_PEER && peer.broken == PH_OK) return;
   request.serving = false;
   --peer.posted_under_way;
-  const bool named = request.named;
-  const std::uint64_t line = request.line;
-  if (named) peer.named_lines[line % config_.ring_lines] = false;
   mark_busy(peer);
-  if (request.verdict != PH_OK) {
-    const bool is_get = request.kind == Request::Kind::get;
-    fail(request.verdict, peer.rank,
-         std::string(is_get ? "get of " : "put of ") + std::to_string(request.size_bytes) +
-             " bytes at address " + std::to_string(request.target.address) + ": rank " +
-             std::to_string(peer.rank) + "'s card refused it: " + ph_status_text(request.verdict));
-    request_failed(request, request.verdict);
-    if (named && !answer(peer, {wire::Kind::withdrawn, {line}}))
-      lose(peer, PH_ERR_PROTOCOL, "it reads none of our answers");
-    return;
+  if (request.verdict == PH_OK) {
+    if (request.named) peer.named.give_back(request.line);
+    if (request.kind == Request::Kind::get) return landed(request);
+    request.data_done = true;
+    complete_local(request, PH_OK);
+    return maybe_free(request);
   }
-  if (request.kind == Request::Kind::get) return landed(request);
-  request.data_done = true;
-  complete_local(request, PH_OK);
-  maybe_free(request);
+  if (peer.broken != PH_OK) return request_failed(request, peer.broken);
+  refused_by_card(request);
+}
+
+void Engine::refused_by_card(Request& request) {
+  Peer& peer = *request.peer;
+  const Request was = request;
+  request_failed(request, was.verdict);
+  if (was.named && !answer(peer, {wire::Kind::withdrawn, {was.line}}))
+    return lose(peer, PH_ERR_PROTOCOL, "it reads none of our answers");
+  fail(was.verdict, peer.rank,
+       std::string(was.kind == Request::Kind::get ? "get of " : "put of ") +
+           std::to_string(was.size_bytes) + " bytes at address " +
+           std::to_string(was.target.address) + ": the card of rank " + std::to_string(peer.rank) +
+           " refused it: " + ph_status_text(was.verdict));
+}
+
+// Its peer is lost. While a card may touch its memory it is not over: then it fails when the last
+// piece is.
+void Engine::abandon(Request& request, ph_status status) {
+  if (!request.posted || request.pieces == 0) return request_failed(request, status);
+  if (request.in_work) request.peer->work.pop();
+  request.verdict = status;
+  request.id_merged = true;
 }
 
 }  // namespace photon::engine

@@ -11,6 +11,14 @@
 
 namespace photon::engine {
 
+namespace {
+
+bool is_ours_to_copy(const transport::Reach& reach) noexcept {
+  return reach.kind == transport::Reach::Kind::mapped || reach.kind == transport::Reach::Kind::call;
+}
+
+}  // namespace
+
 // True: something moved, and more may be possible at once.
 bool Engine::process(Peer& peer) {
   if (peer.broken != PH_OK) return false;
@@ -28,8 +36,10 @@ bool Engine::process(Peer& peer) {
   return any;
 }
 
+// Another peer comes first each time: they share what the transport can take.
 bool Engine::process_busy() {
   bool any = false;
+  if (busy_.size() > 1) std::rotate(busy_.begin(), busy_.begin() + 1, busy_.end());
   for (std::size_t i = 0; i < busy_.size();) {
     Peer& peer = *busy_[i];
     any = process(peer) || any;
@@ -117,10 +127,10 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   constexpr std::int64_t kBytesPerNs = 30;      // twice what CMA reaches
   constexpr std::int64_t kPatienceNs = 10'000;  // a peer between two probes is there
   const auto left = request.size_bytes - request.done_bytes;
-  if (peer.regions == nullptr || left == 0) return Step::blocked;  // nothing is reached
+  if (peer.regions == nullptr || left == 0) return Step::blocked;
   const auto reach =
       transport_->reach(peer.rank, request.target.address + request.done_bytes, left);
-  if (reach.kind == transport::Reach::Kind::none) return Step::blocked;
+  if (!is_ours_to_copy(reach)) return Step::blocked;
   const std::int64_t now = transport_->now_ns();
   if (request.stalled_since_ns == 0) {
     request.stalled_since_ns = now;
@@ -192,7 +202,7 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
   const bool is_get = piece.destination != nullptr;
   const std::uint64_t bytes = piece.size_bytes;
   const auto reach = transport_->reach(peer.rank, piece.at.address, bytes);
-  if (reach.kind == transport::Reach::Kind::none || peer.regions == nullptr)
+  if (!is_ours_to_copy(reach) || peer.regions == nullptr)
     return fail(PH_ERR_PEER, peer.rank, "the path to the peer's memory is gone");
   peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
   ph_status status = check_target(peer, piece.at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);

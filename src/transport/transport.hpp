@@ -11,14 +11,13 @@
 //   poll(sink)      now and then: bells, side channel, clocks; says which links have news
 //   reach/read/write   memory of the peer that we can touch by ourselves
 //   post(piece)     a network card writes to or reads from the peer's memory; Sink::on_done when
+//                   it has, Sink::on_piece at the peer
 //   announce/look/sleep   idle without a lost wake-up
 //   now_ns, pause   the clock that waits are measured with, and a short wait
 //
-//                   it has, Sink::on_piece at the peer
-//
 // Order: a record is seen whole, and not before those before it; bulk bytes are there no later than
 // the record that announces them. Credits are monotonic words; they may arrive late, never too
-// high. Posted pieces: see Posting.
+// high. Pieces among themselves and against records: in any order, but see Sink::on_piece().
 // Threads: one at a time (the engine's lane lock), but sleep(), which runs without it, and wake(),
 // which any thread may call at any time.
 // Owner: the engine owns its transport; the transport owns the memory that Links point to, from
@@ -84,13 +83,6 @@ struct Reach {
   std::byte* local = nullptr;
 };
 
-// What a posted write tells its target (docs/memory-model.md, Posted writes).
-enum class Posting : std::uint8_t {
-  unnamed,         // nothing
-  named,           // its name, when all of it has landed; pieces in any order
-  named_in_order,  // and pieces of one link land in the order of their posting
-};
-
 // A piece of memory for the network cards to move.
 struct PostedPiece {
   Rank rank = 0;
@@ -110,12 +102,16 @@ class Sink {
   virtual void on_activity(Rank rank) = 0;  // look at its ring: there may be records or credits
   virtual void on_gone(Rank rank, const base::Error& why) = 0;  // nothing more will arrive
 
-  // A piece of ours is over. PH_OK: its bytes are where they belong, to be seen by the processor
-  // there; else some may be. Our memory is not touched for it any more.
+  // A piece of ours is over, and our memory is not touched for it any more. PH_OK: its bytes are
+  // where they belong, to be seen by the processor there. PH_ERR_PEER: its peer is gone, and
+  // on_gone() follows if a bye does not stand in its ring. Else the peer's card has refused it:
+  // some of its bytes may be there, and its name is not told and never will be.
   virtual void on_done(std::uint64_t /*token*/, ph_status /*status*/) {}
-  // All of a named piece has landed in our memory. Told before anything that its initiator
-  // published or posted after that piece's on_done(), once, and after on_link() of the initiator.
-  virtual void on_piece(std::uint32_t /*name*/) {}
+  // All of a named piece has landed in our memory, to be seen by this processor. Told once, after
+  // on_link() of its initiator; and before a poll() shows anything of what the initiator published
+  // or posted after that piece's on_done(): where pieces are named, lines become visible only in
+  // poll(). `from`: the initiator, or PH_ANY_RANK where the card does not say.
+  virtual void on_piece(Rank /*from*/, std::uint32_t /*name*/) {}
 
  protected:
   ~Sink() = default;
@@ -154,11 +150,11 @@ class Transport {
                                std::span<const std::byte> source) noexcept = 0;
 
   // Reach::Kind::posted only: hands a piece to the card. False: its queue is full, and an
-  // on_done() will say when to try again. What fails is told by on_done().
+  // on_done() or a wake() will say when to try again. Each piece taken is answered by one
+  // on_done(), also when its peer is gone; the end of the transport ends all that are under way.
   virtual bool post(const PostedPiece& /*piece*/) noexcept { return false; }
-  virtual Posting posting() const noexcept { return Posting::unnamed; }
-  // No piece of ours to or from that peer touches our memory any more, nor is reported.
-  virtual void cancel(Rank /*rank*/) noexcept {}
+  // Whether targets are told of named pieces.
+  virtual bool names_pieces() const noexcept { return false; }
   // A key of ours was revoked. From here on no card touches memory under it: what is under way has
   // ended, what comes later is refused with PH_ERR_KEY.
   virtual void quiesce() noexcept {}

@@ -102,7 +102,7 @@ class Peer final : public transport::Sink {
     done_.push_back({token, status});
     at_done(done_.back());
   }
-  void on_piece(std::uint32_t name) override {
+  void on_piece(transport::Rank, std::uint32_t name) override {
     names_.push_back(name);
     at_piece(name);
   }

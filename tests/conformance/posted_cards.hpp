@@ -15,7 +15,6 @@
 namespace photon::test {
 
 using transport::PostedPiece;
-using transport::Posting;
 using transport::Reach;
 
 inline constexpr std::uint64_t kKey = 0x1200 + 5;  // in slot 5
@@ -37,8 +36,7 @@ class Cards {
     publish(PH_ACCESS_ALL);
   }
   bool can_post() { return job[0].transport().reach(1, at(0), kBytes).kind == Reach::Kind::posted; }
-  Posting posting() { return job[0].transport().posting(); }
-  bool is_named() { return posting() != Posting::unnamed; }
+  bool is_named() { return job[0].transport().names_pieces(); }
 
   void publish(std::uint32_t access) {
     job[1].transport().regions()[kSlot].publish(kKey, {at(0), kBytes, access});

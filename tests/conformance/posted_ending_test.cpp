@@ -1,5 +1,4 @@
-// Pieces that a card refuses, keys that are taken back, full queues, cancelling, and ranks that
-// end.
+// Pieces that a card refuses, keys that are taken back, full queues, and ranks that end.
 #include "posted_cards.hpp"
 
 namespace photon::test {
@@ -67,51 +66,6 @@ TEST_P(PostedConformance, a_full_queue_loses_nothing_and_comes_free_again) {
   ASSERT_TRUE(cards().over(posted + again));
   cards().job.settle();
   EXPECT_EQ(cards().done().size(), posted + again) << "what did not fit was told";
-}
-
-// Whatever has come of it by then.
-TEST_P(PostedConformance, after_cancel_no_memory_is_touched_and_nothing_is_told) {
-  for (unsigned polls = 0; polls < 40; ++polls) {
-    renew();
-    auto source = pattern(kBytes / 2, 1);
-    std::vector<std::byte> landing(kBytes / 2);
-    std::fill(cards().memory.begin() + kBytes / 2, cards().memory.end(), std::byte{9});
-    PostedPiece piece = cards().write(0, source);
-    if (cards().is_named()) piece.name = 1;
-    ASSERT_TRUE(cards().post(piece));
-    ASSERT_TRUE(cards().post(cards().read(kBytes / 2, landing)));
-    for (unsigned i = 0; i < polls; ++i) cards().job[0].poll();
-    cards().job[0].transport().cancel(1);
-    const std::size_t told = cards().done().size();
-    const auto kept = landing;
-    std::fill(source.begin(), source.end(), std::byte{0xee});  // it is ours again
-    cards().job.settle();
-    EXPECT_EQ(cards().done().size(), told);
-    EXPECT_EQ(landing, kept);
-    EXPECT_EQ(std::count(cards().memory.begin(), cards().memory.end(), std::byte{0xee}), 0);
-    if (!cards().names().empty()) {
-      EXPECT_TRUE(cards().there(0, pattern(kBytes / 2, 1))) << "told, and not there";
-    }
-  }
-}
-
-TEST_P(PostedConformance, a_cancel_leaves_pieces_of_other_ranks_alone) {
-  ASSERT_TRUE(cards().job.join(0, 2));
-  std::vector<std::byte> theirs(1000);
-  const auto address = reinterpret_cast<std::uintptr_t>(theirs.data());
-  cards().job[2].transport().regions()[kSlot].publish(kKey, {address, 1000, PH_ACCESS_ALL});
-  const auto source = pattern(1000, 1);
-  PostedPiece piece = cards().write(0, source);
-  piece.rank = 2;
-  piece.address = address;
-  ASSERT_TRUE(cards().post(piece));
-  ASSERT_TRUE(cards().post(cards().write(0, source)));
-  cards().job[0].transport().cancel(1);
-  ASSERT_TRUE(cards().job.eventually([&] { return theirs == source; }));
-  ASSERT_TRUE(cards().over(1));
-  cards().job.settle();
-  ASSERT_EQ(cards().done().size(), 1u);
-  EXPECT_EQ(cards().done()[0].token, piece.token);
 }
 
 TEST_P(PostedConformance, a_rank_that_ends_answers_all_pieces_before_it_is_gone) {

@@ -12,7 +12,7 @@ TEST_P(PostedConformance, nothing_is_posted_to_a_rank_that_was_never_met) {
 
 TEST_P(PostedConformance, the_ranks_of_a_job_agree_on_what_a_write_tells) {
   for (transport::Rank rank = 0; rank < 3; ++rank)
-    EXPECT_EQ(cards().job[rank].transport().posting(), cards().posting());
+    EXPECT_EQ(cards().job[rank].transport().names_pieces(), cards().is_named());
 }
 
 TEST_P(PostedConformance, the_bytes_of_a_write_are_there_when_either_side_hears_of_it) {
@@ -117,56 +117,6 @@ TEST_P(PostedConformance, a_piece_is_told_before_what_its_initiator_publishes_af
     ASSERT_TRUE(cards().job.eventually([&] { return cards().job[1].to(0).has_record(); }));
     EXPECT_EQ(told, i + 1) << "the record has overtaken it";
     cards().job[1].to(0).receive();
-  }
-}
-
-TEST_P(PostedConformance, named_in_order_means_in_the_order_of_posting) {
-  if (cards().posting() != Posting::named_in_order) GTEST_SKIP() << "no order is promised";
-  const auto source = pattern(1000, 1);
-  std::uint32_t next = 0;
-  cards().job[1].at_piece = [&](std::uint32_t name) {
-    EXPECT_EQ(name, next++);
-    const std::size_t offset = 1000 * (name % 16);
-    EXPECT_TRUE(cards().there(offset, source)) << "told before it has landed";
-    std::fill_n(cards().memory.begin() + static_cast<long>(offset), 1000, std::byte{0});
-  };
-  for (std::uint32_t i = 0; i < 200; ++i) {
-    PostedPiece piece = cards().write(1000 * (i % 16), source);
-    piece.name = i;
-    ASSERT_TRUE(cards().post(piece));
-  }
-  ASSERT_TRUE(cards().job.eventually([&] { return next == 200; }));
-}
-
-// Only the last piece of a put has a name there: it must not land if one before it was refused.
-TEST_P(PostedConformance, in_order_nothing_of_one_token_lands_behind_a_refused_piece) {
-  if (cards().posting() != Posting::named_in_order) GTEST_SKIP() << "no order is promised";
-  const auto source = pattern(100, 1);
-  for (const unsigned polls_between : {0u, 3u, 300u}) {
-    cards().done().clear();
-    PostedPiece first = cards().write(0, source);
-    --first.address;  // begins before the region
-    PostedPiece second = cards().write(200, source);
-    PostedPiece last = cards().write(400, source);
-    second.token = last.token = first.token;
-    last.name = 9;
-    const PostedPiece other = cards().write(600, source);
-    std::vector<PostedPiece> pieces = {first, second, last, other};
-    for (const PostedPiece& piece : pieces) {
-      // Its initiator posts no more once it was told.
-      if (cards().done().empty() || piece.token != first.token) {
-        ASSERT_TRUE(cards().post(piece));
-      }
-      for (unsigned i = 0; i < polls_between; ++i) cards().job[1].poll();
-    }
-    ASSERT_TRUE(cards().job.eventually([&] { return cards().there(600, source); }));
-    cards().job.settle();
-    EXPECT_TRUE(cards().names().empty());
-    for (const Peer::Done& one : cards().done())
-      EXPECT_EQ(one.status == PH_OK, one.token == other.token);
-    EXPECT_FALSE(cards().there(200, source));
-    EXPECT_FALSE(cards().there(400, source));
-    std::fill(cards().memory.begin(), cards().memory.end(), std::byte{0});
   }
 }
 

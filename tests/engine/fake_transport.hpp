@@ -50,7 +50,8 @@ inline base::Config small_config() {
 struct FakeOptions {
   bool keys_visible = true;  // peers see each other's region tables
   transport::Reach::Kind reach = transport::Reach::Kind::none;
-  transport::Posting posting = transport::Posting::unnamed;
+  bool names_pieces = false;
+  Rank names_from = PH_ANY_RANK;  // what cards say of who wrote
   std::size_t card_queue = 64;  // pieces that a card takes before one is told to be over
   base::Config config = small_config();
 };
@@ -85,7 +86,6 @@ class FakeNet {
     unsigned posted_count = 0;
     std::vector<Done> done;            // to be told
     std::vector<std::uint32_t> names;  // of pieces that have landed here, to be told
-    std::vector<Rank> cancelled;
     std::vector<std::uint64_t> live_keys;  // of this rank, when quiesce() was called last
     unsigned quiesces_count = 0;
     std::function<bool()> at_sleep = [] { return false; };  // true: do not sleep
@@ -168,12 +168,10 @@ class FakeTransport final : public transport::Transport {
   }
   void poll(transport::Sink& sink) noexcept override {
     for (const Rank rank : std::exchange(seat().new_links, {})) sink.on_link(rank);
-    for (const std::uint32_t name : std::exchange(seat().names, {})) sink.on_piece(name);
-    while (!seat().done.empty()) {  // one by one: what is told may end in cancel()
-      const FakeNet::Done one = seat().done.front();
-      seat().done.erase(seat().done.begin());
+    for (const std::uint32_t name : std::exchange(seat().names, {})) 
+      sink.on_piece(net_.options.names_from, name);
+    for (const FakeNet::Done& one : std::exchange(seat().done, {}))
       sink.on_done(one.token, one.status);
-    }
     for (const Rank rank : std::exchange(seat().bells, {})) sink.on_activity(rank);
     for (const auto& [rank, why] : std::exchange(seat().gone, {})) sink.on_gone(rank, why);
   }
@@ -201,12 +199,7 @@ class FakeTransport final : public transport::Transport {
     ++seat().posted_count;
     return true;
   }
-  transport::Posting posting() const noexcept override { return net_.options.posting; }
-  void cancel(Rank rank) noexcept override {
-    seat().cancelled.push_back(rank);
-    std::erase_if(seat().posted, [=](const auto& piece) { return piece.rank == rank; });
-    std::erase_if(seat().done, [=](const auto& one) { return one.rank == rank; });
-  }
+  bool names_pieces() const noexcept override { return net_.options.names_pieces; }
   void quiesce() noexcept override {
     ++seat().quiesces_count;
     seat().live_keys.clear();

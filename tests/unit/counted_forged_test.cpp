@@ -167,7 +167,7 @@ TEST(CountedForged, where_no_piece_is_named_counted_records_and_names_end_their_
       {"a name", [](Initiator& a) { a.pieces(a.next_line()); }}};
   for (const Forgery& forged : all) {
     SCOPED_TRACE(forged.name);
-    Initiator peer(counting(transport::Posting::unnamed));
+    Initiator peer(counting(false));
     peer.notify(5);
     forged.write(peer);
     peer.serve();

@@ -9,9 +9,9 @@
 
 namespace photon::engine::test {
 
-inline FakeOptions counting(transport::Posting posting = transport::Posting::named) {
+inline FakeOptions counting(bool names_pieces = true) {
   FakeOptions chosen = options(Reach::Kind::posted, false);
-  chosen.posting = posting;
+  chosen.names_pieces = names_pieces;
   chosen.config.max_cid_size = 40;
   return chosen;
 }

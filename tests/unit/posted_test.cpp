@@ -44,8 +44,7 @@ TEST_P(PostedBy, ids_come_after_the_last_piece_in_whatever_order_they_land) {
     EXPECT_EQ(two.local(), Ids{two.local_id});
     EXPECT_EQ(two.remote(), Ids{two.remote_id});
     EXPECT_EQ(first_difference(two.memory.bytes().first(3 * kPiece - 96), 7), 3 * kPiece - 96);
-  } while (GetParam() != Posting::named_in_order &&
-           std::next_permutation(order.begin(), order.end()));
+  } while (std::next_permutation(order.begin(), order.end()));
 }
 
 TEST_P(PostedBy, the_id_goes_first_where_pieces_are_named_and_last_where_they_are_not) {
@@ -59,13 +58,10 @@ TEST_P(PostedBy, the_id_goes_first_where_pieces_are_named_and_last_where_they_ar
     EXPECT_EQ(two.sent(line).kind, wire::Kind::put);
     return;
   }
-  const bool in_order = GetParam() == Posting::named_in_order;
   EXPECT_EQ(two.sent(line).kind, kCounted);
-  EXPECT_EQ(two.word_sent(line, 0), in_order ? 1u : 3u);
+  EXPECT_EQ(two.word_sent(line, 0), 3u);
   EXPECT_EQ(two.word_sent(line, 1), two.remote_id);
-  EXPECT_EQ(two.posted()[0].name.has_value(), !in_order);
-  EXPECT_EQ(two.posted()[1].name.has_value(), !in_order);
-  for (const auto& piece : two.posted()) EXPECT_EQ(piece.name.value_or(line), line) << "rank 0";
+  for (const auto& piece : two.posted()) EXPECT_EQ(piece.name, line) << "rank 0";
   two.land_all();
   EXPECT_EQ(two.at(line + 1).tag_word(), 0u) << "nothing more is sent";
 }
@@ -195,14 +191,9 @@ TEST_P(PostedBy, ids_come_in_posting_order_however_the_pieces_land) {
   ASSERT_EQ(two.put_as(1, 11, 2), PH_OK);
   ASSERT_EQ(two.put_as(2, 12, 1), PH_OK);
   ASSERT_EQ(two.ranks[0].put(1, two.notice(13)), PH_OK);
-  if (GetParam() == Posting::named_in_order) {
-    two.land();
-    two.land();
-  } else {
-    two.land(2);
-    two.serve();
-    EXPECT_EQ(two.remote(), Ids());
-  }
+  two.land(2);
+  two.serve();
+  EXPECT_EQ(two.remote(), Ids());
   two.land_all();
   EXPECT_EQ(two.remote(), (Ids{11, 12, 13}));
 }

@@ -10,13 +10,15 @@
 namespace photon::engine::test {
 
 using transport::PostedPiece;
-using transport::Posting;
+
+// Whether the cards tell targets of pieces.
+enum class Posting : std::uint8_t { unnamed, named };
 
 inline constexpr std::size_t kPiece = 4096;  // piece_bytes of small_config()
 
 inline FakeOptions cards(Posting posting = Posting::named) {
   FakeOptions chosen = options(Reach::Kind::posted, false);
-  chosen.posting = posting;
+  chosen.names_pieces = posting == Posting::named;
   chosen.config.max_cid_size = 40;
   return chosen;
 }
@@ -119,11 +121,11 @@ constexpr auto kCounted = wire::Kind::counted;
 constexpr auto kWithdrawn1 = wire::Kind::withdrawn;
 
 inline std::string posting_name(const testing::TestParamInfo<Posting>& one) {
-  constexpr const char* kNames[] = {"unnamed", "named", "named_in_order"};
+  constexpr const char* kNames[] = {"unnamed", "named"};
   return kNames[static_cast<std::size_t>(one.param)];
 }
 inline auto all_postings() {
-  return testing::Values(Posting::unnamed, Posting::named, Posting::named_in_order);
+  return testing::Values(Posting::unnamed, Posting::named);
 }
 
 }  // namespace photon::engine::test

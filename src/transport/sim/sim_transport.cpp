@@ -105,13 +105,13 @@ void SimTransport::accept(const Packet& packet, Sink& sink) {
     sink.on_link(packet.from);
   }
   if (packet.kind == Packet::Kind::hello) return;
-  if (packet.kind == Packet::Kind::piece) return sink.on_piece(*packet.flight->piece.name);
+  if (packet.kind == Packet::Kind::piece)
+    return sink.on_piece(packet.from, *packet.flight->piece.name);
   slot.link->deliver(packet);
   sink.on_activity(packet.from);
 }
 
 void SimTransport::piece_done(const Packet& packet, Sink& sink) {
-  if (packet.flight->cancelled) return;
   std::erase(flights_, packet.flight);
   sink.on_done(packet.flight->piece.token, packet.flight->status);
 }
@@ -123,22 +123,6 @@ bool SimTransport::post(const PostedPiece& piece) noexcept {
   flights_.push_back(std::make_shared<Flight>(Flight{.piece = piece}));
   network_->post_piece(me_, flights_.back());
   return true;
-}
-
-Posting SimTransport::posting() const noexcept {
-  switch (network_->settings().profile) {
-    case base::SimProfile::rc: return Posting::named_in_order;
-    case base::SimProfile::srd: return Posting::named;
-    default: return Posting::unnamed;
-  }
-}
-
-void SimTransport::cancel(Rank rank) noexcept {
-  std::erase_if(flights_, [&](const std::shared_ptr<Flight>& flight) {
-    if (flight->piece.rank != rank) return false;
-    network_->cancel(*flight);
-    return true;
-  });
 }
 
 void SimTransport::answered(Rank rank) {

@@ -50,8 +50,9 @@ class SimTransport final : public Transport {
 
   // rc, srd, unnamed: a card moves the piece, part by part.
   bool post(const PostedPiece& piece) noexcept override;
-  Posting posting() const noexcept override;
-  void cancel(Rank rank) noexcept override;
+  bool names_pieces() const noexcept override {
+    return network_->has_cards() && network_->settings().profile != base::SimProfile::unnamed;
+  }
   void quiesce() noexcept override { network_->quiesce(); }
 
   std::span<std::byte> arena() noexcept override { return {}; }

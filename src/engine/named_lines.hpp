@@ -1,0 +1,40 @@
+// Which lines of our ring may give their name to a put (docs/memory-model.md, Posted writes).
+//
+//   free -- take --> under way -- give_back --> free
+//                    under way -- withdrawn --> free when the peer has read the withdrawal
+//
+// Owner: a Peer. Allocates in open() only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace photon::engine {
+
+class NamedLines {
+ public:
+  void open(std::uint64_t ring_lines) {
+    free_from_ = std::make_unique<std::uint64_t[]>(ring_lines);
+    mask_ = ring_lines - 1;
+  }
+  bool is_open() const noexcept { return free_from_ != nullptr; }
+
+  // `lines_given`: how many lines the peer has given back by now.
+  bool is_free(std::uint64_t line, std::uint64_t lines_given) const noexcept {
+    return free_from_[line & mask_] <= lines_given;
+  }
+  void take(std::uint64_t line) noexcept { free_from_[line & mask_] = kUnderWay; }
+  void give_back(std::uint64_t line) noexcept { free_from_[line & mask_] = 0; }
+  // The record that withdraws it stands at line `at`.
+  void withdrawn(std::uint64_t line, std::uint64_t at) noexcept {
+    free_from_[line & mask_] = at + 1;
+  }
+
+ private:
+  static constexpr std::uint64_t kUnderWay = UINT64_MAX;
+
+  std::unique_ptr<std::uint64_t[]> free_from_;
+  std::uint64_t mask_ = 0;
+};
+
+}  // namespace photon::engine
