@@ -33,7 +33,6 @@ bool is_refused_by_call(Fault fault) noexcept {
 Oracle::Oracle(const Program& program, History& history, std::function<std::uint64_t()> now_ns)
     : ranks_(program.ranks),
       id_max_(option_of(program, "max_cid_size")),
-      ledger_slots_(option_of(program, "ledger_slots")),
       history_(history),
       now_ns_(std::move(now_ns)),
       flows_(std::size_t{program.ranks} * program.ranks),

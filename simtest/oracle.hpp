@@ -116,7 +116,6 @@ class Oracle {
   bool may_fail_with(const Operation& op, ph_status status);
   bool is_farewell(const Operation& op, ph_status status);
   void check_farewell(ph_rank rank, ph_status status);
-  bool may_time_out(ph_rank rank);
   void remote_done(Operation& op);
   void check_order(Operation& op);
 
@@ -132,7 +131,6 @@ class Oracle {
 
   const std::uint32_t ranks_;
   const std::uint64_t id_max_;
-  const std::uint64_t ledger_slots_;
   History& history_;
   const std::function<std::uint64_t()> now_ns_;
   std::optional<Finding> finding_;

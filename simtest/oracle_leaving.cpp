@@ -63,7 +63,7 @@ void Oracle::left(ph_rank rank, ph_status status) {
 
 // What ph_finalize() of a leaver says: an error that nobody had heard of, if there is one.
 void Oracle::check_farewell(ph_rank rank, ph_status status) {
-  bool is_known = status == PH_OK || (status == PH_TIMEOUT && may_time_out(rank));
+  bool is_known = status == PH_OK;
   for (const Operation& op : operations_) {
     if (op.initiator != rank || !op.accepted || op.error_seen) continue;
     if (status != PH_ERR_DEPARTED && may_fail_with(op, status)) is_known = true;
@@ -77,18 +77,6 @@ void Oracle::check_farewell(ph_rank rank, ph_status status) {
   if (!is_known)
     report("status", "rank " + std::to_string(rank) + ": finalize said " + std::to_string(status) +
                          ", and no operation of its has failed so unheard");
-}
-
-// Whether it waits in vain: for room in the ledger of a rank, maybe itself, that probes no more.
-bool Oracle::may_time_out(ph_rank rank) {
-  const std::uint64_t withheld = std::max<std::uint64_t>(1, ledger_slots_ / 4) - 1;
-  std::vector<std::uint64_t> unprobed(ranks_);
-  for (const Operation& op : operations_)
-    if (op.initiator == rank && op.accepted && op.target_left && !op.has(PH_NO_RCE) &&
-        !op.remote_seen && !op.error_seen)
-      ++unprobed[op.target()];
-  return std::any_of(unprobed.begin(), unprobed.end(),
-                     [&](std::uint64_t ids) { return ids > ledger_slots_ - withheld; });
 }
 
 // What may have landed before its target left, or not, or in parts.
