@@ -27,7 +27,7 @@
 namespace photon::simtest {
 
 // A promise not kept. Kinds: lost, twice, order, bytes, id, status, stuck, guard, starved,
-// unexpected, count, credits, region, time.
+// unexpected, count, credits, held, region, time.
 struct Finding {
   std::string kind;
   std::string text;

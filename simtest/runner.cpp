@@ -104,6 +104,8 @@ void Runner::audit() {
   }
   if (const std::string what = world_.unbalanced_credits(); !what.empty())
     oracle_.report("credits", what);
+  else if (const std::string left = world_.leftovers(); !left.empty())
+    oracle_.report("held", left);
 }
 
 void Runner::body(ph_rank rank) {

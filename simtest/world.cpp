@@ -114,6 +114,26 @@ std::string World::unbalanced_credits() const {
   return {};
 }
 
+std::string World::leftovers() const {
+  for (ph_rank rank = 0; rank < contexts_.size(); ++rank) {
+    const auto held = contexts_[rank]->engine->holdings();
+    // Two ids and a payload for each request, an id for each completion and each slot of a ledger;
+    // the pools grow by 64 blocks.
+    const base::Config& config = contexts_[rank]->config;
+    const std::uint64_t most = 4 * config.requests + contexts_.size() * config.ledger_slots + 256;
+    if (held.requests == 0 && held.events == 0 && held.blocks == 0 && held.queued == 0 &&
+        held.most_blocks <= most)
+      continue;
+    return "rank " + std::to_string(rank) + " holds " + std::to_string(held.requests) +
+           " requests, " + std::to_string(held.events) + " completions, " +
+           std::to_string(held.blocks) + " blocks, " + std::to_string(held.queued) +
+           " queued records, though nothing is under way; it had " +
+           std::to_string(held.most_blocks) + " blocks, at most " + std::to_string(most) +
+           " can be needed";
+  }
+  return {};
+}
+
 std::uint64_t World::now_ns() const noexcept { return parts_->network->now_ns(); }
 
 }  // namespace photon::simtest

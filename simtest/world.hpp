@@ -57,6 +57,8 @@ class World {
   // not agree on the credits given back ("" if all do).
   bool is_quiet();
   std::string unbalanced_credits() const;
+  // Then also: which rank's engine holds on to anything, or took more memory than its settings say.
+  std::string leftovers() const;
 
  private:
   struct Parts;

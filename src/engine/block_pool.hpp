@@ -30,6 +30,8 @@ class BlockPool {
   std::byte* at(std::uint32_t index) noexcept {
     return chunks_[index / kStep].get() + (index % kStep) * block_bytes_;
   }
+  std::size_t made() const noexcept { return chunks_.size() * kStep; }
+  std::size_t used() const noexcept { return made() - free_.size(); }
   std::size_t block_bytes() const noexcept { return block_bytes_; }
 
  private:

@@ -81,6 +81,17 @@ class Engine final : private transport::Sink {
   // finalize.cpp
   ph_status finalize(LaneGuard& guard);
 
+  // holdings.cpp: what operations hold on to. All but most_blocks is zero where nothing is under
+  // way and everything was probed.
+  struct Holdings {
+    std::uint64_t requests = 0;
+    std::int64_t events = 0;        // promised or waiting
+    std::uint64_t blocks = 0;       // of ids and payloads
+    std::uint64_t most_blocks = 0;  // that there ever were
+    std::uint64_t queued = 0;       // remote ids, and what peers are owed
+  };
+  Holdings holdings() noexcept;
+
   // contact.cpp
   ph_status describe(Rank rank, ph_path& path);
   const base::Config& config() const noexcept { return config_; }

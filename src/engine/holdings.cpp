@@ -1,0 +1,19 @@
+// What operations hold on to, for audits.
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+Engine::Holdings Engine::holdings() noexcept {
+  Holdings all;
+  for (Peer* peer : contacted_) {
+    settle(*peer);
+    all.queued += peer->replies.size() + peer->serves.size() + peer->stash.size();
+  }
+  all.requests = requests_.used();
+  all.events = static_cast<std::int64_t>(config_.requests) - events_free_;
+  all.blocks = id_blocks_.used() + payload_blocks_.used();
+  all.most_blocks = id_blocks_.made() + payload_blocks_.made();
+  return all;
+}
+
+}  // namespace photon::engine

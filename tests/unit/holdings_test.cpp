@@ -1,0 +1,69 @@
+// What operations hold on to comes back, and shows while they do.
+#include "posted_unit.hpp"
+
+namespace photon::engine::test {
+namespace {
+
+bool is_nothing(const Engine::Holdings& held) {
+  return held.requests == 0 && held.events == 0 && held.blocks == 0 && held.queued == 0;
+}
+
+TEST(Holdings, are_nothing_before_and_after_an_operation) {
+  Cards two;
+  EXPECT_TRUE(is_nothing(two.ranks[0].holdings()));
+  EXPECT_TRUE(is_nothing(two.ranks[1].holdings()));
+  ASSERT_EQ(two.put_pieces(2), PH_OK);
+  EXPECT_EQ(two.ranks[0].holdings().requests, 1u);
+  EXPECT_EQ(two.ranks[0].holdings().events, 1);
+  two.serve(1);
+  EXPECT_EQ(two.ranks[1].holdings().queued, 1u) << "the id that is coming";
+  two.land_all();
+  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].holdings().events, 1) << "the local id waits";
+  EXPECT_EQ(two.local(), Ids{two.local_id});
+  EXPECT_EQ(two.remote(), Ids{two.remote_id});
+  EXPECT_TRUE(is_nothing(two.ranks[0].holdings()));
+  EXPECT_TRUE(is_nothing(two.ranks[1].holdings()));
+}
+
+TEST(Holdings, blocks_of_long_ids_and_of_queued_payloads_come_back) {
+  Cards two;
+  two.fill_ledger();
+  const std::string id = "an id of more bytes than eight";
+  ph_put_args args = two.put({two.memory.data(), 16});
+  args.local = args.remote = {id.data(), static_cast<std::uint32_t>(id.size())};
+  ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
+  EXPECT_EQ(two.ranks[0].holdings().blocks, 3u) << "two ids and a payload";
+  EXPECT_GE(two.ranks[0].holdings().most_blocks, 3u);
+  EXPECT_EQ(two.remote().size(), 4u);
+  two.serve();
+  two.serve(1);
+  for (const auto& [rank, kind] : {std::pair(Rank{0}, PH_LOCAL), std::pair(Rank{1}, PH_REMOTE)}) {
+    std::byte room[40];
+    ph_completion one{};
+    Taker taker{{PH_ANY_RANK, static_cast<std::uint32_t>(kind), room}, &one, 1};
+    EXPECT_EQ(two.ranks[rank].probe(taker), PH_OK);
+    EXPECT_EQ(taker.count, 1u);
+  }
+  EXPECT_TRUE(is_nothing(two.ranks[0].holdings()));
+  EXPECT_TRUE(is_nothing(two.ranks[1].holdings()));
+}
+
+// An id that was withdrawn gives back what it held at its target.
+TEST(Holdings, a_withdrawn_id_holds_nothing) {
+  Cards two;
+  const std::string id = "an id of more bytes than eight";
+  const auto bytes = filled(kPiece, 7);
+  ph_put_args args = two.put(bytes);
+  args.remote = {id.data(), static_cast<std::uint32_t>(id.size())};
+  ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
+  two.serve(1);
+  EXPECT_EQ(two.ranks[1].holdings().blocks, 1u);
+  two.refuse();
+  two.serve();
+  two.serve(1);
+  EXPECT_TRUE(is_nothing(two.ranks[1].holdings()));
+}
+
+}  // namespace
+}  // namespace photon::engine::test
