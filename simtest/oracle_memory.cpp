@@ -151,9 +151,8 @@ void Oracle::check_destination(Operation& op) {
 void Oracle::check_silent_gets(ph_rank rank) {
   for (Operation& op : operations_)
     if (!failed() && op.accepted && op.initiator == rank && is_get(*op.step)) {
-      // Those of a rank that has left: the error was taken, or there was none.
-      const bool is_sure = op.must_fail == PH_OK || !op.target_left;
-      if (op.has(PH_NO_LCE) && is_sure) check_destination(op);
+      // Those from a rank that left may have failed, and ph_finalize() keeps that to itself.
+      if (op.has(PH_NO_LCE) && !op.target_left) check_destination(op);
     }
 }
 

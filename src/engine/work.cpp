@@ -36,13 +36,12 @@ bool Engine::process(Peer& peer) {
   return any;
 }
 
-// Another peer comes first each time: they share what the transport can take.
+// Peers share what the transport can take: who got some of it goes behind the others.
 bool Engine::process_busy() {
-  bool any = false;
-  if (busy_.size() > 1) std::rotate(busy_.begin(), busy_.begin() + 1, busy_.end());
+  Peer* served = nullptr;
   for (std::size_t i = 0; i < busy_.size();) {
     Peer& peer = *busy_[i];
-    any = process(peer) || any;
+    if (process(peer) && served == nullptr) served = &peer;
     if (peer.idle() || peer.broken != PH_OK) {
       peer.busy = false;
       busy_[i] = busy_.back();
@@ -51,7 +50,11 @@ bool Engine::process_busy() {
       ++i;
     }
   }
-  return any;
+  if (served != nullptr && busy_.size() > 1) {
+    const auto at = std::find(busy_.begin(), busy_.end(), served);
+    if (at != busy_.end()) std::rotate(busy_.begin(), at + 1, busy_.end());
+  }
+  return served != nullptr;
 }
 
 Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {

@@ -19,7 +19,7 @@ std::string describe(const Case& one, const Result& result) {
 }
 
 TEST(Simtest, the_same_seed_gives_the_same_history) {
-  for (const Profile profile : {Profile::stream, Profile::mapped}) {
+  for (const Profile profile : kProfiles) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       const Case one{seed, profile, 4, 200, {}};
       const Result first = run_case(one, true);
@@ -39,7 +39,7 @@ TEST(Simtest, other_seeds_give_other_histories) {
 
 TEST(Simtest, jobs_of_2_to_64_ranks_keep_the_promises) {
   for (const std::uint32_t ranks : {2u, 3u, 9u, 33u, 64u}) {
-    for (const Profile profile : {Profile::stream, Profile::mapped}) {
+    for (const Profile profile : kProfiles) {
       const Case one{ranks, profile, ranks, 10 * ranks, {}};
       const Result result = run_case(one, false);
       EXPECT_FALSE(result.finding) << ranks << " ranks: " << describe(one, result);
@@ -49,6 +49,7 @@ TEST(Simtest, jobs_of_2_to_64_ranks_keep_the_promises) {
 
 struct Injected {
   Fault::Kind kind;
+  Profile profile;
   const char* name;
   const char* finding;  // what it has to be found as
 };
@@ -58,19 +59,29 @@ class SimtestFaults : public testing::TestWithParam<Injected> {};
 // The bar is 1,000 seeds.
 TEST_P(SimtestFaults, are_found_within_100_seeds) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    Case one{seed, Profile::stream, 4, 200, {GetParam().kind, seed % 20}};
+    const Case one{seed, GetParam().profile, 4, 200, {GetParam().kind, seed % 20}};
     const Result result = run_case(one, false);
     if (result.finding && result.finding->kind == GetParam().finding) return;
   }
   FAIL() << "nobody noticed";
 }
 
-INSTANTIATE_TEST_SUITE_P(network, SimtestFaults,
-                         testing::Values(Injected{Fault::Kind::drop, "drop", "lost"},
-                                         Injected{Fault::Kind::swap, "swap", "order"},
-                                         Injected{Fault::Kind::repeat, "repeat", "twice"},
-                                         Injected{Fault::Kind::early, "early", "bytes"},
-                                         Injected{Fault::Kind::credit, "credit", "credits"}),
+constexpr Injected kInjected[] = {
+    {Fault::Kind::drop, Profile::stream, "drop", "lost"},
+    {Fault::Kind::swap, Profile::stream, "swap", "order"},
+    {Fault::Kind::repeat, Profile::stream, "repeat", "twice"},
+    {Fault::Kind::early, Profile::stream, "early", "bytes"},
+    {Fault::Kind::credit, Profile::stream, "credit", "credits"},
+    {Fault::Kind::key, Profile::stream, "key", "status"},
+    {Fault::Kind::drop, Profile::srd, "drop_srd", "lost"},
+    {Fault::Kind::swap, Profile::srd, "swap_srd", "order"},
+    {Fault::Kind::early, Profile::srd, "early_srd", "bytes"},
+    {Fault::Kind::early, Profile::rc, "early_rc", "bytes"},
+    {Fault::Kind::count, Profile::srd, "count_srd", "bytes"},
+    {Fault::Kind::count, Profile::rc, "count_rc", "status"},
+    {Fault::Kind::key, Profile::srd, "key_srd", "status"},
+};
+INSTANTIATE_TEST_SUITE_P(network, SimtestFaults, testing::ValuesIn(kInjected),
                          [](const auto& injected) { return std::string(injected.param.name); });
 
 TEST(Simtest, a_failing_program_shrinks_to_few_steps_that_fail_alike) {

@@ -1,6 +1,7 @@
 // Leaving: what was accepted goes first, then a word, and no longer than agreed.
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "engine_unit.hpp"
 
@@ -42,6 +43,56 @@ TEST(Finalize, it_ends_after_its_time_and_names_the_rank_that_did_not_take_what_
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   EXPECT_NE(two.ranks[0].last_error().what.find("ranks 1 "), std::string::npos)
       << two.ranks[0].last_error().what;
+}
+
+// Nobody will ever probe them, so nobody may wait for room for more.
+TEST(Finalize, ids_of_ones_own_do_not_hold_it_up) {
+  Two two;
+  std::vector<std::byte> bytes(64);
+  const ph_region mine = two.ranks.add(0, bytes);
+  for (std::uint64_t id = 0; id < 9; ++id) {  // a ledger of 4
+    ASSERT_EQ(two.ranks[0].put(0, put_args({bytes.data(), 8}, ph_at(&mine, 0), id, id)), PH_OK);
+  }
+  LaneGuard guard(two.ranks.lane(0));
+  EXPECT_EQ(two.ranks[0].finalize(guard), PH_OK);
+}
+
+TEST(Finalize, ranks_that_finalize_together_do_not_wait_for_each_others_applications) {
+  Two two(options(), Ground::shm);
+  const ph_region back = two.ranks.add(0, two.memory.bytes().first(64));
+  const auto source = filled(8, 4);
+  for (std::uint64_t id = 0; id < 20; ++id) {
+    ASSERT_EQ(two.ranks[0].put(1, put_args(source, ph_at(&two.region, 0), id, id)), PH_OK);
+    ASSERT_EQ(two.ranks[1].put(0, put_args(source, ph_at(&back, 0), id, id)), PH_OK);
+  }
+  std::thread other([&] {
+    LaneGuard guard(two.ranks.lane(1));
+    EXPECT_EQ(two.ranks[1].finalize(guard), PH_OK);
+  });
+  {
+    LaneGuard guard(two.ranks.lane(0));
+    EXPECT_EQ(two.ranks[0].finalize(guard), PH_OK);
+  }
+  other.join();
+}
+
+// rma.h: the second completion of an error never comes under PH_DELIVERED.
+TEST(Finalize, what_was_delivered_has_not_failed_when_its_target_leaves) {
+  Two two;
+  const auto source = filled(8, 4);
+  for (std::uint64_t id = 0; id < 4; ++id)  // a ledger of 4
+    ASSERT_EQ(two.ranks[0].put(1, put_args(source, ph_at(&two.region, 0), id, id)), PH_OK);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source, PH_DELIVERED)), PH_OK);
+  two.ranks.turn();
+  two.ranks.turn();
+  EXPECT_EQ(two.count(0, PH_LOCAL), 5u);
+  {
+    LaneGuard guard(two.ranks.lane(1));
+    ASSERT_EQ(two.ranks[1].finalize(guard), PH_OK);
+  }
+  two.ranks[0].serve();
+  EXPECT_EQ(two.ranks[0].put(1, two.put(source)), PH_ERR_DEPARTED);
+  EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
 }
 
 TEST(Finalize, all_keys_are_stale_afterwards) {

@@ -109,6 +109,31 @@ TEST(PostedOrder, without_a_line_for_its_record_nothing_is_posted_and_then_all) 
   EXPECT_EQ(two.remote(), Ids{11});
 }
 
+// All peers share the queue of a card: one that always has more to post must not keep it.
+TEST(PostedOrder, peers_take_turns_at_a_full_queue) {
+  FakeOptions chosen = cards();
+  chosen.card_queue = 2;
+  EngineGroup ranks(3, Ground::fake, chosen);
+  ranks.meet(0, 1);
+  ranks.meet(0, 2);
+  std::vector<std::byte> memory(20 * kPiece);
+  const ph_region one = ranks.add(1, memory);
+  const ph_region other = ranks.add(2, memory);
+  const auto bytes = filled(20 * kPiece, 7);
+  ASSERT_EQ(ranks[0].put(1, put_args(bytes, ph_at(&one, 0), 1, 1)), PH_OK);
+  ASSERT_EQ(ranks[0].put(2, put_args(bytes, ph_at(&other, 0), 2, 2)), PH_OK);
+  auto& posted = ranks.net().seats[0].posted;
+  unsigned pieces[3] = {};
+  for (int i = 0; i < 20; ++i) {
+    ranks[0].serve();
+    ASSERT_FALSE(posted.empty());
+    ++pieces[posted.front().rank];
+    ranks.net().land(0, 0);
+  }
+  EXPECT_GE(pieces[1], 5u);
+  EXPECT_GE(pieces[2], 5u);
+}
+
 // Both ways at once: whose id waits at both ends.
 TEST(PostedOrder, two_ranks_post_to_each_other) {
   Cards two;
