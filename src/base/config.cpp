@@ -76,7 +76,8 @@ constexpr Field kFields[] = {
     number("bulk_chunk", &Config::bulk_chunk, {kKi, 16 * kMi},
            "Bytes of one chunk in the bulk ring; at most a quarter of bulk_bytes."),
     number("direct_min", &Config::direct_min, {0, kAny},
-           "Puts to mapped ph_alloc() memory of at least this many bytes are stored directly."),
+           "Puts of at least this many bytes go directly to memory that is mapped, or that network "
+           "cards write."),
     number("piece_bytes", &Config::piece_bytes, {256, 16 * kMi},
            "Most bytes one call copies itself; the rest is copied by later probes."),
     number("arena_bytes", &Config::arena_bytes, {kMi, kTi, false, 4 * kKi},

@@ -202,6 +202,7 @@ class Engine final : private transport::Sink {
   transport::PostedPiece next_piece(const Peer& peer, const Request& request,
                                     std::uint64_t bytes) const noexcept;
   void finish_posted(Request& request);
+  bool is_ending(Peer& peer, ph_status verdict);
   void refused_by_card(Request& request);
   void abandon(Request& request, ph_status status);
   Step step_fence(Peer& peer, Request& request);
@@ -306,9 +307,10 @@ class Engine final : private transport::Sink {
   unsigned empty_turns_ = 0;
   GiveWay give_way_;
   std::uint64_t turn_ = 0;
-  std::uint32_t waiters_ = 0;  // threads inside wait_until()'s sleep
-  bool sleeping_ = false;      // one of them is in transport_->sleep()
-  bool activity_ = false;      // a poll found something
+  std::uint64_t posted_count_ = 0;  // pieces
+  std::uint32_t waiters_ = 0;       // threads inside wait_until()'s sleep
+  bool sleeping_ = false;           // one of them is in transport_->sleep()
+  bool activity_ = false;           // a poll found something
 
   RequestPool requests_;
   BlockPool id_blocks_;

@@ -92,6 +92,7 @@ ph_status Engine::finalize(LaneGuard& guard) {
 // From here on no peer may copy in our memory.
 ph_status Engine::take_back_all() {
   regions_.revoke_all();
+  transport_->quiesce();
   for (std::uint64_t slot = 0; slot < regions_.slots_used(); ++slot)
     if (!wait_for_copies(static_cast<std::int64_t>(slot)))
       return fail(PH_TIMEOUT, PH_ANY_RANK,

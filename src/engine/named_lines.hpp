@@ -21,7 +21,8 @@ class NamedLines {
 
   // `lines_given`: how many lines the peer has given back by now.
   bool is_free(std::uint64_t line, std::uint64_t lines_given) const noexcept {
-    return free_from_[line & mask_] <= lines_given;
+    const std::uint64_t from = free_from_[line & mask_];
+    return from != kUnderWay && from <= lines_given;
   }
   void take(std::uint64_t line) noexcept { free_from_[line & mask_] = kUnderWay; }
   void give_back(std::uint64_t line) noexcept { free_from_[line & mask_] = 0; }

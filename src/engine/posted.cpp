@@ -4,6 +4,7 @@
 //   head of the work: begun -- [turn and credit: counted record] --> pieces posted one by one
 //     --> all posted, or one refused: leaves the work --> all over --> done or failed
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "engine/engine.hpp"
@@ -19,6 +20,7 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
     if (!transport_->post(next_piece(peer, request, bytes))) return Step::blocked;
     request.done_bytes += bytes;
     ++request.pieces;
+    ++posted_count_;
     budget -= std::min(budget, bytes);
   }
   if (request.verdict == PH_OK && request.done_bytes < request.size_bytes) return Step::moved;
@@ -75,8 +77,6 @@ void Engine::on_done(std::uint64_t token, ph_status status) {
   Request* request = requests_.find(token);
   if (request == nullptr || !request->posted || request->pieces == 0) return;
   --request->pieces;
-  // A card knows nothing of leaving in order: it finds the key revoked, or nobody there.
-  if (status != PH_OK && boot_->has_left(request->peer->rank)) status = PH_ERR_PEER;
   if (request->verdict == PH_OK) request->verdict = status;
   mark_busy(*request->peer);  // the card's queue has room, and a fence may wait for this
   if (request->pieces == 0 && !request->in_work) finish_posted(*request);
@@ -85,8 +85,7 @@ void Engine::on_done(std::uint64_t token, ph_status status) {
 // No card touches its memory any more.
 void Engine::finish_posted(Request& request) {
   Peer& peer = *request.peer;
-  // How its peer ended will be known in a moment: abandon() will say it.
-  if (request.verdict == PH_ERR_PEER && peer.broken == PH_OK) return;
+  if (request.verdict != PH_OK && is_ending(peer, request.verdict)) return;
   request.serving = false;
   --peer.posted_under_way;
   mark_busy(peer);
@@ -101,12 +100,26 @@ void Engine::finish_posted(Request& request) {
   refused_by_card(request);
 }
 
+// A card knows nothing of leaving in order: it finds the key revoked, or nobody there. What its
+// owner said before stands in the ring. True: the peer is lost, or known to be soon; abandon() has
+// ended the request, or will.
+bool Engine::is_ending(Peer& peer, ph_status verdict) {
+  if (peer.broken != PH_OK) return false;
+  while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
+  }
+  return peer.broken != PH_OK || verdict == PH_ERR_PEER || boot_->has_left(peer.rank);
+}
+
 void Engine::refused_by_card(Request& request) {
   Peer& peer = *request.peer;
   const Request was = request;
   request_failed(request, was.verdict);
-  if (was.named && !answer(peer, {wire::Kind::withdrawn, {was.line}}))
-    return lose(peer, PH_ERR_PROTOCOL, "it reads none of our answers");
+  try {
+    if (was.named && !answer(peer, {wire::Kind::withdrawn, {was.line}}))
+      return lose(peer, PH_ERR_PROTOCOL, "it reads none of our answers");
+  } catch (const std::bad_alloc&) {
+    return lose(peer, PH_ERR_MEMORY, {});  // its ids would wait for ever
+  }
   fail(was.verdict, peer.rank,
        std::string(was.kind == Request::Kind::get ? "get of " : "put of ") +
            std::to_string(was.size_bytes) + " bytes at address " +

@@ -26,6 +26,7 @@ ph_status Engine::remove_region(std::uint64_t key) {
   if (regions_.allocated(slot))
     return fail(PH_ERR_ARGUMENT, self_, "unregister: this memory is ph_alloc's; use ph_free");
   if (!regions_.remove(slot)) return PH_OK;
+  transport_->quiesce();
   if (!wait_for_copies(slot))
     return fail(PH_TIMEOUT, self_,
                 "unregister: a peer that does not run holds a copy open; keep the memory and "
@@ -38,7 +39,6 @@ ph_status Engine::remove_region(std::uint64_t key) {
 bool Engine::wait_for_copies(std::int64_t slot) {
   transport::Policy::full_fence();     // for peers that fence
   transport::Policy::heavy_barrier();  // for all others
-  transport_->quiesce();               // for network cards
   const std::int64_t deadline =
       transport_->now_ns() + static_cast<std::int64_t>(config_.unregister_timeout_ms) * 1'000'000;
   for (const Peer* peer : contacted_) {
@@ -86,6 +86,7 @@ ph_status Engine::free_memory(void* base) {
   if (slot < 0)
     return fail(PH_ERR_NOT_FOUND, self_, "free: this is not the beginning of ph_alloc memory");
   regions_.remove(slot);
+  transport_->quiesce();
   if (!wait_for_copies(slot))
     return fail(PH_TIMEOUT, self_, "free: a peer that does not run holds a copy open; call again");
   regions_.release(slot);

@@ -36,25 +36,26 @@ bool Engine::process(Peer& peer) {
   return any;
 }
 
-// Peers share what the transport can take: who got some of it goes behind the others.
+// In order of turns: peers share the queue of a card, and who got a place in it goes behind the
+// others. By index: the list may grow meanwhile.
 bool Engine::process_busy() {
-  Peer* served = nullptr;
-  for (std::size_t i = 0; i < busy_.size();) {
+  bool any = false;
+  std::size_t i = 0;
+  for (std::size_t left = busy_.size(); left > 0; --left) {
     Peer& peer = *busy_[i];
-    if (process(peer) && served == nullptr) served = &peer;
+    const std::uint64_t posted = posted_count_;
+    any = process(peer) || any;
+    const auto at = busy_.begin() + static_cast<std::ptrdiff_t>(i);
     if (peer.idle() || peer.broken != PH_OK) {
       peer.busy = false;
-      busy_[i] = busy_.back();
-      busy_.pop_back();
+      busy_.erase(at);
+    } else if (posted_count_ != posted) {
+      std::rotate(at, at + 1, busy_.end());
     } else {
       ++i;
     }
   }
-  if (served != nullptr && busy_.size() > 1) {
-    const auto at = std::find(busy_.begin(), busy_.end(), served);
-    if (at != busy_.end()) std::rotate(busy_.begin(), at + 1, busy_.end());
-  }
-  return served != nullptr;
+  return any;
 }
 
 Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
@@ -229,9 +230,9 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
     landed(request);
     return Step::moved;
   }
+  if (request.posted) return step_posted(peer, request, budget);
   const auto way = transport_->reach(peer.rank, request.target.address, request.size_bytes).kind;
-  if (request.posted || way == transport::Reach::Kind::posted)
-    return step_posted(peer, request, budget);
+  if (way == transport::Reach::Kind::posted) return step_posted(peer, request, budget);
   if (peer.regions != nullptr && way != transport::Reach::Kind::none)
     return step_reach(peer, request, budget);
   if (peer.gets_under_way == kMaxGets) return Step::blocked;

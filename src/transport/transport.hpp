@@ -100,12 +100,16 @@ class Sink {
  public:
   virtual void on_link(Rank rank) = 0;      // the Link's receiving half is there (or: a new peer)
   virtual void on_activity(Rank rank) = 0;  // look at its ring: there may be records or credits
-  virtual void on_gone(Rank rank, const base::Error& why) = 0;  // nothing more will arrive
+  // Nothing more will arrive, but the on_done()s of our own pieces. Every on_piece() of that rank
+  // whose on_done() it has had came before.
+  virtual void on_gone(Rank rank, const base::Error& why) = 0;
 
   // A piece of ours is over, and our memory is not touched for it any more. PH_OK: its bytes are
   // where they belong, to be seen by the processor there. PH_ERR_PEER: its peer is gone, and
   // on_gone() follows if a bye does not stand in its ring. Else the peer's card has refused it:
-  // some of its bytes may be there, and its name is not told and never will be.
+  // some of its bytes may be there, its name is not told and never will be, and what the peer
+  // published before it revoked the key can be seen. From here and from on_piece() the engine may
+  // call anything but poll() and sleep().
   virtual void on_done(std::uint64_t /*token*/, ph_status /*status*/) {}
   // All of a named piece has landed in our memory, to be seen by this processor. Told once, after
   // on_link() of its initiator; and before a poll() shows anything of what the initiator published
@@ -149,14 +153,15 @@ class Transport {
   virtual base::Result<> write(Rank rank, std::uint64_t address,
                                std::span<const std::byte> source) noexcept = 0;
 
-  // Reach::Kind::posted only: hands a piece to the card. False: its queue is full, and an
-  // on_done() or a wake() will say when to try again. Each piece taken is answered by one
-  // on_done(), also when its peer is gone; the end of the transport ends all that are under way.
+  // To a rank that reach() has called posted, maybe gone since: hands a piece to the card. False:
+  // its queue is full, and an on_done() or a wake() will say when to try again. Each piece taken is
+  // answered by one on_done(), also when its peer is gone; the end of the transport ends all that
+  // are under way.
   virtual bool post(const PostedPiece& /*piece*/) noexcept { return false; }
-  // Whether targets are told of named pieces.
+  // Whether targets are told of named pieces; the same always and at all ranks.
   virtual bool names_pieces() const noexcept { return false; }
-  // A key of ours was revoked. From here on no card touches memory under it: what is under way has
-  // ended, what comes later is refused with PH_ERR_KEY.
+  // Keys of ours were revoked. From here on no card touches memory under them: what is under way
+  // has ended, what comes later is refused with PH_ERR_KEY.
   virtual void quiesce() noexcept {}
 
   // Memory that peers can map; the engine hands it out (ph_alloc). Empty: there is none, and the

@@ -134,6 +134,38 @@ TEST(PostedOrder, peers_take_turns_at_a_full_queue) {
   EXPECT_GE(pieces[2], 5u);
 }
 
+// Those that end each time they had a place in the queue must not pass one that waits for its own.
+TEST(PostedOrder, many_short_ones_leave_room_for_a_long_one) {
+  FakeOptions chosen = cards();
+  chosen.card_queue = 2;
+  EngineGroup ranks(6, Ground::fake, chosen);
+  std::vector<std::byte> memory(20 * kPiece);
+  ph_region regions[6] = {};
+  for (Rank rank = 1; rank < 6; ++rank) {
+    ranks.meet(0, rank);
+    regions[rank] = ranks.add(rank, memory);
+  }
+  const auto bytes = filled(20 * kPiece, 7);
+  const auto put_short = [&](Rank rank) {
+    auto args = put_args({bytes.data(), 4096}, ph_at(&regions[rank], 0), rank, rank);
+    args.flags = PH_NO_RCE;
+    ASSERT_EQ(ranks[0].put(rank, args), PH_OK);
+  };
+  for (Rank rank = 1; rank < 5; ++rank) put_short(rank);
+  ASSERT_EQ(ranks[0].put(5, put_args(bytes, ph_at(&regions[5], 0), 5, 5)), PH_OK);
+  auto& posted = ranks.net().seats[0].posted;
+  unsigned pieces_of_the_long_one = 0;
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_FALSE(posted.empty());
+    if (posted.front().rank == 5) ++pieces_of_the_long_one;
+    ranks.net().land(0, 0);
+    ranks[0].serve();
+    for (const ph_completion& one : ranks.probe(0, PH_LOCAL))
+      if (one.peer != 5) put_short(one.peer);
+  }
+  EXPECT_GE(pieces_of_the_long_one, 5u);
+}
+
 // Both ways at once: whose id waits at both ends.
 TEST(PostedOrder, two_ranks_post_to_each_other) {
   Cards two;

@@ -124,8 +124,6 @@ inline std::string posting_name(const testing::TestParamInfo<Posting>& one) {
   constexpr const char* kNames[] = {"unnamed", "named"};
   return kNames[static_cast<std::size_t>(one.param)];
 }
-inline auto all_postings() {
-  return testing::Values(Posting::unnamed, Posting::named);
-}
+inline auto all_postings() { return testing::Values(Posting::unnamed, Posting::named); }
 
 }  // namespace photon::engine::test
