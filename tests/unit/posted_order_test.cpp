@@ -147,7 +147,8 @@ TEST(PostedOrder, many_short_ones_leave_room_for_a_long_one) {
   }
   const auto bytes = filled(20 * kPiece, 7);
   const auto put_short = [&](Rank rank) {
-    auto args = put_args({bytes.data(), 4096}, ph_at(&regions[rank], 0), rank, rank);
+    const std::uint64_t id = rank;
+    auto args = put_args({bytes.data(), 4096}, ph_at(&regions[rank], 0), id, id);
     args.flags = PH_NO_RCE;
     ASSERT_EQ(ranks[0].put(rank, args), PH_OK);
   };
