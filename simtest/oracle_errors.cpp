@@ -19,8 +19,8 @@ bool Oracle::may_fail_with(const Operation& op, ph_status status) {
 void Oracle::local_failed(Operation& op, const ph_completion& one) {
   const bool is_farewell_now = is_farewell(op, one.status);
   // The data has landed: that is not taken back, but the id may be lost with a rank that leaves.
-  const bool is_final = op.has(PH_NOTICE_ACCEPTED) || op.has(PH_DELIVERED) ||
-                        (!is_farewell_now && is_get(*op.step));
+  const bool is_final =
+      op.has(PH_NOTICE_ACCEPTED) || op.has(PH_DELIVERED) || (!is_farewell_now && is_get(*op.step));
   const bool is_second = op.error_seen || (op.local_seen && is_final);
   const bool was_done = op.remote_seen || (op.landed_at != 0 && !is_farewell_now);
   if (is_second || was_done || !may_fail_with(op, one.status)) {

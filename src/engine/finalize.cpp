@@ -13,7 +13,7 @@ namespace {
 std::vector<Peer*> unjudged(const std::vector<Peer*>& contacted) {
   std::vector<Peer*> peers;
   for (Peer* peer : contacted)
-    if (peer->broken == PH_OK && peer->sent_unchecked && peer->staged_sent != peer->staged_landed)
+    if (peer->broken == PH_OK && peer->took_unchecked && peer->staged_sent != peer->staged_landed)
       peers.push_back(peer);
   return peers;
 }

@@ -111,7 +111,7 @@ struct Peer {
   std::uint64_t staged_sent = 0;  // records with bytes the target has to place
   std::uint64_t staged_landed = 0;
   std::uint64_t refused_next = 0;  // line of the first record that may still be refused
-  bool sent_unchecked = false;     // puts whose keys only the peer can check
+  bool took_unchecked = false;     // puts whose keys only the peer checks, sent or to be sent
   bool said_bye = false;
   std::string why;                         // broken: in words
   std::unique_ptr<Unchecked[]> unchecked;  // by line of the ring; see Unchecked

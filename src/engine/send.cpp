@@ -69,7 +69,6 @@ bool Engine::send(Peer& peer, const Outgoing& out) {
 }
 
 void Engine::remember(Peer& peer, const Outgoing& out) {
-  if (peer.regions == nullptr) peer.sent_unchecked = true;
   peer.unchecked[peer.tx.tail() & (config_.ring_lines - 1)] = {peer.tx.tail(), out.local_id,
                                                                out.fixed[0]};
 }

@@ -52,7 +52,7 @@ struct FakeOptions {
   transport::Reach::Kind reach = transport::Reach::Kind::none;
   bool names_pieces = false;
   Rank names_from = PH_ANY_RANK;  // what cards say of who wrote
-  std::size_t card_queue = 64;  // pieces that a card takes before one is told to be over
+  std::size_t card_queue = 64;    // pieces that a card takes before one is told to be over
   base::Config config = small_config();
 };
 
@@ -84,8 +84,8 @@ class FakeNet {
 
     std::deque<transport::PostedPiece> posted;  // to this rank's card, and not over
     unsigned posted_count = 0;
-    std::vector<Done> done;            // to be told
-    std::vector<std::uint32_t> names;  // of pieces that have landed here, to be told
+    std::vector<Done> done;                // to be told
+    std::vector<std::uint32_t> names;      // of pieces that have landed here, to be told
     std::vector<std::uint64_t> live_keys;  // of this rank, when quiesce() was called last
     unsigned quiesces_count = 0;
     std::function<bool()> at_sleep = [] { return false; };  // true: do not sleep
@@ -168,7 +168,7 @@ class FakeTransport final : public transport::Transport {
   }
   void poll(transport::Sink& sink) noexcept override {
     for (const Rank rank : std::exchange(seat().new_links, {})) sink.on_link(rank);
-    for (const std::uint32_t name : std::exchange(seat().names, {})) 
+    for (const std::uint32_t name : std::exchange(seat().names, {}))
       sink.on_piece(net_.options.names_from, name);
     for (const FakeNet::Done& one : std::exchange(seat().done, {}))
       sink.on_done(one.token, one.status);
