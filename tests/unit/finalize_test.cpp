@@ -45,6 +45,29 @@ TEST(Finalize, it_ends_after_its_time_and_names_the_rank_that_did_not_take_what_
       << two.ranks[0].last_error().what;
 }
 
+// Its key could be seen when it was sent at last, and nobody looked at it again.
+TEST(Finalize, it_waits_for_the_verdict_on_a_put_that_was_accepted_unchecked) {
+  Two two(options(Reach::Kind::none, false));
+  auto& net = two.ranks.net();
+  std::vector<std::byte> landing(8);
+  for (int i = 0; i < 63; ++i)  // with the first contact's: all lines of the ring
+    ASSERT_EQ(two.ranks[0].get(1, two.get(landing, PH_NO_LCE | PH_NO_RCE)), PH_OK);
+  const auto source = filled(8, 4);
+  ph_put_args args = two.put(source, PH_NO_RCE);
+  args.target.key ^= std::uint64_t{1} << 40;
+  ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
+  net.link(0, 1).peer_regions = net.seats[1].regions.data();
+  net.seats[0].new_links.insert(1);
+  two.ranks[0].serve();
+  ASSERT_EQ(two.ranks[0].put(1, args), PH_ERR_KEY) << "now it can be seen";
+  net.seats[0].at_sleep = [&] {
+    two.ranks[1].serve();
+    return true;
+  };
+  LaneGuard guard(two.ranks.lane(0));
+  EXPECT_EQ(two.ranks[0].finalize(guard), PH_ERR_KEY);
+}
+
 // Nobody will ever probe them, so nobody may wait for room for more.
 TEST(Finalize, ids_of_ones_own_do_not_hold_it_up) {
   Two two;
