@@ -27,10 +27,11 @@ void Oracle::flushed(ph_rank rank, ph_rank peer) {
   }
 }
 
-// Later by what the conductor makes of it: the rank itself stands still once or twice, and of those
+// Later by what the conductor makes of it: the rank itself stands still, seldom some times (each
+// look and each part of a copy may), and of those
 // that can go each may be drawn some times before it.
 void Oracle::waited(ph_rank rank, const Wait& wait, ph_status status) {
-  constexpr std::uint64_t kLateNs = 300'000;
+  constexpr std::uint64_t kLateNs = 1'000'000;
   constexpr std::uint64_t kLateForEachRankNs = 25'000;
   const std::uint64_t lasted_ns = now_ns() - wait.begin_ns;
   const std::uint64_t limit_ns = static_cast<std::uint64_t>(wait.limit_us) * 1000;

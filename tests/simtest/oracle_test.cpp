@@ -160,8 +160,8 @@ TEST(Oracle, waits_that_end_too_early_or_too_late_are_found) {
   };
   for (const Ending& ending :
        {Ending{4'999, PH_TIMEOUT, "time"}, Ending{5'000, PH_TIMEOUT, ""}, Ending{10, PH_OK, ""},
-        Ending{300'000, PH_TIMEOUT, ""}, Ending{1'000'000, PH_TIMEOUT, "time"},
-        Ending{1'000'000, PH_OK, "time"}}) {
+        Ending{300'000, PH_TIMEOUT, ""}, Ending{3'000'000, PH_TIMEOUT, "time"},
+        Ending{3'000'000, PH_OK, "time"}}) {
     FedOracle fed;
     fed.now_ns = 1000 + ending.after_ns;
     fed.oracle.waited(0, {"wait", 1000, 5}, ending.status);
