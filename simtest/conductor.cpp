@@ -106,7 +106,9 @@ void Conductor::give_way(std::uint64_t ready_ns, bool asleep) {
 // Now and then a rank stands still for long.
 std::uint64_t Conductor::draw_stall() {
   const bool stalls = random_.up_to(kBetweenStalls - 1) == 0;
-  return stalls ? random_.up_to(kLongestStallNs) : 0;
+  const std::uint64_t stall_ns = stalls ? random_.up_to(kLongestStallNs) : 0;
+  seats_[running_].stood_still_ns += stall_ns;
+  return stall_ns;
 }
 
 void Conductor::pause(std::uint64_t ns) {

@@ -37,12 +37,15 @@ class Conductor final : public transport::sim::Pacer {
   // Ranks inside a collective: asleep until all have come. False: stuck.
   bool meet(const std::function<void()>& serve);
 
+  std::uint64_t stood_still_ns(ph_rank rank) const noexcept { return seats_[rank].stood_still_ns; }
+
  private:
   struct Seat {
     std::unique_ptr<Fiber> fiber;
     std::uint64_t ready_ns = 0;          // or asleep until then
     bool asleep = false;                 // news wake it earlier
     std::uint64_t stalled_until_ns = 0;  // whatever happens
+    std::uint64_t stood_still_ns = 0;    // in all
   };
 
   std::uint64_t due_ns(ph_rank rank);

@@ -62,6 +62,7 @@ class Oracle {
     const char* what;
     std::uint64_t begin_ns;
     std::int64_t limit_us;
+    std::uint64_t stood_still_ns = 0;  // of its rank meanwhile, by the conductor's will
   };
   void waited(ph_rank rank, const Wait& wait, ph_status status);
   // `extra` or `arena`: registered or allocated; before the last hold is taken back, and after.

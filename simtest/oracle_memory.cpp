@@ -27,21 +27,22 @@ void Oracle::flushed(ph_rank rank, ph_rank peer) {
   }
 }
 
-// Later by what the conductor makes of it: the rank itself stands still, seldom some times (each
-// look and each part of a copy may), and of those
+// Later by what the conductor makes of it: how long the rank stood still is known; and of those
 // that can go each may be drawn some times before it.
 void Oracle::waited(ph_rank rank, const Wait& wait, ph_status status) {
-  constexpr std::uint64_t kLateNs = 1'000'000;
+  constexpr std::uint64_t kLateNs = 100'000;
   constexpr std::uint64_t kLateForEachRankNs = 25'000;
   const std::uint64_t lasted_ns = now_ns() - wait.begin_ns;
   const std::uint64_t limit_ns = static_cast<std::uint64_t>(wait.limit_us) * 1000;
   const char* wrong = nullptr;
   if (status == PH_TIMEOUT && lasted_ns < limit_ns) wrong = "said PH_TIMEOUT";
-  if (lasted_ns > limit_ns + kLateNs + ranks_ * kLateForEachRankNs) wrong = "went on";
+  const std::uint64_t late_ns = wait.stood_still_ns + kLateNs + ranks_ * kLateForEachRankNs;
+  if (lasted_ns > limit_ns + late_ns) wrong = "went on";
   if (wrong == nullptr) return;
   report("time", "rank " + std::to_string(rank) + ": " + wait.what + " with a limit of " +
                      std::to_string(limit_ns) + " ns " + wrong + " after " +
-                     std::to_string(lasted_ns) + " ns");
+                     std::to_string(lasted_ns) + " ns, of which it stood still " +
+                     std::to_string(wait.stood_still_ns) + " ns");
 }
 
 void Oracle::enrolled(ph_rank rank, Area area, const ph_region& region) {

@@ -96,8 +96,10 @@ ph_status Runner::flush(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
 }
 
 ph_status Runner::flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
-  const Oracle::Wait wait{"flush", world_.now_ns(), limit_us};
+  Oracle::Wait wait{"flush", world_.now_ns(), limit_us};
+  const std::uint64_t stood_still_ns = world_.stood_still_ns(rank);
   const ph_status status = ph_flush(context(rank), peer, limit_us);
+  wait.stood_still_ns = world_.stood_still_ns(rank) - stood_still_ns;
   oracle_.waited(rank, wait, status);
   return status;
 }
@@ -111,8 +113,10 @@ void Runner::flush_ended(ph_rank rank, ph_rank peer, ph_status status) {
 std::size_t Runner::wait(ph_rank rank, const Step& step) {
   const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   const ph_query query = query_of(rank, step);
-  const Oracle::Wait wait{"wait", world_.now_ns(), limit_us};
+  Oracle::Wait wait{"wait", world_.now_ns(), limit_us};
+  const std::uint64_t stood_still_ns = world_.stood_still_ns(rank);
   const ph_status status = ph_wait(context(rank), query, limit_us);
+  wait.stood_still_ns = world_.stood_still_ns(rank) - stood_still_ns;
   oracle_.waited(rank, wait, status);
   if (status == PH_TIMEOUT || !went_through(rank, "wait", step.query_peer, status)) return 0;
   const std::size_t count = probe(rank, query, step.capacity);

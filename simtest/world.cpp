@@ -136,4 +136,8 @@ std::string World::leftovers() const {
 
 std::uint64_t World::now_ns() const noexcept { return parts_->network->now_ns(); }
 
+std::uint64_t World::stood_still_ns(ph_rank rank) const noexcept {
+  return parts_->conductor.stood_still_ns(rank);
+}
+
 }  // namespace photon::simtest

@@ -49,6 +49,8 @@ class World {
   // Within a body: let at least `ns` of simulated time pass for this rank; the others go on.
   void pause(std::uint64_t ns);
   std::uint64_t now_ns() const noexcept;
+  // How long a rank was made to stand still so far, whatever it did.
+  std::uint64_t stood_still_ns(ph_rank rank) const noexcept;
 
   // Ends every wait, now and from now on.
   void give_up() noexcept;

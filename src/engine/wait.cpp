@@ -79,7 +79,8 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
   for (unsigned turns = 0;; ++turns) {
     const bool moved = progress(nullptr);
     if (done()) return PH_OK;
-    const bool look_at_clock = turns % 16 == 0 || oversubscribed_;
+    // Turns that move bytes are long, and a wait ends when its time is over; empty ones are short.
+    const bool look_at_clock = moved || turns % 16 == 0 || oversubscribed_;
     const std::int64_t now = look_at_clock ? transport_->now_ns() : 0;
     if (look_at_clock && now >= deadline) return PH_TIMEOUT;
     if (!moved && look_at_clock && now >= spin_until && (!oversubscribed_ || turns >= kYields)) {
