@@ -43,16 +43,23 @@ Step Generator::handling() {
   return step;
 }
 
+// Of an area as it is already certain to be.
+std::uint64_t Generator::known_bytes(ph_rank rank, Area area) const {
+  if (is_lent(area)) return kLentBytes;
+  if (area == Area::library) return kLibraryBytes;
+  return area == Area::contended ? kContendedBytes : next_free_[rank];
+}
+
 // Any range of one's own memory, or one that leaves its region: it begins inside, for what lies
-// around the memory of ph_alloc() is not the program's to know.
-Step Generator::find_region() {
+// around the memory is not the program's to know.
+Step Generator::find_region(ph_rank rank) {
   constexpr std::array<Area, 5> kAreas = {Area::window, Area::contended, Area::extra, Area::arena,
                                           Area::library};
   Step step;
   step.verb = Verb::find_region;
   step.area = kAreas[random_.up_to(kAreas.size() - 1)];
   step.size_bytes = 1 + random_.up_to(chance(50) ? 64 : kLentBytes);
-  step.offset = random_.up_to((step.area == Area::contended ? kContendedBytes : kLentBytes) - 1);
+  step.offset = random_.up_to(known_bytes(rank, step.area) - 1);
   return step;
 }
 
@@ -89,7 +96,7 @@ void Generator::add_others(ph_rank rank) {
     step.area = chance(50) ? Area::arena : Area::extra;
     add(rank, step);
   }
-  if (chance(3)) add(rank, find_region());
+  if (chance(3)) add(rank, find_region(rank));
 }
 
 }  // namespace photon::simtest

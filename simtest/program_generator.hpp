@@ -80,7 +80,8 @@ class Generator {
   void add_others(ph_rank rank);
   Step query(Verb verb);
   Step handling();
-  Step find_region();
+  std::uint64_t known_bytes(ph_rank rank, Area area) const;
+  Step find_region(ph_rank rank);
   void add_order(ph_rank rank);
   Step pause(ph_rank rank);
 
