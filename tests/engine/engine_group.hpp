@@ -38,6 +38,14 @@ inline std::string ground_name(const testing::TestParamInfo<Ground>& one) {
   return name_of(one.param);
 }
 
+// A put of nothing, with an empty id: no more than a sign of life.
+inline ph_put_args notice() {
+  ph_put_args args{};
+  args.size = sizeof args;
+  args.flags = PH_NO_LCE;
+  return args;
+}
+
 class EngineGroup {
  public:
   EngineGroup(std::uint32_t ranks_count, Ground ground, const FakeOptions& options = {})
@@ -94,10 +102,7 @@ class EngineGroup {
   // Both directions of two ranks stand and have been used.
   void meet(Rank a, Rank b) {
     for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {
-      ph_put_args args{};
-      args.size = sizeof args;
-      args.flags = PH_NO_LCE;
-      EXPECT_EQ((*this)[from].put(to, args), PH_OK);
+      EXPECT_EQ((*this)[from].put(to, notice()), PH_OK);
       take(to, PH_REMOTE, from);
     }
     // The owner's region table is visible once its answer is here.

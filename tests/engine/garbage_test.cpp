@@ -83,13 +83,6 @@ class Attack {
   }
   const Guarded& memory() const { return memory_; }
 
-  static ph_put_args notice() {
-    ph_put_args args{};
-    args.size = sizeof args;
-    args.flags = PH_NO_LCE;
-    return args;
-  }
-
  private:
   EngineGroup ranks_;
   Guarded memory_;

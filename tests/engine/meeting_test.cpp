@@ -22,10 +22,7 @@ class HalfMet {
       EXPECT_EQ(ranks_[kOwner].allocate(kSize, region_), PH_OK);
     else
       region_ = ranks_.add(kOwner, ordinary_);
-    ph_put_args notice{};
-    notice.size = sizeof notice;
-    notice.flags = PH_NO_LCE;
-    EXPECT_EQ(ranks_[kOwner].put(kInitiator, notice), PH_OK);
+    EXPECT_EQ(ranks_[kOwner].put(kInitiator, notice()), PH_OK);
     int round = 0;
     while (ranks_.probe(kInitiator, PH_REMOTE).empty()) {
       if (++round == 200'000) throw std::runtime_error("the offer was never seen");

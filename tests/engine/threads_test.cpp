@@ -127,10 +127,7 @@ TEST(ThreadsInside, a_ring_that_another_thread_heats_while_one_sleeps_stays_cold
   });
   ranks.fake(0).await_sleeper();
   const auto& credits = ranks.net().way(1, 0).credits;
-  ph_put_args notice{};
-  notice.size = sizeof notice;
-  notice.flags = PH_NO_LCE;
-  EXPECT_EQ(ranks[1].put(0, notice), PH_OK);
+  EXPECT_EQ(ranks[1].put(0, notice()), PH_OK);
   {
     engine::LaneGuard guard(ranks.lane(0));
     EXPECT_EQ(ranks.probe(0, PH_REMOTE).size(), 1u);

@@ -154,7 +154,7 @@ TEST(CountedForged, a_name_that_belongs_to_another_peer_ends_that_one_only) {
   const std::uint64_t line = peer.counted(1, 6);
   peer.serve();
   peer.tell(wire::PieceNames(4).of(2, 1u << 20));
-  EXPECT_EQ(peer.ranks()[1].put(2, Initiator::notice()), PH_ERR_PROTOCOL);
+  EXPECT_EQ(peer.ranks()[1].put(2, notice()), PH_ERR_PROTOCOL);
   EXPECT_FALSE(peer.is_cut_off());
   peer.pieces(line);
   EXPECT_EQ(peer.ids(), Ids{6});

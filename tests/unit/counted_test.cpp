@@ -63,7 +63,7 @@ TEST(Counted, a_coming_id_holds_up_only_those_behind_it_and_only_of_its_peer) {
   peer.notify(1);
   const std::uint64_t line = peer.counted(1, 2);
   peer.notify(3);
-  ASSERT_EQ(peer.ranks()[2].put(1, Initiator::notice()), PH_OK);
+  ASSERT_EQ(peer.ranks()[2].put(1, notice()), PH_OK);
   peer.serve();
   EXPECT_EQ(peer.ranks().probe(1, PH_REMOTE).size(), 2u) << "the friend's, and the first";
   EXPECT_EQ(peer.ids(), Ids());

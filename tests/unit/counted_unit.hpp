@@ -87,13 +87,6 @@ class Initiator {
   }
   EngineGroup& ranks() { return ranks_; }
 
-  static ph_put_args notice() {
-    ph_put_args args{};
-    args.size = sizeof args;
-    args.flags = PH_NO_LCE;
-    return args;
-  }
-
  private:
   EngineGroup ranks_;
   transport::Credits all_free_{};

@@ -18,6 +18,7 @@ using photon::test::get_args;
 using photon::test::Ground;
 using photon::test::Guarded;
 using photon::test::id_of;
+using photon::test::notice;
 using photon::test::put_args;
 using transport::Reach;
 

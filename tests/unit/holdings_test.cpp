@@ -38,13 +38,7 @@ TEST(Holdings, blocks_of_long_ids_and_of_queued_payloads_come_back) {
   EXPECT_EQ(two.remote().size(), 4u);
   two.serve();
   two.serve(1);
-  for (const auto& [rank, kind] : {std::pair(Rank{0}, PH_LOCAL), std::pair(Rank{1}, PH_REMOTE)}) {
-    std::byte room[40];
-    ph_completion one{};
-    Taker taker{{PH_ANY_RANK, static_cast<std::uint32_t>(kind), room}, &one, 1};
-    EXPECT_EQ(two.ranks[rank].probe(taker), PH_OK);
-    EXPECT_EQ(taker.count, 1u);
-  }
+  two.expect_long_ids(id);
   EXPECT_TRUE(is_nothing(two.ranks[0].holdings()));
   EXPECT_TRUE(is_nothing(two.ranks[1].holdings()));
 }

@@ -84,15 +84,7 @@ TEST_P(PostedBy, long_ids_travel_whole) {
   ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
   two.land_all();
   two.serve(1);
-  for (const auto& [rank, kind] : {std::pair(Rank{0}, PH_LOCAL), std::pair(Rank{1}, PH_REMOTE)}) {
-    std::byte room[40];
-    ph_completion one{};
-    Taker taker{{PH_ANY_RANK, static_cast<std::uint32_t>(kind), room}, &one, 1};
-    EXPECT_EQ(two.ranks[rank].probe(taker), PH_OK);
-    ASSERT_EQ(taker.count, 1u);
-    ASSERT_EQ(one.id_size_bytes, id.size());
-    EXPECT_EQ(std::memcmp(room, id.data(), id.size()), 0);
-  }
+  two.expect_long_ids(id);
 }
 
 TEST_P(PostedBy, a_full_queue_takes_the_next_piece_when_one_is_over) {

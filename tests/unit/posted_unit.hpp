@@ -91,6 +91,18 @@ struct Cards : Two {
     }
     return found;
   }
+  // Rank 0's local and rank 1's remote completion bear this id of more than 8 bytes.
+  void expect_long_ids(const std::string& id) {
+    for (const auto& [rank, kind] : {std::pair(Rank{0}, PH_LOCAL), std::pair(Rank{1}, PH_REMOTE)}) {
+      std::byte room[40];
+      ph_completion one{};
+      Taker taker{{PH_ANY_RANK, static_cast<std::uint32_t>(kind), room}, &one, 1};
+      EXPECT_EQ(ranks[rank].probe(taker), PH_OK);
+      ASSERT_EQ(taker.count, 1u);
+      ASSERT_EQ(one.id_size_bytes, id.size());
+      EXPECT_EQ(std::memcmp(room, id.data(), id.size()), 0);
+    }
+  }
   std::vector<std::uint64_t> local() { return ids(0, PH_LOCAL); }
   std::vector<std::uint64_t> remote() {
     serve(1);

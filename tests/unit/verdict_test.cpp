@@ -56,13 +56,6 @@ class Forger {
   const ph_region& region() const { return region_; }
 
  private:
-  static ph_put_args notice() {
-    ph_put_args args{};
-    args.size = sizeof args;
-    args.flags = PH_NO_LCE;
-    return args;
-  }
-
   EngineGroup two_;
   Guarded memory_;
   ph_region region_{};
