@@ -43,16 +43,16 @@ std::uint64_t Runner::take_ids(ph_rank rank, ph_rank peer, std::uint64_t first) 
   return count;
 }
 
-// What comes while its sender stands still.
+// What comes while its sender stands still: the last look is after the longest way of a packet.
 std::uint64_t Runner::take_burst(ph_rank rank, ph_rank peer, const Burst& burst) {
   constexpr std::uint64_t kLooks = 4;
   std::uint64_t came = 0;
   for (std::uint64_t quiet = 0; quiet < kLooks && !oracle_.failed(); ++quiet) {
+    world_.pause(network_delay_ns_ / kLooks + 1000);
     while (const std::uint64_t count = take_ids(rank, peer, came)) {
       came += count;
       quiet = 0;
     }
-    world_.pause(network_delay_ns_ / kLooks + 1000);
   }
   if (const std::string what = burst.breach(came); !what.empty())
     oracle_.report("credits", "rank " + std::to_string(peer) + " to rank " + std::to_string(rank) +
