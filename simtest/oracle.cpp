@@ -106,6 +106,15 @@ void Oracle::posted(Operation& op, ph_status status) {
   withdraw(op);
 }
 
+void Oracle::cancelled(Operation& op) {
+  if (failed()) return;
+  ++events_;
+  note(op.initiator, "cancelled #" + std::to_string(op.number));
+  if (op.local_seen || op.remote_seen || op.error_seen || op.landed_at != 0)
+    return report("unexpected", op.text() + " was cancelled, though it had gone");
+  withdraw(op);
+}
+
 void Oracle::accept(Operation& op) {
   op.accepted = true;
   if (!op.complete()) ++pending_;

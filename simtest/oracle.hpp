@@ -51,6 +51,8 @@ class Oracle {
   // Before each attempt, and what it said.
   void attempt(Operation& op);
   void posted(Operation& op, ph_status status);
+  // It was taken back before anything of it had gone.
+  void cancelled(Operation& op);
 
   // A completion that a probe of `rank` for `query` gave.
   void completed(ph_rank rank, const ph_query& query, const ph_completion& one);

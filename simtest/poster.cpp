@@ -37,6 +37,7 @@ ph_status Poster::put(ph_context* context, Operation& op, ph_target target) {
   args.remote = {remote_id_.data(), step.remote_id_bytes};
   args.flags = step.flags;
   if (step.fault == Fault::unknown_flag) args.flags |= 1u << 20;
+  if (step.requested) args.request = &op.request;
   return ph_put(context, op.target(), &args);
 }
 
@@ -51,6 +52,7 @@ ph_status Poster::get(ph_context* context, Operation& op, ph_target source) {
   args.remote = {remote_id_.data(), step.remote_id_bytes};
   args.flags = step.flags;
   if (step.fault == Fault::unknown_flag) args.flags |= 1u << 20;
+  if (step.requested) args.request = &op.request;
   return ph_get(context, op.target(), &args);
 }
 

@@ -36,6 +36,7 @@ void Generator::draw_shape() {
   shape_.reads_percent = one_of<3>({0, 20, 60});
   shape_.big_percent = one_of<3>({0, 3, 10});
   shape_.flags_percent = one_of<3>({0, 15, 40});
+  shape_.request_percent = one_of<3>({0, 15, 60});
   shape_.order_percent = one_of<3>({1, 5, 15});
   shape_.focus_percent = one_of<3>({0, 50, 100});
   shape_.focus = any_rank();
@@ -146,18 +147,21 @@ void Generator::draw_flags(Step& step) {
   if (chance(shape_.flags_percent)) step.flags |= PH_ORDER_NONE;
   if (chance(shape_.flags_percent))
     step.flags |= std::uint32_t{is_get(step) ? PH_NOTICE_ACCEPTED : PH_DELIVERED};
+  step.requested = chance(shape_.request_percent);
+  if (step.requested) step.flags &= ~std::uint32_t{PH_NO_LCE};
   // What a get of changing memory may bring is known when it ends, so somebody must hear of that.
   if (is_get(step) && step.area != Area::library) step.flags &= ~std::uint32_t{PH_NO_LCE};
 }
 
 // Ids too short to name their operation go only where it does not matter which one is meant: the
 // order tells remote ones, and local ones neither free anything we check nor tell of a landing.
+// The local id of an operation with a request names it in late errors only.
 void Generator::draw_ids(Step& step) {
   if (step.verb != Verb::put && step.verb != Verb::get) return;
   const bool kind_is_plain = !is_get(step) && step.fault == Fault::none && !is_lent(step.area);
   // What a leaver leaves undone may be told of late, with the first bytes of an id alone.
   const bool plain = kind_is_plain && shape_.leavers.empty();
-  const bool local_any = plain && (step.flags & PH_DELIVERED) == 0;
+  const bool local_any = plain && (step.flags & PH_DELIVERED) == 0 && !step.requested;
   const bool remote_any = plain && (step.flags & PH_ORDER_NONE) == 0;
   step.local_id_bytes = draw_id_size(local_any ? 0 : kNumberedId);
   step.remote_id_bytes = draw_id_size(remote_any ? 0 : kNumberedId);

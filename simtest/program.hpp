@@ -28,6 +28,9 @@ enum class Verb : std::uint8_t {
   probe,
   probe_each,  // its handler does `verb_in_handler` once, if anything was found
   wait,        // then a probe, which must find what the wait has promised
+  test,        // one of the requests under way, and so:
+  await,       // one, any or some of them
+  cancel,
   pause,
   enroll,  // register `extra` (up to kMostHolds times at once), or allocate `arena`
   retire,  // take that back once; refused if there is nothing to take back
@@ -63,6 +66,7 @@ struct Step {
   Verb verb_in_handler = Verb::notify;
   Area area = Area::window;
   Fault fault = Fault::none;
+  bool requested = false;  // its local completion goes to a request
   ph_rank peer = 0;        // of the operation posted; flush: maybe PH_ANY_RANK
   ph_rank query_peer = 0;  // probes and waits
   std::uint32_t kinds = PH_EITHER;
@@ -70,7 +74,7 @@ struct Step {
   std::uint32_t flags = 0;
   std::uint32_t local_id_bytes = 8;
   std::uint32_t remote_id_bytes = 8;
-  std::uint64_t offset = 0;  // into the area's region
+  std::uint64_t offset = 0;  // into the area's region; which of the requests
   std::uint64_t size_bytes = 0;
   std::uint64_t time_ns = 0;  // pause; limit of waits and flushes
 };

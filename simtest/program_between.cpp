@@ -43,6 +43,14 @@ Step Generator::handling() {
   return step;
 }
 
+Step Generator::about_request() {
+  constexpr std::array<Verb, 4> kVerbs = {Verb::test, Verb::test, Verb::await, Verb::cancel};
+  Step step = query(kVerbs[random_.up_to(kVerbs.size() - 1)]);
+  step.offset = random_.up_to(15);
+  step.time_ns = 1000 * random_.up_to(chance(20) ? 100 : 5);
+  return step;
+}
+
 // Of an area as it is already certain to be.
 std::uint64_t Generator::known_bytes(ph_rank rank, Area area) const {
   if (is_lent(area)) return kLentBytes;
@@ -88,6 +96,7 @@ void Generator::add_others(ph_rank rank) {
     add(rank, step);
     if (chance(20)) break;
   }
+  if (chance(shape_.request_percent)) add(rank, about_request());
   if (chance(20)) add(rank, pause(rank));
   if (chance(shape_.order_percent)) add_order(rank);
   if (chance(shape_.lent_percent)) {

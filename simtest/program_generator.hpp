@@ -23,6 +23,7 @@ struct Shape {
   std::uint64_t lent_percent = 0;   // of `extra` and `arena`
   std::uint64_t big_percent = 0;
   std::uint64_t flags_percent = 0;
+  std::uint64_t request_percent = 0;
   std::uint64_t order_percent = 0;  // fences and flushes
   std::uint64_t focus_percent = 0;  // operations that go to the focus
   ph_rank focus = 0;
@@ -80,6 +81,7 @@ class Generator {
   void add_others(ph_rank rank);
   Step query(Verb verb);
   Step handling();
+  Step about_request();
   std::uint64_t known_bytes(ph_rank rank, Area area) const;
   Step find_region(ph_rank rank);
   void add_order(ph_rank rank);

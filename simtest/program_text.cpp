@@ -19,6 +19,9 @@ const char* name_of(Verb verb) {
     case Verb::probe: return "probe";
     case Verb::probe_each: return "probe_each";
     case Verb::wait: return "wait";
+    case Verb::test: return "test";
+    case Verb::await: return "await";
+    case Verb::cancel: return "cancel";
     case Verb::pause: return "pause";
     case Verb::enroll: return "enroll";
     case Verb::retire: return "retire";
@@ -75,7 +78,7 @@ std::string operation_text(const Step& step) {
   text += " peer " + rank_text(step.peer) + ", " + std::to_string(step.size_bytes) + " bytes at " +
           name_of(step.area) + "+" + std::to_string(step.offset) + ", ids of " +
           std::to_string(step.local_id_bytes) + " and " + std::to_string(step.remote_id_bytes) +
-          flags_text(step.flags);
+          flags_text(step.flags) + (step.requested ? ", requested" : "");
   if (step.fault != Fault::none) text += std::string(", fault ") + name_of(step.fault);
   return text;
 }
@@ -113,6 +116,14 @@ std::string text_of(const Step& step) {
     case Verb::probe_each:
       return name + " " + query_text(step) + ", its handler: " + handler_text(step);
     case Verb::wait: return name + " " + query_text(step) + ", " + time;
+    case Verb::test:
+    case Verb::cancel: return name + " request " + std::to_string(step.offset);
+    case Verb::await:
+      return name +
+             (step.kinds == PH_LOCAL    ? " request " + std::to_string(step.offset)
+              : step.kinds == PH_REMOTE ? std::string(" any request")
+                                        : std::string(" some requests")) +
+             ", " + time;
     case Verb::pause: return name + " " + time;
     case Verb::enroll:
     case Verb::retire: return name + " " + name_of(step.area);

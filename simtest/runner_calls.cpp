@@ -50,7 +50,7 @@ bool Runner::went_through(ph_rank rank, const char* what, ph_rank peer, ph_statu
 
 // One look for news; the longer there were none, the longer the pause after it.
 void Runner::take_or_pause(ph_rank rank, std::uint64_t& quiet_ns) {
-  if (take(rank, anything(rank), kMostFound) != 0) {
+  if (take(rank, anything(rank), kMostFound) + harvest(rank) != 0) {
     quiet_ns = 100;
     return;
   }
@@ -76,6 +76,7 @@ ph_status Runner::attempt(Operation& op) {
   oracle_.attempt(op);
   const ph_status status = poster.call(context(op.initiator), op, oracle_);
   oracle_.posted(op, status);
+  if (status == PH_OK && op.step->requested) keep(op);
   return status;
 }
 
@@ -241,6 +242,9 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::probe: static_cast<void>(take(rank, query_of(rank, step), step.capacity)); return;
     case Verb::probe_each: return probe_each(rank, step);
     case Verb::wait: return tell(rank, query_of(rank, step), wait(rank, step));
+    case Verb::test: return test(rank, step);
+    case Verb::await: return await(rank, step);
+    case Verb::cancel: return cancel(rank, step);
     case Verb::pause: return world_.pause(step.time_ns);
     case Verb::enroll: return enroll(rank, step.area);
     case Verb::retire: return retire(rank, step.area);

@@ -48,6 +48,7 @@ class Runner {
     const char* phase = "set-up";
     std::vector<std::byte> id_room = std::vector<std::byte>((kMostFound + 1) * PH_MAX_ID_BYTES);
     std::array<ph_completion, kMostFound + 1> found{};
+    std::vector<Operation*> requests;  // that were not taken
   };
   // What the handler of a probe_each works on.
   struct Handling {
@@ -78,6 +79,17 @@ class Runner {
 
   void post(ph_rank rank, const Step& step);
   ph_status attempt(Operation& op);
+  // runner_requests.cpp
+  void keep(Operation& op);
+  void took(Operation& op, ph_status status);
+  std::size_t harvest(ph_rank rank);
+  void test(ph_rank rank, const Step& step);
+  void await(ph_rank rank, const Step& step);
+  ph_status await_list(ph_rank rank, bool all, std::int64_t limit_us, std::size_t& count);
+  void cancel(ph_rank rank, const Step& step);
+  Operation* pick(ph_rank rank, const Step& step);
+  void check_result(const Operation& op, const ph_result& result);
+
   void fence(ph_rank rank, ph_rank peer);
   ph_status flush(ph_rank rank, ph_rank peer, std::int64_t limit_us);
   ph_status flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us);

@@ -6,6 +6,7 @@
 
 #include "context.h"
 #include "memory.h"
+#include "request.h"
 #include "rma.h"
 #include "types.h"
 

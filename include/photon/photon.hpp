@@ -59,8 +59,12 @@ inline ph_query c_query(const Query &query) noexcept {
   return {query.peer, query.kinds, query.id_buffer.data()};
 }
 
+inline bool are_numbers(const Ids &ids) noexcept {
+  return ids.local.is_number() && ids.remote.is_number() && ids.request == nullptr;
+}
+
 inline std::uint32_t flags_of(const Ids &ids, std::uint32_t flags) noexcept {
-  if (ids.local.is_none()) flags |= PH_NO_LCE;
+  if (ids.local.is_none() && ids.request == nullptr) flags |= PH_NO_LCE;
   if (ids.remote.is_none()) flags |= PH_NO_RCE;
   return flags;
 }
@@ -138,7 +142,7 @@ class Context {
   [[nodiscard]] bool put(Rank rank, R &&source, Target target, const Ids &ids,
                          std::uint32_t flags = 0) {
     const auto bytes = std::as_bytes(std::span(source));
-    if (flags == 0 && ids.local.is_number() && ids.remote.is_number())
+    if (flags == 0 && detail::are_numbers(ids))
       return check(ph_put_u64(c_context(), rank, {bytes.data(), bytes.size()}, target,
                               {ids.local.number(), ids.remote.number()}));
     const ph_put_args args = {sizeof args,
@@ -147,7 +151,8 @@ class Context {
                               target,
                               ids.local.c_id(),
                               ids.remote.c_id(),
-                              detail::flags_of(ids, flags)};
+                              detail::flags_of(ids, flags),
+                              ids.request};
     return check(ph_put(c_context(), rank, &args));
   }
 
@@ -162,7 +167,7 @@ class Context {
   [[nodiscard]] bool get(Rank rank, R &&destination, Target source, const Ids &ids,
                          std::uint32_t flags = 0) {
     const auto bytes = std::as_writable_bytes(std::span(destination));
-    if (flags == 0 && ids.local.is_number() && ids.remote.is_number())
+    if (flags == 0 && detail::are_numbers(ids))
       return check(ph_get_u64(c_context(), rank, {bytes.data(), bytes.size()}, source,
                               {ids.local.number(), ids.remote.number()}));
     const ph_get_args args = {sizeof args,
@@ -171,7 +176,8 @@ class Context {
                               source,
                               ids.local.c_id(),
                               ids.remote.c_id(),
-                              detail::flags_of(ids, flags)};
+                              detail::flags_of(ids, flags),
+                              ids.request};
     return check(ph_get(c_context(), rank, &args));
   }
 
@@ -226,6 +232,29 @@ class Context {
   /** ph_wait() without a limit. */
   void wait(const Query &query = {}) {
     check(ph_wait(c_context(), detail::c_query(query), PH_FOREVER));
+  }
+
+  /** ph_test(): whether it is over, taken then; an operation that failed throws its error. */
+  [[nodiscard]] bool test(ph_request &request) {
+    return check(ph_test(c_context(), &request, nullptr));
+  }
+
+  /** ph_wait_request(): true when it is over, taken then; false: the time ran out. */
+  template <class Rep, class Period>
+  [[nodiscard]] bool wait_for(std::chrono::duration<Rep, Period> timeout, ph_request &request) {
+    return check(ph_wait_request(c_context(), &request, nullptr, detail::microseconds(timeout)));
+  }
+
+  /** ph_wait_request() without a limit. */
+  void wait(ph_request &request) {
+    check(ph_wait_request(c_context(), &request, nullptr, PH_FOREVER));
+  }
+
+  /** ph_cancel(). */
+  [[nodiscard]] ph_outcome cancel(ph_request &request) {
+    ph_outcome outcome = PH_TOO_LATE;
+    check(ph_cancel(c_context(), &request, &outcome));
+    return outcome;
   }
 
   /** ph_fence(): what was put to `rank` before is written before what follows; false: try again. */

@@ -19,6 +19,7 @@
 #define PHOTON_RMA_H
 
 #include "memory.h"
+#include "request.h"
 #include "types.h"
 
 #ifdef __cplusplus
@@ -42,6 +43,12 @@ typedef struct ph_put_args {
   ph_id local;
   ph_id remote;
   uint32_t flags;
+  /**
+   * Null: the local completion is probed. Else it goes to *request (see request.h), which is
+   * PH_REQUEST_NONE if the operation was over when the call returned; `local` then names it only
+   * in an error that comes after its request was taken. Not together with PH_NO_LCE.
+   */
+  ph_request *request;
 } ph_put_args;
 
 /** Arguments of ph_get(). */
@@ -53,6 +60,7 @@ typedef struct ph_get_args {
   ph_id local;
   ph_id remote; /**< Probed by the owner of the memory after it was read. */
   uint32_t flags;
+  ph_request *request; /**< As in ph_put_args. */
 } ph_get_args;
 
 /** A block of own memory, passed in registers. */

@@ -78,6 +78,7 @@ class Id {
 struct Ids {
   Id local = {};
   Id remote = {};
+  ph_request *request = nullptr; /**< Takes the local completion; see request.h. */
 };
 
 /** Which completions to look for. */

@@ -5,10 +5,11 @@
 // only by reports of operations refused after their completion); a peer with anything queued stands
 // in busy_. Owner: the context. Threads: every member is called with the lane's lock held; wait(),
 // flush() and finalize() give it up while they sleep. Split by verb: contact, put, get, send, work,
-// receive, probe, wait, regions, finalize.
+// receive, probe, wait, requests, regions, finalize.
 #pragma once
 
 #include <photon/context.h>
+#include <photon/request.h>
 #include <photon/rma.h>
 
 #include <condition_variable>
@@ -60,6 +61,20 @@ class Engine final : private transport::Sink {
   ph_status get(Rank rank, const ph_get_args& args);
   ph_status fence(Rank rank);
   ph_status flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us);
+
+  // requests.cpp
+  ph_status test(ph_request& handle, ph_result& result);
+  ph_status wait_one(LaneGuard& guard, ph_request& handle, ph_result& result,
+                     std::int64_t timeout_us);
+  // Takes up to `capacity` that are over into results[0 .. done).
+  struct Takeover {
+    ph_request_list list;
+    ph_result* results;
+    std::size_t capacity;
+    std::size_t done = 0;
+  };
+  ph_status wait_some(LaneGuard& guard, Takeover& takeover, std::int64_t timeout_us);
+  ph_status cancel(ph_request& handle, ph_outcome& outcome);
 
   // fast_path.hpp: probe() for small puts from hot rings; false: probe() has to go on with the same
   // taker.
@@ -123,7 +138,9 @@ class Engine final : private transport::Sink {
     std::uint32_t id_bytes = wire::kNoId;
     const void* payload = nullptr;
     std::uint32_t payload_bytes = 0;
-    std::uint64_t local_id = 0;  // put and bulk: names the operation should it be refused
+    // put and bulk: names the operation should it be refused, and its request if that was kept.
+    std::uint64_t local_id = 0;
+    ph_request request = PH_REQUEST_NONE;
   };
 
   // Bytes that we copy ourselves: from source (put) or to destination (get).
@@ -161,6 +178,7 @@ class Engine final : private transport::Sink {
   bool events_left() noexcept;
   bool has_ledger(Peer& peer) noexcept;
   void remember(Peer& peer, const Outgoing& out);
+  static void name(Outgoing& out, const Request& request) noexcept;
   bool send(Peer& peer, const Outgoing& out);
   void nudge(Peer& peer) noexcept;
   HeldId hold(const ph_id& id);
@@ -179,10 +197,21 @@ class Engine final : private transport::Sink {
   bool direct_now(Peer& peer, const ph_put_args& args);
   static Outgoing outgoing(const ph_put_args& args) noexcept;
   ph_status put_queued(Peer& peer, const ph_put_args& args);
+  ph_status check_request(const char* call, Rank rank, const ph_request* handle,
+                          std::uint32_t flags);
+  void name_locally(Request& request, const ph_id& local, const ph_request* handle);
   Request::Kind choose(Peer& peer, const ph_put_args& args);
   ph_status check_get(Rank rank, const ph_get_args& args);
   Request* new_request(Peer& peer, std::uint32_t flags);
   ph_status again();
+
+  // requests.cpp
+  void hand_over(Request& request, ph_request* handle);
+  void conclude(Request& request, ph_status status);
+  ph_status take(Request& request, ph_request& handle, ph_result& result);
+  bool nothing_has_gone(const Request& request) const noexcept;
+  ph_status unknown_request(const char* call, ph_request handle);
+  ph_status check_list(Takeover& takeover);
 
   // work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
   bool process(Peer& peer);
@@ -280,6 +309,7 @@ class Engine final : private transport::Sink {
   void drop_remote_ids();
   bool all_sent();
   void say_bye();
+  ph_status unheard_error();
 
   base::Config config_;
   std::unique_ptr<boot::Boot> boot_;

@@ -77,16 +77,29 @@ ph_status Engine::finalize(LaneGuard& guard) {
         guard, [this] { return transport_->drained(); }, status == PH_OK ? timeout_us : 0));
   if (guard.status() != PH_OK) return guard.status();
   if (const auto taken = take_back_all(); status == PH_OK) status = taken;
-  if (const Peer* peer = first_failed(contacted_); peer != nullptr && status == PH_OK) {
-    const Event& event = peer->local.front();
-    const bool known = last_error_.rank == peer->rank && last_error_.status == event.status;
-    status =
-        fail(static_cast<ph_status>(event.status), peer->rank,
-             "finalize: an operation to rank " + std::to_string(peer->rank) +
-                 " failed and its error was never probed: " +
-                 (known ? last_error_.what : ph_status_text(static_cast<ph_status>(event.status))));
+  const auto unheard = unheard_error();
+  return status == PH_OK ? unheard : status;
+}
+
+// Of an operation whose caller should have probed or taken its error; PH_OK: there is none.
+ph_status Engine::unheard_error() {
+  ph_status status = PH_OK;
+  Rank rank = 0;
+  if (const Peer* peer = first_failed(contacted_); peer != nullptr) {
+    status = static_cast<ph_status>(peer->local.front().status);
+    rank = peer->rank;
   }
-  return status;
+  requests_.for_each_kept([&](const Request& request) {
+    if (status != PH_OK || request.outcome == PH_ERR_DEPARTED) return;
+    status = request.outcome;
+    rank = request.peer->rank;
+  });
+  if (status == PH_OK) return PH_OK;
+  const bool known = last_error_.rank == rank && last_error_.status == status;
+  return fail(status, rank,
+              "finalize: an operation to rank " + std::to_string(rank) +
+                  " failed and its error was never probed: " +
+                  (known ? last_error_.what : ph_status_text(status)));
 }
 
 // From here on no peer may copy in our memory.

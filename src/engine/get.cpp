@@ -1,7 +1,4 @@
 // Posting gets and fences.
-#include <algorithm>
-#include <cstring>
-
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -15,6 +12,8 @@ constexpr std::uint32_t kGetFlags = PH_NO_LCE | PH_NO_RCE | PH_NOTICE_ACCEPTED |
 ph_status Engine::check_get(Rank rank, const ph_get_args& args) {
   if ((args.flags & ~kGetFlags) != 0)
     return fail(PH_ERR_ARGUMENT, rank, "get: unknown flags " + std::to_string(args.flags));
+  if (const auto status = check_request("get", rank, args.request, args.flags); status != PH_OK)
+    return status;
   if (args.size_bytes != 0 && args.destination == nullptr)
     return fail(PH_ERR_ARGUMENT, rank,
                 "get of " + std::to_string(args.size_bytes) + " bytes: the destination is null");
@@ -36,13 +35,12 @@ ph_status Engine::get(Rank rank, const ph_get_args& args) {
   request->destination = static_cast<std::byte*>(args.destination);
   request->size_bytes = args.size_bytes;
   request->target = args.source;
-  request->local = hold(args.local);
-  std::memcpy(&request->local_word, id_data(request->local),
-              std::min<std::size_t>(8, args.local.size_bytes));
+  name_locally(*request, args.local, args.request);
   if (request->has_rce()) request->remote = hold(args.remote);
   peer->work.push(*request);
   mark_busy(*peer);
   process(*peer);
+  hand_over(*request, args.request);
   return PH_OK;
 }
 

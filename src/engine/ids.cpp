@@ -31,7 +31,7 @@ bool Engine::send_packed(Peer& peer, Request& request, bool with_payload, bool w
   const bool acked = with_payload && (!with_id || (request.flags & PH_DELIVERED) != 0);
   Outgoing out{};
   out.kind = acked ? wire::Kind::put_acked : wire::Kind::put;
-  out.local_id = request.local_word;
+  name(out, request);
   if (with_id) {
     out.id = id_data(request.remote);
     out.id_bytes = request.remote.bytes;
@@ -124,7 +124,8 @@ void Engine::request_failed(Request& request, ph_status status) {
 }
 
 void Engine::maybe_free(Request& request) {
-  if (request.in_work || request.in_ids || request.in_acks || request.serving) return;
+  if (request.in_work || request.in_ids || request.in_acks || request.serving || request.kept)
+    return;
   drop(request.local);
   drop(request.remote);
   if (request.payload != kNoBlock) payload_blocks_.give(request.payload);

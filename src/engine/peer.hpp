@@ -52,6 +52,7 @@ struct Unchecked {
   std::uint64_t position = ~std::uint64_t{0};
   std::uint64_t local_id = 0;  // its first 8 bytes
   std::uint64_t address = 0;
+  ph_request request = PH_REQUEST_NONE;  // that its caller may not have taken yet
 };
 
 struct Peer {

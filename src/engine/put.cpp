@@ -32,6 +32,8 @@ ph_status Engine::check_ids(const char* call, Rank rank, const ph_id& local, con
 ph_status Engine::check_put(Rank rank, const ph_put_args& args) {
   if ((args.flags & ~kPutFlags) != 0)
     return fail(PH_ERR_ARGUMENT, rank, "put: unknown flags " + std::to_string(args.flags));
+  if (const auto status = check_request("put", rank, args.request, args.flags); status != PH_OK)
+    return status;
   if (args.size_bytes != 0 && args.source == nullptr)
     return fail(PH_ERR_ARGUMENT, rank,
                 "put of " + std::to_string(args.size_bytes) + " bytes: the source is null");
@@ -86,8 +88,12 @@ ph_status Engine::put(Rank rank, const ph_put_args& args) {
     // Also if its bytes go when keys can be seen: nobody checks this one any more but the peer.
     if (peer->regions == nullptr) peer->took_unchecked = true;
   }
-  if ((args.flags & PH_NO_LCE) == 0 && !events_left()) return again();
-  if (put_now(*peer, args)) return PH_OK;
+  const bool has_event = (args.flags & PH_NO_LCE) == 0 && args.request == nullptr;
+  if (has_event && !events_left()) return again();
+  if (put_now(*peer, args)) {
+    if (args.request != nullptr) *args.request = PH_REQUEST_NONE;
+    return PH_OK;
+  }
   return put_queued(*peer, args);
 }
 
@@ -122,9 +128,7 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
   request->source = static_cast<const std::byte*>(args.source);
   request->size_bytes = args.size_bytes;
   request->target = args.target;
-  request->local = hold(args.local);
-  std::memcpy(&request->local_word, id_data(request->local),
-              std::min<std::size_t>(8, args.local.size_bytes));
+  name_locally(*request, args.local, args.request);
   if (request->has_rce()) request->remote = hold(args.remote);
   if (request->kind == Request::Kind::packed) {
     request->payload = payload_blocks_.take();
@@ -141,6 +145,7 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
   }
   mark_busy(peer);
   process(peer);
+  hand_over(*request, args.request);
   return PH_OK;
 }
 

@@ -35,7 +35,7 @@ bool Engine::put_now(Peer& peer, const ph_put_args& args) {
     case Request::Kind::direct: done = direct_now(peer, args); break;
     default: break;
   }
-  if (done && (args.flags & PH_NO_LCE) == 0) {
+  if (done && (args.flags & PH_NO_LCE) == 0 && args.request == nullptr) {
     --events_free_;
     push_local(peer, hold(args.local), PH_OK);
   }

@@ -204,8 +204,12 @@ bool Engine::take_refused(Peer& peer) {
        "rank " + std::to_string(peer.rank) + " refused the put with local id " +
            std::to_string(put.local_id) + " at address " + std::to_string(put.address) + ": " +
            ph_status_text(status) + "; its remote id was not delivered");
-  --events_free_;
-  push_local(peer, {put.local_id, 8}, status);
+  if (Request* request = requests_.find_kept(put.request); request != nullptr) {
+    conclude(*request, status);
+  } else {
+    --events_free_;
+    push_local(peer, {put.local_id, 8}, status);
+  }
   peer.refused_next = line + 1;
   return true;
 }

@@ -2,7 +2,8 @@
 //
 // A request stands in up to three FIFOs of its peer at once: `work` while bytes still have to be
 // moved, `ids` while its id waits for its turn, `acks` while the target owes an answer. It is freed
-// when it stands in none and nobody holds its token.
+// when it stands in none and nobody holds its token: no peer, no card, and not the caller, who
+// keeps it from posting (request.h) until it was taken.
 //
 //   put:   [work] data moving --> data done --> [ids] head and credit --> id posted --> freed
 //   get:   [work] --> asked or copied --> data landed --> [ids] notice --> freed
@@ -15,6 +16,7 @@
 
 #include <photon/rma.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,12 +45,14 @@ struct Request {
   bool chunked = false;     // bulk: a chunk was sent
   bool asked = false;       // fence: the acknowledgement was requested
   bool local_done = false;  // the local completion was given, or is not wanted
+  bool kept = false;        // the caller holds its token: its completion is `outcome`
   std::uint32_t flags = 0;
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
   std::uint32_t payload = kNoBlock;  // packed: block with the copied payload
   std::uint32_t pieces = 0;          // posted: under way
   ph_status verdict = PH_OK;         // posted: of those that are over
+  ph_status outcome = PH_OK;         // kept: how it ended, once local_done
   Peer* peer = nullptr;
   const std::byte* source = nullptr;
   std::byte* destination = nullptr;
@@ -84,6 +88,15 @@ class RequestList {
     head_->*Member = false;
     head_ = head_->*Next;
   }
+  // Takes a member out, wherever it stands; the one before it, or null.
+  Request* remove(Request& request) noexcept {
+    Request* before = nullptr;
+    for (Request* one = head_; one != &request; one = one->*Next) before = one;
+    (before == nullptr ? head_ : before->*Next) = request.*Next;
+    if (tail_ == &request) tail_ = before;
+    request.*Member = false;
+    return before;
+  }
 
  private:
   Request* head_ = nullptr;
@@ -105,7 +118,7 @@ class RequestPool {
     Request* request = free_;
     free_ = request->next_work;
     const auto index = request->index;
-    const auto generation = request->generation + 1;
+    const auto generation = std::max(1U, request->generation + 1);
     *request = Request{};
     request->index = index;
     request->generation = generation;
@@ -114,7 +127,7 @@ class RequestPool {
   }
   void give(Request& request) noexcept {
     ++request.generation;
-    request.serving = false;
+    request.serving = request.kept = false;
     request.next_work = free_;
     free_ = &request;
     --used_;
@@ -122,26 +135,49 @@ class RequestPool {
   bool exhausted() const noexcept { return used_ == limit_; }
   std::uint64_t used() const noexcept { return used_; }
 
-  // The request a token names, or null if it is not under way any more.
+  // What a peer or a card names, or null if it is not under way any more. No token is 0.
   static std::uint64_t token(const Request& request) noexcept {
     return std::uint64_t{request.generation} << 32 | request.index;
   }
   Request* find(std::uint64_t token) noexcept {
-    const auto index = static_cast<std::uint32_t>(token);
-    if (index / kStep >= chunks_.size()) return nullptr;
-    Request& request = chunks_[index / kStep][index % kStep];
-    return request.generation == token >> 32 && request.serving ? &request : nullptr;
+    Request* request = at(token);
+    return request != nullptr && request->serving ? request : nullptr;
+  }
+
+  // The request a caller names, or null if it was taken.
+  Request* find_kept(std::uint64_t token) noexcept {
+    Request* request = at(token);
+    return request != nullptr && request->kept ? request : nullptr;
   }
 
   template <class Visit>
   void for_each_serving(Visit visit) {
-    for (const auto& chunk : chunks_)
-      for (std::uint32_t i = 0; i < kStep; ++i)
-        if (chunk[i].serving) visit(chunk[i]);
+    for_each([&](Request& request) {
+      if (request.serving) visit(request);
+    });
+  }
+  template <class Visit>
+  void for_each_kept(Visit visit) {
+    for_each([&](Request& request) {
+      if (request.kept) visit(request);
+    });
   }
 
  private:
   static constexpr std::uint32_t kStep = 64;
+
+  Request* at(std::uint64_t token) noexcept {
+    const auto index = static_cast<std::uint32_t>(token);
+    if (index / kStep >= chunks_.size()) return nullptr;
+    Request& request = chunks_[index / kStep][index % kStep];
+    return request.generation == token >> 32 ? &request : nullptr;
+  }
+
+  template <class Visit>
+  void for_each(Visit visit) {
+    for (const auto& chunk : chunks_)
+      for (std::uint32_t i = 0; i < kStep; ++i) visit(chunk[i]);
+  }
 
   bool grow() {
     const auto first = static_cast<std::uint32_t>(chunks_.size()) * kStep;

@@ -70,7 +70,12 @@ bool Engine::send(Peer& peer, const Outgoing& out) {
 
 void Engine::remember(Peer& peer, const Outgoing& out) {
   peer.unchecked[peer.tx.tail() & (config_.ring_lines - 1)] = {peer.tx.tail(), out.local_id,
-                                                               out.fixed[0]};
+                                                               out.fixed[0], out.request};
+}
+
+void Engine::name(Outgoing& out, const Request& request) noexcept {
+  out.local_id = request.local_word;
+  if (request.kept) out.request = RequestPool::token(request);
 }
 
 // After every record: does the receiver want to be told? (sync/sleep_gate.hpp)
@@ -114,6 +119,7 @@ void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
 // The operation is over for its initiator. The promised event is used or given back.
 void Engine::complete_local(Request& request, ph_status status) {
   Peer& peer = *request.peer;
+  if (request.kept) return conclude(request, status);
   if (request.local_done) {
     if (status == PH_OK) return;
     --events_free_;  // a late report: beyond the promise, so it may go below zero

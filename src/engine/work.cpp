@@ -112,7 +112,7 @@ bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
   out.fixed[2] = bytes | (request.chunked ? 0 : wire::kBulkFirst) | (last ? wire::kBulkLast : 0);
   out.id = id_data(request.remote);
   out.id_bytes = merge ? request.remote.bytes : wire::kNoId;
-  out.local_id = request.local_word;
+  name(out, request);
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
   std::memcpy(peer.tx_bulk.place(bytes), request.source + request.done_bytes, bytes);
   peer.tx_bulk.advance(bytes);
@@ -258,7 +258,7 @@ Engine::Step Engine::step_packed(Peer& peer, Request& request) {
   out.fixed[1] = request.target.key;
   out.payload = payload_blocks_.at(request.payload);
   out.payload_bytes = static_cast<std::uint32_t>(request.size_bytes);
-  out.local_id = request.local_word;
+  name(out, request);
   if (!send(peer, out)) return Step::blocked;
   if (request.size_bytes != 0) ++peer.staged_sent;
   request.staged_mark = peer.staged_sent;

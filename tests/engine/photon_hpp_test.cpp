@@ -247,6 +247,31 @@ TEST(PhotonHpp, objects_move_and_the_moved_from_are_empty) {
   });
 }
 
+TEST(PhotonHpp, a_request_is_tested_waited_for_and_cancelled) {
+  on_ranks(2, [](Context& context) {
+    const auto memory = context.allocate<int>(1 << 20);
+    const auto regions = context.allgather(memory.region());
+    const Rank peer = 1 - context.rank();
+    const std::vector<int> source(1 << 20, 7);
+    ph_request request = 99;
+    while (
+        !context.put(peer, source, at<int>(regions[peer], 0), {.remote = 5, .request = &request}))
+      (void)context.probe_one(kLocal);
+    context.wait(request);
+    EXPECT_EQ(request, PH_REQUEST_NONE);
+    EXPECT_TRUE(context.test(request)) << "none is over";
+    EXPECT_EQ(next(context, kRemote).id, 5u);
+    EXPECT_FALSE(context.probe_one(kLocal)) << "the request was the local completion";
+    std::vector<int> back(10);
+    ASSERT_TRUE(context.get(peer, back, at<int>(regions[peer], 0), {.request = &request}));
+    EXPECT_TRUE(context.wait_for(std::chrono::seconds(20), request));
+    EXPECT_EQ(back, std::vector<int>(10, 7));
+    request = 12345;
+    EXPECT_EQ(status_of([&] { (void)context.cancel(request); }), PH_ERR_NOT_FOUND);
+    context.barrier();
+  });
+}
+
 TEST(PhotonHpp, memory_may_outlive_its_context) {
   auto context = std::make_unique<Context>();
   std::vector<int> own(4);

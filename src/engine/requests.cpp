@@ -1,0 +1,164 @@
+// Requests that their caller keeps (request.h): handed over at posting, asked for, taken,
+// cancelled.
+//
+//   kept, under way -- conclude --> kept, over -- take --> not kept: freed once nobody else has it
+//   kept, under way -- cancel, nothing has gone --> freed
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+ph_status Engine::check_request(const char* call, Rank rank, const ph_request* handle,
+                                std::uint32_t flags) {
+  if (handle == nullptr || (flags & PH_NO_LCE) == 0) return PH_OK;
+  return fail(PH_ERR_ARGUMENT, rank,
+              std::string(call) + ": a request is a local completion, and PH_NO_LCE wants none");
+}
+
+// How the operation will be spoken of at home. The caller has reserved a block.
+void Engine::name_locally(Request& request, const ph_id& local, const ph_request* handle) {
+  if (local.size_bytes != 0)
+    std::memcpy(&request.local_word, local.data, std::min<std::size_t>(8, local.size_bytes));
+  if (handle == nullptr)
+    request.local = hold(local);
+  else
+    request.kept = true;
+}
+
+// At the end of the posting call, which may have seen the operation end. Without a handle the
+// request may be gone by now.
+void Engine::hand_over(Request& request, ph_request* handle) {
+  if (handle == nullptr) return;
+  *handle = RequestPool::token(request);
+  if (!request.local_done || request.outcome != PH_OK) return;
+  ph_result result;
+  static_cast<void>(take(request, *handle, result));
+}
+
+// The event that was promised is not used. An error that comes late is told as long as somebody
+// can ask.
+void Engine::conclude(Request& request, ph_status status) {
+  if (!request.local_done) {
+    request.local_done = true;
+    --request.peer->outstanding;
+    ++events_free_;
+  } else if (status == PH_OK || request.outcome != PH_OK) {
+    return;
+  }
+  request.outcome = status;
+  if (waiters_ != 0) news();
+}
+
+ph_status Engine::take(Request& request, ph_request& handle, ph_result& result) {
+  const ph_status status = request.outcome;
+  result = {status, request.peer->rank, status == PH_OK ? request.size_bytes : 0, 0};
+  handle = PH_REQUEST_NONE;
+  request.kept = false;
+  maybe_free(request);
+  return status;
+}
+
+ph_status Engine::unknown_request(const char* call, ph_request handle) {
+  return fail(PH_ERR_NOT_FOUND, PH_ANY_RANK,
+              std::string(call) + ": request " + std::to_string(handle) +
+                  " is not under way: it was taken before, or is none of this context");
+}
+
+ph_status Engine::test(ph_request& handle, ph_result& result) {
+  result = {PH_OK, PH_ANY_RANK, 0, 0};
+  if (handle == PH_REQUEST_NONE) return PH_OK;
+  Request* request = requests_.find_kept(handle);
+  if (request == nullptr) return unknown_request("test", handle);
+  if (!request->local_done) progress(nullptr);
+  if (!request->local_done) {
+    ++empty_turns_;
+    return PH_AGAIN;
+  }
+  news_came();
+  return take(*request, handle, result);
+}
+
+ph_status Engine::wait_one(LaneGuard& guard, ph_request& handle, ph_result& result,
+                           std::int64_t timeout_us) {
+  if (handle == PH_REQUEST_NONE) return test(handle, result);
+  // Another thread may take it meanwhile.
+  const auto done = [&] {
+    const Request* request = requests_.find_kept(handle);
+    return request == nullptr || request->local_done;
+  };
+  if (const auto status = wait_until(guard, done, timeout_us); status != PH_OK) return status;
+  Request* request = requests_.find_kept(handle);
+  return request == nullptr ? unknown_request("wait", handle) : take(*request, handle, result);
+}
+
+// PH_OK: each entry is none, or kept, and one at least is. Else the place of the culprit is in
+// results[0].index.
+ph_status Engine::check_list(Takeover& takeover) {
+  std::size_t found = 0;
+  const std::span handles(takeover.list.items, takeover.list.count);
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    if (handles[i] == PH_REQUEST_NONE) continue;
+    if (requests_.find_kept(handles[i]) == nullptr) {
+      takeover.results[0] = {PH_ERR_NOT_FOUND, PH_ANY_RANK, 0, i};
+      return unknown_request("wait", handles[i]);
+    }
+    ++found;
+  }
+  if (found != 0) return PH_OK;
+  if (takeover.capacity != 0)
+    takeover.results[0] = {PH_ERR_NOT_FOUND, PH_ANY_RANK, 0, handles.size()};
+  return fail(PH_ERR_NOT_FOUND, PH_ANY_RANK, "wait: the list holds no request that is under way");
+}
+
+ph_status Engine::wait_some(LaneGuard& guard, Takeover& takeover, std::int64_t timeout_us) {
+  if (const auto status = check_list(takeover); status != PH_OK) return status;
+  const std::span handles(takeover.list.items, takeover.list.count);
+  // What another thread has taken meanwhile is noticed too.
+  const auto done = [&] {
+    return std::any_of(handles.begin(), handles.end(), [this](ph_request handle) {
+      if (handle == PH_REQUEST_NONE) return false;
+      const Request* request = requests_.find_kept(handle);
+      return request == nullptr || request->local_done;
+    });
+  };
+  if (const auto status = wait_until(guard, done, timeout_us); status != PH_OK) return status;
+  for (std::size_t i = 0; i < handles.size() && takeover.done < takeover.capacity; ++i) {
+    Request* request = requests_.find_kept(handles[i]);
+    if (request == nullptr || !request->local_done) continue;
+    ph_result& result = takeover.results[takeover.done++];
+    static_cast<void>(take(*request, handles[i], result));
+    result.index = i;
+  }
+  return takeover.done != 0 ? PH_OK : check_list(takeover);
+}
+
+// It waits in its queues, and neither bytes nor id have left, nor was anybody asked.
+bool Engine::nothing_has_gone(const Request& request) const noexcept {
+  if (request.id_merged || request.in_acks || request.serving || request.posted) return false;
+  if (request.chunked || request.data_done || request.done_bytes != 0) return false;
+  return request.in_work || request.in_ids;
+}
+
+ph_status Engine::cancel(ph_request& handle, ph_outcome& outcome) {
+  Request* request = requests_.find_kept(handle);
+  if (request == nullptr) return unknown_request("cancel", handle);
+  outcome = request->local_done ? PH_ALREADY_DONE : PH_TOO_LATE;
+  if (request->local_done || !nothing_has_gone(*request)) return PH_OK;
+  Peer& peer = *request->peer;
+  if (request->in_work) static_cast<void>(peer.work.remove(*request));
+  if (request->in_ids) {
+    Request* before = peer.ids.remove(*request);
+    if (peer.ahead == request) peer.ahead = before;
+  }
+  mark_busy(peer);  // others may have waited behind it
+  conclude(*request, PH_OK);
+  ph_result result;
+  static_cast<void>(take(*request, handle, result));
+  outcome = PH_CANCELLED;
+  return PH_OK;
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,228 @@
+// Requests: done at once or later, taken once, by one; waits; cancelling; what becomes of them when
+// things fail.
+#include <array>
+
+#include "engine_unit.hpp"
+
+namespace photon::engine::test {
+namespace {
+
+// Operations of rank 0 with requests, to rank 1's memory.
+struct Requested : Two {
+  explicit Requested(const FakeOptions& chosen = options()) : Two(chosen) {}
+
+  ph_status start_put(std::span<const std::byte> source, std::uint32_t flags = 0) {
+    ph_put_args args = put(source, flags);
+    args.request = &handle;
+    return ranks[0].put(1, args);
+  }
+  ph_status start_get(std::span<std::byte> destination) {
+    ph_get_args args = get(destination, PH_NO_RCE);
+    args.request = &handle;
+    return ranks[0].get(1, args);
+  }
+  ph_status test() { return ranks[0].test(handle, result); }
+  ph_status await(ph_request& which, std::int64_t timeout_us = 0) {
+    LaneGuard guard(ranks.lane(0));
+    return ranks[0].wait_one(guard, which, result, timeout_us);
+  }
+  ph_status await_list(std::span<ph_request> handles, Engine::Takeover& takeover) {
+    LaneGuard guard(ranks.lane(0));
+    takeover.list = {handles.data(), handles.size()};
+    return ranks[0].wait_some(guard, takeover, 0);
+  }
+  // With no ledger credit left, what has an id waits.
+  void use_up_the_ledger() {
+    for (std::uint64_t i = 0; i < 4; ++i) ASSERT_EQ(ranks[0].notify(1, i), PH_OK);
+  }
+
+  ph_request handle = 77;
+  ph_result result{};
+};
+
+TEST(Requests, an_operation_that_is_over_when_the_call_returns_leaves_none) {
+  Requested two;
+  const auto source = filled(32, 3);
+  ASSERT_EQ(two.start_put(source), PH_OK);
+  EXPECT_EQ(two.handle, PH_REQUEST_NONE);
+  EXPECT_EQ(two.test(), PH_OK) << "there is nothing to wait for";
+  EXPECT_EQ(two.result.peer, PH_ANY_RANK);
+  EXPECT_EQ(two.count(0, PH_LOCAL), 0u) << "and nothing to probe";
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+}
+
+TEST(Requests, a_call_that_is_refused_leaves_the_place_as_it_was) {
+  Requested two;
+  const auto source = filled(32, 3);
+  EXPECT_EQ(two.start_put(source, PH_NO_LCE), PH_ERR_ARGUMENT);
+  two.region.key ^= std::uint64_t{1} << 40;
+  EXPECT_EQ(two.start_put(source), PH_ERR_KEY);
+  EXPECT_EQ(two.handle, 77u);
+}
+
+TEST(Requests, a_get_is_done_when_its_data_is_here_and_is_taken_once) {
+  Requested two;
+  fill(two.memory.bytes().first(500), 9);
+  std::vector<std::byte> destination(500);
+  ASSERT_EQ(two.start_get(destination), PH_OK);
+  ASSERT_NE(two.handle, PH_REQUEST_NONE);
+  EXPECT_EQ(two.test(), PH_AGAIN);
+  const ph_request stale = two.handle;
+  ASSERT_TRUE(two.ranks.eventually([&] { return two.test() == PH_OK; }));
+  EXPECT_EQ(two.handle, PH_REQUEST_NONE);
+  EXPECT_EQ(two.result.size_bytes, 500u);
+  EXPECT_EQ(two.result.peer, 1u);
+  EXPECT_EQ(first_difference(destination, 9), 500u);
+  two.handle = stale;
+  EXPECT_EQ(two.test(), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(two.await(two.handle), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+}
+
+TEST(Requests, one_that_was_not_taken_counts_against_the_limit_and_no_more_once_it_was) {
+  Requested two;
+  std::vector<std::byte> destination(500);
+  std::vector<ph_request> handles;
+  while (two.start_get(destination) == PH_OK) handles.push_back(two.handle);
+  EXPECT_EQ(handles.size(), two.ranks[0].config().requests);
+  for (ph_request& handle : handles) {
+    ASSERT_TRUE(two.ranks.eventually([&] { return two.await(handle) == PH_OK; }));
+    if (&handle == &handles.front()) {
+      EXPECT_EQ(two.start_get(destination), PH_OK) << "there is room for one again";
+    }
+  }
+  ASSERT_TRUE(two.ranks.eventually([&] { return two.test() == PH_OK; }));
+  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+}
+
+TEST(Requests, a_wait_for_one_leaves_the_others) {
+  Requested two;
+  std::vector<std::byte> destination(500);
+  std::array<ph_request, 3> handles{};
+  for (ph_request& handle : handles) {
+    ASSERT_EQ(two.start_get(destination), PH_OK);
+    handle = two.handle;
+  }
+  ASSERT_TRUE(two.ranks.eventually([&] { return two.await(handles[2]) == PH_OK; }));
+  for (int i = 0; i < 100; ++i) two.ranks.turn();
+  ph_result results[3];
+  Engine::Takeover one{{}, results, 1};
+  EXPECT_EQ(two.await_list(handles, one), PH_OK);
+  EXPECT_EQ(one.done, 1u);
+  EXPECT_EQ(results[0].index, 0u);
+  EXPECT_NE(handles[1], PH_REQUEST_NONE);
+  Engine::Takeover rest{{}, results, 3};
+  EXPECT_EQ(two.await_list(handles, rest), PH_OK);
+  EXPECT_EQ(rest.done, 1u);
+  EXPECT_EQ(results[0].index, 1u);
+  Engine::Takeover none{{}, results, 3};
+  EXPECT_EQ(two.await_list(handles, none), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(results[0].index, 3u) << "all are none";
+}
+
+TEST(Requests, a_stale_entry_of_a_list_is_named_and_nothing_is_taken) {
+  Requested two;
+  std::vector<std::byte> destination(8);
+  ASSERT_EQ(two.start_get(destination), PH_OK);
+  for (int i = 0; i < 100; ++i) two.ranks.turn();
+  std::array<ph_request, 2> handles{two.handle, 12345};
+  ph_result results[2];
+  Engine::Takeover takeover{{}, results, 2};
+  EXPECT_EQ(two.await_list(handles, takeover), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(results[0].index, 1u);
+  EXPECT_EQ(takeover.done, 0u);
+  EXPECT_EQ(two.test(), PH_OK);
+}
+
+TEST(Requests, a_time_limit_ends_the_wait_and_not_the_operation) {
+  Requested two;
+  std::vector<std::byte> destination(8);
+  ASSERT_EQ(two.start_get(destination), PH_OK);
+  EXPECT_EQ(two.await(two.handle), PH_TIMEOUT);
+  std::array<ph_request, 1> handles{two.handle};
+  ph_result results[1];
+  Engine::Takeover takeover{{}, results, 1};
+  EXPECT_EQ(two.await_list(handles, takeover), PH_TIMEOUT);
+  ASSERT_TRUE(two.ranks.eventually([&] { return two.test() == PH_OK; }));
+}
+
+TEST(Requests, what_waits_for_credit_can_be_cancelled_and_leaves_nothing) {
+  Requested two;
+  two.use_up_the_ledger();
+  const auto source = filled(600, 3);
+  ASSERT_EQ(two.start_put(filled(32, 5), PH_DELIVERED), PH_OK);
+  ph_request later = two.handle;
+  ASSERT_EQ(two.start_put(source, PH_NO_RCE), PH_OK) << "needs no ledger: goes at once";
+  ph_outcome outcome{};
+  two.ranks[0].notify(1, 99);  // stands behind
+  EXPECT_EQ(two.ranks[0].cancel(later, outcome), PH_OK);
+  // PH_DELIVERED sends the payload ahead of its id: it has gone.
+  EXPECT_EQ(outcome, PH_TOO_LATE);
+  ph_put_args args = two.put(source);
+  args.request = &later;
+  ASSERT_EQ(two.ranks[0].fence(1), PH_OK);
+  ASSERT_EQ(two.ranks[0].put(1, args), PH_OK) << "behind a fence";
+  EXPECT_EQ(two.ranks[0].cancel(later, outcome), PH_OK);
+  EXPECT_EQ(outcome, PH_CANCELLED);
+  EXPECT_EQ(later, PH_REQUEST_NONE);
+  std::vector<std::uint64_t> ids;
+  for (int i = 0; i < 300; ++i) {
+    two.ranks.turn();
+    for (const ph_completion& one : two.ranks.probe(1, PH_REMOTE)) ids.push_back(one.id);
+  }
+  EXPECT_EQ(ids, (std::vector<std::uint64_t>{0, 1, 2, 3, two.remote_id, 99}));
+}
+
+TEST(Requests, a_get_that_was_asked_for_is_too_late_to_cancel_and_one_that_is_over_is_done) {
+  Requested two;
+  std::vector<std::byte> destination(8);
+  ASSERT_EQ(two.start_get(destination), PH_OK);
+  ph_outcome outcome{};
+  EXPECT_EQ(two.ranks[0].cancel(two.handle, outcome), PH_OK);
+  EXPECT_EQ(outcome, PH_TOO_LATE);
+  for (int i = 0; i < 100; ++i) two.ranks.turn();
+  EXPECT_EQ(two.ranks[0].cancel(two.handle, outcome), PH_OK);
+  EXPECT_EQ(outcome, PH_ALREADY_DONE);
+  EXPECT_EQ(two.test(), PH_OK);
+  EXPECT_EQ(two.ranks[0].cancel(two.handle, outcome), PH_ERR_NOT_FOUND);
+}
+
+TEST(Requests, of_a_peer_that_is_lost_end_with_its_error) {
+  Requested two;
+  std::vector<std::byte> destination(8);
+  ASSERT_EQ(two.start_get(destination), PH_OK);
+  two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "it has ended", 1};
+  ASSERT_TRUE(two.ranks.eventually([&] { return two.test() != PH_AGAIN; }));
+  EXPECT_EQ(two.result.status, PH_ERR_PEER);
+  EXPECT_EQ(two.result.peer, 1u);
+  EXPECT_EQ(two.result.size_bytes, 0u);
+}
+
+// The keys of the fake transport cannot be seen: the target refuses when the bytes are there.
+TEST(Requests, a_refusal_that_comes_late_is_told_by_the_request_as_long_as_it_was_not_taken) {
+  Requested two(options(Reach::Kind::none, false));
+  two.region.key ^= std::uint64_t{1} << 40;
+  const auto source = filled(60'000, 3);  // more than the bulk ring holds
+  ASSERT_EQ(two.start_put(source), PH_OK);
+  ASSERT_NE(two.handle, PH_REQUEST_NONE);
+  for (int i = 0; i < 1000; ++i) two.ranks.turn();
+  EXPECT_EQ(two.test(), PH_ERR_KEY);
+  EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
+}
+
+TEST(Requests, finalize_tells_of_the_error_of_one_that_nobody_took) {
+  FakeOptions chosen = options(Reach::Kind::none, false);
+  chosen.config.finalize_timeout_ms = 20;  // the peer stands still and gives no verdict
+  Requested two(chosen);
+  two.region.key ^= std::uint64_t{1} << 40;
+  const auto source = filled(60'000, 3);
+  ASSERT_EQ(two.start_put(source), PH_OK);
+  for (int i = 0; i < 1000; ++i) two.ranks.turn();
+  two.ranks.lane(0).close();
+  LaneGuard guard(two.ranks.lane(0), true);
+  EXPECT_EQ(two.ranks[0].finalize(guard), PH_ERR_KEY);
+}
+
+}  // namespace
+}  // namespace photon::engine::test
