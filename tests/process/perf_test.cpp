@@ -1,5 +1,6 @@
 // photon-perf with tiny inputs: every question is answered, in the layout that others parse, with
 // figures that can be true; and what it cannot use it refuses in words.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -97,6 +98,7 @@ void expect_figure(const json& row) {
 
 void expect_limit(const json& row) {
   ASSERT_EQ(row.at("limit").is_null(), row.at("limit_ratio").is_null()) << row;
+  ASSERT_EQ(row.at("limit").is_null(), row.at("limit_name").is_null()) << row;
   if (row.at("limit").is_null()) return;
   const double limit = row.at("limit");
   const double ratio = row.at("limit_ratio");
@@ -106,14 +108,35 @@ void expect_limit(const json& row) {
   EXPECT_NEAR(ratio, figure_of(row) / limit, rounding + 1e-9) << row;
 }
 
+// The state of the machine, where a contest asked for it, and of what run this is.
+void expect_circumstances(const json& row) {
+  if (const json& machine = row.at("machine"); !machine.is_null()) {
+    const std::set<std::string> fields{"ping_before_ns", "ping_after_ns", "state", "steady"};
+    ASSERT_EQ(keys_of(machine), fields) << row;
+    EXPECT_GT(machine.at("ping_before_ns"), 0) << row;
+    EXPECT_GT(machine.at("ping_after_ns"), 0) << row;
+    EXPECT_TRUE(machine.at("steady").is_boolean()) << row;
+    EXPECT_THAT(machine.at("state"), testing::AnyOf("near", "far", "sharing a core")) << row;
+  }
+  const json& run = row.at("run");
+  const std::set<std::string> fields{"date", "version", "processor", "system", "cores", "ranks"};
+  ASSERT_EQ(keys_of(run), fields) << row;
+  for (const char* key : {"processor", "system"}) expect_text_or_null(run, key);
+  EXPECT_THAT(std::string(run.at("date")), testing::MatchesRegex("....-..-..T..:..:..Z")) << row;
+  EXPECT_GT(run.at("cores"), 0) << row;
+  EXPECT_GT(run.at("ranks"), 1) << row;
+}
+
 void expect_layout(const json& row, const std::string& question) {
-  const std::set<std::string> fields{"question",       "transport",  "mode",       "memory",
-                                     "size_bytes",     "iterations", "latency_ns", "rate_per_s",
-                                     "bandwidth_MBps", "limit",      "limit_ratio"};
+  const std::set<std::string> fields{"question",       "transport",  "mode",        "memory",
+                                     "size_bytes",     "iterations", "latency_ns",  "rate_per_s",
+                                     "bandwidth_MBps", "limit",      "limit_ratio", "limit_name",
+                                     "machine",        "run"};
   ASSERT_TRUE(row.is_object()) << row;
   ASSERT_EQ(keys_of(row), fields) << row;
   EXPECT_EQ(row.at("question"), question);
-  for (const char* key : {"transport", "mode", "memory"}) expect_text_or_null(row, key);
+  for (const char* key : {"transport", "mode", "memory", "limit_name"})
+    expect_text_or_null(row, key);
   for (const char* key : {"size_bytes", "iterations"}) {
     EXPECT_TRUE(row.at(key).is_number_unsigned()) << key << " of " << row;
   }
@@ -124,6 +147,7 @@ void expect_layout(const json& row, const std::string& question) {
   expect_latency(row);
   expect_figure(row);
   expect_limit(row);
+  expect_circumstances(row);
 }
 
 struct Asked {

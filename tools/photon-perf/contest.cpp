@@ -154,9 +154,12 @@ Row row_of(const Bench& bench, const Contest& contest, const Verdict& verdict) {
     row.limit = verdict.limit;
     row.limit_ratio = figure / verdict.limit;
   }
-  row.note = fmt::format("{}; ping-pong {:.0f} > {:.0f} ns, {}{}", verdict.limit_name,
-                         verdict.ping_before_ns, verdict.ping_after_ns,
-                         state_of(verdict.ping_after_ns), is_steady(verdict) ? "" : ", UNSTEADY");
+  row.limit_name = verdict.limit_name;
+  row.machine = {verdict.ping_before_ns, verdict.ping_after_ns, state_of(verdict.ping_after_ns),
+                 is_steady(verdict)};
+  row.note = fmt::format("{}; ping-pong {:.0f} > {:.0f} ns, {}{}", row.limit_name,
+                         verdict.ping_before_ns, verdict.ping_after_ns, row.machine->name,
+                         row.machine->is_steady ? "" : ", UNSTEADY");
   return row;
 }
 

@@ -56,13 +56,14 @@ void run(std::optional<Job>& place, const Options& options) {
   const auto& question = *find_question(options.question);
   auto& job = place.emplace(options);
   require_ranks(question, job);
+  const auto facts = facts_of(job, processors);
   Report report(job.rank() == 0, options.json_path);
   auto block = share_block(job, options);
   processors.bind(job.rank());
   Bench bench{job, block, processors, options, report};
   question.ask(bench);
   Team(block, Team::Scope::job, job.rank(), job.size()).barrier_asleep();
-  report.write_json();
+  report.write_json(facts);
   job.finish();
 }
 

@@ -74,6 +74,7 @@ void measure_unknown(Bench& bench) {
   const double bytes_each = (many.growth_bytes - few.growth_bytes) / kPeers;
   auto row = peer_row(bench, "never contacted", kPeers, bytes_each);
   row.limit = kBar_bytes;
+  row.limit_name = "bar";
   row.limit_ratio = bytes_each / kBar_bytes;
   row.note = fmt::format("{:.1f} bytes a peer; bar {:.0f}", bytes_each, kBar_bytes);
   bench.report.add(std::move(row));

@@ -74,6 +74,7 @@ void measure_floods(Bench& bench, Team& crew, std::uint64_t messages) {
   row.mode = fmt::format("{} ranks, all pairs", ranks);
   row.rate_per_s = all;
   row.limit = two;
+  row.limit_name = "2 ranks";
   row.limit_ratio = all / two;
   row.note = fmt::format("{:.2f}x the time of 2 ranks, {} processors", two / all,
                          bench.processors.count());
@@ -105,6 +106,7 @@ void measure_rounds(Bench& bench, Team& crew, std::uint64_t laps) {
     row.iterations = laps;
     row.latency = summarize(outcome.batches_ns);
     row.limit = figure_of(floor, Unit::nanoseconds, 0);
+    row.limit_name = "sched_yield";
     if (row.latency) row.limit_ratio = row.latency->p50_ns / *row.limit;
     row.note = fmt::format("a hop among {} ranks; limit: sched_yield", crew.count());
     bench.report.add(std::move(row));

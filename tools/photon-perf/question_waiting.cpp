@@ -55,6 +55,7 @@ void ask_waiting(Bench& bench) {
   row.iterations = sleep_ms;
   row.rate_per_s = busiest;
   row.limit = kBar_ns;
+  row.limit_name = "bar";
   row.limit_ratio = busiest / kBar_ns;
   row.note = fmt::format("{:.3f} % of a processor, busiest of {} ranks in {} ms; bar 0.5 %",
                          busiest / 1e7, crew.count(), sleep_ms);

@@ -41,6 +41,23 @@ nlohmann::ordered_json json_of(const std::string& text) {
   return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
 }
 
+nlohmann::ordered_json json_of(const std::optional<MachineState>& machine) {
+  if (!machine) return nullptr;
+  return {{"ping_before_ns", machine->ping_before_ns},
+          {"ping_after_ns", machine->ping_after_ns},
+          {"state", machine->name},
+          {"steady", machine->is_steady}};
+}
+
+nlohmann::ordered_json json_of(const RunFacts& facts) {
+  return {{"date", facts.date},
+          {"version", facts.version},
+          {"processor", json_of(facts.processor)},
+          {"system", json_of(facts.system)},
+          {"cores", facts.cores},
+          {"ranks", facts.ranks}};
+}
+
 nlohmann::ordered_json json_of(const Row& row) {
   nlohmann::ordered_json latency = nullptr;
   if (row.latency) {
@@ -57,7 +74,9 @@ nlohmann::ordered_json json_of(const Row& row) {
           {"rate_per_s", json_of(row.rate_per_s)},
           {"bandwidth_MBps", json_of(row.bandwidth_mbps)},
           {"limit", json_of(row.limit)},
-          {"limit_ratio", json_of(row.limit_ratio)}};
+          {"limit_ratio", json_of(row.limit_ratio)},
+          {"limit_name", json_of(row.limit_name)},
+          {"machine", json_of(row.machine)}};
 }
 
 void print_header() {
@@ -98,11 +117,19 @@ void Report::say(std::string_view line) const {
   std::fflush(stdout);
 }
 
-void Report::write_json() {
-  if (!json_.is_open()) return;
+// Every row has the facts of its run, so that rows of several runs can be put into one array.
+std::string Report::json(const RunFacts& facts) const {
   auto array = nlohmann::ordered_json::array();
-  for (const auto& row : rows_) array.push_back(json_of(row));
-  json_ << array.dump(2) << '\n';
+  for (const auto& row : rows_) {
+    array.push_back(json_of(row));
+    array.back()["run"] = json_of(facts);
+  }
+  return array.dump(2) + '\n';
+}
+
+void Report::write_json(const RunFacts& facts) {
+  if (!json_.is_open()) return;
+  json_ << json(facts);
   json_.close();
   if (!json_) fail_to_write(json_path_);
 }

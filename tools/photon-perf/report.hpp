@@ -9,9 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#include "run_facts.hpp"
 #include "statistics.hpp"
 
 namespace photon::perf {
+
+// The two-line ping-pong right before and after a row: cores of virtual machines have two states.
+struct MachineState {
+  double ping_before_ns;
+  double ping_after_ns;
+  std::string name;  // near, far, sharing a core
+  bool is_steady;    // the same before and after
+};
 
 struct Row {
   std::string question;
@@ -25,7 +34,9 @@ struct Row {
   std::optional<double> bandwidth_mbps;  // 10^6 bytes a second
   std::optional<double> limit;           // in the unit of the row's own figure
   std::optional<double> limit_ratio;     // ours over the limit
-  std::string note;                      // for the reader of the table only
+  std::string limit_name;                // what the limit is; empty: null
+  std::optional<MachineState> machine;
+  std::string note;  // for the reader of the table only
 };
 
 class Report {
@@ -37,8 +48,10 @@ class Report {
   void add(Row row);
   void say(std::string_view line) const;  // a remark under the rows
 
-  // The array of objects of docs/benchmarks.md. Throws Failure if the file cannot be written.
-  void write_json();
+  // The array of objects of docs/benchmarks.md.
+  std::string json(const RunFacts& facts) const;
+  // The same into the file, if one was asked for. Throws Failure if it cannot be written.
+  void write_json(const RunFacts& facts);
 
  private:
   bool speaks_;
