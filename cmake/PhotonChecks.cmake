@@ -9,6 +9,14 @@ function(photon_tree_checks)
   set_tests_properties(tidy tidy_rules layers PROPERTIES TIMEOUT 60 LABELS tree)
 endfunction()
 
+# What photon-plot makes of measurements.
+function(photon_plot_tests)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(plot ${PROJECT_SOURCE_DIR}/tests/plot)
+  add_test(NAME plot_model COMMAND Python3::Interpreter -B ${plot}/model_test.py)
+  set_tests_properties(plot_model PROPERTIES TIMEOUT 300 LABELS tree)
+endfunction()
+
 # Sanitized libraries need a sanitized consumer, so only plain builds are installed.
 function(photon_install_test)
   if(PHOTON_SANITIZE)

@@ -53,6 +53,20 @@ function(photon_program_tools target)
   install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endfunction()
 
+# photon-plot, a script with modules: needs nothing to be built or installed, and Python with
+# matplotlib only where somebody plots. It looks for its modules in ../share/photon, in the build
+# folder as in an installed tree, so that folder is no matter of choice.
+function(photon_add_plotter)
+  set(source ${PROJECT_SOURCE_DIR}/tools/photon-plot)
+  file(GLOB modules CONFIGURE_DEPENDS RELATIVE ${source} ${source}/photon_plot/*.py)
+  configure_file(${source}/photon-plot ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/photon-plot COPYONLY)
+  foreach(module IN LISTS modules)
+    configure_file(${source}/${module} ${CMAKE_BINARY_DIR}/share/photon/${module} COPYONLY)
+    install(FILES ${source}/${module} DESTINATION share/photon/photon_plot COMPONENT tools)
+  endforeach()
+  install(PROGRAMS ${source}/photon-plot DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+endfunction()
+
 function(photon_program_examples target)
   find_package(PNG REQUIRED)
   find_package(fmt REQUIRED)
@@ -77,6 +91,7 @@ endfunction()
 macro(photon_add_programs)
   add_custom_target(programs DEPENDS photon)  # what `make demo` needs: no tests
   photon_add_folder(tools)
+  photon_add_plotter()
   photon_add_folder(examples)
   photon_add_folder(bench)
 endmacro()

@@ -14,6 +14,8 @@ quietly() {
 
 quietly "$cmake" --install "$build" --prefix "$work/first"
 mv "$work/first" "$work/prefix"
+# The script finds its modules.
+"$work/prefix/bin/photon-plot" --help >"$work/log" || { cat "$work/log"; exit 1; }
 libdir=$(dirname "$(find "$work/prefix" -name libphoton.so)")
 
 leaks=$(nm -D --defined-only "$libdir/libphoton.so" | awk '$2 != "A" && $3 !~ /^ph_/ {print $3}')
