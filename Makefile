@@ -16,7 +16,7 @@ demo: ## Build, run four ranks of heat2d and a first measurement
 
 test: ## Build everything and run all tests
 	scripts/install-deps build test
-	scripts/install-deps plot || echo "make test: pictures stay untested"
+	scripts/install-deps plot || echo "make test: photon-perf --plot stays untested"
 	cmake --preset release -DPHOTON_BUILD_TESTS=ON
 	cmake --build $(BUILD) -j $(JOBS)
 	ctest --test-dir $(BUILD) --output-on-failure

@@ -9,12 +9,16 @@ function(photon_tree_checks)
   set_tests_properties(tidy tidy_rules layers PROPERTIES TIMEOUT 60 LABELS tree)
 endfunction()
 
-# What photon-plot makes of measurements.
+# What photon-plot makes of measurements, and photon-perf --plot from end to end. The second says
+# that it is skipped where there is no matplotlib: only who draws needs it.
 function(photon_plot_tests)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(plot ${PROJECT_SOURCE_DIR}/tests/plot)
   add_test(NAME plot_model COMMAND Python3::Interpreter -B ${plot}/model_test.py)
-  set_tests_properties(plot_model PROPERTIES TIMEOUT 300 LABELS tree)
+  add_test(NAME plot_with_matplotlib COMMAND Python3::Interpreter -B ${plot}/picture_test.py
+    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  set_tests_properties(plot_model plot_with_matplotlib PROPERTIES TIMEOUT 300 LABELS tree)
+  set_tests_properties(plot_with_matplotlib PROPERTIES SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endfunction()
 
 # Sanitized libraries need a sanitized consumer, so only plain builds are installed.

@@ -240,6 +240,10 @@ TEST(PerfOptions, that_cannot_be_used_are_named_once_and_end_the_job) {
       {"put-latency --transport pigeon", "pigeon"},
       {"put-latency --colour red", "--colour"},
       {"put-latency --json /no/such/folder/x.json", "/no/such/folder/x.json"},
+      {"put-latency --plot /no/such/folder/x.png", "/no/such/folder/x.png: No such"},
+      {"put-latency --plot x.jpeg", "'x.jpeg'; give a file that ends in .png"},
+      {"put-latency --plot /dev/null/x.png", "/dev/null/x.png: Not a directory"},
+      {"put-latency --plot png", "'png'"},
       {"first-message", "photonrun -n 3 photon-perf first-message"},
   };
   for (const auto& [arguments, named] : all) {
@@ -249,6 +253,29 @@ TEST(PerfOptions, that_cannot_be_used_are_named_once_and_end_the_job) {
     ASSERT_NE(first, std::string::npos) << arguments << "\n" << result.output;
     EXPECT_EQ(result.output.find(named, first + 1), std::string::npos) << result.output;
   }
+}
+
+// A user with hours of measurements ahead learns of it now, and others are not kept waiting.
+TEST(PerfOutputs, that_cannot_be_written_stop_all_ranks_before_anything_is_measured) {
+  for (const std::string option :
+       {"--json /no/such/folder/x.json", "--plot /no/such/folder/x.png"}) {
+    const std::string line = on_ranks(3, "put-latency " + option);
+    EXPECT_EQ(run_command(line + " 2>/dev/null").output, "") << line;
+    const CommandResult result = run_command(line + " 2>&1");
+    EXPECT_EQ(result.exit_status, 1) << line;
+    EXPECT_EQ(result.output.find("could not be formed"), std::string::npos) << result.output;
+  }
+}
+
+TEST(PerfPlot, without_python_names_the_package_and_measures_nothing) {
+  const std::string picture = testing::TempDir() + "/photon_perf_without_python.png";
+  const std::string line =
+      "PATH=/no/such/folder " + on_ranks(2, "put-latency --plot " + picture + " 2>&1");
+  const CommandResult result = run_command(line);
+  EXPECT_EQ(result.exit_status, 1);
+  EXPECT_NE(result.output.find("python3-matplotlib"), std::string::npos) << result.output;
+  EXPECT_EQ(result.output.find("p50"), std::string::npos) << result.output;
+  EXPECT_FALSE(std::filesystem::exists(picture));
 }
 
 TEST(PerfAlone, says_how_it_wants_to_be_started) {

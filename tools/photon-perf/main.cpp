@@ -9,6 +9,7 @@
 
 #include "failure.hpp"
 #include "job.hpp"
+#include "plot.hpp"
 #include "questions.hpp"
 #include "team.hpp"
 
@@ -51,13 +52,35 @@ void require_ranks(const Question& question, const Job& job) {
       question.name, question.ranks_min, job.size(), question.ranks_min, question.name));
 }
 
+struct Outputs {
+  Report report;
+  Plot plot;
+};
+
+// Only rank 0 writes, but all must know if it cannot, so that none waits for it.
+Outputs open_outputs(Job& job, const Options& options) {
+  std::optional<Outputs> outputs;
+  std::string trouble;
+  try {
+    const bool speaks = job.rank() == 0;
+    outputs.emplace(Report(speaks, options.json_path), Plot(speaks ? options.plot_path : ""));
+  } catch (const Failure& failure) {
+    trouble = failure.what();
+  }
+  const char mine = outputs ? 0 : 1;
+  std::vector<char> all(job.size());
+  job.check(ph_allgather(job.context(), &mine, all.data(), sizeof mine), "opening the outputs");
+  if (all[0] != 0) throw CommonFailure(trouble);
+  return std::move(*outputs);
+}
+
 void run(std::optional<Job>& place, const Options& options) {
   const Processors processors;
   const auto& question = *find_question(options.question);
   auto& job = place.emplace(options);
   require_ranks(question, job);
   const auto facts = facts_of(job, processors);
-  Report report(job.rank() == 0, options.json_path);
+  auto [report, plot] = open_outputs(job, options);
   auto block = share_block(job, options);
   processors.bind(job.rank());
   Bench bench{job, block, processors, options, report};
@@ -65,6 +88,7 @@ void run(std::optional<Job>& place, const Options& options) {
   Team(block, Team::Scope::job, job.rank(), job.size()).barrier_asleep();
   report.write_json(facts);
   job.finish();
+  plot.draw(report.json(facts));  // the others may leave meanwhile
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "failure.hpp"
+#include "plot.hpp"
 #include "questions.hpp"
 
 namespace photon::perf {
@@ -44,6 +45,7 @@ std::string footer() {
          "  photonrun -n 2 photon-perf put-latency\n"
          "  photonrun -n 2 photon-perf put-bandwidth --sizes 64K,1M,4M --memory malloc\n"
          "  photonrun -n 130 photon-perf idle-peers --json idle.json\n"
+         "  photonrun -n 2 photon-perf put-latency --plot put-latency.png\n"
          "  photonrun -n 8 photon-perf oversubscribe\n"
          "\nEvery row stands beside its limit, measured in the same run by the same processes.\n"
          "docs/benchmarks.md says what each limit is.\n";
@@ -94,6 +96,8 @@ ParsedOptions parse_options(int argc, char** argv) {
       ->check(CLI::IsMember({"alloc", "malloc"}));
   app.add_option("--transport", options.transport, "Use this transport, e.g. shm");
   app.add_option("--json", options.json_path, "Also write the rows to this file, as JSON");
+  app.add_option("--plot", options.plot_path,
+                 "Also draw the rows: a .png, .pdf or .svg; needs Python with matplotlib");
   try {
     app.parse(argc, argv);
     options.memory = memory == "alloc" ? MemoryKind::alloc : MemoryKind::malloc;
@@ -104,6 +108,7 @@ ParsedOptions parse_options(int argc, char** argv) {
           fmt::format("there is no question '{}'; see photon-perf --help", options.question));
     }
     require_sizes(*question, options.sizes);
+    if (app.count("--plot") > 0) require_plot_suffix(options.plot_path);
   } catch (const CLI::ParseError& error) {
     return {std::nullopt, is_speaker() ? app.exit(error) : 0};
   } catch (const Failure& failure) {

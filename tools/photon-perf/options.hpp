@@ -23,6 +23,7 @@ struct Options {
   MemoryKind memory = MemoryKind::alloc;
   std::string transport;  // empty: the library chooses
   std::string json_path;  // empty: no file
+  std::string plot_path;  // empty: no picture
 };
 
 // "8,64,4K,1M": K, M and G are powers of 1024. Throws Failure naming the part it cannot read.

@@ -26,7 +26,7 @@ BAR_INCHES = 0.36   # with its gap
 AXIS_INCHES = 0.55  # tick labels, label and gap below a panel
 TITLE_INCHES = 0.34
 MARGIN_INCHES = 0.12
-LEFT_INCHES = 0.95
+LEFT_INCHES = 1.1
 RIGHT_INCHES = 0.25
 STYLE = {'font.size': 9, 'axes.spines.top': False, 'axes.spines.right': False,
          'axes.edgecolor': '#808080', 'axes.axisbelow': True, 'grid.color': GRID,
@@ -102,9 +102,15 @@ def use_sizes(axes, sizes):
     axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
-def use_figures(axes, unit):
+def use_figures(axes, panel):
+    """A rank that lost its core for a moment makes a p99 of milliseconds: the band may leave the
+    picture, so that the lines fill it."""
+    unit = panel.unit
     axes.set_yscale('log')
+    largest = max(max(point.figure, point.limit or 0) for point in panel.points())
     low, high = axes.get_ylim()
+    high = min(high, 10 * largest)
+    axes.set_ylim(low, high)
     steps = (1, 2, 5) if high / low < 1000 else (1,)
     axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=steps))
     axes.yaxis.set_major_formatter(lambda value, _: figure_text(value, unit.takes_prefix))
@@ -209,7 +215,7 @@ def draw_lines(sheet, panel):
     for index, series in enumerate(panel.series):
         draw_limit(axes, series, LIMIT if len(panel.series) == 1 else colour_of(index))
         draw_series(axes, series, colour_of(index), panel)
-    use_figures(axes, panel.unit)
+    use_figures(axes, panel)
     axes.set_ylabel(f'{panel.unit.name} ({panel.unit.symbol}, log scale)')
     axes.grid(True)
     last = axes
@@ -331,6 +337,14 @@ def height_of(panel):
     return legend_lines(panel) * LINE_INCHES + 0.1 + LINES_INCHES + ratio + AXIS_INCHES
 
 
+def in_style(function):
+    def styled(*arguments):
+        with plt.rc_context(STYLE):
+            return function(*arguments)
+    return styled
+
+
+@in_style
 def figure_of(panels, heading):
     title, lines = heading
     lines = [part for line in lines for part in textwrap.wrap(line, 125)]
@@ -346,9 +360,9 @@ def figure_of(panels, heading):
     return sheet.figure
 
 
+@in_style
 def draw(panels, heading, path):
     """The picture, in the format of the path's suffix. Throws OSError."""
-    with plt.rc_context(STYLE):
-        figure = figure_of(panels, heading)
-        figure.savefig(path)
-        plt.close(figure)
+    figure = figure_of(panels, heading)
+    figure.savefig(path)
+    plt.close(figure)

@@ -113,11 +113,12 @@ def point_of(row):
 
 def load(name):
     """The run in a file of photon-perf --json, or on standard input if the name is '-'."""
+    shown = 'standard input' if name == '-' else name
     try:
         text = sys.stdin.read() if name == '-' else Path(name).read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, 'strerror', None) or 'it is no text'
-        raise Problem(f'cannot read {name}: {reason}') from None
+        raise Problem(f'cannot read {shown}: {reason}') from None
     try:
         rows = json.loads(text)
         run = Run(Path(name).stem, rows)
@@ -125,10 +126,10 @@ def load(name):
             figure_of(row)
             point_of(row)
     except (ValueError, TypeError, KeyError):
-        raise Problem(f'{name} holds no rows of photon-perf; write it with '
-                      f'photon-perf QUESTION --json {name}') from None
+        raise Problem(f'{shown} holds no rows of photon-perf; write them with '
+                      'photon-perf QUESTION --json FILE') from None
     if not rows:
-        raise Problem(f'{name} holds no rows')
+        raise Problem(f'{shown} holds no rows')
     return run
 
 
