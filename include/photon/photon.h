@@ -4,6 +4,7 @@
 #ifndef PHOTON_PHOTON_H
 #define PHOTON_PHOTON_H
 
+#include "atomic.h"
 #include "context.h"
 #include "memory.h"
 #include "request.h"

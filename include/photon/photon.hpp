@@ -59,6 +59,15 @@ inline ph_query c_query(const Query &query) noexcept {
   return {query.peer, query.kinds, query.id_buffer.data()};
 }
 
+template <Word T>
+constexpr ph_type type_of() noexcept {
+  if (std::same_as<T, float>) return PH_FLOAT;
+  if (std::same_as<T, double>) return PH_DOUBLE;
+  constexpr bool is_signed = std::is_signed_v<T>;
+  if (sizeof(T) == 4) return is_signed ? PH_INT32 : PH_UINT32;
+  return is_signed ? PH_INT64 : PH_UINT64;
+}
+
 inline bool are_numbers(const Ids &ids) noexcept {
   return ids.local.is_number() && ids.remote.is_number() && ids.request == nullptr;
 }
@@ -179,6 +188,24 @@ class Context {
                               detail::flags_of(ids, flags),
                               ids.request};
     return check(ph_get(c_context(), rank, &args));
+  }
+
+  /** ph_atomic(): change a word of `rank`. False: nothing was started, probe and call again. */
+  template <Word T>
+  [[nodiscard]] bool atomic(Rank rank, const Change<T> &change, const Ids &ids) {
+    ph_atomic_args args = {};
+    args.size = sizeof args;
+    args.target = change.target;
+    args.op = change.op;
+    args.type = detail::type_of<T>();
+    std::memcpy(&args.operand, &change.operand, sizeof change.operand);
+    std::memcpy(&args.compare, &change.compare, sizeof change.compare);
+    args.fetched = change.fetched;
+    args.local = ids.local.c_id();
+    args.remote = ids.remote.c_id();
+    args.flags = detail::flags_of(ids, 0);
+    args.request = ids.request;
+    return check(ph_atomic(c_context(), rank, &args));
   }
 
   /** ph_probe(): advance everything; the part of `storage` that was filled. */

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -79,6 +80,21 @@ struct Ids {
   Id local = {};
   Id remote = {};
   ph_request *request = nullptr; /**< Takes the local completion; see request.h. */
+};
+
+template <class T>
+concept Word = std::same_as<T, std::int32_t> || std::same_as<T, std::uint32_t> ||
+               std::same_as<T, std::int64_t> || std::same_as<T, std::uint64_t> ||
+               std::same_as<T, float> || std::same_as<T, double>;
+
+/** What ph_atomic() does: {.target = place, .op = PH_OP_ADD, .operand = 1, .fetched = &before}. */
+template <Word T>
+struct Change {
+  ph_target target = {};
+  ph_op op = PH_OP_ADD;
+  T operand = {};
+  T compare = {};
+  T *fetched = nullptr;
 };
 
 /** Which completions to look for. */

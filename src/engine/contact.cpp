@@ -161,7 +161,9 @@ ph_status Engine::check_target(Peer& peer, const ph_target& target, std::uint64_
                     : status == PH_ERR_RANGE ? "the access leaves the registered region"
                                              : "the region does not grant this access";
   return fail(status, peer.rank,
-              std::string(access == PH_ACCESS_WRITE ? "put of " : "get of ") +
+              std::string(access == PH_ACCESS_WRITE  ? "put of "
+                          : access == PH_ACCESS_READ ? "get of "
+                                                     : "atomic on ") +
                   std::to_string(size_bytes) + " bytes at address " +
                   std::to_string(target.address) + " of rank " + std::to_string(peer.rank) + ": " +
                   why + "; exchange the ph_region anew");
@@ -207,6 +209,7 @@ void Engine::fail_all(Peer& peer) {
     maybe_free(*request);
   }
   peer.gets_under_way = 0;
+  peer.atomics_asked = 0;
   peer.fences = 0;
   peer.ahead = nullptr;
   peer.fences_ended = peer.fences_begun;

@@ -8,6 +8,7 @@
 // receive, probe, wait, requests, regions, finalize.
 #pragma once
 
+#include <photon/atomic.h>
 #include <photon/context.h>
 #include <photon/request.h>
 #include <photon/rma.h>
@@ -59,6 +60,7 @@ class Engine final : private transport::Sink {
   ph_status notify(Rank rank, std::uint64_t remote);
   ph_status put(Rank rank, const ph_put_args& args);
   ph_status get(Rank rank, const ph_get_args& args);
+  ph_status atomic(Rank rank, const ph_atomic_args& args);
   ph_status fence(Rank rank);
   ph_status flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us);
 
@@ -133,7 +135,7 @@ class Engine final : private transport::Sink {
   // A record about to be written.
   struct Outgoing {
     wire::Kind kind = wire::Kind::put;
-    std::uint64_t fixed[4] = {};
+    std::uint64_t fixed[5] = {};
     const void* id = nullptr;
     std::uint32_t id_bytes = wire::kNoId;
     const void* payload = nullptr;
@@ -149,6 +151,13 @@ class Engine final : private transport::Sink {
     std::uint64_t size_bytes = 0;
     const std::byte* source = nullptr;
     std::byte* destination = nullptr;
+  };
+
+  // A word that we change ourselves.
+  struct MappedWord {
+    ph_target at;
+    sync::WordChange change;
+    std::uint32_t access;
   };
 
   // transport::Sink
@@ -204,6 +213,15 @@ class Engine final : private transport::Sink {
   ph_status check_get(Rank rank, const ph_get_args& args);
   Request* new_request(Peer& peer, std::uint32_t flags);
   ph_status again();
+
+  // atomic.cpp
+  ph_status check_atomic(Rank rank, const ph_atomic_args& args);
+  bool atomic_now(Peer& peer, const ph_atomic_args& args);
+  ph_status change_mapped(Peer& peer, const MappedWord& word, std::uint64_t& before);
+  Step step_atomic(Peer& peer, Request& request);
+  void atomic_done(Request& request, std::uint64_t before);
+  bool take_atomic(Peer& peer, const wire::Header& header, Taker* taker);
+  bool take_fetched(Peer& peer);
 
   // requests.cpp
   void hand_over(Request& request, ph_request* handle);

@@ -104,6 +104,7 @@ struct Peer {
   Request* ahead = nullptr;  // of ids: the last that step_ahead() has seen to
   std::uint32_t gets_under_way = 0;
   std::uint32_t posted_under_way = 0;
+  std::uint32_t atomics_asked = 0;
   NamedLines named;  // open where the network names pieces; and so:
   Arrivals arrivals;
   std::uint32_t fences = 0;  // queued or unanswered

@@ -71,6 +71,8 @@ bool Engine::handle(Peer& peer, const wire::Header& header, Taker* taker) {
     case wire::Kind::refused: return take_refused(peer);
     case wire::Kind::counted: return take_counted(peer, header, taker);
     case wire::Kind::withdrawn: return take_withdrawn(peer);
+    case wire::Kind::atomic: return take_atomic(peer, header, taker);
+    case wire::Kind::fetched: return take_fetched(peer);
     case wire::Kind::bye: return true;
   }
   return false;
@@ -169,7 +171,9 @@ bool Engine::take_ack(Peer& peer) {
   RecordReader reader(peer.rx);
   const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
   Request* request = peer.acks.head();
-  if (request == nullptr || status > PH_OK || status < PH_ERR_NOT_FOUND) return false;
+  if (request == nullptr || request->kind == Request::Kind::atomic || status > PH_OK ||
+      status < PH_ERR_NOT_FOUND)
+    return false;
   peer.acks.pop();
   peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);
   mark_busy(peer);

@@ -8,6 +8,7 @@
 //   put:   [work] data moving --> data done --> [ids] head and credit --> id posted --> freed
 //   get:   [work] --> asked or copied --> data landed --> [ids] notice --> freed
 //   posted put or get: [work] pieces being posted --> all posted --> all over --> as above
+//   atomic: [work]+[ids] --> done by ourselves, or [acks] asked --> fetched --> as above
 //   fence: [work]+[ids] head of both --> [acks] asked --> answered --> freed
 //   any -- peer lost, refused --> failed (an error completion) --> freed
 //
@@ -23,6 +24,7 @@
 #include <vector>
 
 #include "engine/event_queue.hpp"
+#include "sync/remote_word.hpp"
 
 namespace photon::engine {
 
@@ -31,7 +33,7 @@ struct Peer;
 inline constexpr std::uint32_t kNoBlock = 0xffffffffu;
 
 struct Request {
-  enum class Kind : std::uint8_t { packed, bulk, direct, posted, get, fence };
+  enum class Kind : std::uint8_t { packed, bulk, direct, posted, get, atomic, fence };
 
   Kind kind = Kind::packed;
   bool in_work = false;
@@ -59,6 +61,7 @@ struct Request {
   std::uint64_t size_bytes = 0;
   std::uint64_t done_bytes = 0;
   ph_target target{};
+  sync::WordChange change;  // atomic
   HeldId local;
   std::uint64_t local_word = 0;  // the local id's first 8 bytes, for late reports
   HeldId remote;

@@ -66,6 +66,7 @@ Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
     case Request::Kind::direct: return step_reach(peer, *request, budget);
     case Request::Kind::posted: return step_posted(peer, *request, budget);
     case Request::Kind::get: return step_get(peer, *request, budget);
+    case Request::Kind::atomic: return step_atomic(peer, *request);
     case Request::Kind::fence: return step_fence(peer, *request);
     case Request::Kind::packed: return step_packed(peer, *request);
   }

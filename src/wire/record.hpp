@@ -14,7 +14,7 @@
 
 namespace photon::wire {
 
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 
 enum class Kind : std::uint8_t {
   put = 1,     // words: address, key, then id and payload: lands inside the record
@@ -29,8 +29,10 @@ enum class Kind : std::uint8_t {
   bye,         // the sender has finalized; nothing follows
   counted,     // words: pieces, then id: goes with that many pieces of this record's name
   withdrawn,   // words: line: a piece of the counted record at that line was refused
+  atomic,      // words: address, key, what, operand, compare, then id; answered by fetched
+  fetched,     // words: status, value: answers as ack does, with what the word held
 };
-inline constexpr std::uint8_t kKinds = 12;
+inline constexpr std::uint8_t kKinds = 14;
 
 inline constexpr std::uint32_t kNoId = 0xffff;
 inline constexpr std::uint32_t kMaxIdBytes = 1024;
@@ -51,11 +53,13 @@ constexpr std::uint32_t fixed_words(Kind kind) noexcept {
     case Kind::put:
     case Kind::put_acked:
     case Kind::get_failed:
-    case Kind::refused: return 2;
+    case Kind::refused:
+    case Kind::fetched: return 2;
     case Kind::bulk:
     case Kind::bulk_acked:
     case Kind::get_data: return 3;
     case Kind::get: return 4;
+    case Kind::atomic: return 5;
     case Kind::ack:
     case Kind::counted:
     case Kind::withdrawn: return 1;
@@ -95,7 +99,7 @@ constexpr std::uint64_t encode(Kind kind, std::uint32_t id_bytes,
 // Whether records of this kind may carry the user's id / a payload.
 constexpr bool may_have_id(Kind kind) noexcept {
   return kind == Kind::put || kind == Kind::put_acked || kind == Kind::bulk ||
-         kind == Kind::bulk_acked || kind == Kind::counted;
+         kind == Kind::bulk_acked || kind == Kind::counted || kind == Kind::atomic;
 }
 constexpr bool may_have_payload(Kind kind) noexcept {
   return kind == Kind::put || kind == Kind::put_acked;

@@ -149,6 +149,12 @@ const std::vector<Malformed>& malformed_records() {
       {"a counted record where no piece is named", raw(wire::encode(Kind::counted, 8, 0), 1)},
       {"a counted record without an id", raw(header(11, 1, 0xffff, 0), 1)},
       {"a withdrawal of what waits for nothing", fixed(Kind::withdrawn, {0})},
+      {"an atomic that there is not", fixed(Kind::atomic, {8, 1, 9 | 4 << 8, 0, 0})},
+      {"an atomic on a type that does not know it", fixed(Kind::atomic, {8, 1, 2 | 5 << 8, 0, 0})},
+      {"an atomic with bits of no meaning",
+       fixed(Kind::atomic, {8, 1, 1 | 4 << 8 | 1 << 17, 0, 0})},
+      {"an atomic on a word that is not aligned", fixed(Kind::atomic, {12, 1, 1 | 4 << 8, 0, 0})},
+      {"what an atomic fetched that nobody asked for", fixed(Kind::fetched, {0, 0})},
       {"a refusal that is none", fixed(Kind::refused, {0, 0, 0})},
       {"a refusal with a number of no error", fixed(Kind::refused, {~0ull - 5000, 0, 0})},
   };

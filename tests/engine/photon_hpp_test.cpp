@@ -268,7 +268,26 @@ TEST(PhotonHpp, a_request_is_tested_waited_for_and_cancelled) {
     EXPECT_EQ(back, std::vector<int>(10, 7));
     request = 12345;
     EXPECT_EQ(status_of([&] { (void)context.cancel(request); }), PH_ERR_NOT_FOUND);
-    context.barrier();
+  });
+}
+
+TEST(PhotonHpp, an_atomic_changes_a_word_of_its_type) {
+  on_ranks(2, [](Context& context) {
+    const auto memory = context.allocate<double>(8);
+    const auto regions = context.allgather(memory.region());
+    const Rank peer = 1 - context.rank();
+    double before = -1;
+    ph_request request = 0;
+    for (const double expected : {0.0, 1.5}) {
+      ASSERT_TRUE(context.atomic<double>(
+          peer, {.target = at<double>(regions[peer], 3), .operand = 1.5, .fetched = &before},
+          {.request = &request}));
+      context.wait(request);
+      EXPECT_EQ(before, expected);
+    }
+    ASSERT_TRUE(context.notify(peer, 7));
+    EXPECT_EQ(next(context, kRemote).id, 7u) << "its own are carried out";
+    EXPECT_EQ(memory.span()[3], 3.0);
   });
 }
 

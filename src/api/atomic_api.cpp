@@ -1,0 +1,17 @@
+// Atomics: validate what only the ABI can get wrong, then call the engine.
+#include <photon/atomic.h>
+
+#include "api/handle.hpp"
+
+extern "C" {
+
+ph_status ph_atomic(ph_context* context, ph_rank rank, const ph_atomic_args* args) {
+  return photon::api::in_lane(context, [&](auto& engine, auto&) {
+    if (args == nullptr || args->size != sizeof(ph_atomic_args))
+      return engine.fail(PH_ERR_ARGUMENT, rank,
+                         "atomic: args is null or args->size is not sizeof(ph_atomic_args)");
+    return engine.atomic(rank, *args);
+  });
+}
+
+}  // extern "C"
