@@ -150,6 +150,7 @@ class Engine final : private transport::Sink {
                          std::uint32_t access);
   void lose(Peer& peer, ph_status status, std::string what);
   void fail_all(Peer& peer);
+  void let_go(Peer& peer);
   void heat(Peer& peer);
   void cool(Peer& peer);
   void cool_idle();

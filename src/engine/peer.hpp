@@ -2,6 +2,7 @@
 //
 //   connecting -- both halves of the link --> connected -- bye --> departed
 //   connecting, connected -- lost or malformed --> dead
+//   departed, dead -- its process is gone --> the same without a link: its rings are given back
 //
 // Invariants: ledger_sent - ledger_known <= ledger_slots; stash.size() <= ledger_slots.
 //
