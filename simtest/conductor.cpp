@@ -28,17 +28,40 @@ Conductor::Conductor(SimNetwork& network, std::uint64_t seed)
 }
 
 void Conductor::run(const std::function<void(ph_rank)>& body, const std::function<void()>& stuck) {
+  body_ = body;
   on_stuck_ = stuck;
   seats_.resize(network_.size());
   for (ph_rank rank = 0; rank < seats_.size(); ++rank)
-    seats_[rank].fiber = std::make_unique<Fiber>(stacks_, [&body, rank] { body(rank); });
+    seats_[rank].fiber = std::make_unique<Fiber>(stacks_, [this, rank] { body_(rank); });
   for (ph_rank rank = 0; choose(rank);) {
-    running_ = rank;
-    seats_[rank].asleep = false;
-    inside_ = true;
-    seats_[rank].fiber->resume();
-    inside_ = false;
+    resume(rank);
     network_.advance_to(network_.now_ns() + random_.up_to(kTurnNs));
+  }
+}
+
+void Conductor::resume(ph_rank rank) {
+  running_ = rank;
+  seats_[rank].asleep = false;
+  inside_ = true;
+  seats_[rank].fiber->resume();
+  inside_ = false;
+}
+
+bool Conductor::stop(ph_rank rank) {
+  Seat& seat = seats_[rank];
+  return !seat.fiber->ended() && !std::exchange(seat.is_stopped, true);
+}
+
+void Conductor::bury() {
+  give_up();
+  for (ph_rank rank = 0; rank < seats_.size(); ++rank)
+    while (seats_[rank].is_stopped && !seats_[rank].fiber->ended()) resume(rank);
+}
+
+void Conductor::let_happen() {
+  while (!stuck_ && !events_.empty() && events_.begin()->first <= network_.now_ns()) {
+    const auto event = events_.extract(events_.begin());
+    event.mapped()();
   }
 }
 
@@ -53,12 +76,13 @@ std::uint64_t Conductor::due_ns(ph_rank rank) {
 // One of those that can go, drawn. False: all have ended.
 bool Conductor::choose(ph_rank& rank) {
   for (;;) {
+    let_happen();
     able_.clear();
-    std::uint64_t next_ns = SimNetwork::kNever;
+    std::uint64_t next_ns = events_.empty() ? SimNetwork::kNever : events_.begin()->first;
     bool all_ended = true;
     const std::uint64_t now_ns = network_.now_ns();
     for (ph_rank candidate = 0; candidate < seats_.size(); ++candidate) {
-      if (seats_[candidate].fiber->ended()) continue;
+      if (seats_[candidate].fiber->ended() || seats_[candidate].is_stopped) continue;
       all_ended = false;
       const std::uint64_t due = stuck_ ? 0 : due_ns(candidate);
       if (due <= now_ns) able_.push_back(candidate);

@@ -11,6 +11,8 @@ extern "C" {
                                                   std::size_t size_bytes);
 [[gnu::weak]] void __sanitizer_finish_switch_fiber(void* fake_stack, const void** bottom_before,
                                                    std::size_t* size_bytes_before);
+[[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* begin,
+                                                 std::size_t size_bytes);
 }
 
 namespace photon::simtest {
@@ -56,6 +58,9 @@ std::byte* StackPool::take() {
   if (memory == MAP_FAILED) throw std::bad_alloc();
   std::byte* stack = static_cast<std::byte*>(memory) + kStackBytes;
   if (::mprotect(stack, kStackBytes, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+  // What a stack that was unmapped from here had left marked as out of scope: the last frames of a
+  // fiber never return.
+  if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(stack, kStackBytes);
   return stack;
 }
 

@@ -60,10 +60,11 @@ std::vector<Profile> profiles_of(const std::string& name, std::uint64_t seed) {
 
 const std::map<std::string, transport::sim::Fault::Kind>& faults() {
   using Kind = transport::sim::Fault::Kind;
-  static const std::map<std::string, Kind> all = {{"none", Kind::none},   {"drop", Kind::drop},
-                                                  {"swap", Kind::swap},   {"repeat", Kind::repeat},
-                                                  {"early", Kind::early}, {"credit", Kind::credit},
-                                                  {"count", Kind::count}, {"key", Kind::key}};
+  static const std::map<std::string, Kind> all = {
+      {"none", Kind::none},     {"drop", Kind::drop},   {"swap", Kind::swap},
+      {"repeat", Kind::repeat}, {"early", Kind::early}, {"credit", Kind::credit},
+      {"count", Kind::count},   {"key", Kind::key},     {"silence", Kind::silence},
+      {"rejoin", Kind::rejoin}};
   return all;
 }
 

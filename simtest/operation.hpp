@@ -35,6 +35,7 @@ struct Operation {
   bool error_seen = false;
   bool initiator_left = false;    // or is about to: its completions are discarded
   bool target_left = false;       // or is about to: it probes no more, and may take no more
+  bool initiator_died = false;    // what it had posted may come or not
   std::vector<std::byte> buffer;  // source; or guard, destination, guard
 
   static constexpr std::size_t kGuardBytes = 16;
@@ -55,7 +56,7 @@ struct Operation {
            (may_fail || must_fail != PH_OK);
   }
   bool complete() const noexcept {
-    if (!accepted || error_seen) return true;
+    if (!accepted || error_seen || initiator_died) return true;
     // A refusal that its initiator did not hear of is not told to anybody else.
     if (initiator_left)
       return target_left || has(PH_NO_RCE) || remote_seen || must_fail != PH_OK || may_fail;

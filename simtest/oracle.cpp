@@ -37,7 +37,8 @@ Oracle::Oracle(const Program& program, History& history, std::function<std::uint
       now_ns_(std::move(now_ns)),
       flows_(std::size_t{program.ranks} * program.ranks),
       id_(PH_MAX_ID_BYTES + 1),
-      leaving_(program.ranks) {
+      leaving_(program.ranks),
+      dead_(program.ranks) {
   for (ph_rank rank = 0; rank < ranks_; ++rank) memories_.emplace_back(rank, program.window_bytes);
 }
 
@@ -74,7 +75,7 @@ void Oracle::attempt(Operation& op) {
   op.posted_at = ++events_;
   if (op.target() >= ranks_) return;
   op.fences = flow(op.initiator, op.target()).fences;
-  op.target_left = leaving_[op.target()];
+  op.target_left = leaving_[op.target()] || dead_[op.target()];
   if (is_lent(op.step->area)) {
     const Lease& lease = memories_[op.target()].lease(op.step->area);
     op.generation = lease.generation;
@@ -282,15 +283,21 @@ void Oracle::remote_done(Operation& op) {
     check_landed(op);
 }
 
-// Only operations that were refused may stand before it.
+// Only operations that were refused may stand before it, and those whose pieces a dead rank took
+// with it.
 void Oracle::check_order(Operation& op) {
   auto& ordered = flow(op.initiator, op.target()).ordered;
   while (ordered.front() != &op) {
     Operation& skipped = *ordered.front();
-    if (!skipped.may_fail && !skipped.error_seen)
+    const bool is_lost = skipped.initiator_died && counts_pieces_ && !is_get(*skipped.step) &&
+                         skipped.size_bytes() != 0;
+    if (!skipped.may_fail && !skipped.error_seen && !is_lost)
       return report("order",
                     "the remote id of " + op.text() + " overtakes that of " + skipped.text());
-    skipped.must_fail = PH_ERR_KEY;
+    if (is_lost)
+      skipped.error_seen = true;  // in parts, maybe; and it will not be told of
+    else
+      skipped.must_fail = PH_ERR_KEY;
     ordered.pop_front();
   }
   ordered.pop_front();

@@ -75,7 +75,14 @@ class Oracle {
   // Around ph_finalize() of a rank that goes before the others are done.
   void leaving(ph_rank rank);
   void left(ph_rank rank, ph_status status);
-  // Whether a call of `me` that concerns `peer` may be refused so, because a rank leaves.
+  // Where pieces are counted, an id of a dead rank that lacks some never comes, and those behind it
+  // do: their bytes are there.
+  void count_pieces() noexcept { counts_pieces_ = true; }
+  // A rank dies, in the middle of anything.
+  void died(ph_rank rank);
+  // What a call that was refused with PH_ERR_PEER left in ph_last_error(): it must name a dead one.
+  void named(ph_rank rank, ph_rank peer, const ph_error& error);
+  // Whether a call of `me` that concerns `peer` may be refused so, because a rank leaves or died.
   bool may_be_gone(ph_rank peer, ph_status status);
 
   // Whether nothing is expected any more.
@@ -145,6 +152,8 @@ class Oracle {
   std::uint64_t pending_ = 0;
   std::uint64_t nameless_ = 0;  // of all flows
   std::vector<bool> leaving_;   // by rank; ph_finalize() was called before the others were done
+  std::vector<bool> dead_;      // by rank
+  bool counts_pieces_ = false;
   std::uint64_t last_event_ns_ = 0;
 };
 

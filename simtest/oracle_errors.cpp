@@ -22,7 +22,9 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
   const bool is_final =
       op.has(PH_NOTICE_ACCEPTED) || op.has(PH_DELIVERED) || (!is_farewell_now && is_get(*op.step));
   const bool is_second = op.error_seen || (op.local_seen && is_final);
-  const bool was_done = op.remote_seen || (op.landed_at != 0 && !is_farewell_now);
+  // A dead target takes with it the news that all had come.
+  const bool is_death = is_farewell_now && one.status == PH_ERR_PEER;
+  const bool was_done = (op.remote_seen && !is_death) || (op.landed_at != 0 && !is_farewell_now);
   if (is_second || was_done || !may_fail_with(op, one.status)) {
     return report(is_second ? "twice" : "status",
                   op.text() + " yields a " + text_of(one) + ", expected status " +

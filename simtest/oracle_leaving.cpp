@@ -18,13 +18,15 @@ bool Oracle::may_be_gone(ph_rank peer, ph_status status) {
       if (may_be_gone(rank, status)) return true;
     return false;
   }
-  return peer < ranks_ && leaving_[peer] && status == PH_ERR_DEPARTED;
+  if (peer >= ranks_) return false;
+  return (leaving_[peer] && status == PH_ERR_DEPARTED) || (dead_[peer] && status == PH_ERR_PEER);
 }
 
-// Its keys are stale before all have read its good-bye.
+// The keys of one that leaves are stale before all have read its good-bye.
 bool Oracle::is_farewell(const Operation& op, ph_status status) {
-  if (op.target() >= ranks_ || !leaving_[op.target()]) return false;
-  return (status == PH_ERR_KEY && op.size_bytes() != 0) || may_be_gone(op.target(), status);
+  if (op.target() >= ranks_) return false;
+  const bool is_stale = leaving_[op.target()] && status == PH_ERR_KEY && op.size_bytes() != 0;
+  return is_stale || may_be_gone(op.target(), status);
 }
 
 void Oracle::leaving(ph_rank rank) {

@@ -16,7 +16,7 @@ void Oracle::flushed(ph_rank rank, ph_rank peer) {
   ++events_;
   note(rank, "flushed " + (peer == PH_ANY_RANK ? "any" : std::to_string(peer)));
   for (ph_rank to = 0; to < ranks_; ++to) {
-    if (peer == PH_ANY_RANK ? leaving_[to] : to != peer) continue;
+    if (peer == PH_ANY_RANK ? leaving_[to] || dead_[to] : to != peer) continue;
     ++flow(rank, to).fences;
     const std::vector<Operation*> waited = std::move(flow(rank, to).unlanded);
     flow(rank, to).unlanded.clear();
@@ -175,6 +175,7 @@ void Oracle::check_memory(ph_rank rank) {
     report("bytes", whose + "contended byte " + std::to_string(*at) +
                         " holds what no operation may have put there last");
   if (memory.lease(Area::extra).is_held()) return check_lease(rank, Area::extra);
+  if (dead_[rank]) return;  // maybe while it took that back
   if (const auto at = memory.reused_difference())
     report("guard", whose + "byte " + std::to_string(*at) +
                         " of the extra region was written after it was unregistered");
@@ -207,7 +208,7 @@ void Oracle::check_window(ph_rank rank) {
   };
   for (const Operation* op : puts) {
     expect_clean(op->step->offset);
-    if (op->target_left && op->landed_at == 0)
+    if ((op->target_left || op->initiator_died) && op->landed_at == 0)
       check_mixed(*op);
     else
       check_landed(*op);

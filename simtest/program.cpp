@@ -159,8 +159,9 @@ void Generator::draw_flags(Step& step) {
 void Generator::draw_ids(Step& step) {
   if (step.verb != Verb::put && step.verb != Verb::get) return;
   const bool kind_is_plain = !is_get(step) && step.fault == Fault::none && !is_lent(step.area);
-  // What a leaver leaves undone may be told of late, with the first bytes of an id alone.
-  const bool plain = kind_is_plain && shape_.leavers.empty();
+  // What a leaver or a dead rank leaves undone may be told of late, with the first bytes of an id
+  // alone.
+  const bool plain = kind_is_plain && shape_.leavers.empty() && shape_.dying.empty();
   const bool local_any = plain && (step.flags & PH_DELIVERED) == 0 && !step.requested;
   const bool remote_any = plain && (step.flags & PH_ORDER_NONE) == 0;
   step.local_id_bytes = draw_id_size(local_any ? 0 : kNumberedId);
@@ -214,9 +215,19 @@ Step Generator::contended(ph_rank peer) {
   return step;
 }
 
-bool leaves_early(const Program& program, ph_rank rank) {
+namespace {
+
+bool has(const Program& program, ph_rank rank, Verb verb) {
   return std::any_of(program.steps[rank].begin(), program.steps[rank].end(),
-                     [](const Step& step) { return step.verb == Verb::leave; });
+                     [verb](const Step& step) { return step.verb == verb; });
+}
+
+}  // namespace
+
+bool leaves_early(const Program& program, ph_rank rank) { return has(program, rank, Verb::leave); }
+
+bool stays(const Program& program, ph_rank rank) {
+  return !leaves_early(program, rank) && !has(program, rank, Verb::die);
 }
 
 Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations) {

@@ -36,6 +36,8 @@ enum class Verb : std::uint8_t {
   retire,  // take that back once; refused if there is nothing to take back
   find_region,
   leave,  // ph_finalize() at once, whatever is under way; nothing comes after it
+  die,    // the rank will never run again, in the middle of whatever it does `time_ns` from now
+  cut,    // nothing passes between `group` and the other ranks for `time_ns`
 };
 
 // Which memory of the target an operation touches.
@@ -76,7 +78,10 @@ struct Step {
   std::uint32_t remote_id_bytes = 8;
   std::uint64_t offset = 0;  // into the area's region; which of the requests
   std::uint64_t size_bytes = 0;
-  std::uint64_t time_ns = 0;  // pause; limit of waits and flushes
+  std::uint64_t time_ns = 0;     // pause; limit of waits and flushes
+  std::uint64_t notice_ns = 0;   // die: until all have heard of it, at most
+  std::uint64_t restart_ns = 0;  // die: until another one comes under the number; 0: none does
+  std::uint64_t group = 0;       // cut: a bit for each rank
 };
 
 inline constexpr std::uint64_t kContendedBytes = 1024;
@@ -115,6 +120,8 @@ std::uint64_t option_of(const Program& program, const std::string& name);
 
 // Whether the rank goes before the others are done; the others do without collectives then.
 bool leaves_early(const Program& program, ph_rank rank);
+// Whether it does not die either.
+bool stays(const Program& program, ph_rank rank);
 
 std::string name_of(Area area);
 std::string text_of(const Step& step);        // in one line

@@ -1,6 +1,7 @@
 // Drawing a program. One draw a statement: the order of evaluation must not matter.
 //
 //   program.cpp: settings, shape, operations      program_between.cpp: what stands between them
+//   program_ends.cpp: deaths and cuts, from draws of their own
 //
 // Owner: generate(). Threads: one.
 #pragma once
@@ -29,11 +30,13 @@ struct Shape {
   ph_rank focus = 0;
   ph_rank slow = PH_ANY_RANK;  // a rank that pauses long
   std::vector<bool> leavers;   // by rank, or empty
+  std::vector<bool> dying;     // the same
 };
 
 class Generator {
  public:
-  Generator(std::uint64_t seed, std::uint32_t ranks) : random_(seed) {
+  Generator(std::uint64_t seed, std::uint32_t ranks)
+      : random_(seed), ends_(transport::sim::Random(seed).stream(0x656e6473)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -43,8 +46,10 @@ class Generator {
     draw_options();
     draw_shape();
     draw_leavers();
+    draw_dying();
     for (ph_rank rank = 0; rank < program_.ranks; ++rank)
       add_all(rank, std::max(1u, operations / program_.ranks));
+    add_ends();
     program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
     return std::move(program_);
   }
@@ -65,6 +70,11 @@ class Generator {
   void draw_options();
   void draw_shape();
   void draw_leavers();
+  void draw_dying();
+  void add_ends();
+  void add_somewhere(ph_rank rank, const Step& step);
+  Step death();
+  Step cut();
   void add_all(ph_rank rank, std::uint32_t operations);
   Step operation();
   Step contended(ph_rank peer);
@@ -88,6 +98,7 @@ class Generator {
   Step pause(ph_rank rank);
 
   transport::sim::Random random_;
+  transport::sim::Random ends_;  // deaths and cuts: a program without them is as it ever was
   Program program_;
   Shape shape_;
   std::uint64_t packed_max_ = 0;

@@ -27,6 +27,8 @@ const char* name_of(Verb verb) {
     case Verb::retire: return "retire";
     case Verb::find_region: return "find_region";
     case Verb::leave: return "leave";
+    case Verb::die: return "die";
+    case Verb::cut: return "cut";
   }
   return "?";
 }
@@ -131,6 +133,10 @@ std::string text_of(const Step& step) {
       return name + " " + std::to_string(step.size_bytes) + " bytes at " + name_of(step.area) +
              "+" + std::to_string(step.offset);
     case Verb::leave: return name;
+    case Verb::die:
+      return name + " in " + time + ", told within " + std::to_string(step.notice_ns) +
+             " ns, anew after " + std::to_string(step.restart_ns) + " ns";
+    case Verb::cut: return name + " group " + std::to_string(step.group) + " off, " + time;
   }
   return name;
 }

@@ -34,7 +34,8 @@ bool Runner::set_up(ph_rank rank) {
 void Runner::drain(ph_rank rank) {
   ++draining_;
   std::uint64_t quiet_ns = 100;
-  while (!oracle_.failed() && (draining_ < program_.ranks || !oracle_.is_settled())) {
+  while (!oracle_.failed() &&
+         (draining_ < program_.ranks || !oracle_.is_settled() || world_.is_cut())) {
     take_or_pause(rank, quiet_ns);
     if (draining_ == program_.ranks && world_.now_ns() > oracle_.last_event_ns() + kPatienceNs)
       oracle_.report_pending();
@@ -51,9 +52,9 @@ void Runner::leave(ph_rank rank) {
 
 // A barrier of those that stay. False: after a finding.
 bool Runner::meet(ph_rank rank) {
-  if (stayers_ == program_.ranks) return expect(rank, "barrier", ph_barrier(context(rank)));
+  if (all_stay()) return expect(rank, "barrier", ph_barrier(context(rank)));
   const std::uint32_t mine = meetings_;
-  if (++arrived_ == stayers_) {
+  if (++arrived_ == stayers_.size()) {
     arrived_ = 0;
     ++meetings_;
   }
@@ -75,13 +76,16 @@ void Runner::finish(ph_rank rank) {
   if (oracle_.failed()) return;
   seat.phase = "the barrier";
   if (!meet(rank)) return;
+  if (!all_stay()) take_all(rank);
   world_.pause(kLongestQuietNs);
   static_cast<void>(take(rank, anything(rank), kMostFound));
   if (oracle_.failed()) return;
-  if (rank == 0 && stayers_ == program_.ranks) audit();
+  seat.phase = "the audit";
+  if (!all_stay() && !meet(rank)) return;  // what is still there was taken by all
+  if (rank == stayers_.front() && !has_leavers_) audit(rank);
   seat.phase = "the barrier after the audit";
   if (oracle_.failed() || !meet(rank)) return;
-  if (stayers_ == program_.ranks) exchange_bursts(rank);
+  if (!has_leavers_) exchange_bursts(rank);
   if (oracle_.failed()) return;
   seat.phase = "the last barrier";
   if (!meet(rank)) return;
@@ -95,12 +99,12 @@ void Runner::finish(ph_rank rank) {
 }
 
 // While the others wait at a barrier: what was given back is what is known of it.
-void Runner::audit() {
+void Runner::audit(ph_rank rank) {
   constexpr unsigned kMostLooks = 1000;
   for (unsigned looks = 0; !world_.is_quiet(); ++looks) {
     if (looks == kMostLooks) return oracle_.report("stuck", "the network does not become quiet");
     world_.pause(kLongestQuietNs);
-    static_cast<void>(take(0, anything(0), kMostFound));  // what is on its way to us
+    static_cast<void>(take(rank, anything(rank), kMostFound));  // what is on its way to us
   }
   if (const std::string what = world_.unbalanced_credits(); !what.empty())
     oracle_.report("credits", what);
@@ -120,6 +124,7 @@ void Runner::body(ph_rank rank) {
   }
   seat.step = nullptr;
   seat.phase = "the drain";
+  if (!stays(program_, rank)) return await_death(rank);
   drain(rank);
   if (!oracle_.failed()) finish(rank);
 }
@@ -136,10 +141,11 @@ void Runner::report_stuck() {
   oracle_.report("stuck", text);
 }
 
-// Nobody has touched what ranks that left had shown.
-void Runner::check_leavers() {
+// Nobody has touched what ranks that left had shown, and nothing is wrong in the memory of the
+// dead.
+void Runner::check_absent() {
   for (ph_rank rank = 0; rank < program_.ranks; ++rank)
-    if (leaves_early(program_, rank)) oracle_.check_memory(rank);
+    if (!stays(program_, rank)) oracle_.check_memory(rank);
 }
 
 Result Runner::run() {
@@ -150,9 +156,12 @@ Result Runner::run() {
         if (oracle_.failed()) world_.give_up();
       },
       [this] { report_stuck(); });
-  check_leavers();
-  return {oracle_.finding(), history_.digest(), history_.events(), world_.now_ns(),
-          history_.text()};
+  check_absent();
+  Result result{oracle_.finding(), history_.digest(), history_.events(), world_.now_ns(),
+                history_.text()};
+  oracle_.report("over", "the bodies of the dead may end");
+  world_.bury();
+  return result;
 }
 
 Result run_program(const Program& program, std::uint64_t seed,

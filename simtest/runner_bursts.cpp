@@ -1,4 +1,5 @@
-// After the audit: neighbours send each other as many ids as there is credit, and some more.
+// After the audit: neighbours among those that stay send each other as many ids as there is credit,
+// and some more.
 //
 //   even ranks send, standing still afterwards --> odd ranks take what comes without them
 //     --> the even ones go on --> the rest is taken; then the same the other way round
@@ -12,7 +13,7 @@ namespace photon::simtest {
 // Until all have come to this stage of the bursts, outside the library and so without progress.
 // False: after a finding.
 bool Runner::stand_still(std::uint32_t stage) {
-  for (++at_bursts_; at_bursts_ < stage * program_.ranks && !oracle_.failed();)
+  for (++at_bursts_; at_bursts_ < stage * stayers_.size() && !oracle_.failed();)
     world_.pause(kLongestQuietNs);
   return !oracle_.failed();
 }
@@ -62,7 +63,7 @@ std::uint64_t Runner::take_burst(ph_rank rank, ph_rank peer, const Burst& burst)
 
 // The same for senders, who only make progress, and for receivers, who take what was left.
 void Runner::end_burst(ph_rank rank, ph_rank peer, std::uint64_t came, std::uint64_t missing) {
-  const std::uint32_t whole = (at_bursts_ / program_.ranks + 1) * program_.ranks;
+  const std::size_t whole = (at_bursts_ / stayers_.size() + 1) * stayers_.size();
   std::uint64_t tries = 0;
   if (missing == 0) ++at_bursts_;
   while (at_bursts_ < whole && !oracle_.failed()) {
@@ -77,20 +78,23 @@ void Runner::end_burst(ph_rank rank, ph_rank peer, std::uint64_t came, std::uint
 
 void Runner::exchange_bursts(ph_rank rank) {
   const std::uint64_t id_max = option_of(program_, "max_cid_size");
-  const ph_rank next = (rank + 1) % program_.ranks;
-  const ph_rank previous = (rank + program_.ranks - 1) % program_.ranks;
+  const std::size_t count = stayers_.size();
+  const auto me = static_cast<std::size_t>(std::find(stayers_.begin(), stayers_.end(), rank) -
+                                           stayers_.begin());
+  const std::size_t next = (me + 1) % count;
+  const std::size_t previous = (me + count - 1) % count;
   for (std::uint32_t turn = 0; turn < 2; ++turn) {
     const Burst burst{option_of(program_, "ledger_slots"), option_of(program_, "ring_lines"),
                       option_of(program_, "requests"),
                       turn == 0 ? 8 : static_cast<std::uint32_t>(id_max)};
-    const bool sends = rank % 2 == turn && next % 2 != turn;
-    const bool takes = rank % 2 != turn && previous % 2 == turn;
+    const bool sends = me % 2 == turn && next % 2 != turn;
+    const bool takes = me % 2 != turn && previous % 2 == turn;
     std::uint64_t came = 0;
-    if (sends) send_burst(rank, next, burst);
+    if (sends) send_burst(rank, stayers_[next], burst);
     if (!stand_still(3 * turn + 1)) return;
-    if (takes) came = take_burst(rank, previous, burst);
+    if (takes) came = take_burst(rank, stayers_[previous], burst);
     if (!stand_still(3 * turn + 2)) return;
-    end_burst(rank, previous, came, takes ? burst.posted() - came : 0);
+    end_burst(rank, stayers_[previous], came, takes ? burst.posted() - came : 0);
     if (oracle_.failed()) return;
   }
 }

@@ -44,6 +44,7 @@ std::size_t Runner::take(ph_rank rank, ph_query query, std::size_t capacity) {
 }
 
 bool Runner::went_through(ph_rank rank, const char* what, ph_rank peer, ph_status status) {
+  check_named(rank, peer, status);
   if (oracle_.may_be_gone(peer, status)) return false;
   return expect(rank, what, status);
 }
@@ -75,6 +76,7 @@ ph_status Runner::attempt(Operation& op) {
   Poster& poster = seats_[op.initiator].poster;
   oracle_.attempt(op);
   const ph_status status = poster.call(context(op.initiator), op, oracle_);
+  check_named(op.initiator, op.target(), status);
   oracle_.posted(op, status);
   if (status == PH_OK && op.step->requested) keep(op);
   return status;
@@ -250,6 +252,8 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::retire: return retire(rank, step.area);
     case Verb::find_region: return find_region(rank, step);
     case Verb::leave: return;  // body() sees to it
+    case Verb::die: return die(rank, step);
+    case Verb::cut: return world_.cut(step.group, step.time_ns);
   }
 }
 

@@ -3,8 +3,9 @@
 //   set up: register, exchange --> steps --> drain: until nothing is expected of anybody
 //     --> flush --> all have flushed --> barrier --> nothing more comes --> finalize --> memory
 //
-// A rank whose steps end with `leave` finalizes after them. Then there are no collectives any more:
-// the others meet here, outside the library.
+// A rank whose steps end with `leave` finalizes after them; one with a step `die` dies, in them or
+// while it waits for that. Then there are no collectives any more: the others meet here, outside
+// the library.
 // A rank that waits for others outside the library probes meanwhile, so it can hold up nobody.
 // All returns at once after the first finding.
 // Owner: run_program(). Threads: one.
@@ -33,8 +34,13 @@ class Runner {
         seats_(program.ranks, Seat{Poster(program.ranks)}),
         network_delay_ns_(kMuchLonger * settings.network.max_delay_ns),
         world_(settings) {
-    for (ph_rank rank = 0; rank < program.ranks; ++rank)
-      if (!leaves_early(program, rank)) ++stayers_;
+    for (ph_rank rank = 0; rank < program.ranks; ++rank) {
+      if (stays(program, rank)) stayers_.push_back(rank);
+      if (leaves_early(program, rank)) has_leavers_ = true;
+    }
+    const auto profile = settings.network.profile;
+    if (profile == base::SimProfile::rc || profile == base::SimProfile::srd) oracle_.count_pieces();
+    world_.on_death([this](ph_rank rank) { died(rank); });
   }
 
   Result run();
@@ -65,16 +71,20 @@ class Runner {
   void carry_out(ph_rank rank, const Step& step);
   void drain(ph_rank rank);
   void leave(ph_rank rank);
+  void die(ph_rank rank, const Step& step);
+  void await_death(ph_rank rank);
+  void died(ph_rank rank);
   bool meet(ph_rank rank);
   void finish(ph_rank rank);
-  void audit();
+  void audit(ph_rank rank);
   void exchange_bursts(ph_rank rank);
   void send_burst(ph_rank rank, ph_rank peer, const Burst& burst);
   std::uint64_t take_burst(ph_rank rank, ph_rank peer, const Burst& burst);
   void end_burst(ph_rank rank, ph_rank peer, std::uint64_t came, std::uint64_t missing);
   std::uint64_t take_ids(ph_rank rank, ph_rank peer, std::uint64_t first);
   bool stand_still(std::uint32_t stage);
-  void check_leavers();
+  void check_absent();
+  void take_all(ph_rank rank);
   void report_stuck();
 
   void post(ph_rank rank, const Step& step);
@@ -111,9 +121,12 @@ class Runner {
   ph_status insist(ph_rank rank, const char* what, const std::function<ph_status()>& call);
   // Whether the status is the one that has to be.
   bool expect(ph_rank rank, const char* what, ph_status status, ph_status right = PH_OK);
-  // The same for PH_OK, or `peer` is one that leaves.
+  // The same for PH_OK, or `peer` is one that leaves or died.
   bool went_through(ph_rank rank, const char* what, ph_rank peer, ph_status status);
 
+  bool all_stay() const noexcept { return stayers_.size() == program_.ranks; }
+  // PH_ERR_PEER of a call: whether ph_last_error() names who died.
+  void check_named(ph_rank rank, ph_rank peer, ph_status status);
   ph_context* context(ph_rank rank) noexcept { return world_.context(rank); }
   ph_query query_of(ph_rank rank, const Step& step) noexcept {
     return {step.query_peer, step.kinds, seats_[rank].id_room.data()};
@@ -128,7 +141,8 @@ class Runner {
   std::vector<Seat> seats_;
   std::uint32_t draining_ = 0;
   std::uint32_t flushed_ = 0;
-  std::uint32_t stayers_ = 0;
+  std::vector<ph_rank> stayers_;
+  bool has_leavers_ = false;
   std::uint32_t arrived_ = 0;  // at the meeting
   std::uint32_t meetings_ = 0;
   std::uint32_t at_bursts_ = 0;  // ranks that have come to the next stage of the bursts

@@ -55,8 +55,10 @@ engine::KeySource keys_of(const World::Settings& settings, std::uint64_t seed) {
 
 struct World::Parts {
   explicit Parts(const Settings& settings)
-      : network(std::make_shared<SimNetwork>(settings.ranks, seeded(settings))),
+      : config(config_of(settings)),
+        network(std::make_shared<SimNetwork>(settings.ranks, seeded(settings))),
         conductor(*network, settings.seed) {}
+  const base::Config config;
   std::shared_ptr<SimNetwork> network;
   Conductor conductor;
   Gathering gathering;
@@ -64,7 +66,7 @@ struct World::Parts {
 };
 
 World::World(const Settings& settings) : parts_(std::make_unique<Parts>(settings)) {
-  const base::Config config = config_of(settings);
+  const base::Config& config = parts_->config;
   transport::sim::Random keys = transport::sim::Random(settings.seed).stream(0x6b657973);
   for (ph_rank rank = 0; rank < settings.ranks; ++rank) {
     auto boot =
@@ -79,7 +81,9 @@ World::World(const Settings& settings) : parts_(std::make_unique<Parts>(settings
 }
 
 World::~World() {
+  bury();
   for (ph_context* context : contexts_) ph_context_destroy(context);
+  for (ph_context* context : strangers_) ph_context_destroy(context);
 }
 
 std::uint32_t World::size() const noexcept { return static_cast<std::uint32_t>(contexts_.size()); }
@@ -94,12 +98,43 @@ void World::pause(std::uint64_t ns) { parts_->conductor.pause(ns); }
 
 void World::give_up() noexcept { parts_->conductor.give_up(); }
 
+void World::die(ph_rank rank, const Death& death) {
+  Conductor& conductor = parts_->conductor;
+  conductor.at(death.at_ns, [this, &conductor, rank, death] {
+    if (!conductor.stop(rank)) return;
+    parts_->network->die(rank, death.notice_ns);
+    if (died_) died_(rank);
+    if (death.restart_ns != 0)
+      conductor.at(now_ns() + death.restart_ns, [this, rank] { start_anew(rank); });
+  });
+}
+
+void World::bury() { parts_->conductor.bury(); }
+
+// A process that does what the dead one did at first: it meets everybody and sends them something.
+void World::start_anew(ph_rank rank) {
+  constexpr std::uint64_t kNobodysId = ~std::uint64_t{0};
+  auto boot = std::make_unique<SimBoot>(rank, size(), parts_->conductor, parts_->gathering);
+  auto transport = std::make_unique<SimTransport>(parts_->config, rank, parts_->network);
+  auto context = api::assemble(
+      {parts_->config, std::move(boot), std::move(transport), engine::seeded_keys(rank)});
+  if (!context) cannot_begin(context.error());
+  strangers_.push_back(context->release());
+  for (ph_rank peer = 0; peer < size(); ++peer)
+    if (peer != rank) static_cast<void>(ph_notify(strangers_.back(), peer, kNobodysId));
+}
+
+void World::cut(std::uint64_t group, std::uint64_t for_ns) { parts_->network->cut(group, for_ns); }
+
+bool World::is_cut() { return now_ns() < parts_->network->healed_ns(); }
+
 bool World::is_quiet() { return parts_->network->is_quiet(); }
 
 std::string World::unbalanced_credits() const {
   const auto& transports = parts_->transports;
   for (ph_rank from = 0; from < transports.size(); ++from) {
     for (ph_rank to = 0; to < transports.size(); ++to) {
+      if (parts_->conductor.is_stopped(from) || parts_->conductor.is_stopped(to)) continue;
       const auto* sender = transports[from]->link_to(to);
       const auto* receiver = transports[to]->link_to(from);
       if (sender == nullptr || receiver == nullptr || sender->told() == receiver->given()) continue;
@@ -116,6 +151,11 @@ std::string World::unbalanced_credits() const {
 
 std::string World::leftovers() const {
   for (ph_rank rank = 0; rank < contexts_.size(); ++rank) {
+    if (parts_->conductor.is_stopped(rank)) continue;
+    for (ph_rank peer = 0; peer < contexts_.size(); ++peer)
+      if (parts_->conductor.is_stopped(peer) && parts_->transports[rank]->link_to(peer) != nullptr)
+        return "rank " + std::to_string(rank) + " keeps its link to rank " + std::to_string(peer) +
+               ", which died";
     const auto held = contexts_[rank]->engine->holdings();
     // Two ids and a payload for each request, an id for each completion and each slot of a ledger;
     // the pools grow by 64 blocks.

@@ -55,18 +55,41 @@ class World {
   // Ends every wait, now and from now on.
   void give_up() noexcept;
 
-  // While no context is finalized: whether nothing is on its way, and then which pair of ranks does
-  // not agree on the credits given back ("" if all do).
+  // A rank dies in the middle of anything: it never runs again, and its peers hear of that at most
+  // `notice_ns` later (SimNetwork::die()). Unless it has ended by then.
+  struct Death {
+    std::uint64_t at_ns;
+    std::uint64_t notice_ns;
+    std::uint64_t restart_ns;  // so long after it somebody comes under its number; 0: nobody
+  };
+  void die(ph_rank rank, const Death& death);
+  // Called at each death, outside of all bodies.
+  void on_death(std::function<void(ph_rank)> died) { died_ = std::move(died); }
+  // After run(), when nothing is looked at any more: the bodies of the dead are left, each wait
+  // ending at once; they still see the context and what they had.
+  void bury();
+
+  // Nothing passes between a group (a bit for each rank) and the others for a while.
+  void cut(std::uint64_t group, std::uint64_t for_ns);
+  bool is_cut();
+
+  // While no context but those of the dead is finalized: whether nothing is on its way, and then
+  // which pair of ranks does not agree on the credits given back ("" if all do).
   bool is_quiet();
   std::string unbalanced_credits() const;
-  // Then also: which rank's engine holds on to anything, or took more memory than its settings say.
+  // Then also: which rank's engine holds on to anything or to a link to a dead rank, or took more
+  // memory than its settings say.
   std::string leftovers() const;
 
  private:
   struct Parts;
 
+  void start_anew(ph_rank rank);
+
   std::unique_ptr<Parts> parts_;
   std::vector<ph_context*> contexts_;
+  std::vector<ph_context*> strangers_;  // under the numbers of the dead
+  std::function<void(ph_rank)> died_;
 };
 
 }  // namespace photon::simtest

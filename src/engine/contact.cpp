@@ -280,8 +280,24 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   }
   // No bye in its ring, or no ring: it may have left in order without having met us.
   if (why.status == PH_ERR_PEER && boot_->has_left(rank))
-    return lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
-  lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);
+    lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
+  else
+    lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);
+  let_go(peer);
+}
+
+// Its process is gone: the ring was read to its end, what it delivered lies in the stash, and
+// nobody copies in our memory any more. So nothing of the link is looked at again.
+void Engine::let_go(Peer& peer) {
+  if (peer.link == nullptr) return;
+  peer.link = nullptr;
+  peer.has_rx = false;
+  peer.tx = LineProducer();
+  peer.rx = LineConsumer();
+  peer.credits = nullptr;
+  peer.regions = nullptr;
+  peer.unchecked.reset();
+  transport_->disconnect(peer.rank);
 }
 
 ph_status Engine::describe(Rank rank, ph_path& path) {

@@ -176,6 +176,7 @@ class Engine final : private transport::Sink {
                          std::uint32_t access);
   void lose(Peer& peer, ph_status status, std::string what);
   void fail_all(Peer& peer);
+  void let_go(Peer& peer);
   void heat(Peer& peer);
   void cool(Peer& peer);
   void cool_idle();
@@ -311,6 +312,7 @@ class Engine final : private transport::Sink {
   ph_status check_query(const char* call, const ph_query& query);
   bool ready(const ph_query& query) const noexcept;
   ph_status broken(const ph_query& query);
+  ph_status not_flushed(const Peer& peer);
   ph_status wait_until(LaneGuard& guard, const std::function<bool()>& done,
                        std::int64_t timeout_us);
   void rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done);

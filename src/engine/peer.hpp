@@ -2,6 +2,7 @@
 //
 //   connecting -- both halves of the link --> connected -- bye --> departed
 //   connecting, connected -- lost or malformed --> dead
+//   departed, dead -- its process is gone --> the same without a link: its rings are given back
 //
 // Invariants: ledger_sent - ledger_known <= ledger_slots; stash.size() <= ledger_slots.
 //
@@ -124,6 +125,11 @@ struct Peer {
     return rx.owed() >= line_batch || probed - probed_published >= ledger_batch;
   }
   bool has_remote() const noexcept { return !stash.empty() && stash.front().status == PH_OK; }
+  // In our memory under that slot; one that is dead does not.
+  bool copies_here(std::uint64_t slot) const noexcept {
+    return broken != PH_ERR_PEER && link != nullptr && link->rx_intent != nullptr &&
+           link->rx_intent->names(slot);
+  }
   bool idle() const noexcept {
     return work.empty() && ids.empty() && replies.empty() && serves.empty();
   }

@@ -35,19 +35,22 @@ ph_status Engine::remove_region(std::uint64_t key) {
   return PH_OK;
 }
 
-// Until no peer copies under this slot (sync/intent.hpp). The key is stale already.
+// Until no peer copies under this slot (sync/intent.hpp). The key is stale already. Who died in the
+// middle of a copy is not waited for: so the transport is asked for news meanwhile. By index: it
+// may tell of new peers.
 bool Engine::wait_for_copies(std::int64_t slot) {
   transport::Policy::full_fence();     // for peers that fence
   transport::Policy::heavy_barrier();  // for all others
   const std::int64_t deadline =
       transport_->now_ns() + static_cast<std::int64_t>(config_.unregister_timeout_ms) * 1'000'000;
-  for (const Peer* peer : contacted_) {
-    if (peer->link == nullptr || peer->link->rx_intent == nullptr || peer->rank == self_) continue;
-    for (unsigned spins = 0; peer->broken != PH_ERR_PEER &&
-                             peer->link->rx_intent->names(static_cast<std::uint64_t>(slot));
-         ++spins) {
+  for (std::size_t i = 0; i < contacted_.size(); ++i) {
+    const Peer& peer = *contacted_[i];
+    if (peer.rank == self_) continue;
+    for (unsigned spins = 0; peer.copies_here(static_cast<std::uint64_t>(slot)); ++spins) {
       transport_->pause(spins);
-      if (spins % 64 == 63 && transport_->now_ns() > deadline) return false;
+      if (spins % 64 != 63) continue;
+      transport_->poll(*this);
+      if (transport_->now_ns() > deadline) return false;
     }
   }
   return true;

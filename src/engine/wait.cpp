@@ -172,7 +172,7 @@ ph_status Engine::flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us) {
     const auto target = peer.fences_begun;
     const auto done = [&] { return peer.fences_ended >= target || peer.broken != PH_OK; };
     const auto status = wait_until(guard, done, timeout_us);
-    return status == PH_OK ? peer.broken : status;
+    return status == PH_OK ? not_flushed(peer) : status;
   }
   std::vector<std::pair<Peer*, std::uint64_t>> targets;
   for (Peer* peer : std::vector<Peer*>(contacted_)) {
@@ -187,8 +187,17 @@ ph_status Engine::flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us) {
   };
   if (const auto status = wait_until(guard, done, timeout_us); status != PH_OK) return status;
   for (const auto& [peer, count] : targets)
-    if (peer->broken != PH_OK && peer->broken != PH_ERR_DEPARTED) return peer->broken;
+    if (peer->broken != PH_ERR_DEPARTED && not_flushed(*peer) != PH_OK) return peer->broken;
   return PH_OK;
+}
+
+// The status of a flush that has ended, with words if its peer is lost.
+ph_status Engine::not_flushed(const Peer& peer) {
+  if (peer.broken == PH_OK) return PH_OK;
+  return fail(peer.broken, peer.rank,
+              "flush: rank " + std::to_string(peer.rank) +
+                  " is lost: what was under way to it may not have landed" +
+                  (peer.why.empty() ? "" : " (" + peer.why + ")"));
 }
 
 }  // namespace photon::engine

@@ -140,6 +140,23 @@ TEST_P(TransportConformance, disconnecting_is_for_ever_for_who_does_it) {
   EXPECT_TRUE(job[1].transport().connect(0)) << "the other side still has its link";
 }
 
+TEST_P(TransportConformance, a_rank_that_has_ended_can_be_disconnected_while_that_is_told) {
+  TransportHarness job(GetParam(), 3);
+  ASSERT_TRUE(job.opened());
+  ASSERT_TRUE(job.join(0, 1));
+  ASSERT_TRUE(job.join(0, 2));
+  job[0].at_gone = [&](transport::Rank rank) { job[0].disconnect(rank); };
+  for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(job[0].to(1).send(bulk_record(300, i)));
+  job.end(1);
+  ASSERT_TRUE(job.eventually([&] { return job[0].seen(1).gone_count == 1; }));
+  EXPECT_FALSE(job[0].transport().connect(1));
+  ASSERT_TRUE(job[2].to(0).send(record_of_lines(2, 5)));
+  ASSERT_TRUE(job.eventually([&] { return job[0].to(2).has_record(); }));
+  EXPECT_EQ(job[0].to(2).receive(), record_of_lines(2, 5));
+  job.settle();
+  EXPECT_EQ(job[0].seen(1).gone_count, 1u);
+}
+
 TEST_P(TransportConformance, disconnecting_a_rank_never_contacted_changes_nothing) {
   TransportHarness job(GetParam(), 2);
   ASSERT_TRUE(job.opened());

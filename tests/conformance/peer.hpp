@@ -46,6 +46,7 @@ class Peer final : public transport::Sink {
   // For the test: called while they are told.
   std::function<void(const Done&)> at_done = [](const Done&) {};
   std::function<void(std::uint32_t)> at_piece = [](std::uint32_t) {};
+  std::function<void(transport::Rank)> at_gone = [](transport::Rank) {};
 
   // The Channel to a rank, made by connect() on first use.
   Channel& to(transport::Rank rank) {
@@ -97,6 +98,7 @@ class Peer final : public transport::Sink {
   void on_gone(transport::Rank rank, const base::Error& why) override {
     ++seen_[rank].gone_count;
     seen_[rank].why = why;
+    at_gone(rank);
   }
   void on_done(std::uint64_t token, ph_status status) override {
     done_.push_back({token, status});

@@ -79,6 +79,7 @@ class FakeNet {
     std::set<Rank> new_links;
     std::set<Rank> bells;
     std::map<Rank, base::Error> gone;
+    std::set<Rank> let_go;     // disconnected
     unsigned kicks_count = 0;  // that this rank gave
     unsigned calls_count = 0;  // read() and write() of this rank
 
@@ -160,7 +161,7 @@ class FakeTransport final : public transport::Transport {
   const char* name() const noexcept override { return "fake"; }
   unsigned poll_interval() const noexcept override { return 1; }
   base::Result<transport::Link*> connect(Rank rank) override { return &net_.link(me_, rank); }
-  void disconnect(Rank) noexcept override {}
+  void disconnect(Rank rank) noexcept override { seat().let_go.insert(rank); }
 
   void kick(Rank rank) noexcept override {
     ++seat().kicks_count;

@@ -80,6 +80,11 @@ constexpr Injected kInjected[] = {
     {Fault::Kind::count, Profile::srd, "count_srd", "bytes"},
     {Fault::Kind::count, Profile::rc, "count_rc", "status"},
     {Fault::Kind::key, Profile::srd, "key_srd", "status"},
+    {Fault::Kind::silence, Profile::stream, "silence", "lost"},
+    {Fault::Kind::silence, Profile::mapped, "silence_mapped", "lost"},
+    {Fault::Kind::silence, Profile::srd, "silence_srd", "lost"},
+    {Fault::Kind::rejoin, Profile::stream, "rejoin", "id"},
+    {Fault::Kind::rejoin, Profile::srd, "rejoin_srd", "id"},
 };
 INSTANTIATE_TEST_SUITE_P(network, SimtestFaults, testing::ValuesIn(kInjected),
                          [](const auto& injected) { return std::string(injected.param.name); });

@@ -48,6 +48,44 @@ TEST(Contact, what_a_lost_peer_had_delivered_can_still_be_probed) {
   EXPECT_EQ(two.ranks.take(0, PH_REMOTE).id, two.remote_id);
 }
 
+TEST(Contact, the_link_of_a_rank_whose_process_is_gone_is_given_back_once_its_ring_was_read) {
+  for (const ph_status why : {PH_ERR_PEER, PH_ERR_PROTOCOL}) {
+    Two two;
+    const auto source = filled(40000, 1);
+    for (std::uint64_t id = 1; id <= 3; ++id)
+      EXPECT_EQ(two.ranks[1].put(0, put_args({}, {}, 1, id)), PH_OK);
+    EXPECT_EQ(two.ranks[0].put(1, two.put(source, PH_DELIVERED)), PH_OK);
+    two.ranks.net().seats[0].gone[1] = {why, 0, "gone", 1};
+    two.ranks[0].serve();  // takes what lies in its ring, and has no time for other news
+    two.ranks[0].serve();
+    EXPECT_TRUE(two.ranks.net().seats[0].let_go.contains(1));
+    for (std::uint64_t id = 1; id <= 3; ++id) EXPECT_EQ(two.ranks.take(0, PH_REMOTE).id, id);
+    EXPECT_EQ(two.ranks.take(0, PH_LOCAL).status, why);
+    two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "told again", 1};
+    two.ranks.net().seats[0].new_links.insert(1);
+    two.ranks.net().seats[0].bells.insert(1);
+    two.ranks[0].serve();
+    EXPECT_EQ(two.ranks[0].put(1, two.put({})), why);
+    EXPECT_EQ(two.ranks[0].fence(1), why);
+    LaneGuard guard(two.ranks.lane(0));
+    EXPECT_EQ(two.ranks[0].finalize(guard), PH_OK);
+  }
+}
+
+TEST(Contact, the_link_of_a_rank_that_left_is_kept_until_its_process_is_gone) {
+  EngineGroup ranks(options());
+  ranks.meet(0, 1);
+  LaneGuard guard(ranks.lane(1));
+  EXPECT_EQ(ranks[1].finalize(guard), PH_OK);
+  EXPECT_TRUE(
+      ranks.eventually([&] { return std::string(path_to(ranks[0], 1).state) == "departed"; }));
+  EXPECT_TRUE(ranks.net().seats[0].let_go.empty());
+  ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "gone", 1};
+  ranks[0].serve();
+  EXPECT_TRUE(ranks.net().seats[0].let_go.contains(1));
+  EXPECT_STREQ(path_to(ranks[0], 1).state, "departed");
+}
+
 TEST(Contact, a_stranger_that_has_gone_cannot_be_addressed) {
   EngineGroup ranks(options());
   ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "gone", 1};

@@ -37,6 +37,13 @@ TEST(Regions, copies_of_the_dead_are_not_waited_for) {
   EXPECT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
 }
 
+TEST(Regions, who_dies_during_a_copy_is_not_waited_for_though_nobody_has_heard_of_it_yet) {
+  Two two;
+  two.ranks.net().way(0, 1).intent.enter(two.region.key & 15, false);
+  two.ranks.net().seats[1].gone[0] = {PH_ERR_PEER, 0, "gone", 0};
+  EXPECT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
+}
+
 TEST(Regions, allocated_memory_is_registered_and_goes_by_free_only) {
   Two two;
   ph_region region{}, found{};

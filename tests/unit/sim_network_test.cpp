@@ -127,8 +127,8 @@ TEST_F(SimNetworkTest, what_a_rank_posted_arrives_after_it_left_and_then_gone) {
   SimNetwork network(2, {1, 1000});
   network.post(1, numbered(0, 1));
   network.leave(0);
-  EXPECT_TRUE(network.has_left(0));
-  EXPECT_FALSE(network.has_left(1));
+  EXPECT_TRUE(network.is_gone(0, 1));
+  EXPECT_FALSE(network.is_gone(1, 0));
   std::vector<Packet> due;
   while (due.size() < 2) network.take_due(1, due);
   EXPECT_EQ(due[0].position, 1u);

@@ -56,5 +56,23 @@ TEST(Wait, a_flush_that_nobody_answers_ends_at_its_time_limit_and_can_be_repeate
   EXPECT_EQ(first_difference(two.memory.bytes().first(100), 1), 100u);
 }
 
+TEST(Wait, a_flush_that_fails_names_the_lost_peer_whatever_failed_after_it) {
+  EngineGroup ranks(3, Ground::fake, options());
+  ranks.meet(0, 1);
+  ranks.meet(0, 2);
+  const std::vector<std::byte> source(100);
+  Guarded memory(100);
+  for (const Rank rank : {1u, 2u}) {
+    const ph_region region = ranks.add(rank, memory.bytes());
+    ASSERT_EQ(ranks[0].put(rank, put_args(source, ph_at(&region, 0), 1, 2)), PH_OK);
+  }
+  ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "gone", 1};
+  ranks.net().seats[0].gone[2] = {PH_ERR_PROTOCOL, 0, "nonsense", 2};
+  LaneGuard guard(ranks.lane(0));
+  EXPECT_EQ(ranks[0].flush(guard, PH_ANY_RANK, 1'000'000), PH_ERR_PEER);
+  EXPECT_EQ(ranks[0].last_error().status, PH_ERR_PEER);
+  EXPECT_EQ(ranks[0].last_error().rank, 1u);
+}
+
 }  // namespace
 }  // namespace photon::engine::test

@@ -21,6 +21,7 @@ std::byte* at(std::uint64_t address) noexcept {
 // due no earlier than the last part, so whether it has landed is known by then.
 void SimNetwork::post_piece(Rank from, const std::shared_ptr<Flight>& flight) {
   const std::scoped_lock lock(mutex_);
+  if (seats_[from].left) return;  // the dead post nothing
   const PostedPiece& piece = flight->piece;
   Wire& wire = seats_[from].wires[piece.rank];
   std::uint64_t landed_ns = now_ns_;
@@ -31,7 +32,7 @@ void SimNetwork::post_piece(Rank from, const std::shared_ptr<Flight>& flight) {
     const std::uint64_t bytes = parts == kMostParts ? left : drawn;
     const std::uint64_t due_ns = draw_due(wire);
     landed_ns = std::max(landed_ns, due_ns);
-    parts_.emplace(Due{due_ns, posted_count_++}, Part{flight, begin, bytes});
+    parts_.emplace(Due{due_ns, posted_count_++}, Part{from, flight, begin, bytes});
     begin += bytes;
   }
   idle_looks_count_ = 0;

@@ -19,7 +19,9 @@ bool fits(Fault::Kind kind, const Packet& packet) {
     case Fault::Kind::credit:
       return packet.kind == Packet::Kind::credits && packet.credits.ledger != 0;
     case Fault::Kind::count:
-    case Fault::Kind::key: return false;
+    case Fault::Kind::key:
+    case Fault::Kind::silence:
+    case Fault::Kind::rejoin: return false;
     default: return is_small_record(packet);
   }
 }
@@ -71,6 +73,8 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
       return false;
     case Fault::Kind::count:  // of pieces only: sim_cards.cpp
     case Fault::Kind::key:
+    case Fault::Kind::silence:  // of deaths only: sim_ends.cpp, sim_transport.cpp
+    case Fault::Kind::rejoin:
     case Fault::Kind::none: break;
   }
   return false;

@@ -52,13 +52,15 @@ std::uint64_t SimNetwork::draw_due(Wire& wire) {
   constexpr std::uint64_t kMuchLonger = 16;
   std::uint64_t delay_ns = wire.random.up_to(wire.max_delay_ns);
   if (settings_.uneven && wire.random.up_to(kSeldom - 1) == 0) delay_ns *= kMuchLonger;
-  const std::uint64_t due_ns = now_ns_ + delay_ns;
+  const std::uint64_t due_ns = std::max(now_ns_, wire.cut_until_ns) + delay_ns;
   wire.last_due_ns = std::max(wire.last_due_ns, due_ns);
   return is_ordered() ? wire.last_due_ns : due_ns;
 }
 
 void SimNetwork::post_locked(Rank to, Packet packet) {
-  Wire& wire = seats_[packet.from].wires[to];
+  Seat& sender = seats_[packet.from];
+  if (sender.left && packet.incarnation == 0 && packet.kind != Packet::Kind::gone) return;
+  Wire& wire = sender.wires[to];
   std::uint64_t due_ns = draw_due(wire);
   if (packet.kind == Packet::Kind::gone) due_ns = wire.last_due_ns;
   idle_looks_count_ = 0;
@@ -128,22 +130,6 @@ void SimNetwork::wake(Rank me) {
   const std::scoped_lock lock(mutex_);
   seats_[me].woken = true;
   seats_[me].news.notify_all();
-}
-
-void SimNetwork::leave(Rank me) {
-  const std::scoped_lock lock(mutex_);
-  seats_[me].left = true;
-  seats_[me].arriving.clear();
-  for (const auto& [due, part] : parts_)
-    if (part.flight->piece.rank == me && part.flight->status == PH_OK)
-      part.flight->status = PH_ERR_PEER;
-  for (Rank rank = 0; rank < size(); ++rank)
-    post_locked(rank, {.kind = Packet::Kind::gone, .from = me});
-}
-
-bool SimNetwork::has_left(Rank rank) {
-  const std::scoped_lock lock(mutex_);
-  return seats_[rank].left;
 }
 
 std::uint64_t SimNetwork::news_due_ns(Rank me) {

@@ -50,6 +50,9 @@ struct Fault {
     credit,  // a credit is forgotten for good
     count,   // a piece is told of twice
     key,     // keys are used again: not the network's, but who makes the engines'
+    // Of every death, wherever `after` stands:
+    silence,  // nobody is told of it
+    rejoin,   // who comes under the number of a dead rank is taken for that rank
   };
   Kind kind = Kind::none;
   std::uint64_t after = 0;
@@ -103,9 +106,23 @@ class SimNetwork {
   void sleep(Rank me, std::int64_t timeout_us);
   void wake(Rank me);
 
+  // The ends of ranks, and what may come after them: sim_ends.cpp.
+  // A transport of `me` opens: 0, or, after the death of that rank, another number each time.
+  std::uint32_t enter(Rank me);
   // `me` takes and posts no more; what it posted still arrives, then `gone`.
   void leave(Rank me);
-  bool has_left(Rank rank);
+  // The same without a word and in the middle of anything: `gone` comes at most `notice_ns` later,
+  // and of what is under way not all, as the profile has it.
+  void die(Rank me, std::uint64_t notice_ns);
+  // Until `for_ns` from now nothing passes between the ranks of a group (a bit each) and all
+  // others: it comes later, in the same order.
+  void cut(std::uint64_t group, std::uint64_t for_ns);
+  // When the last cut ends or has ended.
+  std::uint64_t healed_ns();
+  // Whether the rank's end can be known at `me`.
+  bool is_gone(Rank rank, Rank me);
+  // Whether what the rank maps can be touched: a process that was killed may be mapped for a while.
+  bool is_mapped_at(Rank rank, Rank me);
 
   std::uint64_t now_ns();
 
@@ -124,6 +141,8 @@ class SimNetwork {
     std::uint64_t max_delay_ns = 0;
     std::uint64_t last_due_ns = 0;
     std::uint64_t ids_forgotten = 0;  // by the fault `credit`
+    std::uint64_t cut_until_ns = 0;   // nothing passes before
+    std::uint64_t gone_ns = 0;        // the sender has left: when its receiver can know
   };
   using Due = std::pair<std::uint64_t, std::uint64_t>;  // time, number of posting
   struct Seat {
@@ -133,12 +152,15 @@ class SimNetwork {
     std::shared_ptr<RegionEntry[]> regions;
     std::size_t regions_count = 0;
     Random draws;
+    std::uint32_t incarnation = 0;  // of the latest transport under this number
     bool woken = false;
     bool left = false;
+    bool stays_mapped = false;  // after its death, until it is known
   };
 
   // A part of a piece.
   struct Part {
+    Rank from = 0;
     std::shared_ptr<Flight> flight;
     std::uint64_t begin = 0;
     std::uint64_t size_bytes = 0;
@@ -154,6 +176,9 @@ class SimNetwork {
   bool inject(Rank to, std::uint64_t due_ns, Packet& packet);
   void pass_time();
   void jump_to_next();
+  void refuse_parts_to(Rank rank);
+  void lose_under_way(Rank from, Rank to, std::uint64_t gone_ns);
+  void put_off(Rank from, Rank to, std::uint64_t ns);
 
   const Settings settings_;
   Pacer* pacer_ = nullptr;

@@ -40,13 +40,14 @@ SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<
       regions_count_(config.max_regions),
       regions_(new RegionEntry[config.max_regions]),
       network_(std::move(network)),
+      incarnation_(network_->enter(me)),
       slots_(network_->size()) {
-  network_->show_regions(me_, regions_, regions_count_);
+  if (incarnation_ == 0) network_->show_regions(me_, regions_, regions_count_);
 }
 
 SimTransport::~SimTransport() {
   for (const auto& flight : flights_) network_->cancel(*flight);
-  network_->leave(me_);
+  if (incarnation_ == 0) network_->leave(me_);
 }
 
 base::Result<Link*> SimTransport::connect(Rank rank) {
@@ -57,16 +58,21 @@ base::Result<Link*> SimTransport::connect(Rank rank) {
                        rank};
   }
   if (slots_[rank].link) return &slots_[rank].link->view();
-  if (slots_[rank].released || network_->has_left(rank)) {
+  if (slots_[rank].released || network_->is_gone(rank, me_)) {
     return base::Error{PH_ERR_PEER, 0,
                        "sim: connect to rank " + std::to_string(rank) + ": it has gone", rank};
   }
   return &make_link(rank).view();
 }
 
+void SimTransport::send(Rank rank, Packet packet) {
+  packet.incarnation = incarnation_;
+  network_->post(rank, std::move(packet));
+}
+
 SimLink& SimTransport::make_link(Rank rank) {
   slots_[rank].link = std::make_unique<SimLink>(me_, geometry_);
-  network_->post(rank, {.kind = Packet::Kind::hello, .from = me_});
+  send(rank, {.kind = Packet::Kind::hello, .from = me_});
   return *slots_[rank].link;
 }
 
@@ -79,8 +85,8 @@ void SimTransport::disconnect(Rank rank) noexcept {
 void SimTransport::kick(Rank rank) noexcept {
   if (rank >= slots_.size() || !slots_[rank].link) return;
   SimLink* link = slots_[rank].link.get();
-  while (auto record = link->next_record()) network_->post(rank, std::move(*record));
-  if (auto credits = link->changed_credits()) network_->post(rank, std::move(*credits));
+  while (auto record = link->next_record()) send(rank, std::move(*record));
+  if (auto credits = link->changed_credits()) send(rank, std::move(*credits));
 }
 
 void SimTransport::poll(Sink& sink) noexcept {
@@ -92,7 +98,7 @@ void SimTransport::poll(Sink& sink) noexcept {
 void SimTransport::accept(const Packet& packet, Sink& sink) {
   if (packet.kind == Packet::Kind::done) return piece_done(packet, sink);
   Slot& slot = slots_[packet.from];
-  if (slot.released) return;
+  if (slot.released || is_stranger(packet)) return;
   if (packet.kind == Packet::Kind::gone) {
     if (!slot.link) return;  // a rank that we never met has gone
     return sink.on_gone(
@@ -109,6 +115,12 @@ void SimTransport::accept(const Packet& packet, Sink& sink) {
     return sink.on_piece(packet.from, *packet.flight->piece.name);
   slot.link->deliver(packet);
   sink.on_activity(packet.from);
+}
+
+// A job's ranks are those that opened it: who was started anew under the number of a dead one is
+// none of them, whether its death is known here or not.
+bool SimTransport::is_stranger(const Packet& packet) const noexcept {
+  return packet.incarnation != 0 && network_->settings().fault.kind != Fault::Kind::rejoin;
 }
 
 void SimTransport::piece_done(const Packet& packet, Sink& sink) {
@@ -136,11 +148,12 @@ void SimTransport::answered(Rank rank) {
 
 Reach SimTransport::reach(Rank rank, std::uint64_t, std::uint64_t) noexcept {
   if (rank >= slots_.size() || !slots_[rank].link) return {};
-  if (network_->has_cards() && slots_[rank].link->answered() && !network_->has_left(rank))
+  if (network_->has_cards() && slots_[rank].link->answered() && !network_->is_gone(rank, me_))
     return {Reach::Kind::posted, nullptr};
   if (!network_->is_mapped()) return {};
   const Link& link = slots_[rank].link->view();
-  if (link.peer_regions == nullptr || !link.tx_credits->has_met() || network_->has_left(rank))
+  if (link.peer_regions == nullptr || !link.tx_credits->has_met() ||
+      !network_->is_mapped_at(rank, me_))
     return {};
   return {Reach::Kind::call, nullptr};
 }
@@ -163,6 +176,7 @@ void SimTransport::copy_torn(std::byte* to, const std::byte* from, std::size_t s
     const std::size_t begin = piece == 0 ? 0 : ends[piece - 1];
     std::memcpy(to + begin, from + begin, ends[piece] - begin);
     if (network_->is_paced()) network_->sleep(me_, 1);
+    if (network_->is_gone(me_, me_)) return;  // we died meanwhile
   }
 }
 

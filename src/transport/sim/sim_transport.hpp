@@ -8,7 +8,8 @@
 //         none -- hello (the answer is ours) -----------> both halves
 //   (where nothing is ordered, whatever comes first is as good as the hello)
 //
-// A released link stays released: what the peer still sends is dropped, connect() fails.
+// A released link stays released: what the peer still sends is dropped, connect() fails. So is all
+// that another incarnation of a rank sends (sim_ends.cpp).
 // Invariant: a rank's memory is touched by that rank only; everything shared is in the SimNetwork.
 // Allocates per packet: this transport is for tests.
 // Owner: the engine. Threads: as in transport.hpp.
@@ -78,7 +79,9 @@ class SimTransport final : public Transport {
     bool released = false;
   };
 
+  void send(Rank rank, Packet packet);
   SimLink& make_link(Rank rank);
+  bool is_stranger(const Packet& packet) const noexcept;
   void accept(const Packet& packet, Sink& sink);
   void piece_done(const Packet& packet, Sink& sink);
   void answered(Rank rank);
@@ -90,6 +93,7 @@ class SimTransport final : public Transport {
   const std::size_t regions_count_;
   const std::shared_ptr<RegionEntry[]> regions_;
   const std::shared_ptr<SimNetwork> network_;
+  const std::uint32_t incarnation_;
   std::vector<Slot> slots_;
   std::vector<Packet> due_;
   std::vector<std::shared_ptr<Flight>> flights_;  // our pieces that are not over

@@ -1,0 +1,67 @@
+// Deaths and cuts: put into a program that is complete without them.
+#include "simtest/program_generator.hpp"
+
+namespace photon::simtest {
+
+namespace {
+
+constexpr std::uint64_t kOneOf = 8;  // programs
+
+}  // namespace
+
+// One rank at least neither leaves nor dies.
+void Generator::draw_dying() {
+  if (ends_.up_to(kOneOf - 1) != 0) return;
+  std::vector<ph_rank> able;
+  for (ph_rank rank = 0; rank < program_.ranks; ++rank)
+    if (shape_.leavers.empty() || !shape_.leavers[rank]) able.push_back(rank);
+  const ph_rank survivor = able[ends_.up_to(able.size() - 1)];
+  const auto first = static_cast<ph_rank>(ends_.up_to(program_.ranks - 2));
+  shape_.dying.resize(program_.ranks);
+  shape_.dying[first < survivor ? first : first + 1] = true;
+  for (ph_rank rank = 0; rank < program_.ranks; ++rank)
+    if (rank != survivor && ends_.up_to(3) == 0) shape_.dying[rank] = true;
+}
+
+Step Generator::death() {
+  constexpr std::array<std::uint64_t, 5> kUntilNs = {0, 300, 3000, 30'000, 200'000};
+  constexpr std::array<std::uint64_t, 4> kNoticeNs = {0, 1000, 30'000, 2'000'000};
+  Step step;
+  step.verb = Verb::die;
+  step.time_ns = ends_.up_to(kUntilNs[ends_.up_to(kUntilNs.size() - 1)]);
+  step.notice_ns = kNoticeNs[ends_.up_to(kNoticeNs.size() - 1)];
+  if (ends_.up_to(1) == 0) step.restart_ns = 1 + ends_.up_to(100'000);
+  return step;
+}
+
+// Much shorter than finalize_timeout_ms: who is cut off is slow, not given up.
+Step Generator::cut() {
+  constexpr std::array<std::uint64_t, 3> kLongestNs = {3000, 100'000, 2'000'000};
+  Step step;
+  step.verb = Verb::cut;
+  step.group = ends_.next();
+  step.time_ns = ends_.up_to(kLongestNs[ends_.up_to(kLongestNs.size() - 1)]);
+  return step;
+}
+
+// Not behind a good-bye.
+void Generator::add_somewhere(ph_rank rank, const Step& step) {
+  auto& steps = program_.steps[rank];
+  const bool leaves = !shape_.leavers.empty() && shape_.leavers[rank];
+  const std::uint64_t at = ends_.up_to(steps.size() - (leaves ? 1 : 0));
+  steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(at), step);
+}
+
+void Generator::add_ends() {
+  if (!shape_.dying.empty()) {
+    for (ph_rank rank = 0; rank < program_.ranks; ++rank)
+      if (shape_.dying[rank]) add_somewhere(rank, death());
+  }
+  if (ends_.up_to(kOneOf - 1) != 0) return;
+  for (std::uint64_t left = 1 + ends_.up_to(1); left > 0; --left) {
+    const auto rank = static_cast<ph_rank>(ends_.up_to(program_.ranks - 1));
+    add_somewhere(rank, cut());
+  }
+}
+
+}  // namespace photon::simtest

@@ -1,0 +1,142 @@
+// How ranks end, and networks that are cut in two for a while.
+//
+//   the job's own (incarnation 0) -- leave() --> left: all it has sent comes, then `gone`
+//                                 -- die() ----> dead: of what it has sent some comes, then `gone`
+//   dead -- enter() --> another incarnation: it may send, and nobody takes it for the dead one
+//
+// There is no way back: a job's ranks are those that opened it. What the dead one had on its way
+// when `gone` comes is lost, so nothing of it arrives late; what another incarnation sends bears
+// its number, and transports refuse it.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "transport/sim/sim_network.hpp"
+
+namespace photon::transport::sim {
+
+namespace {
+
+// In another place of the order, for each element that `is_meant`; the order among them remains.
+template <class Map, class IsMeant>
+void delay(Map& map, std::uint64_t now_ns, std::uint64_t ns, IsMeant is_meant) {
+  std::vector<typename Map::node_type> moved;
+  for (auto at = map.begin(); at != map.end();) {
+    const auto next = std::next(at);
+    if (at->first.first > now_ns && is_meant(at->second)) moved.push_back(map.extract(at));
+    at = next;
+  }
+  for (auto& node : moved) {
+    node.key().first += ns;
+    map.insert(std::move(node));
+  }
+}
+
+}  // namespace
+
+std::uint32_t SimNetwork::enter(Rank me) {
+  const std::scoped_lock lock(mutex_);
+  Seat& seat = seats_[me];
+  return seat.left ? ++seat.incarnation : 0;
+}
+
+void SimNetwork::leave(Rank me) {
+  const std::scoped_lock lock(mutex_);
+  if (std::exchange(seats_[me].left, true)) return;  // it died
+  seats_[me].arriving.clear();
+  refuse_parts_to(me);
+  for (Rank rank = 0; rank < size(); ++rank)
+    post_locked(rank, {.kind = Packet::Kind::gone, .from = me});
+}
+
+// Where the sender's memory is shared all that was published can be read; elsewhere it lies in
+// queues that end with it, and what comes after the news of the death is lost.
+void SimNetwork::die(Rank me, std::uint64_t notice_ns) {
+  const std::scoped_lock lock(mutex_);
+  Seat& dead = seats_[me];
+  if (std::exchange(dead.left, true)) return;
+  dead.stays_mapped = is_mapped() && dead.draws.up_to(1) == 0;
+  dead.arriving.clear();
+  refuse_parts_to(me);
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (rank == me) continue;
+    Wire& wire = dead.wires[rank];
+    wire.gone_ns = std::max(now_ns_, wire.cut_until_ns) + wire.random.up_to(notice_ns);
+    if (is_mapped()) wire.gone_ns = std::max(wire.gone_ns, wire.last_due_ns);
+    lose_under_way(me, rank, wire.gone_ns);
+    if (settings_.fault.kind == Fault::Kind::silence) continue;
+    enqueue(rank, wire.gone_ns, {.kind = Packet::Kind::gone, .from = me});
+  }
+}
+
+// Its card finds nobody there. What has landed has landed.
+void SimNetwork::refuse_parts_to(Rank rank) {
+  for (const auto& [due, part] : parts_)
+    if (part.flight->piece.rank == rank && part.flight->status == PH_OK)
+      part.flight->status = PH_ERR_PEER;
+}
+
+// From a dead rank. A link that is ordered loses its end, another one anything. What was due is
+// there, and a piece that was told of has landed.
+void SimNetwork::lose_under_way(Rank from, Rank to, std::uint64_t gone_ns) {
+  constexpr std::uint64_t kOneOf = 4;
+  Wire& wire = seats_[from].wires[to];
+  std::erase_if(seats_[to].arriving, [&](const auto& one) {
+    const auto& [due, packet] = one;
+    const bool is_its_own = packet.from == from && packet.kind != Packet::Kind::done;
+    if (!is_its_own || due.first <= now_ns_) return false;
+    return due.first > gone_ns || (!is_ordered() && wire.random.up_to(kOneOf - 1) == 0);
+  });
+  std::erase_if(parts_, [&](const auto& one) {
+    const auto& [due, part] = one;
+    return part.from == from && part.flight->piece.rank == to && due.first > gone_ns;
+  });
+}
+
+void SimNetwork::cut(std::uint64_t group, std::uint64_t for_ns) {
+  const std::scoped_lock lock(mutex_);
+  const std::uint64_t until_ns = now_ns_ + for_ns;
+  const auto is_in = [group](Rank rank) { return (group >> (rank % 64) & 1) != 0; };
+  for (Rank from = 0; from < size(); ++from) {
+    for (Rank to = 0; to < size(); ++to) {
+      Wire& wire = seats_[from].wires[to];
+      const std::uint64_t begin_ns = std::max(now_ns_, wire.cut_until_ns);
+      if (is_in(from) == is_in(to) || until_ns <= begin_ns) continue;
+      put_off(from, to, until_ns - begin_ns);
+      wire.cut_until_ns = until_ns;
+    }
+  }
+}
+
+// All that is under way on one wire; the cards' answers to what came the other way are too.
+void SimNetwork::put_off(Rank from, Rank to, std::uint64_t ns) {
+  Wire& wire = seats_[from].wires[to];
+  for (std::uint64_t* at_ns : {&wire.last_due_ns, &wire.gone_ns})
+    if (*at_ns > now_ns_) *at_ns += ns;
+  delay(seats_[to].arriving, now_ns_, ns,
+        [from](const Packet& packet) { return packet.from == from; });
+  delay(parts_, now_ns_, ns, [from, to](const Part& part) {
+    return part.from == from && part.flight->piece.rank == to;
+  });
+}
+
+std::uint64_t SimNetwork::healed_ns() {
+  const std::scoped_lock lock(mutex_);
+  std::uint64_t last_ns = 0;
+  for (const Seat& seat : seats_)
+    for (const Wire& wire : seat.wires) last_ns = std::max(last_ns, wire.cut_until_ns);
+  return last_ns;
+}
+
+bool SimNetwork::is_gone(Rank rank, Rank me) {
+  const std::scoped_lock lock(mutex_);
+  return seats_[rank].left && seats_[rank].wires[me].gone_ns <= now_ns_;
+}
+
+bool SimNetwork::is_mapped_at(Rank rank, Rank me) {
+  const std::scoped_lock lock(mutex_);
+  const Seat& seat = seats_[rank];
+  return !seat.left || (seat.stays_mapped && seat.wires[me].gone_ns > now_ns_);
+}
+
+}  // namespace photon::transport::sim

@@ -1,0 +1,131 @@
+// What the oracle lets pass of ranks that die, and what it does not.
+#include <gtest/gtest.h>
+
+#include "tests/simtest/fed_oracle.hpp"
+
+namespace photon::simtest {
+namespace {
+
+ph_error error_of(ph_rank rank, ph_status status = PH_ERR_PEER) {
+  ph_error error{};
+  error.status = status;
+  error.rank = rank;
+  return error;
+}
+
+TEST(OracleDeaths, nobody_waits_for_what_a_dead_rank_had_posted) {
+  FedOracle fed;
+  fed.post(0, put_to(1));
+  EXPECT_FALSE(fed.oracle.is_settled());
+  fed.oracle.died(0);
+  EXPECT_TRUE(fed.oracle.is_settled());
+}
+
+TEST(OracleDeaths, what_comes_of_a_dead_rank_comes_whole_and_once) {
+  FedOracle fed;
+  Operation& op = fed.post(0, put_to(1));
+  fed.oracle.died(0);
+  fed.arrive(op);
+  fed.remote(op);
+  EXPECT_EQ(fed.finding(), "");
+  fed.remote(op);
+  EXPECT_EQ(fed.finding(), "twice");
+  FedOracle torn;
+  Operation& other = torn.post(0, put_to(1));
+  torn.oracle.died(0);
+  torn.remote(other);
+  EXPECT_EQ(torn.finding(), "bytes");
+}
+
+TEST(OracleDeaths, an_id_of_a_dead_rank_overtakes_none_but_what_lost_its_pieces) {
+  for (const bool counted : {false, true}) {
+    for (const std::uint64_t size_bytes : {0u, 16u}) {
+      FedOracle fed;
+      if (counted) fed.oracle.count_pieces();
+      fed.post(0, put_to(1, Area::window, kContendedBytes, size_bytes));
+      Operation& second = fed.post(0, put_to(1, Area::window, kContendedBytes + 64));
+      fed.arrive(second);
+      fed.oracle.died(0);
+      fed.remote(second);
+      EXPECT_EQ(fed.finding(), counted && size_bytes != 0 ? "" : "order");
+    }
+  }
+}
+
+TEST(OracleDeaths, what_goes_to_a_dead_rank_ends_once_by_ok_or_by_the_error) {
+  FedOracle fed;
+  Operation& first = fed.post(0, put_to(1));
+  Operation& second = fed.post(0, put_to(1, Area::window, kContendedBytes + 32));
+  fed.oracle.died(1);
+  EXPECT_FALSE(fed.oracle.is_settled());
+  fed.local(first);
+  fed.local(second, PH_ERR_PEER);
+  EXPECT_TRUE(fed.oracle.is_settled());
+  EXPECT_EQ(fed.finding(), "");
+  fed.local(second, PH_ERR_PEER);
+  EXPECT_EQ(fed.finding(), "twice");
+}
+
+TEST(OracleDeaths, it_may_have_come_though_its_initiator_hears_of_an_error) {
+  FedOracle fed;
+  Operation& op = fed.post(0, put_to(1));
+  fed.arrive(op);
+  fed.remote(op);
+  fed.oracle.died(1);
+  fed.local(op, PH_ERR_PEER);
+  EXPECT_EQ(fed.finding(), "");
+}
+
+TEST(OracleDeaths, an_operation_fails_so_only_if_its_target_died) {
+  FedOracle fed;
+  fed.local(fed.post(0, put_to(1)), PH_ERR_PEER);
+  EXPECT_EQ(fed.finding(), "status");
+  FedOracle other;
+  Operation& op = other.post(0, put_to(1));
+  other.oracle.died(1);
+  other.local(op, PH_ERR_DEPARTED);
+  EXPECT_EQ(other.finding(), "status") << "it died without a farewell";
+}
+
+TEST(OracleDeaths, what_is_said_to_have_landed_lies_in_the_memory_of_the_dead) {
+  Step delivered = put_to(1);
+  delivered.flags = PH_DELIVERED;
+  for (const bool is_there : {true, false}) {
+    FedOracle fed;
+    Operation& op = fed.post(0, delivered);
+    if (is_there) fed.arrive(op);
+    fed.oracle.died(1);
+    fed.local(op);
+    EXPECT_EQ(fed.finding(), is_there ? "" : "bytes");
+  }
+}
+
+TEST(OracleDeaths, a_refused_call_names_who_died) {
+  FedOracle fed;
+  fed.oracle.died(1);
+  fed.oracle.named(0, 1, error_of(1));
+  fed.oracle.named(0, PH_ANY_RANK, error_of(1));
+  EXPECT_EQ(fed.finding(), "");
+  fed.oracle.named(0, 1, error_of(0));
+  EXPECT_EQ(fed.finding(), "status");
+  for (const ph_error& wrong : {error_of(PH_ANY_RANK), error_of(1, PH_ERR_DEPARTED), error_of(0)}) {
+    FedOracle other;
+    other.oracle.died(1);
+    other.oracle.named(0, PH_ANY_RANK, wrong);
+    EXPECT_EQ(other.finding(), "status");
+  }
+}
+
+TEST(OracleDeaths, calls_are_refused_so_only_where_somebody_died) {
+  FedOracle fed;
+  EXPECT_FALSE(fed.oracle.may_be_gone(1, PH_ERR_PEER));
+  EXPECT_FALSE(fed.oracle.may_be_gone(PH_ANY_RANK, PH_ERR_PEER));
+  fed.oracle.died(1);
+  EXPECT_TRUE(fed.oracle.may_be_gone(1, PH_ERR_PEER));
+  EXPECT_TRUE(fed.oracle.may_be_gone(PH_ANY_RANK, PH_ERR_PEER));
+  EXPECT_FALSE(fed.oracle.may_be_gone(0, PH_ERR_PEER));
+  EXPECT_FALSE(fed.oracle.may_be_gone(1, PH_ERR_DEPARTED));
+}
+
+}  // namespace
+}  // namespace photon::simtest
