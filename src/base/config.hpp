@@ -42,7 +42,7 @@ struct Config {
   std::uint64_t direct_min = 4096;
   std::uint64_t piece_bytes = 256 << 10;
   std::uint64_t arena_bytes = 1 << 30;
-  std::uint64_t max_regions = 65536;
+  std::uint64_t max_regions = 131072;
   std::uint64_t finalize_timeout_ms = 10000;
   std::uint64_t unregister_timeout_ms = 1000;
   std::uint64_t spin_us = 30;

@@ -112,6 +112,7 @@ class Engine final : private transport::Sink {
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that a peer may leave unread
+  static constexpr std::int64_t kEverySlot = -1;
   static constexpr std::uint32_t kLineRoom = 32;  // payload of a one-line record with 8-byte id
   enum class Step : std::uint8_t { blocked, moved };
 

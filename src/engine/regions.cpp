@@ -35,16 +35,18 @@ ph_status Engine::remove_region(std::uint64_t key) {
   return PH_OK;
 }
 
-// Until no peer copies under this slot (sync/intent.hpp). The key is stale already.
+// Until no peer copies under this slot, or under any (sync/intent.hpp). The keys are stale already.
 bool Engine::wait_for_copies(std::int64_t slot) {
+  const auto is_open = [slot](const transport::Intent& intent) {
+    return slot == kEverySlot ? intent.names_any() : intent.names(static_cast<std::uint64_t>(slot));
+  };
   transport::Policy::full_fence();     // for peers that fence
   transport::Policy::heavy_barrier();  // for all others
   const std::int64_t deadline =
       transport_->now_ns() + static_cast<std::int64_t>(config_.unregister_timeout_ms) * 1'000'000;
   for (const Peer* peer : contacted_) {
     if (peer->link == nullptr || peer->link->rx_intent == nullptr || peer->rank == self_) continue;
-    for (unsigned spins = 0; peer->broken != PH_ERR_PEER &&
-                             peer->link->rx_intent->names(static_cast<std::uint64_t>(slot));
+    for (unsigned spins = 0; peer->broken != PH_ERR_PEER && is_open(*peer->link->rx_intent);
          ++spins) {
       transport_->pause(spins);
       if (spins % 64 == 63 && transport_->now_ns() > deadline) return false;

@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace photon::transport::sim {
@@ -31,6 +33,16 @@ bool is_there(std::uint64_t address, std::size_t size_bytes) noexcept {
                  address - first + size_bytes, MS_ASYNC) == 0;
 }
 
+// Zeroed memory is what free entries look like, and pages that nobody touches cost nothing.
+std::shared_ptr<RegionEntry[]> free_entries(std::size_t count) {
+  static_assert(std::is_trivially_destructible_v<RegionEntry>);
+  const std::size_t bytes = count * sizeof(RegionEntry);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return {std::launder(static_cast<RegionEntry*>(memory)),
+          [bytes](RegionEntry* first) { ::munmap(first, bytes); }};
+}
+
 }  // namespace
 
 SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<SimNetwork> network)
@@ -38,7 +50,7 @@ SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<
       seed_(config.sim_seed),
       geometry_{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes},
       regions_count_(config.max_regions),
-      regions_(new RegionEntry[config.max_regions]),
+      regions_(free_entries(config.max_regions)),
       network_(std::move(network)),
       slots_(network_->size()) {
   network_->show_regions(me_, regions_, regions_count_);
