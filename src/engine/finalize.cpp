@@ -92,6 +92,7 @@ ph_status Engine::finalize(LaneGuard& guard) {
 // From here on no peer may copy in our memory.
 ph_status Engine::take_back_all() {
   regions_.revoke_all();
+  sources_.clear();
   transport_->quiesce();
   if (!wait_for_copies(kEverySlot))
     return fail(PH_TIMEOUT, PH_ANY_RANK,

@@ -26,6 +26,7 @@ ph_status Engine::remove_region(std::uint64_t key) {
   if (regions_.allocated(slot))
     return fail(PH_ERR_ARGUMENT, self_, "unregister: this memory is ph_alloc's; use ph_free");
   if (!regions_.remove(slot)) return PH_OK;
+  forget_own(regions_.region(slot));
   transport_->quiesce();
   if (!wait_for_copies(slot))
     return fail(PH_TIMEOUT, self_,
@@ -88,6 +89,7 @@ ph_status Engine::free_memory(void* base) {
   if (slot < 0)
     return fail(PH_ERR_NOT_FOUND, self_, "free: this is not the beginning of ph_alloc memory");
   regions_.remove(slot);
+  forget_own(regions_.region(slot));
   transport_->quiesce();
   if (!wait_for_copies(slot))
     return fail(PH_TIMEOUT, self_, "free: a peer that does not run holds a copy open; call again");
