@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/source_cache.hpp"
 #include "transport/sim/sim_network.hpp"
 
 namespace photon::simtest {
@@ -61,6 +62,8 @@ class World {
   std::string unbalanced_credits() const;
   // Then also: which rank's engine holds on to anything, or took more memory than its settings say.
   std::string leftovers() const;
+  // And what all ranks' cards were asked to register.
+  engine::SourceCache::Counts sources() const noexcept;
 
  private:
   struct Parts;

@@ -52,6 +52,7 @@ SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<
       regions_count_(config.max_regions),
       regions_(free_entries(config.max_regions)),
       network_(std::move(network)),
+      locals_(*network_, me),
       slots_(network_->size()) {
   network_->show_regions(me_, regions_, regions_count_);
 }
@@ -125,6 +126,7 @@ void SimTransport::accept(const Packet& packet, Sink& sink) {
 
 void SimTransport::piece_done(const Packet& packet, Sink& sink) {
   std::erase(flights_, packet.flight);
+  locals_.end(packet.flight->piece);
   sink.on_done(packet.flight->piece.token, packet.flight->status);
 }
 
@@ -132,6 +134,7 @@ void SimTransport::piece_done(const Packet& packet, Sink& sink) {
 bool SimTransport::post(const PostedPiece& piece) noexcept {
   constexpr std::size_t kQueueLength = 8;
   if (flights_.size() == kQueueLength) return false;
+  locals_.begin(piece);
   flights_.push_back(std::make_shared<Flight>(Flight{.piece = piece}));
   network_->post_piece(me_, flights_.back());
   return true;
