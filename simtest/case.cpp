@@ -17,6 +17,12 @@ transport::sim::SimNetwork::Settings network_of(const Case& one) {
   network.uneven = true;
   network.profile = one.profile;
   network.fault = one.fault;
+  // Draws of their own, so that the others are what they were.
+  static constexpr std::uint64_t kLocalsMax[] = {1, 2, 4, 64};
+  static constexpr std::uint64_t kLocalsRefused[] = {0, 0, 5, 50};
+  transport::sim::Random locals = transport::sim::Random(one.seed).stream(0x6c6f63616c);
+  network.locals_max = kLocalsMax[locals.up_to(std::size(kLocalsMax) - 1)];
+  network.locals_refused_percent = kLocalsRefused[locals.up_to(std::size(kLocalsRefused) - 1)];
   return network;
 }
 

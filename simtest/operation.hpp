@@ -10,8 +10,8 @@
 #include <photon/photon.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "simtest/pattern.hpp"
 #include "simtest/program.hpp"
@@ -33,10 +33,10 @@ struct Operation {
   bool local_seen = false;
   bool remote_seen = false;
   bool error_seen = false;
-  bool initiator_left = false;    // or is about to: its completions are discarded
-  bool target_left = false;       // or is about to: it probes no more, and may take no more
-  bool initiator_died = false;    // what it had posted may come or not
-  std::vector<std::byte> buffer;  // source; or guard, destination, guard
+  bool initiator_left = false;  // or is about to: its completions are discarded
+  bool target_left = false;     // or is about to: it probes no more, and may take no more
+  bool initiator_died = false;  // what it had posted may come or not
+  std::span<std::byte> buffer;  // source; or guard, destination, guard
 
   static constexpr std::size_t kGuardBytes = 16;
 
@@ -46,9 +46,7 @@ struct Operation {
   // Others may touch the same place.
   bool overlaps() const noexcept { return step->area == Area::contended || is_lent(step->area); }
   bool is_ordered() const noexcept { return !is_get(*step) && !has(PH_ORDER_NONE | PH_NO_RCE); }
-  std::span<std::byte> destination() noexcept {
-    return std::span(buffer).subspan(kGuardBytes, size_bytes());
-  }
+  std::span<std::byte> destination() noexcept { return buffer.subspan(kGuardBytes, size_bytes()); }
 
   // Whether its target may still refuse it after its source was freed.
   bool may_be_refused() const noexcept {

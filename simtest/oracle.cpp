@@ -35,6 +35,7 @@ Oracle::Oracle(const Program& program, History& history, std::function<std::uint
       id_max_(option_of(program, "max_cid_size")),
       history_(history),
       now_ns_(std::move(now_ns)),
+      own_memories_(program.ranks),
       flows_(std::size_t{program.ranks} * program.ranks),
       id_(PH_MAX_ID_BYTES + 1),
       leaving_(program.ranks),
@@ -60,10 +61,10 @@ Operation& Oracle::begin(ph_rank rank, const Step& step) {
   op.step = &step;
   op.must_fail = verdict_of(step.fault);
   if (is_get(step)) {
-    op.buffer.resize(step.size_bytes + 2 * Operation::kGuardBytes);
+    op.buffer = own_memory(rank).take(step.size_bytes + 2 * Operation::kGuardBytes);
     Pattern(Purpose::landing, op.number).fill(op.buffer);
   } else {
-    op.buffer.resize(step.size_bytes);
+    op.buffer = own_memory(rank).take(step.size_bytes);
     Pattern(Purpose::source, op.number).fill(op.buffer);
   }
   return op;

@@ -21,6 +21,7 @@
 
 #include "simtest/history.hpp"
 #include "simtest/operation.hpp"
+#include "simtest/own_memory.hpp"
 #include "simtest/program.hpp"
 #include "simtest/rank_memory.hpp"
 
@@ -44,6 +45,7 @@ class Oracle {
   void report(const char* kind, const std::string& text);
 
   RankMemory& memory(ph_rank rank) noexcept { return memories_[rank]; }
+  OwnMemory& own_memory(ph_rank rank) noexcept { return own_memories_[rank]; }
 
   // An operation about to be posted, with its source filled or its destination prepared. The
   // reference stays valid.
@@ -145,6 +147,7 @@ class Oracle {
   const std::function<std::uint64_t()> now_ns_;
   std::optional<Finding> finding_;
   std::vector<RankMemory> memories_;
+  std::vector<OwnMemory> own_memories_;
   std::deque<Operation> operations_;  // by number - 1
   std::vector<Flow> flows_;
   std::vector<std::byte> id_;  // scratch

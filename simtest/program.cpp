@@ -28,6 +28,15 @@ void Generator::draw_options() {
   program_.options.emplace_back("oversubscribed", "no");
 }
 
+// What a card may know of a rank's own memory. Draws of their own, so that the others are what they
+// were before there were these.
+void Generator::draw_cache(transport::sim::Random random) {
+  constexpr std::array<std::uint64_t, 3> kBytes = {16 << 10, 64 << 10, 1 << 20};
+  constexpr std::array<std::uint64_t, 4> kEntries = {1, 2, 8, 1024};
+  option("source_cache_bytes", kBytes[random.up_to(kBytes.size() - 1)]);
+  option("source_cache_entries", kEntries[random.up_to(kEntries.size() - 1)]);
+}
+
 void Generator::draw_shape() {
   shape_.probe_percent = one_of<3>({15, 50, 90});
   shape_.fault_percent = one_of<3>({0, 3, 10});

@@ -40,6 +40,7 @@ class Generator {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
+    draw_cache(transport::sim::Random(seed).stream(0x63616368));
   }
 
   Program run(std::uint32_t operations) {
@@ -67,6 +68,7 @@ class Generator {
     program_.options.emplace_back(name, std::to_string(value));
   }
 
+  void draw_cache(transport::sim::Random random);
   void draw_options();
   void draw_shape();
   void draw_leavers();

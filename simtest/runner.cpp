@@ -23,6 +23,7 @@ bool Runner::set_up(ph_rank rank) {
   show(memory.window(), PH_ACCESS_ALL, memory.window_region);
   show(memory.window().subspan(kInnerOffset, kInnerBytes), PH_ACCESS_WRITE, memory.inner_region);
   show(memory.library(), PH_ACCESS_READ, memory.library_region);
+  show(oracle_.own_memory(rank).slab(), PH_ACCESS_READ, seats_[rank].slab);
   enroll(rank, Area::extra);
   enroll(rank, Area::arena);
   const Shown shown{memory.window_region, memory.inner_region, memory.library_region};
@@ -110,6 +111,7 @@ void Runner::audit(ph_rank rank) {
     oracle_.report("credits", what);
   else if (const std::string left = world_.leftovers(); !left.empty())
     oracle_.report("held", left);
+  sources_ = world_.sources();
 }
 
 void Runner::body(ph_rank rank) {
@@ -158,7 +160,7 @@ Result Runner::run() {
       [this] { report_stuck(); });
   check_absent();
   Result result{oracle_.finding(), history_.digest(), history_.events(), world_.now_ns(),
-                history_.text()};
+                history_.text(), sources_};
   oracle_.report("over", "the bodies of the dead may end");
   world_.bury();
   return result;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/source_cache.hpp"
 #include "simtest/oracle.hpp"
 #include "simtest/program.hpp"
 #include "transport/sim/sim_network.hpp"
@@ -16,7 +17,8 @@ struct Result {
   std::uint64_t digest = 0;  // of the history
   std::uint64_t events = 0;
   std::uint64_t simulated_ns = 0;
-  std::string history;  // if it was to be kept
+  std::string history;                  // if it was to be kept
+  engine::SourceCache::Counts sources;  // of all ranks, if none left early
 };
 
 // The same for the same arguments, whatever the compiler. `seed` is the schedule's and the

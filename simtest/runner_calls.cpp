@@ -82,8 +82,19 @@ ph_status Runner::attempt(Operation& op) {
   return status;
 }
 
+// So that what a card keeps of it is given back, be it in use or not.
+void Runner::show_slab_anew(ph_rank rank) {
+  ph_region& slab = seats_[rank].slab;
+  const std::span<std::byte> bytes = oracle_.own_memory(rank).slab();
+  expect(rank, "unregister", ph_unregister(context(rank), slab.key));
+  expect(rank, "register",
+         ph_register(context(rank), bytes.data(), bytes.size(), PH_ACCESS_READ, &slab));
+}
+
 void Runner::post(ph_rank rank, const Step& step) {
+  constexpr std::uint32_t kPostsBetween = 32;
   Operation& op = oracle_.begin(rank, step);
+  if (op.number % kPostsBetween == 0) show_slab_anew(rank);
   static_cast<void>(insist(rank, "an operation", [&] { return attempt(op); }));
 }
 

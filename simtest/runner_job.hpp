@@ -51,6 +51,7 @@ class Runner {
     Poster poster;
     const Step* step = nullptr;  // under way
     bool ended = false;
+    ph_region slab{};  // of its own memory
     const char* phase = "set-up";
     std::vector<std::byte> id_room = std::vector<std::byte>((kMostFound + 1) * PH_MAX_ID_BYTES);
     std::array<ph_completion, kMostFound + 1> found{};
@@ -87,6 +88,7 @@ class Runner {
   void take_all(ph_rank rank);
   void report_stuck();
 
+  void show_slab_anew(ph_rank rank);
   void post(ph_rank rank, const Step& step);
   ph_status attempt(Operation& op);
   // runner_requests.cpp
@@ -147,7 +149,8 @@ class Runner {
   std::uint32_t meetings_ = 0;
   std::uint32_t at_bursts_ = 0;  // ranks that have come to the next stage of the bursts
   const std::uint64_t network_delay_ns_;
-  World world_;  // its contexts go before the memory they were shown
+  engine::SourceCache::Counts sources_;  // at the end
+  World world_;                          // its contexts go before the memory they were shown
 };
 
 }  // namespace photon::simtest

@@ -162,16 +162,30 @@ std::string World::leftovers() const {
     const base::Config& config = contexts_[rank]->config;
     const std::uint64_t most = 4 * config.requests + contexts_.size() * config.ledger_slots + 256;
     if (held.requests == 0 && held.events == 0 && held.blocks == 0 && held.queued == 0 &&
-        held.most_blocks <= most)
+        held.pins == 0 && held.most_blocks <= most)
       continue;
     return "rank " + std::to_string(rank) + " holds " + std::to_string(held.requests) +
            " requests, " + std::to_string(held.events) + " completions, " +
            std::to_string(held.blocks) + " blocks, " + std::to_string(held.queued) +
-           " queued records, though nothing is under way; it had " +
+           " queued records, " + std::to_string(held.pins) +
+           " pins of memory, though nothing is under way; it had " +
            std::to_string(held.most_blocks) + " blocks, at most " + std::to_string(most) +
            " can be needed";
   }
   return {};
+}
+
+engine::SourceCache::Counts World::sources() const noexcept {
+  engine::SourceCache::Counts all;
+  for (const ph_context* one : contexts_) {
+    const engine::SourceCache::Counts& counts = one->engine->sources().counts();
+    all.hits += counts.hits;
+    all.misses += counts.misses;
+    all.waits += counts.waits;
+    all.refusals += counts.refusals;
+    all.evictions += counts.evictions;
+  }
+  return all;
 }
 
 std::uint64_t World::now_ns() const noexcept { return parts_->network->now_ns(); }

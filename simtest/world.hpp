@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/source_cache.hpp"
 #include "transport/sim/sim_network.hpp"
 
 namespace photon::simtest {
@@ -80,6 +81,8 @@ class World {
   // Then also: which rank's engine holds on to anything or to a link to a dead rank, or took more
   // memory than its settings say.
   std::string leftovers() const;
+  // And what all ranks' cards were asked to register.
+  engine::SourceCache::Counts sources() const noexcept;
 
  private:
   struct Parts;

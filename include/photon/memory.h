@@ -41,7 +41,7 @@ static inline ph_target ph_at(const ph_region *region, uint64_t offset_bytes) {
  * Effect:     *region describes [base, base + size_bytes). Registering the same range with the
  *             same access again returns the same key and counts; other ranges may nest and
  *             overlap, each with its own key.
- * Ownership:  the memory stays the caller's and must stay mapped until ph_unregister() returned.
+ * Ownership:  the caller's; must stay mapped, to the same pages, until ph_unregister() returned.
  * Status:     PH_ERR_ARGUMENT (null, size 0, wrap-around, no access), PH_ERR_MEMORY (the setting
  *             `max_regions`), PH_ERR_STATE, PH_ERR_FORKED.
  * Threads:    any; takes the lane's lock; no system call.

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kOversubscribed[] = {"auto", "yes", "no"};
 constexpr const char* kTransports[] = {"auto", "shm", "sim"};
+constexpr const char* kSourceCache[] = {"registered", "all"};
 constexpr const char* kShmCma[] = {"auto", "off", "on"};
 constexpr const char* kSimProfiles[] = {"stream", "mapped", "rc", "srd", "unnamed"};
 constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
@@ -84,6 +85,16 @@ constexpr Field kFields[] = {
            "Address space for ph_alloc() memory, in bytes; pages are used only when touched."),
     number("max_regions", &Config::max_regions, {16, kMi, true},
            "Registrations that may exist at the same time."),
+    choice(
+        "source_cache", &Config::source_cache, kSourceCache,
+        "Memory of this process that stays registered with a network card between operations: "
+        "what ph_register() or ph_alloc() covers, or all that any operation has used, if none of "
+        "it is ever unmapped."),
+    number("source_cache_bytes", &Config::source_cache_bytes, {16 * kKi, kTi},
+           "Most bytes of this process's memory registered with a network card at a time; one "
+           "registration has at most a quarter."),
+    number("source_cache_entries", &Config::source_cache_entries, {1, kMi},
+           "Most registrations of this process's memory with a network card at a time."),
     number("finalize_timeout_ms", &Config::finalize_timeout_ms, {0, 1000000000},
            "Longest that ph_finalize() waits for a peer that takes nothing of what was sent, in "
            "milliseconds."),

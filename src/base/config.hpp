@@ -23,12 +23,14 @@ namespace photon::base {
 enum class Oversubscribed : std::uint8_t { automatic, yes, no };
 enum class TransportChoice : std::uint8_t { automatic, shm, sim };
 enum class SimProfile : std::uint8_t { stream, mapped, rc, srd, unnamed };
+// What memory a network card keeps registered when no operation uses it.
+enum class SourceCacheKeeps : std::uint8_t { registered, all };
 enum class ShmCma : std::uint8_t { automatic, off, on };
 
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 21;
+inline constexpr std::size_t kFieldsCount = 24;
 
 // Defaults stand here; meanings, units and ranges in the table (config.cpp).
 struct Config {
@@ -42,7 +44,10 @@ struct Config {
   std::uint64_t direct_min = 4096;
   std::uint64_t piece_bytes = 256 << 10;
   std::uint64_t arena_bytes = 1 << 30;
-  std::uint64_t max_regions = 65536;
+  std::uint64_t max_regions = 131072;
+  SourceCacheKeeps source_cache = SourceCacheKeeps::registered;
+  std::uint64_t source_cache_bytes = 1 << 30;
+  std::uint64_t source_cache_entries = 1024;
   std::uint64_t finalize_timeout_ms = 10000;
   std::uint64_t unregister_timeout_ms = 1000;
   std::uint64_t spin_us = 30;
@@ -57,9 +62,9 @@ struct Config {
   std::array<Origin, kFieldsCount> origins{};  // in the order of fields()
 };
 
-using FieldMember =
-    std::variant<std::uint64_t Config::*, Oversubscribed Config::*, TransportChoice Config::*,
-                 ShmCma Config::*, SimProfile Config::*, LogLevel Config::*>;
+using FieldMember = std::variant<std::uint64_t Config::*, Oversubscribed Config::*,
+                                 TransportChoice Config::*, SourceCacheKeeps Config::*,
+                                 ShmCma Config::*, SimProfile Config::*, LogLevel Config::*>;
 
 // One row of the table.
 struct Field {

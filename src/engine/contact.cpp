@@ -59,7 +59,8 @@ Engine::Engine(Parts parts)
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),
       arena_(transport_->arena(), config_.arena_bytes),
-      regions_(transport_->regions(), std::move(parts.keys)) {
+      regions_(transport_->regions(), std::move(parts.keys)),
+      sources_(*transport_, regions_, config_) {
   last_error_.status = PH_OK;
 }
 

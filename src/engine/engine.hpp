@@ -32,6 +32,7 @@
 #include "engine/record_io.hpp"
 #include "engine/region_book.hpp"
 #include "engine/request.hpp"
+#include "engine/source_cache.hpp"
 #include "engine/taker.hpp"
 #include "transport/transport.hpp"
 #include "wire/piece_name.hpp"
@@ -106,8 +107,10 @@ class Engine final : private transport::Sink {
     std::uint64_t blocks = 0;       // of ids and payloads
     std::uint64_t most_blocks = 0;  // that there ever were
     std::uint64_t queued = 0;       // remote ids, and what peers are owed
+    std::uint64_t pins = 0;         // of own memory, for the card
   };
   Holdings holdings() noexcept;
+  const SourceCache& sources() const noexcept { return sources_; }
 
   // contact.cpp
   ph_status describe(Rank rank, ph_path& path);
@@ -129,6 +132,7 @@ class Engine final : private transport::Sink {
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that a peer may leave unread
+  static constexpr std::int64_t kEverySlot = -1;
   static constexpr std::uint32_t kLineRoom = 32;  // payload of a one-line record with 8-byte id
   enum class Step : std::uint8_t { blocked, moved };
 
@@ -245,6 +249,7 @@ class Engine final : private transport::Sink {
   ph_status copy_next(Peer& peer, Request& request, std::uint64_t bytes);
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_posted(Peer& peer, Request& request, std::uint64_t& budget);
+  bool has_room_to_begin(Peer& peer, const Request& request) noexcept;
   bool begin_posted(Peer& peer, Request& request);
   bool may_name(Peer& peer, const Request& request) noexcept;
   transport::PostedPiece next_piece(const Peer& peer, const Request& request,
@@ -253,6 +258,14 @@ class Engine final : private transport::Sink {
   bool is_ending(Peer& peer, ph_status verdict);
   void refused_by_card(Request& request);
   void abandon(Request& request, ph_status status);
+
+  // local_memory.cpp
+  SourceCache::Outcome pin_own(Request& request);
+  void unpin_own(Request& request) noexcept;
+  std::uint64_t pinned_bytes(const Request& request, std::uint64_t bytes) const noexcept;
+  Step go_without_card(Peer& peer, Request& request);
+  void forget_own(const ph_region& region) noexcept;
+
   Step step_fence(Peer& peer, Request& request);
   Step step_packed(Peer& peer, Request& request);
   Step step_ids(Peer& peer);
@@ -367,6 +380,8 @@ class Engine final : private transport::Sink {
   BlockPool payload_blocks_;
   Arena arena_;
   RegionBook regions_;
+  SourceCache sources_;
+  bool told_of_refusal_ = false;  // of memory, by our card
   base::Error last_error_;
 
   std::mutex news_mutex_;

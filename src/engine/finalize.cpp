@@ -105,11 +105,11 @@ ph_status Engine::unheard_error() {
 // From here on no peer may copy in our memory.
 ph_status Engine::take_back_all() {
   regions_.revoke_all();
+  sources_.clear();
   transport_->quiesce();
-  for (std::uint64_t slot = 0; slot < regions_.slots_used(); ++slot)
-    if (!wait_for_copies(static_cast<std::int64_t>(slot)))
-      return fail(PH_TIMEOUT, PH_ANY_RANK,
-                  "finalize: a peer that does not run holds a copy open; keep the memory");
+  if (!wait_for_copies(kEverySlot))
+    return fail(PH_TIMEOUT, PH_ANY_RANK,
+                "finalize: a peer that does not run holds a copy open; keep the memory");
   return PH_OK;
 }
 

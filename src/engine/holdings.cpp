@@ -13,6 +13,7 @@ Engine::Holdings Engine::holdings() noexcept {
   all.events = static_cast<std::int64_t>(config_.requests) - events_free_;
   all.blocks = id_blocks_.used() + payload_blocks_.used();
   all.most_blocks = id_blocks_.made() + payload_blocks_.made();
+  all.pins = sources_.pins();
   return all;
 }
 

@@ -113,6 +113,7 @@ void Engine::landed(Request& request) {
 void Engine::request_failed(Request& request, ph_status status) {
   Peer& peer = *request.peer;
   if (request.in_work) peer.work.pop();  // only a head fails
+  unpin_own(request);                    // no piece is under way
   if (request.serving) {
     request.serving = false;
     auto& under_way = request.posted ? peer.posted_under_way : peer.gets_under_way;

@@ -125,10 +125,9 @@ struct Peer {
     return rx.owed() >= line_batch || probed - probed_published >= ledger_batch;
   }
   bool has_remote() const noexcept { return !stash.empty() && stash.front().status == PH_OK; }
-  // In our memory under that slot; one that is dead does not.
-  bool copies_here(std::uint64_t slot) const noexcept {
-    return broken != PH_ERR_PEER && link != nullptr && link->rx_intent != nullptr &&
-           link->rx_intent->names(slot);
+  // Whether its word about its copies in our memory counts; that of a dead one does not.
+  bool shows_intent() const noexcept {
+    return broken != PH_ERR_PEER && link != nullptr && link->rx_intent != nullptr;
   }
   bool idle() const noexcept {
     return work.empty() && ids.empty() && replies.empty() && serves.empty();

@@ -1,8 +1,9 @@
 // Puts and gets whose bytes network cards move (docs/memory-model.md, Posted writes), at their
 // initiator.
 //
-//   head of the work: begun -- [turn and credit: counted record] --> pieces posted one by one
-//     --> all posted, or one refused: leaves the work --> all over --> done or failed
+//   head of the work: begun -- [own memory pinned; turn and credit: counted record] -->
+//     pieces posted one by one --> all posted, or one refused: leaves the work
+//     --> all over --> done or failed
 #include <algorithm>
 #include <new>
 #include <string>
@@ -13,10 +14,16 @@ namespace photon::engine {
 
 // One piece. After a refusal no more are posted, and those under way are waited for.
 Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& budget) {
-  if (!request.posted && !begin_posted(peer, request)) return Step::blocked;
   if (request.verdict == PH_OK) {
+    // Pinned only while nothing but cards is waited for: a peer without room for a record must not
+    // keep the card's memory from others.
+    if (!request.posted && !has_room_to_begin(peer, request)) return Step::blocked;
+    const auto pinned = pin_own(request);
+    if (pinned == SourceCache::Outcome::wait) return Step::blocked;
+    if (pinned == SourceCache::Outcome::refused) return go_without_card(peer, request);
+    if (!request.posted && !begin_posted(peer, request)) return Step::blocked;
     const std::uint64_t left = request.size_bytes - request.done_bytes;
-    const std::uint64_t bytes = std::min(left, config_.piece_bytes);
+    const std::uint64_t bytes = pinned_bytes(request, std::min(left, config_.piece_bytes));
     if (!transport_->post(next_piece(peer, request, bytes))) return Step::blocked;
     request.done_bytes += bytes;
     ++request.pieces;
@@ -29,10 +36,17 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
   return Step::moved;
 }
 
-// False: there is no line for the record with its id.
+bool Engine::has_room_to_begin(Peer& peer, const Request& request) noexcept {
+  return !may_name(peer, request) ||
+         peer.tx.has_room(wire::lines_for(wire::Kind::counted, request.remote.bytes, 0));
+}
+
+// False: there is no line for the record with its id. Pieces are announced only if all of its
+// memory is pinned: then nothing can keep them from being posted but the peer's card.
 bool Engine::begin_posted(Peer& peer, Request& request) {
   const std::uint64_t pieces = (request.size_bytes + config_.piece_bytes - 1) / config_.piece_bytes;
-  if (pieces <= UINT32_MAX && may_name(peer, request)) {
+  if (pieces <= UINT32_MAX && pinned_bytes(request, request.size_bytes) == request.size_bytes &&
+      may_name(peer, request)) {
     const std::uint64_t line = peer.tx.tail();
     Outgoing out{};
     out.kind = wire::Kind::counted;
@@ -69,6 +83,7 @@ transport::PostedPiece Engine::next_piece(const Peer& peer, const Request& reque
   else
     piece.source = request.source + request.done_bytes;
   if (request.named) piece.name = names_.of(self_, request.line);
+  if (request.entry != kNoBlock) piece.local = sources_.handle_of(request.entry);
   return piece;
 }
 
@@ -85,6 +100,7 @@ void Engine::on_done(std::uint64_t token, ph_status status) {
 // No card touches its memory any more.
 void Engine::finish_posted(Request& request) {
   Peer& peer = *request.peer;
+  unpin_own(request);
   if (request.verdict != PH_OK && is_ending(peer, request.verdict)) return;
   request.serving = false;
   --peer.posted_under_way;

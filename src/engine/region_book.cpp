@@ -7,10 +7,12 @@ namespace photon::engine {
 
 namespace {
 
-bool contains(std::uint64_t base, std::uint64_t size, std::uint64_t address,
-              std::uint64_t bytes) noexcept {
-  return address >= base && bytes <= size && address - base <= size - bytes;
+// Registrations of one range are told apart by what they grant; each of ph_alloc is one of its own.
+RangeIndex::Range range_of(const ph_region& region, std::uint32_t kind) noexcept {
+  return {region.address, region.address + region.size_bytes, kind};
 }
+
+constexpr std::uint32_t kAllocated = 0x80000000u;
 
 }  // namespace
 
@@ -22,32 +24,43 @@ RegionBook::RegionBook(std::span<transport::RegionEntry> table, KeySource keys)
     : table_(table), keys_(std::move(keys)) {}
 
 base::Result<ph_region> RegionBook::add(ph_region region, std::uint32_t access, bool allocated) {
-  if (const auto slot = allocated ? -1 : same(region, access); slot >= 0) {
-    ++slots_[index(slot)].count;
-    return slots_[index(slot)].region;
+  const auto same = allocated ? RangeIndex::kNone : live_.find_same(range_of(region, access));
+  if (same != RangeIndex::kNone) {
+    ++slots_[same].count;
+    return slots_[same].region;
   }
-  std::uint64_t slot = 0;
-  if (!free_.empty()) {
-    slot = free_.back();
-    free_.pop_back();
-  } else if (slots_.size() < table_.size()) {
-    slot = slots_.size();
-    slots_.emplace_back();
-  } else {
+  if (!ensure_slot()) {
     return base::Error{PH_ERR_MEMORY, 0,
                        "register: all " + std::to_string(table_.size()) +
                            " registration slots are used; unregister some or raise "
                            "PHOTON_MAX_REGIONS",
                        PH_ANY_RANK};
   }
+  const std::uint32_t slot = free_.back();
   std::uint64_t key = 0;
   do {
     key = (keys_() & ~(table_.size() - 1)) | slot;
   } while (key <= slot);
   region.key = key;
+  std::set<std::pair<std::uint64_t, std::uint32_t>> made;  // merged when nothing can fail any more
+  if (allocated) made.emplace(region.address, slot);
+  live_.insert(slot, range_of(region, allocated ? kAllocated | slot : access));
+  allocated_.merge(made);
+  free_.pop_back();
   slots_[slot] = Slot{region, access, 1, allocated};
   table_[slot].publish(key, {region.address, region.size_bytes, access});
   return region;
+}
+
+// So that one is free.
+bool RegionBook::ensure_slot() {
+  if (!free_.empty()) return true;
+  if (slots_.size() == table_.size()) return false;
+  slots_.reserve(slots_.size() + 1 > slots_.capacity() ? 2 * slots_.size() + 16 : 0);
+  free_.reserve(slots_.capacity());  // release() does not allocate
+  slots_.emplace_back();
+  free_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+  return true;
 }
 
 std::int64_t RegionBook::slot_of(std::uint64_t key) const noexcept {
@@ -63,42 +76,28 @@ bool RegionBook::remove(std::int64_t slot) noexcept {
     --entry.count;
     return false;
   }
-  entry.stale = true;
+  // Again, where its copies had not ended the first time.
+  if (!std::exchange(entry.stale, true)) live_.remove(static_cast<std::uint32_t>(slot));
   table_[index(slot)].revoke();
   return true;
 }
 
 void RegionBook::release(std::int64_t slot) noexcept {
+  const Slot& entry = slots_[index(slot)];
+  if (entry.allocated) allocated_.erase({entry.region.address, static_cast<std::uint32_t>(slot)});
   slots_[index(slot)] = Slot{};
   free_.push_back(static_cast<std::uint32_t>(slot));
 }
 
 const ph_region* RegionBook::find(std::uint64_t address, std::uint64_t size_bytes) const noexcept {
-  const ph_region* best = nullptr;
-  for (const Slot& slot : slots_) {
-    if (slot.count == 0 || slot.stale ||
-        !contains(slot.region.address, slot.region.size_bytes, address, size_bytes))
-      continue;
-    if (best == nullptr || slot.region.size_bytes < best->size_bytes) best = &slot.region;
-  }
-  return best;
+  if (size_bytes > ~address) return nullptr;  // it wraps around
+  const std::uint32_t slot = live_.find(address, address + size_bytes);
+  return slot == RangeIndex::kNone ? nullptr : &slots_[slot].region;
 }
 
 std::int64_t RegionBook::find_allocated(std::uint64_t address) const noexcept {
-  for (std::size_t i = 0; i < slots_.size(); ++i)
-    if (slots_[i].count > 0 && slots_[i].allocated && slots_[i].region.address == address)
-      return static_cast<std::int64_t>(i);
-  return -1;
-}
-
-std::int64_t RegionBook::same(const ph_region& region, std::uint32_t access) const noexcept {
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const Slot& slot = slots_[i];
-    if (slot.count > 0 && !slot.stale && !slot.allocated && slot.access == access &&
-        slot.region.address == region.address && slot.region.size_bytes == region.size_bytes)
-      return static_cast<std::int64_t>(i);
-  }
-  return -1;
+  const auto found = allocated_.lower_bound({address, 0});
+  return found != allocated_.end() && found->first == address ? std::int64_t{found->second} : -1;
 }
 
 void RegionBook::revoke_all() noexcept {

@@ -4,6 +4,8 @@
 //
 // Invariant: the table's entry of a slot is live exactly while its count is above zero. Keys are
 // slot | random << slot bits, so a stale key never names a later registration but by chance.
+// Cost: logarithmic in the live registrations, however they nest (range_index.hpp); a memory
+// allocation only where there never were so many, or for ph_alloc.
 // Owner: the Engine, under the lane's lock.
 #pragma once
 
@@ -11,10 +13,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
+#include "engine/range_index.hpp"
 #include "transport/access.hpp"
 #include "transport/transport.hpp"
 
@@ -39,7 +44,8 @@ class RegionBook {
   // occupied until release().
   bool remove(std::int64_t slot) noexcept;
   void release(std::int64_t slot) noexcept;
-  // The smallest live region around [address, address + size), or none.
+  // The smallest live region around [address, address + size), that of the lowest slot if there are
+  // several; or none.
   const ph_region* find(std::uint64_t address, std::uint64_t size_bytes) const noexcept;
   // The live region of ph_alloc that begins at address, or -1.
   std::int64_t find_allocated(std::uint64_t address) const noexcept;
@@ -59,11 +65,13 @@ class RegionBook {
   };
 
   static std::size_t index(std::int64_t slot) noexcept { return static_cast<std::size_t>(slot); }
-  std::int64_t same(const ph_region& region, std::uint32_t access) const noexcept;
+  bool ensure_slot();
 
   std::span<transport::RegionEntry> table_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
+  RangeIndex live_;                                              // but for stale ones; by slot
+  std::set<std::pair<std::uint64_t, std::uint32_t>> allocated_;  // address, slot; stale ones, too
   KeySource keys_;
 };
 

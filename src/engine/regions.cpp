@@ -26,6 +26,7 @@ ph_status Engine::remove_region(std::uint64_t key) {
   if (regions_.allocated(slot))
     return fail(PH_ERR_ARGUMENT, self_, "unregister: this memory is ph_alloc's; use ph_free");
   if (!regions_.remove(slot)) return PH_OK;
+  forget_own(regions_.region(slot));
   transport_->quiesce();
   if (!wait_for_copies(slot))
     return fail(PH_TIMEOUT, self_,
@@ -35,10 +36,13 @@ ph_status Engine::remove_region(std::uint64_t key) {
   return PH_OK;
 }
 
-// Until no peer copies under this slot (sync/intent.hpp). The key is stale already. Who died in the
-// middle of a copy is not waited for: so the transport is asked for news meanwhile. By index: it
-// may tell of new peers.
+// Until no peer copies under this slot, or under any (sync/intent.hpp). The keys are stale already.
+// Who died in the middle of a copy is not waited for: so the transport is asked for news meanwhile.
+// By index: it may tell of new peers.
 bool Engine::wait_for_copies(std::int64_t slot) {
+  const auto is_open = [slot](const transport::Intent& intent) {
+    return slot == kEverySlot ? intent.names_any() : intent.names(static_cast<std::uint64_t>(slot));
+  };
   transport::Policy::full_fence();     // for peers that fence
   transport::Policy::heavy_barrier();  // for all others
   const std::int64_t deadline =
@@ -46,7 +50,7 @@ bool Engine::wait_for_copies(std::int64_t slot) {
   for (std::size_t i = 0; i < contacted_.size(); ++i) {
     const Peer& peer = *contacted_[i];
     if (peer.rank == self_) continue;
-    for (unsigned spins = 0; peer.copies_here(static_cast<std::uint64_t>(slot)); ++spins) {
+    for (unsigned spins = 0; peer.shows_intent() && is_open(*peer.link->rx_intent); ++spins) {
       transport_->pause(spins);
       if (spins % 64 != 63) continue;
       transport_->poll(*this);
@@ -89,6 +93,7 @@ ph_status Engine::free_memory(void* base) {
   if (slot < 0)
     return fail(PH_ERR_NOT_FOUND, self_, "free: this is not the beginning of ph_alloc memory");
   regions_.remove(slot);
+  forget_own(regions_.region(slot));
   transport_->quiesce();
   if (!wait_for_copies(slot))
     return fail(PH_TIMEOUT, self_, "free: a peer that does not run holds a copy open; call again");

@@ -44,6 +44,7 @@ struct Request {
   bool serving = false;     // others hold its token: a get's owner, or a card
   bool posted = false;      // a card moves its bytes
   bool named = false;       // a counted record with its id went before them
+  bool no_card = false;     // our card cannot know its memory: it goes another way
   bool chunked = false;     // bulk: a chunk was sent
   bool asked = false;       // fence: the acknowledgement was requested
   bool local_done = false;  // the local completion was given, or is not wanted
@@ -53,6 +54,7 @@ struct Request {
   std::uint32_t generation = 0;
   std::uint32_t payload = kNoBlock;  // packed: block with the copied payload
   std::uint32_t pieces = 0;          // posted: under way
+  std::uint32_t entry = kNoBlock;    // posted: of its own memory in the SourceCache
   ph_status verdict = PH_OK;         // posted: of those that are over
   ph_status outcome = PH_OK;         // kept: how it ended, once local_done
   Peer* peer = nullptr;

@@ -153,6 +153,7 @@ ph_status Engine::cancel(ph_request& handle, ph_outcome& outcome) {
     Request* before = peer.ids.remove(*request);
     if (peer.ahead == request) peer.ahead = before;
   }
+  unpin_own(*request);
   mark_busy(peer);  // others may have waited behind it
   conclude(*request, PH_OK);
   ph_result result;

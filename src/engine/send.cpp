@@ -18,10 +18,11 @@ bool Engine::grant_runway(Peer& peer) noexcept {
   // Half of the events: other peers want some, and settle() brings back what was not used.
   const auto events = static_cast<std::uint64_t>(std::max<std::int64_t>(0, events_free_ + 1) / 2);
   const auto length = std::min({peer.tx.room(), ledger, events});
+  if (length == 0) return false;  // an end without a beginning would outlive the ring
   events_free_ -= static_cast<std::int64_t>(length);
   peer.runway_begin = peer.tx.tail();
   peer.runway_end = peer.runway_begin + length;
-  return length != 0;
+  return true;
 }
 
 // Count what was sent on the runway, and end it.

@@ -233,7 +233,8 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   }
   if (request.posted) return step_posted(peer, request, budget);
   const auto way = transport_->reach(peer.rank, request.target.address, request.size_bytes).kind;
-  if (way == transport::Reach::Kind::posted) return step_posted(peer, request, budget);
+  if (way == transport::Reach::Kind::posted && !request.no_card)
+    return step_posted(peer, request, budget);
   if (peer.regions != nullptr && way != transport::Reach::Kind::none)
     return step_reach(peer, request, budget);
   if (peer.gets_under_way == kMaxGets) return Step::blocked;

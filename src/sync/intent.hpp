@@ -30,6 +30,9 @@ class Intent {
   bool names(std::uint64_t slot) const noexcept {
     return word_.load(std::memory_order_acquire) == slot + 1;  // [intent]
   }
+  bool names_any() const noexcept {
+    return word_.load(std::memory_order_acquire) != 0;
+  }  // [intent]
 
  private:
   typename Policy::template Atomic<std::uint64_t> word_;

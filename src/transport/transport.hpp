@@ -93,6 +93,7 @@ struct PostedPiece {
   std::byte* destination = nullptr;        // a read
   std::uint64_t token = 0;                 // comes back in on_done()
   std::optional<std::uint32_t> name = {};  // writes: told to the peer
+  std::uint64_t local = 0;                 // of our memory, where local_granule() is not 0
 };
 
 // What poll() reports. Called only from inside poll().
@@ -158,6 +159,22 @@ class Transport {
   // answered by one on_done(), also when its peer is gone; the end of the transport ends all that
   // are under way.
   virtual bool post(const PostedPiece& /*piece*/) noexcept { return false; }
+  // Our own memory that pieces are read from and written to. 0: our card takes any. Else a piece
+  // bears the handle of a registration that contains all of its memory, for writing if it is
+  // written to, and that stays until its on_done(); and ranges are registered whose ends are
+  // multiples of this power of two, the size of a page as a rule.
+  virtual std::uint64_t local_granule() const noexcept { return 0; }
+  // Ranges may overlap; each time a handle of its own, not 0. The card sees the pages that are
+  // there now, whatever is mapped there later. PH_ERR_MEMORY: a limit, and there may be room when
+  // others were given back; else this memory cannot be registered. The end of the transport ends
+  // them all.
+  virtual base::Result<std::uint64_t> register_local(std::span<const std::byte> /*memory*/,
+                                                     bool /*is_written*/) noexcept {
+    return base::Error{PH_ERR_STATE, 0, "this transport registers no memory", PH_ANY_RANK};
+  }
+  // No piece that bears the handle is under way.
+  virtual void unregister_local(std::uint64_t /*handle*/) noexcept {}
+
   // Whether targets are told of named pieces; the same always and at all ranks.
   virtual bool names_pieces() const noexcept { return false; }
   // Keys of ours were revoked. From here on no card touches memory under them: what is under way

@@ -51,11 +51,13 @@ class Cards {
   PostedPiece write(std::size_t offset, std::span<const std::byte> source) {
     PostedPiece piece = between(offset, source.size());
     piece.source = source.data();
+    piece.local = shown(source, false);
     return piece;
   }
   PostedPiece read(std::size_t offset, std::span<std::byte> destination) {
     PostedPiece piece = between(offset, destination.size());
     piece.destination = destination.data();
+    piece.local = shown(destination, true);
     return piece;
   }
   // Now or when the queue has room.
@@ -91,6 +93,20 @@ class Cards {
     piece.token = next_token_++;
     return piece;
   }
+  // To rank 0's card, where it wants to know: whole granules, until the transport ends.
+  std::uint64_t shown(std::span<const std::byte> own, bool is_written) {
+    transport::Transport& card = job[0].transport();
+    const std::uint64_t granule = card.local_granule();
+    if (granule == 0) return 0;
+    const auto address = reinterpret_cast<std::uintptr_t>(own.data());
+    const std::uint64_t begin = address & ~(granule - 1);
+    const std::uint64_t bytes = (address + own.size() - begin + granule - 1) & ~(granule - 1);
+    const auto made =
+        card.register_local({reinterpret_cast<const std::byte*>(begin), bytes}, is_written);
+    if (!made) throw std::runtime_error("a card takes no memory: " + made.error().what);
+    return *made;
+  }
+
   std::uint64_t next_token_ = 1000;
 };
 

@@ -102,6 +102,35 @@ TEST_P(PostedConformance, each_piece_is_over_once_with_its_token) {
   EXPECT_EQ(told, wanted);
 }
 
+TEST_P(PostedConformance, registrations_of_own_memory_overlap_and_each_ends_for_itself) {
+  transport::Transport& card = cards().job[0].transport();
+  const std::uint64_t granule = card.local_granule();
+  if (granule == 0) GTEST_SKIP() << "the card takes any memory";
+  EXPECT_EQ(granule & (granule - 1), 0u);
+  std::vector<std::byte> own(8 * granule + 64, std::byte{7});
+  const auto address = reinterpret_cast<std::uintptr_t>(own.data());
+  const auto* begin =
+      reinterpret_cast<const std::byte*>((address + granule - 1) & ~std::uint64_t{granule - 1});
+  const auto wide = card.register_local({begin, 6 * granule}, false);
+  const auto again = card.register_local({begin, 6 * granule}, true);
+  const auto inner = card.register_local({begin + granule, granule}, false);
+  ASSERT_TRUE(wide && again && inner);
+  EXPECT_NE(*wide, 0u);
+  EXPECT_NE(*wide, *again);
+  EXPECT_NE(*again, *inner);
+  const auto write = [&](std::uint64_t handle) {
+    PostedPiece piece = cards().write(0, {begin + granule, granule});
+    piece.local = handle;
+    return cards().outcome(piece);
+  };
+  EXPECT_EQ(write(*wide), PH_OK);
+  card.unregister_local(*wide);
+  EXPECT_EQ(write(*again), PH_OK);
+  EXPECT_EQ(write(*inner), PH_OK);
+  card.unregister_local(*inner);
+  EXPECT_EQ(write(*again), PH_OK);
+}
+
 // The engine's counting rests on this.
 TEST_P(PostedConformance, a_piece_is_told_before_what_its_initiator_publishes_after_it_was_over) {
   if (!cards().is_named()) GTEST_SKIP() << "nothing is told to the target";

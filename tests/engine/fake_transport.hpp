@@ -11,6 +11,8 @@
 // Threads: one, but for sleep() and wake().
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -51,8 +53,9 @@ struct FakeOptions {
   bool keys_visible = true;  // peers see each other's region tables
   transport::Reach::Kind reach = transport::Reach::Kind::none;
   bool names_pieces = false;
-  Rank names_from = PH_ANY_RANK;  // what cards say of who wrote
-  std::size_t card_queue = 64;    // pieces that a card takes before one is told to be over
+  Rank names_from = PH_ANY_RANK;    // what cards say of who wrote
+  std::size_t card_queue = 64;      // pieces that a card takes before one is told to be over
+  std::uint64_t local_granule = 0;  // of memory that cards have to be shown; 0: they take any
   base::Config config = small_config();
 };
 
@@ -73,6 +76,12 @@ class FakeNet {
     std::uint64_t token;
     ph_status status;
   };
+  // Own memory that a rank's card was shown.
+  struct Local {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    bool is_written = false;
+  };
   struct Seat {
     std::vector<transport::RegionEntry> regions;
     std::map<Rank, transport::Link> links;
@@ -89,6 +98,13 @@ class FakeNet {
     std::vector<std::uint32_t> names;      // of pieces that have landed here, to be told
     std::vector<std::uint64_t> live_keys;  // of this rank, when quiesce() was called last
     unsigned quiesces_count = 0;
+
+    std::map<std::uint64_t, Local> locals;  // by handle
+    std::uint64_t last_local = 0;
+    std::size_t locals_max = 1000;
+    std::uint64_t locals_bytes_max = UINT64_MAX;  // of one
+    ph_status locals_error = PH_OK;               // else: what it says to all
+    unsigned locals_asked = 0;
     std::function<bool()> at_sleep = [] { return false; };  // true: do not sleep
   };
 
@@ -194,8 +210,27 @@ class FakeTransport final : public transport::Transport {
     return {};
   }
 
+  std::uint64_t local_granule() const noexcept override { return net_.options.local_granule; }
+  base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
+                                             bool is_written) noexcept override {
+    ++seat().locals_asked;
+    ph_status status = seat().locals_error;
+    if (seat().locals.size() >= seat().locals_max || memory.size() > seat().locals_bytes_max)
+      status = PH_ERR_MEMORY;
+    if (status != PH_OK) return base::Error{status, 0, "the card registers no more", me_};
+    const auto begin = reinterpret_cast<std::uint64_t>(memory.data());
+    seat().locals[++seat().last_local] = {begin, begin + memory.size(), is_written};
+    return seat().last_local;
+  }
+  void unregister_local(std::uint64_t handle) noexcept override {
+    for (const auto& piece : seat().posted)
+      EXPECT_NE(piece.local, handle) << "a piece under way uses it";
+    EXPECT_EQ(seat().locals.erase(handle), 1u);
+  }
+
   bool post(const transport::PostedPiece& piece) noexcept override {
     if (seat().posted.size() + seat().done.size() >= net_.options.card_queue) return false;
+    if (net_.options.local_granule != 0) expect_shown(piece);
     seat().posted.push_back(piece);
     ++seat().posted_count;
     return true;
@@ -240,6 +275,17 @@ class FakeTransport final : public transport::Transport {
   }
 
  private:
+  // The card knows the piece's own memory.
+  void expect_shown(const transport::PostedPiece& piece) {
+    const auto found = seat().locals.find(piece.local);
+    ASSERT_NE(found, seat().locals.end());
+    const bool is_read = piece.source != nullptr;
+    const auto begin = reinterpret_cast<std::uint64_t>(is_read ? piece.source : piece.destination);
+    EXPECT_GE(begin, found->second.begin);
+    EXPECT_LE(begin + piece.size_bytes, found->second.end);
+    EXPECT_TRUE(is_read || found->second.is_written);
+  }
+
   FakeNet::Seat& seat() noexcept { return net_.seats[me_]; }
 
   FakeNet& net_;

@@ -72,6 +72,21 @@ TEST(Contact, the_link_of_a_rank_whose_process_is_gone_is_given_back_once_its_ri
   }
 }
 
+TEST(Contact, a_peer_that_is_lost_with_its_ring_full_takes_no_notification_afterwards) {
+  Two two;
+  auto& way = two.ranks.net().way(0, 1);
+  std::uint64_t line = 1;  // the meeting took one
+  for (; line < 64 + way.credits.lines_given(); ++line)
+    ASSERT_EQ(two.ranks[0].put(1, two.put({two.memory.data(), 8}, PH_NO_LCE | PH_NO_RCE)), PH_OK);
+  ASSERT_EQ(two.ranks[0].notify(1, 5), PH_OK) << "waits for a line";
+  two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "gone", 1};
+  two.ranks[0].serve();
+  two.ranks[0].serve();
+  ASSERT_TRUE(two.ranks.net().seats[0].let_go.contains(1));
+  for (int i = 0; i < 70; ++i) EXPECT_EQ(two.ranks[0].notify(1, 6), PH_ERR_PEER);
+  EXPECT_EQ(two.ranks[0].put_u64(1, {nullptr, 0}, {}, {1, 1}), PH_ERR_PEER);
+}
+
 TEST(Contact, the_link_of_a_rank_that_left_is_kept_until_its_process_is_gone) {
   EngineGroup ranks(options());
   ranks.meet(0, 1);

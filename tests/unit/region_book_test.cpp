@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <map>
+#include <random>
 #include <set>
 
 namespace photon::engine {
@@ -87,6 +90,81 @@ TEST_F(RegionBookTest, the_smallest_region_around_a_range_is_found) {
   EXPECT_EQ(book_.find_allocated(1100), book_.slot_of(narrow->key));
   EXPECT_EQ(book_.find_allocated(1101), -1);
   EXPECT_EQ(book_.find_allocated(1000), -1) << "registered, not allocated";
+}
+
+TEST_F(RegionBookTest, a_region_that_is_going_is_not_found_but_as_allocated_memory) {
+  const auto kept = book_.add({1000, 200, 0}, PH_ACCESS_WRITE, false);
+  const auto going = book_.add({1000, 100, 0}, PH_ACCESS_ALL, true);
+  const auto slot = book_.slot_of(going->key);
+  ASSERT_TRUE(book_.remove(slot));
+  EXPECT_EQ(book_.find(1050, 1)->key, kept->key);
+  EXPECT_EQ(book_.find_allocated(1000), slot) << "it can be asked for again";
+  EXPECT_TRUE(book_.remove(slot)) << "and again";
+  EXPECT_EQ(book_.find(1050, 1)->key, kept->key);
+  book_.release(slot);
+  EXPECT_EQ(book_.find_allocated(1000), -1);
+}
+
+// What add, remove and find should do, by a look at every registration.
+struct LinearBook {
+  struct One {
+    ph_region region{};
+    std::uint32_t access = 0;
+    std::uint32_t count = 0;
+    bool allocated = false;
+  };
+  std::map<std::int64_t, One> live;  // by slot
+
+  std::int64_t same(const ph_region& range, std::uint32_t access) const {
+    for (const auto& [slot, one] : live)
+      if (!one.allocated && one.access == access && one.region.address == range.address &&
+          one.region.size_bytes == range.size_bytes)
+        return slot;
+    return -1;
+  }
+  std::uint64_t find(std::uint64_t address, std::uint64_t bytes) const {
+    const ph_region* best = nullptr;
+    for (const auto& [slot, one] : live)
+      if (address >= one.region.address && bytes <= one.region.size_bytes &&
+          address - one.region.address <= one.region.size_bytes - bytes &&
+          (best == nullptr || one.region.size_bytes < best->size_bytes))
+        best = &one.region;
+    return best == nullptr ? 0 : best->key;
+  }
+};
+
+TEST(RegionBook, answers_as_a_look_at_every_registration_does) {
+  std::vector<transport::RegionEntry> table(256);
+  RegionBook book(table, seeded_keys(7));
+  LinearBook linear;
+  std::mt19937_64 random(5);
+  for (int step = 0; step < 30'000; ++step) {
+    const ph_region range{1000 + random() % 40, 1 + random() % (random() % 4 == 0 ? 200 : 20), 0};
+    const auto access = static_cast<std::uint32_t>(1 + random() % 3);
+    if (random() % 2 == 0 && !linear.live.empty()) {
+      auto one = linear.live.begin();
+      std::advance(one, random() % linear.live.size());
+      ASSERT_EQ(book.slot_of(one->second.region.key), one->first);
+      ASSERT_EQ(book.remove(one->first), one->second.count == 1);
+      if (--one->second.count == 0) {
+        book.release(one->first);
+        linear.live.erase(one);
+      }
+    } else if (linear.live.size() < 200) {
+      const bool allocated = random() % 4 == 0;
+      const auto same = allocated ? -1 : linear.same(range, access);
+      const auto added = book.add(range, access, allocated);
+      ASSERT_TRUE(added);
+      const auto slot = book.slot_of(added->key);
+      ASSERT_TRUE(same < 0 || same == slot) << step;
+      ASSERT_EQ(same < 0, !linear.live.contains(slot)) << step;
+      auto& one = linear.live[slot];
+      one = {*added, access, one.count + 1, allocated};
+    }
+    const std::uint64_t address = 990 + random() % 60, bytes = random() % 40;
+    const ph_region* found = book.find(address, bytes);
+    ASSERT_EQ(found == nullptr ? 0 : found->key, linear.find(address, bytes)) << step;
+  }
 }
 
 TEST_F(RegionBookTest, all_keys_can_be_revoked_at_once) {

@@ -17,6 +17,8 @@ constexpr Question kQuestions[] = {
      true},
     {"waiting", "processor time of a rank asleep in ph_wait", 2, 0, ask_waiting},
     {"memory", "bytes a peer costs before and after first contact", 2, 0, ask_memory},
+    {"registration", "registering, taking back and finding among many regions", 2, 0,
+     ask_registration},
     {"busy-receiver", "a put to a rank that computes between its probes", 2, 1, ask_busy_receiver},
     {"ledger-full", "a sender that never stops, a receiver that sleeps", 2, 0, ask_ledger_full},
 };

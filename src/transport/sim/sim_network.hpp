@@ -70,6 +70,10 @@ class SimNetwork {
     // much longer.
     bool uneven = false;
     Fault fault;
+    // Of each rank, where there are cards: how much of its own memory is registered at a time, and
+    // how many of a hundred more the system refuses although there is room.
+    std::uint64_t locals_max = 1 << 16;
+    std::uint64_t locals_refused_percent = 0;
   };
 
   SimNetwork(std::uint32_t ranks_count, const Settings& settings);

@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace photon::transport::sim {
@@ -31,6 +33,16 @@ bool is_there(std::uint64_t address, std::size_t size_bytes) noexcept {
                  address - first + size_bytes, MS_ASYNC) == 0;
 }
 
+// Zeroed memory is what free entries look like, and pages that nobody touches cost nothing.
+std::shared_ptr<RegionEntry[]> free_entries(std::size_t count) {
+  static_assert(std::is_trivially_destructible_v<RegionEntry>);
+  const std::size_t bytes = count * sizeof(RegionEntry);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return {std::launder(static_cast<RegionEntry*>(memory)),
+          [bytes](RegionEntry* first) { ::munmap(first, bytes); }};
+}
+
 }  // namespace
 
 SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<SimNetwork> network)
@@ -38,9 +50,10 @@ SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<
       seed_(config.sim_seed),
       geometry_{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes},
       regions_count_(config.max_regions),
-      regions_(new RegionEntry[config.max_regions]),
+      regions_(free_entries(config.max_regions)),
       network_(std::move(network)),
       incarnation_(network_->enter(me)),
+      locals_(*network_, me),
       slots_(network_->size()) {
   if (incarnation_ == 0) network_->show_regions(me_, regions_, regions_count_);
 }
@@ -125,6 +138,7 @@ bool SimTransport::is_stranger(const Packet& packet) const noexcept {
 
 void SimTransport::piece_done(const Packet& packet, Sink& sink) {
   std::erase(flights_, packet.flight);
+  locals_.end(packet.flight->piece);
   sink.on_done(packet.flight->piece.token, packet.flight->status);
 }
 
@@ -132,6 +146,7 @@ void SimTransport::piece_done(const Packet& packet, Sink& sink) {
 bool SimTransport::post(const PostedPiece& piece) noexcept {
   constexpr std::size_t kQueueLength = 8;
   if (flights_.size() == kQueueLength) return false;
+  locals_.begin(piece);
   flights_.push_back(std::make_shared<Flight>(Flight{.piece = piece}));
   network_->post_piece(me_, flights_.back());
   return true;

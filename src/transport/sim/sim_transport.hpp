@@ -21,6 +21,7 @@
 #include "base/config.hpp"
 #include "boot/boot.hpp"
 #include "transport/sim/sim_link.hpp"
+#include "transport/sim/sim_locals.hpp"
 #include "transport/sim/sim_network.hpp"
 #include "transport/transport.hpp"
 
@@ -51,6 +52,13 @@ class SimTransport final : public Transport {
 
   // rc, srd, unnamed: a card moves the piece, part by part.
   bool post(const PostedPiece& piece) noexcept override;
+  // Bytes: were it pages, who shares one would depend on where the program was loaded.
+  std::uint64_t local_granule() const noexcept override { return network_->has_cards() ? 1 : 0; }
+  base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
+                                             bool is_written) noexcept override {
+    return locals_.add(memory, is_written);
+  }
+  void unregister_local(std::uint64_t handle) noexcept override { locals_.remove(handle); }
   bool names_pieces() const noexcept override {
     return network_->has_cards() && network_->settings().profile != base::SimProfile::unnamed;
   }
@@ -94,6 +102,7 @@ class SimTransport final : public Transport {
   const std::shared_ptr<RegionEntry[]> regions_;
   const std::shared_ptr<SimNetwork> network_;
   const std::uint32_t incarnation_;
+  SimLocals locals_;
   std::vector<Slot> slots_;
   std::vector<Packet> due_;
   std::vector<std::shared_ptr<Flight>> flights_;  // our pieces that are not over

@@ -1,0 +1,81 @@
+// The memory of this process that its network card reads and writes: pinned while an operation's
+// pieces are under way (source_cache.hpp).
+//
+//   request: no entry -- pin_own --> pinned -- past its end, no piece under way --> no entry
+//                                    pinned -- over, or failed --> no entry
+//            no entry -- refused --> goes without the card
+#include <algorithm>
+#include <new>
+
+#include "base/log.hpp"
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+std::uint64_t own_address(const Request& request) noexcept {
+  const std::byte* own = request.kind == Request::Kind::get ? request.destination : request.source;
+  return reinterpret_cast<std::uint64_t>(own) + request.done_bytes;
+}
+
+}  // namespace
+
+// So that its next piece may be posted.
+SourceCache::Outcome Engine::pin_own(Request& request) {
+  if (!sources_.is_needed()) return SourceCache::Outcome::pinned;
+  const std::uint64_t begin = own_address(request);
+  if (request.entry != kNoBlock && begin < sources_.end_of(request.entry))
+    return SourceCache::Outcome::pinned;
+  if (request.pieces != 0) return SourceCache::Outcome::wait;  // they use the entry before
+  unpin_own(request);
+  const std::uint64_t left = request.size_bytes - request.done_bytes;
+  try {
+    const auto pin = sources_.pin({begin, begin + left, begin + std::min(left, config_.piece_bytes),
+                                   request.kind == Request::Kind::get});
+    request.entry = pin.entry;
+    return pin.outcome;
+  } catch (const std::bad_alloc&) {
+    return SourceCache::Outcome::refused;  // it was accepted, and the other ways need no memory
+  }
+}
+
+void Engine::unpin_own(Request& request) noexcept {
+  if (request.entry == kNoBlock) return;
+  // Other peers' operations may wait for it, and the thread that sleeps knows nothing of this.
+  if (sources_.unpin(request.entry) && sleeping_) transport_->wake();
+  request.entry = kNoBlock;
+}
+
+// How much of a piece of so many bytes is pinned.
+std::uint64_t Engine::pinned_bytes(const Request& request, std::uint64_t bytes) const noexcept {
+  if (request.entry == kNoBlock) return bytes;
+  return std::min(bytes, sources_.end_of(request.entry) - own_address(request));
+}
+
+// Our card cannot know its memory. Chunks and the owner's answers need no card; no piece is under
+// way, and none was announced by its name.
+Engine::Step Engine::go_without_card(Peer& peer, Request& request) {
+  if (!told_of_refusal_)
+    PHOTON_LOG(log_, warn,
+               "the network card registers no more memory of this process (RLIMIT_MEMLOCK, the "
+               "card's limit): operations on other memory than it has go through records");
+  told_of_refusal_ = true;
+  if (request.posted) {
+    request.posted = request.serving = false;
+    --peer.posted_under_way;
+  }
+  if (request.kind == Request::Kind::get)
+    request.done_bytes = 0;  // its owner answers it as a whole
+  else
+    request.kind = Request::Kind::bulk;
+  request.no_card = true;
+  return Step::moved;
+}
+
+// The caller has taken a registration back.
+void Engine::forget_own(const ph_region& region) noexcept {
+  if (sources_.is_needed()) sources_.forget(region.address, region.address + region.size_bytes);
+}
+
+}  // namespace photon::engine
