@@ -1,4 +1,5 @@
 // Meeting, checking and losing peers.
+#include "engine/fast_path.hpp"
 #include "engine_unit.hpp"
 
 namespace photon::engine::test {
@@ -78,13 +79,16 @@ TEST(Contact, a_peer_that_is_lost_with_its_ring_full_takes_no_notification_after
   std::uint64_t line = 1;  // the meeting took one
   for (; line < 64 + way.credits.lines_given(); ++line)
     ASSERT_EQ(two.ranks[0].put(1, two.put({two.memory.data(), 8}, PH_NO_LCE | PH_NO_RCE)), PH_OK);
-  ASSERT_EQ(two.ranks[0].notify(1, 5), PH_OK) << "waits for a line";
+  ASSERT_EQ(two.ranks[0].holdings().requests, 0u);
+  ASSERT_EQ(two.ranks[0].notify(1, 5), PH_OK);
+  ASSERT_EQ(two.ranks[0].holdings().requests, 1u) << "it waits for a line";
   two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "gone", 1};
   two.ranks[0].serve();
   two.ranks[0].serve();
   ASSERT_TRUE(two.ranks.net().seats[0].let_go.contains(1));
-  for (int i = 0; i < 70; ++i) EXPECT_EQ(two.ranks[0].notify(1, 6), PH_ERR_PEER);
-  EXPECT_EQ(two.ranks[0].put_u64(1, {nullptr, 0}, {}, {1, 1}), PH_ERR_PEER);
+  EXPECT_EQ(two.ranks[0].try_notify(1, 6), Engine::Fast::no);
+  EXPECT_EQ(two.ranks[0].notify(1, 6), PH_ERR_PEER);
+  EXPECT_EQ(two.ranks[0].try_put_u64(1, {nullptr, 0}, {}, {1, 1}), Engine::Fast::no);
 }
 
 TEST(Contact, the_link_of_a_rank_that_left_is_kept_until_its_process_is_gone) {
