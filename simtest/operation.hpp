@@ -50,7 +50,7 @@ struct Operation {
 
   // Whether its target may still refuse it after its source was freed.
   bool may_be_refused() const noexcept {
-    return accepted && !is_get(*step) && !has(PH_DELIVERED) && !error_seen && landed_at == 0 &&
+    return accepted && is_put(*step) && !has(PH_DELIVERED) && !error_seen && landed_at == 0 &&
            (may_fail || must_fail != PH_OK);
   }
   bool complete() const noexcept {

@@ -60,7 +60,7 @@ Operation& Oracle::begin(ph_rank rank, const Step& step) {
   op.initiator = rank;
   op.step = &step;
   op.must_fail = verdict_of(step.fault);
-  if (is_get(step)) {
+  if (!is_put(step)) {
     op.buffer = own_memory(rank).take(step.size_bytes + 2 * Operation::kGuardBytes);
     Pattern(Purpose::landing, op.number).fill(op.buffer);
   } else {
@@ -125,7 +125,7 @@ void Oracle::accept(Operation& op) {
   if (op.must_fail != PH_OK) return;
   if (op.is_ordered()) to.ordered.push_back(&op);
   if (!op.has(PH_NO_LCE) && op.step->local_id_bytes < kNumberedId) to.short_ids.push_back(&op);
-  if (is_get(*op.step)) {
+  if (!is_put(*op.step)) {
     if (is_lent(op.step->area)) to.reads.push_back(&op);
     return;
   }
@@ -144,7 +144,7 @@ void Oracle::withdraw(Operation& op) {
   std::erase(to.short_ids, &op);
   std::erase(to.unlanded, &op);
   std::erase(to.reads, &op);
-  if (is_get(*op.step)) return;
+  if (!is_put(*op.step)) return;
   // A refused one may have begun.
   if (op.overlaps() && !op.may_fail) memories_[op.target()].writes(op.step->area).remove(op.number);
 }
@@ -250,7 +250,7 @@ Operation* Oracle::find_short(ph_rank rank, const ph_completion& one) {
 }
 
 void Oracle::local_done(Operation& op, const ph_completion& one) {
-  const bool is_refused = op.must_fail != PH_OK && (is_get(*op.step) || op.has(PH_DELIVERED));
+  const bool is_refused = op.must_fail != PH_OK && (!is_put(*op.step) || op.has(PH_DELIVERED));
   if (op.has(PH_NO_LCE) || op.local_seen || op.error_seen || is_refused) {
     return report(op.local_seen ? "twice" : "unexpected",
                   op.text() + " yields a " + text_of(one) +
@@ -261,7 +261,9 @@ void Oracle::local_done(Operation& op, const ph_completion& one) {
   op.local_seen = true;
   --flow(op.initiator, op.target()).to_complete;
   std::erase(flow(op.initiator, op.target()).reads, &op);
-  if (is_get(*op.step)) return check_destination(op);
+  if (!is_put(*op.step)) check_destination(op);
+  if (is_atomic(*op.step)) check_changed(op);
+  if (!is_put(*op.step)) return;
   if (op.has(PH_DELIVERED)) landed(op);
   // The source may be reused from here on.
   if (one.id_size_bytes >= kNumberedId) Pattern(Purpose::junk, op.number).fill(op.buffer);
@@ -277,7 +279,8 @@ void Oracle::remote_done(Operation& op) {
   }
   op.remote_seen = true;
   if (op.is_ordered()) check_order(op);
-  if (failed() || is_get(*op.step)) return;
+  if (!failed() && is_atomic(*op.step)) check_changed(op);
+  if (failed() || !is_put(*op.step)) return;
   if (op.landed_at == 0)
     landed(op);
   else
@@ -290,7 +293,7 @@ void Oracle::check_order(Operation& op) {
   auto& ordered = flow(op.initiator, op.target()).ordered;
   while (ordered.front() != &op) {
     Operation& skipped = *ordered.front();
-    const bool is_lost = skipped.initiator_died && counts_pieces_ && !is_get(*skipped.step) &&
+    const bool is_lost = skipped.initiator_died && counts_pieces_ && is_put(*skipped.step) &&
                          skipped.size_bytes() != 0;
     if (!skipped.may_fail && !skipped.error_seen && !is_lost)
       return report("order",

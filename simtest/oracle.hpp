@@ -139,6 +139,11 @@ class Oracle {
   bool is_older(std::uint32_t number, const Operation& than) const;
   void doubt(const std::vector<Operation*>& under_way, Area area);
   void check_window(ph_rank rank);
+  void check_changed(const Operation& op);
+  void check_words(ph_rank rank);
+  void check_sum(ph_rank rank, std::uint32_t word);
+  void check_trail(ph_rank rank, std::uint32_t word);
+  static std::uint64_t fetched(Operation& op);
   void check_mixed(const Operation& op);
 
   const std::uint32_t ranks_;

@@ -20,7 +20,7 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
   const bool is_farewell_now = is_farewell(op, one.status);
   // The data has landed: that is not taken back, but the id may be lost with a rank that leaves.
   const bool is_final =
-      op.has(PH_NOTICE_ACCEPTED) || op.has(PH_DELIVERED) || (!is_farewell_now && is_get(*op.step));
+      op.has(PH_NOTICE_ACCEPTED) || op.has(PH_DELIVERED) || (!is_farewell_now && !is_put(*op.step));
   const bool is_second = op.error_seen || (op.local_seen && is_final);
   // A dead target takes with it the news that all had come.
   const bool is_death = is_farewell_now && one.status == PH_ERR_PEER;
@@ -38,7 +38,7 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
   std::erase(to.ordered, &op);
   std::erase(to.unlanded, &op);
   std::erase(to.reads, &op);
-  if (is_get(*op.step)) check_destination(op);
+  if (!is_put(*op.step)) check_destination(op);
 }
 
 // Two kinds of operations lose their names. A refusal read a lap of the ring after its put: the

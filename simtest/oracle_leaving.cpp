@@ -52,9 +52,9 @@ void Oracle::left(ph_rank rank, ph_status status) {
     if (failed() || op.initiator != rank || !op.accepted) continue;
     // All sources may be reused, all that was asked for has come.
     const bool has_come = !op.target_left && op.must_fail == PH_OK && !op.may_fail;
-    if (!is_get(*op.step))
+    if (is_put(*op.step))
       Pattern(Purpose::junk, op.number).fill(op.buffer);
-    else if (has_come && !op.local_seen && !op.error_seen)
+    else if (is_get(*op.step) && has_come && !op.local_seen && !op.error_seen)
       check_destination(op);
   }
   RankMemory& memory = memories_[rank];

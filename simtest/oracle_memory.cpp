@@ -141,7 +141,7 @@ void Oracle::check_destination(Operation& op) {
   if (before.difference(buffer.first(Operation::kGuardBytes)) ||
       before.difference(buffer.subspan(behind), behind))
     report("guard", "bytes around the destination of " + op.text() + " were written");
-  if (failed() || op.error_seen) return;
+  if (failed() || op.error_seen || is_atomic(*op.step)) return;
   if (op.step->area != Area::library) return check_read(op);
   const auto at =
       Pattern(Purpose::library, op.target()).difference(op.destination(), op.step->offset);
@@ -170,6 +170,7 @@ void Oracle::check_memory(ph_rank rank) {
   const std::string damage = memory.damage();
   if (!damage.empty()) report("guard", whose + damage + ", was written");
   check_window(rank);
+  check_words(rank);
   Overlap& writes = memory.writes(Area::contended);
   if (const auto at = writes.first_wrong(memory.contended(), 0, kContendedBytes))
     report("bytes", whose + "contended byte " + std::to_string(*at) +
@@ -194,7 +195,7 @@ void Oracle::check_window(ph_rank rank) {
   RankMemory& memory = memories_[rank];
   std::vector<const Operation*> puts;
   for (const Operation& op : operations_)
-    if (op.accepted && op.must_fail == PH_OK && !is_get(*op.step) && op.target() == rank &&
+    if (op.accepted && op.must_fail == PH_OK && is_put(*op.step) && op.target() == rank &&
         op.step->area == Area::window && op.size_bytes() != 0)
       puts.push_back(&op);
   std::sort(puts.begin(), puts.end(), [](const Operation* a, const Operation* b) {

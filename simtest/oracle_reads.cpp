@@ -31,7 +31,7 @@ void Oracle::check_read(Operation& get) {
   for (auto put = operations_.rbegin(); put != operations_.rend(); ++put) {
     // What was refused in the end may have begun.
     const bool may_write = put->may_fail || (put->accepted && put->must_fail == PH_OK);
-    if (is_get(*put->step) || !may_write || !overlap(*put, get)) continue;
+    if (!is_put(*put->step) || !may_write || !overlap(*put, get)) continue;
     puts.push_back(&*put);
     const bool has_landed = put->landed_at != 0 && put->landed_at < get.posted_at;
     const bool is_fenced = put->initiator == get.initiator && put->fences < get.fences;

@@ -13,6 +13,7 @@ ph_target Poster::place(const Operation& op, Oracle& oracle) const {
   RankMemory& memory = oracle.memory(target);
   const ph_region* region = &shown.window;
   if (step.area == Area::library) region = &shown.library;
+  if (step.area == Area::words) region = &shown.words;
   if (is_lent(step.area)) region = &memory.lease(step.area).region;
   if (step.fault == Fault::no_access) region = is_get(step) ? &shown.inner : &shown.library;
   ph_target at = ph_at(region, step.offset);
@@ -56,6 +57,24 @@ ph_status Poster::get(ph_context* context, Operation& op, ph_target source) {
   return ph_get(context, op.target(), &args);
 }
 
+ph_status Poster::change(ph_context* context, Operation& op, ph_target target) {
+  const Step& step = *op.step;
+  const auto word = static_cast<std::uint32_t>(step.offset / sizeof(std::uint64_t));
+  ph_atomic_args args{};
+  args.size = sizeof args;
+  args.target = target;
+  args.op = step.op;
+  args.type = Words::type_of(word);
+  args.operand = Words::value_of(word, step.operand);
+  args.compare = Words::value_of(word, step.compare);
+  args.fetched = step.fetches ? op.destination().data() : nullptr;
+  args.local = {local_id_.data(), step.local_id_bytes};
+  args.remote = {remote_id_.data(), step.remote_id_bytes};
+  args.flags = step.flags;
+  if (step.requested) args.request = &op.request;
+  return ph_atomic(context, op.target(), &args);
+}
+
 ph_status Poster::call(ph_context* context, Operation& op, Oracle& oracle) {
   const ph_target at = place(op, oracle);
   const Step& step = *op.step;
@@ -71,6 +90,7 @@ ph_status Poster::call(ph_context* context, Operation& op, Oracle& oracle) {
       std::memcpy(&ids.remote, remote_id_.data(), sizeof ids.remote);
       return ph_notify(context, op.target(), ids.remote);
     case Verb::get: return get(context, op, at);
+    case Verb::atomic: return change(context, op, at);
     case Verb::get_u64: {
       const std::span<std::byte> room = op.destination();
       std::memcpy(&ids.local, local_id_.data(), sizeof ids.local);

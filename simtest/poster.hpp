@@ -17,6 +17,7 @@ struct Shown {
   ph_region window;
   ph_region inner;
   ph_region library;
+  ph_region words;
 };
 
 class Poster {
@@ -32,6 +33,7 @@ class Poster {
   ph_target place(const Operation& op, Oracle& oracle) const;
   ph_status put(ph_context* context, Operation& op, ph_target target);
   ph_status get(ph_context* context, Operation& op, ph_target source);
+  ph_status change(ph_context* context, Operation& op, ph_target target);
 
   std::vector<Shown> shown_;
   std::array<std::byte, PH_MAX_ID_BYTES + 1> local_id_{};

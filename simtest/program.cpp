@@ -2,6 +2,7 @@
 #include "simtest/program.hpp"
 
 #include "simtest/program_generator.hpp"
+#include "simtest/words.hpp"
 
 namespace photon::simtest {
 
@@ -46,6 +47,7 @@ void Generator::draw_shape() {
   shape_.big_percent = one_of<3>({0, 3, 10});
   shape_.flags_percent = one_of<3>({0, 15, 40});
   shape_.request_percent = one_of<3>({0, 15, 60});
+  shape_.atomic_percent = one_of<3>({0, 5, 30});
   shape_.order_percent = one_of<3>({1, 5, 15});
   shape_.focus_percent = one_of<3>({0, 50, 100});
   shape_.focus = any_rank();
@@ -201,6 +203,7 @@ void Generator::draw_fault(Step& step) {
 Step Generator::operation() {
   Step step;
   step.peer = draw_peer();
+  if (chance(shape_.atomic_percent)) return atomic(step.peer);
   constexpr std::array<Verb, 11> kVerbs = {Verb::put, Verb::put,     Verb::put,     Verb::put,
                                            Verb::put, Verb::put_u64, Verb::put_u64, Verb::notify,
                                            Verb::get, Verb::get,     Verb::get_u64};
@@ -209,6 +212,26 @@ Step Generator::operation() {
   draw_fault(step);
   draw_flags(step);
   draw_ids(step);
+  return step;
+}
+
+// Small numbers, so that what is compared is often there.
+Step Generator::atomic(ph_rank peer) {
+  Step step;
+  step.verb = Verb::atomic;
+  step.peer = peer;
+  step.area = Area::words;
+  const auto word = static_cast<std::uint32_t>(random_.up_to(Words::kWords - 1));
+  step.offset = word * sizeof(std::uint64_t);
+  step.size_bytes = Words::bytes_of(word);
+  step.operand = 1 + random_.up_to(6);
+  step.compare = random_.up_to(7);
+  step.fetches = !Words::is_sum(word) || chance(60);
+  if (!Words::is_sum(word)) step.op = static_cast<ph_op>(1 + random_.up_to(7));
+  if (chance(shape_.flags_percent)) step.flags |= PH_NO_RCE;
+  if (chance(shape_.flags_percent)) step.flags |= PH_ORDER_NONE;
+  step.requested = chance(shape_.request_percent);
+  if (chance(shape_.fault_percent)) step.fault = Fault::wrong_key;
   return step;
 }
 

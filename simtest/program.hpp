@@ -23,6 +23,7 @@ enum class Verb : std::uint8_t {
   notify,
   get,
   get_u64,
+  atomic,
   fence,
   flush,
   probe,
@@ -47,6 +48,7 @@ enum class Area : std::uint8_t {
   extra,      // a region that its owner takes back and registers again
   arena,      // the same with memory of ph_alloc()
   library,    // a read-only region
+  words,      // changed by atomics alone
 };
 
 // What is wrong with a call on purpose. The first four are refused by the call itself, the others
@@ -78,6 +80,10 @@ struct Step {
   std::uint32_t remote_id_bytes = 8;
   std::uint64_t offset = 0;  // into the area's region; which of the requests
   std::uint64_t size_bytes = 0;
+  ph_op op = PH_OP_ADD;  // of an atomic, and so:
+  bool fetches = false;
+  std::uint64_t operand = 0;
+  std::uint64_t compare = 0;
   std::uint64_t time_ns = 0;     // pause; limit of waits and flushes
   std::uint64_t notice_ns = 0;   // die: until all have heard of it, at most
   std::uint64_t restart_ns = 0;  // die: until another one comes under the number; 0: none does
@@ -109,10 +115,13 @@ Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operatio
 constexpr Verb acting_verb(const Step& step) noexcept {
   return step.verb == Verb::probe_each ? step.verb_in_handler : step.verb;
 }
-constexpr bool posts(Verb verb) noexcept { return verb <= Verb::get_u64; }
+constexpr bool posts(Verb verb) noexcept { return verb <= Verb::atomic; }
 constexpr bool is_get(const Step& step) noexcept {
   return acting_verb(step) == Verb::get || acting_verb(step) == Verb::get_u64;
 }
+constexpr bool is_atomic(const Step& step) noexcept { return acting_verb(step) == Verb::atomic; }
+// Its bytes go to the target: a put, or a notification.
+constexpr bool is_put(const Step& step) noexcept { return !is_get(step) && !is_atomic(step); }
 constexpr bool is_lent(Area area) noexcept { return area == Area::extra || area == Area::arena; }
 
 // The number of an option; 0 if the program does not set it.

@@ -25,6 +25,7 @@ struct Shape {
   std::uint64_t big_percent = 0;
   std::uint64_t flags_percent = 0;
   std::uint64_t request_percent = 0;
+  std::uint64_t atomic_percent = 0;
   std::uint64_t order_percent = 0;  // fences and flushes
   std::uint64_t focus_percent = 0;  // operations that go to the focus
   ph_rank focus = 0;
@@ -80,6 +81,7 @@ class Generator {
   void add_all(ph_rank rank, std::uint32_t operations);
   Step operation();
   Step contended(ph_rank peer);
+  Step atomic(ph_rank peer);
   void draw_place(Step& step);
   void draw_ids(Step& step);
   void draw_flags(Step& step);

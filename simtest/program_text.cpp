@@ -14,6 +14,7 @@ const char* name_of(Verb verb) {
     case Verb::notify: return "notify";
     case Verb::get: return "get";
     case Verb::get_u64: return "get_u64";
+    case Verb::atomic: return "atomic";
     case Verb::fence: return "fence";
     case Verb::flush: return "flush";
     case Verb::probe: return "probe";
@@ -57,6 +58,7 @@ std::string name_of(Area area) {
     case Area::extra: return "extra";
     case Area::arena: return "arena";
     case Area::library: return "library";
+    case Area::words: return "words";
   }
   return "?";
 }
@@ -81,6 +83,9 @@ std::string operation_text(const Step& step) {
           name_of(step.area) + "+" + std::to_string(step.offset) + ", ids of " +
           std::to_string(step.local_id_bytes) + " and " + std::to_string(step.remote_id_bytes) +
           flags_text(step.flags) + (step.requested ? ", requested" : "");
+  if (is_atomic(step))
+    text += ", operation " + std::to_string(step.op) + " of " + std::to_string(step.operand) +
+            " if " + std::to_string(step.compare) + (step.fetches ? ", fetching" : "");
   if (step.fault != Fault::none) text += std::string(", fault ") + name_of(step.fault);
   return text;
 }
@@ -111,7 +116,8 @@ std::string text_of(const Step& step) {
     case Verb::put_u64:
     case Verb::notify:
     case Verb::get:
-    case Verb::get_u64: return operation_text(step);
+    case Verb::get_u64:
+    case Verb::atomic: return operation_text(step);
     case Verb::fence: return name + " peer " + rank_text(step.peer);
     case Verb::flush: return name + " peer " + rank_text(step.peer) + ", " + time;
     case Verb::probe: return name + " " + query_text(step);

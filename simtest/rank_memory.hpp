@@ -18,6 +18,7 @@
 
 #include "simtest/overlap.hpp"
 #include "simtest/program.hpp"
+#include "simtest/words.hpp"
 
 namespace photon::simtest {
 
@@ -54,6 +55,7 @@ class RankMemory {
   std::span<std::byte> window() noexcept { return part(kGuardBytes, window_bytes_); }
   std::span<std::byte> contended() noexcept { return window().first(kContendedBytes); }
   std::span<std::byte> library() noexcept { return part(library_at_, kLibraryBytes); }
+  Words& words() noexcept { return words_; }
 
   // Where the background begins to differ between two places of the window.
   std::optional<std::uint64_t> window_difference(std::uint64_t begin, std::uint64_t end) noexcept;
@@ -86,6 +88,7 @@ class RankMemory {
   ph_region window_region{};
   ph_region inner_region{};
   ph_region library_region{};
+  ph_region words_region{};
 
  private:
   std::span<std::byte> part(std::uint64_t begin, std::uint64_t size_bytes) noexcept {
@@ -98,6 +101,7 @@ class RankMemory {
   std::uint64_t extra_at_;
   std::vector<std::byte> bytes_;
   std::vector<std::byte> sealed_;  // what they held then
+  Words words_;
   Pattern background_;
   Overlap contended_writes_;
   std::array<Lease, 2> leases_;

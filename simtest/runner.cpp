@@ -24,9 +24,11 @@ bool Runner::set_up(ph_rank rank) {
   show(memory.window().subspan(kInnerOffset, kInnerBytes), PH_ACCESS_WRITE, memory.inner_region);
   show(memory.library(), PH_ACCESS_READ, memory.library_region);
   show(oracle_.own_memory(rank).slab(), PH_ACCESS_READ, seats_[rank].slab);
+  show(memory.words().bytes(), PH_ACCESS_ALL, memory.words_region);
   enroll(rank, Area::extra);
   enroll(rank, Area::arena);
-  const Shown shown{memory.window_region, memory.inner_region, memory.library_region};
+  const Shown shown{memory.window_region, memory.inner_region, memory.library_region,
+                    memory.words_region};
   return expect(rank, "allgather",
                 ph_allgather(mine, &shown, seats_[rank].poster.shown().data(), sizeof shown));
 }
@@ -159,8 +161,8 @@ Result Runner::run() {
       },
       [this] { report_stuck(); });
   check_absent();
-  Result result{oracle_.finding(), history_.digest(), history_.events(), world_.now_ns(),
-                history_.text(), sources_};
+  Result result{oracle_.finding(), history_.digest(), history_.events(),
+                world_.now_ns(),   history_.text(),   sources_};
   oracle_.report("over", "the bodies of the dead may end");
   world_.bury();
   return result;

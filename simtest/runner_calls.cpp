@@ -247,7 +247,8 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::put_u64:
     case Verb::notify:
     case Verb::get:
-    case Verb::get_u64: return post(rank, step);
+    case Verb::get_u64:
+    case Verb::atomic: return post(rank, step);
     case Verb::fence: return fence(rank, step.peer);
     case Verb::flush:
       static_cast<void>(flush(rank, step.peer, static_cast<std::int64_t>(step.time_ns / 1000)));
