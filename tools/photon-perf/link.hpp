@@ -36,10 +36,17 @@ class Link {
     return landing_.data() + slot * shape_.size_bytes;
   }
 
+  // Slot `slot` of the peer's landing, and of ours.
+  ph_target place(std::size_t slot) const noexcept {
+    return ph_at(&peer_landing_, slot * shape_.size_bytes);
+  }
+  ph_target own_place(std::size_t slot) const noexcept {
+    return ph_at(&landing_.region(), slot * shape_.size_bytes);
+  }
+
   // Post a put from own `source` into slot `slot` of the peer.
   ph_status put(const std::byte* source, std::size_t slot, ph_u64_ids ids) const noexcept {
-    return ph_put_u64(job_->context(), peer(), {source, shape_.size_bytes},
-                      ph_at(&peer_landing_, slot * shape_.size_bytes), ids);
+    return ph_put_u64(job_->context(), peer(), {source, shape_.size_bytes}, place(slot), ids);
   }
   // Post a get of the peer's source into own slot `slot`.
   ph_status get(std::size_t slot, ph_u64_ids ids) const noexcept {

@@ -19,6 +19,7 @@ constexpr Question kQuestions[] = {
     {"memory", "bytes a peer costs before and after first contact", 2, 0, ask_memory},
     {"registration", "registering, taking back and finding among many regions", 2, 0,
      ask_registration},
+    {"atomic-latency", "a fetch-and-add until the value is there", 2, 0, ask_atomic_latency},
     {"busy-receiver", "a put to a rank that computes between its probes", 2, 1, ask_busy_receiver},
     {"ledger-full", "a sender that never stops, a receiver that sleeps", 2, 0, ask_ledger_full},
 };

@@ -52,6 +52,7 @@ void ask_oversubscribe(Bench& bench);
 void ask_waiting(Bench& bench);
 void ask_memory(Bench& bench);
 void ask_registration(Bench& bench);
+void ask_atomic_latency(Bench& bench);
 void ask_busy_receiver(Bench& bench);
 void ask_ledger_full(Bench& bench);
 

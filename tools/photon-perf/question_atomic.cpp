@@ -1,0 +1,133 @@
+// atomic-latency: a fetch-and-add from the call until the value is there.
+//
+// On mapped memory both ranks add to one word in turns, each as soon as it sees that the other has:
+// so its line goes from one to the other each time, and the limit is the processor's own
+// instruction doing the same. On other memory the owner carries it out while it probes: there and
+// back, so the limit is both ways of the two-line ping-pong.
+#include "clock.hpp"
+#include "limit_atomics.hpp"
+#include "link.hpp"
+
+namespace photon::perf {
+namespace {
+
+// Averages of batches on index 0: of what each call of `add` took, where `adds` are made meanwhile.
+template <class Add>
+Outcome add_each(const Team& team, std::uint64_t count, std::uint64_t adds, Add add) {
+  Outcome outcome;
+  const auto batches = batches_for(count);
+  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
+    const auto start_ns = now_ns();
+    for (std::uint64_t i = 0; i < batches.each; ++i) add();
+    if (team.index() == 0)
+      outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) /
+                                   static_cast<double>(adds * batches.each));
+  }
+  return outcome;
+}
+
+// It is even when index 0 is to add, whatever happened before.
+template <class Add>
+Outcome add_in_turns(const Team& team, const SharedWord& word, std::uint64_t count, Add add) {
+  return add_each(team, count, 2, [&] {
+    spin_until<SpinForm::tight>(word,
+                                [&](std::uint64_t value) { return value % 2 == team.index(); });
+    add();
+  });
+}
+
+// Index 1's landing, as each side sees it.
+const SharedWord& word_of(const Link& link) {
+  const std::byte* at =
+      link.team().index() == 1 ? link.landing(0) : link.buffers().mapped_landing[0];
+  return *reinterpret_cast<const SharedWord*>(at);
+}
+
+// One after the other, on the first word of index 1's landing.
+class Adder {
+ public:
+  explicit Adder(Link& link) : link_(&link) {
+    const bool is_owner = link.team().index() == 1;
+    rank_ = is_owner ? link.job().rank() : link.peer();
+    args_.size = sizeof args_;
+    args_.target = is_owner ? link.own_place(0) : link.place(0);
+    args_.op = PH_OP_ADD;
+    args_.type = PH_UINT64;
+    args_.operand.uint64 = 1;
+    args_.fetched = &before_;
+    args_.flags = PH_NO_RCE;
+    args_.request = &request_;
+  }
+  void add() {
+    link_->inbox().post([this] { return ph_atomic(link_->job().context(), rank_, &args_); },
+                        "adding");
+    if (request_ != PH_REQUEST_NONE)
+      link_->job().check(ph_wait_request(link_->job().context(), &request_, nullptr, PH_FOREVER),
+                         "adding");
+    if (is_begun_ && before_ <= last_) throw Failure("an atomic fetched what was there before");
+    is_begun_ = true;
+    last_ = before_;
+  }
+
+ private:
+  Link* link_;
+  ph_rank rank_ = 0;
+  ph_atomic_args args_{};
+  ph_request request_ = PH_REQUEST_NONE;
+  std::uint64_t before_ = 0;
+  std::uint64_t last_ = 0;
+  bool is_begun_ = false;
+};
+
+Outcome add_by_library(Link& link, std::uint64_t count, bool in_turns) {
+  Adder adder(link);
+  Outcome outcome;
+  if (in_turns)
+    outcome = add_in_turns(link.team(), word_of(link), count, [&] { adder.add(); });
+  else if (link.team().index() == 0)
+    outcome = add_each(link.team(), count, 1, [&] { adder.add(); });
+  link.part();
+  return outcome;
+}
+
+Outcome add_by_processor(Team& team, std::uint64_t count) {
+  auto& word = team.area().ping[0].line.flag;
+  if (team.index() == 0) word.store_release(0);
+  team.barrier();
+  auto outcome = add_in_turns(team, word, count, [&] { word.add(1); });
+  team.barrier();
+  return outcome;
+}
+
+Outcome both_ways(const Run& one_way, std::uint64_t count) {
+  auto outcome = one_way(count);
+  for (auto& batch_ns : outcome.batches_ns) batch_ns *= 2;
+  return outcome;
+}
+
+}  // namespace
+
+void ask_atomic_latency(Bench& bench) {
+  if (bench.job.rank() > 1) return;
+  constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+  Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
+  Link link(bench, team, {bench.options.memory, kWordBytes});
+  const bool mapped = link.buffers().is_mapped;
+  Contest contest;
+  contest.size_bytes = kWordBytes;
+  if (mapped) {
+    contest.limits.push_back({"the processor's own, in turns",
+                              [&](std::uint64_t count) { return add_by_processor(team, count); }});
+  } else {
+    for (const auto& entry : latency_limits(team, link.buffers()))
+      contest.limits.push_back(
+          {"two-line ping-pong, both ways",
+           [run = entry.run](std::uint64_t count) { return both_ways(run, count); }});
+  }
+  contest.ours = {mapped ? "fetch-and-add, in turns" : "fetch-and-add, by the owner",
+                  [&](std::uint64_t count) { return add_by_library(link, count, mapped); }};
+  const auto verdict = compete(team, contest, bench.options.iterations);
+  bench.report.add(row_of(bench, contest, verdict, link));
+}
+
+}  // namespace photon::perf
