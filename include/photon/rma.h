@@ -86,8 +86,9 @@ typedef struct ph_u64_ids {
  * Ownership:  source stays yours; unchanged until `local` is probed.
  * Completion: local = source reusable (PH_DELIVERED: landed). remote = probed at the target after
  *             all bytes are visible. size_bytes 0 with a remote id is a bare notification.
- * Status:     PH_AGAIN (nothing was sent: `requests` operations are under way or unprobed; probe
- *             and retry), PH_ERR_ARGUMENT, PH_ERR_RANK, PH_ERR_KEY, PH_ERR_RANGE, PH_ERR_ACCESS,
+ * Status:     PH_AGAIN (nothing was sent: `requests` operations are under way, unprobed or, those
+ *             with a request, not taken; probe or take, and retry), PH_ERR_ARGUMENT,
+ *             PH_ERR_RANK, PH_ERR_KEY, PH_ERR_RANGE, PH_ERR_ACCESS,
  *             PH_ERR_ID_SIZE, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_STATE, PH_ERR_FORKED. Where the
  *             key cannot be checked here, its errors come as a completion.
  * Threads:    any. Never blocks; copies at most 256 KiB itself, the rest in later probes.

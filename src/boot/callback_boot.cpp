@@ -267,12 +267,15 @@ base::Result<> CallbackBoot::set_gone(Rank rank) {
   return {};
 }
 
-// Its socket takes nothing: closed by a process that lives on, it was closed in order.
+// Its socket takes nothing: closed by a process that lives on, it was closed in order. A process
+// that was killed closes it too, before its pidfd tells of the end: so it is asked whether it is
+// ending, and only then whether it has ended.
 base::Result<> CallbackBoot::set_refused(Rank rank) {
   Peer& peer = peers_[rank];
   pollfd process{.fd = peer.pidfd.get(), .events = POLLIN, .revents = 0};
   const bool ours = known_[rank].pid == own_.pid && known_[rank].same_pids;
-  if (ours || (peer.pidfd && ::poll(&process, 1, 0) == 0)) peer.left = true;
+  const bool lives = peer.pidfd && !is_exiting(known_[rank].pid) && ::poll(&process, 1, 0) == 0;
+  if (ours || lives) peer.left = true;
   return set_gone(rank);
 }
 

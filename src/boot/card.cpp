@@ -28,14 +28,17 @@ std::uint64_t namespace_number(const char* path) {
   return ::stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-// Field 22 of /proc/<pid>/stat (proc(5)). The second field may hold anything, ')' included, so
-// that counting starts after the last one.
-std::uint64_t start_ticks(std::uint32_t pid) {
+// A number of /proc/<pid>/stat (proc(5)); 0 if there is none. The second field may hold anything,
+// ')' included, so that counting starts after the last one.
+std::uint64_t stat_field(std::uint32_t pid, int number) {
   const std::string text = read_small("/proc/" + std::to_string(pid) + "/stat");
   std::size_t at = text.rfind(')');
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = text.find(' ', at + 1);
+  for (int field = 2; field < number && at != std::string::npos; ++field)
+    at = text.find(' ', at + 1);
   return at == std::string::npos ? 0 : std::strtoull(text.c_str() + at, nullptr, 10);
 }
+
+std::uint64_t start_ticks(std::uint32_t pid) { return stat_field(pid, 22); }
 
 std::array<char, 40> host_identity() {
   std::array<char, 40> host{};
@@ -68,6 +71,12 @@ base::Result<Card> own_card() {
 
 bool reachable(const Card& one, const Card& other) {
   return one.host == other.host && one.network_namespace == other.network_namespace;
+}
+
+bool is_exiting(std::uint32_t pid) {
+  constexpr int kFlags = 9;
+  constexpr std::uint64_t kExiting = 4;  // PF_EXITING
+  return (stat_field(pid, kFlags) & kExiting) != 0;
 }
 
 Process watch_process(const Card& own, const Card& other) {

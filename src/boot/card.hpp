@@ -40,4 +40,8 @@ struct Process {
 };
 Process watch_process(const Card& own, const Card& other);
 
+// Whether a process of our pid namespace has begun to end: it closes its descriptors some time
+// before its pidfd says so. False also if there is none by that number any more.
+bool is_exiting(std::uint32_t pid);
+
 }  // namespace photon::boot

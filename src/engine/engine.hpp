@@ -144,7 +144,7 @@ class Engine final : private transport::Sink {
     std::uint32_t id_bytes = wire::kNoId;
     const void* payload = nullptr;
     std::uint32_t payload_bytes = 0;
-    // put and bulk: names the operation should it be refused, and its request if that was kept.
+    // put and bulk: names the operation should it be refused, and its request if it has one.
     std::uint64_t local_id = 0;
     ph_request request = PH_REQUEST_NONE;
   };
@@ -213,7 +213,7 @@ class Engine final : private transport::Sink {
   ph_status put_queued(Peer& peer, const ph_put_args& args);
   ph_status check_request(const char* call, Rank rank, const ph_request* handle,
                           std::uint32_t flags);
-  void name_locally(Request& request, const ph_id& local, const ph_request* handle);
+  void name_locally(Request& request, const ph_id& local, ph_request* handle);
   Request::Kind choose(Peer& peer, const ph_put_args& args);
   ph_status check_get(Rank rank, const ph_get_args& args);
   Request* new_request(Peer& peer, std::uint32_t flags);
@@ -340,6 +340,7 @@ class Engine final : private transport::Sink {
   ph_status wait_until_sent(LaneGuard& guard, std::int64_t timeout_us);
   static bool all_sent_to(const Peer& peer) noexcept;
   void drop_remote_ids();
+  void drop_results();
   bool all_sent();
   void say_bye();
   ph_status unheard_error();
@@ -383,6 +384,8 @@ class Engine final : private transport::Sink {
   SourceCache sources_;
   bool told_of_refusal_ = false;  // of memory, by our card
   base::Error last_error_;
+  ph_status unheard_ = PH_OK;  // finalize: of requests that nobody took
+  Rank unheard_rank_ = 0;
 
   std::mutex news_mutex_;
   std::condition_variable news_;

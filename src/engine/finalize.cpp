@@ -83,17 +83,13 @@ ph_status Engine::finalize(LaneGuard& guard) {
 
 // Of an operation whose caller should have probed or taken its error; PH_OK: there is none.
 ph_status Engine::unheard_error() {
-  ph_status status = PH_OK;
-  Rank rank = 0;
-  if (const Peer* peer = first_failed(contacted_); peer != nullptr) {
+  drop_results();
+  ph_status status = unheard_;
+  Rank rank = unheard_rank_;
+  if (const Peer* peer = first_failed(contacted_); peer != nullptr && status == PH_OK) {
     status = static_cast<ph_status>(peer->local.front().status);
     rank = peer->rank;
   }
-  requests_.for_each_kept([&](const Request& request) {
-    if (status != PH_OK || request.outcome == PH_ERR_DEPARTED) return;
-    status = request.outcome;
-    rank = request.peer->rank;
-  });
   if (status == PH_OK) return PH_OK;
   const bool known = last_error_.rank == rank && last_error_.status == status;
   return fail(status, rank,
@@ -162,8 +158,23 @@ void Engine::drop_remote_ids() {
   }
 }
 
+// Nobody here will take them any more. What is over must not hold what fences need, nor look as if
+// it were under way; the first error is kept for unheard_error().
+void Engine::drop_results() {
+  requests_.for_each_kept([this](Request& request) {
+    if (!request.local_done) return;
+    if (unheard_ == PH_OK && request.outcome != PH_ERR_DEPARTED) {
+      unheard_ = request.outcome;
+      unheard_rank_ = request.peer->rank;
+    }
+    request.kept = false;
+    maybe_free(request);
+  });
+}
+
 bool Engine::all_sent() {
   drop_remote_ids();
+  drop_results();
   for (const Peer* peer : contacted_)
     if (!all_sent_to(*peer)) return false;
   return transport_->drained();

@@ -65,9 +65,10 @@ Engine::Step Engine::go_without_card(Peer& peer, Request& request) {
     request.posted = request.serving = false;
     --peer.posted_under_way;
   }
-  if (request.kind == Request::Kind::get)
-    request.done_bytes = 0;  // its owner answers it as a whole
-  else
+  if (request.kind == Request::Kind::get) {
+    request.chunked = request.done_bytes != 0;  // some bytes are here: it cannot be taken back
+    request.done_bytes = 0;                     // its owner answers it as a whole
+  } else
     request.kind = Request::Kind::bulk;
   request.no_card = true;
   return Step::moved;

@@ -53,7 +53,7 @@ struct Unchecked {
   std::uint64_t position = ~std::uint64_t{0};
   std::uint64_t local_id = 0;  // its first 8 bytes
   std::uint64_t address = 0;
-  ph_request request = PH_REQUEST_NONE;  // that its caller may not have taken yet
+  std::uint64_t request = 0;  // its token; its caller may not have taken it yet
 };
 
 struct Peer {

@@ -204,11 +204,14 @@ bool Engine::take_refused(Peer& peer) {
   Unchecked put{};
   if (peer.unchecked != nullptr) put = peer.unchecked[line & (config_.ring_lines - 1)];
   if (put.position != line) put = {};
+  // Its source is still being read: nobody can have judged it.
+  Request* const request = requests_.find_used(put.request);
+  if (request != nullptr && !request->local_done) return false;
   fail(status, peer.rank,
        "rank " + std::to_string(peer.rank) + " refused the put with local id " +
            std::to_string(put.local_id) + " at address " + std::to_string(put.address) + ": " +
            ph_status_text(status) + "; its remote id was not delivered");
-  if (Request* request = requests_.find_kept(put.request); request != nullptr) {
+  if (request != nullptr && request->kept) {
     conclude(*request, status);
   } else {
     --events_free_;

@@ -53,7 +53,9 @@ bool Engine::wait_for_copies(std::int64_t slot) {
     for (unsigned spins = 0; peer.shows_intent() && is_open(*peer.link->rx_intent); ++spins) {
       transport_->pause(spins);
       if (spins % 64 != 63) continue;
+      activity_ = false;
       transport_->poll(*this);
+      if (activity_ && sleeping_) transport_->wake();  // it takes what we have been told of
       if (transport_->now_ns() > deadline) return false;
     }
   }

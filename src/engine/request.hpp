@@ -45,7 +45,7 @@ struct Request {
   bool posted = false;      // a card moves its bytes
   bool named = false;       // a counted record with its id went before them
   bool no_card = false;     // our card cannot know its memory: it goes another way
-  bool chunked = false;     // bulk: a chunk was sent
+  bool chunked = false;     // bulk: a chunk was sent; get: some bytes came another way
   bool asked = false;       // fence: the acknowledgement was requested
   bool local_done = false;  // the local completion was given, or is not wanted
   bool kept = false;        // the caller holds its token: its completion is `outcome`
@@ -149,6 +149,8 @@ class RequestPool {
     return request != nullptr && request->serving ? request : nullptr;
   }
 
+  // Of any token, or null if the request it named is not in use any more.
+  Request* find_used(std::uint64_t token) noexcept { return token == 0 ? nullptr : at(token); }
   // The request a caller names, or null if it was taken.
   Request* find_kept(std::uint64_t token) noexcept {
     Request* request = at(token);

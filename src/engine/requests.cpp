@@ -19,20 +19,21 @@ ph_status Engine::check_request(const char* call, Rank rank, const ph_request* h
 }
 
 // How the operation will be spoken of at home. The caller has reserved a block.
-void Engine::name_locally(Request& request, const ph_id& local, const ph_request* handle) {
+void Engine::name_locally(Request& request, const ph_id& local, ph_request* handle) {
   if (local.size_bytes != 0)
     std::memcpy(&request.local_word, local.data, std::min<std::size_t>(8, local.size_bytes));
-  if (handle == nullptr)
+  if (handle == nullptr) {
     request.local = hold(local);
-  else
-    request.kept = true;
+    return;
+  }
+  request.kept = true;
+  *handle = RequestPool::token(request);  // also if memory runs out on the way: it is accepted
 }
 
 // At the end of the posting call, which may have seen the operation end. Without a handle the
 // request may be gone by now.
 void Engine::hand_over(Request& request, ph_request* handle) {
   if (handle == nullptr) return;
-  *handle = RequestPool::token(request);
   if (!request.local_done || request.outcome != PH_OK) return;
   ph_result result;
   static_cast<void>(take(request, *handle, result));
@@ -116,13 +117,15 @@ ph_status Engine::check_list(Takeover& takeover) {
 ph_status Engine::wait_some(LaneGuard& guard, Takeover& takeover, std::int64_t timeout_us) {
   if (const auto status = check_list(takeover); status != PH_OK) return status;
   const std::span handles(takeover.list.items, takeover.list.count);
-  // What another thread has taken meanwhile is noticed too.
+  // What another thread has taken meanwhile is noticed too, also if it was the last.
   const auto done = [&] {
-    return std::any_of(handles.begin(), handles.end(), [this](ph_request handle) {
-      if (handle == PH_REQUEST_NONE) return false;
+    const auto is_over = [this](ph_request handle) {
       const Request* request = requests_.find_kept(handle);
-      return request == nullptr || request->local_done;
-    });
+      return handle != PH_REQUEST_NONE && (request == nullptr || request->local_done);
+    };
+    const auto is_none = [](ph_request handle) { return handle == PH_REQUEST_NONE; };
+    return std::any_of(handles.begin(), handles.end(), is_over) ||
+           std::all_of(handles.begin(), handles.end(), is_none);
   };
   if (const auto status = wait_until(guard, done, timeout_us); status != PH_OK) return status;
   for (std::size_t i = 0; i < handles.size() && takeover.done < takeover.capacity; ++i) {

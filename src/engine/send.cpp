@@ -76,7 +76,7 @@ void Engine::remember(Peer& peer, const Outgoing& out) {
 
 void Engine::name(Outgoing& out, const Request& request) noexcept {
   out.local_id = request.local_word;
-  if (request.kept) out.request = RequestPool::token(request);
+  out.request = RequestPool::token(request);
 }
 
 // After every record: does the receiver want to be told? (sync/sleep_gate.hpp)

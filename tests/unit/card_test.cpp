@@ -73,6 +73,19 @@ TEST(Card, a_process_that_ended_before_is_known_as_ended) {
             boot::Process::State::ended);
 }
 
+TEST(Card, a_process_that_has_begun_to_end_is_told_from_one_that_lives) {
+  Child child;
+  const auto pid = static_cast<std::uint32_t>(child.pid);
+  EXPECT_FALSE(boot::is_exiting(pid));
+  EXPECT_FALSE(boot::is_exiting(static_cast<std::uint32_t>(::getpid())));
+  child.order.reset();
+  siginfo_t end{};
+  ASSERT_EQ(::waitid(P_PID, pid, &end, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(boot::is_exiting(pid)) << "it is not reaped yet";
+  child.end();
+  EXPECT_FALSE(boot::is_exiting(pid)) << "nobody is there";
+}
+
 TEST(Card, a_pid_that_went_to_a_later_process_is_not_taken_for_the_peer) {
   Child child;
   boot::Card card = child.card();

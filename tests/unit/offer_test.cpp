@@ -102,6 +102,9 @@ TEST(Offer, with_values_out_of_range_is_malformed) {
   offer.arena_address = std::numeric_limits<std::uint64_t>::max() - 5;
   expect_malformed(offer, "arena");
   offer = valid();
+  offer.arena_address += 1;
+  expect_malformed(offer, "arena");
+  offer = valid();
   offer.magic += 1;
   expect_malformed(offer, "magic");
 }

@@ -1,6 +1,8 @@
 // Requests: done at once or later, taken once, by one; waits; cancelling; what becomes of them when
 // things fail.
+#include <algorithm>
 #include <array>
+#include <thread>
 
 #include "engine_unit.hpp"
 
@@ -209,6 +211,33 @@ TEST(Requests, a_refusal_that_comes_late_is_told_by_the_request_as_long_as_it_wa
   for (int i = 0; i < 1000; ++i) two.ranks.turn();
   EXPECT_EQ(two.test(), PH_ERR_KEY);
   EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
+}
+
+// One takes what both wait for.
+TEST(Requests, two_waits_for_the_same_list_both_end) {
+  Requested two;
+  std::vector<std::byte> destination(8);
+  ASSERT_EQ(two.start_get(destination), PH_OK);
+  std::array<ph_request, 1> handles{two.handle};
+  const auto wait = [&](ph_status& status) {
+    ph_result result[1];
+    Engine::Takeover takeover{{handles.data(), 1}, result, 1};
+    LaneGuard guard(two.ranks.lane(0));
+    status = two.ranks[0].wait_some(guard, takeover, 20'000'000);
+  };
+  ph_status first = PH_AGAIN, second = PH_AGAIN;
+  std::thread one([&] { wait(first); });
+  std::thread other([&] { wait(second); });
+  two.ranks.fake(0).await_sleeper();
+  {
+    LaneGuard guard(two.ranks.lane(0));  // they are not inside while the other rank moves
+    for (int i = 0; i < 200; ++i) two.ranks[1].serve();
+  }
+  two.ranks.fake(0).wake();
+  one.join();
+  other.join();
+  EXPECT_EQ(std::min(first, second), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(std::max(first, second), PH_OK);
 }
 
 TEST(Requests, finalize_tells_of_the_error_of_one_that_nobody_took) {

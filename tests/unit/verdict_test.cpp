@@ -12,7 +12,8 @@ constexpr std::uint64_t kKeyError = static_cast<std::uint64_t>(PH_ERR_KEY);
 // Rank 0 has sent rank 1 some records of one line; rank 1's engine never sends, the test does.
 class Forger {
  public:
-  explicit Forger(Ground ground) : two_(2, ground, options()), memory_(4096) {
+  explicit Forger(Ground ground, bool keys_visible = true)
+      : two_(2, ground, options(Reach::Kind::none, keys_visible)), memory_(4096) {
     region_ = two_.add(0, memory_.bytes());
     for (std::uint64_t i = 0; i < kSent; ++i) {
       EXPECT_EQ(two_[0].put(1, notice()), PH_OK);
@@ -62,6 +63,25 @@ class Forger {
   transport::Credits all_free_{};
   LineProducer producer_;
 };
+
+TEST(VerdictTooEarly, on_a_put_whose_source_is_still_being_read_ends_the_peer) {
+  for (const bool requested : {true, false}) {
+    Forger forger(Ground::fake, false);
+    const auto source = filled(60'000, 3);  // more than the bulk ring holds
+    const std::uint64_t id = 7;
+    ph_request request = 0;
+    ph_put_args args = put_args(source, {64, 64}, id, id);
+    if (requested) args.request = &request;
+    ASSERT_EQ(forger.ranks()[0].put(1, args), PH_OK);
+    EXPECT_EQ(forger.sent(Forger::kSent).kind, Kind::bulk);
+    forger.refuse(Forger::kSent);
+    EXPECT_TRUE(forger.is_cut_off());
+    ph_result result{};
+    if (requested) {
+      EXPECT_EQ(forger.ranks()[0].test(request, result), PH_ERR_PROTOCOL);
+    }
+  }
+}
 
 class Verdict : public testing::TestWithParam<Ground> {};
 INSTANTIATE_TEST_SUITE_P(Grounds, Verdict,

@@ -46,6 +46,9 @@ base::Result<> check_ranges(const Offer& offer) {
     return malformed("unknown flags " + std::to_string(offer.flags));
   if (offer.arena_address > kMaxAddress - offer.arena_bytes)
     return malformed("the arena's address leaves the address space");
+  if (offer.arena_address % page_bytes() != 0)
+    return malformed("the arena begins at " + std::to_string(offer.arena_address) +
+                     ", which no mapping does");
   return {};
 }
 
