@@ -266,6 +266,8 @@ TEST(PhotonHpp, a_request_is_tested_waited_for_and_cancelled) {
     ASSERT_TRUE(context.get(peer, back, at<int>(regions[peer], 0), {.request = &request}));
     EXPECT_TRUE(context.wait_for(std::chrono::seconds(20), request));
     EXPECT_EQ(back, std::vector<int>(10, 7));
+    ASSERT_TRUE(context.notify(peer, 6));
+    EXPECT_EQ(next(context, kRemote).id, 6u) << "it has read what goes with this scope";
     request = 12345;
     EXPECT_EQ(status_of([&] { (void)context.cancel(request); }), PH_ERR_NOT_FOUND);
   });
