@@ -54,6 +54,7 @@ void Runner::test(ph_rank rank, const Step& step) {
 ph_status Runner::await_list(ph_rank rank, bool all, std::int64_t limit_us, std::size_t& count) {
   const std::vector<Operation*> asked = seats_[rank].requests;
   std::vector<ph_request> handles;
+  handles.reserve(asked.size());
   for (const Operation* op : asked) handles.push_back(op->request);
   std::vector<ph_result> results(asked.size() + 1);
   const ph_request_list list{handles.data(), handles.size()};
