@@ -187,7 +187,6 @@ const Asked kQuestions[] = {
     {"waiting", 2, "--iterations 20", 1},
     {"memory", 3, "", 2},
     {"atomic-latency", 2, "--iterations 10", 1},
-    {"atomic-latency", 2, "--iterations 10 --memory malloc", 1},
     {"registration", 2, "--iterations 10", 4},
     {"busy-receiver", 2, "--sizes 64K --iterations 4", 1},
     {"ledger-full", 2, "--iterations 10", 1},
