@@ -61,6 +61,8 @@ class Rank {
   };
   bool put(Place place, std::uint64_t size_bytes, std::uint64_t id, std::uint32_t flags);
   void end(const std::string& how);
+  void await_asked();
+  static void compute();
   void ask_much();
   ph_status await_end(const std::string& waiting);
   void mourn(const std::string& waiting);
@@ -144,6 +146,27 @@ bool Rank::put(Place place, std::uint64_t size_bytes, std::uint64_t id, std::uin
   return status == PH_OK;
 }
 
+// Outside the library, which would answer: each of the others says by a signal of its own that it
+// has asked for what the victim will never do.
+sigset_t asked_signals() {
+  sigset_t all;
+  sigemptyset(&all);
+  for (const int rank : {0, 2}) sigaddset(&all, SIGRTMIN + rank);
+  return all;
+}
+
+void Rank::await_asked() {
+  const sigset_t all = asked_signals();
+  const timespec limit = {8, 0};
+  for (int i = 0; i < 2; ++i) say(::sigtimedwait(&all, nullptr, &limit) > 0, "they have not asked");
+}
+
+// Long enough to see by their use of the processor that those who wait sleep.
+void Rank::compute() {
+  for (const std::int64_t end = now_ns() + kSecondNs / 10; now_ns() < end;) {
+  }
+}
+
 // The victim has met both and delivered something; then, while they wait for it, it stops.
 void Rank::end(const std::string& how) {
   std::memcpy(source_.data(), &kBytes, sizeof kBytes);
@@ -155,7 +178,8 @@ void Rank::end(const std::string& how) {
   await_remote(2, kReadyId);
   if (how == "stop") return;
   for (const ph_rank rank : {0u, 2u}) is("notify", ph_notify(context_, rank, kBusyId));
-  ::usleep(100'000);  // it computes, and they ask it for what it will never answer
+  await_asked();
+  compute();
   for (const ph_rank rank : {0u, 2u})
     is("notify", ph_notify(context_, rank, static_cast<std::uint64_t>(now_ns())));
   if (how == "kill") ::kill(::getpid(), SIGKILL);
@@ -231,6 +255,7 @@ void Rank::mourn(const std::string& waiting) {
   is("notify", ph_notify(context_, kVictim, kReadyId));
   await_remote(kVictim, kBusyId);
   ask_much();
+  say(::kill(shown_[kVictim].pid, SIGRTMIN + static_cast<int>(ph_rank_of(context_))) == 0, "kill");
   rusage before = {}, after = {};
   ::getrusage(RUSAGE_SELF, &before);
   const std::int64_t begin_ns = now_ns();
@@ -361,6 +386,8 @@ int fork_all(char** arguments) {
 
 int main(int arguments_count, char** arguments) {
   if (arguments_count != 4) return 2;
+  const sigset_t waited_for = asked_signals();
+  ::sigprocmask(SIG_BLOCK, &waited_for, nullptr);
   const rlimit no_core = {0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
   return std::string(arguments[3]) == "forked" ? fork_all(arguments) : be_rank(nullptr, arguments);
