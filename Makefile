@@ -19,7 +19,7 @@ test: ## Build everything and run all tests
 	scripts/install-deps plot || echo "make test: photon-perf --plot stays untested"
 	cmake --preset release -DPHOTON_BUILD_TESTS=ON
 	cmake --build $(BUILD) -j $(JOBS)
-	ctest --test-dir $(BUILD) --output-on-failure
+	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 bench: ## Every question photon-perf answers, as tables
 	scripts/install-deps build test

@@ -1,9 +1,15 @@
 # Test binaries from folders: everything is globbed, so that a new test needs no CMake edit.
 
-# photon_suite(NAME TIMEOUT seconds [SERIAL]) : tests/<NAME>/*.cpp -> photon_<NAME>_tests, linked
-# with the library's internals and GoogleTest, one ctest entry. SERIAL: nothing runs beside it.
+# Several files of tests are compiled as one: most of a file's time goes into the headers and
+# templates that all of them use. Off, a changed test is built in half the time.
+option(PHOTON_TESTS_TOGETHER "Compile ten files of tests as one" ON)
+
+# photon_suite(NAME TIMEOUT seconds [SERIAL] [SHARDS n] [APART]) : tests/<NAME>/*.cpp ->
+# photon_<NAME>_tests, linked with the library's internals and GoogleTest, n ctest entries that
+# share its tests. SERIAL: nothing runs beside it, for what has several threads or looks at the
+# time. APART: each file is compiled by itself.
 function(photon_suite name)
-  cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL" "TIMEOUT" "")
+  cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART" "TIMEOUT;SHARDS" "")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(NOT sources)
     return()
@@ -19,14 +25,44 @@ function(photon_suite name)
     PHOTON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  if(NOT name STREQUAL "process")
+  if(PHOTON_TESTS_TOGETHER AND NOT suite_APART)
+    # What is no test may change what it stands beside, as a replaced operator new does.
+    set(apart ${sources})
+    list(FILTER apart EXCLUDE REGEX "_test\\.cpp$")
+    set_source_files_properties(${apart} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    # A local name may be that of a constant of another file.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10
+      UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
+  endif()
+  if(NOT name STREQUAL "checker")  # it is its own models that the checker works through
+    set_target_properties(${target} PROPERTIES PHOTON_CALLS_ONLY ON)
+  endif()
+  if(NOT name MATCHES "^(process|checker)$")
     add_dependencies(threads_only ${target})
   endif()
-  add_test(NAME ${name} COMMAND ${target})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77)
+  photon_suite_entries(${name} ${target} "${suite_SHARDS}")
+  set_tests_properties(${entries} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77)
   if(suite_SERIAL)
-    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+    set_tests_properties(${entries} PROPERTIES RUN_SERIAL ON)
   endif()
+endfunction()
+
+# One ctest entry of a suite, or so many that share its tests; their names go to `entries`.
+function(photon_suite_entries name target shards)
+  if(NOT shards)
+    add_test(NAME ${name} COMMAND ${target})
+    set(entries ${name} PARENT_SCOPE)
+    return()
+  endif()
+  math(EXPR last "${shards} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}_${shard} COMMAND ${target})
+    set_tests_properties(${name}_${shard} PROPERTIES
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}"
+      COST 100)  # the longest: first, with others beside it
+    list(APPEND all ${name}_${shard})
+  endforeach()
+  set(entries ${all} PARENT_SCOPE)
 endfunction()
 
 # One executable per file of tests/process/programs, linked like a user's program.

@@ -1,9 +1,10 @@
 // How many ids a rank can send at once to a peer that has probed everything: what shows that all
 // credit that is due was given back, and no more.
 //
-// A quarter of the ledger and of the ring may be withheld (docs/memory-model.md, Two credits). What
-// finds no credit is queued, and goes only when its initiator makes progress.
-// Owner: none. Threads: pure functions.
+// A quarter of the ledger and of the ring may be withheld, and a line is kept
+// (docs/memory-model.md, Two credits, Overflow). What finds no credit goes to the overflow, if
+// there is one; what finds no room there is queued, and goes only when its initiator makes
+// progress. Owner: none. Threads: pure functions.
 #pragma once
 
 #include <algorithm>
@@ -19,15 +20,21 @@ struct Burst {
   std::uint64_t ring_lines;
   std::uint64_t requests;
   std::uint32_t id_bytes;
+  std::uint64_t overflow_bytes;  // 0: none
 
+  std::uint64_t overflowing() const noexcept {
+    return overflow_bytes / sizeof(std::uint64_t) / (1 + (id_bytes + 7) / 8);
+  }
   std::uint64_t lines_each() const noexcept {
     return wire::lines_for(wire::Kind::put, id_bytes, 0);
   }
   std::uint64_t least() const noexcept {
     const std::uint64_t ids = ledger_slots - (std::max<std::uint64_t>(1, ledger_slots / 4) - 1);
-    return std::min(ids, (ring_lines - (ring_lines / 4 - 1)) / lines_each());
+    return std::min(ids, (ring_lines - 1 - (ring_lines / 4 - 1)) / lines_each()) + overflowing();
   }
-  std::uint64_t most() const noexcept { return std::min(ledger_slots, ring_lines / lines_each()); }
+  std::uint64_t most() const noexcept {
+    return std::min(ledger_slots, (ring_lines - 1) / lines_each()) + overflowing();
+  }
   // What finds no credit takes a request each.
   std::uint64_t posted() const noexcept { return std::min(most() + 2, least() + requests); }
 

@@ -6,7 +6,9 @@
 
 namespace photon::simtest {
 
-Program program_of(const Case& one) { return generate(one.seed, one.ranks, one.operations); }
+Program program_of(const Case& one) {
+  return generate(one.seed, one.ranks, one.operations, one.lanes);
+}
 
 transport::sim::SimNetwork::Settings network_of(const Case& one) {
   static constexpr std::uint64_t kDelaysNs[] = {0, 200, 1000, 20'000};

@@ -21,6 +21,7 @@ struct Case {
   std::uint32_t ranks = 4;
   std::uint32_t operations = 200;
   transport::sim::Fault fault;
+  Lanes lanes = Lanes::drawn;
 };
 
 Program program_of(const Case& one);

@@ -69,7 +69,7 @@ void Conductor::let_happen() {
 std::uint64_t Conductor::due_ns(ph_rank rank) {
   const Seat& seat = seats_[rank];
   if (!seat.asleep) return seat.ready_ns;
-  const std::uint64_t awake_ns = std::min(seat.ready_ns, network_.news_due_ns(rank));
+  const std::uint64_t awake_ns = std::min(seat.ready_ns, seat.where->news_due_ns(rank));
   return std::max(awake_ns, seat.stalled_until_ns);
 }
 
@@ -112,7 +112,7 @@ void Conductor::give_up() noexcept {
   switches_ = 0;
 }
 
-void Conductor::give_way(std::uint64_t ready_ns, bool asleep) {
+void Conductor::give_way(std::uint64_t ready_ns, SimNetwork* asleep_in) {
   Seat& seat = seats_[running_];
   if (stuck_) {
     network_.advance_to(network_.now_ns() + kEscapeNs);
@@ -123,7 +123,8 @@ void Conductor::give_way(std::uint64_t ready_ns, bool asleep) {
     }
   }
   seat.ready_ns = ready_ns;
-  seat.asleep = asleep;
+  seat.asleep = asleep_in != nullptr;
+  seat.where = asleep_in;
   seat.fiber->leave();
 }
 
@@ -137,13 +138,13 @@ std::uint64_t Conductor::draw_stall() {
 
 void Conductor::pause(std::uint64_t ns) {
   const std::uint64_t stall_ns = draw_stall();
-  give_way(network_.now_ns() + ns + stall_ns, false);
+  give_way(network_.now_ns() + ns + stall_ns, nullptr);
 }
 
-void Conductor::sleep(transport::Rank me, std::uint64_t until_ns) noexcept {
+void Conductor::sleep(SimNetwork& where, transport::Rank me, std::uint64_t until_ns) noexcept {
   if (inside_ && me == running_) {
     seats_[me].stalled_until_ns = network_.now_ns() + draw_stall();
-    return give_way(until_ns, true);
+    return give_way(until_ns, &where);
   }
   // Outside run() nobody else can act: only time can pass.
   if (until_ns != SimNetwork::kNever) network_.advance_to(until_ns);
@@ -161,7 +162,7 @@ bool Conductor::meet(const std::function<void()>& serve) {
     serve();
     if (collectives_ != mine) break;
     seats_[running_].stalled_until_ns = 0;
-    give_way(network_.now_ns() + kServeNs, true);
+    give_way(network_.now_ns() + kServeNs, &network_);
   }
   return collectives_ != mine;
 }

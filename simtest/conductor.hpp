@@ -44,7 +44,8 @@ class Conductor final : public transport::sim::Pacer {
 
   // On a rank's fiber.
   void pause(std::uint64_t ns);
-  void sleep(transport::Rank me, std::uint64_t until_ns) noexcept override;
+  void sleep(transport::sim::SimNetwork& where, transport::Rank me,
+             std::uint64_t until_ns) noexcept override;
   // Ranks inside a collective: asleep until all have come. False: stuck.
   bool meet(const std::function<void()>& serve);
 
@@ -53,8 +54,9 @@ class Conductor final : public transport::sim::Pacer {
  private:
   struct Seat {
     std::unique_ptr<Fiber> fiber;
-    std::uint64_t ready_ns = 0;          // or asleep until then
-    bool asleep = false;                 // news wake it earlier
+    std::uint64_t ready_ns = 0;  // or asleep until then
+    bool asleep = false;         // news wake it earlier, of the network that it sleeps in:
+    transport::sim::SimNetwork* where = nullptr;
     std::uint64_t stalled_until_ns = 0;  // whatever happens
     std::uint64_t stood_still_ns = 0;    // in all
     bool is_stopped = false;
@@ -62,7 +64,7 @@ class Conductor final : public transport::sim::Pacer {
 
   std::uint64_t due_ns(ph_rank rank);
   std::uint64_t draw_stall();
-  void give_way(std::uint64_t ready_ns, bool asleep);
+  void give_way(std::uint64_t ready_ns, transport::sim::SimNetwork* asleep_in);
   bool choose(ph_rank& rank);
   void resume(ph_rank rank);
   void let_happen();

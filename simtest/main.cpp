@@ -21,6 +21,7 @@ struct Choices {
   std::string seeds = "1..1000";
   std::string profile = "all";
   std::string fault = "none";
+  std::string lanes = "drawn";
   std::uint32_t ranks = 4;
   std::uint32_t operations = 200;
   std::optional<std::uint64_t> replay;
@@ -61,25 +62,32 @@ std::vector<Profile> profiles_of(const std::string& name, std::uint64_t seed) {
 const std::map<std::string, transport::sim::Fault::Kind>& faults() {
   using Kind = transport::sim::Fault::Kind;
   static const std::map<std::string, Kind> all = {
-      {"none", Kind::none},     {"drop", Kind::drop},   {"swap", Kind::swap},
-      {"repeat", Kind::repeat}, {"early", Kind::early}, {"credit", Kind::credit},
-      {"count", Kind::count},   {"key", Kind::key},     {"silence", Kind::silence},
-      {"rejoin", Kind::rejoin}};
+      {"none", Kind::none},     {"drop", Kind::drop},    {"swap", Kind::swap},
+      {"repeat", Kind::repeat}, {"early", Kind::early},  {"credit", Kind::credit},
+      {"count", Kind::count},   {"key", Kind::key},      {"silence", Kind::silence},
+      {"leak", Kind::leak},     {"rejoin", Kind::rejoin}};
+  return all;
+}
+
+const std::map<std::string, Lanes>& lanes_choices() {
+  static const std::map<std::string, Lanes> all = {
+      {"drawn", Lanes::drawn}, {"none", Lanes::none}, {"all", Lanes::all}};
   return all;
 }
 
 // Where the fault goes in differs from seed to seed.
 Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
-  Case one{seed, profile, choices.ranks, choices.operations, {}};
+  Case one{seed, profile, choices.ranks, choices.operations, {}, lanes_choices().at(choices.lanes)};
   one.fault.kind = faults().at(choices.fault);
   one.fault.after = seed % 20;
   return one;
 }
 
 std::string command_of(const Case& one, const Choices& choices, const char* verb) {
-  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{} --{} {}",
+  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{}{} --{} {}",
                      kProfileNames[static_cast<int>(one.profile)], one.ranks, one.operations,
-                     choices.fault == "none" ? "" : " --fault " + choices.fault, verb, one.seed);
+                     choices.fault == "none" ? "" : " --fault " + choices.fault,
+                     choices.lanes == "drawn" ? "" : " --lanes " + choices.lanes, verb, one.seed);
 }
 
 void print_finding(const Case& one, const Choices& choices, const Finding& finding) {
@@ -172,6 +180,9 @@ int run(int count, char** arguments) {
   app.add_option("--shrink", choices.shrink, "find a smaller program that fails like this seed");
   app.add_option("--fault", choices.fault, "inject a fault that must be found")
       ->check(CLI::IsMember(faults()))
+      ->capture_default_str();
+  app.add_option("--lanes", choices.lanes, "which programs open lanes; drawn: one in three")
+      ->check(CLI::IsMember(lanes_choices()))
       ->capture_default_str();
   app.add_flag("--digests", choices.digests, "print the digest of each run, to compare builds");
   try {

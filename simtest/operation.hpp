@@ -15,12 +15,14 @@
 
 #include "simtest/pattern.hpp"
 #include "simtest/program.hpp"
+#include "simtest/rows.hpp"
 
 namespace photon::simtest {
 
 struct Operation {
   std::uint32_t number = 0;  // from 1
   ph_rank initiator = 0;
+  std::uint32_t lane = 0;  // that it went by, at both of its ends
   const Step* step = nullptr;
   std::uint64_t posted_at = 0;           // on the oracle's count of events
   std::uint64_t landed_at = 0;           // known since; 0: not known
@@ -36,17 +38,29 @@ struct Operation {
   bool initiator_left = false;  // or is about to: its completions are discarded
   bool target_left = false;     // or is about to: it probes no more, and may take no more
   bool initiator_died = false;  // what it had posted may come or not
+  bool is_closed = false;       // its initiator's lane: what was to be said of it has been said
   std::span<std::byte> buffer;  // source; or guard, destination, guard
 
   static constexpr std::size_t kGuardBytes = 16;
 
   ph_rank target() const noexcept { return step->peer; }
   std::uint64_t size_bytes() const noexcept { return step->size_bytes; }
+  // Whether it is of what ends there; it has two ends.
+  bool is_of(const Endpoint& end, ph_rank rank) const noexcept {
+    return rank == end.rank && (end.lane == 0 || end.lane == lane);
+  }
+  bool is_from(const Endpoint& end) const noexcept { return is_of(end, initiator); }
+  bool is_to(const Endpoint& end) const noexcept { return is_of(end, target()); }
   bool has(std::uint32_t flag) const noexcept { return (step->flags & flag) != 0; }
   // Others may touch the same place.
   bool overlaps() const noexcept { return step->area == Area::contended || is_lent(step->area); }
   bool is_ordered() const noexcept { return !is_get(*step) && !has(PH_ORDER_NONE | PH_NO_RCE); }
-  std::span<std::byte> destination() noexcept { return buffer.subspan(kGuardBytes, size_bytes()); }
+  Rows rows() const noexcept { return Rows(*step); }
+  // Source or destination, with the gaps between its rows.
+  std::span<std::byte> own_bytes() noexcept {
+    return is_put(*step) ? buffer : buffer.subspan(kGuardBytes, rows().own_span());
+  }
+  std::span<std::byte> destination() noexcept { return own_bytes(); }
 
   // Whether its target may still refuse it after its source was freed.
   bool may_be_refused() const noexcept {

@@ -32,13 +32,14 @@ bool is_refused_by_call(Fault fault) noexcept {
 
 Oracle::Oracle(const Program& program, History& history, std::function<std::uint64_t()> now_ns)
     : ranks_(program.ranks),
+      lanes_(program.lanes_count()),
       id_max_(option_of(program, "max_cid_size")),
       history_(history),
       now_ns_(std::move(now_ns)),
       own_memories_(program.ranks),
-      flows_(std::size_t{program.ranks} * program.ranks),
+      flows_(std::size_t{program.ranks} * program.ranks * lanes_),
       id_(PH_MAX_ID_BYTES + 1),
-      leaving_(program.ranks),
+      leaving_(std::size_t{program.ranks} * lanes_),
       dead_(program.ranks) {
   for (ph_rank rank = 0; rank < ranks_; ++rank) memories_.emplace_back(rank, program.window_bytes);
 }
@@ -49,23 +50,29 @@ void Oracle::report(const char* kind, const std::string& text) {
   history_.add(now_ns(), ranks_, std::string("FINDING ") + kind + ": " + text);
 }
 
-void Oracle::note(ph_rank rank, const std::string& what) {
+void Oracle::note(const Endpoint& at, const std::string& what) {
   last_event_ns_ = now_ns();
-  history_.add(last_event_ns_, rank, what);
+  history_.add(last_event_ns_, at.rank, at.lane == 0 ? what : name_of_lane(at.lane) + ": " + what);
 }
 
-Operation& Oracle::begin(ph_rank rank, const Step& step) {
+Operation& Oracle::begin(const Endpoint& from, const Step& step) {
+  const ph_rank rank = from.rank;
   Operation& op = operations_.emplace_back();
   op.number = static_cast<std::uint32_t>(operations_.size());
   op.initiator = rank;
+  op.lane = from.lane;
   op.step = &step;
   op.must_fail = verdict_of(step.fault);
   if (!is_put(step)) {
-    op.buffer = own_memory(rank).take(step.size_bytes + 2 * Operation::kGuardBytes);
+    op.buffer = own_memory(rank).take(op.rows().own_span() + 2 * Operation::kGuardBytes);
     Pattern(Purpose::landing, op.number).fill(op.buffer);
   } else {
-    op.buffer = own_memory(rank).take(step.size_bytes);
-    Pattern(Purpose::source, op.number).fill(op.buffer);
+    const Rows rows = op.rows();
+    op.buffer = own_memory(rank).take(rows.own_span());
+    Pattern(Purpose::junk, op.number).fill(op.buffer);
+    for (std::uint64_t row = 0; row < rows.count(); ++row)
+      Pattern(Purpose::source, op.number)
+          .fill(op.buffer.subspan(rows.own_at(rows.first(row)), rows.bytes(row)), rows.first(row));
   }
   return op;
 }
@@ -75,8 +82,8 @@ Operation& Oracle::begin(ph_rank rank, const Step& step) {
 void Oracle::attempt(Operation& op) {
   op.posted_at = ++events_;
   if (op.target() >= ranks_) return;
-  op.fences = flow(op.initiator, op.target()).fences;
-  op.target_left = leaving_[op.target()] || dead_[op.target()];
+  op.fences = flow(op).fences;
+  op.target_left = is_leaving({op.target(), op.lane}) || dead_[op.target()];
   if (is_lent(op.step->area)) {
     const Lease& lease = memories_[op.target()].lease(op.step->area);
     op.generation = lease.generation;
@@ -96,7 +103,7 @@ void Oracle::expect_status(const Operation& op, ph_status status) {
 
 void Oracle::posted(Operation& op, ph_status status) {
   if (failed()) return;
-  note(op.initiator, "post " + op.text() + " = " + std::to_string(status));
+  note({op.initiator, op.lane}, "post " + op.text() + " = " + std::to_string(status));
   expect_status(op, status);
   if (op.target() >= ranks_) return;
   if (status == PH_OK) {
@@ -111,7 +118,7 @@ void Oracle::posted(Operation& op, ph_status status) {
 void Oracle::cancelled(Operation& op) {
   if (failed()) return;
   ++events_;
-  note(op.initiator, "cancelled #" + std::to_string(op.number));
+  note({op.initiator, op.lane}, "cancelled #" + std::to_string(op.number));
   if (op.local_seen || op.remote_seen || op.error_seen || op.landed_at != 0)
     return report("unexpected", op.text() + " was cancelled, though it had gone");
   withdraw(op);
@@ -120,7 +127,7 @@ void Oracle::cancelled(Operation& op) {
 void Oracle::accept(Operation& op) {
   op.accepted = true;
   if (!op.complete()) ++pending_;
-  Flow& to = flow(op.initiator, op.target());
+  Flow& to = flow(op);
   ++to.to_complete;
   if (op.must_fail != PH_OK) return;
   if (op.is_ordered()) to.ordered.push_back(&op);
@@ -138,7 +145,7 @@ void Oracle::accept(Operation& op) {
 void Oracle::withdraw(Operation& op) {
   if (!op.complete()) --pending_;
   op.accepted = false;
-  Flow& to = flow(op.initiator, op.target());
+  Flow& to = flow(op);
   --to.to_complete;
   std::erase(to.ordered, &op);
   std::erase(to.short_ids, &op);
@@ -149,7 +156,7 @@ void Oracle::withdraw(Operation& op) {
   if (op.overlaps() && !op.may_fail) memories_[op.target()].writes(op.step->area).remove(op.number);
 }
 
-bool Oracle::check_shape(ph_rank rank, const ph_query& query, const ph_completion& one) {
+bool Oracle::check_shape(const Endpoint& at, const ph_query& query, const ph_completion& one) {
   const char* wrong = nullptr;
   if (one.kind != PH_LOCAL && one.kind != PH_REMOTE) wrong = "no such kind";
   if ((query.kinds & one.kind) == 0) wrong = "a kind that was not asked for";
@@ -159,21 +166,22 @@ bool Oracle::check_shape(ph_rank rank, const ph_query& query, const ph_completio
   if ((one.long_id == nullptr) != (one.id_size_bytes <= 8)) wrong = "a long id where none belongs";
   if (one.kind == PH_REMOTE && one.status != PH_OK) wrong = "a remote completion with an error";
   if (wrong == nullptr) return true;
-  report("unexpected", "rank " + std::to_string(rank) + " probed a " + text_of(one) + ": " + wrong);
+  report("unexpected",
+         "rank " + std::to_string(at.rank) + " probed a " + text_of(one) + ": " + wrong);
   return false;
 }
 
-void Oracle::completed(ph_rank rank, const ph_query& query, const ph_completion& one) {
+void Oracle::completed(const Endpoint& at, const ph_query& query, const ph_completion& one) {
   if (failed()) return;
   ++events_;
-  if (!check_shape(rank, query, one)) return;
+  if (!check_shape(at, query, one)) return;
   if (one.kind == PH_LOCAL && one.status != PH_OK && one.id == 0 && one.id_size_bytes == 8)
-    return nameless_error(rank, one);
-  Operation* op = one.id_size_bytes < kNumberedId ? find_short(rank, one) : find(rank, one);
+    return nameless_error(at, one);
+  Operation* op = one.id_size_bytes < kNumberedId ? find_short(at, one) : find(at, one);
   if (op == nullptr) return;
-  note(rank, std::string(one.kind == PH_REMOTE ? "remote" : "local") + " id of #" +
-                 std::to_string(op->number) + " from " + std::to_string(one.peer) + " = " +
-                 std::to_string(one.status));
+  note(at, std::string(one.kind == PH_REMOTE ? "remote" : "local") + " id of #" +
+               std::to_string(op->number) + " from " + std::to_string(one.peer) + " = " +
+               std::to_string(one.status));
   const bool was_pending = !op->complete();
   if (one.kind == PH_REMOTE)
     remote_done(*op);
@@ -182,9 +190,9 @@ void Oracle::completed(ph_rank rank, const ph_query& query, const ph_completion&
   else
     local_failed(*op, one);
   if (was_pending && op->complete()) --pending_;
-  const Flow& back = flow(rank, one.peer);
+  const Flow& back = flow(at, one.peer);
   if (one.outstanding > back.to_complete)
-    report("count", "rank " + std::to_string(rank) + ": " + std::to_string(one.outstanding) +
+    report("count", "rank " + std::to_string(at.rank) + ": " + std::to_string(one.outstanding) +
                         " operations to " + std::to_string(one.peer) +
                         " are said to be outstanding, at most " + std::to_string(back.to_complete) +
                         " can be");
@@ -202,7 +210,8 @@ bool Oracle::bears_id(const Operation& op, const ph_completion& one, std::uint32
 }
 
 // The operation that an id names, with all of the id checked.
-Operation* Oracle::find(ph_rank rank, const ph_completion& one) {
+Operation* Oracle::find(const Endpoint& at, const ph_completion& one) {
+  const ph_rank rank = at.rank;
   const auto marked = static_cast<std::uint32_t>(one.id);
   const std::uint32_t number = marked & ~kRemoteMark;
   const bool is_remote = one.kind == PH_REMOTE;
@@ -217,6 +226,11 @@ Operation* Oracle::find(ph_rank rank, const ph_completion& one) {
     report("unexpected", seen + " of " + op.text() + ": not between these ranks, or not posted");
     return nullptr;
   }
+  if (op.lane != at.lane) {
+    report("lane", seen + " of " + op.text() + " on " + name_of_lane(at.lane) +
+                       ", and it was posted by " + name_of_lane(op.lane));
+    return nullptr;
+  }
   const std::uint32_t size = is_remote ? op.step->remote_id_bytes : op.step->local_id_bytes;
   // A late refusal brings the first bytes only, as eight.
   const bool is_late =
@@ -229,18 +243,19 @@ Operation* Oracle::find(ph_rank rank, const ph_completion& one) {
 }
 
 // The first operation that may be meant.
-Operation* Oracle::find_short(ph_rank rank, const ph_completion& one) {
+Operation* Oracle::find_short(const Endpoint& at, const ph_completion& one) {
+  const ph_rank rank = at.rank;
   const bool is_remote = one.kind == PH_REMOTE;
-  Flow& from = is_remote ? flow(one.peer, rank) : flow(rank, one.peer);
+  Flow& from = is_remote ? flow({one.peer, at.lane}, rank) : flow(at, one.peer);
   auto& queue = is_remote ? from.ordered : from.short_ids;
-  for (auto at = queue.begin(); at != queue.end(); ++at) {
-    Operation& op = **at;
+  for (auto next = queue.begin(); next != queue.end(); ++next) {
+    Operation& op = **next;
     const std::uint32_t size = is_remote ? op.step->remote_id_bytes : op.step->local_id_bytes;
     if (one.id_size_bytes != size || !bears_id(op, one, size)) {
       if (is_remote && !op.may_fail) break;  // the order says that this one comes first
       continue;
     }
-    if (!is_remote) queue.erase(at);
+    if (!is_remote) queue.erase(next);
     return &op;
   }
   const std::string next = is_remote && !queue.empty() ? ", next is " + queue.front()->text() : "";
@@ -259,8 +274,8 @@ void Oracle::local_done(Operation& op, const ph_completion& one) {
                                          : " after another local one"));
   }
   op.local_seen = true;
-  --flow(op.initiator, op.target()).to_complete;
-  std::erase(flow(op.initiator, op.target()).reads, &op);
+  --flow(op).to_complete;
+  std::erase(flow(op).reads, &op);
   if (!is_put(*op.step)) check_destination(op);
   if (is_atomic(*op.step)) check_changed(op);
   if (!is_put(*op.step)) return;
@@ -290,7 +305,7 @@ void Oracle::remote_done(Operation& op) {
 // Only operations that were refused may stand before it, and those whose pieces a dead rank took
 // with it.
 void Oracle::check_order(Operation& op) {
-  auto& ordered = flow(op.initiator, op.target()).ordered;
+  auto& ordered = flow(op).ordered;
   while (ordered.front() != &op) {
     Operation& skipped = *ordered.front();
     const bool is_lost = skipped.initiator_died && counts_pieces_ && is_put(*skipped.step) &&

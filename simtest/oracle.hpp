@@ -2,6 +2,10 @@
 // told of every call before and after, and of every completion.
 //
 //   begin() -> [the call] -> posted()      completed() for each completion, in the order probed
+//
+// Lanes are told apart everywhere: order, completions and fences are each one's own, and what is
+// probed on a lane has been posted by it. Memory is the ranks'.
+//
 //   flushed(), fenced(), retired() ...     check_*() at the end
 //
 // The first wrong observation is the finding; after it nothing is checked any more.
@@ -27,7 +31,7 @@
 
 namespace photon::simtest {
 
-// A promise not kept. Kinds: lost, twice, order, bytes, id, status, stuck, guard, starved,
+// A promise not kept. Kinds: lost, twice, order, lane, bytes, id, status, stuck, guard, starved,
 // unexpected, count, credits, held, region, time.
 struct Finding {
   std::string kind;
@@ -49,18 +53,18 @@ class Oracle {
 
   // An operation about to be posted, with its source filled or its destination prepared. The
   // reference stays valid.
-  Operation& begin(ph_rank rank, const Step& step);
+  Operation& begin(const Endpoint& from, const Step& step);
   // Before each attempt, and what it said.
   void attempt(Operation& op);
   void posted(Operation& op, ph_status status);
   // It was taken back before anything of it had gone.
   void cancelled(Operation& op);
 
-  // A completion that a probe of `rank` for `query` gave.
-  void completed(ph_rank rank, const ph_query& query, const ph_completion& one);
+  // A completion that a probe for `query` gave there.
+  void completed(const Endpoint& at, const ph_query& query, const ph_completion& one);
 
-  void fenced(ph_rank rank, ph_rank peer);
-  void flushed(ph_rank rank, ph_rank peer);  // or PH_ANY_RANK; it returned PH_OK
+  void fenced(const Endpoint& from, ph_rank peer);
+  void flushed(const Endpoint& from, ph_rank peer);  // or PH_ANY_RANK; it returned PH_OK
   // A wait of at most `limit_us`, begun at `begin_ns`, has ended now.
   struct Wait {
     const char* what;
@@ -74,9 +78,10 @@ class Oracle {
   void retiring(ph_rank rank, Area area);
   void retired(ph_rank rank, Area area);
 
-  // Around ph_finalize() of a rank that goes before the others are done.
-  void leaving(ph_rank rank);
-  void left(ph_rank rank, ph_status status);
+  // Around ph_finalize() of a rank that goes before the others are done; around ph_lane_close().
+  void leaving(const Endpoint& end);
+  // `is_explained`: by something that this does not know of.
+  void left(const Endpoint& end, ph_status status, bool is_explained = false);
   // Where pieces are counted, an id of a dead rank that lacks some never comes, and those behind it
   // do: their bytes are there.
   void count_pieces() noexcept { counts_pieces_ = true; }
@@ -84,9 +89,13 @@ class Oracle {
   void died(ph_rank rank);
   // What a call that was refused with PH_ERR_PEER left in ph_last_error(): it must name a dead one.
   void named(ph_rank rank, ph_rank peer, const ph_error& error);
-  // Whether a call of `me` that concerns `peer` may be refused so, because a rank leaves or died.
-  bool may_be_gone(ph_rank peer, ph_status status);
+  // Whether a call that concerns this peer, or PH_ANY_RANK, may be refused so, because a rank
+  // leaves or died.
+  bool may_be_gone(const Endpoint& peer, ph_status status);
 
+  // An operation that it is not told of; and what else there is to tell of.
+  void also_under_way(const Endpoint& from, ph_rank to) { ++flow(from, to).to_complete; }
+  void note(const Endpoint& at, const std::string& what);
   // Whether nothing is expected any more.
   bool is_settled();
   std::uint64_t last_event_ns() const noexcept { return last_event_ns_; }
@@ -100,7 +109,7 @@ class Oracle {
   void check_silent_gets(ph_rank rank);
 
  private:
-  // From one rank to another.
+  // From one rank to another, by one lane.
   struct Flow {
     std::uint64_t fences = 0;
     std::deque<Operation*> ordered;    // remote ids expected, in this order
@@ -112,22 +121,28 @@ class Oracle {
   };
 
   std::uint64_t now_ns() const { return now_ns_(); }
-  Flow& flow(ph_rank from, ph_rank to) noexcept { return flows_[from * ranks_ + to]; }
-  void note(ph_rank rank, const std::string& what);
+  std::size_t index_of(const Endpoint& from, ph_rank to) const noexcept {
+    return (from.rank * ranks_ + to) * lanes_ + from.lane;
+  }
+  Flow& flow(const Endpoint& from, ph_rank to) noexcept { return flows_[index_of(from, to)]; }
+  Flow& flow(const Operation& op) noexcept { return flow({op.initiator, op.lane}, op.target()); }
+  bool is_leaving(const Endpoint& end) const noexcept {
+    return leaving_[end.rank * lanes_] || leaving_[end.rank * lanes_ + end.lane];
+  }
   void expect_status(const Operation& op, ph_status status);
   void accept(Operation& op);
   void withdraw(Operation& op);
 
-  Operation* find(ph_rank rank, const ph_completion& one);
-  Operation* find_short(ph_rank rank, const ph_completion& one);
+  Operation* find(const Endpoint& at, const ph_completion& one);
+  Operation* find_short(const Endpoint& at, const ph_completion& one);
   bool bears_id(const Operation& op, const ph_completion& one, std::uint32_t size_bytes);
-  bool check_shape(ph_rank rank, const ph_query& query, const ph_completion& one);
+  bool check_shape(const Endpoint& at, const ph_query& query, const ph_completion& one);
   void local_done(Operation& op, const ph_completion& one);
   void local_failed(Operation& op, const ph_completion& one);
-  void nameless_error(ph_rank rank, const ph_completion& one);
+  void nameless_error(const Endpoint& at, const ph_completion& one);
   bool may_fail_with(const Operation& op, ph_status status);
   bool is_farewell(const Operation& op, ph_status status);
-  void check_farewell(ph_rank rank, ph_status status);
+  void check_farewell(const Endpoint& end, ph_status status, bool is_explained);
   void remote_done(Operation& op);
   void check_order(Operation& op);
 
@@ -147,6 +162,7 @@ class Oracle {
   void check_mixed(const Operation& op);
 
   const std::uint32_t ranks_;
+  const std::uint32_t lanes_;  // the contexts' own included
   const std::uint64_t id_max_;
   History& history_;
   const std::function<std::uint64_t()> now_ns_;
@@ -159,8 +175,9 @@ class Oracle {
   std::uint64_t events_ = 0;
   std::uint64_t pending_ = 0;
   std::uint64_t nameless_ = 0;  // of all flows
-  std::vector<bool> leaving_;   // by rank; ph_finalize() was called before the others were done
-  std::vector<bool> dead_;      // by rank
+  // By rank and lane: ph_finalize() was called before the others were done, ph_lane_close().
+  std::vector<bool> leaving_;
+  std::vector<bool> dead_;  // by rank
   bool counts_pieces_ = false;
   std::uint64_t last_event_ns_ = 0;
 };

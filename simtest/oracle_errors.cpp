@@ -33,7 +33,7 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
                       (was_done ? ", but it had landed" : ""));
   }
   op.error_seen = true;
-  Flow& to = flow(op.initiator, op.target());
+  Flow& to = flow(op);
   if (!op.local_seen) --to.to_complete;
   std::erase(to.ordered, &op);
   std::erase(to.unlanded, &op);
@@ -44,17 +44,18 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
 // Two kinds of operations lose their names. A refusal read a lap of the ring after its put: the
 // library does not know any more whose it is (engine/peer.hpp, Unchecked). A notification that its
 // target did not wait for: it has no local id. Each stands for one of those that can be meant.
-void Oracle::nameless_error(ph_rank rank, const ph_completion& one) {
-  note(rank, "nameless error " + std::to_string(one.status) + " from " + std::to_string(one.peer));
+void Oracle::nameless_error(const Endpoint& at, const ph_completion& one) {
+  note(at, "nameless error " + std::to_string(one.status) + " from " + std::to_string(one.peer));
   const auto can_be_meant = [&](const Operation& op) {
-    if (op.initiator != rank || op.target() != one.peer || op.error_seen) return false;
+    if (op.initiator != at.rank || op.lane != at.lane) return false;
+    if (op.target() != one.peer || op.error_seen) return false;
     if (acting_verb(*op.step) == Verb::notify)
       return op.accepted && !op.remote_seen && is_farewell(op, one.status);
     return op.may_be_refused() && one.status == (op.may_fail ? PH_ERR_KEY : op.must_fail);
   };
-  const std::uint32_t seen = ++flow(rank, one.peer).nameless[one.status];
+  const std::uint32_t seen = ++flow(at, one.peer).nameless[one.status];
   if (seen > std::count_if(operations_.begin(), operations_.end(), can_be_meant))
-    return report("unexpected", "rank " + std::to_string(rank) + " probed a " + text_of(one) +
+    return report("unexpected", "rank " + std::to_string(at.rank) + " probed a " + text_of(one) +
                                     ": no operation of its can have failed so");
   const bool is_refusal =
       one.status == PH_ERR_KEY || one.status == PH_ERR_RANGE || one.status == PH_ERR_ACCESS;
@@ -67,7 +68,7 @@ bool Oracle::is_settled() {
   std::vector<std::map<ph_status, std::uint32_t>> missing(flows_.size());
   for (const Operation& op : operations_) {
     if (op.complete()) continue;
-    const std::size_t at = op.initiator * ranks_ + op.target();
+    const std::size_t at = index_of({op.initiator, op.lane}, op.target());
     const ph_status status = op.may_fail ? PH_ERR_KEY : op.must_fail;
     const auto& nameless = flows_[at].nameless;
     const auto known = nameless.find(status);

@@ -1,55 +1,58 @@
-// What the oracle makes of ranks that go while others still send to them.
+// What the oracle makes of ranks that go while others still send to them, and of lanes that are
+// closed so.
 //
 //   stays -- leaving(): probes no more, what it has accepted still goes out --> left(): its memory
 //   is its own again
 //
 // To a rank that stays everything comes as always. What goes to the leaver lands or fails, and says
-// so to whoever wanted to hear of it.
+// so to whoever wanted to hear of it. Who closes a lane goes from that lane only, and its memory
+// stays shown.
 #include <algorithm>
+#include <utility>
 
 #include "simtest/oracle.hpp"
 
 namespace photon::simtest {
 
 // A leaver says good-bye to those it has met; the others hear from the bootstrap that it left.
-bool Oracle::may_be_gone(ph_rank peer, ph_status status) {
-  if (peer == PH_ANY_RANK) {
+bool Oracle::may_be_gone(const Endpoint& peer, ph_status status) {
+  if (peer.rank == PH_ANY_RANK) {
     for (ph_rank rank = 0; rank < ranks_; ++rank)
-      if (may_be_gone(rank, status)) return true;
+      if (may_be_gone({rank, peer.lane}, status)) return true;
     return false;
   }
-  if (peer >= ranks_) return false;
-  return (leaving_[peer] && status == PH_ERR_DEPARTED) || (dead_[peer] && status == PH_ERR_PEER);
+  if (peer.rank >= ranks_) return false;
+  return (is_leaving(peer) && status == PH_ERR_DEPARTED) ||
+         (dead_[peer.rank] && status == PH_ERR_PEER);
 }
 
 // The keys of one that leaves are stale before all have read its good-bye.
 bool Oracle::is_farewell(const Operation& op, ph_status status) {
   if (op.target() >= ranks_) return false;
-  const bool is_stale = leaving_[op.target()] && status == PH_ERR_KEY && op.size_bytes() != 0;
-  return is_stale || may_be_gone(op.target(), status);
+  const bool is_stale = is_leaving(op.target()) && status == PH_ERR_KEY && op.size_bytes() != 0;
+  return is_stale || may_be_gone({op.target(), op.lane}, status);
 }
 
-void Oracle::leaving(ph_rank rank) {
+void Oracle::leaving(const Endpoint& end) {
   if (failed()) return;
   ++events_;
-  note(rank, "leaving");
-  leaving_[rank] = true;
+  note(end, "leaving");
+  leaving_[end.rank * lanes_ + end.lane] = true;
   for (Operation& op : operations_) {
-    if (op.initiator != rank && op.target() != rank) continue;
     const bool was_pending = !op.complete();
-    if (op.initiator == rank) op.initiator_left = true;
-    if (op.target() == rank) op.target_left = true;
+    if (op.is_from(end)) op.initiator_left = true;
+    if (op.is_to(end)) op.target_left = true;
     if (was_pending && op.complete()) --pending_;
   }
 }
 
-void Oracle::left(ph_rank rank, ph_status status) {
+void Oracle::left(const Endpoint& end, ph_status status, bool is_explained) {
   if (failed()) return;
   ++events_;
-  note(rank, "left = " + std::to_string(status));
-  check_farewell(rank, status);
+  note(end, "left = " + std::to_string(status));
+  check_farewell(end, status, is_explained);
   for (Operation& op : operations_) {
-    if (failed() || op.initiator != rank || !op.accepted) continue;
+    if (failed() || !op.is_from(end) || !op.accepted || std::exchange(op.is_closed, true)) continue;
     // All sources may be reused, all that was asked for has come.
     const bool has_come = !op.target_left && op.must_fail == PH_OK && !op.may_fail;
     if (is_put(*op.step))
@@ -57,40 +60,42 @@ void Oracle::left(ph_rank rank, ph_status status) {
     else if (is_get(*op.step) && has_come && !op.local_seen && !op.error_seen)
       check_destination(op);
   }
-  RankMemory& memory = memories_[rank];
+  if (end.lane != 0) return;
+  RankMemory& memory = memories_[end.rank];
   if (memory.lease(Area::arena).is_held()) memory.lease(Area::arena).revoking();
-  check_memory(rank);
+  check_memory(end.rank);
   memory.seal();
 }
 
-// What ph_finalize() of a leaver says: an error that nobody had heard of, if there is one.
-void Oracle::check_farewell(ph_rank rank, ph_status status) {
-  bool is_known = status == PH_OK;
+// What ph_finalize() of a leaver says, or ph_lane_close(): an error that nobody had heard of, if
+// there is one.
+void Oracle::check_farewell(const Endpoint& end, ph_status status, bool is_explained) {
+  const std::string whose = "rank " + std::to_string(end.rank) +
+                            (end.lane == 0 ? "" : ", " + name_of_lane(end.lane)) + ": ";
+  bool is_known = status == PH_OK || is_explained;
   for (const Operation& op : operations_) {
-    if (op.initiator != rank || !op.accepted || op.error_seen) continue;
+    if (!op.is_from(end) || !op.accepted || op.error_seen || op.is_closed) continue;
     if (status != PH_ERR_DEPARTED && may_fail_with(op, status)) is_known = true;
     const bool has_failed = op.must_fail != PH_OK && !op.target_left;
-    if (has_failed && status == PH_OK && flow(rank, op.target()).nameless.empty())
-      return report("status",
-                    "rank " + std::to_string(rank) +
-                        " finalized with PH_OK, though nobody has heard of the error of " +
-                        op.text());
+    if (has_failed && status == PH_OK && flow(op).nameless.empty())
+      return report("status", whose + "ended with PH_OK, though nobody has heard of the error of " +
+                                  op.text());
   }
   if (!is_known)
-    report("status", "rank " + std::to_string(rank) + ": finalize said " + std::to_string(status) +
+    report("status", whose + "its end said " + std::to_string(status) +
                          ", and no operation of its has failed so unheard");
 }
 
 // What may have landed before its target left, or not, or in parts.
 void Oracle::check_mixed(const Operation& op) {
   RankMemory& memory = memories_[op.target()];
-  const std::uint64_t begin = op.step->offset;
-  for (std::uint64_t i = 0; i < op.size_bytes(); ++i) {
-    const std::byte found = memory.window()[begin + i];
-    if (found == Pattern(Purpose::source, op.number).at(i)) continue;
-    if (memory.window_difference(begin + i, begin + i + 1))
-      return report("bytes", "byte " + std::to_string(i) + " of " + op.text() +
-                                 " is neither what was there nor what was put");
+  const Rows rows = op.rows();
+  for (std::uint64_t at = op.step->offset; at < op.step->offset + rows.far_span(); ++at) {
+    const auto index = rows.index_at(at);
+    if (index && memory.window()[at] == Pattern(Purpose::source, op.number).at(*index)) continue;
+    if (memory.window_difference(at, at + 1))
+      return report("bytes", "offset " + std::to_string(at - op.step->offset) + " of " + op.text() +
+                                 " holds neither what was there nor what was put");
   }
 }
 

@@ -5,21 +5,21 @@
 
 namespace photon::simtest {
 
-void Oracle::fenced(ph_rank rank, ph_rank peer) {
+void Oracle::fenced(const Endpoint& from, ph_rank peer) {
   if (failed()) return;
-  note(rank, "fence " + std::to_string(peer));
-  ++flow(rank, peer).fences;
+  note(from, "fence " + std::to_string(peer));
+  ++flow(from, peer).fences;
 }
 
-void Oracle::flushed(ph_rank rank, ph_rank peer) {
+void Oracle::flushed(const Endpoint& from, ph_rank peer) {
   if (failed()) return;
   ++events_;
-  note(rank, "flushed " + (peer == PH_ANY_RANK ? "any" : std::to_string(peer)));
+  note(from, "flushed " + (peer == PH_ANY_RANK ? "any" : std::to_string(peer)));
   for (ph_rank to = 0; to < ranks_; ++to) {
-    if (peer == PH_ANY_RANK ? leaving_[to] || dead_[to] : to != peer) continue;
-    ++flow(rank, to).fences;
-    const std::vector<Operation*> waited = std::move(flow(rank, to).unlanded);
-    flow(rank, to).unlanded.clear();
+    if (peer == PH_ANY_RANK ? is_leaving({to, from.lane}) || dead_[to] : to != peer) continue;
+    ++flow(from, to).fences;
+    const std::vector<Operation*> waited = std::move(flow(from, to).unlanded);
+    flow(from, to).unlanded.clear();
     for (Operation* op : waited) {
       if (op->may_fail) continue;  // maybe refused
       landed(*op);
@@ -28,15 +28,17 @@ void Oracle::flushed(ph_rank rank, ph_rank peer) {
 }
 
 // Later by what the conductor makes of it: how long the rank stood still is known; and of those
-// that can go each may be drawn some times before it.
+// that can go each may be drawn some times before it. Who closes a lane can always go, so where
+// there are lanes a turn that copies many short rows, others running between their parts, takes
+// longer.
 void Oracle::waited(ph_rank rank, const Wait& wait, ph_status status) {
   constexpr std::uint64_t kLateNs = 100'000;
-  constexpr std::uint64_t kLateForEachRankNs = 25'000;
+  const std::uint64_t late_for_each_rank_ns = lanes_ == 1 ? 25'000 : 100'000;
   const std::uint64_t lasted_ns = now_ns() - wait.begin_ns;
   const std::uint64_t limit_ns = static_cast<std::uint64_t>(wait.limit_us) * 1000;
   const char* wrong = nullptr;
   if (status == PH_TIMEOUT && lasted_ns < limit_ns) wrong = "said PH_TIMEOUT";
-  const std::uint64_t late_ns = wait.stood_still_ns + kLateNs + ranks_ * kLateForEachRankNs;
+  const std::uint64_t late_ns = wait.stood_still_ns + kLateNs + ranks_ * late_for_each_rank_ns;
   if (lasted_ns > limit_ns + late_ns) wrong = "went on";
   if (wrong == nullptr) return;
   report("time", "rank " + std::to_string(rank) + ": " + wait.what + " with a limit of " +
@@ -70,10 +72,11 @@ void Oracle::retiring(ph_rank rank, Area area) {
   if (failed()) return;
   ++events_;
   note(rank, "retiring " + name_of(area));
-  for (ph_rank from = 0; from < ranks_; ++from) {
-    doubt(flow(from, rank).unlanded, area);
-    doubt(flow(from, rank).reads, area);
-  }
+  for (ph_rank from = 0; from < ranks_; ++from)
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+      doubt(flow({from, lane}, rank).unlanded, area);
+      doubt(flow({from, lane}, rank).reads, area);
+    }
   memories_[rank].lease(area).revoking();
 }
 
@@ -88,14 +91,14 @@ void Oracle::retired(ph_rank rank, Area area) {
 bool Oracle::is_older(std::uint32_t number, const Operation& than) const {
   const Operation& other = operations_[number - 1];
   if (other.landed_at != 0 && other.landed_at < than.posted_at) return true;
-  return other.initiator == than.initiator && other.fences < than.fences;
+  return other.initiator == than.initiator && other.lane == than.lane && other.fences < than.fences;
 }
 
 // The bytes of a put are known to be at their place, for the first time.
 void Oracle::landed(Operation& op) {
   if (op.landed_at != 0) return;
   op.landed_at = ++events_;
-  std::erase(flow(op.initiator, op.target()).unlanded, &op);
+  std::erase(flow(op).unlanded, &op);
   if (op.size_bytes() == 0) return;
   const auto is_older_than_op = [&](std::uint32_t number) { return is_older(number, op); };
   RankMemory& memory = memories_[op.target()];
@@ -119,10 +122,19 @@ void Oracle::check_landed(const Operation& op) {
       check_overlap(op, lease.writes, lease.bytes);
     return;
   }
-  const auto bytes = memory.window().subspan(op.step->offset, op.size_bytes());
-  if (const auto at = Pattern(Purpose::source, op.number).difference(bytes))
-    report("bytes", "byte " + std::to_string(*at) + " of " + op.text() +
-                        " is not at its place, though the operation has landed");
+  const Rows rows = op.rows();
+  for (std::uint64_t row = 0; row < rows.count() && !failed(); ++row) {
+    const std::uint64_t first = rows.first(row);
+    const std::uint64_t begin = rows.far_at(first);
+    const auto bytes = memory.window().subspan(begin, rows.bytes(row));
+    if (const auto at = Pattern(Purpose::source, op.number).difference(bytes, first))
+      report("bytes", "byte " + std::to_string(first + *at) + " of " + op.text() +
+                          " is not at its place, though the operation has landed");
+    const std::uint64_t end = begin + rows.bytes(row);
+    const bool is_last = row + 1 == rows.count();
+    if (!is_last && memory.window_difference(end, end + op.step->far_gap_bytes))
+      report("guard", "bytes between the segments of " + op.text() + " were written");
+  }
 }
 
 void Oracle::check_overlap(const Operation& op, Overlap& writes, std::span<std::byte> memory) {
@@ -141,18 +153,30 @@ void Oracle::check_destination(Operation& op) {
   if (before.difference(buffer.first(Operation::kGuardBytes)) ||
       before.difference(buffer.subspan(behind), behind))
     report("guard", "bytes around the destination of " + op.text() + " were written");
+  const Rows rows = op.rows();
+  const std::uint64_t gap = op.step->own_gap_bytes;
+  for (std::uint64_t row = 0; gap != 0 && row + 1 < rows.count(); ++row) {
+    const std::uint64_t at =
+        Operation::kGuardBytes + rows.own_at(rows.first(row)) + rows.bytes(row);
+    if (before.difference(buffer.subspan(at, gap), at))
+      report("guard", "bytes between the destinations of " + op.text() + " were written");
+  }
   if (failed() || op.error_seen || is_atomic(*op.step)) return;
   if (op.step->area != Area::library) return check_read(op);
-  const auto at =
-      Pattern(Purpose::library, op.target()).difference(op.destination(), op.step->offset);
-  if (at)
-    report("bytes", "byte " + std::to_string(*at) + " of " + op.text() +
-                        " is not at its destination, though the data has landed");
+  for (std::uint64_t row = 0; row < rows.count() && !failed(); ++row) {
+    const std::uint64_t first = rows.first(row);
+    const auto bytes = op.destination().subspan(rows.own_at(first), rows.bytes(row));
+    if (const auto at =
+            Pattern(Purpose::library, op.target()).difference(bytes, rows.far_at(first)))
+      report("bytes", "byte " + std::to_string(first + *at) + " of " + op.text() +
+                          " is not at its destination, though the data has landed");
+  }
 }
 
 void Oracle::check_silent_gets(ph_rank rank) {
   for (Operation& op : operations_)
-    if (!failed() && op.accepted && op.initiator == rank && is_get(*op.step)) {
+    // Those of a closed lane were looked at when it was, with what failed unheard.
+    if (!failed() && op.accepted && op.initiator == rank && !op.is_closed && is_get(*op.step)) {
       // Those from a rank that left may have failed, and ph_finalize() keeps that to itself.
       if (op.has(PH_NO_LCE) && !op.target_left) check_destination(op);
     }
@@ -195,8 +219,8 @@ void Oracle::check_window(ph_rank rank) {
   RankMemory& memory = memories_[rank];
   std::vector<const Operation*> puts;
   for (const Operation& op : operations_)
-    if (op.accepted && op.must_fail == PH_OK && is_put(*op.step) && op.target() == rank &&
-        op.step->area == Area::window && op.size_bytes() != 0)
+    if (op.accepted && (op.must_fail == PH_OK || op.step->is_partial()) && is_put(*op.step) &&
+        op.target() == rank && op.step->area == Area::window && op.size_bytes() != 0)
       puts.push_back(&op);
   std::sort(puts.begin(), puts.end(), [](const Operation* a, const Operation* b) {
     return a->step->offset < b->step->offset;
@@ -209,11 +233,11 @@ void Oracle::check_window(ph_rank rank) {
   };
   for (const Operation* op : puts) {
     expect_clean(op->step->offset);
-    if ((op->target_left || op->initiator_died) && op->landed_at == 0)
+    if ((op->target_left || op->initiator_died || op->must_fail != PH_OK) && op->landed_at == 0)
       check_mixed(*op);
     else
       check_landed(*op);
-    clean_from = op->step->offset + op->size_bytes();
+    clean_from = op->step->offset + op->rows().far_span();
   }
   expect_clean(memory.window().size() - kTailBytes);
 }

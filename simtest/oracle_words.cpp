@@ -40,6 +40,11 @@ bool is_of(const Operation& op, ph_rank rank, std::uint32_t word) noexcept {
 // Whether nobody can know if it was carried out.
 bool is_doubtful(const Operation& op) noexcept { return !op.local_seen && !op.remote_seen; }
 
+// For certain: what a target that closed its lane has still done, it may have told nobody.
+bool was_refused(const Operation& op) noexcept {
+  return op.error_seen && is_doubtful(op) && !op.target_left;
+}
+
 std::string name_of_word(ph_rank rank, std::uint32_t word) {
   return "word " + std::to_string(word) + " of rank " + std::to_string(rank);
 }
@@ -68,16 +73,16 @@ void Oracle::check_sum(ph_rank rank, std::uint32_t word) {
   std::uint64_t least = 0;
   std::uint64_t most = 0;
   std::set<std::uint64_t> seen;
-  std::map<ph_rank, std::uint64_t> latest;  // that each initiator has fetched
+  std::map<std::pair<ph_rank, std::uint32_t>, std::uint64_t> latest;  // by initiator and lane
   const std::uint64_t now = memories_[rank].words().number(word);
   for (Operation& op : operations_) {
-    if (!is_of(op, rank, word) || (op.error_seen && is_doubtful(op))) continue;
+    if (!is_of(op, rank, word) || was_refused(op)) continue;
     most += op.step->operand;
     if (is_doubtful(op)) continue;
     least += op.step->operand;
     if (!op.step->fetches || !op.local_seen) continue;
     const std::uint64_t before = fetched(op);
-    const auto [at, is_first] = latest.try_emplace(op.initiator, before);
+    const auto [at, is_first] = latest.try_emplace({op.initiator, op.lane}, before);
     const bool is_late = !is_first && before <= at->second;
     at->second = before;
     if (!seen.insert(before).second || is_late || before + op.step->operand > now)
@@ -100,7 +105,7 @@ void Oracle::check_trail(ph_rank rank, std::uint32_t word) {
   --balance[0];
   ++balance[now];
   for (Operation& op : operations_) {
-    if (!is_of(op, rank, word) || (op.error_seen && is_doubtful(op))) continue;
+    if (!is_of(op, rank, word) || was_refused(op)) continue;
     if (!op.local_seen) return;  // what it has found is not known
     const std::uint64_t before = fetched(op);
     const std::uint64_t next = after(*op.step, before);
@@ -127,7 +132,7 @@ void Oracle::check_trail(ph_rank rank, std::uint32_t word) {
 }
 
 void Oracle::check_words(ph_rank rank) {
-  if (failed() || leaving_[rank] || dead_[rank]) return;
+  if (failed() || is_leaving(rank) || dead_[rank]) return;
   for (std::uint32_t word = 0; word < Words::kWords && !failed(); ++word)
     if (Words::is_sum(word))
       check_sum(rank, word);

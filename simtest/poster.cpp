@@ -91,6 +91,10 @@ ph_status Poster::call(ph_context* context, Operation& op, Oracle& oracle) {
       return ph_notify(context, op.target(), ids.remote);
     case Verb::get: return get(context, op, at);
     case Verb::atomic: return change(context, op, at);
+    case Verb::put_vector:
+    case Verb::get_vector: return list(context, op, oracle);
+    case Verb::put_strided:
+    case Verb::get_strided: return strided(context, op, at);
     case Verb::get_u64: {
       const std::span<std::byte> room = op.destination();
       std::memcpy(&ids.local, local_id_.data(), sizeof ids.local);

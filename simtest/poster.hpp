@@ -20,6 +20,13 @@ struct Shown {
   ph_region words;
 };
 
+// Where a vectored operation goes.
+struct Places {
+  std::byte* own;
+  ph_target at;             // of its first byte
+  std::uint64_t inner_key;  // of the inner region, if it may be used; 0: not
+};
+
 class Poster {
  public:
   explicit Poster(std::uint32_t ranks) : shown_(ranks) {}
@@ -34,6 +41,11 @@ class Poster {
   ph_status put(ph_context* context, Operation& op, ph_target target);
   ph_status get(ph_context* context, Operation& op, ph_target source);
   ph_status change(ph_context* context, Operation& op, ph_target target);
+  // poster_vectored.cpp
+  template <class Args>
+  Args arguments(Operation& op);
+  ph_status list(ph_context* context, Operation& op, Oracle& oracle);
+  ph_status strided(ph_context* context, Operation& op, const ph_target& target);
 
   std::vector<Shown> shown_;
   std::array<std::byte, PH_MAX_ID_BYTES + 1> local_id_{};

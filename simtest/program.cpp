@@ -36,6 +36,9 @@ void Generator::draw_cache(transport::sim::Random random) {
   constexpr std::array<std::uint64_t, 4> kEntries = {1, 2, 8, 1024};
   option("source_cache_bytes", kBytes[random.up_to(kBytes.size() - 1)]);
   option("source_cache_entries", kEntries[random.up_to(kEntries.size() - 1)]);
+  constexpr std::array<std::uint64_t, 4> kOverflow = {0, 64, 1024, 1 << 30};
+  option("overflow_bytes", 4096 << random.up_to(1));
+  option("overflow_total_bytes", kOverflow[random.up_to(kOverflow.size() - 1)]);
 }
 
 void Generator::draw_shape() {
@@ -212,6 +215,7 @@ Step Generator::operation() {
   draw_fault(step);
   draw_flags(step);
   draw_ids(step);
+  cut_up(step);
   return step;
 }
 
@@ -262,8 +266,8 @@ bool stays(const Program& program, ph_rank rank) {
   return !leaves_early(program, rank) && !has(program, rank, Verb::die);
 }
 
-Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations) {
-  return Generator(seed, ranks).run(operations);
+Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations, Lanes lanes) {
+  return Generator(seed, ranks).run(operations, lanes);
 }
 
 }  // namespace photon::simtest

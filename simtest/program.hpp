@@ -23,6 +23,10 @@ enum class Verb : std::uint8_t {
   notify,
   get,
   get_u64,
+  put_vector,
+  put_strided,
+  get_vector,
+  get_strided,
   atomic,
   fence,
   flush,
@@ -36,9 +40,17 @@ enum class Verb : std::uint8_t {
   enroll,  // register `extra` (up to kMostHolds times at once), or allocate `arena`
   retire,  // take that back once; refused if there is nothing to take back
   find_region,
-  leave,  // ph_finalize() at once, whatever is under way; nothing comes after it
-  die,    // the rank will never run again, in the middle of whatever it does `time_ns` from now
-  cut,    // nothing passes between `group` and the other ranks for `time_ns`
+  leave,     // ph_finalize() at once, whatever is under way; nothing comes after it
+  die,       // the rank will never run again, in the middle of whatever it does `time_ns` from now
+  announce,  // a buffer of kind `kinds`, tag `operand`
+  take,      // one of those of `query_peer`, with tag `operand` and size `compare`, and so:
+  transfer,  // into or out of one of those taken
+  finish,
+  recall,     // one of those announced
+  cut,        // nothing passes between `group` and the other ranks for `time_ns`
+  lane_open,  // `lane`; refused if this rank has used it, be it that it waited for others meanwhile
+  lane_close,   // if it is open
+  lane_misuse,  // one of the calls that must be refused: `order` says which
 };
 
 // Which memory of the target an operation touches.
@@ -71,7 +83,9 @@ struct Step {
   Area area = Area::window;
   Fault fault = Fault::none;
   bool requested = false;  // its local completion goes to a request
-  ph_rank peer = 0;        // of the operation posted; flush: maybe PH_ANY_RANK
+  std::uint32_t lane =
+      0;             // of Program::lanes, from 1; where it is not open here, and 0: the context
+  ph_rank peer = 0;  // of the operation posted; flush: maybe PH_ANY_RANK
   ph_rank query_peer = 0;  // probes and waits
   std::uint32_t kinds = PH_EITHER;
   std::uint32_t capacity = 1;  // probes
@@ -80,7 +94,11 @@ struct Step {
   std::uint32_t remote_id_bytes = 8;
   std::uint64_t offset = 0;  // into the area's region; which of the requests
   std::uint64_t size_bytes = 0;
-  ph_op op = PH_OP_ADD;  // of an atomic, and so:
+  std::uint64_t row_bytes = 0;  // vectored (rows.hpp), and so:
+  std::uint64_t own_gap_bytes = 0;
+  std::uint64_t far_gap_bytes = 0;
+  std::uint64_t order = 0;  // of its segments or dimensions: a seed
+  ph_op op = PH_OP_ADD;     // of an atomic, and so:
   bool fetches = false;
   std::uint64_t operand = 0;
   std::uint64_t compare = 0;
@@ -88,6 +106,11 @@ struct Step {
   std::uint64_t notice_ns = 0;   // die: until all have heard of it, at most
   std::uint64_t restart_ns = 0;  // die: until another one comes under the number; 0: none does
   std::uint64_t group = 0;       // cut: a bit for each rank
+
+  // A put of which one segment must be refused, and others may land first.
+  bool is_partial() const noexcept {
+    return verb == Verb::put_vector && fault >= Fault::wrong_key && area == Area::window;
+  }
 };
 
 inline constexpr std::uint64_t kContendedBytes = 1024;
@@ -105,11 +128,28 @@ struct Program {
   std::uint32_t ranks = 0;
   std::uint64_t window_bytes = 0;  // contended part, ranges of their own, tail
   std::vector<std::pair<std::string, std::string>> options;
+  std::vector<std::uint32_t> lanes;      // their numbers
   std::vector<std::vector<Step>> steps;  // by rank
+
+  // The contexts' own included.
+  std::uint32_t lanes_count() const noexcept {
+    return static_cast<std::uint32_t>(lanes.size()) + 1;
+  }
 };
 
+// A rank, and which of its lanes: an index as in Step. 0, where something ends: all of them.
+struct Endpoint {
+  Endpoint(ph_rank of, std::uint32_t on = 0) noexcept : rank(of), lane(on) {}
+  ph_rank rank;
+  std::uint32_t lane;
+};
+
+// Which programs have lanes: one in three; or none; or all.
+enum class Lanes : std::uint8_t { drawn, none, all };
+
 // About `operations` posting steps in all, and others between them.
-Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations);
+Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations,
+                 Lanes lanes = Lanes::drawn);
 
 // What a step does beside taking completions: the verb itself, or the one of its handler.
 constexpr Verb acting_verb(const Step& step) noexcept {
@@ -117,7 +157,9 @@ constexpr Verb acting_verb(const Step& step) noexcept {
 }
 constexpr bool posts(Verb verb) noexcept { return verb <= Verb::atomic; }
 constexpr bool is_get(const Step& step) noexcept {
-  return acting_verb(step) == Verb::get || acting_verb(step) == Verb::get_u64;
+  const Verb verb = acting_verb(step);
+  return verb == Verb::get || verb == Verb::get_u64 || verb == Verb::get_vector ||
+         verb == Verb::get_strided;
 }
 constexpr bool is_atomic(const Step& step) noexcept { return acting_verb(step) == Verb::atomic; }
 // Its bytes go to the target: a put, or a notification.
@@ -133,7 +175,8 @@ bool leaves_early(const Program& program, ph_rank rank);
 bool stays(const Program& program, ph_rank rank);
 
 std::string name_of(Area area);
-std::string text_of(const Step& step);        // in one line
-std::string text_of(const Program& program);  // a line per option and per step
+std::string name_of_lane(std::uint32_t lane);  // an index
+std::string text_of(const Step& step);         // in one line
+std::string text_of(const Program& program);   // a line per option and per step
 
 }  // namespace photon::simtest

@@ -1,7 +1,9 @@
 // Drawing a program. One draw a statement: the order of evaluation must not matter.
 //
 //   program.cpp: settings, shape, operations      program_between.cpp: what stands between them
-//   program_ends.cpp: deaths and cuts, from draws of their own
+//   program_ends.cpp: deaths and cuts             program_lending.cpp: rendezvous
+//   program_vectored.cpp: puts and gets that become vectored; these from draws of their own
+//   program_lanes.cpp: what goes by lanes, and their opening and closing; so are these
 //
 // Owner: generate(). Threads: one.
 #pragma once
@@ -26,8 +28,9 @@ struct Shape {
   std::uint64_t flags_percent = 0;
   std::uint64_t request_percent = 0;
   std::uint64_t atomic_percent = 0;
-  std::uint64_t order_percent = 0;  // fences and flushes
-  std::uint64_t focus_percent = 0;  // operations that go to the focus
+  std::uint64_t vector_percent = 0;  // of puts and gets
+  std::uint64_t order_percent = 0;   // fences and flushes
+  std::uint64_t focus_percent = 0;   // operations that go to the focus
   ph_rank focus = 0;
   ph_rank slow = PH_ANY_RANK;  // a rank that pauses long
   std::vector<bool> leavers;   // by rank, or empty
@@ -37,21 +40,29 @@ struct Shape {
 class Generator {
  public:
   Generator(std::uint64_t seed, std::uint32_t ranks)
-      : random_(seed), ends_(transport::sim::Random(seed).stream(0x656e6473)) {
+      : random_(seed),
+        ends_(transport::sim::Random(seed).stream(0x656e6473)),
+        rows_(transport::sim::Random(seed).stream(0x726f7773)),
+        lending_(transport::sim::Random(seed).stream(0x6c656e64)),
+        lanes_(transport::sim::Random(seed).stream(0x6c616e65)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
     draw_cache(transport::sim::Random(seed).stream(0x63616368));
   }
 
-  Program run(std::uint32_t operations) {
+  Program run(std::uint32_t operations, Lanes lanes) {
     draw_options();
     draw_shape();
     draw_leavers();
     draw_dying();
+    constexpr std::array<std::uint64_t, 3> kVectored = {0, 15, 60};
+    shape_.vector_percent = kVectored[rows_.up_to(kVectored.size() - 1)];
     for (ph_rank rank = 0; rank < program_.ranks; ++rank)
       add_all(rank, std::max(1u, operations / program_.ranks));
+    add_lending();
     add_ends();
+    add_lanes(lanes);
     program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
     return std::move(program_);
   }
@@ -78,10 +89,20 @@ class Generator {
   void add_somewhere(ph_rank rank, const Step& step);
   Step death();
   Step cut();
+  void add_lending();
+  void add_lending_at(ph_rank rank, const Step& step);
+  void add_lanes(Lanes choice);
+  void send_by_lanes(ph_rank rank, std::uint64_t percent);
+  void open_and_close(ph_rank rank, std::uint32_t lane, std::uint64_t close_percent);
+  Step announcement(ph_rank rank);
+  Step about_loan();
+  std::uint64_t loan_size();
   void add_all(ph_rank rank, std::uint32_t operations);
   Step operation();
   Step contended(ph_rank peer);
   Step atomic(ph_rank peer);
+  void cut_up(Step& step);
+  void draw_rows(Step& step, bool is_list);
   void draw_place(Step& step);
   void draw_ids(Step& step);
   void draw_flags(Step& step);
@@ -102,7 +123,10 @@ class Generator {
   Step pause(ph_rank rank);
 
   transport::sim::Random random_;
-  transport::sim::Random ends_;  // deaths and cuts: a program without them is as it ever was
+  transport::sim::Random ends_;     // deaths and cuts: a program without them is as it ever was
+  transport::sim::Random rows_;     // of what is vectored: the same
+  transport::sim::Random lending_;  // the same
+  transport::sim::Random lanes_;    // the same
   Program program_;
   Shape shape_;
   std::uint64_t packed_max_ = 0;

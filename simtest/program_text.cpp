@@ -14,6 +14,10 @@ const char* name_of(Verb verb) {
     case Verb::notify: return "notify";
     case Verb::get: return "get";
     case Verb::get_u64: return "get_u64";
+    case Verb::put_vector: return "put_vector";
+    case Verb::put_strided: return "put_strided";
+    case Verb::get_vector: return "get_vector";
+    case Verb::get_strided: return "get_strided";
     case Verb::atomic: return "atomic";
     case Verb::fence: return "fence";
     case Verb::flush: return "flush";
@@ -29,7 +33,15 @@ const char* name_of(Verb verb) {
     case Verb::find_region: return "find_region";
     case Verb::leave: return "leave";
     case Verb::die: return "die";
+    case Verb::announce: return "announce";
+    case Verb::take: return "take";
+    case Verb::transfer: return "transfer";
+    case Verb::finish: return "finish";
+    case Verb::recall: return "recall";
     case Verb::cut: return "cut";
+    case Verb::lane_open: return "lane_open";
+    case Verb::lane_close: return "lane_close";
+    case Verb::lane_misuse: return "lane_misuse";
   }
   return "?";
 }
@@ -86,6 +98,10 @@ std::string operation_text(const Step& step) {
   if (is_atomic(step))
     text += ", operation " + std::to_string(step.op) + " of " + std::to_string(step.operand) +
             " if " + std::to_string(step.compare) + (step.fetches ? ", fetching" : "");
+  if (step.row_bytes != 0)
+    text += ", rows of " + std::to_string(step.row_bytes) + " with gaps of " +
+            std::to_string(step.own_gap_bytes) + " here and " + std::to_string(step.far_gap_bytes) +
+            " there, order " + std::to_string(step.order);
   if (step.fault != Fault::none) text += std::string(", fault ") + name_of(step.fault);
   return text;
 }
@@ -98,6 +114,30 @@ std::string query_text(const Step& step) {
          std::to_string(step.capacity);
 }
 
+std::string number_or_any(std::uint64_t number) {
+  return number == PH_ANY_TAG ? "any" : std::to_string(number);
+}
+
+std::string lending_text(const Step& step) {
+  std::string text = name_of(step.verb);
+  const std::string kind = " kind " + std::to_string(step.kinds);
+  switch (step.verb) {
+    case Verb::announce:
+      return text + kind + " to " + rank_text(step.peer) + ", tag " + std::to_string(step.operand) +
+             ", " + std::to_string(step.size_bytes) + " bytes" +
+             (step.requested ? ", requested" : "");
+    case Verb::take:
+      return text + kind + " of " + rank_text(step.query_peer) + ", tag " +
+             number_or_any(step.operand) + ", size " + number_or_any(step.compare) + ", " +
+             std::to_string(step.time_ns) + " ns";
+    case Verb::transfer:
+      return text + " " + std::to_string(step.offset) + ", up to " +
+             std::to_string(step.size_bytes) + " bytes" + flags_text(step.flags) +
+             (step.requested ? ", requested" : "");
+    default: return text + " " + std::to_string(step.offset);
+  }
+}
+
 std::string handler_text(const Step& step) {
   const Verb verb = step.verb_in_handler;
   if (posts(verb)) return operation_text(step);
@@ -108,7 +148,9 @@ std::string handler_text(const Step& step) {
 
 }  // namespace
 
-std::string text_of(const Step& step) {
+namespace {
+
+std::string call_text(const Step& step) {
   const std::string time = std::to_string(step.time_ns) + " ns";
   const std::string name = name_of(step.verb);
   switch (step.verb) {
@@ -117,6 +159,10 @@ std::string text_of(const Step& step) {
     case Verb::notify:
     case Verb::get:
     case Verb::get_u64:
+    case Verb::put_vector:
+    case Verb::put_strided:
+    case Verb::get_vector:
+    case Verb::get_strided:
     case Verb::atomic: return operation_text(step);
     case Verb::fence: return name + " peer " + rank_text(step.peer);
     case Verb::flush: return name + " peer " + rank_text(step.peer) + ", " + time;
@@ -142,9 +188,25 @@ std::string text_of(const Step& step) {
     case Verb::die:
       return name + " in " + time + ", told within " + std::to_string(step.notice_ns) +
              " ns, anew after " + std::to_string(step.restart_ns) + " ns";
+    case Verb::announce:
+    case Verb::take:
+    case Verb::transfer:
+    case Verb::finish:
+    case Verb::recall: return lending_text(step);
     case Verb::cut: return name + " group " + std::to_string(step.group) + " off, " + time;
+    case Verb::lane_open:
+    case Verb::lane_close: return name;
+    case Verb::lane_misuse: return name + " " + std::to_string(step.order);
   }
   return name;
+}
+
+}  // namespace
+
+std::string name_of_lane(std::uint32_t lane) { return "lane #" + std::to_string(lane); }
+
+std::string text_of(const Step& step) {
+  return step.lane == 0 ? call_text(step) : name_of_lane(step.lane) + ": " + call_text(step);
 }
 
 std::string text_of(const Program& program) {
@@ -152,6 +214,8 @@ std::string text_of(const Program& program) {
                      std::to_string(program.window_bytes) + " bytes\n";
   for (const auto& [name, value] : program.options)
     text.append(name).append(" ").append(value) += "\n";
+  for (std::uint32_t lane = 1; lane < program.lanes_count(); ++lane)
+    text += name_of_lane(lane) + " has number " + std::to_string(program.lanes[lane - 1]) + "\n";
   for (ph_rank rank = 0; rank < program.steps.size(); ++rank)
     for (const Step& step : program.steps[rank])
       text += "rank " + std::to_string(rank) + ": " + text_of(step) + "\n";

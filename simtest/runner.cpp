@@ -10,7 +10,6 @@ namespace photon::simtest {
 namespace {
 
 constexpr std::uint64_t kPatienceNs = 1'000'000'000;  // without any event, when all only probe
-constexpr std::int64_t kFlushLimitUs = 10'000'000;
 
 }  // namespace
 
@@ -36,26 +35,38 @@ bool Runner::set_up(ph_rank rank) {
 // Until all ranks are here and everything that was accepted is complete.
 void Runner::drain(ph_rank rank) {
   ++draining_;
+  seats_[rank].gives_back = true;
+  open_unused(rank);
   std::uint64_t quiet_ns = 100;
-  while (!oracle_.failed() &&
-         (draining_ < program_.ranks || !oracle_.is_settled() || world_.is_cut())) {
+  while (!oracle_.failed() && (draining_ < program_.ranks || !oracle_.is_settled() ||
+                               !lending_.is_settled() || world_.is_cut())) {
     take_or_pause(rank, quiet_ns);
     if (draining_ == program_.ranks && world_.now_ns() > oracle_.last_event_ns() + kPatienceNs)
-      oracle_.report_pending();
+      report_pending();
   }
+}
+
+void Runner::report_pending() {
+  lending_.report_pending();
+  oracle_.report_pending();
 }
 
 // It counts as drained and flushed when it is gone: until then the others serve it.
 void Runner::leave(ph_rank rank) {
+  await_loans(rank);
+  if (oracle_.failed()) return;
+  lending_.gone(rank);
   oracle_.leaving(rank);
-  oracle_.left(rank, ph_finalize(context(rank)));
+  const ph_status status = ph_finalize(context(rank));
+  oracle_.left(rank, status, lending_.explains(rank, status));
+  close_rest(rank, true);
   ++draining_;
   ++flushed_;
 }
 
 // A barrier of those that stay. False: after a finding.
 bool Runner::meet(ph_rank rank) {
-  if (all_stay()) return expect(rank, "barrier", ph_barrier(context(rank)));
+  if (has_collectives()) return expect(rank, "barrier", ph_barrier(context(rank)));
   const std::uint32_t mine = meetings_;
   if (++arrived_ == stayers_.size()) {
     arrived_ = 0;
@@ -69,8 +80,7 @@ bool Runner::meet(ph_rank rank) {
 void Runner::finish(ph_rank rank) {
   Seat& seat = seats_[rank];
   seat.phase = "the last flush";
-  if (flush(rank, PH_ANY_RANK, kFlushLimitUs) == PH_TIMEOUT)
-    oracle_.report("stuck", "rank " + std::to_string(rank) + ": the last flush does not end");
+  if (!flush_last(rank)) return;
   ++flushed_;
   std::uint64_t quiet_ns = 100;
   // Refusals that nobody waited for are here by now; others still need us.
@@ -79,12 +89,12 @@ void Runner::finish(ph_rank rank) {
   if (oracle_.failed()) return;
   seat.phase = "the barrier";
   if (!meet(rank)) return;
-  if (!all_stay()) take_all(rank);
+  if (!has_collectives()) take_all(rank);
   world_.pause(kLongestQuietNs);
-  static_cast<void>(take(rank, anything(rank), kMostFound));
+  take_everywhere(rank);
   if (oracle_.failed()) return;
   seat.phase = "the audit";
-  if (!all_stay() && !meet(rank)) return;  // what is still there was taken by all
+  if (!has_collectives() && !meet(rank)) return;  // what is still there was taken by all
   if (rank == stayers_.front() && !has_leavers_) audit(rank);
   seat.phase = "the barrier after the audit";
   if (oracle_.failed() || !meet(rank)) return;
@@ -95,7 +105,10 @@ void Runner::finish(ph_rank rank) {
   oracle_.check_lease(rank, Area::arena);
   if (oracle_.failed()) return;
   seat.phase = "finalize";
-  if (!expect(rank, "finalize", ph_finalize(context(rank)))) return;
+  close_rest(rank, false);
+  if (oracle_.failed() || !expect(rank, "finalize", ph_finalize(context(rank)))) return;
+  close_rest(rank, true);
+  if (oracle_.failed()) return;
   history_.add(world_.now_ns(), rank, "finalized");
   oracle_.check_silent_gets(rank);
   oracle_.check_memory(rank);
@@ -107,7 +120,7 @@ void Runner::audit(ph_rank rank) {
   for (unsigned looks = 0; !world_.is_quiet(); ++looks) {
     if (looks == kMostLooks) return oracle_.report("stuck", "the network does not become quiet");
     world_.pause(kLongestQuietNs);
-    static_cast<void>(take(rank, anything(rank), kMostFound));  // what is on its way to us
+    take_everywhere(rank);  // what is on its way to us
   }
   if (const std::string what = world_.unbalanced_credits(); !what.empty())
     oracle_.report("credits", what);
@@ -123,6 +136,7 @@ void Runner::body(ph_rank rank) {
   for (const Step& step : program_.steps[rank]) {
     seat.step = &step;
     if (step.verb == Verb::leave) return leave(rank);
+    const Visit visit(seat, lane_for(rank, step));
     carry_out(rank, step);
     if (oracle_.failed()) return;
   }
@@ -161,6 +175,7 @@ Result Runner::run() {
       },
       [this] { report_stuck(); });
   check_absent();
+  lending_.check_memory();
   Result result{oracle_.finding(), history_.digest(), history_.events(),
                 world_.now_ns(),   history_.text(),   sources_};
   oracle_.report("over", "the bodies of the dead may end");

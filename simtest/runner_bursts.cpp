@@ -76,6 +76,13 @@ void Runner::end_burst(ph_rank rank, ph_rank peer, std::uint64_t came, std::uint
   }
 }
 
+// Only where memory is shared is there any.
+std::uint64_t Runner::overflow_room() const {
+  if (!shares_memory_) return 0;
+  return std::min(option_of(program_, "overflow_bytes"),
+                  option_of(program_, "overflow_total_bytes"));
+}
+
 void Runner::exchange_bursts(ph_rank rank) {
   const std::uint64_t id_max = option_of(program_, "max_cid_size");
   const std::size_t count = stayers_.size();
@@ -86,7 +93,7 @@ void Runner::exchange_bursts(ph_rank rank) {
   for (std::uint32_t turn = 0; turn < 2; ++turn) {
     const Burst burst{option_of(program_, "ledger_slots"), option_of(program_, "ring_lines"),
                       option_of(program_, "requests"),
-                      turn == 0 ? 8 : static_cast<std::uint32_t>(id_max)};
+                      turn == 0 ? 8 : static_cast<std::uint32_t>(id_max), overflow_room()};
     const bool sends = me % 2 == turn && next % 2 != turn;
     const bool takes = me % 2 != turn && previous % 2 == turn;
     std::uint64_t came = 0;

@@ -8,6 +8,7 @@ namespace photon::simtest {
 namespace {
 
 constexpr std::uint32_t kMostTries = 4000;  // of a call that says PH_AGAIN
+constexpr std::uint32_t kSoon = 64;         // from then on it is a wait for others
 constexpr std::uint64_t kUntouched = 0x756e746f75636865;
 
 }  // namespace
@@ -32,9 +33,13 @@ std::size_t Runner::probe(ph_rank rank, ph_query query, std::size_t capacity) {
   return count;
 }
 
+void Runner::completed(ph_rank rank, const ph_query& query, const ph_completion& one) {
+  if (!lending_.completed(here(rank), one)) oracle_.completed(here(rank), query, one);
+}
+
 void Runner::tell(ph_rank rank, const ph_query& query, std::size_t count) {
   for (std::size_t i = 0; i < count && !oracle_.failed(); ++i)
-    oracle_.completed(rank, query, seats_[rank].found[i]);
+    completed(rank, query, seats_[rank].found[i]);
 }
 
 std::size_t Runner::take(ph_rank rank, ph_query query, std::size_t capacity) {
@@ -45,13 +50,13 @@ std::size_t Runner::take(ph_rank rank, ph_query query, std::size_t capacity) {
 
 bool Runner::went_through(ph_rank rank, const char* what, ph_rank peer, ph_status status) {
   check_named(rank, peer, status);
-  if (oracle_.may_be_gone(peer, status)) return false;
+  if (oracle_.may_be_gone({peer, seats_[rank].lane}, status)) return false;
   return expect(rank, what, status);
 }
 
 // One look for news; the longer there were none, the longer the pause after it.
 void Runner::take_or_pause(ph_rank rank, std::uint64_t& quiet_ns) {
-  if (take(rank, anything(rank), kMostFound) + harvest(rank) != 0) {
+  if (look(rank) != 0) {
     quiet_ns = 100;
     return;
   }
@@ -65,6 +70,7 @@ ph_status Runner::insist(ph_rank rank, const char* what, const std::function<ph_
   for (std::uint32_t tries = 0;; ++tries) {
     const ph_status status = call();
     if (status != PH_AGAIN || oracle_.failed()) return status;
+    if (tries == kSoon) open_unused(rank);
     if (tries == kMostTries)
       oracle_.report("starved", "rank " + std::to_string(rank) + ": " + what +
                                     " says PH_AGAIN for ever, though it probes");
@@ -93,14 +99,14 @@ void Runner::show_slab_anew(ph_rank rank) {
 
 void Runner::post(ph_rank rank, const Step& step) {
   constexpr std::uint32_t kPostsBetween = 32;
-  Operation& op = oracle_.begin(rank, step);
+  Operation& op = oracle_.begin(here(rank), step);
   if (op.number % kPostsBetween == 0) show_slab_anew(rank);
   static_cast<void>(insist(rank, "an operation", [&] { return attempt(op); }));
 }
 
 void Runner::fence(ph_rank rank, ph_rank peer) {
   const ph_status status = insist(rank, "fence", [&] { return ph_fence(context(rank), peer); });
-  if (went_through(rank, "fence", peer, status)) oracle_.fenced(rank, peer);
+  if (went_through(rank, "fence", peer, status)) oracle_.fenced(here(rank), peer);
 }
 
 ph_status Runner::flush(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
@@ -120,7 +126,7 @@ ph_status Runner::flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us) 
 
 void Runner::flush_ended(ph_rank rank, ph_rank peer, ph_status status) {
   if (status != PH_TIMEOUT && went_through(rank, "flush", peer, status))
-    oracle_.flushed(rank, peer);
+    oracle_.flushed(here(rank), peer);
 }
 
 // A wait that says yes promises that a probe finds something. Gives how many it found.
@@ -143,7 +149,7 @@ std::size_t Runner::wait(ph_rank rank, const Step& step) {
 void Runner::handle(void* user, const ph_completion* one) {
   Handling& handling = *static_cast<Handling*>(user);
   Oracle& oracle = handling.runner.oracle_;
-  oracle.completed(handling.rank, handling.query, *one);
+  handling.runner.completed(handling.rank, handling.query, *one);
   if (handling.acted || oracle.failed()) return;
   handling.acted = true;
   handling.runner.act(handling);
@@ -162,13 +168,13 @@ void Runner::act(Handling& handling) {
     case Verb::fence:
       status = ph_fence(context(rank), step.peer);
       if (status != PH_AGAIN && went_through(rank, "fence", step.peer, status))
-        oracle_.fenced(rank, step.peer);
+        oracle_.fenced(here(rank), step.peer);
       return;
     case Verb::flush:
       status = flush_once(rank, step.peer, limit_us);
       if (status != PH_AGAIN) flush_ended(rank, step.peer, status);
       return;
-    default: static_cast<void>(attempt(oracle_.begin(rank, step)));  // PH_AGAIN: then not
+    default: static_cast<void>(attempt(oracle_.begin(here(rank), step)));  // PH_AGAIN: then not
   }
 }
 
@@ -248,6 +254,10 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::notify:
     case Verb::get:
     case Verb::get_u64:
+    case Verb::put_vector:
+    case Verb::put_strided:
+    case Verb::get_vector:
+    case Verb::get_strided:
     case Verb::atomic: return post(rank, step);
     case Verb::fence: return fence(rank, step.peer);
     case Verb::flush:
@@ -265,7 +275,15 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::find_region: return find_region(rank, step);
     case Verb::leave: return;  // body() sees to it
     case Verb::die: return die(rank, step);
+    case Verb::announce: return announce(rank, step);
+    case Verb::take: return take_loan(rank, step);
+    case Verb::transfer: return transfer(rank, step);
+    case Verb::finish: return finish_loan(rank, step);
+    case Verb::recall: return recall(rank, step);
     case Verb::cut: return world_.cut(step.group, step.time_ns);
+    case Verb::lane_open: return open_lane(rank, step.lane);
+    case Verb::lane_close: return close_lane(rank, step.lane);
+    case Verb::lane_misuse: return misuse(rank, step);
   }
 }
 

@@ -11,6 +11,8 @@ void Runner::die(ph_rank rank, const Step& step) {
 
 void Runner::await_death(ph_rank rank) {
   seats_[rank].phase = "the wait for its death";
+  seats_[rank].gives_back = true;
+  open_unused(rank);
   std::uint64_t quiet_ns = 100;
   while (!oracle_.failed()) take_or_pause(rank, quiet_ns);
 }
@@ -18,7 +20,9 @@ void Runner::await_death(ph_rank rank) {
 // It counts as drained and flushed, like one that left.
 void Runner::died(ph_rank rank) {
   seats_[rank].ended = true;
+  if (closing_ == rank) closing_ = PH_ANY_RANK;
   oracle_.died(rank);
+  lending_.gone(rank);
   ++draining_;
   ++flushed_;
 }

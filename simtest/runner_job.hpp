@@ -7,6 +7,9 @@
 // while it waits for that. Then there are no collectives any more: the others meet here, outside
 // the library.
 // A rank that waits for others outside the library probes meanwhile, so it can hold up nobody.
+// Its fiber is in one lane at a time, where all its calls go: the lane of the step, if it has that
+// open, else the context. Each lane is opened and closed by a step, or opened before its rank waits
+// for others, who may need it, and closed at the end.
 // All returns at once after the first finding.
 // Owner: run_program(). Threads: one.
 #pragma once
@@ -16,6 +19,7 @@
 #include <vector>
 
 #include "simtest/burst.hpp"
+#include "simtest/lending.hpp"
 #include "simtest/poster.hpp"
 #include "simtest/runner.hpp"
 #include "simtest/world.hpp"
@@ -31,14 +35,18 @@ class Runner {
       : program_(program),
         history_(keep_history),
         oracle_(program, history_, [this] { return world_.now_ns(); }),
-        seats_(program.ranks, Seat{Poster(program.ranks)}),
+        lending_(oracle_, program),
+        seats_(program.ranks,
+               Seat{Poster(program.ranks), std::vector<LaneSeat>(program.lanes_count())}),
         network_delay_ns_(kMuchLonger * settings.network.max_delay_ns),
         world_(settings) {
     for (ph_rank rank = 0; rank < program.ranks; ++rank) {
       if (stays(program, rank)) stayers_.push_back(rank);
       if (leaves_early(program, rank)) has_leavers_ = true;
+      seats_[rank].lanes[0].state = LaneSeat::State::open;
     }
     const auto profile = settings.network.profile;
+    shares_memory_ = profile == base::SimProfile::mapped;
     if (profile == base::SimProfile::rc || profile == base::SimProfile::srd) oracle_.count_pieces();
     world_.on_death([this](ph_rank rank) { died(rank); });
   }
@@ -46,16 +54,37 @@ class Runner {
   Result run();
 
  private:
+  //   unused -- opened --> open -- ph_lane_close(), ph_finalize() --> closed
+  struct LaneSeat {
+    enum class State : std::uint8_t { unused, open, closed };
+    State state = State::unused;
+    ph_context* handle = nullptr;      // null for a context
+    std::vector<Operation*> requests;  // that were not taken
+  };
   // What a rank needs beside its small stack, and what outlives a fiber that never ends.
   struct Seat {
     Poster poster;
-    const Step* step = nullptr;  // under way
+    std::vector<LaneSeat> lanes;  // by index; 0: the context
+    std::uint32_t lane = 0;       // where it is
+    const Step* step = nullptr;   // under way
     bool ended = false;
-    ph_region slab{};  // of its own memory
+    bool gives_back = false;  // whatever it has taken, or others announce
+    ph_region slab{};         // of its own memory
     const char* phase = "set-up";
     std::vector<std::byte> id_room = std::vector<std::byte>((kMostFound + 1) * PH_MAX_ID_BYTES);
     std::array<ph_completion, kMostFound + 1> found{};
-    std::vector<Operation*> requests;  // that were not taken
+  };
+  // In one lane for a while.
+  class Visit {
+   public:
+    Visit(Seat& seat, std::uint32_t lane) : seat_(seat), before_(seat.lane) { seat.lane = lane; }
+    ~Visit() { seat_.lane = before_; }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+   private:
+    Seat& seat_;
+    const std::uint32_t before_;
   };
   // What the handler of a probe_each works on.
   struct Handling {
@@ -71,6 +100,7 @@ class Runner {
   bool set_up(ph_rank rank);
   void carry_out(ph_rank rank, const Step& step);
   void drain(ph_rank rank);
+  void report_pending();
   void leave(ph_rank rank);
   void die(ph_rank rank, const Step& step);
   void await_death(ph_rank rank);
@@ -84,6 +114,7 @@ class Runner {
   void end_burst(ph_rank rank, ph_rank peer, std::uint64_t came, std::uint64_t missing);
   std::uint64_t take_ids(ph_rank rank, ph_rank peer, std::uint64_t first);
   bool stand_still(std::uint32_t stage);
+  std::uint64_t overflow_room() const;
   void check_absent();
   void take_all(ph_rank rank);
   void report_stuck();
@@ -91,6 +122,27 @@ class Runner {
   void show_slab_anew(ph_rank rank);
   void post(ph_rank rank, const Step& step);
   ph_status attempt(Operation& op);
+  // runner_lanes.cpp
+  void open_lane(ph_rank rank, std::uint32_t lane);
+  void open_unused(ph_rank rank);
+  void close_lane(ph_rank rank, std::uint32_t lane);
+  void close_rest(ph_rank rank, bool is_finalized);
+  void misuse(ph_rank rank, const Step& step);
+  std::uint32_t lane_for(ph_rank rank, const Step& step) const;
+  bool is_open(ph_rank rank, std::uint32_t lane) const noexcept {
+    return seats_[rank].lanes[lane].state == LaneSeat::State::open;
+  }
+  template <class Do>
+  void for_each_open(ph_rank rank, Do act) {
+    for (std::uint32_t lane = 0; lane < program_.lanes_count() && !oracle_.failed(); ++lane) {
+      if (!is_open(rank, lane)) continue;
+      const Visit visit(seats_[rank], lane);
+      act();
+    }
+  }
+  std::size_t look(ph_rank rank);
+  void take_everywhere(ph_rank rank);
+  bool flush_last(ph_rank rank);
   // runner_requests.cpp
   void keep(Operation& op);
   void took(Operation& op, ph_status status);
@@ -101,6 +153,16 @@ class Runner {
   void cancel(ph_rank rank, const Step& step);
   Operation* pick(ph_rank rank, const Step& step);
   void check_result(const Operation& op, const ph_result& result);
+
+  // runner_lending.cpp
+  void announce(ph_rank rank, const Step& step);
+  void take_loan(ph_rank rank, const Step& step);
+  void transfer(ph_rank rank, const Step& step);
+  void finish_loan(ph_rank rank, Loan& loan);
+  void finish_loan(ph_rank rank, const Step& step);
+  void recall(ph_rank rank, const Step& step);
+  std::size_t harvest_lending(ph_rank rank);
+  void await_loans(const Endpoint& end);
 
   void fence(ph_rank rank, ph_rank peer);
   ph_status flush(ph_rank rank, ph_rank peer, std::int64_t limit_us);
@@ -117,6 +179,7 @@ class Runner {
 
   // A probe, and the same with the oracle told of what it gave.
   std::size_t probe(ph_rank rank, ph_query query, std::size_t capacity);
+  void completed(ph_rank rank, const ph_query& query, const ph_completion& one);
   void tell(ph_rank rank, const ph_query& query, std::size_t count);
   std::size_t take(ph_rank rank, ph_query query, std::size_t capacity);
   void take_or_pause(ph_rank rank, std::uint64_t& quiet_ns);
@@ -127,9 +190,17 @@ class Runner {
   bool went_through(ph_rank rank, const char* what, ph_rank peer, ph_status status);
 
   bool all_stay() const noexcept { return stayers_.size() == program_.ranks; }
+  // Collectives serve the context only, so ranks with lanes meet outside the library as well.
+  bool has_collectives() const noexcept { return all_stay() && program_.lanes.empty(); }
   // PH_ERR_PEER of a call: whether ph_last_error() names who died.
   void check_named(ph_rank rank, ph_rank peer, ph_status status);
-  ph_context* context(ph_rank rank) noexcept { return world_.context(rank); }
+  // Or its lane, where it is.
+  ph_context* context(ph_rank rank) noexcept {
+    ph_context* const lane = lane_seat(rank).handle;
+    return lane != nullptr ? lane : world_.context(rank);
+  }
+  LaneSeat& lane_seat(ph_rank rank) noexcept { return seats_[rank].lanes[seats_[rank].lane]; }
+  Endpoint here(ph_rank rank) const noexcept { return {rank, seats_[rank].lane}; }
   ph_query query_of(ph_rank rank, const Step& step) noexcept {
     return {step.query_peer, step.kinds, seats_[rank].id_room.data()};
   }
@@ -140,12 +211,15 @@ class Runner {
   const Program& program_;
   History history_;
   Oracle oracle_;
+  Lending lending_;
   std::vector<Seat> seats_;
   std::uint32_t draining_ = 0;
   std::uint32_t flushed_ = 0;
   std::vector<ph_rank> stayers_;
   bool has_leavers_ = false;
-  std::uint32_t arrived_ = 0;  // at the meeting
+  bool shares_memory_ = false;
+  ph_rank closing_ = PH_ANY_RANK;  // who is in ph_lane_close()
+  std::uint32_t arrived_ = 0;      // at the meeting
   std::uint32_t meetings_ = 0;
   std::uint32_t at_bursts_ = 0;  // ranks that have come to the next stage of the bursts
   const std::uint64_t network_delay_ns_;

@@ -8,12 +8,12 @@ namespace photon::simtest {
 
 void Runner::keep(Operation& op) {
   if (op.request == PH_REQUEST_NONE) return took(op, PH_OK);
-  seats_[op.initiator].requests.push_back(&op);
+  lane_seat(op.initiator).requests.push_back(&op);
 }
 
 // To the oracle it is the same as the local completion that it stands for.
 void Runner::took(Operation& op, ph_status status) {
-  std::erase(seats_[op.initiator].requests, &op);
+  std::erase(lane_seat(op.initiator).requests, &op);
   const std::uint32_t size = op.step->local_id_bytes;
   std::vector<std::byte> id(std::max(8u, size));
   write_id(op.number, PH_LOCAL, std::span(id).first(size));
@@ -24,11 +24,11 @@ void Runner::took(Operation& op, ph_status status) {
   one.kind = PH_LOCAL;
   one.peer = op.target();
   one.status = status;
-  oracle_.completed(op.initiator, anything(op.initiator), one);
+  oracle_.completed(here(op.initiator), anything(op.initiator), one);
 }
 
 Operation* Runner::pick(ph_rank rank, const Step& step) {
-  const auto& requests = seats_[rank].requests;
+  const auto& requests = lane_seat(rank).requests;
   return requests.empty() ? nullptr : requests[step.offset % requests.size()];
 }
 
@@ -52,7 +52,7 @@ void Runner::test(ph_rank rank, const Step& step) {
 
 // Those that are over; PH_TIMEOUT: none was.
 ph_status Runner::await_list(ph_rank rank, bool all, std::int64_t limit_us, std::size_t& count) {
-  const std::vector<Operation*> asked = seats_[rank].requests;
+  const std::vector<Operation*> asked = lane_seat(rank).requests;
   std::vector<ph_request> handles;
   handles.reserve(asked.size());
   for (const Operation* op : asked) handles.push_back(op->request);
@@ -104,7 +104,7 @@ void Runner::await(ph_rank rank, const Step& step) {
 
 // What is over by now, without waiting.
 std::size_t Runner::harvest(ph_rank rank) {
-  if (seats_[rank].requests.empty()) return 0;
+  if (lane_seat(rank).requests.empty()) return 0;
   std::size_t count = 0;
   const ph_status status = await_list(rank, true, 0, count);
   if (status != PH_TIMEOUT) expect(rank, "wait_some", status);
@@ -122,7 +122,7 @@ void Runner::cancel(ph_rank rank, const Step& step) {
                                             std::to_string(outcome) + " and left the request " +
                                             std::to_string(op->request));
   if (outcome == PH_CANCELLED) {
-    std::erase(seats_[rank].requests, op);
+    std::erase(lane_seat(rank).requests, op);
     return oracle_.cancelled(*op);
   }
   if (outcome != PH_ALREADY_DONE) return;

@@ -55,6 +55,8 @@ class SimBoot final : public boot::Boot {
     std::copy(bytes.begin(), bytes.end(), all.begin());
     return {};
   }
+  // They wait by giving way, which no lock of the lanes must see.
+  bool collects_alone() const override { return true; }
   base::Result<> barrier(const std::function<void()>& serve) override {
     if (conductor_.meet(serve)) return {};
     return base::Error{PH_ERR_BOOTSTRAP, 0, "simtest: the run is stuck", PH_ANY_RANK};

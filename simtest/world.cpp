@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "api/handle.hpp"
+#include "boot/lane_switch.hpp"
 #include "simtest/conductor.hpp"
 #include "simtest/sim_boot.hpp"
 #include "transport/sim/sim_transport.hpp"
@@ -51,6 +52,21 @@ engine::KeySource keys_of(const World::Settings& settings, std::uint64_t seed) {
   return engine::seeded_keys(seed);
 }
 
+const SimTransport& transport_of(const ph_context& context) {
+  return static_cast<const SimTransport&>(context.engine->transport());
+}
+
+// Its own, and those of its lanes.
+std::vector<std::uint32_t> numbers_of(const ph_context& home) {
+  std::vector<std::uint32_t> numbers = {0};
+  for (const auto& lane : home.lanes) numbers.push_back(lane->number);
+  return numbers;
+}
+
+std::string on_lane(std::uint32_t number) {
+  return number == 0 ? std::string() : ", on lane " + std::to_string(number);
+}
+
 }  // namespace
 
 struct World::Parts {
@@ -62,22 +78,26 @@ struct World::Parts {
   std::shared_ptr<SimNetwork> network;
   Conductor conductor;
   Gathering gathering;
-  std::vector<const SimTransport*> transports;  // their engines' own
 };
 
 World::World(const Settings& settings) : parts_(std::make_unique<Parts>(settings)) {
-  const base::Config& config = parts_->config;
   transport::sim::Random keys = transport::sim::Random(settings.seed).stream(0x6b657973);
   for (ph_rank rank = 0; rank < settings.ranks; ++rank) {
-    auto boot =
-        std::make_unique<SimBoot>(rank, settings.ranks, parts_->conductor, parts_->gathering);
-    auto transport = std::make_unique<SimTransport>(config, rank, parts_->network);
-    parts_->transports.push_back(transport.get());
-    auto context = api::assemble(
-        {config, std::move(boot), std::move(transport), keys_of(settings, keys.next())});
-    if (!context) cannot_begin(context.error());
-    contexts_.push_back(context->release());
+    contexts_.push_back(open(rank, keys_of(settings, keys.next())));
   }
+}
+
+// One whole context, from its parts.
+ph_context* World::open(ph_rank rank, engine::KeySource keys) {
+  const auto ranks = static_cast<std::uint32_t>(parts_->network->size());
+  auto boot = boot::LaneSwitch::front(
+      std::make_unique<SimBoot>(rank, ranks, parts_->conductor, parts_->gathering));
+  if (!boot) cannot_begin(boot.error());
+  auto transport = std::make_unique<SimTransport>(parts_->config, rank, parts_->network);
+  auto context =
+      api::assemble({parts_->config, std::move(*boot), std::move(transport), std::move(keys)});
+  if (!context) cannot_begin(context.error());
+  return context->release();
 }
 
 World::~World() {
@@ -114,12 +134,7 @@ void World::bury() { parts_->conductor.bury(); }
 // A process that does what the dead one did at first: it meets everybody and sends them something.
 void World::start_anew(ph_rank rank) {
   constexpr std::uint64_t kNobodysId = ~std::uint64_t{0};
-  auto boot = std::make_unique<SimBoot>(rank, size(), parts_->conductor, parts_->gathering);
-  auto transport = std::make_unique<SimTransport>(parts_->config, rank, parts_->network);
-  auto context = api::assemble(
-      {parts_->config, std::move(boot), std::move(transport), engine::seeded_keys(rank)});
-  if (!context) cannot_begin(context.error());
-  strangers_.push_back(context->release());
+  strangers_.push_back(open(rank, engine::seeded_keys(rank)));
   for (ph_rank peer = 0; peer < size(); ++peer)
     if (peer != rank) static_cast<void>(ph_notify(strangers_.back(), peer, kNobodysId));
 }
@@ -130,60 +145,85 @@ bool World::is_cut() { return now_ns() < parts_->network->healed_ns(); }
 
 bool World::is_quiet() { return parts_->network->is_quiet(); }
 
+// The context of a rank that lives, or its lane of this number if it is open; null: neither.
+const ph_context* World::running(ph_rank rank, std::uint32_t number) const {
+  if (parts_->conductor.is_stopped(rank)) return nullptr;
+  const ph_context* const home = contexts_[rank];
+  if (number == 0) return home;
+  for (const auto& lane : home->lanes)
+    if (lane->number == number && lane->engine != nullptr) return lane.get();
+  return nullptr;
+}
+
 std::string World::unbalanced_credits() const {
-  const auto& transports = parts_->transports;
-  for (ph_rank from = 0; from < transports.size(); ++from) {
-    for (ph_rank to = 0; to < transports.size(); ++to) {
-      if (parts_->conductor.is_stopped(from) || parts_->conductor.is_stopped(to)) continue;
-      const auto* sender = transports[from]->link_to(to);
-      const auto* receiver = transports[to]->link_to(from);
-      if (sender == nullptr || receiver == nullptr || sender->told() == receiver->given()) continue;
-      return "rank " + std::to_string(to) + " has given back " +
-             std::to_string(receiver->given().lines) + " lines, " +
-             std::to_string(receiver->given().ledger) + " ids, " +
-             std::to_string(receiver->given().bulk) + " bytes; rank " + std::to_string(from) +
-             " knows of " + std::to_string(sender->told().lines) + ", " +
-             std::to_string(sender->told().ledger) + ", " + std::to_string(sender->told().bulk);
-    }
-  }
+  for (ph_rank from = 0; from < contexts_.size(); ++from)
+    for (const std::uint32_t number : numbers_of(*contexts_[from]))
+      for (ph_rank to = 0; to < contexts_.size(); ++to) {
+        const ph_context* const sends = running(from, number);
+        const ph_context* const receives = running(to, number);
+        if (sends == nullptr || receives == nullptr) continue;
+        const auto* sender = transport_of(*sends).link_to(to);
+        const auto* receiver = transport_of(*receives).link_to(from);
+        if (sender == nullptr || receiver == nullptr || sender->told() == receiver->given())
+          continue;
+        return "rank " + std::to_string(to) + " has given back " +
+               std::to_string(receiver->given().lines) + " lines, " +
+               std::to_string(receiver->given().ledger) + " ids, " +
+               std::to_string(receiver->given().bulk) + " bytes; rank " + std::to_string(from) +
+               " knows of " + std::to_string(sender->told().lines) + ", " +
+               std::to_string(sender->told().ledger) + ", " + std::to_string(sender->told().bulk) +
+               on_lane(number);
+      }
   return {};
 }
 
 std::string World::leftovers() const {
-  for (ph_rank rank = 0; rank < contexts_.size(); ++rank) {
-    if (parts_->conductor.is_stopped(rank)) continue;
-    for (ph_rank peer = 0; peer < contexts_.size(); ++peer)
-      if (parts_->conductor.is_stopped(peer) && parts_->transports[rank]->link_to(peer) != nullptr)
-        return "rank " + std::to_string(rank) + " keeps its link to rank " + std::to_string(peer) +
-               ", which died";
-    const auto held = contexts_[rank]->engine->holdings();
-    // Two ids and a payload for each request, an id for each completion and each slot of a ledger;
-    // the pools grow by 64 blocks.
-    const base::Config& config = contexts_[rank]->config;
-    const std::uint64_t most = 4 * config.requests + contexts_.size() * config.ledger_slots + 256;
-    if (held.requests == 0 && held.events == 0 && held.blocks == 0 && held.queued == 0 &&
-        held.pins == 0 && held.most_blocks <= most)
-      continue;
-    return "rank " + std::to_string(rank) + " holds " + std::to_string(held.requests) +
-           " requests, " + std::to_string(held.events) + " completions, " +
-           std::to_string(held.blocks) + " blocks, " + std::to_string(held.queued) +
-           " queued records, " + std::to_string(held.pins) +
-           " pins of memory, though nothing is under way; it had " +
-           std::to_string(held.most_blocks) + " blocks, at most " + std::to_string(most) +
-           " can be needed";
-  }
+  for (ph_rank rank = 0; rank < contexts_.size(); ++rank)
+    for (const std::uint32_t number : numbers_of(*contexts_[rank])) {
+      const ph_context* const one = running(rank, number);
+      if (one == nullptr) continue;
+      if (const std::string left = leftovers_of(*one); !left.empty())
+        return "rank " + std::to_string(rank) + " " + left + on_lane(number);
+    }
   return {};
+}
+
+// Of a context or a lane.
+std::string World::leftovers_of(const ph_context& one) const {
+  for (ph_rank peer = 0; peer < contexts_.size(); ++peer)
+    if (parts_->conductor.is_stopped(peer) && transport_of(one).link_to(peer) != nullptr)
+      return "keeps its link to rank " + std::to_string(peer) + ", which died";
+  const auto held = one.engine->holdings();
+  // Two ids and a payload for each request, an id for each completion and each slot of a ledger,
+  // a payload for each announcement of a peer; the pools grow by 64 blocks.
+  const base::Config& config = one.config;
+  const std::uint64_t most =
+      (4 + contexts_.size()) * config.requests + contexts_.size() * config.ledger_slots + 320;
+  if (held.requests == 0 && held.events == 0 && held.blocks == 0 && held.queued == 0 &&
+      held.pins == 0 && held.most_blocks <= most)
+    return {};
+  return "holds " + std::to_string(held.requests) + " requests, " + std::to_string(held.events) +
+         " completions, " + std::to_string(held.blocks) + " blocks, " +
+         std::to_string(held.queued) + " queued records, " + std::to_string(held.pins) +
+         " pins of memory, though nothing is under way; it had " +
+         std::to_string(held.most_blocks) + " blocks, at most " + std::to_string(most) +
+         " can be needed";
 }
 
 engine::SourceCache::Counts World::sources() const noexcept {
   engine::SourceCache::Counts all;
-  for (const ph_context* one : contexts_) {
-    const engine::SourceCache::Counts& counts = one->engine->sources().counts();
+  const auto add = [&all](const ph_context& one) {
+    const engine::SourceCache::Counts& counts = one.engine->sources().counts();
     all.hits += counts.hits;
     all.misses += counts.misses;
     all.waits += counts.waits;
     all.refusals += counts.refusals;
     all.evictions += counts.evictions;
+  };
+  for (const ph_context* home : contexts_) {
+    add(*home);
+    for (const auto& lane : home->lanes)
+      if (lane->engine != nullptr) add(*lane);
   }
   return all;
 }

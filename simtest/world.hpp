@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/region_book.hpp"
 #include "engine/source_cache.hpp"
 #include "transport/sim/sim_network.hpp"
 
@@ -75,11 +76,12 @@ class World {
   bool is_cut();
 
   // While no context but those of the dead is finalized: whether nothing is on its way, and then
-  // which pair of ranks does not agree on the credits given back ("" if all do).
+  // which pair of ranks does not agree on the credits given back, on a lane or the contexts' own
+  // ("" if all do).
   bool is_quiet();
   std::string unbalanced_credits() const;
-  // Then also: which rank's engine holds on to anything or to a link to a dead rank, or took more
-  // memory than its settings say.
+  // Then also: which engine of a rank holds on to anything or to a link to a dead rank, or took
+  // more memory than its settings say.
   std::string leftovers() const;
   // And what all ranks' cards were asked to register.
   engine::SourceCache::Counts sources() const noexcept;
@@ -87,7 +89,10 @@ class World {
  private:
   struct Parts;
 
+  ph_context* open(ph_rank rank, engine::KeySource keys);
   void start_anew(ph_rank rank);
+  const ph_context* running(ph_rank rank, std::uint32_t number) const;
+  std::string leftovers_of(const ph_context& one) const;
 
   std::unique_ptr<Parts> parts_;
   std::vector<ph_context*> contexts_;

@@ -18,25 +18,34 @@ extern "C" {
 #endif
 
 /** What becomes of the word. Integers wrap around. */
+#ifdef __cplusplus
+typedef enum ph_op
+    : int { /* any int may stand in it, as in C */
+#else
 typedef enum ph_op {
-  PH_OP_ADD = 1,
-  PH_OP_SWAP = 2,
-  PH_OP_COMPARE_SWAP = 3, /**< `operand` is stored if the word equals `compare`. */
-  PH_OP_MIN = 4,
-  PH_OP_MAX = 5,
-  PH_OP_AND = 6,
-  PH_OP_OR = 7,
-  PH_OP_XOR = 8
-} ph_op;
+#endif
+            PH_OP_ADD = 1,
+            PH_OP_SWAP = 2,
+            PH_OP_COMPARE_SWAP = 3, /**< `operand` is stored if the word equals `compare`. */
+            PH_OP_MIN = 4,
+            PH_OP_MAX = 5,
+            PH_OP_AND = 6,
+            PH_OP_OR = 7,
+            PH_OP_XOR = 8
+    } ph_op;
 
 /** What the word is. PH_FLOAT and PH_DOUBLE know PH_OP_ADD only. */
+#ifdef __cplusplus
+typedef enum ph_type : int { /* any int may stand in it, as in C */
+#else
 typedef enum ph_type {
-  PH_INT32 = 1,
-  PH_UINT32 = 2,
-  PH_INT64 = 3,
-  PH_UINT64 = 4,
-  PH_FLOAT = 5,
-  PH_DOUBLE = 6
+#endif
+                             PH_INT32 = 1,
+                             PH_UINT32 = 2,
+                             PH_INT64 = 3,
+                             PH_UINT64 = 4,
+                             PH_FLOAT = 5,
+                             PH_DOUBLE = 6
 } ph_type;
 
 /** One word: the member that `type` names. */

@@ -71,7 +71,8 @@ PH_API ph_status ph_context_create(const ph_config *config, ph_context **context
  *             status is its own, but for PH_ERR_DEPARTED: peers leave when they like); PH_TIMEOUT
  *             (peers did not take what was sent: the error says who and how much); PH_ERR_STATE
  *             (already finalized); PH_ERR_FORKED.
- * Threads:    one caller; other threads' calls then return PH_ERR_STATE. Blocks.
+ * Threads:    one caller; other threads' calls then return PH_ERR_STATE, those on lanes (lane.h) of
+ *             the context too. Blocks.
  */
 PH_API ph_status ph_finalize(ph_context *context);
 

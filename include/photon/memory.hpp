@@ -75,7 +75,7 @@ class Registration {
   }
 
  private:
-  friend class Context;
+  friend class Lane;
   Registration(detail::Handle handle, const Region &region)
       : handle_(std::move(handle)), region_(region) {}
   detail::Handle handle_;
@@ -112,7 +112,7 @@ class Allocation {
   [[nodiscard]] std::span<T> span() const noexcept { return {data(), size()}; }
 
  private:
-  friend class Context;
+  friend class Lane;
   Allocation(detail::Handle handle, const Region &region)
       : handle_(std::move(handle)), region_(region) {}
   detail::Handle handle_;

@@ -6,9 +6,13 @@
 
 #include "atomic.h"
 #include "context.h"
+#include "lane.h"
 #include "memory.h"
+#include "rendezvous.h"
 #include "request.h"
 #include "rma.h"
+#include "stats.h"
 #include "types.h"
+#include "vector.h"
 
 #endif

@@ -97,6 +97,40 @@ struct Change {
   T *fetched = nullptr;
 };
 
+/** Blocks of ph_put_strided(). */
+struct PutBlocks {
+  const void *source = nullptr;
+  ph_target target = {};
+  std::size_t block_bytes = 0;
+  std::span<const ph_dimension> dimensions = {};
+};
+
+/** Blocks of ph_get_strided(). */
+struct GetBlocks {
+  void *destination = nullptr;
+  ph_target source = {};
+  std::size_t block_bytes = 0;
+  std::span<const ph_dimension> dimensions = {};
+};
+
+/** Which announcement to take: {.kind = PH_RECV_BUFFER, .rank = 1, .tag = 7}. */
+struct Match {
+  ph_buffer_kind kind = PH_RECV_BUFFER;
+  Rank rank = kAnyRank;
+  std::uint64_t tag = PH_ANY_TAG;
+  std::uint64_t size_bytes = PH_ANY_SIZE;
+
+  [[nodiscard]] ph_match c_match() const noexcept { return {kind, rank, tag, size_bytes}; }
+};
+
+/** What a buffer is announced as, and who hears that it is back: {.tag = 7, .request = &request}.
+ */
+struct Announced {
+  std::uint64_t tag = 0;
+  Id local = {};
+  ph_request *request = nullptr;
+};
+
 /** Which completions to look for. */
 struct Query {
   Rank peer = kAnyRank;

@@ -3,7 +3,8 @@
 #include <cstring>
 #include <random>
 
-#include "api/handle.hpp"
+#include "api/lanes.hpp"
+#include "boot/lane_switch.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/sim/sim_transport.hpp"
 
@@ -18,11 +19,13 @@ void fill_error(const base::Error& from, ph_error& to) noexcept {
 
 ph_status refused(ph_context& context, ph_status status) noexcept {
   if (status != PH_ERR_STATE) return status;  // a fork's child: ph_last_error() knows the words
-  engine::LaneGuard guard(*context.lane, true);
+  engine::LaneGuard guard(*context.lane, engine::LaneGuard::Kind::closed_too);
   if (guard.status() != PH_OK) return guard.status();
   try {
     context.last_error = {PH_ERR_STATE, 0,
-                          "the context was finalized: it takes no call any more; destroy it",
+                          context.is_lane()
+                              ? "the lane was closed: it takes no call any more"
+                              : "the context was finalized: it takes no call any more; destroy it",
                           PH_ANY_RANK};
     if (context.engine != nullptr) context.engine->fail(context.last_error);
   } catch (const std::bad_alloc&) {
@@ -55,13 +58,22 @@ base::Result<std::unique_ptr<transport::Transport>> open_transport(const base::C
 base::Result<std::unique_ptr<ph_context>> create(const ph_config& config) {
   auto settings = base::load_config({config.options, config.options_count});
   if (!settings) return settings.error();
-  auto boot = boot::open(config.bootstrap);
+  auto opened = boot::open(config.bootstrap);
+  if (!opened) return opened.error();
+  auto boot = boot::LaneSwitch::front(std::move(*opened));
   if (!boot) return boot.error();
   auto transport = open_transport(*settings, **boot);
   if (!transport) return transport.error();
   std::random_device random;
   const std::uint64_t seed = std::uint64_t{random()} << 32 | random();
-  return assemble({*settings, std::move(*boot), std::move(*transport), engine::seeded_keys(seed)});
+  auto made =
+      assemble({*settings, std::move(*boot), std::move(*transport), engine::seeded_keys(seed)});
+  if (!made || settings->progress_thread == base::Switch::off) return made;
+  auto progress = engine::ProgressThread::start(*(*made)->lane, *(*made)->engine);
+  if (!progress) return progress.error();
+  (*made)->progress = std::move(*progress);
+  (*made)->progress->begin();
+  return made;
 }
 
 base::Result<std::unique_ptr<ph_context>> checked_create(const ph_config* config) {
@@ -75,6 +87,17 @@ base::Result<std::unique_ptr<ph_context>> checked_create(const ph_config* config
     if (config->options[i].name == nullptr || config->options[i].value == nullptr)
       return argument("create: an option's name or value is null");
   return create(*config);
+}
+
+// In a forked child: descriptors and sockets are the parent's business, and so is the thread.
+void leave_to_parent(ph_context& handle) noexcept {
+  static_cast<void>(handle.engine.release());
+  static_cast<void>(handle.progress.release());
+}
+
+ph_status not_for_lanes(engine::Engine& engine, const char* call) {
+  return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
+                     std::string(call) + ": this is a lane; name its context");
 }
 
 }  // namespace
@@ -109,27 +132,26 @@ ph_status ph_context_create(const ph_config* config, ph_context** context, ph_er
 
 ph_status ph_finalize(ph_context* context) {
   if (context == nullptr) return PH_ERR_STATE;
-  {
-    photon::engine::LaneGuard guard(*context->lane);
-    if (guard.status() != PH_OK) return photon::api::refused(*context, guard.status());
-    context->lane->close();  // from here on every other call is refused
-  }
-  photon::engine::LaneGuard guard(*context->lane, true);
-  if (guard.status() != PH_OK) return guard.status();
-  ph_status status = PH_ERR_MEMORY;
+  const ph_status entered = in_lane(context, [&](auto& engine, auto&) {
+    return context->is_lane() ? photon::api::not_for_lanes(engine, "finalize") : PH_OK;
+  });
+  if (entered != PH_OK) return entered;
   try {
-    status = context->engine->finalize(guard);
-    context->last_error = context->engine->last_error();
+    return photon::api::finish_all(*context);
   } catch (const std::bad_alloc&) {
+    return PH_ERR_MEMORY;
   }
-  context->engine.reset();
-  return status;
 }
 
 void ph_context_destroy(ph_context* context) {
   if (context == nullptr) return;
-  // In a forked child the engine's descriptors and sockets are the parent's business.
-  if (context->lane->forked()) static_cast<void>(context->engine.release());
+  if (context->is_lane()) return static_cast<void>(ph_lane_close(context));
+  if (context->lane->forked()) {
+    for (const auto& lane : context->lanes) photon::api::leave_to_parent(*lane);
+    photon::api::leave_to_parent(*context);
+  }
+  context->progress.reset();
+  context->lanes.clear();
   delete context;
 }
 
@@ -143,6 +165,7 @@ ph_status ph_allgather(ph_context* context, const void* mine, void* all, size_t 
   constexpr size_t kMostBytes = 64 << 10;
   if (context == nullptr) return PH_ERR_STATE;
   return in_lane(context, [&](auto& engine, auto&) {
+    if (context->is_lane()) return photon::api::not_for_lanes(engine, "allgather");
     if (size_bytes == 0 || size_bytes > kMostBytes || mine == nullptr || all == nullptr)
       return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
                          "allgather: needs buffers, and 1 to 65536 bytes a rank");
@@ -154,7 +177,8 @@ ph_status ph_allgather(ph_context* context, const void* mine, void* all, size_t 
 }
 
 ph_status ph_barrier(ph_context* context) {
-  return in_lane(context, [](auto& engine, auto&) {
+  return in_lane(context, [&](auto& engine, auto&) {
+    if (context->is_lane()) return photon::api::not_for_lanes(engine, "barrier");
     auto done = engine.boot().barrier([&] { engine.serve(); });
     return done ? PH_OK : engine.fail(done.error());
   });
@@ -172,7 +196,7 @@ void ph_last_error(const ph_context* context, ph_error* error) {
         PH_ANY_RANK};
     return photon::api::fill_error(forked, *error);
   }
-  photon::engine::LaneGuard guard(*context->lane, true);
+  photon::engine::LaneGuard guard(*context->lane, photon::engine::LaneGuard::Kind::closed_too);
   if (guard.status() != PH_OK) return;
   photon::api::fill_error(
       context->engine != nullptr ? context->engine->last_error() : context->last_error, *error);

@@ -1,17 +1,22 @@
 // What a ph_context* points to, and what every call does first.
-// Invariant: the engine lives from creation to the end of ph_finalize(); the lane and the few facts
-// below until ph_context_destroy(), so that late calls are refused, not undefined.
-// Owner: the caller of ph_context_create().
+// Invariant: the engine lives from creation to the end of ph_finalize(), or ph_lane_close(); the
+// lane and the few facts below until the handle is freed, so that late calls are refused, not
+// undefined.
+// Owner: of a context the caller of ph_context_create(); of a lane its context's list, and whoever
+// visits it (lanes.hpp).
 #pragma once
 
 #include <photon/photon.h>
 
 #include <memory>
+#include <mutex>
 #include <new>
+#include <vector>
 
 #include "base/config.hpp"
 #include "engine/engine.hpp"
 #include "engine/lane.hpp"
+#include "engine/progress_thread.hpp"
 
 struct ph_context {
   std::unique_ptr<photon::engine::Lane> lane;
@@ -20,6 +25,18 @@ struct ph_context {
   photon::base::Error last_error;  // after finalize
   ph_rank rank = 0;
   uint32_t size = 0;
+  uint32_t number = 0;         // of the lane; 0: the context's own
+  ph_context* home = nullptr;  // of a lane: its context
+
+  // Of a context: its other lanes.
+  std::mutex lanes_mutex;
+  std::vector<std::shared_ptr<ph_context>> lanes;  // under it, as is:
+  bool opens_no_lanes = false;                     // it is being finalized
+
+  // With the setting; at work until the handle's engine ends. Last: it ends before what it serves.
+  std::unique_ptr<photon::engine::ProgressThread> progress;
+
+  bool is_lane() const noexcept { return home != nullptr; }
 };
 
 namespace photon::api {
@@ -44,6 +61,13 @@ inline ph_status in_lane(ph_context* context, Call call) noexcept {
   } catch (const std::bad_alloc&) {
     return PH_ERR_MEMORY;
   }
+}
+
+// What an argument is that the engine cannot be asked about.
+inline ph_status bad_argument(ph_context* context, const char* what) noexcept {
+  return in_lane(context, [what](auto& engine, auto&) {
+    return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK, what);
+  });
 }
 
 void fill_error(const base::Error& from, ph_error& to) noexcept;

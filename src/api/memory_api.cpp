@@ -1,7 +1,7 @@
 // Registration and allocation.
 #include <photon/memory.h>
 
-#include "api/handle.hpp"
+#include "api/lanes.hpp"
 
 using photon::api::in_lane;
 
@@ -25,7 +25,8 @@ ph_status ph_register(ph_context* context, void* base, size_t size_bytes, uint32
 }
 
 ph_status ph_unregister(ph_context* context, uint64_t key) {
-  return in_lane(context, [&](auto& engine, auto&) { return engine.remove_region(key); });
+  return photon::api::take_back(
+      context, [&](auto& engine, auto& removal) { return engine.begin_removal(key, removal); });
 }
 
 ph_status ph_find_region(ph_context* context, const void* base, size_t size_bytes,
@@ -46,7 +47,8 @@ ph_status ph_alloc(ph_context* context, size_t size_bytes, ph_region* region) {
 }
 
 ph_status ph_free(ph_context* context, void* base) {
-  return in_lane(context, [&](auto& engine, auto&) { return engine.free_memory(base); });
+  return photon::api::take_back(
+      context, [&](auto& engine, auto& removal) { return engine.begin_freeing(base, removal); });
 }
 
 }  // extern "C"

@@ -4,17 +4,8 @@
 
 #include "api/handle.hpp"
 
+using photon::api::bad_argument;
 using photon::api::in_lane;
-
-namespace {
-
-ph_status bad_argument(ph_context* context, const char* what) noexcept {
-  return in_lane(context, [what](auto& engine, auto&) {
-    return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK, what);
-  });
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -35,8 +26,16 @@ ph_status ph_wait_request(ph_context* context, ph_request* request, ph_result* r
                           int64_t timeout_us) {
   if (request == nullptr) return bad_argument(context, "wait_request: request is null");
   ph_result unwanted;
+  ph_result& found = result == nullptr ? unwanted : *result;
+  photon::engine::Lane::Held held{};
+  if (context != nullptr && timeout_us != 0 && context->lane->try_enter(held)) {
+    ph_status status = PH_OK;
+    const bool done = context->engine->try_wait_one(*request, found, status);
+    context->lane->leave_biased(held);
+    if (done) return status;
+  }
   return in_lane(context, [&](auto& engine, auto& guard) {
-    return engine.wait_one(guard, *request, result == nullptr ? unwanted : *result, timeout_us);
+    return engine.wait_one(guard, *request, found, timeout_us);
   });
 }
 
@@ -45,7 +44,7 @@ ph_status ph_wait_any(ph_context* context, ph_request_list list, ph_result* resu
   if (result == nullptr || (list.items == nullptr && list.count != 0))
     return bad_argument(context, "wait_any: result is null, or a list with a count has no items");
   return in_lane(context, [&](auto& engine, auto& guard) {
-    photon::engine::Engine::Takeover takeover{list, result, 1};
+    photon::engine::Takeover takeover{list, result, 1};
     const ph_status status = engine.wait_some(guard, takeover, timeout_us);
     return status == PH_OK ? result->status : status;
   });
@@ -58,7 +57,7 @@ ph_status ph_wait_some(ph_context* context, ph_request_list list, ph_result* res
     return bad_argument(
         context, "wait_some: done is null, or a list with a count has no items or no results");
   return in_lane(context, [&](auto& engine, auto& guard) {
-    photon::engine::Engine::Takeover takeover{list, results, list.count};
+    photon::engine::Takeover takeover{list, results, list.count};
     const ph_status status = engine.wait_some(guard, takeover, timeout_us);
     *done = takeover.done;
     return status;

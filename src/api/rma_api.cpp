@@ -3,9 +3,12 @@
 #include <sched.h>
 
 #include "api/handle.hpp"
+#include "api/post_fast.hpp"
 #include "engine/fast_path.hpp"
 
+using photon::api::bad_argument;
 using photon::api::in_lane;
+using photon::api::post_fast;
 
 namespace {
 
@@ -13,15 +16,12 @@ namespace {
 constexpr size_t kHandlerBatch = 64;
 constexpr size_t kLongIdBatch = 16;
 
-ph_status bad_argument(ph_context* context, const char* what) noexcept {
-  return in_lane(context, [what](auto& engine, auto&) {
-    return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK, what);
-  });
-}
-
-ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
+// is_fresh: the fast path was not tried.
+ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool is_fresh = false) {
   bool yield = false;
   const ph_status status = in_lane(context, [&](auto& engine, auto&) {
+    if (is_fresh && engine.try_probe(taker.query, taker)) return PH_OK;
+    if (engine.serve_asked(taker)) return PH_OK;
     const ph_status result = engine.probe(taker);
     yield = taker.count == 0 && engine.should_yield();
     return result;
@@ -38,44 +38,35 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker) {
   return status;
 }
 
-// The rest of ph_put_u64() and ph_notify(), apart so that their fast path needs no stack frame.
-[[gnu::noinline]] ph_status tell_and_leave(ph_context* context, ph_rank rank,
-                                           photon::engine::Lane::Held held) noexcept {
-  context->engine->finish_put(rank);
-  context->lane->leave(held);
-  return PH_OK;
+// All of ph_probe(), without the bias. Who shares a lane takes the fast path, too.
+[[gnu::noinline]] ph_status probe_by_word(ph_context* context, photon::engine::Taker taker,
+                                          size_t* count) noexcept {
+  const ph_status status = probe_in_lane(context, taker, true);
+  *count = taker.count;
+  return status;
 }
 
 [[gnu::noinline]] ph_status put_u64_in_lane(ph_context* context, ph_rank rank,
                                             ph_const_block source, ph_target target,
                                             ph_u64_ids ids) noexcept {
-  return in_lane(context,
-                 [&](auto& engine, auto&) { return engine.put_u64(rank, source, target, ids); });
+  using Fast = photon::engine::Engine::Fast;
+  return in_lane(context, [&](auto& engine, auto&) {
+    const Fast fast = engine.try_put_u64(rank, source, target, ids);  // by the lock's word
+    if (fast == Fast::no) return engine.put_u64(rank, source, target, ids);
+    if (fast == Fast::tell) engine.finish_put(rank);
+    return PH_OK;
+  });
 }
 
 [[gnu::noinline]] ph_status notify_in_lane(ph_context* context, ph_rank rank,
                                            uint64_t remote) noexcept {
-  return in_lane(context, [&](auto& engine, auto&) { return engine.notify(rank, remote); });
-}
-
-// Try the fast path if this thread has the bias; else, and if it refuses, the general one.
-template <class Try, class Rest>
-[[gnu::always_inline]] inline ph_status post_fast(ph_context* context, ph_rank rank, Try attempt,
-                                                  Rest rest) noexcept {
   using Fast = photon::engine::Engine::Fast;
-  if (context != nullptr) [[likely]] {
-    photon::engine::Lane::Held held{};
-    if (context->lane->try_enter(held)) [[likely]] {
-      const Fast fast = attempt(*context->engine);
-      if (fast == Fast::done) [[likely]] {
-        context->lane->leave_biased(held);
-        return PH_OK;
-      }
-      if (fast == Fast::tell) return tell_and_leave(context, rank, held);
-      context->lane->leave_biased(held);
-    }
-  }
-  return rest();
+  return in_lane(context, [&](auto& engine, auto&) {
+    const Fast fast = engine.try_notify(rank, remote);
+    if (fast == Fast::no) return engine.notify(rank, remote);
+    if (fast == Fast::tell) engine.finish_put(rank);
+    return PH_OK;
+  });
 }
 
 }  // namespace
@@ -132,13 +123,13 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
     return bad_argument(context, "probe: count is null, or completions is null with a capacity");
   photon::engine::Taker taker{query, completions, capacity};
   photon::engine::Lane::Held held{};
-  if (context != nullptr && context->lane->try_enter(held)) [[likely]] {
-    const bool done = context->engine->try_probe(query, taker);
-    context->lane->leave_biased(held);
-    *count = taker.count;
-    if (done) [[likely]]
-      return PH_OK;
-  }
+  if (context == nullptr || !context->lane->try_enter(held)) [[unlikely]]
+    return probe_by_word(context, taker, count);
+  const bool done = context->engine->try_probe(query, taker);
+  context->lane->leave_biased(held);
+  *count = taker.count;
+  if (done) [[likely]]
+    return PH_OK;
   return probe_slowly(context, taker, count);
 }
 

@@ -16,6 +16,7 @@ constexpr const char* kOversubscribed[] = {"auto", "yes", "no"};
 constexpr const char* kTransports[] = {"auto", "shm", "sim"};
 constexpr const char* kSourceCache[] = {"registered", "all"};
 constexpr const char* kShmCma[] = {"auto", "off", "on"};
+constexpr const char* kSwitch[] = {"off", "on"};
 constexpr const char* kSimProfiles[] = {"stream", "mapped", "rc", "srd", "unnamed"};
 constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
 
@@ -66,6 +67,11 @@ constexpr Field kFields[] = {
            "Longest completion id, in bytes; the same on all ranks."),
     number("ledger_slots", &Config::ledger_slots, {2, 65536, true},
            "Notifications a peer may have under way to this rank before it must queue."),
+    number("overflow_bytes", &Config::overflow_bytes, {4 * kKi, 64 * kKi* kMi, true},
+           "Room in this rank's memory for notifications to one peer beyond ledger_slots, in bytes "
+           "(16 for one of 8 bytes); pages are used only when touched, and given back."),
+    number("overflow_total_bytes", &Config::overflow_total_bytes, {0, kTi},
+           "Most bytes of all such room of one lane in use at a time; 0: none."),
     number("ring_lines", &Config::ring_lines, {64, 65536, true},
            "64-byte lines of the record ring to each peer."),
     number("requests", &Config::requests, {16, kMi, true},
@@ -83,8 +89,13 @@ constexpr Field kFields[] = {
            "Most bytes one call copies itself; the rest is copied by later probes."),
     number("arena_bytes", &Config::arena_bytes, {kMi, kTi, false, 4 * kKi},
            "Address space for ph_alloc() memory, in bytes; pages are used only when touched."),
+    number("max_segments", &Config::max_segments, {1, 16 * kMi},
+           "Segments, or blocks of a strided form, of one vectored operation."),
     number("max_regions", &Config::max_regions, {16, kMi, true},
            "Registrations that may exist at the same time."),
+    number("max_lanes", &Config::max_lanes, {1, 256},
+           "Lanes that a rank may have open at the same time, the context's own included; the same "
+           "on all ranks."),
     choice(
         "source_cache", &Config::source_cache, kSourceCache,
         "Memory of this process that stays registered with a network card between operations: "
@@ -102,8 +113,16 @@ constexpr Field kFields[] = {
            "Longest that ph_unregister() waits for copies under way, in milliseconds."),
     number("spin_us", &Config::spin_us, {0, 1000000},
            "How long ph_wait() spins before it sleeps, in microseconds, if a core is free."),
+    choice(
+        "progress_thread", &Config::progress_thread, kSwitch,
+        "A thread for the context, and one for each of its lanes, that serves its peers while the "
+        "application makes no calls; it sleeps when there is nothing to do."),
+    number("progress_silence_us", &Config::progress_silence_us, {10, 1000000},
+           "Microseconds without a turn of progress by the application after which the progress "
+           "thread acts; it may take a millisecond longer, after a time of many calls."),
     choice("oversubscribed", &Config::oversubscribed, kOversubscribed,
-           "Whether there are more ranks than cores, so that waiting must not spin."),
+           "Whether there are more ranks, or lanes of theirs, than cores, so that waiting must "
+           "not spin."),
     choice("transport", &Config::transport, kTransports, "How peers are reached; auto takes shm."),
     choice("shm_cma", &Config::shm_cma, kShmCma,
            "Copies between processes by the kernel; on: fail to start where that is forbidden."),
@@ -117,6 +136,8 @@ constexpr Field kFields[] = {
         "touched directly (mapped), or writes by network cards: as InfiniBand orders them (rc), "
         "in no order (srd), in no order and unannounced (unnamed). Rank 0's counts."),
     choice("log", &Config::log, kLogLevels, "Least important messages written to stderr."),
+    number("stats", &Config::stats, {0, 1},
+           "1: count operations from the start, and write the counters to stderr at the end."),
 };
 static_assert(std::size(kFields) == kFieldsCount);
 

@@ -26,16 +26,19 @@ enum class SimProfile : std::uint8_t { stream, mapped, rc, srd, unnamed };
 // What memory a network card keeps registered when no operation uses it.
 enum class SourceCacheKeeps : std::uint8_t { registered, all };
 enum class ShmCma : std::uint8_t { automatic, off, on };
+enum class Switch : std::uint8_t { off, on };
 
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 24;
+inline constexpr std::size_t kFieldsCount = 31;
 
 // Defaults stand here; meanings, units and ranges in the table (config.cpp).
 struct Config {
   std::uint64_t max_cid_size = 8;
   std::uint64_t ledger_slots = 512;
+  std::uint64_t overflow_bytes = 32 << 20;
+  std::uint64_t overflow_total_bytes = 1 << 30;
   std::uint64_t ring_lines = 512;
   std::uint64_t requests = 4096;
   std::uint64_t packed_max = 192;
@@ -44,13 +47,17 @@ struct Config {
   std::uint64_t direct_min = 4096;
   std::uint64_t piece_bytes = 256 << 10;
   std::uint64_t arena_bytes = 1 << 30;
+  std::uint64_t max_segments = 65536;
   std::uint64_t max_regions = 131072;
+  std::uint64_t max_lanes = 8;
   SourceCacheKeeps source_cache = SourceCacheKeeps::registered;
   std::uint64_t source_cache_bytes = 1 << 30;
   std::uint64_t source_cache_entries = 1024;
   std::uint64_t finalize_timeout_ms = 10000;
   std::uint64_t unregister_timeout_ms = 1000;
   std::uint64_t spin_us = 30;
+  Switch progress_thread = Switch::off;
+  std::uint64_t progress_silence_us = 100;
   Oversubscribed oversubscribed = Oversubscribed::automatic;
   TransportChoice transport = TransportChoice::automatic;
   ShmCma shm_cma = ShmCma::automatic;
@@ -58,13 +65,15 @@ struct Config {
   std::uint64_t sim_delay_ns = 1000;
   SimProfile sim_profile = SimProfile::stream;
   LogLevel log = LogLevel::warn;
+  std::uint64_t stats = 0;
 
   std::array<Origin, kFieldsCount> origins{};  // in the order of fields()
 };
 
-using FieldMember = std::variant<std::uint64_t Config::*, Oversubscribed Config::*,
-                                 TransportChoice Config::*, SourceCacheKeeps Config::*,
-                                 ShmCma Config::*, SimProfile Config::*, LogLevel Config::*>;
+using FieldMember =
+    std::variant<std::uint64_t Config::*, Oversubscribed Config::*, TransportChoice Config::*,
+                 SourceCacheKeeps Config::*, ShmCma Config::*, SimProfile Config::*,
+                 LogLevel Config::*, Switch Config::*>;
 
 // One row of the table.
 struct Field {

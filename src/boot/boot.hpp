@@ -1,6 +1,6 @@
 // Who the ranks are, and a slow side channel that carries descriptors between ranks of one host.
 // Invariant: messages between two ranks arrive in order, whole, or not at all (then `gone` says
-// so). Owner: the Context; one thread at a time (the engine's lane lock).
+// so). Owner: the Context; one thread at a time: lane_switch.hpp sees to that.
 //
 // Three kinds, chosen by open(): the launcher's socket (photonrun), the caller's callbacks with a
 // datagram socket per rank in the abstract namespace, and a job of one rank.
@@ -34,6 +34,8 @@ struct Message {
   Rank from = 0;
   std::vector<std::byte> bytes;
   std::vector<base::UniqueFd> fds;
+  const char* why = "has ended";  // gone: what that rank did
+  bool left = false;              // gone: from this lane only, in order
 };
 
 class Boot {
@@ -70,6 +72,14 @@ class Boot {
   virtual base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                                    const std::function<void()>& serve) = 0;
   virtual base::Result<> barrier(const std::function<void()>& serve) = 0;
+  // Whether collectives touch nothing that other calls do, so that these may run beside them.
+  virtual bool collects_alone() const { return false; }
+
+  // The side channel of another lane of this rank; it may outlive this one. A number is used once.
+  // May be called while another thread uses another lane's.
+  virtual base::Result<std::unique_ptr<Boot>> open_lane(std::uint32_t /*number*/) {
+    return base::Error{PH_ERR_STATE, 0, "this bootstrap has no lanes", PH_ANY_RANK};
+  }
 };
 
 // The caller's bootstrap if given, else the launcher's environment (PHOTON_LAUNCH_FD), else alone.

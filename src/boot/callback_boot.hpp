@@ -41,6 +41,7 @@ class CallbackBoot final : public Boot {
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                            const std::function<void()>& serve) override;
   base::Result<> barrier(const std::function<void()>& serve) override;
+  bool collects_alone() const override { return true; }
 
   // Datagrams that were not from a rank of this job, or made no sense.
   std::uint64_t dropped_count() const { return dropped_count_; }

@@ -1,7 +1,7 @@
 // Hands out pieces of one span of memory: first fit, 64-byte granules, neighbours merged on free.
 // Without a span (a transport that cannot map memory) it hands out ordinary memory, up to `limit`.
 // Invariant: free and used ranges partition the span. Memory it gives is zeroed.
-// Owner: the Engine, under the lane's lock.
+// Owner: the Memory of a context, under its mutex.
 #pragma once
 
 #include <cstddef>

@@ -11,8 +11,7 @@
 #include <cstring>
 #include <string>
 
-#include "engine/engine.hpp"
-#include "engine/record_io.hpp"
+#include "engine/fast_path.hpp"
 
 namespace photon::engine {
 
@@ -20,6 +19,10 @@ namespace {
 
 constexpr std::uint32_t kAtomicFlags = PH_NO_LCE | PH_NO_RCE | PH_ORDER_NONE;
 constexpr std::uint64_t kFetches = 1u << 16;  // in the record's third word
+constexpr std::uint64_t kAsked = wire::encode(wire::Kind::atomic, wire::kNoId, 0);
+constexpr std::uint64_t kAskedWithId = wire::encode(wire::Kind::atomic, 8, 0);
+constexpr std::uint64_t kFetched = wire::encode(wire::Kind::fetched, wire::kNoId, 0);
+constexpr std::uint64_t kTag = 0xffff;  // of a header's word
 
 sync::WordChange change_of(const ph_atomic_args& args) noexcept {
   return {static_cast<sync::WordVerb>(args.op), static_cast<sync::WordType>(args.type),
@@ -28,6 +31,32 @@ sync::WordChange change_of(const ph_atomic_args& args) noexcept {
 
 std::uint32_t access_for(bool fetches) noexcept {
   return fetches ? std::uint32_t{PH_ACCESS_ALL} : std::uint32_t{PH_ACCESS_WRITE};
+}
+
+std::uint64_t wire_form(const sync::WordChange& change, bool fetches) noexcept {
+  return static_cast<std::uint64_t>(change.verb) | static_cast<std::uint64_t>(change.type) << 8 |
+         (fetches ? kFetches : 0);
+}
+
+// What a peer asks for.
+struct Asked {
+  ph_target target{};
+  sync::WordChange change;
+  bool fetches = false;
+  std::uint64_t bytes() const noexcept { return sync::word_bytes(change.type); }
+};
+
+// False: malformed. An initiator checks operation and alignment before it asks.
+[[gnu::always_inline]] inline bool read_asked(const transport::Line& line, Asked& asked) noexcept {
+  asked.target = {line.words[0].get(), line.words[1].get()};
+  const std::uint64_t what = line.words[2].get();
+  asked.change = {static_cast<sync::WordVerb>(what & 0xff),
+                  static_cast<sync::WordType>(what >> 8 & 0xff), line.words[3].get(),
+                  line.words[4].get()};
+  asked.fetches = (what & kFetches) != 0;
+  return (what & ~(kFetches | 0xffff)) == 0 &&
+         sync::is_word_change(what & 0xff, what >> 8 & 0xff) &&
+         asked.target.address % asked.bytes() == 0;
 }
 
 }  // namespace
@@ -60,13 +89,16 @@ ph_status Engine::atomic(Rank rank, const ph_atomic_args& args) {
   const bool has_event = (args.flags & PH_NO_LCE) == 0 && args.request == nullptr;
   if (has_event && !events_left()) return again();
   if (atomic_now(*peer, args)) {
+    count(*peer, Count::atomics);
     if (args.request != nullptr) *args.request = PH_REQUEST_NONE;
+    if (!peer->has_runway()) static_cast<void>(grant_runway(*peer));  // for try_atomic()
     return PH_OK;
   }
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
   Request* request = new_request(*peer, args.flags);
   if (request == nullptr) return again();
   request->kind = Request::Kind::atomic;
+  count(*peer, Count::atomics);
   request->destination = static_cast<std::byte*>(args.fetched);
   request->size_bytes = bytes;
   request->target = args.target;
@@ -78,7 +110,82 @@ ph_status Engine::atomic(Rank rank, const ph_atomic_args& args) {
   mark_busy(*peer);
   process(*peer);
   hand_over(*request, args.request);
+  if (peer->broken == PH_OK) static_cast<void>(grant_runway(*peer));  // for try_atomic()
   return PH_OK;
+}
+
+// Without the general way, for who keeps the request: on mapped memory at once, else asked on a
+// runway.
+Engine::Fast Engine::try_atomic(Rank rank, const ph_atomic_args& args) noexcept {
+  const bool has_id = (args.flags & PH_NO_RCE) == 0;
+  const auto is_small = [](const ph_id& id) { return id.size_bytes == 8 && id.data != nullptr; };
+  if (rank >= size_ || args.request == nullptr || (args.flags & ~PH_NO_RCE) != 0 ||
+      (args.local.size_bytes != 0 && !is_small(args.local)) || (has_id && !is_small(args.remote)) ||
+      !sync::is_word_change(args.op, args.type))
+    return Fast::no;
+  Peer* peer = peers_[rank].get();
+  if (peer == nullptr || !peer->has_runway() || peer->counts != nullptr) return Fast::no;
+  const std::uint64_t bytes = sync::word_bytes(static_cast<sync::WordType>(args.type));
+  const auto access = access_for(args.fetched != nullptr);
+  if (args.target.address % bytes != 0 ||
+      check_access({peer->regions, config_.max_regions}, args.target, bytes, access) != PH_OK)
+    return Fast::no;
+  if (args.target.key != peer->asked_key) {
+    const auto reach = transport_->reach(rank, args.target.address, bytes);
+    if (reach.kind == transport::Reach::Kind::mapped) {
+      std::uint64_t before = 0;
+      const MappedWord word{args.target, change_of(args), access};
+      if (has_id || peer->atomics_asked != 0 || !change_here(*peer, word, reach.local, before))
+        return Fast::no;
+      if (args.fetched != nullptr) std::memcpy(args.fetched, &before, bytes);
+      *args.request = PH_REQUEST_NONE;
+      return Fast::done;
+    }
+    // Remembered of the last region: where the kernel reaches it, nobody will ever map it.
+    if (reach.kind == transport::Reach::Kind::call) peer->asked_key = args.target.key;
+  }
+  if (!requests_.has_free()) return Fast::no;
+  const sync::WordChange change = change_of(args);
+  transport::Line& line = peer->tx.line(0);
+  line.words[0].set(args.target.address);
+  line.words[1].set(args.target.key);
+  line.words[2].set(wire_form(change, args.fetched != nullptr));
+  line.words[3].set(change.operand);
+  line.words[4].set(change.compare);
+  if (has_id) {
+    std::uint64_t id = 0;
+    std::memcpy(&id, args.remote.data, sizeof id);
+    line.words[5].set(id);
+    peer->tx.publish(kAskedWithId, 1);
+  } else {
+    peer->tx.publish(kAsked, 1);
+    ++peer->runway_begin;  // a line of it that takes no ledger slot
+    ++peer->staged_sent;
+  }
+  const Fast told_how = told(*peer);
+  note_asked(*peer, args);  // while it is on its way
+  return told_how;
+}
+
+// The request of what went on a runway, which has an event for each of its lines: for this one.
+void Engine::note_asked(Peer& peer, const ph_atomic_args& args) noexcept {
+  Request& request = *requests_.take();
+  own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
+  ++peer.outstanding;
+  request.kind = Request::Kind::atomic;
+  request.peer = &peer;
+  request.flags = args.flags;
+  request.destination = static_cast<std::byte*>(args.fetched);
+  request.size_bytes = sync::word_bytes(static_cast<sync::WordType>(args.type));
+  request.target = args.target;
+  request.id_merged = request.has_rce();
+  if (args.local.size_bytes != 0)
+    std::memcpy(&request.local_word, args.local.data, sizeof request.local_word);
+  request.kept = true;
+  request.staged_mark = peer.staged_sent + (peer.tx.tail() - peer.runway_begin);
+  *args.request = RequestPool::token(request);
+  ++peer.atomics_asked;
+  peer.acks.push(request);
 }
 
 // Nothing is before it, and the word is in memory that we have mapped: no request is needed.
@@ -107,16 +214,27 @@ bool Engine::atomic_now(Peer& peer, const ph_atomic_args& args) {
   return true;
 }
 
-// By ourselves, under an intent (sync/intent.hpp). PH_AGAIN: we have not mapped that memory.
+// By ourselves, under an intent (sync/intent.hpp). False: the right to it went this moment.
+bool Engine::change_here(Peer& peer, const MappedWord& word, void* local,
+                         std::uint64_t& before) noexcept {
+  peer.link->tx_intent->enter(word.at.key & (config_.max_regions - 1), peer.fenced);
+  const bool is_allowed = !peer.credits->is_hidden() &&
+                          check_access({peer.regions, config_.max_regions}, word.at,
+                                       sync::word_bytes(word.change.type), word.access) == PH_OK;
+  if (is_allowed) before = sync::change_word(local, word.change);
+  peer.link->tx_intent->leave();
+  return is_allowed;
+}
+
+// PH_AGAIN: we have not mapped that memory. What has gone does not come back, so the second check
+// finds what the first did, with words.
 ph_status Engine::change_mapped(Peer& peer, const MappedWord& word, std::uint64_t& before) {
   const std::uint64_t bytes = sync::word_bytes(word.change.type);
   const auto reach = transport_->reach(peer.rank, word.at.address, bytes);
   if (reach.kind != transport::Reach::Kind::mapped || peer.regions == nullptr) return PH_AGAIN;
-  peer.link->tx_intent->enter(word.at.key & (config_.max_regions - 1), peer.fenced);
-  const ph_status status = check_target(peer, word.at, bytes, word.access);
-  if (status == PH_OK) before = sync::change_word(reach.local, word.change);
-  peer.link->tx_intent->leave();
-  return status;
+  if (change_here(peer, word, reach.local, before)) return PH_OK;
+  const ph_status status = check_again(peer, word.at, bytes, word.access);
+  return status == PH_OK ? PH_AGAIN : status;
 }
 
 Engine::Step Engine::step_atomic(Peer& peer, Request& request) {
@@ -137,9 +255,7 @@ Engine::Step Engine::step_atomic(Peer& peer, Request& request) {
   out.kind = wire::Kind::atomic;
   out.fixed[0] = request.target.address;
   out.fixed[1] = request.target.key;
-  out.fixed[2] = static_cast<std::uint64_t>(request.change.verb) |
-                 static_cast<std::uint64_t>(request.change.type) << 8 |
-                 (request.destination != nullptr ? kFetches : 0);
+  out.fixed[2] = wire_form(request.change, request.destination != nullptr);
   out.fixed[3] = request.change.operand;
   out.fixed[4] = request.change.compare;
   out.id = id_data(request.remote);
@@ -161,36 +277,71 @@ void Engine::atomic_done(Request& request, std::uint64_t before) {
   maybe_free(request);
 }
 
-// False: malformed. An initiator checks operation and alignment before it asks.
+// False: malformed.
 bool Engine::take_atomic(Peer& peer, const wire::Header& header, Taker* taker) {
-  RecordReader reader(peer.rx);
-  const ph_target target{reader.word(), reader.word()};
-  const std::uint64_t what = reader.word();
-  sync::WordChange change{static_cast<sync::WordVerb>(what & 0xff),
-                          static_cast<sync::WordType>(what >> 8 & 0xff), reader.word(),
-                          reader.word()};
-  if ((what & ~(kFetches | 0xffff)) != 0 || !sync::is_word_change(what & 0xff, what >> 8 & 0xff))
-    return false;
-  const std::uint64_t bytes = sync::word_bytes(change.type);
-  if (target.address % bytes != 0) return false;
+  Asked asked;
+  if (!read_asked(peer.rx.line(0), asked)) return false;
   const ph_status status =
-      check_access(regions_.table(), target, bytes, access_for((what & kFetches) != 0));
+      check_access(regions_, asked.target, asked.bytes(), access_for(asked.fetches));
   std::uint64_t before = 0;
-  if (status == PH_OK) before = sync::change_word(reinterpret_cast<void*>(target.address), change);
-  const bool is_told = (what & kFetches) != 0 && status == PH_OK;
+  if (status == PH_OK)
+    before = sync::change_word(reinterpret_cast<void*>(asked.target.address), asked.change);
+  const bool is_told = asked.fetches && status == PH_OK;
   const Reply reply{wire::Kind::fetched,
                     {static_cast<std::uint64_t>(status), is_told ? before : 0}};
   if (!answer(peer, reply)) return false;
   if (!header.has_id()) return true;
+  RecordReader reader(peer.rx);
+  reader.skip(wire::fixed_words(wire::Kind::atomic));
   if (status == PH_OK) return deliver(peer, reader, header.id_bytes, taker);
   ++peer.probed;  // its ledger slot is free again
+  return true;
+}
+
+// The whole of that for the record of the peer's ring whose word this is, if it has no id and can
+// be granted and answered at once. False: not, and nothing was done.
+bool Engine::take_asked(Peer& peer, std::uint64_t word) noexcept {
+  if ((word & ~kTag) != kAsked || !peer.replies.empty() || !peer.tx.has_room(1)) return false;
+  Asked asked;
+  if (!read_asked(peer.rx.line(0), asked) ||
+      check_access(regions_, asked.target, asked.bytes(), access_for(asked.fetches)) != PH_OK)
+    return false;
+  const std::uint64_t before =
+      sync::change_word(reinterpret_cast<void*>(asked.target.address), asked.change);
+  if (peer.has_runway() && peer.counts == nullptr) {
+    ++peer.runway_begin;  // a line of it that is no put; it would be counted as one
+    ++events_free_;
+  } else {
+    settle(peer);
+  }
+  transport::Line& line = peer.tx.line(0);
+  line.words[0].set(static_cast<std::uint64_t>(PH_OK));
+  line.words[1].set(asked.fetches ? before : 0);
+  peer.tx.publish(kFetched, 1);
+  if (told(peer) == Fast::tell) nudge(peer);
+  peer.rx.pop(1);
   return true;
 }
 
 bool Engine::take_fetched(Peer& peer) {
   RecordReader reader(peer.rx);
   const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
-  const std::uint64_t before = reader.word();
+  return is_fetched(peer, status, reader.word());
+}
+
+// The same for the record of the peer's ring whose word this is, if it says that all went well.
+bool Engine::take_good_fetched(Peer& peer, std::uint64_t word) noexcept {
+  const transport::Line& line = peer.rx.line(0);
+  if (peer.local.full()) return false;  // small puts have filled what was made for this one
+  if ((word & ~kTag) != kFetched || line.words[0].get() != static_cast<std::uint64_t>(PH_OK) ||
+      !is_fetched(peer, PH_OK, line.words[1].get()))
+    return false;
+  peer.rx.pop(1);
+  return true;
+}
+
+// False: malformed, and nothing was done.
+bool Engine::is_fetched(Peer& peer, ph_status status, std::uint64_t before) {
   Request* request = peer.acks.head();
   if (request == nullptr || request->kind != Request::Kind::atomic || status > PH_OK ||
       status < PH_ERR_NOT_FOUND)
@@ -198,7 +349,7 @@ bool Engine::take_fetched(Peer& peer) {
   peer.acks.pop();
   --peer.atomics_asked;
   peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);
-  mark_busy(peer);
+  if (!peer.idle()) mark_busy(peer);
   if (status == PH_OK) {
     atomic_done(*request, before);
     return true;

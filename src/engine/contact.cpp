@@ -20,12 +20,14 @@ unsigned cores_allowed() noexcept {
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
-bool decide_oversubscribed(const base::Config& config, const boot::Boot& boot) noexcept {
-  if (config.oversubscribed == base::Oversubscribed::yes) return true;
-  if (config.oversubscribed == base::Oversubscribed::no) return false;
+// Threads a rank that the host has cores for; it is the same for all lanes of a job, so that each
+// can say by itself whether there are too many.
+unsigned threads_with_cores(const base::Config& config, const boot::Boot& boot) noexcept {
+  if (config.oversubscribed == base::Oversubscribed::yes) return 0;
+  if (config.oversubscribed == base::Oversubscribed::no) return ~0U;
   // A rank pinned to one core shares the host's others with nobody it knows: ask the host.
   const unsigned cores = std::max(cores_allowed(), std::thread::hardware_concurrency());
-  return boot.local_size() > cores;
+  return cores / std::max(1U, boot.local_size());
 }
 
 const char* state_text(Peer::State state) noexcept {
@@ -40,7 +42,7 @@ const char* state_text(Peer::State state) noexcept {
 
 }  // namespace
 
-Engine::Engine(Parts parts)
+EngineState::EngineState(EngineParts parts)
     : config_(parts.config),
       boot_(std::move(parts.boot)),
       transport_(std::move(parts.transport)),
@@ -48,23 +50,48 @@ Engine::Engine(Parts parts)
       size_(boot_->size()),
       names_(size_),
       log_(config_.log, self_),
-      oversubscribed_(decide_oversubscribed(config_, *boot_)),
+      threads_with_cores_(threads_with_cores(config_, *boot_)),
       peers_(size_),
       events_free_(static_cast<std::int64_t>(config_.requests)),
       poll_interval_(transport_->poll_interval()),
       alarm_(transport_->alarm() != nullptr ? transport_->alarm() : &no_alarm_),
       look_mask_((transport_->alarm() != nullptr ? kTurnsWithAlarm : kTurnsBetweenLooks) - 1),
-      give_way_(oversubscribed_),
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),
-      arena_(transport_->arena(), config_.arena_bytes),
-      regions_(transport_->regions(), std::move(parts.keys)),
-      sources_(*transport_, regions_, config_) {
+      tables_(wire::kMostGathered * wire::kRunBytes),
+      is_lane_(parts.memory != nullptr),
+      memory_(is_lane_ ? std::move(parts.memory)
+                       : std::make_shared<Memory>(*transport_, config_, std::move(parts.keys))),
+      attendance_(memory_->crowd),
+      regions_(memory_->regions.table()),
+      sources_(*transport_, memory_->regions, config_) {
   last_error_.status = PH_OK;
+  counting_ = config_.stats != 0;
+  count_threads();
 }
 
-Engine::~Engine() { transport_.reset(); }
+// Lanes fall silent and come back, so it is looked at now and then.
+void EngineState::count_threads() noexcept {
+  oversubscribed_ = attendance_.note(transport_->now_ns()) > threads_with_cores_;
+  give_way_.set_oversubscribed(oversubscribed_);
+}
+
+Engine::Engine(Parts parts) : EngineState(std::move(parts)) {}
+
+Engine::~Engine() {
+  if (config_.stats != 0) print_counters();
+  transport_.reset();
+}
+
+ph_status Engine::open_lane(std::uint32_t number, Parts& parts) {
+  auto boot = boot_->open_lane(number);
+  if (!boot) return fail(boot.error());
+  auto transport = transport_->open_lane(number, **boot);
+  if (!transport) return fail(transport.error());
+  parts = {config_, std::move(*boot), std::move(*transport), {}, memory_};
+  return PH_OK;
+}
 
 ph_status Engine::fail(ph_status status, Rank rank, std::string what, int native_errno) {
   last_error_ = base::Error{status, native_errno, std::move(what), rank};
@@ -113,6 +140,8 @@ Peer& Engine::make_peer(Rank rank) {
 
 // Later pushes to the lists of peers do not allocate.
 Peer& Engine::remember_peer(std::unique_ptr<Peer> made) {
+  if (counting_) made->counters = std::make_unique<PeerCounters>();
+  made->counts = made->counters.get();
   const std::size_t count = contacted_.size() + 1;
   for (auto* peers : {&contacted_, &hot_, &busy_})
     if (peers->capacity() < count) peers->reserve(2 * count);
@@ -132,9 +161,11 @@ void Engine::adopt_link(Peer& peer) {
   const auto log2 = static_cast<unsigned>(__builtin_ctzll(config_.ring_lines));
   if (peer.link == nullptr) {
     peer.link = &link;
-    peer.tx = LineProducer(link.tx_lines, link.tx_credits, log2);
+    // A line is kept for a jump: it may be due when nothing else can go.
+    peer.tx = LineProducer(link.tx_lines, link.tx_credits, log2, 1);
     peer.credits = link.tx_credits;
     peer.tx_bulk = BulkProducer{link.tx_bulk, config_.bulk_bytes};
+    peer.overflow_out = OverflowProducer(link.tx_overflow, config_.overflow_bytes / 8);
   }
   peer.kick_always = link.kick_always;
   peer.fenced = link.fenced;
@@ -146,6 +177,7 @@ void Engine::adopt_link(Peer& peer) {
     peer.line_batch = config_.ring_lines / 4;
     peer.ledger_batch = std::max<std::uint64_t>(1, config_.ledger_slots / 4);
     peer.rx_bulk = BulkConsumer{link.rx_bulk, config_.bulk_bytes};
+    peer.overflow_in = OverflowConsumer(link.rx_overflow, config_.overflow_bytes / 8);
     peer.state = Peer::State::connected;
     heat(peer);
   }
@@ -170,6 +202,15 @@ ph_status Engine::check_target(Peer& peer, const ph_target& target, std::uint64_
                   why + "; exchange the ph_region anew");
 }
 
+// Under the intent word (sync/intent.hpp). Who is hidden has said bye before.
+ph_status Engine::check_again(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
+                              std::uint32_t access) {
+  if (peer.credits->is_hidden())
+    return fail(PH_ERR_DEPARTED, peer.rank,
+                "rank " + std::to_string(peer.rank) + " has closed this lane");
+  return check_target(peer, target, size_bytes, access);
+}
+
 // Nothing will come from or go to this peer any more. What it delivered stays.
 void Engine::lose(Peer& peer, ph_status status, std::string what) {
   if (peer.broken != PH_OK) return;
@@ -184,13 +225,19 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
   cool(peer);
   fail_all(peer);
   drop_coming(peer);
+  announcements_.forget(peer.rank);
   if (waiters_ != 0) news();
 }
 
 void Engine::fail_all(Peer& peer) {
   settle(peer);
   peer.replies.clear();
-  peer.serves.clear();
+  peer.jump_due = 0;
+  // It takes nothing of ours any more: what it leaves there holds up nobody else.
+  overflow_words_ -= peer.overflow_out.used();
+  peer.overflow_out = OverflowProducer();
+  peer.used.overflow_clean = 0;
+  while (!peer.serves.empty()) end_serve(peer);
   const ph_status status = peer.broken;
   while (Request* request = peer.work.head()) abandon(*request, status);
   while (Request* request = peer.acks.head()) {
@@ -199,6 +246,9 @@ void Engine::fail_all(Peer& peer) {
   }
   requests_.for_each_serving([&](Request& request) {
     if (request.peer == &peer) abandon(request, status);
+  });
+  requests_.for_each_announced([&](Request& request) {
+    if (request.peer == &peer) announcement_over(request, status);
   });
   while (Request* request = peer.ids.head()) {
     peer.ids.pop();
@@ -240,6 +290,9 @@ void Engine::cool(Peer& peer) {
 // Now and then: rings without traffic for long go cold, but the few that were hot last.
 void Engine::cool_idle() {
   constexpr std::uint64_t kPatience = 4096;  // turns
+  constexpr std::uint64_t kTurnsBetweenCleanings = 65536;
+  if (stand_in_sleeps_) transport_->wake();  // the caller is back: no ring need be cold
+  if (turn_ % kTurnsBetweenCleanings == 0) static_cast<void>(give_back_idle());
   while (hot_.size() > kHotKept) {
     Peer* oldest = *std::min_element(hot_.begin(), hot_.end(),
                                      [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
@@ -279,6 +332,7 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   Peer& peer = *peers_[rank];
   while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
   }
+  if (peer.link != nullptr) read_off_overflow(peer);
   // No bye in its ring, or no ring: it may have left in order without having met us.
   if (why.status == PH_ERR_PEER && boot_->has_left(rank))
     lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
@@ -291,6 +345,11 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
 // nobody copies in our memory any more. So nothing of the link is looked at again.
 void Engine::let_go(Peer& peer) {
   if (peer.link == nullptr) return;
+  if (peer.counters != nullptr) {
+    peer.counters->add(Count::lines_sent, peer.tx.tail());
+    peer.counters->add(Count::lines_received, peer.rx.head());
+  }
+  forget_overflow(peer);
   peer.link = nullptr;
   peer.has_rx = false;
   peer.tx = LineProducer();

@@ -62,6 +62,7 @@ void Engine::settle_stash(Peer& peer) noexcept {
 
 void Engine::stash_changed(Peer& peer) {
   settle_stash(peer);
+  refill_stash(peer);
   if (peer.broken == PH_OK) publish_credits(peer);
   if (!peer.has_remote()) return;
   if (!peer.stash_ready) {

@@ -1,52 +1,32 @@
-// The engine of one rank: posts, moves, receives, completes. One place for all state of a lane.
+// The engine of one rank: posts, moves, receives, completes.
 //
-// Invariants: events_free_ + runways + events promised or waiting = `requests`, where every
-// accepted operation that may yet produce a completion has its event promised (it may go below zero
-// only by reports of operations refused after their completion); a peer with anything queued stands
-// in busy_. Owner: the context. Threads: every member is called with the lane's lock held; wait(),
-// flush() and finalize() give it up while they sleep. Split by verb: contact, put, get, send, work,
-// receive, probe, wait, requests, regions, finalize.
+// Invariants and data: engine_state.hpp. Owner: the context. Threads: every member is called with
+// the lane's lock held; wait(), flush() and finalize() give it up while they sleep. Split by verb:
+// contact, put, get, send, work, receive, probe, wait, requests, regions, finalize, rendezvous.
 #pragma once
 
 #include <photon/atomic.h>
 #include <photon/context.h>
+#include <photon/rendezvous.h>
 #include <photon/request.h>
 #include <photon/rma.h>
 
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "base/config.hpp"
-#include "base/log.hpp"
-#include "boot/boot.hpp"
-#include "engine/arena.hpp"
-#include "engine/block_pool.hpp"
-#include "engine/give_way.hpp"
+#include "engine/engine_state.hpp"
 #include "engine/lane.hpp"
-#include "engine/peer.hpp"
-#include "engine/peer_list.hpp"
+#include "engine/operation.hpp"
 #include "engine/record_io.hpp"
-#include "engine/region_book.hpp"
-#include "engine/request.hpp"
-#include "engine/source_cache.hpp"
 #include "engine/taker.hpp"
-#include "transport/transport.hpp"
-#include "wire/piece_name.hpp"
 
 namespace photon::engine {
 
-class Engine final : private transport::Sink {
+class Engine final : private transport::Sink, private EngineState {
  public:
-  struct Parts {
-    base::Config config;
-    std::unique_ptr<boot::Boot> boot;
-    std::unique_ptr<transport::Transport> transport;  // released before boot
-    KeySource keys;                                   // of registrations
-  };
+  using Parts = EngineParts;
   explicit Engine(Parts parts);
   ~Engine();
 
@@ -55,6 +35,7 @@ class Engine final : private transport::Sink {
   Fast try_put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) noexcept;
   // The same for a notification.
   Fast try_notify(Rank rank, std::uint64_t remote) noexcept;
+  Fast try_atomic(Rank rank, const ph_atomic_args& args) noexcept;  // atomic.cpp
   // put.cpp, get.cpp, wait.cpp
   void finish_put(Rank rank) noexcept;
   ph_status put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
@@ -62,6 +43,7 @@ class Engine final : private transport::Sink {
   ph_status put(Rank rank, const ph_put_args& args);
   ph_status get(Rank rank, const ph_get_args& args);
   ph_status atomic(Rank rank, const ph_atomic_args& args);
+  ph_status vectored(Rank rank, const Vectored& what);  // vectored.cpp
   ph_status fence(Rank rank);
   ph_status flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us);
 
@@ -69,53 +51,67 @@ class Engine final : private transport::Sink {
   ph_status test(ph_request& handle, ph_result& result);
   ph_status wait_one(LaneGuard& guard, ph_request& handle, ph_result& result,
                      std::int64_t timeout_us);
-  // Takes up to `capacity` that are over into results[0 .. done).
-  struct Takeover {
-    ph_request_list list;
-    ph_result* results;
-    std::size_t capacity;
-    std::size_t done = 0;
-  };
+  bool try_wait_one(ph_request& handle, ph_result& result, ph_status& status) noexcept;
   ph_status wait_some(LaneGuard& guard, Takeover& takeover, std::int64_t timeout_us);
   ph_status cancel(ph_request& handle, ph_outcome& outcome);
 
-  // fast_path.hpp: probe() for small puts from hot rings; false: probe() has to go on with the same
-  // taker.
+  // rendezvous.cpp, buffers.cpp
+  ph_status announce(Rank rank, const ph_announce_args& args);
+  ph_status test_buffer(const ph_match& match, ph_buffer& buffer);
+  ph_status wait_buffer(LaneGuard& guard, const ph_match& match, ph_buffer& buffer,
+                        std::int64_t timeout_us);
+  ph_status put_buffer(const ph_buffer& buffer, std::uint64_t offset, ph_put_args args);
+  ph_status get_buffer(const ph_buffer& buffer, std::uint64_t offset, ph_get_args args);
+  ph_status finish(const ph_buffer& buffer);
+
+  // fast_path.hpp: probe() for small puts from hot rings; false: probe() goes on with this taker.
   bool try_probe(const ph_query& query, Taker& taker) noexcept;
   // probe.cpp, wait.cpp
+  bool serve_asked(const Taker& taker) noexcept;
   ph_status probe(Taker& taker);
   ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
   // After an empty probe: may somebody else need this core?
   bool should_yield() const noexcept { return give_way_.due(empty_turns_); }
   void serve() { progress(nullptr); }
+  // progress_thread.cpp: turns of progress and rest in the place of a caller who is silent.
+  enum class Silence : std::uint8_t { over, asleep, quiet, busy };
+  struct Rest {
+    bool at_once = false;  // if nothing moves; where threads are more than cores, always
+    bool behind = false;   // the caller who sleeps
+  };
+  Silence stand_in(LaneGuard& guard, std::uint64_t& seen, Rest rests);
+  void relieve();
+  std::uint64_t turns() const noexcept { return turn_.shown(); }  // any thread, without the lock
 
   // regions.cpp
   ph_status add_region(const ph_region& range, std::uint32_t access, ph_region& region);
-  ph_status remove_region(std::uint64_t key);
   ph_status find_region(const ph_region& range, ph_region& region);
   ph_status allocate(std::uint64_t size_bytes, ph_region& region);
-  ph_status free_memory(void* base);
+  // Taking back: begun in one lane, each lane lets go of it, ended where it was begun (lanes.md).
+  ph_status begin_removal(std::uint64_t key, Removal& removal);
+  ph_status begin_freeing(void* base, Removal& removal);
+  bool let_go_of(const Removal& removal);  // false: a peer holds a copy open
+  ph_status end_removal(const Removal& removal, bool all_let_go);
 
-  // finalize.cpp
-  ph_status finalize(LaneGuard& guard);
+  // finalize.cpp; `meanwhile` is called again and again while it waits, outside the lane.
+  ph_status finalize(LaneGuard& guard, const std::function<void()>& meanwhile = {});
+  void tell_closed();    // threads that wait here
+  void serve_leaving();  // closed, and finalize() is still to come
 
-  // holdings.cpp: what operations hold on to. All but most_blocks is zero where nothing is under
-  // way and everything was probed.
-  struct Holdings {
-    std::uint64_t requests = 0;
-    std::int64_t events = 0;        // promised or waiting
-    std::uint64_t blocks = 0;       // of ids and payloads
-    std::uint64_t most_blocks = 0;  // that there ever were
-    std::uint64_t queued = 0;       // remote ids, and what peers are owed
-    std::uint64_t pins = 0;         // of own memory, for the card
-  };
-  Holdings holdings() noexcept;
+  // What another lane of this context is made of; contact.cpp.
+  ph_status open_lane(std::uint32_t number, Parts& parts);
+  Holdings holdings() noexcept;  // holdings.cpp
   const SourceCache& sources() const noexcept { return sources_; }
+  // counters.cpp
+  void start_counting(bool on);
+  bool is_counting() const noexcept { return counting_; }
+  ph_status counters(Rank rank, std::vector<NamedCount>& found);
 
   // contact.cpp
   ph_status describe(Rank rank, ph_path& path);
   const base::Config& config() const noexcept { return config_; }
   boot::Boot& boot() noexcept { return *boot_; }
+  const transport::Transport& transport() const noexcept { return *transport_; }
   Rank rank() const noexcept { return self_; }
   std::uint32_t size() const noexcept { return size_; }
   const base::Error& last_error() const noexcept { return last_error_; }
@@ -123,46 +119,7 @@ class Engine final : private transport::Sink {
   ph_status fail(const base::Error& error);
 
  private:
-  // Powers of two. An alarm tells of news; without one only looking does.
-  static constexpr std::uint64_t kTurnsBetweenLooks = 32;
-  static constexpr std::uint64_t kTurnsWithAlarm = 256;
-  static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
-  static constexpr std::uint64_t kTurnsOfSilence = 256;
-  static constexpr unsigned kLooks = 2;            // at the hot rings in one fast probe
-  static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
-  static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
-  static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that a peer may leave unread
-  static constexpr std::int64_t kEverySlot = -1;
-  static constexpr std::uint32_t kLineRoom = 32;  // payload of a one-line record with 8-byte id
   enum class Step : std::uint8_t { blocked, moved };
-
-  // A record about to be written.
-  struct Outgoing {
-    wire::Kind kind = wire::Kind::put;
-    std::uint64_t fixed[5] = {};
-    const void* id = nullptr;
-    std::uint32_t id_bytes = wire::kNoId;
-    const void* payload = nullptr;
-    std::uint32_t payload_bytes = 0;
-    // put and bulk: names the operation should it be refused, and its request if it has one.
-    std::uint64_t local_id = 0;
-    ph_request request = PH_REQUEST_NONE;
-  };
-
-  // Bytes that we copy ourselves: from source (put) or to destination (get).
-  struct Piece {
-    ph_target at;
-    std::uint64_t size_bytes = 0;
-    const std::byte* source = nullptr;
-    std::byte* destination = nullptr;
-  };
-
-  // A word that we change ourselves.
-  struct MappedWord {
-    ph_target at;
-    sync::WordChange change;
-    std::uint32_t access;
-  };
 
   // transport::Sink
   void on_link(Rank rank) override;
@@ -171,6 +128,16 @@ class Engine final : private transport::Sink {
   void on_done(std::uint64_t token, ph_status status) override;  // posted.cpp
   void on_piece(Rank from, std::uint32_t name) override;         // counted.cpp
 
+  // counters.cpp
+  static void count(Peer& peer, Count what, std::uint64_t more = 1) noexcept {
+    if (peer.counts != nullptr) [[unlikely]]
+      peer.counts->add(what, more);
+  }
+  void count_put(Peer& peer, std::uint64_t bytes) noexcept;
+  void count_runway(Peer& peer) noexcept;
+  PeerCounters counters_of(Peer& peer);
+  void print_counters() noexcept;
+
   // contact.cpp
   ph_status contact(Rank rank, Peer*& peer);
   Peer& make_peer(Rank rank);
@@ -178,6 +145,8 @@ class Engine final : private transport::Sink {
   void adopt_link(Peer& peer);
   ph_status check_target(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
                          std::uint32_t access);
+  ph_status check_again(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
+                        std::uint32_t access);
   void lose(Peer& peer, ph_status status, std::string what);
   void fail_all(Peer& peer);
   void let_go(Peer& peer);
@@ -202,31 +171,93 @@ class Engine final : private transport::Sink {
   void complete_local(Request& request, ph_status status);
   void mark_busy(Peer& peer);
 
+  // overflow.cpp
+  bool overflow_id(Peer& peer, const void* id, std::uint32_t id_bytes);
+  bool overflow_fits(std::uint64_t words) noexcept;
+  bool overflow_drained(Peer& peer) noexcept;
+  bool take_jump(Peer& peer);
+  bool pull_overflow(Peer& peer, std::uint64_t most);
+  bool take_entry(Peer& peer);
+  void id_taken(Peer& peer) noexcept;
+  void refill_stash(Peer& peer);
+  void give_back_overflow(Peer& peer);
+  void discard_bulk(Peer& peer) noexcept;
+  Step step_jump(Peer& peer);
+  void read_off_overflow(Peer& peer);
+  void forget_overflow(Peer& peer) noexcept;
+  bool give_back_idle();
+
   // put.cpp
   ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
   ph_status check_put(Rank rank, const ph_put_args& args);
   bool put_now(Peer& peer, const ph_put_args& args);
+  bool notified_later(Peer& peer, const ph_put_args& args);
+  void done_now(Peer& peer, const ph_put_args& args);
   bool packed_now(Peer& peer, const ph_put_args& args);
   bool bulk_now(Peer& peer, const ph_put_args& args);
   bool direct_now(Peer& peer, const ph_put_args& args);
   static Outgoing outgoing(const ph_put_args& args) noexcept;
+  static Outgoing outgoing(std::uint32_t flags, const ph_id& local, const ph_id& remote) noexcept;
   ph_status put_queued(Peer& peer, const ph_put_args& args);
   ph_status check_request(const char* call, Rank rank, const ph_request* handle,
                           std::uint32_t flags);
   void name_locally(Request& request, const ph_id& local, ph_request* handle);
   Request::Kind choose(Peer& peer, const ph_put_args& args);
   ph_status check_get(Rank rank, const ph_get_args& args);
+  ph_status get_queued(Peer& peer, const ph_get_args& args, const void* here);
   Request* new_request(Peer& peer, std::uint32_t flags);
-  ph_status again();
+  ph_status again() noexcept;
 
   // atomic.cpp
+  void note_asked(Peer& peer, const ph_atomic_args& args) noexcept;
   ph_status check_atomic(Rank rank, const ph_atomic_args& args);
   bool atomic_now(Peer& peer, const ph_atomic_args& args);
+  bool change_here(Peer& peer, const MappedWord& word, void* at, std::uint64_t& before) noexcept;
   ph_status change_mapped(Peer& peer, const MappedWord& word, std::uint64_t& before);
   Step step_atomic(Peer& peer, Request& request);
   void atomic_done(Request& request, std::uint64_t before);
   bool take_atomic(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_fetched(Peer& peer);
+  bool is_fetched(Peer& peer, ph_status status, std::uint64_t before);
+
+  // vectored.cpp, lay_out.cpp
+  ph_status check_vectored(Rank rank, const Vectored& what);
+  ph_status lay_out(Peer& peer, const Vectored& what, Layout& layout);
+  ph_status lay_out_list(Peer& peer, const Vectored& what, Layout& layout, const auto& list);
+  ph_status lay_out_grid(Peer& peer, const Vectored& what, Layout& layout);
+  ph_status check_row(Peer& peer, const Vectored& what, const Layout::Run& row,
+                      std::uint64_t before);
+  ph_status check_grid(const Peer& peer, const Vectored& what, std::uint64_t& blocks);
+  ph_status misfit(Rank rank, const Vectored& what, ph_status status, const std::string& why);
+  ph_status plain(Rank rank, const Vectored& what, const Layout& layout);
+  transport::Reach::Kind way_of(const Peer& peer, const Layout& layout) noexcept;
+  Request::Kind choose(const Peer& peer, const Layout& layout) noexcept;
+  bool vectored_now(Peer& peer, const Vectored& what, Layout& layout);
+  bool scatter_now(Peer& peer, const Vectored& what, Layout& layout);
+  bool layout_now(Peer& peer, const Vectored& what, Layout& layout);
+  ph_status vectored_queued(Peer& peer, const Vectored& what, LayoutLease& layout);
+  ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);
+  // rendezvous.cpp
+  ph_status check_announce(Rank rank, const ph_announce_args& args);
+  ph_status lend(const ph_announce_args& args, Lent& lent);
+  Request* new_announcement(Peer& peer, std::uint32_t flags, const Lent& lent);
+  Step step_announce(Peer& peer, Request& request);
+  void give_up_region(Request& request) noexcept;
+  void announcement_over(Request& request, ph_status status);
+  void retract(Request& request);
+  bool take_announced(Peer& peer, const wire::Header& header);
+  bool take_finished(Peer& peer);
+  bool take_retracted(Peer& peer);
+  // buffers.cpp
+  ph_status check_match(const ph_match& match);
+  bool take_buffer(const ph_match& match, ph_buffer& buffer);
+  ph_status broken(const ph_match& match);
+  ph_status check_buffer(const ph_buffer& buffer, ph_buffer_kind kind, std::uint64_t offset,
+                         std::uint64_t size_bytes);
+  bool finish_now(Peer& peer, std::uint64_t token);
+  void give_back(Peer& peer, std::uint32_t entry, ph_status status);
+  Step step_finish(Peer& peer, Request& request);
+  void give_back_all();
 
   // requests.cpp
   void hand_over(Request& request, ph_request* handle);
@@ -241,12 +272,12 @@ class Engine final : private transport::Sink {
   bool process_busy();
   Step step_work(Peer& peer, std::uint64_t& budget);
   Step step_bulk(Peer& peer, Request& request, std::uint64_t& budget);
-  bool send_chunk(Peer& peer, Request& request, std::uint64_t bytes);
+  bool send_chunk(Peer& peer, Request& request, const Layout::Chunk& chunk);
   Step stalled(Peer& peer, Request& request);
   void all_copied(Peer& peer, Request& request);
   Step step_reach(Peer& peer, Request& request, std::uint64_t& budget);
   ph_status copy_piece(Peer& peer, const Piece& piece);
-  ph_status copy_next(Peer& peer, Request& request, std::uint64_t bytes);
+  ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_posted(Peer& peer, Request& request, std::uint64_t& budget);
   bool has_room_to_begin(Peer& peer, const Request& request) noexcept;
@@ -263,6 +294,7 @@ class Engine final : private transport::Sink {
   SourceCache::Outcome pin_own(Request& request);
   void unpin_own(Request& request) noexcept;
   std::uint64_t pinned_bytes(const Request& request, std::uint64_t bytes) const noexcept;
+  bool is_all_pinned(const Request& request) const noexcept;
   Step go_without_card(Peer& peer, Request& request);
   void forget_own(const ph_region& region) noexcept;
 
@@ -291,12 +323,30 @@ class Engine final : private transport::Sink {
   }
   bool take_local(Taker& taker) noexcept;
   bool take_hot(Peer& peer, std::uint64_t word, Taker& taker) noexcept;
+  bool take_asked(Peer& peer, std::uint64_t word) noexcept;
+  bool take_good_fetched(Peer& peer, std::uint64_t word) noexcept;
+  void has_met(Peer& peer) noexcept;
+  bool quiet_turn() noexcept;
   unsigned pause_for_answer() noexcept;
   bool handle_once(Peer& peer, const wire::Header& header, Taker* taker);
   bool handle(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
   void place_chunk(Peer& peer, const ph_target& target, std::uint64_t bytes);
+  bool end_chunk(Peer& peer, const wire::Header& header, std::uint64_t word, class RecordReader& id,
+                 Taker* taker);
+  // scatter.cpp, gather.cpp
+  bool take_scatter(Peer& peer, const wire::Header& header, Taker* taker);
+  bool place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes);
+  Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);
+  Step step_gather(Peer& peer, Request& request);
+  bool take_gather(Peer& peer);
+  Step step_gathered(Peer& peer, Serve& serve, std::uint64_t& budget);
+  ph_status read_runs(Serve& serve, std::byte* to, std::uint64_t bytes) noexcept;
+  bool take_gathered(Request& request, std::uint64_t bytes);
+  bool gather_failed(Request& request, ph_status status);
+  void ask_answered(Request& request);
+  void end_serve(Peer& peer) noexcept;
   bool take_get(Peer& peer);
   bool take_get_data(Peer& peer);
   bool take_get_failed(Peer& peer);
@@ -341,55 +391,10 @@ class Engine final : private transport::Sink {
   static bool all_sent_to(const Peer& peer) noexcept;
   void drop_remote_ids();
   void drop_results();
+  void take_nothing();
   bool all_sent();
   void say_bye();
   ph_status unheard_error();
-
-  base::Config config_;
-  std::unique_ptr<boot::Boot> boot_;
-  std::unique_ptr<transport::Transport> transport_;
-  Rank self_;
-  std::uint32_t size_;
-  const wire::PieceNames names_;
-  base::Log log_;
-  bool oversubscribed_ = false;
-
-  std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null: never contacted
-  std::vector<Peer*> contacted_;
-  std::vector<Peer*> hot_;
-  std::vector<Peer*> busy_;
-  PeerList local_ready_;
-  PeerList stash_ready_;
-  bool remotes_first_ = false;  // in the next probe of any peer for both kinds
-  std::int64_t events_free_;
-  unsigned poll_interval_;
-  const transport::Alarm no_alarm_;
-  const transport::Alarm* alarm_;
-  std::uint64_t alarm_seen_ = 0;
-  const std::uint64_t look_mask_;  // turns between two looks around, less one
-  unsigned empty_polls_ = 0;
-  unsigned empty_turns_ = 0;
-  GiveWay give_way_;
-  std::uint64_t turn_ = 0;
-  std::uint64_t posted_count_ = 0;  // pieces
-  std::uint32_t waiters_ = 0;       // threads inside wait_until()'s sleep
-  bool sleeping_ = false;           // one of them is in transport_->sleep()
-  bool activity_ = false;           // a poll found something
-
-  RequestPool requests_;
-  BlockPool id_blocks_;
-  BlockPool payload_blocks_;
-  Arena arena_;
-  RegionBook regions_;
-  SourceCache sources_;
-  bool told_of_refusal_ = false;  // of memory, by our card
-  base::Error last_error_;
-  ph_status unheard_ = PH_OK;  // finalize: of requests that nobody took
-  Rank unheard_rank_ = 0;
-
-  std::mutex news_mutex_;
-  std::condition_variable news_;
-  std::uint64_t news_count_ = 0;  // under news_mutex_
 };
 
 }  // namespace photon::engine

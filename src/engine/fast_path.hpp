@@ -72,7 +72,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   const transport::Line& line = peer.rx.line(0);
   if (const std::uint64_t bytes = header >> 48; bytes != 0) {
     const ph_target target{line.words[0].get(), line.words[1].get()};
-    if (check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE) != PH_OK) [[unlikely]]
+    if (check_access(regions_, target, bytes, PH_ACCESS_WRITE) != PH_OK) [[unlikely]]
       return false;
     copy_small(reinterpret_cast<void*>(target.address), &line.words[3], bytes);
   }
@@ -116,18 +116,23 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
     if (state == State::empty) break;
     if (state != State::record || !take_small(peer, word, taker)) return false;
   }
+  has_met(peer);
+  return true;
+}
+
+// Records of this peer's were met in this turn.
+[[gnu::always_inline]] inline void Engine::has_met(Peer& peer) noexcept {
   peer.pace.met(peer.last_hit, turn_);
   peer.last_hit = turn_;
   empty_polls_ = 0;
   news_came();
   if (peer.owes_credit()) [[unlikely]]
     publish_credits(peer);
-  return true;
 }
 
 // The pause to make before the second look, if this is a wait for the answer of one peer while the
 // other hot ones are silent.
-inline unsigned Engine::pause_for_answer() noexcept {
+[[gnu::always_inline]] inline unsigned Engine::pause_for_answer() noexcept {
   if (hot_.size() > kHotKept || oversubscribed_ || poll_interval_ == 1) return 0;
   Peer* asked = nullptr;
   bool alone = true;
@@ -174,6 +179,32 @@ inline unsigned Engine::pause_for_answer() noexcept {
   }
   ++empty_turns_;
   return ++empty_polls_ < poll_interval_ && !should_yield();
+}
+
+// progress() for who waits, where it is sure to find nothing, or no more than the answer to an
+// atomic; false: it was not, and nothing was done.
+[[gnu::always_inline]] inline bool Engine::quiet_turn() noexcept {
+  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || alarm_->get() != alarm_seen_ ||
+      empty_polls_ + 1 >= poll_interval_) [[unlikely]]
+    return false;
+  ++turn_;
+  for (unsigned looks = 0; looks < kLooks; ++looks) {
+    for (Peer* peer : hot_) {
+      const std::uint64_t word = peer->rx.look();
+      const auto state = peer->rx.state_of(word);
+      if (state == LineConsumer::State::empty) [[likely]]
+        continue;
+      if (state == LineConsumer::State::record && take_good_fetched(*peer, word)) {
+        has_met(*peer);
+        return true;
+      }
+      --turn_;
+      return false;
+    }
+    if (looks == 0) transport::Policy::idle(pause_for_answer());
+  }
+  ++empty_polls_;
+  return true;
 }
 
 }  // namespace photon::engine

@@ -1,6 +1,7 @@
 // Leaving: everything accepted goes out, then a word of good-bye, then no peer may copy here.
 //
 //   running -- all_sent -- verdicts in --> bye said -- left --> closed  (each step in its time)
+//   running -- waits for other lanes of its context, serve_leaving() --> finalize(), as above
 #include <algorithm>
 
 #include "engine/engine.hpp"
@@ -31,7 +32,8 @@ Peer* first_failed(const std::vector<Peer*>& contacted) {
 
 }  // namespace
 
-ph_status Engine::finalize(LaneGuard& guard) {
+ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwhile) {
+  meanwhile_ = meanwhile;
   const auto timeout_us = static_cast<std::int64_t>(config_.finalize_timeout_ms) * 1000;
   dismiss_waiters(guard);
   // Meet whoever has contacted us and was not noticed yet: it is owed a good-bye.
@@ -71,7 +73,8 @@ ph_status Engine::finalize(LaneGuard& guard) {
       status == PH_OK ? timeout_us : 0);
   if (guard.status() != PH_OK) return guard.status();
   if (status == PH_OK && said != PH_OK) status = said;
-  // Whoever has contacted us since, or cannot take our bye, hears it from the bootstrap.
+  // Whoever has contacted us since, or cannot take our bye, hears it from the bootstrap: that we
+  // have left the job, or this lane.
   if (boot_->leave())
     static_cast<void>(wait_until(
         guard, [this] { return transport_->drained(); }, status == PH_OK ? timeout_us : 0));
@@ -98,15 +101,23 @@ ph_status Engine::unheard_error() {
                   (known ? last_error_.what : ph_status_text(status)));
 }
 
-// From here on no peer may copy in our memory.
+// From here on no peer may copy in our memory; by this lane, if it is not the context's own.
 ph_status Engine::take_back_all() {
-  regions_.revoke_all();
+  if (is_lane_)
+    transport_->hide();
+  else
+    memory_->regions.revoke_all();
   sources_.clear();
   transport_->quiesce();
   if (!wait_for_copies(kEverySlot))
     return fail(PH_TIMEOUT, PH_ANY_RANK,
                 "finalize: a peer that does not run holds a copy open; keep the memory");
+  requests_.for_each_registered([this](Request& request) { give_up_region(request); });
   return PH_OK;
+}
+
+void Engine::tell_closed() {
+  if (waiters_ != 0) news();
 }
 
 // The lane is closed: threads that sleep in wait() must be out before anything is torn down.
@@ -140,7 +151,8 @@ ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
 
 bool Engine::all_sent_to(const Peer& peer) noexcept {
   if (peer.posted_under_way != 0) return false;  // cards touch memory, whatever became of the peer
-  return peer.broken != PH_OK || (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0);
+  return peer.broken != PH_OK ||
+         (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0 && peer.lent == 0);
 }
 
 // Nobody here will probe them any more. Who waits for room in our ledger, be it ourselves or a peer
@@ -151,8 +163,9 @@ void Engine::drop_remote_ids() {
       const Event& event = peer->stash.front();
       if (event.id_bytes > 8) id_blocks_.give(static_cast<std::uint32_t>(event.id));
       peer->stash.pop();
-      ++peer->probed;
+      id_taken(*peer);
       settle_stash(*peer);
+      refill_stash(*peer);
     }
     if (peer->broken == PH_OK && peer->has_rx) publish_credits(*peer);
   }
@@ -172,9 +185,20 @@ void Engine::drop_results() {
   });
 }
 
-bool Engine::all_sent() {
+// What peers wait for our caller to take: he has left.
+void Engine::take_nothing() {
   drop_remote_ids();
   drop_results();
+  give_back_all();
+}
+
+void Engine::serve_leaving() {
+  progress(nullptr);
+  take_nothing();
+}
+
+bool Engine::all_sent() {
+  take_nothing();
   for (const Peer* peer : contacted_)
     if (!all_sent_to(*peer)) return false;
   return transport_->drained();

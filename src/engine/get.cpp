@@ -1,4 +1,6 @@
 // Posting gets and fences.
+#include <cstring>
+
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -28,18 +30,30 @@ ph_status Engine::get(Rank rank, const ph_get_args& args) {
     const auto status = check_target(*peer, args.source, args.size_bytes, PH_ACCESS_READ);
     if (status != PH_OK) return status;
   }
+  return get_queued(*peer, args, nullptr);
+}
+
+// `here`: what there is to get came along with an announcement, and is only copied.
+ph_status Engine::get_queued(Peer& peer, const ph_get_args& args, const void* here) {
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
-  Request* request = new_request(*peer, args.flags);
+  Request* request = new_request(peer, args.flags);
   if (request == nullptr) return again();
   request->kind = Request::Kind::get;
+  count(peer, Count::gets);
+  count(peer, Count::get_bytes, args.size_bytes);
   request->destination = static_cast<std::byte*>(args.destination);
   request->size_bytes = args.size_bytes;
   request->target = args.source;
   name_locally(*request, args.local, args.request);
   if (request->has_rce()) request->remote = hold(args.remote);
-  peer->work.push(*request);
-  mark_busy(*peer);
-  process(*peer);
+  if (here == nullptr) {
+    peer.work.push(*request);
+    mark_busy(peer);
+  } else {
+    if (args.size_bytes != 0) std::memcpy(args.destination, here, args.size_bytes);
+    landed(*request);
+  }
+  process(peer);
   hand_over(*request, args.request);
   return PH_OK;
 }

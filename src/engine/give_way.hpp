@@ -12,7 +12,8 @@ namespace photon::engine {
 
 class GiveWay {
  public:
-  explicit GiveWay(bool oversubscribed) noexcept : oversubscribed_(oversubscribed) {}
+  explicit GiveWay(bool oversubscribed = false) noexcept : oversubscribed_(oversubscribed) {}
+  void set_oversubscribed(bool is) noexcept { oversubscribed_ = is; }
 
   // Turns without news that teach nothing.
   static constexpr unsigned kShort = 8;

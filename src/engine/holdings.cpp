@@ -3,16 +3,18 @@
 
 namespace photon::engine {
 
-Engine::Holdings Engine::holdings() noexcept {
+Holdings Engine::holdings() noexcept {
   Holdings all;
   for (Peer* peer : contacted_) {
     settle(*peer);
     all.queued += peer->replies.size() + peer->serves.size() + peer->stash.size();
   }
+  all.queued += announcements_.held();
   all.requests = requests_.used();
   all.events = static_cast<std::int64_t>(config_.requests) - events_free_;
-  all.blocks = id_blocks_.used() + payload_blocks_.used();
-  all.most_blocks = id_blocks_.made() + payload_blocks_.made();
+  all.blocks = id_blocks_.used() + payload_blocks_.used() + tables_.used() + layouts_.used() +
+               announcements_.blocks().used();
+  all.most_blocks = id_blocks_.made() + payload_blocks_.made() + announcements_.blocks().made();
   all.pins = sources_.pins();
   return all;
 }

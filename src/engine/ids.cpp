@@ -11,11 +11,18 @@ Engine::Step Engine::step_ids(Peer& peer) {
   if (request == nullptr) return Step::blocked;
   if (!request->id_merged) {
     const bool in_record = request->kind == Request::Kind::packed && !request->data_done;
-    if (request->kind == Request::Kind::fence || request->in_acks ||
-        (!in_record && !request->data_done))
+    if (request->is_mark() || request->in_acks || (!in_record && !request->data_done))
       return Step::blocked;
-    if (!has_ledger(peer)) return step_ahead(peer);
-    if (!send_packed(peer, *request, in_record, true)) return Step::blocked;
+    const bool has_credit = has_ledger(peer);
+    if (!has_credit || !send_packed(peer, *request, in_record, true)) {
+      // Bytes in its record must land whatever the application does: it stays out of the overflow.
+      const bool lands =
+          in_record && (request->size_bytes != 0 || (request->flags & PH_DELIVERED) != 0);
+      if (lands || !overflow_id(peer, id_data(request->remote), request->remote.bytes)) {
+        if (!has_credit) count(peer, Count::ledger_stalls);
+        return has_credit ? Step::blocked : step_ahead(peer);
+      }
+    }
     request->id_merged = true;
     if (request->kind == Request::Kind::get) complete_local(*request, PH_OK);
   }
@@ -54,7 +61,7 @@ bool Engine::send_packed(Peer& peer, Request& request, bool with_payload, bool w
 Engine::Step Engine::step_ahead(Peer& peer) {
   Request* request = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
   if (request == nullptr) return Step::blocked;
-  if (request->kind == Request::Kind::fence && !request->id_merged) return Step::blocked;
+  if (request->is_mark() && !request->id_merged) return Step::blocked;
   const bool waited_for = (request->flags & PH_DELIVERED) != 0 || peer.fences != 0;
   const bool waits = request->kind == Request::Kind::packed && !request->data_done &&
                      !request->in_acks && !request->id_merged;
@@ -63,8 +70,8 @@ Engine::Step Engine::step_ahead(Peer& peer) {
   return Step::moved;
 }
 
-// A fence asks when everything before it has been sent: it heads the work, and of the ids before it
-// no bytes are left behind.
+// A fence asks, and a finish goes, when everything before it has been sent: it heads the work, and
+// of the ids before it no bytes are left behind.
 Engine::Step Engine::step_fence(Peer& peer, Request& request) {
   // Gets that the owner serves left the work when it was asked; those after us have not.
   if (request.asked || peer.gets_under_way != 0 || peer.posted_under_way != 0) return Step::blocked;
@@ -72,6 +79,7 @@ Engine::Step Engine::step_fence(Peer& peer, Request& request) {
   }
   const Request* next = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
   if (next != &request) return Step::blocked;
+  if (request.kind == Request::Kind::finish) return step_finish(peer, request);
   if (peer.acks.empty() && peer.staged_sent == peer.staged_landed) {
     fence_ended(peer, request);
     return Step::moved;
@@ -120,16 +128,20 @@ void Engine::request_failed(Request& request, ph_status status) {
     if (under_way > 0) --under_way;
   }
   request.id_merged = true;
-  if (request.kind != Request::Kind::fence) complete_local(request, status);
+  give_up_region(request);
+  if (!request.is_mark()) complete_local(request, status);
   maybe_free(request);
 }
 
 void Engine::maybe_free(Request& request) {
-  if (request.in_work || request.in_ids || request.in_acks || request.serving || request.kept)
+  if (request.in_work || request.in_ids || request.in_acks || request.serving ||
+      request.announced || request.kept)
     return;
   drop(request.local);
   drop(request.remote);
   if (request.payload != kNoBlock) payload_blocks_.give(request.payload);
+  if (request.layout != nullptr) layouts_.give(*request.layout);
+  if (request.kind == Request::Kind::announce) --announced_count_;
   requests_.give(request);
 }
 

@@ -2,7 +2,10 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <chrono>
 #include <new>
+#include <thread>
 
 namespace photon::engine {
 
@@ -26,6 +29,17 @@ ph_status Lane::enter_slow(Held& held, bool must_be_open) noexcept {
   if (gate_->open || !must_be_open) return PH_OK;
   gate_->lock.unlock(held);
   return PH_ERR_STATE;
+}
+
+ph_status Lane::visit_patiently(Held& held) noexcept {
+  constexpr unsigned kLooks = 1000;
+  constexpr std::chrono::microseconds kLongestPause{1000};
+  // A collective holds its lane for as long as the slowest rank takes.
+  for (std::chrono::microseconds pause{50};; pause = std::min(2 * pause, kLongestPause)) {
+    if (forked()) return PH_ERR_FORKED;
+    if (gate_->lock.try_visiting(self(), kLooks, held)) return PH_OK;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 }  // namespace photon::engine

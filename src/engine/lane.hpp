@@ -56,6 +56,19 @@ class Lane {
   ph_status enter_any(Held& held) noexcept {
     return gate_->lock.try_biased(self(), held) ? PH_OK : enter_slow(held, false);
   }
+  // The same, for once: the thread that the lane belongs to keeps its bias.
+  ph_status visit(Held& held) noexcept {
+    if (forked()) return PH_ERR_FORKED;
+    held = gate_->lock.lock_visiting(self());
+    return PH_OK;
+  }
+  // The same, unless somebody is inside: PH_AGAIN.
+  ph_status try_visit(Held& held) noexcept {
+    if (forked()) return PH_ERR_FORKED;
+    return gate_->lock.try_visiting(self(), 1, held) ? PH_OK : PH_AGAIN;
+  }
+  // The same, but it waits for whoever is inside, asleep if that takes long.
+  ph_status visit_patiently(Held& held) noexcept;
   void leave(Held held) noexcept { gate_->lock.unlock(held); }
   // No later enter() succeeds. Caller holds the lock.
   void close() noexcept { gate_->open = false; }
@@ -78,18 +91,24 @@ class Lane {
   Gate* gate_;
 };
 
-// Holds a lane for a scope. `closed_too`: also one that is being finalized.
+// Holds a lane for a scope.
 class LaneGuard {
  public:
-  explicit LaneGuard(Lane& lane, bool closed_too = false) noexcept
-      : lane_(lane),
-        closed_too_(closed_too),
-        status_(closed_too ? lane.enter_any(held_) : lane.enter(held_)) {}
+  enum class Kind : std::uint8_t {
+    running,     // or refused
+    closed_too,  // also one that is being finalized, or is over
+    visit,       // the same, by a thread whose lane it is not
+    stand_in,    // the same, or PH_AGAIN: somebody is inside
+  };
+  explicit LaneGuard(Lane& lane, Kind kind = Kind::running) noexcept
+      : lane_(lane), kind_(kind), status_(enter()) {}
   ~LaneGuard() { release(); }
   LaneGuard(const LaneGuard&) = delete;
   LaneGuard& operator=(const LaneGuard&) = delete;
 
   ph_status status() const noexcept { return status_; }
+  // By its owner, whom everybody else finds before long (sync/bias_lock.hpp).
+  bool is_biased() const noexcept { return Lane::Lock::is_biased(held_); }
   // Give the lane up for a while.
   void release() noexcept {
     if (status_ == PH_OK) lane_.leave(held_);
@@ -97,16 +116,24 @@ class LaneGuard {
   }
   // Take it again, also if it was closed meanwhile: the caller has books to settle, then asks
   // still_open().
-  void retake() noexcept { status_ = lane_.enter_any(held_); }
+  void retake() noexcept {
+    status_ = kind_ == Kind::stand_in ? lane_.visit_patiently(held_) : lane_.enter_any(held_);
+  }
   // Lets go of a lane that is not for us any more.
   bool still_open() noexcept {
-    if (status_ == PH_OK && !closed_too_ && lane_.closed()) release();
+    if (status_ == PH_OK && kind_ == Kind::running && lane_.closed()) release();
     return status_ == PH_OK;
   }
 
  private:
+  ph_status enter() noexcept {
+    if (kind_ == Kind::visit) return lane_.visit(held_);
+    if (kind_ == Kind::stand_in) return lane_.try_visit(held_);
+    return kind_ == Kind::closed_too ? lane_.enter_any(held_) : lane_.enter(held_);
+  }
+
   Lane& lane_;
-  const bool closed_too_;
+  const Kind kind_;
   Lane::Held held_{};
   ph_status status_;
 };

@@ -15,8 +15,7 @@ namespace photon::engine {
 namespace {
 
 std::uint64_t own_address(const Request& request) noexcept {
-  const std::byte* own = request.kind == Request::Kind::get ? request.destination : request.source;
-  return reinterpret_cast<std::uint64_t>(own) + request.done_bytes;
+  return reinterpret_cast<std::uint64_t>(rest_of(request).own);
 }
 
 }  // namespace
@@ -25,11 +24,13 @@ std::uint64_t own_address(const Request& request) noexcept {
 SourceCache::Outcome Engine::pin_own(Request& request) {
   if (!sources_.is_needed()) return SourceCache::Outcome::pinned;
   const std::uint64_t begin = own_address(request);
-  if (request.entry != kNoBlock && begin < sources_.end_of(request.entry))
+  if (request.entry != kNoBlock && begin >= sources_.begin_of(request.entry) &&
+      begin < sources_.end_of(request.entry))
     return SourceCache::Outcome::pinned;
   if (request.pieces != 0) return SourceCache::Outcome::wait;  // they use the entry before
   unpin_own(request);
-  const std::uint64_t left = request.size_bytes - request.done_bytes;
+  const std::uint64_t left =
+      rest_of(request).size_bytes;  // a layout: what lies between is not ours
   try {
     const auto pin = sources_.pin({begin, begin + left, begin + std::min(left, config_.piece_bytes),
                                    request.kind == Request::Kind::get});
@@ -68,10 +69,20 @@ Engine::Step Engine::go_without_card(Peer& peer, Request& request) {
   if (request.kind == Request::Kind::get) {
     request.chunked = request.done_bytes != 0;  // some bytes are here: it cannot be taken back
     request.done_bytes = 0;                     // its owner answers it as a whole
+    if (request.layout != nullptr) request.layout->rewind();
   } else
     request.kind = Request::Kind::bulk;
   request.no_card = true;
   return Step::moved;
+}
+
+// So that nothing here can keep any piece of it from being posted.
+bool Engine::is_all_pinned(const Request& request) const noexcept {
+  if (request.entry == kNoBlock) return true;  // as in pin_own()
+  if (request.layout == nullptr)
+    return pinned_bytes(request, request.size_bytes) == request.size_bytes;
+  return request.layout->is_within(sources_.begin_of(request.entry),
+                                   sources_.end_of(request.entry));
 }
 
 // The caller has taken a registration back.

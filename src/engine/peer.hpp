@@ -4,7 +4,8 @@
 //   connecting, connected -- lost or malformed --> dead
 //   departed, dead -- its process is gone --> the same without a link: its rings are given back
 //
-// Invariants: ledger_sent - ledger_known <= ledger_slots; stash.size() <= ledger_slots.
+// Invariants: ledger_sent - ledger_known <= ledger_slots; stash.size() <= ledger_slots, but for
+// what stands in the overflow of a rank that is gone.
 //
 // Runway: while nothing queues to this peer, small puts of one line may be sent up to line
 // runway_end without looking at credits or limits; what they use is counted in one go by settle().
@@ -20,7 +21,9 @@
 #include "engine/answer_pace.hpp"
 #include "engine/arrivals.hpp"
 #include "engine/bulk_ring.hpp"
+#include "engine/counters.hpp"
 #include "engine/event_queue.hpp"
+#include "engine/layout.hpp"
 #include "engine/named_lines.hpp"
 #include "engine/request.hpp"
 #include "transport/transport.hpp"
@@ -30,6 +33,8 @@ namespace photon::engine {
 
 using transport::Rank;
 using LineProducer = sync::LineProducer<transport::Policy>;
+using OverflowProducer = sync::OverflowProducer<transport::Policy>;
+using OverflowConsumer = sync::OverflowConsumer<transport::Policy>;
 using LineConsumer = sync::LineConsumer<transport::Policy>;
 
 // A control record that waits for line credit.
@@ -45,6 +50,11 @@ struct Serve {
   std::uint64_t size_bytes = 0;
   std::uint64_t done_bytes = 0;
   std::uint64_t token = 0;
+  // A gather: the runs in their block, and how far they were read.
+  std::uint32_t table = kNoBlock;
+  std::uint32_t runs = 0;
+  Place at;
+  std::uint64_t offset = 0;  // of its first byte in the operation
 };
 
 // A put whose key only the target can check, by the line of its record: if it is refused, this
@@ -54,6 +64,14 @@ struct Unchecked {
   std::uint64_t local_id = 0;  // its first 8 bytes
   std::uint64_t address = 0;
   std::uint64_t request = 0;  // its token; its caller may not have taken it yet
+};
+
+// Shared memory of a peer that was used, and may be given back to the system.
+struct UsedMemory {
+  std::uint64_t bulk_tail = 0;   // as seen when
+  std::int64_t seen_ns = 0;      // the clock said so
+  std::uint64_t bulk_clean = 0;  // where nothing was used since
+  std::uint64_t overflow_clean = 0;
 };
 
 struct Peer {
@@ -96,6 +114,13 @@ struct Peer {
   // Slow paths.
   std::uint64_t ledger_sent = 0;   // ids, but those on the runway
   std::uint64_t ledger_known = 0;  // ids of ours the peer's application has taken
+  OverflowProducer overflow_out;   // ids beyond the ledger
+  OverflowConsumer overflow_in;
+  std::uint64_t overflow_stashed = 0;  // ids from there in the stash: then it holds no others
+  std::uint64_t overflow_probed = 0;
+  std::uint64_t jump_tail = 0;  // of the ring, right behind the last jump
+  std::uint64_t jump_due = 0;   // one more than the position; 0: none
+  UsedMemory used;
   BulkProducer tx_bulk;
   WorkList work;
   IdsList ids;
@@ -106,7 +131,10 @@ struct Peer {
   std::uint32_t gets_under_way = 0;
   std::uint32_t posted_under_way = 0;
   std::uint32_t atomics_asked = 0;
-  NamedLines named;  // open where the network names pieces; and so:
+  std::uint64_t asked_key = 0;  // an atomic found that only the owner reaches this region
+  std::uint32_t lent = 0;       // of our announcements, those that wait for its finish
+  std::uint32_t borrowed = 0;   // of its announcements, those that nobody here has finished
+  NamedLines named;             // open where the network names pieces; and so:
   Arrivals arrivals;
   std::uint32_t fences = 0;  // queued or unanswered
   std::uint64_t fences_begun = 0;
@@ -117,6 +145,8 @@ struct Peer {
   bool took_unchecked = false;     // puts whose keys only the peer checks, sent or to be sent
   bool said_bye = false;
   std::string why;                         // broken: in words
+  PeerCounters* counts = nullptr;          // where it is counted now, or null
+  std::unique_ptr<PeerCounters> counters;  // once it was
   std::unique_ptr<Unchecked[]> unchecked;  // by line of the ring; see Unchecked
 
   bool has_runway() const noexcept { return tx.tail() < runway_end; }
@@ -130,7 +160,7 @@ struct Peer {
     return broken != PH_ERR_PEER && link != nullptr && link->rx_intent != nullptr;
   }
   bool idle() const noexcept {
-    return work.empty() && ids.empty() && replies.empty() && serves.empty();
+    return work.empty() && ids.empty() && replies.empty() && serves.empty() && jump_due == 0;
   }
 };
 

@@ -22,10 +22,13 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
     if (pinned == SourceCache::Outcome::wait) return Step::blocked;
     if (pinned == SourceCache::Outcome::refused) return go_without_card(peer, request);
     if (!request.posted && !begin_posted(peer, request)) return Step::blocked;
-    const std::uint64_t left = request.size_bytes - request.done_bytes;
+    const std::uint64_t left = rest_of(request).size_bytes;
     const std::uint64_t bytes = pinned_bytes(request, std::min(left, config_.piece_bytes));
-    if (!transport_->post(next_piece(peer, request, bytes))) return Step::blocked;
-    request.done_bytes += bytes;
+    if (!transport_->post(next_piece(peer, request, bytes))) {
+      count(peer, Count::card_stalls);
+      return Step::blocked;
+    }
+    went_on(request, bytes);
     ++request.pieces;
     ++posted_count_;
     budget -= std::min(budget, bytes);
@@ -44,9 +47,11 @@ bool Engine::has_room_to_begin(Peer& peer, const Request& request) noexcept {
 // False: there is no line for the record with its id. Pieces are announced only if all of its
 // memory is pinned: then nothing can keep them from being posted but the peer's card.
 bool Engine::begin_posted(Peer& peer, Request& request) {
-  const std::uint64_t pieces = (request.size_bytes + config_.piece_bytes - 1) / config_.piece_bytes;
-  if (pieces <= UINT32_MAX && pinned_bytes(request, request.size_bytes) == request.size_bytes &&
-      may_name(peer, request)) {
+  const std::uint64_t piece_bytes = config_.piece_bytes;
+  const std::uint64_t pieces = request.layout != nullptr
+                                   ? request.layout->pieces(piece_bytes)
+                                   : (request.size_bytes + piece_bytes - 1) / piece_bytes;
+  if (pieces <= UINT32_MAX && is_all_pinned(request) && may_name(peer, request)) {
     const std::uint64_t line = peer.tx.tail();
     Outgoing out{};
     out.kind = wire::Kind::counted;
@@ -58,6 +63,7 @@ bool Engine::begin_posted(Peer& peer, Request& request) {
     request.named = request.id_merged = true;
     request.line = line;
   }
+  if (request.kind == Request::Kind::get) count(peer, Count::get_posted);
   request.posted = request.serving = true;
   ++peer.posted_under_way;
   return true;
@@ -72,16 +78,17 @@ bool Engine::may_name(Peer& peer, const Request& request) noexcept {
 
 transport::PostedPiece Engine::next_piece(const Peer& peer, const Request& request,
                                           std::uint64_t bytes) const noexcept {
+  const auto rest = rest_of(request);
   transport::PostedPiece piece;
   piece.rank = peer.rank;
-  piece.address = request.target.address + request.done_bytes;
-  piece.key = request.target.key;
+  piece.address = rest.at.address;
+  piece.key = rest.at.key;
   piece.size_bytes = bytes;
   piece.token = RequestPool::token(request);
   if (request.kind == Request::Kind::get)
-    piece.destination = request.destination + request.done_bytes;
+    piece.destination = rest.own;
   else
-    piece.source = request.source + request.done_bytes;
+    piece.source = rest.own;
   if (request.named) piece.name = names_.of(self_, request.line);
   if (request.entry != kNoBlock) piece.local = sources_.handle_of(request.entry);
   return piece;

@@ -2,9 +2,30 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/engine.hpp"
+#include "engine/fast_path.hpp"
 
 namespace photon::engine {
+
+// The rest of a probe that try_probe() refused for an atomic that somebody asks for, and that would
+// find nothing else. False: probe() has to go on. (Apart: within try_probe() it costs all others.)
+bool Engine::serve_asked(const Taker& taker) noexcept {
+  const ph_query& query = taker.query;
+  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8 ||
+      alarm_->get() != alarm_seen_ || taker.count != 0 || taker.full())
+    return false;
+  if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK) ||
+      !local_ready_.empty() || !stash_ready_.empty())
+    return false;
+  for (Peer* peer : hot_) {
+    const std::uint64_t word = peer->rx.look();
+    if (peer->rx.state_of(word) != LineConsumer::State::record || !take_asked(*peer, word))
+      continue;
+    ++turn_;
+    has_met(*peer);
+    return true;
+  }
+  return false;
+}
 
 ph_status Engine::probe(Taker& taker) {
   if (const auto status = check_query("probe", taker.query); status != PH_OK) return status;
@@ -74,7 +95,10 @@ bool Engine::progress(Taker* taker) {
   empty_polls_ = 0;
   activity_ = false;
   transport_->poll(*this);
-  if (due) cool_idle();
+  if (due) {
+    cool_idle();
+    count_threads();
+  }
   if (!activity_) return moved || worked;
   for (std::size_t i = 0; i < hot_.size(); ++i)
     if (hot_[i]->last_hit == turn_) receive(*hot_[i], taker);
@@ -117,8 +141,9 @@ void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
     if (kind == PH_LOCAL) {
       ++events_free_;
     } else {
-      ++peer.probed;
+      id_taken(peer);
       settle_stash(peer);
+      refill_stash(peer);
     }
   }
   if (kind == PH_REMOTE && peer.broken == PH_OK) publish_credits(peer);

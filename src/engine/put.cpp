@@ -12,7 +12,10 @@ constexpr std::uint32_t kPutFlags = PH_NO_LCE | PH_NO_RCE | PH_DELIVERED | PH_OR
 
 }  // namespace
 
-ph_status Engine::again() { return PH_AGAIN; }
+ph_status Engine::again() noexcept {
+  ++own_counts_.refusals;
+  return PH_AGAIN;
+}
 
 ph_status Engine::check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote) {
   for (const ph_id* id : {&local, &remote}) {
@@ -91,6 +94,7 @@ ph_status Engine::put(Rank rank, const ph_put_args& args) {
   const bool has_event = (args.flags & PH_NO_LCE) == 0 && args.request == nullptr;
   if (has_event && !events_left()) return again();
   if (put_now(*peer, args)) {
+    count_put(*peer, args.size_bytes);
     if (args.request != nullptr) *args.request = PH_REQUEST_NONE;
     return PH_OK;
   }
@@ -102,10 +106,15 @@ Request* Engine::new_request(Peer& peer, std::uint32_t flags) {
   peer.local.make_room(peer.outstanding + 1);  // each will complete without allocating
   Request* request = requests_.take();
   if (request == nullptr) return nullptr;
+  own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
   --events_free_;
   ++peer.outstanding;
   request->peer = &peer;
   request->flags = flags;
+  if (peer.counts != nullptr) {
+    count(peer, Count::queued);
+    peer.counts->raise(Count::most_outstanding, peer.outstanding);
+  }
   return request;
 }
 
@@ -125,6 +134,8 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
   Request* request = new_request(peer, args.flags);
   if (request == nullptr) return again();
   request->kind = choose(peer, args);
+  count_put(peer, args.size_bytes);
+  count(peer, mode_of(request->kind));
   request->source = static_cast<const std::byte*>(args.source);
   request->size_bytes = args.size_bytes;
   request->target = args.target;

@@ -7,22 +7,12 @@
 
 namespace photon::engine {
 
-namespace {
-
-std::uint64_t first_word(const ph_id& id) noexcept {
-  std::uint64_t word = 0;
-  if (id.size_bytes != 0) std::memcpy(&word, id.data, std::min<std::size_t>(8, id.size_bytes));
-  return word;
-}
-
-}  // namespace
-
 // False: it has to queue, and nothing was done.
 bool Engine::put_now(Peer& peer, const ph_put_args& args) {
   const bool has_id = (args.flags & PH_NO_RCE) == 0;
   if (peer.fences != 0) return false;
   if (has_id && !peer.ids.empty() && (args.flags & PH_ORDER_NONE) == 0) return false;
-  if (has_id && !has_ledger(peer)) return false;
+  if (has_id && !has_ledger(peer)) return notified_later(peer, args);
   const auto way = choose(peer, args);
   // A target that lands the bytes by itself has to tell us when.
   if ((args.flags & PH_DELIVERED) != 0 && way != Request::Kind::direct) return false;
@@ -35,11 +25,28 @@ bool Engine::put_now(Peer& peer, const ph_put_args& args) {
     case Request::Kind::direct: done = direct_now(peer, args); break;
     default: break;
   }
-  if (done && (args.flags & PH_NO_LCE) == 0 && args.request == nullptr) {
-    --events_free_;
-    push_local(peer, hold(args.local), PH_OK);
-  }
-  return done;
+  if (!done) return has_id && notified_later(peer, args);
+  count(peer, way == Request::Kind::packed ? Count::packed
+              : way == Request::Kind::bulk ? Count::bulk
+                                           : Count::direct);
+  done_now(peer, args);
+  return true;
+}
+
+// A notification that finds no ledger credit or no line.
+bool Engine::notified_later(Peer& peer, const ph_put_args& args) {
+  if (args.size_bytes != 0 || (args.flags & PH_DELIVERED) != 0) return false;
+  id_blocks_.reserve(1);
+  peer.local.make_room(peer.outstanding + 1);
+  if (!overflow_id(peer, args.remote.data, args.remote.size_bytes)) return false;
+  done_now(peer, args);
+  return true;
+}
+
+void Engine::done_now(Peer& peer, const ph_put_args& args) {
+  if ((args.flags & PH_NO_LCE) != 0 || args.request != nullptr) return;
+  --events_free_;
+  push_local(peer, hold(args.local), PH_OK);
 }
 
 bool Engine::packed_now(Peer& peer, const ph_put_args& args) {
@@ -64,6 +71,7 @@ bool Engine::bulk_now(Peer& peer, const ph_put_args& args) {
   std::memcpy(peer.tx_bulk.place(args.size_bytes), args.source, args.size_bytes);
   peer.tx_bulk.advance(args.size_bytes);
   ++peer.staged_sent;
+  count(peer, Count::staged_bytes, args.size_bytes);
   return send(peer, out);
 }
 
@@ -79,13 +87,19 @@ bool Engine::direct_now(Peer& peer, const ph_put_args& args) {
   return (args.flags & PH_NO_RCE) != 0 || send(peer, out);
 }
 
-Engine::Outgoing Engine::outgoing(const ph_put_args& args) noexcept {
+Outgoing Engine::outgoing(std::uint32_t flags, const ph_id& local, const ph_id& remote) noexcept {
   Outgoing out{};
+  out.id = remote.data;
+  out.id_bytes = (flags & PH_NO_RCE) == 0 ? remote.size_bytes : wire::kNoId;
+  if (local.size_bytes != 0)
+    std::memcpy(&out.local_id, local.data, std::min<std::size_t>(8, local.size_bytes));
+  return out;
+}
+
+Outgoing Engine::outgoing(const ph_put_args& args) noexcept {
+  Outgoing out = outgoing(args.flags, args.local, args.remote);
   out.fixed[0] = args.target.address;
   out.fixed[1] = args.target.key;
-  out.id = args.remote.data;
-  out.id_bytes = (args.flags & PH_NO_RCE) == 0 ? args.remote.size_bytes : wire::kNoId;
-  out.local_id = first_word(args.local);
   return out;
 }
 

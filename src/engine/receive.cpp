@@ -64,7 +64,10 @@ bool Engine::handle(Peer& peer, const wire::Header& header, Taker* taker) {
     case wire::Kind::put_acked: return take_put(peer, header, taker);
     case wire::Kind::bulk:
     case wire::Kind::bulk_acked: return take_bulk(peer, header, taker);
+    case wire::Kind::scatter:
+    case wire::Kind::scatter_acked: return take_scatter(peer, header, taker);
     case wire::Kind::get: return take_get(peer);
+    case wire::Kind::gather: return take_gather(peer);
     case wire::Kind::get_data: return take_get_data(peer);
     case wire::Kind::get_failed: return take_get_failed(peer);
     case wire::Kind::ack: return take_ack(peer);
@@ -73,6 +76,10 @@ bool Engine::handle(Peer& peer, const wire::Header& header, Taker* taker) {
     case wire::Kind::withdrawn: return take_withdrawn(peer);
     case wire::Kind::atomic: return take_atomic(peer, header, taker);
     case wire::Kind::fetched: return take_fetched(peer);
+    case wire::Kind::jump: return take_jump(peer);
+    case wire::Kind::announced: return take_announced(peer, header);
+    case wire::Kind::finished: return take_finished(peer);
+    case wire::Kind::retracted: return take_retracted(peer);
     case wire::Kind::bye: return true;
   }
   return false;
@@ -83,7 +90,7 @@ bool Engine::take_put(Peer& peer, const wire::Header& header, Taker* taker) {
   const ph_target target{reader.word(), reader.word()};
   ph_status status = PH_OK;
   if (header.payload_bytes != 0) {
-    status = check_access(regions_.table(), target, header.payload_bytes, PH_ACCESS_WRITE);
+    status = check_access(regions_, target, header.payload_bytes, PH_ACCESS_WRITE);
     if (status == PH_OK) {
       RecordReader payload = reader;  // the payload stands behind the id
       payload.skip(header.id_words());
@@ -108,21 +115,27 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   if ((bytes == 0 && !last) || bytes > config_.bulk_bytes / 2) return false;
   if ((word & wire::kBulkFirst) != 0) peer.bulk_refused = PH_OK;
   if (bytes != 0) place_chunk(peer, target, bytes);
+  return end_chunk(peer, header, word, reader, taker);
+}
+
+// The verdict on a chunk, and the id that came with it.
+bool Engine::end_chunk(Peer& peer, const wire::Header& header, std::uint64_t word, RecordReader& id,
+                       Taker* taker) {
   const ph_status verdict = peer.bulk_refused;
   const auto status = static_cast<std::uint64_t>(verdict);
-  if (header.kind == wire::Kind::bulk_acked) {
+  if (header.kind == wire::Kind::bulk_acked || header.kind == wire::Kind::scatter_acked) {
     if (!answer(peer, {wire::Kind::ack, {status}})) return false;
-  } else if (verdict != PH_OK && last) {  // told once an operation
+  } else if (verdict != PH_OK && (word & wire::kBulkLast) != 0) {  // told once an operation
     if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head()}})) return false;
   }
   if (!header.has_id()) return true;
-  if (verdict == PH_OK) return deliver(peer, reader, header.id_bytes, taker);
+  if (verdict == PH_OK) return deliver(peer, id, header.id_bytes, taker);
   ++peer.probed;
   return true;
 }
 
 void Engine::place_chunk(Peer& peer, const ph_target& target, std::uint64_t bytes) {
-  const ph_status status = check_access(regions_.table(), target, bytes, PH_ACCESS_WRITE);
+  const ph_status status = check_access(regions_, target, bytes, PH_ACCESS_WRITE);
   if (status == PH_OK)
     std::memcpy(reinterpret_cast<void*>(target.address), peer.rx_bulk.place(bytes), bytes);
   peer.rx_bulk.advance(bytes);
@@ -158,6 +171,7 @@ bool Engine::stash_id(Peer& peer, RecordReader& reader, std::uint32_t id_bytes,
                    : &held.value,
                id_bytes);
   peer.stash.push({held.value, held.bytes, status});
+  if (peer.counts != nullptr) peer.counts->raise(Count::most_waiting_ids, peer.stash.size());
   if (!peer.has_remote()) return true;
   if (!peer.stash_ready) {
     peer.stash_ready = true;

@@ -24,7 +24,9 @@ RegionBook::RegionBook(std::span<transport::RegionEntry> table, KeySource keys)
     : table_(table), keys_(std::move(keys)) {}
 
 base::Result<ph_region> RegionBook::add(ph_region region, std::uint32_t access, bool allocated) {
-  const auto same = allocated ? RangeIndex::kNone : live_.find_same(range_of(region, access));
+  const std::scoped_lock lock(mutex_);
+  const auto same =
+      allocated ? RangeIndex::kNone : index_of(access).find_same(range_of(region, access));
   if (same != RangeIndex::kNone) {
     ++slots_[same].count;
     return slots_[same].region;
@@ -44,11 +46,12 @@ base::Result<ph_region> RegionBook::add(ph_region region, std::uint32_t access, 
   region.key = key;
   std::set<std::pair<std::uint64_t, std::uint32_t>> made;  // merged when nothing can fail any more
   if (allocated) made.emplace(region.address, slot);
-  live_.insert(slot, range_of(region, allocated ? kAllocated | slot : access));
+  index_of(access).insert(slot, range_of(region, allocated ? kAllocated | slot : access));
   allocated_.merge(made);
   free_.pop_back();
   slots_[slot] = Slot{region, access, 1, allocated};
-  table_[slot].publish(key, {region.address, region.size_bytes, access});
+  // Whatever else the caller tells its registrations apart by is no right.
+  table_[slot].publish(key, {region.address, region.size_bytes, access & PH_ACCESS_ALL});
   return region;
 }
 
@@ -64,43 +67,77 @@ bool RegionBook::ensure_slot() {
 }
 
 std::int64_t RegionBook::slot_of(std::uint64_t key) const noexcept {
+  const std::scoped_lock lock(mutex_);
+  return find_slot(key);
+}
+
+std::uint32_t RegionBook::access_of(std::uint64_t key) const noexcept {
+  const std::scoped_lock lock(mutex_);
+  const std::int64_t slot = find_slot(key);
+  if (slot < 0 || slots_[static_cast<std::size_t>(slot)].stale) return 0;
+  return slots_[static_cast<std::size_t>(slot)].access;
+}
+
+std::int64_t RegionBook::find_slot(std::uint64_t key) const noexcept {
   const std::uint64_t slot = key & (table_.size() - 1);
   if (key == 0 || slot >= slots_.size()) return -1;
   const Slot& entry = slots_[slot];
   return entry.count > 0 && entry.region.key == key ? static_cast<std::int64_t>(slot) : -1;
 }
 
-bool RegionBook::remove(std::int64_t slot) noexcept {
-  Slot& entry = slots_[index(slot)];
+RegionBook::Removed RegionBook::remove(std::uint64_t key, ph_region& region) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const std::int64_t slot = find_slot(key);
+  if (slot < 0) return Removed::unknown;
+  Slot& entry = slots_[static_cast<std::size_t>(slot)];
+  if (entry.allocated) return Removed::is_allocated;
   if (entry.count > 1) {
     --entry.count;
-    return false;
+    return Removed::counted_down;
   }
-  // Again, where its copies had not ended the first time.
-  if (!std::exchange(entry.stale, true)) live_.remove(static_cast<std::uint32_t>(slot));
-  table_[index(slot)].revoke();
+  return revoke(static_cast<std::size_t>(slot), region);
+}
+
+RegionBook::Removed RegionBook::remove_allocated(std::uint64_t address,
+                                                 ph_region& region) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto found = allocated_.lower_bound({address, 0});
+  if (found == allocated_.end() || found->first != address) return Removed::unknown;
+  return revoke(found->second, region);
+}
+
+// Again, where its copies had not ended the first time.
+RegionBook::Removed RegionBook::revoke(std::size_t slot, ph_region& region) noexcept {
+  Slot& entry = slots_[slot];
+  if (!std::exchange(entry.stale, true))
+    index_of(entry.access).remove(static_cast<std::uint32_t>(slot));
+  table_[slot].revoke();
+  region = entry.region;
+  return Removed::stale;
+}
+
+bool RegionBook::release(const ph_region& region) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const std::int64_t found = find_slot(region.key);
+  const auto slot = static_cast<std::size_t>(found);
+  if (found < 0 || !slots_[slot].stale) return false;
+  if (slots_[slot].allocated) allocated_.erase({region.address, static_cast<std::uint32_t>(slot)});
+  slots_[slot] = Slot{};
+  free_.push_back(static_cast<std::uint32_t>(slot));
   return true;
 }
 
-void RegionBook::release(std::int64_t slot) noexcept {
-  const Slot& entry = slots_[index(slot)];
-  if (entry.allocated) allocated_.erase({entry.region.address, static_cast<std::uint32_t>(slot)});
-  slots_[index(slot)] = Slot{};
-  free_.push_back(static_cast<std::uint32_t>(slot));
-}
-
-const ph_region* RegionBook::find(std::uint64_t address, std::uint64_t size_bytes) const noexcept {
-  if (size_bytes > ~address) return nullptr;  // it wraps around
+std::optional<ph_region> RegionBook::find(std::uint64_t address,
+                                          std::uint64_t size_bytes) const noexcept {
+  if (size_bytes > ~address) return std::nullopt;  // it wraps around
+  const std::scoped_lock lock(mutex_);
   const std::uint32_t slot = live_.find(address, address + size_bytes);
-  return slot == RangeIndex::kNone ? nullptr : &slots_[slot].region;
-}
-
-std::int64_t RegionBook::find_allocated(std::uint64_t address) const noexcept {
-  const auto found = allocated_.lower_bound({address, 0});
-  return found != allocated_.end() && found->first == address ? std::int64_t{found->second} : -1;
+  if (slot == RangeIndex::kNone) return std::nullopt;
+  return slots_[slot].region;
 }
 
 void RegionBook::revoke_all() noexcept {
+  const std::scoped_lock lock(mutex_);
   for (std::size_t i = 0; i < slots_.size(); ++i)
     if (slots_[i].count > 0) table_[i].revoke();
 }

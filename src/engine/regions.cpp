@@ -1,4 +1,6 @@
 // Registering, allocating, and taking memory back.
+#include <new>
+
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -12,27 +14,42 @@ ph_status Engine::add_region(const ph_region& range, std::uint32_t access, ph_re
   if (access == 0 || (access & ~std::uint32_t{PH_ACCESS_ALL}) != 0)
     return fail(PH_ERR_ARGUMENT, self_,
                 "register: access must be PH_ACCESS_READ, PH_ACCESS_WRITE or both");
-  auto added = regions_.add(range, access, false);
+  auto added = memory_->regions.add(range, access, false);
   if (!added) return fail(added.error());
   region = *added;
   return PH_OK;
 }
 
-ph_status Engine::remove_region(std::uint64_t key) {
-  const auto slot = regions_.slot_of(key);
-  if (slot < 0)
-    return fail(PH_ERR_KEY, self_,
-                "unregister: no registration has this key; it may have been taken back before");
-  if (regions_.allocated(slot))
-    return fail(PH_ERR_ARGUMENT, self_, "unregister: this memory is ph_alloc's; use ph_free");
-  if (!regions_.remove(slot)) return PH_OK;
-  forget_own(regions_.region(slot));
+// The key is stale when this returns; removal.is_due: and every lane has to let go of it.
+ph_status Engine::begin_removal(std::uint64_t key, Removal& removal) {
+  switch (memory_->regions.remove(key, removal.region)) {
+    case RegionBook::Removed::unknown:
+      return fail(PH_ERR_KEY, self_,
+                  "unregister: no registration has this key; it may have been taken back before");
+    case RegionBook::Removed::is_allocated:
+      return fail(PH_ERR_ARGUMENT, self_, "unregister: this memory is ph_alloc's; use ph_free");
+    case RegionBook::Removed::counted_down: return PH_OK;
+    case RegionBook::Removed::stale: removal.is_due = true; return PH_OK;
+  }
+  return PH_OK;
+}
+
+// Whoever of our threads was placing bytes under the key is through: we hold the lane's lock.
+bool Engine::let_go_of(const Removal& removal) {
+  forget_own(removal.region);
   transport_->quiesce();
-  if (!wait_for_copies(slot))
+  return wait_for_copies(static_cast<std::int64_t>(removal.region.key & (regions_.size() - 1)));
+}
+
+ph_status Engine::end_removal(const Removal& removal, bool all_let_go) {
+  const char* call = removal.is_allocated ? "free" : "unregister";
+  if (!all_let_go)
     return fail(PH_TIMEOUT, self_,
-                "unregister: a peer that does not run holds a copy open; keep the memory and "
-                "call again");
-  regions_.release(slot);
+                std::string(call) +
+                    ": a peer that does not run holds a copy open; keep the memory and call again");
+  if (!memory_->regions.release(removal.region))
+    return fail(PH_ERR_KEY, self_, std::string(call) + ": another thread has taken it back");
+  if (removal.is_allocated) memory_->give(reinterpret_cast<std::byte*>(removal.region.address));
   return PH_OK;
 }
 
@@ -56,15 +73,16 @@ bool Engine::wait_for_copies(std::int64_t slot) {
       activity_ = false;
       transport_->poll(*this);
       if (activity_ && sleeping_) transport_->wake();  // it takes what we have been told of
-      if (transport_->now_ns() > deadline) return false;
+      if (transport_->now_ns() > deadline && peer.shows_intent() && is_open(*peer.link->rx_intent))
+        return false;
     }
   }
   return true;
 }
 
 ph_status Engine::find_region(const ph_region& range, ph_region& region) {
-  const ph_region* found = regions_.find(range.address, range.size_bytes);
-  if (found == nullptr)
+  const auto found = memory_->regions.find(range.address, range.size_bytes);
+  if (!found)
     return fail(PH_ERR_NOT_FOUND, self_,
                 "no registration contains " + std::to_string(range.size_bytes) +
                     " bytes at address " + std::to_string(range.address));
@@ -74,33 +92,35 @@ ph_status Engine::find_region(const ph_region& range, ph_region& region) {
 
 ph_status Engine::allocate(std::uint64_t size_bytes, ph_region& region) {
   if (size_bytes == 0) return fail(PH_ERR_ARGUMENT, self_, "alloc: size 0");
-  std::byte* base = arena_.take(size_bytes);
+  std::byte* base = memory_->take(size_bytes);
   if (base == nullptr)
     return fail(PH_ERR_MEMORY, self_,
                 "alloc of " + std::to_string(size_bytes) + " bytes: no room in the arena of " +
-                    std::to_string(arena_.size_bytes()) + " bytes; raise PHOTON_ARENA_BYTES");
-  auto added =
-      regions_.add({reinterpret_cast<std::uint64_t>(base), size_bytes, 0}, PH_ACCESS_ALL, true);
+                    std::to_string(memory_->arena_bytes()) + " bytes; raise PHOTON_ARENA_BYTES");
+  const auto add = [&] {
+    try {
+      return memory_->regions.add({reinterpret_cast<std::uint64_t>(base), size_bytes, 0},
+                                  PH_ACCESS_ALL, true);
+    } catch (const std::bad_alloc&) {
+      memory_->give(base);
+      throw;
+    }
+  };
+  auto added = add();
   if (!added) {
-    arena_.give(base);
+    memory_->give(base);
     return fail(added.error());
   }
   region = *added;
   return PH_OK;
 }
 
-ph_status Engine::free_memory(void* base) {
+ph_status Engine::begin_freeing(void* base, Removal& removal) {
   if (base == nullptr) return PH_OK;
-  const auto slot = regions_.find_allocated(reinterpret_cast<std::uint64_t>(base));
-  if (slot < 0)
+  const auto address = reinterpret_cast<std::uint64_t>(base);
+  if (memory_->regions.remove_allocated(address, removal.region) == RegionBook::Removed::unknown)
     return fail(PH_ERR_NOT_FOUND, self_, "free: this is not the beginning of ph_alloc memory");
-  regions_.remove(slot);
-  forget_own(regions_.region(slot));
-  transport_->quiesce();
-  if (!wait_for_copies(slot))
-    return fail(PH_TIMEOUT, self_, "free: a peer that does not run holds a copy open; call again");
-  regions_.release(slot);
-  arena_.give(static_cast<std::byte*>(base));
+  removal.is_due = removal.is_allocated = true;
   return PH_OK;
 }
 

@@ -9,7 +9,10 @@
 //   get:   [work] --> asked or copied --> data landed --> [ids] notice --> freed
 //   posted put or get: [work] pieces being posted --> all posted --> all over --> as above
 //   atomic: [work]+[ids] --> done by ourselves, or [acks] asked --> fetched --> as above
+//   vectored: as its kind, along its layout; a served get asks part by part while it heads the work
 //   fence: [work]+[ids] head of both --> [acks] asked --> answered --> freed
+//   announce: [work] --> announced: its peer holds its token --> finished by the peer --> freed
+//   finish: [work]+[ids] head of both, nothing before it under way --> sent --> freed
 //   any -- peer lost, refused --> failed (an error completion) --> freed
 //
 // Owner: the Engine's RequestPool, under the lane's lock.
@@ -29,11 +32,22 @@
 namespace photon::engine {
 
 struct Peer;
+class Layout;
 
 inline constexpr std::uint32_t kNoBlock = 0xffffffffu;
 
 struct Request {
-  enum class Kind : std::uint8_t { packed, bulk, direct, posted, get, atomic, fence };
+  enum class Kind : std::uint8_t {
+    packed,
+    bulk,
+    direct,
+    posted,
+    get,
+    atomic,
+    fence,
+    announce,
+    finish
+  };
 
   Kind kind = Kind::packed;
   bool in_work = false;
@@ -46,7 +60,9 @@ struct Request {
   bool named = false;       // a counted record with its id went before them
   bool no_card = false;     // our card cannot know its memory: it goes another way
   bool chunked = false;     // bulk: a chunk was sent; get: some bytes came another way
-  bool asked = false;       // fence: the acknowledgement was requested
+  bool asked = false;       // fence: the acknowledgement was requested; announce: it was retracted
+  bool announced = false;   // announce: the peer holds its token
+  bool registered = false;  // announce: target.key is a registration of its own
   bool local_done = false;  // the local completion was given, or is not wanted
   bool kept = false;        // the caller holds its token: its completion is `outcome`
   std::uint32_t flags = 0;
@@ -63,7 +79,10 @@ struct Request {
   std::uint64_t size_bytes = 0;
   std::uint64_t done_bytes = 0;
   ph_target target{};
-  sync::WordChange change;  // atomic
+  Layout* layout = nullptr;  // vectored: instead of source, destination and target
+  sync::WordChange change;   // atomic
+  std::uint64_t what = 0;    // announce: kind and size, as in the record
+  std::uint64_t tag = 0;     // announce; finish: the owner's token
   HeldId local;
   std::uint64_t local_word = 0;  // the local id's first 8 bytes, for late reports
   HeldId remote;
@@ -74,6 +93,8 @@ struct Request {
   Request* next_ids = nullptr;
   Request* next_acks = nullptr;
 
+  // Stands for no operation, but for a place in the queues.
+  bool is_mark() const noexcept { return kind == Kind::fence || kind == Kind::finish; }
   bool has_rce() const noexcept { return (flags & PH_NO_RCE) == 0; }
 };
 
@@ -132,11 +153,12 @@ class RequestPool {
   }
   void give(Request& request) noexcept {
     ++request.generation;
-    request.serving = request.kept = false;
+    request.serving = request.kept = request.announced = false;
     request.next_work = free_;
     free_ = &request;
     --used_;
   }
+  bool has_free() const noexcept { return free_ != nullptr; }  // take() will not allocate
   bool exhausted() const noexcept { return used_ == limit_; }
   std::uint64_t used() const noexcept { return used_; }
 
@@ -161,6 +183,18 @@ class RequestPool {
   void for_each_serving(Visit visit) {
     for_each([&](Request& request) {
       if (request.serving) visit(request);
+    });
+  }
+  template <class Visit>
+  void for_each_announced(Visit visit) {
+    for_each([&](Request& request) {
+      if (request.announced) visit(request);
+    });
+  }
+  template <class Visit>
+  void for_each_registered(Visit visit) {
+    for_each([&](Request& request) {
+      if (request.registered) visit(request);
     });
   }
   template <class Visit>

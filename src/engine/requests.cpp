@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "engine/engine.hpp"
+#include "engine/fast_path.hpp"
 
 namespace photon::engine {
 
@@ -82,6 +82,18 @@ ph_status Engine::test(ph_request& handle, ph_result& result) {
   return take(*request, handle, result);
 }
 
+// What most waits for an answer are, without giving up the lane. False: wait_one() goes on.
+bool Engine::try_wait_one(ph_request& handle, ph_result& result, ph_status& status) noexcept {
+  constexpr unsigned kTurns = 256;  // shorter than what others would notice
+  Request* request = requests_.find_kept(handle);
+  if (request == nullptr || oversubscribed_) return false;
+  for (unsigned turns = 0; !request->local_done; ++turns)
+    if (turns == kTurns || !quiet_turn()) return false;
+  news_came();
+  status = take(*request, handle, result);
+  return true;
+}
+
 ph_status Engine::wait_one(LaneGuard& guard, ph_request& handle, ph_result& result,
                            std::int64_t timeout_us) {
   if (handle == PH_REQUEST_NONE) return test(handle, result);
@@ -149,6 +161,7 @@ ph_status Engine::cancel(ph_request& handle, ph_outcome& outcome) {
   Request* request = requests_.find_kept(handle);
   if (request == nullptr) return unknown_request("cancel", handle);
   outcome = request->local_done ? PH_ALREADY_DONE : PH_TOO_LATE;
+  if (request->announced && !request->local_done) retract(*request);
   if (request->local_done || !nothing_has_gone(*request)) return PH_OK;
   Peer& peer = *request->peer;
   if (request->in_work) static_cast<void>(peer.work.remove(*request));
@@ -157,6 +170,7 @@ ph_status Engine::cancel(ph_request& handle, ph_outcome& outcome) {
     if (peer.ahead == request) peer.ahead = before;
   }
   unpin_own(*request);
+  give_up_region(*request);
   mark_busy(peer);  // others may have waited behind it
   conclude(*request, PH_OK);
   ph_result result;

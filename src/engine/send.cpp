@@ -29,6 +29,8 @@ bool Engine::grant_runway(Peer& peer) noexcept {
 void Engine::settle(Peer& peer) noexcept {
   if (peer.runway_begin == peer.runway_end) return;
   const std::uint64_t used = peer.tx.tail() - peer.runway_begin;
+  if (peer.counts != nullptr) [[unlikely]]
+    count_runway(peer);
   peer.ledger_sent += used;
   peer.staged_sent += used;
   events_free_ += static_cast<std::int64_t>(peer.runway_end - peer.runway_begin - used);
@@ -44,6 +46,7 @@ bool Engine::events_left() noexcept {
 
 bool Engine::has_ledger(Peer& peer) noexcept {
   settle(peer);
+  if (!overflow_drained(peer)) return false;
   const std::uint64_t probed = peer.credits->ledger_given();
   if (probed >= peer.ledger_known && probed <= peer.ledger_sent) peer.ledger_known = probed;
   return peer.ledger_sent - peer.ledger_known < config_.ledger_slots;
@@ -52,9 +55,13 @@ bool Engine::has_ledger(Peer& peer) noexcept {
 // Whether the record went out. The caller knows that ledger credit is there if it has an id.
 bool Engine::send(Peer& peer, const Outgoing& out) {
   const auto lines = wire::lines_for(out.kind, out.id_bytes, out.payload_bytes);
-  if (!peer.tx.has_room(lines)) return false;
+  if (!(out.kind == wire::Kind::jump ? peer.tx.has_last_room(lines) : peer.tx.has_room(lines))) {
+    count(peer, Count::line_stalls);
+    return false;
+  }
   settle(peer);
-  if (peer.unchecked != nullptr && (out.kind == wire::Kind::put || out.kind == wire::Kind::bulk))
+  if (peer.unchecked != nullptr && (out.kind == wire::Kind::put || out.kind == wire::Kind::bulk ||
+                                    out.kind == wire::Kind::scatter))
     remember(peer, out);
   RecordWriter writer(peer.tx);
   const auto fixed = wire::fixed_words(out.kind);
@@ -82,7 +89,9 @@ void Engine::name(Outgoing& out, const Request& request) noexcept {
 // After every record: does the receiver want to be told? (sync/sleep_gate.hpp)
 void Engine::nudge(Peer& peer) noexcept {
   sync::SleepGate<transport::Policy>::barrier(peer.fenced);
-  if (peer.kick_always || peer.credits->is_cold()) transport_->kick(peer.rank);
+  if (!peer.kick_always && !peer.credits->is_cold()) return;
+  count(peer, Count::kicks);
+  transport_->kick(peer.rank);
 }
 
 HeldId Engine::hold(const ph_id& id) {

@@ -16,12 +16,16 @@ bool Engine::take_get(Peer& peer) {
   const auto size = reader.word();
   const auto token = reader.word();
   if (peer.serves.size() >= kMaxGets || size == 0) return false;
-  const ph_status status = check_access(regions_.table(), target, size, PH_ACCESS_READ);
+  const ph_status status = check_access(regions_, target, size, PH_ACCESS_READ);
   if (status != PH_OK) {
     return answer(peer, {wire::Kind::get_failed, {token, static_cast<std::uint64_t>(status)}});
   }
-  peer.serves.push_back(
-      {reinterpret_cast<const std::byte*>(target.address), target.key, size, 0, token});
+  Serve serve;
+  serve.source = reinterpret_cast<const std::byte*>(target.address);
+  serve.key = target.key;
+  serve.size_bytes = size;
+  serve.token = token;
+  peer.serves.push_back(serve);
   mark_busy(peer);
   return true;
 }
@@ -30,18 +34,20 @@ bool Engine::take_get(Peer& peer) {
 Engine::Step Engine::step_serves(Peer& peer, std::uint64_t& budget) {
   if (peer.serves.empty()) return Step::blocked;
   Serve& serve = peer.serves.front();
+  if (serve.table != kNoBlock) return step_gathered(peer, serve, budget);
   const auto bytes = chunk_bytes(serve.size_bytes, serve.size_bytes - serve.done_bytes);
   const ph_target at{reinterpret_cast<std::uint64_t>(serve.source) + serve.done_bytes, serve.key};
-  const ph_status status = check_access(regions_.table(), at, bytes, PH_ACCESS_READ);
+  const ph_status status = check_access(regions_, at, bytes, PH_ACCESS_READ);
   if (status != PH_OK) {
     const Reply reply{wire::Kind::get_failed, {serve.token, static_cast<std::uint64_t>(status)}};
-    peer.serves.pop_front();
+    end_serve(peer);
     if (!answer(peer, reply)) lose(peer, PH_ERR_PROTOCOL, "it reads none of our answers");
     return Step::moved;
   }
   if (!bulk_room(peer, bytes) || !peer.tx.has_room(1)) return Step::blocked;
   std::memcpy(peer.tx_bulk.place(bytes), serve.source + serve.done_bytes, bytes);
   peer.tx_bulk.advance(bytes);
+  count(peer, Count::staged_bytes, bytes);
   Outgoing out{};
   out.kind = wire::Kind::get_data;
   out.fixed[0] = serve.token;
@@ -50,7 +56,7 @@ Engine::Step Engine::step_serves(Peer& peer, std::uint64_t& budget) {
   send(peer, out);
   serve.done_bytes += bytes;
   budget -= std::min(budget, bytes);
-  if (serve.done_bytes == serve.size_bytes) peer.serves.pop_front();
+  if (serve.done_bytes == serve.size_bytes) end_serve(peer);
   return Step::moved;
 }
 
@@ -64,6 +70,7 @@ bool Engine::take_get_data(Peer& peer) {
   if (request == nullptr || request->peer != &peer || request->posted ||
       offset != request->done_bytes || bytes > request->size_bytes - request->done_bytes)
     return false;
+  if (request->layout != nullptr) return take_gathered(*request, bytes);
   std::memcpy(request->destination + offset, peer.rx_bulk.place(bytes), bytes);
   peer.rx_bulk.advance(bytes);
   request->done_bytes += bytes;
@@ -88,6 +95,7 @@ bool Engine::take_get_failed(Peer& peer) {
            std::to_string(request->target.address) +
            ": its owner refused: " + ph_status_text(status));
   mark_busy(peer);
+  if (request->layout != nullptr) return gather_failed(*request, status);
   request_failed(*request, status);
   return true;
 }

@@ -86,8 +86,8 @@ SourceCache::Pin SourceCache::hit(std::uint32_t entry) noexcept {
 // All of the caller's registration around it, so that the next operation finds it; of a large one
 // the part, counted from its beginning, in which the operation begins.
 SourceCache::Span SourceCache::chosen(const Want& want) const noexcept {
-  const ph_region* region = regions_.find(want.begin, want.end - want.begin);
-  if (region == nullptr) {
+  const auto region = regions_.find(want.begin, want.end - want.begin);
+  if (!region) {
     const std::uint64_t begin = down(want.begin);
     return {begin, std::min(up(want.end), begin + window_bytes_), keeps_all_};
   }

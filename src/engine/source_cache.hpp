@@ -59,6 +59,7 @@ class SourceCache {
 
   std::uint64_t handle_of(std::uint32_t entry) const noexcept { return entries_[entry].handle; }
   std::uint64_t end_of(std::uint32_t entry) const noexcept { return entries_[entry].end; }
+  std::uint64_t begin_of(std::uint32_t entry) const noexcept { return entries_[entry].begin; }
 
   // The caller has taken back a registration of [begin, end): nothing there is sure any more.
   void forget(std::uint64_t begin, std::uint64_t end) noexcept;

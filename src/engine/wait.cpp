@@ -7,7 +7,7 @@
 
 #include <sched.h>
 
-#include "engine/engine.hpp"
+#include "engine/fast_path.hpp"
 
 namespace photon::engine {
 
@@ -72,12 +72,19 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
   constexpr unsigned kYields = 8;
   progress(nullptr);  // every wait serves the peers, also one that finds what it wants at once
   if (done()) return PH_OK;
+  if (stand_in_sleeps_) transport_->wake();  // we serve, and sleep, ourselves
   const std::int64_t deadline = deadline_after(transport_->now_ns(), timeout_us);
   std::int64_t spin_until =
       oversubscribed_ ? 0
                       : transport_->now_ns() + static_cast<std::int64_t>(config_.spin_us) * 1000;
   for (unsigned turns = 0;; ++turns) {
-    const bool moved = progress(nullptr);
+    if (meanwhile_) {
+      guard.release();
+      meanwhile_();
+      guard.retake();
+      if (!guard.still_open()) return guard.status();
+    }
+    const bool moved = (oversubscribed_ || !quiet_turn()) && progress(nullptr);
     if (done()) return PH_OK;
     // Turns that move bytes are long, and a wait ends when its time is over; empty ones are short.
     const bool look_at_clock = moved || turns % 16 == 0 || oversubscribed_;
@@ -91,10 +98,11 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
       continue;
     }
     const bool give_way = oversubscribed_ && !moved;  // without the lane nothing here is ours
+    const bool is_ours = guard.is_biased();           // nobody waits for it here, or will show it
     guard.release();
     if (give_way)
       ::sched_yield();
-    else
+    else if (!is_ours)
       transport::Policy::relax();
     guard.retake();
     if (!guard.still_open()) return guard.status();
@@ -104,6 +112,10 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
 // Sleep once, as the rank's sleeper or behind it. timeout_us < 0: no limit.
 void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done) {
   if (sleeping_) {
+    // Our last turn may have taken credit in without using it yet, and nobody wakes the sleeper for
+    // it again: as he did before he slept, leave nothing undone. What comes from here on wakes him.
+    if (look_everywhere() || done()) return;
+    timeout_us = sleep_limit_us(timeout_us);  // he chose his without knowing of our work
     ++waiters_;
     std::unique_lock lock(news_mutex_);
     const auto seen = news_count_;
@@ -126,15 +138,18 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
     throw;
   }
   ++waiters_;
-  const auto limit = sleep_limit_us(timeout_us);
+  constexpr std::int64_t kIdleUs = 1'000'000;  // looked at once more, then for ever
+  auto limit = sleep_limit_us(timeout_us);
+  if (give_back_idle() && (limit < 0 || limit > kIdleUs)) limit = kIdleUs;
+  ++own_counts_.sleeps;
   guard.release();
   transport_->sleep(limit);
   guard.retake();
   if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
   --waiters_;
   get_up();
+  if (waiters_ != 0) news();  // one of the others takes over the sleeping, also if this throws:
   look_everywhere();
-  if (waiters_ != 0) news();  // one of the others takes over the sleeping
 }
 
 void Engine::get_up() {
@@ -146,6 +161,8 @@ void Engine::get_up() {
 // A stalled transfer that the kernel may finish must not be slept through.
 std::int64_t Engine::sleep_limit_us(std::int64_t timeout_us) {
   constexpr std::int64_t kStallCheckUs = 50;
+  constexpr std::int64_t kMeanwhileUs = 200;
+  if (meanwhile_ && (timeout_us < 0 || timeout_us > kMeanwhileUs)) timeout_us = kMeanwhileUs;
   for (const Peer* peer : busy_) {
     const Request* request = peer->work.head();
     if (request != nullptr && request->stalled_since_ns != 0)

@@ -11,21 +11,14 @@
 
 namespace photon::engine {
 
-namespace {
-
-bool is_ours_to_copy(const transport::Reach& reach) noexcept {
-  return reach.kind == transport::Reach::Kind::mapped || reach.kind == transport::Reach::Kind::call;
-}
-
-}  // namespace
-
 // True: something moved, and more may be possible at once.
 bool Engine::process(Peer& peer) {
   if (peer.broken != PH_OK) return false;
   bool any = false;
   std::uint64_t budget = config_.piece_bytes;
   for (bool moved = true; moved && peer.broken == PH_OK;) {
-    moved = step_replies(peer) == Step::moved;
+    moved = step_jump(peer) == Step::moved;
+    if (step_replies(peer) == Step::moved) moved = true;
     if (step_ids(peer) == Step::moved) moved = true;
     if (budget > 0 && step_serves(peer, budget) == Step::moved) moved = true;
     if (budget > 0 && step_work(peer, budget) == Step::moved) moved = true;
@@ -67,7 +60,9 @@ Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
     case Request::Kind::posted: return step_posted(peer, *request, budget);
     case Request::Kind::get: return step_get(peer, *request, budget);
     case Request::Kind::atomic: return step_atomic(peer, *request);
-    case Request::Kind::fence: return step_fence(peer, *request);
+    case Request::Kind::fence:
+    case Request::Kind::finish: return step_fence(peer, *request);
+    case Request::Kind::announce: return step_announce(peer, *request);
     case Request::Kind::packed: return step_packed(peer, *request);
   }
   return Step::blocked;
@@ -88,9 +83,15 @@ std::uint64_t Engine::chunk_bytes(std::uint64_t total, std::uint64_t left) const
 
 Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budget) {
   const auto bytes = chunk_bytes(request.size_bytes, request.size_bytes - request.done_bytes);
-  if (!bulk_room(peer, bytes) || !send_chunk(peer, request, bytes)) return stalled(peer, request);
+  // A table of runs counts as bytes: a chunk may be all of a call's work.
+  const auto chunk = request.layout == nullptr || bytes == 0
+                         ? Layout::Chunk{bytes, bytes, 0}
+                         : request.layout->measure(bytes, config_.bulk_chunk);
+  const bool has_room = bulk_room(peer, chunk.ring_bytes);
+  if (!has_room) count(peer, Count::bulk_stalls);
+  if (!has_room || !send_chunk(peer, request, chunk)) return stalled(peer, request);
   request.stalled_since_ns = 0;
-  budget -= std::min(budget, bytes);
+  budget -= std::min(budget, chunk.ring_bytes);
   if (request.done_bytes == request.size_bytes) bytes_moved(peer, request);
   return Step::moved;
 }
@@ -101,24 +102,36 @@ bool Engine::may_post_id(const Peer& peer, const Request& request) const noexcep
 }
 
 // False: no room for the record. The bulk ring has room.
-bool Engine::send_chunk(Peer& peer, Request& request, std::uint64_t bytes) {
-  const bool last = request.done_bytes + bytes == request.size_bytes;
+bool Engine::send_chunk(Peer& peer, Request& request, const Layout::Chunk& chunk) {
+  const bool last = request.done_bytes + chunk.data_bytes == request.size_bytes;
   const bool merge = last && request.has_rce() && may_post_id(peer, request) && has_ledger(peer);
   // An id that travels alone must not overtake the news that its bytes were refused.
   const bool acked = last && ((request.flags & PH_DELIVERED) != 0 || (request.has_rce() && !merge));
   Outgoing out{};
-  out.kind = acked ? wire::Kind::bulk_acked : wire::Kind::bulk;
-  out.fixed[0] = request.target.address + request.done_bytes;
-  out.fixed[1] = request.target.key;
-  out.fixed[2] = bytes | (request.chunked ? 0 : wire::kBulkFirst) | (last ? wire::kBulkLast : 0);
+  out.fixed[2] =
+      chunk.ring_bytes | (request.chunked ? 0 : wire::kBulkFirst) | (last ? wire::kBulkLast : 0);
+  if (chunk.runs == 0) {
+    out.kind = acked ? wire::Kind::bulk_acked : wire::Kind::bulk;
+    out.fixed[0] = request.target.address + request.done_bytes;
+    out.fixed[1] = request.target.key;
+  } else {
+    out.kind = acked ? wire::Kind::scatter_acked : wire::Kind::scatter;
+    out.fixed[0] = rest_of(request).at.address;
+    out.fixed[1] = chunk.runs;
+  }
   out.id = id_data(request.remote);
   out.id_bytes = merge ? request.remote.bytes : wire::kNoId;
   name(out, request);
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
-  std::memcpy(peer.tx_bulk.place(bytes), request.source + request.done_bytes, bytes);
-  peer.tx_bulk.advance(bytes);
+  std::byte* const place = peer.tx_bulk.place(chunk.ring_bytes);
+  if (chunk.runs != 0)
+    request.layout->pack(chunk, place);
+  else
+    std::memcpy(place, request.source + request.done_bytes, chunk.ring_bytes);
+  peer.tx_bulk.advance(chunk.ring_bytes);
+  count(peer, Count::staged_bytes, chunk.ring_bytes);
   send(peer, out);
-  request.done_bytes += bytes;
+  request.done_bytes += chunk.data_bytes;
   request.id_merged = merge;
   request.chunked = true;
   request.staged_mark = ++peer.staged_sent;
@@ -133,9 +146,9 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   constexpr std::int64_t kPatienceNs = 10'000;  // a peer between two probes is there
   const auto left = request.size_bytes - request.done_bytes;
   if (peer.regions == nullptr || left == 0) return Step::blocked;
-  const auto reach =
-      transport_->reach(peer.rank, request.target.address + request.done_bytes, left);
-  if (!is_ours_to_copy(reach)) return Step::blocked;
+  const auto rest = rest_of(request);
+  if (!transport_->reach(peer.rank, rest.at.address, rest.size_bytes).is_ours_to_copy())
+    return Step::blocked;
   const std::int64_t now = transport_->now_ns();
   if (request.stalled_since_ns == 0) {
     request.stalled_since_ns = now;
@@ -145,7 +158,8 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   if (now - request.stalled_since_ns <
       std::max(kPatienceNs, static_cast<std::int64_t>(left) / kBytesPerNs))
     return Step::blocked;
-  const auto status = copy_next(peer, request, std::min(left, config_.piece_bytes));
+  Allowance allowed{config_.piece_bytes};
+  const auto status = copy_next(peer, request, allowed);
   if (status != PH_OK) {
     request_failed(request, status);
     return Step::moved;
@@ -175,31 +189,41 @@ void Engine::bytes_moved(Peer& peer, Request& request) {
 
 // Direct put, and get from memory we can touch: one piece.
 Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& budget) {
-  const auto left = request.size_bytes - request.done_bytes;
-  const auto bytes = std::min({left, config_.piece_bytes, budget});
-  const auto status = copy_next(peer, request, bytes);
+  Allowance allowed{std::min(config_.piece_bytes, budget)};
+  const auto status = copy_next(peer, request, allowed);
   if (status != PH_OK) {
     request_failed(request, status);
     return Step::moved;
   }
-  budget -= bytes;
+  budget -= std::min(budget, allowed.spent);
   if (request.done_bytes < request.size_bytes) return Step::moved;
-  if (request.kind == Request::Kind::get)
+  if (request.kind == Request::Kind::get) {
+    count(peer, Count::get_direct);
     landed(request);
-  else
+  } else {
     bytes_moved(peer, request);
+  }
   return Step::moved;
 }
 
-ph_status Engine::copy_next(Peer& peer, Request& request, std::uint64_t bytes) {
-  Piece piece{{request.target.address + request.done_bytes, request.target.key}, bytes};
-  if (request.kind == Request::Kind::get)
-    piece.destination = request.destination + request.done_bytes;
+ph_status Engine::copy_next(Peer& peer, Request& request, Allowance& allowed) {
+  const bool is_get = request.kind == Request::Kind::get;
+  if (request.layout != nullptr) {
+    const ph_status status = copy_layout(peer, *request.layout, is_get, allowed);
+    request.done_bytes += allowed.copied;
+    return status;
+  }
+  const auto rest = rest_of(request);
+  Piece piece{rest.at, std::min(rest.size_bytes, allowed.most)};
+  if (is_get)
+    piece.destination = rest.own;
   else
-    piece.source = request.source + request.done_bytes;
+    piece.source = rest.own;
   const ph_status status = copy_piece(peer, piece);
-  if (status == PH_OK) request.done_bytes += bytes;
-  return status;
+  if (status != PH_OK) return status;
+  allowed.spent = allowed.copied = piece.size_bytes;
+  request.done_bytes += piece.size_bytes;
+  return PH_OK;
 }
 
 // Copy under an intent (sync/intent.hpp), so that the owner can take the region back safely.
@@ -207,10 +231,10 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
   const bool is_get = piece.destination != nullptr;
   const std::uint64_t bytes = piece.size_bytes;
   const auto reach = transport_->reach(peer.rank, piece.at.address, bytes);
-  if (!is_ours_to_copy(reach) || peer.regions == nullptr)
+  if (!reach.is_ours_to_copy() || peer.regions == nullptr)
     return fail(PH_ERR_PEER, peer.rank, "the path to the peer's memory is gone");
   peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
-  ph_status status = check_target(peer, piece.at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
+  ph_status status = check_again(peer, piece.at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
   if (status == PH_OK) {
     if (reach.kind == transport::Reach::Kind::mapped) {
       std::memmove(is_get ? piece.destination : reach.local, is_get ? reach.local : piece.source,
@@ -223,6 +247,10 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
     }
   }
   peer.link->tx_intent->leave();
+  if (status == PH_OK)
+    count(peer,
+          reach.kind == transport::Reach::Kind::mapped ? Count::copied_bytes : Count::kernel_bytes,
+          bytes);
   return status;
 }
 
@@ -232,6 +260,7 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
     return Step::moved;
   }
   if (request.posted) return step_posted(peer, request, budget);
+  if (request.layout != nullptr) return step_get_layout(peer, request, budget);
   const auto way = transport_->reach(peer.rank, request.target.address, request.size_bytes).kind;
   if (way == transport::Reach::Kind::posted && !request.no_card)
     return step_posted(peer, request, budget);
@@ -245,6 +274,7 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   out.fixed[2] = request.size_bytes;
   out.fixed[3] = RequestPool::token(request);
   if (!send(peer, out)) return Step::blocked;
+  count(peer, Count::get_served);
   ++peer.gets_under_way;
   request.serving = true;
   peer.work.pop();

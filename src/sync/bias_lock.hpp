@@ -9,11 +9,17 @@
 //   biased(T) -- T enters: busy=1, owner is still T --> held by T --> biased(T)
 //   biased(T) -- U: takes the word, owner=0, heavy barrier, waits for busy=0 --> shared
 //   shared    -- U was alone for `patience` turns --> biased(U)
-//                (patience doubles, 8 grants at most)
+//                (patience grows eightfold, 8 grants at most)
+//   biased(T) -- V visits: takes the word, owner=0, heavy barrier, waits for busy=0 --> held by V
+//             -- V leaves: owner=T --> biased(T)
+//             -- V only tried, and busy is 1 --> owner=T, V was never inside
 //
 // Argument: T's store of busy and second load of owner against U's store of owner and load of
 // busy is Dekker's pattern; U's heavy barrier makes it safe without a fence in T. Each grant has a
 // busy word of its own, so a thread that read a stale owner cannot disturb the next one's. [bias]
+// A visit is for who comes seldom and to every lane (unregistering): it costs T nothing but the
+// wait. The owner it puts back is read by T with acquire, so that T sees what V did. T itself may
+// find the word free with its bias restored: it goes on by the word, for nobody else enters biased.
 // Owner: one per lane. Threads are named by a token, unique among living threads, a multiple of 16.
 #pragma once
 
@@ -39,6 +45,25 @@ class BiasLock {
     return lock_slow(me);
   }
 
+  // Enter for once, in the place of whoever has the bias and gets it back.
+  Held lock_visiting(Token me) noexcept {
+    take_word();
+    const Token owner = owner_.load(std::memory_order_relaxed);
+    if (owner != 0 && (owner & ~kGrantMask) != me) revoke(owner);
+    return Held{owner | kVisit};
+  }
+  // The same, unless somebody is inside at each of so many looks. False: nothing was taken.
+  bool try_visiting(Token me, unsigned looks, Held& held) noexcept {
+    if (!try_word(looks)) return false;
+    const Token owner = owner_.load(std::memory_order_relaxed);
+    held = Held{owner | kVisit};
+    if (owner == 0 || (owner & ~kGrantMask) == me) return true;
+    stop_entries();
+    if (has_left(owner, looks)) return true;
+    unlock(held);
+    return false;
+  }
+
   // Enter if we own the bias; false: nothing was taken.
   bool try_biased(Token me, Held& held) noexcept {
     const Token owner = owner_.load(std::memory_order_relaxed);
@@ -48,17 +73,20 @@ class BiasLock {
     busy.store(1, std::memory_order_relaxed);
     Policy::light_barrier();  // pairs with the revoker's heavy barrier [bias]
     held = Held{owner & kGrantMask};
-    if (owner_.load(std::memory_order_relaxed) == owner) [[likely]]
+    if (owner_.load(std::memory_order_acquire) == owner) [[likely]]  // [visit]
       return true;
     busy.store(0, std::memory_order_release);  // [bias]
     return false;
   }
 
   void unlock(Held held) noexcept {
-    if (held == kByWord)
-      word_.store(0, std::memory_order_release);  // [word]
-    else
-      unlock_biased(held);
+    const auto how = static_cast<std::uint64_t>(held);
+    if (is_biased(held)) return unlock_biased(held);
+    if (held != kByWord) owner_.store(how & ~kVisit, std::memory_order_release);  // [visit]
+    word_.store(0, std::memory_order_release);                                    // [word]
+  }
+  static constexpr bool is_biased(Held held) noexcept {
+    return static_cast<std::uint64_t>(held) < kGrants;
   }
   // After try_biased().
   void unlock_biased(Held held) noexcept {
@@ -69,11 +97,15 @@ class BiasLock {
   static constexpr Token kGrantMask = 7;
   static constexpr unsigned kGrants = 8;
   static constexpr Held kByWord{~std::uint64_t{0}};
+  static constexpr unsigned kMany = ~0U;  // looks
+  static constexpr Token kVisit = 8;  // beside the owner to be put back: a bit that no token has
 
   Held lock_slow(Token me) noexcept {
     take_word();
     // The word is ours: nobody else changes owner_.
-    if (const Token owner = owner_.load(std::memory_order_relaxed); owner != 0) revoke(owner);
+    const Token owner = owner_.load(std::memory_order_relaxed);
+    if ((owner & ~kGrantMask) == me) return kByWord;  // a visitor came between; the bias is ours
+    if (owner != 0) revoke(owner);
     if (last_ != me) {
       last_ = me;
       alone_ = 0;
@@ -84,22 +116,35 @@ class BiasLock {
   }
 
   void take_word() noexcept {
-    for (unsigned spins = 0;; ++spins) {
+    while (!try_word(kMany)) {
+    }
+  }
+  bool try_word(unsigned looks) noexcept {
+    for (unsigned spins = 0;; Policy::pause(spins++)) {
       std::uint64_t free = 0;
       if (word_.load(std::memory_order_relaxed) == 0 &&
           word_.compare_exchange(free, 1, std::memory_order_acquire,  // [word]
                                  std::memory_order_relaxed))
-        return;
-      Policy::pause(spins);
+        return true;
+      if (spins + 1 == looks) return false;
     }
   }
 
   void revoke(Token owner) noexcept {
+    stop_entries();
+    while (!has_left(owner, kMany)) {
+    }
+  }
+  void stop_entries() noexcept {
     owner_.store(0, std::memory_order_relaxed);
     Policy::heavy_barrier();  // pairs with the owner's light barrier [bias]
+  }
+  bool has_left(Token owner, unsigned looks) const noexcept {
     const auto& busy = busy_[owner & kGrantMask];
-    for (unsigned spins = 0; busy.load(std::memory_order_acquire) != 0; ++spins)  // [bias]
-      Policy::pause(spins);
+    for (unsigned spins = 0;; Policy::pause(spins++)) {
+      if (busy.load(std::memory_order_acquire) == 0) return true;  // [bias]
+      if (spins + 1 == looks) return false;
+    }
   }
 
   // We hold the word and go on holding it for this turn; the bias is for the next one. A biased

@@ -1,12 +1,13 @@
 // Who is copying into or out of a region right now, so that its owner can take it back safely.
 //
-// Initiator: enter(slot) -> look at the key once more -> copy -> leave().
-// Owner:     clear the key -> heavy_barrier -> wait until no peer's word names the slot.
+// Initiator: enter(slot) -> look at the key and at `met` once more -> copy -> leave().
+// Owner:     clear the key -> heavy_barrier -> wait until no peer's word names the slot; or, to end
+//            all copies over one link: hide() -> heavy_barrier -> wait until its word names none.
 // Argument: an initiator whose enter() came before the barrier is seen and waited for; one that
-// came after sees the key cleared and does not copy. The [intent] pair also orders the copy
-// before the owner's reuse of the memory.
-// Owner: one word per (initiator, owner) link, written by the initiator under its lane lock, hence
-// at most one copy at a time; in memory the region's owner can only read.
+// came after sees the key cleared, or the link hidden, and does not copy. The [intent] pair also
+// orders the copy before the owner's reuse of the memory. Owner: one word per (initiator, owner)
+// link, written by the initiator under its lane lock, hence at most one copy at a time; in memory
+// the region's owner can only read.
 #pragma once
 
 #include <cstdint>

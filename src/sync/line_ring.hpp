@@ -40,7 +40,7 @@ struct CreditWords {
   typename Policy::template Atomic<std::uint64_t> ledger;             // ids probed
   typename Policy::template Atomic<std::uint64_t> bulk;               // bulk bytes consumed
   alignas(64) typename Policy::template Atomic<std::uint64_t> cold;   // 1: ring my bell
-  typename Policy::template Atomic<std::uint64_t> met;                // 1: I see your intents
+  typename Policy::template Atomic<std::uint64_t> met;  // 1: I see your intents; 2: no more
 
   // Ids carry nothing that the producer reads, so relaxed is enough for the ledger.
   std::uint64_t ledger_given() const noexcept { return ledger.load(std::memory_order_relaxed); }
@@ -58,9 +58,13 @@ struct CreditWords {
     lines.store(count, std::memory_order_release);  // [credit]
   }
   // The consumer has the producer's half, so it will wait for copies in its memory; until then the
-  // producer makes none. Acquire: a key that the consumer cleared before is seen cleared.
-  bool has_met() const noexcept { return met.load(std::memory_order_acquire) != 0; }  // [met]
+  // producer makes none, and none once it is hidden: looked at again under the intent word
+  // (sync/intent.hpp). Acquire: a key that the consumer cleared before is seen cleared.
+  bool has_met() const noexcept { return met.load(std::memory_order_acquire) == 1; }  // [met]
   void set_met() noexcept { met.store(1, std::memory_order_release); }                // [met]
+  // The consumer leaves, and published its bye before; a heavy barrier follows.
+  void hide() noexcept { met.store(2, std::memory_order_release); }                     // [met]
+  bool is_hidden() const noexcept { return met.load(std::memory_order_acquire) == 2; }  // [met]
   // A hint; sync/sleep_gate.hpp says what makes it safe before sleeping.
   bool is_cold() const noexcept { return cold.load(std::memory_order_relaxed) != 0; }
   void set_cold(bool is) noexcept { cold.store(is ? 1 : 0, std::memory_order_relaxed); }
@@ -79,14 +83,20 @@ class LineProducer {
   using Credits = CreditWords<Policy>;
 
   LineProducer() = default;
-  LineProducer(Line* lines, const Credits* credits, unsigned capacity_log2) noexcept
+  // `reserved`: lines that only has_last_room() finds, for what must go when nothing else may.
+  LineProducer(Line* lines, const Credits* credits, unsigned capacity_log2,
+               unsigned reserved = 0) noexcept
       : lines_(lines),
         credits_(credits),
         mask_((std::uint64_t{1} << capacity_log2) - 1),
-        log2_(capacity_log2) {}
+        log2_(capacity_log2),
+        reserved_(reserved) {}
 
   // Lines that may be written now; looks at the consumer's word only if the known ones run out.
   bool has_room(std::uint64_t lines_count) noexcept {
+    return has_last_room(lines_count + reserved_);
+  }
+  bool has_last_room(std::uint64_t lines_count) noexcept {
     if (tail_ + lines_count - freed_ <= capacity()) return true;
     refresh();
     return tail_ + lines_count - freed_ <= capacity();
@@ -95,7 +105,10 @@ class LineProducer {
     const auto lines = credits_->lines_given();
     if (lines <= tail_ && lines >= freed_) freed_ = lines;  // else garbage: keep what we know
   }
-  std::uint64_t room() const noexcept { return capacity() - (tail_ - freed_); }
+  std::uint64_t room() const noexcept {
+    const std::uint64_t used = tail_ - freed_ + reserved_;
+    return used < capacity() ? capacity() - used : 0;
+  }
 
   // The i-th line of the record being built; its words may be set freely until publish().
   Line& line(std::uint64_t i) noexcept { return lines_[(tail_ + i) & mask_]; }
@@ -119,6 +132,7 @@ class LineProducer {
   std::uint64_t freed_ = 0;  // lines known to be consumed
   std::uint64_t mask_ = 0;   // capacity - 1
   unsigned log2_ = 0;
+  unsigned reserved_ = 0;
 };
 
 template <class Policy>

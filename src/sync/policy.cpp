@@ -28,11 +28,13 @@ void issue_heavy_barrier() noexcept {
 }
 
 void HardwarePolicy::pause(unsigned spins) noexcept {
-  constexpr unsigned kSpinsBeforeYield = 128;
-  if (spins < kSpinsBeforeYield)
-    relax();
-  else
+  // Each look takes the line away from whoever works with it, so each waits for twice as long.
+  constexpr unsigned kSpinsBeforeYield = 8;
+  if (spins >= kSpinsBeforeYield) {
     ::sched_yield();
+    return;
+  }
+  for (unsigned i = 0; i < 1U << spins; ++i) relax();
 }
 
 }  // namespace photon::sync

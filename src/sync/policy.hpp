@@ -47,7 +47,12 @@ struct HardwarePolicy {
   template <class T>
   class Cell {
    public:
-    T get() const noexcept { return value_; }
+    // Read once, also if another process breaks the rule that it must not race.
+    T get() const noexcept {
+      T value = value_;
+      if constexpr (std::is_integral_v<T>) asm("" : "+r"(value));
+      return value;
+    }
     void set(T value) noexcept { value_ = value; }
 
    private:

@@ -14,18 +14,20 @@
 //                   it has, Sink::on_piece at the peer
 //   announce/look/sleep   idle without a lost wake-up
 //   now_ns, pause   the clock that waits are measured with, and a short wait
+//   open_lane       another transport of this rank: links of its own, the same memory
 //
 // Order: a record is seen whole, and not before those before it; bulk bytes are there no later than
 // the record that announces them. Credits are monotonic words; they may arrive late, never too
 // high. Pieces among themselves and against records: in any order, but see Sink::on_piece().
 // Threads: one at a time (the engine's lane lock), but sleep(), which runs without it, and wake(),
-// which any thread may call at any time.
+// which any thread may call at any time. The transports of a rank's lanes are independent.
 // Owner: the engine owns its transport; the transport owns the memory that Links point to, from
 // connect() until disconnect() or its own end.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,8 +40,13 @@
 #include "sync/hint.hpp"
 #include "sync/intent.hpp"
 #include "sync/line_ring.hpp"
+#include "sync/overflow.hpp"
 #include "sync/region_table.hpp"
 #include "sync/sleep_gate.hpp"
+
+namespace photon::boot {
+class Boot;
+}
 
 namespace photon::transport {
 
@@ -49,6 +56,7 @@ using Line = sync::RingLine<Policy>;
 using Credits = sync::CreditWords<Policy>;
 using Intent = sync::Intent<Policy>;
 using RegionEntry = sync::RegionEntry<Policy>;
+using Overflow = sync::OverflowMemory<Policy>;
 using Alarm = sync::Hint<Policy, std::uint64_t>;
 
 // What two connected ranks share, seen from one of them. All pointers are the transport's.
@@ -60,6 +68,7 @@ struct Link {
   const Credits* tx_credits = nullptr;  // the peer writes
   std::byte* tx_bulk = nullptr;
   Intent* tx_intent = nullptr;  // null: nothing of the peer can be reached
+  Overflow tx_overflow;         // of overflow_bytes; empty: there is none
   bool kick_always = false;     // else kick() is due only while tx_credits->cold is set
   bool fenced = false;          // the peer cannot issue heavy barriers: we fence
 
@@ -67,6 +76,7 @@ struct Link {
   const Line* rx_lines = nullptr;
   Credits* rx_credits = nullptr;
   const std::byte* rx_bulk = nullptr;
+  Overflow rx_overflow;
   const Intent* rx_intent = nullptr;          // what the peer is copying in our memory
   const RegionEntry* peer_regions = nullptr;  // null: only the peer can check keys
 };
@@ -81,6 +91,8 @@ struct Reach {
   };
   Kind kind = Kind::none;
   std::byte* local = nullptr;
+
+  bool is_ours_to_copy() const noexcept { return kind == Kind::mapped || kind == Kind::call; }
 };
 
 // A piece of memory for the network cards to move.
@@ -180,10 +192,24 @@ class Transport {
   // Keys of ours were revoked. From here on no card touches memory under them: what is under way
   // has ended, what comes later is refused with PH_ERR_KEY.
   virtual void quiesce() noexcept {}
+  // We leave, and a bye stands in every ring: from here on no peer begins to touch our memory by
+  // itself over these links; what has begun shows in rx_intent. Cards go on until our end.
+  virtual void hide() noexcept {}
+
+  // The transport of lane `number` of this rank, which talks with those of the same number, by the
+  // side channel of that lane. Arena and regions are the same memory as ours, and live as long as
+  // any of them. PH_ERR_MEMORY: max_lanes are open; PH_ERR_STATE: there are no lanes here.
+  virtual base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
+                                                             boot::Boot& boot);
 
   // Memory that peers can map; the engine hands it out (ph_alloc). Empty: there is none, and the
   // engine uses ordinary memory.
   virtual std::span<std::byte> arena() noexcept = 0;
+  // Whether discard() does anything: memory of links can be given back to the system.
+  virtual bool discards() const noexcept { return false; }
+  // The bulk ring or the overflow of our sending half, all of it read: what stands there is not
+  // needed any more. It may be written again at once.
+  virtual void discard(std::span<std::byte> /*memory*/) noexcept {}
   // Our registrations, max_regions entries, where the peers see them.
   virtual std::span<RegionEntry> regions() noexcept = 0;
 
@@ -205,5 +231,10 @@ class Transport {
   // ph_path_to(): same_process, cma, arena_mapped, reason.
   virtual void describe(Rank rank, ph_path& path) = 0;
 };
+
+inline base::Result<std::unique_ptr<Transport>> Transport::open_lane(std::uint32_t /*number*/,
+                                                                     boot::Boot& /*boot*/) {
+  return base::Error{PH_ERR_STATE, 0, "this transport has no lanes", PH_ANY_RANK};
+}
 
 }  // namespace photon::transport

@@ -14,25 +14,33 @@
 
 namespace photon::wire {
 
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 
 enum class Kind : std::uint8_t {
-  put = 1,     // words: address, key, then id and payload: lands inside the record
-  put_acked,   // the same; the target answers with ack
-  bulk,        // words: address, key, bulk size, then id: payload in the bulk ring
-  bulk_acked,  // the same; the target answers with ack
-  get,         // words: address, key, size, token: serve me this
-  get_data,    // words: token, offset, bulk size: part of a get's answer, in the bulk ring
-  get_failed,  // words: token, status
-  ack,         // words: status, of the oldest record that asked for one
-  refused,     // words: status, line: the put at that line of the ring did not land
-  bye,         // the sender has finalized; nothing follows
-  counted,     // words: pieces, then id: goes with that many pieces of this record's name
-  withdrawn,   // words: line: a piece of the counted record at that line was refused
-  atomic,      // words: address, key, what, operand, compare, then id; answered by fetched
-  fetched,     // words: status, value: answers as ack does, with what the word held
+  put = 1,        // words: address, key, then id and payload: lands inside the record
+  put_acked,      // the same; the target answers with ack
+  bulk,           // words: address, key, bulk size, then id: payload in the bulk ring
+  bulk_acked,     // the same; the target answers with ack
+  get,            // words: address, key, size, token: serve me this
+  get_data,       // words: token, offset, bulk size: part of a get's answer, in the bulk ring
+  get_failed,     // words: token, status
+  ack,            // words: status, of the oldest record that asked for one
+  refused,        // words: status, line: the put at that line of the ring did not land
+  bye,            // the sender has finalized; nothing follows
+  counted,        // words: pieces, then id: goes with that many pieces of this record's name
+  withdrawn,      // words: line: a piece of the counted record at that line was refused
+  atomic,         // words: address, key, what, operand, compare, then id; answered by fetched
+  fetched,        // words: status, value: answers as ack does, with what the word held
+  jump,           // words: position: ids go on in the sender's overflow
+  announced,      // words: token, kind and size, tag, address, key, then payload: a buffer
+  finished,       // words: token, status: the peer is done with that announcement
+  retracted,      // words: token, kind and size, tag: if nobody has taken it, nobody shall
+  scatter,        // words: first run's address, runs, bulk size, then id: table, bytes as bulk
+  scatter_acked,  // the same; the target answers with ack
+  gather,         // words: token, offset, bulk size: serve me this table of runs
 };
-inline constexpr std::uint8_t kKinds = 14;
+inline constexpr std::uint8_t kKinds = 21;
+constexpr bool is_kind(std::uint8_t kind) noexcept { return kind != 0 && kind <= kKinds; }
 
 inline constexpr std::uint32_t kNoId = 0xffff;
 inline constexpr std::uint32_t kMaxIdBytes = 1024;
@@ -40,12 +48,17 @@ inline constexpr std::uint32_t kMaxPackedBytes = 1024;
 inline constexpr std::uint32_t kWordsPerLine = 7;
 inline constexpr std::uint32_t kLineDataBytes = kWordsPerLine * 8;
 
-// The bulk size word of bulk and bulk_acked: bytes of this chunk, and its place in its operation.
+// The bulk size word of bulk, scatter and their like: bytes of this chunk, and its place in its
+// operation.
 inline constexpr std::uint64_t kBulkFirst = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kBulkLast = std::uint64_t{1} << 62;
 constexpr std::uint64_t bulk_size(std::uint64_t word) noexcept {
   return word & ~(kBulkFirst | kBulkLast);
 }
+
+// The second word of announced and retracted: what is announced, in two bits, and its size.
+inline constexpr unsigned kBufferKindShift = 62;
+inline constexpr std::uint64_t kMaxBufferBytes = (std::uint64_t{1} << kBufferKindShift) - 1;
 
 // Words before the id in a record of each kind.
 constexpr std::uint32_t fixed_words(Kind kind) noexcept {
@@ -54,14 +67,21 @@ constexpr std::uint32_t fixed_words(Kind kind) noexcept {
     case Kind::put_acked:
     case Kind::get_failed:
     case Kind::refused:
-    case Kind::fetched: return 2;
+    case Kind::fetched:
+    case Kind::finished: return 2;
     case Kind::bulk:
     case Kind::bulk_acked:
-    case Kind::get_data: return 3;
+    case Kind::scatter:
+    case Kind::scatter_acked:
+    case Kind::gather:
+    case Kind::get_data:
+    case Kind::retracted: return 3;
     case Kind::get: return 4;
-    case Kind::atomic: return 5;
+    case Kind::atomic:
+    case Kind::announced: return 5;
     case Kind::ack:
     case Kind::counted:
+    case Kind::jump:
     case Kind::withdrawn: return 1;
     case Kind::bye: return 0;
   }
@@ -99,16 +119,24 @@ constexpr std::uint64_t encode(Kind kind, std::uint32_t id_bytes,
 // Whether records of this kind may carry the user's id / a payload.
 constexpr bool may_have_id(Kind kind) noexcept {
   return kind == Kind::put || kind == Kind::put_acked || kind == Kind::bulk ||
-         kind == Kind::bulk_acked || kind == Kind::counted || kind == Kind::atomic;
+         kind == Kind::bulk_acked || kind == Kind::counted || kind == Kind::atomic ||
+         kind == Kind::scatter || kind == Kind::scatter_acked;
 }
 constexpr bool may_have_payload(Kind kind) noexcept {
-  return kind == Kind::put || kind == Kind::put_acked;
+  return kind == Kind::put || kind == Kind::put_acked || kind == Kind::announced;
 }
+
+// Kinds with a bulk size, and which of their words it is.
+constexpr bool announces_bulk(Kind kind) noexcept {
+  return kind == Kind::bulk || kind == Kind::bulk_acked || kind == Kind::get_data ||
+         kind == Kind::scatter || kind == Kind::scatter_acked || kind == Kind::gather;
+}
+inline constexpr unsigned kBulkSizeWord = 2;
 
 // Anything may stand in a word another process wrote: nothing outside the limits gets through.
 constexpr std::optional<Header> decode(std::uint64_t word) noexcept {
   const auto kind = static_cast<std::uint8_t>(word >> 16);
-  if (kind == 0 || kind > kKinds) return std::nullopt;
+  if (!is_kind(kind)) return std::nullopt;
   Header header{static_cast<Kind>(kind), static_cast<std::uint32_t>(word >> 24 & 0xff),
                 static_cast<std::uint32_t>(word >> 32 & 0xffff),
                 static_cast<std::uint32_t>(word >> 48)};

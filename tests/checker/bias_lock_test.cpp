@@ -61,6 +61,131 @@ TEST(BiasLockChecked, three_threads_exclude_each_other) {
   expect_proved(explore(stale(), counting({{1, 1, 1}})));
 }
 
+// The owner counts as ever, and others come for one visit at a time.
+Scenario visited(std::vector<unsigned> turns) {
+  return [turns](Stage& stage) {
+    struct State {
+      Lock lock{true, kOwner};
+      CheckerPolicy::Cell<std::uint64_t> counter;
+    };
+    stage.group("lock");
+    auto state = std::make_shared<State>();
+    unsigned total = 0;
+    for (unsigned i = 0; i < turns.size(); ++i) {
+      total += turns[i];
+      stage.thread(i == 0   ? "owner"
+                   : i == 1 ? "visitor"
+                            : "third",
+                   [=] {
+                     for (unsigned turn = 0; turn < turns[i]; ++turn) {
+                       const Lock::Token me = kOwner * (i + 1);
+                       const auto held =
+                           i == 1 ? state->lock.lock_visiting(me) : state->lock.lock(me);
+                       state->counter.set(state->counter.get() + 1);
+                       state->lock.unlock(held);
+                     }
+                   });
+    }
+    stage.finally([=] { expect(state->counter.get() == total, "no turn is lost"); });
+  };
+}
+
+TEST(BiasLockChecked, a_visitor_and_the_owner_exclude_each_other) {
+  expect_proved(explore({}, visited({3, 2})));
+  expect_proved(explore(stale(), visited({2, 2})));
+}
+
+TEST(BiasLockChecked, a_visitor_and_a_third_thread_exclude_each_other) {
+  expect_proved(explore({}, visited({1, 1, 1})));
+  expect_proved(explore({}, visited({0, 2, 2})));
+  expect_proved(explore(stale(), visited({1, 1, 1})));
+}
+
+TEST(BiasLockChecked, a_visit_leaves_the_bias_where_it_was) {
+  expect_proved(explore({}, [](Stage& stage) {
+    auto lock = std::make_shared<Lock>(true, kOwner);
+    stage.thread("owner", [=] {
+      Lock::Held held{};
+      lock->unlock(lock->lock_visiting(2 * kOwner));
+      expect(lock->try_biased(kOwner, held), "still biased");
+      lock->unlock_biased(held);
+      lock->unlock(lock->lock_visiting(kOwner));
+      expect(lock->try_biased(kOwner, held), "after a visit of its own, too");
+    });
+  }));
+}
+
+TEST(BiasLockChecked, every_barrier_and_order_of_a_visit_is_needed) {
+  const Scenario scenario = visited({2, 1});
+  expect_found(explore({.weaken = {.heavy_barrier = true}}, scenario), "data race");
+  for (const char* word : {"lock.0", "lock.1"}) {  // the owner put back, busy of the first grant
+    const Options no_release{.weaken = {.release = true, .only = word}};
+    expect_found(explore(no_release, scenario), "data race");
+    const Options no_acquire{.weaken = {.acquire = true, .only = word}};
+    expect_found(explore(no_acquire, scenario), "data race");
+  }
+}
+
+// Threads come as ever, but the second, who gives up where somebody is inside.
+Scenario tried(std::vector<unsigned> turns, unsigned looks) {
+  return [turns, looks](Stage& stage) {
+    struct State {
+      Lock lock{true, kOwner};
+      CheckerPolicy::Cell<std::uint64_t> counter;
+      CheckerPolicy::Cell<std::uint64_t> refused;  // the second thread's
+    };
+    stage.group("lock");
+    auto state = std::make_shared<State>();
+    constexpr std::array kNames{"owner", "guest", "third"};
+    unsigned total = 0;
+    for (unsigned i = 0; i < turns.size(); ++i) {
+      total += turns[i];
+      stage.thread(kNames[i], [=] {
+        for (unsigned turn = 0; turn < turns[i]; ++turn) {
+          const Lock::Token me = kOwner * (i + 1);
+          Lock::Held held{};
+          if (i != 1) {
+            held = state->lock.lock(me);
+          } else if (!state->lock.try_visiting(me, looks, held)) {
+            state->refused.set(state->refused.get() + 1);
+            continue;
+          }
+          state->counter.set(state->counter.get() + 1);
+          state->lock.unlock(held);
+        }
+      });
+    }
+    stage.finally([=] {
+      expect(state->counter.get() + state->refused.get() == total, "no turn is lost");
+      Lock::Held held{};
+      if (turns.size() == 2) expect(state->lock.try_biased(kOwner, held), "still biased");
+    });
+  };
+}
+
+TEST(BiasLockChecked, a_guest_who_gives_up_excludes_the_owner_and_leaves_him_the_bias) {
+  expect_proved(explore({}, tried({3, 2}, 1)));
+  expect_proved(explore(stale(), tried({2, 2}, 1)));
+  expect_proved(explore({}, tried({2, 1}, 2)));
+}
+
+TEST(BiasLockChecked, a_guest_who_gives_up_and_a_third_thread_exclude_each_other) {
+  expect_proved(explore({}, tried({1, 1, 1}, 1)));
+  expect_proved(explore({}, tried({0, 2, 2}, 1)));
+  expect_proved(explore(stale(), tried({1, 1, 1}, 1)));
+}
+
+TEST(BiasLockChecked, every_barrier_and_order_of_a_guest_is_needed) {
+  const Scenario scenario = tried({2, 1}, 1);
+  expect_found(explore({.weaken = {.heavy_barrier = true}}, scenario), "data race");
+  for (const char* word : {"lock.0", "lock.1"}) {  // the owner put back, busy of the first grant
+    const Options no_release{.weaken = {.release = true, .only = word}};
+    expect_found(explore(no_release, scenario), "data race");
+    const Options no_acquire{.weaken = {.acquire = true, .only = word}};
+    expect_found(explore(no_acquire, scenario), "data race");
+  }
+}
+
 TEST(BiasLockChecked, without_bias_it_is_a_spinlock) {
   expect_proved(explore({}, counting({{2, 2}, false})));
   expect_proved(explore({.weaken = {.heavy_barrier = true}}, counting({{2, 1, 1}, false})));

@@ -39,6 +39,7 @@ class Peer final : public transport::Sink {
   transport::Rank rank() const { return boot_->rank(); }
   std::uint32_t size() const { return boot_->size(); }
   transport::Transport& transport() { return *transport_; }
+  boot::Boot& boot() { return *boot_; }
   Seen& seen(transport::Rank rank) { return seen_[rank]; }
   std::vector<Done>& done() { return done_; }             // in the order they were told
   std::vector<std::uint32_t>& names() { return names_; }  // of pieces that landed here

@@ -27,14 +27,10 @@ struct Record {
 
   std::uint64_t header() const { return wire::encode(kind, id_bytes, payload_bytes); }
   std::uint32_t lines() const { return wire::lines_for(kind, id_bytes, payload_bytes); }
-  bool has_bulk() const { return announces_bulk(kind); }
-  static bool announces_bulk(wire::Kind kind) {
-    return kind == wire::Kind::bulk || kind == wire::Kind::bulk_acked ||
-           kind == wire::Kind::get_data;
-  }
+  bool has_bulk() const { return wire::announces_bulk(kind); }
 };
 
-inline constexpr unsigned kBulkSizeWord = 2;
+using wire::kBulkSizeWord;
 
 inline std::size_t words_of(wire::Kind kind, std::uint32_t id_bytes, std::uint32_t payload_bytes) {
   const std::uint32_t id_words = id_bytes == wire::kNoId ? 0 : (id_bytes + 7) / 8;
@@ -47,9 +43,9 @@ inline Record filled(Record record, std::uint64_t seed) {
   for (auto& word : record.words) word = random.next();
   for (auto& byte : record.bulk) byte = static_cast<std::byte>(random.next());
   if (record.has_bulk()) {
-    const std::uint64_t marks = record.kind == wire::Kind::get_data
-                                    ? 0
-                                    : random.next() & (wire::kBulkFirst | wire::kBulkLast);
+    const bool has_marks = record.kind != wire::Kind::get_data && record.kind != wire::Kind::gather;
+    const std::uint64_t marks =
+        !has_marks ? 0 : random.next() & (wire::kBulkFirst | wire::kBulkLast);
     record.words[kBulkSizeWord] = record.bulk.size() | marks;
   }
   return record;

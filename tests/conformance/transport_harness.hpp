@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "boot/lane_switch.hpp"
 #include "memory_boot.hpp"
 #include "peer.hpp"
 #include "watchdog.hpp"
@@ -52,7 +53,7 @@ class TransportHarness {
                    base::Config config = small_config())
       : config_(config), memory_(ranks_count), peers_(ranks_count) {
     on_threads([&](transport::Rank rank) {
-      auto boot = memory_.boot(rank);
+      auto boot = std::move(*boot::LaneSwitch::front(memory_.boot(rank)));
       auto transport = kind.open(config_, *boot);
       if (!transport) throw std::runtime_error("open: " + transport.error().what);
       peers_[rank] = std::make_unique<Peer>(std::move(boot), std::move(*transport), config_);
@@ -69,6 +70,16 @@ class TransportHarness {
   Peer& operator[](transport::Rank rank) { return *peers_[rank]; }
   // The rank's transport and boot end.
   void end(transport::Rank rank) { peers_[rank].reset(); }
+  // Another lane of a rank, driven with the others; ended by who opened it.
+  std::shared_ptr<Peer> open_lane(transport::Rank rank, std::uint32_t number) {
+    auto boot = peers_[rank]->boot().open_lane(number);
+    if (!boot) throw std::runtime_error("boot: " + boot.error().what);
+    auto transport = peers_[rank]->transport().open_lane(number, **boot);
+    if (!transport) throw std::runtime_error("transport: " + transport.error().what);
+    auto lane = std::make_shared<Peer>(std::move(*boot), std::move(*transport), config_);
+    lanes_.push_back(lane);
+    return lane;
+  }
 
   // Drives all ranks from this thread until `done`; false: it takes too long.
   bool eventually(const std::function<bool()>& done) {
@@ -76,6 +87,8 @@ class TransportHarness {
       if (done()) return true;
       for (auto& peer : peers_)
         if (peer) peer->poll();
+      for (auto& lane : lanes_)
+        if (const auto lives = lane.lock()) lives->poll();
     }
     return done();
   }
@@ -119,6 +132,7 @@ class TransportHarness {
   const base::Config config_;
   MemoryJob memory_;
   std::vector<std::unique_ptr<Peer>> peers_;
+  std::vector<std::weak_ptr<Peer>> lanes_;
 };
 
 // The fixture of the whole suite, in however many files. Skips, visibly, what this machine or build

@@ -54,6 +54,12 @@ TEST(BadConfig, a_wrong_option_is_named_with_its_value_and_what_is_allowed) {
   expect_parts(create_error({{"piece_bytes", "99999999999999999999999"}}), {"piece_bytes"});
   expect_parts(create_error({{"transport", "carrier pigeon"}}),
                {"transport", "carrier pigeon", "shm", "sim"});
+  expect_parts(create_error({{"progress_thread", "maybe"}}),
+               {"progress_thread", "\"maybe\"", "off", "on"});
+  expect_parts(create_error({{"progress_thread", ""}}), {"progress_thread", "off", "on"});
+  expect_parts(create_error({{"progress_silence_us", "9"}}),
+               {"progress_silence_us", "\"9\"", "10", "1000000"});
+  expect_parts(create_error({{"progress_silence_us", "-1"}}), {"progress_silence_us"});
   expect_parts(create_error({{"bulk_bytes", "8192"}, {"bulk_chunk", "4096"}}),
                {"bulk_chunk", "4096", "bulk_bytes", "8192"});
   expect_parts(create_error({{"ledger_slot", "4"}}), {"ledger_slot", "nearest", "ledger_slots"});

@@ -46,6 +46,21 @@ inline ph_put_args notice() {
   return args;
 }
 
+// ph_unregister() and ph_free() of a context without other lanes.
+inline ph_status take_back(engine::Engine& engine, const engine::Removal& removal) {
+  return removal.is_due ? engine.end_removal(removal, engine.let_go_of(removal)) : PH_OK;
+}
+inline ph_status remove_region(engine::Engine& engine, std::uint64_t key) {
+  engine::Removal removal;
+  const ph_status status = engine.begin_removal(key, removal);
+  return status == PH_OK ? take_back(engine, removal) : status;
+}
+inline ph_status free_memory(engine::Engine& engine, void* base) {
+  engine::Removal removal;
+  const ph_status status = engine.begin_freeing(base, removal);
+  return status == PH_OK ? take_back(engine, removal) : status;
+}
+
 class EngineGroup {
  public:
   EngineGroup(std::uint32_t ranks_count, Ground ground, const FakeOptions& options = {})

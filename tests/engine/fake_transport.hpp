@@ -41,6 +41,7 @@ inline base::Config small_config() {
   config.bulk_bytes = 8 << 10;
   config.bulk_chunk = 2 << 10;
   config.piece_bytes = 4 << 10;
+  config.overflow_bytes = 4 << 10;
   config.max_regions = 16;
   config.arena_bytes = 1 << 20;
   config.unregister_timeout_ms = 1;
@@ -52,8 +53,10 @@ inline base::Config small_config() {
 struct FakeOptions {
   bool keys_visible = true;  // peers see each other's region tables
   transport::Reach::Kind reach = transport::Reach::Kind::none;
+  unsigned poll_interval = 1;
   bool names_pieces = false;
   Rank names_from = PH_ANY_RANK;    // what cards say of who wrote
+  bool overflows = false;           // ids beyond the ledger queue in shared memory
   std::size_t card_queue = 64;      // pieces that a card takes before one is told to be over
   std::uint64_t local_granule = 0;  // of memory that cards have to be shown; 0: they take any
   base::Config config = small_config();
@@ -64,9 +67,17 @@ class FakeNet {
   // What goes from one rank to another, in memory both can touch.
   struct Way {
     explicit Way(const base::Config& config)
-        : lines(config.ring_lines), bulk(config.bulk_bytes), credits{}, intent{} {}
+        : lines(config.ring_lines),
+          bulk(config.bulk_bytes),
+          words(config.overflow_bytes / 8),
+          credits{},
+          intent{} {}
+    transport::Overflow overflow() { return {&published, &taken, words.data()}; }
     std::vector<transport::Line> lines;
     std::vector<std::byte> bulk;
+    std::vector<transport::Policy::Cell<std::uint64_t>> words;
+    sync::OverflowWord<transport::Policy> published;
+    sync::OverflowWord<transport::Policy> taken;
     transport::Credits credits;
     transport::Intent intent;
   };
@@ -128,10 +139,12 @@ class FakeNet {
     link.tx_lines = out.lines.data();
     link.tx_credits = &out.credits;
     link.tx_bulk = out.bulk.data();
+    if (options.overflows) link.tx_overflow = out.overflow();
     link.tx_intent = &out.intent;
     link.rx_lines = in.lines.data();
     link.rx_credits = &in.credits;
     link.rx_bulk = in.bulk.data();
+    if (options.overflows) link.rx_overflow = in.overflow();
     link.rx_intent = &in.intent;
     if (options.keys_visible) link.peer_regions = seats[rank].regions.data();
     if (me != rank) seats[rank].new_links.insert(me);
@@ -175,7 +188,7 @@ class FakeTransport final : public transport::Transport {
   FakeTransport(FakeNet& net, Rank me) : net_(net), me_(me) {}
 
   const char* name() const noexcept override { return "fake"; }
-  unsigned poll_interval() const noexcept override { return 1; }
+  unsigned poll_interval() const noexcept override { return net_.options.poll_interval; }
   base::Result<transport::Link*> connect(Rank rank) override { return &net_.link(me_, rank); }
   void disconnect(Rank rank) noexcept override { seat().let_go.insert(rank); }
 

@@ -1,109 +1,37 @@
 // A peer that writes what it should not: it is cut off, what was under way to it ends with an
 // error, other peers go on, and no byte outside what it may write changes.
+#include "attack.hpp"
+
 #include <functional>
 #include <random>
-
-#include "engine_group.hpp"
-#include "settings.hpp"
 
 namespace photon::test {
 namespace {
 
-using transport::Line;
-using wire::Kind;
-
-constexpr Rank kVictim = 0;
-constexpr Rank kAttacker = 1;
-constexpr Rank kFriend = 2;
-constexpr std::size_t kMemoryBytes = 4096;
-constexpr std::uint64_t kHuge = ~std::uint64_t{0} / 3;
-
-FakeOptions garbage_options() {
-  FakeOptions options;
-  options.config.max_cid_size = 16;
-  return options;
-}
-
-// Three ranks that know each other; the attacker's engine stands still from then on, and the test
-// writes into its half of the link to the victim.
-class Attack {
- public:
-  explicit Attack(Ground ground)
-      : ranks_(3, ground, garbage_options()), memory_(kMemoryBytes), beside_(kMemoryBytes) {
-    region_ = ranks_.add(kVictim, memory_.bytes());
-    ranks_.meet(kVictim, kFriend);
-    EXPECT_EQ(ranks_[kVictim].put(kAttacker, notice()), PH_OK);
-    ranks_.take(kAttacker, PH_REMOTE);
-    for (int i = 0; i < 200; ++i) ranks_.turn();  // both halves stand
-    transport::Link& mine = ranks_.link(kAttacker, kVictim);
-    transport::Link& its = ranks_.link(kVictim, kAttacker);
-    const bool shared = ground != Ground::sim;  // else each rank has a copy of its own
-    lines_ = shared ? mine.tx_lines : const_cast<Line*>(its.rx_lines);
-    credits_ = shared ? mine.rx_credits : const_cast<transport::Credits*>(its.tx_credits);
-    producer_ = engine::LineProducer(lines_, &all_free_, 6);
-  }
-
-  EngineGroup& ranks() { return ranks_; }
-  Line& line(std::size_t i) { return lines_[i % 64]; }
-  transport::Credits& credits() { return *credits_; }
-  const ph_region& region() const { return region_; }
-
-  // A record with the right tags and these words, whatever they mean.
-  void post(std::uint64_t header, std::uint32_t lines_count,
-            const std::vector<std::uint64_t>& words) {
-    for (std::size_t i = 0; i < words.size(); ++i) producer_.line(i / 7).words[i % 7].set(words[i]);
-    producer_.publish(header, lines_count);
-  }
-  void post(Kind kind, const std::vector<std::uint64_t>& words) {
-    post(wire::encode(kind, wire::kNoId, 0), 1, words);
-  }
-
-  void serve_victim(int turns = 200) {
-    for (int i = 0; i < turns; ++i) {
-      ranks_[kVictim].serve();
-      ranks_[kFriend].serve();
-    }
-  }
-  ph_status status_of_attacker() { return ranks_[kVictim].put(kAttacker, notice()); }
-
-  void expect_nothing_else_harmed() {
-    EXPECT_TRUE(memory_.guards_whole());
-    EXPECT_TRUE(beside_.untouched());
-    // The friend's way in both directions, small and through the bulk ring.
-    std::vector<std::byte> bytes = filled(3000, 9), landed(3000);
-    const ph_region target = ranks_.add(kFriend, landed);
-    const std::uint64_t id = 1;
-    const auto put = put_args(bytes, ph_at(&target, 0), id, id);
-    ASSERT_EQ(ranks_[kVictim].put(kFriend, put), PH_OK);
-    ranks_.end(kAttacker);  // it must not move when everybody does
-    EXPECT_EQ(ranks_.take(kFriend, PH_REMOTE, kVictim).id_size_bytes, 8u);
-    EXPECT_EQ(first_difference(landed, 9), landed.size());
-    ASSERT_EQ(ranks_[kFriend].put(kVictim, notice()), PH_OK);
-    ranks_.take(kVictim, PH_REMOTE, kFriend);
-  }
-  const Guarded& memory() const { return memory_; }
-
- private:
-  EngineGroup ranks_;
-  Guarded memory_;
-  Guarded beside_;
-  ph_region region_{};
-  Line* lines_ = nullptr;
-  transport::Credits* credits_ = nullptr;
-  transport::Credits all_free_{};
-  engine::LineProducer producer_;
-};
-
 class Garbage : public testing::TestWithParam<Ground> {};
-
-struct Malformed {
-  const char* name;
-  std::function<void(Attack&)> write;
-};
 
 std::uint64_t header(std::uint64_t kind, std::uint64_t lines, std::uint64_t id,
                      std::uint64_t payload) {
   return kind << 16 | lines << 24 | id << 32 | payload << 48;
+}
+
+std::vector<Malformed> malformed_vectored() {
+  const auto fixed = [](Kind kind, std::vector<std::uint64_t> words) {
+    return [=](Attack& a) { a.post(kind, words); };
+  };
+  const auto first = wire::kBulkFirst;
+  return {
+      {"a scatter without a run", fixed(Kind::scatter, {1, 0, first | 64})},
+      {"a scatter whose table is larger than its chunk", fixed(Kind::scatter, {1, 3, first | 64})},
+      {"a scatter of endless runs", fixed(Kind::scatter, {1, kHuge, first | 64})},
+      {"a scatter larger than half its ring", fixed(Kind::scatter, {1, 1, first | 8192})},
+      {"a scatter of runs without bytes", fixed(Kind::scatter, {1, 1, first | 64})},
+      {"a gather without a table", fixed(Kind::gather, {1, 0, 0})},
+      {"a gather of part of a run", fixed(Kind::gather, {1, 0, 40})},
+      {"a gather of more runs than there may be", fixed(Kind::gather, {1, 0, 129 * 32})},
+      {"a gather of endless runs", fixed(Kind::gather, {1, 0, kHuge})},
+      {"a gather of runs without bytes", fixed(Kind::gather, {1, 0, 64})},
+  };
 }
 
 const std::vector<Malformed>& malformed_records() {
@@ -155,6 +83,7 @@ const std::vector<Malformed>& malformed_records() {
        fixed(Kind::atomic, {8, 1, 1 | 4 << 8 | 1 << 17, 0, 0})},
       {"an atomic on a word that is not aligned", fixed(Kind::atomic, {12, 1, 1 | 4 << 8, 0, 0})},
       {"what an atomic fetched that nobody asked for", fixed(Kind::fetched, {0, 0})},
+      {"a kind between those there are", raw(header(17, 1, 0xffff, 0), 1)},
       {"a refusal that is none", fixed(Kind::refused, {0, 0, 0})},
       {"a refusal with a number of no error", fixed(Kind::refused, {~0ull - 5000, 0, 0})},
   };
@@ -162,7 +91,9 @@ const std::vector<Malformed>& malformed_records() {
 }
 
 TEST_P(Garbage, every_malformed_record_ends_its_sender_and_nothing_else) {
-  for (const Malformed& bad : malformed_records()) {
+  auto all = malformed_records();
+  for (Malformed more : malformed_vectored()) all.push_back(std::move(more));
+  for (const Malformed& bad : all) {
     SCOPED_TRACE(bad.name);
     Attack attack(GetParam());
     bad.write(attack);
@@ -283,7 +214,9 @@ TEST_P(Garbage, well_formed_nonsense_of_many_seeds_harms_nobody_else) {
     static_cast<void>(attack.ranks()[kVictim].get(kAttacker, get_args(landing, {1, 1}, id, id)));
     for (int i = 0; i < 40; ++i) {
       auto kind = static_cast<Kind>(1 + random() % wire::kKinds);
+      if (!wire::is_kind(static_cast<std::uint8_t>(kind))) kind = Kind::scatter;
       if (kind == Kind::bye) kind = Kind::put;  // it would end the attack
+      if (!wire::is_kind(static_cast<std::uint8_t>(kind))) kind = Kind::get;
       const bool may_id = wire::may_have_id(kind), may_load = wire::may_have_payload(kind);
       const auto id_bytes =
           may_id && random() % 2 ? static_cast<std::uint32_t>(random() % 17) : wire::kNoId;
@@ -332,13 +265,13 @@ TEST(GarbageIntent, an_intent_that_never_ends_makes_unregister_say_so_and_keep_t
   std::vector<std::byte> bytes(64);
   const ph_region region = ranks.add(0, bytes);
   ranks.net().way(1, 0).intent.enter(region.key & 15, false);
-  EXPECT_EQ(ranks[0].remove_region(region.key), PH_TIMEOUT);
+  EXPECT_EQ(remove_region(ranks[0], region.key), PH_TIMEOUT);
   EXPECT_NE(ranks[0].last_error().what.find("keep the memory"), std::string::npos);
   const std::uint64_t id = 1;
   EXPECT_EQ(ranks[1].put(0, put_args({bytes.data(), 8}, ph_at(&region, 0), id, id)), PH_ERR_KEY);
   ranks.net().way(1, 0).intent.leave();
-  EXPECT_EQ(ranks[0].remove_region(region.key), PH_OK);
-  EXPECT_EQ(ranks[0].remove_region(region.key), PH_ERR_KEY);
+  EXPECT_EQ(remove_region(ranks[0], region.key), PH_OK);
+  EXPECT_EQ(remove_region(ranks[0], region.key), PH_ERR_KEY);
 }
 
 INSTANTIATE_TEST_SUITE_P(Grounds, Garbage,

@@ -83,7 +83,9 @@ TEST_P(Leaving, what_was_accepted_is_delivered_although_the_sender_finalizes_at_
 }
 
 TEST_P(Leaving, finalize_gives_up_after_its_time_and_names_who_did_not_take_what) {
-  ThreadJob job(2, options({{"finalize_timeout_ms", "50"}, {"ledger_slots", "2"}}));
+  ThreadJob job(2, options({{"finalize_timeout_ms", "50"},
+                            {"ledger_slots", "2"},
+                            {"overflow_total_bytes", "0"}}));
   job.run([&job](ph_context* context, ph_rank rank) {
     if (rank == 0) {
       for (std::uint64_t i = 0; i < 10; ++i) ASSERT_EQ(ph_notify(context, 1, i), PH_OK);

@@ -10,16 +10,16 @@ namespace {
 
 constexpr Rank kOwner = 0;
 constexpr Rank kInitiator = 1;
-constexpr std::size_t kSize = 64 << 10;
+constexpr std::size_t kPieceBytes = 64 << 10;
 constexpr std::uint64_t kLocalId = 11;
 constexpr std::uint64_t kRemoteId = 22;
 
 // The owner has offered and the initiator has answered; the owner has not looked since.
 class HalfMet {
  public:
-  HalfMet(Ground ground, bool allocated) : ranks_(2, ground), ordinary_(kSize) {
+  HalfMet(Ground ground, bool allocated) : ranks_(2, ground), ordinary_(kPieceBytes) {
     if (allocated)
-      EXPECT_EQ(ranks_[kOwner].allocate(kSize, region_), PH_OK);
+      EXPECT_EQ(ranks_[kOwner].allocate(kPieceBytes, region_), PH_OK);
     else
       region_ = ranks_.add(kOwner, ordinary_);
     EXPECT_EQ(ranks_[kOwner].put(kInitiator, notice()), PH_OK);
@@ -34,7 +34,7 @@ class HalfMet {
   const ph_region& region() const { return region_; }
   // The owner's, as it sees it.
   std::span<std::byte> memory() const {
-    return {reinterpret_cast<std::byte*>(region_.address), kSize};
+    return {reinterpret_cast<std::byte*>(region_.address), kPieceBytes};
   }
   bool untouched() const {
     const auto bytes = memory();
@@ -65,12 +65,12 @@ TEST_P(Meeting, a_put_before_goes_through_the_bulk_ring_and_one_after_directly) 
   for (const bool allocated : {true, false}) {
     SCOPED_TRACE(allocated);
     HalfMet pair(GetParam(), allocated);
-    const auto source = filled(kSize, 3);
+    const auto source = filled(kPieceBytes, 3);
     ASSERT_EQ(pair.put(source), PH_OK);
     pair.serve_initiator();
     EXPECT_TRUE(pair.untouched()) << "the initiator copied";
     EXPECT_EQ(pair.ranks().take(kOwner, PH_REMOTE).id, kRemoteId);
-    EXPECT_EQ(first_difference(pair.memory(), 3), kSize);
+    EXPECT_EQ(first_difference(pair.memory(), 3), kPieceBytes);
     EXPECT_EQ(pair.ranks().take(kInitiator, PH_LOCAL).id, kLocalId);
     const bool reached = allocated || GetParam() == Ground::shm;
     const auto later = filled(4096, 4);
@@ -84,12 +84,12 @@ TEST_P(Meeting, memory_that_is_taken_back_before_is_left_alone_by_everybody) {
     SCOPED_TRACE(allocated);
     HalfMet pair(GetParam(), allocated);
     auto& owner = pair.ranks()[kOwner];
-    const auto source = filled(kSize, 3);
+    const auto source = filled(kPieceBytes, 3);
     ASSERT_EQ(pair.put(source), PH_OK);
     pair.serve_initiator();
     EXPECT_TRUE(pair.untouched()) << "it copies what the owner cannot wait for";
-    EXPECT_EQ(allocated ? owner.free_memory(pair.memory().data())
-                        : owner.remove_region(pair.region().key),
+    EXPECT_EQ(allocated ? free_memory(owner, pair.memory().data())
+                        : remove_region(owner, pair.region().key),
               PH_OK);
     pair.serve_initiator();
     EXPECT_TRUE(pair.untouched());
@@ -107,15 +107,15 @@ TEST_P(Meeting, a_get_before_is_served_by_the_owner) {
     SCOPED_TRACE(allocated);
     HalfMet pair(GetParam(), allocated);
     fill(pair.memory(), 5);
-    std::vector<std::byte> landing(kSize);
+    std::vector<std::byte> landing(kPieceBytes);
     ASSERT_EQ(pair.ranks()[kInitiator].get(
                   kOwner, get_args(landing, ph_at(&pair.region(), 0), kLocalId, kRemoteId)),
               PH_OK);
     pair.serve_initiator();
     EXPECT_TRUE(pair.ranks().probe(kInitiator, PH_LOCAL).empty());
-    EXPECT_NE(first_difference(landing, 5), kSize) << "the initiator copied";
+    EXPECT_NE(first_difference(landing, 5), kPieceBytes) << "the initiator copied";
     EXPECT_EQ(pair.ranks().take(kInitiator, PH_LOCAL).id, kLocalId);
-    EXPECT_EQ(first_difference(landing, 5), kSize);
+    EXPECT_EQ(first_difference(landing, 5), kPieceBytes);
     EXPECT_EQ(pair.ranks().take(kOwner, PH_REMOTE).id, kRemoteId);
   }
 }

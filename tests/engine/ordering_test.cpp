@@ -6,7 +6,7 @@ namespace {
 
 class Ordering : public OverSettings {};
 
-constexpr std::size_t kRoom = 1 << 20;
+constexpr std::size_t kOrderedRoom = 1 << 20;
 // Around each threshold: one line, packed_max, direct_min, one chunk, many chunks, piece_bytes.
 constexpr std::size_t kMixedSizes[] = {0,    1,     8,     32,    33,     192,   193, 4095,  4096,
                                        8000, 32768, 65536, 65537, 262144, 70000, 3,   300000};
@@ -46,7 +46,7 @@ TEST_P(Ordering, ids_of_all_modes_are_probed_in_the_order_of_posting) {
       const std::size_t room = each * kMeanBytes;  // of one rank at another
       for (const bool allocated : {true, false}) {
         const Memory memory(context, allocated, size * room);
-        const auto source = filled(kRoom, rank);
+        const auto source = filled(kOrderedRoom, rank);
         std::vector<std::uint64_t> posted(size), probed(size), used(size);
         std::uint64_t left = (size - 1) * each, locals = left, turn = 0;
         while (left != 0 || locals != 0) {
@@ -83,7 +83,7 @@ TEST_P(Ordering, a_later_put_behind_a_fence_wins_for_every_pair_of_modes) {
   ThreadJob job(2, options());
   job.run([&job](ph_context* context, ph_rank rank) {
     for (const bool allocated : {true, false}) {
-      const Memory memory(context, allocated, kRoom);
+      const Memory memory(context, allocated, kOrderedRoom);
       constexpr std::size_t kLargest = 300'000;
       std::uint64_t round = 0;
       for (const std::size_t first : {8ul, 193ul, 5000ul, 70000ul, 300000ul})
@@ -128,7 +128,7 @@ TEST_P(Ordering, a_later_put_behind_a_fence_wins_for_every_pair_of_modes) {
 TEST_P(Ordering, a_get_behind_a_fence_reads_what_was_put_before) {
   ThreadJob job(2, options());
   job.run([&job](ph_context* context, ph_rank rank) {
-    const Memory memory(context, false, kRoom);
+    const Memory memory(context, false, kOrderedRoom);
     if (rank == 0) {
       std::uint64_t round = 0;
       for (const std::size_t size : {8ul, 500ul, 5000ul, 70000ul, 300000ul}) {
@@ -160,7 +160,7 @@ TEST_P(Ordering, a_get_behind_a_fence_reads_what_was_put_before) {
 TEST_P(Ordering, what_was_put_has_landed_when_flush_returns) {
   ThreadJob job(2, options());
   job.run([&job](ph_context* context, ph_rank rank) {
-    const Memory memory(context, false, kRoom);
+    const Memory memory(context, false, kOrderedRoom);
     const auto* theirs = reinterpret_cast<const std::byte*>(memory.regions[1].address);
     if (rank == 0) {
       std::uint64_t round = 0;
@@ -212,7 +212,7 @@ TEST_P(Ordering, ranks_that_wait_for_deliveries_only_serve_each_other) {
   for (const std::size_t size : {8ul, 150ul, 1000ul, 70000ul}) {
     ThreadJob job(2, options());
     job.run([size, &job](ph_context* context, ph_rank rank) {
-      const Memory memory(context, false, kRoom);
+      const Memory memory(context, false, kOrderedRoom);
       const ph_rank other = 1 - rank;
       const auto source = filled(size, rank);
       constexpr std::uint64_t kCount = 10;
@@ -243,7 +243,7 @@ TEST_P(Ordering, ranks_that_wait_for_deliveries_only_serve_each_other) {
 TEST_P(Ordering, delivered_means_that_the_bytes_are_at_the_target) {
   ThreadJob job(2, options());
   job.run([&job](ph_context* context, ph_rank rank) {
-    const Memory memory(context, false, kRoom);
+    const Memory memory(context, false, kOrderedRoom);
     const auto* theirs = reinterpret_cast<const std::byte*>(memory.regions[1].address);
     if (rank == 0) {
       std::uint64_t round = 0;
@@ -277,7 +277,7 @@ TEST_P(Ordering, ids_without_order_arrive_all_and_once) {
   job.run([](ph_context* context, ph_rank rank) {
     constexpr std::uint64_t kCount = 300;
     const Memory memory(context, false, kCount * kMeanBytes);
-    const auto source = filled(kRoom, 1);
+    const auto source = filled(kOrderedRoom, 1);
     std::vector<int> seen(kCount);
     std::uint64_t left = kCount, used = 0;
     for (std::uint64_t i = 0; rank == 0 && i < kCount; ++i) {

@@ -293,6 +293,78 @@ TEST(PhotonHpp, an_atomic_changes_a_word_of_its_type) {
   });
 }
 
+TEST(PhotonHpp, vectored_operations_are_their_c_functions) {
+  on_ranks(2, [](Context& context) {
+    const auto memory = context.allocate<int>(100);
+    const auto regions = context.allgather(memory.region());
+    const Rank peer = 1 - context.rank();
+    std::vector<int> own(20), back(20);
+    std::iota(own.begin(), own.end(), 1);
+    ph_request request = 0;
+    const ph_put_segment puts[] = {{&own[0], 8, at<int>(regions[peer], 50)},
+                                   {&own[4], 4, at<int>(regions[peer], 40)}};
+    ASSERT_TRUE(context.put_vector(peer, puts, {.remote = 5, .request = &request}));
+    context.wait(request);
+    const ph_dimension rows[] = {{5, 16, 8}};
+    ASSERT_TRUE(context.put_strided(peer, {own.data(), at<int>(regions[peer], 0), 4, rows},
+                                    {.remote = 6, .request = &request}));
+    context.wait(request);
+    const ph_get_segment gets[] = {{&back[10], 8, at<int>(regions[peer], 50)},
+                                   {&back[0], 4, at<int>(regions[peer], 40)}};
+    EXPECT_EQ(next(context, kRemote).id, 5u);
+    EXPECT_EQ(next(context, kRemote).id, 6u);
+    ASSERT_TRUE(context.flush(peer, std::chrono::seconds(20)));  // our own puts are there, too
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(memory.span()[2 * i], own[4 * i]);
+    ASSERT_TRUE(context.get_vector(peer, gets, {.request = &request}));
+    context.wait(request);
+    EXPECT_EQ(back[10], 1);
+    EXPECT_EQ(back[11], 2);
+    EXPECT_EQ(back[0], 5);
+    const ph_dimension dense[] = {{5, 4, 8}};
+    ASSERT_TRUE(context.get_strided(peer, {&back[15], at<int>(regions[peer], 0), 4, dense},
+                                    {.request = &request}));
+    context.wait(request);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(back[15 + i], own[4 * i]);
+    const std::vector<ph_dimension> nine(9, {1, 0, 0});
+    EXPECT_EQ(status_of([&] {
+                (void)context.get_strided(peer, {back.data(), {}, 4, nine}, {.request = &request});
+              }),
+              PH_ERR_ARGUMENT);
+    context.barrier();
+  });
+}
+
+TEST(PhotonHpp, a_buffer_is_lent_filled_read_and_finished) {
+  on_ranks(2, [](Context& context) {
+    const Rank peer = 1 - context.rank();
+    std::vector<int> wanted(1000), offered(1000, 5);
+    ph_request filled = 0, read = 0;
+    ASSERT_TRUE(context.announce_recv(peer, wanted, {.tag = 1, .request = &filled}));
+    ASSERT_TRUE(context.announce_send(peer, std::as_const(offered), {.tag = 2, .request = &read}));
+    ASSERT_TRUE(context.announce_request(peer, 77, {.tag = 3}));
+    const ph_buffer wish = context.wait_buffer({.kind = PH_SEND_REQUEST, .rank = peer});
+    EXPECT_EQ(wish.size_bytes, 77u);
+    EXPECT_FALSE(context.test_buffer({.kind = PH_SEND_REQUEST}));
+    EXPECT_FALSE(context.wait_buffer_for(milliseconds(1), {.kind = PH_SEND_REQUEST}));
+    const ph_buffer in = context.wait_buffer({.kind = PH_RECV_BUFFER, .tag = 1});
+    const auto out = context.wait_buffer_for(std::chrono::seconds(20),
+                                             {.kind = PH_SEND_BUFFER, .size_bytes = 4000});
+    ASSERT_TRUE(out);
+    std::vector<int> own(500, 7), back(10);
+    ph_request sent = 0, got = 0;
+    ASSERT_TRUE(context.put(in, 2000, own, {.request = &sent}));
+    ASSERT_TRUE(context.finish(in));
+    ASSERT_TRUE(context.get(*out, 400, back, {.request = &got}));
+    ASSERT_TRUE(context.finish(*out));
+    EXPECT_EQ(status_of([&] { (void)context.finish(*out); }), PH_ERR_NOT_FOUND);
+    for (ph_request* one : {&sent, &got, &filled, &read}) context.wait(*one);
+    EXPECT_EQ(back, std::vector<int>(10, 5));
+    EXPECT_EQ(std::count(wanted.begin(), wanted.end(), 7), 500);
+    EXPECT_EQ(wanted[499], 0);
+    EXPECT_EQ(wanted[500], 7);
+  });
+}
+
 TEST(PhotonHpp, memory_may_outlive_its_context) {
   auto context = std::make_unique<Context>();
   std::vector<int> own(4);

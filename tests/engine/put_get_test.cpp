@@ -37,7 +37,7 @@ std::size_t first_difference(std::span<const std::byte> bytes, std::uint64_t see
   return bytes.size();
 }
 
-const std::vector<std::size_t> kSizes = {
+const std::vector<std::size_t> kPutSizes = {
     0,    1,    7,    8,    31,    32,    33,    63,    64,     191,    192,     193,          1000,
     4095, 4096, 4097, 8192, 16384, 32767, 65536, 65537, 262144, 300001, 1 << 20, (3 << 20) + 5};
 
@@ -60,8 +60,8 @@ TEST_P(PutGet, puts_of_every_size_arrive_whole_before_their_id) {
         ASSERT_EQ(ph_register(context, ordinary.data(), kRoom, PH_ACCESS_ALL, &mine), PH_OK);
       const ph_region target = shared_region(context, mine, 1);
       std::vector<std::byte> source(kRoom);
-      for (std::size_t i = 0; i < kSizes.size(); ++i) {
-        const std::size_t size = kSizes[i];
+      for (std::size_t i = 0; i < kPutSizes.size(); ++i) {
+        const std::size_t size = kPutSizes[i];
         if (rank == 0) {
           fill({source.data(), size}, i);
           ASSERT_EQ(ph_put_u64(context, 1, {source.data(), size}, ph_at(&target, i), {i, i + 100}),
@@ -93,8 +93,8 @@ TEST_P(PutGet, gets_of_every_size_land_whole_and_tell_the_owner) {
     ASSERT_EQ(ph_register(context, memory.data(), kRoom, PH_ACCESS_READ, &mine), PH_OK);
     const ph_region source = shared_region(context, mine, 1);
     std::vector<std::byte> landing(kRoom);
-    for (std::size_t i = 0; i < kSizes.size(); ++i) {
-      const std::size_t size = kSizes[i];
+    for (std::size_t i = 0; i < kPutSizes.size(); ++i) {
+      const std::size_t size = kPutSizes[i];
       if (rank == 0) {
         std::fill(landing.begin(), landing.end(), std::byte{0});
         ASSERT_EQ(ph_get_u64(context, 1, {landing.data(), size}, ph_at(&source, 0), {i, i + 100}),

@@ -139,6 +139,12 @@ inline ph_error last_error(const ph_context* context) {
   return error;
 }
 
+inline ph_context* open_lane(ph_context* context, std::uint32_t number) {
+  ph_context* lane = nullptr;
+  EXPECT_EQ(ph_lane_open(context, number, &lane), PH_OK) << last_error(context).text;
+  return lane;
+}
+
 // The call returned this status, and the context says so in words that hold `part`.
 inline void expect_error(const ph_context* context, ph_status got, ph_status wanted,
                          const std::string& part) {

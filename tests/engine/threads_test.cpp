@@ -10,7 +10,7 @@ namespace {
 
 class Threads : public OverSettings {};
 
-constexpr ph_query kRemote = {PH_ANY_RANK, PH_REMOTE, nullptr};
+constexpr ph_query kAnyRemote = {PH_ANY_RANK, PH_REMOTE, nullptr};
 
 std::vector<std::thread> start(unsigned count, const std::function<void(unsigned)>& body) {
   std::vector<std::thread> threads;
@@ -56,7 +56,7 @@ TEST_P(Threads, four_threads_a_rank_post_and_wait_and_every_completion_is_given_
             ++(found[i].kind == PH_LOCAL ? locals : remotes);
             if (found[i].kind == PH_LOCAL) sum += found[i].id;
           }
-          if (count == 0 && posted == kEach) ph_wait(context, kRemote, 200);
+          if (count == 0 && posted == kEach) ph_wait(context, kAnyRemote, 200);
         }
       });
       join(threads);
@@ -153,7 +153,7 @@ TEST_P(Threads, finalize_sends_waiting_threads_away_before_it_takes_the_context_
         auto threads = start(3, [&](unsigned i) {
           ++inside;
           const std::int64_t limit = i == 0 ? PH_FOREVER : 20'000'000;
-          EXPECT_EQ(ph_wait(context, kRemote, limit), PH_ERR_STATE);
+          EXPECT_EQ(ph_wait(context, kAnyRemote, limit), PH_ERR_STATE);
         });
         // Let them get as far as they may: in the lane, spinning or asleep.
         while (inside != 3) std::this_thread::yield();

@@ -14,7 +14,6 @@ namespace photon::test {
 namespace {
 
 const std::string kSource = PHOTON_SOURCE_DIR;
-const std::string kRun = PHOTON_BIN_DIR "/photonrun";
 const std::string kLibraries = PHOTON_BIN_DIR "/../lib";
 
 // The first block of a page that is marked with this language.

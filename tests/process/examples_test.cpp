@@ -10,10 +10,9 @@
 namespace photon::test {
 namespace {
 
-const std::string kRun = PHOTON_BIN_DIR "/photonrun";
 const std::string kExamples = PHOTON_EXAMPLES_DIR "/";
 
-std::string on_ranks(int ranks_count, const std::string& program) {
+std::string example(int ranks_count, const std::string& program) {
   return kRun + " -n " + std::to_string(ranks_count) + " " + kExamples + program;
 }
 
@@ -34,7 +33,7 @@ class Heat2d : public testing::Test {
 TEST_F(Heat2d, agrees_with_the_serial_solution_on_any_number_of_ranks) {
   for (const int ranks_count : {1, 2, 3, 5, 8}) {
     const CommandResult result = run_command(
-        on_ranks(ranks_count, "heat2d --size 67 --steps 40 --output " + file("out.png")));
+        example(ranks_count, "heat2d --size 67 --steps 40 --output " + file("out.png")));
     EXPECT_EQ(result.exit_status, 0) << result.output;
     EXPECT_NE(result.output.find("right: largest difference to the serial solution"),
               std::string::npos)
@@ -47,7 +46,7 @@ TEST_F(Heat2d, agrees_with_the_serial_solution_on_any_number_of_ranks) {
 TEST_F(Heat2d, works_with_more_ranks_than_rows) {
   for (const char* size : {"1", "2", "3"}) {
     const CommandResult result =
-        run_command(on_ranks(4, std::string("heat2d --output '' --steps 7 --size ") + size));
+        run_command(example(4, std::string("heat2d --output '' --steps 7 --size ") + size));
     EXPECT_EQ(result.exit_status, 0) << result.output;
   }
 }
@@ -55,17 +54,17 @@ TEST_F(Heat2d, works_with_more_ranks_than_rows) {
 TEST_F(Heat2d, works_without_a_launcher_and_without_kernel_copies) {
   EXPECT_EQ(run_command(kExamples + "heat2d --output '' --size 20 --steps 3").exit_status, 0);
   EXPECT_EQ(
-      run_command("PHOTON_SHM_CMA=off " + on_ranks(3, "heat2d --output '' --size 700 --steps 5"))
+      run_command("PHOTON_SHM_CMA=off " + example(3, "heat2d --output '' --size 700 --steps 5"))
           .exit_status,
       0);
 }
 
 TEST_F(Heat2d, takes_a_picture_as_its_initial_field) {
   ASSERT_EQ(
-      run_command(on_ranks(2, "heat2d --size 40 --steps 0 --output " + file("a.png"))).exit_status,
+      run_command(example(2, "heat2d --size 40 --steps 0 --output " + file("a.png"))).exit_status,
       0);
   const CommandResult result = run_command(
-      on_ranks(3, "heat2d --steps 9 --input " + file("a.png") + " --output " + file("b.png")));
+      example(3, "heat2d --steps 9 --input " + file("a.png") + " --output " + file("b.png")));
   EXPECT_EQ(result.exit_status, 0) << result.output;
   EXPECT_NE(result.output.find("40 x 40 cells"), std::string::npos) << result.output;
 }
@@ -75,7 +74,7 @@ TEST_F(Heat2d, says_once_what_is_wrong_with_a_file) {
   for (const std::string& arguments :
        {"--input " + file("text.png"), "--input " + file("missing.png"), "--input " + file("."),
         "--output " + file("no/such/folder.png")}) {
-    const CommandResult result = run_command(on_ranks(3, "heat2d " + arguments + " 2>&1"));
+    const CommandResult result = run_command(example(3, "heat2d " + arguments + " 2>&1"));
     EXPECT_EQ(result.exit_status, 1) << arguments;
     const std::size_t first = result.output.find("heat2d: ");
     ASSERT_NE(first, std::string::npos) << result.output;
@@ -84,7 +83,7 @@ TEST_F(Heat2d, says_once_what_is_wrong_with_a_file) {
 }
 
 TEST(Hello, greets_from_every_rank) {
-  const CommandResult result = run_command(on_ranks(4, "hello"));
+  const CommandResult result = run_command(example(4, "hello"));
   EXPECT_EQ(result.exit_status, 0);
   for (const char* line : {"rank 0: \"hello from rank 3\"", "rank 3: \"hello from rank 2\""})
     EXPECT_NE(result.output.find(line), std::string::npos) << result.output;
@@ -92,7 +91,7 @@ TEST(Hello, greets_from_every_rank) {
 
 TEST(Ring, loses_no_hop) {
   for (const int ranks_count : {1, 2, 5}) {
-    const CommandResult result = run_command(on_ranks(ranks_count, "ring"));
+    const CommandResult result = run_command(example(ranks_count, "ring"));
     EXPECT_EQ(result.exit_status, 0) << result.output;
     EXPECT_NE(result.output.find("a hop"), std::string::npos) << result.output;
   }

@@ -10,7 +10,6 @@ namespace photon::test {
 namespace {
 
 const std::string kInfo = PHOTON_BIN_DIR "/photon-info";
-const std::string kRun = PHOTON_BIN_DIR "/photonrun";
 
 nlohmann::json json_of(const std::string& line) {
   const CommandResult result = run_command(line);

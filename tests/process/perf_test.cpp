@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-const std::string kRun = PHOTON_BIN_DIR "/photonrun";
 const std::string kPerf = PHOTON_BIN_DIR "/photon-perf";
 
 std::string on_ranks(int ranks_count, const std::string& arguments) {
@@ -159,7 +158,7 @@ struct Asked {
 
 class Perf : public testing::TestWithParam<Asked> {};
 
-std::string name_of(const testing::TestParamInfo<Asked>& asked) {
+std::string question_of(const testing::TestParamInfo<Asked>& asked) {
   std::string name = asked.param.question;
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;
@@ -187,12 +186,18 @@ const Asked kQuestions[] = {
     {"waiting", 2, "--iterations 20", 1},
     {"memory", 3, "", 2},
     {"atomic-latency", 2, "--iterations 10", 1},
+    {"atomic-rate", 2, "--iterations 100", 1},
+    {"vectored", 2, "--iterations 10", 8},
+    {"rendezvous-latency", 2, "--sizes 8,1M --iterations 4", 2},
     {"registration", 2, "--iterations 10", 4},
     {"busy-receiver", 2, "--sizes 64K --iterations 4", 1},
+    {"threads", 2, "--iterations 90", 6},
     {"ledger-full", 2, "--iterations 10", 1},
+    {"overflow", 4, "--iterations 5000", 1},
+    {"stats-overhead", 2, "--iterations 10", 2},
 };
 
-INSTANTIATE_TEST_SUITE_P(questions, Perf, testing::ValuesIn(kQuestions), name_of);
+INSTANTIATE_TEST_SUITE_P(questions, Perf, testing::ValuesIn(kQuestions), question_of);
 
 TEST(PerfHelp, names_every_question_of_these_tests_once_for_all_ranks) {
   const CommandResult help = run_command(on_ranks(2, "--help"));

@@ -11,11 +11,12 @@
 
 namespace photon::simtest {
 
-inline Program two_ranks() {
+inline Program two_ranks(const std::vector<std::uint32_t>& lanes) {
   Program program;
   program.ranks = 2;
   program.window_bytes = kContendedBytes + 4096 + kTailBytes;
   program.options = {{"max_cid_size", "64"}, {"ledger_slots", "4"}};
+  program.lanes = lanes;
   program.steps.resize(2);
   return program;
 }
@@ -40,13 +41,13 @@ inline Step get_from(ph_rank peer, Area area, std::uint64_t offset = 0,
 
 struct FedOracle {
   std::uint64_t now_ns = 0;
-  Program program = two_ranks();
+  Program program;
   History history{false};
   Oracle oracle{program, history, [this] { return now_ns; }};
   std::deque<Step> steps;  // the oracle keeps pointers to them
 
   // As after the set-up of a run.
-  FedOracle() {
+  explicit FedOracle(const std::vector<std::uint32_t>& lanes = {}) : program(two_ranks(lanes)) {
     for (ph_rank rank = 0; rank < 2; ++rank) {
       oracle.memory(rank).refresh(Area::extra);
       oracle.enrolled(rank, Area::extra, {1, kLentBytes, extra_key});
@@ -57,8 +58,8 @@ struct FedOracle {
 
   std::string finding() const { return oracle.finding() ? oracle.finding()->kind : ""; }
 
-  Operation& post(ph_rank rank, const Step& step, ph_status status = PH_OK) {
-    Operation& op = oracle.begin(rank, steps.emplace_back(step));
+  Operation& post(const Endpoint& from, const Step& step, ph_status status = PH_OK) {
+    Operation& op = oracle.begin(from, steps.emplace_back(step));
     oracle.attempt(op);
     oracle.posted(op, status);
     return op;
@@ -73,10 +74,13 @@ struct FedOracle {
     const std::byte* from = oracle.memory(op.target()).address(op.step->area, op.step->offset);
     std::copy(from, from + op.size_bytes(), op.destination().begin());
   }
-  void local(const Operation& op, ph_status status = PH_OK) {
-    complete(op, PH_LOCAL, status, op.step->local_id_bytes);
+  // Probed on the lane of the operation, or another one.
+  void local(const Operation& op, ph_status status = PH_OK, std::uint32_t lane = kItsOwn) {
+    complete({op.initiator, lane == kItsOwn ? op.lane : lane}, op, PH_LOCAL, status);
   }
-  void remote(const Operation& op) { complete(op, PH_REMOTE, PH_OK, op.step->remote_id_bytes); }
+  void remote(const Operation& op, std::uint32_t lane = kItsOwn) {
+    complete({op.target(), lane == kItsOwn ? op.lane : lane}, op, PH_REMOTE, PH_OK);
+  }
   // An error that does not say whose it is.
   void nameless(ph_rank rank, ph_rank peer, ph_status status) {
     oracle.completed(rank, {PH_ANY_RANK, PH_EITHER, nullptr},
@@ -84,7 +88,11 @@ struct FedOracle {
   }
 
  private:
-  void complete(const Operation& op, std::uint32_t kind, ph_status status, std::uint32_t id_bytes) {
+  static constexpr std::uint32_t kItsOwn = 0xffffffff;
+
+  void complete(const Endpoint& at, const Operation& op, std::uint32_t kind, ph_status status) {
+    const std::uint32_t id_bytes =
+        kind == PH_LOCAL ? op.step->local_id_bytes : op.step->remote_id_bytes;
     std::vector<std::byte> id(std::max<std::size_t>(8, id_bytes));
     write_id(op.number, kind, std::span(id).first(id_bytes));
     ph_completion one{};
@@ -94,8 +102,7 @@ struct FedOracle {
     one.kind = kind;
     one.peer = kind == PH_LOCAL ? op.target() : op.initiator;
     one.status = status;
-    oracle.completed(kind == PH_LOCAL ? op.initiator : op.target(),
-                     {PH_ANY_RANK, PH_EITHER, nullptr}, one);
+    oracle.completed(at, {PH_ANY_RANK, PH_EITHER, nullptr}, one);
   }
 };
 

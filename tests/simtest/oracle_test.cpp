@@ -263,20 +263,23 @@ TEST(Oracle, a_get_of_what_is_taken_back_may_fail_but_brings_no_later_bytes) {
 }
 
 TEST(Burst, all_credit_that_is_due_and_no_more_is_expected) {
-  const Burst large{64, 64, 16, 8};  // the ring is the limit below, the ledger above
-  EXPECT_EQ(large.least(), 49u);
-  EXPECT_EQ(large.most(), 64u);
-  EXPECT_EQ(large.posted(), 65u);
-  const Burst small{2, 64, 64, 8};
+  const Burst large{64, 64, 16, 8, 0};  // the ring is the limit below, the ledger above
+  EXPECT_EQ(large.least(), 48u);        // a line is kept
+  EXPECT_EQ(large.most(), 63u);
+  EXPECT_EQ(large.posted(), 64u);
+  const Burst small{2, 64, 64, 8, 0};
   EXPECT_EQ(small.least(), 2u);
   EXPECT_EQ(small.posted(), 4u);
   EXPECT_EQ(small.breach(2), "");
   EXPECT_NE(small.breach(1), "");
   EXPECT_NE(small.breach(3), "");
-  const Burst wide{16, 64, 64, 1024};  // 19 lines an id
+  const Burst wide{16, 64, 64, 1024, 0};  // 19 lines an id
   EXPECT_EQ(wide.least(), 2u);
   EXPECT_EQ(wide.most(), 3u);
   EXPECT_NE(wide.breach(1), "");
+  const Burst overflowing{2, 64, 64, 8, 4096};  // 16 bytes an id
+  EXPECT_EQ(overflowing.least(), 2u + 256u);
+  EXPECT_EQ(overflowing.most(), 2u + 256u);
 }
 
 TEST(RankMemory, the_smallest_registration_around_a_range_is_expected) {

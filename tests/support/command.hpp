@@ -10,6 +10,8 @@
 
 namespace photon::test {
 
+inline const std::string kRun = PHOTON_BIN_DIR "/photonrun";
+
 struct CommandResult {
   int exit_status = -1;  // as the shell sees it: 128 + signal if killed, 124 if it ran too long
   std::string output;    // stdout, then also stderr if the line says 2>&1

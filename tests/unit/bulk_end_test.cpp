@@ -112,7 +112,7 @@ TEST_P(BulkEnd, chunks_that_are_refused_late_withhold_the_id_and_are_reported) {
                  std::to_string(variant.has_credit));
     HalfCopied put(GetParam(), variant);
     if (!put.reachable()) GTEST_SKIP() << "the kernel copies nothing here";
-    ASSERT_EQ(put.two().ranks[1].remove_region(put.two().region.key), PH_OK);
+    ASSERT_EQ(remove_region(put.two().ranks[1], put.two().region.key), PH_OK);
     put.collect();
     EXPECT_TRUE(put.remotes.empty()) << "the id of bytes that did not land";
     const bool was_reported = variant.gives_local() && !variant.is_delivered();
@@ -135,7 +135,7 @@ TEST_P(BulkEnd, the_way_goes_on_after_a_late_refusal) {
     HalfCopied put(GetParam(), {0, has_credit});
     if (!put.reachable()) GTEST_SKIP() << "the kernel copies nothing here";
     Two& two = put.two();
-    ASSERT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
+    ASSERT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
     put.collect();
     for (std::uint64_t i = 100; i < 300; ++i) {
       ASSERT_EQ(two.ranks[0].put(1, put_args({}, {}, i, i)), PH_OK);

@@ -14,12 +14,14 @@ using photon::test::FakeOptions;
 using photon::test::fill;
 using photon::test::filled;
 using photon::test::first_difference;
+using photon::test::free_memory;
 using photon::test::get_args;
 using photon::test::Ground;
 using photon::test::Guarded;
 using photon::test::id_of;
 using photon::test::notice;
 using photon::test::put_args;
+using photon::test::remove_region;
 using transport::Reach;
 
 inline FakeOptions options(Reach::Kind reach = Reach::Kind::none, bool keys_visible = true) {

@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine_unit.hpp"
+#include "lending_unit.hpp"
 
 namespace photon::engine::test {
 namespace {
@@ -97,6 +97,30 @@ TEST(Finalize, ranks_that_finalize_together_do_not_wait_for_each_others_applicat
     EXPECT_EQ(two.ranks[0].finalize(guard), PH_OK);
   }
   other.join();
+}
+
+// ph_finalize() comes to the lanes of a context one by one; nobody probes in any of them.
+TEST(Finalize, a_lane_that_it_has_still_to_come_to_gives_credit_for_ids_that_nobody_takes) {
+  Two two;
+  for (std::uint64_t id = 0; id < 9; ++id)  // a ledger of 4
+    ASSERT_EQ(two.ranks[0].notify(1, id), PH_OK);
+  two.ranks.net().seats[0].at_sleep = [&] {
+    two.ranks[1].serve_leaving();
+    return true;
+  };
+  LaneGuard guard(two.ranks.lane(0));
+  EXPECT_EQ(two.ranks[0].finalize(guard), PH_OK);
+}
+
+TEST(Finalize, a_lane_that_it_has_still_to_come_to_gives_back_what_nobody_takes) {
+  Lending lending;
+  std::vector<std::byte> bytes(5000);
+  ASSERT_EQ(lending.announce(PH_RECV_BUFFER, bytes), PH_OK);
+  for (int i = 0; i < 100 && lending.ended == PH_AGAIN; ++i) {
+    lending.ranks[1].serve_leaving();
+    lending.ended = lending.test();
+  }
+  EXPECT_EQ(lending.ended, PH_ERR_DEPARTED);
 }
 
 // rma.h: the second completion of an error never comes under PH_DELIVERED.

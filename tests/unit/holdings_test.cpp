@@ -4,7 +4,7 @@
 namespace photon::engine::test {
 namespace {
 
-bool is_nothing(const Engine::Holdings& held) {
+bool is_nothing(const Holdings& held) {
   return held.requests == 0 && held.events == 0 && held.blocks == 0 && held.queued == 0;
 }
 

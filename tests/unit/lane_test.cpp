@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -42,7 +43,7 @@ TEST_P(LaneTest, a_closed_lane_lets_only_those_in_who_say_so) {
     EXPECT_EQ(guard.status(), PH_ERR_STATE);
   }
   EXPECT_EQ(LaneGuard(*lane_).status(), PH_ERR_STATE);
-  LaneGuard late(*lane_, true);
+  LaneGuard late(*lane_, LaneGuard::Kind::closed_too);
   EXPECT_EQ(late.status(), PH_OK);
   EXPECT_TRUE(late.still_open());
   EXPECT_TRUE(lane_->closed());
@@ -57,11 +58,31 @@ TEST_P(LaneTest, a_guard_that_was_let_go_leaves_the_lane_to_others) {
   EXPECT_TRUE(guard.still_open());
 }
 
+TEST_P(LaneTest, who_stands_in_gives_up_where_somebody_is_inside_and_comes_back_when_he_is_not) {
+  LaneGuard guest(*lane_, LaneGuard::Kind::stand_in);
+  EXPECT_EQ(guest.status(), PH_OK);
+  guest.release();
+  LaneGuard guard(*lane_);
+  std::atomic<bool> tried = false;
+  std::thread other([&] {
+    EXPECT_EQ(LaneGuard(*lane_, LaneGuard::Kind::stand_in).status(), PH_AGAIN);
+    tried = true;
+    guest.retake();  // waits
+    EXPECT_TRUE(lane_->closed());
+    guest.release();
+  });
+  while (!tried) std::this_thread::yield();
+  lane_->close();
+  guard.release();
+  other.join();
+}
+
 int status_in_child(Lane& lane, bool while_held) {
   const pid_t child = ::fork();
   if (child == 0) {
     const bool both = LaneGuard(lane).status() == PH_ERR_FORKED &&
-                      LaneGuard(lane, true).status() == PH_ERR_FORKED && lane.forked();
+                      LaneGuard(lane, LaneGuard::Kind::closed_too).status() == PH_ERR_FORKED &&
+                      lane.forked();
     ::_exit(both ? 0 : 1);
   }
   int status = 0;

@@ -159,7 +159,7 @@ TEST_P(LocalMemory, what_the_caller_has_registered_stays_known_until_it_is_taken
   EXPECT_EQ(two.seat().locals_asked, 1u);
   EXPECT_EQ(two.ranks[0].sources().counts().hits, 3u);
   ASSERT_EQ(two.seat().locals.size(), 1u);
-  EXPECT_EQ(two.ranks[0].remove_region(region.key), PH_OK);
+  EXPECT_EQ(remove_region(two.ranks[0], region.key), PH_OK);
   EXPECT_TRUE(two.seat().locals.empty());
   two.ranks.probe(0, PH_LOCAL);
   expect_nothing_held(two);
@@ -173,7 +173,7 @@ TEST_P(LocalMemory, memory_of_ph_alloc_is_forgotten_before_it_can_be_somebody_el
   ASSERT_EQ(two.ranks[0].put(1, two.put({base, 2 * kPiece})), PH_OK);
   two.land_all();
   EXPECT_EQ(two.seat().locals.size(), 1u);
-  EXPECT_EQ(two.ranks[0].free_memory(base), PH_OK);
+  EXPECT_EQ(free_memory(two.ranks[0], base), PH_OK);
   EXPECT_TRUE(two.seat().locals.empty());
 }
 

@@ -14,7 +14,7 @@ namespace photon::engine {
 namespace {
 
 using Range = RangeIndex::Range;
-constexpr std::uint32_t kNone = RangeIndex::kNone;
+constexpr std::uint32_t kNobody = RangeIndex::kNone;
 
 // Ranges by number; what the index should answer.
 class Linear {
@@ -24,13 +24,13 @@ class Linear {
   std::uint32_t find_same(const Range& range) const {
     for (const auto& [number, one] : ranges_)
       if (one == range) return number;
-    return kNone;
+    return kNobody;
   }
   std::uint32_t find(std::uint64_t begin, std::uint64_t end) const {
-    std::uint32_t best = kNone;
+    std::uint32_t best = kNobody;
     for (const auto& [number, one] : ranges_) {
       if (one.begin > begin || one.end < end) continue;
-      if (best == kNone || bytes_of(one) < bytes_of(ranges_.at(best))) best = number;
+      if (best == kNobody || bytes_of(one) < bytes_of(ranges_.at(best))) best = number;
     }
     return best;
   }
@@ -99,7 +99,7 @@ TEST_P(RangeIndexTest, finds_what_a_look_at_every_range_finds_while_they_come_an
       index.remove(number);
       linear.remove(number);
       live[number] = false;
-    } else if (linear.find_same(range) == kNone) {
+    } else if (linear.find_same(range) == kNobody) {
       index.insert(number, range);
       linear.insert(number, range);
       ranges[number] = range;
@@ -125,7 +125,7 @@ TEST_P(RangeIndexTest, touches_few_nodes_among_a_hundred_thousand) {
   std::vector<Range> ranges;
   for (std::uint32_t i = 0; i < kCount; ++i) {
     const Range range = GetParam().make(random, i);
-    if (index.find_same(range) != kNone) continue;
+    if (index.find_same(range) != kNobody) continue;
     index.insert(static_cast<std::uint32_t>(ranges.size()), range);
     ranges.push_back(range);
   }
@@ -147,13 +147,13 @@ INSTANTIATE_TEST_SUITE_P(families, RangeIndexTest, testing::ValuesIn(kFamilies),
 
 TEST(RangeIndex, is_empty_after_all_came_back_and_can_be_filled_again) {
   RangeIndex index;
-  EXPECT_EQ(index.find(1, 2), kNone);
+  EXPECT_EQ(index.find(1, 2), kNobody);
   for (int round = 0; round < 3; ++round) {
     for (std::uint32_t i = 0; i < 100; ++i) index.insert(i, at(i % 10, 100 + i));
     for (std::uint32_t i = 0; i < 100; ++i) index.remove(round == 1 ? i : 99 - i);
     EXPECT_EQ(index.count(), 0u);
-    EXPECT_EQ(index.find(kBase + 9, kBase + 10), kNone);
-    EXPECT_EQ(index.find_same(at(0, 100)), kNone);
+    EXPECT_EQ(index.find(kBase + 9, kBase + 10), kNobody);
+    EXPECT_EQ(index.find_same(at(0, 100)), kNobody);
   }
 }
 
@@ -178,7 +178,7 @@ TEST(RangeIndex, ranges_at_both_ends_of_the_address_space_are_apart) {
   EXPECT_EQ(index.find(kTop - 1, kTop), 1u);
   EXPECT_EQ(index.find(0, 2), 2u);
   EXPECT_EQ(index.find_same({kTop - 1, kTop, 1}), 1u);
-  EXPECT_EQ(index.find_same({kTop - 1, kTop, 2}), kNone);
+  EXPECT_EQ(index.find_same({kTop - 1, kTop, 2}), kNobody);
 }
 
 }  // namespace

@@ -7,9 +7,12 @@
 #include <map>
 #include <random>
 #include <set>
+#include <thread>
 
 namespace photon::engine {
 namespace {
+
+using Removed = RegionBook::Removed;
 
 class RegionBookTest : public testing::Test {
  protected:
@@ -50,13 +53,18 @@ TEST_F(RegionBookTest, the_same_range_and_access_count_and_the_last_removal_make
   EXPECT_NE(book_.add({1000, 100, 0}, PH_ACCESS_WRITE, true)->key, first->key) << "allocated";
   const auto slot = book_.slot_of(first->key);
   ASSERT_GE(slot, 0);
-  EXPECT_FALSE(book_.remove(slot));
+  ph_region region{};
+  EXPECT_EQ(book_.remove(first->key, region), Removed::counted_down);
   EXPECT_EQ(check(1000, first->key, 1), PH_OK);
-  EXPECT_TRUE(book_.remove(slot));
+  EXPECT_FALSE(book_.release(*first)) << "it is live";
+  EXPECT_EQ(book_.remove(first->key, region), Removed::stale);
+  EXPECT_EQ(region.key, first->key);
   EXPECT_EQ(check(1000, first->key, 1), PH_ERR_KEY);
   EXPECT_EQ(book_.slot_of(first->key), slot) << "occupied until its copies have ended";
-  book_.release(slot);
+  EXPECT_TRUE(book_.release(region));
+  EXPECT_FALSE(book_.release(region)) << "once";
   EXPECT_EQ(book_.slot_of(first->key), -1);
+  EXPECT_EQ(book_.remove(first->key, region), Removed::unknown);
 }
 
 TEST_F(RegionBookTest, a_slot_used_again_has_a_new_key_each_time) {
@@ -64,9 +72,9 @@ TEST_F(RegionBookTest, a_slot_used_again_has_a_new_key_each_time) {
   for (int i = 0; i < 1000; ++i) {
     const auto region = book_.add({1000, 100, 0}, PH_ACCESS_WRITE, false);
     EXPECT_TRUE(keys.insert(region->key).second);
-    const auto slot = book_.slot_of(region->key);
-    book_.remove(slot);
-    book_.release(slot);
+    ph_region removed{};
+    EXPECT_EQ(book_.remove(region->key, removed), Removed::stale);
+    EXPECT_TRUE(book_.release(removed));
   }
   EXPECT_EQ(book_.slots_used(), 1u);
 }
@@ -85,24 +93,27 @@ TEST_F(RegionBookTest, the_smallest_region_around_a_range_is_found) {
   const auto narrow = book_.add({1100, 100, 0}, PH_ACCESS_WRITE, true);
   EXPECT_EQ(book_.find(1150, 50)->key, narrow->key);
   EXPECT_EQ(book_.find(1150, 51)->key, wide->key);
-  EXPECT_EQ(book_.find(1999, 2), nullptr);
-  EXPECT_EQ(book_.find(1999, ~0ull), nullptr);
-  EXPECT_EQ(book_.find_allocated(1100), book_.slot_of(narrow->key));
-  EXPECT_EQ(book_.find_allocated(1101), -1);
-  EXPECT_EQ(book_.find_allocated(1000), -1) << "registered, not allocated";
+  EXPECT_FALSE(book_.find(1999, 2));
+  EXPECT_FALSE(book_.find(1999, ~0ull));
+  ph_region region{};
+  EXPECT_EQ(book_.remove_allocated(1101, region), Removed::unknown);
+  EXPECT_EQ(book_.remove_allocated(1000, region), Removed::unknown) << "registered, not allocated";
+  EXPECT_EQ(book_.remove(narrow->key, region), Removed::is_allocated);
+  EXPECT_EQ(book_.remove_allocated(1100, region), Removed::stale);
+  EXPECT_EQ(region.key, narrow->key);
 }
 
 TEST_F(RegionBookTest, a_region_that_is_going_is_not_found_but_as_allocated_memory) {
   const auto kept = book_.add({1000, 200, 0}, PH_ACCESS_WRITE, false);
   const auto going = book_.add({1000, 100, 0}, PH_ACCESS_ALL, true);
-  const auto slot = book_.slot_of(going->key);
-  ASSERT_TRUE(book_.remove(slot));
+  ph_region region{};
+  ASSERT_EQ(book_.remove_allocated(1000, region), Removed::stale);
+  EXPECT_EQ(region.key, going->key);
   EXPECT_EQ(book_.find(1050, 1)->key, kept->key);
-  EXPECT_EQ(book_.find_allocated(1000), slot) << "it can be asked for again";
-  EXPECT_TRUE(book_.remove(slot)) << "and again";
+  EXPECT_EQ(book_.remove_allocated(1000, region), Removed::stale) << "it can be asked for again";
   EXPECT_EQ(book_.find(1050, 1)->key, kept->key);
-  book_.release(slot);
-  EXPECT_EQ(book_.find_allocated(1000), -1);
+  EXPECT_TRUE(book_.release(region));
+  EXPECT_EQ(book_.remove_allocated(1000, region), Removed::unknown);
 }
 
 // What add, remove and find should do, by a look at every registration.
@@ -145,9 +156,17 @@ TEST(RegionBook, answers_as_a_look_at_every_registration_does) {
       auto one = linear.live.begin();
       std::advance(one, random() % linear.live.size());
       ASSERT_EQ(book.slot_of(one->second.region.key), one->first);
-      ASSERT_EQ(book.remove(one->first), one->second.count == 1);
+      ph_region region = one->second.region;
+      if (one->second.allocated) {  // there may be several that begin there
+        ASSERT_EQ(book.remove_allocated(region.address, region), Removed::stale);
+        one = linear.live.find(book.slot_of(region.key));
+        ASSERT_TRUE(one != linear.live.end() && one->second.allocated);
+      } else {
+        ASSERT_EQ(book.remove(region.key, region),
+                  one->second.count == 1 ? Removed::stale : Removed::counted_down);
+      }
       if (--one->second.count == 0) {
-        book.release(one->first);
+        ASSERT_TRUE(book.release(region));
         linear.live.erase(one);
       }
     } else if (linear.live.size() < 200) {
@@ -162,9 +181,34 @@ TEST(RegionBook, answers_as_a_look_at_every_registration_does) {
       one = {*added, access, one.count + 1, allocated};
     }
     const std::uint64_t address = 990 + random() % 60, bytes = random() % 40;
-    const ph_region* found = book.find(address, bytes);
-    ASSERT_EQ(found == nullptr ? 0 : found->key, linear.find(address, bytes)) << step;
+    const auto found = book.find(address, bytes);
+    ASSERT_EQ(!found ? 0 : found->key, linear.find(address, bytes)) << step;
   }
+}
+
+// Several lanes register, count and take back the same ranges: nobody's slot is lost or given
+// twice.
+TEST(RegionBook, may_be_used_by_several_threads_at_once) {
+  std::vector<transport::RegionEntry> table(256);
+  RegionBook book(table, seeded_keys(7));
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&book, thread] {
+      for (std::uint64_t i = 0; i < 2000; ++i) {
+        const ph_region range{i % 2 == 0 ? 1000 : 5000 + 100 * thread, 64, 0};
+        const auto added = book.add(range, PH_ACCESS_ALL, false);
+        if (!added) continue;  // all that is stale and not released counts
+        EXPECT_TRUE(book.find(range.address, 8));
+        ph_region region{};
+        const auto removed = book.remove(added->key, region);
+        if (removed == Removed::stale) {
+          EXPECT_TRUE(book.release(region));
+        }
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_FALSE(book.find(1000, 1));
+  EXPECT_LE(book.slots_used(), 8u);
 }
 
 TEST_F(RegionBookTest, all_keys_can_be_revoked_at_once) {

@@ -8,19 +8,19 @@ TEST(Regions, a_removal_waits_for_a_copy_in_progress_and_keeps_the_slot_meanwhil
   Two two;
   auto& intent = two.ranks.net().way(0, 1).intent;
   intent.enter(two.region.key & 15, false);
-  EXPECT_EQ(two.ranks[1].remove_region(two.region.key), PH_TIMEOUT);
+  EXPECT_EQ(remove_region(two.ranks[1], two.region.key), PH_TIMEOUT);
   std::vector<std::byte> other(100);
   const ph_region fresh = two.ranks.add(1, other);
   EXPECT_NE(fresh.key & 15, two.region.key & 15) << "its slot was given away under the copy";
   intent.leave();
-  EXPECT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
+  EXPECT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
 }
 
 TEST(Regions, a_removal_that_timed_out_leaves_no_region_to_find_or_to_count_up) {
   Two two;
   auto& intent = two.ranks.net().way(0, 1).intent;
   intent.enter(two.region.key & 15, false);
-  EXPECT_EQ(two.ranks[1].remove_region(two.region.key), PH_TIMEOUT);
+  EXPECT_EQ(remove_region(two.ranks[1], two.region.key), PH_TIMEOUT);
   const ph_region again = two.ranks.add(1, two.memory.bytes());
   EXPECT_NE(again.key, two.region.key) << "a stale key was handed out as a new registration";
   const auto source = filled(8, 1);
@@ -34,14 +34,14 @@ TEST(Regions, copies_of_the_dead_are_not_waited_for) {
   two.ranks.net().way(0, 1).intent.enter(two.region.key & 15, false);
   two.ranks.net().seats[1].gone[0] = {PH_ERR_PEER, 0, "gone", 0};
   two.ranks[1].serve();
-  EXPECT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
+  EXPECT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
 }
 
 TEST(Regions, who_dies_during_a_copy_is_not_waited_for_though_nobody_has_heard_of_it_yet) {
   Two two;
   two.ranks.net().way(0, 1).intent.enter(two.region.key & 15, false);
   two.ranks.net().seats[1].gone[0] = {PH_ERR_PEER, 0, "gone", 0};
-  EXPECT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
+  EXPECT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
 }
 
 TEST(Regions, allocated_memory_is_registered_and_goes_by_free_only) {
@@ -51,10 +51,10 @@ TEST(Regions, allocated_memory_is_registered_and_goes_by_free_only) {
   EXPECT_EQ(region.address % 64, 0u);
   ASSERT_EQ(two.ranks[1].find_region({region.address + 10, 90, 0}, found), PH_OK);
   EXPECT_EQ(found.key, region.key);
-  EXPECT_EQ(two.ranks[1].remove_region(region.key), PH_ERR_ARGUMENT);
-  EXPECT_EQ(two.ranks[1].free_memory(reinterpret_cast<void*>(region.address + 64)),
+  EXPECT_EQ(remove_region(two.ranks[1], region.key), PH_ERR_ARGUMENT);
+  EXPECT_EQ(free_memory(two.ranks[1], reinterpret_cast<void*>(region.address + 64)),
             PH_ERR_NOT_FOUND);
-  EXPECT_EQ(two.ranks[1].free_memory(reinterpret_cast<void*>(region.address)), PH_OK);
+  EXPECT_EQ(free_memory(two.ranks[1], reinterpret_cast<void*>(region.address)), PH_OK);
   EXPECT_EQ(two.ranks[1].find_region({region.address, 1, 0}, found), PH_ERR_NOT_FOUND);
   EXPECT_EQ(two.ranks[1].allocate(2 << 20, region), PH_ERR_MEMORY);
   EXPECT_NE(two.ranks[1].last_error().what.find("PHOTON_ARENA_BYTES"), std::string::npos);

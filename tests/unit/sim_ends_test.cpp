@@ -26,11 +26,11 @@ SimNetwork::Settings settings(Profile profile, std::uint64_t seed = 1) {
 // Only the tests move the clock.
 class NoPacer final : public Pacer {
  public:
-  void sleep(Rank, std::uint64_t) noexcept override {}
+  void sleep(SimNetwork&, Rank, std::uint64_t) noexcept override {}
 };
 
-struct Net {
-  explicit Net(Profile profile, std::uint64_t seed = 1, std::uint32_t ranks = 3)
+struct EndingNet {
+  explicit EndingNet(Profile profile, std::uint64_t seed = 1, std::uint32_t ranks = 3)
       : network(ranks, settings(profile, seed)) {
     network.pace_by(pacer);
   }
@@ -58,7 +58,7 @@ bool ends_with_gone(const std::vector<Packet>& packets) {
 TEST(SimEnds, of_an_ordered_link_the_end_is_lost_and_nothing_comes_after_gone) {
   std::size_t most = 0, least = 100;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    Net net(Profile::stream, seed);
+    EndingNet net(Profile::stream, seed);
     for (std::uint64_t i = 0; i < 10; ++i) net.post(0, 1, i);
     net.network.die(0, 5000);
     net.post(0, 1, 10);  // the dead post nothing
@@ -75,7 +75,7 @@ TEST(SimEnds, of_an_ordered_link_the_end_is_lost_and_nothing_comes_after_gone) {
 
 TEST(SimEnds, what_was_published_in_shared_memory_outlives_its_sender) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Net net(Profile::mapped, seed);
+    EndingNet net(Profile::mapped, seed);
     for (std::uint64_t i = 0; i < 10; ++i) net.post(0, 1, i);
     net.network.die(0, 100);
     const auto come = net.rest(1);
@@ -87,7 +87,7 @@ TEST(SimEnds, what_was_published_in_shared_memory_outlives_its_sender) {
 TEST(SimEnds, without_order_anything_under_way_may_be_lost) {
   bool has_gap = false;
   for (std::uint64_t seed = 1; seed <= 50 && !has_gap; ++seed) {
-    Net net(Profile::srd, seed);
+    EndingNet net(Profile::srd, seed);
     for (std::uint64_t i = 0; i < 10; ++i) net.post(0, 1, i);
     net.network.die(0, 10'000);
     std::vector<bool> seen(10);
@@ -103,7 +103,7 @@ TEST(SimEnds, without_order_anything_under_way_may_be_lost) {
 }
 
 TEST(SimEnds, what_had_come_before_the_death_stays) {
-  Net net(Profile::srd);
+  EndingNet net(Profile::srd);
   for (std::uint64_t i = 0; i < 10; ++i) net.post(0, 1, i);
   net.network.advance_to(kFarNs);
   net.network.die(0, 0);
@@ -113,7 +113,7 @@ TEST(SimEnds, what_had_come_before_the_death_stays) {
 }
 
 TEST(SimEnds, a_death_is_known_when_the_news_of_it_have_come_and_a_farewell_at_once) {
-  Net net(Profile::stream);
+  EndingNet net(Profile::stream);
   net.network.die(0, kFarNs);
   EXPECT_FALSE(net.network.is_gone(0, 1) && net.network.is_gone(0, 2));
   EXPECT_TRUE(ends_with_gone(net.rest(1)));
@@ -126,7 +126,7 @@ TEST(SimEnds, a_death_is_known_when_the_news_of_it_have_come_and_a_farewell_at_o
 
 TEST(SimEnds, a_cut_delays_all_between_two_groups_and_loses_nothing) {
   for (const Profile profile : {Profile::stream, Profile::srd}) {
-    Net net(profile);
+    EndingNet net(profile);
     for (std::uint64_t i = 0; i < 5; ++i) net.post(0, 1, i);
     net.network.cut(1, 50'000);
     for (std::uint64_t i = 5; i < 10; ++i) net.post(0, 1, i);
@@ -145,7 +145,7 @@ TEST(SimEnds, a_cut_delays_all_between_two_groups_and_loses_nothing) {
 }
 
 TEST(SimEnds, a_longer_cut_over_another_one_ends_later_and_a_shorter_one_changes_nothing) {
-  Net net(Profile::stream);
+  EndingNet net(Profile::stream);
   net.post(0, 1, 0);
   net.network.cut(1, 50'000);
   net.network.cut(2, 90'000);
@@ -157,7 +157,7 @@ TEST(SimEnds, a_longer_cut_over_another_one_ends_later_and_a_shorter_one_changes
 }
 
 TEST(SimEnds, nobody_hears_of_a_death_across_a_cut) {
-  Net net(Profile::stream);
+  EndingNet net(Profile::stream);
   net.network.cut(1, 50'000);
   net.network.die(0, 0);
   net.network.advance_to(49'000);
@@ -180,7 +180,7 @@ struct Cards {
     flight->piece.name = 7;
     net.network.post_piece(0, flight);
   }
-  Net net;
+  EndingNet net;
   std::shared_ptr<RegionEntry[]> regions;
   std::vector<std::byte> memory, source;
   std::shared_ptr<Flight> flight;
@@ -244,6 +244,33 @@ TEST(SimEnds, who_is_started_anew_under_a_dead_rank_s_number_is_nobody_s_peer) {
     EXPECT_EQ(count.links, fault == Fault::Kind::none ? 0 : 1);
     EXPECT_FALSE(stays.connect(1) && fault == Fault::Kind::none);
   }
+}
+
+// Lanes that are there, and lanes that are opened later.
+TEST(SimEnds, what_ends_or_is_cut_ends_and_is_cut_on_every_lane) {
+  EndingNet net(Profile::stream);
+  const auto before = net.network.lane(1);
+  net.network.die(1, 0);
+  net.network.cut(0b100, 5000);
+  const auto after = net.network.lane(2);
+  for (SimNetwork* lane : {before.get(), after.get()}) {
+    EXPECT_TRUE(lane->is_gone(1, 0));
+    EXPECT_TRUE(lane->has_died(1));
+    EXPECT_FALSE(lane->is_gone(2, 0));
+    EXPECT_EQ(lane->healed_ns(), net.network.healed_ns());
+  }
+  net.network.leave(2);
+  EXPECT_TRUE(after->is_gone(2, 0));
+  EXPECT_FALSE(after->has_died(2));
+}
+
+TEST(SimEnds, who_leaves_a_lane_stays_on_the_others) {
+  EndingNet net(Profile::stream);
+  const auto lane = net.network.lane(1);
+  lane->leave(1);
+  EXPECT_TRUE(lane->is_gone(1, 0));
+  EXPECT_FALSE(net.network.is_gone(1, 0));
+  EXPECT_FALSE(net.network.lane(2)->is_gone(1, 0));
 }
 
 }  // namespace

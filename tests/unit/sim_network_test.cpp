@@ -154,5 +154,24 @@ TEST_F(SimNetworkTest, the_random_numbers_are_those_of_the_published_generator) 
   EXPECT_NE(Random(1).stream(0).next(), Random(1).stream(1).next());
 }
 
+TEST_F(SimNetworkTest, lanes_have_wires_of_their_own_and_one_clock) {
+  SimNetwork network(2, {5, 1000});
+  const auto lane = network.lane(7), other = network.lane(8);
+  EXPECT_EQ(network.lane(7), lane);
+  lane->post(1, numbered(0, 3));
+  EXPECT_FALSE(network.is_quiet());
+  std::vector<Packet> due;
+  network.advance_to(5000);
+  EXPECT_EQ(lane->now_ns(), 5000u);
+  other->take_due(1, due);
+  network.take_due(1, due);
+  EXPECT_TRUE(due.empty()) << "it was posted on another lane";
+  EXPECT_GT(lane->now_ns(), 5000u) << "looks take time, on whatever lane";
+  lane->take_due(1, due);
+  ASSERT_EQ(due.size(), 1u);
+  EXPECT_EQ(due[0].position, 3u);
+  EXPECT_TRUE(network.is_quiet());
+}
+
 }  // namespace
 }  // namespace photon::transport::sim

@@ -47,7 +47,7 @@ TEST(Work, a_direct_copy_names_its_region_in_the_intent_word_and_clears_it) {
   ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
   for (std::uint64_t slot = 0; slot < 16; ++slot)
     EXPECT_FALSE(two.ranks.net().way(0, 1).intent.names(slot)) << slot;
-  EXPECT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
+  EXPECT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
   EXPECT_EQ(two.ranks[0].put(1, two.put(source)), PH_ERR_KEY);
 }
 
@@ -55,7 +55,7 @@ TEST(Work, a_direct_put_whose_key_goes_stale_between_pieces_stops_there) {
   Two two(options(Reach::Kind::mapped));
   const auto source = filled(20000, 7);
   ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
-  ASSERT_EQ(two.ranks[1].remove_region(two.region.key), PH_OK);
+  ASSERT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
   const ph_completion done = two.ranks.take(0, PH_LOCAL);
   EXPECT_EQ(done.status, PH_ERR_KEY);
   EXPECT_EQ(done.id, two.local_id);

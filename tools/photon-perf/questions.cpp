@@ -20,8 +20,17 @@ constexpr Question kQuestions[] = {
     {"registration", "registering, taking back and finding among many regions", 2, 0,
      ask_registration},
     {"atomic-latency", "a fetch-and-add until the value is there", 2, 0, ask_atomic_latency},
+    {"atomic-rate", "fetch-and-adds a second", 2, 0, ask_atomic_rate},
+    {"vectored", "many blocks as one put, as single puts, and contiguous", 2, 0, ask_vectored},
+    {"rendezvous-latency", "from the announcement of a buffer to the news that it is full", 2, 1,
+     ask_rendezvous_latency},
     {"busy-receiver", "a put to a rank that computes between its probes", 2, 1, ask_busy_receiver},
+    {"threads", "8-byte puts a second of several threads, on own lanes and on one", 2, 0,
+     ask_threads},
     {"ledger-full", "a sender that never stops, a receiver that sleeps", 2, 0, ask_ledger_full},
+    {"overflow", "notifications to a rank that sleeps, from ranks that fall silent", 2, 0,
+     ask_overflow, true},
+    {"stats-overhead", "puts with the counters off and on", 2, 0, ask_stats_overhead},
 };
 
 }  // namespace

@@ -53,7 +53,13 @@ void ask_waiting(Bench& bench);
 void ask_memory(Bench& bench);
 void ask_registration(Bench& bench);
 void ask_atomic_latency(Bench& bench);
+void ask_atomic_rate(Bench& bench);
+void ask_vectored(Bench& bench);
+void ask_rendezvous_latency(Bench& bench);
 void ask_busy_receiver(Bench& bench);
 void ask_ledger_full(Bench& bench);
+void ask_overflow(Bench& bench);
+void ask_stats_overhead(Bench& bench);
+void ask_threads(Bench& bench);
 
 }  // namespace photon::perf

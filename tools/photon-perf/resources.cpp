@@ -29,6 +29,17 @@ std::uint64_t resident_bytes() {
   return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+std::uint64_t private_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t total_pages = 0;
+  std::uint64_t resident_pages = 0;
+  std::uint64_t shared_pages = 0;
+  if (!(file >> total_pages >> resident_pages >> shared_pages)) {
+    throw Failure("cannot read /proc/self/statm: is /proc mounted?");
+  }
+  return (resident_pages - shared_pages) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
 std::uint64_t peak_resident_bytes() noexcept {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

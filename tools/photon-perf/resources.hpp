@@ -8,6 +8,7 @@ namespace photon::perf {
 
 std::uint64_t cpu_time_ns() noexcept;  // of all its threads, user and system
 std::uint64_t resident_bytes();        // now; throws Failure without /proc
+std::uint64_t private_bytes();         // of those, shared with nobody
 std::uint64_t peak_resident_bytes() noexcept;
 
 }  // namespace photon::perf

@@ -20,33 +20,45 @@ struct Layout {
       : page(page_bytes()),
         lines_offset(2 * page),
         bulk_offset(lines_offset + round_up(config.ring_lines * kLineBytes, page)),
-        ring{bulk_offset + round_up(config.bulk_bytes, page), page + kControlBytes},
-        regions_offset(page),
-        published{page + round_up(config.max_regions * kRegionBytes, page), kPublicControl},
-        bells_bytes(
-            round_up(round_up(kBellsOffset + ranks_count, kControlBytes) + kControlBytes, page)),
+        overflow_offset(bulk_offset + round_up(config.bulk_bytes, page)),
+        ring{overflow_offset + round_up(config.overflow_bytes, page), page + kControlBytes},
+        regions_offset(round_up(kGatesOffset + config.max_lanes * kLaneBytes, page)),
+        published{regions_offset + round_up(config.max_regions * kRegionBytes, page), 0},
+        bells_stride(round_up(kBellsOffset + ranks_count, kLaneBytes)),
+        bells_bytes(round_up(kLaneBytes + config.max_lanes * bells_stride, page)),
         arena_bytes(round_up(config.arena_bytes, page)),
-        arena{bells_bytes + arena_bytes, round_up(kBellsOffset + ranks_count, kControlBytes)} {}
+        arena{bells_bytes + arena_bytes, 0} {}
 
-  static constexpr std::size_t kPublicControl = 2 * kControlBytes;  // behind the sleep gate
+  // Two lines: processors fetch them in pairs, and lanes share none.
+  static constexpr std::size_t kLaneBytes = 128;
 
   std::size_t page;
 
-  // Ring: credit words at 0; intent word at `page`, the control behind it; lines; bulk ring.
+  // Ring: credit words at 0, what is taken of the overflow behind them; intent word at `page`, the
+  // control behind it, then what is published in the overflow; lines; bulk ring; overflow.
+  static constexpr std::size_t kTakenOffset = 1024;
+  std::size_t published_offset() const noexcept { return page + 2 * kControlBytes; }
   std::size_t lines_offset;
   std::size_t bulk_offset;
+  std::size_t overflow_offset;
   SegmentShape ring;
 
-  // Public: sleep gate at 0, the control behind it; region table.
+  // Public: the control at 0, a sleep gate for each lane, region table.
+  static constexpr std::size_t kGatesOffset = kLaneBytes;
   std::size_t regions_offset;
   SegmentShape published;
 
   static constexpr std::size_t kBellsOffset = 8;  // behind the alarm, in its line
 
-  // Arena: alarm at 0, bells, the control behind them; memory for ph_alloc at bells_bytes.
+  // Arena: the control at 0; for each lane its alarm and bells; memory for ph_alloc at bells_bytes.
+  std::size_t bells_stride;
   std::size_t bells_bytes;
   std::size_t arena_bytes;
   SegmentShape arena;
+
+  std::size_t gate_at(std::size_t slot) const noexcept { return kGatesOffset + slot * kLaneBytes; }
+  std::size_t alarm_at(std::size_t slot) const noexcept { return kLaneBytes + slot * bells_stride; }
+  std::size_t bells_at(std::size_t slot) const noexcept { return alarm_at(slot) + kBellsOffset; }
 };
 
 }  // namespace photon::transport::shm

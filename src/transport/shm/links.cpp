@@ -16,13 +16,20 @@ namespace photon::transport::shm {
 namespace {
 
 static_assert(sizeof(Line) == kLineBytes && sizeof(RegionEntry) == kRegionBytes);
-static_assert(sizeof(Credits) <= 4096 && sizeof(Intent) <= kControlBytes);
-static_assert(sizeof(Gate) <= Layout::kPublicControl && sizeof(Bell) == 1);
+static_assert(sizeof(Credits) <= Layout::kTakenOffset && sizeof(Intent) <= kControlBytes);
+static_assert(sizeof(Gate) <= Layout::kLaneBytes && sizeof(Bell) == 1);
 
 // Zeroed shared memory is a valid object of each of these types.
 template <class T>
 T* object_at(std::byte* data, std::size_t offset = 0) noexcept {
   return std::launder(reinterpret_cast<T*>(data + offset));
+}
+
+Overflow overflow_at(std::byte* ring, const Layout& layout) noexcept {
+  using Word = sync::OverflowWord<Policy>;
+  return {object_at<Word>(ring, layout.published_offset()),
+          object_at<Word>(ring, Layout::kTakenOffset),
+          object_at<Policy::Cell<std::uint64_t>>(ring, layout.overflow_offset)};
 }
 
 base::Error of_rank(base::Error error, Rank rank) {
@@ -78,6 +85,7 @@ base::Result<bool> ShmTransport::make_half(Rank rank) {
   link.tx_intent = object_at<Intent>(data, layout_.page);
   link.tx_lines = object_at<Line>(data, layout_.lines_offset);
   link.tx_bulk = data + layout_.bulk_offset;
+  link.tx_overflow = overflow_at(data, layout_);
   link.fenced = true;  // until its offer says otherwise: it may be asleep before we have read that
   peers_[rank] = std::move(made);
   if (self)
@@ -92,7 +100,7 @@ base::Result<bool> ShmTransport::send_offer(Rank rank, int ring_fd) {
   fds[kRingFd] = ring_fd;
   fds[kPublicFd] = own_.published.fd.get();
   fds[kArenaFd] = own_.arena.fd.get();
-  fds[kWakeFd] = own_.wake.get();
+  fds[kWakeFd] = lane_.wake.get();
   return boot_.send(rank, encode(offer_), fds);
 }
 
@@ -102,7 +110,7 @@ void ShmTransport::link_to_self() {
   Peer& peer = *known(self);
   peer.offer = offer_;
   peer.same_process = peer.arena_reached = true;
-  peer.wake = base::UniqueFd(::fcntl(own_.wake.get(), F_DUPFD_CLOEXEC, 0));
+  peer.wake = base::UniqueFd(::fcntl(lane_.wake.get(), F_DUPFD_CLOEXEC, 0));
   use_peer(peer, {peer.sending.data(), own_.published.segment.data(), own_.arena.segment.data()});
   linked_.push_back(self);
   unreported_.push_back(self);
@@ -165,15 +173,21 @@ void ShmTransport::use_peer(Peer& peer, const PeerMemory& memory) {
   link.rx_intent = object_at<Intent>(memory.ring, layout_.page);
   link.rx_lines = object_at<Line>(memory.ring, layout_.lines_offset);
   link.rx_bulk = memory.ring + layout_.bulk_offset;
+  link.rx_overflow = overflow_at(memory.ring, layout_);
   link.peer_regions = object_at<RegionEntry>(memory.published, layout_.regions_offset);
   // Its barrier must reach us and ours must reach it: without either, both fence.
   link.fenced = !own_.heavy_barrier || (peer.offer.flags & kNeedsFence) != 0;
-  peer.gate = object_at<Gate>(memory.published);
-  peer.alarm = object_at<Alarm>(memory.arena);
-  peer.bell = object_at<Bell>(memory.arena, Layout::kBellsOffset + boot_.rank());
+  peer.gate = object_at<Gate>(memory.published, layout_.gate_at(peer.offer.slot));
+  peer.alarm = object_at<Alarm>(memory.arena, layout_.alarm_at(peer.offer.slot));
+  peer.bell = object_at<Bell>(memory.arena, layout_.bells_at(peer.offer.slot) + boot_.rank());
   peer.arena_memory = peer.arena_reached ? memory.arena + layout_.bells_bytes : nullptr;
   peer.state = Peer::State::linked;
-  link.rx_credits->set_met();
+  if (!hidden_) link.rx_credits->set_met();
+}
+
+void ShmTransport::hide() noexcept {
+  hidden_ = true;
+  for (const Rank rank : linked_) known(rank)->link.rx_credits->hide();
 }
 
 // Nothing of this rank is used any more, and late messages of it are ignored.

@@ -19,10 +19,11 @@ struct Setting {
 };
 
 constexpr Setting kSettings[] = {
-    {"ring_lines", &Offer::ring_lines},     {"bulk_bytes", &Offer::bulk_bytes},
-    {"bulk_chunk", &Offer::bulk_chunk},     {"ledger_slots", &Offer::ledger_slots},
-    {"max_cid_size", &Offer::max_cid_size}, {"max_regions", &Offer::max_regions},
-    {"arena_bytes", &Offer::arena_bytes},   {"page size", &Offer::page_bytes},
+    {"ring_lines", &Offer::ring_lines},         {"bulk_bytes", &Offer::bulk_bytes},
+    {"bulk_chunk", &Offer::bulk_chunk},         {"ledger_slots", &Offer::ledger_slots},
+    {"max_cid_size", &Offer::max_cid_size},     {"max_regions", &Offer::max_regions},
+    {"arena_bytes", &Offer::arena_bytes},       {"page size", &Offer::page_bytes},
+    {"overflow_bytes", &Offer::overflow_bytes}, {"max_lanes", &Offer::max_lanes},
 };
 
 constexpr std::uint64_t kNudge[1] = {kNudgeMagic};
@@ -44,6 +45,9 @@ base::Result<> check_ranges(const Offer& offer) {
     return malformed("pid " + std::to_string(offer.pid) + " is out of range");
   if ((offer.flags & ~kNeedsFence) != 0)
     return malformed("unknown flags " + std::to_string(offer.flags));
+  if (offer.slot >= offer.max_lanes)
+    return malformed("slot " + std::to_string(offer.slot) + " of " +
+                     std::to_string(offer.max_lanes) + " lanes");
   if (offer.arena_address > kMaxAddress - offer.arena_bytes)
     return malformed("the arena's address leaves the address space");
   if (offer.arena_address % page_bytes() != 0)
@@ -61,10 +65,12 @@ Offer describe_settings(const base::Config& config, std::uint32_t ranks_count) {
   offer.bulk_bytes = config.bulk_bytes;
   offer.bulk_chunk = config.bulk_chunk;
   offer.ledger_slots = config.ledger_slots;
+  offer.overflow_bytes = config.overflow_bytes;
   offer.max_cid_size = config.max_cid_size;
   offer.max_regions = config.max_regions;
   offer.arena_bytes = config.arena_bytes;
   offer.page_bytes = page_bytes();
+  offer.max_lanes = config.max_lanes;
   return offer;
 }
 

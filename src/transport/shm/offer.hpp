@@ -36,11 +36,14 @@ struct Offer {
   std::uint64_t bulk_bytes = 0;
   std::uint64_t bulk_chunk = 0;
   std::uint64_t ledger_slots = 0;
+  std::uint64_t overflow_bytes = 0;
   std::uint64_t max_cid_size = 0;
   std::uint64_t max_regions = 0;
   std::uint64_t arena_bytes = 0;
   std::uint64_t page_bytes = 0;
+  std::uint64_t max_lanes = 0;
   // Who offers.
+  std::uint64_t slot = 0;          // of its lane: which gate, alarm and bells
   std::uint64_t process_high = 0;  // ProcessToken
   std::uint64_t process_low = 0;
   std::uint64_t pid = 0;  // in its own namespace
@@ -49,7 +52,7 @@ struct Offer {
   std::uint64_t nonce_address = 0;  // these bytes stand there, for who can read its memory
   Nonce nonce{};
 };
-static_assert(sizeof(Offer) == 144 && std::is_trivially_copyable_v<Offer>);
+static_assert(sizeof(Offer) == 168 && std::is_trivially_copyable_v<Offer>);
 static_assert(std::has_unique_object_representations_v<Offer>, "no padding travels");
 
 // The settings of an offer; who offers is filled in by the transport.

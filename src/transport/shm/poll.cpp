@@ -39,12 +39,13 @@ void ShmTransport::report_links(Sink& sink) {
 }
 
 const Alarm* ShmTransport::alarm() const noexcept {
-  return std::launder(reinterpret_cast<const Alarm*>(own_.arena.segment.data()));
+  return std::launder(reinterpret_cast<const Alarm*>(own_.arena.segment.data() +
+                                                     layout_.alarm_at(lane_.slot.number())));
 }
 
 ShmTransport::BellWord* ShmTransport::bell_words() noexcept {
-  return std::launder(
-      reinterpret_cast<BellWord*>(own_.arena.segment.data() + Layout::kBellsOffset));
+  return std::launder(reinterpret_cast<BellWord*>(own_.arena.segment.data() +
+                                                  layout_.bells_at(lane_.slot.number())));
 }
 
 // Bells are hints that peers write: a false one costs a look at a ring, nothing else.
@@ -112,7 +113,7 @@ void ShmTransport::handle(boot::Message& message, Sink& sink) {
   }
   if (message.kind == boot::Message::Kind::gone) {
     sink.on_gone(rank, {.status = PH_ERR_PEER,
-                        .what = "rank " + std::to_string(rank) + " has ended",
+                        .what = "rank " + std::to_string(rank) + " " + message.why,
                         .rank = rank});
     return;
   }

@@ -1,4 +1,6 @@
 // The memory of peers: what can be touched, how, and that in words.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -30,6 +32,14 @@ std::byte* ShmTransport::in_arena(const Peer& peer, std::uint64_t address,
       size_bytes > config_.arena_bytes - offset || peer.arena_memory == nullptr)
     return nullptr;
   return peer.arena_memory + offset;
+}
+
+// Whole pages only. Where the kernel cannot, the memory stays as it is.
+void ShmTransport::discard(std::span<std::byte> memory) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  const std::uintptr_t first = round_up(begin, layout_.page);
+  const std::uintptr_t last = (begin + memory.size()) / layout_.page * layout_.page;
+  if (first < last) ::madvise(memory.data() + (first - begin), last - first, MADV_REMOVE);
 }
 
 void ShmTransport::settle_cma(Peer& peer) {

@@ -36,27 +36,45 @@ base::Result<std::unique_ptr<Transport>> open_shm(const base::Config& config, bo
 base::Result<std::unique_ptr<Transport>> open_shm(const base::Config& config, boot::Boot& boot,
                                                   const ShmOptions& options) {
   const Layout layout(config, boot.size());
-  OwnSide own;
-  own.cma = try_cma(config.shm_cma);
-  if (!own.cma && config.shm_cma == base::ShmCma::on) return std::move(own.cma.error());
+  auto cma = try_cma(config.shm_cma);
+  if (!cma && config.shm_cma == base::ShmCma::on) return std::move(cma.error());
   auto published = Segment::create("photon-public", layout.published);
   if (!published) return std::move(published.error());
   auto arena = Segment::create("photon-arena", layout.arena);
   if (!arena) return std::move(arena.error());
-  own.published = std::move(*published);
-  own.arena = std::move(*arena);
-  own.wake = base::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!own.wake) return base::system_error("eventfd");
-  own.token = options.token ? *options.token : process_token();
-  own.heavy_barrier = options.heavy_barrier && sync::register_heavy_barrier();
-  return std::unique_ptr<Transport>(std::make_unique<ShmTransport>(config, boot, std::move(own)));
+  auto own = std::make_shared<OwnSide>(OwnSide{
+      std::move(*published), std::move(*arena), options.token ? *options.token : process_token(),
+      options.heavy_barrier && sync::register_heavy_barrier(), std::move(cma),
+      LaneSlots(config.max_lanes)});
+  return ShmTransport::open(config, boot, std::move(own));
 }
 
-ShmTransport::ShmTransport(const base::Config& config, boot::Boot& boot, OwnSide own)
+base::Result<std::unique_ptr<Transport>> ShmTransport::open(const base::Config& config,
+                                                            boot::Boot& boot,
+                                                            std::shared_ptr<OwnSide> own) {
+  auto slot = own->slots.take();
+  if (!slot)
+    return base::Error{.status = PH_ERR_MEMORY,
+                       .what = "all " + std::to_string(config.max_lanes) +
+                               " lanes are open, the context's own included; close one or raise "
+                               "PHOTON_MAX_LANES"};
+  base::UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake) return base::system_error("eventfd");
+  Lane lane{std::move(own), std::move(*slot), std::move(wake)};
+  return std::unique_ptr<Transport>(std::make_unique<ShmTransport>(config, boot, std::move(lane)));
+}
+
+base::Result<std::unique_ptr<Transport>> ShmTransport::open_lane(std::uint32_t /*number*/,
+                                                                 boot::Boot& boot) {
+  return open(config_, boot, lane_.own);
+}
+
+ShmTransport::ShmTransport(const base::Config& config, boot::Boot& boot, Lane lane)
     : boot_(boot),
       config_(config),
       layout_(config, boot.size()),
-      own_(std::move(own)),
+      lane_(std::move(lane)),
+      own_(*lane_.own),
       log_(config.log, boot.rank()),
       nonce_(random_nonce()),
       offer_(describe_settings(config, boot.size())),
@@ -70,6 +88,10 @@ ShmTransport::ShmTransport(const base::Config& config, boot::Boot& boot, OwnSide
   offer_.arena_address = reinterpret_cast<std::uintptr_t>(arena().data());
   offer_.nonce_address = reinterpret_cast<std::uintptr_t>(nonce_.data());
   offer_.nonce = nonce_;
+  offer_.slot = lane_.slot.number();
+  // Of a lane that had this place before.
+  own_gate().retract();
+  for (std::size_t i = 0; i < heard_.size(); ++i) bell_words()[i].set(0);
 }
 
 bool ShmTransport::drained() const noexcept { return boot_.idle(); }

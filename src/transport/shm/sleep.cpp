@@ -52,7 +52,8 @@ void ShmTransport::nudge(Rank rank) noexcept {
 }
 
 Gate& ShmTransport::own_gate() noexcept {
-  return *std::launder(reinterpret_cast<Gate*>(own_.published.segment.data()));
+  return *std::launder(reinterpret_cast<Gate*>(own_.published.segment.data() +
+                                               layout_.gate_at(lane_.slot.number())));
 }
 
 void ShmTransport::announce() noexcept {
@@ -63,7 +64,7 @@ void ShmTransport::announce() noexcept {
 
 void ShmTransport::retract() noexcept { own_gate().retract(); }
 
-void ShmTransport::wake() noexcept { signal(own_.wake.get()); }
+void ShmTransport::wake() noexcept { signal(lane_.wake.get()); }
 
 void ShmTransport::sleep(std::int64_t timeout_us) noexcept {
   if (timeout_us < 0) timeout_us = kForeverUs;
@@ -76,11 +77,11 @@ void ShmTransport::sleep(std::int64_t timeout_us) noexcept {
     boot_wakes_.set(kFruitlessWakes / 2);
     boot_due_.set(1);
   }
-  pollfd watched[2] = {{own_.wake.get(), POLLIN, 0}, {broken || deaf ? -1 : boot_fd_, POLLIN, 0}};
+  pollfd watched[2] = {{lane_.wake.get(), POLLIN, 0}, {broken || deaf ? -1 : boot_fd_, POLLIN, 0}};
   const timespec limit = {static_cast<time_t>(timeout_us / 1'000'000),
                           static_cast<long>(timeout_us % 1'000'000 * 1'000)};
   if (::ppoll(watched, 2, timeout_us == kForeverUs ? nullptr : &limit, nullptr) <= 0) return;
-  if (watched[0].revents != 0) drain(own_.wake.get());
+  if (watched[0].revents != 0) drain(lane_.wake.get());
   if (watched[1].revents == 0) return;
   boot_due_.set(1);
   boot_wakes_.set(wakes + 1);  // receive() clears it

@@ -16,6 +16,7 @@
 #include "base/log.hpp"
 #include "boot/boot.hpp"
 #include "sync/hint.hpp"
+#include "transport/shm/lane_slots.hpp"
 #include "transport/shm/layout.hpp"
 #include "transport/shm/offer.hpp"
 #include "transport/shm/peer.hpp"
@@ -23,14 +24,22 @@
 
 namespace photon::transport::shm {
 
-// What a rank has before it meets anybody.
+// What a rank has before it meets anybody. Shared by its lanes; but for the slots it does not
+// change.
 struct OwnSide {
   Segment::Created published;
   Segment::Created arena;
-  base::UniqueFd wake;
   ProcessToken token;
   bool heavy_barrier = false;
   base::Result<> cma;  // why copies by the kernel are not even tried
+  LaneSlots slots;
+};
+
+// What a lane has of that.
+struct Lane {
+  std::shared_ptr<OwnSide> own;
+  LaneSlots::Slot slot;
+  base::UniqueFd wake;
 };
 
 // Where the peer's three segments are mapped here.
@@ -42,7 +51,7 @@ struct PeerMemory {
 
 class ShmTransport final : public Transport {
  public:
-  ShmTransport(const base::Config& config, boot::Boot& boot, OwnSide own);
+  ShmTransport(const base::Config& config, boot::Boot& boot, Lane lane);
 
   const char* name() const noexcept override { return "shm"; }
   unsigned poll_interval() const noexcept override { return 32; }
@@ -61,8 +70,18 @@ class ShmTransport final : public Transport {
   base::Result<> write(Rank rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override;
 
+  void hide() noexcept override;
+  base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
+                                                     boot::Boot& boot) override;
+  // A lane of the side `own`.
+  static base::Result<std::unique_ptr<Transport>> open(const base::Config& config, boot::Boot& boot,
+                                                       std::shared_ptr<OwnSide> own);
+
   std::span<std::byte> arena() noexcept override;
   std::span<RegionEntry> regions() noexcept override;
+
+  bool discards() const noexcept override { return true; }
+  void discard(std::span<std::byte> memory) noexcept override;
 
   void announce() noexcept override;
   void sleep(std::int64_t timeout_us) noexcept override;
@@ -109,7 +128,8 @@ class ShmTransport final : public Transport {
   boot::Boot& boot_;
   const base::Config config_;
   const Layout layout_;
-  OwnSide own_;
+  Lane lane_;
+  OwnSide& own_;
   const base::Log log_;
   Nonce nonce_{};  // peers read it at its address
   Offer offer_;
@@ -118,6 +138,7 @@ class ShmTransport final : public Transport {
   std::vector<Rank> linked_;          // what look_at_next() goes round
   std::vector<Rank> unreported_;      // linked outside poll()
   std::vector<std::uint64_t> heard_;  // bells as seen last
+  bool hidden_ = false;
   std::size_t next_linked_ = 0;
   std::uint64_t polls_count_ = 0;
   std::int64_t offered_ns_ = 0;  // when our last offer went out

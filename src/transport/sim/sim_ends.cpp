@@ -42,19 +42,39 @@ std::uint32_t SimNetwork::enter(Rank me) {
 
 void SimNetwork::leave(Rank me) {
   const std::scoped_lock lock(mutex_);
+  leave_locked(me);
+}
+
+void SimNetwork::leave_locked(Rank me) {
   if (std::exchange(seats_[me].left, true)) return;  // it died
   seats_[me].arriving.clear();
   refuse_parts_to(me);
   for (Rank rank = 0; rank < size(); ++rank)
     post_locked(rank, {.kind = Packet::Kind::gone, .from = me});
+  for (const auto& [number, network] : lanes_) network->leave_locked(me);
+}
+
+void SimNetwork::hide(Rank me) {
+  const std::scoped_lock lock(mutex_);
+  seats_[me].hidden = true;
+}
+
+bool SimNetwork::is_hidden(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  return seats_[rank].hidden;
+}
+
+void SimNetwork::die(Rank me, std::uint64_t notice_ns) {
+  const std::scoped_lock lock(mutex_);
+  die_locked(me, notice_ns);
 }
 
 // Where the sender's memory is shared all that was published can be read; elsewhere it lies in
 // queues that end with it, and what comes after the news of the death is lost.
-void SimNetwork::die(Rank me, std::uint64_t notice_ns) {
-  const std::scoped_lock lock(mutex_);
+void SimNetwork::die_locked(Rank me, std::uint64_t notice_ns) {
   Seat& dead = seats_[me];
   if (std::exchange(dead.left, true)) return;
+  dead.died = true;
   dead.stays_mapped = is_mapped() && dead.draws.up_to(1) == 0;
   dead.arriving.clear();
   refuse_parts_to(me);
@@ -67,6 +87,7 @@ void SimNetwork::die(Rank me, std::uint64_t notice_ns) {
     if (settings_.fault.kind == Fault::Kind::silence) continue;
     enqueue(rank, wire.gone_ns, {.kind = Packet::Kind::gone, .from = me});
   }
+  for (const auto& [number, network] : lanes_) network->die_locked(me, notice_ns);
 }
 
 // Its card finds nobody there. What has landed has landed.
@@ -95,7 +116,11 @@ void SimNetwork::lose_under_way(Rank from, Rank to, std::uint64_t gone_ns) {
 
 void SimNetwork::cut(std::uint64_t group, std::uint64_t for_ns) {
   const std::scoped_lock lock(mutex_);
-  const std::uint64_t until_ns = now_ns_ + for_ns;
+  cut_locked(group, now_ns_ + for_ns);
+  for (const auto& [number, network] : lanes_) network->cut_locked(group, now_ns_ + for_ns);
+}
+
+void SimNetwork::cut_locked(std::uint64_t group, std::uint64_t until_ns) {
   const auto is_in = [group](Rank rank) { return (group >> (rank % 64) & 1) != 0; };
   for (Rank from = 0; from < size(); ++from) {
     for (Rank to = 0; to < size(); ++to) {
@@ -133,9 +158,15 @@ bool SimNetwork::is_gone(Rank rank, Rank me) {
   return seats_[rank].left && seats_[rank].wires[me].gone_ns <= now_ns_;
 }
 
+bool SimNetwork::has_died(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  return seats_[rank].died;
+}
+
 bool SimNetwork::is_mapped_at(Rank rank, Rank me) {
   const std::scoped_lock lock(mutex_);
   const Seat& seat = seats_[rank];
+  if (seat.hidden) return false;
   return !seat.left || (seat.stays_mapped && seat.wires[me].gone_ns > now_ns_);
 }
 

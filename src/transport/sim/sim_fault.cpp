@@ -35,9 +35,29 @@ void move_contents(const Packet& from, Packet& to) {
 
 }  // namespace
 
+// The latest record is kept, and comes again in the place of the next one that has the same ends on
+// another lane.
+void SimNetwork::leak(Rank to, Packet& packet) {
+  SimNetwork& job = home_ != nullptr ? *home_ : *this;
+  if (job.has_leaked_ || !is_small_record(packet)) return;
+  const bool is_other_lane = job.held_ && job.held_on_ != this;
+  if (is_other_lane && job.held_->from == packet.from && job.held_for_ == to &&
+      job.fitting_count_++ >= settings_.fault.after) {
+    move_contents(*job.held_, packet);
+    job.has_leaked_ = true;
+  }
+  job.held_ = packet;
+  job.held_for_ = to;
+  job.held_on_ = this;
+}
+
 // True: the packet is taken care of.
 bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
   const Fault& fault = settings_.fault;
+  if (fault.kind == Fault::Kind::leak) {
+    leak(to, packet);
+    return false;
+  }
   if (held_ && held_->from == packet.from && held_for_ == to) {
     Packet first = *std::move(held_);
     held_.reset();
@@ -73,6 +93,7 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
       return false;
     case Fault::Kind::count:  // of pieces only: sim_cards.cpp
     case Fault::Kind::key:
+    case Fault::Kind::leak:     // above
     case Fault::Kind::silence:  // of deaths only: sim_ends.cpp, sim_transport.cpp
     case Fault::Kind::rejoin:
     case Fault::Kind::none: break;

@@ -10,12 +10,6 @@
 namespace photon::transport::sim {
 namespace {
 
-constexpr unsigned kBulkSizeWord = 2;  // in every kind that has one
-
-constexpr bool announces_bulk(wire::Kind kind) noexcept {
-  return kind == wire::Kind::bulk || kind == wire::Kind::bulk_acked || kind == wire::Kind::get_data;
-}
-
 void require(bool holds, const char* invariant) noexcept {
   if (holds) return;
   std::fprintf(stderr, "photon: sim: broken invariant: %s\n", invariant);
@@ -27,7 +21,7 @@ void require(bool holds, const char* invariant) noexcept {
 SimLink::Half::Half(const Geometry& geometry)
     : lines(std::make_unique<Line[]>(std::size_t{1} << geometry.lines_log2)),
       credits(std::make_unique<Credits>()),
-      bulk(std::make_unique_for_overwrite<std::byte[]>(geometry.bulk_bytes)) {}
+      bulk(std::make_unique<std::byte[]>(geometry.bulk_bytes)) {}
 
 SimLink::SimLink(Rank me, const Geometry& geometry)
     : me_(me),
@@ -52,6 +46,7 @@ void SimLink::share(const Shared& shared) noexcept {
   view_.rx_intent = shared.theirs;
   view_.peer_regions = shared.regions;
   view_.fenced = shared.fenced;
+  view_.rx_overflow = shared.overflow;
   receiving_.credits->set_met();
 }
 
@@ -68,7 +63,7 @@ std::optional<Packet> SimLink::next_record() {
   }
   Packet packet = image(header->lines);
   reader_.pop(header->lines);
-  if (announces_bulk(header->kind)) broken_ = !take_bulk(packet);
+  if (wire::announces_bulk(header->kind)) broken_ = !take_bulk(packet);
   return packet;
 }
 
@@ -86,7 +81,7 @@ Packet SimLink::image(std::uint64_t lines_count) const {
 
 // The chunk that the record announces; false if no bulk ring can hold it.
 bool SimLink::take_bulk(Packet& packet) {
-  const std::uint64_t size_bytes = wire::bulk_size(packet.lines[0][kBulkSizeWord + 1]);
+  const std::uint64_t size_bytes = wire::bulk_size(packet.lines[0][wire::kBulkSizeWord + 1]);
   if (size_bytes > geometry_.bulk_bytes) return false;
   packet.bulk_position = chunk_start(bulk_taken_, size_bytes, geometry_.bulk_bytes);
   bulk_taken_ = chunk_end(packet.bulk_position, size_bytes);

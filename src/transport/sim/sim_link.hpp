@@ -52,6 +52,7 @@ class SimLink {
     const Intent* theirs;
     const RegionEntry* regions;  // the peer's
     bool fenced;                 // no heavy barrier: both sides fence
+    Overflow overflow;           // the peer's to us
   };
   void share(const Shared& shared) noexcept;
 

@@ -12,7 +12,15 @@ constexpr std::uint64_t kIdleLooksPerRank = 8;  // then nobody has anything else
 }  // namespace
 
 SimNetwork::SimNetwork(std::uint32_t ranks_count, const Settings& settings)
+    : SimNetwork(ranks_count, settings, std::make_shared<Clock>(), nullptr) {}
+
+SimNetwork::SimNetwork(std::uint32_t ranks_count, const Settings& settings,
+                       std::shared_ptr<Clock> clock, SimNetwork* home)
     : settings_(settings),
+      clock_(std::move(clock)),
+      mutex_(clock_->mutex),
+      now_ns_(clock_->now_ns),
+      home_(home),
       seats_(ranks_count),
       intents_(std::make_unique<Intent[]>(std::size_t{ranks_count} * ranks_count)) {
   const Random root(settings.seed);
@@ -26,6 +34,23 @@ SimNetwork::SimNetwork(std::uint32_t ranks_count, const Settings& settings)
   }
 }
 
+std::shared_ptr<SimNetwork> SimNetwork::lane(std::uint32_t number) {
+  const std::scoped_lock lock(mutex_);
+  auto& network = lanes_[number];
+  if (network != nullptr) return network;
+  Settings settings = settings_;
+  settings.seed = settings_.seed + std::uint64_t{number} * 0x9e37'79b9'7f4a'7c15;
+  network.reset(new SimNetwork(size(), settings, clock_, this));
+  // What has happened to the job's own: nobody is there yet who would have to be told.
+  for (Rank rank = 0; rank < size(); ++rank) {
+    network->seats_[rank].left = seats_[rank].left;
+    network->seats_[rank].died = seats_[rank].died;
+    for (Rank to = 0; to < size(); ++to)
+      network->seats_[rank].wires[to].cut_until_ns = seats_[rank].wires[to].cut_until_ns;
+  }
+  return network;
+}
+
 void SimNetwork::show_regions(Rank me, std::shared_ptr<RegionEntry[]> regions, std::size_t count) {
   const std::scoped_lock lock(mutex_);
   seats_[me].regions = std::move(regions);
@@ -35,6 +60,14 @@ void SimNetwork::show_regions(Rank me, std::shared_ptr<RegionEntry[]> regions, s
 const RegionEntry* SimNetwork::regions_of(Rank rank) {
   const std::scoped_lock lock(mutex_);
   return seats_[rank].regions.get();
+}
+
+Overflow SimNetwork::overflow(Rank from, Rank to, std::uint64_t size_bytes) {
+  if (!is_mapped() || from == to) return {};
+  const std::scoped_lock lock(mutex_);
+  auto& made = overflows_[{from, to}];
+  if (made == nullptr) made = std::make_unique<SimOverflow>(size_bytes);
+  return made->view();
 }
 
 std::uint64_t SimNetwork::draw(Rank me, std::uint64_t max) {
@@ -92,7 +125,7 @@ void SimNetwork::take_due(Rank me, std::vector<Packet>& due) {
 
 void SimNetwork::pass_time() {
   now_ns_ += kLookNs;
-  if (pacer_ != nullptr) return;
+  if (is_paced()) return;
   if (++idle_looks_count_ < kIdleLooksPerRank * seats_.size()) return;
   idle_looks_count_ = 0;
   jump_to_next();
@@ -113,11 +146,11 @@ void SimNetwork::sleep(Rank me, std::int64_t timeout_us) {
       timeout_us < 0 ? kDayUs : std::min<std::int64_t>(timeout_us, kDayUs));
   std::unique_lock lock(mutex_);
   Seat& seat = seats_[me];
-  if (pacer_ != nullptr) {
+  if (is_paced()) {
     const auto until_ns =
         timeout_us < 0 ? kNever : now_ns_ + static_cast<std::uint64_t>(timeout.count()) * 1000;
     lock.unlock();
-    pacer_->sleep(me, until_ns);
+    clock_->pacer->sleep(*this, me, until_ns);
     seat.woken = false;
     return;
   }
@@ -141,14 +174,19 @@ std::uint64_t SimNetwork::news_due_ns(Rank me) {
 
 bool SimNetwork::is_quiet() {
   const std::scoped_lock lock(mutex_);
-  return std::all_of(seats_.begin(), seats_.end(),
-                     [](const Seat& seat) { return seat.arriving.empty(); });
+  const auto is_idle = [](const SimNetwork& network) {
+    return std::all_of(network.seats_.begin(), network.seats_.end(),
+                       [](const Seat& seat) { return seat.arriving.empty(); });
+  };
+  return is_idle(*this) && std::all_of(lanes_.begin(), lanes_.end(),
+                                       [&](const auto& lane) { return is_idle(*lane.second); });
 }
 
 void SimNetwork::advance_to(std::uint64_t now_ns) {
   const std::scoped_lock lock(mutex_);
   now_ns_ = std::max(now_ns_, now_ns);
   land_due();
+  for (const auto& [number, network] : lanes_) network->land_due();
 }
 
 std::uint64_t SimNetwork::now_ns() {

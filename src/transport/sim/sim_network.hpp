@@ -9,8 +9,10 @@
 // come there, whoever moves it. Time passes a little with each look for packets. Nobody has to look
 // a thousand times for a packet that is far away: the clock jumps when all ranks only look, and
 // when the packet's rank sleeps. With a Pacer one thread drives all ranks: then only the Pacer
-// moves the clock on (and each look a little), and who sleeps hands over to it. Owner: the job's
-// transports together (shared_ptr). Threads: any, under one mutex.
+// moves the clock on (and each look a little), and who sleeps hands over to it. The lanes of one
+// number have a network of their own, with wires, draws and news of its own; all those of a job go
+// by one clock, under its mutex. Owner: the job's transports together (shared_ptr). Threads: any,
+// under that mutex.
 #pragma once
 
 #include <condition_variable>
@@ -23,16 +25,21 @@
 #include <vector>
 
 #include "base/config.hpp"
+#include "base/result.hpp"
 #include "transport/sim/packet.hpp"
 #include "transport/sim/random.hpp"
+#include "transport/sim/sim_overflow.hpp"
 
 namespace photon::transport::sim {
 
 // Runs the other ranks while one waits, where one thread drives them all.
+class SimNetwork;
+
 class Pacer {
  public:
-  // Returns when something is due at `me`, me was woken, or the network's clock reads until_ns.
-  virtual void sleep(Rank me, std::uint64_t until_ns) noexcept = 0;
+  // Returns when something is due at `me` in the network, be it a lane's, in which it sleeps, me
+  // was woken there, or the clock reads until_ns.
+  virtual void sleep(SimNetwork& where, Rank me, std::uint64_t until_ns) noexcept = 0;
 
  protected:
   ~Pacer() = default;
@@ -49,6 +56,7 @@ struct Fault {
     early,   // a record comes before its bulk bytes, a piece is told of before it has landed
     credit,  // a credit is forgotten for good
     count,   // a piece is told of twice
+    leak,    // a record of one lane comes in the place of one of another
     key,     // keys are used again: not the network's, but who makes the engines'
     // Of every death, wherever `after` stands:
     silence,  // nobody is told of it
@@ -91,6 +99,8 @@ class SimNetwork {
   Intent& intent(Rank initiator, Rank owner) noexcept {
     return intents_[std::size_t{initiator} * size() + owner];
   }
+  // From one rank to another, of `size_bytes`; null where no memory is shared.
+  Overflow overflow(Rank from, Rank to, std::uint64_t size_bytes);
   // 0..max, of the draws that belong to `me`.
   std::uint64_t draw(Rank me, std::uint64_t max);
 
@@ -100,6 +110,10 @@ class SimNetwork {
   // its initiator.
   void post_piece(Rank from, const std::shared_ptr<Flight>& flight);
   void cancel(Flight& flight);
+  // The network that the lanes of this number have for themselves: the same settings and clock,
+  // draws of its own. What ends or cuts the job's own does the same to it, now and later.
+  std::shared_ptr<SimNetwork> lane(std::uint32_t number);
+
   // Returns when no card is touching memory.
   void quiesce() { const std::scoped_lock lock(mutex_); }
   // Lets time pass and appends what is due at `me`, oldest first.
@@ -113,8 +127,11 @@ class SimNetwork {
   // The ends of ranks, and what may come after them: sim_ends.cpp.
   // A transport of `me` opens: 0, or, after the death of that rank, another number each time.
   std::uint32_t enter(Rank me);
-  // `me` takes and posts no more; what it posted still arrives, then `gone`.
+  // `me` takes and posts no more; what it posted still arrives, then `gone`. So on all lanes.
   void leave(Rank me);
+  // Nobody begins to touch what `me` maps any more.
+  void hide(Rank me);
+  bool is_hidden(Rank rank);
   // The same without a word and in the middle of anything: `gone` comes at most `notice_ns` later,
   // and of what is under way not all, as the profile has it.
   void die(Rank me, std::uint64_t notice_ns);
@@ -123,8 +140,9 @@ class SimNetwork {
   void cut(std::uint64_t group, std::uint64_t for_ns);
   // When the last cut ends or has ended.
   std::uint64_t healed_ns();
-  // Whether the rank's end can be known at `me`.
+  // Whether the rank's end can be known at `me`; and whether it had died before it could leave.
   bool is_gone(Rank rank, Rank me);
+  bool has_died(Rank rank);
   // Whether what the rank maps can be touched: a process that was killed may be mapped for a while.
   bool is_mapped_at(Rank rank, Rank me);
 
@@ -132,13 +150,18 @@ class SimNetwork {
 
   // Before anything else is called; it stays. For the Pacer: when news are due at a rank (kNever:
   // none is on its way; 0: it was woken), and moving the clock forward.
-  void pace_by(Pacer& pacer) noexcept { pacer_ = &pacer; }
-  bool is_paced() const noexcept { return pacer_ != nullptr; }
+  void pace_by(Pacer& pacer) noexcept { clock_->pacer = &pacer; }
+  bool is_paced() const noexcept { return clock_->pacer != nullptr; }
   std::uint64_t news_due_ns(Rank me);
-  bool is_quiet();  // nothing is on its way
+  bool is_quiet();  // nothing is on its way, on no lane
   void advance_to(std::uint64_t now_ns);
 
  private:
+  struct Clock {
+    std::mutex mutex;
+    std::uint64_t now_ns = 0;
+    Pacer* pacer = nullptr;
+  };
   // One direction between two ranks, at its sender.
   struct Wire {
     Random random;
@@ -159,7 +182,9 @@ class SimNetwork {
     std::uint32_t incarnation = 0;  // of the latest transport under this number
     bool woken = false;
     bool left = false;
+    bool died = false;          // then it has left, too
     bool stays_mapped = false;  // after its death, until it is known
+    bool hidden = false;
   };
 
   // A part of a piece.
@@ -170,6 +195,11 @@ class SimNetwork {
     std::uint64_t size_bytes = 0;
   };
 
+  SimNetwork(std::uint32_t ranks_count, const Settings& settings, std::shared_ptr<Clock> clock,
+             SimNetwork* home);
+  void leave_locked(Rank me);
+  void die_locked(Rank me, std::uint64_t notice_ns);
+  void cut_locked(std::uint64_t group, std::uint64_t until_ns);
   bool is_ordered() const noexcept { return settings_.profile <= base::SimProfile::rc; }
   std::uint64_t draw_due(Wire& wire);
   void tell(Rank from, std::uint64_t landed_ns, const std::shared_ptr<Flight>& flight);
@@ -178,6 +208,7 @@ class SimNetwork {
   void post_locked(Rank to, Packet packet);
   void enqueue(Rank to, std::uint64_t due_ns, Packet packet);
   bool inject(Rank to, std::uint64_t due_ns, Packet& packet);
+  void leak(Rank to, Packet& packet);
   void pass_time();
   void jump_to_next();
   void refuse_parts_to(Rank rank);
@@ -185,17 +216,22 @@ class SimNetwork {
   void put_off(Rank from, Rank to, std::uint64_t ns);
 
   const Settings settings_;
-  Pacer* pacer_ = nullptr;
-  std::mutex mutex_;
+  const std::shared_ptr<Clock> clock_;
+  std::mutex& mutex_;       // of the clock
+  std::uint64_t& now_ns_;   // by it
+  SimNetwork* const home_;  // of a lane's: the job's own, which outlives it
   std::vector<Seat> seats_;
   const std::unique_ptr<Intent[]> intents_;
+  std::map<std::pair<Rank, Rank>, std::unique_ptr<SimOverflow>> overflows_;
   std::map<Due, Part> parts_;
-  std::uint64_t now_ns_ = 0;
   std::uint64_t posted_count_ = 0;
   std::uint64_t fitting_count_ = 0;  // packets that the fault fits to
   std::optional<Packet> held_;       // swap, repeat: the first of two records
   Rank held_for_ = 0;
+  const SimNetwork* held_on_ = nullptr;  // leak: the lane's that it was posted to
+  bool has_leaked_ = false;
   std::uint64_t idle_looks_count_ = 0;  // looks since something was posted or found due
+  std::map<std::uint32_t, std::shared_ptr<SimNetwork>> lanes_;  // of the job's own
 };
 
 }  // namespace photon::transport::sim

@@ -20,9 +20,13 @@ struct SharedSetting {
   std::uint64_t base::Config::*member;
 };
 constexpr SharedSetting kSharedSettings[] = {
-    {"max_cid_size", &base::Config::max_cid_size}, {"ledger_slots", &base::Config::ledger_slots},
-    {"ring_lines", &base::Config::ring_lines},     {"bulk_bytes", &base::Config::bulk_bytes},
-    {"bulk_chunk", &base::Config::bulk_chunk},     {"sim_seed", &base::Config::sim_seed},
+    {"max_cid_size", &base::Config::max_cid_size},
+    {"ledger_slots", &base::Config::ledger_slots},
+    {"overflow_bytes", &base::Config::overflow_bytes},
+    {"ring_lines", &base::Config::ring_lines},
+    {"bulk_bytes", &base::Config::bulk_bytes},
+    {"bulk_chunk", &base::Config::bulk_chunk},
+    {"sim_seed", &base::Config::sim_seed},
     {"sim_delay_ns", &base::Config::sim_delay_ns},
 };
 constexpr std::size_t kSharedSettingsCount = std::size(kSharedSettings);

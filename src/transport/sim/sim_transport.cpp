@@ -15,9 +15,10 @@
 namespace photon::transport::sim {
 namespace {
 
-base::Error unreachable_memory(Rank rank) {
-  return {PH_ERR_STATE, 0,
-          "sim: memory of rank " + std::to_string(rank) + " is reached by records only", rank};
+base::Error unreachable_memory(SimNetwork& network, Rank rank) {
+  const std::string who = "sim: rank " + std::to_string(rank);
+  if (network.is_hidden(rank)) return {PH_ERR_DEPARTED, 0, who + " has closed this lane", rank};
+  return {PH_ERR_STATE, 0, who + " is reached by records only", rank};
 }
 
 base::Error absent_memory(Rank rank) {
@@ -50,12 +51,41 @@ SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<
       seed_(config.sim_seed),
       geometry_{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes},
       regions_count_(config.max_regions),
+      overflow_bytes_(config.overflow_bytes),
       regions_(free_entries(config.max_regions)),
       network_(std::move(network)),
       incarnation_(network_->enter(me)),
       locals_(*network_, me),
       slots_(network_->size()) {
   if (incarnation_ == 0) network_->show_regions(me_, regions_, regions_count_);
+}
+
+SimTransport::SimTransport(const SimTransport& home, std::shared_ptr<SimNetwork> network)
+    : me_(home.me_),
+      seed_(home.seed_),
+      geometry_(home.geometry_),
+      regions_count_(home.regions_count_),
+      overflow_bytes_(home.overflow_bytes_),
+      regions_(home.regions_),
+      network_(std::move(network)),
+      home_(home.network_),
+      incarnation_(network_->enter(me_)),
+      locals_(*network_, me_),
+      slots_(network_->size()) {
+  network_->show_regions(me_, regions_, regions_count_);
+}
+
+base::Result<std::unique_ptr<Transport>> SimTransport::open_lane(std::uint32_t number,
+                                                                 boot::Boot& /*boot*/) {
+  return std::unique_ptr<Transport>(std::make_unique<SimTransport>(*this, network_->lane(number)));
+}
+
+// Of a rank that is still in the job only this lane has gone. The dead are gone from all lanes, be
+// it that this one is the first to hear of it.
+base::Error SimTransport::gone_error(Rank rank, const std::string& what) {
+  const bool is_lane = home_ != nullptr && !home_->is_gone(rank, me_) && !network_->has_died(rank);
+  return {is_lane ? PH_ERR_DEPARTED : PH_ERR_PEER, 0,
+          what + (is_lane ? " has closed this lane" : " has ended"), rank};
 }
 
 SimTransport::~SimTransport() {
@@ -71,10 +101,8 @@ base::Result<Link*> SimTransport::connect(Rank rank) {
                        rank};
   }
   if (slots_[rank].link) return &slots_[rank].link->view();
-  if (slots_[rank].released || network_->is_gone(rank, me_)) {
-    return base::Error{PH_ERR_PEER, 0,
-                       "sim: connect to rank " + std::to_string(rank) + ": it has gone", rank};
-  }
+  if (slots_[rank].released || network_->is_gone(rank, me_))
+    return gone_error(rank, "sim: connect to rank " + std::to_string(rank) + ", which");
   return &make_link(rank).view();
 }
 
@@ -84,7 +112,9 @@ void SimTransport::send(Rank rank, Packet packet) {
 }
 
 SimLink& SimTransport::make_link(Rank rank) {
-  slots_[rank].link = std::make_unique<SimLink>(me_, geometry_);
+  auto made = std::make_unique<SimLink>(me_, geometry_);
+  made->view().tx_overflow = network_->overflow(me_, rank, overflow_bytes_);
+  slots_[rank].link = std::move(made);
   send(rank, {.kind = Packet::Kind::hello, .from = me_});
   return *slots_[rank].link;
 }
@@ -114,9 +144,8 @@ void SimTransport::accept(const Packet& packet, Sink& sink) {
   if (slot.released || is_stranger(packet)) return;
   if (packet.kind == Packet::Kind::gone) {
     if (!slot.link) return;  // a rank that we never met has gone
-    return sink.on_gone(
-        packet.from,
-        {PH_ERR_PEER, 0, "sim: rank " + std::to_string(packet.from) + " has ended", packet.from});
+    return sink.on_gone(packet.from,
+                        gone_error(packet.from, "sim: rank " + std::to_string(packet.from)));
   }
   if (!slot.link || !slot.link->answered()) {
     if (!slot.link) make_link(packet.from);
@@ -157,7 +186,8 @@ void SimTransport::answered(Rank rank) {
   link.set_answered();
   if (!network_->is_mapped() || rank == me_) return;
   link.share({&network_->intent(me_, rank), &network_->intent(rank, me_),
-              network_->regions_of(rank), !sync::register_heavy_barrier()});
+              network_->regions_of(rank), !sync::register_heavy_barrier(),
+              network_->overflow(rank, me_, overflow_bytes_)});
   kick(rank);  // that we have met
 }
 
@@ -198,7 +228,7 @@ void SimTransport::copy_torn(std::byte* to, const std::byte* from, std::size_t s
 base::Result<> SimTransport::read(Rank rank, std::uint64_t address,
                                   std::span<std::byte> destination) noexcept {
   if (reach(rank, address, destination.size()).kind == Reach::Kind::none)
-    return unreachable_memory(rank);
+    return unreachable_memory(*network_, rank);
   if (!is_there(address, destination.size())) return absent_memory(rank);
   const auto* from = reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(address));
   copy_torn(destination.data(), from, destination.size());
@@ -208,7 +238,7 @@ base::Result<> SimTransport::read(Rank rank, std::uint64_t address,
 base::Result<> SimTransport::write(Rank rank, std::uint64_t address,
                                    std::span<const std::byte> source) noexcept {
   if (reach(rank, address, source.size()).kind == Reach::Kind::none)
-    return unreachable_memory(rank);
+    return unreachable_memory(*network_, rank);
   if (!is_there(address, source.size())) return absent_memory(rank);
   auto* to = reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address));
   copy_torn(to, source.data(), source.size());

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/config.hpp"
@@ -30,6 +31,8 @@ namespace photon::transport::sim {
 class SimTransport final : public Transport {
  public:
   SimTransport(const base::Config& config, Rank me, std::shared_ptr<SimNetwork> network);
+  // A lane's, on a network of its own.
+  SimTransport(const SimTransport& home, std::shared_ptr<SimNetwork> network);
   ~SimTransport() override;
 
   const char* name() const noexcept override { return "sim"; }
@@ -63,6 +66,9 @@ class SimTransport final : public Transport {
     return network_->has_cards() && network_->settings().profile != base::SimProfile::unnamed;
   }
   void quiesce() noexcept override { network_->quiesce(); }
+  void hide() noexcept override { network_->hide(me_); }
+  base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
+                                                     boot::Boot& boot) override;
 
   std::span<std::byte> arena() noexcept override { return {}; }
   std::span<RegionEntry> regions() noexcept override { return {regions_.get(), regions_count_}; }
@@ -89,6 +95,7 @@ class SimTransport final : public Transport {
 
   void send(Rank rank, Packet packet);
   SimLink& make_link(Rank rank);
+  base::Error gone_error(Rank rank, const std::string& what);
   bool is_stranger(const Packet& packet) const noexcept;
   void accept(const Packet& packet, Sink& sink);
   void piece_done(const Packet& packet, Sink& sink);
@@ -99,8 +106,10 @@ class SimTransport final : public Transport {
   const std::uint64_t seed_;
   const Geometry geometry_;
   const std::size_t regions_count_;
+  const std::uint64_t overflow_bytes_;
   const std::shared_ptr<RegionEntry[]> regions_;
   const std::shared_ptr<SimNetwork> network_;
+  const std::shared_ptr<SimNetwork> home_;  // of a lane: the job's
   const std::uint32_t incarnation_;
   SimLocals locals_;
   std::vector<Slot> slots_;

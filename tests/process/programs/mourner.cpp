@@ -301,9 +301,14 @@ bool Rank::be_patient() {
   is("notify", ph_notify(context_, kVictim, kReadyId));
   const pid_t victim = shown_[kVictim].pid;
   await_remote(kVictim, kPutId);
-  if (ph_rank_of(context_) == 0) ::kill(victim, SIGSTOP);
-  if (ph_rank_of(context_) == 0) is("notify", ph_notify(context_, 2, kReadyId));
-  if (ph_rank_of(context_) == 2) await_remote(0, kReadyId);
+  // Not before it has put to both.
+  const ph_rank other = 2 - ph_rank_of(context_);
+  if (other == 0) is("notify", ph_notify(context_, other, kReadyId));
+  await_remote(other, kReadyId);
+  if (other == 2) {
+    ::kill(victim, SIGSTOP);
+    is("notify", ph_notify(context_, other, kReadyId));
+  }
   ask_much();
   is("wait for a stopped rank", ph_wait(context_, {kVictim, PH_REMOTE, nullptr}, 1'500'000),
      PH_TIMEOUT);

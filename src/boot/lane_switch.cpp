@@ -1,0 +1,314 @@
+#include "boot/lane_switch.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "boot/limits.hpp"
+#include "boot/packet.hpp"
+#include "boot/watch.hpp"
+
+namespace photon::boot {
+
+namespace {
+
+constexpr int kMostSorted = 64;  // messages in one go
+
+Message gone_message(Rank rank) {
+  Message message;
+  message.kind = Message::Kind::gone;
+  message.from = rank;
+  return message;
+}
+
+// A lane's view of the switch.
+class LaneBoot final : public Boot {
+ public:
+  LaneBoot(std::shared_ptr<LaneSwitch> lanes, std::uint32_t number,
+           std::shared_ptr<LaneSwitch::Desk> desk, Watch watch)
+      : lanes_(std::move(lanes)),
+        number_(number),
+        desk_(std::move(desk)),
+        watch_(std::move(watch)) {}
+  ~LaneBoot() override { lanes_->drop(number_); }
+
+  static base::Result<std::unique_ptr<Boot>> open(const std::shared_ptr<LaneSwitch>& lanes,
+                                                  std::uint32_t number);
+
+  Rank rank() const override { return lanes_->real().rank(); }
+  std::uint32_t size() const override { return lanes_->real().size(); }
+  const Secret& secret() const override { return lanes_->real().secret(); }
+  std::uint32_t local_size() const override { return lanes_->real().local_size(); }
+
+  base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
+                          std::span<const int> fds) override {
+    if (number_ != 0) met_.insert(to);
+    return lanes_->send(number_, to, bytes, fds);
+  }
+  base::Result<std::optional<Message>> receive() override {
+    auto found = take();
+    if (!found || *found) return found;
+    lanes_->sort(number_);
+    return take();
+  }
+  bool idle() const override { return lanes_->idle(); }
+  base::Result<> leave() override {
+    if (number_ == 0) return lanes_->leave();
+    lanes_->close(number_, met_);
+    return {};
+  }
+  bool has_left(Rank rank) const override {
+    {
+      const std::scoped_lock lock(desk_->mutex);
+      if (desk_->left.contains(rank)) return true;
+    }
+    return lanes_->has_left(rank);
+  }
+  int poll_fd() const override { return watch_.fd(); }
+  base::Result<std::unique_ptr<Boot>> open_lane(std::uint32_t number) override {
+    return open(lanes_, number);
+  }
+
+  base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
+                           const std::function<void()>& serve) override {
+    if (number_ != 0) return not_for_lanes();
+    return lanes_->collect(
+        [&](Boot& real, const std::function<void()>& inner) {
+          return real.allgather(mine, all, inner);
+        },
+        serve);
+  }
+  base::Result<> barrier(const std::function<void()>& serve) override {
+    if (number_ != 0) return not_for_lanes();
+    return lanes_->collect(
+        [](Boot& real, const std::function<void()>& inner) { return real.barrier(inner); }, serve);
+  }
+
+ private:
+  static base::Error not_for_lanes() {
+    return {PH_ERR_STATE, 0, "collectives are the context's, not a lane's", PH_ANY_RANK};
+  }
+  base::Result<std::optional<Message>> take() {
+    const std::scoped_lock lock(desk_->mutex);
+    if (auto message = desk_->inbox.pop()) {
+      if (number_ != 0) met_.insert(message->from);
+      return message;
+    }
+    if (!desk_->failure) return std::optional<Message>{};
+    const base::Error why = std::move(*desk_->failure);
+    desk_->failure.reset();
+    desk_->inbox.set_alarm(false);
+    return why;
+  }
+
+  const std::shared_ptr<LaneSwitch> lanes_;
+  const std::uint32_t number_;
+  const std::shared_ptr<LaneSwitch::Desk> desk_;
+  const Watch watch_;
+  std::set<Rank> met_;  // who has to hear that this lane was closed
+};
+
+base::Result<std::unique_ptr<Boot>> LaneBoot::open(const std::shared_ptr<LaneSwitch>& lanes,
+                                                   std::uint32_t number) {
+  auto inbox = Inbox::create();
+  if (!inbox) return inbox.error();
+  auto watch = Watch::create();
+  if (!watch) return watch.error();
+  for (const int fd : {lanes->real().poll_fd(), inbox->fd()})
+    if (fd >= 0)
+      if (auto added = watch->add(fd, EPOLLIN, 0); !added) return added.error();
+  auto desk = std::make_shared<LaneSwitch::Desk>(std::move(*inbox));
+  if (auto opened = lanes->open(number, desk); !opened) return opened.error();
+  return std::unique_ptr<Boot>(
+      std::make_unique<LaneBoot>(lanes, number, std::move(desk), std::move(*watch)));
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Boot>> LaneSwitch::front(std::unique_ptr<Boot> real) {
+  return LaneBoot::open(std::make_shared<LaneSwitch>(std::move(real)), 0);
+}
+
+base::Result<> LaneSwitch::open(std::uint32_t number, const std::shared_ptr<Desk>& desk) {
+  const std::scoped_lock lock(mutex_);
+  const char* why = closed_.contains(number)  ? " was closed, and a number is used once"
+                    : desks_.contains(number) ? " is open already"
+                                              : nullptr;
+  if (why != nullptr)
+    return base::Error{PH_ERR_STATE, 0, "lane " + std::to_string(number) + why, PH_ANY_RANK};
+  if (failure_) {
+    desk->failure = failure_;
+    desk->inbox.set_alarm(true);
+  }
+  desks_.emplace(number, desk);
+  if (const auto kept = kept_.extract(number); !kept.empty()) {
+    for (Message& message : kept.mapped()) {
+      --kept_counts_[message.from];
+      put(*desk, std::move(message));
+    }
+  }
+  for (const Rank rank : gone_) put(*desk, gone_message(rank));
+  return {};
+}
+
+void LaneSwitch::close(std::uint32_t number, const std::set<Rank>& met) {
+  const std::scoped_lock lock(mutex_);
+  if (closed_.contains(number)) return;
+  closed_.add(number);
+  for (const Rank rank : met)
+    if (rank != real_->rank()) answer(number, rank, What::closed);
+  Desk& desk = *desks_.at(number);
+  std::deque<Message> unread;
+  {
+    const std::scoped_lock inner(desk.mutex);
+    while (auto message = desk.inbox.pop()) unread.push_back(std::move(*message));
+  }
+  answer_unread(number, unread);
+}
+
+void LaneSwitch::drop(std::uint32_t number) {
+  const std::scoped_lock lock(mutex_);
+  closed_.add(number);
+  desks_.erase(number);
+}
+
+void LaneSwitch::answer_unread(std::uint32_t number, const std::deque<Message>& messages) {
+  for (const Message& message : messages)
+    if (message.kind == Message::Kind::data) answer(number, message.from, What::closed);
+}
+
+base::Result<bool> LaneSwitch::send(std::uint32_t number, Rank to, std::span<const std::byte> bytes,
+                                    std::span<const int> fds) {
+  const std::scoped_lock lock(mutex_);
+  if (number == 0) return real_->send(to, bytes, fds);
+  const Envelope envelope{kMagic, number, What::data};
+  std::vector<std::byte> packet(sizeof envelope + bytes.size());
+  std::memcpy(packet.data(), &envelope, sizeof envelope);
+  if (!bytes.empty()) std::memcpy(packet.data() + sizeof envelope, bytes.data(), bytes.size());
+  return real_->send(to, packet, fds);
+}
+
+// A queue that is full loses it: then that rank finds out from our bye, or from our end.
+void LaneSwitch::answer(std::uint32_t number, Rank to, What what) {
+  const Envelope envelope{kMagic, number, what};
+  static_cast<void>(real_->send(to, bytes_of(envelope), {}));
+}
+
+void LaneSwitch::sort(std::uint32_t number) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || failure_) return;
+  const Desk* own = desks_.at(number).get();
+  for (int i = 0; i < kMostSorted; ++i) {
+    auto received = real_->receive();
+    if (!received) return fail(received.error());
+    if (!*received || route(std::move(**received)) == own) return;
+  }
+}
+
+void LaneSwitch::fail(const base::Error& why) {
+  failure_ = why;
+  for (const auto& [number, desk] : desks_) {
+    const std::scoped_lock lock(desk->mutex);
+    desk->failure = why;
+    desk->inbox.set_alarm(true);
+  }
+}
+
+// The desk that it went to, if it was one.
+LaneSwitch::Desk* LaneSwitch::route(Message message) {
+  if (message.kind == Message::Kind::gone) {
+    tell_gone(message.from);
+    return nullptr;
+  }
+  Envelope envelope{};
+  if (message.bytes.size() >= sizeof envelope)
+    std::memcpy(&envelope, message.bytes.data(), sizeof envelope);
+  if (envelope.magic == kMagic && envelope.lane != 0 && envelope.what <= What::refused)
+    return take_for(envelope, std::move(message));
+  // Whatever else it is, lane 0 judges it.
+  const auto desk = desks_.find(0);
+  return desk == desks_.end() ? nullptr : put(*desk->second, std::move(message));
+}
+
+LaneSwitch::Desk* LaneSwitch::take_for(const Envelope& envelope, Message message) {
+  message.bytes.erase(message.bytes.begin(), message.bytes.begin() + sizeof envelope);
+  if (envelope.what != What::data) {
+    message.kind = Message::Kind::gone;
+    message.fds.clear();
+    message.why = envelope.what == What::closed ? "has closed this lane"
+                                                : "keeps no more messages for lanes not opened";
+    message.left = envelope.what == What::closed;
+  }
+  const auto desk = desks_.find(envelope.lane);
+  const bool is_data = message.kind == Message::Kind::data;
+  if (closed_.contains(envelope.lane)) {
+    if (is_data) answer(envelope.lane, message.from, What::closed);
+  } else if (desk != desks_.end()) {
+    return put(*desk->second, std::move(message));
+  } else if (knows(envelope.lane, message)) {
+    return nullptr;
+  } else if (is_data && kept_counts_[message.from] >= kMostKept) {
+    answer(envelope.lane, message.from, What::refused);
+  } else if (is_data || kept_.contains(envelope.lane)) {
+    keep(envelope.lane, std::move(message));
+  }
+  return nullptr;
+}
+
+void LaneSwitch::keep(std::uint32_t number, Message message) {
+  ++kept_counts_[message.from];
+  kept_[number].push_back(std::move(message));
+}
+
+// Of one rank a lane that is not open needs to be told one thing of each kind: who offers, that it
+// should look, that it need not.
+bool LaneSwitch::knows(std::uint32_t number, const Message& message) const {
+  const auto kept = kept_.find(number);
+  if (kept == kept_.end() || !message.fds.empty()) return false;
+  return std::any_of(kept->second.begin(), kept->second.end(), [&](const Message& one) {
+    return one.from == message.from && one.kind == message.kind && one.fds.empty() &&
+           one.bytes == message.bytes;
+  });
+}
+
+void LaneSwitch::tell_gone(Rank rank) {
+  gone_.insert(rank);
+  for (const auto& [number, desk] : desks_) put(*desk, gone_message(rank));
+}
+
+LaneSwitch::Desk* LaneSwitch::put(Desk& desk, Message message) {
+  const std::scoped_lock lock(desk.mutex);
+  if (message.left) desk.left.insert(message.from);
+  desk.inbox.push(std::move(message));
+  return &desk;
+}
+
+bool LaneSwitch::idle() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  return lock && real_->idle();
+}
+
+base::Result<> LaneSwitch::leave() {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [number, messages] : kept_) answer_unread(number, messages);
+  return real_->leave();
+}
+
+bool LaneSwitch::has_left(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  return real_->has_left(rank);
+}
+
+template <class Collective>
+base::Result<> LaneSwitch::collect(Collective collective, const std::function<void()>& serve) {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  const bool is_locked = !real_->collects_alone();
+  if (is_locked) lock.lock();
+  return collective(*real_, [&] {
+    if (is_locked) lock.unlock();
+    if (serve) serve();
+    if (is_locked) lock.lock();
+  });
+}
+
+}  // namespace photon::boot

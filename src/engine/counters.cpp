@@ -1,0 +1,141 @@
+#include "engine/counters.hpp"
+
+#include <string>
+
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+constexpr CounterText kTexts[] = {
+    {"puts", "Puts with bytes that were accepted."},
+    {"notifications", "Puts without bytes that were accepted."},
+    {"gets", "Gets that were accepted."},
+    {"atomics", "Atomics that were accepted."},
+    {"put_bytes", "Bytes of the puts."},
+    {"get_bytes", "Bytes of the gets."},
+    {"packed", "Puts and notifications that went inside a record."},
+    {"bulk", "Puts that went through the bulk ring."},
+    {"direct", "Puts that this rank copied to their place itself."},
+    {"posted", "Puts that network cards moved."},
+    {"overflowed", "Ids that found no ledger credit and went to the overflow."},
+    {"get_direct", "Gets that this rank copied itself."},
+    {"get_posted", "Gets that network cards moved."},
+    {"get_served", "Gets that the owner of the memory answered."},
+    {"copied_bytes", "Bytes copied to or from mapped memory."},
+    {"kernel_bytes", "Bytes copied by the kernel (CMA)."},
+    {"staged_bytes", "Bytes copied into the bulk ring, answers to gets included."},
+    {"queued", "Operations that could not be done at once."},
+    {"line_stalls", "Tries to send a record that found the ring full."},
+    {"ledger_stalls", "Tries to send an id that found no ledger credit."},
+    {"bulk_stalls", "Tries to send a chunk that found the bulk ring full."},
+    {"card_stalls", "Tries to post a piece that found the card's queue full."},
+    {"kicks", "Times that the peer was told to look."},
+    {"lines_sent", "64-byte lines of records sent."},
+    {"lines_received", "64-byte lines of records received."},
+    {"ids_probed", "Remote ids of the peer that were probed."},
+    {"most_outstanding", "Most operations under way that a request was needed for."},
+    {"most_waiting_ids", "Most remote ids of the peer that waited to be probed."},
+    {"most_overflow_bytes", "Most bytes in use of the overflow to the peer."},
+};
+static_assert(std::size(kTexts) == kPeerCounts);
+
+constexpr std::size_t kFirstMark = static_cast<std::size_t>(Count::most_outstanding);
+
+}  // namespace
+
+std::span<const CounterText, kPeerCounts> peer_counter_texts() noexcept { return kTexts; }
+
+void PeerCounters::merge(const PeerCounters& other) noexcept {
+  for (std::size_t i = 0; i < kPeerCounts; ++i)
+    values[i] = i < kFirstMark ? values[i] + other.values[i] : std::max(values[i], other.values[i]);
+}
+
+void Engine::start_counting(bool on) {
+  for (Peer* peer : contacted_) {
+    settle(*peer);
+    if (on && peer->counters == nullptr) peer->counters = std::make_unique<PeerCounters>();
+    peer->counts = on ? peer->counters.get() : nullptr;
+  }
+  counting_ = on;
+}
+
+// What the fast path has sent since the runway began, from the lines themselves.
+void Engine::count_runway(Peer& peer) noexcept {
+  const std::uint64_t sent = peer.tx.tail() - peer.runway_begin;
+  for (std::uint64_t back = 1; back <= sent; ++back) {
+    const std::uint64_t bytes = peer.tx.line(0 - back).tag_word() >> 48;
+    peer.counts->add(bytes != 0 ? Count::puts : Count::notifications, 1);
+    peer.counts->add(Count::put_bytes, bytes);
+  }
+  peer.counts->add(Count::packed, sent);
+}
+
+void Engine::count_put(Peer& peer, std::uint64_t bytes) noexcept {
+  count(peer, bytes != 0 ? Count::puts : Count::notifications);
+  count(peer, Count::put_bytes, bytes);
+}
+
+PeerCounters Engine::counters_of(Peer& peer) {
+  settle(peer);
+  PeerCounters counters = peer.counters == nullptr ? PeerCounters{} : *peer.counters;
+  counters.add(Count::lines_sent, peer.tx.tail());
+  counters.add(Count::lines_received, peer.rx.head());
+  counters.add(Count::ids_probed, peer.probed + peer.overflow_probed);
+  return counters;
+}
+
+// Those of a peer, or of all peers together and then the rank's own. Names live for ever.
+ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
+  if (rank != PH_ANY_RANK && rank >= size_)
+    return fail(PH_ERR_RANK, rank, "counters: no rank " + std::to_string(rank) + " in this job");
+  PeerCounters all;
+  for (Peer* peer : contacted_)
+    if (rank == PH_ANY_RANK || peer->rank == rank) all.merge(counters_of(*peer));
+  for (std::size_t i = 0; i < kPeerCounts; ++i) found.push_back({kTexts[i], all.values[i]});
+  if (rank != PH_ANY_RANK) return PH_OK;
+  const auto cache = sources_.counts();
+  const NamedCount kOwn[] = {
+      {{"refusals", "Calls that said PH_AGAIN."}, own_counts_.refusals},
+      {{"sleeps", "Times that a thread of this rank slept in the library."}, own_counts_.sleeps},
+      {{"turns", "Turns of progress."}, turn_},
+      {{"most_requests", "Most requests in use."}, own_counts_.most_requests},
+      {{"source_hits", "Sources that the card's cache knew."}, cache.hits},
+      {{"source_misses", "Sources that had to be registered with the card."}, cache.misses},
+      {{"source_evictions", "Sources given back to make room."}, cache.evictions},
+  };
+  found.insert(found.end(), std::begin(kOwn), std::end(kOwn));
+  return PH_OK;
+}
+
+namespace {
+
+std::string text_of(const std::vector<NamedCount>& counts) {
+  std::string text;
+  for (const NamedCount& one : counts)
+    if (one.value != 0)
+      text +=
+          (text.empty() ? "" : ", ") + std::string(one.text.name) + " " + std::to_string(one.value);
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace
+
+// To stderr, whatever the log's level: it was asked for.
+void Engine::print_counters() noexcept {
+  try {
+    std::vector<NamedCount> found;
+    static_cast<void>(counters(PH_ANY_RANK, found));
+    log_.write(base::LogLevel::info, "stats: in all: %s", text_of(found).c_str());
+    for (Peer* peer : contacted_) {
+      found.clear();
+      static_cast<void>(counters(peer->rank, found));
+      log_.write(base::LogLevel::info, "stats: rank %u: %s", peer->rank, text_of(found).c_str());
+    }
+  } catch (const std::bad_alloc&) {
+    log_.write(base::LogLevel::info, "stats: no memory for them");
+  }
+}
+
+}  // namespace photon::engine

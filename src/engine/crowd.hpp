@@ -1,0 +1,88 @@
+// How many lanes of a context are at work: each likely has a thread that wants a core.
+//
+//   silent -- kTurns turns within kBriefNs --> at work -- none such for kLongNs --> silent
+//
+// A lane that is open and not used, or whose thread dozes in ph_wait, is not counted.
+// Invariant: a place is one lane's alone, unless there are more lanes than places.
+// Owner: Crowd the Memory of the context, any thread; Attendance an Engine, under the lane's lock.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <mutex>
+
+#include "sync/hint.hpp"
+
+namespace photon::engine {
+
+class Crowd {
+ public:
+  static constexpr unsigned kPlaces = 32;  // who comes later shares the last
+  static constexpr std::int64_t kLongNs = 250'000'000;
+
+  unsigned enter() noexcept {
+    const std::scoped_lock lock(mutex_);
+    unsigned place = 0;
+    while (place + 1 < kPlaces && (taken_ >> place & 1) != 0) ++place;
+    taken_ |= 1U << place;
+    return place;
+  }
+  void leave(unsigned place) noexcept {
+    const std::scoped_lock lock(mutex_);
+    places_[place].worked_ns.set(kNever);
+    if (place + 1 < kPlaces) taken_ &= ~(1U << place);
+  }
+
+  void work(unsigned place, std::int64_t now_ns) noexcept { places_[place].worked_ns.set(now_ns); }
+  unsigned at_work(std::int64_t now_ns) const noexcept {
+    return static_cast<unsigned>(
+        std::count_if(places_.begin(), places_.end(), [now_ns](const Place& place) {
+          const std::int64_t worked_ns = place.worked_ns.get();
+          return worked_ns != kNever && now_ns - worked_ns < kLongNs;
+        }));
+  }
+
+ private:
+  static constexpr std::int64_t kNever = 0;
+
+  struct alignas(64) Place {
+    sync::Hint<sync::HardwarePolicy, std::int64_t> worked_ns;
+  };
+
+  std::array<Place, kPlaces> places_;
+  std::mutex mutex_;
+  std::uint32_t taken_ = 0;  // a bit each; under the mutex
+};
+
+class Attendance {
+ public:
+  explicit Attendance(Crowd& crowd) noexcept : crowd_(crowd), place_(crowd.enter()) {}
+  ~Attendance() { crowd_.leave(place_); }
+  Attendance(const Attendance&) = delete;
+  Attendance& operator=(const Attendance&) = delete;
+
+  // Every so many turns, with the clock. How many lanes are at work, this one included, is looked
+  // up now and then: it takes their lines away from them.
+  unsigned note(std::int64_t now_ns) noexcept {
+    if (now_ns - noted_ns_ < kBriefNs) crowd_.work(place_, now_ns);
+    noted_ns_ = now_ns;
+    if (now_ns - counted_ns_ >= kBetweenCountsNs) {
+      counted_ns_ = now_ns;
+      at_work_ = std::max(1U, crowd_.at_work(now_ns));
+    }
+    return at_work_;
+  }
+
+ private:
+  static constexpr std::int64_t kBriefNs = 20'000'000;
+  static constexpr std::int64_t kBetweenCountsNs = 1'000'000;
+
+  Crowd& crowd_;
+  const unsigned place_;
+  unsigned at_work_ = 1;
+  std::int64_t noted_ns_ = INT64_MIN / 2;
+  std::int64_t counted_ns_ = INT64_MIN / 2;
+};
+
+}  // namespace photon::engine

@@ -1,0 +1,122 @@
+// What the engine's verbs share: limits and data of one lane.
+//
+// Invariants: events_free_ + runways + events promised or waiting = `requests`, where every
+// accepted operation that may yet produce a completion has its event promised (it may go below zero
+// only by reports of operations refused after their completion); a peer with anything queued stands
+// in busy_. Owner: the Engine, under the lane's lock.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/log.hpp"
+#include "boot/boot.hpp"
+#include "engine/announcements.hpp"
+#include "engine/block_pool.hpp"
+#include "engine/counters.hpp"
+#include "engine/give_way.hpp"
+#include "engine/layout.hpp"
+#include "engine/memory.hpp"
+#include "engine/peer.hpp"
+#include "engine/peer_list.hpp"
+#include "engine/request.hpp"
+#include "engine/source_cache.hpp"
+#include "transport/transport.hpp"
+#include "wire/piece_name.hpp"
+
+namespace photon::engine {
+
+struct EngineParts {
+  base::Config config;
+  std::unique_ptr<boot::Boot> boot;
+  std::unique_ptr<transport::Transport> transport;  // released before boot
+  KeySource keys;                                   // of registrations
+  std::shared_ptr<Memory> memory = nullptr;         // of a lane: its context's
+};
+
+class EngineState {
+ protected:
+  explicit EngineState(EngineParts parts);
+  void count_threads() noexcept;
+
+  // Powers of two. An alarm tells of news; without one only looking does.
+  static constexpr std::uint64_t kTurnsBetweenLooks = 32;
+  static constexpr std::uint64_t kTurnsWithAlarm = 256;
+  static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
+  static constexpr std::uint64_t kTurnsOfSilence = 256;
+  static constexpr unsigned kLooks = 2;            // at the hot rings in one fast probe
+  static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
+  static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
+  static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that a peer may leave unread
+  static constexpr std::uint64_t kMaxBorrowed = 4096;  // announcements of a peer, or `requests`
+  static constexpr std::int64_t kEverySlot = -1;
+  static constexpr std::uint32_t kLineRoom = 32;  // payload of a one-line record with 8-byte id
+
+  base::Config config_;
+  std::unique_ptr<boot::Boot> boot_;
+  std::unique_ptr<transport::Transport> transport_;
+  Rank self_;
+  std::uint32_t size_;
+  const wire::PieceNames names_;
+  base::Log log_;
+  const unsigned threads_with_cores_;  // of a rank
+  bool oversubscribed_ = false;        // more threads wait than there are cores, as far as is known
+
+  // What the fast paths look at begins a line: elsewhere a put costs 4 ns more.
+  alignas(64) std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null: never contacted
+  std::vector<Peer*> contacted_;
+  std::vector<Peer*> hot_;
+  std::vector<Peer*> busy_;
+  PeerList local_ready_;
+  PeerList stash_ready_;
+  bool remotes_first_ = false;  // in the next probe of any peer for both kinds
+  std::int64_t events_free_;
+  unsigned poll_interval_;
+  const transport::Alarm no_alarm_;
+  const transport::Alarm* alarm_;
+  std::uint64_t alarm_seen_ = 0;
+  const std::uint64_t look_mask_;  // turns between two looks around, less one
+  unsigned empty_polls_ = 0;
+  unsigned empty_turns_ = 0;
+  GiveWay give_way_;
+  sync::Ticks<transport::Policy> turn_;
+  std::uint64_t announced_count_ = 0;  // announcements that hold a request
+  std::uint64_t posted_count_ = 0;     // pieces
+  bool counting_ = false;
+  RankCounters own_counts_;
+  std::uint64_t overflow_words_ = 0;  // of all peers, in use
+  std::uint32_t waiters_ = 0;         // threads inside wait_until()'s sleep
+  bool sleeping_ = false;             // one of them is in transport_->sleep()
+  bool activity_ = false;             // a poll found something
+
+  RequestPool requests_;
+  BlockPool id_blocks_;
+  BlockPool payload_blocks_;
+  BlockPool tables_;  // of gathers that wait for their turn
+  LayoutPool layouts_;
+  const bool is_lane_;  // not its context's own
+  const std::shared_ptr<Memory> memory_;
+  Attendance attendance_;
+  const std::span<const transport::RegionEntry> regions_;  // its table
+  SourceCache sources_;
+  Announcements announcements_;   // of peers, to us
+  bool told_of_refusal_ = false;  // of memory, by our card
+  base::Error last_error_;
+  ph_status unheard_ = PH_OK;  // finalize: of requests that nobody took
+  Rank unheard_rank_ = 0;
+
+  std::function<void()> meanwhile_;  // while it is finalized
+  std::mutex news_mutex_;
+  std::condition_variable news_;
+  std::uint64_t news_count_ = 0;  // under news_mutex_
+  bool stand_in_sleeps_ = false;  // the progress thread is the one in transport_->sleep()
+  bool relieved_ = false;         // the progress thread has to end
+};
+
+}  // namespace photon::engine

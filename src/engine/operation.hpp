@@ -1,0 +1,106 @@
+// The small values that the engine's verbs hand to each other.
+// Owner: the caller's stack.
+#pragma once
+
+#include <photon/memory.h>
+#include <photon/request.h>
+#include <photon/rma.h>
+#include <photon/vector.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+
+#include "sync/remote_word.hpp"
+#include "wire/record.hpp"
+
+namespace photon::engine {
+
+// A record about to be written.
+struct Outgoing {
+  wire::Kind kind = wire::Kind::put;
+  std::uint64_t fixed[5] = {};
+  const void* id = nullptr;
+  std::uint32_t id_bytes = wire::kNoId;
+  const void* payload = nullptr;
+  std::uint32_t payload_bytes = 0;
+  // put and bulk: names the operation should it be refused, and its request if it has one.
+  std::uint64_t local_id = 0;
+  ph_request request = PH_REQUEST_NONE;
+};
+
+// Equal blocks that repeat.
+struct Grid {
+  std::byte* own = nullptr;
+  ph_target at{};
+  std::uint64_t block_bytes = 0;
+  std::span<const ph_dimension> dimensions;
+};
+
+// A vectored operation as its caller has described it.
+struct Vectored {
+  const char* call = "";
+  bool is_get = false;
+  std::variant<std::span<const ph_put_segment>, std::span<const ph_get_segment>, Grid> shape;
+  ph_id local{};
+  ph_id remote{};
+  std::uint32_t flags = 0;
+  ph_request* request = nullptr;
+};
+
+// Bytes that we copy ourselves: from source (put) or to destination (get).
+struct Piece {
+  ph_target at;
+  std::uint64_t size_bytes = 0;
+  const std::byte* source = nullptr;
+  std::byte* destination = nullptr;
+};
+
+// What one call may still copy, in bytes; small blocks and system calls cost more than they have.
+struct Allowance {
+  std::uint64_t most = 0;
+  std::uint64_t spent = 0;
+  std::uint64_t copied = 0;
+};
+
+// A buffer for the peer's use.
+struct Lent {
+  ph_target target{};
+  bool registered = false;  // for this
+};
+
+// A word that we change ourselves.
+struct MappedWord {
+  ph_target at;
+  sync::WordChange change;
+  std::uint32_t access;
+};
+
+// A registration that is being taken back.
+struct Removal {
+  ph_region region{};
+  bool is_due = false;  // else it was counted down, or there is none
+  bool is_allocated = false;
+};
+
+// Takes up to `capacity` that are over into results[0 .. done).
+struct Takeover {
+  ph_request_list list;
+  ph_result* results;
+  std::size_t capacity;
+  std::size_t done = 0;
+};
+
+// What operations hold on to. All but most_blocks is zero where nothing is under way and everything
+// was probed.
+struct Holdings {
+  std::uint64_t requests = 0;
+  std::int64_t events = 0;        // promised or waiting
+  std::uint64_t blocks = 0;       // of ids and payloads
+  std::uint64_t most_blocks = 0;  // that there ever were
+  std::uint64_t queued = 0;       // remote ids, and what peers are owed
+  std::uint64_t pins = 0;         // of own memory, for the card
+};
+
+}  // namespace photon::engine

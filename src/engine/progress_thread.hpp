@@ -1,0 +1,69 @@
+// The thread that serves the peers of a lane while its caller computes.
+//
+//   started -- begin() --> watching
+//   watching -- a look: no turn since the last --> standing in -- nothing moves --> asleep
+//     ^  ^                                              |   ^                         |
+//     |  +------ the caller is back, or is inside ------+   +------ a peer came ------+
+//     +------------------------- the caller is back, and has woken it ----------------+
+//   any -- stop() --> ended
+//
+// It never takes a completion. How it learns of silence, and why it costs the caller nothing:
+// docs/memory-model.md, "The progress thread".
+// Owner: the handle of the context, or of the lane; it ends before the engine does. In a fork's
+// child it is not there, and its object must not be touched.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "base/result.hpp"
+#include "engine/engine.hpp"
+#include "engine/lane.hpp"
+
+namespace photon::engine {
+
+class ProgressThread {
+ public:
+  // Lane and engine outlive it. It touches neither before begin(). Throws bad_alloc.
+  static base::Result<std::unique_ptr<ProgressThread>> start(Lane& lane, Engine& engine);
+  ~ProgressThread() { stop(); }
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+  // Cannot fail: whoever must not be served before he is known to others starts the thread first.
+  void begin() noexcept;
+  // Ends it and waits for that. Idempotent; any thread, outside the lane.
+  void stop() noexcept;
+
+ private:
+  using Microseconds = std::chrono::microseconds;
+
+  ProgressThread(Lane& lane, Engine& engine) noexcept;
+  void run();
+  bool await_begin();             // false: it is over
+  bool pause(Microseconds time);  // the same
+  Engine::Silence watch();
+  Engine::Silence stand_in();
+
+  Lane& lane_;
+  Engine& engine_;
+  const Microseconds silence_;
+  const Microseconds longest_;  // pause
+  const Microseconds spin_;
+  Microseconds pause_;         // before the next look; this and below: the thread's own
+  std::uint64_t seen_ = 0;     // turn of the last look
+  unsigned asleep_looks_ = 0;  // in a row that found the caller asleep in a call
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool begun_ = false;  // this and below: under mutex_
+  bool over_ = false;
+  std::mutex stopping_;
+  std::thread thread_;  // under stopping_
+};
+
+}  // namespace photon::engine

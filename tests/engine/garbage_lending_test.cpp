@@ -1,0 +1,98 @@
+// A peer that announces, or finishes, what it should not (garbage_test.cpp has the malformed
+// records).
+#include "attack.hpp"
+
+#include <functional>
+
+namespace photon::test {
+namespace {
+
+class GarbageLending : public testing::TestWithParam<Ground> {};
+
+const std::vector<Malformed>& malformed_announcements() {
+  const auto fixed = [](Kind kind, std::vector<std::uint64_t> words) {
+    return [=](Attack& a) { a.post(kind, words); };
+  };
+  static const std::vector<Malformed> all = {
+      {"an announcement of no kind", fixed(Kind::announced, {1, 8, 7, 64, 5})},
+      {"an announcement that its owner gave no name",
+       fixed(Kind::announced, {0, kRecv | 8, 7, 64, 5})},
+      {"an announcement under any tag", fixed(Kind::announced, {1, kRecv | 8, ~0ull, 64, 5})},
+      {"a buffer without a key", fixed(Kind::announced, {1, kRecv | 8, 7, 64, 0})},
+      {"a send buffer that did not come along", fixed(Kind::announced, {1, kSend | 8, 7, 0, 0})},
+      {"a buffer of no bytes with a key", fixed(Kind::announced, {1, kRecv, 7, 64, 5})},
+      {"a buffer that wraps around", fixed(Kind::announced, {1, kRecv | 4096, 7, ~0ull - 100, 5})},
+      {"a wish to send with a key", fixed(Kind::announced, {1, kWish | 8, 7, 0, 5})},
+      {"a receive buffer that comes along",
+       [](Attack& a) {
+         a.post(wire::encode(Kind::announced, wire::kNoId, 8), 1, {1, kRecv | 8, 7});
+       }},
+      {"more that comes along than announced",
+       [](Attack& a) {
+         a.post(wire::encode(Kind::announced, wire::kNoId, 16), 1, {1, kSend | 8, 7});
+       }},
+      {"an announcement with an id",
+       [](Attack& a) { a.post(wire::encode(Kind::announced, 8, 0), 1, {}); }},
+      {"a finish of what was never announced", fixed(Kind::finished, {12345, 0})},
+      {"a finish of nothing", fixed(Kind::finished, {0, 0})},
+      {"what is called back is of no kind", fixed(Kind::retracted, {1, 8, 7})},
+  };
+  return all;
+}
+
+TEST_P(GarbageLending, every_malformed_record_ends_its_sender_and_nothing_else) {
+  for (const Malformed& bad : malformed_announcements()) {
+    SCOPED_TRACE(bad.name);
+    Attack attack(GetParam());
+    bad.write(attack);
+    attack.serve_victim();
+    EXPECT_EQ(attack.status_of_attacker(), PH_ERR_PROTOCOL);
+    attack.expect_nothing_else_harmed();
+    EXPECT_TRUE(attack.memory().untouched());
+    EXPECT_EQ(attack.ranks()[kVictim].holdings().blocks, 0u);
+  }
+}
+
+// More than any peer may have under way: it is cut off before it fills our memory.
+TEST_P(GarbageLending, a_peer_that_announces_without_end_is_cut_off) {
+  Attack attack(GetParam());
+  for (std::uint64_t i = 1; i <= 4097; ++i) {
+    if (i == 4097) {
+      EXPECT_EQ(attack.status_of_attacker(), PH_OK) << "so many may be";
+    }
+    attack.post(Kind::announced, {i, kWish | 8, i, 0, 0});
+    attack.serve_victim(1);
+  }
+  attack.serve_victim(2);
+  EXPECT_EQ(attack.status_of_attacker(), PH_ERR_PROTOCOL);
+  attack.expect_nothing_else_harmed();
+}
+
+// The owner's own request, with an answer that its peer may not give.
+TEST_P(GarbageLending, a_finish_that_says_what_nobody_asked_ends_its_sender) {
+  for (const std::int64_t wrong : {1l, -1l, -16l, 5000l}) {
+    Attack attack(GetParam());
+    std::vector<std::byte> lent(500);
+    ph_request request = PH_REQUEST_NONE;
+    ph_announce_args args{};
+    args.size = sizeof args;
+    args.kind = PH_RECV_BUFFER;
+    args.buffer = lent.data();
+    args.size_bytes = lent.size();
+    args.request = &request;
+    ASSERT_EQ(attack.ranks()[kVictim].announce(kAttacker, args), PH_OK);
+    attack.post(Kind::finished, {request, static_cast<std::uint64_t>(wrong)});
+    attack.serve_victim();
+    EXPECT_EQ(attack.status_of_attacker(), PH_ERR_PROTOCOL) << wrong;
+    ph_result result{};
+    EXPECT_EQ(attack.ranks()[kVictim].test(request, result), PH_ERR_PROTOCOL);
+    attack.expect_nothing_else_harmed();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Grounds, GarbageLending,
+                         testing::Values(Ground::fake, Ground::shm, Ground::shm_two, Ground::sim),
+                         ground_name);
+
+}  // namespace
+}  // namespace photon::test
