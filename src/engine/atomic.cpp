@@ -17,6 +17,8 @@ namespace photon::engine {
 
 namespace {
 
+using Regions = std::span<const transport::RegionEntry>;
+
 constexpr std::uint32_t kAtomicFlags = PH_NO_LCE | PH_NO_RCE | PH_ORDER_NONE;
 constexpr std::uint64_t kFetches = 1u << 16;  // in the record's third word
 constexpr std::uint64_t kAsked = wire::encode(wire::Kind::atomic, wire::kNoId, 0);
@@ -57,6 +59,31 @@ struct Asked {
   return (what & ~(kFetches | 0xffff)) == 0 &&
          sync::is_word_change(what & 0xff, what >> 8 & 0xff) &&
          asked.target.address % asked.bytes() == 0;
+}
+
+// By ourselves, under an intent (sync/intent.hpp). False: the right to it went this moment.
+[[gnu::always_inline]] inline bool change_here(Peer& peer, Regions regions, const MappedWord& word,
+                                               std::uint64_t& before) noexcept {
+  peer.link->tx_intent->enter(word.at.key & (regions.size() - 1), peer.fenced);
+  const bool is_allowed =
+      !peer.credits->is_hidden() &&
+      check_access(regions, word.at, sync::word_bytes(word.change.type), word.access) == PH_OK;
+  if (is_allowed) before = sync::change_word(word.local, word.change);
+  peer.link->tx_intent->leave();
+  return is_allowed;
+}
+
+// The whole region: it may begin in memory that is mapped, and end elsewhere. What the kernel
+// reaches nobody will ever map; what nobody reaches yet may be mapped soon.
+void find_atomic_place(transport::Transport& transport, Peer& peer, Regions regions,
+                       std::uint64_t key) noexcept {
+  sync::RegionView view;
+  if (!regions[key & (regions.size() - 1)].read(key, view)) return;
+  const auto reach = transport.reach(peer.rank, view.address, view.size_bytes);
+  const bool is_mapped = reach.kind == transport::Reach::Kind::mapped;
+  if (!is_mapped && reach.kind != transport::Reach::Kind::call) return;
+  peer.atomic_place = {key, is_mapped,
+                       reinterpret_cast<std::uintptr_t>(reach.local) - view.address};
 }
 
 }  // namespace
@@ -117,36 +144,40 @@ ph_status Engine::atomic(Rank rank, const ph_atomic_args& args) {
 // Without the general way, for who keeps the request: on mapped memory at once, else asked on a
 // runway.
 Engine::Fast Engine::try_atomic(Rank rank, const ph_atomic_args& args) noexcept {
-  const bool has_id = (args.flags & PH_NO_RCE) == 0;
-  const auto is_small = [](const ph_id& id) { return id.size_bytes == 8 && id.data != nullptr; };
-  if (rank >= size_ || args.request == nullptr || (args.flags & ~PH_NO_RCE) != 0 ||
-      (args.local.size_bytes != 0 && !is_small(args.local)) || (has_id && !is_small(args.remote)) ||
-      !sync::is_word_change(args.op, args.type))
+  if (rank >= size_ || args.request == nullptr || !sync::is_word_change(args.op, args.type))
     return Fast::no;
   Peer* peer = peers_[rank].get();
   if (peer == nullptr || !peer->has_runway() || peer->counts != nullptr) return Fast::no;
   const std::uint64_t bytes = sync::word_bytes(static_cast<sync::WordType>(args.type));
   const auto access = access_for(args.fetched != nullptr);
-  if (args.target.address % bytes != 0 ||
-      check_access({peer->regions, config_.max_regions}, args.target, bytes, access) != PH_OK)
-    return Fast::no;
-  if (args.target.key != peer->asked_key) {
-    const auto reach = transport_->reach(rank, args.target.address, bytes);
-    if (reach.kind == transport::Reach::Kind::mapped) {
-      std::uint64_t before = 0;
-      const MappedWord word{args.target, change_of(args), access};
-      if (has_id || peer->atomics_asked != 0 || !change_here(*peer, word, reach.local, before))
-        return Fast::no;
-      if (args.fetched != nullptr) std::memcpy(args.fetched, &before, bytes);
-      *args.request = PH_REQUEST_NONE;
-      return Fast::done;
-    }
-    // Remembered of the last region: where the kernel reaches it, nobody will ever map it.
-    if (reach.kind == transport::Reach::Kind::call) peer->asked_key = args.target.key;
-  }
-  if (!requests_.has_free()) return Fast::no;
+  const Regions regions{peer->regions, config_.max_regions};
+  if (args.target.address % bytes != 0) return Fast::no;
+  if (args.target.key != peer->atomic_place.key) [[unlikely]]
+    find_atomic_place(*transport_, *peer, regions, args.target.key);
+  const AtomicPlace& place = peer->atomic_place;
+  if (args.target.key != place.key || !place.is_mapped) return ask(*peer, args);
+  // An id would have to queue; and who is answered later must not come first.
+  if (args.flags != PH_NO_RCE || peer->atomics_asked != 0) return Fast::no;
+  std::uint64_t before = 0;
+  const MappedWord word{args.target, change_of(args), access,
+                        reinterpret_cast<std::byte*>(args.target.address + place.shift)};
+  if (!change_here(*peer, regions, word, before)) return Fast::no;
+  if (args.fetched != nullptr) std::memcpy(args.fetched, &before, bytes);
+  *args.request = PH_REQUEST_NONE;
+  return Fast::done;
+}
+
+// The owner, on a runway.
+Engine::Fast Engine::ask(Peer& peer, const ph_atomic_args& args) noexcept {
+  const bool has_id = (args.flags & PH_NO_RCE) == 0;
+  const auto is_small = [](const ph_id& id) { return id.size_bytes == 8 && id.data != nullptr; };
   const sync::WordChange change = change_of(args);
-  transport::Line& line = peer->tx.line(0);
+  if ((args.flags & ~PH_NO_RCE) != 0 || (args.local.size_bytes != 0 && !is_small(args.local)) ||
+      (has_id && !is_small(args.remote)) || !requests_.has_free() ||
+      check_access({peer.regions, config_.max_regions}, args.target, sync::word_bytes(change.type),
+                   access_for(args.fetched != nullptr)) != PH_OK)
+    return Fast::no;
+  transport::Line& line = peer.tx.line(0);
   line.words[0].set(args.target.address);
   line.words[1].set(args.target.key);
   line.words[2].set(wire_form(change, args.fetched != nullptr));
@@ -156,14 +187,14 @@ Engine::Fast Engine::try_atomic(Rank rank, const ph_atomic_args& args) noexcept 
     std::uint64_t id = 0;
     std::memcpy(&id, args.remote.data, sizeof id);
     line.words[5].set(id);
-    peer->tx.publish(kAskedWithId, 1);
+    peer.tx.publish(kAskedWithId, 1);
   } else {
-    peer->tx.publish(kAsked, 1);
-    ++peer->runway_begin;  // a line of it that takes no ledger slot
-    ++peer->staged_sent;
+    peer.tx.publish(kAsked, 1);
+    ++peer.runway_begin;  // a line of it that takes no ledger slot
+    ++peer.staged_sent;
   }
-  const Fast told_how = told(*peer);
-  note_asked(*peer, args);  // while it is on its way
+  const Fast told_how = told(peer);
+  note_asked(peer, args);  // while it is on its way
   return told_how;
 }
 
@@ -202,7 +233,7 @@ bool Engine::atomic_now(Peer& peer, const ph_atomic_args& args) {
   id_blocks_.reserve(1);  // whatever may fail fails before anything is done
   peer.local.make_room(peer.outstanding + 1);
   std::uint64_t before = 0;
-  const MappedWord word{args.target, change_of(args), access_for(args.fetched != nullptr)};
+  MappedWord word{args.target, change_of(args), access_for(args.fetched != nullptr), nullptr};
   if (change_mapped(peer, word, before) != PH_OK) return false;
   if (args.fetched != nullptr)
     std::memcpy(args.fetched, &before, sync::word_bytes(static_cast<sync::WordType>(args.type)));
@@ -214,32 +245,22 @@ bool Engine::atomic_now(Peer& peer, const ph_atomic_args& args) {
   return true;
 }
 
-// By ourselves, under an intent (sync/intent.hpp). False: the right to it went this moment.
-bool Engine::change_here(Peer& peer, const MappedWord& word, void* local,
-                         std::uint64_t& before) noexcept {
-  peer.link->tx_intent->enter(word.at.key & (config_.max_regions - 1), peer.fenced);
-  const bool is_allowed = !peer.credits->is_hidden() &&
-                          check_access({peer.regions, config_.max_regions}, word.at,
-                                       sync::word_bytes(word.change.type), word.access) == PH_OK;
-  if (is_allowed) before = sync::change_word(local, word.change);
-  peer.link->tx_intent->leave();
-  return is_allowed;
-}
-
 // PH_AGAIN: we have not mapped that memory. What has gone does not come back, so the second check
 // finds what the first did, with words.
-ph_status Engine::change_mapped(Peer& peer, const MappedWord& word, std::uint64_t& before) {
+ph_status Engine::change_mapped(Peer& peer, MappedWord& word, std::uint64_t& before) {
   const std::uint64_t bytes = sync::word_bytes(word.change.type);
   const auto reach = transport_->reach(peer.rank, word.at.address, bytes);
   if (reach.kind != transport::Reach::Kind::mapped || peer.regions == nullptr) return PH_AGAIN;
-  if (change_here(peer, word, reach.local, before)) return PH_OK;
+  word.local = reach.local;
+  if (change_here(peer, {peer.regions, config_.max_regions}, word, before)) return PH_OK;
   const ph_status status = check_again(peer, word.at, bytes, word.access);
   return status == PH_OK ? PH_AGAIN : status;
 }
 
 Engine::Step Engine::step_atomic(Peer& peer, Request& request) {
   std::uint64_t before = 0;
-  const MappedWord word{request.target, request.change, access_for(request.destination != nullptr)};
+  MappedWord word{request.target, request.change, access_for(request.destination != nullptr),
+                  nullptr};
   const ph_status status = peer.atomics_asked != 0 ? PH_AGAIN : change_mapped(peer, word, before);
   if (status == PH_OK) {
     peer.work.pop();

@@ -356,6 +356,7 @@ void Engine::let_go(Peer& peer) {
   peer.rx = LineConsumer();
   peer.credits = nullptr;
   peer.regions = nullptr;
+  peer.atomic_place = {};
   peer.unchecked.reset();
   transport_->disconnect(peer.rank);
 }

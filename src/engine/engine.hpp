@@ -209,11 +209,11 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status again() noexcept;
 
   // atomic.cpp
+  Fast ask(Peer& peer, const ph_atomic_args& args) noexcept;
   void note_asked(Peer& peer, const ph_atomic_args& args) noexcept;
   ph_status check_atomic(Rank rank, const ph_atomic_args& args);
   bool atomic_now(Peer& peer, const ph_atomic_args& args);
-  bool change_here(Peer& peer, const MappedWord& word, void* at, std::uint64_t& before) noexcept;
-  ph_status change_mapped(Peer& peer, const MappedWord& word, std::uint64_t& before);
+  ph_status change_mapped(Peer& peer, MappedWord& word, std::uint64_t& before);
   Step step_atomic(Peer& peer, Request& request);
   void atomic_done(Request& request, std::uint64_t before);
   bool take_atomic(Peer& peer, const wire::Header& header, Taker* taker);

@@ -75,6 +75,7 @@ struct MappedWord {
   ph_target at;
   sync::WordChange change;
   std::uint32_t access;
+  void* local;  // where we have it
 };
 
 // A registration that is being taken back.

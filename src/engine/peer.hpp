@@ -74,6 +74,13 @@ struct UsedMemory {
   std::uint64_t overflow_clean = 0;
 };
 
+// Where an atomic found the region it was aimed at last; of a live key that does not change.
+struct AtomicPlace {
+  std::uint64_t key = 0;    // 0: nowhere yet
+  bool is_mapped = false;   // else only the owner reaches it
+  std::uint64_t shift = 0;  // what makes an address there one of ours
+};
+
 struct Peer {
   enum class State : std::uint8_t { connecting, connected, departed, dead };
 
@@ -131,10 +138,10 @@ struct Peer {
   std::uint32_t gets_under_way = 0;
   std::uint32_t posted_under_way = 0;
   std::uint32_t atomics_asked = 0;
-  std::uint64_t asked_key = 0;  // an atomic found that only the owner reaches this region
-  std::uint32_t lent = 0;       // of our announcements, those that wait for its finish
-  std::uint32_t borrowed = 0;   // of its announcements, those that nobody here has finished
-  NamedLines named;             // open where the network names pieces; and so:
+  AtomicPlace atomic_place;
+  std::uint32_t lent = 0;      // of our announcements, those that wait for its finish
+  std::uint32_t borrowed = 0;  // of its announcements, those that nobody here has finished
+  NamedLines named;            // open where the network names pieces; and so:
   Arrivals arrivals;
   std::uint32_t fences = 0;  // queued or unanswered
   std::uint64_t fences_begun = 0;
