@@ -1,0 +1,41 @@
+#include "compat/settings.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "compat/warn.hpp"
+
+namespace photon::classic {
+
+namespace {
+// What the library does where nobody asks for more.
+constexpr int kPackedDefault = 192;
+constexpr int kMostPacked = 1024;
+constexpr unsigned kFewestLedgers = 2;
+constexpr unsigned kMostLedgers = 65536;
+}  // namespace
+
+bool Settings::read(const photon_config_t& config) {
+  if (config.backend == PHOTON_BACKEND_UGNI) {
+    warn("photon_init", "the backend ugni is not built in; use default, verbs or fi");
+    return false;
+  }
+  const auto& cap = config.cap;
+  if (cap.max_cid_size > 0)
+    add("max_cid_size", std::clamp<int>(cap.max_cid_size, sizeof(std::uint64_t), PH_MAX_ID_BYTES));
+  if (cap.small_pwc_size > kPackedDefault)
+    add("packed_max", std::min(cap.small_pwc_size, kMostPacked));
+  if (cap.ledger_entries > 0) {
+    const auto asked = std::min(static_cast<unsigned>(cap.ledger_entries), kMostLedgers);
+    add("ledger_slots", std::max(std::bit_ceil(asked), kFewestLedgers));
+  }
+  return true;
+}
+
+void Settings::add(const char* name, std::uint64_t value) {
+  texts_[count_] = std::to_string(value);
+  options_[count_] = {name, texts_[count_].c_str()};
+  ++count_;
+}
+
+}  // namespace photon::classic
