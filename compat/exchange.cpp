@@ -7,22 +7,48 @@
 
 namespace photon::classic {
 
-int Exchange::gather(void* user, const void* mine, void* all, std::size_t size_bytes) {
+namespace {
+
+using Callbacks = decltype(photon_config_t::exch);
+
+int gather_externally(void* user, const void* mine, void* all, std::size_t size_bytes) {
   if (size_bytes > INT_MAX) return -1;
-  const auto& callbacks = static_cast<const Exchange*>(user)->callbacks_;
   // The classic signature has no const; its callbacks only read `mine`.
-  return callbacks.allgather(nullptr, const_cast<void*>(mine), all, static_cast<int>(size_bytes));
+  return static_cast<const Callbacks*>(user)->allgather(nullptr, const_cast<void*>(mine), all,
+                                                        static_cast<int>(size_bytes));
 }
 
-int Exchange::meet(void* user) {
-  return static_cast<const Exchange*>(user)->callbacks_.barrier(nullptr);
+int meet_externally(void* user) { return static_cast<const Callbacks*>(user)->barrier(nullptr); }
+
+int gather_by_mpi(void* user, const void* mine, void* all, std::size_t size_bytes) {
+  return static_cast<const Mpi*>(user)->allgather(mine, all, size_bytes);
 }
+
+int meet_by_mpi(void* user) { return static_cast<const Mpi*>(user)->barrier(); }
+
+}  // namespace
 
 bool Exchange::choose(const photon_config_t& config) {
   switch (config.meta_exch) {
     case PHOTON_EXCH_EXTERNAL: return choose_external(config);
+    case PHOTON_EXCH_MPI: return choose_mpi();
     default: return true;
   }
+}
+
+bool Exchange::choose_mpi() {
+  mpi_ = Mpi::find();
+  if (mpi_ == nullptr) return false;
+  const int rank = mpi_->rank();
+  const int size = mpi_->size();
+  if (rank < 0 || size < 1) {
+    warn("photon_init", "MPI does not say who we are");
+    return false;
+  }
+  bootstrap_ = {mpi_.get(), static_cast<ph_rank>(rank), static_cast<std::uint32_t>(size),
+                &gather_by_mpi, &meet_by_mpi};
+  given_ = true;
+  return true;
 }
 
 bool Exchange::choose_external(const photon_config_t& config) {
@@ -35,8 +61,8 @@ bool Exchange::choose_external(const photon_config_t& config) {
     return false;
   }
   callbacks_ = config.exch;
-  bootstrap_ = {this, static_cast<ph_rank>(config.address),
-                static_cast<std::uint32_t>(config.nproc), &gather, &meet};
+  bootstrap_ = {&callbacks_, static_cast<ph_rank>(config.address),
+                static_cast<std::uint32_t>(config.nproc), &gather_externally, &meet_externally};
   given_ = true;
   return true;
 }

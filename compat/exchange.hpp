@@ -11,7 +11,9 @@
 #include <photon/context.h>
 
 #include <cstddef>
-#include <cstdint>
+#include <memory>
+
+#include "compat/mpi.hpp"
 
 namespace photon::classic {
 
@@ -34,10 +36,10 @@ class Exchange {
 
  private:
   bool choose_external(const photon_config_t& config);
-  static int gather(void* user, const void* mine, void* all, std::size_t size_bytes);
-  static int meet(void* user);
+  bool choose_mpi();
 
   decltype(photon_config_t::exch) callbacks_{};
+  std::unique_ptr<Mpi> mpi_;
   bool given_ = false;
   ph_bootstrap bootstrap_{};
 };

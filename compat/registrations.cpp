@@ -1,67 +1,63 @@
 #include "compat/registrations.hpp"
 
-#include <algorithm>
-
 namespace photon::classic {
 
 ph_status Registrations::add(void* base, std::uint64_t size_bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(base);
+  const Range range{reinterpret_cast<std::uintptr_t>(base), size_bytes};
   const std::scoped_lock lock(mutex_);
-  if (const auto found = exactly(address, size_bytes); found != entries_.end()) {
-    ++found->count;
-    return PH_OK;
+  const auto [place, is_new] = entries_.try_emplace(range);
+  if (is_new) {
+    ph_region region{};
+    const ph_status status = ph_register(context_, base, size_bytes, PH_ACCESS_ALL, &region);
+    if (status != PH_OK) {
+      entries_.erase(place);
+      return status;
+    }
+    place->second.keys.key0 = region.key;
   }
-  entries_.push_back({address, size_bytes, 1, {}});
-  ph_region region{};
-  const ph_status status = ph_register(context_, base, size_bytes, PH_ACCESS_ALL, &region);
-  if (status == PH_OK)
-    entries_.back().keys.key0 = region.key;
-  else
-    entries_.pop_back();
-  return status;
+  ++place->second.count;
+  return PH_OK;
 }
 
 ph_status Registrations::remove(void* base, std::uint64_t size_bytes) {
-  const auto address = reinterpret_cast<std::uintptr_t>(base);
   const std::scoped_lock lock(mutex_);
-  auto found = exactly(address, size_bytes);
+  const auto found = entries_.find({reinterpret_cast<std::uintptr_t>(base), size_bytes});
   if (found == entries_.end()) return PH_ERR_NOT_FOUND;
-  if (found->count > 1) {
-    --found->count;
+  if (found->second.count > 1) {
+    --found->second.count;
     return PH_OK;
   }
-  const ph_status status = ph_unregister(context_, found->keys.key0);
-  if (status == PH_OK || status == PH_ERR_KEY) entries_.erase(found);
+  const ph_status status = ph_unregister(context_, found->second.keys.key0);
+  // Of one that cannot be ended now the caller keeps the memory, and calls again.
+  if (status != PH_TIMEOUT) entries_.erase(found);
   return status;
 }
 
 const photon_buffer_priv_t* Registrations::find(const void* base, std::uint64_t size_bytes) {
+  ph_region region{};
   const std::scoped_lock lock(mutex_);
-  const auto found = smallest_around(reinterpret_cast<std::uintptr_t>(base), size_bytes);
-  return found == entries_.end() ? nullptr : &found->keys;
+  // The context knows the smallest. All of its regions are ours but those of announced buffers,
+  // which may be smaller.
+  if (ph_find_region(context_, base, size_bytes, &region) != PH_OK) return nullptr;
+  const auto found = entries_.find({region.address, region.size_bytes});
+  if (found != entries_.end()) return &found->second.keys;
+  const auto address = reinterpret_cast<std::uintptr_t>(base);
+  const photon_buffer_priv_t* best = nullptr;
+  std::uint64_t best_bytes = UINT64_MAX;
+  for (const auto& [range, entry] : entries_) {
+    if (range.base > address) break;
+    const std::uint64_t offset = address - range.base;
+    const bool contains = offset <= range.size_bytes && size_bytes <= range.size_bytes - offset;
+    if (!contains || range.size_bytes >= best_bytes) continue;
+    best = &entry.keys;
+    best_bytes = range.size_bytes;
+  }
+  return best;
 }
 
 void Registrations::clear() noexcept {
   const std::scoped_lock lock(mutex_);
   entries_.clear();
-}
-
-Registrations::Entries::iterator Registrations::exactly(std::uintptr_t base,
-                                                        std::uint64_t size_bytes) {
-  return std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-    return entry.base == base && entry.size_bytes == size_bytes;
-  });
-}
-
-Registrations::Entries::iterator Registrations::smallest_around(std::uintptr_t base,
-                                                                std::uint64_t size_bytes) {
-  auto best = entries_.end();
-  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-    const bool contains = entry->base <= base && base - entry->base <= entry->size_bytes &&
-                          size_bytes <= entry->size_bytes - (base - entry->base);
-    if (contains && (best == entries_.end() || entry->size_bytes < best->size_bytes)) best = entry;
-  }
-  return best;
 }
 
 }  // namespace photon::classic

@@ -6,14 +6,15 @@
 // Invariant: each range stands here once, with the key that the context gave it; a lookup finds
 // the smallest that contains what is asked for. Ranges nest and overlap as they like, and taking
 // one back touches no other.
-// Owner: the session. Any thread; a lock of its own, never held over a call that waits.
+// Owner: the session. Any thread; a lock of its own. It is held while the context ends the copies
+// that peers make under a key that goes.
 #pragma once
 
 #include <photon.h>
 #include <photon/photon.h>
 
 #include <cstdint>
-#include <list>
+#include <map>
 #include <mutex>
 
 namespace photon::classic {
@@ -24,29 +25,30 @@ class Registrations {
   Registrations(const Registrations&) = delete;
   Registrations& operator=(const Registrations&) = delete;
 
+  // Throws bad_alloc before anything is registered.
   ph_status add(void* base, std::uint64_t size_bytes);
+  // PH_ERR_NOT_FOUND: just this range was not registered.
   ph_status remove(void* base, std::uint64_t size_bytes);
-  // Valid until the range is removed; null if none contains this one.
+  // Valid until the range that was found is removed; null if none contains this one.
   const photon_buffer_priv_t* find(const void* base, std::uint64_t size_bytes);
 
   // After the context was finalized: no key means anything any more.
   void clear() noexcept;
 
  private:
-  struct Entry {
+  struct Range {
     std::uintptr_t base;
     std::uint64_t size_bytes;
-    std::uint64_t count;
-    photon_buffer_priv_t keys;  // key0: the context's
+    auto operator<=>(const Range&) const = default;
   };
-  using Entries = std::list<Entry>;  // keys stay where they are
-
-  Entries::iterator exactly(std::uintptr_t base, std::uint64_t size_bytes);
-  Entries::iterator smallest_around(std::uintptr_t base, std::uint64_t size_bytes);
+  struct Entry {
+    std::uint64_t count = 0;
+    photon_buffer_priv_t keys{};  // key0: the context's; handed out by address
+  };
 
   ph_context* const context_;
   std::mutex mutex_;
-  Entries entries_;  // under it
+  std::map<Range, Entry> entries_;  // under it
 };
 
 }  // namespace photon::classic

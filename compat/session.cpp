@@ -9,6 +9,7 @@ Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange) noexce
     : context_(context),
       rank_(ph_rank_of(context)),
       size_(ph_size_of(context)),
+      has_long_ids_(number_in_force(context, "max_cid_size") > sizeof(std::uint64_t)),
       exchange_(std::move(exchange)),
       registrations_(context) {}
 

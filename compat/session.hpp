@@ -16,6 +16,7 @@
 #include "compat/exchange.hpp"
 #include "compat/registrations.hpp"
 #include "compat/requests.hpp"
+#include "compat/word_ids.hpp"
 
 namespace photon::classic {
 
@@ -35,9 +36,12 @@ class Session {
   ph_context* context() const noexcept { return context_; }
   ph_rank rank() const noexcept { return rank_; }
   std::uint32_t size() const noexcept { return size_; }
+  // Ids may have more than 8 bytes.
+  bool has_long_ids() const noexcept { return has_long_ids_; }
 
   Registrations& registrations() noexcept { return registrations_; }
   Requests& requests() noexcept { return requests_; }
+  WordIds& word_ids() noexcept { return word_ids_; }
 
   Session* next_retired = nullptr;  // Seat's
 
@@ -45,9 +49,11 @@ class Session {
   ph_context* const context_;
   const ph_rank rank_;
   const std::uint32_t size_;
+  const bool has_long_ids_;
   const std::unique_ptr<Exchange> exchange_;
   Registrations registrations_;
   Requests requests_;
+  WordIds word_ids_;
 };
 
 }  // namespace photon::classic

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <cstring>
 
 #include "compat/warn.hpp"
 
@@ -14,6 +16,14 @@ constexpr int kMostPacked = 1024;
 constexpr unsigned kFewestLedgers = 2;
 constexpr unsigned kMostLedgers = 65536;
 }  // namespace
+
+std::uint64_t number_in_force(const ph_context* context, const char* name) noexcept {
+  ph_setting setting{};
+  setting.size = sizeof setting;
+  for (std::size_t i = 0; ph_setting_at(context, i, &setting) == PH_OK; ++i)
+    if (std::strcmp(setting.name, name) == 0) return std::strtoull(setting.value, nullptr, 10);
+  return 0;
+}
 
 bool Settings::read(const photon_config_t& config) {
   if (config.backend == PHOTON_BACKEND_UGNI) {

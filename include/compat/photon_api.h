@@ -124,7 +124,11 @@ PHOTON_API int photon_finalize(void);
  */
 PHOTON_API int photon_register_buffer(void *buf, uint64_t size);
 
-/** Take one registration of just this range back, else of the smallest that contains it. */
+/**
+ * Take one registration of just this range back; others around or within it stay.
+ * Status: PHOTON_ERROR: this range was not registered. PHOTON_ERROR_RESOURCE: a stopped peer holds
+ *         a copy open: keep the memory, and call again.
+ */
 PHOTON_API int photon_unregister_buffer(void *buf, uint64_t size);
 
 /**

@@ -48,16 +48,23 @@ ClassicSession::~ClassicSession() {
   exchanging = nullptr;
 }
 
-ClassicLink::ClassicLink(Team& team, std::size_t slots) : team_(&team), words_(2 * slots) {
+ClassicLink::ClassicLink(Team& team, std::size_t slots)
+    : team_(&team), peer_(static_cast<int>(team.other())), words_(2 * slots) {
   const auto bytes = words_.size() * sizeof(std::uint64_t);
   check(photon_register_buffer(words_.data(), bytes), "registering memory");
   const photon_buffer_priv_t* keys = nullptr;
   check(photon_get_buffer_private(words_.data(), bytes, &keys), "asking for keys");
-  own_ = *keys;
-  const photon_buffer_t mine{reinterpret_cast<std::uintptr_t>(words_.data() + slots),
-                             slots * sizeof(std::uint64_t), own_};
+  const auto address_of = [](const std::uint64_t& word) {
+    return reinterpret_cast<std::uintptr_t>(&word);
+  };
+  const photon_buffer_t mine{address_of(words_[slots]), bytes / 2, *keys};
   team.exchange(mine);
-  landing_ = team.card_of<photon_buffer_t>(team.other());
+  const auto theirs = team.card_of<photon_buffer_t>(team.other());
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    sources_.push_back({address_of(words_[slot]), sizeof(std::uint64_t), *keys});
+    targets_.push_back(
+        {theirs.addr + slot * sizeof(std::uint64_t), sizeof(std::uint64_t), theirs.priv});
+  }
   team.barrier();
 }
 
@@ -66,11 +73,9 @@ ClassicLink::~ClassicLink() {
 }
 
 void ClassicLink::put(std::uint64_t slot, std::uint64_t id) {
-  const auto offset = slot * sizeof(std::uint64_t);
-  photon_buffer_t from{reinterpret_cast<std::uintptr_t>(words_.data()) + offset, 8, own_};
-  photon_buffer_t to{landing_.addr + offset, 8, landing_.priv};
   const photon_cid name{{id}, 0};
-  check(photon_put_with_completion(peer(), 8, &from, &to, name, name, 0), "putting");
+  check(photon_put_with_completion(peer(), 8, &sources_[slot], &targets_[slot], name, name, 0),
+        "putting");
 }
 
 void ClassicLink::notify(std::uint64_t id) {
@@ -134,15 +139,17 @@ Outcome ClassicLink::ping_pong(std::uint64_t round_trips) {
 }
 
 void ClassicLink::send_stream(std::uint64_t count) {
+  const auto slots_count = slots();
   const auto locals_before = locals_;
   std::uint64_t posted = 0;
   std::uint64_t acknowledged = 0;
   while (acknowledged < count || locals_ - locals_before < count) {
     const auto done = std::min(acknowledged, locals_ - locals_before);
-    const auto end = std::min({count, done + slots(), posted + kBurst});
+    const auto end = std::min({count, done + slots_count, posted + kBurst});
     for (; posted < end; ++posted) {
-      words_[posted % slots()] = posted;
-      put(posted % slots(), posted);
+      const auto slot = posted % slots_count;
+      words_[slot] = posted;
+      put(slot, posted);
     }
     Event event{};
     for (std::uint64_t i = 0; i < kBurst + 1 && probe(event); ++i)
@@ -151,6 +158,7 @@ void ClassicLink::send_stream(std::uint64_t count) {
 }
 
 void ClassicLink::receive_stream(std::uint64_t count) {
+  const auto slots_count = slots();
   std::uint64_t sum = 0;
   std::uint64_t credited = 0;
   Event event{};
@@ -158,7 +166,7 @@ void ClassicLink::receive_stream(std::uint64_t count) {
     if (!probe(event)) continue;
     if (event.id != taken)
       throw Failure(fmt::format("id {} arrived where {} was due", event.id, taken));
-    sum += words_[slots() + taken % slots()];
+    sum += words_[slots_count + taken % slots_count];
     ++taken;
     if (taken - credited < kCreditInterval && taken < count) continue;
     notify(taken);

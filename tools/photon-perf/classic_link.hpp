@@ -41,7 +41,7 @@ class ClassicLink {
     std::uint64_t id;
   };
 
-  int peer() const noexcept { return static_cast<int>(team_->other()); }
+  int peer() const noexcept { return peer_; }
   std::uint64_t slots() const noexcept { return words_.size() / 2; }
   void put(std::uint64_t slot, std::uint64_t id);
   void notify(std::uint64_t id);
@@ -51,9 +51,10 @@ class ClassicLink {
   void part();
 
   Team* team_;
-  std::vector<std::uint64_t> words_;  // sources, then landings
-  photon_buffer_priv_t own_{};
-  photon_buffer_t landing_{};  // the peer's
+  int peer_;
+  std::vector<std::uint64_t> words_;      // sources, then landings
+  std::vector<photon_buffer_t> sources_;  // ready made, as programs keep them: one a slot
+  std::vector<photon_buffer_t> targets_;
   std::uint64_t locals_ = 0;
 };
 
