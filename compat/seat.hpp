@@ -23,6 +23,10 @@ struct Seat {
   std::mutex changing;         // held by photon_init() and photon_finalize()
   Session* retired = nullptr;  // under it: finalized ones, linked
 
+  // What a program that ends without photon_finalize() leaves queued goes to its peers, and they
+  // are told; a session that another thread is changing is left alone.
+  void leave() noexcept;
+
   // Frees all sessions. No call on this seat may be in progress or follow. The process's seat is
   // never cleared.
   void clear() noexcept;
@@ -31,6 +35,9 @@ struct Seat {
 // Of the calling thread: the process's unless it is bound elsewhere. Known when the library is
 // loaded, so one load finds it.
 extern thread_local constinit Seat* current_seat [[gnu::tls_model("initial-exec")]];
+
+// The process's seat is left when the process ends by exit() or by returning from main().
+void leave_at_exit() noexcept;
 
 // From now on the calling thread's calls are those of the rank in this seat; null: the process's.
 void bind(Seat* seat) noexcept;

@@ -27,6 +27,7 @@ int photon_init(photonConfig cfg) {
     std::unique_ptr<Session> session = Session::open(*cfg);
     if (session == nullptr) return PHOTON_ERROR;
     seat.running.set(session.release());
+    photon::classic::leave_at_exit();
     return PHOTON_OK;
   } catch (const std::bad_alloc&) {
     warn("photon_init", "out of memory");

@@ -26,8 +26,8 @@ class Settings {
   std::size_t options_count() const noexcept { return count_; }
 
  private:
-  static constexpr std::size_t kMost = 4;
-  void add(const char* name, std::uint64_t value);
+  static constexpr std::size_t kMost = 4;  // of those that read() may add
+  void add(const char* name, std::string value);
 
   std::array<std::string, kMost> texts_;
   std::array<ph_option, kMost> options_{};

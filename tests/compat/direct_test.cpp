@@ -1,6 +1,9 @@
 // Direct puts and gets, and the rids that name them.
 #include <time.h>
 
+#include <algorithm>
+#include <atomic>
+
 #include "classic_job.hpp"
 
 namespace photon::test {
@@ -228,6 +231,32 @@ TEST_P(Direct, threads_that_wait_for_one_rid_get_it_once) {
     }
     job.meet();
   });
+}
+
+// Old programs wait in a barrier of their own for what others put into their memory.
+TEST(DirectWait, ends_though_the_peer_makes_no_call) {
+  for (const Ground ground : {Ground::shm, Ground::sim}) {
+    ClassicJob job(2, ground);
+    std::atomic<bool> landed = false;
+    job.run([&](int rank) {
+      Registered memory(300);
+      auto all = job.exchange(memory.buffer());
+      if (rank == 0) {
+        unsigned char source[300];
+        for (const std::size_t size : {8U, 300U}) {
+          fill(source, size, size);
+          photon_rid rid = 0;
+          ASSERT_EQ(photon_post_os_put_direct(1, source, size, &all[1], 0, &rid), PHOTON_OK);
+          EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+        }
+        landed = true;
+      } else {
+        while (!landed) std::this_thread::yield();
+        EXPECT_EQ(first_wrong(memory.data(), 300, 300), 300u);
+      }
+      job.meet();
+    });
+  }
 }
 
 double thread_seconds() {

@@ -216,6 +216,17 @@ TEST_P(Pwc, a_bad_rank_is_an_error_and_no_abort) {
   });
 }
 
+// A defect of the original: ranks had 16 bits.
+TEST_P(Pwc, a_rank_beyond_16_bits_is_not_taken_for_another) {
+  ClassicJob job(2, GetParam());
+  job.run([&](int) {
+    EXPECT_EQ(photon_put_with_completion(65536 + 1, 0, nullptr, nullptr, u64(1), u64(2), 0),
+              PHOTON_ERROR);
+    job.meet();
+    EXPECT_EQ(probe().flag, 0);
+  });
+}
+
 TEST_P(Pwc, null_memory_with_a_size_is_an_error) {
   ClassicJob job(1, GetParam());
   job.run([&](int) {
