@@ -29,12 +29,6 @@ ph_target target_of(photonBuffer buffer) noexcept {
   return buffer == nullptr ? ph_target{} : ph_target{buffer->addr, buffer->priv.key0};
 }
 
-// By value: who has their addresses taken lies in memory, also where nobody asks for it.
-struct Ids {
-  photon_cid local;
-  photon_cid remote;
-};
-
 // Runs `post()`; a local id of 8 bytes that is given by its address is remembered as such.
 template <class Post>
 int post_known(Session& session, const photon_cid& local, int flags, Post post) {
@@ -50,40 +44,47 @@ int post_known(Session& session, const photon_cid& local, int flags, Post post) 
   return status_of(status);
 }
 
-// With flags, or with ids that are no plain numbers. Apart, so that the others need no room for it.
-[[gnu::noinline]] int put(ph_rank rank, ph_const_block source, ph_target target, Ids ids,
-                          int flags) noexcept {
-  return with_session([&](Session& session) {
-    if (source.size_bytes == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE &&
-        ids.remote.size == 0)
-      return status_of(ph_notify(session.context(), rank, ids.remote.u64));
-    ph_put_args args{};
-    args.size = sizeof args;
-    args.source = source.data;
-    args.size_bytes = source.size_bytes;
-    args.target = target;
-    args.local = bytes_of(ids.local);
-    args.remote = bytes_of(ids.remote);
-    args.flags = flags_of(flags);
-    return post_known(session, ids.local, flags,
-                      [&] { return ph_put(session.context(), rank, &args); });
-  });
-}
+// What a failed call says; apart, so that one which succeeds keeps nothing for it.
+[[gnu::noinline]] int refused(ph_status status) noexcept { return status_of(status); }
 
 }  // namespace
 
 extern "C" {
 
+// With flags, or with ids that are no plain numbers. Its arguments are those of the call that
+// jumps here.
+[[gnu::noinline]] static int photon_put_general(int proc, uint64_t size, photonBuffer lbuf,
+                                                photonBuffer rbuf, photon_cid local,
+                                                photon_cid remote, int flags) {
+  return with_session([&](Session& session) {
+    const auto rank = static_cast<ph_rank>(proc);
+    if (size == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE && remote.size == 0)
+      return status_of(ph_notify(session.context(), rank, remote.u64));
+    ph_put_args args{};
+    args.size = sizeof args;
+    args.source = data_of(lbuf);
+    args.size_bytes = size;
+    args.target = target_of(rbuf);
+    args.local = bytes_of(local);
+    args.remote = bytes_of(remote);
+    args.flags = flags_of(flags);
+    return post_known(session, local, flags,
+                      [&] { return ph_put(session.context(), rank, &args); });
+  });
+}
+
 int photon_put_with_completion(int proc, uint64_t size, photonBuffer lbuf, photonBuffer rbuf,
                                photon_cid local, photon_cid remote, int flags) {
   const Session* session = current();
   if (session == nullptr) return PHOTON_ERROR_NOINIT;
-  const auto rank = static_cast<ph_rank>(proc);
-  const ph_const_block source{data_of(lbuf), size};
   if ((flags & kKnownFlags) != 0 || (local.size | remote.size) != 0)
-    return put(rank, source, target_of(rbuf), {local, remote}, flags);
-  return status_of(
-      ph_put_u64(session->context(), rank, source, target_of(rbuf), {local.u64, remote.u64}));
+    return photon_put_general(proc, size, lbuf, rbuf, local, remote, flags);
+  const ph_status status =
+      ph_put_u64(session->context(), static_cast<ph_rank>(proc), {data_of(lbuf), size},
+                 target_of(rbuf), {local.u64, remote.u64});
+  if (status != PH_OK) [[unlikely]]
+    return refused(status);
+  return PHOTON_OK;
 }
 
 int photon_get_with_completion(int proc, uint64_t size, photonBuffer lbuf, photonBuffer rbuf,
