@@ -30,3 +30,22 @@ function(photon_install_test)
     ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
   set_tests_properties(install PROPERTIES TIMEOUT 120 LABELS tree)
 endfunction()
+
+# The classic API as old programs meet it: its headers under each compiler, its job formed by MPI.
+# What is not installed is skipped, and says so.
+function(photon_classic_tests)
+  set(folder ${PROJECT_SOURCE_DIR}/tests/classic)
+  add_test(NAME classic_headers_gcc COMMAND ${folder}/headers_test.sh
+    ${PROJECT_SOURCE_DIR} gcc g++)
+  add_test(NAME classic_headers_clang COMMAND ${folder}/headers_test.sh
+    ${PROJECT_SOURCE_DIR} clang-16 clang++-16)
+  set(tests classic_headers_gcc classic_headers_clang)
+  if(NOT PHOTON_SANITIZE)  # what MPI's compiler makes is not sanitized
+    foreach(flavour mpich openmpi)
+      add_test(NAME classic_${flavour} COMMAND ${folder}/mpi_test.sh
+        ${flavour} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+      list(APPEND tests classic_${flavour})
+    endforeach()
+  endif()
+  set_tests_properties(${tests} PROPERTIES TIMEOUT 120 LABELS tree SKIP_RETURN_CODE 77)
+endfunction()

@@ -7,6 +7,9 @@ install(TARGETS photon EXPORT PhotonTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/photon
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+# The classic API's, beside the folder: old programs include <photon.h>.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/compat/
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Photon)
 install(EXPORT PhotonTargets NAMESPACE Photon:: DESTINATION ${package_dir})

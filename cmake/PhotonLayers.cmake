@@ -1,9 +1,11 @@
 # Layers: one object library per folder of src/, and the check that includes only go downward.
 #
-#   photon_layer(NAME [SOURCES files...] USES layers...)
+#   photon_layer(NAME [OUTSIDE] [SOURCES files...] USES layers...)
 #
 # USES names what the layer may include; what those use comes with them. SOURCES defaults to every
-# .cpp of the folder. Works in script mode as well (cmake/CheckLayers.cmake), where it only checks.
+# .cpp of the folder. OUTSIDE: it lies beside src/, stands on the installed headers, and may include
+# what USES names and no more. Works in script mode as well (cmake/CheckLayers.cmake), where it only
+# checks.
 
 # The layer that owns an include path such as transport/shm/ring.hpp: the longest name that fits.
 function(photon_layer_of path result)
@@ -69,7 +71,7 @@ function(photon_check_layers)
   get_property(layers GLOBAL PROPERTY PHOTON_LAYERS)
   foreach(layer IN LISTS layers)
     get_property(allowed GLOBAL PROPERTY PHOTON_ALLOWED_${layer})
-    set(folder ${PHOTON_SOURCE_ROOT}/src/${layer})
+    get_property(folder GLOBAL PROPERTY PHOTON_FOLDER_${layer})
     file(GLOB files ${folder}/*.hpp ${folder}/*.cpp)
     foreach(file IN LISTS files)
       photon_includes_of(${file} paths)
@@ -99,7 +101,12 @@ function(photon_check_public_only)
 endfunction()
 
 function(photon_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;USES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "OUTSIDE" "" "SOURCES;USES")
+  set(folder ${PHOTON_SOURCE_ROOT}/src/${name})
+  if(layer_OUTSIDE)
+    set(folder ${PHOTON_SOURCE_ROOT}/${name})
+  endif()
+  set_property(GLOBAL PROPERTY PHOTON_FOLDER_${name} ${folder})
   set(allowed "")
   foreach(used IN LISTS layer_USES)
     get_property(known GLOBAL PROPERTY PHOTON_LAYERS)
@@ -107,6 +114,9 @@ function(photon_layer name)
       message(FATAL_ERROR "photon_layer(${name}): ${used} is not declared above it")
     endif()
     get_property(inherited GLOBAL PROPERTY PHOTON_ALLOWED_${used})
+    if(layer_OUTSIDE)
+      set(inherited "")
+    endif()
     list(APPEND allowed ${used} ${inherited})
   endforeach()
   list(REMOVE_DUPLICATES allowed)
@@ -116,7 +126,6 @@ function(photon_layer name)
     return()
   endif()
 
-  set(folder ${PHOTON_SOURCE_ROOT}/src/${name})
   set(sources ${layer_SOURCES})
   list(TRANSFORM sources PREPEND ${folder}/)
   if(NOT sources)
@@ -129,6 +138,10 @@ function(photon_layer name)
   add_library(${target} OBJECT ${sources})
   target_include_directories(${target} PRIVATE
     ${PHOTON_SOURCE_ROOT}/src ${PHOTON_SOURCE_ROOT}/include)
+  if(layer_OUTSIDE)
+    target_include_directories(${target} PRIVATE
+      ${PHOTON_SOURCE_ROOT} ${PHOTON_SOURCE_ROOT}/include/${name})
+  endif()
   target_link_libraries(${target} PRIVATE photon_flags photon_layer_flags Threads::Threads)
   target_compile_definitions(${target} PRIVATE PHOTON_VERSION_NUMBER=${PHOTON_VERSION_NUMBER})
   set_property(GLOBAL APPEND PROPERTY PHOTON_OBJECTS $<TARGET_OBJECTS:${target}>)

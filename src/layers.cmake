@@ -8,6 +8,8 @@ photon_layer(transport/shm USES base sync wire boot transport)
 photon_layer(transport/sim USES base sync wire boot transport)
 photon_layer(engine        USES base sync wire boot transport)
 photon_layer(api           USES base sync wire boot transport engine transport/shm transport/sim)
+# The classic API: a client of the ABI within the library. Of src/ it has the atomics alone.
+photon_layer(compat OUTSIDE USES sync)
 
 photon_check_layers()
 photon_check_public_only(tools examples bench)

@@ -160,6 +160,34 @@ typedef struct ph_query {
 PH_API ph_status ph_probe(ph_context *context, ph_query query, ph_completion *completions,
                           size_t capacity, size_t *count);
 
+/** One completion with an id of at most 8 bytes, in registers. */
+typedef struct ph_u64_completion {
+  uint64_t id;  /**< Zero-padded. */
+  ph_rank peer; /**< As in ph_completion. */
+  uint8_t kind; /**< PH_LOCAL or PH_REMOTE; 0: there was none. */
+  uint8_t id_size_bytes;
+  /** A ph_status: of the completion; of the call if there was none (PH_OK: nothing came). */
+  int16_t status;
+} ph_u64_completion;
+
+/**
+ * ph_probe() for one completion, with arguments and result in registers: the fast path for who
+ * takes them one by one.
+ * Effect:   as ph_probe() with a capacity of 1; but LOCAL ones that wait may come 16 times in
+ *           sequence before REMOTE ones have their turn, and before peers are served.
+ * Status:   as ph_probe(); PH_ERR_ID_SIZE (the setting max_cid_size is more than 8: use
+ * ph_probe()). Threads:  as ph_probe().
+ */
+PH_API ph_u64_completion ph_probe_u64(ph_context *context, ph_rank peer, uint32_t kinds);
+
+/**
+ * How many operations posted to `rank`, or to all with PH_ANY_RANK, are under way or wait to be
+ * probed. Makes no progress.
+ * Status:  PH_OK, PH_ERR_ARGUMENT (count is null), PH_ERR_RANK, PH_ERR_STATE, PH_ERR_FORKED.
+ * Threads: any. Never blocks, never allocates.
+ */
+PH_API ph_status ph_outstanding(ph_context *context, ph_rank rank, uint64_t *count);
+
 /** Receives one completion; it and its long_id are valid during the call. May post and probe. */
 typedef void (*ph_handler)(void *user, const ph_completion *completion);
 

@@ -46,6 +46,25 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
   return status;
 }
 
+// All of ph_probe_u64(), without the bias or after its fast path gave up.
+[[gnu::noinline]] ph_u64_completion probe_one_slowly(ph_context* context, ph_query query) noexcept {
+  ph_u64_completion result{0, PH_ANY_RANK, 0, 0, PH_ERR_STATE};
+  if (context == nullptr) return result;
+  if (context->config.max_cid_size > sizeof(uint64_t)) {
+    result.status = static_cast<int16_t>(in_lane(context, [](auto& engine, auto&) {
+      return engine.fail(PH_ERR_ID_SIZE, PH_ANY_RANK,
+                         "probe_u64: ids may be longer than 8 bytes (max_cid_size); use ph_probe");
+    }));
+    return result;
+  }
+  ph_completion found{};
+  photon::engine::Taker taker{query, &found, 1};
+  result.status = static_cast<int16_t>(probe_in_lane(context, taker, true));
+  if (taker.count == 0) return result;
+  return {found.id, found.peer, static_cast<uint8_t>(found.kind),
+          static_cast<uint8_t>(found.id_size_bytes), static_cast<int16_t>(found.status)};
+}
+
 [[gnu::noinline]] ph_status put_u64_in_lane(ph_context* context, ph_rank rank,
                                             ph_const_block source, ph_target target,
                                             ph_u64_ids ids) noexcept {
@@ -131,6 +150,24 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
   if (done) [[likely]]
     return PH_OK;
   return probe_slowly(context, taker, count);
+}
+
+ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds) {
+  photon::engine::OneTaker taker{{peer, kinds, nullptr}};
+  photon::engine::Lane::Held held{};
+  if (context == nullptr || !context->lane->try_enter(held)) [[unlikely]]
+    return probe_one_slowly(context, taker.query);
+  const bool done = context->engine->try_probe(taker.query, taker);
+  context->lane->leave_biased(held);
+  if (done) [[likely]]
+    return taker.found;
+  return probe_one_slowly(context, taker.query);
+}
+
+ph_status ph_outstanding(ph_context* context, ph_rank rank, uint64_t* count) {
+  if (count == nullptr) return bad_argument(context, "outstanding: count is null");
+  *count = 0;
+  return in_lane(context, [&](auto& engine, auto&) { return engine.outstanding(rank, *count); });
 }
 
 ph_status ph_probe_each(ph_context* context, ph_query query, ph_handler handler, void* user,

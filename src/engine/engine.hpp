@@ -65,10 +65,11 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status finish(const ph_buffer& buffer);
 
   // fast_path.hpp: probe() for small puts from hot rings; false: probe() goes on with this taker.
-  bool try_probe(const ph_query& query, Taker& taker) noexcept;
+  bool try_probe(const ph_query& query, auto& taker) noexcept;
   // probe.cpp, wait.cpp
   bool serve_asked(const Taker& taker) noexcept;
   ph_status probe(Taker& taker);
+  ph_status outstanding(Rank rank, std::uint64_t& count);
   ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
   // After an empty probe: may somebody else need this core?
   bool should_yield() const noexcept { return give_way_.due(empty_turns_); }
@@ -297,7 +298,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool is_all_pinned(const Request& request) const noexcept;
   Step go_without_card(Peer& peer, Request& request);
   void forget_own(const ph_region& region) noexcept;
-
   Step step_fence(Peer& peer, Request& request);
   Step step_packed(Peer& peer, Request& request);
   Step step_ids(Peer& peer);
@@ -316,13 +316,14 @@ class Engine final : private transport::Sink, private EngineState {
 
   // receive.cpp, serve.cpp, counted.cpp
   bool receive(Peer& peer, Taker* taker);
-  bool take_small(Peer& peer, std::uint64_t header, Taker& taker) noexcept;
+  bool take_small(Peer& peer, std::uint64_t header, auto& taker) noexcept;
   void news_came() noexcept {
     if (empty_turns_ > GiveWay::kShort) give_way_.ended(empty_turns_);
     empty_turns_ = 0;
   }
   bool take_local(Taker& taker) noexcept;
-  bool take_hot(Peer& peer, std::uint64_t word, Taker& taker) noexcept;
+  bool take_local(OneTaker& taker) noexcept;
+  bool take_hot(Peer& peer, std::uint64_t word, auto& taker) noexcept;
   bool take_asked(Peer& peer, std::uint64_t word) noexcept;
   bool take_good_fetched(Peer& peer, std::uint64_t word) noexcept;
   void has_met(Peer& peer) noexcept;
@@ -382,7 +383,6 @@ class Engine final : private transport::Sink, private EngineState {
   void get_up();
   std::int64_t sleep_limit_us(std::int64_t timeout_us);
   void news();
-
   // regions.cpp, finalize.cpp
   bool wait_for_copies(std::int64_t slot);
   ph_status take_back_all();

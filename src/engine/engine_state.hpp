@@ -47,6 +47,7 @@ class EngineState {
 
   // Powers of two. An alarm tells of news; without one only looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
+  static constexpr std::uint64_t kTurnsOfLocals = 16;  // between two that serve the peers
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
   static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
   static constexpr std::uint64_t kTurnsOfSilence = 256;

@@ -7,6 +7,9 @@
 
 namespace photon::engine {
 
+template <class AnyTaker>
+inline constexpr bool kIsOne = std::is_same_v<AnyTaker, OneTaker&>;
+
 // A put of at most one line with 8-byte ids, on a runway. Nothing in it calls or allocates, so that
 // it needs no stack: every store here waits behind the lines on their way to the peer.
 [[gnu::always_inline]] inline Engine::Fast Engine::try_put_u64(Rank rank, ph_const_block source,
@@ -64,9 +67,10 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return (header & kAllButTagAndSize) == wire::encode(wire::Kind::put, 8, 0) && header >> 48 <= 32;
 }
 
+// (A Taker or a OneTaker, which is still empty where a function is false.)
 // The record most often met, for a prober who waits for just that; false: go the general way.
 [[gnu::always_inline]] inline bool Engine::take_small(Peer& peer, std::uint64_t header,
-                                                      Taker& taker) noexcept {
+                                                      auto& taker) noexcept {
   if (!is_small_put(header)) [[unlikely]]
     return false;
   const transport::Line& line = peer.rx.line(0);
@@ -98,10 +102,28 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return true;
 }
 
+// The same for one of them. False: nothing was taken. Who only takes them, one by one, still makes
+// a general turn now and then, in which peers are served and REMOTE ones have their turn.
+[[gnu::always_inline]] inline bool Engine::take_local(OneTaker& taker) noexcept {
+  Peer* peer = local_ready_[0];
+  if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank) || peer->local.empty() ||
+      (turn_ + 1) % kTurnsOfLocals == 0) [[unlikely]]
+    return false;
+  ++turn_;
+  taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
+  peer->local.pop();
+  ++events_free_;
+  if (peer->local.empty()) [[unlikely]] {
+    peer->local_ready = false;
+    local_ready_.clear();
+  }
+  return true;
+}
+
 // What the ring of one hot peer holds; `word` is its first, and says that something does.
 // False: go the general way.
 [[gnu::always_inline]] inline bool Engine::take_hot(Peer& peer, std::uint64_t word,
-                                                    Taker& taker) noexcept {
+                                                    auto& taker) noexcept {
   using State = LineConsumer::State;
   if (taker.full() || !taker.wants(PH_REMOTE, peer.rank) || !peer.stash.empty()) [[unlikely]]
     return false;
@@ -152,7 +174,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return 0;
 }
 
-[[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, Taker& taker) noexcept {
+[[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, auto& taker) noexcept {
   if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8 ||
       alarm_->get() != alarm_seen_) [[unlikely]]
     return false;
@@ -161,7 +183,15 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
     return false;
   if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) [[unlikely]]
     return false;
-  if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty() && !take_local(taker)) return false;
+  if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()) {
+    if (!take_local(taker)) return false;
+    if constexpr (kIsOne<decltype(taker)>) return true;
+  }
+  if constexpr (kIsOne<decltype(taker)>) {
+    // Who takes one by one must not meet the first of them only.
+    if ((turn_ + 1) % kTurnsBetweenLooks == 0 && hot_.size() > 1) [[unlikely]]
+      return false;
+  }
   ++turn_;
   for (unsigned looks = 0; looks < kLooks; ++looks) {
     for (Peer* peer : hot_) {
@@ -172,9 +202,12 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
         --turn_;  // progress() goes on with this turn
         return false;
       }
+      if constexpr (kIsOne<decltype(taker)>) return true;
       if (taker.full() && turn_ % kTurnsBetweenLooks != 0) return true;  // else look at the others
     }
-    if (taker.count != 0) return true;
+    if constexpr (!kIsOne<decltype(taker)>) {
+      if (taker.count != 0) return true;
+    }
     if (looks == 0 && (query.kinds & PH_REMOTE) != 0) transport::Policy::idle(pause_for_answer());
   }
   ++empty_turns_;

@@ -1,6 +1,7 @@
 // Taking completions, and the turn of progress that every probe makes.
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "engine/fast_path.hpp"
 
@@ -51,6 +52,16 @@ ph_status Engine::probe(Taker& taker) {
     news_came();
   else
     ++empty_turns_;
+  return PH_OK;
+}
+
+ph_status Engine::outstanding(Rank rank, std::uint64_t& count) {
+  if (rank >= size_ && rank != PH_ANY_RANK)
+    return fail(PH_ERR_RANK, rank, "outstanding: no rank " + std::to_string(rank));
+  for (std::size_t i = 0; i < contacted_.size(); ++i) {
+    const Peer& peer = *contacted_[i];
+    if (rank == PH_ANY_RANK || peer.rank == rank) count += peer.outstanding + peer.local.size();
+  }
   return PH_OK;
 }
 

@@ -43,4 +43,20 @@ struct Taker {
   }
 };
 
+// A taker of one completion with an id of at most 8 bytes, small enough to stay in registers: what
+// ph_probe_u64() fills on its fast path.
+struct OneTaker {
+  ph_query query{};
+  ph_u64_completion found{0, PH_ANY_RANK, 0, 0, PH_OK};
+
+  bool full() const noexcept { return found.kind != 0; }
+  bool wants(std::uint32_t kind, ph_rank peer) const noexcept {
+    return (query.kinds & kind) != 0 && (query.peer == peer || query.peer == PH_ANY_RANK);
+  }
+  void put(std::uint32_t kind, ph_rank peer, const Event& event, std::uint32_t) noexcept {
+    found = {event.id, peer, static_cast<std::uint8_t>(kind),
+             static_cast<std::uint8_t>(event.id_bytes), static_cast<std::int16_t>(event.status)};
+  }
+};
+
 }  // namespace photon::engine

@@ -18,7 +18,8 @@ mv "$work/first" "$work/prefix"
 "$work/prefix/bin/photon-plot" --help >"$work/log" || { cat "$work/log"; exit 1; }
 libdir=$(dirname "$(find "$work/prefix" -name libphoton.so)")
 
-leaks=$(nm -D --defined-only "$libdir/libphoton.so" | awk '$2 != "A" && $3 !~ /^ph_/ {print $3}')
+leaks=$(nm -D --defined-only "$libdir/libphoton.so" |
+  awk '$2 != "A" && $3 !~ /^(ph|photon)_/ {print $3}')
 if [[ -n $leaks ]]; then
   echo "symbols that should be hidden: $leaks"
   exit 1
@@ -37,6 +38,14 @@ read -ra flags <<<"$(pkg-config --cflags --libs photon)"
 "$cxx" -std=c++20 -Wall -Wextra -Werror "$here/consumer.cpp" -o "$work/cpp" "${flags[@]}"
 "$work/c"
 "$work/cpp"
+
+# Programs of libphoton 1.x.
+for standard in c11 gnu99; do
+  "$cc" -std=$standard -Wall -Wextra -Werror "$here/classic.c" -o "$work/classic" "${flags[@]}"
+  "$work/classic"
+done
+"$cxx" -std=c++11 -Wall -Wextra -Werror "$here/classic.cpp" -o "$work/classic" "${flags[@]}"
+"$work/classic"
 
 # Every public header stands alone, in C and in C++.
 for header in "$work"/prefix/include/photon/*.h; do

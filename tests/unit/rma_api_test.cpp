@@ -105,5 +105,68 @@ TEST_F(RmaApi, a_refused_probe_says_that_it_took_nothing) {
   EXPECT_EQ(count, 0u);
 }
 
+TEST_F(RmaApi, the_short_probe_takes_one_completion_at_a_time_of_either_kind) {
+  constexpr std::uint64_t kPuts = 200;
+  for (std::uint64_t i = 0; i < kPuts; ++i)
+    ASSERT_EQ(ph_put_u64(context_, 0, {"brief", 5}, ph_at(&region_, 0), {i, 1000 + i}), PH_OK);
+  std::uint64_t locals = 0, remotes = 0;
+  for (int i = 0; i < 100'000 && locals + remotes < 2 * kPuts; ++i) {
+    const ph_u64_completion one = ph_probe_u64(context_, PH_ANY_RANK, PH_EITHER);
+    EXPECT_EQ(one.status, PH_OK);
+    if (one.kind == 0) continue;
+    EXPECT_EQ(one.peer, 0u);
+    EXPECT_EQ(one.id_size_bytes, 8u);
+    EXPECT_EQ(one.id, one.kind == PH_LOCAL ? locals : 1000 + remotes);
+    (one.kind == PH_LOCAL ? locals : remotes) += 1;
+    // Neither kind keeps the other away for long.
+    EXPECT_LE(locals, remotes + 64);
+  }
+  EXPECT_EQ(locals, kPuts);
+  EXPECT_EQ(remotes, kPuts);
+}
+
+TEST_F(RmaApi, the_short_probe_for_one_kind_leaves_the_other) {
+  ASSERT_EQ(ph_put_u64(context_, 0, {nullptr, 0}, {}, {1, 2}), PH_OK);
+  ph_u64_completion one{};
+  for (int i = 0; i < 100'000 && one.kind == 0; ++i) one = ph_probe_u64(context_, 0, PH_REMOTE);
+  EXPECT_EQ(one.id, 2u);
+  EXPECT_EQ(one.kind, PH_REMOTE);
+  EXPECT_EQ(ph_probe_u64(context_, 0, PH_REMOTE).kind, 0u);
+  EXPECT_EQ(ph_probe_u64(context_, 0, PH_LOCAL).id, 1u);
+  EXPECT_EQ(ph_probe_u64(context_, 0, PH_LOCAL).kind, 0u);
+}
+
+TEST_F(RmaApi, the_short_probe_says_what_is_wrong_in_its_status) {
+  EXPECT_EQ(ph_probe_u64(nullptr, 0, PH_EITHER).status, PH_ERR_STATE);
+  EXPECT_EQ(ph_probe_u64(context_, 1, PH_EITHER).status, PH_ERR_RANK);
+  EXPECT_EQ(ph_probe_u64(context_, 0, 0).status, PH_ERR_ARGUMENT);
+  const ph_option long_ids = {"max_cid_size", "16"};
+  const ph_config config = {sizeof config, nullptr, &long_ids, 1};
+  ph_context* context = nullptr;
+  ASSERT_EQ(ph_context_create(&config, &context, nullptr), PH_OK);
+  EXPECT_EQ(ph_probe_u64(context, 0, PH_EITHER).status, PH_ERR_ID_SIZE);
+  EXPECT_EQ(ph_finalize(context), PH_OK);
+  EXPECT_EQ(ph_probe_u64(context, 0, PH_EITHER).status, PH_ERR_STATE);
+  ph_context_destroy(context);
+}
+
+TEST_F(RmaApi, outstanding_counts_what_was_posted_and_not_probed) {
+  std::uint64_t count = 9;
+  EXPECT_EQ(ph_outstanding(context_, PH_ANY_RANK, &count), PH_OK);
+  EXPECT_EQ(count, 0u);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(ph_put_u64(context_, 0, {}, {}, {1, 2}), PH_OK);
+  for (const ph_rank rank : {PH_ANY_RANK, ph_rank{0}}) {
+    EXPECT_EQ(ph_outstanding(context_, rank, &count), PH_OK);
+    EXPECT_EQ(count, 3u);
+  }
+  take(PH_LOCAL, 3);
+  EXPECT_EQ(ph_outstanding(context_, 0, &count), PH_OK);
+  EXPECT_EQ(count, 0u);
+  EXPECT_EQ(ph_outstanding(context_, 7, &count), PH_ERR_RANK);
+  EXPECT_EQ(ph_outstanding(context_, 0, nullptr), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_outstanding(nullptr, 0, &count), PH_ERR_STATE);
+  take(PH_REMOTE, 3);
+}
+
 }  // namespace
 }  // namespace photon

@@ -1,0 +1,132 @@
+// Puts and gets by key, tested and waited for by rid.
+#include <photon/vector.h>
+
+#include "compat/entry.hpp"
+
+using photon::classic::Request;
+using photon::classic::RequestType;
+using photon::classic::Session;
+using photon::classic::status_of;
+using photon::classic::with_session;
+
+namespace {
+
+ph_target target_of(const photon_buffer_t& buffer) noexcept {
+  return {buffer.addr, buffer.priv.key0};
+}
+
+// Posts by `post(args)` and names what was posted. The rid is there before the operation, so that
+// nothing can fail after it went.
+template <class Args, class Post>
+int post_named(Session& session, const Request& request, photon_rid* rid, Args& args, Post post) {
+  args.size = sizeof args;
+  if (rid == nullptr) {
+    args.flags |= PH_NO_LCE;
+    return status_of(post(args));
+  }
+  ph_request handle = PH_REQUEST_NONE;
+  args.request = &handle;
+  const photon_rid name = session.requests().add(request);
+  const ph_status status = post(args);
+  if (status != PH_OK) {
+    session.requests().remove(name);
+    return status_of(status);
+  }
+  Request named = request;
+  named.handle = handle;
+  session.requests().change(name, named);
+  *rid = name;
+  return PHOTON_OK;
+}
+
+Request event_of(int proc, std::uint64_t size_bytes) {
+  Request request;
+  request.type = RequestType::event;
+  request.peer = static_cast<ph_rank>(proc);
+  request.size_bytes = size_bytes;
+  return request;
+}
+
+}  // namespace
+
+extern "C" {
+
+int photon_post_os_put_direct(int proc, void* ptr, uint64_t size, photonBuffer rbuf, int,
+                              photon_rid* request) {
+  if (request != nullptr) *request = 0;
+  return with_session([&](Session& session) {
+    if (rbuf == nullptr) return PHOTON_ERROR;
+    ph_put_args args{};
+    args.source = ptr;
+    args.size_bytes = size;
+    args.target = target_of(*rbuf);
+    args.flags = PH_NO_RCE | PH_DELIVERED;
+    return post_named(session, event_of(proc, size), request, args, [&](const ph_put_args& put) {
+      return ph_put(session.context(), static_cast<ph_rank>(proc), &put);
+    });
+  });
+}
+
+int photon_post_os_get_direct(int proc, void* ptr, uint64_t size, photonBuffer rbuf, int,
+                              photon_rid* request) {
+  if (request != nullptr) *request = 0;
+  return with_session([&](Session& session) {
+    if (rbuf == nullptr) return PHOTON_ERROR;
+    ph_get_args args{};
+    args.destination = ptr;
+    args.size_bytes = size;
+    args.source = target_of(*rbuf);
+    args.flags = PH_NO_RCE;
+    return post_named(session, event_of(proc, size), request, args, [&](const ph_get_args& get) {
+      return ph_get(session.context(), static_cast<ph_rank>(proc), &get);
+    });
+  });
+}
+
+int photon_post_os_putv_direct(int proc, void* ptr[], uint64_t size[], photonBuffer rbuf[],
+                               int nbuf, int, photon_rid* request) {
+  if (request != nullptr) *request = 0;
+  return with_session([&](Session& session) {
+    if (ptr == nullptr || size == nullptr || rbuf == nullptr || nbuf < 1) return PHOTON_ERROR;
+    std::vector<ph_put_segment> pieces;
+    std::uint64_t sum = 0;
+    for (int i = 0; i < nbuf; ++i) {
+      if (rbuf[i] == nullptr) return PHOTON_ERROR;
+      pieces.push_back({ptr[i], size[i], target_of(*rbuf[i])});
+      sum += size[i];
+    }
+    ph_put_vector_args args{};
+    args.segments = pieces.data();
+    args.segments_count = pieces.size();
+    args.flags = PH_NO_RCE | PH_DELIVERED;
+    return post_named(session, event_of(proc, sum), request, args,
+                      [&](const ph_put_vector_args& put) {
+                        return ph_put_vector(session.context(), static_cast<ph_rank>(proc), &put);
+                      });
+  });
+}
+
+int photon_post_os_getv_direct(int proc, void* ptr[], uint64_t size[], photonBuffer rbuf[],
+                               int nbuf, int, photon_rid* request) {
+  if (request != nullptr) *request = 0;
+  return with_session([&](Session& session) {
+    if (ptr == nullptr || size == nullptr || rbuf == nullptr || nbuf < 1) return PHOTON_ERROR;
+    std::vector<ph_get_segment> pieces;
+    std::uint64_t sum = 0;
+    for (int i = 0; i < nbuf; ++i) {
+      if (rbuf[i] == nullptr) return PHOTON_ERROR;
+      pieces.push_back({ptr[i], size[i], target_of(*rbuf[i])});
+      sum += size[i];
+    }
+    ph_get_vector_args args{};
+    args.segments = pieces.data();
+    args.segments_count = pieces.size();
+    args.flags = PH_NO_RCE;
+    return post_named(session, event_of(proc, sum), request, args,
+                      [&](const ph_get_vector_args& get) {
+                        return ph_get_vector(session.context(), static_cast<ph_rank>(proc), &get);
+                      });
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,134 @@
+// photon_probe_completion().
+//
+//   found    callback gets                 *comp becomes
+//   LOCAL    u64, or n bytes as given      the same
+//   REMOTE   n bytes; a u64 is 8 of them   u64 if n is 8, else n bytes
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "compat/entry.hpp"
+
+using photon::classic::current;
+using photon::classic::Session;
+using photon::classic::status_of;
+
+namespace {
+
+using Callback = void (*)(photon_cid);
+
+constexpr std::uint32_t kWordBytes = sizeof(std::uint64_t);
+
+// Where the caller of a probe wants to be told what; each may be null.
+struct Answer {
+  int* flag;
+  int* remaining;
+  photon_cid* comp;
+  int* src;
+  Callback cb;
+};
+
+// Bytes of a thread's latest long id, which *comp points to until its next probe. Null: no memory.
+std::byte* room_of_thread() noexcept {
+  static thread_local std::unique_ptr<std::byte[]> room;
+  if (room == nullptr) room.reset(new (std::nothrow) std::byte[PH_MAX_ID_BYTES]);
+  return room.get();
+}
+
+int remaining_of(const Session& session, int proc) noexcept {
+  std::uint64_t count = 0;
+  static_cast<void>(ph_outstanding(session.context(), static_cast<ph_rank>(proc), &count));
+  return static_cast<int>(count);
+}
+
+photon_cid word(std::uint64_t value) noexcept {
+  photon_cid id{};
+  id.u64 = value;
+  return id;
+}
+
+photon_cid bytes(void* data, std::uint32_t size_bytes) noexcept {
+  photon_cid id{};
+  id.data = data;
+  id.size = size_bytes;
+  return id;
+}
+
+// `own`: the id's bytes, in the frame of this probe, since a callback may probe too. *comp is set
+// when that is over, so that it is valid until the next.
+int tell(Session& session, int proc, const Answer& answer, const ph_completion& found,
+         std::byte* own) {
+  const bool is_remote = found.kind == PH_REMOTE;
+  if (found.long_id == nullptr) std::memcpy(own, &found.id, kWordBytes);
+  const bool is_word =
+      found.id_size_bytes == kWordBytes && (is_remote || !session.word_ids().take(found.id));
+  if (answer.flag != nullptr) *answer.flag = 1;
+  if (answer.src != nullptr) *answer.src = is_remote ? static_cast<int>(found.peer) : proc;
+  if (answer.cb != nullptr)
+    answer.cb(is_word && !is_remote ? word(found.id) : bytes(own, found.id_size_bytes));
+  if (answer.comp != nullptr && is_word) *answer.comp = word(found.id);
+  if (answer.comp != nullptr && !is_word) {
+    std::byte* room = room_of_thread();
+    if (room == nullptr) return PHOTON_ERROR;
+    std::memcpy(room, own, found.id_size_bytes);
+    *answer.comp = bytes(room, found.id_size_bytes);
+  }
+  return status_of(found.status);
+}
+
+// What is asked for seldom, or is seldom met: a callback, the count, ids that are no words.
+[[gnu::noinline]] int probe_any(Session& session, int proc, const Answer& answer,
+                                std::uint32_t kinds) {
+  std::byte own[PH_MAX_ID_BYTES];
+  const ph_query query{static_cast<ph_rank>(proc), kinds, own};
+  ph_completion found{};
+  std::size_t count = 0;
+  const ph_status status = ph_probe(session.context(), query, &found, 1, &count);
+  if (answer.remaining != nullptr) *answer.remaining = remaining_of(session, proc);
+  if (count != 0) return tell(session, proc, answer, found, own);
+  if (answer.comp != nullptr) *answer.comp = word(0);
+  return status_of(status);
+}
+
+// The same, of what ph_probe_u64() has found.
+[[gnu::noinline]] int tell_short(Session& session, int proc, const Answer& answer,
+                                 ph_u64_completion found) {
+  std::byte own[kWordBytes];
+  ph_completion full{};
+  full.id = found.id;
+  full.id_size_bytes = found.id_size_bytes;
+  full.kind = found.kind;
+  full.peer = found.peer;
+  full.status = static_cast<ph_status>(found.status);
+  return tell(session, proc, answer, full, own);
+}
+
+}  // namespace
+
+extern "C" {
+
+int photon_probe_completion(int proc, int* flag, int* remaining, photon_cid* comp, int* src,
+                            void (*cb)(photon_cid), int flags) {
+  if (flag != nullptr) *flag = 0;
+  Session* session = current();
+  if (session == nullptr) return PHOTON_ERROR_NOINIT;
+  const auto kinds = static_cast<std::uint32_t>(flags) & PH_EITHER;
+  if (remaining != nullptr || cb != nullptr || session->has_long_ids())
+    return probe_any(*session, proc, {flag, remaining, comp, src, cb}, kinds);
+  const auto found = ph_probe_u64(session->context(), static_cast<ph_rank>(proc), kinds);
+  if (found.id_size_bytes != kWordBytes || session->word_ids().any()) [[unlikely]] {
+    if (found.kind != 0) return tell_short(*session, proc, {flag, remaining, comp, src, cb}, found);
+  }
+  if (comp != nullptr) {
+    comp->u64 = found.id;
+    comp->size = 0;
+  }
+  if (found.kind != 0) [[likely]] {
+    if (flag != nullptr) *flag = 1;
+    if (src != nullptr) *src = found.kind == PH_REMOTE ? static_cast<int>(found.peer) : proc;
+  }
+  return status_of(static_cast<ph_status>(found.status));
+}
+
+}  // extern "C"

@@ -1,0 +1,106 @@
+// Put and get with completion.
+#include <cstring>
+
+#include "compat/entry.hpp"
+#include "compat/ids.hpp"
+
+using photon::classic::bytes_of;
+using photon::classic::current;
+using photon::classic::Session;
+using photon::classic::status_of;
+using photon::classic::with_session;
+
+namespace {
+
+constexpr int kKnownFlags = PHOTON_REQ_PWC_NO_LCE | PHOTON_REQ_PWC_NO_RCE;
+
+std::uint32_t flags_of(int flags) noexcept {
+  std::uint32_t result = 0;
+  if ((flags & PHOTON_REQ_PWC_NO_LCE) != 0) result |= PH_NO_LCE;
+  if ((flags & PHOTON_REQ_PWC_NO_RCE) != 0) result |= PH_NO_RCE;
+  return result;
+}
+
+void* data_of(photonBuffer buffer) noexcept {
+  return buffer == nullptr ? nullptr : reinterpret_cast<void*>(buffer->addr);
+}
+
+ph_target target_of(photonBuffer buffer) noexcept {
+  return buffer == nullptr ? ph_target{} : ph_target{buffer->addr, buffer->priv.key0};
+}
+
+// Runs `post()`; a local id of 8 bytes that is given by its address is remembered as such.
+template <class Post>
+int post_known(Session& session, const photon_cid& local, int flags, Post post) {
+  std::uint64_t word = 0;
+  const bool is_word =
+      local.size == sizeof word && local.data != nullptr && (flags & PHOTON_REQ_PWC_NO_LCE) == 0;
+  if (is_word) {
+    std::memcpy(&word, local.data, sizeof word);
+    session.word_ids().add(word);
+  }
+  const ph_status status = post();
+  if (is_word && status != PH_OK) session.word_ids().take(word);
+  return status_of(status);
+}
+
+// What a failed call says; apart, so that one which succeeds keeps nothing for it.
+[[gnu::noinline]] int refused(ph_status status) noexcept { return status_of(status); }
+
+}  // namespace
+
+extern "C" {
+
+// With flags, or with ids that are no plain numbers. Its arguments are those of the call that
+// jumps here.
+[[gnu::noinline]] static int photon_put_general(int proc, uint64_t size, photonBuffer lbuf,
+                                                photonBuffer rbuf, photon_cid local,
+                                                photon_cid remote, int flags) {
+  return with_session([&](Session& session) {
+    const auto rank = static_cast<ph_rank>(proc);
+    if (size == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE && remote.size == 0)
+      return status_of(ph_notify(session.context(), rank, remote.u64));
+    ph_put_args args{};
+    args.size = sizeof args;
+    args.source = data_of(lbuf);
+    args.size_bytes = size;
+    args.target = target_of(rbuf);
+    args.local = bytes_of(local);
+    args.remote = bytes_of(remote);
+    args.flags = flags_of(flags);
+    return post_known(session, local, flags,
+                      [&] { return ph_put(session.context(), rank, &args); });
+  });
+}
+
+int photon_put_with_completion(int proc, uint64_t size, photonBuffer lbuf, photonBuffer rbuf,
+                               photon_cid local, photon_cid remote, int flags) {
+  const Session* session = current();
+  if (session == nullptr) return PHOTON_ERROR_NOINIT;
+  if ((flags & kKnownFlags) != 0 || (local.size | remote.size) != 0)
+    return photon_put_general(proc, size, lbuf, rbuf, local, remote, flags);
+  const ph_status status =
+      ph_put_u64(session->context(), static_cast<ph_rank>(proc), {data_of(lbuf), size},
+                 target_of(rbuf), {local.u64, remote.u64});
+  if (status != PH_OK) [[unlikely]]
+    return refused(status);
+  return PHOTON_OK;
+}
+
+int photon_get_with_completion(int proc, uint64_t size, photonBuffer lbuf, photonBuffer rbuf,
+                               photon_cid local, photon_cid remote, int flags) {
+  return with_session([&](Session& session) {
+    ph_get_args args{};
+    args.size = sizeof args;
+    args.destination = data_of(lbuf);
+    args.size_bytes = size;
+    args.source = target_of(rbuf);
+    args.local = bytes_of(local);
+    args.remote = bytes_of(remote);
+    args.flags = flags_of(flags);
+    return post_known(session, local, flags,
+                      [&] { return ph_get(session.context(), static_cast<ph_rank>(proc), &args); });
+  });
+}
+
+}  // extern "C"

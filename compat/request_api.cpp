@@ -1,0 +1,85 @@
+// Operations by name: test, wait, cancel. What is waited for is one request of the context, so
+// nobody takes another's completion.
+#include <photon/request.h>
+
+#include "compat/entry.hpp"
+#include "compat/take_request.hpp"
+
+using photon::classic::cancel_request;
+using photon::classic::Request;
+using photon::classic::RequestType;
+using photon::classic::Session;
+using photon::classic::take_any;
+using photon::classic::take_request;
+using photon::classic::Taken;
+using photon::classic::with_session;
+
+namespace {
+
+// photon_test() has statuses of its own.
+constexpr int kFailed = -1;
+constexpr int kUnknown = 1;
+
+void fill(photonStatus status, photon_rid rid, const Taken& taken) noexcept {
+  if (status == nullptr) return;
+  *status = {};
+  status->src_addr.global.proc_id = taken.request.peer;
+  status->request = rid;
+  status->size = taken.request.size_bytes;
+  status->tag = taken.request.tag;
+  status->count = 1;
+  status->error = taken.status == PH_OK ? 0 : 1;
+}
+
+int wait_any_of(RequestType type, int* ret_proc, photon_rid* ret_req) {
+  return with_session([&](Session& session) {
+    Taken taken;
+    const photon_rid rid = take_any(session, type, taken);
+    if (ret_proc != nullptr) *ret_proc = rid == 0 ? -1 : static_cast<int>(taken.request.peer);
+    if (ret_req != nullptr) *ret_req = rid;
+    return rid != 0 && taken.status == PH_OK ? PHOTON_OK : PHOTON_ERROR;
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+int photon_test(photon_rid request, int* flag, int* type, photonStatus status) {
+  if (flag != nullptr) *flag = -1;
+  return with_session([&](Session& session) {
+    if (flag == nullptr) return kFailed;
+    Taken taken;
+    const ph_status found = take_request(session, request, 0, taken);
+    if (found == PH_ERR_NOT_FOUND) return kUnknown;
+    if (type != nullptr) *type = static_cast<int>(taken.request.type);
+    *flag = found == PH_OK ? 1 : 0;
+    if (found != PH_OK) return found > 0 ? 0 : kFailed;
+    fill(status, request, taken);
+    return taken.status == PH_OK ? 0 : kFailed;
+  });
+}
+
+int photon_wait(photon_rid request) {
+  return with_session([&](Session& session) {
+    Taken taken;
+    const ph_status found = take_request(session, request, PH_FOREVER, taken);
+    return found == PH_OK && taken.status == PH_OK ? PHOTON_OK : PHOTON_ERROR;
+  });
+}
+
+int photon_wait_any(int* ret_proc, photon_rid* ret_req) {
+  return wait_any_of(RequestType::event, ret_proc, ret_req);
+}
+
+int photon_wait_any_ledger(int* ret_proc, photon_rid* ret_req) {
+  return wait_any_of(RequestType::ledger, ret_proc, ret_req);
+}
+
+int photon_cancel(photon_rid request, int) {
+  return with_session([&](Session& session) {
+    return cancel_request(session, request) == PH_OK ? PHOTON_OK : PHOTON_ERROR;
+  });
+}
+
+}  // extern "C"

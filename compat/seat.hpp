@@ -1,0 +1,45 @@
+// Where the session of a process stands: the one global that the classic API demands, since its
+// calls name no context. Tests give each of their threads a seat of its own and so have a job of
+// many ranks in one process.
+//
+//   empty -- photon_init() --> taken -- photon_finalize() --> empty -- photon_init() --> ...
+//
+// Invariant: a session that was ever in a seat lives until clear(), so that a call which came too
+// late meets a finalized context and not freed memory.
+// Owner: the process (for ever: threads may still call while it exits), or a test.
+#pragma once
+
+#include <mutex>
+
+#include "sync/policy.hpp"
+#include "sync/published.hpp"
+
+namespace photon::classic {
+
+class Session;
+
+struct Seat {
+  sync::Published<sync::HardwarePolicy, Session> running;
+  std::mutex changing;         // held by photon_init() and photon_finalize()
+  Session* retired = nullptr;  // under it: finalized ones, linked
+
+  // What a program that ends without photon_finalize() leaves queued goes to its peers, and they
+  // are told; a session that another thread is changing is left alone.
+  void leave() noexcept;
+
+  // Frees all sessions. No call on this seat may be in progress or follow. The process's seat is
+  // never cleared.
+  void clear() noexcept;
+};
+
+// Of the calling thread: the process's unless it is bound elsewhere. Known when the library is
+// loaded, so one load finds it.
+extern thread_local constinit Seat* current_seat [[gnu::tls_model("initial-exec")]];
+
+// The process's seat is left when the process ends by exit() or by returning from main().
+void leave_at_exit() noexcept;
+
+// From now on the calling thread's calls are those of the rank in this seat; null: the process's.
+void bind(Seat* seat) noexcept;
+
+}  // namespace photon::classic

@@ -1,0 +1,47 @@
+#include "compat/session.hpp"
+
+#include "compat/settings.hpp"
+#include "compat/warn.hpp"
+
+namespace photon::classic {
+
+Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange) noexcept
+    : context_(context),
+      rank_(ph_rank_of(context)),
+      size_(ph_size_of(context)),
+      has_long_ids_(number_in_force(context, "max_cid_size") > sizeof(std::uint64_t)),
+      exchange_(std::move(exchange)),
+      registrations_(context) {}
+
+Session::~Session() { ph_context_destroy(context_); }
+
+std::unique_ptr<Session> Session::open(photon_config_t& config) {
+  Settings settings;
+  if (!settings.read(config)) return nullptr;
+  auto exchange = std::make_unique<Exchange>();
+  if (!exchange->choose(config)) return nullptr;
+  const ph_config how{sizeof(ph_config), exchange->bootstrap(), settings.options(),
+                      settings.options_count()};
+  ph_context* context = nullptr;
+  ph_error error{};
+  if (ph_context_create(&how, &context, &error) != PH_OK) {
+    warn("photon_init", error.text);
+    return nullptr;
+  }
+  auto session = std::make_unique<Session>(context, std::move(exchange));
+  session->exchange_->tell(*session, config);
+  return session;
+}
+
+int Session::close() noexcept {
+  const ph_status status = ph_finalize(context_);
+  registrations_.clear();
+  requests_.clear();
+  if (status == PH_OK) return PHOTON_OK;
+  ph_error error{};
+  ph_last_error(context_, &error);
+  warn("photon_finalize", error.text);
+  return PHOTON_ERROR;
+}
+
+}  // namespace photon::classic

@@ -1,0 +1,59 @@
+// One rank of one job, from photon_init() to photon_finalize(): the context, and what the classic
+// API keeps beside it.
+//
+//   open() -> [running] -- close() --> [finalized] -- destroyed by its seat
+//
+// Invariant: after close() every call on the context says PH_ERR_STATE, which is NOINIT here.
+// Owner: its seat. Threads: any, but for open() and close(), which hold Seat::changing.
+#pragma once
+
+#include <photon.h>
+#include <photon/photon.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "compat/exchange.hpp"
+#include "compat/registrations.hpp"
+#include "compat/requests.hpp"
+#include "compat/word_ids.hpp"
+
+namespace photon::classic {
+
+class Session {
+ public:
+  // Null after having said on stderr why.
+  static std::unique_ptr<Session> open(photon_config_t& config);
+
+  Session(ph_context* context, std::unique_ptr<Exchange> exchange) noexcept;
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // ph_finalize(). The registrations and requests are gone then.
+  int close() noexcept;
+
+  ph_context* context() const noexcept { return context_; }
+  ph_rank rank() const noexcept { return rank_; }
+  std::uint32_t size() const noexcept { return size_; }
+  // Ids may have more than 8 bytes.
+  bool has_long_ids() const noexcept { return has_long_ids_; }
+
+  Registrations& registrations() noexcept { return registrations_; }
+  Requests& requests() noexcept { return requests_; }
+  WordIds& word_ids() noexcept { return word_ids_; }
+
+  Session* next_retired = nullptr;  // Seat's
+
+ private:
+  ph_context* const context_;
+  const ph_rank rank_;
+  const std::uint32_t size_;
+  const bool has_long_ids_;
+  const std::unique_ptr<Exchange> exchange_;
+  Registrations registrations_;
+  Requests requests_;
+  WordIds word_ids_;
+};
+
+}  // namespace photon::classic

@@ -1,0 +1,50 @@
+// photon_init() and photon_finalize(), and whether the one was called without the other.
+#include "compat/entry.hpp"
+#include "compat/warn.hpp"
+
+using photon::classic::current;
+using photon::classic::current_seat;
+using photon::classic::Seat;
+using photon::classic::Session;
+using photon::classic::warn;
+
+extern "C" {
+
+int photon_initialized(void) { return current() != nullptr ? PHOTON_OK : PHOTON_ERROR_NOINIT; }
+
+int photon_init(photonConfig cfg) {
+  if (cfg == nullptr) {
+    warn("photon_init", "the configuration is null");
+    return PHOTON_ERROR;
+  }
+  Seat& seat = *current_seat;
+  const std::scoped_lock lock(seat.changing);
+  if (seat.running.get() != nullptr) {
+    warn("photon_init", "called again without photon_finalize(); the first call counts");
+    return PHOTON_OK;
+  }
+  try {
+    std::unique_ptr<Session> session = Session::open(*cfg);
+    if (session == nullptr) return PHOTON_ERROR;
+    seat.running.set(session.release());
+    photon::classic::leave_at_exit();
+    return PHOTON_OK;
+  } catch (const std::bad_alloc&) {
+    warn("photon_init", "out of memory");
+    return PHOTON_ERROR;
+  }
+}
+
+int photon_finalize(void) {
+  Seat& seat = *current_seat;
+  const std::scoped_lock lock(seat.changing);
+  Session* session = seat.running.get();
+  if (session == nullptr) return PHOTON_ERROR_NOINIT;
+  seat.running.set(nullptr);
+  const int status = session->close();
+  session->next_retired = seat.retired;
+  seat.retired = session;
+  return status;
+}
+
+}  // extern "C"

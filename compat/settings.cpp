@@ -1,0 +1,66 @@
+#include "compat/settings.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "compat/warn.hpp"
+
+namespace photon::classic {
+
+namespace {
+// What the library does where nobody asks for more.
+constexpr int kPackedDefault = 192;
+constexpr int kMostPacked = 1024;
+constexpr unsigned kFewestLedgers = 2;
+constexpr unsigned kMostLedgers = 65536;
+}  // namespace
+
+namespace {
+
+// All zero if there is no such.
+ph_setting setting_of(const ph_context* context, const char* name) noexcept {
+  ph_setting setting{};
+  setting.size = sizeof setting;
+  for (std::size_t i = 0; ph_setting_at(context, i, &setting) == PH_OK; ++i)
+    if (std::strcmp(setting.name, name) == 0) return setting;
+  return {};
+}
+
+}  // namespace
+
+std::uint64_t number_in_force(const ph_context* context, const char* name) noexcept {
+  return std::strtoull(setting_of(context, name).value, nullptr, 10);
+}
+
+bool Settings::read(const photon_config_t& config) {
+  if (config.backend == PHOTON_BACKEND_UGNI) {
+    warn("photon_init", "the backend ugni is not built in; use default, verbs or fi");
+    return false;
+  }
+  // Old programs wait in their own barriers for what they have posted: it must go meanwhile.
+  const ph_setting progress = setting_of(nullptr, "progress_thread");
+  if (progress.origin != nullptr && std::strcmp(progress.origin, "environment") != 0)
+    add("progress_thread", "on");
+  const auto& cap = config.cap;
+  if (cap.max_cid_size > 0)
+    add("max_cid_size",
+        std::to_string(std::clamp<int>(cap.max_cid_size, sizeof(std::uint64_t), PH_MAX_ID_BYTES)));
+  if (cap.small_pwc_size > kPackedDefault)
+    add("packed_max", std::to_string(std::min(cap.small_pwc_size, kMostPacked)));
+  if (cap.ledger_entries > 0) {
+    const auto asked = std::min(static_cast<unsigned>(cap.ledger_entries), kMostLedgers);
+    add("ledger_slots", std::to_string(std::max(std::bit_ceil(asked), kFewestLedgers)));
+  }
+  return true;
+}
+
+void Settings::add(const char* name, std::string value) {
+  texts_[count_] = std::move(value);
+  options_[count_] = {name, texts_[count_].c_str()};
+  ++count_;
+}
+
+}  // namespace photon::classic

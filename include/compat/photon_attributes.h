@@ -1,0 +1,19 @@
+/**
+ * Attributes of the classic API's declarations.
+ */
+#ifndef PHOTON_COMPAT_PHOTON_ATTRIBUTES_H
+#define PHOTON_COMPAT_PHOTON_ATTRIBUTES_H
+
+#if defined(__GNUC__)
+#define PHOTON_API __attribute__((visibility("default")))
+/** A table of names need not be used by who includes it. */
+#define PHOTON_UNUSED __attribute__((unused))
+/** What C99 lacks, without a warning. */
+#define PHOTON_EXTENSION __extension__
+#else
+#define PHOTON_API
+#define PHOTON_UNUSED
+#define PHOTON_EXTENSION
+#endif
+
+#endif

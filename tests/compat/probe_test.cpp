@@ -1,0 +1,204 @@
+// photon_probe_completion(): what it says, to whom, and what it may be called from.
+#include "classic_job.hpp"
+
+namespace photon::test {
+namespace {
+
+class Probing : public OverGrounds {};
+INSTANTIATE_TEST_SUITE_P(grounds, Probing, testing::Values(Ground::shm, Ground::sim), ground_name);
+
+constexpr int kAny = PHOTON_ANY_SOURCE;
+
+TEST_P(Probing, an_idle_probe_is_ok_with_flag_0_and_the_id_0) {
+  ClassicJob job(2, GetParam());
+  job.run([&](int) {
+    for (const int flags : {PHOTON_PROBE_ANY, PHOTON_PROBE_EVQ, PHOTON_PROBE_LEDGER}) {
+      photon_cid comp = u64(77);
+      int flag = 9, remaining = 9;
+      EXPECT_EQ(photon_probe_completion(kAny, &flag, &remaining, &comp, nullptr, nullptr, flags),
+                PHOTON_OK);
+      EXPECT_EQ(flag, 0);
+      EXPECT_EQ(remaining, 0);
+      EXPECT_EQ(comp.u64, 0u);
+      comp = u64(77);
+      EXPECT_EQ(photon_probe_completion(kAny, &flag, nullptr, &comp, nullptr, nullptr, flags),
+                PHOTON_OK);
+      EXPECT_EQ(comp.u64, 0u);
+    }
+  });
+}
+
+TEST_P(Probing, gives_one_event_a_call_and_local_ids_first) {
+  ClassicJob job(1, GetParam());
+  job.run([&](int) {
+    ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, u64(1), u64(2), 0), PHOTON_OK);
+    EXPECT_EQ(take().id.u64, 1u);
+    EXPECT_EQ(take().id.u64, 2u);
+    EXPECT_EQ(probe().flag, 0);
+  });
+}
+
+TEST_P(Probing, evq_gives_local_ids_only_and_ledger_remote_ones_only) {
+  ClassicJob job(1, GetParam());
+  job.run([&](int) {
+    for (std::uint64_t i = 0; i < 10; ++i)
+      ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, u64(i), u64(100 + i), 0),
+                PHOTON_OK);
+    for (std::uint64_t i = 0; i < 10; ++i)
+      EXPECT_EQ(take(kAny, PHOTON_PROBE_LEDGER).id.u64, 100 + i);
+    EXPECT_EQ(probe(kAny, PHOTON_PROBE_LEDGER).flag, 0);
+    for (std::uint64_t i = 0; i < 10; ++i) EXPECT_EQ(take(kAny, PHOTON_PROBE_EVQ).id.u64, i);
+    EXPECT_EQ(probe(kAny, PHOTON_PROBE_EVQ).flag, 0);
+  });
+}
+
+TEST_P(Probing, nothing_that_is_told_is_needed) {
+  ClassicJob job(1, GetParam());
+  job.run([&](int) {
+    ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, u64(1), u64(2), 0), PHOTON_OK);
+    while (probe(kAny, PHOTON_PROBE_EVQ).remaining != 0) {
+    }
+    const auto nowhere = [] {
+      return photon_probe_completion(kAny, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                     PHOTON_PROBE_ANY);
+    };
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(nowhere(), PHOTON_OK);
+    EXPECT_EQ(probe().flag, 0);
+  });
+}
+
+// A defect of the original: it did not.
+TEST_P(Probing, a_given_rank_with_ledger_finds_that_ranks_ids) {
+  ClassicJob job(3, GetParam());
+  job.run([&](int rank) {
+    if (rank != 0) {
+      ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, u64(0),
+                                           u64(static_cast<std::uint64_t>(rank) * 10),
+                                           PHOTON_REQ_PWC_NO_LCE),
+                PHOTON_OK);
+    } else {
+      const Probed second = take(2, PHOTON_PROBE_LEDGER);
+      EXPECT_EQ(second.id.u64, 20u);
+      EXPECT_EQ(second.source, 2);
+      const Probed first = take(1, PHOTON_PROBE_LEDGER);
+      EXPECT_EQ(first.id.u64, 10u);
+      EXPECT_EQ(first.source, 1);
+    }
+  });
+}
+
+TEST_P(Probing, the_source_is_the_peer_of_a_remote_id_and_the_argument_for_a_local_one) {
+  ClassicJob job(2, GetParam());
+  job.run([&](int rank) {
+    ASSERT_EQ(photon_put_with_completion(1 - rank, 0, nullptr, nullptr, u64(1), u64(2), 0),
+              PHOTON_OK);
+    EXPECT_EQ(take(kAny, PHOTON_PROBE_EVQ).source, kAny);
+    EXPECT_EQ(take(kAny, PHOTON_PROBE_LEDGER).source, 1 - rank);
+    ASSERT_EQ(photon_put_with_completion(1 - rank, 0, nullptr, nullptr, u64(1), u64(2), 0),
+              PHOTON_OK);
+    EXPECT_EQ(take(1 - rank, PHOTON_PROBE_EVQ).source, 1 - rank);
+    EXPECT_EQ(take(1 - rank, PHOTON_PROBE_LEDGER).source, 1 - rank);
+  });
+}
+
+TEST_P(Probing, remaining_counts_what_was_posted_and_not_yet_probed) {
+  ClassicJob job(2, GetParam());
+  job.run([&](int rank) {
+    if (rank == 0) {
+      for (std::uint64_t i = 0; i < 5; ++i)
+        ASSERT_EQ(photon_put_with_completion(1, 0, nullptr, nullptr, u64(i), u64(i), 0), PHOTON_OK);
+      for (int left = 4; left >= 0; --left) EXPECT_EQ(take(1, PHOTON_PROBE_EVQ).remaining, left);
+    } else {
+      for (std::uint64_t i = 0; i < 5; ++i) EXPECT_EQ(take().id.u64, i);
+    }
+  });
+}
+
+// A defect of the original: only probes for local ids did.
+TEST_P(Probing, for_the_ledger_alone_moves_queued_puts_too) {
+  constexpr std::uint64_t kPuts = 500;
+  ClassicJob job(2, GetParam(), [](photon_config_t& config) { config.cap.ledger_entries = 2; });
+  job.run([&](int rank) {
+    std::vector<unsigned char> source(4096);
+    Registered memory(4096);
+    auto all = job.exchange(memory.buffer());
+    photon_buffer_t from = bare(source.data(), source.size());
+    for (std::uint64_t i = 0; i < kPuts; ++i)
+      ASSERT_EQ(photon_put_with_completion(1 - rank, 4096, &from, &all[1 - rank], u64(i), u64(i),
+                                           PHOTON_REQ_PWC_NO_LCE),
+                PHOTON_OK);
+    for (std::uint64_t i = 0; i < kPuts; ++i) ASSERT_EQ(take(kAny, PHOTON_PROBE_LEDGER).id.u64, i);
+    job.meet();
+  });
+}
+
+// One a rank: callbacks are told nothing but the id.
+struct Rally {
+  int rank = 0;
+  std::uint64_t last = 0;
+  static constexpr std::uint64_t kEnd = 400;
+};
+Rally& rally() {
+  static thread_local Rally mine;
+  return mine;
+}
+void answer(photon_cid id) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, id.data, sizeof value);
+  EXPECT_EQ(value, rally().last + 1);
+  rally().last = value + 1;
+  if (value >= Rally::kEnd) return;
+  EXPECT_EQ(photon_put_with_completion(1 - rally().rank, 0, nullptr, nullptr, u64(0),
+                                       u64(value + 1), PHOTON_REQ_PWC_NO_LCE),
+            PHOTON_OK);
+}
+
+TEST_P(Probing, a_callback_may_post_and_so_play_ping_pong) {
+  ClassicJob job(2, GetParam());
+  job.run([&](int rank) {
+    rally() = {rank, rank == 0 ? std::uint64_t{1} : std::uint64_t{0}};
+    if (rank == 0) {
+      ASSERT_EQ(
+          photon_put_with_completion(1, 0, nullptr, nullptr, u64(0), u64(1), PHOTON_REQ_PWC_NO_LCE),
+          PHOTON_OK);
+    }
+    while (rally().last < Rally::kEnd) {
+      int flag = 0;
+      ASSERT_EQ(
+          photon_probe_completion(kAny, &flag, nullptr, nullptr, nullptr, answer, PHOTON_PROBE_ANY),
+          PHOTON_OK);
+      std::this_thread::yield();
+    }
+  });
+}
+
+std::uint64_t value_of(photon_cid id) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, id.data, sizeof value);
+  return value;
+}
+void probe_within(photon_cid id) {
+  EXPECT_EQ(value_of(id), 1u);
+  EXPECT_EQ(take(kAny, PHOTON_PROBE_LEDGER).id.u64, 2u);
+  EXPECT_EQ(value_of(id), 1u);  // its bytes are this probe's
+}
+
+TEST_P(Probing, a_callback_may_probe_and_keeps_its_id) {
+  ClassicJob job(1, GetParam());
+  job.run([&](int) {
+    for (std::uint64_t i = 1; i <= 2; ++i)
+      ASSERT_EQ(
+          photon_put_with_completion(0, 0, nullptr, nullptr, u64(0), u64(i), PHOTON_REQ_PWC_NO_LCE),
+          PHOTON_OK);
+    int flag = 0;
+    photon_cid comp{};
+    while (flag == 0)
+      ASSERT_EQ(photon_probe_completion(kAny, &flag, nullptr, &comp, nullptr, probe_within,
+                                        PHOTON_PROBE_LEDGER),
+                PHOTON_OK);
+    EXPECT_EQ(comp.u64, 1u);
+  });
+}
+
+}  // namespace
+}  // namespace photon::test

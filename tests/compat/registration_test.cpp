@@ -1,0 +1,131 @@
+// Registered memory: counted, found by containment, taken back without touching what is around.
+#include "classic_job.hpp"
+
+namespace photon::test {
+namespace {
+
+class Registration : public testing::Test {
+ protected:
+  const photon_buffer_priv_t* keys(std::size_t offset, std::size_t size_bytes) {
+    const photon_buffer_priv_t* found = &garbage_;
+    const int status = photon_get_buffer_private(memory_ + offset, size_bytes, &found);
+    EXPECT_EQ(status, found == nullptr ? PHOTON_ERROR : PHOTON_OK);
+    return found;
+  }
+  int add(std::size_t offset, std::size_t size_bytes) {
+    return photon_register_buffer(memory_ + offset, size_bytes);
+  }
+  int remove(std::size_t offset, std::size_t size_bytes) {
+    return photon_unregister_buffer(memory_ + offset, size_bytes);
+  }
+  unsigned char memory_[4096] = {};
+  photon_buffer_priv_t garbage_{1, 2};
+  ClassicJob job_{1};
+};
+
+TEST_F(Registration, is_found_by_containment_and_a_miss_is_an_error_with_null) {
+  job_.run([&](int) {
+    ASSERT_EQ(add(100, 1000), PHOTON_OK);
+    const auto* whole = keys(100, 1000);
+    ASSERT_NE(whole, nullptr);
+    EXPECT_EQ(keys(500, 10), whole);
+    EXPECT_EQ(keys(1099, 1), whole);
+    EXPECT_EQ(keys(99, 10), nullptr);
+    EXPECT_EQ(keys(1000, 101), nullptr);
+    EXPECT_EQ(remove(100, 1000), PHOTON_OK);
+    EXPECT_EQ(keys(500, 10), nullptr);
+  });
+}
+
+TEST_F(Registration, is_counted) {
+  job_.run([&](int) {
+    ASSERT_EQ(add(0, 64), PHOTON_OK);
+    ASSERT_EQ(add(0, 64), PHOTON_OK);
+    const auto* found = keys(0, 64);
+    EXPECT_EQ(remove(0, 64), PHOTON_OK);
+    EXPECT_EQ(keys(0, 64), found);
+    EXPECT_EQ(remove(0, 64), PHOTON_OK);
+    EXPECT_EQ(keys(0, 64), nullptr);
+    EXPECT_EQ(remove(0, 64), PHOTON_ERROR);
+  });
+}
+
+// A defect of the original: it dropped the whole region.
+TEST_F(Registration, of_a_part_is_taken_back_without_the_whole) {
+  job_.run([&](int) {
+    ASSERT_EQ(add(0, 4096), PHOTON_OK);
+    const auto* whole = keys(0, 4096);
+    EXPECT_EQ(remove(64, 64), PHOTON_ERROR);  // was never registered
+    EXPECT_EQ(keys(0, 4096), whole);
+    ASSERT_EQ(add(64, 64), PHOTON_OK);
+    EXPECT_EQ(remove(64, 64), PHOTON_OK);
+    EXPECT_EQ(keys(0, 4096), whole);
+    EXPECT_EQ(keys(64, 64), whole);
+    photon_buffer_t to = {reinterpret_cast<std::uintptr_t>(memory_ + 64), 8, *whole};
+    unsigned char source[8] = {7};
+    photon_rid rid = 0;
+    ASSERT_EQ(photon_post_os_put_direct(0, source, 8, &to, 0, &rid), PHOTON_OK);
+    EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+    EXPECT_EQ(memory_[64], 7);
+    EXPECT_EQ(remove(0, 4096), PHOTON_OK);
+  });
+}
+
+TEST_F(Registration, keeps_its_keys_where_they_are_until_it_is_taken_back) {
+  job_.run([&](int) {
+    ASSERT_EQ(add(0, 64), PHOTON_OK);
+    const auto* found = keys(0, 64);
+    const photon_buffer_priv_t before = *found;
+    for (std::size_t i = 1; i < 500; ++i) ASSERT_EQ(add(i, 8), PHOTON_OK);
+    EXPECT_EQ(found->key0, before.key0);
+    EXPECT_EQ(found->key1, before.key1);
+    for (std::size_t i = 1; i < 500; ++i) ASSERT_EQ(remove(i, 8), PHOTON_OK);
+    EXPECT_EQ(found->key0, before.key0);
+    EXPECT_EQ(remove(0, 64), PHOTON_OK);
+  });
+}
+
+TEST_F(Registration, of_nothing_is_an_error) {
+  job_.run([&](int) {
+    EXPECT_EQ(photon_register_buffer(nullptr, 8), PHOTON_ERROR);
+    EXPECT_EQ(add(0, 0), PHOTON_ERROR);
+    EXPECT_EQ(photon_get_buffer_private(memory_, 8, nullptr), PHOTON_ERROR);
+  });
+}
+
+TEST_F(Registration, comes_and_goes_under_traffic) {
+  constexpr std::uint64_t kPuts = 2000;
+  ClassicJob job(2);
+  job.run([&](int rank) {
+    Registered memory(4096);
+    auto all = job.exchange(memory.buffer());
+    std::thread churn = ClassicJob::in_same_rank([] {
+      std::vector<unsigned char> other(8192);
+      for (std::size_t i = 0; i < 2000; ++i) {
+        EXPECT_EQ(photon_register_buffer(other.data() + i % 4096, 4096), PHOTON_OK);
+        EXPECT_EQ(photon_unregister_buffer(other.data() + i % 4096, 4096), PHOTON_OK);
+      }
+    });
+    unsigned char source[512];
+    photon_buffer_t from = bare(source, sizeof source);
+    for (std::uint64_t i = 0; i < kPuts; ++i) {
+      if (rank == 0) {
+        fill(source, sizeof source, i);
+        ASSERT_EQ(photon_put_with_completion(1, 512, &from, &all[1], u64(i), u64(i), 0), PHOTON_OK);
+        ASSERT_EQ(take(1, PHOTON_PROBE_EVQ).id.u64, i);
+        ASSERT_EQ(take(1, PHOTON_PROBE_LEDGER).id.u64, i);
+      } else {
+        ASSERT_EQ(take().id.u64, i);
+        ASSERT_EQ(first_wrong(memory.data(), 512, i), 512u);
+        ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, u64(i), u64(i),
+                                             PHOTON_REQ_PWC_NO_LCE),
+                  PHOTON_OK);
+      }
+    }
+    churn.join();
+    job.meet();
+  });
+}
+
+}  // namespace
+}  // namespace photon::test

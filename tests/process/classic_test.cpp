@@ -1,0 +1,44 @@
+// Classic programs as processes: the launcher's exchange, an exchange of their own, no finalize.
+#include <gtest/gtest.h>
+
+#include "command.hpp"
+
+namespace photon::test {
+namespace {
+
+const std::string kBin = PHOTON_BIN_DIR;
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++count;
+  return count;
+}
+
+TEST(ClassicProgram, with_a_zeroed_configuration_is_told_by_the_launcher_who_it_is) {
+  const auto result = run_command(kRun + " -n 4 " + kBin + "/classic_launched leave 2>&1");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_EQ(count_of(result.output, " of 4 went round"), 4u) << result.output;
+}
+
+TEST(ClassicProgram, may_end_without_finalize) {
+  const auto result = run_command(kRun + " -n 4 " + kBin + "/classic_launched 2>&1");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_EQ(count_of(result.output, " of 4 went round"), 4u) << result.output;
+}
+
+TEST(ClassicProgram, alone_is_a_job_of_one) {
+  const auto result = run_command(kBin + "/classic_launched leave 2>&1");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_EQ(count_of(result.output, "rank 0 of 1 went round"), 1u) << result.output;
+}
+
+TEST(ClassicRuntime, moves_every_parcel_once_and_leaves_without_finalize) {
+  for (const char* ranks : {"2", "8"}) {
+    const auto result = run_command(kBin + "/classic_runtime " + ranks + " 2>&1");
+    EXPECT_EQ(result.exit_status, 0) << ranks << " ranks: " << result.output;
+  }
+}
+
+}  // namespace
+}  // namespace photon::test
