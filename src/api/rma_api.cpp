@@ -47,7 +47,8 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
 }
 
 // All of ph_probe_u64(), without the bias or after its fast path gave up.
-[[gnu::noinline]] ph_u64_completion probe_one_slowly(ph_context* context, ph_query query) noexcept {
+[[gnu::noinline]] ph_u64_completion probe_one_slowly(ph_context* context, ph_rank peer,
+                                                     uint32_t kinds) noexcept {
   ph_u64_completion result{0, PH_ANY_RANK, 0, 0, PH_ERR_STATE};
   if (context == nullptr) return result;
   if (context->config.max_cid_size > sizeof(uint64_t)) {
@@ -58,11 +59,23 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
     return result;
   }
   ph_completion found{};
-  photon::engine::Taker taker{query, &found, 1};
+  photon::engine::Taker taker{{peer, kinds, nullptr}, &found, 1};
   result.status = static_cast<int16_t>(probe_in_lane(context, taker, true));
   if (taker.count == 0) return result;
   return {found.id, found.peer, static_cast<uint8_t>(found.kind),
           static_cast<uint8_t>(found.id_size_bytes), static_cast<int16_t>(found.status)};
+}
+
+// ph_probe_u64() in a lane that this thread has by its bias. Apart, so that one which finds a LOCAL
+// completion needs no stack frame.
+[[gnu::noinline]] ph_u64_completion probe_one(ph_context* context, ph_rank peer, uint32_t kinds,
+                                              photon::engine::Lane::Held held) noexcept {
+  photon::engine::OneTaker taker{{peer, kinds, nullptr}};
+  const bool done = context->engine->try_probe(taker.query, taker);
+  context->lane->leave_biased(held);
+  if (done) [[likely]]
+    return taker.found;
+  return probe_one_slowly(context, peer, kinds);
 }
 
 [[gnu::noinline]] ph_status put_u64_in_lane(ph_context* context, ph_rank rank,
@@ -156,12 +169,11 @@ ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds
   photon::engine::OneTaker taker{{peer, kinds, nullptr}};
   photon::engine::Lane::Held held{};
   if (context == nullptr || !context->lane->try_enter(held)) [[unlikely]]
-    return probe_one_slowly(context, taker.query);
-  const bool done = context->engine->try_probe(taker.query, taker);
+    return probe_one_slowly(context, peer, kinds);
+  const bool done = context->engine->take_local(taker);
+  if (!done) return probe_one(context, peer, kinds, held);
   context->lane->leave_biased(held);
-  if (done) [[likely]]
-    return taker.found;
-  return probe_one_slowly(context, taker.query);
+  return taker.found;
 }
 
 ph_status ph_outstanding(ph_context* context, ph_rank rank, uint64_t* count) {

@@ -66,6 +66,7 @@ class Engine final : private transport::Sink, private EngineState {
 
   // fast_path.hpp: probe() for small puts from hot rings; false: probe() goes on with this taker.
   bool try_probe(const ph_query& query, auto& taker) noexcept;
+  bool take_local(OneTaker& taker) noexcept;
   // probe.cpp, wait.cpp
   bool serve_asked(const Taker& taker) noexcept;
   ph_status probe(Taker& taker);
@@ -322,7 +323,6 @@ class Engine final : private transport::Sink, private EngineState {
     empty_turns_ = 0;
   }
   bool take_local(Taker& taker) noexcept;
-  bool take_local(OneTaker& taker) noexcept;
   bool take_hot(Peer& peer, std::uint64_t word, auto& taker) noexcept;
   bool take_asked(Peer& peer, std::uint64_t word) noexcept;
   bool take_good_fetched(Peer& peer, std::uint64_t word) noexcept;

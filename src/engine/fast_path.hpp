@@ -105,8 +105,12 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 // The same for one of them. False: nothing was taken. Who only takes them, one by one, still makes
 // a general turn now and then, in which peers are served and REMOTE ones have their turn.
 [[gnu::always_inline]] inline bool Engine::take_local(OneTaker& taker) noexcept {
+  const std::uint32_t kinds = taker.query.kinds;
+  if (local_ready_.size() != 1 || config_.max_cid_size > 8 || kinds > PH_EITHER ||
+      ((kinds & PH_REMOTE) != 0 && !stash_ready_.empty())) [[unlikely]]
+    return false;
   Peer* peer = local_ready_[0];
-  if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank) || peer->local.empty() ||
+  if (!taker.wants(PH_LOCAL, peer->rank) || peer->local.empty() ||
       (turn_ + 1) % kTurnsOfLocals == 0) [[unlikely]]
     return false;
   ++turn_;
