@@ -8,11 +8,16 @@ class ClassicAtomic : public OverGrounds {};
 INSTANTIATE_TEST_SUITE_P(grounds, ClassicAtomic, testing::Values(Ground::shm, Ground::sim),
                          ground_name);
 
+struct WordAt {
+  int proc;
+  photon_buffer_t buffer;
+};
+
 template <class Word>
-int change_word(int proc, photon_buffer_t to, photon_datatype type, photon_atomic_op op,
-                Word operand, int flags = 0) {
+int change_word(WordAt place, photon_datatype type, photon_atomic_op op, Word operand,
+                int flags = 0) {
   photon_buffer_t from = bare(&operand, sizeof operand);
-  return photon_atomic(proc, &from, &to, type, op, 41, 42, flags);
+  return photon_atomic(place.proc, &from, &place.buffer, type, op, 41, 42, flags);
 }
 
 // One word of rank 1 through SUM and, for integers, MIN and MAX; what it is after each.
@@ -36,7 +41,7 @@ void change_words(Ground ground, photon_datatype type) {
     }
     for (const Step& step : steps) {
       if (rank == 0) {
-        ASSERT_EQ(change_word(1, all[1], type, step.op, step.operand), PHOTON_OK);
+        ASSERT_EQ(change_word({1, all[1]}, type, step.op, step.operand), PHOTON_OK);
         EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, 41u);
       } else {
         EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_LEDGER).id.u64, 42u);
@@ -60,7 +65,7 @@ TEST_P(ClassicAtomic, the_smallest_of_signed_words_is_the_negative_one) {
   ClassicJob job(1, GetParam());
   job.run([&](int) {
     Registered memory(8);
-    ASSERT_EQ(change_word<std::int64_t>(0, memory.buffer(), PHOTON_INT64, PHOTON_ATOMIC_MIN, -3),
+    ASSERT_EQ(change_word<std::int64_t>({0, memory.buffer()}, PHOTON_INT64, PHOTON_ATOMIC_MIN, -3),
               PHOTON_OK);
     EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_LEDGER).id.u64, 42u);
     EXPECT_EQ(*reinterpret_cast<std::int64_t*>(memory.data()), -3);
@@ -74,7 +79,7 @@ TEST_P(ClassicAtomic, flags_take_the_ids_away) {
     Registered memory(8);
     auto all = job.exchange(memory.buffer());
     const auto add = [&](int flags) {
-      return change_word<std::uint64_t>(1, all[1], PHOTON_UINT64, PHOTON_ATOMIC_SUM, 1, flags);
+      return change_word<std::uint64_t>({1, all[1]}, PHOTON_UINT64, PHOTON_ATOMIC_SUM, 1, flags);
     };
     if (rank == 0) {
       ASSERT_EQ(add(PHOTON_REQ_PWC_NO_LCE | PHOTON_REQ_PWC_NO_RCE), PHOTON_OK);
@@ -99,7 +104,7 @@ TEST_P(ClassicAtomic, eight_ranks_that_add_to_one_word_lose_nothing) {
     for (std::uint64_t i = 0; i < kAdds; ++i) {
       int status = PHOTON_ERROR_RESOURCE;
       while (status == PHOTON_ERROR_RESOURCE)
-        status = change_word<std::uint64_t>(0, all[0], PHOTON_UINT64, PHOTON_ATOMIC_SUM, 1,
+        status = change_word<std::uint64_t>({0, all[0]}, PHOTON_UINT64, PHOTON_ATOMIC_SUM, 1,
                                             PHOTON_REQ_PWC_NO_RCE);
       ASSERT_EQ(status, PHOTON_OK);
       ASSERT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, 41u);

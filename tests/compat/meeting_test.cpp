@@ -227,7 +227,7 @@ TEST_P(Meetings, threads_that_wait_for_any_buffer_get_each_once) {
     } else {
       std::vector<std::thread> threads;
       for (int i = 0; i < 2; ++i)
-        threads.push_back(ClassicJob::in_same_rank([] {
+        threads.push_back(ClassicJob::in_same_rank([&] {
           unsigned char one = 1;
           for (int taken = 0; taken < kBuffers / 2; ++taken) {
             photon_rid rid = 0;
