@@ -191,10 +191,13 @@ int photon_probe_ledger(int proc, int* flag, int type, photonStatus status) {
   if (flag != nullptr) *flag = 0;
   return with_session([&](Session& session) {
     if (type != PHOTON_SEND_LEDGER && type != PHOTON_RECV_LEDGER) return PHOTON_ERROR;
-    const ph_buffer_kind kind = type == PHOTON_SEND_LEDGER ? PH_SEND_BUFFER : PH_RECV_BUFFER;
+    const auto look = [&](ph_buffer_kind kind, ph_buffer& seen) {
+      const ph_match match = match_of(kind, proc, PH_ANY_SIZE, PHOTON_ANY_TAG);
+      return session.lobby().see(session.context(), match, seen);
+    };
     ph_buffer seen{};
-    const ph_match match = match_of(kind, proc, PH_ANY_SIZE, PHOTON_ANY_TAG);
-    const ph_status found = session.lobby().see(session.context(), match, seen);
+    ph_status found = look(type == PHOTON_SEND_LEDGER ? PH_SEND_BUFFER : PH_RECV_BUFFER, seen);
+    if (found != PH_OK && type == PHOTON_SEND_LEDGER) found = look(PH_SEND_REQUEST, seen);
     if (found == PH_ERR_STATE) return PHOTON_ERROR_NOINIT;
     if (found != PH_OK) return PHOTON_ERROR;
     if (flag != nullptr) *flag = 1;

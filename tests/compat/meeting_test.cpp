@@ -87,6 +87,8 @@ TEST_P(Meetings, a_look_at_the_ledger_takes_nothing) {
       for (const int tag : {4, 5}) {
         ASSERT_EQ(photon_post_recv_buffer_rdma(1, bytes, 300, tag, nullptr), PHOTON_OK);
       }
+      job.meet();
+      ASSERT_EQ(photon_post_send_request_rdma(1, 70, 6, nullptr), PHOTON_OK);
     } else {
       while (photon_probe_ledger(kFromAny, &flag, PHOTON_RECV_LEDGER, &status) != PHOTON_OK)
         EXPECT_EQ(flag, 0);
@@ -105,6 +107,12 @@ TEST_P(Meetings, a_look_at_the_ledger_takes_nothing) {
         ASSERT_EQ(photon_send_FIN(rid, 0, PHOTON_REQ_COMPLETED), PHOTON_OK);
       }
       EXPECT_EQ(photon_probe_ledger(0, &flag, PHOTON_RECV_LEDGER, nullptr), PHOTON_ERROR);
+      job.meet();
+      while (photon_probe_ledger(0, &flag, PHOTON_SEND_LEDGER, &status) != PHOTON_OK)
+        EXPECT_EQ(flag, 0);
+      EXPECT_EQ(status.size, 70u);
+      EXPECT_EQ(photon_wait_send_request_rdma(6), 0);
+      EXPECT_EQ(photon_probe_ledger(0, &flag, PHOTON_SEND_LEDGER, &status), PHOTON_ERROR);
     }
     job.meet();
   });
