@@ -2,41 +2,18 @@
 #include <photon/vector.h>
 
 #include "compat/entry.hpp"
+#include "compat/post_named.hpp"
 
+using photon::classic::post_named;
 using photon::classic::Request;
 using photon::classic::RequestType;
 using photon::classic::Session;
-using photon::classic::status_of;
 using photon::classic::with_session;
 
 namespace {
 
 ph_target target_of(const photon_buffer_t& buffer) noexcept {
   return {buffer.addr, buffer.priv.key0};
-}
-
-// Posts by `post(args)` and names what was posted. The rid is there before the operation, so that
-// nothing can fail after it went.
-template <class Args, class Post>
-int post_named(Session& session, const Request& request, photon_rid* rid, Args& args, Post post) {
-  args.size = sizeof args;
-  if (rid == nullptr) {
-    args.flags |= PH_NO_LCE;
-    return status_of(post(args));
-  }
-  ph_request handle = PH_REQUEST_NONE;
-  args.request = &handle;
-  const photon_rid name = session.requests().add(request);
-  const ph_status status = post(args);
-  if (status != PH_OK) {
-    session.requests().remove(name);
-    return status_of(status);
-  }
-  Request named = request;
-  named.handle = handle;
-  session.requests().change(name, named);
-  *rid = name;
-  return PHOTON_OK;
 }
 
 Request event_of(int proc, std::uint64_t size_bytes) {

@@ -1,54 +1,229 @@
 // Rendezvous: buffers announced, met, filled or read, and finished.
+//
+//   announced: a rid of type ledger, over when the peer has sent its FIN
+//   met:       a rid of type event, over when what was posted under it has landed; gone when it
+//              is over and its FIN was sent
 #include "compat/entry.hpp"
+#include "compat/meeting.hpp"
+#include "compat/post_named.hpp"
+#include "compat/take_request.hpp"
+#include "compat/warn.hpp"
 
+using photon::classic::let_go;
+using photon::classic::Meeting;
+using photon::classic::post_named;
+using photon::classic::Request;
+using photon::classic::RequestType;
 using photon::classic::Session;
+using photon::classic::status_of;
+using photon::classic::warn;
 using photon::classic::with_session;
+
+namespace {
+
+// Old tags are ints. What is announced under a negative one is met by who takes any.
+std::uint64_t tag_of(int tag) noexcept { return static_cast<std::uint32_t>(tag); }
+
+ph_match match_of(ph_buffer_kind kind, int proc, std::uint64_t size_bytes, int tag) noexcept {
+  return {kind, static_cast<ph_rank>(proc), tag < 0 ? PH_ANY_TAG : tag_of(tag), size_bytes};
+}
+
+struct Announced {
+  ph_buffer_kind kind;
+  void* data;
+  std::uint64_t size_bytes;
+  int tag;
+};
+
+int announce(Session& session, int proc, const Announced& what, photon_rid* rid) {
+  Request request;
+  // Of the wish to send nobody says that it is over: it is when it was said.
+  request.type = what.kind == PH_SEND_REQUEST ? RequestType::event : RequestType::ledger;
+  request.peer = static_cast<ph_rank>(proc);
+  request.tag = what.tag;
+  request.size_bytes = what.size_bytes;
+  ph_announce_args args{};
+  args.kind = what.kind;
+  args.tag = tag_of(what.tag);
+  args.buffer = what.data;
+  args.size_bytes = what.size_bytes;
+  session.strays().reap(session.context());
+  return post_named(session, request, rid, args, [&](const ph_announce_args& given) {
+    return ph_announce(session.context(), static_cast<ph_rank>(proc), &given);
+  });
+}
+
+int meet(Session& session, const ph_match& match, photon_rid* rid) {
+  if (rid == nullptr) return PHOTON_ERROR;  // what is met has to be finished by its name
+  Request request;
+  request.meeting = std::make_shared<Meeting>();  // what was met is never lost for want of memory
+  const photon_rid name = session.requests().reserve();
+  ph_buffer buffer{};
+  const ph_status status = session.lobby().meet(session, match, buffer);
+  if (status != PH_OK) {
+    session.requests().remove(name);
+    return status_of(status);
+  }
+  request.meeting->begin(buffer);
+  request.type = RequestType::event;
+  request.peer = buffer.rank;
+  request.tag = static_cast<int>(buffer.tag);
+  request.size_bytes = buffer.size_bytes;
+  session.requests().change(name, request);
+  *rid = name;
+  return PHOTON_OK;
+}
+
+// Runs `call(meeting)` on what `rid` has met with `proc` (or PHOTON_ANY_SOURCE: whoever it is).
+template <class Call>
+int with_meeting(Session& session, photon_rid rid, int proc, Call call) {
+  const auto request = session.requests().find(rid);
+  if (!request || request->meeting == nullptr) return PHOTON_ERROR;
+  const auto rank = static_cast<ph_rank>(proc);
+  if (rank != PH_ANY_RANK && rank != request->peer) return PHOTON_ERROR;
+  return call(*request->meeting);
+}
+
+// The rank that has asked for a place, or -1.
+int wait_for_sender(Session& session, int tag) {
+  const ph_match match = match_of(PH_SEND_REQUEST, PHOTON_ANY_SOURCE, PH_ANY_SIZE, tag);
+  ph_buffer asked{};
+  if (session.lobby().meet(session, match, asked) != PH_OK) return -1;
+  return static_cast<int>(asked.rank);
+}
+
+// Runs `post()`, once more if there was no room but for transfers that nobody asks for any more.
+template <class Post>
+int post_transfer(Session& session, Post post) {
+  ph_status status = post();
+  if (status == PH_AGAIN) {
+    session.strays().reap(session.context());
+    status = post();
+  }
+  return status_of(status);
+}
+
+}  // namespace
 
 extern "C" {
 
-int photon_post_recv_buffer_rdma(int, void*, uint64_t, int, photon_rid*) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_post_recv_buffer_rdma(int proc, void* ptr, uint64_t size, int tag, photon_rid* request) {
+  if (request != nullptr) *request = 0;
+  return with_session([&](Session& session) {
+    // Who receives from any rank is told by photon_post_send_request_rdma() which one it is.
+    const int sender = proc == PHOTON_ANY_SOURCE ? wait_for_sender(session, tag) : proc;
+    if (sender < 0) return PHOTON_ERROR;
+    return announce(session, sender, {PH_RECV_BUFFER, ptr, size, tag}, request);
+  });
 }
 
-int photon_post_send_buffer_rdma(int, void*, uint64_t, int, photon_rid*) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_post_send_buffer_rdma(int proc, void* ptr, uint64_t size, int tag, photon_rid* request) {
+  if (request != nullptr) *request = 0;
+  return with_session([&](Session& session) {
+    return announce(session, proc, {PH_SEND_BUFFER, ptr, size, tag}, request);
+  });
 }
 
-int photon_post_send_request_rdma(int, uint64_t, int, photon_rid*) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_post_send_request_rdma(int proc, uint64_t size, int tag, photon_rid* request) {
+  if (request != nullptr) *request = 0;
+  return with_session([&](Session& session) {
+    return announce(session, proc, {PH_SEND_REQUEST, nullptr, size, tag}, request);
+  });
 }
 
-int photon_wait_recv_buffer_rdma(int, uint64_t, int, photon_rid*) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_wait_recv_buffer_rdma(int proc, uint64_t size, int tag, photon_rid* request) {
+  if (request != nullptr) *request = 0;
+  return with_session([&](Session& session) {
+    return meet(session, match_of(PH_RECV_BUFFER, proc, size, tag), request);
+  });
 }
 
-int photon_wait_send_buffer_rdma(int, uint64_t, int, photon_rid*) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_wait_send_buffer_rdma(int proc, uint64_t size, int tag, photon_rid* request) {
+  if (request != nullptr) *request = 0;
+  return with_session([&](Session& session) {
+    return meet(session, match_of(PH_SEND_BUFFER, proc, size, tag), request);
+  });
 }
 
-int photon_wait_send_request_rdma(int) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_wait_send_request_rdma(int tag) {
+  return with_session([&](Session& session) { return wait_for_sender(session, tag); });
 }
 
-int photon_get_buffer_remote(photon_rid, photonBuffer) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_get_buffer_remote(photon_rid request, photonBuffer ret_buf) {
+  return with_session([&](Session& session) {
+    if (ret_buf == nullptr) return PHOTON_ERROR;
+    return with_meeting(session, request, PHOTON_ANY_SOURCE, [&](Meeting& meeting) {
+      const ph_buffer& met = meeting.buffer();
+      if (met.data != nullptr) {
+        warn("photon_get_buffer_remote",
+             "the peer's small buffer came along by value: read it with photon_post_os_get()");
+        return PHOTON_ERROR;
+      }
+      *ret_buf = {met.target.address, met.size_bytes, {met.target.key, 0}};
+      return PHOTON_OK;
+    });
+  });
 }
 
-int photon_post_os_put(photon_rid, int, void*, uint64_t, int, uint64_t) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_post_os_put(photon_rid request, int proc, void* ptr, uint64_t size, int,
+                       uint64_t r_offset) {
+  return with_session([&](Session& session) {
+    return with_meeting(session, request, proc, [&](Meeting& meeting) {
+      return post_transfer(session, [&] {
+        return meeting.put(session.context(), {ptr, size}, r_offset);
+      });
+    });
+  });
 }
 
-int photon_post_os_get(photon_rid, int, void*, uint64_t, int, uint64_t) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_post_os_get(photon_rid request, int proc, void* ptr, uint64_t size, int,
+                       uint64_t r_offset) {
+  return with_session([&](Session& session) {
+    return with_meeting(session, request, proc, [&](Meeting& meeting) {
+      return post_transfer(session, [&] {
+        return meeting.get(session.context(), {ptr, size}, r_offset);
+      });
+    });
+  });
 }
 
-int photon_probe_ledger(int, int* flag, int, photonStatus) {
+int photon_probe_ledger(int proc, int* flag, int type, photonStatus status) {
   if (flag != nullptr) *flag = 0;
-  return with_session([](Session&) { return PHOTON_ERROR; });
+  return with_session([&](Session& session) {
+    if (type != PHOTON_SEND_LEDGER && type != PHOTON_RECV_LEDGER) return PHOTON_ERROR;
+    const auto look = [&](ph_buffer_kind kind, ph_buffer& seen) {
+      const ph_match match = match_of(kind, proc, PH_ANY_SIZE, PHOTON_ANY_TAG);
+      return session.lobby().see(session.context(), match, seen);
+    };
+    ph_buffer seen{};
+    ph_status found = look(type == PHOTON_SEND_LEDGER ? PH_SEND_BUFFER : PH_RECV_BUFFER, seen);
+    if (found != PH_OK && type == PHOTON_SEND_LEDGER) found = look(PH_SEND_REQUEST, seen);
+    if (found == PH_ERR_STATE) return PHOTON_ERROR_NOINIT;
+    if (found != PH_OK) return PHOTON_ERROR;
+    if (flag != nullptr) *flag = 1;
+    if (status == nullptr) return PHOTON_OK;
+    *status = {};
+    status->src_addr.global.proc_id = seen.rank;
+    status->size = seen.size_bytes;
+    status->tag = static_cast<int>(seen.tag);
+    status->count = 1;
+    return PHOTON_OK;
+  });
 }
 
-int photon_send_FIN(photon_rid, int, int) {
-  return with_session([](Session&) { return PHOTON_ERROR; });
+int photon_send_FIN(photon_rid request, int proc, int flags) {
+  return with_session([&](Session& session) {
+    return with_meeting(session, request, proc, [&](Meeting& meeting) {
+      session.strays().reap(session.context());
+      const ph_status status = meeting.finish(session.context());
+      if (!meeting.is_finished()) return status_of(status);
+      // Who was told that the transfers are over does not ask again.
+      const bool is_silent = meeting.pending() == PH_REQUEST_NONE && !meeting.has_news();
+      if (is_silent || (flags & PHOTON_REQ_COMPLETED) != 0)
+        static_cast<void>(let_go(session, request, meeting));
+      return status_of(status);
+    });
+  });
 }
 
 }  // extern "C"

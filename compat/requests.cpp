@@ -17,7 +17,11 @@ Requests::Slot* Requests::slot_of(photon_rid rid) noexcept {
   return named ? &slots_[index] : nullptr;
 }
 
-photon_rid Requests::add(const Request& request) {
+photon_rid Requests::add(const Request& request) { return take_slot(&request); }
+
+photon_rid Requests::reserve() { return take_slot(nullptr); }
+
+photon_rid Requests::take_slot(const Request* request) {
   const std::scoped_lock lock(mutex_);
   if (free_.empty()) {
     free_.reserve(slots_.size() + 1);  // so that giving back never allocates
@@ -28,14 +32,15 @@ photon_rid Requests::add(const Request& request) {
   free_.pop_back();
   Slot& slot = slots_[index];
   ++slot.use;
-  slot.request = request;
+  slot.is_posted = request != nullptr;
+  if (request != nullptr) slot.request = *request;
   return name(index, slot.use);
 }
 
 std::optional<Request> Requests::find(photon_rid rid) {
   const std::scoped_lock lock(mutex_);
   const Slot* slot = slot_of(rid);
-  if (slot == nullptr) return std::nullopt;
+  if (slot == nullptr || !slot->is_posted) return std::nullopt;
   return slot->request;
 }
 
@@ -44,6 +49,7 @@ bool Requests::change(photon_rid rid, const Request& request) {
   Slot* slot = slot_of(rid);
   if (slot == nullptr) return false;
   slot->request = request;
+  slot->is_posted = true;
   return true;
 }
 
@@ -52,6 +58,8 @@ bool Requests::remove(photon_rid rid) {
   Slot* slot = slot_of(rid);
   if (slot == nullptr) return false;
   ++slot->use;
+  slot->is_posted = false;
+  slot->request = {};
   free_.push_back(static_cast<std::uint32_t>(rid));
   return true;
 }
@@ -60,7 +68,7 @@ std::vector<photon_rid> Requests::all(RequestType type) {
   const std::scoped_lock lock(mutex_);
   std::vector<photon_rid> rids;
   for (std::size_t i = 0; i < slots_.size(); ++i)
-    if ((slots_[i].use & 1) != 0 && slots_[i].request.type == type)
+    if (slots_[i].is_posted && slots_[i].request.type == type)
       rids.push_back(name(i, slots_[i].use));
   return rids;
 }

@@ -1,5 +1,6 @@
 // What rids name: operations that the program tests or waits for by name.
 //
+//   free -- reserve() --> named -- change() --> under way
 //   free -- add() --> under way -- over, and taken by test, wait or cancel --> free
 //
 // Invariant: a rid is never 0, and names one operation: a slot counts how often it was used.
@@ -10,11 +11,14 @@
 #include <photon/photon.h>
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 namespace photon::classic {
+
+class Meeting;
 
 // What photon_test() calls it.
 enum class RequestType : int { event = 0, ledger = 1, send_recv = 2 };
@@ -26,7 +30,7 @@ struct Request {
   ph_rank peer = PH_ANY_RANK;
   int tag = 0;
   std::uint64_t size_bytes = 0;
-  ph_buffer buffer{};  // of a rendezvous: what was taken from a peer (token 0: nothing)
+  std::shared_ptr<Meeting> meeting;  // a peer's buffer that was met: it has handles of its own
 };
 
 class Requests {
@@ -37,9 +41,11 @@ class Requests {
 
   // Throws bad_alloc before anything is taken.
   photon_rid add(const Request& request);
+  // A rid for what is about to be posted: nobody finds it before change(). Throws as add().
+  photon_rid reserve();
   // A copy; nothing for an unknown rid.
   std::optional<Request> find(photon_rid rid);
-  // In its place; false for an unknown rid.
+  // In its place, or in that which is reserved; false for an unknown rid.
   bool change(photon_rid rid, const Request& request);
   // True for the one who took it.
   bool remove(photon_rid rid);
@@ -51,9 +57,11 @@ class Requests {
  private:
   struct Slot {
     std::uint32_t use = 0;  // odd: in use
+    bool is_posted = false;
     Request request;
   };
   Slot* slot_of(photon_rid rid) noexcept;
+  photon_rid take_slot(const Request* request);
 
   std::mutex mutex_;
   std::vector<Slot> slots_;  // under it, as is:

@@ -14,8 +14,10 @@
 #include <memory>
 
 #include "compat/exchange.hpp"
+#include "compat/lobby.hpp"
 #include "compat/registrations.hpp"
 #include "compat/requests.hpp"
+#include "compat/strays.hpp"
 #include "compat/word_ids.hpp"
 
 namespace photon::classic {
@@ -41,6 +43,8 @@ class Session {
 
   Registrations& registrations() noexcept { return registrations_; }
   Requests& requests() noexcept { return requests_; }
+  Lobby& lobby() noexcept { return lobby_; }
+  Strays& strays() noexcept { return strays_; }
   WordIds& word_ids() noexcept { return word_ids_; }
 
   Session* next_retired = nullptr;  // Seat's
@@ -53,6 +57,8 @@ class Session {
   const std::unique_ptr<Exchange> exchange_;
   Registrations registrations_;
   Requests requests_;
+  Lobby lobby_;
+  Strays strays_;
   WordIds word_ids_;
 };
 

@@ -1,6 +1,9 @@
 #include "compat/take_request.hpp"
 
+#include <thread>
 #include <vector>
+
+#include "compat/meeting.hpp"
 
 namespace photon::classic {
 
@@ -19,19 +22,73 @@ bool is_over(ph_status status, const ph_result& result) noexcept {
   return status == PH_OK || (status < 0 && status == result.status);
 }
 
+// One look at the handle, or a wait for it. `result.status` is PH_AGAIN where nothing was said.
+ph_status look_at(Session& session, ph_request& handle, ph_result& result,
+                  std::int64_t timeout_us) {
+  result = {};
+  result.status = PH_AGAIN;
+  if (timeout_us == 0) return ph_test(session.context(), &handle, &result);
+  return ph_wait_request(session.context(), &handle, &result, timeout_us);
+}
+
+// The program knows how its transfers ended. The rid goes with the FIN, or now if that was sent.
+ph_status tell(Session& session, photon_rid rid, Taken& taken) {
+  Meeting& meeting = *taken.request.meeting;
+  taken.status = meeting.tell();
+  return meeting.is_finished() ? give_back(session, rid) : PH_OK;
+}
+
+// All transfers of a buffer that was met.
+ph_status take_transfers(Session& session, photon_rid rid, std::int64_t timeout_us, Taken& taken) {
+  Meeting& meeting = *taken.request.meeting;
+  for (ph_request named = meeting.pending(); named != PH_REQUEST_NONE; named = meeting.pending()) {
+    ph_request handle = named;
+    ph_result result{};
+    const ph_status status = look_at(session, handle, result, timeout_us);
+    if (handle == PH_REQUEST_NONE) {
+      meeting.ended(named, is_over(status, result) ? result.status : status);
+      continue;
+    }
+    if (status != PH_ERR_NOT_FOUND) return status;
+    // Another thread has it in hand, and is about to say so.
+    if (timeout_us == 0) return PH_AGAIN;
+    std::this_thread::yield();
+  }
+  return tell(session, rid, taken);
+}
+
+// What wait_any() has found to be over. False: there is nothing to tell yet, or somebody else did.
+bool settle(Session& session, photon_rid rid, ph_request named, ph_status status, Taken& taken) {
+  const auto request = session.requests().find(rid);
+  if (!request) return false;
+  taken = {*request, status};
+  if (request->meeting == nullptr) return give_back(session, rid) == PH_OK;
+  request->meeting->ended(named, status);
+  return request->meeting->has_news() && tell(session, rid, taken) == PH_OK;
+}
+
+// The peer's buffer goes back to it; what is under way ends by itself.
+ph_status leave_meeting(Session& session, photon_rid rid, Meeting& meeting) {
+  static_cast<void>(meeting.finish(session.context()));
+  return let_go(session, rid, meeting);
+}
+
 }  // namespace
+
+ph_status let_go(Session& session, photon_rid rid, Meeting& meeting) {
+  session.strays().add(meeting.all_pending());
+  return give_back(session, rid);
+}
 
 ph_status take_request(Session& session, photon_rid rid, std::int64_t timeout_us, Taken& taken) {
   const auto found = session.requests().find(rid);
   if (!found) return PH_ERR_NOT_FOUND;
   taken = {*found, PH_OK};
+  if (found->meeting != nullptr) return take_transfers(session, rid, timeout_us, taken);
   if (found->handle == PH_REQUEST_NONE) return give_back(session, rid);
   ph_request handle = found->handle;
   ph_result result{};
-  result.status = PH_AGAIN;
-  const ph_status status = timeout_us == 0
-                               ? ph_test(session.context(), &handle, &result)
-                               : ph_wait_request(session.context(), &handle, &result, timeout_us);
+  const ph_status status = look_at(session, handle, result, timeout_us);
   if (handle != PH_REQUEST_NONE) return status;  // not over, not there, or the context is not
   taken.status = is_over(status, result) ? result.status : status;
   return give_back(session, rid);
@@ -39,33 +96,37 @@ ph_status take_request(Session& session, photon_rid rid, std::int64_t timeout_us
 
 photon_rid take_any(Session& session, RequestType type, Taken& taken) {
   for (;;) {
-    const std::vector<photon_rid> rids = session.requests().all(type);
-    if (rids.empty()) return 0;
-    std::vector<ph_request> handles;
-    for (const photon_rid rid : rids) {
+    std::vector<photon_rid> rids;
+    std::vector<ph_request> named;
+    for (const photon_rid rid : session.requests().all(type)) {
       const auto request = session.requests().find(rid);
-      handles.push_back(request ? request->handle : PH_REQUEST_NONE);
-      if (request && request->handle == PH_REQUEST_NONE && give_back(session, rid) == PH_OK) {
-        taken = {*request, PH_OK};
-        return rid;
+      if (!request) continue;
+      const bool is_met = request->meeting != nullptr;
+      const ph_request handle = is_met ? request->meeting->pending() : request->handle;
+      if (handle != PH_REQUEST_NONE) {
+        rids.push_back(rid);
+        named.push_back(handle);
+      } else if (!is_met || request->meeting->has_news()) {
+        if (take_request(session, rid, 0, taken) == PH_OK) return rid;
       }
     }
+    if (rids.empty()) return 0;
+    std::vector<ph_request> handles = named;
     ph_result result{};
     result.index = handles.size();
     const ph_status status =
         ph_wait_any(session.context(), {handles.data(), handles.size()}, &result, kRoundUs);
     if (status == PH_ERR_STATE || status == PH_ERR_FORKED) return 0;
-    if (result.index >= rids.size() || handles[result.index] != PH_REQUEST_NONE) continue;
-    const auto request = session.requests().find(rids[result.index]);
-    if (!request || give_back(session, rids[result.index]) != PH_OK) continue;
-    taken = {*request, result.status};
-    return rids[result.index];
+    const std::size_t i = result.index;
+    if (i >= rids.size() || handles[i] != PH_REQUEST_NONE) continue;
+    if (settle(session, rids[i], named[i], result.status, taken)) return rids[i];
   }
 }
 
 ph_status cancel_request(Session& session, photon_rid rid) {
   const auto found = session.requests().find(rid);
   if (!found) return PH_ERR_NOT_FOUND;
+  if (found->meeting != nullptr) return leave_meeting(session, rid, *found->meeting);
   ph_request handle = found->handle;
   if (handle == PH_REQUEST_NONE) return give_back(session, rid);
   ph_outcome outcome = PH_TOO_LATE;

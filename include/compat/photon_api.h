@@ -142,7 +142,15 @@ PHOTON_API int photon_get_buffer_private(void *buf, uint64_t size,
 /** The peer's buffer that a rid of photon_wait_recv_buffer_rdma() and the like stands for. */
 PHOTON_API int photon_get_buffer_remote(photon_rid request, photonBuffer ret_buf);
 
-/** Rendezvous: announce a buffer (post), meet one (wait), move bytes (os), say so (FIN). */
+/**
+ * Rendezvous: announce a buffer (post), meet one (wait), move bytes (os), say so (FIN).
+ * The owner's rid is over on the peer's FIN; the peer's when what it has moved is there, and it is
+ * gone when that was told and its FIN was sent (PHOTON_REQ_COMPLETED: at once).
+ * Wildcards: PHOTON_ANY_SOURCE, PHOTON_ANY_SIZE, negative tags where a buffer is waited for.
+ * Returns:   photon_wait_send_request_rdma(): the rank that wants to send, or -1.
+ * Status:    PHOTON_ERROR also if the peer has left or is lost; the waits end then.
+ *            PHOTON_ERROR_RESOURCE: nothing was started; test or wait, then call again.
+ */
 PHOTON_API int photon_post_recv_buffer_rdma(int proc, void *ptr, uint64_t size, int tag,
                                             photon_rid *request);
 PHOTON_API int photon_post_send_buffer_rdma(int proc, void *ptr, uint64_t size, int tag,
@@ -209,6 +217,12 @@ PHOTON_API int photon_collective_init(photon_coll type, photon_cid local_id, pho
 PHOTON_API int photon_collective_join(photon_rid request, void *in, void *out, int count,
                                       photon_datatype datatype, void *op);
 
+/**
+ * The word at rbuf of `proc` becomes itself SUM, MIN or MAX the word at lbuf. `local` is probed
+ * when that was carried out, `remote` at the peer after it; flags: PHOTON_REQ_PWC_NO_LCE, _NO_RCE.
+ * Status: PHOTON_ERROR, and words on stderr, for types and operations that are not known:
+ *         INT32, UINT32, INT64, UINT64 know all; FLOAT and DOUBLE know SUM.
+ */
 PHOTON_API int photon_atomic(int proc, photonBuffer lbuf, photonBuffer rbuf,
                              photon_datatype datatype, photon_atomic_op op, photon_rid local,
                              photon_rid remote, int flags);

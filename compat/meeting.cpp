@@ -1,0 +1,83 @@
+#include "compat/meeting.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace photon::classic {
+
+template <class Args, class Post>
+ph_status Meeting::post(Args& args, Post post) {
+  args.size = sizeof args;
+  const std::scoped_lock lock(mutex_);
+  transfers_.reserve(transfers_.size() + 1);
+  ph_request handle = PH_REQUEST_NONE;
+  args.request = &handle;
+  const ph_status status = post(args);
+  if (status != PH_OK) return status;
+  if (handle != PH_REQUEST_NONE) transfers_.push_back(handle);
+  has_news_ = true;
+  return PH_OK;
+}
+
+ph_status Meeting::put(ph_context* context, ph_const_block source, std::uint64_t offset) {
+  ph_put_args args{};
+  args.source = source.data;
+  args.size_bytes = source.size_bytes;
+  // Delivered: no error can come after the rid was taken.
+  args.flags = PH_NO_RCE | PH_DELIVERED;
+  return post(
+      args, [&](const ph_put_args& put) { return ph_put_buffer(context, &buffer_, offset, &put); });
+}
+
+ph_status Meeting::get(ph_context* context, ph_block destination, std::uint64_t offset) {
+  ph_get_args args{};
+  args.destination = destination.data;
+  args.size_bytes = destination.size_bytes;
+  args.flags = PH_NO_RCE;
+  return post(
+      args, [&](const ph_get_args& get) { return ph_get_buffer(context, &buffer_, offset, &get); });
+}
+
+ph_status Meeting::finish(ph_context* context) {
+  const std::scoped_lock lock(mutex_);
+  if (is_finished_) return PH_ERR_NOT_FOUND;
+  const ph_status status = ph_finish(context, &buffer_);
+  // Of an owner that is gone it is over all the same.
+  if (status <= 0 && status != PH_ERR_STATE && status != PH_ERR_FORKED) is_finished_ = true;
+  return status;
+}
+
+bool Meeting::is_finished() {
+  const std::scoped_lock lock(mutex_);
+  return is_finished_;
+}
+
+ph_request Meeting::pending() {
+  const std::scoped_lock lock(mutex_);
+  return transfers_.empty() ? PH_REQUEST_NONE : transfers_.back();
+}
+
+std::vector<ph_request> Meeting::all_pending() {
+  const std::scoped_lock lock(mutex_);
+  return transfers_;
+}
+
+bool Meeting::ended(ph_request handle, ph_status status) {
+  const std::scoped_lock lock(mutex_);
+  if (std::erase(transfers_, handle) == 0) return false;
+  if (worst_ == PH_OK) worst_ = status;
+  return true;
+}
+
+bool Meeting::has_news() {
+  const std::scoped_lock lock(mutex_);
+  return has_news_ && transfers_.empty();
+}
+
+ph_status Meeting::tell() {
+  const std::scoped_lock lock(mutex_);
+  has_news_ = false;
+  return std::exchange(worst_, PH_OK);
+}
+
+}  // namespace photon::classic

@@ -1,0 +1,59 @@
+// A buffer that a peer announced and this rank has met: what the program puts into it or gets from
+// it under its rid, and the FIN.
+//
+//   met -- put(), get() --> transfers under way -- all ended() --> news -- tell() --> met
+//   met, or any -- finish() --> finished: no more transfers; those under way end as they do
+//
+// Invariant: a finished one without transfers and news has nothing left to say: its rid goes.
+// Owner: its entry in the session's requests, and who looks at it just then. Any thread; its lock
+// is held over posts, which never block, and never over a wait.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <mutex>
+#include <vector>
+
+namespace photon::classic {
+
+class Meeting {
+ public:
+  Meeting() = default;
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
+
+  // Before anybody else can find it.
+  void begin(const ph_buffer& buffer) noexcept { buffer_ = buffer; }
+  const ph_buffer& buffer() const noexcept { return buffer_; }
+
+  // From its byte `offset` on. Throw bad_alloc before anything is posted.
+  ph_status put(ph_context* context, ph_const_block source, std::uint64_t offset);
+  ph_status get(ph_context* context, ph_block destination, std::uint64_t offset);
+  // The owner gets it back after the transfers. Errors as ph_finish().
+  ph_status finish(ph_context* context);
+
+  bool is_finished();
+  // A transfer that is under way, or PH_REQUEST_NONE.
+  ph_request pending();
+  // All of them.
+  std::vector<ph_request> all_pending();
+  // It is, as the context said. False: another thread has said so before.
+  bool ended(ph_request handle, ph_status status);
+  // Transfers are over, and nobody was told.
+  bool has_news();
+  // How they ended: PH_OK, or the first error.
+  ph_status tell();
+
+ private:
+  template <class Args, class Post>
+  ph_status post(Args& args, Post post);
+
+  ph_buffer buffer_{};
+  std::mutex mutex_;
+  std::vector<ph_request> transfers_;  // under it, as is:
+  bool has_news_ = false;
+  bool is_finished_ = false;
+  ph_status worst_ = PH_OK;
+};
+
+}  // namespace photon::classic

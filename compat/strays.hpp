@@ -1,0 +1,34 @@
+// Transfers that go on though their rid is gone: the context keeps a place for each until it was
+// taken, so somebody has to take it.
+// Owner: the session. Any thread; its lock is held over looks, which never block.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <mutex>
+#include <vector>
+
+namespace photon::classic {
+
+class Strays {
+ public:
+  // Throws bad_alloc before anything is added.
+  void add(const std::vector<ph_request>& handles) {
+    const std::scoped_lock lock(mutex_);
+    handles_.insert(handles_.end(), handles.begin(), handles.end());
+  }
+
+  // Takes those that are over.
+  void reap(ph_context* context) noexcept {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(handles_, [&](ph_request handle) {
+      return ph_test(context, &handle, nullptr) != PH_AGAIN;
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<ph_request> handles_;  // under it
+};
+
+}  // namespace photon::classic
