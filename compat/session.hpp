@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "compat/collectives.hpp"
 #include "compat/exchange.hpp"
 #include "compat/registrations.hpp"
 #include "compat/requests.hpp"
@@ -38,9 +39,11 @@ class Session {
   std::uint32_t size() const noexcept { return size_; }
   // Ids may have more than 8 bytes.
   bool has_long_ids() const noexcept { return has_long_ids_; }
+  std::uint64_t longest_id_bytes() const noexcept;
 
   Registrations& registrations() noexcept { return registrations_; }
   Requests& requests() noexcept { return requests_; }
+  Collectives& collectives() noexcept { return collectives_; }
   WordIds& word_ids() noexcept { return word_ids_; }
 
   Session* next_retired = nullptr;  // Seat's
@@ -53,6 +56,7 @@ class Session {
   const std::unique_ptr<Exchange> exchange_;
   Registrations registrations_;
   Requests requests_;
+  Collectives collectives_;
   WordIds word_ids_;
 };
 
