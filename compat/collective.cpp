@@ -42,7 +42,7 @@ void Collective::begin(const Work& work) {
   } catch (const std::bad_alloc&) {
     fail(PH_ERR_MEMORY, PH_ANY_RANK, "no memory for the elements");
   }
-  begun_.store(true, std::memory_order_release);
+  begun_.set(this);
 }
 
 bool Collective::advance(ph_context* lane, std::int64_t timeout_us) {
@@ -63,7 +63,7 @@ void Collective::conclude() {
   if (!has_failed() && yields() && !result_.empty())
     std::memcpy(work_.out, result_.data(), result_.size());
   result_ = {};
-  over_.store(true, std::memory_order_release);
+  over_.set(this);
 }
 
 std::uint64_t Collective::tag_of(const Step& step) const noexcept {

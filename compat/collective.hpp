@@ -17,7 +17,6 @@
 #include <photon.h>
 #include <photon/photon.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -25,6 +24,8 @@
 
 #include "compat/reduction.hpp"
 #include "compat/schedule.hpp"
+#include "sync/policy.hpp"
+#include "sync/published.hpp"
 
 namespace photon::classic {
 
@@ -64,10 +65,10 @@ class Collective {
   // Throws bad_alloc before anything is changed. Without memory for the data it begins as failed:
   // peers depend on it.
   void begin(const Work& work);
-  bool has_begun() const noexcept { return begun_.load(std::memory_order_acquire); }
+  bool has_begun() const noexcept { return begun_.get() != nullptr; }
   // True when it is over. Waits up to timeout_us (0: not at all) for the next thing to happen.
   bool advance(ph_context* lane, std::int64_t timeout_us);
-  bool is_over() const noexcept { return over_.load(std::memory_order_acquire); }
+  bool is_over() const noexcept { return over_.get() != nullptr; }
   // When it is over.
   ph_status status() const noexcept { return status_; }
 
@@ -98,8 +99,9 @@ class Collective {
   ph_context* lane_ = nullptr;   // of this advance()
   std::int64_t timeout_us_ = 0;  // of this advance(); 0 once it was spent
   ph_status status_ = PH_OK;     // the first failure
-  std::atomic<bool> begun_{false};
-  std::atomic<bool> over_{false};
+  // Set to this: who sees it sees all that was written before, without the mutex.
+  sync::Published<sync::HardwarePolicy, Collective> begun_;
+  sync::Published<sync::HardwarePolicy, Collective> over_;
 };
 
 }  // namespace photon::classic
