@@ -1,6 +1,7 @@
 #include "compat/collectives.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
@@ -54,6 +55,23 @@ bool Collectives::open_lane() {
   return false;
 }
 
+// Of a peer that was never spoken to nobody hears that it left or died: so each that will be waited
+// for gets a word first.
+void Collectives::greet(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    if (step.kind == Step::Kind::send || greeted_.contains(step.peer)) continue;
+    if (ph_notify(lane_, step.peer, 0) != PH_AGAIN) greeted_.insert(step.peer);
+  }
+}
+
+// Greetings are all that can be probed on the lane.
+void Collectives::drop_greetings(ph_context* lane) {
+  std::byte id[PH_MAX_ID_BYTES];
+  ph_completion found{};
+  std::size_t count = 0;
+  static_cast<void>(ph_probe(lane, {PH_ANY_RANK, PH_EITHER, id}, &found, 1, &count));
+}
+
 photon_rid Collectives::prepare(Collective::Plan plan, const Members& members) {
   const std::scoped_lock lock(mutex_);
   if (!open_lane()) return 0;
@@ -86,6 +104,7 @@ std::shared_ptr<Collective> Collectives::find(photon_rid rid) {
 bool Collectives::begin(Collective& collective, const Collective::Work& work) {
   const std::scoped_lock lock(mutex_, collective.mutex);
   if (collective.has_begun()) return false;
+  greet(collective.plan().steps);
   collective.begin(work);
   under_way_.set(under_way_.get() + 1);
   return true;
@@ -94,7 +113,8 @@ bool Collectives::begin(Collective& collective, const Collective::Work& work) {
 void Collectives::progress() {
   // Who finds another thread at it leaves it to that one.
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  if (!lock.owns_lock() || lane_ == nullptr) return;
+  drop_greetings(lane_);
   for (const auto& [rid, collective] : table_) {
     if (!collective->has_begun() || collective->is_over()) continue;
     const std::unique_lock one(collective->mutex, std::try_to_lock);
@@ -151,6 +171,7 @@ void Collectives::clear() noexcept {
   table_.clear();
   prepared_.clear();
   communicators_.clear();
+  greeted_.clear();
   under_way_.set(0);
 }
 

@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "compat/collective.hpp"
@@ -66,6 +67,8 @@ class Collectives {
   using Table = std::map<photon_rid, std::shared_ptr<Collective>>;
 
   bool open_lane();
+  void greet(const std::vector<Step>& steps);
+  static void drop_greetings(ph_context* lane);
   void remove(Table::iterator at);
 
   ph_context* const context_;
@@ -76,6 +79,7 @@ class Collectives {
   Table table_;
   std::map<Members, std::uint64_t> prepared_;  // how many
   std::vector<std::unique_ptr<const Members>> communicators_;
+  std::set<ph_rank> greeted_;
   // A collective is seen after it was joined, by way of mutex_: so is this.
   sync::Hint<sync::HardwarePolicy, std::uint32_t> under_way_;
 };
