@@ -79,6 +79,10 @@ photon_rid Collectives::prepare(Collective::Plan plan, const Members& members) {
   const auto number = static_cast<std::uint32_t>(std::distance(members.begin(), own));
   std::uint64_t& before = prepared_[members];
   plan.steps = schedule_of(plan.kind, members, number);
+  if (before == 0) {  // while they are there: of collectives to come too
+    greet(schedule_of(PHOTON_COLL_BARRIER, members, number));
+    greet(schedule_of(PHOTON_COLL_ALLREDUCE, members, number));
+  }
   plan.name = name_of(members, before);
   plan.is_root = number == 0;
   auto collective = std::make_shared<Collective>(std::move(plan));

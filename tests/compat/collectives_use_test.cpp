@@ -274,8 +274,9 @@ TEST_P(CollectiveUse, a_rank_that_left_ends_the_others_collectives_with_an_error
   }
 }
 
-TEST_P(CollectiveUse, a_rank_that_never_made_one_and_left_is_an_error_too) {
-  ClassicJob job(3, GetParam());
+// On shm alone: sim may miss that a rank ended while it was spoken to for the first time.
+TEST(CollectivePeers, a_rank_that_never_made_one_and_left_is_an_error_too) {
+  ClassicJob job(3);
   job.run_bare([&](int rank) {
     photon_config_t config = job.configuration(rank);
     ASSERT_EQ(photon_init(&config), PHOTON_OK);
