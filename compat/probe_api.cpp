@@ -3,6 +3,7 @@
 //   found    callback gets                 *comp becomes
 //   LOCAL    u64, or n bytes as given      the same
 //   REMOTE   n bytes; a u64 is 8 of them   u64 if n is 8, else n bytes
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -77,10 +78,36 @@ int tell(Session& session, int proc, const Answer& answer, const ph_completion& 
   return status_of(found.status);
 }
 
-// What is asked for seldom, or is seldom met: a callback, the count, ids that are no words.
+// A collective that is over, told as a local completion. False: there is none.
+bool tell_collective(Session& session, int proc, const Answer& answer, std::byte* own, int& said) {
+  const auto collective = session.collectives().take_over();
+  if (collective == nullptr) return false;
+  const auto& plan = collective->plan();
+  ph_completion found{};
+  found.kind = PH_LOCAL;
+  found.id_size_bytes = static_cast<std::uint32_t>(plan.id.size());
+  found.status = collective->status();
+  std::memcpy(&found.id, plan.id.data(), std::min<std::size_t>(plan.id.size(), kWordBytes));
+  if (plan.id.size() > kWordBytes) {
+    std::memcpy(own, plan.id.data(), plan.id.size());
+    found.long_id = own;
+  }
+  // As for a put: a word that was given by its address is told as bytes.
+  if (plan.id.size() == kWordBytes && !plan.id_is_word) session.word_ids().add(found.id);
+  said = tell(session, proc, answer, found, own);
+  return true;
+}
+
+// What is asked for seldom, or is seldom met: a callback, the count, ids that are no words,
+// collectives.
 [[gnu::noinline]] int probe_any(Session& session, int proc, const Answer& answer,
                                 std::uint32_t kinds) {
   std::byte own[PH_MAX_ID_BYTES];
+  if (session.collectives().any()) {
+    session.collectives().progress();
+    int said = PHOTON_OK;
+    if ((kinds & PH_LOCAL) != 0 && tell_collective(session, proc, answer, own, said)) return said;
+  }
   const ph_query query{static_cast<ph_rank>(proc), kinds, own};
   ph_completion found{};
   std::size_t count = 0;
@@ -114,7 +141,8 @@ int photon_probe_completion(int proc, int* flag, int* remaining, photon_cid* com
   Session* session = current();
   if (session == nullptr) return PHOTON_ERROR_NOINIT;
   const auto kinds = static_cast<std::uint32_t>(flags) & PH_EITHER;
-  if (remaining != nullptr || cb != nullptr || session->has_long_ids())
+  if (remaining != nullptr || cb != nullptr || session->has_long_ids() ||
+      session->collectives().any())
     return probe_any(*session, proc, {flag, remaining, comp, src, cb}, kinds);
   const auto found = ph_probe_u64(session->context(), static_cast<ph_rank>(proc), kinds);
   if (found.id_size_bytes != kWordBytes || session->word_ids().any()) [[unlikely]] {

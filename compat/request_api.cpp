@@ -52,7 +52,9 @@ int photon_test(photon_rid request, int* flag, int* type, photonStatus status) {
     Taken taken;
     const ph_status found = take_request(session, request, 0, taken);
     if (found == PH_ERR_NOT_FOUND) return kUnknown;
-    if (type != nullptr) *type = static_cast<int>(taken.request.type);
+    const RequestType named = taken.request.type;
+    if (type != nullptr)
+      *type = static_cast<int>(named == RequestType::collective ? RequestType::event : named);
     *flag = found == PH_OK ? 1 : 0;
     if (found != PH_OK) return found > 0 ? 0 : kFailed;
     fill(status, request, taken);

@@ -21,9 +21,15 @@ namespace photon::classic {
 class Meeting;
 
 // What photon_test() calls it.
-enum class RequestType : int { event = 0, ledger = 1, send_recv = 2 };
+enum class RequestType : int {
+  event = 0,
+  ledger = 1,
+  send_recv = 2,
+  collective = 3  // one of Collectives; photon_test() calls it an event
+};
 
-// One operation. `handle` is the context's request; PH_REQUEST_NONE: it is over.
+// One operation. Unless it is a collective, `handle` is the context's request; PH_REQUEST_NONE: it
+// is over.
 struct Request {
   RequestType type = RequestType::event;
   ph_request handle = PH_REQUEST_NONE;

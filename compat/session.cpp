@@ -11,7 +11,12 @@ Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange) noexce
       size_(ph_size_of(context)),
       has_long_ids_(number_in_force(context, "max_cid_size") > sizeof(std::uint64_t)),
       exchange_(std::move(exchange)),
-      registrations_(context) {}
+      registrations_(context),
+      collectives_(context, requests_) {}
+
+std::uint64_t Session::longest_id_bytes() const noexcept {
+  return number_in_force(context_, "max_cid_size");
+}
 
 Session::~Session() { ph_context_destroy(context_); }
 
@@ -36,6 +41,7 @@ std::unique_ptr<Session> Session::open(photon_config_t& config) {
 int Session::close() noexcept {
   const ph_status status = ph_finalize(context_);
   registrations_.clear();
+  collectives_.clear();
   requests_.clear();
   if (status == PH_OK) return PHOTON_OK;
   ph_error error{};

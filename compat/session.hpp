@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "compat/collectives.hpp"
 #include "compat/exchange.hpp"
 #include "compat/lobby.hpp"
 #include "compat/registrations.hpp"
@@ -40,11 +41,13 @@ class Session {
   std::uint32_t size() const noexcept { return size_; }
   // Ids may have more than 8 bytes.
   bool has_long_ids() const noexcept { return has_long_ids_; }
+  std::uint64_t longest_id_bytes() const noexcept;
 
   Registrations& registrations() noexcept { return registrations_; }
   Requests& requests() noexcept { return requests_; }
   Lobby& lobby() noexcept { return lobby_; }
   Strays& strays() noexcept { return strays_; }
+  Collectives& collectives() noexcept { return collectives_; }
   WordIds& word_ids() noexcept { return word_ids_; }
 
   Session* next_retired = nullptr;  // Seat's
@@ -59,6 +62,7 @@ class Session {
   Requests requests_;
   Lobby lobby_;
   Strays strays_;
+  Collectives collectives_;
   WordIds word_ids_;
 };
 

@@ -73,6 +73,33 @@ ph_status leave_meeting(Session& session, photon_rid rid, Meeting& meeting) {
   return let_go(session, rid, meeting);
 }
 
+// What the program will not probe any more.
+ph_status give_back_collective(Session& session, photon_rid rid) {
+  return session.collectives().take(rid) ? PH_OK : PH_ERR_NOT_FOUND;
+}
+
+// One that nobody has joined would be waited for in vain.
+ph_status take_collective(Session& session, photon_rid rid, std::int64_t timeout_us, Taken& taken) {
+  const auto collective = session.collectives().find(rid);
+  if (collective == nullptr) return PH_ERR_NOT_FOUND;
+  if (!collective->has_begun()) return timeout_us == 0 ? PH_AGAIN : PH_ERR_ARGUMENT;
+  if (timeout_us == 0)
+    session.collectives().progress();
+  else
+    session.collectives().await(*collective);
+  if (!collective->is_over()) return PH_AGAIN;
+  taken.status = collective->status();
+  return give_back_collective(session, rid);
+}
+
+// Peers depend on one that was joined.
+ph_status cancel_collective(Session& session, photon_rid rid) {
+  const auto collective = session.collectives().find(rid);
+  if (collective == nullptr) return PH_ERR_NOT_FOUND;
+  if (collective->has_begun() && !collective->is_over()) return PH_TIMEOUT;
+  return give_back_collective(session, rid);
+}
+
 }  // namespace
 
 ph_status let_go(Session& session, photon_rid rid, Meeting& meeting) {
@@ -85,6 +112,8 @@ ph_status take_request(Session& session, photon_rid rid, std::int64_t timeout_us
   if (!found) return PH_ERR_NOT_FOUND;
   taken = {*found, PH_OK};
   if (found->meeting != nullptr) return take_transfers(session, rid, timeout_us, taken);
+  if (found->type == RequestType::collective)
+    return take_collective(session, rid, timeout_us, taken);
   if (found->handle == PH_REQUEST_NONE) return give_back(session, rid);
   ph_request handle = found->handle;
   ph_result result{};
@@ -127,6 +156,7 @@ ph_status cancel_request(Session& session, photon_rid rid) {
   const auto found = session.requests().find(rid);
   if (!found) return PH_ERR_NOT_FOUND;
   if (found->meeting != nullptr) return leave_meeting(session, rid, *found->meeting);
+  if (found->type == RequestType::collective) return cancel_collective(session, rid);
   ph_request handle = found->handle;
   if (handle == PH_REQUEST_NONE) return give_back(session, rid);
   ph_outcome outcome = PH_TOO_LATE;

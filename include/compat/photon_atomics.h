@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-typedef enum {
+typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_ATOMIC_MIN = 1,
   PHOTON_ATOMIC_MAX,
   PHOTON_ATOMIC_SUM,

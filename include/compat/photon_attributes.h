@@ -4,6 +4,13 @@
 #ifndef PHOTON_COMPAT_PHOTON_ATTRIBUTES_H
 #define PHOTON_COMPAT_PHOTON_ATTRIBUTES_H
 
+/* In C any int may stand in an enum; so it may in C++ too, and a wrong one is refused. */
+#ifdef __cplusplus
+#define PHOTON_ENUM_OF_INT : int
+#else
+#define PHOTON_ENUM_OF_INT
+#endif
+
 #if defined(__GNUC__)
 #define PHOTON_API __attribute__((visibility("default")))
 /** A table of names need not be used by who includes it. */

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-typedef enum {
+typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_COLL_BARRIER = 1,
   PHOTON_COLL_REDUCE,
   PHOTON_COLL_ALLREDUCE,
@@ -21,7 +21,7 @@ typedef enum {
   PHOTON_COLL_MAXVAL
 } photon_coll;
 
-typedef enum {
+typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_COLL_OP_SUM = 1,
   PHOTON_COLL_OP_MIN,
   PHOTON_COLL_OP_MAX,
@@ -29,21 +29,21 @@ typedef enum {
   PHOTON_COLL_TYPE
 } photon_coll_op;
 
-typedef enum {
+typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_COLL_ALGO_RING = 1,
   PHOTON_COLL_ALGO_TREE,
   PHOTON_COLL_ALGO_REC_DOUBLING
 } photon_coll_algo;
 
-typedef enum {
+typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_COLL_NODE_ROOT = 1,
   PHOTON_COLL_NODE_INNER,
   PHOTON_COLL_NODE_LEAF
 } photon_coll_node;
 
-typedef enum { PHOTON_COLL_DATA_IN = 1, PHOTON_COLL_DATA_OUT } photon_coll_data;
+typedef enum PHOTON_ENUM_OF_INT { PHOTON_COLL_DATA_IN = 1, PHOTON_COLL_DATA_OUT } photon_coll_data;
 
-typedef enum {
+typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_INT8 = 0,
   PHOTON_UINT8,
   PHOTON_INT16,

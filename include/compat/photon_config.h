@@ -26,7 +26,7 @@ PHOTON_UNUSED static const char *const PHOTON_ORDER_TO_STRING[] = {"default", "n
                                                                    "INVALID_COMP_ORDER"};
 
 /** The transport: DEFAULT lets the library choose, UGNI is refused. */
-typedef enum {
+typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_BACKEND_DEFAULT = 0,
   PHOTON_BACKEND_VERBS,
   PHOTON_BACKEND_UGNI,
@@ -38,7 +38,7 @@ PHOTON_UNUSED static const char *const PHOTON_BACKEND_TO_STRING[] = {"default", 
                                                                      "fi", "INVALID_BACKEND"};
 
 /** How collectives are carried out; the library chooses in any case. */
-typedef enum {
+typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_COLL_IFACE_DEFAULT = 0,
   PHOTON_COLL_IFACE_PWC,
   PHOTON_COLL_IFACE_NBC,

@@ -1,0 +1,194 @@
+#include "compat/collective.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "compat/warn.hpp"
+
+namespace photon::classic {
+
+namespace {
+
+constexpr std::size_t kWordsBytes = 160;
+
+// The finaliser of splitmix64: a bijection, so equal names stay the only ones that are equal.
+std::uint64_t mixed(std::uint64_t value) noexcept {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
+}
+
+bool is_not_yet(ph_status status) noexcept { return status == PH_AGAIN || status == PH_TIMEOUT; }
+
+}  // namespace
+
+bool Collective::is_barrier() const noexcept {
+  return plan_.kind == PHOTON_COLL_BARRIER || plan_.kind == PHOTON_COLL_IBARRIER;
+}
+
+bool Collective::yields() const noexcept {
+  return !is_barrier() && (plan_.kind != PHOTON_COLL_REDUCE || plan_.is_root);
+}
+
+void Collective::begin(const Work& work) {
+  sending_.reserve(plan_.steps.size());
+  work_ = work;
+  const std::size_t size_bytes = work.count * work.element_bytes;
+  try {
+    result_.resize(size_bytes);
+    if (size_bytes != 0) std::memcpy(result_.data(), work.in, size_bytes);
+  } catch (const std::bad_alloc&) {
+    fail(PH_ERR_MEMORY, PH_ANY_RANK, "no memory for the elements");
+  }
+  begun_.set(this);
+}
+
+bool Collective::advance(ph_context* lane, std::int64_t timeout_us) {
+  if (is_over()) return true;
+  lane_ = lane;
+  timeout_us_ = timeout_us;
+  for (; next_ < plan_.steps.size(); ++next_) {
+    const Step& step = plan_.steps[next_];
+    if (!(step.kind == Step::Kind::send ? send(step) : receive(step))) return false;
+    stage_ = Stage::look;
+  }
+  if (!settle()) return false;
+  conclude();
+  return true;
+}
+
+void Collective::conclude() {
+  if (!has_failed() && yields() && !result_.empty())
+    std::memcpy(work_.out, result_.data(), result_.size());
+  result_ = {};
+  over_.set(this);
+}
+
+std::uint64_t Collective::tag_of(const Step& step) const noexcept {
+  const std::uint64_t tag = mixed(plan_.name + step.phase);
+  return tag == PH_ANY_TAG ? 0 : tag;
+}
+
+// True when it is announced, or there is nobody to announce it to.
+bool Collective::send(const Step& step) {
+  ph_request request = PH_REQUEST_NONE;
+  ph_announce_args args{};
+  args.size = sizeof args;
+  args.kind = has_failed() ? PH_SEND_REQUEST : PH_SEND_BUFFER;
+  args.tag = tag_of(step);
+  args.buffer = has_failed() ? nullptr : result_.data();
+  args.size_bytes = has_failed() ? 0 : result_.size();
+  args.request = &request;
+  const ph_status status = ph_announce(lane_, step.peer, &args);
+  if (status == PH_AGAIN) return false;
+  if (status != PH_OK) fail(status, step.peer, "cannot send to it");
+  if (request != PH_REQUEST_NONE) sending_.push_back(request);
+  return true;
+}
+
+// True when what comes has come, or nothing will.
+bool Collective::receive(const Step& step) {
+  if (stage_ == Stage::look && !(settle() && look(step))) return false;
+  if (stage_ == Stage::read && !read()) return false;
+  if (stage_ == Stage::reading && !await_read()) return false;
+  return stage_ != Stage::finish || finish(step);
+}
+
+// Afterwards the stage is `read` if there is a message.
+bool Collective::look(const Step& step) {
+  ph_match match{PH_SEND_BUFFER, step.peer, tag_of(step), PH_ANY_SIZE};
+  ph_status status = timeout_us_ == 0 ? ph_test_buffer(lane_, &match, &buffer_)
+                                      : ph_wait_buffer(lane_, &match, &buffer_, timeout_us_);
+  timeout_us_ = 0;
+  if (status == PH_OK) {
+    stage_ = Stage::read;
+    return true;
+  }
+  if (!is_not_yet(status)) {
+    fail(status, step.peer, "nothing comes from it any more");
+    return true;
+  }
+  match.kind = PH_SEND_REQUEST;
+  status = ph_test_buffer(lane_, &match, &buffer_);
+  if (status == PH_OK) fail(PH_ERR_PEER, step.peer, "it says that the collective has failed");
+  return status == PH_OK;
+}
+
+// Small messages came along; others are read from their sender.
+bool Collective::read() {
+  stage_ = Stage::finish;
+  if (!has_failed() && buffer_.size_bytes != result_.size())
+    fail(PH_ERR_ARGUMENT, buffer_.rank, "it has joined with another count or datatype");
+  if (has_failed() || result_.empty()) return true;
+  if (buffer_.data != nullptr) {
+    std::memcpy(result_.data(), buffer_.data, result_.size());
+    return true;
+  }
+  ph_get_args args{};
+  args.size = sizeof args;
+  args.destination = result_.data();
+  args.size_bytes = result_.size();
+  args.flags = PH_NO_RCE;
+  args.request = &reading_;
+  const ph_status status = ph_get_buffer(lane_, &buffer_, 0, &args);
+  if (status == PH_AGAIN) {
+    stage_ = Stage::read;
+    return false;
+  }
+  if (status != PH_OK) fail(status, buffer_.rank, "cannot read from it");
+  if (reading_ != PH_REQUEST_NONE) stage_ = Stage::reading;
+  return true;
+}
+
+bool Collective::await_read() {
+  if (!is_done(reading_)) return false;
+  stage_ = Stage::finish;
+  return true;
+}
+
+bool Collective::finish(const Step& step) {
+  if (ph_finish(lane_, &buffer_) == PH_AGAIN) return false;
+  // That its owner is gone is his affair: we have what he sent.
+  if (step.kind == Step::Kind::fold && !has_failed() && !result_.empty())
+    work_.fold(result_.data(), work_.in, work_.count);
+  return true;
+}
+
+// True when nobody reads the result any more.
+bool Collective::settle() {
+  while (!sending_.empty()) {
+    if (!is_done(sending_.back())) return false;
+    sending_.pop_back();
+  }
+  return true;
+}
+
+bool Collective::is_done(ph_request& request) {
+  ph_result result{};
+  result.peer = PH_ANY_RANK;
+  const ph_status status = timeout_us_ == 0
+                               ? ph_test(lane_, &request, &result)
+                               : ph_wait_request(lane_, &request, &result, timeout_us_);
+  if (is_not_yet(status)) {
+    timeout_us_ = 0;
+    return false;
+  }
+  request = PH_REQUEST_NONE;  // a context that was finalized leaves it
+  if (status != PH_OK) fail(status, result.peer, "a transfer with it has failed");
+  return true;
+}
+
+void Collective::fail(ph_status status, ph_rank peer, const char* why) noexcept {
+  if (has_failed()) return;
+  status_ = status;
+  char words[kWordsBytes];
+  if (peer == PH_ANY_RANK)
+    std::snprintf(words, sizeof words, "%s (%s)", why, ph_status_text(status));
+  else
+    std::snprintf(words, sizeof words, "rank %u: %s (%s)", peer, why, ph_status_text(status));
+  warn("photon_collective_join", words);
+}
+
+}  // namespace photon::classic

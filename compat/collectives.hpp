@@ -1,0 +1,87 @@
+// The collectives of a session: prepared ones, those under way, and those over that nobody took.
+//
+//   prepare() -> rid -- join() --> under way -- over --> taken by a probe, by its rid, or (blocking
+//     ones) by join() itself
+//
+// They talk on a lane of their own, opened when the first is prepared: no id of theirs meets the
+// program's, and none of their traffic stands in its order. Progress is made by probes, waits and
+// other collective calls.
+//
+// Invariant: a collective's name is made of its members, in their order, and of how many were
+// prepared for just these before; so ranks that prepare the collectives of one communicator in the
+// same order name them alike, and nothing has to be agreed on.
+// Owner: the session. Any thread. Locks: `mutex_`, then a collective's; who waits holds the latter
+// alone, and then others pass by that collective. Without collectives a probe pays one load.
+#pragma once
+
+#include <photon.h>
+#include <photon/photon.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "compat/collective.hpp"
+#include "compat/requests.hpp"
+#include "sync/hint.hpp"
+
+namespace photon::classic {
+
+class Collectives {
+ public:
+  Collectives(ph_context* context, Requests& requests) noexcept
+      : context_(context), requests_(requests) {}
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+
+  // A handle for these members, until the session ends. Throws bad_alloc.
+  photon_coll_comm keep(Members members);
+  // Null: it is no handle.
+  const Members* members_of(const void* comm);
+
+  // `plan` but for its steps and its name. 0 after having said why: there is no lane. Throws
+  // bad_alloc before anything is changed.
+  photon_rid prepare(Collective::Plan plan, const Members& members);
+  // Null: there is none.
+  std::shared_ptr<Collective> find(photon_rid rid);
+  // From now on it goes on, whoever probes. False: it was joined before.
+  bool begin(Collective& collective, const Collective::Work& work);
+
+  // None is under way, or over and not taken.
+  bool any() const noexcept { return under_way_.get() != 0; }
+  void progress();
+  // Returns when it is over.
+  void await(Collective& collective);
+  // One that is over and whose local id is to be probed; then it is gone. Null: none.
+  std::shared_ptr<Collective> take_over();
+  // True for the one who took it.
+  bool take(photon_rid rid);
+
+  // After the context was finalized: no lane of it is used any more.
+  void clear() noexcept;
+
+ private:
+  using Table = std::map<photon_rid, std::shared_ptr<Collective>>;
+
+  bool open_lane();
+  void greet(const std::vector<Step>& steps);
+  static void drop_greetings(ph_context* lane);
+  void remove(Table::iterator at);
+
+  ph_context* const context_;
+  Requests& requests_;
+  std::mutex mutex_;
+  // under it, as is all that follows:
+  ph_context* lane_ = nullptr;
+  Table table_;
+  std::map<Members, std::uint64_t> prepared_;  // how many
+  std::vector<std::unique_ptr<const Members>> communicators_;
+  std::set<ph_rank> greeted_;
+  // A collective is seen after it was joined, by way of mutex_: so is this.
+  sync::Hint<sync::HardwarePolicy, std::uint32_t> under_way_;
+};
+
+}  // namespace photon::classic
