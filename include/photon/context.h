@@ -92,8 +92,8 @@ PH_API uint32_t ph_size_of(const ph_context *context);
 /**
  * Gather `size_bytes` (at most 64 KiB) from every rank into `all`, in rank order; for set-up
  * (exchanging regions), not for speed. Collective; one thread a rank calls it, and no other call of
- * that context gets in before it returns. Blocks, and serves peers meanwhile where
- * the bootstrap allows (photonrun does; callbacks block as their owner wrote them).
+ * that context gets in before it returns. Blocks, and serves peers meanwhile: while a
+ * callback runs, a thread of Photon's does (a process that may start none serves no one then).
  * Status: PH_OK, PH_ERR_ARGUMENT, PH_ERR_BOOTSTRAP, PH_ERR_STATE, PH_ERR_FORKED.
  */
 PH_API ph_status ph_allgather(ph_context *context, const void *mine, void *all, size_t size_bytes);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "boot/limits.hpp"
+#include "boot/meanwhile.hpp"
 
 namespace photon::boot {
 namespace {
@@ -340,16 +341,22 @@ std::optional<Rank> CallbackBoot::accept(Arrival arrival, std::span<const std::b
 base::Result<> CallbackBoot::allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                                        const std::function<void()>& serve) {
   if (auto checked = check_gather(mine.size(), all.size(), size()); !checked) return checked;
-  if (serve) serve();
-  const int status = bootstrap_.allgather(bootstrap_.user, mine.data(), all.data(), mine.size());
-  if (status != 0) return callback_failed("allgather", status);
-  return {};
+  return collect("allgather", serve, [&] {
+    return bootstrap_.allgather(bootstrap_.user, mine.data(), all.data(), mine.size());
+  });
 }
 
 base::Result<> CallbackBoot::barrier(const std::function<void()>& serve) {
-  if (serve) serve();
-  const int status = bootstrap_.barrier(bootstrap_.user);
-  if (status != 0) return callback_failed("barrier", status);
+  return collect("barrier", serve, [this] { return bootstrap_.barrier(bootstrap_.user); });
+}
+
+base::Result<> CallbackBoot::collect(const char* name, const std::function<void()>& serve,
+                                     const std::function<int()>& callback) {
+  std::optional<Meanwhile> meanwhile;
+  if (serve && size() > 1) meanwhile.emplace(serve);
+  const int status = callback();
+  if (meanwhile) meanwhile->end();
+  if (status != 0) return callback_failed(name, status);
   return {};
 }
 

@@ -70,6 +70,9 @@ class CallbackBoot final : public Boot {
   CallbackBoot(const ph_bootstrap& bootstrap, Inbox inbox, Watch watch)
       : bootstrap_(bootstrap), inbox_(std::move(inbox)), watch_(std::move(watch)) {}
 
+  // Runs a callback; what peers ask meanwhile, serve() does.
+  base::Result<> collect(const char* name, const std::function<void()>& serve,
+                         const std::function<int()>& callback);
   Card card_of(Rank rank) const;
   bool is_gone(Rank rank) const;
   base::Result<> bind_socket(const Card& own);

@@ -34,7 +34,9 @@ ph_status Lane::enter_slow(Held& held, bool must_be_open) noexcept {
 ph_status Lane::visit_patiently(Held& held) noexcept {
   constexpr unsigned kLooks = 1000;
   constexpr std::chrono::microseconds kLongestPause{1000};
-  // A collective holds its lane for as long as the slowest rank takes.
+  // A collective holds its lane for as long as the slowest rank takes, so we look ever less often.
+  // There is nothing to be woken by: leaving a lane tells nobody, which is what makes it cheap. The
+  // pause is the pace of our looks and orders nothing; try_visiting() alone does.
   for (std::chrono::microseconds pause{50};; pause = std::min(2 * pause, kLongestPause)) {
     if (forked()) return PH_ERR_FORKED;
     if (gate_->lock.try_visiting(self(), kLooks, held)) return PH_OK;

@@ -4,8 +4,9 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <csignal>
 #include <system_error>
+
+#include "base/signals.hpp"
 
 namespace photon::engine {
 
@@ -37,32 +38,9 @@ void Engine::relieve() {
   news();
 }
 
-namespace {
-
-// Signals are the application's: its threads take them. But a fault of this thread's own is told to
-// the application's handler, as one of a call would be: blocked, it would end the process unheard.
-class SignalsLeftToOthers {
- public:
-  SignalsLeftToOthers() noexcept {
-    sigset_t others;
-    ::sigfillset(&others);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
-      ::sigdelset(&others, fault);
-    ::pthread_sigmask(SIG_SETMASK, &others, &before_);
-  }
-  ~SignalsLeftToOthers() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsLeftToOthers(const SignalsLeftToOthers&) = delete;
-  SignalsLeftToOthers& operator=(const SignalsLeftToOthers&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
-
 base::Result<std::unique_ptr<ProgressThread>> ProgressThread::start(Lane& lane, Engine& engine) {
   std::unique_ptr<ProgressThread> made(new ProgressThread(lane, engine));
-  const SignalsLeftToOthers inherited;
+  const base::SignalsLeftToOthers inherited;
   try {
     made->thread_ = std::thread([self = made.get()] { self->run(); });
   } catch (const std::system_error& error) {

@@ -119,15 +119,24 @@ TEST_P(Probing, for_the_ledger_alone_moves_queued_puts_too) {
   constexpr std::uint64_t kPuts = 500;
   ClassicJob job(2, GetParam(), [](photon_config_t& config) { config.cap.ledger_entries = 2; });
   job.run([&](int rank) {
-    std::vector<unsigned char> source(4096);
-    Registered memory(4096);
+    constexpr std::uint64_t kSize = 4096;
+    std::vector<unsigned char> source(kPuts * kSize);
+    for (std::uint64_t i = 0; i < source.size(); ++i) source[i] = (i / kSize + rank) % 251;
+    Registered memory(source.size());
     auto all = job.exchange(memory.buffer());
-    photon_buffer_t from = bare(source.data(), source.size());
-    for (std::uint64_t i = 0; i < kPuts; ++i)
-      ASSERT_EQ(photon_put_with_completion(1 - rank, 4096, &from, &all[1 - rank], u64(i), u64(i),
+    for (std::uint64_t i = 0; i < kPuts; ++i) {
+      photon_buffer_t from = bare(&source[i * kSize], kSize);
+      photon_buffer_t to = part(all[1 - rank], i * kSize, kSize);
+      ASSERT_EQ(photon_put_with_completion(1 - rank, kSize, &from, &to, u64(i), u64(i),
                                            PHOTON_REQ_PWC_NO_LCE),
                 PHOTON_OK);
-    for (std::uint64_t i = 0; i < kPuts; ++i) ASSERT_EQ(take(kAny, PHOTON_PROBE_LEDGER).id.u64, i);
+    }
+    for (std::uint64_t i = 0; i < kPuts; ++i) {
+      ASSERT_EQ(take(kAny, PHOTON_PROBE_LEDGER).id.u64, i);
+      EXPECT_EQ(std::count(memory.data() + i * kSize, memory.data() + (i + 1) * kSize,
+                           (i + 1 - rank) % 251),
+                static_cast<std::ptrdiff_t>(kSize));
+    }
     job.meet();
   });
 }

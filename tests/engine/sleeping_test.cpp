@@ -106,6 +106,33 @@ TEST_P(Sleeping, a_flood_against_a_waiting_receiver_goes_on_without_a_pause) {
   });
 }
 
+// Whose barrier is a callback is no less there for its peers: else the one would wait for the
+// other's answer and the other for the one at the barrier.
+TEST_P(Sleeping, a_peer_in_a_barrier_answers) {
+  ThreadJob job(2, options());
+  job.run([&](ph_context* context, ph_rank rank) {
+    constexpr std::size_t kSize = 1 << 20;
+    std::vector<std::byte> memory(kSize);
+    ph_region mine{};
+    ASSERT_EQ(ph_register(context, memory.data(), kSize, PH_ACCESS_ALL, &mine), PH_OK);
+    const ph_region target = exchange(context, mine)[1];
+    const std::vector<std::byte> source = filled(kSize, 5);
+    if (rank == 0) {
+      ASSERT_EQ(ph_put_u64(context, 1, {source.data(), kSize}, ph_at(&target, 0), {1, 2}), PH_OK);
+      EXPECT_EQ(ph_flush(context, 1, kTakeTimeoutUs), PH_OK);
+      expect_soon("the flush");
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    if (rank == 0) {
+      EXPECT_EQ(take_local(context).id, 1u);
+    } else {
+      EXPECT_EQ(memory, source);
+      EXPECT_EQ(take_remote(context).id, 2u);
+    }
+    job.meet(context);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, Sleeping, testing::ValuesIn(all_settings()), setting_name);
 
 }  // namespace

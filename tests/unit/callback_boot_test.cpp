@@ -2,8 +2,11 @@
 
 #include <sys/un.h>
 
+#include <condition_variable>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <new>
 #include <set>
 #include <sstream>
 
@@ -197,6 +200,38 @@ TEST(CallbackBoot, gathers_and_meets_through_the_callbacks) {
     EXPECT_EQ(all, (std::array<std::uint32_t, 4>{0, 10, 20, 30}));
     ASSERT_TRUE(ranks[rank].barrier([] {}));
   });
+}
+
+// A barrier that ends when its rank has served often enough.
+struct Patient {
+  std::mutex mutex;
+  std::condition_variable news;
+  int served = 0;
+
+  int barrier() {
+    std::unique_lock lock(mutex);
+    return news.wait_for(lock, std::chrono::seconds(20), [&] { return served >= 5; }) ? 0 : 1;
+  }
+};
+
+TEST(CallbackBoot, serves_while_a_callback_runs_and_no_more_afterwards) {
+  CallbackRanks ranks(2);
+  Patient patient;
+  const auto serve = [&] {
+    const std::scoped_lock lock(patient.mutex);
+    ++patient.served;
+    patient.news.notify_one();
+  };
+  ranks.set_barrier(0, [&] { return patient.barrier(); });
+  EXPECT_TRUE(ranks[0].barrier(serve));
+  const int served = patient.served;  // under no lock: nobody else is left
+  EXPECT_GE(served, 5);
+  EXPECT_THROW((void)ranks[0].barrier([&] {
+    serve();
+    throw std::bad_alloc();
+  }),
+               std::bad_alloc);
+  EXPECT_EQ(patient.served, served + 1);
 }
 
 TEST(CallbackBoot, a_failing_callback_is_a_bootstrap_error_with_its_status) {

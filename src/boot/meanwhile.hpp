@@ -1,0 +1,43 @@
+// Serves the peers of a rank that is in a callback of its owner's.
+//
+// Without it two ranks could wait for each other: one in a callback's barrier, the other in a
+// flush, which needs an answer of the first before it comes to the barrier.
+//
+//   serving -end()-> over
+//
+// Owner: the caller, who touches nothing that serve() does until end() has returned.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace photon::boot {
+
+class Meanwhile {
+ public:
+  // Calls serve() again and again, on a thread of its own; if the process may have no more threads,
+  // once and here.
+  explicit Meanwhile(const std::function<void()>& serve);
+  ~Meanwhile() { stop(); }
+  Meanwhile(const Meanwhile&) = delete;
+  Meanwhile& operator=(const Meanwhile&) = delete;
+
+  // Afterwards serve() is called no more. Throws what it threw.
+  void end();
+
+ private:
+  void run() noexcept;
+  void stop() noexcept;
+
+  const std::function<void()>& serve_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  bool over_ = false;  // under mutex_
+  std::exception_ptr thrown_;
+  std::thread thread_;
+};
+
+}  // namespace photon::boot

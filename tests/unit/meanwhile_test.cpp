@@ -1,0 +1,56 @@
+#include "boot/meanwhile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <thread>
+
+namespace photon::test {
+namespace {
+
+TEST(Meanwhile, serves_on_another_thread_again_and_again_until_its_end) {
+  std::mutex mutex;
+  std::condition_variable news;
+  int served = 0;
+  std::thread::id server;
+  const std::function<void()> serve = [&] {
+    const std::scoped_lock lock(mutex);
+    ++served;
+    server = std::this_thread::get_id();
+    news.notify_one();
+  };
+  boot::Meanwhile meanwhile(serve);
+  {
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(news.wait_for(lock, std::chrono::seconds(20), [&] { return served >= 20; }));
+  }
+  meanwhile.end();
+  const int at_end = served;  // under no lock: nobody else is left
+  EXPECT_GE(at_end, 20);
+  EXPECT_NE(server, std::this_thread::get_id());
+  meanwhile.end();
+  EXPECT_EQ(served, at_end);
+}
+
+TEST(Meanwhile, serves_once_however_soon_its_end_comes) {
+  for (int round = 0; round < 100; ++round) {
+    int served = 0;
+    const std::function<void()> serve = [&] { ++served; };
+    boot::Meanwhile(serve).end();
+    EXPECT_GE(served, 1);
+  }
+}
+
+TEST(Meanwhile, what_serving_throws_is_thrown_at_the_end_and_never_by_the_destructor) {
+  const std::function<void()> serve = [] { throw std::bad_alloc(); };
+  boot::Meanwhile meanwhile(serve);
+  EXPECT_THROW(meanwhile.end(), std::bad_alloc);
+  { boot::Meanwhile unheard(serve); }
+}
+
+}  // namespace
+}  // namespace photon::test
