@@ -83,8 +83,9 @@ TEST(SimCards, a_piece_lands_in_parts_and_both_sides_hear_of_it_when_it_is_whole
           EXPECT_EQ(count_ones(net.memory), kBytes);
           ++done;
         }
+        if (seen_in_part || told + done != 0) continue;  // counting is slow under TSan
         const std::size_t there = count_ones(net.memory);
-        seen_in_part |= there != 0 && there != kBytes;
+        seen_in_part = there != 0 && there != kBytes;
       }
       ASSERT_EQ(told, 1u) << seed;
       ASSERT_EQ(done, 1u) << seed;
