@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <photon.h>
 
+#include <cstdint>
 #include <cstring>
 
 namespace photon::test {
@@ -13,6 +14,78 @@ TEST(BeforeInit, photon_initialized_says_no) {
 
 TEST(BeforeInit, finalize_says_that_there_was_no_init) {
   EXPECT_EQ(photon_finalize(), PHOTON_ERROR_NOINIT);
+}
+
+TEST(BeforeInit, puts_gets_and_probes_say_so) {
+  photon_buffer_t from{}, to{};
+  photon_cid id{};
+  EXPECT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, id, id, 0), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_put_with_completion(0, 8, &from, &to, id, id, PHOTON_REQ_PWC_NO_LCE),
+            PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_get_with_completion(0, 8, &from, &to, id, id, 0), PHOTON_ERROR_NOINIT);
+  int flag = 7, remaining = 7, source = 7;
+  EXPECT_EQ(photon_probe_completion(PHOTON_ANY_SOURCE, &flag, &remaining, &id, &source, nullptr,
+                                    PHOTON_PROBE_ANY),
+            PHOTON_ERROR_NOINIT);
+  photon_rid rid = 7;
+  char byte = 1;
+  EXPECT_EQ(photon_post_os_put_direct(0, &byte, 1, &to, 0, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_post_os_get_direct(0, &byte, 1, &to, 0, &rid), PHOTON_ERROR_NOINIT);
+  void* bytes[] = {&byte};
+  std::uint64_t sizes[] = {1};
+  photonBuffer targets[] = {&to};
+  EXPECT_EQ(photon_post_os_putv_direct(0, bytes, sizes, targets, 1, 0, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_post_os_getv_direct(0, bytes, sizes, targets, 1, 0, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_atomic(0, &from, &to, PHOTON_INT64, PHOTON_ATOMIC_SUM, 1, 2, 0),
+            PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(byte, 1);
+}
+
+TEST(BeforeInit, registrations_and_requests_say_so) {
+  char bytes[64] = {};
+  const photon_buffer_priv_t* keys = nullptr;
+  EXPECT_EQ(photon_register_buffer(bytes, sizeof bytes), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_unregister_buffer(bytes, sizeof bytes), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_get_buffer_private(bytes, sizeof bytes, &keys), PHOTON_ERROR_NOINIT);
+  photon_buffer_t found{};
+  EXPECT_EQ(photon_get_buffer_remote(1, &found), PHOTON_ERROR_NOINIT);
+  int flag = 7, kind = 7;
+  photon_status_t status{};
+  photon_rid rid = 7;
+  EXPECT_EQ(photon_test(1, &flag, &kind, &status), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_wait(1), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_wait_any(&kind, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_wait_any_ledger(&kind, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_cancel(1, 0), PHOTON_ERROR_NOINIT);
+}
+
+TEST(BeforeInit, rendezvous_says_so) {
+  char bytes[64] = {};
+  photon_rid rid = 7;
+  int flag = 7;
+  photon_status_t status{};
+  EXPECT_EQ(photon_post_recv_buffer_rdma(0, bytes, 64, 1, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_post_send_buffer_rdma(0, bytes, 64, 1, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_post_send_request_rdma(0, 64, 1, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_wait_recv_buffer_rdma(0, 64, 1, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_wait_send_buffer_rdma(0, 64, 1, &rid), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_wait_send_request_rdma(1), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_post_os_put(1, 0, bytes, 64, 1, 0), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_post_os_get(1, 0, bytes, 64, 1, 0), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_send_FIN(1, 0, 0), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_probe_ledger(0, &flag, PHOTON_RECV_LEDGER, &status), PHOTON_ERROR_NOINIT);
+}
+
+TEST(BeforeInit, collectives_say_so) {
+  photon_rid rid = 7;
+  photon_coll_comm comm = nullptr;
+  int active[] = {0};
+  EXPECT_EQ(photon_collective_init(PHOTON_COLL_BARRIER, {}, &rid, 0), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_collective_init_new_comm(active, 1, 1, PHOTON_COLL_BARRIER, {}, &rid, 0),
+            PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_collective_comm_create(active, 1, 1, &comm), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_collective_join(1, nullptr, nullptr, 0, PHOTON_INT8, nullptr),
+            PHOTON_ERROR_NOINIT);
 }
 
 TEST(BeforeInit, a_null_configuration_is_refused) { EXPECT_EQ(photon_init(nullptr), PHOTON_ERROR); }

@@ -22,6 +22,7 @@
 
 #include "compat/entry.hpp"
 #include "meeting_point.hpp"
+#include "pattern.hpp"
 #include "watchdog.hpp"
 
 namespace photon::test {
@@ -252,20 +253,16 @@ inline photon_buffer_t bare(void* data, std::size_t size_bytes) {
   return {reinterpret_cast<std::uintptr_t>(data), size_bytes, {0, 0}};
 }
 
-inline unsigned char pattern(std::uint64_t seed, std::size_t i) {
-  return static_cast<unsigned char>(seed * 131 + i * 7 + (i >> 8));
-}
+inline unsigned char pattern(std::uint64_t seed, std::size_t i) { return Pattern(seed).at(i); }
 
 inline void fill(unsigned char* data, std::size_t size_bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < size_bytes; ++i) data[i] = pattern(seed, i);
+  Pattern(seed).fill(data, size_bytes);
 }
 
 // The first byte that does not carry the pattern; size_bytes if all do.
 inline std::size_t first_wrong(const unsigned char* data, std::size_t size_bytes,
                                std::uint64_t seed) {
-  for (std::size_t i = 0; i < size_bytes; ++i)
-    if (data[i] != pattern(seed, i)) return i;
-  return size_bytes;
+  return Pattern(seed).first_difference(data, size_bytes);
 }
 
 }  // namespace photon::test

@@ -1,41 +1,15 @@
 // Put and get over every transport: each size around each threshold, bytes before ids, both ids.
-#include <gtest/gtest.h>
-#include <photon/photon.h>
-
 #include <cstring>
 #include <span>
-#include <string>
 #include <thread>
 #include <vector>
 
-#include "support/take.hpp"
-#include "support/thread_job.hpp"
+#include "settings.hpp"
 
 namespace photon::test {
 namespace {
 
-struct Setting {
-  const char* name;
-  Options options;
-};
-
-void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
-
-class PutGet : public ::testing::TestWithParam<Setting> {};
-
-std::byte pattern(std::uint64_t seed, std::size_t i) {
-  return static_cast<std::byte>((seed * 131 + i * 7 + (i >> 8)) & 0xff);
-}
-
-void fill(std::span<std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern(seed, i);
-}
-
-std::size_t first_difference(std::span<const std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (bytes[i] != pattern(seed, i)) return i;
-  return bytes.size();
-}
+class PutGet : public OverSettings {};
 
 const std::vector<std::size_t> kPutSizes = {
     0,    1,    7,    8,    31,    32,    33,    63,    64,     191,    192,     193,          1000,
@@ -48,7 +22,7 @@ ph_region shared_region(ph_context* context, ph_region mine, ph_rank owner) {
 }
 
 TEST_P(PutGet, puts_of_every_size_arrive_whole_before_their_id) {
-  ThreadJob job(2, GetParam().options);
+  ThreadJob job(2, options());
   job.run([](ph_context* context, ph_rank rank) {
     constexpr std::size_t kRoom = 4 << 20;
     for (const bool allocated : {true, false}) {
@@ -84,7 +58,7 @@ TEST_P(PutGet, puts_of_every_size_arrive_whole_before_their_id) {
 }
 
 TEST_P(PutGet, gets_of_every_size_land_whole_and_tell_the_owner) {
-  ThreadJob job(2, GetParam().options);
+  ThreadJob job(2, options());
   job.run([](ph_context* context, ph_rank rank) {
     constexpr std::size_t kRoom = 4 << 20;
     std::vector<std::byte> memory(kRoom);
@@ -109,7 +83,7 @@ TEST_P(PutGet, gets_of_every_size_land_whole_and_tell_the_owner) {
 }
 
 TEST_P(PutGet, a_flood_of_small_puts_keeps_order_and_loses_nothing) {
-  ThreadJob job(2, GetParam().options);
+  ThreadJob job(2, options());
   job.run([](ph_context* context, ph_rank rank) {
     constexpr std::uint64_t kCount = 20000;
     ph_region mine{};
@@ -142,7 +116,7 @@ TEST_P(PutGet, a_flood_of_small_puts_keeps_order_and_loses_nothing) {
 }
 
 TEST_P(PutGet, two_ranks_that_wait_for_local_ids_only_serve_each_other) {
-  ThreadJob job(2, GetParam().options);
+  ThreadJob job(2, options());
   job.run([](ph_context* context, ph_rank rank) {
     constexpr std::size_t kRoom = 2 << 20;
     constexpr std::uint64_t kCount = 20;
@@ -166,25 +140,8 @@ TEST_P(PutGet, two_ranks_that_wait_for_local_ids_only_serve_each_other) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Transports, PutGet,
-                         ::testing::Values(Setting{"shm", {{"transport", "shm"}}},
-                                           Setting{"shm_no_cma",
-                                                   {{"transport", "shm"}, {"shm_cma", "off"}}},
-                                           Setting{"shm_small",
-                                                   {{"transport", "shm"},
-                                                    {"ledger_slots", "2"},
-                                                    {"ring_lines", "64"},
-                                                    {"bulk_bytes", "8192"},
-                                                    {"bulk_chunk", "1024"},
-                                                    {"requests", "64"}}},
-                                           Setting{"sim", {{"transport", "sim"}}},
-                                           Setting{"sim_small",
-                                                   {{"transport", "sim"},
-                                                    {"ledger_slots", "2"},
-                                                    {"ring_lines", "64"},
-                                                    {"bulk_bytes", "8192"},
-                                                    {"bulk_chunk", "1024"},
-                                                    {"requests", "64"}}}),
-                         [](const auto& tested) { return std::string(tested.param.name); });
+                         testing::ValuesIn(all_settings().begin(), all_settings().begin() + 5),
+                         setting_name);
 
 }  // namespace
 }  // namespace photon::test

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/pattern.hpp"
 #include "support/take.hpp"
 #include "support/thread_job.hpp"
 
@@ -78,11 +79,11 @@ inline std::string setting_name(const testing::TestParamInfo<Setting>& one) {
 }
 
 inline std::byte pattern(std::uint64_t seed, std::size_t i) {
-  return static_cast<std::byte>((seed * 131 + i * 7 + (i >> 8)) & 0xff);
+  return static_cast<std::byte>(Pattern(seed).at(i));
 }
 
 inline void fill(std::span<std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = pattern(seed, i);
+  Pattern(seed).fill(bytes.data(), bytes.size());
 }
 
 inline std::vector<std::byte> filled(std::size_t size_bytes, std::uint64_t seed) {
@@ -93,9 +94,7 @@ inline std::vector<std::byte> filled(std::size_t size_bytes, std::uint64_t seed)
 
 // The first index that does not carry the pattern; the size if all do.
 inline std::size_t first_difference(std::span<const std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (bytes[i] != pattern(seed, i)) return i;
-  return bytes.size();
+  return Pattern(seed).first_difference(bytes.data(), bytes.size());
 }
 
 // Collective: every rank's region, in rank order.

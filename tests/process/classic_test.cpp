@@ -40,5 +40,30 @@ TEST(ClassicRuntime, moves_every_parcel_once_and_leaves_without_finalize) {
   }
 }
 
+TEST(ClassicProbers, two_threads_lose_no_id_and_no_byte) {
+  const auto result =
+      run_command(kRun + " -n 2 --timeout 50 " + kBin + "/classic_probers 50000 2>&1");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_EQ(count_of(result.output, "none lost, none doubled"), 2u) << result.output;
+}
+
+// A rank that a signal ended is no failure of the job here.
+const char* const kKillForgiven =
+    " sh -c '\"$0\" \"$@\"; end=$?; [ $end -ge 128 ] && exit 0; exit $end' ";
+
+class ClassicMourner : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(what, ClassicMourner, testing::Values("collectives", "rendezvous"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST_P(ClassicMourner, who_is_killed_is_waited_for_by_nobody) {
+  for (const char* microseconds : {"0", "100", "1000", "5000", "20000", "50000", "150000"}) {
+    const auto result =
+        run_command(kRun + " -n 4 --timeout 25" + kKillForgiven + kBin + "/classic_mourner " +
+                    GetParam() + " " + microseconds + " 2>&1");
+    EXPECT_EQ(result.exit_status, 0) << microseconds << " us: " << result.output;
+    EXPECT_EQ(count_of(result.output, " went on"), 3u) << result.output;
+  }
+}
+
 }  // namespace
 }  // namespace photon::test
