@@ -114,7 +114,8 @@ class LineProducer {
   Line& line(std::uint64_t i) noexcept { return lines_[(tail_ + i) & mask_]; }
 
   // Make the record visible. `header` has zeros in the tag's 16 bits.
-  void publish(std::uint64_t header, std::uint64_t lines_count) noexcept {
+  // Inline whatever the compiler thinks: a call in the shortest put costs 4% of its rate.
+  [[gnu::always_inline]] void publish(std::uint64_t header, std::uint64_t lines_count) noexcept {
     for (std::uint64_t i = 1; i < lines_count; ++i)
       line(i).head.store(lap_tag(tail_ + i, log2_), std::memory_order_relaxed);
     lines_[tail_ & mask_].head.store(header | lap_tag(tail_, log2_),
