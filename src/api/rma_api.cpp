@@ -20,8 +20,8 @@ constexpr size_t kLongIdBatch = 16;
 ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool is_fresh = false) {
   bool yield = false;
   const ph_status status = in_lane(context, [&](auto& engine, auto&) {
-    if (is_fresh && engine.try_probe(taker.query, taker)) return PH_OK;
-    if (engine.serve_asked(taker)) return PH_OK;
+    if (is_fresh && (engine.try_probe(taker.query, taker) || engine.serve_asked(taker)))
+      return PH_OK;
     const ph_status result = engine.probe(taker);
     yield = taker.count == 0 && engine.should_yield();
     return result;
@@ -157,7 +157,7 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
   photon::engine::Lane::Held held{};
   if (context == nullptr || !context->lane->try_enter(held)) [[unlikely]]
     return probe_by_word(context, taker, count);
-  const bool done = context->engine->try_probe(query, taker);
+  const bool done = context->engine->try_probe(query, taker) || context->engine->serve_asked(taker);
   context->lane->leave_biased(held);
   *count = taker.count;
   if (done) [[likely]]
