@@ -28,6 +28,7 @@ class Meeting {
 
   // From its byte `offset` on. Throw bad_alloc before anything is posted.
   ph_status put(ph_context* context, ph_const_block source, std::uint64_t offset);
+  // Also of an owner that is gone, if the bytes came along.
   ph_status get(ph_context* context, ph_block destination, std::uint64_t offset);
   // The owner gets it back after the transfers. Errors as ph_finish().
   ph_status finish(ph_context* context);
