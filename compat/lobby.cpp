@@ -34,35 +34,74 @@ bool is_alone(const Session& session) noexcept {
 
 }  // namespace
 
-bool Lobby::find(const ph_match& match, ph_buffer& buffer, bool takes) noexcept {
-  const auto found =
-      std::ranges::find_if(kept_, [&](const ph_buffer& kept) { return matches(match, kept); });
-  if (found == kept_.end()) return false;
-  buffer = *found;
-  if (takes) kept_.erase(found);
-  return true;
+Lobby::Kept* Lobby::find(const ph_match& match) noexcept {
+  const auto found = std::ranges::find_if(
+      kept_, [&](const Kept& kept) { return !kept.is_lent && matches(match, kept.loan.buffer); });
+  return found == kept_.end() ? nullptr : &*found;
+}
+
+void Lobby::make_room() { kept_.reserve(kept_.size() + waits_count_ + 1); }
+
+void Lobby::keep(const ph_buffer& buffer, bool is_lent) noexcept {
+  kept_.push_back({{buffer, ++numbers_}, is_lent});  // there is room
+}
+
+ph_status Lobby::try_borrow(ph_context* context, const ph_match& match, Loan& loan) {
+  std::unique_lock lock(mutex_);
+  if (Kept* kept = find(match); kept != nullptr) {
+    kept->is_lent = true;
+    loan = kept->loan;
+    return PH_OK;
+  }
+  make_room();  // what was taken from the context is never lost
+  ++waits_count_;
+  lock.unlock();
+  const ph_status status = ph_wait_buffer(context, &match, &loan.buffer, kRoundUs);
+  lock.lock();
+  --waits_count_;
+  if (status != PH_OK) return status;
+  keep(loan.buffer, true);
+  loan = kept_.back().loan;
+  return PH_OK;
+}
+
+ph_status Lobby::borrow(Session& session, const ph_match& match, Loan& loan) {
+  for (bool last = false;; last = match.rank == PH_ANY_RANK && is_alone(session)) {
+    const ph_status status = try_borrow(session.context(), match, loan);
+    if (status != PH_TIMEOUT && status != PH_AGAIN) return status;
+    if (last) return PH_ERR_PEER;  // what the last who left had announced was still looked at
+  }
+}
+
+void Lobby::settle(const Loan& loan, bool is_taken) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::ranges::find_if(
+      kept_, [&](const Kept& kept) { return kept.loan.number == loan.number; });
+  if (found == kept_.end()) return;
+  if (is_taken)
+    kept_.erase(found);
+  else
+    found->is_lent = false;
 }
 
 ph_status Lobby::meet(Session& session, const ph_match& match, ph_buffer& buffer) {
-  for (bool last = false;; last = match.rank == PH_ANY_RANK && is_alone(session)) {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (find(match, buffer, true)) return PH_OK;
-    }
-    // What the last who left had announced is still looked at once.
-    const ph_status status =
-        ph_wait_buffer(session.context(), &match, &buffer, last ? 0 : kRoundUs);
-    if (status != PH_TIMEOUT && status != PH_AGAIN) return status;
-    if (last) return PH_ERR_PEER;
-  }
+  Loan loan;
+  const ph_status status = borrow(session, match, loan);
+  if (status != PH_OK) return status;
+  settle(loan, true);
+  buffer = loan.buffer;
+  return PH_OK;
 }
 
 ph_status Lobby::see(ph_context* context, const ph_match& match, ph_buffer& buffer) {
   const std::scoped_lock lock(mutex_);
-  if (find(match, buffer, false)) return PH_OK;
-  kept_.reserve(kept_.size() + 1);  // what was taken from the context is kept
+  if (const Kept* kept = find(match); kept != nullptr) {
+    buffer = kept->loan.buffer;
+    return PH_OK;
+  }
+  make_room();
   const ph_status status = ph_test_buffer(context, &match, &buffer);
-  if (status == PH_OK) kept_.push_back(buffer);
+  if (status == PH_OK) keep(buffer, false);
   return status;
 }
 

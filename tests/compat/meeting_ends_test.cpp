@@ -8,6 +8,7 @@ class MeetingEnds : public OverGrounds {};
 INSTANTIATE_TEST_SUITE_P(grounds, MeetingEnds, testing::Values(Ground::shm, Ground::sim),
                          ground_name);
 
+constexpr int kAnyRank = PHOTON_ANY_SOURCE;
 constexpr std::uint64_t kWhateverSize = static_cast<std::uint64_t>(PHOTON_ANY_SIZE);
 
 // Rank 1 announces a small send buffer and is gone when rank 0 looks at it.
@@ -50,6 +51,62 @@ TEST_P(MeetingEnds, a_small_send_buffer_is_read_after_its_owner_has_left) {
       EXPECT_EQ(photon_finalize(), PHOTON_OK);
     });
   }
+}
+
+// So few that a test can use them up.
+class FewRequests {
+ public:
+  FewRequests() { setenv("PHOTON_REQUESTS", "16", 1); }
+  ~FewRequests() { unsetenv("PHOTON_REQUESTS"); }
+  FewRequests(const FewRequests&) = delete;
+  FewRequests& operator=(const FewRequests&) = delete;
+};
+
+// Announces to rank 1 until no more may be.
+std::vector<photon_rid> announce_all_that_may_be(unsigned char* bytes, std::size_t size_bytes) {
+  std::vector<photon_rid> rids;
+  photon_rid rid = 0;
+  int said = PHOTON_OK;
+  while ((said = photon_post_recv_buffer_rdma(1, bytes, size_bytes, 1, &rid)) == PHOTON_OK)
+    rids.push_back(rid);
+  EXPECT_EQ(said, PHOTON_ERROR_RESOURCE);
+  return rids;
+}
+
+TEST_P(MeetingEnds, a_send_request_that_could_not_be_answered_is_there_for_the_next_call) {
+  const FewRequests few;
+  ClassicJob job(2, GetParam());
+  job.run([&](int rank) {
+    unsigned char bytes[300] = {};
+    photon_rid rid = 0, met = 0;
+    int flag = 0;
+    if (rank == 1) {
+      job.meet();  // rank 0 has announced what it can
+      for (const int tag : {8, 9, 9})
+        ASSERT_EQ(photon_post_send_request_rdma(0, 300, tag, nullptr), PHOTON_OK);
+      job.meet();  // rank 0 could not answer
+      ASSERT_EQ(photon_wait_recv_buffer_rdma(0, 300, 1, &met), PHOTON_OK);
+      ASSERT_EQ(photon_send_FIN(met, 0, PHOTON_REQ_COMPLETED), PHOTON_OK);
+      ASSERT_EQ(photon_wait_recv_buffer_rdma(0, 200, 9, &met), PHOTON_OK);
+      ASSERT_EQ(photon_send_FIN(met, 0, PHOTON_REQ_COMPLETED), PHOTON_OK);
+      return;
+    }
+    const std::vector<photon_rid> others = announce_all_that_may_be(bytes, 300);
+    job.meet();
+    EXPECT_EQ(photon_post_recv_buffer_rdma(kAnyRank, nullptr, 200, 7, &rid), PHOTON_ERROR);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(photon_post_recv_buffer_rdma(kAnyRank, bytes, 200, 9, &rid), PHOTON_ERROR_RESOURCE);
+    EXPECT_EQ(rid, 0u);
+    photon_status_t status{};
+    EXPECT_EQ(photon_probe_ledger(1, &flag, PHOTON_SEND_LEDGER, &status), PHOTON_OK);
+    job.meet();
+    ASSERT_EQ(photon_wait(others.front()), PHOTON_OK);
+    ASSERT_EQ(photon_post_recv_buffer_rdma(kAnyRank, bytes, 200, 9, &rid), PHOTON_OK);
+    EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+    EXPECT_EQ(photon_wait_send_request_rdma(9), 1);  // the second of them
+    EXPECT_EQ(photon_wait_send_request_rdma(PHOTON_ANY_TAG), 1);
+    EXPECT_NE(photon_probe_ledger(1, &flag, PHOTON_SEND_LEDGER, &status), PHOTON_OK);
+  });
 }
 
 }  // namespace
