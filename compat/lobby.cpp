@@ -1,8 +1,8 @@
 #include "compat/lobby.hpp"
 
 #include <algorithm>
-#include <cstring>
 
+#include "compat/reach.hpp"
 #include "compat/session.hpp"
 
 namespace photon::classic {
@@ -19,17 +19,17 @@ bool matches(const ph_match& match, const ph_buffer& buffer) noexcept {
          (match.size_bytes == PH_ANY_SIZE || match.size_bytes == buffer.size_bytes);
 }
 
-// There were other ranks, and none of them can say anything any more.
-bool is_alone(const Session& session) noexcept {
+// PH_OK: somebody can still announce what is waited for. `is_first`: all who can are reached, also
+// if one would do.
+ph_status hope(const Session& session, const ph_match& match, bool is_first) noexcept {
+  if (match.rank != PH_ANY_RANK) return reach(session.context(), match.rank);
+  ph_status hopeless = session.size() > 1 ? PH_ERR_PEER : PH_OK;
   for (ph_rank rank = 0; rank < session.size(); ++rank) {
-    if (rank == session.rank()) continue;
-    ph_path path{};
-    path.size = sizeof path;
-    if (ph_path_to(session.context(), rank, &path) != PH_OK) continue;
-    if (std::strcmp(path.state, "departed") != 0 && std::strcmp(path.state, "dead") != 0)
-      return false;
+    if (rank == session.rank() || reach(session.context(), rank) != PH_OK) continue;
+    if (!is_first) return PH_OK;
+    hopeless = PH_OK;
   }
-  return session.size() > 1;
+  return hopeless;
 }
 
 }  // namespace
@@ -66,10 +66,13 @@ ph_status Lobby::try_borrow(ph_context* context, const ph_match& match, Loan& lo
 }
 
 ph_status Lobby::borrow(Session& session, const ph_match& match, Loan& loan) {
-  for (bool last = false;; last = match.rank == PH_ANY_RANK && is_alone(session)) {
+  // Nobody is reached for what comes at once; and what the lost had announced is still looked at.
+  ph_status lost = PH_OK;
+  for (bool is_first = true;; is_first = false) {
     const ph_status status = try_borrow(session.context(), match, loan);
     if (status != PH_TIMEOUT && status != PH_AGAIN) return status;
-    if (last) return PH_ERR_PEER;  // what the last who left had announced was still looked at
+    if (lost != PH_OK) return lost;
+    lost = hope(session, match, is_first);
   }
 }
 

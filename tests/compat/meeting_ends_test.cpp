@@ -109,5 +109,74 @@ TEST_P(MeetingEnds, a_send_request_that_could_not_be_answered_is_there_for_the_n
   });
 }
 
+// What rank 0 waits for, of a rank 1 that it never heard of and never spoke to.
+void wait_in_vain() {
+  photon_rid rid = 0;
+  unsigned char word[8] = {};
+  for (const int proc : {1, kAnyRank}) {
+    EXPECT_EQ(photon_wait_recv_buffer_rdma(proc, kWhateverSize, 3, &rid), PHOTON_ERROR);
+    EXPECT_EQ(photon_wait_send_buffer_rdma(proc, kWhateverSize, 3, &rid), PHOTON_ERROR);
+  }
+  EXPECT_EQ(photon_wait_send_request_rdma(3), -1);
+  EXPECT_EQ(photon_post_recv_buffer_rdma(kAnyRank, word, 8, 3, &rid), PHOTON_ERROR);
+  EXPECT_EQ(rid, 0u);
+}
+
+TEST_P(MeetingEnds, who_left_before_the_first_word_is_waited_for_by_nobody) {
+  ClassicJob job(2, GetParam());
+  job.run_bare([&](int rank) {
+    photon_config_t config = job.configuration(rank);
+    ASSERT_EQ(photon_init(&config), PHOTON_OK);
+    job.meet();
+    if (rank == 1) static_cast<void>(photon_finalize());
+    job.meet();
+    if (rank == 0) wait_in_vain();
+    photon_finalize();
+  });
+}
+
+// On shm alone: sim may miss that a rank ended while it was spoken to for the first time.
+TEST(MeetingPeers, who_leaves_without_a_word_while_it_is_waited_for_ends_the_wait) {
+  for (const int proc : {1, kAnyRank}) {
+    ClassicJob job(2);
+    job.run_bare([&](int rank) {
+      photon_config_t config = job.configuration(rank);
+      ASSERT_EQ(photon_init(&config), PHOTON_OK);
+      job.meet();
+      photon_rid rid = 0;
+      if (rank == 0) {
+        EXPECT_EQ(photon_wait_send_buffer_rdma(proc, kWhateverSize, 3, &rid), PHOTON_ERROR);
+      }
+      photon_finalize();
+    });
+  }
+}
+
+// Whom one rank gets in touch with sees nothing of it.
+TEST_P(MeetingEnds, a_wait_for_any_leaves_no_trace_at_those_it_waits_for) {
+  ClassicJob job(3, GetParam());
+  job.run([&](int rank) {
+    unsigned char bytes[300] = {};
+    photon_rid rid = 0;
+    if (rank == 0) {
+      ASSERT_EQ(photon_wait_recv_buffer_rdma(kAnyRank, 300, 3, &rid), PHOTON_OK);
+      EXPECT_EQ(photon_send_FIN(rid, 2, PHOTON_REQ_COMPLETED), PHOTON_OK);
+    } else if (rank == 2) {
+      // Rank 0 waits, and has got in touch: else this would not end.
+      for (std::string state = "unknown"; state == "unknown";) {
+        EXPECT_EQ(probe().flag, 0);
+        ph_path path{};
+        path.size = sizeof path;
+        ASSERT_EQ(ph_path_to(classic::current()->context(), 0, &path), PH_OK);
+        state = path.state;
+      }
+      ASSERT_EQ(photon_post_recv_buffer_rdma(0, bytes, 300, 3, &rid), PHOTON_OK);
+      EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+    }
+    job.meet();
+    EXPECT_EQ(probe().flag, 0);
+  });
+}
+
 }  // namespace
 }  // namespace photon::test
