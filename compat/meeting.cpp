@@ -5,6 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "compat/requests.hpp"
+#include "compat/strays.hpp"
+
 namespace photon::classic {
 
 namespace {
@@ -75,9 +78,12 @@ ph_request Meeting::pending() {
   return transfers_.empty() ? PH_REQUEST_NONE : transfers_.back();
 }
 
-std::vector<ph_request> Meeting::all_pending() {
+bool Meeting::leave(Strays& strays, Requests& requests, photon_rid rid) {
   const std::scoped_lock lock(mutex_);
-  return transfers_;
+  strays.add(transfers_);  // one that somebody waits for meanwhile is a stray that is gone soon
+  if (!requests.remove(rid)) return false;
+  transfers_.clear();
+  return true;
 }
 
 bool Meeting::ended(ph_request handle, ph_status status) {
