@@ -9,6 +9,7 @@
 #include "compat/reach.hpp"
 #include "compat/take_request.hpp"
 #include "compat/warn.hpp"
+#include "compat/with_room.hpp"
 
 using photon::classic::let_go;
 using photon::classic::Lobby;
@@ -20,6 +21,7 @@ using photon::classic::RequestType;
 using photon::classic::Session;
 using photon::classic::status_of;
 using photon::classic::warn;
+using photon::classic::with_room;
 using photon::classic::with_session;
 
 namespace {
@@ -127,17 +129,6 @@ int announce_to_sender(Session& session, const Announced& what, photon_rid* rid)
   return said;
 }
 
-// Runs `post()`, once more if there was no room but for transfers that nobody asks for any more.
-template <class Post>
-int post_transfer(Session& session, Post post) {
-  ph_status status = post();
-  if (status == PH_AGAIN) {
-    session.strays().reap(session.context());
-    status = post();
-  }
-  return status_of(status);
-}
-
 }  // namespace
 
 extern "C" {
@@ -203,9 +194,9 @@ int photon_post_os_put(photon_rid request, int proc, void* ptr, uint64_t size, i
                        uint64_t r_offset) {
   return with_session([&](Session& session) {
     return with_meeting(session, request, proc, [&](Meeting& meeting) {
-      return post_transfer(session, [&] {
+      return status_of(with_room(session, [&] {
         return meeting.put(session.context(), {ptr, size}, r_offset);
-      });
+      }));
     });
   });
 }
@@ -214,9 +205,9 @@ int photon_post_os_get(photon_rid request, int proc, void* ptr, uint64_t size, i
                        uint64_t r_offset) {
   return with_session([&](Session& session) {
     return with_meeting(session, request, proc, [&](Meeting& meeting) {
-      return post_transfer(session, [&] {
+      return status_of(with_room(session, [&] {
         return meeting.get(session.context(), {ptr, size}, r_offset);
-      });
+      }));
     });
   });
 }

@@ -139,5 +139,103 @@ TEST_P(MeetingThreads, a_cancel_that_cannot_tell_the_owner_says_so_and_can_be_ca
   });
 }
 
+struct Posting {
+  photon_buffer_t to;
+  unsigned char* bytes;
+};
+
+int post_direct(const Posting& what) {
+  photon_rid rid = 0;
+  photon_buffer_t to = what.to;
+  const int said = photon_post_os_put_direct(1, what.bytes, kManyBytes, &to, 0, &rid);
+  if (said == PHOTON_OK) {
+    EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+  }
+  return said;
+}
+
+int post_put(const Posting& what, photon_cid id) {
+  photon_buffer_t to = what.to, from = bare(what.bytes, kManyBytes);
+  const int said = photon_put_with_completion(1, kManyBytes, &from, &to, id, id, 0);
+  if (said == PHOTON_OK) {
+    EXPECT_EQ(take().status, PHOTON_OK);
+  }
+  return said;
+}
+
+int post_get(const Posting& what) {
+  photon_buffer_t from = what.to, to = bare(what.bytes, kManyBytes);
+  const int said = photon_get_with_completion(1, kManyBytes, &to, &from, u64(1), u64(2), 0);
+  if (said == PHOTON_OK) {
+    EXPECT_EQ(take().status, PHOTON_OK);
+  }
+  return said;
+}
+
+int post_atomic(const Posting& what) {
+  std::uint64_t one = 1;
+  photon_buffer_t from = bare(&one, sizeof one), to = what.to;
+  const int said = photon_atomic(1, &from, &to, PHOTON_UINT64, PHOTON_ATOMIC_SUM, 1, 2, 0);
+  if (said == PHOTON_OK) {
+    EXPECT_EQ(take().status, PHOTON_OK);
+  }
+  return said;
+}
+
+// A put into a met buffer that goes on after its rid went holds a request until somebody looks.
+struct Allowed {
+  int refusals;
+  bool is_told;  // rank 1 gets an id
+};
+
+template <class Post>
+void post_where_only_strays_hold_room(Ground ground, Allowed allowed, Post post) {
+  UsedUp few;
+  ClassicJob job(2, ground);
+  job.run([&](int rank) {
+    Registered memory(kManyBytes);
+    auto all = job.exchange(memory.buffer());
+    std::vector<unsigned char> bytes(kManyBytes);
+    photon_rid rid = 0;
+    if (rank == 1) {
+      ASSERT_EQ(photon_post_recv_buffer_rdma(0, bytes.data(), kManyBytes, 1, &rid), PHOTON_OK);
+      EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+      job.meet();
+      if (allowed.is_told) {
+        EXPECT_EQ(take(0, PHOTON_PROBE_LEDGER).status, PHOTON_OK);
+      }
+      job.meet();
+      return;
+    }
+    ASSERT_EQ(photon_wait_recv_buffer_rdma(1, kManyBytes, 1, &rid), PHOTON_OK);
+    for (int i = 0; i < 8; ++i)
+      ASSERT_EQ(photon_post_os_put(rid, 1, bytes.data(), kManyBytes, 1, 0), PHOTON_OK);
+    ASSERT_EQ(photon_send_FIN(rid, 1, PHOTON_REQ_COMPLETED), PHOTON_OK);
+    job.meet();  // all has landed
+    few.take_all(all[1], bytes.data());
+    int refusals = 0, said = PHOTON_ERROR_RESOURCE;
+    while ((said = post({all[1], bytes.data()})) == PHOTON_ERROR_RESOURCE && refusals < 9)
+      ++refusals;
+    EXPECT_EQ(said, PHOTON_OK);
+    EXPECT_LE(refusals, allowed.refusals);
+    few.give_back();
+    job.meet();
+  });
+}
+
+TEST_P(MeetingThreads, transfers_that_go_on_without_their_rid_leave_room_for_every_call) {
+  const auto check = [](Allowed allowed, auto post) {
+    post_where_only_strays_hold_room(GetParam(), allowed, post);
+  };
+  check({0, false}, post_direct);
+  check({1, true}, [](const Posting& what) { return post_put(what, u64(5)); });
+  check({0, true}, [](const Posting& what) {
+    std::uint64_t word = 7;
+    return post_put(what, bytes_id(&word, sizeof word));
+  });
+  check({0, true}, post_get);
+  check({0, true}, post_atomic);
+}
+
 }  // namespace
 }  // namespace photon::test
