@@ -13,6 +13,12 @@ namespace {
 // is no latency: what comes ends the wait at once.
 constexpr std::int64_t kRoundUs = 20'000;
 
+// The same where others look.
+constexpr std::int64_t kTurnUs = 50;
+
+// Nothing of that size is ever announced.
+constexpr std::uint64_t kNoSize = PH_ANY_SIZE - 1;
+
 bool matches(const ph_match& match, const ph_buffer& buffer) noexcept {
   return match.kind == buffer.kind && (match.rank == PH_ANY_RANK || match.rank == buffer.rank) &&
          (match.tag == PH_ANY_TAG || match.tag == buffer.tag) &&
@@ -46,23 +52,53 @@ void Lobby::keep(const ph_buffer& buffer, bool is_lent) noexcept {
   kept_.push_back({{buffer, ++numbers_}, is_lent});  // there is room
 }
 
+bool Lobby::lend(const ph_match& match, Loan& loan) noexcept {
+  Kept* kept = find(match);
+  if (kept == nullptr) return false;
+  kept->is_lent = true;
+  loan = kept->loan;
+  return true;
+}
+
 ph_status Lobby::try_borrow(ph_context* context, const ph_match& match, Loan& loan) {
   std::unique_lock lock(mutex_);
-  if (Kept* kept = find(match); kept != nullptr) {
-    kept->is_lent = true;
-    loan = kept->loan;
-    return PH_OK;
-  }
+  if (lend(match, loan)) return PH_OK;
   make_room();  // what was taken from the context is never lost
+  if (is_looked_at_) {
+    lock.unlock();
+    return try_borrow_in_turns(context, match, loan);
+  }
   ++waits_count_;
   lock.unlock();
   const ph_status status = ph_wait_buffer(context, &match, &loan.buffer, kRoundUs);
   lock.lock();
-  --waits_count_;
+  if (--waits_count_ == 0) nobody_waits_.notify_all();
   if (status != PH_OK) return status;
   keep(loan.buffer, true);
   loan = kept_.back().loan;
   return PH_OK;
+}
+
+// A wait takes what comes at any time; a look in turns with others takes what is oldest then.
+ph_status Lobby::try_borrow_in_turns(ph_context* context, const ph_match& match, Loan& loan) {
+  ph_match nothing = match;
+  nothing.size_bytes = kNoSize;
+  for (std::int64_t spent_us = 0; spent_us < kRoundUs; spent_us += kTurnUs) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (lend(match, loan)) return PH_OK;
+      make_room();
+      const ph_status status = ph_test_buffer(context, &match, &loan.buffer);
+      if (status == PH_OK) {
+        keep(loan.buffer, true);
+        loan = kept_.back().loan;
+      }
+      if (status != PH_AGAIN) return status;
+    }
+    ph_buffer none{};  // that it can come no more is said by the next look
+    static_cast<void>(ph_wait_buffer(context, &nothing, &none, kTurnUs));
+  }
+  return PH_TIMEOUT;
 }
 
 ph_status Lobby::borrow(Session& session, const ph_match& match, Loan& loan) {
@@ -97,7 +133,9 @@ ph_status Lobby::meet(Session& session, const ph_match& match, ph_buffer& buffer
 }
 
 ph_status Lobby::see(ph_context* context, const ph_match& match, ph_buffer& buffer) {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
+  is_looked_at_ = true;
+  nobody_waits_.wait(lock, [this] { return waits_count_ == 0; });
   if (const Kept* kept = find(match); kept != nullptr) {
     buffer = kept->loan.buffer;
     return PH_OK;

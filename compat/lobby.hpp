@@ -10,11 +10,15 @@
 // Invariant: what is kept is older than what the context still has from that rank; what was
 // returned counts as such, whatever other tags wait there. What is lent keeps its place, and nobody
 // else finds it.
-// Owner: the session. Any thread; its lock is held over looks, and never over a wait.
+// Owner: the session. Any thread; its lock is held over looks, and never over a wait. From the
+// first see() on who waits looks in turns with it, since what a wait had taken meanwhile might be
+// younger than what was seen; so that first one waits until nobody is in such a wait (20 ms at
+// most).
 #pragma once
 
 #include <photon/photon.h>
 
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -51,13 +55,17 @@ class Lobby {
   // For one more, and for each that a thread may bring from its wait.
   void make_room();
   void keep(const ph_buffer& buffer, bool is_lent) noexcept;
+  bool lend(const ph_match& match, Loan& loan) noexcept;
   // Lends one, waiting up to kRoundUs.
   ph_status try_borrow(ph_context* context, const ph_match& match, Loan& loan);
+  ph_status try_borrow_in_turns(ph_context* context, const ph_match& match, Loan& loan);
 
   std::mutex mutex_;
   std::vector<Kept> kept_;       // under it, as is all that follows; oldest first
   std::uint64_t numbers_ = 0;    // given so far
   std::size_t waits_count_ = 0;  // each may bring one
+  bool is_looked_at_ = false;
+  std::condition_variable nobody_waits_;  // of those that take from the context unseen
 };
 
 }  // namespace photon::classic

@@ -237,5 +237,41 @@ TEST_P(MeetingThreads, transfers_that_go_on_without_their_rid_leave_room_for_eve
   check({0, true}, post_atomic);
 }
 
+TEST_P(MeetingThreads, who_waits_meets_the_oldest_whatever_another_thread_looks_at) {
+  constexpr int kBuffers = 3000;
+  ClassicJob job(2, GetParam());
+  job.run([&](int rank) {
+    unsigned char byte = 0;
+    if (rank == 0) {
+      for (int tag = 0; tag < kBuffers; ++tag) {
+        int said = PHOTON_ERROR_RESOURCE;
+        while (said == PHOTON_ERROR_RESOURCE)
+          said = photon_post_recv_buffer_rdma(1, &byte, 1, tag, nullptr);
+        ASSERT_EQ(said, PHOTON_OK);
+      }
+      job.meet();
+      return;
+    }
+    std::atomic<bool> over{false};
+    std::thread looker = ClassicJob::in_same_rank([&] {
+      int flag = 0;
+      while (!over) static_cast<void>(photon_probe_ledger(0, &flag, PHOTON_RECV_LEDGER, nullptr));
+    });
+    for (int tag = 0; tag < kBuffers; ++tag) {
+      photon_rid rid = 0;
+      int flag = 0;
+      photon_status_t status{};
+      EXPECT_EQ(photon_wait_recv_buffer_rdma(0, 1, PHOTON_ANY_TAG, &rid), PHOTON_OK);
+      EXPECT_EQ(photon_test(rid, &flag, nullptr, &status), 0);
+      EXPECT_EQ(status.tag, tag);
+      EXPECT_EQ(photon_send_FIN(rid, 0, PHOTON_REQ_COMPLETED), PHOTON_OK);
+      if (status.tag != tag) break;
+    }
+    over = true;
+    looker.join();
+    job.meet();
+  });
+}
+
 }  // namespace
 }  // namespace photon::test
