@@ -9,10 +9,12 @@
 
 #include "compat/entry.hpp"
 #include "compat/warn.hpp"
+#include "compat/with_room.hpp"
 
 using photon::classic::Session;
 using photon::classic::status_of;
 using photon::classic::warn;
+using photon::classic::with_room;
 using photon::classic::with_session;
 
 namespace {
@@ -79,7 +81,8 @@ int photon_atomic(int proc, photonBuffer lbuf, photonBuffer rbuf, photon_datatyp
     args.local = {&local, sizeof local};
     args.remote = {&remote, sizeof remote};
     args.flags = flags_of(flags);
-    return status_of(ph_atomic(session.context(), static_cast<ph_rank>(proc), &args));
+    return status_of(with_room(
+        session, [&] { return ph_atomic(session.context(), static_cast<ph_rank>(proc), &args); }));
   });
 }
 

@@ -1,8 +1,8 @@
 #include "compat/lobby.hpp"
 
 #include <algorithm>
-#include <cstring>
 
+#include "compat/reach.hpp"
 #include "compat/session.hpp"
 
 namespace photon::classic {
@@ -13,56 +13,136 @@ namespace {
 // is no latency: what comes ends the wait at once.
 constexpr std::int64_t kRoundUs = 20'000;
 
+// The same where others look.
+constexpr std::int64_t kTurnUs = 50;
+
+// Nothing of that size is ever announced.
+constexpr std::uint64_t kNoSize = PH_ANY_SIZE - 1;
+
 bool matches(const ph_match& match, const ph_buffer& buffer) noexcept {
   return match.kind == buffer.kind && (match.rank == PH_ANY_RANK || match.rank == buffer.rank) &&
          (match.tag == PH_ANY_TAG || match.tag == buffer.tag) &&
          (match.size_bytes == PH_ANY_SIZE || match.size_bytes == buffer.size_bytes);
 }
 
-// There were other ranks, and none of them can say anything any more.
-bool is_alone(const Session& session) noexcept {
+// PH_OK: somebody can still announce what is waited for. `is_first`: all who can are reached, also
+// if one would do.
+ph_status hope(const Session& session, const ph_match& match, bool is_first) noexcept {
+  if (match.rank != PH_ANY_RANK) return reach(session.context(), match.rank);
+  ph_status hopeless = session.size() > 1 ? PH_ERR_PEER : PH_OK;
   for (ph_rank rank = 0; rank < session.size(); ++rank) {
-    if (rank == session.rank()) continue;
-    ph_path path{};
-    path.size = sizeof path;
-    if (ph_path_to(session.context(), rank, &path) != PH_OK) continue;
-    if (std::strcmp(path.state, "departed") != 0 && std::strcmp(path.state, "dead") != 0)
-      return false;
+    if (rank == session.rank() || reach(session.context(), rank) != PH_OK) continue;
+    if (!is_first) return PH_OK;
+    hopeless = PH_OK;
   }
-  return session.size() > 1;
+  return hopeless;
 }
 
 }  // namespace
 
-bool Lobby::find(const ph_match& match, ph_buffer& buffer, bool takes) noexcept {
-  const auto found =
-      std::ranges::find_if(kept_, [&](const ph_buffer& kept) { return matches(match, kept); });
-  if (found == kept_.end()) return false;
-  buffer = *found;
-  if (takes) kept_.erase(found);
+Lobby::Kept* Lobby::find(const ph_match& match) noexcept {
+  const auto found = std::ranges::find_if(
+      kept_, [&](const Kept& kept) { return !kept.is_lent && matches(match, kept.loan.buffer); });
+  return found == kept_.end() ? nullptr : &*found;
+}
+
+void Lobby::make_room() { kept_.reserve(kept_.size() + waits_count_ + 1); }
+
+void Lobby::keep(const ph_buffer& buffer, bool is_lent) noexcept {
+  kept_.push_back({{buffer, ++numbers_}, is_lent});  // there is room
+}
+
+bool Lobby::lend(const ph_match& match, Loan& loan) noexcept {
+  Kept* kept = find(match);
+  if (kept == nullptr) return false;
+  kept->is_lent = true;
+  loan = kept->loan;
   return true;
 }
 
-ph_status Lobby::meet(Session& session, const ph_match& match, ph_buffer& buffer) {
-  for (bool last = false;; last = match.rank == PH_ANY_RANK && is_alone(session)) {
+ph_status Lobby::try_borrow(ph_context* context, const ph_match& match, Loan& loan) {
+  std::unique_lock lock(mutex_);
+  if (lend(match, loan)) return PH_OK;
+  make_room();  // what was taken from the context is never lost
+  if (is_looked_at_) {
+    lock.unlock();
+    return try_borrow_in_turns(context, match, loan);
+  }
+  ++waits_count_;
+  lock.unlock();
+  const ph_status status = ph_wait_buffer(context, &match, &loan.buffer, kRoundUs);
+  lock.lock();
+  if (--waits_count_ == 0) nobody_waits_.notify_all();
+  if (status != PH_OK) return status;
+  keep(loan.buffer, true);
+  loan = kept_.back().loan;
+  return PH_OK;
+}
+
+// A wait takes what comes at any time; a look in turns with others takes what is oldest then.
+ph_status Lobby::try_borrow_in_turns(ph_context* context, const ph_match& match, Loan& loan) {
+  ph_match nothing = match;
+  nothing.size_bytes = kNoSize;
+  for (std::int64_t spent_us = 0; spent_us < kRoundUs; spent_us += kTurnUs) {
     {
       const std::scoped_lock lock(mutex_);
-      if (find(match, buffer, true)) return PH_OK;
+      if (lend(match, loan)) return PH_OK;
+      make_room();
+      const ph_status status = ph_test_buffer(context, &match, &loan.buffer);
+      if (status == PH_OK) {
+        keep(loan.buffer, true);
+        loan = kept_.back().loan;
+      }
+      if (status != PH_AGAIN) return status;
     }
-    // What the last who left had announced is still looked at once.
-    const ph_status status =
-        ph_wait_buffer(session.context(), &match, &buffer, last ? 0 : kRoundUs);
+    ph_buffer none{};  // that it can come no more is said by the next look
+    static_cast<void>(ph_wait_buffer(context, &nothing, &none, kTurnUs));
+  }
+  return PH_TIMEOUT;
+}
+
+ph_status Lobby::borrow(Session& session, const ph_match& match, Loan& loan) {
+  // Nobody is reached for what comes at once; and what the lost had announced is still looked at.
+  ph_status lost = PH_OK;
+  for (bool is_first = true;; is_first = false) {
+    const ph_status status = try_borrow(session.context(), match, loan);
     if (status != PH_TIMEOUT && status != PH_AGAIN) return status;
-    if (last) return PH_ERR_PEER;
+    if (lost != PH_OK) return lost;
+    lost = hope(session, match, is_first);
   }
 }
 
-ph_status Lobby::see(ph_context* context, const ph_match& match, ph_buffer& buffer) {
+void Lobby::settle(const Loan& loan, bool is_taken) noexcept {
   const std::scoped_lock lock(mutex_);
-  if (find(match, buffer, false)) return PH_OK;
-  kept_.reserve(kept_.size() + 1);  // what was taken from the context is kept
+  const auto found = std::ranges::find_if(
+      kept_, [&](const Kept& kept) { return kept.loan.number == loan.number; });
+  if (found == kept_.end()) return;
+  if (is_taken)
+    kept_.erase(found);
+  else
+    found->is_lent = false;
+}
+
+ph_status Lobby::meet(Session& session, const ph_match& match, ph_buffer& buffer) {
+  Loan loan;
+  const ph_status status = borrow(session, match, loan);
+  if (status != PH_OK) return status;
+  settle(loan, true);
+  buffer = loan.buffer;
+  return PH_OK;
+}
+
+ph_status Lobby::see(ph_context* context, const ph_match& match, ph_buffer& buffer) {
+  std::unique_lock lock(mutex_);
+  is_looked_at_ = true;
+  nobody_waits_.wait(lock, [this] { return waits_count_ == 0; });
+  if (const Kept* kept = find(match); kept != nullptr) {
+    buffer = kept->loan.buffer;
+    return PH_OK;
+  }
+  make_room();
   const ph_status status = ph_test_buffer(context, &match, &buffer);
-  if (status == PH_OK) kept_.push_back(buffer);
+  if (status == PH_OK) keep(buffer, false);
   return status;
 }
 

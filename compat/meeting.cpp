@@ -1,9 +1,23 @@
 #include "compat/meeting.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <utility>
 
+#include "compat/requests.hpp"
+#include "compat/strays.hpp"
+
 namespace photon::classic {
+
+namespace {
+
+// The peer can take no operation any more.
+bool is_loss(ph_status status) noexcept {
+  return status == PH_ERR_DEPARTED || status == PH_ERR_PEER || status == PH_ERR_PROTOCOL;
+}
+
+}  // namespace
 
 template <class Args, class Post>
 ph_status Meeting::post(Args& args, Post post) {
@@ -34,8 +48,15 @@ ph_status Meeting::get(ph_context* context, ph_block destination, std::uint64_t 
   args.destination = destination.data;
   args.size_bytes = destination.size_bytes;
   args.flags = PH_NO_RCE;
-  return post(
-      args, [&](const ph_get_args& get) { return ph_get_buffer(context, &buffer_, offset, &get); });
+  return post(args, [&](const ph_get_args& get) {
+    const ph_status status = ph_get_buffer(context, &buffer_, offset, &get);
+    if (!is_loss(status) || buffer_.data == nullptr) return status;
+    // All else was found good before its owner was found gone: what came along stays.
+    if (get.size_bytes != 0)
+      std::memcpy(get.destination, static_cast<const std::byte*>(buffer_.data) + offset,
+                  get.size_bytes);
+    return PH_OK;
+  });
 }
 
 ph_status Meeting::finish(ph_context* context) {
@@ -57,9 +78,12 @@ ph_request Meeting::pending() {
   return transfers_.empty() ? PH_REQUEST_NONE : transfers_.back();
 }
 
-std::vector<ph_request> Meeting::all_pending() {
+bool Meeting::leave(Strays& strays, Requests& requests, photon_rid rid) {
   const std::scoped_lock lock(mutex_);
-  return transfers_;
+  strays.add(transfers_);  // one that somebody waits for meanwhile is a stray that is gone soon
+  if (!requests.remove(rid)) return false;
+  transfers_.clear();
+  return true;
 }
 
 bool Meeting::ended(ph_request handle, ph_status status) {

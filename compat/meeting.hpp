@@ -3,18 +3,24 @@
 //
 //   met -- put(), get() --> transfers under way -- all ended() --> news -- tell() --> met
 //   met, or any -- finish() --> finished: no more transfers; those under way end as they do
+//   finished -- leave() --> gone: those under way are nobody's here
 //
 // Invariant: a finished one without transfers and news has nothing left to say: its rid goes.
 // Owner: its entry in the session's requests, and who looks at it just then. Any thread; its lock
-// is held over posts, which never block, and never over a wait.
+// is held over posts, which never block, and never over a wait. Locks: its own, then that of the
+// strays or of the requests.
 #pragma once
 
+#include <photon.h>
 #include <photon/photon.h>
 
 #include <mutex>
 #include <vector>
 
 namespace photon::classic {
+
+class Requests;
+class Strays;
 
 class Meeting {
  public:
@@ -28,6 +34,7 @@ class Meeting {
 
   // From its byte `offset` on. Throw bad_alloc before anything is posted.
   ph_status put(ph_context* context, ph_const_block source, std::uint64_t offset);
+  // Also of an owner that is gone, if the bytes came along.
   ph_status get(ph_context* context, ph_block destination, std::uint64_t offset);
   // The owner gets it back after the transfers. Errors as ph_finish().
   ph_status finish(ph_context* context);
@@ -35,8 +42,9 @@ class Meeting {
   bool is_finished();
   // A transfer that is under way, or PH_REQUEST_NONE.
   ph_request pending();
-  // All of them.
-  std::vector<ph_request> all_pending();
+  // Its rid goes, as one step for whoever looks: what is under way goes on as strays. False: the
+  // rid was gone before. Throws bad_alloc before anything is changed.
+  bool leave(Strays& strays, Requests& requests, photon_rid rid);
   // It is, as the context said. False: another thread has said so before.
   bool ended(ph_request handle, ph_status status);
   // Transfers are over, and nobody was told.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compat/entry.hpp"
+#include "compat/with_room.hpp"
 
 namespace photon::classic {
 
@@ -13,12 +14,12 @@ int post_named(Session& session, const Request& request, photon_rid* rid, Args& 
   args.size = sizeof args;
   if (rid == nullptr) {
     args.flags |= PH_NO_LCE;
-    return status_of(post(args));
+    return status_of(with_room(session, [&] { return post(args); }));
   }
   ph_request handle = PH_REQUEST_NONE;
   args.request = &handle;
   const photon_rid name = session.requests().reserve();
-  const ph_status status = post(args);
+  const ph_status status = with_room(session, [&] { return post(args); });
   if (status != PH_OK) {
     session.requests().remove(name);
     return status_of(status);

@@ -3,11 +3,13 @@
 
 #include "compat/entry.hpp"
 #include "compat/ids.hpp"
+#include "compat/with_room.hpp"
 
 using photon::classic::bytes_of;
 using photon::classic::current;
 using photon::classic::Session;
 using photon::classic::status_of;
+using photon::classic::with_room;
 using photon::classic::with_session;
 
 namespace {
@@ -39,13 +41,18 @@ int post_known(Session& session, const photon_cid& local, int flags, Post post) 
     std::memcpy(&word, local.data, sizeof word);
     session.word_ids().add(word);
   }
-  const ph_status status = post();
+  const ph_status status = with_room(session, post);
   if (is_word && status != PH_OK) session.word_ids().take(word);
   return status_of(status);
 }
 
-// What a failed call says; apart, so that one which succeeds keeps nothing for it.
-[[gnu::noinline]] int refused(ph_status status) noexcept { return status_of(status); }
+// What a failed call says; apart, so that one which succeeds keeps nothing for it. Nor are its
+// arguments there any more, so where strays gave their room it is the next call that has it.
+[[gnu::noinline]] int refused(ph_status status) noexcept {
+  Session* session = current();
+  if (status == PH_AGAIN && session != nullptr) session->strays().reap(session->context());
+  return status_of(status);
+}
 
 }  // namespace
 

@@ -6,17 +6,22 @@
 #include "compat/entry.hpp"
 #include "compat/meeting.hpp"
 #include "compat/post_named.hpp"
+#include "compat/reach.hpp"
 #include "compat/take_request.hpp"
 #include "compat/warn.hpp"
+#include "compat/with_room.hpp"
 
 using photon::classic::let_go;
+using photon::classic::Lobby;
 using photon::classic::Meeting;
 using photon::classic::post_named;
+using photon::classic::reach;
 using photon::classic::Request;
 using photon::classic::RequestType;
 using photon::classic::Session;
 using photon::classic::status_of;
 using photon::classic::warn;
+using photon::classic::with_room;
 using photon::classic::with_session;
 
 namespace {
@@ -84,23 +89,44 @@ int with_meeting(Session& session, photon_rid rid, int proc, Call call) {
   return call(*request->meeting);
 }
 
+ph_match wish_to_send(int tag) noexcept {
+  return match_of(PH_SEND_REQUEST, PHOTON_ANY_SOURCE, PH_ANY_SIZE, tag);
+}
+
 // The rank that has asked for a place, or -1.
 int wait_for_sender(Session& session, int tag) {
-  const ph_match match = match_of(PH_SEND_REQUEST, PHOTON_ANY_SOURCE, PH_ANY_SIZE, tag);
   ph_buffer asked{};
-  if (session.lobby().meet(session, match, asked) != PH_OK) return -1;
+  if (session.lobby().meet(session, wish_to_send(tag), asked) != PH_OK) return -1;
   return static_cast<int>(asked.rank);
 }
 
-// Runs `post()`, once more if there was no room but for transfers that nobody asks for any more.
-template <class Post>
-int post_transfer(Session& session, Post post) {
-  ph_status status = post();
-  if (status == PH_AGAIN) {
-    session.strays().reap(session.context());
-    status = post();
-  }
-  return status_of(status);
+// What a peer has asked for, until it is answered: else the next call finds it again.
+class Asked {
+ public:
+  explicit Asked(Session& session) noexcept : session_(session) {}
+  ~Asked() { session_.lobby().settle(loan_, is_answered_); }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+
+  ph_status wait(int tag) { return session_.lobby().borrow(session_, wish_to_send(tag), loan_); }
+  ph_rank rank() const noexcept { return loan_.buffer.rank; }
+  void answered() noexcept { is_answered_ = true; }
+
+ private:
+  Session& session_;
+  Lobby::Loan loan_;
+  bool is_answered_ = false;
+};
+
+// Announces to the rank that has asked by photon_post_send_request_rdma().
+int announce_to_sender(Session& session, const Announced& what, photon_rid* rid) {
+  if (what.data == nullptr && what.size_bytes != 0) return PHOTON_ERROR;
+  Asked asked(session);
+  if (const ph_status status = asked.wait(what.tag); status != PH_OK) return status_of(status);
+  const int said = announce(session, static_cast<int>(asked.rank()), what, rid);
+  // Who is gone has no use for an answer.
+  if (said == PHOTON_OK || reach(session.context(), asked.rank()) != PH_OK) asked.answered();
+  return said;
 }
 
 }  // namespace
@@ -110,10 +136,9 @@ extern "C" {
 int photon_post_recv_buffer_rdma(int proc, void* ptr, uint64_t size, int tag, photon_rid* request) {
   if (request != nullptr) *request = 0;
   return with_session([&](Session& session) {
-    // Who receives from any rank is told by photon_post_send_request_rdma() which one it is.
-    const int sender = proc == PHOTON_ANY_SOURCE ? wait_for_sender(session, tag) : proc;
-    if (sender < 0) return PHOTON_ERROR;
-    return announce(session, sender, {PH_RECV_BUFFER, ptr, size, tag}, request);
+    const Announced what{PH_RECV_BUFFER, ptr, size, tag};
+    if (proc == PHOTON_ANY_SOURCE) return announce_to_sender(session, what, request);
+    return announce(session, proc, what, request);
   });
 }
 
@@ -169,9 +194,9 @@ int photon_post_os_put(photon_rid request, int proc, void* ptr, uint64_t size, i
                        uint64_t r_offset) {
   return with_session([&](Session& session) {
     return with_meeting(session, request, proc, [&](Meeting& meeting) {
-      return post_transfer(session, [&] {
+      return status_of(with_room(session, [&] {
         return meeting.put(session.context(), {ptr, size}, r_offset);
-      });
+      }));
     });
   });
 }
@@ -180,9 +205,9 @@ int photon_post_os_get(photon_rid request, int proc, void* ptr, uint64_t size, i
                        uint64_t r_offset) {
   return with_session([&](Session& session) {
     return with_meeting(session, request, proc, [&](Meeting& meeting) {
-      return post_transfer(session, [&] {
+      return status_of(with_room(session, [&] {
         return meeting.get(session.context(), {ptr, size}, r_offset);
-      });
+      }));
     });
   });
 }

@@ -80,7 +80,9 @@ int photon_wait_any_ledger(int* ret_proc, photon_rid* ret_req) {
 
 int photon_cancel(photon_rid request, int) {
   return with_session([&](Session& session) {
-    return cancel_request(session, request) == PH_OK ? PHOTON_OK : PHOTON_ERROR;
+    const ph_status status = cancel_request(session, request);
+    if (status == PH_OK) return PHOTON_OK;
+    return status == PH_AGAIN ? PHOTON_ERROR_RESOURCE : PHOTON_ERROR;
   });
 }
 

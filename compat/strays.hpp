@@ -1,5 +1,5 @@
 // Transfers that go on though their rid is gone: the context keeps a place for each until it was
-// taken, so somebody has to take it.
+// taken, so somebody has to take it: rendezvous calls do, and whoever finds no room.
 // Owner: the session. Any thread; its lock is held over looks, which never block.
 #pragma once
 
@@ -18,12 +18,12 @@ class Strays {
     handles_.insert(handles_.end(), handles.begin(), handles.end());
   }
 
-  // Takes those that are over.
-  void reap(ph_context* context) noexcept {
+  // Takes those that are over. False: none is.
+  bool reap(ph_context* context) noexcept {
     const std::scoped_lock lock(mutex_);
-    std::erase_if(handles_, [&](ph_request handle) {
-      return ph_test(context, &handle, nullptr) != PH_AGAIN;
-    });
+    return std::erase_if(handles_, [&](ph_request handle) {
+             return ph_test(context, &handle, nullptr) != PH_AGAIN;
+           }) != 0;
   }
 
  private:

@@ -32,8 +32,10 @@ ph_status look_at(Session& session, ph_request& handle, ph_result& result,
 }
 
 // The program knows how its transfers ended. The rid goes with the FIN, or now if that was sent.
+// PH_ERR_NOT_FOUND: it went meanwhile, by a FIN that said so or by photon_cancel().
 ph_status tell(Session& session, photon_rid rid, Taken& taken) {
   Meeting& meeting = *taken.request.meeting;
+  if (!session.requests().find(rid)) return PH_ERR_NOT_FOUND;
   taken.status = meeting.tell();
   return meeting.is_finished() ? give_back(session, rid) : PH_OK;
 }
@@ -57,20 +59,21 @@ ph_status take_transfers(Session& session, photon_rid rid, std::int64_t timeout_
   return tell(session, rid, taken);
 }
 
-// What wait_any() has found to be over. False: there is nothing to tell yet, or somebody else did.
-bool settle(Session& session, photon_rid rid, ph_request named, ph_status status, Taken& taken) {
-  const auto request = session.requests().find(rid);
-  if (!request) return false;
-  taken = {*request, status};
-  if (request->meeting == nullptr) return give_back(session, rid) == PH_OK;
-  request->meeting->ended(named, status);
-  return request->meeting->has_news() && tell(session, rid, taken) == PH_OK;
+// What ph_wait_any() has found to be over, of the request that `taken` names and as it says. False:
+// there is nothing to tell yet, or somebody else did.
+bool settle(Session& session, photon_rid rid, ph_request named, Taken& taken) {
+  const auto& meeting = taken.request.meeting;
+  if (meeting == nullptr) return give_back(session, rid) == PH_OK;
+  meeting->ended(named, taken.status);  // also if the rid is gone: others may wait for it
+  return meeting->has_news() && tell(session, rid, taken) == PH_OK;
 }
 
-// The peer's buffer goes back to it; what is under way ends by itself.
+// The peer's buffer goes back to it; what is under way ends by itself. While the peer cannot be
+// told the rid stays.
 ph_status leave_meeting(Session& session, photon_rid rid, Meeting& meeting) {
-  static_cast<void>(meeting.finish(session.context()));
-  return let_go(session, rid, meeting);
+  session.strays().reap(session.context());
+  const ph_status status = meeting.finish(session.context());
+  return meeting.is_finished() ? let_go(session, rid, meeting) : status;
 }
 
 // What the program will not probe any more.
@@ -103,8 +106,7 @@ ph_status cancel_collective(Session& session, photon_rid rid) {
 }  // namespace
 
 ph_status let_go(Session& session, photon_rid rid, Meeting& meeting) {
-  session.strays().add(meeting.all_pending());
-  return give_back(session, rid);
+  return meeting.leave(session.strays(), session.requests(), rid) ? PH_OK : PH_ERR_NOT_FOUND;
 }
 
 ph_status take_request(Session& session, photon_rid rid, std::int64_t timeout_us, Taken& taken) {
@@ -126,6 +128,7 @@ ph_status take_request(Session& session, photon_rid rid, std::int64_t timeout_us
 photon_rid take_any(Session& session, RequestType type, Taken& taken) {
   for (;;) {
     std::vector<photon_rid> rids;
+    std::vector<Request> requests;
     std::vector<ph_request> named;
     for (const photon_rid rid : session.requests().all(type)) {
       const auto request = session.requests().find(rid);
@@ -134,6 +137,7 @@ photon_rid take_any(Session& session, RequestType type, Taken& taken) {
       const ph_request handle = is_met ? request->meeting->pending() : request->handle;
       if (handle != PH_REQUEST_NONE) {
         rids.push_back(rid);
+        requests.push_back(*request);
         named.push_back(handle);
       } else if (!is_met || request->meeting->has_news()) {
         if (take_request(session, rid, 0, taken) == PH_OK) return rid;
@@ -148,7 +152,8 @@ photon_rid take_any(Session& session, RequestType type, Taken& taken) {
     if (status == PH_ERR_STATE || status == PH_ERR_FORKED) return 0;
     const std::size_t i = result.index;
     if (i >= rids.size() || handles[i] != PH_REQUEST_NONE) continue;
-    if (settle(session, rids[i], named[i], result.status, taken)) return rids[i];
+    taken = {requests[i], result.status};
+    if (settle(session, rids[i], named[i], taken)) return rids[i];
   }
 }
 

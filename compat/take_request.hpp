@@ -24,6 +24,7 @@ photon_rid take_any(Session& session, RequestType type, Taken& taken);
 ph_status let_go(Session& session, photon_rid rid, Meeting& meeting);
 
 // PH_OK: nothing of it has gone or it is over; its rid is gone. PH_TIMEOUT: it is on its way.
+// PH_AGAIN: there is no room to tell the peer; nothing was done.
 ph_status cancel_request(Session& session, photon_rid rid);
 
 }  // namespace photon::classic

@@ -65,5 +65,15 @@ TEST_P(ClassicMourner, who_is_killed_is_waited_for_by_nobody) {
   }
 }
 
+// "-1" is any of them.
+TEST(ClassicSilent, who_ends_before_its_first_word_is_waited_for_by_nobody) {
+  for (const char* microseconds : {"0", "300", "5000", "60000"})
+    for (const char* proc : {"", " 1", " 2", " -1"}) {
+      const auto result = run_command(kBin + "/classic_silent " + microseconds + proc + " 2>&1");
+      EXPECT_EQ(result.exit_status, 0) << microseconds << proc << ": " << result.output;
+      EXPECT_EQ(count_of(result.output, "nobody is waited for"), 1u) << result.output;
+    }
+}
+
 }  // namespace
 }  // namespace photon::test
