@@ -186,6 +186,12 @@ void Collectives::remove(Table::iterator at) {
   table_.erase(at);
 }
 
+bool Collectives::settle(std::int64_t timeout_us) noexcept {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || lane_ == nullptr) return lock.owns_lock();
+  return ph_flush(lane_, PH_ANY_RANK, timeout_us) <= PH_OK;
+}
+
 void Collectives::clear() noexcept {
   const std::scoped_lock lock(mutex_);
   lane_ = nullptr;

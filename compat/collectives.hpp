@@ -66,6 +66,8 @@ class Collectives {
   // True for the one who took it.
   bool take(photon_rid rid);
 
+  // What was sent has landed, or its peers are lost. False: not within timeout_us.
+  bool settle(std::int64_t timeout_us) noexcept;
   // After the context was finalized: no lane of it is used any more.
   void clear() noexcept;
 
