@@ -22,6 +22,15 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
 
 bool is_not_yet(ph_status status) noexcept { return status == PH_AGAIN || status == PH_TIMEOUT; }
 
+// After a call on the peer failed with `status`: nothing goes to it and nothing comes from it any
+// more. Without memory that is so only if it cost us the peer; else the call may be made again.
+bool is_cut_off(ph_context* lane, ph_rank peer, ph_status status) noexcept {
+  if (status != PH_ERR_MEMORY) return true;
+  ph_path path{};
+  path.size = sizeof path;
+  return ph_path_to(lane, peer, &path) == PH_OK && std::strcmp(path.state, "dead") == 0;
+}
+
 }  // namespace
 
 bool Collective::is_barrier() const noexcept {
@@ -71,8 +80,21 @@ std::uint64_t Collective::tag_of(const Step& step) const noexcept {
   return tag == PH_ANY_TAG ? 0 : tag;
 }
 
-// True when it is announced, or there is nobody to announce it to.
+// True when it is announced, or there is nobody to announce it to. What cannot be sent is replaced
+// by word of that, which needs neither memory nor a region: the peer waits for one of them.
 bool Collective::send(const Step& step) {
+  for (;;) {
+    const bool is_word = has_failed();
+    const ph_status status = announce(step);
+    if (status == PH_AGAIN) return false;
+    if (status == PH_OK) return true;
+    fail(status, step.peer, "cannot send to it");
+    if (is_word) return is_cut_off(lane_, step.peer, status);
+  }
+}
+
+// The elements, or word that there are none.
+ph_status Collective::announce(const Step& step) {
   ph_request request = PH_REQUEST_NONE;
   ph_announce_args args{};
   args.size = sizeof args;
@@ -82,10 +104,8 @@ bool Collective::send(const Step& step) {
   args.size_bytes = has_failed() ? 0 : result_.size();
   args.request = &request;
   const ph_status status = ph_announce(lane_, step.peer, &args);
-  if (status == PH_AGAIN) return false;
-  if (status != PH_OK) fail(status, step.peer, "cannot send to it");
   if (request != PH_REQUEST_NONE) sending_.push_back(request);
-  return true;
+  return status;
 }
 
 // True when what comes has come, or nothing will.
@@ -96,7 +116,8 @@ bool Collective::receive(const Step& step) {
   return stage_ != Stage::finish || finish(step);
 }
 
-// Afterwards the stage is `read` if there is a message.
+// Afterwards the stage is `read` if there is a message. Without memory to look for it the
+// collective has failed, but the message is still to come, and its sender waits for its FIN.
 bool Collective::look(const Step& step) {
   ph_match match{PH_SEND_BUFFER, step.peer, tag_of(step), PH_ANY_SIZE};
   ph_status status = timeout_us_ == 0 ? ph_test_buffer(lane_, &match, &buffer_)
@@ -107,8 +128,9 @@ bool Collective::look(const Step& step) {
     return true;
   }
   if (!is_not_yet(status)) {
-    fail(status, step.peer, "nothing comes from it any more");
-    return true;
+    const bool is_end = is_cut_off(lane_, step.peer, status);
+    fail(status, step.peer, is_end ? "nothing comes from it any more" : "cannot look for its part");
+    return is_end;
   }
   match.kind = PH_SEND_REQUEST;
   status = ph_test_buffer(lane_, &match, &buffer_);
@@ -149,7 +171,8 @@ bool Collective::await_read() {
 }
 
 bool Collective::finish(const Step& step) {
-  if (ph_finish(lane_, &buffer_) == PH_AGAIN) return false;
+  const ph_status status = ph_finish(lane_, &buffer_);
+  if (status == PH_AGAIN || status == PH_ERR_MEMORY) return false;
   // That its owner is gone is his affair: we have what he sent.
   if (step.kind == Step::Kind::fold && !has_failed() && !result_.empty())
     work_.fold(result_.data(), work_.in, work_.count);
@@ -173,6 +196,11 @@ bool Collective::is_done(ph_request& request) {
                                : ph_wait_request(lane_, &request, &result, timeout_us_);
   if (is_not_yet(status)) {
     timeout_us_ = 0;
+    return false;
+  }
+  const bool is_over = request == PH_REQUEST_NONE;
+  if (status == PH_ERR_MEMORY && !is_over) {  // to look; it goes on
+    fail(status, result.peer, "cannot look after a transfer");
     return false;
   }
   request = PH_REQUEST_NONE;  // a context that was finalized leaves it

@@ -77,6 +77,7 @@ class Collective {
 
   std::uint64_t tag_of(const Step& step) const noexcept;
   bool send(const Step& step);
+  ph_status announce(const Step& step);
   bool receive(const Step& step);
   bool look(const Step& step);
   bool read();

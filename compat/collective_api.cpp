@@ -8,6 +8,7 @@
 
 using photon::classic::bytes_of;
 using photon::classic::Collective;
+using photon::classic::Collectives;
 using photon::classic::element_bytes_of;
 using photon::classic::fold_of;
 using photon::classic::Members;
@@ -34,7 +35,10 @@ std::optional<Members> members_of(Session& session, const char* call, const void
     return std::nullopt;
   };
   if (active == nullptr) return refused("the array of active ranks is null");
-  if (const Members* members = session.collectives().members_of(active)) return *members;
+  if (Collectives::is_handle(active)) {
+    auto members = session.collectives().members_of(active);
+    return members ? members : refused("the communicator is none of this session");
+  }
   if (count < 1 || count > total || static_cast<unsigned>(total) > session.size())
     return refused("the number of active ranks is not in 1 .. total, or total is not in the job");
   const auto* ranks = static_cast<const int*>(active);

@@ -31,19 +31,28 @@ std::uint64_t name_of(const Members& members, std::uint64_t prepared_before) noe
   return name;
 }
 
+// Odd, so that it is no array's address. Null never occurs.
+std::uintptr_t handle_of(const Members& members) noexcept {
+  return reinterpret_cast<std::uintptr_t>(&members) | 1U;
+}
+
 }  // namespace
+
+bool Collectives::is_handle(const void* comm) noexcept {
+  return (reinterpret_cast<std::uintptr_t>(comm) & 1U) != 0;
+}
 
 photon_coll_comm Collectives::keep(Members members) {
   const std::scoped_lock lock(mutex_);
   communicators_.push_back(std::make_unique<const Members>(std::move(members)));
-  return const_cast<Members*>(communicators_.back().get());
+  return reinterpret_cast<photon_coll_comm>(handle_of(*communicators_.back()));
 }
 
-const Members* Collectives::members_of(const void* comm) {
+std::optional<Members> Collectives::members_of(const void* comm) {
   const std::scoped_lock lock(mutex_);
   for (const auto& one : communicators_)
-    if (one.get() == comm) return one.get();
-  return nullptr;
+    if (handle_of(*one) == reinterpret_cast<std::uintptr_t>(comm)) return *one;
+  return std::nullopt;
 }
 
 bool Collectives::open_lane() {
@@ -155,6 +164,14 @@ std::shared_ptr<Collective> Collectives::take_over() {
   return nullptr;
 }
 
+std::size_t Collectives::untold() {
+  if (!any()) return 0;
+  const std::scoped_lock lock(mutex_);
+  return static_cast<std::size_t>(std::count_if(table_.begin(), table_.end(), [](const auto& one) {
+    return one.second->plan().tells && one.second->has_begun();
+  }));
+}
+
 bool Collectives::take(photon_rid rid) {
   const std::scoped_lock lock(mutex_);
   const auto found = table_.find(rid);
@@ -169,12 +186,17 @@ void Collectives::remove(Table::iterator at) {
   table_.erase(at);
 }
 
+bool Collectives::settle(std::int64_t timeout_us) noexcept {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || lane_ == nullptr) return lock.owns_lock();
+  return ph_flush(lane_, PH_ANY_RANK, timeout_us) <= PH_OK;
+}
+
 void Collectives::clear() noexcept {
   const std::scoped_lock lock(mutex_);
   lane_ = nullptr;
   table_.clear();
   prepared_.clear();
-  communicators_.clear();
   greeted_.clear();
   under_way_.set(0);
 }

@@ -17,10 +17,12 @@
 #include <photon.h>
 #include <photon/photon.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -39,8 +41,10 @@ class Collectives {
 
   // A handle for these members, until the session ends. Throws bad_alloc.
   photon_coll_comm keep(Members members);
-  // Null: it is no handle.
-  const Members* members_of(const void* comm);
+  // It came from keep(), of whichever session: it is no array of ranks, and not to be read.
+  static bool is_handle(const void* comm) noexcept;
+  // Nothing: it is no handle of this session. Throws bad_alloc.
+  std::optional<Members> members_of(const void* comm);
 
   // `plan` but for its steps and its name. 0 after having said why: there is no lane. Throws
   // bad_alloc before anything is changed.
@@ -57,9 +61,13 @@ class Collectives {
   void await(Collective& collective);
   // One that is over and whose local id is to be probed; then it is gone. Null: none.
   std::shared_ptr<Collective> take_over();
+  // Those joined here whose local id is still to be probed.
+  std::size_t untold();
   // True for the one who took it.
   bool take(photon_rid rid);
 
+  // What was sent has landed, or its peers are lost. False: not within timeout_us.
+  bool settle(std::int64_t timeout_us) noexcept;
   // After the context was finalized: no lane of it is used any more.
   void clear() noexcept;
 
@@ -78,6 +86,7 @@ class Collectives {
   ph_context* lane_ = nullptr;
   Table table_;
   std::map<Members, std::uint64_t> prepared_;  // how many
+  // As long as this object, which outlives its session: so no other session has the same handles.
   std::vector<std::unique_ptr<const Members>> communicators_;
   std::set<ph_rank> greeted_;
   // A collective is seen after it was joined, by way of mutex_: so is this.

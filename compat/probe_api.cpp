@@ -5,21 +5,26 @@
 //   REMOTE   n bytes; a u64 is 8 of them   u64 if n is 8, else n bytes
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
 
 #include "compat/entry.hpp"
+#include "compat/warn.hpp"
 
+using photon::classic::Collective;
 using photon::classic::current;
 using photon::classic::Session;
 using photon::classic::status_of;
+using photon::classic::warn;
 
 namespace {
 
 using Callback = void (*)(photon_cid);
 
 constexpr std::uint32_t kWordBytes = sizeof(std::uint64_t);
+constexpr std::size_t kWordsBytes = 160;  // of a line on stderr
 
 // Where the caller of a probe wants to be told what; each may be null.
 struct Answer {
@@ -37,10 +42,11 @@ std::byte* room_of_thread() noexcept {
   return room.get();
 }
 
-int remaining_of(const Session& session, int proc) noexcept {
+// A collective's id comes whichever rank is asked for, so it counts for each.
+int remaining_of(Session& session, int proc) {
   std::uint64_t count = 0;
   static_cast<void>(ph_outstanding(session.context(), static_cast<ph_rank>(proc), &count));
-  return static_cast<int>(count);
+  return static_cast<int>(count + session.collectives().untold());
 }
 
 photon_cid word(std::uint64_t value) noexcept {
@@ -56,11 +62,22 @@ photon_cid bytes(void* data, std::uint32_t size_bytes) noexcept {
   return id;
 }
 
+// An operation that nobody asked after has failed: it has no id to be told, but an error.
+int tell_nameless(const Answer& answer, const ph_completion& found) {
+  char words[kWordsBytes];
+  std::snprintf(words, sizeof words, "an operation to rank %u that was posted without a rid: %s",
+                found.peer, ph_status_text(found.status));
+  warn("photon_probe_completion", words);
+  if (answer.comp != nullptr) *answer.comp = word(0);
+  return PHOTON_ERROR;
+}
+
 // `own`: the id's bytes, in the frame of this probe, since a callback may probe too. *comp is set
 // when that is over, so that it is valid until the next.
 int tell(Session& session, int proc, const Answer& answer, const ph_completion& found,
          std::byte* own) {
   const bool is_remote = found.kind == PH_REMOTE;
+  if (!is_remote && found.id_size_bytes == 0) return tell_nameless(answer, found);
   if (found.long_id == nullptr) std::memcpy(own, &found.id, kWordBytes);
   const bool is_word =
       found.id_size_bytes == kWordBytes && (is_remote || !session.word_ids().take(found.id));
@@ -78,15 +95,19 @@ int tell(Session& session, int proc, const Answer& answer, const ph_completion& 
   return status_of(found.status);
 }
 
-// A collective that is over, told as a local completion. False: there is none.
-bool tell_collective(Session& session, int proc, const Answer& answer, std::byte* own, int& said) {
-  const auto collective = session.collectives().take_over();
-  if (collective == nullptr) return false;
-  const auto& plan = collective->plan();
+// A collective that is over, told as a local completion. The probe serves peers as any other.
+int tell_collective(Session& session, int proc, const Answer& answer,
+                    const Collective& collective) {
+  std::byte own[PH_MAX_ID_BYTES];
+  std::size_t count = 0;
+  static_cast<void>(
+      ph_probe(session.context(), {PH_ANY_RANK, PH_EITHER, nullptr}, nullptr, 0, &count));
+  if (answer.remaining != nullptr) *answer.remaining = remaining_of(session, proc);
+  const auto& plan = collective.plan();
   ph_completion found{};
   found.kind = PH_LOCAL;
   found.id_size_bytes = static_cast<std::uint32_t>(plan.id.size());
-  found.status = collective->status();
+  found.status = collective.status();
   std::memcpy(&found.id, plan.id.data(), std::min<std::size_t>(plan.id.size(), kWordBytes));
   if (plan.id.size() > kWordBytes) {
     std::memcpy(own, plan.id.data(), plan.id.size());
@@ -94,8 +115,7 @@ bool tell_collective(Session& session, int proc, const Answer& answer, std::byte
   }
   // As for a put: a word that was given by its address is told as bytes.
   if (plan.id.size() == kWordBytes && !plan.id_is_word) session.word_ids().add(found.id);
-  said = tell(session, proc, answer, found, own);
-  return true;
+  return tell(session, proc, answer, found, own);
 }
 
 // What is asked for seldom, or is seldom met: a callback, the count, ids that are no words,
@@ -105,8 +125,8 @@ bool tell_collective(Session& session, int proc, const Answer& answer, std::byte
   std::byte own[PH_MAX_ID_BYTES];
   if (session.collectives().any()) {
     session.collectives().progress();
-    int said = PHOTON_OK;
-    if ((kinds & PH_LOCAL) != 0 && tell_collective(session, proc, answer, own, said)) return said;
+    const auto over = (kinds & PH_LOCAL) != 0 ? session.collectives().take_over() : nullptr;
+    if (over != nullptr) return tell_collective(session, proc, answer, *over);
   }
   const ph_query query{static_cast<ph_rank>(proc), kinds, own};
   ph_completion found{};

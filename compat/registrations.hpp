@@ -2,6 +2,8 @@
 //
 //   range -- register --> count 1 -- register --> count 2 -- unregister --> count 1 -- unregister
 //     --> gone, and its keys with it
+//   count 1 -- unregister, but a stopped peer holds a copy open --> stale -- unregister --> gone
+//   stale -- register, when that copy has ended --> count 1, with new keys
 //
 // Invariant: each range stands here once, with the key that the context gave it; a lookup finds
 // the smallest that contains what is asked for. Ranges nest and overlap as they like, and taking
@@ -25,7 +27,7 @@ class Registrations {
   Registrations(const Registrations&) = delete;
   Registrations& operator=(const Registrations&) = delete;
 
-  // Throws bad_alloc before anything is registered.
+  // Throws bad_alloc before anything is registered. PH_TIMEOUT: the range is stale still.
   ph_status add(void* base, std::uint64_t size_bytes);
   // PH_ERR_NOT_FOUND: just this range was not registered.
   ph_status remove(void* base, std::uint64_t size_bytes);
@@ -43,6 +45,7 @@ class Registrations {
   };
   struct Entry {
     std::uint64_t count = 0;
+    bool is_stale = false;
     photon_buffer_priv_t keys{};  // key0: the context's; handed out by address
   };
 

@@ -14,17 +14,36 @@ thread_local constinit Seat* current_seat [[gnu::tls_model("initial-exec")]] = &
 
 void bind(Seat* seat) noexcept { current_seat = seat == nullptr ? &process_seat : seat; }
 
+void Seat::settle() noexcept {
+  const std::unique_lock lock(changing, std::try_to_lock);
+  Session* session = lock.owns_lock() ? running.get() : nullptr;
+  // What cannot be settled goes the old way; who still calls hears that the session is over.
+  if (session != nullptr && !session->settle()) static_cast<void>(ph_finalize(session->context()));
+}
+
 void Seat::leave() noexcept {
   const std::unique_lock lock(changing, std::try_to_lock);
   if (!lock.owns_lock()) return;
-  // The context says that it is finalized to whoever still calls.
   if (const Session* session = running.get(); session != nullptr)
     static_cast<void>(ph_finalize(session->context()));
 }
 
-void leave_at_exit() noexcept {
+void settle_at_exit() noexcept {
   static std::once_flag registered;
-  std::call_once(registered, [] { std::atexit([] { process_seat.leave(); }); });
+  std::call_once(registered, [] { std::atexit([] { process_seat.settle(); }); });
+}
+
+namespace {
+// After the destructors of the program's globals, and after those of its own that are called like
+// this one but name no number.
+[[gnu::destructor(101)]] void leave_at_the_end() { process_seat.leave(); }
+}  // namespace
+
+void Seat::retire() noexcept {
+  Session* session = running.get();
+  running.set(nullptr);
+  session->next_retired = retired;
+  retired = session;
 }
 
 void Seat::clear() noexcept {

@@ -23,9 +23,15 @@ struct Seat {
   std::mutex changing;         // held by photon_init() and photon_finalize()
   Session* retired = nullptr;  // under it: finalized ones, linked
 
-  // What a program that ends without photon_finalize() leaves queued goes to its peers, and they
-  // are told; a session that another thread is changing is left alone.
+  // A program that ends without photon_finalize(): first what it has left queued goes to its peers,
+  // while its memory is there and in half of finalize_timeout_ms; the session stays, since the
+  // destructors of the program's globals may use it, and end it. Then, after them, peers are told.
+  // A session that another thread is changing is left alone.
+  void settle() noexcept;
   void leave() noexcept;
+
+  // The running session, which there is, becomes a retired one. Caller holds `changing`.
+  void retire() noexcept;
 
   // Frees all sessions. No call on this seat may be in progress or follow. The process's seat is
   // never cleared.
@@ -36,8 +42,9 @@ struct Seat {
 // loaded, so one load finds it.
 extern thread_local constinit Seat* current_seat [[gnu::tls_model("initial-exec")]];
 
-// The process's seat is left when the process ends by exit() or by returning from main().
-void leave_at_exit() noexcept;
+// The process's seat is settled, and later left, when the process ends by exit() or by returning
+// from main().
+void settle_at_exit() noexcept;
 
 // From now on the calling thread's calls are those of the rank in this seat; null: the process's.
 void bind(Seat* seat) noexcept;

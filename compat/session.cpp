@@ -38,6 +38,17 @@ std::unique_ptr<Session> Session::open(photon_config_t& config) {
   return session;
 }
 
+bool Session::settle() noexcept {
+  const auto timeout_us =
+      static_cast<std::int64_t>(number_in_force(context_, "finalize_timeout_ms")) * 500;
+  return ph_flush(context_, PH_ANY_RANK, timeout_us) <= PH_OK && collectives_.settle(timeout_us);
+}
+
+bool Session::is_of_parent() const noexcept {
+  std::uint64_t count = 0;
+  return ph_outstanding(context_, PH_ANY_RANK, &count) == PH_ERR_FORKED;
+}
+
 int Session::close() noexcept {
   const ph_status status = ph_finalize(context_);
   registrations_.clear();

@@ -3,7 +3,8 @@
 //
 //   open() -> [running] -- close() --> [finalized] -- destroyed by its seat
 //
-// Invariant: after close() every call on the context says PH_ERR_STATE, which is NOINIT here.
+// Invariant: after close() every call on the context says PH_ERR_STATE, which is NOINIT here. Rids
+// are unknown then: a late call with one is PHOTON_ERROR.
 // Owner: its seat. Threads: any, but for open() and close(), which hold Seat::changing.
 #pragma once
 
@@ -35,6 +36,11 @@ class Session {
 
   // ph_finalize(). The registrations and requests are gone then.
   int close() noexcept;
+  // True when nothing that was posted needs this rank's memory, or its peers are lost; false: there
+  // was no room to ask, or half of finalize_timeout_ms is over.
+  bool settle() noexcept;
+  // This process is a fork's child, and the session is its parent's.
+  bool is_of_parent() const noexcept;
 
   ph_context* context() const noexcept { return context_; }
   ph_rank rank() const noexcept { return rank_; }

@@ -10,7 +10,10 @@ using photon::classic::warn;
 
 extern "C" {
 
-int photon_initialized(void) { return current() != nullptr ? PHOTON_OK : PHOTON_ERROR_NOINIT; }
+int photon_initialized(void) {
+  const Session* session = current();
+  return session != nullptr && !session->is_of_parent() ? PHOTON_OK : PHOTON_ERROR_NOINIT;
+}
 
 int photon_init(photonConfig cfg) {
   if (cfg == nullptr) {
@@ -19,15 +22,17 @@ int photon_init(photonConfig cfg) {
   }
   Seat& seat = *current_seat;
   const std::scoped_lock lock(seat.changing);
-  if (seat.running.get() != nullptr) {
+  const Session* running = seat.running.get();
+  if (running != nullptr && !running->is_of_parent()) {
     warn("photon_init", "called again without photon_finalize(); the first call counts");
     return PHOTON_OK;
   }
+  if (running != nullptr) seat.retire();  // in a fork's child nothing works by its parent's
   try {
     std::unique_ptr<Session> session = Session::open(*cfg);
     if (session == nullptr) return PHOTON_ERROR;
     seat.running.set(session.release());
-    photon::classic::leave_at_exit();
+    photon::classic::settle_at_exit();
     return PHOTON_OK;
   } catch (const std::bad_alloc&) {
     warn("photon_init", "out of memory");
@@ -40,11 +45,8 @@ int photon_finalize(void) {
   const std::scoped_lock lock(seat.changing);
   Session* session = seat.running.get();
   if (session == nullptr) return PHOTON_ERROR_NOINIT;
-  seat.running.set(nullptr);
-  const int status = session->close();
-  session->next_retired = seat.retired;
-  seat.retired = session;
-  return status;
+  seat.retire();
+  return session->close();
 }
 
 }  // extern "C"

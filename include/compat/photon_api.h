@@ -103,7 +103,7 @@ PHOTON_API int photon_initialized(void);
 /**
  * Join the job. Collective.
  * Effect:  as docs/classic.md says which fields of *cfg count; *cfg is not kept. A second call
- *          warns and is PHOTON_OK.
+ *          warns and is PHOTON_OK. In a fork's child there is no session, and this opens its own.
  * Status:  PHOTON_ERROR (stderr says why).
  * Threads: one. Blocks for the exchange.
  */
@@ -115,7 +115,10 @@ PHOTON_API int photon_init(photonConfig cfg);
  */
 PHOTON_API int photon_cancel(photon_rid request, int flags);
 
-/** Leave the job; photon_init() may follow. A program may also end without it. */
+/**
+ * Leave the job; photon_init() may follow. A program may also end without it, or call it in the
+ * destructor of a global.
+ */
 PHOTON_API int photon_finalize(void);
 
 /**
@@ -199,9 +202,12 @@ PHOTON_API int photon_get_with_completion(int proc, uint64_t size, photonBuffer 
 /**
  * Make progress and take one completion, of `proc` or of PHOTON_ANY_SOURCE.
  * Effect:  *flag is 1 if there was one; *comp its id, *src its peer (of a ledger event) or `proc`;
- *          *remaining the operations to `proc` that are not over. Each may be null. A callback gets
- *          the id in this thread, outside all locks; it may post and probe. Bytes of a long id
- *          are valid until this thread probes again.
+ *          *remaining the operations to `proc`, and the collectives, that are not over or whose
+ *          local id was not probed. Each may be null. A callback gets the id in this thread,
+ *          outside all locks; it may post and probe. Bytes of a long id are valid until this thread
+ *          probes again.
+ * Status:  PHOTON_ERROR, flag 1: the operation of this id failed. PHOTON_ERROR, flag 0, and words
+ * on stderr: one without an id did (posted without a rid); the callback is not called.
  */
 PHOTON_API int photon_probe_completion(int proc, int *flag, int *remaining, photon_cid *comp,
                                        int *src, void (*cb)(photon_cid), int flags);
@@ -229,7 +235,7 @@ PHOTON_API int photon_atomic(int proc, photonBuffer lbuf, photonBuffer rbuf,
 
 /**
  * Is it over? Then it is taken.
- * Returns: 0, *flag says whether; -1 it failed or there is no session; 1 and *flag -1: unknown.
+ * Returns: 0, *flag says whether; -1 it failed; 1 and *flag -1: unknown, or there is no session.
  *          *type (may be null): 0 event, 1 ledger, 2 send or receive. `status` may be null.
  */
 PHOTON_API int photon_test(photon_rid request, int *flag, int *type, photonStatus status);
@@ -237,7 +243,10 @@ PHOTON_API int photon_test(photon_rid request, int *flag, int *type, photonStatu
 /** Return when it is over, and take it. No other completion is taken. */
 PHOTON_API int photon_wait(photon_rid request);
 
-/** Return when any direct operation, or (ledger) any announced buffer of ours, is over. */
+/**
+ * Return when one is over, and take it: a direct operation, what was posted under a buffer that was
+ * met, or a send request; (ledger) a buffer of ours that was announced. No collectives.
+ */
 PHOTON_API int photon_wait_any(int *ret_proc, photon_rid *ret_req);
 PHOTON_API int photon_wait_any_ledger(int *ret_proc, photon_rid *ret_req);
 

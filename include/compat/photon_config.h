@@ -25,7 +25,10 @@ extern "C" {
 PHOTON_UNUSED static const char *const PHOTON_ORDER_TO_STRING[] = {"default", "none", "strict",
                                                                    "INVALID_COMP_ORDER"};
 
-/** The transport: DEFAULT lets the library choose, UGNI is refused. */
+/**
+ * The transport. The library chooses, whatever is asked for: VERBS and FI are accepted and change
+ * nothing, since there is no network transport yet (all ranks are on one host). UGNI is refused.
+ */
 typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_BACKEND_DEFAULT = 0,
   PHOTON_BACKEND_VERBS,
@@ -83,15 +86,15 @@ struct photon_config_t {
     char **forwarder_eids;
   } forwarder;
 
-  /** Zero or less: the default. */
+  /** Zero or less: the default, which is the first number here. */
   struct {
     int max_cid_size;   /**< Bytes of the longest id; 8, at most 1024. */
     int eager_buf_size; /**< Not read. */
     int pwc_buf_size;   /**< Not read. */
-    int small_msg_size; /**< Bytes of a send buffer that is copied along; 1024. */
-    int small_pwc_size; /**< Bytes of a put whose source is reusable at once; 128. */
-    int ledger_entries; /**< Remote ids under way to one peer; 64. */
-    int max_rd;         /**< Not read: requests grow as needed. */
+    int small_msg_size; /**< Not read: small_pwc_size says what of a send buffer comes along. */
+    int small_pwc_size; /**< Bytes of a put whose source is reusable at once; 192, at most 1024. */
+    int ledger_entries; /**< Remote ids under way to one peer; 512. */
+    int max_rd;         /**< Not read: the setting `requests` bounds what is under way; 4096. */
     int default_rd;     /**< Not read. */
     int num_cq;         /**< Not read. */
     int use_rcq;        /**< Not read. */

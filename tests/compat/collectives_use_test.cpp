@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "classic_job.hpp"
+#include "collective_calls.hpp"
 
 namespace photon::test {
 namespace {
@@ -10,31 +10,6 @@ namespace {
 class CollectiveUse : public OverGrounds {};
 INSTANTIATE_TEST_SUITE_P(grounds, CollectiveUse, testing::Values(Ground::shm, Ground::sim),
                          ground_name);
-
-constexpr int kAnyone = PHOTON_ANY_SOURCE;
-photon_coll_op sum_op = PHOTON_COLL_OP_SUM;
-
-photon_rid prepared(photon_coll kind, photon_cid id = u64(1), int flags = 0) {
-  photon_rid rid = 0;
-  EXPECT_EQ(photon_collective_init(kind, id, &rid, flags), PHOTON_OK);
-  return rid;
-}
-
-photon_rid prepared_among(std::vector<int> active, int total, photon_coll kind) {
-  photon_rid rid = 0;
-  EXPECT_EQ(photon_collective_init_new_comm(active.data(), static_cast<int>(active.size()), total,
-                                            kind, u64(1), &rid, 0),
-            PHOTON_OK);
-  return rid;
-}
-
-int join_sum(photon_rid rid, std::int32_t& in, std::int32_t& out) {
-  return photon_collective_join(rid, &in, &out, 1, PHOTON_INT32, &sum_op);
-}
-
-int join_barrier(photon_rid rid) {
-  return photon_collective_join(rid, nullptr, nullptr, 0, PHOTON_INT8, nullptr);
-}
 
 TEST_P(CollectiveUse, sub_communicators_reduce_among_their_ranks_in_their_order) {
   ClassicJob job(5, GetParam());

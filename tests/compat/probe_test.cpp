@@ -209,5 +209,37 @@ TEST_P(Probing, a_callback_may_probe_and_keeps_its_id) {
   });
 }
 
+void must_not_be_called(photon_cid) { ADD_FAILURE() << "there is no id to call back with"; }
+
+// The key is checked by the peer, long after the call that posted it without a rid.
+TEST_P(Probing, of_an_operation_without_an_id_that_failed_is_an_error_and_tells_no_id) {
+  for (const bool asks_much : {false, true}) {
+    ClassicJob job(2, GetParam());
+    job.run([&](int rank) {
+      if (rank == 1) return;
+      unsigned char source[8] = {};
+      photon_buffer_t nowhere = {4096, 8, {77, 0}};
+      ASSERT_EQ(photon_post_os_put_direct(1, source, 8, &nowhere, 0, nullptr), PHOTON_OK);
+      int flag = 9, remaining = 9, status = PHOTON_OK;
+      photon_cid comp = u64(9);
+      testing::internal::CaptureStderr();
+      while (status == PHOTON_OK) {
+        flag = 9;
+        comp = u64(9);
+        status =
+            photon_probe_completion(kAny, &flag, asks_much ? &remaining : nullptr, &comp, nullptr,
+                                    asks_much ? must_not_be_called : nullptr, PHOTON_PROBE_ANY);
+      }
+      const std::string said = testing::internal::GetCapturedStderr();
+      EXPECT_EQ(status, PHOTON_ERROR);
+      EXPECT_EQ(flag, 0);
+      EXPECT_EQ(comp.u64, 0u);
+      EXPECT_EQ(comp.size, 0u);
+      EXPECT_NE(said.find("rank 1"), std::string::npos) << said;
+      EXPECT_EQ(probe().status, PHOTON_OK);
+    });
+  }
+}
+
 }  // namespace
 }  // namespace photon::test

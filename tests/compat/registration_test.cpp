@@ -1,4 +1,6 @@
 // Registered memory: counted, found by containment, taken back without touching what is around.
+#include <atomic>
+
 #include "classic_job.hpp"
 
 namespace photon::test {
@@ -125,6 +127,61 @@ TEST_F(Registration, comes_and_goes_under_traffic) {
     churn.join();
     job.meet();
   });
+}
+
+// Rank 1 copies without end, and rank 0 does not wait for it: one day it takes its memory back in
+// the midst of a copy.
+TEST(RegistrationHeld, by_a_copy_and_registered_again_has_keys_that_serve) {
+  constexpr std::size_t kBytes = 8 << 20;
+  setenv("PHOTON_UNREGISTER_TIMEOUT_MS", "0", 1);
+  setenv("PHOTON_PIECE_BYTES", "8388608", 1);
+  ClassicJob job(2);
+  std::vector<unsigned char> memory(kBytes), into(kBytes);
+  std::atomic<std::uint64_t> key{0}, copies{0};
+  std::atomic<bool> is_over{false};
+  const auto lend_and_take_back = [&] {
+    EXPECT_EQ(photon_register_buffer(memory.data(), kBytes), PHOTON_OK);
+    const photon_buffer_priv_t* keys = nullptr;
+    EXPECT_EQ(photon_get_buffer_private(memory.data(), kBytes, &keys), PHOTON_OK);
+    key = keys->key0;
+    for (const std::uint64_t before = copies; copies == before;) ClassicJob::serve();
+    return photon_unregister_buffer(memory.data(), kBytes);
+  };
+  job.run([&](int rank) {
+    while (rank == 1 && !is_over) {
+      photon_buffer_t from = bare(memory.data(), kBytes);
+      from.priv.key0 = key;
+      photon_rid rid = 0;  // an error where the key was taken back
+      if (photon_post_os_get_direct(0, into.data(), kBytes, &from, 0, &rid) == PHOTON_OK)
+        static_cast<void>(photon_wait(rid));
+      ++copies;
+    }
+    if (rank == 1) return;
+    while (lend_and_take_back() == PHOTON_OK) {
+    }
+    const photon_buffer_priv_t* keys = nullptr;
+    EXPECT_EQ(photon_get_buffer_private(memory.data(), kBytes, &keys), PHOTON_ERROR);
+    int status = photon_register_buffer(memory.data(), kBytes);
+    while (status == PHOTON_ERROR_RESOURCE) {
+      std::this_thread::yield();
+      status = photon_register_buffer(memory.data(), kBytes);
+    }
+    is_over = true;
+    EXPECT_EQ(status, PHOTON_OK);
+    ASSERT_EQ(photon_get_buffer_private(memory.data(), kBytes, &keys), PHOTON_OK);
+    EXPECT_NE(keys->key0, key.load()) << "that one was taken back";
+    photon_buffer_t to = bare(memory.data(), kBytes);
+    to.priv = *keys;
+    unsigned char source[8] = {9};
+    photon_rid rid = 0;
+    EXPECT_EQ(photon_post_os_put_direct(0, source, 8, &to, 0, &rid), PHOTON_OK);
+    EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+    EXPECT_EQ(memory[0], 9);
+    while (photon_unregister_buffer(memory.data(), kBytes) == PHOTON_ERROR_RESOURCE)
+      std::this_thread::yield();
+  });
+  unsetenv("PHOTON_UNREGISTER_TIMEOUT_MS");
+  unsetenv("PHOTON_PIECE_BYTES");
 }
 
 }  // namespace

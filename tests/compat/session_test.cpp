@@ -1,4 +1,7 @@
 // Joining and leaving: what a configuration may be, twice, again, and by many threads.
+#include <atomic>
+#include <climits>
+
 #include "classic_job.hpp"
 
 namespace photon::test {
@@ -75,6 +78,16 @@ TEST(Session, odd_capacities_are_rounded_or_ignored) {
   }
 }
 
+TEST(Session, capacities_that_are_not_read_may_be_anything) {
+  for (const int odd : {INT_MIN, -1, 0, 1, 7, 12345, INT_MAX}) {
+    ClassicJob job(2, Ground::shm, [&](photon_config_t& config) {
+      config.cap.small_msg_size = config.cap.eager_buf_size = config.cap.max_rd = odd;
+      config.cap.default_rd = config.cap.num_cq = config.cap.use_rcq = odd;
+    });
+    job.run([](int rank) { ring(rank, 2); });
+  }
+}
+
 TEST(Session, garbage_in_undocumented_fields_is_not_looked_at) {
   ClassicJob job(2, Ground::shm, [](photon_config_t& config) {
     std::memset(&config.ibv, 0x5b, sizeof config.ibv);
@@ -93,7 +106,10 @@ TEST(Session, every_backend_but_ugni_is_accepted) {
       photon_config_t config = job.configuration(rank);
       config.backend = static_cast<photon_cfg_backend_t>(backend);
       const int wanted = backend == PHOTON_BACKEND_UGNI ? PHOTON_ERROR : PHOTON_OK;
+      testing::internal::CaptureStderr();
       EXPECT_EQ(photon_init(&config), wanted) << backend;
+      const std::string said = testing::internal::GetCapturedStderr();
+      EXPECT_EQ(said.find("ugni") == std::string::npos, wanted == PHOTON_OK) << said;
       EXPECT_EQ(photon_initialized() == PHOTON_OK, wanted == PHOTON_OK);
       EXPECT_EQ(photon_finalize(), wanted == PHOTON_OK ? PHOTON_OK : PHOTON_ERROR_NOINIT);
     });
@@ -125,6 +141,21 @@ TEST(Session, an_exchange_that_fails_is_an_error_and_init_may_be_tried_again) {
     config.exch.allgather = good;
     EXPECT_EQ(photon_init(&config), PHOTON_OK);
     EXPECT_EQ(photon_finalize(), PHOTON_OK);
+  });
+}
+
+// The library calls it for nothing today; what it calls it has to believe.
+TEST(Session, a_barrier_that_fails_is_an_error_of_init_if_it_is_called_there) {
+  static std::atomic<int> calls;
+  calls = 0;
+  ClassicJob job(1);
+  job.run_bare([&](int rank) {
+    photon_config_t config = job.configuration(rank);
+    config.exch.barrier = [](void*) { return ++calls; };
+    EXPECT_EQ(photon_init(&config) == PHOTON_OK, calls == 0);
+    if (photon_initialized() != PHOTON_OK) return;
+    ring(rank, 1);
+    EXPECT_EQ(photon_finalize() == PHOTON_OK, calls == 0);
   });
 }
 

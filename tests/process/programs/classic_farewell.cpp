@@ -1,0 +1,106 @@
+// A classic program whose last words come after main(): a global's destructor still talks to the
+// peers, as that of a runtime does.
+//
+//   classic_farewell finalize     the destructor meets its neighbours, then photon_finalize()
+//   classic_farewell stay         it meets them, and the session is left to the end of the process
+//   classic_farewell hand_over    a global's memory is still being put when main() returns
+//   classic_farewell unread       many ids are under way that nobody will take
+#include <photon.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr std::uint64_t kFarewell = 4711, kHandedOver = 4712;
+constexpr std::uint64_t kBytes = 32 << 20;
+
+std::string what_to_do;
+int rank, size;
+
+[[noreturn]] void die(const char* what) {
+  std::printf("rank %d: %s\n", rank, what);
+  std::fflush(stdout);
+  std::_Exit(1);
+}
+
+void require(int status, const char* what) {
+  if (status != PHOTON_OK) die(what);
+}
+
+photon_cid word(std::uint64_t value) {
+  photon_cid id{};
+  id.u64 = value;
+  return id;
+}
+
+void notify(int peer, std::uint64_t id) {
+  int status = PHOTON_ERROR_RESOURCE;
+  while (status == PHOTON_ERROR_RESOURCE)
+    status = photon_put_with_completion(peer, 0, nullptr, nullptr, word(0), word(id),
+                                        PHOTON_REQ_PWC_NO_LCE);
+  require(status, "no put");
+}
+
+void await(std::uint64_t id) {
+  for (int flag = 0; flag == 0;) {
+    photon_cid found{};
+    require(photon_probe_completion(PHOTON_ANY_SOURCE, &flag, nullptr, &found, nullptr, nullptr,
+                                    PHOTON_PROBE_LEDGER),
+            "no probe");
+    if (flag != 0 && found.u64 != id) die("an id is wrong");
+  }
+}
+
+// Made before main(), gone after it.
+struct Runtime {
+  std::vector<unsigned char> memory;
+  ~Runtime() {
+    if (what_to_do != "finalize" && what_to_do != "stay") return;
+    notify((rank + 1) % size, kFarewell);
+    await(kFarewell);
+    if (what_to_do == "finalize") require(photon_finalize(), "no finalize");
+    std::printf("rank %d said farewell\n", rank);
+  }
+};
+Runtime runtime;
+
+// To the next rank, which is told; then main() returns at once.
+void hand_over() {
+  runtime.memory.assign(kBytes, static_cast<unsigned char>(1 + rank));
+  static unsigned char* inbox = static_cast<unsigned char*>(std::malloc(kBytes));
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  photon_rid mine = 0, theirs = 0;
+  photon_buffer_t target{};
+  require(photon_post_recv_buffer_rdma(before, inbox, kBytes, 1, &mine), "no buffer");
+  require(photon_wait_recv_buffer_rdma(next, kBytes, 1, &theirs), "nothing met");
+  require(photon_get_buffer_remote(theirs, &target), "no target");
+  photon_buffer_t source{reinterpret_cast<std::uintptr_t>(runtime.memory.data()), kBytes, {0, 0}};
+  require(photon_put_with_completion(next, kBytes, &source, &target, word(1), word(kHandedOver), 0),
+          "no put");
+  if (rank == 0) return;  // the others wait for what comes
+  await(kHandedOver);
+  for (std::uint64_t i = 0; i < kBytes; ++i)
+    if (inbox[i] != 1 + before) die("a byte is wrong");
+  std::printf("rank %d has it all\n", rank);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  photon_config_t config;
+  std::memset(&config, 0, sizeof config);
+  if (argc < 2 || photon_init(&config) != PHOTON_OK) std::_Exit(1);
+  rank = config.address;
+  size = config.nproc;
+  what_to_do = argv[1];
+  if (what_to_do == "hand_over") hand_over();
+  if (what_to_do == "unread")
+    for (std::uint64_t i = 0; i < 20'000; ++i)
+      for (int peer = 0; peer < size; ++peer) notify(peer, i);
+  return 0;
+}
