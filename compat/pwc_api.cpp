@@ -31,6 +31,15 @@ ph_target target_of(photonBuffer buffer) noexcept {
   return buffer == nullptr ? ph_target{} : ph_target{buffer->addr, buffer->priv.key0};
 }
 
+// What puts and gets have in common; it refers to the ids.
+template <class Args>
+void name(Args& args, const photon_cid& local, const photon_cid& remote, int flags) noexcept {
+  args.size = sizeof args;
+  args.local = bytes_of(local);
+  args.remote = bytes_of(remote);
+  args.flags = flags_of(flags);
+}
+
 // Runs `post()`; a local id of 8 bytes that is given by its address is remembered as such.
 template <class Post>
 int post_known(Session& session, const photon_cid& local, int flags, Post post) {
@@ -68,13 +77,10 @@ extern "C" {
     if (size == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE && remote.size == 0)
       return status_of(ph_notify(session.context(), rank, remote.u64));
     ph_put_args args{};
-    args.size = sizeof args;
+    name(args, local, remote, flags);
     args.source = data_of(lbuf);
     args.size_bytes = size;
     args.target = target_of(rbuf);
-    args.local = bytes_of(local);
-    args.remote = bytes_of(remote);
-    args.flags = flags_of(flags);
     return post_known(session, local, flags,
                       [&] { return ph_put(session.context(), rank, &args); });
   });
@@ -98,13 +104,10 @@ int photon_get_with_completion(int proc, uint64_t size, photonBuffer lbuf, photo
                                photon_cid local, photon_cid remote, int flags) {
   return with_session([&](Session& session) {
     ph_get_args args{};
-    args.size = sizeof args;
+    name(args, local, remote, flags);
     args.destination = data_of(lbuf);
     args.size_bytes = size;
     args.source = target_of(rbuf);
-    args.local = bytes_of(local);
-    args.remote = bytes_of(remote);
-    args.flags = flags_of(flags);
     return post_known(session, local, flags,
                       [&] { return ph_get(session.context(), static_cast<ph_rank>(proc), &args); });
   });

@@ -58,25 +58,23 @@ void Runner::transfer(ph_rank rank, const Step& step) {
   if (one == nullptr) return;
   const std::uint64_t local = Lending::local_id(*one), remote = Lending::remote_id(*one);
   ph_status status = PH_OK;
-  if (one->is_put()) {
-    ph_put_args args{};
+  const auto fill = [&](auto& args) {
     args.size = sizeof args;
-    args.source = one->bytes().data();
     args.size_bytes = one->size_bytes;
     args.local = {&local, sizeof local};
     args.remote = {&remote, sizeof remote};
     args.flags = one->flags;
     args.request = one->requested ? &one->request : nullptr;
+  };
+  if (one->is_put()) {
+    ph_put_args args{};
+    fill(args);
+    args.source = one->bytes().data();
     status = ph_put_buffer(context(rank), &one->loan->buffer, one->offset, &args);
   } else {
     ph_get_args args{};
-    args.size = sizeof args;
+    fill(args);
     args.destination = one->bytes().data();
-    args.size_bytes = one->size_bytes;
-    args.local = {&local, sizeof local};
-    args.remote = {&remote, sizeof remote};
-    args.flags = one->flags;
-    args.request = one->requested ? &one->request : nullptr;
     status = ph_get_buffer(context(rank), &one->loan->buffer, one->offset, &args);
   }
   check_named(rank, one->loan->owner, status);

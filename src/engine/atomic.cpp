@@ -238,10 +238,7 @@ bool Engine::atomic_now(Peer& peer, const ph_atomic_args& args) {
   if (args.fetched != nullptr)
     std::memcpy(args.fetched, &before, sync::word_bytes(static_cast<sync::WordType>(args.type)));
   if (has_id) static_cast<void>(send(peer, out));
-  if ((args.flags & PH_NO_LCE) == 0 && args.request == nullptr) {
-    --events_free_;
-    push_local(peer, hold(args.local), PH_OK);
-  }
+  done_now(peer, {args.local, args.flags, args.request});
   return true;
 }
 

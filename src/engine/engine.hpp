@@ -194,7 +194,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status check_put(Rank rank, const ph_put_args& args);
   bool put_now(Peer& peer, const ph_put_args& args);
   bool notified_later(Peer& peer, const ph_put_args& args);
-  void done_now(Peer& peer, const ph_put_args& args);
+  void done_now(Peer& peer, const LocalEnd& end);
   bool packed_now(Peer& peer, const ph_put_args& args);
   bool bulk_now(Peer& peer, const ph_put_args& args);
   bool direct_now(Peer& peer, const ph_put_args& args);
@@ -206,6 +206,7 @@ class Engine final : private transport::Sink, private EngineState {
   void name_locally(Request& request, const ph_id& local, ph_request* handle);
   Request::Kind choose(Peer& peer, const ph_put_args& args);
   ph_status check_get(Rank rank, const ph_get_args& args);
+  bool get_now(Peer& peer, const ph_get_args& args);
   ph_status get_queued(Peer& peer, const ph_get_args& args, const void* here);
   Request* new_request(Peer& peer, std::uint32_t flags);
   ph_status again() noexcept;
@@ -291,7 +292,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool is_ending(Peer& peer, ph_status verdict);
   void refused_by_card(Request& request);
   void abandon(Request& request, ph_status status);
-
   // local_memory.cpp
   SourceCache::Outcome pin_own(Request& request);
   void unpin_own(Request& request) noexcept;

@@ -30,7 +30,39 @@ ph_status Engine::get(Rank rank, const ph_get_args& args) {
     const auto status = check_target(*peer, args.source, args.size_bytes, PH_ACCESS_READ);
     if (status != PH_OK) return status;
   }
+  const bool has_event = (args.flags & PH_NO_LCE) == 0 && args.request == nullptr;
+  if (has_event && !events_left()) return again();
+  if (get_now(*peer, args)) {
+    count(*peer, Count::gets);
+    count(*peer, Count::get_bytes, args.size_bytes);
+    count(*peer, Count::get_direct);
+    if (args.request != nullptr) *args.request = PH_REQUEST_NONE;
+    return PH_OK;
+  }
   return get_queued(*peer, args, nullptr);
+}
+
+// One piece that we copy ourselves, with nothing before it: it needs no request, for it is over
+// when this returns. False: it has to queue, and nothing was done that anybody sees.
+bool Engine::get_now(Peer& peer, const ph_get_args& args) {
+  const bool has_id = (args.flags & PH_NO_RCE) == 0;
+  if (peer.fences != 0 || !peer.work.empty() || args.size_bytes == 0 ||
+      args.size_bytes > config_.piece_bytes || peer.regions == nullptr)
+    return false;
+  if (has_id && ((!peer.ids.empty() && (args.flags & PH_ORDER_NONE) == 0) || !has_ledger(peer)))
+    return false;
+  if (!transport_->reach(peer.rank, args.source.address, args.size_bytes).is_ours_to_copy())
+    return false;
+  const Outgoing notice = outgoing(args.flags, args.local, args.remote);
+  if (has_id && !peer.tx.has_room(wire::lines_for(notice.kind, notice.id_bytes, 0))) return false;
+  id_blocks_.reserve(1);  // whatever may fail fails before anything is done
+  peer.local.make_room(peer.outstanding + 1);
+  const Piece piece{args.source, args.size_bytes, nullptr,
+                    static_cast<std::byte*>(args.destination)};
+  if (copy_piece(peer, piece) != PH_OK) return false;  // the key went this moment
+  if (has_id) static_cast<void>(send(peer, notice));   // there is room
+  done_now(peer, {args.local, args.flags, args.request});
+  return true;
 }
 
 // `here`: what there is to get came along with an announcement, and is only copied.

@@ -49,6 +49,13 @@ struct Vectored {
   ph_request* request = nullptr;
 };
 
+// How an operation that is over at its call is told to its initiator.
+struct LocalEnd {
+  const ph_id& id;
+  std::uint32_t flags;
+  const ph_request* request;
+};
+
 // Bytes that we copy ourselves: from source (put) or to destination (get).
 struct Piece {
   ph_target at;

@@ -29,7 +29,7 @@ bool Engine::put_now(Peer& peer, const ph_put_args& args) {
   count(peer, way == Request::Kind::packed ? Count::packed
               : way == Request::Kind::bulk ? Count::bulk
                                            : Count::direct);
-  done_now(peer, args);
+  done_now(peer, {args.local, args.flags, args.request});
   return true;
 }
 
@@ -39,14 +39,15 @@ bool Engine::notified_later(Peer& peer, const ph_put_args& args) {
   id_blocks_.reserve(1);
   peer.local.make_room(peer.outstanding + 1);
   if (!overflow_id(peer, args.remote.data, args.remote.size_bytes)) return false;
-  done_now(peer, args);
+  done_now(peer, {args.local, args.flags, args.request});
   return true;
 }
 
-void Engine::done_now(Peer& peer, const ph_put_args& args) {
-  if ((args.flags & PH_NO_LCE) != 0 || args.request != nullptr) return;
+// The caller has room for the event, if there is one.
+void Engine::done_now(Peer& peer, const LocalEnd& end) {
+  if ((end.flags & PH_NO_LCE) != 0 || end.request != nullptr) return;
   --events_free_;
-  push_local(peer, hold(args.local), PH_OK);
+  push_local(peer, hold(end.id), PH_OK);
 }
 
 bool Engine::packed_now(Peer& peer, const ph_put_args& args) {

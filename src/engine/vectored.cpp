@@ -98,10 +98,7 @@ bool Engine::vectored_now(Peer& peer, const Vectored& what, Layout& layout) {
   if (!done) return false;
   count_put(peer, layout.size_bytes());
   count(peer, mode_of(kind));
-  if ((what.flags & PH_NO_LCE) == 0 && what.request == nullptr) {
-    --events_free_;
-    push_local(peer, hold(what.local), PH_OK);
-  }
+  done_now(peer, {what.local, what.flags, what.request});
   return true;
 }
 

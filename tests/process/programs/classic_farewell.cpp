@@ -38,12 +38,12 @@ photon_cid word(std::uint64_t value) {
   return id;
 }
 
-void notify(int peer, std::uint64_t id) {
+int notify(int peer, std::uint64_t id) {
   int status = PHOTON_ERROR_RESOURCE;
   while (status == PHOTON_ERROR_RESOURCE)
     status = photon_put_with_completion(peer, 0, nullptr, nullptr, word(0), word(id),
                                         PHOTON_REQ_PWC_NO_LCE);
-  require(status, "no put");
+  return status;
 }
 
 void await(std::uint64_t id) {
@@ -61,7 +61,7 @@ struct Runtime {
   std::vector<unsigned char> memory;
   ~Runtime() {
     if (what_to_do != "finalize" && what_to_do != "stay") return;
-    notify((rank + 1) % size, kFarewell);
+    require(notify((rank + 1) % size, kFarewell), "no put");
     await(kFarewell);
     if (what_to_do == "finalize") require(photon_finalize(), "no finalize");
     std::printf("rank %d said farewell\n", rank);
@@ -89,6 +89,14 @@ void hand_over() {
   std::printf("rank %d has it all\n", rank);
 }
 
+// Who has come to its end first takes no more: then there is enough under way.
+void leave_unread() {
+  constexpr std::uint64_t kMost = 20'000;
+  for (std::uint64_t i = 0; i < kMost; ++i)
+    for (int peer = 0; peer < size; ++peer)
+      if (notify(peer, i) != PHOTON_OK) return;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -99,8 +107,6 @@ int main(int argc, char** argv) {
   size = config.nproc;
   what_to_do = argv[1];
   if (what_to_do == "hand_over") hand_over();
-  if (what_to_do == "unread")
-    for (std::uint64_t i = 0; i < 20'000; ++i)
-      for (int peer = 0; peer < size; ++peer) notify(peer, i);
+  if (what_to_do == "unread") leave_unread();
   return 0;
 }
