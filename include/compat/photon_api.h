@@ -212,7 +212,10 @@ PHOTON_API int photon_get_with_completion(int proc, uint64_t size, photonBuffer 
 PHOTON_API int photon_probe_completion(int proc, int *flag, int *remaining, photon_cid *comp,
                                        int *src, void (*cb)(photon_cid), int flags);
 
-/** Collectives: prepare, then join; a non-blocking one is over when `local_id` is probed. */
+/**
+ * Collectives: prepare, then join; a non-blocking one is over when `local_id` is probed.
+ * `op` points to a photon_coll_op, which is read at the call; barriers do not look at it.
+ */
 PHOTON_API int photon_collective_comm_create(void *active, int num_active, int total,
                                              photon_coll_comm *new_comm);
 PHOTON_API int photon_collective_init_new_comm(void *active, int num_active, int total,

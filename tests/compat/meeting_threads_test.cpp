@@ -49,6 +49,7 @@ void end_what_others_wait_for(Ground ground, Wait wait, End end) {
       int flag = 0;
       EXPECT_EQ(photon_test(rid, &flag, nullptr, nullptr), 1);
     }
+    job.meet();  // rank 1 has heard of the last FIN: no put reads `bytes` any more
   });
 }
 
@@ -127,6 +128,7 @@ TEST_P(MeetingThreads, a_cancel_that_cannot_tell_the_owner_says_so_and_can_be_ca
     if (rank == 1) {
       ASSERT_EQ(photon_post_recv_buffer_rdma(0, bytes.data(), kManyBytes, 1, &rid), PHOTON_OK);
       EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+      job.meet();
       return;
     }
     ASSERT_EQ(photon_wait_recv_buffer_rdma(1, kManyBytes, 1, &rid), PHOTON_OK);
@@ -136,6 +138,7 @@ TEST_P(MeetingThreads, a_cancel_that_cannot_tell_the_owner_says_so_and_can_be_ca
     few.give_back();
     EXPECT_EQ(photon_cancel(rid, 0), PHOTON_OK);
     EXPECT_EQ(photon_cancel(rid, 0), PHOTON_ERROR);
+    job.meet();
   });
 }
 

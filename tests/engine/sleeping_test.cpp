@@ -6,21 +6,29 @@
 namespace photon::test {
 namespace {
 
-class Sleeping : public OverSettings {
- protected:
-  // Far below the limit that take() gives a wait, far above what any of this needs.
-  static constexpr std::chrono::seconds kSoon{4};
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  void expect_soon(const std::string& what) const {
-    EXPECT_LT(std::chrono::steady_clock::now() - begin_, kSoon) << what << " was slept through";
+// Measures steps that must not take long.
+class Soon {
+ public:
+  void expect(const std::string& what) {
+    const auto now = std::chrono::steady_clock::now();
+    EXPECT_LT(now - begin_, kLimit) << what << " was slept through";
+    begin_ = now;
   }
+
+ private:
+  // Far below the limit that take() gives a wait, far above what any of this needs.
+  static constexpr std::chrono::seconds kLimit{4};
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
+
+class Sleeping : public OverSettings {};
 
 TEST_P(Sleeping, a_large_put_is_finished_by_a_wait_that_would_sleep) {
   ThreadJob job(2, options({{"spin_us", "0"}}));
   job.run([&](ph_context* context, ph_rank rank) {
     constexpr std::size_t kSize = 8 << 20;
     for (const bool allocated : {true, false}) {
+      Soon soon;
       constexpr std::size_t kHalves = 2 * kSize;  // one that peers write, one that they read
       std::vector<std::byte> ordinary(kHalves);
       ph_region mine{};
@@ -33,17 +41,17 @@ TEST_P(Sleeping, a_large_put_is_finished_by_a_wait_that_would_sleep) {
       ASSERT_EQ(ph_put_u64(context, 1 - rank, {source.data(), kSize}, ph_at(&target, 0), {1, 2}),
                 PH_OK);
       EXPECT_EQ(take_local(context).id, 1u);
-      expect_soon("the put");
+      soon.expect("the put");
       EXPECT_EQ(take_remote(context).id, 2u);
       ASSERT_EQ(
           ph_get_u64(context, 1 - rank, {source.data(), kSize}, ph_at(&target, kSize), {3, 4}),
           PH_OK);
       EXPECT_EQ(take_local(context).id, 3u);
-      expect_soon("the get");
+      soon.expect("the get");
       EXPECT_EQ(take_remote(context).id, 4u);
       EXPECT_EQ(ph_flush(context, PH_ANY_RANK, kTakeTimeoutUs), PH_OK);
       job.meet(context);
-      expect_soon("the meeting");
+      soon.expect("the meeting");
     }
   });
 }
@@ -52,6 +60,7 @@ TEST_P(Sleeping, a_wait_for_deliveries_sees_each_of_them_at_once) {
   for (int round = 0; round < 30; ++round) {
     ThreadJob job(2, options({{"spin_us", "0"}}));
     job.run([&](ph_context* context, ph_rank rank) {
+      Soon soon;
       constexpr std::size_t kSize = 70'000;
       constexpr std::uint64_t kCount = 10;
       std::vector<std::byte> memory(kCount * kSize);
@@ -65,7 +74,7 @@ TEST_P(Sleeping, a_wait_for_deliveries_sees_each_of_them_at_once) {
         ASSERT_EQ(insist(context, [&] { return ph_put(context, 1 - rank, &args); }), PH_OK);
       }
       for (std::uint64_t i = 0; i < kCount; ++i) take_local(context);
-      expect_soon("a delivery");
+      soon.expect("a delivery");
       job.meet(context);
     });
   }
@@ -75,6 +84,7 @@ TEST_P(Sleeping, ping_pong_of_waiting_ranks_loses_no_wake_up) {
   for (const char* spin : {"0", "5"}) {
     ThreadJob job(2, options({{"spin_us", spin}}));
     job.run([&](ph_context* context, ph_rank rank) {
+      Soon soon;
       for (std::uint64_t i = 0; i < 3000; ++i) {
         if (i % 2 == rank) {
           ASSERT_EQ(insist(context, [&] { return ph_notify(context, 1 - rank, i); }), PH_OK);
@@ -84,7 +94,7 @@ TEST_P(Sleeping, ping_pong_of_waiting_ranks_loses_no_wake_up) {
           ASSERT_EQ(take_remote(context).id, i);
         }
       }
-      expect_soon("a notification");
+      soon.expect("a notification");
       job.meet(context);
     });
   }
@@ -93,6 +103,7 @@ TEST_P(Sleeping, ping_pong_of_waiting_ranks_loses_no_wake_up) {
 TEST_P(Sleeping, a_flood_against_a_waiting_receiver_goes_on_without_a_pause) {
   ThreadJob job(2, options({{"spin_us", "0"}}));
   job.run([&](ph_context* context, ph_rank rank) {
+    Soon soon;
     constexpr std::uint64_t kCount = 3000;
     for (std::uint64_t i = 0; i < kCount; ++i) {
       if (rank == 0) {
@@ -101,7 +112,7 @@ TEST_P(Sleeping, a_flood_against_a_waiting_receiver_goes_on_without_a_pause) {
         ASSERT_EQ(take_remote(context).id, i);
       }
     }
-    expect_soon("a notification");
+    soon.expect("a notification");
     job.meet(context);
   });
 }
@@ -111,6 +122,7 @@ TEST_P(Sleeping, a_flood_against_a_waiting_receiver_goes_on_without_a_pause) {
 TEST_P(Sleeping, a_peer_in_a_barrier_answers) {
   ThreadJob job(2, options());
   job.run([&](ph_context* context, ph_rank rank) {
+    Soon soon;
     constexpr std::size_t kSize = 1 << 20;
     std::vector<std::byte> memory(kSize);
     ph_region mine{};
@@ -120,7 +132,7 @@ TEST_P(Sleeping, a_peer_in_a_barrier_answers) {
     if (rank == 0) {
       ASSERT_EQ(ph_put_u64(context, 1, {source.data(), kSize}, ph_at(&target, 0), {1, 2}), PH_OK);
       EXPECT_EQ(ph_flush(context, 1, kTakeTimeoutUs), PH_OK);
-      expect_soon("the flush");
+      soon.expect("the flush");
     }
     ASSERT_EQ(ph_barrier(context), PH_OK);
     if (rank == 0) {
