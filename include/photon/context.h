@@ -16,7 +16,8 @@ extern "C" {
 /**
  * How ranks find each other when no launcher does it. Both callbacks return 0 for success, are
  * collective over the job, and are called only inside ph_context_create(), ph_allgather(),
- * ph_barrier(), from the calling thread.
+ * ph_barrier(), from the calling thread. They make no call of that context, whose peers a thread of
+ * Photon's serves meanwhile, and end the process, if at all, by _exit() or a signal.
  */
 typedef struct ph_bootstrap {
   void *user;    /**< Handed to the callbacks. */

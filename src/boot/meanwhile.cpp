@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
 
 #include "base/signals.hpp"
 
@@ -14,11 +13,21 @@ Meanwhile::Meanwhile(const std::function<void()>& serve) : serve_(serve) {
   const base::SignalsLeftToOthers inherited;
   try {
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
-    serve_();
+  } catch (const std::exception&) {  // no thread, or no memory for one
+    serve_once();
     return;
   }
   ::pthread_setname_np(thread_.native_handle(), "photon-serve");
+}
+
+// What it throws is told at the end: the callback must be called whatever happens, for its others
+// wait in theirs. And who is out of memory once goes on with the next turn.
+void Meanwhile::serve_once() noexcept {
+  try {
+    serve_();
+  } catch (...) {
+    if (!thrown_) thrown_ = std::current_exception();
+  }
 }
 
 // Peers do not wake this thread: it looks after them, the less often the longer it takes.
@@ -28,12 +37,7 @@ void Meanwhile::run() noexcept {
   std::unique_lock lock(mutex_);
   do {
     lock.unlock();
-    try {
-      serve_();
-    } catch (...) {
-      thrown_ = std::current_exception();
-      return;
-    }
+    serve_once();
     lock.lock();
     news_.wait_for(lock, pause, [this] { return over_; });
     pause = std::min(2 * pause, kLongestPause);

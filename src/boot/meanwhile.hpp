@@ -25,11 +25,12 @@ class Meanwhile {
   Meanwhile(const Meanwhile&) = delete;
   Meanwhile& operator=(const Meanwhile&) = delete;
 
-  // Afterwards serve() is called no more. Throws what it threw.
+  // Afterwards serve() is called no more. Throws what it threw first.
   void end();
 
  private:
   void run() noexcept;
+  void serve_once() noexcept;
   void stop() noexcept;
 
   const std::function<void()>& serve_;

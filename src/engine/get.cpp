@@ -9,6 +9,13 @@ namespace {
 
 constexpr std::uint32_t kGetFlags = PH_NO_LCE | PH_NO_RCE | PH_NOTICE_ACCEPTED | PH_ORDER_NONE;
 
+// The get would change the id, which is read after it.
+bool lies_in_destination(const ph_id& id, const ph_get_args& args) noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(args.destination);
+  const auto data = reinterpret_cast<std::uintptr_t>(id.data);
+  return id.size_bytes != 0 && data < begin + args.size_bytes && begin < data + id.size_bytes;
+}
+
 }  // namespace
 
 ph_status Engine::check_get(Rank rank, const ph_get_args& args) {
@@ -47,7 +54,8 @@ ph_status Engine::get(Rank rank, const ph_get_args& args) {
 bool Engine::get_now(Peer& peer, const ph_get_args& args) {
   const bool has_id = (args.flags & PH_NO_RCE) == 0;
   if (peer.fences != 0 || !peer.work.empty() || args.size_bytes == 0 ||
-      args.size_bytes > config_.piece_bytes || peer.regions == nullptr)
+      args.size_bytes > config_.piece_bytes || peer.regions == nullptr ||
+      lies_in_destination(args.local, args) || lies_in_destination(args.remote, args))
     return false;
   if (has_id && ((!peer.ids.empty() && (args.flags & PH_ORDER_NONE) == 0) || !has_ledger(peer)))
     return false;

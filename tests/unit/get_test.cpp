@@ -1,4 +1,6 @@
 // Gets by every path, and fences that cost nothing where nothing is under way.
+#include <cstring>
+
 #include "engine_unit.hpp"
 
 namespace photon::engine::test {
@@ -28,6 +30,42 @@ TEST_P(GetPaths, a_get_under_a_key_that_goes_stale_in_the_middle_ends_with_an_er
   EXPECT_EQ(done.status, PH_ERR_KEY);
   EXPECT_EQ(done.id, two.local_id);
   EXPECT_EQ(two.count(1, PH_REMOTE), 0u) << "the notice of a failed get was delivered";
+}
+
+TEST_P(GetPaths, of_one_piece_that_we_copy_is_over_when_the_call_returns) {
+  Two two(options(GetParam()));
+  fill(two.memory.bytes(), 3);
+  ASSERT_EQ(two.ranks[0].put(1, two.put({})), PH_OK);  // they have met
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+  EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, two.local_id);
+  std::vector<std::byte> landing(100);
+  ph_get_args args = two.get(landing);
+  ph_request request = 99;
+  args.request = &request;
+  args.local = {};
+  ASSERT_EQ(two.ranks[0].get(1, args), PH_OK);
+  const bool is_ours = GetParam() != Reach::Kind::none;
+  EXPECT_EQ(request == PH_REQUEST_NONE, is_ours);
+  if (is_ours) {
+    EXPECT_EQ(first_difference(landing, 3), landing.size());
+  }
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+}
+
+TEST_P(GetPaths, ids_that_lie_where_the_bytes_go_are_those_of_the_call) {
+  Two two(options(GetParam()));
+  fill(two.memory.bytes(), 3);
+  std::vector<std::byte> landing(100);
+  const std::uint64_t local = 41, remote = 42;
+  std::memcpy(&landing[5], &local, 8);
+  std::memcpy(&landing[92], &remote, 8);
+  ph_get_args args = two.get(landing);
+  args.local = {&landing[5], 8};
+  args.remote = {&landing[92], 8};
+  ASSERT_EQ(two.ranks[0].get(1, args), PH_OK);
+  EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, local);
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, remote);
+  EXPECT_EQ(first_difference(landing, 3), landing.size());
 }
 
 INSTANTIATE_TEST_SUITE_P(Reaches, GetPaths,

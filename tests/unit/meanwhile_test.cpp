@@ -45,6 +45,27 @@ TEST(Meanwhile, serves_once_however_soon_its_end_comes) {
   }
 }
 
+// Else a rank that is short of memory for a moment would keep its peers waiting for ever.
+TEST(Meanwhile, goes_on_after_serving_threw) {
+  std::mutex mutex;
+  std::condition_variable news;
+  int served = 0;
+  const std::function<void()> serve = [&] {
+    {
+      const std::scoped_lock lock(mutex);
+      ++served;
+    }
+    news.notify_one();
+    if (served == 1) throw std::bad_alloc();
+  };
+  boot::Meanwhile meanwhile(serve);
+  {
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(news.wait_for(lock, std::chrono::seconds(20), [&] { return served >= 5; }));
+  }
+  EXPECT_THROW(meanwhile.end(), std::bad_alloc);
+}
+
 TEST(Meanwhile, what_serving_throws_is_thrown_at_the_end_and_never_by_the_destructor) {
   const std::function<void()> serve = [] { throw std::bad_alloc(); };
   boot::Meanwhile meanwhile(serve);
