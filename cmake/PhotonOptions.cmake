@@ -38,6 +38,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC joins neighbouring words in vector registers by way of the stack: the wide load waits until
   # the narrow stores have left the store buffer, behind a line that is on its way to another core.
   target_compile_options(photon_layer_flags INTERFACE -fno-tree-slp-vectorize)
+  # It clears 40 to 8,192 bytes by `rep stos`, whose start alone takes some 30 cycles; operations
+  # are described by structures of 40 to 250.
+  include(CheckCXXCompilerFlag)
+  set(strategy unrolled_loop:512:noalign,libcall:-1:noalign)
+  check_cxx_compiler_flag(-mmemset-strategy=${strategy} PHOTON_HAS_MEMSET_STRATEGY)
+  if(PHOTON_HAS_MEMSET_STRATEGY)
+    target_compile_options(photon_layer_flags INTERFACE -mmemset-strategy=${strategy})
+  endif()
 endif()
 option(PHOTON_LTO "Optimise the library at link time (GCC, optimised builds)" ON)
 if(PHOTON_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE MATCHES "Rel")

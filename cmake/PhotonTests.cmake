@@ -87,6 +87,24 @@ function(photon_helper_programs)
   endif()
 endfunction()
 
+# What tests/launcher looks at: parts of photonrun, which is no library.
+function(photon_launcher_parts)
+  find_package(fmt REQUIRED)
+  find_package(OpenSSL COMPONENTS Crypto QUIET)
+  set(folder ${PROJECT_SOURCE_DIR}/tools/photonrun)
+  set(target photon_launcher_tests)
+  if(NOT OpenSSL_FOUND)
+    set_tests_properties(launcher PROPERTIES DISABLED ON)
+  endif()
+  target_sources(${target} PRIVATE ${folder}/address.cpp ${folder}/frame.cpp
+    ${folder}/greeting.cpp ${folder}/packet.cpp
+    ${folder}/$<IF:$<BOOL:${OpenSSL_FOUND}>,proof,no_proof>.cpp)
+  target_include_directories(${target} PRIVATE ${folder})
+  target_link_libraries(${target} PRIVATE fmt::fmt-header-only
+    $<$<BOOL:${OpenSSL_FOUND}>:OpenSSL::Crypto>)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+endfunction()
+
 # tests/fuzz/<x>.cpp defines LLVMFuzzerTestOneInput. With libFuzzer it is a fuzzer, else a program
 # that replays tests/fuzz/corpus/<x>/*; either way ctest runs the corpus.
 function(photon_fuzz_targets)

@@ -11,8 +11,8 @@
 #include "compat/warn.hpp"
 #include "compat/with_room.hpp"
 
+using photon::classic::Said;
 using photon::classic::Session;
-using photon::classic::status_of;
 using photon::classic::warn;
 using photon::classic::with_room;
 using photon::classic::with_session;
@@ -62,7 +62,7 @@ extern "C" {
 
 int photon_atomic(int proc, photonBuffer lbuf, photonBuffer rbuf, photon_datatype datatype,
                   photon_atomic_op op, photon_rid local, photon_rid remote, int flags) {
-  return with_session([&](Session& session) {
+  return with_session("photon_atomic", [&](Session& session) -> Said {
     if (lbuf == nullptr || rbuf == nullptr || lbuf->addr == 0)
       return refuse("there is no operand or no place for it: a buffer is null");
     const auto word = word_of(datatype);
@@ -81,8 +81,8 @@ int photon_atomic(int proc, photonBuffer lbuf, photonBuffer rbuf, photon_datatyp
     args.local = {&local, sizeof local};
     args.remote = {&remote, sizeof remote};
     args.flags = flags_of(flags);
-    return status_of(with_room(
-        session, [&] { return ph_atomic(session.context(), static_cast<ph_rank>(proc), &args); }));
+    return with_room(
+        session, [&] { return ph_atomic(session.context(), static_cast<ph_rank>(proc), &args); });
   });
 }
 

@@ -93,7 +93,7 @@ bool Collective::send(const Step& step) {
   }
 }
 
-// The elements, or word that there are none.
+// The elements, or word that there are none: its size says why.
 ph_status Collective::announce(const Step& step) {
   ph_request request = PH_REQUEST_NONE;
   ph_announce_args args{};
@@ -101,7 +101,7 @@ ph_status Collective::announce(const Step& step) {
   args.kind = has_failed() ? PH_SEND_REQUEST : PH_SEND_BUFFER;
   args.tag = tag_of(step);
   args.buffer = has_failed() ? nullptr : result_.data();
-  args.size_bytes = has_failed() ? 0 : result_.size();
+  args.size_bytes = has_failed() ? -static_cast<std::int64_t>(status_) : result_.size();
   args.request = &request;
   const ph_status status = ph_announce(lane_, step.peer, &args);
   if (request != PH_REQUEST_NONE) sending_.push_back(request);
@@ -134,8 +134,19 @@ bool Collective::look(const Step& step) {
   }
   match.kind = PH_SEND_REQUEST;
   status = ph_test_buffer(lane_, &match, &buffer_);
-  if (status == PH_OK) fail(PH_ERR_PEER, step.peer, "it says that the collective has failed");
+  if (status == PH_OK) hear(step.peer, buffer_.size_bytes);
   return status == PH_OK;
+}
+
+// Word of a failure, which goes on with its cause: the first rank that met it knows more.
+void Collective::hear(ph_rank peer, std::uint64_t word) noexcept {
+  constexpr std::uint64_t kLast = -static_cast<std::int64_t>(PH_ERR_NOT_FOUND);
+  const auto cause =
+      word >= 1 && word <= kLast ? static_cast<ph_status>(-static_cast<int>(word)) : PH_ERR_PEER;
+  fail(cause, peer,
+       cause == PH_ERR_ARGUMENT
+           ? "it says that ranks have joined with different counts or datatypes"
+           : "it says that the collective has failed");
 }
 
 // Small messages came along; others are read from their sender.

@@ -86,6 +86,7 @@ class Collective {
   bool settle();
   bool is_done(ph_request& request);
   void conclude();
+  void hear(ph_rank peer, std::uint64_t word) noexcept;
   void fail(ph_status status, ph_rank peer, const char* why) noexcept;
   bool has_failed() const noexcept { return status_ != PH_OK; }
 

@@ -12,6 +12,7 @@ using photon::classic::Collectives;
 using photon::classic::element_bytes_of;
 using photon::classic::fold_of;
 using photon::classic::Members;
+using photon::classic::Said;
 using photon::classic::Session;
 using photon::classic::warn;
 using photon::classic::with_session;
@@ -109,7 +110,7 @@ extern "C" {
 int photon_collective_comm_create(void* active, int num_active, int total,
                                   photon_coll_comm* new_comm) {
   if (new_comm != nullptr) *new_comm = nullptr;
-  return with_session([&](Session& session) {
+  return with_session("photon_collective_comm_create", [&](Session& session) -> Said {
     if (new_comm == nullptr) return refuse(kComm, "the place for the communicator is null");
     auto members = members_of(session, kComm, active, num_active, total);
     if (!members) return PHOTON_ERROR;
@@ -121,7 +122,7 @@ int photon_collective_comm_create(void* active, int num_active, int total,
 int photon_collective_init_new_comm(void* active, int num_active, int total, photon_coll type,
                                     photon_cid local_id, photon_rid* request, int flags) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
+  return with_session("photon_collective_init_new_comm", [&](Session& session) -> Said {
     if (const char* why = objection(session, type, local_id, request)) return refuse(kInit, why);
     const auto members = members_of(session, kInit, active, num_active, total);
     if (!members) return PHOTON_ERROR;
@@ -132,7 +133,7 @@ int photon_collective_init_new_comm(void* active, int num_active, int total, pho
 
 int photon_collective_init(photon_coll type, photon_cid local_id, photon_rid* request, int flags) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
+  return with_session("photon_collective_init", [&](Session& session) -> Said {
     if (const char* why = objection(session, type, local_id, request)) return refuse(kInit, why);
     *request = prepare(session, everybody(session), type, local_id, flags);
     return *request == 0 ? PHOTON_ERROR : PHOTON_OK;
@@ -141,7 +142,7 @@ int photon_collective_init(photon_coll type, photon_cid local_id, photon_rid* re
 
 int photon_collective_join(photon_rid request, void* in, void* out, int count,
                            photon_datatype datatype, void* op) {
-  return with_session([&](Session& session) {
+  return with_session("photon_collective_join", [&](Session& session) -> Said {
     const auto collective = session.collectives().find(request);
     if (collective == nullptr || collective->has_begun())
       return refuse(kJoin, "the request names no collective that waits to be joined");

@@ -7,6 +7,7 @@
 using photon::classic::post_named;
 using photon::classic::Request;
 using photon::classic::RequestType;
+using photon::classic::Said;
 using photon::classic::Session;
 using photon::classic::with_session;
 
@@ -31,8 +32,8 @@ extern "C" {
 int photon_post_os_put_direct(int proc, void* ptr, uint64_t size, photonBuffer rbuf, int,
                               photon_rid* request) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
-    if (rbuf == nullptr) return PHOTON_ERROR;
+  return with_session("photon_post_os_put_direct", [&](Session& session) -> Said {
+    if (rbuf == nullptr) return Said("the place at the peer, rbuf, is null");
     ph_put_args args{};
     args.source = ptr;
     args.size_bytes = size;
@@ -47,8 +48,8 @@ int photon_post_os_put_direct(int proc, void* ptr, uint64_t size, photonBuffer r
 int photon_post_os_get_direct(int proc, void* ptr, uint64_t size, photonBuffer rbuf, int,
                               photon_rid* request) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
-    if (rbuf == nullptr) return PHOTON_ERROR;
+  return with_session("photon_post_os_get_direct", [&](Session& session) -> Said {
+    if (rbuf == nullptr) return Said("the place at the peer, rbuf, is null");
     ph_get_args args{};
     args.destination = ptr;
     args.size_bytes = size;
@@ -63,12 +64,13 @@ int photon_post_os_get_direct(int proc, void* ptr, uint64_t size, photonBuffer r
 int photon_post_os_putv_direct(int proc, void* ptr[], uint64_t size[], photonBuffer rbuf[],
                                int nbuf, int, photon_rid* request) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
-    if (ptr == nullptr || size == nullptr || rbuf == nullptr || nbuf < 1) return PHOTON_ERROR;
+  return with_session("photon_post_os_putv_direct", [&](Session& session) -> Said {
+    if (ptr == nullptr || size == nullptr || rbuf == nullptr || nbuf < 1)
+      return Said("an array is null, or there are no buffers");
     std::vector<ph_put_segment> pieces;
     std::uint64_t sum = 0;
     for (int i = 0; i < nbuf; ++i) {
-      if (rbuf[i] == nullptr) return PHOTON_ERROR;
+      if (rbuf[i] == nullptr) return Said("a place at the peer, in rbuf, is null");
       pieces.push_back({ptr[i], size[i], target_of(*rbuf[i])});
       sum += size[i];
     }
@@ -86,12 +88,13 @@ int photon_post_os_putv_direct(int proc, void* ptr[], uint64_t size[], photonBuf
 int photon_post_os_getv_direct(int proc, void* ptr[], uint64_t size[], photonBuffer rbuf[],
                                int nbuf, int, photon_rid* request) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
-    if (ptr == nullptr || size == nullptr || rbuf == nullptr || nbuf < 1) return PHOTON_ERROR;
+  return with_session("photon_post_os_getv_direct", [&](Session& session) -> Said {
+    if (ptr == nullptr || size == nullptr || rbuf == nullptr || nbuf < 1)
+      return Said("an array is null, or there are no buffers");
     std::vector<ph_get_segment> pieces;
     std::uint64_t sum = 0;
     for (int i = 0; i < nbuf; ++i) {
-      if (rbuf[i] == nullptr) return PHOTON_ERROR;
+      if (rbuf[i] == nullptr) return Said("a place at the peer, in rbuf, is null");
       pieces.push_back({ptr[i], size[i], target_of(*rbuf[i])});
       sum += size[i];
     }

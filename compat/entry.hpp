@@ -23,15 +23,33 @@ inline int status_of(ph_status status) noexcept {
   return status == PH_ERR_STATE ? PHOTON_ERROR_NOINIT : PHOTON_ERROR;
 }
 
-// Runs `call(session)`, an int, if there is a session. No exception crosses the boundary: the only
-// one that is thrown here is bad_alloc.
+// What a call returns, and the words that go with it, if any: an answer that programs expect, as a
+// miss or "not yet", is no failure and has none.
+struct Said {
+  int status = PHOTON_OK;
+  const char* why = nullptr;
+  ph_status cause = PH_OK;  // not PH_OK: the context has the words
+
+  Said(int said) noexcept : status(said) {}                                // NOLINT: as it is
+  Said(ph_status said) noexcept : status(status_of(said)), cause(said) {}  // NOLINT: the same
+  explicit Said(const char* words) noexcept : status(PHOTON_ERROR), why(words) {}
+};
+
+// Runs `call(session)`, a Said, if there is a session; a failure leaves words on stderr. No
+// exception crosses the boundary: the only one that is thrown here is bad_alloc.
 template <class Call>
-inline int with_session(Call call) noexcept {
+inline int with_session(const char* name, Call call) noexcept {
   Session* session = current();
   if (session == nullptr) return PHOTON_ERROR_NOINIT;
   try {
-    return call(*session);
+    const Said said = call(*session);
+    if (said.status == PHOTON_ERROR) [[unlikely]] {
+      if (said.why != nullptr) session->complain(name, said.why);
+      if (said.cause != PH_OK) session->complain(name, said.cause);
+    }
+    return said.status;
   } catch (const std::bad_alloc&) {
+    session->complain(name, "out of memory");
     return PHOTON_ERROR;
   }
 }

@@ -1,6 +1,7 @@
 #include "compat/exchange.hpp"
 
 #include <climits>
+#include <cstdio>
 
 #include "compat/session.hpp"
 #include "compat/warn.hpp"
@@ -8,6 +9,8 @@
 namespace photon::classic {
 
 namespace {
+
+constexpr std::size_t kWordsBytes = 192;  // of a line on stderr
 
 using Callbacks = decltype(photon_config_t::exch);
 
@@ -32,8 +35,18 @@ bool Exchange::choose(const photon_config_t& config) {
   switch (config.meta_exch) {
     case PHOTON_EXCH_EXTERNAL: return choose_external(config);
     case PHOTON_EXCH_MPI: return choose_mpi();
-    default: return true;
+    case PHOTON_EXCH_TCP:
+    case PHOTON_EXCH_PMI:
+    case PHOTON_EXCH_XSP: return true;
+    default: break;
   }
+  char words[kWordsBytes];
+  std::snprintf(words, sizeof words,
+                "meta_exch is %d, which is no exchange: take PHOTON_EXCH_TCP (0) for the "
+                "launcher's, PHOTON_EXCH_MPI or PHOTON_EXCH_EXTERNAL",
+                config.meta_exch);
+  warn("photon_init", words);
+  return false;
 }
 
 bool Exchange::choose_mpi() {

@@ -10,11 +10,11 @@ namespace photon::classic {
 // Posts by `post(args)` and names what was posted. The rid is there before the operation, so that
 // nothing can fail after it went; `rid` null: nobody asks.
 template <class Args, class Post>
-int post_named(Session& session, const Request& request, photon_rid* rid, Args& args, Post post) {
+Said post_named(Session& session, const Request& request, photon_rid* rid, Args& args, Post post) {
   args.size = sizeof args;
   if (rid == nullptr) {
     args.flags |= PH_NO_LCE;
-    return status_of(with_room(session, [&] { return post(args); }));
+    return with_room(session, [&] { return post(args); });
   }
   ph_request handle = PH_REQUEST_NONE;
   args.request = &handle;
@@ -22,7 +22,7 @@ int post_named(Session& session, const Request& request, photon_rid* rid, Args& 
   const ph_status status = with_room(session, [&] { return post(args); });
   if (status != PH_OK) {
     session.requests().remove(name);
-    return status_of(status);
+    return status;
   }
   Request named = request;
   named.handle = handle;

@@ -23,6 +23,7 @@ namespace {
 
 using Callback = void (*)(photon_cid);
 
+constexpr const char* kCall = "photon_probe_completion";
 constexpr std::uint32_t kWordBytes = sizeof(std::uint64_t);
 constexpr std::size_t kWordsBytes = 160;  // of a line on stderr
 
@@ -67,9 +68,26 @@ int tell_nameless(const Answer& answer, const ph_completion& found) {
   char words[kWordsBytes];
   std::snprintf(words, sizeof words, "an operation to rank %u that was posted without a rid: %s",
                 found.peer, ph_status_text(found.status));
-  warn("photon_probe_completion", words);
+  warn(kCall, words);
   if (answer.comp != nullptr) *answer.comp = word(0);
   return PHOTON_ERROR;
+}
+
+// What a probe returns of a status: of an operation with `peer`, or its own (PH_ANY_RANK).
+[[gnu::noinline]] int complain(Session& session, ph_status status, ph_rank peer) noexcept {
+  const int said = status_of(status);
+  if (said != PHOTON_ERROR) return said;
+  if (peer == PH_ANY_RANK) {
+    session.complain(kCall, status);
+    return said;
+  }
+  char words[kWordsBytes];
+  std::snprintf(words, sizeof words, "an operation with rank %u: %s", peer, ph_status_text(status));
+  session.complain(kCall, words);
+  return said;
+}
+int told(Session& session, ph_status status, ph_rank peer) noexcept {
+  return status == PH_OK ? PHOTON_OK : complain(session, status, peer);
 }
 
 // `own`: the id's bytes, in the frame of this probe, since a callback may probe too. *comp is set
@@ -92,7 +110,7 @@ int tell(Session& session, int proc, const Answer& answer, const ph_completion& 
     std::memcpy(room, own, found.id_size_bytes);
     *answer.comp = bytes(room, found.id_size_bytes);
   }
-  return status_of(found.status);
+  return told(session, found.status, found.peer);
 }
 
 // A collective that is over, told as a local completion. The probe serves peers as any other.
@@ -135,7 +153,7 @@ int tell_collective(Session& session, int proc, const Answer& answer,
   if (answer.remaining != nullptr) *answer.remaining = remaining_of(session, proc);
   if (count != 0) return tell(session, proc, answer, found, own);
   if (answer.comp != nullptr) *answer.comp = word(0);
-  return status_of(status);
+  return told(session, status, PH_ANY_RANK);
 }
 
 // The same, of what ph_probe_u64() has found.
@@ -176,7 +194,7 @@ int photon_probe_completion(int proc, int* flag, int* remaining, photon_cid* com
     if (flag != nullptr) *flag = 1;
     if (src != nullptr) *src = found.kind == PH_REMOTE ? static_cast<int>(found.peer) : proc;
   }
-  return status_of(static_cast<ph_status>(found.status));
+  return told(*session, static_cast<ph_status>(found.status), found.peer);
 }
 
 }  // extern "C"

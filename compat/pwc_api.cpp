@@ -7,6 +7,7 @@
 
 using photon::classic::bytes_of;
 using photon::classic::current;
+using photon::classic::Said;
 using photon::classic::Session;
 using photon::classic::status_of;
 using photon::classic::with_room;
@@ -42,7 +43,7 @@ void name(Args& args, const photon_cid& local, const photon_cid& remote, int fla
 
 // Runs `post()`; a local id of 8 bytes that is given by its address is remembered as such.
 template <class Post>
-int post_known(Session& session, const photon_cid& local, int flags, Post post) {
+Said post_known(Session& session, const photon_cid& local, int flags, Post post) {
   std::uint64_t word = 0;
   const bool is_word =
       local.size == sizeof word && local.data != nullptr && (flags & PHOTON_REQ_PWC_NO_LCE) == 0;
@@ -52,7 +53,7 @@ int post_known(Session& session, const photon_cid& local, int flags, Post post) 
   }
   const ph_status status = with_room(session, post);
   if (is_word && status != PH_OK) session.word_ids().take(word);
-  return status_of(status);
+  return status;
 }
 
 // What a failed call says; apart, so that one which succeeds keeps nothing for it. Nor are its
@@ -60,7 +61,10 @@ int post_known(Session& session, const photon_cid& local, int flags, Post post) 
 [[gnu::noinline]] int refused(ph_status status) noexcept {
   Session* session = current();
   if (status == PH_AGAIN && session != nullptr) session->strays().reap(session->context());
-  return status_of(status);
+  const int said = status_of(status);
+  if (said == PHOTON_ERROR && session != nullptr)
+    session->complain("photon_put_with_completion", status);
+  return said;
 }
 
 }  // namespace
@@ -72,10 +76,10 @@ extern "C" {
 [[gnu::noinline]] static int photon_put_general(int proc, uint64_t size, photonBuffer lbuf,
                                                 photonBuffer rbuf, photon_cid local,
                                                 photon_cid remote, int flags) {
-  return with_session([&](Session& session) {
+  return with_session("photon_put_with_completion", [&](Session& session) -> Said {
     const auto rank = static_cast<ph_rank>(proc);
     if (size == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE && remote.size == 0)
-      return status_of(ph_notify(session.context(), rank, remote.u64));
+      return ph_notify(session.context(), rank, remote.u64);
     ph_put_args args{};
     name(args, local, remote, flags);
     args.source = data_of(lbuf);
@@ -102,7 +106,7 @@ int photon_put_with_completion(int proc, uint64_t size, photonBuffer lbuf, photo
 
 int photon_get_with_completion(int proc, uint64_t size, photonBuffer lbuf, photonBuffer rbuf,
                                photon_cid local, photon_cid remote, int flags) {
-  return with_session([&](Session& session) {
+  return with_session("photon_get_with_completion", [&](Session& session) -> Said {
     ph_get_args args{};
     name(args, local, remote, flags);
     args.destination = data_of(lbuf);

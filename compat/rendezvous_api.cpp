@@ -8,7 +8,6 @@
 #include "compat/post_named.hpp"
 #include "compat/reach.hpp"
 #include "compat/take_request.hpp"
-#include "compat/warn.hpp"
 #include "compat/with_room.hpp"
 
 using photon::classic::let_go;
@@ -18,9 +17,8 @@ using photon::classic::post_named;
 using photon::classic::reach;
 using photon::classic::Request;
 using photon::classic::RequestType;
+using photon::classic::Said;
 using photon::classic::Session;
-using photon::classic::status_of;
-using photon::classic::warn;
 using photon::classic::with_room;
 using photon::classic::with_session;
 
@@ -40,7 +38,7 @@ struct Announced {
   int tag;
 };
 
-int announce(Session& session, int proc, const Announced& what, photon_rid* rid) {
+Said announce(Session& session, int proc, const Announced& what, photon_rid* rid) {
   Request request;
   // Of the wish to send nobody says that it is over: it is when it was said.
   request.type = what.kind == PH_SEND_REQUEST ? RequestType::event : RequestType::ledger;
@@ -58,8 +56,15 @@ int announce(Session& session, int proc, const Announced& what, photon_rid* rid)
   });
 }
 
-int meet(Session& session, const ph_match& match, photon_rid* rid) {
-  if (rid == nullptr) return PHOTON_ERROR;  // what is met has to be finished by its name
+// Why a wait ended without what was waited for: the context met no error, but nobody is left.
+Said in_vain(ph_status status) {
+  if (status == PH_ERR_DEPARTED) return Said("the rank that could announce it has finalized");
+  if (status == PH_ERR_PEER) return Said("no rank that could announce it lives");
+  return status;
+}
+
+Said meet(Session& session, const ph_match& match, photon_rid* rid) {
+  if (rid == nullptr) return Said("the place for the rid is null: it is finished by its name");
   Request request;
   request.meeting = std::make_shared<Meeting>();  // what was met is never lost for want of memory
   const photon_rid name = session.requests().reserve();
@@ -67,7 +72,7 @@ int meet(Session& session, const ph_match& match, photon_rid* rid) {
   const ph_status status = session.lobby().meet(session, match, buffer);
   if (status != PH_OK) {
     session.requests().remove(name);
-    return status_of(status);
+    return in_vain(status);
   }
   request.meeting->begin(buffer);
   request.type = RequestType::event;
@@ -81,11 +86,12 @@ int meet(Session& session, const ph_match& match, photon_rid* rid) {
 
 // Runs `call(meeting)` on what `rid` has met with `proc` (or PHOTON_ANY_SOURCE: whoever it is).
 template <class Call>
-int with_meeting(Session& session, photon_rid rid, int proc, Call call) {
+Said with_meeting(Session& session, photon_rid rid, int proc, Call call) {
   const auto request = session.requests().find(rid);
-  if (!request || request->meeting == nullptr) return PHOTON_ERROR;
+  if (!request || request->meeting == nullptr) return Said("the rid names no buffer that was met");
   const auto rank = static_cast<ph_rank>(proc);
-  if (rank != PH_ANY_RANK && rank != request->peer) return PHOTON_ERROR;
+  if (rank != PH_ANY_RANK && rank != request->peer)
+    return Said("the buffer was announced by another rank than proc");
   return call(*request->meeting);
 }
 
@@ -119,13 +125,13 @@ class Asked {
 };
 
 // Announces to the rank that has asked by photon_post_send_request_rdma().
-int announce_to_sender(Session& session, const Announced& what, photon_rid* rid) {
-  if (what.data == nullptr && what.size_bytes != 0) return PHOTON_ERROR;
+Said announce_to_sender(Session& session, const Announced& what, photon_rid* rid) {
+  if (what.data == nullptr && what.size_bytes != 0) return Said("the buffer is null");
   Asked asked(session);
-  if (const ph_status status = asked.wait(what.tag); status != PH_OK) return status_of(status);
-  const int said = announce(session, static_cast<int>(asked.rank()), what, rid);
+  if (const ph_status status = asked.wait(what.tag); status != PH_OK) return in_vain(status);
+  const Said said = announce(session, static_cast<int>(asked.rank()), what, rid);
   // Who is gone has no use for an answer.
-  if (said == PHOTON_OK || reach(session.context(), asked.rank()) != PH_OK) asked.answered();
+  if (said.status == PHOTON_OK || reach(session.context(), asked.rank()) != PH_OK) asked.answered();
   return said;
 }
 
@@ -135,7 +141,7 @@ extern "C" {
 
 int photon_post_recv_buffer_rdma(int proc, void* ptr, uint64_t size, int tag, photon_rid* request) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
+  return with_session("photon_post_recv_buffer_rdma", [&](Session& session) -> Said {
     const Announced what{PH_RECV_BUFFER, ptr, size, tag};
     if (proc == PHOTON_ANY_SOURCE) return announce_to_sender(session, what, request);
     return announce(session, proc, what, request);
@@ -144,78 +150,78 @@ int photon_post_recv_buffer_rdma(int proc, void* ptr, uint64_t size, int tag, ph
 
 int photon_post_send_buffer_rdma(int proc, void* ptr, uint64_t size, int tag, photon_rid* request) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
+  return with_session("photon_post_send_buffer_rdma", [&](Session& session) -> Said {
     return announce(session, proc, {PH_SEND_BUFFER, ptr, size, tag}, request);
   });
 }
 
 int photon_post_send_request_rdma(int proc, uint64_t size, int tag, photon_rid* request) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
+  return with_session("photon_post_send_request_rdma", [&](Session& session) -> Said {
     return announce(session, proc, {PH_SEND_REQUEST, nullptr, size, tag}, request);
   });
 }
 
 int photon_wait_recv_buffer_rdma(int proc, uint64_t size, int tag, photon_rid* request) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
+  return with_session("photon_wait_recv_buffer_rdma", [&](Session& session) -> Said {
     return meet(session, match_of(PH_RECV_BUFFER, proc, size, tag), request);
   });
 }
 
 int photon_wait_send_buffer_rdma(int proc, uint64_t size, int tag, photon_rid* request) {
   if (request != nullptr) *request = 0;
-  return with_session([&](Session& session) {
+  return with_session("photon_wait_send_buffer_rdma", [&](Session& session) -> Said {
     return meet(session, match_of(PH_SEND_BUFFER, proc, size, tag), request);
   });
 }
 
 int photon_wait_send_request_rdma(int tag) {
-  return with_session([&](Session& session) { return wait_for_sender(session, tag); });
+  return with_session("photon_wait_send_request_rdma",
+                      [&](Session& session) -> Said { return wait_for_sender(session, tag); });
 }
 
 int photon_get_buffer_remote(photon_rid request, photonBuffer ret_buf) {
-  return with_session([&](Session& session) {
-    if (ret_buf == nullptr) return PHOTON_ERROR;
+  return with_session("photon_get_buffer_remote", [&](Session& session) -> Said {
+    if (ret_buf == nullptr) return Said("the place for the buffer is null");
     return with_meeting(session, request, PHOTON_ANY_SOURCE, [&](Meeting& meeting) {
       const ph_buffer& met = meeting.buffer();
-      if (met.data != nullptr) {
-        warn("photon_get_buffer_remote",
-             "the peer's small buffer came along by value: read it with photon_post_os_get()");
-        return PHOTON_ERROR;
-      }
+      if (met.data != nullptr)
+        return Said(
+            "the peer's small buffer came along by value: read it with photon_post_os_get()");
       *ret_buf = {met.target.address, met.size_bytes, {met.target.key, 0}};
-      return PHOTON_OK;
+      return Said(PHOTON_OK);
     });
   });
 }
 
 int photon_post_os_put(photon_rid request, int proc, void* ptr, uint64_t size, int,
                        uint64_t r_offset) {
-  return with_session([&](Session& session) {
+  return with_session("photon_post_os_put", [&](Session& session) -> Said {
     return with_meeting(session, request, proc, [&](Meeting& meeting) {
-      return status_of(with_room(session, [&] {
+      return with_room(session, [&] {
         return meeting.put(session.context(), {ptr, size}, r_offset);
-      }));
+      });
     });
   });
 }
 
 int photon_post_os_get(photon_rid request, int proc, void* ptr, uint64_t size, int,
                        uint64_t r_offset) {
-  return with_session([&](Session& session) {
+  return with_session("photon_post_os_get", [&](Session& session) -> Said {
     return with_meeting(session, request, proc, [&](Meeting& meeting) {
-      return status_of(with_room(session, [&] {
+      return with_room(session, [&] {
         return meeting.get(session.context(), {ptr, size}, r_offset);
-      }));
+      });
     });
   });
 }
 
 int photon_probe_ledger(int proc, int* flag, int type, photonStatus status) {
   if (flag != nullptr) *flag = 0;
-  return with_session([&](Session& session) {
-    if (type != PHOTON_SEND_LEDGER && type != PHOTON_RECV_LEDGER) return PHOTON_ERROR;
+  return with_session("photon_probe_ledger", [&](Session& session) -> Said {
+    if (type != PHOTON_SEND_LEDGER && type != PHOTON_RECV_LEDGER)
+      return Said("type is neither PHOTON_SEND_LEDGER nor PHOTON_RECV_LEDGER");
     const auto look = [&](ph_buffer_kind kind, ph_buffer& seen) {
       const ph_match match = match_of(kind, proc, PH_ANY_SIZE, PHOTON_ANY_TAG);
       return session.lobby().see(session.context(), match, seen);
@@ -237,16 +243,16 @@ int photon_probe_ledger(int proc, int* flag, int type, photonStatus status) {
 }
 
 int photon_send_FIN(photon_rid request, int proc, int flags) {
-  return with_session([&](Session& session) {
+  return with_session("photon_send_FIN", [&](Session& session) -> Said {
     return with_meeting(session, request, proc, [&](Meeting& meeting) {
       session.strays().reap(session.context());
       const ph_status status = meeting.finish(session.context());
-      if (!meeting.is_finished()) return status_of(status);
+      if (!meeting.is_finished()) return status;
       // Who was told that the transfers are over does not ask again.
       const bool is_silent = meeting.pending() == PH_REQUEST_NONE && !meeting.has_news();
       if (is_silent || (flags & PHOTON_REQ_COMPLETED) != 0)
         static_cast<void>(let_go(session, request, meeting));
-      return status_of(status);
+      return status;
     });
   });
 }

@@ -8,6 +8,7 @@
 using photon::classic::cancel_request;
 using photon::classic::Request;
 using photon::classic::RequestType;
+using photon::classic::Said;
 using photon::classic::Session;
 using photon::classic::take_any;
 using photon::classic::take_request;
@@ -31,13 +32,18 @@ void fill(photonStatus status, photon_rid rid, const Taken& taken) noexcept {
   status->error = taken.status == PH_OK ? 0 : 1;
 }
 
-int wait_any_of(RequestType type, int* ret_proc, photon_rid* ret_req) {
-  return with_session([&](Session& session) {
+// An operation that ended with an error. Its words are gone with it.
+Said ended(const Taken& taken) {
+  return taken.status == PH_OK ? Said(PHOTON_OK) : Said(ph_status_text(taken.status));
+}
+
+int wait_any_of(const char* call, RequestType type, int* ret_proc, photon_rid* ret_req) {
+  return with_session(call, [&](Session& session) -> Said {
     Taken taken;
     const photon_rid rid = take_any(session, type, taken);
     if (ret_proc != nullptr) *ret_proc = rid == 0 ? -1 : static_cast<int>(taken.request.peer);
     if (ret_req != nullptr) *ret_req = rid;
-    return rid != 0 && taken.status == PH_OK ? PHOTON_OK : PHOTON_ERROR;
+    return rid == 0 ? Said(PHOTON_ERROR) : ended(taken);
   });
 }
 
@@ -47,7 +53,7 @@ extern "C" {
 
 int photon_test(photon_rid request, int* flag, int* type, photonStatus status) {
   if (flag != nullptr) *flag = -1;
-  return with_session([&](Session& session) {
+  return with_session("photon_test", [&](Session& session) -> Said {
     if (flag == nullptr) return kFailed;
     Taken taken;
     const ph_status found = take_request(session, request, 0, taken);
@@ -63,23 +69,25 @@ int photon_test(photon_rid request, int* flag, int* type, photonStatus status) {
 }
 
 int photon_wait(photon_rid request) {
-  return with_session([&](Session& session) {
+  return with_session("photon_wait", [&](Session& session) -> Said {
     Taken taken;
     const ph_status found = take_request(session, request, PH_FOREVER, taken);
-    return found == PH_OK && taken.status == PH_OK ? PHOTON_OK : PHOTON_ERROR;
+    if (found == PH_ERR_NOT_FOUND) return Said("the rid names nothing that is under way");
+    if (found != PH_OK) return Said(ph_status_text(found));
+    return ended(taken);
   });
 }
 
 int photon_wait_any(int* ret_proc, photon_rid* ret_req) {
-  return wait_any_of(RequestType::event, ret_proc, ret_req);
+  return wait_any_of("photon_wait_any", RequestType::event, ret_proc, ret_req);
 }
 
 int photon_wait_any_ledger(int* ret_proc, photon_rid* ret_req) {
-  return wait_any_of(RequestType::ledger, ret_proc, ret_req);
+  return wait_any_of("photon_wait_any_ledger", RequestType::ledger, ret_proc, ret_req);
 }
 
 int photon_cancel(photon_rid request, int) {
-  return with_session([&](Session& session) {
+  return with_session("photon_cancel", [&](Session& session) -> Said {
     const ph_status status = cancel_request(session, request);
     if (status == PH_OK) return PHOTON_OK;
     return status == PH_AGAIN ? PHOTON_ERROR_RESOURCE : PHOTON_ERROR;

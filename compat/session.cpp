@@ -10,12 +10,29 @@ Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange) noexce
       rank_(ph_rank_of(context)),
       size_(ph_size_of(context)),
       has_long_ids_(number_in_force(context, "max_cid_size") > sizeof(std::uint64_t)),
+      says_all_(is_in_force(context, "log", "info") || is_in_force(context, "log", "debug")),
       exchange_(std::move(exchange)),
       registrations_(context),
       collectives_(context, requests_) {}
 
 std::uint64_t Session::longest_id_bytes() const noexcept {
   return number_in_force(context_, "max_cid_size");
+}
+
+void Session::complain(const char* call, const char* why) noexcept {
+  constexpr unsigned kMost = 16;
+  const std::scoped_lock lock(complaints_mutex_);
+  if (complaints_count_ == kMost && !says_all_) return;
+  warn(call, why);
+  if (++complaints_count_ == kMost && !says_all_)
+    warn(call, "failures that follow are not shown; PHOTON_LOG=info shows them all");
+}
+
+void Session::complain(const char* call, ph_status status) noexcept {
+  ph_error error{};
+  ph_last_error(context_, &error);
+  const bool is_it = error.status == status && error.text[0] != '\0';
+  complain(call, is_it ? error.text : ph_status_text(status));
 }
 
 Session::~Session() { ph_context_destroy(context_); }

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "compat/collectives.hpp"
 #include "compat/exchange.hpp"
@@ -56,6 +57,11 @@ class Session {
   Collectives& collectives() noexcept { return collectives_; }
   WordIds& word_ids() noexcept { return word_ids_; }
 
+  // Says on stderr why a call failed: so many times, then only if the setting `log` is info or
+  // debug, for who tries again and again. With a status: the context's words, if it is the latest.
+  void complain(const char* call, const char* why) noexcept;
+  void complain(const char* call, ph_status status) noexcept;
+
   Session* next_retired = nullptr;  // Seat's
 
  private:
@@ -63,6 +69,7 @@ class Session {
   const ph_rank rank_;
   const std::uint32_t size_;
   const bool has_long_ids_;
+  const bool says_all_;
   const std::unique_ptr<Exchange> exchange_;
   Registrations registrations_;
   Requests requests_;
@@ -70,6 +77,8 @@ class Session {
   Strays strays_;
   Collectives collectives_;
   WordIds word_ids_;
+  std::mutex complaints_mutex_;
+  unsigned complaints_count_ = 0;  // under it
 };
 
 }  // namespace photon::classic

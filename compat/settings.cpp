@@ -35,6 +35,10 @@ std::uint64_t number_in_force(const ph_context* context, const char* name) noexc
   return std::strtoull(setting_of(context, name).value, nullptr, 10);
 }
 
+bool is_in_force(const ph_context* context, const char* name, const char* word) noexcept {
+  return std::strcmp(setting_of(context, name).value, word) == 0;
+}
+
 bool Settings::read(const photon_config_t& config) {
   if (config.backend == PHOTON_BACKEND_UGNI) {
     warn("photon_init", "the backend ugni is not built in; use default, verbs or fi");

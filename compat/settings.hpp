@@ -16,6 +16,9 @@ namespace photon::classic {
 // The value in force of a setting that is a number; 0 if there is no such.
 std::uint64_t number_in_force(const ph_context* context, const char* name) noexcept;
 
+// Is this word the value in force of a setting?
+bool is_in_force(const ph_context* context, const char* name, const char* word) noexcept;
+
 class Settings {
  public:
   // False after having said why on stderr: a backend that there is not.

@@ -5,7 +5,7 @@
 #define PHOTON_COMPAT_PHOTON_ATTRIBUTES_H
 
 /* In C any int may stand in an enum; so it may in C++ too, and a wrong one is refused. */
-#ifdef __cplusplus
+#if defined(__cplusplus) && __cplusplus >= 201103L
 #define PHOTON_ENUM_OF_INT : int
 #else
 #define PHOTON_ENUM_OF_INT

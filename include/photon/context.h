@@ -125,7 +125,7 @@ PH_API ph_status ph_setting_at(const ph_context *context, size_t index, ph_setti
 /** How a peer is reached, and why so. */
 typedef struct ph_path {
   size_t size;           /**< Set by the caller: sizeof(ph_path). */
-  const char *transport; /**< "shm", "sim", "self". */
+  const char *transport; /**< "shm", "tcp", "sim", "self": of this peer. */
   const char *state;     /**< "unknown", "connecting", "connected", "departed", "dead". */
   int same_process;      /**< Direct copies are plain memcpy. */
   int cma;               /**< process_vm_readv/writev to this peer was tried and works. */

@@ -1,7 +1,8 @@
 /**
  * The launcher protocol: what a rank and the process that started it say to each other.
  * photonrun speaks it; any other launcher may. Plain C11 structs, native byte order (both ends are
- * on one host). docs/launcher.md shows the exchange in pictures.
+ * on one host; ranks of other hosts have a launcher there). docs/launcher.md shows the exchange in
+ * pictures.
  *
  * The channel. The launcher gives each rank one end of a socketpair(AF_UNIX, SOCK_SEQPACKET), as an
  * inherited descriptor whose number stands in PHOTON_LAUNCH_FD. PHOTON_RANK and PHOTON_SIZE are
@@ -17,7 +18,8 @@
  *   launcher -> rank   WELCOME  body: ph_launch_welcome
  *                      REFUSED  body: ph_launch_refused; nothing else follows, except after
  *                               PH_LAUNCH_SIZES_DIFFER, which ends one gather only
- *   rank -> launcher   FORWARD  rank = to; body <= 1024 bytes; <= 4 descriptors
+ *   rank -> launcher   FORWARD  rank = to; body <= 1024 bytes; <= 4 descriptors, none for a rank of
+ *                               another host
  *   launcher -> rank   DELIVER  rank = from; body and descriptors as forwarded; order per pair kept
  *   rank -> launcher   GATHER   sequence = 1, 2, ...; body <= 64 KiB, equally long on every rank. A
  *                               rank contributes to the next one after it has all of the last. A
@@ -50,7 +52,7 @@ extern "C" {
 
 enum {
   PH_LAUNCH_MAGIC = 0x4c504850,     /**< "PHPL" in memory on a little-endian machine. */
-  PH_LAUNCH_VERSION = 1,            /**< Changes when a packet changes; both ends must agree. */
+  PH_LAUNCH_VERSION = 2,            /**< Changes when a packet changes; both ends must agree. */
   PH_LAUNCH_MAX_FORWARD = 1024,     /**< Bytes of body in FORWARD and DELIVER. */
   PH_LAUNCH_MAX_FDS = 4,            /**< Descriptors in FORWARD and DELIVER. */
   PH_LAUNCH_MAX_GATHER = 64 * 1024, /**< Bytes of body in GATHER and GATHERED. */
@@ -85,9 +87,9 @@ typedef struct ph_launch_header {
 /** Body of WELCOME. */
 typedef struct ph_launch_welcome {
   uint32_t rank;
-  uint32_t size;       /**< Ranks in the job. */
-  uint32_t local_size; /**< Ranks of the job on this host. */
-  uint32_t reserved;
+  uint32_t size;        /**< Ranks in the job. */
+  uint32_t local_size;  /**< Ranks of the job on this host: local_first and those after it. */
+  uint32_t local_first; /**< local_first <= rank < local_first + local_size <= size. */
   uint8_t secret[PH_LAUNCH_SECRET_BYTES]; /**< The same on every rank, different in every job. */
 } ph_launch_welcome;
 

@@ -5,8 +5,10 @@
 
 #include "api/lanes.hpp"
 #include "boot/lane_switch.hpp"
+#include "transport/mixed/mixed_transport.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/sim/sim_transport.hpp"
+#include "transport/tcp/tcp_transport.hpp"
 
 namespace photon::api {
 
@@ -49,31 +51,58 @@ namespace {
 
 base::Error argument(const char* what) { return {PH_ERR_ARGUMENT, 0, what, PH_ANY_RANK}; }
 
-base::Result<std::unique_ptr<transport::Transport>> open_transport(const base::Config& config,
-                                                                   boot::Boot& boot) {
-  if (config.transport == base::TransportChoice::sim) return transport::sim::open_sim(config, boot);
+using Opened = base::Result<std::unique_ptr<transport::Transport>>;
+
+Opened open_mixed(const base::Config& config, boot::Boot& boot) {
+  return transport::mixed::open_mixed(
+      boot, {.near = [&](boot::Boot& near) { return transport::shm::open_shm(config, near); },
+             .far =
+                 [&](boot::Boot& far, std::span<transport::RegionEntry> regions) {
+                   return transport::tcp::open_tcp(config, far, {.regions = regions});
+                 }});
+}
+
+Opened open_transport(const base::Config& config, boot::Boot& boot) {
+  switch (config.transport) {
+    case base::TransportChoice::sim: return transport::sim::open_sim(config, boot);
+    case base::TransportChoice::tcp: return transport::tcp::open_tcp(config, boot);
+    case base::TransportChoice::mixed: return open_mixed(config, boot);
+    case base::TransportChoice::shm: break;
+    case base::TransportChoice::automatic:
+      if (boot.local_size() < boot.size()) return open_mixed(config, boot);
+      break;
+  }
   return transport::shm::open_shm(config, boot);
 }
 
-base::Result<std::unique_ptr<ph_context>> create(const ph_config& config) {
-  auto settings = base::load_config({config.options, config.options_count});
-  if (!settings) return settings.error();
-  auto opened = boot::open(config.bootstrap);
-  if (!opened) return opened.error();
-  auto boot = boot::LaneSwitch::front(std::move(*opened));
+}  // namespace
+
+base::Result<std::unique_ptr<ph_context>> create_over(const base::Config& settings,
+                                                      std::unique_ptr<boot::Boot> real) {
+  auto boot = boot::LaneSwitch::front(std::move(real));
   if (!boot) return boot.error();
-  auto transport = open_transport(*settings, **boot);
+  auto transport = open_transport(settings, **boot);
   if (!transport) return transport.error();
   std::random_device random;
   const std::uint64_t seed = std::uint64_t{random()} << 32 | random();
   auto made =
-      assemble({*settings, std::move(*boot), std::move(*transport), engine::seeded_keys(seed)});
-  if (!made || settings->progress_thread == base::Switch::off) return made;
+      assemble({settings, std::move(*boot), std::move(*transport), engine::seeded_keys(seed)});
+  if (!made || settings.progress_thread == base::Switch::off) return made;
   auto progress = engine::ProgressThread::start(*(*made)->lane, *(*made)->engine);
   if (!progress) return progress.error();
   (*made)->progress = std::move(*progress);
   (*made)->progress->begin();
   return made;
+}
+
+namespace {
+
+base::Result<std::unique_ptr<ph_context>> create(const ph_config& config) {
+  auto settings = base::load_config({config.options, config.options_count});
+  if (!settings) return settings.error();
+  auto boot = boot::open(config.bootstrap);
+  if (!boot) return boot.error();
+  return create_over(*settings, std::move(*boot));
 }
 
 base::Result<std::unique_ptr<ph_context>> checked_create(const ph_config* config) {

@@ -45,6 +45,11 @@ namespace photon::api {
 // begins with.
 base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts);
 
+// A context of its settings and a bootstrap that is ready, over the transport they call for: what
+// ph_context_create() ends with, and what a test that pretends hosts begins with.
+base::Result<std::unique_ptr<ph_context>> create_over(const base::Config& settings,
+                                                      std::unique_ptr<boot::Boot> real);
+
 // Leaves the words for a call that the lane refused, and hands its status back.
 ph_status refused(ph_context& context, ph_status status) noexcept;
 

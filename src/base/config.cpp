@@ -13,7 +13,7 @@ namespace photon::base {
 namespace {
 
 constexpr const char* kOversubscribed[] = {"auto", "yes", "no"};
-constexpr const char* kTransports[] = {"auto", "shm", "sim"};
+constexpr const char* kTransports[] = {"auto", "shm", "sim", "tcp", "mixed"};
 constexpr const char* kSourceCache[] = {"registered", "all"};
 constexpr const char* kShmCma[] = {"auto", "off", "on"};
 constexpr const char* kSwitch[] = {"off", "on"};
@@ -59,6 +59,13 @@ constexpr Field choice(std::string_view name, FieldMember member,
                        std::span<const char* const> choices, const char* help) {
   Field field = named(name, member, help);
   field.choices = choices;
+  return field;
+}
+
+constexpr Field text(std::string_view name, Word Config::*member, const char* words,
+                     const char* help) {
+  Field field = named(name, member, help);
+  field.words = words;
   return field;
 }
 
@@ -112,7 +119,8 @@ constexpr Field kFields[] = {
     number("unregister_timeout_ms", &Config::unregister_timeout_ms, {0, 1000000000},
            "Longest that ph_unregister() waits for copies under way, in milliseconds."),
     number("spin_us", &Config::spin_us, {0, 1000000},
-           "How long ph_wait() spins before it sleeps, in microseconds, if a core is free."),
+           "How long ph_wait() spins before it sleeps, in microseconds, if a core is free; up to 8 "
+           "times as long where waits were seen to end so soon."),
     choice(
         "progress_thread", &Config::progress_thread, kSwitch,
         "A thread for the context, and one for each of its lanes, that serves its peers while the "
@@ -123,9 +131,17 @@ constexpr Field kFields[] = {
     choice("oversubscribed", &Config::oversubscribed, kOversubscribed,
            "Whether there are more ranks, or lanes of theirs, than cores, so that waiting must "
            "not spin."),
-    choice("transport", &Config::transport, kTransports, "How peers are reached; auto takes shm."),
+    choice(
+        "transport", &Config::transport, kTransports,
+        "How peers are reached; mixed: shm for those of this host, tcp for all others; auto takes "
+        "shm if all ranks are on this host, else mixed."),
     choice("shm_cma", &Config::shm_cma, kShmCma,
            "Copies between processes by the kernel; on: fail to start where that is forbidden."),
+    text("tcp_interface", &Config::tcp_interface,
+         "auto, the name of a network interface, or an IPv4 or IPv6 address of this host",
+         "Where the tcp transport listens; auto: the loopback if all ranks are on this host, else "
+         "the "
+         "first other interface that is up."),
     number("sim_seed", &Config::sim_seed, {0, kAny},
            "Seed of the sim transport; a run is a function of seed, settings and program."),
     number("sim_delay_ns", &Config::sim_delay_ns, {0, 1000000000},
@@ -146,16 +162,24 @@ constexpr std::string_view kForeignNames[] = {"PHOTON_RANK", "PHOTON_SIZE", "PHO
 constexpr std::string_view kForeignPrefixes[] = {"PHOTON_LAUNCH", "PHOTON_TEST_", "PHOTON_STRESS_",
                                                  "PHOTON_BENCH_"};
 
+// Of a field that is no Word.
 std::uint64_t value_of(const Config& config, const Field& field) {
-  return std::visit([&](auto member) { return static_cast<std::uint64_t>(config.*member); },
-                    field.member);
+  return std::visit(
+      [&](auto member) -> std::uint64_t {
+        using Value = std::remove_cvref_t<decltype(config.*member)>;
+        if constexpr (std::is_same_v<Value, Word>)
+          return 0;
+        else
+          return static_cast<std::uint64_t>(config.*member);
+      },
+      field.member);
 }
 
 void assign(Config& config, const Field& field, std::uint64_t value) {
   std::visit(
       [&](auto member) {
         using Value = std::remove_reference_t<decltype(config.*member)>;
-        config.*member = static_cast<Value>(value);
+        if constexpr (!std::is_same_v<Value, Word>) config.*member = static_cast<Value>(value);
       },
       field.member);
 }
@@ -194,13 +218,14 @@ struct Given {
 };
 
 Result<> set(Config& config, const Field& field, Given given) {
-  const std::optional<std::uint64_t> value = parse(field, given.text);
-  if (!value) {
+  const bool is_word = field.is_word();
+  const auto value = is_word ? std::optional<std::uint64_t>() : parse(field, given.text);
+  if (is_word ? !(config.*std::get<Word Config::*>(field.member)).set(given.text) : !value) {
     return config_error("setting " + std::string(field.name) + " = \"" + std::string(given.text) +
                         "\" (" + source_text(field, given.origin) + ") must be " +
                         allowed_text(field));
   }
-  assign(config, field, *value);
+  if (!is_word) assign(config, field, *value);
   config.origins[static_cast<std::size_t>(&field - kFields)] = given.origin;
   return {};
 }
@@ -299,12 +324,14 @@ Result<> settle(Config& config) {
 std::span<const Field> fields() noexcept { return kFields; }
 
 std::string value_text(const Config& config, const Field& field) {
+  if (field.is_word()) return std::string((config.*std::get<Word Config::*>(field.member)).view());
   const std::uint64_t value = value_of(config, field);
   if (field.choices.empty()) return std::to_string(value);
   return field.choices[static_cast<std::size_t>(value)];
 }
 
 std::string allowed_text(const Field& field) {
+  if (field.is_word()) return field.words;
   if (!field.choices.empty()) {
     std::string text = "one of ";
     for (const char* name : field.choices) text.append(name).append(", ");

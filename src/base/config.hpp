@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -21,17 +22,35 @@ namespace photon::base {
 
 // `automatic` is spelled "auto" in settings.
 enum class Oversubscribed : std::uint8_t { automatic, yes, no };
-enum class TransportChoice : std::uint8_t { automatic, shm, sim };
+enum class TransportChoice : std::uint8_t { automatic, shm, sim, tcp, mixed };
 enum class SimProfile : std::uint8_t { stream, mapped, rc, srd, unnamed };
 // What memory a network card keeps registered when no operation uses it.
 enum class SourceCacheKeeps : std::uint8_t { registered, all };
 enum class ShmCma : std::uint8_t { automatic, off, on };
 enum class Switch : std::uint8_t { off, on };
 
+// A short word of the user's: the name of an interface, an address.
+struct Word {
+  std::array<char, 64> characters{};  // ends with a zero
+
+  constexpr std::string_view view() const noexcept { return characters.data(); }
+  constexpr bool set(std::string_view text) noexcept {
+    if (text.empty() || text.size() >= characters.size()) return false;
+    characters = {};
+    for (std::size_t i = 0; i < text.size(); ++i) characters[i] = text[i];
+    return true;
+  }
+};
+constexpr Word word(std::string_view text) noexcept {
+  Word made;
+  made.set(text);
+  return made;
+}
+
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 31;
+inline constexpr std::size_t kFieldsCount = 32;
 
 // Defaults stand here; meanings, units and ranges in the table (config.cpp).
 struct Config {
@@ -61,6 +80,7 @@ struct Config {
   Oversubscribed oversubscribed = Oversubscribed::automatic;
   TransportChoice transport = TransportChoice::automatic;
   ShmCma shm_cma = ShmCma::automatic;
+  Word tcp_interface = word("auto");
   std::uint64_t sim_seed = 1;
   std::uint64_t sim_delay_ns = 1000;
   SimProfile sim_profile = SimProfile::stream;
@@ -73,7 +93,7 @@ struct Config {
 using FieldMember =
     std::variant<std::uint64_t Config::*, Oversubscribed Config::*, TransportChoice Config::*,
                  SourceCacheKeeps Config::*, ShmCma Config::*, SimProfile Config::*,
-                 LogLevel Config::*, Switch Config::*>;
+                 LogLevel Config::*, Switch Config::*, Word Config::*>;
 
 // One row of the table.
 struct Field {
@@ -85,7 +105,10 @@ struct Field {
   std::uint64_t multiple_of = 1;
   bool power_of_two = false;
   std::span<const char* const> choices;  // by enum value; empty for numbers
+  const char* words = "";                // of a Word: what it may be
   const char* help = "";                 // one sentence with the unit
+
+  bool is_word() const noexcept { return std::holds_alternative<Word Config::*>(member); }
 };
 
 std::span<const Field> fields() noexcept;

@@ -50,9 +50,12 @@ class Boot {
   virtual const Secret& secret() const = 0;
   // Ranks of this job on this host (for deciding whether a core is free).
   virtual std::uint32_t local_size() const = 0;
+  // Whether send() can bring descriptors to that rank: not to another host.
+  virtual bool passes_descriptors(Rank) const { return true; }
 
   // Sends bytes (<= kMaxMessageBytes) and duplicates of fds to a rank. Never blocks: true = taken
-  // (queued inside if the socket is full); false = the rank is gone.
+  // (queued inside if the socket is full); false = the rank is gone. PH_ERR_ARGUMENT, and nothing
+  // else is changed: descriptors for a rank that none can be brought to.
   virtual base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
                                   std::span<const int> fds) = 0;
   // The next message, or nothing. Never blocks. Also flushes what send() queued.

@@ -28,6 +28,7 @@ class CallbackBoot final : public Boot {
   std::uint32_t size() const override { return bootstrap_.size; }
   const Secret& secret() const override { return secret_; }
   std::uint32_t local_size() const override { return local_size_; }
+  bool passes_descriptors(Rank rank) const override { return known_[rank].reachable; }
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds) override;
   base::Result<std::optional<Message>> receive() override;

@@ -39,6 +39,9 @@ class LaneBoot final : public Boot {
   std::uint32_t size() const override { return lanes_->real().size(); }
   const Secret& secret() const override { return lanes_->real().secret(); }
   std::uint32_t local_size() const override { return lanes_->real().local_size(); }
+  bool passes_descriptors(Rank rank) const override {
+    return lanes_->real().passes_descriptors(rank);
+  }
 
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds) override {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "base/finally.hpp"
 #include "boot/launch_claim.hpp"
 #include "boot/limits.hpp"
 
@@ -27,6 +28,13 @@ std::string refusal_text(const ph_launch_refused& refused) {
     case PH_LAUNCH_TAKEN: return "this rank's place in the job is taken";
     default: return "the launcher called a packet of this rank malformed";
   }
+}
+
+// A rank is one of its host's, and these are of the job.
+bool makes_sense(const ph_launch_welcome& welcome) {
+  return welcome.rank < welcome.size && welcome.local_first < welcome.size &&
+         welcome.local_size <= welcome.size - welcome.local_first &&
+         welcome.rank - welcome.local_first < welcome.local_size;
 }
 
 template <class T>
@@ -62,7 +70,7 @@ base::Result<> LaunchBoot::join() {
                            std::span(&self_number, self ? std::size_t{1} : std::size_t{0}));
   if (!posted) return posted.error();
   if (auto welcome = await_welcome(); !welcome) return welcome;
-  if (welcome_.size == 0 || welcome_.rank >= welcome_.size) {
+  if (!makes_sense(welcome_)) {
     return base::Error{.status = PH_ERR_BOOTSTRAP, .what = "the launcher's WELCOME makes no sense"};
   }
   std::memcpy(secret_.data(), welcome_.secret, secret_.size());
@@ -193,6 +201,7 @@ base::Result<bool> LaunchBoot::send(Rank to, std::span<const std::byte> bytes,
   if (auto checked = check_message({to, size()}, bytes.size(), fds.size()); !checked) {
     return checked.error();
   }
+  if (!fds.empty() && !passes_descriptors(to)) return other_host(to);
   if (!lost_.empty()) return lost_error();
   if (ends_[to].gone) return false;
   const auto sent = post({.type = PH_LAUNCH_FORWARD, .rank = to}, bytes, fds);
@@ -230,6 +239,7 @@ base::Result<> LaunchBoot::allgather(std::span<const std::byte> mine, std::span<
   base::Result<> result = gather_state(gather);
   if (!result) return result;
   gather_ = &gather;
+  const base::Finally forget([this] { gather_ = nullptr; });  // serve() may throw
   ++gathers_;
   const auto posted = post({.type = PH_LAUNCH_GATHER, .sequence = gathers_}, mine, {});
   if (!posted) result = posted.error();
@@ -244,7 +254,6 @@ base::Result<> LaunchBoot::allgather(std::span<const std::byte> mine, std::span<
     result = gather_state(gather);
     if (result && gather.next < size()) wait_briefly();
   }
-  gather_ = nullptr;
   return result;
 }
 

@@ -25,6 +25,9 @@ class LaunchBoot final : public Boot {
   std::uint32_t size() const override { return welcome_.size; }
   const Secret& secret() const override { return secret_; }
   std::uint32_t local_size() const override { return welcome_.local_size; }
+  bool passes_descriptors(Rank rank) const override {
+    return rank - welcome_.local_first < welcome_.local_size;  // below it wraps to a large number
+  }
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds) override;
   base::Result<std::optional<Message>> receive() override;

@@ -43,6 +43,13 @@ base::Error queue_full(Rank to) {
           .rank = to};
 }
 
+base::Error other_host(Rank to) {
+  return {.status = PH_ERR_ARGUMENT,
+          .what = "message with descriptors to rank " + std::to_string(to) +
+                  ", which is on another host; what needs them works within one host only",
+          .rank = to};
+}
+
 base::Result<Secret> random_secret() {
   Secret secret;
   // Requests up to 256 bytes are neither interrupted nor cut short (getrandom(2)).

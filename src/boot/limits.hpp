@@ -21,6 +21,9 @@ base::Result<> check_gather(std::size_t mine_bytes, std::size_t all_bytes, std::
 // Back-pressure, as an Error because the contract knows no third result: PH_AGAIN.
 base::Error queue_full(Rank to);
 
+// Descriptors do not leave a host.
+base::Error other_host(Rank to);
+
 base::Result<Secret> random_secret();
 
 }  // namespace photon::boot

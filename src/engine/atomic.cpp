@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/hex.hpp"
 #include "engine/fast_path.hpp"
 
 namespace photon::engine {
@@ -40,25 +41,37 @@ std::uint64_t wire_form(const sync::WordChange& change, bool fetches) noexcept {
          (fetches ? kFetches : 0);
 }
 
+// Of 4 or 8 bytes, its bits from bit 0: without a call.
+void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept {
+  if (bytes == 8) {
+    std::memcpy(to, &bits, 8);
+  } else {
+    const auto low = static_cast<std::uint32_t>(bits);
+    std::memcpy(to, &low, 4);
+  }
+}
+
 // What a peer asks for.
 struct Asked {
-  ph_target target{};
+  ph_target target;
   sync::WordChange change;
-  bool fetches = false;
+  std::uint64_t what;  // as on the wire
+  bool fetches() const noexcept { return (what & kFetches) != 0; }
   std::uint64_t bytes() const noexcept { return sync::word_bytes(change.type); }
+  // Else malformed: an initiator checks operation and alignment before it asks.
+  bool is_good() const noexcept {
+    return (what & ~(kFetches | 0xffff)) == 0 &&
+           sync::is_word_change(what & 0xff, what >> 8 & 0xff) &&
+           sync::is_word_aligned(target.address, change.type);
+  }
 };
 
-// False: malformed. An initiator checks operation and alignment before it asks.
-[[gnu::always_inline]] inline bool read_asked(const transport::Line& line, Asked& asked) noexcept {
-  asked.target = {line.words[0].get(), line.words[1].get()};
+[[gnu::always_inline]] inline Asked read_asked(const transport::Line& line) noexcept {
   const std::uint64_t what = line.words[2].get();
-  asked.change = {static_cast<sync::WordVerb>(what & 0xff),
-                  static_cast<sync::WordType>(what >> 8 & 0xff), line.words[3].get(),
-                  line.words[4].get()};
-  asked.fetches = (what & kFetches) != 0;
-  return (what & ~(kFetches | 0xffff)) == 0 &&
-         sync::is_word_change(what & 0xff, what >> 8 & 0xff) &&
-         asked.target.address % asked.bytes() == 0;
+  return {{line.words[0].get(), line.words[1].get()},
+          {static_cast<sync::WordVerb>(what & 0xff), static_cast<sync::WordType>(what >> 8 & 0xff),
+           line.words[3].get(), line.words[4].get()},
+          what};
 }
 
 // By ourselves, under an intent (sync/intent.hpp). False: the right to it went this moment.
@@ -95,7 +108,7 @@ ph_status Engine::check_atomic(Rank rank, const ph_atomic_args& args) {
     return fail(PH_ERR_ARGUMENT, rank,
                 "atomic: no operation " + std::to_string(args.op) + " on type " +
                     std::to_string(args.type));
-  if (args.target.address % sync::word_bytes(static_cast<sync::WordType>(args.type)) != 0)
+  if (!sync::is_word_aligned(args.target.address, static_cast<sync::WordType>(args.type)))
     return fail(PH_ERR_ARGUMENT, rank,
                 "atomic: address " + std::to_string(args.target.address) +
                     " is not aligned to the word's size");
@@ -148,10 +161,10 @@ Engine::Fast Engine::try_atomic(Rank rank, const ph_atomic_args& args) noexcept 
     return Fast::no;
   Peer* peer = peers_[rank].get();
   if (peer == nullptr || !peer->has_runway() || peer->counts != nullptr) return Fast::no;
-  const std::uint64_t bytes = sync::word_bytes(static_cast<sync::WordType>(args.type));
+  const auto type = static_cast<sync::WordType>(args.type);
   const auto access = access_for(args.fetched != nullptr);
   const Regions regions{peer->regions, config_.max_regions};
-  if (args.target.address % bytes != 0) return Fast::no;
+  if (!sync::is_word_aligned(args.target.address, type)) return Fast::no;
   if (args.target.key != peer->atomic_place.key) [[unlikely]]
     find_atomic_place(*transport_, *peer, regions, args.target.key);
   const AtomicPlace& place = peer->atomic_place;
@@ -162,7 +175,7 @@ Engine::Fast Engine::try_atomic(Rank rank, const ph_atomic_args& args) noexcept 
   const MappedWord word{args.target, change_of(args), access,
                         reinterpret_cast<std::byte*>(args.target.address + place.shift)};
   if (!change_here(*peer, regions, word, before)) return Fast::no;
-  if (args.fetched != nullptr) std::memcpy(args.fetched, &before, bytes);
+  if (args.fetched != nullptr) put_word(args.fetched, before, sync::word_bytes(type));
   *args.request = PH_REQUEST_NONE;
   return Fast::done;
 }
@@ -236,7 +249,7 @@ bool Engine::atomic_now(Peer& peer, const ph_atomic_args& args) {
   MappedWord word{args.target, change_of(args), access_for(args.fetched != nullptr), nullptr};
   if (change_mapped(peer, word, before) != PH_OK) return false;
   if (args.fetched != nullptr)
-    std::memcpy(args.fetched, &before, sync::word_bytes(static_cast<sync::WordType>(args.type)));
+    put_word(args.fetched, before, sync::word_bytes(static_cast<sync::WordType>(args.type)));
   if (has_id) static_cast<void>(send(peer, out));
   done_now(peer, {args.local, args.flags, args.request});
   return true;
@@ -289,7 +302,7 @@ Engine::Step Engine::step_atomic(Peer& peer, Request& request) {
 
 // It was carried out, and left its queues.
 void Engine::atomic_done(Request& request, std::uint64_t before) {
-  if (request.destination != nullptr) std::memcpy(request.destination, &before, request.size_bytes);
+  if (request.destination != nullptr) put_word(request.destination, before, request.size_bytes);
   request.data_done = true;
   complete_local(request, PH_OK);
   maybe_free(request);
@@ -297,14 +310,14 @@ void Engine::atomic_done(Request& request, std::uint64_t before) {
 
 // False: malformed.
 bool Engine::take_atomic(Peer& peer, const wire::Header& header, Taker* taker) {
-  Asked asked;
-  if (!read_asked(peer.rx.line(0), asked)) return false;
+  const Asked asked = read_asked(peer.rx.line(0));
+  if (!asked.is_good()) return false;
   const ph_status status =
-      check_access(regions_, asked.target, asked.bytes(), access_for(asked.fetches));
+      check_access(regions_, asked.target, asked.bytes(), access_for(asked.fetches()));
   std::uint64_t before = 0;
   if (status == PH_OK)
     before = sync::change_word(reinterpret_cast<void*>(asked.target.address), asked.change);
-  const bool is_told = asked.fetches && status == PH_OK;
+  const bool is_told = asked.fetches() && status == PH_OK;
   const Reply reply{wire::Kind::fetched,
                     {static_cast<std::uint64_t>(status), is_told ? before : 0}};
   if (!answer(peer, reply)) return false;
@@ -320,9 +333,9 @@ bool Engine::take_atomic(Peer& peer, const wire::Header& header, Taker* taker) {
 // be granted and answered at once. False: not, and nothing was done.
 bool Engine::take_asked(Peer& peer, std::uint64_t word) noexcept {
   if ((word & ~kTag) != kAsked || !peer.replies.empty() || !peer.tx.has_room(1)) return false;
-  Asked asked;
-  if (!read_asked(peer.rx.line(0), asked) ||
-      check_access(regions_, asked.target, asked.bytes(), access_for(asked.fetches)) != PH_OK)
+  const Asked asked = read_asked(peer.rx.line(0));
+  if (!asked.is_good() ||
+      check_access(regions_, asked.target, asked.bytes(), access_for(asked.fetches())) != PH_OK)
     return false;
   const std::uint64_t before =
       sync::change_word(reinterpret_cast<void*>(asked.target.address), asked.change);
@@ -334,7 +347,7 @@ bool Engine::take_asked(Peer& peer, std::uint64_t word) noexcept {
   }
   transport::Line& line = peer.tx.line(0);
   line.words[0].set(static_cast<std::uint64_t>(PH_OK));
-  line.words[1].set(asked.fetches ? before : 0);
+  line.words[1].set(asked.fetches() ? before : 0);
   peer.tx.publish(kFetched, 1);
   if (told(peer) == Fast::tell) nudge(peer);
   peer.rx.pop(1);
@@ -373,7 +386,7 @@ bool Engine::is_fetched(Peer& peer, ph_status status, std::uint64_t before) {
     return true;
   }
   fail(status, peer.rank,
-       "atomic at address " + std::to_string(request->target.address) +
+       "atomic at " + base::hex(request->target.address) +
            ": its owner refused: " + ph_status_text(status));
   request_failed(*request, status);
   return true;

@@ -1,21 +1,16 @@
-// Positions in a bulk ring, the same rule on both sides (docs/wire-format.md): chunks are whole
-// 64-byte units and never cross the ring's end.
+// The two ends of a bulk ring; where chunks stand is the wire's rule (wire/bulk_place.hpp).
 // Invariant: producer: freed <= tail <= freed + capacity. Owner: a Peer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "wire/bulk_place.hpp"
 
 namespace photon::engine {
 
-// Where a chunk of `size` placed at or after `position` begins.
-constexpr std::uint64_t bulk_begin(std::uint64_t position, std::uint64_t size,
-                                   std::uint64_t capacity) noexcept {
-  const std::uint64_t offset = position & (capacity - 1);
-  return offset + size <= capacity ? position : position + (capacity - offset);
-}
-constexpr std::uint64_t bulk_end(std::uint64_t begin, std::uint64_t size) noexcept {
-  return begin + ((size + 63) & ~std::uint64_t{63});
-}
+using wire::bulk_begin;
+using wire::bulk_end;
 
 struct BulkProducer {
   std::byte* bytes = nullptr;

@@ -5,6 +5,7 @@
 
 #include <sched.h>
 
+#include "base/hex.hpp"
 #include "base/log.hpp"
 #include "engine/engine.hpp"
 
@@ -55,7 +56,10 @@ EngineState::EngineState(EngineParts parts)
       events_free_(static_cast<std::int64_t>(config_.requests)),
       poll_interval_(transport_->poll_interval()),
       alarm_(transport_->alarm() != nullptr ? transport_->alarm() : &no_alarm_),
-      look_mask_((transport_->alarm() != nullptr ? kTurnsWithAlarm : kTurnsBetweenLooks) - 1),
+      look_mask_((transport_->alarm() != nullptr && transport_->alarm_tells_all()
+                      ? kTurnsWithAlarm
+                      : kTurnsBetweenLooks) -
+                 1),
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),
@@ -128,7 +132,7 @@ Peer& Engine::make_peer(Rank rank) {
   auto made = std::make_unique<Peer>();  // whatever may fail fails before the peer is known
   made->rank = rank;
   made->unchecked = std::make_unique<Unchecked[]>(config_.ring_lines);
-  if (transport_->names_pieces() && names_.suffice(config_.ring_lines)) {
+  if (transport_->names_pieces(rank) && names_.suffice(config_.ring_lines)) {
     made->named.open(config_.ring_lines);
     made->arrivals.open(config_.ring_lines);
   }
@@ -193,13 +197,18 @@ ph_status Engine::check_target(Peer& peer, const ph_target& target, std::uint64_
   const char* why = status == PH_ERR_KEY     ? "the key names no region it has registered now"
                     : status == PH_ERR_RANGE ? "the access leaves the registered region"
                                              : "the region does not grant this access";
-  return fail(status, peer.rank,
-              std::string(access == PH_ACCESS_WRITE  ? "put of "
-                          : access == PH_ACCESS_READ ? "get of "
-                                                     : "atomic on ") +
-                  std::to_string(size_bytes) + " bytes at address " +
-                  std::to_string(target.address) + " of rank " + std::to_string(peer.rank) + ": " +
-                  why + "; exchange the ph_region anew");
+  const char* what = access == PH_ACCESS_WRITE  ? "put of"
+                     : access == PH_ACCESS_READ ? "get of"
+                                                : "atomic on";
+  std::string words = std::string(what) + " " + std::to_string(size_bytes) + " bytes at " +
+                      base::hex(target.address) + " of rank " + std::to_string(peer.rank) + ": " +
+                      why;
+  sync::RegionView region;
+  const std::size_t slot = target.key & (config_.max_regions - 1);
+  if (status != PH_ERR_KEY && peer.regions[slot].read(target.key, region))
+    words +=
+        " (" + base::hex(region.address) + ", " + std::to_string(region.size_bytes) + " bytes)";
+  return fail(status, peer.rank, words + "; exchange the ph_region anew");
 }
 
 // Under the intent word (sync/intent.hpp). Who is hidden has said bye before.
@@ -333,8 +342,9 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   while (peer.broken == PH_OK && peer.has_rx && receive(peer, nullptr)) {
   }
   if (peer.link != nullptr) read_off_overflow(peer);
-  // No bye in its ring, or no ring: it may have left in order without having met us.
-  if (why.status == PH_ERR_PEER && boot_->has_left(rank))
+  // No bye in its ring, or no ring: it may have left in order without having met us, or because we
+  // had said ours before.
+  if (why.status == PH_ERR_PEER && (boot_->has_left(rank) || peer.said_bye))
     lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
   else
     lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);

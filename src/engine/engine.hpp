@@ -164,7 +164,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool has_ledger(Peer& peer) noexcept;
   void remember(Peer& peer, const Outgoing& out);
   static void name(Outgoing& out, const Request& request) noexcept;
-  bool send(Peer& peer, const Outgoing& out);
+  bool send(Peer& peer, const Outgoing& out, bool is_told = true);
   void nudge(Peer& peer) noexcept;
   HeldId hold(const ph_id& id);
   const void* id_data(const HeldId& id) noexcept;

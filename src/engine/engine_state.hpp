@@ -27,6 +27,7 @@
 #include "engine/peer_list.hpp"
 #include "engine/request.hpp"
 #include "engine/source_cache.hpp"
+#include "engine/spin_time.hpp"
 #include "transport/transport.hpp"
 #include "wire/piece_name.hpp"
 
@@ -94,7 +95,8 @@ class EngineState {
   std::uint64_t overflow_words_ = 0;  // of all peers, in use
   std::uint32_t waiters_ = 0;         // threads inside wait_until()'s sleep
   bool sleeping_ = false;             // one of them is in transport_->sleep()
-  bool activity_ = false;             // a poll found something
+  SpinTime spin_time_{config_.spin_us};
+  bool activity_ = false;  // a poll found something
 
   RequestPool requests_;
   BlockPool id_blocks_;

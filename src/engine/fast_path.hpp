@@ -31,7 +31,8 @@ inline constexpr bool kIsOne = std::is_same_v<AnyTaker, OneTaker&>;
     copy_small(&line.words[3], static_cast<const std::byte*>(source.data), source.size_bytes);
   }
   line.words[2].set(ids.remote);
-  peer->tx.publish(wire::encode(wire::Kind::put, 8, 0) | std::uint64_t{source.size_bytes} << 48, 1);
+  peer->tx.publish_line(
+      line, wire::encode(wire::Kind::put, 8, 0) | std::uint64_t{source.size_bytes} << 48);
   peer->local.push_unchecked({ids.local, 8, PH_OK});
   if (!peer->local_ready) [[likely]] {
     peer->local_ready = true;
@@ -55,8 +56,9 @@ inline constexpr bool kIsOne = std::is_same_v<AnyTaker, OneTaker&>;
   Peer* peer = peers_[rank].get();
   if (peer == nullptr || !peer->has_runway()) [[unlikely]]
     return Fast::no;
-  peer->tx.line(0).words[2].set(remote);
-  peer->tx.publish(wire::encode(wire::Kind::put, 8, 0), 1);
+  transport::Line& line = peer->tx.line(0);
+  line.words[2].set(remote);
+  peer->tx.publish_line(line, wire::encode(wire::Kind::put, 8, 0));
   ++events_free_;  // the runway has taken one for each of its lines
   return told(*peer);
 }

@@ -45,11 +45,16 @@ ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwh
   if (guard.status() != PH_OK) return guard.status();
   if (status == PH_TIMEOUT) {
     std::string who;
-    for (const Peer* peer : contacted_)
-      if (!all_sent_to(*peer)) who += (who.empty() ? "" : ", ") + std::to_string(peer->rank);
+    for (const Peer* peer : contacted_) {
+      const bool is_met = peer->broken != PH_OK || peer->has_rx;
+      if (!is_met || !all_sent_to(*peer))
+        who += (who.empty() ? "" : ", ") + std::to_string(peer->rank);
+    }
     fail(PH_TIMEOUT, PH_ANY_RANK,
-         "finalize: ranks " + who + " did not take what was sent to them within " +
-             std::to_string(config_.finalize_timeout_ms) +
+         "finalize: " +
+             (who.empty() ? "what was sent has not left this process"
+                          : "ranks " + who + " did not take what was sent to them") +
+             " within " + std::to_string(config_.finalize_timeout_ms) +
              " ms without progress (PHOTON_FINALIZE_TIMEOUT_MS)");
   }
   // A target that gives no verdict in time is no error: the puts lie in its ring.

@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "base/hex.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -21,10 +22,15 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
     const auto pinned = pin_own(request);
     if (pinned == SourceCache::Outcome::wait) return Step::blocked;
     if (pinned == SourceCache::Outcome::refused) return go_without_card(peer, request);
+    const std::uint64_t before = peer.tx.tail();
     if (!request.posted && !begin_posted(peer, request)) return Step::blocked;
     const std::uint64_t left = rest_of(request).size_bytes;
     const std::uint64_t bytes = pinned_bytes(request, std::min(left, config_.piece_bytes));
-    if (!transport_->post(next_piece(peer, request, bytes))) {
+    const bool is_posted = transport_->post(next_piece(peer, request, bytes));
+    poll_interval_ = transport_->poll_interval();
+    // Behind the first piece: a transport that sends both can send them together.
+    if (peer.tx.tail() != before) nudge(peer);
+    if (!is_posted) {
       count(peer, Count::card_stalls);
       return Step::blocked;
     }
@@ -58,7 +64,7 @@ bool Engine::begin_posted(Peer& peer, Request& request) {
     out.fixed[0] = pieces;
     out.id = id_data(request.remote);
     out.id_bytes = request.remote.bytes;
-    if (!send(peer, out)) return false;
+    if (!send(peer, out, false)) return false;
     peer.named.take(line);
     request.named = request.id_merged = true;
     request.line = line;
@@ -145,8 +151,8 @@ void Engine::refused_by_card(Request& request) {
   }
   fail(was.verdict, peer.rank,
        std::string(was.kind == Request::Kind::get ? "get of " : "put of ") +
-           std::to_string(was.size_bytes) + " bytes at address " +
-           std::to_string(was.target.address) + ": the card of rank " + std::to_string(peer.rank) +
+           std::to_string(was.size_bytes) + " bytes at " + base::hex(was.target.address) +
+           ": the card of rank " + std::to_string(peer.rank) +
            " refused it: " + ph_status_text(was.verdict));
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/hex.hpp"
 #include "engine/fast_path.hpp"
 #include "engine/record_io.hpp"
 
@@ -199,8 +200,8 @@ bool Engine::take_ack(Peer& peer) {
     maybe_free(*request);
   } else {
     fail(status, peer.rank,
-         "put of " + std::to_string(request->size_bytes) + " bytes at address " +
-             std::to_string(request->target.address) +
+         "put of " + std::to_string(request->size_bytes) + " bytes at " +
+             base::hex(request->target.address) +
              ": the target refused it: " + ph_status_text(status));
     request_failed(*request, status);
   }
@@ -223,7 +224,7 @@ bool Engine::take_refused(Peer& peer) {
   if (request != nullptr && !request->local_done) return false;
   fail(status, peer.rank,
        "rank " + std::to_string(peer.rank) + " refused the put with local id " +
-           std::to_string(put.local_id) + " at address " + std::to_string(put.address) + ": " +
+           std::to_string(put.local_id) + " at " + base::hex(put.address) + ": " +
            ph_status_text(status) + "; its remote id was not delivered");
   if (request != nullptr && request->kept) {
     conclude(*request, status);

@@ -1,6 +1,7 @@
 // Registering, allocating, and taking memory back.
 #include <new>
 
+#include "base/hex.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -84,8 +85,8 @@ ph_status Engine::find_region(const ph_region& range, ph_region& region) {
   const auto found = memory_->regions.find(range.address, range.size_bytes);
   if (!found)
     return fail(PH_ERR_NOT_FOUND, self_,
-                "no registration contains " + std::to_string(range.size_bytes) +
-                    " bytes at address " + std::to_string(range.address));
+                "no registration contains " + std::to_string(range.size_bytes) + " bytes at " +
+                    base::hex(range.address));
   region = *found;
   return PH_OK;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/finally.hpp"
 #include "engine/engine.hpp"
 #include "engine/record_io.hpp"
 #include "sync/private_copy.hpp"
@@ -48,6 +49,9 @@ base::Result<> copy_run(transport::Transport& transport, const transport::Reach&
 ph_status Engine::copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed) {
   const std::uint32_t access = is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE;
   std::optional<std::uint64_t> key;  // whose slot the intent names
+  const base::Finally ended([&peer, &key]() noexcept {
+    if (key) peer.link->tx_intent->leave();
+  });
   ph_status status = PH_OK;
   while (status == PH_OK && allowed.spent < allowed.most && !layout.is_end(layout.next)) {
     const std::uint64_t left = allowed.most - allowed.spent;
@@ -79,7 +83,6 @@ ph_status Engine::copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance
     count(peer, is_call ? Count::kernel_bytes : Count::copied_bytes, run.bytes());
     allowed.spent += std::max(run.bytes(), run.count * (is_call ? kCallCost : kBlockCost));
   }
-  if (key) peer.link->tx_intent->leave();
   return status;
 }
 

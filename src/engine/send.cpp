@@ -53,7 +53,8 @@ bool Engine::has_ledger(Peer& peer) noexcept {
 }
 
 // Whether the record went out. The caller knows that ledger credit is there if it has an id.
-bool Engine::send(Peer& peer, const Outgoing& out) {
+// Untold: the caller nudges the peer when there is more.
+bool Engine::send(Peer& peer, const Outgoing& out, bool is_told) {
   const auto lines = wire::lines_for(out.kind, out.id_bytes, out.payload_bytes);
   if (!(out.kind == wire::Kind::jump ? peer.tx.has_last_room(lines) : peer.tx.has_room(lines))) {
     count(peer, Count::line_stalls);
@@ -72,7 +73,7 @@ bool Engine::send(Peer& peer, const Outgoing& out) {
   }
   writer.bytes(out.payload, out.payload_bytes);
   peer.tx.publish(wire::encode(out.kind, out.id_bytes, out.payload_bytes), lines);
-  nudge(peer);
+  if (is_told) nudge(peer);
   return true;
 }
 
@@ -92,6 +93,7 @@ void Engine::nudge(Peer& peer) noexcept {
   if (!peer.kick_always && !peer.credits->is_cold()) return;
   count(peer, Count::kicks);
   transport_->kick(peer.rank);
+  if (peer.kick_always) poll_interval_ = transport_->poll_interval();
 }
 
 HeldId Engine::hold(const ph_id& id) {

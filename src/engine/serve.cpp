@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/hex.hpp"
 #include "engine/engine.hpp"
 #include "engine/record_io.hpp"
 
@@ -91,9 +92,8 @@ bool Engine::take_get_failed(Peer& peer) {
       status < PH_ERR_NOT_FOUND)
     return false;
   fail(status, peer.rank,
-       "get of " + std::to_string(request->size_bytes) + " bytes at address " +
-           std::to_string(request->target.address) +
-           ": its owner refused: " + ph_status_text(status));
+       "get of " + std::to_string(request->size_bytes) + " bytes at " +
+           base::hex(request->target.address) + ": its owner refused: " + ph_status_text(status));
   mark_busy(peer);
   if (request->layout != nullptr) return gather_failed(*request, status);
   request_failed(*request, status);

@@ -1,4 +1,4 @@
-// Waiting: spin about as long as a wake-up costs, then sleep. Several threads share one sleeper.
+// Waiting: spin a while (spin_time.hpp), then sleep. Several threads share one sleeper.
 //
 //   looking -- nothing, spun out --> [sleeper] announced -- looked again --> asleep --> looking
 //                                \-> [another sleeps] waits for its news --> looking
@@ -73,10 +73,15 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
   progress(nullptr);  // every wait serves the peers, also one that finds what it wants at once
   if (done()) return PH_OK;
   if (stand_in_sleeps_) transport_->wake();  // we serve, and sleep, ourselves
-  const std::int64_t deadline = deadline_after(transport_->now_ns(), timeout_us);
-  std::int64_t spin_until =
-      oversubscribed_ ? 0
-                      : transport_->now_ns() + static_cast<std::int64_t>(config_.spin_us) * 1000;
+  const std::int64_t began = transport_->now_ns();
+  const std::int64_t deadline = deadline_after(began, timeout_us);
+  const std::int64_t spin_until = oversubscribed_ ? 0 : began + spin_time_.ns();
+  bool has_slept = false;
+  const auto is_over = [&] {
+    if (!done()) return false;
+    if (has_slept && !oversubscribed_) spin_time_.slept(transport_->now_ns() - began);
+    return true;
+  };
   for (unsigned turns = 0;; ++turns) {
     if (meanwhile_) {
       guard.release();
@@ -85,7 +90,7 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
       if (!guard.still_open()) return guard.status();
     }
     const bool moved = (oversubscribed_ || !quiet_turn()) && progress(nullptr);
-    if (done()) return PH_OK;
+    if (is_over()) return PH_OK;
     // Turns that move bytes are long, and a wait ends when its time is over; empty ones are short.
     const bool look_at_clock = moved || turns % 16 == 0 || oversubscribed_;
     const std::int64_t now = look_at_clock ? transport_->now_ns() : 0;
@@ -93,7 +98,8 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
     if (!moved && look_at_clock && now >= spin_until && (!oversubscribed_ || turns >= kYields)) {
       rest(guard, deadline == INT64_MAX ? -1 : (deadline - now + 999) / 1000, done);
       if (!guard.still_open()) return guard.status();
-      if (done()) return PH_OK;
+      has_slept = true;
+      if (is_over()) return PH_OK;
       turns = 0;
       continue;
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/finally.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -233,25 +234,25 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
   const auto reach = transport_->reach(peer.rank, piece.at.address, bytes);
   if (!reach.is_ours_to_copy() || peer.regions == nullptr)
     return fail(PH_ERR_PEER, peer.rank, "the path to the peer's memory is gone");
-  peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
-  ph_status status = check_again(peer, piece.at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
-  if (status == PH_OK) {
-    if (reach.kind == transport::Reach::Kind::mapped) {
+  const bool is_mapped = reach.kind == transport::Reach::Kind::mapped;
+  {
+    peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
+    const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
+    const ph_status status =
+        check_again(peer, piece.at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
+    if (status != PH_OK) return status;
+    if (is_mapped) {
       std::memmove(is_get ? piece.destination : reach.local, is_get ? reach.local : piece.source,
                    bytes);
     } else {
       auto result = is_get
                         ? transport_->read(peer.rank, piece.at.address, {piece.destination, bytes})
                         : transport_->write(peer.rank, piece.at.address, {piece.source, bytes});
-      if (!result) status = fail(result.error());
+      if (!result) return fail(result.error());
     }
   }
-  peer.link->tx_intent->leave();
-  if (status == PH_OK)
-    count(peer,
-          reach.kind == transport::Reach::Kind::mapped ? Count::copied_bytes : Count::kernel_bytes,
-          bytes);
-  return status;
+  count(peer, is_mapped ? Count::copied_bytes : Count::kernel_bytes, bytes);
+  return PH_OK;
 }
 
 Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budget) {

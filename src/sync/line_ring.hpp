@@ -123,6 +123,13 @@ class LineProducer {
     tail_ += lines_count;
   }
 
+  // The same for a record of one line, which is line(0).
+  [[gnu::always_inline]] void publish_line(Line& line, std::uint64_t header) noexcept {
+    const std::uint64_t tail = tail_;
+    tail_ = tail + 1;
+    line.head.store(header | lap_tag(tail, log2_), std::memory_order_release);  // [record]
+  }
+
   std::uint64_t tail() const noexcept { return tail_; }
   std::uint64_t capacity() const noexcept { return mask_ + 1; }
 

@@ -41,6 +41,10 @@ constexpr bool is_word_change(std::uint64_t verb, std::uint64_t type) noexcept {
 constexpr std::uint64_t word_bytes(WordType type) noexcept {
   return type == WordType::int64 || type == WordType::uint64 || type == WordType::float64 ? 8 : 4;
 }
+// Without a division, which would take as long as all the rest of an atomic.
+constexpr bool is_word_aligned(std::uint64_t address, WordType type) noexcept {
+  return (address & (word_bytes(type) - 1)) == 0;
+}
 
 namespace detail {
 

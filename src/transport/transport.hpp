@@ -13,6 +13,7 @@
 //   post(piece)     a network card writes to or reads from the peer's memory; Sink::on_done when
 //                   it has, Sink::on_piece at the peer
 //   announce/look/sleep   idle without a lost wake-up
+//   sleep_on, slept the two halves of sleep(), for who sleeps for several transports at once
 //   now_ns, pause   the clock that waits are measured with, and a short wait
 //   open_lane       another transport of this rank: links of its own, the same memory
 //
@@ -25,6 +26,7 @@
 // connect() until disconnect() or its own end.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -108,6 +110,14 @@ struct PostedPiece {
   std::uint64_t local = 0;                 // of our memory, where local_granule() is not 0
 };
 
+// What a sleep waits for: descriptors that stay readable until poll() has dealt with their news,
+// and how long at most.
+struct SleepOn {
+  static constexpr std::size_t kMostFds = 3;
+  std::array<int, kMostFds> fds = {-1, -1, -1};  // -1: none
+  std::int64_t limit_us = -1;                    // < 0: none
+};
+
 // What poll() reports. Called only from inside poll().
 class Sink {
  public:
@@ -126,8 +136,8 @@ class Sink {
   virtual void on_done(std::uint64_t /*token*/, ph_status /*status*/) {}
   // All of a named piece has landed in our memory, to be seen by this processor. Told once, after
   // on_link() of its initiator; and before a poll() shows anything of what the initiator published
-  // or posted after that piece's on_done(): where pieces are named, lines become visible only in
-  // poll(). `from`: the initiator, or PH_ANY_RANK where the card does not say.
+  // or posted after that piece's on_done(): where pieces are named, the initiator's lines become
+  // visible only in poll(). `from`: the initiator, or PH_ANY_RANK where the card does not say.
   virtual void on_piece(Rank /*from*/, std::uint32_t /*name*/) {}
 
  protected:
@@ -142,12 +152,15 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
 
   virtual const char* name() const noexcept = 0;
-  // Empty probes between two poll()s; 1 where news arrives only through poll().
+  // Empty probes between two poll()s; 1 where news arrives only through poll(). It may change with
+  // every poll() and post(), and with a kick() of a link that is kicked always.
   virtual unsigned poll_interval() const noexcept = 0;
 
   // A word that changes whenever a peer kicked us: time for a poll(), whatever the interval. It may
   // miss some, never for long. Null: there is none.
   virtual const Alarm* alarm() const noexcept { return nullptr; }
+  // Whether it is set for all news that only a poll() shows.
+  virtual bool alarm_tells_all() const noexcept { return true; }
 
   // The Link to a rank (also to ourselves), made at first contact. Idempotent, never blocks.
   virtual base::Result<Link*> connect(Rank rank) = 0;
@@ -187,8 +200,8 @@ class Transport {
   // No piece that bears the handle is under way.
   virtual void unregister_local(std::uint64_t /*handle*/) noexcept {}
 
-  // Whether targets are told of named pieces; the same always and at all ranks.
-  virtual bool names_pieces() const noexcept { return false; }
+  // Whether targets are told of named pieces between that rank and us; the same always and at both.
+  virtual bool names_pieces(Rank /*rank*/) const noexcept { return false; }
   // Keys of ours were revoked. From here on no card touches memory under them: what is under way
   // has ended, what comes later is refused with PH_ERR_KEY.
   virtual void quiesce() noexcept {}
@@ -219,6 +232,10 @@ class Transport {
   virtual void announce() noexcept = 0;
   virtual void sleep(std::int64_t timeout_us) noexcept = 0;
   virtual void retract() noexcept = 0;
+  // What sleep() waits for, and what it does afterwards: bit i of `ready`, fds[i] was readable.
+  // From after announce() on, by the thread that sleeps. The default: nobody can wait for it.
+  virtual SleepOn sleep_on() noexcept { return {.fds = {-1, -1, -1}, .limit_us = 0}; }
+  virtual void slept(unsigned /*ready*/) noexcept {}
   // End this rank's own sleep() from another thread.
   virtual void wake() noexcept = 0;
 

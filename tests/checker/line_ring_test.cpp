@@ -41,7 +41,11 @@ void send(Producer& producer, std::uint64_t record, std::uint64_t lines_count) {
   for (unsigned spins = 0; !producer.has_room(lines_count); ++spins) CheckerPolicy::pause(spins);
   for (std::uint64_t i = 0; i < lines_count; ++i)
     producer.line(i).words[i % 2].set(10 * record + i);
-  producer.publish(record << 32 | lines_count << kLinesShift, lines_count);
+  const std::uint64_t header = record << 32 | lines_count << kLinesShift;
+  if (lines_count == 1 && record % 2 == 0)
+    producer.publish_line(producer.line(0), header);
+  else
+    producer.publish(header, lines_count);
 }
 
 void receive(Consumer& consumer, std::uint64_t record, std::uint64_t lines_count) {

@@ -20,6 +20,6 @@ check() {  # compiler, language, standard, header
 for path in "$source"/include/compat/*.h; do
   header=$(basename "$path")
   for standard in c11 gnu99 gnu11 c17; do check "$cc" c $standard "$header"; done
-  for standard in c++11 c++14 c++20 gnu++11; do check "$cxx" c++ $standard "$header"; done
+  for standard in c++98 c++11 c++14 c++20 gnu++11; do check "$cxx" c++ $standard "$header"; done
 done
 echo "every header stands alone, without a warning, with $cc and $cxx"

@@ -213,6 +213,7 @@ TEST_P(CollectiveUse, what_join_cannot_do_is_refused_and_may_be_joined_properly_
 // Who joined properly hears of it too where he depends on it.
 TEST_P(CollectiveUse, counts_that_differ_end_in_an_error_everywhere) {
   ClassicJob job(3, GetParam());
+  testing::internal::CaptureStderr();
   job.run([&](int rank) {
     std::vector<std::int32_t> in(5000), out(5000, -1);
     const photon_rid rid = prepared(PHOTON_COLL_ALLREDUCE);
@@ -222,6 +223,11 @@ TEST_P(CollectiveUse, counts_that_differ_end_in_an_error_everywhere) {
     EXPECT_EQ(out[0], -1);
     EXPECT_EQ(join_barrier(prepared(PHOTON_COLL_BARRIER)), PHOTON_OK) << "others go on";
   });
+  // Who has met it and who has heard of it, both name the cause.
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("it has joined with another count or datatype"), std::string::npos) << said;
+  EXPECT_NE(said.find("joined with different counts or datatypes"), std::string::npos) << said;
+  EXPECT_EQ(said.find("died"), std::string::npos) << said;
 }
 
 // Rank 1 leaves in the midst of the chain: those after it, and by the result those before.

@@ -124,12 +124,18 @@ TEST_P(Direct, a_wait_swallows_no_other_completion) {
     Registered memory(4096);
     auto all = job.exchange(memory.buffer());
     if (rank == 0) {
-      unsigned char source[4096] = {};
+      unsigned char source[8] = {};
       photon_buffer_t from = bare(source, 8);
+      // A get in no order with a put reads bytes of its own.
+      unsigned char destination[4096 - 8];
+      photon_buffer_t behind = all[1];
+      behind.addr += 8;
+      behind.size -= 8;
       std::vector<photon_rid> rids(kPuts);
       for (std::uint64_t i = 0; i < kPuts; ++i) {
         ASSERT_EQ(photon_put_with_completion(1, 8, &from, &all[1], u64(i), u64(i), 0), PHOTON_OK);
-        ASSERT_EQ(photon_post_os_get_direct(1, source, 4096, &all[1], 0, &rids[i]), PHOTON_OK);
+        ASSERT_EQ(photon_post_os_get_direct(1, destination, 4096 - 8, &behind, 0, &rids[i]),
+                  PHOTON_OK);
       }
       EXPECT_EQ(photon_wait(rids.back()), PHOTON_OK);
       for (std::uint64_t i = 0; i + 1 < kPuts; ++i) EXPECT_EQ(photon_wait(rids[i]), PHOTON_OK);

@@ -1,4 +1,6 @@
 // Disconnecting, leaving, and what remains.
+#include <string_view>
+
 #include "transport_harness.hpp"
 
 namespace photon::test {
@@ -49,6 +51,11 @@ TEST_P(TransportConformance, records_of_a_rank_that_ended_before_anybody_looked_
   TransportHarness job(GetParam(), 2);
   ASSERT_TRUE(job.opened());
   for (std::uint64_t i = 0; i < 10; ++i) ASSERT_TRUE(job[0].to(1).send(bulk_record(300, i)));
+  if (!job[0].transport().drained()) {
+    const std::string_view name = GetParam().name;
+    ASSERT_TRUE(name.starts_with("tcp") || name == "mixed");
+    GTEST_SKIP() << "nothing leaves before there is a connection, which needs both ranks";
+  }
   job.end(0);
   for (std::uint64_t i = 0; i < 10; ++i) {
     ASSERT_TRUE(job.eventually([&] { return job[1].knows(0) && job[1].to(0).has_record(); }));

@@ -4,8 +4,12 @@
 
 #include <string>
 
+#include "open_mixed.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/sim/sim_transport.hpp"
+#include "transport/tcp/tcp_proof.hpp"
+#include "transport/tcp/tcp_transport.hpp"
+#include "transport/tcp/transport_impl.hpp"
 #include "transport_harness.hpp"
 
 namespace photon::test {
@@ -50,6 +54,21 @@ const char* not_under_tsan() {
              : "ThreadSanitizer takes two mappings of one page for two memories";
 }
 
+const char* with_crypto_library() {
+  return transport::tcp::can_prove() ? nullptr : "this library was built without OpenSSL";
+}
+
+const char* with_ipv6() {
+  if (const char* why = with_crypto_library()) return why;
+  const auto here = transport::tcp::choose_address("::1", true);
+  return here && transport::tcp::listen_at(*here) ? nullptr : "this machine has no IPv6 loopback";
+}
+Opened open_tcp_6(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.tcp_interface = base::word("::1");
+  return transport::tcp::open_tcp(config, boot);
+}
+
 }  // namespace
 
 std::vector<TransportKind> transport_kinds() {
@@ -61,7 +80,11 @@ std::vector<TransportKind> transport_kinds() {
           {"sim_mapped", open_sim_as<base::SimProfile::mapped>, always},
           {"sim_rc", open_sim_as<base::SimProfile::rc>, always},
           {"sim_srd", open_sim_as<base::SimProfile::srd>, always},
-          {"sim_unnamed", open_sim_as<base::SimProfile::unnamed>, always}};
+          {"sim_unnamed", open_sim_as<base::SimProfile::unnamed>, always},
+          {"tcp", transport::tcp::open_tcp, with_crypto_library},
+          {"tcp_ipv6", open_tcp_6, with_ipv6},
+          {"mixed", open_mixed, with_crypto_library, 2},  // neighbours are on different hosts
+          {"mixed_near", open_mixed, with_crypto_library}};
 }
 
 INSTANTIATE_TEST_SUITE_P(transport, TransportConformance, testing::ValuesIn(transport_kinds()),

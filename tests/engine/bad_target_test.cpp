@@ -1,5 +1,6 @@
 // Targets that an operation must not touch: each is refused, here or by the owner, its id is not
 // delivered, and no byte of the owner's memory changes.
+#include "base/hex.hpp"
 #include "settings.hpp"
 
 namespace photon::test {
@@ -43,7 +44,7 @@ void expect_refusal(ph_context* context, const Bad& bad, bool is_get, bool poste
   EXPECT_EQ(status, bad.wanted) << ph_status_text(status);
   EXPECT_EQ(last_error(context).rank, 1u);
   const std::string text = last_error(context).text;
-  EXPECT_TRUE(text.find(std::to_string(bad.target.address)) != std::string::npos ||
+  EXPECT_TRUE(text.find(base::hex(bad.target.address)) != std::string::npos ||
               text.find("local id 41") != std::string::npos)
       << "which operation was it? " << text;
   if (is_get) {

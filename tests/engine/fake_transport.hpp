@@ -248,7 +248,7 @@ class FakeTransport final : public transport::Transport {
     ++seat().posted_count;
     return true;
   }
-  bool names_pieces() const noexcept override { return net_.options.names_pieces; }
+  bool names_pieces(Rank /*rank*/) const noexcept override { return net_.options.names_pieces; }
   void quiesce() noexcept override {
     ++seat().quiesces_count;
     seat().live_keys.clear();

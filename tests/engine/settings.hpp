@@ -57,6 +57,12 @@ inline const std::vector<Setting>& all_settings() {
       {"sim_rc", {{"transport", "sim"}, {"sim_profile", "rc"}}},
       {"sim_srd", {{"transport", "sim"}, {"sim_profile", "srd"}}},
       {"sim_unnamed", {{"transport", "sim"}, {"sim_profile", "unnamed"}}},
+      {"tcp", {{"transport", "tcp"}}},
+      {"tcp_small", small({{"transport", "tcp"}})},
+      // Ranks 0, 2, 4... on one host, 1, 3, 5... on another one.
+      {"mixed", {{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}}},
+      {"mixed_small", small({{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}})},
+      {"mixed_near", {{"transport", "mixed"}}},
   };
   return settings;
 }
@@ -205,10 +211,10 @@ inline void serve_until_met(ThreadJob& job, ph_context* context) {
     job.meet();
     met = true;
   });
-  std::size_t count = 0;
+  const ph_query any = {PH_ANY_RANK, PH_EITHER, nullptr};
+  constexpr std::int64_t kSliceUs = 500;
   while (!met) {
-    EXPECT_EQ(ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, nullptr, 0, &count), PH_OK);
-    std::this_thread::yield();
+    if (ph_wait(context, any, kSliceUs) != PH_TIMEOUT) std::this_thread::yield();
   }
   meeting.join();
 }

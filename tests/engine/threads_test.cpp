@@ -96,7 +96,7 @@ TEST_P(Threads, each_of_several_waiting_threads_is_woken_for_its_own_peer) {
 TEST_P(Threads, a_sleeper_hears_of_a_post_after_another_thread_probed_and_stopped) {
   ThreadJob job(2, options());
   job.run([&job](ph_context* context, ph_rank rank) {
-    for (std::uint64_t round = 0; round < 100; ++round) {
+    for (std::uint64_t round = 0; round < 40; ++round) {
       if (rank == 0) {
         std::thread sleeper([&] {
           EXPECT_EQ(ph_wait(context, {1, PH_REMOTE, nullptr}, 5'000'000), PH_OK) << round;

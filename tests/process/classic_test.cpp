@@ -16,9 +16,13 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 }
 
 TEST(ClassicProgram, with_a_zeroed_configuration_is_told_by_the_launcher_who_it_is) {
-  const auto result = run_command(kRun + " -n 4 " + kBin + "/classic_launched leave 2>&1");
-  EXPECT_EQ(result.exit_status, 0) << result.output;
-  EXPECT_EQ(count_of(result.output, " of 4 went round"), 4u) << result.output;
+  for (const std::size_t ranks : {4, 8}) {
+    const std::string size = std::to_string(ranks);
+    const auto result =
+        run_command(kRun + " -n " + size + " " + kBin + "/classic_launched leave 2>&1");
+    EXPECT_EQ(result.exit_status, 0) << result.output;
+    EXPECT_EQ(count_of(result.output, " of " + size + " went round"), ranks) << result.output;
+  }
 }
 
 TEST(ClassicProgram, may_end_without_finalize) {
@@ -75,6 +79,13 @@ TEST(ClassicProbers, two_threads_lose_no_id_and_no_byte) {
       run_command(kRun + " -n 2 --timeout 50 " + kBin + "/classic_probers 50000 2>&1");
   EXPECT_EQ(result.exit_status, 0) << result.output;
   EXPECT_EQ(count_of(result.output, "none lost, none doubled"), 2u) << result.output;
+}
+
+TEST(ClassicProbers, four_pairs_on_few_cores_lose_nothing_either) {
+  const auto result =
+      run_command(kRun + " -n 8 --timeout 100 " + kBin + "/classic_probers 2000 2>&1");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_EQ(count_of(result.output, "none lost, none doubled"), 8u) << result.output;
 }
 
 // A rank that a signal ended is no failure of the job here.

@@ -64,9 +64,9 @@ TEST(Info, says_that_kernel_copies_are_off_when_they_are_switched_off) {
       << path.at("reason");
 }
 
-TEST(Info, finds_both_transports) {
+TEST(Info, finds_all_transports) {
   const auto info = json_of(kInfo + " --json");
-  ASSERT_EQ(info.at("transports").size(), 2u);
+  ASSERT_EQ(info.at("transports").size(), 3u);
   for (const auto& transport : info.at("transports"))
     EXPECT_EQ(transport.at("usable"), true) << transport;
 }

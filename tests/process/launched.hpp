@@ -25,8 +25,11 @@ namespace photon::test {
 
 class Launched {
  public:
-  explicit Launched(const std::vector<std::string>& arguments)
-      : mark_("PHOTON_TEST_MARK=" + std::to_string(::getpid()) + "." + std::to_string(next_++)) {
+  // `wrapper`: the command that starts photonrun; found in PATH.
+  explicit Launched(const std::vector<std::string>& arguments,
+                    std::vector<std::string> wrapper = {})
+      : wrapper_(std::move(wrapper)),
+        mark_("PHOTON_TEST_MARK=" + std::to_string(::getpid()) + "." + std::to_string(next_++)) {
     int input[2], output[2], error[2];
     EXPECT_EQ(::pipe2(input, O_CLOEXEC) + ::pipe2(output, O_CLOEXEC) + ::pipe2(error, O_CLOEXEC),
               0);
@@ -65,6 +68,13 @@ class Launched {
   void await_lines(std::size_t count) {
     while (static_cast<std::size_t>(std::count(out.begin(), out.end(), '\n')) < count) {
       if (!read_some(output_, out)) return fail("no more lines: " + out + err_text());
+    }
+  }
+
+  // Reads standard error until it holds that.
+  void await_error(const std::string& text) {
+    while (err.find(text) == std::string::npos) {
+      if (!read_some(error_, err)) return fail("no \"" + text + "\": " + out + err_text());
     }
   }
 
@@ -138,12 +148,14 @@ class Launched {
     for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGTERM}) ::signal(number, SIG_DFL);
     ::putenv(const_cast<char*>(mark_.c_str()));
     const std::string program = std::string(PHOTON_BIN_DIR) + "/photonrun";
-    std::vector<char*> list{const_cast<char*>(program.c_str())};
+    std::vector<char*> list;
+    for (const std::string& word : wrapper_) list.push_back(const_cast<char*>(word.c_str()));
+    list.push_back(const_cast<char*>(program.c_str()));
     for (const std::string& argument : arguments) {
       list.push_back(const_cast<char*>(argument.c_str()));
     }
     list.push_back(nullptr);
-    ::execv(program.c_str(), list.data());
+    ::execvp(list.front(), list.data());
     ::_exit(99);
   }
 
@@ -189,6 +201,7 @@ class Launched {
   void fail(const std::string& what) const { ADD_FAILURE() << what; }
 
   static inline int next_ = 0;  // NOLINT: tests run in one thread
+  const std::vector<std::string> wrapper_;
   const std::string mark_;
   const std::chrono::steady_clock::time_point deadline_ =
       std::chrono::steady_clock::now() + std::chrono::seconds(30);

@@ -195,7 +195,7 @@ const Asked kQuestions[] = {
     {"ledger-full", 2, "--iterations 10", 1},
     {"overflow", 4, "--iterations 5000", 1},
     {"classic-latency", 3, "--iterations 10", 1},
-    {"classic-rate", 2, "--iterations 100", 1},
+    {"classic-rate", 2, "--iterations 100", 2},
     {"stats-overhead", 2, "--iterations 10", 2},
 };
 

@@ -43,6 +43,7 @@ const std::vector<Case>& cases() {
       {"shm_5_no_cma", 5, {{"transport", "shm"}, {"shm_cma", "off"}}, 100},
       {"shm_8", 8, {{"transport", "shm"}}},
       {"shm_3_small", 3, with(kSmall, {{"transport", "shm"}}), 1024},
+      {"mixed_5", 5, {{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}}, 100},
       {"sim_2", 2, {{"transport", "sim"}}, 64},
       {"sim_3_small", 3, with(kSmall, {{"transport", "sim"}}), 1024},
       {"sim_5", 5, {{"transport", "sim"}}},

@@ -24,12 +24,35 @@
 #include <utility>
 #include <vector>
 
+#include "api/handle.hpp"
+#include "hosts_boot.hpp"
 #include "meeting_point.hpp"
 #include "watchdog.hpp"
 
 namespace photon::test {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
+
+// No setting of the library's: on so many hosts the ranks of the job pretend to be, by turns.
+inline constexpr const char* kHostsOption = "test_hosts";
+
+// ph_context_create() for a rank that pretends.
+inline ph_status create_on_hosts(std::uint32_t hosts_count, const ph_config& config,
+                                 ph_context*& context, ph_error& error) {
+  auto made = [&]() -> base::Result<std::unique_ptr<ph_context>> {
+    auto settings = base::load_config({config.options, config.options_count});
+    if (!settings) return settings.error();
+    auto boot = boot::open(config.bootstrap);
+    if (!boot) return boot.error();
+    return api::create_over(*settings, std::make_unique<HostsBoot>(std::move(*boot), hosts_count));
+  }();
+  if (!made) {
+    api::fill_error(made.error(), error);
+    return error.status;
+  }
+  context = made->release();
+  return PH_OK;
+}
 
 class ThreadJob {
  public:
@@ -64,7 +87,13 @@ class ThreadJob {
   // Create a context with this job's options; null after recording a failure.
   ph_context* create(const ph_bootstrap& bootstrap) {
     std::vector<ph_option> options;
-    for (const auto& [name, value] : options_) options.push_back({name.c_str(), value.c_str()});
+    std::uint32_t hosts_count = 0;
+    for (const auto& [name, value] : options_) {
+      if (name == kHostsOption)
+        hosts_count = static_cast<std::uint32_t>(std::stoul(value));
+      else
+        options.push_back({name.c_str(), value.c_str()});
+    }
     ph_config config = {};
     config.size = sizeof config;
     config.bootstrap = &bootstrap;
@@ -72,7 +101,9 @@ class ThreadJob {
     config.options_count = options.size();
     ph_context* context = nullptr;
     ph_error error = {};
-    const ph_status status = ph_context_create(&config, &context, &error);
+    const ph_status status = hosts_count == 0
+                                 ? ph_context_create(&config, &context, &error)
+                                 : create_on_hosts(hosts_count, config, context, error);
     if (status == PH_OK) return context;
     ADD_FAILURE() << "rank " << bootstrap.rank << ": ph_context_create: " << error.text;
     meeting_.break_up();

@@ -107,7 +107,8 @@ TEST_F(ConfigTest, every_choice_of_every_field_is_taken_and_listed_again) {
 
 TEST_F(ConfigTest, both_ends_of_every_range_are_allowed_and_nothing_beyond) {
   for (const Field& field : fields()) {
-    if (!field.choices.empty() || field.name == std::string("bulk_chunk")) continue;
+    if (!field.choices.empty() || field.is_word() || field.name == std::string("bulk_chunk"))
+      continue;
     const std::string min = std::to_string(field.min);
     const std::string max = std::to_string(field.max);
     EXPECT_TRUE(with({{field.name, min.c_str()}})) << field.name;
@@ -121,14 +122,22 @@ TEST_F(ConfigTest, both_ends_of_every_range_are_allowed_and_nothing_beyond) {
   }
 }
 
+TEST_F(ConfigTest, a_word_is_taken_as_it_is_and_neither_empty_nor_long) {
+  EXPECT_EQ(with({{"tcp_interface", "eth0"}})->tcp_interface.view(), "eth0");
+  const std::string longest(63, 'x');
+  EXPECT_EQ(with({{"tcp_interface", longest.c_str()}})->tcp_interface.view(), longest);
+  EXPECT_THAT(failure({{"tcp_interface", ""}}), HasSubstr("must be"));
+  EXPECT_THAT(failure({{"tcp_interface", (longest + "x").c_str()}}), HasSubstr("must be"));
+}
+
 TEST_F(ConfigTest, an_error_names_setting_value_origin_and_range) {
   EXPECT_EQ(failure({{"ledger_slots", "100"}}),
             "setting ledger_slots = \"100\" (option ledger_slots) must be a power of two in "
             "[2, 65536]");
-  ::setenv("PHOTON_TRANSPORT", "tcp", 1);
+  ::setenv("PHOTON_TRANSPORT", "pigeon", 1);
   EXPECT_EQ(failure({}),
-            "setting transport = \"tcp\" (environment variable PHOTON_TRANSPORT) must be one of "
-            "auto, shm, sim");
+            "setting transport = \"pigeon\" (environment variable PHOTON_TRANSPORT) must be one of "
+            "auto, shm, sim, tcp, mixed");
 }
 
 TEST_F(ConfigTest, junk_is_refused) {

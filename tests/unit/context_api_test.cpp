@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "thread_job.hpp"
+#include "transport/tcp/tcp_proof.hpp"
 
 namespace photon::test {
 namespace {
@@ -84,6 +85,19 @@ TEST(ContextApi, the_path_to_a_peer_is_described_in_words) {
     EXPECT_EQ(ph_path_to(context, 2, &path), PH_ERR_RANK);
     path.size = 1;
     EXPECT_EQ(ph_path_to(context, 0, &path), PH_ERR_ARGUMENT);
+  });
+}
+
+TEST(ContextApi, each_peer_of_a_job_on_several_hosts_has_the_path_that_its_host_allows) {
+  if (!transport::tcp::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+  ThreadJob job(4, {{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}});
+  job.run([](ph_context* context, ph_rank rank) {
+    for (ph_rank peer = 0; peer < 4; ++peer) {
+      ph_path path{};
+      path.size = sizeof path;
+      ASSERT_EQ(ph_path_to(context, peer, &path), PH_OK);
+      EXPECT_STREQ(path.transport, peer == rank ? "self" : peer % 2 == rank % 2 ? "shm" : "tcp");
+    }
   });
 }
 

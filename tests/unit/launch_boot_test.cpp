@@ -90,6 +90,30 @@ TEST_F(LaunchBootTest, learns_who_it_is_from_the_launcher) {
   EXPECT_EQ(boot->size(), 3u);
   EXPECT_EQ(boot->local_size(), 3u);
   EXPECT_EQ(boot->secret()[0], std::byte{42});
+  for (boot::Rank rank = 0; rank < 3; ++rank) EXPECT_TRUE(boot->passes_descriptors(rank));
+}
+
+TEST_F(LaunchBootTest, descriptors_go_to_ranks_of_its_host_only_and_others_are_no_end) {
+  ph_launch_welcome body{.rank = 2, .size = 5, .local_size = 2, .local_first = 1};
+  say({.type = PH_LAUNCH_WELCOME}, boot::bytes_of(body));
+  auto opened = try_open();
+  ASSERT_TRUE(opened);
+  const auto boot = std::move(*opened);
+  EXPECT_EQ(hear().header.type, PH_LAUNCH_HELLO);
+  for (const boot::Rank rank : {0U, 3U, 4U}) EXPECT_FALSE(boot->passes_descriptors(rank));
+  for (const boot::Rank rank : {1U, 2U}) EXPECT_TRUE(boot->passes_descriptors(rank));
+  const std::array<int, 1> fds{launcher_.get()};
+  EXPECT_EQ(boot->send(3, as_bytes("over there"), fds).error().status, PH_ERR_ARGUMENT);
+  EXPECT_TRUE(*boot->send(3, as_bytes("without"), {}));
+  EXPECT_EQ(hear().body, "without");
+  EXPECT_TRUE(*boot->send(1, as_bytes("here"), fds));
+  EXPECT_EQ(hear().fds.size(), 1u);
+}
+
+TEST_F(LaunchBootTest, a_host_that_its_rank_is_not_on_is_an_error) {
+  ph_launch_welcome body{.rank = 3, .size = 5, .local_size = 2, .local_first = 1};
+  say({.type = PH_LAUNCH_WELCOME}, boot::bytes_of(body));
+  EXPECT_EQ(try_open().error().status, PH_ERR_BOOTSTRAP);
 }
 
 TEST_F(LaunchBootTest, a_second_one_in_the_process_is_refused) {
@@ -165,6 +189,18 @@ TEST_F(LaunchBootTest, gathers_while_messages_arrive) {
   EXPECT_EQ(as_text(all), "aabbcc");
   EXPECT_TRUE(is_readable(boot->poll_fd()));
   EXPECT_EQ(as_text(await_message(*boot)->bytes), "meanwhile");
+}
+
+TEST_F(LaunchBootTest, what_comes_for_a_gather_whose_serving_threw_is_written_nowhere) {
+  const auto boot = open(1, 3);
+  std::array<std::byte, 6> all{};
+  EXPECT_THROW(
+      static_cast<void>(boot->allgather(as_bytes("bb"), all, [] { throw std::bad_alloc(); })),
+      std::bad_alloc);
+  say({.type = PH_LAUNCH_GATHERED, .rank = 0, .count = 3, .sequence = 1}, as_bytes("aabbcc"));
+  say({.type = PH_LAUNCH_DELIVER, .rank = 0}, as_bytes("after"));
+  EXPECT_EQ(as_text(await_message(*boot)->bytes), "after");
+  EXPECT_EQ(as_text(all), std::string(6, '\0'));
 }
 
 TEST_F(LaunchBootTest, a_gather_fails_when_a_rank_ended_without_it_and_so_do_later_ones) {

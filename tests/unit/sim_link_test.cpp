@@ -24,17 +24,6 @@ class SimLinkTest : public testing::Test {
   sync::LineProducer<Policy> producer_{link_.view().tx_lines, link_.view().tx_credits, 6};
 };
 
-TEST(SimLinkPositions, a_chunk_that_would_cross_the_end_starts_at_the_beginning) {
-  EXPECT_EQ(chunk_start(0, 8192, 8192), 0u);
-  EXPECT_EQ(chunk_start(64, 8128, 8192), 64u);
-  EXPECT_EQ(chunk_start(64, 8129, 8192), 8192u);
-  EXPECT_EQ(chunk_start(8192 + 64, 8129, 8192), 16384u);
-  EXPECT_EQ(chunk_start(8192, 0, 8192), 8192u);
-  EXPECT_EQ(chunk_end(64, 1), 128u);
-  EXPECT_EQ(chunk_end(64, 64), 128u);
-  EXPECT_EQ(chunk_end(64, 0), 64u);
-}
-
 TEST_F(SimLinkTest, an_empty_ring_has_no_record_and_unchanged_credits_no_packet) {
   EXPECT_FALSE(link_.next_record());
   EXPECT_FALSE(link_.changed_credits());

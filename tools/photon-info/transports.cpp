@@ -25,6 +25,8 @@ Transport try_transport(const char* name) {
 
 }  // namespace
 
-std::vector<Transport> find_transports() { return {try_transport("shm"), try_transport("sim")}; }
+std::vector<Transport> find_transports() {
+  return {try_transport("shm"), try_transport("sim"), try_transport("tcp")};
+}
 
 }  // namespace photon_info

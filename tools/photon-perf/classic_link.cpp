@@ -7,6 +7,7 @@
 
 #include "clock.hpp"
 #include "failure.hpp"
+#include "slots.hpp"
 
 namespace photon::perf {
 namespace {
@@ -140,6 +141,7 @@ Outcome ClassicLink::ping_pong(std::uint64_t round_trips) {
 
 void ClassicLink::send_stream(std::uint64_t count) {
   const auto slots_count = slots();
+  Slots slot(slots_count);
   const auto locals_before = locals_;
   std::uint64_t posted = 0;
   std::uint64_t acknowledged = 0;
@@ -147,9 +149,9 @@ void ClassicLink::send_stream(std::uint64_t count) {
     const auto done = std::min(acknowledged, locals_ - locals_before);
     const auto end = std::min({count, done + slots_count, posted + kBurst});
     for (; posted < end; ++posted) {
-      const auto slot = posted % slots_count;
-      words_[slot] = posted;
-      put(slot, posted);
+      words_[slot.now()] = posted;
+      put(slot.now(), posted);
+      slot.advance();
     }
     Event event{};
     for (std::uint64_t i = 0; i < kBurst + 1 && probe(event); ++i)
@@ -159,6 +161,7 @@ void ClassicLink::send_stream(std::uint64_t count) {
 
 void ClassicLink::receive_stream(std::uint64_t count) {
   const auto slots_count = slots();
+  Slots slot(slots_count);
   std::uint64_t sum = 0;
   std::uint64_t credited = 0;
   Event event{};
@@ -166,7 +169,8 @@ void ClassicLink::receive_stream(std::uint64_t count) {
     if (!probe(event)) continue;
     if (event.id != taken)
       throw Failure(fmt::format("id {} arrived where {} was due", event.id, taken));
-    sum += words_[slots_count + taken % slots_count];
+    sum += words_[slots_count + slot.now()];
+    slot.advance();
     ++taken;
     if (taken - credited < kCreditInterval && taken < count) continue;
     notify(taken);

@@ -42,6 +42,20 @@ class Inbox {
     });
   }
 
+  // The same by as many probes as it takes, each for one.
+  template <class Take>
+  void poll_one_by_one(Take take) {
+    for (std::size_t i = 0; i <= kCapacity; ++i) {
+      const auto found = ph_probe_u64(job_->context(), PH_ANY_RANK, PH_EITHER);
+      if (found.status != PH_OK) job_->fail(static_cast<ph_status>(found.status), "probing");
+      if (found.kind == 0) return;
+      if (found.kind == PH_LOCAL)
+        ++locals_;
+      else
+        take(found);
+    }
+  }
+
   // The id of the next remote completion, in protocols that never have two under way. The id alone:
   // a copy of the whole would read, wide, what was just written word by word.
   std::uint64_t await_remote() {

@@ -69,6 +69,9 @@ std::string Link::put_mode() const {
   const auto path = job_->path_to(peer());
   const bool mapped =
       path.same_process != 0 || (path.arena_mapped != 0 && shape_.kind == MemoryKind::alloc);
+  const bool posted =
+      is_network() && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX);
+  if (posted) return "posted";
   if (mapped && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX)) return "direct";
   return shape_.size_bytes <= setting_of(*job_, "packed_max", 0) ? "packed" : "bulk";
 }

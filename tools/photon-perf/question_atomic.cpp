@@ -65,20 +65,24 @@ class Adder {
     args_.flags = PH_NO_RCE;
   }
   void add() {
-    One& one = under_way_[posted_ % window_];
-    if (posted_ >= window_) take(one);
+    One& one = under_way_[next_];
+    if (posted_ == window_) take(one);
     args_.fetched = &one.before;
     args_.request = &one.request;
     link_->inbox().post([this] { return ph_atomic(link_->job().context(), rank_, &args_); },
                         "adding");
-    ++posted_;
+    next_ = after(next_);  // no remainder: a division may take as long as half an atomic
+    posted_ = std::min(posted_ + 1, window_);
     if (window_ == 1) finish();
   }
-  // Takes what is under way.
+  // Takes what is under way, the oldest first.
   void finish() {
-    for (std::size_t i = posted_ - std::min(posted_, window_); i < posted_; ++i)
-      take(under_way_[i % window_]);
-    posted_ = 0;
+    std::size_t oldest = posted_ == window_ ? next_ : 0;
+    for (; posted_ != 0; --posted_) {
+      take(under_way_[oldest]);
+      oldest = after(oldest);
+    }
+    next_ = 0;
   }
 
  private:
@@ -86,6 +90,8 @@ class Adder {
     ph_request request = PH_REQUEST_NONE;
     std::uint64_t before = 0;
   };
+
+  std::size_t after(std::size_t at) const noexcept { return at + 1 == window_ ? 0 : at + 1; }
 
   void take(One& one) {
     if (one.request != PH_REQUEST_NONE)
@@ -101,7 +107,8 @@ class Adder {
   ph_atomic_args args_{};
   std::array<One, kUnderWay> under_way_{};
   const std::size_t window_;
-  std::size_t posted_ = 0;
+  std::size_t posted_ = 0;  // and not taken; window_ at the most
+  std::size_t next_ = 0;    // where the next is posted; with fewer than window_, the first is at 0
   std::uint64_t last_ = 0;
   bool is_begun_ = false;
 };

@@ -1,4 +1,5 @@
 // notify-latency, put-latency, get-latency.
+#include "limit_socket.hpp"
 #include "streams.hpp"
 
 namespace photon::perf {
@@ -10,7 +11,8 @@ void ask_one_way(Bench& bench, std::uint64_t size_bytes) {
   Link link(bench, team, {bench.options.memory, size_bytes});
   Contest contest;
   contest.size_bytes = size_bytes;
-  contest.limits = latency_limits(team, link.buffers());
+  contest.limits = link.is_network() ? socket_latency_limits(team, link.buffers())
+                                     : latency_limits(team, link.buffers());
   contest.ours = {link.put_mode(), [&](std::uint64_t count) { return ping_pong(link, count); }};
   const auto verdict = compete(team, contest, bench.options.iterations);
   bench.report.add(row_of(bench, contest, verdict, link));

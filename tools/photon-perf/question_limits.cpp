@@ -1,6 +1,7 @@
 // limits: the limit programs alone. A row's limit is the row's own figure, its ratio 1.
 #include <algorithm>
 
+#include "limit_socket.hpp"
 #include "link.hpp"
 
 namespace photon::perf {
@@ -53,6 +54,7 @@ void ask_limits(Bench& bench) {
     Link link(bench, team, {kind, size_bytes});
     if (size_bytes <= kLargest) {
       table.add(latency_limits(team, link.buffers()), Unit::nanoseconds, link, false);
+      table.add(socket_latency_limits(team, link.buffers()), Unit::nanoseconds, link, false);
     }
     if (size_bytes < kSmallest) continue;
     if (size_bytes <= kLargest) {
@@ -60,10 +62,13 @@ void ask_limits(Bench& bench) {
     }
     table.add(put_bandwidth_limits(team, link.buffers(), kind), Unit::megabytes_per_second, link,
               true);
+    table.add(socket_bandwidth_limits(team, link.buffers()), Unit::megabytes_per_second, link,
+              true);
     table.add({local_copy(team, link.buffers())}, Unit::megabytes_per_second, link, true);
   }
   Link link(bench, team, {kind, 8});
   table.add(rate_limits(team), Unit::per_second, link, false);
+  table.add(socket_rate_limits(team), Unit::per_second, link, false);
 }
 
 }  // namespace photon::perf

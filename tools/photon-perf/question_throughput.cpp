@@ -1,6 +1,7 @@
 // put-rate, put-bandwidth, get-bandwidth.
 #include <fmt/core.h>
 
+#include "limit_socket.hpp"
 #include "streams.hpp"
 
 namespace photon::perf {
@@ -32,7 +33,7 @@ void ask_put_rate(Bench& bench) {
   Contest contest;
   contest.unit = Unit::per_second;
   contest.size_bytes = kWordBytes;
-  contest.limits = rate_limits(team);
+  contest.limits = link.is_network() ? socket_rate_limits(team) : rate_limits(team);
   contest.ours = {link.put_mode(),
                   [&](std::uint64_t count) { return put_stream(link, count, kCreditInterval); }};
   const auto verdict = compete(team, contest, bench.options.iterations);
@@ -48,7 +49,9 @@ void ask_put_bandwidth(Bench& bench) {
     Contest contest;
     contest.unit = Unit::megabytes_per_second;
     contest.size_bytes = size_bytes;
-    contest.limits = put_bandwidth_limits(team, link.buffers(), bench.options.memory);
+    contest.limits = link.is_network()
+                         ? socket_bandwidth_limits(team, link.buffers())
+                         : put_bandwidth_limits(team, link.buffers(), bench.options.memory);
     contest.ours = {link.put_mode(),
                     [&](std::uint64_t count) { return put_stream(link, count, 1); }};
     const auto verdict = compete(team, contest, bench.options.iterations);

@@ -7,6 +7,7 @@
 
 #include "checksum.hpp"
 #include "clock.hpp"
+#include "slots.hpp"
 
 namespace photon::perf {
 namespace {
@@ -38,15 +39,31 @@ double per_second_of(std::uint64_t count, std::uint64_t start_ns) {
 // larger ones share one source, which is what the limit programs send.
 bool is_stamped(const Link& link) { return link.size_bytes() == sizeof(std::uint64_t); }
 
-const std::byte* prepare(Link& link, std::uint64_t i) {
+const std::byte* prepare(Link& link, std::size_t slot, std::uint64_t i) {
   if (!is_stamped(link)) return link.source(0);
-  auto* const word = link.source(i % link.slots());
+  auto* const word = link.source(slot);
   std::memcpy(word, &i, sizeof i);
   return word;
 }
 
+// How a stream takes its completions: all that there are in one probe, or one in each.
+struct ByBatches {
+  template <class Take>
+  static void poll(Inbox& inbox, Take take) {
+    inbox.poll(take);
+  }
+};
+struct OneByOne {
+  template <class Take>
+  static void poll(Inbox& inbox, Take take) {
+    inbox.poll_one_by_one(take);
+  }
+};
+
+template <class Probing>
 void send_stream(Link& link, std::uint64_t count) {
   const auto slots = link.slots();
+  Slots slot(slots);
   auto& inbox = link.inbox();
   const auto locals_before = inbox.locals();
   std::uint64_t posted = 0;
@@ -56,26 +73,28 @@ void send_stream(Link& link, std::uint64_t count) {
     const auto done = std::min(acknowledged, inbox.locals() - locals_before);
     const auto end = std::min({count, done + slots, posted + Inbox::kCapacity});
     while (posted < end) {
-      const auto status = link.put(prepare(link, posted), posted % slots, {posted, posted});
+      const auto status = link.put(prepare(link, slot.now(), posted), slot.now(), {posted, posted});
       if (status == PH_AGAIN) break;
       link.job().check(status, "putting");
       ++posted;
+      slot.advance();
     }
-    inbox.poll([&](const ph_completion& completion) { acknowledged = completion.id; });
+    Probing::poll(inbox, [&](const auto& completion) { acknowledged = completion.id; });
   }
 }
 
+template <class Probing>
 void receive_stream(Link& link, std::uint64_t count, std::size_t credit_interval) {
   auto& inbox = link.inbox();
-  const auto slots = link.slots();
+  Slots slot(link.slots());
   const bool stamped = is_stamped(link);
   std::uint64_t taken = 0;
   std::uint64_t credited = 0;
   std::uint64_t sum = 0;
   while (credited < count) {
-    inbox.poll([&](const ph_completion& completion) {
+    Probing::poll(inbox, [&](const auto& completion) {
       expect_id(taken, completion.id);
-      const auto* bytes = link.landing(taken % slots);
+      const auto* bytes = link.landing(slot.now());
       if (stamped) {
         std::uint64_t word = 0;
         std::memcpy(&word, bytes, sizeof word);
@@ -84,6 +103,7 @@ void receive_stream(Link& link, std::uint64_t count, std::size_t credit_interval
         sum += checksum_of(bytes, link.size_bytes());
       }
       ++taken;
+      slot.advance();
     });
     if (taken - credited < credit_interval && taken < count) continue;
     if (taken == credited) continue;
@@ -96,6 +116,21 @@ void receive_stream(Link& link, std::uint64_t count, std::size_t credit_interval
   if (stamped && sum != count * (count - 1) / 2) {
     throw Failure("the numbers that arrived are not the numbers that were sent");
   }
+}
+
+template <class Probing>
+Outcome stream(Link& link, std::uint64_t count, std::size_t credit_interval) {
+  link.team().barrier();
+  Outcome outcome;
+  const auto start_ns = now_ns();
+  if (link.team().index() == 0) {
+    send_stream<Probing>(link, count);
+    outcome.per_second = per_second_of(count, start_ns);
+  } else {
+    receive_stream<Probing>(link, count, credit_interval);
+  }
+  link.part();
+  return outcome;
 }
 
 // The owner of the memory learns of every get. It must probe: staged gets need its hands.
@@ -134,17 +169,11 @@ Outcome ping_pong(Link& link, std::uint64_t round_trips) {
 }
 
 Outcome put_stream(Link& link, std::uint64_t count, std::size_t credit_interval) {
-  link.team().barrier();
-  Outcome outcome;
-  const auto start_ns = now_ns();
-  if (link.team().index() == 0) {
-    send_stream(link, count);
-    outcome.per_second = per_second_of(count, start_ns);
-  } else {
-    receive_stream(link, count, credit_interval);
-  }
-  link.part();
-  return outcome;
+  return stream<ByBatches>(link, count, credit_interval);
+}
+
+Outcome put_stream_one_by_one(Link& link, std::uint64_t count, std::size_t credit_interval) {
+  return stream<OneByOne>(link, count, credit_interval);
 }
 
 Outcome get_each(Link& link, std::uint64_t count) {

@@ -8,7 +8,7 @@
 
 namespace photonrun {
 
-Channel::Channel() {
+LocalChannel::LocalChannel() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
     throw std::system_error(errno, std::generic_category(), "socketpair");
@@ -17,21 +17,21 @@ Channel::Channel() {
   peer_.reset(ends[1]);
 }
 
-void Channel::join(Packet welcome, Fd pidfd) {
+void LocalChannel::join(Packet welcome, Fd pidfd) {
   state_ = State::joined;
   pidfd_ = std::move(pidfd);
   queue_.push_front(std::move(welcome));
   flush();
 }
 
-void Channel::queue(Packet packet) {
+void LocalChannel::queue(Packet packet) {
   if (state_ == State::over) return;
   queued_fds_count_ += packet.fds.size();
   queue_.push_back(std::move(packet));
   flush();
 }
 
-void Channel::flush() {
+void LocalChannel::flush() {
   while (wants_output()) {
     const Io sent = write_packet(socket_.get(), queue_.front());
     if (sent == Io::again) return;
@@ -41,11 +41,12 @@ void Channel::flush() {
       return;
     }
     queued_fds_count_ -= queue_.front().fds.size();
+    if (queue_.front().from_trunk) ++taken_count_;
     queue_.pop_front();
   }
 }
 
-void Channel::finish(std::optional<Packet> last_word) {
+void LocalChannel::finish(std::optional<Packet> last_word) {
   if (last_word) (void)write_packet(socket_.get(), *last_word);
   state_ = State::over;
   socket_.reset();
@@ -55,7 +56,7 @@ void Channel::finish(std::optional<Packet> last_word) {
   stalled.reset();
 }
 
-bool Channel::has_queued(ph_launch_type type) const {
+bool LocalChannel::has_queued(ph_launch_type type) const {
   return std::ranges::any_of(queue_,
                              [type](const Packet& packet) { return packet.header.type == type; });
 }

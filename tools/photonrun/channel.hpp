@@ -1,9 +1,11 @@
 // The launcher's end of one rank's channel, with what the rank has not taken yet.
 // Invariant: packets leave in the order they were queued, none before WELCOME.
-// Owner: Broker.
+// Owner: Exchange.
 //
 //   waiting -HELLO-> joined -closed, malformed, process ended-> over
 //   waiting ---------------- closed, malformed, process ended-> over
+//
+// Two kinds: of a rank of this host (here), and of another one's (remote_channel.hpp).
 #pragma once
 
 #include <deque>
@@ -17,40 +19,63 @@ class Channel {
  public:
   enum class State { waiting, joined, over };
 
-  // Makes the pair; take_peer() hands out the rank's end. Throws std::system_error.
-  Channel();
-  Fd take_peer() { return std::move(peer_); }
+  virtual ~Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
 
   State state() const { return state_; }
-  int socket() const { return socket_.get(); }
-  int pidfd() const { return pidfd_.get(); }
-  std::size_t queued_count() const { return queue_.size(); }
-  std::size_t queued_fds_count() const { return queued_fds_count_; }
-  bool wants_output() const { return state_ == State::joined && !queue_.empty(); }
-
-  void join(Packet welcome, Fd pidfd);
-  void queue(Packet packet);
-  // Sends what the socket takes now. A closed other end is found by reading.
-  void flush();
-  Io read(Packet& packet) { return read_packet(socket_.get(), packet); }
-  // Tells the rank why, if it can be told, and closes.
-  void finish(std::optional<Packet> last_word);
-
+  virtual bool is_remote() const { return false; }
+  // Packets that the rank has not taken.
+  virtual std::size_t queued_count() const = 0;
   // A gather's result that the rank has not taken yet: it cannot have begun the next one.
-  bool has_queued(ph_launch_type type) const;
+  virtual bool has_queued(ph_launch_type type) const = 0;
+
+  virtual void join(Packet welcome, Fd pidfd) = 0;
+  virtual void queue(Packet packet) = 0;
+  virtual Io read(Packet& packet) = 0;
+  // Tells the rank why, if it can be told, and closes.
+  virtual void finish(std::optional<Packet> last_word) = 0;
 
   // A packet of this rank for a full queue; nothing more is read from it until there is room.
   std::optional<Packet> stalled;
   std::uint64_t gathers = 0;  // it contributed to
   bool left = false;          // it said LEAVE
 
- private:
+ protected:
+  Channel() = default;
   State state_ = State::waiting;
+};
+
+class LocalChannel final : public Channel {
+ public:
+  // Makes the pair; take_peer() hands out the rank's end. Throws std::system_error.
+  LocalChannel();
+  Fd take_peer() { return std::move(peer_); }
+
+  int socket() const { return socket_.get(); }
+  int pidfd() const { return pidfd_.get(); }
+  std::size_t queued_count() const override { return queue_.size(); }
+  std::size_t queued_fds_count() const { return queued_fds_count_; }
+  bool has_queued(ph_launch_type type) const override;
+  bool wants_output() const { return state_ == State::joined && !queue_.empty(); }
+
+  void join(Packet welcome, Fd pidfd) override;
+  void queue(Packet packet) override;
+  // Sends what the socket takes now. A closed other end is found by reading.
+  void flush();
+  Io read(Packet& packet) override { return read_packet(socket_.get(), packet); }
+  void finish(std::optional<Packet> last_word) override;
+
+  // How many of those that came over the trunk the rank has taken since this was asked.
+  unsigned take_count() { return std::exchange(taken_count_, 0U); }
+
+ private:
   Fd socket_;
   Fd peer_;
   Fd pidfd_;
   std::deque<Packet> queue_;
   std::size_t queued_fds_count_ = 0;
+  unsigned taken_count_ = 0;
 };
 
 }  // namespace photonrun

@@ -10,28 +10,32 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <optional>
+#include <memory>
 #include <system_error>
 
 #include "descendants.hpp"
 #include "find_program.hpp"
 #include "job.hpp"
+#include "job_key.hpp"
 
 namespace photonrun {
 namespace {
 
-constexpr std::size_t kOwnFds = 64;     // standard ones, signals, pipes of a rank being started
+// Standard ones, signals, pipes of a rank being started; guests, while other hosts join.
+constexpr std::size_t kOwnFds = 64;
+constexpr std::size_t kGuestFds = 64;
 constexpr std::size_t kFdsPerRank = 4;  // channel, its pidfd, two output pipes
 
 // Raises our limit to the highest allowed. What is left over the fixed need bounds the descriptors
-// of ranks that the broker holds. Throws std::runtime_error where there are not even enough.
-std::size_t reserve_fds(unsigned ranks) {
+// of ranks that the exchange holds. `trunks`: to other hosts. Throws std::runtime_error where there
+// are not even enough.
+std::size_t reserve_fds(unsigned ranks, unsigned trunks) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  const std::size_t needed = kOwnFds + kFdsPerRank * ranks;
+  const std::size_t needed = kOwnFds + kFdsPerRank * ranks + (trunks == 0 ? 0 : kGuestFds + trunks);
   const std::size_t available = std::min<std::size_t>(limit.rlim_cur, 1 << 20);
   if (available < needed + PH_LAUNCH_MAX_FDS) {
     throw std::runtime_error(fmt::format(
@@ -54,20 +58,53 @@ void leave_outer_job() {
   if (is_channel) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
+std::unique_ptr<Party> be_root(const Options& options, const Vigil& vigil) {
+  const Share share{.size = options.size, .first = 0, .here = options.here};
+  const std::size_t fds_limit = reserve_fds(share.here, share.size - share.here);
+  std::string key = read_job_key(options.key_file);
+  Muster muster(listen_at(parse_host_port(options.root)), std::move(key), share.size - share.here);
+  return std::make_unique<RootParty>(share, fds_limit,
+                                     muster.run(vigil, options.wait_s.value_or(kRootWaitS)));
+}
+
+std::unique_ptr<Party> be_leaf(const Options& options, const Vigil& vigil) {
+  const std::size_t fds_limit = reserve_fds(options.here, 1);
+  const Application application{.root = parse_host_port(options.join),
+                                .key = read_job_key(options.key_file),
+                                .ranks = options.here,
+                                .wait_s = options.wait_s.value_or(kLeafWaitS)};
+  return std::make_unique<LeafParty>(join_job(application, vigil), fds_limit);
+}
+
+// Waits for the other hosts, if there are any. Throws what it says in words, and Interrupted.
+std::unique_ptr<Party> gather_party(const Options& options, const Vigil& vigil) {
+  if (options.root.empty() && options.join.empty()) {
+    forget_job_key();
+    return std::make_unique<AloneParty>(options.size, reserve_fds(options.size, 0));
+  }
+  require_proofs();
+  return options.root.empty() ? be_leaf(options, vigil) : be_root(options, vigil);
+}
+
 // The launcher process, from fork to exit. Its own group: what kills the guardian's whole group
 // leaves somebody to end the ranks.
 [[noreturn]] void be_launcher(const Options& options, Signals& signals, Fd lifeline) {
   int status = 125;
   try {
-    LaunchPlan plan{
-        .options = options, .signals = signals, .program = find_program(options.command.front())};
+    LaunchPlan plan{.options = options,
+                    .signals = signals,
+                    .program = find_program(options.command.front()),
+                    .share = {}};
     if (::isatty(STDIN_FILENO)) plan.terminal_group = ::getpgrp();
     ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
     ::setpgid(0, 0);
     signals.listen();
     become_subreaper();
-    const std::size_t fds_limit = reserve_fds(options.size);
-    status = Job(plan, signals, std::move(lifeline), fds_limit).run();
+    const auto party = gather_party(options, Vigil(signals, lifeline.get()));
+    plan.share = party->share();
+    status = Job(plan, signals, lifeline.get(), *party).run();
+  } catch (const Interrupted& by) {
+    status = by.status;
   } catch (const std::exception& error) {
     fmt::print(stderr, "photonrun: {}\n", error.what());
     end_all_descendants();

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <system_error>
+#include <utility>
 
 #include "descendants.hpp"
 
@@ -14,17 +14,14 @@ namespace photonrun {
 namespace {
 
 constexpr auto kGrace = std::chrono::seconds(2);
+constexpr auto kHostGrace = std::chrono::seconds(5);  // for other hosts to say that all are killed
 constexpr int kTimeoutStatus = 124;
-constexpr int kLauncherStatus = 125;
 
 }  // namespace
 
-Job::Job(const LaunchPlan& plan, const Signals& signals, Fd lifeline, std::size_t fds_limit)
-    : plan_(plan),
-      signals_(signals),
-      lifeline_(std::move(lifeline)),
-      broker_(plan.options.size, fds_limit) {
-  ranks_.reserve(plan.options.size);
+Job::Job(const LaunchPlan& plan, const Signals& signals, int lifeline, Party& party)
+    : plan_(plan), signals_(signals), lifeline_(lifeline), party_(party) {
+  ranks_.reserve(party.share().here);
   if (plan.options.timeout_s) {
     time_limit_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>(*plan.options.timeout_s));
@@ -34,6 +31,7 @@ Job::Job(const LaunchPlan& plan, const Signals& signals, Fd lifeline, std::size_
 int Job::run() {
   start_ranks();
   while (any_running()) turn();
+  party_.close(status_.value_or(0));
   // A rank's program may have left others behind. They hold the output, too: end them first.
   end_all_descendants();
   drain_output();
@@ -42,19 +40,26 @@ int Job::run() {
 
 void Job::start_ranks() {
   try {
-    for (unsigned rank = 0; rank < plan_.options.size && phase_ == Phase::running; ++rank) {
-      start_rank(rank);
-      if (rank == 0) release_input();
+    for (unsigned i = 0; i < party_.share().here && phase_ == Phase::running; ++i) {
+      start_rank(party_.share().first + i);
+      if (i == 0) release_input();
       // Serving in between: the first ranks talk while the last ones start, and one that cannot
       // be started ends the job before a hundred others fail in the same way.
       entries_.clear();
       handle_signals();
       reap();
+      decide_ends();
     }
   } catch (const std::system_error& error) {
-    say(fmt::format("could not start rank {}: {}", ranks_.size(), error.what()));
-    status_ = kLauncherStatus;
-    end_job({.number = SIGTERM});
+    const std::string text = fmt::format("could not start rank {}: {}",
+                                         party_.share().first + ranks_.size(), error.what());
+    if (party_.is_leaf()) party_.tell(FrameKind::failed, 0, text);
+    decide(kLauncherStatus, text);
+  }
+  // The root waits for the end of each.
+  for (unsigned i = static_cast<unsigned>(ranks_.size()); i < party_.share().here; ++i) {
+    party_.tell_ended(party_.share().first + i, {.by_signal = true, .value = SIGKILL},
+                      fmt::format("rank {} was not started", party_.share().first + i));
   }
 }
 
@@ -65,7 +70,7 @@ void Job::start_rank(unsigned rank) {
     output = make_pipe();
     error = make_pipe();
   }
-  ranks_.emplace_back(rank, plan_, broker_.take_peer(rank), std::move(output.write),
+  ranks_.emplace_back(rank, plan_, party_.exchange().take_peer(rank), std::move(output.write),
                       std::move(error.write));
   if (plan_.options.label) output_.add(rank, std::move(output.read), std::move(error.read));
 }
@@ -74,12 +79,14 @@ void Job::start_rank(unsigned rank) {
 void Job::turn() {
   entries_.clear();
   entries_.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
-  entries_.push_back({.fd = abandoned_ ? -1 : lifeline_.get(), .events = POLLIN, .revents = 0});
-  broker_.want(entries_);
+  entries_.push_back({.fd = abandoned_ ? -1 : lifeline_, .events = POLLIN, .revents = 0});
+  party_.exchange().want(entries_);
+  party_.want(entries_);
   output_.want(entries_);
-  if (::poll(entries_.data(), entries_.size(), poll_limit_ms()) < 0 && errno != EINTR) {
-    say(fmt::format("poll: {}", std::generic_category().message(errno)));
-    status_ = kLauncherStatus;
+  // What came with the job's beginning lies in our memory and wakes nobody.
+  const int limit_ms = std::exchange(has_turned_, true) ? poll_limit_ms() : 0;
+  if (::poll(entries_.data(), entries_.size(), limit_ms) < 0 && errno != EINTR) {
+    decide(kLauncherStatus, fmt::format("poll: {}", std::generic_category().message(errno)));
     return kill_job();
   }
   if (entries_[1].revents != 0) {
@@ -87,10 +94,12 @@ void Job::turn() {
     kill_job();
   }
   handle_signals();
-  broker_.handle(entries_);
+  for (const News& news : party_.handle(entries_)) handle_news(news);
+  party_.exchange().handle(entries_);
   output_.handle(entries_);
-  for (const std::string& complaint : broker_.take_complaints()) say(complaint);
+  for (const std::string& complaint : party_.exchange().take_complaints()) say(complaint);
   reap();
+  decide_ends();
   check_clocks();
 }
 
@@ -102,13 +111,37 @@ void Job::handle_signal(SignalEvent event) {
   if (event.number == SIGCHLD) return;  // reap() looks anyway: signals merge, children do not
   if (!ends_job(event.number)) return signal_all(event);
   if (phase_ != Phase::running) return kill_job();
-  say(fmt::format("ended by {}", signal_text(event.number)));
-  if (!status_) status_ = 128 + event.number;
-  end_job(event);
+  if (party_.is_leaf()) party_.tell(FrameKind::signal, event.number, {});
+  decide(128 + event.number, fmt::format("ended by {}", signal_text(event.number)), event);
+}
+
+void Job::handle_news(const News& news) {
+  switch (news.kind) {
+    case FrameKind::ended: ended_.push_back({news.rank, news.end, news.text}); break;
+    case FrameKind::failed: decide(news.value, news.text); break;
+    case FrameKind::end:
+      decide(kLauncherStatus, "ended by the root: " + news.text, {.number = news.value});
+      break;
+    case FrameKind::kill: kill_job(); break;
+    case FrameKind::over:
+      status_ = news.value;
+      if (any_running()) kill_job();  // the root waits for us no longer
+      break;
+    case FrameKind::signal:
+      if (party_.is_leaf()) {
+        signal_ranks({.number = news.value});
+      } else {
+        decide(128 + news.value,
+               fmt::format("ended by {} at {}", signal_text(news.value), news.text),
+               {.number = news.value});
+      }
+      break;
+    default: break;
+  }
 }
 
 void Job::reap() {
-  std::vector<unsigned> ended;
+  std::vector<const RankProcess*> ended;
   int wait_status = 0;
   pid_t pid;
   while ((pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0) {
@@ -117,57 +150,76 @@ void Job::reap() {
     });
     if (rank == ranks_.end()) continue;  // an orphan of a rank's
     rank->set_reaped(wait_status);
-    ended.push_back(rank->rank());
+    ended.push_back(&*rank);
   }
-  for (const unsigned rank : ended) {
-    const End& end = *ranks_[rank].end();
-    broker_.rank_ended(
-        rank, {.how = end.by_signal ? PH_LAUNCH_KILLED : PH_LAUNCH_EXITED, .value = end.value});
+  for (const RankProcess* const one : ended) {
+    party_.exchange().rank_ended(one->rank(), gone_of(*one->end()));
+    std::string text = one->describe(plan_.options.command.front());
+    party_.tell_ended(one->rank(), *one->end(), text);
+    ended_.push_back({one->rank(), *one->end(), std::move(text)});
   }
-  note_ends(ended);
 }
 
 // Of several that ended since we looked last, one killed by a signal comes first: it is likelier
 // to be the cause, and the others, which lost a peer, its consequence.
-void Job::note_ends(const std::vector<unsigned>& ended) {
-  const RankProcess* failed = nullptr;
-  for (const unsigned rank : ended) {
-    const End& end = *ranks_[rank].end();
-    if (end.failed() && (!failed || (end.by_signal && !failed->end()->by_signal))) {
-      failed = &ranks_[rank];
+void Job::decide_ends() {
+  const std::vector<Ended> ended = std::exchange(ended_, {});
+  const Ended* failed = nullptr;
+  for (const Ended& one : ended) {
+    if (one.end.failed() && (!failed || (one.end.by_signal && !failed->end.by_signal))) {
+      failed = &one;
     }
   }
-  if (!failed || phase_ != Phase::running) return;
-  say(failed->describe(plan_.options.command.front()));
-  status_ = failed->end()->status();
-  end_job({.number = SIGTERM});
+  if (failed && !party_.is_leaf()) decide(failed->end.status(), failed->text);
 }
 
 void Job::check_clocks() {
   const auto now = Clock::now();
   if (phase_ == Phase::running && time_limit_ && now >= *time_limit_ && any_running()) {
-    say(fmt::format("after {} s {} still ran; ended", *plan_.options.timeout_s, running_ranks()));
-    status_ = kTimeoutStatus;
-    end_job({.number = SIGTERM});
+    decide(kTimeoutStatus, fmt::format("after {} s {} still ran; ended", *plan_.options.timeout_s,
+                                       running_ranks()));
   }
-  if (phase_ == Phase::ending && now >= *kill_time_) kill_job();
+  if (!kill_time_ || now < *kill_time_) return;
+  if (phase_ == Phase::ending) {
+    kill_job();
+  } else if (phase_ == Phase::killing) {
+    kill_time_.reset();
+    party_.give_up();
+  }
+}
+
+// The first thing that ends the job: it is said, and the status follows from it.
+void Job::decide(int status, const std::string& text, SignalEvent event) {
+  if (phase_ != Phase::running) return;
+  say(text);
+  status_ = status;
+  end_job(event, text);
 }
 
 // The signal, time to obey it, then SIGKILL.
-void Job::end_job(SignalEvent event) {
+void Job::end_job(SignalEvent event, std::string_view why) {
   phase_ = Phase::ending;
   kill_time_ = Clock::now() + kGrace;
-  signal_all(event);
-  signal_all({.number = SIGCONT});  // a stopped process obeys when it goes on
+  if (!party_.is_leaf()) party_.tell(FrameKind::end, event.number, why);
+  signal_ranks(event);
+  signal_ranks({.number = SIGCONT});  // a stopped process obeys when it goes on
 }
 
 void Job::kill_job() {
   phase_ = Phase::killing;
+  // A leaf waits longer: the root's word on how the job ended comes when the root has given up.
+  kill_time_ = Clock::now() + (party_.is_leaf() ? 2 * kHostGrace : kHostGrace);
   if (!status_) status_ = 128 + SIGKILL;
-  signal_all({.number = SIGKILL});
+  if (!party_.is_leaf()) party_.tell(FrameKind::kill, 0, {});
+  signal_ranks({.number = SIGKILL});
 }
 
-void Job::signal_all(SignalEvent event) const {
+void Job::signal_all(SignalEvent event) {
+  if (!party_.is_leaf()) party_.tell(FrameKind::signal, event.number, {});
+  signal_ranks(event);
+}
+
+void Job::signal_ranks(SignalEvent event) const {
   for (const RankProcess& rank : ranks_) rank.signal(event);
 }
 
@@ -176,7 +228,7 @@ void Job::drain_output() {
   while (!output_.finished() && !abandoned_) {
     entries_.clear();
     entries_.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
-    entries_.push_back({.fd = lifeline_.get(), .events = POLLIN, .revents = 0});
+    entries_.push_back({.fd = lifeline_, .events = POLLIN, .revents = 0});
     output_.want(entries_);
     if (::poll(entries_.data(), entries_.size(), -1) < 0 && errno != EINTR) return;
     if (entries_[1].revents != 0) return;
@@ -188,26 +240,32 @@ void Job::drain_output() {
 }
 
 int Job::poll_limit_ms() const {
-  std::optional<Clock::time_point> next;
-  if (phase_ == Phase::running) next = time_limit_;
-  if (phase_ == Phase::ending) next = kill_time_;
+  const std::optional<Clock::time_point>& next =
+      phase_ == Phase::running ? time_limit_ : kill_time_;
   if (!next) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
   return static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));  // then we look again
 }
 
 bool Job::any_running() const {
-  return std::ranges::any_of(ranks_, [](const RankProcess& rank) { return rank.running(); });
+  return party_.waits() ||
+         std::ranges::any_of(ranks_, [](const RankProcess& rank) { return rank.running(); });
 }
 
-// "rank 3", "ranks 0, 2-5, 9"
+// "rank 3", "ranks 0, 2-5, 9"; of other hosts those that their photonruns have not called ended.
 std::string Job::running_ranks() const {
+  const Share& share = party_.share();
+  const auto runs = [&](unsigned rank) {
+    return share.has(rank)
+               ? rank - share.first < ranks_.size() && ranks_[rank - share.first].running()
+               : party_.runs(rank);
+  };
   std::string list;
   std::size_t count = 0;
-  for (std::size_t first = 0; first < ranks_.size(); ++first) {
-    if (!ranks_[first].running()) continue;
-    std::size_t last = first;
-    while (last + 1 < ranks_.size() && ranks_[last + 1].running()) ++last;
+  for (unsigned first = 0; first < share.size; ++first) {
+    if (!runs(first)) continue;
+    unsigned last = first;
+    while (last + 1 < share.size && runs(last + 1)) ++last;
     list += fmt::format("{}{}", list.empty() ? "" : ", ", first);
     if (last > first) list += fmt::format("-{}", last);
     count += last - first + 1;
@@ -216,11 +274,8 @@ std::string Job::running_ranks() const {
   return (count == 1 ? "rank " : "ranks ") + list;
 }
 
-// One write, so that lines of ours and of the ranks do not mix.
 void Job::say(std::string_view text) const {
-  if (abandoned_) return;
-  const std::string line = fmt::format("photonrun: {}\n", text);
-  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  if (!abandoned_) say_line(text);
 }
 
 }  // namespace photonrun

@@ -1,4 +1,4 @@
-// One job, in the launcher process: starts the ranks, serves them, ends them.
+// One job, in the launcher process: starts the ranks of this host, serves them, ends them.
 // Invariant: run() returns with no process left below this one.
 // Owner: the launcher process; one thread.
 //
@@ -6,6 +6,9 @@
 //   starting, running -a rank failed, a signal, the time is up-> ending (SIGTERM)
 //   ending -last rank ended-> over        ending -grace period, second signal-> killing (SIGKILL)
 //   killing -last rank ended-> over       any -the guardian is gone-> killing
+//
+// Of a job on several hosts the root's Job decides when it ends, and how; a leaf's follows, and
+// ends by itself only when it is told to by a signal or has lost the root.
 #pragma once
 
 #include <chrono>
@@ -14,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "broker.hpp"
 #include "output.hpp"
+#include "party.hpp"
 #include "rank_process.hpp"
 
 namespace photonrun {
@@ -23,7 +26,7 @@ namespace photonrun {
 class Job {
  public:
   // lifeline: end of file there means that the guardian is gone. Throws std::system_error.
-  Job(const LaunchPlan& plan, const Signals& signals, Fd lifeline, std::size_t fds_limit);
+  Job(const LaunchPlan& plan, const Signals& signals, int lifeline, Party& party);
 
   // The status photonrun exits with.
   int run();
@@ -31,18 +34,26 @@ class Job {
  private:
   using Clock = std::chrono::steady_clock;
   enum class Phase { running, ending, killing };
+  struct Ended {
+    unsigned rank;
+    End end;
+    std::string text;  // who, and how
+  };
 
   void start_ranks();
   void start_rank(unsigned rank);
   void turn();
   void handle_signals();
   void handle_signal(SignalEvent event);
+  void handle_news(const News& news);
   void reap();
-  void note_ends(const std::vector<unsigned>& ended);
+  void decide_ends();
   void check_clocks();
-  void end_job(SignalEvent event);
+  void decide(int status, const std::string& text, SignalEvent event = {.number = SIGTERM});
+  void end_job(SignalEvent event, std::string_view why);
   void kill_job();
-  void signal_all(SignalEvent event) const;
+  void signal_all(SignalEvent event);
+  void signal_ranks(SignalEvent event) const;
   void drain_output();
   int poll_limit_ms() const;
   bool any_running() const;
@@ -51,15 +62,17 @@ class Job {
 
   const LaunchPlan& plan_;
   const Signals& signals_;
-  Fd lifeline_;
-  Broker broker_;
+  int lifeline_;
+  Party& party_;
   Output output_;
-  std::vector<RankProcess> ranks_;
+  std::vector<RankProcess> ranks_;  // the first is rank party_.share().first
+  std::vector<Ended> ended_;        // since we looked last
   std::vector<pollfd> entries_;
   Phase phase_ = Phase::running;
   std::optional<int> status_;  // decided by the first thing that ended the job
   std::optional<Clock::time_point> time_limit_;
-  std::optional<Clock::time_point> kill_time_;
+  std::optional<Clock::time_point> kill_time_;  // ending: of SIGKILL; killing: of giving up hosts
+  bool has_turned_ = false;
   bool abandoned_ = false;  // the guardian is gone: nobody reads what we would say
 };
 

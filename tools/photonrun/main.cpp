@@ -1,4 +1,5 @@
-// photonrun: starts the ranks of a job on this host. See docs/launcher.md.
+// photonrun: starts the ranks of a job, or of a job on several hosts those of this one. See
+// docs/launcher.md.
 #include <fmt/format.h>
 
 #include <exception>

@@ -4,13 +4,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include "address.hpp"
 #include "cores.hpp"
+#include "greeting.hpp"
 
 namespace photonrun {
 namespace {
 
-constexpr unsigned kMaxRanks = 16384;  // far above what one host carries; catches typing mistakes
-constexpr int kUsageStatus = 125;      // as env(1) and timeout(1): the fault was the launcher's
+constexpr int kUsageStatus = 125;  // as env(1) and timeout(1): the fault was the launcher's
 
 constexpr const char* kExamples = R"(
 Examples:
@@ -19,9 +20,14 @@ Examples:
   photonrun -n 8 --timeout 60 ./test  ended after a minute, exit status 124
   photonrun --env PHOTON_LOG=debug --bind ./program
 
+On two hosts, with one PHOTON_JOB_KEY in the environment of both (openssl rand -hex 32):
+  node1$ photonrun --root node1:7000 -n 4 --here 2 ./program   ranks 0 and 1, waits for the others
+  node2$ photonrun --join node1:7000 --here 2 ./program        ranks 2 and 3
+
 The exit status is that of the rank that failed first (128 + signal if a signal killed it, 127 or
 126 if the program could not be started, 124 after --timeout, 125 for a mistake in the call).
-Standard input goes to rank 0. Signals sent to photonrun reach all ranks.)";
+Standard input goes to rank 0. Signals sent to photonrun reach all ranks (sent to one that joined:
+the ranks there; one that ends it ends the job).)";
 
 std::string check_assignment(const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -49,6 +55,46 @@ void describe(CLI::App& app, Options& options) {
       ->check(CLI::Validator(check_assignment, ""));
 }
 
+std::string check_place(const std::string& text) { return objection(text); }
+
+void describe_hosts(CLI::App& app, Options& options) {
+  const CLI::Validator is_place(check_place, "");
+  auto* const root = app.add_option("--root", options.root,
+                                    "Wait at this address for photonruns of other hosts to join")
+                         ->type_name("HOST:PORT")
+                         ->check(is_place);
+  auto* const join = app.add_option("--join", options.join, "Join the job of the photonrun there")
+                         ->type_name("HOST:PORT")
+                         ->check(is_place)
+                         ->excludes(root)
+                         ->excludes("--ranks")
+                         ->excludes("--timeout");
+  app.add_option("--here", options.here,
+                 "Ranks on this host, with --root or --join (default: the usable cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, kMaxRanks));
+  app.add_option("--key-file", options.key_file,
+                 "Read the job's key from a file instead of PHOTON_JOB_KEY")
+      ->type_name("FILE");
+  app.add_option("--wait", options.wait_s,
+                 "Wait so many seconds for all to join (default 300), for the root (default 30)")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 1e9));
+  root->needs("--ranks");
+  (void)join;
+}
+
+void check_hosts(const CLI::App& app, Options& options) {
+  const bool several = !options.root.empty() || !options.join.empty();
+  for (const char* const name : {"--here", "--key-file", "--wait"}) {
+    if (!several && app.count(name) > 0) throw CLI::RequiresError(name, "--root or --join");
+  }
+  if (several && options.here == 0) options.here = static_cast<unsigned>(usable_cores().size());
+  if (!options.root.empty() && options.here > options.size) {
+    throw CLI::ValidationError("--here", "more ranks than --ranks says that the job has");
+  }
+}
+
 }  // namespace
 
 std::variant<Options, int> parse_options(int argc, char** argv) {
@@ -56,11 +102,15 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
   options.size = static_cast<unsigned>(usable_cores().size());
   CLI::App app(
       "photonrun [options] program [arguments...]\n\n"
-      "Starts the ranks of a Photon job on this host and ends them together.",
+      "Starts the ranks of a Photon job on this host, or this host's part of a job on several, "
+      "and\n"
+      "ends them together.",
       "photonrun");
   describe(app, options);
+  describe_hosts(app, options);
   try {
     app.parse(argc, argv);
+    check_hosts(app, options);
     options.command = app.remaining();
     if (!options.command.empty() && options.command.front() == "--") {
       options.command.erase(options.command.begin());

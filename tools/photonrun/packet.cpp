@@ -54,7 +54,8 @@ Io read_packet(int socket, Packet& packet) {
   const std::size_t size_bytes = static_cast<std::size_t>(size);
   const bool whole = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 &&
                      size_bytes >= sizeof packet.header && packet.header.magic == PH_LAUNCH_MAGIC &&
-                     size_bytes - sizeof packet.header == packet.header.body_bytes;
+                     size_bytes - sizeof packet.header == packet.header.body_bytes &&
+                     packet.header.body_bytes <= PH_LAUNCH_MAX_GATHER;
   if (!whole) return Io::malformed;
   packet.body = std::make_shared<Bytes>(body.begin(), body.begin() + packet.header.body_bytes);
   return Io::done;

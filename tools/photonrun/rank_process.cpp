@@ -49,7 +49,7 @@ void redirect(const ChildSetup& setup) {
 void set_environment(const ChildSetup& setup, int channel) {
   ::setenv(PH_LAUNCH_FD_VARIABLE, std::to_string(channel).c_str(), 1);
   ::setenv(PH_LAUNCH_RANK_VARIABLE, std::to_string(setup.rank).c_str(), 1);
-  ::setenv(PH_LAUNCH_SIZE_VARIABLE, std::to_string(setup.plan.options.size).c_str(), 1);
+  ::setenv(PH_LAUNCH_SIZE_VARIABLE, std::to_string(setup.plan.share.size).c_str(), 1);
   for (const std::string& assignment : setup.plan.options.environment) {
     const std::size_t equals = assignment.find('=');
     ::setenv(assignment.substr(0, equals).c_str(), assignment.c_str() + equals + 1, 1);
@@ -62,7 +62,7 @@ void set_environment(const ChildSetup& setup, int channel) {
   ::setpgid(0, setup.group);
   if (setup.plan.options.bind) {
     const std::vector<int> cores = usable_cores();
-    (void)pin_to(cores[setup.rank % cores.size()]);
+    (void)pin_to(cores[(setup.rank - setup.plan.share.first) % cores.size()]);
   }
   redirect(setup);
   // A duplicate without close-on-exec: the only descriptor besides 0, 1, 2 that the program gets
@@ -95,6 +95,11 @@ int await_exec(int report) {
 }
 
 }  // namespace
+
+ph_launch_gone gone_of(const End& end) {
+  const ph_launch_end how = end.by_signal ? PH_LAUNCH_KILLED : PH_LAUNCH_EXITED;
+  return {.how = how, .value = end.value};
+}
 
 RankProcess::RankProcess(unsigned rank, const LaunchPlan& plan, Fd channel, Fd output, Fd error)
     : rank_(rank), own_group_(rank != 0 || plan.terminal_group == 0) {

@@ -3,6 +3,7 @@
 // Owner: Job.
 #pragma once
 
+#include <photon/launch.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -11,6 +12,7 @@
 
 #include "fd.hpp"
 #include "options.hpp"
+#include "share.hpp"
 #include "signals.hpp"
 
 namespace photonrun {
@@ -20,6 +22,7 @@ struct LaunchPlan {
   const Options& options;
   const Signals& signals;
   std::string program;  // found
+  Share share;          // the ranks of this host
   // Rank 0's group if it reads a terminal, which only the foreground group may; else 0.
   pid_t terminal_group = 0;
   rlimit file_limit{};  // as photonrun was started; the launcher raises its own
@@ -34,6 +37,12 @@ struct End {
   bool failed() const { return by_signal || value != 0; }
   int status() const { return by_signal ? 128 + value : value; }
 };
+
+// photonrun's own status where it could not do its part.
+inline constexpr int kLauncherStatus = 125;
+
+// As the other ranks are told.
+ph_launch_gone gone_of(const End& end);
 
 class RankProcess {
  public:

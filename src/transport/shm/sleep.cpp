@@ -1,20 +1,17 @@
 // Going to sleep and waking up: this rank by its peers, its peers by this rank.
 // sync/sleep_gate.hpp has the protocol and why no wake-up is lost.
-#include <poll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <new>
 
+#include "transport/nap.hpp"
 #include "transport/shm/transport_impl.hpp"
 
 namespace photon::transport::shm {
 
 namespace {
 
-constexpr std::int64_t kForeverUs = std::numeric_limits<std::int64_t>::max();
 // While the side channel holds back what we sent, or its descriptor wakes us for nothing.
 constexpr std::int64_t kUnsentSleepUs = 1'000;
 constexpr std::int64_t kDeafSleepUs = 10'000;
@@ -59,7 +56,7 @@ Gate& ShmTransport::own_gate() noexcept {
 void ShmTransport::announce() noexcept {
   own_gate().announce(!own_.heavy_barrier);
   boot_due_.set(1);  // the look that follows takes what is there
-  longest_sleep_us_ = boot_.idle() ? kForeverUs : kUnsentSleepUs;
+  longest_sleep_us_ = boot_.idle() ? -1 : kUnsentSleepUs;
 }
 
 void ShmTransport::retract() noexcept { own_gate().retract(); }
@@ -67,24 +64,27 @@ void ShmTransport::retract() noexcept { own_gate().retract(); }
 void ShmTransport::wake() noexcept { signal(lane_.wake.get()); }
 
 void ShmTransport::sleep(std::int64_t timeout_us) noexcept {
-  if (timeout_us < 0) timeout_us = kForeverUs;
-  timeout_us = std::min(timeout_us, longest_sleep_us_);
+  Transport* const self[] = {this};
+  nap(self, timeout_us);
+}
+
+SleepOn ShmTransport::sleep_on() noexcept {
   const bool broken = boot_broken_.get() != 0;
-  const std::uint32_t wakes = boot_wakes_.get();
-  const bool deaf = wakes >= kFruitlessWakes;
+  const bool deaf = boot_wakes_.get() >= kFruitlessWakes;
+  std::int64_t limit_us = longest_sleep_us_;
   if (deaf && !broken) {
-    timeout_us = std::min(timeout_us, kDeafSleepUs);
+    limit_us = limit_us < 0 ? kDeafSleepUs : std::min(limit_us, kDeafSleepUs);
     boot_wakes_.set(kFruitlessWakes / 2);
     boot_due_.set(1);
   }
-  pollfd watched[2] = {{lane_.wake.get(), POLLIN, 0}, {broken || deaf ? -1 : boot_fd_, POLLIN, 0}};
-  const timespec limit = {static_cast<time_t>(timeout_us / 1'000'000),
-                          static_cast<long>(timeout_us % 1'000'000 * 1'000)};
-  if (::ppoll(watched, 2, timeout_us == kForeverUs ? nullptr : &limit, nullptr) <= 0) return;
-  if (watched[0].revents != 0) drain(lane_.wake.get());
-  if (watched[1].revents == 0) return;
+  return {.fds = {lane_.wake.get(), broken || deaf ? -1 : boot_fd_, -1}, .limit_us = limit_us};
+}
+
+void ShmTransport::slept(unsigned ready) noexcept {
+  if ((ready & 1) != 0) drain(lane_.wake.get());
+  if ((ready & 2) == 0) return;
   boot_due_.set(1);
-  boot_wakes_.set(wakes + 1);  // receive() clears it
+  boot_wakes_.set(boot_wakes_.get() + 1);  // receive() clears it
 }
 
 }  // namespace photon::transport::shm

@@ -85,6 +85,8 @@ class ShmTransport final : public Transport {
 
   void announce() noexcept override;
   void sleep(std::int64_t timeout_us) noexcept override;
+  SleepOn sleep_on() noexcept override;
+  void slept(unsigned ready) noexcept override;
   void retract() noexcept override;
   void wake() noexcept override;
 
@@ -151,7 +153,7 @@ class ShmTransport final : public Transport {
   Flag boot_broken_;  // nothing will come; its descriptor may be readable for ever
   Flag boot_wakes_;   // ends of sleep by its descriptor since the last message
   const int boot_fd_;
-  std::int64_t longest_sleep_us_ = 0;  // written by announce(), read by the sleep() after it
+  std::int64_t longest_sleep_us_ = 0;  // written by announce(), read by sleep_on() after it
 };
 
 }  // namespace photon::transport::shm

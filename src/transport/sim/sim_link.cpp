@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "wire/bulk_place.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::sim {
@@ -83,8 +84,8 @@ Packet SimLink::image(std::uint64_t lines_count) const {
 bool SimLink::take_bulk(Packet& packet) {
   const std::uint64_t size_bytes = wire::bulk_size(packet.lines[0][wire::kBulkSizeWord + 1]);
   if (size_bytes > geometry_.bulk_bytes) return false;
-  packet.bulk_position = chunk_start(bulk_taken_, size_bytes, geometry_.bulk_bytes);
-  bulk_taken_ = chunk_end(packet.bulk_position, size_bytes);
+  packet.bulk_position = wire::bulk_begin(bulk_taken_, size_bytes, geometry_.bulk_bytes);
+  bulk_taken_ = wire::bulk_end(packet.bulk_position, size_bytes);
   const std::byte* from = sending_.bulk.get() + (packet.bulk_position & (geometry_.bulk_bytes - 1));
   packet.bulk.assign(from, from + size_bytes);
   return true;
@@ -140,7 +141,7 @@ void SimLink::check_room(const Packet& packet) const noexcept {
   require(used(end, receiving_.credits->lines_given()) <= std::uint64_t{1} << geometry_.lines_log2,
           "a sender writes no line that its peer has not given back");
   if (packet.bulk.empty()) return;
-  const std::uint64_t bulk_end = chunk_end(packet.bulk_position, packet.bulk.size());
+  const std::uint64_t bulk_end = wire::bulk_end(packet.bulk_position, packet.bulk.size());
   require(used(bulk_end, receiving_.credits->bulk_given()) <= geometry_.bulk_bytes,
           "a sender writes no bulk bytes that its peer has not given back");
 }

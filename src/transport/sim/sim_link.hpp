@@ -27,16 +27,6 @@ struct Geometry {
   std::uint64_t bulk_bytes = 0;
 };
 
-// Where a chunk of size_bytes starts if the bulk ring was used up to `position`.
-constexpr std::uint64_t chunk_start(std::uint64_t position, std::uint64_t size_bytes,
-                                    std::uint64_t bulk_bytes) noexcept {
-  const std::uint64_t offset = position & (bulk_bytes - 1);
-  return offset + size_bytes <= bulk_bytes ? position : position - offset + bulk_bytes;
-}
-constexpr std::uint64_t chunk_end(std::uint64_t start, std::uint64_t size_bytes) noexcept {
-  return start + ((size_bytes + 63) & ~std::uint64_t{63});
-}
-
 class SimLink {
  public:
   SimLink(Rank me, const Geometry& geometry);

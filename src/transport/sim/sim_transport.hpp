@@ -62,7 +62,7 @@ class SimTransport final : public Transport {
     return locals_.add(memory, is_written);
   }
   void unregister_local(std::uint64_t handle) noexcept override { locals_.remove(handle); }
-  bool names_pieces() const noexcept override {
+  bool names_pieces(Rank /*rank*/) const noexcept override {
     return network_->has_cards() && network_->settings().profile != base::SimProfile::unnamed;
   }
   void quiesce() noexcept override { network_->quiesce(); }

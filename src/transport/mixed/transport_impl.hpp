@@ -1,0 +1,90 @@
+// The mixed transport as a class; mixed_transport.hpp is what others include. mixed_transport.cpp
+// has opening and what goes to one child or to both, mixed_poll.cpp news and sleep.
+//
+// Invariants: a rank is near or far for the transport's whole life, and both ranks of a pair say
+// the same. All that concerns a rank goes to the child of its side, and nothing of the other
+// child's about that rank is passed on. Regions and arena are those of the near child.
+// Owner: the engine. Threads: as the contract has it; sleep() and wake() touch only the children's
+// own and due_.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sync/hint.hpp"
+#include "transport/mixed/far_pace.hpp"
+#include "transport/mixed/mixed_transport.hpp"
+#include "transport/mixed/split_boot.hpp"
+
+namespace photon::transport::mixed {
+
+class MixedTransport final : public Transport {
+ public:
+  struct Parts {
+    std::shared_ptr<const Sides> is_far;
+    std::unique_ptr<SplitBoot> boots;
+    std::unique_ptr<Transport> near;
+    std::unique_ptr<Transport> far;  // ends first: it uses the near one's registrations
+  };
+  explicit MixedTransport(Parts parts) : parts_(std::move(parts)), meets_(parts_.is_far->size()) {}
+
+  const char* name() const noexcept override { return "mixed"; }
+  unsigned poll_interval() const noexcept override { return pace_.interval(); }
+  const Alarm* alarm() const noexcept override { return near().alarm(); }
+  bool alarm_tells_all() const noexcept override { return false; }  // far peers do not set it
+
+  base::Result<Link*> connect(Rank rank) override;
+  void disconnect(Rank rank) noexcept override;
+
+  void kick(Rank rank) noexcept override;
+  void poll(Sink& sink) noexcept override;
+  bool drained() const noexcept override;
+
+  Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
+  base::Result<> read(Rank rank, std::uint64_t address,
+                      std::span<std::byte> destination) noexcept override;
+  base::Result<> write(Rank rank, std::uint64_t address,
+                       std::span<const std::byte> source) noexcept override;
+  bool post(const PostedPiece& piece) noexcept override;
+  bool names_pieces(Rank rank) const noexcept override;
+  void quiesce() noexcept override;
+  void hide() noexcept override;
+  base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
+                                                     boot::Boot& boot) override;
+
+  std::span<std::byte> arena() noexcept override { return near().arena(); }
+  std::span<RegionEntry> regions() noexcept override { return near().regions(); }
+  bool discards() const noexcept override { return near().discards() || far().discards(); }
+  void discard(std::span<std::byte> memory) noexcept override;
+
+  void announce() noexcept override;
+  void sleep(std::int64_t timeout_us) noexcept override;
+  void retract() noexcept override;
+  void wake() noexcept override { near().wake(); }
+
+  void describe(Rank rank, ph_path& path) override;
+
+ private:
+  class Report;
+  using Flag = sync::Hint<Policy, std::uint32_t>;
+  // Of a near rank, what shared memory with it has come to.
+  enum class Meets : std::uint8_t { unknown, linked, failed };
+
+  bool is_far(Rank rank) const noexcept {
+    return rank < parts_.is_far->size() && (*parts_.is_far)[rank];
+  }
+  Transport& near() const noexcept { return *parts_.near; }
+  Transport& far() const noexcept { return *parts_.far; }
+  Transport& side_of(Rank rank) const noexcept { return is_far(rank) ? far() : near(); }
+  void not_met(Rank rank, const base::Error& why);
+
+  Parts parts_;
+  mutable FarPace pace_;
+  Flag due_;  // a sleep is over: look at both
+  std::vector<Meets> meets_;
+  std::map<Rank, std::string> failures_;  // why there is no shared memory with a near rank
+};
+
+}  // namespace photon::transport::mixed

@@ -1,0 +1,33 @@
+#include "transport/nap.hpp"
+
+#include <poll.h>
+#include <time.h>
+
+#include <algorithm>
+
+namespace photon::transport {
+
+void nap(std::span<Transport* const> sleepers, std::int64_t timeout_us) noexcept {
+  constexpr std::size_t kEach = SleepOn::kMostFds;
+  pollfd watched[kMostSleepers * kEach] = {};
+  std::int64_t limit_us = timeout_us;
+  nfds_t count = 0;
+  for (Transport* sleeper : sleepers) {
+    const SleepOn on = sleeper->sleep_on();
+    for (const int fd : on.fds) watched[count++] = {fd, POLLIN, 0};
+    if (on.limit_us >= 0) limit_us = limit_us < 0 ? on.limit_us : std::min(limit_us, on.limit_us);
+  }
+  const timespec limit = {static_cast<time_t>(limit_us / 1'000'000),
+                          static_cast<long>(limit_us % 1'000'000 * 1'000)};
+  if (::ppoll(watched, count, limit_us < 0 ? nullptr : &limit, nullptr) <= 0) return;
+  const pollfd* first = watched;
+  for (Transport* sleeper : sleepers) {
+    unsigned ready = 0;
+    for (unsigned i = 0; i < kEach; ++i)
+      if (first[i].revents != 0) ready |= 1U << i;
+    if (ready != 0) sleeper->slept(ready);
+    first += kEach;
+  }
+}
+
+}  // namespace photon::transport

@@ -1,0 +1,23 @@
+// One sleep for several transports of a rank: all of their descriptors in one ppoll(), for no
+// longer than the most impatient of them allows. A transport's own sleep() is a nap of one.
+//
+// No wake-up is lost if none is lost by each alone: what ends a sleep of its own is a descriptor
+// that stays readable until poll() has dealt with its news, and all of these are waited for here;
+// each is told by slept() which of its own were readable, as if it had slept alone.
+// Owner: none. Threads: as sleep().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transport/transport.hpp"
+
+namespace photon::transport {
+
+inline constexpr std::size_t kMostSleepers = 2;
+
+// timeout_us < 0: no limit. At most kMostSleepers.
+void nap(std::span<Transport* const> sleepers, std::int64_t timeout_us) noexcept;
+
+}  // namespace photon::transport

@@ -1,0 +1,47 @@
+// Where a rank listens: an IPv4 or IPv6 address and a port, as it travels in cards, and the choice
+// of the interface.
+// Owner: none (values and pure functions).
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "base/result.hpp"
+
+namespace photon::transport::tcp {
+
+struct Address {
+  std::uint16_t family = 0;  // 4 or 6
+  std::uint16_t port = 0;
+  std::uint32_t scope = 0;  // of an IPv6 address that is valid on one link only
+  std::array<std::byte, 16> bytes{};
+
+  bool is_loopback() const noexcept;
+  std::string text() const;  // 127.0.0.1:4242, [::1]:4242
+};
+static_assert(std::has_unique_object_representations_v<Address>, "it travels");
+
+// What the socket calls take. A family that is neither: size_bytes 0.
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size_bytes = 0;
+
+  const sockaddr* get() const noexcept { return reinterpret_cast<const sockaddr*>(&storage); }
+  int family() const noexcept { return storage.ss_family; }
+};
+SocketAddress socket_address(const Address& address) noexcept;
+// Family 0: neither of the two.
+Address from_socket(const sockaddr& address) noexcept;
+
+// The address to listen at, port 0. `wanted`: auto, an interface or an address; one_host: whether
+// all ranks of the job are here. PH_ERR_CONFIG says what was looked for and what there is.
+base::Result<Address> choose_address(std::string_view wanted, bool one_host);
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,331 @@
+// First contact: cards over the side channel, who dials whom, and who is let in.
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/tcp/transport_impl.hpp"
+
+namespace photon::transport::tcp {
+
+namespace {
+
+constexpr std::size_t kMostGuests = 64;  // or the ranks, if they are more
+constexpr std::int64_t kGuestNs = 10'000'000'000;
+constexpr std::int64_t kDialNs = 10'000'000'000;  // for the kernel to connect
+constexpr unsigned kMostAttempts = 6;
+constexpr std::int64_t kFirstPauseNs = 10'000'000;  // four times as long after each
+
+// A rank that vanishes with its host is noticed although nothing is sent; docs/tcp.md says why
+// TCP_USER_TIMEOUT is not set.
+void tune(int socket) noexcept {
+  const auto set = [socket](int level, int name, int value) {
+    static_cast<void>(::setsockopt(socket, level, name, &value, sizeof value));
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 10);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 4);
+}
+
+std::string named(Rank rank) { return "tcp: rank " + std::to_string(rank); }
+
+base::Error gone_error(Rank rank, const char* what) {
+  return {PH_ERR_PEER, 0, named(rank) + what, rank};
+}
+
+}  // namespace
+
+TcpPeer& TcpTransport::remember(Rank rank) {
+  if (peers_[rank] == nullptr) {
+    peers_[rank] = std::make_unique<TcpPeer>(rank);
+    ++unsettled_;
+  }
+  return *peers_[rank];
+}
+
+// The engine is about to know its Link.
+base::Result<> TcpTransport::give_link(TcpPeer& peer) {
+  if (peer.link == nullptr) {
+    auto made = TcpLink::make(config_, peer.rank == parties_.self);
+    if (!made) return std::move(made.error());
+    peer.link = std::move(*made);
+  }
+  peer.is_linked = true;
+  return {};
+}
+
+base::Result<Link*> TcpTransport::connect(Rank rank) {
+  const Entered entered(*this);
+  if (rank >= peers_.size())
+    return base::Error{PH_ERR_RANK, 0,
+                       "tcp: connect to rank " + std::to_string(rank) + " of " +
+                           std::to_string(peers_.size()) + " ranks",
+                       rank};
+  TcpPeer* before = known(rank);
+  if (before != nullptr && before->is_linked && !before->is_released) return &before->link->view();
+  if (before != nullptr && (before->is_released || before->state == TcpPeer::State::ended))
+    return gone_error(rank, ": connect to a rank that has ended or was disconnected");
+  TcpPeer& peer = remember(rank);
+  if (auto given = give_link(peer); !given) return std::move(given.error());
+  if (rank == parties_.self) {
+    peer.state = TcpPeer::State::open;
+    --unsettled_;
+    tell({.kind = News::Kind::link, .rank = rank});
+  } else if (peer.state == TcpPeer::State::asked && !peer.has_asked) {
+    auto sent = send_card(rank, TcpCard::What::here, 0);
+    if (!sent || !*sent) {
+      peer.link.reset();
+      peer.is_linked = false;
+      end(peer, gone_error(rank, " has ended"));
+      if (!sent) return std::move(sent.error());
+      return gone_error(rank, ": connect to a rank that has ended");
+    }
+    peer.has_asked = true;
+    asked_ns_ = base::now_ns();
+  }
+  return &peer.link->view();
+}
+
+void TcpTransport::disconnect(Rank rank) noexcept {
+  const Entered entered(*this);
+  TcpPeer* peer = known(rank);
+  if (peer == nullptr || !peer->is_linked) return;
+  peer->is_released = true;
+  // What it was sent still goes out, and the peer notices nothing: so the connection stays.
+  if (peer->state == TcpPeer::State::ended || rank == parties_.self) peer->link.reset();
+}
+
+base::Result<bool> TcpTransport::send_card(Rank rank, TcpCard::What what, int trouble) {
+  TcpCard card = card_;
+  card.what = what;
+  card.trouble = static_cast<std::uint64_t>(trouble);
+  boot_due_.set(1);
+  return boot_.send(rank, encode(card), {});
+}
+
+void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
+  TcpPeer& peer = remember(rank);
+  if (peer.state != TcpPeer::State::asked) return;  // it was late: there is a connection, or was
+  auto card = decode_card(bytes);
+  auto same = card ? check_settings(card_, *card) : base::Result<>(card.error());
+  if (!same) {
+    // The peer finds out from our card, as we do from its.
+    if (!peer.has_asked) static_cast<void>(send_card(rank, TcpCard::What::here, 0));
+    same.error().what = named(rank) + ": " + same.error().what;
+    same.error().rank = rank;
+    return end(peer, same.error());
+  }
+  if (card->what == TcpCard::What::unreachable)
+    return end(peer,
+               {PH_ERR_PEER, static_cast<int>(card->trouble),
+                named(rank) + " cannot connect to " + card_.address.text() + ": " +
+                    std::strerror(static_cast<int>(card->trouble)) + " (setting tcp_interface)",
+                rank});
+  peer.address = card->address;
+  dial(peer);
+}
+
+void TcpTransport::dial(TcpPeer& peer) {
+  const SocketAddress to = socket_address(peer.address);
+  peer.state = TcpPeer::State::dialing;
+  peer.parley.reset();
+  ++peer.attempts;
+  peer.dialed_ns = base::now_ns();
+  peer.dial_at_ns = peer.dialed_ns + kDialNs;  // until then it has to be connected
+  peer.socket.reset(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!peer.socket) return dial_failed(peer, errno);
+  tune(peer.socket.get());
+  if (::connect(peer.socket.get(), to.get(), to.size_bytes) != 0 && errno != EINPROGRESS)
+    return dial_failed(peer, errno);
+  if (!watch(peer.socket.get(), EPOLLIN | EPOLLOUT, Watched::peer, peer.rank))
+    dial_failed(peer, errno);
+}
+
+// Refused, or thrown out from among too many guests: once more, later.
+void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
+  hang_up(peer.socket);
+  peer.parley.reset();
+  peer.state = TcpPeer::State::dialing;
+  if (peer.attempts < kMostAttempts || is_flusher_) {
+    const unsigned pauses = std::min(peer.attempts, kMostAttempts) - 1;
+    peer.dial_at_ns = base::now_ns() + (kFirstPauseNs << (2 * pauses));
+    if (is_announced_) wake();  // who sleeps has not known of this deadline
+    return;
+  }
+  static_cast<void>(send_card(peer.rank, TcpCard::What::unreachable, trouble));
+  std::string what = named(peer.rank) + " cannot be connected to at " + peer.address.text() + ": " +
+                     std::strerror(trouble);
+  if (trouble == EMFILE || trouble == ENFILE)
+    what += "; raise the limit of descriptors (ulimit -n)";
+  end(peer, {PH_ERR_PEER, trouble, what, peer.rank});
+}
+
+// Its socket has news while it is not open.
+void TcpTransport::greet(TcpPeer& peer) {
+  if (peer.state == TcpPeer::State::dialing) {
+    int trouble = 0;
+    socklen_t bytes = sizeof trouble;
+    ::getsockopt(peer.socket.get(), SOL_SOCKET, SO_ERROR, &trouble, &bytes);
+    if (trouble != 0) return dial_failed(peer, trouble);
+    auto parley = Parley::dial(boot_.secret(), parties_, peer.rank);
+    if (!parley) return dial_failed(peer, parley.error().native_errno);
+    peer.parley = *parley;
+    peer.state = TcpPeer::State::greeting;
+    epoll_event wanted{};
+    wanted.events = EPOLLIN;
+    wanted.data.u64 = std::uint64_t{static_cast<std::uint32_t>(Watched::peer)} << 32 | peer.rank;
+    ::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_MOD, peer.socket.get(), &wanted);
+  }
+  switch (peer.parley->advance(peer.socket.get())) {
+    case Parley::Step::waits: return;
+    case Parley::Step::open: return opened(peer);
+    case Parley::Step::broken: return dial_failed(peer, ECONNRESET);
+    default:
+      return end(peer, {PH_ERR_PEER, 0,
+                        named(peer.rank) + ": who answers at " + peer.address.text() +
+                            " cannot prove to be it",
+                        peer.rank});
+  }
+}
+
+// Both sides have proved themselves.
+void TcpTransport::opened(TcpPeer& peer) {
+  peer.parley.reset();
+  peer.state = TcpPeer::State::open;
+  if (peer.boot_gone_ns == 0) --unsettled_;
+  peer.outlet = std::make_unique<Outlet>();
+  peer.inlet = std::make_unique<Inlet>();
+  if (auto given = give_link(peer); !given) return end(peer, given.error());
+  tell({.kind = News::Kind::link, .rank = peer.rank});
+  heat(peer.rank);
+  flush(peer);
+}
+
+void TcpTransport::accept_guests() {
+  constexpr int kMostPerPoll = 16;
+  for (int i = 0; i < kMostPerPoll; ++i)
+    if (!accept_one()) return;
+}
+
+// False: there are no more now.
+bool TcpTransport::accept_one() {
+  const int listening = parts_.listener.socket.get();
+  base::UniqueFd socket(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!socket) {
+    if (errno == EINTR || errno == ECONNABORTED) return true;
+    if (errno != EMFILE && errno != ENFILE) return false;
+    // Left in the queue it would end every sleep, and its rank would wait: let it go.
+    if (!parts_.spare) parts_.spare.reset(::fcntl(parts_.wake.get(), F_DUPFD_CLOEXEC, 0));
+    parts_.spare.reset();
+    socket.reset(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    const bool came = static_cast<bool>(socket);
+    socket.reset();
+    parts_.spare.reset(::fcntl(parts_.wake.get(), F_DUPFD_CLOEXEC, 0));
+    if (came) count_refusal(Refusal::no_room);
+    return came;
+  }
+  tune(socket.get());
+  if (guests_.size() >= std::max<std::size_t>(kMostGuests, parties_.size))
+    refuse(guests_.begin()->first, Refusal::crowded);
+  const std::uint32_t number = next_guest_++;
+  if (!watch(socket.get(), EPOLLIN, Watched::guest, number)) return true;
+  guests_.emplace(number, Guest{std::move(socket), Parley::accept(boot_.secret(), parties_),
+                                base::now_ns() + kGuestNs});
+  hear_guest(number);  // it may have spoken already
+  return true;
+}
+
+void TcpTransport::hear_guest(std::uint32_t number) {
+  const auto found = guests_.find(number);
+  if (found == guests_.end()) return;
+  Guest& guest = found->second;
+  switch (guest.parley.advance(guest.socket.get())) {
+    case Parley::Step::waits: return;
+    case Parley::Step::proven: return seat_guest(number, guest);
+    case Parley::Step::garbage:
+    case Parley::Step::open: return refuse(number, Refusal::garbage);
+    case Parley::Step::wrong_version: return refuse(number, Refusal::version);
+    case Parley::Step::unexpected: return refuse(number, Refusal::unexpected);
+    case Parley::Step::wrong_secret: return refuse(number, Refusal::wrong_secret);
+    case Parley::Step::broken: return refuse(number, Refusal::silent);
+  }
+}
+
+// It is the rank that it says it is. Where both have dialed, the connection of the lower rank
+// stays; unless that has failed once, for then the other way may be the only one. But once its
+// proof is out the higher rank may have taken it: the lower one may not change its mind then.
+void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
+  TcpPeer& peer = remember(guest.parley.from());
+  const bool is_dialing =
+      peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::greeting;
+  const bool is_first = peer.attempts == 1 && !peer.has_crossed;
+  const bool is_final = peer.parley && peer.parley->has_proved();
+  const bool is_ours = parties_.self < peer.rank && peer.socket &&
+                       ((is_dialing && (is_first || is_final)) || (peer.is_open() && is_first));
+  if (is_ours) {
+    peer.has_crossed = true;
+    hang_up(guest.socket);
+    guests_.erase(number);
+    return;
+  }
+  if (peer.state != TcpPeer::State::asked && !is_dialing)
+    return refuse(number, Refusal::unexpected);
+  hang_up(peer.socket);
+  peer.parley.reset();
+  if (is_dialing) {  // again, if the guest is gone meanwhile
+    peer.state = TcpPeer::State::dialing;
+    peer.dial_at_ns = base::now_ns() + kFirstPauseNs;
+    if (is_announced_) wake();
+  }
+  if (!guest.parley.welcome(guest.socket.get())) return refuse(number, Refusal::silent);
+  peer.socket = std::move(guest.socket);
+  guests_.erase(number);
+  epoll_event wanted{};
+  wanted.events = EPOLLIN;
+  wanted.data.u64 = std::uint64_t{static_cast<std::uint32_t>(Watched::peer)} << 32 | peer.rank;
+  ::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_MOD, peer.socket.get(), &wanted);
+  opened(peer);
+}
+
+void TcpTransport::refuse(std::uint32_t number, Refusal why) {
+  const auto found = guests_.find(number);
+  if (found == guests_.end()) return;
+  hang_up(found->second.socket);
+  guests_.erase(found);
+  count_refusal(why);
+}
+
+void TcpTransport::count_refusal(Refusal why) noexcept {
+  std::uint64_t& count = refused_[static_cast<std::size_t>(why)];
+  ++count;
+  if (why == Refusal::silent) return;  // who dials at the same time as we hangs up, too
+  if (count == 1)
+    PHOTON_LOG(log_, warn, "tcp: refused a connection to %s that %s; more of the kind are counted",
+               card_.address.text().c_str(), refusal_text(why));
+}
+
+// Not by closing alone: where a forked child has the descriptor too, it would stay watched.
+void TcpTransport::hang_up(base::UniqueFd& socket) noexcept {
+  if (socket) ::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_DEL, socket.get(), nullptr);
+  socket.reset();
+}
+
+bool TcpTransport::watch(int socket, std::uint32_t events, Watched what,
+                         std::uint32_t number) noexcept {
+  epoll_event wanted{};
+  wanted.events = events;
+  wanted.data.u64 = std::uint64_t{static_cast<std::uint32_t>(what)} << 32 | number;
+  return ::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_ADD, socket, &wanted) == 0;
+}
+
+}  // namespace photon::transport::tcp

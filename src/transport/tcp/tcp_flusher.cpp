@@ -1,0 +1,68 @@
+#include "transport/tcp/tcp_flusher.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <system_error>
+
+#include "base/signals.hpp"
+
+namespace photon::transport::tcp {
+
+namespace {
+
+// Longer than any hold of a rank that goes on, so that the two do not get in each other's way.
+constexpr std::chrono::microseconds kTick(250);
+constexpr unsigned kTicksUntilParked = 8;
+constexpr unsigned kSlowestTick = 6;  // 2 to the power of this, in ticks: 16 ms
+
+}  // namespace
+
+bool Flusher::note() {
+  ++notes_;
+  if (is_parked_ || is_slow_) {
+    changed_.notify_one();
+    return true;
+  }
+  if (thread_.joinable() || has_failed_) return !has_failed_;
+  try {
+    const base::SignalsLeftToOthers block;
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    has_failed_ = true;
+  } catch (const std::bad_alloc&) {
+    has_failed_ = true;
+  }
+  return !has_failed_;
+}
+
+void Flusher::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_ending_ = true;
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Flusher::run() {
+  std::unique_lock lock(mutex_);
+  std::uint64_t seen = 0;
+  unsigned quiet_ticks = 0;
+  while (!is_ending_) {
+    const unsigned slower = quiet_ticks / kTicksUntilParked;
+    changed_.wait_for(lock, kTick * (1 << std::min(slower, kSlowestTick)),
+                      [&] { return is_ending_ || (slower != 0 && notes_ != seen); });
+    const bool is_left = flush_();
+    quiet_ticks = notes_ == seen ? quiet_ticks + 1 : 0;
+    seen = notes_;
+    is_slow_ = quiet_ticks >= kTicksUntilParked;
+    if (!is_slow_ || is_left) continue;
+    is_parked_ = true;
+    changed_.wait(lock, [&] { return is_ending_ || notes_ != seen; });
+    is_parked_ = is_slow_ = false;
+    quiet_ticks = 0;
+  }
+}
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,50 @@
+// The thread that goes on with what its rank has begun, should the rank not come again: sends what
+// was held back, lets in whom it asked to connect (docs/tcp.md, Holding back). It is started when
+// there is something for the first time, sleeps while there is nothing, and touches nothing but
+// what the owner's function does under the owner's mutex.
+//
+//   none -- note() --> ticking -- some ticks without a note() --> parked -- note() --> ticking
+//                      ticking -- something is left, ticks without a note() --> ticking, slower
+//   any -- stop() --> ended
+//
+// Owner: TcpTransport, whose mutex it shares.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace photon::transport::tcp {
+
+class Flusher {
+ public:
+  // `flush` is called with the mutex locked; true: something is left that takes longer.
+  Flusher(std::mutex& mutex, std::function<bool()> flush)
+      : mutex_(mutex), flush_(std::move(flush)) {}
+  ~Flusher() { stop(); }
+  Flusher(const Flusher&) = delete;
+  Flusher& operator=(const Flusher&) = delete;
+
+  // Something is held; the caller has the mutex. False: there is no thread to be had, so nothing
+  // may be held.
+  bool note();
+  // The caller does not have the mutex.
+  void stop();
+
+ private:
+  void run();
+
+  std::mutex& mutex_;
+  const std::function<bool()> flush_;
+  std::condition_variable changed_;
+  std::thread thread_;
+  std::uint64_t notes_ = 0;
+  bool is_parked_ = false;
+  bool is_slow_ = false;  // ticks are far apart: a note is worth a call
+  bool is_ending_ = false;
+  bool has_failed_ = false;
+};
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,148 @@
+#include "transport/tcp/tcp_inlet.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace photon::transport::tcp {
+
+Inlet::Got Inlet::receive(int socket, Port& port) {
+  const bool direct = (stage_ == Stage::bulk || stage_ == Stage::payload) && to_ != nullptr;
+  // Payload is only waited for with an empty buffer.
+  iovec parts[2] = {{to_, left_}, {buffer_.data() + filled_, buffer_.size() - filled_}};
+  msghdr message{};
+  message.msg_iov = direct ? parts : parts + 1;
+  message.msg_iovlen = direct ? 2 : 1;
+  const std::size_t room = parts[1].iov_len + (direct ? left_ : 0);
+  const ssize_t got = direct ? ::recvmsg(socket, &message, MSG_DONTWAIT)
+                             : ::recv(socket, parts[1].iov_base, parts[1].iov_len, MSG_DONTWAIT);
+  if (got == 0) return Got::closed;
+  if (got < 0) {
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return Got::nothing;
+    return errno == EINTR ? Got::some : Got::broken;
+  }
+  auto bytes = static_cast<std::uint64_t>(got);
+  if (direct) {
+    const std::uint64_t placed = std::min(bytes, left_);
+    arrived(placed, port);
+    bytes -= placed;
+  }
+  filled_ += bytes;
+  if (!parse(port)) return Got::garbage;
+  return static_cast<std::size_t>(got) == room ? Got::some : Got::last;
+}
+
+// Whatever can be taken; what is not whole moves to the buffer's begin.
+bool Inlet::parse(Port& port) {
+  std::size_t used = 0;
+  for (bool more = true; more && used < filled_;) {
+    const std::size_t before = used;
+    switch (stage_) {
+      case Stage::head:
+        if (!take_frame(port, used)) return false;
+        break;
+      case Stage::bulk:
+      case Stage::payload: take_payload(port, used); break;
+      case Stage::lines:
+        if (!take_lines(port, used)) return false;
+        break;
+    }
+    more = used != before;
+  }
+  filled_ -= used;
+  if (used != 0 && filled_ != 0) std::memmove(buffer_.data(), buffer_.data() + used, filled_);
+  return true;
+}
+
+bool Inlet::take_frame(Port& port, std::size_t& used) {
+  const std::size_t there = filled_ - used;
+  if (there < sizeof head_) return true;
+  std::memcpy(&head_, buffer_.data() + used, sizeof head_);
+  if (!is_frame(head_.kind)) return false;
+  const std::size_t whole = sizeof head_ + body_bytes(head_.kind);
+  if (there < whole) return true;
+  const std::byte* body = buffer_.data() + used + sizeof head_;
+  used += whole;
+  return start(port, body);
+}
+
+bool Inlet::start(Port& port, const std::byte* body) {
+  PieceBody piece;
+  CreditBody credits;
+  std::byte* to = nullptr;
+  switch (head_.kind) {
+    case FrameKind::lines:
+      if (!port.begin_lines(head_.lines, head_.bytes, to)) return false;
+      lines_left_ = head_.lines;
+      stage_ = Stage::lines;
+      if (head_.bytes == 0) return true;
+      stage_ = Stage::bulk;
+      to_ = to;
+      left_ = head_.bytes;
+      return true;
+    case FrameKind::credits:
+      std::memcpy(&credits, body, sizeof credits);
+      return port.take_credits(credits);
+    case FrameKind::write:
+      std::memcpy(&piece, body, sizeof piece);
+      if (piece.size_bytes == 0 || !port.begin_write(head_, piece, to)) return false;
+      begin_payload(to, piece.size_bytes, port);
+      return true;
+    case FrameKind::read:
+      std::memcpy(&piece, body, sizeof piece);
+      return port.take_read(head_, piece);
+    case FrameKind::data:
+      if (!port.begin_data(head_, to)) return false;
+      begin_payload(to, head_.bytes, port);
+      return true;
+    case FrameKind::done: return port.take_done(head_);
+    case FrameKind::bye: port.take_bye(); return true;
+  }
+  return false;
+}
+
+void Inlet::begin_payload(std::byte* to, std::uint64_t size_bytes, Port& port) {
+  stage_ = Stage::payload;
+  to_ = to;
+  left_ = size_bytes;
+  if (left_ == 0) arrived(0, port);
+}
+
+void Inlet::take_payload(Port& port, std::size_t& used) {
+  const std::uint64_t bytes = std::min<std::uint64_t>(left_, filled_ - used);
+  if (to_ != nullptr) std::memcpy(to_, buffer_.data() + used, bytes);
+  used += bytes;
+  arrived(bytes, port);
+}
+
+void Inlet::arrived(std::uint64_t bytes, Port& port) {
+  left_ -= bytes;
+  if (to_ != nullptr) to_ += bytes;
+  if (left_ != 0) return;
+  to_ = nullptr;
+  if (stage_ == Stage::bulk) {
+    stage_ = Stage::lines;
+    return;
+  }
+  stage_ = Stage::head;
+  port.end_payload();
+}
+
+bool Inlet::take_lines(Port& port, std::size_t& used) {
+  const auto there =
+      static_cast<std::uint32_t>(std::min<std::size_t>(lines_left_, (filled_ - used) / kLineBytes));
+  if (there == 0) return true;
+  const std::uint32_t taken =
+      port.take_lines({buffer_.data() + used, std::size_t{there} * kLineBytes});
+  used += std::size_t{taken} * kLineBytes;
+  // A frame holds whole records; and the longest one fits into the buffer.
+  if (taken != there && there == lines_left_) return false;
+  lines_left_ -= taken;
+  if (lines_left_ == 0) stage_ = Stage::head;
+  return true;
+}
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,184 @@
+#include "transport/tcp/tcp_link.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "wire/bulk_place.hpp"
+#include "wire/record.hpp"
+
+namespace photon::transport::tcp {
+
+namespace {
+
+using State = sync::LineConsumer<Policy>::State;
+
+static_assert(sizeof(Line) == kLineBytes);
+
+// Whether what ends at `end` is no more than a ring beyond what was given back.
+constexpr bool has_room(std::uint64_t end, std::uint64_t given_back,
+                        std::uint64_t ring_size) noexcept {
+  return given_back <= end && end - given_back <= ring_size;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<TcpLink>> TcpLink::make(const base::Config& config, bool is_self) {
+  Shape shape{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes, 0};
+  shape.half_bytes = sizeof(Credits) + config.ring_lines * sizeof(Line) + config.bulk_bytes;
+  const std::size_t bytes = shape.half_bytes * (is_self ? 1 : 2);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    base::Error error = base::system_error("tcp: memory for a link");
+    error.status = PH_ERR_MEMORY;
+    return error;
+  }
+  return std::unique_ptr<TcpLink>(
+      new TcpLink(shape, static_cast<std::byte*>(memory), bytes, is_self));
+}
+
+TcpLink::TcpLink(const Shape& shape, std::byte* memory, std::size_t memory_bytes,
+                 bool is_self) noexcept
+    : shape_(shape), memory_(memory), memory_bytes_(memory_bytes) {
+  // Zeroed memory is what these look like at their begin.
+  std::byte* other = is_self ? memory : memory + shape.half_bytes;
+  const std::size_t lines_bytes = sizeof(Line) << shape.lines_log2;
+  const auto credits_at = [](std::byte* at) {
+    return std::launder(reinterpret_cast<Credits*>(at));
+  };
+  const auto lines_at = [](std::byte* at) {
+    return std::launder(reinterpret_cast<Line*>(at + sizeof(Credits)));
+  };
+  sending_credits_ = credits_at(memory);
+  view_.tx_credits = sending_credits_;
+  view_.tx_lines = lines_at(memory);
+  view_.tx_bulk = memory + sizeof(Credits) + lines_bytes;
+  view_.kick_always = true;
+  receiving_credits_ = credits_at(other);
+  receiving_lines_ = lines_at(other);
+  receiving_bulk_ = other + sizeof(Credits) + lines_bytes;
+  reader_ = sync::LineConsumer<Policy>(view_.tx_lines, nullptr, shape.lines_log2);
+}
+
+TcpLink::~TcpLink() { ::munmap(memory_, memory_bytes_); }
+
+void TcpLink::set_answered() noexcept {
+  view_.rx_lines = receiving_lines_;
+  view_.rx_credits = receiving_credits_;
+  view_.rx_bulk = receiving_bulk_;
+}
+
+std::span<const std::byte> TcpLink::bytes_of(std::uint64_t position,
+                                             std::uint64_t lines_count) const {
+  const std::uint64_t mask = (std::uint64_t{1} << shape_.lines_log2) - 1;
+  const auto* first = reinterpret_cast<const std::byte*>(view_.tx_lines + (position & mask));
+  return {first, lines_count * kLineBytes};
+}
+
+bool TcpLink::has_run() noexcept { return !broken_ && reader_.peek() != State::empty; }
+
+TcpLink::Run TcpLink::next_run() noexcept {
+  Run run;
+  const std::uint64_t begin = reader_.head();
+  while (run.lines_count + wire::kMaxLines < kMostFrameLines && run.bulk.empty()) {
+    const State state = broken_ ? State::empty : reader_.peek();
+    if (state == State::empty) break;
+    const auto header =
+        state == State::record ? wire::decode(reader_.header()) : std::optional<wire::Header>();
+    if (!header) {
+      broken_ = true;
+      ++run.lines_count;
+      break;
+    }
+    if (wire::announces_bulk(header->kind)) {
+      const auto bytes = wire::bulk_size(reader_.line(0).words[wire::kBulkSizeWord].get());
+      if (bytes != 0 && run.lines_count != 0) break;  // a run of its own
+      if (bytes > shape_.bulk_bytes) {
+        broken_ = true;
+      } else if (bytes != 0) {
+        const std::uint64_t start = wire::bulk_begin(bulk_sent_, bytes, shape_.bulk_bytes);
+        bulk_sent_ = wire::bulk_end(start, bytes);
+        run.bulk = {view_.tx_bulk + (start & (shape_.bulk_bytes - 1)), bytes};
+      }
+    }
+    run.lines_count += header->lines;
+    reader_.pop(header->lines);
+  }
+  const std::uint64_t ring_lines = std::uint64_t{1} << shape_.lines_log2;
+  const std::uint64_t to_end = ring_lines - (begin & (ring_lines - 1));
+  const std::uint64_t first = std::min<std::uint64_t>(run.lines_count, to_end);
+  run.lines[0] = bytes_of(begin, first);
+  run.lines[1] = bytes_of(begin + first, run.lines_count - first);
+  return run;
+}
+
+CreditBody TcpLink::given() const noexcept {
+  const Credits& words = *receiving_credits_;
+  return {words.lines_given(), words.ledger_given(), words.bulk_given()};
+}
+
+std::optional<CreditBody> TcpLink::changed_credits() noexcept {
+  const CreditBody now = given();
+  if (now == told_) return std::nullopt;
+  told_ = now;
+  return now;
+}
+
+bool TcpLink::begin_lines(std::uint32_t lines_count, std::uint32_t bulk_bytes,
+                          std::byte*& bulk) noexcept {
+  const std::uint64_t ring_lines = std::uint64_t{1} << shape_.lines_log2;
+  if (lines_count == 0 ||
+      !has_room(lines_received_ + lines_count, receiving_credits_->lines_given(), ring_lines))
+    return false;
+  bulk = nullptr;
+  if (bulk_bytes == 0) return true;
+  if (bulk_bytes > shape_.bulk_bytes || lines_count > wire::kMaxLines) return false;
+  const std::uint64_t start = wire::bulk_begin(bulk_received_, bulk_bytes, shape_.bulk_bytes);
+  const std::uint64_t end = wire::bulk_end(start, bulk_bytes);
+  if (!has_room(end, receiving_credits_->bulk_given(), shape_.bulk_bytes)) return false;
+  bulk = receiving_bulk_ + (start & (shape_.bulk_bytes - 1));
+  bulk_received_ = end;
+  return true;
+}
+
+std::uint32_t TcpLink::take_lines(std::span<const std::byte> lines) noexcept {
+  const auto count = static_cast<std::uint32_t>(lines.size() / kLineBytes);
+  std::uint32_t taken = 0;
+  while (taken < count) {
+    const std::byte* at = lines.data() + std::size_t{taken} * kLineBytes;
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    const auto header = wire::decode(word);
+    const std::uint32_t length = header ? header->lines : 1;  // garbage: as it came
+    if (length > count - taken) break;
+    place(at, length);
+    taken += length;
+  }
+  return taken;
+}
+
+// Backwards: a record is there when its first tag is.
+void TcpLink::place(const std::byte* lines, std::uint32_t lines_count) noexcept {
+  const std::uint64_t mask = (std::uint64_t{1} << shape_.lines_log2) - 1;
+  for (std::uint32_t i = lines_count; i-- > 0;) {
+    std::uint64_t image[sync::kWordsPerLine + 1];
+    std::memcpy(image, lines + std::size_t{i} * kLineBytes, sizeof image);
+    Line& line = receiving_lines_[(lines_received_ + i) & mask];
+    for (unsigned word = 0; word < sync::kWordsPerLine; ++word)
+      line.words[word].set(image[word + 1]);
+    line.arrive(image[0]);
+  }
+  lines_received_ += lines_count;
+}
+
+void TcpLink::take_credits(const CreditBody& credits) noexcept {
+  sending_credits_->give_bulk(std::max(sending_credits_->bulk_given(), credits.bulk));
+  sending_credits_->give_ledger(std::max(sending_credits_->ledger_given(), credits.ledger));
+  sending_credits_->give_lines(std::max(sending_credits_->lines_given(), credits.lines));
+}
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,89 @@
+// One rank's memory of a link: a sending ring that the connection empties, and a receiving ring
+// that it fills at the same positions. To the engine both look like rings shared with the peer.
+//
+//   sending ring -- next_run() --> frames -- connection --> begin_lines(), take_lines() --
+//     receiving ring;  credits go the other way as CreditBody
+//
+// Both ranks have rings of one shape and the stream keeps the order, so positions need not travel:
+// each side counts. The sender is held to the credits that it got: what comes beyond them is
+// refused before a byte of it is placed. Garbage in the sending ring is carried like anything else;
+// then nothing more is, since where the next record begins is unknown.
+// Untouched pages cost nothing.
+// Owner: TcpTransport, under its mutex. The engine writes and reads the rings under its lane lock;
+// what is published is safe to read from another thread [record].
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/config.hpp"
+#include "base/result.hpp"
+#include "transport/tcp/tcp_frame.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::transport::tcp {
+
+class TcpLink {
+ public:
+  // PH_ERR_MEMORY. To oneself: one pair of rings is both halves.
+  static base::Result<std::unique_ptr<TcpLink>> make(const base::Config& config, bool is_self);
+  ~TcpLink();
+  TcpLink(const TcpLink&) = delete;
+  TcpLink& operator=(const TcpLink&) = delete;
+
+  // What the engine sees; stays at its address.
+  Link& view() noexcept { return view_; }
+  void set_answered() noexcept;
+
+  // Records that were published and not yet taken, as pieces of the rings' memory that stay as they
+  // are until the peer has given them back.
+  struct Run {
+    std::uint32_t lines_count = 0;
+    std::span<const std::byte> lines[2];  // the second one begins anew at the ring's begin
+    std::span<const std::byte> bulk;      // of the one record that the run then is
+  };
+  bool has_run() noexcept;
+  Run next_run() noexcept;
+  // What we have given back to the peer, if that has changed since it was asked for.
+  std::optional<CreditBody> changed_credits() noexcept;
+  bool owes_credits() const noexcept { return given() != told_; }
+
+  // A frame of lines begins: where its bulk bytes go. False: there is no such room.
+  bool begin_lines(std::uint32_t lines_count, std::uint32_t bulk_bytes, std::byte*& bulk) noexcept;
+  // Places the whole records among these lines of the frame; says how many lines they are.
+  std::uint32_t take_lines(std::span<const std::byte> lines) noexcept;
+  // Nonsense is what would be too high; the engine checks what it uses.
+  void take_credits(const CreditBody& credits) noexcept;
+
+ private:
+  struct Shape {
+    unsigned lines_log2 = 0;
+    std::uint64_t bulk_bytes = 0;
+    std::size_t half_bytes = 0;  // credits, lines, bulk: one behind the other
+  };
+  TcpLink(const Shape& shape, std::byte* memory, std::size_t memory_bytes, bool is_self) noexcept;
+
+  std::span<const std::byte> bytes_of(std::uint64_t position, std::uint64_t lines_count) const;
+  CreditBody given() const noexcept;
+  void place(const std::byte* lines, std::uint32_t lines_count) noexcept;
+
+  const Shape shape_;
+  std::byte* const memory_;
+  const std::size_t memory_bytes_;
+  Link view_;
+  Line* receiving_lines_;
+  Credits* receiving_credits_;
+  Credits* sending_credits_;
+  std::byte* receiving_bulk_;
+  sync::LineConsumer<Policy> reader_;  // of our own sending ring
+  std::uint64_t bulk_sent_ = 0;        // positions in the bulk rings
+  std::uint64_t bulk_received_ = 0;
+  std::uint64_t lines_received_ = 0;
+  bool broken_ = false;  // garbage in the sending ring
+  CreditBody told_;
+};
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,24 @@
+// In the place of tcp_proof.cpp where the build has found no crypto library: the transport says so
+// when it is opened, and nothing proves anything.
+#include "transport/tcp/tcp_proof.hpp"
+
+namespace photon::transport::tcp {
+
+namespace {
+
+base::Error missing() {
+  return {PH_ERR_CONFIG, 0,
+          "transport tcp: this library was built without a crypto library, so ranks cannot prove "
+          "who they are; install libssl-dev and build again, or choose another transport"};
+}
+
+}  // namespace
+
+base::Result<> can_prove() { return missing(); }
+base::Result<Nonce> random_nonce() { return missing(); }
+Proof prove(const boot::Secret& /*secret*/, const Claim& /*claim*/) { return {}; }
+bool is_proof(const boot::Secret& /*secret*/, const Claim& /*claim*/, const Proof& /*proof*/) {
+  return false;
+}
+
+}  // namespace photon::transport::tcp

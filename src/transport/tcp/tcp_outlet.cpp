@@ -1,0 +1,165 @@
+#include "transport/tcp/tcp_outlet.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include <photon/memory.h>
+
+#include "transport/access.hpp"
+
+namespace photon::transport::tcp {
+
+bool Outlet::is_idle(TcpLink& link) noexcept {
+  return !has_batch() && items_.empty() && !link.has_run() && !link.owes_credits();
+}
+
+Outlet::Flushed Outlet::flush(int socket, TcpLink& link, std::span<const RegionEntry> regions) {
+  for (;;) {
+    if (!has_batch()) build(link, regions);
+    if (!has_batch()) return Flushed::all;
+    const ssize_t sent = push(socket);
+    if (sent >= 0) {
+      advance(static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    // No memory for the socket's buffer now: later.
+    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM)
+      return Flushed::blocked;
+    return Flushed::broken;
+  }
+}
+
+bool Outlet::still_sends(std::uint64_t token) const noexcept {
+  for (std::size_t i = 0; i < heads_count_ && has_batch(); ++i)
+    if (heads_[i].kind == FrameKind::write && heads_[i].token == token &&
+        payload_parts_[i] >= next_)
+      return true;
+  return std::any_of(items_.begin(), items_.end(), [token](const Item& item) {
+    return item.head.kind == FrameKind::write && item.head.token == token;
+  });
+}
+
+ssize_t Outlet::push(int socket) noexcept {
+  constexpr int kFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
+  std::size_t bytes = 0;
+  for (std::size_t i = next_; i < parts_count_ && bytes <= kSmallBytes; ++i)
+    bytes += parts_[i].iov_len;
+  if (bytes <= kSmallBytes) {
+    std::byte together[kSmallBytes];
+    std::size_t at = 0;
+    for (std::size_t i = next_; i < parts_count_; ++i) {
+      std::memcpy(together + at, parts_[i].iov_base, parts_[i].iov_len);
+      at += parts_[i].iov_len;
+    }
+    return ::send(socket, together, at, kFlags);
+  }
+  msghdr message{};
+  message.msg_iov = parts_.data() + next_;
+  message.msg_iovlen = parts_count_ - next_;
+  return ::sendmsg(socket, &message, kFlags);
+}
+
+void Outlet::advance(std::size_t bytes) noexcept {
+  while (next_ < parts_count_ && bytes >= parts_[next_].iov_len) bytes -= parts_[next_++].iov_len;
+  if (next_ == parts_count_ || bytes == 0) return;
+  iovec& part = parts_[next_];
+  part.iov_base = static_cast<std::byte*>(part.iov_base) + bytes;
+  part.iov_len -= bytes;
+}
+
+FrameHead& Outlet::new_head(FrameKind kind) noexcept {
+  FrameHead& head = heads_[heads_count_++];
+  head = {.kind = kind};
+  add_part(&head, sizeof head);
+  return head;
+}
+
+void Outlet::add_part(const void* bytes, std::size_t size_bytes) noexcept {
+  if (size_bytes == 0) return;
+  parts_[parts_count_++] = {const_cast<void*>(bytes), size_bytes};
+}
+
+void Outlet::build(TcpLink& link, std::span<const RegionEntry> regions) {
+  parts_count_ = next_ = heads_count_ = 0;
+  served_.clear();
+  saved_.clear();
+  add_runs(link);
+  // While lines wait no item may go: see above.
+  if (link.has_run() || !has_space()) return;
+  add_credits(link);
+  while (!items_.empty() && has_space()) {
+    const Item item = items_.front();
+    items_.pop_front();
+    add_item(item, regions);
+  }
+}
+
+void Outlet::add_runs(TcpLink& link) {
+  while (has_space() && link.has_run()) {
+    const TcpLink::Run run = link.next_run();
+    FrameHead& head = new_head(FrameKind::lines);
+    head.lines = static_cast<std::uint16_t>(run.lines_count);
+    head.bytes = static_cast<std::uint32_t>(run.bulk.size());
+    add_part(run.bulk.data(), run.bulk.size());
+    for (const auto& lines : run.lines) add_part(lines.data(), lines.size());
+  }
+}
+
+void Outlet::add_credits(TcpLink& link) noexcept {
+  const auto changed = link.changed_credits();
+  if (!changed) return;
+  credits_ = *changed;
+  new_head(FrameKind::credits);
+  add_part(&credits_, sizeof credits_);
+}
+
+// The key of what is served is looked at once more: what was asked for may have been taken back.
+void Outlet::add_item(Item item, std::span<const RegionEntry> regions) {
+  if (item.head.kind == FrameKind::data) {
+    const ph_status status = check_access(regions, {item.body.address, item.body.key},
+                                          item.body.size_bytes, PH_ACCESS_READ);
+    if (status != PH_OK) {
+      item.head.kind = FrameKind::done;
+      item.head.code = code_of(status);
+      item.head.bytes = 0;
+      item.payload_bytes = 0;
+    }
+  }
+  const std::size_t index = heads_count_;
+  new_head(item.head.kind) = item.head;
+  bodies_[index] = item.body;
+  add_part(&bodies_[index], body_bytes(item.head.kind));
+  payload_parts_[index] = parts_count_;
+  if (item.payload_bytes == 0) return;
+  if (item.head.kind == FrameKind::data) served_.push_back({parts_count_, item.body});
+  add_part(item.payload, item.payload_bytes);
+}
+
+base::Result<> Outlet::let_go(std::span<const RegionEntry> regions) noexcept {
+  for (Served& one : served_) {
+    if (one.part < next_ || one.body.size_bytes == 0) continue;  // all of it was sent
+    if (check_access(regions, {one.body.address, one.body.key}, one.body.size_bytes,
+                     PH_ACCESS_READ) == PH_OK)
+      continue;
+    iovec& part = parts_[one.part];
+    std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[part.iov_len]);
+    try {
+      if (copy == nullptr) throw std::bad_alloc();
+      saved_.push_back(nullptr);
+    } catch (const std::bad_alloc&) {
+      return base::Error{PH_ERR_MEMORY, 0, "no memory to keep the rest of a get that is served"};
+    }
+    std::memcpy(copy.get(), part.iov_base, part.iov_len);
+    part.iov_base = copy.get();
+    saved_.back() = std::move(copy);
+    one.body.size_bytes = 0;  // ours now
+  }
+  return {};
+}
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,93 @@
+// The sending direction of a connection: what waits, and the batch that is on its way.
+//
+//   waiting: records in the sending ring, credits that changed, items in their order
+//     -- batch: heads here, everything else where it lies --> sendmsg(), as often as it takes -->
+//     sent -- next batch
+//
+// Nothing is copied but heads and what is small enough that one short copy beats a list: lines stay
+// as they are until the peer gives them back, payload until its piece is over. Lines go before
+// items, so that a refusal never overtakes what was published before the key was taken back.
+// Invariant: waiting items are at most kMostPieces of our own, as many answers to the peer's, and
+// the bye; so nothing here grows with traffic, and answering needs no room that could be missing.
+// Owner: TcpTransport, under its mutex.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "transport/tcp/tcp_frame.hpp"
+#include "transport/tcp/tcp_link.hpp"
+
+namespace photon::transport::tcp {
+
+class Outlet {
+ public:
+  struct Item {
+    FrameHead head;
+    PieceBody body;                      // of what we ask for; of `data`: what it answers
+    const std::byte* payload = nullptr;  // `write` and `data`
+    std::uint64_t payload_bytes = 0;
+  };
+  std::size_t waiting() const noexcept { return items_.size(); }
+
+  enum class Flushed : std::uint8_t {
+    all,      // nothing waits
+    blocked,  // the socket takes no more
+    broken,   // nor ever will; errno says why
+  };
+
+  // May wait; what its payload is read from stays until the piece is over.
+  void add(const Item& item) { items_.push_back(item); }
+  Flushed flush(int socket, TcpLink& link, std::span<const RegionEntry> regions);
+  bool is_idle(TcpLink& link) noexcept;
+  // Whether bytes of our write `token` are still to be sent, so that no answer can be true.
+  bool still_sends(std::uint64_t token) const noexcept;
+  // Keys of ours were revoked: payload under such is not read any more. PH_ERR_MEMORY: there was no
+  // room to keep what has to follow what was sent.
+  base::Result<> let_go(std::span<const RegionEntry> regions) noexcept;
+
+ private:
+  // A `data` payload of the batch: its bytes may have to be saved from a key that is revoked.
+  struct Served {
+    std::size_t part = 0;
+    PieceBody body;
+  };
+
+  static constexpr std::size_t kMostParts = 64;  // of a batch; a run takes 4, an item 3
+  static constexpr std::size_t kMostHeads = 32;
+  static constexpr std::size_t kSmallBytes = 1024;
+
+  bool has_batch() const noexcept { return next_ != parts_count_; }
+  void build(TcpLink& link, std::span<const RegionEntry> regions);
+  void add_runs(TcpLink& link);
+  void add_credits(TcpLink& link) noexcept;
+  void add_item(Item item, std::span<const RegionEntry> regions);
+  bool has_space() const noexcept {
+    return parts_count_ + 4 <= kMostParts && heads_count_ < kMostHeads;
+  }
+  FrameHead& new_head(FrameKind kind) noexcept;
+  void add_part(const void* bytes, std::size_t size_bytes) noexcept;
+  ssize_t push(int socket) noexcept;
+  void advance(std::size_t bytes) noexcept;
+
+  std::deque<Item> items_;
+  std::array<iovec, kMostParts> parts_{};
+  std::array<FrameHead, kMostHeads> heads_{};
+  std::array<PieceBody, kMostHeads> bodies_{};
+  std::array<std::size_t, kMostHeads> payload_parts_{};  // of the item of that head
+  CreditBody credits_;
+  std::size_t parts_count_ = 0;
+  std::size_t next_ = 0;  // first part that is not all sent
+  std::size_t heads_count_ = 0;
+  std::vector<Served> served_;
+  std::vector<std::unique_ptr<std::byte[]>> saved_;  // of this batch
+};
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,80 @@
+// What is known of one rank, and the connection to it.
+//
+//   asked -- its card --> dialing -- connected --> greeting -- welcome --> open
+//   asked -- it has dialed, and proved itself ----------------------------> open
+//   (none) -- its card: dialing;  it has dialed: open
+//   dialing, greeting -- refused or broken --> dialing again, later, a few times --> ended
+//   open -- the stream's end, garbage, an error --> ended: its pieces are over, then on_gone
+//   any -- its process ended, and no connection is under way --> ended
+//
+//   dialing, greeting -- it has dialed as well, and is the lower rank ------> open, by its
+//   connection
+//
+// Who dials: who gets the other's card. If both have sent theirs both dial, and of the two
+// connections that of the lower rank stays: the higher one takes it in the place of its own, the
+// lower one hangs up on the other. There is no second connection to a rank that is open or ended.
+// released: the engine has disconnected it; the connection goes on, so that the peer notices
+// nothing, until that ends it.
+// Owner: TcpTransport.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "base/unique_fd.hpp"
+#include "transport/tcp/tcp_address.hpp"
+#include "transport/tcp/tcp_inlet.hpp"
+#include "transport/tcp/tcp_link.hpp"
+#include "transport/tcp/tcp_outlet.hpp"
+#include "transport/tcp/tcp_parley.hpp"
+#include "transport/tcp/tcp_pieces.hpp"
+
+namespace photon::transport::tcp {
+
+struct TcpPeer {
+  enum class State : std::uint8_t { asked, dialing, greeting, open, ended };
+
+  explicit TcpPeer(Rank its_rank) noexcept : rank(its_rank) {}
+
+  const Rank rank;
+  State state = State::asked;
+  bool is_linked = false;  // the engine has its Link, or will hear of it in this poll
+  bool is_released = false;
+  bool is_gone_told = false;
+  bool has_crossed = false;        // its connection came while ours was made, and was given up
+  bool has_asked = false;          // our card is out
+  bool said_bye = false;           // it has
+  bool is_blocked = false;         // its socket takes no more
+  bool is_armed = false;           // epoll looks for room in the socket
+  bool is_unwatched = false;       // epoll does not look at the socket: every poll does
+  bool is_mute = false;            // sending has failed: what it sent is read to its end
+  bool is_asked = false;           // it waits for an answer: no holding back
+  bool is_touched = false;         // its ring has news of this poll
+  std::int64_t held_since_ns = 0;  // something waits to be sent; 0: nothing
+  std::int64_t sent_ns = 0;        // end of the last send
+  unsigned held_count = 0;
+  unsigned heard_count = 0;       // reads that brought something since we slept
+  std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
+  // dialing, greeting
+  Address address;
+  unsigned attempts = 0;
+  std::int64_t dialed_ns = 0;   // when we tried last
+  std::int64_t dial_at_ns = 0;  // when to try again
+  std::optional<Parley> parley;
+
+  base::UniqueFd socket;
+  std::unique_ptr<TcpLink> link;
+  std::unique_ptr<Outlet> outlet;
+  std::unique_ptr<Inlet> inlet;
+  Pieces pieces;
+  // The write of the peer's that is coming in, and why it does not land.
+  FrameHead write;
+  PieceBody write_body;
+  ph_status write_status = PH_OK;
+  Pieces::Slot* data_slot = nullptr;  // the read of ours that is coming in
+
+  bool is_open() const noexcept { return state == State::open; }
+};
+
+}  // namespace photon::transport::tcp

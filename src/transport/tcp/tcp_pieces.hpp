@@ -1,0 +1,44 @@
+// Our pieces that are under way to one peer, by the token that travels with them.
+// Invariant: at most kMostPieces; a token names one piece for ever, so that an answer that comes
+// twice, or was made up, names none. Owner: TcpTransport.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "transport/tcp/tcp_frame.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::transport::tcp {
+
+class Pieces {
+ public:
+  struct Slot {
+    PostedPiece piece;
+    std::uint64_t token = 0;  // 0: free
+  };
+
+  // Null: all are under way.
+  const Slot* add(const PostedPiece& piece) noexcept {
+    for (Slot& slot : slots_) {
+      if (slot.token != 0) continue;
+      const auto index = static_cast<std::uint64_t>(&slot - slots_.data());
+      slot = {piece, ++count_ << 8 | index};
+      return &slot;
+    }
+    return nullptr;
+  }
+  Slot* find(std::uint64_t token) noexcept {
+    const std::uint64_t index = token & 0xff;
+    if (token == 0 || index >= slots_.size() || slots_[index].token != token) return nullptr;
+    return &slots_[index];
+  }
+  static void end(Slot& slot) noexcept { slot = {}; }
+  std::array<Slot, kMostPieces>& all() noexcept { return slots_; }
+
+ private:
+  std::array<Slot, kMostPieces> slots_{};
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace photon::transport::tcp

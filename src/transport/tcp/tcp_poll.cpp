@@ -1,0 +1,324 @@
+// News: the sockets read last at every poll, all others through epoll, the side channel by the
+// clock; and how connections end.
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/tcp/tcp_port.hpp"
+#include "transport/tcp/transport_impl.hpp"
+
+namespace photon::transport::tcp {
+
+namespace {
+
+constexpr std::size_t kMostHot = 2;
+constexpr unsigned kHeardOften = 16;        // worth two calls to spare each message epoll's part
+constexpr std::uint64_t kPollsPerLook = 8;  // at all sockets, or, for who polls seldom:
+constexpr std::int64_t kLookNs = 20'000;
+constexpr int kMostReads = 32;  // of one socket in one poll
+constexpr int kMostEvents = 64;
+constexpr int kMessagesPerPoll = 64;
+constexpr std::int64_t kReceiveNs = 50'000;
+constexpr std::int64_t kReceiveSoonNs = 5'000;  // for a while after our own card
+constexpr std::int64_t kSoonNs = 20'000'000;
+constexpr std::int64_t kAttendNs = 1'000'000;
+// After the bootstrap said that a rank has ended, and after the last of what its kernel still had
+// to deliver.
+constexpr std::int64_t kLastWordsNs = 1'000'000'000;
+
+base::Error stream_error(Rank rank, const std::string& what, int trouble = 0) {
+  return {PH_ERR_PEER, trouble, "tcp: rank " + std::to_string(rank) + what, rank};
+}
+
+}  // namespace
+
+// Collects what frames say for dispatch().
+class TcpTransport::FramePort final : public PortNews {
+ public:
+  explicit FramePort(TcpTransport& transport) noexcept : transport_(transport) {}
+
+  void on_ring(TcpPeer& peer) override {
+    if (std::exchange(peer.is_touched, true)) return;
+    transport_.tell({.kind = News::Kind::activity, .rank = peer.rank});
+  }
+  void on_landed(TcpPeer& peer, std::uint32_t name) override {
+    transport_.tell({.kind = News::Kind::piece, .rank = peer.rank, .name = name});
+  }
+  void on_over(TcpPeer& peer, std::uint64_t token, ph_status status) override {
+    transport_.tell(
+        {.kind = News::Kind::done, .rank = peer.rank, .token = token, .status = status});
+  }
+
+ private:
+  TcpTransport& transport_;
+};
+
+// Whoever sleeps meanwhile has not seen it.
+void TcpTransport::tell(News news) {
+  news_.push_back(std::move(news));
+  if (is_announced_) wake();
+}
+
+void TcpTransport::poll(Sink& sink) noexcept {
+  const Entered entered(*this);
+  const std::int64_t now = base::now_ns();
+  if (!held_.empty()) flush_due(now);
+  Rank hot[kMostHot + 1];  // callbacks change the list
+  const std::size_t hot_count = hot_.size();
+  std::copy(hot_.begin(), hot_.end(), hot);
+  for (std::size_t i = 0; i < hot_count; ++i) {
+    TcpPeer& peer = *known(hot[i]);
+    if (peer.is_blocked) flush(peer);
+    if (peer.is_open()) receive(peer, sink);
+  }
+  if (hot_count == 0 || ++polls_count_ >= kPollsPerLook || now - looked_ns_ >= kLookNs) {
+    polls_count_ = 0;
+    looked_ns_ = now;
+    look_at_sockets(&sink);
+  }
+  if (is_boot_due(now)) receive_boot();
+  if (!news_.empty()) dispatch(sink);
+}
+
+// Who was heard last comes first. Who cannot be watched again has to stay. Of these there are never
+// more than kMostHot, so hot_ holds one more at most.
+void TcpTransport::heat(Rank rank) {
+  const auto found = std::find(hot_.begin(), hot_.end(), rank);
+  if (found == hot_.end()) {
+    if (hot_.size() >= kMostHot) {
+      const auto last = std::find_if(hot_.rbegin(), hot_.rend(),
+                                     [this](Rank hot) { return watch_again(*known(hot)); });
+      if (last != hot_.rend()) hot_.erase(std::next(last).base());
+    }
+    hot_.insert(hot_.begin(), rank);
+  } else if (found != hot_.begin()) {
+    std::rotate(hot_.begin(), found, found + 1);
+  }
+  TcpPeer& peer = *known(rank);
+  ++peer.heard_count;
+  // While one of our threads sleeps, another one's polls do not stand in for its descriptors.
+  if (peer.heard_count >= kHeardOften && !peer.is_unwatched && !is_announced_ &&
+      hot_.size() <= kMostHot)
+    unwatch(peer);
+}
+
+// While every poll reads the socket, to tell epoll of each message is lost time: the sender's.
+void TcpTransport::unwatch(TcpPeer& peer) noexcept {
+  if (::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_DEL, peer.socket.get(), nullptr) != 0) return;
+  peer.is_unwatched = true;
+  peer.is_armed = false;
+}
+
+// False: the kernel has no memory for it now.
+bool TcpTransport::watch_again(TcpPeer& peer) noexcept {
+  peer.heard_count = 0;
+  if (!peer.is_unwatched) return true;
+  const std::uint32_t events = peer.is_blocked ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (!watch(peer.socket.get(), events, Watched::peer, peer.rank)) return false;
+  peer.is_unwatched = false;
+  peer.is_armed = peer.is_blocked;
+  return true;
+}
+
+// Told before anything is sent: what its initiator publishes after a piece was over cannot have
+// come yet.
+void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
+  FramePort news(*this);
+  PeerPort port(peer, regions(), news);
+  Inlet::Got got = Inlet::Got::some;
+  bool any = false;
+  for (int i = 0; i < kMostReads && got == Inlet::Got::some; ++i) {
+    got = peer.inlet->receive(peer.socket.get(), port);
+    any = any || got == Inlet::Got::some || got == Inlet::Got::last;
+  }
+  const int trouble = errno;
+  if (got == Inlet::Got::garbage)
+    end(peer, {PH_ERR_PROTOCOL, 0,
+               "tcp: rank " + std::to_string(peer.rank) +
+                   " sent what no rank of this library sends; it is cut off",
+               peer.rank});
+  else if (got == Inlet::Got::closed)
+    end(peer,
+        stream_error(peer.rank, peer.said_bye ? " has ended"
+                                              : " closed its connection without a farewell: its "
+                                                "process has ended"));
+  else if (got == Inlet::Got::broken)
+    end(peer,
+        stream_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
+                     trouble));
+  if (any && peer.boot_gone_ns != 0) peer.boot_gone_ns = base::now_ns();
+  if (!any && news_.empty()) return;
+  if (!news_.empty()) dispatch(sink);
+  if (!peer.is_open()) return;
+  if (any) heat(peer.rank);
+  // Who reads of us waits; who wrote is answered with what our rank is about to send, if it is.
+  // A rank that is about to sleep may not send anything.
+  const bool is_due = peer.outlet->waiting() != 0;
+  if (std::exchange(peer.is_asked, false) || (is_due && is_announced_))
+    flush(peer);
+  else if (is_due)
+    hold(peer);
+}
+
+// Without a sink: connections are made, but nothing that arrives is read.
+void TcpTransport::look_at_sockets(Sink* sink) {
+  epoll_event events[kMostEvents];
+  const int count = ::epoll_wait(parts_.epoll.get(), events, kMostEvents, 0);
+  for (int i = 0; i < count; ++i) {
+    const auto number = static_cast<std::uint32_t>(events[i].data.u64);
+    switch (static_cast<Watched>(events[i].data.u64 >> 32)) {
+      case Watched::listener: accept_guests(); break;
+      case Watched::guest: hear_guest(number); break;
+      case Watched::peer:
+        if (TcpPeer* peer = known(number)) peer_event(*peer, events[i].events, sink);
+        break;
+    }
+  }
+}
+
+void TcpTransport::peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink) {
+  if (peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::greeting) {
+    if (peer.socket) greet(peer);
+    return;
+  }
+  if (!peer.is_open()) return;
+  if ((events & EPOLLOUT) != 0) flush(peer);
+  if ((events & ~std::uint32_t{EPOLLOUT}) != 0 && sink != nullptr) receive(peer, *sink);
+}
+
+bool TcpTransport::is_boot_due(std::int64_t now) noexcept {
+  const bool is_asked = boot_due_.get() != 0;
+  if (now - attended_ns_ >= kAttendNs) attend(now);
+  if (boot_broken_.get() != 0) return false;
+  const bool is_soon = now - asked_ns_ < kSoonNs;
+  if (!is_asked && now - received_ns_ < (is_soon ? kReceiveSoonNs : kReceiveNs)) return false;
+  received_ns_ = now;
+  return true;
+}
+
+void TcpTransport::receive_boot() {
+  boot_due_.set(0);
+  for (int i = 0; i < kMessagesPerPoll; ++i) {
+    auto received = boot_.receive();
+    if (!received) {
+      boot_broken_.set(1);
+      PHOTON_LOG(log_, warn, "no further peers can be met: %s", received.error().what.c_str());
+      for (const auto& peer : peers_) {
+        if (peer == nullptr || peer->state != TcpPeer::State::asked) continue;
+        base::Error why = received.error();
+        why.rank = peer->rank;
+        end(*peer, why);
+      }
+      return;
+    }
+    if (!*received) return;
+    boot_wakes_.set(0);
+    boot_message(**received);
+  }
+  boot_due_.set(1);
+}
+
+void TcpTransport::boot_message(boot::Message& message) {
+  const Rank rank = message.from;
+  if (rank >= peers_.size() || rank == parties_.self) {
+    PHOTON_LOG(log_, warn, "ignored a message of rank %u, which is none of our peers", rank);
+    return;
+  }
+  if (message.kind == boot::Message::Kind::data) return take_card(rank, message.bytes);
+  TcpPeer& peer = remember(rank);
+  if (peer.state == TcpPeer::State::ended) return;
+  if (!peer.socket) return end(peer, stream_error(rank, std::string(" ") + message.why));
+  // What it sent may still come, and the end of the stream behind it.
+  if (peer.boot_gone_ns != 0) return;
+  peer.boot_gone_ns = base::now_ns();
+  if (peer.is_open()) ++unsettled_;
+}
+
+// Deadlines.
+void TcpTransport::attend(std::int64_t now_ns) {
+  attended_ns_ = now_ns;
+  while (!guests_.empty() && guests_.begin()->second.until_ns <= now_ns)
+    refuse(guests_.begin()->first, Refusal::silent);
+  if (unsettled_ == 0) return;
+  for (const auto& peer : peers_)
+    if (peer != nullptr && peer->state != TcpPeer::State::ended) attend(*peer, now_ns);
+}
+
+void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
+  if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
+    return end(peer, stream_error(peer.rank, " has ended"));
+  if (peer.state != TcpPeer::State::dialing || now_ns < peer.dial_at_ns) return;
+  if (peer.socket) return dial_failed(peer, ETIMEDOUT);
+  if (peer.boot_gone_ns != 0) return end(peer, stream_error(peer.rank, " has ended"));
+  dial(peer);
+}
+
+// Its pieces are over, then it is gone. What stands in its ring stays until disconnect().
+void TcpTransport::end(TcpPeer& peer, base::Error why) {
+  if (peer.state == TcpPeer::State::ended) return;
+  if (!peer.is_open() || peer.boot_gone_ns != 0) --unsettled_;
+  peer.state = TcpPeer::State::ended;
+  if (peer.held_since_ns != 0) std::erase(held_, &peer);
+  peer.held_since_ns = 0;
+  peer.is_blocked = false;
+  std::erase(hot_, peer.rank);
+  hang_up(peer.socket);
+  peer.parley.reset();
+  peer.outlet.reset();
+  peer.inlet.reset();
+  peer.data_slot = nullptr;
+  for (Pieces::Slot& slot : peer.pieces.all()) {
+    if (slot.token == 0) continue;
+    tell({.kind = News::Kind::done,
+          .rank = peer.rank,
+          .token = slot.piece.token,
+          .status = PH_ERR_PEER});
+    Pieces::end(slot);
+  }
+  boot_due_.set(1);  // which may know that it left in order
+  if (peer.is_released) {
+    peer.link.reset();
+    return;
+  }
+  // A rank that was never met may end unheard, unless we know why nobody can meet it.
+  if (peer.is_linked || why.status != PH_ERR_PEER)
+    tell({.kind = News::Kind::gone, .rank = peer.rank, .why = std::move(why)});
+}
+
+// The engine may call anything from here, so what it adds waits for the next round.
+void TcpTransport::dispatch(Sink& sink) {
+  const bool has_gone = std::any_of(news_.begin(), news_.end(),
+                                    [](const News& one) { return one.kind == News::Kind::gone; });
+  if (has_gone && boot_broken_.get() == 0) receive_boot();
+  std::swap(news_, telling_);
+  for (const News& one : telling_) {
+    TcpPeer* peer = known(one.rank);
+    const bool is_mine = peer != nullptr && !peer->is_released;
+    switch (one.kind) {
+      case News::Kind::done: sink.on_done(one.token, one.status); break;
+      case News::Kind::link:
+        if (!is_mine) break;
+        peer->link->set_answered();  // here: the engine reads its Link without our mutex
+        sink.on_link(one.rank);
+        break;
+      case News::Kind::activity:
+        if (peer != nullptr) peer->is_touched = false;
+        if (is_mine) sink.on_activity(one.rank);
+        break;
+      case News::Kind::piece:
+        if (is_mine) sink.on_piece(one.rank, one.name);
+        break;
+      case News::Kind::gone:
+        if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
+        sink.on_gone(one.rank, one.why);
+        break;
+    }
+  }
+  telling_.clear();
+}
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,44 @@
+#include "transport/tcp/tcp_proof.hpp"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <sys/random.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace photon::transport::tcp {
+
+base::Result<> can_prove() { return {}; }
+
+base::Result<Nonce> random_nonce() {
+  Nonce nonce{};
+  if (::getrandom(nonce.data(), nonce.size(), 0) != static_cast<ssize_t>(nonce.size()))
+    return base::system_error("random bytes for a connection");
+  return nonce;
+}
+
+Proof prove(const boot::Secret& secret, const Claim& claim) {
+  std::vector<std::byte> said;
+  said.reserve(1 + claim.hello.size() + claim.acceptor.size());
+  said.push_back(static_cast<std::byte>(claim.role));
+  said.insert(said.end(), claim.hello.begin(), claim.hello.end());
+  said.insert(said.end(), claim.acceptor.begin(), claim.acceptor.end());
+  Proof proof{};
+  unsigned bytes = 0;
+  const auto* made = ::HMAC(::EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+                            reinterpret_cast<const unsigned char*>(said.data()), said.size(),
+                            reinterpret_cast<unsigned char*>(proof.data()), &bytes);
+  if (made == nullptr || bytes != proof.size()) proof = {};
+  return proof;
+}
+
+bool is_proof(const boot::Secret& secret, const Claim& claim, const Proof& proof) {
+  const Proof wanted = prove(secret, claim);
+  const bool is_made =
+      std::any_of(wanted.begin(), wanted.end(), [](std::byte one) { return one != std::byte{0}; });
+  return is_made && ::CRYPTO_memcmp(wanted.data(), proof.data(), proof.size()) == 0;
+}
+
+}  // namespace photon::transport::tcp

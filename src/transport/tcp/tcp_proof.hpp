@@ -1,0 +1,36 @@
+// How two ranks prove to each other that they know the job's secret, without saying it: HMAC-SHA256
+// over who speaks, what the dialer said first, and the random bytes of both.
+// Invariant: a proof of one side is none of the other (the role is in it), and none of another
+// connection (the random bytes are). Owner: none (values and functions).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "base/result.hpp"
+#include "boot/boot.hpp"
+
+namespace photon::transport::tcp {
+
+using Nonce = std::array<std::byte, 32>;
+using Proof = std::array<std::byte, 32>;
+enum class Role : unsigned char { dialer = 'D', acceptor = 'A' };
+
+// Whether this build can prove anything: PH_ERR_CONFIG names what was missing when it was built.
+base::Result<> can_prove();
+
+// 32 bytes that nobody can guess.
+base::Result<Nonce> random_nonce();
+
+struct Claim {
+  Role role = Role::dialer;
+  std::span<const std::byte> hello;  // as the dialer sent it, its nonce in it
+  Nonce acceptor{};
+};
+// Nothing but zeros if the library fails, which is a proof of nothing.
+Proof prove(const boot::Secret& secret, const Claim& claim);
+// Takes as long whatever the proof is.
+bool is_proof(const boot::Secret& secret, const Claim& claim, const Proof& proof);
+
+}  // namespace photon::transport::tcp

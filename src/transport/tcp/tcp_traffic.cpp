@@ -1,0 +1,213 @@
+// Sending: what goes at once, what is held back and for how long; and pieces. docs/tcp.md, Holding
+// back, has the argument.
+#include <linux/sockios.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include <photon/memory.h>
+
+#include "base/clock.hpp"
+#include "transport/access.hpp"
+#include "transport/tcp/transport_impl.hpp"
+
+namespace photon::transport::tcp {
+
+namespace {
+
+// A kick so soon after the last send is one of a stream: it waits for more, no longer than this.
+constexpr std::int64_t kHoldNs = 2'000;
+constexpr unsigned kMostHeld = 32;
+// How long we stay for a rank that has asked for us and does not finish its greeting.
+constexpr std::int64_t kGreetingNs = 1'000'000'000;
+// A payload of this size is worth a call of its own.
+constexpr std::uint64_t kUrgentBytes = 16 << 10;
+
+base::Error unreached(Rank rank) {
+  return {PH_ERR_STATE, 0,
+          "tcp: memory of rank " + std::to_string(rank) + " is reached by posting only", rank};
+}
+
+}  // namespace
+
+void TcpTransport::kick(Rank rank) noexcept {
+  const Entered entered(*this);
+  TcpPeer* peer = known(rank);
+  if (peer == nullptr || peer->link == nullptr || peer->is_released) return;
+  if (rank == parties_.self) {
+    if (peer->is_touched) return;
+    peer->is_touched = true;
+    return tell({.kind = News::Kind::activity, .rank = rank});
+  }
+  if (peer->is_open()) return hold_or_flush(*peer, false);
+  static_cast<void>(flusher_.note());  // whoever answers is let in, although our rank computes
+}
+
+void TcpTransport::hold_or_flush(TcpPeer& peer, bool is_urgent) {
+  if (peer.is_blocked || peer.is_mute) return;  // it goes when there is room
+  const std::int64_t now = base::now_ns();
+  const bool in_stream = now - peer.sent_ns < kHoldNs;
+  if (is_urgent || !in_stream || ++peer.held_count >= kMostHeld) return flush(peer);
+  hold(peer);
+}
+
+// Our rank may go and compute: then somebody else has to be able to send it.
+void TcpTransport::hold(TcpPeer& peer) {
+  if (peer.held_since_ns != 0 || peer.is_blocked || peer.is_mute) return;
+  if (!flusher_.note()) return flush(peer);
+  peer.held_since_ns = base::now_ns();
+  held_.push_back(&peer);
+}
+
+void TcpTransport::flush(TcpPeer& peer) {
+  if (peer.held_since_ns != 0) std::erase(held_, &peer);
+  peer.held_since_ns = 0;
+  peer.held_count = 0;
+  if (peer.outlet == nullptr || peer.is_mute || peer.outlet->is_idle(*peer.link)) return;
+  const auto flushed = peer.outlet->flush(peer.socket.get(), *peer.link, regions());
+  peer.sent_ns = base::now_ns();
+  peer.is_blocked = flushed == Outlet::Flushed::blocked;
+  // What it sent before it went is read first: the reading side finds the end.
+  peer.is_mute = flushed == Outlet::Flushed::broken;
+  // Where it is we who cannot (memory that was unmapped), the peer has to hear of an end, too.
+  if (peer.is_mute) ::shutdown(peer.socket.get(), SHUT_WR);
+  if (!peer.is_unwatched && peer.is_blocked != peer.is_armed) arm(peer, peer.is_blocked);
+}
+
+// While its socket takes no more, room in it is news, and ends a sleep.
+void TcpTransport::arm(TcpPeer& peer, bool on) noexcept {
+  epoll_event wanted{};
+  wanted.events = on ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  wanted.data.u64 = std::uint64_t{static_cast<std::uint32_t>(Watched::peer)} << 32 | peer.rank;
+  if (::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_MOD, peer.socket.get(), &wanted) == 0)
+    peer.is_armed = on;
+}
+
+void TcpTransport::flush_due(std::int64_t now_ns) {
+  for (std::size_t i = 0; i < held_.size();) {
+    TcpPeer& peer = *held_[i];
+    if (now_ns - std::max(peer.held_since_ns, peer.sent_ns) < kHoldNs)
+      ++i;
+    else
+      flush(peer);  // and it leaves the list
+  }
+}
+
+// The Flusher, with the mutex. True: somebody has to connect before what he was sent can go. The
+// bootstrap belongs to the engine's threads: what needs it is left to them.
+bool TcpTransport::flush_held() {
+  is_flusher_ = true;
+  flush_due(base::now_ns());
+  bool is_left = false;
+  if (unsettled_ != 0) {
+    is_left = std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
+      return peer != nullptr && peer->link != nullptr && peer->outlet == nullptr &&
+             peer->state != TcpPeer::State::ended && peer->link->has_run();
+    });
+    if (is_left) look_at_sockets(nullptr);
+  }
+  is_flusher_ = false;
+  return is_left;
+}
+
+bool TcpTransport::drained() const noexcept {
+  const Entered entered(*this);
+  is_undrained_ = !has_left_all();
+  return !is_undrained_;
+}
+
+bool TcpTransport::has_left_all() const noexcept {
+  const std::int64_t now = unsettled_ == 0 ? 0 : base::now_ns();
+  for (const auto& peer : peers_) {
+    if (peer == nullptr || peer->rank == parties_.self) continue;
+    // Who has asked for us is owed the engine's farewell, and the engine does not know of it yet.
+    // Not for long: it may be stopped.
+    if ((peer->parley || (peer->state == TcpPeer::State::dialing && peer->socket)) &&
+        now - peer->dialed_ns < kGreetingNs)
+      return false;
+    if (peer->link == nullptr) continue;
+    if (peer->state == TcpPeer::State::ended || peer->is_mute) continue;
+    if (!peer->is_open()) {
+      if (peer->link->has_run()) return false;
+      continue;
+    }
+    if (!peer->outlet->is_idle(*peer->link)) return false;
+    // To a peer of this host what was sent has arrived; from another one it may have to be sent
+    // again, which ends when a reset comes back.
+    int left = 0;
+    const auto which = card_.address.is_loopback() ? SIOCOUTQNSD : SIOCOUTQ;
+    if (::ioctl(peer->socket.get(), which, &left) == 0 && left != 0) return false;
+  }
+  return boot_.idle();
+}
+
+Reach TcpTransport::reach(Rank rank, std::uint64_t /*address*/,
+                          std::uint64_t /*size_bytes*/) noexcept {
+  const Entered entered(*this);
+  const TcpPeer* peer = known(rank);
+  if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self) return {};
+  return {Reach::Kind::posted, nullptr};
+}
+
+base::Result<> TcpTransport::read(Rank rank, std::uint64_t /*address*/,
+                                  std::span<std::byte> /*destination*/) noexcept {
+  return unreached(rank);
+}
+base::Result<> TcpTransport::write(Rank rank, std::uint64_t /*address*/,
+                                   std::span<const std::byte> /*source*/) noexcept {
+  return unreached(rank);
+}
+
+bool TcpTransport::post(const PostedPiece& piece) noexcept {
+  const Entered entered(*this);
+  TcpPeer* peer = known(piece.rank);
+  const bool is_gone = peer == nullptr || peer->outlet == nullptr;
+  if (is_gone || piece.size_bytes > kMostPieceBytes) {
+    tell({.kind = News::Kind::done,
+          .rank = piece.rank,
+          .token = piece.token,
+          .status = is_gone ? PH_ERR_PEER : PH_ERR_RANGE});
+    return true;
+  }
+  const Pieces::Slot* slot = peer->pieces.add(piece);
+  if (slot == nullptr) return false;
+  const bool is_write = piece.source != nullptr;
+  Outlet::Item item;
+  item.head.kind = is_write ? FrameKind::write : FrameKind::read;
+  item.head.code = piece.name ? 1 : 0;
+  item.head.bytes = piece.name.value_or(0);
+  item.head.token = slot->token;
+  item.body = {piece.address, piece.key, piece.size_bytes};
+  item.payload = piece.source;
+  item.payload_bytes = is_write ? piece.size_bytes : 0;
+  peer->outlet->add(item);
+  hold_or_flush(*peer, is_write && piece.size_bytes >= kUrgentBytes);
+  return true;
+}
+
+// What a peer is writing under such a key goes nowhere from here on, and what it reads is not read.
+void TcpTransport::quiesce() noexcept {
+  const Entered entered(*this);
+  for (const auto& peer : peers_) {
+    if (peer == nullptr || !peer->is_open() || peer->rank == parties_.self) continue;
+    if (peer->inlet->is_placing() && peer->data_slot == nullptr && peer->write_status == PH_OK) {
+      const PieceBody& body = peer->write_body;
+      peer->write_status =
+          check_access(regions(), {body.address, body.key}, body.size_bytes, PH_ACCESS_WRITE);
+      if (peer->write_status != PH_OK) peer->inlet->place_nothing();
+    }
+    if (auto let_go = peer->outlet->let_go(regions()); !let_go) {
+      let_go.error().rank = peer->rank;
+      end(*peer, let_go.error());
+    }
+  }
+}
+
+}  // namespace photon::transport::tcp

@@ -1,0 +1,188 @@
+// Opening and ending, and what can be said about paths.
+#include "transport/tcp/tcp_transport.hpp"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/tcp/transport_impl.hpp"
+
+namespace photon::transport::tcp {
+
+namespace {
+
+// Zeroed memory is what free entries look like, and pages that nobody touches cost nothing.
+base::Result<std::shared_ptr<RegionEntry[]>> free_entries(std::size_t count) {
+  static_assert(std::is_trivially_destructible_v<RegionEntry>);
+  const std::size_t bytes = count * sizeof(RegionEntry);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return base::system_error("tcp: memory for registrations");
+  return std::shared_ptr<RegionEntry[]>(std::launder(static_cast<RegionEntry*>(memory)),
+                                        [bytes](RegionEntry* first) { ::munmap(first, bytes); });
+}
+
+base::Error with_advice(base::Error error) {
+  if (error.native_errno == EMFILE || error.native_errno == ENFILE)
+    error.what +=
+        "; no descriptor is left: raise the limit (ulimit -n), tcp needs one for each "
+        "rank that is met";
+  return error;
+}
+
+}  // namespace
+
+const char* refusal_text(Refusal why) noexcept {
+  switch (why) {
+    case Refusal::silent: return "said not who it is";
+    case Refusal::garbage: return "does not speak this protocol";
+    case Refusal::version: return "speaks another version of the protocol";
+    case Refusal::unexpected: return "is no rank that was expected here";
+    case Refusal::wrong_secret: return "does not know the job's secret";
+    case Refusal::crowded: return "had to make room for others that had not said who they are";
+    case Refusal::no_room: return "found no descriptor left (ulimit -n)";
+  }
+  return "?";
+}
+
+base::Result<Listener> listen_at(const Address& address) {
+  const SocketAddress at = socket_address(address);
+  Listener made;
+  made.socket.reset(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made.socket) return with_advice(base::system_error("tcp: a socket to listen at"));
+  if (::bind(made.socket.get(), at.get(), at.size_bytes) != 0 ||
+      ::listen(made.socket.get(), SOMAXCONN) != 0) {
+    base::Error error =
+        base::system_error("tcp: listening at " + address.text() + " (setting tcp_interface)");
+    error.status = PH_ERR_CONFIG;
+    return error;
+  }
+  sockaddr_storage got{};
+  socklen_t bytes = sizeof got;
+  if (::getsockname(made.socket.get(), reinterpret_cast<sockaddr*>(&got), &bytes) != 0)
+    return base::system_error("tcp: asking for the port that is listened at");
+  made.address = from_socket(reinterpret_cast<const sockaddr&>(got));
+  return made;
+}
+
+base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, boot::Boot& boot) {
+  return open_tcp(config, boot, TcpOptions{});
+}
+
+base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, boot::Boot& boot,
+                                                  const TcpOptions& options) {
+  if (auto can = can_prove(); !can) return std::move(can.error());
+  auto own = std::make_shared<OwnSide>();
+  own->regions_count = config.max_regions;
+  if (options.regions.empty()) {
+    auto entries = free_entries(config.max_regions);
+    if (!entries) return std::move(entries.error());
+    own->regions = std::move(*entries);
+  } else {
+    own->regions = {std::shared_ptr<void>(), options.regions.data()};  // not ours to free
+  }
+  return TcpTransport::open(config, boot, std::move(own), 0);
+}
+
+base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& config,
+                                                            boot::Boot& boot,
+                                                            std::shared_ptr<OwnSide> own,
+                                                            std::uint32_t lane) {
+  auto address = choose_address(config.tcp_interface.view(), boot.local_size() == boot.size());
+  if (!address) return std::move(address.error());
+  auto listener = listen_at(*address);
+  if (!listener) return std::move(listener.error());
+  Parts parts;
+  parts.own = std::move(own);
+  parts.listener = std::move(*listener);
+  parts.lane = lane;
+  parts.epoll.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!parts.epoll) return with_advice(base::system_error("tcp: epoll"));
+  parts.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!parts.wake) return with_advice(base::system_error("tcp: eventfd"));
+  parts.spare.reset(::fcntl(parts.wake.get(), F_DUPFD_CLOEXEC, 0));
+  if (!parts.spare) return with_advice(base::system_error("tcp: a descriptor in reserve"));
+  {
+    const std::scoped_lock lock(parts.own->mutex);
+    if (parts.own->lanes_count == config.max_lanes)
+      return base::Error{.status = PH_ERR_MEMORY,
+                         .what = "all " + std::to_string(config.max_lanes) +
+                                 " lanes are open, the context's own included; close one or raise "
+                                 "PHOTON_MAX_LANES"};
+    ++parts.own->lanes_count;
+  }
+  return std::unique_ptr<Transport>(std::make_unique<TcpTransport>(config, boot, std::move(parts)));
+}
+
+base::Result<std::unique_ptr<Transport>> TcpTransport::open_lane(std::uint32_t number,
+                                                                 boot::Boot& boot) {
+  return open(config_, boot, parts_.own, number);
+}
+
+TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts)
+    : boot_(boot),
+      config_(config),
+      parties_{boot.rank(), boot.size(), parts.lane},
+      parts_(std::move(parts)),
+      card_(describe_settings(config, boot.size())),
+      log_(config.log, boot.rank()),
+      peers_(boot.size()),
+      boot_fd_(boot.poll_fd()),
+      flusher_(mutex_, [this] { return flush_held(); }) {
+  held_.reserve(peers_.size());  // kick() may not fail
+  card_.address = parts_.listener.address;
+  watch(parts_.listener.socket.get(), EPOLLIN, Watched::listener, 0);
+}
+
+// What the kernel has taken still arrives: nobody is left who reads, so what the peers sent is read
+// off first, since a close over unread bytes would be a reset, which may overtake ours.
+TcpTransport::~TcpTransport() {
+  flusher_.stop();
+  for (const auto& peer : peers_) {
+    if (peer == nullptr || peer->outlet == nullptr || peer->is_mute) continue;
+    peer->outlet->add({{.kind = FrameKind::bye}, {}, nullptr, 0});
+    flush(*peer);
+    ::shutdown(peer->socket.get(), SHUT_WR);
+    constexpr int kMostReads = 256;
+    char ignored[4096];
+    for (int i = 0; i < kMostReads; ++i)
+      if (::recv(peer->socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) <= 0) break;
+  }
+  const std::scoped_lock lock(parts_.own->mutex);
+  --parts_.own->lanes_count;
+}
+
+void TcpTransport::describe(Rank rank, ph_path& path) {
+  const Entered entered(*this);
+  path.transport = rank == parties_.self ? "self" : "tcp";
+  path.same_process = path.cma = path.arena_mapped = 0;
+  const TcpPeer* peer = known(rank);
+  std::string reason = "no contact yet: it is met when first used";
+  if (rank == parties_.self) {
+    reason = "itself: records by a ring; peers connect to " + card_.address.text();
+    for (std::size_t i = 0; i < kRefusals; ++i)
+      if (refused_[i] != 0)
+        reason += "; refused " + std::to_string(refused_[i]) + " that " +
+                  refusal_text(static_cast<Refusal>(i));
+  } else if (peer != nullptr && peer->is_open()) {
+    reason = "a connection from " + card_.address.text() +
+             ": records and payload in one stream, payload from and to its place";
+  } else if (peer != nullptr && peer->state == TcpPeer::State::ended) {
+    reason = "the connection has ended";
+  } else if (peer != nullptr) {
+    reason = "asked for a connection; its answer needs its progress";
+  }
+  std::snprintf(path.reason, sizeof path.reason, "%s", reason.c_str());
+}
+
+}  // namespace photon::transport::tcp

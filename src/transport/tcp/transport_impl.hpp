@@ -1,0 +1,234 @@
+// The tcp transport as a class; tcp_transport.hpp is what others include. One concern a file:
+// tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (cards, dialing, guests),
+// tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news, ends of connections),
+// tcp_sleep.cpp (idle).
+//
+// Invariants: a rank never contacted costs one pointer. Who has not proved to know the job's secret
+// costs a Guest, and there are at most kMostGuests. Lines become visible in poll() only.
+// Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the Flusher,
+// under mutex_, which every call takes but sleep() and wake(): these touch only descriptors, the
+// words that are atomic here and longest_sleep_us_, which announce() wrote before.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/log.hpp"
+#include "base/unique_fd.hpp"
+#include "boot/boot.hpp"
+#include "sync/hint.hpp"
+#include "transport/tcp/tcp_card.hpp"
+#include "transport/tcp/tcp_flusher.hpp"
+#include "transport/tcp/tcp_peer.hpp"
+#include "transport/tcp/tcp_transport.hpp"
+
+namespace photon::transport::tcp {
+
+// What the lanes of a rank share.
+struct OwnSide {
+  std::shared_ptr<RegionEntry[]> regions;
+  std::size_t regions_count = 0;
+  std::mutex mutex;  // of:
+  std::uint64_t lanes_count = 0;
+};
+
+struct Listener {
+  base::UniqueFd socket;
+  Address address;
+};
+base::Result<Listener> listen_at(const Address& address);
+
+// Why a connection that came was refused.
+enum class Refusal : std::uint8_t {
+  silent,        // it did not say who it is in time, or went
+  garbage,       // it does not speak this protocol
+  version,       // another version of it
+  unexpected,    // no rank of this job and lane, or one that is connected
+  wrong_secret,  // it does not know the secret
+  crowded,       // too many at a time had not said who they are
+  no_room,       // no descriptor was left for it
+};
+inline constexpr std::size_t kRefusals = 7;
+const char* refusal_text(Refusal why) noexcept;
+
+class TcpTransport final : public Transport {
+ public:
+  struct Parts {
+    std::shared_ptr<OwnSide> own;
+    Listener listener;
+    base::UniqueFd epoll;
+    base::UniqueFd wake;
+    base::UniqueFd spare;  // to be closed when no descriptor is left for a guest
+    std::uint32_t lane = 0;
+  };
+  static base::Result<std::unique_ptr<Transport>> open(const base::Config& config, boot::Boot& boot,
+                                                       std::shared_ptr<OwnSide> own,
+                                                       std::uint32_t lane);
+  TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts);
+  ~TcpTransport() override;
+
+  const char* name() const noexcept override { return "tcp"; }
+  unsigned poll_interval() const noexcept override { return 1; }
+
+  base::Result<Link*> connect(Rank rank) override;
+  void disconnect(Rank rank) noexcept override;
+
+  void kick(Rank rank) noexcept override;
+  void poll(Sink& sink) noexcept override;
+  bool drained() const noexcept override;
+
+  Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
+  base::Result<> read(Rank rank, std::uint64_t address,
+                      std::span<std::byte> destination) noexcept override;
+  base::Result<> write(Rank rank, std::uint64_t address,
+                       std::span<const std::byte> source) noexcept override;
+  bool post(const PostedPiece& piece) noexcept override;
+  bool names_pieces(Rank /*rank*/) const noexcept override { return true; }
+  void quiesce() noexcept override;
+  base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
+                                                     boot::Boot& boot) override;
+
+  std::span<std::byte> arena() noexcept override { return {}; }
+  std::span<RegionEntry> regions() noexcept override {
+    return {parts_.own->regions.get(), parts_.own->regions_count};
+  }
+
+  void announce() noexcept override;
+  void sleep(std::int64_t timeout_us) noexcept override;
+  SleepOn sleep_on() noexcept override;
+  void slept(unsigned ready) noexcept override;
+  void retract() noexcept override;
+  void wake() noexcept override;
+
+  void describe(Rank rank, ph_path& path) override;
+
+  // For tests: where it listens, and how many guests were refused for this.
+  const Address& address() const noexcept { return card_.address; }
+  std::uint64_t refused(Refusal why) const noexcept {
+    return refused_[static_cast<std::size_t>(why)];
+  }
+
+ private:
+  class FramePort;
+  struct Guest {
+    base::UniqueFd socket;
+    Parley parley;
+    std::int64_t until_ns = 0;
+  };
+  struct News {
+    enum class Kind : std::uint8_t { link, activity, piece, done, gone } kind = Kind::link;
+    Rank rank = 0;
+    std::uint64_t token = 0;  // done
+    std::uint32_t name = 0;   // piece
+    ph_status status = PH_OK;
+    base::Error why;  // gone
+  };
+  enum class Watched : std::uint32_t { listener, peer, guest };
+  using Flag = sync::Hint<Policy, std::uint32_t>;
+
+  // What every call of the engine's holds; calls from within a callback of poll() have it already.
+  class Entered {
+   public:
+    explicit Entered(const TcpTransport& transport) noexcept : transport_(transport) {
+      if (transport_.depth_++ == 0) transport_.mutex_.lock();
+    }
+    ~Entered() {
+      if (--transport_.depth_ == 0) transport_.mutex_.unlock();
+    }
+    Entered(const Entered&) = delete;
+    Entered& operator=(const Entered&) = delete;
+
+   private:
+    const TcpTransport& transport_;
+  };
+
+  // tcp_contact.cpp
+  TcpPeer* known(Rank rank) const noexcept {
+    return rank < peers_.size() ? peers_[rank].get() : nullptr;
+  }
+  TcpPeer& remember(Rank rank);
+  base::Result<> give_link(TcpPeer& peer);
+  base::Result<bool> send_card(Rank rank, TcpCard::What what, int trouble);
+  void take_card(Rank rank, std::span<const std::byte> bytes);
+  void dial(TcpPeer& peer);
+  void dial_failed(TcpPeer& peer, int trouble);
+  void greet(TcpPeer& peer);
+  void opened(TcpPeer& peer);
+  void accept_guests();
+  bool accept_one();
+  void hear_guest(std::uint32_t number);
+  void seat_guest(std::uint32_t number, Guest& guest);
+  void refuse(std::uint32_t number, Refusal why);
+  void count_refusal(Refusal why) noexcept;
+  void hang_up(base::UniqueFd& socket) noexcept;
+  bool watch(int socket, std::uint32_t events, Watched what, std::uint32_t number) noexcept;
+
+  // tcp_traffic.cpp
+  void hold_or_flush(TcpPeer& peer, bool is_urgent);
+  void hold(TcpPeer& peer);
+  void flush(TcpPeer& peer);
+  void flush_due(std::int64_t now_ns);
+  bool flush_held();
+  void arm(TcpPeer& peer, bool on) noexcept;
+  bool has_left_all() const noexcept;
+
+  // tcp_poll.cpp
+  void receive(TcpPeer& peer, Sink& sink);
+  void look_at_sockets(Sink* sink);
+  void peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink);
+  void receive_boot();
+  void boot_message(boot::Message& message);
+  bool is_boot_due(std::int64_t now) noexcept;
+  void attend(std::int64_t now_ns);
+  void attend(TcpPeer& peer, std::int64_t now_ns);
+  void end(TcpPeer& peer, base::Error why);
+  void tell(News news);
+  void dispatch(Sink& sink);
+  void heat(Rank rank);
+  void unwatch(TcpPeer& peer) noexcept;
+  bool watch_again(TcpPeer& peer) noexcept;
+
+  boot::Boot& boot_;
+  const base::Config config_;
+  const Parties parties_;
+  Parts parts_;
+  TcpCard card_;
+  const base::Log log_;
+
+  mutable std::mutex mutex_;
+  mutable unsigned depth_ = 0;  // of the engine's calls: under its lane lock
+
+  std::vector<std::unique_ptr<TcpPeer>> peers_;
+  std::vector<TcpPeer*> held_;  // with something that waits to be sent
+  std::vector<Rank> hot_;       // whose sockets are read at every poll: kMostHot, or one more
+  std::map<std::uint32_t, Guest> guests_;
+  std::uint32_t next_guest_ = 0;
+  std::array<std::uint64_t, kRefusals> refused_{};
+  std::vector<News> news_;
+  std::vector<News> telling_;
+  std::size_t unsettled_ = 0;      // peers that attend() has to look at
+  std::uint64_t polls_count_ = 0;  // since the last look at all sockets
+  std::int64_t looked_ns_ = 0;     // at all sockets
+  std::int64_t attended_ns_ = 0;
+  std::int64_t received_ns_ = 0;  // last look at the side channel
+  std::int64_t asked_ns_ = 0;     // our last card went out
+  bool is_announced_ = false;
+  mutable bool is_undrained_ = false;  // when drained() was asked last
+  bool is_flusher_ = false;            // who holds the mutex is none of the engine's threads
+
+  Flag boot_due_;
+  Flag boot_broken_;
+  Flag boot_wakes_;  // ends of sleep by its descriptor since the last message
+  const int boot_fd_;
+  std::int64_t longest_sleep_us_ = 0;
+  Flusher flusher_;  // last: it ends first
+};
+
+}  // namespace photon::transport::tcp

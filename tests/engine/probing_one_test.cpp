@@ -1,0 +1,151 @@
+// ph_probe_u64() in streams, alone and mixed with other probes: each id once, in order, with its
+// bytes.
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+#include "settings.hpp"
+
+namespace photon::test {
+namespace {
+
+class ProbingOne : public OverSettings {};
+
+// The next REMOTE one of `peer`, by ph_probe_u64(); sleeps while there is none.
+std::uint64_t next_of(ph_context* context, ph_rank peer, ph_rank& from) {
+  for (;;) {
+    const ph_u64_completion one = ph_probe_u64(context, peer, PH_REMOTE);
+    if (one.status != PH_OK) throw std::runtime_error("a probe for one has failed");
+    if (one.kind == PH_REMOTE) {
+      from = one.peer;
+      return one.id;
+    }
+    const ph_query query{peer, PH_REMOTE, nullptr};
+    if (ph_wait(context, query, kTakeTimeoutUs) != PH_OK) throw std::runtime_error("none comes");
+  }
+}
+
+// Each put carries its number into a word of its own. All local ids are taken, the last ones here
+// at the end.
+void send_numbers(ph_context* context, ph_rank to, const ph_target& words, std::uint64_t count) {
+  constexpr std::uint64_t kUnderWay = 32;  // not more than fit in any setting
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const ph_target place{words.address + i * sizeof i, words.key};
+    if (i >= kUnderWay) take_local(context);
+    ASSERT_EQ(insist(context,
+                     [&] {
+                       return ph_put_u64(context, to, {&i, sizeof i}, place, {i, i});
+                     }),
+              PH_OK);
+  }
+  for (std::uint64_t i = 0; i < std::min(count, kUnderWay); ++i) take_local(context);
+}
+
+constexpr std::uint64_t kNumbers = 20'000;
+
+TEST_P(ProbingOne, streams_of_two_peers_arrive_in_order_with_their_bytes_whoever_probes_how) {
+  const std::uint64_t numbers = is_sim() ? 2000 : kNumbers;
+  ThreadJob job(3, options());
+  job.run([&job, numbers](ph_context* context, ph_rank rank) {
+    std::vector<std::uint64_t> words(2 * numbers, ~std::uint64_t{0});
+    ph_region mine{};
+    ASSERT_EQ(ph_register(context, words.data(), words.size() * 8, PH_ACCESS_ALL, &mine), PH_OK);
+    const ph_region target = exchange(context, mine)[0];
+    if (rank != 0) {
+      send_numbers(context, 0, ph_at(&target, (rank - 1) * numbers * 8), numbers);
+      job.meet(context);
+      return;
+    }
+    std::uint64_t next[3] = {};
+    const auto expect = [&](ph_rank from, std::uint64_t id) {
+      ASSERT_EQ(id, next[from]++) << "from rank " << from;
+      ASSERT_EQ(words[(from - 1) * numbers + id], id);
+    };
+    for (std::uint64_t taken = 0; taken < 2 * numbers; ++taken) {
+      if (taken % 37 < 30) {  // any, then one of them, then an array's probe
+        ph_rank from = 0;
+        const bool one_only = taken % 37 > 20 && next[1] < numbers;
+        const std::uint64_t id = next_of(context, one_only ? 1 : PH_ANY_RANK, from);
+        expect(from, id);
+      } else {
+        const ph_completion one = take_remote(context);
+        expect(one.peer, one.id);
+      }
+    }
+    EXPECT_EQ(ph_probe_u64(context, PH_ANY_RANK, PH_EITHER).kind, 0u);
+    job.meet(context);
+  });
+}
+
+TEST_P(ProbingOne, two_threads_that_take_one_by_one_lose_nothing_and_double_nothing) {
+  const std::uint64_t numbers = is_sim() ? 2000 : kNumbers;
+  ThreadJob job(2, options());
+  job.run([&job, numbers](ph_context* context, ph_rank rank) {
+    std::vector<std::uint64_t> words(numbers, ~std::uint64_t{0});
+    ph_region mine{};
+    ASSERT_EQ(ph_register(context, words.data(), words.size() * 8, PH_ACCESS_ALL, &mine), PH_OK);
+    const ph_region target = exchange(context, mine)[0];
+    if (rank == 1) {
+      send_numbers(context, 0, ph_at(&target, 0), numbers);
+      job.meet(context);
+      return;
+    }
+    std::vector<std::uint64_t> seen[2];
+    std::atomic<std::uint64_t> taken = 0;
+    constexpr std::int64_t kSliceUs = 500;
+    const auto prober = [&](int which) {
+      while (taken < numbers) {
+        const std::uint32_t kinds = which == 0 ? PH_REMOTE : PH_EITHER;
+        const auto one = ph_probe_u64(context, PH_ANY_RANK, kinds);
+        if (one.status != PH_OK) break;
+        if (one.kind == 0) {  // probes in a loop would take a loaded machine from the sender
+          static_cast<void>(ph_wait(context, {PH_ANY_RANK, kinds, nullptr}, kSliceUs));
+          continue;
+        }
+        seen[which].push_back(one.id);
+        ++taken;
+      }
+    };
+    std::thread other(prober, 1);
+    prober(0);
+    other.join();
+    for (const auto& ids : seen) EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+    std::vector<std::uint64_t> all = seen[0];
+    all.insert(all.end(), seen[1].begin(), seen[1].end());
+    std::sort(all.begin(), all.end());
+    ASSERT_EQ(all.size(), numbers);
+    for (std::uint64_t i = 0; i < numbers; ++i) {
+      ASSERT_EQ(all[i], i);
+      ASSERT_EQ(words[i], i);
+    }
+    job.meet(context);
+  });
+}
+
+// Who takes one by one catches up, and finds the last of a stream.
+TEST_P(ProbingOne, streams_of_any_length_end_with_their_last_id) {
+  ThreadJob job(2, options());
+  job.run([&job](ph_context* context, ph_rank rank) {
+    std::vector<std::uint64_t> words(200, 0);
+    ph_region mine{};
+    ASSERT_EQ(ph_register(context, words.data(), words.size() * 8, PH_ACCESS_ALL, &mine), PH_OK);
+    const ph_region target = exchange(context, mine)[1 - rank];
+    for (std::uint64_t length = 1; length <= 150; ++length) {
+      if (rank == 0) {
+        send_numbers(context, 1, ph_at(&target, 0), length);
+        EXPECT_EQ(take_remote(context).id, length);
+      } else {
+        ph_rank from = 1;
+        for (std::uint64_t i = 0; i < length; ++i) ASSERT_EQ(next_of(context, 0, from), i);
+        ASSERT_EQ(insist(context, [&] { return ph_notify(context, 0, length); }), PH_OK);
+      }
+    }
+    job.meet(context);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Transports, ProbingOne, testing::ValuesIn(all_settings()), setting_name);
+
+}  // namespace
+}  // namespace photon::test

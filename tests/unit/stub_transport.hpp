@@ -1,0 +1,88 @@
+// A transport that does what the test says, and counts what it is asked for: a child to put under
+// another transport.
+// Owner: the test, or the transport above it.
+#pragma once
+
+#include <sys/eventfd.h>
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::transport::test {
+
+class StubTransport final : public Transport {
+ public:
+  std::function<void(Sink&)> at_poll = [](Sink&) {};
+  std::function<base::Result<Link*>(Rank)> at_connect = [this](Rank) { return &link_; };
+  unsigned polls = 0, quiesced = 0, hidden = 0, announced = 0, retracted = 0, woken = 0;
+  std::map<Rank, unsigned> kicks, connects, disconnects, posts, reads, writes;
+  bool is_drained = true;
+  Alarm word;
+  base::UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  SleepOn on{.fds = {-1, event.get(), -1}, .limit_us = -1};
+  std::vector<unsigned> slept_with;  // what slept() was told
+  std::vector<RegionEntry> table{16};
+
+  const char* name() const noexcept override { return "stub"; }
+  unsigned poll_interval() const noexcept override { return 7; }
+  const Alarm* alarm() const noexcept override { return &word; }
+  base::Result<Link*> connect(Rank rank) override {
+    ++connects[rank];
+    return at_connect(rank);
+  }
+  void disconnect(Rank rank) noexcept override { ++disconnects[rank]; }
+  void kick(Rank rank) noexcept override { ++kicks[rank]; }
+  void poll(Sink& sink) noexcept override {
+    ++polls;
+    at_poll(sink);
+  }
+  bool drained() const noexcept override { return is_drained; }
+  Reach reach(Rank, std::uint64_t, std::uint64_t) noexcept override { return reach_; }
+  base::Result<> read(Rank rank, std::uint64_t, std::span<std::byte>) noexcept override {
+    ++reads[rank];
+    return {};
+  }
+  base::Result<> write(Rank rank, std::uint64_t, std::span<const std::byte>) noexcept override {
+    ++writes[rank];
+    return {};
+  }
+  bool post(const PostedPiece& piece) noexcept override { return ++posts[piece.rank] != 0; }
+  bool names_pieces(Rank) const noexcept override { return names; }
+  void quiesce() noexcept override { ++quiesced; }
+  void hide() noexcept override { ++hidden; }
+  std::span<std::byte> arena() noexcept override { return {}; }
+  std::span<RegionEntry> regions() noexcept override { return table; }
+  void announce() noexcept override { ++announced; }
+  void sleep(std::int64_t) noexcept override {}
+  SleepOn sleep_on() noexcept override { return on; }
+  void slept(unsigned ready) noexcept override { slept_with.push_back(ready); }
+  void retract() noexcept override { ++retracted; }
+  void wake() noexcept override { ++woken; }
+  void describe(Rank, ph_path& path) override { path.transport = says; }
+
+  const char* says = "stub";
+  bool names = false;
+  Reach reach_;
+
+ private:
+  Link link_;
+};
+
+// What was reported.
+class StubSink final : public Sink {
+ public:
+  void on_link(Rank rank) override { links.push_back(rank); }
+  void on_activity(Rank rank) override { activity.push_back(rank); }
+  void on_gone(Rank rank, const base::Error&) override { gone.push_back(rank); }
+  void on_done(std::uint64_t token, ph_status) override { done.push_back(token); }
+  void on_piece(Rank rank, std::uint32_t) override { pieces.push_back(rank); }
+
+  std::vector<Rank> links, activity, gone, pieces;
+  std::vector<std::uint64_t> done;
+};
+
+}  // namespace photon::transport::test

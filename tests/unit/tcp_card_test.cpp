@@ -1,0 +1,62 @@
+#include "transport/tcp/tcp_card.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace photon::transport::tcp {
+namespace {
+
+TcpCard valid_card() {
+  TcpCard card = describe_settings(base::Config{}, 4);
+  card.address = *choose_address("127.0.0.1", true);
+  card.address.port = 77;
+  return card;
+}
+
+TEST(TcpCard, survives_the_side_channel_unchanged) {
+  const TcpCard card = valid_card();
+  const auto decoded = decode_card(encode(card));
+  ASSERT_TRUE(decoded) << decoded.error().what;
+  EXPECT_EQ(std::memcmp(&*decoded, &card, sizeof card), 0);
+  EXPECT_TRUE(check_settings(card, *decoded));
+}
+
+TEST(TcpCard, cut_anywhere_or_followed_by_anything_is_malformed) {
+  const TcpCard card = valid_card();
+  const auto bytes = encode(card);
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const auto decoded = decode_card(bytes.first(size));
+    ASSERT_FALSE(decoded) << size;
+    EXPECT_EQ(decoded.error().status, PH_ERR_PROTOCOL);
+  }
+  std::vector<std::byte> longer(bytes.begin(), bytes.end());
+  longer.push_back(std::byte{0});
+  EXPECT_FALSE(decode_card(longer));
+}
+
+TEST(TcpCard, of_another_version_is_told_by_both_numbers) {
+  TcpCard card = valid_card();
+  card.version = wire::kVersion + 1;
+  const auto decoded = decode_card(encode(card));
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().status, PH_ERR_BOOTSTRAP);
+  for (const std::uint32_t version : {wire::kVersion, wire::kVersion + 1})
+    EXPECT_NE(decoded.error().what.find(std::to_string(version)), std::string::npos);
+}
+
+TEST(TcpCard, settings_that_differ_are_named_with_both_values) {
+  TcpCard other = valid_card();
+  other.ring_lines = 4711;
+  const auto same = check_settings(valid_card(), other);
+  ASSERT_FALSE(same);
+  EXPECT_EQ(same.error().status, PH_ERR_BOOTSTRAP);
+  EXPECT_NE(same.error().what.find("ring_lines"), std::string::npos) << same.error().what;
+  EXPECT_NE(same.error().what.find("4711"), std::string::npos);
+  EXPECT_NE(same.error().what.find("512"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace photon::transport::tcp

@@ -1,0 +1,135 @@
+// Who is let in, who is not, and what it costs.
+#include <sys/resource.h>
+
+#include "tcp_ranks.hpp"
+
+namespace photon::transport::tcp::test {
+namespace {
+
+Hello hello_of(Rank from, Rank to) {
+  Hello hello;
+  hello.from = from;
+  hello.to = to;
+  return hello;
+}
+
+TEST(TcpContact, both_that_ask_at_the_same_time_have_one_connection) {
+  for (const bool lower_first : {true, false}) {
+    TcpRanks ranks(2);
+    ranks[lower_first ? 0 : 1].to(lower_first ? 1 : 0);
+    ranks[lower_first ? 1 : 0].to(lower_first ? 0 : 1);
+    ASSERT_TRUE(ranks.join(0, 1));
+    ranks.settle();
+    EXPECT_TRUE(ranks[0].news.gone.empty());
+    EXPECT_TRUE(ranks[1].news.gone.empty());
+    EXPECT_EQ(ranks[0].tcp().refused(Refusal::unexpected), 0u);
+    EXPECT_EQ(ranks[1].tcp().refused(Refusal::unexpected), 0u);
+  }
+}
+
+TEST(TcpContact, a_stranger_that_says_nonsense_is_refused_and_counted_while_others_meet) {
+  TcpRanks ranks(2);
+  Stranger stranger(ranks[0].tcp().address());
+  const char nonsense[64] = "GET / HTTP/1.1\r\n\r\n";
+  stranger.say(nonsense);
+  ASSERT_TRUE(ranks.eventually([&] { return stranger.is_closed(); }));
+  EXPECT_EQ(ranks[0].tcp().refused(Refusal::garbage), 1u);
+  EXPECT_TRUE(ranks.join(0, 1));
+  ph_path path{};
+  ranks[0].transport->describe(0, path);
+  EXPECT_NE(std::string(path.reason).find("refused 1"), std::string::npos) << path.reason;
+}
+
+TEST(TcpContact, who_does_not_know_the_secret_is_refused_and_counted) {
+  TcpRanks ranks(2);
+  Stranger stranger(ranks[0].tcp().address());
+  stranger.say(hello_of(1, 0));
+  stranger.say(Proof{std::byte{1}});
+  ASSERT_TRUE(ranks.eventually([&] { return stranger.is_closed(); }));
+  EXPECT_EQ(ranks[0].tcp().refused(Refusal::wrong_secret), 1u);
+  EXPECT_TRUE(ranks[0].news.links.empty());
+  EXPECT_TRUE(ranks.join(0, 1));
+}
+
+TEST(TcpContact, half_open_connections_make_room_for_others_and_stall_nobody) {
+  TcpRanks ranks(2);
+  std::vector<std::unique_ptr<Stranger>> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.push_back(std::make_unique<Stranger>(ranks[0].tcp().address()));
+    if (i % 2 == 0) silent.back()->say(std::uint64_t{kHelloMagic});  // the beginning of a hello
+    ranks.turn();
+  }
+  ASSERT_TRUE(
+      ranks.eventually([&] { return ranks[0].tcp().refused(Refusal::crowded) == 100 - 64; }));
+  EXPECT_TRUE(ranks.join(1, 0));
+}
+
+TEST(TcpContact, a_rank_that_is_connected_gets_no_second_connection) {
+  TcpRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  FalseRank second(ranks, 1, 0);
+  EXPECT_FALSE(second.is_open());
+  EXPECT_EQ(ranks[0].tcp().refused(Refusal::unexpected), 1u);
+  ranks.settle();
+  EXPECT_TRUE(ranks[0].news.gone.empty());
+}
+
+TEST(TcpContact, settings_that_differ_are_told_to_both) {
+  base::Config other = tcp_config();
+  other.ring_lines = 128;
+  TcpRanks ranks(std::vector<base::Config>{tcp_config(), other});
+  ranks[0].to(1);
+  ASSERT_TRUE(ranks.eventually(
+      [&] { return ranks[0].news.gone.count(1) == 1 && ranks[1].news.gone.count(0) == 1; }));
+  for (const auto& why : {ranks[0].news.gone[1], ranks[1].news.gone[0]}) {
+    EXPECT_EQ(why.status, PH_ERR_BOOTSTRAP);
+    EXPECT_NE(why.what.find("ring_lines"), std::string::npos) << why.what;
+  }
+}
+
+TEST(TcpContact, a_card_that_is_none_ends_that_rank_only) {
+  TcpRanks ranks(3);
+  const std::uint64_t nonsense = 4711;
+  ASSERT_TRUE(ranks[1].boot->send(0, std::as_bytes(std::span(&nonsense, 1)), {}));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PROTOCOL);
+  EXPECT_TRUE(ranks.join(0, 2));
+}
+
+// Rank 1 makes no call, so it does not dial itself.
+TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
+  TcpRanks ranks(2);
+  TcpCard card = describe_settings(tcp_config(), 2);
+  {
+    const auto closed = listen_at(*choose_address("127.0.0.1", true));
+    ASSERT_TRUE(closed);
+    card.address = closed->address;
+  }
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  ranks[0].to(1);
+  while (ranks[0].news.gone.count(1) == 0) ranks[0].transport->poll(ranks[0].news);
+  EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PEER);
+  EXPECT_NE(ranks[0].news.gone[1].what.find(card.address.text()), std::string::npos)
+      << ranks[0].news.gone[1].what;
+}
+
+TEST(TcpContact, without_a_descriptor_left_a_guest_is_sent_away_and_comes_again) {
+  TcpRanks ranks(2);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  Stranger stranger(ranks[0].tcp().address());  // waits in the queue
+  const int next = ::dup(stranger.socket());    // all below are in use
+  ::close(next);
+  rlimit full = before;
+  full.rlim_cur = static_cast<rlim_t>(next);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &full), 0);
+  for (int i = 0; i < 1000 && ranks[0].tcp().refused(Refusal::no_room) == 0; ++i)
+    ranks[0].transport->poll(ranks[0].news);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(ranks[0].tcp().refused(Refusal::no_room), 1u);
+  EXPECT_TRUE(stranger.is_closed());
+  EXPECT_TRUE(ranks.join(0, 1));
+}
+
+}  // namespace
+}  // namespace photon::transport::tcp::test

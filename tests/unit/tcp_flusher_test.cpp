@@ -1,0 +1,78 @@
+#include "transport/tcp/tcp_flusher.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "watchdog.hpp"
+
+namespace photon::transport::tcp {
+namespace {
+
+// What the flusher is asked to do is counted.
+struct Flushed {
+  Flushed()
+      : flusher(mutex, [this] {
+          ++count;
+          changed.notify_all();
+          return is_left;
+        }) {}
+
+  // False: it does not come.
+  bool comes_again() {
+    std::unique_lock lock(mutex);
+    const unsigned before = count;
+    return changed.wait_for(lock, std::chrono::seconds(20), [&] { return count > before; });
+  }
+  // True: it has not come for long enough to be sure that it sleeps.
+  bool has_parked() {
+    std::unique_lock lock(mutex);
+    for (int i = 0; i < 1000; ++i) {
+      const unsigned before = count;
+      if (!changed.wait_for(lock, std::chrono::milliseconds(100), [&] { return count > before; }))
+        return true;
+    }
+    return false;
+  }
+  void note() {
+    const std::scoped_lock lock(mutex);
+    EXPECT_TRUE(flusher.note());
+  }
+
+  photon::test::Watchdog watchdog{std::chrono::seconds(60)};
+  std::mutex mutex;
+  std::condition_variable changed;
+  unsigned count = 0;
+  bool is_left = false;
+  Flusher flusher;
+};
+
+TEST(TcpFlusher, comes_after_a_note_and_parks_when_there_are_no_more) {
+  Flushed flushed;
+  for (int i = 0; i < 3; ++i) {
+    flushed.note();
+    EXPECT_TRUE(flushed.comes_again());
+    EXPECT_TRUE(flushed.has_parked());
+  }
+}
+
+TEST(TcpFlusher, comes_again_and_again_while_something_is_left) {
+  Flushed flushed;
+  flushed.is_left = true;
+  flushed.note();
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(flushed.comes_again());
+}
+
+TEST(TcpFlusher, ends_whatever_it_does) {
+  { Flushed never_started; }
+  {
+    Flushed ticking;
+    ticking.note();
+  }
+  Flushed parked;
+  parked.note();
+  EXPECT_TRUE(parked.has_parked());
+}
+
+}  // namespace
+}  // namespace photon::transport::tcp

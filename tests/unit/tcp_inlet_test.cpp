@@ -1,0 +1,171 @@
+// Frames out of a stream that is cut anywhere.
+#include "transport/tcp/tcp_inlet.hpp"
+
+#include <random>
+
+#include "tcp_ranks.hpp"
+#include "wire/record.hpp"
+
+namespace photon::transport::tcp::test {
+namespace {
+
+// Takes everything and writes down what it was.
+struct Recorder final : Port {
+  bool begin_lines(std::uint32_t count, std::uint32_t bulk_bytes, std::byte*& bulk) override {
+    log += "lines " + std::to_string(count) + "+" + std::to_string(bulk_bytes) + ";";
+    bulk = chunk.data();
+    return count != 99;
+  }
+  std::uint32_t take_lines(std::span<const std::byte> lines) override {
+    const auto whole = static_cast<std::uint32_t>(lines.size() / kLineBytes) / record * record;
+    taken += whole;
+    return whole;
+  }
+  bool take_credits(const CreditBody& credits) override {
+    log += "credits " + std::to_string(credits.ledger) + ";";
+    return true;
+  }
+  bool begin_write(const FrameHead& head, const PieceBody& body, std::byte*& to) override {
+    log += "write " + std::to_string(head.bytes) + ";";
+    to = body.key == 0 ? nullptr : payload.data();
+    return body.size_bytes <= payload.size();
+  }
+  bool take_read(const FrameHead&, const PieceBody&) override {
+    log += "read;";
+    return true;
+  }
+  bool begin_data(const FrameHead& head, std::byte*& to) override {
+    log += "data;";
+    to = payload.data();
+    return head.bytes <= payload.size();
+  }
+  void end_payload() override { log += "end;"; }
+  bool take_done(const FrameHead& head) override {
+    log += "done;";
+    return head.code < 100;
+  }
+  void take_bye() override { log += "bye;"; }
+
+  std::string log;
+  std::uint32_t taken = 0;
+  std::uint32_t record = 1;
+  std::vector<std::byte> chunk = std::vector<std::byte>(70000);
+  std::vector<std::byte> payload = std::vector<std::byte>(70000);
+};
+
+class TcpInlet : public TcpSockets {
+ protected:
+  template <class Plain>
+  void add(const Plain& plain) {
+    const auto bytes = std::as_bytes(std::span(&plain, 1));
+    for (const std::byte one : bytes) stream_.push_back(one);
+  }
+  void add_bytes(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) stream_.push_back(static_cast<std::byte>(i % 251));
+  }
+  // In pieces of up to `most` bytes.
+  Inlet::Got feed(std::size_t most) {
+    std::mt19937 random(3);
+    Inlet::Got got = Inlet::Got::nothing;
+    for (std::size_t at = 0; at < stream_.size();) {
+      const std::size_t bytes = std::min(stream_.size() - at, 1 + random() % most);
+      EXPECT_EQ(::send(far_.get(), stream_.data() + at, bytes, 0), static_cast<ssize_t>(bytes));
+      at += bytes;
+      do got = inlet_.receive(near_.get(), port_);
+      while (got == Inlet::Got::some);
+      if (got == Inlet::Got::garbage) return got;
+    }
+    return got;
+  }
+
+  std::vector<std::byte> stream_;
+  Recorder port_;
+  Inlet inlet_;
+};
+
+TEST_F(TcpInlet, every_frame_is_taken_however_the_stream_is_cut) {
+  for (const std::size_t most : {1UL, 7UL, 100UL, 5000UL, 60000UL}) {
+    SetUp();
+    stream_.clear();
+    port_ = Recorder();
+    inlet_ = Inlet();
+    add(FrameHead{.kind = FrameKind::lines, .lines = 3});
+    add_bytes(3 * kLineBytes);
+    add(FrameHead{.kind = FrameKind::lines, .lines = 1, .bytes = 30000});
+    add_bytes(30000 + kLineBytes);
+    add(FrameHead{.kind = FrameKind::credits});
+    add(CreditBody{1, 2, 3});
+    add(FrameHead{.kind = FrameKind::write, .code = 1, .bytes = 5});
+    add(PieceBody{1, 1, 20000});
+    add_bytes(20000);
+    add(FrameHead{.kind = FrameKind::write});
+    add(PieceBody{1, 0, 20001});
+    add_bytes(20001);
+    add(FrameHead{.kind = FrameKind::read});
+    add(PieceBody{1, 1, 7});
+    add(FrameHead{.kind = FrameKind::data, .bytes = 9});
+    add_bytes(9);
+    add(FrameHead{.kind = FrameKind::done});
+    add(FrameHead{.kind = FrameKind::bye});
+    EXPECT_NE(feed(most), Inlet::Got::garbage);
+    EXPECT_EQ(port_.log,
+              "lines 3+0;lines 1+30000;credits 2;write 5;end;write 0;end;read;data;end;done;bye;");
+    EXPECT_EQ(port_.taken, 4u);
+    for (std::size_t i = 0; i < 30000; ++i)
+      ASSERT_EQ(port_.chunk[i], static_cast<std::byte>(i % 251)) << i;
+    for (std::size_t i = 9; i < 20000; ++i)
+      ASSERT_EQ(port_.payload[i], static_cast<std::byte>(i % 251)) << i;
+  }
+}
+
+TEST_F(TcpInlet, the_end_of_the_stream_comes_behind_what_was_sent) {
+  add(FrameHead{.kind = FrameKind::done});
+  EXPECT_EQ(feed(100), Inlet::Got::last);
+  EXPECT_EQ(inlet_.receive(near_.get(), port_), Inlet::Got::nothing);
+  far_.reset();
+  EXPECT_EQ(inlet_.receive(near_.get(), port_), Inlet::Got::closed);
+  EXPECT_EQ(port_.log, "done;");
+}
+
+TEST_F(TcpInlet, frames_that_there_are_not_or_that_are_refused_are_garbage) {
+  const FrameHead bad[] = {{.kind = FrameKind{0}},
+                           {.kind = FrameKind{8}},
+                           {.kind = FrameKind{255}},
+                           {.kind = FrameKind::lines, .lines = 99},
+                           {.kind = FrameKind::done, .code = 100},
+                           {.kind = FrameKind::data, .bytes = 70001}};
+  for (const FrameHead& head : bad) {
+    SetUp();
+    inlet_ = Inlet();
+    stream_.clear();
+    add(head);
+    EXPECT_EQ(feed(100), Inlet::Got::garbage) << static_cast<int>(head.kind);
+  }
+  inlet_ = Inlet();
+  stream_.clear();
+  add(FrameHead{.kind = FrameKind::write});
+  add(PieceBody{1, 1, 0});
+  EXPECT_EQ(feed(100), Inlet::Got::garbage) << "a write of nothing";
+}
+
+TEST_F(TcpInlet, a_frame_that_ends_within_a_record_is_garbage) {
+  port_.record = 4;
+  add(FrameHead{.kind = FrameKind::lines, .lines = 6});
+  add_bytes(6 * kLineBytes);
+  EXPECT_EQ(feed(1000), Inlet::Got::garbage);
+}
+
+TEST_F(TcpInlet, random_bytes_end_or_wait_and_touch_nothing_else) {
+  std::mt19937_64 random(11);
+  for (int round = 0; round < 300; ++round) {
+    SetUp();
+    inlet_ = Inlet();
+    stream_.resize(300);
+    for (std::byte& one : stream_) one = static_cast<std::byte>(random());
+    stream_[0] = static_cast<std::byte>(1 + round % 7);
+    feed(100);
+  }
+}
+
+}  // namespace
+}  // namespace photon::transport::tcp::test

@@ -1,0 +1,155 @@
+#include "transport/tcp/tcp_link.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "wire/record.hpp"
+
+namespace photon::transport::tcp {
+namespace {
+
+base::Config link_config() {
+  base::Config config;
+  config.ring_lines = 64;
+  config.bulk_bytes = 8192;
+  return config;
+}
+
+class TcpLinkTest : public testing::Test {
+ protected:
+  TcpLinkTest() { link_->set_answered(); }
+
+  void publish(wire::Kind kind, std::uint64_t third_word) {
+    producer_.line(0).words[2].set(third_word);
+    producer_.publish(wire::encode(kind, wire::kNoId, 0), wire::lines_for(kind, wire::kNoId, 0));
+  }
+  // Lines as they come from a peer.
+  static std::vector<std::byte> lines(std::uint64_t header, std::uint32_t count,
+                                      std::uint64_t tag = 1) {
+    std::vector<std::byte> bytes(std::size_t{count} * kLineBytes, std::byte{7});
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint64_t word = i == 0 ? header | tag : tag;
+      std::memcpy(bytes.data() + std::size_t{i} * kLineBytes, &word, sizeof word);
+    }
+    return bytes;
+  }
+  bool begins(std::uint32_t count, std::uint32_t bulk_bytes) {
+    std::byte* bulk = nullptr;
+    return link_->begin_lines(count, bulk_bytes, bulk);
+  }
+
+  std::unique_ptr<TcpLink> link_ = std::move(*TcpLink::make(link_config(), false));
+  sync::LineProducer<Policy> producer_{link_->view().tx_lines, link_->view().tx_credits, 6};
+};
+
+TEST_F(TcpLinkTest, records_without_bulk_go_as_one_run_from_where_they_lie) {
+  EXPECT_FALSE(link_->has_run());
+  publish(wire::Kind::refused, 5);
+  publish(wire::Kind::bye, 0);
+  ASSERT_TRUE(link_->has_run());
+  const auto run = link_->next_run();
+  EXPECT_EQ(run.lines_count, 2u);
+  EXPECT_EQ(run.lines[0].data(), reinterpret_cast<const std::byte*>(link_->view().tx_lines));
+  EXPECT_EQ(run.lines[0].size(), 128u);
+  EXPECT_TRUE(run.lines[1].empty());
+  EXPECT_FALSE(link_->has_run());
+}
+
+TEST_F(TcpLinkTest, a_chunk_goes_with_its_record_in_a_run_of_its_own) {
+  publish(wire::Kind::bye, 0);
+  publish(wire::Kind::bulk, 100);
+  publish(wire::Kind::get_data, 1);
+  EXPECT_TRUE(link_->next_run().bulk.empty());
+  const auto first = link_->next_run(), second = link_->next_run();
+  EXPECT_EQ(first.bulk.data(), link_->view().tx_bulk);
+  EXPECT_EQ(first.bulk.size(), 100u);
+  EXPECT_EQ(second.bulk.data(), link_->view().tx_bulk + 128);
+  EXPECT_EQ(second.lines_count, 1u);
+}
+
+TEST_F(TcpLinkTest, a_run_over_the_rings_end_has_two_parts) {
+  for (int i = 0; i < 60; ++i) publish(wire::Kind::bye, 0);
+  EXPECT_EQ(link_->next_run().lines_count, 60u);
+  link_->take_credits({60, 0, 0});
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(producer_.has_room(1));
+    publish(wire::Kind::bye, 0);
+  }
+  const auto run = link_->next_run();
+  EXPECT_EQ(run.lines[0].size(), 4u * kLineBytes);
+  EXPECT_EQ(run.lines[1].size(), 6u * kLineBytes);
+}
+
+TEST_F(TcpLinkTest, a_header_that_says_nothing_sensible_is_carried_and_is_the_last) {
+  producer_.publish(0xff0000, 1);
+  publish(wire::Kind::bye, 0);
+  EXPECT_EQ(link_->next_run().lines_count, 1u);
+  EXPECT_FALSE(link_->has_run());
+}
+
+TEST_F(TcpLinkTest, credits_are_told_when_they_changed_and_never_go_back) {
+  EXPECT_FALSE(link_->changed_credits());
+  link_->view().rx_credits->give_lines(5);
+  ASSERT_TRUE(link_->changed_credits());
+  EXPECT_FALSE(link_->changed_credits());
+  link_->take_credits({7, 8, 9});
+  link_->take_credits({1, 2, 3});
+  EXPECT_EQ(link_->view().tx_credits->lines_given(), 7u);
+  EXPECT_EQ(link_->view().tx_credits->ledger_given(), 8u);
+  EXPECT_EQ(link_->view().tx_credits->bulk_given(), 9u);
+}
+
+TEST_F(TcpLinkTest, lines_beyond_the_credit_are_refused_before_any_is_placed) {
+  EXPECT_FALSE(begins(0, 0));
+  EXPECT_FALSE(begins(65, 0));
+  EXPECT_FALSE(begins(0xffff, 0));
+  ASSERT_TRUE(begins(64, 0));
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(link_->take_lines(lines(wire::encode(wire::Kind::bye, wire::kNoId, 0), 1)), 1u);
+  EXPECT_FALSE(begins(1, 0));
+  link_->view().rx_credits->give_lines(3);
+  EXPECT_TRUE(begins(3, 0));
+  EXPECT_FALSE(begins(4, 0));
+}
+
+TEST_F(TcpLinkTest, chunks_beyond_the_credit_or_the_ring_are_refused) {
+  EXPECT_FALSE(begins(1, 8193));
+  EXPECT_FALSE(begins(1, 0xffff'ffff));
+  EXPECT_FALSE(begins(60, 64)) << "a chunk belongs to one record";
+  EXPECT_TRUE(begins(1, 8000));
+  EXPECT_FALSE(begins(1, 512));
+  link_->view().rx_credits->give_bulk(8000);
+  EXPECT_TRUE(begins(1, 512)) << "behind the end: at the beginning";
+}
+
+TEST_F(TcpLinkTest, a_record_is_placed_when_all_of_its_lines_are_there) {
+  const std::uint64_t header = wire::encode(wire::Kind::put, wire::kNoId, 200);
+  const std::uint32_t count = wire::lines_for(wire::Kind::put, wire::kNoId, 200);
+  ASSERT_GT(count, 2u);
+  ASSERT_TRUE(begins(count, 0));
+  const auto bytes = lines(header, count);
+  sync::LineConsumer<Policy> consumer(link_->view().rx_lines, nullptr, 6);
+  EXPECT_EQ(link_->take_lines(std::span(bytes).first(bytes.size() - kLineBytes)), 0u);
+  EXPECT_EQ(consumer.peek(), sync::LineConsumer<Policy>::State::empty);
+  EXPECT_EQ(link_->take_lines(bytes), count);
+  EXPECT_EQ(consumer.peek(), sync::LineConsumer<Policy>::State::record);
+  EXPECT_TRUE(consumer.tagged(count - 1));
+}
+
+TEST_F(TcpLinkTest, garbage_is_placed_as_it_came) {
+  ASSERT_TRUE(begins(1, 0));
+  EXPECT_EQ(link_->take_lines(lines(0xff0000, 1, 0x55)), 1u);
+  EXPECT_EQ(link_->view().rx_lines[0].tag_word(), 0xff0055u);
+}
+
+TEST(TcpLinkToSelf, both_halves_are_one) {
+  const auto link = std::move(*TcpLink::make(link_config(), true));
+  link->set_answered();
+  EXPECT_EQ(link->view().tx_lines, link->view().rx_lines);
+  EXPECT_EQ(link->view().tx_bulk, link->view().rx_bulk);
+}
+
+}  // namespace
+}  // namespace photon::transport::tcp

@@ -1,0 +1,162 @@
+// Bytes from where they lie into a socket that takes what it likes.
+#include "transport/tcp/tcp_outlet.hpp"
+
+#include <thread>
+
+#include "tcp_ranks.hpp"
+#include "wire/record.hpp"
+
+namespace photon::transport::tcp::test {
+namespace {
+
+class TcpOutlet : public TcpSockets {
+ protected:
+  Outlet::Flushed flush() { return outlet_.flush(near_.get(), *link_, regions_); }
+  std::vector<std::byte> arrived() {
+    std::vector<std::byte> all;
+    std::byte buffer[4096];
+    for (;;) {
+      const ssize_t got = ::recv(far_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+      if (got <= 0) return all;
+      all.insert(all.end(), buffer, buffer + got);
+    }
+  }
+  void publish(wire::Kind kind, std::uint64_t third_word) {
+    producer_.line(0).words[2].set(third_word);
+    producer_.publish(wire::encode(kind, wire::kNoId, 0), wire::lines_for(kind, wire::kNoId, 0));
+  }
+  static FrameHead head_at(std::span<const std::byte> bytes, std::size_t at) {
+    FrameHead head;
+    std::memcpy(&head, bytes.data() + at, sizeof head);
+    return head;
+  }
+  Outlet::Item data_item(std::span<const std::byte> from, std::uint64_t key) {
+    Outlet::Item item;
+    item.head = {
+        .kind = FrameKind::data, .bytes = static_cast<std::uint32_t>(from.size()), .token = 4};
+    item.body = {reinterpret_cast<std::uintptr_t>(from.data()), key, from.size()};
+    item.payload = from.data();
+    item.payload_bytes = from.size();
+    return item;
+  }
+
+  std::unique_ptr<TcpLink> link_ = std::move(*TcpLink::make(tcp_config(), false));
+  sync::LineProducer<Policy> producer_{link_->view().tx_lines, link_->view().tx_credits, 6};
+  std::vector<RegionEntry> regions_ = std::vector<RegionEntry>(64);
+  Outlet outlet_;
+};
+
+TEST_F(TcpOutlet, nothing_sends_nothing) {
+  EXPECT_TRUE(outlet_.is_idle(*link_));
+  EXPECT_EQ(flush(), Outlet::Flushed::all);
+  EXPECT_TRUE(arrived().empty());
+}
+
+TEST_F(TcpOutlet, says_whether_a_write_is_still_to_be_sent) {
+  const std::vector<std::byte> source(4 << 20, std::byte{7});
+  Outlet::Item item;
+  item.head = {.kind = FrameKind::write, .token = 9};
+  item.body = {0x1000, 5, source.size()};
+  item.payload = source.data();
+  item.payload_bytes = source.size();
+  outlet_.add(item);
+  EXPECT_TRUE(outlet_.still_sends(9)) << "it waits";
+  ASSERT_EQ(flush(), Outlet::Flushed::blocked);
+  EXPECT_TRUE(outlet_.still_sends(9)) << "it is half sent";
+  EXPECT_FALSE(outlet_.still_sends(8));
+  for (auto flushed = Outlet::Flushed::blocked; flushed == Outlet::Flushed::blocked;) {
+    static_cast<void>(arrived());
+    flushed = flush();
+  }
+  EXPECT_FALSE(outlet_.still_sends(9));
+}
+
+TEST_F(TcpOutlet, records_share_a_frame_and_a_chunk_stands_before_its_record) {
+  publish(wire::Kind::bye, 0);
+  publish(wire::Kind::bye, 0);
+  publish(wire::Kind::bulk, 100);
+  ASSERT_EQ(flush(), Outlet::Flushed::all);
+  const auto bytes = arrived();
+  ASSERT_EQ(bytes.size(), 16u + 128 + 16 + 100 + 64);
+  EXPECT_EQ(head_at(bytes, 0).lines, 2);
+  EXPECT_EQ(head_at(bytes, 144).bytes, 100u);
+  EXPECT_EQ(head_at(bytes, 144).lines, 1);
+  EXPECT_TRUE(outlet_.is_idle(*link_));
+}
+
+// A refusal must not overtake what was published before the key was taken back.
+TEST_F(TcpOutlet, lines_go_before_items) {
+  outlet_.add({{.kind = FrameKind::done, .token = 9}, {}, nullptr, 0});
+  for (int i = 0; i < 50; ++i) publish(wire::Kind::bulk, 8);
+  ASSERT_EQ(flush(), Outlet::Flushed::all);
+  const auto bytes = arrived();
+  ASSERT_EQ(bytes.size(), 50u * (16 + 8 + 64) + 16);
+  EXPECT_EQ(head_at(bytes, bytes.size() - 16).kind, FrameKind::done);
+}
+
+TEST_F(TcpOutlet, a_socket_that_takes_little_gets_everything_in_order) {
+  const int small = 4096;
+  ASSERT_EQ(::setsockopt(near_.get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
+  std::vector<std::byte> payload(3 << 20);
+  for (std::size_t i = 0; i < payload.size(); ++i) payload[i] = static_cast<std::byte>(i % 251);
+  Outlet::Item item;
+  item.head = {.kind = FrameKind::write, .token = 4};
+  item.payload = payload.data();
+  item.payload_bytes = payload.size();
+  outlet_.add(item);
+  publish(wire::Kind::bye, 0);
+  ASSERT_EQ(flush(), Outlet::Flushed::blocked);
+  EXPECT_FALSE(outlet_.is_idle(*link_));
+  std::vector<std::byte> bytes;
+  for (Outlet::Flushed now = Outlet::Flushed::blocked; now == Outlet::Flushed::blocked;) {
+    const auto more = arrived();
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    now = flush();
+    ASSERT_NE(now, Outlet::Flushed::broken);
+  }
+  const auto more = arrived();
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  ASSERT_EQ(bytes.size(), 16u + 64 + 16 + 24 + payload.size());
+  EXPECT_TRUE(std::equal(payload.begin(), payload.end(), bytes.begin() + 16 + 64 + 16 + 24));
+}
+
+TEST_F(TcpOutlet, a_socket_without_another_end_is_broken_and_kills_nobody) {
+  far_.reset();
+  publish(wire::Kind::bye, 0);
+  EXPECT_EQ(flush(), Outlet::Flushed::broken);
+}
+
+TEST_F(TcpOutlet, what_waits_to_be_read_is_refused_once_its_key_is_gone) {
+  const std::vector<std::byte> memory(64, std::byte{5});
+  regions_[5].publish(5, {reinterpret_cast<std::uintptr_t>(memory.data()), 64, PH_ACCESS_ALL});
+  outlet_.add(data_item(memory, 5));
+  regions_[5].revoke();
+  ASSERT_TRUE(outlet_.let_go(regions_));
+  ASSERT_EQ(flush(), Outlet::Flushed::all);
+  const auto bytes = arrived();
+  ASSERT_EQ(bytes.size(), 16u);
+  EXPECT_EQ(head_at(bytes, 0).kind, FrameKind::done);
+  EXPECT_EQ(status_of(head_at(bytes, 0).code), PH_ERR_KEY);
+}
+
+TEST_F(TcpOutlet, what_is_on_its_way_is_not_read_any_more_once_its_key_is_gone) {
+  std::vector<std::byte> memory(1 << 20, std::byte{5});
+  regions_[5].publish(
+      5, {reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), PH_ACCESS_ALL});
+  outlet_.add(data_item(memory, 5));
+  ASSERT_EQ(flush(), Outlet::Flushed::blocked);
+  regions_[5].revoke();
+  ASSERT_TRUE(outlet_.let_go(regions_));
+  std::fill(memory.begin(), memory.end(), std::byte{0xee});
+  std::vector<std::byte> bytes;
+  while (bytes.size() < 16 + memory.size()) {
+    const auto more = arrived();
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    flush();
+  }
+  EXPECT_EQ(std::count(bytes.begin() + 16, bytes.end(), std::byte{5}),
+            static_cast<std::ptrdiff_t>(memory.size()));
+}
+
+}  // namespace
+}  // namespace photon::transport::tcp::test

@@ -1,0 +1,67 @@
+// Serves the channels of ranks: reads, queues, holds back senders to those that take nothing. What
+// a packet means is said by its two kinds: the Broker (the root's, which knows all ranks) and the
+// Relay (another host's, which knows its own and the trunk to the root).
+// Invariant: between two ranks packets keep their order.
+// Owner: Party. Never blocks; what it holds is bounded, a sender to a full queue is not read.
+#pragma once
+
+#include <poll.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "channel.hpp"
+#include "share.hpp"
+
+namespace photonrun {
+
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  Fd take_peer(unsigned rank) { return locals_[rank - share_.first]->take_peer(); }
+  virtual void want(std::vector<pollfd>& entries);
+  void handle(const std::vector<pollfd>& entries);
+  // The rank's process was reaped: reads what it still said, then tells the others.
+  void rank_ended(unsigned rank, ph_launch_gone how);
+  // "rank 3 sent a malformed packet", once each.
+  std::vector<std::string> take_complaints() { return std::exchange(complaints_, {}); }
+
+ protected:
+  enum class Pace { bounded, to_the_end };
+
+  // fds_limit: descriptors of ranks it may hold while they wait. Throws std::system_error.
+  Exchange(const Share& share, std::size_t fds_limit);
+
+  const Share& share() const { return share_; }
+  LocalChannel& local(unsigned rank) { return *locals_[rank - share_.first]; }
+  virtual Channel& channel(unsigned rank) = 0;
+  virtual bool may_read(unsigned /*rank*/) const { return true; }
+  // False: malformed.
+  virtual bool dispatch(unsigned rank, Packet packet, Pace pace) = 0;
+  virtual void over(unsigned rank, ph_launch_gone how,
+                    std::optional<Packet> last_word = std::nullopt) = 0;
+
+  void serve(unsigned rank, Pace pace);
+  bool forward(unsigned rank, Packet packet, Pace pace);
+  void retry_stalled(unsigned rank);
+  // There may be room now for what was held back.
+  virtual void settle();
+
+ private:
+  bool has_room(const Channel& channel) const;
+  bool too_many_fds() const;
+
+  Share share_;
+  std::vector<std::unique_ptr<LocalChannel>> locals_;
+  std::size_t fds_limit_;
+  std::vector<std::string> complaints_;
+  std::size_t first_entry_ = 0;
+};
+
+Packet refusal(ph_launch_refusal reason, std::uint64_t sequence = 0);
+
+}  // namespace photonrun

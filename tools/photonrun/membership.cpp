@@ -1,0 +1,184 @@
+#include "membership.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+
+#include "greeting.hpp"
+
+namespace photonrun {
+namespace {
+
+using Clock = Vigil::Clock;
+constexpr auto kRetryAfter = std::chrono::milliseconds(200);
+constexpr auto kConnectTime = std::chrono::seconds(3);  // of one address; then the next
+constexpr auto kAnswerTime = std::chrono::seconds(10);
+
+template <class T>
+std::span<const std::byte> bytes_of(const T& object) {
+  return std::as_bytes(std::span{&object, 1});
+}
+
+class Applicant {
+ public:
+  Applicant(const Application& application, const Vigil& vigil)
+      : application_(application),
+        vigil_(vigil),
+        until_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                  std::chrono::duration<double>(application.wait_s))) {
+    hello_.ranks = application.ranks;
+    (void)::gethostname(hello_.host.data(), hello_.host.size() - 1);
+  }
+
+  Membership run() {
+    for (bool told = false;;) {
+      if (try_all()) break;
+      if (Clock::now() + kRetryAfter >= until_) {
+        throw std::runtime_error(
+            fmt::format("cannot reach the root at {}: {}; is photonrun --root running there? (a "
+                        "job that has begun takes nobody in)",
+                        place(), why_));
+      }
+      if (!told) say_line(fmt::format("waiting for the root at {} ({})", place(), why_));
+      told = true;
+      vigil_.wait_for(-1, 0, Clock::now() + kRetryAfter);
+    }
+    return await_start();
+  }
+
+ private:
+  std::string place() const { return application_.root.text(); }
+
+  bool try_all() {
+    why_ = "the name cannot be looked up now";
+    for (const Target& target : look_up(application_.root)) {
+      if (connect_to(target) && greet()) return true;
+    }
+    return false;
+  }
+
+  bool connect_to(const Target& target) {
+    socket_.reset(
+        ::socket(target.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (!socket_) return fail(errno);
+    make_trunk_socket(socket_.get());
+    const auto* address = reinterpret_cast<const sockaddr*>(&target.address);
+    if (::connect(socket_.get(), address, target.bytes) != 0) {
+      if (errno != EINPROGRESS) return fail(errno);
+      const auto until = std::min(until_, Clock::now() + kConnectTime);
+      if (!vigil_.wait_for(socket_.get(), POLLOUT, until)) return fail(ETIMEDOUT);
+    }
+    int number = 0;
+    socklen_t bytes = sizeof number;
+    (void)::getsockopt(socket_.get(), SOL_SOCKET, SO_ERROR, &number, &bytes);
+    if (number != 0) return fail(number);
+    // Where nobody listens, a port of our own that is by chance the same connects to itself.
+    return own_address(socket_.get()) != peer_address(socket_.get()) || fail(ECONNREFUSED);
+  }
+
+  bool fail(int number) {
+    why_ = std::strerror(number);
+    return false;
+  }
+
+  // False: it hung up, as a root does that has more guests than it wants; to be tried again.
+  bool greet() {
+    hello_.nonce = random_nonce();
+    Challenge challenge;
+    if (!send(bytes_of(hello_)) || !receive(challenge)) return false;
+    if (const std::string why = objection(challenge); !why.empty()) {
+      throw std::runtime_error(fmt::format("who answers at {} {}", place(), why));
+    }
+    nonce_ = challenge.nonce;
+    Answer answer;
+    const Proof proof = prove(application_.key, claim(Role::leaf));
+    if (!send(bytes_of(proof)) || !receive(answer)) return false;
+    if (answer.verdict == Verdict::wrong_key) {
+      throw std::runtime_error(fmt::format(
+          "the root at {} refuses: its job has another key (PHOTON_JOB_KEY, --key-file)", place()));
+    }
+    if (!is_proof(application_.key, claim(Role::root), answer.proof)) {
+      throw std::runtime_error(
+          fmt::format("who answers at {} does not know the job's key", place()));
+    }
+    if (answer.verdict == Verdict::no_room) {
+      throw std::runtime_error(
+          fmt::format("the root at {} refuses: it waits for {} more ranks, --here brings {}",
+                      place(), answer.room, application_.ranks));
+    }
+    return true;
+  }
+
+  Claim claim(Role role) const { return {.role = role, .hello = bytes_of(hello_), .root = nonce_}; }
+
+  bool send(std::span<const std::byte> bytes) {
+    return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+               static_cast<ssize_t>(bytes.size()) ||
+           fail(errno);
+  }
+
+  template <class T>
+  bool receive(T& object) {
+    const auto bytes = std::as_writable_bytes(std::span{&object, 1});
+    const auto deadline = Clock::now() + kAnswerTime;
+    for (std::size_t at = 0; at < bytes.size();) {
+      if (!vigil_.wait_for(socket_.get(), POLLIN, deadline)) {
+        if (Clock::now() < deadline) continue;
+        throw std::runtime_error(fmt::format("who answers at {} says nothing", place()));
+      }
+      const ssize_t got = ::recv(socket_.get(), bytes.data() + at, bytes.size() - at, 0);
+      if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+      if (got <= 0) return got == 0 ? hung_up() : fail(errno);
+      at += static_cast<std::size_t>(got);
+    }
+    return true;
+  }
+
+  bool hung_up() {
+    why_ = "it hung up";
+    return false;
+  }
+
+  Membership await_start() {
+    auto trunk = std::make_unique<Trunk>(std::move(socket_), "the root at " + place());
+    for (;;) {
+      std::vector<pollfd> entries;
+      trunk->want(entries);
+      vigil_.wait(entries, Clock::now() + std::chrono::hours(1));
+      trunk->handle(entries.front());
+      const auto frame = trunk->next();
+      if (!frame && !trunk->is_lost()) continue;
+      const auto start = frame ? start_of(*frame) : std::nullopt;
+      if (start && start->here == application_.ranks) {
+        Membership made{.trunk = std::move(trunk),
+                        .share = {start->size, start->first, start->here},
+                        .secret = start->hidden_secret};
+        apply_mask(prove(application_.key, claim(Role::mask)), made.secret);
+        return made;
+      }
+      throw std::runtime_error(fmt::format(
+          "{} ended before the job began ({})", trunk->name(),
+          trunk->is_lost() ? trunk->why_lost() : "it said something else than where to begin"));
+    }
+  }
+
+  const Application& application_;
+  const Vigil& vigil_;
+  const Clock::time_point until_;
+  Hello hello_;
+  Nonce nonce_{};
+  Fd socket_;
+  std::string why_;
+};
+
+}  // namespace
+
+Membership join_job(const Application& application, const Vigil& vigil) {
+  return Applicant(application, vigil).run();
+}
+
+}  // namespace photonrun

@@ -1,0 +1,31 @@
+// How a photonrun of another host gets into a job: finds the root, proves that it knows the key,
+// and waits until the job begins.
+// Owner: the launcher process.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "address.hpp"
+#include "broker.hpp"
+#include "vigil.hpp"
+
+namespace photonrun {
+
+struct Membership {
+  std::unique_ptr<Trunk> trunk;
+  Share share;
+  Secret secret{};
+};
+
+struct Application {
+  HostPort root;
+  std::string key;
+  unsigned ranks = 0;
+  double wait_s = 0;  // for a root that is not there yet
+};
+
+// Throws std::runtime_error (nobody there, refused, the root ended) and Interrupted.
+Membership join_job(const Application& application, const Vigil& vigil);
+
+}  // namespace photonrun

@@ -1,0 +1,208 @@
+#include "party.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace photonrun {
+namespace {
+
+constexpr auto kLastWordTime = std::chrono::seconds(3);
+
+Frame frame_of(FrameKind kind, int value, std::string_view words) {
+  const bool has_words = kind == FrameKind::end || kind == FrameKind::failed;
+  return has_words ? words_frame(kind, value, words) : plain_frame(kind, 0, value);
+}
+
+std::string ranks_text(const Share& share) {
+  if (share.here == 1) return fmt::format("rank {}", share.first);
+  return fmt::format("ranks {}-{}", share.first, share.first + share.here - 1);
+}
+
+}  // namespace
+
+AloneParty::AloneParty(unsigned size, std::size_t fds_limit)
+    : share_{.size = size, .first = 0, .here = size}, broker_(share_, fds_limit) {}
+
+RootParty::RootParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined)
+    : share_(share), broker_(share, fds_limit) {
+  unsigned next = share.here;
+  for (Joined& one : joined) {
+    Host& host = hosts_.emplace_back();
+    host.trunk = std::make_unique<Trunk>(std::move(one.socket), one.name);
+    host.share = {.size = share.size, .first = next, .here = one.ranks};
+    host.ended.resize(one.ranks);
+    host.running_count = one.ranks;
+    broker_.add_host(host.share, *host.trunk);
+    Start start{
+        .size = share.size, .first = next, .here = one.ranks, .hidden_secret = broker_.secret()};
+    apply_mask(one.mask, start.hidden_secret);
+    host.trunk->queue(start_frame(start));
+    std::vector<pollfd> ignored;
+    host.trunk->want(ignored);  // it leaves now: our own ranks may take long to start
+    next += one.ranks;
+  }
+}
+
+void RootParty::want(std::vector<pollfd>& entries) {
+  first_entry_ = entries.size();
+  for (Host& host : hosts_) host.trunk->want(entries);
+}
+
+std::vector<News> RootParty::handle(const std::vector<pollfd>& entries) {
+  std::vector<News> news;
+  std::size_t at = first_entry_;
+  for (Host& host : hosts_) {
+    host.trunk->handle(entries[at++]);
+    while (auto frame = host.trunk->next()) {
+      if (!take(host, std::move(*frame), news)) host.trunk->lose("it sent what makes no sense");
+    }
+    if (host.trunk->is_lost()) lose(host, news);
+  }
+  return news;
+}
+
+bool RootParty::take(Host& host, Frame frame, std::vector<News>& news) {
+  const FrameHead head = frame.head;
+  if (head.kind == FrameKind::signal || head.kind == FrameKind::failed) {
+    if (head.kind == FrameKind::signal && !ends_job(head.value)) return false;
+    const std::string words = words_of(frame);
+    news.push_back({.kind = head.kind,
+                    .value = head.kind == FrameKind::signal ? head.value : kLauncherStatus,
+                    .end = {},
+                    .text = words.empty() ? host.trunk->name()
+                                          : fmt::format("{}, on {}", words, host.trunk->name())});
+    return true;
+  }
+  if (!host.share.has(head.rank)) return false;
+  RemoteChannel& channel = *broker_.remote(head.rank);
+  switch (head.kind) {
+    case FrameKind::packet: return channel.arrived(packet_of(std::move(frame)));
+    case FrameKind::taken: return channel.taken(head.value);
+    case FrameKind::closed: channel.closed(); return true;
+    case FrameKind::ended: return take_end(host, frame, news);
+    default: return false;
+  }
+}
+
+bool RootParty::take_end(Host& host, const Frame& frame, std::vector<News>& news) {
+  const unsigned rank = frame.head.rank;
+  const auto body = end_of(frame);
+  if (!body || host.ended[rank - host.share.first]) return false;
+  host.ended[rank - host.share.first] = true;
+  --host.running_count;
+  const End end{
+      .by_signal = body->by_signal != 0, .value = body->value, .exec_errno = body->exec_errno};
+  broker_.rank_ended(rank, gone_of(end));
+  news.push_back({.kind = FrameKind::ended,
+                  .rank = rank,
+                  .end = end,
+                  .text = fmt::format("{}, on {}", words_of(frame), host.trunk->name())});
+  return true;
+}
+
+void RootParty::lose(Host& host, std::vector<News>& news) {
+  if (std::exchange(host.is_lost, true)) return;
+  for (unsigned i = 0; i < host.share.here; ++i) {
+    if (host.ended[i]) continue;
+    host.ended[i] = true;
+    broker_.rank_ended(host.share.first + i, gone_of({.by_signal = true, .value = SIGKILL}));
+  }
+  if (std::exchange(host.running_count, 0U) == 0) return;
+  news.push_back({.kind = FrameKind::failed,
+                  .value = 128 + SIGKILL,
+                  .end = {},
+                  .text = fmt::format("lost {}, and {} with it: {}", host.trunk->name(),
+                                      ranks_text(host.share), host.trunk->why_lost())});
+}
+
+bool RootParty::waits() const {
+  return std::ranges::any_of(hosts_, [](const Host& host) { return host.running_count > 0; });
+}
+
+bool RootParty::runs(unsigned rank) const {
+  return std::ranges::any_of(hosts_, [rank](const Host& host) {
+    return host.share.has(rank) && !host.ended[rank - host.share.first];
+  });
+}
+
+void RootParty::tell(FrameKind kind, int value, std::string_view words) {
+  const Frame frame = frame_of(kind, value, words);
+  for (Host& host : hosts_) host.trunk->queue(frame);
+}
+
+void RootParty::give_up() {
+  for (Host& host : hosts_) {
+    std::vector<News> no_news;
+    if (host.running_count == 0) continue;
+    host.trunk->lose("it does not end its ranks");
+    lose(host, no_news);
+    for (const News& one : no_news) say_line(one.text);
+  }
+}
+
+void RootParty::close(int status) {
+  tell(FrameKind::over, status, {});
+  // All are told before one is waited for.
+  std::vector<pollfd> entries;
+  want(entries);
+  for (Host& host : hosts_) host.trunk->close(kLastWordTime);
+}
+
+LeafParty::LeafParty(Membership membership, std::size_t fds_limit)
+    : share_(membership.share),
+      trunk_(std::move(membership.trunk)),
+      relay_(share_, fds_limit, membership.secret, *trunk_) {}
+
+// The exchange asks first: what it has to tell the root leaves now.
+void LeafParty::want(std::vector<pollfd>& entries) {
+  first_entry_ = entries.size();
+  trunk_->want(entries);
+}
+
+std::vector<News> LeafParty::handle(const std::vector<pollfd>& entries) {
+  std::vector<News> news;
+  trunk_->handle(entries[first_entry_]);
+  while (auto frame = trunk_->next()) {
+    if (!take(std::move(*frame), news)) trunk_->lose("it sent what makes no sense");
+  }
+  if (trunk_->is_lost() && !std::exchange(over_, true)) {
+    news.push_back({.kind = FrameKind::failed,
+                    .value = kLauncherStatus,
+                    .end = {},
+                    .text = fmt::format("lost {}: {}", trunk_->name(), trunk_->why_lost())});
+  }
+  return news;
+}
+
+bool LeafParty::take(Frame frame, std::vector<News>& news) {
+  const FrameHead head = frame.head;
+  switch (head.kind) {
+    case FrameKind::packet:
+    case FrameKind::finish:
+    case FrameKind::taken: return relay_.handle_frame(std::move(frame));
+    case FrameKind::end:
+    case FrameKind::kill:
+    case FrameKind::signal:
+    case FrameKind::over:
+      if (head.kind == FrameKind::over) over_ = true;
+      news.push_back({.kind = head.kind, .value = head.value, .end = {}, .text = words_of(frame)});
+      return true;
+    default: return false;
+  }
+}
+
+void LeafParty::tell(FrameKind kind, int value, std::string_view words) {
+  trunk_->queue(frame_of(kind, value, words));
+  if (kind == FrameKind::failed) over_ = true;
+}
+
+void LeafParty::tell_ended(unsigned rank, const End& end, std::string_view words) {
+  const EndBody body{
+      .by_signal = end.by_signal ? 1U : 0U, .value = end.value, .exec_errno = end.exec_errno};
+  trunk_->queue(ended_frame(rank, body, words));
+}
+
+void LeafParty::close(int) { trunk_->close(kLastWordTime); }
+
+}  // namespace photonrun

@@ -1,0 +1,125 @@
+// A job's hosts, as the Job on one of them sees them: the exchange that serves the ranks here, and
+// what is told to and heard from the other photonruns.
+// Invariant: the root decides (what ended the job, its status, when it is over); a leaf reports.
+// Owner: the launcher process.
+//
+// Three kinds: a job of one host, the root of one of several, a leaf of one.
+#pragma once
+
+#include "membership.hpp"
+#include "muster.hpp"
+#include "rank_process.hpp"
+#include "relay.hpp"
+
+namespace photonrun {
+
+// What another photonrun said. failed: it can do no more, `value` is the status that follows.
+struct News {
+  FrameKind kind{};
+  unsigned rank = 0;
+  int value = 0;
+  End end;
+  std::string text;
+};
+
+class Party {
+ public:
+  virtual ~Party() = default;
+  Party(const Party&) = delete;
+  Party& operator=(const Party&) = delete;
+
+  virtual Exchange& exchange() = 0;
+  virtual const Share& share() const = 0;
+  virtual bool is_leaf() const { return false; }
+
+  virtual void want(std::vector<pollfd>&) {}
+  // Before the exchange looks: it then serves what came.
+  virtual std::vector<News> handle(const std::vector<pollfd>&) { return {}; }
+  // The job goes on elsewhere.
+  virtual bool waits() const { return false; }
+  // Of another host; only the root knows.
+  virtual bool runs(unsigned /*rank*/) const { return false; }
+  // To all leaves, or to the root.
+  virtual void tell(FrameKind, int /*value*/, std::string_view /*words*/) {}
+  virtual void tell_ended(unsigned /*rank*/, const End&, std::string_view /*words*/) {}
+  // Waits no longer for hosts that do not end their ranks, or for a root that says nothing.
+  virtual void give_up() {}
+  // The job is over: the last word, within seconds.
+  virtual void close(int /*status*/) {}
+
+ protected:
+  Party() = default;
+};
+
+class AloneParty final : public Party {
+ public:
+  AloneParty(unsigned size, std::size_t fds_limit);
+  Exchange& exchange() override { return broker_; }
+  const Share& share() const override { return share_; }
+
+ private:
+  Share share_;
+  Broker broker_;
+};
+
+class RootParty final : public Party {
+ public:
+  // Tells each where its ranks begin.
+  RootParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined);
+
+  Exchange& exchange() override { return broker_; }
+  const Share& share() const override { return share_; }
+  void want(std::vector<pollfd>& entries) override;
+  std::vector<News> handle(const std::vector<pollfd>& entries) override;
+  bool waits() const override;
+  bool runs(unsigned rank) const override;
+  void tell(FrameKind kind, int value, std::string_view words) override;
+  void give_up() override;
+  void close(int status) override;
+
+ private:
+  struct Host {
+    std::unique_ptr<Trunk> trunk;
+    Share share;
+    std::vector<bool> ended;  // its ranks
+    std::size_t running_count = 0;
+    bool is_lost = false;
+  };
+
+  // False: no leaf says so.
+  bool take(Host& host, Frame frame, std::vector<News>& news);
+  bool take_end(Host& host, const Frame& frame, std::vector<News>& news);
+  void lose(Host& host, std::vector<News>& news);
+
+  Share share_;
+  Broker broker_;
+  std::vector<Host> hosts_;
+  std::size_t first_entry_ = 0;
+};
+
+class LeafParty final : public Party {
+ public:
+  LeafParty(Membership membership, std::size_t fds_limit);
+
+  Exchange& exchange() override { return relay_; }
+  const Share& share() const override { return share_; }
+  bool is_leaf() const override { return true; }
+  void want(std::vector<pollfd>& entries) override;
+  std::vector<News> handle(const std::vector<pollfd>& entries) override;
+  bool waits() const override { return !over_; }
+  void tell(FrameKind kind, int value, std::string_view words) override;
+  void tell_ended(unsigned rank, const End& end, std::string_view words) override;
+  void give_up() override { over_ = true; }
+  void close(int status) override;
+
+ private:
+  bool take(Frame frame, std::vector<News>& news);
+
+  Share share_;
+  std::unique_ptr<Trunk> trunk_;
+  Relay relay_;
+  std::size_t first_entry_ = 0;
+  bool over_ = false;
+};
+
+}  // namespace photonrun

@@ -1,0 +1,42 @@
+#include "vigil.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace photonrun {
+
+bool Vigil::wait(std::vector<pollfd>& entries, Clock::time_point until) const {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+  const std::size_t theirs = entries.size();
+  entries.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
+  entries.push_back({.fd = lifeline_, .events = POLLIN, .revents = 0});
+  const int limit_ms = static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));
+  const int ready = ::poll(entries.data(), entries.size(), limit_ms);
+  if (ready < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
+  const bool abandoned = entries[theirs + 1].revents != 0;
+  entries.resize(theirs);
+  if (abandoned) throw Interrupted{128 + SIGKILL};
+  while (const auto event = signals_.next()) {
+    if (!ends_job(event->number)) continue;
+    say_line(fmt::format("ended by {}", signal_text(event->number)));
+    throw Interrupted{128 + event->number};
+  }
+  return std::ranges::any_of(entries, [](const pollfd& entry) { return entry.revents != 0; });
+}
+
+bool Vigil::wait_for(int fd, short events, Clock::time_point until) const {
+  std::vector<pollfd> entries{{.fd = fd, .events = events, .revents = 0}};
+  return wait(entries, until);
+}
+
+// One write, so that lines of ours and of the ranks do not mix.
+void say_line(std::string_view text) {
+  const std::string line = fmt::format("photonrun: {}\n", text);
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace photonrun
