@@ -1,9 +1,12 @@
 // Every call without a context, after ph_finalize() and in a forked child.
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <thread>
 
+#include "asleep.hpp"
 #include "settings.hpp"
 
 namespace photon::test {
@@ -132,7 +135,10 @@ TEST_P(BadState, every_call_after_finalize_is_refused_and_says_so) {
 template <class Body>
 int in_child(Body body) {
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if it hangs the watchdog ends both
+    ::_exit(body());
+  }
   int status = 0;
   ::waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -153,8 +159,9 @@ int forked_calls(ph_context* context) {
 }
 
 TEST_P(BadState, every_call_in_a_forked_child_is_refused_and_the_parent_goes_on) {
+  Asleep other;
   ThreadJob job(2, options());
-  job.run([&job](ph_context* context, ph_rank rank) {
+  job.run([&](ph_context* context, ph_rank rank) {
     ph_region mine{};
     ASSERT_EQ(ph_alloc(context, 4096, &mine), PH_OK);
     const ph_region target = exchange(context, mine)[1 - rank];
@@ -170,8 +177,12 @@ TEST_P(BadState, every_call_in_a_forked_child_is_refused_and_the_parent_goes_on)
     swap(1);
     job.meet(context);
     if (rank == 0) {
+      other.await();
       EXPECT_EQ(in_child([&] { return forked_calls(context); }), 0)
           << "1..: status, 51..: code of the error, 101..: its words, in the order of kCalls";
+      other.wake();
+    } else {
+      other.sleep();
     }
     job.meet(context);
     swap(2);

@@ -1,6 +1,7 @@
 // The progress thread's beginnings and ends: with contexts and lanes, where none can be started,
 // and in a fork's child.
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <thread>
 
+#include "asleep.hpp"
 #include "settings.hpp"
 
 namespace photon::test {
@@ -148,14 +150,17 @@ TEST_P(ProgressLife, where_no_thread_can_be_started_contexts_and_lanes_say_so) {
 }
 
 TEST_P(ProgressLife, a_forked_child_has_none_and_may_destroy_its_handle) {
+  Asleep other;
   ThreadJob job(2, on());
   job.run([&](ph_context* context, ph_rank rank) {
     ph_context* lane = nullptr;
     ASSERT_EQ(ph_lane_open(context, 1, &lane), PH_OK);
     job.meet(context);
     if (rank == 0) {
+      other.await();
       const pid_t child = ::fork();
       if (child == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // if it hangs the watchdog ends both
         const bool refused =
             ph_lane_close(lane) == PH_ERR_FORKED && ph_finalize(context) == PH_ERR_FORKED;
         ph_context_destroy(context);
@@ -164,9 +169,11 @@ TEST_P(ProgressLife, a_forked_child_has_none_and_may_destroy_its_handle) {
       int status = -1;
       ::waitpid(child, &status, 0);
       EXPECT_EQ(status, 0);
+      other.wake();
       ASSERT_EQ(ph_notify(context, 1, 3), PH_OK);
       ASSERT_EQ(ph_notify(lane, 1, 4), PH_OK);
     } else {
+      other.sleep();
       EXPECT_EQ(take_remote(context).id, 3u);
       EXPECT_EQ(take_remote(lane).id, 4u);
     }
