@@ -24,8 +24,6 @@ constexpr std::uint32_t kAtomicFlags = PH_NO_LCE | PH_NO_RCE | PH_ORDER_NONE;
 constexpr std::uint64_t kFetches = 1u << 16;  // in the record's third word
 constexpr std::uint64_t kAsked = wire::encode(wire::Kind::atomic, wire::kNoId, 0);
 constexpr std::uint64_t kAskedWithId = wire::encode(wire::Kind::atomic, 8, 0);
-constexpr std::uint64_t kFetched = wire::encode(wire::Kind::fetched, wire::kNoId, 0);
-constexpr std::uint64_t kTag = 0xffff;  // of a header's word
 
 sync::WordChange change_of(const ph_atomic_args& args) noexcept {
   return {static_cast<sync::WordVerb>(args.op), static_cast<sync::WordType>(args.type),
@@ -39,16 +37,6 @@ std::uint32_t access_for(bool fetches) noexcept {
 std::uint64_t wire_form(const sync::WordChange& change, bool fetches) noexcept {
   return static_cast<std::uint64_t>(change.verb) | static_cast<std::uint64_t>(change.type) << 8 |
          (fetches ? kFetches : 0);
-}
-
-// Of 4 or 8 bytes, its bits from bit 0: without a call.
-void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept {
-  if (bytes == 8) {
-    std::memcpy(to, &bits, 8);
-  } else {
-    const auto low = static_cast<std::uint32_t>(bits);
-    std::memcpy(to, &low, 4);
-  }
 }
 
 // What a peer asks for.
@@ -358,17 +346,6 @@ bool Engine::take_fetched(Peer& peer) {
   RecordReader reader(peer.rx);
   const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
   return is_fetched(peer, status, reader.word());
-}
-
-// The same for the record of the peer's ring whose word this is, if it says that all went well.
-bool Engine::take_good_fetched(Peer& peer, std::uint64_t word) noexcept {
-  const transport::Line& line = peer.rx.line(0);
-  if (peer.local.full()) return false;  // small puts have filled what was made for this one
-  if ((word & ~kTag) != kFetched || line.words[0].get() != static_cast<std::uint64_t>(PH_OK) ||
-      !is_fetched(peer, PH_OK, line.words[1].get()))
-    return false;
-  peer.rx.pop(1);
-  return true;
 }
 
 // False: malformed, and nothing was done.

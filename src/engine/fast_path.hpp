@@ -3,12 +3,28 @@
 // says that the general way has to.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+
 #include "engine/engine.hpp"
 
 namespace photon::engine {
 
 template <class AnyTaker>
 inline constexpr bool kIsOne = std::is_same_v<AnyTaker, OneTaker&>;
+
+inline constexpr std::uint64_t kTag = 0xffff;  // of a header's word
+inline constexpr std::uint64_t kFetched = wire::encode(wire::Kind::fetched, wire::kNoId, 0);
+
+// Of 4 or 8 bytes, its bits from bit 0: without a call.
+inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept {
+  if (bytes == 8) {
+    std::memcpy(to, &bits, 8);
+  } else {
+    const auto low = static_cast<std::uint32_t>(bits);
+    std::memcpy(to, &low, 4);
+  }
+}
 
 // A put of at most one line with 8-byte ids, on a runway. Nothing in it calls or allocates, so that
 // it needs no stack: every store here waits behind the lines on their way to the peer.
@@ -218,6 +234,30 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   }
   ++empty_turns_;
   return ++empty_polls_ < poll_interval_ && !should_yield();
+}
+
+// The whole of take_fetched() for the record of the peer's ring whose word this is, if it says that
+// all went well to who keeps the request. False: nothing was done.
+[[gnu::always_inline]] inline bool Engine::take_good_fetched(Peer& peer,
+                                                             std::uint64_t word) noexcept {
+  const transport::Line& line = peer.rx.line(0);
+  Request* request = peer.acks.head();
+  if ((word & ~kTag) != kFetched || line.words[0].get() != static_cast<std::uint64_t>(PH_OK) ||
+      request == nullptr || request->kind != Request::Kind::atomic || !request->kept ||
+      request->local_done || !peer.idle()) [[unlikely]]
+    return false;
+  if (request->destination != nullptr)
+    put_word(request->destination, line.words[1].get(), request->size_bytes);
+  peer.rx.pop(1);
+  peer.acks.pop();
+  --peer.atomics_asked;
+  peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);
+  request->data_done = request->local_done = true;  // its outcome is PH_OK
+  --peer.outstanding;
+  ++events_free_;
+  if (waiters_ != 0) [[unlikely]]
+    news();
+  return true;
 }
 
 // progress() for who waits, where it is sure to find nothing, or no more than the answer to an

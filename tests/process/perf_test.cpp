@@ -194,6 +194,7 @@ const Asked kQuestions[] = {
     {"threads", 2, "--iterations 90", 6},
     {"ledger-full", 2, "--iterations 10", 1},
     {"overflow", 4, "--iterations 5000", 1},
+    {"startup", 5, "", 3},
     {"classic-latency", 3, "--iterations 10", 1},
     {"classic-rate", 2, "--iterations 100", 2},
     {"stats-overhead", 2, "--iterations 10", 2},

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "clock.hpp"
 #include "failure.hpp"
 #include "questions.hpp"
 
@@ -22,7 +23,9 @@ Job::Job(const Options& options) {
   config.options = settings.data();
   config.options_count = settings.size();
   ph_error error{};
+  created_.begun_ns = now_ns();
   const ph_status status = ph_context_create(&config, &context_, &error);
+  created_.ready_ns = now_ns();
   if (status == PH_OK) return;
   const auto text = fmt::format("cannot join the job: {} ({})", error.text, ph_status_text(status));
   if (status == PH_ERR_CONFIG) throw CommonFailure(text);  // all have the same settings

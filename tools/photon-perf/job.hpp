@@ -29,6 +29,13 @@ class Job {
   }
   [[noreturn]] void fail(ph_status status, const char* doing) const;
 
+  // When ph_context_create was called, and when it returned.
+  struct Created {
+    std::uint64_t begun_ns;
+    std::uint64_t ready_ns;
+  };
+  const Created& created() const noexcept { return created_; }
+
   // How `rank` is reached. `path_to(rank).reason` says why in words.
   ph_path path_to(ph_rank rank) const;
 
@@ -37,6 +44,7 @@ class Job {
 
  private:
   ph_context* context_ = nullptr;
+  Created created_{};
 };
 
 // Memory that peers may access: from ph_alloc, or from the heap and registered. Touched, so that

@@ -30,6 +30,8 @@ constexpr Question kQuestions[] = {
     {"ledger-full", "a sender that never stops, a receiver that sleeps", 2, 0, ask_ledger_full},
     {"overflow", "notifications to a rank that sleeps, from ranks that fall silent", 2, 0,
      ask_overflow, true},
+    {"startup", "until a job of all ranks stands, and until neighbours have met", 2, 0, ask_startup,
+     true},
     {"classic-latency", "put-latency of 8 bytes through the classic API and through ph_ calls", 2,
      0, ask_classic_latency},
     {"classic-rate", "put-rate through the classic API and through ph_ calls", 2, 0,

@@ -1,9 +1,13 @@
 #include "resources.hpp"
 
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <sstream>
+#include <string>
 
 #include "failure.hpp"
 
@@ -44,6 +48,24 @@ std::uint64_t peak_resident_bytes() noexcept {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+std::uint64_t parent_age_ns() {
+  std::ifstream file("/proc/" + std::to_string(getppid()) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  // Fields are counted from behind the name in parentheses, which may hold any character.
+  constexpr int kBetween = 19;  // of state and starttime, which is the 22nd
+  std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));
+  std::string skipped;
+  for (int i = 0; i < kBetween; ++i) fields >> skipped;
+  std::uint64_t start_ticks = 0;
+  if (!(fields >> start_ticks)) throw Failure("cannot read /proc/PID/stat: is /proc mounted?");
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);  // what starttime counts
+  const auto now_ns = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+                      static_cast<std::uint64_t>(now.tv_nsec);
+  return now_ns - start_ticks * 1'000'000'000U / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
 }
 
 }  // namespace photon::perf
