@@ -70,6 +70,17 @@ function(photon_suite_entries name target shards)
   set(entries ${all} PARENT_SCOPE)
 endfunction()
 
+# photon_across(SUITE COUNT FILTER): those of a suite's tests once more on so many hosts, which are
+# network namespaces; without them it says so and is skipped. Once, in the build that users get: the
+# sanitizers see the same tests on hosts that are pretended.
+function(photon_across suite count filter)
+  set(name ${suite}_across_${count}_hosts)
+  add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hosts/across ${count}
+    $<TARGET_FILE:photon_${suite}_tests> --gtest_filter=${filter})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 RUN_SERIAL ON
+    LABELS "tree;hosts")
+endfunction()
+
 # One executable per file of tests/process/programs, linked like a user's program.
 function(photon_helper_programs)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/process/programs/*.cpp)

@@ -142,6 +142,9 @@ constexpr Field kFields[] = {
          "Where the tcp transport listens; auto: the loopback if all ranks are on this host, else "
          "the "
          "first other interface that is up."),
+    number("tcp_silence_s", &Config::tcp_silence_s, {6, 3600},
+           "A peer whose host has not answered the kernel for so long, though it was asked, is "
+           "gone, in seconds; a stopped process's host answers."),
     number("sim_seed", &Config::sim_seed, {0, kAny},
            "Seed of the sim transport; a run is a function of seed, settings and program."),
     number("sim_delay_ns", &Config::sim_delay_ns, {0, 1000000000},

@@ -6,6 +6,7 @@
 
 #include "base/unique_fd.hpp"
 #include "stress_job.hpp"
+#include "two_hosts.hpp"
 
 namespace photon::test {
 namespace {
@@ -253,40 +254,10 @@ TEST_F(Hosts, the_time_is_up_everywhere_and_who_ignores_it_is_killed) {
   b.expect_nothing_left();
 }
 
-// Two network namespaces and a cable: as far as the network is concerned, two hosts.
-class TwoHosts {
- public:
-  TwoHosts() : id_("ph" + std::to_string(::getpid())) {
-    made_ = run("ip netns add " + id_ + "a") && run("ip netns add " + id_ + "b") &&
-            run("ip -n " + id_ + "a link add v0 type veth peer name v0 netns " + id_ + "b") &&
-            set_up("a", "10.77.0.1/24") && set_up("b", "10.77.0.2/24");
-  }
-  ~TwoHosts() {
-    for (const char* const side : {"a", "b"}) {
-      static_cast<void>(run("ip netns delete " + id_ + side));
-    }
-  }
-  bool made() const { return made_; }
-  Words at(const std::string& side) const { return {"ip", "netns", "exec", id_ + side}; }
-
- private:
-  bool set_up(const std::string& side, const std::string& address) const {
-    const std::string ip = "ip -n " + id_ + side;
-    return run(ip + " address add " + address + " dev v0") && run(ip + " link set v0 up") &&
-           run(ip + " link set lo up");
-  }
-  static bool run(const std::string& command) {
-    return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
-  }
-
-  std::string id_;
-  bool made_ = false;
-};
-
 // By tcp for all, and as the library chooses: shared memory within each of the two, tcp between.
 TEST_F(Hosts, two_network_namespaces_joined_by_a_cable_run_one_job) {
   const TwoHosts hosts;
-  if (!hosts.made()) GTEST_SKIP() << "no network namespaces here: they need root, veth and ip(8)";
+  if (!hosts.made()) GTEST_SKIP() << TwoHosts::unmade();
   for (const char* const transport : {"tcp", "auto"}) {
     const Words program = stress("1", transport);
     Launched a(root(joined({"-n", "4", "--here", "2"}, program), "10.77.0.1:7000"), hosts.at("a"));
@@ -297,6 +268,17 @@ TEST_F(Hosts, two_network_namespaces_joined_by_a_cable_run_one_job) {
     expect_verified(a.out, 2);
     expect_verified(b.out, 2);
   }
+}
+
+// An old program, unchanged: two ranks that probe for what the other puts, both ways.
+TEST_F(Hosts, a_classic_program_runs_on_two_network_namespaces) {
+  const TwoHosts hosts;
+  if (!hosts.made()) GTEST_SKIP() << TwoHosts::unmade();
+  const Words program{std::string(PHOTON_BIN_DIR) + "/classic_probers", "20000"};
+  Launched a(root(joined({"-n", "4", "--here", "2"}, program), "10.77.0.1:7000"), hosts.at("a"));
+  Launched b(leaf("10.77.0.1:7000", joined({"--here", "2"}, program)), hosts.at("b"));
+  EXPECT_EQ(a.wait(), 0) << a.err << b.err;
+  EXPECT_EQ(b.wait(), 0) << b.err;
 }
 
 // photon-info: rank 0 tells of its peers.

@@ -56,6 +56,9 @@ class Launched {
   pid_t pid() const { return pid_; }
   void signal(int number) const { ::kill(pid_, number); }
 
+  // For a job that is about something slow.
+  void allow(std::chrono::seconds more) { deadline_ += more; }
+
   void write_input(const std::string& text) const {
     EXPECT_EQ(::write(input_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
   }
@@ -203,7 +206,7 @@ class Launched {
   static inline int next_ = 0;  // NOLINT: tests run in one thread
   const std::vector<std::string> wrapper_;
   const std::string mark_;
-  const std::chrono::steady_clock::time_point deadline_ =
+  std::chrono::steady_clock::time_point deadline_ =
       std::chrono::steady_clock::now() + std::chrono::seconds(30);
   pid_t pid_ = 0;
   int input_ = -1;

@@ -51,6 +51,8 @@ struct TcpPeer {
   bool is_mute = false;            // sending has failed: what it sent is read to its end
   bool is_asked = false;           // it waits for an answer: no holding back
   bool is_touched = false;         // its ring has news of this poll
+  bool is_unconfirmed = false;     // something was sent since all was confirmed
+  std::int64_t owes_since_ns = 0;  // its kernel has not answered since; 0: it owes nothing
   std::int64_t held_since_ns = 0;  // something waits to be sent; 0: nothing
   std::int64_t sent_ns = 0;        // end of the last send
   unsigned held_count = 0;

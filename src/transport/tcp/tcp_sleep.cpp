@@ -40,10 +40,11 @@ void TcpTransport::announce() noexcept {
     has_deadlines =
         has_deadlines || peer->boot_gone_ns != 0 || peer->state == TcpPeer::State::dialing;
   }
-  // That the kernel has got rid of its queue is no event of a socket's.
+  // That the kernel has got rid of its queue is no event of a socket's, nor that it has not.
   longest_sleep_us_ = has_deadlines                    ? kUnsettledSleepUs
-                      : boot_.idle() && !is_undrained_ ? -1
-                                                       : kUnsentCardSleepUs;
+                      : !boot_.idle() || is_undrained_ ? kUnsentCardSleepUs
+                      : !unconfirmed_.empty()          ? kSilenceLookNs / 1'000
+                                                       : -1;
 }
 
 void TcpTransport::retract() noexcept {

@@ -73,6 +73,7 @@ void TcpTransport::flush(TcpPeer& peer) {
   if (peer.outlet == nullptr || peer.is_mute || peer.outlet->is_idle(*peer.link)) return;
   const auto flushed = peer.outlet->flush(peer.socket.get(), *peer.link, regions());
   peer.sent_ns = base::now_ns();
+  await_confirmation(peer);
   peer.is_blocked = flushed == Outlet::Flushed::blocked;
   // What it sent before it went is read first: the reading side finds the end.
   peer.is_mute = flushed == Outlet::Flushed::broken;

@@ -1,7 +1,7 @@
 // The tcp transport as a class; tcp_transport.hpp is what others include. One concern a file:
 // tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (cards, dialing, guests),
 // tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news, ends of connections),
-// tcp_sleep.cpp (idle).
+// tcp_silence.cpp (hosts that vanished), tcp_sleep.cpp (idle).
 //
 // Invariants: a rank never contacted costs one pointer. Who has not proved to know the job's secret
 // costs a Guest, and there are at most kMostGuests. Lines become visible in poll() only.
@@ -55,6 +55,7 @@ enum class Refusal : std::uint8_t {
   crowded,       // too many at a time had not said who they are
   no_room,       // no descriptor was left for it
 };
+inline constexpr std::int64_t kSilenceLookNs = 1'000'000'000;  // between looks for silent hosts
 inline constexpr std::size_t kRefusals = 7;
 const char* refusal_text(Refusal why) noexcept;
 
@@ -179,6 +180,10 @@ class TcpTransport final : public Transport {
   void arm(TcpPeer& peer, bool on) noexcept;
   bool has_left_all() const noexcept;
 
+  // tcp_silence.cpp
+  void await_confirmation(TcpPeer& peer);
+  void look_for_silence(std::int64_t now_ns);
+
   // tcp_poll.cpp
   void receive(TcpPeer& peer, Sink& sink);
   void look_at_sockets(Sink* sink);
@@ -206,8 +211,9 @@ class TcpTransport final : public Transport {
   mutable unsigned depth_ = 0;  // of the engine's calls: under its lane lock
 
   std::vector<std::unique_ptr<TcpPeer>> peers_;
-  std::vector<TcpPeer*> held_;  // with something that waits to be sent
-  std::vector<Rank> hot_;       // whose sockets are read at every poll: kMostHot, or one more
+  std::vector<TcpPeer*> held_;         // with something that waits to be sent
+  std::vector<TcpPeer*> unconfirmed_;  // the peer's kernel may not have all that was sent
+  std::vector<Rank> hot_;  // whose sockets are read at every poll: kMostHot, or one more
   std::map<std::uint32_t, Guest> guests_;
   std::uint32_t next_guest_ = 0;
   std::array<std::uint64_t, kRefusals> refused_{};
@@ -217,8 +223,9 @@ class TcpTransport final : public Transport {
   std::uint64_t polls_count_ = 0;  // since the last look at all sockets
   std::int64_t looked_ns_ = 0;     // at all sockets
   std::int64_t attended_ns_ = 0;
-  std::int64_t received_ns_ = 0;  // last look at the side channel
-  std::int64_t asked_ns_ = 0;     // our last card went out
+  std::int64_t confirmed_ns_ = 0;  // last look at unconfirmed_
+  std::int64_t received_ns_ = 0;   // last look at the side channel
+  std::int64_t asked_ns_ = 0;      // our last card went out
   bool is_announced_ = false;
   mutable bool is_undrained_ = false;  // when drained() was asked last
   bool is_flusher_ = false;            // who holds the mutex is none of the engine's threads

@@ -1,0 +1,55 @@
+// Two network namespaces and a cable: as far as the network is concerned, two hosts, at 10.77.0.1
+// and 10.77.0.2, with the cable at v0.
+// Owner: one test, which checks made() first; both are gone with it.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace photon::test {
+
+class TwoHosts {
+ public:
+  TwoHosts() : id_("ph" + std::to_string(::getpid())) {
+    made_ = run("ip netns add " + id_ + "a") && run("ip netns add " + id_ + "b") &&
+            run("ip -n " + id_ + "a link add v0 type veth peer name v0 netns " + id_ + "b") &&
+            set_up("a", "10.77.0.1/24") && set_up("b", "10.77.0.2/24");
+  }
+  ~TwoHosts() {
+    for (const char* const side : {"a", "b"}) {
+      static_cast<void>(run("ip netns delete " + id_ + side));
+    }
+  }
+  TwoHosts(const TwoHosts&) = delete;
+  TwoHosts& operator=(const TwoHosts&) = delete;
+
+  bool made() const { return made_; }
+  static std::string unmade() {
+    return "no network namespaces here: they need root, veth and ip(8)";
+  }
+  std::vector<std::string> at(const std::string& side) const {
+    return {"ip", "netns", "exec", id_ + side};
+  }
+  // The cable, seen from one side; the other one has no carrier then. False: it could not be.
+  bool plug(const std::string& side, bool in) const {
+    return run("ip -n " + id_ + side + " link set v0 " + (in ? "up" : "down"));
+  }
+
+ private:
+  bool set_up(const std::string& side, const std::string& address) const {
+    const std::string ip = "ip -n " + id_ + side;
+    return run(ip + " address add " + address + " dev v0") && run(ip + " link set v0 up") &&
+           run(ip + " link set lo up");
+  }
+  static bool run(const std::string& command) {
+    return std::system((command + " >/dev/null 2>&1").c_str()) == 0;
+  }
+
+  std::string id_;
+  bool made_ = false;
+};
+
+}  // namespace photon::test

@@ -1,0 +1,45 @@
+// The network namespaces that stand for hosts: those of PHOTON_TEST_NAMESPACES ("a,b,c"), which
+// tests/hosts/across makes and joins. A thread enters one and what it opens from then on, or
+// starts, belongs to it. Without that variable hosts are pretended where a test asks for some.
+#pragma once
+
+#include <fcntl.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+
+namespace photon::test {
+
+// What tests/hosts/across names the cable's end in each of them.
+inline constexpr const char* kCable = "v0";
+
+inline const std::vector<std::string>& namespaces() {
+  static const std::vector<std::string> all = [] {
+    const char* text = std::getenv("PHOTON_TEST_NAMESPACES");
+    std::vector<std::string> names;
+    for (std::string rest = text == nullptr ? "" : text; !rest.empty();) {
+      const std::size_t comma = rest.find(',');
+      names.push_back(rest.substr(0, comma));
+      rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
+    }
+    return names;
+  }();
+  return all;
+}
+
+// The calling thread, as rank `rank` of a job whose ranks are on all hosts by turns.
+inline void enter_namespace(std::uint32_t rank) {
+  const std::string path = "/run/netns/" + namespaces()[rank % namespaces().size()];
+  const base::UniqueFd handle(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (handle.get() < 0 || ::setns(handle.get(), CLONE_NEWNET) != 0)
+    throw std::system_error(errno, std::generic_category(), "entering " + path);
+}
+
+}  // namespace photon::test

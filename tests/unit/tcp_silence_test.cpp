@@ -1,0 +1,118 @@
+// A host that vanishes with something under way to it, and a peer that is merely stopped.
+#include <sched.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "tcp_ranks.hpp"
+
+namespace photon::transport::tcp::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Two ranks of which the second does not read, and a write of the first one's to it.
+class Silence {
+ public:
+  explicit Silence(std::size_t size_bytes) : source_(size_bytes), to_(size_bytes) {
+    base::Config config = tcp_config();
+    config.tcp_silence_s = 1;
+    config.tcp_interface = base::word("127.0.0.1");
+    ranks = std::make_unique<TcpRanks>(2, config);
+    EXPECT_TRUE(ranks->join(0, 1));
+    ranks->settle();
+  }
+  void write() {
+    side(1).transport->regions()[5].publish(
+        5, {reinterpret_cast<std::uintptr_t>(to_.data()), to_.size(), PH_ACCESS_ALL});
+    PostedPiece piece;
+    piece.rank = 1;
+    piece.address = reinterpret_cast<std::uintptr_t>(to_.data());
+    piece.key = 5;
+    piece.size_bytes = source_.size();
+    piece.source = source_.data();
+    piece.token = 1;
+    ASSERT_TRUE(side(0).transport->post(piece));
+  }
+  // As a rank that has nothing else to do: asleep between its looks.
+  void rest() {
+    Transport& transport = *side(0).transport;
+    transport.announce();
+    transport.poll(side(0).news);
+    if (side(0).news.gone.empty()) transport.sleep(10'000'000);
+    transport.retract();
+    transport.poll(side(0).news);
+  }
+  TcpSide& side(Rank rank) { return (*ranks)[rank]; }
+
+  std::unique_ptr<TcpRanks> ranks;
+
+ private:
+  std::vector<std::byte> source_, to_;
+};
+
+constexpr std::size_t kMoreThanSocketsHold = 32 << 20;
+
+TEST(TcpSilence, a_stopped_peer_whose_window_is_full_is_not_gone) {
+  Silence job(kMoreThanSocketsHold);
+  job.write();
+  const auto begin = Clock::now();
+  while (Clock::now() - begin < std::chrono::seconds(4)) job.rest();
+  EXPECT_TRUE(job.side(0).news.gone.empty());
+  EXPECT_TRUE(job.ranks->eventually([&] { return job.side(0).news.done.count(1) == 1; }));
+  EXPECT_EQ(job.side(0).news.done[1], PH_OK);
+}
+
+bool loopback(const char* how) {
+  return std::system((std::string("ip link set lo ") + how + " 2>/dev/null").c_str()) == 0;
+}
+
+// In a network of its own, whose only link is taken down before or after the write begins.
+void expect_gone(std::size_t size_bytes, bool is_down_before) {
+  bool has_network = false;
+  std::thread([&] {
+    has_network = ::unshare(CLONE_NEWNET) == 0 && loopback("up");
+    if (!has_network) return;
+    Silence job(size_bytes);
+    EXPECT_TRUE(!is_down_before || loopback("down"));
+    job.write();
+    for (int i = 0; i < 100; ++i) job.side(0).transport->poll(job.side(0).news);
+    EXPECT_TRUE(loopback("down"));
+    const auto begin = Clock::now();
+    while (job.side(0).news.gone.empty()) job.rest();
+    const auto after = Clock::now() - begin;
+    EXPECT_GE(after, std::chrono::milliseconds(900));
+    EXPECT_LT(after, std::chrono::seconds(20));
+    EXPECT_EQ(job.side(0).news.gone[1].status, PH_ERR_PEER);
+    EXPECT_NE(job.side(0).news.gone[1].what.find("tcp_silence_s"), std::string::npos)
+        << job.side(0).news.gone[1].what;
+    EXPECT_EQ(job.side(0).news.done[1], PH_ERR_PEER);
+  }).join();
+  if (!has_network) GTEST_SKIP() << "no network namespace here: it needs root and ip(8)";
+}
+
+TEST(TcpSilence, a_host_that_vanished_before_it_could_confirm_is_gone) { expect_gone(64, true); }
+
+TEST(TcpSilence, a_host_that_vanished_behind_a_full_window_is_gone) {
+  expect_gone(kMoreThanSocketsHold, false);
+}
+
+// What is confirmed is forgotten: who has nothing under way sleeps as long as it likes.
+TEST(TcpSilence, nothing_is_owed_once_all_is_confirmed) {
+  Silence job(64);
+  job.write();
+  ASSERT_TRUE(job.ranks->eventually([&] { return job.side(0).news.done.count(1) == 1; }));
+  const auto has_no_limit = [&] {
+    TcpSide& side = job.side(0);
+    side.transport->announce();
+    const std::int64_t limit_us = side.transport->sleep_on().limit_us;
+    side.transport->retract();
+    return limit_us < 0;
+  };
+  EXPECT_FALSE(has_no_limit()) << "it has not looked yet";
+  EXPECT_TRUE(job.ranks->eventually(has_no_limit));
+}
+
+}  // namespace
+}  // namespace photon::transport::tcp::test
