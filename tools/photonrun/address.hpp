@@ -31,6 +31,9 @@ std::string peer_address(int socket);
 // Without the port.
 std::string peer_host(int socket);
 
+// Of this host, as seen from that one; empty: the name is unknown here.
+std::string address_towards(const std::string& host);
+
 struct Target {
   sockaddr_storage address{};
   socklen_t bytes = 0;

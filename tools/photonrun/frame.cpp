@@ -87,8 +87,8 @@ std::optional<Start> start_of(const Frame& frame) {
   Start start;
   if (frame.head.kind != FrameKind::start) return std::nullopt;
   std::memcpy(&start, frame.body->data(), sizeof start);
-  const bool fits = start.here > 0 && start.first > 0 && start.first < start.size &&
-                    start.here <= start.size - start.first;
+  const bool fits =
+      start.here > 0 && start.first < start.size && start.here <= start.size - start.first;
   return fits ? std::optional(start) : std::nullopt;
 }
 

@@ -33,7 +33,7 @@ struct Hello {
   std::uint16_t version = kTrunkVersion;
   std::uint16_t launch_version = PH_LAUNCH_VERSION;
   std::uint32_t ranks = 0;  // it can start
-  std::uint32_t reserved = 0;
+  std::uint32_t seat = 0;   // from 1: which host of the root's list; 0: of none
   Nonce nonce{};
   std::array<char, 64> host{};  // its name, for messages
 };

@@ -10,11 +10,13 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <system_error>
 
 #include "descendants.hpp"
 #include "find_program.hpp"
+#include "fleet_party.hpp"
 #include "job.hpp"
 #include "job_key.hpp"
 
@@ -24,6 +26,8 @@ namespace {
 // Standard ones, signals, pipes of a rank being started; guests, while other hosts join.
 constexpr std::size_t kOwnFds = 64;
 constexpr std::size_t kGuestFds = 64;
+constexpr unsigned kFdsPerHost = 8;  // its trunk; of its starter four, while it starts more
+constexpr auto kOrdersTime = std::chrono::seconds(30);
 constexpr std::size_t kFdsPerRank = 4;  // channel, its pidfd, two output pipes
 
 // Raises our limit to the highest allowed. What is left over the fixed need bounds the descriptors
@@ -76,14 +80,62 @@ std::unique_ptr<Party> be_leaf(const Options& options, const Vigil& vigil) {
   return std::make_unique<LeafParty>(join_job(application, vigil), fds_limit);
 }
 
+// Started by a photonrun of another host, which gives orders on our standard input.
+std::unique_ptr<Party> be_seated(const LaunchPlan& plan, int lifeline) {
+  const auto listen_until = [until = Vigil::Clock::now() + kOrdersTime](const Vigil& vigil) {
+    std::vector<pollfd> none;
+    vigil.wait(none, until);
+    if (Vigil::Clock::now() >= until)
+      throw std::runtime_error("who started this photonrun is silent");
+  };
+  const Options& options = plan.options;
+  Orders orders(STDIN_FILENO);
+  const Vigil vigil(plan.signals, lifeline, &orders);
+  const std::size_t fds_limit = reserve_fds(options.here, 1);
+  while (!orders.has_key()) listen_until(vigil);
+  const Application application{.root = parse_host_port(options.join),
+                                .key = orders.take_key(),
+                                .ranks = options.here,
+                                .seat = options.seat,
+                                .wait_s = options.wait_s.value_or(kLeafWaitS)};
+  auto membership = join_job(application, vigil);
+  while (!orders.begun()) {
+    std::vector<pollfd> none;
+    vigil.wait(none, Vigil::Clock::now() + kOrdersTime);
+  }
+  return std::make_unique<LeafParty>(std::move(membership), fds_limit);
+}
+
+std::unique_ptr<Party> be_starter(const LaunchPlan& plan, const Vigil& vigil) {
+  const Options& options = plan.options;
+  const FleetPlan fleet{.options = options,
+                        .signals = plan.signals,
+                        .file_limit = plan.file_limit,
+                        .terminal_group = plan.terminal_group};
+  const auto hosts = static_cast<unsigned>(options.hosts.size());
+  return start_fleet(fleet, vigil, reserve_fds(0, kFdsPerHost * hosts));
+}
+
 // Waits for the other hosts, if there are any. Throws what it says in words, and Interrupted.
-std::unique_ptr<Party> gather_party(const Options& options, const Vigil& vigil) {
+std::unique_ptr<Party> gather_party(const LaunchPlan& plan, int lifeline) {
+  const Options& options = plan.options;
+  const Vigil vigil(plan.signals, lifeline);
+  if (!options.hosts.empty()) {
+    require_proofs();
+    return be_starter(plan, vigil);
+  }
   if (options.root.empty() && options.join.empty()) {
     forget_job_key();
     return std::make_unique<AloneParty>(options.size, reserve_fds(options.size, 0));
   }
   require_proofs();
+  if (options.seat > 0) return be_seated(plan, lifeline);
   return options.root.empty() ? be_leaf(options, vigil) : be_root(options, vigil);
+}
+
+void enter(const std::string& directory) {
+  if (directory.empty() || ::chdir(directory.c_str()) == 0) return;
+  throw std::runtime_error(fmt::format("cannot enter {}: {}", directory, std::strerror(errno)));
 }
 
 // The launcher process, from fork to exit. Its own group: what kills the guardian's whole group
@@ -91,6 +143,7 @@ std::unique_ptr<Party> gather_party(const Options& options, const Vigil& vigil) 
 [[noreturn]] void be_launcher(const Options& options, Signals& signals, Fd lifeline) {
   int status = 125;
   try {
+    if (options.hosts.empty()) enter(options.directory);
     LaunchPlan plan{.options = options,
                     .signals = signals,
                     .program = find_program(options.command.front()),
@@ -100,7 +153,7 @@ std::unique_ptr<Party> gather_party(const Options& options, const Vigil& vigil) 
     ::setpgid(0, 0);
     signals.listen();
     become_subreaper();
-    const auto party = gather_party(options, Vigil(signals, lifeline.get()));
+    const auto party = gather_party(plan, lifeline.get());
     plan.share = party->share();
     status = Job(plan, signals, lifeline.get(), *party).run();
   } catch (const Interrupted& by) {

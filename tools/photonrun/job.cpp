@@ -16,6 +16,7 @@ namespace {
 constexpr auto kGrace = std::chrono::seconds(2);
 constexpr auto kHostGrace = std::chrono::seconds(5);  // for other hosts to say that all are killed
 constexpr int kTimeoutStatus = 124;
+constexpr const char* kByRoot = "ended by the root: ";
 
 }  // namespace
 
@@ -120,7 +121,7 @@ void Job::handle_news(const News& news) {
     case FrameKind::ended: ended_.push_back({news.rank, news.end, news.text}); break;
     case FrameKind::failed: decide(news.value, news.text); break;
     case FrameKind::end:
-      decide(kLauncherStatus, "ended by the root: " + news.text, {.number = news.value});
+      decide(kLauncherStatus, kByRoot + news.text, {.number = news.value});
       break;
     case FrameKind::kill: kill_job(); break;
     case FrameKind::over:
@@ -148,7 +149,10 @@ void Job::reap() {
     const auto rank = std::ranges::find_if(ranks_, [pid](const RankProcess& candidate) {
       return candidate.running() && candidate.pid() == pid;
     });
-    if (rank == ranks_.end()) continue;  // an orphan of a rank's
+    if (rank == ranks_.end()) {  // an orphan of a rank's, or what the party started
+      for (const News& news : party_.reaped(pid, wait_status)) handle_news(news);
+      continue;
+    }
     rank->set_reaped(wait_status);
     ended.push_back(&*rank);
   }
@@ -191,7 +195,9 @@ void Job::check_clocks() {
 // The first thing that ends the job: it is said, and the status follows from it.
 void Job::decide(int status, const std::string& text, SignalEvent event) {
   if (phase_ != Phase::running) return;
-  say(text);
+  // Who started us shows what we say, and has said this already.
+  const bool is_repeated = plan_.options.seat > 0 && text.starts_with(kByRoot);
+  if (!is_repeated) say(text);
   status_ = status;
   end_job(event, text);
 }

@@ -31,6 +31,7 @@ class Applicant {
         until_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                   std::chrono::duration<double>(application.wait_s))) {
     hello_.ranks = application.ranks;
+    hello_.seat = application.seat;
     (void)::gethostname(hello_.host.data(), hello_.host.size() - 1);
   }
 

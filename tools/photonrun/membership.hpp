@@ -22,6 +22,7 @@ struct Application {
   HostPort root;
   std::string key;
   unsigned ranks = 0;
+  unsigned seat = 0;  // on the root's list; 0: it has none
   double wait_s = 0;  // for a root that is not there yet
 };
 

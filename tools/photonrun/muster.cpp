@@ -28,16 +28,26 @@ std::span<const std::byte> bytes_of(const T& object) {
 Muster::Muster(Fd listener, std::string key, unsigned wanted_ranks)
     : listener_(std::move(listener)), key_(std::move(key)), wanted_(wanted_ranks) {}
 
+Muster::Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant)
+    : listener_(std::move(listener)),
+      key_(std::move(key)),
+      wanted_(0),
+      seats_(std::move(seats)),
+      attendant_(&attendant) {
+  for (const Seat& seat : seats_) wanted_ += seat.ranks;
+}
+
 std::vector<Joined> Muster::run(const Vigil& vigil, double wait_s) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(wait_s));
-  if (missing() > 0) {
+  if (missing() > 0 && seats_.empty()) {
     say_line(fmt::format("waiting at {} for {} more rank{}", own_address(listener_.get()),
                          missing(), missing() == 1 ? "" : "s"));
   }
   while (missing() > 0) {
     if (!turn(vigil, until)) throw std::runtime_error(absence(wait_s));
   }
+  std::ranges::stable_sort(joined_, {}, &Joined::seat);
   return std::move(joined_);
 }
 
@@ -51,7 +61,9 @@ bool Muster::turn(const Vigil& vigil, Clock::time_point until) {
   entries.push_back({.fd = listens ? listener_.get() : -1, .events = POLLIN, .revents = 0});
   for (const auto& one : joined_) entries.push_back({one.socket.get(), POLLIN, 0});
   for (const auto& one : guests_) entries.push_back({one.socket.get(), POLLIN, 0});
+  if (attendant_) attendant_->want(entries);
   vigil.wait(entries, next);
+  if (attendant_) attendant_->handle(entries);
   const auto now = Clock::now();
   std::size_t at = 1;
   const std::size_t joined_count = joined_.size();  // a guest may become the next
@@ -130,16 +142,13 @@ void Muster::challenge(Guest& guest) {
 void Muster::judge(Guest& guest) {
   Proof proof{};
   std::memcpy(proof.data(), guest.heard.data(), proof.size());
-  const auto claim = [&](Role role) {
-    return Claim{.role = role, .hello = bytes_of(guest.hello), .root = guest.nonce};
-  };
-  if (!is_proof(key_, claim(Role::leaf), proof)) {
+  if (!is_proof(key_, claim_of(guest, Role::leaf), proof)) {
     (void)say_to(guest, bytes_of(Answer{.verdict = Verdict::wrong_key, .room = 0, .proof = {}}));
     return refuse(guest, "does not know the job's key");
   }
   Answer answer{.verdict = Verdict::welcome, .room = missing(), .proof = {}};
-  if (guest.hello.ranks > answer.room) answer.verdict = Verdict::no_room;
-  answer.proof = prove(key_, claim(Role::root));
+  if (guest.hello.ranks > answer.room || !may_sit(guest.hello)) answer.verdict = Verdict::no_room;
+  answer.proof = prove(key_, claim_of(guest, Role::root));
   const bool told = say_to(guest, bytes_of(answer));
   const std::string name =
       fmt::format("{} ({})", host_of(guest.hello), peer_host(guest.socket.get()));
@@ -148,13 +157,33 @@ void Muster::judge(Guest& guest) {
                                      guest.hello.ranks, answer.room));
   }
   if (!told) return refuse(guest, "hung up");
-  guest.is_over = true;
-  joined_.push_back({.socket = std::move(guest.socket),
-                     .name = name,
-                     .ranks = guest.hello.ranks,
-                     .mask = prove(key_, claim(Role::mask))});
+  if (!seats_.empty()) return seat(guest, seats_[guest.hello.seat - 1].name);
+  seat(guest, name);
   say_line(fmt::format("{} joined with {} rank{}; {} more awaited", name, guest.hello.ranks,
                        guest.hello.ranks == 1 ? "" : "s", missing()));
+}
+
+// Of a list: those that are on it, once, with the ranks that it says.
+bool Muster::may_sit(const Hello& hello) const {
+  if (seats_.empty()) return true;
+  const bool is_taken =
+      std::ranges::any_of(joined_, [&](const Joined& other) { return other.seat == hello.seat; });
+  return hello.seat > 0 && hello.seat <= seats_.size() && !is_taken &&
+         seats_[hello.seat - 1].ranks == hello.ranks;
+}
+
+void Muster::seat(Guest& guest, std::string name) {
+  guest.is_over = true;
+  joined_.push_back({.socket = std::move(guest.socket),
+                     .name = std::move(name),
+                     .ranks = guest.hello.ranks,
+                     .seat = guest.hello.seat,
+                     .mask = prove(key_, claim_of(guest, Role::mask))});
+  if (attendant_) attendant_->joined(guest.hello.seat);
+}
+
+Claim Muster::claim_of(const Guest& guest, Role role) {
+  return {.role = role, .hello = bytes_of(guest.hello), .root = guest.nonce};
 }
 
 bool Muster::say_to(Guest& guest, std::span<const std::byte> bytes) {
@@ -192,8 +221,14 @@ std::string Muster::absence(double waited_s) const {
   for (const Joined& one : joined_) {
     who += fmt::format("{}{} with {}", who.empty() ? "" : ", ", one.name, one.ranks);
   }
-  return fmt::format("after {} s {} of the {} ranks of other hosts are missing; joined: {}",
-                     waited_s, missing(), wanted_, who.empty() ? "nobody" : who);
+  std::string absent;
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    const bool is_here =
+        std::ranges::any_of(joined_, [&](const Joined& one) { return one.seat == i + 1; });
+    if (!is_here) absent += fmt::format("{}{}", absent.empty() ? " of " : ", ", seats_[i].name);
+  }
+  return fmt::format("after {} s {} of the {} ranks of other hosts are missing{}; joined: {}",
+                     waited_s, missing(), wanted_, absent, who.empty() ? "nobody" : who);
 }
 
 }  // namespace photonrun

@@ -22,15 +22,24 @@ struct Joined {
   Fd socket;
   std::string name;  // "node2 (10.0.0.2)"
   unsigned ranks = 0;
+  unsigned seat = 0;
   Proof mask{};  // hides the job's secret on the way to it
+};
+
+// A host of a list, which is to bring so many ranks.
+struct Seat {
+  std::string name;
+  unsigned ranks = 0;
 };
 
 class Muster {
  public:
   Muster(Fd listener, std::string key, unsigned wanted_ranks);
+  // Only those of the list, which `attendant` has started and is asked about.
+  Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant);
 
-  // In the order in which they joined. Throws std::runtime_error (the time is up: who is missing)
-  // and Interrupted.
+  // In the order in which they joined, or of the list. Throws std::runtime_error (the time is up:
+  // who is missing) and Interrupted.
   std::vector<Joined> run(const Vigil& vigil, double wait_s);
 
  private:
@@ -52,8 +61,11 @@ class Muster {
   void serve(Guest& guest);
   void challenge(Guest& guest);
   void judge(Guest& guest);
+  static Claim claim_of(const Guest& guest, Role role);
   bool say_to(Guest& guest, std::span<const std::byte> bytes);
+  void seat(Guest& guest, std::string name);
   void refuse(Guest& guest, const std::string& why);
+  bool may_sit(const Hello& hello) const;
   void look_after(Joined& joined);
   unsigned missing() const;
   std::string absence(double waited_s) const;
@@ -61,6 +73,8 @@ class Muster {
   Fd listener_;
   std::string key_;
   unsigned wanted_;
+  std::vector<Seat> seats_;  // none: whoever comes
+  Attendant* attendant_ = nullptr;
   std::vector<Guest> guests_;  // the oldest first
   std::vector<Joined> joined_;
   Clock::time_point listens_again_{};  // when descriptors had run out

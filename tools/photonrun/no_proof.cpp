@@ -9,7 +9,7 @@ namespace {
 [[noreturn]] void refuse() {
   throw std::runtime_error(
       "this photonrun was built without OpenSSL's libcrypto (libssl-dev), so that hosts cannot "
-      "prove to each other who they are; --root and --join need it");
+      "prove to each other who they are; --root, --join and -H need it");
 }
 
 }  // namespace

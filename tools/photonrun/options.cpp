@@ -4,9 +4,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
+#include <stdexcept>
+
 #include "address.hpp"
 #include "cores.hpp"
 #include "greeting.hpp"
+#include "remote_command.hpp"
+#include "shell_words.hpp"
 
 namespace photonrun {
 namespace {
@@ -20,7 +25,11 @@ Examples:
   photonrun -n 8 --timeout 60 ./test  ended after a minute, exit status 124
   photonrun --env PHOTON_LOG=debug --bind ./program
 
-On two hosts, with one PHOTON_JOB_KEY in the environment of both (openssl rand -hex 32):
+On several hosts, started by ssh:
+  photonrun -H node1,node2:4 ./program              rank 0 on node1, ranks 1 to 4 on node2
+  photonrun -H node1:8,node2:8 --ssh "ssh -p 2222 -i key" --label ./program
+
+Started by hand on two, with one PHOTON_JOB_KEY in the environment of both (openssl rand -hex 32):
   node1$ photonrun --root node1:7000 -n 4 --here 2 ./program   ranks 0 and 1, waits for the others
   node2$ photonrun --join node1:7000 --here 2 ./program        ranks 2 and 3
 
@@ -80,14 +89,67 @@ void describe_hosts(CLI::App& app, Options& options) {
                  "Wait so many seconds for all to join (default 300), for the root (default 30)")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1e9));
-  root->needs("--ranks");
-  (void)join;
+  app.add_option("--seat", options.seat, "Which host of a list this is; --hosts says it")
+      ->group("")
+      ->needs(join);
+}
+
+void describe_starting(CLI::App& app, Options& options, std::string& hosts) {
+  app.add_option("-H,--hosts", hosts, "Start the job on these hosts by ssh; SLOTS: ranks, 1")
+      ->type_name("HOST[:SLOTS],...")
+      ->excludes("--join")
+      ->excludes("--here")
+      ->excludes("--key-file");
+  app.add_option("--ssh", options.ssh, "With -H: the command that reaches a host (PHOTON_SSH; ssh)")
+      ->type_name("COMMAND");
+  app.add_option("--remote-photonrun", options.remote_photonrun,
+                 "With -H: photonrun's path there (the path of this one)")
+      ->type_name("PATH");
+  app.add_option("--chdir", options.directory, "Start the ranks in this directory")
+      ->type_name("DIR");
+  app.add_option_function<std::vector<std::string>>(
+         "-x",
+         [&options](const std::vector<std::string>& names) {
+           for (const std::string& name : names) {
+             const char* const value = std::getenv(name.c_str());
+             if (!value) throw CLI::ValidationError("-x", name + " is not set");
+             options.environment.push_back(name + "=" + value);
+           }
+         },
+         "Set a variable in the ranks to what it is here; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+}
+
+// -H: how many ranks, where, and how to get there.
+void settle_hosts(const CLI::App& app, Options& options, const std::string& hosts) {
+  const char* const variable = std::getenv(kSshVariable);
+  const std::string usual = variable ? variable : "ssh";
+  ::unsetenv(kSshVariable);  // it is ours: ranks would find that it is no setting of the library
+  if (app.count("--hosts") == 0) {
+    for (const char* const name : {"--ssh", "--remote-photonrun"}) {
+      if (app.count(name) > 0) throw CLI::RequiresError(name, "--hosts");
+    }
+    return;
+  }
+  try {
+    options.hosts = parse_host_list(hosts);
+    if (app.count("--ranks") == 0) options.size = slots_of(options.hosts);
+    if (options.ssh.empty()) options.ssh = usual;
+    (void)split_words(options.ssh);
+  } catch (const std::runtime_error& error) {
+    throw CLI::ValidationError(options.hosts.empty() ? "-H" : "--ssh", error.what());
+  }
 }
 
 void check_hosts(const CLI::App& app, Options& options) {
-  const bool several = !options.root.empty() || !options.join.empty();
+  const bool several = !options.root.empty() || !options.join.empty() || !options.hosts.empty();
   for (const char* const name : {"--here", "--key-file", "--wait"}) {
     if (!several && app.count(name) > 0) throw CLI::RequiresError(name, "--root or --join");
+  }
+  if (!options.hosts.empty()) return;
+  if (!options.root.empty() && app.count("--ranks") == 0) {
+    throw CLI::RequiresError("--root", "--ranks");
   }
   if (several && options.here == 0) options.here = static_cast<unsigned>(usable_cores().size());
   if (!options.root.empty() && options.here > options.size) {
@@ -108,8 +170,11 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
       "photonrun");
   describe(app, options);
   describe_hosts(app, options);
+  std::string hosts;
+  describe_starting(app, options, hosts);
   try {
     app.parse(argc, argv);
+    settle_hosts(app, options, hosts);
     check_hosts(app, options);
     options.command = app.remaining();
     if (!options.command.empty() && options.command.front() == "--") {

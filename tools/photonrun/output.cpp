@@ -41,8 +41,8 @@ void Output::want(std::vector<pollfd>& entries) {
     entries.push_back({.fd = waits ? sink.fd : -1, .events = POLLOUT, .revents = 0});
   }
   for (const Stream& stream : streams_) {
-    const bool room = sinks_[stream.sink].pending.size() < kMaxPendingBytes;
-    entries.push_back({.fd = room ? stream.pipe.get() : -1, .events = POLLIN, .revents = 0});
+    entries.push_back(
+        {.fd = has_room(stream.sink) ? stream.pipe.get() : -1, .events = POLLIN, .revents = 0});
   }
 }
 
@@ -63,6 +63,14 @@ bool Output::finished() const {
     if (!sink.dead && !sink.pending.empty()) return false;
   }
   return true;
+}
+
+void Output::put(std::size_t sink, std::string_view text) {
+  if (!sinks_[sink].dead) sinks_[sink].pending += text;
+}
+
+bool Output::has_room(std::size_t sink) const {
+  return sinks_[sink].pending.size() < kMaxPendingBytes;
 }
 
 void Output::read_from(Stream& stream) {

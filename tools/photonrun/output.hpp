@@ -11,6 +11,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fd.hpp"
@@ -27,6 +28,12 @@ class Output {
   void want(std::vector<pollfd>& entries);
   // Handles the entries that want() made, which start at `first`.
   void handle(const std::vector<pollfd>& entries);
+  // Of something else than a rank, as it is: to standard output (0) or standard error (1). As long
+  // as there is room, it is taken.
+  void put(std::size_t sink, std::string_view text);
+  bool has_room(std::size_t sink) const;
+  // Nobody reads it any more.
+  bool is_dead(std::size_t sink) const { return sinks_[sink].dead; }
   // Everything read was written, and nothing more comes.
   bool finished() const;
 

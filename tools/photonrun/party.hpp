@@ -39,6 +39,8 @@ class Party {
   virtual bool waits() const { return false; }
   // Of another host; only the root knows.
   virtual bool runs(unsigned /*rank*/) const { return false; }
+  // A process that is no rank ended.
+  virtual std::vector<News> reaped(pid_t /*pid*/, int /*wait_status*/) { return {}; }
   // To all leaves, or to the root.
   virtual void tell(FrameKind, int /*value*/, std::string_view /*words*/) {}
   virtual void tell_ended(unsigned /*rank*/, const End&, std::string_view /*words*/) {}
@@ -62,7 +64,7 @@ class AloneParty final : public Party {
   Broker broker_;
 };
 
-class RootParty final : public Party {
+class RootParty : public Party {
  public:
   // Tells each where its ranks begin.
   RootParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined);

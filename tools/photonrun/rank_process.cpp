@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <photon/launch.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <system_error>
 #include <vector>
 
+#include "child.hpp"
 #include "cores.hpp"
 
 namespace photonrun {
@@ -30,12 +30,6 @@ struct ChildSetup {
   int output;  // -1: inherited
   int error;
 };
-
-// The rank dies with the launcher, even if that is killed by SIGKILL.
-void die_with(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(kNotStartedStatus);  // it died before the call
-}
 
 void redirect(const ChildSetup& setup) {
   if (setup.rank != 0) {
@@ -82,16 +76,6 @@ void set_environment(const ChildSetup& setup, int channel) {
   const int number = errno;
   (void)!::write(report, &number, sizeof number);
   ::_exit(number == ENOENT || number == ENOTDIR ? kNotFoundStatus : kNotStartedStatus);
-}
-
-// 0 if the program runs: exec closed the pipe without a word.
-int await_exec(int report) {
-  int number = 0;
-  ssize_t size;
-  do {
-    size = ::read(report, &number, sizeof number);
-  } while (size < 0 && errno == EINTR);
-  return size == sizeof number ? number : 0;
 }
 
 }  // namespace

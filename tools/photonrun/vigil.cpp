@@ -14,12 +14,15 @@ bool Vigil::wait(std::vector<pollfd>& entries, Clock::time_point until) const {
   const std::size_t theirs = entries.size();
   entries.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
   entries.push_back({.fd = lifeline_, .events = POLLIN, .revents = 0});
+  entries.push_back({.fd = orders_ ? orders_->fd() : -1, .events = POLLIN, .revents = 0});
   const int limit_ms = static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));
   const int ready = ::poll(entries.data(), entries.size(), limit_ms);
   if (ready < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
   const bool abandoned = entries[theirs + 1].revents != 0;
+  const bool has_orders = entries[theirs + 2].revents != 0;
   entries.resize(theirs);
   if (abandoned) throw Interrupted{128 + SIGKILL};
+  if (has_orders) orders_->handle();
   while (const auto event = signals_.next()) {
     if (!ends_job(event->number)) continue;
     say_line(fmt::format("ended by {}", signal_text(event->number)));

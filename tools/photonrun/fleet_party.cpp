@@ -1,0 +1,123 @@
+#include "fleet_party.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "job_key.hpp"
+
+namespace photonrun {
+namespace {
+
+News news_of(const Starter& starter) {
+  const End& end = *starter.end();
+  return {.kind = FrameKind::failed,
+          .value = end.by_signal ? end.status() : kLauncherStatus,
+          .end = {},
+          .text = starter.breakdown()};
+}
+
+std::string new_key() {
+  std::string key;
+  for (const std::uint8_t byte : random_nonce()) {
+    char digits[3];
+    (void)std::snprintf(digits, sizeof digits, "%02x", byte);
+    key += digits;
+  }
+  return key;
+}
+
+std::vector<Seat> seats_of(const Options& options) {
+  const std::vector<unsigned> counts = spread(options.hosts, options.size);
+  std::vector<Seat> seats;
+  // Where the last hosts are not needed they are left alone.
+  for (std::size_t i = 0; i < counts.size() && counts[i] > 0; ++i) {
+    seats.push_back({.name = options.hosts[i].name, .ranks = counts[i]});
+  }
+  return seats;
+}
+
+// How each of them reaches us: at the address from which we would talk to it; at our name if only
+// ssh knows what it is called.
+std::vector<std::string> own_names(const Options& options, std::size_t count) {
+  const std::string given = options.root.empty() ? "" : parse_host_port(options.root).host;
+  char own[256] = "";
+  (void)::gethostname(own, sizeof own - 1);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) {
+    const HostSlots& host = options.hosts[i];
+    std::string name = given;
+    if (name.empty()) name = address_towards(host.is_here() ? "localhost" : host.host());
+    names.push_back(name.empty() ? own : name);
+  }
+  return names;
+}
+
+// Open to no more networks than is needed.
+Fd listen_for(const Options& options, const std::vector<std::string>& names) {
+  if (!options.root.empty()) return listen_at(parse_host_port(options.root));
+  const bool is_one =
+      std::ranges::all_of(names, [&](const std::string& name) { return name == names.front(); });
+  if (is_one) return listen_at({.host = names.front(), .port = "0"});
+  const bool has_six = std::ranges::any_of(
+      names, [](const std::string& name) { return name.find(':') != std::string::npos; });
+  return listen_at({.host = has_six ? "::" : "", .port = "0"});  // "::" takes IPv4 as well
+}
+
+}  // namespace
+
+FleetParty::FleetParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined,
+                       std::unique_ptr<Fleet> fleet)
+    : RootParty(share, fds_limit, std::move(joined)), fleet_(std::move(fleet)) {
+  fleet_->begin();
+}
+
+void FleetParty::want(std::vector<pollfd>& entries) {
+  RootParty::want(entries);
+  fleet_->want(entries);
+}
+
+std::vector<News> FleetParty::handle(const std::vector<pollfd>& entries) {
+  fleet_->read(entries);
+  std::vector<News> news = RootParty::handle(entries);
+  const bool has_failure = std::ranges::any_of(news, [](const News& one) {
+    return one.kind == FrameKind::failed || (one.kind == FrameKind::ended && one.end.failed());
+  });
+  if (const Starter* const broken = has_failure ? fleet_->settle() : nullptr) {
+    news.insert(news.begin(), news_of(*broken));
+  }
+  return news;
+}
+
+std::vector<News> FleetParty::reaped(pid_t pid, int wait_status) {
+  const Starter* const broken = fleet_->reaped(pid, wait_status);
+  return broken ? std::vector<News>{news_of(*broken)} : std::vector<News>{};
+}
+
+void FleetParty::close(int status) {
+  RootParty::close(status);
+  try {
+    fleet_->finish();
+  } catch (const Interrupted&) {  // the status is decided; whoever waits wants no more
+  }
+}
+
+std::unique_ptr<Party> start_fleet(const FleetPlan& plan, const Vigil& vigil,
+                                   std::size_t fds_limit) {
+  forget_job_key();  // each such job has its own
+  const std::vector<Seat> seats = seats_of(plan.options);
+  std::vector<std::string> places = own_names(plan.options, seats.size());
+  Fd listener = listen_for(plan.options, places);
+  const std::string port = parse_host_port(own_address(listener.get())).port;
+  for (std::string& place : places) place = HostPort{.host = place, .port = port}.text();
+  const std::string key = new_key();
+  auto fleet = std::make_unique<Fleet>(plan, vigil);
+  Muster muster(std::move(listener), key, seats, *fleet);
+  fleet->start(seats, places, key);
+  std::vector<Joined> joined = muster.run(vigil, plan.options.wait_s.value_or(kRootWaitS));
+  const Share share{.size = plan.options.size, .first = 0, .here = 0};
+  return std::make_unique<FleetParty>(share, fds_limit, std::move(joined), std::move(fleet));
+}
+
+}  // namespace photonrun

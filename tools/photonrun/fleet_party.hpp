@@ -1,0 +1,32 @@
+// The root of a job that it has started on all its hosts: a root without ranks of its own, and
+// what was started.
+// Invariant: the end of a starter is told before what came of it. Owner: the launcher process.
+#pragma once
+
+#include <memory>
+
+#include "fleet.hpp"
+#include "party.hpp"
+
+namespace photonrun {
+
+class FleetParty final : public RootParty {
+ public:
+  FleetParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined,
+             std::unique_ptr<Fleet> fleet);
+
+  void want(std::vector<pollfd>& entries) override;
+  std::vector<News> handle(const std::vector<pollfd>& entries) override;
+  std::vector<News> reaped(pid_t pid, int wait_status) override;
+  void close(int status) override;
+
+ private:
+  std::unique_ptr<Fleet> fleet_;
+};
+
+// Starts photonrun on the hosts of options.hosts and waits until all have joined. Throws
+// std::runtime_error and Interrupted.
+std::unique_ptr<Party> start_fleet(const FleetPlan& plan, const Vigil& vigil,
+                                   std::size_t fds_limit);
+
+}  // namespace photonrun
