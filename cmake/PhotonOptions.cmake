@@ -3,6 +3,8 @@
 option(PHOTON_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(PHOTON_WERROR "Warnings are errors" OFF)
 option(PHOTON_FUZZ "Build tests/fuzz with libFuzzer (clang only)" OFF)
+set(PHOTON_WITH_OFI AUTO CACHE STRING "Transport ofi, on libfabric 1.17 or later: AUTO, ON, OFF")
+set_property(CACHE PHOTON_WITH_OFI PROPERTY STRINGS AUTO ON OFF)
 set(PHOTON_SANITIZE "" CACHE STRING "Argument of -fsanitize=, e.g. address,undefined")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

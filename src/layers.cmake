@@ -6,11 +6,16 @@ photon_layer(boot          USES base)
 photon_layer(transport     USES base sync wire)
 photon_layer(transport/shm USES base sync wire boot transport)
 photon_layer(transport/sim USES base sync wire boot transport)
-photon_layer(transport/tcp SOURCES ${PHOTON_TCP_SOURCES} USES base sync wire boot transport)
+# What transports share that carry lines over a network: it knows none of them.
+photon_layer(transport/carried SOURCES ${PHOTON_CARRIED_SOURCES}
+  USES base sync wire boot transport)
+photon_layer(transport/tcp USES base sync wire boot transport transport/carried)
+photon_layer(transport/ofi SOURCES ${PHOTON_OFI_SOURCES}
+  USES base sync wire boot transport transport/carried)
 photon_layer(transport/mixed USES base sync wire boot transport)
 photon_layer(engine        USES base sync wire boot transport)
 photon_layer(api           USES base sync wire boot transport engine transport/shm transport/sim
-  transport/tcp transport/mixed)
+  transport/tcp transport/ofi transport/mixed)
 # The classic API: a client of the ABI within the library. Of src/ it has the atomics alone.
 photon_layer(compat OUTSIDE USES sync)
 

@@ -6,6 +6,7 @@
 #include "api/lanes.hpp"
 #include "boot/lane_switch.hpp"
 #include "transport/mixed/mixed_transport.hpp"
+#include "transport/ofi/ofi_transport.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/sim/sim_transport.hpp"
 #include "transport/tcp/tcp_transport.hpp"
@@ -66,6 +67,7 @@ Opened open_transport(const base::Config& config, boot::Boot& boot) {
   switch (config.transport) {
     case base::TransportChoice::sim: return transport::sim::open_sim(config, boot);
     case base::TransportChoice::tcp: return transport::tcp::open_tcp(config, boot);
+    case base::TransportChoice::ofi: return transport::ofi::open_ofi(config, boot);
     case base::TransportChoice::mixed: return open_mixed(config, boot);
     case base::TransportChoice::shm: break;
     case base::TransportChoice::automatic:

@@ -13,7 +13,7 @@ namespace photon::base {
 namespace {
 
 constexpr const char* kOversubscribed[] = {"auto", "yes", "no"};
-constexpr const char* kTransports[] = {"auto", "shm", "sim", "tcp", "mixed"};
+constexpr const char* kTransports[] = {"auto", "shm", "sim", "tcp", "mixed", "ofi"};
 constexpr const char* kSourceCache[] = {"registered", "all"};
 constexpr const char* kShmCma[] = {"auto", "off", "on"};
 constexpr const char* kSwitch[] = {"off", "on"};
@@ -131,10 +131,9 @@ constexpr Field kFields[] = {
     choice("oversubscribed", &Config::oversubscribed, kOversubscribed,
            "Whether there are more ranks, or lanes of theirs, than cores, so that waiting must "
            "not spin."),
-    choice(
-        "transport", &Config::transport, kTransports,
-        "How peers are reached; mixed: shm for those of this host, tcp for all others; auto takes "
-        "shm if all ranks are on this host, else mixed."),
+    choice("transport", &Config::transport, kTransports,
+           "How peers are reached; mixed: shm for those of this host, tcp for all others; ofi: by "
+           "libfabric; auto takes shm if all ranks are on this host, else mixed."),
     choice("shm_cma", &Config::shm_cma, kShmCma,
            "Copies between processes by the kernel; on: fail to start where that is forbidden."),
     text("tcp_interface", &Config::tcp_interface,
@@ -145,6 +144,11 @@ constexpr Field kFields[] = {
     number("tcp_silence_s", &Config::tcp_silence_s, {6, 3600},
            "A peer whose host has not answered the kernel for so long, though it was asked, is "
            "gone, in seconds; a stopped process's host answers."),
+    text("ofi_provider", &Config::ofi_provider, "auto, or a provider as fi_info names it",
+         "The provider of libfabric that transport ofi uses, the same on all ranks; auto: the "
+         "first that will do."),
+    text("ofi_domain", &Config::ofi_domain, "auto, or a domain as fi_info names it",
+         "The network card or interface that transport ofi uses."),
     number("sim_seed", &Config::sim_seed, {0, kAny},
            "Seed of the sim transport; a run is a function of seed, settings and program."),
     number("sim_delay_ns", &Config::sim_delay_ns, {0, 1000000000},

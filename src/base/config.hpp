@@ -22,7 +22,7 @@ namespace photon::base {
 
 // `automatic` is spelled "auto" in settings.
 enum class Oversubscribed : std::uint8_t { automatic, yes, no };
-enum class TransportChoice : std::uint8_t { automatic, shm, sim, tcp, mixed };
+enum class TransportChoice : std::uint8_t { automatic, shm, sim, tcp, mixed, ofi };
 enum class SimProfile : std::uint8_t { stream, mapped, rc, srd, unnamed };
 // What memory a network card keeps registered when no operation uses it.
 enum class SourceCacheKeeps : std::uint8_t { registered, all };
@@ -50,7 +50,7 @@ constexpr Word word(std::string_view text) noexcept {
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 33;
+inline constexpr std::size_t kFieldsCount = 35;
 
 // Defaults stand here; meanings, units and ranges in the table (config.cpp).
 struct Config {
@@ -82,6 +82,8 @@ struct Config {
   ShmCma shm_cma = ShmCma::automatic;
   Word tcp_interface = word("auto");
   std::uint64_t tcp_silence_s = 30;
+  Word ofi_provider = word("auto");
+  Word ofi_domain = word("auto");
   std::uint64_t sim_seed = 1;
   std::uint64_t sim_delay_ns = 1000;
   SimProfile sim_profile = SimProfile::stream;

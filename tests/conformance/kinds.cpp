@@ -4,10 +4,12 @@
 
 #include <string>
 
+#include "fake_fabric.hpp"
 #include "open_mixed.hpp"
+#include "transport/carried/proof.hpp"
+#include "transport/ofi/ofi_transport.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/sim/sim_transport.hpp"
-#include "transport/tcp/tcp_proof.hpp"
 #include "transport/tcp/tcp_transport.hpp"
 #include "transport/tcp/transport_impl.hpp"
 #include "transport_harness.hpp"
@@ -55,7 +57,7 @@ const char* not_under_tsan() {
 }
 
 const char* with_crypto_library() {
-  return transport::tcp::can_prove() ? nullptr : "this library was built without OpenSSL";
+  return transport::carried::can_prove() ? nullptr : "this library was built without OpenSSL";
 }
 
 const char* with_ipv6() {
@@ -67,6 +69,51 @@ Opened open_tcp_6(const base::Config& given, boot::Boot& boot) {
   base::Config config = given;
   config.tcp_interface = base::word("::1");
   return transport::tcp::open_tcp(config, boot);
+}
+
+// What libfabric does is out of ThreadSanitizer's sight, so that it takes orderings made there for
+// races; and LeakSanitizer finds what it does not give back of connections that ended early. ofi
+// over a fabric of the tests' own runs under both.
+const char* not_sanitized() {
+  if (not_under_tsan() != nullptr)
+    return "ThreadSanitizer does not see the orderings within libfabric";
+  return ::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") == nullptr
+             ? nullptr
+             : "libfabric 1.17 does not give all memory back, which LeakSanitizer reports";
+}
+template <const char* const& provider>
+Opened open_ofi_by(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.ofi_provider = base::word(provider);
+  return transport::ofi::open_ofi(config, boot);
+}
+// Messages as short as they may be, refused now and then, and over late.
+Opened open_ofi_fake(const base::Config& config, boot::Boot& boot) {
+  return transport::ofi::open_ofi_over(config, boot,
+                                       open_fake({.refuses_every = 3,
+                                                  .completes_after = 2,
+                                                  .most_bytes = transport::ofi::kLeastMessageBytes,
+                                                  .wants_memory_shown = true}));
+}
+// No descriptor to sleep on; what is small is over at once.
+Opened open_ofi_fake_napping(const base::Config& config, boot::Boot& boot) {
+  return transport::ofi::open_ofi_over(config, boot,
+                                       open_fake({.inject_bytes = 256, .has_wait_fd = false}));
+}
+constexpr const char* kRxm = "tcp;ofi_rxm";
+template <const char* const& provider>
+const char* with_provider() {
+  if (const char* why = with_crypto_library()) return why;
+  if (!transport::ofi::has_fabric()) return "this library was built without libfabric";
+  if (const char* why = not_sanitized()) return why;
+  return transport::ofi::open_fabric({.provider = provider,
+                                      .domain = "auto",
+                                      .is_one_host = true,
+                                      .peers_count = 1,
+                                      .sends_count = 1,
+                                      .receives_count = 1})
+             ? nullptr
+             : "libfabric has no such provider here";
 }
 
 }  // namespace
@@ -83,6 +130,9 @@ std::vector<TransportKind> transport_kinds() {
           {"sim_unnamed", open_sim_as<base::SimProfile::unnamed>, always},
           {"tcp", transport::tcp::open_tcp, with_crypto_library},
           {"tcp_ipv6", open_tcp_6, with_ipv6},
+          {"ofi_fake", open_ofi_fake, with_crypto_library},
+          {"ofi_fake_napping", open_ofi_fake_napping, with_crypto_library},
+          {"ofi_rxm", open_ofi_by<kRxm>, with_provider<kRxm>},
           {"mixed", open_mixed, with_crypto_library, 2},  // neighbours are on different hosts
           {"mixed_near", open_mixed, with_crypto_library}};
 }

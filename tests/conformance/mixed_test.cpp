@@ -2,7 +2,7 @@
 #include <photon/memory.h>
 
 #include "open_mixed.hpp"
-#include "transport/tcp/tcp_proof.hpp"
+#include "transport/carried/proof.hpp"
 #include "transport_harness.hpp"
 
 namespace photon::test {
@@ -12,7 +12,7 @@ namespace {
 class MixedRanks : public testing::Test {
  protected:
   void SetUp() override {
-    if (!transport::tcp::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+    if (!transport::carried::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
     ASSERT_TRUE(job_.opened());
     ASSERT_TRUE(job_.join(0, 1));
     ASSERT_TRUE(job_.join(0, 2));

@@ -137,7 +137,7 @@ TEST_F(ConfigTest, an_error_names_setting_value_origin_and_range) {
   ::setenv("PHOTON_TRANSPORT", "pigeon", 1);
   EXPECT_EQ(failure({}),
             "setting transport = \"pigeon\" (environment variable PHOTON_TRANSPORT) must be one of "
-            "auto, shm, sim, tcp, mixed");
+            "auto, shm, sim, tcp, mixed, ofi");
 }
 
 TEST_F(ConfigTest, junk_is_refused) {

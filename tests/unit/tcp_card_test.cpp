@@ -10,7 +10,8 @@ namespace photon::transport::tcp {
 namespace {
 
 TcpCard valid_card() {
-  TcpCard card = describe_settings(base::Config{}, 4);
+  TcpCard card;
+  card.settings = carried::shared_settings(base::Config{}, 4);
   card.address = *choose_address("127.0.0.1", true);
   card.address.port = 77;
   return card;
@@ -21,7 +22,7 @@ TEST(TcpCard, survives_the_side_channel_unchanged) {
   const auto decoded = decode_card(encode(card));
   ASSERT_TRUE(decoded) << decoded.error().what;
   EXPECT_EQ(std::memcmp(&*decoded, &card, sizeof card), 0);
-  EXPECT_TRUE(check_settings(card, *decoded));
+  EXPECT_TRUE(carried::check_settings(card.settings, decoded->settings));
 }
 
 TEST(TcpCard, cut_anywhere_or_followed_by_anything_is_malformed) {
@@ -45,17 +46,6 @@ TEST(TcpCard, of_another_version_is_told_by_both_numbers) {
   EXPECT_EQ(decoded.error().status, PH_ERR_BOOTSTRAP);
   for (const std::uint32_t version : {wire::kVersion, wire::kVersion + 1})
     EXPECT_NE(decoded.error().what.find(std::to_string(version)), std::string::npos);
-}
-
-TEST(TcpCard, settings_that_differ_are_named_with_both_values) {
-  TcpCard other = valid_card();
-  other.ring_lines = 4711;
-  const auto same = check_settings(valid_card(), other);
-  ASSERT_FALSE(same);
-  EXPECT_EQ(same.error().status, PH_ERR_BOOTSTRAP);
-  EXPECT_NE(same.error().what.find("ring_lines"), std::string::npos) << same.error().what;
-  EXPECT_NE(same.error().what.find("4711"), std::string::npos);
-  EXPECT_NE(same.error().what.find("512"), std::string::npos);
 }
 
 }  // namespace

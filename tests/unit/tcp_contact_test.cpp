@@ -99,7 +99,8 @@ TEST(TcpContact, a_card_that_is_none_ends_that_rank_only) {
 // Rank 1 makes no call, so it does not dial itself.
 TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
   TcpRanks ranks(2);
-  TcpCard card = describe_settings(tcp_config(), 2);
+  TcpCard card;
+  card.settings = carried::shared_settings(tcp_config(), 2);
   {
     const auto closed = listen_at(*choose_address("127.0.0.1", true));
     ASSERT_TRUE(closed);

@@ -17,7 +17,7 @@ using Step = Parley::Step;
 class TcpParley : public testing::Test {
  protected:
   void SetUp() override {
-    if (!can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+    if (!carried::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
     int ends[2];
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
     dialer_.reset(ends[0]);

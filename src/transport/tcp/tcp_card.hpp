@@ -3,7 +3,7 @@
 // and never move.
 //
 // Invariant: a decoded Card has a valid magic number and version; that its settings equal ours is a
-// second question (check_settings), because a rank with other settings is answered.
+// second question (carried::check_settings), because a rank with other settings is answered.
 // Owner: none (values and pure functions).
 #pragma once
 
@@ -13,8 +13,8 @@
 #include <span>
 #include <type_traits>
 
-#include "base/config.hpp"
 #include "base/result.hpp"
+#include "transport/carried/shared_settings.hpp"
 #include "transport/tcp/tcp_address.hpp"
 #include "wire/record.hpp"
 
@@ -30,13 +30,7 @@ struct TcpCard {
   std::uint64_t magic = kCardMagic;
   std::uint32_t version = wire::kVersion;
   What what = What::here;
-  // Settings that must be equal.
-  std::uint64_t ranks_count = 0;
-  std::uint64_t ring_lines = 0;
-  std::uint64_t bulk_bytes = 0;
-  std::uint64_t bulk_chunk = 0;
-  std::uint64_t ledger_slots = 0;
-  std::uint64_t max_cid_size = 0;
+  carried::SharedSettings settings;  // must be equal
   // Who tells.
   Address address;
   std::uint64_t trouble = 0;
@@ -44,12 +38,8 @@ struct TcpCard {
 static_assert(std::is_trivially_copyable_v<TcpCard>);
 static_assert(std::has_unique_object_representations_v<TcpCard>, "no padding travels");
 
-TcpCard describe_settings(const base::Config& config, std::uint32_t ranks_count);
-
 std::span<const std::byte> encode(const TcpCard& card) noexcept;
 // PH_ERR_BOOTSTRAP: another version. PH_ERR_PROTOCOL: no card at all.
 base::Result<TcpCard> decode_card(std::span<const std::byte> bytes);
-// PH_ERR_BOOTSTRAP names the first setting that differs, and both values.
-base::Result<> check_settings(const TcpCard& mine, const TcpCard& theirs);
 
 }  // namespace photon::transport::tcp

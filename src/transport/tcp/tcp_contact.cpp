@@ -58,7 +58,7 @@ TcpPeer& TcpTransport::remember(Rank rank) {
 // The engine is about to know its Link.
 base::Result<> TcpTransport::give_link(TcpPeer& peer) {
   if (peer.link == nullptr) {
-    auto made = TcpLink::make(config_, peer.rank == parties_.self);
+    auto made = carried::CarriedLink::make(config_, peer.rank == parties_.self);
     if (!made) return std::move(made.error());
     peer.link = std::move(*made);
   }
@@ -119,7 +119,8 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   TcpPeer& peer = remember(rank);
   if (peer.state != TcpPeer::State::asked) return;  // it was late: there is a connection, or was
   auto card = decode_card(bytes);
-  auto same = card ? check_settings(card_, *card) : base::Result<>(card.error());
+  auto same =
+      card ? carried::check_settings(card_.settings, card->settings) : base::Result<>(card.error());
   if (!same) {
     // The peer finds out from our card, as we do from its.
     if (!peer.has_asked) static_cast<void>(send_card(rank, TcpCard::What::here, 0));

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "transport/carried/credit_body.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::tcp {
@@ -37,19 +38,12 @@ struct PieceBody {
   std::uint64_t size_bytes = 0;
 };
 
-struct CreditBody {
-  std::uint64_t lines = 0;
-  std::uint64_t ledger = 0;
-  std::uint64_t bulk = 0;
+using carried::CreditBody;
+using carried::kLineBytes;
 
-  bool operator==(const CreditBody&) const = default;
-};
-
-static_assert(sizeof(FrameHead) == 16 && sizeof(PieceBody) == 24 && sizeof(CreditBody) == 24);
+static_assert(sizeof(FrameHead) == 16 && sizeof(PieceBody) == 24);
 static_assert(std::has_unique_object_representations_v<FrameHead>, "no padding travels");
 
-inline constexpr std::uint32_t kLineBytes = 64;
-inline constexpr std::uint32_t kMostFrameLines = 0xffff;
 // Pieces that a rank may have under way to one peer: what the peer has to keep room for.
 inline constexpr std::uint32_t kMostPieces = 16;
 // The most bytes of one piece: `bytes` of its data frame has to hold them.

@@ -13,11 +13,12 @@
 
 namespace photon::transport::tcp {
 
-bool Outlet::is_idle(TcpLink& link) noexcept {
+bool Outlet::is_idle(carried::CarriedLink& link) noexcept {
   return !has_batch() && items_.empty() && !link.has_run() && !link.owes_credits();
 }
 
-Outlet::Flushed Outlet::flush(int socket, TcpLink& link, std::span<const RegionEntry> regions) {
+Outlet::Flushed Outlet::flush(int socket, carried::CarriedLink& link,
+                              std::span<const RegionEntry> regions) {
   for (;;) {
     if (!has_batch()) build(link, regions);
     if (!has_batch()) return Flushed::all;
@@ -84,7 +85,7 @@ void Outlet::add_part(const void* bytes, std::size_t size_bytes) noexcept {
   parts_[parts_count_++] = {const_cast<void*>(bytes), size_bytes};
 }
 
-void Outlet::build(TcpLink& link, std::span<const RegionEntry> regions) {
+void Outlet::build(carried::CarriedLink& link, std::span<const RegionEntry> regions) {
   parts_count_ = next_ = heads_count_ = 0;
   served_.clear();
   saved_.clear();
@@ -99,9 +100,9 @@ void Outlet::build(TcpLink& link, std::span<const RegionEntry> regions) {
   }
 }
 
-void Outlet::add_runs(TcpLink& link) {
+void Outlet::add_runs(carried::CarriedLink& link) {
   while (has_space() && link.has_run()) {
-    const TcpLink::Run run = link.next_run();
+    const carried::CarriedLink::Run run = link.next_run();
     FrameHead& head = new_head(FrameKind::lines);
     head.lines = static_cast<std::uint16_t>(run.lines_count);
     head.bytes = static_cast<std::uint32_t>(run.bulk.size());
@@ -110,7 +111,7 @@ void Outlet::add_runs(TcpLink& link) {
   }
 }
 
-void Outlet::add_credits(TcpLink& link) noexcept {
+void Outlet::add_credits(carried::CarriedLink& link) noexcept {
   const auto changed = link.changed_credits();
   if (!changed) return;
   credits_ = *changed;

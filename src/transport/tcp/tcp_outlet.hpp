@@ -22,8 +22,8 @@
 #include <span>
 #include <vector>
 
+#include "transport/carried/carried_link.hpp"
 #include "transport/tcp/tcp_frame.hpp"
-#include "transport/tcp/tcp_link.hpp"
 
 namespace photon::transport::tcp {
 
@@ -45,8 +45,8 @@ class Outlet {
 
   // May wait; what its payload is read from stays until the piece is over.
   void add(const Item& item) { items_.push_back(item); }
-  Flushed flush(int socket, TcpLink& link, std::span<const RegionEntry> regions);
-  bool is_idle(TcpLink& link) noexcept;
+  Flushed flush(int socket, carried::CarriedLink& link, std::span<const RegionEntry> regions);
+  bool is_idle(carried::CarriedLink& link) noexcept;
   // Whether bytes of our write `token` are still to be sent, so that no answer can be true.
   bool still_sends(std::uint64_t token) const noexcept;
   // Keys of ours were revoked: payload under such is not read any more. PH_ERR_MEMORY: there was no
@@ -65,9 +65,9 @@ class Outlet {
   static constexpr std::size_t kSmallBytes = 1024;
 
   bool has_batch() const noexcept { return next_ != parts_count_; }
-  void build(TcpLink& link, std::span<const RegionEntry> regions);
-  void add_runs(TcpLink& link);
-  void add_credits(TcpLink& link) noexcept;
+  void build(carried::CarriedLink& link, std::span<const RegionEntry> regions);
+  void add_runs(carried::CarriedLink& link);
+  void add_credits(carried::CarriedLink& link) noexcept;
   void add_item(Item item, std::span<const RegionEntry> regions);
   bool has_space() const noexcept {
     return parts_count_ + 4 <= kMostParts && heads_count_ < kMostHeads;

@@ -24,7 +24,7 @@ bool say(int socket, const Message& message) noexcept {
 base::Result<Parley> Parley::dial(const boot::Secret& secret, const Parties& parties,
                                   std::uint32_t to) {
   Parley made(secret, parties, Role::dialer);
-  auto nonce = random_nonce();
+  auto nonce = carried::random_nonce();
   if (!nonce) return std::move(nonce.error());
   made.hello_.lane = parties.lane;
   made.hello_.from = parties.self;
@@ -82,11 +82,11 @@ Parley::Step Parley::take_hello(int socket) {
   if (hello_.from >= parties_.size || hello_.from == parties_.self || hello_.to != parties_.self ||
       hello_.lane != parties_.lane)
     return Step::unexpected;
-  const auto nonce = random_nonce();
+  const auto nonce = carried::random_nonce();
   if (!nonce) return Step::broken;
   acceptor_ = *nonce;
   stage_ = Stage::proof;
-  const Challenge challenge{acceptor_, prove(*secret_, claim(Role::acceptor))};
+  const Challenge challenge{acceptor_, carried::prove(*secret_, claim(Role::acceptor))};
   return say(socket, challenge) ? advance(socket) : Step::broken;
 }
 
@@ -95,15 +95,17 @@ Parley::Step Parley::take_challenge(int socket) {
   Challenge challenge;
   std::memcpy(&challenge, buffer_.data(), sizeof challenge);
   acceptor_ = challenge.nonce;
-  if (!is_proof(*secret_, claim(Role::acceptor), challenge.proof)) return Step::wrong_secret;
+  if (!carried::is_proof(*secret_, claim(Role::acceptor), challenge.proof))
+    return Step::wrong_secret;
   stage_ = Stage::welcome;
-  return say(socket, prove(*secret_, claim(Role::dialer))) ? Step::open : Step::broken;
+  return say(socket, carried::prove(*secret_, claim(Role::dialer))) ? Step::open : Step::broken;
 }
 
 Parley::Step Parley::take_proof() {
   Proof proof;
   std::memcpy(&proof, buffer_.data(), sizeof proof);
-  return is_proof(*secret_, claim(Role::dialer), proof) ? Step::proven : Step::wrong_secret;
+  return carried::is_proof(*secret_, claim(Role::dialer), proof) ? Step::proven
+                                                                 : Step::wrong_secret;
 }
 
 bool Parley::welcome(int socket) noexcept { return say(socket, Welcome{}); }

@@ -17,10 +17,15 @@
 #include <type_traits>
 
 #include "boot/boot.hpp"
-#include "transport/tcp/tcp_proof.hpp"
+#include "transport/carried/proof.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::tcp {
+
+using carried::Claim;
+using carried::Nonce;
+using carried::Proof;
+using carried::Role;
 
 inline constexpr std::uint64_t kHelloMagic = 0x6f'6c'6c'65'68'63'74'70ULL;  // "ptchello"
 

@@ -23,9 +23,9 @@
 #include <optional>
 
 #include "base/unique_fd.hpp"
+#include "transport/carried/carried_link.hpp"
 #include "transport/tcp/tcp_address.hpp"
 #include "transport/tcp/tcp_inlet.hpp"
-#include "transport/tcp/tcp_link.hpp"
 #include "transport/tcp/tcp_outlet.hpp"
 #include "transport/tcp/tcp_parley.hpp"
 #include "transport/tcp/tcp_pieces.hpp"
@@ -66,7 +66,7 @@ struct TcpPeer {
   std::optional<Parley> parley;
 
   base::UniqueFd socket;
-  std::unique_ptr<TcpLink> link;
+  std::unique_ptr<carried::CarriedLink> link;
   std::unique_ptr<Outlet> outlet;
   std::unique_ptr<Inlet> inlet;
   Pieces pieces;

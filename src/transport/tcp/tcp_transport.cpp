@@ -4,33 +4,20 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <new>
-#include <type_traits>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "transport/carried/free_entries.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
 
 namespace {
-
-// Zeroed memory is what free entries look like, and pages that nobody touches cost nothing.
-base::Result<std::shared_ptr<RegionEntry[]>> free_entries(std::size_t count) {
-  static_assert(std::is_trivially_destructible_v<RegionEntry>);
-  const std::size_t bytes = count * sizeof(RegionEntry);
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return base::system_error("tcp: memory for registrations");
-  return std::shared_ptr<RegionEntry[]>(std::launder(static_cast<RegionEntry*>(memory)),
-                                        [bytes](RegionEntry* first) { ::munmap(first, bytes); });
-}
 
 base::Error with_advice(base::Error error) {
   if (error.native_errno == EMFILE || error.native_errno == ENFILE)
@@ -81,11 +68,11 @@ base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, bo
 
 base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, boot::Boot& boot,
                                                   const TcpOptions& options) {
-  if (auto can = can_prove(); !can) return std::move(can.error());
+  if (auto can = carried::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
   own->regions_count = config.max_regions;
   if (options.regions.empty()) {
-    auto entries = free_entries(config.max_regions);
+    auto entries = carried::free_entries(config.max_regions);
     if (!entries) return std::move(entries.error());
     own->regions = std::move(*entries);
   } else {
@@ -134,12 +121,12 @@ TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts p
       config_(config),
       parties_{boot.rank(), boot.size(), parts.lane},
       parts_(std::move(parts)),
-      card_(describe_settings(config, boot.size())),
       log_(config.log, boot.rank()),
       peers_(boot.size()),
       boot_fd_(boot.poll_fd()),
       flusher_(mutex_, [this] { return flush_held(); }) {
   held_.reserve(peers_.size());  // kick() may not fail
+  card_.settings = carried::shared_settings(config, boot.size());
   card_.address = parts_.listener.address;
   watch(parts_.listener.socket.get(), EPOLLIN, Watched::listener, 0);
 }

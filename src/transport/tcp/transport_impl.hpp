@@ -24,8 +24,8 @@
 #include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
 #include "sync/hint.hpp"
+#include "transport/carried/flusher.hpp"
 #include "transport/tcp/tcp_card.hpp"
-#include "transport/tcp/tcp_flusher.hpp"
 #include "transport/tcp/tcp_peer.hpp"
 #include "transport/tcp/tcp_transport.hpp"
 
@@ -235,7 +235,7 @@ class TcpTransport final : public Transport {
   Flag boot_wakes_;  // ends of sleep by its descriptor since the last message
   const int boot_fd_;
   std::int64_t longest_sleep_us_ = 0;
-  Flusher flusher_;  // last: it ends first
+  carried::Flusher flusher_;  // last: it ends first
 };
 
 }  // namespace photon::transport::tcp

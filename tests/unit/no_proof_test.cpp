@@ -2,16 +2,16 @@
 #include <gtest/gtest.h>
 
 #include "memory_boot.hpp"
-#include "transport/tcp/tcp_proof.hpp"
+#include "transport/carried/proof.hpp"
 #include "transport/tcp/tcp_transport.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 namespace {
 
-TEST(TcpNoProof, a_build_that_cannot_prove_says_so_at_once_and_takes_nothing_for_a_proof) {
+TEST(CarriedNoProof, a_build_that_cannot_prove_says_so_at_once_and_takes_nothing_for_a_proof) {
   photon::test::MemoryJob job(1);
   const auto boot = job.boot(0);
-  const auto opened = open_tcp(base::Config{}, *boot);
+  const auto opened = tcp::open_tcp(base::Config{}, *boot);
   const auto can = can_prove();
   EXPECT_EQ(static_cast<bool>(opened), static_cast<bool>(can));
   if (can) GTEST_SKIP() << "this build has a crypto library";
@@ -21,4 +21,4 @@ TEST(TcpNoProof, a_build_that_cannot_prove_says_so_at_once_and_takes_nothing_for
 }
 
 }  // namespace
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

@@ -1,15 +1,15 @@
-// In the place of tcp_proof.cpp where the build has found no crypto library: the transport says so
+// In the place of proof.cpp where the build has found no crypto library: the transport says so
 // when it is opened, and nothing proves anything.
-#include "transport/tcp/tcp_proof.hpp"
+#include "transport/carried/proof.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 
 namespace {
 
 base::Error missing() {
   return {PH_ERR_CONFIG, 0,
-          "transport tcp: this library was built without a crypto library, so ranks cannot prove "
-          "who they are; install libssl-dev and build again, or choose another transport"};
+          "this library was built without a crypto library, so ranks of a network cannot prove who "
+          "they are; install libssl-dev and build again, or choose another transport"};
 }
 
 }  // namespace
@@ -21,4 +21,4 @@ bool is_proof(const boot::Secret& /*secret*/, const Claim& /*claim*/, const Proo
   return false;
 }
 
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

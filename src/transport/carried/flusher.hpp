@@ -1,13 +1,13 @@
 // The thread that goes on with what its rank has begun, should the rank not come again: sends what
-// was held back, lets in whom it asked to connect (docs/tcp.md, Holding back). It is started when
-// there is something for the first time, sleeps while there is nothing, and touches nothing but
-// what the owner's function does under the owner's mutex.
+// was held back, lets in whom it asked to connect (docs/tcp.md, Holding back; docs/ofi.md,
+// Progress). It is started when there is something for the first time, sleeps while there is
+// nothing, and touches nothing but what the owner's function does under the owner's mutex.
 //
 //   none -- note() --> ticking -- some ticks without a note() --> parked -- note() --> ticking
 //                      ticking -- something is left, ticks without a note() --> ticking, slower
 //   any -- stop() --> ended
 //
-// Owner: TcpTransport, whose mutex it shares.
+// Owner: the transport, whose mutex it shares.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@
 #include <mutex>
 #include <thread>
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 
 class Flusher {
  public:
@@ -47,4 +47,4 @@ class Flusher {
   bool has_failed_ = false;
 };
 
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

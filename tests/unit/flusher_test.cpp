@@ -1,4 +1,4 @@
-#include "transport/tcp/tcp_flusher.hpp"
+#include "transport/carried/flusher.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "watchdog.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 namespace {
 
 // What the flusher is asked to do is counted.
@@ -47,7 +47,7 @@ struct Flushed {
   Flusher flusher;
 };
 
-TEST(TcpFlusher, comes_after_a_note_and_parks_when_there_are_no_more) {
+TEST(CarriedFlusher, comes_after_a_note_and_parks_when_there_are_no_more) {
   Flushed flushed;
   for (int i = 0; i < 3; ++i) {
     flushed.note();
@@ -56,14 +56,14 @@ TEST(TcpFlusher, comes_after_a_note_and_parks_when_there_are_no_more) {
   }
 }
 
-TEST(TcpFlusher, comes_again_and_again_while_something_is_left) {
+TEST(CarriedFlusher, comes_again_and_again_while_something_is_left) {
   Flushed flushed;
   flushed.is_left = true;
   flushed.note();
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(flushed.comes_again());
 }
 
-TEST(TcpFlusher, ends_whatever_it_does) {
+TEST(CarriedFlusher, ends_whatever_it_does) {
   { Flushed never_started; }
   {
     Flushed ticking;
@@ -75,4 +75,4 @@ TEST(TcpFlusher, ends_whatever_it_does) {
 }
 
 }  // namespace
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

@@ -1,4 +1,4 @@
-#include "transport/tcp/tcp_flusher.hpp"
+#include "transport/carried/flusher.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -7,7 +7,7 @@
 
 #include "base/signals.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 
 namespace {
 
@@ -65,4 +65,4 @@ void Flusher::run() {
   }
 }
 
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

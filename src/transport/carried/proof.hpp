@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "boot/boot.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 
 using Nonce = std::array<std::byte, 32>;
 using Proof = std::array<std::byte, 32>;
@@ -33,4 +33,4 @@ Proof prove(const boot::Secret& secret, const Claim& claim);
 // Takes as long whatever the proof is.
 bool is_proof(const boot::Secret& secret, const Claim& claim, const Proof& proof);
 
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

@@ -1,4 +1,4 @@
-#include "transport/tcp/tcp_proof.hpp"
+#include "transport/carried/proof.hpp"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 
 base::Result<> can_prove() { return {}; }
 
@@ -41,4 +41,4 @@ bool is_proof(const boot::Secret& secret, const Claim& claim, const Proof& proof
   return is_made && ::CRYPTO_memcmp(wanted.data(), proof.data(), proof.size()) == 0;
 }
 
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

@@ -1,4 +1,4 @@
-#include "transport/tcp/tcp_link.hpp"
+#include "transport/carried/carried_link.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "wire/record.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 namespace {
 
 base::Config link_config() {
@@ -17,9 +17,9 @@ base::Config link_config() {
   return config;
 }
 
-class TcpLinkTest : public testing::Test {
+class CarriedLinkTest : public testing::Test {
  protected:
-  TcpLinkTest() { link_->set_answered(); }
+  CarriedLinkTest() { link_->set_answered(); }
 
   void publish(wire::Kind kind, std::uint64_t third_word) {
     producer_.line(0).words[2].set(third_word);
@@ -40,11 +40,11 @@ class TcpLinkTest : public testing::Test {
     return link_->begin_lines(count, bulk_bytes, bulk);
   }
 
-  std::unique_ptr<TcpLink> link_ = std::move(*TcpLink::make(link_config(), false));
+  std::unique_ptr<CarriedLink> link_ = std::move(*CarriedLink::make(link_config(), false));
   sync::LineProducer<Policy> producer_{link_->view().tx_lines, link_->view().tx_credits, 6};
 };
 
-TEST_F(TcpLinkTest, records_without_bulk_go_as_one_run_from_where_they_lie) {
+TEST_F(CarriedLinkTest, records_without_bulk_go_as_one_run_from_where_they_lie) {
   EXPECT_FALSE(link_->has_run());
   publish(wire::Kind::refused, 5);
   publish(wire::Kind::bye, 0);
@@ -57,7 +57,7 @@ TEST_F(TcpLinkTest, records_without_bulk_go_as_one_run_from_where_they_lie) {
   EXPECT_FALSE(link_->has_run());
 }
 
-TEST_F(TcpLinkTest, a_chunk_goes_with_its_record_in_a_run_of_its_own) {
+TEST_F(CarriedLinkTest, a_chunk_goes_with_its_record_in_a_run_of_its_own) {
   publish(wire::Kind::bye, 0);
   publish(wire::Kind::bulk, 100);
   publish(wire::Kind::get_data, 1);
@@ -69,7 +69,7 @@ TEST_F(TcpLinkTest, a_chunk_goes_with_its_record_in_a_run_of_its_own) {
   EXPECT_EQ(second.lines_count, 1u);
 }
 
-TEST_F(TcpLinkTest, a_run_over_the_rings_end_has_two_parts) {
+TEST_F(CarriedLinkTest, a_run_over_the_rings_end_has_two_parts) {
   for (int i = 0; i < 60; ++i) publish(wire::Kind::bye, 0);
   EXPECT_EQ(link_->next_run().lines_count, 60u);
   link_->take_credits({60, 0, 0});
@@ -82,14 +82,14 @@ TEST_F(TcpLinkTest, a_run_over_the_rings_end_has_two_parts) {
   EXPECT_EQ(run.lines[1].size(), 6u * kLineBytes);
 }
 
-TEST_F(TcpLinkTest, a_header_that_says_nothing_sensible_is_carried_and_is_the_last) {
+TEST_F(CarriedLinkTest, a_header_that_says_nothing_sensible_is_carried_and_is_the_last) {
   producer_.publish(0xff0000, 1);
   publish(wire::Kind::bye, 0);
   EXPECT_EQ(link_->next_run().lines_count, 1u);
   EXPECT_FALSE(link_->has_run());
 }
 
-TEST_F(TcpLinkTest, credits_are_told_when_they_changed_and_never_go_back) {
+TEST_F(CarriedLinkTest, credits_are_told_when_they_changed_and_never_go_back) {
   EXPECT_FALSE(link_->changed_credits());
   link_->view().rx_credits->give_lines(5);
   ASSERT_TRUE(link_->changed_credits());
@@ -101,7 +101,7 @@ TEST_F(TcpLinkTest, credits_are_told_when_they_changed_and_never_go_back) {
   EXPECT_EQ(link_->view().tx_credits->bulk_given(), 9u);
 }
 
-TEST_F(TcpLinkTest, lines_beyond_the_credit_are_refused_before_any_is_placed) {
+TEST_F(CarriedLinkTest, lines_beyond_the_credit_are_refused_before_any_is_placed) {
   EXPECT_FALSE(begins(0, 0));
   EXPECT_FALSE(begins(65, 0));
   EXPECT_FALSE(begins(0xffff, 0));
@@ -114,7 +114,7 @@ TEST_F(TcpLinkTest, lines_beyond_the_credit_are_refused_before_any_is_placed) {
   EXPECT_FALSE(begins(4, 0));
 }
 
-TEST_F(TcpLinkTest, chunks_beyond_the_credit_or_the_ring_are_refused) {
+TEST_F(CarriedLinkTest, chunks_beyond_the_credit_or_the_ring_are_refused) {
   EXPECT_FALSE(begins(1, 8193));
   EXPECT_FALSE(begins(1, 0xffff'ffff));
   EXPECT_FALSE(begins(60, 64)) << "a chunk belongs to one record";
@@ -124,7 +124,7 @@ TEST_F(TcpLinkTest, chunks_beyond_the_credit_or_the_ring_are_refused) {
   EXPECT_TRUE(begins(1, 512)) << "behind the end: at the beginning";
 }
 
-TEST_F(TcpLinkTest, a_record_is_placed_when_all_of_its_lines_are_there) {
+TEST_F(CarriedLinkTest, a_record_is_placed_when_all_of_its_lines_are_there) {
   const std::uint64_t header = wire::encode(wire::Kind::put, wire::kNoId, 200);
   const std::uint32_t count = wire::lines_for(wire::Kind::put, wire::kNoId, 200);
   ASSERT_GT(count, 2u);
@@ -138,18 +138,18 @@ TEST_F(TcpLinkTest, a_record_is_placed_when_all_of_its_lines_are_there) {
   EXPECT_TRUE(consumer.tagged(count - 1));
 }
 
-TEST_F(TcpLinkTest, garbage_is_placed_as_it_came) {
+TEST_F(CarriedLinkTest, garbage_is_placed_as_it_came) {
   ASSERT_TRUE(begins(1, 0));
   EXPECT_EQ(link_->take_lines(lines(0xff0000, 1, 0x55)), 1u);
   EXPECT_EQ(link_->view().rx_lines[0].tag_word(), 0xff0055u);
 }
 
-TEST(TcpLinkToSelf, both_halves_are_one) {
-  const auto link = std::move(*TcpLink::make(link_config(), true));
+TEST(CarriedLinkToSelf, both_halves_are_one) {
+  const auto link = std::move(*CarriedLink::make(link_config(), true));
   link->set_answered();
   EXPECT_EQ(link->view().tx_lines, link->view().rx_lines);
   EXPECT_EQ(link->view().tx_bulk, link->view().rx_bulk);
 }
 
 }  // namespace
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

@@ -1,4 +1,4 @@
-#include "transport/tcp/tcp_link.hpp"
+#include "transport/carried/carried_link.hpp"
 
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 #include "wire/bulk_place.hpp"
 #include "wire/record.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 
 namespace {
 
@@ -26,23 +26,24 @@ constexpr bool has_room(std::uint64_t end, std::uint64_t given_back,
 
 }  // namespace
 
-base::Result<std::unique_ptr<TcpLink>> TcpLink::make(const base::Config& config, bool is_self) {
+base::Result<std::unique_ptr<CarriedLink>> CarriedLink::make(const base::Config& config,
+                                                             bool is_self) {
   Shape shape{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes, 0};
   shape.half_bytes = sizeof(Credits) + config.ring_lines * sizeof(Line) + config.bulk_bytes;
   const std::size_t bytes = shape.half_bytes * (is_self ? 1 : 2);
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
-    base::Error error = base::system_error("tcp: memory for a link");
+    base::Error error = base::system_error("memory for a link");
     error.status = PH_ERR_MEMORY;
     return error;
   }
-  return std::unique_ptr<TcpLink>(
-      new TcpLink(shape, static_cast<std::byte*>(memory), bytes, is_self));
+  return std::unique_ptr<CarriedLink>(
+      new CarriedLink(shape, static_cast<std::byte*>(memory), bytes, is_self));
 }
 
-TcpLink::TcpLink(const Shape& shape, std::byte* memory, std::size_t memory_bytes,
-                 bool is_self) noexcept
+CarriedLink::CarriedLink(const Shape& shape, std::byte* memory, std::size_t memory_bytes,
+                         bool is_self) noexcept
     : shape_(shape), memory_(memory), memory_bytes_(memory_bytes) {
   // Zeroed memory is what these look like at their begin.
   std::byte* other = is_self ? memory : memory + shape.half_bytes;
@@ -64,27 +65,27 @@ TcpLink::TcpLink(const Shape& shape, std::byte* memory, std::size_t memory_bytes
   reader_ = sync::LineConsumer<Policy>(view_.tx_lines, nullptr, shape.lines_log2);
 }
 
-TcpLink::~TcpLink() { ::munmap(memory_, memory_bytes_); }
+CarriedLink::~CarriedLink() { ::munmap(memory_, memory_bytes_); }
 
-void TcpLink::set_answered() noexcept {
+void CarriedLink::set_answered() noexcept {
   view_.rx_lines = receiving_lines_;
   view_.rx_credits = receiving_credits_;
   view_.rx_bulk = receiving_bulk_;
 }
 
-std::span<const std::byte> TcpLink::bytes_of(std::uint64_t position,
-                                             std::uint64_t lines_count) const {
+std::span<const std::byte> CarriedLink::bytes_of(std::uint64_t position,
+                                                 std::uint64_t lines_count) const {
   const std::uint64_t mask = (std::uint64_t{1} << shape_.lines_log2) - 1;
   const auto* first = reinterpret_cast<const std::byte*>(view_.tx_lines + (position & mask));
   return {first, lines_count * kLineBytes};
 }
 
-bool TcpLink::has_run() noexcept { return !broken_ && reader_.peek() != State::empty; }
+bool CarriedLink::has_run() noexcept { return !broken_ && reader_.peek() != State::empty; }
 
-TcpLink::Run TcpLink::next_run() noexcept {
+CarriedLink::Run CarriedLink::next_run(std::uint32_t most_lines) noexcept {
   Run run;
   const std::uint64_t begin = reader_.head();
-  while (run.lines_count + wire::kMaxLines < kMostFrameLines && run.bulk.empty()) {
+  while (run.lines_count + wire::kMaxLines <= most_lines && run.bulk.empty()) {
     const State state = broken_ ? State::empty : reader_.peek();
     if (state == State::empty) break;
     const auto header =
@@ -116,20 +117,20 @@ TcpLink::Run TcpLink::next_run() noexcept {
   return run;
 }
 
-CreditBody TcpLink::given() const noexcept {
+CreditBody CarriedLink::given() const noexcept {
   const Credits& words = *receiving_credits_;
   return {words.lines_given(), words.ledger_given(), words.bulk_given()};
 }
 
-std::optional<CreditBody> TcpLink::changed_credits() noexcept {
+std::optional<CreditBody> CarriedLink::changed_credits() noexcept {
   const CreditBody now = given();
   if (now == told_) return std::nullopt;
   told_ = now;
   return now;
 }
 
-bool TcpLink::begin_lines(std::uint32_t lines_count, std::uint32_t bulk_bytes,
-                          std::byte*& bulk) noexcept {
+bool CarriedLink::begin_lines(std::uint32_t lines_count, std::uint32_t bulk_bytes,
+                              std::byte*& bulk) noexcept {
   const std::uint64_t ring_lines = std::uint64_t{1} << shape_.lines_log2;
   if (lines_count == 0 ||
       !has_room(lines_received_ + lines_count, receiving_credits_->lines_given(), ring_lines))
@@ -145,7 +146,7 @@ bool TcpLink::begin_lines(std::uint32_t lines_count, std::uint32_t bulk_bytes,
   return true;
 }
 
-std::uint32_t TcpLink::take_lines(std::span<const std::byte> lines) noexcept {
+std::uint32_t CarriedLink::take_lines(std::span<const std::byte> lines) noexcept {
   const auto count = static_cast<std::uint32_t>(lines.size() / kLineBytes);
   std::uint32_t taken = 0;
   while (taken < count) {
@@ -162,7 +163,7 @@ std::uint32_t TcpLink::take_lines(std::span<const std::byte> lines) noexcept {
 }
 
 // Backwards: a record is there when its first tag is.
-void TcpLink::place(const std::byte* lines, std::uint32_t lines_count) noexcept {
+void CarriedLink::place(const std::byte* lines, std::uint32_t lines_count) noexcept {
   const std::uint64_t mask = (std::uint64_t{1} << shape_.lines_log2) - 1;
   for (std::uint32_t i = lines_count; i-- > 0;) {
     std::uint64_t image[sync::kWordsPerLine + 1];
@@ -175,10 +176,10 @@ void TcpLink::place(const std::byte* lines, std::uint32_t lines_count) noexcept 
   lines_received_ += lines_count;
 }
 
-void TcpLink::take_credits(const CreditBody& credits) noexcept {
+void CarriedLink::take_credits(const CreditBody& credits) noexcept {
   sending_credits_->give_bulk(std::max(sending_credits_->bulk_given(), credits.bulk));
   sending_credits_->give_ledger(std::max(sending_credits_->ledger_given(), credits.ledger));
   sending_credits_->give_lines(std::max(sending_credits_->lines_given(), credits.lines));
 }
 
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

@@ -1,15 +1,16 @@
-// One rank's memory of a link: a sending ring that the connection empties, and a receiving ring
-// that it fills at the same positions. To the engine both look like rings shared with the peer.
+// One rank's memory of a link: a sending ring that its transport empties, and a receiving
+// ring that it fills at the same positions. To the engine both look like rings shared with the
+// peer.
 //
-//   sending ring -- next_run() --> frames -- connection --> begin_lines(), take_lines() --
+//   sending ring -- next_run() --> a network, in order --> begin_lines(), take_lines() --
 //     receiving ring;  credits go the other way as CreditBody
 //
-// Both ranks have rings of one shape and the stream keeps the order, so positions need not travel:
+// Both ranks have rings of one shape and the network keeps the order, so positions need not travel:
 // each side counts. The sender is held to the credits that it got: what comes beyond them is
 // refused before a byte of it is placed. Garbage in the sending ring is carried like anything else;
 // then nothing more is, since where the next record begins is unknown.
 // Untouched pages cost nothing.
-// Owner: TcpTransport, under its mutex. The engine writes and reads the rings under its lane lock;
+// Owner: the transport, under its mutex. The engine writes and reads the rings under its lane lock;
 // what is published is safe to read from another thread [record].
 #pragma once
 
@@ -21,18 +22,22 @@
 
 #include "base/config.hpp"
 #include "base/result.hpp"
-#include "transport/tcp/tcp_frame.hpp"
+#include "transport/carried/credit_body.hpp"
 #include "transport/transport.hpp"
+#include "wire/record.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 
-class TcpLink {
+// What 16 bits can say, less a record.
+inline constexpr std::uint32_t kMostRunLines = 0xffff - wire::kMaxLines;
+
+class CarriedLink {
  public:
   // PH_ERR_MEMORY. To oneself: one pair of rings is both halves.
-  static base::Result<std::unique_ptr<TcpLink>> make(const base::Config& config, bool is_self);
-  ~TcpLink();
-  TcpLink(const TcpLink&) = delete;
-  TcpLink& operator=(const TcpLink&) = delete;
+  static base::Result<std::unique_ptr<CarriedLink>> make(const base::Config& config, bool is_self);
+  ~CarriedLink();
+  CarriedLink(const CarriedLink&) = delete;
+  CarriedLink& operator=(const CarriedLink&) = delete;
 
   // What the engine sees; stays at its address.
   Link& view() noexcept { return view_; }
@@ -46,14 +51,15 @@ class TcpLink {
     std::span<const std::byte> bulk;      // of the one record that the run then is
   };
   bool has_run() noexcept;
-  Run next_run() noexcept;
+  // No longer than `most_lines`, which is at least wire::kMaxLines, for a record is not cut.
+  Run next_run(std::uint32_t most_lines = kMostRunLines) noexcept;
   // What we have given back to the peer, if that has changed since it was asked for.
   std::optional<CreditBody> changed_credits() noexcept;
   bool owes_credits() const noexcept { return given() != told_; }
 
-  // A frame of lines begins: where its bulk bytes go. False: there is no such room.
+  // Lines begin to come: where their bulk bytes go. False: there is no such room.
   bool begin_lines(std::uint32_t lines_count, std::uint32_t bulk_bytes, std::byte*& bulk) noexcept;
-  // Places the whole records among these lines of the frame; says how many lines they are.
+  // Places the whole records among these of the lines that began; says how many lines they are.
   std::uint32_t take_lines(std::span<const std::byte> lines) noexcept;
   // Nonsense is what would be too high; the engine checks what it uses.
   void take_credits(const CreditBody& credits) noexcept;
@@ -64,7 +70,8 @@ class TcpLink {
     std::uint64_t bulk_bytes = 0;
     std::size_t half_bytes = 0;  // credits, lines, bulk: one behind the other
   };
-  TcpLink(const Shape& shape, std::byte* memory, std::size_t memory_bytes, bool is_self) noexcept;
+  CarriedLink(const Shape& shape, std::byte* memory, std::size_t memory_bytes,
+              bool is_self) noexcept;
 
   std::span<const std::byte> bytes_of(std::uint64_t position, std::uint64_t lines_count) const;
   CreditBody given() const noexcept;
@@ -86,4 +93,4 @@ class TcpLink {
   CreditBody told_;
 };
 
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

@@ -1,13 +1,13 @@
-#include "transport/tcp/tcp_proof.hpp"
+#include "transport/carried/proof.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace photon::transport::tcp {
+namespace photon::transport::carried {
 namespace {
 
-class TcpProof : public testing::Test {
+class CarriedProof : public testing::Test {
  protected:
   void SetUp() override {
     if (!can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
@@ -18,12 +18,12 @@ class TcpProof : public testing::Test {
   Nonce nonce_{std::byte{3}};
 };
 
-TEST_F(TcpProof, holds_for_who_knows_the_secret) {
+TEST_F(CarriedProof, holds_for_who_knows_the_secret) {
   const Claim claim{Role::dialer, hello_, nonce_};
   EXPECT_TRUE(is_proof(secret_, claim, prove(secret_, claim)));
 }
 
-TEST_F(TcpProof, is_none_with_any_bit_changed_anywhere) {
+TEST_F(CarriedProof, is_none_with_any_bit_changed_anywhere) {
   const Claim claim{Role::dialer, hello_, nonce_};
   const Proof proof = prove(secret_, claim);
   for (std::size_t i = 0; i < proof.size(); ++i) {
@@ -43,20 +43,20 @@ TEST_F(TcpProof, is_none_with_any_bit_changed_anywhere) {
 }
 
 // Else who is asked for a proof could send back the one that he was given.
-TEST_F(TcpProof, of_one_side_is_none_of_the_other) {
+TEST_F(CarriedProof, of_one_side_is_none_of_the_other) {
   const Proof proof = prove(secret_, {Role::acceptor, hello_, nonce_});
   EXPECT_FALSE(is_proof(secret_, {Role::dialer, hello_, nonce_}, proof));
 }
 
-TEST_F(TcpProof, of_zeros_proves_nothing) {
+TEST_F(CarriedProof, of_zeros_proves_nothing) {
   EXPECT_FALSE(is_proof(secret_, {Role::dialer, hello_, nonce_}, Proof{}));
 }
 
-TEST_F(TcpProof, random_bytes_differ) {
+TEST_F(CarriedProof, random_bytes_differ) {
   const auto one = random_nonce(), other = random_nonce();
   ASSERT_TRUE(one && other);
   EXPECT_NE(*one, *other);
 }
 
 }  // namespace
-}  // namespace photon::transport::tcp
+}  // namespace photon::transport::carried

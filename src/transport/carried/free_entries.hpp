@@ -1,0 +1,16 @@
+// The table of a rank's registrations where no other transport has one.
+// Owner: who asked for it, and its lanes (shared_ptr).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "base/result.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::transport::carried {
+
+// Free entries; pages that nobody touches cost nothing. PH_ERR_SYSTEM.
+base::Result<std::shared_ptr<RegionEntry[]>> free_entries(std::size_t count);
+
+}  // namespace photon::transport::carried

@@ -1,0 +1,367 @@
+// libfabric, and nothing else. Handles are closed in the reverse order of their opening.
+#include "transport/ofi/fabric.hpp"
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/signals.hpp"
+#include "transport/ofi/fabric_library.hpp"
+#include "transport/ofi/providers.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+static_assert(sizeof(Operation::provider) >= sizeof(fi_context2));
+
+constexpr std::uint32_t kApi = FI_VERSION(1, 17);
+
+struct InfoEnd {
+  decltype(&::fi_freeinfo) end = nullptr;
+  void operator()(fi_info* info) const noexcept { end(info); }
+};
+using Info = std::unique_ptr<fi_info, InfoEnd>;
+
+// fid_domain, fid_ep...: all begin with what is closed.
+template <class Fid>
+struct FidEnd {
+  void operator()(Fid* fid) const noexcept { ::fi_close(&fid->fid); }
+};
+template <class Fid>
+using Handle = std::unique_ptr<Fid, FidEnd<Fid>>;
+
+// Of `strict`, what fi_getinfo() should sort out; else all that can carry messages at all, so that
+// an error can name what there is.
+Info hints_for(const Library& library, const FabricWants& wants, bool strict) {
+  Info hints(library.dupinfo(nullptr), InfoEnd{library.freeinfo});
+  if (hints == nullptr) return hints;
+  hints->caps = FI_MSG;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = FI_EP_RDM;
+  hints->domain_attr->mr_mode =
+      FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  if (wants.provider != "auto")
+    hints->fabric_attr->prov_name =
+        ::strndup(wants.provider.data(), wants.provider.size());  // freed with the hints
+  if (!strict) return hints;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;  // we lock, and each lane has its own
+  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  hints->tx_attr->msg_order = FI_ORDER_SAS;
+  hints->rx_attr->msg_order = FI_ORDER_SAS;
+  return hints;
+}
+
+Info offers_for(const Library& library, const FabricWants& wants, bool strict) {
+  const Info hints = hints_for(library, wants, strict);
+  fi_info* offers = nullptr;
+  if (hints == nullptr || library.getinfo(kApi, nullptr, nullptr, 0, hints.get(), &offers) != 0)
+    return Info(nullptr, InfoEnd{library.freeinfo});
+  return Info(offers, InfoEnd{library.freeinfo});
+}
+
+Offer offer_of(const fi_info& info) noexcept {
+  return {.provider = info.fabric_attr->prov_name,
+          .domain = info.domain_attr->name,
+          .keeps_order = (info.tx_attr->msg_order & info.rx_attr->msg_order & FI_ORDER_SAS) != 0,
+          .most_bytes = info.ep_attr->max_msg_size};
+}
+
+class LibFabric final : public Fabric {
+ public:
+  static base::Result<std::unique_ptr<Fabric>> open(const Library& library, fi_info& info,
+                                                    const FabricWants& wants);
+  explicit LibFabric(const Library& library) noexcept : library_(library) {}
+
+  const Traits& traits() const noexcept override { return traits_; }
+  std::span<const std::byte> address() const noexcept override { return address_; }
+  base::Result<std::uint64_t> insert(std::span<const std::byte> address) override;
+  base::Result<std::uint64_t> show(std::span<std::byte> memory) override;
+  void hide(std::uint64_t handle) noexcept override;
+  Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override;
+  Taken receive(const Buffer& into, Operation& operation) noexcept override;
+  Got read(std::span<Completion> into, std::size_t& count) noexcept override;
+  Operation* failed() const noexcept override { return failed_; }
+  std::string words() const override { return words_; }
+  bool may_wait() noexcept override;
+  void stop() noexcept override { endpoint_.reset(); }
+
+ private:
+  base::Result<> begin(fi_info& info, const FabricWants& wants);
+  base::Result<> open_queue(std::size_t size);
+  base::Result<> enable();
+  Got read_error() noexcept;
+  Taken taken(ssize_t code) noexcept;
+
+  template <class Fid, class Open>
+  base::Result<> opened(Handle<Fid>& into, const char* what, Open open) const;
+  std::string words_of(ssize_t code) const { return library_.strerror(static_cast<int>(-code)); }
+  base::Error error(const std::string& what, ssize_t code) const {
+    return {PH_ERR_SYSTEM, static_cast<int>(-code), "ofi: " + what + ": " + words_of(code)};
+  }
+
+  const Library library_;
+  Traits traits_;
+  std::vector<std::byte> address_;
+  bool shows_memory_ = false;       // FI_MR_LOCAL
+  bool shows_to_endpoint_ = false;  // FI_MR_ENDPOINT
+  bool chooses_keys_ = false;       // FI_MR_PROV_KEY
+  std::uint64_t keys_count_ = 0;
+  Operation* failed_ = nullptr;
+  std::string words_;
+
+  Handle<fid_fabric> fabric_;
+  Handle<fid_domain> domain_;
+  Handle<fid_cq> queue_;
+  Handle<fid_av> addresses_;
+  Handle<fid_ep> endpoint_;
+};
+
+template <class Fid, class Open>
+base::Result<> LibFabric::opened(Handle<Fid>& into, const char* what, Open open) const {
+  Fid* made = nullptr;
+  if (const int code = open(&made); code != 0) return error(what, code);
+  into.reset(made);
+  return {};
+}
+
+base::Result<std::unique_ptr<Fabric>> LibFabric::open(const Library& library, fi_info& info,
+                                                      const FabricWants& wants) {
+  auto made = std::make_unique<LibFabric>(library);
+  if (auto began = made->begin(info, wants); !began) return std::move(began.error());
+  return std::unique_ptr<Fabric>(std::move(made));
+}
+
+base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
+  const int mode = info.domain_attr->mr_mode;
+  shows_memory_ = (mode & FI_MR_LOCAL) != 0;
+  shows_to_endpoint_ = (mode & FI_MR_ENDPOINT) != 0;
+  chooses_keys_ = (mode & FI_MR_PROV_KEY) != 0;
+  traits_.provider = info.fabric_attr->prov_name;
+  traits_.domain = info.domain_attr->name;
+  traits_.most_bytes = info.ep_attr->max_msg_size;
+  traits_.inject_bytes = info.tx_attr->inject_size;
+  traits_.progresses_itself = info.domain_attr->data_progress == FI_PROGRESS_AUTO;
+  if (auto done =
+          opened(fabric_, "the fabric",
+                 [&](auto** made) { return library_.fabric(info.fabric_attr, made, nullptr); });
+      !done)
+    return done;
+  if (auto done =
+          opened(domain_, "the domain",
+                 [&](auto** made) { return ::fi_domain(fabric_.get(), &info, made, nullptr); });
+      !done)
+    return done;
+  if (auto done = open_queue(wants.sends_count + wants.receives_count); !done) return done;
+  fi_av_attr table{};
+  table.count = std::max<std::size_t>(wants.peers_count, 1);
+  if (auto done =
+          opened(addresses_, "the address table",
+                 [&](auto** made) { return ::fi_av_open(domain_.get(), &table, made, nullptr); });
+      !done)
+    return done;
+  if (auto done =
+          opened(endpoint_, "the endpoint",
+                 [&](auto** made) { return ::fi_endpoint(domain_.get(), &info, made, nullptr); });
+      !done)
+    return done;
+  return enable();
+}
+
+// With a descriptor to sleep on, or without if the provider has none.
+base::Result<> LibFabric::open_queue(std::size_t size) {
+  fi_cq_attr wanted{};
+  wanted.size = size;
+  wanted.format = FI_CQ_FORMAT_MSG;
+  wanted.wait_obj = FI_WAIT_FD;
+  const auto open = [&](auto** made) {
+    return ::fi_cq_open(domain_.get(), &wanted, made, nullptr);
+  };
+  int descriptor = -1;
+  if (opened(queue_, "the completion queue", open) &&
+      ::fi_control(&queue_->fid, FI_GETWAIT, &descriptor) == 0) {
+    traits_.wait_fd = descriptor;
+    return {};
+  }
+  queue_.reset();
+  wanted.wait_obj = FI_WAIT_NONE;
+  return opened(queue_, "the completion queue", open);
+}
+
+base::Result<> LibFabric::enable() {
+  int code = ::fi_ep_bind(endpoint_.get(), &addresses_->fid, 0);
+  if (code == 0) code = ::fi_ep_bind(endpoint_.get(), &queue_->fid, FI_TRANSMIT | FI_RECV);
+  if (code == 0) code = ::fi_enable(endpoint_.get());
+  if (code != 0) return error("enabling the endpoint", code);
+  std::size_t bytes = 0;
+  ::fi_getname(&endpoint_->fid, nullptr, &bytes);  // says how long it is
+  address_.resize(bytes);
+  code = ::fi_getname(&endpoint_->fid, address_.data(), &bytes);
+  if (code != 0) return error("the address of the endpoint", code);
+  address_.resize(bytes);
+  return {};
+}
+
+base::Result<std::uint64_t> LibFabric::insert(std::span<const std::byte> address) {
+  fi_addr_t made = FI_ADDR_UNSPEC;
+  // How long it has to be, only the provider knows; ours is as long.
+  if (address.size() != address_.size())
+    return base::Error{PH_ERR_PROTOCOL, 0, "ofi: an address of another length than ours"};
+  const int count = ::fi_av_insert(addresses_.get(), address.data(), 1, &made, 0, nullptr);
+  if (count != 1) return error("taking the address of a peer", count < 0 ? count : -FI_EINVAL);
+  return made;
+}
+
+base::Result<std::uint64_t> LibFabric::show(std::span<std::byte> memory) {
+  if (!shows_memory_) return std::uint64_t{0};
+  fid_mr* made = nullptr;
+  int code = ::fi_mr_reg(domain_.get(), memory.data(), memory.size(), FI_SEND | FI_RECV, 0,
+                         chooses_keys_ ? 0 : ++keys_count_, 0, &made, nullptr);
+  if (code != 0) return error("registering memory for messages", code);
+  Handle<fid_mr> region(made);
+  if (shows_to_endpoint_) {
+    code = ::fi_mr_bind(region.get(), &endpoint_->fid, 0);
+    if (code == 0) code = ::fi_mr_enable(region.get());
+    if (code != 0) return error("registering memory for messages", code);
+  }
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region.release()));
+}
+
+void LibFabric::hide(std::uint64_t handle) noexcept {
+  const Handle<fid_mr> ends(reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle)));
+}
+
+void* descriptor_of(std::uint64_t handle) noexcept {
+  auto* region = reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle));
+  return region == nullptr ? nullptr : ::fi_mr_desc(region);
+}
+
+Fabric::Taken LibFabric::taken(ssize_t code) noexcept {
+  if (code == 0) return Taken::yes;
+  if (code == -FI_EAGAIN) return Taken::full;
+  try {
+    words_ = words_of(code);
+  } catch (const std::bad_alloc&) {
+    words_.clear();
+  }
+  return Taken::failed;
+}
+
+Fabric::Taken LibFabric::send(std::uint64_t to, const Buffer& message,
+                              Operation& operation) noexcept {
+  const auto& bytes = message.bytes;
+  if (bytes.size() <= traits_.inject_bytes) {
+    const Taken done = taken(::fi_inject(endpoint_.get(), bytes.data(), bytes.size(), to));
+    return done == Taken::yes ? Taken::over : done;
+  }
+  return taken(::fi_send(endpoint_.get(), bytes.data(), bytes.size(), descriptor_of(message.handle),
+                         to, &operation.provider));
+}
+
+Fabric::Taken LibFabric::receive(const Buffer& into, Operation& operation) noexcept {
+  return taken(::fi_recv(endpoint_.get(), into.bytes.data(), into.bytes.size(),
+                         descriptor_of(into.handle), FI_ADDR_UNSPEC, &operation.provider));
+}
+
+Fabric::Got LibFabric::read(std::span<Completion> into, std::size_t& count) noexcept {
+  constexpr std::size_t kMost = 32;
+  fi_cq_msg_entry entries[kMost];
+  count = 0;
+  const ssize_t got = ::fi_cq_read(queue_.get(), entries, std::min(kMost, into.size()));
+  if (got == -FI_EAGAIN || got == 0) return Got::some;
+  if (got == -FI_EAVAIL) return read_error();
+  if (got < 0) {
+    static_cast<void>(taken(got));
+    return Got::broken;
+  }
+  count = static_cast<std::size_t>(got);
+  for (std::size_t i = 0; i < count; ++i)
+    into[i] = {static_cast<Operation*>(entries[i].op_context), entries[i].len};
+  return Got::some;
+}
+
+// `provider` stands first in an Operation, and is what the provider was given.
+Fabric::Got LibFabric::read_error() noexcept {
+  fi_cq_err_entry entry{};
+  const ssize_t got = ::fi_cq_readerr(queue_.get(), &entry, 0);
+  if (got == -FI_EAGAIN) return Got::some;
+  if (got < 0) {
+    static_cast<void>(taken(got));
+    return Got::broken;
+  }
+  failed_ = static_cast<Operation*>(entry.op_context);
+  try {
+    words_ = words_of(-entry.err);
+    const char* more = ::fi_cq_strerror(queue_.get(), entry.prov_errno, entry.err_data, nullptr, 0);
+    if (more != nullptr && words_ != more) words_ += std::string(" (") + more + ")";
+  } catch (const std::bad_alloc&) {
+    words_.clear();
+  }
+  return Got::error;
+}
+
+bool LibFabric::may_wait() noexcept {
+  fid* waited[] = {&queue_->fid};
+  return ::fi_trywait(fabric_.get(), waited, 1) == 0;
+}
+
+// Each provider once, with why it is none for us.
+std::string refusals(const Library& library, const FabricWants& wants,
+                     const std::string& troubles) {
+  std::string said = troubles;
+  std::set<std::string> named;
+  const Info offers = offers_for(library, wants, false);
+  for (const fi_info* info = offers.get(); info != nullptr; info = info->next) {
+    const Offer offer = offer_of(*info);
+    const char* why = refusal(offer, wants);
+    if (why == nullptr) why = "cannot be driven as this transport does";
+    const std::string one = std::string(offer.provider) + " (" + std::string(offer.domain) + ") ";
+    if (troubles.find(one) == std::string::npos && named.insert(one).second)
+      said += "; " + one + why;
+  }
+  if (said.empty()) return ": it offers none that carries messages between any ranks (FI_EP_RDM)";
+  return said;
+}
+
+}  // namespace
+
+base::Result<> has_fabric() { return {}; }
+
+// What is preferred first, else in libfabric's order, which is from fast to slow.
+base::Result<std::unique_ptr<Fabric>> open_fabric(const FabricWants& wants) {
+  const base::SignalsLeftToOthers block;  // a provider may start threads
+  const KeptSignals signals;
+  auto library = load_library();
+  if (!library) return std::move(library.error());
+  const Info offers = offers_for(*library, wants, true);
+  std::string troubles;
+  for (const bool preferred : {true, false}) {
+    for (fi_info* info = offers.get(); info != nullptr; info = info->next) {
+      const Offer offer = offer_of(*info);
+      if (refusal(offer, wants) != nullptr || is_preferred(offer, wants) != preferred) continue;
+      auto made = LibFabric::open(*library, *info, wants);
+      if (made) return made;
+      const std::string one = std::string(offer.provider) + " (" + std::string(offer.domain) + ") ";
+      if (troubles.find(one) == std::string::npos)
+        troubles += "; " + one + "cannot be opened: " + made.error().what;
+    }
+  }
+  return base::Error{PH_ERR_CONFIG, 0,
+                     "transport ofi: libfabric has no provider for it (ofi_provider = " +
+                         std::string(wants.provider) +
+                         ", ofi_domain = " + std::string(wants.domain) + ")" +
+                         refusals(*library, wants, troubles) + "; fi_info lists what there is"};
+}
+
+}  // namespace photon::transport::ofi

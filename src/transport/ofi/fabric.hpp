@@ -1,0 +1,112 @@
+// What the transport asks of libfabric, and all that it knows of it: one endpoint that sends and
+// receives messages, reliable and in the order of their sending per peer. fabric.cpp is what
+// includes libfabric's headers; where the build has none, no_fabric.cpp stands in its place and
+// says so when a fabric is to be opened.
+//
+//   an Operation: ours -- send(), receive() took it --> the provider's -- read() --> ours
+//
+// Invariant: completions never outnumber the operations that the provider has, and these are never
+// more than FabricWants says, which is the size of the completion queue: it cannot overrun.
+// Owner: OfiTransport. Threads: one at a time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace photon::transport::ofi {
+
+// Stays at its place while it is the provider's, who may write into `provider`.
+struct Operation {
+  static constexpr std::uint32_t kReceive = 0xffff'ffff;
+  std::array<void*, 8> provider{};
+  std::uint32_t rank = kReceive;  // whom a send goes to
+  std::uint32_t index = 0;        // of its slot
+};
+
+// Our memory that messages are sent from or received into.
+struct Buffer {
+  std::span<std::byte> bytes;
+  std::uint64_t handle = 0;  // of the registration that contains it
+};
+
+struct Completion {
+  Operation* operation = nullptr;
+  std::size_t size_bytes = 0;  // received
+};
+
+struct FabricWants {
+  std::string_view provider;  // "auto", or as libfabric names it
+  std::string_view domain;    // "auto", or as libfabric names it
+  bool is_one_host = false;   // all ranks of the job are here
+  std::size_t peers_count = 0;
+  std::size_t sends_count = 0;     // under way at a time, at most
+  std::size_t receives_count = 0;  // likewise
+};
+
+class Fabric {
+ public:
+  struct Traits {
+    std::string provider;
+    std::string domain;
+    std::size_t most_bytes = 0;    // of one message
+    std::size_t inject_bytes = 0;  // up to here a send is over when it is taken
+    bool progresses_itself = false;
+    int wait_fd = -1;  // readable when read() may have something; -1: there is none
+  };
+  enum class Taken : std::uint8_t {
+    yes,     // read() says when it is over
+    over,    // it is over: the buffer is ours again, and read() says nothing
+    full,    // not now
+    failed,  // nor ever; words() says why
+  };
+  enum class Got : std::uint8_t {
+    some,    // what was asked for, or all that there was
+    error,   // the first completion is none: failed() and words()
+    broken,  // nothing ever comes any more; words()
+  };
+  virtual ~Fabric() = default;
+  Fabric() = default;
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+
+  virtual const Traits& traits() const noexcept = 0;
+  // Where peers reach us: bytes that mean something to the same provider only.
+  virtual std::span<const std::byte> address() const noexcept = 0;
+  // A peer, by its address(): what send() takes.
+  virtual base::Result<std::uint64_t> insert(std::span<const std::byte> address) = 0;
+  // What the memory of a Buffer needs, if the provider asks for it; 0 if not.
+  virtual base::Result<std::uint64_t> show(std::span<std::byte> memory) = 0;
+  virtual void hide(std::uint64_t handle) noexcept = 0;
+
+  virtual Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept = 0;
+  virtual Taken receive(const Buffer& into, Operation& operation) noexcept = 0;
+  // How many completions were written; it also drives the provider, where that needs driving.
+  virtual Got read(std::span<Completion> into, std::size_t& count) noexcept = 0;
+  // Of the latest Got::error: null if the provider does not say which.
+  virtual Operation* failed() const noexcept = 0;
+  virtual std::string words() const = 0;
+  // Right before waiting for wait_fd: false, there is something to read().
+  virtual bool may_wait() noexcept = 0;
+  // The endpoint ends: nothing is the provider's any more, nothing else but hide() is called.
+  virtual void stop() noexcept = 0;
+};
+
+// PH_ERR_CONFIG: this build has no libfabric.
+base::Result<> has_fabric();
+
+// PH_ERR_CONFIG says which providers there are and why none of them will do.
+using OpenFabric = std::function<base::Result<std::unique_ptr<Fabric>>(const FabricWants& wants)>;
+base::Result<std::unique_ptr<Fabric>> open_fabric(const FabricWants& wants);
+
+// Room for one message that must be carried whole: a record of 48 lines and what stands before it.
+inline constexpr std::size_t kLeastMessageBytes = 4096;
+
+}  // namespace photon::transport::ofi

@@ -1,0 +1,45 @@
+#include "transport/ofi/fabric_library.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace photon::transport::ofi {
+
+namespace {
+
+// The version of the functions that take a fi_info as our headers describe it.
+const char* info_version() noexcept {
+  constexpr auto kHeaders = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+  if (kHeaders < FI_VERSION(1, 20)) return "FABRIC_1.3";
+  return kHeaders < FI_VERSION(2, 0) ? "FABRIC_1.7" : "FABRIC_1.8";
+}
+
+template <class Function>
+void find(void* from, const char* name, Function*& function) noexcept {
+  void* found = ::dlvsym(from, name, info_version());
+  function = reinterpret_cast<Function*>(found != nullptr ? found : ::dlsym(from, name));
+}
+
+}  // namespace
+
+base::Result<Library> load_library() {
+  void* loaded = ::dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (loaded == nullptr) {
+    const char* why = ::dlerror();
+    return base::Error{PH_ERR_CONFIG, 0,
+                       std::string("transport ofi: libfabric cannot be loaded: ") +
+                           (why != nullptr ? why : "no reason was given")};
+  }
+  Library library;
+  find(loaded, "fi_getinfo", library.getinfo);
+  find(loaded, "fi_freeinfo", library.freeinfo);
+  find(loaded, "fi_dupinfo", library.dupinfo);
+  find(loaded, "fi_fabric", library.fabric);
+  find(loaded, "fi_strerror", library.strerror);
+  if (!library.is_whole())
+    return base::Error{PH_ERR_CONFIG, 0, "transport ofi: this libfabric is not 1.17 or later"};
+  return library;
+}
+
+}  // namespace photon::transport::ofi

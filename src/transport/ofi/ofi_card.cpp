@@ -1,0 +1,66 @@
+#include "transport/ofi/ofi_card.hpp"
+
+#include <bit>
+#include <cstring>
+#include <string>
+
+#include "boot/boot.hpp"
+
+namespace photon::transport::ofi {
+
+static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
+static_assert(sizeof(OfiCard) <= boot::kMaxMessageBytes);
+
+base::Result<OfiCard> make_card(const carried::SharedSettings& settings, std::string_view provider,
+                                std::span<const std::byte> address) {
+  OfiCard card;
+  if (address.size() > card.address.size() || provider.size() >= card.provider.size())
+    return base::Error{PH_ERR_CONFIG, 0,
+                       "ofi: the address of provider " + std::string(provider) + " has " +
+                           std::to_string(address.size()) + " bytes; at most " +
+                           std::to_string(card.address.size()) + " can be told to peers"};
+  card.settings = settings;
+  card.address_bytes = address.size();
+  std::copy(provider.begin(), provider.end(), card.provider.begin());
+  std::copy(address.begin(), address.end(), card.address.begin());
+  return card;
+}
+
+std::span<const std::byte> encode(const OfiCard& card) noexcept {
+  return std::as_bytes(std::span(&card, 1));
+}
+
+base::Result<OfiCard> decode_card(std::span<const std::byte> bytes) {
+  const base::Error malformed{PH_ERR_PROTOCOL, 0,
+                              "malformed ofi card of " + std::to_string(bytes.size()) + " bytes"};
+  OfiCard card;
+  std::uint64_t magic = 0;
+  std::uint32_t version = 0;
+  if (bytes.size() >= sizeof magic + sizeof version) {
+    std::memcpy(&magic, bytes.data(), sizeof magic);
+    std::memcpy(&version, bytes.data() + sizeof magic, sizeof version);
+  }
+  if (magic != kCardMagic) return malformed;
+  if (version != wire::kVersion)
+    return base::Error{
+        PH_ERR_BOOTSTRAP, 0,
+        "it speaks version " + std::to_string(version) + " of the wire format, this rank version " +
+            std::to_string(wire::kVersion) + "; run all ranks with one version of the library"};
+  if (bytes.size() != sizeof card) return malformed;
+  std::memcpy(&card, bytes.data(), sizeof card);
+  const bool is_card = card.what == OfiCard::What::ask || card.what == OfiCard::What::answer;
+  if (!is_card || card.address_bytes > card.address.size() || card.provider.back() != 0)
+    return malformed;
+  return card;
+}
+
+base::Result<> check_agreement(const OfiCard& mine, const OfiCard& theirs) {
+  if (mine.provider_name() != theirs.provider_name())
+    return base::Error{PH_ERR_BOOTSTRAP, 0,
+                       "all ranks must use the same provider of libfabric; here it is " +
+                           std::string(mine.provider_name()) + ", there " +
+                           std::string(theirs.provider_name()) + " (setting ofi_provider)"};
+  return carried::check_settings(mine.settings, theirs.settings);
+}
+
+}  // namespace photon::transport::ofi

@@ -1,0 +1,56 @@
+// What one rank tells another over the side channel at first contact: the address of its endpoint,
+// whose provider that is, and what both must agree on. Version and magic number stand first and
+// never move.
+//
+// Invariant: a decoded card has a valid magic number and version, and an address that is no longer
+// than it may be; that its settings and provider are ours is a second question (check_agreement),
+// because a rank with others is answered. Owner: none (plain values and pure functions).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "base/result.hpp"
+#include "transport/carried/shared_settings.hpp"
+#include "transport/ofi/ofi_message.hpp"
+#include "wire/record.hpp"
+
+namespace photon::transport::ofi {
+
+inline constexpr std::uint64_t kCardMagic = 0x64'72'61'63'69'66'6f'70ULL;  // "poficard"
+
+struct OfiCard {
+  enum class What : std::uint32_t {
+    ask,     // say hello to me
+    answer,  // to one that does not agree with ours, so that its rank sees what differs
+  };
+  std::uint64_t magic = kCardMagic;
+  std::uint32_t version = wire::kVersion;
+  What what = What::ask;
+  carried::SharedSettings settings;  // must be equal
+  std::uint64_t address_bytes = 0;
+  std::array<char, 64> provider{};  // ends with a zero; must be equal
+  std::array<std::byte, kMostAddressBytes> address{};
+
+  std::string_view provider_name() const noexcept { return provider.data(); }
+  std::span<const std::byte> address_span() const noexcept {
+    return {address.data(), address_bytes};
+  }
+};
+static_assert(std::has_unique_object_representations_v<OfiCard>, "no padding travels");
+
+// PH_ERR_CONFIG: the provider's address is longer than a card can tell.
+base::Result<OfiCard> make_card(const carried::SharedSettings& settings, std::string_view provider,
+                                std::span<const std::byte> address);
+std::span<const std::byte> encode(const OfiCard& card) noexcept;
+// PH_ERR_BOOTSTRAP: another version. PH_ERR_PROTOCOL: no card at all.
+base::Result<OfiCard> decode_card(std::span<const std::byte> bytes);
+// PH_ERR_BOOTSTRAP names what differs, and both values.
+base::Result<> check_agreement(const OfiCard& mine, const OfiCard& theirs);
+
+}  // namespace photon::transport::ofi

@@ -1,0 +1,180 @@
+// First contact: cards over the side channel, who says hello, and what of strangers is refused.
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/ofi/transport_impl.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+std::string named(Rank rank) { return "ofi: rank " + std::to_string(rank); }
+
+base::Error gone_error(Rank rank, const char* what) {
+  return {PH_ERR_PEER, 0, named(rank) + what, rank};
+}
+
+Refusal refusal_of(Greeting::Step step) noexcept {
+  if (step == Greeting::Step::version) return Refusal::version;
+  if (step == Greeting::Step::unexpected) return Refusal::unexpected;
+  return step == Greeting::Step::wrong_secret ? Refusal::wrong_secret : Refusal::garbage;
+}
+
+}  // namespace
+
+OfiPeer& OfiTransport::remember(Rank rank) {
+  if (peers_[rank] == nullptr) {
+    peers_[rank] = std::make_unique<OfiPeer>(rank);
+    ++unsettled_;
+  }
+  return *peers_[rank];
+}
+
+// The engine is about to know its Link.
+base::Result<> OfiTransport::give_link(OfiPeer& peer) {
+  if (peer.link == nullptr) {
+    auto made = carried::CarriedLink::make(config_, peer.rank == parties_.self);
+    if (!made) return std::move(made.error());
+    peer.link = std::move(*made);
+  }
+  peer.is_linked = true;
+  return {};
+}
+
+base::Result<Link*> OfiTransport::connect(Rank rank) {
+  const Entered entered(*this);
+  if (rank >= peers_.size())
+    return base::Error{PH_ERR_RANK, 0,
+                       "ofi: connect to rank " + std::to_string(rank) + " of " +
+                           std::to_string(peers_.size()) + " ranks",
+                       rank};
+  OfiPeer* before = known(rank);
+  if (before != nullptr && before->is_linked && !before->is_released) return &before->link->view();
+  if (before != nullptr && (before->is_released || before->state == OfiPeer::State::ended))
+    return gone_error(rank, ": connect to a rank that has ended or was disconnected");
+  OfiPeer& peer = remember(rank);
+  if (auto given = give_link(peer); !given) return std::move(given.error());
+  if (rank == parties_.self) {
+    peer.state = OfiPeer::State::open;
+    --unsettled_;
+    tell({.kind = News::Kind::link, .rank = rank});
+  } else if (peer.state == OfiPeer::State::asked && !peer.has_asked) {
+    auto sent = send_card(rank, OfiCard::What::ask);
+    if (!sent || !*sent) {
+      peer.link.reset();
+      peer.is_linked = false;
+      end(peer, gone_error(rank, " has ended"));
+      if (!sent) return std::move(sent.error());
+      return gone_error(rank, ": connect to a rank that has ended");
+    }
+    peer.has_asked = true;
+    asked_ns_ = base::now_ns();
+  }
+  return &peer.link->view();
+}
+
+void OfiTransport::disconnect(Rank rank) noexcept {
+  const Entered entered(*this);
+  OfiPeer* peer = known(rank);
+  if (peer == nullptr || !peer->is_linked) return;
+  peer->is_released = true;
+  // What it was sent still goes out, and the peer notices nothing.
+  if (peer->state == OfiPeer::State::ended || rank == parties_.self) peer->link.reset();
+}
+
+base::Result<bool> OfiTransport::send_card(Rank rank, OfiCard::What what) {
+  OfiCard card = parts_.card;
+  card.what = what;
+  boot_due_.set(1);
+  return boot_.send(rank, encode(card), {});
+}
+
+void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
+  OfiPeer& peer = remember(rank);
+  if (peer.state == OfiPeer::State::ended) return;
+  auto card = decode_card(bytes);
+  auto same = card ? check_agreement(parts_.card, *card) : base::Result<>(card.error());
+  if (!same) {
+    // The peer finds out from our card, as we do from its.
+    if (!peer.has_asked) static_cast<void>(send_card(rank, OfiCard::What::answer));
+    same.error().what = named(rank) + ": " + same.error().what;
+    same.error().rank = rank;
+    return end(peer, same.error());
+  }
+  if (card->what != OfiCard::What::ask || peer.state != OfiPeer::State::asked) return;
+  meet(peer, card->address_span());
+  if (peer.state == OfiPeer::State::greeting) dial(peer);
+}
+
+// We know where it is.
+void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
+  const auto trouble = [&](base::Error error) {
+    error.what = named(peer.rank) + ": " + error.what;
+    error.rank = peer.rank;
+    end(peer, std::move(error));
+  };
+  auto address = parts_.fabric->insert(at);
+  if (!address) return trouble(std::move(address.error()));
+  auto greeting = Greeting::make(boot_.secret(), parties_, peer.rank);
+  if (!greeting) return trouble(std::move(greeting.error()));
+  auto window = Window::make(*parts_.fabric, peer.rank, parts_.window_slots, parts_.message_bytes);
+  if (!window) return trouble(std::move(window.error()));
+  peer.address = *address;
+  peer.greeting = *greeting;
+  peer.window = std::move(*window);
+  peer.met_ns = base::now_ns();
+  peer.state = OfiPeer::State::greeting;
+}
+
+// Also again, should whatever carries it have lost it: the acceptor answers each until it is
+// proved.
+void OfiTransport::dial(OfiPeer& peer) {
+  peer.greeting->dial(parts_.fabric->address());
+  peer.hello_ns = base::now_ns();
+  flush(peer);
+}
+
+// `peer` is null if it says it is of a rank that we know nothing of.
+void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
+                           std::span<const std::byte> body) {
+  if (peer != nullptr && peer->state == OfiPeer::State::asked && head.kind == MessageKind::hello) {
+    HelloBody hello;
+    const auto checked = Greeting::check_hello(boot_.secret(), body, hello);
+    if (checked == Greeting::Step::waits && hello.hello.from == head.from &&
+        hello.hello.to == parties_.self && hello.hello.lane == parties_.lane)
+      meet(*peer, std::span(hello.address).first(hello.address_bytes));
+    else if (checked != Greeting::Step::waits)
+      return refuse(refusal_of(checked));
+  }
+  if (peer == nullptr || !peer->greeting) return refuse(Refusal::unexpected);
+  const auto step = peer->greeting->take(head, body);
+  switch (step) {
+    case Greeting::Step::late: return;
+    case Greeting::Step::open: return opened(*peer);
+    case Greeting::Step::waits: return flush(*peer);
+    case Greeting::Step::not_it:
+      refuse(Refusal::wrong_secret);
+      return end(*peer, {PH_ERR_PEER, 0,
+                         named(peer->rank) + ": who answers at its address cannot prove to be it",
+                         peer->rank});
+    default: return refuse(refusal_of(step));
+  }
+}
+
+// Both sides have proved themselves. The acceptor's welcome goes before anything else.
+void OfiTransport::opened(OfiPeer& peer) {
+  peer.state = OfiPeer::State::open;
+  if (peer.boot_gone_ns == 0) --unsettled_;
+  if (auto given = give_link(peer); !given) return end(peer, given.error());
+  tell({.kind = News::Kind::link, .rank = peer.rank});
+  flush(peer);
+}
+
+void OfiTransport::refuse(Refusal why) noexcept {
+  std::uint64_t& count = refused_[static_cast<std::size_t>(why)];
+  if (++count == 1)
+    PHOTON_LOG(log_, warn, "ofi: refused a message that %s; more of the kind are counted",
+               refusal_text(why));
+}
+
+}  // namespace photon::transport::ofi

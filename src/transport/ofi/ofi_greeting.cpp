@@ -1,0 +1,147 @@
+#include "transport/ofi/ofi_greeting.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace photon::transport::ofi {
+
+namespace {
+
+template <class Body>
+bool read(std::span<const std::byte> bytes, Body& body) noexcept {
+  if (bytes.size() != sizeof body) return false;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  return true;
+}
+
+std::span<const std::byte> bytes_of(const Hello& hello) noexcept {
+  return std::as_bytes(std::span(&hello, 1));
+}
+
+std::span<const std::byte> sealed(const HelloBody& body) noexcept {
+  return std::as_bytes(std::span(&body, 1)).first(sizeof body - sizeof body.seal);
+}
+
+}  // namespace
+
+base::Result<Greeting> Greeting::make(const boot::Secret& secret, const Parties& parties,
+                                      std::uint32_t with) {
+  Greeting made(secret, parties, with);
+  const auto nonce = carried::random_nonce();
+  if (!nonce) return nonce.error();
+  made.nonce_ = *nonce;
+  return made;
+}
+
+Hello Greeting::hello_of(const carried::Nonce& nonce, bool is_ours) const noexcept {
+  Hello hello;
+  hello.lane = parties_.lane;
+  hello.from = is_ours ? parties_.self : with_;
+  hello.to = is_ours ? with_ : parties_.self;
+  hello.nonce = nonce;
+  return hello;
+}
+
+template <class Body>
+void Greeting::say(MessageKind kind, std::uint64_t key, const Body& body) noexcept {
+  const MessageHead head{.key = key, .from = parties_.self, .kind = kind};
+  static_assert(sizeof head + sizeof body <= sizeof reply_);
+  std::memcpy(reply_.data(), &head, sizeof head);
+  std::memcpy(reply_.data() + sizeof head, &body, sizeof body);
+  reply_bytes_ = sizeof head + sizeof body;
+}
+
+void Greeting::say_welcome() noexcept {
+  const MessageHead head{.key = their_key(), .from = parties_.self, .kind = MessageKind::welcome};
+  std::memcpy(reply_.data(), &head, sizeof head);
+  reply_bytes_ = sizeof head;
+}
+
+void Greeting::dial(std::span<const std::byte> ours) {
+  stage_ = Stage::challenge;
+  is_dialer_ = true;
+  HelloBody body;
+  body.hello = hello_of(nonce_, true);
+  body.address_bytes = ours.size();
+  std::copy(ours.begin(), ours.end(), body.address.begin());
+  body.seal = carried::prove(*secret_, {carried::Role::dialer, sealed(body), {}});
+  say(MessageKind::hello, kHelloKey, body);
+}
+
+Greeting::Step Greeting::check_hello(const boot::Secret& secret, std::span<const std::byte> body,
+                                     HelloBody& hello) {
+  if (!read(body, hello) || hello.hello.magic != kHelloKey) return Step::garbage;
+  if (hello.hello.version != wire::kVersion) return Step::version;
+  if (!carried::is_proof(secret, {carried::Role::dialer, sealed(hello), {}}, hello.seal))
+    return Step::wrong_secret;
+  return hello.address_bytes <= hello.address.size() ? Step::waits : Step::garbage;
+}
+
+Greeting::Step Greeting::take(const MessageHead& head, std::span<const std::byte> body) {
+  HelloBody hello;
+  Challenge challenge;
+  ProofBody proof;
+  switch (head.kind) {
+    case MessageKind::hello:
+      if (head.key != kHelloKey) return Step::garbage;
+      if (const Step checked = check_hello(*secret_, body, hello); checked != Step::waits)
+        return checked;
+      return take_hello(hello.hello);
+    case MessageKind::challenge:
+      if (!read(body, challenge)) return Step::garbage;
+      if (head.key != our_key()) return Step::unexpected;
+      return take_challenge(challenge);
+    case MessageKind::proof:
+      if (!read(body, proof)) return Step::garbage;
+      if (head.key != our_key() || stage_ != Stage::hello || is_dialer_) return Step::unexpected;
+      return take_proof(proof);
+    case MessageKind::welcome:
+      if (!body.empty()) return Step::garbage;
+      if (head.key != our_key() || stage_ != Stage::welcome) return Step::unexpected;
+      stage_ = Stage::open;
+      return Step::open;
+    default: return Step::garbage;
+  }
+}
+
+Greeting::Step Greeting::take_hello(const Hello& hello) {
+  if (hello.from != with_ || hello.to != parties_.self || hello.lane != parties_.lane)
+    return Step::unexpected;
+  if (stage_ == Stage::challenge && parties_.self > with_) {
+    stage_ = Stage::hello;  // both have dialed
+    is_dialer_ = false;
+  }
+  if (stage_ != Stage::hello) return Step::late;
+  const carried::Claim claim{carried::Role::acceptor, bytes_of(hello), nonce_};
+  say(MessageKind::challenge, key_of(hello.nonce),
+      Challenge{nonce_, carried::prove(*secret_, claim)});
+  return Step::waits;
+}
+
+// Only who got our hello knows our key, so this comes from that rank's address.
+Greeting::Step Greeting::take_challenge(const Challenge& challenge) {
+  const bool has_one = stage_ == Stage::welcome || stage_ == Stage::open;
+  if (has_one && challenge.nonce == theirs_) return Step::late;
+  if (stage_ != Stage::challenge) return Step::unexpected;
+  const Hello hello = hello_of(nonce_, true);
+  if (!carried::is_proof(*secret_, {carried::Role::acceptor, bytes_of(hello), challenge.nonce},
+                         challenge.proof))
+    return Step::not_it;
+  theirs_ = challenge.nonce;
+  stage_ = Stage::welcome;
+  const carried::Claim claim{carried::Role::dialer, bytes_of(hello), challenge.nonce};
+  say(MessageKind::proof, their_key(), ProofBody{nonce_, carried::prove(*secret_, claim)});
+  return Step::waits;
+}
+
+Greeting::Step Greeting::take_proof(const ProofBody& said) {
+  const Hello hello = hello_of(said.nonce, false);
+  if (!carried::is_proof(*secret_, {carried::Role::dialer, bytes_of(hello), nonce_}, said.proof))
+    return Step::wrong_secret;
+  theirs_ = said.nonce;
+  stage_ = Stage::open;
+  say_welcome();
+  return Step::open;
+}
+
+}  // namespace photon::transport::ofi

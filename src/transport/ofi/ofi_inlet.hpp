@@ -1,0 +1,43 @@
+// The receiving direction of a link: what the messages of an open peer do. Every number in them is
+// checked before anything is done.
+//
+//   none -- bulk: room for the chunk was given --> in a record -- lines: the rest of it --> none
+//   none -- lines, with all of their bulk --> none
+//
+// Owner: OfiPeer, under the transport's mutex.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transport/carried/carried_link.hpp"
+#include "transport/ofi/ofi_message.hpp"
+
+namespace photon::transport::ofi {
+
+class Inlet {
+ public:
+  enum class Took : std::uint8_t {
+    news,     // for the ring
+    nothing,  // yet
+    bye,
+    disorder,  // it is not the next one: the provider has lost or exchanged some
+    garbage,   // no rank of this library sends such a thing
+  };
+  // Any kind but a greeting.
+  Took take(const MessageHead& head, std::span<const std::byte> body, carried::CarriedLink& link);
+
+ private:
+  bool begin(const MessageHead& head, carried::CarriedLink& link) noexcept;
+  Took take_lines(const MessageHead& head, std::span<const std::byte> body,
+                  carried::CarriedLink& link) noexcept;
+
+  std::uint32_t sequence_ = 0;     // of the latest message
+  std::uint32_t lines_count_ = 0;  // of the record whose bulk is coming; 0: none is
+  std::uint32_t bulk_bytes_ = 0;
+  std::size_t bulk_left_ = 0;
+  std::byte* bulk_to_ = nullptr;
+};
+
+}  // namespace photon::transport::ofi

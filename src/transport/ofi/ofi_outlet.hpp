@@ -1,0 +1,36 @@
+// The sending direction of a link: its records, chunks and credits as messages of a bounded size.
+//
+//   records, credits in the link -- compose() --> one message -- the caller sends it -->
+//   a chunk that does not fit: bulk, bulk, ... lines with the rest of it
+//
+// Invariant: what compose() has written is off the link, so the caller sends every message, in
+// their order. Owner: OfiPeer, under the transport's mutex.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "transport/carried/carried_link.hpp"
+#include "transport/ofi/ofi_message.hpp"
+
+namespace photon::transport::ofi {
+
+class Outlet {
+ public:
+  // The next message, at least kLeastMessageBytes of room; its bytes, 0 if there is nothing to say.
+  // `head`: the key, the sender and the sequence number.
+  std::size_t compose(std::span<std::byte> room, carried::CarriedLink& link, MessageHead head);
+  bool is_idle(carried::CarriedLink& link) const noexcept {
+    return !has_run_ && !link.has_run() && !link.owes_credits();
+  }
+
+ private:
+  std::size_t add_run(std::span<std::byte> room, MessageHead& head) noexcept;
+
+  carried::CarriedLink::Run run_;
+  std::size_t bulk_done_ = 0;
+  bool has_run_ = false;
+};
+
+}  // namespace photon::transport::ofi

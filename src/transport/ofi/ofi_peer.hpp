@@ -1,0 +1,60 @@
+// What is known of one rank, and the messages to and from it.
+//
+//   asked -- its hello, or its card --> greeting -- both have proved themselves --> open
+//   (none) -- its card --> greeting
+//   open -- its bye, garbage, an error of the provider, its process ended --> ended: on_gone
+//   asked, greeting -- its card is none we can work with, it is not it, its process ended --> ended
+//
+// Who gets the other's card says hello, so that who has asked need not look at the bootstrap again:
+// it may compute. If both have asked both do, and the hello of the lower rank stays.
+// released: the engine has disconnected it; messages go on, so that the peer notices nothing.
+// Owner: OfiTransport.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "transport/carried/carried_link.hpp"
+#include "transport/ofi/ofi_greeting.hpp"
+#include "transport/ofi/ofi_inlet.hpp"
+#include "transport/ofi/ofi_outlet.hpp"
+#include "transport/ofi/ofi_window.hpp"
+
+namespace photon::transport::ofi {
+
+struct OfiPeer {
+  enum class State : std::uint8_t { asked, greeting, open, ended };
+
+  explicit OfiPeer(Rank its_rank) noexcept : rank(its_rank) {}
+
+  const Rank rank;
+  State state = State::asked;
+  bool is_linked = false;  // the engine has its Link, or will hear of it in this poll
+  bool is_released = false;
+  bool is_gone_told = false;
+  bool has_asked = false;         // our question is out
+  bool is_waiting = false;        // to send: the provider or the window is full
+  bool is_touched = false;        // its ring has news of this poll
+  bool says_bye = false;          // we end
+  std::int64_t met_ns = 0;        // its card came
+  std::int64_t hello_ns = 0;      // our hello went, or is to go again
+  std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
+  std::uint64_t address = 0;      // of the provider's table
+  std::uint32_t sequence = 0;     // of the latest message that was built
+
+  std::optional<Greeting> greeting;
+  std::unique_ptr<carried::CarriedLink> link;
+  std::unique_ptr<Window> window;
+  Outlet outlet;
+  Inlet inlet;
+
+  bool is_open() const noexcept { return state == State::open; }
+  // Something of ours may be lost if the provider ends now.
+  bool is_unsent() const noexcept {
+    return (window != nullptr && !window->is_idle()) ||
+           (is_open() ? !outlet.is_idle(*link) : link != nullptr && link->has_run());
+  }
+};
+
+}  // namespace photon::transport::ofi

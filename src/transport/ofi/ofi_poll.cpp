@@ -1,0 +1,265 @@
+// News: completions of the provider, the side channel by the clock; and how peers end.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/ofi/transport_impl.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+constexpr std::size_t kMostCompletions = 32;  // of one call of the provider's
+constexpr int kMostReads = 8;
+constexpr int kMessagesPerPoll = 64;
+constexpr std::int64_t kReceiveNs = 50'000;
+constexpr std::int64_t kReceiveSoonNs = 5'000;  // for a while after our own card
+constexpr std::int64_t kSoonNs = 20'000'000;
+constexpr std::int64_t kAttendNs = 1'000'000;
+constexpr std::int64_t kHelloAgainNs = 200'000'000;
+// After the bootstrap said that a rank has ended, and after the last of what still came from it.
+constexpr std::int64_t kLastWordsNs = 1'000'000'000;
+
+base::Error peer_error(Rank rank, const std::string& what) {
+  return {PH_ERR_PEER, 0, "ofi: rank " + std::to_string(rank) + what, rank};
+}
+
+}  // namespace
+
+// Whoever sleeps meanwhile has not seen it.
+void OfiTransport::tell(News news) {
+  news_.push_back(std::move(news));
+  if (is_announced_) wake();
+}
+
+void OfiTransport::poll(Sink& sink) noexcept {
+  const Entered entered(*this);
+  look();
+  if (parts_.receives->has_arrived()) take_arrived();
+  if (parts_.receives->is_short() && !is_broken_ && !parts_.receives->post())
+    end_all(parts_.fabric->words());
+  if (!waiting_.empty()) flush_waiting();
+  if (is_boot_due(base::now_ns())) receive_boot();
+  if (!news_.empty()) dispatch(sink);
+}
+
+// What is over makes room; what has arrived is kept for take_arrived().
+void OfiTransport::look() {
+  Completion completions[kMostCompletions];
+  for (int i = 0; i < kMostReads && !is_broken_; ++i) {
+    std::size_t count = 0;
+    const auto got = parts_.fabric->read(completions, count);
+    if (got == Fabric::Got::broken) return end_all(parts_.fabric->words());
+    if (got == Fabric::Got::error) {
+      failed();
+      continue;
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      const Completion& one = completions[k];
+      if (one.operation->rank == Operation::kReceive)
+        parts_.receives->arrived(*one.operation, one.size_bytes);
+      else
+        sent(*one.operation);
+    }
+    if (count < kMostCompletions) return;
+  }
+}
+
+void OfiTransport::sent(const Operation& operation) noexcept {
+  OfiPeer* peer = known(operation.rank);
+  if (peer == nullptr || peer->window == nullptr) return;
+  peer->window->over(operation);
+  --under_way_;
+  if (peer->state == OfiPeer::State::ended && peer->window->is_idle()) peer->window.reset();
+}
+
+// A message that could not be received is none of this library's, which is never too long. One that
+// could not be sent is a gap in what its peer gets.
+void OfiTransport::failed() {
+  const Operation* operation = parts_.fabric->failed();
+  if (operation == nullptr) {
+    PHOTON_LOG(log_, warn, "ofi: an error of the provider that concerns no message: %s",
+               parts_.fabric->words().c_str());
+    return;
+  }
+  if (operation->rank == Operation::kReceive) {
+    parts_.receives->spoiled(*operation);
+    return refuse(Refusal::garbage);
+  }
+  const Rank rank = operation->rank;
+  sent(*operation);
+  if (OfiPeer* peer = known(rank))
+    end(*peer, peer_error(rank, ": a message could not be sent: " + parts_.fabric->words()));
+}
+
+void OfiTransport::take_arrived() {
+  heard_ns_ = base::now_ns();
+  while (parts_.receives->has_arrived()) {
+    take(parts_.receives->next());
+    parts_.receives->taken();
+  }
+}
+
+// Anybody may have sent it.
+void OfiTransport::take(std::span<const std::byte> message) {
+  MessageHead head;
+  if (message.size() < sizeof head) return refuse(Refusal::garbage);
+  std::memcpy(&head, message.data(), sizeof head);
+  const auto body = message.subspan(sizeof head);
+  OfiPeer* peer = head.from == parties_.self ? nullptr : known(head.from);
+  if (is_greeting(head.kind)) return greeted(peer, head, body);
+  if (peer == nullptr || !peer->is_open()) {
+    // What a rank said before it was ended is late, and no offence.
+    if (peer == nullptr || peer->state != OfiPeer::State::ended) refuse(Refusal::unexpected);
+    return;
+  }
+  if (head.key != peer->greeting->our_key()) return refuse(Refusal::wrong_key);
+  take_open(*peer, head, body);
+}
+
+void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
+                             std::span<const std::byte> body) {
+  if (peer.boot_gone_ns != 0) peer.boot_gone_ns = heard_ns_;
+  switch (peer.inlet.take(head, body, *peer.link)) {
+    case Inlet::Took::news:
+      if (!std::exchange(peer.is_touched, true))
+        tell({.kind = News::Kind::activity, .rank = peer.rank});
+      return;
+    case Inlet::Took::nothing: return;
+    case Inlet::Took::bye: return end(peer, peer_error(peer.rank, " has ended"));
+    case Inlet::Took::disorder:
+      return end(peer, {PH_ERR_PROTOCOL, 0,
+                        "ofi: a message of rank " + std::to_string(peer.rank) +
+                            " is missing or came out of order: provider " +
+                            parts_.fabric->traits().provider + " has lost it",
+                        peer.rank});
+    case Inlet::Took::garbage:
+      return end(peer, {PH_ERR_PROTOCOL, 0,
+                        "ofi: rank " + std::to_string(peer.rank) +
+                            " sent what no rank of this library sends; it is cut off",
+                        peer.rank});
+  }
+}
+
+bool OfiTransport::is_boot_due(std::int64_t now) noexcept {
+  const bool is_asked = boot_due_.get() != 0;
+  if (unsettled_ != 0 && now - attended_ns_ >= kAttendNs) attend(now);
+  if (boot_broken_.get() != 0) return false;
+  const bool is_soon = now - asked_ns_ < kSoonNs;
+  if (!is_asked && now - received_ns_ < (is_soon ? kReceiveSoonNs : kReceiveNs)) return false;
+  received_ns_ = now;
+  return true;
+}
+
+void OfiTransport::receive_boot() {
+  boot_due_.set(0);
+  for (int i = 0; i < kMessagesPerPoll; ++i) {
+    auto received = boot_.receive();
+    if (!received) {
+      boot_broken_.set(1);
+      PHOTON_LOG(log_, warn, "no further peers can be met: %s", received.error().what.c_str());
+      for (const auto& peer : peers_) {
+        if (peer == nullptr || peer->state != OfiPeer::State::asked) continue;
+        base::Error why = received.error();
+        why.rank = peer->rank;
+        end(*peer, why);
+      }
+      return;
+    }
+    if (!*received) return;
+    boot_wakes_.set(0);
+    boot_message(**received);
+  }
+  boot_due_.set(1);
+}
+
+void OfiTransport::boot_message(boot::Message& message) {
+  const Rank rank = message.from;
+  if (rank >= peers_.size() || rank == parties_.self) {
+    PHOTON_LOG(log_, warn, "ignored a message of rank %u, which is none of our peers", rank);
+    return;
+  }
+  if (message.kind == boot::Message::Kind::data) return take_card(rank, message.bytes);
+  OfiPeer& peer = remember(rank);
+  if (peer.state == OfiPeer::State::ended) return;
+  if (peer.state == OfiPeer::State::asked)
+    return end(peer, peer_error(rank, std::string(" ") + message.why));
+  // What it sent may still come, and its farewell behind it.
+  if (peer.boot_gone_ns != 0) return;
+  peer.boot_gone_ns = base::now_ns();
+  if (peer.is_open()) ++unsettled_;
+}
+
+// Deadlines.
+void OfiTransport::attend(std::int64_t now_ns) {
+  attended_ns_ = now_ns;
+  for (const auto& peer : peers_) {
+    if (peer == nullptr || peer->state == OfiPeer::State::ended) continue;
+    if (peer->boot_gone_ns != 0 && now_ns - peer->boot_gone_ns >= kLastWordsNs)
+      end(*peer, peer_error(peer->rank, " has ended"));
+    else if (peer->state == OfiPeer::State::greeting && peer->greeting->awaits_challenge() &&
+             now_ns - peer->hello_ns >= kHelloAgainNs)
+      dial(*peer);
+  }
+}
+
+// What stands in its ring stays until disconnect(); what the provider still has of ours, until it
+// has done with it.
+void OfiTransport::end(OfiPeer& peer, base::Error why) {
+  if (peer.state == OfiPeer::State::ended) return;
+  if (!peer.is_open() || peer.boot_gone_ns != 0) --unsettled_;
+  peer.state = OfiPeer::State::ended;
+  peer.is_waiting = false;
+  if (peer.window != nullptr) {
+    peer.window->forget_waiting();
+    if (peer.window->is_idle()) peer.window.reset();
+  }
+  boot_due_.set(1);  // which may know that it left in order
+  if (peer.is_released) {
+    peer.link.reset();
+    return;
+  }
+  // A rank that was never met may end unheard, unless we know why nobody can meet it.
+  if (peer.is_linked || why.status != PH_ERR_PEER)
+    tell({.kind = News::Kind::gone, .rank = peer.rank, .why = std::move(why)});
+}
+
+void OfiTransport::end_all(const std::string& why) {
+  is_broken_ = true;
+  PHOTON_LOG(log_, error, "ofi: provider %s has failed: %s",
+             parts_.fabric->traits().provider.c_str(), why.c_str());
+  for (const auto& peer : peers_)
+    if (peer != nullptr && peer->rank != parties_.self)
+      end(*peer, peer_error(peer->rank, ": the provider has failed: " + why));
+}
+
+// The engine may call anything from here, so what it adds waits for the next round.
+void OfiTransport::dispatch(Sink& sink) {
+  const bool has_gone = std::any_of(news_.begin(), news_.end(),
+                                    [](const News& one) { return one.kind == News::Kind::gone; });
+  if (has_gone && boot_broken_.get() == 0) receive_boot();
+  std::swap(news_, telling_);
+  for (const News& one : telling_) {
+    OfiPeer* peer = known(one.rank);
+    const bool is_mine = peer != nullptr && !peer->is_released;
+    switch (one.kind) {
+      case News::Kind::link:
+        if (!is_mine) break;
+        peer->link->set_answered();  // here: the engine reads its Link without our mutex
+        sink.on_link(one.rank);
+        break;
+      case News::Kind::activity:
+        if (peer != nullptr) peer->is_touched = false;
+        if (is_mine) sink.on_activity(one.rank);
+        break;
+      case News::Kind::gone:
+        if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
+        sink.on_gone(one.rank, one.why);
+        break;
+    }
+  }
+  telling_.clear();
+}
+
+}  // namespace photon::transport::ofi

@@ -1,0 +1,91 @@
+// Going to sleep and waking up. What ends a sleep is a descriptor that stays readable until poll()
+// has looked, or the clock where the provider has none; so nothing is missed for long.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "transport/nap.hpp"
+#include "transport/ofi/transport_impl.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+// While attend() has deadlines to keep, the provider may need driving, the side channel holds back
+// what we sent, or its descriptor wakes us for nothing.
+constexpr std::int64_t kUnsettledSleepUs = 2'000;
+constexpr std::int64_t kUnsentSleepUs = 1'000;
+constexpr std::int64_t kIdleBootSleepUs = 10'000;
+constexpr std::uint32_t kFruitlessEnds = 16;
+// Between two looks at a provider without a descriptor; and at one with: what such a descriptor
+// leaves out depends on the provider, and costs this much instead of a hang.
+constexpr std::int64_t kNapUs = 200;
+constexpr std::int64_t kLookUs = 20'000;
+
+void drain(int event_fd) noexcept {
+  std::uint64_t ignored = 0;
+  if (::read(event_fd, &ignored, sizeof ignored) < 0) return;  // drained by somebody else
+}
+
+std::int64_t sooner(std::int64_t a_us, std::int64_t b_us) noexcept {
+  return a_us < 0 ? b_us : std::min(a_us, b_us);
+}
+
+}  // namespace
+
+void OfiTransport::announce() noexcept {
+  const Entered entered(*this);
+  is_announced_ = true;
+  boot_due_.set(1);
+  if (!news_.empty() || parts_.receives->has_arrived()) wake();
+  longest_sleep_us_ = -1;
+  if (!boot_.idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty())
+    longest_sleep_us_ = kUnsentSleepUs;
+  else if (unsettled_ != 0)
+    longest_sleep_us_ = kUnsettledSleepUs;
+  longest_sleep_us_ =
+      sooner(longest_sleep_us_, parts_.fabric->traits().wait_fd < 0 ? kNapUs : kLookUs);
+}
+
+void OfiTransport::retract() noexcept {
+  const Entered entered(*this);
+  is_announced_ = false;
+}
+
+// A full counter (EAGAIN) is a wake-up already.
+void OfiTransport::wake() noexcept {
+  const std::uint64_t one = 1;
+  if (::write(parts_.wake.get(), &one, sizeof one) < 0) return;
+}
+
+void OfiTransport::sleep(std::int64_t timeout_us) noexcept {
+  Transport* const self[] = {this};
+  nap(self, timeout_us);
+}
+
+// The provider says whether its descriptor can be waited for: it may hold something that the
+// descriptor does not tell.
+SleepOn OfiTransport::sleep_on() noexcept {
+  const std::scoped_lock lock(mutex_);
+  const bool is_broken = boot_broken_.get() != 0;
+  const bool is_deaf = boot_wakes_.get() >= kFruitlessEnds;
+  std::int64_t limit_us = longest_sleep_us_;
+  if (is_deaf && !is_broken) {
+    limit_us = sooner(limit_us, kIdleBootSleepUs);
+    boot_wakes_.set(kFruitlessEnds / 2);
+    boot_due_.set(1);
+  }
+  const int wait_fd = is_broken_ ? -1 : parts_.fabric->traits().wait_fd;
+  if (wait_fd >= 0 && !parts_.fabric->may_wait()) limit_us = 0;
+  return {.fds = {parts_.wake.get(), wait_fd, is_broken || is_deaf ? -1 : boot_fd_},
+          .limit_us = limit_us};
+}
+
+void OfiTransport::slept(unsigned ready) noexcept {
+  if ((ready & 1) != 0) drain(parts_.wake.get());
+  if ((ready & 4) == 0) return;
+  boot_due_.set(1);
+  boot_wakes_.set(boot_wakes_.get() + 1);  // receive_boot() clears it
+}
+
+}  // namespace photon::transport::ofi

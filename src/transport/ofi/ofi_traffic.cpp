@@ -1,0 +1,181 @@
+// Sending: what goes at once, what waits for room, and who goes on for a rank that computes.
+// docs/ofi.md, Progress and Back-pressure, has the arguments.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/ofi/transport_impl.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+// As long as no more is under way nobody has to help the provider: it is in the kernel, or will be
+// when the rank calls next.
+constexpr std::size_t kLeftAlone = 8;
+// How long we stay for a rank that has asked for us and does not finish its greeting.
+constexpr std::int64_t kGreetingNs = 1'000'000'000;
+// How long our end waits for the provider to take what is left, and that nothing came, so that an
+// end of ours with unread bytes does not take back what we have sent.
+constexpr std::int64_t kGoodbyeNs = 500'000'000;
+constexpr unsigned kQuietLooks = 16;
+
+base::Error unreached(Rank rank) {
+  return {PH_ERR_STATE, 0,
+          "ofi: memory of rank " + std::to_string(rank) + " is reached by records only", rank};
+}
+
+}  // namespace
+
+void OfiTransport::kick(Rank rank) noexcept {
+  const Entered entered(*this);
+  OfiPeer* peer = known(rank);
+  if (peer == nullptr || peer->link == nullptr || peer->is_released) return;
+  if (rank == parties_.self) {
+    if (peer->is_touched) return;
+    peer->is_touched = true;
+    return tell({.kind = News::Kind::activity, .rank = rank});
+  }
+  if (!peer->is_open()) {
+    static_cast<void>(flusher_.note());  // whoever answers is let in, although our rank computes
+    return;
+  }
+  flush(*peer);
+  if (under_way_ > kLeftAlone && !parts_.fabric->traits().progresses_itself)
+    static_cast<void>(flusher_.note());
+}
+
+// Greetings first; then all that the link has.
+std::size_t OfiTransport::compose(OfiPeer& peer, std::span<std::byte> room) {
+  if (peer.greeting && !peer.greeting->reply().empty()) {
+    const auto reply = peer.greeting->reply();
+    std::copy(reply.begin(), reply.end(), room.begin());
+    peer.greeting->replied();
+    return reply.size();
+  }
+  if (!peer.is_open()) return 0;
+  MessageHead head{
+      .key = peer.greeting->their_key(), .from = parties_.self, .sequence = peer.sequence + 1};
+  std::size_t bytes = peer.outlet.compose(room, *peer.link, head);
+  if (bytes == 0 && std::exchange(peer.says_bye, false)) {
+    head.kind = MessageKind::bye;
+    std::memcpy(room.data(), &head, sizeof head);
+    bytes = sizeof head;
+  }
+  if (bytes != 0) ++peer.sequence;
+  return bytes;
+}
+
+void OfiTransport::flush(OfiPeer& peer) {
+  if (peer.is_waiting || peer.window == nullptr || is_broken_) return;
+  for (;;) {
+    if (!peer.window->is_waiting()) {
+      const auto room = peer.window->room();
+      if (room.empty()) return wait_for_room(peer);
+      const std::size_t bytes = compose(peer, room);
+      if (bytes == 0) return;
+      peer.window->built(bytes);
+    }
+    switch (peer.window->send(*parts_.fabric, peer.address)) {
+      case Fabric::Taken::yes: ++under_way_; break;
+      case Fabric::Taken::over: break;
+      case Fabric::Taken::full: return wait_for_room(peer);
+      case Fabric::Taken::failed:
+        return end(peer, {PH_ERR_PEER, 0,
+                          "ofi: rank " + std::to_string(peer.rank) +
+                              " cannot be sent to: " + parts_.fabric->words(),
+                          peer.rank});
+    }
+  }
+}
+
+// Tried again after every look, by the flusher too: our rank may go and compute.
+void OfiTransport::wait_for_room(OfiPeer& peer) {
+  peer.is_waiting = true;
+  waiting_.push_back(&peer);
+  static_cast<void>(flusher_.note());
+}
+
+// Each once: who finds no room again stands behind the others.
+void OfiTransport::flush_waiting() {
+  std::swap(waiting_, retried_);
+  for (OfiPeer* peer : retried_) {
+    if (!std::exchange(peer->is_waiting, false)) continue;
+    flush(*peer);
+  }
+  retried_.clear();
+}
+
+// The Flusher, with the mutex. True: something takes longer. What has arrived stays where it is
+// until poll(), unless a peer has to be let in before what it was sent can go. The bootstrap
+// belongs to the engine's threads.
+bool OfiTransport::flush_held() {
+  look();
+  const bool lets_in =
+      unsettled_ != 0 && std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
+        return peer != nullptr && peer->link != nullptr && !peer->is_open() &&
+               peer->state != OfiPeer::State::ended && peer->link->has_run();
+      });
+  if (lets_in) {
+    take_arrived();
+    static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
+  }
+  flush_waiting();
+  if (parts_.receives->has_arrived() && is_announced_) wake();
+  return lets_in || !waiting_.empty() || under_way_ != 0;
+}
+
+bool OfiTransport::drained() const noexcept {
+  const Entered entered(*this);
+  is_undrained_ = !has_left_all();
+  return !is_undrained_;
+}
+
+bool OfiTransport::has_left_all() const noexcept {
+  const std::int64_t now = unsettled_ == 0 ? 0 : base::now_ns();
+  for (const auto& peer : peers_) {
+    if (peer == nullptr || peer->rank == parties_.self || peer->state == OfiPeer::State::ended)
+      continue;
+    // Who has asked for us is owed the engine's farewell, and the engine does not know of it yet.
+    // Not for long: it may be stopped.
+    if (peer->state == OfiPeer::State::greeting && now - peer->met_ns < kGreetingNs) return false;
+    if (peer->is_unsent() && !is_broken_) return false;
+  }
+  return boot_.idle();
+}
+
+// What peers still send is read off until nothing comes: an end with unread bytes may be told to
+// them as an error before they have read what we sent.
+void OfiTransport::say_goodbye() {
+  for (const auto& peer : peers_) {
+    if (peer == nullptr || !peer->is_open() || peer->rank == parties_.self) continue;
+    peer->says_bye = true;
+    flush(*peer);
+  }
+  const auto is_owed = [](const auto& peer) {
+    return peer != nullptr && peer->is_open() && peer->boot_gone_ns == 0 &&
+           peer->window != nullptr && !peer->window->is_idle();
+  };
+  const std::int64_t until = base::now_ns() + kGoodbyeNs;
+  for (unsigned quiet = 0; quiet < kQuietLooks && !is_broken_ && base::now_ns() < until; ++quiet) {
+    look();
+    if (parts_.receives->has_arrived()) quiet = 0;
+    take_arrived();  // farewells of others: who has ended is not waited for
+    static_cast<void>(parts_.receives->post());
+    flush_waiting();
+    if (boot_broken_.get() == 0) receive_boot();
+    if (std::any_of(peers_.begin(), peers_.end(), is_owed)) quiet = 0;
+  }
+}
+
+base::Result<> OfiTransport::read(Rank rank, std::uint64_t /*address*/,
+                                  std::span<std::byte> /*destination*/) noexcept {
+  return unreached(rank);
+}
+base::Result<> OfiTransport::write(Rank rank, std::uint64_t /*address*/,
+                                   std::span<const std::byte> /*source*/) noexcept {
+  return unreached(rank);
+}
+
+}  // namespace photon::transport::ofi

@@ -1,0 +1,158 @@
+// Opening and ending, and what can be said about paths.
+#include "transport/ofi/ofi_transport.hpp"
+
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "transport/carried/free_entries.hpp"
+#include "transport/ofi/transport_impl.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+// Of one message. Providers that copy what is small (ofi_rxm: up to 16 KiB, its own head included)
+// send it without asking the receiver, whose rank may compute.
+constexpr std::size_t kMessageBytes = (16 << 10) - 512;
+constexpr std::size_t kReceives = 128;
+constexpr std::size_t kMostWindowSlots = 8;
+constexpr std::size_t kMostSends = 2048;  // of all peers, unless that were less than one each
+
+// A peer that takes nothing cannot use up what the others need.
+std::size_t window_slots(std::size_t peers_count) noexcept {
+  if (peers_count == 0) return 1;
+  return std::clamp<std::size_t>(kMostSends / peers_count, 1, kMostWindowSlots);
+}
+
+base::Result<> take_lane(OwnSide& own, std::uint64_t most) {
+  const std::scoped_lock lock(own.mutex);
+  if (own.lanes_count == most)
+    return base::Error{.status = PH_ERR_MEMORY,
+                       .what = "all " + std::to_string(most) +
+                               " lanes are open, the context's own included; close one or raise "
+                               "PHOTON_MAX_LANES"};
+  ++own.lanes_count;
+  return {};
+}
+
+}  // namespace
+
+const char* refusal_text(Refusal why) noexcept {
+  switch (why) {
+    case Refusal::garbage: return "is none of this protocol";
+    case Refusal::version: return "is of another version of the protocol";
+    case Refusal::unexpected: return "is of no rank that was expected to say it";
+    case Refusal::wrong_key: return "does not bear the key of the rank that it says it is of";
+    case Refusal::wrong_secret: return "does not show that its sender knows the job's secret";
+  }
+  return "?";
+}
+
+base::Result<std::unique_ptr<Transport>> open_ofi(const base::Config& config, boot::Boot& boot) {
+  if (auto has = has_fabric(); !has) return std::move(has.error());
+  return open_ofi_over(config, boot, open_fabric);
+}
+
+base::Result<std::unique_ptr<Transport>> open_ofi_over(const base::Config& config, boot::Boot& boot,
+                                                       OpenFabric open) {
+  if (auto can = carried::can_prove(); !can) return std::move(can.error());
+  auto own = std::make_shared<OwnSide>();
+  own->open = std::move(open);
+  own->regions_count = config.max_regions;
+  auto entries = carried::free_entries(config.max_regions);
+  if (!entries) return std::move(entries.error());
+  own->regions = std::move(*entries);
+  return OfiTransport::open(config, boot, std::move(own), 0);
+}
+
+base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& config,
+                                                            boot::Boot& boot,
+                                                            std::shared_ptr<OwnSide> own,
+                                                            std::uint32_t lane) {
+  const std::size_t peers_count = boot.size() - 1;
+  Parts parts;
+  parts.window_slots = window_slots(peers_count);
+  auto fabric = own->open({.provider = config.ofi_provider.view(),
+                           .domain = config.ofi_domain.view(),
+                           .is_one_host = boot.local_size() == boot.size(),
+                           .peers_count = peers_count,
+                           .sends_count = peers_count * parts.window_slots,
+                           .receives_count = kReceives});
+  if (!fabric) return std::move(fabric.error());
+  parts.fabric = std::move(*fabric);
+  const auto& traits = parts.fabric->traits();
+  parts.message_bytes = std::min(traits.most_bytes, kMessageBytes);
+  auto card = make_card(carried::shared_settings(config, boot.size()), traits.provider,
+                        parts.fabric->address());
+  if (!card) return std::move(card.error());
+  parts.card = *card;
+  auto receives = Receives::make(*parts.fabric, kReceives, parts.message_bytes);
+  if (!receives) return std::move(receives.error());
+  parts.receives = std::move(*receives);
+  parts.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!parts.wake) return base::system_error("ofi: eventfd");
+  parts.own = std::move(own);
+  parts.lane = lane;
+  if (auto taken = take_lane(*parts.own, config.max_lanes); !taken) return std::move(taken.error());
+  return std::unique_ptr<Transport>(std::make_unique<OfiTransport>(config, boot, std::move(parts)));
+}
+
+base::Result<std::unique_ptr<Transport>> OfiTransport::open_lane(std::uint32_t number,
+                                                                 boot::Boot& boot) {
+  return open(config_, boot, parts_.own, number);
+}
+
+OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts)
+    : boot_(boot),
+      config_(config),
+      parties_{boot.rank(), boot.size(), parts.lane},
+      parts_(std::move(parts)),
+      log_(config.log, boot.rank()),
+      peers_(boot.size()),
+      boot_fd_(boot.poll_fd()),
+      flusher_(mutex_, [this] { return flush_held(); }) {
+  waiting_.reserve(2 * peers_.size());  // kick() may not fail
+  retried_.reserve(2 * peers_.size());
+  static_cast<void>(parts_.receives->post());
+}
+
+// Memory that the provider has is given back by its end, before its owners go.
+OfiTransport::~OfiTransport() {
+  flusher_.stop();
+  say_goodbye();
+  parts_.fabric->stop();
+  peers_.clear();
+  parts_.receives.reset();
+  const std::scoped_lock lock(parts_.own->mutex);
+  --parts_.own->lanes_count;
+}
+
+void OfiTransport::describe(Rank rank, ph_path& path) {
+  const Entered entered(*this);
+  path.transport = rank == parties_.self ? "self" : "ofi";
+  path.same_process = path.cma = path.arena_mapped = 0;
+  const OfiPeer* peer = known(rank);
+  const auto& traits = parts_.fabric->traits();
+  const std::string by = traits.provider + " (" + traits.domain + ")";
+  std::string reason = "no contact yet: it is met when first used";
+  if (rank == parties_.self) {
+    reason = "itself: records by a ring; peers by " + by;
+    for (std::size_t i = 0; i < kRefusals; ++i)
+      if (refused_[i] != 0)
+        reason += "; refused " + std::to_string(refused_[i]) + " whose message " +
+                  refusal_text(static_cast<Refusal>(i));
+  } else if (peer != nullptr && peer->is_open()) {
+    reason = by + ": records and payload in messages of up to " +
+             std::to_string(parts_.message_bytes) + " bytes, copied at both ends";
+  } else if (peer != nullptr && peer->state == OfiPeer::State::ended) {
+    reason = "it has ended, or cannot be reached by " + by;
+  } else if (peer != nullptr) {
+    reason = "asked for an answer, by " + by + "; that needs its progress";
+  }
+  std::snprintf(path.reason, sizeof path.reason, "%s", reason.c_str());
+}
+
+}  // namespace photon::transport::ofi

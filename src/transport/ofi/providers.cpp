@@ -1,0 +1,42 @@
+#include "transport/ofi/providers.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+// "tcp" means "tcp;ofi_rxm" as well: the utility provider over it.
+bool is_named(std::string_view provider, std::string_view wanted) noexcept {
+  return provider == wanted || (provider.size() > wanted.size() && provider.starts_with(wanted) &&
+                                provider[wanted.size()] == ';');
+}
+
+}  // namespace
+
+const char* refusal(const Offer& offer, const FabricWants& wants) noexcept {
+  const bool is_asked = wants.provider != "auto";
+  if (is_asked && !is_named(offer.provider, wants.provider))
+    return "is not what setting ofi_provider names";
+  if (wants.domain != "auto" && offer.domain != wants.domain)
+    return "is not of the domain that setting ofi_domain names";
+  if (!offer.keeps_order) return "does not keep messages in order (FI_ORDER_SAS)";
+  if (offer.most_bytes < kLeastMessageBytes) return "carries messages of less than 4096 bytes only";
+  if (is_asked) return nullptr;
+  if (offer.provider == "shm")
+    return "reaches this host only, as transport shm does; taken when ofi_provider names it";
+  if (offer.provider == "net")
+    return "keeps a processor busy while its rank sleeps; taken when ofi_provider names it";
+  if (offer.provider == "sockets")
+    return "was given up by libfabric; taken when ofi_provider names it";
+  if (offer.provider.find("ofi_rxd") != std::string_view::npos)
+    return "is a best effort over datagrams; taken when ofi_provider names it";
+  if (!wants.is_one_host && wants.domain == "auto" && offer.domain == "lo")
+    return "is the loopback, and there are ranks on other hosts";
+  return nullptr;
+}
+
+// A job of one host has no reason to listen where others reach it.
+bool is_preferred(const Offer& offer, const FabricWants& wants) noexcept {
+  return wants.is_one_host && offer.domain == "lo";
+}
+
+}  // namespace photon::transport::ofi

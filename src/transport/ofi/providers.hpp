@@ -1,0 +1,30 @@
+// Which of the providers that libfabric offers is taken.
+//
+//   every offer -- refusal() null --> tried in order: the first that opens is taken
+//               -- else ------------> named in the error, if none is left
+//
+// Owner: none (pure functions on what fi_getinfo() said).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "transport/ofi/fabric.hpp"
+
+namespace photon::transport::ofi {
+
+// What is looked at of an offer.
+struct Offer {
+  std::string_view provider;
+  std::string_view domain;
+  bool keeps_order = false;  // sends after sends
+  std::size_t most_bytes = 0;
+};
+
+// Why this one is not tried; null: it is.
+const char* refusal(const Offer& offer, const FabricWants& wants) noexcept;
+// Whether it is tried before the others.
+bool is_preferred(const Offer& offer, const FabricWants& wants) noexcept;
+
+}  // namespace photon::transport::ofi

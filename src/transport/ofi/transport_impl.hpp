@@ -1,0 +1,204 @@
+// The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
+// ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, greetings),
+// ofi_traffic.cpp (sending), ofi_poll.cpp (news, ends of peers), ofi_sleep.cpp (idle).
+//
+// Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
+// state of a rank, or is kept. Reports to the engine are made in poll() only.
+// Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the Flusher,
+// under mutex_, which every call takes but wake(), which touches a descriptor only, and slept().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/log.hpp"
+#include "base/unique_fd.hpp"
+#include "boot/boot.hpp"
+#include "sync/hint.hpp"
+#include "transport/carried/flusher.hpp"
+#include "transport/ofi/ofi_card.hpp"
+#include "transport/ofi/ofi_peer.hpp"
+#include "transport/ofi/ofi_receives.hpp"
+#include "transport/ofi/ofi_transport.hpp"
+
+namespace photon::transport::ofi {
+
+// What the lanes of a rank share.
+struct OwnSide {
+  OpenFabric open;
+  std::shared_ptr<RegionEntry[]> regions;
+  std::size_t regions_count = 0;
+  std::mutex mutex;  // of:
+  std::uint64_t lanes_count = 0;
+};
+
+// Why a message that came was thrown away.
+enum class Refusal : std::uint8_t {
+  garbage,       // it is none of this protocol, or longer than any of it
+  version,       // of another version of it
+  unexpected,    // of no rank of this job and lane, or not what that rank could say now
+  wrong_key,     // it does not bear the key that was given to the rank it says it is
+  wrong_secret,  // a proof that is none
+};
+inline constexpr std::size_t kRefusals = 5;
+const char* refusal_text(Refusal why) noexcept;
+
+class OfiTransport final : public Transport {
+ public:
+  struct Parts {
+    std::shared_ptr<OwnSide> own;
+    std::unique_ptr<Fabric> fabric;
+    std::unique_ptr<Receives> receives;
+    base::UniqueFd wake;
+    OfiCard card;
+    std::size_t message_bytes = 0;
+    std::size_t window_slots = 0;
+    std::uint32_t lane = 0;
+  };
+  static base::Result<std::unique_ptr<Transport>> open(const base::Config& config, boot::Boot& boot,
+                                                       std::shared_ptr<OwnSide> own,
+                                                       std::uint32_t lane);
+  OfiTransport(const base::Config& config, boot::Boot& boot, Parts parts);
+  ~OfiTransport() override;
+
+  const char* name() const noexcept override { return "ofi"; }
+  unsigned poll_interval() const noexcept override { return 1; }
+
+  base::Result<Link*> connect(Rank rank) override;
+  void disconnect(Rank rank) noexcept override;
+
+  void kick(Rank rank) noexcept override;
+  void poll(Sink& sink) noexcept override;
+  bool drained() const noexcept override;
+
+  Reach reach(Rank, std::uint64_t, std::uint64_t) noexcept override { return {}; }
+  base::Result<> read(Rank rank, std::uint64_t address,
+                      std::span<std::byte> destination) noexcept override;
+  base::Result<> write(Rank rank, std::uint64_t address,
+                       std::span<const std::byte> source) noexcept override;
+  base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
+                                                     boot::Boot& boot) override;
+
+  std::span<std::byte> arena() noexcept override { return {}; }
+  std::span<RegionEntry> regions() noexcept override {
+    return {parts_.own->regions.get(), parts_.own->regions_count};
+  }
+
+  void announce() noexcept override;
+  void sleep(std::int64_t timeout_us) noexcept override;
+  SleepOn sleep_on() noexcept override;
+  void slept(unsigned ready) noexcept override;
+  void retract() noexcept override;
+  void wake() noexcept override;
+
+  void describe(Rank rank, ph_path& path) override;
+
+  // For tests.
+  std::uint64_t refused(Refusal why) const noexcept {
+    return refused_[static_cast<std::size_t>(why)];
+  }
+  const OfiCard& card() const noexcept { return parts_.card; }
+
+ private:
+  struct News {
+    enum class Kind : std::uint8_t { link, activity, gone } kind = Kind::link;
+    Rank rank = 0;
+    base::Error why;  // gone
+  };
+  using Flag = sync::Hint<Policy, std::uint32_t>;
+
+  // What every call of the engine's holds; calls from within a callback of poll() have it already.
+  class Entered {
+   public:
+    explicit Entered(const OfiTransport& transport) noexcept : transport_(transport) {
+      if (transport_.depth_++ == 0) transport_.mutex_.lock();
+    }
+    ~Entered() {
+      if (--transport_.depth_ == 0) transport_.mutex_.unlock();
+    }
+    Entered(const Entered&) = delete;
+    Entered& operator=(const Entered&) = delete;
+
+   private:
+    const OfiTransport& transport_;
+  };
+
+  // ofi_contact.cpp
+  OfiPeer* known(Rank rank) const noexcept {
+    return rank < peers_.size() ? peers_[rank].get() : nullptr;
+  }
+  OfiPeer& remember(Rank rank);
+  base::Result<> give_link(OfiPeer& peer);
+  base::Result<bool> send_card(Rank rank, OfiCard::What what);
+  void take_card(Rank rank, std::span<const std::byte> bytes);
+  void meet(OfiPeer& peer, std::span<const std::byte> at);
+  void dial(OfiPeer& peer);
+  void greeted(OfiPeer* peer, const MessageHead& head, std::span<const std::byte> body);
+  void opened(OfiPeer& peer);
+  void refuse(Refusal why) noexcept;
+
+  // ofi_traffic.cpp
+  void flush(OfiPeer& peer);
+  std::size_t compose(OfiPeer& peer, std::span<std::byte> room);
+  void wait_for_room(OfiPeer& peer);
+  void flush_waiting();
+  bool flush_held();
+  bool has_left_all() const noexcept;
+  void say_goodbye();
+
+  // ofi_poll.cpp
+  void look();
+  void sent(const Operation& operation) noexcept;
+  void failed();
+  void take_arrived();
+  void take(std::span<const std::byte> message);
+  void take_open(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
+  bool is_boot_due(std::int64_t now) noexcept;
+  void receive_boot();
+  void boot_message(boot::Message& message);
+  void attend(std::int64_t now_ns);
+  void end(OfiPeer& peer, base::Error why);
+  void end_all(const std::string& why);
+  void tell(News news);
+  void dispatch(Sink& sink);
+
+  boot::Boot& boot_;
+  const base::Config config_;
+  const Parties parties_;
+  Parts parts_;
+  const base::Log log_;
+
+  mutable std::mutex mutex_;
+  mutable unsigned depth_ = 0;  // of the engine's calls: under its lane lock
+
+  std::vector<std::unique_ptr<OfiPeer>> peers_;
+  std::vector<OfiPeer*> waiting_;  // have something to send and found no room
+  std::vector<OfiPeer*> retried_;
+  std::array<std::uint64_t, kRefusals> refused_{};
+  std::vector<News> news_;
+  std::vector<News> telling_;
+  std::size_t unsettled_ = 0;  // peers that attend() has to look at
+  std::size_t under_way_ = 0;  // messages
+  std::int64_t attended_ns_ = 0;
+  std::int64_t received_ns_ = 0;  // last look at the side channel
+  std::int64_t asked_ns_ = 0;     // our last card went out
+  std::int64_t heard_ns_ = 0;     // of the poll under way
+  bool is_announced_ = false;
+  bool is_broken_ = false;             // the provider brings nothing any more
+  mutable bool is_undrained_ = false;  // when drained() was asked last
+
+  Flag boot_due_;
+  Flag boot_broken_;
+  Flag boot_wakes_;  // ends of sleep by its descriptor since the last message
+  const int boot_fd_;
+  std::int64_t longest_sleep_us_ = 0;
+  carried::Flusher flusher_;  // last: it ends first
+};
+
+}  // namespace photon::transport::ofi

@@ -1,0 +1,230 @@
+// A fabric within the process, for tests of transport ofi without libfabric: messages go from
+// endpoint to endpoint in order; refusals, late completions and failures are the test's.
+//
+//   FakeManners manners{.refuses_every = 3};
+//   open_ofi_over(config, boot, open_fake(manners));
+//
+// It checks what the transport promises: no more under way than it said, no more completions.
+// Owner: the test. The endpoints that live find each other by a registry of the process.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+#include "transport/ofi/fabric.hpp"
+
+namespace photon::test {
+
+struct FakeManners {
+  unsigned refuses_every = 0;    // each so-manieth send or receive is refused once
+  unsigned completes_after = 0;  // so many read()s after the send
+  std::size_t most_bytes = 1 << 20;
+  std::size_t inject_bytes = 0;
+  bool has_wait_fd = true;
+  bool wants_memory_shown = false;
+};
+
+class FakeFabric final : public transport::ofi::Fabric {
+ public:
+  using Operation = transport::ofi::Operation;
+  using Buffer = transport::ofi::Buffer;
+  using Completion = transport::ofi::Completion;
+
+  FakeFabric(const FakeManners& manners, const transport::ofi::FabricWants& wants)
+      : manners_(manners), sends_count_(wants.sends_count), receives_count_(wants.receives_count) {
+    auto& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    number_ = ++all.numbers;
+    all.boxes[number_] = box_;
+    std::memcpy(address_, &number_, sizeof number_);
+    traits_.provider = "fake";
+    traits_.domain = "here";
+    traits_.most_bytes = manners.most_bytes;
+    traits_.inject_bytes = manners.inject_bytes;
+    if (manners.has_wait_fd) traits_.wait_fd = box_->news.get();
+  }
+  ~FakeFabric() override {
+    stop();
+    EXPECT_EQ(shown_, 0u) << "memory that is still registered";
+  }
+
+  const Traits& traits() const noexcept override { return traits_; }
+  std::span<const std::byte> address() const noexcept override { return address_; }
+  base::Result<std::uint64_t> insert(std::span<const std::byte> address) override {
+    std::uint64_t number = 0;
+    if (address.size() != sizeof number) return base::Error{PH_ERR_PROTOCOL, 0, "no fake address"};
+    std::memcpy(&number, address.data(), sizeof number);
+    return number;
+  }
+  base::Result<std::uint64_t> show(std::span<std::byte>) override {
+    if (!manners_.wants_memory_shown) return std::uint64_t{0};
+    ++shown_;
+    return std::uint64_t{4711};
+  }
+  void hide(std::uint64_t handle) noexcept override {
+    EXPECT_EQ(handle, 4711u);
+    --shown_;
+  }
+
+  Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override {
+    EXPECT_EQ(message.handle, manners_.wants_memory_shown ? 4711u : 0u);
+    if (fails_sends_) return Taken::failed;
+    if (is_stuck_ || is_refused()) return Taken::full;
+    deliver(to, message.bytes);
+    if (message.bytes.size() <= manners_.inject_bytes) return Taken::over;
+    under_way_.push_back({&operation, reads_count_ + manners_.completes_after});
+    EXPECT_LE(under_way_.size(), sends_count_) << "more sends under way than were announced";
+    return Taken::yes;
+  }
+  Taken receive(const Buffer& into, Operation& operation) noexcept override {
+    EXPECT_EQ(into.handle, manners_.wants_memory_shown ? 4711u : 0u);
+    if (is_refused()) return Taken::full;
+    posted_.push_back({into.bytes, &operation});
+    EXPECT_LE(posted_.size(), receives_count_) << "more receives posted than were announced";
+    return Taken::yes;
+  }
+  Got read(std::span<Completion> into, std::size_t& count) noexcept override {
+    count = 0;
+    ++reads_count_;
+    if (breaks_) return Got::broken;
+    if (fails_next_send_ && !under_way_.empty()) {
+      fails_next_send_ = false;
+      failed_ = under_way_.front().operation;
+      under_way_.pop_front();
+      return Got::error;
+    }
+    while (count < into.size() && !holds_completions_ && !under_way_.empty() &&
+           under_way_.front().due <= reads_count_) {
+      into[count++] = {under_way_.front().operation, 0};
+      under_way_.pop_front();
+    }
+    const std::scoped_lock lock(box_->mutex);
+    while (count < into.size() && !posted_.empty() && !box_->messages.empty()) {
+      const Posted posted = posted_.front();
+      const auto& message = box_->messages.front();
+      if (message.size() > posted.bytes.size()) {
+        if (count != 0) break;  // the error comes first next time
+        failed_ = posted.operation;
+        posted_.pop_front();
+        box_->messages.pop_front();
+        return Got::error;
+      }
+      std::copy(message.begin(), message.end(), posted.bytes.begin());
+      into[count++] = {posted.operation, message.size()};
+      posted_.pop_front();
+      box_->messages.pop_front();
+    }
+    if (box_->messages.empty()) box_->quiet();
+    return Got::some;
+  }
+  Operation* failed() const noexcept override { return failed_; }
+  std::string words() const override { return "fake trouble"; }
+  bool may_wait() noexcept override {
+    const std::scoped_lock lock(box_->mutex);
+    return box_->messages.empty() && under_way_.empty();
+  }
+  void stop() noexcept override {
+    auto& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    all.boxes.erase(number_);
+    posted_.clear();
+    under_way_.clear();
+  }
+
+  // The test's.
+  void stick(bool is_stuck) { is_stuck_ = is_stuck; }
+  void hold_completions(bool holds) { holds_completions_ = holds; }
+  void fail_sends() { fails_sends_ = true; }
+  void fail_next_send() { fails_next_send_ = true; }
+  void break_down() { breaks_ = true; }
+  std::uint64_t number() const { return number_; }
+  // From nowhere, as a stranger would.
+  static void deliver(std::uint64_t to, std::span<const std::byte> bytes) {
+    std::shared_ptr<Box> box;
+    {
+      auto& all = registry();
+      const std::scoped_lock lock(all.mutex);
+      const auto found = all.boxes.find(to);
+      if (found == all.boxes.end()) return;
+      box = found->second;
+    }
+    const std::scoped_lock lock(box->mutex);
+    box->messages.emplace_back(bytes.begin(), bytes.end());
+    const std::uint64_t one = 1;
+    if (::write(box->news.get(), &one, sizeof one) < 0) return;
+  }
+
+ private:
+  struct Box {
+    void quiet() const {
+      std::uint64_t ignored = 0;
+      if (::read(news.get(), &ignored, sizeof ignored) < 0) return;
+    }
+    std::mutex mutex;
+    std::deque<std::vector<std::byte>> messages;
+    base::UniqueFd news{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  };
+  struct Registry {
+    std::mutex mutex;
+    std::uint64_t numbers = 0;
+    std::map<std::uint64_t, std::shared_ptr<Box>> boxes;
+  };
+  struct UnderWay {
+    Operation* operation = nullptr;
+    std::uint64_t due = 0;
+  };
+  struct Posted {
+    std::span<std::byte> bytes;
+    Operation* operation = nullptr;
+  };
+  static Registry& registry() {
+    static Registry all;
+    return all;
+  }
+  bool is_refused() {
+    return manners_.refuses_every != 0 && ++asked_count_ % manners_.refuses_every == 0;
+  }
+
+  const FakeManners manners_;
+  const std::size_t sends_count_;
+  const std::size_t receives_count_;
+  const std::shared_ptr<Box> box_ = std::make_shared<Box>();
+  Traits traits_;
+  std::uint64_t number_ = 0;
+  std::byte address_[sizeof number_] = {};
+  std::deque<UnderWay> under_way_;
+  std::deque<Posted> posted_;
+  Operation* failed_ = nullptr;
+  std::uint64_t reads_count_ = 0;
+  unsigned asked_count_ = 0;
+  unsigned shown_ = 0;
+  bool is_stuck_ = false;
+  bool holds_completions_ = false;
+  bool fails_sends_ = false;
+  bool fails_next_send_ = false;
+  bool breaks_ = false;
+};
+
+// `made`, if given, is told each fabric that is opened; they live as long as their transports.
+inline transport::ofi::OpenFabric open_fake(const FakeManners& manners,
+                                            std::vector<FakeFabric*>* made = nullptr) {
+  return [=](const transport::ofi::FabricWants& wants)
+             -> base::Result<std::unique_ptr<transport::ofi::Fabric>> {
+    auto fabric = std::make_unique<FakeFabric>(manners, wants);
+    if (made != nullptr) made->push_back(fabric.get());
+    return std::unique_ptr<transport::ofi::Fabric>(std::move(fabric));
+  };
+}
+
+}  // namespace photon::test

@@ -1,0 +1,96 @@
+// First contact, and what comes of strangers.
+#include "ofi_ranks.hpp"
+
+namespace photon::transport::ofi::test {
+namespace {
+
+class OfiContact : public OfiTest {};
+
+TEST_F(OfiContact, one_side_or_both_may_begin) {
+  OfiRanks ranks(3, {.refuses_every = 2, .completes_after = 3});
+  EXPECT_TRUE(ranks.join(0, 1));
+  ranks[1].to(2);
+  EXPECT_TRUE(ranks.join(2, 1));
+  ranks[2].to(0);
+  EXPECT_TRUE(ranks.join(0, 2));
+}
+
+TEST_F(OfiContact, a_strangers_messages_are_refused_counted_and_in_nobodys_way) {
+  OfiRanks ranks(2);
+  ranks.tell(0, std::uint64_t{4711});
+  ranks.tell(0, Hello{});  // its magic word is no head's kind
+  struct {
+    MessageHead head{.key = kHelloKey, .from = 1, .kind = MessageKind::hello};
+    HelloBody hello{.hello = {.from = 1, .to = 0}};
+  } hello;
+  ranks.tell(0, hello);
+  ranks.tell(0, MessageHead{.key = 5, .from = 77, .sequence = 1, .kind = MessageKind::bye});
+  ranks.settle();
+  EXPECT_GE(ranks[0].ofi().refused(Refusal::garbage), 1u);
+  EXPECT_GE(ranks[0].ofi().refused(Refusal::unexpected), 2u) << "it was never met";
+  ASSERT_TRUE(ranks.join(1, 0));
+  ranks.tell(0, MessageHead{.key = 5, .from = 1, .sequence = 1, .kind = MessageKind::bye});
+  ranks.tell(0, hello);
+  ranks.settle();
+  EXPECT_EQ(ranks[0].ofi().refused(Refusal::wrong_key), 1u);
+  EXPECT_EQ(ranks[0].ofi().refused(Refusal::wrong_secret), 1u);
+  EXPECT_TRUE(ranks[0].news.gone.empty()) << "nobody can say goodbye for another rank";
+  ASSERT_TRUE(ranks[1].say(0, 1));
+  EXPECT_TRUE(ranks.eventually([&] { return ranks[0].news.activity[1] != 0; }));
+}
+
+TEST_F(OfiContact, a_flood_of_strangers_during_the_greeting_does_not_stop_it) {
+  OfiRanks ranks(2);
+  struct {
+    MessageHead head{.key = kHelloKey, .from = 1, .kind = MessageKind::hello};
+    HelloBody hello{.hello = {.from = 1, .to = 0}};
+  } hello;
+  ranks[1].to(0);
+  while (ranks[0].news.links.count(1) + ranks[1].news.links.count(0) != 2) {
+    hello.hello.hello.nonce[3] ^= std::byte{1};
+    for (const Rank rank : {0u, 1u}) ranks.tell(rank, hello);
+    ranks.turn();
+  }
+  EXPECT_TRUE(ranks[0].news.gone.empty());
+}
+
+TEST_F(OfiContact, a_message_that_no_rank_would_send_is_refused_whatever_its_length) {
+  OfiRanks ranks(2);
+  ranks.tell(0, std::array<std::byte, 100'000>{});
+  ranks.settle();
+  EXPECT_EQ(ranks[0].ofi().refused(Refusal::garbage), 1u);
+  EXPECT_TRUE(ranks.join(0, 1));
+}
+
+TEST_F(OfiContact, settings_that_differ_are_told_to_both) {
+  OfiRanks ranks(2);
+  base::Config other = ofi_config();
+  other.ring_lines = 128;
+  ranks[1].transport.reset();
+  ranks[1].boot.reset();
+  OfiRanks pair(2, {}, ofi_config());
+  pair[1].transport.reset();
+  pair[1].fabrics.clear();
+  auto opened = open_ofi_over(other, *pair[1].boot, photon::test::open_fake({}));
+  ASSERT_TRUE(opened);
+  pair[1].transport = std::move(*opened);
+  pair[0].to(1);
+  ASSERT_TRUE(pair.eventually(
+      [&] { return pair[0].news.gone.count(1) == 1 && pair[1].news.gone.count(0) == 1; }));
+  for (const auto& why : {pair[0].news.gone[1], pair[1].news.gone[0]}) {
+    EXPECT_EQ(why.status, PH_ERR_BOOTSTRAP);
+    EXPECT_NE(why.what.find("ring_lines"), std::string::npos) << why.what;
+  }
+}
+
+TEST_F(OfiContact, a_card_that_is_none_ends_that_rank_only) {
+  OfiRanks ranks(3);
+  const std::uint64_t nonsense = 4711;
+  ASSERT_TRUE(ranks[1].boot->send(0, std::as_bytes(std::span(&nonsense, 1)), {}));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PROTOCOL);
+  EXPECT_TRUE(ranks.join(0, 2));
+}
+
+}  // namespace
+}  // namespace photon::transport::ofi::test

@@ -1,0 +1,70 @@
+// How peers end.
+#include "ofi_ranks.hpp"
+
+namespace photon::transport::ofi::test {
+namespace {
+
+class OfiPoll : public OfiTest {};
+
+TEST_F(OfiPoll, a_rank_that_ends_is_told_after_what_it_said) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ASSERT_TRUE(ranks[0].say(1, 4711));
+  ranks[0].transport.reset();
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
+  EXPECT_EQ(ranks[1].news.gone[0].status, PH_ERR_PEER);
+  EXPECT_EQ(ranks[1].news.activity[0], 1u);
+  ranks[1].transport->disconnect(0);
+  EXPECT_FALSE(ranks[1].transport->connect(0)) << "it is gone for good";
+}
+
+TEST_F(OfiPoll, a_rank_that_was_never_met_ends_unheard) {
+  OfiRanks ranks(3);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks[2].transport.reset();
+  ranks[2].boot.reset();
+  ranks.settle();
+  EXPECT_TRUE(ranks[0].news.gone.empty());
+}
+
+TEST_F(OfiPoll, a_process_that_ends_without_a_farewell_is_told_when_nothing_more_came) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks[0].fabric().stick(true);  // its farewell does not leave
+  ranks[0].transport.reset();
+  ranks[0].boot.reset();
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
+}
+
+TEST_F(OfiPoll, a_message_that_was_lost_on_the_way_ends_that_peer_with_the_providers_words) {
+  OfiRanks ranks(3);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ASSERT_TRUE(ranks.join(0, 2));
+  ranks.settle();
+  ranks[0].fabric().fail_next_send();
+  ASSERT_TRUE(ranks[0].say(1, 1));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_NE(ranks[0].news.gone[1].what.find("fake trouble"), std::string::npos);
+  EXPECT_EQ(ranks[0].news.gone.count(2), 0u);
+}
+
+TEST_F(OfiPoll, a_provider_that_fails_altogether_ends_all_peers) {
+  OfiRanks ranks(3);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ASSERT_TRUE(ranks.join(0, 2));
+  ranks[0].fabric().break_down();
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.size() == 2; }));
+}
+
+TEST_F(OfiPoll, who_was_disconnected_is_not_harmed_and_not_heard) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks[1].transport->disconnect(0);
+  ASSERT_TRUE(ranks[0].say(1, 1));
+  ranks.settle();
+  EXPECT_EQ(ranks[1].news.activity.count(0), 0u);
+  EXPECT_TRUE(ranks[0].news.gone.empty());
+}
+
+}  // namespace
+}  // namespace photon::transport::ofi::test

@@ -1,0 +1,75 @@
+#include "transport/ofi/ofi_window.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "fake_fabric.hpp"
+
+namespace photon::transport::ofi {
+namespace {
+
+using photon::test::FakeFabric;
+using photon::test::FakeManners;
+
+class OfiWindow : public testing::Test {
+ protected:
+  void open(const FakeManners& manners) {
+    fabric_ = std::make_unique<FakeFabric>(manners, FabricWants{.sends_count = 2});
+    window_ = std::move(*Window::make(*fabric_, 1, 2, 4096));
+  }
+  Fabric::Taken send(std::size_t size_bytes) {
+    EXPECT_FALSE(window_->room().empty());  // chooses the slot
+    window_->built(size_bytes);
+    return window_->send(*fabric_, fabric_->number());
+  }
+  void complete() {
+    Completion completions[4];
+    std::size_t count = 0;
+    EXPECT_EQ(fabric_->read(completions, count), Fabric::Got::some);
+    for (std::size_t i = 0; i < count; ++i) window_->over(*completions[i].operation);
+  }
+
+  std::unique_ptr<FakeFabric> fabric_;
+  std::unique_ptr<Window> window_;
+};
+
+TEST_F(OfiWindow, has_room_until_all_slots_are_under_way) {
+  open({});
+  EXPECT_EQ(window_->room().size(), 4096u);
+  EXPECT_EQ(send(100), Fabric::Taken::yes);
+  EXPECT_EQ(send(100), Fabric::Taken::yes);
+  EXPECT_TRUE(window_->room().empty());
+  complete();
+  EXPECT_TRUE(window_->is_idle());
+  EXPECT_FALSE(window_->room().empty());
+}
+
+TEST_F(OfiWindow, keeps_what_the_provider_does_not_take_and_builds_nothing_meanwhile) {
+  open({});
+  fabric_->stick(true);
+  EXPECT_EQ(send(100), Fabric::Taken::full);
+  EXPECT_TRUE(window_->is_waiting());
+  EXPECT_TRUE(window_->room().empty());
+  fabric_->stick(false);
+  EXPECT_EQ(window_->send(*fabric_, fabric_->number()), Fabric::Taken::yes);
+  EXPECT_FALSE(window_->is_waiting());
+}
+
+TEST_F(OfiWindow, what_is_over_at_once_takes_no_slot) {
+  open({.inject_bytes = 200});
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_FALSE(window_->room().empty());
+    EXPECT_EQ(send(100), Fabric::Taken::over);
+  }
+  EXPECT_TRUE(window_->is_idle());
+}
+
+TEST_F(OfiWindow, shows_its_memory_where_that_is_asked_for) {
+  open({.wants_memory_shown = true});
+  EXPECT_EQ(send(100), Fabric::Taken::yes);  // the fabric looks at the handle
+  complete();
+}
+
+}  // namespace
+}  // namespace photon::transport::ofi
