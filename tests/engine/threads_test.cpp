@@ -43,15 +43,20 @@ TEST_P(Threads, four_threads_a_rank_post_and_wait_and_every_completion_is_given_
           const ph_rank to = (rank + 1 + posted % (size - 1)) % size;
           const std::size_t bytes = posted % 5 == 0 ? 9000 : posted % 3 == 0 ? 100 : 8;
           const std::uint64_t id = thread * kEach + posted;
-          if (posted < kEach && ph_put_u64(context, to, {source.data(), bytes},
-                                           ph_at(&regions[to], offset), {id, id}) == PH_OK) {
+          const ph_status put = posted == kEach ? PH_AGAIN
+                                                : ph_put_u64(context, to, {source.data(), bytes},
+                                                             ph_at(&regions[to], offset), {id, id});
+          if (put == PH_OK) {
             ++posted;
             offset += bytes;
           }
           ph_completion found[8];
           std::size_t count = 0;
-          if (ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, found, 8, &count) != PH_OK)
-            return;
+          const ph_status probed =
+              ph_probe(context, {PH_ANY_RANK, PH_EITHER, nullptr}, found, 8, &count);
+          EXPECT_TRUE(put == PH_OK || put == PH_AGAIN) << put << " " << last_error(context).text;
+          EXPECT_EQ(probed, PH_OK) << last_error(context).text;
+          if ((put != PH_OK && put != PH_AGAIN) || probed != PH_OK) return;
           for (std::size_t i = 0; i < count; ++i) {
             ++(found[i].kind == PH_LOCAL ? locals : remotes);
             if (found[i].kind == PH_LOCAL) sum += found[i].id;

@@ -60,10 +60,13 @@ Words command_for(const Errand& errand, const Options& options) {
   const std::string own = fs::read_symlink("/proc/self/exe").string();
   if (errand.host.is_here()) return photonrun_command(errand, options, own);
   Words command = split_words(options.ssh);
-  // Nobody is there to answer a question; a connection of its own, which ends with us.
-  for (const char* const option : {"BatchMode=yes", "ConnectTimeout=20", "ControlMaster=no"}) {
+  // Nobody is there to answer a question; a connection of its own, which ends with us; and never a
+  // terminal, which would echo the key.
+  for (const char* const option :
+       {"BatchMode=yes", "ConnectTimeout=20", "ControlMaster=no", "ControlPath=none"}) {
     command.insert(command.end(), {"-o", option});
   }
+  command.emplace_back("-T");
   command.push_back(errand.host.name);
   std::string line = "exec env";
   for (const std::string& setting : settings()) line += " " + shell_quoted(setting);

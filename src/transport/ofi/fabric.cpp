@@ -151,7 +151,7 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   traits_.provider = info.fabric_attr->prov_name;
   traits_.domain = info.domain_attr->name;
   traits_.most_bytes = info.ep_attr->max_msg_size;
-  traits_.inject_bytes = info.tx_attr->inject_size;
+  traits_.inject_bytes = 0;  // what the provider still holds must be known until it is over
   traits_.progresses_itself = info.domain_attr->data_progress == FI_PROGRESS_AUTO;
   if (auto done =
           opened(fabric_, "the fabric",
@@ -261,10 +261,6 @@ Fabric::Taken LibFabric::taken(ssize_t code) noexcept {
 Fabric::Taken LibFabric::send(std::uint64_t to, const Buffer& message,
                               Operation& operation) noexcept {
   const auto& bytes = message.bytes;
-  if (bytes.size() <= traits_.inject_bytes) {
-    const Taken done = taken(::fi_inject(endpoint_.get(), bytes.data(), bytes.size(), to));
-    return done == Taken::yes ? Taken::over : done;
-  }
   return taken(::fi_send(endpoint_.get(), bytes.data(), bytes.size(), descriptor_of(message.handle),
                          to, &operation.provider));
 }

@@ -52,6 +52,7 @@ base::Result<Link*> OfiTransport::connect(Rank rank) {
   if (before != nullptr && before->is_linked && !before->is_released) return &before->link->view();
   if (before != nullptr && (before->is_released || before->state == OfiPeer::State::ended))
     return gone_error(rank, ": connect to a rank that has ended or was disconnected");
+  if (is_broken_) return gone_error(rank, ": the provider has failed before");
   OfiPeer& peer = remember(rank);
   if (auto given = give_link(peer); !given) return std::move(given.error());
   if (rank == parties_.self) {
@@ -137,6 +138,7 @@ void OfiTransport::dial(OfiPeer& peer) {
 // `peer` is null if it says it is of a rank that we know nothing of.
 void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
                            std::span<const std::byte> body) {
+  if (peer != nullptr && peer->state == OfiPeer::State::ended) return;
   if (peer != nullptr && peer->state == OfiPeer::State::asked && head.kind == MessageKind::hello) {
     HelloBody hello;
     const auto checked = Greeting::check_hello(boot_.secret(), body, hello);

@@ -37,11 +37,12 @@ std::int64_t owed_ns(int socket, std::int64_t since_ns, std::int64_t now_ns) noe
 
 }  // namespace
 
-// After every send: cheap, and it says nothing yet.
+// After every send: cheap, and it says nothing yet. Who sleeps has to look in time from now on.
 void TcpTransport::await_confirmation(TcpPeer& peer) {
   if (peer.is_unconfirmed) return;
   peer.is_unconfirmed = true;
   unconfirmed_.push_back(&peer);
+  if (is_announced_) wake();
 }
 
 void TcpTransport::look_for_silence(std::int64_t now_ns) {

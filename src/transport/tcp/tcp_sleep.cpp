@@ -28,9 +28,9 @@ void drain(int event_fd) noexcept {
 // Nothing is held back while nobody looks, and room in a full socket is news.
 void TcpTransport::announce() noexcept {
   const Entered entered(*this);
-  is_announced_ = true;
   boot_due_.set(1);
   while (!held_.empty()) flush(*held_.back());
+  is_announced_ = true;
   if (!news_.empty()) wake();
   bool has_deadlines = !guests_.empty();
   for (const Rank rank : hot_)  // who cannot be watched is looked at by the clock
