@@ -50,6 +50,8 @@ TEST_F(Links, one_that_is_down_for_a_while_costs_time_and_nothing_else) {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));  // how long it is down
     ASSERT_TRUE(hosts_.plug("b", true));
   }
+  EXPECT_FALSE(a.processes().empty()) << "there was no traffic left to hold up";
+  EXPECT_FALSE(b.processes().empty());
   EXPECT_EQ(a.wait(), 0) << a.err << b.err;
   EXPECT_EQ(b.wait(), 0) << b.err;
   EXPECT_EQ(times_of(a.out, "verified ") + times_of(b.out, "verified "), 4u) << a.out << b.out;
