@@ -1,5 +1,6 @@
 // The steps of a program: each call, its result, and what the oracle is told of it.
 #include <algorithm>
+#include <utility>
 
 #include "simtest/runner_job.hpp"
 
@@ -7,7 +8,7 @@ namespace photon::simtest {
 
 namespace {
 
-constexpr std::uint32_t kMostTries = 4000;  // of a call that says PH_AGAIN
+constexpr std::uint32_t kMostTries = 4000;  // of a call that says PH_AGAIN, while none succeeds
 constexpr std::uint32_t kSoon = 64;         // from then on it is a wait for others
 constexpr std::uint64_t kUntouched = 0x756e746f75636865;
 
@@ -64,14 +65,21 @@ void Runner::take_or_pause(ph_rank rank, std::uint64_t& quiet_ns) {
   quiet_ns = std::min(quiet_ns + quiet_ns / 4, kLongestQuietNs);
 }
 
-// Until the call says something else than PH_AGAIN, taking completions as the promise wants it.
+// Until the call says something else than PH_AGAIN, taking completions as the promise wants it. A
+// peer that is busy on another lane owes this one nothing until it waits: as long as anybody's
+// calls succeed nobody starves.
 ph_status Runner::insist(ph_rank rank, const char* what, const std::function<ph_status()>& call) {
   std::uint64_t quiet_ns = 100;
+  std::uint64_t succeeded_count = succeeded_count_;
+  std::uint32_t tries_in_vain = 0;
   for (std::uint32_t tries = 0;; ++tries) {
     const ph_status status = call();
+    if (status != PH_AGAIN) ++succeeded_count_;
     if (status != PH_AGAIN || oracle_.failed()) return status;
     if (tries == kSoon) open_unused(rank);
-    if (tries == kMostTries)
+    ++tries_in_vain;
+    if (std::exchange(succeeded_count, succeeded_count_) != succeeded_count_) tries_in_vain = 0;
+    if (tries_in_vain == kMostTries)
       oracle_.report("starved", "rank " + std::to_string(rank) + ": " + what +
                                     " says PH_AGAIN for ever, though it probes");
     take_or_pause(rank, quiet_ns);

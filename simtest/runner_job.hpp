@@ -218,8 +218,9 @@ class Runner {
   std::vector<ph_rank> stayers_;
   bool has_leavers_ = false;
   bool shares_memory_ = false;
-  ph_rank closing_ = PH_ANY_RANK;  // who is in ph_lane_close()
-  std::uint32_t arrived_ = 0;      // at the meeting
+  ph_rank closing_ = PH_ANY_RANK;      // who is in ph_lane_close()
+  std::uint64_t succeeded_count_ = 0;  // calls of all ranks that said something else than PH_AGAIN
+  std::uint32_t arrived_ = 0;          // at the meeting
   std::uint32_t meetings_ = 0;
   std::uint32_t at_bursts_ = 0;  // ranks that have come to the next stage of the bursts
   const std::uint64_t network_delay_ns_;
