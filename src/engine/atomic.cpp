@@ -178,6 +178,7 @@ Engine::Fast Engine::ask(Peer& peer, const ph_atomic_args& args) noexcept {
       check_access({peer.regions, config_.max_regions}, args.target, sync::word_bytes(change.type),
                    access_for(args.fetched != nullptr)) != PH_OK)
     return Fast::no;
+  peer.claim_if_due();
   transport::Line& line = peer.tx.line(0);
   line.words[0].set(args.target.address);
   line.words[1].set(args.target.key);

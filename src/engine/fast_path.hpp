@@ -36,6 +36,7 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
   Peer* peer = peers_[rank].get();
   if (peer == nullptr || !peer->has_runway() || peer->local.full()) [[unlikely]]
     return Fast::no;
+  peer->claim_if_due();
   transport::Line& line = peer->tx.line(0);
   if (source.size_bytes != 0) [[likely]] {
     if (source.data == nullptr || check_access({peer->regions, config_.max_regions}, target,
@@ -72,6 +73,7 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
   Peer* peer = peers_[rank].get();
   if (peer == nullptr || !peer->has_runway()) [[unlikely]]
     return Fast::no;
+  peer->claim_if_due();
   transport::Line& line = peer->tx.line(0);
   line.words[2].set(remote);
   peer->tx.publish_line(line, wire::encode(wire::Kind::put, 8, 0));
@@ -167,6 +169,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 // Records of this peer's were met in this turn.
 [[gnu::always_inline]] inline void Engine::has_met(Peer& peer) noexcept {
   peer.pace.met(peer.last_hit, turn_);
+  peer.claim.met(peer.tx.tail());
   peer.last_hit = turn_;
   empty_polls_ = 0;
   news_came();

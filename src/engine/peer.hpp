@@ -24,6 +24,7 @@
 #include "engine/counters.hpp"
 #include "engine/event_queue.hpp"
 #include "engine/layout.hpp"
+#include "engine/line_claim.hpp"
 #include "engine/named_lines.hpp"
 #include "engine/request.hpp"
 #include "transport/transport.hpp"
@@ -86,8 +87,9 @@ struct Peer {
 
   // Looked at for every small put: kept together.
   LineProducer tx;
-  std::uint64_t runway_begin = 0;                   // tx.tail() when it was granted
-  std::uint64_t runway_end = 0;                     // <= tail: none
+  std::uint64_t runway_begin = 0;  // tx.tail() when it was granted
+  std::uint64_t runway_end = 0;    // <= tail: none
+  LineClaim claim;
   const transport::RegionEntry* regions = nullptr;  // the peer's, if visible
   const transport::Credits* credits = nullptr;
   transport::Link* link = nullptr;
@@ -157,6 +159,11 @@ struct Peer {
   std::unique_ptr<Unchecked[]> unchecked;  // by line of the ring; see Unchecked
 
   bool has_runway() const noexcept { return tx.tail() < runway_end; }
+  // Before a line of the runway is written.
+  void claim_if_due() noexcept {
+    if (claim.is_due(tx.tail())) [[unlikely]]
+      tx.claim(claim.lines(tx.tail(), runway_end - tx.tail()));
+  }
   // Enough small records were taken to give their room back (the rest: publish_credits()).
   bool owes_credit() const noexcept {
     return rx.owed() >= line_batch || probed - probed_published >= ledger_batch;

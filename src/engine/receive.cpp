@@ -40,6 +40,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
   }
   if (left == kReceiveBudget) return false;
   peer.pace.met(peer.last_hit, turn_);
+  peer.claim.met(peer.tx.tail());
   peer.last_hit = turn_;
   publish_credits(peer);
   return true;

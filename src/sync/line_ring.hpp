@@ -113,6 +113,12 @@ class LineProducer {
   // The i-th line of the record being built; its words may be set freely until publish().
   Line& line(std::uint64_t i) noexcept { return lines_[(tail_ + i) & mask_]; }
 
+  // The consumer's cache gives up the next lines, which must be free, all in one go. What they hold
+  // means nothing until publish(), so the last word of each may be anything.
+  void claim(std::uint64_t lines_count) noexcept {
+    for (std::uint64_t i = 0; i < lines_count; ++i) line(i).words[kWordsPerLine - 1].set(0);
+  }
+
   // Make the record visible. `header` has zeros in the tag's 16 bits.
   // Inline whatever the compiler thinks: a call in the shortest put costs 4% of its rate.
   [[gnu::always_inline]] void publish(std::uint64_t header, std::uint64_t lines_count) noexcept {

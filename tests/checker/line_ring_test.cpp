@@ -56,17 +56,26 @@ void receive(Consumer& consumer, std::uint64_t record, std::uint64_t lines_count
   for (std::uint64_t i = 0; i < lines_count; ++i) {
     if (i > 0) expect(consumer.tagged(i), "every line carries its tag");
     expect(consumer.line(i).words[i % 2].get() == 10 * record + i, "the payload is whole");
+    static_cast<void>(consumer.line(i).words[sync::kWordsPerLine - 1].get());  // beside a claim
   }
   consumer.pop(lines_count);
 }
 
+enum class Claims { none, free_lines, one_line_too_many };
+
 // Records of these many lines; credits are given back once `batch` lines are owed.
 template <unsigned kLog2>
-Scenario transfer(std::vector<std::uint64_t> records, std::uint64_t batch) {
+Scenario transfer(std::vector<std::uint64_t> records, std::uint64_t batch,
+                  Claims claims = Claims::none) {
   return [=](Stage& stage) {
     auto ring = std::make_shared<Ring<kLog2>>(stage);
-    stage.thread("producer", [ring, records] {
-      for (std::size_t i = 0; i < records.size(); ++i) send(ring->producer, i + 1, records[i]);
+    stage.thread("producer", [ring, records, claims] {
+      for (std::size_t i = 0; i < records.size(); ++i) {
+        const std::uint64_t free_lines = ring->producer.room();
+        if (claims == Claims::free_lines) ring->producer.claim(free_lines);
+        if (claims == Claims::one_line_too_many) ring->producer.claim(free_lines + 1);
+        send(ring->producer, i + 1, records[i]);
+      }
     });
     stage.thread("consumer", [ring, records, batch] {
       for (std::size_t i = 0; i < records.size(); ++i) {
@@ -102,6 +111,15 @@ TEST(LineRingChecked, delayed_loads_change_nothing) {
   expect_proved(explore(stale(), transfer<1>({1, 1, 1, 1, 1}, 1)));
   expect_proved(explore(stale(), transfer<1>({2, 1, 1, 2}, 1)));
   expect_proved(explore(stale(), transfer<2>({3, 2, 3, 1}, 1)));
+}
+
+TEST(LineRingChecked, claims_of_free_lines_change_nothing) {
+  expect_proved(explore({}, transfer<1>({1, 1, 1, 1, 1, 1, 1}, 1, Claims::free_lines)));
+  expect_proved(explore({}, transfer<2>({3, 2, 3, 1, 2, 4}, 1, Claims::free_lines)));
+  expect_proved(explore(stale(), transfer<1>({2, 1, 1, 2}, 1, Claims::free_lines)));
+  const Options no_credit{.weaken = {.acquire = true, .only = "credits"}};
+  expect_found(explore(no_credit, transfer<1>({1, 1, 1}, 1, Claims::free_lines)), "data race");
+  expect_found(explore({}, transfer<1>({1, 1, 1}, 1, Claims::one_line_too_many)), "data race");
 }
 
 TEST(LineRingChecked, every_order_is_needed) {

@@ -1,0 +1,39 @@
+// When a stream of small records fetches its next lines, several at once.
+//
+// A line that its consumer has read lies in the consumer's cache, and the first store to it waits
+// until it is back. Cores that keep stores in order fetch several lines at a time only for stores
+// that follow each other without any between them; a put makes some twenty to its own memory
+// between two lines, so each line's way was a wait of its own (and a prefetch for writing did not
+// shorten it, on the processors we tried). So a stream stores once to each of its next kLines
+// lines, in one go, before it writes the first of them:
+//
+//   nothing was met since kLines lines or more    a stream: claim the next kLines
+//   less                                          an exchange: leave them, the peer may be looking
+//
+// Owner: a Peer, under the lane's lock.
+#pragma once
+
+#include <cstdint>
+
+namespace photon::engine {
+
+class LineClaim {
+ public:
+  static constexpr std::uint64_t kLines = 6;
+
+  // Whether lines() wants to be asked before the line at `tail` is written.
+  bool is_due(std::uint64_t tail) const noexcept { return tail >= due_; }
+  // How many lines from `tail` on are to be claimed; `free_count` of them may be.
+  std::uint64_t lines(std::uint64_t tail, std::uint64_t free_count) noexcept {
+    due_ = tail + kLines;
+    return tail - met_ < kLines || free_count < kLines ? 0 : kLines;
+  }
+  // Records of the peer's were met when ours ended at `tail`.
+  void met(std::uint64_t tail) noexcept { met_ = tail; }
+
+ private:
+  std::uint64_t due_ = 0;
+  std::uint64_t met_ = 0;
+};
+
+}  // namespace photon::engine
