@@ -249,6 +249,8 @@ TEST(PerfOptions, that_cannot_be_used_are_named_once_and_end_the_job) {
       {"put-latency --memory stack", "--memory"},
       {"put-latency --transport pigeon", "pigeon"},
       {"put-latency --colour red", "--colour"},
+      {"put-latency --provider tcp", "give --transport ofi as well"},
+      {"put-latency --transport tcp --provider verbs", "'verbs'"},
       {"put-latency --json /no/such/folder/x.json", "/no/such/folder/x.json"},
       {"put-latency --plot /no/such/folder/x.png", "/no/such/folder/x.png: No such"},
       {"put-latency --plot x.jpeg", "'x.jpeg'; give a file that ends in .png"},
@@ -263,6 +265,20 @@ TEST(PerfOptions, that_cannot_be_used_are_named_once_and_end_the_job) {
     ASSERT_NE(first, std::string::npos) << arguments << "\n" << result.output;
     EXPECT_EQ(result.output.find(named, first + 1), std::string::npos) << result.output;
   }
+}
+
+// Whether it is the provider that is missing, or libfabric in this build: in words, once.
+TEST(PerfProvider, that_there_is_not_is_named_with_what_there_is) {
+  const std::string line = on_ranks(2, "put-latency --transport ofi --provider pigeon 2>&1");
+  const CommandResult result = run_command(line);
+  EXPECT_NE(result.exit_status, 0);
+  const auto first = result.output.find("cannot join the job: transport ofi: ");
+  ASSERT_NE(first, std::string::npos) << result.output;
+  EXPECT_EQ(result.output.find("cannot join", first + 1), std::string::npos) << result.output;
+  if (result.output.find("built without libfabric") != std::string::npos)
+    GTEST_SKIP() << result.output;
+  EXPECT_NE(result.output.find("ofi_provider = pigeon"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("fi_info"), std::string::npos) << result.output;
 }
 
 // A user with hours of measurements ahead learns of it now, and others are not kept waiting.

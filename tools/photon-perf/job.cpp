@@ -15,6 +15,7 @@ namespace photon::perf {
 Job::Job(const Options& options) {
   std::vector<ph_option> settings;
   if (!options.transport.empty()) settings.push_back({"transport", options.transport.c_str()});
+  if (!options.provider.empty()) settings.push_back({"ofi_provider", options.provider.c_str()});
   // Who is measured has a core of its own, however many ranks there are: the others sleep.
   if (!find_question(options.question)->crowded && std::getenv("PHOTON_OVERSUBSCRIBED") == nullptr)
     settings.push_back({"oversubscribed", "no"});
