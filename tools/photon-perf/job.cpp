@@ -49,6 +49,15 @@ ph_path Job::path_to(ph_rank rank) const {
   return path;
 }
 
+std::string Job::setting(std::string_view name, std::string_view otherwise) const {
+  for (std::size_t index = 0;; ++index) {
+    ph_setting setting{};
+    setting.size = sizeof setting;
+    if (ph_setting_at(context_, index, &setting) != PH_OK) return std::string(otherwise);
+    if (setting.name == name) return setting.value;
+  }
+}
+
 void Job::finish() {
   check(ph_barrier(context_), "waiting for all ranks at the end");
   check(ph_finalize(context_), "leaving the job");
