@@ -15,7 +15,8 @@ extern "C" {
 
 /**
  * One counter: a sum since counting began, or, named most_..., a high-water mark. Lines, probed
- * ids, turns, sleeps and refusals are counted always, from the beginning.
+ * ids, turns, sleeps, refusals and strangers are counted always, from the beginning. strangers_...
+ * are connections (tcp) or messages (ofi) that were turned away, at this context's or lane's port.
  */
 typedef struct ph_counter {
   const char *name; /**< Never freed. */

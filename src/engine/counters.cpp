@@ -96,6 +96,7 @@ ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
   for (std::size_t i = 0; i < kPeerCounts; ++i) found.push_back({kTexts[i], all.values[i]});
   if (rank != PH_ANY_RANK) return PH_OK;
   const auto cache = sources_.counts();
+  const auto strangers = transport_->strangers();
   const NamedCount kOwn[] = {
       {{"refusals", "Calls that said PH_AGAIN."}, own_counts_.refusals},
       {{"sleeps", "Times that a thread of this rank slept in the library."}, own_counts_.sleeps},
@@ -104,6 +105,15 @@ ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
       {{"source_hits", "Sources that the card's cache knew."}, cache.hits},
       {{"source_misses", "Sources that had to be registered with the card."}, cache.misses},
       {{"source_evictions", "Sources given back to make room."}, cache.evictions},
+      {{"strangers_silent", "Turned away: said not in time who it is, or went."}, strangers.silent},
+      {{"strangers_garbage", "Turned away: does not speak the protocol."}, strangers.garbage},
+      {{"strangers_version", "Turned away: speaks another version of it."}, strangers.version},
+      {{"strangers_unexpected", "Turned away: no rank expected here."}, strangers.unexpected},
+      {{"strangers_wrong_key", "Turned away: does not bear its rank's key."}, strangers.wrong_key},
+      {{"strangers_wrong_secret", "Turned away: does not know the job's secret."},
+       strangers.wrong_secret},
+      {{"strangers_crowded", "Turned away: had to make room for others."}, strangers.crowded},
+      {{"strangers_no_room", "Turned away: found no descriptor left."}, strangers.no_room},
   };
   found.insert(found.end(), std::begin(kOwn), std::end(kOwn));
   return PH_OK;

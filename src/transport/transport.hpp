@@ -118,6 +118,18 @@ struct SleepOn {
   std::int64_t limit_us = -1;                    // < 0: none
 };
 
+// Connections (tcp) or messages (ofi) that were turned away, by why; sums since the opening.
+struct Strangers {
+  std::uint64_t silent = 0;        // said not in time who it is, or went
+  std::uint64_t garbage = 0;       // does not speak the protocol
+  std::uint64_t version = 0;       // speaks another version of it
+  std::uint64_t unexpected = 0;    // is no rank that was expected here
+  std::uint64_t wrong_key = 0;     // does not bear its rank's key
+  std::uint64_t wrong_secret = 0;  // does not know the job's secret
+  std::uint64_t crowded = 0;       // had to make room for others
+  std::uint64_t no_room = 0;       // found no descriptor left
+};
+
 // What poll() reports. Called only from inside poll().
 class Sink {
  public:
@@ -244,6 +256,9 @@ class Transport {
   virtual std::int64_t now_ns() noexcept { return base::now_ns(); }
   // In a loop that waits for a peer to act, whose turn number `spins` is.
   virtual void pause(unsigned spins) noexcept { Policy::pause(spins); }
+
+  // Of a network, whoever else may come by; others have none.
+  virtual Strangers strangers() const noexcept { return {}; }
 
   // ph_path_to(): same_process, cma, arena_mapped, reason.
   virtual void describe(Rank rank, ph_path& path) = 0;

@@ -2,7 +2,9 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "command.hpp"
 
@@ -80,6 +82,28 @@ TEST(Info, under_the_launcher_describes_the_path_to_each_peer_of_the_job) {
   EXPECT_EQ(info.at("paths").at(0).at("rank"), 0);
   EXPECT_EQ(info.at("paths").at(1).at("rank"), 2);
   for (const auto& path : info.at("paths")) EXPECT_EQ(path.at("state"), "connected") << path;
+}
+
+TEST(Info, of_all_describes_the_paths_of_every_rank_and_why_each_was_taken) {
+  const std::string line = "PHOTON_TRANSPORT=tcp " + kRun + " -n 3 " + kInfo + " --rank all";
+  const auto info = json_of(line + " --json");
+  ASSERT_EQ(info.at("paths").size(), 6u);
+  std::set<std::pair<int, int>> pairs;
+  for (const auto& path : info.at("paths")) {
+    pairs.emplace(path.at("from"), path.at("rank"));
+    EXPECT_EQ(path.at("transport"), "tcp") << path;
+    EXPECT_EQ(path.at("state"), "connected") << path;
+    EXPECT_NE(path.at("reason").get<std::string>().find("connection from"), std::string::npos);
+  }
+  EXPECT_EQ(pairs.size(), 6u);
+  const CommandResult text = run_command(line);
+  EXPECT_NE(text.output.find("rank 2 to rank 1: tcp, connected"), std::string::npos) << text.output;
+}
+
+TEST(Info, refuses_a_rank_that_is_no_number) {
+  const CommandResult result = run_command(kRun + " -n 2 " + kInfo + " --rank some 2>&1");
+  EXPECT_NE(result.exit_status, 0);
+  EXPECT_NE(result.output.find("'some' is neither a rank nor all"), std::string::npos);
 }
 
 TEST(Info, still_reports_when_a_setting_is_wrong) {

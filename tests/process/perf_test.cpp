@@ -1,5 +1,6 @@
 // photon-perf with tiny inputs: every question is answered, in the layout that others parse, with
 // figures that can be true; and what it cannot use it refuses in words.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -249,6 +250,8 @@ TEST(PerfOptions, that_cannot_be_used_are_named_once_and_end_the_job) {
       {"put-latency --memory stack", "--memory"},
       {"put-latency --transport pigeon", "pigeon"},
       {"put-latency --colour red", "--colour"},
+      {"put-latency --provider tcp", "give --transport ofi as well"},
+      {"put-latency --transport tcp --provider verbs", "'verbs'"},
       {"put-latency --json /no/such/folder/x.json", "/no/such/folder/x.json"},
       {"put-latency --plot /no/such/folder/x.png", "/no/such/folder/x.png: No such"},
       {"put-latency --plot x.jpeg", "'x.jpeg'; give a file that ends in .png"},
@@ -263,6 +266,53 @@ TEST(PerfOptions, that_cannot_be_used_are_named_once_and_end_the_job) {
     ASSERT_NE(first, std::string::npos) << arguments << "\n" << result.output;
     EXPECT_EQ(result.output.find(named, first + 1), std::string::npos) << result.output;
   }
+}
+
+void expect_limits(const std::string& transport, const std::string& limit) {
+  const std::string with = " --transport " + transport;
+  for (const std::string question :
+       {"notify-latency --iterations 10", "put-latency --sizes 8,4K,64K --iterations 10",
+        "put-rate --iterations 2000", "put-bandwidth --sizes 4K,64K,1M --iterations 10"}) {
+    for (const auto& row : rows_of(2, question + with, "limits_" + transport)) {
+      expect_layout(row, question.substr(0, question.find(' ')));
+      EXPECT_EQ(row.at("transport"), transport);
+      ASSERT_TRUE(row.at("limit_name").is_string()) << row;
+      EXPECT_EQ(std::string(row.at("limit_name")).rfind(limit, 0), 0u) << row;
+    }
+  }
+}
+
+TEST(PerfNetwork, of_tcp_is_measured_beside_a_bare_socket) { expect_limits("tcp", "raw socket"); }
+
+TEST(PerfNetwork, of_ofi_is_measured_beside_bare_libfabric_of_the_same_provider) {
+  if (::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") != nullptr)
+    GTEST_SKIP() << "libfabric 1.17 does not give all memory back, which LeakSanitizer reports";
+  const CommandResult tried =
+      run_command(on_ranks(2, "put-latency --sizes 8 --iterations 10 --transport ofi 2>&1"));
+  if (tried.exit_status != 0 && tried.output.find("libfabric") != std::string::npos)
+    GTEST_SKIP() << tried.output;
+  ASSERT_EQ(tried.exit_status, 0) << tried.output;
+  if (tried.output.find("no limit: ") != std::string::npos) GTEST_SKIP() << tried.output;
+  expect_limits("ofi", "fi_");
+  const CommandResult info = run_command("PHOTON_TRANSPORT=ofi " + kRun + " -n 2 " +
+                                         PHOTON_BIN_DIR + "/photon-info --json");
+  const std::string reason = json::parse(info.output).at("paths").at(0).at("reason");
+  const std::string provider = reason.substr(0, reason.find(" ("));
+  EXPECT_NE(tried.output.find(" " + provider + ";"), std::string::npos) << tried.output << reason;
+}
+
+// Whether it is the provider that is missing, or libfabric in this build: in words, once.
+TEST(PerfProvider, that_there_is_not_is_named_with_what_there_is) {
+  const std::string line = on_ranks(2, "put-latency --transport ofi --provider pigeon 2>&1");
+  const CommandResult result = run_command(line);
+  EXPECT_NE(result.exit_status, 0);
+  const auto first = result.output.find("cannot join the job: transport ofi: ");
+  ASSERT_NE(first, std::string::npos) << result.output;
+  EXPECT_EQ(result.output.find("cannot join", first + 1), std::string::npos) << result.output;
+  if (result.output.find("built without libfabric") != std::string::npos)
+    GTEST_SKIP() << result.output;
+  EXPECT_NE(result.output.find("ofi_provider = pigeon"), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("fi_info"), std::string::npos) << result.output;
 }
 
 // A user with hours of measurements ahead learns of it now, and others are not kept waiting.

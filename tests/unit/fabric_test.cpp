@@ -37,6 +37,10 @@ TEST_F(FabricTest, a_provider_that_there_is_not_is_an_error_that_says_what_there
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().status, PH_ERR_CONFIG);
   EXPECT_NE(opened.error().what.find("no-such-provider"), std::string::npos);
+  const auto any = open_fabric(wants("auto"));
+  if (!any) GTEST_SKIP() << "no provider here: " << any.error().what;
+  EXPECT_NE(opened.error().what.find((*any)->traits().provider), std::string::npos)
+      << opened.error().what;
 }
 
 TEST_F(FabricTest, a_message_arrives_whole_and_its_operation_comes_back) {

@@ -34,6 +34,11 @@ TEST_F(OfiContact, a_strangers_messages_are_refused_counted_and_in_nobodys_way) 
   ranks.settle();
   EXPECT_EQ(ranks[0].ofi().refused(Refusal::wrong_key), 1u);
   EXPECT_EQ(ranks[0].ofi().refused(Refusal::wrong_secret), 1u);
+  const Strangers strangers = ranks[0].ofi().strangers();
+  EXPECT_EQ(strangers.wrong_key, 1u);
+  EXPECT_EQ(strangers.wrong_secret, 1u);
+  EXPECT_EQ(strangers.garbage, ranks[0].ofi().refused(Refusal::garbage));
+  EXPECT_EQ(strangers.unexpected, ranks[0].ofi().refused(Refusal::unexpected));
   EXPECT_TRUE(ranks[0].news.gone.empty()) << "nobody can say goodbye for another rank";
   ASSERT_TRUE(ranks[1].say(0, 1));
   EXPECT_TRUE(ranks.eventually([&] { return ranks[0].news.activity[1] != 0; }));

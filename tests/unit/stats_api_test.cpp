@@ -1,19 +1,24 @@
 // What only the interface of the counters checks, and what PHOTON_STATS=1 writes.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <photon/photon.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <string>
 #include <vector>
+
+#include "watchdog.hpp"
 
 namespace photon {
 namespace {
 
 class StatsApi : public testing::Test {
  protected:
-  void open(const char* stats) {
-    const ph_option option = {"stats", stats};
-    const ph_config config = {sizeof config, nullptr, &option, 1};
+  void open(const char* stats, const char* transport = "auto") {
+    const ph_option options[] = {{"stats", stats}, {"transport", transport}};
+    const ph_config config = {sizeof config, nullptr, options, 2};
     ASSERT_EQ(ph_context_create(&config, &context_, nullptr), PH_OK);
   }
   void TearDown() override { ph_context_destroy(context_); }
@@ -62,6 +67,45 @@ TEST_F(StatsApi, refuses_what_it_cannot_use) {
   EXPECT_EQ(ph_counters(context_, 0, nullptr, 0, nullptr), PH_ERR_ARGUMENT);
   EXPECT_EQ(ph_counters(nullptr, 0, nullptr, 0, &count), PH_ERR_STATE);
   EXPECT_EQ(ph_count(nullptr, 1), PH_ERR_STATE);
+}
+
+// Who connects to the port that the path to the rank itself names, and says nonsense.
+class Passer {
+ public:
+  explicit Passer(const std::string& reason) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port =
+        htons(static_cast<std::uint16_t>(std::stoi(reason.substr(reason.rfind(':') + 1))));
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0) << reason;
+    const char nonsense[64] = "GET / HTTP/1.1\r\n\r\n";
+    EXPECT_EQ(::send(socket_, nonsense, sizeof nonsense, MSG_NOSIGNAL), ssize_t{sizeof nonsense});
+  }
+  ~Passer() { ::close(socket_); }
+  Passer(const Passer&) = delete;
+  Passer& operator=(const Passer&) = delete;
+
+ private:
+  int socket_;
+};
+
+TEST_F(StatsApi, strangers_at_a_port_are_counted_by_why_they_were_turned_away) {
+  const photon::test::Watchdog watchdog{std::chrono::seconds(60)};
+  open("0", "tcp");
+  ph_path path{};
+  path.size = sizeof path;
+  ASSERT_EQ(ph_path_to(context_, 0, &path), PH_OK);
+  const Passer passer(path.reason);
+  testing::internal::CaptureStderr();
+  while (value("strangers_garbage") == 0) {
+    ph_completion none;
+    std::size_t count = 0;
+    ASSERT_EQ(ph_probe(context_, {PH_ANY_RANK, PH_EITHER, nullptr}, &none, 1, &count), PH_OK);
+  }
+  EXPECT_EQ(value("strangers_wrong_secret"), 0u);
+  EXPECT_EQ(ph_finalize(context_), PH_OK);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("refused a connection"), std::string::npos);
 }
 
 TEST_F(StatsApi, the_setting_writes_them_at_the_end) {

@@ -62,9 +62,11 @@ class StubTransport final : public Transport {
   void slept(unsigned ready) noexcept override { slept_with.push_back(ready); }
   void retract() noexcept override { ++retracted; }
   void wake() noexcept override { ++woken; }
+  Strangers strangers() const noexcept override { return seen; }
   void describe(Rank, ph_path& path) override { path.transport = says; }
 
   const char* says = "stub";
+  Strangers seen;
   bool names = false;
   Reach reach_;
 

@@ -34,6 +34,7 @@ TEST(TcpContact, a_stranger_that_says_nonsense_is_refused_and_counted_while_othe
   stranger.say(nonsense);
   ASSERT_TRUE(ranks.eventually([&] { return stranger.is_closed(); }));
   EXPECT_EQ(ranks[0].tcp().refused(Refusal::garbage), 1u);
+  EXPECT_EQ(ranks[0].transport->strangers().garbage, 1u);
   EXPECT_TRUE(ranks.join(0, 1));
   ph_path path{};
   ranks[0].transport->describe(0, path);
@@ -47,6 +48,7 @@ TEST(TcpContact, who_does_not_know_the_secret_is_refused_and_counted) {
   stranger.say(Proof{std::byte{1}});
   ASSERT_TRUE(ranks.eventually([&] { return stranger.is_closed(); }));
   EXPECT_EQ(ranks[0].tcp().refused(Refusal::wrong_secret), 1u);
+  EXPECT_EQ(ranks[0].transport->strangers().wrong_secret, 1u);
   EXPECT_TRUE(ranks[0].news.links.empty());
   EXPECT_TRUE(ranks.join(0, 1));
 }

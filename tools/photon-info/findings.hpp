@@ -25,7 +25,8 @@ struct Transport {
 };
 
 struct Path {
-  photon::Rank rank = 0;
+  photon::Rank from = 0;
+  photon::Rank rank = 0;  // to
   std::string transport;
   std::string state;
   bool same_process = false;
@@ -39,6 +40,7 @@ struct Findings {
   std::string version;
   bool is_launched = false;  // by a launcher; else the paths are those of a pair made to try them
   photon::Rank rank = 0;
+  bool is_of_all = false;  // the paths are those of every rank
   std::uint32_t size = 1;
   std::vector<Setting> settings;
   std::vector<Transport> transports;
@@ -55,5 +57,7 @@ std::vector<Transport> find_transports();
 
 // Collective: every rank puts to every other; how it went from here.
 std::vector<Path> find_paths(photon::Context& context);
+// Collective: those that each rank has found, for everybody.
+std::vector<Path> gather_paths(photon::Context& context, const std::vector<Path>& own);
 
 }  // namespace photon_info

@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -21,8 +22,20 @@ namespace {
 
 struct Options {
   bool json = false;
-  photon::Rank rank = 0;
+  std::string rank_text = "0";
+  bool is_of_all = false;
+  photon::Rank rank = 0;  // whose words they are
 };
+
+// Throws CLI::ParseError.
+void read_rank(Options& options) {
+  options.is_of_all = options.rank_text == "all";
+  if (options.is_of_all) return;
+  const std::string& text = options.rank_text;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), options.rank);
+  if (error == std::errc{} && rest == text.data() + text.size()) return;
+  throw CLI::ValidationError("--rank", "'" + text + "' is neither a rank nor all");
+}
 
 void print(const Findings& findings, const Options& options) {
   const std::string text = options.json ? as_json(findings) : as_text(findings);
@@ -74,6 +87,9 @@ int report_job(photon::Context& context, const Options& options) {
     return 2;
   }
   Findings findings = look_around(context, true);
+  findings.is_of_all = options.is_of_all;
+  if (options.is_of_all && context.size() > 1)
+    findings.paths = gather_paths(context, findings.paths);
   if (context.rank() != options.rank) return 0;
   findings.transports = find_transports();
   print(findings, options);
@@ -86,13 +102,15 @@ int run(int argc, char** argv) {
       "photon-info, or photonrun -n N photon-info"};
   Options options;
   app.add_flag("--json", options.json, "One JSON object instead of text");
-  app.add_option("--rank", options.rank, "Under a launcher: whose view to print")
+  app.add_option("--rank", options.rank_text,
+                 "Under a launcher: whose view to print; all: the paths of every rank")
       ->capture_default_str();
   const char* const launched_as = std::getenv(PH_LAUNCH_RANK_VARIABLE);
   const bool is_launched = std::getenv(PH_LAUNCH_FD_VARIABLE) != nullptr;
   const bool is_speaker = !is_launched || launched_as == nullptr || launched_as == std::string("0");
   try {
     app.parse(argc, argv);
+    read_rank(options);
   } catch (const CLI::ParseError& error) {
     return is_speaker ? app.exit(error) : 0;  // all ranks read the same line; one fails for all
   }

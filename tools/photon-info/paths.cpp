@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "findings.hpp"
 
@@ -39,9 +40,18 @@ class Round {
     ph_path path = {};
     path.size = sizeof path;
     const ph_status status = ph_path_to(context_.c_context(), peer, &path);
-    if (status != PH_OK) return {peer, "", "", false, false, false, "", ph_status_text(status)};
-    return {peer,          path.transport,         path.state,  path.same_process != 0,
-            path.cma != 0, path.arena_mapped != 0, path.reason, problems_[peer]};
+    const photon::Rank self = context_.rank();
+    if (status != PH_OK)
+      return {self, peer, "", "", false, false, false, "", ph_status_text(status)};
+    return {self,
+            peer,
+            path.transport,
+            path.state,
+            path.same_process != 0,
+            path.cma != 0,
+            path.arena_mapped != 0,
+            path.reason,
+            problems_[peer]};
   }
 
  private:
@@ -85,7 +95,63 @@ class Round {
   std::int64_t awaited_count_ = 0;
 };
 
+// A Path as ranks exchange it.
+struct PathCard {
+  std::array<char, 16> transport;
+  std::array<char, 16> state;
+  std::array<char, sizeof(ph_path::reason)> reason;
+  std::array<char, 256> problem;
+  bool same_process;
+  bool cma;
+  bool arena_mapped;
+};
+
+template <std::size_t room>
+void write(std::array<char, room>& into, const std::string& text) {
+  into = {};
+  text.copy(into.data(), room - 1);
+}
+
+PathCard card_of(const Path& path) {
+  PathCard card{};
+  write(card.transport, path.transport);
+  write(card.state, path.state);
+  write(card.reason, path.reason);
+  write(card.problem, path.problem);
+  card.same_process = path.same_process;
+  card.cma = path.cma;
+  card.arena_mapped = path.arena_mapped;
+  return card;
+}
+
+Path path_of(photon::Rank from, photon::Rank to, const PathCard& card) {
+  return {from,
+          to,
+          card.transport.data(),
+          card.state.data(),
+          card.same_process,
+          card.cma,
+          card.arena_mapped,
+          card.reason.data(),
+          card.problem.data()};
+}
+
 }  // namespace
+
+std::vector<Path> gather_paths(photon::Context& context, const std::vector<Path>& own) {
+  std::vector<std::vector<PathCard>> columns;  // to a rank, from each
+  for (photon::Rank to = 0; to < context.size(); ++to) {
+    PathCard mine{};
+    for (const Path& path : own)
+      if (path.rank == to) mine = card_of(path);
+    columns.push_back(context.allgather(mine));
+  }
+  std::vector<Path> all;
+  for (photon::Rank from = 0; from < context.size(); ++from)
+    for (photon::Rank to = 0; to < context.size(); ++to)
+      if (from != to) all.push_back(path_of(from, to, columns[to][from]));
+  return all;
+}
 
 std::vector<Path> find_paths(photon::Context& context) {
   const auto memory = context.allocate<std::byte>(kBlockBytes * context.size());

@@ -30,13 +30,14 @@ void add_settings(std::string& text, const Findings& findings) {
                    name_width, setting.value, value_width, setting.origin, setting.help);
 }
 
-void add_path(std::string& text, const Path& path) {
+void add_path(std::string& text, const Path& path, bool names_from) {
   const auto yes_no = [](bool value) { return value ? "yes" : "no"; };
-  fmt::format_to(std::back_inserter(text),
-                 "  to rank {}: {}, {}; copies by the kernel (CMA): {}; ph_alloc memory mapped: {};"
-                 " same process: {}\n",
-                 path.rank, path.transport, path.state, yes_no(path.cma), yes_no(path.arena_mapped),
-                 yes_no(path.same_process));
+  fmt::format_to(
+      std::back_inserter(text),
+      "  {}to rank {}: {}, {}; copies by the kernel (CMA): {}; ph_alloc memory mapped: {};"
+      " same process: {}\n",
+      names_from ? fmt::format("rank {} ", path.from) : "", path.rank, path.transport, path.state,
+      yes_no(path.cma), yes_no(path.arena_mapped), yes_no(path.same_process));
   if (!path.reason.empty()) fmt::format_to(std::back_inserter(text), "    {}\n", path.reason);
   if (!path.problem.empty())
     fmt::format_to(std::back_inserter(text), "    failed: {}\n", path.problem);
@@ -46,7 +47,7 @@ void add_paths(std::string& text, const Findings& findings) {
   if (findings.paths.empty()) return;
   text += findings.is_launched ? "\npaths (each was tried)\n"
                                : "\npaths (tried between this process and a child)\n";
-  for (const Path& path : findings.paths) add_path(text, path);
+  for (const Path& path : findings.paths) add_path(text, path, findings.is_of_all);
 }
 
 }  // namespace
@@ -81,7 +82,8 @@ std::string as_json(const Findings& findings) {
     json["transports"].push_back(
         {{"name", transport.name}, {"usable", transport.is_usable}, {"reason", transport.reason}});
   for (const Path& path : findings.paths)
-    json["paths"].push_back({{"rank", path.rank},
+    json["paths"].push_back({{"from", path.from},
+                             {"rank", path.rank},
                              {"transport", path.transport},
                              {"state", path.state},
                              {"same_process", path.same_process},

@@ -15,6 +15,7 @@ namespace photon::perf {
 Job::Job(const Options& options) {
   std::vector<ph_option> settings;
   if (!options.transport.empty()) settings.push_back({"transport", options.transport.c_str()});
+  if (!options.provider.empty()) settings.push_back({"ofi_provider", options.provider.c_str()});
   // Who is measured has a core of its own, however many ranks there are: the others sleep.
   if (!find_question(options.question)->crowded && std::getenv("PHOTON_OVERSUBSCRIBED") == nullptr)
     settings.push_back({"oversubscribed", "no"});
@@ -46,6 +47,15 @@ ph_path Job::path_to(ph_rank rank) const {
   path.size = sizeof path;
   check(ph_path_to(context_, rank, &path), "asking for the path to the peer");
   return path;
+}
+
+std::string Job::setting(std::string_view name, std::string_view otherwise) const {
+  for (std::size_t index = 0;; ++index) {
+    ph_setting setting{};
+    setting.size = sizeof setting;
+    if (ph_setting_at(context_, index, &setting) != PH_OK) return std::string(otherwise);
+    if (setting.name == name) return setting.value;
+  }
 }
 
 void Job::finish() {

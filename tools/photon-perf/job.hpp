@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "options.hpp"
 
@@ -38,6 +39,9 @@ class Job {
 
   // How `rank` is reached. `path_to(rank).reason` says why in words.
   ph_path path_to(ph_rank rank) const;
+
+  // A setting in force, or `otherwise` if this library has no such setting.
+  std::string setting(std::string_view name, std::string_view otherwise) const;
 
   // Leave together.
   void finish();

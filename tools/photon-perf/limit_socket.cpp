@@ -131,6 +131,7 @@ Outcome stream(Team& team, const Socket& socket, std::uint64_t count, Send send,
 }
 
 Outcome words(Team& team, const Socket& socket, std::uint64_t count) {
+  constexpr std::size_t kWord = sizeof count;
   const auto send = [&] {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::byte word[sizeof i];
@@ -141,13 +142,20 @@ Outcome words(Team& team, const Socket& socket, std::uint64_t count) {
   const auto receive = [&] {
     constexpr std::size_t kAtOnce = 64 << 10;
     const auto buffer = std::make_unique<std::byte[]>(kAtOnce);
-    const std::uint64_t wanted = count * sizeof(std::uint64_t);
-    for (std::uint64_t done = 0; done < wanted;) {
-      const auto most = std::min<std::uint64_t>(kAtOnce, wanted - done);
-      const ssize_t got = ::recv(socket.get(), buffer.get(), most, MSG_DONTWAIT);
+    std::uint64_t sum = 0;
+    std::size_t held = 0;  // bytes of a word that has not come whole
+    for (std::uint64_t left = count * kWord; left > 0;) {
+      const auto most = std::min<std::uint64_t>(kAtOnce - held, left);
+      const ssize_t got = ::recv(socket.get(), buffer.get() + held, most, MSG_DONTWAIT);
       check(got);
-      if (got > 0) done += static_cast<std::uint64_t>(got);
+      if (got <= 0) continue;
+      left -= static_cast<std::uint64_t>(got);
+      const auto bytes = held + static_cast<std::size_t>(got);
+      held = bytes % kWord;
+      sum += checksum_of(buffer.get(), bytes - held);
+      std::memmove(buffer.get(), buffer.get() + bytes - held, held);
     }
+    if (sum != count * (count - 1) / 2) throw Failure("the bare socket changed a word");
   };
   return stream(team, socket, count, send, receive);
 }

@@ -1,24 +1,17 @@
 #include "link.hpp"
 
 #include <charconv>
-#include <cstring>
 
 #include "checksum.hpp"
 
 namespace photon::perf {
 namespace {
 
-// A setting in force, or `otherwise` if this library has no such setting.
 std::uint64_t setting_of(const Job& job, std::string_view name, std::uint64_t otherwise) {
-  for (std::size_t index = 0;; ++index) {
-    ph_setting setting{};
-    setting.size = sizeof setting;
-    if (ph_setting_at(job.context(), index, &setting) != PH_OK) return otherwise;
-    if (setting.name != name) continue;
-    std::uint64_t value = otherwise;
-    std::from_chars(setting.value, setting.value + std::strlen(setting.value), value);
-    return value;
-  }
+  const auto text = job.setting(name, "");
+  std::uint64_t value = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 // One-word messages have a source each (streams.cpp numbers them), others share one.
@@ -70,7 +63,7 @@ std::string Link::put_mode() const {
   const bool mapped =
       path.same_process != 0 || (path.arena_mapped != 0 && shape_.kind == MemoryKind::alloc);
   const bool posted =
-      is_network() && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX);
+      transport() == "tcp" && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX);
   if (posted) return "posted";
   if (mapped && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX)) return "direct";
   return shape_.size_bytes <= setting_of(*job_, "packed_max", 0) ? "packed" : "bulk";

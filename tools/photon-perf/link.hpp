@@ -67,8 +67,6 @@ class Link {
   // How the library carries a put of this row, by its settings and the path.
   std::string put_mode() const;
   std::string transport() const { return job_->path_to(peer()).transport; }
-  // Measured against a bare socket, not against shared memory.
-  bool is_network() const { return transport() == "tcp"; }
 
  private:
   void meet();

@@ -44,11 +44,19 @@ std::string footer() {
          "\nExamples:\n"
          "  photonrun -n 2 photon-perf put-latency\n"
          "  photonrun -n 2 photon-perf put-bandwidth --sizes 64K,1M,4M --memory malloc\n"
+         "  photonrun -n 2 photon-perf put-latency --transport ofi --provider tcp\n"
          "  photonrun -n 130 photon-perf idle-peers --json idle.json\n"
          "  photonrun -n 2 photon-perf put-latency --plot put-latency.png\n"
          "  photonrun -n 8 photon-perf oversubscribe\n"
          "\nEvery row stands beside its limit, measured in the same run by the same processes.\n"
          "docs/benchmarks.md says what each limit is.\n";
+}
+
+// Where it does not matter, who gave it expects that it does.
+void require_ofi(const Options& options) {
+  if (options.provider.empty() || options.transport == "ofi") return;
+  throw Failure(fmt::format("--provider: '{}' is one of libfabric's; give --transport ofi as well",
+                            options.provider));
 }
 
 void require_sizes(const Question& question, const std::vector<std::uint64_t>& sizes) {
@@ -94,7 +102,10 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--memory", memory,
                  "Memory of the messages: ph_alloc (the default), or the heap, registered")
       ->check(CLI::IsMember({"alloc", "malloc"}));
-  app.add_option("--transport", options.transport, "Use this transport, e.g. shm");
+  app.add_option("--transport", options.transport, "Use this transport: shm, tcp or ofi");
+  app.add_option(
+      "--provider", options.provider,
+      "With --transport ofi: libfabric's provider, e.g. tcp or verbs; fi_info lists them");
   app.add_option("--json", options.json_path, "Also write the rows to this file, as JSON");
   app.add_option("--plot", options.plot_path,
                  "Also draw the rows: a .png, .pdf or .svg; needs Python with matplotlib");
@@ -108,6 +119,7 @@ ParsedOptions parse_options(int argc, char** argv) {
           fmt::format("there is no question '{}'; see photon-perf --help", options.question));
     }
     require_sizes(*question, options.sizes);
+    require_ofi(options);
     if (app.count("--plot") > 0) require_plot_suffix(options.plot_path);
   } catch (const CLI::ParseError& error) {
     return {std::nullopt, is_speaker() ? app.exit(error) : 0};

@@ -22,6 +22,7 @@ struct Options {
   std::uint64_t iterations = 0;      // 0: about a second a row
   MemoryKind memory = MemoryKind::alloc;
   std::string transport;  // empty: the library chooses
+  std::string provider;   // of libfabric, for transport ofi; empty: as the library is set
   std::string json_path;  // empty: no file
   std::string plot_path;  // empty: no picture
 };

@@ -1,5 +1,5 @@
 // notify-latency, put-latency, get-latency.
-#include "limit_socket.hpp"
+#include "limit_network.hpp"
 #include "streams.hpp"
 
 namespace photon::perf {
@@ -11,11 +11,13 @@ void ask_one_way(Bench& bench, std::uint64_t size_bytes) {
   Link link(bench, team, {bench.options.memory, size_bytes});
   Contest contest;
   contest.size_bytes = size_bytes;
-  contest.limits = link.is_network() ? socket_latency_limits(team, link.buffers())
-                                     : latency_limits(team, link.buffers());
+  auto limits = put_latency_limits(link);
+  contest.limits = std::move(limits.entries);
   contest.ours = {link.put_mode(), [&](std::uint64_t count) { return ping_pong(link, count); }};
   const auto verdict = compete(team, contest, bench.options.iterations);
-  bench.report.add(row_of(bench, contest, verdict, link));
+  auto row = row_of(bench, contest, verdict, link);
+  row.note += limits.note();
+  bench.report.add(std::move(row));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // limits: the limit programs alone. A row's limit is the row's own figure, its ratio 1.
 #include <algorithm>
 
+#include "limit_network.hpp"
 #include "limit_socket.hpp"
-#include "link.hpp"
 
 namespace photon::perf {
 namespace {
@@ -49,12 +49,17 @@ void ask_limits(Bench& bench) {
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
   LimitTable table(bench, team);
   const auto kind = bench.options.memory;
+  const auto names = fabric_names(bench.job);
+  std::string missing;
   for (const auto size_bytes :
        sizes_or(bench.options, {0, 8, 32, 128, 1024, 4096, 65536, 1U << 20, 4U << 20})) {
     Link link(bench, team, {kind, size_bytes});
+    const FabricLimits fabric(team, link.buffers(), names);
+    missing = fabric.missing();
     if (size_bytes <= kLargest) {
       table.add(latency_limits(team, link.buffers()), Unit::nanoseconds, link, false);
       table.add(socket_latency_limits(team, link.buffers()), Unit::nanoseconds, link, false);
+      table.add(fabric.latency(), Unit::nanoseconds, link, false);
     }
     if (size_bytes < kSmallest) continue;
     if (size_bytes <= kLargest) {
@@ -64,11 +69,15 @@ void ask_limits(Bench& bench) {
               true);
     table.add(socket_bandwidth_limits(team, link.buffers()), Unit::megabytes_per_second, link,
               true);
+    table.add(fabric.bandwidth(), Unit::megabytes_per_second, link, true);
     table.add({local_copy(team, link.buffers())}, Unit::megabytes_per_second, link, true);
   }
   Link link(bench, team, {kind, 8});
   table.add(rate_limits(team), Unit::per_second, link, false);
   table.add(socket_rate_limits(team), Unit::per_second, link, false);
+  const FabricLimits fabric(team, link.buffers(), names);
+  table.add(fabric.rate(), Unit::per_second, link, false);
+  if (!missing.empty()) bench.report.say("bare libfabric is left out: " + missing);
 }
 
 }  // namespace photon::perf

@@ -1,7 +1,7 @@
 // put-rate, put-bandwidth, get-bandwidth.
 #include <fmt/core.h>
 
-#include "limit_socket.hpp"
+#include "limit_network.hpp"
 #include "streams.hpp"
 
 namespace photon::perf {
@@ -33,11 +33,14 @@ void ask_put_rate(Bench& bench) {
   Contest contest;
   contest.unit = Unit::per_second;
   contest.size_bytes = kWordBytes;
-  contest.limits = link.is_network() ? socket_rate_limits(team) : rate_limits(team);
+  auto limits = put_rate_limits(link);
+  contest.limits = std::move(limits.entries);
   contest.ours = {link.put_mode(),
                   [&](std::uint64_t count) { return put_stream(link, count, kCreditInterval); }};
   const auto verdict = compete(team, contest, bench.options.iterations);
-  bench.report.add(row_of(bench, contest, verdict, link));
+  auto row = row_of(bench, contest, verdict, link);
+  row.note += limits.note();
+  bench.report.add(std::move(row));
 }
 
 void ask_put_bandwidth(Bench& bench) {
@@ -49,14 +52,13 @@ void ask_put_bandwidth(Bench& bench) {
     Contest contest;
     contest.unit = Unit::megabytes_per_second;
     contest.size_bytes = size_bytes;
-    contest.limits = link.is_network()
-                         ? socket_bandwidth_limits(team, link.buffers())
-                         : put_bandwidth_limits(team, link.buffers(), bench.options.memory);
+    auto limits = put_bandwidth_limits(link, bench.options.memory);
+    contest.limits = std::move(limits.entries);
     contest.ours = {link.put_mode(),
                     [&](std::uint64_t count) { return put_stream(link, count, 1); }};
     const auto verdict = compete(team, contest, bench.options.iterations);
     auto row = row_of(bench, contest, verdict, link);
-    row.note += local_copy_note(bench, team, link);
+    row.note += limits.note() + local_copy_note(bench, team, link);
     bench.report.add(std::move(row));
   }
 }

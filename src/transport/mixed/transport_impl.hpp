@@ -64,6 +64,7 @@ class MixedTransport final : public Transport {
   void retract() noexcept override;
   void wake() noexcept override { near().wake(); }
 
+  Strangers strangers() const noexcept override { return far().strangers(); }
   void describe(Rank rank, ph_path& path) override;
 
  private:

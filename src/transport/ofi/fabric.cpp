@@ -312,6 +312,24 @@ bool LibFabric::may_wait() noexcept {
   return ::fi_trywait(fabric_.get(), waited, 1) == 0;
 }
 
+// What there is beside a provider that there is not: its name may be misspelt, or its card missing.
+std::string others(const Library& library, const FabricWants& wants) {
+  const std::string none = ": it offers none that carries messages between any ranks (FI_EP_RDM)";
+  if (wants.provider == "auto") return none;
+  FabricWants any = wants;
+  any.provider = "auto";
+  const Info offers = offers_for(library, any, false);
+  std::set<std::string> named;
+  std::string said;
+  for (const fi_info* info = offers.get(); info != nullptr; info = info->next)
+    if (named.insert(info->fabric_attr->prov_name).second)
+      said += (said.empty() ? "" : ", ") + std::string(info->fabric_attr->prov_name);
+  if (said.empty()) return none;
+  return ": it offers none of that name here, or none that carries messages between any ranks "
+         "(FI_EP_RDM), but these: " +
+         said;
+}
+
 // Each provider once, with why it is none for us.
 std::string refusals(const Library& library, const FabricWants& wants,
                      const std::string& troubles) {
@@ -326,8 +344,7 @@ std::string refusals(const Library& library, const FabricWants& wants,
     if (troubles.find(one) == std::string::npos && named.insert(one).second)
       said += "; " + one + why;
   }
-  if (said.empty()) return ": it offers none that carries messages between any ranks (FI_EP_RDM)";
-  return said;
+  return said.empty() ? others(library, wants) : said;
 }
 
 }  // namespace

@@ -130,6 +130,15 @@ OfiTransport::~OfiTransport() {
   --parts_.own->lanes_count;
 }
 
+Strangers OfiTransport::strangers() const noexcept {
+  const Entered entered(*this);
+  return {.garbage = refused(Refusal::garbage),
+          .version = refused(Refusal::version),
+          .unexpected = refused(Refusal::unexpected),
+          .wrong_key = refused(Refusal::wrong_key),
+          .wrong_secret = refused(Refusal::wrong_secret)};
+}
+
 void OfiTransport::describe(Rank rank, ph_path& path) {
   const Entered entered(*this);
   path.transport = rank == parties_.self ? "self" : "ofi";

@@ -97,6 +97,7 @@ class OfiTransport final : public Transport {
   void retract() noexcept override;
   void wake() noexcept override;
 
+  Strangers strangers() const noexcept override;
   void describe(Rank rank, ph_path& path) override;
 
   // For tests.

@@ -149,6 +149,17 @@ TcpTransport::~TcpTransport() {
   --parts_.own->lanes_count;
 }
 
+Strangers TcpTransport::strangers() const noexcept {
+  const Entered entered(*this);
+  return {.silent = refused(Refusal::silent),
+          .garbage = refused(Refusal::garbage),
+          .version = refused(Refusal::version),
+          .unexpected = refused(Refusal::unexpected),
+          .wrong_secret = refused(Refusal::wrong_secret),
+          .crowded = refused(Refusal::crowded),
+          .no_room = refused(Refusal::no_room)};
+}
+
 void TcpTransport::describe(Rank rank, ph_path& path) {
   const Entered entered(*this);
   path.transport = rank == parties_.self ? "self" : "tcp";

@@ -108,6 +108,7 @@ class TcpTransport final : public Transport {
   void retract() noexcept override;
   void wake() noexcept override;
 
+  Strangers strangers() const noexcept override;
   void describe(Rank rank, ph_path& path) override;
 
   // For tests: where it listens, and how many guests were refused for this.
