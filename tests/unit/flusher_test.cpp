@@ -101,5 +101,15 @@ TEST(CarriedFlusher, ends_whatever_it_does) {
   EXPECT_TRUE(parked.has_parked());
 }
 
+TEST(CarriedFlusher, does_not_begin_again_after_its_end) {
+  for (const bool has_begun : {false, true}) {
+    Flushed flushed;
+    if (has_begun) flushed.note();
+    flushed.flusher.stop();
+    EXPECT_FALSE(flushed.flusher.note());
+    EXPECT_FALSE(flushed.flusher.note_later());
+  }
+}
+
 }  // namespace
 }  // namespace photon::transport::carried

@@ -20,6 +20,7 @@ constexpr unsigned kSlowestTick = 6;  // 2 to the power of this, in ticks: 16 ms
 }  // namespace
 
 bool Flusher::note() {
+  if (is_ending_) return false;
   ++notes_;
   if (is_parked_ || is_slow_) {
     changed_.notify_one();
@@ -29,6 +30,7 @@ bool Flusher::note() {
 }
 
 bool Flusher::note_later() {
+  if (is_ending_) return false;
   if (is_parked_ && !is_due_later_) changed_.notify_one();
   if (is_parked_ || !thread_.joinable()) is_due_later_ = true;
   return start();

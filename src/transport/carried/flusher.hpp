@@ -34,7 +34,7 @@ class Flusher {
   // Something is under way that will as a rule be over without us; should it not be, `flush` is
   // called some 16 ms later. Cheap: a thread that ticks is left alone. The caller has the mutex.
   bool note_later();
-  // The caller does not have the mutex.
+  // The caller does not have the mutex. Afterwards there is no thread to be had.
   void stop();
 
  private:
