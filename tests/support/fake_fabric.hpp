@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <deque>
@@ -33,6 +34,10 @@ struct FakeManners {
   std::size_t inject_bytes = 0;
   bool has_wait_fd = true;
   bool wants_memory_shown = false;
+  bool sends_when_over = false;  // nothing leaves before read() says that it is over
+  // Of the messages of one endpoint, from 1 on; 0: none.
+  unsigned loses = 0;  // this one does not arrive
+  unsigned fails = 0;  // this one does not arrive either, and that is told
 };
 
 class FakeFabric final : public transport::ofi::Fabric {
@@ -80,10 +85,16 @@ class FakeFabric final : public transport::ofi::Fabric {
   Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override {
     EXPECT_EQ(message.handle, manners_.wants_memory_shown ? 4711u : 0u);
     if (fails_sends_) return Taken::failed;
+    if (is_stuck_) ++stuck_count_;
     if (is_stuck_ || is_refused()) return Taken::full;
-    deliver(to, message.bytes);
+    const unsigned number = ++taken_count_;
+    const bool is_lost = number == manners_.loses || number == manners_.fails;
+    const bool is_later = manners_.sends_when_over && !is_lost;
+    if (!is_lost && !is_later) deliver(to, message.bytes);
     if (message.bytes.size() <= manners_.inject_bytes) return Taken::over;
-    under_way_.push_back({&operation, reads_count_ + manners_.completes_after});
+    under_way_.push_back(
+        {&operation, reads_count_ + manners_.completes_after, number == manners_.fails, to, {}});
+    if (is_later) under_way_.back().later.assign(message.bytes.begin(), message.bytes.end());
     EXPECT_LE(under_way_.size(), sends_count_) << "more sends under way than were announced";
     return Taken::yes;
   }
@@ -98,14 +109,18 @@ class FakeFabric final : public transport::ofi::Fabric {
     count = 0;
     ++reads_count_;
     if (breaks_) return Got::broken;
-    if (fails_next_send_ && !under_way_.empty()) {
+    const bool is_due = !under_way_.empty() && !holds_completions_ &&
+                        under_way_.front().due <= reads_count_ && under_way_.front().fails;
+    if (is_due || (fails_next_send_ && !under_way_.empty())) {
       fails_next_send_ = false;
       failed_ = under_way_.front().operation;
       under_way_.pop_front();
       return Got::error;
     }
     while (count < into.size() && !holds_completions_ && !under_way_.empty() &&
-           under_way_.front().due <= reads_count_) {
+           under_way_.front().due <= reads_count_ && !under_way_.front().fails) {
+      if (!under_way_.front().later.empty())
+        deliver(under_way_.front().to, under_way_.front().later);
       into[count++] = {under_way_.front().operation, 0};
       under_way_.pop_front();
     }
@@ -130,9 +145,10 @@ class FakeFabric final : public transport::ofi::Fabric {
   }
   Operation* failed() const noexcept override { return failed_; }
   std::string words() const override { return "fake trouble"; }
-  bool may_wait() noexcept override {
+  MayWait may_wait() noexcept override {
+    if (fails_waits_) return MayWait::failed;
     const std::scoped_lock lock(box_->mutex);
-    return box_->messages.empty() && under_way_.empty();
+    return box_->messages.empty() && under_way_.empty() ? MayWait::yes : MayWait::not_now;
   }
   void stop() noexcept override {
     auto& all = registry();
@@ -147,7 +163,10 @@ class FakeFabric final : public transport::ofi::Fabric {
   void hold_completions(bool holds) { holds_completions_ = holds; }
   void fail_sends() { fails_sends_ = true; }
   void fail_next_send() { fails_next_send_ = true; }
+  void fail_waits() { fails_waits_ = true; }
   void break_down() { breaks_ = true; }
+  // Sends that were refused since it is stuck.
+  unsigned stuck_count() const { return stuck_count_; }
   std::uint64_t number() const { return number_; }
   // From nowhere, as a stranger would.
   static void deliver(std::uint64_t to, std::span<const std::byte> bytes) {
@@ -183,6 +202,9 @@ class FakeFabric final : public transport::ofi::Fabric {
   struct UnderWay {
     Operation* operation = nullptr;
     std::uint64_t due = 0;
+    bool fails = false;
+    std::uint64_t to = 0;
+    std::vector<std::byte> later;
   };
   struct Posted {
     std::span<std::byte> bytes;
@@ -208,12 +230,16 @@ class FakeFabric final : public transport::ofi::Fabric {
   Operation* failed_ = nullptr;
   std::uint64_t reads_count_ = 0;
   unsigned asked_count_ = 0;
+  unsigned taken_count_ = 0;
   unsigned shown_ = 0;
-  bool is_stuck_ = false;
-  bool holds_completions_ = false;
-  bool fails_sends_ = false;
-  bool fails_next_send_ = false;
-  bool breaks_ = false;
+  // The test's thread sets them while a flusher calls.
+  std::atomic<bool> is_stuck_ = false;
+  std::atomic<bool> holds_completions_ = false;
+  std::atomic<bool> fails_sends_ = false;
+  std::atomic<bool> fails_next_send_ = false;
+  std::atomic<bool> fails_waits_ = false;
+  std::atomic<bool> breaks_ = false;
+  std::atomic<unsigned> stuck_count_ = 0;
 };
 
 // `made`, if given, is told each fabric that is opened; they live as long as their transports.

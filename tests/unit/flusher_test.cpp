@@ -63,6 +63,33 @@ TEST(CarriedFlusher, comes_again_and_again_while_something_is_left) {
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(flushed.comes_again());
 }
 
+TEST(CarriedFlusher, comes_later_and_parks_unless_something_is_left) {
+  Flushed flushed;
+  for (int i = 0; i < 3; ++i) {
+    {
+      const std::scoped_lock lock(flushed.mutex);
+      EXPECT_TRUE(flushed.flusher.note_later());
+      EXPECT_TRUE(flushed.flusher.note_later());
+      flushed.is_left = i == 2;
+    }
+    EXPECT_TRUE(flushed.comes_again());
+    if (i == 2) continue;
+    EXPECT_TRUE(flushed.has_parked());
+  }
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(flushed.comes_again());
+}
+
+TEST(CarriedFlusher, is_not_kept_from_coming_soon_by_a_note_for_later) {
+  Flushed flushed;
+  {
+    const std::scoped_lock lock(flushed.mutex);
+    EXPECT_TRUE(flushed.flusher.note_later());
+    EXPECT_TRUE(flushed.flusher.note());
+  }
+  EXPECT_TRUE(flushed.comes_again());
+  EXPECT_TRUE(flushed.has_parked());
+}
+
 TEST(CarriedFlusher, ends_whatever_it_does) {
   { Flushed never_started; }
   {
@@ -72,6 +99,16 @@ TEST(CarriedFlusher, ends_whatever_it_does) {
   Flushed parked;
   parked.note();
   EXPECT_TRUE(parked.has_parked());
+}
+
+TEST(CarriedFlusher, does_not_begin_again_after_its_end) {
+  for (const bool has_begun : {false, true}) {
+    Flushed flushed;
+    if (has_begun) flushed.note();
+    flushed.flusher.stop();
+    EXPECT_FALSE(flushed.flusher.note());
+    EXPECT_FALSE(flushed.flusher.note_later());
+  }
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 OfiCard valid_card() {
   const std::vector<std::byte> address(16, std::byte{5});
-  return *make_card(carried::shared_settings(base::Config{}, 4), "tcp;ofi_rxm", address);
+  return *make_card(carried::shared_settings(base::Config{}, 4), {"tcp;ofi_rxm", address, 8192});
 }
 
 TEST(OfiCardTest, comes_out_as_it_went_in) {
@@ -44,9 +44,19 @@ TEST(OfiCardTest, of_another_provider_is_told_by_both_names) {
   EXPECT_NE(same.error().what.find("ofi_provider"), std::string::npos) << same.error().what;
 }
 
+TEST(OfiCardTest, of_messages_of_another_size_is_told_by_both_sizes) {
+  OfiCard other = valid_card();
+  other.message_bytes = 4096;
+  const auto same = check_agreement(valid_card(), other);
+  ASSERT_FALSE(same);
+  EXPECT_EQ(same.error().status, PH_ERR_BOOTSTRAP);
+  EXPECT_NE(same.error().what.find("4096"), std::string::npos) << same.error().what;
+  EXPECT_NE(same.error().what.find("8192"), std::string::npos) << same.error().what;
+}
+
 TEST(OfiCardTest, takes_no_address_that_is_too_long) {
   const std::vector<std::byte> address(513);
-  EXPECT_FALSE(make_card({}, "fake", address));
+  EXPECT_FALSE(make_card({}, {"fake", address, 4096}));
 }
 
 }  // namespace

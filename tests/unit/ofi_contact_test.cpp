@@ -88,6 +88,52 @@ TEST_F(OfiContact, settings_that_differ_are_told_to_both) {
   }
 }
 
+// Which of its messages, by whom, and who has begun.
+TEST_F(OfiContact, survives_the_loss_of_any_one_message_of_the_greeting) {
+  for (const Rank loser : {0u, 1u}) {
+    for (const unsigned lost : {1u, 2u, 3u}) {
+      for (const bool both_begin : {false, true}) {
+        EachManners manners(2);
+        manners[loser].loses = lost;
+        OfiRanks ranks(manners);
+        if (both_begin) ranks[1].to(0);
+        ASSERT_TRUE(ranks.join(0, 1)) << "rank " << loser << " lost message " << lost;
+        EXPECT_TRUE(ranks[0].news.gone.empty() && ranks[1].news.gone.empty());
+      }
+    }
+  }
+}
+
+// Rank 0 has asked, so rank 1 dials, and rank 0 says welcome in its second message.
+TEST_F(OfiContact, what_follows_a_welcome_that_was_lost_stands_for_it) {
+  OfiRanks ranks(EachManners{{.loses = 2}, {}});
+  ASSERT_TRUE(ranks[0].say(1, 4711));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.activity[0] != 0; }));
+  ASSERT_TRUE(ranks[1].say(0, 4711));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.activity[1] != 0; }));
+  EXPECT_EQ(ranks[1].ofi().refused(Refusal::unexpected), 0u);
+}
+
+TEST_F(OfiContact, a_greeting_that_cannot_be_sent_ends_with_the_providers_words) {
+  OfiRanks ranks(EachManners{{}, {.fails = 1}});
+  ranks[0].to(1);
+  ranks[1].to(0);
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
+  EXPECT_NE(ranks[1].news.gone[0].what.find("fake trouble"), std::string::npos);
+}
+
+TEST_F(OfiContact, messages_of_different_sizes_are_told_to_both_with_both_sizes) {
+  OfiRanks ranks(EachManners{{.most_bytes = 4096}, {.most_bytes = 8192}});
+  ranks[0].to(1);
+  ASSERT_TRUE(ranks.eventually(
+      [&] { return ranks[0].news.gone.count(1) == 1 && ranks[1].news.gone.count(0) == 1; }));
+  for (const auto& why : {ranks[0].news.gone[1], ranks[1].news.gone[0]}) {
+    EXPECT_EQ(why.status, PH_ERR_BOOTSTRAP);
+    EXPECT_NE(why.what.find("4096"), std::string::npos) << why.what;
+    EXPECT_NE(why.what.find("8192"), std::string::npos) << why.what;
+  }
+}
+
 TEST_F(OfiContact, a_card_that_is_none_ends_that_rank_only) {
   OfiRanks ranks(3);
   const std::uint64_t nonsense = 4711;

@@ -98,10 +98,43 @@ TEST_F(OfiGreeting, said_again_is_late_or_answered_again) {
   EXPECT_EQ(hear(dialer_, challenge), Step::late);
   EXPECT_EQ(hear(acceptor_, proof), Step::open);
   EXPECT_EQ(hear(acceptor_, hello), Step::late);
-  EXPECT_EQ(hear(acceptor_, proof), Step::unexpected);
   const Message welcome = said(acceptor_);
+  EXPECT_EQ(hear(acceptor_, proof), Step::waits) << "the welcome was lost";
+  EXPECT_EQ(said(acceptor_), welcome);
   EXPECT_EQ(hear(dialer_, welcome), Step::open);
-  EXPECT_EQ(hear(dialer_, welcome), Step::unexpected);
+  EXPECT_EQ(hear(dialer_, welcome), Step::late);
+  EXPECT_FALSE(dialer_.is_owed());
+}
+
+TEST_F(OfiGreeting, the_dialer_says_its_latest_message_again_until_it_is_welcome) {
+  EXPECT_FALSE(acceptor_.is_owed()) << "the other one says its own again";
+  dialer_.dial(address_);
+  const Message hello = said(dialer_);
+  ASSERT_TRUE(dialer_.is_owed());
+  EXPECT_TRUE(dialer_.reply().empty());
+  dialer_.again();
+  EXPECT_EQ(said(dialer_), hello);
+  EXPECT_EQ(hear(acceptor_, hello), Step::waits);
+  EXPECT_EQ(hear(dialer_, said(acceptor_)), Step::waits);
+  const Message proof = said(dialer_);
+  EXPECT_TRUE(dialer_.awaits_welcome());
+  dialer_.again();
+  EXPECT_EQ(said(dialer_), proof);
+  EXPECT_EQ(hear(acceptor_, proof), Step::open);
+  dialer_.welcomed();
+  EXPECT_FALSE(dialer_.is_owed());
+}
+
+TEST_F(OfiGreeting, a_proof_with_other_random_bytes_does_not_open_again) {
+  dialer_.dial(address_);
+  EXPECT_EQ(hear(acceptor_, said(dialer_)), Step::waits);
+  EXPECT_EQ(hear(dialer_, said(acceptor_)), Step::waits);
+  Message proof = said(dialer_);
+  EXPECT_EQ(hear(acceptor_, proof), Step::open);
+  acceptor_.replied();
+  proof[sizeof(MessageHead)] ^= std::byte{1};
+  EXPECT_EQ(hear(acceptor_, proof), Step::unexpected);
+  EXPECT_TRUE(acceptor_.reply().empty());
 }
 
 TEST_F(OfiGreeting, of_another_version_rank_lane_or_size_is_told_apart) {

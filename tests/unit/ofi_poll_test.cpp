@@ -48,6 +48,41 @@ TEST_F(OfiPoll, a_message_that_was_lost_on_the_way_ends_that_peer_with_the_provi
   EXPECT_EQ(ranks[0].news.gone.count(2), 0u);
 }
 
+TEST_F(OfiPoll, what_a_rank_said_before_it_could_not_be_sent_to_is_read) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks.settle();
+  ASSERT_TRUE(ranks[1].say(0, 4711));
+  ranks[1].transport.reset();  // its farewell is on its way as well
+  ranks[0].fabric().fail_sends();
+  ASSERT_TRUE(ranks[0].say(1, 1));
+  EXPECT_TRUE(ranks[0].transport->drained()) << "nothing of ours can leave";
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_EQ(ranks[0].news.activity[1], 1u);
+  EXPECT_NE(ranks[0].news.gone[1].what.find("has ended"), std::string::npos)
+      << ranks[0].news.gone[1].what;
+}
+
+TEST_F(OfiPoll, an_error_of_a_message_under_way_leaves_what_comes_from_there_readable) {
+  OfiRanks ranks(EachManners{{}, {.fails = 3}});  // rank 1 dials: hello, proof, and then this
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks.settle();
+  ASSERT_TRUE(ranks[1].say(0, 1));
+  ASSERT_TRUE(ranks[0].say(1, 2));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
+  EXPECT_EQ(ranks[1].news.activity[0], 1u);
+  EXPECT_NE(ranks[1].news.gone[0].what.find("fake trouble"), std::string::npos);
+}
+
+TEST_F(OfiPoll, a_message_that_the_provider_loses_ends_that_peer_with_its_name) {
+  OfiRanks ranks(EachManners{{}, {.loses = 3}});  // rank 1 dials: hello, proof, and then this
+  ASSERT_TRUE(ranks.join(0, 1));
+  for (std::uint64_t i = 0; i < 2; ++i) ASSERT_TRUE(ranks[1].say(0, i));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PROTOCOL);
+  EXPECT_NE(ranks[0].news.gone[1].what.find("fake"), std::string::npos);
+}
+
 TEST_F(OfiPoll, a_provider_that_fails_altogether_ends_all_peers) {
   OfiRanks ranks(3);
   ASSERT_TRUE(ranks.join(0, 1));

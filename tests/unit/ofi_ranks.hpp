@@ -74,17 +74,21 @@ struct OfiSide {
   }
 };
 
+using EachManners = std::vector<FakeManners>;  // by rank
+
 class OfiRanks {
  public:
   explicit OfiRanks(std::uint32_t count, const FakeManners& manners = {},
                     const base::Config& config = ofi_config())
-      : job_(count), sides_(count), manners_(manners) {
-    for (Rank rank = 0; rank < count; ++rank) open(rank, config);
+      : OfiRanks(EachManners(count, manners), config) {}
+  explicit OfiRanks(const EachManners& manners, const base::Config& config = ofi_config())
+      : job_(static_cast<std::uint32_t>(manners.size())), sides_(manners.size()) {
+    for (Rank rank = 0; rank < manners.size(); ++rank) open(rank, config, manners[rank]);
   }
-  void open(Rank rank, const base::Config& config) {
+  void open(Rank rank, const base::Config& config, const FakeManners& manners) {
     sides_[rank].boot = job_.boot(rank);
     auto opened = open_ofi_over(config, *sides_[rank].boot,
-                                photon::test::open_fake(manners_, &sides_[rank].fabrics));
+                                photon::test::open_fake(manners, &sides_[rank].fabrics));
     if (!opened) throw std::runtime_error(opened.error().what);
     sides_[rank].transport = std::move(*opened);
   }
@@ -118,7 +122,6 @@ class OfiRanks {
   photon::test::Watchdog watchdog_{std::chrono::seconds(60)};
   MemoryJob job_;
   std::vector<OfiSide> sides_;
-  const FakeManners manners_;
 };
 
 // Skips where nothing can be proved.

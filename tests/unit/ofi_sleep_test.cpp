@@ -40,6 +40,22 @@ TEST_F(OfiSleep, a_message_ends_it_where_the_provider_has_no_descriptor) {
   a_message_ends_it({.has_wait_fd = false});
 }
 
+// Else it would be a loop without a pause.
+TEST_F(OfiSleep, goes_by_the_clock_where_the_descriptor_cannot_be_waited_for) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks.settle();
+  ranks[0].fabric().fail_waits();
+  for (int i = 0; i < 2; ++i) {
+    ranks[0].transport->announce();
+    const SleepOn on = ranks[0].transport->sleep_on();
+    EXPECT_EQ(on.fds[1], -1);
+    EXPECT_GT(on.limit_us, 0);
+    EXPECT_LE(on.limit_us, 1'000);
+    ranks[0].transport->retract();
+  }
+}
+
 TEST_F(OfiSleep, is_short_while_something_of_ours_has_not_left) {
   OfiRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));

@@ -34,6 +34,33 @@ TEST_F(OfiTraffic, no_more_is_under_way_than_the_queue_has_room_for) {
   EXPECT_TRUE(ranks.eventually([&] { return ranks[0].transport->drained(); }));
 }
 
+// Few messages are left to the provider, which as a rule needs no help with them; but it may.
+TEST_F(OfiTraffic, what_the_provider_holds_back_leaves_though_its_rank_makes_no_calls) {
+  OfiRanks ranks(2, {.completes_after = 5, .sends_when_over = true});
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks.settle();
+  for (int i = 0; i < 3; ++i) {
+    const unsigned before = ranks[1].news.activity[0];
+    ASSERT_TRUE(ranks[0].say(1, 1));
+    while (ranks[1].news.activity[0] == before) ranks[1].transport->poll(ranks[1].news);
+  }
+}
+
+// A tick each 250 us would try some two thousand times.
+TEST_F(OfiTraffic, a_peer_that_takes_nothing_is_tried_ever_more_rarely) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks.settle();
+  ranks[0].fabric().stick(true);
+  ASSERT_TRUE(ranks[0].say(1, 1));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+  std::this_thread::sleep_until(until);  // nothing is waited for: this is what is measured
+  EXPECT_GT(ranks[0].fabric().stuck_count(), 2u);
+  EXPECT_LT(ranks[0].fabric().stuck_count(), 300u);
+  ranks[0].fabric().stick(false);
+  while (ranks[1].news.activity[0] == 0) ranks[1].transport->poll(ranks[1].news);
+}
+
 TEST_F(OfiTraffic, a_provider_that_will_not_send_ends_that_peer_with_its_words) {
   OfiRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));

@@ -27,7 +27,7 @@ class OfiWindow : public testing::Test {
     Completion completions[4];
     std::size_t count = 0;
     EXPECT_EQ(fabric_->read(completions, count), Fabric::Got::some);
-    for (std::size_t i = 0; i < count; ++i) window_->over(*completions[i].operation);
+    for (std::size_t i = 0; i < count; ++i) EXPECT_TRUE(window_->over(*completions[i].operation));
   }
 
   std::unique_ptr<FakeFabric> fabric_;
@@ -43,6 +43,18 @@ TEST_F(OfiWindow, has_room_until_all_slots_are_under_way) {
   complete();
   EXPECT_TRUE(window_->is_idle());
   EXPECT_FALSE(window_->room().empty());
+}
+
+TEST_F(OfiWindow, counts_the_end_of_a_message_once) {
+  open({});
+  EXPECT_EQ(send(100), Fabric::Taken::yes);
+  Completion completions[4];
+  std::size_t count = 0;
+  EXPECT_EQ(fabric_->read(completions, count), Fabric::Got::some);
+  ASSERT_EQ(count, 1u);
+  EXPECT_TRUE(window_->over(*completions[0].operation));
+  EXPECT_FALSE(window_->over(*completions[0].operation));
+  EXPECT_TRUE(window_->is_idle());
 }
 
 TEST_F(OfiWindow, keeps_what_the_provider_does_not_take_and_builds_nothing_meanwhile) {

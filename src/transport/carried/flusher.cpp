@@ -4,6 +4,7 @@
 #include <chrono>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "base/signals.hpp"
 
@@ -19,11 +20,23 @@ constexpr unsigned kSlowestTick = 6;  // 2 to the power of this, in ticks: 16 ms
 }  // namespace
 
 bool Flusher::note() {
+  if (is_ending_) return false;
   ++notes_;
   if (is_parked_ || is_slow_) {
     changed_.notify_one();
     return true;
   }
+  return start();
+}
+
+bool Flusher::note_later() {
+  if (is_ending_) return false;
+  if (is_parked_ && !is_due_later_) changed_.notify_one();
+  if (is_parked_ || !thread_.joinable()) is_due_later_ = true;
+  return start();
+}
+
+bool Flusher::start() {
   if (thread_.joinable() || has_failed_) return !has_failed_;
   try {
     const base::SignalsLeftToOthers block;
@@ -48,7 +61,10 @@ void Flusher::stop() {
 void Flusher::run() {
   std::unique_lock lock(mutex_);
   std::uint64_t seen = 0;
+  constexpr unsigned kSlowest = kTicksUntilParked * kSlowestTick;  // quiet ticks
   unsigned quiet_ticks = 0;
+  if (std::exchange(is_due_later_, false) && notes_ == 0) quiet_ticks = kSlowest;
+  is_slow_ = quiet_ticks != 0;
   while (!is_ending_) {
     const unsigned slower = quiet_ticks / kTicksUntilParked;
     changed_.wait_for(lock, kTick * (1 << std::min(slower, kSlowestTick)),
@@ -59,9 +75,10 @@ void Flusher::run() {
     is_slow_ = quiet_ticks >= kTicksUntilParked;
     if (!is_slow_ || is_left) continue;
     is_parked_ = true;
-    changed_.wait(lock, [&] { return is_ending_ || notes_ != seen; });
-    is_parked_ = is_slow_ = false;
-    quiet_ticks = 0;
+    changed_.wait(lock, [&] { return is_ending_ || notes_ != seen || is_due_later_; });
+    is_parked_ = false;
+    quiet_ticks = std::exchange(is_due_later_, false) && notes_ == seen ? kSlowest : 0;
+    is_slow_ = quiet_ticks != 0;
   }
 }
 

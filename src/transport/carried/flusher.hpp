@@ -5,6 +5,7 @@
 //
 //   none -- note() --> ticking -- some ticks without a note() --> parked -- note() --> ticking
 //                      ticking -- something is left, ticks without a note() --> ticking, slower
+//   none, parked -- note_later() --> ticking, at the slowest
 //   any -- stop() --> ended
 //
 // Owner: the transport, whose mutex it shares.
@@ -30,10 +31,14 @@ class Flusher {
   // Something is held; the caller has the mutex. False: there is no thread to be had, so nothing
   // may be held.
   bool note();
-  // The caller does not have the mutex.
+  // Something is under way that will as a rule be over without us; should it not be, `flush` is
+  // called some 16 ms later. Cheap: a thread that ticks is left alone. The caller has the mutex.
+  bool note_later();
+  // The caller does not have the mutex. Afterwards there is no thread to be had.
   void stop();
 
  private:
+  bool start();
   void run();
 
   std::mutex& mutex_;
@@ -41,6 +46,7 @@ class Flusher {
   std::condition_variable changed_;
   std::thread thread_;
   std::uint64_t notes_ = 0;
+  bool is_due_later_ = false;
   bool is_parked_ = false;
   bool is_slow_ = false;  // ticks are far apart: a note is worth a call
   bool is_ending_ = false;

@@ -94,7 +94,7 @@ class LibFabric final : public Fabric {
   Got read(std::span<Completion> into, std::size_t& count) noexcept override;
   Operation* failed() const noexcept override { return failed_; }
   std::string words() const override { return words_; }
-  bool may_wait() noexcept override;
+  MayWait may_wait() noexcept override;
   void stop() noexcept override { endpoint_.reset(); }
 
  private:
@@ -307,9 +307,13 @@ Fabric::Got LibFabric::read_error() noexcept {
   return Got::error;
 }
 
-bool LibFabric::may_wait() noexcept {
+Fabric::MayWait LibFabric::may_wait() noexcept {
   fid* waited[] = {&queue_->fid};
-  return ::fi_trywait(fabric_.get(), waited, 1) == 0;
+  switch (taken(::fi_trywait(fabric_.get(), waited, 1))) {
+    case Taken::yes: return MayWait::yes;
+    case Taken::full: return MayWait::not_now;
+    default: return MayWait::failed;
+  }
 }
 
 // What there is beside a provider that there is not: its name may be misspelt, or its card missing.
@@ -355,6 +359,7 @@ base::Result<> has_fabric() { return {}; }
 base::Result<std::unique_ptr<Fabric>> open_fabric(const FabricWants& wants) {
   const base::SignalsLeftToOthers block;  // a provider may start threads
   const KeptSignals signals;
+  expect_ranks(wants.peers_count + 1);
   auto library = load_library();
   if (!library) return std::move(library.error());
   const Info offers = offers_for(*library, wants, true);

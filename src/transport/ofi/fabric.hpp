@@ -72,6 +72,11 @@ class Fabric {
     error,   // the first completion is none: failed() and words()
     broken,  // nothing ever comes any more; words()
   };
+  enum class MayWait : std::uint8_t {
+    yes,
+    not_now,  // there is something to read()
+    failed,   // nor ever: the descriptor says nothing; words()
+  };
   virtual ~Fabric() = default;
   Fabric() = default;
   Fabric(const Fabric&) = delete;
@@ -93,8 +98,8 @@ class Fabric {
   // Of the latest Got::error: null if the provider does not say which.
   virtual Operation* failed() const noexcept = 0;
   virtual std::string words() const = 0;
-  // Right before waiting for wait_fd: false, there is something to read().
-  virtual bool may_wait() noexcept = 0;
+  // Right before waiting for wait_fd.
+  virtual MayWait may_wait() noexcept = 0;
   // The endpoint ends: nothing is the provider's any more, nothing else but hide() is called.
   virtual void stop() noexcept = 0;
 };

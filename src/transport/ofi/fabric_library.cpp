@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace photon::transport::ofi {
@@ -22,6 +24,14 @@ void find(void* from, const char* name, Function*& function) noexcept {
 }
 
 }  // namespace
+
+void expect_ranks(std::size_t ranks_count) noexcept {
+  constexpr std::size_t kUnlessTold = 256;
+  if (ranks_count <= kUnlessTold) return;
+  char count[24] = {};
+  std::snprintf(count, sizeof count, "%zu", ranks_count);
+  static_cast<void>(::setenv("FI_UNIVERSE_SIZE", count, 0));
+}
 
 base::Result<Library> load_library() {
   void* loaded = ::dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

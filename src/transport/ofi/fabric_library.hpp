@@ -6,6 +6,8 @@
 #include <rdma/fi_errno.h>
 #include <signal.h>
 
+#include <cstddef>
+
 #include "base/result.hpp"
 
 namespace photon::transport::ofi {
@@ -29,6 +31,11 @@ struct Library {
 
 // PH_ERR_CONFIG: there is none here, or one that is too old.
 base::Result<Library> load_library();
+
+// Before the library is loaded for the first time: it sizes the queues of some utility providers
+// (ofi_rxm) by the environment variable FI_UNIVERSE_SIZE, 256 if there is none, and can be told in
+// no other way. A larger job sets it, unless the user has.
+void expect_ranks(std::size_t ranks_count) noexcept;
 
 // What the application wants done at signals is as it was when this ends.
 class KeptSignals {

@@ -11,8 +11,8 @@ namespace photon::transport::ofi {
 static_assert(std::endian::native == std::endian::little, "the wire format is little-endian");
 static_assert(sizeof(OfiCard) <= boot::kMaxMessageBytes);
 
-base::Result<OfiCard> make_card(const carried::SharedSettings& settings, std::string_view provider,
-                                std::span<const std::byte> address) {
+base::Result<OfiCard> make_card(const carried::SharedSettings& settings, const Endpoint& endpoint) {
+  const auto& [provider, address, message_bytes] = endpoint;
   OfiCard card;
   if (address.size() > card.address.size() || provider.size() >= card.provider.size())
     return base::Error{PH_ERR_CONFIG, 0,
@@ -20,6 +20,7 @@ base::Result<OfiCard> make_card(const carried::SharedSettings& settings, std::st
                            std::to_string(address.size()) + " bytes; at most " +
                            std::to_string(card.address.size()) + " can be told to peers"};
   card.settings = settings;
+  card.message_bytes = message_bytes;
   card.address_bytes = address.size();
   std::copy(provider.begin(), provider.end(), card.provider.begin());
   std::copy(address.begin(), address.end(), card.address.begin());
@@ -60,6 +61,15 @@ base::Result<> check_agreement(const OfiCard& mine, const OfiCard& theirs) {
                        "all ranks must use the same provider of libfabric; here it is " +
                            std::string(mine.provider_name()) + ", there " +
                            std::string(theirs.provider_name()) + " (setting ofi_provider)"};
+  // Each rank sends messages as long as its own provider takes; what is longer than the other's
+  // buffers could not be received.
+  if (mine.message_bytes != theirs.message_bytes)
+    return base::Error{PH_ERR_BOOTSTRAP, 0,
+                       "provider " + std::string(mine.provider_name()) +
+                           " must carry messages of one size at all ranks; here it is " +
+                           std::to_string(mine.message_bytes) + " bytes, there " +
+                           std::to_string(theirs.message_bytes) +
+                           " (use one version and configuration of libfabric)"};
   return carried::check_settings(mine.settings, theirs.settings);
 }
 

@@ -33,6 +33,7 @@ struct OfiCard {
   std::uint32_t version = wire::kVersion;
   What what = What::ask;
   carried::SharedSettings settings;  // must be equal
+  std::uint64_t message_bytes = 0;   // of the longest message; must be equal
   std::uint64_t address_bytes = 0;
   std::array<char, 64> provider{};  // ends with a zero; must be equal
   std::array<std::byte, kMostAddressBytes> address{};
@@ -44,9 +45,14 @@ struct OfiCard {
 };
 static_assert(std::has_unique_object_representations_v<OfiCard>, "no padding travels");
 
+// An endpoint as its peers have to know it.
+struct Endpoint {
+  std::string_view provider;
+  std::span<const std::byte> address;
+  std::size_t message_bytes = 0;
+};
 // PH_ERR_CONFIG: the provider's address is longer than a card can tell.
-base::Result<OfiCard> make_card(const carried::SharedSettings& settings, std::string_view provider,
-                                std::span<const std::byte> address);
+base::Result<OfiCard> make_card(const carried::SharedSettings& settings, const Endpoint& endpoint);
 std::span<const std::byte> encode(const OfiCard& card) noexcept;
 // PH_ERR_BOOTSTRAP: another version. PH_ERR_PROTOCOL: no card at all.
 base::Result<OfiCard> decode_card(std::span<const std::byte> bytes);

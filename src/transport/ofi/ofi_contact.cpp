@@ -1,4 +1,5 @@
 // First contact: cards over the side channel, who says hello, and what of strangers is refused.
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -7,6 +8,9 @@
 namespace photon::transport::ofi {
 
 namespace {
+
+constexpr std::int64_t kGreetAgainNs = 200'000'000;
+constexpr unsigned kMostDoublings = 5;
 
 std::string named(Rank rank) { return "ofi: rank " + std::to_string(rank); }
 
@@ -127,11 +131,20 @@ void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
   peer.state = OfiPeer::State::greeting;
 }
 
-// Also again, should whatever carries it have lost it: the acceptor answers each until it is
-// proved.
 void OfiTransport::dial(OfiPeer& peer) {
   peer.greeting->dial(parts_.fabric->address());
-  peer.hello_ns = base::now_ns();
+  peer.said_ns = base::now_ns();
+  flush(peer);
+}
+
+// Whatever carries it may have lost it, or the answer. There is no last time: who does not answer
+// may compute, and is not dead; so it is said ever more rarely.
+void OfiTransport::greet_again(OfiPeer& peer, std::int64_t now_ns) {
+  const std::int64_t patience_ns = kGreetAgainNs << std::min(peer.said_again, kMostDoublings);
+  if (now_ns - peer.said_ns < patience_ns || !peer.window->is_idle()) return;
+  ++peer.said_again;
+  peer.said_ns = now_ns;
+  peer.greeting->again();
   flush(peer);
 }
 
@@ -150,6 +163,10 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
   }
   if (peer == nullptr || !peer->greeting) return refuse(Refusal::unexpected);
   const auto step = peer->greeting->take(head, body);
+  if (step == Greeting::Step::waits || step == Greeting::Step::open) {
+    peer->said_ns = base::now_ns();
+    peer->said_again = 0;
+  }
   switch (step) {
     case Greeting::Step::late: return;
     case Greeting::Step::open: return opened(*peer);
@@ -166,7 +183,7 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
 // Both sides have proved themselves. The acceptor's welcome goes before anything else.
 void OfiTransport::opened(OfiPeer& peer) {
   peer.state = OfiPeer::State::open;
-  if (peer.boot_gone_ns == 0) --unsettled_;
+  if (peer.is_settled()) --unsettled_;
   if (auto given = give_link(peer); !given) return end(peer, given.error());
   tell({.kind = News::Kind::link, .rank = peer.rank});
   flush(peer);

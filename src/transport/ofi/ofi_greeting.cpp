@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace photon::transport::ofi {
 
@@ -48,13 +49,13 @@ void Greeting::say(MessageKind kind, std::uint64_t key, const Body& body) noexce
   static_assert(sizeof head + sizeof body <= sizeof reply_);
   std::memcpy(reply_.data(), &head, sizeof head);
   std::memcpy(reply_.data() + sizeof head, &body, sizeof body);
-  reply_bytes_ = sizeof head + sizeof body;
+  reply_bytes_ = said_bytes_ = sizeof head + sizeof body;
 }
 
 void Greeting::say_welcome() noexcept {
   const MessageHead head{.key = their_key(), .from = parties_.self, .kind = MessageKind::welcome};
   std::memcpy(reply_.data(), &head, sizeof head);
-  reply_bytes_ = sizeof head;
+  reply_bytes_ = said_bytes_ = sizeof head;
 }
 
 void Greeting::dial(std::span<const std::byte> ours) {
@@ -93,11 +94,13 @@ Greeting::Step Greeting::take(const MessageHead& head, std::span<const std::byte
       return take_challenge(challenge);
     case MessageKind::proof:
       if (!read(body, proof)) return Step::garbage;
-      if (head.key != our_key() || stage_ != Stage::hello || is_dialer_) return Step::unexpected;
+      if (head.key != our_key() || is_dialer_) return Step::unexpected;
       return take_proof(proof);
     case MessageKind::welcome:
       if (!body.empty()) return Step::garbage;
-      if (head.key != our_key() || stage_ != Stage::welcome) return Step::unexpected;
+      if (head.key != our_key() || !is_dialer_) return Step::unexpected;
+      if (stage_ == Stage::open) return Step::late;  // to a proof that was said again
+      if (stage_ != Stage::welcome) return Step::unexpected;
       stage_ = Stage::open;
       return Step::open;
     default: return Step::garbage;
@@ -134,14 +137,16 @@ Greeting::Step Greeting::take_challenge(const Challenge& challenge) {
   return Step::waits;
 }
 
+// Said again by who has not heard our welcome.
 Greeting::Step Greeting::take_proof(const ProofBody& said) {
+  if (stage_ != Stage::hello && (stage_ != Stage::open || said.nonce != theirs_))
+    return Step::unexpected;
   const Hello hello = hello_of(said.nonce, false);
   if (!carried::is_proof(*secret_, {carried::Role::dialer, bytes_of(hello), nonce_}, said.proof))
     return Step::wrong_secret;
   theirs_ = said.nonce;
-  stage_ = Stage::open;
   say_welcome();
-  return Step::open;
+  return std::exchange(stage_, Stage::open) == Stage::open ? Step::waits : Step::open;
 }
 
 }  // namespace photon::transport::ofi

@@ -7,8 +7,10 @@
 // secret, so that no stranger tells us where to send, or gets in the way of a rank. What does not
 // fit is told to the caller, to be counted, and forgotten. A seal can be sent again by who has seen
 // it, a proof cannot: both random values are in it.
-// Both may dial: then the hello of the lower rank stays; the higher one that hears it answers it.
-// Owner: OfiPeer. Threads: one.
+// Any message may be lost: the dialer says its latest one again() until it is open, and the
+// acceptor answers each as it did the first time. What comes of an acceptor with our key in the
+// place of its welcome says as much as that would. Both may dial: then the hello of the lower rank
+// stays; the higher one that hears it answers it. Owner: OfiPeer. Threads: one.
 #pragma once
 
 #include <array>
@@ -50,7 +52,13 @@ class Greeting {
   static Step check_hello(const boot::Secret& secret, std::span<const std::byte> body,
                           HelloBody& hello);
   bool is_dialer() const noexcept { return is_dialer_; }
-  bool awaits_challenge() const noexcept { return stage_ == Stage::challenge; }
+  // There is something for us to say again().
+  bool is_owed() const noexcept { return stage_ == Stage::challenge || stage_ == Stage::welcome; }
+  bool awaits_welcome() const noexcept { return stage_ == Stage::welcome; }
+  // reply() is once more what we said last, for it is_owed() an answer.
+  void again() noexcept { reply_bytes_ = said_bytes_; }
+  // The acceptor has said something that it only says after its welcome.
+  void welcomed() noexcept { stage_ = Stage::open; }
 
   Step take(const MessageHead& head, std::span<const std::byte> body);
   // A whole message; empty: none.
@@ -83,6 +91,7 @@ class Greeting {
   carried::Nonce theirs_{};
   std::array<std::byte, sizeof(MessageHead) + sizeof(HelloBody)> reply_{};
   std::size_t reply_bytes_ = 0;
+  std::size_t said_bytes_ = 0;  // what stands in reply_, said or not
 };
 
 }  // namespace photon::transport::ofi

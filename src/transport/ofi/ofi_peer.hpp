@@ -2,9 +2,12 @@
 //
 //   asked -- its hello, or its card --> greeting -- both have proved themselves --> open
 //   (none) -- its card --> greeting
-//   open -- its bye, garbage, an error of the provider, its process ended --> ended: on_gone
-//   asked, greeting -- its card is none we can work with, it is not it, its process ended --> ended
+//   open -- its bye, garbage, its process ended, mute and silent --> ended: on_gone
+//   asked, greeting -- its card is none we can work with, it is not it, its process ended, mute
+//                      and silent --> ended
 //
+// mute: a message to it has failed, so nothing more is sent; what it has sent is still read, and
+// its bye may be among that.
 // Who gets the other's card says hello, so that who has asked need not look at the bootstrap again:
 // it may compute. If both have asked both do, and the hello of the lower rank stays.
 // released: the engine has disconnected it; messages go on, so that the peer notices nothing.
@@ -14,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "transport/carried/carried_link.hpp"
 #include "transport/ofi/ofi_greeting.hpp"
@@ -38,10 +42,13 @@ struct OfiPeer {
   bool is_touched = false;        // its ring has news of this poll
   bool says_bye = false;          // we end
   std::int64_t met_ns = 0;        // its card came
-  std::int64_t hello_ns = 0;      // our hello went, or is to go again
+  std::int64_t said_ns = 0;       // our last word of the greeting went
+  unsigned said_again = 0;        // so often
   std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
-  std::uint64_t address = 0;      // of the provider's table
-  std::uint32_t sequence = 0;     // of the latest message that was built
+  std::int64_t mute_ns = 0;       // sending has failed, or later it was heard; 0
+  std::string mute_why;
+  std::uint64_t address = 0;   // of the provider's table
+  std::uint32_t sequence = 0;  // of the latest message that was built
 
   std::optional<Greeting> greeting;
   std::unique_ptr<carried::CarriedLink> link;
@@ -50,8 +57,14 @@ struct OfiPeer {
   Inlet inlet;
 
   bool is_open() const noexcept { return state == State::open; }
+  bool is_mute() const noexcept { return mute_ns != 0; }
+  // Nothing has to be done about it by the clock.
+  bool is_settled() const noexcept {
+    return state == State::ended || (is_open() && boot_gone_ns == 0 && !is_mute());
+  }
   // Something of ours may be lost if the provider ends now.
   bool is_unsent() const noexcept {
+    if (is_mute()) return false;
     return (window != nullptr && !window->is_idle()) ||
            (is_open() ? !outlet.is_idle(*link) : link != nullptr && link->has_run());
   }

@@ -17,8 +17,8 @@ constexpr std::int64_t kReceiveNs = 50'000;
 constexpr std::int64_t kReceiveSoonNs = 5'000;  // for a while after our own card
 constexpr std::int64_t kSoonNs = 20'000'000;
 constexpr std::int64_t kAttendNs = 1'000'000;
-constexpr std::int64_t kHelloAgainNs = 200'000'000;
-// After the bootstrap said that a rank has ended, and after the last of what still came from it.
+// After the bootstrap said that a rank has ended or a message to it has failed, and after the last
+// of what still came from it.
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
 
 base::Error peer_error(Rank rank, const std::string& what) {
@@ -69,8 +69,7 @@ void OfiTransport::look() {
 void OfiTransport::sent(const Operation& operation) noexcept {
   OfiPeer* peer = known(operation.rank);
   if (peer == nullptr || peer->window == nullptr) return;
-  peer->window->over(operation);
-  --under_way_;
+  if (peer->window->over(operation)) --under_way_;
   if (peer->state == OfiPeer::State::ended && peer->window->is_idle()) peer->window.reset();
 }
 
@@ -90,7 +89,7 @@ void OfiTransport::failed() {
   const Rank rank = operation->rank;
   sent(*operation);
   if (OfiPeer* peer = known(rank))
-    end(*peer, peer_error(rank, ": a message could not be sent: " + parts_.fabric->words()));
+    mute(*peer, ": a message could not be sent: " + parts_.fabric->words());
 }
 
 void OfiTransport::take_arrived() {
@@ -109,6 +108,11 @@ void OfiTransport::take(std::span<const std::byte> message) {
   const auto body = message.subspan(sizeof head);
   OfiPeer* peer = head.from == parties_.self ? nullptr : known(head.from);
   if (is_greeting(head.kind)) return greeted(peer, head, body);
+  if (peer != nullptr && peer->state == OfiPeer::State::greeting &&
+      peer->greeting->awaits_welcome() && head.key == peer->greeting->our_key()) {
+    peer->greeting->welcomed();  // the welcome was lost
+    opened(*peer);
+  }
   if (peer == nullptr || !peer->is_open()) {
     // What a rank said before it was ended is late, and no offence.
     if (peer == nullptr || peer->state != OfiPeer::State::ended) refuse(Refusal::unexpected);
@@ -121,6 +125,7 @@ void OfiTransport::take(std::span<const std::byte> message) {
 void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
                              std::span<const std::byte> body) {
   if (peer.boot_gone_ns != 0) peer.boot_gone_ns = heard_ns_;
+  if (peer.is_mute()) peer.mute_ns = heard_ns_;
   switch (peer.inlet.take(head, body, *peer.link)) {
     case Inlet::Took::news:
       if (!std::exchange(peer.is_touched, true))
@@ -187,20 +192,25 @@ void OfiTransport::boot_message(boot::Message& message) {
     return end(peer, peer_error(rank, std::string(" ") + message.why));
   // What it sent may still come, and its farewell behind it.
   if (peer.boot_gone_ns != 0) return;
+  if (peer.is_settled()) ++unsettled_;
   peer.boot_gone_ns = base::now_ns();
-  if (peer.is_open()) ++unsettled_;
 }
 
 // Deadlines.
 void OfiTransport::attend(std::int64_t now_ns) {
   attended_ns_ = now_ns;
-  for (const auto& peer : peers_) {
-    if (peer == nullptr || peer->state == OfiPeer::State::ended) continue;
-    if (peer->boot_gone_ns != 0 && now_ns - peer->boot_gone_ns >= kLastWordsNs)
-      end(*peer, peer_error(peer->rank, " has ended"));
-    else if (peer->state == OfiPeer::State::greeting && peer->greeting->awaits_challenge() &&
-             now_ns - peer->hello_ns >= kHelloAgainNs)
-      dial(*peer);
+  for (const auto& peer : peers_)
+    if (peer != nullptr && !peer->is_settled() && peer->rank != parties_.self)
+      attend(*peer, now_ns);
+}
+
+void OfiTransport::attend(OfiPeer& peer, std::int64_t now_ns) {
+  if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
+    return end(peer, peer_error(peer.rank, " has ended"));
+  if (peer.is_mute()) {
+    if (now_ns - peer.mute_ns >= kLastWordsNs) end(peer, peer_error(peer.rank, peer.mute_why));
+  } else if (peer.state == OfiPeer::State::greeting && peer.greeting->is_owed()) {
+    greet_again(peer, now_ns);
   }
 }
 
@@ -208,7 +218,7 @@ void OfiTransport::attend(std::int64_t now_ns) {
 // has done with it.
 void OfiTransport::end(OfiPeer& peer, base::Error why) {
   if (peer.state == OfiPeer::State::ended) return;
-  if (!peer.is_open() || peer.boot_gone_ns != 0) --unsettled_;
+  if (!peer.is_settled()) --unsettled_;
   peer.state = OfiPeer::State::ended;
   peer.is_waiting = false;
   if (peer.window != nullptr) {

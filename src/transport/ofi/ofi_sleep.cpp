@@ -44,8 +44,8 @@ void OfiTransport::announce() noexcept {
     longest_sleep_us_ = kUnsentSleepUs;
   else if (unsettled_ != 0)
     longest_sleep_us_ = kUnsettledSleepUs;
-  longest_sleep_us_ =
-      sooner(longest_sleep_us_, parts_.fabric->traits().wait_fd < 0 ? kNapUs : kLookUs);
+  longest_sleep_us_ = sooner(
+      longest_sleep_us_, is_wait_broken_ || parts_.fabric->traits().wait_fd < 0 ? kNapUs : kLookUs);
 }
 
 void OfiTransport::retract() noexcept {
@@ -76,8 +76,17 @@ SleepOn OfiTransport::sleep_on() noexcept {
     boot_wakes_.set(kFruitlessEnds / 2);
     boot_due_.set(1);
   }
-  const int wait_fd = is_broken_ ? -1 : parts_.fabric->traits().wait_fd;
-  if (wait_fd >= 0 && !parts_.fabric->may_wait()) limit_us = 0;
+  int wait_fd = is_broken_ || is_wait_broken_ ? -1 : parts_.fabric->traits().wait_fd;
+  const auto may = wait_fd < 0 ? Fabric::MayWait::yes : parts_.fabric->may_wait();
+  if (may == Fabric::MayWait::not_now) limit_us = 0;
+  if (may == Fabric::MayWait::failed) {
+    PHOTON_LOG(log_, warn,
+               "ofi: the provider's descriptor cannot be waited for, so a sleep is %d us: %s",
+               static_cast<int>(kNapUs), parts_.fabric->words().c_str());
+    is_wait_broken_ = true;
+    limit_us = sooner(limit_us, kNapUs);
+    wait_fd = -1;
+  }
   return {.fds = {parts_.wake.get(), wait_fd, is_broken || is_deaf ? -1 : boot_fd_},
           .limit_us = limit_us};
 }

@@ -19,7 +19,7 @@ constexpr std::int64_t kGreetingNs = 1'000'000'000;
 // How long our end waits for the provider to take what is left, and that nothing came, so that an
 // end of ours with unread bytes does not take back what we have sent.
 constexpr std::int64_t kGoodbyeNs = 500'000'000;
-constexpr unsigned kQuietLooks = 16;
+constexpr std::int64_t kQuietNs = 2'000'000;
 
 base::Error unreached(Rank rank) {
   return {PH_ERR_STATE, 0,
@@ -31,7 +31,7 @@ base::Error unreached(Rank rank) {
 void OfiTransport::kick(Rank rank) noexcept {
   const Entered entered(*this);
   OfiPeer* peer = known(rank);
-  if (peer == nullptr || peer->link == nullptr || peer->is_released) return;
+  if (peer == nullptr || peer->link == nullptr || peer->is_released || peer->is_mute()) return;
   if (rank == parties_.self) {
     if (peer->is_touched) return;
     peer->is_touched = true;
@@ -68,7 +68,7 @@ std::size_t OfiTransport::compose(OfiPeer& peer, std::span<std::byte> room) {
 }
 
 void OfiTransport::flush(OfiPeer& peer) {
-  if (peer.is_waiting || peer.window == nullptr || is_broken_) return;
+  if (peer.is_waiting || peer.is_mute() || peer.window == nullptr || is_broken_) return;
   for (;;) {
     if (!peer.window->is_waiting()) {
       const auto room = peer.window->room();
@@ -78,40 +78,60 @@ void OfiTransport::flush(OfiPeer& peer) {
       peer.window->built(bytes);
     }
     switch (peer.window->send(*parts_.fabric, peer.address)) {
-      case Fabric::Taken::yes: ++under_way_; break;
-      case Fabric::Taken::over: break;
+      case Fabric::Taken::yes:
+        ++under_way_;
+        ++taken_count_;
+        // Should the provider hold it back and our rank not come again, the flusher has to.
+        if (!parts_.fabric->traits().progresses_itself) static_cast<void>(flusher_.note_later());
+        break;
+      case Fabric::Taken::over: ++taken_count_; break;
       case Fabric::Taken::full: return wait_for_room(peer);
       case Fabric::Taken::failed:
-        return end(peer, {PH_ERR_PEER, 0,
-                          "ofi: rank " + std::to_string(peer.rank) +
-                              " cannot be sent to: " + parts_.fabric->words(),
-                          peer.rank});
+        return mute(peer, " cannot be sent to: " + parts_.fabric->words());
     }
   }
+}
+
+// A gap in what it gets: nothing more is sent. What it sent is read first, for a while: its
+// farewell may be the reason, and then that is its end.
+void OfiTransport::mute(OfiPeer& peer, std::string why) {
+  if (peer.is_mute() || peer.state == OfiPeer::State::ended) return;
+  if (peer.is_settled()) ++unsettled_;
+  peer.mute_ns = base::now_ns();
+  peer.mute_why = std::move(why);
+  peer.is_waiting = false;
+  peer.window->forget_waiting();
+  if (is_announced_) wake();  // the sleep that has begun has no such deadline
 }
 
 // Tried again after every look, by the flusher too: our rank may go and compute.
 void OfiTransport::wait_for_room(OfiPeer& peer) {
   peer.is_waiting = true;
   waiting_.push_back(&peer);
-  static_cast<void>(flusher_.note());
+  if (!is_retrying_) static_cast<void>(flusher_.note());
 }
 
-// Each once: who finds no room again stands behind the others.
+// Each once: who finds no room again stands behind the others. That is no news to the flusher,
+// whose ticks get slower while nothing is taken.
 void OfiTransport::flush_waiting() {
+  is_retrying_ = true;
   std::swap(waiting_, retried_);
   for (OfiPeer* peer : retried_) {
     if (!std::exchange(peer->is_waiting, false)) continue;
     flush(*peer);
   }
   retried_.clear();
+  is_retrying_ = false;
 }
 
 // The Flusher, with the mutex. True: something takes longer. What has arrived stays where it is
 // until poll(), unless a peer has to be let in before what it was sent can go. The bootstrap
 // belongs to the engine's threads.
 bool OfiTransport::flush_held() {
+  const std::uint64_t taken_before = taken_count_;
+  const std::size_t under_way_before = under_way_;
   look();
+  const bool makes_room = under_way_ != under_way_before;
   const bool lets_in =
       unsettled_ != 0 && std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
         return peer != nullptr && peer->link != nullptr && !peer->is_open() &&
@@ -120,8 +140,11 @@ bool OfiTransport::flush_held() {
   if (lets_in) {
     take_arrived();
     static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
+    attend(base::now_ns());
   }
   flush_waiting();
+  if (!waiting_.empty() && (makes_room || taken_count_ != taken_before))
+    static_cast<void>(flusher_.note());  // it goes on: no slower yet
   if (parts_.receives->has_arrived() && is_announced_) wake();
   return lets_in || !waiting_.empty() || under_way_ != 0;
 }
@@ -139,33 +162,44 @@ bool OfiTransport::has_left_all() const noexcept {
       continue;
     // Who has asked for us is owed the engine's farewell, and the engine does not know of it yet.
     // Not for long: it may be stopped.
-    if (peer->state == OfiPeer::State::greeting && now - peer->met_ns < kGreetingNs) return false;
+    if (peer->state == OfiPeer::State::greeting && !peer->is_mute() &&
+        now - peer->met_ns < kGreetingNs)
+      return false;
     if (peer->is_unsent() && !is_broken_) return false;
   }
   return boot_.idle();
 }
 
-// What peers still send is read off until nothing comes: an end with unread bytes may be told to
-// them as an error before they have read what we sent.
+// What peers still send is read off until nothing came for a while: an end with unread bytes may be
+// told to them as an error before they have read what we sent. Who has ended is not waited for.
 void OfiTransport::say_goodbye() {
+  const auto is_other = [this](const auto& peer) {
+    return peer != nullptr && peer->is_open() && peer->rank != parties_.self;
+  };
   for (const auto& peer : peers_) {
-    if (peer == nullptr || !peer->is_open() || peer->rank == parties_.self) continue;
+    if (!is_other(peer)) continue;
     peer->says_bye = true;
     flush(*peer);
   }
-  const auto is_owed = [](const auto& peer) {
-    return peer != nullptr && peer->is_open() && peer->boot_gone_ns == 0 &&
+  const auto is_owed = [&](const auto& peer) {
+    return is_other(peer) && peer->boot_gone_ns == 0 && !peer->is_mute() &&
            peer->window != nullptr && !peer->window->is_idle();
   };
-  const std::int64_t until = base::now_ns() + kGoodbyeNs;
-  for (unsigned quiet = 0; quiet < kQuietLooks && !is_broken_ && base::now_ns() < until; ++quiet) {
+  std::int64_t now = base::now_ns();
+  const std::int64_t until = now + kGoodbyeNs;
+  std::int64_t quiet_until = now + kQuietNs;
+  for (unsigned spins = 0; !is_broken_ && now < until && now < quiet_until; ++spins) {
+    if (std::none_of(peers_.begin(), peers_.end(), is_other)) return;
     look();
-    if (parts_.receives->has_arrived()) quiet = 0;
-    take_arrived();  // farewells of others: who has ended is not waited for
+    const bool has_come = parts_.receives->has_arrived();
+    take_arrived();
     static_cast<void>(parts_.receives->post());
     flush_waiting();
     if (boot_broken_.get() == 0) receive_boot();
-    if (std::any_of(peers_.begin(), peers_.end(), is_owed)) quiet = 0;
+    now = base::now_ns();
+    if (has_come || std::any_of(peers_.begin(), peers_.end(), is_owed))
+      quiet_until = now + kQuietNs;
+    pause(spins);
   }
 }
 

@@ -85,8 +85,8 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   parts.fabric = std::move(*fabric);
   const auto& traits = parts.fabric->traits();
   parts.message_bytes = std::min(traits.most_bytes, kMessageBytes);
-  auto card = make_card(carried::shared_settings(config, boot.size()), traits.provider,
-                        parts.fabric->address());
+  auto card = make_card(carried::shared_settings(config, boot.size()),
+                        {traits.provider, parts.fabric->address(), parts.message_bytes});
   if (!card) return std::move(card.error());
   parts.card = *card;
   auto receives = Receives::make(*parts.fabric, kReceives, parts.message_bytes);

@@ -55,11 +55,12 @@ Fabric::Taken Window::send(Fabric& fabric, std::uint64_t to) noexcept {
   return taken;
 }
 
-void Window::over(const Operation& operation) noexcept {
+bool Window::over(const Operation& operation) noexcept {
   Slot& slot = slots_[operation.index];
-  if (!slot.is_under_way) return;
+  if (!slot.is_under_way) return false;
   slot.is_under_way = false;
   --under_way_;
+  return true;
 }
 
 }  // namespace photon::transport::ofi

@@ -38,7 +38,8 @@ class Window {
   void built(std::size_t size_bytes) noexcept { waiting_bytes_ = size_bytes; }
   // The one that waits goes. Anything but full: none waits any more.
   Fabric::Taken send(Fabric& fabric, std::uint64_t to) noexcept;
-  void over(const Operation& operation) noexcept;
+  // False: it was not under way.
+  bool over(const Operation& operation) noexcept;
   void forget_waiting() noexcept { waiting_bytes_ = 0; }
 
  private:

@@ -140,12 +140,14 @@ class OfiTransport final : public Transport {
   void take_card(Rank rank, std::span<const std::byte> bytes);
   void meet(OfiPeer& peer, std::span<const std::byte> at);
   void dial(OfiPeer& peer);
+  void greet_again(OfiPeer& peer, std::int64_t now_ns);
   void greeted(OfiPeer* peer, const MessageHead& head, std::span<const std::byte> body);
   void opened(OfiPeer& peer);
   void refuse(Refusal why) noexcept;
 
   // ofi_traffic.cpp
   void flush(OfiPeer& peer);
+  void mute(OfiPeer& peer, std::string why);
   std::size_t compose(OfiPeer& peer, std::span<std::byte> room);
   void wait_for_room(OfiPeer& peer);
   void flush_waiting();
@@ -164,6 +166,7 @@ class OfiTransport final : public Transport {
   void receive_boot();
   void boot_message(boot::Message& message);
   void attend(std::int64_t now_ns);
+  void attend(OfiPeer& peer, std::int64_t now_ns);
   void end(OfiPeer& peer, base::Error why);
   void end_all(const std::string& why);
   void tell(News news);
@@ -191,7 +194,10 @@ class OfiTransport final : public Transport {
   std::int64_t asked_ns_ = 0;     // our last card went out
   std::int64_t heard_ns_ = 0;     // of the poll under way
   bool is_announced_ = false;
+  bool is_retrying_ = false;           // the flusher knows of who waits
+  std::uint64_t taken_count_ = 0;      // messages that the provider took, for good
   bool is_broken_ = false;             // the provider brings nothing any more
+  bool is_wait_broken_ = false;        // its descriptor cannot be waited for
   mutable bool is_undrained_ = false;  // when drained() was asked last
 
   Flag boot_due_;
