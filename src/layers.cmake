@@ -2,13 +2,12 @@
 photon_layer(base)
 photon_layer(sync          USES base)
 photon_layer(wire          USES base)
-photon_layer(boot          USES base)
+photon_layer(boot SOURCES ${PHOTON_BOOT_SOURCES} USES base)
 photon_layer(transport     USES base sync wire)
 photon_layer(transport/shm USES base sync wire boot transport)
 photon_layer(transport/sim USES base sync wire boot transport)
 # What transports share that carry lines over a network: it knows none of them.
-photon_layer(transport/carried SOURCES ${PHOTON_CARRIED_SOURCES}
-  USES base sync wire boot transport)
+photon_layer(transport/carried USES base sync wire boot transport)
 photon_layer(transport/tcp USES base sync wire boot transport transport/carried)
 photon_layer(transport/ofi SOURCES ${PHOTON_OFI_SOURCES}
   USES base sync wire boot transport transport/carried)

@@ -27,7 +27,7 @@ PHOTON_UNUSED static const char *const PHOTON_ORDER_TO_STRING[] = {"default", "n
 
 /**
  * The transport. The library chooses, whatever is asked for: VERBS and FI are accepted and change
- * nothing, since there is no network transport yet (all ranks are on one host). UGNI is refused.
+ * nothing: ranks of one host meet by shared memory, those of others by tcp. UGNI is refused.
  */
 typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_BACKEND_DEFAULT = 0,

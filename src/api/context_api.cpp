@@ -102,7 +102,7 @@ namespace {
 base::Result<std::unique_ptr<ph_context>> create(const ph_config& config) {
   auto settings = base::load_config({config.options, config.options_count});
   if (!settings) return settings.error();
-  auto boot = boot::open(config.bootstrap);
+  auto boot = boot::open(config.bootstrap, *settings);
   if (!boot) return boot.error();
   return create_over(*settings, std::move(*boot));
 }

@@ -9,8 +9,9 @@
 
 namespace photon::boot {
 
-base::Result<std::unique_ptr<Boot>> open(const ph_bootstrap* bootstrap) {
-  if (bootstrap) return CallbackBoot::open(*bootstrap);
+base::Result<std::unique_ptr<Boot>> open(const ph_bootstrap* bootstrap,
+                                         const base::Config& config) {
+  if (bootstrap) return CallbackBoot::open(*bootstrap, config);
   const char* const launch_fd = std::getenv(PH_LAUNCH_FD_VARIABLE);
   if (launch_fd && *launch_fd) return LaunchBoot::open(launch_fd);
   return SingleBoot::open();

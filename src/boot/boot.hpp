@@ -3,7 +3,8 @@
 // so). Owner: the Context; one thread at a time: lane_switch.hpp sees to that.
 //
 // Three kinds, chosen by open(): the launcher's socket (photonrun), the caller's callbacks with a
-// datagram socket per rank in the abstract namespace, and a job of one rank.
+// datagram socket per rank in the abstract namespace and a messenger between hosts, and a job of
+// one rank.
 #pragma once
 
 #include <array>
@@ -17,6 +18,7 @@
 
 #include <photon/context.h>
 
+#include "base/config.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 
@@ -86,6 +88,7 @@ class Boot {
 };
 
 // The caller's bootstrap if given, else the launcher's environment (PHOTON_LAUNCH_FD), else alone.
-base::Result<std::unique_ptr<Boot>> open(const ph_bootstrap* bootstrap);
+base::Result<std::unique_ptr<Boot>> open(const ph_bootstrap* bootstrap,
+                                         const base::Config& config = {});
 
 }  // namespace photon::boot

@@ -2,13 +2,12 @@
 
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 
+#include "boot/introduction.hpp"
 #include "boot/limits.hpp"
 #include "boot/meanwhile.hpp"
 
@@ -26,47 +25,17 @@ struct DatagramHeader {
 };
 static_assert(sizeof(DatagramHeader) == 48);
 
-// Tags in the watch: the own socket, the inbox, then two per peer.
+// Tags in the watch: the own socket, the inbox, then two per peer; the messenger has its own.
 constexpr std::uint64_t kSocketTag = 0;
 constexpr std::uint64_t kInboxTag = 1;
 constexpr std::uint64_t pidfd_tag(Rank rank) { return 2 + 2 * std::uint64_t{rank}; }
 constexpr std::uint64_t outbox_tag(Rank rank) { return 3 + 2 * std::uint64_t{rank}; }
-
-struct Address {
-  sockaddr_un name{};
-  socklen_t size_bytes = 0;
-};
-
-// In hexadecimal, so that /proc/net/unix shows it as it is.
-Address address_of(const Card& card) {
-  std::string name("\0photon-", 8);  // a leading zero: no file, ends with its user
-  for (const std::byte byte : card.name) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    name += digits[std::to_integer<unsigned>(byte >> 4)];
-    name += digits[std::to_integer<unsigned>(byte & std::byte{15})];
-  }
-  Address address;
-  address.name.sun_family = AF_UNIX;
-  name.copy(address.name.sun_path, name.size());
-  address.size_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-  return address;
-}
-
-const sockaddr* generic(const Address& address) {
-  return reinterpret_cast<const sockaddr*>(&address.name);
-}
 
 // Takes the same time wherever the first difference is, so that nobody can guess byte by byte.
 bool equal_secrets(const Secret& one, const Secret& other) {
   std::byte difference{0};
   for (std::size_t i = 0; i < one.size(); ++i) difference |= one[i] ^ other[i];
   return difference == std::byte{0};
-}
-
-base::Error callback_failed(const char* name, int status) {
-  return {.status = PH_ERR_BOOTSTRAP,
-          .what = std::string("the bootstrap's ") + name + " callback returned " +
-                  std::to_string(status)};
 }
 
 base::Result<> check_bootstrap(const ph_bootstrap& bootstrap) {
@@ -82,7 +51,8 @@ base::Result<> check_bootstrap(const ph_bootstrap& bootstrap) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Boot>> CallbackBoot::open(const ph_bootstrap& bootstrap) {
+base::Result<std::unique_ptr<Boot>> CallbackBoot::open(const ph_bootstrap& bootstrap,
+                                                       const base::Config& config) {
   if (auto checked = check_bootstrap(bootstrap); !checked) return checked.error();
   auto inbox = Inbox::create();
   if (!inbox) return inbox.error();
@@ -94,7 +64,7 @@ base::Result<std::unique_ptr<Boot>> CallbackBoot::open(const ph_bootstrap& boots
       new CallbackBoot(bootstrap, std::move(*inbox), std::move(*watch)));
   // Bound before the cards go out: a quick peer may write at once.
   if (auto bound = boot->bind_socket(*card); !bound) return bound.error();
-  if (auto exchanged = boot->exchange_cards(*card); !exchanged) return exchanged.error();
+  if (auto introduced = boot->introduce(*card, config); !introduced) return introduced.error();
   return std::unique_ptr<Boot>(std::move(boot));
 }
 
@@ -105,42 +75,41 @@ base::Result<> CallbackBoot::bind_socket(const Card& own) {
   if (::setsockopt(socket_.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0) {
     return base::system_error("SO_PASSCRED on the socket for messages between ranks");
   }
-  const Address address = address_of(own);
-  if (::bind(socket_.get(), generic(address), address.size_bytes) < 0) {
+  const MailboxName address = mailbox_name(own);
+  if (::bind(socket_.get(), address.get(), address.size_bytes) < 0) {
     return base::system_error("binding the socket for messages between ranks");
   }
   if (auto added = watch_.add(inbox_.fd(), EPOLLIN, kInboxTag); !added) return added;
   return watch_.add(socket_.get(), EPOLLIN, kSocketTag);
 }
 
-base::Result<> CallbackBoot::exchange_cards(const Card& own) {
-  std::vector<Card> cards(bootstrap_.size);
-  const int status = bootstrap_.allgather(bootstrap_.user, &own, cards.data(), sizeof own);
-  if (status != 0) return callback_failed("allgather", status);
+base::Result<> CallbackBoot::introduce(const Card& own, const base::Config& config) {
   own_ = own;
-  known_.resize(bootstrap_.size);
-  for (Rank rank = 0; rank < bootstrap_.size; ++rank) {
-    const Card& card = cards[rank];
-    if (card.magic != kCardMagic || card.version != kCardVersion) {
-      return base::Error{.status = PH_ERR_BOOTSTRAP,
-                         .what = "rank " + std::to_string(rank) +
-                                 " runs another version of the library, or the bootstrap's "
-                                 "allgather mixes up its data",
-                         .rank = rank};
-    }
-    const bool near = reachable(own, card);
+  auto cards = exchange_cards(bootstrap_, own);
+  if (!cards) return cards.error();
+  secret_ = (*cards)[0].nonce;
+  auto hosts = exchange_hosts(bootstrap_, *cards);
+  if (!hosts) return hosts.error();
+  known_.resize(size());
+  for (Rank one = 0; one < size(); ++one) {
+    const Card& card = (*cards)[one];
+    const bool near = (*hosts)[one] == (*hosts)[rank()];
     if (near) ++local_size_;
-    known_[rank] = {card.name, card.start_ticks, card.pid, near,
-                    card.host == own.host && card.pid_namespace == own.pid_namespace};
+    known_[one] = {card.name, card.start_ticks, card.pid, near,
+                   near && card.pid_namespace == own.pid_namespace};
   }
-  if (std::memcmp(&cards[bootstrap_.rank], &own, sizeof own) != 0) {
-    return base::Error{.status = PH_ERR_BOOTSTRAP,
-                       .what =
-                           "the bootstrap's allgather does not return this rank's own data at "
-                           "its place; are two ranks called " +
-                           std::to_string(bootstrap_.rank) + "?"};
-  }
-  secret_ = cards[0].nonce;
+  const Rank first = hosts->front();
+  const bool one_host = std::ranges::all_of(*hosts, [first](Rank host) { return host == first; });
+  return one_host ? base::Result<>{} : open_messenger(config);
+}
+
+base::Result<> CallbackBoot::open_messenger(const base::Config& config) {
+  auto opened = Messenger::open(config, {rank(), size()}, watch_, inbox_);
+  auto addresses = exchange_addresses(
+      bootstrap_, opened ? base::Result<Address>((*opened)->address()) : opened.error());
+  if (!addresses) return addresses.error();
+  messenger_ = std::move(*opened);
+  messenger_->begin(secret_, std::move(*addresses));
   return {};
 }
 
@@ -165,12 +134,9 @@ base::Result<bool> CallbackBoot::send(Rank to, std::span<const std::byte> bytes,
   if (auto checked = check_message({to, size()}, bytes.size(), fds.size()); !checked) {
     return checked.error();
   }
-  if (!known_[to].reachable) {
-    return base::Error{.status = PH_ERR_PEER,
-                       .what = "rank " + std::to_string(to) +
-                               " is on another host or in another network namespace: descriptors "
-                               "cannot be sent there",
-                       .rank = to};
+  if (!passes_descriptors(to)) {
+    if (!fds.empty()) return other_host(to);
+    return messenger_->send(to, bytes);
   }
   if (auto met = meet(to); !met) return met.error();
   return post(to, Kind::message, {.body = bytes, .fds = fds});
@@ -214,6 +180,10 @@ base::Result<std::optional<Message>> CallbackBoot::receive() {
 base::Result<> CallbackBoot::handle(const Ready& ready) {
   if (ready.tag == kSocketTag) return drain_socket();
   if (ready.tag == kInboxTag) return {};
+  if (Messenger::is_ours(ready.tag)) {
+    messenger_->handle(ready);
+    return {};
+  }
   const Rank rank = static_cast<Rank>((ready.tag - 2) / 2);
   return ready.tag == pidfd_tag(rank) ? set_gone(rank) : flush_to(rank);
 }
@@ -233,8 +203,8 @@ base::Result<> CallbackBoot::connect_to(Rank to) {
   if (peer.socket) return {};
   peer.socket.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!peer.socket) return base::system_error("socket for messages to a rank");
-  const Address address = address_of(card_of(to));
-  if (::connect(peer.socket.get(), generic(address), address.size_bytes) == 0) return {};
+  const MailboxName address = mailbox_name(card_of(to));
+  if (::connect(peer.socket.get(), address.get(), address.size_bytes) == 0) return {};
   if (errno == ECONNREFUSED) return set_refused(to);
   base::Error error = base::system_error("connecting to the socket of rank " + std::to_string(to));
   error.rank = to;
@@ -287,9 +257,10 @@ base::Result<> CallbackBoot::leave() {
   if (auto drained = drain_socket(); !drained) return drained;
   watch_.remove(socket_.get());
   while (const auto message = inbox_.pop()) {
-    if (message->kind == Message::Kind::gone) continue;
+    if (message->kind == Message::Kind::gone || !passes_descriptors(message->from)) continue;
     if (auto told = post(message->from, Kind::farewell, {}); !told) return told.error();
   }
+  if (messenger_) messenger_->leave();
   return {};
 }
 
@@ -361,6 +332,7 @@ base::Result<> CallbackBoot::collect(const char* name, const std::function<void(
 }
 
 bool CallbackBoot::sends_wait() const {
+  if (messenger_ && !messenger_->idle()) return true;
   return std::ranges::any_of(peers_,
                              [](const auto& entry) { return !entry.second.outbox.empty(); });
 }

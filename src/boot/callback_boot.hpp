@@ -1,4 +1,5 @@
-// The caller's allgather and barrier, plus one datagram socket a rank for messages.
+// The caller's allgather and barrier, plus one datagram socket a rank for messages within its host;
+// messages to other hosts are the Messenger's, which there is where the job is on several.
 // Invariant: a message is believed only if it carries the job's secret and comes from our user.
 // Owner: the Context; one thread at a time.
 //
@@ -15,6 +16,7 @@
 #include "boot/boot.hpp"
 #include "boot/card.hpp"
 #include "boot/inbox.hpp"
+#include "boot/messenger.hpp"
 #include "boot/outbox.hpp"
 #include "boot/watch.hpp"
 
@@ -22,19 +24,21 @@ namespace photon::boot {
 
 class CallbackBoot final : public Boot {
  public:
-  static base::Result<std::unique_ptr<Boot>> open(const ph_bootstrap& bootstrap);
+  static base::Result<std::unique_ptr<Boot>> open(const ph_bootstrap& bootstrap,
+                                                  const base::Config& config);
 
   Rank rank() const override { return bootstrap_.rank; }
   std::uint32_t size() const override { return bootstrap_.size; }
   const Secret& secret() const override { return secret_; }
   std::uint32_t local_size() const override { return local_size_; }
-  bool passes_descriptors(Rank rank) const override { return known_[rank].reachable; }
+  bool passes_descriptors(Rank rank) const override { return known_[rank].near; }
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds) override;
   base::Result<std::optional<Message>> receive() override;
   bool idle() const override { return !sends_wait(); }
   base::Result<> leave() override;
   bool has_left(Rank rank) const override {
+    if (!passes_descriptors(rank)) return messenger_->has_left(rank);
     const auto peer = peers_.find(rank);
     return peer != peers_.end() && peer->second.left;
   }
@@ -57,8 +61,8 @@ class CallbackBoot final : public Boot {
     std::array<std::byte, 16> name{};
     std::uint64_t start_ticks = 0;
     std::uint32_t pid = 0;
-    bool reachable = false;
-    bool same_pids = false;  // of our pid namespace and host
+    bool near = false;
+    bool same_pids = false;  // of our host and pid namespace
   };
   struct Peer {  // of a rank that we have exchanged messages with
     Seen seen = Seen::silent;
@@ -77,7 +81,8 @@ class CallbackBoot final : public Boot {
   Card card_of(Rank rank) const;
   bool is_gone(Rank rank) const;
   base::Result<> bind_socket(const Card& own);
-  base::Result<> exchange_cards(const Card& own);
+  base::Result<> introduce(const Card& own, const base::Config& config);
+  base::Result<> open_messenger(const base::Config& config);
   base::Result<bool> post(Rank to, Kind kind, const Packet& packet);
   base::Result<> connect_to(Rank to);
   base::Result<> meet(Rank rank);
@@ -97,6 +102,7 @@ class CallbackBoot final : public Boot {
   Card own_;
   std::vector<Known> known_;    // by rank
   std::map<Rank, Peer> peers_;  // contacted ones
+  std::unique_ptr<Messenger> messenger_;
   std::uint64_t dropped_count_ = 0;
   bool leaving_ = false;
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -56,7 +57,7 @@ std::array<char, 40> host_identity() {
 base::Result<Card> own_card() {
   Card card;
   card.host = host_identity();
-  card.network_namespace = namespace_number("/proc/self/ns/net");
+  card.network_namespace = namespace_number("/proc/thread-self/ns/net");
   card.pid_namespace = namespace_number("/proc/self/ns/pid");
   card.pid = static_cast<std::uint32_t>(::getpid());
   card.uid = ::geteuid();
@@ -69,8 +70,29 @@ base::Result<Card> own_card() {
   return card;
 }
 
-bool reachable(const Card& one, const Card& other) {
+bool says_same_host(const Card& one, const Card& other) {
   return one.host == other.host && one.network_namespace == other.network_namespace;
+}
+
+// In hexadecimal, so that /proc/net/unix shows it as it is.
+MailboxName mailbox_name(const Card& card) {
+  std::string name("\0photon-", 8);  // a leading zero: no file, ends with its user
+  for (const std::byte byte : card.name) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    name += digits[std::to_integer<unsigned>(byte >> 4)];
+    name += digits[std::to_integer<unsigned>(byte & std::byte{15})];
+  }
+  MailboxName address;
+  address.name.sun_family = AF_UNIX;
+  name.copy(address.name.sun_path, name.size());
+  address.size_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  return address;
+}
+
+bool answers(const Card& card) {
+  const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const MailboxName address = mailbox_name(card);
+  return ::connect(socket.get(), address.get(), address.size_bytes) == 0;
 }
 
 bool is_exiting(std::uint32_t pid) {

@@ -3,6 +3,9 @@
 // Invariant: 128 bytes, the same on every rank of a job. Owner: CallbackBoot.
 #pragma once
 
+#include <sys/socket.h>
+#include <sys/un.h>
+
 #include <array>
 #include <cstdint>
 
@@ -11,7 +14,7 @@
 namespace photon::boot {
 
 inline constexpr std::uint32_t kCardMagic = 0x43424850;  // "PHBC"
-inline constexpr std::uint32_t kCardVersion = 1;
+inline constexpr std::uint32_t kCardVersion = 2;
 
 struct Card {
   std::uint32_t magic = kCardMagic;
@@ -29,8 +32,22 @@ static_assert(sizeof(Card) == 128);
 
 base::Result<Card> own_card();
 
-// Same kernel, and same namespace of abstract sockets: descriptors can be sent.
-bool reachable(const Card& one, const Card& other);
+// Same kernel, and same namespace of abstract sockets, as far as cards tell: copies of a virtual
+// machine have the same ids, and are several hosts.
+bool says_same_host(const Card& one, const Card& other);
+
+// The address of a rank's socket for messages.
+struct MailboxName {
+  sockaddr_un name{};
+  socklen_t size_bytes = 0;
+
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
+};
+MailboxName mailbox_name(const Card& card);
+
+// Whether that socket is here, in our kernel and namespace: nobody else can have its name, which is
+// random. False as well where it is not allowed to us, or its process has ended.
+bool answers(const Card& card);
 
 // The process behind a card of the same pid namespace, unless it is ours or ended already.
 struct Process {

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "boot/proof.hpp"
 #include "fake_fabric.hpp"
 #include "open_mixed.hpp"
-#include "transport/carried/proof.hpp"
 #include "transport/ofi/ofi_transport.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/sim/sim_transport.hpp"
@@ -57,13 +57,13 @@ const char* not_under_tsan() {
 }
 
 const char* with_crypto_library() {
-  return transport::carried::can_prove() ? nullptr : "this library was built without OpenSSL";
+  return boot::can_prove() ? nullptr : "this library was built without OpenSSL";
 }
 
 const char* with_ipv6() {
   if (const char* why = with_crypto_library()) return why;
-  const auto here = transport::tcp::choose_address("::1", true);
-  return here && transport::tcp::listen_at(*here) ? nullptr : "this machine has no IPv6 loopback";
+  const auto here = boot::choose_address("::1", true);
+  return here && boot::listen_at(*here) ? nullptr : "this machine has no IPv6 loopback";
 }
 Opened open_tcp_6(const base::Config& given, boot::Boot& boot) {
   base::Config config = given;

@@ -1,8 +1,8 @@
 // shm and tcp as the two sides of one rank; what the suite cannot ask, for it knows no sides.
 #include <photon/memory.h>
 
+#include "boot/proof.hpp"
 #include "open_mixed.hpp"
-#include "transport/carried/proof.hpp"
 #include "transport_harness.hpp"
 
 namespace photon::test {
@@ -12,7 +12,7 @@ namespace {
 class MixedRanks : public testing::Test {
  protected:
   void SetUp() override {
-    if (!transport::carried::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+    if (!boot::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
     ASSERT_TRUE(job_.opened());
     ASSERT_TRUE(job_.join(0, 1));
     ASSERT_TRUE(job_.join(0, 2));

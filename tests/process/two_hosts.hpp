@@ -33,6 +33,7 @@ class TwoHosts {
   std::vector<std::string> at(const std::string& side) const {
     return {"ip", "netns", "exec", id_ + side};
   }
+  std::string name(const std::string& side) const { return id_ + side; }
   // The cable, seen from one side; the other one has no carrier then. False: it could not be.
   bool plug(const std::string& side, bool in) const {
     return run("ip -n " + id_ + side + " link set v0 " + (in ? "up" : "down"));

@@ -1,40 +1,20 @@
 // A bootstrap that says that its ranks are on several hosts, by turns: rank r on host
 // r % hosts_count. Descriptors are refused between hosts, so that nothing passes by accident.
 //   HostsBoot boot(job.boot(rank), 2);
-// Where the hosts are real, and `real` cannot reach from one to another, messages between them go
-// through a MemoryJob of as many ranks, as a launcher would carry them.
-// Owner: whoever holds it; it owns the boot that it stands before; the MemoryJob outlives it.
+// Owner: whoever holds it; it owns the boot that it stands before.
 #pragma once
 
-#include <sys/epoll.h>
-
 #include <memory>
-#include <stdexcept>
 #include <utility>
 
-#include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
-#include "memory_boot.hpp"
 
 namespace photon::test {
 
 class HostsBoot final : public boot::Boot {
  public:
-  HostsBoot(std::unique_ptr<boot::Boot> real, std::uint32_t hosts_count,
-            MemoryJob* between = nullptr)
-      : real_(std::move(real)), hosts_count_(hosts_count), between_(between) {
-    if (between_ == nullptr) return;
-    both_.reset(::epoll_create1(EPOLL_CLOEXEC));
-    for (const int fd : {real_->poll_fd(), between_->poll_fd(rank())}) {
-      epoll_event event{};
-      event.events = EPOLLIN;
-      if (::epoll_ctl(both_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
-        throw std::runtime_error("cannot watch both ways to other ranks");
-    }
-  }
-  ~HostsBoot() override {
-    if (between_ != nullptr) between_->leave(rank());
-  }
+  HostsBoot(std::unique_ptr<boot::Boot> real, std::uint32_t hosts_count)
+      : real_(std::move(real)), hosts_count_(hosts_count) {}
 
   boot::Rank rank() const override { return real_->rank(); }
   std::uint32_t size() const override { return real_->size(); }
@@ -51,24 +31,13 @@ class HostsBoot final : public boot::Boot {
                           std::span<const int> fds) override {
     if (!fds.empty() && to < size() && !passes_descriptors(to))
       return base::Error{PH_ERR_ARGUMENT, 0, "descriptors do not leave a host", to};
-    if (between_ == nullptr || passes_descriptors(to)) return real_->send(to, bytes, fds);
-    boot::Message message;
-    message.from = rank();
-    message.bytes.assign(bytes.begin(), bytes.end());
-    return between_->send(to, std::move(message));
+    return real_->send(to, bytes, fds);
   }
-  // What is between hosts tells of the ends of all; of those on this host the real one does.
-  base::Result<std::optional<boot::Message>> receive() override {
-    auto received = real_->receive();
-    if (between_ == nullptr || !received || *received) return received;
-    while (auto message = between_->receive(rank()))
-      if (!passes_descriptors(message->from)) return std::optional(std::move(*message));
-    return received;
-  }
+  base::Result<std::optional<boot::Message>> receive() override { return real_->receive(); }
   bool idle() const override { return real_->idle(); }
   base::Result<> leave() override { return real_->leave(); }
   bool has_left(boot::Rank other) const override { return real_->has_left(other); }
-  int poll_fd() const override { return both_ ? both_.get() : real_->poll_fd(); }
+  int poll_fd() const override { return real_->poll_fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                            const std::function<void()>& serve) override {
     return real_->allgather(mine, all, serve);
@@ -81,8 +50,6 @@ class HostsBoot final : public boot::Boot {
  private:
   const std::unique_ptr<boot::Boot> real_;
   const std::uint32_t hosts_count_;
-  MemoryJob* const between_;
-  base::UniqueFd both_;  // readable when either has something
 };
 
 }  // namespace photon::test

@@ -35,23 +35,18 @@ namespace photon::test {
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 // No setting of the library's: on so many hosts the ranks of the job pretend to be, by turns; where
-// there are namespaces() they are in those, and as many.
+// there are namespaces() they are in those, as many, and nothing is pretended.
 inline constexpr const char* kHostsOption = "test_hosts";
 
-// ph_context_create() for a rank that is on one of so many hosts, or pretends to be.
-struct Hosts {
-  std::uint32_t count = 0;       // 0: it does not
-  MemoryJob* between = nullptr;  // where they are namespaces()
-};
-inline ph_status create_on_hosts(const Hosts& hosts, const ph_config& config, ph_context*& context,
-                                 ph_error& error) {
+// ph_context_create() for a rank that pretends to be on one of so many hosts.
+inline ph_status create_on_hosts(std::uint32_t hosts_count, const ph_config& config,
+                                 ph_context*& context, ph_error& error) {
   auto made = [&]() -> base::Result<std::unique_ptr<ph_context>> {
     auto settings = base::load_config({config.options, config.options_count});
     if (!settings) return settings.error();
-    auto boot = boot::open(config.bootstrap);
+    auto boot = boot::open(config.bootstrap, *settings);
     if (!boot) return boot.error();
-    return api::create_over(
-        *settings, std::make_unique<HostsBoot>(std::move(*boot), hosts.count, hosts.between));
+    return api::create_over(*settings, std::make_unique<HostsBoot>(std::move(*boot), hosts_count));
   }();
   if (!made) {
     api::fill_error(made.error(), error);
@@ -68,10 +63,7 @@ class ThreadJob {
 
   explicit ThreadJob(std::uint32_t ranks_count, Options options = {},
                      std::chrono::milliseconds deadline = std::chrono::seconds(60))
-      : options_(std::move(options)),
-        deadline_(deadline),
-        meeting_(ranks_count),
-        between_(ranks_count) {
+      : options_(std::move(options)), deadline_(deadline), meeting_(ranks_count) {
     for (ph_rank rank = 0; rank < ranks_count; ++rank) seats_.push_back({this, rank});
     steps_.resize(ranks_count, "not started");
   }
@@ -97,15 +89,15 @@ class ThreadJob {
   // Create a context with this job's options; null after recording a failure.
   ph_context* create(const ph_bootstrap& bootstrap) {
     std::vector<ph_option> options;
-    Hosts hosts;
+    std::uint32_t hosts_count = 0;  // 0: none are pretended
     for (const auto& [name, value] : options_) {
       if (name == kHostsOption)
-        hosts.count = static_cast<std::uint32_t>(std::stoul(value));
+        hosts_count = static_cast<std::uint32_t>(std::stoul(value));
       else
         options.push_back({name.c_str(), value.c_str()});
     }
-    if (hosts.count != 0 && !namespaces().empty()) {
-      hosts = {static_cast<std::uint32_t>(namespaces().size()), &between_};
+    if (hosts_count != 0 && !namespaces().empty()) {
+      hosts_count = 0;
       enter_namespace(bootstrap.rank);
       for (ph_option& option : options)
         if (std::string(option.name) == "tcp_interface") option.value = kCable;
@@ -117,8 +109,9 @@ class ThreadJob {
     config.options_count = options.size();
     ph_context* context = nullptr;
     ph_error error = {};
-    const ph_status status = hosts.count == 0 ? ph_context_create(&config, &context, &error)
-                                              : create_on_hosts(hosts, config, context, error);
+    const ph_status status = hosts_count == 0
+                                 ? ph_context_create(&config, &context, &error)
+                                 : create_on_hosts(hosts_count, config, context, error);
     if (status == PH_OK) return context;
     ADD_FAILURE() << "rank " << bootstrap.rank << ": ph_context_create: " << error.text;
     meeting_.break_up();
@@ -202,7 +195,6 @@ class ThreadJob {
   const Options options_;
   const std::chrono::milliseconds deadline_;
   MeetingPoint meeting_;
-  MemoryJob between_;
   std::vector<Seat> seats_;
   std::mutex steps_mutex_;
   std::vector<std::string> steps_;

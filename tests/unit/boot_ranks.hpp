@@ -15,6 +15,7 @@
 
 #include "boot/boot.hpp"
 #include "boot/callback_boot.hpp"
+#include "boot/card.hpp"
 #include "support/meeting_point.hpp"
 
 namespace photon::test {
@@ -29,20 +30,27 @@ inline std::string as_text(std::span<const std::byte> bytes) {
 
 // One rank's bootstrap over a shared meeting point.
 struct Seat {
-  MeetingPoint* meeting;
-  ph_rank rank;
-  std::function<int()> instead = {};  // of the barrier
+  MeetingPoint* meeting = nullptr;
+  ph_rank rank = 0;
+  std::function<int()> instead = {};                      // of the barrier
+  std::function<void(std::span<boot::Card>)> alter = {};  // the cards that it gets to see
+
+  std::uint32_t size = 0;
 
   static int allgather(void* user, const void* mine, void* all, std::size_t size_bytes) {
     const Seat& seat = *static_cast<Seat*>(user);
-    return seat.meeting->gather(seat.rank, mine, all, size_bytes) ? 0 : 7;
+    if (!seat.meeting->gather(seat.rank, mine, all, size_bytes)) return 7;
+    if (seat.alter && size_bytes == sizeof(boot::Card))
+      seat.alter({static_cast<boot::Card*>(all), seat.size});
+    return 0;
   }
   static int barrier(void* user) {
     const Seat& seat = *static_cast<Seat*>(user);
     if (seat.instead) return seat.instead();
     return seat.meeting->meet() ? 0 : 7;
   }
-  ph_bootstrap bootstrap(std::uint32_t size) {
+  ph_bootstrap bootstrap(std::uint32_t ranks_count) {
+    size = ranks_count;
     return {this, rank, size, &Seat::allgather, &Seat::barrier};
   }
 };
@@ -50,10 +58,20 @@ struct Seat {
 // The boots of a job, all in the calling thread's hands; only their creation needs threads.
 class CallbackRanks {
  public:
-  explicit CallbackRanks(std::uint32_t size) : meeting_(size), seats_(size), boots_(size) {
-    for (ph_rank rank = 0; rank < size; ++rank) seats_[rank] = {&meeting_, rank};
+  explicit CallbackRanks(std::uint32_t size) : CallbackRanks(size, {}) {}
+  // `alter`: rank and the cards that it sees, its own included.
+  CallbackRanks(std::uint32_t size,
+                const std::function<void(ph_rank, std::span<boot::Card>)>& alter)
+      : meeting_(size), seats_(size), boots_(size) {
+    for (ph_rank rank = 0; rank < size; ++rank) {
+      seats_[rank].meeting = &meeting_;
+      seats_[rank].rank = rank;
+      if (alter) seats_[rank].alter = [alter, rank](auto cards) { alter(rank, cards); };
+    }
     on_all([this, size](ph_rank rank) {
-      auto opened = boot::open(std::array{seats_[rank].bootstrap(size)}.data());
+      base::Config config;
+      config.tcp_interface = base::word("127.0.0.1");
+      auto opened = boot::open(std::array{seats_[rank].bootstrap(size)}.data(), config);
       if (opened) boots_[rank] = std::move(*opened);
       if (!opened) ADD_FAILURE() << opened.error().what;
     });

@@ -10,6 +10,7 @@
 #include <set>
 #include <sstream>
 
+#include "boot/proof.hpp"
 #include "boot_ranks.hpp"
 
 namespace photon::test {
@@ -244,7 +245,7 @@ TEST(CallbackBoot, a_failing_callback_is_a_bootstrap_error_with_its_status) {
 
 TEST(CallbackBoot, an_incomplete_bootstrap_is_refused) {
   MeetingPoint meeting(1);
-  Seat seat{&meeting, 0};
+  Seat seat{&meeting};
   ph_bootstrap bootstrap = seat.bootstrap(1);
   bootstrap.barrier = nullptr;
   EXPECT_EQ(boot::open(&bootstrap).error().status, PH_ERR_ARGUMENT);
@@ -261,6 +262,82 @@ TEST(CallbackBoot, an_allgather_that_mixes_up_its_data_is_refused) {
                          },
                          [](void*) { return 0; }};
   EXPECT_EQ(boot::open(&bootstrap).error().status, PH_ERR_BOOTSTRAP);
+}
+
+// Ranks by turns on two hosts, as far as their cards tell.
+void on_two_hosts(ph_rank rank, std::span<boot::Card> cards) {
+  for (std::size_t other = 0; other < cards.size(); ++other)
+    if (other % 2 != rank % 2) ++cards[other].network_namespace;
+}
+
+class CallbackBootOfHosts : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!boot::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+  }
+};
+
+// The next message of one rank's, while the others do their part.
+std::optional<boot::Message> next_of(CallbackRanks& ranks, ph_rank rank, ph_rank other) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (std::chrono::steady_clock::now() < deadline) {
+    auto message = ranks[rank].receive();
+    if (message && *message) return std::move(*message);
+    EXPECT_FALSE(*ranks[other].receive());
+  }
+  return std::nullopt;
+}
+
+TEST_F(CallbackBootOfHosts, messages_cross_and_descriptors_do_not) {
+  CallbackRanks ranks(4, on_two_hosts);
+  EXPECT_EQ(ranks[0].local_size(), 2u);
+  EXPECT_TRUE(ranks[0].passes_descriptors(2));
+  EXPECT_FALSE(ranks[0].passes_descriptors(1));
+  const std::array<int, 1> fds{1};
+  EXPECT_EQ(ranks[0].send(1, as_bytes("take this"), fds).error().status, PH_ERR_ARGUMENT);
+  ASSERT_TRUE(*ranks[0].send(1, as_bytes("far"), {}));
+  EXPECT_TRUE(ranks[0].sends_wait());
+  ASSERT_TRUE(*ranks[0].send(2, as_bytes("near"), {}));
+  const auto message = next_of(ranks, 1, 0);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->from, 0u);
+  EXPECT_EQ(as_text(message->bytes), "far");
+  EXPECT_EQ(as_text(await_message(ranks[2])->bytes), "near");
+  EXPECT_TRUE(ranks[0].idle());
+}
+
+TEST_F(CallbackBootOfHosts, who_leaves_and_who_ends_is_told_apart) {
+  CallbackRanks ranks(4, on_two_hosts);
+  for (const ph_rank to : {1u, 3u}) {
+    ASSERT_TRUE(*ranks[0].send(to, as_bytes("hello"), {}));
+    ASSERT_TRUE(next_of(ranks, to, 0));
+  }
+  ASSERT_TRUE(ranks[1].leave());
+  auto told = next_of(ranks, 0, 1);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->kind, Kind::gone);
+  EXPECT_EQ(told->from, 1u);
+  EXPECT_TRUE(ranks[0].has_left(1));
+  EXPECT_FALSE(*ranks[0].send(1, as_bytes("too late"), {}));
+  ranks.drop(3);
+  told = next_of(ranks, 0, 2);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->kind, Kind::gone);
+  EXPECT_EQ(told->from, 3u);
+  EXPECT_FALSE(ranks[0].has_left(3));
+}
+
+// Copies of one virtual machine: the same ids everywhere, and sockets that only their own host has.
+TEST_F(CallbackBootOfHosts, cards_that_look_alike_are_of_one_host_only_if_a_socket_answers) {
+  CallbackRanks ranks(4, [](ph_rank rank, std::span<boot::Card> cards) {
+    for (std::size_t other = 0; other < cards.size(); ++other)
+      if (other % 2 != rank % 2) cards[other].name = {};
+  });
+  EXPECT_EQ(ranks[3].local_size(), 2u);
+  EXPECT_TRUE(ranks[3].passes_descriptors(1));
+  EXPECT_FALSE(ranks[3].passes_descriptors(0));
+  ASSERT_TRUE(*ranks[3].send(0, as_bytes("far"), {}));
+  EXPECT_EQ(next_of(ranks, 0, 3)->from, 3u);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ struct Child {
 TEST(Card, two_of_one_process_reach_each_other_and_differ_in_their_names) {
   const boot::Card one = *boot::own_card();
   const boot::Card other = *boot::own_card();
-  EXPECT_TRUE(boot::reachable(one, other));
+  EXPECT_TRUE(boot::says_same_host(one, other));
   EXPECT_NE(one.name, other.name);
   EXPECT_NE(one.nonce, other.nonce);
   EXPECT_EQ(one.pid, static_cast<std::uint32_t>(::getpid()));
@@ -51,10 +51,10 @@ TEST(Card, another_host_or_network_namespace_cannot_be_reached) {
   const boot::Card own = *boot::own_card();
   boot::Card other = own;
   other.host[0] = '?';
-  EXPECT_FALSE(boot::reachable(own, other));
+  EXPECT_FALSE(boot::says_same_host(own, other));
   other = own;
   ++other.network_namespace;
-  EXPECT_FALSE(boot::reachable(own, other));
+  EXPECT_FALSE(boot::says_same_host(own, other));
 }
 
 TEST(Card, a_watched_process_makes_its_descriptor_readable_when_it_ends) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "boot/proof.hpp"
 #include "thread_job.hpp"
-#include "transport/carried/proof.hpp"
 
 namespace photon::test {
 namespace {
@@ -89,7 +89,7 @@ TEST(ContextApi, the_path_to_a_peer_is_described_in_words) {
 }
 
 TEST(ContextApi, each_peer_of_a_job_on_several_hosts_has_the_path_that_its_host_allows) {
-  if (!transport::carried::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+  if (!boot::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
   ThreadJob job(4, {{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}});
   job.run([](ph_context* context, ph_rank rank) {
     for (ph_rank peer = 0; peer < 4; ++peer) {

@@ -1,8 +1,8 @@
 // A build without libfabric.
 #include <gtest/gtest.h>
 
+#include "boot/proof.hpp"
 #include "memory_boot.hpp"
-#include "transport/carried/proof.hpp"
 #include "transport/ofi/ofi_transport.hpp"
 
 namespace photon::transport::ofi {

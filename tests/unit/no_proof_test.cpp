@@ -1,17 +1,17 @@
 // A build without a crypto library.
 #include <gtest/gtest.h>
 
+#include "boot/proof.hpp"
 #include "memory_boot.hpp"
-#include "transport/carried/proof.hpp"
 #include "transport/tcp/tcp_transport.hpp"
 
-namespace photon::transport::carried {
+namespace photon::boot {
 namespace {
 
-TEST(CarriedNoProof, a_build_that_cannot_prove_says_so_at_once_and_takes_nothing_for_a_proof) {
+TEST(NoProof, a_build_that_cannot_prove_says_so_at_once_and_takes_nothing_for_a_proof) {
   photon::test::MemoryJob job(1);
   const auto boot = job.boot(0);
-  const auto opened = tcp::open_tcp(base::Config{}, *boot);
+  const auto opened = transport::tcp::open_tcp(base::Config{}, *boot);
   const auto can = can_prove();
   EXPECT_EQ(static_cast<bool>(opened), static_cast<bool>(can));
   if (can) GTEST_SKIP() << "this build has a crypto library";
@@ -21,4 +21,4 @@ TEST(CarriedNoProof, a_build_that_cannot_prove_says_so_at_once_and_takes_nothing
 }
 
 }  // namespace
-}  // namespace photon::transport::carried
+}  // namespace photon::boot

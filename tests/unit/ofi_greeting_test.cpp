@@ -16,7 +16,7 @@ using Message = std::vector<std::byte>;
 class OfiGreeting : public testing::Test {
  protected:
   void SetUp() override {
-    if (!carried::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+    if (!boot::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
     dialer_ = *Greeting::make(secret_, {0, 2, 0}, 1);
     acceptor_ = *Greeting::make(secret_, {1, 2, 0}, 0);
   }
@@ -141,7 +141,7 @@ TEST_F(OfiGreeting, of_another_version_rank_lane_or_size_is_told_apart) {
   const auto take = [&](const Hello& hello) {
     HelloBody body{.hello = hello};
     const auto sealed = std::as_bytes(std::span(&body, 1)).first(sizeof body - sizeof body.seal);
-    body.seal = carried::prove(secret_, {carried::Role::dialer, sealed, {}});
+    body.seal = boot::prove(secret_, {boot::Role::dialer, sealed, {}});
     const MessageHead head{.key = kHelloKey, .from = 0, .kind = MessageKind::hello};
     return acceptor_.take(head, std::as_bytes(std::span(&body, 1)));
   };

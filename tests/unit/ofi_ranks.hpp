@@ -13,9 +13,9 @@
 #include <stdexcept>
 #include <vector>
 
+#include "boot/proof.hpp"
 #include "fake_fabric.hpp"
 #include "memory_boot.hpp"
-#include "transport/carried/proof.hpp"
 #include "transport/ofi/transport_impl.hpp"
 #include "watchdog.hpp"
 #include "wire/record.hpp"
@@ -128,7 +128,7 @@ class OfiRanks {
 class OfiTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!carried::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+    if (!boot::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
   }
 };
 

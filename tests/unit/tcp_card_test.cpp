@@ -12,7 +12,7 @@ namespace {
 TcpCard valid_card() {
   TcpCard card;
   card.settings = carried::shared_settings(base::Config{}, 4);
-  card.address = *choose_address("127.0.0.1", true);
+  card.address = *boot::choose_address("127.0.0.1", true);
   card.address.port = 77;
   return card;
 }

@@ -6,8 +6,10 @@
 namespace photon::transport::tcp::test {
 namespace {
 
-Hello hello_of(Rank from, Rank to) {
-  Hello hello;
+boot::Hello hello_of(Rank from, Rank to) {
+  boot::Hello hello;
+  hello.magic = kProtocol.magic;
+  hello.version = kProtocol.version;
   hello.from = from;
   hello.to = to;
   return hello;
@@ -45,7 +47,7 @@ TEST(TcpContact, who_does_not_know_the_secret_is_refused_and_counted) {
   TcpRanks ranks(2);
   Stranger stranger(ranks[0].tcp().address());
   stranger.say(hello_of(1, 0));
-  stranger.say(Proof{std::byte{1}});
+  stranger.say(boot::Proof{std::byte{1}});
   ASSERT_TRUE(ranks.eventually([&] { return stranger.is_closed(); }));
   EXPECT_EQ(ranks[0].tcp().refused(Refusal::wrong_secret), 1u);
   EXPECT_EQ(ranks[0].transport->strangers().wrong_secret, 1u);
@@ -104,7 +106,7 @@ TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
   TcpCard card;
   card.settings = carried::shared_settings(tcp_config(), 2);
   {
-    const auto closed = listen_at(*choose_address("127.0.0.1", true));
+    const auto closed = boot::listen_at(*boot::choose_address("127.0.0.1", true));
     ASSERT_TRUE(closed);
     card.address = closed->address;
   }

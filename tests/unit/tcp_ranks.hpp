@@ -154,7 +154,8 @@ class FalseRank {
  public:
   FalseRank(TcpRanks& ranks, Rank from, Rank to)
       : stranger_(ranks[to].tcp().address()),
-        parley_(*Parley::dial(ranks[from].boot->secret(), {from, ranks.job().size(), 0}, to)) {
+        parley_(*Parley::dial(ranks[from].boot->secret(), {from, ranks.job().size(), 0, kProtocol},
+                              to)) {
     Parley::Step step = Parley::Step::waits;
     ranks.eventually([&] {
       step = parley_.advance(stranger_.socket());

@@ -28,13 +28,13 @@ std::span<const std::byte> sealed(const HelloBody& body) noexcept {
 base::Result<Greeting> Greeting::make(const boot::Secret& secret, const Parties& parties,
                                       std::uint32_t with) {
   Greeting made(secret, parties, with);
-  const auto nonce = carried::random_nonce();
+  const auto nonce = boot::random_nonce();
   if (!nonce) return nonce.error();
   made.nonce_ = *nonce;
   return made;
 }
 
-Hello Greeting::hello_of(const carried::Nonce& nonce, bool is_ours) const noexcept {
+Hello Greeting::hello_of(const boot::Nonce& nonce, bool is_ours) const noexcept {
   Hello hello;
   hello.lane = parties_.lane;
   hello.from = is_ours ? parties_.self : with_;
@@ -65,7 +65,7 @@ void Greeting::dial(std::span<const std::byte> ours) {
   body.hello = hello_of(nonce_, true);
   body.address_bytes = ours.size();
   std::copy(ours.begin(), ours.end(), body.address.begin());
-  body.seal = carried::prove(*secret_, {carried::Role::dialer, sealed(body), {}});
+  body.seal = boot::prove(*secret_, {boot::Role::dialer, sealed(body), {}});
   say(MessageKind::hello, kHelloKey, body);
 }
 
@@ -73,7 +73,7 @@ Greeting::Step Greeting::check_hello(const boot::Secret& secret, std::span<const
                                      HelloBody& hello) {
   if (!read(body, hello) || hello.hello.magic != kHelloKey) return Step::garbage;
   if (hello.hello.version != wire::kVersion) return Step::version;
-  if (!carried::is_proof(secret, {carried::Role::dialer, sealed(hello), {}}, hello.seal))
+  if (!boot::is_proof(secret, {boot::Role::dialer, sealed(hello), {}}, hello.seal))
     return Step::wrong_secret;
   return hello.address_bytes <= hello.address.size() ? Step::waits : Step::garbage;
 }
@@ -115,9 +115,8 @@ Greeting::Step Greeting::take_hello(const Hello& hello) {
     is_dialer_ = false;
   }
   if (stage_ != Stage::hello) return Step::late;
-  const carried::Claim claim{carried::Role::acceptor, bytes_of(hello), nonce_};
-  say(MessageKind::challenge, key_of(hello.nonce),
-      Challenge{nonce_, carried::prove(*secret_, claim)});
+  const boot::Claim claim{boot::Role::acceptor, bytes_of(hello), nonce_};
+  say(MessageKind::challenge, key_of(hello.nonce), Challenge{nonce_, boot::prove(*secret_, claim)});
   return Step::waits;
 }
 
@@ -127,13 +126,13 @@ Greeting::Step Greeting::take_challenge(const Challenge& challenge) {
   if (has_one && challenge.nonce == theirs_) return Step::late;
   if (stage_ != Stage::challenge) return Step::unexpected;
   const Hello hello = hello_of(nonce_, true);
-  if (!carried::is_proof(*secret_, {carried::Role::acceptor, bytes_of(hello), challenge.nonce},
-                         challenge.proof))
+  if (!boot::is_proof(*secret_, {boot::Role::acceptor, bytes_of(hello), challenge.nonce},
+                      challenge.proof))
     return Step::not_it;
   theirs_ = challenge.nonce;
   stage_ = Stage::welcome;
-  const carried::Claim claim{carried::Role::dialer, bytes_of(hello), challenge.nonce};
-  say(MessageKind::proof, their_key(), ProofBody{nonce_, carried::prove(*secret_, claim)});
+  const boot::Claim claim{boot::Role::dialer, bytes_of(hello), challenge.nonce};
+  say(MessageKind::proof, their_key(), ProofBody{nonce_, boot::prove(*secret_, claim)});
   return Step::waits;
 }
 
@@ -142,7 +141,7 @@ Greeting::Step Greeting::take_proof(const ProofBody& said) {
   if (stage_ != Stage::hello && (stage_ != Stage::open || said.nonce != theirs_))
     return Step::unexpected;
   const Hello hello = hello_of(said.nonce, false);
-  if (!carried::is_proof(*secret_, {carried::Role::dialer, bytes_of(hello), nonce_}, said.proof))
+  if (!boot::is_proof(*secret_, {boot::Role::dialer, bytes_of(hello), nonce_}, said.proof))
     return Step::wrong_secret;
   theirs_ = said.nonce;
   say_welcome();

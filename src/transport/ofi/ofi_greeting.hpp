@@ -77,7 +77,7 @@ class Greeting {
   Step take_hello(const Hello& hello);
   Step take_challenge(const Challenge& challenge);
   Step take_proof(const ProofBody& said);
-  Hello hello_of(const carried::Nonce& nonce, bool is_ours) const noexcept;
+  Hello hello_of(const boot::Nonce& nonce, bool is_ours) const noexcept;
   template <class Body>
   void say(MessageKind kind, std::uint64_t key, const Body& body) noexcept;
   void say_welcome() noexcept;
@@ -87,8 +87,8 @@ class Greeting {
   std::uint32_t with_;
   Stage stage_ = Stage::hello;
   bool is_dialer_ = false;
-  carried::Nonce nonce_{};
-  carried::Nonce theirs_{};
+  boot::Nonce nonce_{};
+  boot::Nonce theirs_{};
   std::array<std::byte, sizeof(MessageHead) + sizeof(HelloBody)> reply_{};
   std::size_t reply_bytes_ = 0;
   std::size_t said_bytes_ = 0;  // what stands in reply_, said or not

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "boot/proof.hpp"
 #include "transport/carried/credit_body.hpp"
-#include "transport/carried/proof.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::ofi {
@@ -50,22 +50,22 @@ struct Hello {
   std::uint32_t lane = 0;
   std::uint32_t from = 0;
   std::uint32_t to = 0;
-  carried::Nonce nonce{};
+  boot::Nonce nonce{};
 };
 // Made by who knows the secret: it says where answers go, and nobody else may say that.
 struct HelloBody {
   Hello hello;
   std::uint64_t address_bytes = 0;
   std::array<std::byte, kMostAddressBytes> address{};
-  carried::Proof seal{};  // the dialer's proof over all that stands before it, for no nonce
+  boot::Proof seal{};  // the dialer's proof over all that stands before it, for no nonce
 };
 struct Challenge {
-  carried::Nonce nonce{};
-  carried::Proof proof{};
+  boot::Nonce nonce{};
+  boot::Proof proof{};
 };
 struct ProofBody {
-  carried::Nonce nonce{};  // of the hello
-  carried::Proof proof{};
+  boot::Nonce nonce{};  // of the hello
+  boot::Proof proof{};
 };
 static_assert(sizeof(MessageHead) == 24 && sizeof(Hello) == 56 && sizeof(HelloBody) == 608 &&
               sizeof(Challenge) == 64 && sizeof(ProofBody) == 64);
@@ -76,7 +76,7 @@ static_assert(std::has_unique_object_representations_v<MessageHead> &&
 constexpr bool is_greeting(MessageKind kind) noexcept { return kind <= MessageKind::welcome; }
 
 // What who made this nonce wants in the heads of the other.
-inline std::uint64_t key_of(const carried::Nonce& nonce) noexcept {
+inline std::uint64_t key_of(const boot::Nonce& nonce) noexcept {
   std::uint64_t key = 0;
   std::memcpy(&key, nonce.data(), sizeof key);
   return key;

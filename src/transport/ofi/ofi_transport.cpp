@@ -58,7 +58,7 @@ base::Result<std::unique_ptr<Transport>> open_ofi(const base::Config& config, bo
 
 base::Result<std::unique_ptr<Transport>> open_ofi_over(const base::Config& config, boot::Boot& boot,
                                                        OpenFabric open) {
-  if (auto can = carried::can_prove(); !can) return std::move(can.error());
+  if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
   own->open = std::move(open);
   own->regions_count = config.max_regions;

@@ -14,11 +14,14 @@
 #include <type_traits>
 
 #include "base/result.hpp"
+#include "boot/net_address.hpp"
 #include "transport/carried/shared_settings.hpp"
-#include "transport/tcp/tcp_address.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::tcp {
+
+using boot::Address;
+using boot::SocketAddress;
 
 inline constexpr std::uint64_t kCardMagic = 0x64'72'61'63'70'63'74'70ULL;  // "ptcpcard"
 

@@ -1,7 +1,5 @@
 // First contact: cards over the side channel, who dials whom, and who is let in.
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "boot/silence.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
@@ -23,21 +22,6 @@ constexpr std::int64_t kGuestNs = 10'000'000'000;
 constexpr std::int64_t kDialNs = 10'000'000'000;  // for the kernel to connect
 constexpr unsigned kMostAttempts = 6;
 constexpr std::int64_t kFirstPauseNs = 10'000'000;  // four times as long after each
-
-// A rank that vanishes with its host is noticed although nothing is sent, after so many seconds;
-// where something is, tcp_silence.cpp does it.
-void tune(int socket, std::uint64_t silence_s) noexcept {
-  constexpr int kProbes = 4;
-  const auto set = [socket](int level, int name, int value) {
-    static_cast<void>(::setsockopt(socket, level, name, &value, sizeof value));
-  };
-  set(IPPROTO_TCP, TCP_NODELAY, 1);
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  const int interval_s = std::max(1, static_cast<int>(silence_s) / (kProbes + 2));
-  set(IPPROTO_TCP, TCP_KEEPIDLE, std::max(1, static_cast<int>(silence_s) - kProbes * interval_s));
-  set(IPPROTO_TCP, TCP_KEEPINTVL, interval_s);
-  set(IPPROTO_TCP, TCP_KEEPCNT, kProbes);
-}
 
 std::string named(Rank rank) { return "tcp: rank " + std::to_string(rank); }
 
@@ -147,7 +131,7 @@ void TcpTransport::dial(TcpPeer& peer) {
   peer.dial_at_ns = peer.dialed_ns + kDialNs;  // until then it has to be connected
   peer.socket.reset(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!peer.socket) return dial_failed(peer, errno);
-  tune(peer.socket.get(), config_.tcp_silence_s);
+  boot::tune_connection(peer.socket.get(), config_.tcp_silence_s);
   if (::connect(peer.socket.get(), to.get(), to.size_bytes) != 0 && errno != EINPROGRESS)
     return dial_failed(peer, errno);
   if (!watch(peer.socket.get(), EPOLLIN | EPOLLOUT, Watched::peer, peer.rank))
@@ -237,7 +221,7 @@ bool TcpTransport::accept_one() {
     if (came) count_refusal(Refusal::no_room);
     return came;
   }
-  tune(socket.get(), config_.tcp_silence_s);
+  boot::tune_connection(socket.get(), config_.tcp_silence_s);
   if (guests_.size() >= std::max<std::size_t>(kMostGuests, parties_.size))
     refuse(guests_.begin()->first, Refusal::crowded);
   const std::uint32_t number = next_guest_++;

@@ -23,14 +23,21 @@
 #include <optional>
 
 #include "base/unique_fd.hpp"
+#include "boot/net_address.hpp"
+#include "boot/parley.hpp"
 #include "transport/carried/carried_link.hpp"
-#include "transport/tcp/tcp_address.hpp"
 #include "transport/tcp/tcp_inlet.hpp"
 #include "transport/tcp/tcp_outlet.hpp"
-#include "transport/tcp/tcp_parley.hpp"
 #include "transport/tcp/tcp_pieces.hpp"
+#include "wire/record.hpp"
 
 namespace photon::transport::tcp {
+
+using boot::Parley;
+using boot::Parties;
+
+inline constexpr std::uint64_t kHelloMagic = 0x6f'6c'6c'65'68'63'74'70ULL;  // "ptchello"
+inline constexpr boot::Protocol kProtocol{kHelloMagic, wire::kVersion};
 
 struct TcpPeer {
   enum class State : std::uint8_t { asked, dialing, greeting, open, ended };
@@ -59,7 +66,7 @@ struct TcpPeer {
   unsigned heard_count = 0;       // reads that brought something since we slept
   std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
   // dialing, greeting
-  Address address;
+  boot::Address address;
   unsigned attempts = 0;
   std::int64_t dialed_ns = 0;   // when we tried last
   std::int64_t dial_at_ns = 0;  // when to try again

@@ -243,7 +243,8 @@ void TcpTransport::attend(std::int64_t now_ns) {
   attended_ns_ = now_ns;
   while (!guests_.empty() && guests_.begin()->second.until_ns <= now_ns)
     refuse(guests_.begin()->first, Refusal::silent);
-  if (!unconfirmed_.empty() && now_ns - confirmed_ns_ >= kSilenceLookNs) look_for_silence(now_ns);
+  if (!unconfirmed_.empty() && now_ns - confirmed_ns_ >= boot::kSilenceLookNs)
+    look_for_silence(now_ns);
   if (unsettled_ == 0) return;
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->state != TcpPeer::State::ended) attend(*peer, now_ns);

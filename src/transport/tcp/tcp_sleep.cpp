@@ -43,7 +43,7 @@ void TcpTransport::announce() noexcept {
   // That the kernel has got rid of its queue is no event of a socket's, nor that it has not.
   longest_sleep_us_ = has_deadlines                    ? kUnsettledSleepUs
                       : !boot_.idle() || is_undrained_ ? kUnsentCardSleepUs
-                      : !unconfirmed_.empty()          ? kSilenceLookNs / 1'000
+                      : !unconfirmed_.empty()          ? boot::kSilenceLookNs / 1'000
                                                        : -1;
 }
 

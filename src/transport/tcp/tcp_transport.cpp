@@ -42,33 +42,13 @@ const char* refusal_text(Refusal why) noexcept {
   return "?";
 }
 
-base::Result<Listener> listen_at(const Address& address) {
-  const SocketAddress at = socket_address(address);
-  Listener made;
-  made.socket.reset(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!made.socket) return with_advice(base::system_error("tcp: a socket to listen at"));
-  if (::bind(made.socket.get(), at.get(), at.size_bytes) != 0 ||
-      ::listen(made.socket.get(), SOMAXCONN) != 0) {
-    base::Error error =
-        base::system_error("tcp: listening at " + address.text() + " (setting tcp_interface)");
-    error.status = PH_ERR_CONFIG;
-    return error;
-  }
-  sockaddr_storage got{};
-  socklen_t bytes = sizeof got;
-  if (::getsockname(made.socket.get(), reinterpret_cast<sockaddr*>(&got), &bytes) != 0)
-    return base::system_error("tcp: asking for the port that is listened at");
-  made.address = from_socket(reinterpret_cast<const sockaddr&>(got));
-  return made;
-}
-
 base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, boot::Boot& boot) {
   return open_tcp(config, boot, TcpOptions{});
 }
 
 base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, boot::Boot& boot,
                                                   const TcpOptions& options) {
-  if (auto can = carried::can_prove(); !can) return std::move(can.error());
+  if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
   own->regions_count = config.max_regions;
   if (options.regions.empty()) {
@@ -85,10 +65,11 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
                                                             boot::Boot& boot,
                                                             std::shared_ptr<OwnSide> own,
                                                             std::uint32_t lane) {
-  auto address = choose_address(config.tcp_interface.view(), boot.local_size() == boot.size());
+  auto address =
+      boot::choose_address(config.tcp_interface.view(), boot.local_size() == boot.size());
   if (!address) return std::move(address.error());
-  auto listener = listen_at(*address);
-  if (!listener) return std::move(listener.error());
+  auto listener = boot::listen_at(*address);
+  if (!listener) return with_advice(std::move(listener.error()));
   Parts parts;
   parts.own = std::move(own);
   parts.listener = std::move(*listener);
@@ -119,7 +100,7 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open_lane(std::uint32_t n
 TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts parts)
     : boot_(boot),
       config_(config),
-      parties_{boot.rank(), boot.size(), parts.lane},
+      parties_{boot.rank(), boot.size(), parts.lane, kProtocol},
       parts_(std::move(parts)),
       log_(config.log, boot.rank()),
       peers_(boot.size()),

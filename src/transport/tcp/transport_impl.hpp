@@ -23,6 +23,7 @@
 #include "base/log.hpp"
 #include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
+#include "boot/silence.hpp"
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
 #include "transport/tcp/tcp_card.hpp"
@@ -39,12 +40,6 @@ struct OwnSide {
   std::uint64_t lanes_count = 0;
 };
 
-struct Listener {
-  base::UniqueFd socket;
-  Address address;
-};
-base::Result<Listener> listen_at(const Address& address);
-
 // Why a connection that came was refused.
 enum class Refusal : std::uint8_t {
   silent,        // it did not say who it is in time, or went
@@ -55,7 +50,6 @@ enum class Refusal : std::uint8_t {
   crowded,       // too many at a time had not said who they are
   no_room,       // no descriptor was left for it
 };
-inline constexpr std::int64_t kSilenceLookNs = 1'000'000'000;  // between looks for silent hosts
 inline constexpr std::size_t kRefusals = 7;
 const char* refusal_text(Refusal why) noexcept;
 
@@ -63,7 +57,7 @@ class TcpTransport final : public Transport {
  public:
   struct Parts {
     std::shared_ptr<OwnSide> own;
-    Listener listener;
+    boot::Listener listener;
     base::UniqueFd epoll;
     base::UniqueFd wake;
     base::UniqueFd spare;  // to be closed when no descriptor is left for a guest

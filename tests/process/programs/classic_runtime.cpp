@@ -3,9 +3,13 @@
 // sources without keys, retries on PHOTON_ERROR_RESOURCE, a thread for local and one for remote
 // ids, and an exit without photon_finalize().
 //
-//   classic_runtime [ranks]      exits with 0 if every parcel came whole, once
+//   classic_runtime [ranks [namespace...]]   exits with 0 if every parcel came whole, once
+//
+// Rank r is in the network namespace number r of those named, counted round.
+#include <fcntl.h>
 #include <photon.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -16,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -172,6 +177,13 @@ void join_the_job() {
   std::exit(0);  // and no photon_finalize()
 }
 
+// As on hosts of their own.
+void enter(const char* name) {
+  const int handle = open((std::string("/run/netns/") + name).c_str(), O_RDONLY | O_CLOEXEC);
+  require(handle >= 0 && setns(handle, CLONE_NEWNET) == 0, "entering a network namespace");
+  close(handle);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -188,6 +200,7 @@ int main(int argc, char** argv) {
   std::vector<pid_t> ranks;
   for (rank_here = 0; rank_here < ranks_count; ++rank_here) {
     const pid_t rank = fork();
+    if (rank == 0 && argc > 2) enter(argv[2 + rank_here % (argc - 2)]);
     if (rank == 0) be_a_rank();
     ranks.push_back(rank);
   }

@@ -1,4 +1,4 @@
-#include "transport/tcp/tcp_parley.hpp"
+#include "boot/parley.hpp"
 
 #include <sys/socket.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <span>
 
-namespace photon::transport::tcp {
+namespace photon::boot {
 
 namespace {
 
@@ -21,11 +21,12 @@ bool say(int socket, const Message& message) noexcept {
 
 }  // namespace
 
-base::Result<Parley> Parley::dial(const boot::Secret& secret, const Parties& parties,
-                                  std::uint32_t to) {
+base::Result<Parley> Parley::dial(const Secret& secret, const Parties& parties, std::uint32_t to) {
   Parley made(secret, parties, Role::dialer);
-  auto nonce = carried::random_nonce();
+  auto nonce = random_nonce();
   if (!nonce) return std::move(nonce.error());
+  made.hello_.magic = parties.protocol.magic;
+  made.hello_.version = parties.protocol.version;
   made.hello_.lane = parties.lane;
   made.hello_.from = parties.self;
   made.hello_.to = to;
@@ -72,21 +73,21 @@ Parley::Step Parley::advance(int socket) {
   if (whole != Step::proven) return whole;
   Welcome said;
   std::memcpy(&said, buffer_.data(), sizeof said);
-  return said.magic == kHelloMagic ? Step::open : Step::garbage;
+  return said.magic == parties_.protocol.magic ? Step::open : Step::garbage;
 }
 
 Parley::Step Parley::take_hello(int socket) {
   std::memcpy(&hello_, buffer_.data(), sizeof hello_);
-  if (hello_.magic != kHelloMagic) return Step::garbage;
-  if (hello_.version != wire::kVersion) return Step::wrong_version;
+  if (hello_.magic != parties_.protocol.magic) return Step::garbage;
+  if (hello_.version != parties_.protocol.version) return Step::wrong_version;
   if (hello_.from >= parties_.size || hello_.from == parties_.self || hello_.to != parties_.self ||
       hello_.lane != parties_.lane)
     return Step::unexpected;
-  const auto nonce = carried::random_nonce();
+  const auto nonce = random_nonce();
   if (!nonce) return Step::broken;
   acceptor_ = *nonce;
   stage_ = Stage::proof;
-  const Challenge challenge{acceptor_, carried::prove(*secret_, claim(Role::acceptor))};
+  const Challenge challenge{acceptor_, prove(*secret_, claim(Role::acceptor))};
   return say(socket, challenge) ? advance(socket) : Step::broken;
 }
 
@@ -95,23 +96,21 @@ Parley::Step Parley::take_challenge(int socket) {
   Challenge challenge;
   std::memcpy(&challenge, buffer_.data(), sizeof challenge);
   acceptor_ = challenge.nonce;
-  if (!carried::is_proof(*secret_, claim(Role::acceptor), challenge.proof))
-    return Step::wrong_secret;
+  if (!is_proof(*secret_, claim(Role::acceptor), challenge.proof)) return Step::wrong_secret;
   stage_ = Stage::welcome;
-  return say(socket, carried::prove(*secret_, claim(Role::dialer))) ? Step::open : Step::broken;
+  return say(socket, prove(*secret_, claim(Role::dialer))) ? Step::open : Step::broken;
 }
 
 Parley::Step Parley::take_proof() {
   Proof proof;
   std::memcpy(&proof, buffer_.data(), sizeof proof);
-  return carried::is_proof(*secret_, claim(Role::dialer), proof) ? Step::proven
-                                                                 : Step::wrong_secret;
+  return is_proof(*secret_, claim(Role::dialer), proof) ? Step::proven : Step::wrong_secret;
 }
 
-bool Parley::welcome(int socket) noexcept { return say(socket, Welcome{}); }
+bool Parley::welcome(int socket) noexcept { return say(socket, Welcome{parties_.protocol.magic}); }
 
 Claim Parley::claim(Role role) const noexcept {
   return {role, std::as_bytes(std::span(&hello_, 1)), acceptor_};
 }
 
-}  // namespace photon::transport::tcp
+}  // namespace photon::boot

@@ -1,11 +1,11 @@
-#include "transport/tcp/tcp_address.hpp"
+#include "boot/net_address.hpp"
 
 #include <gtest/gtest.h>
 
-namespace photon::transport::tcp {
+namespace photon::boot {
 namespace {
 
-TEST(TcpAddress, of_both_families_survives_the_way_to_the_socket_calls_and_back) {
+TEST(NetAddress, of_both_families_survives_the_way_to_the_socket_calls_and_back) {
   for (const char* text : {"127.0.0.1", "10.1.2.3", "::1", "2001:db8::7"}) {
     auto address = choose_address(text, true);
     ASSERT_TRUE(address) << text;
@@ -19,7 +19,7 @@ TEST(TcpAddress, of_both_families_survives_the_way_to_the_socket_calls_and_back)
   }
 }
 
-TEST(TcpAddress, of_no_family_is_none_that_a_socket_takes) {
+TEST(NetAddress, of_no_family_is_none_that_a_socket_takes) {
   Address address;
   address.family = 5;
   EXPECT_EQ(socket_address(address).size_bytes, 0u);
@@ -28,26 +28,26 @@ TEST(TcpAddress, of_no_family_is_none_that_a_socket_takes) {
   EXPECT_EQ(from_socket(other).family, 0);
 }
 
-TEST(TcpAddress, auto_on_one_host_is_its_loopback) {
+TEST(NetAddress, auto_on_one_host_is_its_loopback) {
   const auto address = choose_address("auto", true);
   ASSERT_TRUE(address);
   EXPECT_TRUE(address->is_loopback()) << address->text();
   EXPECT_EQ(address->port, 0);
 }
 
-TEST(TcpAddress, the_name_of_an_interface_is_taken) {
+TEST(NetAddress, the_name_of_an_interface_is_taken) {
   const auto address = choose_address("lo", false);
   if (!address) GTEST_SKIP() << "no interface is called lo here";
   EXPECT_TRUE(address->is_loopback()) << address->text();
 }
 
-TEST(TcpAddress, auto_among_hosts_is_never_the_loopback) {
+TEST(NetAddress, auto_among_hosts_is_never_the_loopback) {
   const auto address = choose_address("auto", false);
   if (!address) GTEST_SKIP() << "this machine has no other interface: " << address.error().what;
   EXPECT_FALSE(address->is_loopback()) << address->text();
 }
 
-TEST(TcpAddress, a_name_that_is_none_is_refused_with_what_there_is) {
+TEST(NetAddress, a_name_that_is_none_is_refused_with_what_there_is) {
   const auto address = choose_address("no-such-0", true);
   ASSERT_FALSE(address);
   EXPECT_EQ(address.error().status, PH_ERR_CONFIG);
@@ -56,4 +56,4 @@ TEST(TcpAddress, a_name_that_is_none_is_refused_with_what_there_is) {
 }
 
 }  // namespace
-}  // namespace photon::transport::tcp
+}  // namespace photon::boot

@@ -1,4 +1,4 @@
-#include "transport/carried/proof.hpp"
+#include "boot/proof.hpp"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace photon::transport::carried {
+namespace photon::boot {
 
 base::Result<> can_prove() { return {}; }
 
@@ -19,7 +19,7 @@ base::Result<Nonce> random_nonce() {
   return nonce;
 }
 
-Proof prove(const boot::Secret& secret, const Claim& claim) {
+Proof prove(const Secret& secret, const Claim& claim) {
   std::vector<std::byte> said;
   said.reserve(1 + claim.hello.size() + claim.acceptor.size());
   said.push_back(static_cast<std::byte>(claim.role));
@@ -34,11 +34,11 @@ Proof prove(const boot::Secret& secret, const Claim& claim) {
   return proof;
 }
 
-bool is_proof(const boot::Secret& secret, const Claim& claim, const Proof& proof) {
+bool is_proof(const Secret& secret, const Claim& claim, const Proof& proof) {
   const Proof wanted = prove(secret, claim);
   const bool is_made =
       std::any_of(wanted.begin(), wanted.end(), [](std::byte one) { return one != std::byte{0}; });
   return is_made && ::CRYPTO_memcmp(wanted.data(), proof.data(), proof.size()) == 0;
 }
 
-}  // namespace photon::transport::carried
+}  // namespace photon::boot

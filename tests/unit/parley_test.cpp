@@ -1,4 +1,4 @@
-#include "transport/tcp/tcp_parley.hpp"
+#include "boot/parley.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -8,23 +8,25 @@
 
 #include "base/unique_fd.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::boot {
 namespace {
 
 using Step = Parley::Step;
 
+constexpr Protocol kSpoken{0x1234567890, 7};
+
 // A dialer (rank 1) and an acceptor (rank 0) of a job of two, on a pair of sockets.
-class TcpParley : public testing::Test {
+class ParleyTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!carried::can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+    if (!can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
     int ends[2];
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
     dialer_.reset(ends[0]);
     acceptor_.reset(ends[1]);
   }
-  Parley acceptor(std::uint32_t lane = 0) { return Parley::accept(secret_, {0, 2, lane}); }
-  Parley dialer(const boot::Secret& secret) { return *Parley::dial(secret, {1, 2, 0}, 0); }
+  Parley acceptor(std::uint32_t lane = 0) { return Parley::accept(secret_, {0, 2, lane, kSpoken}); }
+  Parley dialer(const Secret& secret) { return *Parley::dial(secret, {1, 2, 0, kSpoken}, 0); }
   Step say(const Hello& hello) {
     EXPECT_EQ(::send(dialer_.get(), &hello, sizeof hello, 0), ssize_t{sizeof hello});
     Parley other = acceptor();
@@ -32,16 +34,18 @@ class TcpParley : public testing::Test {
   }
   Hello good() {
     Hello hello;
+    hello.magic = kSpoken.magic;
+    hello.version = kSpoken.version;
     hello.from = 1;
     return hello;
   }
 
-  const boot::Secret secret_{std::byte{42}};
+  const Secret secret_{std::byte{42}};
   base::UniqueFd dialer_;
   base::UniqueFd acceptor_;
 };
 
-TEST_F(TcpParley, two_that_know_the_secret_open_and_leave_what_follows_in_the_socket) {
+TEST_F(ParleyTest, two_that_know_the_secret_open_and_leave_what_follows_in_the_socket) {
   Parley one = dialer(secret_), other = acceptor();
   EXPECT_EQ(other.advance(acceptor_.get()), Step::waits);
   EXPECT_EQ(one.advance(dialer_.get()), Step::waits);
@@ -56,7 +60,7 @@ TEST_F(TcpParley, two_that_know_the_secret_open_and_leave_what_follows_in_the_so
   EXPECT_EQ(::recv(dialer_.get(), rest, sizeof rest, 0), 5);
 }
 
-TEST_F(TcpParley, messages_that_come_byte_by_byte_are_put_together) {
+TEST_F(ParleyTest, messages_that_come_byte_by_byte_are_put_together) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
   const base::UniqueFd near(ends[0]), far(ends[1]);
@@ -81,8 +85,8 @@ TEST_F(TcpParley, messages_that_come_byte_by_byte_are_put_together) {
   drip(Step::proven);
 }
 
-TEST_F(TcpParley, who_does_not_know_the_secret_is_refused_by_either_side) {
-  const boot::Secret wrong{std::byte{1}};
+TEST_F(ParleyTest, who_does_not_know_the_secret_is_refused_by_either_side) {
+  const Secret wrong{std::byte{1}};
   Parley one = dialer(wrong), other = acceptor();
   one.advance(dialer_.get());
   EXPECT_EQ(other.advance(acceptor_.get()), Step::waits);
@@ -93,7 +97,7 @@ TEST_F(TcpParley, who_does_not_know_the_secret_is_refused_by_either_side) {
   EXPECT_EQ(other.advance(acceptor_.get()), Step::wrong_secret);
 }
 
-TEST_F(TcpParley, a_proof_that_is_sent_back_is_none) {
+TEST_F(ParleyTest, a_proof_that_is_sent_back_is_none) {
   Parley other = acceptor();
   const Hello hello = good();
   ASSERT_EQ(::send(dialer_.get(), &hello, sizeof hello, 0), ssize_t{sizeof hello});
@@ -104,13 +108,13 @@ TEST_F(TcpParley, a_proof_that_is_sent_back_is_none) {
   EXPECT_EQ(other.advance(acceptor_.get()), Step::wrong_secret);
 }
 
-TEST_F(TcpParley, a_hello_that_is_none_or_means_somebody_else_is_refused_by_its_reason) {
+TEST_F(ParleyTest, a_hello_that_is_none_or_means_somebody_else_is_refused_by_its_reason) {
   EXPECT_EQ(say(good()), Step::waits);
   Hello hello = good();
   hello.magic = 1;
   EXPECT_EQ(say(hello), Step::garbage);
   hello = good();
-  hello.version = wire::kVersion + 1;
+  hello.version = kSpoken.version + 1;
   EXPECT_EQ(say(hello), Step::wrong_version);
   hello = good();
   hello.from = 2;
@@ -125,7 +129,7 @@ TEST_F(TcpParley, a_hello_that_is_none_or_means_somebody_else_is_refused_by_its_
   EXPECT_EQ(say(hello), Step::unexpected);
 }
 
-TEST_F(TcpParley, a_socket_that_closes_at_any_point_is_broken) {
+TEST_F(ParleyTest, a_socket_that_closes_at_any_point_is_broken) {
   Parley other = acceptor();
   const Hello hello = good();
   ASSERT_EQ(::send(dialer_.get(), &hello, sizeof hello - 1, 0), ssize_t{sizeof hello - 1});
@@ -135,4 +139,4 @@ TEST_F(TcpParley, a_socket_that_closes_at_any_point_is_broken) {
 }
 
 }  // namespace
-}  // namespace photon::transport::tcp
+}  // namespace photon::boot

@@ -1,4 +1,4 @@
-#include "transport/tcp/tcp_address.hpp"
+#include "boot/net_address.hpp"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace photon::transport::tcp {
+namespace photon::boot {
 
 namespace {
 
@@ -142,4 +142,24 @@ base::Result<Address> choose_address(std::string_view wanted, bool one_host) {
                          names(*all)};
 }
 
-}  // namespace photon::transport::tcp
+base::Result<Listener> listen_at(const Address& address) {
+  const SocketAddress at = socket_address(address);
+  Listener made;
+  made.socket.reset(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made.socket) return base::system_error("tcp: a socket to listen at");
+  if (::bind(made.socket.get(), at.get(), at.size_bytes) != 0 ||
+      ::listen(made.socket.get(), SOMAXCONN) != 0) {
+    base::Error error =
+        base::system_error("tcp: listening at " + address.text() + " (setting tcp_interface)");
+    error.status = PH_ERR_CONFIG;
+    return error;
+  }
+  sockaddr_storage got{};
+  socklen_t bytes = sizeof got;
+  if (::getsockname(made.socket.get(), reinterpret_cast<sockaddr*>(&got), &bytes) != 0)
+    return base::system_error("tcp: asking for the port that is listened at");
+  made.address = from_socket(reinterpret_cast<const sockaddr&>(got));
+  return made;
+}
+
+}  // namespace photon::boot

@@ -1,8 +1,8 @@
 // In the place of proof.cpp where the build has found no crypto library: the transport says so
 // when it is opened, and nothing proves anything.
-#include "transport/carried/proof.hpp"
+#include "boot/proof.hpp"
 
-namespace photon::transport::carried {
+namespace photon::boot {
 
 namespace {
 
@@ -16,9 +16,9 @@ base::Error missing() {
 
 base::Result<> can_prove() { return missing(); }
 base::Result<Nonce> random_nonce() { return missing(); }
-Proof prove(const boot::Secret& /*secret*/, const Claim& /*claim*/) { return {}; }
-bool is_proof(const boot::Secret& /*secret*/, const Claim& /*claim*/, const Proof& /*proof*/) {
+Proof prove(const Secret& /*secret*/, const Claim& /*claim*/) { return {}; }
+bool is_proof(const Secret& /*secret*/, const Claim& /*claim*/, const Proof& /*proof*/) {
   return false;
 }
 
-}  // namespace photon::transport::carried
+}  // namespace photon::boot

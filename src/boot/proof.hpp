@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "boot/boot.hpp"
 
-namespace photon::transport::carried {
+namespace photon::boot {
 
 using Nonce = std::array<std::byte, 32>;
 using Proof = std::array<std::byte, 32>;
@@ -29,8 +29,8 @@ struct Claim {
   Nonce acceptor{};
 };
 // Nothing but zeros if the library fails, which is a proof of nothing.
-Proof prove(const boot::Secret& secret, const Claim& claim);
+Proof prove(const Secret& secret, const Claim& claim);
 // Takes as long whatever the proof is.
-bool is_proof(const boot::Secret& secret, const Claim& claim, const Proof& proof);
+bool is_proof(const Secret& secret, const Claim& claim, const Proof& proof);
 
-}  // namespace photon::transport::carried
+}  // namespace photon::boot

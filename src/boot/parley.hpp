@@ -7,8 +7,8 @@
 //
 // Every message has a fixed size and is read to the byte, so that what follows the welcome is left
 // in the socket for the frames. The acceptor proves itself first: a dialer tells nothing but its
-// rank to who cannot. Until the end of it nothing but this object's 112 bytes is spent on the
-// other. Owner: TcpTransport. Threads: one.
+// rank to who cannot. Until the end of it nothing but this object is spent on the other.
+// Owner: a transport or the messenger. Threads: one.
 #pragma once
 
 #include <array>
@@ -17,21 +17,20 @@
 #include <type_traits>
 
 #include "boot/boot.hpp"
-#include "transport/carried/proof.hpp"
-#include "wire/record.hpp"
+#include "boot/proof.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::boot {
 
-using carried::Claim;
-using carried::Nonce;
-using carried::Proof;
-using carried::Role;
-
-inline constexpr std::uint64_t kHelloMagic = 0x6f'6c'6c'65'68'63'74'70ULL;  // "ptchello"
+// What is spoken afterwards. The hello is part of what is proved, so that a proof made for one
+// protocol is none for another.
+struct Protocol {
+  std::uint64_t magic = 0;
+  std::uint32_t version = 0;
+};
 
 struct Hello {
-  std::uint64_t magic = kHelloMagic;
-  std::uint32_t version = wire::kVersion;
+  std::uint64_t magic = 0;
+  std::uint32_t version = 0;
   std::uint32_t lane = 0;
   std::uint32_t from = 0;
   std::uint32_t to = 0;
@@ -42,7 +41,7 @@ struct Challenge {
   Proof proof{};
 };
 struct Welcome {
-  std::uint64_t magic = kHelloMagic;
+  std::uint64_t magic = 0;
 };
 static_assert(sizeof(Hello) == 56 && sizeof(Challenge) == 64 && sizeof(Welcome) == 8);
 static_assert(std::has_unique_object_representations_v<Hello>, "no padding travels");
@@ -52,6 +51,7 @@ struct Parties {
   std::uint32_t self = 0;
   std::uint32_t size = 0;  // ranks of the job
   std::uint32_t lane = 0;
+  Protocol protocol;
 };
 
 class Parley {
@@ -68,12 +68,11 @@ class Parley {
   };
 
   // `secret` outlives it.
-  static Parley accept(const boot::Secret& secret, const Parties& parties) noexcept {
+  static Parley accept(const Secret& secret, const Parties& parties) noexcept {
     return {secret, parties, Role::acceptor};
   }
   // After connect() has begun; `to`: whom.
-  static base::Result<Parley> dial(const boot::Secret& secret, const Parties& parties,
-                                   std::uint32_t to);
+  static base::Result<Parley> dial(const Secret& secret, const Parties& parties, std::uint32_t to);
 
   // The socket is readable, or (dialer) connected.
   Step advance(int socket);
@@ -86,7 +85,7 @@ class Parley {
  private:
   enum class Stage : std::uint8_t { dialing, hello, challenge, proof, welcome };
 
-  Parley(const boot::Secret& secret, const Parties& parties, Role role) noexcept
+  Parley(const Secret& secret, const Parties& parties, Role role) noexcept
       : secret_(&secret),
         parties_(parties),
         stage_(role == Role::dialer ? Stage::dialing : Stage::hello) {}
@@ -97,7 +96,7 @@ class Parley {
   Step take_proof();
   Claim claim(Role role) const noexcept;
 
-  const boot::Secret* secret_;
+  const Secret* secret_;
   Parties parties_;
   Stage stage_;
   Hello hello_;
@@ -106,4 +105,4 @@ class Parley {
   std::size_t filled_ = 0;
 };
 
-}  // namespace photon::transport::tcp
+}  // namespace photon::boot

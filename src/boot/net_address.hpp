@@ -14,8 +14,9 @@
 #include <type_traits>
 
 #include "base/result.hpp"
+#include "base/unique_fd.hpp"
 
-namespace photon::transport::tcp {
+namespace photon::boot {
 
 struct Address {
   std::uint16_t family = 0;  // 4 or 6
@@ -44,4 +45,11 @@ Address from_socket(const sockaddr& address) noexcept;
 // all ranks of the job are here. PH_ERR_CONFIG says what was looked for and what there is.
 base::Result<Address> choose_address(std::string_view wanted, bool one_host);
 
-}  // namespace photon::transport::tcp
+// Bound to a port of the system's choice, and listening; nothing blocks on it.
+struct Listener {
+  base::UniqueFd socket;
+  Address address;  // with the port
+};
+base::Result<Listener> listen_at(const Address& address);
+
+}  // namespace photon::boot

@@ -1,0 +1,144 @@
+// Opening and ending, sending, and what becomes of a rank.
+#include "boot/messenger.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "boot/limits.hpp"
+
+namespace photon::boot {
+
+Messenger::Messenger(const base::Config& config, Place place, Watch& watch, Inbox& inbox)
+    : config_(config),
+      log_(config.log, place.rank),
+      parties_{place.rank, place.size, 0, kMessengerProtocol},
+      watch_(watch),
+      inbox_(inbox) {}
+
+base::Result<std::unique_ptr<Messenger>> Messenger::open(const base::Config& config, Place place,
+                                                         Watch& watch, Inbox& inbox) {
+  if (auto can = can_prove(); !can) return can.error();
+  auto address = choose_address(config.tcp_interface.view(), false);
+  if (!address) return address.error();
+  auto listener = listen_at(*address);
+  if (!listener) return listener.error();
+  std::unique_ptr<Messenger> made(new Messenger(config, place, watch, inbox));
+  made->listener_ = std::move(*listener);
+  made->clock_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!made->clock_) return base::system_error("timerfd for messages between hosts");
+  made->spare_.reset(::fcntl(made->clock_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!made->spare_) return base::system_error("a descriptor in reserve");
+  return made;
+}
+
+// What the kernel has taken still arrives: nobody is left who reads, so what the others sent is
+// read off first, since a close over unread bytes would be a reset, which may overtake ours.
+Messenger::~Messenger() {
+  const auto close = [this](base::UniqueFd& socket) {
+    constexpr int kMostReads = 256;
+    char ignored[4096];
+    if (!socket) return;
+    ::shutdown(socket.get(), SHUT_WR);
+    for (int i = 0; i < kMostReads; ++i)
+      if (::recv(socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) <= 0) break;
+    hang_up(socket);
+  };
+  for (auto& [rank, peer] : peers_)
+    if (peer.out) close(peer.out->socket);
+  for (auto& [number, way] : ways_in_) close(way.socket);
+}
+
+void Messenger::begin(const Secret& secret, std::vector<Address> addresses) {
+  secret_ = &secret;
+  addresses_ = std::move(addresses);
+  // Not before: who comes has to prove that he knows the secret.
+  static_cast<void>(watch_.add(listener_.socket.get(), EPOLLIN, tag(Tagged::listener, 0)));
+  static_cast<void>(watch_.add(clock_.get(), EPOLLIN, tag(Tagged::clock, 0)));
+}
+
+base::Result<bool> Messenger::send(Rank to, std::span<const std::byte> bytes) {
+  Peer& peer = peers_[to];
+  if (peer.gone || (peer.out && peer.out->state == WayOut::State::over)) return false;
+  const bool is_first = !peer.out;
+  if (is_first) peer.out = std::make_unique<WayOut>();
+  if (!peer.out->mail.push(MailKind::message, bytes)) return queue_full(to);
+  if (is_first)
+    dial(to);
+  else
+    flush(to);
+  return !peer.gone;
+}
+
+void Messenger::handle(const Ready& ready) {
+  const auto number = static_cast<std::uint32_t>(ready.tag);
+  switch (static_cast<Tagged>((ready.tag & ~kOurs) >> 32)) {
+    case Tagged::listener: return accept_guests();
+    case Tagged::clock: return on_clock();
+    case Tagged::out: return hear_out(number);
+    case Tagged::in: return hear_in(number);
+  }
+}
+
+bool Messenger::idle() const {
+  return std::ranges::all_of(peers_, [](const auto& entry) {
+    const WayOut* const out = entry.second.out.get();
+    return out == nullptr || out->mail.empty();
+  });
+}
+
+bool Messenger::has_left(Rank rank) const {
+  const auto peer = peers_.find(rank);
+  return peer != peers_.end() && peer->second.left;
+}
+
+// Whoever has a way to us, or we one to it, hears of it; who comes later hears it with his welcome.
+void Messenger::leave() {
+  leaving_ = true;
+  for (auto& [number, way] : ways_in_) {
+    MailOut farewell;
+    farewell.push(MailKind::farewell, {});
+    if (way.state != WayIn::State::guest) static_cast<void>(farewell.flush(way.socket.get()));
+  }
+  std::vector<Rank> met;
+  for (auto& [rank, peer] : peers_)
+    if (peer.out && peer.out->state != WayOut::State::over) met.push_back(rank);
+  for (const Rank rank : met) {
+    peers_[rank].out->mail.push(MailKind::farewell, {});
+    flush(rank);
+  }
+}
+
+// A way of that rank's is over: is there another?
+void Messenger::settle(Rank rank) {
+  const Peer& peer = peers_[rank];
+  const bool has_out = peer.out && peer.out->state != WayOut::State::over;
+  if (!has_out && peer.in == 0) tell_gone(rank);
+}
+
+void Messenger::tell_gone(Rank rank) {
+  Peer& peer = peers_[rank];
+  if (std::exchange(peer.gone, true)) return;
+  if (peer.out) {
+    peer.out->state = WayOut::State::over;
+    peer.out->mail = {};
+    hang_up(peer.out->socket);
+  }
+  if (const auto way = ways_in_.find(peer.in); way != ways_in_.end()) {
+    hang_up(way->second.socket);
+    ways_in_.erase(way);
+  }
+  peer.in = 0;
+  inbox_.push({.kind = Message::Kind::gone, .from = rank, .why = peer.why});
+}
+
+// Not by closing alone: where a forked child has the descriptor too, it would stay watched.
+void Messenger::hang_up(base::UniqueFd& socket) {
+  if (socket) watch_.remove(socket.get());
+  socket.reset();
+}
+
+}  // namespace photon::boot

@@ -1,0 +1,155 @@
+// Messages of the bootstrap between hosts, by TCP: docs/bootstrap.md has the argument. One file a
+// concern: messenger.cpp (opening, sending, leaving, ends of ranks), messenger_dial.cpp (the ways
+// out), messenger_guests.cpp (who comes in), messenger_clock.cpp (deadlines and silent hosts).
+//
+//   a way out:  dialing -- connected --> greeting -- welcome --> open -- farewell, end --> over
+//                  ^  | no answer          | thrown out                                     ^
+//                  |  v                    v                                                |
+//                  pausing  <--------------+ -- six times, or nobody listens, no proof -----+
+//   a way in:   guest -- hello, proof --> proven -- first message or farewell --> seated --> over
+//                  +-- garbage, silence, no proof, too many --> refused, counted
+//   a rank:     unknown -- a way out, or one seated --> known -- no way is left, or it said on
+//               its way out that it leaves --> gone: told once, after its last message
+//
+// Invariants: what a rank sends to another one goes by its own way out and by no other, so it stays
+// in order; nothing is sent before the welcome, nothing is believed before the proof. Nothing here
+// waits: what has to be waited for is in the Watch.
+// Owner: CallbackBoot, whose Watch, Inbox and secret outlive it. Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/config.hpp"
+#include "base/log.hpp"
+#include "boot/inbox.hpp"
+#include "boot/mail.hpp"
+#include "boot/net_address.hpp"
+#include "boot/parley.hpp"
+#include "boot/watch.hpp"
+
+namespace photon::boot {
+
+inline constexpr Protocol kMessengerProtocol{0x67'73'6d'74'6f'6f'62'70ULL, 1};  // "pbootmsg"
+
+class Messenger {
+ public:
+  struct Place {
+    Rank rank = 0;
+    std::uint32_t size = 0;
+  };
+
+  // Listens from now on. PH_ERR_CONFIG: no such interface, or a build that cannot prove.
+  static base::Result<std::unique_ptr<Messenger>> open(const base::Config& config, Place place,
+                                                       Watch& watch, Inbox& inbox);
+  ~Messenger();
+  Messenger(const Messenger&) = delete;
+  Messenger& operator=(const Messenger&) = delete;
+
+  const Address& address() const { return listener_.address; }
+  // Once, before anything else: by rank, where the others listen.
+  void begin(const Secret& secret, std::vector<Address> addresses);
+
+  // As Boot::send().
+  base::Result<bool> send(Rank to, std::span<const std::byte> bytes);
+  // Something of ours in the Watch is ready: messages and ends go to the Inbox.
+  void handle(const Ready& ready);
+  static constexpr bool is_ours(std::uint64_t tag) { return (tag & kOurs) != 0; }
+  // Nothing that was sent waits for its socket.
+  bool idle() const;
+  // As Boot::leave().
+  void leave();
+  bool has_left(Rank rank) const;
+  // Connections of those who did not prove to be a rank of this job.
+  std::uint64_t refused_count() const { return refused_count_; }
+
+ private:
+  static constexpr std::uint64_t kOurs = 1ULL << 63;
+  enum class Tagged : std::uint32_t { listener, clock, out, in };
+  static std::uint64_t tag(Tagged what, std::uint32_t number) {
+    return kOurs | std::uint64_t{static_cast<std::uint32_t>(what)} << 32 | number;
+  }
+
+  struct WayOut {
+    enum class State : std::uint8_t { pausing, dialing, greeting, open, over };
+    State state = State::pausing;
+    base::UniqueFd socket;
+    std::optional<Parley> parley;
+    MailOut mail;
+    MailIn answers;  // a farewell, if any
+    unsigned attempts = 0;
+    std::int64_t due_ns = 0;         // pausing: dials then; dialing: gives up then
+    std::int64_t owes_since_ns = 0;  // the other kernel an answer; 0: nothing
+    bool awaits_room = false;        // in the socket
+  };
+  struct WayIn {
+    enum class State : std::uint8_t { guest, proven, seated };
+    State state = State::guest;
+    base::UniqueFd socket;
+    Parley parley;
+    std::int64_t due_ns = 0;  // a guest has to have proved itself by then
+    MailIn mail;
+  };
+  struct Peer {
+    std::unique_ptr<WayOut> out;
+    std::uint32_t in = 0;  // number of the way that is seated; 0: none
+    bool in_over = false;
+    bool left = false;
+    bool gone = false;
+    const char* why = "has ended";
+  };
+
+  Messenger(const base::Config& config, Place place, Watch& watch, Inbox& inbox);
+
+  // messenger_dial.cpp
+  void dial(Rank to);
+  void dial_failed(Rank to, int trouble);
+  void hear_out(Rank to);
+  void greet(Rank to);
+  void hear_answers(Rank to);
+  void flush(Rank to);
+  void end_out(Rank to, const char* why);
+  // messenger_guests.cpp
+  void accept_guests();
+  bool accept_one();
+  void make_room();
+  void hear_in(std::uint32_t number);
+  bool hear_guest(std::uint32_t number, WayIn& way);
+  bool seat(std::uint32_t number, Rank rank);
+  void end_in(std::uint32_t number, const char* why);
+  void refuse(std::uint32_t number, const char* why);
+  // messenger_clock.cpp
+  void on_clock();
+  void dial_or_give_up(std::int64_t now_ns);
+  void look_for_silence(std::int64_t now_ns);
+  void await_confirmation();
+  void wake_at(std::int64_t at_ns);
+  std::int64_t next_due_ns() const;
+
+  void settle(Rank rank);
+  void tell_gone(Rank rank);
+  void hang_up(base::UniqueFd& socket);
+
+  const base::Config config_;
+  const base::Log log_;
+  Parties parties_;
+  Watch& watch_;
+  Inbox& inbox_;
+  const Secret* secret_ = nullptr;
+  Listener listener_;
+  base::UniqueFd clock_;
+  base::UniqueFd spare_;  // to be closed when no descriptor is left for a guest
+  std::vector<Address> addresses_;
+  std::map<Rank, Peer> peers_;
+  std::map<std::uint32_t, WayIn> ways_in_;  // by number, so in the order of their coming
+  std::uint32_t next_number_ = 1;
+  std::int64_t armed_ns_ = 0;  // the clock rings then; 0: it does not
+  std::int64_t look_ns_ = 0;   // for silent hosts; 0: nothing is unconfirmed
+  std::uint64_t refused_count_ = 0;
+  bool leaving_ = false;
+};
+
+}  // namespace photon::boot

@@ -1,0 +1,100 @@
+// What has to happen by itself: attempts that are given up or made again, guests that are silent,
+// hosts that vanished.
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.hpp"
+#include "boot/messenger.hpp"
+#include "boot/silence.hpp"
+
+namespace photon::boot {
+
+void Messenger::on_clock() {
+  std::uint64_t rung = 0;
+  static_cast<void>(::read(clock_.get(), &rung, sizeof rung));
+  armed_ns_ = 0;
+  const std::int64_t now_ns = base::now_ns();
+  std::vector<std::uint32_t> silent;
+  for (const auto& [number, way] : ways_in_)
+    if (way.state == WayIn::State::guest && way.due_ns <= now_ns) silent.push_back(number);
+  for (const std::uint32_t number : silent) {
+    hear_in(number);  // it is we who may have been away
+    const auto still = ways_in_.find(number);
+    if (still != ways_in_.end() && still->second.state == WayIn::State::guest)
+      refuse(number, "said not who it is");
+  }
+  dial_or_give_up(now_ns);
+  if (look_ns_ != 0 && look_ns_ <= now_ns) look_for_silence(now_ns);
+  if (const std::int64_t next_ns = next_due_ns(); next_ns != 0) wake_at(next_ns);
+}
+
+void Messenger::dial_or_give_up(std::int64_t now_ns) {
+  std::vector<Rank> due;
+  for (const auto& [rank, peer] : peers_)
+    if (peer.out && peer.out->due_ns <= now_ns) due.push_back(rank);
+  for (const Rank rank : due) {
+    if (peers_[rank].out->state == WayOut::State::dialing) {
+      greet(rank);  // it is we who may have been away
+      if (peers_[rank].out->state == WayOut::State::dialing) dial_failed(rank, ETIMEDOUT);
+    } else if (peers_[rank].out->state == WayOut::State::pausing) {
+      dial(rank);
+    }
+  }
+}
+
+// Keep-alive does it for the ways in, and for those out by which nothing is under way.
+void Messenger::look_for_silence(std::int64_t now_ns) {
+  const std::int64_t limit_ns = static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
+  look_ns_ = 0;
+  std::vector<Rank> silent;
+  for (auto& [rank, peer] : peers_) {
+    const bool says = peer.out && (peer.out->state == WayOut::State::greeting ||
+                                   peer.out->state == WayOut::State::open);
+    if (!says || is_all_confirmed(peer.out->socket.get())) continue;
+    WayOut& way = *peer.out;
+    look_ns_ = now_ns + kSilenceLookNs;
+    const std::int64_t owed = owed_ns(way.socket.get(), way.owes_since_ns, now_ns);
+    way.owes_since_ns = owed == 0 ? 0 : now_ns - owed;
+    if (owed >= limit_ns) silent.push_back(rank);
+  }
+  for (const Rank rank : silent) {
+    peers_[rank].why = "its host has not answered (setting tcp_silence_s)";
+    tell_gone(rank);
+  }
+}
+
+// After every send: cheap, and it says nothing yet.
+void Messenger::await_confirmation() {
+  if (look_ns_ != 0) return;
+  look_ns_ = base::now_ns() + kSilenceLookNs;
+  wake_at(look_ns_);
+}
+
+// Or earlier, if the clock is to ring earlier.
+void Messenger::wake_at(std::int64_t at_ns) {
+  if (armed_ns_ != 0 && armed_ns_ <= at_ns) return;
+  armed_ns_ = at_ns;
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const itimerspec when{.it_interval = {}, .it_value = {at_ns / kSecond, at_ns % kSecond}};
+  static_cast<void>(::timerfd_settime(clock_.get(), TFD_TIMER_ABSTIME, &when, nullptr));
+}
+
+// 0: nothing is.
+std::int64_t Messenger::next_due_ns() const {
+  std::int64_t next_ns = look_ns_;
+  const auto consider = [&next_ns](std::int64_t due_ns) {
+    next_ns = next_ns == 0 ? due_ns : std::min(next_ns, due_ns);
+  };
+  for (const auto& [number, way] : ways_in_)
+    if (way.state == WayIn::State::guest) consider(way.due_ns);
+  for (const auto& [rank, peer] : peers_)
+    if (peer.out &&
+        (peer.out->state == WayOut::State::dialing || peer.out->state == WayOut::State::pausing))
+      consider(peer.out->due_ns);
+  return next_ns;
+}
+
+}  // namespace photon::boot

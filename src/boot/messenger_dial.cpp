@@ -1,0 +1,139 @@
+// Ways out: to ranks that we have something to say to.
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "boot/messenger.hpp"
+#include "boot/silence.hpp"
+
+namespace photon::boot {
+namespace {
+
+constexpr std::int64_t kDialNs = 10'000'000'000;  // for the kernel to connect
+constexpr unsigned kMostAttempts = 6;
+constexpr std::int64_t kFirstPauseNs = 10'000'000;  // four times as long after each
+
+bool is_connected(int socket) {
+  pollfd entry{.fd = socket, .events = POLLOUT, .revents = 0};
+  return ::poll(&entry, 1, 0) == 1;
+}
+
+}  // namespace
+
+void Messenger::dial(Rank to) {
+  WayOut& way = *peers_[to].out;
+  const SocketAddress at = socket_address(addresses_[to]);
+  ++way.attempts;
+  way.state = WayOut::State::dialing;
+  way.socket.reset(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!way.socket) return dial_failed(to, errno);
+  tune_connection(way.socket.get(), config_.tcp_silence_s);
+  if (::connect(way.socket.get(), at.get(), at.size_bytes) != 0 && errno != EINPROGRESS)
+    return dial_failed(to, errno);
+  if (auto watched = watch_.add(way.socket.get(), EPOLLIN | EPOLLOUT, tag(Tagged::out, to));
+      !watched)
+    return dial_failed(to, watched.error().native_errno);
+  way.due_ns = base::now_ns() + kDialNs;
+  wake_at(way.due_ns);
+}
+
+// Once more, later, if that may help: it does not where nobody listens any more, or the rank's own
+// way to us has ended.
+void Messenger::dial_failed(Rank to, int trouble) {
+  Peer& peer = peers_[to];
+  WayOut& way = *peer.out;
+  hang_up(way.socket);
+  way.parley.reset();
+  way.state = WayOut::State::pausing;
+  if (trouble == ECONNREFUSED) return end_out(to, "has ended: nobody listens at its address");
+  if (peer.in_over) return end_out(to, peer.why);
+  if (way.attempts < kMostAttempts) {
+    way.due_ns = base::now_ns() + (kFirstPauseNs << (2 * (way.attempts - 1)));
+    return wake_at(way.due_ns);
+  }
+  PHOTON_LOG(log_, warn, "bootstrap: rank %u cannot be connected to at %s: %s", to,
+             addresses_[to].text().c_str(), std::strerror(trouble));
+  end_out(to, "cannot be connected to (setting tcp_interface)");
+}
+
+void Messenger::hear_out(Rank to) {
+  const auto peer = peers_.find(to);
+  if (peer == peers_.end() || !peer->second.out) return;
+  switch (peer->second.out->state) {
+    case WayOut::State::dialing:
+    case WayOut::State::greeting: return greet(to);
+    case WayOut::State::open: flush(to); return hear_answers(to);
+    case WayOut::State::pausing:
+    case WayOut::State::over: return;  // news of a socket that is closed by now
+  }
+}
+
+// The socket has news, and the other side has not welcomed us.
+void Messenger::greet(Rank to) {
+  WayOut& way = *peers_[to].out;
+  const int socket = way.socket.get();
+  if (way.state == WayOut::State::dialing) {
+    if (!is_connected(socket)) return;
+    int trouble = 0;
+    socklen_t bytes = sizeof trouble;
+    ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &trouble, &bytes);
+    if (trouble != 0) return dial_failed(to, trouble);
+    auto parley = Parley::dial(*secret_, parties_, to);
+    if (!parley) return dial_failed(to, parley.error().native_errno);
+    way.parley = *parley;
+    way.state = WayOut::State::greeting;
+    static_cast<void>(watch_.change(socket, EPOLLIN, tag(Tagged::out, to)));
+  }
+  const Parley::Step step = way.parley->advance(socket);
+  await_confirmation();
+  if (step == Parley::Step::waits) return;
+  if (step == Parley::Step::broken) return dial_failed(to, ECONNRESET);
+  if (step != Parley::Step::open)
+    return end_out(to, "cannot be met: who answers at its address cannot prove to be it");
+  way.parley.reset();
+  way.state = WayOut::State::open;
+  flush(to);
+  hear_answers(to);  // it may have left before it welcomed us
+}
+
+// Nothing comes that way but a farewell.
+void Messenger::hear_answers(Rank to) {
+  Peer& peer = peers_[to];
+  if (!peer.out || peer.out->state != WayOut::State::open) return;
+  switch (peer.out->answers.next(peer.out->socket.get())) {
+    case MailIn::Step::waits: return;
+    case MailIn::Step::farewell: peer.left = true; return end_out(to, "has left");
+    case MailIn::Step::ended: return end_out(to, "closed its connection without a farewell");
+    case MailIn::Step::message:
+    case MailIn::Step::garbage: return end_out(to, "sent what no rank of this library sends");
+  }
+}
+
+// The end of the connection is found by reading, after what may lie before it.
+void Messenger::flush(Rank to) {
+  WayOut& way = *peers_[to].out;
+  if (way.state != WayOut::State::open || (way.mail.empty() && !way.awaits_room)) return;
+  const bool awaits_room = way.mail.flush(way.socket.get()) == Sent::full;
+  await_confirmation();
+  if (awaits_room == way.awaits_room) return;
+  way.awaits_room = awaits_room;
+  const std::uint32_t events = awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  static_cast<void>(watch_.change(way.socket.get(), events, tag(Tagged::out, to)));
+}
+
+void Messenger::end_out(Rank to, const char* why) {
+  Peer& peer = peers_[to];
+  WayOut& way = *peer.out;
+  hang_up(way.socket);
+  way.parley.reset();
+  way.mail = {};
+  way.state = WayOut::State::over;
+  peer.why = why;
+  settle(to);
+}
+
+}  // namespace photon::boot

@@ -1,0 +1,163 @@
+// Ways in: who connects is a guest until he has proved to be a rank of this job.
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "boot/messenger.hpp"
+#include "boot/silence.hpp"
+
+namespace photon::boot {
+namespace {
+
+constexpr std::ptrdiff_t kMostGuests = 64;  // or the ranks, if they are more
+constexpr std::int64_t kGuestNs = 10'000'000'000;
+
+}  // namespace
+
+void Messenger::accept_guests() {
+  constexpr int kMostAtOnce = 16;
+  for (int i = 0; i < kMostAtOnce; ++i)
+    if (!accept_one()) return;
+}
+
+// False: there are no more now.
+bool Messenger::accept_one() {
+  const int listening = listener_.socket.get();
+  base::UniqueFd socket(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (!socket) {
+    if (errno == EINTR || errno == ECONNABORTED) return true;
+    if (errno != EMFILE && errno != ENFILE) return false;
+    // Left in the queue it would end every sleep, and its rank would wait: let it go.
+    spare_.reset();
+    socket.reset(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    const bool came = static_cast<bool>(socket);
+    socket.reset();
+    spare_.reset(::fcntl(clock_.get(), F_DUPFD_CLOEXEC, 0));
+    if (came) refuse(0, "found no descriptor left (ulimit -n)");
+    return came;
+  }
+  tune_connection(socket.get(), config_.tcp_silence_s);
+  make_room();
+  const std::uint32_t number = next_number_++;
+  if (!watch_.add(socket.get(), EPOLLIN, tag(Tagged::in, number))) return true;
+  const std::int64_t due_ns = base::now_ns() + kGuestNs;
+  ways_in_.emplace(number, WayIn{.socket = std::move(socket),
+                                 .parley = Parley::accept(*secret_, parties_),
+                                 .due_ns = due_ns,
+                                 .mail = {}});
+  wake_at(due_ns);
+  hear_in(number);  // it may have spoken already
+  return true;
+}
+
+// Of those who have not said who they are the oldest has had most time.
+void Messenger::make_room() {
+  const auto is_guest = [](const auto& entry) { return entry.second.state == WayIn::State::guest; };
+  const auto guests_count = std::ranges::count_if(ways_in_, is_guest);
+  if (guests_count < std::max<std::ptrdiff_t>(kMostGuests, parties_.size)) return;
+  refuse(std::ranges::find_if(ways_in_, is_guest)->first,
+         "had to make room for others that had not said who they are");
+}
+
+// Bounded, so that one rank's flood does not keep us here: what is left stays in its socket.
+void Messenger::hear_in(std::uint32_t number) {
+  constexpr int kMostMessages = 64;
+  for (int i = 0; i < kMostMessages; ++i) {
+    const auto found = ways_in_.find(number);
+    if (found == ways_in_.end()) return;
+    WayIn& way = found->second;
+    if (way.state == WayIn::State::guest && !hear_guest(number, way)) return;
+    const Rank from = way.parley.from();
+    const MailIn::Step step = way.mail.next(way.socket.get());
+    switch (step) {
+      case MailIn::Step::waits: return;
+      case MailIn::Step::ended: return end_in(number, "closed its connection without a farewell");
+      case MailIn::Step::garbage: return end_in(number, "sent what no rank of this library sends");
+      case MailIn::Step::message:
+      case MailIn::Step::farewell: break;
+    }
+    if (way.state == WayIn::State::proven && !seat(number, from)) return;
+    if (step == MailIn::Step::farewell) {
+      peers_[from].left = true;
+      peers_[from].why = "has left";
+      return tell_gone(from);
+    }
+    const auto body = way.mail.body();
+    if (!leaving_) inbox_.push({.from = from, .bytes = {body.begin(), body.end()}, .fds = {}});
+  }
+}
+
+// Whether it has proved itself.
+bool Messenger::hear_guest(std::uint32_t number, WayIn& way) {
+  switch (way.parley.advance(way.socket.get())) {
+    case Parley::Step::waits: return false;
+    case Parley::Step::proven: break;
+    case Parley::Step::garbage:
+    case Parley::Step::open: refuse(number, "does not speak this protocol"); return false;
+    case Parley::Step::wrong_version:
+      refuse(number, "speaks another version of the protocol");
+      return false;
+    case Parley::Step::unexpected:
+      refuse(number, "is no rank that was expected here");
+      return false;
+    case Parley::Step::wrong_secret: refuse(number, "does not know the job's secret"); return false;
+    case Parley::Step::broken: refuse(number, nullptr); return false;
+  }
+  if (!way.parley.welcome(way.socket.get())) {
+    refuse(number, nullptr);
+    return false;
+  }
+  way.state = WayIn::State::proven;
+  MailOut farewell;
+  farewell.push(MailKind::farewell, {});
+  if (leaving_) static_cast<void>(farewell.flush(way.socket.get()));
+  return true;
+}
+
+// A rank that has dialed more than once sends by the connection that it took for open, and never by
+// another: so that is the one. False: it has one, or is gone.
+bool Messenger::seat(std::uint32_t number, Rank rank) {
+  Peer& peer = peers_[rank];
+  if (peer.gone || peer.in != 0 || peer.in_over) {
+    refuse(number, "is no rank that was expected here");
+    return false;
+  }
+  peer.in = number;
+  ways_in_.at(number).state = WayIn::State::seated;
+  return true;
+}
+
+void Messenger::end_in(std::uint32_t number, const char* why) {
+  const auto found = ways_in_.find(number);
+  const bool was_seated = found->second.state == WayIn::State::seated;
+  const Rank rank = found->second.parley.from();
+  hang_up(found->second.socket);
+  ways_in_.erase(found);
+  if (!was_seated) return;  // an attempt that the rank gave up
+  Peer& peer = peers_[rank];
+  peer.in = 0;
+  peer.in_over = true;
+  peer.why = why;
+  // What waits for an answer of it learns by itself that there is none, and does not try again.
+  if (peer.out && peer.out->state == WayOut::State::pausing) return end_out(rank, why);
+  settle(rank);
+}
+
+// Null: it hung up, which is nobody's fault.
+void Messenger::refuse(std::uint32_t number, const char* why) {
+  if (const auto found = ways_in_.find(number); found != ways_in_.end()) {
+    hang_up(found->second.socket);
+    ways_in_.erase(found);
+  }
+  if (why == nullptr) return;
+  if (refused_count_++ == 0)
+    PHOTON_LOG(log_, warn,
+               "bootstrap: refused a connection to %s that %s; more of the kind are counted",
+               listener_.address.text().c_str(), why);
+}
+
+}  // namespace photon::boot

@@ -1,0 +1,49 @@
+// Deadlines, which a sleeper over the Watch is woken for.
+#include "messenger_ranks.hpp"
+
+namespace photon::boot::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using MessengerClock = MessengerTest;
+
+void sleep_over(MessengerRanks& ranks, Rank rank) {
+  pollfd entry{.fd = ranks.fd(rank), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&entry, 1, 15'000), 1) << "the clock did not ring";
+  ranks.turn(rank);
+}
+
+TEST_F(MessengerClock, who_says_nothing_is_refused_after_ten_seconds_and_wakes_the_sleeper) {
+  MessengerRanks ranks(2);
+  const Caller silent(ranks[0].address());
+  const auto begin = Clock::now();
+  while (ranks[0].refused_count() == 0 && !HasFailure()) sleep_over(ranks, 0);
+  EXPECT_GE(Clock::now() - begin, std::chrono::milliseconds(9'900));
+  EXPECT_TRUE(silent.is_closed());
+}
+
+TEST_F(MessengerClock, the_next_attempt_wakes_the_sleeper) {
+  auto listener = listen_at(*choose_address("127.0.0.1", true));
+  MessengerRanks ranks(2, {{1, listener->address}});
+  ASSERT_TRUE(*ranks.send(0, 1, "hello"));
+  for (int times = 0; times < 3; ++times) {
+    base::UniqueFd one;
+    while (!one && !HasFailure()) {
+      one.reset(::accept(listener->socket.get(), nullptr, nullptr));
+      if (!one) sleep_over(ranks, 0);
+    }
+  }
+}
+
+TEST_F(MessengerClock, a_job_that_has_said_all_is_not_woken) {
+  MessengerRanks ranks(2);
+  ranks.join(0, 1);
+  // Until the looks for confirmations have found all confirmed.
+  const auto end = Clock::now() + std::chrono::milliseconds(2'500);
+  ranks.eventually([&] { return Clock::now() > end; });
+  pollfd entry{.fd = ranks.fd(0), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&entry, 1, 1'500), 0);
+}
+
+}  // namespace
+}  // namespace photon::boot::test

@@ -1,0 +1,72 @@
+// Ways out, and what there may be at the other end of them.
+#include "messenger_ranks.hpp"
+
+namespace photon::boot::test {
+namespace {
+
+// Somebody's listener in the place of a rank's.
+struct Impostor {
+  Listener listener = std::move(*listen_at(*choose_address("127.0.0.1", true)));
+  std::vector<base::UniqueFd> callers;
+
+  bool took() {
+    base::UniqueFd one(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_NONBLOCK));
+    const bool came = static_cast<bool>(one);
+    if (came) callers.push_back(std::move(one));
+    return came;
+  }
+};
+
+using MessengerDial = MessengerTest;
+
+TEST_F(MessengerDial, a_rank_whose_listener_is_closed_is_gone_at_once) {
+  MessengerRanks ranks(2);
+  ranks.drop(1);
+  ASSERT_TRUE(ranks.send(0, 1, "anybody there?"));
+  EXPECT_TRUE(ranks.eventually_got(0, {"1 is gone: has ended: nobody listens at its address"}));
+  EXPECT_TRUE(ranks[0].idle());
+  EXPECT_FALSE(*ranks.send(0, 1, "anybody there?"));
+}
+
+TEST_F(MessengerDial, who_cannot_prove_to_be_the_rank_hears_nothing_of_the_message) {
+  Impostor impostor;
+  MessengerRanks ranks(2, {{1, impostor.listener.address}});
+  ASSERT_TRUE(*ranks.send(0, 1, "secret"));
+  ASSERT_TRUE(ranks.eventually([&] { return impostor.took(); }));
+  const std::string garbage(sizeof(Challenge), 'g');
+  ASSERT_EQ(::send(impostor.callers[0].get(), garbage.data(), garbage.size(), 0), 64);
+  EXPECT_TRUE(ranks.eventually_got(
+      0, {"1 is gone: cannot be met: who answers at its address cannot prove to be it"}));
+  char heard[256];
+  EXPECT_EQ(::recv(impostor.callers[0].get(), heard, sizeof heard, 0), 56) << "but its hello";
+}
+
+TEST_F(MessengerDial, who_is_thrown_out_before_the_welcome_comes_again) {
+  auto impostor = std::make_unique<Impostor>();
+  MessengerRanks ranks(2, {{1, impostor->listener.address}});
+  ASSERT_TRUE(*ranks.send(0, 1, "hello"));
+  for (int times = 0; times < 3; ++times) {
+    ASSERT_TRUE(ranks.eventually([&] { return impostor->took(); })) << times;
+    impostor->callers.clear();
+  }
+  EXPECT_TRUE(ranks.got(0).empty());
+  impostor.reset();
+  EXPECT_TRUE(ranks.eventually_got(0, {"1 is gone: has ended: nobody listens at its address"}));
+}
+
+TEST_F(MessengerDial, who_is_never_welcomed_gives_up) {
+  Impostor impostor;
+  MessengerRanks ranks(2, {{1, impostor.listener.address}});
+  ASSERT_TRUE(*ranks.send(0, 1, "hello"));
+  int times = 0;
+  EXPECT_TRUE(ranks.eventually([&] {
+    if (impostor.took()) ++times;
+    impostor.callers.clear();
+    return !ranks.got(0).empty();
+  }));
+  EXPECT_EQ(times, 6);
+  EXPECT_EQ(ranks.got(0).front(), "1 is gone: cannot be connected to (setting tcp_interface)");
+}
+
+}  // namespace
+}  // namespace photon::boot::test

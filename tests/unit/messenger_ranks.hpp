@@ -1,0 +1,161 @@
+// Messengers of several ranks over the loopback, in the hands of one thread.
+//   MessengerRanks ranks(2);
+//   ranks.send(0, 1, "hello");
+//   ranks.eventually([&] { return ranks.got(1) == ...; });
+// Owner: the test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <poll.h>
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "boot/messenger.hpp"
+
+namespace photon::boot::test {
+
+// A connection of somebody's, not necessarily a rank's.
+class Caller {
+ public:
+  explicit Caller(const Address& address) {
+    const SocketAddress at = socket_address(address);
+    socket_.reset(::socket(at.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(::connect(socket_.get(), at.get(), at.size_bytes), 0);
+  }
+  int socket() const { return socket_.get(); }
+  void say(std::span<const std::byte> bytes) {
+    EXPECT_EQ(::send(socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  bool is_closed() const {
+    char ignored[256];
+    const ssize_t got = ::recv(socket(), ignored, sizeof ignored, MSG_DONTWAIT);
+    return got == 0 || (got < 0 && errno != EAGAIN);
+  }
+  void hang_up() { socket_.reset(); }
+
+ private:
+  base::UniqueFd socket_;
+};
+
+class MessengerRanks {
+ public:
+  // `places`: where others find a rank, if not where it listens.
+  explicit MessengerRanks(std::uint32_t size, const std::map<Rank, Address>& places = {})
+      : secret_{std::byte{42}} {
+    base::Config config;
+    config.tcp_interface = base::word("127.0.0.1");
+    config.log = base::LogLevel::error;
+    std::vector<Address> addresses;
+    for (Rank rank = 0; rank < size; ++rank) {
+      sides_.push_back(std::make_unique<Side>());
+      Side& side = *sides_.back();
+      auto opened = Messenger::open(config, {rank, size}, side.watch, side.inbox);
+      EXPECT_TRUE(opened) << opened.error().what;
+      side.messenger = std::move(*opened);
+      const auto place = places.find(rank);
+      addresses.push_back(place == places.end() ? side.messenger->address() : place->second);
+    }
+    for (const auto& side : sides_) side->messenger->begin(secret_, addresses);
+  }
+
+  Messenger& operator[](Rank rank) { return *sides_[rank]->messenger; }
+  int fd(Rank rank) const { return sides_[rank]->watch.fd(); }
+  const Secret& secret() const { return secret_; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(sides_.size()); }
+  void drop(Rank rank) { sides_[rank]->messenger.reset(); }
+
+  base::Result<bool> send(Rank from, Rank to, std::string_view text) {
+    return (*this)[from].send(to, std::as_bytes(std::span(text)));
+  }
+  // What came to a rank: "1:hello", or "1 is gone: why".
+  const std::vector<std::string>& got(Rank rank) const { return sides_[rank]->got; }
+
+  void turn(Rank rank) {
+    Side& side = *sides_[rank];
+    if (side.messenger)
+      for (const Ready& ready : side.watch.ready()) side.messenger->handle(ready);
+    while (auto message = side.inbox.pop()) {
+      const std::string from = std::to_string(message->from);
+      if (message->kind == Message::Kind::gone)
+        side.got.push_back(from + " is gone: " + message->why);
+      else
+        side.got.push_back(from + ":" +
+                           std::string(reinterpret_cast<const char*>(message->bytes.data()),
+                                       message->bytes.size()));
+    }
+  }
+  bool eventually(const std::function<bool()>& holds, int limit_s = 20) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(limit_s);
+    while (!holds()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      for (Rank rank = 0; rank < size(); ++rank) turn(rank);
+    }
+    return true;
+  }
+  bool eventually_got(Rank rank, const std::vector<std::string>& all) {
+    const bool came = eventually([&] { return got(rank).size() >= all.size(); });
+    EXPECT_EQ(got(rank), all);
+    return came;
+  }
+  // They have exchanged a word both ways.
+  void join(Rank one, Rank other) {
+    EXPECT_TRUE(*send(one, other, "hello"));
+    EXPECT_TRUE(*send(other, one, "hello"));
+    EXPECT_TRUE(eventually([&] { return !got(one).empty() && !got(other).empty(); }));
+    sides_[one]->got.clear();
+    sides_[other]->got.clear();
+  }
+
+ private:
+  struct Side {
+    Watch watch = std::move(*Watch::create());
+    Inbox inbox = std::move(*Inbox::create());
+    std::unique_ptr<Messenger> messenger;
+    std::vector<std::string> got;
+  };
+
+  const Secret secret_;
+  std::vector<std::unique_ptr<Side>> sides_;
+};
+
+// Who knows the secret, has proved to be `from`, and says what it likes then.
+class FalseSender {
+ public:
+  FalseSender(MessengerRanks& ranks, Rank from, Rank to)
+      : caller_(ranks[to].address()),
+        parley_(*Parley::dial(ranks.secret(), {from, ranks.size(), 0, kMessengerProtocol}, to)) {
+    Parley::Step step = Parley::Step::waits;
+    ranks.eventually([&] {
+      step = parley_.advance(caller_.socket());
+      return step != Parley::Step::waits;
+    });
+    EXPECT_EQ(step, Parley::Step::open);
+  }
+  Caller& caller() { return caller_; }
+  void say(MailKind kind, std::uint32_t size_bytes, std::string_view body) {
+    const MailHead head{kind, size_bytes};
+    caller_.say(bytes_of(head));
+    caller_.say(std::as_bytes(std::span(body)));
+  }
+
+ private:
+  Caller caller_;
+  Parley parley_;
+};
+
+class MessengerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_prove()) GTEST_SKIP() << "this library was built without OpenSSL";
+  }
+};
+
+}  // namespace photon::boot::test
