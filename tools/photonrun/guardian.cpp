@@ -27,6 +27,7 @@ namespace {
 constexpr std::size_t kOwnFds = 64;
 constexpr std::size_t kGuestFds = 64;
 constexpr unsigned kFdsPerHost = 8;  // its trunk; of its starter four, while it starts more
+constexpr auto kLastWordsTime = std::chrono::seconds(1);
 constexpr auto kOrdersTime = std::chrono::seconds(30);
 constexpr std::size_t kFdsPerRank = 4;  // channel, its pidfd, two output pipes
 
@@ -66,9 +67,10 @@ std::unique_ptr<Party> be_root(const Options& options, const Vigil& vigil) {
   const Share share{.size = options.size, .first = 0, .here = options.here};
   const std::size_t fds_limit = reserve_fds(share.here, share.size - share.here);
   std::string key = read_job_key(options.key_file);
-  Muster muster(listen_at(parse_host_port(options.root)), std::move(key), share.size - share.here);
+  Muster muster(listen_at(parse_host_port(options.root)), std::move(key), share.size - share.here,
+                vigil);
   return std::make_unique<RootParty>(share, fds_limit,
-                                     muster.run(vigil, options.wait_s.value_or(kRootWaitS)));
+                                     muster.run(options.wait_s.value_or(kRootWaitS)));
 }
 
 std::unique_ptr<Party> be_leaf(const Options& options, const Vigil& vigil) {
@@ -81,7 +83,7 @@ std::unique_ptr<Party> be_leaf(const Options& options, const Vigil& vigil) {
 }
 
 // Started by a photonrun of another host, which gives orders on our standard input.
-std::unique_ptr<Party> be_seated(const LaunchPlan& plan, int lifeline) {
+std::unique_ptr<Party> be_seated(const LaunchPlan& plan, const Vigil& own) {
   const auto listen_until = [until = Vigil::Clock::now() + kOrdersTime](const Vigil& vigil) {
     std::vector<pollfd> none;
     vigil.wait(none, until);
@@ -90,7 +92,7 @@ std::unique_ptr<Party> be_seated(const LaunchPlan& plan, int lifeline) {
   };
   const Options& options = plan.options;
   Orders orders(STDIN_FILENO);
-  const Vigil vigil(plan.signals, lifeline, &orders);
+  const Vigil vigil(own.signals(), own.lifeline(), own.output(), &orders);
   const std::size_t fds_limit = reserve_fds(options.here, 1);
   while (!orders.has_key()) listen_until(vigil);
   const Application application{.root = parse_host_port(options.join),
@@ -117,9 +119,8 @@ std::unique_ptr<Party> be_starter(const LaunchPlan& plan, const Vigil& vigil) {
 }
 
 // Waits for the other hosts, if there are any. Throws what it says in words, and Interrupted.
-std::unique_ptr<Party> gather_party(const LaunchPlan& plan, int lifeline) {
+std::unique_ptr<Party> gather_party(const LaunchPlan& plan, const Vigil& vigil) {
   const Options& options = plan.options;
-  const Vigil vigil(plan.signals, lifeline);
   if (!options.hosts.empty()) {
     require_proofs();
     return be_starter(plan, vigil);
@@ -129,7 +130,7 @@ std::unique_ptr<Party> gather_party(const LaunchPlan& plan, int lifeline) {
     return std::make_unique<AloneParty>(options.size, reserve_fds(options.size, 0));
   }
   require_proofs();
-  if (options.seat > 0) return be_seated(plan, lifeline);
+  if (options.seat > 0) return be_seated(plan, vigil);
   return options.root.empty() ? be_leaf(options, vigil) : be_root(options, vigil);
 }
 
@@ -138,29 +139,41 @@ void enter(const std::string& directory) {
   throw std::runtime_error(fmt::format("cannot enter {}: {}", directory, std::strerror(errno)));
 }
 
+int launch(const Options& options, Signals& signals, int lifeline, Output& output) {
+  if (options.hosts.empty()) enter(options.directory);
+  LaunchPlan plan{.options = options,
+                  .signals = signals,
+                  .program = find_program(options.command.front()),
+                  .share = {}};
+  if (::isatty(STDIN_FILENO)) plan.terminal_group = ::getpgrp();
+  ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
+  ::setpgid(0, 0);
+  signals.listen();
+  become_subreaper();
+  const Vigil vigil(signals, lifeline, output);
+  const auto party = gather_party(plan, vigil);
+  plan.share = party->share();
+  return Job(plan, vigil, *party).run();
+}
+
 // The launcher process, from fork to exit. Its own group: what kills the guardian's whole group
 // leaves somebody to end the ranks.
 [[noreturn]] void be_launcher(const Options& options, Signals& signals, Fd lifeline) {
-  int status = 125;
+  int status = kLauncherStatus;
   try {
-    if (options.hosts.empty()) enter(options.directory);
-    LaunchPlan plan{.options = options,
-                    .signals = signals,
-                    .program = find_program(options.command.front()),
-                    .share = {}};
-    if (::isatty(STDIN_FILENO)) plan.terminal_group = ::getpgrp();
-    ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
-    ::setpgid(0, 0);
-    signals.listen();
-    become_subreaper();
-    const auto party = gather_party(plan, lifeline.get());
-    plan.share = party->share();
-    status = Job(plan, signals, lifeline.get(), *party).run();
-  } catch (const Interrupted& by) {
-    status = by.status;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "photonrun: {}\n", error.what());
+    Output output;
+    try {
+      status = launch(options, signals, lifeline.get(), output);
+    } catch (const Interrupted& by) {
+      status = by.status;
+    } catch (const std::exception& error) {
+      end_all_descendants();
+      output.say(error.what());
+    }
+    output.write_rest(kLastWordsTime);
+  } catch (const std::exception& error) {  // of saying it
     end_all_descendants();
+    say_line(error.what());
   }
   ::_exit(status);
 }
@@ -182,8 +195,8 @@ int guard(pid_t launcher, const Signals& signals) {
     if (pid == launcher) {
       end_all_descendants();
       if (!WIFSIGNALED(wait_status)) return WEXITSTATUS(wait_status);
-      fmt::print(stderr, "photonrun: the launcher was killed by {}; the ranks were ended\n",
-                 signal_text(WTERMSIG(wait_status)));
+      say_line(fmt::format("the launcher was killed by {}; the ranks were ended",
+                           signal_text(WTERMSIG(wait_status))));
       return 128 + WTERMSIG(wait_status);
     }
     pollfd entry{.fd = signals.fd(), .events = POLLIN, .revents = 0};

@@ -34,13 +34,14 @@ struct Seat {
 
 class Muster {
  public:
-  Muster(Fd listener, std::string key, unsigned wanted_ranks);
+  Muster(Fd listener, std::string key, unsigned wanted_ranks, const Vigil& vigil);
   // Only those of the list, which `attendant` has started and is asked about.
-  Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant);
+  Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant,
+         const Vigil& vigil);
 
   // In the order in which they joined, or of the list. Throws std::runtime_error (the time is up:
   // who is missing) and Interrupted.
-  std::vector<Joined> run(const Vigil& vigil, double wait_s);
+  std::vector<Joined> run(double wait_s);
 
  private:
   using Clock = Vigil::Clock;
@@ -55,7 +56,7 @@ class Muster {
     bool is_over = false;  // joined or refused
   };
 
-  bool turn(const Vigil& vigil, Clock::time_point until);
+  bool turn(Clock::time_point until);
   void accept_guests();
   void make_room();
   void serve(Guest& guest);
@@ -75,6 +76,7 @@ class Muster {
   unsigned wanted_;
   std::vector<Seat> seats_;  // none: whoever comes
   Attendant* attendant_ = nullptr;
+  const Vigil& vigil_;
   std::vector<Guest> guests_;  // the oldest first
   std::vector<Joined> joined_;
   Clock::time_point listens_again_{};  // when descriptors had run out

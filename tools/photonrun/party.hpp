@@ -45,9 +45,11 @@ class Party {
   virtual void tell(FrameKind, int /*value*/, std::string_view /*words*/) {}
   virtual void tell_ended(unsigned /*rank*/, const End&, std::string_view /*words*/) {}
   // Waits no longer for hosts that do not end their ranks, or for a root that says nothing.
-  virtual void give_up() {}
-  // The job is over: the last word, within seconds.
-  virtual void close(int /*status*/) {}
+  // In words: whom that concerns.
+  virtual std::vector<std::string> give_up() { return {}; }
+  // The job is over: the last word, within seconds. The status, or another one in place of 0 if
+  // something went wrong even then; `limit`: of --timeout.
+  virtual int close(int status, TimeLimit /*limit*/) { return status; }
 
  protected:
   Party() = default;
@@ -76,8 +78,8 @@ class RootParty : public Party {
   bool waits() const override;
   bool runs(unsigned rank) const override;
   void tell(FrameKind kind, int value, std::string_view words) override;
-  void give_up() override;
-  void close(int status) override;
+  std::vector<std::string> give_up() override;
+  int close(int status, TimeLimit limit) override;
 
  private:
   struct Host {
@@ -111,8 +113,11 @@ class LeafParty final : public Party {
   bool waits() const override { return !over_; }
   void tell(FrameKind kind, int value, std::string_view words) override;
   void tell_ended(unsigned rank, const End& end, std::string_view words) override;
-  void give_up() override { over_ = true; }
-  void close(int status) override;
+  std::vector<std::string> give_up() override {
+    over_ = true;
+    return {};
+  }
+  int close(int status, TimeLimit limit) override;
 
  private:
   bool take(Frame frame, std::vector<News>& news);
