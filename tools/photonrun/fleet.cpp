@@ -1,7 +1,6 @@
 #include "fleet.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -12,6 +11,7 @@ namespace photonrun {
 namespace {
 
 // With nothing said and nothing to write, whoever still runs after the job will not end.
+constexpr auto kSettleTime = std::chrono::seconds(1);
 constexpr auto kLastPatience = std::chrono::seconds(20);
 
 std::string name_of(const Errand& errand) {
@@ -58,7 +58,7 @@ bool Fleet::read(const std::vector<pollfd>& entries) {
 void Fleet::handle(const std::vector<pollfd>& entries) {
   read(entries);
   for (const auto& one : starters_) {
-    if (one->reap(WNOHANG)) fail(*one);
+    if (one->reap()) fail(*one);
   }
 }
 
@@ -85,9 +85,10 @@ const Starter* Fleet::reaped(pid_t pid, int wait_status) {
 }
 
 const Starter* Fleet::settle() {
+  const auto until = Vigil::Clock::now() + kSettleTime;
   for (const auto& one : starters_) {
     if (!one->is_running() || !one->is_exiting()) continue;
-    one->reap(0);  // it is on its way: nothing can keep it
+    one->reap_until(until);  // it is on its way
     if (!one->breakdown().empty()) return one.get();
   }
   return nullptr;
@@ -103,8 +104,8 @@ bool Fleet::is_over() const {
 int Fleet::finish(int status, TimeLimit limit) {
   auto moved_at = Vigil::Clock::now();
   for (;;) {
-    for (const auto& one : starters_) one->reap(WNOHANG);
-    if (is_over()) return status;
+    for (const auto& one : starters_) one->reap();
+    if (is_over()) break;
     // However slow the reader: while there is something to write, that is what we wait for. But
     // where something ended the job, a reader that stands still does not keep it.
     const bool waits_for_reader = !output_.finished();
@@ -120,10 +121,23 @@ int Fleet::finish(int status, TimeLimit limit) {
     if (has_moved || (waits_for_reader && status == 0)) {
       moved_at = now;
     } else if (now >= until) {
+      end_the_rest();
       break;
     }
   }
-  end_the_rest();
+  return status == 0 ? judge_ends() : status;
+}
+
+// All was well until the job was over. Each photonrun there then ends with the job's status, as its
+// last act: of one that does not, and of its ssh, nobody knows that all output came.
+int Fleet::judge_ends() {
+  int status = 0;
+  for (const auto& one : starters_) {
+    if (one->end() && !one->end()->failed()) continue;
+    output_.say(fmt::format("{} after the job was over: output may be lost", one->mishap()));
+    if (status == 0)
+      status = one->end() && one->end()->by_signal ? one->end()->status() : kLauncherStatus;
+  }
   return status;
 }
 

@@ -18,6 +18,7 @@ class FleetParty final : public RootParty {
   void want(std::vector<pollfd>& entries) override;
   std::vector<News> handle(const std::vector<pollfd>& entries) override;
   std::vector<News> reaped(pid_t pid, int wait_status) override;
+  bool has_children() const override { return true; }
   int close(int status, TimeLimit limit) override;
 
  private:

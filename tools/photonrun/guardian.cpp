@@ -25,7 +25,6 @@ namespace {
 
 // Standard ones, signals, pipes of a rank being started; guests, while other hosts join.
 constexpr std::size_t kOwnFds = 64;
-constexpr std::size_t kGuestFds = 64;
 constexpr unsigned kFdsPerHost = 8;  // its trunk; of its starter four, while it starts more
 constexpr auto kLastWordsTime = std::chrono::seconds(1);
 constexpr auto kOrdersTime = std::chrono::seconds(30);
@@ -40,7 +39,8 @@ std::size_t reserve_fds(unsigned ranks, unsigned trunks) {
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  const std::size_t needed = kOwnFds + kFdsPerRank * ranks + (trunks == 0 ? 0 : kGuestFds + trunks);
+  const std::size_t needed =
+      kOwnFds + kFdsPerRank * ranks + (trunks == 0 ? 0 : guests_limit(trunks) + trunks);
   const std::size_t available = std::min<std::size_t>(limit.rlim_cur, 1 << 20);
   if (available < needed + PH_LAUNCH_MAX_FDS) {
     throw std::runtime_error(fmt::format(
@@ -82,6 +82,27 @@ std::unique_ptr<Party> be_leaf(const Options& options, const Vigil& vigil) {
   return std::make_unique<LeafParty>(join_job(application, vigil), fds_limit);
 }
 
+// The root said where our ranks begin; who started us is to say when. Each may be gone without the
+// other's end telling it: ssh may hold our input open.
+void await_begin(Trunk& trunk, const Orders& orders, const Vigil& vigil, double wait_s) {
+  const auto until = Vigil::Clock::now() + std::chrono::duration_cast<Vigil::Clock::duration>(
+                                               std::chrono::duration<double>(wait_s));
+  while (!orders.begun()) {
+    std::vector<pollfd> entries;
+    trunk.want(entries);
+    vigil.wait(entries, until);
+    trunk.handle(entries.front());
+    if (orders.begun()) return;
+    if (trunk.is_at_end()) {
+      throw std::runtime_error(fmt::format("{} ended before it said \"begin\"", trunk.name()));
+    }
+    if (Vigil::Clock::now() >= until) {
+      throw std::runtime_error(
+          fmt::format("who started this photonrun does not say \"begin\" within {} s", wait_s));
+    }
+  }
+}
+
 // Started by a photonrun of another host, which gives orders on our standard input.
 std::unique_ptr<Party> be_seated(const LaunchPlan& plan, const Vigil& own) {
   const auto listen_until = [until = Vigil::Clock::now() + kOrdersTime](const Vigil& vigil) {
@@ -101,10 +122,7 @@ std::unique_ptr<Party> be_seated(const LaunchPlan& plan, const Vigil& own) {
                                 .seat = options.seat,
                                 .wait_s = options.wait_s.value_or(kLeafWaitS)};
   auto membership = join_job(application, vigil);
-  while (!orders.begun()) {
-    std::vector<pollfd> none;
-    vigil.wait(none, Vigil::Clock::now() + kOrdersTime);
-  }
+  await_begin(*membership.trunk, orders, vigil, application.wait_s);
   return std::make_unique<LeafParty>(std::move(membership), fds_limit);
 }
 

@@ -35,8 +35,10 @@ Job::Job(const LaunchPlan& plan, const Vigil& vigil, Party& party)
 int Job::run() {
   start_ranks();
   while (any_running()) turn();
+  // A rank's program may have left others behind. They hold the output, too, and when a host has
+  // hung up nothing of the job is to run there: end them first. What started other hosts stays.
+  if (!party_.has_children()) end_all_descendants();
   status_ = party_.close(status_.value_or(0), time_limit_);
-  // A rank's program may have left others behind. They hold the output, too: end them first.
   end_all_descendants();
   drain_output();
   return *status_;

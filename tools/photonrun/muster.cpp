@@ -13,7 +13,6 @@
 namespace photonrun {
 namespace {
 
-constexpr std::size_t kMaxGuests = 64;
 constexpr auto kGuestTime = std::chrono::seconds(10);
 constexpr auto kPause = std::chrono::milliseconds(100);
 constexpr unsigned kMaxLines = 20;  // about refusals: a scanner must not fill a terminal
@@ -84,7 +83,7 @@ bool Muster::turn(Clock::time_point until) {
 
 void Muster::accept_guests() {
   // Not so many that one makes room for another before it was looked at once.
-  for (std::size_t taken = 0; taken < kMaxGuests / 2; ++taken) {
+  for (std::size_t taken = 0; taken < kMinGuests / 2; ++taken) {
     Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
@@ -93,7 +92,7 @@ void Muster::accept_guests() {
       listens_again_ = Clock::now() + kPause;
       return;
     }
-    if (guests_.size() >= kMaxGuests) make_room();
+    if (guests_.size() >= guests_limit(wanted_)) make_room();
     make_trunk_socket(socket.get());
     std::string from = peer_address(socket.get());
     guests_.push_back({.socket = std::move(socket),

@@ -7,6 +7,7 @@
 //   guest, challenged -nonsense, wrong key, silence, crowd-> refused, with a line
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,13 @@ struct Seat {
   std::string name;
   unsigned ranks = 0;
 };
+
+// Guests at a time: all hosts of a job may come at once, and none has more hosts than ranks.
+inline constexpr std::size_t kMinGuests = 64;
+inline constexpr std::size_t kMaxGuests = 1024;
+constexpr std::size_t guests_limit(std::size_t ranks) {
+  return std::clamp(ranks, kMinGuests, kMaxGuests);
+}
 
 class Muster {
  public:

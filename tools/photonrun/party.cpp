@@ -145,10 +145,9 @@ std::vector<std::string> RootParty::give_up() {
 
 int RootParty::close(int status, TimeLimit) {
   tell(FrameKind::over, status, {});
-  // All are told before one is waited for.
-  std::vector<pollfd> entries;
-  want(entries);
-  for (Host& host : hosts_) host.trunk->close(kLastWordTime);
+  std::vector<Trunk*> trunks;
+  for (const Host& host : hosts_) trunks.push_back(host.trunk.get());
+  Trunk::close_all(trunks, kLastWordTime);
   return status;
 }
 
@@ -207,7 +206,7 @@ void LeafParty::tell_ended(unsigned rank, const End& end, std::string_view words
 }
 
 int LeafParty::close(int status, TimeLimit) {
-  trunk_->close(kLastWordTime);
+  Trunk::close_all({trunk_.get()}, kLastWordTime);
   return status;
 }
 

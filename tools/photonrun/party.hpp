@@ -39,6 +39,8 @@ class Party {
   virtual bool waits() const { return false; }
   // Of another host; only the root knows.
   virtual bool runs(unsigned /*rank*/) const { return false; }
+  // Processes of its own, which it waits for in close().
+  virtual bool has_children() const { return false; }
   // A process that is no rank ended.
   virtual std::vector<News> reaped(pid_t /*pid*/, int /*wait_status*/) { return {}; }
   // To all leaves, or to the root.
