@@ -108,8 +108,9 @@ function(photon_launcher_parts)
     set_tests_properties(launcher PROPERTIES DISABLED ON)
   endif()
   target_sources(${target} PRIVATE ${folder}/address.cpp ${folder}/fd.cpp ${folder}/frame.cpp
-    ${folder}/greeting.cpp ${folder}/host_list.cpp ${folder}/orders.cpp ${folder}/packet.cpp
-    ${folder}/shell_words.cpp
+    ${folder}/greeting.cpp ${folder}/host_list.cpp ${folder}/muster.cpp ${folder}/orders.cpp
+    ${folder}/output.cpp ${folder}/packet.cpp ${folder}/shell_words.cpp ${folder}/signals.cpp
+    ${folder}/sink.cpp ${folder}/trunk.cpp ${folder}/vigil.cpp
     ${folder}/$<IF:$<BOOL:${OpenSSL_FOUND}>,proof,no_proof>.cpp)
   target_include_directories(${target} PRIVATE ${folder})
   target_link_libraries(${target} PRIVATE fmt::fmt-header-only

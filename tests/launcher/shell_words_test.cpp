@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 
@@ -28,12 +29,25 @@ TEST(ShellWords, are_split_at_blanks_and_kept_together_by_quotation_marks) {
   }
 }
 
-TEST(ShellWords, a_quoted_word_is_what_it_was) {
-  EXPECT_EQ(shell_quoted("/usr/bin/a-b_c.d"), "/usr/bin/a-b_c.d");
-  for (const std::string word :
-       {"", "a b", "it's", "$HOME", "a\nb", "`id`", "\\", "*", "~", "a;b"}) {
-    EXPECT_EQ(said_by_shell("printf %s " + shell_quoted(word)), word);
+// The login shells that are here; each reads the line as sshd gives it to it.
+TEST(ShellWords, make_a_line_that_means_the_same_to_every_shell) {
+  const Words odd{"",     "a b",   "it's", "$HOME", "a\nb",         "`id`", "\\",
+                  "\\\\", "*",     "~",    "a;b",   "=ls",          "a@-x", "!!",
+                  "%s",   "{a,b}", "\\'",  "#",     "\xc3\xa4\x01", "\n"};
+  Words words{"printf", "[%s]"};
+  words.insert(words.end(), odd.begin(), odd.end());
+  std::string expected;
+  for (const std::string& word : odd) expected += "[" + word + "]";
+  const std::string line = shell_line(words);
+  for (const std::string shell : {"sh", "dash", "bash", "zsh", "fish", "csh", "tcsh", "ksh"}) {
+    if (std::system(("command -v " + shell + " >/dev/null 2>&1").c_str()) != 0) continue;
+    ::setenv("LINE_OF_THE_TESTS", line.c_str(), 1);
+    EXPECT_EQ(said_by_shell("exec " + shell + " -c \"$LINE_OF_THE_TESTS\""), expected) << shell;
   }
+  ::unsetenv("LINE_OF_THE_TESTS");
+  const std::size_t open = line.find('\'');
+  EXPECT_EQ(line.find_first_of("'!\n", open + 1), line.size() - 1) << line;
+  EXPECT_EQ(line.find("\\\\"), std::string::npos) << line;  // fish sees one of two
 }
 
 }  // namespace

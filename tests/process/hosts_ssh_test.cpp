@@ -20,12 +20,17 @@ std::string content_of(pid_t pid, const std::string& name) {
   return text.str();
 }
 
-// 64 hexadecimal digits in a row, as the key of a job is.
+// A word of 64 hexadecimal digits, as the key of a job is; other words may hold as many and more.
 bool has_key(const std::string& text) {
   std::size_t digits = 0;
-  for (const char one : text) {
-    digits = std::isxdigit(static_cast<unsigned char>(one)) != 0 ? digits + 1 : 0;
-    if (digits == 64) return true;
+  char before = '=';
+  for (const char one : text + '\0') {
+    const bool is_digit = std::isxdigit(static_cast<unsigned char>(one)) != 0;
+    const bool is_in_word = std::isalnum(static_cast<unsigned char>(one)) != 0 || one == '.';
+    if (digits == 64 && !is_in_word) return true;
+    const bool is_begun = digits > 0 || std::isalnum(static_cast<unsigned char>(before)) == 0;
+    digits = is_digit && is_begun ? digits + 1 : 0;
+    before = one;
   }
   return false;
 }
@@ -34,6 +39,7 @@ class HostsBySsh : public testing::Test {
  protected:
   void SetUp() override {
     if (!server_.why_not().empty()) GTEST_SKIP() << server_.why_not();
+    ASSERT_EQ(server_.failure(), "");
   }
 
   Lines on(const std::string& hosts, const Lines& rest) const { return by(server_, hosts, rest); }

@@ -84,6 +84,11 @@ class Launched {
   // photonrun's status as a shell gives it; reads its output to the end.
   int wait() {
     read_all();
+    return wait_unread();
+  }
+
+  // The same of one whose output nobody reads.
+  int wait_unread() {
     pollfd entry{.fd = pidfd_, .events = POLLIN, .revents = 0};
     if (::poll(&entry, 1, left_ms()) != 1) {
       fail("photonrun does not end");

@@ -20,6 +20,10 @@ namespace photon::test {
 class SshServer {
  public:
   SshServer() : folder_(make_folder()) {
+    if (folder_.empty()) {
+      failure_ = "no temporary folder";
+      return;
+    }
     if (::access(program().c_str(), X_OK) != 0 || !run("command -v ssh ssh-keygen")) {
       why_ = "no sshd or no ssh here (scripts/install-deps test)";
       return;
@@ -27,23 +31,25 @@ class SshServer {
     // sshd of root insists on this folder, which the system's own makes when it starts.
     if (::geteuid() == 0) static_cast<void>(::mkdir("/run/sshd", 0755));
     for (const char* const key : {"host", "mine", "other"}) {
-      if (!run("ssh-keygen -q -t ed25519 -N '' -f " + path(key))) why_ = "ssh-keygen fails";
+      if (!run("ssh-keygen -q -t ed25519 -N '' -f " + path(key))) failure_ = "ssh-keygen fails";
     }
-    if (!why_.empty()) return;
+    if (!failure_.empty()) return;
     std::filesystem::copy_file(path("mine.pub"), path("authorized"));
     for (int tries = 0; tries < 10 && pid_ == 0; ++tries) start(free_port());
-    if (pid_ == 0) why_ = "sshd does not start: " + said_;
+    if (pid_ == 0) failure_ = "sshd does not start: " + said_;
   }
   ~SshServer() {
     stop();
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
   }
   SshServer(const SshServer&) = delete;
   SshServer& operator=(const SshServer&) = delete;
 
-  // Empty: it runs.
+  // What this machine lacks; empty: nothing.
   const std::string& why_not() const { return why_; }
+  // It is all here and does not run; empty: it does.
+  const std::string& failure() const { return failure_; }
   // For --ssh; `key`: "mine" may come in, "other" may not.
   std::string command(const std::string& key = "mine") const {
     return "ssh -F none -p " + std::to_string(port_) + " -i " + path(key) +
@@ -133,6 +139,7 @@ class SshServer {
 
   const std::string folder_;
   std::string why_;
+  std::string failure_;
   std::string said_;
   base::UniqueFd log_;
   int port_ = 0;

@@ -80,6 +80,16 @@ TEST_F(CmaTest, is_refused_where_the_pid_is_somebody_else) {
   EXPECT_NE(cma.reason().find("somebody else"), std::string::npos);
 }
 
+TEST_F(CmaTest, names_the_pid_namespace_where_somebody_else_lacks_the_address) {
+  Child child;
+  Offer offer = offer_of(child.pid());
+  offer.nonce_address = 8;  // nobody maps the first page
+  Cma cma;
+  cma.probe(offer);
+  EXPECT_EQ(cma.state(), Cma::State::refused);
+  EXPECT_NE(cma.reason().find("another pid namespace"), std::string::npos) << cma.reason();
+}
+
 TEST_F(CmaTest, is_refused_where_there_is_no_process_and_stays_so) {
   Child child;
   const pid_t pid = child.pid();

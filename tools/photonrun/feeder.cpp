@@ -1,5 +1,7 @@
 #include "feeder.hpp"
 
+#include <poll.h>
+
 #include <cerrno>
 #include <csignal>
 #include <string_view>
@@ -23,6 +25,11 @@ bool write_all(int fd, std::string_view text) {
   for (;;) {
     const ssize_t size = ::read(STDIN_FILENO, buffer, sizeof buffer);
     if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == EAGAIN) {  // as whoever gave it to us has set it
+      pollfd entry{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+      (void)::poll(&entry, 1, -1);
+      continue;
+    }
     if (size <= 0 || !write_all(target, {buffer, static_cast<std::size_t>(size)})) ::_exit(0);
   }
 }

@@ -1,8 +1,8 @@
 #include "fleet.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "remote_command.hpp"
@@ -11,8 +11,8 @@ namespace photonrun {
 namespace {
 
 // With nothing said and nothing to write, whoever still runs after the job will not end.
+constexpr auto kSettleTime = std::chrono::seconds(1);
 constexpr auto kLastPatience = std::chrono::seconds(20);
-constexpr auto kLastWordsTime = std::chrono::seconds(1);
 
 std::string name_of(const Errand& errand) {
   const char* const how = errand.host.is_here() ? "photonrun on" : "ssh to";
@@ -21,7 +21,8 @@ std::string name_of(const Errand& errand) {
 
 }  // namespace
 
-Fleet::Fleet(const FleetPlan& plan, Vigil vigil) : plan_(plan), vigil_(vigil) {}
+Fleet::Fleet(const FleetPlan& plan, Vigil vigil)
+    : plan_(plan), vigil_(vigil), output_(vigil.output()) {}
 
 void Fleet::start(const std::vector<Seat>& seats, const std::vector<std::string>& places,
                   const std::string& key) {
@@ -40,13 +41,11 @@ void Fleet::start(const std::vector<Seat>& seats, const std::vector<std::string>
 }
 
 void Fleet::want(std::vector<pollfd>& entries) {
-  output_.want(entries);
   first_entry_ = entries.size();
   for (const auto& one : starters_) one->want(entries, output_);
 }
 
 bool Fleet::read(const std::vector<pollfd>& entries) {
-  output_.handle(entries);
   bool moved = false;
   const pollfd* entry = entries.data() + first_entry_;
   for (const auto& one : starters_) {
@@ -59,25 +58,13 @@ bool Fleet::read(const std::vector<pollfd>& entries) {
 void Fleet::handle(const std::vector<pollfd>& entries) {
   read(entries);
   for (const auto& one : starters_) {
-    if (one->reap(WNOHANG)) fail(*one);
+    if (one->reap()) fail(*one);
   }
 }
 
 void Fleet::fail(Starter& starter) {
-  starter.read_rest(output_);
-  write_out();
+  starter.read_rest(output_);  // what it said explains why
   throw std::runtime_error(starter.failure());
-}
-
-// Before we end: what a starter said, which explains why.
-void Fleet::write_out() {
-  const auto until = Vigil::Clock::now() + kLastWordsTime;
-  while (!output_.finished() && Vigil::Clock::now() < until) {
-    std::vector<pollfd> entries;
-    output_.want(entries);
-    vigil_.wait(entries, until);
-    output_.handle(entries);
-  }
 }
 
 void Fleet::joined(unsigned seat) { starters_[seat - 1]->set_joined(output_); }
@@ -98,9 +85,10 @@ const Starter* Fleet::reaped(pid_t pid, int wait_status) {
 }
 
 const Starter* Fleet::settle() {
+  const auto until = Vigil::Clock::now() + kSettleTime;
   for (const auto& one : starters_) {
     if (!one->is_running() || !one->is_exiting()) continue;
-    one->reap(0);  // it is on its way: nothing can keep it
+    one->reap_until(until);  // it is on its way
     if (!one->breakdown().empty()) return one.get();
   }
   return nullptr;
@@ -113,24 +101,50 @@ bool Fleet::is_over() const {
   return output_.finished();
 }
 
-void Fleet::finish() {
-  auto until = Vigil::Clock::now() + kLastPatience;
+int Fleet::finish(int status, TimeLimit limit) {
+  auto moved_at = Vigil::Clock::now();
   for (;;) {
-    for (const auto& one : starters_) one->reap(WNOHANG);
-    if (is_over()) return;
+    for (const auto& one : starters_) one->reap();
+    if (is_over()) break;
+    // However slow the reader: while there is something to write, that is what we wait for. But
+    // where something ended the job, a reader that stands still does not keep it.
+    const bool waits_for_reader = !output_.finished();
+    auto until = moved_at + (waits_for_reader && status != 0 ? kReaderPatience : kLastPatience);
+    if (status == 0 && limit) until = std::min(until, *limit);
+    const std::size_t before = output_.written_bytes();
     std::vector<pollfd> entries;
     want(entries);
     vigil_.wait(entries, until);
-    // However slow the reader: while there is something to write, that is what we wait for.
-    if (read(entries) || !output_.finished()) {
-      until = Vigil::Clock::now() + kLastPatience;
-    } else if (Vigil::Clock::now() >= until) {
+    const auto now = Vigil::Clock::now();
+    if (status == 0 && limit && now >= *limit) return kTimeoutStatus;
+    const bool has_moved = read(entries) || output_.written_bytes() != before;
+    if (has_moved || (waits_for_reader && status == 0)) {
+      moved_at = now;
+    } else if (now >= until) {
+      end_the_rest();
       break;
     }
   }
+  return status == 0 ? judge_ends() : status;
+}
+
+// All was well until the job was over. Each photonrun there then ends with the job's status, as its
+// last act: of one that does not, and of its ssh, nobody knows that all output came.
+int Fleet::judge_ends() {
+  int status = 0;
+  for (const auto& one : starters_) {
+    if (one->end() && !one->end()->failed()) continue;
+    output_.say(fmt::format("{} after the job was over: output may be lost", one->mishap()));
+    if (status == 0)
+      status = one->end() && one->end()->by_signal ? one->end()->status() : kLauncherStatus;
+  }
+  return status;
+}
+
+void Fleet::end_the_rest() {
   for (const auto& one : starters_) {
     if (!one->is_running()) continue;
-    say_line(fmt::format("what was started for {} does not end; killed", one->host()));
+    output_.say(fmt::format("what was started for {} does not end; killed", one->host()));
     one->kill();
   }
 }

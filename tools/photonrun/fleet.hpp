@@ -45,18 +45,20 @@ class Fleet final : public Attendant {
   // Looks for one that broke down though its end was not seen yet.
   const Starter* settle();
   // The job is over, the photonruns there end: waits for that, and until all they said is written.
-  void finish();
+  // The status, never 0 if something of it is lost. `limit`: of --timeout.
+  int finish(int status, TimeLimit limit);
 
  private:
   // Throws std::runtime_error.
   [[noreturn]] void fail(Starter& starter);
-  void write_out();
   bool is_over() const;
+  void end_the_rest();
+  int judge_ends();
 
   FleetPlan plan_;
   Vigil vigil_;
   std::vector<std::unique_ptr<Starter>> starters_;
-  Output output_;
+  Output& output_;
   std::size_t first_entry_ = 0;
 };
 

@@ -95,11 +95,12 @@ std::vector<News> FleetParty::reaped(pid_t pid, int wait_status) {
   return broken ? std::vector<News>{news_of(*broken)} : std::vector<News>{};
 }
 
-void FleetParty::close(int status) {
-  RootParty::close(status);
+int FleetParty::close(int status, TimeLimit limit) {
+  RootParty::close(status, limit);
   try {
-    fleet_->finish();
-  } catch (const Interrupted&) {  // the status is decided; whoever waits wants no more
+    return fleet_->finish(status, limit);
+  } catch (const Interrupted& by) {  // whoever waits wants no more
+    return status == 0 ? by.status : status;
   }
 }
 
@@ -113,9 +114,9 @@ std::unique_ptr<Party> start_fleet(const FleetPlan& plan, const Vigil& vigil,
   for (std::string& place : places) place = HostPort{.host = place, .port = port}.text();
   const std::string key = new_key();
   auto fleet = std::make_unique<Fleet>(plan, vigil);
-  Muster muster(std::move(listener), key, seats, *fleet);
+  Muster muster(std::move(listener), key, seats, *fleet, vigil);
   fleet->start(seats, places, key);
-  std::vector<Joined> joined = muster.run(vigil, plan.options.wait_s.value_or(kRootWaitS));
+  std::vector<Joined> joined = muster.run(plan.options.wait_s.value_or(kRootWaitS));
   const Share share{.size = plan.options.size, .first = 0, .here = 0};
   return std::make_unique<FleetParty>(share, fds_limit, std::move(joined), std::move(fleet));
 }

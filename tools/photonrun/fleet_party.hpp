@@ -18,7 +18,8 @@ class FleetParty final : public RootParty {
   void want(std::vector<pollfd>& entries) override;
   std::vector<News> handle(const std::vector<pollfd>& entries) override;
   std::vector<News> reaped(pid_t pid, int wait_status) override;
-  void close(int status) override;
+  bool has_children() const override { return true; }
+  int close(int status, TimeLimit limit) override;
 
  private:
   std::unique_ptr<Fleet> fleet_;

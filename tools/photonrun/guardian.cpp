@@ -25,8 +25,8 @@ namespace {
 
 // Standard ones, signals, pipes of a rank being started; guests, while other hosts join.
 constexpr std::size_t kOwnFds = 64;
-constexpr std::size_t kGuestFds = 64;
 constexpr unsigned kFdsPerHost = 8;  // its trunk; of its starter four, while it starts more
+constexpr auto kLastWordsTime = std::chrono::seconds(1);
 constexpr auto kOrdersTime = std::chrono::seconds(30);
 constexpr std::size_t kFdsPerRank = 4;  // channel, its pidfd, two output pipes
 
@@ -39,7 +39,8 @@ std::size_t reserve_fds(unsigned ranks, unsigned trunks) {
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  const std::size_t needed = kOwnFds + kFdsPerRank * ranks + (trunks == 0 ? 0 : kGuestFds + trunks);
+  const std::size_t needed =
+      kOwnFds + kFdsPerRank * ranks + (trunks == 0 ? 0 : guests_limit(trunks) + trunks);
   const std::size_t available = std::min<std::size_t>(limit.rlim_cur, 1 << 20);
   if (available < needed + PH_LAUNCH_MAX_FDS) {
     throw std::runtime_error(fmt::format(
@@ -66,9 +67,10 @@ std::unique_ptr<Party> be_root(const Options& options, const Vigil& vigil) {
   const Share share{.size = options.size, .first = 0, .here = options.here};
   const std::size_t fds_limit = reserve_fds(share.here, share.size - share.here);
   std::string key = read_job_key(options.key_file);
-  Muster muster(listen_at(parse_host_port(options.root)), std::move(key), share.size - share.here);
+  Muster muster(listen_at(parse_host_port(options.root)), std::move(key), share.size - share.here,
+                vigil);
   return std::make_unique<RootParty>(share, fds_limit,
-                                     muster.run(vigil, options.wait_s.value_or(kRootWaitS)));
+                                     muster.run(options.wait_s.value_or(kRootWaitS)));
 }
 
 std::unique_ptr<Party> be_leaf(const Options& options, const Vigil& vigil) {
@@ -80,8 +82,29 @@ std::unique_ptr<Party> be_leaf(const Options& options, const Vigil& vigil) {
   return std::make_unique<LeafParty>(join_job(application, vigil), fds_limit);
 }
 
+// The root said where our ranks begin; who started us is to say when. Each may be gone without the
+// other's end telling it: ssh may hold our input open.
+void await_begin(Trunk& trunk, const Orders& orders, const Vigil& vigil, double wait_s) {
+  const auto until = Vigil::Clock::now() + std::chrono::duration_cast<Vigil::Clock::duration>(
+                                               std::chrono::duration<double>(wait_s));
+  while (!orders.begun()) {
+    std::vector<pollfd> entries;
+    trunk.want(entries);
+    vigil.wait(entries, until);
+    trunk.handle(entries.front());
+    if (orders.begun()) return;
+    if (trunk.is_at_end()) {
+      throw std::runtime_error(fmt::format("{} ended before it said \"begin\"", trunk.name()));
+    }
+    if (Vigil::Clock::now() >= until) {
+      throw std::runtime_error(
+          fmt::format("who started this photonrun does not say \"begin\" within {} s", wait_s));
+    }
+  }
+}
+
 // Started by a photonrun of another host, which gives orders on our standard input.
-std::unique_ptr<Party> be_seated(const LaunchPlan& plan, int lifeline) {
+std::unique_ptr<Party> be_seated(const LaunchPlan& plan, const Vigil& own) {
   const auto listen_until = [until = Vigil::Clock::now() + kOrdersTime](const Vigil& vigil) {
     std::vector<pollfd> none;
     vigil.wait(none, until);
@@ -90,7 +113,7 @@ std::unique_ptr<Party> be_seated(const LaunchPlan& plan, int lifeline) {
   };
   const Options& options = plan.options;
   Orders orders(STDIN_FILENO);
-  const Vigil vigil(plan.signals, lifeline, &orders);
+  const Vigil vigil(own.signals(), own.lifeline(), own.output(), &orders);
   const std::size_t fds_limit = reserve_fds(options.here, 1);
   while (!orders.has_key()) listen_until(vigil);
   const Application application{.root = parse_host_port(options.join),
@@ -99,10 +122,7 @@ std::unique_ptr<Party> be_seated(const LaunchPlan& plan, int lifeline) {
                                 .seat = options.seat,
                                 .wait_s = options.wait_s.value_or(kLeafWaitS)};
   auto membership = join_job(application, vigil);
-  while (!orders.begun()) {
-    std::vector<pollfd> none;
-    vigil.wait(none, Vigil::Clock::now() + kOrdersTime);
-  }
+  await_begin(*membership.trunk, orders, vigil, application.wait_s);
   return std::make_unique<LeafParty>(std::move(membership), fds_limit);
 }
 
@@ -117,9 +137,8 @@ std::unique_ptr<Party> be_starter(const LaunchPlan& plan, const Vigil& vigil) {
 }
 
 // Waits for the other hosts, if there are any. Throws what it says in words, and Interrupted.
-std::unique_ptr<Party> gather_party(const LaunchPlan& plan, int lifeline) {
+std::unique_ptr<Party> gather_party(const LaunchPlan& plan, const Vigil& vigil) {
   const Options& options = plan.options;
-  const Vigil vigil(plan.signals, lifeline);
   if (!options.hosts.empty()) {
     require_proofs();
     return be_starter(plan, vigil);
@@ -129,7 +148,7 @@ std::unique_ptr<Party> gather_party(const LaunchPlan& plan, int lifeline) {
     return std::make_unique<AloneParty>(options.size, reserve_fds(options.size, 0));
   }
   require_proofs();
-  if (options.seat > 0) return be_seated(plan, lifeline);
+  if (options.seat > 0) return be_seated(plan, vigil);
   return options.root.empty() ? be_leaf(options, vigil) : be_root(options, vigil);
 }
 
@@ -138,29 +157,41 @@ void enter(const std::string& directory) {
   throw std::runtime_error(fmt::format("cannot enter {}: {}", directory, std::strerror(errno)));
 }
 
+int launch(const Options& options, Signals& signals, int lifeline, Output& output) {
+  if (options.hosts.empty()) enter(options.directory);
+  LaunchPlan plan{.options = options,
+                  .signals = signals,
+                  .program = find_program(options.command.front()),
+                  .share = {}};
+  if (::isatty(STDIN_FILENO)) plan.terminal_group = ::getpgrp();
+  ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
+  ::setpgid(0, 0);
+  signals.listen();
+  become_subreaper();
+  const Vigil vigil(signals, lifeline, output);
+  const auto party = gather_party(plan, vigil);
+  plan.share = party->share();
+  return Job(plan, vigil, *party).run();
+}
+
 // The launcher process, from fork to exit. Its own group: what kills the guardian's whole group
 // leaves somebody to end the ranks.
 [[noreturn]] void be_launcher(const Options& options, Signals& signals, Fd lifeline) {
-  int status = 125;
+  int status = kLauncherStatus;
   try {
-    if (options.hosts.empty()) enter(options.directory);
-    LaunchPlan plan{.options = options,
-                    .signals = signals,
-                    .program = find_program(options.command.front()),
-                    .share = {}};
-    if (::isatty(STDIN_FILENO)) plan.terminal_group = ::getpgrp();
-    ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
-    ::setpgid(0, 0);
-    signals.listen();
-    become_subreaper();
-    const auto party = gather_party(plan, lifeline.get());
-    plan.share = party->share();
-    status = Job(plan, signals, lifeline.get(), *party).run();
-  } catch (const Interrupted& by) {
-    status = by.status;
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "photonrun: {}\n", error.what());
+    Output output;
+    try {
+      status = launch(options, signals, lifeline.get(), output);
+    } catch (const Interrupted& by) {
+      status = by.status;
+    } catch (const std::exception& error) {
+      end_all_descendants();
+      output.say(error.what());
+    }
+    output.write_rest(kLastWordsTime);
+  } catch (const std::exception& error) {  // of saying it
     end_all_descendants();
+    say_line(error.what());
   }
   ::_exit(status);
 }
@@ -182,8 +213,8 @@ int guard(pid_t launcher, const Signals& signals) {
     if (pid == launcher) {
       end_all_descendants();
       if (!WIFSIGNALED(wait_status)) return WEXITSTATUS(wait_status);
-      fmt::print(stderr, "photonrun: the launcher was killed by {}; the ranks were ended\n",
-                 signal_text(WTERMSIG(wait_status)));
+      say_line(fmt::format("the launcher was killed by {}; the ranks were ended",
+                           signal_text(WTERMSIG(wait_status))));
       return 128 + WTERMSIG(wait_status);
     }
     pollfd entry{.fd = signals.fd(), .events = POLLIN, .revents = 0};

@@ -15,13 +15,16 @@ namespace {
 
 constexpr auto kGrace = std::chrono::seconds(2);
 constexpr auto kHostGrace = std::chrono::seconds(5);  // for other hosts to say that all are killed
-constexpr int kTimeoutStatus = 124;
 constexpr const char* kByRoot = "ended by the root: ";
 
 }  // namespace
 
-Job::Job(const LaunchPlan& plan, const Signals& signals, int lifeline, Party& party)
-    : plan_(plan), signals_(signals), lifeline_(lifeline), party_(party) {
+Job::Job(const LaunchPlan& plan, const Vigil& vigil, Party& party)
+    : plan_(plan),
+      vigil_(vigil),
+      signals_(vigil.signals()),
+      party_(party),
+      output_(vigil.output()) {
   ranks_.reserve(party.share().here);
   if (plan.options.timeout_s) {
     time_limit_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -32,11 +35,13 @@ Job::Job(const LaunchPlan& plan, const Signals& signals, int lifeline, Party& pa
 int Job::run() {
   start_ranks();
   while (any_running()) turn();
-  party_.close(status_.value_or(0));
-  // A rank's program may have left others behind. They hold the output, too: end them first.
+  // A rank's program may have left others behind. They hold the output, too, and when a host has
+  // hung up nothing of the job is to run there: end them first. What started other hosts stays.
+  if (!party_.has_children()) end_all_descendants();
+  status_ = party_.close(status_.value_or(0), time_limit_);
   end_all_descendants();
   drain_output();
-  return status_.value_or(0);
+  return *status_;
 }
 
 void Job::start_ranks() {
@@ -80,7 +85,7 @@ void Job::start_rank(unsigned rank) {
 void Job::turn() {
   entries_.clear();
   entries_.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
-  entries_.push_back({.fd = abandoned_ ? -1 : lifeline_, .events = POLLIN, .revents = 0});
+  entries_.push_back({.fd = abandoned_ ? -1 : vigil_.lifeline(), .events = POLLIN, .revents = 0});
   party_.exchange().want(entries_);
   party_.want(entries_);
   output_.want(entries_);
@@ -188,7 +193,7 @@ void Job::check_clocks() {
     kill_job();
   } else if (phase_ == Phase::killing) {
     kill_time_.reset();
-    party_.give_up();
+    for (const std::string& text : party_.give_up()) say(text);
   }
 }
 
@@ -229,20 +234,31 @@ void Job::signal_ranks(SignalEvent event) const {
   for (const RankProcess& rank : ranks_) rank.signal(event);
 }
 
-// Until everything was written, however slow the reader; a signal or the guardian's end stops it.
+// Until everything was written, however slow the reader; a signal, the guardian's end and the time
+// stop it. What ended the job has no patience with a reader that stands still. Never 0 if something
+// is lost.
 void Job::drain_output() {
-  while (!output_.finished() && !abandoned_) {
-    entries_.clear();
-    entries_.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
-    entries_.push_back({.fd = lifeline_, .events = POLLIN, .revents = 0});
-    output_.want(entries_);
-    if (::poll(entries_.data(), entries_.size(), -1) < 0 && errno != EINTR) return;
-    if (entries_[1].revents != 0) return;
-    while (const auto event = signals_.next()) {
-      if (ends_job(event->number)) return;
+  auto until = patience_with_reader();
+  try {
+    while (!output_.finished() && !abandoned_) {
+      const std::size_t before = output_.written_bytes();
+      entries_.clear();
+      vigil_.wait(entries_, until);
+      if (output_.written_bytes() != before) {
+        until = patience_with_reader();
+      } else if (Clock::now() >= until) {
+        if (*status_ == 0) status_ = kTimeoutStatus;
+        return;
+      }
     }
-    output_.handle(entries_);
+  } catch (const Interrupted& by) {
+    if (*status_ == 0) status_ = by.status;
   }
+}
+
+Job::Clock::time_point Job::patience_with_reader() const {
+  if (*status_ != 0) return Clock::now() + kReaderPatience;
+  return time_limit_.value_or(Clock::now() + std::chrono::hours(1000));
 }
 
 int Job::poll_limit_ms() const {
@@ -280,8 +296,8 @@ std::string Job::running_ranks() const {
   return (count == 1 ? "rank " : "ranks ") + list;
 }
 
-void Job::say(std::string_view text) const {
-  if (!abandoned_) say_line(text);
+void Job::say(std::string_view text) {
+  if (!abandoned_) output_.say(text);
 }
 
 }  // namespace photonrun

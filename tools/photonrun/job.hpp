@@ -25,8 +25,8 @@ namespace photonrun {
 
 class Job {
  public:
-  // lifeline: end of file there means that the guardian is gone. Throws std::system_error.
-  Job(const LaunchPlan& plan, const Signals& signals, int lifeline, Party& party);
+  // Throws std::system_error.
+  Job(const LaunchPlan& plan, const Vigil& vigil, Party& party);
 
   // The status photonrun exits with.
   int run();
@@ -56,15 +56,16 @@ class Job {
   void signal_ranks(SignalEvent event) const;
   void drain_output();
   int poll_limit_ms() const;
+  Clock::time_point patience_with_reader() const;
   bool any_running() const;
   std::string running_ranks() const;
-  void say(std::string_view text) const;
+  void say(std::string_view text);
 
   const LaunchPlan& plan_;
+  const Vigil& vigil_;
   const Signals& signals_;
-  int lifeline_;
   Party& party_;
-  Output output_;
+  Output& output_;
   std::vector<RankProcess> ranks_;  // the first is rank party_.share().first
   std::vector<Ended> ended_;        // since we looked last
   std::vector<pollfd> entries_;

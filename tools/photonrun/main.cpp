@@ -1,13 +1,12 @@
 // photonrun: starts the ranks of a job, or of a job on several hosts those of this one. See
 // docs/launcher.md.
-#include <fmt/format.h>
-
 #include <exception>
 
 #include "fd.hpp"
 #include "guardian.hpp"
 #include "options.hpp"
 #include "signals.hpp"
+#include "sink.hpp"
 
 int main(int argc, char** argv) {
   try {
@@ -17,7 +16,7 @@ int main(int argc, char** argv) {
     photonrun::Signals signals;
     return photonrun::run_guarded(std::get<photonrun::Options>(parsed), signals);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "photonrun: {}\n", error.what());
+    photonrun::say_line(error.what());
     return 125;
   }
 }

@@ -44,7 +44,7 @@ class Applicant {
                         "job that has begun takes nobody in)",
                         place(), why_));
       }
-      if (!told) say_line(fmt::format("waiting for the root at {} ({})", place(), why_));
+      if (!told) vigil_.say(fmt::format("waiting for the root at {} ({})", place(), why_));
       told = true;
       vigil_.wait_for(-1, 0, Clock::now() + kRetryAfter);
     }

@@ -13,7 +13,6 @@
 namespace photonrun {
 namespace {
 
-constexpr std::size_t kMaxGuests = 64;
 constexpr auto kGuestTime = std::chrono::seconds(10);
 constexpr auto kPause = std::chrono::milliseconds(100);
 constexpr unsigned kMaxLines = 20;  // about refusals: a scanner must not fill a terminal
@@ -25,34 +24,36 @@ std::span<const std::byte> bytes_of(const T& object) {
 
 }  // namespace
 
-Muster::Muster(Fd listener, std::string key, unsigned wanted_ranks)
-    : listener_(std::move(listener)), key_(std::move(key)), wanted_(wanted_ranks) {}
+Muster::Muster(Fd listener, std::string key, unsigned wanted_ranks, const Vigil& vigil)
+    : listener_(std::move(listener)), key_(std::move(key)), wanted_(wanted_ranks), vigil_(vigil) {}
 
-Muster::Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant)
+Muster::Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant,
+               const Vigil& vigil)
     : listener_(std::move(listener)),
       key_(std::move(key)),
       wanted_(0),
       seats_(std::move(seats)),
-      attendant_(&attendant) {
+      attendant_(&attendant),
+      vigil_(vigil) {
   for (const Seat& seat : seats_) wanted_ += seat.ranks;
 }
 
-std::vector<Joined> Muster::run(const Vigil& vigil, double wait_s) {
+std::vector<Joined> Muster::run(double wait_s) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(wait_s));
   if (missing() > 0 && seats_.empty()) {
-    say_line(fmt::format("waiting at {} for {} more rank{}", own_address(listener_.get()),
-                         missing(), missing() == 1 ? "" : "s"));
+    vigil_.say(fmt::format("waiting at {} for {} more rank{}", own_address(listener_.get()),
+                           missing(), missing() == 1 ? "" : "s"));
   }
   while (missing() > 0) {
-    if (!turn(vigil, until)) throw std::runtime_error(absence(wait_s));
+    if (!turn(until)) throw std::runtime_error(absence(wait_s));
   }
   std::ranges::stable_sort(joined_, {}, &Joined::seat);
   return std::move(joined_);
 }
 
 // False: the time is up.
-bool Muster::turn(const Vigil& vigil, Clock::time_point until) {
+bool Muster::turn(Clock::time_point until) {
   auto next = until;
   for (const Guest& guest : guests_) next = std::min(next, guest.deadline);
   const bool listens = Clock::now() >= listens_again_;
@@ -62,7 +63,7 @@ bool Muster::turn(const Vigil& vigil, Clock::time_point until) {
   for (const auto& one : joined_) entries.push_back({one.socket.get(), POLLIN, 0});
   for (const auto& one : guests_) entries.push_back({one.socket.get(), POLLIN, 0});
   if (attendant_) attendant_->want(entries);
-  vigil.wait(entries, next);
+  vigil_.wait(entries, next);
   if (attendant_) attendant_->handle(entries);
   const auto now = Clock::now();
   std::size_t at = 1;
@@ -82,7 +83,7 @@ bool Muster::turn(const Vigil& vigil, Clock::time_point until) {
 
 void Muster::accept_guests() {
   // Not so many that one makes room for another before it was looked at once.
-  for (std::size_t taken = 0; taken < kMaxGuests / 2; ++taken) {
+  for (std::size_t taken = 0; taken < kMinGuests / 2; ++taken) {
     Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
@@ -91,7 +92,7 @@ void Muster::accept_guests() {
       listens_again_ = Clock::now() + kPause;
       return;
     }
-    if (guests_.size() >= kMaxGuests) make_room();
+    if (guests_.size() >= guests_limit(wanted_)) make_room();
     make_trunk_socket(socket.get());
     std::string from = peer_address(socket.get());
     guests_.push_back({.socket = std::move(socket),
@@ -159,8 +160,8 @@ void Muster::judge(Guest& guest) {
   if (!told) return refuse(guest, "hung up");
   if (!seats_.empty()) return seat(guest, seats_[guest.hello.seat - 1].name);
   seat(guest, name);
-  say_line(fmt::format("{} joined with {} rank{}; {} more awaited", name, guest.hello.ranks,
-                       guest.hello.ranks == 1 ? "" : "s", missing()));
+  vigil_.say(fmt::format("{} joined with {} rank{}; {} more awaited", name, guest.hello.ranks,
+                         guest.hello.ranks == 1 ? "" : "s", missing()));
 }
 
 // Of a list: those that are on it, once, with the ranks that it says.
@@ -196,9 +197,9 @@ void Muster::refuse(Guest& guest, const std::string& why) {
   guest.is_over = true;
   guest.socket.reset();
   if (++refused_count_ <= kMaxLines) {
-    say_line(fmt::format("refused a connection from {}, which {}", guest.from, why));
+    vigil_.say(fmt::format("refused a connection from {}, which {}", guest.from, why));
   } else if (refused_count_ == kMaxLines + 1) {
-    say_line("refuses more connections; no further lines about them");
+    vigil_.say("refuses more connections; no further lines about them");
   }
 }
 
@@ -206,8 +207,8 @@ void Muster::refuse(Guest& guest, const std::string& why) {
 void Muster::look_after(Joined& joined) {
   joined.socket.reset();
   const unsigned ranks = std::exchange(joined.ranks, 0U);
-  say_line(fmt::format("{} left again; {} more rank{} awaited", joined.name, missing(),
-                       ranks == 1 ? "" : "s"));
+  vigil_.say(fmt::format("{} left again; {} more rank{} awaited", joined.name, missing(),
+                         ranks == 1 ? "" : "s"));
 }
 
 unsigned Muster::missing() const {

@@ -7,6 +7,7 @@
 //   guest, challenged -nonsense, wrong key, silence, crowd-> refused, with a line
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -32,15 +33,23 @@ struct Seat {
   unsigned ranks = 0;
 };
 
+// Guests at a time: all hosts of a job may come at once, and none has more hosts than ranks.
+inline constexpr std::size_t kMinGuests = 64;
+inline constexpr std::size_t kMaxGuests = 1024;
+constexpr std::size_t guests_limit(std::size_t ranks) {
+  return std::clamp(ranks, kMinGuests, kMaxGuests);
+}
+
 class Muster {
  public:
-  Muster(Fd listener, std::string key, unsigned wanted_ranks);
+  Muster(Fd listener, std::string key, unsigned wanted_ranks, const Vigil& vigil);
   // Only those of the list, which `attendant` has started and is asked about.
-  Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant);
+  Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant,
+         const Vigil& vigil);
 
   // In the order in which they joined, or of the list. Throws std::runtime_error (the time is up:
   // who is missing) and Interrupted.
-  std::vector<Joined> run(const Vigil& vigil, double wait_s);
+  std::vector<Joined> run(double wait_s);
 
  private:
   using Clock = Vigil::Clock;
@@ -55,7 +64,7 @@ class Muster {
     bool is_over = false;  // joined or refused
   };
 
-  bool turn(const Vigil& vigil, Clock::time_point until);
+  bool turn(Clock::time_point until);
   void accept_guests();
   void make_room();
   void serve(Guest& guest);
@@ -75,6 +84,7 @@ class Muster {
   unsigned wanted_;
   std::vector<Seat> seats_;  // none: whoever comes
   Attendant* attendant_ = nullptr;
+  const Vigil& vigil_;
   std::vector<Guest> guests_;  // the oldest first
   std::vector<Joined> joined_;
   Clock::time_point listens_again_{};  // when descriptors had run out

@@ -10,6 +10,7 @@
 #include "address.hpp"
 #include "cores.hpp"
 #include "greeting.hpp"
+#include "job_key.hpp"
 #include "remote_command.hpp"
 #include "shell_words.hpp"
 
@@ -38,9 +39,14 @@ The exit status is that of the rank that failed first (128 + signal if a signal 
 Standard input goes to rank 0. Signals sent to photonrun reach all ranks (sent to one that joined:
 the ranks there; one that ends it ends the job).)";
 
+// It would stand among the arguments of other hosts' photonruns, and ranks have no use for it.
+constexpr const char* kKeyRefusal =
+    "PHOTON_JOB_KEY is not given to ranks: the key travels by itself";
+
 std::string check_assignment(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) return text + " is not NAME=VALUE";
+  if (text.substr(0, equals) == kKeyVariable) return kKeyRefusal;
   return {};
 }
 
@@ -111,6 +117,7 @@ void describe_starting(CLI::App& app, Options& options, std::string& hosts) {
          "-x",
          [&options](const std::vector<std::string>& names) {
            for (const std::string& name : names) {
+             if (name == kKeyVariable) throw CLI::ValidationError("-x", kKeyRefusal);
              const char* const value = std::getenv(name.c_str());
              if (!value) throw CLI::ValidationError("-x", name + " is not set");
              options.environment.push_back(name + "=" + value);

@@ -2,29 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <climits>
+#include <chrono>
 #include <string_view>
 
 namespace photonrun {
 namespace {
 
-constexpr std::size_t kMaxPendingBytes = 1 << 20;  // per sink, before the ranks have to wait
-constexpr std::size_t kMaxLineBytes = 1 << 20;     // longer ones are broken
-
-// A pipe is writable when a page of it is free (pipe(7)); files never make a writer wait for long.
-std::size_t piece_bytes_of(int fd) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? 1 << 16 : PIPE_BUF;
-}
+constexpr std::size_t kMaxLineBytes = 1 << 20;  // longer ones are broken
 
 }  // namespace
-
-Output::Output()
-    : sinks_{{{.fd = STDOUT_FILENO, .piece_bytes = piece_bytes_of(STDOUT_FILENO)},
-              {.fd = STDERR_FILENO, .piece_bytes = piece_bytes_of(STDERR_FILENO)}}} {}
 
 void Output::add(unsigned rank, Fd output, Fd error) {
   for (const Fd* const pipe : {&output, &error}) {
@@ -37,8 +26,7 @@ void Output::add(unsigned rank, Fd output, Fd error) {
 void Output::want(std::vector<pollfd>& entries) {
   first_entry_ = entries.size();
   for (const Sink& sink : sinks_) {
-    const bool waits = !sink.dead && !sink.pending.empty();
-    entries.push_back({.fd = waits ? sink.fd : -1, .events = POLLOUT, .revents = 0});
+    entries.push_back({.fd = sink.fd(), .events = POLLOUT, .revents = 0});
   }
   for (const Stream& stream : streams_) {
     entries.push_back(
@@ -49,7 +37,7 @@ void Output::want(std::vector<pollfd>& entries) {
 void Output::handle(const std::vector<pollfd>& entries) {
   const pollfd* entry = entries.data() + first_entry_;
   for (Sink& sink : sinks_) {
-    if ((entry++)->revents != 0) write_to(sink);
+    if ((entry++)->revents != 0) flush(sink);
   }
   for (Stream& stream : streams_) {
     if ((entry++)->revents != 0) read_from(stream);
@@ -59,18 +47,24 @@ void Output::handle(const std::vector<pollfd>& entries) {
 
 bool Output::finished() const {
   if (!streams_.empty()) return false;
-  for (const Sink& sink : sinks_) {
-    if (!sink.dead && !sink.pending.empty()) return false;
+  return std::ranges::all_of(sinks_, [](const Sink& sink) { return sink.is_empty(); });
+}
+
+void Output::put(std::size_t sink, std::string_view text) { sinks_[sink].put(text); }
+
+void Output::say(std::string_view text) {
+  sinks_[1].put(fmt::format("photonrun: {}\n", text));
+  flush(sinks_[1]);
+}
+
+void Output::write_rest(std::chrono::milliseconds patience) {
+  for (;;) {
+    for (Sink& sink : sinks_) flush(sink);
+    if (std::ranges::all_of(sinks_, [](const Sink& sink) { return sink.is_empty(); })) return;
+    pollfd entries[2] = {{.fd = sinks_[0].fd(), .events = POLLOUT, .revents = 0},
+                         {.fd = sinks_[1].fd(), .events = POLLOUT, .revents = 0}};
+    if (::poll(entries, 2, static_cast<int>(patience.count())) == 0) return;
   }
-  return true;
-}
-
-void Output::put(std::size_t sink, std::string_view text) {
-  if (!sinks_[sink].dead) sinks_[sink].pending += text;
-}
-
-bool Output::has_room(std::size_t sink) const {
-  return sinks_[sink].pending.size() < kMaxPendingBytes;
 }
 
 void Output::read_from(Stream& stream) {
@@ -83,7 +77,7 @@ void Output::read_from(Stream& stream) {
     if (!stream.line.empty()) finish_line(stream);
     stream.pipe.reset();
   }
-  if (sinks_[stream.sink].dead) stream.pipe.reset();
+  if (sinks_[stream.sink].is_dead()) stream.pipe.reset();
 }
 
 void Output::take(Stream& stream, const char* text, std::size_t size_bytes) {
@@ -99,27 +93,15 @@ void Output::take(Stream& stream, const char* text, std::size_t size_bytes) {
 }
 
 void Output::finish_line(Stream& stream) {
-  Sink& sink = sinks_[stream.sink];
-  if (!sink.dead) sink.pending += fmt::format("[{}] {}\n", stream.rank, stream.line);
+  sinks_[stream.sink].put(fmt::format("[{}] {}\n", stream.rank, stream.line));
   stream.line.clear();
 }
 
-void Output::write_to(Sink& sink) {
-  const std::string_view rest = std::string_view(sink.pending).substr(sink.written_bytes);
-  const ssize_t size = ::write(sink.fd, rest.data(), std::min(rest.size(), sink.piece_bytes));
-  if (size < 0) {
-    if (errno == EAGAIN || errno == EINTR) return;
-    sink.dead = true;
-    sink.pending.clear();
-    for (Stream& stream : streams_) {
-      if (&sinks_[stream.sink] == &sink) stream.pipe.reset();
-    }
-    return;
-  }
-  sink.written_bytes += static_cast<std::size_t>(size);
-  if (sink.written_bytes == sink.pending.size()) {
-    sink.pending.clear();
-    sink.written_bytes = 0;
+void Output::flush(Sink& sink) {
+  sink.flush();
+  if (!sink.is_dead()) return;
+  for (Stream& stream : streams_) {
+    if (&sinks_[stream.sink] == &sink) stream.pipe.reset();
   }
 }
 

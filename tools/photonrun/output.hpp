@@ -1,7 +1,8 @@
-// --label: merges the ranks' output line by line, standard output and error apart.
+// What this photonrun writes: its own lines; with --label what the ranks write, line by line,
+// standard output and error apart; what those of other hosts write.
 // Invariant: a line of one rank is written in one piece, after its label; nothing is dropped while
 // somebody reads our output. Nothing blocks: a slow reader stops the reading from the ranks.
-// Owner: Job.
+// Owner: the launcher process.
 //
 // A stream: open -end of file-> its last line is completed -> closed
 // A sink:   open -write fails-> dead; its streams are closed, so that the ranks see SIGPIPE
@@ -10,18 +11,21 @@
 #include <poll.h>
 
 #include <array>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fd.hpp"
+#include "sink.hpp"
 
 namespace photonrun {
 
+// Nothing was read for so long: after a job that was ended nobody waits longer for its reader.
+inline constexpr auto kReaderPatience = std::chrono::seconds(3);
+
 class Output {
  public:
-  Output();
-
   // Takes the reading ends of a rank's pipes.
   void add(unsigned rank, Fd output, Fd error);
   // Has one entry of `entries` for each descriptor to wait for.
@@ -31,11 +35,19 @@ class Output {
   // Of something else than a rank, as it is: to standard output (0) or standard error (1). As long
   // as there is room, it is taken.
   void put(std::size_t sink, std::string_view text);
-  bool has_room(std::size_t sink) const;
+  bool has_room(std::size_t sink) const { return sinks_[sink].has_room(); }
+  // "photonrun: text" as one line of standard error, at once if it can be.
+  void say(std::string_view text);
   // Nobody reads it any more.
-  bool is_dead(std::size_t sink) const { return sinks_[sink].dead; }
+  bool is_dead(std::size_t sink) const { return sinks_[sink].is_dead(); }
   // Everything read was written, and nothing more comes.
   bool finished() const;
+  // In all: who waits for its reader sees whether that reads.
+  std::size_t written_bytes() const {
+    return sinks_[0].written_bytes() + sinks_[1].written_bytes();
+  }
+  // Nothing more comes: writes the rest, until nothing moves for so long.
+  void write_rest(std::chrono::milliseconds patience);
 
  private:
   struct Stream {
@@ -44,21 +56,14 @@ class Output {
     Fd pipe;
     std::string line;  // its last, incomplete one
   };
-  struct Sink {
-    int fd;
-    std::size_t piece_bytes;  // a write of so many bytes does not block after POLLOUT
-    bool dead = false;
-    std::string pending;
-    std::size_t written_bytes = 0;  // of pending
-  };
 
   void read_from(Stream& stream);
   void take(Stream& stream, const char* text, std::size_t size_bytes);
   void finish_line(Stream& stream);
-  void write_to(Sink& sink);
+  void flush(Sink& sink);
 
   std::vector<Stream> streams_;
-  std::array<Sink, 2> sinks_;
+  std::array<Sink, 2> sinks_{Sink(STDOUT_FILENO), Sink(STDERR_FILENO)};
   std::size_t first_entry_ = 0;
 };
 

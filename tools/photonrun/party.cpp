@@ -131,22 +131,24 @@ void RootParty::tell(FrameKind kind, int value, std::string_view words) {
   for (Host& host : hosts_) host.trunk->queue(frame);
 }
 
-void RootParty::give_up() {
+std::vector<std::string> RootParty::give_up() {
+  std::vector<News> news;
   for (Host& host : hosts_) {
-    std::vector<News> no_news;
     if (host.running_count == 0) continue;
     host.trunk->lose("it does not end its ranks");
-    lose(host, no_news);
-    for (const News& one : no_news) say_line(one.text);
+    lose(host, news);
   }
+  std::vector<std::string> texts;
+  for (News& one : news) texts.push_back(std::move(one.text));
+  return texts;
 }
 
-void RootParty::close(int status) {
+int RootParty::close(int status, TimeLimit) {
   tell(FrameKind::over, status, {});
-  // All are told before one is waited for.
-  std::vector<pollfd> entries;
-  want(entries);
-  for (Host& host : hosts_) host.trunk->close(kLastWordTime);
+  std::vector<Trunk*> trunks;
+  for (const Host& host : hosts_) trunks.push_back(host.trunk.get());
+  Trunk::close_all(trunks, kLastWordTime);
+  return status;
 }
 
 LeafParty::LeafParty(Membership membership, std::size_t fds_limit)
@@ -203,6 +205,9 @@ void LeafParty::tell_ended(unsigned rank, const End& end, std::string_view words
   trunk_->queue(ended_frame(rank, body, words));
 }
 
-void LeafParty::close(int) { trunk_->close(kLastWordTime); }
+int LeafParty::close(int status, TimeLimit) {
+  Trunk::close_all({trunk_.get()}, kLastWordTime);
+  return status;
+}
 
 }  // namespace photonrun

@@ -39,15 +39,19 @@ class Party {
   virtual bool waits() const { return false; }
   // Of another host; only the root knows.
   virtual bool runs(unsigned /*rank*/) const { return false; }
+  // Processes of its own, which it waits for in close().
+  virtual bool has_children() const { return false; }
   // A process that is no rank ended.
   virtual std::vector<News> reaped(pid_t /*pid*/, int /*wait_status*/) { return {}; }
   // To all leaves, or to the root.
   virtual void tell(FrameKind, int /*value*/, std::string_view /*words*/) {}
   virtual void tell_ended(unsigned /*rank*/, const End&, std::string_view /*words*/) {}
   // Waits no longer for hosts that do not end their ranks, or for a root that says nothing.
-  virtual void give_up() {}
-  // The job is over: the last word, within seconds.
-  virtual void close(int /*status*/) {}
+  // In words: whom that concerns.
+  virtual std::vector<std::string> give_up() { return {}; }
+  // The job is over: the last word, within seconds. The status, or another one in place of 0 if
+  // something went wrong even then; `limit`: of --timeout.
+  virtual int close(int status, TimeLimit /*limit*/) { return status; }
 
  protected:
   Party() = default;
@@ -76,8 +80,8 @@ class RootParty : public Party {
   bool waits() const override;
   bool runs(unsigned rank) const override;
   void tell(FrameKind kind, int value, std::string_view words) override;
-  void give_up() override;
-  void close(int status) override;
+  std::vector<std::string> give_up() override;
+  int close(int status, TimeLimit limit) override;
 
  private:
   struct Host {
@@ -111,8 +115,11 @@ class LeafParty final : public Party {
   bool waits() const override { return !over_; }
   void tell(FrameKind kind, int value, std::string_view words) override;
   void tell_ended(unsigned rank, const End& end, std::string_view words) override;
-  void give_up() override { over_ = true; }
-  void close(int status) override;
+  std::vector<std::string> give_up() override {
+    over_ = true;
+    return {};
+  }
+  int close(int status, TimeLimit limit) override;
 
  private:
   bool take(Frame frame, std::vector<News>& news);

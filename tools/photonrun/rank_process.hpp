@@ -40,6 +40,8 @@ struct End {
 
 // photonrun's own status where it could not do its part.
 inline constexpr int kLauncherStatus = 125;
+// After --timeout.
+inline constexpr int kTimeoutStatus = 124;
 
 // As the other ranks are told.
 ph_launch_gone gone_of(const End& end);

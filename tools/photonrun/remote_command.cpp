@@ -68,13 +68,13 @@ Words command_for(const Errand& errand, const Options& options) {
   }
   command.emplace_back("-T");
   command.push_back(errand.host.name);
-  std::string line = "exec env";
-  for (const std::string& setting : settings()) line += " " + shell_quoted(setting);
+  Words remote{"env"};
+  for (std::string& setting : settings()) remote.push_back(std::move(setting));
   const std::string& there = options.remote_photonrun;
   for (const std::string& word : photonrun_command(errand, options, there.empty() ? own : there)) {
-    line += " " + shell_quoted(word);
+    remote.push_back(word);
   }
-  command.push_back(line);
+  command.push_back(shell_line(remote));
   return command;
 }
 

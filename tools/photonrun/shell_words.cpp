@@ -31,21 +31,25 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
-std::string shell_quoted(std::string_view word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) {
-    return std::string(word);
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string script = "exec";
+  for (const std::string& word : words) {
+    script += " '";
+    for (const char one : word) script += one == '\'' ? std::string("'\\''") : std::string(1, one);
+    script += "'";
   }
-  std::string text = "'";
-  for (const char one : word) {
-    if (one == '\'') {
-      text += "'\\''";
+  // What no shell gives a meaning between the quotation marks below; all else in octal digits.
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@% ";
+  std::string coded;
+  for (const char one : script) {
+    if (kPlain.find(one) != std::string_view::npos) {
+      coded += one;
     } else {
-      text += one;
+      coded += fmt::format("\\0{:03o}", static_cast<unsigned char>(one));
     }
   }
-  return text + "'";
+  return "exec /bin/sh -c 'eval \"$(printf %b \"" + coded + "\")\"'";
 }
 
 }  // namespace photonrun

@@ -12,7 +12,9 @@ namespace photonrun {
 // quotation mark is left open, there is no word.
 std::vector<std::string> split_words(std::string_view text);
 
-// One word for every shell, whatever is in it.
-std::string shell_quoted(std::string_view word);
+// A line that makes any login shell (sh, zsh, csh, fish) become the command of these words,
+// whatever is in them. Shells differ in what they expand and in how they quote, so theirs sees one
+// word of harmless characters, which is for sh.
+std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace photonrun

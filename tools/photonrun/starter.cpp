@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -96,11 +98,21 @@ void Starter::set_reaped(int wait_status) {
   input_.reset();
 }
 
-bool Starter::reap(int options) {
+bool Starter::reap() {
   int wait_status = 0;
-  if (end_ || ::waitpid(pid_, &wait_status, options) != pid_) return false;
+  if (end_ || ::waitpid(pid_, &wait_status, WNOHANG) != pid_) return false;
   set_reaped(wait_status);
   return true;
+}
+
+bool Starter::reap_until(std::chrono::steady_clock::time_point until) {
+  using std::chrono::ceil, std::chrono::milliseconds;
+  if (end_) return false;
+  const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  const auto left = ceil<milliseconds>(until - std::chrono::steady_clock::now()).count();
+  pollfd entry{.fd = pidfd.get(), .events = POLLIN, .revents = 0};
+  (void)::poll(&entry, 1, static_cast<int>(std::max<long long>(left, 0)));
+  return reap();
 }
 
 void Starter::kill() const {
@@ -190,6 +202,12 @@ std::string Starter::breakdown() const {
   return fmt::format(
       "{} ended with status {}: it lost its connection, or photonrun there was killed", plan_.name,
       end_->value);
+}
+
+std::string Starter::mishap() const {
+  if (!end_) return plan_.name + " did not end";
+  const std::string text = breakdown();
+  return text.empty() ? fmt::format("{} ended with status {}", plan_.name, end_->value) : text;
 }
 
 std::string Starter::failure() const {

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include <array>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,7 +42,9 @@ class Starter {
   bool is_exiting() const;
   // waitpid() reported it, or is asked here.
   void set_reaped(int wait_status);
-  bool reap(int options);
+  bool reap();
+  // The same, waiting for its end until then: a tracer may keep it.
+  bool reap_until(std::chrono::steady_clock::time_point until);
   void kill() const;
 
   void say(std::string_view line) const;
@@ -59,6 +62,8 @@ class Starter {
 
   // What ended it, though its ranks were not told to end; empty: nothing out of order on its side.
   std::string breakdown() const;
+  // How it ended, or that it did not.
+  std::string mishap() const;
   // Why its photonrun did not come to the job.
   std::string failure() const;
   const std::optional<End>& end() const { return end_; }

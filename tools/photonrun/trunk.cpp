@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <system_error>
@@ -101,27 +102,33 @@ void Trunk::read() {
   }
 }
 
-void Trunk::close(std::chrono::milliseconds patience) {
+// Closing over unread bytes would be a reset, which could overtake our last words.
+void Trunk::say_last() {
+  if (is_at_end() || is_told_ || sent_bytes_ < sending_.size()) return;
+  ::shutdown(socket_.get(), SHUT_WR);
+  is_told_ = true;
+}
+
+void Trunk::close_all(const std::vector<Trunk*>& trunks, std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
+  const auto is_at_end = [](const Trunk* one) { return one->is_at_end(); };
   const auto deadline = Clock::now() + patience;
-  bool told = false;
-  while (!lost_ && !at_end_) {
+  while (!std::ranges::all_of(trunks, is_at_end)) {
     std::vector<pollfd> entries;
-    want(entries);
-    if (!told && sent_bytes_ == sending_.size()) {
-      // Closing over unread bytes would be a reset, which could overtake our last words.
-      ::shutdown(socket_.get(), SHUT_WR);
-      told = true;
+    for (Trunk* const one : trunks) {
+      one->want(entries);
+      one->say_last();
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) break;
-    if (::poll(entries.data(), entries.size(), static_cast<int>(left.count())) > 0) {
-      handle(entries.front());
-    }
-    while (reader_.next()) {
+    if (::poll(entries.data(), entries.size(), static_cast<int>(left.count())) <= 0) continue;
+    for (std::size_t i = 0; i < trunks.size(); ++i) {
+      trunks[i]->handle(entries[i]);
+      while (trunks[i]->reader_.next()) {
+      }
     }
   }
-  lose("closed");
+  for (Trunk* const one : trunks) one->lose("closed");
 }
 
 }  // namespace photonrun

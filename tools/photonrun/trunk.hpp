@@ -10,6 +10,7 @@
 #include <chrono>
 #include <deque>
 #include <string>
+#include <vector>
 
 #include "frame.hpp"
 
@@ -28,6 +29,8 @@ class Trunk {
   const std::string& name() const { return name_; }
   bool is_lost() const { return lost_; }
   const std::string& why_lost() const { return why_; }
+  // Nothing more comes; frames that came may be left.
+  bool is_at_end() const { return lost_ || at_end_; }
   void queue(Frame frame);
   // Sends what the socket takes and adds one entry.
   void want(std::vector<pollfd>& entries);
@@ -36,10 +39,11 @@ class Trunk {
   std::optional<Frame> next();
   // Its partner makes no sense: nothing more is read or sent.
   void lose(std::string why);
-  // Sends the rest and waits for the other side to hang up, at most so long.
-  void close(std::chrono::milliseconds patience);
+  // Sends the rest of all of them and waits for their other sides to hang up, at most so long.
+  static void close_all(const std::vector<Trunk*>& trunks, std::chrono::milliseconds patience);
 
  private:
+  void say_last();
   void flush();
   void read();
 
@@ -50,7 +54,8 @@ class Trunk {
   std::size_t sent_bytes_ = 0;
   FrameReader reader_;
   bool lost_ = false;
-  bool at_end_ = false;  // the stream ended; frames may be left in the reader
+  bool is_told_ = false;  // that nothing more comes from here
+  bool at_end_ = false;   // the stream ended; frames may be left in the reader
   std::string why_;
 };
 

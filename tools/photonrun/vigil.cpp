@@ -1,7 +1,6 @@
 #include "vigil.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,17 +14,19 @@ bool Vigil::wait(std::vector<pollfd>& entries, Clock::time_point until) const {
   entries.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
   entries.push_back({.fd = lifeline_, .events = POLLIN, .revents = 0});
   entries.push_back({.fd = orders_ ? orders_->fd() : -1, .events = POLLIN, .revents = 0});
+  output_.want(entries);
   const int limit_ms = static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));
   const int ready = ::poll(entries.data(), entries.size(), limit_ms);
   if (ready < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
   const bool abandoned = entries[theirs + 1].revents != 0;
   const bool has_orders = entries[theirs + 2].revents != 0;
+  if (ready > 0) output_.handle(entries);
   entries.resize(theirs);
   if (abandoned) throw Interrupted{128 + SIGKILL};
   if (has_orders) orders_->handle();
   while (const auto event = signals_.next()) {
     if (!ends_job(event->number)) continue;
-    say_line(fmt::format("ended by {}", signal_text(event->number)));
+    say(fmt::format("ended by {}", signal_text(event->number)));
     throw Interrupted{128 + event->number};
   }
   return std::ranges::any_of(entries, [](const pollfd& entry) { return entry.revents != 0; });
@@ -33,13 +34,10 @@ bool Vigil::wait(std::vector<pollfd>& entries, Clock::time_point until) const {
 
 bool Vigil::wait_for(int fd, short events, Clock::time_point until) const {
   std::vector<pollfd> entries{{.fd = fd, .events = events, .revents = 0}};
-  return wait(entries, until);
-}
-
-// One write, so that lines of ours and of the ranks do not mix.
-void say_line(std::string_view text) {
-  const std::string line = fmt::format("photonrun: {}\n", text);
-  (void)!::write(STDERR_FILENO, line.data(), line.size());
+  while (!wait(entries, until)) {
+    if (Clock::now() >= until) return false;
+  }
+  return true;
 }
 
 }  // namespace photonrun

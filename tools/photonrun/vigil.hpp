@@ -6,10 +6,12 @@
 #include <poll.h>
 
 #include <chrono>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "orders.hpp"
+#include "output.hpp"
 #include "signals.hpp"
 
 namespace photonrun {
@@ -23,19 +25,30 @@ class Vigil {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // `orders`: from the photonrun that started this one; null: nobody gives any.
-  Vigil(const Signals& signals, int lifeline, Orders* orders = nullptr)
-      : signals_(signals), lifeline_(lifeline), orders_(orders) {}
+  // `output`: written meanwhile. `orders`: from the photonrun that started this one; null: nobody
+  // gives any.
+  Vigil(const Signals& signals, int lifeline, Output& output, Orders* orders = nullptr)
+      : signals_(signals), lifeline_(lifeline), output_(output), orders_(orders) {}
 
-  // True: one of them has something. Throws Interrupted, and what Orders::handle() throws.
+  // True: one of them has something. False: something else had, or the time is up. Throws
+  // Interrupted, and what Orders::handle() throws.
   bool wait(std::vector<pollfd>& entries, Clock::time_point until) const;
   bool wait_for(int fd, short events, Clock::time_point until) const;
+  Output& output() const { return output_; }
+  const Signals& signals() const { return signals_; }
+  // End of file there means that the guardian is gone.
+  int lifeline() const { return lifeline_; }
+  void say(std::string_view text) const { output_.say(text); }
 
  private:
   const Signals& signals_;
   int lifeline_;
+  Output& output_;
   Orders* orders_;
 };
+
+// Of --timeout, if it was given.
+using TimeLimit = std::optional<Vigil::Clock::time_point>;
 
 // Who is looked after while this photonrun waits for other hosts.
 class Attendant {
@@ -51,8 +64,5 @@ class Attendant {
   // `seat`: from 1.
   virtual void joined(unsigned seat) = 0;
 };
-
-// "photonrun: text" as one line of standard error.
-void say_line(std::string_view text);
 
 }  // namespace photonrun

@@ -74,9 +74,12 @@ void Cma::probe(const Offer& peer) {
   Nonce found{};
   const int failed =
       transfer(::process_vm_readv, {pid_, found.data(), peer.nonce_address, found.size()});
+  // The peer has its nonce mapped: whose memory lacks it is not the peer.
+  if (failed == EFAULT || (failed == 0 && found != peer.nonce)) {
+    return refuse("process " + std::to_string(pid_) +
+                  " is somebody else here: the peer lives in another pid namespace");
+  }
   if (failed != 0) return refuse(errno_text(failed));
-  if (found != peer.nonce)
-    return refuse("process " + std::to_string(pid_) + " is somebody else here (pid namespaces)");
   state_ = State::works;
   reason_ = "tried and works";
 }

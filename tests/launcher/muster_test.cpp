@@ -1,0 +1,44 @@
+#include "muster.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace photonrun {
+namespace {
+
+class NobodyAsks final : public Attendant {
+ public:
+  void want(std::vector<pollfd>&) override {}
+  void handle(const std::vector<pollfd>&) override {}
+  void joined(unsigned) override {}
+};
+
+// More than the guests that a root without a list takes: all say hello before one is welcome.
+TEST(Muster, has_room_for_all_hosts_of_its_list_at_once) {
+  constexpr unsigned kHosts = 100;
+  Fd listener = listen_at({.host = "127.0.0.1", .port = "0"});
+  const std::vector<Target> places = look_up(parse_host_port(own_address(listener.get())));
+  ASSERT_FALSE(places.empty());
+  Signals signals;
+  signals.listen();
+  Output output;
+  const Vigil vigil(signals, -1, output);
+  NobodyAsks attendant;
+  std::vector<Seat> seats(kHosts, Seat{.name = "host", .ranks = 1});
+  std::vector<Fd> guests;
+  for (unsigned i = 0; i < kHosts; ++i) {
+    Fd& guest = guests.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto* address = reinterpret_cast<const sockaddr*>(&places.front().address);
+    ASSERT_EQ(::connect(guest.get(), address, places.front().bytes), 0);
+    const Hello hello{.ranks = 1, .seat = i + 1};
+    ASSERT_EQ(::send(guest.get(), &hello, sizeof hello, 0), static_cast<ssize_t>(sizeof hello));
+  }
+  testing::internal::CaptureStderr();
+  Muster muster(std::move(listener), "a key of the tests", seats, attendant, vigil);
+  EXPECT_THROW((void)muster.run(0.5), std::runtime_error);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // nobody was refused
+}
+
+}  // namespace
+}  // namespace photonrun
