@@ -109,8 +109,7 @@ base::Result<> CallbackBoot::open_messenger(const base::Config& config) {
       bootstrap_, opened ? base::Result<Address>((*opened)->address()) : opened.error());
   if (!addresses) return addresses.error();
   messenger_ = std::move(*opened);
-  messenger_->begin(secret_, std::move(*addresses));
-  return {};
+  return messenger_->begin(secret_, std::move(*addresses));
 }
 
 // The card of a rank, as far as it was kept.
@@ -256,12 +255,14 @@ base::Result<> CallbackBoot::leave() {
   (void)::shutdown(socket_.get(), SHUT_RD);
   if (auto drained = drain_socket(); !drained) return drained;
   watch_.remove(socket_.get());
+  base::Result<> outcome;  // of the first who cannot be told; all others are
   while (const auto message = inbox_.pop()) {
     if (message->kind == Message::Kind::gone || !passes_descriptors(message->from)) continue;
-    if (auto told = post(message->from, Kind::farewell, {}); !told) return told.error();
+    auto told = post(message->from, Kind::farewell, {});
+    if (!told && outcome) outcome = told.error();
   }
   if (messenger_) messenger_->leave();
-  return {};
+  return outcome;
 }
 
 base::Result<> CallbackBoot::drain_socket() {

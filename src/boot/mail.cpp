@@ -27,6 +27,7 @@ Sent MailOut::flush(int socket) {
     if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM)) return Sent::full;
     if (sent < 0) {
       waiting_.clear();
+      sent_bytes_ = 0;
       return Sent::gone;
     }
     sent_bytes_ += static_cast<std::size_t>(sent);

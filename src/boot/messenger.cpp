@@ -50,14 +50,17 @@ Messenger::~Messenger() {
   for (auto& [rank, peer] : peers_)
     if (peer.out) close(peer.out->socket);
   for (auto& [number, way] : ways_in_) close(way.socket);
+  // Where a forked child has it too, it would go on taking connections that nobody serves.
+  ::shutdown(listener_.socket.get(), SHUT_RDWR);
 }
 
-void Messenger::begin(const Secret& secret, std::vector<Address> addresses) {
+base::Result<> Messenger::begin(const Secret& secret, std::vector<Address> addresses) {
   secret_ = &secret;
   addresses_ = std::move(addresses);
   // Not before: who comes has to prove that he knows the secret.
-  static_cast<void>(watch_.add(listener_.socket.get(), EPOLLIN, tag(Tagged::listener, 0)));
-  static_cast<void>(watch_.add(clock_.get(), EPOLLIN, tag(Tagged::clock, 0)));
+  auto watched = watch_.add(listener_.socket.get(), EPOLLIN, tag(Tagged::listener, 0));
+  if (watched) watched = watch_.add(clock_.get(), EPOLLIN, tag(Tagged::clock, 0));
+  return watched;
 }
 
 base::Result<bool> Messenger::send(Rank to, std::span<const std::byte> bytes) {
@@ -112,11 +115,14 @@ void Messenger::leave() {
   }
 }
 
-// A way of that rank's is over: is there another?
+// A way of that rank's is over: is there another, or one that may bring its first message yet?
 void Messenger::settle(Rank rank) {
   const Peer& peer = peers_[rank];
   const bool has_out = peer.out && peer.out->state != WayOut::State::over;
-  if (!has_out && peer.in == 0) tell_gone(rank);
+  const bool may_speak = std::ranges::any_of(ways_in_, [rank](const auto& entry) {
+    return entry.second.state == WayIn::State::proven && entry.second.parley.from() == rank;
+  });
+  if (!has_out && peer.in == 0 && !may_speak) tell_gone(rank);
 }
 
 void Messenger::tell_gone(Rank rank) {
@@ -135,9 +141,11 @@ void Messenger::tell_gone(Rank rank) {
   inbox_.push({.kind = Message::Kind::gone, .from = rank, .why = peer.why});
 }
 
-// Not by closing alone: where a forked child has the descriptor too, it would stay watched.
+// Not by closing alone: where a forked child has the descriptor too, it would stay watched, and the
+// connection would stay open.
 void Messenger::hang_up(base::UniqueFd& socket) {
   if (socket) watch_.remove(socket.get());
+  if (socket) ::shutdown(socket.get(), SHUT_RDWR);
   socket.reset();
 }
 

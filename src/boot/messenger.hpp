@@ -5,7 +5,7 @@
 //   a way out:  dialing -- connected --> greeting -- welcome --> open -- farewell, end --> over
 //                  ^  | no answer          | thrown out                                     ^
 //                  |  v                    v                                                |
-//                  pausing  <--------------+ -- six times, or nobody listens, no proof -----+
+//                  pausing  <--------------+ -- six times no answer, nobody listens, no proof +
 //   a way in:   guest -- hello, proof --> proven -- first message or farewell --> seated --> over
 //                  +-- garbage, silence, no proof, too many --> refused, counted
 //   a rank:     unknown -- a way out, or one seated --> known -- no way is left, or it said on
@@ -50,8 +50,8 @@ class Messenger {
   Messenger& operator=(const Messenger&) = delete;
 
   const Address& address() const { return listener_.address; }
-  // Once, before anything else: by rank, where the others listen.
-  void begin(const Secret& secret, std::vector<Address> addresses);
+  // Once, before anything else: by rank, where the others listen. Fails if the Watch has no room.
+  base::Result<> begin(const Secret& secret, std::vector<Address> addresses);
 
   // As Boot::send().
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes);
@@ -79,8 +79,9 @@ class Messenger {
     base::UniqueFd socket;
     std::optional<Parley> parley;
     MailOut mail;
-    MailIn answers;  // a farewell, if any
-    unsigned attempts = 0;
+    MailIn answers;                  // a farewell, if any
+    unsigned failed = 0;             // attempts
+    unsigned unanswered = 0;         // those that tell of a rank that is out of reach
     std::int64_t due_ns = 0;         // pausing: dials then; dialing: gives up then
     std::int64_t owes_since_ns = 0;  // the other kernel an answer; 0: nothing
     bool awaits_room = false;        // in the socket

@@ -14,8 +14,17 @@ namespace photon::boot {
 namespace {
 
 constexpr std::int64_t kDialNs = 10'000'000'000;  // for the kernel to connect
-constexpr unsigned kMostAttempts = 6;
-constexpr std::int64_t kFirstPauseNs = 10'000'000;  // four times as long after each
+constexpr unsigned kMostAttempts = 6;             // that nobody answers
+constexpr std::int64_t kFirstPauseNs = 10'000'000;
+constexpr unsigned kMostDoublings = 6;  // two after each attempt
+
+// We have no means now, or somebody answers and has thrown us out: who computes long between two
+// calls of ours is late with its proof, and who has run out of descriptors takes nobody. That says
+// nothing about the rank's end.
+bool says_nothing(int trouble) {
+  return trouble == ECONNRESET || trouble == EMFILE || trouble == ENFILE || trouble == ENOBUFS ||
+         trouble == ENOMEM;
+}
 
 bool is_connected(int socket) {
   pollfd entry{.fd = socket, .events = POLLOUT, .revents = 0};
@@ -27,7 +36,6 @@ bool is_connected(int socket) {
 void Messenger::dial(Rank to) {
   WayOut& way = *peers_[to].out;
   const SocketAddress at = socket_address(addresses_[to]);
-  ++way.attempts;
   way.state = WayOut::State::dialing;
   way.socket.reset(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!way.socket) return dial_failed(to, errno);
@@ -51,8 +59,9 @@ void Messenger::dial_failed(Rank to, int trouble) {
   way.state = WayOut::State::pausing;
   if (trouble == ECONNREFUSED) return end_out(to, "has ended: nobody listens at its address");
   if (peer.in_over) return end_out(to, peer.why);
-  if (way.attempts < kMostAttempts) {
-    way.due_ns = base::now_ns() + (kFirstPauseNs << (2 * (way.attempts - 1)));
+  if (!says_nothing(trouble)) ++way.unanswered;
+  if (way.unanswered < kMostAttempts) {
+    way.due_ns = base::now_ns() + (kFirstPauseNs << std::min(2 * way.failed++, kMostDoublings));
     return wake_at(way.due_ns);
   }
   PHOTON_LOG(log_, warn, "bootstrap: rank %u cannot be connected to at %s: %s", to,
@@ -133,6 +142,10 @@ void Messenger::end_out(Rank to, const char* why) {
   way.mail = {};
   way.state = WayOut::State::over;
   peer.why = why;
+  // Without a way to it we cannot answer: it shall not wait for that, and hears that we are gone.
+  // One that leaves waits for nothing, and what it has still to say comes by its own way.
+  if (const auto in = ways_in_.find(peer.in); in != ways_in_.end() && !peer.left)
+    ::shutdown(in->second.socket.get(), SHUT_WR);
   settle(to);
 }
 

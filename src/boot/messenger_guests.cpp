@@ -134,11 +134,15 @@ bool Messenger::seat(std::uint32_t number, Rank rank) {
 void Messenger::end_in(std::uint32_t number, const char* why) {
   const auto found = ways_in_.find(number);
   const bool was_seated = found->second.state == WayIn::State::seated;
+  const bool was_proven = found->second.state == WayIn::State::proven;
   const Rank rank = found->second.parley.from();
   hang_up(found->second.socket);
   ways_in_.erase(found);
-  if (!was_seated) return;  // an attempt that the rank gave up
   Peer& peer = peers_[rank];
+  if (!was_seated) {  // an attempt that the rank gave up; its end may have been waited for
+    if (was_proven && peer.out && peer.out->state == WayOut::State::over) settle(rank);
+    return;
+  }
   peer.in = 0;
   peer.in_over = true;
   peer.why = why;

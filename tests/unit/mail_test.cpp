@@ -75,6 +75,19 @@ TEST_F(Mail, to_nobody_is_dropped) {
   EXPECT_TRUE(out_.empty());
 }
 
+TEST_F(Mail, to_somebody_who_went_in_the_middle_of_a_message_is_dropped_whole) {
+  const std::vector<std::byte> long_one(1000);
+  do {
+    ASSERT_TRUE(out_.push(MailKind::message, long_one));
+  } while (out_.flush(from_.get()) != Sent::full);
+  to_.reset();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(out_.flush(from_.get()), Sent::gone);
+    EXPECT_TRUE(out_.empty());
+    ASSERT_TRUE(out_.push(MailKind::message, std::span(long_one).first(1)));
+  }
+}
+
 TEST_F(Mail, a_head_that_none_of_ours_sends_is_garbage) {
   for (const MailHead head : {MailHead{MailKind{7}, 0}, MailHead{MailKind::farewell, 1},
                               MailHead{MailKind::message, kMaxMessageBytes + 1}}) {

@@ -63,7 +63,9 @@ class MessengerRanks {
       const auto place = places.find(rank);
       addresses.push_back(place == places.end() ? side.messenger->address() : place->second);
     }
-    for (const auto& side : sides_) side->messenger->begin(secret_, addresses);
+    for (const auto& side : sides_)
+      if (auto begun = side->messenger->begin(secret_, addresses); !begun)
+        ADD_FAILURE() << begun.error().what;
   }
 
   Messenger& operator[](Rank rank) { return *sides_[rank]->messenger; }
