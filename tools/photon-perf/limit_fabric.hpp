@@ -37,8 +37,8 @@ class FabricLimits {
   std::vector<Entry> bandwidth() const;
 
  private:
-  Team* team_;
-  const Buffers* buffers_;
+  [[maybe_unused]] Team* team_;  // where there is no libfabric; and so:
+  [[maybe_unused]] const Buffers* buffers_;
   std::shared_ptr<BareFabric> fabric_;
   std::string missing_;
 };
