@@ -72,10 +72,11 @@ using Memory = std::unique_ptr<std::byte, Freed>;  // zeroed; untouched pages co
 // it has to wake the first.
 TEST(TcpSleep, what_another_thread_has_begun_to_read_ends_it) {
   constexpr std::size_t kBytes = 64 << 20;
-  TcpRanks ranks(2);
-  ASSERT_TRUE(ranks.join(0, 1));
+  // They outlive the ranks, which go in the middle of a piece.
   const Memory source(static_cast<std::byte*>(std::calloc(kBytes, 1)));
   const Memory to(static_cast<std::byte*>(std::calloc(kBytes, 1)));
+  TcpRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
   ranks[1].transport->regions()[5].publish(
       5, {reinterpret_cast<std::uintptr_t>(to.get()), kBytes, PH_ACCESS_ALL});
   PostedPiece piece;
