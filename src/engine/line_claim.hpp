@@ -7,8 +7,9 @@
 // shorten it, on the processors we tried). So a stream stores once to each of its next kLines
 // lines, in one go, before it writes the first of them:
 //
-//   nothing was met since kLines lines or more    a stream: claim the next kLines
-//   less                                          an exchange: leave them, the peer may be looking
+//   kLines lines since the last claim, nothing met meanwhile    a stream: claim the next kLines
+//   a record of the peer's was met                              an exchange, for now: the peer may
+//                                                               be looking at the next line
 //
 // Owner: a Peer, under the lane's lock.
 #pragma once
@@ -21,19 +22,19 @@ class LineClaim {
  public:
   static constexpr std::uint64_t kLines = 6;
 
-  // Whether lines() wants to be asked before the line at `tail` is written.
+  // Whether lines() wants to be asked before the line at `tail` is written: never in an exchange,
+  // whose posts would meet a branch that goes now this way, now that.
   bool is_due(std::uint64_t tail) const noexcept { return tail >= due_; }
   // How many lines from `tail` on are to be claimed; `free_count` of them may be.
   std::uint64_t lines(std::uint64_t tail, std::uint64_t free_count) noexcept {
     due_ = tail + kLines;
-    return tail - met_ < kLines || free_count < kLines ? 0 : kLines;
+    return free_count < kLines ? 0 : kLines;
   }
   // Records of the peer's were met when ours ended at `tail`.
-  void met(std::uint64_t tail) noexcept { met_ = tail; }
+  void met(std::uint64_t tail) noexcept { due_ = tail + kLines; }
 
  private:
-  std::uint64_t due_ = 0;
-  std::uint64_t met_ = 0;
+  std::uint64_t due_ = kLines;
 };
 
 }  // namespace photon::engine
