@@ -89,7 +89,6 @@ struct Peer {
   LineProducer tx;
   std::uint64_t runway_begin = 0;  // tx.tail() when it was granted
   std::uint64_t runway_end = 0;    // <= tail: none
-  LineClaim claim;
   const transport::RegionEntry* regions = nullptr;  // the peer's, if visible
   const transport::Credits* credits = nullptr;
   transport::Link* link = nullptr;
@@ -112,6 +111,7 @@ struct Peer {
   std::uint64_t probed_published = 0;
   std::uint64_t last_hit = 0;  // progress turn of the last record
   AnswerPace pace;
+  LineClaim claim;  // written for every record received: with those, not with what puts read
   EventQueue stash;  // its front is never withdrawn
   BulkConsumer rx_bulk;
   std::uint64_t line_batch = 0;  // credits go back in batches of this size
