@@ -7,12 +7,13 @@
 //
 // Invariant: an entry is used by one record at a time, for its initiator takes no line that has
 // pieces under way; who breaks that is told apart by the line, which stands here as in a name.
-// Owner: a Peer. Allocates in open() only.
+// Owner: a Peer. Maps memory in open() only, which costs pages when pieces come.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
+
+#include "base/zero_array.hpp"
 
 namespace photon::engine {
 
@@ -20,9 +21,9 @@ class Arrivals {
  public:
   enum class Verdict : std::uint8_t { coming, ready, wrong };
 
-  bool is_open() const noexcept { return entries_ != nullptr; }
+  bool is_open() const noexcept { return static_cast<bool>(entries_); }
   void open(std::uint64_t ring_lines) {
-    entries_ = std::make_unique<Entry[]>(ring_lines);
+    entries_ = base::ZeroArray<Entry>(ring_lines);
     mask_ = ring_lines - 1;
   }
 
@@ -68,14 +69,14 @@ class Arrivals {
   }
 
  private:
-  struct Entry {
+  struct Entry {  // unknown: all zero
     std::uint64_t line = 0;
     std::uint64_t stash_at = 0;
     std::uint32_t arrived = 0;
     std::uint32_t expected = 0;  // 0: the record was not seen
   };
 
-  std::unique_ptr<Entry[]> entries_;
+  base::ZeroArray<Entry> entries_;
   std::uint64_t mask_ = 0;
 };
 

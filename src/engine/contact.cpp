@@ -131,7 +131,7 @@ ph_status Engine::contact(Rank rank, Peer*& peer) {
 Peer& Engine::make_peer(Rank rank) {
   auto made = std::make_unique<Peer>();  // whatever may fail fails before the peer is known
   made->rank = rank;
-  made->unchecked = std::make_unique<Unchecked[]>(config_.ring_lines);
+  made->unchecked = base::ZeroArray<Unchecked>(config_.ring_lines);
   if (transport_->names_pieces(rank) && names_.suffice(config_.ring_lines)) {
     made->named.open(config_.ring_lines);
     made->arrivals.open(config_.ring_lines);

@@ -3,21 +3,22 @@
 //   free -- take --> under way -- give_back --> free
 //                    under way -- withdrawn --> free when the peer has read the withdrawal
 //
-// Owner: a Peer. Allocates in open() only.
+// Owner: a Peer. Maps memory in open() only, which costs pages when lines are named.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+
+#include "base/zero_array.hpp"
 
 namespace photon::engine {
 
 class NamedLines {
  public:
   void open(std::uint64_t ring_lines) {
-    free_from_ = std::make_unique<std::uint64_t[]>(ring_lines);
+    free_from_ = base::ZeroArray<std::uint64_t>(ring_lines);
     mask_ = ring_lines - 1;
   }
-  bool is_open() const noexcept { return free_from_ != nullptr; }
+  bool is_open() const noexcept { return static_cast<bool>(free_from_); }
 
   // `lines_given`: how many lines the peer has given back by now.
   bool is_free(std::uint64_t line, std::uint64_t lines_given) const noexcept {
@@ -34,7 +35,7 @@ class NamedLines {
  private:
   static constexpr std::uint64_t kUnderWay = UINT64_MAX;
 
-  std::unique_ptr<std::uint64_t[]> free_from_;
+  base::ZeroArray<std::uint64_t> free_from_;
   std::uint64_t mask_ = 0;
 };
 

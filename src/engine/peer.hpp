@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 
+#include "base/zero_array.hpp"
 #include "engine/answer_pace.hpp"
 #include "engine/arrivals.hpp"
 #include "engine/bulk_ring.hpp"
@@ -61,7 +62,7 @@ struct Serve {
 // A put whose key only the target can check, by the line of its record: if it is refused, this
 // names it. Overwritten a lap later: a refusal read after that names the line alone (local id 0).
 struct Unchecked {
-  std::uint64_t position = ~std::uint64_t{0};
+  std::uint64_t ends = 0;      // one more than the line's position; 0: none
   std::uint64_t local_id = 0;  // its first 8 bytes
   std::uint64_t address = 0;
   std::uint64_t request = 0;  // its token; its caller may not have taken it yet
@@ -87,8 +88,8 @@ struct Peer {
 
   // Looked at for every small put: kept together.
   LineProducer tx;
-  std::uint64_t runway_begin = 0;  // tx.tail() when it was granted
-  std::uint64_t runway_end = 0;    // <= tail: none
+  std::uint64_t runway_begin = 0;                   // tx.tail() when it was granted
+  std::uint64_t runway_end = 0;                     // <= tail: none
   const transport::RegionEntry* regions = nullptr;  // the peer's, if visible
   const transport::Credits* credits = nullptr;
   transport::Link* link = nullptr;
@@ -111,7 +112,7 @@ struct Peer {
   std::uint64_t probed_published = 0;
   std::uint64_t last_hit = 0;  // progress turn of the last record
   AnswerPace pace;
-  LineClaim claim;  // written for every record received: with those, not with what puts read
+  LineClaim claim;   // written for every record received: with those, not with what puts read
   EventQueue stash;  // its front is never withdrawn
   BulkConsumer rx_bulk;
   std::uint64_t line_batch = 0;  // credits go back in batches of this size
@@ -156,7 +157,7 @@ struct Peer {
   std::string why;                         // broken: in words
   PeerCounters* counts = nullptr;          // where it is counted now, or null
   std::unique_ptr<PeerCounters> counters;  // once it was
-  std::unique_ptr<Unchecked[]> unchecked;  // by line of the ring; see Unchecked
+  base::ZeroArray<Unchecked> unchecked;    // by line of the ring; see Unchecked
 
   bool has_runway() const noexcept { return tx.tail() < runway_end; }
   // Before a line of the runway is written.

@@ -218,8 +218,8 @@ bool Engine::take_refused(Peer& peer) {
   // Records are judged in order, each once.
   if (line < peer.refused_next || line >= peer.tx.tail()) return false;
   Unchecked put{};
-  if (peer.unchecked != nullptr) put = peer.unchecked[line & (config_.ring_lines - 1)];
-  if (put.position != line) put = {};
+  if (peer.unchecked) put = peer.unchecked[line & (config_.ring_lines - 1)];
+  if (put.ends != line + 1) put = {};
   // Its source is still being read: nobody can have judged it.
   Request* const request = requests_.find_used(put.request);
   if (request != nullptr && !request->local_done) return false;

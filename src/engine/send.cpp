@@ -61,8 +61,8 @@ bool Engine::send(Peer& peer, const Outgoing& out, bool is_told) {
     return false;
   }
   settle(peer);
-  if (peer.unchecked != nullptr && (out.kind == wire::Kind::put || out.kind == wire::Kind::bulk ||
-                                    out.kind == wire::Kind::scatter))
+  if (peer.unchecked && (out.kind == wire::Kind::put || out.kind == wire::Kind::bulk ||
+                         out.kind == wire::Kind::scatter))
     remember(peer, out);
   RecordWriter writer(peer.tx);
   const auto fixed = wire::fixed_words(out.kind);
@@ -78,7 +78,7 @@ bool Engine::send(Peer& peer, const Outgoing& out, bool is_told) {
 }
 
 void Engine::remember(Peer& peer, const Outgoing& out) {
-  peer.unchecked[peer.tx.tail() & (config_.ring_lines - 1)] = {peer.tx.tail(), out.local_id,
+  peer.unchecked[peer.tx.tail() & (config_.ring_lines - 1)] = {peer.tx.tail() + 1, out.local_id,
                                                                out.fixed[0], out.request};
 }
 

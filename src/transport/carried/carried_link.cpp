@@ -28,44 +28,38 @@ constexpr bool has_room(std::uint64_t end, std::uint64_t given_back,
 
 base::Result<std::unique_ptr<CarriedLink>> CarriedLink::make(const base::Config& config,
                                                              bool is_self) {
-  Shape shape{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes, 0};
-  shape.half_bytes = sizeof(Credits) + config.ring_lines * sizeof(Line) + config.bulk_bytes;
-  const std::size_t bytes = shape.half_bytes * (is_self ? 1 : 2);
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+  const Shape shape{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes,
+                    is_self ? std::size_t{1} : std::size_t{2}};
+  void* memory = ::mmap(nullptr, shape.size_bytes(), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     base::Error error = base::system_error("memory for a link");
     error.status = PH_ERR_MEMORY;
     return error;
   }
-  return std::unique_ptr<CarriedLink>(
-      new CarriedLink(shape, static_cast<std::byte*>(memory), bytes, is_self));
+  return std::unique_ptr<CarriedLink>(new CarriedLink(shape, static_cast<std::byte*>(memory)));
 }
 
-CarriedLink::CarriedLink(const Shape& shape, std::byte* memory, std::size_t memory_bytes,
-                         bool is_self) noexcept
-    : shape_(shape), memory_(memory), memory_bytes_(memory_bytes) {
+CarriedLink::CarriedLink(const Shape& shape, std::byte* memory) noexcept
+    : shape_(shape), memory_(memory) {
   // Zeroed memory is what these look like at their begin.
-  std::byte* other = is_self ? memory : memory + shape.half_bytes;
-  const std::size_t lines_bytes = sizeof(Line) << shape.lines_log2;
+  const std::size_t receiving = shape.halves - 1;
   const auto credits_at = [](std::byte* at) {
     return std::launder(reinterpret_cast<Credits*>(at));
   };
-  const auto lines_at = [](std::byte* at) {
-    return std::launder(reinterpret_cast<Line*>(at + sizeof(Credits)));
-  };
+  const auto lines_at = [](std::byte* at) { return std::launder(reinterpret_cast<Line*>(at)); };
   sending_credits_ = credits_at(memory);
   view_.tx_credits = sending_credits_;
-  view_.tx_lines = lines_at(memory);
-  view_.tx_bulk = memory + sizeof(Credits) + lines_bytes;
+  view_.tx_lines = lines_at(memory + shape.lines_at());
+  view_.tx_bulk = memory + shape.bulk_at();
   view_.kick_always = true;
-  receiving_credits_ = credits_at(other);
-  receiving_lines_ = lines_at(other);
-  receiving_bulk_ = other + sizeof(Credits) + lines_bytes;
+  receiving_credits_ = credits_at(memory + receiving * sizeof(Credits));
+  receiving_lines_ = lines_at(memory + shape.lines_at() + receiving * shape.lines_bytes());
+  receiving_bulk_ = memory + shape.bulk_at() + receiving * shape.bulk_bytes;
   reader_ = sync::LineConsumer<Policy>(view_.tx_lines, nullptr, shape.lines_log2);
 }
 
-CarriedLink::~CarriedLink() { ::munmap(memory_, memory_bytes_); }
+CarriedLink::~CarriedLink() { ::munmap(memory_, shape_.size_bytes()); }
 
 void CarriedLink::set_answered() noexcept {
   view_.rx_lines = receiving_lines_;

@@ -65,13 +65,19 @@ class CarriedLink {
   void take_credits(const CreditBody& credits) noexcept;
 
  private:
+  // Both halves' credits, then both rings, then both bulk rings: an idle link that said little has
+  // used two pages.
   struct Shape {
     unsigned lines_log2 = 0;
     std::uint64_t bulk_bytes = 0;
-    std::size_t half_bytes = 0;  // credits, lines, bulk: one behind the other
+    std::size_t halves = 2;
+
+    std::size_t lines_bytes() const noexcept { return sizeof(Line) << lines_log2; }
+    std::size_t lines_at() const noexcept { return halves * sizeof(Credits); }
+    std::size_t bulk_at() const noexcept { return lines_at() + halves * lines_bytes(); }
+    std::size_t size_bytes() const noexcept { return bulk_at() + halves * bulk_bytes; }
   };
-  CarriedLink(const Shape& shape, std::byte* memory, std::size_t memory_bytes,
-              bool is_self) noexcept;
+  CarriedLink(const Shape& shape, std::byte* memory) noexcept;
 
   std::span<const std::byte> bytes_of(std::uint64_t position, std::uint64_t lines_count) const;
   CreditBody given() const noexcept;
@@ -79,7 +85,6 @@ class CarriedLink {
 
   const Shape shape_;
   std::byte* const memory_;
-  const std::size_t memory_bytes_;
   Link view_;
   Line* receiving_lines_;
   Credits* receiving_credits_;
