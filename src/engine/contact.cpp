@@ -241,6 +241,7 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
 void Engine::fail_all(Peer& peer) {
   settle(peer);
   peer.replies.clear();
+  peer.replies.trim();
   peer.jump_due = 0;
   // It takes nothing of ours any more: what it leaves there holds up nobody else.
   overflow_words_ -= peer.overflow_out.used();

@@ -130,7 +130,7 @@ bool Engine::take_gather(Peer& peer) {
       bytes > tables_.block_bytes() || peer.serves.size() >= kMaxGets)
     return false;
   tables_.reserve(1);
-  peer.serves.push_back(serve);
+  peer.serves.push(serve);
   Serve& kept = peer.serves.back();
   kept.table = tables_.take();
   kept.runs = static_cast<std::uint32_t>(bytes / wire::kRunBytes);
@@ -149,7 +149,8 @@ bool Engine::take_gather(Peer& peer) {
 
 void Engine::end_serve(Peer& peer) noexcept {
   if (peer.serves.front().table != kNoBlock) tables_.give(peer.serves.front().table);
-  peer.serves.pop_front();
+  peer.serves.pop();
+  peer.serves.trim();
 }
 
 // One chunk of a gather. Keys are looked at each time: regions may go meanwhile.

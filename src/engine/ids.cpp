@@ -149,7 +149,7 @@ void Engine::maybe_free(Request& request) {
 // False: the peer asks and never reads; it is cut off before it fills our memory.
 bool Engine::answer(Peer& peer, const Reply& reply) {
   if (peer.replies.size() >= std::max<std::size_t>(kMaxReplies, 2 * config_.requests)) return false;
-  peer.replies.push_back(reply);
+  peer.replies.push(reply);
   step_replies(peer);
   if (!peer.replies.empty()) mark_busy(peer);
   return true;
@@ -164,7 +164,8 @@ Engine::Step Engine::step_replies(Peer& peer) {
   const std::uint64_t line = peer.tx.tail();
   if (!send(peer, out)) return Step::blocked;
   if (reply.kind == wire::Kind::withdrawn) peer.named.withdrawn(reply.words[0], line);
-  peer.replies.pop_front();
+  peer.replies.pop();
+  peer.replies.trim();
   return Step::moved;
 }
 

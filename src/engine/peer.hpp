@@ -14,10 +14,10 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 
+#include "base/ring_queue.hpp"
 #include "base/zero_array.hpp"
 #include "engine/answer_pace.hpp"
 #include "engine/arrivals.hpp"
@@ -135,8 +135,8 @@ struct Peer {
   WorkList work;
   IdsList ids;
   AcksList acks;
-  std::deque<Reply> replies;
-  std::deque<Serve> serves;
+  base::RingQueue<Reply> replies;
+  base::RingQueue<Serve> serves;
   Request* ahead = nullptr;  // of ids: the last that step_ahead() has seen to
   std::uint32_t gets_under_way = 0;
   std::uint32_t posted_under_way = 0;

@@ -7,6 +7,16 @@
 
 namespace photon::engine {
 
+namespace {
+
+// By what only the target can check; an id alone has no key.
+bool may_be_refused(const Outgoing& out) noexcept {
+  return (out.kind == wire::Kind::put && out.payload_bytes != 0) || out.kind == wire::Kind::bulk ||
+         out.kind == wire::Kind::scatter;
+}
+
+}  // namespace
+
 // Small puts may go without looking, as far as credits and limits are known to reach.
 bool Engine::grant_runway(Peer& peer) noexcept {
   settle(peer);
@@ -61,9 +71,7 @@ bool Engine::send(Peer& peer, const Outgoing& out, bool is_told) {
     return false;
   }
   settle(peer);
-  if (peer.unchecked && (out.kind == wire::Kind::put || out.kind == wire::Kind::bulk ||
-                         out.kind == wire::Kind::scatter))
-    remember(peer, out);
+  if (peer.unchecked && may_be_refused(out)) remember(peer, out);
   RecordWriter writer(peer.tx);
   const auto fixed = wire::fixed_words(out.kind);
   for (std::uint32_t i = 0; i < fixed; ++i) writer.word(out.fixed[i]);

@@ -26,7 +26,7 @@ bool Engine::take_get(Peer& peer) {
   serve.key = target.key;
   serve.size_bytes = size;
   serve.token = token;
-  peer.serves.push_back(serve);
+  peer.serves.push(serve);
   mark_busy(peer);
   return true;
 }

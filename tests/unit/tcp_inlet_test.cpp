@@ -71,7 +71,7 @@ class TcpInlet : public TcpSockets {
       const std::size_t bytes = std::min(stream_.size() - at, 1 + random() % most);
       EXPECT_EQ(::send(far_.get(), stream_.data() + at, bytes, 0), static_cast<ssize_t>(bytes));
       at += bytes;
-      do got = inlet_.receive(near_.get(), port_);
+      do got = inlet_.receive(near_.get(), port_, buffer_);
       while (got == Inlet::Got::some);
       if (got == Inlet::Got::garbage) return got;
     }
@@ -81,6 +81,7 @@ class TcpInlet : public TcpSockets {
   std::vector<std::byte> stream_;
   Recorder port_;
   Inlet inlet_;
+  Inlet::Buffer buffer_;
 };
 
 TEST_F(TcpInlet, every_frame_is_taken_however_the_stream_is_cut) {
@@ -121,9 +122,9 @@ TEST_F(TcpInlet, every_frame_is_taken_however_the_stream_is_cut) {
 TEST_F(TcpInlet, the_end_of_the_stream_comes_behind_what_was_sent) {
   add(FrameHead{.kind = FrameKind::done});
   EXPECT_EQ(feed(100), Inlet::Got::last);
-  EXPECT_EQ(inlet_.receive(near_.get(), port_), Inlet::Got::nothing);
+  EXPECT_EQ(inlet_.receive(near_.get(), port_, buffer_), Inlet::Got::nothing);
   far_.reset();
-  EXPECT_EQ(inlet_.receive(near_.get(), port_), Inlet::Got::closed);
+  EXPECT_EQ(inlet_.receive(near_.get(), port_, buffer_), Inlet::Got::closed);
   EXPECT_EQ(port_.log, "done;");
 }
 

@@ -191,7 +191,7 @@ void TcpTransport::opened(TcpPeer& peer) {
   peer.state = TcpPeer::State::open;
   if (peer.boot_gone_ns == 0) --unsettled_;
   peer.outlet = std::make_unique<Outlet>();
-  peer.inlet = std::make_unique_for_overwrite<Inlet>();  // its buffer costs the pages it uses
+  peer.inlet = std::make_unique<Inlet>();
   if (auto given = give_link(peer); !given) return end(peer, given.error());
   tell({.kind = News::Kind::link, .rank = peer.rank});
   heat(peer.rank);

@@ -9,10 +9,11 @@
 
 namespace photon::transport::tcp {
 
-Inlet::Got Inlet::receive(int socket, Port& port) {
+Inlet::Got Inlet::receive(int socket, Port& port, Buffer& buffer) {
   const bool direct = (stage_ == Stage::bulk || stage_ == Stage::payload) && to_ != nullptr;
-  // Payload is only waited for with an empty buffer.
-  iovec parts[2] = {{to_, left_}, {buffer_.data() + filled_, buffer_.size() - filled_}};
+  // Payload is only waited for with no rest.
+  if (filled_ != 0) std::memcpy(buffer.data(), &rest_[0], filled_);
+  iovec parts[2] = {{to_, left_}, {buffer.data() + filled_, buffer.size() - filled_}};
   msghdr message{};
   message.msg_iov = direct ? parts : parts + 1;
   message.msg_iovlen = direct ? 2 : 1;
@@ -31,40 +32,42 @@ Inlet::Got Inlet::receive(int socket, Port& port) {
     bytes -= placed;
   }
   filled_ += bytes;
-  if (!parse(port)) return Got::garbage;
+  if (!parse(port, buffer.data())) return Got::garbage;
   return static_cast<std::size_t>(got) == room ? Got::some : Got::last;
 }
 
-// Whatever can be taken; what is not whole moves to the buffer's begin.
-bool Inlet::parse(Port& port) {
+// Whatever can be taken; what is not whole is kept.
+bool Inlet::parse(Port& port, const std::byte* bytes) {
+  const std::span all(bytes, filled_);
   std::size_t used = 0;
   for (bool more = true; more && used < filled_;) {
     const std::size_t before = used;
     switch (stage_) {
       case Stage::head:
-        if (!take_frame(port, used)) return false;
+        if (!take_frame(port, all, used)) return false;
         break;
       case Stage::bulk:
-      case Stage::payload: take_payload(port, used); break;
+      case Stage::payload: take_payload(port, all, used); break;
       case Stage::lines:
-        if (!take_lines(port, used)) return false;
+        if (!take_lines(port, all, used)) return false;
         break;
     }
     more = used != before;
   }
   filled_ -= used;
-  if (used != 0 && filled_ != 0) std::memmove(buffer_.data(), buffer_.data() + used, filled_);
+  if (filled_ > kMostRest) return false;
+  if (filled_ != 0) std::memcpy(&rest_[0], bytes + used, filled_);
   return true;
 }
 
-bool Inlet::take_frame(Port& port, std::size_t& used) {
+bool Inlet::take_frame(Port& port, std::span<const std::byte> bytes, std::size_t& used) {
   const std::size_t there = filled_ - used;
   if (there < sizeof head_) return true;
-  std::memcpy(&head_, buffer_.data() + used, sizeof head_);
+  std::memcpy(&head_, bytes.data() + used, sizeof head_);
   if (!is_frame(head_.kind)) return false;
   const std::size_t whole = sizeof head_ + body_bytes(head_.kind);
   if (there < whole) return true;
-  const std::byte* body = buffer_.data() + used + sizeof head_;
+  const std::byte* body = bytes.data() + used + sizeof head_;
   used += whole;
   return start(port, body);
 }
@@ -111,11 +114,11 @@ void Inlet::begin_payload(std::byte* to, std::uint64_t size_bytes, Port& port) {
   if (left_ == 0) arrived(0, port);
 }
 
-void Inlet::take_payload(Port& port, std::size_t& used) {
-  const std::uint64_t bytes = std::min<std::uint64_t>(left_, filled_ - used);
-  if (to_ != nullptr) std::memcpy(to_, buffer_.data() + used, bytes);
-  used += bytes;
-  arrived(bytes, port);
+void Inlet::take_payload(Port& port, std::span<const std::byte> bytes, std::size_t& used) {
+  const std::uint64_t count = std::min<std::uint64_t>(left_, filled_ - used);
+  if (to_ != nullptr) std::memcpy(to_, bytes.data() + used, count);
+  used += count;
+  arrived(count, port);
 }
 
 void Inlet::arrived(std::uint64_t bytes, Port& port) {
@@ -131,12 +134,11 @@ void Inlet::arrived(std::uint64_t bytes, Port& port) {
   port.end_payload();
 }
 
-bool Inlet::take_lines(Port& port, std::size_t& used) {
+bool Inlet::take_lines(Port& port, std::span<const std::byte> bytes, std::size_t& used) {
   const auto there =
       static_cast<std::uint32_t>(std::min<std::size_t>(lines_left_, (filled_ - used) / kLineBytes));
   if (there == 0) return true;
-  const std::uint32_t taken =
-      port.take_lines({buffer_.data() + used, std::size_t{there} * kLineBytes});
+  const std::uint32_t taken = port.take_lines(bytes.subspan(used, std::size_t{there} * kLineBytes));
   used += std::size_t{taken} * kLineBytes;
   // A frame holds whole records; and the longest one fits into the buffer.
   if (taken != there && there == lines_left_) return false;

@@ -1,5 +1,6 @@
-// The receiving direction of a connection: bytes to frames. What is small passes through a buffer;
-// payload is read straight to where it belongs, and its last bytes together with what follows it.
+// The receiving direction of a connection: bytes to frames. What is small passes through a buffer,
+// one for all connections; payload is read straight to where it belongs, and its last bytes
+// together with what follows it.
 //
 //   head -- its body, if it has one --> lines -- bulk, lines one record after the other --> head
 //                                   --> payload -- to its place, or nowhere --> head
@@ -7,7 +8,8 @@
 //
 // Invariant: nothing is placed before its owner has said where (Port); a frame that the Port
 // refuses, or that there is not, ends the connection with `garbage`. One receive() reads from the
-// socket once.
+// socket once. Of the buffer only the begin of a frame or of a record can be left, less than
+// kMostRest: it waits in memory of its own, which is there beforehand and costs nothing before.
 // Owner: TcpTransport. Threads: one.
 #pragma once
 
@@ -16,7 +18,9 @@
 #include <cstdint>
 #include <span>
 
+#include "base/zero_array.hpp"
 #include "transport/tcp/tcp_frame.hpp"
+#include "wire/record.hpp"
 
 namespace photon::transport::tcp {
 
@@ -51,7 +55,11 @@ class Inlet {
     broken,   // errno says why
     garbage,
   };
-  Got receive(int socket, Port& port);
+  static constexpr std::size_t kBufferBytes = 32 << 10;
+  using Buffer = std::array<std::byte, kBufferBytes>;
+  // May throw std::bad_alloc.
+  Inlet() : rest_(kMostRest) {}
+  Got receive(int socket, Port& port, Buffer& buffer);
 
   // Bytes of a payload are still to come: into our memory, or nowhere any more.
   bool is_placing() const noexcept { return stage_ == Stage::payload && to_ != nullptr; }
@@ -60,14 +68,14 @@ class Inlet {
  private:
   enum class Stage : std::uint8_t { head, bulk, lines, payload };
 
-  static constexpr std::size_t kBufferBytes = 8 << 10;
+  static constexpr std::size_t kMostRest = (wire::kMaxLines + 1) * carried::kLineBytes;
 
-  bool parse(Port& port);
-  bool take_frame(Port& port, std::size_t& used);
+  bool parse(Port& port, const std::byte* bytes);
+  bool take_frame(Port& port, std::span<const std::byte> bytes, std::size_t& used);
   bool start(Port& port, const std::byte* body);
   void begin_payload(std::byte* to, std::uint64_t size_bytes, Port& port);
-  bool take_lines(Port& port, std::size_t& used);
-  void take_payload(Port& port, std::size_t& used);
+  bool take_lines(Port& port, std::span<const std::byte> bytes, std::size_t& used);
+  void take_payload(Port& port, std::span<const std::byte> bytes, std::size_t& used);
   void arrived(std::uint64_t bytes, Port& port);
 
   Stage stage_ = Stage::head;
@@ -75,8 +83,8 @@ class Inlet {
   std::uint32_t lines_left_ = 0;
   std::uint64_t left_ = 0;   // of bulk or payload
   std::byte* to_ = nullptr;  // where they go; null: nowhere
-  std::size_t filled_ = 0;   // bytes in the buffer
-  std::array<std::byte, kBufferBytes> buffer_;
+  std::size_t filled_ = 0;   // bytes in the rest, or now in the buffer
+  base::ZeroArray<std::byte> rest_;
 };
 
 }  // namespace photon::transport::tcp

@@ -40,9 +40,10 @@ bool Outlet::still_sends(std::uint64_t token) const noexcept {
     if (heads_[i].kind == FrameKind::write && heads_[i].token == token &&
         payload_parts_[i] >= next_)
       return true;
-  return std::any_of(items_.begin(), items_.end(), [token](const Item& item) {
-    return item.head.kind == FrameKind::write && item.head.token == token;
-  });
+  for (auto at = items_.begin(); at != items_.end(); ++at)
+    if (items_.at(at).head.kind == FrameKind::write && items_.at(at).head.token == token)
+      return true;
+  return false;
 }
 
 ssize_t Outlet::push(int socket) noexcept {
@@ -95,7 +96,8 @@ void Outlet::build(carried::CarriedLink& link, std::span<const RegionEntry> regi
   add_credits(link);
   while (!items_.empty() && has_space()) {
     const Item item = items_.front();
-    items_.pop_front();
+    items_.pop();
+    items_.trim();
     add_item(item, regions);
   }
 }

@@ -17,11 +17,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "base/ring_queue.hpp"
 #include "transport/carried/carried_link.hpp"
 #include "transport/tcp/tcp_frame.hpp"
 
@@ -44,7 +44,7 @@ class Outlet {
   };
 
   // May wait; what its payload is read from stays until the piece is over.
-  void add(const Item& item) { items_.push_back(item); }
+  void add(const Item& item) { items_.push(item); }
   Flushed flush(int socket, carried::CarriedLink& link, std::span<const RegionEntry> regions);
   bool is_idle(carried::CarriedLink& link) noexcept;
   // Whether bytes of our write `token` are still to be sent, so that no answer can be true.
@@ -77,7 +77,7 @@ class Outlet {
   ssize_t push(int socket) noexcept;
   void advance(std::size_t bytes) noexcept;
 
-  std::deque<Item> items_;
+  base::RingQueue<Item> items_;
   std::array<iovec, kMostParts> parts_{};
   std::array<FrameHead, kMostHeads> heads_{};
   std::array<PieceBody, kMostHeads> bodies_{};

@@ -132,7 +132,7 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   Inlet::Got got = Inlet::Got::some;
   bool any = false;
   for (int i = 0; i < kMostReads && got == Inlet::Got::some; ++i) {
-    got = peer.inlet->receive(peer.socket.get(), port);
+    got = peer.inlet->receive(peer.socket.get(), port, inlet_buffer_);
     any = any || got == Inlet::Got::some || got == Inlet::Got::last;
   }
   const int trouble = errno;

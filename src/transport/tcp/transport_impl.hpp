@@ -214,6 +214,7 @@ class TcpTransport final : public Transport {
   std::array<std::uint64_t, kRefusals> refused_{};
   std::vector<News> news_;
   std::vector<News> telling_;
+  Inlet::Buffer inlet_buffer_;
   std::size_t unsettled_ = 0;      // peers that attend() has to look at
   std::uint64_t polls_count_ = 0;  // since the last look at all sockets
   std::int64_t looked_ns_ = 0;     // at all sockets
