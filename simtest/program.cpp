@@ -19,7 +19,9 @@ void Generator::draw_options() {
   packed_max_ = one_of<4>({0, 64, 192, 1024});
   option("packed_max", packed_max_);
   option("direct_min", one_of<3>({0, 64, 4096}));
-  option("piece_bytes", one_of<3>({256, 4096, 65536}));
+  const std::uint64_t piece = one_of<3>({256, 4096, 65536});
+  option("piece_bytes", piece);
+  option("posted_piece_bytes", piece);
   id_max_ = static_cast<std::uint32_t>(one_of<4>({8, 8, 64, 1024}));
   option("max_cid_size", id_max_);
   option("max_regions", 64);

@@ -94,6 +94,10 @@ constexpr Field kFields[] = {
            "cards write."),
     number("piece_bytes", &Config::piece_bytes, {256, 16 * kMi},
            "Most bytes one call copies itself; the rest is copied by later probes."),
+    number(
+        "posted_piece_bytes", &Config::posted_piece_bytes, {256, 16 * kMi},
+        "Most bytes of a put or get that one call hands to the network; tcp copies them then, and "
+        "streams the better the more they are."),
     number("arena_bytes", &Config::arena_bytes, {kMi, kTi, false, 4 * kKi},
            "Address space for ph_alloc() memory, in bytes; pages are used only when touched."),
     number("max_segments", &Config::max_segments, {1, 16 * kMi},

@@ -25,7 +25,7 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
     const std::uint64_t before = peer.tx.tail();
     if (!request.posted && !begin_posted(peer, request)) return Step::blocked;
     const std::uint64_t left = rest_of(request).size_bytes;
-    const std::uint64_t bytes = pinned_bytes(request, std::min(left, config_.piece_bytes));
+    const std::uint64_t bytes = pinned_bytes(request, std::min(left, config_.posted_piece_bytes));
     const bool is_posted = transport_->post(next_piece(peer, request, bytes));
     poll_interval_ = transport_->poll_interval();
     // Behind the first piece: a transport that sends both can send them together.
@@ -53,7 +53,7 @@ bool Engine::has_room_to_begin(Peer& peer, const Request& request) noexcept {
 // False: there is no line for the record with its id. Pieces are announced only if all of its
 // memory is pinned: then nothing can keep them from being posted but the peer's card.
 bool Engine::begin_posted(Peer& peer, Request& request) {
-  const std::uint64_t piece_bytes = config_.piece_bytes;
+  const std::uint64_t piece_bytes = config_.posted_piece_bytes;
   const std::uint64_t pieces = request.layout != nullptr
                                    ? request.layout->pieces(piece_bytes)
                                    : (request.size_bytes + piece_bytes - 1) / piece_bytes;

@@ -41,6 +41,7 @@ inline base::Config small_config() {
   config.bulk_bytes = 8 << 10;
   config.bulk_chunk = 2 << 10;
   config.piece_bytes = 4 << 10;
+  config.posted_piece_bytes = 4 << 10;
   config.overflow_bytes = 4 << 10;
   config.max_regions = 16;
   config.arena_bytes = 1 << 20;

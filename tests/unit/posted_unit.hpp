@@ -14,7 +14,7 @@ using transport::PostedPiece;
 // Whether the cards tell targets of pieces.
 enum class Posting : std::uint8_t { unnamed, named };
 
-inline constexpr std::size_t kPiece = 4096;  // piece_bytes of small_config()
+inline constexpr std::size_t kPiece = 4096;  // posted_piece_bytes of small_config()
 
 inline FakeOptions cards(Posting posting = Posting::named) {
   FakeOptions chosen = options(Reach::Kind::posted, false);

@@ -102,6 +102,7 @@ TEST(Scatter, tables_that_do_not_fit_their_bytes_end_the_peer_and_touch_nothing_
 TEST(Scatter, a_key_that_goes_between_two_pieces_ends_a_direct_put_with_its_error) {
   FakeOptions chosen = options(Reach::Kind::mapped);
   chosen.config.piece_bytes = 256;
+  chosen.config.posted_piece_bytes = 256;
   Two two(chosen);
   std::vector<std::byte> own = filled(6000, 1);
   Blocks blocks(two, own);

@@ -78,6 +78,7 @@ TEST(Vectored, segments_of_several_regions_each_go_under_their_own_key) {
 TEST(Vectored, a_call_copies_a_bounded_part) {
   FakeOptions chosen = options(Reach::Kind::mapped);
   chosen.config.piece_bytes = 256;
+  chosen.config.posted_piece_bytes = 256;
   Two two(chosen);
   std::vector<std::byte> own = filled(5000, 1);
   Blocks blocks(two, own);

@@ -11,9 +11,12 @@ namespace photon::transport::tcp {
 
 Inlet::Got Inlet::receive(int socket, Port& port, Buffer& buffer) {
   const bool direct = (stage_ == Stage::bulk || stage_ == Stage::payload) && to_ != nullptr;
-  // Payload is only waited for with no rest.
+  // Payload is only waited for with no rest. What passes through the buffer is copied once more:
+  // where one large payload followed the other, the next one's head is read alone.
   if (filled_ != 0) std::memcpy(buffer.data(), &rest_[0], filled_);
-  iovec parts[2] = {{to_, left_}, {buffer.data() + filled_, buffer.size() - filled_}};
+  const bool is_brief = is_large_ && filled_ == 0;
+  const std::size_t most = is_brief ? kBriefBytes : buffer.size();
+  iovec parts[2] = {{to_, left_}, {buffer.data() + filled_, most - filled_}};
   msghdr message{};
   message.msg_iov = direct ? parts : parts + 1;
   message.msg_iovlen = direct ? 2 : 1;
@@ -26,6 +29,7 @@ Inlet::Got Inlet::receive(int socket, Port& port, Buffer& buffer) {
     return errno == EINTR ? Got::some : Got::broken;
   }
   auto bytes = static_cast<std::uint64_t>(got);
+  if (!direct) is_large_ = false;  // unless the next one is, too
   if (direct) {
     const std::uint64_t placed = std::min(bytes, left_);
     arrived(placed, port);
@@ -111,6 +115,7 @@ void Inlet::begin_payload(std::byte* to, std::uint64_t size_bytes, Port& port) {
   stage_ = Stage::payload;
   to_ = to;
   left_ = size_bytes;
+  is_large_ = size_bytes >= kLargeBytes;
   if (left_ == 0) arrived(0, port);
 }
 

@@ -68,6 +68,8 @@ class Inlet {
  private:
   enum class Stage : std::uint8_t { head, bulk, lines, payload };
 
+  static constexpr std::size_t kLargeBytes = 16 << 10;
+  static constexpr std::size_t kBriefBytes = 256;
   static constexpr std::size_t kMostRest = (wire::kMaxLines + 1) * carried::kLineBytes;
 
   bool parse(Port& port, const std::byte* bytes);
@@ -83,6 +85,7 @@ class Inlet {
   std::uint32_t lines_left_ = 0;
   std::uint64_t left_ = 0;   // of bulk or payload
   std::byte* to_ = nullptr;  // where they go; null: nowhere
+  bool is_large_ = false;    // the last payload was
   std::size_t filled_ = 0;   // bytes in the rest, or now in the buffer
   base::ZeroArray<std::byte> rest_;
 };
