@@ -152,6 +152,8 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   traits_.domain = info.domain_attr->name;
   traits_.most_bytes = info.ep_attr->max_msg_size;
   traits_.inject_bytes = 0;  // what the provider still holds must be known until it is over
+  traits_.advice =
+      advice(traits_.provider, wants.peers_count + 1, library_.is_told("FI_UNIVERSE_SIZE"));
   traits_.progresses_itself = info.domain_attr->data_progress == FI_PROGRESS_AUTO;
   if (auto done =
           opened(fabric_, "the fabric",
@@ -359,7 +361,6 @@ base::Result<> has_fabric() { return {}; }
 base::Result<std::unique_ptr<Fabric>> open_fabric(const FabricWants& wants) {
   const base::SignalsLeftToOthers block;  // a provider may start threads
   const KeptSignals signals;
-  expect_ranks(wants.peers_count + 1);
   auto library = load_library();
   if (!library) return std::move(library.error());
   const Info offers = offers_for(*library, wants, true);

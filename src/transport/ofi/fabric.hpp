@@ -59,7 +59,8 @@ class Fabric {
     std::size_t most_bytes = 0;    // of one message
     std::size_t inject_bytes = 0;  // up to here a send is over when it is taken
     bool progresses_itself = false;
-    int wait_fd = -1;  // readable when read() may have something; -1: there is none
+    const char* advice = nullptr;  // what the user should know; null: nothing
+    int wait_fd = -1;              // readable when read() may have something; -1: there is none
   };
   enum class Taken : std::uint8_t {
     yes,     // read() says when it is over
