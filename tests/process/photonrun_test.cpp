@@ -77,6 +77,19 @@ TEST(Photonrun, labels_whole_lines_of_both_outputs_and_loses_none) {
   }));
 }
 
+TEST(Photonrun, tells_libfabric_of_a_large_job_before_its_ranks_start) {
+  const std::string script = "[ $PHOTON_RANK != 0 ] || echo size $FI_UNIVERSE_SIZE.";
+  Launched small(shell({"-n", "2"}, script));
+  EXPECT_EQ(small.wait(), 0);
+  EXPECT_EQ(small.out, "size .\n");
+  Launched large(shell({"-n", "257"}, script));
+  EXPECT_EQ(large.wait(), 0);
+  EXPECT_EQ(large.out, "size 257.\n");
+  Launched told(shell({"-n", "257", "--env", "FI_UNIVERSE_SIZE=512"}, script));
+  EXPECT_EQ(told.wait(), 0);
+  EXPECT_EQ(told.out, "size 512.\n");
+}
+
 TEST(Photonrun, sets_variables_in_the_ranks) {
   Launched job(shell({"-n", "2", "--env", "ONE=a=b", "--env", "TWO="}, "echo $ONE,$TWO."));
   EXPECT_EQ(job.wait(), 0);

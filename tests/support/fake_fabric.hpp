@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -34,7 +35,8 @@ struct FakeManners {
   std::size_t inject_bytes = 0;
   bool has_wait_fd = true;
   bool wants_memory_shown = false;
-  bool sends_when_over = false;  // nothing leaves before read() says that it is over
+  bool takes_no_address = false;  // nobody can be met
+  bool sends_when_over = false;   // nothing leaves before read() says that it is over
   // Of the messages of one endpoint, from 1 on; 0: none.
   unsigned loses = 0;  // this one does not arrive
   unsigned fails = 0;  // this one does not arrive either, and that is told
@@ -68,6 +70,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   std::span<const std::byte> address() const noexcept override { return address_; }
   base::Result<std::uint64_t> insert(std::span<const std::byte> address) override {
     std::uint64_t number = 0;
+    if (manners_.takes_no_address) return base::Error{PH_ERR_SYSTEM, 0, "the fake table is full"};
     if (address.size() != sizeof number) return base::Error{PH_ERR_PROTOCOL, 0, "no fake address"};
     std::memcpy(&number, address.data(), sizeof number);
     return number;
@@ -85,7 +88,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override {
     EXPECT_EQ(message.handle, manners_.wants_memory_shown ? 4711u : 0u);
     if (fails_sends_) return Taken::failed;
-    if (is_stuck_) ++stuck_count_;
+    if (is_stuck_) note_refusal();
     if (is_stuck_ || is_refused()) return Taken::full;
     const unsigned number = ++taken_count_;
     const bool is_lost = number == manners_.loses || number == manners_.fails;
@@ -165,8 +168,11 @@ class FakeFabric final : public transport::ofi::Fabric {
   void fail_next_send() { fails_next_send_ = true; }
   void fail_waits() { fails_waits_ = true; }
   void break_down() { breaks_ = true; }
-  // Sends that were refused since it is stuck.
-  unsigned stuck_count() const { return stuck_count_; }
+  // When sends were refused since it is stuck.
+  std::vector<std::chrono::steady_clock::time_point> refusals() const {
+    const std::scoped_lock lock(refusals_mutex_);
+    return refusals_;
+  }
   std::uint64_t number() const { return number_; }
   // From nowhere, as a stranger would.
   static void deliver(std::uint64_t to, std::span<const std::byte> bytes) {
@@ -214,6 +220,10 @@ class FakeFabric final : public transport::ofi::Fabric {
     static Registry all;
     return all;
   }
+  void note_refusal() {
+    const std::scoped_lock lock(refusals_mutex_);
+    refusals_.push_back(std::chrono::steady_clock::now());
+  }
   bool is_refused() {
     return manners_.refuses_every != 0 && ++asked_count_ % manners_.refuses_every == 0;
   }
@@ -239,7 +249,8 @@ class FakeFabric final : public transport::ofi::Fabric {
   std::atomic<bool> fails_next_send_ = false;
   std::atomic<bool> fails_waits_ = false;
   std::atomic<bool> breaks_ = false;
-  std::atomic<unsigned> stuck_count_ = 0;
+  mutable std::mutex refusals_mutex_;
+  std::vector<std::chrono::steady_clock::time_point> refusals_;
 };
 
 // `made`, if given, is told each fabric that is opened; they live as long as their transports.

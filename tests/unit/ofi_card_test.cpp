@@ -29,6 +29,12 @@ TEST(OfiCardTest, that_is_none_is_refused) {
   OfiCard endless = valid_card();
   endless.provider.fill('x');
   EXPECT_EQ(decode_card(encode(endless)).error().status, PH_ERR_PROTOCOL);
+  OfiCard wordy = valid_card();
+  wordy.why.fill('x');
+  EXPECT_EQ(decode_card(encode(wordy)).error().status, PH_ERR_PROTOCOL);
+  OfiCard unknown = valid_card();
+  unknown.what = static_cast<OfiCard::What>(3);
+  EXPECT_EQ(decode_card(encode(unknown)).error().status, PH_ERR_PROTOCOL);
   OfiCard other_version = valid_card();
   other_version.version = wire::kVersion + 1;
   EXPECT_EQ(decode_card(encode(other_version)).error().status, PH_ERR_BOOTSTRAP);
@@ -52,6 +58,14 @@ TEST(OfiCardTest, of_messages_of_another_size_is_told_by_both_sizes) {
   EXPECT_EQ(same.error().status, PH_ERR_BOOTSTRAP);
   EXPECT_NE(same.error().what.find("4096"), std::string::npos) << same.error().what;
   EXPECT_NE(same.error().what.find("8192"), std::string::npos) << same.error().what;
+}
+
+TEST(OfiCardTest, says_as_much_of_why_as_fits) {
+  OfiCard card = valid_card();
+  card.set_why(std::string(1000, 'w'));
+  const auto decoded = decode_card(encode(card));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(std::string_view(decoded->why.data()), std::string(255, 'w'));
 }
 
 TEST(OfiCardTest, takes_no_address_that_is_too_long) {

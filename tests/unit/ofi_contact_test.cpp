@@ -134,6 +134,16 @@ TEST_F(OfiContact, messages_of_different_sizes_are_told_to_both_with_both_sizes)
   }
 }
 
+TEST_F(OfiContact, who_cannot_be_met_is_told_why) {
+  OfiRanks ranks(EachManners{{}, {.takes_no_address = true}});
+  ranks[0].to(1);
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PEER);
+  EXPECT_NE(ranks[0].news.gone[1].what.find("cut this rank off"), std::string::npos);
+  EXPECT_NE(ranks[0].news.gone[1].what.find("fake table is full"), std::string::npos)
+      << ranks[0].news.gone[1].what;
+}
+
 TEST_F(OfiContact, a_card_that_is_none_ends_that_rank_only) {
   OfiRanks ranks(3);
   const std::uint64_t nonsense = 4711;

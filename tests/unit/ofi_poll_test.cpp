@@ -83,6 +83,36 @@ TEST_F(OfiPoll, a_message_that_the_provider_loses_ends_that_peer_with_its_name) 
   EXPECT_NE(ranks[0].news.gone[1].what.find("fake"), std::string::npos);
 }
 
+// Rank 1 cannot be sent to, so it hears nothing of its end; and it goes on talking.
+TEST_F(OfiPoll, who_is_cut_off_is_told_and_cannot_put_that_off_by_talking) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks.settle();
+  ranks[0].fabric().fail_sends();
+  ASSERT_TRUE(ranks[0].say(1, 1));
+  Link& back = ranks[0].to(1);
+  std::uint64_t said = 0;
+  ASSERT_TRUE(ranks.eventually([&] {
+    if (ranks[1].news.gone.empty() && ranks[1].say(0, said)) back.rx_credits->give_lines(++said);
+    return ranks[0].news.gone.count(1) == 1;
+  }));
+  EXPECT_NE(ranks[0].news.gone[1].what.find("fake trouble"), std::string::npos);
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
+  EXPECT_EQ(ranks[1].news.gone[0].status, PH_ERR_PEER);
+  EXPECT_NE(ranks[1].news.gone[0].what.find("rank 0 has cut this rank off"), std::string::npos);
+  EXPECT_NE(ranks[1].news.gone[0].what.find("fake trouble"), std::string::npos)
+      << ranks[1].news.gone[0].what;
+}
+
+TEST_F(OfiPoll, a_rank_that_lost_a_message_of_ours_tells_us_so) {
+  OfiRanks ranks(EachManners{{}, {.loses = 3}});
+  ASSERT_TRUE(ranks.join(0, 1));
+  for (std::uint64_t i = 0; i < 2; ++i) ASSERT_TRUE(ranks[1].say(0, i));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
+  EXPECT_EQ(ranks[1].news.gone[0].status, PH_ERR_PEER);
+  EXPECT_NE(ranks[1].news.gone[0].what.find("has lost it"), std::string::npos);
+}
+
 TEST_F(OfiPoll, a_provider_that_fails_altogether_ends_all_peers) {
   OfiRanks ranks(3);
   ASSERT_TRUE(ranks.join(0, 1));

@@ -50,5 +50,14 @@ TEST(Providers, of_the_loopback_are_for_jobs_of_one_host_and_first_there) {
   EXPECT_NE(refusal(kRxm, wants("auto", "lo", true)), nullptr);
 }
 
+TEST(Providers, with_queues_for_fewer_ranks_than_the_job_has_come_with_advice) {
+  EXPECT_EQ(advice("tcp;ofi_rxm", 256, false), nullptr);
+  EXPECT_EQ(advice("tcp;ofi_rxm", 257, true), nullptr) << "it was told";
+  EXPECT_EQ(advice("psm3", 257, false), nullptr);
+  const char* words = advice("verbs;ofi_rxm", 257, false);
+  ASSERT_NE(words, nullptr);
+  EXPECT_NE(std::string_view(words).find("FI_UNIVERSE_SIZE"), std::string_view::npos);
+}
+
 }  // namespace
 }  // namespace photon::transport::ofi

@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kNotFoundStatus = 127;
 constexpr int kNotStartedStatus = 126;
-constexpr int kFirstChannelFd = 100;  // above what shell scripts redirect by hand
+constexpr unsigned kUniverseUnlessTold = 256;  // libfabric's
+constexpr int kFirstChannelFd = 100;           // above what shell scripts redirect by hand
 
 struct ChildSetup {
   unsigned rank;
@@ -44,6 +45,9 @@ void set_environment(const ChildSetup& setup, int channel) {
   ::setenv(PH_LAUNCH_FD_VARIABLE, std::to_string(channel).c_str(), 1);
   ::setenv(PH_LAUNCH_RANK_VARIABLE, std::to_string(setup.rank).c_str(), 1);
   ::setenv(PH_LAUNCH_SIZE_VARIABLE, std::to_string(setup.plan.share.size).c_str(), 1);
+  // libfabric's; too late from within a rank that has threads (docs/ofi.md). Not over the user's.
+  if (setup.plan.share.size > kUniverseUnlessTold)
+    ::setenv("FI_UNIVERSE_SIZE", std::to_string(setup.plan.share.size).c_str(), 0);
   for (const std::string& assignment : setup.plan.options.environment) {
     const std::size_t equals = assignment.find('=');
     ::setenv(assignment.substr(0, equals).c_str(), assignment.c_str() + equals + 1, 1);

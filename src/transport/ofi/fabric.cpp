@@ -1,11 +1,7 @@
-// libfabric, and nothing else. Handles are closed in the reverse order of their opening.
+// libfabric, and nothing else: which of its providers, and messages.
 #include "transport/ofi/fabric.hpp"
 
-#include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_eq.h>
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
@@ -15,7 +11,7 @@
 #include <vector>
 
 #include "base/signals.hpp"
-#include "transport/ofi/fabric_library.hpp"
+#include "transport/ofi/lib_fabric.hpp"
 #include "transport/ofi/providers.hpp"
 
 namespace photon::transport::ofi {
@@ -26,26 +22,12 @@ static_assert(sizeof(Operation::provider) >= sizeof(fi_context2));
 
 constexpr std::uint32_t kApi = FI_VERSION(1, 17);
 
-struct InfoEnd {
-  decltype(&::fi_freeinfo) end = nullptr;
-  void operator()(fi_info* info) const noexcept { end(info); }
-};
-using Info = std::unique_ptr<fi_info, InfoEnd>;
-
-// fid_domain, fid_ep...: all begin with what is closed.
-template <class Fid>
-struct FidEnd {
-  void operator()(Fid* fid) const noexcept { ::fi_close(&fid->fid); }
-};
-template <class Fid>
-using Handle = std::unique_ptr<Fid, FidEnd<Fid>>;
-
 // Of `strict`, what fi_getinfo() should sort out; else all that can carry messages at all, so that
 // an error can name what there is.
 Info hints_for(const Library& library, const FabricWants& wants, bool strict) {
   Info hints(library.dupinfo(nullptr), InfoEnd{library.freeinfo});
   if (hints == nullptr) return hints;
-  hints->caps = FI_MSG;
+  hints->caps = wants.pieces_count == 0 ? FI_MSG : FI_MSG | FI_RMA;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->domain_attr->mr_mode =
@@ -78,63 +60,22 @@ Offer offer_of(const fi_info& info) noexcept {
           .most_bytes = info.ep_attr->max_msg_size};
 }
 
-class LibFabric final : public Fabric {
- public:
-  static base::Result<std::unique_ptr<Fabric>> open(const Library& library, fi_info& info,
-                                                    const FabricWants& wants);
-  explicit LibFabric(const Library& library) noexcept : library_(library) {}
-
-  const Traits& traits() const noexcept override { return traits_; }
-  std::span<const std::byte> address() const noexcept override { return address_; }
-  base::Result<std::uint64_t> insert(std::span<const std::byte> address) override;
-  base::Result<std::uint64_t> show(std::span<std::byte> memory) override;
-  void hide(std::uint64_t handle) noexcept override;
-  Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override;
-  Taken receive(const Buffer& into, Operation& operation) noexcept override;
-  Got read(std::span<Completion> into, std::size_t& count) noexcept override;
-  Operation* failed() const noexcept override { return failed_; }
-  std::string words() const override { return words_; }
-  MayWait may_wait() noexcept override;
-  void stop() noexcept override { endpoint_.reset(); }
-
- private:
-  base::Result<> begin(fi_info& info, const FabricWants& wants);
-  base::Result<> open_queue(std::size_t size);
-  base::Result<> enable();
-  Got read_error() noexcept;
-  Taken taken(ssize_t code) noexcept;
-
-  template <class Fid, class Open>
-  base::Result<> opened(Handle<Fid>& into, const char* what, Open open) const;
-  std::string words_of(ssize_t code) const { return library_.strerror(static_cast<int>(-code)); }
-  base::Error error(const std::string& what, ssize_t code) const {
-    return {PH_ERR_SYSTEM, static_cast<int>(-code), "ofi: " + what + ": " + words_of(code)};
-  }
-
-  const Library library_;
-  Traits traits_;
-  std::vector<std::byte> address_;
-  bool shows_memory_ = false;       // FI_MR_LOCAL
-  bool shows_to_endpoint_ = false;  // FI_MR_ENDPOINT
-  bool chooses_keys_ = false;       // FI_MR_PROV_KEY
-  std::uint64_t keys_count_ = 0;
-  Operation* failed_ = nullptr;
-  std::string words_;
-
-  Handle<fid_fabric> fabric_;
-  Handle<fid_domain> domain_;
-  Handle<fid_cq> queue_;
-  Handle<fid_av> addresses_;
-  Handle<fid_ep> endpoint_;
-};
-
-template <class Fid, class Open>
-base::Result<> LibFabric::opened(Handle<Fid>& into, const char* what, Open open) const {
-  Fid* made = nullptr;
-  if (const int code = open(&made); code != 0) return error(what, code);
-  into.reset(made);
-  return {};
+// What a door needs: our own memory taken as it is, keys as long as ours, and memory that belongs
+// to no endpoint, for doors come and go.
+bool has_doors(const fi_info& info) noexcept {
+  const auto& domain = *info.domain_attr;
+  const bool is_key_long =
+      (domain.mr_mode & FI_MR_PROV_KEY) != 0 || domain.mr_key_size >= sizeof(Exposed::key);
+  return (info.caps & FI_RMA) != 0 && is_key_long &&
+         (domain.mr_mode & (FI_MR_LOCAL | FI_MR_ENDPOINT)) == 0;
 }
+
+void* descriptor_of(std::uint64_t handle) noexcept {
+  auto* region = reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle));
+  return region == nullptr ? nullptr : ::fi_mr_desc(region);
+}
+
+}  // namespace
 
 base::Result<std::unique_ptr<Fabric>> LibFabric::open(const Library& library, fi_info& info,
                                                       const FabricWants& wants) {
@@ -148,10 +89,16 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   shows_memory_ = (mode & FI_MR_LOCAL) != 0;
   shows_to_endpoint_ = (mode & FI_MR_ENDPOINT) != 0;
   chooses_keys_ = (mode & FI_MR_PROV_KEY) != 0;
+  names_addresses_ = (mode & FI_MR_VIRT_ADDR) != 0;
+  info_ = Info(library_.dupinfo(&info), InfoEnd{library_.freeinfo});
+  if (info_ == nullptr) return error("what the provider offers", -FI_ENOMEM);
+  traits_.has_doors = wants.pieces_count != 0 && has_doors(info);
   traits_.provider = info.fabric_attr->prov_name;
   traits_.domain = info.domain_attr->name;
   traits_.most_bytes = info.ep_attr->max_msg_size;
   traits_.inject_bytes = 0;  // what the provider still holds must be known until it is over
+  traits_.advice =
+      advice(traits_.provider, wants.peers_count + 1, library_.is_told("FI_UNIVERSE_SIZE"));
   traits_.progresses_itself = info.domain_attr->data_progress == FI_PROGRESS_AUTO;
   if (auto done =
           opened(fabric_, "the fabric",
@@ -163,7 +110,8 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
                  [&](auto** made) { return ::fi_domain(fabric_.get(), &info, made, nullptr); });
       !done)
     return done;
-  if (auto done = open_queue(wants.sends_count + wants.receives_count); !done) return done;
+  if (auto done = open_queue(wants.sends_count + wants.receives_count + wants.pieces_count); !done)
+    return done;
   fi_av_attr table{};
   table.count = std::max<std::size_t>(wants.peers_count, 1);
   if (auto done =
@@ -171,12 +119,7 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
                  [&](auto** made) { return ::fi_av_open(domain_.get(), &table, made, nullptr); });
       !done)
     return done;
-  if (auto done =
-          opened(endpoint_, "the endpoint",
-                 [&](auto** made) { return ::fi_endpoint(domain_.get(), &info, made, nullptr); });
-      !done)
-    return done;
-  return enable();
+  return open_endpoint(endpoint_, address_);
 }
 
 // With a descriptor to sleep on, or without if the provider has none.
@@ -199,17 +142,21 @@ base::Result<> LibFabric::open_queue(std::size_t size) {
   return opened(queue_, "the completion queue", open);
 }
 
-base::Result<> LibFabric::enable() {
-  int code = ::fi_ep_bind(endpoint_.get(), &addresses_->fid, 0);
-  if (code == 0) code = ::fi_ep_bind(endpoint_.get(), &queue_->fid, FI_TRANSMIT | FI_RECV);
-  if (code == 0) code = ::fi_enable(endpoint_.get());
+base::Result<> LibFabric::open_endpoint(Handle<fid_ep>& endpoint, std::vector<std::byte>& address) {
+  const auto open = [&](auto** made) {
+    return ::fi_endpoint(domain_.get(), info_.get(), made, nullptr);
+  };
+  if (auto done = opened(endpoint, "the endpoint", open); !done) return done;
+  int code = ::fi_ep_bind(endpoint.get(), &addresses_->fid, 0);
+  if (code == 0) code = ::fi_ep_bind(endpoint.get(), &queue_->fid, FI_TRANSMIT | FI_RECV);
+  if (code == 0) code = ::fi_enable(endpoint.get());
   if (code != 0) return error("enabling the endpoint", code);
   std::size_t bytes = 0;
-  ::fi_getname(&endpoint_->fid, nullptr, &bytes);  // says how long it is
-  address_.resize(bytes);
-  code = ::fi_getname(&endpoint_->fid, address_.data(), &bytes);
+  ::fi_getname(&endpoint->fid, nullptr, &bytes);  // says how long it is
+  address.resize(bytes);
+  code = ::fi_getname(&endpoint->fid, address.data(), &bytes);
   if (code != 0) return error("the address of the endpoint", code);
-  address_.resize(bytes);
+  address.resize(bytes);
   return {};
 }
 
@@ -240,11 +187,6 @@ base::Result<std::uint64_t> LibFabric::show(std::span<std::byte> memory) {
 
 void LibFabric::hide(std::uint64_t handle) noexcept {
   const Handle<fid_mr> ends(reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle)));
-}
-
-void* descriptor_of(std::uint64_t handle) noexcept {
-  auto* region = reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle));
-  return region == nullptr ? nullptr : ::fi_mr_desc(region);
 }
 
 Fabric::Taken LibFabric::taken(ssize_t code) noexcept {
@@ -316,6 +258,8 @@ Fabric::MayWait LibFabric::may_wait() noexcept {
   }
 }
 
+namespace {
+
 // What there is beside a provider that there is not: its name may be misspelt, or its card missing.
 std::string others(const Library& library, const FabricWants& wants) {
   const std::string none = ": it offers none that carries messages between any ranks (FI_EP_RDM)";
@@ -351,15 +295,9 @@ std::string refusals(const Library& library, const FabricWants& wants,
   return said.empty() ? others(library, wants) : said;
 }
 
-}  // namespace
-
-base::Result<> has_fabric() { return {}; }
-
-// What is preferred first, else in libfabric's order, which is from fast to slow.
-base::Result<std::unique_ptr<Fabric>> open_fabric(const FabricWants& wants) {
+base::Result<std::unique_ptr<Fabric>> open_one(const FabricWants& wants) {
   const base::SignalsLeftToOthers block;  // a provider may start threads
   const KeptSignals signals;
-  expect_ranks(wants.peers_count + 1);
   auto library = load_library();
   if (!library) return std::move(library.error());
   const Info offers = offers_for(*library, wants, true);
@@ -380,6 +318,21 @@ base::Result<std::unique_ptr<Fabric>> open_fabric(const FabricWants& wants) {
                          std::string(wants.provider) +
                          ", ofi_domain = " + std::string(wants.domain) + ")" +
                          refusals(*library, wants, troubles) + "; fi_info lists what there is"};
+}
+
+}  // namespace
+
+base::Result<> has_fabric() { return {}; }
+
+// What is preferred first, else in libfabric's order, which is from fast to slow. Of those that
+// move memory, if that is wanted; else of all.
+base::Result<std::unique_ptr<Fabric>> open_fabric(const FabricWants& wants) {
+  if (wants.pieces_count != 0) {
+    if (auto made = open_one(wants)) return made;
+  }
+  FabricWants messages = wants;
+  messages.pieces_count = 0;
+  return open_one(messages);
 }
 
 }  // namespace photon::transport::ofi

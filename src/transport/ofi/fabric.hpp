@@ -1,9 +1,11 @@
 // What the transport asks of libfabric, and all that it knows of it: one endpoint that sends and
-// receives messages, reliable and in the order of their sending per peer. fabric.cpp is what
-// includes libfabric's headers; where the build has none, no_fabric.cpp stands in its place and
+// receives messages, reliable and in the order of their sending per peer; and a door, by which
+// peers touch memory that we expose, and we theirs. fabric.cpp and fabric_door.cpp are what
+// includes libfabric's headers; where the build has none, no_fabric.cpp stands in their place and
 // says so when a fabric is to be opened.
 //
-//   an Operation: ours -- send(), receive() took it --> the provider's -- read() --> ours
+//   an Operation: ours -- send(), receive(), write(), read_from() took it --> the provider's --
+//                 read() --> ours
 //
 // Invariant: completions never outnumber the operations that the provider has, and these are never
 // more than FabricWants says, which is the size of the completion queue: it cannot overrun.
@@ -49,6 +51,52 @@ struct FabricWants {
   std::size_t peers_count = 0;
   std::size_t sends_count = 0;     // under way at a time, at most
   std::size_t receives_count = 0;  // likewise
+  std::size_t pieces_count = 0;    // likewise, by the door; 0: there will be none
+};
+
+// Memory of ours as peers name it.
+struct Exposed {
+  std::uint64_t handle = 0;
+  std::uint64_t begin = 0;  // its first byte
+  std::uint64_t key = 0;
+};
+
+// Memory of a peer: somewhere in what it has exposed.
+struct Place {
+  std::uint64_t address = 0;
+  std::uint64_t key = 0;
+};
+
+enum class Taken : std::uint8_t {
+  yes,     // read() says when it is over
+  over,    // it is over: the buffer is ours again, and read() says nothing
+  full,    // not now
+  failed,  // nor ever; words() says why
+};
+
+// An endpoint with connections of its own: what a peer refuses breaks the one it came over, and
+// what else was under way on that fails with it (tcp;ofi_rxm: so do later pieces for some
+// milliseconds). The messages of the fabric do not notice.
+//
+//   open -- the Door ends --> nothing of its pieces is the provider's, no peer touches our memory
+//
+// Only that ends what a peer is writing: tcp goes on with a write that has begun after its memory
+// is concealed. It takes up to 150 ms there.
+// Owner: OfiTransport; the Fabric outlives it. Threads: those of the Fabric.
+class Door {
+ public:
+  virtual ~Door() = default;
+  Door() = default;
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+  // What peers insert() to reach it; another one each time a door is opened.
+  virtual std::span<const std::byte> address() const noexcept = 0;
+  // Over when the bytes are in the peer's memory, to be seen by its processor. Never Taken::over.
+  virtual Taken write(std::uint64_t to, std::span<const std::byte> source, const Place& place,
+                      Operation& operation) noexcept = 0;
+  virtual Taken read_from(std::uint64_t to, std::span<std::byte> destination, const Place& place,
+                          Operation& operation) noexcept = 0;
 };
 
 class Fabric {
@@ -59,14 +107,11 @@ class Fabric {
     std::size_t most_bytes = 0;    // of one message
     std::size_t inject_bytes = 0;  // up to here a send is over when it is taken
     bool progresses_itself = false;
-    int wait_fd = -1;  // readable when read() may have something; -1: there is none
+    const char* advice = nullptr;  // what the user should know; null: nothing
+    bool has_doors = false;        // memory can be exposed, and that of peers written and read
+    int wait_fd = -1;              // readable when read() may have something; -1: there is none
   };
-  enum class Taken : std::uint8_t {
-    yes,     // read() says when it is over
-    over,    // it is over: the buffer is ours again, and read() says nothing
-    full,    // not now
-    failed,  // nor ever; words() says why
-  };
+  using Taken = ofi::Taken;
   enum class Got : std::uint8_t {
     some,    // what was asked for, or all that there was
     error,   // the first completion is none: failed() and words()
@@ -93,6 +138,15 @@ class Fabric {
 
   virtual Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept = 0;
   virtual Taken receive(const Buffer& into, Operation& operation) noexcept = 0;
+  // Where it has doors. Peers that are told the key may touch the memory by our door until
+  // conceal(), and what they have begun then until the door ends. `key`: nobody can guess it; some
+  // providers choose another one.
+  virtual base::Result<Exposed> expose(std::span<std::byte> /*memory*/, std::uint64_t /*key*/) {
+    return no_doors();
+  }
+  virtual void conceal(const Exposed& /*exposed*/) noexcept {}
+  virtual base::Result<std::unique_ptr<Door>> open_door() { return no_doors(); }
+
   // How many completions were written; it also drives the provider, where that needs driving.
   virtual Got read(std::span<Completion> into, std::size_t& count) noexcept = 0;
   // Of the latest Got::error: null if the provider does not say which.
@@ -100,8 +154,14 @@ class Fabric {
   virtual std::string words() const = 0;
   // Right before waiting for wait_fd.
   virtual MayWait may_wait() noexcept = 0;
-  // The endpoint ends: nothing is the provider's any more, nothing else but hide() is called.
+  // The endpoint ends: nothing is the provider's any more, nothing else but hide() and conceal() is
+  // called. Doors have ended before.
   virtual void stop() noexcept = 0;
+
+ protected:
+  static base::Error no_doors() {
+    return {PH_ERR_STATE, 0, "ofi: memory of peers cannot be reached by this provider"};
+  }
 };
 
 // PH_ERR_CONFIG: this build has no libfabric.

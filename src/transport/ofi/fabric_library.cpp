@@ -2,8 +2,7 @@
 
 #include <dlfcn.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace photon::transport::ofi {
@@ -25,12 +24,15 @@ void find(void* from, const char* name, Function*& function) noexcept {
 
 }  // namespace
 
-void expect_ranks(std::size_t ranks_count) noexcept {
-  constexpr std::size_t kUnlessTold = 256;
-  if (ranks_count <= kUnlessTold) return;
-  char count[24] = {};
-  std::snprintf(count, sizeof count, "%zu", ranks_count);
-  static_cast<void>(::setenv("FI_UNIVERSE_SIZE", count, 0));
+bool Library::is_told(const char* variable) const noexcept {
+  fi_param* params = nullptr;
+  int count = 0;
+  if (getparams(&params, &count) != 0) return false;
+  bool is_set = false;
+  for (int i = 0; i < count; ++i)
+    if (std::strcmp(params[i].name, variable) == 0) is_set = params[i].value != nullptr;
+  freeparams(params);
+  return is_set;
 }
 
 base::Result<Library> load_library() {
@@ -47,6 +49,8 @@ base::Result<Library> load_library() {
   find(loaded, "fi_dupinfo", library.dupinfo);
   find(loaded, "fi_fabric", library.fabric);
   find(loaded, "fi_strerror", library.strerror);
+  find(loaded, "fi_getparams", library.getparams);
+  find(loaded, "fi_freeparams", library.freeparams);
   if (!library.is_whole())
     return base::Error{PH_ERR_CONFIG, 0, "transport ofi: this libfabric is not 1.17 or later"};
   return library;

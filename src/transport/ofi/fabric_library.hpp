@@ -6,8 +6,6 @@
 #include <rdma/fi_errno.h>
 #include <signal.h>
 
-#include <cstddef>
-
 #include "base/result.hpp"
 
 namespace photon::transport::ofi {
@@ -22,20 +20,19 @@ struct Library {
   decltype(&::fi_dupinfo) dupinfo = nullptr;
   decltype(&::fi_fabric) fabric = nullptr;
   decltype(&::fi_strerror) strerror = nullptr;
+  decltype(&::fi_getparams) getparams = nullptr;
+  decltype(&::fi_freeparams) freeparams = nullptr;
 
   bool is_whole() const noexcept {
     return getinfo != nullptr && freeinfo != nullptr && dupinfo != nullptr && fabric != nullptr &&
-           strerror != nullptr;
+           strerror != nullptr && getparams != nullptr && freeparams != nullptr;
   }
+  // Whether the environment sets this variable of libfabric's.
+  bool is_told(const char* variable) const noexcept;
 };
 
 // PH_ERR_CONFIG: there is none here, or one that is too old.
 base::Result<Library> load_library();
-
-// Before the library is loaded for the first time: it sizes the queues of some utility providers
-// (ofi_rxm) by the environment variable FI_UNIVERSE_SIZE, 256 if there is none, and can be told in
-// no other way. A larger job sets it, unless the user has.
-void expect_ranks(std::size_t ranks_count) noexcept;
 
 // What the application wants done at signals is as it was when this ends.
 class KeptSignals {

@@ -49,9 +49,9 @@ base::Result<OfiCard> decode_card(std::span<const std::byte> bytes) {
             std::to_string(wire::kVersion) + "; run all ranks with one version of the library"};
   if (bytes.size() != sizeof card) return malformed;
   std::memcpy(&card, bytes.data(), sizeof card);
-  const bool is_card = card.what == OfiCard::What::ask || card.what == OfiCard::What::answer;
-  if (!is_card || card.address_bytes > card.address.size() || card.provider.back() != 0)
-    return malformed;
+  const bool is_card =
+      card.what <= OfiCard::What::gone && card.provider.back() == 0 && card.why.back() == 0;
+  if (!is_card || card.address_bytes > card.address.size()) return malformed;
   return card;
 }
 

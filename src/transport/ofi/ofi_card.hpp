@@ -28,6 +28,7 @@ struct OfiCard {
   enum class What : std::uint32_t {
     ask,     // say hello to me
     answer,  // to one that does not agree with ours, so that its rank sees what differs
+    gone,    // you are over for me, and `why`: I take nothing of yours, and nothing more comes
   };
   std::uint64_t magic = kCardMagic;
   std::uint32_t version = wire::kVersion;
@@ -37,8 +38,12 @@ struct OfiCard {
   std::uint64_t address_bytes = 0;
   std::array<char, 64> provider{};  // ends with a zero; must be equal
   std::array<std::byte, kMostAddressBytes> address{};
+  std::array<char, 256> why{};  // gone: words; ends with a zero
 
   std::string_view provider_name() const noexcept { return provider.data(); }
+  void set_why(std::string_view words) noexcept {
+    std::copy_n(words.begin(), std::min(words.size(), why.size() - 1), why.begin());
+  }
   std::span<const std::byte> address_span() const noexcept {
     return {address.data(), address_bytes};
   }

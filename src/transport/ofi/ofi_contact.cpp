@@ -14,7 +14,7 @@ constexpr unsigned kMostDoublings = 5;
 
 std::string named(Rank rank) { return "ofi: rank " + std::to_string(rank); }
 
-base::Error gone_error(Rank rank, const char* what) {
+base::Error gone_error(Rank rank, const std::string& what) {
   return {PH_ERR_PEER, 0, named(rank) + what, rank};
 }
 
@@ -106,9 +106,41 @@ void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
     same.error().rank = rank;
     return end(peer, same.error());
   }
+  if (card->what == OfiCard::What::gone) return take_gone(peer, card->why.data());
   if (card->what != OfiCard::What::ask || peer.state != OfiPeer::State::asked) return;
   meet(peer, card->address_span());
   if (peer.state == OfiPeer::State::greeting) dial(peer);
+}
+
+// It waits for nothing of ours any more. What it sent before may still come.
+void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
+  why = " has cut this rank off: " + why;
+  if (!peer.is_open()) return end(peer, gone_error(peer.rank, why));
+  if (peer.boot_gone_ns != 0) return;
+  if (peer.is_settled()) ++unsettled_;
+  peer.gone_why = std::move(why);
+  peer.boot_gone_ns = base::now_ns();
+}
+
+// It lives, as far as we know. The bootstrap belongs to the engine's threads, and this may be the
+// flusher's: poll() sends the card.
+void OfiTransport::cut_off(OfiPeer& peer, base::Error why) {
+  if (peer.state == OfiPeer::State::ended) return;
+  cut_off_.push_back({peer.rank, why.what});
+  if (is_announced_) wake();
+  end(peer, std::move(why));
+}
+
+void OfiTransport::tell_who_is_cut_off() {
+  const auto told = std::exchange(cut_off_, {});
+  if (boot_broken_.get() != 0) return;
+  for (const CutOff& one : told) {
+    OfiCard card = parts_.card;
+    card.what = OfiCard::What::gone;
+    card.set_why(one.why);
+    boot_due_.set(1);
+    static_cast<void>(boot_.send(one.rank, encode(card), {}));  // who has ended need not know
+  }
 }
 
 // We know where it is.
@@ -116,7 +148,7 @@ void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
   const auto trouble = [&](base::Error error) {
     error.what = named(peer.rank) + ": " + error.what;
     error.rank = peer.rank;
-    end(peer, std::move(error));
+    cut_off(peer, std::move(error));
   };
   auto address = parts_.fabric->insert(at);
   if (!address) return trouble(std::move(address.error()));
@@ -173,9 +205,10 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
     case Greeting::Step::waits: return flush(*peer);
     case Greeting::Step::not_it:
       refuse(Refusal::wrong_secret);
-      return end(*peer, {PH_ERR_PEER, 0,
-                         named(peer->rank) + ": who answers at its address cannot prove to be it",
-                         peer->rank});
+      return cut_off(
+          *peer,
+          {PH_ERR_PEER, 0, named(peer->rank) + ": who answers at its address cannot prove to be it",
+           peer->rank});
     default: return refuse(refusal_of(step));
   }
 }
@@ -184,7 +217,7 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
 void OfiTransport::opened(OfiPeer& peer) {
   peer.state = OfiPeer::State::open;
   if (peer.is_settled()) --unsettled_;
-  if (auto given = give_link(peer); !given) return end(peer, given.error());
+  if (auto given = give_link(peer); !given) return cut_off(peer, given.error());
   tell({.kind = News::Kind::link, .rank = peer.rank});
   flush(peer);
 }

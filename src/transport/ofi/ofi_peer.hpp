@@ -2,12 +2,14 @@
 //
 //   asked -- its hello, or its card --> greeting -- both have proved themselves --> open
 //   (none) -- its card --> greeting
-//   open -- its bye, garbage, its process ended, mute and silent --> ended: on_gone
+//   open -- its bye, garbage, its process ended, it has cut us off, mute and silent --> ended:
+//           on_gone
 //   asked, greeting -- its card is none we can work with, it is not it, its process ended, mute
-//                      and silent --> ended
+//                      and silent, it has cut us off --> ended
 //
-// mute: a message to it has failed, so nothing more is sent; what it has sent is still read, and
-// its bye may be among that.
+// mute: a message to it has failed, so nothing more is sent; what it has sent is still read for a
+// while, and its bye may be among that. Whom we end while it lives is told by the bootstrap: it may
+// wait for us, and nothing else would end that.
 // Who gets the other's card says hello, so that who has asked need not look at the bootstrap again:
 // it may compute. If both have asked both do, and the hello of the lower rank stays.
 // released: the engine has disconnected it; messages go on, so that the peer notices nothing.
@@ -44,8 +46,10 @@ struct OfiPeer {
   std::int64_t met_ns = 0;        // its card came
   std::int64_t said_ns = 0;       // our last word of the greeting went
   unsigned said_again = 0;        // so often
-  std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
-  std::int64_t mute_ns = 0;       // sending has failed, or later it was heard; 0
+  std::int64_t boot_gone_ns = 0;  // the bootstrap brought word of its end, or later it was heard; 0
+  std::string gone_why = " has ended";  // what is said of it then
+  std::int64_t mute_ns = 0;             // sending has failed; 0
+  std::int64_t mute_heard_ns = 0;       // likewise, or later it was heard
   std::string mute_why;
   std::uint64_t address = 0;   // of the provider's table
   std::uint32_t sequence = 0;  // of the latest message that was built

@@ -20,6 +20,8 @@ constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended or a message to it has failed, and after the last
 // of what still came from it.
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
+// Who lives and is cut off may go on talking; not for longer than this.
+constexpr std::int64_t kMostLastWordsNs = 3'000'000'000;
 
 base::Error peer_error(Rank rank, const std::string& what) {
   return {PH_ERR_PEER, 0, "ofi: rank " + std::to_string(rank) + what, rank};
@@ -41,6 +43,7 @@ void OfiTransport::poll(Sink& sink) noexcept {
     end_all(parts_.fabric->words());
   if (!waiting_.empty()) flush_waiting();
   if (is_boot_due(base::now_ns())) receive_boot();
+  if (!cut_off_.empty()) tell_who_is_cut_off();
   if (!news_.empty()) dispatch(sink);
 }
 
@@ -125,7 +128,7 @@ void OfiTransport::take(std::span<const std::byte> message) {
 void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
                              std::span<const std::byte> body) {
   if (peer.boot_gone_ns != 0) peer.boot_gone_ns = heard_ns_;
-  if (peer.is_mute()) peer.mute_ns = heard_ns_;
+  if (peer.is_mute()) peer.mute_heard_ns = heard_ns_;
   switch (peer.inlet.take(head, body, *peer.link)) {
     case Inlet::Took::news:
       if (!std::exchange(peer.is_touched, true))
@@ -134,16 +137,16 @@ void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
     case Inlet::Took::nothing: return;
     case Inlet::Took::bye: return end(peer, peer_error(peer.rank, " has ended"));
     case Inlet::Took::disorder:
-      return end(peer, {PH_ERR_PROTOCOL, 0,
-                        "ofi: a message of rank " + std::to_string(peer.rank) +
-                            " is missing or came out of order: provider " +
-                            parts_.fabric->traits().provider + " has lost it",
-                        peer.rank});
+      return cut_off(peer, {PH_ERR_PROTOCOL, 0,
+                            "ofi: a message of rank " + std::to_string(peer.rank) +
+                                " is missing or came out of order: provider " +
+                                parts_.fabric->traits().provider + " has lost it",
+                            peer.rank});
     case Inlet::Took::garbage:
-      return end(peer, {PH_ERR_PROTOCOL, 0,
-                        "ofi: rank " + std::to_string(peer.rank) +
-                            " sent what no rank of this library sends; it is cut off",
-                        peer.rank});
+      return cut_off(peer, {PH_ERR_PROTOCOL, 0,
+                            "ofi: rank " + std::to_string(peer.rank) +
+                                " sent what no rank of this library sends; it is cut off",
+                            peer.rank});
   }
 }
 
@@ -206,9 +209,11 @@ void OfiTransport::attend(std::int64_t now_ns) {
 
 void OfiTransport::attend(OfiPeer& peer, std::int64_t now_ns) {
   if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
-    return end(peer, peer_error(peer.rank, " has ended"));
+    return end(peer, peer_error(peer.rank, peer.gone_why));
   if (peer.is_mute()) {
-    if (now_ns - peer.mute_ns >= kLastWordsNs) end(peer, peer_error(peer.rank, peer.mute_why));
+    const bool is_silent = now_ns - peer.mute_heard_ns >= kLastWordsNs;
+    if (is_silent || now_ns - peer.mute_ns >= kMostLastWordsNs)
+      cut_off(peer, peer_error(peer.rank, peer.mute_why));
   } else if (peer.state == OfiPeer::State::greeting && peer.greeting->is_owed()) {
     greet_again(peer, now_ns);
   }

@@ -37,7 +37,7 @@ void OfiTransport::announce() noexcept {
   const Entered entered(*this);
   is_announced_ = true;
   boot_due_.set(1);
-  if (!news_.empty() || parts_.receives->has_arrived()) wake();
+  if (!news_.empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake();
   longest_sleep_us_ = -1;
   if (!boot_.idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() ||
       parts_.receives->is_short())

@@ -117,6 +117,9 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
   waiting_.reserve(2 * peers_.size());  // kick() may not fail
   retried_.reserve(2 * peers_.size());
   static_cast<void>(parts_.receives->post());
+  const auto& traits = parts_.fabric->traits();
+  if (traits.advice != nullptr)
+    PHOTON_LOG(log_, warn, "ofi: provider %s: %s", traits.provider.c_str(), traits.advice);
 }
 
 // Memory that the provider has is given back by its end, before its owners go.

@@ -39,4 +39,12 @@ bool is_preferred(const Offer& offer, const FabricWants& wants) noexcept {
   return wants.is_one_host && offer.domain == "lo";
 }
 
+const char* advice(std::string_view provider, std::size_t ranks_count, bool is_told) noexcept {
+  constexpr std::size_t kUnlessTold = 256;
+  const bool is_sized = provider.find("ofi_rxm") != std::string_view::npos;
+  if (!is_sized || ranks_count <= kUnlessTold || is_told) return nullptr;
+  return "its queues are made for 256 ranks; start the ranks of a larger job with their number in "
+         "FI_UNIVERSE_SIZE in the environment, as photonrun does";
+}
+
 }  // namespace photon::transport::ofi

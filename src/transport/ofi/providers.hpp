@@ -27,4 +27,10 @@ const char* refusal(const Offer& offer, const FabricWants& wants) noexcept;
 // Whether it is tried before the others.
 bool is_preferred(const Offer& offer, const FabricWants& wants) noexcept;
 
+// What the user should know of this provider in a job of so many ranks; null: nothing. `is_told`:
+// the environment has FI_UNIVERSE_SIZE. libfabric sizes the queues of utility providers by it (256
+// without) and can be told in no other way. We do not set it: other threads may be reading the
+// environment.
+const char* advice(std::string_view provider, std::size_t ranks_count, bool is_told) noexcept;
+
 }  // namespace photon::transport::ofi

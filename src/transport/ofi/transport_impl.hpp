@@ -112,6 +112,10 @@ class OfiTransport final : public Transport {
     Rank rank = 0;
     base::Error why;  // gone
   };
+  struct CutOff {
+    Rank rank = 0;
+    std::string why;
+  };
   using Flag = sync::Hint<Policy, std::uint32_t>;
 
   // What every call of the engine's holds; calls from within a callback of poll() have it already.
@@ -138,6 +142,9 @@ class OfiTransport final : public Transport {
   base::Result<> give_link(OfiPeer& peer);
   base::Result<bool> send_card(Rank rank, OfiCard::What what);
   void take_card(Rank rank, std::span<const std::byte> bytes);
+  void take_gone(OfiPeer& peer, std::string why);
+  void cut_off(OfiPeer& peer, base::Error why);
+  void tell_who_is_cut_off();
   void meet(OfiPeer& peer, std::span<const std::byte> at);
   void dial(OfiPeer& peer);
   void greet_again(OfiPeer& peer, std::int64_t now_ns);
@@ -185,6 +192,7 @@ class OfiTransport final : public Transport {
   std::vector<OfiPeer*> waiting_;  // have something to send and found no room
   std::vector<OfiPeer*> retried_;
   std::array<std::uint64_t, kRefusals> refused_{};
+  std::vector<CutOff> cut_off_;  // are to be told
   std::vector<News> news_;
   std::vector<News> telling_;
   std::size_t unsettled_ = 0;  // peers that attend() has to look at

@@ -1,0 +1,102 @@
+// libfabric's side of a Fabric as a class: fabric.cpp chooses a provider, opens it and carries
+// messages; fabric_door.cpp moves memory. Included by what is built with libfabric's headers only.
+// Handles are closed in the reverse order of their opening.
+// Owner: OfiTransport, as a Fabric. Threads: one at a time.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/ofi/fabric.hpp"
+#include "transport/ofi/fabric_library.hpp"
+
+namespace photon::transport::ofi {
+
+struct InfoEnd {
+  decltype(&::fi_freeinfo) end = nullptr;
+  void operator()(fi_info* info) const noexcept { end(info); }
+};
+using Info = std::unique_ptr<fi_info, InfoEnd>;
+
+// fid_domain, fid_ep...: all begin with what is closed.
+template <class Fid>
+struct FidEnd {
+  void operator()(Fid* fid) const noexcept { ::fi_close(&fid->fid); }
+};
+template <class Fid>
+using Handle = std::unique_ptr<Fid, FidEnd<Fid>>;
+
+class LibFabric final : public Fabric {
+ public:
+  static base::Result<std::unique_ptr<Fabric>> open(const Library& library, fi_info& info,
+                                                    const FabricWants& wants);
+  explicit LibFabric(const Library& library) noexcept : library_(library) {}
+
+  const Traits& traits() const noexcept override { return traits_; }
+  std::span<const std::byte> address() const noexcept override { return address_; }
+  base::Result<std::uint64_t> insert(std::span<const std::byte> address) override;
+  base::Result<std::uint64_t> show(std::span<std::byte> memory) override;
+  void hide(std::uint64_t handle) noexcept override;
+  Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override;
+  Taken receive(const Buffer& into, Operation& operation) noexcept override;
+  base::Result<Exposed> expose(std::span<std::byte> memory, std::uint64_t key) override;
+  void conceal(const Exposed& exposed) noexcept override;
+  base::Result<std::unique_ptr<Door>> open_door() override;
+  Got read(std::span<Completion> into, std::size_t& count) noexcept override;
+  Operation* failed() const noexcept override { return failed_; }
+  std::string words() const override { return words_; }
+  MayWait may_wait() noexcept override;
+  void stop() noexcept override { endpoint_.reset(); }
+
+  // Of LibDoor.
+  Taken taken(ssize_t code) noexcept;
+  base::Result<> open_endpoint(Handle<fid_ep>& endpoint, std::vector<std::byte>& address);
+
+ private:
+  base::Result<> begin(fi_info& info, const FabricWants& wants);
+  base::Result<> open_queue(std::size_t size);
+  Got read_error() noexcept;
+
+  template <class Fid, class Open>
+  base::Result<> opened(Handle<Fid>& into, const char* what, Open open) const;
+  std::string words_of(ssize_t code) const { return library_.strerror(static_cast<int>(-code)); }
+  base::Error error(const std::string& what, ssize_t code) const {
+    return {PH_ERR_SYSTEM, static_cast<int>(-code), "ofi: " + what + ": " + words_of(code)};
+  }
+
+  const Library library_;
+  Info info_;  // what it was opened by
+  Traits traits_;
+  std::vector<std::byte> address_;
+  bool shows_memory_ = false;       // FI_MR_LOCAL
+  bool shows_to_endpoint_ = false;  // FI_MR_ENDPOINT
+  bool names_addresses_ = false;    // FI_MR_VIRT_ADDR
+  bool chooses_keys_ = false;       // FI_MR_PROV_KEY
+  std::uint64_t keys_count_ = 0;
+  Operation* failed_ = nullptr;
+  std::string words_;
+
+  Handle<fid_fabric> fabric_;
+  Handle<fid_domain> domain_;
+  Handle<fid_cq> queue_;
+  Handle<fid_av> addresses_;
+  Handle<fid_ep> endpoint_;
+};
+
+template <class Fid, class Open>
+base::Result<> LibFabric::opened(Handle<Fid>& into, const char* what, Open open) const {
+  Fid* made = nullptr;
+  if (const int code = open(&made); code != 0) return error(what, code);
+  into.reset(made);
+  return {};
+}
+
+}  // namespace photon::transport::ofi

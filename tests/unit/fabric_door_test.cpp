@@ -1,0 +1,238 @@
+// Doors of libfabric itself, by its provider tcp;ofi_rxm: what the rules for memory that a peer's
+// card touches rest on.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "transport/ofi/fabric.hpp"
+#include "watchdog.hpp"
+
+namespace photon::transport::ofi {
+namespace {
+
+constexpr std::uint64_t kDoorKey = 0x5eed'5eed'1234'5678;
+constexpr std::size_t kPieces = 4;
+
+// One of two, with its door; what it has been told of operations.
+struct Side {
+  std::unique_ptr<Fabric> fabric;
+  std::unique_ptr<Door> door;
+  std::map<const Operation*, bool> over;  // and whether it went well
+
+  void look() {
+    Completion completions[8];
+    std::size_t count = 0;
+    const auto got = fabric->read(completions, count);
+    ASSERT_NE(got, Fabric::Got::broken) << fabric->words();
+    if (got == Fabric::Got::error && fabric->failed() != nullptr) over[fabric->failed()] = false;
+    for (std::size_t i = 0; i < count; ++i) over[completions[i].operation] = true;
+  }
+};
+
+class FabricDoor : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_fabric()) GTEST_SKIP() << "this build has no libfabric";
+    if (::dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr)
+      GTEST_SKIP() << "ThreadSanitizer does not see the orderings within libfabric";
+    if (::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") != nullptr)
+      GTEST_SKIP() << "libfabric 1.17 does not give all memory back, which LeakSanitizer reports";
+    for (Side* side : {&here_, &there_}) {
+      auto opened = open_fabric({.provider = "tcp;ofi_rxm",
+                                 .domain = "auto",
+                                 .is_one_host = true,
+                                 .peers_count = 1,
+                                 .sends_count = 1,
+                                 .receives_count = 1,
+                                 .pieces_count = kPieces});
+      if (!opened) GTEST_SKIP() << "no such provider here: " << opened.error().what;
+      side->fabric = std::move(*opened);
+      ASSERT_TRUE(side->fabric->traits().has_doors);
+      auto door = side->fabric->open_door();
+      ASSERT_TRUE(door) << door.error().what;
+      side->door = std::move(*door);
+    }
+    auto exposed = there_.fabric->expose(memory_, kDoorKey);
+    ASSERT_TRUE(exposed) << exposed.error().what;
+    exposed_ = *exposed;
+    is_exposed_ = true;
+    to_ = there();
+  }
+  void TearDown() override {
+    for (Side* side : {&here_, &there_}) {
+      side->door.reset();
+      if (side->fabric != nullptr) side->fabric->stop();
+    }
+    conceal();
+  }
+
+  std::uint64_t there() {
+    const auto to = here_.fabric->insert(there_.door->address());
+    EXPECT_TRUE(to) << to.error().what;
+    return to ? *to : 0;
+  }
+  void conceal() {
+    if (std::exchange(is_exposed_, false)) there_.fabric->conceal(exposed_);
+  }
+  Place place(std::uint64_t offset) const { return {exposed_.begin + offset, exposed_.key}; }
+  // The deadline is the watchdog's.
+  void until(const std::function<bool()>& done) {
+    while (!done() && !HasFatalFailure()) {
+      here_.look();
+      there_.look();
+    }
+  }
+  void write(std::span<const std::byte> source, const Place& at, Operation& operation) {
+    here_.over.erase(&operation);
+    until([&] {
+      const auto taken = here_.door->write(to_, source, at, operation);
+      EXPECT_NE(taken, Taken::failed) << here_.fabric->words();
+      return taken != Taken::full;
+    });
+  }
+  // Whether it went well.
+  bool is_well(const Operation& operation) {
+    until([&] { return here_.over.count(&operation) == 1; });
+    return here_.over[&operation];
+  }
+
+  photon::test::Watchdog watchdog_{std::chrono::seconds(60)};
+  Side here_;
+  Side there_;
+  // More than the sockets between two sides hold.
+  std::vector<std::byte> memory_ = std::vector<std::byte>(16 << 20);
+  std::vector<std::byte> source_ = std::vector<std::byte>(16 << 20, std::byte{7});
+  Exposed exposed_;
+  bool is_exposed_ = false;
+  std::uint64_t to_ = 0;
+  Operation operations_[kPieces];
+};
+
+TEST_F(FabricDoor, a_fabric_that_was_asked_for_none_has_none) {
+  auto opened = open_fabric({.provider = "tcp;ofi_rxm",
+                             .domain = "auto",
+                             .is_one_host = true,
+                             .peers_count = 1,
+                             .sends_count = 1,
+                             .receives_count = 1});
+  ASSERT_TRUE(opened) << opened.error().what;
+  EXPECT_FALSE((*opened)->traits().has_doors);
+  EXPECT_FALSE((*opened)->open_door());
+  EXPECT_FALSE((*opened)->expose(memory_, kDoorKey));
+}
+
+TEST_F(FabricDoor, what_is_written_is_there_when_it_is_over_and_nothing_beside_it) {
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, std::size_t{1} << 20}) {
+    std::fill(memory_.begin(), memory_.end(), std::byte{0});
+    write(std::span(source_).first(bytes), place(64), operations_[0]);
+    ASSERT_TRUE(is_well(operations_[0]));
+    EXPECT_EQ(std::count(memory_.begin(), memory_.end(), std::byte{7}),
+              static_cast<std::ptrdiff_t>(bytes));
+    EXPECT_EQ(memory_[63], std::byte{0});
+    EXPECT_EQ(memory_[64], std::byte{7});
+  }
+}
+
+// Else "over" would mean that the bytes have left, which tcp says otherwise.
+TEST_F(FabricDoor, a_write_is_not_over_before_its_bytes_are_there) {
+  write(std::span(source_).first(8), place(0), operations_[0]);
+  ASSERT_TRUE(is_well(operations_[0]));  // they are connected
+  write(std::span(source_).first(1000), place(4096), operations_[1]);
+  for (int i = 0; i < 10'000; ++i) {
+    here_.look();
+    ASSERT_EQ(here_.over.count(&operations_[1]), std::size_t{memory_[5095] == std::byte{7}});
+  }
+  ASSERT_TRUE(is_well(operations_[1]));
+  EXPECT_EQ(memory_[5095], std::byte{7});
+}
+
+TEST_F(FabricDoor, what_is_read_has_come_when_it_is_over) {
+  std::fill_n(memory_.begin() + 100, 5000, std::byte{9});
+  std::vector<std::byte> into(5002);
+  until([&] {
+    return here_.door->read_from(to_, std::span(into).subspan(1, 5000), place(100),
+                                 operations_[0]) != Taken::full;
+  });
+  ASSERT_TRUE(is_well(operations_[0]));
+  EXPECT_EQ(std::count(into.begin(), into.end(), std::byte{9}), 5000);
+  EXPECT_EQ(into.front(), std::byte{0});
+  EXPECT_EQ(into.back(), std::byte{0});
+}
+
+// The connection breaks, and with it what else was under way; it is made anew when the provider
+// has noticed. Messages go by another one.
+TEST_F(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
+  const auto mail = here_.fabric->insert(there_.fabric->address());
+  ASSERT_TRUE(mail);
+  write(std::span(source_).first(8), place(0), operations_[0]);
+  ASSERT_TRUE(is_well(operations_[0]));
+  Place wrong = place(64);
+  ++wrong.key;
+  write(std::span(source_).first(1000), wrong, operations_[0]);
+  EXPECT_FALSE(is_well(operations_[0]));
+  EXPECT_EQ(memory_[64], std::byte{0});
+  conceal();
+  write(std::span(source_).first(1000), place(64), operations_[0]);
+  EXPECT_FALSE(is_well(operations_[0])) << "what is concealed is refused";
+  EXPECT_EQ(memory_[64], std::byte{0});
+  const auto again = there_.fabric->expose(memory_, kDoorKey);
+  ASSERT_TRUE(again) << again.error().what;
+  exposed_ = *again;
+  is_exposed_ = true;
+  do {
+    write(std::span(source_).first(1000), place(64), operations_[0]);
+  } while (!is_well(operations_[0]) && !HasFatalFailure());
+  EXPECT_EQ(memory_[1063], std::byte{7});
+  std::vector<std::byte> letter(64, std::byte{5}), box(64);
+  Operation received;
+  ASSERT_EQ(there_.fabric->receive({box, 0}, received), Taken::yes);
+  until([&] { return here_.fabric->send(*mail, {letter, 0}, operations_[1]) != Taken::full; });
+  until([&] { return there_.over.count(&received) == 1; });
+  EXPECT_EQ(box[63], std::byte{5});
+}
+
+// Concealing does not: this is why taking memory back has to end the door if a peer may be writing.
+TEST_F(FabricDoor, the_end_of_a_door_ends_what_a_peer_is_writing) {
+  write(std::span(source_).first(8), place(0), operations_[0]);
+  ASSERT_TRUE(is_well(operations_[0]));
+  write(source_, place(0), operations_[0]);
+  until([&] { return memory_[100'000] == std::byte{7}; });
+  there_.door.reset();
+  conceal();
+  const auto before = memory_;
+  EXPECT_FALSE(is_well(operations_[0]));
+  EXPECT_TRUE(memory_ == before);
+  auto door = there_.fabric->open_door();
+  ASSERT_TRUE(door) << door.error().what;
+  there_.door = std::move(*door);
+  const auto again = there_.fabric->expose(memory_, kDoorKey);
+  ASSERT_TRUE(again) << again.error().what;
+  exposed_ = *again;
+  is_exposed_ = true;
+  to_ = there();
+  write(source_, place(0), operations_[0]);
+  ASSERT_TRUE(is_well(operations_[0])) << "the new one";
+  EXPECT_TRUE(memory_ == source_);
+}
+
+// Whose own end of the door ends has nothing under way, whether its peer answers or not.
+TEST_F(FabricDoor, the_end_of_our_door_ends_our_pieces) {
+  write(std::span(source_).first(8), place(0), operations_[0]);
+  ASSERT_TRUE(is_well(operations_[0]));
+  write(std::span(source_).first(8), place(8), operations_[1]);  // nobody looks there
+  here_.door.reset();
+  std::fill(source_.begin(), source_.end(), std::byte{0xee});
+  here_.over.clear();
+  for (int i = 0; i < 1000; ++i) {
+    here_.look();
+    there_.look();
+  }
+  EXPECT_EQ(std::count(memory_.begin(), memory_.end(), std::byte{0xee}), 0);
+}
+
+}  // namespace
+}  // namespace photon::transport::ofi
