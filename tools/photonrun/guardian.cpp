@@ -189,6 +189,7 @@ int launch(const Options& options, Signals& signals, int lifeline, Output& outpu
       output.say(error.what());
     }
     output.write_rest(kLastWordsTime);
+    if (status == 0) status = output.loss_status();
   } catch (const std::exception& error) {  // of saying it
     end_all_descendants();
     say_line(error.what());
