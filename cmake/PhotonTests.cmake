@@ -107,8 +107,10 @@ function(photon_launcher_parts)
   if(NOT OpenSSL_FOUND)
     set_tests_properties(launcher PROPERTIES DISABLED ON)
   endif()
-  target_sources(${target} PRIVATE ${folder}/address.cpp ${folder}/fd.cpp ${folder}/frame.cpp
-    ${folder}/greeting.cpp ${folder}/host_list.cpp ${folder}/muster.cpp ${folder}/orders.cpp
+  target_sources(${target} PRIVATE ${folder}/address.cpp ${folder}/brief_write.cpp
+    ${folder}/child.cpp ${folder}/fd.cpp ${folder}/feeder.cpp ${folder}/frame.cpp
+    ${folder}/greeting.cpp ${folder}/host_list.cpp ${folder}/look_up.cpp ${folder}/muster.cpp
+    ${folder}/orders.cpp
     ${folder}/output.cpp ${folder}/packet.cpp ${folder}/shell_words.cpp ${folder}/signals.cpp
     ${folder}/sink.cpp ${folder}/trunk.cpp ${folder}/vigil.cpp
     ${folder}/$<IF:$<BOOL:${OpenSSL_FOUND}>,proof,no_proof>.cpp)

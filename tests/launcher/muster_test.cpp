@@ -17,8 +17,10 @@ class NobodyAsks final : public Attendant {
 // More than the guests that a root without a list takes: all say hello before one is welcome.
 TEST(Muster, has_room_for_all_hosts_of_its_list_at_once) {
   constexpr unsigned kHosts = 100;
-  Fd listener = listen_at({.host = "127.0.0.1", .port = "0"});
-  const std::vector<Target> places = look_up(parse_host_port(own_address(listener.get())));
+  const HostPort any{.host = "127.0.0.1", .port = "0"};
+  std::vector<Fd> listeners = std::move(listen_at(any, resolve(any, 0).targets).sockets);
+  const HostPort place = parse_host_port(own_address(listeners.front().get()));
+  const std::vector<Target> places = resolve(place, 0).targets;
   ASSERT_FALSE(places.empty());
   Signals signals;
   signals.listen();
@@ -35,7 +37,7 @@ TEST(Muster, has_room_for_all_hosts_of_its_list_at_once) {
     ASSERT_EQ(::send(guest.get(), &hello, sizeof hello, 0), static_cast<ssize_t>(sizeof hello));
   }
   testing::internal::CaptureStderr();
-  Muster muster(std::move(listener), "a key of the tests", seats, attendant, vigil);
+  Muster muster(std::move(listeners), "a key of the tests", seats, attendant, vigil);
   EXPECT_THROW((void)muster.run(0.5), std::runtime_error);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");  // nobody was refused
 }

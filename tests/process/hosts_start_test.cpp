@@ -68,6 +68,31 @@ TEST_F(HostsStart, a_starter_that_ends_badly_after_the_job_is_no_success) {
   }
 }
 
+TEST_F(HostsStart, a_starter_whose_children_write_without_end_is_told_all_the_same) {
+  // Faster together than anybody reads.
+  const std::string ssh = stand_in(
+      "for i in 1 2 3 4 5 6; do yes '' >&2 & done\n"
+      "until [ \"$(cat /proc/$!/comm)\" = yes ]; do :; done; exit 255");
+  Launched job({"-H", "127.0.0.2", "--ssh", ssh, "true"});
+  EXPECT_EQ(job.wait(), 125);
+  EXPECT_TRUE(tells(job.err, "ssh to 127.0.0.2 failed")) << job.err.substr(0, 1000);
+  job.await_nothing_left();
+  std::filesystem::remove(ssh);
+}
+
+TEST_F(HostsStart, a_command_that_is_too_long_for_one_argument_is_refused_in_words) {
+  const std::string ssh = stand_in("for last; do :; done\nexec sh -c \"$last\"");
+  Launched fits(
+      {"-H", "127.0.0.2", "--ssh", ssh, "sh", "-c", "echo ${#1}", "sh", std::string(120'000, 'x')});
+  EXPECT_EQ(fits.wait(), 0) << fits.err;
+  EXPECT_EQ(fits.out, "120000\n");
+  Launched job({"-H", "127.0.0.2", "--ssh", ssh, "echo", std::string(60'000, '!')});
+  EXPECT_EQ(job.wait(), 125);
+  EXPECT_TRUE(tells(job.err, "the command for 127.0.0.2 is 30")) << job.err;
+  EXPECT_TRUE(tells(job.err, " are possible")) << job.err;
+  std::filesystem::remove(ssh);
+}
+
 TEST_F(HostsStart, input_that_does_not_block_arrives_whole) {
   Launched job({"-H", "localhost", "cat"},
                {"python3", "-c",

@@ -1,9 +1,10 @@
 // A real sshd on a free port of 127.0.0.0/8, for jobs that photonrun starts by ssh: each address
-// there is a host to it. Its keys and configuration lie in a folder of its own.
+// there is a host to it. Its keys, its configuration and its log lie in a folder of its own.
 // Invariant: runs as who runs the tests, and is gone with this object. Owner: one test.
 #pragma once
 
 #include <arpa/inet.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -94,39 +95,46 @@ class SshServer {
   void start(int port) {
     port_ = port;
     configure();
-    int error[2];
-    if (::pipe2(error, O_CLOEXEC) != 0) return;
+    std::ofstream(path("log")) << "";
+    // Told of what is written there, and when its last writer has closed it.
+    const base::UniqueFd news(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    if (::inotify_add_watch(news.get(), path("log").c_str(), IN_MODIFY | IN_CLOSE_WRITE) < 0)
+      return;
     const pid_t parent = ::getpid();
     pid_ = ::fork();
     if (pid_ == 0) {
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
       if (::getppid() != parent) ::_exit(99);
-      ::dup2(error[1], STDERR_FILENO);
+      ::dup2(::open(path("log").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC), STDERR_FILENO);
       ::dup2(::open("/dev/null", O_RDWR), STDIN_FILENO);
       ::dup2(STDIN_FILENO, STDOUT_FILENO);
       ::execl(program().c_str(), program().c_str(), "-D", "-e", "-f", path("config").c_str(),
               nullptr);
       ::_exit(99);
     }
-    ::close(error[1]);
-    log_.reset(error[0]);
-    if (!await_listening()) stop();
+    if (!await_listening(news.get())) stop();
   }
 
-  // It says so of each of its addresses, or why not. What it says later fits into the pipe.
-  bool await_listening() {
-    said_.clear();
-    for (;;) {
+  // It says so of each of its addresses, or why not.
+  bool await_listening(int news) {
+    for (bool is_over = false;;) {
+      std::stringstream text;
+      text << std::ifstream(path("log")).rdbuf();
+      said_ = text.str();
       std::size_t count = 0;
       for (std::size_t at = 0; (at = said_.find("Server listening", at)) != std::string::npos; ++at)
         ++count;
       if (count == 3) return true;
-      pollfd entry{.fd = log_.get(), .events = POLLIN, .revents = 0};
-      char text[4096];
+      if (said_.find("Cannot bind") != std::string::npos || is_over) return false;
+      pollfd entry{.fd = news, .events = POLLIN, .revents = 0};
+      alignas(inotify_event) char events[4096];
       if (::poll(&entry, 1, 20'000) != 1) return false;
-      const ssize_t size = ::read(log_.get(), text, sizeof text);
-      if (size <= 0 || said_.find("Cannot bind") != std::string::npos) return false;
-      said_.append(text, static_cast<std::size_t>(size));
+      const ssize_t size = ::read(news, events, sizeof events);
+      for (ssize_t at = 0; at < size;) {
+        const auto* const event = reinterpret_cast<const inotify_event*>(events + at);
+        is_over = is_over || (event->mask & IN_CLOSE_WRITE) != 0;
+        at += static_cast<ssize_t>(sizeof *event + event->len);
+      }
     }
   }
 
@@ -141,7 +149,6 @@ class SshServer {
   std::string why_;
   std::string failure_;
   std::string said_;
-  base::UniqueFd log_;
   int port_ = 0;
   pid_t pid_ = 0;
 };

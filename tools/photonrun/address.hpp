@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,22 +24,35 @@ struct HostPort {
 std::string objection(std::string_view text);
 HostPort parse_host_port(std::string_view text);
 
-// Port 0: any that is free.
-Fd listen_at(const HostPort& place);
+struct Target {
+  sockaddr_storage address{};
+  socklen_t bytes = 0;
+};
+// Of getaddrinfo(): its error, or all addresses, none twice.
+struct Found {
+  int error = 0;
+  std::vector<Target> targets;
+};
+// May stand still for as long as name servers do: see look_up.hpp. `flags`: AI_...
+Found resolve(const HostPort& place, int flags);
+std::runtime_error unknown_host(const HostPort& place, int error);
+
+struct Listeners {
+  std::vector<Fd> sockets;            // one port; at least one
+  std::vector<std::string> refusals;  // where another one is in the way: "10.0.0.1:7000: why"
+};
+// At all of them that are this host's. `place`: of messages; port 0: any that is free.
+Listeners listen_at(const HostPort& place, const std::vector<Target>& targets);
 // "10.0.0.1:7000"
 std::string own_address(int socket);
 std::string peer_address(int socket);
 // Without the port.
 std::string peer_host(int socket);
 
-// Of this host, as seen from that one; empty: the name is unknown here.
-std::string address_towards(const std::string& host);
-
-struct Target {
-  sockaddr_storage address{};
-  socklen_t bytes = 0;
-};
-// All addresses of it. Empty: the name cannot be looked up now, but perhaps later.
-std::vector<Target> look_up(const HostPort& place);
+// Without the port.
+std::string host_of(const Target& target);
+bool is_loopback(const Target& target);
+// Of this host, as seen from there; empty: there is no way.
+std::string address_towards(const std::vector<Target>& there);
 
 }  // namespace photonrun

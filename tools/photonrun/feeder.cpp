@@ -14,8 +14,9 @@ namespace {
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t sent = ::write(fd, text.data(), text.size());
-    if (sent < 0 && errno != EINTR) return false;
-    if (sent > 0) text.remove_prefix(static_cast<std::size_t>(sent));
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;  // 0: as an error, or we would try for ever
+    text.remove_prefix(static_cast<std::size_t>(sent));
   }
   return true;
 }

@@ -116,7 +116,10 @@ int Fleet::finish(int status, TimeLimit limit) {
     want(entries);
     vigil_.wait(entries, until);
     const auto now = Vigil::Clock::now();
-    if (status == 0 && limit && now >= *limit) return kTimeoutStatus;
+    if (status == 0 && limit && now >= *limit) {
+      say_late();
+      return kTimeoutStatus;
+    }
     const bool has_moved = read(entries) || output_.written_bytes() != before;
     if (has_moved || (waits_for_reader && status == 0)) {
       moved_at = now;
@@ -125,7 +128,22 @@ int Fleet::finish(int status, TimeLimit limit) {
       break;
     }
   }
+  if (status == 0) status = output_.loss_status();  // then an ssh that fails follows from that
   return status == 0 ? judge_ends() : status;
+}
+
+void Fleet::say_late() {
+  std::string what;
+  for (const auto& one : starters_) {
+    if (one->is_running()) what += fmt::format("{}{}", what.empty() ? "" : ", ", one->name());
+  }
+  if (!what.empty()) what += " still ran";
+  if (!output_.finished()) {
+    what += fmt::format("{}nobody had read {}", what.empty() ? "" : ", and ", output_.unwritten());
+  }
+  if (what.empty()) what = "somebody held their output open";
+  output_.say(
+      fmt::format("after {} s all ranks had ended, but {}", *plan_.options.timeout_s, what));
 }
 
 // All was well until the job was over. Each photonrun there then ends with the job's status, as its

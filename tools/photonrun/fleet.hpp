@@ -53,6 +53,7 @@ class Fleet final : public Attendant {
   [[noreturn]] void fail(Starter& starter);
   bool is_over() const;
   void end_the_rest();
+  void say_late();
   int judge_ends();
 
   FleetPlan plan_;

@@ -1,11 +1,12 @@
 #include "fleet_party.hpp"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "job_key.hpp"
+#include "look_up.hpp"
 
 namespace photonrun {
 namespace {
@@ -38,31 +39,41 @@ std::vector<Seat> seats_of(const Options& options) {
   return seats;
 }
 
-// How each of them reaches us: at the address from which we would talk to it; at our name if only
-// ssh knows what it is called.
-std::vector<std::string> own_names(const Options& options, std::size_t count) {
+// How each of them reaches us: at the address from which we would talk to it; if only ssh knows
+// what it is called, at one that others are likely to reach.
+std::vector<std::string> own_names(const Options& options, std::size_t count, const Vigil& vigil) {
   const std::string given = options.root.empty() ? "" : parse_host_port(options.root).host;
-  char own[256] = "";
-  (void)::gethostname(own, sizeof own - 1);
+  if (!given.empty()) return {count, given};
+  const auto until = Vigil::Clock::now() + kLookUpTime;  // for all: what serves no name is down
   std::vector<std::string> names;
+  std::string outward;
   for (std::size_t i = 0; i < count; ++i) {
     const HostSlots& host = options.hosts[i];
-    std::string name = given;
-    if (name.empty()) name = address_towards(host.is_here() ? "localhost" : host.host());
-    names.push_back(name.empty() ? own : name);
+    const std::string called = host.is_here() ? "localhost" : host.host();
+    const Found found = look_up({.host = called, .port = "9"}, 0, vigil, until);
+    names.push_back(address_towards(found.targets));
+    if (!names.back().empty()) continue;
+    if (outward.empty()) outward = outward_address(vigil, Vigil::Clock::now() + kLookUpTime);
+    vigil.say(
+        fmt::format("where {} is cannot be looked up here; it is told to join at {} (--root "
+                    "says another address)",
+                    called, outward));
+    names.back() = outward;
   }
   return names;
 }
 
 // Open to no more networks than is needed.
-Fd listen_for(const Options& options, const std::vector<std::string>& names) {
-  if (!options.root.empty()) return listen_at(parse_host_port(options.root));
+std::vector<Fd> listen_for(const Options& options, const std::vector<std::string>& names,
+                           const Vigil& vigil) {
+  if (!options.root.empty()) return listen_at(parse_host_port(options.root), vigil);
   const bool is_one =
       std::ranges::all_of(names, [&](const std::string& name) { return name == names.front(); });
-  if (is_one) return listen_at({.host = names.front(), .port = "0"});
+  if (is_one) return listen_at({.host = names.front(), .port = "0"}, vigil);
   const bool has_six = std::ranges::any_of(
       names, [](const std::string& name) { return name.find(':') != std::string::npos; });
-  return listen_at({.host = has_six ? "::" : "", .port = "0"});  // "::" takes IPv4 as well
+  // "::" takes IPv4 as well.
+  return listen_at({.host = has_six ? "::" : "0.0.0.0", .port = "0"}, vigil);
 }
 
 }  // namespace
@@ -108,13 +119,13 @@ std::unique_ptr<Party> start_fleet(const FleetPlan& plan, const Vigil& vigil,
                                    std::size_t fds_limit) {
   forget_job_key();  // each such job has its own
   const std::vector<Seat> seats = seats_of(plan.options);
-  std::vector<std::string> places = own_names(plan.options, seats.size());
-  Fd listener = listen_for(plan.options, places);
-  const std::string port = parse_host_port(own_address(listener.get())).port;
+  std::vector<std::string> places = own_names(plan.options, seats.size(), vigil);
+  std::vector<Fd> listeners = listen_for(plan.options, places, vigil);
+  const std::string port = parse_host_port(own_address(listeners.front().get())).port;
   for (std::string& place : places) place = HostPort{.host = place, .port = port}.text();
   const std::string key = new_key();
   auto fleet = std::make_unique<Fleet>(plan, vigil);
-  Muster muster(std::move(listener), key, seats, *fleet, vigil);
+  Muster muster(std::move(listeners), key, seats, *fleet, vigil);
   fleet->start(seats, places, key);
   std::vector<Joined> joined = muster.run(plan.options.wait_s.value_or(kRootWaitS));
   const Share share{.size = plan.options.size, .first = 0, .here = 0};

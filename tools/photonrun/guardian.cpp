@@ -19,6 +19,7 @@
 #include "fleet_party.hpp"
 #include "job.hpp"
 #include "job_key.hpp"
+#include "look_up.hpp"
 
 namespace photonrun {
 namespace {
@@ -67,8 +68,8 @@ std::unique_ptr<Party> be_root(const Options& options, const Vigil& vigil) {
   const Share share{.size = options.size, .first = 0, .here = options.here};
   const std::size_t fds_limit = reserve_fds(share.here, share.size - share.here);
   std::string key = read_job_key(options.key_file);
-  Muster muster(listen_at(parse_host_port(options.root)), std::move(key), share.size - share.here,
-                vigil);
+  Muster muster(listen_at(parse_host_port(options.root), vigil), std::move(key),
+                share.size - share.here, vigil);
   return std::make_unique<RootParty>(share, fds_limit,
                                      muster.run(options.wait_s.value_or(kRootWaitS)));
 }
@@ -189,6 +190,7 @@ int launch(const Options& options, Signals& signals, int lifeline, Output& outpu
       output.say(error.what());
     }
     output.write_rest(kLastWordsTime);
+    if (status == 0) status = output.loss_status();
   } catch (const std::exception& error) {  // of saying it
     end_all_descendants();
     say_line(error.what());

@@ -247,6 +247,11 @@ void Job::drain_output() {
       if (output_.written_bytes() != before) {
         until = patience_with_reader();
       } else if (Clock::now() >= until) {
+        const std::string rest = output_.unwritten();
+        say(*status_ == 0 && time_limit_
+                ? fmt::format("after {} s all ranks had ended, but nobody had read {}; lost",
+                              *plan_.options.timeout_s, rest)
+                : fmt::format("nobody has read {}; lost", rest));
         if (*status_ == 0) status_ = kTimeoutStatus;
         return;
       }

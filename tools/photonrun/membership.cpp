@@ -1,6 +1,7 @@
 #include "membership.hpp"
 
 #include <fmt/format.h>
+#include <netdb.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <stdexcept>
 
 #include "greeting.hpp"
+#include "look_up.hpp"
 
 namespace photonrun {
 namespace {
@@ -56,7 +58,11 @@ class Applicant {
 
   bool try_all() {
     why_ = "the name cannot be looked up now";
-    for (const Target& target : look_up(application_.root)) {
+    const Found found = look_up(application_.root, 0, vigil_, until_);
+    if (found.error != 0 && found.error != EAI_AGAIN) {
+      throw unknown_host(application_.root, found.error);
+    }
+    for (const Target& target : found.targets) {
       if (connect_to(target) && greet()) return true;
     }
     return false;

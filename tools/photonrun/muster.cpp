@@ -24,12 +24,16 @@ std::span<const std::byte> bytes_of(const T& object) {
 
 }  // namespace
 
-Muster::Muster(Fd listener, std::string key, unsigned wanted_ranks, const Vigil& vigil)
-    : listener_(std::move(listener)), key_(std::move(key)), wanted_(wanted_ranks), vigil_(vigil) {}
-
-Muster::Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant,
+Muster::Muster(std::vector<Fd> listeners, std::string key, unsigned wanted_ranks,
                const Vigil& vigil)
-    : listener_(std::move(listener)),
+    : listeners_(std::move(listeners)),
+      key_(std::move(key)),
+      wanted_(wanted_ranks),
+      vigil_(vigil) {}
+
+Muster::Muster(std::vector<Fd> listeners, std::string key, std::vector<Seat> seats,
+               Attendant& attendant, const Vigil& vigil)
+    : listeners_(std::move(listeners)),
       key_(std::move(key)),
       wanted_(0),
       seats_(std::move(seats)),
@@ -42,8 +46,8 @@ std::vector<Joined> Muster::run(double wait_s) {
   const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                         std::chrono::duration<double>(wait_s));
   if (missing() > 0 && seats_.empty()) {
-    vigil_.say(fmt::format("waiting at {} for {} more rank{}", own_address(listener_.get()),
-                           missing(), missing() == 1 ? "" : "s"));
+    vigil_.say(fmt::format("waiting at {} for {} more rank{}", places(), missing(),
+                           missing() == 1 ? "" : "s"));
   }
   while (missing() > 0) {
     if (!turn(until)) throw std::runtime_error(absence(wait_s));
@@ -59,14 +63,14 @@ bool Muster::turn(Clock::time_point until) {
   const bool listens = Clock::now() >= listens_again_;
   if (!listens) next = std::min(next, listens_again_);
   std::vector<pollfd> entries;
-  entries.push_back({.fd = listens ? listener_.get() : -1, .events = POLLIN, .revents = 0});
+  for (const Fd& one : listeners_) entries.push_back({listens ? one.get() : -1, POLLIN, 0});
   for (const auto& one : joined_) entries.push_back({one.socket.get(), POLLIN, 0});
   for (const auto& one : guests_) entries.push_back({one.socket.get(), POLLIN, 0});
   if (attendant_) attendant_->want(entries);
   vigil_.wait(entries, next);
   if (attendant_) attendant_->handle(entries);
   const auto now = Clock::now();
-  std::size_t at = 1;
+  std::size_t at = listeners_.size();
   const std::size_t joined_count = joined_.size();  // a guest may become the next
   for (std::size_t i = 0; i < joined_count; ++i) {
     if (entries[at++].revents != 0) look_after(joined_[i]);
@@ -77,14 +81,16 @@ bool Muster::turn(Clock::time_point until) {
   }
   std::erase_if(guests_, [](const Guest& guest) { return guest.is_over; });
   std::erase_if(joined_, [](const Joined& one) { return !one.socket; });
-  if (entries.front().revents != 0) accept_guests();
+  for (std::size_t i = 0; i < listeners_.size(); ++i) {
+    if (entries[i].revents != 0) accept_guests(listeners_[i].get());
+  }
   return now < until || missing() == 0;
 }
 
-void Muster::accept_guests() {
+void Muster::accept_guests(int listener) {
   // Not so many that one makes room for another before it was looked at once.
   for (std::size_t taken = 0; taken < kMinGuests / 2; ++taken) {
-    Fd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    Fd socket(::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) {
       if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED) return;
       // No descriptor, no memory: whoever waits in the queue would wake us again and again.
@@ -215,6 +221,14 @@ unsigned Muster::missing() const {
   unsigned here = 0;
   for (const Joined& one : joined_) here += one.ranks;
   return wanted_ - here;
+}
+
+std::string Muster::places() const {
+  std::string text;
+  for (const Fd& one : listeners_) {
+    text += fmt::format("{}{}", text.empty() ? "" : " and ", own_address(one.get()));
+  }
+  return text;
 }
 
 std::string Muster::absence(double waited_s) const {

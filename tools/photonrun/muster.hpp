@@ -42,9 +42,9 @@ constexpr std::size_t guests_limit(std::size_t ranks) {
 
 class Muster {
  public:
-  Muster(Fd listener, std::string key, unsigned wanted_ranks, const Vigil& vigil);
+  Muster(std::vector<Fd> listeners, std::string key, unsigned wanted_ranks, const Vigil& vigil);
   // Only those of the list, which `attendant` has started and is asked about.
-  Muster(Fd listener, std::string key, std::vector<Seat> seats, Attendant& attendant,
+  Muster(std::vector<Fd> listeners, std::string key, std::vector<Seat> seats, Attendant& attendant,
          const Vigil& vigil);
 
   // In the order in which they joined, or of the list. Throws std::runtime_error (the time is up:
@@ -65,7 +65,7 @@ class Muster {
   };
 
   bool turn(Clock::time_point until);
-  void accept_guests();
+  void accept_guests(int listener);
   void make_room();
   void serve(Guest& guest);
   void challenge(Guest& guest);
@@ -78,8 +78,9 @@ class Muster {
   void look_after(Joined& joined);
   unsigned missing() const;
   std::string absence(double waited_s) const;
+  std::string places() const;
 
-  Fd listener_;
+  std::vector<Fd> listeners_;
   std::string key_;
   unsigned wanted_;
   std::vector<Seat> seats_;  // none: whoever comes

@@ -6,7 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstring>
 #include <string_view>
+
+#include "rank_process.hpp"
 
 namespace photonrun {
 namespace {
@@ -50,6 +54,26 @@ bool Output::finished() const {
   return std::ranges::all_of(sinks_, [](const Sink& sink) { return sink.is_empty(); });
 }
 
+int Output::loss_status() const {
+  int status = 0;
+  for (const Sink& sink : sinks_) {
+    if (sink.is_dead() && !sink.is_hung_up()) return kLauncherStatus;
+    if (sink.is_dead()) status = 128 + SIGPIPE;
+  }
+  return status;
+}
+
+std::string Output::unwritten() const {
+  constexpr std::array kNames{"standard output", "standard error"};
+  std::string text;
+  for (std::size_t i = 0; i < sinks_.size(); ++i) {
+    if (sinks_[i].is_empty()) continue;
+    text += fmt::format("{}{} bytes of {}", text.empty() ? "" : " and ", sinks_[i].pending_bytes(),
+                        kNames[i]);
+  }
+  return text.empty() ? "the end of what ranks write" : text;
+}
+
 void Output::put(std::size_t sink, std::string_view text) { sinks_[sink].put(text); }
 
 void Output::say(std::string_view text) {
@@ -57,13 +81,16 @@ void Output::say(std::string_view text) {
   flush(sinks_[1]);
 }
 
-void Output::write_rest(std::chrono::milliseconds patience) {
+void Output::write_rest(std::chrono::milliseconds time) {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + time;
   for (;;) {
     for (Sink& sink : sinks_) flush(sink);
     if (std::ranges::all_of(sinks_, [](const Sink& sink) { return sink.is_empty(); })) return;
     pollfd entries[2] = {{.fd = sinks_[0].fd(), .events = POLLOUT, .revents = 0},
                          {.fd = sinks_[1].fd(), .events = POLLOUT, .revents = 0}};
-    if (::poll(entries, 2, static_cast<int>(patience.count())) == 0) return;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    if (left <= 0 || ::poll(entries, 2, static_cast<int>(left)) == 0) return;
   }
 }
 
@@ -98,11 +125,15 @@ void Output::finish_line(Stream& stream) {
 }
 
 void Output::flush(Sink& sink) {
+  const bool was_dead = sink.is_dead();
   sink.flush();
-  if (!sink.is_dead()) return;
+  if (was_dead || !sink.is_dead()) return;
   for (Stream& stream : streams_) {
     if (&sinks_[stream.sink] == &sink) stream.pipe.reset();
   }
+  const bool can_tell = &sink == &sinks_[0] && !sinks_[1].is_dead();
+  if (!can_tell || sink.is_hung_up()) return;  // who left knows it
+  say(fmt::format("cannot write standard output: {}; output is lost", std::strerror(sink.error())));
 }
 
 }  // namespace photonrun

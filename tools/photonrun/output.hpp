@@ -5,7 +5,9 @@
 // Owner: the launcher process.
 //
 // A stream: open -end of file-> its last line is completed -> closed
-// A sink:   open -write fails-> dead; its streams are closed, so that the ranks see SIGPIPE
+// A sink:   open -write fails-> dead; its streams are closed, so that the ranks see SIGPIPE, and
+// the
+//           cause is said
 #pragma once
 
 #include <poll.h>
@@ -40,14 +42,19 @@ class Output {
   void say(std::string_view text);
   // Nobody reads it any more.
   bool is_dead(std::size_t sink) const { return sinks_[sink].is_dead(); }
+  // What photonrun ends with in place of 0: 0 where nothing was lost; as one that SIGPIPE killed
+  // where a reader has left before he had all; else, kLauncherStatus.
+  int loss_status() const;
+  // What is not written yet, in words: "12 bytes of standard output".
+  std::string unwritten() const;
   // Everything read was written, and nothing more comes.
   bool finished() const;
   // In all: who waits for its reader sees whether that reads.
   std::size_t written_bytes() const {
     return sinks_[0].written_bytes() + sinks_[1].written_bytes();
   }
-  // Nothing more comes: writes the rest, until nothing moves for so long.
-  void write_rest(std::chrono::milliseconds patience);
+  // Nothing more comes: writes the rest, for so long in all.
+  void write_rest(std::chrono::milliseconds time);
 
  private:
   struct Stream {

@@ -1,11 +1,13 @@
 #include "remote_command.hpp"
 
+#include <fmt/format.h>
 #include <photon/launch.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <stdexcept>
 #include <string_view>
 
 #include "job_key.hpp"
@@ -54,6 +56,19 @@ Words photonrun_command(const Errand& errand, const Options& options,
   return words;
 }
 
+// ssh gets it as one argument, and so does the login shell there.
+void check_length(const std::string& line, const std::string& host) {
+  const auto limit = static_cast<std::size_t>(32 * ::sysconf(_SC_PAGESIZE));  // MAX_ARG_STRLEN
+  if (line.size() < limit) return;
+  throw std::runtime_error(
+      fmt::format("the command for {} is {} bytes long, {} are possible: the program's arguments, "
+                  "--env, -x and "
+                  "the PHOTON_ variables stand in it, and most characters but letters and digits "
+                  "take five; let "
+                  "the ranks read what is long from a file",
+                  host, line.size(), limit - 1));
+}
+
 }  // namespace
 
 Words command_for(const Errand& errand, const Options& options) {
@@ -75,6 +90,7 @@ Words command_for(const Errand& errand, const Options& options) {
     remote.push_back(word);
   }
   command.push_back(shell_line(remote));
+  check_length(command.back(), errand.host.name);
   return command;
 }
 

@@ -12,6 +12,8 @@
 #include <climits>
 #include <exception>
 
+#include "brief_write.hpp"
+
 namespace photonrun {
 namespace {
 
@@ -40,16 +42,18 @@ Sink::Sink(int fd) : fd_(fd) {
 }
 
 void Sink::put(std::string_view text) {
-  if (!is_dead_) pending_ += text;
+  if (!is_dead()) pending_ += text;
 }
+
+bool Sink::is_hung_up() const { return error_ == EPIPE || error_ == ECONNRESET; }
 
 void Sink::flush() {
   while (!pending_.empty()) {
     const ssize_t size = write_piece();
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == EAGAIN) return;
-    if (size < 0) {
-      is_dead_ = true;
+    if (size <= 0) {
+      error_ = size < 0 ? errno : EIO;  // 0: it takes nothing, and says not when it will
       pending_.clear();
       written_bytes_ = 0;
       return;
@@ -69,13 +73,14 @@ ssize_t Sink::write_piece() {
     return ::send(fd_, text, std::min(left_bytes, kPieceBytes), MSG_DONTWAIT | MSG_NOSIGNAL);
   }
   if (own_ || is_file_) return ::write(target(), text, std::min(left_bytes, kPieceBytes));
-  // A pipe of somebody else's is writable when a page of it is free (pipe(7)).
+  // A pipe of somebody else's is writable when a page of it is free (pipe(7)); but another writer
+  // may take it first, and a terminal waits until it has room for all.
   pollfd entry{.fd = fd_, .events = POLLOUT, .revents = 0};
   if (::poll(&entry, 1, 0) == 0) {
     errno = EAGAIN;
     return -1;
   }
-  return ::write(fd_, text, std::min<std::size_t>(left_bytes, PIPE_BUF));
+  return write_briefly(fd_, {text, std::min<std::size_t>(left_bytes, PIPE_BUF)});
 }
 
 void say_line(std::string_view text) noexcept {

@@ -2,7 +2,7 @@
 // stays in memory, in order.
 // Invariant: what was put is written whole unless the sink dies. Owner: Output.
 //
-//   open -a write fails-> dead (what waits is dropped)
+//   open -a write fails-> dead (what waits is dropped, and error() says why)
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,12 @@ class Sink {
 
   bool has_room() const { return pending_.size() < kMaxPendingBytes; }
   bool is_empty() const { return pending_.empty(); }
-  bool is_dead() const { return is_dead_; }
+  bool is_dead() const { return error_ != 0; }
+  // The errno of the write that failed, which lost something; 0: none did.
+  int error() const { return error_; }
+  // It is dead because its reader has left.
+  bool is_hung_up() const;
+  std::size_t pending_bytes() const { return pending_.size() - written_bytes_; }
   // In all: whether its reader reads.
   std::size_t written_bytes() const { return total_bytes_; }
 
@@ -39,7 +44,7 @@ class Sink {
   Fd own_;  // the same pipe or terminal, opened again: only we do not block there
   bool is_socket_ = false;
   bool is_file_ = false;
-  bool is_dead_ = false;
+  int error_ = 0;
   std::string pending_;
   std::size_t written_bytes_ = 0;  // of pending_
   std::size_t total_bytes_ = 0;

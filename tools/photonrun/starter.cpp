@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -21,6 +22,7 @@ constexpr int kSshStatus = 255;  // ssh's own failure, or a signal killed what r
 constexpr int kNotFoundStatus = 127;
 constexpr int kNotStartedStatus = 126;
 constexpr std::size_t kMaxLineBytes = 1 << 20;  // longer ones are broken
+constexpr std::size_t kPieceBytes = 1 << 16;
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   std::vector<char*> pointers;
@@ -147,7 +149,11 @@ bool Starter::handle(const pollfd* entry, Output& output) {
 
 void Starter::read_rest(Output& output) {
   for (std::size_t sink = 0; sink < streams_.size(); ++sink) {
-    while (streams_[sink].pipe && read(sink, output)) {
+    int left_bytes = 0;
+    (void)::ioctl(streams_[sink].pipe.get(), FIONREAD, &left_bytes);
+    // Each takes all that is there, up to a piece; one more finds the end.
+    const int turns = left_bytes / static_cast<int>(kPieceBytes) + 2;
+    for (int i = 0; i < turns && streams_[sink].pipe && read(sink, output); ++i) {
     }
   }
 }
@@ -155,7 +161,7 @@ void Starter::read_rest(Output& output) {
 // False: nothing was there.
 bool Starter::read(std::size_t sink, Output& output) {
   Stream& stream = streams_[sink];
-  std::array<char, 1 << 16> buffer;
+  std::array<char, kPieceBytes> buffer;
   const ssize_t size = ::read(stream.pipe.get(), buffer.data(), buffer.size());
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
   std::string_view rest(buffer.data(), size > 0 ? static_cast<std::size_t>(size) : 0);

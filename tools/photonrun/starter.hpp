@@ -36,6 +36,7 @@ class Starter {
   explicit Starter(StarterPlan plan);
 
   const std::string& host() const { return plan_.host; }
+  const std::string& name() const { return plan_.name; }
   bool is_running() const { return !end_; }
   bool is(pid_t pid) const { return is_running() && pid == pid_; }
   // It does not run any more, though it may not be reaped: what others say may come of that.
@@ -57,7 +58,7 @@ class Starter {
   bool handle(const pollfd* entry, Output& output);
   static constexpr std::size_t kEntries = 2;
   bool has_output() const { return streams_[0].pipe || streams_[1].pipe; }
-  // All that is there, after its end.
+  // What is there, after its end: somebody else may hold its output, and write on.
   void read_rest(Output& output);
 
   // What ended it, though its ranks were not told to end; empty: nothing out of order on its side.
