@@ -4,9 +4,9 @@
  * Rank 0 takes a greeting from everybody else. It needs nobody's address: who greets says who it
  * is. */
 #include <photon/photon.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static int failed(ph_context* context, const char* what) {
   ph_error error;
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     }
   } else {
     FILE* file;
-    while ((file = fopen(name, "rb")) == NULL) usleep(10000); /* rank 0 is not there yet */
+    while ((file = fopen(name, "rb")) == NULL) poll(NULL, 0, 10); /* rank 0 is not there yet */
     size_bytes = fread(address, 1, sizeof address, file);
     fclose(file);
     if (ph_connect(context, address, size_bytes, NULL) != PH_OK) return failed(context, "connect");
