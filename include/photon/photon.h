@@ -4,6 +4,7 @@
 #ifndef PHOTON_PHOTON_H
 #define PHOTON_PHOTON_H
 
+#include "address.h"
 #include "atomic.h"
 #include "context.h"
 #include "lane.h"

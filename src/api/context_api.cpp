@@ -97,17 +97,7 @@ base::Result<std::unique_ptr<ph_context>> create_over(const base::Config& settin
   return made;
 }
 
-namespace {
-
-base::Result<std::unique_ptr<ph_context>> create(const ph_config& config) {
-  auto settings = base::load_config({config.options, config.options_count});
-  if (!settings) return settings.error();
-  auto boot = boot::open(config.bootstrap, *settings);
-  if (!boot) return boot.error();
-  return create_over(*settings, std::move(*boot));
-}
-
-base::Result<std::unique_ptr<ph_context>> checked_create(const ph_config* config) {
+base::Result<base::Config> checked_settings(const ph_config* config) {
   static constexpr ph_config kDefault{sizeof(ph_config), nullptr, nullptr, 0};
   if (config == nullptr) config = &kDefault;
   if (config->size != sizeof(ph_config))
@@ -117,7 +107,34 @@ base::Result<std::unique_ptr<ph_context>> checked_create(const ph_config* config
   for (size_t i = 0; i < config->options_count; ++i)
     if (config->options[i].name == nullptr || config->options[i].value == nullptr)
       return argument("create: an option's name or value is null");
-  return create(*config);
+  return base::load_config({config->options, config->options_count});
+}
+
+ph_status hand_over(const Make& make, ph_context** context, ph_error* error) noexcept {
+  base::Error why{PH_ERR_MEMORY, 0, "create: out of memory", PH_ANY_RANK};
+  try {
+    auto made = context == nullptr ? Made(argument("create: context is null")) : make();
+    if (made) {
+      *context = made->release();
+      if (error != nullptr) *error = ph_error{};
+      return PH_OK;
+    }
+    why = made.error();
+  } catch (const std::bad_alloc&) {
+  }
+  if (context != nullptr) *context = nullptr;
+  if (error != nullptr) fill_error(why, *error);
+  return why.status;
+}
+
+namespace {
+
+base::Result<std::unique_ptr<ph_context>> create(const ph_config* config) {
+  auto settings = checked_settings(config);
+  if (!settings) return settings.error();
+  auto boot = boot::open(config == nullptr ? nullptr : config->bootstrap, *settings);
+  if (!boot) return boot.error();
+  return create_over(*settings, std::move(*boot));
 }
 
 // In a forked child: descriptors and sockets are the parent's business, and so is the thread.
@@ -140,25 +157,7 @@ using photon::api::in_lane;
 extern "C" {
 
 ph_status ph_context_create(const ph_config* config, ph_context** context, ph_error* error) {
-  if (context == nullptr) {
-    const auto why = photon::api::argument("create: context is null");
-    if (error != nullptr) photon::api::fill_error(why, *error);
-    return PH_ERR_ARGUMENT;
-  }
-  *context = nullptr;
-  photon::base::Error why{PH_ERR_MEMORY, 0, "create: out of memory", PH_ANY_RANK};
-  try {
-    auto made = photon::api::checked_create(config);
-    if (made) {
-      *context = made->release();
-      if (error != nullptr) *error = ph_error{};
-      return PH_OK;
-    }
-    why = made.error();
-  } catch (const std::bad_alloc&) {
-  }
-  if (error != nullptr) photon::api::fill_error(why, *error);
-  return why.status;
+  return photon::api::hand_over([config] { return photon::api::create(config); }, context, error);
 }
 
 ph_status ph_finalize(ph_context* context) {

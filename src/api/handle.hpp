@@ -8,6 +8,7 @@
 
 #include <photon/photon.h>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -49,6 +50,14 @@ base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts);
 // ph_context_create() ends with, and what a test that pretends hosts begins with.
 base::Result<std::unique_ptr<ph_context>> create_over(const base::Config& settings,
                                                       std::unique_ptr<boot::Boot> real);
+
+// What a call that makes a context was told.
+base::Result<base::Config> checked_settings(const ph_config* config);
+
+// How such a call ends: the context, or null and why (error may be null).
+using Made = base::Result<std::unique_ptr<ph_context>>;
+using Make = std::function<Made()>;
+ph_status hand_over(const Make& make, ph_context** context, ph_error* error) noexcept;
 
 // Leaves the words for a call that the lane refused, and hands its status back.
 ph_status refused(ph_context& context, ph_status status) noexcept;

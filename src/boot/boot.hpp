@@ -4,7 +4,7 @@
 //
 // Three kinds, chosen by open(): the launcher's socket (photonrun), the caller's callbacks with a
 // datagram socket per rank in the abstract namespace and a messenger between hosts, and a job of
-// one rank.
+// one rank. A fourth, with the same socket and messenger, by address_boot.hpp.
 #pragma once
 
 #include <array>
@@ -52,6 +52,8 @@ class Boot {
   virtual const Secret& secret() const = 0;
   // Ranks of this job on this host (for deciding whether a core is free).
   virtual std::uint32_t local_size() const = 0;
+  // Whether it is known where that rank is: where addresses are handed around, some are not yet.
+  virtual bool knows(Rank) const { return true; }
   // Whether send() can bring descriptors to that rank: not to another host.
   virtual bool passes_descriptors(Rank) const { return true; }
 
@@ -80,10 +82,24 @@ class Boot {
   // Whether collectives touch nothing that other calls do, so that these may run beside them.
   virtual bool collects_alone() const { return false; }
 
+  // Where addresses are handed around: ours, and that of another rank. PH_ERR_STATE elsewhere.
+  virtual base::Result<std::span<const std::byte>> address() const { return no_addresses(); }
+  virtual base::Result<Rank> connect(std::span<const std::byte> /*address*/) {
+    return no_addresses();
+  }
+
   // The side channel of another lane of this rank; it may outlive this one. A number is used once.
   // May be called while another thread uses another lane's.
   virtual base::Result<std::unique_ptr<Boot>> open_lane(std::uint32_t /*number*/) {
     return base::Error{PH_ERR_STATE, 0, "this bootstrap has no lanes", PH_ANY_RANK};
+  }
+
+ private:
+  static base::Error no_addresses() {
+    return {PH_ERR_STATE, 0,
+            "addresses are for contexts of ph_context_join(): here the bootstrap has introduced "
+            "all ranks to each other",
+            PH_ANY_RANK};
   }
 };
 

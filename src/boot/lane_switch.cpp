@@ -14,10 +14,11 @@ namespace {
 
 constexpr int kMostSorted = 64;  // messages in one go
 
-Message gone_message(Rank rank) {
+Message gone_message(Rank rank, const char* why) {
   Message message;
   message.kind = Message::Kind::gone;
   message.from = rank;
+  message.why = why;
   return message;
 }
 
@@ -38,9 +39,14 @@ class LaneBoot final : public Boot {
   Rank rank() const override { return lanes_->real().rank(); }
   std::uint32_t size() const override { return lanes_->real().size(); }
   const Secret& secret() const override { return lanes_->real().secret(); }
-  std::uint32_t local_size() const override { return lanes_->real().local_size(); }
-  bool passes_descriptors(Rank rank) const override {
-    return lanes_->real().passes_descriptors(rank);
+  std::uint32_t local_size() const override { return lanes_->local_size(); }
+  bool knows(Rank rank) const override { return lanes_->knows(rank); }
+  bool passes_descriptors(Rank rank) const override { return lanes_->passes_descriptors(rank); }
+  base::Result<std::span<const std::byte>> address() const override {
+    return lanes_->real().address();
+  }
+  base::Result<Rank> connect(std::span<const std::byte> address) override {
+    return lanes_->connect(address);
   }
 
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
@@ -150,7 +156,7 @@ base::Result<> LaneSwitch::open(std::uint32_t number, const std::shared_ptr<Desk
       put(*desk, std::move(message));
     }
   }
-  for (const Rank rank : gone_) put(*desk, gone_message(rank));
+  for (const auto& [rank, reason] : gone_) put(*desk, gone_message(rank, reason));
   return {};
 }
 
@@ -220,7 +226,7 @@ void LaneSwitch::fail(const base::Error& why) {
 // The desk that it went to, if it was one.
 LaneSwitch::Desk* LaneSwitch::route(Message message) {
   if (message.kind == Message::Kind::gone) {
-    tell_gone(message.from);
+    tell_gone(std::move(message));
     return nullptr;
   }
   Envelope envelope{};
@@ -274,9 +280,9 @@ bool LaneSwitch::knows(std::uint32_t number, const Message& message) const {
   });
 }
 
-void LaneSwitch::tell_gone(Rank rank) {
-  gone_.insert(rank);
-  for (const auto& [number, desk] : desks_) put(*desk, gone_message(rank));
+void LaneSwitch::tell_gone(Message message) {
+  gone_.emplace(message.from, message.why);
+  for (const auto& [number, desk] : desks_) put(*desk, gone_message(message.from, message.why));
 }
 
 LaneSwitch::Desk* LaneSwitch::put(Desk& desk, Message message) {
@@ -300,6 +306,26 @@ base::Result<> LaneSwitch::leave() {
 bool LaneSwitch::has_left(Rank rank) {
   const std::scoped_lock lock(mutex_);
   return real_->has_left(rank);
+}
+
+std::uint32_t LaneSwitch::local_size() {
+  const std::scoped_lock lock(mutex_);
+  return real_->local_size();
+}
+
+bool LaneSwitch::knows(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  return real_->knows(rank);
+}
+
+bool LaneSwitch::passes_descriptors(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  return real_->passes_descriptors(rank);
+}
+
+base::Result<Rank> LaneSwitch::connect(std::span<const std::byte> address) {
+  const std::scoped_lock lock(mutex_);
+  return real_->connect(address);
 }
 
 template <class Collective>

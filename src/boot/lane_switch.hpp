@@ -60,6 +60,11 @@ class LaneSwitch {
   bool idle();
   base::Result<> leave();
   bool has_left(Rank rank);
+  // Other lanes' threads may learn of a rank meanwhile.
+  std::uint32_t local_size();
+  bool knows(Rank rank);
+  bool passes_descriptors(Rank rank);
+  base::Result<Rank> connect(std::span<const std::byte> address);
   // Runs a collective of the real boot; others get in whenever it serves.
   template <class Collective>
   base::Result<> collect(Collective collective, const std::function<void()>& serve);
@@ -75,7 +80,7 @@ class LaneSwitch {
   static constexpr std::size_t kMostKept = 64;  // of one rank; each holds a few descriptors
 
   Desk* route(Message message);
-  void tell_gone(Rank rank);
+  void tell_gone(Message message);
   Desk* put(Desk& desk, Message message);
   void answer_unread(std::uint32_t number, const std::deque<Message>& messages);
   Desk* take_for(const Envelope& envelope, Message message);
@@ -90,7 +95,7 @@ class LaneSwitch {
   NumberSet closed_;
   std::map<std::uint32_t, std::deque<Message>> kept_;
   std::map<Rank, std::size_t> kept_counts_;
-  std::set<Rank> gone_;
+  std::map<Rank, const char*> gone_;  // and why
   std::optional<base::Error> failure_;
 };
 

@@ -43,6 +43,13 @@ base::Error queue_full(Rank to) {
           .rank = to};
 }
 
+base::Error no_address(Rank rank) {
+  return {.status = PH_ERR_NOT_FOUND,
+          .what = "the address of rank " + std::to_string(rank) +
+                  " is not known here: give it to ph_connect(), or let that rank begin",
+          .rank = rank};
+}
+
 base::Error other_host(Rank to) {
   return {.status = PH_ERR_ARGUMENT,
           .what = "message with descriptors to rank " + std::to_string(to) +

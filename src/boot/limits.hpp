@@ -21,6 +21,9 @@ base::Result<> check_gather(std::size_t mine_bytes, std::size_t all_bytes, std::
 // Back-pressure, as an Error because the contract knows no third result: PH_AGAIN.
 base::Error queue_full(Rank to);
 
+// Nobody has said where that rank is: PH_ERR_NOT_FOUND.
+base::Error no_address(Rank rank);
+
 // Descriptors do not leave a host.
 base::Error other_host(Rank to);
 

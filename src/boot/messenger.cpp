@@ -141,6 +141,11 @@ void Messenger::tell_gone(Rank rank) {
   inbox_.push({.kind = Message::Kind::gone, .from = rank, .why = peer.why});
 }
 
+void Messenger::expel(Rank rank, const char* why) {
+  peers_[rank].why = why;
+  tell_gone(rank);
+}
+
 // Not by closing alone: where a forked child has the descriptor too, it would stay watched, and the
 // connection would stay open.
 void Messenger::hang_up(base::UniqueFd& socket) {

@@ -53,6 +53,11 @@ class Messenger {
   // Once, before anything else: by rank, where the others listen. Fails if the Watch has no room.
   base::Result<> begin(const Secret& secret, std::vector<Address> addresses);
 
+  // Where one listens, if it is known only now: before anything is sent to it.
+  void set_address(Rank rank, const Address& address) { addresses_[rank] = address; }
+  // Nothing of that rank is wanted any more: it is gone.
+  void expel(Rank rank, const char* why);
+
   // As Boot::send().
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes);
   // Something of ours in the Watch is ready: messages and ends go to the Inbox.

@@ -25,6 +25,10 @@ bool is_link_local(const Address& address) noexcept {
          (address.bytes[1] & std::byte{0xc0}) == std::byte{0x80};
 }
 
+bool is_any(const Address& address) noexcept {
+  return std::ranges::all_of(address.bytes, [](std::byte one) { return one == std::byte{0}; });
+}
+
 // Those that are up, in the system's order.
 base::Result<std::vector<Interface>> interfaces_up() {
   ifaddrs* first = nullptr;
@@ -123,7 +127,14 @@ std::string Address::text() const {
 }
 
 base::Result<Address> choose_address(std::string_view wanted, bool one_host) {
-  if (const auto given = parse(wanted)) return *given;
+  if (const auto given = parse(wanted)) {
+    if (!is_any(*given)) return *given;
+    return base::Error{PH_ERR_CONFIG, 0,
+                       "tcp: setting tcp_interface = \"" + std::string(wanted) +
+                           "\" is no address that other ranks could be told; name one of this "
+                           "host, or an interface",
+                       PH_ANY_RANK};
+  }
   auto all = interfaces_up();
   if (!all) return std::move(all.error());
   const bool is_auto = wanted == "auto";

@@ -1,5 +1,6 @@
 // Meeting, checking and losing peers.
 #include <algorithm>
+#include <cstdio>
 #include <thread>
 #include <utility>
 
@@ -115,6 +116,10 @@ ph_status Engine::contact(Rank rank, Peer*& peer) {
                     "; ranks are 0 to " + std::to_string(size_ - 1));
   peer = peers_[rank].get();
   if (peer == nullptr) {
+    if (!boot_->knows(rank))
+      return fail(PH_ERR_NOT_FOUND, rank,
+                  "the address of rank " + std::to_string(rank) +
+                      " is not known here: give it to ph_connect(), or let that rank begin");
     auto link = transport_->connect(rank);
     if (!link && boot_->has_left(rank))
       return fail(PH_ERR_DEPARTED, rank, "rank " + std::to_string(rank) + " has left the job");
@@ -381,6 +386,9 @@ ph_status Engine::describe(Rank rank, ph_path& path) {
   path.transport = transport_->name();
   path.state = peer == nullptr ? "unknown" : state_text(peer->state);
   transport_->describe(rank, path);
+  if (!boot_->knows(rank))
+    std::snprintf(path.reason, sizeof path.reason,
+                  "its address is not known here: ph_connect() takes it");
   return PH_OK;
 }
 

@@ -97,5 +97,20 @@ TEST(Ring, loses_no_hop) {
   }
 }
 
+TEST(Addresses, are_found_in_a_folder_in_any_order) {
+  const auto folder = std::filesystem::path(testing::TempDir()) / "photon_addresses";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const auto rank = [&](const std::string& number) {
+    return "PHOTON_TCP_INTERFACE=lo " + kExamples + "addresses " + number + " 3 " + folder.string();
+  };
+  const CommandResult result =
+      run_command(rank("2") + " & " + rank("1") + " & " + rank("0") + "; wait");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  for (const char* line : {"greeting 101 of rank 1", "greeting 102 of rank 2"})
+    EXPECT_NE(result.output.find(line), std::string::npos) << result.output;
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace photon::test

@@ -47,6 +47,15 @@ TEST(NetAddress, auto_among_hosts_is_never_the_loopback) {
   EXPECT_FALSE(address->is_loopback()) << address->text();
 }
 
+TEST(NetAddress, one_that_stands_for_all_of_a_host_is_none_to_listen_at) {
+  for (const char* any : {"0.0.0.0", "::"}) {
+    const auto address = choose_address(any, false);
+    ASSERT_FALSE(address) << any;
+    EXPECT_EQ(address.error().status, PH_ERR_CONFIG);
+    EXPECT_NE(address.error().what.find(any), std::string::npos) << address.error().what;
+  }
+}
+
 TEST(NetAddress, a_name_that_is_none_is_refused_with_what_there_is) {
   const auto address = choose_address("no-such-0", true);
   ASSERT_FALSE(address);

@@ -3,7 +3,8 @@
 
 #include <poll.h>
 
-#include "boot_ranks.hpp"
+#include "address_ranks.hpp"
+#include "hosts_boot.hpp"
 #include "memory_boot.hpp"
 
 namespace photon::transport::mixed {
@@ -34,9 +35,9 @@ bool is_readable(int fd) {
 class SplitBootTest : public testing::Test {
  protected:
   SplitBootTest() {
-    for (ph_rank rank = 0; rank < 3; ++rank) boots_[rank] = job_.boot(rank);
-    split_ = std::move(
-        *SplitBoot::open(*boots_[0], std::make_shared<const Sides>(Sides{false, true, false})));
+    for (ph_rank rank = 0; rank < 3; ++rank)
+      boots_[rank] = std::make_unique<photon::test::HostsBoot>(job_.boot(rank), 2);
+    split_ = std::move(*SplitBoot::open(*boots_[0], std::make_shared<Sides>(*boots_[0])));
   }
   void send(ph_rank from, std::string_view text) {
     EXPECT_TRUE(*boots_[from]->send(0, as_bytes(text), {}));
@@ -86,10 +87,20 @@ TEST_F(SplitBootTest, both_faces_send_and_are_the_rank) {
   for (boot::Boot* face : {&split_->near(), &split_->far()}) {
     EXPECT_EQ(face->rank(), 0u);
     EXPECT_EQ(face->size(), 3u);
-    EXPECT_EQ(face->local_size(), 3u);
+    EXPECT_EQ(face->local_size(), 2u);
     EXPECT_EQ(face->secret(), boots_[0]->secret());
     EXPECT_TRUE(face->idle());
   }
+}
+
+TEST(Sides, say_where_a_rank_is_once_the_bootstrap_knows) {
+  photon::test::AddressRanks ranks(2);
+  Sides sides(ranks[0]);
+  EXPECT_FALSE(sides.is_far(0));
+  EXPECT_FALSE(sides.is_far(1));
+  ASSERT_TRUE(ranks[0].connect(photon::test::blob_of(ranks[1])));
+  EXPECT_FALSE(sides.is_far(1));
+  EXPECT_FALSE(sides.is_far(7));
 }
 
 // A bootstrap that is lost.
@@ -99,6 +110,7 @@ class LostBoot final : public boot::Boot {
   std::uint32_t size() const override { return 2; }
   const boot::Secret& secret() const override { return secret_; }
   std::uint32_t local_size() const override { return 1; }
+  bool passes_descriptors(boot::Rank rank) const override { return rank == 0; }
   base::Result<bool> send(boot::Rank, std::span<const std::byte>, std::span<const int>) override {
     return false;
   }
@@ -121,7 +133,7 @@ class LostBoot final : public boot::Boot {
 
 TEST(SplitBootAlone, an_error_of_the_bootstrap_is_told_once_by_each_face) {
   LostBoot lost;
-  auto split = std::move(*SplitBoot::open(lost, std::make_shared<const Sides>(Sides{false, true})));
+  auto split = std::move(*SplitBoot::open(lost, std::make_shared<Sides>(lost)));
   const auto near = split->near().receive();
   ASSERT_FALSE(near);
   EXPECT_EQ(near.error().what, "lost");

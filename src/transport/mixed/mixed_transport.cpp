@@ -9,21 +9,10 @@
 
 namespace photon::transport::mixed {
 
-namespace {
-
-std::shared_ptr<const Sides> sides_of(const boot::Boot& boot) {
-  auto is_far = std::make_shared<Sides>(boot.size());
-  for (Rank rank = 0; rank < boot.size(); ++rank)
-    (*is_far)[rank] = rank != boot.rank() && !boot.passes_descriptors(rank);
-  return is_far;
-}
-
-}  // namespace
-
 base::Result<std::unique_ptr<Transport>> open_mixed(boot::Boot& boot, const Children& children) {
   MixedTransport::Parts parts;
-  parts.is_far = sides_of(boot);
-  auto boots = SplitBoot::open(boot, parts.is_far);
+  parts.sides = std::make_shared<Sides>(boot);
+  auto boots = SplitBoot::open(boot, parts.sides);
   if (!boots) return std::move(boots.error());
   parts.boots = std::move(*boots);
   auto near = children.near(parts.boots->near());
@@ -38,8 +27,8 @@ base::Result<std::unique_ptr<Transport>> open_mixed(boot::Boot& boot, const Chil
 base::Result<std::unique_ptr<Transport>> MixedTransport::open_lane(std::uint32_t number,
                                                                    boot::Boot& boot) {
   Parts parts;
-  parts.is_far = parts_.is_far;
-  auto boots = SplitBoot::open(boot, parts.is_far);
+  parts.sides = std::make_shared<Sides>(boot);
+  auto boots = SplitBoot::open(boot, parts.sides);
   if (!boots) return std::move(boots.error());
   parts.boots = std::move(*boots);
   auto near_lane = near().open_lane(number, parts.boots->near());

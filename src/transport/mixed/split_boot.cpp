@@ -13,13 +13,13 @@ constexpr int kMostSorted = 64;  // messages in one go
 }  // namespace
 
 base::Result<std::unique_ptr<SplitBoot>> SplitBoot::open(boot::Boot& real,
-                                                         std::shared_ptr<const Sides> is_far) {
+                                                         std::shared_ptr<Sides> sides) {
   auto near = Face::make(real);
   if (!near) return near.error();
   auto far = Face::make(real);
   if (!far) return far.error();
   return std::unique_ptr<SplitBoot>(
-      new SplitBoot(real, std::move(is_far), std::move(*near), std::move(*far)));
+      new SplitBoot(real, std::move(sides), std::move(*near), std::move(*far)));
 }
 
 base::Result<SplitBoot::Face::Parts> SplitBoot::Face::make(const boot::Boot& real) {

@@ -1,11 +1,11 @@
 // The mixed transport as a class; mixed_transport.hpp is what others include. mixed_transport.cpp
 // has opening and what goes to one child or to both, mixed_poll.cpp news and sleep.
 //
-// Invariants: a rank is near or far for the transport's whole life, and both ranks of a pair say
-// the same. All that concerns a rank goes to the child of its side, and nothing of the other
-// child's about that rank is passed on. Regions and arena are those of the near child.
-// Owner: the engine. Threads: as the contract has it; sleep() and wake() touch only the children's
-// own and due_.
+// Invariants: a rank is near or far from when its place is known, for good, and both ranks of a
+// pair say the same. All that concerns a rank goes to the child of its side, and nothing of the
+// other child's about that rank is passed on. Regions and arena are those of the near child. Owner:
+// the engine. Threads: as the contract has it; sleep() and wake() touch only the children's own and
+// due_.
 #pragma once
 
 #include <map>
@@ -23,12 +23,12 @@ namespace photon::transport::mixed {
 class MixedTransport final : public Transport {
  public:
   struct Parts {
-    std::shared_ptr<const Sides> is_far;
+    std::shared_ptr<Sides> sides;
     std::unique_ptr<SplitBoot> boots;
     std::unique_ptr<Transport> near;
     std::unique_ptr<Transport> far;  // ends first: it uses the near one's registrations
   };
-  explicit MixedTransport(Parts parts) : parts_(std::move(parts)), meets_(parts_.is_far->size()) {}
+  explicit MixedTransport(Parts parts) : parts_(std::move(parts)), meets_(parts_.sides->size()) {}
 
   const char* name() const noexcept override { return "mixed"; }
   unsigned poll_interval() const noexcept override { return pace_.interval(); }
@@ -73,9 +73,7 @@ class MixedTransport final : public Transport {
   // Of a near rank, what shared memory with it has come to.
   enum class Meets : std::uint8_t { unknown, linked, failed };
 
-  bool is_far(Rank rank) const noexcept {
-    return rank < parts_.is_far->size() && (*parts_.is_far)[rank];
-  }
+  bool is_far(Rank rank) const noexcept { return parts_.sides->is_far(rank); }
   Transport& near() const noexcept { return *parts_.near; }
   Transport& far() const noexcept { return *parts_.far; }
   Transport& side_of(Rank rank) const noexcept { return is_far(rank) ? far() : near(); }

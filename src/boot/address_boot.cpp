@@ -1,0 +1,159 @@
+#include "boot/address_boot.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "boot/packet.hpp"
+#include "boot/proof.hpp"
+
+namespace photon::boot {
+
+namespace {
+
+std::string rank_text(const AddressBlob& blob) { return "rank " + std::to_string(blob.rank); }
+
+base::Error cannot(const AddressBlob& blob, ph_status status, const std::string& what) {
+  return {status, 0, "connect: " + what, blob.rank};
+}
+
+base::Result<> check(const Job& job) {
+  if (job.size == 0 || job.rank >= job.size)
+    return base::Error{PH_ERR_ARGUMENT, 0,
+                       "ph_job needs rank < ranks_count, not rank " + std::to_string(job.rank) +
+                           " of " + std::to_string(job.size),
+                       PH_ANY_RANK};
+  if (job.secret.size() < kLeastSecretBytes || job.secret.size() > kMostSecretBytes)
+    return base::Error{PH_ERR_ARGUMENT, 0,
+                       "ph_job needs a secret of 16 to 4096 bytes that strangers cannot guess, not "
+                       "of " +
+                           std::to_string(job.secret.size()),
+                       PH_ANY_RANK};
+  return can_prove();
+}
+
+base::Error no_collectives() {
+  return {PH_ERR_STATE, 0,
+          "a job by addresses has no collective calls: nobody knows who of its ranks is there; "
+          "meet as the addresses were handed around, or by notices",
+          PH_ANY_RANK};
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Boot>> AddressBoot::open(const Job& job, const base::Config& config) {
+  if (auto checked = check(job); !checked) return checked.error();
+  auto parts = make_parts();
+  if (!parts) return parts.error();
+  std::unique_ptr<AddressBoot> boot(new AddressBoot(job, std::move(*parts)));
+  boot->trust(job_secret(job.secret));
+  if (auto introduced = boot->introduce(config); !introduced) return introduced.error();
+  return std::unique_ptr<Boot>(std::move(boot));
+}
+
+base::Result<> AddressBoot::introduce(const base::Config& config) {
+  own_.rank = rank();
+  own_.size = size();
+  own_.card = card();
+  own_.card.nonce = {};
+  auto listens = open_messenger(config);
+  if (listens) {
+    own_.address = *listens;
+    auto begun = begin_messages(std::vector<Address>(size()));
+    if (!begun) return begun;
+  } else if (listens.error().status == PH_ERR_CONFIG) {
+    unreachable_ = listens.error();
+  } else {
+    return listens.error();
+  }
+  seal(secret(), own_);
+  place(rank(), card(), true);
+  introduce_by(bytes_of(own_));
+  return {};
+}
+
+base::Result<std::span<const std::byte>> AddressBoot::address() const { return bytes_of(own_); }
+
+base::Result<Rank> AddressBoot::connect(std::span<const std::byte> address) {
+  auto blob = read_blob(address, secret(), size());
+  if (!blob) return blob.error();
+  if (knows(blob->rank)) {
+    if (is_placed_as(blob->rank, blob->card)) return blob->rank;
+    return cannot(*blob, PH_ERR_BOOTSTRAP,
+                  rank_text(*blob) +
+                      " is known by another address; was it started again, or are two processes "
+                      "called so? A rank's number is used once in a job");
+  }
+  auto near = is_near(*blob);
+  if (!near) return near.error();
+  if (!*near)
+    if (auto checked = check_route(*blob); !checked) return checked.error();
+  keep(*blob, *near);
+  return blob->rank;
+}
+
+// Who answers to the random name shares kernel and network namespace with us. Who would, and does
+// not, has ended, or is on a copy of this virtual machine: its messenger says which.
+base::Result<bool> AddressBoot::is_near(const AddressBlob& blob) const {
+  if (!says_same_host(card(), blob.card)) return false;
+  const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return base::system_error("connect: a socket to look for " + rank_text(blob));
+  const MailboxName name = mailbox_name(blob.card);
+  if (::connect(socket.get(), name.get(), name.size_bytes) != 0) return false;
+  // Numbers of users can be compared where those of processes can.
+  if (card().pid_namespace != blob.card.pid_namespace || card().uid == blob.card.uid) return true;
+  return cannot(blob, PH_ERR_BOOTSTRAP,
+                rank_text(blob) + " is a process of another user (" +
+                    std::to_string(blob.card.uid) + ", here " + std::to_string(card().uid) +
+                    "); the ranks of a job on one host belong to one");
+}
+
+// It is not within reach of our socket: is there a way over the network, both ways?
+base::Result<> AddressBoot::check_route(const AddressBlob& blob) const {
+  const bool is_theirs = blob.address.family != 0 && !blob.address.is_loopback();
+  if (is_theirs && own_.address.family != 0 && !own_.address.is_loopback()) return {};
+  if (says_same_host(card(), blob.card))
+    return cannot(blob, PH_ERR_PEER,
+                  rank_text(blob) + " has ended: nobody answers at its address on this host");
+  const std::string far = rank_text(blob) + " is on another host, and ";
+  if (own_.address.family == 0) return cannot(blob, PH_ERR_CONFIG, far + unreachable_.what);
+  if (own_.address.is_loopback())
+    return cannot(blob, PH_ERR_CONFIG,
+                  far + "this one listens at " + own_.address.text() +
+                      ", which no other host can reach (setting tcp_interface)");
+  return cannot(blob, PH_ERR_CONFIG,
+                far +
+                    (blob.address.family == 0
+                         ? "has no network address"
+                         : "listens at " + blob.address.text() + ", which is within its own") +
+                    " (its setting tcp_interface)");
+}
+
+void AddressBoot::keep(const AddressBlob& blob, bool near) {
+  if (messenger() != nullptr) messenger()->set_address(blob.rank, blob.address);
+  place(blob.rank, blob.card, near);
+}
+
+bool AddressBoot::on_introduction(Rank from, std::span<const std::byte> bytes, bool near) {
+  auto blob = read_blob(bytes, secret(), size());
+  if (!blob || blob->rank != from) return false;
+  if (!knows(from)) {
+    keep(*blob, near);
+    return true;
+  }
+  if (is_placed_as(from, blob->card)) return true;
+  if (near) refuse(blob->card);  // or it would wait for our answer
+  return false;
+}
+
+base::Result<> AddressBoot::allgather(std::span<const std::byte> /*mine*/,
+                                      std::span<std::byte> /*all*/,
+                                      const std::function<void()>& /*serve*/) {
+  return no_collectives();
+}
+
+base::Result<> AddressBoot::barrier(const std::function<void()>& /*serve*/) {
+  return no_collectives();
+}
+
+}  // namespace photon::boot

@@ -1,0 +1,363 @@
+#include "boot/courier_boot.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "boot/address_blob.hpp"
+#include "boot/limits.hpp"
+
+namespace photon::boot {
+namespace {
+
+constexpr std::uint32_t kDatagramMagic = 0x44424850;  // "PHBD"
+
+struct DatagramHeader {
+  std::uint32_t magic;
+  std::uint32_t from;
+  std::uint32_t body_bytes;
+  std::uint32_t kind;  // CourierBoot::Kind
+  Secret secret;
+};
+static_assert(sizeof(DatagramHeader) == 48);
+
+// Tags in the watch: the own socket, the inbox, then two per peer; the messenger has its own.
+constexpr std::uint64_t kSocketTag = 0;
+constexpr std::uint64_t kInboxTag = 1;
+constexpr std::uint64_t pidfd_tag(Rank rank) { return 2 + 2 * std::uint64_t{rank}; }
+constexpr std::uint64_t outbox_tag(Rank rank) { return 3 + 2 * std::uint64_t{rank}; }
+
+// Takes the same time wherever the first difference is, so that nobody can guess byte by byte.
+bool equal_secrets(const Secret& one, const Secret& other) {
+  std::byte difference{0};
+  for (std::size_t i = 0; i < one.size(); ++i) difference |= one[i] ^ other[i];
+  return difference == std::byte{0};
+}
+
+}  // namespace
+
+base::Result<CourierBoot::Parts> CourierBoot::make_parts() {
+  auto inbox = Inbox::create();
+  if (!inbox) return inbox.error();
+  auto watch = Watch::create();
+  if (!watch) return watch.error();
+  auto card = boot::own_card();
+  if (!card) return card.error();
+  base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket) return base::system_error("socket for messages between ranks");
+  const int on = 1;
+  if (::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0) {
+    return base::system_error("SO_PASSCRED on the socket for messages between ranks");
+  }
+  const MailboxName address = mailbox_name(*card);
+  if (::bind(socket.get(), address.get(), address.size_bytes) < 0) {
+    return base::system_error("binding the socket for messages between ranks");
+  }
+  if (auto added = watch->add(inbox->fd(), EPOLLIN, kInboxTag); !added) return added.error();
+  if (auto added = watch->add(socket.get(), EPOLLIN, kSocketTag); !added) return added.error();
+  return Parts{*card, std::move(*inbox), std::move(*watch), std::move(socket)};
+}
+
+CourierBoot::CourierBoot(Place place, Parts parts)
+    : place_(place),
+      inbox_(std::move(parts.inbox)),
+      watch_(std::move(parts.watch)),
+      socket_(std::move(parts.socket)),
+      own_(parts.own),
+      known_(place.size) {}
+
+void CourierBoot::place(Rank rank, const Card& card, bool near) {
+  if (near) ++local_size_;
+  known_[rank] = {card.name, card.start_ticks,
+                  card.pid,  true,
+                  near,      near && card.pid_namespace == own_.pid_namespace};
+}
+
+base::Result<Address> CourierBoot::open_messenger(const base::Config& config) {
+  auto opened = Messenger::open(config, place_, watch_, inbox_);
+  if (!opened) return opened.error();
+  messenger_ = std::move(*opened);
+  return messenger_->address();
+}
+
+base::Result<> CourierBoot::begin_messages(std::vector<Address> addresses) {
+  return messenger_->begin(secret_, std::move(addresses));
+}
+
+bool CourierBoot::has_left(Rank rank) const {
+  if (!knows(rank)) return false;
+  if (!passes_descriptors(rank)) return messenger_->has_left(rank);
+  const auto peer = peers_.find(rank);
+  return peer != peers_.end() && peer->second.left;
+}
+
+// The card of a rank, as far as it was kept.
+Card CourierBoot::card_of(Rank rank) const {
+  Card card = own_;
+  const Known& known = known_[rank];
+  if (!known.same_pids) card.pid_namespace = 0;
+  card.name = known.name;
+  card.start_ticks = known.start_ticks;
+  card.pid = known.pid;
+  return card;
+}
+
+bool CourierBoot::has_ended(Rank rank) const {
+  const auto peer = peers_.find(rank);
+  return peer != peers_.end() && (peer->second.left || peer->second.refused);
+}
+
+bool CourierBoot::is_gone(Rank rank) const {
+  const auto peer = peers_.find(rank);
+  return peer != peers_.end() && peer->second.seen == Seen::gone;
+}
+
+base::Result<bool> CourierBoot::send(Rank to, std::span<const std::byte> bytes,
+                                     std::span<const int> fds) {
+  if (auto checked = check_message({to, size()}, bytes.size(), fds.size()); !checked) {
+    return checked.error();
+  }
+  if (!knows(to)) return no_address(to);
+  if (!passes_descriptors(to)) {
+    if (!fds.empty()) return other_host(to);
+    return send_far(to, bytes);
+  }
+  if (auto met = meet(to); !met) return met.error();
+  if (!introduction_.empty() && to != rank() && !peers_[to].told) {
+    const auto told =
+        post(to, Kind::introduction, {.header = {}, .body = introduction_, .fds = {}});
+    if (!told || !*told) return told;
+    peers_[to].told = true;
+  }
+  return post(to, Kind::message, {.body = bytes, .fds = fds});
+}
+
+// By one connection, so the introduction is what comes first.
+base::Result<bool> CourierBoot::send_far(Rank to, std::span<const std::byte> bytes) {
+  if (!introduction_.empty() && !far_told_.contains(to)) {
+    const auto told = messenger_->send(to, introduction_);
+    if (!told || !*told) return told;
+    far_told_.insert(to);
+  }
+  return messenger_->send(to, bytes);
+}
+
+Secret CourierBoot::key_of(const std::array<std::byte, 16>& name) const {
+  return introduction_.empty() ? secret_ : sender_key(secret_, name);
+}
+
+// Puts our header before the packet's body. False: the rank is gone.
+base::Result<bool> CourierBoot::post(Rank to, Kind kind, const Packet& packet) {
+  Peer& peer = peers_[to];
+  if (peer.seen == Seen::gone) return false;
+  if (auto connected = connect_to(to); !connected) return connected.error();
+  if (peer.seen == Seen::gone) return false;
+  const DatagramHeader header{kDatagramMagic, rank(),
+                              static_cast<std::uint32_t>(packet.body.size()),
+                              static_cast<std::uint32_t>(kind), key_of(own_.name)};
+  const bool was_empty = peer.outbox.empty();
+  const auto sent = peer.outbox.post(
+      peer.socket.get(), {.header = bytes_of(header), .body = packet.body, .fds = packet.fds});
+  if (!sent) return sent.error();
+  if (*sent == Sent::full) return queue_full(to);
+  if (*sent == Sent::gone) {
+    if (auto told = set_refused(to); !told) return told.error();
+    return false;
+  }
+  if (was_empty && !peer.outbox.empty()) {
+    // A connected datagram socket is writable when its peer's queue has room (unix(7)).
+    auto watched = watch_.add(peer.socket.get(), EPOLLOUT, outbox_tag(to));
+    if (!watched) return watched.error();
+  }
+  return true;
+}
+
+base::Result<std::optional<Message>> CourierBoot::receive() {
+  if (inbox_.empty()) {
+    for (const Ready& ready : watch_.ready()) {
+      if (auto handled = handle(ready); !handled) return handled.error();
+    }
+  }
+  while (auto message = inbox_.pop())
+    if (is_for_us(*message)) return message;
+  return std::optional<Message>{};
+}
+
+// Not what comes from afar before its sender has said who it is, nor the end of who never did.
+bool CourierBoot::is_for_us(const Message& message) {
+  const Rank from = message.from;
+  if (introduction_.empty() || (knows(from) && passes_descriptors(from))) return true;
+  if (message.kind == Message::Kind::gone) return knows(from);
+  if (far_heard_.contains(from)) return true;
+  if (on_introduction(from, message.bytes, false)) {
+    far_heard_.insert(from);
+  } else {
+    ++dropped_count_;
+    messenger_->expel(from, "says to be a rank that is known by another address");
+  }
+  return false;
+}
+
+void CourierBoot::refuse(const Card& card) {
+  const base::UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const MailboxName address = mailbox_name(card);
+  if (!socket || ::connect(socket.get(), address.get(), address.size_bytes) != 0) return;
+  const DatagramHeader header{kDatagramMagic, rank(), 0, static_cast<std::uint32_t>(Kind::refusal),
+                              key_of(own_.name)};
+  static_cast<void>(send_packet(socket.get(), {.header = bytes_of(header), .body = {}, .fds = {}}));
+}
+
+base::Result<> CourierBoot::handle(const Ready& ready) {
+  if (ready.tag == kSocketTag) return drain_socket();
+  if (ready.tag == kInboxTag) return {};
+  if (Messenger::is_ours(ready.tag)) {
+    messenger_->handle(ready);
+    return {};
+  }
+  const Rank rank = static_cast<Rank>((ready.tag - 2) / 2);
+  return ready.tag == pidfd_tag(rank) ? set_gone(rank) : flush_to(rank);
+}
+
+base::Result<> CourierBoot::flush_to(Rank to) {
+  Peer& peer = peers_[to];
+  if (peer.seen == Seen::gone) return {};  // an earlier event of the same batch said so
+  const auto sent = peer.outbox.flush(peer.socket.get());
+  if (!sent) return sent.error();
+  if (*sent == Sent::gone) return set_refused(to);
+  if (*sent == Sent::taken) watch_.remove(peer.socket.get());
+  return {};
+}
+
+base::Result<> CourierBoot::connect_to(Rank to) {
+  Peer& peer = peers_[to];
+  if (peer.socket) return {};
+  peer.socket.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!peer.socket) return base::system_error("socket for messages to a rank");
+  const MailboxName address = mailbox_name(card_of(to));
+  if (::connect(peer.socket.get(), address.get(), address.size_bytes) == 0) return {};
+  if (errno == ECONNREFUSED) return set_refused(to);
+  base::Error error = base::system_error("connecting to the socket of rank " + std::to_string(to));
+  error.rank = to;
+  return error;
+}
+
+// From the first message in either direction on, its end is news.
+base::Result<> CourierBoot::meet(Rank rank) {
+  Peer& peer = peers_[rank];
+  if (peer.seen != Seen::silent) return {};
+  peer.seen = Seen::met;
+  Process process = watch_process(own_, card_of(rank));
+  if (process.state == Process::State::ended) return set_gone(rank);
+  peer.pidfd = std::move(process.pidfd);
+  return peer.pidfd ? watch_.add(peer.pidfd.get(), EPOLLIN, pidfd_tag(rank)) : base::Result<>{};
+}
+
+base::Result<> CourierBoot::set_gone(Rank rank) {
+  Peer& peer = peers_[rank];
+  if (peer.seen == Seen::gone) return {};
+  // What it sent before it ended lies in our socket already: datagrams are delivered on sending.
+  if (auto drained = drain_socket(); !drained) return drained;
+  if (peer.seen == Seen::gone) return {};  // a farewell was among it
+  if (peer.pidfd) watch_.remove(peer.pidfd.get());
+  if (!peer.outbox.empty()) watch_.remove(peer.socket.get());
+  peer.seen = Seen::gone;
+  peer.pidfd.reset();
+  peer.socket.reset();
+  peer.outbox = {};
+  Message gone;
+  gone.kind = Message::Kind::gone;
+  gone.from = rank;
+  if (peer.refused) gone.why = "knows another process by the number of this rank";
+  inbox_.push(std::move(gone));
+  return {};
+}
+
+// Its socket takes nothing: closed by a process that lives on, it was closed in order. A process
+// that was killed closes it too, before its pidfd tells of the end: so it is asked whether it is
+// ending, and only then whether it has ended.
+base::Result<> CourierBoot::set_refused(Rank rank) {
+  Peer& peer = peers_[rank];
+  pollfd process{.fd = peer.pidfd.get(), .events = POLLIN, .revents = 0};
+  const bool ours = known_[rank].pid == own_.pid && known_[rank].same_pids;
+  const bool lives = peer.pidfd && !is_exiting(known_[rank].pid) && ::poll(&process, 1, 0) == 0;
+  if (ours || lives) peer.left = true;
+  return set_gone(rank);
+}
+
+base::Result<> CourierBoot::leave() {
+  if (std::exchange(leaving_, true)) return {};
+  // From here on senders are refused; what came before is still there, and is answered.
+  (void)::shutdown(socket_.get(), SHUT_RD);
+  if (auto drained = drain_socket(); !drained) return drained;
+  watch_.remove(socket_.get());
+  base::Result<> outcome;  // of the first who cannot be told; all others are
+  while (const auto message = inbox_.pop()) {
+    if (message->kind == Message::Kind::gone || !passes_descriptors(message->from)) continue;
+    auto told = post(message->from, Kind::farewell, {});
+    if (!told && outcome) outcome = told.error();
+  }
+  if (messenger_) messenger_->leave();
+  return outcome;
+}
+
+base::Result<> CourierBoot::drain_socket() {
+  std::array<std::byte, sizeof(DatagramHeader) + kMaxMessageBytes + 1> buffer;
+  std::vector<Rank> senders;
+  // Bounded: somebody's flood must not keep a rank here. What a dead peer left is at most one
+  // socket queue (net.unix.max_dgram_qlen), which is shorter than this.
+  for (int i = 0; i < 4096; ++i) {
+    auto arrival = receive_packet(socket_.get(), buffer);
+    if (!arrival) return arrival.error();
+    if (!*arrival) break;
+    const std::size_t size_bytes = (*arrival)->size_bytes;
+    if (size_bytes == 0 && leaving_) break;  // shut, and empty
+    const auto sender = accept(std::move(**arrival), std::span(buffer).first(size_bytes));
+    if (!sender) ++dropped_count_;
+    if (sender && (peers_[*sender].seen == Seen::silent || has_ended(*sender)))
+      senders.push_back(*sender);
+  }
+  for (const Rank sender : senders) {
+    auto noted = has_ended(sender) ? set_gone(sender) : meet(sender);
+    if (!noted) return noted;
+  }
+  return {};
+}
+
+// The sender, if the packet is a message of this job; it is in the inbox then.
+std::optional<Rank> CourierBoot::accept(Arrival arrival, std::span<const std::byte> packet) {
+  DatagramHeader header;
+  if (arrival.truncated || packet.size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, packet.data(), sizeof header);
+  const std::span<const std::byte> body = packet.subspan(sizeof header);
+  const bool is_sound = header.magic == kDatagramMagic && header.from < size() &&
+                        body.size() == header.body_bytes && body.size() <= kMaxMessageBytes &&
+                        arrival.fds.size() <= kMaxMessageFds;
+  if (!is_sound || !arrival.sender || arrival.sender->uid != own_.uid) return std::nullopt;
+  const bool introduces = header.kind == static_cast<std::uint32_t>(Kind::introduction);
+  if (introduces && !on_introduction(header.from, body, true)) return std::nullopt;
+  if (!knows(header.from) || is_gone(header.from) ||
+      !equal_secrets(header.secret, key_of(known_[header.from].name))) {
+    return std::nullopt;
+  }
+  if (introduces) return header.from;
+  if (header.kind == static_cast<std::uint32_t>(Kind::farewell) ||
+      header.kind == static_cast<std::uint32_t>(Kind::refusal)) {
+    Peer& peer = peers_[header.from];
+    (header.kind == static_cast<std::uint32_t>(Kind::farewell) ? peer.left : peer.refused) = true;
+    return header.from;
+  }
+  inbox_.push(
+      {.from = header.from, .bytes = {body.begin(), body.end()}, .fds = std::move(arrival.fds)});
+  return header.from;
+}
+
+bool CourierBoot::sends_wait() const {
+  if (messenger_ && !messenger_->idle()) return true;
+  return std::ranges::any_of(peers_,
+                             [](const auto& entry) { return !entry.second.outbox.empty(); });
+}
+
+}  // namespace photon::boot
