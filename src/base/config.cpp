@@ -96,8 +96,8 @@ constexpr Field kFields[] = {
            "Most bytes one call copies itself; the rest is copied by later probes."),
     number(
         "posted_piece_bytes", &Config::posted_piece_bytes, {256, 16 * kMi},
-        "Most bytes of a put or get that one call hands to the network; tcp copies them then, and "
-        "streams the better the more they are."),
+        "Bytes of one piece of a put or get that the network moves; tcp copies a piece in one go, "
+        "and streams the better the larger they are."),
     number("arena_bytes", &Config::arena_bytes, {kMi, kTi, false, 4 * kKi},
            "Address space for ph_alloc() memory, in bytes; pages are used only when touched."),
     number("max_segments", &Config::max_segments, {1, 16 * kMi},

@@ -32,8 +32,10 @@ SourceCache::Outcome Engine::pin_own(Request& request) {
   const std::uint64_t left =
       rest_of(request).size_bytes;  // a layout: what lies between is not ours
   try {
-    const auto pin = sources_.pin({begin, begin + left, begin + std::min(left, config_.piece_bytes),
-                                   request.kind == Request::Kind::get});
+    const auto pin =
+        sources_.pin({begin, begin + left,
+                      begin + std::min({left, config_.piece_bytes, config_.posted_piece_bytes}),
+                      request.kind == Request::Kind::get});
     request.entry = pin.entry;
     return pin.outcome;
   } catch (const std::bad_alloc&) {

@@ -131,5 +131,53 @@ TEST_F(OfiPoll, who_was_disconnected_is_not_harmed_and_not_heard) {
   EXPECT_TRUE(ranks[0].news.gone.empty());
 }
 
+// It said much and left in order; all of it stands in the provider while we compute, our own
+// message to it having failed.
+TEST_F(OfiPoll, what_a_mute_peer_said_is_read_however_late_we_come) {
+  constexpr unsigned kLinesLog2 = 10;
+  constexpr int kRecords = 600;  // several times what one look takes
+  auto config = ofi_config();
+  config.ring_lines = 1 << kLinesLog2;
+  OfiRanks ranks(2, {}, config);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks.settle();
+  Link& to_us = ranks[1].to(0);
+  sync::LineProducer<Policy> theirs(to_us.tx_lines, to_us.tx_credits, kLinesLog2);
+  for (int i = 0; i < kRecords; ++i) {
+    ASSERT_TRUE(theirs.has_room(1));
+    theirs.publish(wire::encode(wire::Kind::bye, wire::kNoId, 0), 1);
+    ranks[1].transport->kick(0);
+    ranks[1].transport->poll(ranks[1].news);
+  }
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].transport->drained(); }));
+  ranks[1].transport.reset();
+  ranks[1].boot.reset();
+  ranks[0].fabric().fail_sends();
+  Link& link = ranks[0].to(1);
+  sync::LineProducer<Policy> ours(link.tx_lines, link.tx_credits, kLinesLog2);
+  ours.publish(wire::encode(wire::Kind::bye, wire::kNoId, 0), 1);
+  ranks[0].transport->kick(1);
+  const auto from_ns = base::now_ns();  // the computing: longer than any deadline of a peer
+  while (base::now_ns() - from_ns < 3'200'000'000) {
+  }
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_NE(ranks[0].news.gone[1].what.find("has ended"), std::string::npos)
+      << ranks[0].news.gone[1].what;
+  sync::LineConsumer<Policy> reader(link.rx_lines, nullptr, kLinesLog2);
+  int count = 0;
+  for (; reader.peek() == sync::LineConsumer<Policy>::State::record; ++count) reader.pop(1);
+  EXPECT_EQ(count, kRecords);
+}
+
+TEST_F(OfiPoll, when_our_provider_fails_the_peers_are_told) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks.settle();
+  ranks[0].fabric().break_down();
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
+  EXPECT_NE(ranks[1].news.gone[0].what.find("provider has failed"), std::string::npos)
+      << ranks[1].news.gone[0].what;
+}
+
 }  // namespace
 }  // namespace photon::transport::ofi::test

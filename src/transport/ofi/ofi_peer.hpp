@@ -48,8 +48,8 @@ struct OfiPeer {
   unsigned said_again = 0;        // so often
   std::int64_t boot_gone_ns = 0;  // the bootstrap brought word of its end, or later it was heard; 0
   std::string gone_why = " has ended";  // what is said of it then
-  std::int64_t mute_ns = 0;             // sending has failed; 0
-  std::int64_t mute_heard_ns = 0;       // likewise, or later it was heard
+  std::int64_t mute_heard_ns = 0;       // sending has failed, or later it was heard; 0
+  std::uint64_t mute_heard_count = 0;   // messages since
   std::string mute_why;
   std::uint64_t address = 0;   // of the provider's table
   std::uint32_t sequence = 0;  // of the latest message that was built
@@ -61,7 +61,7 @@ struct OfiPeer {
   Inlet inlet;
 
   bool is_open() const noexcept { return state == State::open; }
-  bool is_mute() const noexcept { return mute_ns != 0; }
+  bool is_mute() const noexcept { return mute_heard_ns != 0; }
   // Nothing has to be done about it by the clock.
   bool is_settled() const noexcept {
     return state == State::ended || (is_open() && boot_gone_ns == 0 && !is_mute());

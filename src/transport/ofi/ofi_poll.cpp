@@ -20,8 +20,8 @@ constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended or a message to it has failed, and after the last
 // of what still came from it.
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
-// Who lives and is cut off may go on talking; not for longer than this.
-constexpr std::int64_t kMostLastWordsNs = 3'000'000'000;
+// A rank that was away has heard nothing meanwhile: of such a time only this much counts.
+constexpr std::int64_t kAwayNs = 100'000'000;
 
 base::Error peer_error(Rank rank, const std::string& what) {
   return {PH_ERR_PEER, 0, "ofi: rank " + std::to_string(rank) + what, rank};
@@ -38,6 +38,7 @@ void OfiTransport::tell(News news) {
 void OfiTransport::poll(Sink& sink) noexcept {
   const Entered entered(*this);
   look();
+  is_behind_ = false;
   if (parts_.receives->has_arrived()) take_arrived();
   if (parts_.receives->is_short() && !is_broken_ && !parts_.receives->post())
     end_all(parts_.fabric->words());
@@ -97,10 +98,12 @@ void OfiTransport::failed() {
 
 void OfiTransport::take_arrived() {
   heard_ns_ = base::now_ns();
-  while (parts_.receives->has_arrived()) {
+  std::size_t count = 0;
+  for (; parts_.receives->has_arrived(); ++count) {
     take(parts_.receives->next());
     parts_.receives->taken();
   }
+  is_behind_ = count == kReceives;
 }
 
 // Anybody may have sent it.
@@ -128,7 +131,10 @@ void OfiTransport::take(std::span<const std::byte> message) {
 void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
                              std::span<const std::byte> body) {
   if (peer.boot_gone_ns != 0) peer.boot_gone_ns = heard_ns_;
-  if (peer.is_mute()) peer.mute_heard_ns = heard_ns_;
+  if (peer.is_mute()) {
+    peer.mute_heard_ns = heard_ns_;
+    ++peer.mute_heard_count;
+  }
   switch (peer.inlet.take(head, body, *peer.link)) {
     case Inlet::Took::news:
       if (!std::exchange(peer.is_touched, true))
@@ -201,18 +207,28 @@ void OfiTransport::boot_message(boot::Message& message) {
 
 // Deadlines.
 void OfiTransport::attend(std::int64_t now_ns) {
+  const std::int64_t away_ns = now_ns - attended_ns_ - kAwayNs;
   attended_ns_ = now_ns;
-  for (const auto& peer : peers_)
-    if (peer != nullptr && !peer->is_settled() && peer->rank != parties_.self)
-      attend(*peer, now_ns);
+  for (const auto& peer : peers_) {
+    if (peer == nullptr || peer->is_settled() || peer->rank == parties_.self) continue;
+    for (std::int64_t* since : {&peer->boot_gone_ns, &peer->mute_heard_ns})
+      if (away_ns > 0 && *since != 0) *since = std::min(*since + away_ns, now_ns);
+    attend(*peer, now_ns);
+  }
+}
+
+// What it may send without credits that we cannot give it any more, and more than that.
+std::uint64_t OfiTransport::most_last_words() const noexcept {
+  return 4 * config_.ring_lines + config_.bulk_bytes / kLeastMessageBytes + 64;
 }
 
 void OfiTransport::attend(OfiPeer& peer, std::int64_t now_ns) {
+  if (is_behind_) return;  // what it said may lie behind what others did
   if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
     return end(peer, peer_error(peer.rank, peer.gone_why));
   if (peer.is_mute()) {
     const bool is_silent = now_ns - peer.mute_heard_ns >= kLastWordsNs;
-    if (is_silent || now_ns - peer.mute_ns >= kMostLastWordsNs)
+    if (is_silent || peer.mute_heard_count >= most_last_words())
       cut_off(peer, peer_error(peer.rank, peer.mute_why));
   } else if (peer.state == OfiPeer::State::greeting && peer.greeting->is_owed()) {
     greet_again(peer, now_ns);
@@ -246,7 +262,7 @@ void OfiTransport::end_all(const std::string& why) {
              parts_.fabric->traits().provider.c_str(), why.c_str());
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->rank != parties_.self)
-      end(*peer, peer_error(peer->rank, ": the provider has failed: " + why));
+      cut_off(*peer, peer_error(peer->rank, ": the provider has failed: " + why));
 }
 
 // The engine may call anything from here, so what it adds waits for the next round.

@@ -19,6 +19,9 @@
 
 namespace photon::transport::ofi {
 
+// Buffers that wait for messages.
+inline constexpr std::size_t kReceives = 128;
+
 class Receives {
  public:
   // `fabric` outlives it.

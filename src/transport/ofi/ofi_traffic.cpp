@@ -97,7 +97,7 @@ void OfiTransport::flush(OfiPeer& peer) {
 void OfiTransport::mute(OfiPeer& peer, std::string why) {
   if (peer.is_mute() || peer.state == OfiPeer::State::ended) return;
   if (peer.is_settled()) ++unsettled_;
-  peer.mute_ns = peer.mute_heard_ns = base::now_ns();
+  peer.mute_heard_ns = base::now_ns();
   peer.mute_why = std::move(why);
   peer.is_waiting = false;
   peer.window->forget_waiting();

@@ -17,7 +17,6 @@ namespace {
 // Of one message. Providers that copy what is small (ofi_rxm: up to 16 KiB, its own head included)
 // send it without asking the receiver, whose rank may compute.
 constexpr std::size_t kMessageBytes = (16 << 10) - 512;
-constexpr std::size_t kReceives = 128;
 constexpr std::size_t kMostWindowSlots = 8;
 constexpr std::size_t kMostSends = 2048;  // of all peers, unless that were less than one each
 

@@ -174,6 +174,7 @@ class OfiTransport final : public Transport {
   void boot_message(boot::Message& message);
   void attend(std::int64_t now_ns);
   void attend(OfiPeer& peer, std::int64_t now_ns);
+  std::uint64_t most_last_words() const noexcept;
   void end(OfiPeer& peer, base::Error why);
   void end_all(const std::string& why);
   void tell(News news);
@@ -201,6 +202,7 @@ class OfiTransport final : public Transport {
   std::int64_t received_ns_ = 0;  // last look at the side channel
   std::int64_t asked_ns_ = 0;     // our last card went out
   std::int64_t heard_ns_ = 0;     // of the poll under way
+  bool is_behind_ = false;        // it took all that there was room for; more may have arrived
   bool is_announced_ = false;
   bool is_retrying_ = false;           // the flusher knows of who waits
   std::uint64_t taken_count_ = 0;      // messages that the provider took, for good

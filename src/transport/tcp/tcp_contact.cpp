@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -190,9 +191,14 @@ void TcpTransport::opened(TcpPeer& peer) {
   peer.parley.reset();
   peer.state = TcpPeer::State::open;
   if (peer.boot_gone_ns == 0) --unsettled_;
-  peer.outlet = std::make_unique<Outlet>();
-  peer.inlet = std::make_unique<Inlet>();
   if (auto given = give_link(peer); !given) return end(peer, given.error());
+  try {
+    peer.inlet = std::make_unique<Inlet>();
+    peer.outlet = std::make_unique<Outlet>();
+  } catch (const std::bad_alloc&) {
+    return end(peer,
+               {PH_ERR_MEMORY, 0, named(peer.rank) + ": no memory for its connection", peer.rank});
+  }
   tell({.kind = News::Kind::link, .rank = peer.rank});
   heat(peer.rank);
   flush(peer);
