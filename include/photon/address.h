@@ -23,7 +23,7 @@ enum { PH_MAX_ADDRESS_BYTES = 512 /**< Room for any address, also of versions to
 typedef struct ph_job {
   size_t size;          /**< sizeof(ph_job) of the caller. */
   ph_rank rank;         /**< This rank, below `ranks_count`; no other process has it, ever. */
-  uint32_t ranks_count; /**< Ranks that the job can have; they need not all come. */
+  uint32_t ranks_count; /**< Ranks that the job can have, at most 4,194,304; they need not all come. */
   const void *secret;   /**< What strangers cannot guess: who has it is believed. */
   size_t secret_bytes;  /**< 16 to 4096. Jobs with different secrets are different jobs. */
 } ph_job;
@@ -69,7 +69,8 @@ PH_API ph_status ph_address(ph_context *context, void *address, size_t capacity_
  *             size, another user, or another one than this rank is known by;
  *             PH_ERR_RANK: of a rank that the job has not;
  *             PH_ERR_CONFIG: on another host, and one of the two has no address for other hosts;
- *             PH_ERR_PEER: of this host, and it has ended;
+ *             PH_ERR_PEER: of this host, has ended, and one of the two has no address for
+ *             other hosts (else only the first message finds that out);
  *             PH_ERR_STATE (no context of ph_context_join(), or finalized), PH_ERR_SYSTEM,
  *             PH_ERR_MEMORY, PH_ERR_FORKED.
  * Threads:    any; never blocks, allocates.

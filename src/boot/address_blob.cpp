@@ -15,11 +15,20 @@ namespace {
 
 // Different labels, and other lengths than what is said on a connection: what is made here for one
 // use is good for no other.
-Proof made_of(const Secret& secret, std::string_view label, std::span<const std::byte> bytes) {
+std::vector<std::byte> labelled(std::string_view label, std::span<const std::byte> bytes) {
   const auto first = std::as_bytes(std::span(label));
   std::vector<std::byte> said(first.begin(), first.end());
   said.insert(said.end(), bytes.begin(), bytes.end());
-  return prove(secret, {.role = Role::acceptor, .hello = said, .acceptor = {}});
+  return said;
+}
+
+Claim claim_of(std::span<const std::byte> said) {
+  return {.role = Role::acceptor, .hello = said, .acceptor = {}};
+}
+
+// Zeros if the library fails, which nobody may believe.
+Proof made_of(const Secret& secret, std::string_view label, std::span<const std::byte> bytes) {
+  return prove(secret, claim_of(labelled(label, bytes)));
 }
 
 JobId job_id(const Secret& secret) {
@@ -29,16 +38,9 @@ JobId job_id(const Secret& secret) {
   return id;
 }
 
-Proof seal_of(const Secret& secret, const AddressBlob& blob) {
-  return made_of(secret, "photon: the address of a rank",
-                 bytes_of(blob).first(offsetof(AddressBlob, seal)));
-}
-
-bool is_seal(const Secret& secret, const AddressBlob& blob) {
-  const Proof wanted = seal_of(secret, blob);
-  std::byte difference{0};
-  for (std::size_t i = 0; i < wanted.size(); ++i) difference |= wanted[i] ^ blob.seal[i];
-  return difference == std::byte{0};
+std::vector<std::byte> sealed(const AddressBlob& blob) {
+  return labelled("photon: the address of a rank",
+                  bytes_of(blob).first(offsetof(AddressBlob, seal)));
 }
 
 std::string version_text(std::uint32_t version) {
@@ -63,7 +65,7 @@ Secret sender_key(const Secret& secret, const std::array<std::byte, 16>& name) {
 void seal(const Secret& secret, AddressBlob& blob) {
   blob.library = PHOTON_VERSION_NUMBER;
   blob.job = job_id(secret);
-  blob.seal = seal_of(secret, blob);
+  blob.seal = prove(secret, claim_of(sealed(blob)));
 }
 
 base::Result<AddressBlob> read_blob(std::span<const std::byte> bytes, const Secret& secret,
@@ -89,7 +91,8 @@ base::Result<AddressBlob> read_blob(std::span<const std::byte> bytes, const Secr
                                       " were given: it was cut off, or something was added");
   if (blob.job != job_id(secret))
     return wrong(PH_ERR_BOOTSTRAP, "the address is of another job: of one with another secret");
-  if (!is_seal(secret, blob)) return wrong(PH_ERR_ARGUMENT, "the address was damaged on its way");
+  if (!is_proof(secret, claim_of(sealed(blob)), blob.seal))
+    return wrong(PH_ERR_ARGUMENT, "the address was damaged on its way");
   if (blob.size != size)
     return wrong(PH_ERR_BOOTSTRAP,
                  "the address is of a rank to whom the job has " + std::to_string(blob.size) +

@@ -23,6 +23,11 @@ base::Result<> check(const Job& job) {
                        "ph_job needs rank < ranks_count, not rank " + std::to_string(job.rank) +
                            " of " + std::to_string(job.size),
                        PH_ANY_RANK};
+  if (job.size > kMostRanks)
+    return base::Error{PH_ERR_ARGUMENT, 0,
+                       "ph_job has at most " + std::to_string(kMostRanks) + " ranks, not " +
+                           std::to_string(job.size),
+                       PH_ANY_RANK};
   if (job.secret.size() < kLeastSecretBytes || job.secret.size() > kMostSecretBytes)
     return base::Error{PH_ERR_ARGUMENT, 0,
                        "ph_job needs a secret of 16 to 4096 bytes that strangers cannot guess, not "
@@ -46,7 +51,11 @@ base::Result<std::unique_ptr<Boot>> AddressBoot::open(const Job& job, const base
   auto parts = make_parts();
   if (!parts) return parts.error();
   std::unique_ptr<AddressBoot> boot(new AddressBoot(job, std::move(*parts)));
-  boot->trust(job_secret(job.secret));
+  const Secret secret = job_secret(job.secret);
+  if (secret == Secret{})
+    return base::Error{PH_ERR_SYSTEM, 0, "the cryptographic library made nothing of the secret",
+                       PH_ANY_RANK};
+  boot->trust(secret);
   if (auto introduced = boot->introduce(config); !introduced) return introduced.error();
   return std::unique_ptr<Boot>(std::move(boot));
 }
@@ -134,9 +143,11 @@ void AddressBoot::keep(const AddressBlob& blob, bool near) {
   place(blob.rank, blob.card, near);
 }
 
-bool AddressBoot::on_introduction(Rank from, std::span<const std::byte> bytes, bool near) {
+bool AddressBoot::on_introduction(Rank from, std::span<const std::byte> bytes, const Secret* key) {
+  const bool near = key != nullptr;
   auto blob = read_blob(bytes, secret(), size());
   if (!blob || blob->rank != from) return false;
+  if (near && !is_key_of(*key, blob->card.name)) return false;
   if (!knows(from)) {
     keep(*blob, near);
     return true;

@@ -23,6 +23,8 @@ struct Job {
 
 inline constexpr std::size_t kLeastSecretBytes = 16;
 inline constexpr std::size_t kMostSecretBytes = 4096;
+// Some 60 bytes each, before anybody is met.
+inline constexpr std::uint32_t kMostRanks = 1 << 22;
 
 class AddressBoot final : public CourierBoot {
  public:
@@ -40,7 +42,7 @@ class AddressBoot final : public CourierBoot {
   AddressBoot(const Job& job, Parts parts) : CourierBoot({job.rank, job.size}, std::move(parts)) {}
 
   base::Result<> introduce(const base::Config& config);
-  bool on_introduction(Rank from, std::span<const std::byte> bytes, bool near) override;
+  bool on_introduction(Rank from, std::span<const std::byte> bytes, const Secret* key) override;
   base::Result<bool> is_near(const AddressBlob& blob) const;
   base::Result<> check_route(const AddressBlob& blob) const;
   void keep(const AddressBlob& blob, bool near);

@@ -38,6 +38,7 @@ struct Message {
   std::vector<base::UniqueFd> fds;
   const char* why = "has ended";  // gone: what that rank did
   bool left = false;              // gone: from this lane only, in order
+  bool is_by_network = false;     // the Messenger brought it
 };
 
 class Boot {

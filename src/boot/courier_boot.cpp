@@ -189,16 +189,24 @@ base::Result<std::optional<Message>> CourierBoot::receive() {
 // Not what comes from afar before its sender has said who it is, nor the end of who never did.
 bool CourierBoot::is_for_us(const Message& message) {
   const Rank from = message.from;
-  if (introduction_.empty() || (knows(from) && passes_descriptors(from))) return true;
-  if (message.kind == Message::Kind::gone) return knows(from);
-  if (far_heard_.contains(from)) return true;
-  if (on_introduction(from, message.bytes, false)) {
+  if (introduction_.empty() || !message.is_by_network) return true;
+  // The rank of that number is within this host, and talks by datagrams: this is another process.
+  const bool is_taken = from == rank() || (knows(from) && passes_descriptors(from));
+  if (message.kind == Message::Kind::gone) return knows(from) && !is_taken;
+  if (!is_taken && far_heard_.contains(from)) return true;
+  if (!is_taken && on_introduction(from, message.bytes, nullptr)) {
     far_heard_.insert(from);
   } else {
     ++dropped_count_;
     messenger_->expel(from, "says to be a rank that is known by another address");
   }
   return false;
+}
+
+// Zeros are no key: they are what is made where the library fails.
+bool CourierBoot::is_key_of(const Secret& key, const std::array<std::byte, 16>& name) const {
+  const Secret wanted = key_of(name);
+  return wanted != Secret{} && equal_secrets(key, wanted);
 }
 
 void CourierBoot::refuse(const Card& card) {
@@ -337,9 +345,9 @@ std::optional<Rank> CourierBoot::accept(Arrival arrival, std::span<const std::by
                         arrival.fds.size() <= kMaxMessageFds;
   if (!is_sound || !arrival.sender || arrival.sender->uid != own_.uid) return std::nullopt;
   const bool introduces = header.kind == static_cast<std::uint32_t>(Kind::introduction);
-  if (introduces && !on_introduction(header.from, body, true)) return std::nullopt;
+  if (introduces && !on_introduction(header.from, body, &header.secret)) return std::nullopt;
   if (!knows(header.from) || is_gone(header.from) ||
-      !equal_secrets(header.secret, key_of(known_[header.from].name))) {
+      !is_key_of(header.secret, known_[header.from].name)) {
     return std::nullopt;
   }
   if (introduces) return header.from;

@@ -69,7 +69,13 @@ class CourierBoot : public Boot {
     introduction_.assign(introduction.begin(), introduction.end());
   }
   // A rank that has not been known says who it is; false: not believed. Its place is known then.
-  virtual bool on_introduction(Rank, std::span<const std::byte>, bool /*near*/) { return false; }
+  // `key`: what it came with, by datagram and so from within the host: it has to be that of the
+  // name in the introduction, which others may have read. Null: the Messenger brought it, and has
+  // proved its sender.
+  virtual bool on_introduction(Rank, std::span<const std::byte>, const Secret* /*key*/) {
+    return false;
+  }
+  bool is_key_of(const Secret& key, const std::array<std::byte, 16>& name) const;
 
   // A rank is known from now on; once each.
   void place(Rank rank, const Card& card, bool near);

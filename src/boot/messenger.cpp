@@ -138,7 +138,7 @@ void Messenger::tell_gone(Rank rank) {
     ways_in_.erase(way);
   }
   peer.in = 0;
-  inbox_.push({.kind = Message::Kind::gone, .from = rank, .why = peer.why});
+  inbox_.push({.kind = Message::Kind::gone, .from = rank, .why = peer.why, .is_by_network = true});
 }
 
 void Messenger::expel(Rank rank, const char* why) {

@@ -14,7 +14,7 @@
 // Invariants: what a rank sends to another one goes by its own way out and by no other, so it stays
 // in order; nothing is sent before the welcome, nothing is believed before the proof. Nothing here
 // waits: what has to be waited for is in the Watch.
-// Owner: CallbackBoot, whose Watch, Inbox and secret outlive it. Threads: one at a time.
+// Owner: a CourierBoot, whose Watch, Inbox and secret outlive it. Threads: one at a time.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,9 @@ void Messenger::hear_in(std::uint32_t number) {
       return tell_gone(from);
     }
     const auto body = way.mail.body();
-    if (!leaving_) inbox_.push({.from = from, .bytes = {body.begin(), body.end()}, .fds = {}});
+    if (!leaving_)
+      inbox_.push(
+          {.from = from, .bytes = {body.begin(), body.end()}, .fds = {}, .is_by_network = true});
   }
 }
 

@@ -111,6 +111,7 @@ TEST(AddressBoot, a_bad_address_is_refused_and_changes_nothing) {
 TEST(AddressBoot, a_job_that_is_none_is_refused) {
   for (const auto& [rank, size, secret] :
        {std::tuple{0u, 0u, kJobSecret}, std::tuple{2u, 2u, kJobSecret},
+        std::tuple{0u, boot::kMostRanks + 1, kJobSecret}, std::tuple{0u, ~0u, kJobSecret},
         std::tuple{0u, 2u, std::string_view("too short")}}) {
     const auto opened = open_address_boot(rank, size, secret);
     ASSERT_FALSE(opened);

@@ -26,7 +26,6 @@ struct Answer {
   std::size_t count = 0;
   std::array<Target, kMaxTargets> targets;
 };
-static_assert(sizeof(Answer) < 1 << 16);  // a pipe takes it without waiting
 
 // Who asks. Not reaped before this object is gone.
 class Asker {
@@ -47,11 +46,17 @@ class Asker {
   Asker& operator=(const Asker&) = delete;
 
   int fd() const { return pipe_.read.get(); }
-  // When fd() is readable.
+  // When fd() is readable: it has begun to write, and does nothing else until it has written all,
+  // which a pipe that is short of pages takes in parts.
   Found answer() const {
     const auto answer = std::make_unique<Answer>();
-    const ssize_t size = ::read(fd(), answer.get(), sizeof *answer);
-    if (size != sizeof *answer) return {.error = EAI_AGAIN, .targets = {}};  // it was killed
+    auto* const bytes = reinterpret_cast<std::byte*>(answer.get());
+    for (std::size_t there = 0; there < sizeof *answer;) {
+      const ssize_t size = ::read(fd(), bytes + there, sizeof *answer - there);
+      if (size < 0 && errno == EINTR) continue;
+      if (size <= 0) return {.error = EAI_AGAIN, .targets = {}};  // it was killed
+      there += static_cast<std::size_t>(size);
+    }
     return {.error = answer->error,
             .targets = {answer->targets.begin(), answer->targets.begin() + answer->count}};
   }
@@ -65,7 +70,13 @@ class Asker {
     answer->error = found.error;
     answer->count = std::min(found.targets.size(), kMaxTargets);
     std::copy_n(found.targets.begin(), answer->count, answer->targets.begin());
-    (void)!::write(pipe_.write.get(), answer.get(), sizeof *answer);
+    const auto* const bytes = reinterpret_cast<const std::byte*>(answer.get());
+    for (std::size_t there = 0; there < sizeof *answer;) {
+      const ssize_t size = ::write(pipe_.write.get(), bytes + there, sizeof *answer - there);
+      if (size < 0 && errno == EINTR) continue;
+      if (size <= 0) break;
+      there += static_cast<std::size_t>(size);
+    }
     ::_exit(0);
   }
 
