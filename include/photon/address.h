@@ -23,7 +23,7 @@ enum { PH_MAX_ADDRESS_BYTES = 512 /**< Room for any address, also of versions to
 typedef struct ph_job {
   size_t size;          /**< sizeof(ph_job) of the caller. */
   ph_rank rank;         /**< This rank, below `ranks_count`; no other process has it, ever. */
-  uint32_t ranks_count; /**< Ranks that the job can have, at most 4,194,304; they need not all come. */
+  uint32_t ranks_count; /**< Ranks that the job can have, up to 4,194,304; not all need come. */
   const void *secret;   /**< What strangers cannot guess: who has it is believed. */
   size_t secret_bytes;  /**< 16 to 4096. Jobs with different secrets are different jobs. */
 } ph_job;
