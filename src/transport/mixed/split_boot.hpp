@@ -5,9 +5,10 @@
 //
 // Which side a rank is on is decided before anything is exchanged, and never changes; so messages
 // need no mark, and what comes from a rank on one side is never seen on the other, whatever it
-// says. Invariants: messages of one rank stay in order. A face's descriptor is readable while the
-// real boot's is, or while its inbox holds something: so what one face has taken off the real boot
-// for the other still ends the other's sleep. An error of the real boot is told once by each face.
+// says.
+// Invariants: messages of one rank stay in order. A face's descriptor is readable while the real
+// boot's is, or while its inbox holds something: so what one face has taken off the real boot for
+// the other still ends the other's sleep. An error of the real boot is told once by each face.
 // Owner: MixedTransport. Threads: as the real boot, one at a time; poll_fd() is a constant.
 #pragma once
 

@@ -3,9 +3,9 @@
 //
 // Invariants: a rank is near or far from when its place is known, for good, and both ranks of a
 // pair say the same. All that concerns a rank goes to the child of its side, and nothing of the
-// other child's about that rank is passed on. Regions and arena are those of the near child. Owner:
-// the engine. Threads: as the contract has it; sleep() and wake() touch only the children's own and
-// due_.
+// other child's about that rank is passed on. Regions and arena are those of the near child.
+// Owner: the engine. Threads: as the contract has it; sleep() and wake() touch only the children's
+// own and due_.
 #pragma once
 
 #include <map>
