@@ -139,7 +139,9 @@ void OfiTransport::tell_who_is_cut_off() {
     card.what = OfiCard::What::gone;
     card.set_why(one.why);
     boot_due_.set(1);
-    static_cast<void>(boot_.send(one.rank, encode(card), {}));  // who has ended need not know
+    const auto sent = boot_.send(one.rank, encode(card), {});
+    // Who has ended need not know; who has much to read is told later.
+    if (!sent && sent.error().status == PH_AGAIN) cut_off_.push_back(one);
   }
 }
 

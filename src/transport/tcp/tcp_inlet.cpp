@@ -13,7 +13,6 @@ Inlet::Got Inlet::receive(int socket, Port& port, Buffer& buffer) {
   const bool direct = (stage_ == Stage::bulk || stage_ == Stage::payload) && to_ != nullptr;
   // Payload is only waited for with no rest. What passes through the buffer is copied once more:
   // where one large payload followed the other, the next one's head is read alone.
-  if (filled_ != 0) std::memcpy(buffer.data(), &rest_[0], filled_);
   const bool is_brief = is_large_ && filled_ == 0;
   const std::size_t most = is_brief ? kBriefBytes : buffer.size();
   iovec parts[2] = {{to_, left_}, {buffer.data() + filled_, most - filled_}};
@@ -35,6 +34,7 @@ Inlet::Got Inlet::receive(int socket, Port& port, Buffer& buffer) {
     arrived(placed, port);
     bytes -= placed;
   }
+  if (filled_ != 0) std::memcpy(buffer.data(), &rest_[0], filled_);  // room was left for it
   filled_ += bytes;
   if (!parse(port, buffer.data())) return Got::garbage;
   return static_cast<std::size_t>(got) == room ? Got::some : Got::last;
