@@ -40,6 +40,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC joins neighbouring words in vector registers by way of the stack: the wide load waits until
   # the narrow stores have left the store buffer, behind a line that is on its way to another core.
   target_compile_options(photon_layer_flags INTERFACE -fno-tree-slp-vectorize)
+  # Calls of one public function by another stay in the library and may be inlined: the classic API
+  # stands on ph_ calls, and has no time for a second call.
+  target_compile_options(photon_layer_flags INTERFACE -fno-semantic-interposition)
   # It clears 40 to 8,192 bytes by `rep stos`, whose start alone takes some 30 cycles; operations
   # are described by structures of 40 to 250.
   include(CheckCXXCompilerFlag)

@@ -157,8 +157,7 @@ int tell_collective(Session& session, int proc, const Answer& answer,
 }
 
 // The same, of what ph_probe_u64() has found.
-[[gnu::noinline]] int tell_short(Session& session, int proc, const Answer& answer,
-                                 ph_u64_completion found) {
+int tell_short(Session& session, int proc, const Answer& answer, ph_u64_completion found) {
   std::byte own[kWordBytes];
   ph_completion full{};
   full.id = found.id;
@@ -169,12 +168,27 @@ int tell_collective(Session& session, int proc, const Answer& answer,
   return tell(session, proc, answer, full, own);
 }
 
+// What ph_probe_u64() has not found, or found and is no plain word of an operation that went well.
+[[gnu::noinline]] int tell_other(Session& session, int proc, const Answer& answer,
+                                 const ph_u64_completion& found) {
+  if (found.kind != 0 && (found.id_size_bytes != kWordBytes || session.word_ids().any()))
+    return tell_short(session, proc, answer, found);
+  if (answer.comp != nullptr) *answer.comp = word(found.id);
+  if (found.kind != 0) {
+    if (answer.flag != nullptr) *answer.flag = 1;
+    if (answer.src != nullptr)
+      *answer.src = found.kind == PH_REMOTE ? static_cast<int>(found.peer) : proc;
+  }
+  return told(session, static_cast<ph_status>(found.status), found.peer);
+}
+
 }  // namespace
 
 extern "C" {
 
-int photon_probe_completion(int proc, int* flag, int* remaining, photon_cid* comp, int* src,
-                            void (*cb)(photon_cid), int flags) {
+// Flat: what it calls of the ph_ interface is inlined, for a program calls it once a completion.
+[[gnu::flatten]] int photon_probe_completion(int proc, int* flag, int* remaining, photon_cid* comp,
+                                             int* src, void (*cb)(photon_cid), int flags) {
   if (flag != nullptr) *flag = 0;
   Session* session = current();
   if (session == nullptr) return PHOTON_ERROR_NOINIT;
@@ -183,18 +197,18 @@ int photon_probe_completion(int proc, int* flag, int* remaining, photon_cid* com
       session->collectives().any())
     return probe_any(*session, proc, {flag, remaining, comp, src, cb}, kinds);
   const auto found = ph_probe_u64(session->context(), static_cast<ph_rank>(proc), kinds);
-  if (found.id_size_bytes != kWordBytes || session->word_ids().any()) [[unlikely]] {
-    if (found.kind != 0) return tell_short(*session, proc, {flag, remaining, comp, src, cb}, found);
+  if (found.kind == 0 || found.status != PH_OK || session->word_ids().any() ||
+      found.id_size_bytes != kWordBytes) [[unlikely]] {
+    const ph_u64_completion other = found;  // in memory from here on, not from the call on
+    return tell_other(*session, proc, {flag, remaining, comp, src, cb}, other);
   }
   if (comp != nullptr) {
     comp->u64 = found.id;
     comp->size = 0;
   }
-  if (found.kind != 0) [[likely]] {
-    if (flag != nullptr) *flag = 1;
-    if (src != nullptr) *src = found.kind == PH_REMOTE ? static_cast<int>(found.peer) : proc;
-  }
-  return told(*session, static_cast<ph_status>(found.status), found.peer);
+  if (flag != nullptr) *flag = 1;
+  if (src != nullptr) *src = found.kind == PH_REMOTE ? static_cast<int>(found.peer) : proc;
+  return PHOTON_OK;
 }
 
 }  // extern "C"

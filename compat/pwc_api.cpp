@@ -90,8 +90,10 @@ extern "C" {
   });
 }
 
-int photon_put_with_completion(int proc, uint64_t size, photonBuffer lbuf, photonBuffer rbuf,
-                               photon_cid local, photon_cid remote, int flags) {
+// Flat, as photon_probe_completion() is.
+[[gnu::flatten]] int photon_put_with_completion(int proc, uint64_t size, photonBuffer lbuf,
+                                                photonBuffer rbuf, photon_cid local,
+                                                photon_cid remote, int flags) {
   const Session* session = current();
   if (session == nullptr) return PHOTON_ERROR_NOINIT;
   if ((flags & kKnownFlags) != 0 || (local.size | remote.size) != 0)

@@ -7,10 +7,9 @@
 namespace photon::api {
 
 // The rest of what was posted, apart so that the fast path needs no stack frame.
-[[gnu::noinline]] inline ph_status tell_and_leave(ph_context* context, ph_rank rank,
-                                                  engine::Lane::Held held) noexcept {
+[[gnu::noinline]] inline ph_status tell_and_leave(ph_context* context, ph_rank rank) noexcept {
   context->engine->finish_put(rank);
-  context->lane->leave(held);
+  context->lane->leave_biased();
   return PH_OK;
 }
 
@@ -20,15 +19,14 @@ template <class Try, class Rest>
                                                   Rest rest) noexcept {
   using Fast = engine::Engine::Fast;
   if (context != nullptr) [[likely]] {
-    engine::Lane::Held held{};
-    if (context->lane->try_enter(held)) [[likely]] {
+    if (context->lane->try_enter()) [[likely]] {
       const Fast fast = attempt(*context->engine);
       if (fast == Fast::done) [[likely]] {
-        context->lane->leave_biased(held);
+        context->lane->leave_biased();
         return PH_OK;
       }
-      if (fast == Fast::tell) return tell_and_leave(context, rank, held);
-      context->lane->leave_biased(held);
+      if (fast == Fast::tell) return tell_and_leave(context, rank);
+      context->lane->leave_biased();
     }
   }
   return rest();

@@ -27,11 +27,10 @@ ph_status ph_wait_request(ph_context* context, ph_request* request, ph_result* r
   if (request == nullptr) return bad_argument(context, "wait_request: request is null");
   ph_result unwanted;
   ph_result& found = result == nullptr ? unwanted : *result;
-  photon::engine::Lane::Held held{};
-  if (context != nullptr && timeout_us != 0 && context->lane->try_enter(held)) {
+  if (context != nullptr && timeout_us != 0 && context->lane->try_enter()) {
     ph_status status = PH_OK;
     const bool done = context->engine->try_wait_one(*request, found, status);
-    context->lane->leave_biased(held);
+    context->lane->leave_biased();
     if (done) return status;
   }
   return in_lane(context, [&](auto& engine, auto& guard) {

@@ -68,11 +68,11 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
 
 // ph_probe_u64() in a lane that this thread has by its bias. Apart, so that one which finds a LOCAL
 // completion needs no stack frame.
-[[gnu::noinline]] ph_u64_completion probe_one(ph_context* context, ph_rank peer, uint32_t kinds,
-                                              photon::engine::Lane::Held held) noexcept {
+[[gnu::noinline]] ph_u64_completion probe_one(ph_context* context, ph_rank peer,
+                                              uint32_t kinds) noexcept {
   photon::engine::OneTaker taker{{peer, kinds, nullptr}};
   const bool done = context->engine->try_probe(taker.query, taker);
-  context->lane->leave_biased(held);
+  context->lane->leave_biased();
   if (done) [[likely]]
     return taker.found;
   return probe_one_slowly(context, peer, kinds);
@@ -154,11 +154,10 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
   if (count == nullptr || (completions == nullptr && capacity != 0))
     return bad_argument(context, "probe: count is null, or completions is null with a capacity");
   photon::engine::Taker taker{query, completions, capacity};
-  photon::engine::Lane::Held held{};
-  if (context == nullptr || !context->lane->try_enter(held)) [[unlikely]]
+  if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
     return probe_by_word(context, taker, count);
   const bool done = context->engine->try_probe(query, taker) || context->engine->serve_asked(taker);
-  context->lane->leave_biased(held);
+  context->lane->leave_biased();
   *count = taker.count;
   if (done) [[likely]]
     return PH_OK;
@@ -167,12 +166,11 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
 
 ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds) {
   photon::engine::OneTaker taker{{peer, kinds, nullptr}};
-  photon::engine::Lane::Held held{};
-  if (context == nullptr || !context->lane->try_enter(held)) [[unlikely]]
+  if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
     return probe_one_slowly(context, peer, kinds);
   const bool done = context->engine->take_local(taker);
-  if (!done) return probe_one(context, peer, kinds, held);
-  context->lane->leave_biased(held);
+  if (!done) return probe_one(context, peer, kinds);
+  context->lane->leave_biased();
   return taker.found;
 }
 

@@ -36,13 +36,15 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
   Peer* peer = peers_[rank].get();
   if (peer == nullptr || !peer->has_runway() || peer->local.full()) [[unlikely]]
     return Fast::no;
+  if (source.size_bytes != 0 &&
+      (source.data == nullptr || check_access({peer->regions, config_.max_regions}, target,
+                                              source.size_bytes, PH_ACCESS_WRITE) != PH_OK))
+      [[unlikely]]
+    return Fast::no;
+  transport::Policy::light_barrier();  // registers: what was looked at above is not kept for below
   peer->claim_if_due();
   transport::Line& line = peer->tx.line(0);
   if (source.size_bytes != 0) [[likely]] {
-    if (source.data == nullptr || check_access({peer->regions, config_.max_regions}, target,
-                                               source.size_bytes, PH_ACCESS_WRITE) != PH_OK)
-        [[unlikely]]
-      return Fast::no;
     line.words[0].set(target.address);
     line.words[1].set(target.key);
     copy_small(&line.words[3], static_cast<const std::byte*>(source.data), source.size_bytes);

@@ -11,23 +11,23 @@ namespace photon::engine {
 
 base::Result<std::unique_ptr<Lane>> Lane::create(bool may_bias) {
   void* page =
-      ::mmap(nullptr, sizeof(Gate), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ::mmap(nullptr, sizeof(Lane), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return base::system_error("cannot map the page of a lane");
-  if (::madvise(page, sizeof(Gate), MADV_WIPEONFORK) != 0) {
+  if (::madvise(page, sizeof(Lane), MADV_WIPEONFORK) != 0) {
     auto error = base::system_error("cannot mark the page of a lane to be wiped by fork");
-    ::munmap(page, sizeof(Gate));
+    ::munmap(page, sizeof(Lane));
     return error;
   }
-  return std::unique_ptr<Lane>(new Lane(new (page) Gate(may_bias)));
+  return std::unique_ptr<Lane>(new (page) Lane(may_bias));
 }
 
-Lane::~Lane() { ::munmap(gate_, sizeof(Gate)); }
+void Lane::operator delete(void* page) noexcept { ::munmap(page, sizeof(Lane)); }
 
 ph_status Lane::enter_slow(Held& held, bool must_be_open) noexcept {
   if (forked()) return PH_ERR_FORKED;
-  held = gate_->lock.lock(self());
-  if (gate_->open || !must_be_open) return PH_OK;
-  gate_->lock.unlock(held);
+  held = lock_.lock(self());
+  if (open_ || !must_be_open) return PH_OK;
+  lock_.unlock(held);
   return PH_ERR_STATE;
 }
 
@@ -39,7 +39,7 @@ ph_status Lane::visit_patiently(Held& held) noexcept {
   // pause is the pace of our looks and orders nothing; try_visiting() alone does.
   for (std::chrono::microseconds pause{50};; pause = std::min(2 * pause, kLongestPause)) {
     if (forked()) return PH_ERR_FORKED;
-    if (gate_->lock.try_visiting(self(), kLooks, held)) return PH_OK;
+    if (lock_.try_visiting(self(), kLooks, held)) return PH_OK;
     std::this_thread::sleep_for(pause);
   }
 }

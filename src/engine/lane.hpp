@@ -2,8 +2,9 @@
 //
 //   running -- finalize --> closed          child of a fork: wiped (all words zero)
 //
-// The gate lies in a page that a fork wipes, so that a child falls off the lock's fast path and
-// finds the missing mark; the check costs the parent nothing.
+// It lies in a page that a fork wipes, so that a child falls off the lock's fast path and finds the
+// missing mark; the check costs the parent nothing. Nor does the question whether it is closed: who
+// closes it ends the bias, too.
 // Owner: the context handle, which outlives the engine.
 #pragma once
 
@@ -23,9 +24,10 @@ class Lane {
   using Held = Lock::Held;
 
   static base::Result<std::unique_ptr<Lane>> create(bool may_bias);
-  ~Lane();
+  ~Lane() = default;
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
+  static void operator delete(void* page) noexcept;
 
   // Unique among the living threads; never 0 and a multiple of 16 (a thread's control block).
   static Lock::Token self() noexcept {
@@ -34,61 +36,51 @@ class Lane {
 
   // Take the lock of a running lane. PH_ERR_FORKED, PH_ERR_STATE: not taken.
   ph_status enter(Held& held) noexcept {
-    if (gate_->lock.try_biased(self(), held)) {
-      if (gate_->open) [[likely]]
-        return PH_OK;
-      gate_->lock.unlock(held);
-      return PH_ERR_STATE;
-    }
-    return enter_slow(held, true);
+    if (!lock_.try_biased(self())) [[unlikely]]
+      return enter_slow(held, true);
+    held = Lock::kBiased;
+    return PH_OK;
   }
   // Only if the lane is running and this thread has the bias; leave_biased() gives it back.
-  bool try_enter(Held& held) noexcept {
-    if (!gate_->lock.try_biased(self(), held)) [[unlikely]]
-      return false;
-    if (gate_->open) [[likely]]
-      return true;
-    gate_->lock.unlock_biased(held);
-    return false;
-  }
-  void leave_biased(Held held) noexcept { gate_->lock.unlock_biased(held); }
+  bool try_enter() noexcept { return lock_.try_biased(self()); }
+  void leave_biased() noexcept { lock_.unlock_biased(); }
   // The same for a lane that may be closed.
   ph_status enter_any(Held& held) noexcept {
-    return gate_->lock.try_biased(self(), held) ? PH_OK : enter_slow(held, false);
+    if (!lock_.try_biased(self())) return enter_slow(held, false);
+    held = Lock::kBiased;
+    return PH_OK;
   }
   // The same, for once: the thread that the lane belongs to keeps its bias.
   ph_status visit(Held& held) noexcept {
     if (forked()) return PH_ERR_FORKED;
-    held = gate_->lock.lock_visiting(self());
+    held = lock_.lock_visiting(self());
     return PH_OK;
   }
   // The same, unless somebody is inside: PH_AGAIN.
   ph_status try_visit(Held& held) noexcept {
     if (forked()) return PH_ERR_FORKED;
-    return gate_->lock.try_visiting(self(), 1, held) ? PH_OK : PH_AGAIN;
+    return lock_.try_visiting(self(), 1, held) ? PH_OK : PH_AGAIN;
   }
   // The same, but it waits for whoever is inside, asleep if that takes long.
   ph_status visit_patiently(Held& held) noexcept;
-  void leave(Held held) noexcept { gate_->lock.unlock(held); }
-  // No later enter() succeeds. Caller holds the lock.
-  void close() noexcept { gate_->open = false; }
-  bool closed() const noexcept { return !gate_->open; }  // caller holds the lock
-  bool forked() const noexcept { return gate_->mark != kMark; }
+  void leave(Held held) noexcept { lock_.unlock(held); }
+  // No later enter() succeeds. Caller visits, or has entered by the lock's word.
+  void close() noexcept {
+    open_ = false;
+    lock_.end_bias();
+  }
+  bool closed() const noexcept { return !open_; }  // caller holds the lock
+  bool forked() const noexcept { return mark_ != kMark; }
 
  private:
   static constexpr std::uint64_t kMark = 0x70686f746f6e0001;
 
-  struct Gate {
-    explicit Gate(bool may_bias) : lock(may_bias, may_bias ? self() : 0) {}
-    Lock lock;
-    bool open = true;  // under the lock
-    std::uint64_t mark = kMark;
-  };
-
-  explicit Lane(Gate* gate) noexcept : gate_(gate) {}
+  explicit Lane(bool may_bias) noexcept : lock_(may_bias, may_bias ? self() : 0) {}
   ph_status enter_slow(Held& held, bool must_be_open) noexcept;
 
-  Gate* gate_;
+  Lock lock_;
+  bool open_ = true;  // under it
+  std::uint64_t mark_ = kMark;
 };
 
 // Holds a lane for a scope.

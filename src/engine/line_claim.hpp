@@ -22,13 +22,13 @@ class LineClaim {
  public:
   static constexpr std::uint64_t kLines = 6;
 
-  // Whether lines() wants to be asked before the line at `tail` is written: never in an exchange,
+  // Whether take() wants to be asked before the line at `tail` is written: never in an exchange,
   // whose posts would meet a branch that goes now this way, now that.
   bool is_due(std::uint64_t tail) const noexcept { return tail >= due_; }
-  // How many lines from `tail` on are to be claimed; `free_count` of them may be.
-  std::uint64_t lines(std::uint64_t tail, std::uint64_t free_count) noexcept {
+  // Whether the kLines lines from `tail` on are to be claimed now; `free_count` of them may be.
+  bool take(std::uint64_t tail, std::uint64_t free_count) noexcept {
     due_ = tail + kLines;
-    return free_count < kLines ? 0 : kLines;
+    return free_count >= kLines;
   }
   // Records of the peer's were met when ours ended at `tail`.
   void met(std::uint64_t tail) noexcept { due_ = tail + kLines; }

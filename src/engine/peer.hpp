@@ -162,8 +162,8 @@ struct Peer {
   bool has_runway() const noexcept { return tx.tail() < runway_end; }
   // Before a line of the runway is written.
   void claim_if_due() noexcept {
-    if (claim.is_due(tx.tail())) [[unlikely]]
-      tx.claim(claim.lines(tx.tail(), runway_end - tx.tail()));
+    if (claim.is_due(tx.tail()) && claim.take(tx.tail(), runway_end - tx.tail())) [[unlikely]]
+      tx.claim(LineClaim::kLines);
   }
   // Enough small records were taken to give their room back (the rest: publish_credits()).
   bool owes_credit() const noexcept {

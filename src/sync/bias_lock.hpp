@@ -10,6 +10,7 @@
 //   biased(T) -- U: takes the word, owner=0, heavy barrier, waits for busy=0 --> shared
 //   shared    -- U was alone for `patience` turns --> biased(U)
 //                (patience grows eightfold, 8 grants at most)
+//   biased(T), shared -- who is inside by the word ends the bias --> shared, for good
 //   biased(T) -- V visits: takes the word, owner=0, heavy barrier, waits for busy=0 --> held by V
 //             -- V leaves: owner=T --> biased(T)
 //             -- V only tried, and busy is 1 --> owner=T, V was never inside
@@ -34,14 +35,14 @@ class BiasLock {
  public:
   using Token = std::uint64_t;
   enum class Held : std::uint64_t {};  // how the lock was taken; unlock() wants it back
+  static constexpr Held kBiased{0};    // by try_biased()
 
   // Without a heavy barrier there is no bias: every entry takes the word.
   explicit BiasLock(bool may_bias, Token first = 0) noexcept
       : owner_(may_bias ? first : 0), may_bias_(may_bias) {}
 
   Held lock(Token me) noexcept {
-    Held held;
-    if (try_biased(me, held)) return held;
+    if (try_biased(me)) return kBiased;
     return lock_slow(me);
   }
 
@@ -65,14 +66,13 @@ class BiasLock {
   }
 
   // Enter if we own the bias; false: nothing was taken.
-  bool try_biased(Token me, Held& held) noexcept {
+  bool try_biased(Token me) noexcept {
     const Token owner = owner_.load(std::memory_order_relaxed);
     if ((owner & ~kGrantMask) != me) [[unlikely]]
       return false;
     auto& busy = busy_[owner & kGrantMask];
     busy.store(1, std::memory_order_relaxed);
     Policy::light_barrier();  // pairs with the revoker's heavy barrier [bias]
-    held = Held{owner & kGrantMask};
     if (owner_.load(std::memory_order_acquire) == owner) [[likely]]  // [visit]
       return true;
     busy.store(0, std::memory_order_release);  // [bias]
@@ -81,16 +81,21 @@ class BiasLock {
 
   void unlock(Held held) noexcept {
     const auto how = static_cast<std::uint64_t>(held);
-    if (is_biased(held)) return unlock_biased(held);
-    if (held != kByWord) owner_.store(how & ~kVisit, std::memory_order_release);  // [visit]
-    word_.store(0, std::memory_order_release);                                    // [word]
+    if (is_biased(held)) return unlock_biased();
+    if (held != kByWord)
+      owner_.store(may_bias_ ? how & ~kVisit : 0, std::memory_order_release);  // [visit]
+    word_.store(0, std::memory_order_release);                                 // [word]
   }
-  static constexpr bool is_biased(Held held) noexcept {
-    return static_cast<std::uint64_t>(held) < kGrants;
+  // From now on everybody takes the word. Caller is inside, but not by try_biased().
+  void end_bias() noexcept {
+    may_bias_ = false;
+    owner_.store(0, std::memory_order_relaxed);
   }
-  // After try_biased().
-  void unlock_biased(Held held) noexcept {
-    busy_[static_cast<std::uint64_t>(held)].store(0, std::memory_order_release);  // [bias]
+  static constexpr bool is_biased(Held held) noexcept { return held == kBiased; }
+  // After try_biased(). While somebody is inside by a grant there is no later one, so which it was
+  // need not be kept in a register all the way.
+  void unlock_biased() noexcept {
+    busy_[latest_.get()].store(0, std::memory_order_release);  // [bias]
   }
 
  private:
@@ -152,11 +157,13 @@ class BiasLock {
   void grant(Token me) noexcept {
     alone_ = 0;
     patience_ *= 8;
-    owner_.store(me | ++grants_, std::memory_order_relaxed);
+    latest_.set(++grants_);
+    owner_.store(me | grants_, std::memory_order_relaxed);
   }
 
   alignas(64) typename Policy::template Atomic<Token> owner_;
   typename Policy::template Atomic<std::uint64_t> busy_[kGrants];
+  typename Policy::template Cell<std::uint64_t> latest_;  // grant: of who is inside by one
   alignas(64) typename Policy::template Atomic<std::uint64_t> word_;
   Token last_ = 0;  // this and below: under the word
   std::uint64_t alone_ = 0;

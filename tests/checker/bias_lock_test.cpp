@@ -105,12 +105,11 @@ TEST(BiasLockChecked, a_visit_leaves_the_bias_where_it_was) {
   expect_proved(explore({}, [](Stage& stage) {
     auto lock = std::make_shared<Lock>(true, kOwner);
     stage.thread("owner", [=] {
-      Lock::Held held{};
       lock->unlock(lock->lock_visiting(2 * kOwner));
-      expect(lock->try_biased(kOwner, held), "still biased");
-      lock->unlock_biased(held);
+      expect(lock->try_biased(kOwner), "still biased");
+      lock->unlock_biased();
       lock->unlock(lock->lock_visiting(kOwner));
-      expect(lock->try_biased(kOwner, held), "after a visit of its own, too");
+      expect(lock->try_biased(kOwner), "after a visit of its own, too");
     });
   }));
 }
@@ -160,8 +159,7 @@ Scenario tried(std::vector<unsigned> turns, unsigned looks) {
     }
     stage.finally([=] {
       expect(state->counter.get() + state->refused.get() == total, "no turn is lost");
-      Lock::Held held{};
-      if (turns.size() == 2) expect(state->lock.try_biased(kOwner, held), "still biased");
+      if (turns.size() == 2) expect(state->lock.try_biased(kOwner), "still biased");
     });
   };
 }
@@ -182,6 +180,44 @@ TEST(BiasLockChecked, every_barrier_and_order_of_a_guest_is_needed) {
   expect_all_needed(tried({2, 1}, 1));
 }
 
+// A guest ends the bias while its owner comes and goes.
+Scenario ended(std::vector<unsigned> turns) {
+  return [turns](Stage& stage) {
+    struct State {
+      Lock lock{true, kOwner};
+      CheckerPolicy::Cell<std::uint64_t> counter;
+    };
+    stage.group("lock");
+    auto state = std::make_shared<State>();
+    constexpr std::array kNames{"owner", "guest", "third"};
+    unsigned total = 0;
+    for (unsigned i = 0; i < turns.size(); ++i) {
+      total += turns[i];
+      stage.thread(kNames[i], [=] {
+        for (unsigned turn = 0; turn < turns[i]; ++turn) {
+          const Lock::Token me = kOwner * (i + 1);
+          const Lock::Held held = i == 1 ? state->lock.lock_visiting(me) : state->lock.lock(me);
+          if (i == 1) state->lock.end_bias();
+          state->counter.set(state->counter.get() + 1);
+          state->lock.unlock(held);
+        }
+      });
+    }
+    stage.finally([=] {
+      expect(state->counter.get() == total, "no turn is lost");
+      expect(!state->lock.try_biased(kOwner), "nobody is biased any more");
+    });
+  };
+}
+
+TEST(BiasLockChecked, who_ends_the_bias_excludes_its_owner_and_all_others) {
+  expect_proved(explore({}, ended({3, 1})));
+  expect_proved(explore({}, ended({1, 2})));
+  expect_proved(explore({}, ended({1, 1, 1})));
+  expect_proved(explore(stale(), ended({2, 1})));
+  expect_found(explore({.weaken = {.heavy_barrier = true}}, ended({2, 1})), "data race");
+}
+
 TEST(BiasLockChecked, without_bias_it_is_a_spinlock) {
   expect_proved(explore({}, counting({{2, 2}, false})));
   expect_proved(explore({.weaken = {.heavy_barrier = true}}, counting({{2, 1, 1}, false})));
@@ -197,12 +233,11 @@ TEST(BiasLockChecked, who_came_alone_for_sixty_five_turns_has_the_bias) {
   expect_proved(explore({}, [](Stage& stage) {
     auto lock = std::make_shared<Lock>(true, kOwner);
     stage.thread("second", [=] {
-      Lock::Held held{};
       for (int turn = 0; turn < 65; ++turn) {
-        expect(!lock->try_biased(2 * kOwner, held), "not yet");
+        expect(!lock->try_biased(2 * kOwner), "not yet");
         lock->unlock(lock->lock(2 * kOwner));
       }
-      expect(lock->try_biased(2 * kOwner, held), "biased");
+      expect(lock->try_biased(2 * kOwner), "biased");
     });
   }));
 }
@@ -211,7 +246,7 @@ TEST(BiasLockChecked, every_barrier_and_order_is_needed) {
   const Scenario scenario = counting({{2, 1}});
   expect_found(explore({.weaken = {.heavy_barrier = true}}, scenario), "data race");
   expect_found(explore({.weaken = {.heavy_remote = true}}, scenario), "data race");
-  for (const char* word : {"lock.1", "lock.9"}) {  // busy of the first grant, the mutex word
+  for (const char* word : {"lock.1", "lock.10"}) {  // busy of the first grant, the mutex word
     const Options no_release{.weaken = {.release = true, .only = word}};
     expect_found(explore(no_release, scenario), "data race");
     const Options no_acquire{.weaken = {.acquire = true, .only = word}};

@@ -119,7 +119,8 @@ TEST(LineRingChecked, claims_of_free_lines_change_nothing) {
   expect_proved(explore(stale(), transfer<1>({2, 1, 1, 2}, 1, Claims::free_lines)));
   const Options no_credit{.weaken = {.acquire = true, .only = "credits"}};
   expect_found(explore(no_credit, transfer<1>({1, 1, 1}, 1, Claims::free_lines)), "data race");
-  expect_found(explore({}, transfer<1>({1, 1, 1}, 1, Claims::one_line_too_many)), "data race");
+  expect_found(explore({}, transfer<2>({1, 1, 1, 1, 1}, 1, Claims::one_line_too_many)),
+               "data race");
 }
 
 TEST(LineRingChecked, every_order_is_needed) {

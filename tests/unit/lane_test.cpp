@@ -34,14 +34,15 @@ TEST_P(LaneTest, threads_are_inside_one_at_a_time) {
 }
 
 TEST_P(LaneTest, a_closed_lane_lets_only_those_in_who_say_so) {
+  LaneGuard guard(*lane_);
+  guard.release();
   {
-    LaneGuard guard(*lane_);
+    LaneGuard closer(*lane_, LaneGuard::Kind::visit);
     lane_->close();
-    guard.release();
-    guard.retake();
-    EXPECT_FALSE(guard.still_open());
-    EXPECT_EQ(guard.status(), PH_ERR_STATE);
   }
+  guard.retake();
+  EXPECT_FALSE(guard.still_open());
+  EXPECT_EQ(guard.status(), PH_ERR_STATE);
   EXPECT_EQ(LaneGuard(*lane_).status(), PH_ERR_STATE);
   LaneGuard late(*lane_, LaneGuard::Kind::closed_too);
   EXPECT_EQ(late.status(), PH_OK);
@@ -62,7 +63,7 @@ TEST_P(LaneTest, who_stands_in_gives_up_where_somebody_is_inside_and_comes_back_
   LaneGuard guest(*lane_, LaneGuard::Kind::stand_in);
   EXPECT_EQ(guest.status(), PH_OK);
   guest.release();
-  LaneGuard guard(*lane_);
+  LaneGuard guard(*lane_, LaneGuard::Kind::visit);
   std::atomic<bool> tried = false;
   std::thread other([&] {
     EXPECT_EQ(LaneGuard(*lane_, LaneGuard::Kind::stand_in).status(), PH_AGAIN);

@@ -15,12 +15,11 @@ std::uint64_t claimed(std::uint64_t count, std::uint64_t answered, std::uint64_t
   for (std::uint64_t tail = 0; tail < count; ++tail) {
     if (answered != 0 && tail % answered == 0) claim.met(tail);
     if (!claim.is_due(tail)) continue;
-    const std::uint64_t lines = claim.lines(tail, free_count);
-    EXPECT_LE(lines, free_count);
-    if (lines == 0) continue;
+    if (!claim.take(tail, free_count)) continue;
+    EXPECT_LE(LineClaim::kLines, free_count);
     EXPECT_GE(tail, until) << "claimed twice";
-    until = tail + lines;
-    sum += lines;
+    until = tail + LineClaim::kLines;
+    sum += LineClaim::kLines;
   }
   return sum;
 }
