@@ -14,7 +14,7 @@
 namespace photon::transport::tcp {
 
 bool Outlet::is_idle(carried::CarriedLink& link) noexcept {
-  return !has_batch() && items_.empty() && !link.has_run() && !link.owes_credits();
+  return has_no_record(link) && !link.owes_credits();
 }
 
 Outlet::Flushed Outlet::flush(int socket, carried::CarriedLink& link,

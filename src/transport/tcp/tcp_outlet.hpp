@@ -47,6 +47,10 @@ class Outlet {
   void add(const Item& item) { items_.push(item); }
   Flushed flush(int socket, carried::CarriedLink& link, std::span<const RegionEntry> regions);
   bool is_idle(carried::CarriedLink& link) noexcept;
+  // Nothing waits but credits, if those do.
+  bool has_no_record(carried::CarriedLink& link) const noexcept {
+    return !has_batch() && items_.empty() && !link.has_run();
+  }
   // Whether bytes of our write `token` are still to be sent, so that no answer can be true.
   bool still_sends(std::uint64_t token) const noexcept;
   // Keys of ours were revoked: payload under such is not read any more. PH_ERR_MEMORY: there was no
@@ -62,7 +66,7 @@ class Outlet {
 
   static constexpr std::size_t kMostParts = 64;  // of a batch; a run takes 4, an item 3
   static constexpr std::size_t kMostHeads = 32;
-  static constexpr std::size_t kSmallBytes = 1024;
+  static constexpr std::size_t kSmallBytes = 8192;  // cost less copied together than as parts
 
   bool has_batch() const noexcept { return next_ != parts_count_; }
   void build(carried::CarriedLink& link, std::span<const RegionEntry> regions);

@@ -71,8 +71,10 @@ void TcpTransport::flush(TcpPeer& peer) {
   peer.held_since_ns = 0;
   peer.held_count = 0;
   if (peer.outlet == nullptr || peer.is_mute || peer.outlet->is_idle(*peer.link)) return;
+  // Credits alone begin no stream: what their rank sends next, often right after, is not held.
+  const bool has_record = !peer.outlet->has_no_record(*peer.link);
   const auto flushed = peer.outlet->flush(peer.socket.get(), *peer.link, regions());
-  peer.sent_ns = base::now_ns();
+  if (has_record) peer.sent_ns = base::now_ns();
   await_confirmation(peer);
   peer.is_blocked = flushed == Outlet::Flushed::blocked;
   // What it sent before it went is read first: the reading side finds the end.
