@@ -20,6 +20,7 @@ constexpr unsigned kSlowestTick = 6;  // 2 to the power of this, in ticks: 16 ms
 }  // namespace
 
 bool Flusher::note() {
+  const std::scoped_lock lock(mutex_);
   if (is_ending_) return false;
   ++notes_;
   if (is_parked_ || is_slow_) {
@@ -30,12 +31,14 @@ bool Flusher::note() {
 }
 
 bool Flusher::note_later() {
+  const std::scoped_lock lock(mutex_);
   if (is_ending_) return false;
   if (is_parked_ && !is_due_later_) changed_.notify_one();
   if (is_parked_ || !thread_.joinable()) is_due_later_ = true;
   return start();
 }
 
+// Caller has our mutex.
 bool Flusher::start() {
   if (thread_.joinable() || has_failed_) return !has_failed_;
   try {
@@ -58,6 +61,16 @@ void Flusher::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+// True: something is left, or may be.
+bool Flusher::look(bool may_queue) {
+  std::unique_lock lock(owners_, std::defer_lock);
+  if (may_queue)
+    lock.lock();
+  else if (!lock.try_lock())
+    return true;
+  return flush_();
+}
+
 void Flusher::run() {
   std::unique_lock lock(mutex_);
   std::uint64_t seen = 0;
@@ -69,7 +82,10 @@ void Flusher::run() {
     const unsigned slower = quiet_ticks / kTicksUntilParked;
     changed_.wait_for(lock, kTick * (1 << std::min(slower, kSlowestTick)),
                       [&] { return is_ending_ || (slower != 0 && notes_ != seen); });
-    const bool is_left = flush_();
+    if (is_ending_) break;
+    lock.unlock();
+    const bool is_left = look(slower != 0);
+    lock.lock();
     quiet_ticks = notes_ == seen ? quiet_ticks + 1 : 0;
     seen = notes_;
     is_slow_ = quiet_ticks >= kTicksUntilParked;
