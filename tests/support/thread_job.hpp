@@ -35,7 +35,8 @@ namespace photon::test {
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 // No setting of the library's: on so many hosts the ranks of the job pretend to be, by turns; where
-// there are namespaces() they are in those, as many, and nothing is pretended.
+// there are namespaces() they are in those, as many, nothing is pretended, and run() sees to it
+// that the library has found who is where.
 inline constexpr const char* kHostsOption = "test_hosts";
 
 // ph_context_create() for a rank that pretends to be on one of so many hosts.
@@ -64,6 +65,8 @@ class ThreadJob {
   explicit ThreadJob(std::uint32_t ranks_count, Options options = {},
                      std::chrono::milliseconds deadline = std::chrono::seconds(60))
       : options_(std::move(options)), deadline_(deadline), meeting_(ranks_count) {
+    for (const auto& [name, value] : options_)
+      if (name == kHostsOption) chooses_among_hosts_ = !namespaces().empty();
     for (ph_rank rank = 0; rank < ranks_count; ++rank) seats_.push_back({this, rank});
     steps_.resize(ranks_count, "not started");
   }
@@ -168,6 +171,7 @@ class ThreadJob {
     body(context, bootstrap.rank);
     note(bootstrap.rank, "waiting for the other bodies");
     meet(context);
+    if (chooses_among_hosts_) expect_ways(context);
     note(bootstrap.rank, "in ph_finalize");
     const ph_status status = ph_finalize(context);
     if (status == PH_OK || status == PH_ERR_STATE) return;  // the body may have finalized
@@ -194,6 +198,7 @@ class ThreadJob {
 
   const Options options_;
   const std::chrono::milliseconds deadline_;
+  bool chooses_among_hosts_ = false;
   MeetingPoint meeting_;
   std::vector<Seat> seats_;
   std::mutex steps_mutex_;
