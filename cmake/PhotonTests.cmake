@@ -4,12 +4,13 @@
 # templates that all of them use. Off, a changed test is built in half the time.
 option(PHOTON_TESTS_TOGETHER "Compile ten files of tests as one" ON)
 
-# photon_suite(NAME TIMEOUT seconds [SERIAL] [SHARDS n] [APART]) : tests/<NAME>/*.cpp ->
+# photon_suite(NAME TIMEOUT seconds [SERIAL] [SHARDS n] [APART] [FILTER f]) : tests/<NAME>/*.cpp ->
 # photon_<NAME>_tests, linked with the library's internals and GoogleTest, n ctest entries that
 # share its tests. SERIAL: nothing runs beside it, for what has several threads or looks at the
-# time. APART: each file is compiled by itself.
+# time. APART: each file is compiled by itself. FILTER: which of them, of GoogleTest; others have
+# entries of their own.
 function(photon_suite name)
-  cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART" "TIMEOUT;SHARDS" "")
+  cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART" "TIMEOUT;SHARDS;FILTER" "")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(NOT sources)
     return()
@@ -42,6 +43,9 @@ function(photon_suite name)
   endif()
   photon_suite_entries(${name} ${target} "${suite_SHARDS}")
   set_tests_properties(${entries} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77)
+  if(suite_FILTER)
+    set_property(TEST ${entries} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${suite_FILTER}")
+  endif()
   if(name STREQUAL "checker")
     # Its fibers are many and short, and each would get a second stack: five times the time.
     set_property(TEST ${entries} APPEND PROPERTY
@@ -68,6 +72,21 @@ function(photon_suite_entries name target shards)
     list(APPEND all ${name}_${shard})
   endforeach()
   set(entries ${all} PARENT_SCOPE)
+endfunction()
+
+# The engine's suite over libfabric, which is slow to open: each job takes a tenth of a second more.
+# engine_ofi is what the transport decides: traffic, its order and ends, completions, sleep, lanes;
+# and with the smallest rings what fills them. Not what the engine decides by itself, which is the
+# same over tcp: refusals, regions, the life of the progress thread. All of it:
+#   ctest -C Complete -R engine_ofi_all
+# Jobs of few threads, which wait as long as it takes: others may run beside it.
+function(photon_engine_ofi)
+  add_test(NAME engine_ofi COMMAND photon_engine_tests
+    "--gtest_filter=*/ofi:*PutGet*/ofi_small:*Leaving*/ofi_small\
+:-*Bad*:*Registering*:*ProgressLife*:*ProbingOne*:*LanesLeaving*/ofi_small")
+  add_test(NAME engine_ofi_all CONFIGURATIONS Complete
+    COMMAND photon_engine_tests --gtest_filter=*/ofi*)
+  set_tests_properties(engine_ofi engine_ofi_all PROPERTIES TIMEOUT 600 COST 90)
 endfunction()
 
 # photon_across(SUITE COUNT FILTER): those of a suite's tests once more on so many hosts, which are

@@ -6,6 +6,8 @@
 // run() calls photon_init() with the EXTERNAL exchange and a configuration that is garbage but for
 // the documented fields, then the body, then meets and calls photon_finalize(). The settings of the
 // ground are the process's environment while a job exists, as they would be for a program.
+// Where there are namespaces() the ranks of a job that is not simulated are in those, by turns, and
+// the library finds who is on which host; run() sees to it that it found right.
 // Owner: the test.
 #pragma once
 
@@ -22,6 +24,7 @@
 
 #include "compat/entry.hpp"
 #include "meeting_point.hpp"
+#include "namespaces.hpp"
 #include "pattern.hpp"
 #include "watchdog.hpp"
 
@@ -29,8 +32,14 @@ namespace photon::test {
 
 enum class Ground { shm, sim };
 
+inline bool is_on_hosts(Ground ground) { return ground == Ground::shm && !namespaces().empty(); }
+
+inline std::string name_of(Ground ground) {
+  if (is_on_hosts(ground)) return "hosts";
+  return ground == Ground::shm ? "shm" : "sim";
+}
 inline std::string ground_name(const testing::TestParamInfo<Ground>& one) {
-  return one.param == Ground::shm ? "shm" : "sim";
+  return name_of(one.param);
 }
 
 class OverGrounds : public testing::TestWithParam<Ground> {};
@@ -42,7 +51,8 @@ class ClassicJob {
 
   explicit ClassicJob(int ranks_count, Ground ground = Ground::shm, Change change = {})
       : change_(std::move(change)),
-        transport_("PHOTON_TRANSPORT", ground == Ground::shm ? "shm" : "sim"),
+        is_on_hosts_(test::is_on_hosts(ground)),
+        transport_("PHOTON_TRANSPORT", is_on_hosts_ ? "auto" : name_of(ground).c_str()),
         meeting_(static_cast<std::uint32_t>(ranks_count)),
         ranks_count_(ranks_count) {}
 
@@ -59,6 +69,7 @@ class ClassicJob {
       body(rank);
       if (testing::Test::HasFatalFailure()) meeting_.break_up();  // the others wait in their bodies
       meet();
+      if (is_on_hosts_ && classic::current() != nullptr) expect_ways(classic::current()->context());
       EXPECT_EQ(photon_finalize(), PHOTON_OK) << "rank " << rank;
     });
   }
@@ -73,6 +84,7 @@ class ClassicJob {
       threads.emplace_back([&, rank, seat = seats.back().get()] {
         classic::bind(seat);
         here() = {this, rank};
+        if (is_on_hosts_) enter_namespace(static_cast<std::uint32_t>(rank));
         body(rank);
       });
     }
@@ -174,6 +186,7 @@ class ClassicJob {
   }
 
   const Change change_;
+  const bool is_on_hosts_;
   const Variable transport_;
   MeetingPoint meeting_;
   const int ranks_count_;

@@ -13,7 +13,7 @@ struct Company {
   int ranks;
 };
 std::string company_name(const testing::TestParamInfo<Company>& one) {
-  return (one.param.ground == Ground::shm ? "shm_" : "sim_") + std::to_string(one.param.ranks);
+  return name_of(one.param.ground) + "_" + std::to_string(one.param.ranks);
 }
 
 class Collectives : public testing::TestWithParam<Company> {

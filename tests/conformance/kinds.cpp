@@ -7,6 +7,7 @@
 #include "boot/proof.hpp"
 #include "fake_fabric.hpp"
 #include "open_mixed.hpp"
+#include "real_fabric.hpp"
 #include "transport/ofi/ofi_transport.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/sim/sim_transport.hpp"
@@ -71,20 +72,9 @@ Opened open_tcp_6(const base::Config& given, boot::Boot& boot) {
   return transport::tcp::open_tcp(config, boot);
 }
 
-// What libfabric does is out of ThreadSanitizer's sight, so that it takes orderings made there for
-// races; and LeakSanitizer finds what it does not give back of connections that ended early. ofi
-// over a fabric of the tests' own runs under both.
-const char* not_sanitized() {
-  if (not_under_tsan() != nullptr)
-    return "ThreadSanitizer does not see the orderings within libfabric";
-  return ::dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") == nullptr
-             ? nullptr
-             : "libfabric 1.17 does not give all memory back, which LeakSanitizer reports";
-}
-template <const char* const& provider>
-Opened open_ofi_by(const base::Config& given, boot::Boot& boot) {
+Opened open_ofi_rxm(const base::Config& given, boot::Boot& boot) {
   base::Config config = given;
-  config.ofi_provider = base::word(provider);
+  config.ofi_provider = base::word(kRxm);
   return transport::ofi::open_ofi(config, boot);
 }
 // Messages as short as they may be, refused now and then, and over late.
@@ -100,22 +90,6 @@ Opened open_ofi_fake_napping(const base::Config& config, boot::Boot& boot) {
   return transport::ofi::open_ofi_over(config, boot,
                                        open_fake({.inject_bytes = 256, .has_wait_fd = false}));
 }
-constexpr const char* kRxm = "tcp;ofi_rxm";
-template <const char* const& provider>
-const char* with_provider() {
-  if (const char* why = with_crypto_library()) return why;
-  if (!transport::ofi::has_fabric()) return "this library was built without libfabric";
-  if (const char* why = not_sanitized()) return why;
-  return transport::ofi::open_fabric({.provider = provider,
-                                      .domain = "auto",
-                                      .is_one_host = true,
-                                      .peers_count = 1,
-                                      .sends_count = 1,
-                                      .receives_count = 1})
-             ? nullptr
-             : "libfabric has no such provider here";
-}
-
 }  // namespace
 
 std::vector<TransportKind> transport_kinds() {
@@ -132,7 +106,7 @@ std::vector<TransportKind> transport_kinds() {
           {"tcp_ipv6", open_tcp_6, with_ipv6},
           {"ofi_fake", open_ofi_fake, with_crypto_library},
           {"ofi_fake_napping", open_ofi_fake_napping, with_crypto_library},
-          {"ofi_rxm", open_ofi_by<kRxm>, with_provider<kRxm>},
+          {"ofi_rxm", open_ofi_rxm, no_real_fabric},
           {"mixed", open_mixed, with_crypto_library, 2},  // neighbours are on different hosts
           {"mixed_near", open_mixed, with_crypto_library}};
 }

@@ -140,9 +140,7 @@ TEST_P(PutGet, two_ranks_that_wait_for_local_ids_only_serve_each_other) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, PutGet,
-                         testing::ValuesIn(all_settings().begin(), all_settings().begin() + 5),
-                         setting_name);
+INSTANTIATE_TEST_SUITE_P(Transports, PutGet, testing::ValuesIn(all_settings()), setting_name);
 
 }  // namespace
 }  // namespace photon::test

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "support/pattern.hpp"
+#include "support/real_fabric.hpp"
 #include "support/take.hpp"
 #include "support/thread_job.hpp"
 
@@ -63,6 +64,8 @@ inline const std::vector<Setting>& all_settings() {
       {"mixed", {{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}}},
       {"mixed_small", small({{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}})},
       {"mixed_near", {{"transport", "mixed"}}},
+      {"ofi", {{"transport", "ofi"}, {"ofi_provider", kRxm}}},
+      {"ofi_small", small({{"transport", "ofi"}, {"ofi_provider", kRxm}})},
   };
   return settings;
 }
@@ -78,6 +81,11 @@ class OverSettings : public testing::TestWithParam<Setting> {
  protected:
   static Options options(const Options& more = {}) { return with(GetParam().options, more); }
   static bool is_sim() { return std::string(GetParam().name).starts_with("sim"); }
+  static bool is_ofi() { return std::string(GetParam().name).starts_with("ofi"); }
+
+  void SetUp() override {
+    if (is_ofi() && no_real_fabric() != nullptr) GTEST_SKIP() << no_real_fabric();
+  }
 };
 
 inline std::string setting_name(const testing::TestParamInfo<Setting>& one) {

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "command.hpp"
+#include "real_fabric.hpp"
 #include "two_hosts.hpp"
 
 namespace photon::test {
@@ -43,6 +44,19 @@ TEST_F(CallbacksAcross, a_rank_that_is_killed_is_told_soon_on_the_other_host) {
     EXPECT_NE(result.output.find("rank 0: "), std::string::npos) << result.output;
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10)) << mode;
   }
+}
+
+// A provider of libfabric says nothing of a host that is silent: the bootstrap's connections do,
+// with nothing under way, by the silence of the setting.
+TEST_F(CallbacksAcross, a_host_that_vanishes_is_told_to_ranks_of_ofi_too) {
+  if (!hosts_.made()) GTEST_SKIP() << TwoHosts::unmade();
+  if (no_real_fabric() != nullptr) GTEST_SKIP() << no_real_fabric();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto result = run("PHOTON_TRANSPORT=ofi PHOTON_TCP_SILENCE_S=6 callers cut 2");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  for (const char* who : {"rank 0: ", "rank 1: "})
+    EXPECT_NE(result.output.find(who), std::string::npos) << result.output;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
 }
 
 TEST_F(CallbacksAcross, a_rank_that_has_left_is_told_from_one_that_died) {

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 
+#include "real_fabric.hpp"
 #include "stress_job.hpp"
 #include "two_hosts.hpp"
 
@@ -37,10 +38,21 @@ class Links : public testing::Test {
   const TwoHosts hosts_;
 };
 
-// TCP sends again what was lost, and nobody is taken for dead meanwhile.
-TEST_F(Links, one_that_is_down_for_a_while_costs_time_and_nothing_else) {
+// TCP, the provider's too, sends again what was lost, and nobody is taken for dead meanwhile.
+class LinksOf : public Links, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Transports, LinksOf, testing::Values("auto", "ofi"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+TEST_P(LinksOf, one_that_is_down_for_a_while_costs_time_and_nothing_else) {
   if (!hosts_.made()) GTEST_SKIP() << TwoHosts::unmade();
-  const Words program{std::string(PHOTON_BIN_DIR) + "/engine_stress", "5", "7", "8"};
+  const std::string transport = GetParam();
+  if (transport == "ofi" && no_real_fabric() != nullptr) GTEST_SKIP() << no_real_fabric();
+  const Words program{"--env",
+                      "PHOTON_TRANSPORT=" + transport,
+                      std::string(PHOTON_BIN_DIR) + "/engine_stress",
+                      "5",
+                      "7",
+                      "8"};
   Launched a(at_root(program), hosts_.at("a"));
   Launched b(at_leaf(program), hosts_.at("b"));
   a.await_lines(2);

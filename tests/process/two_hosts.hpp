@@ -16,7 +16,8 @@ class TwoHosts {
   TwoHosts() : id_("ph" + std::to_string(::getpid())) {
     made_ = run("ip netns add " + id_ + "a") && run("ip netns add " + id_ + "b") &&
             run("ip -n " + id_ + "a link add v0 type veth peer name v0 netns " + id_ + "b") &&
-            set_up("a", "10.77.0.1/24") && set_up("b", "10.77.0.2/24");
+            set_up("a", "10.77.0.1/24") && set_up("b", "10.77.0.2/24") && await_link("a") &&
+            await_link("b");
   }
   ~TwoHosts() {
     for (const char* const side : {"a", "b"}) {
@@ -44,6 +45,12 @@ class TwoHosts {
     const std::string ip = "ip -n " + id_ + side;
     return run(ip + " address add " + address + " dev v0") && run(ip + " link set v0 up") &&
            run(ip + " link set lo up");
+  }
+  // The kernel tells later that both ends are up, and libfabric passes over an interface until
+  // then.
+  bool await_link(const std::string& side) const {
+    return run("timeout 10 ip netns exec " + id_ + side +
+               " sh -c 'until [ $(cat /sys/class/net/v0/operstate) = up ]; do :; done'");
   }
   static bool run(const std::string& command) {
     return std::system((command + " >/dev/null 2>&1").c_str()) == 0;

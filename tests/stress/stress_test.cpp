@@ -6,6 +6,7 @@
 #include <random>
 
 #include "rank.hpp"
+#include "support/real_fabric.hpp"
 #include "support/thread_job.hpp"
 
 namespace photon::test {
@@ -44,6 +45,7 @@ const std::vector<Case>& cases() {
       {"shm_8", 8, {{"transport", "shm"}}},
       {"shm_3_small", 3, with(kSmall, {{"transport", "shm"}}), 1024},
       {"mixed_5", 5, {{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}}, 100},
+      {"ofi_4", 4, {{"transport", "ofi"}, {"ofi_provider", kRxm}}, 64},
       {"sim_2", 2, {{"transport", "sim"}}, 64},
       {"sim_3_small", 3, with(kSmall, {{"transport", "sim"}}), 1024},
       {"sim_5", 5, {{"transport", "sim"}}},
@@ -55,6 +57,8 @@ class Stress : public testing::TestWithParam<Case> {};
 
 TEST_P(Stress, random_traffic_arrives_whole_in_order_and_once) {
   const Case& one = GetParam();
+  const bool is_ofi = std::string(one.name).starts_with("ofi");
+  if (is_ofi && no_real_fabric() != nullptr) GTEST_SKIP() << no_real_fabric();
   const std::uint64_t seed = number_of("PHOTON_STRESS_SEED", std::random_device{}());
   const std::uint64_t seconds = number_of("PHOTON_STRESS_SECONDS", 5);
   std::cout << "PHOTON_STRESS_SEED=" << seed << std::endl;

@@ -3,7 +3,10 @@
 // starts, belongs to it. Without that variable hosts are pretended where a test asks for some.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <fcntl.h>
+#include <photon/photon.h>
 #include <sched.h>
 
 #include <cerrno>
@@ -40,6 +43,21 @@ inline void enter_namespace(std::uint32_t rank) {
   const base::UniqueFd handle(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (handle.get() < 0 || ::setns(handle.get(), CLONE_NEWNET) != 0)
     throw std::system_error(errno, std::generic_category(), "entering " + path);
+}
+
+// Of a job whose ranks have entered theirs and that chose by itself: whoever is in our namespace is
+// reached by shared memory, all others by tcp. Nothing of a context that is finalized.
+inline void expect_ways(ph_context* context) {
+  const std::size_t hosts_count = namespaces().size();
+  const ph_rank self = ph_rank_of(context);
+  for (ph_rank peer = 0; peer < ph_size_of(context); ++peer) {
+    ph_path path{};
+    path.size = sizeof path;
+    if (peer == self || ph_path_to(context, peer, &path) != PH_OK) continue;
+    const bool is_near = peer % hosts_count == self % hosts_count;
+    EXPECT_STREQ(path.transport, is_near ? "shm" : "tcp")
+        << "rank " << self << " to " << peer << ": " << path.reason;
+  }
 }
 
 }  // namespace photon::test

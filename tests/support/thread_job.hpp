@@ -35,7 +35,8 @@ namespace photon::test {
 using Options = std::vector<std::pair<std::string, std::string>>;
 
 // No setting of the library's: on so many hosts the ranks of the job pretend to be, by turns; where
-// there are namespaces() they are in those, as many, and nothing is pretended.
+// there are namespaces() they are in those, as many, nothing is pretended, and run() sees to it
+// that the library has found who is where.
 inline constexpr const char* kHostsOption = "test_hosts";
 
 // ph_context_create() for a rank that pretends to be on one of so many hosts.
@@ -64,6 +65,11 @@ class ThreadJob {
   explicit ThreadJob(std::uint32_t ranks_count, Options options = {},
                      std::chrono::milliseconds deadline = std::chrono::seconds(60))
       : options_(std::move(options)), deadline_(deadline), meeting_(ranks_count) {
+    for (const auto& [name, value] : options_) {
+      is_mixed_ |= name == kHostsOption;
+      is_network_ |= name == "transport" && (value == "tcp" || value == "ofi");
+    }
+    is_on_hosts_ = (is_mixed_ || is_network_) && !namespaces().empty();
     for (ph_rank rank = 0; rank < ranks_count; ++rank) seats_.push_back({this, rank});
     steps_.resize(ranks_count, "not started");
   }
@@ -96,7 +102,7 @@ class ThreadJob {
       else
         options.push_back({name.c_str(), value.c_str()});
     }
-    if (hosts_count != 0 && !namespaces().empty()) {
+    if (is_on_hosts_) {
       hosts_count = 0;
       enter_namespace(bootstrap.rank);
       for (ph_option& option : options)
@@ -168,6 +174,7 @@ class ThreadJob {
     body(context, bootstrap.rank);
     note(bootstrap.rank, "waiting for the other bodies");
     meet(context);
+    if (is_on_hosts_ && is_mixed_) expect_ways(context);
     note(bootstrap.rank, "in ph_finalize");
     const ph_status status = ph_finalize(context);
     if (status == PH_OK || status == PH_ERR_STATE) return;  // the body may have finalized
@@ -194,6 +201,9 @@ class ThreadJob {
 
   const Options options_;
   const std::chrono::milliseconds deadline_;
+  bool is_mixed_ = false;    // the library chooses the way to each peer
+  bool is_network_ = false;  // it is the same for all
+  bool is_on_hosts_ = false;
   MeetingPoint meeting_;
   std::vector<Seat> seats_;
   std::mutex steps_mutex_;

@@ -6,6 +6,8 @@
 //   callers killed RANKS NAMESPACE...  rank 1 is killed after it met the others, who all hear of it
 //   callers unmet RANKS NAMESPACE...   the same, before it met anybody
 //   callers left RANKS NAMESPACE...    rank 1 leaves, and who comes too late is told so
+//   callers cut 2 NAMESPACE...         rank 1 takes its host off the network (interface v0) for
+//                                      good, and both hear that the other is gone
 //
 // Exit status 0: each rank did and met what it should.
 #include <cstdio>
@@ -78,6 +80,19 @@ void lose(ph_context* context, bool are_met) {
   if (status != PH_ERR_PEER) fail(context, "the end of rank 1", status);
 }
 
+void part(ph_context* context) {
+  notify_all(context);
+  require(context, ph_barrier(context), "barrier");
+  const ph_rank self = ph_rank_of(context);
+  if (self == 1 && std::system("ip link set v0 down") != 0)
+    fail(context, "ip link set v0 down", PH_ERR_SYSTEM);
+  const ph_status status = ph_wait(context, {1 - self, PH_EITHER, nullptr}, kLongUs);
+  ph_error error{};
+  ph_last_error(context, &error);
+  std::printf("rank %u: %s\n", self, error.text);
+  if (status != PH_ERR_PEER) fail(context, "the end of the other host", status);
+}
+
 void outlive(ph_context* context, const ph_bootstrap& bootstrap) {
   notify_all(context);
   require(context, ph_barrier(context), "barrier");
@@ -100,6 +115,7 @@ int be_a_rank(const std::string& mode, const ph_bootstrap& bootstrap) {
   if (mode == "work") work(context);
   if (mode == "killed" || mode == "unmet") lose(context, mode == "killed");
   if (mode == "left") outlive(context, bootstrap);
+  if (mode == "cut") part(context);
   ph_context_destroy(context);
   return 0;
 }

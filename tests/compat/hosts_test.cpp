@@ -1,0 +1,52 @@
+// Ranks on several hosts: who is reached by which way, seen from both ends and by what was moved.
+#include "classic_job.hpp"
+
+namespace photon::test {
+namespace {
+
+// More ranks than hosts, so that some have company.
+TEST(ClassicHosts, shared_memory_and_the_network_are_used_side_by_side) {
+  if (namespaces().empty()) GTEST_SKIP() << "no hosts here: tests/hosts/across makes some";
+  const auto ranks_count = static_cast<int>(namespaces().size()) + 2;
+  constexpr std::size_t kBytes = 20'000;
+  ClassicJob job(ranks_count);
+  job.run([&](int rank) {
+    Registered memory(static_cast<std::size_t>(ranks_count) * kBytes);
+    const auto all = job.exchange(memory.buffer());
+    std::vector<unsigned char> source(kBytes);
+    fill(source.data(), kBytes, static_cast<std::uint64_t>(rank));
+    for (int peer = 0; peer < ranks_count; ++peer) {
+      photon_buffer_t from = bare(source.data(), kBytes);
+      photon_buffer_t to = part(all[static_cast<std::size_t>(peer)],
+                                static_cast<std::size_t>(rank) * kBytes, kBytes);
+      ASSERT_EQ(photon_put_with_completion(peer, kBytes, &from, &to, u64(7),
+                                           u64(static_cast<std::uint64_t>(rank)), 0),
+                PHOTON_OK);
+    }
+    for (int i = 0; i < ranks_count; ++i) {
+      const Probed one = take(PHOTON_ANY_SOURCE, PHOTON_PROBE_LEDGER);
+      const auto from = static_cast<std::size_t>(one.id.u64);
+      ASSERT_LT(from, static_cast<std::size_t>(ranks_count));
+      EXPECT_EQ(first_wrong(memory.data() + from * kBytes, kBytes, from), kBytes);
+    }
+    for (int i = 0; i < ranks_count; ++i) take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ);
+    int near = 0, far = 0;
+    for (int peer = 0; peer < ranks_count; ++peer) {
+      ph_path path{};
+      path.size = sizeof path;
+      ASSERT_EQ(ph_path_to(classic::current()->context(), static_cast<ph_rank>(peer), &path),
+                PH_OK);
+      EXPECT_STREQ(path.state, "connected") << path.reason;
+      near += peer != rank && std::string(path.transport) == "shm" ? 1 : 0;
+      far += std::string(path.transport) == "tcp" ? 1 : 0;
+    }
+    const auto hosts_count = static_cast<int>(namespaces().size());
+    const int company = (ranks_count - 1 - rank % hosts_count) / hosts_count;
+    EXPECT_EQ(near, company);
+    EXPECT_EQ(far, ranks_count - 1 - company);
+    job.meet();
+  });
+}
+
+}  // namespace
+}  // namespace photon::test
