@@ -130,7 +130,7 @@ function(photon_fuzz_targets)
     set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
     add_executable(${target} ${source})
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support)
-    target_link_libraries(${target} PRIVATE photon_internal)
+    target_link_libraries(${target} PRIVATE photon_internal photon_fuzzed)
     set_target_properties(${target} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
     if(PHOTON_FUZZ)
