@@ -6,8 +6,9 @@ option(PHOTON_TESTS_TOGETHER "Compile ten files of tests as one" ON)
 
 # photon_suite(NAME TIMEOUT seconds [SERIAL] [SHARDS n] [APART]) : tests/<NAME>/*.cpp ->
 # photon_<NAME>_tests, linked with the library's internals and GoogleTest, n ctest entries that
-# share its tests. SERIAL: nothing runs beside it, for what has several threads or looks at the
-# time. APART: each file is compiled by itself.
+# share its tests. SERIAL: nothing runs beside it, for what does as much as it can in a given time.
+# The others wait for longer than they compute, and their limits are of seconds. APART: each file is
+# compiled by itself.
 function(photon_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART" "TIMEOUT;SHARDS" "")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -41,7 +42,8 @@ function(photon_suite name)
     add_dependencies(threads_only ${target})
   endif()
   photon_suite_entries(${name} ${target} "${suite_SHARDS}")
-  set_tests_properties(${entries} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77)
+  set_tests_properties(${entries} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77
+    COST ${suite_TIMEOUT})  # what may take longest begins first, with others beside it
   if(name STREQUAL "checker")
     # Its fibers are many and short, and each would get a second stack: five times the time.
     set_property(TEST ${entries} APPEND PROPERTY
@@ -63,8 +65,7 @@ function(photon_suite_entries name target shards)
   foreach(shard RANGE ${last})
     add_test(NAME ${name}_${shard} COMMAND ${target})
     set_tests_properties(${name}_${shard} PROPERTIES
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}"
-      COST 100)  # the longest: first, with others beside it
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
     list(APPEND all ${name}_${shard})
   endforeach()
   set(entries ${all} PARENT_SCOPE)
