@@ -144,5 +144,8 @@ function(photon_layer name)
   endif()
   target_link_libraries(${target} PRIVATE photon_flags photon_layer_flags Threads::Threads)
   target_compile_definitions(${target} PRIVATE PHOTON_VERSION_NUMBER=${PHOTON_VERSION_NUMBER})
+  if(NOT layer_OUTSIDE)  # its files have local names in common
+    photon_together(${target})
+  endif()
   set_property(GLOBAL APPEND PROPERTY PHOTON_OBJECTS $<TARGET_OBJECTS:${target}>)
 endfunction()

@@ -84,10 +84,31 @@ if(PHOTON_SANITIZE)
   endif()
 endif()
 
+# The coverage that libFuzzer looks for belongs to what is fuzzed, the library: elsewhere it is paid
+# for in compile time and at each branch.
+add_library(photon_fuzzed INTERFACE)
 if(PHOTON_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "PHOTON_FUZZ needs clang: configure with --preset clang")
   endif()
-  target_compile_options(photon_flags INTERFACE
-    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:PHOTON_CALLS_ONLY>>>:-fsanitize=fuzzer-no-link>)
+  target_compile_options(photon_fuzzed INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_libraries(photon_layer_flags INTERFACE photon_fuzzed)
 endif()
+
+# Under the sanitizers the headers and templates that neighbours share cost more than the neighbours
+# themselves. The build that users get, and the static checks, see each file by itself.
+set(together OFF)
+if(PHOTON_SANITIZE)
+  set(together ON)
+endif()
+option(PHOTON_SOURCES_TOGETHER "Compile a dozen sources of a target as one" ${together})
+
+# photon_together(TARGET): as PHOTON_SOURCES_TOGETHER says. Names local to a file are local to the
+# target's folder then.
+function(photon_together target)
+  if(PHOTON_SOURCES_TOGETHER)
+    # A local name may be that of a constant of another file.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12
+      UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
+  endif()
+endfunction()

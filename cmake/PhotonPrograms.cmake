@@ -54,6 +54,9 @@ function(photon_program kind name sources)
   set(target ${name})
   add_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE photon_flags)
+  # Under the sanitizers nobody measures with them, and optimising them takes longer than they run.
+  set_target_properties(${target} PROPERTIES PHOTON_CALLS_ONLY ON)
+  photon_together(${target})
   if(PHOTON_SANITIZE)
     # The library needs the C++ part of the sanitizers' run time, which a C link leaves out.
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)

@@ -6,9 +6,9 @@ option(PHOTON_TESTS_TOGETHER "Compile ten files of tests as one" ON)
 
 # photon_suite(NAME TIMEOUT seconds [SERIAL] [SHARDS n] [APART] [FILTER f]) : tests/<NAME>/*.cpp ->
 # photon_<NAME>_tests, linked with the library's internals and GoogleTest, n ctest entries that
-# share its tests. SERIAL: nothing runs beside it, for what has several threads or looks at the
-# time. APART: each file is compiled by itself. FILTER: which of them, of GoogleTest; others have
-# entries of their own.
+# share its tests. SERIAL: nothing runs beside it, for what does as much as it can in a given time.
+# The others wait for longer than they compute, and their limits are of seconds. APART: each file is
+# compiled by itself. FILTER: which of them, of GoogleTest; others have entries of their own.
 function(photon_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART" "TIMEOUT;SHARDS;FILTER" "")
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
@@ -42,7 +42,8 @@ function(photon_suite name)
     add_dependencies(threads_only ${target})
   endif()
   photon_suite_entries(${name} ${target} "${suite_SHARDS}")
-  set_tests_properties(${entries} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77)
+  set_tests_properties(${entries} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77
+    COST ${suite_TIMEOUT})  # what may take longest begins first, with others beside it
   if(suite_FILTER)
     set_property(TEST ${entries} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${suite_FILTER}")
   endif()
@@ -67,8 +68,7 @@ function(photon_suite_entries name target shards)
   foreach(shard RANGE ${last})
     add_test(NAME ${name}_${shard} COMMAND ${target})
     set_tests_properties(${name}_${shard} PROPERTIES
-      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}"
-      COST 100)  # the longest: first, with others beside it
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
     list(APPEND all ${name}_${shard})
   endforeach()
   set(entries ${all} PARENT_SCOPE)
@@ -149,7 +149,7 @@ function(photon_fuzz_targets)
     set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
     add_executable(${target} ${source})
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support)
-    target_link_libraries(${target} PRIVATE photon_internal)
+    target_link_libraries(${target} PRIVATE photon_internal photon_fuzzed)
     set_target_properties(${target} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
     if(PHOTON_FUZZ)

@@ -5,13 +5,13 @@ namespace photon::simtest {
 
 namespace {
 
-constexpr std::uint64_t kOneOf = 8;  // programs
+constexpr std::uint64_t kEndsInOneOf = 8;  // programs
 
 }  // namespace
 
 // One rank at least neither leaves nor dies.
 void Generator::draw_dying() {
-  if (ends_.up_to(kOneOf - 1) != 0) return;
+  if (ends_.up_to(kEndsInOneOf - 1) != 0) return;
   std::vector<ph_rank> able;
   for (ph_rank rank = 0; rank < program_.ranks; ++rank)
     if (shape_.leavers.empty() || !shape_.leavers[rank]) able.push_back(rank);
@@ -57,7 +57,7 @@ void Generator::add_ends() {
     for (ph_rank rank = 0; rank < program_.ranks; ++rank)
       if (shape_.dying[rank]) add_somewhere(rank, death());
   }
-  if (ends_.up_to(kOneOf - 1) != 0) return;
+  if (ends_.up_to(kEndsInOneOf - 1) != 0) return;
   for (std::uint64_t left = 1 + ends_.up_to(1); left > 0; --left) {
     const auto rank = static_cast<ph_rank>(ends_.up_to(program_.ranks - 1));
     add_somewhere(rank, cut());

@@ -6,7 +6,7 @@ namespace photon::simtest {
 
 namespace {
 
-constexpr std::uint64_t kOneOf = 3;  // programs
+constexpr std::uint64_t kLanesInOneOf = 3;  // programs
 constexpr std::uint64_t kMostLanes = 3;
 // Who waits in one lane serves no other meanwhile, so others must not give up so soon, and it must
 // not wait for long.
@@ -31,7 +31,7 @@ void insert_at(std::vector<Step>& steps, std::uint64_t at, const Step& step) {
 }  // namespace
 
 void Generator::add_lanes(Lanes choice) {
-  const bool is_drawn = lanes_.up_to(kOneOf - 1) == 0;
+  const bool is_drawn = lanes_.up_to(kLanesInOneOf - 1) == 0;
   if (choice == Lanes::none || (choice == Lanes::drawn && !is_drawn)) return;
   constexpr std::array<std::uint32_t, 5> kNumbers = {1, 2, 7, 40'000, 0xffff'ffff};
   constexpr std::array<std::uint64_t, 3> kPercent = {30, 70, 100};

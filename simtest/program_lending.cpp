@@ -5,7 +5,7 @@ namespace photon::simtest {
 
 namespace {
 
-constexpr std::uint64_t kOneOf = 3;  // programs
+constexpr std::uint64_t kLendingInOneOf = 3;  // programs
 constexpr std::uint64_t kTags = 3;
 
 }  // namespace
@@ -58,7 +58,7 @@ Step Generator::about_loan() {
 }
 
 void Generator::add_lending() {
-  if (lending_.up_to(kOneOf - 1) != 0) return;
+  if (lending_.up_to(kLendingInOneOf - 1) != 0) return;
   for (ph_rank rank = 0; rank < program_.ranks; ++rank) {
     const std::uint64_t places = program_.steps[rank].size() / 6 + 2;
     for (std::uint64_t left = lending_.up_to(places); left > 0; --left) {

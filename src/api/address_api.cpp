@@ -8,16 +8,15 @@ namespace photon::api {
 
 namespace {
 
-base::Error argument(const char* what) { return {PH_ERR_ARGUMENT, 0, what, PH_ANY_RANK}; }
-
 base::Result<std::unique_ptr<ph_context>> join(const ph_job* job, const ph_config* config) {
-  if (job == nullptr) return argument("join: job is null");
-  if (job->size != sizeof(ph_job)) return argument("join: job->size is not sizeof(ph_job); set it");
-  if (job->secret == nullptr) return argument("join: the job's secret is null");
+  if (job == nullptr) return wrong_argument("join: job is null");
+  if (job->size != sizeof(ph_job))
+    return wrong_argument("join: job->size is not sizeof(ph_job); set it");
+  if (job->secret == nullptr) return wrong_argument("join: the job's secret is null");
   auto settings = checked_settings(config);
   if (!settings) return settings.error();
   if (config != nullptr && config->bootstrap != nullptr)
-    return argument("join: the config has a bootstrap as well; it is one or the other");
+    return wrong_argument("join: the config has a bootstrap as well; it is one or the other");
   auto boot =
       boot::AddressBoot::open({job->rank,
                                job->ranks_count,

@@ -50,8 +50,6 @@ base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts) 
 
 namespace {
 
-base::Error argument(const char* what) { return {PH_ERR_ARGUMENT, 0, what, PH_ANY_RANK}; }
-
 using Opened = base::Result<std::unique_ptr<transport::Transport>>;
 
 Opened open_mixed(const base::Config& config, boot::Boot& boot) {
@@ -101,19 +99,19 @@ base::Result<base::Config> checked_settings(const ph_config* config) {
   static constexpr ph_config kDefault{sizeof(ph_config), nullptr, nullptr, 0};
   if (config == nullptr) config = &kDefault;
   if (config->size != sizeof(ph_config))
-    return argument("create: config->size is not sizeof(ph_config); set it");
+    return wrong_argument("create: config->size is not sizeof(ph_config); set it");
   if (config->options_count != 0 && config->options == nullptr)
-    return argument("create: options is null but options_count is not 0");
+    return wrong_argument("create: options is null but options_count is not 0");
   for (size_t i = 0; i < config->options_count; ++i)
     if (config->options[i].name == nullptr || config->options[i].value == nullptr)
-      return argument("create: an option's name or value is null");
+      return wrong_argument("create: an option's name or value is null");
   return base::load_config({config->options, config->options_count});
 }
 
 ph_status hand_over(const Make& make, ph_context** context, ph_error* error) noexcept {
   base::Error why{PH_ERR_MEMORY, 0, "create: out of memory", PH_ANY_RANK};
   try {
-    auto made = context == nullptr ? Made(argument("create: context is null")) : make();
+    auto made = context == nullptr ? Made(wrong_argument("create: context is null")) : make();
     if (made) {
       *context = made->release();
       if (error != nullptr) *error = ph_error{};

@@ -77,6 +77,11 @@ inline ph_status in_lane(ph_context* context, Call call) noexcept {
   }
 }
 
+// What an argument is before there is a context.
+inline base::Error wrong_argument(const char* what) {
+  return {PH_ERR_ARGUMENT, 0, what, PH_ANY_RANK};
+}
+
 // What an argument is that the engine cannot be asked about.
 inline ph_status bad_argument(ph_context* context, const char* what) noexcept {
   return in_lane(context, [what](auto& engine, auto&) {

@@ -16,8 +16,8 @@ namespace photon::boot {
 namespace {
 
 constexpr auto kWelcomeTimeout = std::chrono::seconds(30);
-constexpr std::uint64_t kSocketTag = 0;
-constexpr std::uint64_t kInboxTag = 1;
+constexpr std::uint64_t kFromLauncher = 0;
+constexpr std::uint64_t kFromInbox = 1;
 
 std::string refusal_text(const ph_launch_refused& refused) {
   switch (refused.reason) {
@@ -61,8 +61,8 @@ base::Result<std::unique_ptr<Boot>> LaunchBoot::open(std::string_view fd_text) {
 
 base::Result<> LaunchBoot::join() {
   buffer_.resize(sizeof(ph_launch_header) + PH_LAUNCH_MAX_GATHER + 1);
-  if (auto added = watch_.add(inbox_.fd(), EPOLLIN, kInboxTag); !added) return added;
-  if (auto added = watch_.add(socket_.get(), EPOLLIN, kSocketTag); !added) return added;
+  if (auto added = watch_.add(inbox_.fd(), EPOLLIN, kFromInbox); !added) return added;
+  if (auto added = watch_.add(socket_.get(), EPOLLIN, kFromLauncher); !added) return added;
   // Tells the launcher of our end even where a wrapper stands between; a kernel without it is fine.
   const base::UniqueFd self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   const int self_number = self.get();
@@ -116,7 +116,7 @@ void LaunchBoot::flush() {
   if (lost_.empty() && watches_output_ == outbox_.empty()) {
     watches_output_ = !watches_output_;
     const std::uint32_t events = watches_output_ ? EPOLLIN | EPOLLOUT : EPOLLIN;
-    if (auto changed = watch_.change(socket_.get(), events, kSocketTag); !changed) {
+    if (auto changed = watch_.change(socket_.get(), events, kFromLauncher); !changed) {
       lose(changed.error().what);
     }
   }

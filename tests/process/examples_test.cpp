@@ -1,5 +1,6 @@
 // The examples, run as the README says.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -16,9 +17,14 @@ std::string example(int ranks_count, const std::string& program) {
   return kRun + " -n " + std::to_string(ranks_count) + " " + kExamples + program;
 }
 
+// Of this process alone: the tests of a suite are shared by several.
+std::filesystem::path own_folder(const char* name) {
+  return std::filesystem::path(testing::TempDir()) / (name + std::to_string(::getpid()));
+}
+
 class Heat2d : public testing::Test {
  protected:
-  Heat2d() : folder_(std::filesystem::path(testing::TempDir()) / "photon_heat2d") {
+  Heat2d() : folder_(own_folder("photon_heat2d.")) {
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }
@@ -98,7 +104,7 @@ TEST(Ring, loses_no_hop) {
 }
 
 TEST(Addresses, are_found_in_a_folder_in_any_order) {
-  const auto folder = std::filesystem::path(testing::TempDir()) / "photon_addresses";
+  const auto folder = own_folder("photon_addresses.");
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   const auto rank = [&](const std::string& number) {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -28,7 +29,8 @@ std::string on_ranks(int ranks_count, const std::string& arguments) {
 class JsonFile {
  public:
   explicit JsonFile(const std::string& name)
-      : path_(std::filesystem::path(testing::TempDir()) / ("photon_perf_" + name + ".json")) {
+      : path_(std::filesystem::path(testing::TempDir()) /
+              ("photon_perf_" + std::to_string(::getpid()) + "_" + name + ".json")) {
     std::filesystem::remove(path_);
   }
   ~JsonFile() { std::filesystem::remove(path_); }

@@ -10,6 +10,8 @@
 
 namespace photon::perf {
 
+inline constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+
 class Link {
  public:
   // `size_bytes` a message, `slots` places for messages on each side.

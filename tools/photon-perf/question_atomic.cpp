@@ -172,7 +172,6 @@ Outcome both_ways(const Run& one_way, std::uint64_t count) {
 template <class Describe>
 void ask_of_a_word(Bench& bench, Unit unit, Describe describe) {
   if (bench.job.rank() > 1) return;
-  constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
   Link link(bench, team, {bench.options.memory, kWordBytes});
   Contest contest;

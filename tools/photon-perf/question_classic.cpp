@@ -5,8 +5,6 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::size_t kWordBytes = 8;
-
 // The classic session is of all ranks, the measurement of two.
 template <class Measure>
 void ask(Bench& bench, Unit unit, Measure measure) {

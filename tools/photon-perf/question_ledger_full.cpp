@@ -11,9 +11,9 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::uint64_t kMessagesDefault = 5'000;  // taken by rank 1 before it calls a halt
+constexpr std::uint64_t kTakenDefault = 5'000;  // taken by rank 1 before it calls a halt
 constexpr std::uint64_t kNapInterval = 1'000;
-constexpr std::uint64_t kNap_ns = 1'000'000'000;
+constexpr std::uint64_t kLongNap_ns = 1'000'000'000;
 constexpr std::uint64_t kHalt = UINT64_MAX;
 constexpr std::uint64_t kLastBit = std::uint64_t{1} << 63;  // in an id: no message follows
 constexpr std::size_t kSlots = 1024;
@@ -59,7 +59,7 @@ void receive_with_naps(Link& link, std::uint64_t limit) {
     const auto until_nap = kNapInterval - taken % kNapInterval;
     const auto before = taken;
     link.inbox().poll_each(std::min<std::uint64_t>(until_nap, Inbox::kCapacity), check);
-    if (taken != before && taken % kNapInterval == 0) sleep_ns(kNap_ns);
+    if (taken != before && taken % kNapInterval == 0) sleep_ns(kLongNap_ns);
   }
   link.inbox().post([&] { return link.notify(kHalt); }, "notifying", check);
   while (!last) link.inbox().poll_each(Inbox::kCapacity, check);
@@ -70,7 +70,7 @@ void receive_with_naps(Link& link, std::uint64_t limit) {
 void ask_ledger_full(Bench& bench) {
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
-  const auto limit = bench.options.iterations == 0 ? kMessagesDefault : bench.options.iterations;
+  const auto limit = bench.options.iterations == 0 ? kTakenDefault : bench.options.iterations;
   Link link(bench, team, {bench.options.memory, sizeof(std::uint64_t), kSlots});
   put_stream(link, kSlots, kWindow);  // contact, and what any use of the library costs
   team.barrier();

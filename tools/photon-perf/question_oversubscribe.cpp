@@ -12,7 +12,7 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::uint64_t kMessagesDefault = 2'000'000;
+constexpr std::uint64_t kFloodDefault = 2'000'000;
 constexpr std::uint64_t kLapsDefault = 5'000;
 constexpr std::uint64_t kWarmupMessages = 256;
 constexpr int kRepetitions = 3;
@@ -120,7 +120,7 @@ void measure_rounds(Bench& bench, Team& crew, std::uint64_t laps) {
 void ask_oversubscribe(Bench& bench) {
   Team crew(bench.block, Team::Scope::job, bench.job.rank(), bench.job.size());
   const auto iterations = bench.options.iterations;
-  measure_floods(bench, crew, iterations == 0 ? kMessagesDefault : iterations);
+  measure_floods(bench, crew, iterations == 0 ? kFloodDefault : iterations);
   measure_rounds(bench, crew, iterations == 0 ? kLapsDefault : std::min(iterations, kLapsDefault));
 }
 

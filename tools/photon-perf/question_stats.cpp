@@ -4,8 +4,6 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::size_t kWordBytes = 8;
-
 void set_counting(const Link& link, bool on) {
   link.job().check(ph_count(link.job().context(), on ? 1 : 0), "switching the counters");
 }

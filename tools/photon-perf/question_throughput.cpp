@@ -7,8 +7,6 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::size_t kWordBytes = 8;
-
 // What one process does alone, for the reader: the stream above it cannot pass it.
 std::string local_copy_note(Bench& bench, Team& team, const Link& link) {
   Contest contest;

@@ -9,11 +9,6 @@
 namespace photonrun {
 namespace {
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& object) {
-  return std::as_bytes(std::span{&object, 1});
-}
-
 Packet share_of(const Packet& packet) {
   return {.header = packet.header, .body = packet.body, .fds = {}, .from_trunk = false};
 }

@@ -9,7 +9,6 @@
 namespace photonrun {
 
 void die_with(pid_t parent) {
-  constexpr int kNotStartedStatus = 126;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kNotStartedStatus);  // it died before the call
 }

@@ -6,6 +6,10 @@
 
 namespace photonrun {
 
+// How a child ends that has not become its program, as a shell's does.
+inline constexpr int kNotFoundStatus = 127;
+inline constexpr int kNotStartedStatus = 126;
+
 // In the child: it is killed when `parent`, which forked it, ends, even by SIGKILL.
 void die_with(pid_t parent);
 

@@ -5,11 +5,6 @@
 namespace photonrun {
 namespace {
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& object) {
-  return std::as_bytes(std::span{&object, 1});
-}
-
 void append_to(Bytes& to, std::span<const std::byte> bytes) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr auto kPatience = std::chrono::seconds(3);  // then it is said what we wait for
 constexpr std::size_t kMaxTargets = 64;              // of one name
 
-struct Answer {
+struct Reply {
   int error = 0;
   std::size_t count = 0;
   std::array<Target, kMaxTargets> targets;
@@ -49,7 +49,7 @@ class Asker {
   // When fd() is readable: it has begun to write, and does nothing else until it has written all,
   // which a pipe that is short of pages takes in parts.
   Found answer() const {
-    const auto answer = std::make_unique<Answer>();
+    const auto answer = std::make_unique<Reply>();
     auto* const bytes = reinterpret_cast<std::byte*>(answer.get());
     for (std::size_t there = 0; there < sizeof *answer;) {
       const ssize_t size = ::read(fd(), bytes + there, sizeof *answer - there);
@@ -66,7 +66,7 @@ class Asker {
   [[noreturn]] void ask(const HostPort& place, int flags, pid_t parent) const {
     die_with(parent);
     const Found found = resolve(place, flags);
-    const auto answer = std::make_unique<Answer>();
+    const auto answer = std::make_unique<Reply>();
     answer->error = found.error;
     answer->count = std::min(found.targets.size(), kMaxTargets);
     std::copy_n(found.targets.begin(), answer->count, answer->targets.begin());

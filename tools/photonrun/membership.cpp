@@ -11,6 +11,7 @@
 
 #include "greeting.hpp"
 #include "look_up.hpp"
+#include "packet.hpp"
 
 namespace photonrun {
 namespace {
@@ -19,11 +20,6 @@ using Clock = Vigil::Clock;
 constexpr auto kRetryAfter = std::chrono::milliseconds(200);
 constexpr auto kConnectTime = std::chrono::seconds(3);  // of one address; then the next
 constexpr auto kAnswerTime = std::chrono::seconds(10);
-
-template <class T>
-std::span<const std::byte> bytes_of(const T& object) {
-  return std::as_bytes(std::span{&object, 1});
-}
 
 class Applicant {
  public:

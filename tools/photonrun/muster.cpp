@@ -17,11 +17,6 @@ constexpr auto kGuestTime = std::chrono::seconds(10);
 constexpr auto kPause = std::chrono::milliseconds(100);
 constexpr unsigned kMaxLines = 20;  // about refusals: a scanner must not fill a terminal
 
-template <class T>
-std::span<const std::byte> bytes_of(const T& object) {
-  return std::as_bytes(std::span{&object, 1});
-}
-
 }  // namespace
 
 Muster::Muster(std::vector<Fd> listeners, std::string key, unsigned wanted_ranks,

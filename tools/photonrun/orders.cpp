@@ -9,7 +9,7 @@
 namespace photonrun {
 namespace {
 
-constexpr std::size_t kMaxLineBytes = 4096;
+constexpr std::size_t kMaxKeyLineBytes = 4096;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void Orders::handle() {
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
   if (got <= 0) throw std::runtime_error("who started this photonrun is gone");
   if (one != '\n') {
-    if (line_.size() >= kMaxLineBytes) throw std::runtime_error("its input is no job's key");
+    if (line_.size() >= kMaxKeyLineBytes) throw std::runtime_error("its input is no job's key");
     line_ += one;
     return;
   }

@@ -13,11 +13,6 @@
 #include "rank_process.hpp"
 
 namespace photonrun {
-namespace {
-
-constexpr std::size_t kMaxLineBytes = 1 << 20;  // longer ones are broken
-
-}  // namespace
 
 void Output::add(unsigned rank, Fd output, Fd error) {
   for (const Fd* const pipe : {&output, &error}) {

@@ -25,6 +25,7 @@ namespace photonrun {
 
 // Nothing was read for so long: after a job that was ended nobody waits longer for its reader.
 inline constexpr auto kReaderPatience = std::chrono::seconds(3);
+inline constexpr std::size_t kMaxLineBytes = 1 << 20;  // longer ones are broken
 
 class Output {
  public:

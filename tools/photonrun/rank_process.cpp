@@ -17,8 +17,6 @@
 namespace photonrun {
 namespace {
 
-constexpr int kNotFoundStatus = 127;
-constexpr int kNotStartedStatus = 126;
 constexpr unsigned kUniverseUnlessTold = 256;  // libfabric's
 constexpr int kFirstChannelFd = 100;           // above what shell scripts redirect by hand
 

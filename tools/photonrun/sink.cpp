@@ -18,7 +18,7 @@ namespace photonrun {
 namespace {
 
 constexpr auto kLastLineTime = std::chrono::seconds(1);
-constexpr std::size_t kPieceBytes = 1 << 16;
+constexpr std::size_t kAtOnceBytes = 1 << 16;
 
 // O_NONBLOCK belongs to what is open, which the ranks and our caller share; opened again it is ours
 // alone. A poll before each write is not enough: another writer may take the room in between, and a
@@ -70,9 +70,9 @@ ssize_t Sink::write_piece() {
   const char* const text = pending_.data() + written_bytes_;
   const std::size_t left_bytes = pending_.size() - written_bytes_;
   if (is_socket_) {
-    return ::send(fd_, text, std::min(left_bytes, kPieceBytes), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return ::send(fd_, text, std::min(left_bytes, kAtOnceBytes), MSG_DONTWAIT | MSG_NOSIGNAL);
   }
-  if (own_ || is_file_) return ::write(target(), text, std::min(left_bytes, kPieceBytes));
+  if (own_ || is_file_) return ::write(target(), text, std::min(left_bytes, kAtOnceBytes));
   // A pipe of somebody else's is writable when a page of it is free (pipe(7)); but another writer
   // may take it first, and a terminal waits until it has room for all.
   pollfd entry{.fd = fd_, .events = POLLOUT, .revents = 0};

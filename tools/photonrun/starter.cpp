@@ -19,9 +19,6 @@ namespace photonrun {
 namespace {
 
 constexpr int kSshStatus = 255;  // ssh's own failure, or a signal killed what ran there
-constexpr int kNotFoundStatus = 127;
-constexpr int kNotStartedStatus = 126;
-constexpr std::size_t kMaxLineBytes = 1 << 20;  // longer ones are broken
 constexpr std::size_t kPieceBytes = 1 << 16;
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {

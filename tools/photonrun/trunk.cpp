@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kBatchBytes = 64 * 1024;
 constexpr int kReadsPerTurn = 16;
 
-bool is_again(int number) { return number == EAGAIN || number == EINTR; }
+bool comes_later(int number) { return number == EAGAIN || number == EINTR; }
 
 void set(int socket, int level, int option, int value) {
   (void)::setsockopt(socket, level, option, &value, sizeof value);
@@ -92,7 +92,7 @@ void Trunk::read() {
   std::array<std::byte, kBatchBytes> buffer;
   for (int turn = 0; turn < kReadsPerTurn && !at_end_ && !lost_; ++turn) {
     const ssize_t got = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
-    if (got < 0 && is_again(errno)) return;
+    if (got < 0 && comes_later(errno)) return;
     if (got > 0) {
       reader_.add(std::span(buffer).first(static_cast<std::size_t>(got)));
     } else {
