@@ -23,7 +23,7 @@ constexpr std::int64_t kQuietNs = 2'000'000;
 
 base::Error unreached(Rank rank) {
   return {PH_ERR_STATE, 0,
-          "ofi: memory of rank " + std::to_string(rank) + " is reached by records only", rank};
+          "ofi: memory of rank " + std::to_string(rank) + " is reached by posting only", rank};
 }
 
 }  // namespace
@@ -57,8 +57,10 @@ std::size_t OfiTransport::compose(OfiPeer& peer, std::span<std::byte> room) {
   if (!peer.is_open()) return 0;
   MessageHead head{
       .key = peer.greeting->their_key(), .from = parties_.self, .sequence = peer.sequence + 1};
-  std::size_t bytes = peer.outlet.compose(room, *peer.link, head);
-  if (bytes == 0 && std::exchange(peer.says_bye, false)) {
+  std::size_t bytes = 0;
+  if (!may_say_word(peer)) bytes = peer.outlet.compose(room, *peer.link, head);
+  if (bytes == 0 && !peer.words.empty()) bytes = compose_word(peer, room, head);
+  if (bytes == 0 && peer.words.empty() && std::exchange(peer.says_bye, false)) {
     head.kind = MessageKind::bye;
     std::memcpy(room.data(), &head, sizeof head);
     bytes = sizeof head;
@@ -143,10 +145,11 @@ bool OfiTransport::flush_held() {
     attend(base::now_ns());
   }
   flush_waiting();
+  go_on_stalled();
   if (!waiting_.empty() && (makes_room || taken_count_ != taken_before))
     static_cast<void>(flusher_.note());  // it goes on: no slower yet
   if (parts_.receives->has_arrived() && is_announced_) wake();
-  return lets_in || !waiting_.empty() || under_way_ != 0;
+  return lets_in || !waiting_.empty() || !stalled_.empty() || under_way_ != 0;
 }
 
 bool OfiTransport::drained() const noexcept {
@@ -178,6 +181,7 @@ void OfiTransport::say_goodbye() {
   };
   for (const auto& peer : peers_) {
     if (!is_other(peer)) continue;
+    if (peer->pieces != nullptr) peer->pieces->give_all();
     peer->says_bye = true;
     flush(*peer);
   }
