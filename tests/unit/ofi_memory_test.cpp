@@ -273,6 +273,18 @@ TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls) {
   EXPECT_TRUE(is_there());
 }
 
+// The question and the answer as well.
+TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls_from_the_first_one_on) {
+  begin();
+  ASSERT_TRUE(us().post(write()));
+  while (!ranks()[1].fabric().doors().opened()) them().poll(ranks()[1].news);
+  while (ranks()[0].fabric().doors().opened() == 0 ||
+         ranks()[0].fabric().doors().pieces_under_way() != 0)
+    std::this_thread::yield();
+  ASSERT_TRUE(over(1));
+  EXPECT_TRUE(is_there());
+}
+
 // A refusal says that its owner's farewell may stand in the ring: it comes behind.
 TEST_F(OfiMemory, is_refused_behind_what_its_owner_had_published) {
   begin();

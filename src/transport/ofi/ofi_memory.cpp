@@ -84,9 +84,10 @@ void OfiTransport::go_on(OfiPeer& peer) {
                               peer.rank});
     }
   }
-  if (is_full && !std::exchange(peer.is_stalled, true)) {
-    stalled_.push_back(&peer);
-    static_cast<void>(flusher_.note());  // our rank may go and compute
+  if (is_full && !std::exchange(peer.is_stalled, true)) stalled_.push_back(&peer);
+  if (pieces.is_waiting()) {  // our rank may go and compute
+    has_waiting_ = true;
+    if (!is_restarting_) static_cast<void>(flusher_.note());
   }
   pieces.tidy();
   if (!peer.words.empty()) flush(peer);
@@ -131,11 +132,14 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
   return true;
 }
 
+// That is no news to the flusher, whose ticks get slower while nothing is taken.
 void OfiTransport::go_on_stalled() {
+  is_restarting_ = true;
   std::swap(stalled_, restarted_);
   for (OfiPeer* peer : restarted_)
     if (std::exchange(peer->is_stalled, false)) go_on(*peer);
   restarted_.clear();
+  is_restarting_ = false;
 }
 
 void OfiTransport::answer_done(const OfiPeer& peer, const Pieces::Slot& slot, ph_status status) {

@@ -8,21 +8,20 @@ namespace photon::transport::ofi {
 
 namespace {
 
-// As check_access() says it, of a registration that its owner has described.
-ph_status check_granted(const TellBody& granted, const PostedPiece& piece) noexcept {
-  const std::uint64_t offset = piece.address - granted.address;  // below it: larger than any region
-  if (piece.size_bytes > granted.size_bytes || offset > granted.size_bytes - piece.size_bytes)
-    return PH_ERR_RANGE;
-  const std::uint32_t access = piece.source != nullptr ? PH_ACCESS_WRITE : PH_ACCESS_READ;
-  return (granted.access & access) != 0 ? PH_OK : PH_ERR_ACCESS;
-}
-
 bool is_refusal(std::int32_t status) noexcept {
   return status == PH_ERR_KEY || status == PH_ERR_RANGE || status == PH_ERR_MEMORY ||
          status == PH_ERR_SYSTEM;
 }
 
 }  // namespace
+
+// As check_access() says it, of a registration that its owner has described.
+ph_status Pieces::Grant::check(const PostedPiece& piece) const noexcept {
+  const std::uint64_t offset = piece.address - address;  // below it: larger than any region
+  if (piece.size_bytes > size_bytes || offset > size_bytes - piece.size_bytes) return PH_ERR_RANGE;
+  const std::uint32_t wanted = piece.source != nullptr ? PH_ACCESS_WRITE : PH_ACCESS_READ;
+  return (access & wanted) != 0 ? PH_OK : PH_ERR_ACCESS;
+}
 
 Pieces::Pieces(std::uint32_t rank, std::size_t slots_count, Words& words)
     : words_(words), slots_(slots_count) {
@@ -63,19 +62,19 @@ Pieces::Next Pieces::next(const Slot& slot) {
     return {};
   }
   const Lease& lease = found->second;
-  const TellBody& granted = lease.granted;
+  const Grant& granted = lease.granted;
   switch (lease.state) {
     case Lease::State::asked:
     case Lease::State::called: return {};
-    case Lease::State::refused: return refusal(static_cast<ph_status>(granted.status));
+    case Lease::State::refused: return refusal(granted.status);
     case Lease::State::held: break;
   }
   if (slot.failed == granted.door) return {.kind = Next::Kind::fault};
-  if (const ph_status status = check_granted(granted, slot.piece); status != PH_OK)
-    return refusal(status);
-  return {.kind = Next::Kind::go,
-          .place = {granted.begin + (slot.piece.address - granted.address), granted.door_key},
-          .door = granted.door};
+  if (const ph_status status = granted.check(slot.piece); status != PH_OK) return refusal(status);
+  return {
+      .kind = Next::Kind::go,
+      .place = {granted.begin.address + (slot.piece.address - granted.address), granted.begin.key},
+      .door = granted.door};
 }
 
 void Pieces::taken(Slot& slot, std::uint64_t door) {
@@ -113,7 +112,12 @@ bool Pieces::told(const TellBody& answer) {
                                                     answer.door_bytes <= answer.door_address.size()
                                               : is_refusal(answer.status);
   if (!is_well) return false;
-  found->second.granted = answer;
+  found->second.granted = {.status = static_cast<ph_status>(answer.status),
+                           .access = answer.access,
+                           .address = answer.address,
+                           .size_bytes = answer.size_bytes,
+                           .begin = {answer.begin, answer.door_key},
+                           .door = answer.door};
   found->second.state = answer.status == PH_OK ? Lease::State::held : Lease::State::refused;
   return true;
 }
@@ -139,6 +143,11 @@ void Pieces::door_ended(std::uint64_t door) {
     if (is_by_it) ask(lease, key);
     ++one;
   }
+}
+
+bool Pieces::is_waiting() const noexcept {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [](const Slot& slot) { return slot.state == Slot::State::waits; });
 }
 
 bool Pieces::is_wanted(std::uint64_t key) const noexcept {

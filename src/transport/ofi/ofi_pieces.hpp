@@ -74,6 +74,8 @@ class Pieces {
   std::size_t first() const noexcept { return first_; }
   Slot& slot(std::uint32_t index) noexcept { return slots_[index]; }
   std::size_t under_way() const noexcept { return under_way_; }
+  // Some piece has not begun.
+  bool is_waiting() const noexcept;
 
   Next next(const Slot& slot);
   void taken(Slot& slot, std::uint64_t door);
@@ -95,11 +97,22 @@ class Pieces {
   void give_all();
 
  private:
+  // Of an answer.
+  struct Grant {
+    ph_status status = PH_OK;
+    std::uint32_t access = 0;
+    std::uint64_t address = 0;
+    std::uint64_t size_bytes = 0;
+    Place begin;  // of `address`
+    std::uint64_t door = 0;
+
+    ph_status check(const PostedPiece& piece) const noexcept;
+  };
   struct Lease {
     enum class State : std::uint8_t { asked, held, called, refused } state = State::asked;
     bool is_kept = false;
     std::uint32_t under_way = 0;
-    TellBody granted;
+    Grant granted;
   };
   static constexpr std::size_t kUsedKeys = 64;
 

@@ -165,6 +165,7 @@ class OfiTransport final : public Transport {
   void wait_for_room(OfiPeer& peer);
   void flush_waiting();
   bool flush_held();
+  bool awaits_word_of_any() noexcept;
   bool has_left_all() const noexcept;
   void say_goodbye();
 
@@ -238,6 +239,8 @@ class OfiTransport final : public Transport {
   std::vector<OfiPeer*> restarted_;
   std::size_t lingering_ = 0;
   std::int64_t lingering_ns_ = 0;
+  bool has_waiting_ = false;  // some peer may have pieces that have not begun
+  bool is_restarting_ = false;
   bool is_ending_door_ = false;
   bool is_doorless_ = false;  // none can be opened
   Exposures exposures_;       // memory of ours
