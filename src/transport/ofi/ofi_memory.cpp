@@ -206,10 +206,13 @@ void OfiTransport::say_gone_if_clear(OfiPeer& peer) {
     tell({.kind = News::Kind::gone, .rank = peer.rank, .why = std::move(*why)});
 }
 
+// libfabric 1.17 keeps what it waits for of an endpoint that has ended, and fi_trywait() crashes on
+// it: from then on sleeps are naps.
 // Its pieces are nobody's any more; those of peers that live go by another door. What the queue
 // holds of the old one is read before a slot is used again.
 void OfiTransport::end_our_door() {
   is_ending_door_ = true;
+  if (door_ != nullptr) is_wait_broken_ = true;
   door_.reset();
   while (look()) {
   }
@@ -257,6 +260,7 @@ void OfiTransport::end_their_door() {
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->is_open() && exposures_.is_holder(peer->rank))
       told.push_back(peer.get());
+  is_wait_broken_ = true;
   const std::uint64_t door = exposures_.end_door();
   for (OfiPeer* peer : told) say(*peer, {MessageKind::back, {.key = 0, .door = door}, 0});
 }
