@@ -143,8 +143,7 @@ constexpr Field kFields[] = {
     text("tcp_interface", &Config::tcp_interface,
          "auto, the name of a network interface, or an IPv4 or IPv6 address of this host",
          "Where the tcp transport listens; auto: the loopback if all ranks are on this host, else "
-         "the "
-         "first other interface that is up."),
+         "the first other interface that is up."),
     number("tcp_silence_s", &Config::tcp_silence_s, {6, 3600},
            "A peer whose host has not answered the kernel for so long, though it was asked, is "
            "gone, in seconds; a stopped process's host answers."),
@@ -153,6 +152,9 @@ constexpr Field kFields[] = {
          "first that will do."),
     text("ofi_domain", &Config::ofi_domain, "auto, or a domain as fi_info names it",
          "The network card or interface that transport ofi uses."),
+    number(
+        "ofi_direct_least_bytes", &Config::ofi_direct_least_bytes, {0, kAny},
+        "Least bytes of what libfabric moves to its place; 0: none, on all ranks or on no rank."),
     number("sim_seed", &Config::sim_seed, {0, kAny},
            "Seed of the sim transport; a run is a function of seed, settings and program."),
     number("sim_delay_ns", &Config::sim_delay_ns, {0, 1000000000},

@@ -50,7 +50,7 @@ constexpr Word word(std::string_view text) noexcept {
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 36;
+inline constexpr std::size_t kFieldsCount = 37;
 
 // Defaults stand here; meanings, units and ranges in the table (config.cpp).
 struct Config {
@@ -85,6 +85,7 @@ struct Config {
   std::uint64_t tcp_silence_s = 30;
   Word ofi_provider = word("auto");
   Word ofi_domain = word("auto");
+  std::uint64_t ofi_direct_least_bytes = 64 << 10;
   std::uint64_t sim_seed = 1;
   std::uint64_t sim_delay_ns = 1000;
   SimProfile sim_profile = SimProfile::stream;

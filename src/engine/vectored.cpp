@@ -63,7 +63,9 @@ transport::Reach::Kind Engine::way_of(const Peer& peer, const Layout& layout) no
   Kind all = Kind::none;
   for (const auto& run : layout.runs()) {
     const wire::Extent extent = run.extent();
-    const Kind kind = transport_->reach(peer.rank, extent.address, extent.size_bytes).kind;
+    Kind kind = transport_->reach(peer.rank, extent.address, extent.size_bytes).kind;
+    if (kind == Kind::posted)  // block by block: that each is worth it
+      kind = transport_->reach(peer.rank, extent.address, run.size_bytes).kind;
     if (&run == &layout.runs().front()) all = kind;
     const bool is_ours = kind == Kind::mapped || kind == Kind::call;
     if (kind == all) continue;

@@ -75,6 +75,7 @@ Opened open_tcp_6(const base::Config& given, boot::Boot& boot) {
 Opened open_ofi_rxm(const base::Config& given, boot::Boot& boot) {
   base::Config config = given;
   config.ofi_provider = base::word(kRxm);
+  config.ofi_direct_least_bytes = 1;
   return transport::ofi::open_ofi(config, boot);
 }
 // Messages as short as they may be, refused now and then, and over late.
@@ -84,6 +85,13 @@ Opened open_ofi_fake(const base::Config& config, boot::Boot& boot) {
                                                   .completes_after = 2,
                                                   .most_bytes = transport::ofi::kLeastMessageBytes,
                                                   .wants_memory_shown = true}));
+}
+// Large payload by pieces; refused now and then, and over late.
+Opened open_ofi_fake_doors(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.ofi_direct_least_bytes = 1;
+  return transport::ofi::open_ofi_over(
+      config, boot, open_fake({.refuses_every = 3, .completes_after = 4, .has_doors = true}));
 }
 // No descriptor to sleep on; what is small is over at once.
 Opened open_ofi_fake_napping(const base::Config& config, boot::Boot& boot) {
@@ -105,6 +113,7 @@ std::vector<TransportKind> transport_kinds() {
           {"tcp", transport::tcp::open_tcp, with_crypto_library},
           {"tcp_ipv6", open_tcp_6, with_ipv6},
           {"ofi_fake", open_ofi_fake, with_crypto_library},
+          {"ofi_fake_doors", open_ofi_fake_doors, with_crypto_library},
           {"ofi_fake_napping", open_ofi_fake_napping, with_crypto_library},
           {"ofi_rxm", open_ofi_rxm, no_real_fabric},
           {"mixed", open_mixed, with_crypto_library, 2},  // neighbours are on different hosts

@@ -45,6 +45,11 @@ class Cards {
     job[1].transport().regions()[kSlot].revoke();
     job[1].transport().quiesce();
   }
+  // What a registration grants stays the same until it is revoked.
+  void republish(std::uint32_t access) {
+    revoke();
+    publish(access);
+  }
   std::uint64_t at(std::size_t offset) {
     return reinterpret_cast<std::uintptr_t>(memory.data() + offset);
   }

@@ -22,10 +22,10 @@ TEST_P(PostedConformance, the_peers_card_refuses_what_its_key_does_not_grant) {
   EXPECT_EQ(with(end, kKey), PH_ERR_RANGE);
   EXPECT_EQ(with(~std::uint64_t{0} - 50, kKey), PH_ERR_RANGE);
   std::vector<std::byte> landing(100);
-  cards().publish(PH_ACCESS_READ);
+  cards().republish(PH_ACCESS_READ);
   EXPECT_EQ(with(begin, kKey), PH_ERR_ACCESS);
   EXPECT_EQ(cards().outcome(cards().read(0, landing)), PH_OK);
-  cards().publish(PH_ACCESS_WRITE);
+  cards().republish(PH_ACCESS_WRITE);
   EXPECT_EQ(cards().outcome(cards().read(0, landing)), PH_ERR_ACCESS);
   cards().job.settle();
   EXPECT_TRUE(cards().names().empty()) << "a refused piece was told";

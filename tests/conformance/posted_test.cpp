@@ -55,7 +55,7 @@ TEST_P(PostedConformance, a_write_changes_no_byte_beside_it) {
 
 TEST_P(PostedConformance, a_read_has_landed_when_it_is_over) {
   cards().memory = pattern(kBytes, 3);
-  cards().publish(PH_ACCESS_READ);
+  cards().republish(PH_ACCESS_READ);
   std::vector<std::byte> landing(5000 + 2);
   ASSERT_EQ(cards().outcome(cards().read(100, {landing.data() + 1, 5000})), PH_OK);
   EXPECT_TRUE(cards().there(100, {landing.data() + 1, 5000}));

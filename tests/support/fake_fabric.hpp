@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/unique_fd.hpp"
+#include "fake_doors.hpp"
 #include "transport/ofi/fabric.hpp"
 
 namespace photon::test {
@@ -37,6 +38,8 @@ struct FakeManners {
   bool wants_memory_shown = false;
   bool takes_no_address = false;  // nobody can be met
   bool sends_when_over = false;   // nothing leaves before read() says that it is over
+  bool has_doors = false;
+  bool opens_no_door = false;  // nor exposes anything, as if the descriptors were used up
   // Of the messages of one endpoint, from 1 on; 0: none.
   unsigned loses = 0;  // this one does not arrive
   unsigned fails = 0;  // this one does not arrive either, and that is told
@@ -49,7 +52,10 @@ class FakeFabric final : public transport::ofi::Fabric {
   using Completion = transport::ofi::Completion;
 
   FakeFabric(const FakeManners& manners, const transport::ofi::FabricWants& wants)
-      : manners_(manners), sends_count_(wants.sends_count), receives_count_(wants.receives_count) {
+      : manners_(manners),
+        sends_count_(wants.sends_count),
+        receives_count_(wants.receives_count),
+        doors_({manners.refuses_every, manners.completes_after, wants.pieces_count}) {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
     number_ = ++all.numbers;
@@ -59,6 +65,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     traits_.domain = "here";
     traits_.most_bytes = manners.most_bytes;
     traits_.inject_bytes = manners.inject_bytes;
+    traits_.has_doors = manners.has_doors && wants.pieces_count != 0;
     if (manners.has_wait_fd) traits_.wait_fd = box_->news.get();
   }
   ~FakeFabric() override {
@@ -108,6 +115,17 @@ class FakeFabric final : public transport::ofi::Fabric {
     EXPECT_LE(posted_.size(), receives_count_) << "more receives posted than were announced";
     return Taken::yes;
   }
+  base::Result<transport::ofi::Exposed> expose(const transport::ofi::Exposure& wanted) override {
+    if (manners_.opens_no_door) return base::Error{PH_ERR_MEMORY, 0, "the fake card is full"};
+    return doors_.expose(wanted);
+  }
+  void conceal(const transport::ofi::Exposed& exposed) noexcept override {
+    doors_.conceal(exposed);
+  }
+  base::Result<std::unique_ptr<transport::ofi::Door>> open_door() override {
+    if (manners_.opens_no_door) return base::Error{PH_ERR_SYSTEM, 0, "no fake door is left"};
+    return doors_.open();
+  }
   Got read(std::span<Completion> into, std::size_t& count) noexcept override {
     count = 0;
     ++reads_count_;
@@ -119,6 +137,16 @@ class FakeFabric final : public transport::ofi::Fabric {
       failed_ = under_way_.front().operation;
       under_way_.pop_front();
       return Got::error;
+    }
+    doors_.step();
+    while (count < into.size() && doors_.is_due()) {
+      if (!doors_.is_next_well() && count != 0) break;  // the error comes first next time
+      const auto [operation, is_well] = doors_.move_next();
+      if (!is_well) {
+        failed_ = operation;
+        return Got::error;
+      }
+      into[count++] = {operation, 0};
     }
     while (count < into.size() && !holds_completions_ && !under_way_.empty() &&
            under_way_.front().due <= reads_count_ && !under_way_.front().fails) {
@@ -151,12 +179,15 @@ class FakeFabric final : public transport::ofi::Fabric {
   MayWait may_wait() noexcept override {
     if (fails_waits_) return MayWait::failed;
     const std::scoped_lock lock(box_->mutex);
-    return box_->messages.empty() && under_way_.empty() ? MayWait::yes : MayWait::not_now;
+    return box_->messages.empty() && under_way_.empty() && doors_.pieces_under_way() == 0
+               ? MayWait::yes
+               : MayWait::not_now;
   }
   void stop() noexcept override {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
     all.boxes.erase(number_);
+    EXPECT_EQ(doors_.pieces_under_way(), 0u) << "doors end first";
     posted_.clear();
     under_way_.clear();
   }
@@ -164,6 +195,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   // The test's.
   void stick(bool is_stuck) { is_stuck_ = is_stuck; }
   void hold_completions(bool holds) { holds_completions_ = holds; }
+  FakeDoors& doors() { return doors_; }
   void fail_sends() { fails_sends_ = true; }
   void fail_next_send() { fails_next_send_ = true; }
   void fail_waits() { fails_waits_ = true; }
@@ -237,6 +269,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   std::byte address_[sizeof number_] = {};
   std::deque<UnderWay> under_way_;
   std::deque<Posted> posted_;
+  FakeDoors doors_;
   Operation* failed_ = nullptr;
   std::uint64_t reads_count_ = 0;
   unsigned asked_count_ = 0;

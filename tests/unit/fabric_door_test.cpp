@@ -2,6 +2,7 @@
 // card touches rest on.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <photon/memory.h>
 
 #include <algorithm>
 #include <functional>
@@ -56,7 +57,7 @@ class FabricDoor : public testing::Test {
       ASSERT_TRUE(door) << door.error().what;
       side->door = std::move(*door);
     }
-    auto exposed = there_.fabric->expose(memory_, kDoorKey);
+    auto exposed = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL});
     ASSERT_TRUE(exposed) << exposed.error().what;
     exposed_ = *exposed;
     is_exposed_ = true;
@@ -122,7 +123,7 @@ TEST_F(FabricDoor, a_fabric_that_was_asked_for_none_has_none) {
   ASSERT_TRUE(opened) << opened.error().what;
   EXPECT_FALSE((*opened)->traits().has_doors);
   EXPECT_FALSE((*opened)->open_door());
-  EXPECT_FALSE((*opened)->expose(memory_, kDoorKey));
+  EXPECT_FALSE((*opened)->expose({memory_, kDoorKey, PH_ACCESS_ALL}));
 }
 
 TEST_F(FabricDoor, what_is_written_is_there_when_it_is_over_and_nothing_beside_it) {
@@ -179,7 +180,7 @@ TEST_F(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
   write(std::span(source_).first(1000), place(64), operations_[0]);
   EXPECT_FALSE(is_well(operations_[0])) << "what is concealed is refused";
   EXPECT_EQ(memory_[64], std::byte{0});
-  const auto again = there_.fabric->expose(memory_, kDoorKey);
+  const auto again = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL});
   ASSERT_TRUE(again) << again.error().what;
   exposed_ = *again;
   is_exposed_ = true;
@@ -209,7 +210,7 @@ TEST_F(FabricDoor, the_end_of_a_door_ends_what_a_peer_is_writing) {
   auto door = there_.fabric->open_door();
   ASSERT_TRUE(door) << door.error().what;
   there_.door = std::move(*door);
-  const auto again = there_.fabric->expose(memory_, kDoorKey);
+  const auto again = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL});
   ASSERT_TRUE(again) << again.error().what;
   exposed_ = *again;
   is_exposed_ = true;

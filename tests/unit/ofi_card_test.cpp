@@ -50,6 +50,18 @@ TEST(OfiCardTest, of_another_provider_is_told_by_both_names) {
   EXPECT_NE(same.error().what.find("ofi_provider"), std::string::npos) << same.error().what;
 }
 
+TEST(OfiCardTest, of_who_moves_memory_is_refused_by_who_does_not) {
+  OfiCard other = valid_card();
+  other.moves_memory = 1;
+  for (const auto& same :
+       {check_agreement(valid_card(), other), check_agreement(other, valid_card())}) {
+    ASSERT_FALSE(same);
+    EXPECT_EQ(same.error().status, PH_ERR_BOOTSTRAP);
+    EXPECT_NE(same.error().what.find("ofi_direct_least_bytes"), std::string::npos)
+        << same.error().what;
+  }
+}
+
 TEST(OfiCardTest, of_messages_of_another_size_is_told_by_both_sizes) {
   OfiCard other = valid_card();
   other.message_bytes = 4096;

@@ -40,11 +40,17 @@ class OfiNews final : public Sink {
  public:
   void on_link(Rank rank) override { links.insert(rank); }
   void on_activity(Rank rank) override { ++activity[rank]; }
-  void on_gone(Rank rank, const base::Error& why) override { gone[rank] = why; }
+  void on_gone(Rank rank, const base::Error& why) override {
+    gone[rank] = why;
+    done_before_gone = done.size();
+  }
+  void on_done(std::uint64_t token, ph_status status) override { done[token] = status; }
 
   std::set<Rank> links;
   std::map<Rank, unsigned> activity;
   std::map<Rank, base::Error> gone;
+  std::map<std::uint64_t, ph_status> done;  // by token
+  std::size_t done_before_gone = 0;         // the latest
 };
 
 struct OfiSide {

@@ -62,8 +62,12 @@ std::string Link::put_mode() const {
   const auto path = job_->path_to(peer());
   const bool mapped =
       path.same_process != 0 || (path.arena_mapped != 0 && shape_.kind == MemoryKind::alloc);
-  const bool posted =
-      transport() == "tcp" && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX);
+  const bool is_moved =
+      transport() == "ofi" &&
+      std::string_view(path.reason).find("by the provider") != std::string_view::npos &&
+      shape_.size_bytes >= setting_of(*job_, "ofi_direct_least_bytes", UINT64_MAX);
+  const bool posted = (transport() == "tcp" || is_moved) &&
+                      shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX);
   if (posted) return "posted";
   if (mapped && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX)) return "direct";
   return shape_.size_bytes <= setting_of(*job_, "packed_max", 0) ? "packed" : "bulk";

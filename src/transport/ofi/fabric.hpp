@@ -29,8 +29,9 @@ namespace photon::transport::ofi {
 struct Operation {
   static constexpr std::uint32_t kReceive = 0xffff'ffff;
   std::array<void*, 8> provider{};
-  std::uint32_t rank = kReceive;  // whom a send goes to
+  std::uint32_t rank = kReceive;  // whom a send or a piece goes to
   std::uint32_t index = 0;        // of its slot
+  bool is_piece = false;
 };
 
 // Our memory that messages are sent from or received into.
@@ -54,7 +55,13 @@ struct FabricWants {
   std::size_t pieces_count = 0;    // likewise, by the door; 0: there will be none
 };
 
-// Memory of ours as peers name it.
+// Memory of ours that peers may touch so; `access`: PH_ACCESS_...
+struct Exposure {
+  std::span<std::byte> memory;
+  std::uint64_t key = 0;
+  std::uint32_t access = 0;
+};
+// And as they name it.
 struct Exposed {
   std::uint64_t handle = 0;
   std::uint64_t begin = 0;  // its first byte
@@ -141,9 +148,7 @@ class Fabric {
   // Where it has doors. Peers that are told the key may touch the memory by our door until
   // conceal(), and what they have begun then until the door ends. `key`: nobody can guess it; some
   // providers choose another one.
-  virtual base::Result<Exposed> expose(std::span<std::byte> /*memory*/, std::uint64_t /*key*/) {
-    return no_doors();
-  }
+  virtual base::Result<Exposed> expose(const Exposure& /*wanted*/) { return no_doors(); }
   virtual void conceal(const Exposed& /*exposed*/) noexcept {}
   virtual base::Result<std::unique_ptr<Door>> open_door() { return no_doors(); }
 

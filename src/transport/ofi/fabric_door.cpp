@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <photon/memory.h>
+
 #include "transport/ofi/lib_fabric.hpp"
 
 namespace photon::transport::ofi {
@@ -60,12 +62,14 @@ base::Result<std::unique_ptr<Door>> LibFabric::open_door() {
   return std::unique_ptr<Door>(std::move(made));
 }
 
-base::Result<Exposed> LibFabric::expose(std::span<std::byte> memory, std::uint64_t key) {
+base::Result<Exposed> LibFabric::expose(const Exposure& wanted) {
   if (!traits_.has_doors) return no_doors();
+  const auto memory = wanted.memory;
+  const std::uint64_t access = ((wanted.access & PH_ACCESS_READ) != 0 ? FI_REMOTE_READ : 0) |
+                               ((wanted.access & PH_ACCESS_WRITE) != 0 ? FI_REMOTE_WRITE : 0);
   fid_mr* made = nullptr;
-  const int code =
-      ::fi_mr_reg(domain_.get(), memory.data(), memory.size(), FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
-                  chooses_keys_ ? 0 : key, 0, &made, nullptr);
+  const int code = ::fi_mr_reg(domain_.get(), memory.data(), memory.size(), access, 0,
+                               chooses_keys_ ? 0 : wanted.key, 0, &made, nullptr);
   if (code != 0) return error("exposing memory to peers", code);
   return Exposed{.handle = reinterpret_cast<std::uintptr_t>(made),
                  .begin = names_addresses_ ? reinterpret_cast<std::uintptr_t>(memory.data()) : 0,

@@ -47,7 +47,7 @@ class LibFabric final : public Fabric {
   void hide(std::uint64_t handle) noexcept override;
   Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override;
   Taken receive(const Buffer& into, Operation& operation) noexcept override;
-  base::Result<Exposed> expose(std::span<std::byte> memory, std::uint64_t key) override;
+  base::Result<Exposed> expose(const Exposure& wanted) override;
   void conceal(const Exposed& exposed) noexcept override;
   base::Result<std::unique_ptr<Door>> open_door() override;
   Got read(std::span<Completion> into, std::size_t& count) noexcept override;

@@ -35,6 +35,7 @@ struct OfiCard {
   What what = What::ask;
   carried::SharedSettings settings;  // must be equal
   std::uint64_t message_bytes = 0;   // of the longest message; must be equal
+  std::uint64_t moves_memory = 0;    // 1: pieces go by doors; must be equal
   std::uint64_t address_bytes = 0;
   std::array<char, 64> provider{};  // ends with a zero; must be equal
   std::array<std::byte, kMostAddressBytes> address{};
@@ -55,6 +56,7 @@ struct Endpoint {
   std::string_view provider;
   std::span<const std::byte> address;
   std::size_t message_bytes = 0;
+  bool moves_memory = false;
 };
 // PH_ERR_CONFIG: the provider's address is longer than a card can tell.
 base::Result<OfiCard> make_card(const carried::SharedSettings& settings, const Endpoint& endpoint);

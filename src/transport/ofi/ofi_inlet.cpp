@@ -24,6 +24,10 @@ Inlet::Took Inlet::take(const MessageHead& head, std::span<const std::byte> body
     }
     case MessageKind::credits: return has_credits && body.empty() ? Took::news : Took::garbage;
     case MessageKind::bye: return body.empty() && lines_count_ == 0 ? Took::bye : Took::garbage;
+    case MessageKind::ask:
+    case MessageKind::tell:
+    case MessageKind::back:
+    case MessageKind::given: return has_credits ? Took::garbage : Took::word;
     default: return Took::garbage;
   }
 }

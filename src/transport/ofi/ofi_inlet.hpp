@@ -21,6 +21,7 @@ class Inlet {
   enum class Took : std::uint8_t {
     news,     // for the ring
     nothing,  // yet
+    word,     // about memory: the caller reads its body
     bye,
     disorder,  // it is not the next one: the provider has lost or exchanged some
     garbage,   // no rank of this library sends such a thing

@@ -29,6 +29,10 @@ enum class MessageKind : std::uint8_t {
   bulk,       // [CreditBody] a part of the bulk of the record that comes next
   credits,    // CreditBody
   bye,        // the sender's transport ends; nothing follows
+  ask,        // KeyBody: may I touch what you have registered under this key?
+  tell,       // TellBody: the answer
+  back,       // KeyBody: give the lease back; key 0: that door has ended, and with it all leases
+  given,      // KeyBody: I touch it no more until I have asked again
 };
 
 struct MessageHead {
@@ -67,6 +71,31 @@ struct ProofBody {
   boot::Nonce nonce{};  // of the hello
   boot::Proof proof{};
 };
+// Pieces that a rank may have to one peer; and asks of it that wait for our answer: for each piece,
+// and for leases that ended with a door while their pieces were over after all.
+inline constexpr std::size_t kMostPieces = 8;
+inline constexpr std::size_t kMostAsks = 2 * kMostPieces;
+
+// `door`: of the owner of the memory, and given in a `back` of all leases only.
+struct KeyBody {
+  std::uint64_t key = 0;
+  std::uint64_t door = 0;
+};
+struct TellBody {
+  std::uint64_t key = 0;
+  std::int32_t status = 0;  // not 0: no, and nothing else stands here
+  std::uint32_t access = 0;
+  std::uint64_t address = 0;  // of the registration
+  std::uint64_t size_bytes = 0;
+  std::uint64_t begin = 0;       // what the door calls its first byte
+  std::uint64_t door_key = 0;    // what opens it
+  std::uint64_t door = 0;        // the how-manieth of this rank, from 1 on
+  std::uint64_t door_bytes = 0;  // of:
+  std::array<std::byte, kMostAddressBytes> door_address{};
+};
+static_assert(sizeof(KeyBody) == 16 && sizeof(TellBody) == 576 &&
+                  std::has_unique_object_representations_v<TellBody>,
+              "no padding travels");
 static_assert(sizeof(MessageHead) == 24 && sizeof(Hello) == 56 && sizeof(HelloBody) == 608 &&
               sizeof(Challenge) == 64 && sizeof(ProofBody) == 64);
 static_assert(std::has_unique_object_representations_v<MessageHead> &&
@@ -74,6 +103,10 @@ static_assert(std::has_unique_object_representations_v<MessageHead> &&
               "no padding travels");
 
 constexpr bool is_greeting(MessageKind kind) noexcept { return kind <= MessageKind::welcome; }
+// About memory that is touched without messages.
+constexpr bool is_about_memory(MessageKind kind) noexcept {
+  return kind >= MessageKind::ask && kind <= MessageKind::given;
+}
 
 // What who made this nonce wants in the heads of the other.
 inline std::uint64_t key_of(const boot::Nonce& nonce) noexcept {

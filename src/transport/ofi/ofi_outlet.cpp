@@ -60,6 +60,7 @@ std::size_t Outlet::add_run(std::span<std::byte> room, MessageHead& head) noexce
   head.kind = MessageKind::lines;
   append(to, bulk_left);
   for (const auto& lines : run_.lines) append(to, lines);
+  lines_composed_ += run_.lines_count;
   has_run_ = false;
   return static_cast<std::size_t>(to - room.data());
 }

@@ -21,6 +21,7 @@ class Outlet {
   // The next message, at least kLeastMessageBytes of room; its bytes, 0 if there is nothing to say.
   // `head`: the key, the sender and the sequence number.
   std::size_t compose(std::span<std::byte> room, carried::CarriedLink& link, MessageHead head);
+  std::uint64_t lines_composed() const noexcept { return lines_composed_; }
   bool is_idle(carried::CarriedLink& link) const noexcept {
     return !has_run_ && !link.has_run() && !link.owes_credits();
   }
@@ -31,6 +32,7 @@ class Outlet {
   carried::CarriedLink::Run run_;
   std::size_t bulk_done_ = 0;
   bool has_run_ = false;
+  std::uint64_t lines_composed_ = 0;
 };
 
 }  // namespace photon::transport::ofi

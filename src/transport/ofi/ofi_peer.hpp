@@ -25,6 +25,7 @@
 #include "transport/ofi/ofi_greeting.hpp"
 #include "transport/ofi/ofi_inlet.hpp"
 #include "transport/ofi/ofi_outlet.hpp"
+#include "transport/ofi/ofi_pieces.hpp"
 #include "transport/ofi/ofi_window.hpp"
 
 namespace photon::transport::ofi {
@@ -54,6 +55,17 @@ struct OfiPeer {
   std::uint64_t address = 0;   // of the provider's table
   std::uint32_t sequence = 0;  // of the latest message that was built
 
+  // Pieces (ofi_memory.cpp).
+  Words words;  // of them `tells_due` are answers
+  std::size_t tells_due = 0;
+  std::uint64_t door = 0;  // its door, and where that is
+  std::uint64_t door_to = 0;
+  std::string door_words;                // why a piece failed there, by the provider
+  bool is_stalled = false;               // a piece found the provider full
+  bool is_lingering = false;             // it has ended with pieces under way
+  std::optional<base::Error> held_gone;  // on_gone() waits for the pieces that are under way
+  std::unique_ptr<Pieces> pieces;        // null: there was none
+
   std::optional<Greeting> greeting;
   std::unique_ptr<carried::CarriedLink> link;
   std::unique_ptr<Window> window;
@@ -61,6 +73,9 @@ struct OfiPeer {
   Inlet inlet;
 
   bool is_open() const noexcept { return state == State::open; }
+  bool has_pieces_under_way() const noexcept {
+    return pieces != nullptr && pieces->under_way() != 0;
+  }
   bool is_mute() const noexcept { return mute_heard_ns != 0; }
   // Nothing has to be done about it by the clock.
   bool is_settled() const noexcept {
@@ -70,7 +85,8 @@ struct OfiPeer {
   bool is_unsent() const noexcept {
     if (is_mute()) return false;
     return (window != nullptr && !window->is_idle()) ||
-           (is_open() ? !outlet.is_idle(*link) : link != nullptr && link->has_run());
+           (is_open() ? !outlet.is_idle(*link) || !words.empty()
+                      : link != nullptr && link->has_run());
   }
 };
 

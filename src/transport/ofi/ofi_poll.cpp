@@ -22,6 +22,8 @@ constexpr std::int64_t kAttendNs = 1'000'000;
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
 // A rank that was away has heard nothing meanwhile: of such a time only this much counts.
 constexpr std::int64_t kAwayNs = 100'000'000;
+// How long pieces may still be under way to a rank that has ended, before our door ends them.
+constexpr std::int64_t kLingerNs = 100'000'000;
 
 base::Error peer_error(Rank rank, const std::string& what) {
   return {PH_ERR_PEER, 0, "ofi: rank " + std::to_string(rank) + what, rank};
@@ -43,18 +45,23 @@ void OfiTransport::poll(Sink& sink) noexcept {
   if (parts_.receives->is_short() && !is_broken_ && !parts_.receives->post())
     end_all(parts_.fabric->words());
   if (!waiting_.empty()) flush_waiting();
+  if (!stalled_.empty()) go_on_stalled();
+  if (lingering_ != 0 && base::now_ns() - lingering_ns_ >= kLingerNs) end_our_door();
   if (is_boot_due(base::now_ns())) receive_boot();
   if (!cut_off_.empty()) tell_who_is_cut_off();
   if (!news_.empty()) dispatch(sink);
 }
 
-// What is over makes room; what has arrived is kept for take_arrived().
-void OfiTransport::look() {
+// What is over makes room; what has arrived is kept for take_arrived(). Whether there may be more.
+bool OfiTransport::look() {
   Completion completions[kMostCompletions];
   for (int i = 0; i < kMostReads && !is_broken_; ++i) {
     std::size_t count = 0;
     const auto got = parts_.fabric->read(completions, count);
-    if (got == Fabric::Got::broken) return end_all(parts_.fabric->words());
+    if (got == Fabric::Got::broken) {
+      end_all(parts_.fabric->words());
+      return false;
+    }
     if (got == Fabric::Got::error) {
       failed();
       continue;
@@ -63,11 +70,14 @@ void OfiTransport::look() {
       const Completion& one = completions[k];
       if (one.operation->rank == Operation::kReceive)
         parts_.receives->arrived(*one.operation, one.size_bytes);
+      else if (one.operation->is_piece)
+        piece_over(*one.operation);
       else
         sent(*one.operation);
     }
-    if (count < kMostCompletions) return;
+    if (count < kMostCompletions) return false;
   }
+  return !is_broken_;
 }
 
 void OfiTransport::sent(const Operation& operation) noexcept {
@@ -90,6 +100,7 @@ void OfiTransport::failed() {
     parts_.receives->spoiled(*operation);
     return refuse(Refusal::garbage);
   }
+  if (operation->is_piece) return piece_failed(*operation);
   const Rank rank = operation->rank;
   sent(*operation);
   if (OfiPeer* peer = known(rank))
@@ -135,6 +146,12 @@ void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
     peer.mute_heard_ns = heard_ns_;
     ++peer.mute_heard_count;
   }
+  const auto cut_off_garbage = [&] {
+    cut_off(peer, {PH_ERR_PROTOCOL, 0,
+                   "ofi: rank " + std::to_string(peer.rank) +
+                       " sent what no rank of this library sends; it is cut off",
+                   peer.rank});
+  };
   switch (peer.inlet.take(head, body, *peer.link)) {
     case Inlet::Took::news:
       if (!std::exchange(peer.is_touched, true))
@@ -148,11 +165,10 @@ void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
                                 " is missing or came out of order: provider " +
                                 parts_.fabric->traits().provider + " has lost it",
                             peer.rank});
-    case Inlet::Took::garbage:
-      return cut_off(peer, {PH_ERR_PROTOCOL, 0,
-                            "ofi: rank " + std::to_string(peer.rank) +
-                                " sent what no rank of this library sends; it is cut off",
-                            peer.rank});
+    case Inlet::Took::word:
+      if (!take_word(peer, head.kind, body)) cut_off_garbage();
+      return;
+    case Inlet::Took::garbage: return cut_off_garbage();
   }
 }
 
@@ -247,13 +263,15 @@ void OfiTransport::end(OfiPeer& peer, base::Error why) {
     if (peer.window->is_idle()) peer.window.reset();
   }
   boot_due_.set(1);  // which may know that it left in order
+  end_pieces(peer);
   if (peer.is_released) {
     peer.link.reset();
     return;
   }
   // A rank that was never met may end unheard, unless we know why nobody can meet it.
-  if (peer.is_linked || why.status != PH_ERR_PEER)
-    tell({.kind = News::Kind::gone, .rank = peer.rank, .why = std::move(why)});
+  if (!peer.is_linked && why.status == PH_ERR_PEER) return;
+  peer.held_gone = std::move(why);
+  say_gone_if_clear(peer);
 }
 
 void OfiTransport::end_all(const std::string& why) {
@@ -263,6 +281,7 @@ void OfiTransport::end_all(const std::string& why) {
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->rank != parties_.self)
       cut_off(*peer, peer_error(peer->rank, ": the provider has failed: " + why));
+  end_our_door();
 }
 
 // The engine may call anything from here, so what it adds waits for the next round.
@@ -284,6 +303,7 @@ void OfiTransport::dispatch(Sink& sink) {
         if (peer != nullptr) peer->is_touched = false;
         if (is_mine) sink.on_activity(one.rank);
         break;
+      case News::Kind::done: sink.on_done(one.token, one.status); break;
       case News::Kind::gone:
         if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
         sink.on_gone(one.rank, one.why);

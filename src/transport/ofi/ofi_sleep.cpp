@@ -39,7 +39,7 @@ void OfiTransport::announce() noexcept {
   boot_due_.set(1);
   if (!news_.empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake();
   longest_sleep_us_ = -1;
-  if (!boot_.idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() ||
+  if (!boot_.idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() || !stalled_.empty() ||
       parts_.receives->is_short())
     longest_sleep_us_ = kUnsentSleepUs;
   else if (unsettled_ != 0)

@@ -23,7 +23,7 @@ constexpr std::int64_t kQuietNs = 2'000'000;
 
 base::Error unreached(Rank rank) {
   return {PH_ERR_STATE, 0,
-          "ofi: memory of rank " + std::to_string(rank) + " is reached by records only", rank};
+          "ofi: memory of rank " + std::to_string(rank) + " is reached by posting only", rank};
 }
 
 }  // namespace
@@ -57,8 +57,10 @@ std::size_t OfiTransport::compose(OfiPeer& peer, std::span<std::byte> room) {
   if (!peer.is_open()) return 0;
   MessageHead head{
       .key = peer.greeting->their_key(), .from = parties_.self, .sequence = peer.sequence + 1};
-  std::size_t bytes = peer.outlet.compose(room, *peer.link, head);
-  if (bytes == 0 && std::exchange(peer.says_bye, false)) {
+  std::size_t bytes = 0;
+  if (!may_say_word(peer)) bytes = peer.outlet.compose(room, *peer.link, head);
+  if (bytes == 0 && !peer.words.empty()) bytes = compose_word(peer, room, head);
+  if (bytes == 0 && peer.words.empty() && std::exchange(peer.says_bye, false)) {
     head.kind = MessageKind::bye;
     std::memcpy(room.data(), &head, sizeof head);
     bytes = sizeof head;
@@ -124,29 +126,40 @@ void OfiTransport::flush_waiting() {
   is_retrying_ = false;
 }
 
+// To let somebody in, or to know where pieces go.
+bool OfiTransport::awaits_word_of_any() noexcept {
+  const auto has_waiting = [](const auto& peer) {
+    return peer != nullptr && peer->is_open() && peer->pieces != nullptr &&
+           peer->pieces->is_waiting();
+  };
+  const auto is_let_in = [](const auto& peer) {
+    return peer != nullptr && peer->link != nullptr && !peer->is_open() &&
+           peer->state != OfiPeer::State::ended && peer->link->has_run();
+  };
+  if (has_waiting_) has_waiting_ = std::any_of(peers_.begin(), peers_.end(), has_waiting);
+  return has_waiting_ || (unsettled_ != 0 && std::any_of(peers_.begin(), peers_.end(), is_let_in));
+}
+
 // The Flusher, with the mutex. True: something takes longer. What has arrived stays where it is
-// until poll(), unless a peer has to be let in before what it was sent can go. The bootstrap
-// belongs to the engine's threads.
+// until poll(), unless a peer has to be let in before what it was sent can go, or has to say where
+// our pieces go. The bootstrap belongs to the engine's threads.
 bool OfiTransport::flush_held() {
   const std::uint64_t taken_before = taken_count_;
   const std::size_t under_way_before = under_way_;
   look();
   const bool makes_room = under_way_ != under_way_before;
-  const bool lets_in =
-      unsettled_ != 0 && std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
-        return peer != nullptr && peer->link != nullptr && !peer->is_open() &&
-               peer->state != OfiPeer::State::ended && peer->link->has_run();
-      });
-  if (lets_in) {
+  const bool awaits_word = awaits_word_of_any();
+  if (awaits_word) {
     take_arrived();
     static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
     attend(base::now_ns());
   }
   flush_waiting();
+  go_on_stalled();
   if (!waiting_.empty() && (makes_room || taken_count_ != taken_before))
     static_cast<void>(flusher_.note());  // it goes on: no slower yet
   if (parts_.receives->has_arrived() && is_announced_) wake();
-  return lets_in || !waiting_.empty() || under_way_ != 0;
+  return awaits_word || !waiting_.empty() || !stalled_.empty() || under_way_ != 0;
 }
 
 bool OfiTransport::drained() const noexcept {
@@ -178,6 +191,7 @@ void OfiTransport::say_goodbye() {
   };
   for (const auto& peer : peers_) {
     if (!is_other(peer)) continue;
+    if (peer->pieces != nullptr) peer->pieces->give_all();
     peer->says_bye = true;
     flush(*peer);
   }

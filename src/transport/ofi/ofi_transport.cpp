@@ -17,7 +17,7 @@ namespace {
 // Of one message. Providers that copy what is small (ofi_rxm: up to 16 KiB, its own head included)
 // send it without asking the receiver, whose rank may compute.
 constexpr std::size_t kMessageBytes = (16 << 10) - 512;
-constexpr std::size_t kMostWindowSlots = 8;
+constexpr std::size_t kMostWindowSlots = kMostPieces;  // and as many pieces
 constexpr std::size_t kMostSends = 2048;  // of all peers, unless that were less than one each
 
 // A peer that takes nothing cannot use up what the others need.
@@ -74,18 +74,21 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   const std::size_t peers_count = boot.size() - 1;
   Parts parts;
   parts.window_slots = window_slots(peers_count);
-  auto fabric = own->open({.provider = config.ofi_provider.view(),
-                           .domain = config.ofi_domain.view(),
-                           .is_one_host = boot.local_size() == boot.size(),
-                           .peers_count = peers_count,
-                           .sends_count = peers_count * parts.window_slots,
-                           .receives_count = kReceives});
+  auto fabric = own->open(
+      {.provider = config.ofi_provider.view(),
+       .domain = config.ofi_domain.view(),
+       .is_one_host = boot.local_size() == boot.size(),
+       .peers_count = peers_count,
+       .sends_count = peers_count * parts.window_slots,
+       .receives_count = kReceives,
+       .pieces_count = config.ofi_direct_least_bytes == 0 ? 0 : peers_count * parts.window_slots});
   if (!fabric) return std::move(fabric.error());
   parts.fabric = std::move(*fabric);
   const auto& traits = parts.fabric->traits();
   parts.message_bytes = std::min(traits.most_bytes, kMessageBytes);
-  auto card = make_card(carried::shared_settings(config, boot.size()),
-                        {traits.provider, parts.fabric->address(), parts.message_bytes});
+  auto card =
+      make_card(carried::shared_settings(config, boot.size()),
+                {traits.provider, parts.fabric->address(), parts.message_bytes, traits.has_doors});
   if (!card) return std::move(card.error());
   parts.card = *card;
   auto receives = Receives::make(*parts.fabric, kReceives, parts.message_bytes);
@@ -111,10 +114,13 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
       parts_(std::move(parts)),
       log_(config.log, boot.rank()),
       peers_(boot.size()),
+      exposures_(*parts_.fabric, {parts_.own->regions.get(), parts_.own->regions_count}),
       boot_fd_(boot.poll_fd()),
       flusher_(mutex_, [this] { return flush_held(); }) {
   waiting_.reserve(2 * peers_.size());  // kick() may not fail
   retried_.reserve(2 * peers_.size());
+  stalled_.reserve(peers_.size());
+  restarted_.reserve(peers_.size());
   static_cast<void>(parts_.receives->post());
   const auto& traits = parts_.fabric->traits();
   if (traits.advice != nullptr)
@@ -124,7 +130,10 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
 // Memory that the provider has is given back by its end, before its owners go.
 OfiTransport::~OfiTransport() {
   flusher_.stop();
+  is_ending_door_ = true;  // no piece begins any more
   say_goodbye();
+  door_.reset();
+  exposures_.clear();
   parts_.fabric->stop();
   peers_.clear();
   parts_.receives.reset();
@@ -158,6 +167,15 @@ void OfiTransport::describe(Rank rank, ph_path& path) {
   } else if (peer != nullptr && peer->is_open()) {
     reason = by + ": records and payload in messages of up to " +
              std::to_string(parts_.message_bytes) + " bytes, copied at both ends";
+    if (traits.has_doors && !is_doorless_)
+      reason += "; " + std::to_string(config_.ofi_direct_least_bytes) +
+                " bytes and more by the provider, from and to their place";
+    else if (is_doorless_)
+      reason += "; the provider opens no door for large payload any more";
+    else if (config_.ofi_direct_least_bytes == 0)
+      reason += "; large payload too, for ofi_direct_least_bytes is 0";
+    else
+      reason += "; large payload too: the provider cannot move memory (FI_RMA) as it would have to";
   } else if (peer != nullptr && peer->state == OfiPeer::State::ended) {
     reason = "it has ended, or cannot be reached by " + by;
   } else if (peer != nullptr) {

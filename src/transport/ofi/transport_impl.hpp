@@ -1,6 +1,7 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
 // ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, greetings),
-// ofi_traffic.cpp (sending), ofi_poll.cpp (news, ends of peers), ofi_sleep.cpp (idle).
+// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_poll.cpp (news, ends of peers),
+// ofi_sleep.cpp (idle).
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
 // state of a rank, or is kept. Reports to the engine are made in poll() only.
@@ -23,6 +24,7 @@
 #include "sync/hint.hpp"
 #include "transport/carried/flusher.hpp"
 #include "transport/ofi/ofi_card.hpp"
+#include "transport/ofi/ofi_exposures.hpp"
 #include "transport/ofi/ofi_peer.hpp"
 #include "transport/ofi/ofi_receives.hpp"
 #include "transport/ofi/ofi_transport.hpp"
@@ -77,11 +79,13 @@ class OfiTransport final : public Transport {
   void poll(Sink& sink) noexcept override;
   bool drained() const noexcept override;
 
-  Reach reach(Rank, std::uint64_t, std::uint64_t) noexcept override { return {}; }
+  Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
   base::Result<> read(Rank rank, std::uint64_t address,
                       std::span<std::byte> destination) noexcept override;
   base::Result<> write(Rank rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override;
+  bool post(const PostedPiece& piece) noexcept override;
+  void quiesce() noexcept override;
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
 
@@ -108,8 +112,10 @@ class OfiTransport final : public Transport {
 
  private:
   struct News {
-    enum class Kind : std::uint8_t { link, activity, gone } kind = Kind::link;
+    enum class Kind : std::uint8_t { link, activity, done, gone } kind = Kind::link;
     Rank rank = 0;
+    std::uint64_t token = 0;  // done
+    ph_status status = PH_OK;
     base::Error why;  // gone
   };
   struct CutOff {
@@ -159,11 +165,31 @@ class OfiTransport final : public Transport {
   void wait_for_room(OfiPeer& peer);
   void flush_waiting();
   bool flush_held();
+  bool awaits_word_of_any() noexcept;
   bool has_left_all() const noexcept;
   void say_goodbye();
 
+  // ofi_memory.cpp
+  void go_on(OfiPeer& peer);
+  bool start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next);
+  bool has_our_door();
+  void go_on_stalled();
+  void answer_done(const OfiPeer& peer, const Pieces::Slot& slot, ph_status status);
+  void piece_over(const Operation& operation);
+  void piece_failed(const Operation& operation);
+  void end_pieces(OfiPeer& peer);
+  void say_gone_if_clear(OfiPeer& peer);
+  void end_our_door();
+  void end_their_door();
+  bool may_give_back(const std::vector<Exposures::Holder>& holders) const noexcept;
+  void say(OfiPeer& peer, const Word& word);
+  bool may_say_word(OfiPeer& peer) const noexcept;
+  std::size_t compose_word(OfiPeer& peer, std::span<std::byte> room, MessageHead head);
+  bool take_word(OfiPeer& peer, MessageKind kind, std::span<const std::byte> body);
+  bool take_tell(OfiPeer& peer, std::span<const std::byte> body);
+
   // ofi_poll.cpp
-  void look();
+  bool look();
   void sent(const Operation& operation) noexcept;
   void failed();
   void take_arrived();
@@ -204,8 +230,21 @@ class OfiTransport final : public Transport {
   std::int64_t heard_ns_ = 0;     // of the poll under way
   bool is_behind_ = false;        // it took all that there was room for; more may have arrived
   bool is_announced_ = false;
-  bool is_retrying_ = false;           // the flusher knows of who waits
-  std::uint64_t taken_count_ = 0;      // messages that the provider took, for good
+  bool is_retrying_ = false;       // the flusher knows of who waits
+  std::uint64_t taken_count_ = 0;  // messages that the provider took, for good
+  // Of our pieces: the door by which they leave; who waits for room there; who has ended with some
+  // under way, and since when there is such a rank.
+  std::unique_ptr<Door> door_;
+  std::vector<OfiPeer*> stalled_;
+  std::vector<OfiPeer*> restarted_;
+  std::size_t lingering_ = 0;
+  std::int64_t lingering_ns_ = 0;
+  bool has_waiting_ = false;  // some peer may have pieces that have not begun
+  bool is_restarting_ = false;
+  bool is_ending_door_ = false;
+  bool is_doorless_ = false;  // none can be opened
+  Exposures exposures_;       // memory of ours
+
   bool is_broken_ = false;             // the provider brings nothing any more
   bool is_wait_broken_ = false;        // its descriptor cannot be waited for
   mutable bool is_undrained_ = false;  // when drained() was asked last

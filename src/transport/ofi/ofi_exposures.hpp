@@ -1,0 +1,73 @@
+// Our memory that peers touch by themselves, who may at present, and the door by which they do
+// (docs/ofi.md, Pieces).
+//
+//   exposure: none -- the first ask for a live key --> exposed -- its key is revoked --> stale
+//     stale -- nobody holds a lease of it, or the door has ended --> concealed
+//   door: none -- somebody is granted something --> open -- end_door() --> none
+//
+// Invariant: a rank that holds no lease of an exposure touches nothing of it; what was concealed is
+// touched by nobody. An exposure is that of one registration, whole.
+// Owner: OfiTransport, under its mutex.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/ofi/fabric.hpp"
+#include "transport/ofi/ofi_message.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::transport::ofi {
+
+class Exposures {
+ public:
+  // Both outlive it; the fabric is stopped after clear().
+  Exposures(Fabric& fabric, std::span<const RegionEntry> regions) noexcept
+      : fabric_(fabric), regions_(regions) {}
+
+  // To a rank that asks for a key; if it is a yes it holds a lease. Why it is a no of ours and not
+  // of the key: trouble().
+  TellBody answer(Rank rank, std::uint64_t key);
+  void given(Rank rank, std::uint64_t key) noexcept;
+  const std::string& trouble() const noexcept { return trouble_; }
+
+  // Conceals what is stale and not held; whether something is stale and held.
+  bool collect() noexcept;
+  struct Holder {
+    Rank rank = 0;
+    std::uint64_t key = 0;
+  };
+  // Who holds what is stale.
+  std::vector<Holder> stale_holders() const;
+  // Whether that rank holds anything at all.
+  bool is_holder(Rank rank) const noexcept;
+  // Leases end, and with them what was begun by them. The number of the door; 0: there was none.
+  std::uint64_t end_door() noexcept;
+  // The door ends, and everything is concealed.
+  void clear() noexcept;
+
+ private:
+  struct Shown {
+    Exposed exposed;
+    sync::RegionView view;
+    std::vector<Rank> holders;
+  };
+  bool is_stale(std::uint64_t key) const noexcept {
+    return regions_[key & (regions_.size() - 1)].key() != key;
+  }
+  base::Result<> open_door();
+  base::Result<Shown*> show(std::uint64_t key, const sync::RegionView& view);
+
+  Fabric& fabric_;
+  const std::span<const RegionEntry> regions_;
+  std::map<std::uint64_t, Shown> shown_;  // by the key of the registration
+  std::unique_ptr<Door> door_;
+  std::uint64_t doors_count_ = 0;
+  std::string trouble_;
+};
+
+}  // namespace photon::transport::ofi

@@ -1,0 +1,337 @@
+// Memory of peers that our pieces touch, and ours that theirs do. docs/ofi.md, Pieces, has the
+// states and who waits for whom.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/ofi/transport_impl.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+// How long memory that is taken back waits for peers to give their leases back, before our door
+// ends, which takes that long, too, and costs all peers their leases.
+constexpr std::int64_t kGiveBackNs = 20'000'000;
+
+template <class Body>
+bool read_body(std::span<const std::byte> bytes, Body& body) noexcept {
+  if (bytes.size() != sizeof body) return false;
+  std::memcpy(&body, bytes.data(), sizeof body);
+  return true;
+}
+
+template <class Body>
+std::size_t put_message(std::span<std::byte> room, const MessageHead& head, const Body& body) {
+  static_assert(sizeof head + sizeof body <= kLeastMessageBytes);
+  std::memcpy(room.data(), &head, sizeof head);
+  std::memcpy(room.data() + sizeof head, &body, sizeof body);
+  return sizeof head + sizeof body;
+}
+
+}  // namespace
+
+Reach OfiTransport::reach(Rank rank, std::uint64_t /*address*/, std::uint64_t size_bytes) noexcept {
+  if (size_bytes < config_.ofi_direct_least_bytes || !parts_.fabric->traits().has_doors) return {};
+  const Entered entered(*this);
+  const OfiPeer* peer = known(rank);
+  const bool is_there = peer != nullptr && peer->is_open() && !peer->is_released &&
+                        !peer->is_mute() && rank != parties_.self;
+  if (!is_there || is_doorless_) return {};
+  return {Reach::Kind::posted, nullptr};
+}
+
+bool OfiTransport::post(const PostedPiece& piece) noexcept {
+  const Entered entered(*this);
+  OfiPeer* peer = known(piece.rank);
+  if (peer == nullptr || !peer->is_open() || piece.rank == parties_.self) {
+    tell({.kind = News::Kind::done,
+          .rank = piece.rank,
+          .token = piece.token,
+          .status = PH_ERR_PEER,
+          .why = {}});
+    return true;
+  }
+  if (peer->pieces == nullptr)
+    peer->pieces = std::make_unique<Pieces>(peer->rank, parts_.window_slots, peer->words);
+  if (peer->pieces->add(piece) == nullptr) return false;
+  go_on(*peer);
+  return true;
+}
+
+// All that can go goes; what there is to say about leases is said.
+void OfiTransport::go_on(OfiPeer& peer) {
+  if (peer.pieces == nullptr || !peer.is_open() || is_ending_door_) return;
+  Pieces& pieces = *peer.pieces;
+  bool is_full = false;
+  const std::size_t first = pieces.first(), count = pieces.slots().size();
+  for (std::size_t i = 0; i < count && !is_full; ++i) {
+    Pieces::Slot& slot = pieces.slots()[(first + i) % count];
+    if (slot.state != Pieces::Slot::State::waits) continue;
+    const auto next = pieces.next(slot);
+    switch (next.kind) {
+      case Pieces::Next::Kind::wait: break;
+      case Pieces::Next::Kind::go: is_full = !start(peer, slot, next); break;
+      case Pieces::Next::Kind::refused:
+        answer_done(peer, slot, next.status);
+        pieces.refused(slot);
+        break;
+      case Pieces::Next::Kind::fault:
+        return cut_off(peer, {PH_ERR_PEER, 0,
+                              "ofi: rank " + std::to_string(peer.rank) +
+                                  ": a piece of memory could not be moved: " + peer.door_words,
+                              peer.rank});
+    }
+  }
+  if (is_full && !std::exchange(peer.is_stalled, true)) stalled_.push_back(&peer);
+  if (pieces.is_waiting()) {  // our rank may go and compute
+    has_waiting_ = true;
+    if (!is_restarting_) static_cast<void>(flusher_.note());
+  }
+  pieces.tidy();
+  if (!peer.words.empty()) flush(peer);
+}
+
+bool OfiTransport::has_our_door() {
+  if (door_ != nullptr || is_doorless_) return door_ != nullptr;
+  auto opened = parts_.fabric->open_door();
+  if (opened) {
+    door_ = std::move(*opened);
+    return true;
+  }
+  PHOTON_LOG(log_, error, "ofi: large payload goes by records from here on: %s",
+             opened.error().what.c_str());
+  is_doorless_ = true;
+  return false;
+}
+
+// False: the provider takes none now.
+bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next) {
+  if (!has_our_door()) {
+    answer_done(peer, slot, PH_ERR_SYSTEM);
+    peer.pieces->refused(slot);
+    return true;
+  }
+  const PostedPiece& piece = slot.piece;
+  const auto taken =
+      piece.source != nullptr
+          ? door_->write(peer.door_to, {piece.source, piece.size_bytes}, next.place, slot.operation)
+          : door_->read_from(peer.door_to, {piece.destination, piece.size_bytes}, next.place,
+                             slot.operation);
+  if (taken == Taken::full) return false;
+  ++taken_count_;
+  if (taken == Taken::yes) {
+    peer.pieces->taken(slot, next.door);
+    ++under_way_;
+    if (!parts_.fabric->traits().progresses_itself) static_cast<void>(flusher_.note());
+  } else {
+    peer.door_words = parts_.fabric->words();
+    peer.pieces->failed(slot, next.door);
+  }
+  return true;
+}
+
+// That is no news to the flusher, whose ticks get slower while nothing is taken.
+void OfiTransport::go_on_stalled() {
+  is_restarting_ = true;
+  std::swap(stalled_, restarted_);
+  for (OfiPeer* peer : restarted_)
+    if (std::exchange(peer->is_stalled, false)) go_on(*peer);
+  restarted_.clear();
+  is_restarting_ = false;
+}
+
+void OfiTransport::answer_done(const OfiPeer& peer, const Pieces::Slot& slot, ph_status status) {
+  tell({.kind = News::Kind::done,
+        .rank = peer.rank,
+        .token = slot.piece.token,
+        .status = status,
+        .why = {}});
+}
+
+void OfiTransport::piece_over(const Operation& operation) {
+  OfiPeer* peer = known(operation.rank);
+  if (peer == nullptr || peer->pieces == nullptr) return;
+  Pieces::Slot& slot = peer->pieces->slot(operation.index);
+  if (slot.state != Pieces::Slot::State::under_way) return;
+  answer_done(*peer, slot, PH_OK);
+  peer->pieces->over(slot);
+  --under_way_;
+  if (peer->state == OfiPeer::State::ended) return say_gone_if_clear(*peer);
+  peer->pieces->tidy();
+  if (!peer->words.empty()) flush(*peer);
+}
+
+// The end of a door of its owner's explains it, and then its answer to our question does; or it is
+// a fault.
+void OfiTransport::piece_failed(const Operation& operation) {
+  OfiPeer* peer = known(operation.rank);
+  if (peer == nullptr || peer->pieces == nullptr) return;
+  Pieces::Slot& slot = peer->pieces->slot(operation.index);
+  if (slot.state != Pieces::Slot::State::under_way) return;
+  --under_way_;
+  if (peer->state == OfiPeer::State::ended) {
+    answer_done(*peer, slot, PH_ERR_PEER);
+    peer->pieces->over(slot);
+    return say_gone_if_clear(*peer);
+  }
+  if (is_ending_door_) return peer->pieces->recall(slot);  // it is we who have ended it
+  peer->door_words = parts_.fabric->words();
+  peer->pieces->failed(slot, slot.door);
+  go_on(*peer);
+}
+
+// Its peer has ended: what has not begun never will.
+void OfiTransport::end_pieces(OfiPeer& peer) {
+  peer.words.clear();
+  peer.tells_due = 0;
+  peer.is_stalled = false;
+  if (peer.pieces == nullptr) return;
+  for (Pieces::Slot& slot : peer.pieces->slots()) {
+    if (slot.state != Pieces::Slot::State::waits) continue;
+    answer_done(peer, slot, PH_ERR_PEER);
+    peer.pieces->refused(slot);
+  }
+  peer.is_lingering = peer.has_pieces_under_way();
+  if (peer.is_lingering && lingering_++ == 0) lingering_ns_ = base::now_ns();
+}
+
+// After the last of its pieces.
+void OfiTransport::say_gone_if_clear(OfiPeer& peer) {
+  if (peer.has_pieces_under_way()) return;
+  if (peer.is_lingering) --lingering_;
+  peer.is_lingering = false;
+  if (auto why = std::exchange(peer.held_gone, std::nullopt))
+    tell({.kind = News::Kind::gone, .rank = peer.rank, .why = std::move(*why)});
+}
+
+// libfabric 1.17 keeps what it waits for of an endpoint that has ended, and fi_trywait() crashes on
+// it: from then on sleeps are naps.
+// Its pieces are nobody's any more; those of peers that live go by another door. What the queue
+// holds of the old one is read before a slot is used again.
+void OfiTransport::end_our_door() {
+  is_ending_door_ = true;
+  if (door_ != nullptr) is_wait_broken_ = true;
+  door_.reset();
+  while (look()) {
+  }
+  for (const auto& peer : peers_) {
+    if (peer == nullptr || !peer->has_pieces_under_way()) continue;
+    for (Pieces::Slot& slot : peer->pieces->slots())
+      if (slot.state == Pieces::Slot::State::under_way) piece_failed(slot.operation);
+  }
+  is_ending_door_ = false;
+  for (const auto& peer : peers_)
+    if (peer != nullptr) go_on(*peer);
+}
+
+// Who holds a lease of what was taken back gives it back when its pieces are over; who does not
+// answer in time, or cannot, is shut out with everybody else.
+void OfiTransport::quiesce() noexcept {
+  const Entered entered(*this);
+  if (!exposures_.collect()) return;
+  const auto holders = exposures_.stale_holders();
+  if (may_give_back(holders))
+    for (const auto& one : holders)
+      say(*known(one.rank), {MessageKind::back, {.key = one.key, .door = 0}, 0});
+  const std::int64_t until = base::now_ns() + kGiveBackNs;
+  for (unsigned spins = 0; may_give_back(holders) && base::now_ns() < until; ++spins) {
+    look();
+    take_arrived();
+    static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
+    flush_waiting();
+    go_on_stalled();
+    if (!exposures_.collect()) return;
+    pause(spins);
+  }
+  end_their_door();
+}
+
+bool OfiTransport::may_give_back(const std::vector<Exposures::Holder>& holders) const noexcept {
+  return !is_broken_ && std::all_of(holders.begin(), holders.end(), [this](const auto& one) {
+    const OfiPeer* peer = known(one.rank);
+    return peer != nullptr && peer->is_open() && !peer->is_mute() && peer->boot_gone_ns == 0;
+  });
+}
+
+void OfiTransport::end_their_door() {
+  std::vector<OfiPeer*> told;
+  for (const auto& peer : peers_)
+    if (peer != nullptr && peer->is_open() && exposures_.is_holder(peer->rank))
+      told.push_back(peer.get());
+  is_wait_broken_ = true;
+  const std::uint64_t door = exposures_.end_door();
+  for (OfiPeer* peer : told) say(*peer, {MessageKind::back, {.key = 0, .door = door}, 0});
+}
+
+void OfiTransport::say(OfiPeer& peer, const Word& word) {
+  peer.words.push(word);
+  flush(peer);
+}
+
+// A refusal must not overtake what was published before the key was taken back, and which it is
+// shows when it is said. So answers go behind what stood in the ring when they were asked for.
+bool OfiTransport::may_say_word(OfiPeer& peer) const noexcept {
+  if (peer.words.empty()) return false;
+  const Word& word = peer.words.front();
+  return word.kind != MessageKind::tell || peer.outlet.lines_composed() >= word.after_lines;
+}
+
+std::size_t OfiTransport::compose_word(OfiPeer& peer, std::span<std::byte> room, MessageHead head) {
+  const Word word = peer.words.front();
+  peer.words.pop();
+  head.kind = word.kind;
+  if (word.kind != MessageKind::tell) return put_message(room, head, word.body);
+  --peer.tells_due;
+  const TellBody answer = exposures_.answer(peer.rank, word.body.key);
+  if (answer.status == PH_ERR_MEMORY || answer.status == PH_ERR_SYSTEM)
+    PHOTON_LOG(log_, warn, "ofi: rank %u cannot be let into memory of ours: %s", peer.rank,
+               exposures_.trouble().c_str());
+  return put_message(room, head, answer);
+}
+
+// False: no rank of this library says such a thing.
+bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const std::byte> body) {
+  if (!parts_.fabric->traits().has_doors) return false;
+  if (kind == MessageKind::tell) return take_tell(peer, body);
+  KeyBody about;
+  if (!read_body(body, about)) return false;
+  switch (kind) {
+    case MessageKind::ask:
+      if (peer.tells_due == kMostAsks) return false;
+      ++peer.tells_due;
+      say(peer, {MessageKind::tell, about, peer.outlet.lines_composed() + config_.ring_lines});
+      return true;
+    case MessageKind::back:
+      if (peer.pieces == nullptr) return false;
+      if (about.key == 0)
+        peer.pieces->door_ended(about.door);
+      else
+        peer.pieces->called_back(about.key);
+      go_on(peer);
+      return true;
+    case MessageKind::given: exposures_.given(peer.rank, about.key); return true;
+    default: return false;
+  }
+}
+
+bool OfiTransport::take_tell(OfiPeer& peer, std::span<const std::byte> body) {
+  TellBody answer;
+  if (!read_body(body, answer) || peer.pieces == nullptr || !peer.pieces->told(answer))
+    return false;
+  if (answer.status == PH_OK && answer.door != peer.door) {
+    const auto to = parts_.fabric->insert(std::span(answer.door_address).first(answer.door_bytes));
+    if (!to) {
+      cut_off(peer, {to.error().status, to.error().native_errno,
+                     "ofi: rank " + std::to_string(peer.rank) + ": " + to.error().what, peer.rank});
+      return true;
+    }
+    peer.door = answer.door;
+    peer.door_to = *to;
+  }
+  go_on(peer);
+  return true;
+}
+
+}  // namespace photon::transport::ofi

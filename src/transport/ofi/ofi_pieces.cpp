@@ -1,0 +1,197 @@
+#include "transport/ofi/ofi_pieces.hpp"
+
+#include <algorithm>
+
+#include <photon/memory.h>
+
+namespace photon::transport::ofi {
+
+namespace {
+
+bool is_refusal(std::int32_t status) noexcept {
+  return status == PH_ERR_KEY || status == PH_ERR_RANGE || status == PH_ERR_MEMORY ||
+         status == PH_ERR_SYSTEM;
+}
+
+}  // namespace
+
+// As check_access() says it, of a registration that its owner has described.
+ph_status Pieces::Grant::check(const PostedPiece& piece) const noexcept {
+  const std::uint64_t offset = piece.address - address;  // below it: larger than any region
+  if (piece.size_bytes > size_bytes || offset > size_bytes - piece.size_bytes) return PH_ERR_RANGE;
+  const std::uint32_t wanted = piece.source != nullptr ? PH_ACCESS_WRITE : PH_ACCESS_READ;
+  return (access & wanted) != 0 ? PH_OK : PH_ERR_ACCESS;
+}
+
+Pieces::Pieces(std::uint32_t rank, std::size_t slots_count, Words& words)
+    : words_(words), slots_(slots_count) {
+  for (std::size_t i = 0; i < slots_count; ++i) {
+    slots_[i].operation.rank = rank;
+    slots_[i].operation.index = static_cast<std::uint32_t>(i);
+    slots_[i].operation.is_piece = true;
+  }
+}
+
+Pieces::Slot* Pieces::add(const PostedPiece& piece) noexcept {
+  for (Slot& slot : slots_) {
+    if (slot.state != Slot::State::free) continue;
+    slot.state = Slot::State::waits;
+    slot.piece = piece;
+    slot.failed = 0;
+    return &slot;
+  }
+  return nullptr;
+}
+
+void Pieces::ask(Lease& lease, std::uint64_t key) {
+  lease.state = Lease::State::asked;
+  say(MessageKind::ask, key);
+}
+
+Pieces::Next Pieces::next(const Slot& slot) {
+  const std::uint64_t key = slot.piece.key;
+  const auto refusal = [](ph_status status) {
+    return Next{.kind = Next::Kind::refused, .place = {}, .door = 0, .status = status};
+  };
+  if (key == 0) return refusal(PH_ERR_KEY);  // of no registration
+  const auto found = leases_.find(key);
+  if (found == leases_.end()) {
+    Lease& lease = leases_[key];
+    lease.is_kept = has_used(key);
+    ask(lease, key);
+    return {};
+  }
+  const Lease& lease = found->second;
+  const Grant& granted = lease.granted;
+  switch (lease.state) {
+    case Lease::State::asked:
+    case Lease::State::called: return {};
+    case Lease::State::refused: return refusal(granted.status);
+    case Lease::State::held: break;
+  }
+  if (slot.failed == granted.door) return {.kind = Next::Kind::fault};
+  if (const ph_status status = granted.check(slot.piece); status != PH_OK) return refusal(status);
+  return {
+      .kind = Next::Kind::go,
+      .place = {granted.begin.address + (slot.piece.address - granted.address), granted.begin.key},
+      .door = granted.door};
+}
+
+void Pieces::taken(Slot& slot, std::uint64_t door) {
+  slot.state = Slot::State::under_way;
+  slot.door = door;
+  first_ = (slot.operation.index + 1) % slots_.size();
+  ++under_way_;
+  ++leases_[slot.piece.key].under_way;
+}
+
+void Pieces::recall(Slot& slot) {
+  slot.state = Slot::State::waits;
+  --under_way_;
+  --leases_[slot.piece.key].under_way;
+}
+
+void Pieces::over(Slot& slot) {
+  recall(slot);
+  slot.state = Slot::State::free;
+}
+
+void Pieces::failed(Slot& slot, std::uint64_t door) {
+  if (slot.state == Slot::State::under_way) recall(slot);
+  slot.failed = door;
+  const auto found = leases_.find(slot.piece.key);
+  if (found == leases_.end()) return;
+  Lease& lease = found->second;
+  if (lease.state == Lease::State::held && lease.granted.door == door) ask(lease, slot.piece.key);
+}
+
+bool Pieces::told(const TellBody& answer) {
+  const auto found = leases_.find(answer.key);
+  if (found == leases_.end() || found->second.state != Lease::State::asked) return false;
+  const bool is_well = answer.status == PH_OK ? answer.door != 0 && answer.size_bytes != 0 &&
+                                                    answer.door_bytes <= answer.door_address.size()
+                                              : is_refusal(answer.status);
+  if (!is_well) return false;
+  found->second.granted = {.status = static_cast<ph_status>(answer.status),
+                           .access = answer.access,
+                           .address = answer.address,
+                           .size_bytes = answer.size_bytes,
+                           .begin = {answer.begin, answer.door_key},
+                           .door = answer.door};
+  found->second.state = answer.status == PH_OK ? Lease::State::held : Lease::State::refused;
+  return true;
+}
+
+// Not one that we have given back meanwhile, nor one that ended with its door.
+void Pieces::called_back(std::uint64_t key) {
+  const auto found = leases_.find(key);
+  if (found != leases_.end() && found->second.state == Lease::State::held)
+    found->second.state = Lease::State::called;
+}
+
+// What is under way by it fails, and waits for the answer.
+void Pieces::door_ended(std::uint64_t door) {
+  for (auto one = leases_.begin(); one != leases_.end();) {
+    auto& [key, lease] = *one;
+    const bool is_by_it =
+        (lease.state == Lease::State::held || lease.state == Lease::State::called) &&
+        lease.granted.door == door;
+    if (is_by_it && lease.under_way == 0) {
+      one = leases_.erase(one);
+      continue;
+    }
+    if (is_by_it) ask(lease, key);
+    ++one;
+  }
+}
+
+bool Pieces::is_waiting() const noexcept {
+  return std::any_of(slots_.begin(), slots_.end(),
+                     [](const Slot& slot) { return slot.state == Slot::State::waits; });
+}
+
+bool Pieces::is_wanted(std::uint64_t key) const noexcept {
+  return std::any_of(slots_.begin(), slots_.end(), [key](const Slot& slot) {
+    return slot.state == Slot::State::waits && slot.piece.key == key;
+  });
+}
+
+void Pieces::tidy() {
+  for (auto one = leases_.begin(); one != leases_.end();) {
+    auto& [key, lease] = *one;
+    const bool is_held = lease.state == Lease::State::held;
+    const bool is_called = lease.state == Lease::State::called;
+    const bool is_refused = lease.state == Lease::State::refused;
+    if (lease.under_way != 0 || !(is_called || is_refused || (is_held && !lease.is_kept)) ||
+        (is_held && is_wanted(key))) {
+      ++one;
+      continue;
+    }
+    if (!is_refused) {
+      say(MessageKind::given, key);
+      remember(key);
+    }
+    if (is_called && is_wanted(key)) {
+      ask(lease, key);
+      ++one;
+    } else {
+      one = leases_.erase(one);
+    }
+  }
+}
+
+void Pieces::give_all() {
+  for (auto& [key, lease] : leases_)
+    if (lease.state == Lease::State::held) lease.state = Lease::State::called;
+  tidy();
+}
+
+void Pieces::remember(std::uint64_t key) noexcept {
+  if (!has_used(key)) used_[used_count_++ % used_.size()] = key;
+}
+
+bool Pieces::has_used(std::uint64_t key) const noexcept {
+  return std::find(used_.begin(), used_.end(), key) != used_.end();
+}
+
+}  // namespace photon::transport::ofi

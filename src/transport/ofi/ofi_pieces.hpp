@@ -1,0 +1,134 @@
+// Our pieces to one peer, and the leases of its memory that they go by (docs/ofi.md, Pieces).
+//
+//   piece:  free -- add() --> waits -- taken() --> under way -- over() --> free
+//                               ^ ------ failed(), recall() ------ |
+//                             waits -- refused --> free
+//
+//   lease:  none -- a piece waits: ask --> asked -- told() yes --> held
+//                                          asked -- told() no ---> refused --> none
+//           held -- the last piece is over, and the key is new: given --> none
+//           held -- called_back() --> called -- no piece is under way: given --> none
+//           held -- a piece by that door failed: ask --> asked
+//           held, called -- door_ended() --> none, or asked if a piece is under way
+//
+// A key that is asked for a second time is kept until it is called back: memory that is used once,
+// as in a rendezvous, is given back before its owner wants it, and what is used frequently is asked
+// for twice in all.
+// Invariant: a piece goes only while its lease is held, so that no `given` leaves while one is
+// under way; at most one `ask` for a key is unanswered. Leases are at most what the peer granted
+// and a piece each.
+// Owner: OfiPeer, under the transport's mutex.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/ring_queue.hpp"
+#include "transport/ofi/fabric.hpp"
+#include "transport/ofi/ofi_message.hpp"
+#include "transport/transport.hpp"
+
+namespace photon::transport::ofi {
+
+// Something to tell the peer about memory.
+struct Word {
+  MessageKind kind = MessageKind::ask;
+  KeyBody body;
+  std::uint64_t after_lines = 0;  // of a tell: all that was published before it has gone then
+};
+using Words = base::RingQueue<Word>;
+
+class Pieces {
+ public:
+  struct Slot {
+    enum class State : std::uint8_t { free, waits, under_way } state = State::free;
+    PostedPiece piece;
+    Operation operation;
+    std::uint64_t door = 0;    // it is under way by
+    std::uint64_t failed = 0;  // it has failed by this door; 0: it has not
+  };
+  // What a piece that waits has before it.
+  struct Next {
+    enum class Kind : std::uint8_t {
+      wait,
+      go,       // to `place`, by `door`
+      refused,  // it is over: `status`
+      fault,    // it has failed by a door that has not ended
+    } kind = Kind::wait;
+    Place place;
+    std::uint64_t door = 0;
+    ph_status status = PH_OK;
+  };
+
+  // What there is to say is put into `words`, which outlive it.
+  Pieces(std::uint32_t rank, std::size_t slots_count, Words& words);
+
+  // Null: all slots are in use.
+  Slot* add(const PostedPiece& piece) noexcept;
+  std::span<Slot> slots() noexcept { return slots_; }
+  // Whose turn it is: who went last comes last, so that a full provider keeps none out.
+  std::size_t first() const noexcept { return first_; }
+  Slot& slot(std::uint32_t index) noexcept { return slots_[index]; }
+  std::size_t under_way() const noexcept { return under_way_; }
+  // Some piece has not begun.
+  bool is_waiting() const noexcept;
+
+  Next next(const Slot& slot);
+  void taken(Slot& slot, std::uint64_t door);
+  // Its memory is not touched any more.
+  void over(Slot& slot);
+  void refused(Slot& slot) noexcept { slot.state = Slot::State::free; }
+  // It was under way, or was to go, by `door`.
+  void failed(Slot& slot, std::uint64_t door);
+  // Our own door ended with it under way, which says nothing about the peer.
+  void recall(Slot& slot);
+
+  // False: it was not asked, or says nonsense.
+  bool told(const TellBody& answer);
+  void called_back(std::uint64_t key);
+  void door_ended(std::uint64_t door);
+  // After all that wait were looked at: leases that nobody needs are given back.
+  void tidy();
+  // We end: all are given back by which nothing is under way.
+  void give_all();
+
+ private:
+  // Of an answer.
+  struct Grant {
+    ph_status status = PH_OK;
+    std::uint32_t access = 0;
+    std::uint64_t address = 0;
+    std::uint64_t size_bytes = 0;
+    Place begin;  // of `address`
+    std::uint64_t door = 0;
+
+    ph_status check(const PostedPiece& piece) const noexcept;
+  };
+  struct Lease {
+    enum class State : std::uint8_t { asked, held, called, refused } state = State::asked;
+    bool is_kept = false;
+    std::uint32_t under_way = 0;
+    Grant granted;
+  };
+  static constexpr std::size_t kUsedKeys = 64;
+
+  bool is_wanted(std::uint64_t key) const noexcept;
+  void say(MessageKind kind, std::uint64_t key) { words_.push({kind, {key, 0}, 0}); }
+  void ask(Lease& lease, std::uint64_t key);
+  void remember(std::uint64_t key) noexcept;
+  bool has_used(std::uint64_t key) const noexcept;
+
+  Words& words_;
+  std::vector<Slot> slots_;
+  std::size_t under_way_ = 0;
+  std::size_t first_ = 0;
+  std::map<std::uint64_t, Lease> leases_;  // by key
+  std::array<std::uint64_t, kUsedKeys> used_{};
+  std::size_t used_count_ = 0;
+};
+
+}  // namespace photon::transport::ofi

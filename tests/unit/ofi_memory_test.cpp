@@ -1,0 +1,307 @@
+// Pieces between ranks over the tests' own fabric: who is asked, who is shut out, and what of a
+// provider's faults is told.
+#include <photon/memory.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "ofi_ranks.hpp"
+
+namespace photon::transport::ofi::test {
+namespace {
+
+constexpr std::size_t kRegionBytes = 4096;
+constexpr std::uint64_t kRegionKey = 0x1200 + 5;
+
+base::Config direct_config() {
+  base::Config config = ofi_config();
+  config.ofi_direct_least_bytes = 64;
+  return config;
+}
+
+// Rank 0 moves memory of rank 1 by pieces.
+class OfiMemory : public OfiTest {
+ protected:
+  static FakeManners doors() { return {.has_doors = true}; }
+  void begin(const FakeManners& manners = doors(), std::uint32_t count = 2) {
+    ranks_ = std::make_unique<OfiRanks>(count, manners, direct_config());
+    ASSERT_TRUE(ranks().join(0, 1));
+    publish(kRegionKey);
+  }
+  OfiRanks& ranks() { return *ranks_; }
+  Transport& us() { return *ranks()[0].transport; }
+  Transport& them() { return *ranks()[1].transport; }
+  std::map<std::uint64_t, ph_status>& done() { return ranks()[0].news.done; }
+
+  void publish(std::uint64_t key) {
+    them().regions()[key & 63].publish(
+        key, {reinterpret_cast<std::uintptr_t>(memory_.data()), kRegionBytes, PH_ACCESS_ALL});
+  }
+  void revoke(std::uint64_t key = kRegionKey) { them().regions()[key & 63].revoke(); }
+  PostedPiece write(std::uint64_t key = kRegionKey) {
+    PostedPiece piece;
+    piece.rank = 1;
+    piece.address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    piece.key = key;
+    piece.size_bytes = source_.size();
+    piece.source = source_.data();
+    piece.token = ++tokens_;
+    return piece;
+  }
+  bool over(std::size_t count) {
+    return ranks().eventually([&] { return done().size() >= count; });
+  }
+  ph_status outcome(const PostedPiece& piece) {
+    EXPECT_TRUE(us().post(piece));
+    ranks().eventually([&] { return done().count(piece.token) != 0; });
+    return done()[piece.token];
+  }
+  // A lease that is kept, as of memory that is used again and again.
+  void use_twice(std::uint64_t key = kRegionKey) {
+    EXPECT_EQ(outcome(write(key)), PH_OK);
+    EXPECT_EQ(outcome(write(key)), PH_OK);
+    ranks().settle();
+  }
+  bool is_there() const { return std::equal(source_.begin(), source_.end(), memory_.begin()); }
+
+  std::vector<std::byte> memory_ = std::vector<std::byte>(kRegionBytes);
+  std::vector<std::byte> source_ = std::vector<std::byte>(1000, std::byte{7});
+  std::uint64_t tokens_ = 100;
+  std::unique_ptr<OfiRanks> ranks_;
+};
+
+TEST_F(OfiMemory, is_reached_by_posting_from_the_setting_on) {
+  begin();
+  EXPECT_EQ(us().reach(1, 0, 64).kind, Reach::Kind::posted);
+  EXPECT_EQ(us().reach(1, 0, 63).kind, Reach::Kind::none);
+  EXPECT_EQ(us().reach(0, 0, 64).kind, Reach::Kind::none) << "itself";
+  ph_path path{};
+  us().describe(1, path);
+  EXPECT_NE(std::string(path.reason).find("64 bytes and more by the provider"), std::string::npos)
+      << path.reason;
+}
+
+TEST_F(OfiMemory, is_reached_by_records_where_there_are_no_doors_and_the_path_says_why) {
+  begin({});
+  EXPECT_EQ(us().reach(1, 0, kRegionBytes).kind, Reach::Kind::none);
+  ph_path path{};
+  us().describe(1, path);
+  EXPECT_NE(std::string(path.reason).find("FI_RMA"), std::string::npos) << path.reason;
+  base::Config never = direct_config();
+  never.ofi_direct_least_bytes = 0;
+  OfiRanks off(2, doors(), never);
+  ASSERT_TRUE(off.join(0, 1));
+  EXPECT_EQ(off[0].transport->reach(1, 0, kRegionBytes).kind, Reach::Kind::none);
+  off[0].transport->describe(1, path);
+  EXPECT_NE(std::string(path.reason).find("ofi_direct_least_bytes is 0"), std::string::npos)
+      << path.reason;
+}
+
+TEST_F(OfiMemory, costs_no_door_before_it_is_used) {
+  begin();
+  EXPECT_EQ(ranks()[1].fabric().doors().opened() + ranks()[0].fabric().doors().opened(), 0u);
+  EXPECT_EQ(outcome(write()), PH_OK);
+  EXPECT_TRUE(is_there());
+  EXPECT_EQ(ranks()[1].fabric().doors().opened(), 1u);
+  EXPECT_EQ(ranks()[0].fabric().doors().opened(), 1u);
+}
+
+// As a rendezvous uses it.
+TEST_F(OfiMemory, that_is_used_once_is_taken_back_without_a_wait_and_the_door_stays) {
+  begin();
+  EXPECT_EQ(outcome(write()), PH_OK);
+  ranks().settle();
+  revoke();
+  them().quiesce();  // nobody answers meanwhile
+  EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 0u);
+  constexpr std::uint64_t kNext = kRegionKey + 64;
+  publish(kNext);
+  EXPECT_EQ(outcome(write(kNext)), PH_OK);
+  EXPECT_EQ(ranks()[1].fabric().doors().opened(), 1u);
+}
+
+TEST_F(OfiMemory, whose_lease_is_kept_is_given_back_when_its_owner_asks) {
+  begin();
+  use_twice();
+  revoke();
+  std::thread peer([&] {
+    while (ranks()[1].fabric().doors().exposed() != 0) us().poll(ranks()[0].news);
+  });
+  them().quiesce();
+  EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 0u);
+  peer.join();
+  EXPECT_EQ(outcome(write()), PH_ERR_KEY);
+}
+
+TEST_F(OfiMemory, whose_peer_does_not_answer_is_shut_off_and_others_go_on_by_a_new_door) {
+  begin();
+  constexpr std::uint64_t kOther = 0x3400 + 6;
+  publish(kOther);
+  use_twice();
+  use_twice(kOther);
+  ranks()[0].fabric().doors().hold(true);
+  const PostedPiece lost = write(), innocent = write(kOther);
+  ASSERT_TRUE(us().post(lost));
+  ASSERT_TRUE(us().post(innocent));
+  std::fill(memory_.begin(), memory_.end(), std::byte{0});
+  revoke();
+  them().quiesce();
+  EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 1u);
+  ranks()[0].fabric().doors().hold(false);
+  ASSERT_TRUE(ranks().eventually([&] { return done().count(lost.token) != 0; }));
+  EXPECT_EQ(done()[lost.token], PH_ERR_KEY) << "as its owner says";
+  ASSERT_TRUE(ranks().eventually([&] { return done().count(innocent.token) != 0; }));
+  EXPECT_EQ(done()[innocent.token], PH_OK);
+  EXPECT_TRUE(is_there());
+  EXPECT_EQ(outcome(write(kOther)), PH_OK);
+  EXPECT_TRUE(ranks()[0].news.gone.empty());
+}
+
+// Else it would be tried for ever.
+TEST_F(OfiMemory, that_fails_and_its_owner_knows_no_reason_ends_the_peer_with_the_providers_words) {
+  begin();
+  use_twice();
+  ranks()[0].fabric().doors().fail(true);
+  const PostedPiece piece = write();
+  ASSERT_TRUE(us().post(piece));
+  ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
+  EXPECT_EQ(done()[piece.token], PH_ERR_PEER);
+  EXPECT_NE(ranks()[0].news.gone[1].what.find("fake trouble"), std::string::npos)
+      << ranks()[0].news.gone[1].what;
+  EXPECT_EQ(us().reach(1, 0, kRegionBytes).kind, Reach::Kind::none);
+}
+
+TEST_F(OfiMemory, that_its_owner_cannot_expose_is_refused_and_nobody_ends) {
+  auto full = doors();
+  full.opens_no_door = true;
+  ranks_ = std::make_unique<OfiRanks>(EachManners{doors(), full}, direct_config());
+  ASSERT_TRUE(ranks().join(0, 1));
+  publish(kRegionKey);
+  EXPECT_EQ(outcome(write()), PH_ERR_SYSTEM);
+  ranks().settle();
+  EXPECT_TRUE(ranks()[0].news.gone.empty());
+}
+
+TEST_F(OfiMemory, goes_by_records_from_when_no_door_of_ours_can_be_opened) {
+  auto full = doors();
+  full.opens_no_door = true;
+  ranks_ = std::make_unique<OfiRanks>(EachManners{full, doors()}, direct_config());
+  ASSERT_TRUE(ranks().join(0, 1));
+  publish(kRegionKey);
+  EXPECT_EQ(us().reach(1, 0, kRegionBytes).kind, Reach::Kind::posted);
+  EXPECT_EQ(outcome(write()), PH_ERR_SYSTEM);
+  EXPECT_EQ(us().reach(1, 0, kRegionBytes).kind, Reach::Kind::none);
+  ph_path path{};
+  us().describe(1, path);
+  EXPECT_NE(std::string(path.reason).find("no door"), std::string::npos) << path.reason;
+}
+
+// Its end is told when no provider touches our memory any more.
+TEST_F(OfiMemory, of_a_rank_that_has_ended_is_let_go_of_before_that_is_told) {
+  begin(doors(), 3);
+  ASSERT_TRUE(ranks().join(0, 2));
+  use_twice();
+  ranks()[0].fabric().doors().hold(true);
+  const PostedPiece piece = write();
+  ASSERT_TRUE(us().post(piece));
+  ASSERT_EQ(ranks()[0].fabric().doors().pieces_under_way(), 1u);
+  ranks()[1].transport.reset();
+  ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
+  EXPECT_EQ(ranks()[0].fabric().doors().pieces_under_way(), 0u) << "our door has ended";
+  EXPECT_EQ(done()[piece.token], PH_ERR_PEER);
+  EXPECT_EQ(ranks()[0].news.done_before_gone, done().size());
+}
+
+// What goes to a rank that lives is posted again by the next door.
+TEST_F(OfiMemory, of_a_rank_that_lives_is_moved_although_our_door_ends_for_another) {
+  begin(doors(), 3);
+  ASSERT_TRUE(ranks().join(0, 2));
+  std::vector<std::byte> third(kRegionBytes);
+  ranks()[2].transport->regions()[5].publish(
+      kRegionKey, {reinterpret_cast<std::uintptr_t>(third.data()), kRegionBytes, PH_ACCESS_ALL});
+  use_twice();
+  PostedPiece to_third = write();
+  to_third.rank = 2;
+  to_third.address = reinterpret_cast<std::uintptr_t>(third.data());
+  ranks()[0].fabric().doors().hold(true);
+  const PostedPiece lost = write();
+  ASSERT_TRUE(us().post(lost));
+  ASSERT_TRUE(us().post(to_third));
+  ASSERT_TRUE(
+      ranks().eventually([&] { return ranks()[0].fabric().doors().pieces_under_way() == 2; }));
+  ranks()[1].transport.reset();
+  ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
+  EXPECT_EQ(done().count(to_third.token), 0u);
+  ranks()[0].fabric().doors().hold(false);
+  ASSERT_TRUE(ranks().eventually([&] { return done().count(to_third.token) != 0; }));
+  EXPECT_EQ(done()[to_third.token], PH_OK);
+  EXPECT_TRUE(std::equal(source_.begin(), source_.end(), third.begin()));
+}
+
+TEST_F(OfiMemory, whose_owner_has_not_answered_is_let_go_of_when_that_ends) {
+  begin();
+  const PostedPiece piece = write();
+  ASSERT_TRUE(us().post(piece));
+  ranks()[1].transport.reset();
+  ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(1) != 0; }));
+  EXPECT_EQ(done()[piece.token], PH_ERR_PEER);
+  const PostedPiece late = write();
+  EXPECT_EQ(outcome(late), PH_ERR_PEER);
+}
+
+// No more than its slots, whoever else has some; the fake counts what is under way.
+TEST_F(OfiMemory, of_a_peer_that_does_not_answer_takes_no_room_of_others) {
+  begin(doors(), 3);
+  ASSERT_TRUE(ranks().join(0, 2));
+  std::size_t posted = 0;
+  while (us().post(write())) ++posted;
+  EXPECT_EQ(posted, kMostPieces);
+  PostedPiece other = write();
+  other.rank = 2;
+  EXPECT_TRUE(us().post(other));
+  ASSERT_TRUE(over(posted + 1));
+  EXPECT_EQ(done()[other.token], PH_ERR_KEY);
+}
+
+// It computes: the flusher sees to the provider.
+TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls) {
+  begin({.completes_after = 20, .has_doors = true});
+  use_twice();
+  std::fill(memory_.begin(), memory_.end(), std::byte{0});
+  ASSERT_TRUE(us().post(write()));
+  while (ranks()[0].fabric().doors().pieces_under_way() != 0) std::this_thread::yield();
+  EXPECT_TRUE(is_there());
+}
+
+// The question and the answer as well.
+TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls_from_the_first_one_on) {
+  begin();
+  ASSERT_TRUE(us().post(write()));
+  while (!ranks()[1].fabric().doors().opened()) them().poll(ranks()[1].news);
+  while (ranks()[0].fabric().doors().opened() == 0 ||
+         ranks()[0].fabric().doors().pieces_under_way() != 0)
+    std::this_thread::yield();
+  ASSERT_TRUE(over(1));
+  EXPECT_TRUE(is_there());
+}
+
+// A refusal says that its owner's farewell may stand in the ring: it comes behind.
+TEST_F(OfiMemory, is_refused_behind_what_its_owner_had_published) {
+  begin();
+  ASSERT_TRUE(ranks()[1].say(0, 1));
+  ranks().settle();
+  ranks()[1].fabric().stick(true);
+  const unsigned before = ranks()[0].news.activity[1];
+  revoke();
+  const PostedPiece piece = write();
+  ASSERT_TRUE(us().post(piece));
+  them().poll(ranks()[1].news);  // the answer waits
+  for (std::uint64_t i = 0; i < 40; ++i) ASSERT_TRUE(ranks()[1].say(0, i));
+  ranks()[1].fabric().stick(false);
+  ASSERT_TRUE(ranks().eventually([&] { return done().count(piece.token) != 0; }));
+  EXPECT_GT(ranks()[0].news.activity[1], before);
+  EXPECT_EQ(done()[piece.token], PH_ERR_KEY);
+}
+
+}  // namespace
+}  // namespace photon::transport::ofi::test
