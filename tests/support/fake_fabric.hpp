@@ -95,6 +95,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override {
     EXPECT_EQ(message.handle, manners_.wants_memory_shown ? 4711u : 0u);
     if (fails_sends_) return Taken::failed;
+    if (has_no_way_) return Taken::no_way;
     if (is_stuck_) note_refusal();
     if (is_stuck_ || is_refused()) return Taken::full;
     const unsigned number = ++taken_count_;
@@ -197,6 +198,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   void hold_completions(bool holds) { holds_completions_ = holds; }
   FakeDoors& doors() { return doors_; }
   void fail_sends() { fails_sends_ = true; }
+  void lose_way(bool has_none) { has_no_way_ = has_none; }
   void fail_next_send() { fails_next_send_ = true; }
   void fail_waits() { fails_waits_ = true; }
   void break_down() { breaks_ = true; }
@@ -279,6 +281,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   std::atomic<bool> is_stuck_ = false;
   std::atomic<bool> holds_completions_ = false;
   std::atomic<bool> fails_sends_ = false;
+  std::atomic<bool> has_no_way_ = false;
   std::atomic<bool> fails_next_send_ = false;
   std::atomic<bool> fails_waits_ = false;
   std::atomic<bool> breaks_ = false;

@@ -206,6 +206,33 @@ TEST_F(OfiPieces, that_are_recalled_go_again_by_the_lease_they_had) {
   EXPECT_EQ(pieces.next(slot).kind, Kind::go);
 }
 
+// The peer may still read what went by our door that ended.
+TEST_F(OfiPieces, that_were_recalled_leave_a_lease_that_is_not_given_back_before_its_door_ends) {
+  Pieces::Slot& slot = under_way(7);
+  pieces.recall(slot);
+  ASSERT_EQ(pieces.next(slot).kind, Kind::go);
+  pieces.taken(slot, 1);
+  pieces.over(slot);
+  static_cast<void>(said());
+  pieces.tidy();
+  pieces.called_back(7);
+  pieces.tidy();
+  pieces.give_all();
+  EXPECT_EQ(said(), Said{});
+  Pieces::Slot& late = add(7);
+  EXPECT_EQ(pieces.next(late).kind, Kind::wait);
+  pieces.door_ended(1);
+  EXPECT_EQ(pieces.next(late).kind, Kind::wait);
+  EXPECT_EQ(said(), (Said{{MessageKind::ask, 7}}));
+  ASSERT_TRUE(pieces.told(yes(7, 2)));
+  ASSERT_EQ(pieces.next(late).kind, Kind::go);
+  pieces.taken(late, 2);
+  pieces.over(late);
+  pieces.called_back(7);
+  pieces.tidy();
+  EXPECT_EQ(said(), (Said{{MessageKind::given, 7}}));
+}
+
 TEST_F(OfiPieces, answers_that_nobody_asked_for_or_that_say_nonsense_are_none) {
   EXPECT_FALSE(pieces.told(yes(7)));
   pieces.next(add(7));

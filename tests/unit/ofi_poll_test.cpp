@@ -48,6 +48,33 @@ TEST_F(OfiPoll, a_message_that_was_lost_on_the_way_ends_that_peer_with_the_provi
   EXPECT_EQ(ranks[0].news.gone.count(2), 0u);
 }
 
+TEST_F(OfiPoll, a_peer_without_a_route_for_a_while_is_met_when_there_is_one) {
+  OfiRanks ranks(2);
+  for (const std::uint32_t rank : {0, 1}) ranks[rank].fabric().lose_way(true);
+  ASSERT_TRUE(ranks[0].say(1, 1));
+  ranks.settle();
+  EXPECT_TRUE(ranks[1].news.links.empty());
+  for (const std::uint32_t rank : {0, 1}) ranks[rank].fabric().lose_way(false);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.activity[0] == 1; }));
+  ranks[0].fabric().lose_way(true);
+  ASSERT_TRUE(ranks[0].say(1, 2));
+  ranks.settle();
+  ranks[0].fabric().lose_way(false);
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.activity[0] == 2; }));
+  EXPECT_TRUE(ranks[0].news.gone.empty());
+}
+
+TEST_F(OfiPoll, a_peer_that_no_route_leads_to_ends_with_the_providers_words) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks[0].fabric().lose_way(true);
+  ASSERT_TRUE(ranks[0].say(1, 1));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_NE(ranks[0].news.gone[1].what.find("cannot be sent to"), std::string::npos)
+      << ranks[0].news.gone[1].what;
+}
+
 TEST_F(OfiPoll, what_a_rank_said_before_it_could_not_be_sent_to_is_read) {
   OfiRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));

@@ -34,7 +34,7 @@ bool Flusher::note_later() {
   const std::scoped_lock lock(mutex_);
   if (is_ending_) return false;
   if (is_parked_ && !is_due_later_) changed_.notify_one();
-  if (is_parked_ || !thread_.joinable()) is_due_later_ = true;
+  is_due_later_ = true;
   return start();
 }
 
@@ -83,6 +83,7 @@ void Flusher::run() {
     changed_.wait_for(lock, kTick * (1 << std::min(slower, kSlowestTick)),
                       [&] { return is_ending_ || (slower != 0 && notes_ != seen); });
     if (is_ending_) break;
+    is_due_later_ = false;  // of what is noted from here on the look may see nothing
     lock.unlock();
     const bool is_left = look(slower != 0);
     lock.lock();

@@ -60,13 +60,15 @@ Offer offer_of(const fi_info& info) noexcept {
           .most_bytes = info.ep_attr->max_msg_size};
 }
 
-// What a door needs: our own memory taken as it is, keys as long as ours, and memory that belongs
-// to no endpoint, for doors come and go.
+// What a door needs: our own memory taken as it is, keys as long as ours, memory that belongs to no
+// endpoint, for doors come and go, and room for any piece.
+constexpr std::size_t kMostPieceBytes = 16 << 20;  // of the setting posted_piece_bytes
 bool has_doors(const fi_info& info) noexcept {
   const auto& domain = *info.domain_attr;
   const bool is_key_long =
       (domain.mr_mode & FI_MR_PROV_KEY) != 0 || domain.mr_key_size >= sizeof(Exposed::key);
   return (info.caps & FI_RMA) != 0 && is_key_long &&
+         info.ep_attr->max_msg_size >= kMostPieceBytes &&
          (domain.mr_mode & (FI_MR_LOCAL | FI_MR_ENDPOINT)) == 0;
 }
 
@@ -200,11 +202,16 @@ Fabric::Taken LibFabric::taken(ssize_t code) noexcept {
   return Taken::failed;
 }
 
+// A provider that connects at the first message asks the kernel for a route then.
 Fabric::Taken LibFabric::send(std::uint64_t to, const Buffer& message,
                               Operation& operation) noexcept {
   const auto& bytes = message.bytes;
-  return taken(::fi_send(endpoint_.get(), bytes.data(), bytes.size(), descriptor_of(message.handle),
-                         to, &operation.provider));
+  const ssize_t code = ::fi_send(endpoint_.get(), bytes.data(), bytes.size(),
+                                 descriptor_of(message.handle), to, &operation.provider);
+  const Taken how = taken(code);
+  const bool is_routeless =
+      code == -FI_ENETUNREACH || code == -FI_EHOSTUNREACH || code == -FI_ENETDOWN;
+  return is_routeless ? Taken::no_way : how;
 }
 
 Fabric::Taken LibFabric::receive(const Buffer& into, Operation& operation) noexcept {

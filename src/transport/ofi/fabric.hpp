@@ -78,6 +78,7 @@ enum class Taken : std::uint8_t {
   yes,     // read() says when it is over
   over,    // it is over: the buffer is ours again, and read() says nothing
   full,    // not now
+  no_way,  // a message: there is no route now, as while a link is down; words() says it
   failed,  // nor ever; words() says why
 };
 

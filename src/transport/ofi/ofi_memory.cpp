@@ -327,6 +327,8 @@ bool OfiTransport::take_tell(OfiPeer& peer, std::span<const std::byte> body) {
                      "ofi: rank " + std::to_string(peer.rank) + ": " + to.error().what, peer.rank});
       return true;
     }
+    // There is a new one because the old one has ended; its word for that may still be on its way.
+    if (peer.door != 0) peer.pieces->door_ended(peer.door);
     peer.door = answer.door;
     peer.door_to = *to;
   }

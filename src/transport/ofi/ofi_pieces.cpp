@@ -85,19 +85,24 @@ void Pieces::taken(Slot& slot, std::uint64_t door) {
   ++leases_[slot.piece.key].under_way;
 }
 
-void Pieces::recall(Slot& slot) {
+void Pieces::leave(Slot& slot) {
   slot.state = Slot::State::waits;
   --under_way_;
   --leases_[slot.piece.key].under_way;
 }
 
+void Pieces::recall(Slot& slot) {
+  leave(slot);
+  leases_[slot.piece.key].is_stained = true;
+}
+
 void Pieces::over(Slot& slot) {
-  recall(slot);
+  leave(slot);
   slot.state = Slot::State::free;
 }
 
 void Pieces::failed(Slot& slot, std::uint64_t door) {
-  if (slot.state == Slot::State::under_way) recall(slot);
+  if (slot.state == Slot::State::under_way) leave(slot);
   slot.failed = door;
   const auto found = leases_.find(slot.piece.key);
   if (found == leases_.end()) return;
@@ -112,6 +117,7 @@ bool Pieces::told(const TellBody& answer) {
                                                     answer.door_bytes <= answer.door_address.size()
                                               : is_refusal(answer.status);
   if (!is_well) return false;
+  if (found->second.granted.door != answer.door) found->second.is_stained = false;
   found->second.granted = {.status = static_cast<ph_status>(answer.status),
                            .access = answer.access,
                            .address = answer.address,
@@ -162,8 +168,8 @@ void Pieces::tidy() {
     const bool is_held = lease.state == Lease::State::held;
     const bool is_called = lease.state == Lease::State::called;
     const bool is_refused = lease.state == Lease::State::refused;
-    if (lease.under_way != 0 || !(is_called || is_refused || (is_held && !lease.is_kept)) ||
-        (is_held && is_wanted(key))) {
+    if (lease.under_way != 0 || (lease.is_stained && !is_refused) ||
+        !(is_called || is_refused || (is_held && !lease.is_kept)) || (is_held && is_wanted(key))) {
       ++one;
       continue;
     }
@@ -181,6 +187,8 @@ void Pieces::tidy() {
 }
 
 void Pieces::give_all() {
+  for (Slot& slot : slots_)  // nobody will hear of them, and nothing is asked for them any more
+    if (slot.state == Slot::State::waits) slot.state = Slot::State::free;
   for (auto& [key, lease] : leases_)
     if (lease.state == Lease::State::held) lease.state = Lease::State::called;
   tidy();

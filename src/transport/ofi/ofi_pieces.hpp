@@ -84,7 +84,9 @@ class Pieces {
   void refused(Slot& slot) noexcept { slot.state = Slot::State::free; }
   // It was under way, or was to go, by `door`.
   void failed(Slot& slot, std::uint64_t door);
-  // Our own door ended with it under way, which says nothing about the peer.
+  // Our own door ended with it under way, which says nothing about the peer: it may still read what
+  // we sent by the old one. So its lease is not given back: only the end of the peer's door proves
+  // that it reads no more.
   void recall(Slot& slot);
 
   // False: it was not asked, or says nonsense.
@@ -111,11 +113,13 @@ class Pieces {
   struct Lease {
     enum class State : std::uint8_t { asked, held, called, refused } state = State::asked;
     bool is_kept = false;
+    bool is_stained = false;  // by a piece that was recalled
     std::uint32_t under_way = 0;
     Grant granted;
   };
   static constexpr std::size_t kUsedKeys = 64;
 
+  void leave(Slot& slot);
   bool is_wanted(std::uint64_t key) const noexcept;
   void say(MessageKind kind, std::uint64_t key) { words_.push({kind, {key, 0}, 0}); }
   void ask(Lease& lease, std::uint64_t key);

@@ -52,9 +52,11 @@ void OfiTransport::poll(Sink& sink) noexcept {
   if (!news_.empty()) dispatch(sink);
 }
 
-// What is over makes room; what has arrived is kept for take_arrived(). Whether there may be more.
+// What is over makes room; what has arrived is kept for take_arrived(). False: there is no more. (A
+// read ends before an error, which the next one brings.)
 bool OfiTransport::look() {
   Completion completions[kMostCompletions];
+  bool has_failed = false;
   for (int i = 0; i < kMostReads && !is_broken_; ++i) {
     std::size_t count = 0;
     const auto got = parts_.fabric->read(completions, count);
@@ -64,6 +66,7 @@ bool OfiTransport::look() {
     }
     if (got == Fabric::Got::error) {
       failed();
+      has_failed = true;
       continue;
     }
     for (std::size_t k = 0; k < count; ++k) {
@@ -75,7 +78,7 @@ bool OfiTransport::look() {
       else
         sent(*one.operation);
     }
-    if (count < kMostCompletions) return false;
+    if (count < kMostCompletions) return has_failed || count != 0;
   }
   return !is_broken_;
 }

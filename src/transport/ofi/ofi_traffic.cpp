@@ -20,6 +20,8 @@ constexpr std::int64_t kGreetingNs = 1'000'000'000;
 // end of ours with unread bytes does not take back what we have sent.
 constexpr std::int64_t kGoodbyeNs = 500'000'000;
 constexpr std::int64_t kQuietNs = 2'000'000;
+// How long a peer may be without a route to it.
+constexpr std::int64_t kNoWayNs = 5'000'000'000;
 
 base::Error unreached(Rank rank) {
   return {PH_ERR_STATE, 0,
@@ -79,7 +81,9 @@ void OfiTransport::flush(OfiPeer& peer) {
       if (bytes == 0) return;
       peer.window->built(bytes);
     }
-    switch (peer.window->send(*parts_.fabric, peer.address)) {
+    const auto taken = peer.window->send(*parts_.fabric, peer.address);
+    if (taken != Fabric::Taken::no_way) peer.no_way_ns = 0;
+    switch (taken) {
       case Fabric::Taken::yes:
         ++under_way_;
         ++taken_count_;
@@ -88,10 +92,21 @@ void OfiTransport::flush(OfiPeer& peer) {
         break;
       case Fabric::Taken::over: ++taken_count_; break;
       case Fabric::Taken::full: return wait_for_room(peer);
+      case Fabric::Taken::no_way:
+        if (is_way_awaited(peer)) return wait_for_room(peer);
+        [[fallthrough]];
       case Fabric::Taken::failed:
         return mute(peer, " cannot be sent to: " + parts_.fabric->words());
     }
   }
+}
+
+// A link may be down for a while; but an address that no route leads to is a mistake of somebody's,
+// who has to hear of it.
+bool OfiTransport::is_way_awaited(OfiPeer& peer) noexcept {
+  const std::int64_t now = base::now_ns();
+  if (peer.no_way_ns == 0) peer.no_way_ns = now;
+  return now - peer.no_way_ns < kNoWayNs;
 }
 
 // A gap in what it gets: nothing more is sent. What it sent is read first, for a while: its

@@ -48,7 +48,7 @@ Fabric::Taken Window::send(Fabric& fabric, std::uint64_t to) noexcept {
   Slot& slot = slots_[next_];
   const Buffer message{bytes_of(next_).first(waiting_bytes_), handle_};
   const auto taken = fabric.send(to, message, slot.operation);
-  if (taken == Fabric::Taken::full) return taken;
+  if (taken == Fabric::Taken::full || taken == Fabric::Taken::no_way) return taken;
   waiting_bytes_ = 0;
   slot.is_under_way = taken == Fabric::Taken::yes;
   if (slot.is_under_way) ++under_way_;

@@ -160,6 +160,7 @@ class OfiTransport final : public Transport {
 
   // ofi_traffic.cpp
   void flush(OfiPeer& peer);
+  bool is_way_awaited(OfiPeer& peer) noexcept;
   void mute(OfiPeer& peer, std::string why);
   std::size_t compose(OfiPeer& peer, std::span<std::byte> room);
   void wait_for_room(OfiPeer& peer);
