@@ -173,8 +173,9 @@ typedef struct ph_u64_completion {
 /**
  * ph_probe() for one completion, with arguments and result in registers: the fast path for who
  * takes them one by one.
- * Effect:   as ph_probe() with a capacity of 1; but LOCAL ones that wait may come 16 times in
- *           sequence before REMOTE ones have their turn, and before peers are served.
+ * Effect:   as ph_probe() with a capacity of 1; but LOCAL ones that wait may come 64 times in
+ *           sequence before REMOTE ones have their turn, and before peers are served; and 31 REMOTE
+ *           ones of a peer before others have theirs.
  * Status:   as ph_probe(); PH_ERR_ID_SIZE (the setting max_cid_size is more than 8: use
  * ph_probe()). Threads:  as ph_probe().
  */

@@ -168,8 +168,9 @@ ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds
   photon::engine::OneTaker taker{{peer, kinds, nullptr}};
   if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
     return probe_one_slowly(context, peer, kinds);
-  const bool done = context->engine->take_local(taker);
-  if (!done) return probe_one(context, peer, kinds);
+  auto& engine = *context->engine;
+  if (!engine.take_easy(taker) && !engine.take_streamed(taker))
+    return probe_one(context, peer, kinds);
   context->lane->leave_biased();
   return taker.found;
 }

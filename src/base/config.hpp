@@ -85,7 +85,7 @@ struct Config {
   std::uint64_t tcp_silence_s = 30;
   Word ofi_provider = word("auto");
   Word ofi_domain = word("auto");
-  std::uint64_t ofi_direct_least_bytes = 0;
+  std::uint64_t ofi_direct_least_bytes = 64 << 10;
   std::uint64_t sim_seed = 1;
   std::uint64_t sim_delay_ns = 1000;
   SimProfile sim_profile = SimProfile::stream;

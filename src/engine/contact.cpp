@@ -70,6 +70,7 @@ EngineState::EngineState(EngineParts parts)
                        : std::make_shared<Memory>(*transport_, config_, std::move(parts.keys))),
       attendance_(memory_->crowd),
       regions_(memory_->regions.table()),
+      lender_(memory_->regions.new_lender()),
       sources_(*transport_, memory_->regions, config_) {
   last_error_.status = PH_OK;
   counting_ = config_.stats != 0;

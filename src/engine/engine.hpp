@@ -66,7 +66,8 @@ class Engine final : private transport::Sink, private EngineState {
 
   // fast_path.hpp: probe() for small puts from hot rings; false: probe() goes on with this taker.
   bool try_probe(const ph_query& query, auto& taker) noexcept;
-  bool take_local(OneTaker& taker) noexcept;
+  bool take_easy(OneTaker& taker) noexcept;
+  bool take_streamed(OneTaker& taker) noexcept;
   // probe.cpp, wait.cpp
   bool serve_asked(const Taker& taker) noexcept;
   ph_status probe(Taker& taker);
@@ -318,11 +319,9 @@ class Engine final : private transport::Sink, private EngineState {
   // receive.cpp, serve.cpp, counted.cpp
   bool receive(Peer& peer, Taker* taker);
   bool take_small(Peer& peer, std::uint64_t header, auto& taker) noexcept;
-  void news_came() noexcept {
-    if (empty_turns_ > GiveWay::kShort) give_way_.ended(empty_turns_);
-    empty_turns_ = 0;
-  }
   bool take_local(Taker& taker) noexcept;
+  bool take_local(OneTaker& taker) noexcept;
+  bool take_stashed(OneTaker& taker) noexcept;
   bool take_hot(Peer& peer, std::uint64_t word, auto& taker) noexcept;
   bool take_asked(Peer& peer, std::uint64_t word) noexcept;
   bool take_good_fetched(Peer& peer, std::uint64_t word) noexcept;

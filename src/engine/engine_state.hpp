@@ -45,15 +45,21 @@ class EngineState {
  protected:
   explicit EngineState(EngineParts parts);
   void count_threads() noexcept;
+  // A probe has found something.
+  void news_came() noexcept {
+    if (empty_turns_ > GiveWay::kShort) give_way_.ended(empty_turns_);
+    empty_turns_ = 0;
+  }
 
   // Powers of two. An alarm tells of news; without one only looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
-  static constexpr std::uint64_t kTurnsOfLocals = 16;  // between two that serve the peers
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
+  static constexpr std::uint32_t kLocalsInARow = 63;  // one by one; a general turn adds another
   static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
   static constexpr std::uint64_t kTurnsOfSilence = 256;
   static constexpr unsigned kLooks = 2;            // at the hot rings in one fast probe
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
+  static constexpr unsigned kStashBudget = 16;     // ids of one peer, in a turn without a taker
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that a peer may leave unread
   static constexpr std::uint64_t kMaxBorrowed = 4096;  // announcements of a peer, or `requests`
@@ -77,7 +83,11 @@ class EngineState {
   std::vector<Peer*> busy_;
   PeerList local_ready_;
   PeerList stash_ready_;
-  bool remotes_first_ = false;  // in the next probe of any peer for both kinds
+  Peer* easy_ = nullptr;         // whose LOCAL completions take_easy() hands out: but for
+  std::uint32_t easy_left_ = 0;  // the last, all that are left of it stand in its queue
+  std::uint32_t locals_in_a_row_ = 0;
+  std::uint64_t stream_until_ = 0;  // the turn from which take_streamed() takes no more
+  bool remotes_first_ = false;      // in the next probe of any peer for both kinds
   std::int64_t events_free_;
   unsigned poll_interval_;
   const transport::Alarm no_alarm_;
@@ -107,6 +117,7 @@ class EngineState {
   const std::shared_ptr<Memory> memory_;
   Attendance attendance_;
   const std::span<const transport::RegionEntry> regions_;  // its table
+  const std::uint32_t lender_;  // marks what is registered for an announcement: it goes with it
   SourceCache sources_;
   Announcements announcements_;   // of peers, to us
   bool told_of_refusal_ = false;  // of memory, by our card

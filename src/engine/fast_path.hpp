@@ -113,6 +113,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   Peer* peer = local_ready_[0];
   if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank)) [[unlikely]]
     return false;
+  easy_left_ = 0;
   while (!peer->local.empty()) {
     if (taker.full()) return false;
     taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
@@ -124,25 +125,71 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return true;
 }
 
-// The same for one of them. False: nothing was taken. Who only takes them, one by one, still makes
-// a general turn now and then, in which peers are served and REMOTE ones have their turn.
+// One of those that may be taken one after the other. False: nothing was taken.
+[[gnu::always_inline]] inline bool Engine::take_easy(OneTaker& taker) noexcept {
+  if (easy_left_ == 0 || (taker.query.kinds & ~std::uint32_t{PH_REMOTE}) != PH_LOCAL ||
+      !taker.wants(PH_LOCAL, easy_->rank)) [[unlikely]]
+    return false;
+  --easy_left_;
+  taker.put(PH_LOCAL, easy_->rank, easy_->local.front(), easy_->outstanding);
+  easy_->local.pop();
+  ++events_free_;
+  return true;
+}
+
+// The same for who takes one by one, and how many more take_easy() may hand out. The last of a
+// queue is left to this, and so is every kLocalsInARow-th: then the peers are served in a general
+// turn, and REMOTE ones have theirs, as they have between two probes of an array.
 [[gnu::always_inline]] inline bool Engine::take_local(OneTaker& taker) noexcept {
-  const std::uint32_t kinds = taker.query.kinds;
-  if (local_ready_.size() != 1 || config_.max_cid_size > 8 || kinds > PH_EITHER ||
-      ((kinds & PH_REMOTE) != 0 && !stash_ready_.empty())) [[unlikely]]
+  if (locals_in_a_row_ >= kLocalsInARow) [[unlikely]] {
+    locals_in_a_row_ = 0;
+    empty_polls_ = poll_interval_;  // these were turns, too: the transport is due
+    return false;
+  }
+  if (local_ready_.size() != 1) [[unlikely]]
     return false;
   Peer* peer = local_ready_[0];
-  if (!taker.wants(PH_LOCAL, peer->rank) || peer->local.empty() ||
-      (turn_ + 1) % kTurnsOfLocals == 0) [[unlikely]]
+  if (!taker.wants(PH_LOCAL, peer->rank) || peer->local.empty()) [[unlikely]]
     return false;
   ++turn_;
   taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
   peer->local.pop();
   ++events_free_;
-  if (peer->local.empty()) [[unlikely]] {
+  if (peer->local.empty()) {
     peer->local_ready = false;
     local_ready_.clear();
+    ++locals_in_a_row_;
+    return true;
   }
+  easy_ = peer;
+  easy_left_ = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(peer->local.size() - 1, kLocalsInARow - 1 - locals_in_a_row_));
+  locals_in_a_row_ += 1 + easy_left_;
+  return true;
+}
+
+// The next record of a stream, while the only hot peer sends one small put after the other: what
+// try_probe() asks before each of them it has asked lately, and asks again in kTurnsBetweenLooks
+// turns. False: nothing was taken, go the general way.
+[[gnu::always_inline]] inline bool Engine::take_streamed(OneTaker& taker) noexcept {
+  const std::uint32_t kinds = taker.query.kinds;
+  if (turn_ >= stream_until_ || hot_.size() != 1 || kinds > PH_EITHER ||
+      ((kinds & PH_LOCAL) != 0 && !local_ready_.empty())) [[unlikely]]
+    return false;
+  Peer& peer = *hot_[0];
+  if (!taker.wants(PH_REMOTE, peer.rank) || !peer.stash.empty()) [[unlikely]]
+    return false;
+  const std::uint64_t word = peer.rx.look();
+  if (peer.rx.state_of(word) != LineConsumer::State::record || !take_small(peer, word, taker))
+      [[unlikely]] {
+    stream_until_ = 0;
+    return false;
+  }
+  peer.rx.expect();
+  ++turn_;
+  peer.last_hit = turn_;
+  if (peer.owes_credit()) [[unlikely]]
+    publish_credits(peer);
   return true;
 }
 
@@ -158,6 +205,12 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   const bool streaming = peer.last_hit + 1 == turn_;
   if (peer.rx.state_of(word) != State::record || !take_small(peer, word, taker)) [[unlikely]]
     return false;
+  if constexpr (kIsOne<decltype(taker)>) {
+    if (streaming) [[unlikely]] {
+      peer.rx.expect();
+      stream_until_ = turn_ | (kTurnsBetweenLooks - 1);
+    }
+  }
   while (streaming && !taker.full()) [[unlikely]] {
     word = peer.rx.look();
     const auto state = peer.rx.state_of(word);
@@ -208,8 +261,12 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
       [[unlikely]]
     return false;
-  if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) [[unlikely]]
-    return false;
+  if ((query.kinds & PH_REMOTE) != 0 && !stash_ready_.empty()) [[unlikely]] {
+    if constexpr (kIsOne<decltype(taker)>)
+      return take_stashed(taker);
+    else
+      return false;
+  }
   if ((query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()) {
     if (!take_local(taker)) return false;
     if constexpr (kIsOne<decltype(taker)>) return true;

@@ -28,6 +28,31 @@ bool Engine::serve_asked(const Taker& taker) noexcept {
   return false;
 }
 
+// An id that waits, for who takes one by one, if that is all there is to do: what comes behind it
+// is ready, too, or nothing does. False: nothing was taken.
+bool Engine::take_stashed(OneTaker& taker) noexcept {
+  if (stash_ready_.size() != 1 || (turn_ + 1) % kTurnsBetweenLooks == 0 ||
+      ((taker.query.kinds & PH_LOCAL) != 0 && !local_ready_.empty()))
+    return false;
+  Peer& peer = *stash_ready_[0];
+  if (!taker.wants(PH_REMOTE, peer.rank) || peer.broken != PH_OK) return false;
+  const bool is_last = peer.stash.size() == 1;
+  if (is_last ? peer.overflow_in.is_reading()
+              : peer.stash.at(peer.stash.begin() + 1).status != PH_OK)
+    return false;
+  ++turn_;
+  news_came();
+  taker.put(PH_REMOTE, peer.rank, peer.stash.front(), peer.outstanding);
+  peer.stash.pop();
+  id_taken(peer);
+  if (is_last) {
+    peer.stash_ready = false;
+    stash_ready_.clear();
+  }
+  if (peer.owes_credit()) publish_credits(peer);
+  return true;
+}
+
 ph_status Engine::probe(Taker& taker) {
   if (const auto status = check_query("probe", taker.query); status != PH_OK) return status;
   if (config_.max_cid_size > 8 && taker.query.id_buffer == nullptr && taker.capacity != 0)
@@ -137,6 +162,7 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
 
 void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
   auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
+  if (kind == PH_LOCAL) easy_left_ = 0;
   // An id that waits for its bytes holds up those behind it.
   while ((kind == PH_LOCAL ? !queue.empty() : peer.has_remote()) && !taker.full()) {
     Event event = queue.front();

@@ -10,10 +10,13 @@
 
 namespace photon::engine {
 
-// Whether anything was there. Stops at the budget, or when the taker is full.
+// Whether anything was there. Stops at the budget, or when the taker is full. Without one, when so
+// many ids were stashed: who takes one by one makes such a turn every kTurnsBetweenLooks, and if it
+// stashed more than that, the ids of a stream would all take the long way, for ever.
 bool Engine::receive(Peer& peer, Taker* taker) {
   unsigned left = kReceiveBudget;
-  while (left > 0 && (taker == nullptr || !taker->full())) {
+  const std::uint64_t stash_end = peer.stash.end() + kStashBudget;
+  while (left > 0 && (taker == nullptr ? peer.stash.end() < stash_end : !taker->full())) {
     const auto state = peer.rx.peek();
     if (state == LineConsumer::State::empty) break;
     if (state == LineConsumer::State::record && taker != nullptr &&

@@ -55,6 +55,13 @@ base::Result<ph_region> RegionBook::add(ph_region region, std::uint32_t access, 
   return region;
 }
 
+std::uint32_t RegionBook::new_lender() noexcept {
+  const std::scoped_lock lock(mutex_);
+  constexpr std::uint32_t kStep = PH_ACCESS_ALL + 1;  // above the rights
+  lenders_ = (lenders_ + kStep) % kTemporary;
+  return kTemporary | lenders_;
+}
+
 // So that one is free.
 bool RegionBook::ensure_slot() {
   if (!free_.empty()) return true;

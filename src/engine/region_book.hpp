@@ -40,6 +40,9 @@ class RegionBook {
 
   // In `access`: for one use, by who asked. Found by nobody else, and counted with such only.
   static constexpr std::uint32_t kTemporary = 1u << 30;
+  // That, and what tells those of one lane from those of the others: a lane that takes one back
+  // makes its own card let go of it, and no other lane's.
+  std::uint32_t new_lender() noexcept;
 
   // Registers, or counts once more.
   base::Result<ph_region> add(ph_region region, std::uint32_t access, bool allocated);
@@ -87,6 +90,7 @@ class RegionBook {
   RangeIndex live_;                                              // but for stale ones; by slot
   std::set<std::pair<std::uint64_t, std::uint32_t>> allocated_;  // address, slot; stale ones, too
   KeySource keys_;
+  std::uint32_t lenders_ = 0;
 };
 
 }  // namespace photon::engine

@@ -15,10 +15,6 @@ namespace photon::engine {
 
 namespace {
 
-// Marks a registration that was made for an announcement: it goes with it, so nobody else counts on
-// it.
-constexpr std::uint32_t kForThis = RegionBook::kTemporary;
-
 bool is_kind(std::int64_t kind) noexcept {
   return kind >= PH_RECV_BUFFER && kind <= PH_SEND_REQUEST;
 }
@@ -66,11 +62,11 @@ ph_status Engine::lend(const ph_announce_args& args, Lent& lent) {
   const std::uint32_t access = args.kind == PH_RECV_BUFFER ? PH_ACCESS_WRITE : PH_ACCESS_READ;
   const auto around = memory_->regions.find(address, args.size_bytes);
   const std::uint32_t granted = around ? memory_->regions.access_of(around->key) : 0;
-  if ((granted & (access | kForThis)) == access) {
+  if ((granted & access) == access) {
     lent.target = {address, around->key};
     return PH_OK;
   }
-  auto added = memory_->regions.add({address, args.size_bytes, 0}, access | kForThis, false);
+  auto added = memory_->regions.add({address, args.size_bytes, 0}, access | lender_, false);
   if (!added) return fail(added.error());
   lent = {{address, added->key}, true};
   return PH_OK;
@@ -150,7 +146,9 @@ Engine::Step Engine::step_announce(Peer& peer, Request& request) {
 }
 
 // The peer has said that it is done, so nothing of its is under way; one that is lost may be in the
-// middle of a copy, and only a card that touches the memory is waited for.
+// middle of a copy, and only a card that touches the memory is waited for. That of this lane: no
+// other has lent this registration, though a peer that keeps to no promise may have reached it by
+// one (docs/ofi.md, Known defects).
 void Engine::give_up_region(Request& request) noexcept {
   if (!request.registered) return;
   request.registered = false;

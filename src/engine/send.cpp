@@ -37,7 +37,7 @@ bool Engine::grant_runway(Peer& peer) noexcept {
 
 // Count what was sent on the runway, and end it.
 void Engine::settle(Peer& peer) noexcept {
-  if (peer.runway_begin == peer.runway_end) return;
+  if (peer.runway_end == 0) return;  // not so where atomics alone have used it up: begin is its end
   const std::uint64_t used = peer.tx.tail() - peer.runway_begin;
   if (peer.counts != nullptr) [[unlikely]]
     count_runway(peer);
@@ -159,6 +159,8 @@ void Engine::complete_local(Request& request, ph_status status) {
 
 void Engine::mark_busy(Peer& peer) {
   settle(peer);
+  easy_left_ = 0;  // who takes one by one has to go on with it each time
+  stream_until_ = 0;
   if (peer.busy) return;
   peer.busy = true;
   busy_.push_back(&peer);

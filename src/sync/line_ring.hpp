@@ -197,6 +197,9 @@ class LineConsumer {
     if ((head_ & ~mask_) != lap) tag_ = lap_tag(head_, log2_);  // seldom: a store less
   }
 
+  // Lets the next line come while we do something else; look() will ask for it anyway.
+  void expect() const noexcept { __builtin_prefetch(&lines_[head_ & mask_]); }
+
   // Lines popped and not yet given back.
   std::uint64_t owed() const noexcept { return head_ - published_; }
   void publish_lines() noexcept {

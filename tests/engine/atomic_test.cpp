@@ -91,6 +91,34 @@ TEST_P(Atomics, an_id_is_probed_after_its_word_was_changed) {
   });
 }
 
+// What was granted for small puts, and these used up, must not outlive the rank: the next post to
+// it would be written to no ring. The first of them makes the grant, of 4 lines.
+TEST_P(Atomics, posts_to_a_rank_that_died_after_them_say_so_however_many_they_were) {
+  if (!is_sim()) GTEST_SKIP() << "callbacks tell nobody that a rank of the same process ended";
+  for (int count = 1; count <= 8; ++count) {
+    ThreadJob job(2, options({{"ledger_slots", "4"}}));
+    job.run_bare([&](const ph_bootstrap& bootstrap) {
+      ph_context* context = job.create(bootstrap);
+      ASSERT_NE(context, nullptr);
+      alignas(8) std::uint64_t word = 0;
+      ph_region mine{};
+      ASSERT_EQ(ph_register(context, &word, sizeof word, PH_ACCESS_ALL, &mine), PH_OK);
+      const auto regions = exchange(context, mine);
+      if (bootstrap.rank == 0) {
+        for (int i = 0; i < count; ++i) add(context, 1, ph_at(&regions[1], 0), 1);
+        job.meet(context);
+        EXPECT_EQ(ph_wait(context, {1, PH_REMOTE, nullptr}, kTakeTimeoutUs), PH_ERR_PEER);
+        expect_error(context, ph_notify(context, 1, 1), PH_ERR_PEER, "rank 1");
+        EXPECT_EQ(ph_finalize(context), PH_OK);
+      } else {
+        job.meet(context);
+        EXPECT_EQ(word, static_cast<std::uint64_t>(count));
+      }
+      ph_context_destroy(context);
+    });
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, Atomics, testing::ValuesIn(all_settings()), setting_name);
 
 }  // namespace

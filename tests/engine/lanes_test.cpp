@@ -9,9 +9,6 @@
 namespace photon::test {
 namespace {
 
-constexpr ph_query kRemote = {PH_ANY_RANK, PH_REMOTE, nullptr};
-constexpr ph_query kLocal = {PH_ANY_RANK, PH_LOCAL, nullptr};
-
 // The next completion of a lane; its kind is 0 if none came in time.
 ph_completion next_of(ph_context* lane, const ph_query& query) {
   ph_completion found{};
@@ -31,7 +28,7 @@ void insist_on(ph_context* lane, Post post) {
     const ph_status status = post();
     if (status == PH_OK) return;
     ASSERT_EQ(status, PH_AGAIN) << last_error(lane).text;
-    ph_probe(lane, kLocal, &found, 1, &count);
+    ph_probe(lane, kAnyLocal, &found, 1, &count);
   }
 }
 
@@ -57,16 +54,16 @@ TEST_P(Lanes, what_is_put_by_a_lane_is_probed_by_that_lane_only) {
                           {i, 100 + i});
       });
     for (std::uint64_t i : {2, 0, 1}) {
-      const ph_completion found = next_of(lanes[i], kRemote);
+      const ph_completion found = next_of(lanes[i], kAnyRemote);
       EXPECT_EQ(found.kind, std::uint32_t{PH_REMOTE});
       EXPECT_EQ(found.id, 100 + i);
       EXPECT_EQ(first_difference(std::span(memory).subspan(64 * i, 64), other), 64u);
-      EXPECT_EQ(next_of(lanes[i], kLocal).id, i);
+      EXPECT_EQ(next_of(lanes[i], kAnyLocal).id, i);
     }
     for (ph_context* lane : lanes) {
       std::size_t count = 1;
       ph_completion none{};
-      EXPECT_EQ(ph_probe(lane, kRemote, &none, 1, &count), PH_OK);
+      EXPECT_EQ(ph_probe(lane, kAnyRemote, &none, 1, &count), PH_OK);
       EXPECT_EQ(count, 0u);
     }
     job.meet(context);
@@ -175,7 +172,7 @@ TEST_P(Lanes, what_is_sent_to_a_lane_not_yet_open_waits_for_it) {
     } else {
       job.meet(context);  // serves lane 0, so that messages for lane 5 arrive
       ph_context* lane = open_lane(context, 5);
-      for (std::uint64_t id = 0; id < 10; ++id) EXPECT_EQ(next_of(lane, kRemote).id, id);
+      for (std::uint64_t id = 0; id < 10; ++id) EXPECT_EQ(next_of(lane, kAnyRemote).id, id);
       EXPECT_EQ(ph_wait(lane, {0, PH_REMOTE, nullptr}, 10'000'000), PH_ERR_DEPARTED);
       job.meet(context);
     }
@@ -195,14 +192,14 @@ TEST_P(Lanes, who_calls_a_lane_that_its_peer_has_closed_is_told_that_it_departed
       while (status == PH_OK || status == PH_AGAIN) {
         status = ph_notify(lane, 1, 1);
         std::size_t count = 0;
-        ph_probe(lane, kLocal, nullptr, 0, &count);
+        ph_probe(lane, kAnyLocal, nullptr, 0, &count);
       }
       EXPECT_EQ(status, PH_ERR_DEPARTED) << last_error(lane).text;
       EXPECT_EQ(ph_notify(context, 1, 3), PH_OK) << "other lanes live on";
     }
     job.meet(context);
     if (rank == 1) {
-      EXPECT_EQ(next_of(context, kRemote).id, 3u);
+      EXPECT_EQ(next_of(context, kAnyRemote).id, 3u);
     }
     job.meet(context);
   });
@@ -215,7 +212,7 @@ TEST_P(Lanes, a_closed_lane_can_be_followed_by_others_for_ever) {
       ph_context* lane = open_lane(context, number);
       ASSERT_NE(lane, nullptr);
       ASSERT_EQ(ph_notify(lane, 1 - rank, number), PH_OK);
-      EXPECT_EQ(next_of(lane, kRemote).id, number);
+      EXPECT_EQ(next_of(lane, kAnyRemote).id, number);
       EXPECT_EQ(ph_lane_close(lane), PH_OK) << last_error(context).text;
     }
     ph_context* lane = nullptr;
@@ -308,7 +305,7 @@ TEST_P(Lanes, threads_register_and_take_back_on_lanes_of_their_own_at_once) {
           ASSERT_EQ(ph_free(lane, reinterpret_cast<void*>(allocated.address)), PH_OK);
           EXPECT_EQ(ph_unregister(lane, region.key), PH_ERR_KEY);
         }
-        for (std::uint64_t i = 0; i < 200; i += 8) EXPECT_EQ(next_of(lane, kRemote).id, i);
+        for (std::uint64_t i = 0; i < 200; i += 8) EXPECT_EQ(next_of(lane, kAnyRemote).id, i);
         EXPECT_EQ(ph_lane_close(lane), PH_OK) << last_error(context).text;
       });
     for (std::thread& thread : threads) thread.join();
@@ -323,13 +320,13 @@ TEST_P(Lanes, taking_memory_back_does_not_wait_for_a_thread_that_sleeps_in_anoth
   job.run([&job](ph_context* context, ph_rank rank) {
     if (rank == 0) {
       ph_context* lane = open_lane(context, 1);
-      std::thread sleeper([&] { EXPECT_EQ(next_of(lane, kRemote).id, 9u); });
+      std::thread sleeper([&] { EXPECT_EQ(next_of(lane, kAnyRemote).id, 9u); });
       std::byte memory[64];
       for (int i = 0; i < 20; ++i) {
         ph_region region{};
         ASSERT_EQ(ph_register(context, memory, sizeof memory, PH_ACCESS_ALL, &region), PH_OK);
         ASSERT_EQ(ph_unregister(context, region.key), PH_OK);
-        EXPECT_EQ(ph_wait(context, kRemote, 1000), PH_TIMEOUT);
+        EXPECT_EQ(ph_wait(context, kAnyRemote, 1000), PH_TIMEOUT);
       }
       job.meet();
       sleeper.join();
@@ -363,7 +360,7 @@ TEST_P(Lanes, calls_that_are_not_for_lanes_say_so) {
     EXPECT_EQ(ph_lane_close(nullptr), PH_ERR_STATE);
     EXPECT_EQ(ph_lane_of(nullptr), 0u);
     EXPECT_EQ(ph_notify(lane, 0, 6), PH_OK) << "to itself";
-    EXPECT_EQ(next_of(lane, kRemote).id, 6u);
+    EXPECT_EQ(next_of(lane, kAnyRemote).id, 6u);
     EXPECT_EQ(ph_lane_close(lane), PH_OK);
   });
 }

@@ -2,6 +2,7 @@
 // bytes.
 #include <algorithm>
 #include <atomic>
+#include <span>
 #include <stdexcept>
 #include <thread>
 
@@ -10,7 +11,21 @@
 namespace photon::test {
 namespace {
 
-class ProbingOne : public OverSettings {};
+class ProbingOne : public OverSettings {
+ protected:
+  // Numbers of a stream. Each ring is gone through many times, a small ledger some thousand.
+  static std::uint64_t stream() {
+    if (is_sim()) return 2000;
+    return is_small() ? 4000 : rounds(20'000, 4000);
+  }
+};
+
+// Collective: peers may put to these words. Where those of each rank are.
+std::vector<ph_region> share_words(ph_context* context, std::span<std::uint64_t> words) {
+  ph_region mine{};
+  EXPECT_EQ(ph_register(context, words.data(), words.size_bytes(), PH_ACCESS_ALL, &mine), PH_OK);
+  return exchange(context, mine);
+}
 
 // The next REMOTE one of `peer`, by ph_probe_u64(); sleeps while there is none.
 std::uint64_t next_of(ph_context* context, ph_rank peer, ph_rank& from) {
@@ -42,16 +57,12 @@ void send_numbers(ph_context* context, ph_rank to, const ph_target& words, std::
   for (std::uint64_t i = 0; i < std::min(count, kUnderWay); ++i) take_local(context);
 }
 
-constexpr std::uint64_t kNumbers = 20'000;
-
 TEST_P(ProbingOne, streams_of_two_peers_arrive_in_order_with_their_bytes_whoever_probes_how) {
-  const std::uint64_t numbers = is_sim() ? 2000 : kNumbers;
+  const std::uint64_t numbers = stream();
   ThreadJob job(3, options());
   job.run([&job, numbers](ph_context* context, ph_rank rank) {
     std::vector<std::uint64_t> words(2 * numbers, ~std::uint64_t{0});
-    ph_region mine{};
-    ASSERT_EQ(ph_register(context, words.data(), words.size() * 8, PH_ACCESS_ALL, &mine), PH_OK);
-    const ph_region target = exchange(context, mine)[0];
+    const ph_region target = share_words(context, words)[0];
     if (rank != 0) {
       send_numbers(context, 0, ph_at(&target, (rank - 1) * numbers * 8), numbers);
       job.meet(context);
@@ -79,13 +90,11 @@ TEST_P(ProbingOne, streams_of_two_peers_arrive_in_order_with_their_bytes_whoever
 }
 
 TEST_P(ProbingOne, two_threads_that_take_one_by_one_lose_nothing_and_double_nothing) {
-  const std::uint64_t numbers = is_sim() ? 2000 : kNumbers;
+  const std::uint64_t numbers = stream();
   ThreadJob job(2, options());
   job.run([&job, numbers](ph_context* context, ph_rank rank) {
     std::vector<std::uint64_t> words(numbers, ~std::uint64_t{0});
-    ph_region mine{};
-    ASSERT_EQ(ph_register(context, words.data(), words.size() * 8, PH_ACCESS_ALL, &mine), PH_OK);
-    const ph_region target = exchange(context, mine)[0];
+    const ph_region target = share_words(context, words)[0];
     if (rank == 1) {
       send_numbers(context, 0, ph_at(&target, 0), numbers);
       job.meet(context);
@@ -128,9 +137,7 @@ TEST_P(ProbingOne, streams_of_any_length_end_with_their_last_id) {
   ThreadJob job(2, options());
   job.run([&job](ph_context* context, ph_rank rank) {
     std::vector<std::uint64_t> words(200, 0);
-    ph_region mine{};
-    ASSERT_EQ(ph_register(context, words.data(), words.size() * 8, PH_ACCESS_ALL, &mine), PH_OK);
-    const ph_region target = exchange(context, mine)[1 - rank];
+    const ph_region target = share_words(context, words)[1 - rank];
     for (std::uint64_t length = 1; length <= 150; ++length) {
       if (rank == 0) {
         send_numbers(context, 1, ph_at(&target, 0), length);
@@ -141,6 +148,79 @@ TEST_P(ProbingOne, streams_of_any_length_end_with_their_last_id) {
         ASSERT_EQ(insist(context, [&] { return ph_notify(context, 0, length); }), PH_OK);
       }
     }
+    job.meet(context);
+  });
+}
+
+// Both send and take one by one whatever comes, while array probes for one kind come between: those
+// make the other kind wait, and end what the next ones would have been handed without a look.
+TEST_P(ProbingOne, streams_both_ways_keep_their_orders_where_other_probes_come_between) {
+  const std::uint64_t numbers = stream();
+  ThreadJob job(2, options());
+  job.run([&job, numbers](ph_context* context, ph_rank rank) {
+    std::vector<std::uint64_t> words(numbers, ~std::uint64_t{0});
+    const ph_region target = share_words(context, words)[1 - rank];
+    std::uint64_t posted = 0;
+    std::uint64_t locals = 0;
+    std::uint64_t remotes = 0;
+    const auto took = [&](std::uint32_t kind, std::uint64_t id) {
+      ASSERT_EQ(id, kind == PH_LOCAL ? locals : remotes);
+      if (kind == PH_REMOTE) {
+        ASSERT_EQ(words[id], id);
+      }
+      ++(kind == PH_LOCAL ? locals : remotes);
+    };
+    for (std::uint64_t turn = 0; locals < numbers || remotes < numbers; ++turn) {
+      for (; posted < std::min(numbers, locals + 32); ++posted) {
+        const ph_target place = ph_at(&target, posted * 8);
+        if (ph_put_u64(context, 1 - rank, {&posted, 8}, place, {posted, posted}) != PH_OK) break;
+      }
+      if (turn % 50 == 49) {
+        const std::uint32_t kind = turn % 100 == 49 ? PH_LOCAL : PH_REMOTE;
+        ph_completion some[3];
+        std::size_t count = 0;
+        ASSERT_EQ(ph_probe(context, {PH_ANY_RANK, kind, nullptr}, some, turn % 4, &count), PH_OK);
+        for (std::size_t i = 0; i < count; ++i) took(kind, some[i].id);
+        continue;
+      }
+      const auto one = ph_probe_u64(context, PH_ANY_RANK, PH_EITHER);
+      ASSERT_EQ(one.status, PH_OK);
+      if (one.kind != 0) {
+        took(one.kind, one.id);
+      } else if (locals < numbers || remotes < numbers) {
+        constexpr std::int64_t kSliceUs = 500;  // the other may need this processor
+        static_cast<void>(ph_wait(context, {PH_ANY_RANK, PH_EITHER, nullptr}, kSliceUs));
+      }
+    }
+    job.meet(context);
+  });
+}
+
+TEST_P(ProbingOne, local_ids_one_by_one_do_not_keep_a_remote_one_waiting) {
+  static constexpr std::uint64_t kMany = 300;
+  static constexpr std::uint64_t kInARow = 64;
+  std::uint64_t words[2] = {};  // of each rank, written until its context is gone
+  ThreadJob job(2, options());
+  job.run([&job, &words](ph_context* context, ph_rank rank) {
+    const ph_region target = share_words(context, {&words[rank], 1})[1 - rank];
+    if (rank == 1) {
+      EXPECT_EQ(take_remote(context).id, 0u);  // all that rank 0 posts follows by itself
+      ASSERT_EQ(insist(context, [&] { return ph_notify(context, 0, kMany); }), PH_OK);
+      job.meet(context);
+      return;
+    }
+    std::uint64_t posted = 0;  // as many as fit
+    while (posted < kMany && ph_put_u64(context, 1, {&posted, sizeof posted}, ph_at(&target, 0),
+                                        {posted, posted}) == PH_OK)
+      ++posted;
+    ASSERT_GT(posted, 0u);
+    EXPECT_EQ(take_local(context, 1).id, 0u);
+    const bool has_second = ph_probe_u64(context, 1, PH_EITHER).kind == PH_LOCAL;
+    ASSERT_EQ(ph_wait(context, {1, PH_REMOTE, nullptr}, kTakeTimeoutUs), PH_OK);
+    std::uint64_t row = 0;
+    for (; row <= kInARow; ++row)
+      if (ph_probe_u64(context, PH_ANY_RANK, PH_EITHER).kind == PH_REMOTE) break;
+    EXPECT_LE(row, kInARow) << posted << " posted, " << has_second;
     job.meet(context);
   });
 }

@@ -73,10 +73,10 @@ TEST_P(Registering, no_byte_changes_after_unregister_returned_under_traffic_of_s
     constexpr std::size_t kSizes[] = {8, 150, 5000, 100'000};
     constexpr std::size_t kLargest = 100'000;
     constexpr std::size_t kEachBytes = 4 * kLargest;  // of each writer, for puts between two fences
-    constexpr int kRounds = 15;
+    constexpr std::uint64_t kRounds = rounds(15, 5);
     std::vector<std::byte> memory(3 * kEachBytes);
     const auto source = filled(kLargest, rank);
-    for (int round = 0; round < kRounds; ++round) {
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
       ph_region mine{};
       ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
       const ph_region target = exchange(context, mine)[0];

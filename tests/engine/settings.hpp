@@ -21,6 +21,7 @@
 
 #include "support/pattern.hpp"
 #include "support/real_fabric.hpp"
+#include "support/rounds.hpp"
 #include "support/take.hpp"
 #include "support/thread_job.hpp"
 
@@ -32,6 +33,9 @@ struct Setting {
 };
 
 inline void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+
+inline constexpr ph_query kAnyRemote = {PH_ANY_RANK, PH_REMOTE, nullptr};
+inline constexpr ph_query kAnyLocal = {PH_ANY_RANK, PH_LOCAL, nullptr};
 
 inline Options with(Options options, const Options& more) {
   options.insert(options.end(), more.begin(), more.end());
@@ -81,6 +85,7 @@ class OverSettings : public testing::TestWithParam<Setting> {
  protected:
   static Options options(const Options& more = {}) { return with(GetParam().options, more); }
   static bool is_sim() { return std::string(GetParam().name).starts_with("sim"); }
+  static bool is_small() { return std::string(GetParam().name).ends_with("_small"); }
   static bool is_ofi() { return std::string(GetParam().name).starts_with("ofi"); }
 
   void SetUp() override {

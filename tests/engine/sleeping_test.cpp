@@ -58,7 +58,7 @@ TEST_P(Sleeping, a_large_put_is_finished_by_a_wait_that_would_sleep) {
 }
 
 TEST_P(Sleeping, a_wait_for_deliveries_sees_each_of_them_at_once) {
-  for (int round = 0; round < 30; ++round) {
+  for (std::uint64_t round = 0; round < rounds(30, 10); ++round) {
     ThreadJob job(2, options({{"spin_us", "0"}}));
     job.run([&](ph_context* context, ph_rank rank) {
       Soon soon;

@@ -10,8 +10,6 @@ namespace {
 
 class Threads : public OverSettings {};
 
-constexpr ph_query kAnyRemote = {PH_ANY_RANK, PH_REMOTE, nullptr};
-
 std::vector<std::thread> start(unsigned count, const std::function<void(unsigned)>& body) {
   std::vector<std::thread> threads;
   for (unsigned i = 0; i < count; ++i) threads.emplace_back(body, i);

@@ -1,4 +1,5 @@
 // Which completions a probe takes, from whom, and in which order.
+#include "engine/fast_path.hpp"
 #include "engine_unit.hpp"
 
 namespace photon::engine::test {
@@ -61,6 +62,99 @@ TEST(Probe, long_ids_need_room_and_nothing_is_taken_without_it) {
   EXPECT_EQ(two.ranks[1].probe(taker), PH_ERR_ARGUMENT);
   const ph_completion found = two.ranks.take(1, PH_REMOTE);
   EXPECT_EQ(first_difference({static_cast<const std::byte*>(found.long_id), 64}, 9), 64u);
+}
+
+// What rank 0 posts to rank 1, and takes by itself as ph_probe_u64() does, while a record of rank 1
+// lies in its ring.
+class OneByOne {
+ public:
+  OneByOne() : two_(roomy()) { EXPECT_EQ(two_.ranks[1].put(0, notice_with_id()), PH_OK); }
+
+  void post(int count) {
+    for (int i = 0; i < count; ++i) ASSERT_EQ(two_.ranks[0].put(1, put_args({}, {}, 1, 1)), PH_OK);
+  }
+  // Its kind; 0: there is none.
+  std::uint32_t take(ph_rank peer) {
+    Engine& engine = two_.ranks[0];
+    OneTaker one{{peer, PH_EITHER, nullptr}};
+    if (engine.take_easy(one) || engine.take_streamed(one) || engine.try_probe(one.query, one))
+      return one.found.kind;
+    ++general_count_;
+    const auto found = two_.ranks.probe(0, PH_EITHER, 1, peer);
+    return found.empty() ? 0 : found[0].kind;
+  }
+  // Of so many that are there, until the REMOTE one comes; `is_over` if it does.
+  int take_locals(int most, ph_rank peer, bool& is_over) {
+    for (int count = 0; count < most; ++count) {
+      const std::uint32_t kind = take(peer);
+      is_over = kind == PH_REMOTE;
+      if (is_over) return count;
+      EXPECT_EQ(kind, std::uint32_t{PH_LOCAL});
+    }
+    return most;
+  }
+  int general_count() const { return general_count_; }
+
+ private:
+  static FakeOptions roomy() {
+    FakeOptions chosen = options();
+    chosen.config.ring_lines = chosen.config.requests = chosen.config.ledger_slots = 1024;
+    return chosen;
+  }
+  static ph_put_args notice_with_id() {
+    static constexpr std::uint64_t kId = 7;
+    ph_put_args args = notice();
+    args.remote = {&kId, sizeof kId};
+    return args;
+  }
+
+  Two two_;
+  int general_count_ = 0;  // that went by probe()
+};
+
+constexpr int kMostInARow = 64;
+
+// A burst may end before its turn is over; the next one does not begin a new turn.
+TEST(ProbeOneByOne, local_ones_in_bursts_of_any_length_let_a_remote_one_in_after_64) {
+  for (const ph_rank peer : {PH_ANY_RANK, ph_rank{1}}) {
+    for (int length = 1; length <= 2 * kMostInARow; ++length) {
+      OneByOne ids;
+      bool is_over = false;
+      int row = 0;
+      while (!is_over && row <= 4 * kMostInARow) {
+        ids.post(length);
+        row += ids.take_locals(length, peer, is_over);
+      }
+      EXPECT_TRUE(is_over) << "bursts of " << length;
+      EXPECT_LE(row, kMostInARow) << "bursts of " << length;
+    }
+  }
+}
+
+TEST(ProbeOneByOne, a_shorter_burst_before_does_not_lengthen_the_row_of_a_long_one) {
+  for (int shorter = 1; shorter < kMostInARow; ++shorter) {
+    OneByOne ids;
+    bool is_over = false;
+    ids.post(shorter);
+    int row = ids.take_locals(shorter, PH_ANY_RANK, is_over);
+    ids.post(4 * kMostInARow);
+    if (!is_over) row += ids.take_locals(4 * kMostInARow, PH_ANY_RANK, is_over);
+    EXPECT_TRUE(is_over) << "after " << shorter;
+    EXPECT_LE(row, kMostInARow) << "after " << shorter;
+  }
+}
+
+// The count begins anew each time: else all that come later went the long way.
+TEST(ProbeOneByOne, one_local_one_in_64_goes_the_long_way) {
+  constexpr int kRows = 8;
+  OneByOne ids;
+  ids.post(kRows * kMostInARow);
+  int locals = 0;
+  int remotes = 0;
+  while (const std::uint32_t kind = ids.take(PH_ANY_RANK)) ++(kind == PH_LOCAL ? locals : remotes);
+  EXPECT_EQ(locals, kRows * kMostInARow);
+  EXPECT_EQ(remotes, 1);
+  EXPECT_LE(ids.general_count(), kRows + 4);  // the REMOTE one, a look around, and finding nothing
 }
 
 }  // namespace

@@ -44,6 +44,23 @@ TEST_F(RegionBookTest, an_access_is_checked_at_every_border_without_wrapping_aro
   EXPECT_EQ(check_access(table_, {1000, key}, 1, PH_ACCESS_ALL), PH_ERR_ACCESS);
 }
 
+TEST_F(RegionBookTest, what_two_lenders_lend_is_counted_apart_and_found_by_nobody) {
+  const std::uint32_t one = book_.new_lender(), other = book_.new_lender();
+  const auto first = book_.add({1000, 100, 0}, PH_ACCESS_WRITE | one, false);
+  const auto again = book_.add({1000, 100, 0}, PH_ACCESS_WRITE | one, false);
+  const auto others = book_.add({1000, 100, 0}, PH_ACCESS_WRITE | other, false);
+  ASSERT_TRUE(first && again && others);
+  EXPECT_EQ(first->key, again->key);
+  EXPECT_NE(first->key, others->key);
+  EXPECT_FALSE(book_.find(1000, 1));
+  ph_region region{};
+  EXPECT_EQ(book_.remove(first->key, region), Removed::counted_down);
+  EXPECT_EQ(book_.remove(first->key, region), Removed::stale);
+  EXPECT_EQ(check(1000, first->key, 1), PH_ERR_KEY);
+  EXPECT_EQ(check(1000, others->key, 1), PH_OK);
+  EXPECT_EQ(check_access(table_, {1000, others->key}, 1, PH_ACCESS_READ), PH_ERR_ACCESS);
+}
+
 TEST_F(RegionBookTest, the_same_range_and_access_count_and_the_last_removal_makes_the_key_stale) {
   const auto first = book_.add({1000, 100, 0}, PH_ACCESS_WRITE, false);
   const auto again = book_.add({1000, 100, 0}, PH_ACCESS_WRITE, false);
