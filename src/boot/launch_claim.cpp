@@ -59,9 +59,11 @@ base::Result<base::UniqueFd> claim_launch_fd(std::string_view fd_text) {
   }
   const int flags = ::fcntl(fd, F_GETFD);
   if (flags < 0) {
-    return refuse(fd_text,
-                  "that descriptor is not open: a context of this process had it before, or the "
-                  "program was started by a rank; start it with its own photonrun, or unset it");
+    return refuse(
+        fd_text,
+        "that descriptor is not open: a context of this process had it before, the "
+        "program was started by a rank (start it with its own photonrun, or unset it), or "
+        "a wrapper closed it, as Python's subprocess does without close_fds=False");
   }
   // Ours are inherited, thus not close-on-exec; with the flag it is ours already, or the number
   // went to something else after the first context had closed it.

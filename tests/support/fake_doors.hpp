@@ -2,7 +2,8 @@
 // late, refused now and then, or failing, as the test says.
 //
 // As with tcp;ofi_rxm: the peer's side looks at the key when a piece begins, and what has begun
-// goes on until its door ends; a piece that fails takes all others to that door with it.
+// goes on until its door ends; a piece that fails takes all others to that door with it; what a
+// door has written when it ends still lands, as long as the peer's door is open.
 // Owner: FakeFabric. Doors find each other by a registry of the process.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include <photon/memory.h>
 
@@ -57,7 +59,11 @@ class FakeDoors {
   }
 
   // The fabric's: a look; whether a piece is due, and well; moves it.
-  void step() noexcept { ++steps_; }
+  void step() noexcept {
+    ++steps_;
+    if (!holds_landings_) land();
+  }
+  bool has_ended_any() const noexcept { return ended_ != 0; }
   bool is_due() const noexcept {
     return !holds_ && !pieces_.empty() && pieces_.front().due <= steps_;
   }
@@ -86,7 +92,9 @@ class FakeDoors {
 
   // The test's.
   void hold(bool holds) { holds_ = holds; }
-  void fail(bool fails) { fails_ = fails; }  // though nothing explains it
+  void hold_landings(bool holds) { holds_landings_ = holds; }  // of writes to memory of ours
+  void fail(bool fails) { fails_ = fails; }                    // though nothing explains it
+  void answer(Taken how) { answers_ = how; }  // to pieces from now on; yes: all well
   unsigned opened() const { return opened_; }
   std::size_t exposed() const { return exposed_; }
   std::size_t pieces_under_way() const { return under_way_; }
@@ -108,8 +116,15 @@ class FakeDoors {
     std::span<std::byte> memory;
     std::uint32_t access = 0;
   };
+  // A write whose door has ended.
+  struct Late {
+    std::uint64_t to = 0;
+    std::byte* theirs = nullptr;
+    std::vector<std::byte> bytes;
+  };
   struct Registry {
     std::mutex mutex;
+    std::vector<Late> late;
     std::uint64_t numbers = 0;
     std::map<std::uint64_t, const FakeDoors*> doors;
     std::map<std::uint64_t, Shown> shown;  // by key
@@ -127,6 +142,11 @@ class FakeDoors {
       auto& all = registry();
       const std::scoped_lock lock(all.mutex);
       all.doors.erase(number_);
+      ++owner_.ended_;
+      std::erase_if(all.late, [this](const Late& one) { return one.to == number_; });
+      for (const Piece& one : owner_.pieces_)
+        if (one.by == number_ && one.source != nullptr && owner_.is_well(all, one))
+          all.late.push_back({one.to, one.theirs, {one.source, one.source + one.size_bytes}});
       std::erase_if(owner_.pieces_, [this](const Piece& one) { return one.by == number_; });
       owner_.under_way_ = owner_.pieces_.size();
     }
@@ -147,6 +167,16 @@ class FakeDoors {
     std::byte address_[sizeof number_] = {};
   };
 
+  void land() noexcept {
+    auto& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    std::erase_if(all.late, [&](const Late& one) {
+      const auto door = all.doors.find(one.to);
+      if (door == all.doors.end() || door->second != this) return false;
+      std::memcpy(one.theirs, one.bytes.data(), one.bytes.size());
+      return true;
+    });
+  }
   static Registry& registry() {
     static Registry all;
     return all;
@@ -155,6 +185,7 @@ class FakeDoors {
     return one.theirs != nullptr && !fails_ && all.doors.count(one.to) != 0;
   }
   Taken begin(Piece piece, const Place& place) noexcept {
+    if (answers_ != Taken::yes) return answers_;
     if (manners_.refuses_every != 0 && ++asked_ % manners_.refuses_every == 0) return Taken::full;
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
@@ -181,10 +212,13 @@ class FakeDoors {
   unsigned asked_ = 0;
   // The test's thread sets and reads them while a flusher calls.
   std::atomic<unsigned> opened_ = 0;
+  std::atomic<unsigned> ended_ = 0;
   std::atomic<unsigned> exposed_ = 0;
   std::atomic<std::size_t> under_way_ = 0;
   std::atomic<bool> holds_ = false;
+  std::atomic<bool> holds_landings_ = false;
   std::atomic<bool> fails_ = false;
+  std::atomic<Taken> answers_ = Taken::yes;
 };
 
 }  // namespace photon::test

@@ -199,20 +199,30 @@ TEST_F(OfiPieces, whose_door_has_ended_ask_and_idle_leases_of_it_are_forgotten) 
   EXPECT_EQ(pieces.next(slot).kind, Kind::go);
 }
 
-TEST_F(OfiPieces, that_are_recalled_go_again_by_the_lease_they_had) {
-  Pieces::Slot& slot = under_way(7);
-  pieces.recall(slot);
+// The peer may still read what went by our door that ended, and only the end of its door proves
+// that it does not.
+TEST_F(OfiPieces, that_are_recalled_have_their_owner_end_its_door_and_wait_for_that) {
+  Pieces::Slot& one = under_way(7);
+  Pieces::Slot& two = under_way(7);
+  Pieces::Slot& other = under_way(8);
+  static_cast<void>(said());
+  for (Pieces::Slot* slot : {&one, &two, &other}) pieces.recall(*slot);
   EXPECT_EQ(pieces.under_way(), 0u);
-  EXPECT_EQ(pieces.next(slot).kind, Kind::go);
+  ASSERT_EQ(words.size(), 1u) << "once for all";
+  EXPECT_EQ(words.front().body.door, 1u);
+  EXPECT_EQ(said(), (Said{{MessageKind::given, 0}}));
+  EXPECT_EQ(pieces.next(one).kind, Kind::wait);
+  pieces.door_ended(1);
+  EXPECT_EQ(pieces.next(one).kind, Kind::wait);
+  EXPECT_EQ(said(), (Said{{MessageKind::ask, 7}}));
+  ASSERT_TRUE(pieces.told(yes(7, 2)));
+  EXPECT_EQ(pieces.next(one).kind, Kind::go);
+  EXPECT_EQ(pieces.next(two).door, 2u);
 }
 
-// The peer may still read what went by our door that ended.
 TEST_F(OfiPieces, that_were_recalled_leave_a_lease_that_is_not_given_back_before_its_door_ends) {
   Pieces::Slot& slot = under_way(7);
   pieces.recall(slot);
-  ASSERT_EQ(pieces.next(slot).kind, Kind::go);
-  pieces.taken(slot, 1);
-  pieces.over(slot);
   static_cast<void>(said());
   pieces.tidy();
   pieces.called_back(7);
@@ -231,6 +241,46 @@ TEST_F(OfiPieces, that_were_recalled_leave_a_lease_that_is_not_given_back_before
   pieces.called_back(7);
   pieces.tidy();
   EXPECT_EQ(said(), (Said{{MessageKind::given, 7}}));
+}
+
+// Its owner waits for that with what was called back.
+TEST_F(OfiPieces, that_fail_leave_a_lease_that_is_not_given_back_before_its_door_ends) {
+  Pieces::Slot& slot = under_way(7);
+  static_cast<void>(said());
+  pieces.called_back(7);
+  pieces.failed(slot, 1);
+  EXPECT_EQ(pieces.next(slot).kind, Kind::wait);
+  pieces.tidy();
+  EXPECT_EQ(said(), Said{});
+  pieces.door_ended(1);
+  EXPECT_EQ(pieces.next(slot).kind, Kind::wait);
+  EXPECT_EQ(said(), (Said{{MessageKind::ask, 7}}));
+  ASSERT_TRUE(pieces.told(yes(7, 2)));
+  EXPECT_EQ(pieces.next(slot).kind, Kind::go);
+}
+
+// Another one had failed, and the question about it crossed the end of our door.
+TEST_F(OfiPieces, that_are_recalled_while_their_key_is_asked_wait_for_another_door) {
+  Pieces::Slot& failed = under_way(7);
+  Pieces::Slot& recalled = under_way(7);
+  pieces.failed(failed, 1);
+  pieces.recall(recalled);
+  ASSERT_TRUE(pieces.told(yes(7, 1)));
+  EXPECT_EQ(pieces.next(recalled).kind, Kind::wait);
+  pieces.door_ended(1);
+  pieces.next(recalled);
+  ASSERT_TRUE(pieces.told(yes(7, 2)));
+  EXPECT_EQ(pieces.next(recalled).kind, Kind::go);
+}
+
+TEST_F(OfiPieces, that_are_recalled_after_their_door_has_ended_need_no_other_end) {
+  Pieces::Slot& slot = under_way(7);
+  pieces.door_ended(1);
+  ASSERT_TRUE(pieces.told(yes(7, 2)));
+  static_cast<void>(said());
+  pieces.recall(slot);
+  EXPECT_EQ(said(), Said{});
+  EXPECT_EQ(pieces.next(slot).kind, Kind::go);
 }
 
 TEST_F(OfiPieces, answers_that_nobody_asked_for_or_that_say_nonsense_are_none) {

@@ -5,6 +5,7 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "base/signals.hpp"
 #include "transport/ofi/lib_fabric.hpp"
+#include "transport/ofi/provider_codes.hpp"
 #include "transport/ofi/providers.hpp"
 
 namespace photon::transport::ofi {
@@ -19,6 +21,12 @@ namespace photon::transport::ofi {
 namespace {
 
 static_assert(sizeof(Operation::provider) >= sizeof(fi_context2));
+static_assert(FI_EAGAIN == EAGAIN && FI_ENETUNREACH == ENETUNREACH && FI_ENOTCONN == ENOTCONN &&
+                  FI_ECONNREFUSED == ECONNREFUSED && FI_ESHUTDOWN == ESHUTDOWN &&
+                  FI_EHOSTUNREACH == EHOSTUNREACH && FI_ENETDOWN == ENETDOWN &&
+                  FI_ECONNRESET == ECONNRESET && FI_ECONNABORTED == ECONNABORTED &&
+                  FI_ETIMEDOUT == ETIMEDOUT,
+              "provider_codes.cpp takes libfabric's codes for errno's");
 
 constexpr std::uint32_t kApi = FI_VERSION(1, 17);
 
@@ -72,6 +80,20 @@ bool has_doors(const fi_info& info) noexcept {
          (domain.mr_mode & (FI_MR_LOCAL | FI_MR_ENDPOINT)) == 0;
 }
 
+// Whether this provider can say when a write is seen at its target (FI_DELIVERY_COMPLETE): what it
+// offers it lists without that, so it is asked for once more, by name.
+bool tells_delivery(const Library& library, const fi_info& info, FabricWants wants) {
+  wants.provider = info.fabric_attr->prov_name;
+  const Info hints = hints_for(library, wants, false);
+  if (hints == nullptr) return false;
+  hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  hints->domain_attr->name = ::strdup(info.domain_attr->name);  // freed with the hints
+  fi_info* offers = nullptr;
+  const int code = library.getinfo(kApi, nullptr, nullptr, 0, hints.get(), &offers);
+  const Info freed(offers, InfoEnd{library.freeinfo});
+  return code == 0;
+}
+
 void* descriptor_of(std::uint64_t handle) noexcept {
   auto* region = reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle));
   return region == nullptr ? nullptr : ::fi_mr_desc(region);
@@ -94,7 +116,8 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   names_addresses_ = (mode & FI_MR_VIRT_ADDR) != 0;
   info_ = Info(library_.dupinfo(&info), InfoEnd{library_.freeinfo});
   if (info_ == nullptr) return error("what the provider offers", -FI_ENOMEM);
-  traits_.has_doors = wants.pieces_count != 0 && has_doors(info);
+  traits_.has_doors =
+      wants.pieces_count != 0 && has_doors(info) && tells_delivery(library_, info, wants);
   traits_.provider = info.fabric_attr->prov_name;
   traits_.domain = info.domain_attr->name;
   traits_.most_bytes = info.ep_attr->max_msg_size;
@@ -191,27 +214,26 @@ void LibFabric::hide(std::uint64_t handle) noexcept {
   const Handle<fid_mr> ends(reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle)));
 }
 
-Fabric::Taken LibFabric::taken(ssize_t code) noexcept {
-  if (code == 0) return Taken::yes;
-  if (code == -FI_EAGAIN) return Taken::full;
+void LibFabric::keep_words(ssize_t code) noexcept {
+  if (code == 0 || code == -FI_EAGAIN) return;
   try {
     words_ = words_of(code);
   } catch (const std::bad_alloc&) {
     words_.clear();
   }
-  return Taken::failed;
 }
 
-// A provider that connects at the first message asks the kernel for a route then.
+Fabric::Taken LibFabric::taken(ssize_t code) noexcept {
+  keep_words(code);
+  return taken_message(code);
+}
+
 Fabric::Taken LibFabric::send(std::uint64_t to, const Buffer& message,
                               Operation& operation) noexcept {
   const auto& bytes = message.bytes;
   const ssize_t code = ::fi_send(endpoint_.get(), bytes.data(), bytes.size(),
                                  descriptor_of(message.handle), to, &operation.provider);
-  const Taken how = taken(code);
-  const bool is_routeless =
-      code == -FI_ENETUNREACH || code == -FI_EHOSTUNREACH || code == -FI_ENETDOWN;
-  return is_routeless ? Taken::no_way : how;
+  return taken(code);
 }
 
 Fabric::Taken LibFabric::receive(const Buffer& into, Operation& operation) noexcept {
@@ -227,7 +249,7 @@ Fabric::Got LibFabric::read(std::span<Completion> into, std::size_t& count) noex
   if (got == -FI_EAGAIN || got == 0) return Got::some;
   if (got == -FI_EAVAIL) return read_error();
   if (got < 0) {
-    static_cast<void>(taken(got));
+    keep_words(got);
     return Got::broken;
   }
   count = static_cast<std::size_t>(got);
@@ -242,7 +264,7 @@ Fabric::Got LibFabric::read_error() noexcept {
   const ssize_t got = ::fi_cq_readerr(queue_.get(), &entry, 0);
   if (got == -FI_EAGAIN) return Got::some;
   if (got < 0) {
-    static_cast<void>(taken(got));
+    keep_words(got);
     return Got::broken;
   }
   failed_ = static_cast<Operation*>(entry.op_context);

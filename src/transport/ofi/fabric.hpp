@@ -75,11 +75,12 @@ struct Place {
 };
 
 enum class Taken : std::uint8_t {
-  yes,     // read() says when it is over
-  over,    // it is over: the buffer is ours again, and read() says nothing
-  full,    // not now
-  no_way,  // a message: there is no route now, as while a link is down; words() says it
-  failed,  // nor ever; words() says why
+  yes,      // read() says when it is over
+  over,     // it is over: the buffer is ours again, and read() says nothing
+  full,     // not now
+  no_way,   // there is no route now, as while a link is down; words() says it
+  failed,   // nor ever; words() says why
+  refused,  // a piece: by our own side, which says nothing about the peer; words() says why
 };
 
 // An endpoint with connections of its own: what a peer refuses breaks the one it came over, and

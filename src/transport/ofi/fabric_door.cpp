@@ -6,6 +6,7 @@
 #include <photon/memory.h>
 
 #include "transport/ofi/lib_fabric.hpp"
+#include "transport/ofi/provider_codes.hpp"
 
 namespace photon::transport::ofi {
 
@@ -45,7 +46,9 @@ class LibDoor final : public Door {
     posted.rma_iov = &piece.theirs;
     posted.rma_iov_count = 1;
     posted.context = &operation.provider;
-    return fabric_.taken(call(endpoint_.get(), &posted, flags | FI_COMPLETION));
+    const ssize_t code = call(endpoint_.get(), &posted, flags | FI_COMPLETION);
+    fabric_.keep_words(code);
+    return taken_piece(code);
   }
 
   LibFabric& fabric_;

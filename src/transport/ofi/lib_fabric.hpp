@@ -57,13 +57,14 @@ class LibFabric final : public Fabric {
   void stop() noexcept override { endpoint_.reset(); }
 
   // Of LibDoor.
-  Taken taken(ssize_t code) noexcept;
+  void keep_words(ssize_t code) noexcept;  // of a code that says what went wrong
   base::Result<> open_endpoint(Handle<fid_ep>& endpoint, std::vector<std::byte>& address);
 
  private:
   base::Result<> begin(fi_info& info, const FabricWants& wants);
   base::Result<> open_queue(std::size_t size);
   Got read_error() noexcept;
+  Taken taken(ssize_t code) noexcept;  // and keeps its words
 
   template <class Fid, class Open>
   base::Result<> opened(Handle<Fid>& into, const char* what, Open open) const;

@@ -156,7 +156,7 @@ void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
   if (!address) return trouble(std::move(address.error()));
   auto greeting = Greeting::make(boot_.secret(), parties_, peer.rank);
   if (!greeting) return trouble(std::move(greeting.error()));
-  auto window = Window::make(*parts_.fabric, peer.rank, parts_.window_slots, parts_.message_bytes);
+  auto window = Window::make(*parts_.messages, peer.rank, parts_.window_slots);
   if (!window) return trouble(std::move(window.error()));
   peer.address = *address;
   peer.greeting = *greeting;

@@ -45,6 +45,10 @@ class Exposures {
   std::vector<Holder> stale_holders() const;
   // Whether that rank holds anything at all.
   bool is_holder(Rank rank) const noexcept;
+  // Whether that door is the one that is open.
+  bool is_open(std::uint64_t door) const noexcept {
+    return door_ != nullptr && door == doors_count_;
+  }
   // Leases end, and with them what was begun by them. The number of the door; 0: there was none.
   std::uint64_t end_door() noexcept;
   // The door ends, and everything is concealed.

@@ -119,15 +119,30 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
           ? door_->write(peer.door_to, {piece.source, piece.size_bytes}, next.place, slot.operation)
           : door_->read_from(peer.door_to, {piece.destination, piece.size_bytes}, next.place,
                              slot.operation);
-  if (taken == Taken::full) return false;
-  ++taken_count_;
-  if (taken == Taken::yes) {
-    peer.pieces->taken(slot, next.door);
-    ++under_way_;
-    if (!parts_.fabric->traits().progresses_itself) static_cast<void>(flusher_.note());
-  } else {
-    peer.door_words = parts_.fabric->words();
-    peer.pieces->failed(slot, next.door);
+  switch (taken) {
+    case Taken::full: return false;
+    case Taken::no_way:
+      if (!is_way_awaited(peer.no_way_to_door_ns))
+        mute(peer, " cannot be sent to: " + parts_.fabric->words());
+      return false;
+    case Taken::yes:
+      peer.no_way_to_door_ns = 0;
+      ++taken_count_;
+      peer.pieces->taken(slot, next.door);
+      ++under_way_;
+      if (!parts_.fabric->traits().progresses_itself) static_cast<void>(flusher_.note());
+      return true;
+    case Taken::refused:
+      PHOTON_LOG(log_, warn, "ofi: a piece to memory of rank %u is refused by our own provider: %s",
+                 peer.rank, parts_.fabric->words().c_str());
+      answer_done(peer, slot, PH_ERR_SYSTEM);
+      peer.pieces->refused(slot);
+      return true;
+    case Taken::over:
+    case Taken::failed:
+      peer.door_words = parts_.fabric->words();
+      peer.pieces->failed(slot, next.door);
+      return true;
   }
   return true;
 }
@@ -208,7 +223,8 @@ void OfiTransport::say_gone_if_clear(OfiPeer& peer) {
 
 // libfabric 1.17 keeps what it waits for of an endpoint that has ended, and fi_trywait() crashes on
 // it: from then on sleeps are naps.
-// Its pieces are nobody's any more; those of peers that live go by another door. What the queue
+// Its pieces are nobody's any more; those of peers that live go by another door, when their owner's
+// has ended: else bytes of the first time could arrive after those of the second. What the queue
 // holds of the old one is read before a slot is used again.
 void OfiTransport::end_our_door() {
   is_ending_door_ = true;
@@ -232,11 +248,12 @@ void OfiTransport::quiesce() noexcept {
   const Entered entered(*this);
   if (!exposures_.collect()) return;
   const auto holders = exposures_.stale_holders();
-  if (may_give_back(holders))
+  if (may_give_back(holders))  // all of them: one that cannot costs the door anyway
     for (const auto& one : holders)
       say(*known(one.rank), {MessageKind::back, {.key = one.key, .door = 0}, 0});
   const std::int64_t until = base::now_ns() + kGiveBackNs;
-  for (unsigned spins = 0; may_give_back(holders) && base::now_ns() < until; ++spins) {
+  for (unsigned spins = 0; may_give_back(exposures_.stale_holders()) && base::now_ns() < until;
+       ++spins) {
     look();
     take_arrived();
     static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
@@ -311,9 +328,19 @@ bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const st
         peer.pieces->called_back(about.key);
       go_on(peer);
       return true;
-    case MessageKind::given: exposures_.given(peer.rank, about.key); return true;
+    case MessageKind::given:
+      if (about.key == 0) return take_end(peer, about.door);
+      exposures_.given(peer.rank, about.key);
+      return true;
     default: return false;
   }
+}
+
+// Of its pieces that were under way when its own door ended, bytes may still come to ours.
+bool OfiTransport::take_end(OfiPeer& peer, std::uint64_t door) {
+  if (door == 0) return false;
+  if (exposures_.is_open(door) && exposures_.is_holder(peer.rank)) end_their_door();
+  return true;
 }
 
 bool OfiTransport::take_tell(OfiPeer& peer, std::span<const std::byte> body) {

@@ -32,7 +32,8 @@ enum class MessageKind : std::uint8_t {
   ask,        // KeyBody: may I touch what you have registered under this key?
   tell,       // TellBody: the answer
   back,       // KeyBody: give the lease back; key 0: that door has ended, and with it all leases
-  given,      // KeyBody: I touch it no more until I have asked again
+  given,  // KeyBody: I touch it no more until I have asked again; key 0: end that door, for mine
+          // has ended with pieces under way to it
 };
 
 struct MessageHead {
@@ -76,7 +77,7 @@ struct ProofBody {
 inline constexpr std::size_t kMostPieces = 8;
 inline constexpr std::size_t kMostAsks = 2 * kMostPieces;
 
-// `door`: of the owner of the memory, and given in a `back` of all leases only.
+// `door`: of the owner of the memory, where there is no key.
 struct KeyBody {
   std::uint64_t key = 0;
   std::uint64_t door = 0;

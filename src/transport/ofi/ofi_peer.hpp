@@ -50,6 +50,7 @@ struct OfiPeer {
   std::int64_t boot_gone_ns = 0;  // the bootstrap brought word of its end, or later it was heard; 0
   std::string gone_why = " has ended";  // what is said of it then
   std::int64_t no_way_ns = 0;           // there has been no route to it since then; 0
+  std::int64_t no_way_to_door_ns = 0;   // the same, for pieces
   std::int64_t mute_heard_ns = 0;       // sending has failed, or later it was heard; 0
   std::uint64_t mute_heard_count = 0;   // messages since
   std::string mute_why;

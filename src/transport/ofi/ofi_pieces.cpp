@@ -1,6 +1,7 @@
 #include "transport/ofi/ofi_pieces.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <photon/memory.h>
 
@@ -70,6 +71,7 @@ Pieces::Next Pieces::next(const Slot& slot) {
     case Lease::State::held: break;
   }
   if (slot.failed == granted.door) return {.kind = Next::Kind::fault};
+  if (lease.is_stained) return {};
   if (const ph_status status = granted.check(slot.piece); status != PH_OK) return refusal(status);
   return {
       .kind = Next::Kind::go,
@@ -91,9 +93,14 @@ void Pieces::leave(Slot& slot) {
   --leases_[slot.piece.key].under_way;
 }
 
+// One that went by a door that has ended since is proved over already.
 void Pieces::recall(Slot& slot) {
   leave(slot);
-  leases_[slot.piece.key].is_stained = true;
+  Lease& lease = leases_[slot.piece.key];
+  if (lease.granted.door != slot.door) return;
+  lease.is_stained = true;
+  if (std::exchange(ending_, slot.door) != slot.door)
+    words_.push({MessageKind::given, {.key = 0, .door = slot.door}, 0});
 }
 
 void Pieces::over(Slot& slot) {
@@ -101,12 +108,16 @@ void Pieces::over(Slot& slot) {
   slot.state = Slot::State::free;
 }
 
+// Its first bytes may stand in what the owner's door has yet to read: that door has to end before
+// the lease is given back, as after recall().
 void Pieces::failed(Slot& slot, std::uint64_t door) {
-  if (slot.state == Slot::State::under_way) leave(slot);
+  const bool was_under_way = slot.state == Slot::State::under_way;
+  if (was_under_way) leave(slot);
   slot.failed = door;
   const auto found = leases_.find(slot.piece.key);
   if (found == leases_.end()) return;
   Lease& lease = found->second;
+  if (was_under_way && lease.granted.door == door) lease.is_stained = true;
   if (lease.state == Lease::State::held && lease.granted.door == door) ask(lease, slot.piece.key);
 }
 

@@ -3,6 +3,7 @@
 //   piece:  free -- add() --> waits -- taken() --> under way -- over() --> free
 //                               ^ ------ failed(), recall() ------ |
 //                             waits -- refused --> free
+//                             recall(): our own door has ended under it
 //
 //   lease:  none -- a piece waits: ask --> asked -- told() yes --> held
 //                                          asked -- told() no ---> refused --> none
@@ -10,6 +11,8 @@
 //           held -- called_back() --> called -- no piece is under way: given --> none
 //           held -- a piece by that door failed: ask --> asked
 //           held, called -- door_ended() --> none, or asked if a piece is under way
+//   stained: a piece of it was recalled, or failed. Nothing goes by it, nor is it given back, until
+//            its door has ended: the peer is told to, or does it as nothing is given back.
 //
 // A key that is asked for a second time is kept until it is called back: memory that is used once,
 // as in a rendezvous, is given back before its owner wants it, and what is used frequently is asked
@@ -85,8 +88,7 @@ class Pieces {
   // It was under way, or was to go, by `door`.
   void failed(Slot& slot, std::uint64_t door);
   // Our own door ended with it under way, which says nothing about the peer: it may still read what
-  // we sent by the old one. So its lease is not given back: only the end of the peer's door proves
-  // that it reads no more.
+  // we sent by the old one, and only the end of its door proves that it reads no more.
   void recall(Slot& slot);
 
   // False: it was not asked, or says nonsense.
@@ -113,7 +115,7 @@ class Pieces {
   struct Lease {
     enum class State : std::uint8_t { asked, held, called, refused } state = State::asked;
     bool is_kept = false;
-    bool is_stained = false;  // by a piece that was recalled
+    bool is_stained = false;
     std::uint32_t under_way = 0;
     Grant granted;
   };
@@ -131,6 +133,7 @@ class Pieces {
   std::size_t under_way_ = 0;
   std::size_t first_ = 0;
   std::map<std::uint64_t, Lease> leases_;  // by key
+  std::uint64_t ending_ = 0;               // the latest door that we have told its owner to end
   std::array<std::uint64_t, kUsedKeys> used_{};
   std::size_t used_count_ = 0;
 };

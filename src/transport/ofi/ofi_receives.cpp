@@ -1,7 +1,5 @@
 #include "transport/ofi/ofi_receives.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 namespace photon::transport::ofi {
@@ -19,31 +17,16 @@ Receives::Receives(Fabric& fabric, std::size_t count, std::size_t message_bytes)
 base::Result<std::unique_ptr<Receives>> Receives::make(Fabric& fabric, std::size_t count,
                                                        std::size_t message_bytes) {
   std::unique_ptr<Receives> made(new Receives(fabric, count, message_bytes));
-  const std::size_t bytes = count * message_bytes;
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    base::Error error = base::system_error("ofi: memory to receive messages into");
-    error.status = PH_ERR_MEMORY;
-    return error;
-  }
-  made->memory_ = static_cast<std::byte*>(memory);
-  auto shown = fabric.show({made->memory_, bytes});
-  if (!shown) return std::move(shown.error());
-  made->handle_ = *shown;
+  auto memory = ShownMemory::make(fabric, count * message_bytes, "to receive messages into");
+  if (!memory) return std::move(memory.error());
+  made->memory_ = std::move(*memory);
   return made;
-}
-
-Receives::~Receives() {
-  if (memory_ == nullptr) return;
-  if (handle_ != 0) fabric_.hide(handle_);
-  ::munmap(memory_, operations_.size() * message_bytes_);
 }
 
 bool Receives::post() noexcept {
   while (!idle_.empty()) {
     const std::uint32_t index = idle_.back();
-    const auto taken = fabric_.receive({bytes_of(index), handle_}, operations_[index]);
+    const auto taken = fabric_.receive(memory_.piece(index, message_bytes_), operations_[index]);
     if (taken == Fabric::Taken::full) return true;
     if (taken == Fabric::Taken::failed) return false;
     idle_.pop_back();
@@ -57,7 +40,7 @@ void Receives::arrived(const Operation& operation, std::size_t size_bytes) noexc
 
 std::span<const std::byte> Receives::next() const noexcept {
   const Came& came = came_[first_];
-  return bytes_of(came.index).first(came.size_bytes);
+  return memory_.piece(came.index, message_bytes_).bytes.first(came.size_bytes);
 }
 
 void Receives::taken() noexcept {

@@ -15,7 +15,7 @@
 #include <optional>
 #include <vector>
 
-#include "transport/ofi/fabric.hpp"
+#include "transport/ofi/shown_memory.hpp"
 
 namespace photon::transport::ofi {
 
@@ -27,7 +27,6 @@ class Receives {
   // `fabric` outlives it.
   static base::Result<std::unique_ptr<Receives>> make(Fabric& fabric, std::size_t count,
                                                       std::size_t message_bytes);
-  ~Receives();
   Receives(const Receives&) = delete;
   Receives& operator=(const Receives&) = delete;
 
@@ -50,14 +49,10 @@ class Receives {
     std::size_t size_bytes = 0;
   };
   Receives(Fabric& fabric, std::size_t count, std::size_t message_bytes);
-  std::span<std::byte> bytes_of(std::uint32_t index) const noexcept {
-    return {memory_ + index * message_bytes_, message_bytes_};
-  }
 
   Fabric& fabric_;
   const std::size_t message_bytes_;
-  std::byte* memory_ = nullptr;
-  std::uint64_t handle_ = 0;
+  ShownMemory memory_;
   std::vector<Operation> operations_;
   std::vector<std::uint32_t> idle_;  // to be posted; room for all of them
   std::vector<Came> came_;           // likewise

@@ -93,8 +93,9 @@ void OfiTransport::flush(OfiPeer& peer) {
       case Fabric::Taken::over: ++taken_count_; break;
       case Fabric::Taken::full: return wait_for_room(peer);
       case Fabric::Taken::no_way:
-        if (is_way_awaited(peer)) return wait_for_room(peer);
+        if (is_way_awaited(peer.no_way_ns)) return wait_for_room(peer);
         [[fallthrough]];
+      case Fabric::Taken::refused:
       case Fabric::Taken::failed:
         return mute(peer, " cannot be sent to: " + parts_.fabric->words());
     }
@@ -103,10 +104,10 @@ void OfiTransport::flush(OfiPeer& peer) {
 
 // A link may be down for a while; but an address that no route leads to is a mistake of somebody's,
 // who has to hear of it.
-bool OfiTransport::is_way_awaited(OfiPeer& peer) noexcept {
+bool OfiTransport::is_way_awaited(std::int64_t& since_ns) noexcept {
   const std::int64_t now = base::now_ns();
-  if (peer.no_way_ns == 0) peer.no_way_ns = now;
-  return now - peer.no_way_ns < kNoWayNs;
+  if (since_ns == 0) since_ns = now;
+  return now - since_ns < kNoWayNs;
 }
 
 // A gap in what it gets: nothing more is sent. What it sent is read first, for a while: its
@@ -155,10 +156,10 @@ bool OfiTransport::awaits_word_of_any() noexcept {
   return has_waiting_ || (unsettled_ != 0 && std::any_of(peers_.begin(), peers_.end(), is_let_in));
 }
 
-// The Flusher, with the mutex. True: something takes longer. What has arrived stays where it is
+// The Flusher, with the mutex. Left: something takes longer. What has arrived stays where it is
 // until poll(), unless a peer has to be let in before what it was sent can go, or has to say where
 // our pieces go. The bootstrap belongs to the engine's threads.
-bool OfiTransport::flush_held() {
+carried::Flusher::Look OfiTransport::flush_held() {
   const std::uint64_t taken_before = taken_count_;
   const std::size_t under_way_before = under_way_;
   look();
@@ -174,7 +175,8 @@ bool OfiTransport::flush_held() {
   if (!waiting_.empty() && (makes_room || taken_count_ != taken_before))
     static_cast<void>(flusher_.note());  // it goes on: no slower yet
   if (parts_.receives->has_arrived() && is_announced_) wake();
-  return awaits_word || !waiting_.empty() || !stalled_.empty() || under_way_ != 0;
+  const bool is_left = awaits_word || !waiting_.empty() || !stalled_.empty() || under_way_ != 0;
+  return is_left ? carried::Flusher::Look::left : carried::Flusher::Look::done;
 }
 
 bool OfiTransport::drained() const noexcept {

@@ -94,6 +94,7 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   auto receives = Receives::make(*parts.fabric, kReceives, parts.message_bytes);
   if (!receives) return std::move(receives.error());
   parts.receives = std::move(*receives);
+  parts.messages = std::make_unique<MessagePool>(*parts.fabric, parts.message_bytes);
   parts.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!parts.wake) return base::system_error("ofi: eventfd");
   parts.own = std::move(own);
@@ -136,6 +137,7 @@ OfiTransport::~OfiTransport() {
   exposures_.clear();
   parts_.fabric->stop();
   peers_.clear();
+  parts_.messages.reset();
   parts_.receives.reset();
   const std::scoped_lock lock(parts_.own->mutex);
   --parts_.own->lanes_count;

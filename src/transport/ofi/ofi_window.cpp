@@ -1,66 +1,71 @@
 #include "transport/ofi/ofi_window.hpp"
 
-#include <sys/mman.h>
-
 namespace photon::transport::ofi {
 
-Window::Window(Fabric& fabric, std::uint32_t rank, std::size_t slots_count,
-               std::size_t message_bytes)
-    : fabric_(fabric), message_bytes_(message_bytes), slots_(slots_count) {
-  for (std::size_t i = 0; i < slots_count; ++i) {
-    slots_[i].operation.rank = rank;
-    slots_[i].operation.index = static_cast<std::uint32_t>(i);
+Window::Window(MessagePool& pool, std::uint32_t rank, std::size_t messages_count)
+    : pool_(pool), messages_(messages_count) {
+  for (std::size_t i = 0; i < messages_count; ++i) {
+    messages_[i].operation.rank = rank;
+    messages_[i].operation.index = static_cast<std::uint32_t>(i);
   }
 }
 
-base::Result<std::unique_ptr<Window>> Window::make(Fabric& fabric, std::uint32_t rank,
-                                                   std::size_t slots_count,
-                                                   std::size_t message_bytes) {
-  std::unique_ptr<Window> made(new Window(fabric, rank, slots_count, message_bytes));
-  const std::size_t bytes = slots_count * message_bytes;
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    base::Error error = base::system_error("ofi: memory for messages to a peer");
-    error.status = PH_ERR_MEMORY;
-    return error;
-  }
-  made->memory_ = static_cast<std::byte*>(memory);
-  auto shown = fabric.show({made->memory_, bytes});
-  if (!shown) return std::move(shown.error());
-  made->handle_ = *shown;
+base::Result<std::unique_ptr<Window>> Window::make(MessagePool& pool, std::uint32_t rank,
+                                                   std::size_t messages_count) {
+  std::unique_ptr<Window> made(new Window(pool, rank, messages_count));
+  if (auto reserved = pool.reserve(messages_count); !reserved) return std::move(reserved.error());
+  made->reserved_ = messages_count;
   return made;
 }
 
 Window::~Window() {
-  if (memory_ == nullptr) return;
-  if (handle_ != 0) fabric_.hide(handle_);
-  ::munmap(memory_, slots_.size() * message_bytes_);
+  forget_waiting();
+  for (const Message& message : messages_)
+    if (message.is_under_way) pool_.give(message.slot);
+  pool_.release(reserved_);
 }
 
 std::span<std::byte> Window::room() noexcept {
-  if (is_waiting() || under_way_ == slots_.size()) return {};
-  while (slots_[next_].is_under_way) next_ = (next_ + 1) % slots_.size();
-  return bytes_of(next_);
+  if (is_waiting() || under_way_ == messages_.size()) return {};
+  next_ = 0;
+  while (messages_[next_].is_under_way) ++next_;
+  return pool_.next().bytes;
+}
+
+void Window::built(std::size_t size_bytes) noexcept {
+  waiting_ = pool_.take();
+  waiting_bytes_ = size_bytes;
 }
 
 Fabric::Taken Window::send(Fabric& fabric, std::uint64_t to) noexcept {
-  Slot& slot = slots_[next_];
-  const Buffer message{bytes_of(next_).first(waiting_bytes_), handle_};
-  const auto taken = fabric.send(to, message, slot.operation);
+  Message& message = messages_[next_];
+  const Buffer& all = pool_.at(waiting_);
+  const Buffer bytes{all.bytes.first(waiting_bytes_), all.handle};
+  const auto taken = fabric.send(to, bytes, message.operation);
   if (taken == Fabric::Taken::full || taken == Fabric::Taken::no_way) return taken;
-  waiting_bytes_ = 0;
-  slot.is_under_way = taken == Fabric::Taken::yes;
-  if (slot.is_under_way) ++under_way_;
+  if (taken == Fabric::Taken::yes) {
+    message.slot = waiting_;
+    message.is_under_way = true;
+    ++under_way_;
+    waiting_bytes_ = 0;
+  } else {
+    forget_waiting();
+  }
   return taken;
 }
 
 bool Window::over(const Operation& operation) noexcept {
-  Slot& slot = slots_[operation.index];
-  if (!slot.is_under_way) return false;
-  slot.is_under_way = false;
+  Message& message = messages_[operation.index];
+  if (!message.is_under_way) return false;
+  message.is_under_way = false;
+  pool_.give(message.slot);
   --under_way_;
   return true;
+}
+
+void Window::forget_waiting() noexcept {
+  if (is_waiting()) pool_.give(waiting_);
+  waiting_bytes_ = 0;
 }
 
 }  // namespace photon::transport::ofi

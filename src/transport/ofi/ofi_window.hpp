@@ -1,4 +1,4 @@
-// The messages to one peer that are under way, each in a slot of its own until the provider has
+// The messages to one peer that are under way, each in a slot of the pool until the provider has
 // done with it; and the next one, while the provider takes none.
 //
 //   free -- built() --> waiting -- the provider took it --> under way -- over() --> free
@@ -14,16 +14,15 @@
 #include <memory>
 #include <vector>
 
-#include "transport/ofi/fabric.hpp"
+#include "transport/ofi/ofi_message_pool.hpp"
 
 namespace photon::transport::ofi {
 
 class Window {
  public:
-  // `fabric` outlives it; and it what is under way, unless the fabric was stopped.
-  static base::Result<std::unique_ptr<Window>> make(Fabric& fabric, std::uint32_t rank,
-                                                    std::size_t slots_count,
-                                                    std::size_t message_bytes);
+  // Of at most so many messages; `pool` outlives it.
+  static base::Result<std::unique_ptr<Window>> make(MessagePool& pool, std::uint32_t rank,
+                                                    std::size_t messages_count);
   ~Window();
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
@@ -32,34 +31,32 @@ class Window {
   std::size_t under_way() const noexcept { return under_way_; }
   bool is_idle() const noexcept { return !is_waiting() && under_way_ == 0; }
 
-  // Room for the next message; empty: one waits, or all slots are under way.
+  // Room for the next message; empty: one waits, or as many as may be are under way. Until built()
+  // it belongs to nobody.
   std::span<std::byte> room() noexcept;
   // It stands in room(), and waits. Not 0.
-  void built(std::size_t size_bytes) noexcept { waiting_bytes_ = size_bytes; }
+  void built(std::size_t size_bytes) noexcept;
   // The one that waits goes. Anything but full: none waits any more.
   Fabric::Taken send(Fabric& fabric, std::uint64_t to) noexcept;
   // False: it was not under way.
   bool over(const Operation& operation) noexcept;
-  void forget_waiting() noexcept { waiting_bytes_ = 0; }
+  void forget_waiting() noexcept;
 
  private:
-  struct Slot {
+  struct Message {
     Operation operation;
+    MessagePool::Slot slot = 0;  // while it is under way
     bool is_under_way = false;
   };
-  Window(Fabric& fabric, std::uint32_t rank, std::size_t slots_count, std::size_t message_bytes);
-  std::span<std::byte> bytes_of(std::size_t slot) const noexcept {
-    return {memory_ + slot * message_bytes_, message_bytes_};
-  }
+  Window(MessagePool& pool, std::uint32_t rank, std::size_t messages_count);
 
-  Fabric& fabric_;
-  const std::size_t message_bytes_;
-  std::byte* memory_ = nullptr;
-  std::uint64_t handle_ = 0;
-  std::vector<Slot> slots_;
-  std::size_t next_ = 0;           // the slot that room() means
-  std::size_t waiting_bytes_ = 0;  // of the message in it; 0: none waits
+  MessagePool& pool_;
+  std::vector<Message> messages_;
+  std::size_t next_ = 0;           // of messages_: the one that room() means
+  MessagePool::Slot waiting_ = 0;  // where it stands,
+  std::size_t waiting_bytes_ = 0;  // and how long it is; 0: none waits
   std::size_t under_way_ = 0;
+  std::size_t reserved_ = 0;  // of the pool
 };
 
 }  // namespace photon::transport::ofi

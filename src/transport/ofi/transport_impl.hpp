@@ -57,6 +57,7 @@ class OfiTransport final : public Transport {
     std::shared_ptr<OwnSide> own;
     std::unique_ptr<Fabric> fabric;
     std::unique_ptr<Receives> receives;
+    std::unique_ptr<MessagePool> messages;  // of all windows
     base::UniqueFd wake;
     OfiCard card;
     std::size_t message_bytes = 0;
@@ -160,12 +161,12 @@ class OfiTransport final : public Transport {
 
   // ofi_traffic.cpp
   void flush(OfiPeer& peer);
-  bool is_way_awaited(OfiPeer& peer) noexcept;
+  static bool is_way_awaited(std::int64_t& since_ns) noexcept;
   void mute(OfiPeer& peer, std::string why);
   std::size_t compose(OfiPeer& peer, std::span<std::byte> room);
   void wait_for_room(OfiPeer& peer);
   void flush_waiting();
-  bool flush_held();
+  carried::Flusher::Look flush_held();
   bool awaits_word_of_any() noexcept;
   bool has_left_all() const noexcept;
   void say_goodbye();
@@ -187,6 +188,7 @@ class OfiTransport final : public Transport {
   bool may_say_word(OfiPeer& peer) const noexcept;
   std::size_t compose_word(OfiPeer& peer, std::span<std::byte> room, MessageHead head);
   bool take_word(OfiPeer& peer, MessageKind kind, std::span<const std::byte> body);
+  bool take_end(OfiPeer& peer, std::uint64_t door);
   bool take_tell(OfiPeer& peer, std::span<const std::byte> body);
 
   // ofi_poll.cpp
