@@ -15,7 +15,7 @@ struct Flushed {
       : flusher(mutex, [this] {
           ++count;
           changed.notify_all();
-          return is_left;
+          return found;
         }) {}
 
   // False: it does not come.
@@ -43,7 +43,7 @@ struct Flushed {
   std::mutex mutex;
   std::condition_variable changed;
   unsigned count = 0;
-  bool is_left = false;
+  Flusher::Look found = Flusher::Look::done;
   Flusher flusher;
 };
 
@@ -58,7 +58,7 @@ TEST(CarriedFlusher, comes_after_a_note_and_parks_when_there_are_no_more) {
 
 TEST(CarriedFlusher, comes_again_and_again_while_something_is_left) {
   Flushed flushed;
-  flushed.is_left = true;
+  flushed.found = Flusher::Look::left;
   flushed.note();
   for (int i = 0; i < 20; ++i) ASSERT_TRUE(flushed.comes_again());
 }
@@ -70,7 +70,7 @@ TEST(CarriedFlusher, comes_later_and_parks_unless_something_is_left) {
       const std::scoped_lock lock(flushed.mutex);
       EXPECT_TRUE(flushed.flusher.note_later());
       EXPECT_TRUE(flushed.flusher.note_later());
-      flushed.is_left = i == 2;
+      if (i == 2) flushed.found = Flusher::Look::left;
     }
     EXPECT_TRUE(flushed.comes_again());
     if (i == 2) continue;
@@ -87,6 +87,20 @@ TEST(CarriedFlusher, is_not_kept_from_coming_soon_by_a_note_for_later) {
     EXPECT_TRUE(flushed.flusher.note());
   }
   EXPECT_TRUE(flushed.comes_again());
+  EXPECT_TRUE(flushed.has_parked());
+}
+
+// Ticks are 250 us apart where they are needed.
+TEST(CarriedFlusher, comes_ever_later_while_it_is_not_needed) {
+  Flushed flushed;
+  flushed.found = Flusher::Look::needless;
+  flushed.note();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(flushed.comes_again());
+    flushed.note();
+  }
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(25));
   EXPECT_TRUE(flushed.has_parked());
 }
 

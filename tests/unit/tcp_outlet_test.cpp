@@ -121,6 +121,33 @@ TEST_F(TcpOutlet, a_socket_that_takes_little_gets_everything_in_order) {
   EXPECT_TRUE(std::equal(payload.begin(), payload.end(), bytes.begin() + 16 + 64 + 16 + 24));
 }
 
+TEST_F(TcpOutlet, a_lone_payload_arrives_whole_however_it_is_cut) {
+  for (const std::size_t size : {49151, 49152, 65536, 81919, 81920}) {
+    std::vector<std::byte> source(size);
+    for (std::size_t i = 0; i < size; ++i) source[i] = static_cast<std::byte>(i * 7 + (i >> 8));
+    Outlet::Item item;
+    item.head = {.kind = FrameKind::write, .token = size};
+    item.body = {0x1000, 5, size};
+    item.payload = source.data();
+    item.payload_bytes = size;
+    item.is_alone = true;
+    outlet_.add(item);
+    outlet_.add({{.kind = FrameKind::done, .token = 3}, {}, nullptr, 0});
+    std::vector<std::byte> all;
+    const std::size_t whole = sizeof(FrameHead) + sizeof(PieceBody) + size + sizeof(FrameHead);
+    for (auto flushed = flush(); all.size() < whole; flushed = flush()) {
+      ASSERT_NE(flushed, Outlet::Flushed::broken);
+      const auto more = arrived();
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    ASSERT_EQ(all.size(), whole);
+    EXPECT_EQ(head_at(all, 0).token, size);
+    const auto first = all.begin() + sizeof(FrameHead) + sizeof(PieceBody);
+    EXPECT_TRUE(std::equal(source.begin(), source.end(), first)) << size;
+    EXPECT_EQ(head_at(all, whole - sizeof(FrameHead)).token, 3u);
+  }
+}
+
 TEST_F(TcpOutlet, a_socket_without_another_end_is_broken_and_kills_nobody) {
   far_.reset();
   publish(wire::Kind::bye, 0);

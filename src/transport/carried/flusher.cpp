@@ -16,6 +16,7 @@ namespace {
 constexpr std::chrono::microseconds kTick(250);
 constexpr unsigned kTicksUntilParked = 8;
 constexpr unsigned kSlowestTick = 6;  // 2 to the power of this, in ticks: 16 ms
+constexpr unsigned kCalmestTick = 3;  // while there are notes: 2 ms
 
 }  // namespace
 
@@ -61,13 +62,12 @@ void Flusher::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// True: something is left, or may be.
-bool Flusher::look(bool may_queue) {
+Flusher::Look Flusher::look(bool may_queue) {
   std::unique_lock lock(owners_, std::defer_lock);
   if (may_queue)
     lock.lock();
   else if (!lock.try_lock())
-    return true;
+    return Look::busy;
   return flush_();
 }
 
@@ -76,22 +76,28 @@ void Flusher::run() {
   std::uint64_t seen = 0;
   constexpr unsigned kSlowest = kTicksUntilParked * kSlowestTick;  // quiet ticks
   unsigned quiet_ticks = 0;
+  unsigned needless_ticks = 0;  // the last ones
   if (std::exchange(is_due_later_, false) && notes_ == 0) quiet_ticks = kSlowest;
   is_slow_ = quiet_ticks != 0;
   while (!is_ending_) {
     const unsigned slower = quiet_ticks / kTicksUntilParked;
-    changed_.wait_for(lock, kTick * (1 << std::min(slower, kSlowestTick)),
+    const unsigned power =
+        std::max(std::min(slower, kSlowestTick), std::min(needless_ticks, kCalmestTick));
+    changed_.wait_for(lock, kTick * (1 << power),
                       [&] { return is_ending_ || (slower != 0 && notes_ != seen); });
     if (is_ending_) break;
     is_due_later_ = false;  // of what is noted from here on the look may see nothing
     lock.unlock();
-    const bool is_left = look(slower != 0);
+    const Look found = look(slower != 0);
     lock.lock();
+    const bool is_needless = found == Look::needless || found == Look::busy;
+    needless_ticks = is_needless ? needless_ticks + 1 : 0;
     quiet_ticks = notes_ == seen ? quiet_ticks + 1 : 0;
     seen = notes_;
     is_slow_ = quiet_ticks >= kTicksUntilParked;
-    if (!is_slow_ || is_left) continue;
+    if (!is_slow_ || found == Look::left || found == Look::busy) continue;
     is_parked_ = true;
+    needless_ticks = 0;
     changed_.wait(lock, [&] { return is_ending_ || notes_ != seen || is_due_later_; });
     is_parked_ = false;
     quiet_ticks = std::exchange(is_due_later_, false) && notes_ == seen ? kSlowest : 0;

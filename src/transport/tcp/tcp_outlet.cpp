@@ -63,7 +63,29 @@ ssize_t Outlet::push(int socket) noexcept {
   msghdr message{};
   message.msg_iov = parts_.data() + next_;
   message.msg_iovlen = parts_count_ - next_;
+  std::array<iovec, kMostParts> parts;
+  if (is_cut_) {
+    if (const std::size_t count = without_tail(parts); count != 0) {
+      message.msg_iov = parts.data();
+      message.msg_iovlen = count;
+    }
+  }
   return ::sendmsg(socket, &message, kFlags);
+}
+
+// How many parts what stands before the tail has; none: all but that is sent.
+std::size_t Outlet::without_tail(std::span<iovec, kMostParts> parts) const noexcept {
+  std::size_t bytes = 0;
+  for (std::size_t i = next_; i < parts_count_; ++i) bytes += parts_[i].iov_len;
+  if (bytes <= kTailBytes) return 0;
+  bytes -= kTailBytes;
+  std::size_t count = 0;
+  for (std::size_t i = next_; bytes != 0; ++i) {
+    iovec& part = parts[count++] = parts_[i];
+    part.iov_len = std::min(part.iov_len, bytes);
+    bytes -= part.iov_len;
+  }
+  return count;
 }
 
 void Outlet::advance(std::size_t bytes) noexcept {
@@ -88,6 +110,7 @@ void Outlet::add_part(const void* bytes, std::size_t size_bytes) noexcept {
 
 void Outlet::build(carried::CarriedLink& link, std::span<const RegionEntry> regions) {
   parts_count_ = next_ = heads_count_ = 0;
+  is_cut_ = false;
   served_.clear();
   saved_.clear();
   add_runs(link);
@@ -141,6 +164,8 @@ void Outlet::add_item(Item item, std::span<const RegionEntry> regions) {
   if (item.payload_bytes == 0) return;
   if (item.head.kind == FrameKind::data) served_.push_back({parts_count_, item.body});
   add_part(item.payload, item.payload_bytes);
+  if (item.is_alone && item.payload_bytes >= kLeastCutBytes && item.payload_bytes < kMostCutBytes)
+    is_cut_ = true;
 }
 
 base::Result<> Outlet::let_go(std::span<const RegionEntry> regions) noexcept {

@@ -34,6 +34,7 @@ class Outlet {
     PieceBody body;                      // of what we ask for; of `data`: what it answers
     const std::byte* payload = nullptr;  // `write` and `data`
     std::uint64_t payload_bytes = 0;
+    bool is_alone = false;  // no other piece of ours is under way: its time counts, not its rate
   };
   std::size_t waiting() const noexcept { return items_.size(); }
 
@@ -66,6 +67,11 @@ class Outlet {
 
   static constexpr std::size_t kMostParts = 64;  // of a batch; a run takes 4, an item 3
   static constexpr std::size_t kMostHeads = 32;
+  // Up to 64 KiB leave the kernel as one packet, which the peer sees when all of it was copied. Of
+  // a payload about so long, the last part goes alone: meanwhile the peer takes the first.
+  static constexpr std::size_t kTailBytes = 16 << 10;
+  static constexpr std::size_t kLeastCutBytes = 48 << 10;
+  static constexpr std::size_t kMostCutBytes = 80 << 10;
   static constexpr std::size_t kSmallBytes = 8192;  // cost less copied together than as parts
 
   bool has_batch() const noexcept { return next_ != parts_count_; }
@@ -79,6 +85,7 @@ class Outlet {
   FrameHead& new_head(FrameKind kind) noexcept;
   void add_part(const void* bytes, std::size_t size_bytes) noexcept;
   ssize_t push(int socket) noexcept;
+  std::size_t without_tail(std::span<iovec, kMostParts> parts) const noexcept;
   void advance(std::size_t bytes) noexcept;
 
   base::RingQueue<Item> items_;
@@ -90,6 +97,7 @@ class Outlet {
   std::size_t parts_count_ = 0;
   std::size_t next_ = 0;  // first part that is not all sent
   std::size_t heads_count_ = 0;
+  bool is_cut_ = false;  // the batch has a tail
   std::vector<Served> served_;
   std::vector<std::unique_ptr<std::byte[]>> saved_;  // of this batch
 };

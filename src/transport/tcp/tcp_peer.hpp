@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "boot/net_address.hpp"
 #include "boot/parley.hpp"
@@ -64,6 +65,7 @@ struct TcpPeer {
   std::int64_t sent_ns = 0;        // end of the last send
   unsigned held_count = 0;
   unsigned heard_count = 0;       // reads that brought something since we slept
+  base::Error why;                // of its end
   std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
   // dialing, greeting
   boot::Address address;

@@ -3,6 +3,7 @@
 // twice, or was made up, names none. Owner: TcpTransport.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -27,6 +28,10 @@ class Pieces {
       return &slot;
     }
     return nullptr;
+  }
+  bool is_one() const noexcept {
+    return std::count_if(slots_.begin(), slots_.end(),
+                         [](const Slot& slot) { return slot.token != 0; }) == 1;
   }
   Slot* find(std::uint64_t token) noexcept {
     const std::uint64_t index = token & 0xff;

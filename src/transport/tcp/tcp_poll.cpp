@@ -58,8 +58,8 @@ class TcpTransport::FramePort final : public PortNews {
 };
 
 // Whoever sleeps meanwhile has not seen it.
-void TcpTransport::tell(News news) {
-  news_.push_back(std::move(news));
+void TcpTransport::tell(const News& news) {
+  news_.push_back(news);
   if (is_announced_) wake();
 }
 
@@ -287,8 +287,9 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
     return;
   }
   // A rank that was never met may end unheard, unless we know why nobody can meet it.
-  if (peer.is_linked || why.status != PH_ERR_PEER)
-    tell({.kind = News::Kind::gone, .rank = peer.rank, .why = std::move(why)});
+  if (!peer.is_linked && why.status == PH_ERR_PEER) return;
+  peer.why = std::move(why);
+  tell({.kind = News::Kind::gone, .rank = peer.rank});
 }
 
 // The engine may call anything from here, so what it adds waits for the next round.
@@ -316,7 +317,7 @@ void TcpTransport::dispatch(Sink& sink) {
         break;
       case News::Kind::gone:
         if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
-        sink.on_gone(one.rank, one.why);
+        sink.on_gone(one.rank, peer->why);
         break;
     }
   }

@@ -54,7 +54,9 @@ void TcpTransport::hold_or_flush(TcpPeer& peer, bool is_urgent) {
   if (peer.is_blocked || peer.is_mute) return;  // it goes when there is room
   const std::int64_t now = base::now_ns();
   const bool in_stream = now - peer.sent_ns < kHoldNs;
-  if (is_urgent || !in_stream || ++peer.held_count >= kMostHeld) return flush(peer);
+  if (is_urgent || !in_stream) return flush(peer);
+  if (peer.outlet->is_idle(*peer.link)) return;  // it went with a piece
+  if (++peer.held_count >= kMostHeld) return flush(peer);
   hold(peer);
 }
 
@@ -93,21 +95,27 @@ void TcpTransport::arm(TcpPeer& peer, bool on) noexcept {
     peer.is_armed = on;
 }
 
-void TcpTransport::flush_due(std::int64_t now_ns) {
+// Whether there was any.
+bool TcpTransport::flush_due(std::int64_t now_ns) {
+  bool any = false;
   for (std::size_t i = 0; i < held_.size();) {
     TcpPeer& peer = *held_[i];
-    if (now_ns - std::max(peer.held_since_ns, peer.sent_ns) < kHoldNs)
+    if (now_ns - std::max(peer.held_since_ns, peer.sent_ns) < kHoldNs) {
       ++i;
-    else
-      flush(peer);  // and it leaves the list
+      continue;
+    }
+    flush(peer);  // and it leaves the list
+    any = true;
   }
+  return any;
 }
 
-// The Flusher, with the mutex. True: somebody has to connect before what he was sent can go. The
+// The Flusher, with the mutex. Left: somebody has to connect before what he was sent can go. The
 // bootstrap belongs to the engine's threads: what needs it is left to them.
-bool TcpTransport::flush_held() {
+carried::Flusher::Look TcpTransport::flush_held() {
+  using Look = carried::Flusher::Look;
   is_flusher_ = true;
-  flush_due(base::now_ns());
+  const bool any = flush_due(base::now_ns());
   bool is_left = false;
   if (unsettled_ != 0) {
     is_left = std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
@@ -117,7 +125,8 @@ bool TcpTransport::flush_held() {
     if (is_left) look_at_sockets(nullptr);
   }
   is_flusher_ = false;
-  return is_left;
+  if (is_left) return Look::left;
+  return any ? Look::done : Look::needless;
 }
 
 bool TcpTransport::drained() const noexcept {
@@ -190,6 +199,7 @@ bool TcpTransport::post(const PostedPiece& piece) noexcept {
   item.body = {piece.address, piece.key, piece.size_bytes};
   item.payload = piece.source;
   item.payload_bytes = is_write ? piece.size_bytes : 0;
+  item.is_alone = is_write && piece.size_bytes >= kUrgentBytes && peer->pieces.is_one();
   peer->outlet->add(item);
   hold_or_flush(*peer, is_write && piece.size_bytes >= kUrgentBytes);
   return true;

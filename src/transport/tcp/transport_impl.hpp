@@ -118,13 +118,13 @@ class TcpTransport final : public Transport {
     Parley parley;
     std::int64_t until_ns = 0;
   };
+  // Plain words: each message is several.
   struct News {
     enum class Kind : std::uint8_t { link, activity, piece, done, gone } kind = Kind::link;
     Rank rank = 0;
-    std::uint64_t token = 0;  // done
-    std::uint32_t name = 0;   // piece
-    ph_status status = PH_OK;
-    base::Error why;  // gone
+    std::uint64_t token = 0;   // done
+    std::uint32_t name = 0;    // piece
+    ph_status status = PH_OK;  // done
   };
   enum class Watched : std::uint32_t { listener, peer, guest };
   using Flag = sync::Hint<Policy, std::uint32_t>;
@@ -170,8 +170,8 @@ class TcpTransport final : public Transport {
   void hold_or_flush(TcpPeer& peer, bool is_urgent);
   void hold(TcpPeer& peer);
   void flush(TcpPeer& peer);
-  void flush_due(std::int64_t now_ns);
-  bool flush_held();
+  bool flush_due(std::int64_t now_ns);
+  carried::Flusher::Look flush_held();
   void arm(TcpPeer& peer, bool on) noexcept;
   bool has_left_all() const noexcept;
 
@@ -189,7 +189,7 @@ class TcpTransport final : public Transport {
   void attend(std::int64_t now_ns);
   void attend(TcpPeer& peer, std::int64_t now_ns);
   void end(TcpPeer& peer, base::Error why);
-  void tell(News news);
+  void tell(const News& news);
   void dispatch(Sink& sink);
   void heat(Rank rank);
   void unwatch(TcpPeer& peer) noexcept;
