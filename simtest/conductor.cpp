@@ -150,6 +150,13 @@ void Conductor::sleep(SimNetwork& where, transport::Rank me, std::uint64_t until
   if (until_ns != SimNetwork::kNever) network_.advance_to(until_ns);
 }
 
+void Conductor::interrupt(SimNetwork& where, transport::Rank me, std::uint64_t until_ns) noexcept {
+  const std::uint64_t begin_ns = network_.now_ns();
+  const std::uint64_t stood_still_ns = seats_[me].stood_still_ns;
+  sleep(where, me, until_ns);
+  seats_[me].stood_still_ns = stood_still_ns + network_.now_ns() - begin_ns;
+}
+
 bool Conductor::meet(const std::function<void()>& serve) {
   const std::uint64_t mine = collectives_;
   if (++arrived_ == seats_.size()) {

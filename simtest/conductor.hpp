@@ -46,6 +46,9 @@ class Conductor final : public transport::sim::Pacer {
   void pause(std::uint64_t ns);
   void sleep(transport::sim::SimNetwork& where, transport::Rank me,
              std::uint64_t until_ns) noexcept override;
+  // Counts as standing still: how long a copy takes is drawn here, not up to the engine.
+  void interrupt(transport::sim::SimNetwork& where, transport::Rank me,
+                 std::uint64_t until_ns) noexcept override;
   // Ranks inside a collective: asleep until all have come. False: stuck.
   bool meet(const std::function<void()>& serve);
 

@@ -27,18 +27,16 @@ void Oracle::flushed(const Endpoint& from, ph_rank peer) {
   }
 }
 
-// Later by what the conductor makes of it: how long the rank stood still is known; and of those
-// that can go each may be drawn some times before it. Who closes a lane can always go, so where
-// there are lanes a turn that copies many short rows, others running between their parts, takes
-// longer.
+// Later by what the conductor makes of it: how long the rank stood still is known, also in the
+// middle of its copies; and of those that can go each may be drawn some times before it.
 void Oracle::waited(ph_rank rank, const Wait& wait, ph_status status) {
   constexpr std::uint64_t kLateNs = 100'000;
-  const std::uint64_t late_for_each_rank_ns = lanes_ == 1 ? 25'000 : 100'000;
+  constexpr std::uint64_t kLateForEachRankNs = 25'000;
   const std::uint64_t lasted_ns = now_ns() - wait.begin_ns;
   const std::uint64_t limit_ns = static_cast<std::uint64_t>(wait.limit_us) * 1000;
   const char* wrong = nullptr;
   if (status == PH_TIMEOUT && lasted_ns < limit_ns) wrong = "said PH_TIMEOUT";
-  const std::uint64_t late_ns = wait.stood_still_ns + kLateNs + ranks_ * late_for_each_rank_ns;
+  const std::uint64_t late_ns = wait.stood_still_ns + kLateNs + ranks_ * kLateForEachRankNs;
   if (lasted_ns > limit_ns + late_ns) wrong = "went on";
   if (wrong == nullptr) return;
   report("time", "rank " + std::to_string(rank) + ": " + wait.what + " with a limit of " +

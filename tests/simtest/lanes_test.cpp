@@ -11,9 +11,10 @@
 namespace photon::simtest {
 namespace {
 
-using transport::sim::Fault;
+using NetworkFault = transport::sim::Fault;
 
-Case with_lanes(std::uint64_t seed, Profile profile, Fault::Kind fault = Fault::Kind::none) {
+Case with_lanes(std::uint64_t seed, Profile profile,
+                NetworkFault::Kind fault = NetworkFault::Kind::none) {
   return {seed, profile, 4, 200, {fault, seed % 20}, Lanes::all};
 }
 
@@ -61,7 +62,7 @@ TEST(SimtestLanes, a_leak_from_one_lane_to_another_is_found_and_shrinks) {
   for (const Profile profile : {Profile::stream, Profile::mapped, Profile::srd}) {
     std::uint64_t seed = 1;
     for (; seed <= 100; ++seed) {
-      const Case one = with_lanes(seed, profile, Fault::Kind::leak);
+      const Case one = with_lanes(seed, profile, NetworkFault::Kind::leak);
       const Program whole = program_of(one);
       const Result first = run_case(one, whole, false);
       if (!first.finding || first.finding->kind != "lane") continue;

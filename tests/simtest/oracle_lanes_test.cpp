@@ -149,14 +149,5 @@ TEST(OracleLanes, a_silent_get_whose_error_closing_told_of_brings_nothing) {
   EXPECT_EQ(fed.finding(), "");
 }
 
-TEST(OracleLanes, where_there_are_lanes_waits_may_be_later_but_not_much) {
-  for (const std::uint64_t lasted_ns : {290'000u, 311'000u}) {
-    LanedOracle fed;
-    fed.now_ns = lasted_ns;
-    fed.oracle.waited(0, {"wait", 0, 10}, PH_TIMEOUT);
-    EXPECT_EQ(fed.finding(), lasted_ns < 300'000 ? "" : "time");
-  }
-}
-
 }  // namespace
 }  // namespace photon::simtest

@@ -2,14 +2,16 @@
 // failing program can be made small.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 #include "simtest/case.hpp"
+#include "simtest/world.hpp"
 
 namespace photon::simtest {
 namespace {
 
-using transport::sim::Fault;
+using NetworkFault = transport::sim::Fault;
 
 std::string describe(const Case& one, const Result& result) {
   std::string text =
@@ -65,7 +67,7 @@ TEST(Simtest, cards_are_full_refuse_and_find_memory_again_in_ordinary_seeds) {
 }
 
 struct Injected {
-  Fault::Kind kind;
+  NetworkFault::Kind kind;
   Profile profile;
   const char* name;
   const char* finding;  // what it has to be found as
@@ -84,31 +86,72 @@ TEST_P(SimtestFaults, are_found_within_100_seeds) {
 }
 
 constexpr Injected kInjected[] = {
-    {Fault::Kind::drop, Profile::stream, "drop", "lost"},
-    {Fault::Kind::swap, Profile::stream, "swap", "order"},
-    {Fault::Kind::repeat, Profile::stream, "repeat", "twice"},
-    {Fault::Kind::early, Profile::stream, "early", "bytes"},
-    {Fault::Kind::credit, Profile::stream, "credit", "credits"},
-    {Fault::Kind::key, Profile::stream, "key", "status"},
-    {Fault::Kind::drop, Profile::srd, "drop_srd", "lost"},
-    {Fault::Kind::swap, Profile::srd, "swap_srd", "order"},
-    {Fault::Kind::early, Profile::srd, "early_srd", "bytes"},
-    {Fault::Kind::early, Profile::rc, "early_rc", "bytes"},
-    {Fault::Kind::count, Profile::srd, "count_srd", "bytes"},
-    {Fault::Kind::count, Profile::rc, "count_rc", "status"},
-    {Fault::Kind::key, Profile::srd, "key_srd", "status"},
-    {Fault::Kind::silence, Profile::stream, "silence", "lost"},
-    {Fault::Kind::silence, Profile::mapped, "silence_mapped", "lost"},
-    {Fault::Kind::silence, Profile::srd, "silence_srd", "lost"},
-    {Fault::Kind::rejoin, Profile::stream, "rejoin", "id"},
-    {Fault::Kind::rejoin, Profile::srd, "rejoin_srd", "id"},
+    {NetworkFault::Kind::drop, Profile::stream, "drop", "lost"},
+    {NetworkFault::Kind::swap, Profile::stream, "swap", "order"},
+    {NetworkFault::Kind::repeat, Profile::stream, "repeat", "twice"},
+    {NetworkFault::Kind::early, Profile::stream, "early", "bytes"},
+    {NetworkFault::Kind::credit, Profile::stream, "credit", "credits"},
+    {NetworkFault::Kind::key, Profile::stream, "key", "status"},
+    {NetworkFault::Kind::drop, Profile::srd, "drop_srd", "lost"},
+    {NetworkFault::Kind::swap, Profile::srd, "swap_srd", "order"},
+    {NetworkFault::Kind::early, Profile::srd, "early_srd", "bytes"},
+    {NetworkFault::Kind::early, Profile::rc, "early_rc", "bytes"},
+    {NetworkFault::Kind::count, Profile::srd, "count_srd", "bytes"},
+    {NetworkFault::Kind::count, Profile::rc, "count_rc", "status"},
+    {NetworkFault::Kind::key, Profile::srd, "key_srd", "status"},
+    {NetworkFault::Kind::silence, Profile::stream, "silence", "lost"},
+    {NetworkFault::Kind::silence, Profile::mapped, "silence_mapped", "lost"},
+    {NetworkFault::Kind::silence, Profile::srd, "silence_srd", "lost"},
+    {NetworkFault::Kind::rejoin, Profile::stream, "rejoin", "id"},
+    {NetworkFault::Kind::rejoin, Profile::srd, "rejoin_srd", "id"},
 };
 INSTANTIATE_TEST_SUITE_P(network, SimtestFaults, testing::ValuesIn(kInjected),
                          [](const auto& injected) { return std::string(injected.param.name); });
 
+// Each part of a copy takes up to a microsecond, in which the other rank runs or sleeps.
+TEST(Simtest, what_copies_take_is_time_that_the_rank_stood_still) {
+  World::Settings settings;
+  settings.network.profile = Profile::mapped;
+  settings.options = {
+      {"direct_min", "0"}, {"packed_max", "64"}, {"arena_bytes", "1048576"}, {"spin_us", "0"}};
+  World world(settings);
+  ph_region target{};
+  std::uint64_t lasted_ns = 0, stood_still_ns = 0;
+  const auto get_and_flush = [&] {
+    std::array<std::byte, 4096> bytes{};
+    const std::uint64_t begin_ns = world.now_ns(), still_ns = world.stood_still_ns(0);
+    EXPECT_EQ(ph_get_u64(world.context(0), 1, {bytes.data(), bytes.size()},
+                         {target.address, target.key}, {1, 2}),
+              PH_OK);
+    EXPECT_EQ(ph_flush(world.context(0), 1, 1'000'000), PH_OK);
+    lasted_ns = world.now_ns() - begin_ns;
+    stood_still_ns = world.stood_still_ns(0) - still_ns;
+  };
+  world.run(
+      [&](ph_rank rank) {
+        if (rank == 1) {
+          EXPECT_EQ(ph_alloc(world.context(1), 4096, &target), PH_OK);
+          for (int i = 0; i < 2; ++i) {
+            ph_completion get{};
+            std::size_t count = 0;
+            const ph_query query{0, PH_REMOTE, nullptr};
+            EXPECT_EQ(ph_wait(world.context(1), query, 1'000'000), PH_OK);
+            EXPECT_EQ(ph_probe(world.context(1), query, &get, 1, &count), PH_OK);
+          }
+          return;
+        }
+        while (target.size_bytes == 0) world.pause(100);
+        get_and_flush();  // they meet
+        get_and_flush();
+      },
+      [] { ADD_FAILURE() << "the job does not go on"; });
+  EXPECT_GT(stood_still_ns, 0u);
+  EXPECT_LE(stood_still_ns, lasted_ns);
+}
+
 TEST(Simtest, a_failing_program_shrinks_to_few_steps_that_fail_alike) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const Case one{seed, Profile::stream, 4, 200, {Fault::Kind::early, 0}};
+    const Case one{seed, Profile::stream, 4, 200, {NetworkFault::Kind::early, 0}};
     const Program whole = program_of(one);
     const Result first = run_case(one, whole, false);
     if (!first.finding) continue;

@@ -27,6 +27,7 @@ SimNetwork::Settings settings(Profile profile, std::uint64_t seed = 1) {
 class NoPacer final : public Pacer {
  public:
   void sleep(SimNetwork&, Rank, std::uint64_t) noexcept override {}
+  void interrupt(SimNetwork&, Rank, std::uint64_t) noexcept override {}
 };
 
 struct EndingNet {

@@ -159,6 +159,12 @@ void SimNetwork::sleep(Rank me, std::int64_t timeout_us) {
   if (!seat.arriving.empty()) now_ns_ = std::max(now_ns_, seat.arriving.begin()->first.first);
 }
 
+void SimNetwork::interrupt(Rank me) {
+  constexpr std::uint64_t kLongestNs = 1000;
+  clock_->pacer->interrupt(*this, me, now_ns() + kLongestNs);
+  seats_[me].woken = false;
+}
+
 void SimNetwork::wake(Rank me) {
   const std::scoped_lock lock(mutex_);
   seats_[me].woken = true;

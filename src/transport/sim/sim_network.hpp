@@ -40,6 +40,8 @@ class Pacer {
   // Returns when something is due at `me` in the network, be it a lane's, in which it sleeps, me
   // was woken there, or the clock reads until_ns.
   virtual void sleep(SimNetwork& where, Rank me, std::uint64_t until_ns) noexcept = 0;
+  // The same in the middle of a copy: no doing of the engine's.
+  virtual void interrupt(SimNetwork& where, Rank me, std::uint64_t until_ns) noexcept = 0;
 
  protected:
   ~Pacer() = default;
@@ -122,6 +124,8 @@ class SimNetwork {
   // Until a packet is on its way to `me` (the clock then jumps to it), wake(), or the timeout in
   // real time. Whatever was posted or woken before the call counts: no wake-up is lost.
   void sleep(Rank me, std::int64_t timeout_us);
+  // In the middle of a copy of `me`, with a Pacer: others run, for a microsecond at most.
+  void interrupt(Rank me);
   void wake(Rank me);
 
   // The ends of ranks, and what may come after them: sim_ends.cpp.

@@ -220,7 +220,7 @@ void SimTransport::copy_torn(std::byte* to, const std::byte* from, std::size_t s
     done[piece] = true;
     const std::size_t begin = piece == 0 ? 0 : ends[piece - 1];
     std::memcpy(to + begin, from + begin, ends[piece] - begin);
-    if (network_->is_paced()) network_->sleep(me_, 1);
+    if (network_->is_paced()) network_->interrupt(me_);
     if (network_->is_gone(me_, me_)) return;  // we died meanwhile
   }
 }
