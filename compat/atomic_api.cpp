@@ -11,6 +11,7 @@
 #include "compat/warn.hpp"
 #include "compat/with_room.hpp"
 
+using photon::classic::flags_of;
 using photon::classic::Said;
 using photon::classic::Session;
 using photon::classic::warn;
@@ -47,13 +48,6 @@ std::optional<ph_op> op_of(photon_atomic_op op, ph_type type) noexcept {
 int refuse(const char* why) noexcept {
   warn("photon_atomic", why);
   return PHOTON_ERROR;
-}
-
-std::uint32_t flags_of(int flags) noexcept {
-  std::uint32_t result = 0;
-  if ((flags & PHOTON_REQ_PWC_NO_LCE) != 0) result |= PH_NO_LCE;
-  if ((flags & PHOTON_REQ_PWC_NO_RCE) != 0) result |= PH_NO_RCE;
-  return result;
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <photon.h>
+#include <photon/rma.h>
 #include <photon/types.h>
 
+#include <cstdint>
 #include <new>
 
 #include "compat/seat.hpp"
@@ -21,6 +23,14 @@ inline int status_of(ph_status status) noexcept {
     return PHOTON_OK;
   if (status > 0) return PHOTON_ERROR_RESOURCE;
   return status == PH_ERR_STATE ? PHOTON_ERROR_NOINIT : PHOTON_ERROR;
+}
+
+// What our calls are told of a classic call's flags.
+inline std::uint32_t flags_of(int flags) noexcept {
+  std::uint32_t result = 0;
+  if ((flags & PHOTON_REQ_PWC_NO_LCE) != 0) result |= PH_NO_LCE;
+  if ((flags & PHOTON_REQ_PWC_NO_RCE) != 0) result |= PH_NO_RCE;
+  return result;
 }
 
 // What a call returns, and the words that go with it, if any: an answer that programs expect, as a

@@ -10,7 +10,7 @@ namespace photon::classic {
 
 namespace {
 
-constexpr std::size_t kWordsBytes = 192;  // of a line on stderr
+constexpr std::size_t kLineBytes = 192;  // of a line on stderr
 
 using Callbacks = decltype(photon_config_t::exch);
 
@@ -40,7 +40,7 @@ bool Exchange::choose(const photon_config_t& config) {
     case PHOTON_EXCH_XSP: return true;
     default: break;
   }
-  char words[kWordsBytes];
+  char words[kLineBytes];
   std::snprintf(words, sizeof words,
                 "meta_exch is %d, which is no exchange: take PHOTON_EXCH_TCP (0) for the "
                 "launcher's, PHOTON_EXCH_MPI or PHOTON_EXCH_EXTERNAL",

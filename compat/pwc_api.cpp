@@ -7,6 +7,7 @@
 
 using photon::classic::bytes_of;
 using photon::classic::current;
+using photon::classic::flags_of;
 using photon::classic::Said;
 using photon::classic::Session;
 using photon::classic::status_of;
@@ -16,13 +17,6 @@ using photon::classic::with_session;
 namespace {
 
 constexpr int kKnownFlags = PHOTON_REQ_PWC_NO_LCE | PHOTON_REQ_PWC_NO_RCE;
-
-std::uint32_t flags_of(int flags) noexcept {
-  std::uint32_t result = 0;
-  if ((flags & PHOTON_REQ_PWC_NO_LCE) != 0) result |= PH_NO_LCE;
-  if ((flags & PHOTON_REQ_PWC_NO_RCE) != 0) result |= PH_NO_RCE;
-  return result;
-}
 
 void* data_of(photonBuffer buffer) noexcept {
   return buffer == nullptr ? nullptr : reinterpret_cast<void*>(buffer->addr);

@@ -10,7 +10,7 @@ namespace photon::classic {
 namespace {
 
 // How long a wait for any looks at those that there were when it began: others may be posted.
-constexpr std::int64_t kRoundUs = 1000;
+constexpr std::int64_t kOneWaitUs = 1000;
 
 // The operation of `request` is over. PH_ERR_NOT_FOUND: somebody else was first.
 ph_status give_back(Session& session, photon_rid rid) {
@@ -148,7 +148,7 @@ photon_rid take_any(Session& session, RequestType type, Taken& taken) {
     ph_result result{};
     result.index = handles.size();
     const ph_status status =
-        ph_wait_any(session.context(), {handles.data(), handles.size()}, &result, kRoundUs);
+        ph_wait_any(session.context(), {handles.data(), handles.size()}, &result, kOneWaitUs);
     if (status == PH_ERR_STATE || status == PH_ERR_FORKED) return 0;
     const std::size_t i = result.index;
     if (i >= rids.size() || handles[i] != PH_REQUEST_NONE) continue;

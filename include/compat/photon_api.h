@@ -40,9 +40,9 @@ extern "C" {
 #define PHOTON_PROBE_EVQ 0x0001    /* local ids */
 #define PHOTON_PROBE_LEDGER 0x0002 /* remote ids */
 
-#define PHOTON_ANY_TAG -1
-#define PHOTON_ANY_SOURCE -1
-#define PHOTON_ANY_SIZE -1
+#define PHOTON_ANY_TAG (-1)
+#define PHOTON_ANY_SOURCE (-1)
+#define PHOTON_ANY_SIZE (-1)
 
 /** Names an operation until it was taken; 0 names none. */
 typedef uint64_t photon_rid;
