@@ -73,6 +73,15 @@ TEST_F(CallbacksAcross, a_classic_program_with_an_exchange_of_its_own_moves_ever
   }
 }
 
+TEST_F(CallbacksAcross, a_rank_that_cannot_create_its_context_leaves_nobody_waiting_for_it) {
+  if (!hosts_.made()) GTEST_SKIP() << TwoHosts::unmade();
+  const auto result = run("callers refused 3");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_NE(result.output.find("pigeon"), std::string::npos) << result.output;
+  for (const char* who : {"rank 0: create: ", "rank 1: create: ", "rank 2: create: "})
+    EXPECT_NE(result.output.find(who), std::string::npos) << result.output;
+}
+
 TEST_F(CallbacksAcross, an_interface_that_one_does_not_have_is_an_error_for_all_and_no_hang) {
   if (!hosts_.made()) GTEST_SKIP() << TwoHosts::unmade();
   const auto result = run("PHOTON_TCP_INTERFACE=no-such-0 callers work 3");

@@ -54,9 +54,6 @@ class HostsNames : public testing::Test {
   Command there() const {
     return {"unshare", "--net", "--mount", "--uts", "sh", folder_ + "/host"};
   }
-  static bool says(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-  }
 
  private:
   std::string folder_;

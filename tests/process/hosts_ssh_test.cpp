@@ -9,10 +9,6 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::string content_of(pid_t pid, const std::string& name) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/" + name);
   std::stringstream text;

@@ -13,10 +13,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 Words joined(Words first, const Words& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
@@ -84,7 +80,7 @@ TEST_F(Hosts, ranks_are_numbered_host_by_host_in_the_order_of_joining) {
   EXPECT_EQ(b.wait(), 0) << b.err;
   EXPECT_EQ(c.wait(), 0) << c.err;
   EXPECT_EQ(a.out, "[0] of 4, key none\n");
-  EXPECT_TRUE(contains(b.out, "[1] of 4") && contains(b.out, "[2] of 4")) << b.out;
+  EXPECT_TRUE(says(b.out, "[1] of 4") && says(b.out, "[2] of 4")) << b.out;
   EXPECT_EQ(c.out, "[3] of 4, key none\n");
   for (const Launched* run : {&a, &b, &c}) run->expect_nothing_left();
 }
@@ -120,11 +116,11 @@ TEST_F(Hosts, who_does_not_know_the_key_is_refused_and_the_root_waits_on) {
   Launched stranger(leaf(place, {"--here", "1", "--key-file", file, "true"}));
   EXPECT_EQ(stranger.wait(), 125);
   std::filesystem::remove(file);
-  EXPECT_TRUE(contains(stranger.err, "another key")) << stranger.err;
+  EXPECT_TRUE(says(stranger.err, "another key")) << stranger.err;
   a.await_error("does not know the job's key");
   Launched greedy(leaf(place, {"--here", "2", "true"}));
   EXPECT_EQ(greedy.wait(), 125);
-  EXPECT_TRUE(contains(greedy.err, "it waits for 1 more")) << greedy.err;
+  EXPECT_TRUE(says(greedy.err, "it waits for 1 more")) << greedy.err;
   Launched b(leaf(place, {"--here", "1", "true"}));
   EXPECT_EQ(b.wait(), 0) << b.err;
   EXPECT_EQ(a.wait(), 0) << a.err;
@@ -170,19 +166,19 @@ TEST_F(Hosts, what_cannot_begin_says_why_and_ends_with_125) {
   const std::string place = place_of(a);
   Launched second(root({"-n", "2", "--here", "1", "true"}, place));
   EXPECT_EQ(second.wait(), 125);
-  EXPECT_TRUE(contains(second.err, "in use")) << second.err;
+  EXPECT_TRUE(says(second.err, "in use")) << second.err;
   a.signal(SIGTERM);
   EXPECT_EQ(a.wait(), 143);
   Launched nobody({"--join", place, "--wait", "0.3", "--here", "1", "true"});
   EXPECT_EQ(nobody.wait(), 125);
-  EXPECT_TRUE(contains(nobody.err, "cannot reach the root")) << nobody.err;
+  EXPECT_TRUE(says(nobody.err, "cannot reach the root")) << nobody.err;
   Launched alone(root({"-n", "2", "--here", "1", "--wait", "0.2", "true"}));
   EXPECT_EQ(alone.wait(), 125);
-  EXPECT_TRUE(contains(alone.err, "1 of the 1 ranks of other hosts are missing")) << alone.err;
+  EXPECT_TRUE(says(alone.err, "1 of the 1 ranks of other hosts are missing")) << alone.err;
   ::unsetenv("PHOTON_JOB_KEY");
   Launched keyless(root({"-n", "2", "--here", "1", "true"}));
   EXPECT_EQ(keyless.wait(), 125);
-  EXPECT_TRUE(contains(keyless.err, "no key for the job")) << keyless.err;
+  EXPECT_TRUE(says(keyless.err, "no key for the job")) << keyless.err;
   Launched mistaken({"--here", "1", "true"});
   EXPECT_EQ(mistaken.wait(), 125);
 }
@@ -192,9 +188,8 @@ TEST_F(Hosts, a_rank_that_fails_elsewhere_ends_the_job_and_is_named_with_its_hos
   Launched b(leaf(place_of(a), {"--here", "1", "sh", "-c", "exit 3"}));
   EXPECT_EQ(a.wait(), 3);
   EXPECT_EQ(b.wait(), 3);
-  EXPECT_TRUE(contains(a.err, "rank 1 (pid ") && contains(a.err, "exited with status 3, on "))
-      << a.err;
-  EXPECT_TRUE(contains(b.err, "ended by the root: rank 1")) << b.err;
+  EXPECT_TRUE(says(a.err, "rank 1 (pid ") && says(a.err, "exited with status 3, on ")) << a.err;
+  EXPECT_TRUE(says(b.err, "ended by the root: rank 1")) << b.err;
   a.expect_nothing_left();
   b.expect_nothing_left();
 }
@@ -203,7 +198,7 @@ TEST_F(Hosts, a_program_that_one_host_lacks_is_named) {
   Launched a(root({"-n", "2", "--here", "1", "sleep", "60"}));
   Launched b(leaf(place_of(a), {"--here", "1", "/no/such/program"}));
   EXPECT_EQ(a.wait(), 127);
-  EXPECT_TRUE(contains(a.err, "rank 1 could not start /no/such/program")) << a.err;
+  EXPECT_TRUE(says(a.err, "rank 1 could not start /no/such/program")) << a.err;
   EXPECT_EQ(b.wait(), 127);
 }
 
@@ -213,7 +208,7 @@ TEST_F(Hosts, a_killed_leaf_ends_the_job) {
   b.await_lines(2);
   kill_photonrun(b);
   EXPECT_EQ(a.wait(), 137) << a.err;
-  EXPECT_TRUE(contains(a.err, "lost ") || contains(a.err, "killed by signal 9")) << a.err;
+  EXPECT_TRUE(says(a.err, "lost ") || says(a.err, "killed by signal 9")) << a.err;
   EXPECT_EQ(b.wait(), 137);
   a.expect_nothing_left();
   b.await_nothing_left();
@@ -225,7 +220,7 @@ TEST_F(Hosts, a_killed_root_ends_the_ranks_of_the_others) {
   b.await_lines(2);
   kill_photonrun(a);
   EXPECT_EQ(b.wait(), 125) << b.err;
-  EXPECT_TRUE(contains(b.err, "lost the root")) << b.err;
+  EXPECT_TRUE(says(b.err, "lost the root")) << b.err;
   b.expect_nothing_left();
   a.await_nothing_left();
 }
@@ -249,7 +244,7 @@ TEST_F(Hosts, the_time_is_up_everywhere_and_who_ignores_it_is_killed) {
   Launched a(root(joined({"-n", "2", "--here", "1", "--timeout", "0.5"}, {"sleep", "60"})));
   Launched b(leaf(place_of(a), joined({"--here", "1"}, stubborn)));
   EXPECT_EQ(a.wait(), 124) << a.err;
-  EXPECT_TRUE(contains(a.err, "ranks 0-1 still ran")) << a.err;
+  EXPECT_TRUE(says(a.err, "ranks 0-1 still ran")) << a.err;
   EXPECT_EQ(b.wait(), 124) << b.err;
   b.expect_nothing_left();
 }
@@ -264,7 +259,7 @@ TEST_F(Hosts, two_network_namespaces_joined_by_a_cable_run_one_job) {
     Launched b(leaf("10.77.0.1:7000", joined({"--here", "2"}, program)), hosts.at("b"));
     EXPECT_EQ(a.wait(), 0) << transport << ": " << a.err << b.err;
     EXPECT_EQ(b.wait(), 0) << transport << ": " << b.err;
-    EXPECT_TRUE(contains(a.err, "(10.77.0.2) joined")) << a.err;
+    EXPECT_TRUE(says(a.err, "(10.77.0.2) joined")) << a.err;
     expect_verified(a.out, 2);
     expect_verified(b.out, 2);
   }
@@ -289,8 +284,8 @@ TEST_F(Hosts, peers_of_this_host_are_reached_by_shared_memory_and_the_others_by_
   Launched b(leaf(place_of(a), joined({"--here", "1"}, info)));
   EXPECT_EQ(a.wait(), 0) << a.err << b.err;
   EXPECT_EQ(b.wait(), 0) << b.err;
-  EXPECT_TRUE(contains(a.out, "on this host: ")) << a.out;
-  EXPECT_TRUE(contains(a.out, "on another host: ")) << a.out;
+  EXPECT_TRUE(says(a.out, "on this host: ")) << a.out;
+  EXPECT_TRUE(says(a.out, "on another host: ")) << a.out;
 }
 
 }  // namespace

@@ -23,6 +23,10 @@
 
 namespace photon::test {
 
+inline bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 class Launched {
  public:
   // `wrapper`: the command that starts photonrun; found in PATH.

@@ -181,7 +181,7 @@ const Asked kQuestions[] = {
     {"put-latency", 2, "--sizes 8,4K --iterations 10", 2},
     {"get-latency", 2, "--sizes 8,4K --iterations 10", 2},
     {"put-rate", 2, "--iterations 100", 1},
-    {"put-bandwidth", 2, "--sizes 4K,1M --iterations 4", 2},
+    {"put-bandwidth", 2, "--sizes 8,4K,1M --iterations 4", 3},
     {"get-bandwidth", 2, "--sizes 4K,1M --iterations 4", 2},
     {"idle-peers", 4, "--iterations 10", 2},
     {"first-message", 3, "--iterations 10", 3},
@@ -264,6 +264,7 @@ TEST(PerfOptions, that_cannot_be_used_are_named_once_and_end_the_job) {
   for (const auto& [arguments, named] : all) {
     const CommandResult result = run_command(on_ranks(2, arguments) + " 2>&1 >/dev/null");
     EXPECT_NE(result.exit_status, 0) << arguments;
+    EXPECT_EQ(result.output.find("photon-perf: "), 0u) << result.output;
     const std::size_t first = result.output.find(named);
     ASSERT_NE(first, std::string::npos) << arguments << "\n" << result.output;
     EXPECT_EQ(result.output.find(named, first + 1), std::string::npos) << result.output;

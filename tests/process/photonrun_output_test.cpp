@@ -27,10 +27,6 @@ Command to_terminal_that_stands_still() {
           "os.execvp(sys.argv[1], sys.argv[1:])"};
 }
 
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 // All ranks are well: what is lost is lost by photonrun.
 class PhotonrunOutput : public testing::TestWithParam<Command> {
  protected:

@@ -16,10 +16,6 @@ std::vector<std::string> shell(std::vector<std::string> options, const std::stri
   return options;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 std::vector<std::string> sorted_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -136,8 +132,8 @@ TEST(Photonrun, gives_ranks_no_descriptor_but_the_channel) {
 TEST(Photonrun, names_the_first_rank_that_fails_and_returns_its_status) {
   Launched job(shell({"-n", "4"}, "[ $PHOTON_RANK = 2 ] && exit 7; exec sleep 1000"));
   EXPECT_EQ(job.wait(), 7);
-  EXPECT_TRUE(contains(job.err, "rank 2 (pid ")) << job.err;
-  EXPECT_TRUE(contains(job.err, ") exited with status 7\n")) << job.err;
+  EXPECT_TRUE(says(job.err, "rank 2 (pid ")) << job.err;
+  EXPECT_TRUE(says(job.err, ") exited with status 7\n")) << job.err;
   EXPECT_EQ(sorted_lines(job.err).size(), 1u) << job.err;
   job.expect_nothing_left();
 }
@@ -145,8 +141,8 @@ TEST(Photonrun, names_the_first_rank_that_fails_and_returns_its_status) {
 TEST(Photonrun, names_the_signal_that_killed_a_rank) {
   Launched job(shell({"-n", "3"}, "[ $PHOTON_RANK = 1 ] && kill -SEGV $$; exec sleep 1000"));
   EXPECT_EQ(job.wait(), 128 + SIGSEGV);
-  EXPECT_TRUE(contains(job.err, "rank 1 (pid ")) << job.err;
-  EXPECT_TRUE(contains(job.err, "was killed by signal 11 (Segmentation fault)")) << job.err;
+  EXPECT_TRUE(says(job.err, "rank 1 (pid ")) << job.err;
+  EXPECT_TRUE(says(job.err, "was killed by signal 11 (Segmentation fault)")) << job.err;
   job.expect_nothing_left();
 }
 
@@ -172,8 +168,17 @@ TEST(Photonrun, says_why_a_program_cannot_be_started) {
   EXPECT_EQ(missing.err.find('\n'), missing.err.size() - 1) << "more than one rank is named";
   Launched folder({"-n", "3", "/proc"});
   EXPECT_EQ(folder.wait(), 126);
-  EXPECT_TRUE(contains(folder.err, "could not start /proc: Permission denied")) << folder.err;
+  EXPECT_TRUE(says(folder.err, "could not start /proc: Permission denied")) << folder.err;
   folder.expect_nothing_left();
+}
+
+TEST(Photonrun, says_where_a_program_is_that_was_named_without_its_folder) {
+  Launched job({"-n", "2", "--chdir", PHOTON_BIN_DIR "/../tests", "photon_process_tests"});
+  EXPECT_EQ(job.wait(), 127);
+  EXPECT_TRUE(says(job.err,
+                   "No such file or directory; it is not on PATH, the one in this "
+                   "folder is ./photon_process_tests\n"))
+      << job.err;
 }
 
 TEST(Photonrun, ends_the_job_when_its_time_is_up_and_says_who_still_ran) {
@@ -192,7 +197,7 @@ TEST(Photonrun, refuses_what_it_does_not_understand) {
                                                     {"-n", "x", "true"}}) {
     Launched job(arguments);
     EXPECT_EQ(job.wait(), 125);
-    EXPECT_NE(job.err, "");
+    EXPECT_TRUE(job.err.starts_with("photonrun: ")) << job.err;
   }
 }
 
@@ -205,7 +210,7 @@ TEST(Photonrun, leaves_the_programs_options_alone) {
 TEST(Photonrun, prints_help_with_examples_and_its_version) {
   Launched help({"--help"});
   EXPECT_EQ(help.wait(), 0);
-  EXPECT_TRUE(contains(help.out, "Examples:"));
+  EXPECT_TRUE(says(help.out, "Examples:"));
   Launched version({"--version"});
   EXPECT_EQ(version.wait(), 0);
   EXPECT_TRUE(version.out.starts_with("photonrun "));

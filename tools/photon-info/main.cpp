@@ -20,6 +20,8 @@
 namespace photon_info {
 namespace {
 
+constexpr int kUsageStatus = 2;
+
 struct Options {
   bool json = false;
   std::string rank_text = "0";
@@ -84,7 +86,7 @@ int report_job(photon::Context& context, const Options& options) {
     if (context.rank() != 0) return 0;
     fmt::print(stderr, "photon-info: --rank {}: the job has ranks 0 to {}\n", options.rank,
                context.size() - 1);
-    return 2;
+    return kUsageStatus;
   }
   Findings findings = look_around(context, true);
   findings.is_of_all = options.is_of_all;
@@ -100,6 +102,9 @@ int run(int argc, char** argv) {
   CLI::App app{
       "What Photon does here, and why: settings, transports, paths between ranks.\n"
       "photon-info, or photonrun -n N photon-info"};
+  app.failure_message([](const CLI::App* which, const CLI::Error& error) {
+    return "photon-info: " + CLI::FailureMessage::simple(which, error);
+  });
   Options options;
   app.add_flag("--json", options.json, "One JSON object instead of text");
   app.add_option("--rank", options.rank_text,
@@ -112,7 +117,8 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
     read_rank(options);
   } catch (const CLI::ParseError& error) {
-    return is_speaker ? app.exit(error) : 0;  // all ranks read the same line; one fails for all
+    if (!is_speaker) return 0;  // all ranks read the same line; one fails for all
+    return app.exit(error) == 0 ? 0 : kUsageStatus;
   }
   if (!is_launched) return report_pair(options);
   try {

@@ -56,7 +56,7 @@ std::string as_text(const Findings& findings) {
   std::string text = fmt::format("Photon {}\njob: {}\n", findings.version, job_text(findings));
   text += "\ntransports\n";
   for (const Transport& transport : findings.transports)
-    fmt::format_to(std::back_inserter(text), "  {:<4} {}{}\n", transport.name,
+    fmt::format_to(std::back_inserter(text), "  {:<5} {}{}\n", transport.name,
                    transport.is_usable ? "usable" : "not usable: ", transport.reason);
   add_paths(text, findings);
   add_settings(text, findings);

@@ -26,7 +26,8 @@ Transport try_transport(const char* name) {
 }  // namespace
 
 std::vector<Transport> find_transports() {
-  return {try_transport("shm"), try_transport("sim"), try_transport("tcp")};
+  return {try_transport("shm"), try_transport("tcp"), try_transport("mixed"), try_transport("ofi"),
+          try_transport("sim")};
 }
 
 }  // namespace photon_info

@@ -19,6 +19,9 @@ class Link {
     MemoryKind kind;
     std::size_t size_bytes;
     std::size_t slots = kWindow;
+    // Messages of a stream carry their number, each from a slot of its own, so that a stale one
+    // shows. Else they share one source, which is what the limit programs send.
+    bool stamped = false;
   };
 
   Link(Bench& bench, Team& team, Shape shape);
@@ -30,6 +33,7 @@ class Link {
   ph_rank peer() const noexcept { return team_->other(); }
   std::size_t size_bytes() const noexcept { return shape_.size_bytes; }
   std::size_t slots() const noexcept { return shape_.slots; }
+  bool is_stamped() const noexcept { return shape_.stamped; }
 
   std::byte* source(std::size_t slot) const noexcept {
     return source_.data() + slot * shape_.size_bytes;

@@ -14,6 +14,7 @@
 namespace photon::perf {
 namespace {
 
+constexpr int kUsageStatus = 2;
 constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 30;
 constexpr std::uint64_t kIterationsMax = 1'000'000'000'000;
 
@@ -93,6 +94,9 @@ ParsedOptions parse_options(int argc, char** argv) {
   std::string sizes;
   std::string memory = "alloc";
   CLI::App app{"Ask one question about Photon's speed on this machine; run under photonrun."};
+  app.failure_message([](const CLI::App* which, const CLI::Error& error) {
+    return "photon-perf: " + CLI::FailureMessage::simple(which, error);
+  });
   app.footer(footer());
   app.add_option("QUESTION", options.question, "What to measure, from the list below")->required();
   app.add_option("--sizes", sizes, "Message sizes in bytes, e.g. 8,64,4K,1M");
@@ -122,11 +126,11 @@ ParsedOptions parse_options(int argc, char** argv) {
     require_ofi(options);
     if (app.count("--plot") > 0) require_plot_suffix(options.plot_path);
   } catch (const CLI::ParseError& error) {
-    return {std::nullopt, is_speaker() ? app.exit(error) : 0};
+    return {std::nullopt, is_speaker() && app.exit(error) != 0 ? kUsageStatus : 0};
   } catch (const Failure& failure) {
     if (!is_speaker()) return {std::nullopt, 0};
     fmt::print(stderr, "photon-perf: {}\n", failure.what());
-    return {std::nullopt, 2};
+    return {std::nullopt, kUsageStatus};
   }
   return {std::move(options), 0};
 }

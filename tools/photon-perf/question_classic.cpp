@@ -11,7 +11,7 @@ void ask(Bench& bench, Unit unit, Measure measure) {
   const ClassicSession session(bench.job, bench.options);
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
-  Link link(bench, team, {bench.options.memory, kWordBytes, kRingSlots});
+  Link link(bench, team, {bench.options.memory, kWordBytes, kRingSlots, true});
   ClassicLink classic(team, kRingSlots);
   Contest contest;
   contest.unit = unit;

@@ -71,7 +71,7 @@ void ask_ledger_full(Bench& bench) {
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
   const auto limit = bench.options.iterations == 0 ? kTakenDefault : bench.options.iterations;
-  Link link(bench, team, {bench.options.memory, sizeof(std::uint64_t), kSlots});
+  Link link(bench, team, {bench.options.memory, sizeof(std::uint64_t), kSlots, true});
   put_stream(link, kSlots, kWindow);  // contact, and what any use of the library costs
   team.barrier();
   const auto before_bytes = resident_bytes();

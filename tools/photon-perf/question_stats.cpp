@@ -36,7 +36,7 @@ void ask_stats_overhead(Bench& bench) {
   Link latency(bench, team, {bench.options.memory, kWordBytes});
   ask_one(bench, team, latency, Unit::nanoseconds,
           [&](std::uint64_t count) { return ping_pong(latency, count); });
-  Link rate(bench, team, {bench.options.memory, kWordBytes, kRingSlots});
+  Link rate(bench, team, {bench.options.memory, kWordBytes, kRingSlots, true});
   ask_one(bench, team, rate, Unit::per_second,
           [&](std::uint64_t count) { return put_stream(rate, count, kCreditInterval); });
 }

@@ -27,7 +27,7 @@ std::string local_copy_note(Bench& bench, Team& team, const Link& link) {
 void ask_put_rate(Bench& bench) {
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
-  Link link(bench, team, {bench.options.memory, kWordBytes, kRingSlots});
+  Link link(bench, team, {bench.options.memory, kWordBytes, kRingSlots, true});
   Contest contest;
   contest.unit = Unit::per_second;
   contest.size_bytes = kWordBytes;

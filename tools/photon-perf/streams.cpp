@@ -35,12 +35,8 @@ double per_second_of(std::uint64_t count, std::uint64_t start_ns) {
   return static_cast<double>(count) * 1e9 / static_cast<double>(now_ns() - start_ns);
 }
 
-// Messages of one word carry their number, each from a slot of its own, so that a stale one shows;
-// larger ones share one source, which is what the limit programs send.
-bool is_stamped(const Link& link) { return link.size_bytes() == sizeof(std::uint64_t); }
-
 const std::byte* prepare(Link& link, std::size_t slot, std::uint64_t i) {
-  if (!is_stamped(link)) return link.source(0);
+  if (!link.is_stamped()) return link.source(0);
   auto* const word = link.source(slot);
   std::memcpy(word, &i, sizeof i);
   return word;
@@ -87,7 +83,7 @@ template <class Probing>
 void receive_stream(Link& link, std::uint64_t count, std::size_t credit_interval) {
   auto& inbox = link.inbox();
   Slots slot(link.slots());
-  const bool stamped = is_stamped(link);
+  const bool stamped = link.is_stamped();
   std::uint64_t taken = 0;
   std::uint64_t credited = 0;
   std::uint64_t sum = 0;

@@ -50,4 +50,11 @@ std::string find_program(const std::string& name) {
   return name;
 }
 
+std::string advice_for(const std::string& name) {
+  // Found, it is its interpreter that is missing.
+  if (find_program(name).find('/') != std::string::npos || !is_program(fs::path(".") / name))
+    return {};
+  return "; it is not on PATH, the one in this folder is ./" + name;
+}
+
 }  // namespace photonrun

@@ -9,4 +9,7 @@ namespace photonrun {
 // examples and tools start from a build tree or an unpacked one; else the name, for exec to refuse.
 std::string find_program(const std::string& name);
 
+// What to do about a name that was not found: empty, or words to go behind the error.
+std::string advice_for(const std::string& name);
+
 }  // namespace photonrun

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
+#include <memory>
 #include <stdexcept>
 
 #include "address.hpp"
@@ -49,6 +50,14 @@ std::string check_assignment(const std::string& text) {
   if (text.substr(0, equals) == kKeyVariable) return kKeyRefusal;
   return {};
 }
+
+// The program is what options leave over, so the parser does not know of it.
+class ProgramLast : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: photonrun [OPTIONS] PROGRAM [ARGUMENTS...]\n";
+  }
+};
 
 void describe(CLI::App& app, Options& options) {
   app.prefix_command();
@@ -170,11 +179,14 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
   Options options;
   options.size = static_cast<unsigned>(usable_cores().size());
   CLI::App app(
-      "photonrun [options] program [arguments...]\n\n"
       "Starts the ranks of a Photon job on this host, or this host's part of a job on several, "
       "and\n"
       "ends them together.",
       "photonrun");
+  app.formatter(std::make_shared<ProgramLast>());
+  app.failure_message([](const CLI::App* which, const CLI::Error& error) {
+    return "photonrun: " + CLI::FailureMessage::simple(which, error);  // ranks write there, too
+  });
   describe(app, options);
   describe_hosts(app, options);
   std::string hosts;
@@ -189,7 +201,7 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
     } else if (!options.command.empty() && options.command.front().starts_with("-")) {
       throw CLI::ExtrasError({options.command.front()});
     }
-    if (options.command.empty()) throw CLI::RequiredError("program");
+    if (options.command.empty()) throw CLI::RequiredError("PROGRAM");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageStatus;
   }

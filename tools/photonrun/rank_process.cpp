@@ -13,6 +13,7 @@
 
 #include "child.hpp"
 #include "cores.hpp"
+#include "find_program.hpp"
 
 namespace photonrun {
 namespace {
@@ -122,8 +123,9 @@ std::string RankProcess::describe(const std::string& program) const {
   const std::string who = fmt::format("rank {} (pid {})", rank_, pid_);
   if (!end_) return who + " still runs";
   if (end_->exec_errno != 0) {
-    return fmt::format("rank {} could not start {}: {}", rank_, program,
-                       ::strerrordesc_np(end_->exec_errno));
+    return fmt::format("rank {} could not start {}: {}{}", rank_, program,
+                       ::strerrordesc_np(end_->exec_errno),
+                       end_->exec_errno == ENOENT ? advice_for(program) : "");
   }
   if (end_->by_signal) return who + " was killed by " + signal_text(end_->value);
   return fmt::format("{} exited with status {}", who, end_->value);

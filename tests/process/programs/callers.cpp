@@ -6,6 +6,7 @@
 //   callers killed RANKS NAMESPACE...  rank 1 is killed after it met the others, who all hear of it
 //   callers unmet RANKS NAMESPACE...   the same, before it met anybody
 //   callers left RANKS NAMESPACE...    rank 1 leaves, and who comes too late is told so
+//   callers refused RANKS NAMESPACE... rank 1 cannot create its context, so nobody can
 //   callers cut 2 NAMESPACE...         rank 1 takes its host off the network (interface v0) for
 //                                      good, and both hear that the other is gone
 //
@@ -106,12 +107,19 @@ int be_a_rank(const std::string& mode, const ph_bootstrap& bootstrap) {
   ph_config config{};
   config.size = sizeof config;
   config.bootstrap = &bootstrap;
+  const bool is_refused = mode == "refused";
+  const ph_option unknown{"transport", "pigeon"};
+  if (is_refused && bootstrap.rank == 1) {
+    config.options = &unknown;
+    config.options_count = 1;
+  }
   ph_context* context = nullptr;
   ph_error error{};
   if (ph_context_create(&config, &context, &error) != PH_OK) {
     std::fprintf(stderr, "rank %u: create: %s\n", bootstrap.rank, error.text);
-    std::_Exit(1);
+    std::_Exit(is_refused ? 0 : 1);
   }
+  if (is_refused) fail(context, "a context of a job that rank 1 is not in", PH_OK);
   if (mode == "work") work(context);
   if (mode == "killed" || mode == "unmet") lose(context, mode == "killed");
   if (mode == "left") outlive(context, bootstrap);
