@@ -22,6 +22,24 @@ function(photon_add_folder kind)
   endforeach()
 endfunction()
 
+# fmt for who formats, compiled once (fmt_once.cpp). What has to be in there is of a version, so of
+# others each source takes the headers alone.
+function(photon_find_fmt)
+  find_package(fmt REQUIRED)
+  if(TARGET photon_fmt)
+    return()
+  endif()
+  if(fmt_VERSION VERSION_LESS 9 OR fmt_VERSION VERSION_GREATER_EQUAL 10)
+    add_library(photon_fmt INTERFACE)
+    target_link_libraries(photon_fmt INTERFACE fmt::fmt-header-only)
+    return()
+  endif()
+  add_library(photon_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt_once.cpp)
+  target_include_directories(photon_fmt SYSTEM PUBLIC
+    $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(photon_fmt PRIVATE photon_flags)
+endfunction()
+
 # How the launchers of several hosts prove who they are: with OpenSSL, or not at all.
 function(photon_launcher_proofs target folder)
   find_package(OpenSSL COMPONENTS Crypto QUIET)
@@ -79,9 +97,9 @@ endfunction()
 
 function(photon_program_tools target)
   find_package(CLI11 REQUIRED)
-  find_package(fmt REQUIRED)
+  photon_find_fmt()
   find_package(nlohmann_json REQUIRED)
-  target_link_libraries(${target} PRIVATE CLI11::CLI11 fmt::fmt-header-only
+  target_link_libraries(${target} PRIVATE CLI11::CLI11 photon_fmt
     nlohmann_json::nlohmann_json)
   set_target_properties(${target} PROPERTIES
     INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
@@ -104,9 +122,9 @@ endfunction()
 
 function(photon_program_examples target)
   find_package(PNG REQUIRED)
-  find_package(fmt REQUIRED)
+  photon_find_fmt()
   find_package(CLI11 REQUIRED)
-  target_link_libraries(${target} PRIVATE PNG::PNG fmt::fmt-header-only CLI11::CLI11)
+  target_link_libraries(${target} PRIVATE PNG::PNG photon_fmt CLI11::CLI11)
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples)
 endfunction()

@@ -2,7 +2,19 @@
 
 # Several files of tests are compiled as one: most of a file's time goes into the headers and
 # templates that all of them use. Off, a changed test is built in half the time.
-option(PHOTON_TESTS_TOGETHER "Compile ten files of tests as one" ON)
+option(PHOTON_TESTS_TOGETHER "Compile forty files of tests as one" ON)
+
+function(photon_tests_together target sources)
+  if(NOT PHOTON_TESTS_TOGETHER)
+    return()
+  endif()
+  # What is no test may change what it stands beside, as a replaced operator new does.
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  # A local name may be that of a constant of another file.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 40
+    UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
+endfunction()
 
 # photon_suite(NAME TIMEOUT seconds [SERIAL] [SHARDS n] [APART] [FILTER f]) : tests/<NAME>/*.cpp ->
 # photon_<NAME>_tests, linked with the library's internals and GoogleTest, n ctest entries that
@@ -20,23 +32,23 @@ function(photon_suite name)
   target_include_directories(${target} PRIVATE
     ${CMAKE_CURRENT_SOURCE_DIR}/support ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${target} PRIVATE photon_internal GTest::gmock GTest::gtest_main)
+  string(FIND "${PHOTON_SANITIZE}" thread watched)
   target_compile_definitions(${target} PRIVATE
+    PHOTON_UNDER_TSAN=$<NOT:$<EQUAL:${watched},-1>>
     PHOTON_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}"
     PHOTON_EXAMPLES_DIR="${CMAKE_BINARY_DIR}/examples"
     PHOTON_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${target} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  if(PHOTON_TESTS_TOGETHER AND NOT suite_APART)
-    # What is no test may change what it stands beside, as a replaced operator new does.
-    set(apart ${sources})
-    list(FILTER apart EXCLUDE REGEX "_test\\.cpp$")
-    set_source_files_properties(${apart} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    # A local name may be that of a constant of another file.
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10
-      UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
+  if(NOT suite_APART)
+    photon_tests_together(${target} "${sources}")
   endif()
   if(NOT name STREQUAL "checker")  # it is its own models that the checker works through
     set_target_properties(${target} PROPERTIES PHOTON_CALLS_ONLY ON)
+  endif()
+  if(NOT PHOTON_SANITIZE AND NOT name MATCHES "^(checker|stress)$")
+    # Tests wait more than they compute; what they test was compiled as it is installed.
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
   if(NOT name MATCHES "^(process|checker)$")
     add_dependencies(threads_only ${target})
@@ -119,7 +131,7 @@ endfunction()
 
 # What tests/launcher looks at: parts of photonrun, which is no library.
 function(photon_launcher_parts)
-  find_package(fmt REQUIRED)
+  photon_find_fmt()
   find_package(OpenSSL COMPONENTS Crypto QUIET)
   set(folder ${PROJECT_SOURCE_DIR}/tools/photonrun)
   set(target photon_launcher_tests)
@@ -134,7 +146,7 @@ function(photon_launcher_parts)
     ${folder}/sink.cpp ${folder}/trunk.cpp ${folder}/vigil.cpp
     ${folder}/$<IF:$<BOOL:${OpenSSL_FOUND}>,proof,no_proof>.cpp)
   target_include_directories(${target} PRIVATE ${folder})
-  target_link_libraries(${target} PRIVATE fmt::fmt-header-only
+  target_link_libraries(${target} PRIVATE photon_fmt
     $<$<BOOL:${OpenSSL_FOUND}>:OpenSSL::Crypto>)
   set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
 endfunction()

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -61,33 +62,54 @@ TEST(BiasLockChecked, three_threads_exclude_each_other) {
   expect_proved(explore(stale(), counting({{1, 1, 1}})));
 }
 
-// The owner counts as ever, and others come for one visit at a time.
-Scenario visited(std::vector<unsigned> turns) {
-  return [turns](Stage& stage) {
+// How the second thread comes in; false: it did not. And what holds when all have left.
+using Entry = std::function<bool(Lock&, Lock::Token, Lock::Held&)>;
+using End = std::function<void(Lock&)>;
+
+// Threads come and count as ever, but the second.
+Scenario with_guest(std::vector<unsigned> turns, Entry enter, End end) {
+  return [turns, enter, end](Stage& stage) {
     struct State {
       Lock lock{true, kOwner};
       CheckerPolicy::Cell<std::uint64_t> counter;
+      CheckerPolicy::Cell<std::uint64_t> refused;  // the second thread's
     };
     stage.group("lock");
     auto state = std::make_shared<State>();
+    constexpr std::array kNames{"owner", "guest", "third"};
     unsigned total = 0;
     for (unsigned i = 0; i < turns.size(); ++i) {
       total += turns[i];
-      stage.thread(i == 0   ? "owner"
-                   : i == 1 ? "visitor"
-                            : "third",
-                   [=] {
-                     for (unsigned turn = 0; turn < turns[i]; ++turn) {
-                       const Lock::Token me = kOwner * (i + 1);
-                       const auto held =
-                           i == 1 ? state->lock.lock_visiting(me) : state->lock.lock(me);
-                       state->counter.set(state->counter.get() + 1);
-                       state->lock.unlock(held);
-                     }
-                   });
+      stage.thread(kNames[i], [=] {
+        for (unsigned turn = 0; turn < turns[i]; ++turn) {
+          const Lock::Token me = kOwner * (i + 1);
+          Lock::Held held{};
+          if (i != 1) {
+            held = state->lock.lock(me);
+          } else if (!enter(state->lock, me, held)) {
+            state->refused.set(state->refused.get() + 1);
+            continue;
+          }
+          state->counter.set(state->counter.get() + 1);
+          state->lock.unlock(held);
+        }
+      });
     }
-    stage.finally([=] { expect(state->counter.get() == total, "no turn is lost"); });
+    stage.finally([=] {
+      expect(state->counter.get() + state->refused.get() == total, "no turn is lost");
+      end(state->lock);
+    });
   };
+}
+
+bool visit(Lock& lock, Lock::Token me, Lock::Held& held) {
+  held = lock.lock_visiting(me);
+  return true;
+}
+
+// For one visit at a time.
+Scenario visited(const std::vector<unsigned>& turns) {
+  return with_guest(turns, visit, [](Lock&) {});
 }
 
 TEST(BiasLockChecked, a_visitor_and_the_owner_exclude_each_other) {
@@ -128,40 +150,16 @@ TEST(BiasLockChecked, every_barrier_and_order_of_a_visit_is_needed) {
   expect_all_needed(visited({2, 1}));
 }
 
-// Threads come as ever, but the second, who gives up where somebody is inside.
-Scenario tried(std::vector<unsigned> turns, unsigned looks) {
-  return [turns, looks](Stage& stage) {
-    struct State {
-      Lock lock{true, kOwner};
-      CheckerPolicy::Cell<std::uint64_t> counter;
-      CheckerPolicy::Cell<std::uint64_t> refused;  // the second thread's
-    };
-    stage.group("lock");
-    auto state = std::make_shared<State>();
-    constexpr std::array kNames{"owner", "guest", "third"};
-    unsigned total = 0;
-    for (unsigned i = 0; i < turns.size(); ++i) {
-      total += turns[i];
-      stage.thread(kNames[i], [=] {
-        for (unsigned turn = 0; turn < turns[i]; ++turn) {
-          const Lock::Token me = kOwner * (i + 1);
-          Lock::Held held{};
-          if (i != 1) {
-            held = state->lock.lock(me);
-          } else if (!state->lock.try_visiting(me, looks, held)) {
-            state->refused.set(state->refused.get() + 1);
-            continue;
-          }
-          state->counter.set(state->counter.get() + 1);
-          state->lock.unlock(held);
-        }
+// Gives up where somebody is inside.
+Scenario tried(const std::vector<unsigned>& turns, unsigned looks) {
+  return with_guest(
+      turns,
+      [looks](Lock& lock, Lock::Token me, Lock::Held& held) {
+        return lock.try_visiting(me, looks, held);
+      },
+      [is_alone = turns.size() == 2](Lock& lock) {
+        if (is_alone) expect(lock.try_biased(kOwner), "still biased");
       });
-    }
-    stage.finally([=] {
-      expect(state->counter.get() + state->refused.get() == total, "no turn is lost");
-      if (turns.size() == 2) expect(state->lock.try_biased(kOwner), "still biased");
-    });
-  };
 }
 
 TEST(BiasLockChecked, a_guest_who_gives_up_excludes_the_owner_and_leaves_him_the_bias) {
@@ -180,34 +178,16 @@ TEST(BiasLockChecked, every_barrier_and_order_of_a_guest_is_needed) {
   expect_all_needed(tried({2, 1}, 1));
 }
 
-// A guest ends the bias while its owner comes and goes.
-Scenario ended(std::vector<unsigned> turns) {
-  return [turns](Stage& stage) {
-    struct State {
-      Lock lock{true, kOwner};
-      CheckerPolicy::Cell<std::uint64_t> counter;
-    };
-    stage.group("lock");
-    auto state = std::make_shared<State>();
-    constexpr std::array kNames{"owner", "guest", "third"};
-    unsigned total = 0;
-    for (unsigned i = 0; i < turns.size(); ++i) {
-      total += turns[i];
-      stage.thread(kNames[i], [=] {
-        for (unsigned turn = 0; turn < turns[i]; ++turn) {
-          const Lock::Token me = kOwner * (i + 1);
-          const Lock::Held held = i == 1 ? state->lock.lock_visiting(me) : state->lock.lock(me);
-          if (i == 1) state->lock.end_bias();
-          state->counter.set(state->counter.get() + 1);
-          state->lock.unlock(held);
-        }
-      });
-    }
-    stage.finally([=] {
-      expect(state->counter.get() == total, "no turn is lost");
-      expect(!state->lock.try_biased(kOwner), "nobody is biased any more");
-    });
-  };
+// Ends the bias while its owner comes and goes.
+Scenario ended(const std::vector<unsigned>& turns) {
+  return with_guest(
+      turns,
+      [](Lock& lock, Lock::Token me, Lock::Held& held) {
+        visit(lock, me, held);
+        lock.end_bias();
+        return true;
+      },
+      [](Lock& lock) { expect(!lock.try_biased(kOwner), "nobody is biased any more"); });
 }
 
 TEST(BiasLockChecked, who_ends_the_bias_excludes_its_owner_and_all_others) {
