@@ -6,6 +6,14 @@
 
 namespace photon::simtest {
 
+namespace {
+
+// Much more than a rank that stays lets others wait: a loan's end comes behind what was put before,
+// in rows of a few bytes that may be 20 ms, and nothing of the leaver's moves meanwhile.
+constexpr std::uint64_t kFinalizeTimeoutMs = 1000;
+
+}  // namespace
+
 void Generator::draw_options() {
   option("ledger_slots", one_of<4>({2, 4, 16, 64}));
   option("ring_lines", one_of<2>({64, 128}));
@@ -26,7 +34,7 @@ void Generator::draw_options() {
   option("max_cid_size", id_max_);
   option("max_regions", 64);
   option("arena_bytes", 1 << 20);
-  option("finalize_timeout_ms", 10);  // much more than a rank that stays lets others wait
+  option("finalize_timeout_ms", kFinalizeTimeoutMs);
   option("spin_us", 0);
   program_.options.emplace_back("oversubscribed", "no");
 }

@@ -8,9 +8,7 @@ namespace {
 
 constexpr std::uint64_t kLanesInOneOf = 3;  // programs
 constexpr std::uint64_t kMostLanes = 3;
-// Who waits in one lane serves no other meanwhile, so others must not give up so soon, and it must
-// not wait for long.
-constexpr std::uint64_t kFinalizeTimeoutMs = 1000;
+// Who waits in one lane serves no other meanwhile, so it must not wait for long.
 constexpr std::uint64_t kLongestFlushNs = 1'000'000;
 
 // Whether a step is a call that has a lane.
@@ -43,8 +41,6 @@ void Generator::add_lanes(Lanes choice) {
   const std::uint64_t percent = kPercent[lanes_.up_to(kPercent.size() - 1)];
   const std::uint64_t close_percent = kClosed[lanes_.up_to(kClosed.size() - 1)];
   option("max_lanes", program_.lanes_count() + lanes_.up_to(1));
-  for (auto& [name, value] : program_.options)
-    if (name == "finalize_timeout_ms") value = std::to_string(kFinalizeTimeoutMs);
   for (ph_rank rank = 0; rank < program_.ranks; ++rank) {
     send_by_lanes(rank, percent);
     for (std::uint32_t lane = 1; lane < program_.lanes_count(); ++lane)
