@@ -35,6 +35,7 @@ struct BulkConsumer {
   std::uint64_t head = 0;
   std::uint64_t published = 0;
 
+  std::uint64_t owed() const noexcept { return head - published; }
   const std::byte* place(std::uint64_t size) const noexcept {
     return bytes + (bulk_begin(head, size, capacity) & (capacity - 1));
   }

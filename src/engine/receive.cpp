@@ -16,6 +16,7 @@ namespace photon::engine {
 bool Engine::receive(Peer& peer, Taker* taker) {
   unsigned left = kReceiveBudget;
   const std::uint64_t stash_end = peer.stash.end() + kStashBudget;
+  const std::size_t taken_before = taker == nullptr ? 0 : taker->count;
   while (left > 0 && (taker == nullptr ? peer.stash.end() < stash_end : !taker->full())) {
     const auto state = peer.rx.peek();
     if (state == LineConsumer::State::empty) break;
@@ -40,6 +41,11 @@ bool Engine::receive(Peer& peer, Taker* taker) {
       return true;
     }
     peer.rx.pop(header->lines);
+    // Who fills the bulk ring goes on while we copy, and who waits for an id has not to wait for
+    // all the bytes of the next one. Sooner, and credit would cost more than it brings.
+    if (peer.rx_bulk.owed() < config_.bulk_bytes / 4) continue;
+    publish_credits(peer);
+    if (taker != nullptr && taker->count != taken_before) break;
   }
   if (left == kReceiveBudget) return false;
   peer.pace.met(peer.last_hit, turn_);
@@ -252,7 +258,7 @@ void Engine::publish_credits(Peer& peer) {
     peer.probed_published = peer.probed;
     published = true;
   }
-  if (peer.rx_bulk.head - peer.rx_bulk.published >= config_.bulk_bytes / 8) {
+  if (peer.rx_bulk.owed() >= config_.bulk_bytes / 8) {
     peer.rx.credits()->give_bulk(peer.rx_bulk.head);
     peer.rx_bulk.published = peer.rx_bulk.head;
     published = true;

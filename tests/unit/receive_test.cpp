@@ -41,6 +41,31 @@ TEST(Receive, bulk_credit_comes_back_as_chunks_are_copied_out) {
   EXPECT_GE(two.ranks.net().way(0, 1).credits.bulk_given(), before + 6 * 1024);
 }
 
+TEST(Receive, bulk_credit_comes_back_before_a_turn_has_copied_all_that_there_is) {
+  Two two;
+  const auto source = filled(7000, 3);  // four chunks, nearly the whole ring
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  for (int i = 0; i < 4; ++i) two.count(0, PH_REMOTE);  // it writes all of them
+  const auto& kicks = two.ranks.net().seats[1].kicks_count;
+  const auto before = kicks;
+  EXPECT_EQ(two.count(1, PH_REMOTE), 1u);
+  EXPECT_GE(kicks - before, 3u) << "one for each quarter of the ring";
+}
+
+TEST(Receive, who_gets_an_id_does_not_wait_for_the_bytes_of_the_puts_behind_it) {
+  Two two;
+  const auto source = filled(3000, 3);
+  for (const std::uint64_t id : {1, 2}) {
+    two.remote_id = id;
+    ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  }
+  for (const std::uint64_t id : {1, 2}) {
+    const auto found = two.ranks.probe(1, PH_REMOTE);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].id, id);
+  }
+}
+
 // Where the initiator cannot see the keys.
 TEST(Receive, a_refused_put_is_told_once_with_its_local_id_and_delivers_nothing) {
   for (const std::size_t size : {8ul, 1000ul, 5000ul, 20000ul})
