@@ -130,6 +130,9 @@ void LaunchBoot::pump() {
     if (!*arrival) return;
     const std::size_t size_bytes = (*arrival)->size_bytes;
     if (size_bytes == 0) return lose("the launcher ended");
+    if ((*arrival)->lost_descriptors) {
+      return lose("no descriptor is left for one that came; raise the limit (ulimit -n)");
+    }
     if (!dispatch(std::move(**arrival), std::span(buffer_).first(size_bytes))) {
       return lose("the launcher sent a malformed packet");
     }

@@ -104,6 +104,7 @@ base::Result<std::optional<Arrival>> receive_packet(int socket, std::span<std::b
   collect(message, arrival);
   arrival.size_bytes = static_cast<std::size_t>(size);
   arrival.truncated = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0;
+  arrival.lost_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
   return std::optional<Arrival>{std::move(arrival)};
 }
 

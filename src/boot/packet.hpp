@@ -29,8 +29,9 @@ struct Packet {
 base::Result<Sent> send_packet(int socket, const Packet& packet);
 
 struct Arrival {
-  std::size_t size_bytes = 0;  // 0 on a SOCK_SEQPACKET socket: the other end closed
-  bool truncated = false;      // bytes or descriptors did not fit and are lost
+  std::size_t size_bytes = 0;     // 0 on a SOCK_SEQPACKET socket: the other end closed
+  bool truncated = false;         // bytes or descriptors did not fit and are lost
+  bool lost_descriptors = false;  // among them descriptors: this process may have no more
   std::vector<base::UniqueFd> fds;
   std::optional<ucred> sender;  // where the socket has SO_PASSCRED
 };

@@ -2,6 +2,7 @@
 // sent before open(), as the socket keeps it.
 #include "boot/launch_boot.hpp"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "boot/packet.hpp"
@@ -276,6 +277,23 @@ TEST_F(LaunchBootTest, malformed_packets_are_an_error_never_a_crash) {
     ASSERT_TRUE(boot::send_packet(launcher_.get(), {.header = bytes}));
     EXPECT_EQ(boot->receive().error().status, PH_ERR_BOOTSTRAP);
   }
+}
+
+TEST_F(LaunchBootTest, without_a_descriptor_left_for_one_that_comes_the_error_says_so) {
+  const auto boot = open();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(launcher_.get());  // all below are in use
+  ::close(next);
+  rlimit full = before;
+  full.rlim_cur = static_cast<rlim_t>(next);
+  const std::array<int, 1> fds{launcher_.get()};
+  say({.type = PH_LAUNCH_DELIVER, .rank = 0}, {}, fds);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &full), 0);
+  const auto received = boot->receive();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(received);
+  EXPECT_NE(received.error().what.find("ulimit -n"), std::string::npos) << received.error().what;
 }
 
 TEST_F(LaunchBootTest, contributions_that_do_not_fit_are_malformed) {

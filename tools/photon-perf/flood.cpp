@@ -103,6 +103,7 @@ void Flood::run(std::uint32_t members, std::uint64_t messages_each) {
       constexpr std::int64_t kNap_us = 100'000;
       const auto status = ph_wait(job_->context(), {PH_ANY_RANK, PH_EITHER, nullptr}, kNap_us);
       if (status != PH_TIMEOUT) job_->check(status, "waiting");
+      if (status == PH_TIMEOUT) job_->check_peers();
       empty = 0;
     }
   }

@@ -13,6 +13,7 @@ namespace photon::perf {
 class Inbox {
  public:
   static constexpr std::size_t kCapacity = 64;
+  static constexpr std::size_t kTurnsBetweenChecks = 1 << 18;  // some ten milliseconds of probing
 
   explicit Inbox(const Job& job) noexcept : job_(&job) {}
 
@@ -60,11 +61,12 @@ class Inbox {
   // a copy of the whole would read, wide, what was just written word by word.
   std::uint64_t await_remote() {
     std::uint64_t id = 0;
-    for (std::size_t seen = 0; seen == 0;) {
+    for (std::size_t seen = 0, turns = 1; seen == 0; ++turns) {
       poll([&](const ph_completion& completion) {
         id = completion.id;
         ++seen;
       });
+      if (turns % kTurnsBetweenChecks == 0) job_->check_peers();
       if (seen > 1) throw Failure("two remote ids arrived where the peer sends one at a time");
     }
     return id;

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "clock.hpp"
@@ -47,6 +48,15 @@ ph_path Job::path_to(ph_rank rank) const {
   path.size = sizeof path;
   check(ph_path_to(context_, rank, &path), "asking for the path to the peer");
   return path;
+}
+
+void Job::check_peers() const {
+  for (ph_rank rank = 0; rank < size(); ++rank) {
+    const auto path = path_to(rank);
+    if (path.state == std::string_view("dead")) {
+      throw Failure(fmt::format("rank {} cannot be reached: {}", rank, path.reason));
+    }
+  }
 }
 
 std::string Job::setting(std::string_view name, std::string_view otherwise) const {

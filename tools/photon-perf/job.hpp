@@ -40,6 +40,9 @@ class Job {
   // How `rank` is reached. `path_to(rank).reason` says why in words.
   ph_path path_to(ph_rank rank) const;
 
+  // Throws Failure if a peer is dead: who waits for its answer would wait for ever.
+  void check_peers() const;
+
   // A setting in force, or `otherwise` if this library has no such setting.
   std::string setting(std::string_view name, std::string_view otherwise) const;
 

@@ -50,7 +50,10 @@ std::shared_ptr<Socket> connect_pair(Team& team) {
   }
   team.exchange(address.sin_port);
   address.sin_port = team.card_of<in_port_t>(0);
-  if (team.index() != 0) require(::connect(first.get(), at, sizeof address));
+  if (team.index() != 0 && ::connect(first.get(), at, sizeof address) < 0) {
+    throw Failure(std::string("the bare socket on the loopback: ") + std::strerror(errno) +
+                  "; photon-perf wants ranks 0 and 1 on one host and in one network namespace");
+  }
   const int made = team.index() == 0 ? ::accept(first.get(), nullptr, nullptr) : ::dup(first.get());
   auto connection = std::make_shared<Socket>(made);
   const int on = 1;

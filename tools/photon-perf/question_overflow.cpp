@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include "clock.hpp"
@@ -20,10 +21,12 @@ void send_all(Bench& bench, std::uint64_t messages) {
   for (std::uint64_t i = 0; i < messages; ++i) {
     const auto status = ph_notify(bench.job.context(), 0, i);
     if (status == PH_AGAIN) {
-      throw Failure(
-          fmt::format("after {} notifications there is no room for more; raise "
-                      "PHOTON_OVERFLOW_BYTES and PHOTON_OVERFLOW_TOTAL_BYTES",
-                      i));
+      throw Failure(fmt::format(
+          "after {} notifications there is no room for more; raise {}", i,
+          bench.job.path_to(0).transport == std::string_view("shm")
+              ? "PHOTON_OVERFLOW_BYTES and PHOTON_OVERFLOW_TOTAL_BYTES"
+              : "PHOTON_REQUESTS or ask for fewer (--iterations): off shared memory what "
+                "is not taken waits with its sender"));
     }
     bench.job.check(status, "notifying");
   }

@@ -41,7 +41,11 @@ Outcome pass_token(const Job& job, Team& team, std::uint64_t laps, Waiting waiti
   const auto await = [&](std::uint64_t hop) {
     if (waiting == Waiting::asleep) {
       const ph_query query{PH_ANY_RANK, PH_REMOTE, nullptr};
-      job.check(ph_wait(job.context(), query, PH_FOREVER), "waiting for the token");
+      constexpr std::int64_t kLookUp_us = 1'000'000;  // whether a peer is dead
+      auto status = ph_wait(job.context(), query, kLookUp_us);
+      for (; status == PH_TIMEOUT; status = ph_wait(job.context(), query, kLookUp_us))
+        job.check_peers();
+      job.check(status, "waiting for the token");
     }
     if (inbox.await_remote() != hop) throw Failure("a wrong token arrived");
   };
