@@ -76,7 +76,8 @@ void Oracle::check_farewell(const Endpoint& end, ph_status status, bool is_expla
   for (const Operation& op : operations_) {
     if (!op.is_from(end) || !op.accepted || op.error_seen || op.is_closed) continue;
     if (status != PH_ERR_DEPARTED && may_fail_with(op, status)) is_known = true;
-    const bool has_failed = op.must_fail != PH_OK && !op.target_left;
+    // One whose region was taken back on its way is refused where it arrives, and not waited for.
+    const bool has_failed = op.must_fail != PH_OK && !op.may_fail && !op.target_left;
     if (has_failed && status == PH_OK && flow(op).nameless.empty())
       return report("status", whose + "ended with PH_OK, though nobody has heard of the error of " +
                                   op.text());

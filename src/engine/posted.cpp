@@ -157,12 +157,15 @@ void Engine::refused_by_card(Request& request) {
 }
 
 // Its peer is lost. While a card may touch its memory it is not over: then it fails when the last
-// piece is.
+// piece is. But a put of which nothing was left to do may have landed, and been probed, before its
+// peer left: how it ended is what the card says.
 void Engine::abandon(Request& request, ph_status status) {
   if (!request.posted || request.pieces == 0) return request_failed(request, status);
+  const bool is_all_asked = request.kind == Request::Kind::posted && !request.in_work &&
+                            (request.id_merged || !request.has_rce());
   if (request.in_work) request.peer->work.pop();
-  request.verdict = status;
   request.id_merged = true;
+  if (status != PH_ERR_DEPARTED || !is_all_asked) request.verdict = status;
 }
 
 }  // namespace photon::engine

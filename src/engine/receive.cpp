@@ -41,8 +41,8 @@ bool Engine::receive(Peer& peer, Taker* taker) {
       return true;
     }
     peer.rx.pop(header->lines);
-    // Who fills the bulk ring goes on while we copy, and who waits for an id has not to wait for
-    // all the bytes of the next one. Sooner, and credit would cost more than it brings.
+    // Who fills the bulk ring goes on while we copy, and a probe that has taken an id does not copy
+    // all that lies behind it. Sooner, and credit would cost more than it brings.
     if (peer.rx_bulk.owed() < config_.bulk_bytes / 4) continue;
     publish_credits(peer);
     if (taker != nullptr && taker->count != taken_before) break;

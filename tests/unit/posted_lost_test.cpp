@@ -104,6 +104,28 @@ TEST_P(PostedLost, a_refusal_by_one_that_left_is_told_as_that) {
   EXPECT_EQ(found[0].status, PH_ERR_DEPARTED);
 }
 
+// Its card had moved the bytes, and ours says so late: what was probed did not fail.
+TEST_P(PostedLost, a_put_that_landed_before_its_peer_left_did_not_fail) {
+  for (const std::uint32_t flags : {0u, std::uint32_t{PH_DELIVERED}, std::uint32_t{PH_NO_RCE}}) {
+    Cards two(GetParam());
+    two.serve(1);
+    ASSERT_EQ(two.put_pieces(2, flags), PH_OK);
+    two.land();
+    {
+      LaneGuard guard(two.ranks.lane(1));
+      EXPECT_EQ(two.ranks[1].finalize(guard), PH_OK);
+    }
+    two.ranks[0].serve();
+    EXPECT_TRUE(two.ranks.probe(0, PH_LOCAL).empty()) << "a card still reads its source";
+    two.land();
+    two.ranks[0].serve();
+    const auto found = two.ranks.probe(0, PH_LOCAL);
+    ASSERT_EQ(found.size(), 1u);
+    const bool is_lost = GetParam() == Posting::unnamed && (flags & PH_NO_RCE) == 0;
+    EXPECT_EQ(found[0].status, is_lost ? PH_ERR_DEPARTED : PH_OK) << "its id had not gone";
+  }
+}
+
 // A card only finds that nobody is there.
 TEST_P(PostedLost, how_a_peer_ended_is_said_by_its_end) {
   for (const bool in_order : {false, true}) {

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "clock.hpp"
@@ -17,16 +17,24 @@ namespace {
 
 constexpr std::uint64_t kMessagesDefault = 1'000'000;  // of each sender
 
+// Over a network what its target does not take waits with its sender, who calls the library no
+// more.
+void require_shared_memory(const Job& job) {
+  const std::string transport = job.setting("transport", "auto");
+  if (transport == "tcp" || transport == "ofi")
+    throw Failure(
+        "overflow is asked over shared memory, where ids that wait outlive their senders; " +
+        transport + " has none");
+}
+
 void send_all(Bench& bench, std::uint64_t messages) {
   for (std::uint64_t i = 0; i < messages; ++i) {
     const auto status = ph_notify(bench.job.context(), 0, i);
     if (status == PH_AGAIN) {
-      throw Failure(fmt::format(
-          "after {} notifications there is no room for more; raise {}", i,
-          bench.job.path_to(0).transport == std::string_view("shm")
-              ? "PHOTON_OVERFLOW_BYTES and PHOTON_OVERFLOW_TOTAL_BYTES"
-              : "PHOTON_REQUESTS or ask for fewer (--iterations): off shared memory what "
-                "is not taken waits with its sender"));
+      throw Failure(
+          fmt::format("after {} notifications there is no room for more; raise "
+                      "PHOTON_OVERFLOW_BYTES and PHOTON_OVERFLOW_TOTAL_BYTES",
+                      i));
     }
     bench.job.check(status, "notifying");
   }
@@ -49,6 +57,7 @@ void take_all(Bench& bench, std::uint64_t messages) {
 }  // namespace
 
 void ask_overflow(Bench& bench) {
+  require_shared_memory(bench.job);
   Team crew(bench.block, Team::Scope::job, bench.job.rank(), bench.job.size());
   const auto messages = bench.options.iterations == 0 ? kMessagesDefault : bench.options.iterations;
   crew.barrier_asleep();
