@@ -27,11 +27,14 @@ void Runner::died(ph_rank rank) {
   ++flushed_;
 }
 
-// What the dead had on its way comes or is lost by now, and all have heard of it.
+// What the dead had on its way comes or is lost by now, and all have heard of it. The last look
+// begins when nothing is on its way any more: what a look finds may be told of by the next one.
 void Runner::take_all(ph_rank rank) {
   std::uint64_t quiet_ns = 100;
-  while (!oracle_.failed() && (!world_.is_quiet() || quiet_ns == 100))
+  for (bool was_quiet = false; !oracle_.failed() && (!was_quiet || quiet_ns == 100);) {
+    was_quiet = world_.is_quiet();
     take_or_pause(rank, quiet_ns);
+  }
 }
 
 void Runner::check_named(ph_rank rank, ph_rank peer, ph_status status) {
