@@ -21,7 +21,10 @@ bool Engine::process(Peer& peer) {
     moved = step_jump(peer) == Step::moved;
     if (step_replies(peer) == Step::moved) moved = true;
     if (step_ids(peer) == Step::moved) moved = true;
-    if (budget > 0 && step_serves(peer, budget) == Step::moved) moved = true;
+    // Behind the replies: that a part of a gather is refused must not be overtaken by the next
+    // part.
+    if (budget > 0 && peer.replies.empty() && step_serves(peer, budget) == Step::moved)
+      moved = true;
     if (budget > 0 && step_work(peer, budget) == Step::moved) moved = true;
     any = any || moved;
   }

@@ -63,6 +63,32 @@ TEST(Gather, a_run_that_is_refused_anywhere_fails_all_of_it_once) {
   }
 }
 
+// The owner has no room for answers at first: acknowledgements and the refusal of the first part
+// wait for it, and so must the second part.
+TEST(Gather, a_part_that_is_refused_is_told_before_the_next_one_is_answered) {
+  Two two(options(Reach::Kind::none, false));
+  fill(two.memory.bytes(), 3);
+  std::vector<std::byte> here(64);
+  const ph_region target = two.ranks.add(0, here);
+  for (int i = 0; i < 64; ++i) {
+    ph_put_args args = put_args(std::span(two.memory.data(), 8), ph_at(&target, 0), i, i);
+    args.flags = PH_NO_LCE | PH_NO_RCE;
+    ASSERT_EQ(two.ranks[1].put(0, args), PH_OK);
+  }
+  for (int i = 0; i < 6; ++i)
+    ASSERT_EQ(two.ranks[0].put(1, two.put({here.data(), 8}, PH_DELIVERED | PH_NO_RCE)), PH_OK);
+  std::vector<std::byte> own(30000);
+  Blocks blocks(two, own);
+  for (std::uint64_t i = 0; i < 1000; ++i) blocks.add(i * 30, i * i % 997 * 33, 30);
+  blocks.get_segment(0).source.key ^= 1ull << 40;
+  ASSERT_EQ(two.ranks[0].vectored(1, blocks.get()), PH_OK);
+  for (int i = 0; i < 3; ++i) two.count(1, PH_LOCAL);
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(two.ranks.take(0, PH_LOCAL).status, PH_OK);
+  EXPECT_EQ(two.ranks.take(0, PH_LOCAL).status, PH_ERR_KEY);
+  for (int i = 0; i < 100; ++i) two.ranks.turn();
+  expect_idle(two);
+}
+
 TEST(Gather, a_region_taken_back_while_it_is_answered_ends_it) {
   Two two;
   fill(two.memory.bytes(), 3);
