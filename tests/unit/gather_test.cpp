@@ -71,7 +71,8 @@ TEST(Gather, a_part_that_is_refused_is_told_before_the_next_one_is_answered) {
   std::vector<std::byte> here(64);
   const ph_region target = two.ranks.add(0, here);
   for (int i = 0; i < 64; ++i) {
-    ph_put_args args = put_args(std::span(two.memory.data(), 8), ph_at(&target, 0), i, i);
+    ph_put_args args =
+        put_args(std::span(two.memory.data(), 8), ph_at(&target, 0), two.local_id, two.remote_id);
     args.flags = PH_NO_LCE | PH_NO_RCE;
     ASSERT_EQ(two.ranks[1].put(0, args), PH_OK);
   }
