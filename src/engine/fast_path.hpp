@@ -249,7 +249,9 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
     }
   }
   if (asked == nullptr) return 0;
-  if (alone) return asked->pace.ask(asked->tx.tail(), turn_);
+  // After a long silence neither side is as quick as it was, so what was learnt does not count.
+  if (alone && turn_ - asked->last_hit < kTurnsOfSilence)
+    return asked->pace.ask(asked->tx.tail(), turn_);
   asked->pace.pass(asked->tx.tail());
   return 0;
 }

@@ -5,7 +5,7 @@
 //   active: polled at every empty probe; after a look it rests for as long as that took, but for
 //           kRestNs at least and kIdleNs at most, so that the near side has half of the time
 //   idle:   it is looked at every kIdleNs, by the clock; polled at every kMostInterval-th empty
-//           probe as shm is, and twice as often after each two polls that lie kSeldomNs apart
+//           probe, shm's least, and twice as often after each two polls that lie kSeldomNs apart
 //
 // What is asked for is due at the next poll, whatever the clock says: what ends a sleep, and the
 // look between announce() and sleep().

@@ -12,7 +12,7 @@ namespace photon::transport::shm {
 
 namespace {
 
-constexpr std::uint64_t kPollsPerRotation = 64;
+constexpr std::uint64_t kPollsPerRotation = 16;
 constexpr int kMessagesPerPoll = 64;
 constexpr unsigned kMostClockSkips = 16;
 // A look at the side channel is a system call: rare, but for a short while after our own offer.
@@ -77,14 +77,19 @@ void ShmTransport::look_at_next(Sink& sink) {
 }
 
 // By the clock, not by the count of polls, so that who polls rarely is not met later. The clock in
-// turn costs more than a poll: who polls often reads it at every sixteenth only.
+// turn costs more than a poll: who polls often reads it at every sixteenth only. Nor does who spins
+// look here more often than it must: a record that comes meanwhile waits for a poll to end.
 bool ShmTransport::receive_due() noexcept {
   if (boot_broken_.get() != 0) return false;
   const bool asked = boot_due_.get() != 0;
   if (!asked && ++clock_skipped_ < clock_skips_) return false;
   const std::int64_t now = base::now_ns();
-  const bool often = now - clock_ns_ < kReceiveSoonNs / 4;
-  clock_skips_ = often ? std::min(2 * clock_skips_, kMostClockSkips) : 1;
+  const std::int64_t since_ns = now - clock_ns_;
+  clock_skips_ = since_ns < kReceiveSoonNs / 4 ? std::min(2 * clock_skips_, kMostClockSkips) : 1;
+  if (since_ns < kReceiveSoonNs / 2)
+    interval_ = std::min(2 * interval_, kMostInterval);
+  else if (since_ns > 2 * kReceiveSoonNs)
+    interval_ = kLeastInterval;
   clock_skipped_ = 0;
   clock_ns_ = now;
   const bool soon = now - offered_ns_ < kSoonNs;

@@ -54,7 +54,7 @@ class ShmTransport final : public Transport {
   ShmTransport(const base::Config& config, boot::Boot& boot, Lane lane);
 
   const char* name() const noexcept override { return "shm"; }
-  unsigned poll_interval() const noexcept override { return 32; }
+  unsigned poll_interval() const noexcept override { return interval_; }
   const Alarm* alarm() const noexcept override;
 
   base::Result<Link*> connect(Rank rank) override;
@@ -94,6 +94,8 @@ class ShmTransport final : public Transport {
 
  private:
   using Flag = sync::Hint<Policy, std::uint32_t>;
+  static constexpr unsigned kLeastInterval = 32;  // poll_interval(): of who probes now and then,
+  static constexpr unsigned kMostInterval = 256;  // and of who spins
   using BellWord = sync::Hint<Policy, std::uint64_t>;
 
   // links.cpp
@@ -141,6 +143,7 @@ class ShmTransport final : public Transport {
   std::vector<Rank> unreported_;      // linked outside poll()
   std::vector<std::uint64_t> heard_;  // bells as seen last
   bool hidden_ = false;
+  unsigned interval_ = kLeastInterval;
   std::size_t next_linked_ = 0;
   std::uint64_t polls_count_ = 0;
   std::int64_t offered_ns_ = 0;  // when our last offer went out
