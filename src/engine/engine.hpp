@@ -321,6 +321,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_small(Peer& peer, std::uint64_t header, auto& taker) noexcept;
   bool take_local(Taker& taker) noexcept;
   bool take_local(OneTaker& taker) noexcept;
+  bool may_go_on_with_locals() noexcept;
   bool take_stashed(OneTaker& taker) noexcept;
   bool take_hot(Peer& peer, std::uint64_t word, auto& taker) noexcept;
   bool take_asked(Peer& peer, std::uint64_t word) noexcept;

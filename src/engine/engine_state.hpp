@@ -54,7 +54,7 @@ class EngineState {
   // Powers of two. An alarm tells of news; without one only looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
-  static constexpr std::uint32_t kLocalsInARow = 63;  // one by one; a general turn adds another
+  static constexpr std::uint32_t kLocalsInARow = 63;  // one by one; a look around adds another
   static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
   static constexpr std::uint64_t kTurnsOfSilence = 256;
   static constexpr unsigned kLooks = 2;            // at the hot rings in one fast probe

@@ -137,15 +137,21 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return true;
 }
 
+// Who takes LOCAL completions one by one looks up every kLocalsInARow of them. False: there is
+// something to do in a general turn, and REMOTE ones have theirs, as between two probes of many.
+inline bool Engine::may_go_on_with_locals() noexcept {
+  locals_in_a_row_ = 0;
+  empty_polls_ += kLocalsInARow;  // these were turns, too: the transport may be due
+  if (empty_polls_ >= poll_interval_ || hot_.size() != 1) return false;
+  const LineConsumer& rx = hot_[0]->rx;
+  return rx.state_of(rx.look()) == LineConsumer::State::empty;
+}
+
 // The same for who takes one by one, and how many more take_easy() may hand out. The last of a
-// queue is left to this, and so is every kLocalsInARow-th: then the peers are served in a general
-// turn, and REMOTE ones have theirs, as they have between two probes of an array.
+// queue is left to this.
 [[gnu::always_inline]] inline bool Engine::take_local(OneTaker& taker) noexcept {
-  if (locals_in_a_row_ >= kLocalsInARow) [[unlikely]] {
-    locals_in_a_row_ = 0;
-    empty_polls_ = poll_interval_;  // these were turns, too: the transport is due
+  if (locals_in_a_row_ >= kLocalsInARow && !may_go_on_with_locals()) [[unlikely]]
     return false;
-  }
   if (local_ready_.size() != 1) [[unlikely]]
     return false;
   Peer* peer = local_ready_[0];

@@ -263,9 +263,7 @@ void Engine::publish_credits(Peer& peer) {
     peer.rx_bulk.published = peer.rx_bulk.head;
     published = true;
   }
-  if (!published) return;
-  sync::SleepGate<transport::Policy>::barrier(peer.fenced);
-  transport_->kick(peer.rank);  // it may sleep until there is credit
+  if (published) nudge(peer);  // it may sleep until there is credit; awake, it looks by itself
 }
 
 }  // namespace photon::engine

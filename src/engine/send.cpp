@@ -95,7 +95,7 @@ void Engine::name(Outgoing& out, const Request& request) noexcept {
   out.request = RequestPool::token(request);
 }
 
-// After every record: does the receiver want to be told? (sync/sleep_gate.hpp)
+// After every record or credit: does the peer want to be told? (sync/sleep_gate.hpp)
 void Engine::nudge(Peer& peer) noexcept {
   sync::SleepGate<transport::Policy>::barrier(peer.fenced);
   if (!peer.kick_always && !peer.credits->is_cold()) return;

@@ -5,8 +5,8 @@
 //     ^                        | found something                      | eventfd
 //     +------- retract() ------+----------------- retract() ----------+
 //
-// Sender:  publish record [record]; light_barrier; load cold; if cold: ring bell; light_barrier;
-//          load asleep; if asleep: write the eventfd.
+// Sender:  publish record [record], or credit; light_barrier; load cold; if cold: ring bell;
+//          light_barrier; load asleep; if asleep: write the eventfd.
 // Sleeper: store cold = 1 on hot rings; store asleep = 1; heavy_barrier; look at every ring; sleep.
 // Argument: the heavy barrier splits every sender's program. A sender past its light barrier
 // before it: its record is visible to the look. Otherwise its load comes after: it sees asleep = 1

@@ -68,7 +68,9 @@ TEST(Probe, long_ids_need_room_and_nothing_is_taken_without_it) {
 // lies in its ring.
 class OneByOne {
  public:
-  OneByOne() : two_(roomy()) { EXPECT_EQ(two_.ranks[1].put(0, notice_with_id()), PH_OK); }
+  explicit OneByOne(unsigned poll_interval = 1) : two_(roomy(poll_interval)) {
+    EXPECT_EQ(two_.ranks[1].put(0, notice_with_id()), PH_OK);
+  }
 
   void post(int count) {
     for (int i = 0; i < count; ++i) ASSERT_EQ(two_.ranks[0].put(1, put_args({}, {}, 1, 1)), PH_OK);
@@ -96,8 +98,9 @@ class OneByOne {
   int general_count() const { return general_count_; }
 
  private:
-  static FakeOptions roomy() {
+  static FakeOptions roomy(unsigned poll_interval) {
     FakeOptions chosen = options();
+    chosen.poll_interval = poll_interval;
     chosen.config.ring_lines = chosen.config.requests = chosen.config.ledger_slots = 1024;
     return chosen;
   }
@@ -155,6 +158,28 @@ TEST(ProbeOneByOne, one_local_one_in_64_goes_the_long_way) {
   EXPECT_EQ(locals, kRows * kMostInARow);
   EXPECT_EQ(remotes, 1);
   EXPECT_LE(ids.general_count(), kRows + 4);  // the REMOTE one, a look around, and finding nothing
+}
+
+// A row that ends where nothing has come costs a look, until so many were taken that the transport
+// is due.
+TEST(ProbeOneByOne, a_row_of_local_ones_goes_on_where_no_remote_one_has_come) {
+  constexpr unsigned kInterval = 256;
+  constexpr int kLocals = 3 * static_cast<int>(kInterval);
+  OneByOne ids(kInterval);
+  while (ids.take(PH_ANY_RANK) != PH_REMOTE) continue;
+  const int before = ids.general_count();
+  ids.post(kLocals);
+  for (int i = 0; i < kLocals; ++i) EXPECT_EQ(ids.take(PH_ANY_RANK), std::uint32_t{PH_LOCAL}) << i;
+  EXPECT_GE(ids.general_count(), before + 2);
+  EXPECT_LE(ids.general_count(), before + 4);
+}
+
+TEST(ProbeOneByOne, a_remote_one_ends_the_row_although_the_transport_is_not_due) {
+  OneByOne ids(1024);
+  ids.post(4 * kMostInARow);
+  bool is_over = false;
+  EXPECT_LE(ids.take_locals(4 * kMostInARow, PH_ANY_RANK, is_over), kMostInARow);
+  EXPECT_TRUE(is_over);
 }
 
 }  // namespace

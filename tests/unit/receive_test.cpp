@@ -46,10 +46,32 @@ TEST(Receive, bulk_credit_comes_back_before_a_turn_has_copied_all_that_there_is)
   const auto source = filled(7000, 3);  // four chunks, nearly the whole ring
   ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
   for (int i = 0; i < 4; ++i) two.count(0, PH_REMOTE);  // it writes all of them
+  two.ranks.net().way(1, 0).credits.set_cold(true);     // and sleeps until it is told
   const auto& kicks = two.ranks.net().seats[1].kicks_count;
   const auto before = kicks;
   EXPECT_EQ(two.count(1, PH_REMOTE), 1u);
   EXPECT_GE(kicks - before, 3u) << "one for each quarter of the ring";
+}
+
+TEST(Receive, credit_that_goes_back_rings_for_who_sleeps_and_for_nobody_else) {
+  for (const bool sleeps : {false, true}) {
+    Two two;
+    const auto& credits = two.ranks.net().way(0, 1).credits;
+    const auto& kicks = two.ranks.net().seats[1].kicks_count;
+    const auto lines = credits.lines_given();
+    const auto ledger = credits.ledger_given();
+    for (std::uint64_t i = 0; i < 30; ++i) {
+      ASSERT_EQ(two.ranks[0].put(1, two.put({}, PH_NO_LCE)), PH_OK);
+      two.ranks.net().way(1, 0).credits.set_cold(sleeps);
+      const auto before = kicks;
+      const auto given = credits.lines_given() + credits.ledger_given();
+      EXPECT_EQ(two.count(1, PH_REMOTE), 1u);
+      const bool gave = credits.lines_given() + credits.ledger_given() != given;
+      EXPECT_EQ(kicks - before, sleeps && gave ? 1u : 0u) << i;
+    }
+    EXPECT_GT(credits.lines_given(), lines);
+    EXPECT_GT(credits.ledger_given(), ledger);
+  }
 }
 
 TEST(Receive, who_gets_an_id_does_not_wait_for_the_bytes_of_the_puts_behind_it) {
