@@ -27,13 +27,19 @@ namespace photon::engine {
 
 class AnswerPace {
  public:
+  static constexpr std::uint64_t kTurnsOfSilence = 256;  // a peer is silent then
   static constexpr unsigned kMaxPause = 2400;  // turns of an empty loop: about so many cycles
 
   std::uint64_t asked() const noexcept { return tail_; }
 
-  // The first probe since lines up to `tail` were posted, in turn `now`. The pause to make if the
-  // first look finds nothing.
-  unsigned ask(std::uint64_t tail, std::uint64_t now) noexcept {
+  // The first probe since lines up to `tail` were posted, in turn `now`; the peer's last record was
+  // met in turn `last_hit`. The pause to make if the first look finds nothing: none after a long
+  // silence, when neither side is as quick as it was, and what was learnt does not count.
+  unsigned ask(std::uint64_t tail, std::uint64_t now, std::uint64_t last_hit) noexcept {
+    if (now - last_hit >= kTurnsOfSilence) {
+      pass(tail);
+      return 0;
+    }
     if (rest_ == 0 && paused_)
       learn(tail - tail_ <= kLinesOfOne, first_ - turn_);
     else if (rest_ != 0)

@@ -246,7 +246,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   bool alone = true;
   for (Peer* peer : hot_) {
     if (peer->tx.tail() == peer->pace.asked()) {
-      alone = alone && turn_ - peer->last_hit >= kTurnsOfSilence;
+      alone = alone && turn_ - peer->last_hit >= AnswerPace::kTurnsOfSilence;
     } else if (asked == nullptr) {
       asked = peer;
     } else {
@@ -255,9 +255,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
     }
   }
   if (asked == nullptr) return 0;
-  // After a long silence neither side is as quick as it was, so what was learnt does not count.
-  if (alone && turn_ - asked->last_hit < kTurnsOfSilence)
-    return asked->pace.ask(asked->tx.tail(), turn_);
+  if (alone) return asked->pace.ask(asked->tx.tail(), turn_, asked->last_hit);
   asked->pace.pass(asked->tx.tail());
   return 0;
 }

@@ -127,6 +127,70 @@ TEST(SleepGateChecked, every_fence_is_needed) {
   expect_found(explore(no_fence, sleeping({.fenced = true})), "deadlock: nothing can wake sleeper");
 }
 
+// A rank whose ring is full sleeps for credit; the awake receiver gives it back line by line, and
+// looks at the word of its own ring to that rank, which holds nothing.
+struct Credit {
+  std::uint64_t messages = 3;  // the ring has two lines
+  bool fenced = false;
+  bool declares = true;  // the sleeper declares what it reads cold
+};
+
+Scenario sleeping_for_credit(Credit setting) {
+  struct Pair {
+    Source way;
+    CheckerPolicy::Atomic<std::uint64_t> cold;  // of the ring the other way
+    Gate gate;
+    EventFd event;
+  };
+  return [=](Stage& stage) {
+    stage.group("pair");
+    auto pair = std::make_shared<Pair>();
+    stage.thread("sleeper", [=] {
+      Producer& producer = pair->way.producer;
+      for (std::uint64_t message = 0; message < setting.messages; ++message) {
+        while (!producer.has_room(1)) {
+          if (setting.declares) pair->cold.store(1, std::memory_order_relaxed);
+          pair->gate.announce(setting.fenced);
+          if (!producer.has_room(1)) pair->event.read();
+          pair->cold.store(0, std::memory_order_relaxed);
+          pair->gate.retract();
+        }
+        producer.line(0).words[0].set(producer.tail());
+        producer.publish(0, 1);
+      }
+    });
+    stage.thread("receiver", [=] {
+      Consumer& consumer = pair->way.consumer;
+      for (std::uint64_t message = 0; message < setting.messages; ++message) {
+        for (unsigned spins = 0; consumer.peek() != Consumer::State::record; ++spins)
+          CheckerPolicy::pause(spins);
+        expect(consumer.line(0).words[0].get() == consumer.head(), "records in order");
+        consumer.pop(1);
+        consumer.publish_lines();
+        Gate::barrier(setting.fenced);
+        if (pair->cold.load(std::memory_order_relaxed) == 0) continue;
+        if (pair->gate.must_wake(setting.fenced)) pair->event.write();
+      }
+    });
+  };
+}
+
+TEST(SleepGateChecked, credit_wakes_who_sleeps_for_it) {
+  for (const bool fenced : {false, true}) {
+    expect_proved(explore({}, sleeping_for_credit({.messages = 4, .fenced = fenced})));
+    expect_proved(explore(stale(), sleeping_for_credit({.fenced = fenced})));
+  }
+}
+
+TEST(SleepGateChecked, credit_wakes_nobody_who_declares_no_ring_cold_or_issues_no_barrier) {
+  constexpr const char* kLost = "deadlock: nothing can wake sleeper";
+  expect_found(explore({}, sleeping_for_credit({.declares = false})), kLost);
+  const Options no_barrier{.weaken = {.heavy_barrier = true}};
+  expect_found(explore(no_barrier, sleeping_for_credit({})), kLost);
+  const Options no_fence{.weaken = {.full_fence = true}};
+  expect_found(explore(no_fence, sleeping_for_credit({.fenced = true})), kLost);
+}
+
 // A rank of two threads: one sleeps, the other polls once meanwhile and finds the first message. It
 // must not declare the ring hot: the sender may not have looked yet, and would wake nobody. A
 // message count stands for the ring, whose consumer's half the two threads would share.

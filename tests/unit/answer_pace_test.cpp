@@ -11,8 +11,7 @@ class Exchange {
   // Posts, waits for the answer of so many records, each met in a turn of its own; the pause that
   // was made.
   unsigned ask(unsigned answer_cycles, std::uint64_t lines = 1, unsigned records = 1) {
-    tail_ += lines;
-    const unsigned pause = pace_.ask(tail_, ++turn_);
+    const unsigned pause = next_ask(lines);
     if (pause < answer_cycles) turn_ += 1 + (answer_cycles - pause) / 40;
     for (unsigned record = 0; record < records; ++record) {
       if (record != 0) ++turn_;
@@ -23,20 +22,28 @@ class Exchange {
   }
   // The same where the answer is never there after the pause and always in the next turn.
   unsigned ask_other() {
-    const unsigned pause = pace_.ask(++tail_, ++turn_);
+    const unsigned pause = next_ask(1);
     pace_.met(last_hit_, ++turn_);
     last_hit_ = turn_;
     return pause;
   }
   // Posts; nothing comes.
-  unsigned tell() { return pace_.ask(++tail_, ++turn_); }
-  // The same, with others to attend to.
+  unsigned tell() { return next_ask(1); }
+  // Nobody asks and nothing comes for so many turns.
+  void be_silent(std::uint64_t turns) { turn_ += turns; }
+  // The same as tell(), with others to attend to.
   void pass() {
     pace_.pass(++tail_);
-    turn_ += 1000;
+    turn_ += AnswerPace::kTurnsOfSilence / 2;
   }
 
  private:
+  unsigned next_ask(std::uint64_t lines) {
+    tail_ += lines;
+    ++turn_;
+    return pace_.ask(tail_, turn_, last_hit_);
+  }
+
   AnswerPace pace_;
   std::uint64_t tail_ = 0, turn_ = 0, last_hit_ = 0;
 };
@@ -127,6 +134,18 @@ TEST(AnswerPace, learns_nothing_from_questions_that_were_passed) {
   Exchange exchange;
   for (int i = 0; i < 1000; ++i) exchange.ask(250);
   exchange.pass();
+  EXPECT_GE(exchange.ask(250), 230u);
+}
+
+TEST(AnswerPace, makes_no_pause_after_a_long_silence_and_learns_nothing_from_it) {
+  Exchange exchange;
+  for (int i = 0; i < 1000; ++i) exchange.ask(250);
+  for (int i = 0; i < 10; ++i) {
+    exchange.be_silent(AnswerPace::kTurnsOfSilence);
+    EXPECT_EQ(exchange.ask(2000), 0u);
+    EXPECT_GE(exchange.ask(250), 230u);
+  }
+  exchange.be_silent(AnswerPace::kTurnsOfSilence / 2);
   EXPECT_GE(exchange.ask(250), 230u);
 }
 

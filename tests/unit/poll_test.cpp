@@ -1,6 +1,7 @@
 // How a rank hears of news.
 #include <gtest/gtest.h>
 
+#include "base/clock.hpp"
 #include "shm_pair.hpp"
 
 namespace photon::transport::shm {
@@ -29,6 +30,24 @@ TEST_P(ShmPoll, a_ring_without_a_bell_is_looked_at_in_rotation) {
   pair[1].news.activity.clear();
   for (int i = 0; i < 64; ++i) pair[1].poll();
   EXPECT_TRUE(pair[1].news.activity.count(0));
+}
+
+TEST_P(ShmPoll, who_spins_polls_less_often_than_who_probes_now_and_then) {
+  constexpr unsigned kLeast = 32;
+  constexpr unsigned kMost = 256;
+  constexpr std::int64_t kSeldomNs = 50'000;
+  ShmPair pair(one_process());
+  ASSERT_TRUE(pair.join());
+  const Transport& transport = *pair[1].transport;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 1'000'000 && transport.poll_interval() != kMost; ++i) pair[1].poll();
+    EXPECT_EQ(transport.poll_interval(), kMost);
+    for (int i = 0; i < 16 && transport.poll_interval() != kLeast; ++i) {
+      for (const auto start_ns = base::now_ns(); base::now_ns() - start_ns < kSeldomNs;) continue;
+      pair[1].poll();
+    }
+    EXPECT_EQ(transport.poll_interval(), kLeast);
+  }
 }
 
 }  // namespace
