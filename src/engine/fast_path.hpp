@@ -212,6 +212,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   if (peer.rx.state_of(word) != State::record || !take_small(peer, word, taker)) [[unlikely]]
     return false;
   if constexpr (kIsOne<decltype(taker)>) {
+    locals_in_a_row_ = easy_left_;  // a new row begins
     if (streaming) [[unlikely]] {
       peer.rx.expect();
       stream_until_ = turn_ | (kTurnsBetweenLooks - 1);

@@ -75,6 +75,7 @@ class OneByOne {
   void post(int count) {
     for (int i = 0; i < count; ++i) ASSERT_EQ(two_.ranks[0].put(1, put_args({}, {}, 1, 1)), PH_OK);
   }
+  void answer() { EXPECT_EQ(two_.ranks[1].put(0, notice_with_id()), PH_OK); }
   // Its kind; 0: there is none.
   std::uint32_t take(ph_rank peer) {
     Engine& engine = two_.ranks[0];
@@ -172,6 +173,22 @@ TEST(ProbeOneByOne, a_row_of_local_ones_goes_on_where_no_remote_one_has_come) {
   for (int i = 0; i < kLocals; ++i) EXPECT_EQ(ids.take(PH_ANY_RANK), std::uint32_t{PH_LOCAL}) << i;
   EXPECT_GE(ids.general_count(), before + 2);
   EXPECT_LE(ids.general_count(), before + 4);
+}
+
+// As in an exchange of messages, whose locals never make a row: no general turn but to look around.
+TEST(ProbeOneByOne, a_remote_one_between_begins_a_new_row) {
+  constexpr int kRounds = 8 * kMostInARow;
+  OneByOne ids(16);
+  while (ids.take(PH_ANY_RANK) != PH_REMOTE) continue;
+  const int before = ids.general_count();
+  for (int i = 0; i < kRounds; ++i) {
+    ids.post(1);
+    ids.answer();
+    std::uint32_t kinds = 0;
+    for (int probes = 0; kinds != PH_EITHER && probes < 4; ++probes) kinds |= ids.take(PH_ANY_RANK);
+    EXPECT_EQ(kinds, std::uint32_t{PH_EITHER}) << i;
+  }
+  EXPECT_LE(ids.general_count() - before, kRounds / 16) << "two turns a round, a look in 32";
 }
 
 TEST(ProbeOneByOne, a_remote_one_ends_the_row_although_the_transport_is_not_due) {
