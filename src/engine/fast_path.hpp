@@ -63,7 +63,8 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
 // After a record of the fast path.
 [[gnu::always_inline]] inline Engine::Fast Engine::told(const Peer& peer) const noexcept {
   transport::Policy::light_barrier();  // [asleep]
-  if (peer.tells_always || waiters_ != 0 || peer.credits->is_cold()) [[unlikely]]
+  if (static_cast<unsigned>(peer.tells_always) | waiters_ |
+      static_cast<unsigned>(peer.credits->is_cold())) [[unlikely]]
     return Fast::tell;
   return Fast::done;
 }
@@ -262,8 +263,10 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 }
 
 [[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, auto& taker) noexcept {
-  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8 ||
-      alarm_->get() != alarm_seen_) [[unlikely]]
+  // One branch each here and in told(): after a silence the processor guesses every one anew.
+  const bool is_usual = (((turn_ + 1) & look_mask_) != 0) & busy_.empty() &
+                        (config_.max_cid_size <= 8) & (alarm_->get() == alarm_seen_);
+  if (!is_usual) [[unlikely]]
     return false;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
       [[unlikely]]
