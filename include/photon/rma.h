@@ -174,10 +174,12 @@ typedef struct ph_u64_completion {
  * ph_probe() for one completion, with arguments and result in registers: the fast path for who
  * takes them one by one.
  * Effect:   as ph_probe() with a capacity of 1; but LOCAL ones that wait may come 64 times in
- *           sequence before REMOTE ones have their turn, and before peers are served; and 31 REMOTE
- *           ones of a peer before others have theirs.
+ *           sequence before REMOTE ones that have come and peers that want to be served have their
+ *           turn, some 300 times before a rank that was never met does; and 31 REMOTE ones of a
+ *           peer before others have theirs.
  * Status:   as ph_probe(); PH_ERR_ID_SIZE (the setting max_cid_size is more than 8: use
- * ph_probe()). Threads:  as ph_probe().
+ *           ph_probe()).
+ * Threads:  as ph_probe().
  */
 PH_API ph_u64_completion ph_probe_u64(ph_context *context, ph_rank peer, uint32_t kinds);
 

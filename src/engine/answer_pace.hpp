@@ -27,7 +27,7 @@ namespace photon::engine {
 
 class AnswerPace {
  public:
-  static constexpr std::uint64_t kTurnsOfSilence = 256;  // a peer is silent then
+  static constexpr std::uint64_t kTurnsOfSilence = 256;  // of this rank: it cannot see the clock
   static constexpr unsigned kMaxPause = 2400;  // turns of an empty loop: about so many cycles
 
   std::uint64_t asked() const noexcept { return tail_; }

@@ -264,9 +264,10 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 
 [[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, auto& taker) noexcept {
   // One branch each here and in told(): after a silence the processor guesses every one anew.
-  const bool is_usual = (((turn_ + 1) & look_mask_) != 0) & busy_.empty() &
-                        (config_.max_cid_size <= 8) & (alarm_->get() == alarm_seen_);
-  if (!is_usual) [[unlikely]]
+  const unsigned is_usual = unsigned{((turn_ + 1) & look_mask_) != 0} & unsigned{busy_.empty()} &
+                            unsigned{config_.max_cid_size <= 8} &
+                            unsigned{alarm_->get() == alarm_seen_};
+  if (is_usual == 0) [[unlikely]]
     return false;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
       [[unlikely]]

@@ -18,6 +18,8 @@
 namespace photon::test {
 namespace {
 
+constexpr std::int64_t kBySockets = 5'000'000'000;  // ns
+
 using Opened = base::Result<std::unique_ptr<transport::Transport>>;
 
 const char* always() { return nullptr; }
@@ -110,14 +112,15 @@ std::vector<TransportKind> transport_kinds() {
           {"sim_rc", open_sim_as<base::SimProfile::rc>, always},
           {"sim_srd", open_sim_as<base::SimProfile::srd>, always},
           {"sim_unnamed", open_sim_as<base::SimProfile::unnamed>, always},
-          {"tcp", transport::tcp::open_tcp, with_crypto_library},
-          {"tcp_ipv6", open_tcp_6, with_ipv6},
+          {"tcp", transport::tcp::open_tcp, with_crypto_library, 1, kBySockets},
+          {"tcp_ipv6", open_tcp_6, with_ipv6, 1, kBySockets},
           {"ofi_fake", open_ofi_fake, with_crypto_library},
           {"ofi_fake_doors", open_ofi_fake_doors, with_crypto_library},
           {"ofi_fake_napping", open_ofi_fake_napping, with_crypto_library},
-          {"ofi_rxm", open_ofi_rxm, no_real_fabric},
-          {"mixed", open_mixed, with_crypto_library, 2},  // neighbours are on different hosts
-          {"mixed_near", open_mixed, with_crypto_library}};
+          {"ofi_rxm", open_ofi_rxm, no_real_fabric, 1, kBySockets},
+          // neighbours are on different hosts
+          {"mixed", open_mixed, with_crypto_library, 2, kBySockets},
+          {"mixed_near", open_mixed, with_crypto_library, 1, kBySockets}};
 }
 
 INSTANTIATE_TEST_SUITE_P(transport, TransportConformance, testing::ValuesIn(transport_kinds()),

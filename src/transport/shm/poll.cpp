@@ -76,9 +76,11 @@ void ShmTransport::look_at_next(Sink& sink) {
   sink.on_activity(linked_[next_linked_]);
 }
 
-// By the clock, not by the count of polls, so that who polls rarely is not met later. The clock in
-// turn costs more than a poll: who polls often reads it at every sixteenth only. Nor does who spins
-// look here more often than it must: a record that comes meanwhile waits for a poll to end.
+// By the clock, not by the count of polls: a count that suits who spins is hours to who polls
+// rarely. The clock in turn costs more than a poll: who polls often reads it at every sixteenth
+// only, and asks for polls less often: a record that comes meanwhile waits for a poll to end. So
+// the first polls of who spun and now polls rarely are still few: up to kMostClockSkips until he is
+// known.
 bool ShmTransport::receive_due() noexcept {
   if (boot_broken_.get() != 0) return false;
   const bool asked = boot_due_.get() != 0;
