@@ -80,7 +80,7 @@ constexpr Field kFields[] = {
     number("overflow_total_bytes", &Config::overflow_total_bytes, {0, kTi},
            "Most bytes of all such room of one lane in use at a time; 0: none."),
     number("ring_lines", &Config::ring_lines, {64, 65536, true},
-           "64-byte lines of the record ring to each peer."),
+           "Lines of the record ring to each peer: 64 bytes, or 128 where ranks have own cores."),
     number("requests", &Config::requests, {16, kMi, true},
            "Operations of this rank under way or not yet probed; beyond that calls say PH_AGAIN."),
     number("packed_max", &Config::packed_max, {0, 1024},

@@ -1,36 +1,16 @@
 // Meeting, checking and losing peers.
 #include <algorithm>
 #include <cstdio>
-#include <thread>
 #include <utility>
-
-#include <sched.h>
 
 #include "base/hex.hpp"
 #include "base/log.hpp"
+#include "boot/cores.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
 
 namespace {
-
-// The cores this process may use.
-unsigned cores_allowed() noexcept {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(CPU_COUNT(&set));
-  return std::max(1U, std::thread::hardware_concurrency());
-}
-
-// Threads a rank that the host has cores for; it is the same for all lanes of a job, so that each
-// can say by itself whether there are too many.
-unsigned threads_with_cores(const base::Config& config, const boot::Boot& boot) noexcept {
-  if (config.oversubscribed == base::Oversubscribed::yes) return 0;
-  if (config.oversubscribed == base::Oversubscribed::no) return ~0U;
-  // A rank pinned to one core shares the host's others with nobody it knows: ask the host.
-  const unsigned cores = std::max(cores_allowed(), std::thread::hardware_concurrency());
-  return cores / std::max(1U, boot.local_size());
-}
 
 const char* state_text(Peer::State state) noexcept {
   switch (state) {
@@ -52,7 +32,7 @@ EngineState::EngineState(EngineParts parts)
       size_(boot_->size()),
       names_(size_),
       log_(config_.log, self_),
-      threads_with_cores_(threads_with_cores(config_, *boot_)),
+      threads_with_cores_(boot::threads_with_cores(config_, *boot_)),
       peers_(size_),
       events_free_(static_cast<std::int64_t>(config_.requests)),
       poll_interval_(transport_->poll_interval()),
@@ -172,7 +152,8 @@ void Engine::adopt_link(Peer& peer) {
   if (peer.link == nullptr) {
     peer.link = &link;
     // A line is kept for a jump: it may be due when nothing else can go.
-    peer.tx = LineProducer(link.tx_lines, link.tx_credits, log2, 1);
+    peer.tx = LineProducer(link.tx_lines, link.tx_credits, log2, 1, link.tx_order);
+    peer.claims_answers = link.tx_order == transport::LineOrder::apart;
     peer.credits = link.tx_credits;
     peer.tx_bulk = BulkProducer{link.tx_bulk, config_.bulk_bytes};
     peer.overflow_out = OverflowProducer(link.tx_overflow, config_.overflow_bytes / 8);
@@ -183,7 +164,7 @@ void Engine::adopt_link(Peer& peer) {
   peer.regions = link.peer_regions;
   if (!peer.has_rx && link.rx_lines != nullptr) {
     peer.has_rx = true;
-    peer.rx = LineConsumer(link.rx_lines, link.rx_credits, log2);
+    peer.rx = LineConsumer(link.rx_lines, link.rx_credits, log2, link.rx_order);
     peer.line_batch = config_.ring_lines / 4;
     peer.ledger_batch = std::max<std::uint64_t>(1, config_.ledger_slots / 4);
     peer.rx_bulk = BulkConsumer{link.rx_bulk, config_.bulk_bytes};

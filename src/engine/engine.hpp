@@ -130,7 +130,6 @@ class Engine final : private transport::Sink, private EngineState {
   void on_gone(Rank rank, const base::Error& why) override;
   void on_done(std::uint64_t token, ph_status status) override;  // posted.cpp
   void on_piece(Rank from, std::uint32_t name) override;         // counted.cpp
-
   // counters.cpp
   static void count(Peer& peer, Count what, std::uint64_t more = 1) noexcept {
     if (peer.counts != nullptr) [[unlikely]]
@@ -160,6 +159,8 @@ class Engine final : private transport::Sink, private EngineState {
   // send.cpp
   bool grant_runway(Peer& peer) noexcept;
   Fast told(const Peer& peer) const noexcept;
+  Fast done_u64(Peer& peer, std::uint64_t local) noexcept;
+  Fast direct_u64(Peer& peer, ph_const_block source, const ph_target& target, ph_u64_ids ids);
   void settle(Peer& peer) noexcept;
   bool events_left() noexcept;
   bool has_ledger(Peer& peer) noexcept;
@@ -173,7 +174,6 @@ class Engine final : private transport::Sink, private EngineState {
   void push_local(Peer& peer, const HeldId& id, ph_status status);
   void complete_local(Request& request, ph_status status);
   void mark_busy(Peer& peer);
-
   // overflow.cpp
   bool overflow_id(Peer& peer, const void* id, std::uint32_t id_bytes);
   bool overflow_fits(std::uint64_t words) noexcept;
@@ -206,12 +206,12 @@ class Engine final : private transport::Sink, private EngineState {
                           std::uint32_t flags);
   void name_locally(Request& request, const ph_id& local, ph_request* handle);
   Request::Kind choose(Peer& peer, const ph_put_args& args);
+  void choose_copier(Peer& peer, const ph_put_args& args, Request& request) noexcept;
   ph_status check_get(Rank rank, const ph_get_args& args);
   bool get_now(Peer& peer, const ph_get_args& args);
   ph_status get_queued(Peer& peer, const ph_get_args& args, const void* here);
   Request* new_request(Peer& peer, std::uint32_t flags);
   ph_status again() noexcept;
-
   // atomic.cpp
   Fast ask(Peer& peer, const ph_atomic_args& args) noexcept;
   void note_asked(Peer& peer, const ph_atomic_args& args) noexcept;

@@ -55,8 +55,9 @@ class EngineState {
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
   static constexpr std::uint32_t kLocalsInARow = 63;  // one by one; a look around adds another
-  static constexpr std::size_t kHotKept = 4;       // peers whose rings are looked at however silent
-  static constexpr unsigned kLooks = 2;            // at the hot rings in one fast probe
+  static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
+  static constexpr unsigned kLooks = 2;       // at the hot rings in one fast probe
+  static constexpr unsigned kRowThere = 4;    // records in a row: so many more are likely there
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr unsigned kStashBudget = 16;     // ids of one peer, in a turn without a taker
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer

@@ -52,12 +52,18 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
   line.words[2].set(ids.remote);
   peer->tx.publish_line(
       line, wire::encode(wire::Kind::put, 8, 0) | std::uint64_t{source.size_bytes} << 48);
-  peer->local.push_unchecked({ids.local, 8, PH_OK});
-  if (!peer->local_ready) [[likely]] {
-    peer->local_ready = true;
-    local_ready_.push(peer);
+  return done_u64(*peer, ids.local);
+}
+
+// After the record of a put on a runway: its source may be reused.
+[[gnu::always_inline]] inline Engine::Fast Engine::done_u64(Peer& peer,
+                                                            std::uint64_t local) noexcept {
+  peer.local.push_unchecked({local, 8, PH_OK});
+  if (!peer.local_ready) [[likely]] {
+    peer.local_ready = true;
+    local_ready_.push(&peer);
   }
-  return told(*peer);
+  return told(peer);
 }
 
 // After a record of the fast path.
@@ -210,6 +216,9 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   // Behind the only record of an exchange lies a line that the peer may be fetching to write: to
   // look at it would hold up the answer. After a record in the last turn there will be more.
   const bool streaming = peer.last_hit + 1 == turn_;
+  // In an exchange it is our turn now: the line of the answer comes while the answer is made.
+  if (!streaming && peer.claims_answers && peer.has_runway()) [[likely]]
+    peer.tx.claim(1);
   if (peer.rx.state_of(word) != State::record || !take_small(peer, word, taker)) [[unlikely]]
     return false;
   if constexpr (kIsOne<decltype(taker)>) {
@@ -219,10 +228,11 @@ inline bool Engine::may_go_on_with_locals() noexcept {
       stream_until_ = turn_ | (kTurnsBetweenLooks - 1);
     }
   }
-  while (streaming && !taker.full()) [[unlikely]] {
+  for (unsigned taken = 1; streaming && !taker.full(); ++taken) [[unlikely]] {
     word = peer.rx.look();
     const auto state = peer.rx.state_of(word);
     if (state == State::empty) break;
+    if (taken >= kRowThere) peer.rx.expect(kRowThere);
     if (state != State::record || !take_small(peer, word, taker)) return false;
   }
   has_met(peer);

@@ -11,6 +11,8 @@
 //   a record of the peer's was met                              an exchange, for now: the peer may
 //                                                               be looking at the next line
 //
+// (In an exchange Engine::take_hot() claims one line, at the one moment when the peer is not.)
+//
 // Owner: a Peer, under the lane's lock.
 #pragma once
 

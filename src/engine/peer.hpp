@@ -22,6 +22,7 @@
 #include "engine/answer_pace.hpp"
 #include "engine/arrivals.hpp"
 #include "engine/bulk_ring.hpp"
+#include "engine/copy_choice.hpp"
 #include "engine/counters.hpp"
 #include "engine/event_queue.hpp"
 #include "engine/layout.hpp"
@@ -95,9 +96,10 @@ struct Peer {
   transport::Link* link = nullptr;
   bool kick_always = false;
   bool fenced = false;
-  bool tells_always = false;  // kick_always or fenced
-  bool local_ready = false;   // stands in the engine's list
-  bool stash_ready = false;   // stands in the engine's list
+  bool tells_always = false;    // kick_always or fenced
+  bool claims_answers = false;  // its ring's lines stand apart
+  bool local_ready = false;     // stands in the engine's list
+  bool stash_ready = false;     // stands in the engine's list
   bool hot = false;
   bool busy = false;
   State state = State::connecting;
@@ -132,6 +134,7 @@ struct Peer {
   std::uint64_t jump_due = 0;   // one more than the position; 0: none
   UsedMemory used;
   BulkProducer tx_bulk;
+  CopyChoice copies;
   WorkList work;
   IdsList ids;
   AcksList acks;

@@ -51,9 +51,10 @@ void Engine::finish_put(Rank rank) noexcept {
 
 ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
-  if (peer != nullptr && source.size_bytes <= kLineRoom && !peer->has_runway() &&
-      grant_runway(*peer)) {
-    const Fast fast = try_put_u64(rank, source, target, ids);
+  const bool is_small = source.size_bytes <= kLineRoom;
+  if (peer != nullptr && (!is_small || (!peer->has_runway() && grant_runway(*peer)))) {
+    const Fast fast =
+        is_small ? try_put_u64(rank, source, target, ids) : direct_u64(*peer, source, target, ids);
     if (fast == Fast::tell) finish_put(rank);
     if (fast != Fast::no) return PH_OK;
   }
@@ -128,12 +129,24 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args) {
   }
 }
 
+// Of a put that may be staged: perhaps the kernel is faster.
+void Engine::choose_copier(Peer& peer, const ph_put_args& args, Request& request) noexcept {
+  if (args.size_bytes < 2 * config_.bulk_bytes || peer.regions == nullptr ||
+      transport_->reach(peer.rank, args.target.address, args.size_bytes).kind !=
+          transport::Reach::Kind::call)
+    return;
+  request.learns = true;
+  if (peer.copies.next(args.size_bytes) == CopyChoice::Way::kernel)
+    request.kind = Request::Kind::direct;
+}
+
 ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
   payload_blocks_.reserve(1);
   Request* request = new_request(peer, args.flags);
   if (request == nullptr) return again();
   request->kind = choose(peer, args);
+  if (request->kind == Request::Kind::bulk) choose_copier(peer, args, *request);
   count_put(peer, args.size_bytes);
   count(peer, mode_of(request->kind));
   request->source = static_cast<const std::byte*>(args.source);

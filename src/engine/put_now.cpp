@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/engine.hpp"
+#include "base/finally.hpp"
+#include "engine/fast_path.hpp"
 
 namespace photon::engine {
 
@@ -86,6 +87,35 @@ bool Engine::direct_now(Peer& peer, const ph_put_args& args) {
                     nullptr};
   if (copy_piece(peer, piece) != PH_OK) return false;  // the key went this moment: queue and report
   return (args.flags & PH_NO_RCE) != 0 || send(peer, out);
+}
+
+// The same on a runway, with all that the general way asks before and after in a few looks: half of
+// what a put of 4 KiB costs beside its copy. No: nothing was done, the general way says why.
+Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_target& target,
+                                ph_u64_ids ids) {
+  const std::uint64_t bytes = source.size_bytes;
+  if (bytes < config_.direct_min || bytes <= config_.packed_max || bytes > config_.piece_bytes ||
+      peer.counts != nullptr || source.data == nullptr)
+    return Fast::no;
+  const auto reach = transport_->reach(peer.rank, target.address, bytes);
+  if (reach.kind != transport::Reach::Kind::mapped || (!peer.has_runway() && !grant_runway(peer)) ||
+      peer.local.full())
+    return Fast::no;
+  {
+    peer.link->tx_intent->enter(target.key & (config_.max_regions - 1), peer.fenced);
+    const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
+    if (peer.credits->is_hidden() ||
+        check_access({peer.regions, config_.max_regions}, target, bytes, PH_ACCESS_WRITE) != PH_OK)
+      return Fast::no;
+    std::memmove(reach.local, source.data, bytes);
+  }
+  transport::Line& line = peer.tx.line(0);
+  line.words[2].set(ids.remote);
+  peer.tx.publish_line(line, wire::encode(wire::Kind::put, 8, 0));
+  // Its bytes have landed: unlike the other records of a runway it is none that a fence waits for.
+  ++peer.runway_begin;
+  ++peer.ledger_sent;
+  return done_u64(peer, ids.local);
 }
 
 Outgoing Engine::outgoing(std::uint32_t flags, const ph_id& local, const ph_id& remote) noexcept {

@@ -59,6 +59,7 @@ struct Request {
   bool posted = false;      // a card moves its bytes
   bool named = false;       // a counted record with its id went before them
   bool no_card = false;     // our card cannot know its memory: it goes another way
+  bool learns = false;      // large, and could have gone another way: its time is taken
   bool chunked = false;     // bulk: a chunk was sent; get: some bytes came another way
   bool asked = false;       // fence: the acknowledgement was requested; announce: it was retracted
   bool announced = false;   // announce: the peer holds its token
@@ -89,6 +90,7 @@ struct Request {
   std::uint64_t line = 0;         // named: of the counted record
   std::uint64_t staged_mark = 0;  // acks: records sent when this one asked
   std::int64_t stalled_since_ns = 0;
+  std::int64_t first_ns = 0;  // learns: when it became the first of its queue
   Request* next_work = nullptr;
   Request* next_ids = nullptr;
   Request* next_acks = nullptr;

@@ -4,6 +4,7 @@
 //   bulk:   chunk -> ... -> last chunk (with the id if it may go) --> done
 //             | no room for longer than CMA would need: pieces by CMA -> empty last chunk --> done
 //   direct: piece -> ... --> done          get: piece -> ..., or asked --> (serve.cpp)
+//             | by CMA, and it refuses: what is left goes as bulk
 #include <algorithm>
 #include <cstring>
 
@@ -58,6 +59,7 @@ bool Engine::process_busy() {
 Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
   Request* request = peer.work.head();
   if (request == nullptr) return Step::blocked;
+  if (request->learns && request->first_ns == 0) request->first_ns = transport_->now_ns();
   switch (request->kind) {
     case Request::Kind::bulk: return step_bulk(peer, *request, budget);
     case Request::Kind::direct: return step_reach(peer, *request, budget);
@@ -184,6 +186,10 @@ void Engine::all_copied(Peer& peer, Request& request) {
 
 // All bytes have left the source, or have arrived where we could reach.
 void Engine::bytes_moved(Peer& peer, Request& request) {
+  if (request.learns)
+    peer.copies.took(
+        request.kind == Request::Kind::direct ? CopyChoice::Way::kernel : CopyChoice::Way::staged,
+        request.size_bytes, transport_->now_ns() - request.first_ns);
   peer.work.pop();
   const bool waits_for_ack = request.in_acks;
   if (!waits_for_ack) request.data_done = true;
@@ -195,6 +201,13 @@ void Engine::bytes_moved(Peer& peer, Request& request) {
 Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& budget) {
   Allowance allowed{std::min(config_.piece_bytes, budget)};
   const auto status = copy_next(peer, request, allowed);
+  if (status != PH_OK && request.learns) {
+    // Not by us, then: both sides copy what is left, and the peer says what became of it.
+    peer.copies.refused();
+    request.learns = false;
+    request.kind = Request::Kind::bulk;
+    return Step::moved;
+  }
   if (status != PH_OK) {
     request_failed(request, status);
     return Step::moved;

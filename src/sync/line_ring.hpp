@@ -1,8 +1,9 @@
 // The ring that carries every record: one producer, one consumer, lines of 64 bytes.
 //
 // Word 0 of every line holds the lap tag of the lap it was written in; payload never stands there.
-// A record is 1..n consecutive lines. The producer fills all of them and publishes the first
-// line's word last, so a small record costs one line transfer.
+// A record is 1..n lines, consecutive by position (LineOrder says where they stand). The producer
+// fills all of them and publishes the first line's word last, so a small record costs one line
+// transfer.
 //
 //   line: free -> filled (producer, private) -> published -[record]-> read -> free -[credit]->
 //
@@ -76,6 +77,43 @@ constexpr std::uint64_t lap_tag(std::uint64_t position, unsigned capacity_log2) 
   return ((position >> capacity_log2) + 1) & 0xffff;
 }
 
+// Where the lines of a ring stand. One behind the other they can be carried across in runs.
+// Between two processors that is the slower way: each guesses which line the other will use next,
+// or fetches the neighbour with it, and takes it away from the one who works on it. Apart, each
+// line stands alone in a pair and next to none that is used soon before or after it, in no rhythm:
+// a ring is then as quick as a single line that goes to and fro (docs/wire-format.md, Lines apart).
+enum class LineOrder : bool { in_a_row, apart };
+
+// The place of the line at a position, in lines from the first; each has one of its own in a lap.
+class LinePlaces {
+ public:
+  constexpr LinePlaces() = default;
+  constexpr LinePlaces(LineOrder order, unsigned capacity_log2) noexcept
+      : mask_(size(order, capacity_log2) - 1),
+        step_(order == LineOrder::apart ? kSlot * kSteps[capacity_log2] : 1) {}
+
+  // Lines of memory that a ring takes.
+  static constexpr std::uint64_t size(LineOrder order, unsigned capacity_log2) noexcept {
+    return (order == LineOrder::apart ? kSlot : 1) << capacity_log2;
+  }
+  constexpr std::uint64_t of(std::uint64_t position) const noexcept {
+    return position * step_ & mask_;
+  }
+
+ private:
+  static constexpr std::uint64_t kSlot = 2;  // processors fetch lines in pairs
+
+  // From a slot to the next, by the ring's size: odd, so that it meets every slot, and near the
+  // golden section. Of those around it the one whose multiples come back least near to where they
+  // began: q steps end at least a quarter of the ring / q away, so that slots near each other are
+  // used long after one another.
+  static constexpr std::uint64_t kSteps[] = {1,   1,   3,    5,    9,    23,    37,    79,   157,
+                                             323, 577, 1257, 2539, 4737, 10155, 20735, 40521};
+
+  std::uint64_t mask_ = 0;
+  std::uint64_t step_ = 0;
+};
+
 template <class Policy>
 class LineProducer {
  public:
@@ -84,10 +122,11 @@ class LineProducer {
 
   LineProducer() = default;
   // `reserved`: lines that only has_last_room() finds, for what must go when nothing else may.
-  LineProducer(Line* lines, const Credits* credits, unsigned capacity_log2,
-               unsigned reserved = 0) noexcept
+  LineProducer(Line* lines, const Credits* credits, unsigned capacity_log2, unsigned reserved = 0,
+               LineOrder order = LineOrder::in_a_row) noexcept
       : lines_(lines),
         credits_(credits),
+        places_(order, capacity_log2),
         mask_((std::uint64_t{1} << capacity_log2) - 1),
         log2_(capacity_log2),
         reserved_(reserved) {}
@@ -111,16 +150,12 @@ class LineProducer {
   }
 
   // The i-th line of the record being built; its words may be set freely until publish().
-  Line& line(std::uint64_t i) noexcept { return lines_[(tail_ + i) & mask_]; }
+  Line& line(std::uint64_t i) noexcept { return lines_[places_.of(tail_ + i)]; }
 
   // The consumer's cache gives up the next lines, which must be free, all in one go. What they hold
-  // means nothing until publish(), so the last word of each may be anything. Nothing happens
-  // if they go over the ring's edge: that is seldom, and a claim needs but one register without.
+  // means nothing until publish(), so the last word of each may be anything.
   [[gnu::always_inline]] void claim(std::uint64_t lines_count) noexcept {
-    if ((tail_ & mask_) + lines_count > capacity()) [[unlikely]]
-      return;
-    Line* const lines = &line(0);
-    for (std::uint64_t i = 0; i < lines_count; ++i) lines[i].words[kWordsPerLine - 1].set(0);
+    for (std::uint64_t i = 0; i < lines_count; ++i) line(i).words[kWordsPerLine - 1].set(0);
   }
 
   // Make the record visible. `header` has zeros in the tag's 16 bits.
@@ -128,8 +163,7 @@ class LineProducer {
   [[gnu::always_inline]] void publish(std::uint64_t header, std::uint64_t lines_count) noexcept {
     for (std::uint64_t i = 1; i < lines_count; ++i)
       line(i).head.store(lap_tag(tail_ + i, log2_), std::memory_order_relaxed);
-    lines_[tail_ & mask_].head.store(header | lap_tag(tail_, log2_),
-                                     std::memory_order_release);  // [record]
+    line(0).head.store(header | lap_tag(tail_, log2_), std::memory_order_release);  // [record]
     tail_ += lines_count;
   }
 
@@ -146,6 +180,7 @@ class LineProducer {
  private:
   Line* lines_ = nullptr;
   const Credits* credits_ = nullptr;
+  LinePlaces places_;
   std::uint64_t tail_ = 0;   // lines written
   std::uint64_t freed_ = 0;  // lines known to be consumed
   std::uint64_t mask_ = 0;   // capacity - 1
@@ -161,16 +196,18 @@ class LineConsumer {
   enum class State { empty, record, garbage };
 
   LineConsumer() = default;
-  LineConsumer(const Line* lines, Credits* credits, unsigned capacity_log2) noexcept
+  LineConsumer(const Line* lines, Credits* credits, unsigned capacity_log2,
+               LineOrder order = LineOrder::in_a_row) noexcept
       : lines_(lines),
         credits_(credits),
+        places_(order, capacity_log2),
         mask_((std::uint64_t{1} << capacity_log2) - 1),
         log2_(capacity_log2),
         tag_(lap_tag(0, capacity_log2)) {}
 
   // The next line's first word as it stands, and what it says.
   [[gnu::always_inline]] std::uint64_t look() const noexcept {
-    return lines_[head_ & mask_].head.load(std::memory_order_acquire);  // [record]
+    return line(0).head.load(std::memory_order_acquire);  // [record]
   }
   [[gnu::always_inline]] State state_of(std::uint64_t word) const noexcept {
     const std::uint64_t tag = word & 0xffff;
@@ -185,7 +222,7 @@ class LineConsumer {
   }
   std::uint64_t header() const noexcept { return header_; }
 
-  const Line& line(std::uint64_t i) const noexcept { return lines_[(head_ + i) & mask_]; }
+  const Line& line(std::uint64_t i) const noexcept { return lines_[places_.of(head_ + i)]; }
   // Whether line i of the current record carries the tag it must.
   bool tagged(std::uint64_t i) const noexcept {
     return line(i).head.load(std::memory_order_relaxed) == lap_tag(head_ + i, log2_);
@@ -197,8 +234,8 @@ class LineConsumer {
     if ((head_ & ~mask_) != lap) tag_ = lap_tag(head_, log2_);  // seldom: a store less
   }
 
-  // Lets the next line come while we do something else; look() will ask for it anyway.
-  void expect() const noexcept { __builtin_prefetch(&lines_[head_ & mask_]); }
+  // Lets the i-th line from the next one come while we do something else.
+  void expect(std::uint64_t i = 0) const noexcept { __builtin_prefetch(&line(i)); }
 
   // Lines popped and not yet given back.
   std::uint64_t owed() const noexcept { return head_ - published_; }
@@ -213,6 +250,7 @@ class LineConsumer {
  private:
   const Line* lines_ = nullptr;
   Credits* credits_ = nullptr;
+  LinePlaces places_;
   std::uint64_t head_ = 0;       // lines consumed
   std::uint64_t published_ = 0;  // lines given back
   std::uint64_t header_ = 0;

@@ -55,6 +55,7 @@ namespace photon::transport {
 using Rank = ph_rank;
 using Policy = sync::HardwarePolicy;
 using Line = sync::RingLine<Policy>;
+using LineOrder = sync::LineOrder;
 using Credits = sync::CreditWords<Policy>;
 using Intent = sync::Intent<Policy>;
 using RegionEntry = sync::RegionEntry<Policy>;
@@ -67,6 +68,7 @@ using Alarm = sync::Hint<Policy, std::uint64_t>;
 struct Link {
   // Sending half.
   Line* tx_lines = nullptr;
+  LineOrder tx_order = LineOrder::in_a_row;
   const Credits* tx_credits = nullptr;  // the peer writes
   std::byte* tx_bulk = nullptr;
   Intent* tx_intent = nullptr;  // null: nothing of the peer can be reached
@@ -76,6 +78,7 @@ struct Link {
 
   // Receiving half; null until the peer answered.
   const Line* rx_lines = nullptr;
+  LineOrder rx_order = LineOrder::in_a_row;
   Credits* rx_credits = nullptr;
   const std::byte* rx_bulk = nullptr;
   Overflow rx_overflow;

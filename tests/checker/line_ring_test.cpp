@@ -21,15 +21,16 @@ constexpr std::uint64_t kLinesShift = 24;  // where these headers say how many l
 
 template <unsigned kLog2>
 struct Ring {
-  explicit Ring(Stage& stage) {
+  explicit Ring(Stage& stage, sync::LineOrder order = sync::LineOrder::in_a_row) {
     stage.group("ring");
     lines = std::make_unique<Lines>();
     stage.group("credits");
     credits = std::make_unique<sync::CreditWords<CheckerPolicy>>();
-    producer = Producer(lines->data(), credits.get(), kLog2);
-    consumer = Consumer(lines->data(), credits.get(), kLog2);
+    producer = Producer(lines->data(), credits.get(), kLog2, 0, order);
+    consumer = Consumer(lines->data(), credits.get(), kLog2, order);
   }
-  using Lines = std::array<sync::RingLine<CheckerPolicy>, 1U << kLog2>;
+  using Lines = std::array<sync::RingLine<CheckerPolicy>,
+                           sync::LinePlaces::size(sync::LineOrder::apart, kLog2)>;
   std::unique_ptr<Lines> lines;
   std::unique_ptr<sync::CreditWords<CheckerPolicy>> credits;
   Producer producer;  // the producer thread's
@@ -66,9 +67,9 @@ enum class Claims { none, free_lines, one_line_too_many };
 // Records of these many lines; credits are given back once `batch` lines are owed.
 template <unsigned kLog2>
 Scenario transfer(std::vector<std::uint64_t> records, std::uint64_t batch,
-                  Claims claims = Claims::none) {
+                  Claims claims = Claims::none, sync::LineOrder order = sync::LineOrder::in_a_row) {
   return [=](Stage& stage) {
-    auto ring = std::make_shared<Ring<kLog2>>(stage);
+    auto ring = std::make_shared<Ring<kLog2>>(stage, order);
     stage.thread("producer", [ring, records, claims] {
       for (std::size_t i = 0; i < records.size(); ++i) {
         const std::uint64_t free_lines = ring->producer.room();
@@ -120,6 +121,14 @@ TEST(LineRingChecked, claims_of_free_lines_change_nothing) {
   const Options no_credit{.weaken = {.acquire = true, .only = "credits"}};
   expect_found(explore(no_credit, transfer<1>({1, 1, 1}, 1, Claims::free_lines)), "data race");
   expect_found(explore({}, transfer<2>({1, 1, 1, 1, 1}, 1, Claims::one_line_too_many)),
+               "data race");
+}
+
+TEST(LineRingChecked, lines_apart_lose_nothing_and_their_claims_change_nothing) {
+  constexpr auto kApart = sync::LineOrder::apart;
+  expect_proved(explore({}, transfer<2>({3, 2, 3, 1, 2, 4}, 1, Claims::none, kApart)));
+  expect_proved(explore({}, transfer<2>({1, 2, 1, 2, 1, 2}, 2, Claims::free_lines, kApart)));
+  expect_found(explore({}, transfer<2>({1, 1, 1, 1, 1}, 1, Claims::one_line_too_many, kApart)),
                "data race");
 }
 

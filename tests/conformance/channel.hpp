@@ -52,7 +52,7 @@ class Channel {
         peer_(peer),
         link_(link),
         sizes_(sizes),
-        producer_(link.tx_lines, link.tx_credits, sizes.lines_log2),
+        producer_(link.tx_lines, link.tx_credits, sizes.lines_log2, 0, link.tx_order),
         sent_bulk_(sizes.bulk_bytes),
         received_bulk_(sizes.bulk_bytes) {}
 
@@ -61,7 +61,7 @@ class Channel {
   auto& consumer() { return consumer_; }
   bool can_receive() {
     if (!receiving_ && link_.rx_lines != nullptr) {
-      consumer_ = {link_.rx_lines, link_.rx_credits, sizes_.lines_log2};
+      consumer_ = {link_.rx_lines, link_.rx_credits, sizes_.lines_log2, link_.rx_order};
       receiving_ = true;
     }
     return receiving_;

@@ -44,11 +44,13 @@ class Attack {
     const bool shared = ground != Ground::sim;  // else each rank has a copy of its own
     lines_ = shared ? mine.tx_lines : const_cast<Line*>(its.rx_lines);
     credits_ = shared ? mine.rx_credits : const_cast<transport::Credits*>(its.tx_credits);
-    producer_ = engine::LineProducer(lines_, &all_free_, 6);
+    const auto order = shared ? mine.tx_order : its.rx_order;
+    places_ = sync::LinePlaces(order, 6);
+    producer_ = engine::LineProducer(lines_, &all_free_, 6, 0, order);
   }
 
   EngineGroup& ranks() { return ranks_; }
-  Line& line(std::size_t i) { return lines_[i % 64]; }
+  Line& line(std::size_t i) { return lines_[places_.of(i)]; }
   transport::Credits& credits() { return *credits_; }
   const ph_region& region() const { return region_; }
 
@@ -93,6 +95,7 @@ class Attack {
   Guarded beside_;
   ph_region region_{};
   Line* lines_ = nullptr;
+  sync::LinePlaces places_;
   transport::Credits* credits_ = nullptr;
   transport::Credits all_free_{};
   engine::LineProducer producer_;

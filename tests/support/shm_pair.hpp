@@ -112,10 +112,10 @@ using Consumer = sync::LineConsumer<Policy>;
 inline constexpr unsigned kRingLog2 = 6;
 
 inline Producer producer_of(const Link& link) {
-  return {link.tx_lines, link.tx_credits, kRingLog2};
+  return {link.tx_lines, link.tx_credits, kRingLog2, 0, link.tx_order};
 }
 inline Consumer consumer_of(const Link& link) {
-  return {link.rx_lines, link.rx_credits, kRingLog2};
+  return {link.rx_lines, link.rx_credits, kRingLog2, link.rx_order};
 }
 
 // A record of one line whose first word is `value`.

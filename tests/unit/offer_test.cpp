@@ -32,7 +32,7 @@ void expect_malformed(const Offer& offer, const std::string& word) {
 
 TEST(Offer, survives_the_wire_unchanged) {
   Offer offer = valid();
-  offer.flags = kNeedsFence;
+  offer.flags = kNeedsFence | kLinesApart;
   offer.nonce.fill(std::byte{0xab});
   const auto decoded = decode(encode(offer));
   ASSERT_TRUE(decoded) << decoded.error().what;
@@ -98,7 +98,7 @@ TEST(Offer, with_values_out_of_range_is_malformed) {
   offer.pid = std::uint64_t{1} << 31;
   expect_malformed(offer, "pid");
   offer = valid();
-  offer.flags = 2;
+  offer.flags = 4;
   expect_malformed(offer, "flags");
   offer = valid();
   offer.arena_address = std::numeric_limits<std::uint64_t>::max() - 5;

@@ -20,7 +20,8 @@ class Forger {
       two_.take(1, PH_REMOTE);
     }
     for (int i = 0; i < 200; ++i) two_.turn();
-    producer_ = LineProducer(two_.link(1, 0).tx_lines, &all_free_, 6);
+    const auto& link = two_.link(1, 0);
+    producer_ = LineProducer(link.tx_lines, &all_free_, 6, 0, link.tx_order);
   }
   static constexpr std::uint64_t kSent = 3;
 
@@ -45,18 +46,21 @@ class Forger {
   }
   // What rank 0 sent at this line.
   wire::Header sent(std::size_t line) {
-    const auto header = wire::decode(two_.link(0, 1).tx_lines[line].tag_word() & ~0xffffull);
+    const auto header = wire::decode(at(line).tag_word() & ~0xffffull);
     return header ? *header : wire::Header{};
   }
-  std::uint64_t word_sent(std::size_t line, int word) {
-    return two_.link(0, 1).tx_lines[line].words[word].get();
-  }
+  std::uint64_t word_sent(std::size_t line, int word) { return at(line).words[word].get(); }
 
   EngineGroup& ranks() { return two_; }
   Guarded& memory() { return memory_; }
   const ph_region& region() const { return region_; }
 
  private:
+  const transport::Line& at(std::uint64_t line) {
+    const auto& link = two_.link(0, 1);
+    return link.tx_lines[sync::LinePlaces(link.tx_order, 6).of(line)];
+  }
+
   EngineGroup two_;
   Guarded memory_;
   ph_region region_{};

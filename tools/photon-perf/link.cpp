@@ -70,6 +70,9 @@ std::string Link::put_mode() const {
                       shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX);
   if (posted) return "posted";
   if (mapped && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX)) return "direct";
+  // From there on the engine takes the way that was faster last time.
+  if (path.cma != 0 && shape_.size_bytes / 2 >= setting_of(*job_, "bulk_bytes", UINT64_MAX))
+    return "bulk or CMA";
   return shape_.size_bytes <= setting_of(*job_, "packed_max", 0) ? "packed" : "bulk";
 }
 

@@ -3,9 +3,11 @@
 // Owner: none (values).
 #pragma once
 
+#include <bit>
 #include <cstddef>
 
 #include "base/config.hpp"
+#include "sync/line_ring.hpp"
 #include "transport/shm/segment.hpp"
 
 namespace photon::transport::shm {
@@ -19,7 +21,7 @@ struct Layout {
   Layout(const base::Config& config, std::size_t ranks_count)
       : page(page_bytes()),
         lines_offset(2 * page),
-        bulk_offset(lines_offset + round_up(config.ring_lines * kLineBytes, page)),
+        bulk_offset(lines_offset + round_up(ring_bytes(config), page)),
         overflow_offset(bulk_offset + round_up(config.bulk_bytes, page)),
         ring{overflow_offset + round_up(config.overflow_bytes, page), page + kControlBytes},
         regions_offset(round_up(kGatesOffset + config.max_lanes * kLaneBytes, page)),
@@ -28,6 +30,12 @@ struct Layout {
         bells_bytes(round_up(kLaneBytes + config.max_lanes * bells_stride, page)),
         arena_bytes(round_up(config.arena_bytes, page)),
         arena{bells_bytes + arena_bytes, 0} {}
+
+  // Room for either order. In a row only the first half is used; apart, all pages soon are.
+  static std::size_t ring_bytes(const base::Config& config) noexcept {
+    const auto log2 = static_cast<unsigned>(std::countr_zero(config.ring_lines));
+    return sync::LinePlaces::size(sync::LineOrder::apart, log2) * kLineBytes;
+  }
 
   // Two lines: processors fetch them in pairs, and lanes share none.
   static constexpr std::size_t kLaneBytes = 128;

@@ -32,6 +32,10 @@ Overflow overflow_at(std::byte* ring, const Layout& layout) noexcept {
           object_at<Policy::Cell<std::uint64_t>>(ring, layout.overflow_offset)};
 }
 
+LineOrder order_of(const Offer& offer) noexcept {
+  return (offer.flags & kLinesApart) != 0 ? LineOrder::apart : LineOrder::in_a_row;
+}
+
 base::Error of_rank(base::Error error, Rank rank) {
   error.rank = rank;
   return error;
@@ -83,6 +87,7 @@ base::Result<bool> ShmTransport::make_half(Rank rank) {
   Link& link = made->link;
   link.tx_credits = object_at<Credits>(data);
   link.tx_intent = object_at<Intent>(data, layout_.page);
+  link.tx_order = order_of(offer_);
   link.tx_lines = object_at<Line>(data, layout_.lines_offset);
   link.tx_bulk = data + layout_.bulk_offset;
   link.tx_overflow = overflow_at(data, layout_);
@@ -139,8 +144,12 @@ base::Result<> ShmTransport::map_peer(Peer& peer, const boot::Message& message) 
     const SegmentShape& shape;
     std::size_t writable_bytes;  // from the beginning
   };
+  // Lines apart stay writable, although we write none: a processor that spins on memory it may not
+  // write pays for each line, a third of a notification's time on those we tried. Who scribbles
+  // there garbles what it is told itself, and the peer's count of its own puts; nothing else.
+  const bool is_apart = order_of(peer.offer) == LineOrder::apart;
   const Part parts[] = {
-      {&Peer::receiving, kRingFd, layout_.ring, layout_.page},
+      {&Peer::receiving, kRingFd, layout_.ring, is_apart ? layout_.bulk_offset : layout_.page},
       {&Peer::published, kPublicFd, layout_.published, 0},
       {&Peer::arena, kArenaFd, layout_.arena, layout_.arena.size_bytes},
   };
@@ -163,6 +172,8 @@ base::Result<> ShmTransport::map_peer(Peer& peer, const boot::Message& message) 
     }
     if (!mapped) return std::move(mapped.error());
     peer.*part.segment = std::move(*mapped);
+    if (part.fd == kRingFd && is_apart)  // its intents and what it publishes
+      peer.receiving.protect(layout_.page, layout_.page);
   }
   return {};
 }
@@ -172,6 +183,7 @@ void ShmTransport::use_peer(Peer& peer, const PeerMemory& memory) {
   link.rx_credits = object_at<Credits>(memory.ring);
   link.rx_intent = object_at<Intent>(memory.ring, layout_.page);
   link.rx_lines = object_at<Line>(memory.ring, layout_.lines_offset);
+  link.rx_order = order_of(peer.offer);
   link.rx_bulk = memory.ring + layout_.bulk_offset;
   link.rx_overflow = overflow_at(memory.ring, layout_);
   link.peer_regions = object_at<RegionEntry>(memory.published, layout_.regions_offset);

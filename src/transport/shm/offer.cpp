@@ -43,7 +43,7 @@ base::Result<> check_ranges(const Offer& offer) {
   constexpr std::uint64_t kMaxAddress = std::numeric_limits<std::uint64_t>::max();
   if (offer.pid == 0 || offer.pid > kMaxPid)
     return malformed("pid " + std::to_string(offer.pid) + " is out of range");
-  if ((offer.flags & ~kNeedsFence) != 0)
+  if ((offer.flags & ~(kNeedsFence | kLinesApart)) != 0)
     return malformed("unknown flags " + std::to_string(offer.flags));
   if (offer.slot >= offer.max_lanes)
     return malformed("slot " + std::to_string(offer.slot) + " of " +

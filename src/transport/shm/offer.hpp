@@ -20,7 +20,9 @@ namespace photon::transport::shm {
 
 inline constexpr std::uint64_t kOfferMagic = 0x00'72'65'66'66'6f'68'70ULL;  // "phoffer"
 inline constexpr std::uint64_t kNudgeMagic = 0x00'65'67'64'75'6e'68'70ULL;  // "phnudge"
-inline constexpr std::uint64_t kNeedsFence = 1;  // the only flag: no heavy barriers here
+// Flags.
+inline constexpr std::uint64_t kNeedsFence = 1;  // no heavy barriers here
+inline constexpr std::uint64_t kLinesApart = 2;  // in the ring of this offer
 
 // The descriptors that travel with an offer, in this order.
 enum OfferFd : std::size_t { kRingFd, kPublicFd, kArenaFd, kWakeFd, kOfferFds };

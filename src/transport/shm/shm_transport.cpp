@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "boot/cores.hpp"
 #include "transport/shm/transport_impl.hpp"
 
 namespace photon::transport::shm {
@@ -85,6 +86,9 @@ ShmTransport::ShmTransport(const base::Config& config, boot::Boot& boot, Lane la
   offer_.process_low = own_.token.low;
   offer_.pid = static_cast<std::uint64_t>(::getpid());
   offer_.flags = own_.heavy_barrier ? 0 : kNeedsFence;
+  // Ranks that share cores write and read in bursts, by turns. Then lines in a row are faster, for
+  // they can be fetched ahead.
+  if (boot::threads_with_cores(config, boot) > 0) offer_.flags |= kLinesApart;
   offer_.arena_address = reinterpret_cast<std::uintptr_t>(arena().data());
   offer_.nonce_address = reinterpret_cast<std::uintptr_t>(nonce_.data());
   offer_.nonce = nonce_;
