@@ -28,7 +28,9 @@ namespace photon::engine {
 class AnswerPace {
  public:
   static constexpr std::uint64_t kTurnsOfSilence = 256;  // of this rank: it cannot see the clock
-  static constexpr unsigned kMaxPause = 2400;  // turns of an empty loop: about so many cycles
+  // Turns of an empty loop: about so many cycles. A small answer of a far core takes no longer; of
+  // longer ones the time varies so much that a pause of most of it is often too long.
+  static constexpr unsigned kMaxPause = 1200;
 
   std::uint64_t asked() const noexcept { return tail_; }
 
