@@ -178,7 +178,7 @@ TEST_P(Perf, answers_in_the_layout_that_others_parse) {
 const Asked kQuestions[] = {
     {"limits", 2, "--sizes 0,64,4K --iterations 10", 8},
     {"notify-latency", 2, "--iterations 10", 1},
-    {"put-latency", 2, "--sizes 8,4K --iterations 10", 2},
+    {"put-latency", 2, "--sizes 8,4088,4K --iterations 10", 3},
     {"get-latency", 2, "--sizes 8,4K --iterations 10", 2},
     {"put-rate", 2, "--iterations 100", 1},
     {"put-bandwidth", 2, "--sizes 8,4K,1M --iterations 4", 3},

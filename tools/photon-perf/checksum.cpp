@@ -6,16 +6,16 @@
 namespace photon::perf {
 namespace {
 
-// Vectors as they lie in memory: any alignment, any type behind them.
+// Vectors in registers; in memory they have any alignment, so they are copied there and back.
 template <std::size_t size>
 struct Lanes;
 template <>
 struct Lanes<16> {
-  typedef std::uint64_t Vector __attribute__((vector_size(16), aligned(1), may_alias));
+  typedef std::uint64_t Vector __attribute__((vector_size(16)));
 };
 template <>
 struct Lanes<32> {
-  typedef std::uint64_t Vector __attribute__((vector_size(32), aligned(1), may_alias));
+  typedef std::uint64_t Vector __attribute__((vector_size(32)));
 };
 
 // Bytes a turn of the wide loops: four cache lines, enough loads in flight to hide a miss.
@@ -31,11 +31,12 @@ template <std::size_t width, bool copies>
   constexpr std::size_t kSums = 8;
   Vector sums[kSums] = {};
   for (; strides > 0; --strides, from += kStrideBytes, to += copies ? kStrideBytes : 0) {
-    const auto* in = reinterpret_cast<const Vector*>(from);
 #pragma GCC unroll 16
     for (std::size_t i = 0; i < kVectors; ++i) {
-      sums[i % kSums] += in[i];
-      if constexpr (copies) reinterpret_cast<Vector*>(to)[i] = in[i];
+      Vector in;
+      std::memcpy(&in, from + i * width, width);
+      sums[i % kSums] += in;
+      if constexpr (copies) std::memcpy(to + i * width, &in, width);
     }
   }
   std::uint64_t total = 0;
