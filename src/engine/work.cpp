@@ -203,7 +203,10 @@ Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& bud
   const auto status = copy_next(peer, request, allowed);
   if (status != PH_OK && request.learns) {
     // Not by us, then: both sides copy what is left, and the peer says what became of it.
-    peer.copies.refused();
+    if (transport_->reach(peer.rank, request.target.address, request.size_bytes)
+            .is_ours_to_copy() &&
+        check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK)
+      peer.copies.refused();  // by the kernel, then: the key is as good as it was
     request.learns = false;
     request.kind = Request::Kind::bulk;
     return Step::moved;

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -100,9 +101,10 @@ class FakeNet {
     std::set<Rank> new_links;
     std::set<Rank> bells;
     std::map<Rank, base::Error> gone;
-    std::set<Rank> let_go;     // disconnected
-    unsigned kicks_count = 0;  // that this rank gave
-    unsigned calls_count = 0;  // read() and write() of this rank
+    std::set<Rank> let_go;       // disconnected
+    unsigned kicks_count = 0;    // that this rank gave
+    unsigned calls_count = 0;    // read() and write() of this rank
+    unsigned writes_left = ~0U;  // before the kernel refuses them
 
     std::deque<transport::PostedPiece> posted;  // to this rank's card, and not over
     unsigned posted_count = 0;
@@ -220,6 +222,9 @@ class FakeTransport final : public transport::Transport {
   base::Result<> write(Rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override {
     ++seat().calls_count;
+    if (seat().writes_left == 0)
+      return base::Error{.status = PH_ERR_SYSTEM, .native_errno = EPERM, .what = "refused"};
+    --seat().writes_left;
     std::memcpy(reinterpret_cast<void*>(address), source.data(), source.size());
     return {};
   }

@@ -110,5 +110,23 @@ TEST(PutNow, large_puts_to_memory_that_the_kernel_reaches_land_whichever_way_the
   }
 }
 
+TEST(PutNow, a_put_that_the_kernel_refuses_in_the_middle_goes_on_by_both_sides) {
+  Two two(options(Reach::Kind::call));
+  auto& seat = two.ranks.net().seats[0];
+  seat.writes_left = 5;  // of the 16 pieces of one put
+  for (std::uint64_t id = 0; id < 40; ++id) {
+    const auto source = filled(64 << 10, id + 1);
+    ASSERT_EQ(two.ranks[0].put(1, put_args(source, ph_at(&two.region, 0), id, id)), PH_OK);
+    const ph_completion remote = two.ranks.take(1, PH_REMOTE);
+    EXPECT_EQ(remote.id, id);
+    EXPECT_EQ(first_difference(two.memory.bytes(), id + 1), source.size()) << id;
+    const ph_completion local = two.ranks.take(0, PH_LOCAL);
+    EXPECT_EQ(local.id, id);
+    EXPECT_EQ(local.status, PH_OK);
+  }
+  EXPECT_EQ(seat.writes_left, 0u);
+  EXPECT_EQ(seat.calls_count, 6u) << "it was not asked again";
+}
+
 }  // namespace
 }  // namespace photon::engine::test
