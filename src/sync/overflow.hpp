@@ -30,6 +30,9 @@ namespace photon::sync {
 template <class Policy>
 struct alignas(64) OverflowWord {
   typename Policy::template Atomic<std::uint64_t> value;
+
+  // Whether it has moved, for who carries news of that; what it stands for is not to be read by it.
+  std::uint64_t glance() const noexcept { return value.load(std::memory_order_relaxed); }
 };
 
 // Null: there is none.

@@ -122,6 +122,36 @@ TEST_P(TransportConformance, a_sender_that_sleeps_for_credit_is_woken_by_it) {
   });
 }
 
+// What comes back there is no credit of the ring.
+TEST_P(TransportConformance, a_sender_that_sleeps_for_room_in_its_overflow_is_woken) {
+  TransportHarness job(GetParam(), 2);
+  ASSERT_TRUE(job.opened());
+  ASSERT_TRUE(job.join(0, 1));
+  if (job[0].to(1).link().tx_overflow.words == nullptr)
+    GTEST_SKIP() << "this transport shares no overflow";
+  const std::uint64_t capacity = job.config().overflow_bytes / sizeof(std::uint64_t);
+  sync::OverflowProducer<transport::Policy> out(job[0].to(1).link().tx_overflow, capacity);
+  sync::OverflowConsumer<transport::Policy> in(job[1].to(0).link().rx_overflow, capacity);
+  job.settle();
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    std::uint64_t position = 0;
+    out.publish({0, 1, true}, position);
+    in.jump(position);
+    ASSERT_EQ(in.peek(), decltype(in)::State::entry);
+    job[0].set_cold(true);
+    job[0].transport().announce();
+    ASSERT_EQ(out.refresh(), 0u);
+    in.pop(1);
+    in.give_back();
+    job[1].transport().kick(0);
+    job[0].transport().sleep(kTenMinutesUs);
+    job[0].transport().retract();
+    job[0].set_cold(false);
+    EXPECT_EQ(out.refresh(), 1u);
+    job[0].poll();  // takes what woke it
+  }
+}
+
 TEST_P(TransportConformance, first_contact_ends_a_sleep) {
   TransportHarness job(GetParam(), 4);
   ASSERT_TRUE(job.opened());

@@ -101,8 +101,11 @@ CreditValues SimLink::told() const noexcept { return values_of(*sending_.credits
 
 std::optional<Packet> SimLink::changed_credits() {
   const CreditValues now = given();
-  if (now == sent_credits_) return std::nullopt;
+  const auto* const overflow_taken = view_.rx_overflow.taken;
+  const std::uint64_t taken = overflow_taken == nullptr ? 0 : overflow_taken->glance();
+  if (now == sent_credits_ && taken == told_taken_) return std::nullopt;
   sent_credits_ = now;
+  told_taken_ = taken;
   return Packet{.kind = Packet::Kind::credits, .from = me_, .credits = now};
 }
 

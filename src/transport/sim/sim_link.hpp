@@ -48,7 +48,8 @@ class SimLink {
 
   // The next record that was published and not yet carried.
   std::optional<Packet> next_record();
-  // Credit words, if they changed since the last call.
+  // Credit words, if they changed since the last call; or if more was taken of the peer's overflow,
+  // which it sees by itself, but may sleep.
   std::optional<Packet> changed_credits();
 
   // What we gave back to the peer, and what the peer is known to have given back to us.
@@ -81,6 +82,7 @@ class SimLink {
   std::uint64_t bulk_taken_ = 0;       // position in our own bulk ring
   bool broken_ = false;                // garbage in the sending ring
   CreditValues sent_credits_;
+  std::uint64_t told_taken_ = 0;  // of the peer's overflow
 };
 
 }  // namespace photon::transport::sim
