@@ -67,7 +67,7 @@ class Rank {
     std::uint64_t received = 0;
     std::uint64_t told = 0;  // of received, to it
     bool finished = false;
-    bool told_finished = false;
+    bool told_finished = false;  // set under both
   };
 
   static constexpr std::uint64_t kEchoPut = 1ull << 62;
@@ -126,6 +126,9 @@ class Rank {
   bool post_something(ph_rank to, Random& random) {
     Peer& peer = peers_[to];
     const std::scoped_lock lock(peer.mutex);
+    // We may have waited for the lock since it was time to post: nobody waits for what follows the
+    // last word.
+    if (peer.told_finished) return false;
     switch (random.below(12)) {
       case 0: return post_echo(to, peer, random);
       case 1: return post_get(to, peer, random);
