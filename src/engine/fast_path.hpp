@@ -37,9 +37,8 @@ inline void put_word(void* to, std::uint64_t bits, std::uint64_t bytes) noexcept
   if (peer == nullptr || !peer->has_runway() || peer->local.full()) [[unlikely]]
     return Fast::no;
   if (source.size_bytes != 0 &&
-      (source.data == nullptr || check_access({peer->regions, config_.max_regions}, target,
-                                              source.size_bytes, PH_ACCESS_WRITE) != PH_OK))
-      [[unlikely]]
+      (source.data == nullptr || !is_granted({peer->regions, config_.max_regions}, target,
+                                             source.size_bytes, PH_ACCESS_WRITE))) [[unlikely]]
     return Fast::no;
   transport::Policy::light_barrier();  // registers: what was looked at above is not kept for below
   peer->claim_if_due();
@@ -105,7 +104,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   const transport::Line& line = peer.rx.line(0);
   if (const std::uint64_t bytes = header >> 48; bytes != 0) {
     const ph_target target{line.words[0].get(), line.words[1].get()};
-    if (check_access(regions_, target, bytes, PH_ACCESS_WRITE) != PH_OK) [[unlikely]]
+    if (!is_granted(regions_, target, bytes, PH_ACCESS_WRITE)) [[unlikely]]
       return false;
     copy_small(reinterpret_cast<void*>(target.address), &line.words[3], bytes);
   }

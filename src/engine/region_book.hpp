@@ -29,6 +29,7 @@
 namespace photon::engine {
 
 using transport::check_access;
+using transport::is_granted;
 
 // Random bits for keys.
 using KeySource = std::function<std::uint64_t()>;

@@ -42,6 +42,19 @@ class alignas(32) RegionEntry {
     view.access = static_cast<std::uint32_t>(packed & 3);
     return key_.load(std::memory_order_relaxed) == key;
   }
+  // Whether it is the region under `key`, has all of [address, address + size_bytes) and may be
+  // used so. What read() says and what follows from it, in fewer registers.
+  [[gnu::always_inline]] bool grants(std::uint64_t key, std::uint64_t address,
+                                     std::uint64_t size_bytes,
+                                     std::uint32_t access) const noexcept {
+    if (key_.load(std::memory_order_acquire) != key) return false;           // [region]
+    const auto offset = address - address_.load(std::memory_order_acquire);  // [slot]
+    const auto packed = size_access_.load(std::memory_order_acquire);        // [slot]
+    if (key_.load(std::memory_order_relaxed) != key) return false;
+    // No sum that could overflow; below the region the offset is larger than any region.
+    const auto left = (packed >> 2) - size_bytes;
+    return size_bytes <= packed >> 2 && offset <= left && (packed & access) == access;
+  }
 
  private:
   typename Policy::template Atomic<std::uint64_t> key_;

@@ -28,4 +28,12 @@ namespace photon::transport {
   return (view.access & access) == access ? PH_OK : PH_ERR_ACCESS;
 }
 
+// The same where only whether matters.
+[[gnu::always_inline]] inline bool is_granted(std::span<const RegionEntry> regions,
+                                              ph_target target, std::uint64_t size_bytes,
+                                              std::uint32_t access) noexcept {
+  return target.key != 0 && regions[target.key & (regions.size() - 1)].grants(
+                                target.key, target.address, size_bytes, access);
+}
+
 }  // namespace photon::transport

@@ -29,7 +29,7 @@ class Inbox {
     for (std::size_t i = 0; i < count; ++i) {
       const auto& completion = ready_[i];
       if (completion.status != PH_OK) job_->fail(completion.status, "completing an operation");
-      locals_ += completion.kind == PH_LOCAL ? 1 : 0;
+      if (completion.kind == PH_LOCAL) ++locals_;
       take(completion);
     }
     return count;
