@@ -89,9 +89,10 @@ constexpr Field kFields[] = {
            "Bytes of the bulk ring to each peer, through which both sides copy at once."),
     number("bulk_chunk", &Config::bulk_chunk, {kKi, 16 * kMi},
            "Bytes of one chunk in the bulk ring; at most a quarter of bulk_bytes."),
+    number("mapped_min", &Config::mapped_min, {33, kAny},
+           "Puts of at least this many bytes are copied straight to memory that is mapped here."),
     number("direct_min", &Config::direct_min, {0, kAny},
-           "Puts of at least this many bytes go directly to memory that is mapped, or that network "
-           "cards write."),
+           "Puts of at least this many bytes are written straight to memory by network cards."),
     number("piece_bytes", &Config::piece_bytes, {256, 16 * kMi},
            "Most bytes one call copies itself; the rest is copied by later probes."),
     number(
@@ -133,8 +134,7 @@ constexpr Field kFields[] = {
            "Microseconds without a turn of progress by the application after which the progress "
            "thread acts; it may take a millisecond longer, after a time of many calls."),
     choice("oversubscribed", &Config::oversubscribed, kOversubscribed,
-           "Whether there are more ranks, or lanes of theirs, than cores, so that waiting must "
-           "not spin."),
+           "Whether ranks and their lanes outnumber the cores, so that waiting must not spin."),
     choice("transport", &Config::transport, kTransports,
            "How peers are reached; mixed: shm for those of this host, tcp for all others; ofi: by "
            "libfabric; auto takes shm if all ranks are on this host, else mixed."),

@@ -50,7 +50,7 @@ constexpr Word word(std::string_view text) noexcept {
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 37;
+inline constexpr std::size_t kFieldsCount = 38;
 
 // Defaults stand here; meanings, units and ranges in the table (config.cpp).
 struct Config {
@@ -63,6 +63,7 @@ struct Config {
   std::uint64_t packed_max = 192;
   std::uint64_t bulk_bytes = 256 << 10;
   std::uint64_t bulk_chunk = 32 << 10;
+  std::uint64_t mapped_min = 33;  // what finds no room beside its id in one line
   std::uint64_t direct_min = 4096;
   std::uint64_t piece_bytes = 256 << 10;
   std::uint64_t posted_piece_bytes = 1 << 20;

@@ -33,11 +33,9 @@ class Engine final : private transport::Sink, private EngineState {
   enum class Fast : std::uint8_t { no, done, tell };
   // fast_path.hpp: no = nothing was done; tell = done, and finish_put() is due.
   Fast try_put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) noexcept;
-  // The same for a notification.
-  Fast try_notify(Rank rank, std::uint64_t remote) noexcept;
+  Fast try_notify(Rank rank, std::uint64_t remote) noexcept;        // the same
   Fast try_atomic(Rank rank, const ph_atomic_args& args) noexcept;  // atomic.cpp
-  // put.cpp, get.cpp, wait.cpp
-  void finish_put(Rank rank) noexcept;
+  void finish_put(Rank rank) noexcept;                              // put.cpp, get.cpp, wait.cpp
   ph_status put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
   ph_status notify(Rank rank, std::uint64_t remote);
   ph_status put(Rank rank, const ph_put_args& args);
@@ -193,6 +191,8 @@ class Engine final : private transport::Sink, private EngineState {
   // put.cpp
   ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
   ph_status check_put(Rank rank, const ph_put_args& args);
+  bool put_on_runway(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
+  ph_status put_anyhow(Rank rank, const ph_put_args& args);
   bool put_now(Peer& peer, const ph_put_args& args);
   bool notified_later(Peer& peer, const ph_put_args& args);
   void done_now(Peer& peer, const LocalEnd& end);
@@ -205,7 +205,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status check_request(const char* call, Rank rank, const ph_request* handle,
                           std::uint32_t flags);
   void name_locally(Request& request, const ph_id& local, ph_request* handle);
-  Request::Kind choose(Peer& peer, const ph_put_args& args);
+  Request::Kind choose(Peer& peer, const ph_put_args& args, bool at_once);
   void choose_copier(Peer& peer, const ph_put_args& args, Request& request) noexcept;
   ph_status check_get(Rank rank, const ph_get_args& args);
   bool get_now(Peer& peer, const ph_get_args& args);

@@ -49,15 +49,21 @@ void Engine::finish_put(Rank rank) noexcept {
   if (waiters_ != 0) news();
 }
 
-ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
+// False: nothing was done.
+bool Engine::put_on_runway(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
-  const bool is_small = source.size_bytes <= kLineRoom;
-  if (peer != nullptr && (!is_small || (!peer->has_runway() && grant_runway(*peer)))) {
-    const Fast fast =
-        is_small ? try_put_u64(rank, source, target, ids) : direct_u64(*peer, source, target, ids);
-    if (fast == Fast::tell) finish_put(rank);
-    if (fast != Fast::no) return PH_OK;
-  }
+  if (peer == nullptr) return false;
+  Fast fast = Fast::no;
+  if (source.size_bytes > kLineRoom)
+    fast = direct_u64(*peer, source, target, ids);
+  else if (peer->has_runway() || grant_runway(*peer))
+    fast = try_put_u64(rank, source, target, ids);
+  if (fast == Fast::tell) finish_put(rank);
+  return fast != Fast::no;
+}
+
+ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids) {
+  if (put_on_runway(rank, source, target, ids)) return PH_OK;
   ph_put_args args{};
   args.size = sizeof args;
   args.source = source.data;
@@ -65,7 +71,7 @@ ph_status Engine::put_u64(Rank rank, ph_const_block source, ph_target target, ph
   args.target = target;
   args.local = {&ids.local, sizeof ids.local};
   args.remote = {&ids.remote, sizeof ids.remote};
-  return put(rank, args);
+  return put_anyhow(rank, args);
 }
 
 ph_status Engine::notify(Rank rank, std::uint64_t remote) {
@@ -82,7 +88,21 @@ ph_status Engine::notify(Rank rank, std::uint64_t remote) {
   return put(rank, args);
 }
 
+// Two ids of 8 bytes and nothing else that is special: as put_u64().
 ph_status Engine::put(Rank rank, const ph_put_args& args) {
+  const ph_id& local = args.local;
+  const ph_id& remote = args.remote;
+  ph_u64_ids ids{};
+  if (args.flags == 0 && args.request == nullptr && local.size_bytes == sizeof ids.local &&
+      remote.size_bytes == sizeof ids.remote && local.data != nullptr && remote.data != nullptr) {
+    std::memcpy(&ids.local, local.data, sizeof ids.local);
+    std::memcpy(&ids.remote, remote.data, sizeof ids.remote);
+    if (put_on_runway(rank, {args.source, args.size_bytes}, args.target, ids)) return PH_OK;
+  }
+  return put_anyhow(rank, args);
+}
+
+ph_status Engine::put_anyhow(Rank rank, const ph_put_args& args) {
   if (const auto status = check_put(rank, args); status != PH_OK) return status;
   Peer* peer = nullptr;
   if (const auto status = contact(rank, peer); status != PH_OK) return status;
@@ -119,13 +139,20 @@ Request* Engine::new_request(Peer& peer, std::uint32_t flags) {
   return request;
 }
 
-Request::Kind Engine::choose(Peer& peer, const ph_put_args& args) {
-  if (args.size_bytes <= config_.packed_max) return Request::Kind::packed;
-  if (args.size_bytes < config_.direct_min) return Request::Kind::bulk;
-  switch (transport_->reach(peer.rank, args.target.address, args.size_bytes).kind) {
-    case transport::Reach::Kind::mapped: return Request::Kind::direct;
-    case transport::Reach::Kind::posted: return Request::Kind::posted;
-    default: return Request::Kind::bulk;
+// At once: what can be copied straight to its place needs no copy here. Else packed_max promises
+// one, and a record may go before the work that is queued.
+Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) {
+  const std::uint64_t bytes = args.size_bytes;
+  const bool is_small = bytes <= config_.packed_max;
+  const auto staged = is_small ? Request::Kind::packed : Request::Kind::bulk;
+  if (bytes < std::min(config_.mapped_min, config_.direct_min) || bytes == 0) return staged;
+  if (is_small && (!at_once || !peer.work.empty() || bytes > config_.piece_bytes)) return staged;
+  switch (transport_->reach(peer.rank, args.target.address, bytes).kind) {
+    case transport::Reach::Kind::mapped:
+      return bytes >= config_.mapped_min ? Request::Kind::direct : staged;
+    case transport::Reach::Kind::posted:
+      return bytes >= config_.direct_min && !is_small ? Request::Kind::posted : staged;
+    default: return staged;
   }
 }
 
@@ -145,7 +172,7 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
   payload_blocks_.reserve(1);
   Request* request = new_request(peer, args.flags);
   if (request == nullptr) return again();
-  request->kind = choose(peer, args);
+  request->kind = choose(peer, args, false);
   if (request->kind == Request::Kind::bulk) choose_copier(peer, args, *request);
   count_put(peer, args.size_bytes);
   count(peer, mode_of(request->kind));

@@ -14,7 +14,7 @@ bool Engine::put_now(Peer& peer, const ph_put_args& args) {
   if (peer.fences != 0) return false;
   if (has_id && !peer.ids.empty() && (args.flags & PH_ORDER_NONE) == 0) return false;
   if (has_id && !has_ledger(peer)) return notified_later(peer, args);
-  const auto way = choose(peer, args);
+  const auto way = choose(peer, args, true);
   // A target that lands the bytes by itself has to tell us when.
   if ((args.flags & PH_DELIVERED) != 0 && way != Request::Kind::direct) return false;
   id_blocks_.reserve(1);  // whatever may fail fails before anything is sent
@@ -85,7 +85,7 @@ bool Engine::direct_now(Peer& peer, const ph_put_args& args) {
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
   const Piece piece{args.target, args.size_bytes, static_cast<const std::byte*>(args.source),
                     nullptr};
-  if (copy_piece(peer, piece) != PH_OK) return false;  // the key went this moment: queue and report
+  if (copy_piece(peer, piece) != PH_OK) return false;  // the key went this moment: who is next says
   return (args.flags & PH_NO_RCE) != 0 || send(peer, out);
 }
 
@@ -94,8 +94,8 @@ bool Engine::direct_now(Peer& peer, const ph_put_args& args) {
 Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_target& target,
                                 ph_u64_ids ids) {
   const std::uint64_t bytes = source.size_bytes;
-  if (bytes < config_.direct_min || bytes <= config_.packed_max || bytes > config_.piece_bytes ||
-      peer.counts != nullptr || source.data == nullptr)
+  if (bytes < config_.mapped_min || bytes > config_.piece_bytes || peer.counts != nullptr ||
+      source.data == nullptr)
     return Fast::no;
   const auto reach = transport_->reach(peer.rank, target.address, bytes);
   if (reach.kind != transport::Reach::Kind::mapped || (!peer.has_runway() && !grant_runway(peer)) ||
@@ -105,7 +105,7 @@ Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_targ
     peer.link->tx_intent->enter(target.key & (config_.max_regions - 1), peer.fenced);
     const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
     if (peer.credits->is_hidden() ||
-        check_access({peer.regions, config_.max_regions}, target, bytes, PH_ACCESS_WRITE) != PH_OK)
+        !is_granted({peer.regions, config_.max_regions}, target, bytes, PH_ACCESS_WRITE))
       return Fast::no;
     std::memmove(reach.local, source.data, bytes);
   }

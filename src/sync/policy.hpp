@@ -64,8 +64,8 @@ struct HardwarePolicy {
   static void heavy_barrier() noexcept { issue_heavy_barrier(); }
   static void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
   static void relax() noexcept { __builtin_ia32_pause(); }
-  // Touches no memory for about so many cycles. Two lines of code that a turn lies across would make
-  // it twice as long, by chance of where it was linked.
+  // Touches no memory for about so many cycles. A turn that lies across two lines of code would
+  // take twice as long, by chance of where it was linked.
   static void idle(unsigned cycles) noexcept {
     if (cycles != 0) asm volatile(".p2align 4\n1:\tdec %0\n\tjnz 1b" : "+r"(cycles) : : "cc");
   }

@@ -26,6 +26,8 @@ struct Case {
 
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
+// Records carry what is below 4 KiB, as between processes that do not map each other's memory.
+const Options kStaged = {{"mapped_min", "4096"}};
 const Options kSmall = {{"ledger_slots", "2"},
                         {"ring_lines", "64"},
                         {"bulk_bytes", "8192"},
@@ -41,9 +43,10 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"shm_2", 2, {{"transport", "shm"}}},
       {"shm_3_long_ids", 3, {{"transport", "shm"}}, 1024},
-      {"shm_5_no_cma", 5, {{"transport", "shm"}, {"shm_cma", "off"}}, 100},
+      {"shm_5_no_cma", 5, {{"transport", "shm"}, {"shm_cma", "off"}, {"mapped_min", "4096"}}, 100},
       {"shm_8", 8, {{"transport", "shm"}}},
-      {"shm_3_small", 3, with(kSmall, {{"transport", "shm"}}), 1024},
+      {"shm_3_small", 3, with(kSmall, with(kStaged, {{"transport", "shm"}})), 1024},
+      {"shm_2_scarce", 2, with(kSmall, {{"transport", "shm"}})},
       {"mixed_5", 5, {{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}}, 100},
       {"ofi_4", 4, {{"transport", "ofi"}, {"ofi_provider", kRxm}}, 64},
       {"sim_2", 2, {{"transport", "sim"}}, 64},

@@ -41,6 +41,19 @@ TEST(Ids, an_id_without_order_overtakes_one_that_waits_for_its_bytes) {
   EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 1u);
 }
 
+TEST(Ids, a_small_put_without_order_overtakes_one_to_mapped_memory_that_is_under_way) {
+  for (const std::size_t size : {8ul, 64ul, 192ul}) {
+    Two two(options(Reach::Kind::mapped));
+    const auto source = filled(30000, 2);
+    two.remote_id = 1;
+    ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+    two.remote_id = 2;
+    ASSERT_EQ(two.ranks[0].put(1, two.put({source.data(), size}, PH_ORDER_NONE)), PH_OK);
+    EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 2u);
+    EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 1u);
+  }
+}
+
 TEST(Ids, a_fence_ends_although_no_id_before_it_has_credit) {
   Two two;
   const auto source = filled(64, 1);

@@ -5,15 +5,40 @@ namespace photon::engine::test {
 namespace {
 
 TEST(PutNow, a_put_with_room_and_credit_is_complete_at_once_by_each_way) {
-  for (const std::size_t size : {0ul, 8ul, 192ul, 193ul, 4095ul, 4096ul}) {
+  for (const auto reach : {Reach::Kind::none, Reach::Kind::mapped}) {
+    for (const std::size_t size : {0ul, 8ul, 33ul, 192ul, 193ul, 1000ul, 4096ul}) {
+      if (reach == Reach::Kind::none && size > 1024) continue;                // half a chunk
+      for (const std::uint32_t flags : {0u, std::uint32_t{PH_ORDER_NONE}}) {  // short way, long way
+        Two two(options(reach));
+        const auto source = filled(size, 6);
+        ASSERT_EQ(two.ranks[0].put(1, two.put(source, flags)), PH_OK);
+        const ph_completion local = two.ranks.take(0, PH_LOCAL);
+        EXPECT_EQ(local.id, two.local_id) << size;
+        EXPECT_EQ(local.outstanding, 0u) << "nothing is left under way for " << size << " bytes";
+        EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+        EXPECT_EQ(first_difference(two.memory.bytes().first(size), 6), size);
+      }
+    }
+  }
+}
+
+// What packed_max promises holds for mapped memory as well.
+TEST(PutNow, a_small_put_to_mapped_memory_that_has_to_wait_keeps_its_bytes) {
+  for (const std::size_t size : {33ul, 192ul}) {
     Two two(options(Reach::Kind::mapped));
-    const auto source = filled(size, 6);
-    ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
-    const ph_completion local = two.ranks.take(0, PH_LOCAL);
-    EXPECT_EQ(local.id, two.local_id) << size;
-    EXPECT_EQ(local.outstanding, 0u) << "nothing is left under way for " << size << " bytes";
-    EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
-    EXPECT_EQ(first_difference(two.memory.bytes().first(size), 6), size);
+    std::vector<std::byte> source(size);
+    constexpr std::uint64_t kPuts = 10;  // more than the ledger takes
+    for (std::uint64_t i = 0; i < kPuts; ++i) {
+      fill(source, i);
+      auto put = two.put(source);
+      put.target = ph_at(&two.region, i * size);
+      ASSERT_EQ(two.ranks[0].put(1, put), PH_OK);
+      std::fill(source.begin(), source.end(), std::byte{0xee});
+    }
+    for (std::uint64_t i = 0; i < kPuts; ++i) {
+      EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+      EXPECT_EQ(first_difference(two.memory.bytes().subspan(i * size, size), i), size) << i;
+    }
   }
 }
 
@@ -29,7 +54,7 @@ TEST(PutNow, a_put_behind_one_without_credit_does_not_overtake_it) {
 
 // ph_put_u64() of a direct put has a quick way of its own.
 TEST(PutNow, a_direct_put_with_word_ids_is_complete_at_once_in_one_line) {
-  for (const std::size_t size : {4096ul, 4097ul, 65536ul}) {
+  for (const std::size_t size : {33ul, 192ul, 193ul, 4096ul, 4097ul, 65536ul}) {
     FakeOptions chosen = options(Reach::Kind::mapped);
     chosen.config.piece_bytes = 64 << 10;
     Two two(chosen);

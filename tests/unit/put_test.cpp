@@ -23,16 +23,21 @@ TEST(Put, a_small_put_is_one_record_with_everything_in_it) {
 
 TEST(Put, sizes_around_the_thresholds_take_the_record_the_bulk_ring_or_the_direct_way) {
   struct Way {
+    Reach::Kind reach;
     std::size_t size_bytes;
     wire::Kind kind;
     std::uint32_t payload_bytes;
   };
-  const Way ways[] = {{192, wire::Kind::put, 192},  // packed_max
-                      {193, wire::Kind::bulk, 0},
-                      {4095, wire::Kind::bulk, 0},
-                      {4096, wire::Kind::put, 0}};  // direct_min: the record has the id only
+  const Way ways[] = {{Reach::Kind::mapped, 32, wire::Kind::put, 32},
+                      {Reach::Kind::mapped, 33, wire::Kind::put, 0},  // mapped_min: the id only
+                      {Reach::Kind::mapped, 4096, wire::Kind::put, 0},
+                      {Reach::Kind::none, 192, wire::Kind::put, 192},  // packed_max
+                      {Reach::Kind::none, 193, wire::Kind::bulk, 0},
+                      {Reach::Kind::none, 4096, wire::Kind::bulk, 0},
+                      {Reach::Kind::posted, 192, wire::Kind::put, 192},
+                      {Reach::Kind::posted, 4095, wire::Kind::bulk, 0}};  // direct_min
   for (const Way& way : ways) {
-    Two two(options(Reach::Kind::mapped));
+    Two two(options(way.reach));
     const auto source = filled(way.size_bytes, 6);
     ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
     EXPECT_EQ(header_of(two, 1).kind, way.kind) << way.size_bytes;

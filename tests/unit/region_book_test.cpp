@@ -20,7 +20,9 @@ class RegionBookTest : public testing::Test {
   RegionBook book_{table_, seeded_keys(7)};
 
   ph_status check(std::uint64_t address, std::uint64_t key, std::uint64_t size) const {
-    return check_access(table_, {address, key}, size, PH_ACCESS_WRITE);
+    const ph_status status = check_access(table_, {address, key}, size, PH_ACCESS_WRITE);
+    EXPECT_EQ(is_granted(table_, {address, key}, size, PH_ACCESS_WRITE), status == PH_OK);
+    return status;
   }
 };
 

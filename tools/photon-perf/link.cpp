@@ -69,7 +69,7 @@ std::string Link::put_mode() const {
   const bool posted = (transport() == "tcp" || is_moved) &&
                       shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX);
   if (posted) return "posted";
-  if (mapped && shape_.size_bytes >= setting_of(*job_, "direct_min", UINT64_MAX)) return "direct";
+  if (mapped && shape_.size_bytes >= setting_of(*job_, "mapped_min", UINT64_MAX)) return "direct";
   // From there on the engine takes the way that was faster last time.
   if (path.cma != 0 && shape_.size_bytes / 2 >= setting_of(*job_, "bulk_bytes", UINT64_MAX))
     return "bulk or CMA";

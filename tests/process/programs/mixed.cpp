@@ -21,7 +21,9 @@ namespace {
 constexpr std::uint32_t kThreads = 4;
 constexpr std::uint64_t kWindow = 64;  // messages to one peer that it has not confirmed
 constexpr std::uint64_t kSlotBytes = 4096;
-constexpr std::uint64_t kMorePages = 128;  // that the heap may take in the course
+constexpr std::uint64_t kStagedBytes = 256;  // of a message that lands on the heap
+constexpr std::uint64_t kPlainBytes = 96;    // of one with two words for ids, as the smallest
+constexpr std::uint64_t kMorePages = 128;    // that the heap may take in the course
 
 // An id: the number of a message and, above, its bytes; or one of the marks, and how many messages
 // were taken, or sent in all.
@@ -47,13 +49,15 @@ std::uint64_t resident_pages() {
   return resident;
 }
 
-// What the threads of a rank share. Only its owner reaches the words on its heap; messages land,
-// and other words lie, where all have mapped them.
+// What the threads of a rank share. Only its owner reaches what is on its heap, the words and where
+// messages of one size land; all others land, and other words lie, where all have mapped them.
 struct Shared {
   std::vector<photon::Region> landings;
+  std::vector<photon::Region> heap_landings;
   std::vector<photon::Region> mapped;
   std::vector<photon::Region> heaps;
   const std::byte* landing;
+  const std::byte* heap_landing;
   std::uint64_t each;             // operations a thread
   std::atomic<unsigned> warm{0};  // threads that have done half
 };
@@ -112,9 +116,10 @@ class Worker {
   void post(photon::Rank to, std::uint64_t kind) {
     if (kind < 24) return put(to, 8 + 8 * (kind % 4));
     if (kind < 38) return put(to, 0);
-    if (kind < 44) return put(to, 256);
-    if (kind < 46) return put(to, kSlotBytes);
-    if (kind < 51) return add(to, shared_.mapped, peers_[to].added_mapped);
+    if (kind < 44) return put(to, kStagedBytes);
+    if (kind < 45) return put(to, kSlotBytes);
+    if (kind < 48) return put(to, kPlainBytes);
+    if (kind < 52) return add(to, shared_.mapped, peers_[to].added_mapped);
     if (kind < 57) return add(to, shared_.heaps, peers_[to].added_heap);
     get(to);
   }
@@ -123,9 +128,9 @@ class Worker {
   std::uint64_t word_of(photon::Rank from, std::uint64_t number, std::uint64_t at) const {
     return mixed(number * 512 + at) + thread_ * 100 + from;
   }
-  std::uint64_t place_of(photon::Rank from, std::uint64_t number) const {
+  std::uint64_t place_of(photon::Rank from, std::uint64_t number, std::uint64_t bytes) const {
     return ((std::uint64_t{thread_} * lane_.size() + from) * kWindow + number % kWindow) *
-           kSlotBytes;
+           (bytes == kStagedBytes ? kStagedBytes : kSlotBytes);
   }
   std::uint64_t own_word() const {
     return (std::uint64_t{thread_} * lane_.size() + lane_.rank()) * sizeof(std::uint64_t);
@@ -138,8 +143,9 @@ class Worker {
     const std::uint64_t id = (number & kNumber) | bytes << kSizeShift;
     if (bytes == 0) return notify(to, id);
     for (std::uint64_t i = 0; i < bytes / 8; ++i) source_[i] = word_of(lane_.rank(), number, i);
-    const ph_target target = ph_at(&shared_.landings[to], place_of(lane_.rank(), number));
-    if (bytes <= 32) {
+    const auto& landings = bytes == kStagedBytes ? shared_.heap_landings : shared_.landings;
+    const ph_target target = ph_at(&landings[to], place_of(lane_.rank(), number, bytes));
+    if (bytes <= 32 || bytes == kPlainBytes) {
       insist([&] { return ph_put_u64(context(), to, {source_.data(), bytes}, target, {id, id}); });
       return;
     }
@@ -224,10 +230,12 @@ class Worker {
     } else {
       require((id & kNumber) == (peer.taken & kNumber), "the order of the ids");
       const std::uint64_t number = peer.taken++;
-      const std::byte* bytes = shared_.landing + place_of(from, number);
-      for (std::uint64_t i = 0; i < (id >> kSizeShift) / 8; ++i) {
+      const std::uint64_t bytes = id >> kSizeShift;
+      const std::byte* landing = bytes == kStagedBytes ? shared_.heap_landing : shared_.landing;
+      const std::byte* at = landing + place_of(from, number, bytes);
+      for (std::uint64_t i = 0; i < bytes / 8; ++i) {
         std::uint64_t word = 0;
-        std::memcpy(&word, bytes + 8 * i, sizeof word);
+        std::memcpy(&word, at + 8 * i, sizeof word);
         require(word == word_of(from, number, i), "the bytes of a message");
       }
     }
@@ -255,9 +263,15 @@ int run(photon::Context& context, std::uint64_t operations) {
   auto landing = context.allocate<std::byte>(words * kWindow * kSlotBytes);
   auto mapped = context.allocate<std::uint64_t>(words);
   std::vector<std::uint64_t> heap(words);
+  std::vector<std::byte> heap_landing(words * kWindow * kStagedBytes);
   const auto registration = context.register_memory(heap);
-  Shared shared{context.allgather(landing.region()), context.allgather(mapped.region()),
-                context.allgather(registration.region()), landing.data(),
+  const auto landing_registration = context.register_memory(heap_landing);
+  Shared shared{context.allgather(landing.region()),
+                context.allgather(landing_registration.region()),
+                context.allgather(mapped.region()),
+                context.allgather(registration.region()),
+                landing.data(),
+                heap_landing.data(),
                 operations / (std::uint64_t{kThreads} * context.size())};
   std::vector<photon::Lane> lanes;
   for (std::uint32_t number = 1; number <= kThreads; ++number)
