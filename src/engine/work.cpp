@@ -251,14 +251,16 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
   const bool is_get = piece.destination != nullptr;
   const std::uint64_t bytes = piece.size_bytes;
   const auto reach = transport_->reach(peer.rank, piece.at.address, bytes);
+  const std::uint32_t access = is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE;
+  if (!reach.is_ours_to_copy() && peer.credits->is_hidden())  // it leaves, it is not lost
+    return check_again(peer, piece.at, bytes, access);
   if (!reach.is_ours_to_copy() || peer.regions == nullptr)
     return fail(PH_ERR_PEER, peer.rank, "the path to the peer's memory is gone");
   const bool is_mapped = reach.kind == transport::Reach::Kind::mapped;
   {
     peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
     const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
-    const ph_status status =
-        check_again(peer, piece.at, bytes, is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE);
+    const ph_status status = check_again(peer, piece.at, bytes, access);
     if (status != PH_OK) return status;
     if (is_mapped) {
       std::memmove(is_get ? piece.destination : reach.local, is_get ? reach.local : piece.source,
