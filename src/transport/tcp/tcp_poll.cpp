@@ -146,6 +146,8 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
         stream_error(peer.rank, peer.said_bye ? " has ended"
                                               : " closed its connection without a farewell: its "
                                                 "process has ended"));
+  else if (got == Inlet::Got::broken && trouble == ETIMEDOUT)
+    end(peer, silence_of(peer.rank));
   else if (got == Inlet::Got::broken)
     end(peer,
         stream_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),

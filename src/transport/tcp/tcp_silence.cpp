@@ -31,13 +31,17 @@ void TcpTransport::look_for_silence(std::int64_t now_ns) {
     ++i;
     const std::int64_t owed = boot::owed_ns(socket, peer.owes_since_ns, now_ns);
     peer.owes_since_ns = owed == 0 ? 0 : now_ns - owed;
-    if (owed >= limit_ns)
-      end(peer, {PH_ERR_PEER, ETIMEDOUT,
-                 "tcp: rank " + std::to_string(peer.rank) + ": its host has not answered for " +
-                     std::to_string(config_.tcp_silence_s) +
-                     " s, though asked again and again (setting tcp_silence_s)",
-                 peer.rank});
+    if (owed >= limit_ns) end(peer, silence_of(peer.rank));
   }
+}
+
+// Whoever found out: we, or where nothing of ours was under way the kernel, which asks by itself.
+base::Error TcpTransport::silence_of(Rank rank) const {
+  return {PH_ERR_PEER, ETIMEDOUT,
+          "tcp: rank " + std::to_string(rank) + ": its host has not answered for " +
+              std::to_string(config_.tcp_silence_s) +
+              " s, though asked again and again (setting tcp_silence_s)",
+          rank};
 }
 
 }  // namespace photon::transport::tcp

@@ -178,6 +178,7 @@ class TcpTransport final : public Transport {
   // tcp_silence.cpp
   void await_confirmation(TcpPeer& peer);
   void look_for_silence(std::int64_t now_ns);
+  base::Error silence_of(Rank rank) const;
 
   // tcp_poll.cpp
   void receive(TcpPeer& peer, Sink& sink);
