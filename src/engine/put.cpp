@@ -85,7 +85,7 @@ ph_status Engine::notify(Rank rank, std::uint64_t remote) {
   args.size = sizeof args;
   args.remote = {&remote, sizeof remote};
   args.flags = PH_NO_LCE;
-  return put(rank, args);
+  return put_anyhow(rank, args);
 }
 
 // Two ids of 8 bytes and nothing else that is special: as put_u64().
