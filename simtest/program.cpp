@@ -49,6 +49,8 @@ void Generator::draw_cache(transport::sim::Random random) {
   constexpr std::array<std::uint64_t, 4> kOverflow = {0, 64, 1024, 1 << 30};
   option("overflow_bytes", 4096 << random.up_to(1));
   option("overflow_total_bytes", kOverflow[random.up_to(kOverflow.size() - 1)]);
+  constexpr std::array<std::uint64_t, 4> kMapped = {33, 33, 200, 4096};
+  option("mapped_min", kMapped[random.up_to(kMapped.size() - 1)]);
 }
 
 void Generator::draw_shape() {

@@ -241,7 +241,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool layout_now(Peer& peer, const Vectored& what, Layout& layout);
   ph_status vectored_queued(Peer& peer, const Vectored& what, LayoutLease& layout);
   ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);
-  // rendezvous.cpp
+  // rendezvous.cpp, buffers.cpp
   ph_status check_announce(Rank rank, const ph_announce_args& args);
   ph_status lend(const ph_announce_args& args, Lent& lent);
   Request* new_announcement(Peer& peer, std::uint32_t flags, const Lent& lent);
@@ -252,7 +252,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_announced(Peer& peer, const wire::Header& header);
   bool take_finished(Peer& peer);
   bool take_retracted(Peer& peer);
-  // buffers.cpp
   ph_status check_match(const ph_match& match);
   bool take_buffer(const ph_match& match, ph_buffer& buffer);
   ph_status broken(const ph_match& match);
@@ -280,6 +279,7 @@ class Engine final : private transport::Sink, private EngineState {
   Step stalled(Peer& peer, Request& request);
   void all_copied(Peer& peer, Request& request);
   Step step_reach(Peer& peer, Request& request, std::uint64_t& budget);
+  Step not_by_us(Peer& peer, Request& request, ph_status why);
   ph_status copy_piece(Peer& peer, const Piece& piece);
   ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);

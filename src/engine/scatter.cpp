@@ -21,31 +21,53 @@ struct Way {
   bool is_get;
 };
 
+struct Next {
+  Layout::Run run;
+  transport::Reach reach;  // of the extent of its blocks
+  Place after;
+};
+
+// What is copied next, of at most so many bytes: as many blocks as are mapped, or one, for the path
+// may go between two calls of the kernel.
+Next look_ahead(transport::Transport& transport, Rank rank, const Layout& layout,
+                std::uint64_t most) {
+  Next part{{}, {}, layout.next};
+  const auto first = layout.rest(part.after);
+  part.reach = transport.reach(rank, first.at.address, first.size_bytes);
+  if (part.reach.kind == transport::Reach::Kind::mapped) {
+    part.run = layout.take(part.after, {most, most / kBlockCost + 1});
+    if (part.run.count == 1) return part;
+    const wire::Extent extent = part.run.extent();
+    const auto all = transport.reach(rank, extent.address, extent.size_bytes);
+    if (all.kind == transport::Reach::Kind::mapped) {
+      part.reach = all;
+      return part;
+    }
+    part.after = layout.next;
+  }
+  part.run = layout.take(part.after, {most, 1});
+  return part;
+}
+
 // Under the intent, with the key looked at since it was entered.
-base::Result<> copy_run(transport::Transport& transport, const transport::Reach& reach,
-                        const Layout::Run& run, const Way& way) {
-  if (reach.kind == transport::Reach::Kind::mapped) {
-    const BlockRow there{reach.local + (run.at.address - run.extent().address), run.stride};
-    if (way.is_get)
-      copy_blocks(run.own_row(), there, run.size_bytes, run.count);
-    else
-      copy_blocks(there, run.own_row(), run.size_bytes, run.count);
-    return {};
-  }
-  for (std::uint64_t i = 0; i < run.count; ++i) {
-    std::byte* const own = run.own_block(i);
-    const std::uint64_t address = run.at.address + i * static_cast<std::uint64_t>(run.stride);
-    auto result = way.is_get ? transport.read(way.rank, address, {own, run.size_bytes})
-                             : transport.write(way.rank, address, {own, run.size_bytes});
-    if (!result) return result;
-  }
+base::Result<> copy_part(transport::Transport& transport, const Next& part, const Way& way) {
+  const Layout::Run& run = part.run;
+  const std::uint64_t address = run.at.address;
+  if (part.reach.kind != transport::Reach::Kind::mapped)
+    return way.is_get ? transport.read(way.rank, address, {run.own, run.size_bytes})
+                      : transport.write(way.rank, address, {run.own, run.size_bytes});
+  const BlockRow there{part.reach.local + (address - run.extent().address), run.stride};
+  if (way.is_get)
+    copy_blocks(run.own_row(), there, run.size_bytes, run.count);
+  else
+    copy_blocks(there, run.own_row(), run.size_bytes, run.count);
   return {};
 }
 
 }  // namespace
 
 // As much of what comes next as is allowed, one run after the other. Runs of one key share an
-// intent.
+// intent. PH_AGAIN: there is no path, or none any more.
 ph_status Engine::copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed) {
   const std::uint32_t access = is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE;
   std::optional<std::uint64_t> key;  // whose slot the intent names
@@ -54,20 +76,14 @@ ph_status Engine::copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance
   });
   ph_status status = PH_OK;
   while (status == PH_OK && allowed.spent < allowed.most && !layout.is_end(layout.next)) {
-    const std::uint64_t left = allowed.most - allowed.spent;
-    Place after = layout.next;
-    const auto first = layout.rest(after);
-    auto reach = transport_->reach(peer.rank, first.at.address, first.size_bytes);
-    const bool is_call = reach.kind == transport::Reach::Kind::call;
-    // A call at a time: the path may go in between.
-    const auto run = layout.take(after, {left, is_call ? 1 : left / kBlockCost + 1});
-    const wire::Extent extent = run.extent();
-    if (!is_call) reach = transport_->reach(peer.rank, extent.address, extent.size_bytes);
-    if (!reach.is_ours_to_copy() || peer.regions == nullptr) {
-      if (allowed.copied == 0)
-        status = fail(PH_ERR_PEER, peer.rank, "the path to the peer's memory is gone");
+    const Next part = look_ahead(*transport_, peer.rank, layout, allowed.most - allowed.spent);
+    if (!part.reach.is_ours_to_copy() || peer.regions == nullptr) {
+      if (allowed.copied == 0) status = PH_AGAIN;
       break;
     }
+    const Layout::Run& run = part.run;
+    const wire::Extent extent = run.extent();
+    const bool is_call = part.reach.kind == transport::Reach::Kind::call;
     if (run.at.key != key) {
       if (key) peer.link->tx_intent->leave();
       key = run.at.key;
@@ -75,10 +91,10 @@ ph_status Engine::copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance
     }
     status = check_again(peer, {extent.address, *key}, extent.size_bytes, access);
     if (status != PH_OK) break;
-    if (auto copied = copy_run(*transport_, reach, run, {peer.rank, is_get}); !copied)
+    if (auto copied = copy_part(*transport_, part, {peer.rank, is_get}); !copied)
       status = fail(copied.error());
     if (status != PH_OK) break;
-    layout.next = after;
+    layout.next = part.after;
     allowed.copied += run.bytes();
     count(peer, is_call ? Count::kernel_bytes : Count::copied_bytes, run.bytes());
     allowed.spent += std::max(run.bytes(), run.count * (is_call ? kCallCost : kBlockCost));

@@ -4,7 +4,7 @@
 //   bulk:   chunk -> ... -> last chunk (with the id if it may go) --> done
 //             | no room for longer than CMA would need: pieces by CMA -> empty last chunk --> done
 //   direct: piece -> ... --> done          get: piece -> ..., or asked --> (serve.cpp)
-//             | by CMA, and it refuses: what is left goes as bulk
+//             | the path goes, or CMA refuses: what is left goes as bulk; a get is asked for
 #include <algorithm>
 #include <cstring>
 
@@ -166,6 +166,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
     return Step::blocked;
   Allowance allowed{config_.piece_bytes};
   const auto status = copy_next(peer, request, allowed);
+  if (status == PH_AGAIN) return Step::blocked;
   if (status != PH_OK) {
     request_failed(request, status);
     return Step::moved;
@@ -201,16 +202,8 @@ void Engine::bytes_moved(Peer& peer, Request& request) {
 Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& budget) {
   Allowance allowed{std::min(config_.piece_bytes, budget)};
   const auto status = copy_next(peer, request, allowed);
-  if (status != PH_OK && request.learns) {
-    // Not by us, then: both sides copy what is left, and the peer says what became of it.
-    if (transport_->reach(peer.rank, request.target.address, request.size_bytes)
-            .is_ours_to_copy() &&
-        check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK)
-      peer.copies.refused();  // by the kernel, then: the key is as good as it was
-    request.learns = false;
-    request.kind = Request::Kind::bulk;
-    return Step::moved;
-  }
+  if (status == PH_AGAIN || (status != PH_OK && request.learns))
+    return not_by_us(peer, request, status);
   if (status != PH_OK) {
     request_failed(request, status);
     return Step::moved;
@@ -226,6 +219,18 @@ Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& bud
   return Step::moved;
 }
 
+// The path went, or the kernel would not: the peer takes part in what is left, and says what became
+// of it, or its end does.
+Engine::Step Engine::not_by_us(Peer& peer, Request& request, ph_status why) {
+  if (request.kind == Request::Kind::get) return Step::moved;  // which way is looked at once more
+  if (why != PH_AGAIN && check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK)
+    peer.copies.refused();  // by the kernel, then: the key is as good as it was
+  request.learns = false;
+  request.kind = Request::Kind::bulk;
+  return Step::moved;
+}
+
+// PH_AGAIN: as copy_piece().
 ph_status Engine::copy_next(Peer& peer, Request& request, Allowance& allowed) {
   const bool is_get = request.kind == Request::Kind::get;
   if (request.layout != nullptr) {
@@ -247,15 +252,13 @@ ph_status Engine::copy_next(Peer& peer, Request& request, Allowance& allowed) {
 }
 
 // Copy under an intent (sync/intent.hpp), so that the owner can take the region back safely.
+// PH_AGAIN: there is no path, or none any more.
 ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
   const bool is_get = piece.destination != nullptr;
   const std::uint64_t bytes = piece.size_bytes;
   const auto reach = transport_->reach(peer.rank, piece.at.address, bytes);
   const std::uint32_t access = is_get ? PH_ACCESS_READ : PH_ACCESS_WRITE;
-  if (!reach.is_ours_to_copy() && peer.credits->is_hidden())  // it leaves, it is not lost
-    return check_again(peer, piece.at, bytes, access);
-  if (!reach.is_ours_to_copy() || peer.regions == nullptr)
-    return fail(PH_ERR_PEER, peer.rank, "the path to the peer's memory is gone");
+  if (!reach.is_ours_to_copy() || peer.regions == nullptr) return PH_AGAIN;
   const bool is_mapped = reach.kind == transport::Reach::Kind::mapped;
   {
     peer.link->tx_intent->enter(piece.at.key & (config_.max_regions - 1), peer.fenced);
@@ -298,6 +301,7 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   if (!send(peer, out)) return Step::blocked;
   count(peer, Count::get_served);
   ++peer.gets_under_way;
+  request.done_bytes = 0;  // what was copied before the path went comes once more
   request.serving = true;
   peer.work.pop();
   return Step::moved;

@@ -20,6 +20,19 @@ TEST_P(GetPaths, a_get_lands_whole_in_pieces_and_tells_the_owner_after_it) {
   EXPECT_EQ(calls, GetParam() == Reach::Kind::call ? 5u : 0u) << "pieces of 4 KiB";
 }
 
+TEST_P(GetPaths, a_get_whose_path_goes_in_the_middle_comes_from_its_owner) {
+  Two two(options(GetParam()));
+  fill(two.memory.bytes(), 3);
+  std::vector<std::byte> landing(20000);
+  ASSERT_EQ(two.ranks[0].get(1, two.get(landing)), PH_OK);
+  two.ranks.net().options.reach = Reach::Kind::none;
+  const ph_completion done = two.ranks.take(0, PH_LOCAL);
+  EXPECT_EQ(done.id, two.local_id);
+  EXPECT_EQ(done.status, PH_OK);
+  EXPECT_EQ(first_difference(landing, 3), landing.size());
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+}
+
 TEST_P(GetPaths, a_get_under_a_key_that_goes_stale_in_the_middle_ends_with_an_error) {
   Two two(options(GetParam()));
   std::vector<std::byte> landing(60000);

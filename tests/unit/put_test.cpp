@@ -57,17 +57,26 @@ TEST(Put, a_call_copies_one_piece_of_a_direct_put_and_progress_the_rest) {
 }
 
 TEST(Put, a_direct_put_whose_target_leaves_in_the_middle_is_told_that_it_left) {
-  for (const bool leaves : {true, false}) {
-    Two two(options(Reach::Kind::mapped));
-    const auto source = filled(10000, 6);
-    ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
-    auto& net = two.ranks.net();
-    net.options.reach = Reach::Kind::none;
-    if (leaves) net.way(0, 1).credits.hide();
-    const ph_completion local = two.ranks.take(0, PH_LOCAL);
-    EXPECT_EQ(local.id, two.local_id);
-    EXPECT_EQ(local.status, leaves ? PH_ERR_DEPARTED : PH_ERR_PEER);
-  }
+  Two two(options(Reach::Kind::mapped));
+  const auto source = filled(10000, 6);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  two.ranks.net().way(0, 1).credits.hide();
+  const ph_completion local = two.ranks.take(0, PH_LOCAL);
+  EXPECT_EQ(local.id, two.local_id);
+  EXPECT_EQ(local.status, PH_ERR_DEPARTED);
+}
+
+TEST(Put, a_direct_put_whose_path_goes_in_the_middle_lands_by_records) {
+  Two two(options(Reach::Kind::mapped));
+  const auto source = filled(10000, 6);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  EXPECT_EQ(first_difference(two.memory.bytes().first(10000), 6), 4096u) << "piece_bytes";
+  two.ranks.net().options.reach = Reach::Kind::none;
+  const ph_completion local = two.ranks.take(0, PH_LOCAL);
+  EXPECT_EQ(local.id, two.local_id);
+  EXPECT_EQ(local.status, PH_OK);
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+  EXPECT_EQ(first_difference(two.memory.bytes().first(10000), 6), 10000u);
 }
 
 TEST(Put, a_source_of_a_packed_put_may_change_at_once_also_without_credit) {

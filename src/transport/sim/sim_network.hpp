@@ -149,6 +149,8 @@ class SimNetwork {
   bool has_died(Rank rank);
   // Whether what the rank maps can be touched: a process that was killed may be mapped for a while.
   bool is_mapped_at(Rank rank, Rank me);
+  // And whether `me` has them in its own address space, or asks the kernel.
+  bool stores_reach(Rank me, Rank rank, std::uint64_t size_bytes) const noexcept;
 
   std::uint64_t now_ns();
 

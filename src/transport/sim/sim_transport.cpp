@@ -191,7 +191,7 @@ void SimTransport::answered(Rank rank) {
   kick(rank);  // that we have met
 }
 
-Reach SimTransport::reach(Rank rank, std::uint64_t, std::uint64_t) noexcept {
+Reach SimTransport::reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept {
   if (rank >= slots_.size() || !slots_[rank].link) return {};
   if (network_->has_cards() && slots_[rank].link->answered() && !network_->is_gone(rank, me_))
     return {Reach::Kind::posted, nullptr};
@@ -200,7 +200,9 @@ Reach SimTransport::reach(Rank rank, std::uint64_t, std::uint64_t) noexcept {
   if (link.peer_regions == nullptr || !link.tx_credits->has_met() ||
       !network_->is_mapped_at(rank, me_))
     return {};
-  return {Reach::Kind::call, nullptr};
+  if (!network_->stores_reach(me_, rank, size_bytes) || !is_there(address, size_bytes))
+    return {Reach::Kind::call, nullptr};
+  return {Reach::Kind::mapped, reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address))};
 }
 
 // At most kPieces pieces, in any order; between two of them the others run.

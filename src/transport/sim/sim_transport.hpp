@@ -46,7 +46,8 @@ class SimTransport final : public Transport {
   // The network has everything that was kicked, and delivers it without us.
   bool drained() const noexcept override { return true; }
 
-  // mapped: by read() and write(), which go piece by piece, in any order, while others run.
+  // Profile mapped: by read() and write(), which go piece by piece, in any order, while others run;
+  // or by the caller's own stores, which nobody sees halfway.
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
   base::Result<> read(Rank rank, std::uint64_t address,
                       std::span<std::byte> destination) noexcept override;
