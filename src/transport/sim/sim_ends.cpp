@@ -170,8 +170,8 @@ bool SimNetwork::is_mapped_at(Rank rank, Rank me) {
   return !seat.left || (seat.stays_mapped && seat.wires[me].gone_ns > now_ns_);
 }
 
-// Of some peers nothing, of some all, of the others this and that: where memory lies must not count,
-// or a seed would tell another story in another build. Nothing is drawn that old seeds draw later.
+// Of some peers nothing, of some all, of the others this and that. Where memory lies must not
+// count, or a seed would tell another story in another build. Draws of its own, as old seeds need.
 bool SimNetwork::stores_reach(Rank me, Rank rank, std::uint64_t size_bytes) const noexcept {
   constexpr std::uint64_t kStreams = std::uint64_t{1} << 63;  // apart from those of the wires
   const std::uint64_t kind =
