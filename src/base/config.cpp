@@ -86,7 +86,7 @@ constexpr Field kFields[] = {
     number("packed_max", &Config::packed_max, {0, 1024},
            "Largest payload carried inside a record, in bytes."),
     number("bulk_bytes", &Config::bulk_bytes, {8 * kKi, 64 * kMi, true},
-           "Bytes of the bulk ring to each peer, through which both sides copy at once."),
+           "Bytes of the bulk ring to each peer, through which both sides copy; best twice an L2."),
     number("bulk_chunk", &Config::bulk_chunk, {kKi, 16 * kMi},
            "Bytes of one chunk in the bulk ring; at most a quarter of bulk_bytes."),
     number("mapped_min", &Config::mapped_min, {33, kAny},

@@ -61,7 +61,7 @@ struct Config {
   std::uint64_t ring_lines = 512;
   std::uint64_t requests = 4096;
   std::uint64_t packed_max = 192;
-  std::uint64_t bulk_bytes = 256 << 10;
+  std::uint64_t bulk_bytes = 2 << 20;
   std::uint64_t bulk_chunk = 32 << 10;
   std::uint64_t mapped_min = 33;  // what finds no room beside its id in one line
   std::uint64_t direct_min = 4096;

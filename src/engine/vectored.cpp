@@ -125,9 +125,10 @@ bool Engine::scatter_now(Peer& peer, const Vectored& what, Layout& layout) {
 
 // By our own stores.
 bool Engine::layout_now(Peer& peer, const Vectored& what, Layout& layout) {
-  // All of it or nothing: what was copied in vain could be refused afterwards.
-  if (layout.cost(kBlockCost) > config_.piece_bytes) return false;
-  if (layout.runs().size() > 1 && (requests_.exhausted() || !events_left())) return false;
+  // All of it or nothing: what was copied in vain could be refused afterwards. A path or a key may
+  // go in between, and what is left then has to queue.
+  if (layout.cost(kBlockCost) > config_.piece_bytes || requests_.exhausted() || !events_left())
+    return false;
   const Outgoing out = outgoing(what.flags, what.local, what.remote);
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
   Allowance allowed{config_.piece_bytes};

@@ -220,8 +220,12 @@ Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& bud
 }
 
 // The path went, or the kernel would not: the peer takes part in what is left, and says what became
-// of it, or its end does.
+// of it, or its end does. One that is hidden would not read it.
 Engine::Step Engine::not_by_us(Peer& peer, Request& request, ph_status why) {
+  if (peer.credits->is_hidden()) {
+    request_failed(request, check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE));
+    return Step::moved;
+  }
   if (request.kind == Request::Kind::get) return Step::moved;  // which way is looked at once more
   if (why != PH_AGAIN && check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK)
     peer.copies.refused();  // by the kernel, then: the key is as good as it was
@@ -289,7 +293,8 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   const auto way = transport_->reach(peer.rank, request.target.address, request.size_bytes).kind;
   if (way == transport::Reach::Kind::posted && !request.no_card)
     return step_posted(peer, request, budget);
-  if (peer.regions != nullptr && way != transport::Reach::Kind::none)
+  if (peer.regions != nullptr &&
+      (way == transport::Reach::Kind::mapped || way == transport::Reach::Kind::call))
     return step_reach(peer, request, budget);
   if (peer.gets_under_way == kMaxGets) return Step::blocked;
   Outgoing out{};

@@ -25,6 +25,8 @@ TEST_P(GetPaths, a_get_whose_path_goes_in_the_middle_comes_from_its_owner) {
   fill(two.memory.bytes(), 3);
   std::vector<std::byte> landing(20000);
   ASSERT_EQ(two.ranks[0].get(1, two.get(landing)), PH_OK);
+  const bool is_ours = GetParam() != Reach::Kind::none;
+  EXPECT_EQ(first_difference(landing, 3), is_ours ? 4096u : 0u) << "piece_bytes";
   two.ranks.net().options.reach = Reach::Kind::none;
   const ph_completion done = two.ranks.take(0, PH_LOCAL);
   EXPECT_EQ(done.id, two.local_id);

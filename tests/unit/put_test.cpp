@@ -57,13 +57,17 @@ TEST(Put, a_call_copies_one_piece_of_a_direct_put_and_progress_the_rest) {
 }
 
 TEST(Put, a_direct_put_whose_target_leaves_in_the_middle_is_told_that_it_left) {
-  Two two(options(Reach::Kind::mapped));
-  const auto source = filled(10000, 6);
-  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
-  two.ranks.net().way(0, 1).credits.hide();
-  const ph_completion local = two.ranks.take(0, PH_LOCAL);
-  EXPECT_EQ(local.id, two.local_id);
-  EXPECT_EQ(local.status, PH_ERR_DEPARTED);
+  for (const Reach::Kind then : {Reach::Kind::none, Reach::Kind::mapped}) {
+    Two two(options(Reach::Kind::mapped));
+    const auto source = filled(10000, 6);
+    ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+    auto& net = two.ranks.net();
+    net.options.reach = then;
+    net.way(0, 1).credits.hide();
+    const ph_completion local = two.ranks.take(0, PH_LOCAL);
+    EXPECT_EQ(local.id, two.local_id);
+    EXPECT_EQ(local.status, PH_ERR_DEPARTED);
+  }
 }
 
 TEST(Put, a_direct_put_whose_path_goes_in_the_middle_lands_by_records) {

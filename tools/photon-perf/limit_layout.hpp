@@ -15,7 +15,7 @@ namespace photon::perf {
 inline constexpr std::size_t kWindow = 4;            // messages in flight in bandwidth rows
 inline constexpr std::size_t kRingSlots = 1024;      // of the bare ring; power of two
 inline constexpr std::size_t kCreditInterval = 256;  // slots between two credits of the ring
-inline constexpr std::size_t kChunks = 8;            // of the two-copy pipeline
+inline constexpr std::size_t kChunks = 64;           // of the two-copy pipeline, at most
 inline constexpr std::size_t kChunkBytes = 32 * 1024;
 inline constexpr std::size_t kMaxTeam = 1024;   // ranks that may meet at one barrier
 inline constexpr std::size_t kCardBytes = 256;  // what one rank tells the others at set-up
