@@ -91,6 +91,31 @@ TEST(Vectored, a_call_copies_a_bounded_part) {
   expect_idle(two);
 }
 
+// Blocks that one call does not get through, so that what is left begins in the middle of one.
+TEST(Vectored, what_loses_its_path_in_the_middle_goes_on_by_records) {
+  for (const bool is_get : {false, true}) {
+    for (const std::uint32_t flags : {0u, std::uint32_t{PH_ORDER_NONE}}) {
+      SCOPED_TRACE(testing::Message() << (is_get ? "get, flags " : "put, flags ") << flags);
+      FakeOptions chosen = options(Reach::Kind::mapped);
+      chosen.config.piece_bytes = 500;
+      Two two(chosen);
+      std::vector<std::byte> own = filled(6000, 1);
+      Blocks blocks(two, own);
+      blocks.add_many(8, 700);
+      if (is_get) fill(two.memory.bytes(), 3);
+      ASSERT_EQ(two.ranks[0].vectored(1, is_get ? blocks.get(flags) : blocks.put(flags)), PH_OK);
+      EXPECT_FALSE(blocks.are_equal()) << "all was copied before the path went";
+      two.ranks.net().options.reach = Reach::Kind::none;
+      EXPECT_EQ(two.ranks.take(0, PH_LOCAL).status, PH_OK);
+      EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+      EXPECT_TRUE(blocks.are_equal());
+      EXPECT_TRUE(two.memory.guards_whole());
+      for (int i = 0; i < 50; ++i) two.ranks.turn();
+      expect_idle(two);
+    }
+  }
+}
+
 TEST(Vectored, one_block_is_an_ordinary_put) {
   Two two;
   std::vector<std::byte> own = filled(100, 1);

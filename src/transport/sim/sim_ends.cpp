@@ -171,11 +171,13 @@ bool SimNetwork::is_mapped_at(Rank rank, Rank me) {
 }
 
 // Of some peers nothing, of some all, of the others this and that. Where memory lies must not
-// count, or a seed would tell another story in another build. Draws of its own, as old seeds need.
+// count, or a seed would tell another story in another build. Draws of its own, as old seeds need;
+// all lanes of a job have the same.
 bool SimNetwork::stores_reach(Rank me, Rank rank, std::uint64_t size_bytes) const noexcept {
   constexpr std::uint64_t kStreams = std::uint64_t{1} << 63;  // apart from those of the wires
+  const std::uint64_t seed = home_ != nullptr ? home_->settings_.seed : settings_.seed;
   const std::uint64_t kind =
-      Random(settings_.seed).stream(kStreams | std::uint64_t{me} << 32 | rank).up_to(2);
+      Random(seed).stream(kStreams | std::uint64_t{me} << 32 | rank).up_to(2);
   return kind == 2 ? size_bytes % 2 == 0 : kind == 1;
 }
 

@@ -266,7 +266,7 @@ void SimTransport::describe(Rank, ph_path& path) {
                 static_cast<unsigned long long>(seed_),
                 network_->has_cards() ? "network cards write to the memory of peers"
                 : network_->is_mapped()
-                    ? "memory of peers is touched piece by piece, as if it were "
+                    ? "memory of peers is touched at once or piece by piece, as if it were "
                       "mapped"
                     : "everything travels in records; no memory is reached directly, although the "
                       "ranks share a process");
