@@ -44,13 +44,17 @@ class OfiNews final : public Sink {
     gone[rank] = why;
     done_before_gone = done.size();
   }
-  void on_done(std::uint64_t token, ph_status status) override { done[token] = status; }
+  void on_done(std::uint64_t token, ph_status status) override {
+    done[token] = status;
+    activity_before_done = activity;
+  }
 
   std::set<Rank> links;
   std::map<Rank, unsigned> activity;
   std::map<Rank, base::Error> gone;
-  std::map<std::uint64_t, ph_status> done;  // by token
-  std::size_t done_before_gone = 0;         // the latest
+  std::map<std::uint64_t, ph_status> done;        // by token
+  std::size_t done_before_gone = 0;               // the latest
+  std::map<Rank, unsigned> activity_before_done;  // the latest
 };
 
 struct OfiSide {
