@@ -22,7 +22,7 @@ void require(bool holds, const char* invariant) noexcept {
 SimLink::Half::Half(const Geometry& geometry)
     : lines(std::make_unique<Line[]>(std::size_t{1} << geometry.lines_log2)),
       credits(std::make_unique<Credits>()),
-      bulk(std::make_unique_for_overwrite<std::byte[]>(geometry.bulk_bytes)) {}
+      bulk(std::make_unique<std::byte[]>(geometry.bulk_bytes)) {}
 
 SimLink::SimLink(Rank me, const Geometry& geometry)
     : me_(me),
