@@ -290,12 +290,10 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   }
   if (request.posted) return step_posted(peer, request, budget);
   if (request.layout != nullptr) return step_get_layout(peer, request, budget);
-  const auto way = transport_->reach(peer.rank, request.target.address, request.size_bytes).kind;
-  if (way == transport::Reach::Kind::posted && !request.no_card)
+  const auto way = transport_->reach(peer.rank, request.target.address, request.size_bytes);
+  if (way.kind == transport::Reach::Kind::posted && !request.no_card)
     return step_posted(peer, request, budget);
-  if (peer.regions != nullptr &&
-      (way == transport::Reach::Kind::mapped || way == transport::Reach::Kind::call))
-    return step_reach(peer, request, budget);
+  if (peer.regions != nullptr && way.is_ours_to_copy()) return step_reach(peer, request, budget);
   if (peer.gets_under_way == kMaxGets) return Step::blocked;
   Outgoing out{};
   out.kind = wire::Kind::get;
