@@ -156,8 +156,27 @@ int tell_collective(Session& session, int proc, const Answer& answer,
   return told(session, status, PH_ANY_RANK);
 }
 
-// The same, of what ph_probe_u64() has found.
-int tell_short(Session& session, int proc, const Answer& answer, ph_u64_completion found) {
+// Of an operation that went well, its id a plain word: told without more ado.
+[[gnu::always_inline]] inline int tell_plain(int* flag, photon_cid* comp, int* src, int from,
+                                             std::uint64_t id) noexcept {
+  if (comp != nullptr) {
+    // By one store, which stands for its padding, too.
+    using Words [[gnu::vector_size(sizeof(photon_cid))]] = std::uint64_t;
+    const Words words = {id, 0};
+    std::memcpy(comp, &words, sizeof words);
+  }
+  if (flag != nullptr) *flag = 1;
+  if (src != nullptr) *src = from;
+  return PHOTON_OK;
+}
+
+// What ph_probe_u64() has not found, or found and is not plain.
+[[gnu::noinline]] int tell_other(Session& session, int proc, const Answer& answer,
+                                 const ph_u64_completion& found) {
+  if (found.kind == 0) {
+    if (answer.comp != nullptr) *answer.comp = word(found.id);
+    return told(session, static_cast<ph_status>(found.status), found.peer);
+  }
   std::byte own[kWordBytes];
   ph_completion full{};
   full.id = found.id;
@@ -168,47 +187,43 @@ int tell_short(Session& session, int proc, const Answer& answer, ph_u64_completi
   return tell(session, proc, answer, full, own);
 }
 
-// What ph_probe_u64() has not found, or found and is no plain word of an operation that went well.
-[[gnu::noinline]] int tell_other(Session& session, int proc, const Answer& answer,
-                                 const ph_u64_completion& found) {
-  if (found.kind != 0 && (found.id_size_bytes != kWordBytes || session.word_ids().any()))
-    return tell_short(session, proc, answer, found);
-  if (answer.comp != nullptr) *answer.comp = word(found.id);
-  if (found.kind != 0) {
-    if (answer.flag != nullptr) *answer.flag = 1;
-    if (answer.src != nullptr)
-      *answer.src = found.kind == PH_REMOTE ? static_cast<int>(found.peer) : proc;
-  }
-  return told(session, static_cast<ph_status>(found.status), found.peer);
+// All of photon_probe_completion(), whose arguments these are.
+[[gnu::noinline]] int probe_one(int proc, int* flag, int* remaining, photon_cid* comp, int* src,
+                                Callback cb, int flags) {
+  if (flag != nullptr) *flag = 0;
+  Session* session = current();
+  if (session == nullptr) return PHOTON_ERROR_NOINIT;
+  const auto kinds = static_cast<std::uint32_t>(flags) & PH_EITHER;
+  const Answer answer{flag, remaining, comp, src, cb};
+  if (remaining != nullptr || cb != nullptr || session->has_long_ids() ||
+      session->collectives().any())
+    return probe_any(*session, proc, answer, kinds);
+  const auto found = ph_probe_u64(session->context(), static_cast<ph_rank>(proc), kinds);
+  if (found.kind != 0 && found.status == PH_OK && found.id_size_bytes == kWordBytes &&
+      !session->word_ids().any()) [[likely]]
+    return tell_plain(flag, comp, src,
+                      found.kind == PH_REMOTE ? static_cast<int>(found.peer) : proc, found.id);
+  const ph_u64_completion other = found;  // in memory from here on, not from the call on
+  return tell_other(*session, proc, answer, other);
 }
 
 }  // namespace
 
 extern "C" {
 
-// Flat: what it calls of the ph_ interface is inlined, for a program calls it once a completion.
+// A program calls it once a completion, and where lines are under way to a peer each store is one
+// more to wait for: so a LOCAL one that lies at hand is told without a frame, which is nothing but
+// stores. Flat: what it calls of the ph_ interface is inlined.
 [[gnu::flatten]] int photon_probe_completion(int proc, int* flag, int* remaining, photon_cid* comp,
                                              int* src, void (*cb)(photon_cid), int flags) {
-  if (flag != nullptr) *flag = 0;
   Session* session = current();
-  if (session == nullptr) return PHOTON_ERROR_NOINIT;
-  const auto kinds = static_cast<std::uint32_t>(flags) & PH_EITHER;
-  if (remaining != nullptr || cb != nullptr || session->has_long_ids() ||
-      session->collectives().any())
-    return probe_any(*session, proc, {flag, remaining, comp, src, cb}, kinds);
-  const auto found = ph_probe_u64(session->context(), static_cast<ph_rank>(proc), kinds);
-  if (found.kind == 0 || found.status != PH_OK || session->word_ids().any() ||
-      found.id_size_bytes != kWordBytes) [[unlikely]] {
-    const ph_u64_completion other = found;  // in memory from here on, not from the call on
-    return tell_other(*session, proc, {flag, remaining, comp, src, cb}, other);
-  }
-  if (comp != nullptr) {
-    comp->u64 = found.id;
-    comp->size = 0;
-  }
-  if (flag != nullptr) *flag = 1;
-  if (src != nullptr) *src = found.kind == PH_REMOTE ? static_cast<int>(found.peer) : proc;
-  return PHOTON_OK;
+  if (remaining != nullptr || session == nullptr || !session->is_plain() || cb != nullptr)
+    return probe_one(proc, flag, remaining, comp, src, cb, flags);
+  std::uint64_t id = 0;
+  if ((flags & PHOTON_PROBE_EVQ) == 0 ||
+      ph_take_local_u64(session->context(), static_cast<ph_rank>(proc), &id) == 0)
+    return probe_one(proc, flag, nullptr, comp, src, nullptr, flags);
+  return tell_plain(flag, comp, src, proc, id);
 }
 
 }  // extern "C"

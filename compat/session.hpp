@@ -48,6 +48,10 @@ class Session {
   std::uint32_t size() const noexcept { return size_; }
   // Ids may have more than 8 bytes.
   bool has_long_ids() const noexcept { return has_long_ids_; }
+  // No completion is anything but an operation's with a plain word for its id.
+  bool is_plain() const noexcept {
+    return !has_long_ids_ && !collectives_.any() && !word_ids_.any();
+  }
   std::uint64_t longest_id_bytes() const noexcept;
 
   Registrations& registrations() noexcept { return registrations_; }

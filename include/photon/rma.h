@@ -184,6 +184,16 @@ typedef struct ph_u64_completion {
 PH_API ph_u64_completion ph_probe_u64(ph_context *context, ph_rank peer, uint32_t kinds);
 
 /**
+ * The next LOCAL completion that ph_probe_u64() would give, if it lies at hand and is plain: its id
+ * has 8 bytes, its status is PH_OK. For layers over this interface: it waits for nothing and serves
+ * nobody, so their own probe can begin with it and then has next to nothing to keep meanwhile.
+ * Effect:   1 with *id set, which must not be null, and the completion is taken; or 0, which
+ *           says nothing: ask ph_probe_u64(). It makes no progress; nobody can live on it alone.
+ * Threads:  any; it finds something only in the thread that probes most.
+ */
+PH_API int ph_take_local_u64(ph_context *context, ph_rank peer, uint64_t *id);
+
+/**
  * How many operations posted to `rank`, or to all with PH_ANY_RANK, are under way or wait to be
  * probed. Makes no progress.
  * Status:  PH_OK, PH_ERR_ARGUMENT (count is null), PH_ERR_RANK, PH_ERR_STATE, PH_ERR_FORKED.

@@ -71,7 +71,8 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
 [[gnu::noinline]] ph_u64_completion probe_one(ph_context* context, ph_rank peer,
                                               uint32_t kinds) noexcept {
   photon::engine::OneTaker taker{{peer, kinds, nullptr}};
-  const bool done = context->engine->try_probe(taker.query, taker);
+  auto& engine = *context->engine;
+  const bool done = engine.take_streamed(taker) || engine.try_probe(taker.query, taker);
   context->lane->leave_biased();
   if (done) [[likely]]
     return taker.found;
@@ -168,11 +169,19 @@ ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds
   photon::engine::OneTaker taker{{peer, kinds, nullptr}};
   if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
     return probe_one_slowly(context, peer, kinds);
-  auto& engine = *context->engine;
-  if (!engine.take_easy(taker) && !engine.take_streamed(taker))
-    return probe_one(context, peer, kinds);
+  if (!context->engine->take_easy(taker)) return probe_one(context, peer, kinds);
+  photon::transport::Policy::light_barrier();
   context->lane->leave_biased();
   return taker.found;
+}
+
+int ph_take_local_u64(ph_context* context, ph_rank peer, uint64_t* id) {
+  if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
+    return 0;
+  const bool taken = context->engine->take_easy(peer, *id);
+  photon::transport::Policy::light_barrier();  // registers: what leaving needs is not kept before
+  context->lane->leave_biased();
+  return taken ? 1 : 0;
 }
 
 ph_status ph_outstanding(ph_context* context, ph_rank rank, uint64_t* count) {

@@ -66,6 +66,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool try_probe(const ph_query& query, auto& taker) noexcept;
   bool take_easy(OneTaker& taker) noexcept;
   bool take_streamed(OneTaker& taker) noexcept;
+  bool take_easy(Rank rank, std::uint64_t& id) noexcept;
   // probe.cpp, wait.cpp
   bool serve_asked(const Taker& taker) noexcept;
   ph_status probe(Taker& taker);
@@ -316,7 +317,7 @@ class Engine final : private transport::Sink, private EngineState {
   void maybe_free(Request& request);
   bool may_post_id(const Peer& peer, const Request& request) const noexcept;
 
-  // receive.cpp, serve.cpp, counted.cpp
+  // receive.cpp, serve.cpp, counted.cpp, scatter.cpp, gather.cpp
   bool receive(Peer& peer, Taker* taker);
   bool take_small(Peer& peer, std::uint64_t header, auto& taker) noexcept;
   bool take_local(Taker& taker) noexcept;
@@ -336,7 +337,6 @@ class Engine final : private transport::Sink, private EngineState {
   void place_chunk(Peer& peer, const ph_target& target, std::uint64_t bytes);
   bool end_chunk(Peer& peer, const wire::Header& header, std::uint64_t word, class RecordReader& id,
                  Taker* taker);
-  // scatter.cpp, gather.cpp
   bool take_scatter(Peer& peer, const wire::Header& header, Taker* taker);
   bool place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes);
   Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);

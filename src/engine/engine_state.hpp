@@ -20,6 +20,7 @@
 #include "engine/announcements.hpp"
 #include "engine/block_pool.hpp"
 #include "engine/counters.hpp"
+#include "engine/easy_run.hpp"
 #include "engine/give_way.hpp"
 #include "engine/layout.hpp"
 #include "engine/memory.hpp"
@@ -57,6 +58,7 @@ class EngineState {
   static constexpr std::uint32_t kLocalsInARow = 63;  // one by one; a look around adds another
   static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
   static constexpr unsigned kLooks = 2;       // at the hot rings in one fast probe
+  static constexpr unsigned kLongRow = 48;    // taken one by one: the peer is ahead of us
   static constexpr unsigned kRowThere = 4;    // records in a row: so many more are likely there
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr unsigned kStashBudget = 16;     // ids of one peer, in a turn without a taker
@@ -83,9 +85,9 @@ class EngineState {
   std::vector<Peer*> busy_;
   PeerList local_ready_;
   PeerList stash_ready_;
-  Peer* easy_ = nullptr;         // whose LOCAL completions take_easy() hands out: but for
-  std::uint32_t easy_left_ = 0;  // the last, all that are left of it stand in its queue
+  EasyRun easy_;  // what take_easy() hands out; never the last of a queue
   std::uint32_t locals_in_a_row_ = 0;
+  std::uint64_t row_began_ = 0;     // in which turn, of records of the hot peer, without a gap
   std::uint64_t stream_until_ = 0;  // the turn from which take_streamed() takes no more
   bool remotes_first_ = false;      // in the next probe of any peer for both kinds
   std::int64_t events_free_;

@@ -119,7 +119,7 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   Peer* peer = local_ready_[0];
   if (local_ready_.size() != 1 || !taker.wants(PH_LOCAL, peer->rank)) [[unlikely]]
     return false;
-  easy_left_ = 0;
+  events_free_ += easy_.end();
   while (!peer->local.empty()) {
     if (taker.full()) return false;
     taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
@@ -133,13 +133,12 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
 
 // One of those that may be taken one after the other. False: nothing was taken.
 [[gnu::always_inline]] inline bool Engine::take_easy(OneTaker& taker) noexcept {
-  if (easy_left_ == 0 || (taker.query.kinds & ~std::uint32_t{PH_REMOTE}) != PH_LOCAL ||
-      !taker.wants(PH_LOCAL, easy_->rank)) [[unlikely]]
+  Peer* peer = easy_.next();
+  if (peer == nullptr || (taker.query.kinds & ~std::uint32_t{PH_REMOTE}) != PH_LOCAL ||
+      !taker.wants(PH_LOCAL, peer->rank)) [[unlikely]]
     return false;
-  --easy_left_;
-  taker.put(PH_LOCAL, easy_->rank, easy_->local.front(), easy_->outstanding);
-  easy_->local.pop();
-  ++events_free_;
+  taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
+  peer->local.pop();
   return true;
 }
 
@@ -164,6 +163,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   if (!taker.wants(PH_LOCAL, peer->rank) || peer->local.empty()) [[unlikely]]
     return false;
   ++turn_;
+  events_free_ += easy_.end();
   taker.put(PH_LOCAL, peer->rank, peer->local.front(), peer->outstanding);
   peer->local.pop();
   ++events_free_;
@@ -173,10 +173,10 @@ inline bool Engine::may_go_on_with_locals() noexcept {
     ++locals_in_a_row_;
     return true;
   }
-  easy_ = peer;
-  easy_left_ = static_cast<std::uint32_t>(
+  const auto more = static_cast<std::uint32_t>(
       std::min<std::uint64_t>(peer->local.size() - 1, kLocalsInARow - 1 - locals_in_a_row_));
-  locals_in_a_row_ += 1 + easy_left_;
+  easy_.begin(*peer, more);
+  locals_in_a_row_ += 1 + more;
   return true;
 }
 
@@ -197,11 +197,26 @@ inline bool Engine::may_go_on_with_locals() noexcept {
     stream_until_ = 0;
     return false;
   }
-  peer.rx.expect();
+  // What the peer may not have written yet is left to it, but not where it is far ahead: then
+  // several of its lines come at a time, however much the caller does between two probes.
+  peer.rx.expect(turn_ - row_began_ >= kLongRow ? kRowThere : 0);
   ++turn_;
   peer.last_hit = turn_;
   if (peer.owes_credit()) [[unlikely]]
     publish_credits(peer);
+  return true;
+}
+
+// take_easy() of a plain word. False: nothing was taken.
+[[gnu::always_inline]] inline bool Engine::take_easy(Rank rank, std::uint64_t& id) noexcept {
+  Peer* peer = easy_.next();
+  if (peer == nullptr || (rank != peer->rank && rank != PH_ANY_RANK)) [[unlikely]]
+    return false;
+  const Event& event = peer->local.front();
+  if (event.id_bytes != 8 || event.status != PH_OK) [[unlikely]]
+    return false;
+  id = event.id;
+  peer->local.pop();
   return true;
 }
 
@@ -221,9 +236,10 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   if (peer.rx.state_of(word) != State::record || !take_small(peer, word, taker)) [[unlikely]]
     return false;
   if constexpr (kIsOne<decltype(taker)>) {
-    locals_in_a_row_ = easy_left_;  // a new row begins
+    locals_in_a_row_ = static_cast<std::uint32_t>(easy_.left());  // a new row begins
     if (streaming) [[unlikely]] {
       peer.rx.expect();
+      if (stream_until_ == 0) row_began_ = turn_;
       stream_until_ = turn_ | (kTurnsBetweenLooks - 1);
     }
   }

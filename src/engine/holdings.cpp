@@ -11,6 +11,7 @@ Holdings Engine::holdings() noexcept {
   }
   all.queued += announcements_.held();
   all.requests = requests_.used();
+  events_free_ += easy_.taken();
   all.events = static_cast<std::int64_t>(config_.requests) - events_free_;
   all.blocks = id_blocks_.used() + payload_blocks_.used() + tables_.used() + layouts_.used() +
                announcements_.blocks().used();

@@ -162,7 +162,7 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
 
 void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
   auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
-  if (kind == PH_LOCAL) easy_left_ = 0;
+  if (kind == PH_LOCAL) events_free_ += easy_.end();
   // An id that waits for its bytes holds up those behind it.
   while ((kind == PH_LOCAL ? !queue.empty() : peer.has_remote()) && !taker.full()) {
     Event event = queue.front();

@@ -50,6 +50,7 @@ void Engine::settle(Peer& peer) noexcept {
 // Whether one more completion can be promised; runways elsewhere give back what they hold.
 bool Engine::events_left() noexcept {
   if (events_free_ > 0) return true;
+  events_free_ += easy_.taken();
   for (Peer* peer : contacted_) settle(*peer);
   return events_free_ > 0;
 }
@@ -159,7 +160,7 @@ void Engine::complete_local(Request& request, ph_status status) {
 
 void Engine::mark_busy(Peer& peer) {
   settle(peer);
-  easy_left_ = 0;  // who takes one by one has to go on with it each time
+  events_free_ += easy_.end();  // who takes one by one has to go on with it each time
   stream_until_ = 0;
   if (peer.busy) return;
   peer.busy = true;

@@ -125,6 +125,39 @@ TEST_F(RmaApi, the_short_probe_takes_one_completion_at_a_time_of_either_kind) {
   EXPECT_EQ(remotes, kPuts);
 }
 
+TEST_F(RmaApi, the_next_local_ones_of_a_run_lie_at_hand_but_for_the_last) {
+  constexpr std::uint64_t kPuts = 10;
+  std::uint64_t id = 99;
+  EXPECT_EQ(ph_take_local_u64(nullptr, 0, &id), 0);
+  for (std::uint64_t i = 0; i < kPuts; ++i)
+    ASSERT_EQ(ph_put_u64(context_, 0, {"brief", 5}, ph_at(&region_, 0), {i, 1000 + i}), PH_OK);
+  EXPECT_EQ(ph_take_local_u64(context_, 0, &id), 0) << "no run has begun";
+  EXPECT_EQ(id, 99u);
+  EXPECT_EQ(ph_probe_u64(context_, 0, PH_EITHER).id, 0u);
+  EXPECT_EQ(ph_take_local_u64(context_, 1, &id), 0) << "of another peer";
+  for (std::uint64_t i = 1; i + 1 < kPuts; ++i) {
+    ASSERT_EQ(ph_take_local_u64(context_, i % 2 == 0 ? 0 : PH_ANY_RANK, &id), 1);
+    EXPECT_EQ(id, i);
+  }
+  EXPECT_EQ(ph_take_local_u64(context_, 0, &id), 0);
+  EXPECT_EQ(ph_probe_u64(context_, 0, PH_LOCAL).id, kPuts - 1);
+  EXPECT_EQ(ph_probe_u64(context_, 0, PH_LOCAL).kind, 0u);
+  EXPECT_EQ(ph_take_local_u64(context_, 0, &id), 0);
+}
+
+TEST_F(RmaApi, a_local_id_that_is_no_word_does_not_lie_at_hand) {
+  const std::uint64_t remote = 2;
+  for (int i = 0; i < 4; ++i) {
+    const ph_put_args args = {sizeof args, nullptr, 0, {}, {"abc", 3}, {&remote, 8}, 0};
+    ASSERT_EQ(ph_put(context_, 0, &args), PH_OK);
+  }
+  std::uint64_t id = 99;
+  EXPECT_EQ(ph_probe_u64(context_, 0, PH_LOCAL).id_size_bytes, 3u);
+  EXPECT_EQ(ph_take_local_u64(context_, 0, &id), 0);
+  for (int i = 1; i < 4; ++i) EXPECT_EQ(ph_probe_u64(context_, 0, PH_LOCAL).id_size_bytes, 3u);
+  EXPECT_EQ(ph_probe_u64(context_, 0, PH_LOCAL).kind, 0u);
+}
+
 TEST_F(RmaApi, the_short_probe_for_one_kind_leaves_the_other) {
   ASSERT_EQ(ph_put_u64(context_, 0, {nullptr, 0}, {}, {1, 2}), PH_OK);
   ph_u64_completion one{};

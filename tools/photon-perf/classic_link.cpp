@@ -24,8 +24,15 @@ int gather(void*, void* mine, void* all, int size_bytes) {
 
 int meet(void*) { return ph_barrier(exchanging->context()); }
 
-void check(int status, const char* doing) {
-  if (status != PHOTON_OK) throw Failure(fmt::format("classic status {} while {}", status, doing));
+[[noreturn, gnu::noinline, gnu::cold]] void fail(int status, const char* doing) {
+  throw Failure(fmt::format("classic status {} while {}", status, doing));
+}
+
+// What follows is inlined, as its likes in streams.cpp are: a call is a store, and where lines are
+// on their way to the peer it is stores that a stream waits for.
+[[gnu::always_inline]] inline void check(int status, const char* doing) {
+  if (status != PHOTON_OK) [[unlikely]]
+    fail(status, doing);
 }
 
 }  // namespace
@@ -73,22 +80,22 @@ ClassicLink::~ClassicLink() {
   static_cast<void>(photon_unregister_buffer(words_.data(), words_.size() * sizeof(std::uint64_t)));
 }
 
-void ClassicLink::put(std::uint64_t slot, std::uint64_t id) {
+[[gnu::always_inline]] inline void ClassicLink::put(std::uint64_t slot, std::uint64_t id) {
   const photon_cid name{{id}, 0};
   check(photon_put_with_completion(peer(), 8, &sources_[slot], &targets_[slot], name, name, 0),
         "putting");
 }
 
-void ClassicLink::notify(std::uint64_t id) {
+[[gnu::always_inline]] inline void ClassicLink::notify(std::uint64_t id) {
   const photon_cid name{{id}, 0};
   check(photon_put_with_completion(peer(), 0, nullptr, nullptr, name, name, PHOTON_REQ_PWC_NO_LCE),
         "notifying");
 }
 
 // The peer of a remote id is never PHOTON_ANY_SOURCE, which is what a local one has.
-bool ClassicLink::probe(Event& event) {
-  int flag = 0;
-  int source = 0;
+[[gnu::always_inline]] inline bool ClassicLink::probe(Event& event) {
+  int flag;
+  int source;
   photon_cid id;
   const int status = photon_probe_completion(PHOTON_ANY_SOURCE, &flag, nullptr, &id, &source,
                                              nullptr, PHOTON_PROBE_ANY);
