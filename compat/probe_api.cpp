@@ -187,9 +187,14 @@ int tell_collective(Session& session, int proc, const Answer& answer,
   return tell(session, proc, answer, full, own);
 }
 
+}  // namespace
+
+extern "C" {
+
 // All of photon_probe_completion(), whose arguments these are.
-[[gnu::noinline]] int probe_one(int proc, int* flag, int* remaining, photon_cid* comp, int* src,
-                                Callback cb, int flags) {
+[[gnu::noinline]] static int photon_probe_general(int proc, int* flag, int* remaining,
+                                                  photon_cid* comp, int* src,
+                                                  void (*cb)(photon_cid), int flags) {
   if (flag != nullptr) *flag = 0;
   Session* session = current();
   if (session == nullptr) return PHOTON_ERROR_NOINIT;
@@ -207,10 +212,6 @@ int tell_collective(Session& session, int proc, const Answer& answer,
   return tell_other(*session, proc, answer, other);
 }
 
-}  // namespace
-
-extern "C" {
-
 // A program calls it once a completion, and where lines are under way to a peer each store is one
 // more to wait for: so a LOCAL one that lies at hand is told without a frame, which is nothing but
 // stores. Flat: what it calls of the ph_ interface is inlined.
@@ -218,11 +219,11 @@ extern "C" {
                                              int* src, void (*cb)(photon_cid), int flags) {
   Session* session = current();
   if (remaining != nullptr || session == nullptr || !session->is_plain() || cb != nullptr)
-    return probe_one(proc, flag, remaining, comp, src, cb, flags);
+    return photon_probe_general(proc, flag, remaining, comp, src, cb, flags);
   std::uint64_t id = 0;
   if ((flags & PHOTON_PROBE_EVQ) == 0 ||
       ph_take_local_u64(session->context(), static_cast<ph_rank>(proc), &id) == 0)
-    return probe_one(proc, flag, nullptr, comp, src, nullptr, flags);
+    return photon_probe_general(proc, flag, nullptr, comp, src, nullptr, flags);
   return tell_plain(flag, comp, src, proc, id);
 }
 
