@@ -47,6 +47,7 @@ class CopyChoice {
 
   // The kernel refused to copy.
   void refused() noexcept { is_refused_ = true; }
+  bool is_refused() const noexcept { return is_refused_; }
 
  private:
   static constexpr unsigned kFirstTry = 4;

@@ -151,7 +151,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   constexpr std::int64_t kBytesPerNs = 30;      // twice what CMA reaches
   constexpr std::int64_t kPatienceNs = 10'000;  // a peer between two probes is there
   const auto left = request.size_bytes - request.done_bytes;
-  if (peer.regions == nullptr || left == 0) return Step::blocked;
+  if (peer.regions == nullptr || left == 0 || peer.copies.is_refused()) return Step::blocked;
   const auto rest = rest_of(request);
   if (!transport_->reach(peer.rank, rest.at.address, rest.size_bytes).is_ours_to_copy())
     return Step::blocked;
@@ -167,6 +167,10 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   Allowance allowed{config_.piece_bytes};
   const auto status = copy_next(peer, request, allowed);
   if (status == PH_AGAIN) return Step::blocked;
+  if (status != PH_OK && check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK) {
+    peer.copies.refused();  // the kernel would not: the peer has to, when it comes
+    return Step::blocked;
+  }
   if (status != PH_OK) {
     request_failed(request, status);
     return Step::moved;

@@ -1,4 +1,6 @@
 // Moving what is queued: chunks, pieces, and the kernel's help when the peer stands still.
+#include <cstring>
+
 #include "engine_unit.hpp"
 
 namespace photon::engine::test {
@@ -26,6 +28,25 @@ TEST(Work, a_stalled_put_is_finished_by_the_kernel_without_the_peer) {
     EXPECT_EQ(calls, 8u) << "pieces of 4 KiB";
     EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
     EXPECT_EQ(first_difference(two.memory.bytes().first(60000), 7), 60000u);
+  }
+}
+
+TEST(Work, a_stalled_put_that_the_kernel_will_not_finish_waits_for_the_peer) {
+  Two two(options(Reach::Kind::call));
+  auto& seat = two.ranks.net().seats[0];
+  seat.writes_left = 2;
+  const auto source = filled(60000, 7);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+    for (int turn = 0; turn < 100'000; ++turn) two.ranks[0].serve();  // the peer does nothing
+    EXPECT_EQ(seat.calls_count, 3u) << "asked until it refused, and not again";
+    EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
+    EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+    const ph_completion local = two.ranks.take(0, PH_LOCAL);
+    EXPECT_EQ(local.id, two.local_id);
+    EXPECT_EQ(local.status, PH_OK);
+    EXPECT_EQ(first_difference(two.memory.bytes().first(60000), 7), 60000u);
+    std::memset(two.memory.bytes().data(), 0, 60000);
   }
 }
 
