@@ -98,6 +98,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     if (has_no_way_) return Taken::no_way;
     if (is_stuck_) note_refusal();
     if (is_stuck_ || is_refused()) return Taken::full;
+    if (takes_left_ != 0 && --takes_left_ == 0) is_stuck_ = true;
     const unsigned number = ++taken_count_;
     const bool is_lost = number == manners_.loses || number == manners_.fails;
     const bool is_later = manners_.sends_when_over && !is_lost;
@@ -196,6 +197,11 @@ class FakeFabric final : public transport::ofi::Fabric {
 
   // The test's.
   void stick(bool is_stuck) { is_stuck_ = is_stuck; }
+  // It takes so many messages, then it is stuck again.
+  void take_only(unsigned count) {
+    takes_left_ = count;
+    is_stuck_ = false;
+  }
   void hold_completions(bool holds) { holds_completions_ = holds; }
   FakeDoors& doors() { return doors_; }
   void fail_sends() { fails_sends_ = true; }
@@ -280,6 +286,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   unsigned shown_ = 0;
   // The test's thread sets them while a flusher calls.
   std::atomic<bool> is_stuck_ = false;
+  std::atomic<unsigned> takes_left_ = 0;  // 0: it is not counted
   std::atomic<bool> holds_completions_ = false;
   std::atomic<bool> fails_sends_ = false;
   std::atomic<bool> has_no_way_ = false;

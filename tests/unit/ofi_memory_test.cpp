@@ -368,27 +368,5 @@ TEST_F(OfiMemory, is_moved_although_our_rank_makes_no_calls_from_the_first_one_o
   EXPECT_TRUE(is_there());
 }
 
-// A refusal says that its owner's farewell may stand in the ring: it comes behind.
-TEST_F(OfiMemory, is_refused_behind_what_its_owner_had_published) {
-  begin();
-  ASSERT_TRUE(ranks()[1].say(0, 1));
-  ranks().settle();
-  const unsigned before = ranks()[0].news.activity[1];
-  ranks()[1].fabric().stick(true);
-  // A question of theirs, which is no activity: nothing is built behind it while it waits.
-  PostedPiece theirs = write();
-  theirs.rank = 0;
-  ASSERT_TRUE(them().post(theirs));
-  revoke();
-  const PostedPiece piece = write();
-  ASSERT_TRUE(us().post(piece));
-  them().poll(ranks()[1].news);  // the answer waits, and is not built
-  for (std::uint64_t i = 0; i < 40; ++i) ASSERT_TRUE(ranks()[1].say(0, i));
-  ranks()[1].fabric().stick(false);
-  ASSERT_TRUE(ranks().eventually([&] { return done().count(piece.token) != 0; }));
-  EXPECT_GT(ranks()[0].news.activity_before_done[1], before);
-  EXPECT_EQ(done()[piece.token], PH_ERR_KEY);
-}
-
 }  // namespace
 }  // namespace photon::transport::ofi::test

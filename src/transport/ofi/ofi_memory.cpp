@@ -287,8 +287,9 @@ void OfiTransport::say(OfiPeer& peer, const Word& word) {
   flush(peer);
 }
 
-// A refusal must not overtake what was published before the key was taken back, and which it is
-// shows when it is said. So answers go behind what stood in the ring when they were asked for.
+// A refusal must not overtake what was published before the key was taken back. Which it is shows
+// when it is to be said: so one goes behind what stands in the ring then, a ring full at most. And
+// in a stream no answer is put off for longer than a ring full: it waits for no gap.
 bool OfiTransport::may_say_word(OfiPeer& peer) const noexcept {
   if (peer.words.empty()) return false;
   const Word& word = peer.words.front();
@@ -296,12 +297,23 @@ bool OfiTransport::may_say_word(OfiPeer& peer) const noexcept {
 }
 
 std::size_t OfiTransport::compose_word(OfiPeer& peer, std::span<std::byte> room, MessageHead head) {
-  const Word word = peer.words.front();
+  Word& word = peer.words.front();
+  const KeyBody about = word.body;
+  if (word.kind != MessageKind::tell) {
+    head.kind = word.kind;
+    peer.words.pop();
+    return put_message(room, head, about);
+  }
+  const TellBody answer = exposures_.answer(peer.rank, about.key);
+  // The ring is looked at after the key: what was published before it was revoked can be seen.
+  if (answer.status == PH_ERR_KEY && !word.is_refusal && peer.outlet.has_run(*peer.link)) {
+    word.is_refusal = true;
+    word.after_lines = peer.outlet.lines_composed() + config_.ring_lines;
+    return peer.outlet.compose(room, *peer.link, head);
+  }
+  head.kind = MessageKind::tell;
   peer.words.pop();
-  head.kind = word.kind;
-  if (word.kind != MessageKind::tell) return put_message(room, head, word.body);
   --peer.tells_due;
-  const TellBody answer = exposures_.answer(peer.rank, word.body.key);
   if (answer.status == PH_ERR_MEMORY || answer.status == PH_ERR_SYSTEM)
     PHOTON_LOG(log_, warn, "ofi: rank %u cannot be let into memory of ours: %s", peer.rank,
                exposures_.trouble().c_str());

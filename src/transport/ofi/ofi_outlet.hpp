@@ -22,8 +22,10 @@ class Outlet {
   // `head`: the key, the sender and the sequence number.
   std::size_t compose(std::span<std::byte> room, carried::CarriedLink& link, MessageHead head);
   std::uint64_t lines_composed() const noexcept { return lines_composed_; }
+  // Whether records wait.
+  bool has_run(carried::CarriedLink& link) const noexcept { return has_run_ || link.has_run(); }
   bool is_idle(carried::CarriedLink& link) const noexcept {
-    return !has_run_ && !link.has_run() && !link.owes_credits();
+    return !has_run(link) && !link.owes_credits();
   }
 
  private:

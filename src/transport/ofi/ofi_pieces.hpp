@@ -42,6 +42,7 @@ struct Word {
   MessageKind kind = MessageKind::ask;
   KeyBody body;
   std::uint64_t after_lines = 0;  // of a tell: all that was published before it has gone then
+  bool is_refusal = false;        // of a tell: known, and after_lines is of that time
 };
 using Words = base::RingQueue<Word>;
 

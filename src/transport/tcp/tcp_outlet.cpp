@@ -118,10 +118,15 @@ void Outlet::build(carried::CarriedLink& link, std::span<const RegionEntry> regi
   if (link.has_run() || !has_space()) return;
   add_credits(link);
   while (!items_.empty() && has_space()) {
-    const Item item = items_.front();
+    const Item item = refused_or_not(items_.front(), regions);
+    // Our rank may have published, and then revoked, since we looked at the ring.
+    if (item.head.kind == FrameKind::done && link.has_run()) {
+      add_runs(link);
+      if (link.has_run() || !has_space()) return;
+    }
     items_.pop();
     items_.trim();
-    add_item(item, regions);
+    add_item(item);
   }
 }
 
@@ -145,17 +150,19 @@ void Outlet::add_credits(carried::CarriedLink& link) noexcept {
 }
 
 // The key of what is served is looked at once more: what was asked for may have been taken back.
-void Outlet::add_item(Item item, std::span<const RegionEntry> regions) {
-  if (item.head.kind == FrameKind::data) {
-    const ph_status status = check_access(regions, {item.body.address, item.body.key},
-                                          item.body.size_bytes, PH_ACCESS_READ);
-    if (status != PH_OK) {
-      item.head.kind = FrameKind::done;
-      item.head.code = code_of(status);
-      item.head.bytes = 0;
-      item.payload_bytes = 0;
-    }
-  }
+Outlet::Item Outlet::refused_or_not(Item item, std::span<const RegionEntry> regions) noexcept {
+  if (item.head.kind != FrameKind::data) return item;
+  const ph_status status = check_access(regions, {item.body.address, item.body.key},
+                                        item.body.size_bytes, PH_ACCESS_READ);
+  if (status == PH_OK) return item;
+  item.head.kind = FrameKind::done;
+  item.head.code = code_of(status);
+  item.head.bytes = 0;
+  item.payload_bytes = 0;
+  return item;
+}
+
+void Outlet::add_item(const Item& item) {
   const std::size_t index = heads_count_;
   new_head(item.head.kind) = item.head;
   bodies_[index] = item.body;

@@ -78,7 +78,8 @@ class Outlet {
   void build(carried::CarriedLink& link, std::span<const RegionEntry> regions);
   void add_runs(carried::CarriedLink& link);
   void add_credits(carried::CarriedLink& link) noexcept;
-  void add_item(Item item, std::span<const RegionEntry> regions);
+  static Item refused_or_not(Item item, std::span<const RegionEntry> regions) noexcept;
+  void add_item(const Item& item);
   bool has_space() const noexcept {
     return parts_count_ + 4 <= kMostParts && heads_count_ < kMostHeads;
   }
