@@ -214,7 +214,7 @@ extern "C" {
 
 // A program calls it once a completion, and where lines are under way to a peer each store is one
 // more to wait for: so a LOCAL one that lies at hand is told without a frame, which is nothing but
-// stores. Flat: what it calls of the ph_ interface is inlined.
+// stores. Flat: ph_take_local_u64() is inlined.
 [[gnu::flatten]] int photon_probe_completion(int proc, int* flag, int* remaining, photon_cid* comp,
                                              int* src, void (*cb)(photon_cid), int flags) {
   Session* session = current();

@@ -48,7 +48,9 @@ class Session {
   std::uint32_t size() const noexcept { return size_; }
   // Ids may have more than 8 bytes.
   bool has_long_ids() const noexcept { return has_long_ids_; }
-  // No completion is anything but an operation's with a plain word for its id.
+  // No completion is anything but an operation's with a plain word for its id. Of one that is taken
+  // after this was asked that holds for who finds it by ph_take_local_u64() only: it gives nothing
+  // to a thread when another one has posted since.
   bool is_plain() const noexcept {
     return !has_long_ids_ && !collectives_.any() && !word_ids_.any();
   }

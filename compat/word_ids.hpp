@@ -35,7 +35,8 @@ class WordIds {
   }
 
  private:
-  // A completion is seen after its id was added, by way of the context's lock: so is this.
+  // A completion is seen after its id was added, by way of the context's lock: so is this, if it is
+  // looked at after the completion was taken. (Before: Session::is_plain().)
   sync::Hint<sync::HardwarePolicy, std::uint32_t> any_;
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, std::uint64_t> counts_;  // under it

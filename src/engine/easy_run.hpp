@@ -1,11 +1,12 @@
 // LOCAL completions of one peer that may be handed out one after the other, without looking at
-// anything else in between. To take one is to move the head of its queue: a stream of puts makes a
-// store for each of its completions less, and the events come free together when the run ends.
+// anything else in between. To take one is to move the head of its queue: a stream of puts makes
+// two stores for each of its completions less, and the events come free together when they are told
+// of: at the end, or when one is missed.
 //
-//   none -- begin() --> running -- the head of the queue is where it ends, or end() --> none
+//   none -- begin() --> running -- its last was taken --> used up;  running, used up -- end() -->
+//   none
 //
-// Invariant: while it runs, what is left of it stands in the peer's queue, and only who asks
-// next() takes from that.
+// Invariant: who takes from the peer's queue has asked next() for it, or called end() before.
 // Owner: an Engine, under the lane's lock.
 #pragma once
 

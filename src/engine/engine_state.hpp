@@ -1,9 +1,10 @@
 // What the engine's verbs share: limits and data of one lane.
 //
-// Invariants: events_free_ + runways + events promised or waiting = `requests`, where every
-// accepted operation that may yet produce a completion has its event promised (it may go below zero
-// only by reports of operations refused after their completion); a peer with anything queued stands
-// in busy_. Owner: the Engine, under the lane's lock.
+// Invariants: events_free_ + runways + events promised or waiting + what easy_ has handed out and
+// not told of = `requests`, where every accepted operation that may yet produce a completion has
+// its event promised (it may go below zero only by reports of operations refused after their
+// completion); a peer with anything queued stands in busy_. Owner: the Engine, under the lane's
+// lock.
 #pragma once
 
 #include <condition_variable>
@@ -87,7 +88,7 @@ class EngineState {
   PeerList stash_ready_;
   EasyRun easy_;  // what take_easy() hands out; never the last of a queue
   std::uint32_t locals_in_a_row_ = 0;
-  std::uint64_t row_began_ = 0;     // in which turn, of records of the hot peer, without a gap
+  std::uint64_t row_began_ = 0;     // in which turn, of records of the hot peer: gaps are few
   std::uint64_t stream_until_ = 0;  // the turn from which take_streamed() takes no more
   bool remotes_first_ = false;      // in the next probe of any peer for both kinds
   std::int64_t events_free_;

@@ -238,8 +238,8 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   if constexpr (kIsOne<decltype(taker)>) {
     locals_in_a_row_ = static_cast<std::uint32_t>(easy_.left());  // a new row begins
     if (streaming) [[unlikely]] {
-      peer.rx.expect();
-      if (stream_until_ == 0) row_began_ = turn_;
+      if (stream_until_ == 0 || turn_ > stream_until_ + 2) row_began_ = turn_;
+      peer.rx.expect(turn_ - row_began_ >= kLongRow ? kRowThere : 0);
       stream_until_ = turn_ | (kTurnsBetweenLooks - 1);
     }
   }

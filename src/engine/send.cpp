@@ -24,6 +24,7 @@ bool Engine::grant_runway(Peer& peer) noexcept {
       peer.regions == nullptr || !has_ledger(peer))
     return false;
   peer.tx.refresh();
+  events_free_ += easy_.taken();
   const auto ledger = config_.ledger_slots - (peer.ledger_sent - peer.ledger_known);
   // Half of the events: other peers want some, and settle() brings back what was not used.
   const auto events = static_cast<std::uint64_t>(std::max<std::int64_t>(0, events_free_ + 1) / 2);

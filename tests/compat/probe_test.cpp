@@ -52,6 +52,64 @@ TEST_P(Probing, evq_gives_local_ids_only_and_ledger_remote_ones_only) {
   });
 }
 
+// The next local id, as a program probes that wants neither the count nor a callback.
+Probed next_local(int proc) {
+  Probed out;
+  for (out.flag = 0; out.flag == 0; out.status = PHOTON_OK) {
+    out.id = photon_cid{{77}, 77};
+    out.source = -7;
+    const int status = photon_probe_completion(proc, &out.flag, nullptr, &out.id, &out.source,
+                                               nullptr, PHOTON_PROBE_EVQ);
+    if (status != PHOTON_OK) throw std::runtime_error("a probe has failed");
+  }
+  return out;
+}
+
+TEST_P(Probing, tells_a_row_of_local_ids_one_after_the_other) {
+  constexpr std::uint64_t kRow = 100;
+  ClassicJob job(1, GetParam());
+  job.run([&](int) {
+    std::uint64_t words[kRow];
+    for (const int proc : {kAny, 0}) {
+      for (std::uint64_t i = 0; i < kRow; ++i) {
+        words[i] = i;
+        // The second time some ids are words of memory, and told as such.
+        const photon_cid local = proc == 0 && i % 3 == 1 ? bytes_id(&words[i], 8) : u64(i);
+        ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, local, u64(1000 + i), 0),
+                  PHOTON_OK);
+      }
+      for (std::uint64_t i = 0; i < kRow; ++i) {
+        const Probed one = next_local(proc);
+        EXPECT_EQ(one.source, proc);
+        if (proc == 0 && i % 3 == 1) {
+          ASSERT_EQ(one.id.size, 8u);
+          EXPECT_EQ(std::memcmp(one.id.data, &i, 8), 0);
+        } else {
+          ASSERT_EQ(one.id.size, 0u);
+          EXPECT_EQ(one.id.u64, i);
+        }
+      }
+      EXPECT_EQ(probe(proc, PHOTON_PROBE_EVQ).flag, 0);
+      for (std::uint64_t i = 0; i < kRow; ++i)
+        EXPECT_EQ(take(kAny, PHOTON_PROBE_LEDGER).id.u64, 1000 + i);
+    }
+  });
+}
+
+TEST_P(Probing, a_row_of_local_ids_can_be_taken_without_being_told) {
+  ClassicJob job(1, GetParam());
+  job.run([&](int) {
+    for (std::uint64_t i = 0; i < 10; ++i)
+      ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, u64(i), u64(1), 0), PHOTON_OK);
+    EXPECT_EQ(next_local(kAny).id.u64, 0u);
+    for (int i = 1; i < 9; ++i)
+      EXPECT_EQ(
+          photon_probe_completion(0, nullptr, nullptr, nullptr, nullptr, nullptr, PHOTON_PROBE_EVQ),
+          PHOTON_OK);
+    EXPECT_EQ(next_local(kAny).id.u64, 9u);
+  });
+}
+
 TEST_P(Probing, nothing_that_is_told_is_needed) {
   ClassicJob job(1, GetParam());
   job.run([&](int) {

@@ -92,7 +92,9 @@ TEST(EasyRunEvents, as_many_may_be_posted_as_were_taken) {
     }
     ASSERT_EQ(post(), PH_AGAIN) << round;
   }
-  EXPECT_GT(at_hand, 60) << "half of those taken";
+  if (sync::register_heavy_barrier()) {  // else no thread has the bias
+    EXPECT_GT(at_hand, 60) << "half of those taken";
+  }
   EXPECT_EQ(ph_finalize(context), PH_OK);
   ph_context_destroy(context);
 }
