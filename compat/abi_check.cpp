@@ -61,4 +61,25 @@ static_assert(offsetof(Config, comm) == 184 && offsetof(Config, meta_exch) == 19
 static_assert(offsetof(Config, backend) == 196 && offsetof(Config, coll) == 200);
 static_assert(sizeof(Config) == 208);
 
+using Ibv = decltype(Config::ibv);
+static_assert(offsetof(Ibv, eth_dev) == 0 && offsetof(Ibv, ib_dev) == 8 &&
+              offsetof(Ibv, use_cma) == 16 && offsetof(Ibv, use_ud) == 20 &&
+              offsetof(Ibv, num_srq) == 24 && offsetof(Ibv, ud_gid_prefix) == 32);
+using Ugni = decltype(Config::ugni);
+static_assert(offsetof(Ugni, eth_dev) == 0 && offsetof(Ugni, bte_thresh) == 8);
+using Fi = decltype(Config::fi);
+static_assert(offsetof(Fi, eth_dev) == 0 && offsetof(Fi, domain) == 8 && offsetof(Fi, node) == 16 &&
+              offsetof(Fi, service) == 24 && offsetof(Fi, provider) == 32);
+using Forwarder = decltype(Config::forwarder);
+static_assert(offsetof(Forwarder, use_forwarder) == 0 && offsetof(Forwarder, forwarder_eids) == 8);
+using Cap = decltype(Config::cap);
+static_assert(offsetof(Cap, max_cid_size) == 0 && offsetof(Cap, eager_buf_size) == 4 &&
+              offsetof(Cap, pwc_buf_size) == 8 && offsetof(Cap, small_msg_size) == 12 &&
+              offsetof(Cap, small_pwc_size) == 16 && offsetof(Cap, ledger_entries) == 20 &&
+              offsetof(Cap, max_rd) == 24 && offsetof(Cap, default_rd) == 28 &&
+              offsetof(Cap, num_cq) == 32 && offsetof(Cap, use_rcq) == 36);
+static_assert(offsetof(decltype(Config::attr), comp_order) == 0);
+using Exch = decltype(Config::exch);
+static_assert(offsetof(Exch, barrier) == 0 && offsetof(Exch, allgather) == 8);
+
 }  // namespace

@@ -65,8 +65,8 @@ Said post_known(Session& session, const photon_cid& local, int flags, Post post)
 
 extern "C" {
 
-// With flags, or with ids that are no plain numbers. Its arguments are those of the call that
-// jumps here.
+// With flags, with ids that are no plain numbers, or with a source to be copied here. Its arguments
+// are those of the call that jumps here.
 [[gnu::noinline]] static int photon_put_general(int proc, uint64_t size, photonBuffer lbuf,
                                                 photonBuffer rbuf, photon_cid local,
                                                 photon_cid remote, int flags) {
@@ -76,11 +76,18 @@ extern "C" {
       return ph_notify(session.context(), rank, remote.u64);
     ph_put_args args{};
     name(args, local, remote, flags);
-    args.source = data_of(lbuf);
     args.size_bytes = size;
     args.target = target_of(rbuf);
-    return post_known(session, local, flags,
-                      [&] { return ph_put(session.context(), rank, &args); });
+    const auto post = [&](const void* source) {
+      args.source = source;
+      return ph_put(session.context(), rank, &args);
+    };
+    const void* source = data_of(lbuf);
+    return post_known(session, local, flags, [&] {
+      return session.reusable().covers(size)
+                 ? session.reusable().post(session.context(), rank, source, size, post)
+                 : post(source);
+    });
   });
 }
 
@@ -90,7 +97,8 @@ extern "C" {
                                                 photon_cid remote, int flags) {
   const Session* session = current();
   if (session == nullptr) return PHOTON_ERROR_NOINIT;
-  if ((flags & kKnownFlags) != 0 || (local.size | remote.size) != 0)
+  if ((flags & kKnownFlags) != 0 || (local.size | remote.size) != 0 ||
+      session->reusable().covers(size))
     return photon_put_general(proc, size, lbuf, rbuf, local, remote, flags);
   const ph_status status =
       ph_put_u64(session->context(), static_cast<ph_rank>(proc), {data_of(lbuf), size},

@@ -1,11 +1,14 @@
 #include "compat/session.hpp"
 
+#include <algorithm>
+
 #include "compat/settings.hpp"
 #include "compat/warn.hpp"
 
 namespace photon::classic {
 
-Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange) noexcept
+Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange,
+                 std::uint64_t reusable_bytes) noexcept
     : context_(context),
       rank_(ph_rank_of(context)),
       size_(ph_size_of(context)),
@@ -13,7 +16,8 @@ Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange) noexce
       says_all_(is_in_force(context, "log", "info") || is_in_force(context, "log", "debug")),
       exchange_(std::move(exchange)),
       registrations_(context),
-      collectives_(context, requests_) {}
+      collectives_(context, requests_),
+      reusable_(size_, number_in_force(context, "packed_max"), reusable_bytes) {}
 
 std::uint64_t Session::longest_id_bytes() const noexcept {
   return number_in_force(context_, "max_cid_size");
@@ -50,7 +54,8 @@ std::unique_ptr<Session> Session::open(photon_config_t& config) {
     warn("photon_init", error.text);
     return nullptr;
   }
-  auto session = std::make_unique<Session>(context, std::move(exchange));
+  const auto reusable_bytes = static_cast<std::uint64_t>(std::max(config.cap.small_pwc_size, 0));
+  auto session = std::make_unique<Session>(context, std::move(exchange), reusable_bytes);
   session->exchange_->tell(*session, config);
   return session;
 }

@@ -20,6 +20,7 @@
 #include "compat/lobby.hpp"
 #include "compat/registrations.hpp"
 #include "compat/requests.hpp"
+#include "compat/reusable.hpp"
 #include "compat/strays.hpp"
 #include "compat/word_ids.hpp"
 
@@ -30,7 +31,9 @@ class Session {
   // Null after having said on stderr why.
   static std::unique_ptr<Session> open(photon_config_t& config);
 
-  Session(ph_context* context, std::unique_ptr<Exchange> exchange) noexcept;
+  // `reusable_bytes`: sources up to this belong to their owner again when a put returns.
+  Session(ph_context* context, std::unique_ptr<Exchange> exchange,
+          std::uint64_t reusable_bytes) noexcept;
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -62,6 +65,8 @@ class Session {
   Strays& strays() noexcept { return strays_; }
   Collectives& collectives() noexcept { return collectives_; }
   WordIds& word_ids() noexcept { return word_ids_; }
+  Reusable& reusable() noexcept { return reusable_; }
+  const Reusable& reusable() const noexcept { return reusable_; }
 
   // Says on stderr why a call failed: so many times, then only if the setting `log` is info or
   // debug, for who tries again and again. With a status: the context's words, if it is the latest.
@@ -83,6 +88,7 @@ class Session {
   Strays strays_;
   Collectives collectives_;
   WordIds word_ids_;
+  Reusable reusable_;
   std::mutex complaints_mutex_;
   unsigned complaints_count_ = 0;  // under it
 };

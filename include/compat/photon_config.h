@@ -92,7 +92,7 @@ struct photon_config_t {
     int eager_buf_size; /**< Not read. */
     int pwc_buf_size;   /**< Not read. */
     int small_msg_size; /**< Not read: small_pwc_size says what of a send buffer comes along. */
-    int small_pwc_size; /**< Bytes of a put whose source is reusable at once; 192, at most 1024. */
+    int small_pwc_size; /**< Bytes of a put whose source is reusable at once; 192 at least. */
     int ledger_entries; /**< Remote ids under way to one peer; 512. */
     int max_rd;         /**< Not read: the setting `requests` bounds what is under way; 4096. */
     int default_rd;     /**< Not read. */

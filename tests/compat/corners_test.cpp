@@ -229,5 +229,38 @@ TEST_P(Corner, a_source_up_to_small_pwc_size_is_its_owners_again_when_the_call_r
   });
 }
 
+// More than the context copies by itself; also where a part of the ids is given by address.
+TEST_P(Corner, a_source_up_to_a_large_small_pwc_size_is_its_owners_again_too) {
+  constexpr std::uint64_t kPuts = 300, kSize = 4096;
+  ClassicJob job(2, GetParam(), [](photon_config_t& config) {
+    config.cap.small_pwc_size = kSize;
+    config.cap.ledger_entries = 2;
+  });
+  job.run([&](int rank) {
+    Registered memory(kPuts * kSize);
+    auto all = job.exchange(memory.buffer());
+    std::vector<unsigned char> source(kSize);
+    for (std::uint64_t i = 0; rank == 0 && i < kPuts; ++i) {
+      const std::uint64_t size = i % 5 == 4 ? 1025 : kSize;
+      fill(source.data(), size, i);
+      photon_buffer_t from = bare(source.data(), size), to = part(all[1], i * kSize, size);
+      const photon_cid local = i % 3 == 2 ? bytes_id(&i, 8) : u64(i);
+      ASSERT_EQ(photon_put_with_completion(1, size, &from, &to, local, u64(i), 0), PHOTON_OK);
+    }
+    for (std::uint64_t i = 0; rank == 0 && i < kPuts; ++i) {
+      const photon_cid id = take(1, PHOTON_PROBE_EVQ).id;
+      const bool is_word = i % 3 != 2;
+      ASSERT_EQ(id.size, is_word ? 0u : 8u);
+      EXPECT_EQ(is_word ? id.u64 : *static_cast<const std::uint64_t*>(id.data), i);
+    }
+    for (std::uint64_t i = 0; rank == 1 && i < kPuts; ++i) {
+      const std::uint64_t size = i % 5 == 4 ? 1025 : kSize;
+      ASSERT_EQ(take(0, PHOTON_PROBE_LEDGER).id.u64, i);
+      EXPECT_EQ(first_wrong(memory.data() + i * kSize, size, i), size);
+    }
+    job.meet();
+  });
+}
+
 }  // namespace
 }  // namespace photon::test
