@@ -1,11 +1,11 @@
 // Sources of puts that their owner may use again at once, where cap.small_pwc_size asks for more
-// than the context copies by itself (packed_max, 1 KiB at most): each is copied into a slot first.
+// than the context copies by itself (packed_max, 1 KiB at most): each is copied first.
 //
-//   slot: free -- a put is posted from it --> in use -- the last one is, and all puts to that rank
-//   have landed (ph_flush) --> free
+//   copy -- a put is posted from it --> in use -- a round is full, and all puts to that rank have
+//   landed (ph_flush) --> freed
 //
-// Invariant: a slot is written only when nothing that was posted from it is under way. The slots
-// outlive the context. Owner: the Session. Threads: any; one posts at a time.
+// Invariant: a copy lives while anything that was posted from it may be under way, and longer than
+// the context if that ends first. Owner: the Session. Threads: any; one posts at a time.
 #pragma once
 
 #include <photon/rma.h>
@@ -17,6 +17,8 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace photon::classic {
 
@@ -32,8 +34,9 @@ class Reusable {
     return size_bytes - by_context_ - 1 < more_;
   }
 
-  // Runs `post(copy)` with a copy of a source that it covers; what `post` refuses leaves the slot
-  // free. Waits for the puts of a whole round now and then, with progress.
+  // Runs `post(copy)` with a copy of a source that it covers. Once a round it waits for the puts
+  // before it, with progress, for a second at most: then PH_TIMEOUT, and nothing was posted. Throws
+  // bad_alloc, and nothing was posted.
   template <class Post>
   ph_status post(ph_context* context, ph_rank rank, const void* source, std::uint64_t size_bytes,
                  Post post) {
@@ -41,22 +44,22 @@ class Reusable {
     const std::scoped_lock lock(mutex_);
     Round& round = rounds_[rank];
     if (const ph_status status = make_room(context, rank, round); status != PH_OK) return status;
-    std::byte* copy = round.slots.get() + round.used * slot_bytes();
-    std::memcpy(copy, source, size_bytes);
-    const ph_status status = post(copy);
-    if (status == PH_OK) ++round.used;
-    return status;
+    auto copy = std::make_unique_for_overwrite<std::byte[]>(size_bytes);
+    std::memcpy(copy.get(), source, size_bytes);
+    const ph_status status = post(copy.get());
+    if (status != PH_OK) return status;
+    round.copies.push_back(std::move(copy));  // there is room
+    round.bytes += size_bytes;
+    return PH_OK;
   }
 
  private:
   struct Round {
-    std::unique_ptr<std::byte[]> slots;
-    std::uint64_t used = 0;
+    std::vector<std::unique_ptr<std::byte[]>> copies;
+    std::uint64_t bytes = 0;
   };
 
-  std::uint64_t slot_bytes() const noexcept { return by_context_ + more_; }
-  std::uint64_t slots_count() const noexcept;
-  ph_status make_room(ph_context* context, ph_rank rank, Round& round);
+  static ph_status make_room(ph_context* context, ph_rank rank, Round& round);
 
   const std::uint32_t ranks_count_;
   const std::uint64_t by_context_;
