@@ -25,11 +25,20 @@
  *                               rank contributes to the next one after it has all of the last. A
  *                               barrier is a gather of 0 bytes
  *                      LEAVE    the rank leaves in order (ph_finalize): however it ends now, GONE
- *                               calls it PH_LAUNCH_LEFT. Packets after it are served as before it
+ *                               calls it PH_LAUNCH_LEFT. Packets after it are served as before it.
+ *                               May carry one descriptor: the launcher's end of a fresh pair of
+ *                               sockets, through which this rank may join the next generation
  *   launcher -> rank   GATHERED sequence; body = contributions of ranks rank .. rank + count - 1,
  *                               one after the other; as many packets as needed, in rank order
  *   launcher -> rank   GONE     rank's process ended or closed its channel; nothing more comes from
  *                               it. sequence = gathers it contributed to. body: ph_launch_gone
+ *
+ * Generations. Who has left may join again, through the channel that it handed over with LEAVE: it
+ * says HELLO there, and is a rank of the job's next generation, which has its own secret, gathers,
+ * messages and ends: its ranks hear nothing of those who have not left the one before, but that a
+ * process ended. The library puts its end of the new pair in the old one's place, the number in
+ * PHOTON_LAUNCH_FD, close-on-exec; that it is one it sees by the other end's name, which it gave:
+ * PH_LAUNCH_NEXT_NAME and random bytes, abstract.
  *
  * Nobody blocks: both ends use non-blocking calls and queue what the socket does not take. A
  * malformed packet ends the channel it came through. The job's secret goes through the socket only:
@@ -46,13 +55,15 @@ extern "C" {
 
 /** The variable that holds the number of the channel's descriptor. */
 #define PH_LAUNCH_FD_VARIABLE "PHOTON_LAUNCH_FD"
+/** Begins the name of the launcher's end of a channel that a rank has made, after the byte 0. */
+#define PH_LAUNCH_NEXT_NAME "photon-next-"
 /** The rank's number and the job's size, for scripts. */
 #define PH_LAUNCH_RANK_VARIABLE "PHOTON_RANK"
 #define PH_LAUNCH_SIZE_VARIABLE "PHOTON_SIZE"
 
 enum {
   PH_LAUNCH_MAGIC = 0x4c504850,     /**< "PHPL" in memory on a little-endian machine. */
-  PH_LAUNCH_VERSION = 2,            /**< Changes when a packet changes; both ends must agree. */
+  PH_LAUNCH_VERSION = 3,            /**< Changes when a packet changes; both ends must agree. */
   PH_LAUNCH_MAX_FORWARD = 1024,     /**< Bytes of body in FORWARD and DELIVER. */
   PH_LAUNCH_MAX_FDS = 4,            /**< Descriptors in FORWARD and DELIVER. */
   PH_LAUNCH_MAX_GATHER = 64 * 1024, /**< Bytes of body in GATHER and GATHERED. */

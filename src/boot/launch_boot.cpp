@@ -1,6 +1,7 @@
 #include "boot/launch_boot.hpp"
 
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -57,6 +58,12 @@ base::Result<std::unique_ptr<Boot>> LaunchBoot::open(std::string_view fd_text) {
       new LaunchBoot(std::move(*socket), std::move(*inbox), std::move(*watch)));
   if (auto joined = boot->join(); !joined) return joined.error();
   return std::unique_ptr<Boot>(std::move(boot));
+}
+
+// A wrapper or a child of this process may hold the socket, too: the launcher hears of the end
+// nevertheless, after what was said before.
+LaunchBoot::~LaunchBoot() {
+  if (socket_) ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
 base::Result<> LaunchBoot::join() {
@@ -213,10 +220,25 @@ base::Result<bool> LaunchBoot::send(Rank to, std::span<const std::byte> bytes,
   return true;
 }
 
+// Where there is no room for the next channel the rank leaves all the same, for good.
 base::Result<> LaunchBoot::leave() {
   if (!lost_.empty()) return lost_error();
-  const auto sent = post({.type = PH_LAUNCH_LEAVE}, {}, {});
+  const auto next = leave_next_in_place();
+  const int number = next ? next->get() : -1;
+  const auto sent = post({.type = PH_LAUNCH_LEAVE}, {}, std::span(&number, next ? 1U : 0U));
   return sent ? base::Result<>{} : base::Result<>(sent.error());
+}
+
+// The launcher's end of it.
+base::Result<base::UniqueFd> LaunchBoot::leave_next_in_place() {
+  auto next = make_next_channel();
+  if (!next) return next.error();
+  watch_.remove(socket_.get());
+  const bool is_placed = put_in_place(socket_, next->here);
+  const std::uint32_t events = watches_output_ ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (auto added = watch_.add(socket_.get(), events, kFromLauncher); !added) return added.error();
+  if (!is_placed) return base::system_error("dup");
+  return std::move(next->launchers);
 }
 
 base::Result<std::optional<Message>> LaunchBoot::receive() {

@@ -3,6 +3,8 @@
 // Owner: the Context; one thread at a time.
 //
 //   claim -HELLO, WELCOME-> joined -end of file, malformed packet-> lost (told once by receive())
+//                           joined -leave()-> left: another boot may claim the next channel, which
+//                                             is where this one's was
 #pragma once
 
 #include <photon/launch.h>
@@ -20,6 +22,8 @@ class LaunchBoot final : public Boot {
  public:
   // fd_text: the value of PHOTON_LAUNCH_FD. Blocks until the launcher answers, at most 30 s.
   static base::Result<std::unique_ptr<Boot>> open(std::string_view fd_text);
+
+  ~LaunchBoot() override;
 
   Rank rank() const override { return welcome_.rank; }
   std::uint32_t size() const override { return welcome_.size; }
@@ -58,6 +62,7 @@ class LaunchBoot final : public Boot {
 
   base::Result<> join();
   base::Result<> await_welcome();
+  base::Result<base::UniqueFd> leave_next_in_place();
   base::Result<Sent> post(ph_launch_header header, std::span<const std::byte> body,
                           std::span<const int> fds);
   void flush();

@@ -22,8 +22,11 @@ base::Error refuse(std::string_view fd_text, const char* why) {
 }
 
 constexpr const char* kTaken =
-    "this process's place in the launcher's job is taken; one process is one rank of it: create "
-    "only one context from the launcher's environment, and give others a ph_bootstrap";
+    "this process's place in the launcher's job is taken; one process is one rank of it: have "
+    "only one context from the launcher's environment at a time (ph_finalize() gives the place "
+    "back, ph_context_destroy() alone does not), and give others a ph_bootstrap";
+constexpr std::string_view kClaimed("photon-claim-");
+constexpr std::string_view kNext(PH_LAUNCH_NEXT_NAME);
 
 int socket_option(int fd, int option) {
   int value = -1;
@@ -34,17 +37,27 @@ int socket_option(int fd, int option) {
 // The kernel lets a socket be named once in its life, whoever holds it: the one test-and-set that
 // two threads, two processes behind one wrapper, and a context made after another one was
 // destroyed all share.
-bool name_it(int fd) {
-  constexpr std::string_view prefix("\0photon-claim-", 14);
+bool name_it(int fd, std::string_view prefix) {
   std::array<char, 16> random{};
   if (::getrandom(random.data(), random.size(), 0) < 0) return false;
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
-  std::memcpy(name.sun_path, prefix.data(), prefix.size());
-  std::memcpy(name.sun_path + prefix.size(), random.data(), random.size());
-  const auto name_bytes = offsetof(sockaddr_un, sun_path) + prefix.size() + random.size();
+  char* const text = name.sun_path + 1;  // after the 0 of an abstract name
+  std::memcpy(text, prefix.data(), prefix.size());
+  std::memcpy(text + prefix.size(), random.data(), random.size());
+  const auto name_bytes = offsetof(sockaddr_un, sun_path) + 1 + prefix.size() + random.size();
   return ::bind(fd, reinterpret_cast<const sockaddr*>(&name), static_cast<socklen_t>(name_bytes)) ==
          0;
+}
+
+// A channel that an earlier context of this process has left here.
+bool is_next_channel(int fd) {
+  sockaddr_un peer{};
+  socklen_t peer_bytes = sizeof peer;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_bytes) != 0) return false;
+  return peer.sun_family == AF_UNIX &&
+         peer_bytes > offsetof(sockaddr_un, sun_path) + kNext.size() && peer.sun_path[0] == 0 &&
+         std::memcmp(peer.sun_path + 1, kNext.data(), kNext.size()) == 0;
 }
 
 }  // namespace
@@ -65,17 +78,35 @@ base::Result<base::UniqueFd> claim_launch_fd(std::string_view fd_text) {
         "program was started by a rank (start it with its own photonrun, or unset it), or "
         "a wrapper closed it, as Python's subprocess does without close_fds=False");
   }
-  // Ours are inherited, thus not close-on-exec; with the flag it is ours already, or the number
-  // went to something else after the first context had closed it.
-  if (flags & FD_CLOEXEC) return refuse(fd_text, kTaken);
+  // The first is inherited, thus not close-on-exec; with the flag it is ours already, or the number
+  // went to something else after a context had closed it, unless that has left the next one there.
+  if ((flags & FD_CLOEXEC) && !is_next_channel(fd)) return refuse(fd_text, kTaken);
   if (socket_option(fd, SO_DOMAIN) != AF_UNIX || socket_option(fd, SO_TYPE) != SOCK_SEQPACKET) {
     return refuse(fd_text,
                   "that descriptor is not a launcher's socket; unset it, or start the "
                   "program with photonrun");
   }
-  if (!name_it(fd)) return refuse(fd_text, kTaken);
+  if (!name_it(fd, kClaimed)) return refuse(fd_text, kTaken);
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) return base::system_error("FD_CLOEXEC");
   return base::UniqueFd(fd);
+}
+
+base::Result<NextChannel> make_next_channel() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+    return base::system_error("socketpair");
+  NextChannel next{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
+  if (!name_it(next.launchers.get(), kNext)) return base::system_error("bind");
+  return next;
+}
+
+bool put_in_place(base::UniqueFd& claimed, base::UniqueFd& next) {
+  base::UniqueFd moved(::fcntl(claimed.get(), F_DUPFD_CLOEXEC, 0));
+  if (!moved || ::dup3(next.get(), claimed.get(), O_CLOEXEC) < 0) return false;
+  static_cast<void>(claimed.release());  // it is the next context's now
+  claimed = std::move(moved);
+  next.reset();
+  return true;
 }
 
 }  // namespace photon::boot

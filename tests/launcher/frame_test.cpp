@@ -34,7 +34,7 @@ Frame through(const Frame& frame) {
 TEST(Frame, a_packet_comes_through_as_it_was_in_pieces_of_any_length) {
   Packet packet =
       make_packet({.type = PH_LAUNCH_DELIVER, .rank = 3}, std::as_bytes(std::span("hello", 5)));
-  const Packet got = packet_of(through(packet_frame(7, std::move(packet))));
+  const Packet got = packet_of(through(packet_frame({2, 7}, std::move(packet))));
   EXPECT_EQ(got.header.rank, 3u);
   EXPECT_EQ(got.header.type, PH_LAUNCH_DELIVER);
   ASSERT_EQ(got.body->size(), 5u);
@@ -61,7 +61,7 @@ TEST(Frame, a_start_outside_of_the_job_is_none) {
   EXPECT_FALSE(start_of(start_frame({.size = 4, .first = 2, .here = 3, .hidden_secret = {}})));
   EXPECT_TRUE(start_of(start_frame({.size = 4, .first = 0, .here = 1, .hidden_secret = {}})));
   EXPECT_FALSE(start_of(start_frame({.size = 4, .first = 5, .here = 1, .hidden_secret = {}})));
-  EXPECT_FALSE(start_of(plain_frame(FrameKind::kill, 0)));
+  EXPECT_FALSE(start_of(plain_frame(FrameKind::kill, {})));
 }
 
 TEST(Frame, heads_that_make_no_sense_break_the_stream_at_once) {
@@ -83,7 +83,7 @@ TEST(Frame, a_packet_that_calls_itself_longer_breaks_the_stream) {
   Packet packet = make_packet({.type = PH_LAUNCH_DELIVER}, {});
   packet.header.body_bytes = 1;
   FrameReader reader;
-  reader.add(bytes_of(packet_frame(1, std::move(packet))));
+  reader.add(bytes_of(packet_frame({0, 1}, std::move(packet))));
   EXPECT_FALSE(reader.next());
   EXPECT_TRUE(reader.is_broken());
 }

@@ -20,7 +20,7 @@ TEST(Trunk, all_that_are_closed_share_one_patience) {
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
     others.emplace_back(ends[1]);  // never hangs up
     trunks.push_back(std::make_unique<Trunk>(Fd(ends[0]), "silent"));
-    trunks.back()->queue(plain_frame(FrameKind::over, 0, 7));
+    trunks.back()->queue(plain_frame(FrameKind::over, {}, 7));
     all.push_back(trunks.back().get());
   }
   const auto before = Clock::now();

@@ -25,6 +25,16 @@ TEST(ClassicProgram, with_a_zeroed_configuration_is_told_by_the_launcher_who_it_
   }
 }
 
+// A defect of the original; with the launcher's exchange.
+TEST(ClassicProgram, may_init_again_after_finalize) {
+  for (const std::size_t ranks : {2, 8}) {
+    const auto result = run_command(kRun + " -n " + std::to_string(ranks) + " --timeout 50 " +
+                                    kBin + "/classic_launched leave 5 2>&1");
+    EXPECT_EQ(result.exit_status, 0) << result.output;
+    EXPECT_EQ(count_of(result.output, " went round"), 5 * ranks) << result.output;
+  }
+}
+
 TEST(ClassicProgram, may_end_without_finalize) {
   const auto result = run_command(kRun + " -n 4 " + kBin + "/classic_launched 2>&1");
   EXPECT_EQ(result.exit_status, 0) << result.output;

@@ -227,6 +227,44 @@ TEST(LaunchRank, DISABLED_opens_twice) {
   ASSERT_TRUE(boot->barrier([] {}));
 }
 
+// Again and again: the last rank before the others have, who each time gather, talk, and hear of
+// its end in the generation that it was in only. Then another one is not there the next time.
+TEST(LaunchRank, DISABLED_comes_again) {
+  constexpr int kGenerations = 20;
+  boot::Secret before{};
+  for (int generation = 0; generation < kGenerations; ++generation) {
+    const auto boot = join();
+    EXPECT_NE(boot->secret(), before);
+    before = boot->secret();
+    const ph_rank last = boot->size() - 1;
+    std::vector<int> all(boot->size());
+    const int mine = 100 * generation + static_cast<int>(boot->rank());
+    ASSERT_TRUE(boot->allgather(std::as_bytes(std::span(&mine, 1)),
+                                std::as_writable_bytes(std::span(all)), [] {}));
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      EXPECT_EQ(all[rank], 100 * generation + static_cast<int>(rank));
+    if (boot->rank() == last) {
+      for (ph_rank to = 0; to < last; ++to) send_number(*boot, to, generation);
+    } else {
+      const auto message = await_message(*boot);
+      ASSERT_TRUE(message);
+      EXPECT_EQ(number_in(*message), generation);
+      const auto gone = await_message(*boot);
+      ASSERT_TRUE(gone);
+      EXPECT_EQ(gone->kind, boot::Message::Kind::gone);
+      EXPECT_EQ(gone->from, last);
+      EXPECT_TRUE(boot->has_left(last));
+    }
+    ASSERT_TRUE(boot->leave());
+    while (!boot->idle()) ASSERT_TRUE(boot->receive());
+  }
+  if (std::getenv(PH_LAUNCH_RANK_VARIABLE) == std::string("0")) return;
+  const auto boot = join();
+  const auto met = boot->barrier([] {});
+  ASSERT_FALSE(met);
+  EXPECT_EQ(met.error().rank, 0u);
+}
+
 TEST(LaunchRank, DISABLED_disagrees_on_sizes) {
   const auto boot = join();
   std::vector<std::byte> all(boot->rank() * boot->size());
@@ -317,6 +355,15 @@ TEST(LaunchProtocol, a_rank_that_ended_is_gone_for_the_others) {
 }
 TEST(LaunchProtocol, a_rank_that_ended_is_gone_although_its_wrapper_lives) {
   expect_success(ranks_of("leaves", "3", {"sh", "-c", "\"$0\" \"$@\" || exit 1; sleep 0.3"}));
+}
+TEST(LaunchProtocol, who_has_left_may_come_again) {
+  for (const char* size : {"2", "5"}) expect_success(ranks_of("comes_again", size));
+}
+TEST(LaunchProtocol, who_has_left_may_come_again_through_wrappers) {
+  expect_success(ranks_of("comes_again", "3", {"sh", "-c", "\"$0\" \"$@\"; exit $?"}));
+}
+TEST(LaunchProtocol, on_two_hosts_who_has_left_may_come_again) {
+  expect_success_on_hosts("comes_again", "5", "3");
 }
 TEST(LaunchProtocol, a_second_context_is_refused) { expect_success(ranks_of("opens_twice", "2")); }
 TEST(LaunchProtocol, a_second_program_behind_one_wrapper_is_refused) {

@@ -2,6 +2,7 @@
 // sent before open(), as the socket keeps it.
 #include "boot/launch_boot.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -12,6 +13,25 @@ namespace photon::test {
 namespace {
 
 using Kind = boot::Message::Kind;
+
+// The process can open so many descriptors more, while this lives.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(unsigned more) {
+    std::vector<base::UniqueFd> free;
+    for (unsigned i = 0; i <= more; ++i) free.emplace_back(::dup(STDERR_FILENO));
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    rlimit few = before_;
+    few.rlim_cur = static_cast<rlim_t>(free.back().get());
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  }
+  ~FewDescriptors() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 class LaunchBootTest : public testing::Test {
  protected:
@@ -83,6 +103,54 @@ TEST_F(LaunchBootTest, says_that_it_leaves_and_hears_who_left_in_order_and_who_d
   EXPECT_FALSE(boot->has_left(2));
   ASSERT_TRUE(boot->leave());
   EXPECT_EQ(hear().header.type, PH_LAUNCH_LEAVE);
+}
+
+TEST_F(LaunchBootTest, hands_over_the_next_channel_as_it_leaves_and_leaves_its_own_end_in_place) {
+  for (int generation = 0; generation < 3; ++generation) {
+    const auto boot = open();
+    ASSERT_TRUE(boot->leave());
+    const Heard leave = hear();
+    EXPECT_EQ(leave.header.type, PH_LAUNCH_LEAVE);
+    ASSERT_EQ(leave.fds.size(), 1u);
+    EXPECT_EQ(::fcntl(rank_end_, F_GETFD), FD_CLOEXEC);
+    // What is still said in the old one is heard there, whatever is open at its number now.
+    gone(2, 0);
+    EXPECT_EQ(await_message(*boot)->from, 2u);
+    launcher_.reset(::dup(leave.fds.front().get()));
+  }
+  ::close(rank_end_);
+}
+
+class LeavesForGood : public LaunchBootTest, public testing::WithParamInterface<unsigned> {};
+INSTANTIATE_TEST_SUITE_P(more, LeavesForGood, testing::Values(0, 1, 2));
+
+// A pair of sockets and another number for its own are three.
+TEST_P(LeavesForGood, where_the_descriptors_left_are_too_few) {
+  {
+    const auto boot = open();
+    {
+      const FewDescriptors few(GetParam());
+      ASSERT_TRUE(boot->leave());
+    }
+    const Heard leave = hear();
+    EXPECT_EQ(leave.header.type, PH_LAUNCH_LEAVE);
+    EXPECT_TRUE(leave.fds.empty());
+    gone(2, 0);
+    EXPECT_EQ(await_message(*boot)->from, 2u);
+    EXPECT_NE(try_open().error().what.find("taken"), std::string::npos);
+  }
+  EXPECT_EQ(hear().header.type, 0);
+  EXPECT_NE(try_open().error().what.find("not open"), std::string::npos);
+}
+
+TEST_F(LaunchBootTest, a_socket_of_somebody_elses_at_its_number_is_no_next_channel) {
+  open().reset();  // without leave()
+  int others[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, others), 0);
+  const base::UniqueFd first(others[0]);
+  const base::UniqueFd second(others[1]);
+  const base::UniqueFd in_place(::dup3(first.get(), rank_end_, O_CLOEXEC));
+  EXPECT_NE(try_open().error().what.find("taken"), std::string::npos);
 }
 
 TEST_F(LaunchBootTest, learns_who_it_is_from_the_launcher) {
@@ -281,17 +349,10 @@ TEST_F(LaunchBootTest, malformed_packets_are_an_error_never_a_crash) {
 
 TEST_F(LaunchBootTest, without_a_descriptor_left_for_one_that_comes_the_error_says_so) {
   const auto boot = open();
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const int next = ::dup(launcher_.get());  // all below are in use
-  ::close(next);
-  rlimit full = before;
-  full.rlim_cur = static_cast<rlim_t>(next);
   const std::array<int, 1> fds{launcher_.get()};
   say({.type = PH_LAUNCH_DELIVER, .rank = 0}, {}, fds);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &full), 0);
+  const FewDescriptors none(0);
   const auto received = boot->receive();
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   ASSERT_FALSE(received);
   EXPECT_NE(received.error().what.find("ulimit -n"), std::string::npos) << received.error().what;
 }

@@ -1,10 +1,6 @@
 #include "broker.hpp"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 
 namespace photonrun {
 namespace {
@@ -15,16 +11,13 @@ Packet share_of(const Packet& packet) {
 
 }  // namespace
 
-Broker::Broker(const Share& share, std::size_t fds_limit)
-    : Exchange(share, fds_limit), gone_(share.size), contributions_(share.size) {
-  if (::getrandom(secret_.data(), secret_.size(), 0) < 0) {
-    throw std::system_error(errno, std::generic_category(), "getrandom");
-  }
-}
+Broker::Broker(const Share& share, std::size_t fds_limit, const Term& term)
+    : Exchange(share, fds_limit), gone_(share.size), contributions_(share.size), term_(term) {}
 
 void Broker::add_host(const Share& host, Trunk& trunk) {
   for (unsigned i = 0; i < host.here; ++i) {
-    remotes_.push_back(std::make_unique<RemoteChannel>(host.first + i, trunk));
+    const Place place{.generation = term_.generation, .rank = host.first + i};
+    remotes_.push_back(std::make_unique<RemoteChannel>(place, trunk));
   }
   hosts_.push_back(host);
 }
@@ -32,6 +25,24 @@ void Broker::add_host(const Share& host, Trunk& trunk) {
 RemoteChannel* Broker::remote(unsigned rank) {
   const bool is_remote = rank >= share().here && rank < share().size;
   return is_remote ? remotes_[rank - share().here].get() : nullptr;
+}
+
+bool Broker::handle_frame(Frame frame) {
+  const FrameHead head = frame.head;
+  RemoteChannel* const from = remote(head.rank);
+  if (from == nullptr) return false;
+  switch (head.kind) {
+    case FrameKind::packet: return from->arrived(packet_of(std::move(frame)));
+    case FrameKind::taken: return from->taken(head.value);
+    case FrameKind::closed: from->closed(); return true;
+    default: return false;
+  }
+}
+
+bool Broker::is_over() const {
+  return Exchange::is_over() && std::ranges::all_of(remotes_, [](const auto& one) {
+           return one->state() == Channel::State::over;
+         });
 }
 
 Channel& Broker::channel(unsigned rank) {
@@ -58,7 +69,7 @@ bool Broker::dispatch(unsigned rank, Packet packet, Pace pace) {
   if (header.type == PH_LAUNCH_HELLO) return hello(rank, std::move(packet));
   if (channel(rank).state() != Channel::State::joined) return false;
   if (header.type == PH_LAUNCH_FORWARD) return forward(rank, std::move(packet), pace);
-  if (header.type == PH_LAUNCH_LEAVE) return leave(rank, packet);
+  if (header.type == PH_LAUNCH_LEAVE) return leave(rank, std::move(packet));
   return header.type == PH_LAUNCH_GATHER && gather(rank, std::move(packet));
 }
 
@@ -76,7 +87,7 @@ bool Broker::hello(unsigned rank, Packet packet) {
                          .local_first = host.first,
                          .secret = {}};
   // The secret of a rank elsewhere is filled in by its photonrun: no network sees it.
-  if (!from.is_remote()) std::ranges::copy(secret_, body.secret);
+  if (!from.is_remote()) std::ranges::copy(term_.secret, body.secret);
   Fd pidfd = packet.fds.empty() ? Fd() : std::move(packet.fds.front());
   from.join(make_packet({.type = PH_LAUNCH_WELCOME}, bytes_of(body)), std::move(pidfd));
   for (unsigned peer = 0; peer < gone_.size(); ++peer) {
@@ -96,8 +107,8 @@ bool Broker::gather(unsigned rank, Packet packet) {
   return true;
 }
 
-bool Broker::leave(unsigned rank, const Packet& packet) {
-  channel(rank).left = true;
+bool Broker::leave(unsigned rank, Packet packet) {
+  note_leave(rank, packet);
   return packet.header.body_bytes == 0 && packet.fds.empty();
 }
 

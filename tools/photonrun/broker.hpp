@@ -1,28 +1,24 @@
-// Serves the launcher protocol to all ranks of a job: brings packets from one to another, collects
-// gathers, tells who is gone. One for a job, in the root photonrun.
+// Serves the launcher protocol to all ranks of one generation of a job: brings packets from one to
+// another, collects gathers, tells who is gone. In the root photonrun.
 // Invariant: GONE is the last packet from a rank to another.
-// Owner: Party.
+// Owner: Generations.
 #pragma once
-
-#include <array>
 
 #include "exchange.hpp"
 #include "remote_channel.hpp"
+#include "secret.hpp"
 
 namespace photonrun {
 
-using Secret = std::array<std::uint8_t, PH_LAUNCH_SECRET_BYTES>;
-
 class Broker final : public Exchange {
  public:
-  // share.first is 0. Throws std::system_error.
-  Broker(const Share& share, std::size_t fds_limit);
+  // share.first is 0.
+  Broker(const Share& share, std::size_t fds_limit, const Term& term);
 
   // The next ranks that are not here are `host`'s. To be called until all are somebody's.
   void add_host(const Share& host, Trunk& trunk);
-  // Null: that rank is here, or none.
-  RemoteChannel* remote(unsigned rank);
-  const Secret& secret() const { return secret_; }
+  bool handle_frame(Frame frame) override;
+  bool is_over() const override;
 
  private:
   struct Gone {
@@ -30,12 +26,14 @@ class Broker final : public Exchange {
     ph_launch_gone how{};
   };
 
+  // Null: that rank is here, or none.
+  RemoteChannel* remote(unsigned rank);
   Channel& channel(unsigned rank) override;
   bool dispatch(unsigned rank, Packet packet, Pace pace) override;
   void settle() override;
   bool hello(unsigned rank, Packet packet);
   bool gather(unsigned rank, Packet packet);
-  bool leave(unsigned rank, const Packet& packet);
+  bool leave(unsigned rank, Packet packet);
   void complete_gather();
   void send_chunk(unsigned first, unsigned count);
   bool sizes_agree() const;
@@ -50,7 +48,7 @@ class Broker final : public Exchange {
   std::vector<std::shared_ptr<const Bytes>> contributions_;
   std::size_t contributed_count_ = 0;
   std::uint64_t sequence_ = 1;
-  Secret secret_;
+  Term term_;
 };
 
 }  // namespace photonrun

@@ -8,13 +8,17 @@
 
 namespace photonrun {
 
-LocalChannel::LocalChannel() {
+Fd LocalChannel::make_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
     throw std::system_error(errno, std::generic_category(), "socketpair");
   }
   socket_.reset(ends[0]);
-  peer_.reset(ends[1]);
+  return Fd(ends[1]);
+}
+
+void LocalChannel::adopt(Fd socket) {
+  if (state_ != State::over) socket_ = std::move(socket);
 }
 
 void LocalChannel::join(Packet welcome, Fd pidfd) {
@@ -47,7 +51,7 @@ void LocalChannel::flush() {
 }
 
 void LocalChannel::finish(std::optional<Packet> last_word) {
-  if (last_word) (void)write_packet(socket_.get(), *last_word);
+  if (last_word && socket_) (void)write_packet(socket_.get(), *last_word);
   state_ = State::over;
   socket_.reset();
   pidfd_.reset();

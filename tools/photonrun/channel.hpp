@@ -5,6 +5,8 @@
 //   waiting -HELLO-> joined -closed, malformed, process ended-> over
 //   waiting ---------------- closed, malformed, process ended-> over
 //
+// It has a socket once its rank is started, or has left the generation before (generations.hpp).
+//
 // Two kinds: of a rank of this host (here), and of another one's (remote_channel.hpp).
 #pragma once
 
@@ -48,9 +50,10 @@ class Channel {
 
 class LocalChannel final : public Channel {
  public:
-  // Makes the pair; take_peer() hands out the rank's end. Throws std::system_error.
-  LocalChannel();
-  Fd take_peer() { return std::move(peer_); }
+  // Makes the pair and hands out the rank's end. Throws std::system_error.
+  Fd make_pair();
+  // The rank has made the pair. Of one that is over it is closed.
+  void adopt(Fd socket);
 
   int socket() const { return socket_.get(); }
   int pidfd() const { return pidfd_.get(); }
@@ -63,7 +66,9 @@ class LocalChannel final : public Channel {
   void queue(Packet packet) override;
   // Sends what the socket takes now. A closed other end is found by reading.
   void flush();
-  Io read(Packet& packet) override { return read_packet(socket_.get(), packet); }
+  Io read(Packet& packet) override {
+    return socket_ ? read_packet(socket_.get(), packet) : Io::again;
+  }
   void finish(std::optional<Packet> last_word) override;
 
   // How many of those that came over the trunk the rank has taken since this was asked.
@@ -71,7 +76,6 @@ class LocalChannel final : public Channel {
 
  private:
   Fd socket_;
-  Fd peer_;
   Fd pidfd_;
   std::deque<Packet> queue_;
   std::size_t queued_fds_count_ = 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace photonrun {
 namespace {
 
@@ -41,10 +43,11 @@ void Exchange::want(std::vector<pollfd>& entries) {
 }
 
 void Exchange::handle(const std::vector<pollfd>& entries) {
-  for (unsigned i = 0; i < share_.here; ++i) {
+  const auto first_entry = std::exchange(first_entry_, std::nullopt);
+  for (unsigned i = 0; first_entry && i < share_.here; ++i) {
     const unsigned rank = share_.first + i;
-    const pollfd& socket = entries[first_entry_ + 2 * i];
-    const pollfd& process = entries[first_entry_ + 2 * i + 1];
+    const pollfd& socket = entries[*first_entry + 2 * i];
+    const pollfd& process = entries[*first_entry + 2 * i + 1];
     if (socket.revents & (POLLOUT | POLLHUP | POLLERR)) locals_[i]->flush();
     const bool ended = process.revents != 0 && locals_[i]->state() == Channel::State::joined;
     if (ended) {
@@ -61,6 +64,18 @@ void Exchange::rank_ended(unsigned rank, ph_launch_gone how) {
   serve(rank, Pace::to_the_end);
   over(rank, how);
   settle();
+}
+
+bool Exchange::is_over() const {
+  return std::ranges::all_of(locals_,
+                             [](const auto& one) { return one->state() == Channel::State::over; });
+}
+
+void Exchange::note_leave(unsigned rank, Packet& packet) {
+  channel(rank).left = true;
+  if (packet.fds.size() != 1) return;
+  leavers_.push_back({.rank = rank, .next = std::move(packet.fds.front())});
+  packet.fds.clear();
 }
 
 void Exchange::settle() {

@@ -2,16 +2,19 @@
 // a packet means is said by its two kinds: the Broker (the root's, which knows all ranks) and the
 // Relay (another host's, which knows its own and the trunk to the root).
 // Invariant: between two ranks packets keep their order.
-// Owner: Party. Never blocks; what it holds is bounded, a sender to a full queue is not read.
+// Owner: Generations, of each of which it is one. Never blocks; what it holds is bounded, a sender
+// to a full queue is not read.
 #pragma once
 
 #include <poll.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "channel.hpp"
+#include "frame.hpp"
 #include "share.hpp"
 
 namespace photonrun {
@@ -22,18 +25,32 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  Fd take_peer(unsigned rank) { return locals_[rank - share_.first]->take_peer(); }
+  // A rank that left with a channel for the next generation.
+  struct Leaver {
+    unsigned rank = 0;
+    Fd next;
+  };
+
+  // The rank's end of a channel of this host. Throws std::system_error.
+  Fd open(unsigned rank) { return local(rank).make_pair(); }
+  // The rank comes from the generation before.
+  void adopt(Leaver leaver) { local(leaver.rank).adopt(std::move(leaver.next)); }
   virtual void want(std::vector<pollfd>& entries);
   void handle(const std::vector<pollfd>& entries);
+  // packet, finish, taken, closed: what a trunk brought. False: it makes no sense.
+  virtual bool handle_frame(Frame frame) = 0;
   // The rank's process was reaped: reads what it still said, then tells the others.
   void rank_ended(unsigned rank, ph_launch_gone how);
   // "rank 3 sent a malformed packet", once each.
   std::vector<std::string> take_complaints() { return std::exchange(complaints_, {}); }
+  std::vector<Leaver> take_leavers() { return std::exchange(leavers_, {}); }
+  // All channels that it knows are.
+  virtual bool is_over() const;
 
  protected:
   enum class Pace { bounded, to_the_end };
 
-  // fds_limit: descriptors of ranks it may hold while they wait. Throws std::system_error.
+  // fds_limit: descriptors of ranks it may hold while they wait.
   Exchange(const Share& share, std::size_t fds_limit);
 
   const Share& share() const { return share_; }
@@ -45,6 +62,8 @@ class Exchange {
   virtual void over(unsigned rank, ph_launch_gone how,
                     std::optional<Packet> last_word = std::nullopt) = 0;
 
+  // A LEAVE of this host's: takes the channel that it brings, if it does.
+  void note_leave(unsigned rank, Packet& packet);
   void serve(unsigned rank, Pace pace);
   bool forward(unsigned rank, Packet packet, Pace pace);
   void retry_stalled(unsigned rank);
@@ -59,7 +78,8 @@ class Exchange {
   std::vector<std::unique_ptr<LocalChannel>> locals_;
   std::size_t fds_limit_;
   std::vector<std::string> complaints_;
-  std::size_t first_entry_ = 0;
+  std::vector<Leaver> leavers_;
+  std::optional<std::size_t> first_entry_;  // of this turn
 };
 
 Packet refusal(ph_launch_refusal reason, std::uint64_t sequence = 0);

@@ -46,17 +46,21 @@ bool is_whole(const ph_launch_header& header, std::size_t body_bytes) {
 
 }  // namespace
 
-Frame packet_frame(unsigned rank, Packet packet) {
+Frame packet_frame(Place place, Packet packet) {
   const std::size_t bytes = sizeof packet.header + packet.body->size();
   const FrameHead head{.kind = FrameKind::packet,
-                       .rank = rank,
+                       .rank = place.rank,
                        .value = 0,
-                       .bytes = static_cast<std::uint32_t>(bytes)};
+                       .bytes = static_cast<std::uint32_t>(bytes),
+                       .generation = place.generation};
   return {.head = head, .packet = packet.header, .body = std::move(packet.body)};
 }
 
-Frame plain_frame(FrameKind kind, unsigned rank, int value) {
-  return {.head = {.kind = kind, .rank = rank, .value = value}, .packet = {}, .body = nullptr};
+Frame plain_frame(FrameKind kind, Place place, int value) {
+  return {
+      .head = {.kind = kind, .rank = place.rank, .value = value, .generation = place.generation},
+      .packet = {},
+      .body = nullptr};
 }
 
 Frame words_frame(FrameKind kind, int value, std::string_view words) {

@@ -32,7 +32,14 @@ struct FrameHead {
   FrameKind kind{};
   std::uint32_t rank = 0;
   std::int32_t value = 0;
-  std::uint32_t bytes = 0;  // of the body
+  std::uint32_t bytes = 0;       // of the body
+  std::uint32_t generation = 0;  // of packet, finish, taken, closed
+};
+
+// A rank's channel in one generation of the job (generations.hpp).
+struct Place {
+  unsigned generation = 0;
+  unsigned rank = 0;
 };
 
 struct Frame {
@@ -58,8 +65,8 @@ struct EndBody {
 
 inline constexpr std::size_t kMaxFrameWords = 1024;
 
-Frame packet_frame(unsigned rank, Packet packet);
-Frame plain_frame(FrameKind kind, unsigned rank, int value = 0);
+Frame packet_frame(Place place, Packet packet);
+Frame plain_frame(FrameKind kind, Place place, int value = 0);
 // Cut where they are longer than a frame allows.
 Frame words_frame(FrameKind kind, int value, std::string_view words);
 Frame start_frame(const Start& start);

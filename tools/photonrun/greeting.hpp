@@ -25,7 +25,7 @@
 namespace photonrun {
 
 inline constexpr std::uint32_t kTrunkMagic = 0x4e524850;  // "PHRN" in memory, little-endian
-inline constexpr std::uint16_t kTrunkVersion = 1;
+inline constexpr std::uint16_t kTrunkVersion = 2;
 inline constexpr unsigned kMaxRanks = 16384;  // far above what hosts carry; catches mistakes
 
 struct Hello {

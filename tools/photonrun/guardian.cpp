@@ -29,7 +29,8 @@ constexpr std::size_t kOwnFds = 64;
 constexpr unsigned kFdsPerHost = 8;  // its trunk; of its starter four, while it starts more
 constexpr auto kLastWordsTime = std::chrono::seconds(1);
 constexpr auto kOrdersTime = std::chrono::seconds(30);
-constexpr std::size_t kFdsPerRank = 4;  // channel, its pidfd, two output pipes
+// Two output pipes; a channel and its pidfd, also for the next generation (generations.hpp).
+constexpr std::size_t kFdsPerRank = 6;
 
 // Raises our limit to the highest allowed. What is left over the fixed need bounds the descriptors
 // of ranks that the exchange holds. `trunks`: to other hosts. Throws std::runtime_error where there

@@ -76,7 +76,7 @@ void Job::start_rank(unsigned rank) {
     output = make_pipe();
     error = make_pipe();
   }
-  ranks_.emplace_back(rank, plan_, party_.exchange().take_peer(rank), std::move(output.write),
+  ranks_.emplace_back(rank, plan_, party_.generations().open(rank), std::move(output.write),
                       std::move(error.write));
   if (plan_.options.label) output_.add(rank, std::move(output.read), std::move(error.read));
 }
@@ -86,7 +86,7 @@ void Job::turn() {
   entries_.clear();
   entries_.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
   entries_.push_back({.fd = abandoned_ ? -1 : vigil_.lifeline(), .events = POLLIN, .revents = 0});
-  party_.exchange().want(entries_);
+  party_.generations().want(entries_);
   party_.want(entries_);
   output_.want(entries_);
   // What came with the job's beginning lies in our memory and wakes nobody.
@@ -101,9 +101,9 @@ void Job::turn() {
   }
   handle_signals();
   for (const News& news : party_.handle(entries_)) handle_news(news);
-  party_.exchange().handle(entries_);
+  party_.generations().handle(entries_);
   output_.handle(entries_);
-  for (const std::string& complaint : party_.exchange().take_complaints()) say(complaint);
+  for (const std::string& complaint : party_.generations().take_complaints()) say(complaint);
   reap();
   decide_ends();
   check_clocks();
@@ -162,7 +162,7 @@ void Job::reap() {
     ended.push_back(&*rank);
   }
   for (const RankProcess* const one : ended) {
-    party_.exchange().rank_ended(one->rank(), gone_of(*one->end()));
+    party_.generations().rank_ended(one->rank(), gone_of(*one->end()));
     std::string text = one->describe(plan_.options.command.front());
     party_.tell_ended(one->rank(), *one->end(), text);
     ended_.push_back({one->rank(), *one->end(), std::move(text)});

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "address.hpp"
-#include "broker.hpp"
+#include "secret.hpp"
+#include "share.hpp"
+#include "trunk.hpp"
 #include "vigil.hpp"
 
 namespace photonrun {

@@ -11,7 +11,7 @@ constexpr auto kLastWordTime = std::chrono::seconds(3);
 
 Frame frame_of(FrameKind kind, int value, std::string_view words) {
   const bool has_words = kind == FrameKind::end || kind == FrameKind::failed;
-  return has_words ? words_frame(kind, value, words) : plain_frame(kind, 0, value);
+  return has_words ? words_frame(kind, value, words) : plain_frame(kind, {}, value);
 }
 
 std::string ranks_text(const Share& share) {
@@ -22,26 +22,39 @@ std::string ranks_text(const Share& share) {
 }  // namespace
 
 AloneParty::AloneParty(unsigned size, std::size_t fds_limit)
-    : share_{.size = size, .first = 0, .here = size}, broker_(share_, fds_limit) {}
+    : share_{.size = size, .first = 0, .here = size},
+      generations_([share = share_, fds_limit, secret = make_secret()](unsigned generation) {
+        return std::make_unique<Broker>(share, fds_limit, term_of(generation, secret));
+      }) {}
 
 RootParty::RootParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined)
-    : share_(share), broker_(share, fds_limit) {
+    : share_(share),
+      secret_(make_secret()),
+      hosts_(start(share, secret_, std::move(joined))),
+      generations_([this, fds_limit](unsigned generation) {
+        auto broker = std::make_unique<Broker>(share_, fds_limit, term_of(generation, secret_));
+        for (const Host& host : hosts_) broker->add_host(host.share, *host.trunk);
+        return broker;
+      }) {}
+
+std::vector<RootParty::Host> RootParty::start(const Share& share, const Secret& secret,
+                                              std::vector<Joined> joined) {
+  std::vector<Host> hosts;
   unsigned next = share.here;
   for (Joined& one : joined) {
-    Host& host = hosts_.emplace_back();
+    Host& host = hosts.emplace_back();
     host.trunk = std::make_unique<Trunk>(std::move(one.socket), one.name);
     host.share = {.size = share.size, .first = next, .here = one.ranks};
     host.ended.resize(one.ranks);
     host.running_count = one.ranks;
-    broker_.add_host(host.share, *host.trunk);
-    Start start{
-        .size = share.size, .first = next, .here = one.ranks, .hidden_secret = broker_.secret()};
+    Start start{.size = share.size, .first = next, .here = one.ranks, .hidden_secret = secret};
     apply_mask(one.mask, start.hidden_secret);
     host.trunk->queue(start_frame(start));
     std::vector<pollfd> ignored;
     host.trunk->want(ignored);  // it leaves now: our own ranks may take long to start
     next += one.ranks;
   }
+  return hosts;
 }
 
 void RootParty::want(std::vector<pollfd>& entries) {
@@ -75,14 +88,8 @@ bool RootParty::take(Host& host, Frame frame, std::vector<News>& news) {
     return true;
   }
   if (!host.share.has(head.rank)) return false;
-  RemoteChannel& channel = *broker_.remote(head.rank);
-  switch (head.kind) {
-    case FrameKind::packet: return channel.arrived(packet_of(std::move(frame)));
-    case FrameKind::taken: return channel.taken(head.value);
-    case FrameKind::closed: channel.closed(); return true;
-    case FrameKind::ended: return take_end(host, frame, news);
-    default: return false;
-  }
+  return head.kind == FrameKind::ended ? take_end(host, frame, news)
+                                       : generations_.handle_frame(std::move(frame));
 }
 
 bool RootParty::take_end(Host& host, const Frame& frame, std::vector<News>& news) {
@@ -93,7 +100,7 @@ bool RootParty::take_end(Host& host, const Frame& frame, std::vector<News>& news
   --host.running_count;
   const End end{
       .by_signal = body->by_signal != 0, .value = body->value, .exec_errno = body->exec_errno};
-  broker_.rank_ended(rank, gone_of(end));
+  generations_.rank_ended(rank, gone_of(end));
   news.push_back({.kind = FrameKind::ended,
                   .rank = rank,
                   .end = end,
@@ -106,7 +113,7 @@ void RootParty::lose(Host& host, std::vector<News>& news) {
   for (unsigned i = 0; i < host.share.here; ++i) {
     if (host.ended[i]) continue;
     host.ended[i] = true;
-    broker_.rank_ended(host.share.first + i, gone_of({.by_signal = true, .value = SIGKILL}));
+    generations_.rank_ended(host.share.first + i, gone_of({.by_signal = true, .value = SIGKILL}));
   }
   if (std::exchange(host.running_count, 0U) == 0) return;
   news.push_back({.kind = FrameKind::failed,
@@ -154,7 +161,9 @@ int RootParty::close(int status, TimeLimit) {
 LeafParty::LeafParty(Membership membership, std::size_t fds_limit)
     : share_(membership.share),
       trunk_(std::move(membership.trunk)),
-      relay_(share_, fds_limit, membership.secret, *trunk_) {}
+      generations_([this, fds_limit, secret = membership.secret](unsigned generation) {
+        return std::make_unique<Relay>(share_, fds_limit, term_of(generation, secret), *trunk_);
+      }) {}
 
 // The exchange asks first: what it has to tell the root leaves now.
 void LeafParty::want(std::vector<pollfd>& entries) {
@@ -182,7 +191,7 @@ bool LeafParty::take(Frame frame, std::vector<News>& news) {
   switch (head.kind) {
     case FrameKind::packet:
     case FrameKind::finish:
-    case FrameKind::taken: return relay_.handle_frame(std::move(frame));
+    case FrameKind::taken: return generations_.handle_frame(std::move(frame));
     case FrameKind::end:
     case FrameKind::kill:
     case FrameKind::signal:

@@ -1,4 +1,4 @@
-// A job's hosts, as the Job on one of them sees them: the exchange that serves the ranks here, and
+// A job's hosts, as the Job on one of them sees them: the exchanges that serve the ranks here, and
 // what is told to and heard from the other photonruns.
 // Invariant: the root decides (what ended the job, its status, when it is over); a leaf reports.
 // Owner: the launcher process.
@@ -6,6 +6,8 @@
 // Three kinds: a job of one host, the root of one of several, a leaf of one.
 #pragma once
 
+#include "broker.hpp"
+#include "generations.hpp"
 #include "membership.hpp"
 #include "muster.hpp"
 #include "rank_process.hpp"
@@ -28,12 +30,12 @@ class Party {
   Party(const Party&) = delete;
   Party& operator=(const Party&) = delete;
 
-  virtual Exchange& exchange() = 0;
+  virtual Generations& generations() = 0;
   virtual const Share& share() const = 0;
   virtual bool is_leaf() const { return false; }
 
   virtual void want(std::vector<pollfd>&) {}
-  // Before the exchange looks: it then serves what came.
+  // Before the exchanges look: they then serve what came.
   virtual std::vector<News> handle(const std::vector<pollfd>&) { return {}; }
   // The job goes on elsewhere.
   virtual bool waits() const { return false; }
@@ -60,20 +62,19 @@ class Party {
 class AloneParty final : public Party {
  public:
   AloneParty(unsigned size, std::size_t fds_limit);
-  Exchange& exchange() override { return broker_; }
+  Generations& generations() override { return generations_; }
   const Share& share() const override { return share_; }
 
  private:
   Share share_;
-  Broker broker_;
+  Generations generations_;
 };
 
 class RootParty : public Party {
  public:
-  // Tells each where its ranks begin.
   RootParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined);
 
-  Exchange& exchange() override { return broker_; }
+  Generations& generations() override { return generations_; }
   const Share& share() const override { return share_; }
   void want(std::vector<pollfd>& entries) override;
   std::vector<News> handle(const std::vector<pollfd>& entries) override;
@@ -96,10 +97,14 @@ class RootParty : public Party {
   bool take(Host& host, Frame frame, std::vector<News>& news);
   bool take_end(Host& host, const Frame& frame, std::vector<News>& news);
   void lose(Host& host, std::vector<News>& news);
+  // Tells each host where its ranks begin.
+  static std::vector<Host> start(const Share& share, const Secret& secret,
+                                 std::vector<Joined> joined);
 
   Share share_;
-  Broker broker_;
+  Secret secret_;
   std::vector<Host> hosts_;
+  Generations generations_;
   std::size_t first_entry_ = 0;
 };
 
@@ -107,7 +112,7 @@ class LeafParty final : public Party {
  public:
   LeafParty(Membership membership, std::size_t fds_limit);
 
-  Exchange& exchange() override { return relay_; }
+  Generations& generations() override { return generations_; }
   const Share& share() const override { return share_; }
   bool is_leaf() const override { return true; }
   void want(std::vector<pollfd>& entries) override;
@@ -126,7 +131,7 @@ class LeafParty final : public Party {
 
   Share share_;
   std::unique_ptr<Trunk> trunk_;
-  Relay relay_;
+  Generations generations_;
   std::size_t first_entry_ = 0;
   bool over_ = false;
 };

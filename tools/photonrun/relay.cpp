@@ -5,8 +5,8 @@
 
 namespace photonrun {
 
-Relay::Relay(const Share& share, std::size_t fds_limit, const Secret& secret, Trunk& trunk)
-    : Exchange(share, fds_limit), secret_(secret), trunk_(trunk), ways_(share.here) {}
+Relay::Relay(const Share& share, std::size_t fds_limit, const Term& term, Trunk& trunk)
+    : Exchange(share, fds_limit), term_(term), trunk_(trunk), ways_(share.here) {}
 
 void Relay::want(std::vector<pollfd>& entries) {
   for (unsigned i = 0; i < share().here; ++i) report_taken(share().first + i);
@@ -23,6 +23,7 @@ bool Relay::dispatch(unsigned rank, Packet packet, Pace pace) {
       packet.fds.clear();
       way.has_said_hello = true;
     }
+    if (header.type == PH_LAUNCH_LEAVE) note_leave(rank, packet);
     const bool stays = header.type == PH_LAUNCH_FORWARD && share().has(header.rank);
     if (stays) return way.has_said_hello && forward(rank, std::move(packet), pace);
   }
@@ -31,7 +32,7 @@ bool Relay::dispatch(unsigned rank, Packet packet, Pace pace) {
   if (!packet.fds.empty()) return false;
   report_taken(rank);  // first: the root believes a GATHER only from who has taken the last result
   if (way.window > 0) --way.window;
-  trunk_.queue(packet_frame(rank, std::move(packet)));
+  trunk_.queue(packet_frame(place_of(rank), std::move(packet)));
   return true;
 }
 
@@ -40,7 +41,7 @@ void Relay::over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_w
   const bool is_news = local(rank).state() != Channel::State::over;
   local(rank).finish(std::move(last_word));
   if (is_news && how.how == PH_LAUNCH_CLOSED) {
-    trunk_.queue(plain_frame(FrameKind::closed, rank));
+    trunk_.queue(plain_frame(FrameKind::closed, place_of(rank)));
   }
 }
 
@@ -73,7 +74,7 @@ void Relay::take_packet(unsigned rank, Packet packet) {
   ph_launch_welcome welcome{};
   if (to.state() != Channel::State::waiting || packet.body->size() != sizeof welcome) return;
   std::memcpy(&welcome, packet.body->data(), sizeof welcome);
-  std::ranges::copy(secret_, welcome.secret);
+  std::ranges::copy(term_.secret, welcome.secret);
   Packet full = make_packet(packet.header, std::as_bytes(std::span{&welcome, 1}));
   full.from_trunk = true;
   to.join(std::move(full), std::move(ways_[rank - share().first].pidfd));
@@ -81,7 +82,8 @@ void Relay::take_packet(unsigned rank, Packet packet) {
 
 void Relay::report_taken(unsigned rank) {
   const unsigned count = local(rank).take_count();
-  if (count > 0) trunk_.queue(plain_frame(FrameKind::taken, rank, static_cast<int>(count)));
+  if (count > 0)
+    trunk_.queue(plain_frame(FrameKind::taken, place_of(rank), static_cast<int>(count)));
 }
 
 }  // namespace photonrun

@@ -2,20 +2,21 @@
 // on the other. Only what one of its ranks sends to another stays here, for it may carry
 // descriptors; everything else the Broker at the root decides.
 // Invariant: packets of a rank keep their order on each of the two ways, and a pair uses one.
-// Owner: LeafParty.
+// Owner: Generations.
 #pragma once
 
-#include "broker.hpp"
+#include "exchange.hpp"
+#include "secret.hpp"
+#include "trunk.hpp"
 
 namespace photonrun {
 
 class Relay final : public Exchange {
  public:
-  Relay(const Share& share, std::size_t fds_limit, const Secret& secret, Trunk& trunk);
+  Relay(const Share& share, std::size_t fds_limit, const Term& term, Trunk& trunk);
 
   void want(std::vector<pollfd>& entries) override;
-  // What the root said: packet, finish, taken. False: it makes no sense.
-  bool handle_frame(Frame frame);
+  bool handle_frame(Frame frame) override;
 
  private:
   struct Way {
@@ -31,8 +32,9 @@ class Relay final : public Exchange {
   void over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_word) override;
   void take_packet(unsigned rank, Packet packet);
   void report_taken(unsigned rank);
+  Place place_of(unsigned rank) const { return {.generation = term_.generation, .rank = rank}; }
 
-  Secret secret_;
+  Term term_;
   Trunk& trunk_;
   std::vector<Way> ways_;
 };

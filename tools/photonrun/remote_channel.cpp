@@ -22,7 +22,7 @@ void RemoteChannel::join(Packet welcome, Fd) {
 void RemoteChannel::queue(Packet packet) {
   if (state_ == State::over || trunk_.is_lost()) return;
   under_way_.push_back(packet.header.type);
-  trunk_.queue(packet_frame(rank_, std::move(packet)));
+  trunk_.queue(packet_frame(place_, std::move(packet)));
 }
 
 Io RemoteChannel::read(Packet& packet) {
@@ -30,7 +30,7 @@ Io RemoteChannel::read(Packet& packet) {
   packet = std::move(arrivals_.front());
   arrivals_.pop_front();
   if (++read_count_ == kTellAfter) {
-    trunk_.queue(plain_frame(FrameKind::taken, rank_, read_count_));
+    trunk_.queue(plain_frame(FrameKind::taken, place_, read_count_));
     read_count_ = 0;
   }
   return Io::done;
@@ -38,8 +38,8 @@ Io RemoteChannel::read(Packet& packet) {
 
 void RemoteChannel::finish(std::optional<Packet> last_word) {
   if (state_ != State::over && !trunk_.is_lost()) {
-    if (last_word) trunk_.queue(packet_frame(rank_, std::move(*last_word)));
-    trunk_.queue(plain_frame(FrameKind::finish, rank_));
+    if (last_word) trunk_.queue(packet_frame(place_, std::move(*last_word)));
+    trunk_.queue(plain_frame(FrameKind::finish, place_));
   }
   state_ = State::over;
   arrivals_.clear();

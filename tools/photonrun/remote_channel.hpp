@@ -11,7 +11,7 @@ namespace photonrun {
 
 class RemoteChannel final : public Channel {
  public:
-  RemoteChannel(unsigned rank, Trunk& trunk) : rank_(rank), trunk_(trunk) {}
+  RemoteChannel(Place place, Trunk& trunk) : place_(place), trunk_(trunk) {}
 
   bool is_remote() const override { return true; }
   std::size_t queued_count() const override { return under_way_.size(); }
@@ -29,7 +29,7 @@ class RemoteChannel final : public Channel {
   bool has_arrivals() const { return state_ != State::over && (at_end_ || !arrivals_.empty()); }
 
  private:
-  unsigned rank_;
+  Place place_;
   Trunk& trunk_;
   std::deque<Packet> arrivals_;
   bool at_end_ = false;

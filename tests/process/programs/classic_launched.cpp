@@ -1,10 +1,11 @@
 // A classic program under the launcher, with a zeroed configuration: a ring of puts, then an exit
 // with photon_finalize() or without.
 //
-//   classic_launched [leave]     leave: photon_finalize() first
+//   classic_launched [leave [TIMES]]    leave: photon_finalize() first; then from the beginning
 #include <photon.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -26,21 +27,29 @@ std::uint64_t take(int flags) {
   return id.u64;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  photon_config_t config;
-  std::memset(&config, 0, sizeof config);
-  if (photon_init(&config) != PHOTON_OK) return 1;
-  const int size = config.nproc, rank = config.address;
+bool go_round(int rank, int size) {
   constexpr std::uint64_t kRounds = 100;
   for (std::uint64_t round = 0; round < kRounds; ++round) {
     if (photon_put_with_completion((rank + 1) % size, 0, nullptr, nullptr, word(round), word(round),
                                    0) != PHOTON_OK)
-      return 1;
-    if (take(PHOTON_PROBE_EVQ) != round || take(PHOTON_PROBE_LEDGER) != round) return 1;
+      return false;
+    if (take(PHOTON_PROBE_EVQ) != round || take(PHOTON_PROBE_LEDGER) != round) return false;
   }
   std::printf("rank %d of %d went round\n", rank, size);
-  if (argc > 1 && std::string_view(argv[1]) == "leave") return photon_finalize();
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool leaves = argc > 1 && std::string_view(argv[1]) == "leave";
+  const int times = argc > 2 ? std::atoi(argv[2]) : 1;
+  for (int i = 0; i < times; ++i) {
+    photon_config_t config;
+    std::memset(&config, 0, sizeof config);
+    if (photon_init(&config) != PHOTON_OK) return 1;
+    if (!go_round(config.address, config.nproc)) return 1;
+    if (leaves && photon_finalize() != PHOTON_OK) return 1;
+  }
   return 0;
 }

@@ -1,0 +1,52 @@
+// The generations of a job. A rank that leaves (ph_finalize) may join again, by a channel that it
+// hands over as it leaves: that is of the next generation, whose ranks know nothing of those of the
+// one before. Each has an exchange of its own.
+//
+//   rank's channel:  generation 0 --LEAVE with the next channel--> generation 1 --> ...
+//   generation:      begun by the first rank that leaves the one before -- its last channel is over
+//                    --> over, once all before it are; not the newest one
+//
+// Invariants: a process that has ended has ended in every generation, also in those begun later.
+// A rank leaves generations in their order.
+// Owner: Party.
+#pragma once
+
+#include <deque>
+#include <functional>
+
+#include "exchange.hpp"
+
+namespace photonrun {
+
+class Generations {
+ public:
+  using Make = std::function<std::unique_ptr<Exchange>(unsigned generation)>;
+
+  // Makes the first one with it.
+  explicit Generations(Make make);
+
+  // As Exchange's; of all that are not over.
+  Fd open(unsigned rank) { return running_.front()->open(rank); }
+  void want(std::vector<pollfd>& entries);
+  void handle(const std::vector<pollfd>& entries);
+  bool handle_frame(Frame frame);
+  void rank_ended(unsigned rank, ph_launch_gone how);
+  std::vector<std::string> take_complaints();
+
+ private:
+  struct Ended {
+    unsigned rank;
+    ph_launch_gone how;
+  };
+
+  void begin_next();
+  // Takes those who left the i-th of the running ones into the next.
+  void pass_on(std::size_t i);
+
+  Make make_;
+  unsigned first_ = 0;  // number of the first that runs
+  std::deque<std::unique_ptr<Exchange>> running_;
+  std::vector<Ended> ended_;
+};
+
+}  // namespace photonrun
