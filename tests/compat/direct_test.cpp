@@ -33,32 +33,6 @@ TEST_P(Direct, a_put_that_was_waited_for_is_in_the_peers_memory) {
   });
 }
 
-TEST_P(Direct, gets_interleave_and_end_in_any_order_that_is_asked_for) {
-  constexpr std::size_t kGets = 16;
-  constexpr std::size_t kBytes = 3000;
-  ClassicJob job(2, GetParam());
-  job.run([&](int rank) {
-    Registered memory(kGets * kBytes);
-    for (std::size_t i = 0; i < kGets; ++i) fill(memory.data() + i * kBytes, kBytes, i);
-    auto all = job.exchange(memory.buffer());
-    if (rank == 0) {
-      std::vector<unsigned char> into(kGets * kBytes);
-      std::vector<photon_rid> rids(kGets);
-      for (std::size_t i = 0; i < kGets; ++i) {
-        photon_buffer_t from = part(all[1], i * kBytes, kBytes);
-        ASSERT_EQ(
-            photon_post_os_get_direct(1, into.data() + i * kBytes, kBytes, &from, 0, &rids[i]),
-            PHOTON_OK);
-      }
-      for (std::size_t i = kGets; i-- > 0;) {
-        EXPECT_EQ(photon_wait(rids[i]), PHOTON_OK);
-        EXPECT_EQ(first_wrong(into.data() + i * kBytes, kBytes, i), kBytes);
-      }
-    }
-    job.meet();
-  });
-}
-
 TEST_P(Direct, vectors_move_all_their_pieces_under_one_rid) {
   ClassicJob job(2, GetParam());
   job.run([&](int rank) {

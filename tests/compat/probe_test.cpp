@@ -199,46 +199,6 @@ TEST_P(Probing, for_the_ledger_alone_moves_queued_puts_too) {
   });
 }
 
-// One a rank: callbacks are told nothing but the id.
-struct Rally {
-  int rank = 0;
-  std::uint64_t last = 0;
-  static constexpr std::uint64_t kEnd = 400;
-};
-Rally& rally() {
-  static thread_local Rally mine;
-  return mine;
-}
-void answer(photon_cid id) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, id.data, sizeof value);
-  EXPECT_EQ(value, rally().last + 1);
-  rally().last = value + 1;
-  if (value >= Rally::kEnd) return;
-  EXPECT_EQ(photon_put_with_completion(1 - rally().rank, 0, nullptr, nullptr, u64(0),
-                                       u64(value + 1), PHOTON_REQ_PWC_NO_LCE),
-            PHOTON_OK);
-}
-
-TEST_P(Probing, a_callback_may_post_and_so_play_ping_pong) {
-  ClassicJob job(2, GetParam());
-  job.run([&](int rank) {
-    rally() = {rank, rank == 0 ? std::uint64_t{1} : std::uint64_t{0}};
-    if (rank == 0) {
-      ASSERT_EQ(
-          photon_put_with_completion(1, 0, nullptr, nullptr, u64(0), u64(1), PHOTON_REQ_PWC_NO_LCE),
-          PHOTON_OK);
-    }
-    while (rally().last < Rally::kEnd) {
-      int flag = 0;
-      ASSERT_EQ(
-          photon_probe_completion(kAny, &flag, nullptr, nullptr, nullptr, answer, PHOTON_PROBE_ANY),
-          PHOTON_OK);
-      std::this_thread::yield();
-    }
-  });
-}
-
 std::uint64_t value_of(photon_cid id) {
   std::uint64_t value = 0;
   std::memcpy(&value, id.data, sizeof value);

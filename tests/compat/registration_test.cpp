@@ -95,40 +95,6 @@ TEST_F(Registration, of_nothing_is_an_error) {
   });
 }
 
-TEST_F(Registration, comes_and_goes_under_traffic) {
-  constexpr std::uint64_t kPuts = 2000;
-  ClassicJob job(2);
-  job.run([&](int rank) {
-    Registered memory(4096);
-    auto all = job.exchange(memory.buffer());
-    std::thread churn = ClassicJob::in_same_rank([] {
-      std::vector<unsigned char> other(8192);
-      for (std::size_t i = 0; i < 2000; ++i) {
-        EXPECT_EQ(photon_register_buffer(other.data() + i % 4096, 4096), PHOTON_OK);
-        EXPECT_EQ(photon_unregister_buffer(other.data() + i % 4096, 4096), PHOTON_OK);
-      }
-    });
-    unsigned char source[512];
-    photon_buffer_t from = bare(source, sizeof source);
-    for (std::uint64_t i = 0; i < kPuts; ++i) {
-      if (rank == 0) {
-        fill(source, sizeof source, i);
-        ASSERT_EQ(photon_put_with_completion(1, 512, &from, &all[1], u64(i), u64(i), 0), PHOTON_OK);
-        ASSERT_EQ(take(1, PHOTON_PROBE_EVQ).id.u64, i);
-        ASSERT_EQ(take(1, PHOTON_PROBE_LEDGER).id.u64, i);
-      } else {
-        ASSERT_EQ(take().id.u64, i);
-        ASSERT_EQ(first_wrong(memory.data(), 512, i), 512u);
-        ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, u64(i), u64(i),
-                                             PHOTON_REQ_PWC_NO_LCE),
-                  PHOTON_OK);
-      }
-    }
-    churn.join();
-    job.meet();
-  });
-}
-
 // Rank 1 copies without end, and rank 0 does not wait for it: one day it takes its memory back in
 // the midst of a copy.
 TEST(RegistrationHeld, by_a_copy_and_registered_again_has_keys_that_serve) {

@@ -37,27 +37,6 @@ void put_into_next(int peer, std::vector<unsigned char>& source, int tag) {
   EXPECT_TRUE(is_gone(rid));
 }
 
-TEST_P(Rendezvous, a_ring_of_puts_overlaps_with_what_each_receives) {
-  constexpr int kRounds = 5;
-  ClassicJob job(4, GetParam());
-  job.run([&](int rank) {
-    const int next = (rank + 1) % 4, previous = (rank + 3) % 4;
-    for (const std::size_t size : {1U, 8U, 192U, 4096U, 300000U}) {
-      for (int round = 0; round < kRounds; ++round) {
-        std::vector<unsigned char> source(size), into(size);
-        fill(source.data(), size, static_cast<std::uint64_t>(rank * 16 + round));
-        photon_rid received = 0;
-        ASSERT_EQ(photon_post_recv_buffer_rdma(previous, into.data(), size, round, &received),
-                  PHOTON_OK);
-        put_into_next(next, source, round);
-        ASSERT_EQ(test_until_over(received), 0);
-        EXPECT_EQ(first_wrong(into.data(), size, static_cast<std::uint64_t>(previous * 16 + round)),
-                  size);
-      }
-    }
-  });
-}
-
 TEST_P(Rendezvous, a_ring_of_gets_reads_what_was_announced) {
   ClassicJob job(3, GetParam());
   job.run([&](int rank) {

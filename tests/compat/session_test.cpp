@@ -16,6 +16,29 @@ void ring(int rank, int size) {
   EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, 1u);
 }
 
+TEST(Session, a_second_init_warns) {
+  ClassicJob job(1);
+  job.run([&](int rank) {
+    photon_config_t config = job.configuration(rank);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(photon_init(&config), PHOTON_OK);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("photon_init: called again"), std::string::npos) << said;
+  });
+}
+
+// Programs print them, and take an option's place in the array for the enum.
+TEST(Session, names_of_orders_backends_and_collectives_are_the_originals) {
+  const auto expect_names = [](const char* const* names, std::vector<std::string> wanted) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(names[i], wanted[i]);
+  };
+  expect_names(PHOTON_ORDER_TO_STRING, {"default", "none", "strict", "INVALID_COMP_ORDER"});
+  expect_names(PHOTON_BACKEND_TO_STRING, {"default", "verbs", "ugni", "fi", "INVALID_BACKEND"});
+  expect_names(PHOTON_COLL_IFACE_TO_STRING,
+               {"default", "pwc", "nbc", "INVALID_COLLECTIVE_INTERACE"});
+  EXPECT_STREQ(PHOTON_BACKEND_TO_STRING[PHOTON_BACKEND_FI], "fi");
+}
+
 TEST(Session, a_second_init_is_ok_and_changes_nothing) {
   ClassicJob job(2);
   job.run([&](int rank) {

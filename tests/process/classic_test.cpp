@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "command.hpp"
+#include "launched.hpp"
 
 namespace photon::test {
 namespace {
@@ -35,10 +36,11 @@ TEST(ClassicProgram, may_init_again_after_finalize) {
   }
 }
 
-TEST(ClassicProgram, may_end_without_finalize) {
-  const auto result = run_command(kRun + " -n 4 " + kBin + "/classic_launched 2>&1");
-  EXPECT_EQ(result.exit_status, 0) << result.output;
-  EXPECT_EQ(count_of(result.output, " of 4 went round"), 4u) << result.output;
+TEST(ClassicProgram, may_end_without_finalize_and_leaves_nothing_behind) {
+  Launched job({"-n", "4", kBin + "/classic_launched"});
+  EXPECT_EQ(job.wait(), 0) << job.out << job.err;
+  EXPECT_EQ(count_of(job.out, " of 4 went round"), 4u) << job.out << job.err;
+  job.expect_nothing_left();
 }
 
 // A runtime's last handshake is in a destructor that runs after main().
