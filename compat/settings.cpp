@@ -45,9 +45,9 @@ bool Settings::read(const photon_config_t& config) {
     return false;
   }
   // Old programs wait in their own barriers for what they have posted: it must go meanwhile.
-  const ph_setting progress = setting_of(nullptr, "progress_thread");
-  if (progress.origin != nullptr && std::strcmp(progress.origin, "environment") != 0)
-    add("progress_thread", "on");
+  add_unless_the_user_does("progress_thread", "on");
+  if (config.backend == PHOTON_BACKEND_VERBS || config.backend == PHOTON_BACKEND_FI)
+    add_unless_the_user_does("network", "ofi");
   const auto& cap = config.cap;
   if (cap.max_cid_size > 0)
     add("max_cid_size",
@@ -59,6 +59,12 @@ bool Settings::read(const photon_config_t& config) {
     add("ledger_slots", std::to_string(std::max(std::bit_ceil(asked), kFewestLedgers)));
   }
   return true;
+}
+
+void Settings::add_unless_the_user_does(const char* name, const char* value) {
+  const ph_setting setting = setting_of(nullptr, name);
+  const bool is_his = setting.origin != nullptr && std::strcmp(setting.origin, "environment") == 0;
+  if (!is_his) add(name, value);
 }
 
 void Settings::add(const char* name, std::string value) {

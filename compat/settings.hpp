@@ -29,8 +29,10 @@ class Settings {
   std::size_t options_count() const noexcept { return count_; }
 
  private:
-  static constexpr std::size_t kMost = 4;  // of those that read() may add
+  static constexpr std::size_t kMost = 5;  // of those that read() may add
   void add(const char* name, std::string value);
+  // The environment is the user's word: it counts for more than the program's.
+  void add_unless_the_user_does(const char* name, const char* value);
 
   std::array<std::string, kMost> texts_;
   std::array<ph_option, kMost> options_{};

@@ -26,8 +26,9 @@ PHOTON_UNUSED static const char *const PHOTON_ORDER_TO_STRING[] = {"default", "n
                                                                    "INVALID_COMP_ORDER"};
 
 /**
- * The transport. The library chooses, whatever is asked for: VERBS and FI are accepted and change
- * nothing: ranks of one host meet by shared memory, those of others by tcp. UGNI is refused.
+ * The network: how ranks of other hosts are reached. VERBS and FI: by libfabric; DEFAULT: the
+ * library chooses (tcp); the variable PHOTON_NETWORK counts for more. Ranks of one host meet by
+ * shared memory in any case. UGNI is refused.
  */
 typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_BACKEND_DEFAULT = 0,

@@ -53,8 +53,8 @@ typedef struct ph_config {
  *             `bootstrap` the callbacks do; otherwise the job has one rank. Peers are contacted
  *             only when first used. Under photonrun a process is one rank, and has one context from
  *             the launcher at a time; when that was finalized (destroyed is not enough), it may
- *             create the next, as a rank of a new job of all those that do so. This waits until
- *             all ranks have come, or until one has ended.
+ *             create the next, as a rank of a new job of all those that do so; what is sent to one
+ *             that has not done so yet waits for it.
  * Ownership:  the context is the caller's: ph_finalize(), then ph_context_destroy().
  * Status:     PH_ERR_CONFIG (a setting's name or value), PH_ERR_BOOTSTRAP (no launcher answer,
  *             ranks disagree on settings or versions), PH_ERR_MEMORY, PH_ERR_SYSTEM,

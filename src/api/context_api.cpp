@@ -57,7 +57,9 @@ Opened open_mixed(const base::Config& config, boot::Boot& boot) {
       boot, {.near = [&](boot::Boot& near) { return transport::shm::open_shm(config, near); },
              .far =
                  [&](boot::Boot& far, std::span<transport::RegionEntry> regions) {
-                   return transport::tcp::open_tcp(config, far, {.regions = regions});
+                   return config.network == base::NetworkChoice::ofi
+                              ? transport::ofi::open_ofi(config, far, {.regions = regions})
+                              : transport::tcp::open_tcp(config, far, {.regions = regions});
                  }});
 }
 

@@ -1,5 +1,5 @@
-// Every setting of a context: one struct with plain members, one table that describes them.
-// The table feeds the parser, ph_setting_at() and docs/configuration.md.
+// Every setting of a context: one struct with plain members, one table that describes them
+// (config_fields.cpp). The table feeds the parser, ph_setting_at() and docs/configuration.md.
 // Invariant: a Config that load_config() returned is within the ranges of the table.
 // Owner: the Context; never changes after creation.
 #pragma once
@@ -23,6 +23,8 @@ namespace photon::base {
 // `automatic` is spelled "auto" in settings.
 enum class Oversubscribed : std::uint8_t { automatic, yes, no };
 enum class TransportChoice : std::uint8_t { automatic, shm, sim, tcp, mixed, ofi };
+// The far side of the mixed transport.
+enum class NetworkChoice : std::uint8_t { tcp, ofi };
 enum class SimProfile : std::uint8_t { stream, mapped, rc, srd, unnamed };
 // What memory a network card keeps registered when no operation uses it.
 enum class SourceCacheKeeps : std::uint8_t { registered, all };
@@ -50,9 +52,9 @@ constexpr Word word(std::string_view text) noexcept {
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 38;
+inline constexpr std::size_t kFieldsCount = 39;
 
-// Defaults stand here; meanings, units and ranges in the table (config.cpp).
+// Defaults stand here; meanings, units and ranges in the table (config_fields.cpp).
 struct Config {
   std::uint64_t max_cid_size = 8;
   std::uint64_t ledger_slots = 512;
@@ -81,6 +83,7 @@ struct Config {
   std::uint64_t progress_silence_us = 100;
   Oversubscribed oversubscribed = Oversubscribed::automatic;
   TransportChoice transport = TransportChoice::automatic;
+  NetworkChoice network = NetworkChoice::tcp;
   ShmCma shm_cma = ShmCma::automatic;
   Word tcp_interface = word("auto");
   std::uint64_t tcp_silence_s = 30;
@@ -98,8 +101,8 @@ struct Config {
 
 using FieldMember =
     std::variant<std::uint64_t Config::*, Oversubscribed Config::*, TransportChoice Config::*,
-                 SourceCacheKeeps Config::*, ShmCma Config::*, SimProfile Config::*,
-                 LogLevel Config::*, Switch Config::*, Word Config::*>;
+                 NetworkChoice Config::*, SourceCacheKeeps Config::*, ShmCma Config::*,
+                 SimProfile Config::*, LogLevel Config::*, Switch Config::*, Word Config::*>;
 
 // One row of the table.
 struct Field {

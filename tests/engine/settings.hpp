@@ -77,6 +77,7 @@ inline const std::vector<Setting>& all_settings() {
       {"mixed_near", {{"transport", "mixed"}}},
       {"ofi", {{"transport", "ofi"}, {"ofi_provider", kRxm}}},
       {"ofi_small", small({{"transport", "ofi"}, {"ofi_provider", kRxm}})},
+      {"ofi_mixed", {{kHostsOption, "2"}, {"network", "ofi"}, {"ofi_provider", kRxm}}},
   };
   return settings;
 }

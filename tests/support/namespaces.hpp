@@ -46,8 +46,14 @@ inline void enter_namespace(std::uint32_t rank) {
 }
 
 // Of a job whose ranks have entered theirs and that chose by itself: whoever is in our namespace is
-// reached by shared memory, all others by tcp. Nothing of a context that is finalized.
+// reached by shared memory, all others by the network that is set. Nothing of a context that is
+// finalized.
 inline void expect_ways(ph_context* context) {
+  std::string network;
+  ph_setting setting{};
+  setting.size = sizeof setting;
+  for (std::size_t i = 0; ph_setting_at(context, i, &setting) == PH_OK; ++i)
+    if (std::string(setting.name) == "network") network = setting.value;
   const std::size_t hosts_count = namespaces().size();
   const ph_rank self = ph_rank_of(context);
   for (ph_rank peer = 0; peer < ph_size_of(context); ++peer) {
@@ -55,7 +61,7 @@ inline void expect_ways(ph_context* context) {
     path.size = sizeof path;
     if (peer == self || ph_path_to(context, peer, &path) != PH_OK) continue;
     const bool is_near = peer % hosts_count == self % hosts_count;
-    EXPECT_STREQ(path.transport, is_near ? "shm" : "tcp")
+    EXPECT_EQ(path.transport, is_near ? "shm" : network)
         << "rank " << self << " to " << peer << ": " << path.reason;
   }
 }

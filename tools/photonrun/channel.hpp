@@ -55,6 +55,7 @@ class LocalChannel final : public Channel {
   // The rank has made the pair. Of one that is over it is closed.
   void adopt(Fd socket);
 
+  bool is_open() const { return static_cast<bool>(socket_); }
   int socket() const { return socket_.get(); }
   int pidfd() const { return pidfd_.get(); }
   std::size_t queued_count() const override { return queue_.size(); }

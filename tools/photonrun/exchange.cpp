@@ -25,12 +25,16 @@ Exchange::Exchange(const Share& share, std::size_t fds_limit)
   for (unsigned i = 0; i < share.here; ++i) locals_.push_back(std::make_unique<LocalChannel>());
 }
 
-// Two entries a rank: its channel, its process.
+// Two entries a rank: its channel, its process. None for who has no channel here, yet or any more:
+// there may be many generations, and poll() takes no more entries than files may be open.
 void Exchange::want(std::vector<pollfd>& entries) {
   first_entry_ = entries.size();
+  wanted_.clear();
   const bool crowded = too_many_fds();
   for (unsigned i = 0; i < share_.here; ++i) {
     const LocalChannel& one = *locals_[i];
+    if (!one.is_open()) continue;
+    wanted_.push_back(share_.first + i);
     short events = 0;
     // HELLO is always read: what crowds us may wait for the rank that says it.
     const bool reading = !crowded || one.state() == Channel::State::waiting;
@@ -43,13 +47,13 @@ void Exchange::want(std::vector<pollfd>& entries) {
 }
 
 void Exchange::handle(const std::vector<pollfd>& entries) {
-  const auto first_entry = std::exchange(first_entry_, std::nullopt);
-  for (unsigned i = 0; first_entry && i < share_.here; ++i) {
-    const unsigned rank = share_.first + i;
-    const pollfd& socket = entries[*first_entry + 2 * i];
-    const pollfd& process = entries[*first_entry + 2 * i + 1];
-    if (socket.revents & (POLLOUT | POLLHUP | POLLERR)) locals_[i]->flush();
-    const bool ended = process.revents != 0 && locals_[i]->state() == Channel::State::joined;
+  std::size_t at = first_entry_;
+  for (const unsigned rank : std::exchange(wanted_, {})) {
+    const pollfd& socket = entries[at++];
+    const pollfd& process = entries[at++];
+    LocalChannel& one = local(rank);
+    if (socket.revents & (POLLOUT | POLLHUP | POLLERR)) one.flush();
+    const bool ended = process.revents != 0 && one.state() == Channel::State::joined;
     if (ended) {
       serve(rank, Pace::to_the_end);
       over(rank, {.how = PH_LAUNCH_CLOSED, .value = 0});

@@ -9,7 +9,6 @@
 #include <poll.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,7 +78,8 @@ class Exchange {
   std::size_t fds_limit_;
   std::vector<std::string> complaints_;
   std::vector<Leaver> leavers_;
-  std::optional<std::size_t> first_entry_;  // of this turn
+  std::size_t first_entry_ = 0;
+  std::vector<unsigned> wanted_;  // ranks with entries in this turn, two each
 };
 
 Packet refusal(ph_launch_refusal reason, std::uint64_t sequence = 0);

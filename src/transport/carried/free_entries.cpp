@@ -18,4 +18,10 @@ base::Result<std::shared_ptr<RegionEntry[]>> free_entries(std::size_t count) {
                                         [bytes](RegionEntry* first) { ::munmap(first, bytes); });
 }
 
+base::Result<std::shared_ptr<RegionEntry[]>> own_or_given(std::span<RegionEntry> given,
+                                                          std::size_t count) {
+  if (given.empty()) return free_entries(count);
+  return std::shared_ptr<RegionEntry[]>(std::shared_ptr<void>(), given.data());  // not ours to free
+}
+
 }  // namespace photon::transport::carried

@@ -1,5 +1,6 @@
 #include "transport/carried/shared_settings.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace photon::transport::carried {
@@ -40,6 +41,21 @@ base::Result<> check_settings(const SharedSettings& mine, const SharedSettings& 
             std::to_string(mine.*one.value) + ", there " + std::to_string(theirs.*one.value)};
   }
   return {};
+}
+
+base::Error strange_card(const char* mine, std::span<const std::byte> bytes) {
+  constexpr std::size_t kMagicBytes = 8;
+  std::string begin;
+  for (const std::byte one : bytes.first(std::min(bytes.size(), kMagicBytes)))
+    begin += std::to_integer<char>(one);
+  const std::string name = begin.size() == kMagicBytes ? begin.substr(1, 3) : "";
+  const auto is_letter = [](char one) { return one >= 'a' && one <= 'z'; };
+  if (begin == "p" + name + "card" && std::ranges::all_of(name, is_letter) && name != mine)
+    return {PH_ERR_BOOTSTRAP, 0,
+            "it is reached by " + name + ", and this rank by " + mine +
+                "; settings transport and network must be the same on all ranks"};
+  return {PH_ERR_PROTOCOL, 0,
+          std::string("malformed ") + mine + " card of " + std::to_string(bytes.size()) + " bytes"};
 }
 
 }  // namespace photon::transport::carried

@@ -33,8 +33,6 @@ std::span<const std::byte> encode(const OfiCard& card) noexcept {
 }
 
 base::Result<OfiCard> decode_card(std::span<const std::byte> bytes) {
-  const base::Error malformed{PH_ERR_PROTOCOL, 0,
-                              "malformed ofi card of " + std::to_string(bytes.size()) + " bytes"};
   OfiCard card;
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
@@ -42,17 +40,18 @@ base::Result<OfiCard> decode_card(std::span<const std::byte> bytes) {
     std::memcpy(&magic, bytes.data(), sizeof magic);
     std::memcpy(&version, bytes.data() + sizeof magic, sizeof version);
   }
-  if (magic != kCardMagic) return malformed;
+  if (magic != kCardMagic) return carried::strange_card("ofi", bytes);
   if (version != wire::kVersion)
     return base::Error{
         PH_ERR_BOOTSTRAP, 0,
         "it speaks version " + std::to_string(version) + " of the wire format, this rank version " +
             std::to_string(wire::kVersion) + "; run all ranks with one version of the library"};
-  if (bytes.size() != sizeof card) return malformed;
+  if (bytes.size() != sizeof card) return carried::strange_card("ofi", bytes);
   std::memcpy(&card, bytes.data(), sizeof card);
   const bool is_card =
       card.what <= OfiCard::What::gone && card.provider.back() == 0 && card.why.back() == 0;
-  if (!is_card || card.address_bytes > card.address.size()) return malformed;
+  if (!is_card || card.address_bytes > card.address.size())
+    return carried::strange_card("ofi", bytes);
   return card;
 }
 

@@ -61,7 +61,7 @@ struct Endpoint {
 // PH_ERR_CONFIG: the provider's address is longer than a card can tell.
 base::Result<OfiCard> make_card(const carried::SharedSettings& settings, const Endpoint& endpoint);
 std::span<const std::byte> encode(const OfiCard& card) noexcept;
-// PH_ERR_BOOTSTRAP: another version. PH_ERR_PROTOCOL: no card at all.
+// PH_ERR_BOOTSTRAP: another version, or transport. PH_ERR_PROTOCOL: no card at all.
 base::Result<OfiCard> decode_card(std::span<const std::byte> bytes);
 // PH_ERR_BOOTSTRAP names what differs, and both values.
 base::Result<> check_agreement(const OfiCard& mine, const OfiCard& theirs);

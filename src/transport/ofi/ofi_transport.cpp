@@ -50,20 +50,21 @@ const char* refusal_text(Refusal why) noexcept {
   return "?";
 }
 
-base::Result<std::unique_ptr<Transport>> open_ofi(const base::Config& config, boot::Boot& boot) {
+base::Result<std::unique_ptr<Transport>> open_ofi(const base::Config& config, boot::Boot& boot,
+                                                  const OfiOptions& options) {
   if (auto has = has_fabric(); !has) return std::move(has.error());
-  return open_ofi_over(config, boot, open_fabric);
+  return open_ofi_over(config, boot, open_fabric, options);
 }
 
 base::Result<std::unique_ptr<Transport>> open_ofi_over(const base::Config& config, boot::Boot& boot,
-                                                       OpenFabric open) {
+                                                       OpenFabric open, const OfiOptions& options) {
   if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
   own->open = std::move(open);
   own->regions_count = config.max_regions;
-  auto entries = carried::free_entries(config.max_regions);
-  if (!entries) return std::move(entries.error());
-  own->regions = std::move(*entries);
+  auto regions = carried::own_or_given(options.regions, config.max_regions);
+  if (!regions) return std::move(regions.error());
+  own->regions = std::move(*regions);
   return OfiTransport::open(config, boot, std::move(own), 0);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "base/config.hpp"
 #include "base/result.hpp"
@@ -13,12 +14,18 @@
 
 namespace photon::transport::ofi {
 
+struct OfiOptions {
+  std::span<RegionEntry> regions;  // as those of TcpOptions
+};
+
 // `boot` outlives the transport, which is the only one to call its send() and receive(). Blocks for
 // nobody. Errors: PH_ERR_CONFIG (built without libfabric or without a crypto library; no provider
 // will do, and why), PH_ERR_SYSTEM, PH_ERR_MEMORY.
-base::Result<std::unique_ptr<Transport>> open_ofi(const base::Config& config, boot::Boot& boot);
+base::Result<std::unique_ptr<Transport>> open_ofi(const base::Config& config, boot::Boot& boot,
+                                                  const OfiOptions& options = {});
 // Over a fabric of the caller's.
 base::Result<std::unique_ptr<Transport>> open_ofi_over(const base::Config& config, boot::Boot& boot,
-                                                       OpenFabric open);
+                                                       OpenFabric open,
+                                                       const OfiOptions& options = {});
 
 }  // namespace photon::transport::ofi

@@ -20,17 +20,13 @@ base::Result<TcpCard> decode_card(std::span<const std::byte> bytes) {
     std::memcpy(&magic, bytes.data(), sizeof magic);
     std::memcpy(&version, bytes.data() + sizeof magic, sizeof version);
   }
-  if (magic != kCardMagic)
-    return base::Error{PH_ERR_PROTOCOL, 0,
-                       "malformed tcp card of " + std::to_string(bytes.size()) + " bytes"};
+  if (magic != kCardMagic) return carried::strange_card("tcp", bytes);
   if (version != wire::kVersion)
     return base::Error{
         PH_ERR_BOOTSTRAP, 0,
         "it speaks version " + std::to_string(version) + " of the wire format, this rank version " +
             std::to_string(wire::kVersion) + "; run all ranks with one version of the library"};
-  if (bytes.size() != sizeof card)
-    return base::Error{PH_ERR_PROTOCOL, 0,
-                       "malformed tcp card of " + std::to_string(bytes.size()) + " bytes"};
+  if (bytes.size() != sizeof card) return carried::strange_card("tcp", bytes);
   std::memcpy(&card, bytes.data(), sizeof card);
   return card;
 }

@@ -42,7 +42,7 @@ static_assert(std::is_trivially_copyable_v<TcpCard>);
 static_assert(std::has_unique_object_representations_v<TcpCard>, "no padding travels");
 
 std::span<const std::byte> encode(const TcpCard& card) noexcept;
-// PH_ERR_BOOTSTRAP: another version. PH_ERR_PROTOCOL: no card at all.
+// PH_ERR_BOOTSTRAP: another version, or transport. PH_ERR_PROTOCOL: no card at all.
 base::Result<TcpCard> decode_card(std::span<const std::byte> bytes);
 
 }  // namespace photon::transport::tcp

@@ -51,13 +51,9 @@ base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, bo
   if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
   own->regions_count = config.max_regions;
-  if (options.regions.empty()) {
-    auto entries = carried::free_entries(config.max_regions);
-    if (!entries) return std::move(entries.error());
-    own->regions = std::move(*entries);
-  } else {
-    own->regions = {std::shared_ptr<void>(), options.regions.data()};  // not ours to free
-  }
+  auto regions = carried::own_or_given(options.regions, config.max_regions);
+  if (!regions) return std::move(regions.error());
+  own->regions = std::move(*regions);
   return TcpTransport::open(config, boot, std::move(own), 0);
 }
 

@@ -1,0 +1,176 @@
+// The table of settings.
+#include <algorithm>
+#include <limits>
+
+#include "base/config.hpp"
+
+namespace photon::base {
+namespace {
+
+constexpr const char* kOversubscribed[] = {"auto", "yes", "no"};
+constexpr const char* kTransports[] = {"auto", "shm", "sim", "tcp", "mixed", "ofi"};
+constexpr const char* kNetworks[] = {"tcp", "ofi"};
+constexpr const char* kSourceCache[] = {"registered", "all"};
+constexpr const char* kShmCma[] = {"auto", "off", "on"};
+constexpr const char* kSwitch[] = {"off", "on"};
+constexpr const char* kSimProfiles[] = {"stream", "mapped", "rc", "srd", "unnamed"};
+constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
+
+constexpr std::string_view kPrefix = "PHOTON_";
+constexpr std::uint64_t kKi = 1024;
+constexpr std::uint64_t kMi = kKi * kKi;
+constexpr std::uint64_t kTi = kMi * kMi;
+constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+
+constexpr Field named(std::string_view name, FieldMember member, const char* help) {
+  Field field{.member = member, .help = help};
+  std::copy(kPrefix.begin(), kPrefix.end(), field.environment);
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    field.name[i] = c;
+    field.environment[kPrefix.size() + i] =
+        c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return field;
+}
+
+struct Range {
+  std::uint64_t min = 0;
+  std::uint64_t max = 0;
+  bool power_of_two = false;
+  std::uint64_t multiple_of = 1;
+};
+
+constexpr Field number(std::string_view name, std::uint64_t Config::*member, Range range,
+                       const char* help) {
+  Field field = named(name, member, help);
+  field.min = range.min;
+  field.max = range.max;
+  field.power_of_two = range.power_of_two;
+  field.multiple_of = range.multiple_of;
+  return field;
+}
+
+constexpr Field choice(std::string_view name, FieldMember member,
+                       std::span<const char* const> choices, const char* help) {
+  Field field = named(name, member, help);
+  field.choices = choices;
+  return field;
+}
+
+constexpr Field text(std::string_view name, Word Config::*member, const char* words,
+                     const char* help) {
+  Field field = named(name, member, help);
+  field.words = words;
+  return field;
+}
+
+constexpr Field kFields[] = {
+    number("max_cid_size", &Config::max_cid_size, {0, 1024},
+           "Longest completion id, in bytes; the same on all ranks."),
+    number("ledger_slots", &Config::ledger_slots, {2, 65536, true},
+           "Notifications a peer may have under way to this rank before it must queue."),
+    number("overflow_bytes", &Config::overflow_bytes, {4 * kKi, 64 * kKi* kMi, true},
+           "Room in this rank's memory for notifications to one peer beyond ledger_slots, in bytes "
+           "(16 for one of 8 bytes); pages are used only when touched, and given back."),
+    number("overflow_total_bytes", &Config::overflow_total_bytes, {0, kTi},
+           "Most bytes of all such room of one lane in use at a time; 0: none."),
+    number("ring_lines", &Config::ring_lines, {64, 65536, true},
+           "Lines of the record ring to each peer: 64 bytes, or 128 where ranks have own cores."),
+    number("requests", &Config::requests, {16, kMi, true},
+           "Operations of this rank under way or not yet probed; beyond that calls say PH_AGAIN."),
+    number("packed_max", &Config::packed_max, {0, 1024},
+           "Largest payload carried inside a record, in bytes."),
+    number("bulk_bytes", &Config::bulk_bytes, {8 * kKi, 64 * kMi, true},
+           "Bytes of the bulk ring to each peer, through which both sides copy; best twice an L2."),
+    number("bulk_chunk", &Config::bulk_chunk, {kKi, 16 * kMi},
+           "Bytes of one chunk in the bulk ring; at most a quarter of bulk_bytes."),
+    number("mapped_min", &Config::mapped_min, {33, kAny},
+           "Puts of at least this many bytes are copied straight to memory that is mapped here."),
+    number("direct_min", &Config::direct_min, {0, kAny},
+           "Puts of at least this many bytes are written straight to memory by network cards."),
+    number("piece_bytes", &Config::piece_bytes, {256, 16 * kMi},
+           "Most bytes one call copies itself; the rest is copied by later probes."),
+    number(
+        "posted_piece_bytes", &Config::posted_piece_bytes, {256, 16 * kMi},
+        "Bytes of one piece of a put or get that the network moves; tcp copies a piece in one go, "
+        "and streams the better the larger they are."),
+    number("arena_bytes", &Config::arena_bytes, {kMi, kTi, false, 4 * kKi},
+           "Address space for ph_alloc() memory, in bytes; pages are used only when touched."),
+    number("max_segments", &Config::max_segments, {1, 16 * kMi},
+           "Segments, or blocks of a strided form, of one vectored operation."),
+    number("max_regions", &Config::max_regions, {16, kMi, true},
+           "Registrations that may exist at the same time."),
+    number("max_lanes", &Config::max_lanes, {1, 256},
+           "Lanes that a rank may have open at the same time, the context's own included; the same "
+           "on all ranks."),
+    choice(
+        "source_cache", &Config::source_cache, kSourceCache,
+        "Memory of this process that stays registered with a network card between operations: "
+        "what ph_register() or ph_alloc() covers, or all that any operation has used, if none of "
+        "it is ever unmapped."),
+    number("source_cache_bytes", &Config::source_cache_bytes, {16 * kKi, kTi},
+           "Most bytes of this process's memory registered with a network card at a time; one "
+           "registration has at most a quarter."),
+    number("source_cache_entries", &Config::source_cache_entries, {1, kMi},
+           "Most registrations of this process's memory with a network card at a time."),
+    number("finalize_timeout_ms", &Config::finalize_timeout_ms, {0, 1000000000},
+           "Longest that ph_finalize() waits for a peer that takes nothing of what was sent, in "
+           "milliseconds."),
+    number("unregister_timeout_ms", &Config::unregister_timeout_ms, {0, 1000000000},
+           "Longest that ph_unregister() waits for copies under way, in milliseconds."),
+    number("spin_us", &Config::spin_us, {0, 1000000},
+           "How long ph_wait() spins before it sleeps, in microseconds, if a core is free; up to 8 "
+           "times as long where waits were seen to end so soon."),
+    choice(
+        "progress_thread", &Config::progress_thread, kSwitch,
+        "A thread for the context, and one for each of its lanes, that serves its peers while the "
+        "application makes no calls; it sleeps when there is nothing to do."),
+    number("progress_silence_us", &Config::progress_silence_us, {10, 1000000},
+           "Microseconds without a turn of progress by the application after which the progress "
+           "thread acts; it may take a millisecond longer, after a time of many calls."),
+    choice("oversubscribed", &Config::oversubscribed, kOversubscribed,
+           "Whether ranks and their lanes outnumber the cores, so that waiting must not spin."),
+    choice("transport", &Config::transport, kTransports,
+           "How peers are reached; mixed: shm for those of this host, network for all others; ofi: "
+           "all by libfabric; auto takes shm if all ranks are on this host, else mixed."),
+    choice("network", &Config::network, kNetworks,
+           "How ranks of other hosts are reached where transport is mixed; ofi: by libfabric; the "
+           "same on all ranks."),
+    choice("shm_cma", &Config::shm_cma, kShmCma,
+           "Copies between processes by the kernel; on: fail to start where that is forbidden."),
+    text("tcp_interface", &Config::tcp_interface,
+         "auto, the name of a network interface, or an IPv4 or IPv6 address of this host",
+         "Where the tcp transport listens; auto: the loopback if all ranks are on this host, else "
+         "the first other interface that is up."),
+    number("tcp_silence_s", &Config::tcp_silence_s, {6, 3600},
+           "A peer whose host has not answered the kernel for so long, though it was asked, is "
+           "gone, in seconds; a stopped process's host answers."),
+    text("ofi_provider", &Config::ofi_provider, "auto, or a provider as fi_info names it",
+         "The provider of libfabric that transport ofi uses, the same on all ranks; auto: the "
+         "first that will do."),
+    text("ofi_domain", &Config::ofi_domain, "auto, or a domain as fi_info names it",
+         "The network card or interface that transport ofi uses."),
+    number(
+        "ofi_direct_least_bytes", &Config::ofi_direct_least_bytes, {0, kAny},
+        "Least bytes of what libfabric moves to its place; 0: none, on all ranks or on no rank."),
+    number("sim_seed", &Config::sim_seed, {0, kAny},
+           "Seed of the sim transport; a run is a function of seed, settings and program."),
+    number("sim_delay_ns", &Config::sim_delay_ns, {0, 1000000000},
+           "Longest delay the sim transport adds to a message, in nanoseconds of its clock."),
+    choice(
+        "sim_profile", &Config::sim_profile, kSimProfiles,
+        "The network that the sim transport is: messages in order only (stream), memory of peers "
+        "touched directly (mapped), or writes by network cards: as InfiniBand orders them (rc), "
+        "in no order (srd), in no order and unannounced (unnamed). Rank 0's counts."),
+    choice("log", &Config::log, kLogLevels, "Least important messages written to stderr."),
+    number("stats", &Config::stats, {0, 1},
+           "1: count operations from the start, and write the counters to stderr at the end."),
+};
+static_assert(std::size(kFields) == kFieldsCount);
+
+}  // namespace
+
+std::span<const Field> fields() noexcept { return kFields; }
+
+}  // namespace photon::base
