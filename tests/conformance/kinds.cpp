@@ -100,6 +100,20 @@ Opened open_ofi_fake_napping(const base::Config& config, boot::Boot& boot) {
   return transport::ofi::open_ofi_over(config, boot,
                                        open_fake({.inject_bytes = 256, .has_wait_fd = false}));
 }
+// The same beside shared memory.
+Opened open_mixed_ofi(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.ofi_direct_least_bytes = 1;
+  return transport::mixed::open_mixed(
+      boot, {.near = [&](boot::Boot& near) { return transport::shm::open_shm(config, near); },
+             .far =
+                 [&](boot::Boot& far, std::span<transport::RegionEntry> regions) {
+                   return transport::ofi::open_ofi_over(
+                       config, far,
+                       open_fake({.refuses_every = 3, .completes_after = 4, .has_doors = true}),
+                       {.regions = regions});
+                 }});
+}
 }  // namespace
 
 std::vector<TransportKind> transport_kinds() {
@@ -120,7 +134,8 @@ std::vector<TransportKind> transport_kinds() {
           {"ofi_rxm", open_ofi_rxm, no_real_fabric, 1, kBySockets},
           // neighbours are on different hosts
           {"mixed", open_mixed, with_crypto_library, 2, kBySockets},
-          {"mixed_near", open_mixed, with_crypto_library, 1, kBySockets}};
+          {"mixed_near", open_mixed, with_crypto_library, 1, kBySockets},
+          {"mixed_ofi", open_mixed_ofi, with_crypto_library, 2}};
 }
 
 INSTANTIATE_TEST_SUITE_P(transport, TransportConformance, testing::ValuesIn(transport_kinds()),

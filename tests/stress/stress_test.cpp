@@ -49,6 +49,7 @@ const std::vector<Case>& cases() {
       {"shm_2_scarce", 2, with(kSmall, {{"transport", "shm"}})},
       {"mixed_5", 5, {{kHostsOption, "2"}, {"tcp_interface", "127.0.0.1"}}, 100},
       {"ofi_4", 4, {{"transport", "ofi"}, {"ofi_provider", kRxm}}, 64},
+      {"ofi_mixed_5", 5, {{kHostsOption, "2"}, {"network", "ofi"}, {"ofi_provider", kRxm}}, 64},
       {"sim_2", 2, {{"transport", "sim"}}, 64},
       {"sim_3_small", 3, with(kSmall, {{"transport", "sim"}}), 1024},
       {"sim_5", 5, {{"transport", "sim"}}},

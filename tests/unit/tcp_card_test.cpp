@@ -38,6 +38,19 @@ TEST(TcpCard, cut_anywhere_or_followed_by_anything_is_malformed) {
   EXPECT_FALSE(decode_card(longer));
 }
 
+TEST(TcpCard, of_another_transport_is_told_by_both_names) {
+  TcpCard card = valid_card();
+  std::memcpy(&card.magic, "poficard", sizeof card.magic);
+  const auto decoded = decode_card(encode(card));
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().status, PH_ERR_BOOTSTRAP);
+  EXPECT_NE(decoded.error().what.find("by ofi, and this rank by tcp"), std::string::npos);
+  for (const char* none : {"p/1xcard", "ptcpcart", "xoficard"}) {
+    std::memcpy(&card.magic, none, sizeof card.magic);
+    EXPECT_EQ(decode_card(encode(card)).error().status, PH_ERR_PROTOCOL) << none;
+  }
+}
+
 TEST(TcpCard, of_another_version_is_told_by_both_numbers) {
   TcpCard card = valid_card();
   card.version = wire::kVersion + 1;
