@@ -35,12 +35,7 @@ EngineState::EngineState(EngineParts parts)
       threads_with_cores_(boot::threads_with_cores(config_, *boot_)),
       peers_(size_),
       events_free_(static_cast<std::int64_t>(config_.requests)),
-      poll_interval_(transport_->poll_interval()),
       alarm_(transport_->alarm() != nullptr ? transport_->alarm() : &no_alarm_),
-      look_mask_((transport_->alarm() != nullptr && transport_->alarm_tells_all()
-                      ? kTurnsWithAlarm
-                      : kTurnsBetweenLooks) -
-                 1),
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),
       payload_blocks_(config_.packed_max),
@@ -54,6 +49,7 @@ EngineState::EngineState(EngineParts parts)
       sources_(*transport_, memory_->regions, config_) {
   last_error_.status = PH_OK;
   counting_ = config_.stats != 0;
+  ask_interval();
   count_threads();
 }
 

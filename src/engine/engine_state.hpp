@@ -53,7 +53,13 @@ class EngineState {
     empty_turns_ = 0;
   }
 
-  // Powers of two. An alarm tells of news; without one only looking does.
+  // When the transport is to be polled while it finds nothing, and while rings are never empty.
+  void ask_interval() noexcept {
+    poll_interval_ = transport_->poll_interval();
+    look_mask_ = (poll_interval_ == 1 ? kTurnsBetweenLooks : kTurnsWithAlarm) - 1;
+  }
+
+  // Powers of two. An alarm tells of news; where only polls bring them looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
   static constexpr std::uint32_t kLocalsInARow = 63;  // one by one; a look around adds another
@@ -92,11 +98,11 @@ class EngineState {
   std::uint64_t stream_until_ = 0;  // the turn from which take_streamed() takes no more
   bool remotes_first_ = false;      // in the next probe of any peer for both kinds
   std::int64_t events_free_;
-  unsigned poll_interval_;
+  unsigned poll_interval_ = 1;
   const transport::Alarm no_alarm_;
   const transport::Alarm* alarm_;
   std::uint64_t alarm_seen_ = 0;
-  const std::uint64_t look_mask_;  // turns between two looks around, less one
+  std::uint64_t look_mask_ = kTurnsBetweenLooks - 1;  // turns between two looks around, less one
   unsigned empty_polls_ = 0;
   unsigned empty_turns_ = 0;
   GiveWay give_way_;

@@ -27,7 +27,7 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
     const std::uint64_t left = rest_of(request).size_bytes;
     const std::uint64_t bytes = pinned_bytes(request, std::min(left, config_.posted_piece_bytes));
     const bool is_posted = transport_->post(next_piece(peer, request, bytes));
-    poll_interval_ = transport_->poll_interval();
+    ask_interval();
     // Behind the first piece: a transport that sends both can send them together.
     if (peer.tx.tail() != before) nudge(peer);
     if (!is_posted) {

@@ -131,7 +131,7 @@ bool Engine::progress(Taker* taker) {
   empty_polls_ = 0;
   activity_ = false;
   transport_->poll(*this);
-  poll_interval_ = transport_->poll_interval();
+  ask_interval();
   if (due) {
     cool_idle();
     count_threads();

@@ -103,7 +103,7 @@ void Engine::nudge(Peer& peer) noexcept {
   if (!peer.kick_always && !peer.credits->is_cold()) return;
   count(peer, Count::kicks);
   transport_->kick(peer.rank);
-  if (peer.kick_always) poll_interval_ = transport_->poll_interval();
+  if (peer.kick_always) ask_interval();
 }
 
 HeldId Engine::hold(const ph_id& id) {

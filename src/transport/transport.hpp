@@ -174,8 +174,6 @@ class Transport {
   // A word that changes whenever a peer kicked us: time for a poll(), whatever the interval. It may
   // miss some, never for long. Null: there is none.
   virtual const Alarm* alarm() const noexcept { return nullptr; }
-  // Whether it is set for all news that only a poll() shows.
-  virtual bool alarm_tells_all() const noexcept { return true; }
 
   // The Link to a rank (also to ourselves), made at first contact. Idempotent, never blocks.
   virtual base::Result<Link*> connect(Rank rank) = 0;

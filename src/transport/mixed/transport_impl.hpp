@@ -33,7 +33,6 @@ class MixedTransport final : public Transport {
   const char* name() const noexcept override { return "mixed"; }
   unsigned poll_interval() const noexcept override { return pace_.interval(); }
   const Alarm* alarm() const noexcept override { return near().alarm(); }
-  bool alarm_tells_all() const noexcept override { return false; }  // far peers do not set it
 
   base::Result<Link*> connect(Rank rank) override;
   void disconnect(Rank rank) noexcept override;
