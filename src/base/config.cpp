@@ -12,8 +12,6 @@
 namespace photon::base {
 namespace {
 
-constexpr std::string_view kPrefix = "PHOTON_";
-
 // Variables that are not settings: the launcher's, and those of tests and tools.
 constexpr std::string_view kForeignNames[] = {"PHOTON_RANK", "PHOTON_SIZE", "PHOTON_JOB"};
 constexpr std::string_view kForeignPrefixes[] = {"PHOTON_LAUNCH", "PHOTON_TEST_", "PHOTON_STRESS_",
@@ -135,7 +133,7 @@ void for_each_variable(const auto& visit) {
   for (char** entry = ::environ; entry && *entry; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
-    if (!text.starts_with(kPrefix) || equals == std::string_view::npos) continue;
+    if (!text.starts_with(kVariablePrefix) || equals == std::string_view::npos) continue;
     visit(text.substr(0, equals), text.substr(equals + 1));
   }
 }

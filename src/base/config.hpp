@@ -53,6 +53,8 @@ constexpr Word word(std::string_view text) noexcept {
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
 inline constexpr std::size_t kFieldsCount = 39;
+// Begins the environment variable of each.
+inline constexpr std::string_view kVariablePrefix = "PHOTON_";
 
 // Defaults stand here; meanings, units and ranges in the table (config_fields.cpp).
 struct Config {

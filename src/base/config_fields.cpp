@@ -16,7 +16,6 @@ constexpr const char* kSwitch[] = {"off", "on"};
 constexpr const char* kSimProfiles[] = {"stream", "mapped", "rc", "srd", "unnamed"};
 constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
 
-constexpr std::string_view kPrefix = "PHOTON_";
 constexpr std::uint64_t kKi = 1024;
 constexpr std::uint64_t kMi = kKi * kKi;
 constexpr std::uint64_t kTi = kMi * kMi;
@@ -24,11 +23,11 @@ constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
 
 constexpr Field named(std::string_view name, FieldMember member, const char* help) {
   Field field{.member = member, .help = help};
-  std::copy(kPrefix.begin(), kPrefix.end(), field.environment);
+  std::copy(kVariablePrefix.begin(), kVariablePrefix.end(), field.environment);
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
     field.name[i] = c;
-    field.environment[kPrefix.size() + i] =
+    field.environment[kVariablePrefix.size() + i] =
         c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   }
   return field;

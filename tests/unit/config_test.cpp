@@ -221,8 +221,8 @@ std::string settings_page() {
       "Precedence: `ph_config.options`, then the environment, then the default. A value outside\n"
       "its range is an error that names the setting, the value and where it came from; an unknown\n"
       "`PHOTON_*` variable is a warning. `photon-info` lists what is in force and why.\n\n"
-      "This page is written from the table in `src/base/config_fields.cpp`; a unit test compares them,\n"
-      "and rewrites the page if `PHOTON_TEST_UPDATE_DOCS=1` is set.\n\n"
+      "This page is written from the table in `src/base/config_fields.cpp`; a unit test compares\n"
+      "them, and rewrites the page if `PHOTON_TEST_UPDATE_DOCS=1` is set.\n\n"
       "| option | environment | default | allowed | meaning |\n|---|---|---|---|---|\n";
   for (const Field& field : fields()) {
     page += std::string("| `") + field.name + "` | `" + field.environment + "` | " +
