@@ -88,8 +88,9 @@ endfunction()
 
 # The engine's suite over libfabric, which is slow to open: each job takes a tenth of a second more.
 # engine_ofi is what the transport decides: traffic, its order and ends, completions, sleep, lanes;
-# with the smallest rings what fills them; and beside shared memory what both sides share. Not what the engine decides by itself, which is the
-# same over tcp: refusals, regions, the life of the progress thread. All of it:
+# with the smallest rings what fills them; and beside shared memory what both sides share. Not what
+# the engine decides by itself, which is the same over tcp: refusals, regions, the life of the
+# progress thread. All of it:
 #   ctest -C Complete -R engine_ofi_all
 # Jobs of few threads, which wait as long as it takes: others may run beside it.
 function(photon_engine_ofi)

@@ -27,7 +27,8 @@
  *                      LEAVE    the rank leaves in order (ph_finalize): however it ends now, GONE
  *                               calls it PH_LAUNCH_LEFT. Packets after it are served as before it.
  *                               May carry one descriptor: the launcher's end of a fresh pair of
- *                               sockets, through which this rank may join the next generation
+ *                               sockets (SOCK_SEQPACKET), through which this rank may join the
+ *                               next generation
  *   launcher -> rank   GATHERED sequence; body = contributions of ranks rank .. rank + count - 1,
  *                               one after the other; as many packets as needed, in rank order
  *   launcher -> rank   GONE     rank's process ended or closed its channel; nothing more comes from
@@ -35,10 +36,12 @@
  *
  * Generations. Who has left may join again, through the channel that it handed over with LEAVE: it
  * says HELLO there, and is a rank of the job's next generation, which has its own secret, gathers,
- * messages and ends: its ranks hear nothing of those who have not left the one before, but that a
- * process ended. The library puts its end of the new pair in the old one's place, the number in
- * PHOTON_LAUNCH_FD, close-on-exec; that it is one it sees by the other end's name, which it gave:
- * PH_LAUNCH_NEXT_NAME and random bytes, abstract.
+ * messages and ends: its ranks hear nothing of those who have not left the one before, but that one
+ * ended, or closed its channel without handing over another: it will not come. A launcher need not
+ * answer a HELLO while others are many generations behind. The library puts its end of the new pair
+ * in the old one's place, the number in PHOTON_LAUNCH_FD, close-on-exec; that it is one it sees by
+ * the name of the other end, which it gave: PH_LAUNCH_NEXT_NAME, the number of its process, a dash
+ * and random bytes, abstract.
  *
  * Nobody blocks: both ends use non-blocking calls and queue what the socket does not take. A
  * malformed packet ends the channel it came through. The job's secret goes through the socket only:

@@ -48,22 +48,29 @@ bool read_body(std::span<const std::byte> body, T& object) {
 }  // namespace
 
 base::Result<std::unique_ptr<Boot>> LaunchBoot::open(std::string_view fd_text) {
-  auto socket = claim_launch_fd(fd_text);
-  if (!socket) return socket.error();
+  // First: what we open ourselves may get the number of one that is not open.
+  auto claimed = claim_launch_fd(fd_text);
+  if (!claimed) return claimed.error();
   auto inbox = Inbox::create();
-  if (!inbox) return inbox.error();
   auto watch = Watch::create();
-  if (!watch) return watch.error();
+  if (!inbox || !watch) {
+    ::shutdown(claimed->fd.get(), SHUT_RDWR);  // as hang_up()
+    return !inbox ? inbox.error() : watch.error();
+  }
   std::unique_ptr<LaunchBoot> boot(
-      new LaunchBoot(std::move(*socket), std::move(*inbox), std::move(*watch)));
+      new LaunchBoot(std::move(*claimed), std::move(*inbox), std::move(*watch)));
   if (auto joined = boot->join(); !joined) return joined.error();
   return std::unique_ptr<Boot>(std::move(boot));
 }
 
 // A wrapper or a child of this process may hold the socket, too: the launcher hears of the end
 // nevertheless, after what was said before.
-LaunchBoot::~LaunchBoot() {
-  if (socket_) ::shutdown(socket_.get(), SHUT_RDWR);
+LaunchBoot::~LaunchBoot() { hang_up(); }
+
+void LaunchBoot::hang_up() {
+  if (!socket_) return;
+  ::shutdown(socket_.get(), SHUT_RDWR);
+  socket_.reset();
 }
 
 base::Result<> LaunchBoot::join() {
@@ -88,7 +95,9 @@ base::Result<> LaunchBoot::join() {
 base::Result<> LaunchBoot::await_welcome() {
   const auto deadline = std::chrono::steady_clock::now() + kWelcomeTimeout;
   while (welcome_.size == 0 && lost_.empty()) {
-    if (std::chrono::steady_clock::now() > deadline) lose("the launcher does not answer");
+    // Of the next channel it is known that the launcher speaks: where it waits, it is for others.
+    if (!is_next_ && std::chrono::steady_clock::now() > deadline)
+      lose("the launcher does not answer");
     flush();
     pump();
     if (welcome_.size == 0 && lost_.empty()) wait_briefly();
@@ -122,8 +131,7 @@ void LaunchBoot::flush() {
   }
   if (lost_.empty() && watches_output_ == outbox_.empty()) {
     watches_output_ = !watches_output_;
-    const std::uint32_t events = watches_output_ ? EPOLLIN | EPOLLOUT : EPOLLIN;
-    if (auto changed = watch_.change(socket_.get(), events, kFromLauncher); !changed) {
+    if (auto changed = watch_.change(socket_.get(), watched_events(), kFromLauncher); !changed) {
       lose(changed.error().what);
     }
   }
@@ -223,22 +231,29 @@ base::Result<bool> LaunchBoot::send(Rank to, std::span<const std::byte> bytes,
 // Where there is no room for the next channel the rank leaves all the same, for good.
 base::Result<> LaunchBoot::leave() {
   if (!lost_.empty()) return lost_error();
-  const auto next = leave_next_in_place();
-  const int number = next ? next->get() : -1;
-  const auto sent = post({.type = PH_LAUNCH_LEAVE}, {}, std::span(&number, next ? 1U : 0U));
-  return sent ? base::Result<>{} : base::Result<>(sent.error());
+  if (auto next = make_next_channel(socket_)) {
+    const int launchers = next->launchers.get();
+    const auto said = say_leave(std::span(&launchers, 1));
+    if (said && *said) {
+      watch_.remove(socket_.get());
+      put_in_place(socket_, *next);
+      return watch_.add(socket_.get(), watched_events(), kFromLauncher);
+    }
+  }
+  const auto said = say_leave({});
+  if (!said) return said.error();
+  return *said ? base::Result<>{} : base::Result<>(queue_full(rank()));
 }
 
-// The launcher's end of it.
-base::Result<base::UniqueFd> LaunchBoot::leave_next_in_place() {
-  auto next = make_next_channel();
-  if (!next) return next.error();
-  watch_.remove(socket_.get());
-  const bool is_placed = put_in_place(socket_, next->here);
-  const std::uint32_t events = watches_output_ ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  if (auto added = watch_.add(socket_.get(), events, kFromLauncher); !added) return added.error();
-  if (!is_placed) return base::system_error("dup");
-  return std::move(next->launchers);
+// False: there is no room in the queue, nothing was said.
+base::Result<bool> LaunchBoot::say_leave(std::span<const int> fds) {
+  const auto sent = post({.type = PH_LAUNCH_LEAVE}, {}, fds);
+  if (!sent) return sent.error();
+  return *sent != Sent::full;
+}
+
+std::uint32_t LaunchBoot::watched_events() const {
+  return watches_output_ ? EPOLLIN | EPOLLOUT : EPOLLIN;
 }
 
 base::Result<std::optional<Message>> LaunchBoot::receive() {
@@ -315,7 +330,7 @@ void LaunchBoot::lose(std::string why) {
   if (!lost_.empty()) return;
   lost_ = std::move(why);
   watch_.remove(socket_.get());
-  socket_.reset();
+  hang_up();
   outbox_ = {};
   inbox_.set_alarm(true);
 }

@@ -13,6 +13,7 @@
 
 #include "boot/boot.hpp"
 #include "boot/inbox.hpp"
+#include "boot/launch_claim.hpp"
 #include "boot/outbox.hpp"
 #include "boot/watch.hpp"
 
@@ -20,7 +21,8 @@ namespace photon::boot {
 
 class LaunchBoot final : public Boot {
  public:
-  // fd_text: the value of PHOTON_LAUNCH_FD. Blocks until the launcher answers, at most 30 s.
+  // fd_text: the value of PHOTON_LAUNCH_FD. Blocks until the launcher answers, at most 30 s the
+  // first time.
   static base::Result<std::unique_ptr<Boot>> open(std::string_view fd_text);
 
   ~LaunchBoot() override;
@@ -57,12 +59,14 @@ class LaunchBoot final : public Boot {
     std::uint64_t gathers = 0;  // it contributed to these
   };
 
-  LaunchBoot(base::UniqueFd socket, Inbox inbox, Watch watch)
-      : socket_(std::move(socket)), inbox_(std::move(inbox)), watch_(std::move(watch)) {}
+  LaunchBoot(Claimed claimed, Inbox inbox, Watch watch)
+      : socket_(std::move(claimed.fd)),
+        is_next_(claimed.is_next),
+        inbox_(std::move(inbox)),
+        watch_(std::move(watch)) {}
 
   base::Result<> join();
   base::Result<> await_welcome();
-  base::Result<base::UniqueFd> leave_next_in_place();
   base::Result<Sent> post(ph_launch_header header, std::span<const std::byte> body,
                           std::span<const int> fds);
   void flush();
@@ -77,7 +81,12 @@ class LaunchBoot final : public Boot {
   base::Error lost_error() const;
   void wait_briefly() const;
 
+  base::Result<bool> say_leave(std::span<const int> fds);
+  std::uint32_t watched_events() const;
+  void hang_up();
+
   base::UniqueFd socket_;
+  bool is_next_;
   Inbox inbox_;
   Watch watch_;
   Outbox outbox_;

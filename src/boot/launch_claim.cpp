@@ -5,7 +5,9 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -26,7 +28,6 @@ constexpr const char* kTaken =
     "only one context from the launcher's environment at a time (ph_finalize() gives the place "
     "back, ph_context_destroy() alone does not), and give others a ph_bootstrap";
 constexpr std::string_view kClaimed("photon-claim-");
-constexpr std::string_view kNext(PH_LAUNCH_NEXT_NAME);
 
 int socket_option(int fd, int option) {
   int value = -1;
@@ -50,19 +51,27 @@ bool name_it(int fd, std::string_view prefix) {
          0;
 }
 
+// What the name of the launcher's end begins with. A fork's child has another: it is not the rank.
+std::string next_prefix() {
+  const pid_t self = ::getpid();
+  return std::string(PH_LAUNCH_NEXT_NAME) + std::to_string(self) + "-";
+}
+
 // A channel that an earlier context of this process has left here.
 bool is_next_channel(int fd) {
   sockaddr_un peer{};
   socklen_t peer_bytes = sizeof peer;
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &peer_bytes) != 0) return false;
-  return peer.sun_family == AF_UNIX &&
-         peer_bytes > offsetof(sockaddr_un, sun_path) + kNext.size() && peer.sun_path[0] == 0 &&
-         std::memcmp(peer.sun_path + 1, kNext.data(), kNext.size()) == 0;
+  constexpr std::size_t kTextAt = offsetof(sockaddr_un, sun_path) + 1;
+  if (peer.sun_family != AF_UNIX || peer_bytes < kTextAt || peer.sun_path[0] != 0) return false;
+  const std::string_view text(peer.sun_path + 1,
+                              std::min<std::size_t>(peer_bytes, sizeof peer) - kTextAt);
+  return text.starts_with(next_prefix());
 }
 
 }  // namespace
 
-base::Result<base::UniqueFd> claim_launch_fd(std::string_view fd_text) {
+base::Result<Claimed> claim_launch_fd(std::string_view fd_text) {
   int fd = -1;
   const char* const end = fd_text.data() + fd_text.size();
   const auto parsed = std::from_chars(fd_text.data(), end, fd);
@@ -80,7 +89,8 @@ base::Result<base::UniqueFd> claim_launch_fd(std::string_view fd_text) {
   }
   // The first is inherited, thus not close-on-exec; with the flag it is ours already, or the number
   // went to something else after a context had closed it, unless that has left the next one there.
-  if ((flags & FD_CLOEXEC) && !is_next_channel(fd)) return refuse(fd_text, kTaken);
+  const bool is_next = is_next_channel(fd);
+  if ((flags & FD_CLOEXEC) && !is_next) return refuse(fd_text, kTaken);
   if (socket_option(fd, SO_DOMAIN) != AF_UNIX || socket_option(fd, SO_TYPE) != SOCK_SEQPACKET) {
     return refuse(fd_text,
                   "that descriptor is not a launcher's socket; unset it, or start the "
@@ -88,25 +98,30 @@ base::Result<base::UniqueFd> claim_launch_fd(std::string_view fd_text) {
   }
   if (!name_it(fd, kClaimed)) return refuse(fd_text, kTaken);
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) return base::system_error("FD_CLOEXEC");
-  return base::UniqueFd(fd);
+  return Claimed{base::UniqueFd(fd), is_next};
 }
 
-base::Result<NextChannel> make_next_channel() {
+base::Result<NextChannel> make_next_channel(const base::UniqueFd& claimed) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
     return base::system_error("socketpair");
-  NextChannel next{base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
-  if (!name_it(next.launchers.get(), kNext)) return base::system_error("bind");
+  NextChannel next{base::UniqueFd(ends[0]), base::UniqueFd(ends[1]), {}};
+  constexpr int kAboveStandard = STDERR_FILENO + 1;
+  next.moved.reset(::fcntl(claimed.get(), F_DUPFD_CLOEXEC, kAboveStandard));
+  if (!next.moved) return base::system_error("F_DUPFD_CLOEXEC");
+  if (!name_it(next.launchers.get(), next_prefix())) return base::system_error("bind");
   return next;
 }
 
-bool put_in_place(base::UniqueFd& claimed, base::UniqueFd& next) {
-  base::UniqueFd moved(::fcntl(claimed.get(), F_DUPFD_CLOEXEC, 0));
-  if (!moved || ::dup3(next.get(), claimed.get(), O_CLOEXEC) < 0) return false;
+void put_in_place(base::UniqueFd& claimed, NextChannel& next) {
+  // Both are open, so that this can fail by nothing but a number that another thread opens just
+  // now.
+  while (::dup3(next.here.get(), claimed.get(), O_CLOEXEC) < 0 &&
+         (errno == EINTR || errno == EBUSY))
+    continue;
   static_cast<void>(claimed.release());  // it is the next context's now
-  claimed = std::move(moved);
-  next.reset();
-  return true;
+  claimed = std::move(next.moved);
+  next.here.reset();
 }
 
 }  // namespace photon::boot

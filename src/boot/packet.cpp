@@ -87,14 +87,17 @@ base::Result<std::optional<Arrival>> receive_packet(int socket, std::span<std::b
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
   ssize_t size;
   bool reset = false;
+  bool ended = false;
   // ECONNRESET is told once, if the other end closed with packets of ours unread, and before the
-  // packets that it sent.
+  // packets that it sent. And the kernel says that this is the end when it has found the queue
+  // empty and the other end closed, one after the other: what was sent in between stands there.
   do {
+    message.msg_controllen = control.bytes.size();
     size = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  } while (size < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(reset, true))));
+  } while ((size < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(reset, true)))) ||
+           (size == 0 && message.msg_controllen == 0 && !std::exchange(ended, true)));
   if (size < 0) {
     if (errno == EAGAIN) return std::optional<Arrival>{};
     if (errno == ECONNRESET) return std::optional<Arrival>{Arrival{}};

@@ -1,94 +1,21 @@
-// The library's client against photonrun: this binary starts itself as ranks of a job. The tests
-// named DISABLED_ are what those ranks do; the others start them.
+// The library's client against photonrun.
 #include <photon/launch.h>
 
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <memory>
 
-#include "boot/boot.hpp"
-#include "launched.hpp"
+#include "launch_ranks.hpp"
 
 namespace photon::test {
 namespace {
-
-// A job whose ranks run the test LaunchRank.DISABLED_<name> of this binary.
-std::vector<std::string> ranks_of(const std::string& name, const std::string& size,
-                                  std::vector<std::string> wrapper = {}) {
-  std::vector<std::string> arguments{"-n", size, "--timeout", "20"};
-  arguments.insert(arguments.end(), wrapper.begin(), wrapper.end());
-  arguments.insert(arguments.end(), {"/proc/" + std::to_string(::getpid()) + "/exe",
-                                     "--gtest_also_run_disabled_tests", "--gtest_brief=1",
-                                     "--gtest_filter=LaunchRank.DISABLED_" + name});
-  return arguments;
-}
-
-void expect_success(const std::vector<std::string>& arguments) {
-  Launched job(arguments);
-  EXPECT_EQ(job.wait(), 0) << job.out << job.err;
-  job.expect_nothing_left();
-}
-
-// The same on two photonruns, the first with ranks 0 and 1.
-void expect_success_on_hosts(const std::string& name, const std::string& size,
-                             const std::string& there) {
-  ::setenv("PHOTON_JOB_KEY", "a key of the tests, long enough", 1);
-  std::vector<std::string> root = ranks_of(name, size);
-  root.insert(root.begin(), {"--root", "127.0.0.1:0", "--here", "2"});
-  std::vector<std::string> leaf = ranks_of(name, size);
-  leaf.erase(leaf.begin(), leaf.begin() + 4);  // the size and the time are the root's
-  Launched a(root);
-  a.await_error(" for ");
-  const std::size_t place = a.err.find("127.0.0.1:");
-  ASSERT_NE(place, std::string::npos) << a.err;
-  leaf.insert(leaf.begin(),
-              {"--join", a.err.substr(place, a.err.find(' ', place) - place), "--here", there});
-  Launched b(leaf);
-  EXPECT_EQ(a.wait(), 0) << a.out << a.err;
-  EXPECT_EQ(b.wait(), 0) << b.out << b.err;
-  a.expect_nothing_left();
-  b.expect_nothing_left();
-  ::unsetenv("PHOTON_JOB_KEY");
-}
-
-std::unique_ptr<boot::Boot> join() {
-  auto opened = boot::open(nullptr);
-  if (opened) return std::move(*opened);
-  ADD_FAILURE() << opened.error().what;
-  std::exit(1);
-}
-
-std::optional<boot::Message> await_message(boot::Boot& boot) {
-  for (int i = 0; i < 100; ++i) {
-    auto message = boot.receive();
-    if (!message) return std::nullopt;
-    if (*message) return std::move(*message);
-    pollfd entry{.fd = boot.poll_fd(), .events = POLLIN, .revents = 0};
-    (void)::poll(&entry, 1, 100);
-  }
-  return std::nullopt;
-}
 
 // Of the same host, this one among them.
 std::size_t near_ranks(const boot::Boot& boot) {
   std::size_t count = 0;
   for (ph_rank rank = 0; rank < boot.size(); ++rank) count += boot.passes_descriptors(rank);
   return count;
-}
-
-void send_number(boot::Boot& boot, ph_rank to, int number, std::span<const int> fds = {}) {
-  EXPECT_TRUE(*boot.send(to, std::as_bytes(std::span(&number, 1)), fds));
-}
-
-int number_in(const boot::Message& message) {
-  int number = -1;
-  if (message.bytes.size() == sizeof number) {
-    std::memcpy(&number, message.bytes.data(), sizeof number);
-  }
-  return number;
 }
 
 TEST(LaunchRank, DISABLED_gathers) {
@@ -227,44 +154,6 @@ TEST(LaunchRank, DISABLED_opens_twice) {
   ASSERT_TRUE(boot->barrier([] {}));
 }
 
-// Again and again: the last rank before the others have, who each time gather, talk, and hear of
-// its end in the generation that it was in only. Then another one is not there the next time.
-TEST(LaunchRank, DISABLED_comes_again) {
-  constexpr int kGenerations = 20;
-  boot::Secret before{};
-  for (int generation = 0; generation < kGenerations; ++generation) {
-    const auto boot = join();
-    EXPECT_NE(boot->secret(), before);
-    before = boot->secret();
-    const ph_rank last = boot->size() - 1;
-    std::vector<int> all(boot->size());
-    const int mine = 100 * generation + static_cast<int>(boot->rank());
-    ASSERT_TRUE(boot->allgather(std::as_bytes(std::span(&mine, 1)),
-                                std::as_writable_bytes(std::span(all)), [] {}));
-    for (std::size_t rank = 0; rank < all.size(); ++rank)
-      EXPECT_EQ(all[rank], 100 * generation + static_cast<int>(rank));
-    if (boot->rank() == last) {
-      for (ph_rank to = 0; to < last; ++to) send_number(*boot, to, generation);
-    } else {
-      const auto message = await_message(*boot);
-      ASSERT_TRUE(message);
-      EXPECT_EQ(number_in(*message), generation);
-      const auto gone = await_message(*boot);
-      ASSERT_TRUE(gone);
-      EXPECT_EQ(gone->kind, boot::Message::Kind::gone);
-      EXPECT_EQ(gone->from, last);
-      EXPECT_TRUE(boot->has_left(last));
-    }
-    ASSERT_TRUE(boot->leave());
-    while (!boot->idle()) ASSERT_TRUE(boot->receive());
-  }
-  if (std::getenv(PH_LAUNCH_RANK_VARIABLE) == std::string("0")) return;
-  const auto boot = join();
-  const auto met = boot->barrier([] {});
-  ASSERT_FALSE(met);
-  EXPECT_EQ(met.error().rank, 0u);
-}
-
 TEST(LaunchRank, DISABLED_disagrees_on_sizes) {
   const auto boot = join();
   std::vector<std::byte> all(boot->rank() * boot->size());
@@ -355,15 +244,6 @@ TEST(LaunchProtocol, a_rank_that_ended_is_gone_for_the_others) {
 }
 TEST(LaunchProtocol, a_rank_that_ended_is_gone_although_its_wrapper_lives) {
   expect_success(ranks_of("leaves", "3", {"sh", "-c", "\"$0\" \"$@\" || exit 1; sleep 0.3"}));
-}
-TEST(LaunchProtocol, who_has_left_may_come_again) {
-  for (const char* size : {"2", "5"}) expect_success(ranks_of("comes_again", size));
-}
-TEST(LaunchProtocol, who_has_left_may_come_again_through_wrappers) {
-  expect_success(ranks_of("comes_again", "3", {"sh", "-c", "\"$0\" \"$@\"; exit $?"}));
-}
-TEST(LaunchProtocol, on_two_hosts_who_has_left_may_come_again) {
-  expect_success_on_hosts("comes_again", "5", "3");
 }
 TEST(LaunchProtocol, a_second_context_is_refused) { expect_success(ranks_of("opens_twice", "2")); }
 TEST(LaunchProtocol, a_second_program_behind_one_wrapper_is_refused) {

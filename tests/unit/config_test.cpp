@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -204,39 +202,11 @@ TEST_F(ConfigTest, loading_hands_errors_on) {
   EXPECT_FALSE(load_config({&option, 1}));
 }
 
-TEST_F(ConfigTest, a_variable_is_the_name_in_upper_case_behind_the_prefix) {
-  EXPECT_STREQ(field("max_cid_size").environment, "PHOTON_MAX_CID_SIZE");
-}
-
 TEST_F(ConfigTest, origins_are_named_as_in_ph_setting) {
   EXPECT_STREQ(origin_text(Origin::built_in), "default");
   EXPECT_STREQ(origin_text(Origin::environment), "environment");
   EXPECT_STREQ(origin_text(Origin::option), "option");
   EXPECT_STREQ(origin_text(Origin::derived), "derived");
-}
-
-std::string settings_page() {
-  std::string page =
-      "# Settings\n\n"
-      "Precedence: `ph_config.options`, then the environment, then the default. A value outside\n"
-      "its range is an error that names the setting, the value and where it came from; an unknown\n"
-      "`PHOTON_*` variable is a warning. `photon-info` lists what is in force and why.\n\n"
-      "This page is written from the table in `src/base/config_fields.cpp`; a unit test compares\n"
-      "them, and rewrites the page if `PHOTON_TEST_UPDATE_DOCS=1` is set.\n\n"
-      "| option | environment | default | allowed | meaning |\n|---|---|---|---|---|\n";
-  for (const Field& field : fields()) {
-    page += std::string("| `") + field.name + "` | `" + field.environment + "` | " +
-            value_text(Config{}, field) + " | " + allowed_text(field) + " | " + field.help + " |\n";
-  }
-  return page;
-}
-
-TEST_F(ConfigTest, the_page_of_settings_matches_the_table) {
-  const std::string path = PHOTON_SOURCE_DIR "/docs/configuration.md";
-  if (std::getenv("PHOTON_TEST_UPDATE_DOCS")) std::ofstream(path) << settings_page();
-  std::ifstream in(path);
-  const std::string found{std::istreambuf_iterator<char>(in), {}};
-  EXPECT_EQ(found, settings_page()) << "run with PHOTON_TEST_UPDATE_DOCS=1 to rewrite " << path;
 }
 
 }  // namespace

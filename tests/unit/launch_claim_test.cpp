@@ -1,6 +1,7 @@
 #include "boot/launch_claim.hpp"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 
 #include <atomic>
 
@@ -27,7 +28,8 @@ TEST(LaunchClaim, takes_a_launchers_socket_and_keeps_it_from_other_programs) {
   auto channel = make_channel();
   auto claimed = boot::claim_launch_fd(std::to_string(channel[1].release()));
   ASSERT_TRUE(claimed);
-  EXPECT_EQ(::fcntl(claimed->get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_EQ(::fcntl(claimed->fd.get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_FALSE(claimed->is_next);
 }
 
 TEST(LaunchClaim, is_refused_a_second_time_while_held_and_after_it_was_closed) {
@@ -36,7 +38,7 @@ TEST(LaunchClaim, is_refused_a_second_time_while_held_and_after_it_was_closed) {
   auto claimed = boot::claim_launch_fd(text);
   ASSERT_TRUE(claimed);
   EXPECT_EQ(claim_status(text), PH_ERR_BOOTSTRAP);
-  claimed->reset();
+  claimed->fd.reset();
   EXPECT_EQ(claim_status(text), PH_ERR_BOOTSTRAP);
 }
 
@@ -46,6 +48,26 @@ TEST(LaunchClaim, is_refused_for_a_duplicate_of_a_claimed_socket) {
   auto claimed = boot::claim_launch_fd(std::to_string(channel[1].release()));
   ASSERT_TRUE(claimed);
   EXPECT_EQ(claim_status(std::to_string(copy.get())), PH_ERR_BOOTSTRAP);
+}
+
+TEST(LaunchClaim, of_the_next_channel_is_the_process_s_that_left_it_and_not_a_childs) {
+  auto channel = make_channel();
+  const std::string text = std::to_string(channel[1].release());
+  auto claimed = boot::claim_launch_fd(text);
+  ASSERT_TRUE(claimed);
+  auto next = boot::make_next_channel(claimed->fd);
+  ASSERT_TRUE(next);
+  boot::put_in_place(claimed->fd, *next);
+  EXPECT_NE(std::to_string(claimed->fd.get()), text);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(boot::claim_launch_fd(text) ? 1 : 0);
+  int end = -1;
+  ASSERT_EQ(::waitpid(child, &end, 0), child);
+  EXPECT_EQ(end, 0);
+  auto again = boot::claim_launch_fd(text);
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(again->is_next);
+  EXPECT_EQ(claim_status(text), PH_ERR_BOOTSTRAP);
 }
 
 TEST(LaunchClaim, exactly_one_of_many_threads_gets_it) {
@@ -58,7 +80,7 @@ TEST(LaunchClaim, exactly_one_of_many_threads_gets_it) {
     threads.emplace_back([&] {
       if (auto claimed = boot::claim_launch_fd(text)) {
         ++winners;
-        place = std::move(*claimed);
+        place = std::move(claimed->fd);
       }
     });
   }

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <atomic>
+
 #include "boot_ranks.hpp"
 
 namespace photon::test {
@@ -55,6 +57,44 @@ TEST(Packet, what_was_sent_before_closing_arrives_although_the_sender_left_packe
   std::array<std::byte, 8> buffer;
   EXPECT_EQ((*boot::receive_packet(ends.b.get(), buffer))->size_bytes, 4u);
   EXPECT_EQ((*boot::receive_packet(ends.b.get(), buffer))->size_bytes, 0u);
+}
+
+// The kernel looks into the queue and then whether the other end is closed: a packet that comes in
+// between must not be taken for the end. Some of the rounds hit that moment.
+TEST(Packet, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
+  constexpr int kRounds = 20000;
+  std::atomic<int> given{-1};  // rounds whose ends are there
+  std::atomic<int> taken{-1};
+  Ends ends;
+  std::thread sender([&] {
+    for (int round = 0; round < kRounds; ++round) {
+      while (given < round) std::this_thread::yield();
+      EXPECT_EQ(*boot::send_packet(ends.a.get(), {.header = as_bytes("last")}), boot::Sent::taken);
+      ::shutdown(ends.a.get(), SHUT_RDWR);
+      while (taken < round) std::this_thread::yield();
+    }
+  });
+  int lost = 0;
+  unsigned looks = 0;
+  std::array<std::byte, 8> buffer;
+  for (int round = 0; round < kRounds; ++round) {
+    ends = make_ends(SOCK_SEQPACKET);
+    given = round;
+    int packets = 0;
+    for (bool is_over = false; !is_over;) {
+      const auto arrival = boot::receive_packet(ends.b.get(), buffer);
+      if (!arrival || !*arrival) {
+        if (++looks % 64 == 0) std::this_thread::yield();
+        continue;
+      }
+      is_over = (*arrival)->size_bytes == 0;
+      packets += is_over ? 0 : 1;
+    }
+    lost += packets == 1 ? 0 : 1;
+    taken = round;
+  }
+  sender.join();
+  EXPECT_EQ(lost, 0);
 }
 
 TEST(Packet, one_that_does_not_fit_is_marked_truncated) {

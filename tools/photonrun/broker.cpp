@@ -11,8 +11,11 @@ Packet share_of(const Packet& packet) {
 
 }  // namespace
 
-Broker::Broker(const Share& share, std::size_t fds_limit, const Term& term)
-    : Exchange(share, fds_limit), gone_(share.size), contributions_(share.size), term_(term) {}
+Broker::Broker(const Share& share, std::shared_ptr<HeldFds> held, const Term& term)
+    : Exchange(share, std::move(held)),
+      gone_(share.size),
+      contributions_(share.size),
+      term_(term) {}
 
 void Broker::add_host(const Share& host, Trunk& trunk) {
   for (unsigned i = 0; i < host.here; ++i) {
@@ -69,7 +72,7 @@ bool Broker::dispatch(unsigned rank, Packet packet, Pace pace) {
   if (header.type == PH_LAUNCH_HELLO) return hello(rank, std::move(packet));
   if (channel(rank).state() != Channel::State::joined) return false;
   if (header.type == PH_LAUNCH_FORWARD) return forward(rank, std::move(packet), pace);
-  if (header.type == PH_LAUNCH_LEAVE) return leave(rank, std::move(packet));
+  if (header.type == PH_LAUNCH_LEAVE) return take_leave(rank, packet);
   return header.type == PH_LAUNCH_GATHER && gather(rank, std::move(packet));
 }
 
@@ -105,11 +108,6 @@ bool Broker::gather(unsigned rank, Packet packet) {
   contributions_[rank] = std::move(packet.body);
   if (++contributed_count_ == share().size) complete_gather();
   return true;
-}
-
-bool Broker::leave(unsigned rank, Packet packet) {
-  note_leave(rank, packet);
-  return packet.header.body_bytes == 0 && packet.fds.empty();
 }
 
 void Broker::complete_gather() {
@@ -149,6 +147,7 @@ void Broker::over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_
   if (gone_[rank].told) return;
   if (channel(rank).left) how = {.how = PH_LAUNCH_LEFT, .value = 0};
   gone_[rank] = {.told = true, .how = how};
+  note_over(rank);
   for (unsigned peer = 0; peer < share().size; ++peer) {
     // Who joins later hears it then.
     if (channel(peer).state() == Channel::State::joined) channel(peer).queue(gone_packet(rank));

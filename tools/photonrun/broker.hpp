@@ -13,7 +13,7 @@ namespace photonrun {
 class Broker final : public Exchange {
  public:
   // share.first is 0.
-  Broker(const Share& share, std::size_t fds_limit, const Term& term);
+  Broker(const Share& share, std::shared_ptr<HeldFds> held, const Term& term);
 
   // The next ranks that are not here are `host`'s. To be called until all are somebody's.
   void add_host(const Share& host, Trunk& trunk);
@@ -33,7 +33,6 @@ class Broker final : public Exchange {
   void settle() override;
   bool hello(unsigned rank, Packet packet);
   bool gather(unsigned rank, Packet packet);
-  bool leave(unsigned rank, Packet packet);
   void complete_gather();
   void send_chunk(unsigned first, unsigned count);
   bool sizes_agree() const;

@@ -1,5 +1,6 @@
 #include "channel.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -17,20 +18,26 @@ Fd LocalChannel::make_pair() {
   return Fd(ends[1]);
 }
 
-void LocalChannel::adopt(Fd socket) {
-  if (state_ != State::over) socket_ = std::move(socket);
+Fd LocalChannel::copy_pidfd() const {
+  return Fd(pidfd_ ? ::fcntl(pidfd_.get(), F_DUPFD_CLOEXEC, 0) : -1);
+}
+
+void LocalChannel::adopt(Fd socket, Fd pidfd) {
+  if (state_ == State::over) return;
+  socket_ = std::move(socket);
+  pidfd_ = std::move(pidfd);
 }
 
 void LocalChannel::join(Packet welcome, Fd pidfd) {
   state_ = State::joined;
-  pidfd_ = std::move(pidfd);
+  if (pidfd) pidfd_ = std::move(pidfd);
   queue_.push_front(std::move(welcome));
   flush();
 }
 
 void LocalChannel::queue(Packet packet) {
   if (state_ == State::over) return;
-  queued_fds_count_ += packet.fds.size();
+  held_.count += packet.fds.size();
   queue_.push_back(std::move(packet));
   flush();
 }
@@ -40,11 +47,9 @@ void LocalChannel::flush() {
     const Io sent = write_packet(socket_.get(), queue_.front());
     if (sent == Io::again) return;
     if (sent != Io::done) {
-      queue_.clear();
-      queued_fds_count_ = 0;
-      return;
+      return forget_queue();
     }
-    queued_fds_count_ -= queue_.front().fds.size();
+    held_.count -= queue_.front().fds.size();
     if (queue_.front().from_trunk) ++taken_count_;
     queue_.pop_front();
   }
@@ -55,9 +60,13 @@ void LocalChannel::finish(std::optional<Packet> last_word) {
   state_ = State::over;
   socket_.reset();
   pidfd_.reset();
-  queue_.clear();
-  queued_fds_count_ = 0;
+  forget_queue();
   stalled.reset();
+}
+
+void LocalChannel::forget_queue() {
+  for (const Packet& packet : queue_) held_.count -= packet.fds.size();
+  queue_.clear();
 }
 
 bool LocalChannel::has_queued(ph_launch_type type) const {

@@ -42,24 +42,33 @@ class Channel {
   std::optional<Packet> stalled;
   std::uint64_t gathers = 0;  // it contributed to
   bool left = false;          // it said LEAVE
+  bool has_next = false;      // and handed over a channel for the next generation
 
  protected:
   Channel() = default;
   State state_ = State::waiting;
 };
 
+// Descriptors of ranks that lie in queues, of all channels of this host together.
+struct HeldFds {
+  std::size_t limit = 0;
+  std::size_t count = 0;
+};
+
 class LocalChannel final : public Channel {
  public:
+  explicit LocalChannel(HeldFds& held) : held_(held) {}
   // Makes the pair and hands out the rank's end. Throws std::system_error.
   Fd make_pair();
-  // The rank has made the pair. Of one that is over it is closed.
-  void adopt(Fd socket);
+  // The rank has made the pair. `pidfd`: of its process. Of one that is over they are closed.
+  void adopt(Fd socket, Fd pidfd);
 
   bool is_open() const { return static_cast<bool>(socket_); }
   int socket() const { return socket_.get(); }
   int pidfd() const { return pidfd_.get(); }
+  // None where there is no room for it.
+  Fd copy_pidfd() const;
   std::size_t queued_count() const override { return queue_.size(); }
-  std::size_t queued_fds_count() const { return queued_fds_count_; }
   bool has_queued(ph_launch_type type) const override;
   bool wants_output() const { return state_ == State::joined && !queue_.empty(); }
 
@@ -76,10 +85,12 @@ class LocalChannel final : public Channel {
   unsigned take_count() { return std::exchange(taken_count_, 0U); }
 
  private:
+  void forget_queue();
+
+  HeldFds& held_;
   Fd socket_;
   Fd pidfd_;
   std::deque<Packet> queue_;
-  std::size_t queued_fds_count_ = 0;
   unsigned taken_count_ = 0;
 };
 

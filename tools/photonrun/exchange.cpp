@@ -20,45 +20,49 @@ Packet refusal(ph_launch_refusal reason, std::uint64_t sequence) {
                      std::as_bytes(std::span{&body, 1}));
 }
 
-Exchange::Exchange(const Share& share, std::size_t fds_limit)
-    : share_(share), fds_limit_(fds_limit) {
-  for (unsigned i = 0; i < share.here; ++i) locals_.push_back(std::make_unique<LocalChannel>());
+Exchange::Exchange(const Share& share, std::shared_ptr<HeldFds> held)
+    : share_(share), held_(std::move(held)) {
+  for (unsigned i = 0; i < share.here; ++i)
+    locals_.push_back(std::make_unique<LocalChannel>(*held_));
 }
 
-// Two entries a rank: its channel, its process. None for who has no channel here, yet or any more:
-// there may be many generations, and poll() takes no more entries than files may be open.
+// Entries for what is open and waited for alone: poll() takes no more than files may be open.
 void Exchange::want(std::vector<pollfd>& entries) {
-  first_entry_ = entries.size();
   wanted_.clear();
   const bool crowded = too_many_fds();
   for (unsigned i = 0; i < share_.here; ++i) {
     const LocalChannel& one = *locals_[i];
     if (!one.is_open()) continue;
-    wanted_.push_back(share_.first + i);
     short events = 0;
     // HELLO is always read: what crowds us may wait for the rank that says it.
     const bool reading = !crowded || one.state() == Channel::State::waiting;
     if (reading && !one.stalled && may_read(share_.first + i)) events |= POLLIN;
     if (one.wants_output()) events |= POLLOUT;
+    Wanted wanted{.rank = share_.first + i};
+    const auto add = [&entries](int fd, short what) {
+      entries.push_back({.fd = fd, .events = what, .revents = 0});
+      return entries.size() - 1;
+    };
     // Without events poll() would still report a hang-up, again and again.
-    entries.push_back({.fd = events ? one.socket() : -1, .events = events, .revents = 0});
-    entries.push_back({.fd = one.pidfd(), .events = POLLIN, .revents = 0});
+    if (events != 0) wanted.socket = add(one.socket(), events);
+    if (one.pidfd() >= 0) wanted.process = add(one.pidfd(), POLLIN);
+    if (wanted.socket != kNone || wanted.process != kNone) wanted_.push_back(wanted);
   }
 }
 
 void Exchange::handle(const std::vector<pollfd>& entries) {
-  std::size_t at = first_entry_;
-  for (const unsigned rank : std::exchange(wanted_, {})) {
-    const pollfd& socket = entries[at++];
-    const pollfd& process = entries[at++];
-    LocalChannel& one = local(rank);
-    if (socket.revents & (POLLOUT | POLLHUP | POLLERR)) one.flush();
-    const bool ended = process.revents != 0 && one.state() == Channel::State::joined;
-    if (ended) {
-      serve(rank, Pace::to_the_end);
-      over(rank, {.how = PH_LAUNCH_CLOSED, .value = 0});
-    } else if ((socket.revents & ~POLLOUT) != 0) {
-      serve(rank, Pace::bounded);
+  const auto said = [&entries](std::size_t at) {
+    return at == kNone ? short{0} : entries[at].revents;
+  };
+  for (const Wanted& wanted : std::exchange(wanted_, {})) {
+    LocalChannel& one = local(wanted.rank);
+    const short socket = said(wanted.socket);
+    if (socket & (POLLOUT | POLLHUP | POLLERR)) one.flush();
+    if (said(wanted.process) != 0 && one.state() != Channel::State::over) {
+      serve(wanted.rank, Pace::to_the_end);
+      over(wanted.rank, {.how = PH_LAUNCH_CLOSED, .value = 0});
+    } else if ((socket & ~POLLOUT) != 0) {
+      serve(wanted.rank, Pace::bounded);
     }
   }
   settle();
@@ -75,11 +79,29 @@ bool Exchange::is_over() const {
                              [](const auto& one) { return one->state() == Channel::State::over; });
 }
 
-void Exchange::note_leave(unsigned rank, Packet& packet) {
-  channel(rank).left = true;
-  if (packet.fds.size() != 1) return;
-  leavers_.push_back({.rank = rank, .next = std::move(packet.fds.front())});
-  packet.fds.clear();
+bool Exchange::take_leave(unsigned rank, Packet& packet) {
+  Channel& from = channel(rank);
+  const bool is_remote = from.is_remote();
+  const bool fits = !from.left && packet.header.body_bytes == 0 &&
+                    packet.fds.size() <= (is_remote ? 0U : 1U) &&
+                    packet.header.count <= (is_remote ? 1U : 0U);
+  if (!fits) return false;
+  from.left = true;
+  from.has_next = is_remote ? packet.header.count == 1 : !packet.fds.empty();
+  if (!from.has_next) return true;
+  Leaver leaver{.rank = rank, .comes = true, .next = {}, .pidfd = {}};
+  if (!is_remote) {
+    leaver.next = std::move(packet.fds.front());
+    leaver.pidfd = local(rank).copy_pidfd();
+    packet.fds.clear();
+  }
+  leavers_.push_back(std::move(leaver));
+  return true;
+}
+
+void Exchange::note_over(unsigned rank) {
+  if (!channel(rank).has_next)
+    leavers_.push_back({.rank = rank, .comes = false, .next = {}, .pidfd = {}});
 }
 
 void Exchange::settle() {
@@ -133,12 +155,6 @@ bool Exchange::forward(unsigned rank, Packet packet, Pace pace) {
 bool Exchange::has_room(const Channel& target) const {
   return target.state() == Channel::State::over ||
          target.queued_count() < kMinQueuedPackets + kQueuedPacketsPerPeer * share_.size;
-}
-
-bool Exchange::too_many_fds() const {
-  std::size_t held = 0;
-  for (const auto& one : locals_) held += one->queued_fds_count();
-  return held + PH_LAUNCH_MAX_FDS > fds_limit_;
 }
 
 void Exchange::retry_stalled(unsigned rank) {

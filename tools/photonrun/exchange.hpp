@@ -24,16 +24,20 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // A rank that left with a channel for the next generation.
+  // A rank that comes into the next generation, or will be in no later one.
   struct Leaver {
     unsigned rank = 0;
-    Fd next;
+    bool comes = false;
+    Fd next;   // its channel there, if it is one of this host
+    Fd pidfd;  // of its process, if there is one
   };
 
   // The rank's end of a channel of this host. Throws std::system_error.
   Fd open(unsigned rank) { return local(rank).make_pair(); }
   // The rank comes from the generation before.
-  void adopt(Leaver leaver) { local(leaver.rank).adopt(std::move(leaver.next)); }
+  void adopt(Leaver leaver) {
+    local(leaver.rank).adopt(std::move(leaver.next), std::move(leaver.pidfd));
+  }
   virtual void want(std::vector<pollfd>& entries);
   void handle(const std::vector<pollfd>& entries);
   // packet, finish, taken, closed: what a trunk brought. False: it makes no sense.
@@ -49,8 +53,8 @@ class Exchange {
  protected:
   enum class Pace { bounded, to_the_end };
 
-  // fds_limit: descriptors of ranks it may hold while they wait.
-  Exchange(const Share& share, std::size_t fds_limit);
+  // held: of all generations.
+  Exchange(const Share& share, std::shared_ptr<HeldFds> held);
 
   const Share& share() const { return share_; }
   LocalChannel& local(unsigned rank) { return *locals_[rank - share_.first]; }
@@ -61,8 +65,10 @@ class Exchange {
   virtual void over(unsigned rank, ph_launch_gone how,
                     std::optional<Packet> last_word = std::nullopt) = 0;
 
-  // A LEAVE of this host's: takes the channel that it brings, if it does.
-  void note_leave(unsigned rank, Packet& packet);
+  // False: malformed. Takes the channel that it brings, if it does.
+  bool take_leave(unsigned rank, Packet& packet);
+  // The rank's channel is over: if it brought no other one it will not come again.
+  void note_over(unsigned rank);
   void serve(unsigned rank, Pace pace);
   bool forward(unsigned rank, Packet packet, Pace pace);
   void retry_stalled(unsigned rank);
@@ -71,15 +77,22 @@ class Exchange {
 
  private:
   bool has_room(const Channel& channel) const;
-  bool too_many_fds() const;
+  bool too_many_fds() const { return held_->count + PH_LAUNCH_MAX_FDS > held_->limit; }
+
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  // Where a rank's entries of this turn stand.
+  struct Wanted {
+    unsigned rank = 0;
+    std::size_t socket = kNone;
+    std::size_t process = kNone;
+  };
 
   Share share_;
+  std::shared_ptr<HeldFds> held_;
   std::vector<std::unique_ptr<LocalChannel>> locals_;
-  std::size_t fds_limit_;
   std::vector<std::string> complaints_;
   std::vector<Leaver> leavers_;
-  std::size_t first_entry_ = 0;
-  std::vector<unsigned> wanted_;  // ranks with entries in this turn, two each
+  std::vector<Wanted> wanted_;
 };
 
 Packet refusal(ph_launch_refusal reason, std::uint64_t sequence = 0);

@@ -6,13 +6,16 @@
 //   generation:      begun by the first rank that leaves the one before -- its last channel is over
 //                    --> over, once all before it are; not the newest one
 //
-// Invariants: a process that has ended has ended in every generation, also in those begun later.
-// A rank leaves generations in their order.
-// Owner: Party.
+// Invariants: a process that has ended, or whose channel is over and brought no other one, is over
+// in every later generation, also in those begun later. A rank leaves generations in their order.
+// Owner: Party. What it holds is bounded: of the generations that run the first kMostServed are
+// served, so who is so far ahead waits for the others.
 #pragma once
 
 #include <deque>
 #include <functional>
+#include <map>
+#include <optional>
 
 #include "exchange.hpp"
 
@@ -21,6 +24,7 @@ namespace photonrun {
 class Generations {
  public:
   using Make = std::function<std::unique_ptr<Exchange>(unsigned generation)>;
+  static constexpr std::size_t kMostServed = 64;
 
   // Makes the first one with it.
   explicit Generations(Make make);
@@ -34,19 +38,18 @@ class Generations {
   std::vector<std::string> take_complaints();
 
  private:
-  struct Ended {
-    unsigned rank;
-    ph_launch_gone how;
-  };
-
   void begin_next();
-  // Takes those who left the i-th of the running ones into the next.
-  void pass_on(std::size_t i);
+  // Takes those who left the i-th of the running ones into the next, or out of all later ones;
+  // unless it is who is ending anyway.
+  void pass_on(std::size_t i, std::optional<unsigned> ending = std::nullopt);
+  // Forgets those that are over and serves those that are among the first now.
+  void advance();
 
   Make make_;
   unsigned first_ = 0;  // number of the first that runs
   std::deque<std::unique_ptr<Exchange>> running_;
-  std::vector<Ended> ended_;
+  std::map<unsigned, ph_launch_gone> ended_;  // ranks, and how: they come into no later one
+  std::vector<std::string> complaints_;       // of those that were forgotten
 };
 
 }  // namespace photonrun

@@ -29,8 +29,8 @@ constexpr std::size_t kOwnFds = 64;
 constexpr unsigned kFdsPerHost = 8;  // its trunk; of its starter four, while it starts more
 constexpr auto kLastWordsTime = std::chrono::seconds(1);
 constexpr auto kOrdersTime = std::chrono::seconds(30);
-// Two output pipes; a channel and its pidfd, also for the next generation (generations.hpp).
-constexpr std::size_t kFdsPerRank = 6;
+constexpr std::size_t kFdsPerRank = 4;      // channel, its pidfd, two output pipes
+constexpr std::size_t kNextFdsPerRank = 2;  // a channel and pidfd of the next generation
 
 // Raises our limit to the highest allowed. What is left over the fixed need bounds the descriptors
 // of ranks that the exchange holds. `trunks`: to other hosts. Throws std::runtime_error where there
@@ -49,7 +49,9 @@ std::size_t reserve_fds(unsigned ranks, unsigned trunks) {
         "{} ranks need {} open files, the limit is {}; raise it (ulimit -Hn) or start fewer", ranks,
         needed, available));
   }
-  return available - needed;
+  // Who wants to join again needs more; where there is little, half of it.
+  const std::size_t spare = available - needed;
+  return spare - std::min(kNextFdsPerRank * ranks, spare / 2);
 }
 
 // An outer photonrun's channel ends here: our ranks belong to the inner job.

@@ -93,7 +93,8 @@ void Job::turn() {
   const int limit_ms = std::exchange(has_turned_, true) ? poll_limit_ms() : 0;
   if (::poll(entries_.data(), entries_.size(), limit_ms) < 0 && errno != EINTR) {
     decide(kLauncherStatus, fmt::format("poll: {}", std::generic_category().message(errno)));
-    return kill_job();
+    for (pollfd& entry : entries_) entry.revents = 0;
+    if (phase_ != Phase::killing) kill_job();
   }
   if (entries_[1].revents != 0) {
     abandoned_ = true;

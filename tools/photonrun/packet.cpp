@@ -43,11 +43,16 @@ Io read_packet(int socket, Packet& packet) {
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();
   message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
-  constexpr int kFlags = MSG_DONTWAIT | MSG_CMSG_CLOEXEC;
-  ssize_t size = ::recvmsg(socket, &message, kFlags);
+  const auto receive = [&] {
+    message.msg_controllen = control.bytes.size();
+    return ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  };
+  ssize_t size = receive();
   // Told once, if the other end closed with packets of ours unread; what it sent stands behind it.
-  if (size < 0 && errno == ECONNRESET) size = ::recvmsg(socket, &message, kFlags);
+  if (size < 0 && errno == ECONNRESET) size = receive();
+  // The kernel finds the queue empty, then the other end closed, and says that this is the end:
+  // what was sent in between stands there.
+  if (size == 0) size = receive();
   if (size < 0) return is_again(errno) || errno == EINTR ? Io::again : Io::closed;
   collect_fds(message, packet.fds);
   if (size == 0) return Io::closed;

@@ -14,6 +14,10 @@ Frame frame_of(FrameKind kind, int value, std::string_view words) {
   return has_words ? words_frame(kind, value, words) : plain_frame(kind, {}, value);
 }
 
+std::shared_ptr<HeldFds> held_of(std::size_t fds_limit) {
+  return std::make_shared<HeldFds>(HeldFds{.limit = fds_limit, .count = 0});
+}
+
 std::string ranks_text(const Share& share) {
   if (share.here == 1) return fmt::format("rank {}", share.first);
   return fmt::format("ranks {}-{}", share.first, share.first + share.here - 1);
@@ -23,16 +27,17 @@ std::string ranks_text(const Share& share) {
 
 AloneParty::AloneParty(unsigned size, std::size_t fds_limit)
     : share_{.size = size, .first = 0, .here = size},
-      generations_([share = share_, fds_limit, secret = make_secret()](unsigned generation) {
-        return std::make_unique<Broker>(share, fds_limit, term_of(generation, secret));
-      }) {}
+      generations_(
+          [share = share_, held = held_of(fds_limit), secret = make_secret()](unsigned generation) {
+            return std::make_unique<Broker>(share, held, term_of(generation, secret));
+          }) {}
 
 RootParty::RootParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined)
     : share_(share),
       secret_(make_secret()),
       hosts_(start(share, secret_, std::move(joined))),
-      generations_([this, fds_limit](unsigned generation) {
-        auto broker = std::make_unique<Broker>(share_, fds_limit, term_of(generation, secret_));
+      generations_([this, held = held_of(fds_limit)](unsigned generation) {
+        auto broker = std::make_unique<Broker>(share_, held, term_of(generation, secret_));
         for (const Host& host : hosts_) broker->add_host(host.share, *host.trunk);
         return broker;
       }) {}
@@ -161,9 +166,10 @@ int RootParty::close(int status, TimeLimit) {
 LeafParty::LeafParty(Membership membership, std::size_t fds_limit)
     : share_(membership.share),
       trunk_(std::move(membership.trunk)),
-      generations_([this, fds_limit, secret = membership.secret](unsigned generation) {
-        return std::make_unique<Relay>(share_, fds_limit, term_of(generation, secret), *trunk_);
-      }) {}
+      generations_(
+          [this, held = held_of(fds_limit), secret = membership.secret](unsigned generation) {
+            return std::make_unique<Relay>(share_, held, term_of(generation, secret), *trunk_);
+          }) {}
 
 // The exchange asks first: what it has to tell the root leaves now.
 void LeafParty::want(std::vector<pollfd>& entries) {

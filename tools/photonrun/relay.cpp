@@ -5,8 +5,8 @@
 
 namespace photonrun {
 
-Relay::Relay(const Share& share, std::size_t fds_limit, const Term& term, Trunk& trunk)
-    : Exchange(share, fds_limit), term_(term), trunk_(trunk), ways_(share.here) {}
+Relay::Relay(const Share& share, std::shared_ptr<HeldFds> held, const Term& term, Trunk& trunk)
+    : Exchange(share, std::move(held)), term_(term), trunk_(trunk), ways_(share.here) {}
 
 void Relay::want(std::vector<pollfd>& entries) {
   for (unsigned i = 0; i < share().here; ++i) report_taken(share().first + i);
@@ -23,7 +23,10 @@ bool Relay::dispatch(unsigned rank, Packet packet, Pace pace) {
       packet.fds.clear();
       way.has_said_hello = true;
     }
-    if (header.type == PH_LAUNCH_LEAVE) note_leave(rank, packet);
+    if (header.type == PH_LAUNCH_LEAVE) {
+      if (!way.has_said_hello || !take_leave(rank, packet)) return false;
+      packet.header.count = local(rank).has_next ? 1 : 0;  // the descriptor stays here
+    }
     const bool stays = header.type == PH_LAUNCH_FORWARD && share().has(header.rank);
     if (stays) return way.has_said_hello && forward(rank, std::move(packet), pace);
   }
@@ -40,6 +43,7 @@ bool Relay::dispatch(unsigned rank, Packet packet, Pace pace) {
 void Relay::over(unsigned rank, ph_launch_gone how, std::optional<Packet> last_word) {
   const bool is_news = local(rank).state() != Channel::State::over;
   local(rank).finish(std::move(last_word));
+  if (is_news) note_over(rank);
   if (is_news && how.how == PH_LAUNCH_CLOSED) {
     trunk_.queue(plain_frame(FrameKind::closed, place_of(rank)));
   }
@@ -53,8 +57,10 @@ bool Relay::handle_frame(Frame frame) {
     return true;
   }
   if (frame.head.kind == FrameKind::finish) {
+    const bool is_news = local(rank).state() != Channel::State::over;
     local(rank).flush();
     local(rank).finish(std::exchange(ways_[rank - share().first].last_word, std::nullopt));
+    if (is_news) note_over(rank);
     return true;
   }
   Way& way = ways_[rank - share().first];

@@ -13,7 +13,7 @@ namespace photonrun {
 
 class Relay final : public Exchange {
  public:
-  Relay(const Share& share, std::size_t fds_limit, const Term& term, Trunk& trunk);
+  Relay(const Share& share, std::shared_ptr<HeldFds> held, const Term& term, Trunk& trunk);
 
   void want(std::vector<pollfd>& entries) override;
   bool handle_frame(Frame frame) override;

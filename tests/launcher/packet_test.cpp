@@ -1,0 +1,52 @@
+#include "packet.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <thread>
+
+namespace photonrun {
+namespace {
+
+// As tests/unit/packet_test.cpp has it of the ranks' end: the kernel looks into the queue and then
+// whether the other end is closed, and a packet that comes in between must not be taken for the
+// end.
+TEST(LauncherPacket, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
+  constexpr int kRounds = 20000;
+  std::atomic<int> given{-1};  // rounds whose ends are there
+  std::atomic<int> taken{-1};
+  Fd ranks;
+  Fd ours;
+  std::thread sender([&] {
+    for (int round = 0; round < kRounds; ++round) {
+      while (given < round) std::this_thread::yield();
+      EXPECT_EQ(write_packet(ranks.get(), make_packet({.type = PH_LAUNCH_LEAVE})), Io::done);
+      ::shutdown(ranks.get(), SHUT_RDWR);
+      while (taken < round) std::this_thread::yield();
+    }
+  });
+  int lost = 0;
+  unsigned looks = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    ranks.reset(ends[0]);
+    ours.reset(ends[1]);
+    given = round;
+    int packets = 0;
+    for (Io got = Io::again; got != Io::closed;) {
+      Packet packet;
+      got = read_packet(ours.get(), packet);
+      if (got == Io::again && ++looks % 64 == 0) std::this_thread::yield();
+      packets += got == Io::done ? 1 : 0;
+    }
+    lost += packets == 1 ? 0 : 1;
+    taken = round;
+  }
+  sender.join();
+  EXPECT_EQ(lost, 0);
+}
+
+}  // namespace
+}  // namespace photonrun
