@@ -103,10 +103,11 @@ if(PHOTON_SANITIZE)
 endif()
 option(PHOTON_SOURCES_TOGETHER "Compile forty sources of a target as one" ${together})
 
-# photon_together(TARGET): as PHOTON_SOURCES_TOGETHER says. Names local to a file are local to the
-# target's folder then.
+# photon_together(TARGET [ALWAYS]): as PHOTON_SOURCES_TOGETHER says; ALWAYS: in every build, of what
+# is no part of the library and is not measured. Names local to a file are local to the target's
+# folder then.
 function(photon_together target)
-  if(PHOTON_SOURCES_TOGETHER)
+  if(PHOTON_SOURCES_TOGETHER OR "ALWAYS" IN_LIST ARGN)
     # A local name may be that of a constant of another file. And it is no slip that a source is
     # included.
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 40

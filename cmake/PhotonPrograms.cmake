@@ -74,7 +74,11 @@ function(photon_program kind name sources)
   target_link_libraries(${target} PRIVATE photon_flags)
   # Under the sanitizers nobody measures with them, and optimising them takes longer than they run.
   set_target_properties(${target} PROPERTIES PHOTON_CALLS_ONLY ON)
-  photon_together(${target})
+  set(when "")
+  if(kind STREQUAL "tools" AND NOT name STREQUAL "photon-perf")  # which measures
+    set(when ALWAYS)
+  endif()
+  photon_together(${target} ${when})
   if(PHOTON_SANITIZE)
     # The library needs the C++ part of the sanitizers' run time, which a C link leaves out.
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
