@@ -5,7 +5,8 @@
 //   landed (ph_flush) --> freed
 //
 // Invariant: a copy lives while anything that was posted from it may be under way, and longer than
-// the context if that ends first. Owner: the Session. Threads: any; one posts at a time.
+// the context if that ends first. Owner: the Session. Threads: any; to one rank one posts at a
+// time, and waits at a time: a rank that takes nothing holds up who posts to it, and nobody else.
 #pragma once
 
 #include <photon/rma.h>
@@ -41,8 +42,8 @@ class Reusable {
   ph_status post(ph_context* context, ph_rank rank, const void* source, std::uint64_t size_bytes,
                  Post post) {
     if (source == nullptr || rank >= ranks_count_) return post(source);
-    const std::scoped_lock lock(mutex_);
-    Round& round = rounds_[rank];
+    Round& round = round_of(rank);
+    const std::scoped_lock lock(round.mutex);
     if (const ph_status status = make_room(context, rank, round); status != PH_OK) return status;
     auto copy = std::make_unique_for_overwrite<std::byte[]>(size_bytes);
     std::memcpy(copy.get(), source, size_bytes);
@@ -55,10 +56,16 @@ class Reusable {
 
  private:
   struct Round {
+    std::mutex mutex;  // of:
     std::vector<std::unique_ptr<std::byte[]>> copies;
     std::uint64_t bytes = 0;
   };
 
+  // It stays where it is.
+  Round& round_of(ph_rank rank) {
+    const std::scoped_lock lock(mutex_);
+    return rounds_[rank];
+  }
   static ph_status make_room(ph_context* context, ph_rank rank, Round& round);
 
   const std::uint32_t ranks_count_;

@@ -18,14 +18,13 @@ void Seat::settle() noexcept {
   const std::unique_lock lock(changing, std::try_to_lock);
   Session* session = lock.owns_lock() ? running.get() : nullptr;
   // What cannot be settled goes the old way; who still calls hears that the session is over.
-  if (session != nullptr && !session->settle()) static_cast<void>(ph_finalize(session->context()));
+  if (session != nullptr && !session->settle()) static_cast<void>(session->finish());
 }
 
 void Seat::leave() noexcept {
   const std::unique_lock lock(changing, std::try_to_lock);
   if (!lock.owns_lock()) return;
-  if (const Session* session = running.get(); session != nullptr)
-    static_cast<void>(ph_finalize(session->context()));
+  if (Session* session = running.get(); session != nullptr) static_cast<void>(session->finish());
 }
 
 void settle_at_exit() noexcept {

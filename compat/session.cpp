@@ -71,8 +71,21 @@ bool Session::is_of_parent() const noexcept {
   return ph_outstanding(context_, PH_ANY_RANK, &count) == PH_ERR_FORKED;
 }
 
-int Session::close() noexcept {
+ph_status Session::finish() noexcept {
+  try {
+    for (const photon_rid rid : requests_.all(RequestType::ledger))
+      if (auto announced = requests_.find(rid)) {
+        ph_outcome outcome{};  // whichever: a peer that has met it goes on with it
+        static_cast<void>(ph_cancel(context_, &announced->handle, &outcome));
+      }
+  } catch (const std::bad_alloc&) {  // then peers have the time of ph_finalize() for it
+  }
   const ph_status status = ph_finalize(context_);
+  return status == PH_ERR_NOT_FOUND ? PH_OK : status;
+}
+
+int Session::close() noexcept {
+  const ph_status status = finish();
   registrations_.clear();
   collectives_.clear();
   requests_.clear();

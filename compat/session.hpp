@@ -38,11 +38,14 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // ph_finalize(). The registrations and requests are gone then.
+  // finish(). The registrations and requests are gone then.
   int close() noexcept;
   // True when nothing that was posted needs this rank's memory, or its peers are lost; false: there
   // was no room to ask, or half of finalize_timeout_ms is over.
   bool settle() noexcept;
+  // ph_finalize(), before which what was announced and not met is taken back: nobody will meet it.
+  // Its status, but that this is no error.
+  ph_status finish() noexcept;
   // This process is a fork's child, and the session is its parent's.
   bool is_of_parent() const noexcept;
 

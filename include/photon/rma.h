@@ -176,7 +176,8 @@ typedef struct ph_u64_completion {
  * Effect:   as ph_probe() with a capacity of 1; but LOCAL ones that wait may come 64 times in
  *           sequence before REMOTE ones that have come and peers that want to be served have their
  *           turn, some 300 times before a rank that was never met does; and 31 REMOTE ones of a
- *           peer before others have theirs.
+ *           peer before others have theirs (255 before those of another host have, of which nothing
+ *           has come for a millisecond, where peers of this host keep the caller busy).
  * Status:   as ph_probe(); PH_ERR_ID_SIZE (the setting max_cid_size is more than 8: use
  *           ph_probe()).
  * Threads:  as ph_probe().

@@ -240,6 +240,7 @@ base::Result<> LaunchBoot::leave() {
       return watch_.add(socket_.get(), watched_events(), kFromLauncher);
     }
   }
+  if (!lost_.empty()) return lost_error();
   const auto said = say_leave({});
   if (!said) return said.error();
   return *said ? base::Result<>{} : base::Result<>(queue_full(rank()));

@@ -199,6 +199,7 @@ bool Engine::look_everywhere() {
   }
   activity_ = false;
   transport_->poll(*this);
+  ask_interval();
   return process_busy() || found || activity_;
 }
 

@@ -29,12 +29,15 @@ struct CompletionIds {
   photon_cid local, remote;
   int flags = 0;
 };
-// As old programs do it.
-int put_until_taken(int to, photon_buffer_t* from, photon_buffer_t* place, CompletionIds ids) {
+// As old programs do it. `refusals` counts the tries that were in vain.
+int put_until_taken(int to, photon_buffer_t* from, photon_buffer_t* place, CompletionIds ids,
+                    std::atomic<std::uint64_t>* refusals = nullptr) {
   int status = PHOTON_ERROR_RESOURCE;
-  while (status == PHOTON_ERROR_RESOURCE)
+  while (status == PHOTON_ERROR_RESOURCE) {
     status = photon_put_with_completion(to, from == nullptr ? 0 : from->size, from, place,
                                         ids.local, ids.remote, ids.flags);
+    if (status == PHOTON_ERROR_RESOURCE && refusals != nullptr) ++*refusals;
+  }
   return status;
 }
 
@@ -142,7 +145,8 @@ TEST_P(Clients, probe_evq_and_ledger_in_two_threads_at_all_sizes) {
     std::uint64_t count;
   };
   for (const auto& [size_bytes, count] :
-       {Load{8, 3000}, Load{300, 1000}, Load{5000, 300}, Load{100000, 60}, Load{4 << 20, 4}}) {
+       {Load{8, 3000}, Load{192, 500}, Load{193, 500}, Load{300, 1000}, Load{4095, 200},
+        Load{4097, 200}, Load{32768, 100}, Load{100000, 60}, Load{1 << 20, 8}, Load{4 << 20, 4}}) {
     ClassicJob job(ranks(), ground());
     const std::uint64_t parcels_count = ranks() == 2 ? count : std::min<std::uint64_t>(count, 300);
     job.run([&, size = size_bytes](int rank) {
@@ -175,6 +179,11 @@ TEST_P(Clients, register_and_unregister_under_traffic) {
       for (std::size_t i = 0; i < puts_count; ++i) {
         EXPECT_EQ(photon_register_buffer(other.data() + i % 4096, 4096), PHOTON_OK);
         EXPECT_EQ(photon_unregister_buffer(other.data() + i % 4096, 4096), PHOTON_OK);
+        // And of what is put to: a part of it, and all once more.
+        EXPECT_EQ(photon_register_buffer(memory.data() + i % kBytes, kBytes), PHOTON_OK);
+        EXPECT_EQ(photon_register_buffer(memory.data(), memory.size()), PHOTON_OK);
+        EXPECT_EQ(photon_unregister_buffer(memory.data() + i % kBytes, kBytes), PHOTON_OK);
+        EXPECT_EQ(photon_unregister_buffer(memory.data(), memory.size()), PHOTON_OK);
       }
     });
     unsigned char source[kBytes];
@@ -255,30 +264,42 @@ TEST_P(Clients, name_completions_by_1_to_1024_bytes) {
   });
 }
 
-// Each fills the next one's buffer while the previous one fills its own.
+// Each fills the next one's buffers while the previous one fills its own; all are announced, met
+// and put to before the first is waited for.
 TEST_P(Clients, put_by_rendezvous_round_a_ring) {
-  constexpr int kRounds = 5;
+  constexpr std::size_t kRounds = 5;
   ClassicJob job(ranks(), ground());
   job.run([&](int rank) {
     const int next = (rank + 1) % ranks(), previous = (rank + ranks() - 1) % ranks();
+    const auto seed_of = [](int from, std::size_t round) {
+      return static_cast<std::uint64_t>(from) << 32 | round;
+    };
     for (const std::size_t size : {1U, 8U, 192U, 4096U, 300000U}) {
-      for (int round = 0; round < kRounds; ++round) {
-        std::vector<unsigned char> source(size), into(size);
-        fill(source.data(), size, static_cast<std::uint64_t>(rank * 16 + round));
-        photon_rid received = 0, met = 0;
-        ASSERT_EQ(photon_post_recv_buffer_rdma(previous, into.data(), size, round, &received),
+      std::vector<std::vector<unsigned char>> sources(kRounds, std::vector<unsigned char>(size));
+      auto into = sources;
+      std::vector<photon_rid> received(kRounds), met(kRounds);
+      for (std::size_t i = 0; i < kRounds; ++i) {
+        fill(sources[i].data(), size, seed_of(rank, i));
+        ASSERT_EQ(photon_post_recv_buffer_rdma(previous, into[i].data(), size, static_cast<int>(i),
+                                               &received[i]),
                   PHOTON_OK);
-        ASSERT_EQ(photon_wait_recv_buffer_rdma(next, size, round, &met), PHOTON_OK);
-        ASSERT_EQ(photon_post_os_put(met, next, source.data(), size, round, 0), PHOTON_OK);
-        ASSERT_EQ(photon_send_FIN(met, next, PHOTON_REQ_NIL), PHOTON_OK);
-        ASSERT_EQ(photon_wait(met), PHOTON_OK);
+      }
+      for (std::size_t i = 0; i < kRounds; ++i) {
+        const int tag = static_cast<int>(i);
+        ASSERT_EQ(photon_wait_recv_buffer_rdma(next, size, tag, &met[i]), PHOTON_OK);
+        ASSERT_EQ(photon_post_os_put(met[i], next, sources[i].data(), size, tag, 0), PHOTON_OK);
+      }
+      for (std::size_t i = kRounds; i-- > 0;) {
+        ASSERT_EQ(photon_send_FIN(met[i], next, PHOTON_REQ_NIL), PHOTON_OK);
+        ASSERT_EQ(photon_wait(met[i]), PHOTON_OK);
+      }
+      for (std::size_t i = 0; i < kRounds; ++i) {
         int flag = 0, type = 0;
         while (flag == 0) {
-          ASSERT_EQ(photon_test(received, &flag, &type, nullptr), 0);
+          ASSERT_EQ(photon_test(received[i], &flag, &type, nullptr), 0);
           std::this_thread::yield();
         }
-        EXPECT_EQ(first_wrong(into.data(), size, static_cast<std::uint64_t>(previous * 16 + round)),
-                  size);
+        EXPECT_EQ(first_wrong(into[i].data(), size, seed_of(previous, i)), size);
       }
     }
   });
@@ -312,6 +333,22 @@ TEST_P(Clients, get_by_turns_and_take_the_ends_in_any_order) {
       EXPECT_EQ(photon_wait(rids[i]), PHOTON_OK);
       EXPECT_EQ(first_wrong(into.data() + i * kBytes, kBytes, seed_of(owner_of(i), i)), kBytes);
     }
+    // And with completion: ids tell which, in whatever order they come.
+    std::fill(into.begin(), into.end(), static_cast<unsigned char>(0));
+    for (std::size_t i = 0; i < kGets; ++i) {
+      photon_buffer_t to = bare(into.data() + i * kBytes, kBytes);
+      photon_buffer_t from = part(all[static_cast<std::size_t>(owner_of(i))], i * kBytes, kBytes);
+      ASSERT_EQ(photon_get_with_completion(owner_of(i), kBytes, &to, &from, u64(i), u64(0),
+                                           PHOTON_REQ_PWC_NO_RCE),
+                PHOTON_OK);
+    }
+    std::vector<int> times(kGets);
+    for (std::size_t left = kGets; left > 0; --left) {
+      const std::size_t i = take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64;
+      ASSERT_LT(i, kGets);
+      EXPECT_EQ(++times[i], 1);
+      EXPECT_EQ(first_wrong(into.data() + i * kBytes, kBytes, seed_of(owner_of(i), i)), kBytes);
+    }
     job.meet();
   });
 }
@@ -341,7 +378,8 @@ void take_tasks(const std::vector<unsigned char>& landing, std::uint64_t count, 
   }
 }
 
-void send_tasks(const std::vector<photon_buffer_t>& places, int rank) {
+void send_tasks(const std::vector<photon_buffer_t>& places, int rank,
+                std::atomic<std::uint64_t>& refusals) {
   std::vector<unsigned char> source(kTaskBytes);  // up to small_pwc_size: ours again on return
   photon_buffer_t from = bare(source.data(), kTaskBytes);
   for (std::uint64_t task = 0; task < kTasks; ++task) {
@@ -350,12 +388,14 @@ void send_tasks(const std::vector<photon_buffer_t>& places, int rank) {
       fill(source.data(), kTaskBytes, task_seed(rank, task));
       photon_buffer_t place =
           part(places[static_cast<std::size_t>(to)], task_offset(rank, task), kTaskBytes);
-      ASSERT_EQ(put_until_taken(to, &from, &place, {u64(task), u64(task)}), PHOTON_OK);
+      ASSERT_EQ(put_until_taken(to, &from, &place, {u64(task), u64(task)}, &refusals), PHOTON_OK);
     }
   }
 }
 
+// Few requests, and nobody probes for local ids before there was none left.
 TEST_P(Clients, are_a_runtime_that_never_finalizes) {
+  setenv("PHOTON_REQUESTS", "32", 1);
   ClassicJob job(ranks(), ground(),
                  [](photon_config_t& config) { config.cap.small_pwc_size = 1024; });
   job.run_bare([&](int rank) {
@@ -369,19 +409,22 @@ TEST_P(Clients, are_a_runtime_that_never_finalizes) {
     const photon_buffer_t mine = {reinterpret_cast<std::uintptr_t>(landing.data()), landing.size(),
                                   *keys};
     const auto places = job.exchange(mine);
-    std::thread evq = ClassicJob::in_same_rank([count] {
+    std::atomic<std::uint64_t> refusals{0};
+    std::thread evq = ClassicJob::in_same_rank([count, &refusals] {
+      while (refusals == 0) std::this_thread::yield();
       for (std::uint64_t i = 0; i < count; ++i)
         ASSERT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).status, PHOTON_OK);
     });
     std::thread ledger =
         ClassicJob::in_same_rank([&landing, count] { take_tasks(landing, count, ranks()); });
-    send_tasks(places, rank);
+    send_tasks(places, rank, refusals);
     evq.join();
     ledger.join();
     job.meet();
     classic::current_seat->settle();  // as an exit does
     classic::current_seat->leave();
   });
+  unsetenv("PHOTON_REQUESTS");
 }
 
 }  // namespace

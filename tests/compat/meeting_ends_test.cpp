@@ -1,4 +1,5 @@
 // Rendezvous with a peer that has left, and what is refused for want of room.
+#include "base/clock.hpp"
 #include "classic_job.hpp"
 
 namespace photon::test {
@@ -51,6 +52,32 @@ TEST_P(MeetingEnds, a_small_send_buffer_is_read_after_its_owner_has_left) {
       EXPECT_EQ(photon_finalize(), PHOTON_OK);
     });
   }
+}
+
+// What nobody has met goes with its owner, at once: a peer that probes is no reason to wait, and it
+// is no error.
+TEST_P(MeetingEnds, a_buffer_that_nobody_met_keeps_no_rank_from_leaving) {
+  ClassicJob job(2, GetParam());
+  job.run_bare([&](int rank) {
+    photon_config_t config = job.configuration(rank);
+    ASSERT_EQ(photon_init(&config), PHOTON_OK);
+    std::vector<unsigned char> bytes(1 << 16);
+    photon_rid rid = 0;
+    if (rank == 1) {
+      ASSERT_EQ(photon_post_send_buffer_rdma(0, bytes.data(), bytes.size(), 3, &rid), PHOTON_OK);
+      ASSERT_EQ(photon_post_recv_buffer_rdma(0, bytes.data(), bytes.size(), 4, &rid), PHOTON_OK);
+      ASSERT_EQ(photon_post_send_request_rdma(0, 8, 5, &rid), PHOTON_OK);
+      const std::int64_t before = base::now_ns();
+      EXPECT_EQ(photon_finalize(), PHOTON_OK);
+      // It would be given up after finalize_timeout_ms, 10 s.
+      EXPECT_LT(base::now_ns() - before, std::int64_t{5'000'000'000});
+      job.meet();
+      return;
+    }
+    job.meet();  // it probes meanwhile
+    EXPECT_EQ(photon_wait_recv_buffer_rdma(1, kWhateverSize, 4, &rid), PHOTON_ERROR);
+    EXPECT_EQ(photon_finalize(), PHOTON_OK);
+  });
 }
 
 // So few that a test can use them up.

@@ -18,6 +18,7 @@ class Broker final : public Exchange {
   // The next ranks that are not here are `host`'s. To be called until all are somebody's.
   void add_host(const Share& host, Trunk& trunk);
   bool handle_frame(Frame frame) override;
+  void settle() override;
   bool is_over() const override;
 
  private:
@@ -30,7 +31,6 @@ class Broker final : public Exchange {
   RemoteChannel* remote(unsigned rank);
   Channel& channel(unsigned rank) override;
   bool dispatch(unsigned rank, Packet packet, Pace pace) override;
-  void settle() override;
   bool hello(unsigned rank, Packet packet);
   bool gather(unsigned rank, Packet packet);
   void complete_gather();

@@ -49,10 +49,15 @@ class Channel {
   State state_ = State::waiting;
 };
 
-// Descriptors of ranks that lie in queues, of all channels of this host together.
+// Descriptors of ranks that lie in queues, of all channels of this host together. Half of the room
+// is the oldest generation's alone: it never waits for a later one, so it goes on and ends.
 struct HeldFds {
   std::size_t limit = 0;
   std::size_t count = 0;
+
+  bool has_room(bool is_oldest) const {
+    return count + PH_LAUNCH_MAX_FDS <= (is_oldest ? limit : limit / 2);
+  }
 };
 
 class LocalChannel final : public Channel {

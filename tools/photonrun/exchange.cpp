@@ -71,7 +71,6 @@ void Exchange::handle(const std::vector<pollfd>& entries) {
 void Exchange::rank_ended(unsigned rank, ph_launch_gone how) {
   serve(rank, Pace::to_the_end);
   over(rank, how);
-  settle();
 }
 
 bool Exchange::is_over() const {

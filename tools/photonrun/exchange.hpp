@@ -42,8 +42,13 @@ class Exchange {
   void handle(const std::vector<pollfd>& entries);
   // packet, finish, taken, closed: what a trunk brought. False: it makes no sense.
   virtual bool handle_frame(Frame frame) = 0;
-  // The rank's process was reaped: reads what it still said, then tells the others.
+  // The rank's process was reaped: reads what it still said, then tells the others. settle() is to
+  // follow.
   void rank_ended(unsigned rank, ph_launch_gone how);
+  // Serves what there may be room for now, and what frames have brought.
+  virtual void settle();
+  // No generation before it runs any more.
+  void set_oldest() { is_oldest_ = true; }
   // "rank 3 sent a malformed packet", once each.
   std::vector<std::string> take_complaints() { return std::exchange(complaints_, {}); }
   std::vector<Leaver> take_leavers() { return std::exchange(leavers_, {}); }
@@ -72,12 +77,10 @@ class Exchange {
   void serve(unsigned rank, Pace pace);
   bool forward(unsigned rank, Packet packet, Pace pace);
   void retry_stalled(unsigned rank);
-  // There may be room now for what was held back.
-  virtual void settle();
 
  private:
   bool has_room(const Channel& channel) const;
-  bool too_many_fds() const { return held_->count + PH_LAUNCH_MAX_FDS > held_->limit; }
+  bool too_many_fds() const { return !held_->has_room(is_oldest_); }
 
   static constexpr std::size_t kNone = ~std::size_t{0};
   // Where a rank's entries of this turn stand.
@@ -89,6 +92,7 @@ class Exchange {
 
   Share share_;
   std::shared_ptr<HeldFds> held_;
+  bool is_oldest_ = false;
   std::vector<std::unique_ptr<LocalChannel>> locals_;
   std::vector<std::string> complaints_;
   std::vector<Leaver> leavers_;

@@ -16,7 +16,13 @@ Generations::Generations(Make make) : make_(std::move(make)) { begin_next(); }
 
 void Generations::begin_next() {
   running_.push_back(make_(first_ + static_cast<unsigned>(running_.size())));
-  for (const auto& [rank, how] : ended_) running_.back()->rank_ended(rank, how);
+  running_.front()->set_oldest();
+  for (const auto& [rank, how] : ended_) end(running_.size() - 1, rank, how);
+}
+
+void Generations::end(std::size_t i, unsigned rank, ph_launch_gone how) {
+  running_[i]->rank_ended(rank, how);
+  if (i < kMostServed) running_[i]->settle();
 }
 
 void Generations::pass_on(std::size_t i, std::optional<unsigned> ending) {
@@ -27,7 +33,7 @@ void Generations::pass_on(std::size_t i, std::optional<unsigned> ending) {
     } else if (ending != leaver.rank && !ended_.contains(leaver.rank)) {
       constexpr ph_launch_gone kClosed{.how = PH_LAUNCH_CLOSED, .value = 0};
       for (std::size_t later = i + 1; later < running_.size(); ++later)
-        running_[later]->rank_ended(leaver.rank, kClosed);
+        end(later, leaver.rank, kClosed);
       ended_.emplace(leaver.rank, kClosed);
     }
   }
@@ -37,13 +43,15 @@ void Generations::pass_on(std::size_t i, std::optional<unsigned> ending) {
 void Generations::advance() {
   std::size_t served = std::min(running_.size(), kMostServed);
   while (running_.size() > 1 && running_.front()->is_over()) {
+    pass_on(0);
     append(complaints_, running_.front()->take_complaints());
     running_.pop_front();
+    running_.front()->set_oldest();
     ++first_;
-    --served;
+    served -= std::min<std::size_t>(served, 1);
   }
   for (; served < std::min(running_.size(), kMostServed); ++served) {
-    running_[served]->handle({});
+    running_[served]->settle();
     pass_on(served);
   }
 }
@@ -79,7 +87,7 @@ bool Generations::handle_frame(Frame frame) {
 // It may have left one, said its word in the next and ended, all since we looked last.
 void Generations::rank_ended(unsigned rank, ph_launch_gone how) {
   for (std::size_t i = 0; i < running_.size(); ++i) {
-    running_[i]->rank_ended(rank, how);
+    end(i, rank, how);
     pass_on(i, rank);
   }
   ended_.emplace(rank, how);

@@ -9,7 +9,8 @@
 // Invariants: a process that has ended, or whose channel is over and brought no other one, is over
 // in every later generation, also in those begun later. A rank leaves generations in their order.
 // Owner: Party. What it holds is bounded: of the generations that run the first kMostServed are
-// served, so who is so far ahead waits for the others.
+// served, so who is so far ahead waits for the others. In the others nothing is read but the last
+// words of ranks that have ended.
 #pragma once
 
 #include <deque>
@@ -39,6 +40,7 @@ class Generations {
 
  private:
   void begin_next();
+  void end(std::size_t i, unsigned rank, ph_launch_gone how);
   // Takes those who left the i-th of the running ones into the next, or out of all later ones;
   // unless it is who is ending anyway.
   void pass_on(std::size_t i, std::optional<unsigned> ending = std::nullopt);

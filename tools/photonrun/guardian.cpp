@@ -51,7 +51,7 @@ std::size_t reserve_fds(unsigned ranks, unsigned trunks) {
   }
   // Who wants to join again needs more; where there is little, half of it.
   const std::size_t spare = available - needed;
-  return spare - std::min(kNextFdsPerRank * ranks, spare / 2);
+  return spare - std::min(kNextFdsPerRank * ranks, (spare - PH_LAUNCH_MAX_FDS) / 2);
 }
 
 // An outer photonrun's channel ends here: our ranks belong to the inner job.

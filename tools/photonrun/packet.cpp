@@ -51,8 +51,8 @@ Io read_packet(int socket, Packet& packet) {
   // Told once, if the other end closed with packets of ours unread; what it sent stands behind it.
   if (size < 0 && errno == ECONNRESET) size = receive();
   // The kernel finds the queue empty, then the other end closed, and says that this is the end:
-  // what was sent in between stands there.
-  if (size == 0) size = receive();
+  // what was sent in between stands there. An empty packet with descriptors is none of ours.
+  if (size == 0 && message.msg_controllen == 0) size = receive();
   if (size < 0) return is_again(errno) || errno == EINTR ? Io::again : Io::closed;
   collect_fds(message, packet.fds);
   if (size == 0) return Io::closed;

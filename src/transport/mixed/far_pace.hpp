@@ -5,7 +5,7 @@
 //   active: polled at every empty probe; after a look it rests for as long as that took, but for
 //           kRestNs at least and kIdleNs at most, so that the near side has half of the time
 //   idle:   it is looked at every kIdleNs, by the clock; polled at every kMostInterval-th empty
-//           probe, shm's least, and twice as often after each two polls that lie kSeldomNs apart
+//           probe, shm's least, and at each after two polls that lie kSeldomNs apart
 //
 // What is asked for is due at the next poll, whatever the clock says: what ends a sleep, and the
 // look between announce() and sleep().
@@ -34,7 +34,7 @@ class FarPace {
     }
     const std::int64_t since_ns = now_ns - std::exchange(polled_ns_, now_ns);
     if (since_ns > kSeldomNs)
-      interval_ = std::max(1U, interval_ / 2);
+      interval_ = 1;
     else if (since_ns < kSeldomNs / 2)
       interval_ = std::min(2 * interval_, kMostInterval);
     const bool is_asked = std::exchange(is_asked_, false);
