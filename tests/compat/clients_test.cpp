@@ -1,45 +1,11 @@
 // Programs of every kind of client that libphoton has, with 2 ranks and with more than there are
 // cores.
-#include <atomic>
-#include <string>
-#include <tuple>
-
-#include "classic_job.hpp"
+#include "clients.hpp"
 
 namespace photon::test {
 namespace {
 
-class Clients : public testing::TestWithParam<std::tuple<Ground, int>> {
- protected:
-  static Ground ground() { return std::get<0>(GetParam()); }
-  static int ranks() { return std::get<1>(GetParam()); }
-};
-INSTANTIATE_TEST_SUITE_P(grounds, Clients,
-                         testing::Combine(testing::Values(Ground::shm, Ground::sim),
-                                          testing::Values(2, 8)),
-                         [](const auto& one) {
-                           return name_of(std::get<0>(one.param)) + "_" +
-                                  std::to_string(std::get<1>(one.param));
-                         });
-
-// Who plays with whom, where two do.
-int partner_of(int rank) { return rank ^ 1; }
-
-struct CompletionIds {
-  photon_cid local, remote;
-  int flags = 0;
-};
-// As old programs do it. `refusals` counts the tries that were in vain.
-int put_until_taken(int to, photon_buffer_t* from, photon_buffer_t* place, CompletionIds ids,
-                    std::atomic<std::uint64_t>* refusals = nullptr) {
-  int status = PHOTON_ERROR_RESOURCE;
-  while (status == PHOTON_ERROR_RESOURCE) {
-    status = photon_put_with_completion(to, from == nullptr ? 0 : from->size, from, place,
-                                        ids.local, ids.remote, ids.flags);
-    if (status == PHOTON_ERROR_RESOURCE && refusals != nullptr) ++*refusals;
-  }
-  return status;
-}
+INSTANTIATE_TEST_SUITE_P(grounds, Clients, all_clients(), client_name);
 
 // One a rank: callbacks are told nothing but the id.
 struct Rally {
@@ -351,80 +317,6 @@ TEST_P(Clients, get_by_turns_and_take_the_ends_in_any_order) {
     }
     job.meet();
   });
-}
-
-// A task runtime: an exchange of its own, a configuration of which only the fields it knows are
-// set, sources without keys, retries, a thread for local and one for remote ids, and no finalize.
-// (tests/process/programs/classic_runtime.cpp is one whose ranks are processes.)
-constexpr std::uint64_t kTasks = 100;  // to each other rank
-constexpr std::size_t kTaskBytes = 1000;
-
-std::size_t task_offset(int from, std::uint64_t task) {
-  return (static_cast<std::size_t>(from) * kTasks + task) * kTaskBytes;
-}
-std::uint64_t task_seed(int from, std::uint64_t task) {
-  return static_cast<std::uint64_t>(from) << 32 | task;
-}
-
-void take_tasks(const std::vector<unsigned char>& landing, std::uint64_t count, int ranks) {
-  std::vector<std::uint64_t> next(static_cast<std::size_t>(ranks), 0);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const Probed found = take(PHOTON_ANY_SOURCE, PHOTON_PROBE_LEDGER);
-    ASSERT_EQ(found.status, PHOTON_OK);
-    ASSERT_EQ(found.id.u64, next[static_cast<std::size_t>(found.source)]++);
-    ASSERT_EQ(first_wrong(landing.data() + task_offset(found.source, found.id.u64), kTaskBytes,
-                          task_seed(found.source, found.id.u64)),
-              kTaskBytes);
-  }
-}
-
-void send_tasks(const std::vector<photon_buffer_t>& places, int rank,
-                std::atomic<std::uint64_t>& refusals) {
-  std::vector<unsigned char> source(kTaskBytes);  // up to small_pwc_size: ours again on return
-  photon_buffer_t from = bare(source.data(), kTaskBytes);
-  for (std::uint64_t task = 0; task < kTasks; ++task) {
-    for (int to = 0; to < static_cast<int>(places.size()); ++to) {
-      if (to == rank) continue;
-      fill(source.data(), kTaskBytes, task_seed(rank, task));
-      photon_buffer_t place =
-          part(places[static_cast<std::size_t>(to)], task_offset(rank, task), kTaskBytes);
-      ASSERT_EQ(put_until_taken(to, &from, &place, {u64(task), u64(task)}, &refusals), PHOTON_OK);
-    }
-  }
-}
-
-// Few requests, and nobody probes for local ids before there was none left.
-TEST_P(Clients, are_a_runtime_that_never_finalizes) {
-  setenv("PHOTON_REQUESTS", "32", 1);
-  ClassicJob job(ranks(), ground(),
-                 [](photon_config_t& config) { config.cap.small_pwc_size = 1024; });
-  job.run_bare([&](int rank) {
-    photon_config_t config = job.configuration(rank);
-    ASSERT_EQ(photon_init(&config), PHOTON_OK);
-    const std::uint64_t count = kTasks * static_cast<std::uint64_t>(ranks() - 1);
-    std::vector<unsigned char> landing(task_offset(ranks(), 0));
-    ASSERT_EQ(photon_register_buffer(landing.data(), landing.size()), PHOTON_OK);
-    const photon_buffer_priv_t* keys = nullptr;
-    ASSERT_EQ(photon_get_buffer_private(landing.data(), landing.size(), &keys), PHOTON_OK);
-    const photon_buffer_t mine = {reinterpret_cast<std::uintptr_t>(landing.data()), landing.size(),
-                                  *keys};
-    const auto places = job.exchange(mine);
-    std::atomic<std::uint64_t> refusals{0};
-    std::thread evq = ClassicJob::in_same_rank([count, &refusals] {
-      while (refusals == 0) std::this_thread::yield();
-      for (std::uint64_t i = 0; i < count; ++i)
-        ASSERT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).status, PHOTON_OK);
-    });
-    std::thread ledger =
-        ClassicJob::in_same_rank([&landing, count] { take_tasks(landing, count, ranks()); });
-    send_tasks(places, rank, refusals);
-    evq.join();
-    ledger.join();
-    job.meet();
-    classic::current_seat->settle();  // as an exit does
-    classic::current_seat->leave();
-  });
-  unsetenv("PHOTON_REQUESTS");
 }
 
 }  // namespace
