@@ -116,6 +116,7 @@ int photon_get_with_completion(int proc, uint64_t size, photonBuffer lbuf, photo
     args.destination = data_of(lbuf);
     args.size_bytes = size;
     args.source = target_of(rbuf);
+    if ((flags & PHOTON_REQ_PWC_NOTICE) != 0) args.flags |= PH_NOTICE_ACCEPTED;
     return post_known(session, local, flags,
                       [&] { return ph_get(session.context(), static_cast<ph_rank>(proc), &args); });
   });

@@ -32,6 +32,9 @@ extern "C" {
 #define PHOTON_REQ_COMPLETED 0x0001
 #define PHOTON_REQ_PWC_NO_LCE 0x0002
 #define PHOTON_REQ_PWC_NO_RCE 0x0004
+/* Not libphoton's. Of a get: its local id waits until the owner's ledger has taken the remote one.
+ */
+#define PHOTON_REQ_PWC_NOTICE 0x0008
 #define PHOTON_AMO_FADD 0x0001
 #define PHOTON_AMO_CSWAP 0x0002
 
@@ -188,9 +191,11 @@ PHOTON_API int photon_post_os_getv_direct(int proc, void *ptr[], uint64_t size[]
  * Write lbuf to rbuf of `proc`, then post `remote` to its ledger (put), or read rbuf into lbuf
  * (get).
  * Effect:  size 0: the ids alone; both buffers may be null. Bytes of ids are copied.
- *          flags: PHOTON_REQ_PWC_NO_LCE, PHOTON_REQ_PWC_NO_RCE.
+ *          flags: PHOTON_REQ_PWC_NO_LCE, PHOTON_REQ_PWC_NO_RCE; of a get PHOTON_REQ_PWC_NOTICE.
  * Status:  PHOTON_ERROR_RESOURCE: nothing was started; probe, then call again.
- * Threads: any; also within a callback. Never blocks.
+ * Threads: any; also within a callback. Never blocks, but for a put of more than 1,024 bytes that
+ *          cap.small_pwc_size makes reusable: one in 64 waits for those before it, a second at
+ * most.
  */
 PHOTON_API int photon_put_with_completion(int proc, uint64_t size, photonBuffer lbuf,
                                           photonBuffer rbuf, photon_cid local, photon_cid remote,

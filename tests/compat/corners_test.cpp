@@ -180,6 +180,46 @@ TEST_P(Corner, a_get_tells_those_sides_that_its_flags_leave) {
   EXPECT_EQ(first_wrong(into, 300, 5), 300u) << "nobody was told, and yet it has landed";
 }
 
+// The owner's ledger is full until it is told to probe, so it takes no notice; its memory is read
+// nevertheless where ranks reach it by themselves.
+TEST_P(Corner, a_get_waits_for_its_notice_if_that_is_asked_for) {
+  setenv("PHOTON_OVERFLOW_TOTAL_BYTES", "0", 1);
+  ClassicJob job(2, GetParam(), [](photon_config_t& config) { config.cap.ledger_entries = 2; });
+  std::atomic<bool> is_seen{false};
+  job.run([&](int rank) {
+    Registered memory(300);
+    fill(memory.data(), memory.size(), 5);
+    auto all = job.exchange(memory.buffer());
+    if (rank == 1) {
+      while (!is_seen) {
+        ClassicJob::serve();
+        std::this_thread::yield();
+      }
+      for (const std::uint64_t id : {100u, 101u, 2u, 4u})
+        EXPECT_EQ(take(0, PHOTON_PROBE_LEDGER).id.u64, id);
+      return;
+    }
+    for (const std::uint64_t id : {100u, 101u}) {
+      ASSERT_EQ(photon_put_with_completion(1, 0, nullptr, nullptr, u64(0), u64(id),
+                                           PHOTON_REQ_PWC_NO_LCE),
+                PHOTON_OK);
+    }
+    unsigned char into[300] = {};
+    photon_buffer_t to = bare(into, 300);
+    const auto get = [&](std::uint64_t local, int flags) {
+      return photon_get_with_completion(1, 300, &to, &all[1], u64(local), u64(local + 1), flags);
+    };
+    ASSERT_EQ(get(1, 0), PHOTON_OK);
+    EXPECT_EQ(take(1, PHOTON_PROBE_EVQ).id.u64, 1u);
+    ASSERT_EQ(get(3, PHOTON_REQ_PWC_NOTICE), PHOTON_OK);
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(probe(1, PHOTON_PROBE_EVQ).flag, 0);
+    is_seen = true;
+    EXPECT_EQ(take(1, PHOTON_PROBE_EVQ).id.u64, 3u);
+    EXPECT_EQ(first_wrong(into, 300, 5), 300u);
+  });
+  unsetenv("PHOTON_OVERFLOW_TOTAL_BYTES");
+}
+
 TEST_P(Corner, a_small_send_buffer_is_its_owners_again_when_the_call_returns) {
   constexpr int kBuffers = 40;
   constexpr std::size_t kSize = 150;
