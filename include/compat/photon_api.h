@@ -32,8 +32,7 @@ extern "C" {
 #define PHOTON_REQ_COMPLETED 0x0001
 #define PHOTON_REQ_PWC_NO_LCE 0x0002
 #define PHOTON_REQ_PWC_NO_RCE 0x0004
-/* Not libphoton's. Of a get: its local id waits until the owner's ledger has taken the remote one.
- */
+/* Not libphoton's. A get's local id waits until the owner's ledger has taken the remote one. */
 #define PHOTON_REQ_PWC_NOTICE 0x0008
 #define PHOTON_AMO_FADD 0x0001
 #define PHOTON_AMO_CSWAP 0x0002
@@ -194,8 +193,8 @@ PHOTON_API int photon_post_os_getv_direct(int proc, void *ptr[], uint64_t size[]
  *          flags: PHOTON_REQ_PWC_NO_LCE, PHOTON_REQ_PWC_NO_RCE; of a get PHOTON_REQ_PWC_NOTICE.
  * Status:  PHOTON_ERROR_RESOURCE: nothing was started; probe, then call again.
  * Threads: any; also within a callback. Never blocks, but for a put of more than 1,024 bytes that
- *          cap.small_pwc_size makes reusable: one in 64 waits for those before it, a second at
- * most.
+ *          cap.small_pwc_size makes reusable: one in 64 waits for those before it, for at most
+ *          a second.
  */
 PHOTON_API int photon_put_with_completion(int proc, uint64_t size, photonBuffer lbuf,
                                           photonBuffer rbuf, photon_cid local, photon_cid remote,
