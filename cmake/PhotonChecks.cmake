@@ -6,7 +6,9 @@ function(photon_tree_checks)
   add_test(NAME tidy COMMAND Python3::Interpreter -B ${tidy}/tidy.py)
   add_test(NAME tidy_rules COMMAND Python3::Interpreter -B ${tidy}/tidy_test.py)
   add_test(NAME layers COMMAND Python3::Interpreter -B ${tidy}/layers_test.py ${CMAKE_COMMAND})
-  set_tests_properties(tidy tidy_rules layers PROPERTIES TIMEOUT 60 LABELS tree)
+  add_test(NAME programs_on_pages COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/tests/pages/blocks_test.py ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
+  set_tests_properties(tidy tidy_rules layers programs_on_pages PROPERTIES TIMEOUT 60 LABELS tree)
 endfunction()
 
 # What photon-plot makes of measurements, and photon-perf --plot from end to end. The second says
@@ -46,6 +48,10 @@ function(photon_classic_tests)
         ${flavour} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
       list(APPEND tests classic_${flavour})
     endforeach()
+    # As many operations as is promised; the other builds run fewer (tests/process).
+    add_test(NAME classic_10_million_operations
+      COMMAND photonrun -n 2 --timeout 110 $<TARGET_FILE:classic_probers> 10000000)
+    list(APPEND tests classic_10_million_operations)
   endif()
   set_tests_properties(${tests} PROPERTIES TIMEOUT 120 LABELS tree SKIP_RETURN_CODE 77)
 endfunction()

@@ -1,10 +1,13 @@
 // Puts and gets by key, tested and waited for by rid.
 #include <photon/vector.h>
 
+#include "compat/brought.hpp"
 #include "compat/entry.hpp"
 #include "compat/post_named.hpp"
 
+using photon::classic::is_brought;
 using photon::classic::post_named;
+using photon::classic::read_brought;
 using photon::classic::Request;
 using photon::classic::RequestType;
 using photon::classic::Said;
@@ -55,6 +58,12 @@ int photon_post_os_get_direct(int proc, void* ptr, uint64_t size, photonBuffer r
     args.size_bytes = size;
     args.source = target_of(*rbuf);
     args.flags = PH_NO_RCE;
+    if (is_brought(*rbuf)) {
+      if (const Said said = read_brought(session, proc, *rbuf, {ptr, size});
+          said.status != PHOTON_OK)
+        return said;
+      args.size_bytes = 0;
+    }
     return post_named(session, event_of(proc, size), request, args, [&](const ph_get_args& get) {
       return ph_get(session.context(), static_cast<ph_rank>(proc), &get);
     });
@@ -95,8 +104,12 @@ int photon_post_os_getv_direct(int proc, void* ptr[], uint64_t size[], photonBuf
     std::uint64_t sum = 0;
     for (int i = 0; i < nbuf; ++i) {
       if (rbuf[i] == nullptr) return Said("a place at the peer, in rbuf, is null");
-      pieces.push_back({ptr[i], size[i], target_of(*rbuf[i])});
       sum += size[i];
+      pieces.push_back({ptr[i], size[i], target_of(*rbuf[i])});
+      if (!is_brought(*rbuf[i])) continue;
+      const Said said = read_brought(session, proc, *rbuf[i], {ptr[i], size[i]});
+      if (said.status != PHOTON_OK) return said;
+      pieces.back().size_bytes = 0;
     }
     ph_get_vector_args args{};
     args.segments = pieces.data();

@@ -59,6 +59,18 @@ ph_status Meeting::get(ph_context* context, ph_block destination, std::uint64_t 
   });
 }
 
+ph_status Meeting::read(std::uint64_t address, ph_block destination) {
+  const std::scoped_lock lock(mutex_);
+  if (is_finished_) return PH_ERR_NOT_FOUND;
+  const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(buffer_.data);
+  if (offset > buffer_.size_bytes || destination.size_bytes > buffer_.size_bytes - offset)
+    return PH_ERR_RANGE;
+  if (destination.size_bytes != 0)
+    std::memcpy(destination.data, static_cast<const std::byte*>(buffer_.data) + offset,
+                destination.size_bytes);
+  return PH_OK;
+}
+
 ph_status Meeting::finish(ph_context* context) {
   const std::scoped_lock lock(mutex_);
   if (is_finished_) return PH_ERR_NOT_FOUND;

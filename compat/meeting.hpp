@@ -36,6 +36,9 @@ class Meeting {
   ph_status put(ph_context* context, ph_const_block source, std::uint64_t offset);
   // Also of an owner that is gone, if the bytes came along.
   ph_status get(ph_context* context, ph_block destination, std::uint64_t offset);
+  // Its bytes that came along, from `address` in the copy that is here. PH_ERR_RANGE: they leave
+  // it. Until it is finished: then PH_ERR_NOT_FOUND.
+  ph_status read(std::uint64_t address, ph_block destination);
   // The owner gets it back after the transfers. Errors as ph_finish().
   ph_status finish(ph_context* context);
 

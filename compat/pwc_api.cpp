@@ -1,6 +1,7 @@
 // Put and get with completion.
 #include <cstring>
 
+#include "compat/brought.hpp"
 #include "compat/entry.hpp"
 #include "compat/ids.hpp"
 #include "compat/with_room.hpp"
@@ -8,6 +9,8 @@
 using photon::classic::bytes_of;
 using photon::classic::current;
 using photon::classic::flags_of;
+using photon::classic::is_brought;
+using photon::classic::read_brought;
 using photon::classic::Said;
 using photon::classic::Session;
 using photon::classic::status_of;
@@ -72,7 +75,8 @@ extern "C" {
                                                 photon_cid remote, int flags) {
   return with_session("photon_put_with_completion", [&](Session& session) -> Said {
     const auto rank = static_cast<ph_rank>(proc);
-    if (size == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE && remote.size == 0)
+    if (size == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE &&
+        (local.size | remote.size) == 0)
       return ph_notify(session.context(), rank, remote.u64);
     ph_put_args args{};
     name(args, local, remote, flags);
@@ -116,6 +120,11 @@ int photon_get_with_completion(int proc, uint64_t size, photonBuffer lbuf, photo
     args.destination = data_of(lbuf);
     args.size_bytes = size;
     args.source = target_of(rbuf);
+    if (rbuf != nullptr && is_brought(*rbuf)) {
+      const Said said = read_brought(session, proc, *rbuf, {args.destination, size});
+      if (said.status != PHOTON_OK) return said;
+      args.size_bytes = 0;
+    }
     if ((flags & PHOTON_REQ_PWC_NOTICE) != 0) args.flags |= PH_NOTICE_ACCEPTED;
     return post_known(session, local, flags,
                       [&] { return ph_get(session.context(), static_cast<ph_rank>(proc), &args); });

@@ -3,6 +3,7 @@
 //   announced: a rid of type ledger, over when the peer has sent its FIN
 //   met:       a rid of type event, over when what was posted under it has landed; gone when it
 //              is over and its FIN was sent
+#include "compat/brought.hpp"
 #include "compat/entry.hpp"
 #include "compat/meeting.hpp"
 #include "compat/post_named.hpp"
@@ -10,6 +11,7 @@
 #include "compat/take_request.hpp"
 #include "compat/with_room.hpp"
 
+using photon::classic::describe_brought;
 using photon::classic::let_go;
 using photon::classic::Lobby;
 using photon::classic::Meeting;
@@ -186,10 +188,9 @@ int photon_get_buffer_remote(photon_rid request, photonBuffer ret_buf) {
     if (ret_buf == nullptr) return Said("the place for the buffer is null");
     return with_meeting(session, request, PHOTON_ANY_SOURCE, [&](Meeting& meeting) {
       const ph_buffer& met = meeting.buffer();
-      if (met.data != nullptr)
-        return Said(
-            "the peer's small buffer came along by value: read it with photon_post_os_get()");
-      *ret_buf = {met.target.address, met.size_bytes, {met.target.key, 0}};
+      *ret_buf = met.data != nullptr
+                     ? describe_brought(meeting, request)
+                     : photon_buffer_t{met.target.address, met.size_bytes, {met.target.key, 0}};
       return Said(PHOTON_OK);
     });
   });

@@ -144,7 +144,10 @@ PHOTON_API int photon_unregister_buffer(void *buf, uint64_t size);
 PHOTON_API int photon_get_buffer_private(void *buf, uint64_t size,
                                          const struct photon_buffer_priv_t **pbuf);
 
-/** The peer's buffer that a rid of photon_wait_recv_buffer_rdma() and the like stands for. */
+/**
+ * The peer's buffer that a rid of photon_wait_recv_buffer_rdma() and the like stands for.
+ * What it says of a small send buffer serves gets of this rank alone.
+ */
 PHOTON_API int photon_get_buffer_remote(photon_rid request, photonBuffer ret_buf);
 
 /**

@@ -22,4 +22,8 @@ for path in "$source"/include/compat/*.h; do
   for standard in c11 gnu99 gnu11 c17; do check "$cc" c $standard "$header"; done
   for standard in c++98 c++11 c++14 c++20 gnu++11; do check "$cxx" c++ $standard "$header"; done
 done
+# Sizes, offsets and values, as a C and a C++ program see them.
+abi() { "$1" -x "$2" -std="$3" -Werror -I"$source" -I"$source/include/compat" -fsyntax-only - ; }
+for standard in c11 gnu11; do abi "$cc" c $standard <"$source/tests/classic/abi.c"; done
+for standard in c++11 c++20; do abi "$cxx" c++ $standard <"$source/tests/classic/abi.c"; done
 echo "every header stands alone, without a warning, with $cc and $cxx"

@@ -26,6 +26,7 @@
 #include "meeting_point.hpp"
 #include "namespaces.hpp"
 #include "pattern.hpp"
+#include "variable.hpp"
 #include "watchdog.hpp"
 
 namespace photon::test {
@@ -159,27 +160,6 @@ class ClassicJob {
     static thread_local Here where;
     return where;
   }
-
-  // A variable of the environment while this lives.
-  class Variable {
-   public:
-    Variable(const char* name, const char* value) : name_(name) {
-      if (const char* before = std::getenv(name); before != nullptr) before_ = before;
-      setenv(name, value, 1);
-    }
-    ~Variable() {
-      if (before_.empty())
-        unsetenv(name_);
-      else
-        setenv(name_, before_.c_str(), 1);
-    }
-    Variable(const Variable&) = delete;
-    Variable& operator=(const Variable&) = delete;
-
-   private:
-    const char* name_;
-    std::string before_;
-  };
 
   bool gather(void* mine, void* all, std::size_t size_bytes) {
     return meeting_.gather(static_cast<ph_rank>(here().rank), mine, all, size_bytes);

@@ -28,7 +28,7 @@ TEST_P(CollectiveTrouble, remaining_counts_those_whose_id_was_not_probed) {
 // The progress thread is off, so rank 0 answers when it probes, or never. On sim alone: on shm
 // threads of one process need no answer.
 TEST(CollectiveProbe, that_tells_of_one_serves_the_programs_own_traffic_too) {
-  setenv("PHOTON_PROGRESS_THREAD", "off", 1);
+  const Variable no_thread("PHOTON_PROGRESS_THREAD", "off");
   ClassicJob job(2, Ground::sim);
   std::atomic<bool> landed = false;
   job.run([&](int rank) {
@@ -53,7 +53,6 @@ TEST(CollectiveProbe, that_tells_of_one_serves_the_programs_own_traffic_too) {
       EXPECT_EQ(probe().id.u64, i) << "of one rank it is over at once";
     }
   });
-  unsetenv("PHOTON_PROGRESS_THREAD");
 }
 
 // It is refused for what it is: its ranks are not there any more to be read.

@@ -1,6 +1,4 @@
 // Direct puts and gets, and the rids that name them.
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 
@@ -237,35 +235,6 @@ TEST(DirectWait, ends_though_the_peer_makes_no_call) {
       job.meet();
     });
   }
-}
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-// A defect of the original: its waits spun.
-TEST(DirectWait, sleeps_while_its_peer_computes) {
-  ClassicJob job(2, Ground::sim);
-  job.run([&](int rank) {
-    Registered memory(64);
-    auto all = job.exchange(memory.buffer());
-    job.meet();
-    if (rank == 0) {
-      unsigned char into[64];
-      photon_rid rid = 0;
-      ASSERT_EQ(photon_post_os_get_direct(1, into, 64, &all[1], 0, &rid), PHOTON_OK);
-      const double before = thread_seconds();
-      ASSERT_EQ(photon_wait(rid), PHOTON_OK);
-      EXPECT_LT(thread_seconds() - before, 0.1);
-    } else {
-      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
-      while (std::chrono::steady_clock::now() < end) {
-      }
-    }
-    job.meet();
-  });
 }
 
 }  // namespace

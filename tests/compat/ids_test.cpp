@@ -110,6 +110,28 @@ TEST_P(Ids, of_1_to_1024_bytes_are_copied_at_the_call_and_arrive_whole_on_both_s
   });
 }
 
+TEST_P(Ids, that_are_too_long_are_refused_by_puts_and_gets_whatever_would_become_of_them) {
+  for (const int limit : {0, 1024}) {
+    const ClassicJob::Change change = [limit](photon_config_t& c) { c.cap.max_cid_size = limit; };
+    ClassicJob job(1, GetParam(), change);
+    job.run([&](int) {
+      Registered memory(64);
+      photon_buffer_t mine = memory.buffer(), theirs = memory.buffer();
+      std::string bytes(1025, 'l');
+      const photon_cid fits = u64(1), over = bytes_id(bytes.data(), limit == 0 ? 9 : 1025);
+      for (const int flags : {0, PHOTON_REQ_PWC_NO_LCE, PHOTON_REQ_PWC_NO_RCE})
+        for (const std::uint64_t size : {0U, 64U})
+          for (const auto& [local, remote] : {std::pair{over, fits}, std::pair{fits, over}}) {
+            EXPECT_EQ(photon_put_with_completion(0, size, &mine, &theirs, local, remote, flags),
+                      PHOTON_ERROR);
+            EXPECT_EQ(photon_get_with_completion(0, size, &mine, &theirs, local, remote, flags),
+                      PHOTON_ERROR);
+          }
+      EXPECT_EQ(probe().flag, 0);  // nothing of them went
+    });
+  }
+}
+
 TEST_P(Ids, comp_points_to_a_long_id_until_the_next_probe_of_that_thread) {
   ClassicJob job(1, GetParam(), long_ids);
   job.run([&](int) {

@@ -37,6 +37,34 @@ void put_into_next(int peer, std::vector<unsigned char>& source, int tag) {
   EXPECT_TRUE(is_gone(rid));
 }
 
+// Gets all of `remote`, of rank 0, and waits until it is here.
+int get_now(std::vector<unsigned char>& into, photon_buffer_t& remote, photon_rid* rid) {
+  const int said = photon_post_os_get_direct(0, into.data(), into.size(), &remote, 0, rid);
+  return said == PHOTON_OK ? photon_wait(*rid) : said;
+}
+
+// By each call that takes keys. The owner, rank 0, gets the remote id 12.
+void get_in_every_way(photon_buffer_t& remote, std::vector<unsigned char>& into,
+                      std::uint64_t seed) {
+  const std::size_t size = into.size();
+  photon_rid rid = 0;
+  ASSERT_EQ(get_now(into, remote, &rid), PHOTON_OK);
+  EXPECT_EQ(first_wrong(into.data(), size, seed), size);
+  into.assign(size, 0);
+  photon_buffer_t first = part(remote, 0, size / 2), rest = part(remote, size / 2, size - size / 2);
+  void* places[] = {into.data() + size / 2, into.data()};
+  std::uint64_t sizes[] = {rest.size, first.size};
+  photonBuffer sources[] = {&rest, &first};
+  ASSERT_EQ(photon_post_os_getv_direct(0, places, sizes, sources, 2, 0, &rid), PHOTON_OK);
+  ASSERT_EQ(photon_wait(rid), PHOTON_OK);
+  EXPECT_EQ(first_wrong(into.data(), size, seed), size);
+  into.assign(size, 0);
+  photon_buffer_t mine = bare(into.data(), size);
+  ASSERT_EQ(photon_get_with_completion(0, size, &mine, &remote, u64(11), u64(12), 0), PHOTON_OK);
+  EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, 11u);
+  EXPECT_EQ(first_wrong(into.data(), size, seed), size);
+}
+
 TEST_P(Rendezvous, a_ring_of_gets_reads_what_was_announced) {
   ClassicJob job(3, GetParam());
   job.run([&](int rank) {
@@ -254,6 +282,69 @@ TEST_P(Rendezvous, the_remote_buffer_of_a_rid_is_a_target_of_puts_with_completio
       EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, 11u);
     }
     job.meet();
+  });
+}
+
+// A small send buffer comes along by value; what describes it serves all calls that get by key.
+TEST_P(Rendezvous, the_remote_buffer_of_a_rid_is_a_source_of_gets_whatever_its_size) {
+  ClassicJob job(2, GetParam());
+  job.run([&](int rank) {
+    for (const std::size_t size : {1U, 64U, 192U, 193U, 1024U, 5000U}) {
+      std::vector<unsigned char> bytes(size);
+      photon_rid rid = 0;
+      if (rank == 0) {
+        fill(bytes.data(), size, size);
+        ASSERT_EQ(photon_post_send_buffer_rdma(1, bytes.data(), size, 0, &rid), PHOTON_OK);
+        ASSERT_EQ(photon_wait(rid), PHOTON_OK);
+        std::memset(bytes.data(), 0, size);  // it is the owner's again, and no get may see it
+        EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_LEDGER).id.u64, 12u);
+        job.meet();
+        continue;
+      }
+      photon_buffer_t remote{};
+      ASSERT_EQ(photon_wait_send_buffer_rdma(0, size, 0, &rid), PHOTON_OK);
+      ASSERT_EQ(photon_get_buffer_remote(rid, &remote), PHOTON_OK);
+      EXPECT_EQ(remote.size, size);
+      get_in_every_way(remote, bytes, size);
+      EXPECT_EQ(photon_send_FIN(rid, 0, PHOTON_REQ_COMPLETED), PHOTON_OK);
+      photon_rid late = 0;
+      if (size <= 192) {
+        EXPECT_EQ(get_now(bytes, remote, &late), PHOTON_ERROR);
+      }
+      job.meet();
+    }
+  });
+}
+
+TEST_P(Rendezvous, what_describes_a_small_send_buffer_is_refused_where_it_does_not_fit) {
+  ClassicJob job(3, GetParam());
+  job.run([&](int rank) {
+    unsigned char bytes[100] = {};
+    photon_rid rid = 0, none = 0;
+    if (rank == 0) {
+      fill(bytes, sizeof bytes, 4);
+      ASSERT_EQ(photon_post_send_buffer_rdma(1, bytes, sizeof bytes, 0, &rid), PHOTON_OK);
+      ASSERT_EQ(photon_wait(rid), PHOTON_OK);
+    }
+    photon_buffer_t remote{};
+    if (rank == 1) {
+      ASSERT_EQ(photon_wait_send_buffer_rdma(0, kAnySize, 0, &rid), PHOTON_OK);
+      ASSERT_EQ(photon_get_buffer_remote(rid, &remote), PHOTON_OK);
+      photon_buffer_t mine = bare(bytes, 2), outside = part(remote, 99, 2),
+                      before = part(remote, 0, 2);
+      before.addr -= 1;
+      EXPECT_EQ(photon_get_with_completion(0, 2, &mine, &outside, u64(1), u64(2), 0), PHOTON_ERROR);
+      EXPECT_EQ(photon_post_os_get_direct(0, bytes, 2, &before, 0, &none), PHOTON_ERROR);
+      EXPECT_EQ(photon_post_os_get_direct(2, bytes, 2, &remote, 0, &none), PHOTON_ERROR);
+      EXPECT_EQ(photon_post_os_get_direct(0, nullptr, 2, &remote, 0, &none), PHOTON_ERROR);
+      EXPECT_EQ(first_wrong(bytes, 1, 4), 0u);  // nothing was written
+      EXPECT_EQ(photon_send_FIN(rid, 0, PHOTON_REQ_NIL), PHOTON_OK);
+    }
+    const auto all = job.exchange(remote);
+    photon_buffer_t theirs = all[1];
+    if (rank == 2) {
+      EXPECT_EQ(photon_post_os_get_direct(0, bytes, 2, &theirs, 0, &none), PHOTON_ERROR);
+    }
   });
 }
 

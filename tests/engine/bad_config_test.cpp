@@ -1,8 +1,7 @@
 // Creating a context with what it cannot use: the message names setting, value, origin and what is
 // allowed, and a later attempt works.
-#include <cstdlib>
-
 #include "settings.hpp"
+#include "variable.hpp"
 
 namespace photon::test {
 namespace {
@@ -29,18 +28,6 @@ void expect_parts(const ph_error& error, const std::vector<std::string>& parts) 
     EXPECT_NE(std::string(error.text).find(part), std::string::npos)
         << "\"" << error.text << "\" does not say \"" << part << "\"";
 }
-
-// A variable of the environment for a scope.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
 
 TEST(BadConfig, a_wrong_option_is_named_with_its_value_and_what_is_allowed) {
   expect_parts(create_error({{"ledger_slots", "3"}}),
