@@ -7,21 +7,44 @@
 #include <photon.h>
 #include <photon/memory.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
 #include "compat/entry.hpp"
 
 namespace photon::classic {
 
 class Meeting;
 
-// Of the meeting that `rid` names. A key of 0 is none of a registration's; the other one is ours.
-photon_buffer_t describe_brought(const Meeting& meeting, photon_rid rid) noexcept;
+// Of the meeting that `rid` names. A key of 0 is none of a registration's; the other one is ours,
+// and of this session: another rank's, or a later session's, finds nothing by it.
+photon_buffer_t describe_brought(const Session& session, const Meeting& meeting,
+                                 photon_rid rid) noexcept;
 
-// Is it described by describe_brought()? (Or has it no keys at all; then reading it says so.)
-inline bool is_brought(const photon_buffer_t& buffer) noexcept {
-  return buffer.priv.key0 == 0 && buffer.priv.key1 != 0;
+// Does describe_brought() say it, of whom there are bytes to get? (Or it has no keys at all.)
+inline bool is_brought(const photon_buffer_t& buffer, std::uint64_t size_bytes) noexcept {
+  return buffer.priv.key0 == 0 && buffer.priv.key1 != 0 && size_bytes != 0;
 }
 
-// Reads it now, from its address on, as rank `proc`'s. What is left to get are no bytes.
-Said read_brought(Session& session, int proc, const photon_buffer_t& buffer, ph_block destination);
+// What it describes, as rank `proc`'s, or null.
+std::shared_ptr<Meeting> find_brought(Session& session, int proc, const photon_buffer_t& buffer);
+inline constexpr const char* kNotBrought =
+    "the keys are those of no registration, and of no small buffer that was met here";
+
+// Pieces of such buffers, for a get of several: read before anything is posted, so that what is
+// refused has changed nothing, and handed out once it was posted.
+class BroughtPieces {
+ public:
+  // Throws bad_alloc.
+  Said read(Session& session, int proc, const photon_buffer_t& buffer, ph_block destination);
+  std::size_t size() const noexcept { return pieces_.size(); }
+  void hand_out() const noexcept;
+
+ private:
+  std::vector<ph_block> pieces_;
+  std::vector<std::byte> bytes_;  // of all, in their order
+};
 
 }  // namespace photon::classic

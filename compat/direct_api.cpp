@@ -3,11 +3,14 @@
 
 #include "compat/brought.hpp"
 #include "compat/entry.hpp"
+#include "compat/meeting.hpp"
 #include "compat/post_named.hpp"
 
+using photon::classic::BroughtPieces;
+using photon::classic::find_brought;
 using photon::classic::is_brought;
+using photon::classic::kNotBrought;
 using photon::classic::post_named;
-using photon::classic::read_brought;
 using photon::classic::Request;
 using photon::classic::RequestType;
 using photon::classic::Said;
@@ -58,11 +61,12 @@ int photon_post_os_get_direct(int proc, void* ptr, uint64_t size, photonBuffer r
     args.size_bytes = size;
     args.source = target_of(*rbuf);
     args.flags = PH_NO_RCE;
-    if (is_brought(*rbuf)) {
-      if (const Said said = read_brought(session, proc, *rbuf, {ptr, size});
-          said.status != PHOTON_OK)
-        return said;
-      args.size_bytes = 0;
+    if (is_brought(*rbuf, size)) {
+      const auto meeting = find_brought(session, proc, *rbuf);
+      if (meeting == nullptr) return Said(kNotBrought);
+      return post_named(session, event_of(proc, size), request, args, [&](const ph_get_args& get) {
+        return meeting->get_at(session.context(), rbuf->addr, get);
+      });
     }
     return post_named(session, event_of(proc, size), request, args, [&](const ph_get_args& get) {
       return ph_get(session.context(), static_cast<ph_rank>(proc), &get);
@@ -101,15 +105,16 @@ int photon_post_os_getv_direct(int proc, void* ptr[], uint64_t size[], photonBuf
     if (ptr == nullptr || size == nullptr || rbuf == nullptr || nbuf < 1)
       return Said("an array is null, or there are no buffers");
     std::vector<ph_get_segment> pieces;
+    BroughtPieces brought;
     std::uint64_t sum = 0;
     for (int i = 0; i < nbuf; ++i) {
       if (rbuf[i] == nullptr) return Said("a place at the peer, in rbuf, is null");
       sum += size[i];
       pieces.push_back({ptr[i], size[i], target_of(*rbuf[i])});
-      if (!is_brought(*rbuf[i])) continue;
-      const Said said = read_brought(session, proc, *rbuf[i], {ptr[i], size[i]});
+      if (!is_brought(*rbuf[i], size[i])) continue;
+      const Said said = brought.read(session, proc, *rbuf[i], {ptr[i], size[i]});
       if (said.status != PHOTON_OK) return said;
-      pieces.back().size_bytes = 0;
+      pieces.back() = {};
     }
     ph_get_vector_args args{};
     args.segments = pieces.data();
@@ -117,7 +122,13 @@ int photon_post_os_getv_direct(int proc, void* ptr[], uint64_t size[], photonBuf
     args.flags = PH_NO_RCE;
     return post_named(session, event_of(proc, sum), request, args,
                       [&](const ph_get_vector_args& get) {
-                        return ph_get_vector(session.context(), static_cast<ph_rank>(proc), &get);
+                        const ph_status status =
+                            ph_get_vector(session.context(), static_cast<ph_rank>(proc), &get);
+                        const bool is_here = brought.size() == pieces.size() &&
+                                             (status == PH_ERR_PEER || status == PH_ERR_DEPARTED);
+                        if (status != PH_OK && !is_here) return status;
+                        brought.hand_out();
+                        return PH_OK;
                       });
   });
 }

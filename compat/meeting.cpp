@@ -59,6 +59,18 @@ ph_status Meeting::get(ph_context* context, ph_block destination, std::uint64_t 
   });
 }
 
+ph_status Meeting::get_at(ph_context* context, std::uint64_t address, const ph_get_args& args) {
+  const std::scoped_lock lock(mutex_);
+  const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(buffer_.data);
+  const ph_status status = ph_get_buffer(context, &buffer_, offset, &args);
+  const bool has_ids =
+      (args.flags & PH_NO_RCE) == 0 || ((args.flags & PH_NO_LCE) == 0 && args.request == nullptr);
+  if (!is_loss(status) || has_ids) return status;
+  std::memcpy(args.destination, static_cast<const std::byte*>(buffer_.data) + offset,
+              args.size_bytes);
+  return PH_OK;
+}
+
 ph_status Meeting::read(std::uint64_t address, ph_block destination) {
   const std::scoped_lock lock(mutex_);
   if (is_finished_) return PH_ERR_NOT_FOUND;

@@ -36,6 +36,9 @@ class Meeting {
   ph_status put(ph_context* context, ph_const_block source, std::uint64_t offset);
   // Also of an owner that is gone, if the bytes came along.
   ph_status get(ph_context* context, ph_block destination, std::uint64_t offset);
+  // The same for who has an address in the copy that is here, and arguments of its own; of an owner
+  // that is gone only where nobody is to hear of it by an id.
+  ph_status get_at(ph_context* context, std::uint64_t address, const ph_get_args& args);
   // Its bytes that came along, from `address` in the copy that is here. PH_ERR_RANGE: they leave
   // it. Until it is finished: then PH_ERR_NOT_FOUND.
   ph_status read(std::uint64_t address, ph_block destination);

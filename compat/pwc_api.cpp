@@ -4,13 +4,15 @@
 #include "compat/brought.hpp"
 #include "compat/entry.hpp"
 #include "compat/ids.hpp"
+#include "compat/meeting.hpp"
 #include "compat/with_room.hpp"
 
 using photon::classic::bytes_of;
 using photon::classic::current;
+using photon::classic::find_brought;
 using photon::classic::flags_of;
 using photon::classic::is_brought;
-using photon::classic::read_brought;
+using photon::classic::kNotBrought;
 using photon::classic::Said;
 using photon::classic::Session;
 using photon::classic::status_of;
@@ -29,12 +31,23 @@ ph_target target_of(photonBuffer buffer) noexcept {
   return buffer == nullptr ? ph_target{} : ph_target{buffer->addr, buffer->priv.key0};
 }
 
+constexpr const char* kTooLong = "an id is longer than max_cid_size";
+
+// Of an id that nobody is to get: its length still counts, and its bytes need not be there.
+bool is_unwanted_and_too_long(const Session& session, const photon_cid& local,
+                              const photon_cid& remote, int flags) noexcept {
+  const auto is_it = [&](const photon_cid& id, int flag) {
+    return (flags & flag) != 0 && id.size > sizeof id.u64 && id.size > session.longest_id_bytes();
+  };
+  return is_it(local, PHOTON_REQ_PWC_NO_LCE) || is_it(remote, PHOTON_REQ_PWC_NO_RCE);
+}
+
 // What puts and gets have in common; it refers to the ids.
 template <class Args>
 void name(Args& args, const photon_cid& local, const photon_cid& remote, int flags) noexcept {
   args.size = sizeof args;
-  args.local = bytes_of(local);
-  args.remote = bytes_of(remote);
+  if ((flags & PHOTON_REQ_PWC_NO_LCE) == 0) args.local = bytes_of(local);
+  if ((flags & PHOTON_REQ_PWC_NO_RCE) == 0) args.remote = bytes_of(remote);
   args.flags = flags_of(flags);
 }
 
@@ -75,8 +88,8 @@ extern "C" {
                                                 photon_cid remote, int flags) {
   return with_session("photon_put_with_completion", [&](Session& session) -> Said {
     const auto rank = static_cast<ph_rank>(proc);
-    if (size == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE &&
-        (local.size | remote.size) == 0)
+    if (is_unwanted_and_too_long(session, local, remote, flags)) return Said(kTooLong);
+    if (size == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE && remote.size == 0)
       return ph_notify(session.context(), rank, remote.u64);
     ph_put_args args{};
     name(args, local, remote, flags);
@@ -115,19 +128,21 @@ extern "C" {
 int photon_get_with_completion(int proc, uint64_t size, photonBuffer lbuf, photonBuffer rbuf,
                                photon_cid local, photon_cid remote, int flags) {
   return with_session("photon_get_with_completion", [&](Session& session) -> Said {
+    if (is_unwanted_and_too_long(session, local, remote, flags)) return Said(kTooLong);
     ph_get_args args{};
     name(args, local, remote, flags);
     args.destination = data_of(lbuf);
     args.size_bytes = size;
     args.source = target_of(rbuf);
-    if (rbuf != nullptr && is_brought(*rbuf)) {
-      const Said said = read_brought(session, proc, *rbuf, {args.destination, size});
-      if (said.status != PHOTON_OK) return said;
-      args.size_bytes = 0;
-    }
     if ((flags & PHOTON_REQ_PWC_NOTICE) != 0) args.flags |= PH_NOTICE_ACCEPTED;
+    if (rbuf == nullptr || !is_brought(*rbuf, size))
+      return post_known(session, local, flags, [&] {
+        return ph_get(session.context(), static_cast<ph_rank>(proc), &args);
+      });
+    const auto meeting = find_brought(session, proc, *rbuf);
+    if (meeting == nullptr) return Said(kNotBrought);
     return post_known(session, local, flags,
-                      [&] { return ph_get(session.context(), static_cast<ph_rank>(proc), &args); });
+                      [&] { return meeting->get_at(session.context(), rbuf->addr, args); });
   });
 }
 

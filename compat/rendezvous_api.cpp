@@ -189,7 +189,7 @@ int photon_get_buffer_remote(photon_rid request, photonBuffer ret_buf) {
     return with_meeting(session, request, PHOTON_ANY_SOURCE, [&](Meeting& meeting) {
       const ph_buffer& met = meeting.buffer();
       *ret_buf = met.data != nullptr
-                     ? describe_brought(meeting, request)
+                     ? describe_brought(session, meeting, request)
                      : photon_buffer_t{met.target.address, met.size_bytes, {met.target.key, 0}};
       return Said(PHOTON_OK);
     });

@@ -1,11 +1,22 @@
 #include "compat/session.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "compat/settings.hpp"
 #include "compat/warn.hpp"
 
 namespace photon::classic {
+
+namespace {
+
+// Nobody is kept from guessing it: it keeps apart what would else have the same name.
+std::uint64_t new_nonce(ph_rank rank) noexcept {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  return (static_cast<std::uint64_t>(now) ^ std::uint64_t{rank} << 32) * 0x9e3779b97f4a7c15;
+}
+
+}  // namespace
 
 Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange,
                  std::uint64_t reusable_bytes) noexcept
@@ -14,6 +25,7 @@ Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange,
       size_(ph_size_of(context)),
       has_long_ids_(number_in_force(context, "max_cid_size") > sizeof(std::uint64_t)),
       says_all_(is_in_force(context, "log", "info") || is_in_force(context, "log", "debug")),
+      nonce_(new_nonce(rank_)),
       exchange_(std::move(exchange)),
       registrations_(context),
       collectives_(context, requests_),

@@ -61,6 +61,8 @@ class Session {
     return !has_long_ids_ && !collectives_.any() && !word_ids_.any();
   }
   std::uint64_t longest_id_bytes() const noexcept;
+  // Of this session; another rank's, or a later one's, is another.
+  std::uint64_t nonce() const noexcept { return nonce_; }
 
   Registrations& registrations() noexcept { return registrations_; }
   Requests& requests() noexcept { return requests_; }
@@ -84,6 +86,7 @@ class Session {
   const std::uint32_t size_;
   const bool has_long_ids_;
   const bool says_all_;
+  const std::uint64_t nonce_;
   const std::unique_ptr<Exchange> exchange_;
   Registrations registrations_;
   Requests requests_;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "classic_job.hpp"
+#include "rounds.hpp"
 
 namespace photon::test {
 

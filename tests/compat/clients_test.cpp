@@ -114,7 +114,8 @@ TEST_P(Clients, probe_evq_and_ledger_in_two_threads_at_all_sizes) {
        {Load{8, 3000}, Load{192, 500}, Load{193, 500}, Load{300, 1000}, Load{4095, 200},
         Load{4097, 200}, Load{32768, 100}, Load{100000, 60}, Load{1 << 20, 8}, Load{4 << 20, 4}}) {
     ClassicJob job(ranks(), ground());
-    const std::uint64_t parcels_count = ranks() == 2 ? count : std::min<std::uint64_t>(count, 300);
+    const std::uint64_t most = ranks() == 2 ? rounds(count, count / 4) : rounds(300, 40);
+    const std::uint64_t parcels_count = std::min(count, std::max<std::uint64_t>(most, 4));
     job.run([&, size = size_bytes](int rank) {
       Parcels parcels(size);
       auto all = job.exchange(parcels.memory.buffer());
@@ -128,6 +129,13 @@ TEST_P(Clients, probe_evq_and_ledger_in_two_threads_at_all_sizes) {
       job.meet();
     });
   }
+}
+
+// A peer that is held up within a copy, for want of a core, keeps the memory for so long.
+int unregister(void* data, std::size_t size_bytes) {
+  int status = PHOTON_ERROR_RESOURCE;
+  while (status == PHOTON_ERROR_RESOURCE) status = photon_unregister_buffer(data, size_bytes);
+  return status;
 }
 
 // Between its neighbours in a ring.
@@ -144,12 +152,12 @@ TEST_P(Clients, register_and_unregister_under_traffic) {
       std::vector<unsigned char> other(8192);
       for (std::size_t i = 0; i < puts_count; ++i) {
         EXPECT_EQ(photon_register_buffer(other.data() + i % 4096, 4096), PHOTON_OK);
-        EXPECT_EQ(photon_unregister_buffer(other.data() + i % 4096, 4096), PHOTON_OK);
+        EXPECT_EQ(unregister(other.data() + i % 4096, 4096), PHOTON_OK);
         // And of what is put to: a part of it, and all once more.
         EXPECT_EQ(photon_register_buffer(memory.data() + i % kBytes, kBytes), PHOTON_OK);
         EXPECT_EQ(photon_register_buffer(memory.data(), memory.size()), PHOTON_OK);
-        EXPECT_EQ(photon_unregister_buffer(memory.data() + i % kBytes, kBytes), PHOTON_OK);
-        EXPECT_EQ(photon_unregister_buffer(memory.data(), memory.size()), PHOTON_OK);
+        EXPECT_EQ(unregister(memory.data() + i % kBytes, kBytes), PHOTON_OK);
+        EXPECT_EQ(unregister(memory.data(), memory.size()), PHOTON_OK);
       }
     });
     unsigned char source[kBytes];
@@ -214,7 +222,7 @@ TEST_P(Clients, name_completions_by_1_to_1024_bytes) {
                  [](photon_config_t& config) { config.cap.max_cid_size = PH_MAX_ID_BYTES; });
   job.run([&](int rank) {
     const int next = (rank + 1) % ranks(), previous = (rank + ranks() - 1) % ranks();
-    const std::size_t step = ranks() == 2 ? 1 : 31;
+    const std::size_t step = ranks() == 2 ? rounds(1, 5) : 31;
     for (std::size_t size = 1; size <= PH_MAX_ID_BYTES; size += step) {
       std::string local = id_text(size, rank + 50), remote = id_text(size, rank);
       ASSERT_EQ(put_until_taken(next, nullptr, nullptr,

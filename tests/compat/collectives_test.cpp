@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "classic_job.hpp"
+#include "rounds.hpp"
 
 namespace photon::test {
 namespace {
@@ -147,7 +148,7 @@ TEST_P(Collectives, an_ibarrier_tells_by_its_id_and_not_before_all_have_joined) 
 }
 
 TEST_P(Collectives, a_million_doubles_are_summed_in_rank_order_in_place) {
-  constexpr std::size_t kCount = 1000000;
+  constexpr std::size_t kCount = rounds(1'000'000, 200'000);
   job.run([&](int rank) {
     std::vector<double> data(kCount);
     const auto given = [](int of, std::size_t i) {

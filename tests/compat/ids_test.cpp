@@ -132,6 +132,27 @@ TEST_P(Ids, that_are_too_long_are_refused_by_puts_and_gets_whatever_would_become
   }
 }
 
+// Their length counts, as above; their bytes need not be there.
+TEST_P(Ids, that_nobody_is_to_get_are_not_read) {
+  ClassicJob job(1, GetParam());
+  job.run([&](int) {
+    photon_cid garbage = bytes_id(reinterpret_cast<void*>(16), 8);
+    for (int i = 0; i < 2000; ++i) {  // also those that are queued
+      ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, garbage, u64(5),
+                                           PHOTON_REQ_PWC_NO_LCE),
+                PHOTON_OK);
+      ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, u64(6), garbage,
+                                           PHOTON_REQ_PWC_NO_RCE),
+                PHOTON_OK);
+      EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, 6u);
+      if (i % 2 == 1) {
+        EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_LEDGER).id.u64, 5u);
+      }
+    }
+    for (int i = 0; i < 1000; ++i) take(PHOTON_ANY_SOURCE, PHOTON_PROBE_LEDGER);
+  });
+}
+
 TEST_P(Ids, comp_points_to_a_long_id_until_the_next_probe_of_that_thread) {
   ClassicJob job(1, GetParam(), long_ids);
   job.run([&](int) {

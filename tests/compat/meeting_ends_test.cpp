@@ -12,6 +12,26 @@ INSTANTIATE_TEST_SUITE_P(grounds, MeetingEnds, testing::Values(Ground::shm, Grou
 constexpr int kAnyRank = PHOTON_ANY_SOURCE;
 constexpr std::uint64_t kWhateverSize = static_cast<std::uint64_t>(PHOTON_ANY_SIZE);
 
+// Of rank 1, which has left: 100 bytes that came along. An id there is nobody to send.
+void get_by_description(photon_rid met) {
+  std::vector<unsigned char> bytes(100);
+  photon_buffer_t remote{}, mine = bare(bytes.data(), 100);
+  photon_rid rid = 0;
+  ASSERT_EQ(photon_get_buffer_remote(met, &remote), PHOTON_OK);
+  EXPECT_EQ(photon_get_with_completion(1, 100, &mine, &remote, u64(1), u64(2), 0), PHOTON_ERROR);
+  EXPECT_EQ(bytes, std::vector<unsigned char>(100));
+  ASSERT_EQ(photon_post_os_get_direct(1, bytes.data(), 100, &remote, 0, &rid), PHOTON_OK);
+  EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+  EXPECT_EQ(first_wrong(bytes.data(), 100, 5), 100u);
+  bytes.assign(100, 0);
+  void* places[] = {bytes.data()};
+  std::uint64_t sizes[] = {100};
+  photonBuffer sources[] = {&remote};
+  ASSERT_EQ(photon_post_os_getv_direct(1, places, sizes, sources, 1, 0, &rid), PHOTON_OK);
+  EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+  EXPECT_EQ(first_wrong(bytes.data(), 100, 5), 100u);
+}
+
 // Rank 1 announces a small send buffer and is gone when rank 0 looks at it.
 TEST_P(MeetingEnds, a_small_send_buffer_is_read_after_its_owner_has_left) {
   ClassicJob job(2, GetParam());
@@ -47,6 +67,7 @@ TEST_P(MeetingEnds, a_small_send_buffer_is_read_after_its_owner_has_left) {
       EXPECT_EQ(photon_post_os_get(rid, 1, bytes + 60, 40, 3, 60), PHOTON_OK);
       EXPECT_EQ(photon_wait(rid), PHOTON_OK);
       EXPECT_EQ(first_wrong(bytes, sizeof bytes, 5), sizeof bytes);
+      get_by_description(rid);
       EXPECT_EQ(photon_send_FIN(rid, 1, PHOTON_REQ_NIL), PHOTON_OK);
       EXPECT_EQ(photon_post_os_get(rid, 1, bytes, 1, 3, 0), PHOTON_ERROR);  // and that was the end
       EXPECT_EQ(photon_finalize(), PHOTON_OK);

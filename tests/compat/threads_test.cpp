@@ -43,6 +43,24 @@ TEST_P(Threads, two_ledger_probers_of_one_peer_lose_nothing) {
   });
 }
 
+// Of a buffer that was met: its lock is held where these find out.
+void fail_with(photon_rid met) {
+  unsigned char bytes[8] = {};
+  photon_rid rid = 0;
+  photon_buffer_t theirs{};
+  EXPECT_EQ(photon_post_os_put(met, 0, bytes, 8, 1, 1), PHOTON_ERROR);
+  EXPECT_EQ(photon_post_os_get(met, 0, bytes, 8, 1, 1), PHOTON_ERROR);
+  ASSERT_EQ(photon_get_buffer_remote(met, &theirs), PHOTON_OK);
+  theirs.addr += 1;
+  void* place[] = {bytes};
+  std::uint64_t size[] = {8};
+  photonBuffer source[] = {&theirs};
+  photon_buffer_t mine = bare(bytes, 8);
+  EXPECT_EQ(photon_post_os_get_direct(0, bytes, 8, &theirs, 0, &rid), PHOTON_ERROR);
+  EXPECT_EQ(photon_post_os_getv_direct(0, place, size, source, 1, 0, &rid), PHOTON_ERROR);
+  EXPECT_EQ(photon_get_with_completion(0, 8, &mine, &theirs, u64(1), u64(2), 0), PHOTON_ERROR);
+}
+
 // One of each family of calls, all of which can find something wrong.
 void fail_in_every_way() {
   unsigned char word[8] = {};
@@ -57,6 +75,8 @@ void fail_in_every_way() {
   const auto sum = PHOTON_ATOMIC_SUM;
   EXPECT_EQ(photon_put_with_completion(9, 8, &bad, &bad, u64(1), u64(1), 0), PHOTON_ERROR);
   EXPECT_EQ(photon_put_with_completion(0, 8, nullptr, &bad, u64(1), u64(1), 0), PHOTON_ERROR);
+  EXPECT_EQ(photon_put_with_completion(9, 8, &bad, &bad, bytes_id(word, 8), u64(1), 0),
+            PHOTON_ERROR);
   EXPECT_EQ(photon_get_with_completion(9, 8, &bad, &bad, u64(1), u64(1), 0), PHOTON_ERROR);
   EXPECT_EQ(photon_get_with_completion(0, 8, nullptr, &bad, u64(1), u64(1), 0), PHOTON_ERROR);
   EXPECT_EQ(photon_post_os_put_direct(9, word, 8, &bad, 0, &rid), PHOTON_ERROR);
@@ -86,7 +106,7 @@ void fail_in_every_way() {
   EXPECT_EQ(photon_collective_join(77, word, word, 1, PHOTON_INT64, nullptr), PHOTON_ERROR);
 }
 
-// Every lock that one of those calls takes, taken again.
+// What those calls have locked, locked again.
 void succeed_in_every_way() {
   Registered memory(64);
   photon_buffer_t mine = memory.buffer(), theirs = memory.buffer();
@@ -104,6 +124,15 @@ void succeed_in_every_way() {
   ASSERT_EQ(photon_post_os_put(met, 0, memory.data() + 8, 8, 1, 0), PHOTON_OK);
   EXPECT_EQ(photon_send_FIN(met, 0, PHOTON_REQ_COMPLETED), PHOTON_OK);
   EXPECT_EQ(photon_wait(rid), PHOTON_OK);
+  ASSERT_EQ(photon_post_send_buffer_rdma(0, memory.data(), 8, 1, nullptr), PHOTON_OK);
+  ASSERT_EQ(photon_wait_send_buffer_rdma(0, 8, 1, &met), PHOTON_OK);
+  fail_with(met);
+  ClassicJob::in_same_rank([&] {
+    ASSERT_EQ(photon_post_os_get(met, 0, memory.data() + 8, 8, 1, 0), PHOTON_OK);
+    EXPECT_EQ(photon_wait(met), PHOTON_OK);
+    EXPECT_EQ(photon_send_FIN(met, 0, PHOTON_REQ_COMPLETED), PHOTON_OK);
+    EXPECT_EQ(photon_send_FIN(met, 0, PHOTON_REQ_COMPLETED), PHOTON_ERROR);
+  }).join();
   ASSERT_EQ(photon_collective_init(PHOTON_COLL_IBARRIER, u64(4), &rid, 0), PHOTON_OK);
   EXPECT_EQ(photon_collective_join(rid, nullptr, nullptr, 0, PHOTON_INT8, nullptr), PHOTON_OK);
   EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, 4u);
@@ -126,7 +155,7 @@ TEST(ThreadsOfOneRank, a_peer_that_takes_nothing_holds_up_only_who_puts_to_it) {
   const Variable no_thread("PHOTON_PROGRESS_THREAD", "off");
   ClassicJob job(3, Ground::sim, [](photon_config_t& c) { c.cap.small_pwc_size = kBytes; });
   std::atomic<bool> is_over{false}, is_counted{false};
-  std::atomic<int> landing{0};
+  std::atomic<int> landing{0}, refused{0};
   job.run([&](int rank) {
     Registered memory(kBytes);
     auto all = job.exchange(memory.buffer());
@@ -141,10 +170,13 @@ TEST(ThreadsOfOneRank, a_peer_that_takes_nothing_holds_up_only_who_puts_to_it) {
         while (!is_over) {
           const int status = put(1);
           ASSERT_TRUE(status == PHOTON_OK || status == PHOTON_ERROR_RESOURCE) << status;
-          if (status == PHOTON_OK) ++landing;
+          ++(status == PHOTON_OK ? landing : refused);
         }
       });
+      while (landing < 64) std::this_thread::yield();  // so many are copied before one waits
       for (int i = 0; i < 1000; ++i) EXPECT_EQ(put(2), PHOTON_OK) << i;
+      // Each took the other thread a second. Who waits for it waits longer than for all of these.
+      EXPECT_LT(refused, 4);
       is_over = true;
       stuck.join();
       is_counted = true;

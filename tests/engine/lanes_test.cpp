@@ -235,7 +235,7 @@ TEST_P(Lanes, memory_taken_back_by_one_lane_is_touched_by_no_other) {
     constexpr std::size_t kBytes = 10'000;
     constexpr std::uint64_t kPuts = 48;  // of a lane, each with bytes of its own
     const auto source = filled(kBytes, 1);
-    for (std::uint32_t round = 0; round < 6; ++round) {
+    for (std::uint32_t round = 0; round < rounds(6, 3); ++round) {
       ph_context* lanes[] = {context, open_lane(context, 2 * round + 1),
                              open_lane(context, 2 * round + 2)};
       std::vector<std::byte> memory(std::size(lanes) * kPuts * kBytes);

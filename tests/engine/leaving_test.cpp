@@ -54,7 +54,7 @@ TEST_P(Leaving, what_was_accepted_is_delivered_although_the_sender_finalizes_at_
     // 10 s that finalize has by default. The job's deadline is the limit here.
     ThreadJob job(3, options({{"finalize_timeout_ms", "60000"}}));
     job.run([size](ph_context* context, ph_rank rank) {
-      constexpr std::uint64_t kCount = 30;
+      constexpr std::uint64_t kCount = rounds(30, 10);
       std::vector<std::byte> memory(2 * kCount * size + 1);
       ph_region mine{};
       ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);

@@ -127,7 +127,7 @@ TEST_P(Progress, lanes_come_and_go_while_peers_ask_them) {
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), kGetBytes, PH_ACCESS_ALL, &mine), PH_OK);
     const ph_region target = exchange(context, mine)[1 - rank];
-    for (std::uint32_t number = 1; number <= 20; ++number) {
+    for (std::uint32_t number = 1; number <= rounds(20, 8); ++number) {
       ph_context* lane = nullptr;
       ASSERT_EQ(ph_lane_open(context, number, &lane), PH_OK);
       constexpr std::size_t kEach = kGetBytes / 4;  // bytes of its own for each get

@@ -121,7 +121,7 @@ TEST_P(PutGet, two_ranks_that_wait_for_local_ids_only_serve_each_other) {
   ThreadJob job(2, options());
   job.run([](ph_context* context, ph_rank rank) {
     constexpr std::size_t kRoom = 2 << 20;
-    constexpr std::uint64_t kCount = 20;
+    constexpr std::uint64_t kCount = rounds(20, 8);
     std::vector<std::byte> memory(kCount * kRoom), source(kRoom), theirs(kRoom);
     fill(source, rank);
     fill(theirs, 1 - rank);

@@ -27,7 +27,7 @@ class Sleeping : public OverSettings {};
 TEST_P(Sleeping, a_large_put_is_finished_by_a_wait_that_would_sleep) {
   ThreadJob job(2, options({{"spin_us", "0"}}));
   job.run([&](ph_context* context, ph_rank rank) {
-    constexpr std::size_t kSize = 8 << 20;
+    constexpr std::size_t kSize = rounds(8, 2) << 20;
     for (const bool allocated : {true, false}) {
       Soon soon;
       constexpr std::size_t kHalves = 2 * kSize;  // one that peers write, one that they read

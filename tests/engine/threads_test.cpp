@@ -21,7 +21,7 @@ void join(std::vector<std::thread>& threads) {
 
 TEST_P(Threads, four_threads_a_rank_post_and_wait_and_every_completion_is_given_once) {
   constexpr unsigned kThreads = 4;
-  constexpr std::uint64_t kEach = 300;
+  constexpr std::uint64_t kEach = rounds(300, 100);
   constexpr std::size_t kEachBytes = 600'000;  // at a target, for all the puts of one thread
   for (const std::uint32_t ranks : {2u, 3u}) {
     ThreadJob job(ranks, options());

@@ -63,7 +63,7 @@ class ThreadJob {
   using BareBody = std::function<void(const ph_bootstrap&)>;
 
   explicit ThreadJob(std::uint32_t ranks_count, Options options = {},
-                     std::chrono::milliseconds deadline = std::chrono::seconds(60))
+                     std::chrono::milliseconds deadline = std::chrono::seconds(120))
       : options_(std::move(options)), deadline_(deadline), meeting_(ranks_count) {
     for (const auto& [name, value] : options_) {
       is_mixed_ |= name == kHostsOption;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 namespace photon::test {
@@ -14,17 +15,17 @@ class Variable {
     setenv(name, value, 1);
   }
   ~Variable() {
-    if (before_.empty())
-      unsetenv(name_);
+    if (before_)
+      setenv(name_, before_->c_str(), 1);
     else
-      setenv(name_, before_.c_str(), 1);
+      unsetenv(name_);
   }
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
 
  private:
   const char* name_;
-  std::string before_;
+  std::optional<std::string> before_;
 };
 
 }  // namespace photon::test
