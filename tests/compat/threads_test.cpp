@@ -112,8 +112,8 @@ void succeed_in_every_way() {
   photon_buffer_t mine = memory.buffer(), theirs = memory.buffer();
   photon_rid rid = 0, met = 0;
   ASSERT_EQ(photon_put_with_completion(0, 0, nullptr, nullptr, u64(1), u64(2), 0), PHOTON_OK);
-  EXPECT_EQ(take().id.u64, 1u);
-  EXPECT_EQ(take().id.u64, 2u);
+  EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, 1u);
+  EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_LEDGER).id.u64, 2u);
   ASSERT_EQ(photon_get_with_completion(0, 8, &mine, &theirs, u64(3), u64(0), PHOTON_REQ_PWC_NO_RCE),
             PHOTON_OK);
   EXPECT_EQ(take().id.u64, 3u);
