@@ -129,6 +129,7 @@ int photon_get_with_completion(int proc, uint64_t size, photonBuffer lbuf, photo
                                photon_cid local, photon_cid remote, int flags) {
   return with_session("photon_get_with_completion", [&](Session& session) -> Said {
     if (is_unwanted_and_too_long(session, local, remote, flags)) return Said(kTooLong);
+    if (rbuf == nullptr && size != 0) return Said("the place at the peer, rbuf, is null");
     ph_get_args args{};
     name(args, local, remote, flags);
     args.destination = data_of(lbuf);

@@ -188,6 +188,8 @@ int photon_get_buffer_remote(photon_rid request, photonBuffer ret_buf) {
     if (ret_buf == nullptr) return Said("the place for the buffer is null");
     return with_meeting(session, request, PHOTON_ANY_SOURCE, [&](Meeting& meeting) {
       const ph_buffer& met = meeting.buffer();
+      if (met.data != nullptr && meeting.is_finished())
+        return Said("the small buffer that was met is finished");
       *ret_buf = met.data != nullptr
                      ? describe_brought(session, meeting, request)
                      : photon_buffer_t{met.target.address, met.size_bytes, {met.target.key, 0}};

@@ -189,6 +189,9 @@ TEST_P(Pwc, a_get_of_size_0_accepts_null_buffers) {
   job.run([&](int rank) {
     if (rank == 0) {
       EXPECT_EQ(photon_get_with_completion(1, 0, nullptr, nullptr, u64(1), u64(2), 0), PHOTON_OK);
+      unsigned char byte = 0;
+      photon_buffer_t mine = bare(&byte, 1);
+      EXPECT_EQ(photon_get_with_completion(1, 1, &mine, nullptr, u64(1), u64(2), 0), PHOTON_ERROR);
       EXPECT_EQ(take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, 1u);
     } else {
       EXPECT_EQ(take().id.u64, 2u);

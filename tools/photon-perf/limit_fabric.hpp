@@ -4,7 +4,9 @@
 // construct it and run its entries in step. Owner: the question.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,5 +44,11 @@ class FabricLimits {
   std::shared_ptr<BareFabric> fabric_;
   std::string missing_;
 };
+
+// What one more peer costs rank 0 by the bare provider: bytes that its process grows by, on
+// average, while a word goes to each of the others but the first `skipped`, and one comes back. All
+// ranks of the job call it; nothing where one of them has no libfabric.
+std::optional<double> bare_contact_bytes(Team& crew, const FabricNames& names,
+                                         std::uint32_t skipped);
 
 }  // namespace photon::perf

@@ -12,4 +12,9 @@ std::vector<Entry> FabricLimits::latency() const { return {}; }
 std::vector<Entry> FabricLimits::rate() const { return {}; }
 std::vector<Entry> FabricLimits::bandwidth() const { return {}; }
 
+std::optional<double> bare_contact_bytes(Team& /*crew*/, const FabricNames& /*names*/,
+                                         std::uint32_t /*skipped*/) {
+  return std::nullopt;
+}
+
 }  // namespace photon::perf

@@ -5,13 +5,15 @@
 namespace photon::transport::ofi {
 
 Receives::Receives(Fabric& fabric, std::size_t count, std::size_t message_bytes)
-    : fabric_(fabric), message_bytes_(message_bytes), operations_(count) {
+    : fabric_(fabric),
+      message_bytes_(message_bytes),
+      operations_(count),
+      wanted_(std::min(count, kFewReceives)) {
   idle_.reserve(count);
   came_.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    operations_[i].index = i;
-    idle_.push_back(i);
-  }
+  for (std::uint32_t i = 0; i < count; ++i) operations_[i].index = i;
+  for (std::uint32_t i = 0; i < count; ++i)
+    idle_.push_back(static_cast<std::uint32_t>(count) - 1 - i);
 }
 
 base::Result<std::unique_ptr<Receives>> Receives::make(Fabric& fabric, std::size_t count,
@@ -24,18 +26,26 @@ base::Result<std::unique_ptr<Receives>> Receives::make(Fabric& fabric, std::size
 }
 
 bool Receives::post() noexcept {
-  while (!idle_.empty()) {
+  while (is_short()) {
     const std::uint32_t index = idle_.back();
     const auto taken = fabric_.receive(memory_.piece(index, message_bytes_), operations_[index]);
     if (taken == Fabric::Taken::full) return true;
     if (taken == Fabric::Taken::failed) return false;
     idle_.pop_back();
+    ++posted_;
   }
   return true;
 }
 
 void Receives::arrived(const Operation& operation, std::size_t size_bytes) noexcept {
   came_.push_back({operation.index, std::min(size_bytes, message_bytes_)});
+  --posted_;
+  if (2 * arrived_count() > wanted_) wanted_ = std::min(2 * wanted_, operations_.size());
+}
+
+void Receives::spoiled(const Operation& operation) noexcept {
+  idle_.push_back(operation.index);
+  --posted_;
 }
 
 std::span<const std::byte> Receives::next() const noexcept {

@@ -3,10 +3,13 @@
 //
 //   ours -- post() --> the provider's -- a message came --> arrived -- next(), post() --> ...
 //
-// Invariant: never more with the provider than there are buffers; what has arrived is handed out in
-// the order in which it was reported. Where the provider takes no more, a buffer waits, and post()
-// tries again.
-// Owner: OfiTransport, under its mutex.
+// Invariant: never more with the provider than are wanted, and than there are buffers; what has
+// arrived is handed out in the order in which it was reported. Where the provider takes no more, a
+// buffer waits, and post() tries again.
+// Few are wanted at first, and the one that was emptied last is posted first: the provider fills
+// them by turns, so each that it has is touched sooner or later, however little comes. Twice as
+// many are wanted when more than half of them have come before somebody took them. Owner:
+// OfiTransport, under its mutex.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +22,9 @@
 
 namespace photon::transport::ofi {
 
-// Buffers that wait for messages.
+// Buffers that wait for messages, at most and at first.
 inline constexpr std::size_t kReceives = 128;
+inline constexpr std::size_t kFewReceives = 8;
 
 class Receives {
  public:
@@ -34,10 +38,11 @@ class Receives {
   bool post() noexcept;
   void arrived(const Operation& operation, std::size_t size_bytes) noexcept;
   // It brought nothing that can be used.
-  void spoiled(const Operation& operation) noexcept { idle_.push_back(operation.index); }
+  void spoiled(const Operation& operation) noexcept;
   bool has_arrived() const noexcept { return first_ != came_.size(); }
   std::size_t arrived_count() const noexcept { return came_.size() - first_; }
-  bool is_short() const noexcept { return !idle_.empty(); }
+  bool is_short() const noexcept { return posted_ < wanted_ && !idle_.empty(); }
+  std::size_t wanted() const noexcept { return wanted_; }
 
   // The oldest message that has arrived; its bytes stay until taken().
   std::span<const std::byte> next() const noexcept;
@@ -54,7 +59,9 @@ class Receives {
   const std::size_t message_bytes_;
   ShownMemory memory_;
   std::vector<Operation> operations_;
-  std::vector<std::uint32_t> idle_;  // to be posted; room for all of them
+  std::size_t wanted_;
+  std::size_t posted_ = 0;           // the provider's
+  std::vector<std::uint32_t> idle_;  // ours; room for all of them
   std::vector<Came> came_;           // likewise
   std::size_t first_ = 0;            // of came_ that is not taken
 };
