@@ -14,6 +14,14 @@ INSTANTIATE_TEST_SUITE_P(grounds, MeetingThreads, testing::Values(Ground::shm, G
 constexpr std::size_t kManyBytes = std::size_t{4} << 20;
 constexpr int kNobody = 9;  // announcing to it is refused, after strays were looked at
 
+// Puts into a met buffer of rank 1, which all are under way. Each has a part of its own: what two
+// that no fence keeps apart put into one place is written by both ranks at the same time.
+void put_in_parts(photon_rid rid, std::vector<unsigned char>& bytes, std::size_t parts_count) {
+  const std::size_t each = kManyBytes / parts_count;
+  for (std::size_t i = 0; i < parts_count; ++i)
+    ASSERT_EQ(photon_post_os_put(rid, 1, bytes.data() + i * each, each, 1, i * each), PHOTON_OK);
+}
+
 // Rank 1 lends a buffer. Rank 0 posts into it, and calls `end` while other threads of it wait by
 // `wait`; all of them return.
 template <class Wait, class End>
@@ -30,8 +38,7 @@ void end_what_others_wait_for(Ground ground, Wait wait, End end) {
         continue;
       }
       ASSERT_EQ(photon_wait_recv_buffer_rdma(1, kManyBytes, 1, &rid), PHOTON_OK);
-      for (int i = 0; i < 4; ++i)
-        ASSERT_EQ(photon_post_os_put(rid, 1, bytes.data(), kManyBytes, 1, 0), PHOTON_OK);
+      put_in_parts(rid, bytes, 4);
       std::atomic<int> returned{0};
       std::latch started(kWaiters + 1);
       std::vector<std::thread> waiters;
@@ -85,24 +92,27 @@ TEST_P(MeetingThreads, a_wait_for_any_and_one_by_name_both_end) {
 // Few requests, of which a test takes all that are left.
 class UsedUp {
  public:
-  UsedUp() { setenv("PHOTON_REQUESTS", "16", 1); }
-  ~UsedUp() { unsetenv("PHOTON_REQUESTS"); }
-  UsedUp(const UsedUp&) = delete;
-  UsedUp& operator=(const UsedUp&) = delete;
+  static constexpr std::size_t kBytes = 2 * kManyBytes;
 
-  // Puts to rank 1, whose requests are kept; past the classic calls, which would make room.
-  void take_all(photon_buffer_t to, const void* source) {
+  // Puts to rank 1, each into a part of its own of the last kBytes of `to`, and too long to be over
+  // at once; their requests are kept. Past the classic calls, which would make room.
+  void take_all(photon_buffer_t to, const unsigned char* source) {
+    constexpr std::size_t kEach = kBytes / kRequests;
     ph_put_args args{};
     args.size = sizeof args;
     args.source = source;
-    args.size_bytes = kManyBytes;
-    args.target = {to.addr, to.priv.key0};
+    args.size_bytes = kEach;
+    args.target = {to.addr + to.size - kBytes, to.priv.key0};
     args.flags = PH_NO_RCE | PH_DELIVERED;
     ph_request request = PH_REQUEST_NONE;
     args.request = &request;
     ph_status status = PH_OK;
-    while ((status = ph_put(classic::current()->context(), 1, &args)) == PH_OK)
-      if (request != PH_REQUEST_NONE) kept_.push_back(request);
+    while ((status = ph_put(classic::current()->context(), 1, &args)) == PH_OK) {
+      ASSERT_NE(request, PH_REQUEST_NONE);
+      kept_.push_back(request);
+      ASSERT_LE(kept_.size(), kRequests);
+      args.target.address += kEach;
+    }
     EXPECT_EQ(status, PH_AGAIN);
     EXPECT_FALSE(kept_.empty());
   }
@@ -114,6 +124,8 @@ class UsedUp {
   }
 
  private:
+  static constexpr std::size_t kRequests = 16;
+  const Variable few_{"PHOTON_REQUESTS", "16"};
   std::vector<ph_request> kept_;
 };
 
@@ -121,7 +133,7 @@ TEST_P(MeetingThreads, a_cancel_that_cannot_tell_the_owner_says_so_and_can_be_ca
   UsedUp few;
   ClassicJob job(2, GetParam());
   job.run([&](int rank) {
-    Registered memory(kManyBytes);
+    Registered memory(UsedUp::kBytes);
     auto all = job.exchange(memory.buffer());
     std::vector<unsigned char> bytes(kManyBytes);
     photon_rid rid = 0;
@@ -196,9 +208,9 @@ void post_where_only_strays_hold_room(Ground ground, Allowed allowed, Post post)
   UsedUp few;
   ClassicJob job(2, ground);
   job.run([&](int rank) {
-    Registered memory(kManyBytes);
+    Registered memory(kManyBytes + UsedUp::kBytes);  // for what is posted, and to use requests up
     auto all = job.exchange(memory.buffer());
-    std::vector<unsigned char> bytes(kManyBytes);
+    std::vector<unsigned char> bytes(2 * kManyBytes);
     photon_rid rid = 0;
     if (rank == 1) {
       ASSERT_EQ(photon_post_recv_buffer_rdma(0, bytes.data(), kManyBytes, 1, &rid), PHOTON_OK);
@@ -211,11 +223,10 @@ void post_where_only_strays_hold_room(Ground ground, Allowed allowed, Post post)
       return;
     }
     ASSERT_EQ(photon_wait_recv_buffer_rdma(1, kManyBytes, 1, &rid), PHOTON_OK);
-    for (int i = 0; i < 8; ++i)
-      ASSERT_EQ(photon_post_os_put(rid, 1, bytes.data(), kManyBytes, 1, 0), PHOTON_OK);
+    put_in_parts(rid, bytes, 8);
     ASSERT_EQ(photon_send_FIN(rid, 1, PHOTON_REQ_COMPLETED), PHOTON_OK);
     job.meet();  // all has landed
-    few.take_all(all[1], bytes.data());
+    few.take_all(all[1], bytes.data() + kManyBytes);
     int refusals = 0, said = PHOTON_ERROR_RESOURCE;
     while ((said = post({all[1], bytes.data()})) == PHOTON_ERROR_RESOURCE && refusals < 9)
       ++refusals;

@@ -104,7 +104,8 @@ void expect_sleep(ClassicJob& job, int rank, const std::function<int()>& wait,
   if (rank == 0) {
     const double before = thread_seconds();
     EXPECT_EQ(wait(), PHOTON_OK);
-    EXPECT_LT(thread_seconds() - before, 0.1);
+    // A wait that spins takes all of it. The thread sanitizer makes ten of each instruction.
+    EXPECT_LT(thread_seconds() - before, PHOTON_UNDER_TSAN ? 0.25 : 0.1);
     EXPECT_TRUE(is_answered) << "there was nothing to wait for";
     return;
   }

@@ -13,7 +13,7 @@ void leave_and_flush(boot::Boot& boot) {
 
 // Again and again: the last rank before the others have, who each time gather, talk, and hear of
 // its end in the generation that it was in only. Then another one is not there the next time.
-TEST(LaunchRank, DISABLED_comes_again) {
+const RankBody comes_again_body("comes_again", [] {
   constexpr int kGenerations = 20;
   boot::Secret before{};
   for (int generation = 0; generation < kGenerations; ++generation) {
@@ -46,10 +46,10 @@ TEST(LaunchRank, DISABLED_comes_again) {
   const auto met = boot->barrier([] {});
   ASSERT_FALSE(met);
   EXPECT_EQ(met.error().rank, 0u);
-}
+});
 
 // Rank 0 is two generations ahead of the last one when it speaks to it.
-TEST(LaunchRank, DISABLED_runs_ahead) {
+const RankBody runs_ahead_body("runs_ahead", [] {
   if (std::getenv(PH_LAUNCH_RANK_VARIABLE) == std::string("0")) {
     for (int generation = 0; generation < 2; ++generation) leave_and_flush(*join());
     const auto boot = join();
@@ -73,13 +73,13 @@ TEST(LaunchRank, DISABLED_runs_ahead) {
     EXPECT_EQ(number_in(*message), 7);
   }
   ASSERT_TRUE(boot->barrier([] {}));
-}
+});
 
 // More of them than photonrun serves at a time, by each rank as fast as it can.
-TEST(LaunchRank, DISABLED_comes_and_leaves_without_meeting) {
+const RankBody comes_and_leaves_without_meeting_body("comes_and_leaves_without_meeting", [] {
   for (int generation = 0; generation < 500; ++generation) leave_and_flush(*join());
   ASSERT_TRUE(join()->barrier([] {}));
-}
+});
 
 void await_news_of_the_end() {
   sigset_t news;
@@ -124,8 +124,8 @@ void ends_for_good(bool is_by_its_end) {
   ASSERT_TRUE(message);
   ::kill(number_in(*message), SIGUSR1);
 }
-TEST(LaunchRank, DISABLED_goes_for_good) { ends_for_good(false); }
-TEST(LaunchRank, DISABLED_ends_between) { ends_for_good(true); }
+const RankBody goes_for_good_body("goes_for_good", [] { ends_for_good(false); });
+const RankBody ends_between_body("ends_between", [] { ends_for_good(true); });
 
 TEST(LaunchGenerations, who_has_left_may_come_again) {
   for (const char* size : {"2", "5"}) expect_success(ranks_of("comes_again", size));

@@ -18,7 +18,7 @@ std::size_t near_ranks(const boot::Boot& boot) {
   return count;
 }
 
-TEST(LaunchRank, DISABLED_gathers) {
+const RankBody gathers_body("gathers", [] {
   const auto boot = join();
   const std::string variable = std::getenv(PH_LAUNCH_RANK_VARIABLE);
   EXPECT_EQ(std::to_string(boot->rank()), variable);
@@ -40,11 +40,11 @@ TEST(LaunchRank, DISABLED_gathers) {
               0);
   }
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(boot->barrier([] {}));
-}
+});
 
 // Every rank sends everybody a numbered series, with the writing end of an own pipe in each to a
 // rank of its host; these receivers answer through the pipe.
-TEST(LaunchRank, DISABLED_exchanges) {
+const RankBody exchanges_body("exchanges", [] {
   constexpr int kSeries = 50;
   const auto boot = join();
   int ends[2];
@@ -78,10 +78,10 @@ TEST(LaunchRank, DISABLED_exchanges) {
     answers += static_cast<std::size_t>(size);
   }
   ASSERT_TRUE(boot->barrier([] {}));
-}
+});
 
 // Rank 0 floods rank 1, which does not look until it is told to; the others are served meanwhile.
-TEST(LaunchRank, DISABLED_floods) {
+const RankBody floods_body("floods", [] {
   constexpr int kFlood = 20000;
   const auto boot = join();
   if (boot->rank() == 0) {
@@ -103,10 +103,10 @@ TEST(LaunchRank, DISABLED_floods) {
     send_number(*boot, 1, 0);
   }
   ASSERT_TRUE(boot->barrier([] {}));
-}
+});
 
 // Of four, each floods its neighbour and its opposite, and looks only when it has said all.
-TEST(LaunchRank, DISABLED_floods_all_ways) {
+const RankBody floods_all_ways_body("floods_all_ways", [] {
   constexpr int kFlood = 20000;
   const auto boot = join();
   const ph_rank neighbour = boot->rank() ^ 1U;
@@ -124,10 +124,10 @@ TEST(LaunchRank, DISABLED_floods_all_ways) {
   EXPECT_EQ(next[neighbour], kFlood);
   EXPECT_EQ(next[opposite], kFlood);
   ASSERT_TRUE(boot->barrier([] {}));
-}
+});
 
 // The last rank leaves after a message, the others hear of it and of nothing else.
-TEST(LaunchRank, DISABLED_leaves) {
+const RankBody leaves_body("leaves", [] {
   const auto boot = join();
   ASSERT_TRUE(boot->barrier([] {}));
   if (boot->rank() == boot->size() - 1) {
@@ -146,24 +146,24 @@ TEST(LaunchRank, DISABLED_leaves) {
   ASSERT_FALSE(met);
   EXPECT_LT(met.error().rank, boot->size());  // others may have left since
   EXPECT_NE(met.error().rank, boot->rank());
-}
+});
 
-TEST(LaunchRank, DISABLED_opens_twice) {
+const RankBody opens_twice_body("opens_twice", [] {
   const auto boot = join();
   EXPECT_EQ(boot::open(nullptr).error().status, PH_ERR_BOOTSTRAP);
   ASSERT_TRUE(boot->barrier([] {}));
-}
+});
 
-TEST(LaunchRank, DISABLED_disagrees_on_sizes) {
+const RankBody disagrees_on_sizes_body("disagrees_on_sizes", [] {
   const auto boot = join();
   std::vector<std::byte> all(boot->rank() * boot->size());
   const auto gathered = boot->allgather(std::vector<std::byte>(boot->rank()), all, [] {});
   EXPECT_EQ(gathered.error().status, PH_ERR_BOOTSTRAP);
   ASSERT_TRUE(boot->barrier([] {}));
-}
+});
 
 // Rank 0 speaks nonsense in place of the library; the others see it go and go on.
-TEST(LaunchRank, DISABLED_speaks_nonsense) {
+const RankBody speaks_nonsense_body("speaks_nonsense", [] {
   if (std::string(std::getenv(PH_LAUNCH_RANK_VARIABLE)) == "0") {
     const int channel = std::atoi(std::getenv(PH_LAUNCH_FD_VARIABLE));
     const std::string nonsense(100, '?');
@@ -192,7 +192,7 @@ TEST(LaunchRank, DISABLED_speaks_nonsense) {
     else if (message->from == 0)
       is_gone = true;
   }
-}
+});
 
 TEST(LaunchProtocol, gathers_of_all_sizes_between_8_ranks) {
   expect_success(ranks_of("gathers", "8"));

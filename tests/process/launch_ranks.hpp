@@ -1,6 +1,6 @@
-// What the tests of the launcher's protocol share: this binary starts itself as ranks of a job. The
-// tests named LaunchRank.DISABLED_ are what those ranks do; the others start them.
-// Owner: none (functions).
+// What the tests of the launcher's protocol share: this binary starts itself as ranks of a job.
+// What those ranks do is a RankBody, a test that exists in them alone. Owner: none (functions, and
+// bodies that live as long as the process).
 #pragma once
 
 #include <photon/launch.h>
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,14 +19,40 @@
 
 namespace photon::test {
 
-// A job whose ranks run the test LaunchRank.DISABLED_<name> of this binary.
+class RankBody {
+ public:
+  RankBody(const char* name, void (*body)()) {
+    names().insert(name);
+    if (std::getenv("PHOTON_TEST_RANK") == nullptr) return;
+    testing::RegisterTest("LaunchRank", name, nullptr, nullptr, __FILE__, __LINE__,
+                          [body]() -> testing::Test* { return new Body(body); });
+  }
+
+  static std::set<std::string>& names() {
+    static std::set<std::string> all;
+    return all;
+  }
+
+ private:
+  class Body : public testing::Test {
+   public:
+    explicit Body(void (*body)()) : body_(body) {}
+    void TestBody() override { body_(); }
+
+   private:
+    void (*body_)();
+  };
+};
+
+// A job whose ranks are the body of this name.
 inline std::vector<std::string> ranks_of(const std::string& name, const std::string& size,
                                          std::vector<std::string> wrapper = {}) {
+  EXPECT_TRUE(RankBody::names().contains(name)) << "ranks without a body would all succeed";
   std::vector<std::string> arguments{"-n", size, "--timeout", "20"};
   arguments.insert(arguments.end(), wrapper.begin(), wrapper.end());
-  arguments.insert(arguments.end(), {"/proc/" + std::to_string(::getpid()) + "/exe",
-                                     "--gtest_also_run_disabled_tests", "--gtest_brief=1",
-                                     "--gtest_filter=LaunchRank.DISABLED_" + name});
+  arguments.insert(arguments.end(),
+                   {"env", "PHOTON_TEST_RANK=1", "/proc/" + std::to_string(::getpid()) + "/exe",
+                    "--gtest_brief=1", "--gtest_filter=LaunchRank." + name});
   return arguments;
 }
 
