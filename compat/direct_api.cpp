@@ -9,6 +9,7 @@
 using photon::classic::BroughtPieces;
 using photon::classic::find_brought;
 using photon::classic::is_brought;
+using photon::classic::is_loss;
 using photon::classic::kNotBrought;
 using photon::classic::post_named;
 using photon::classic::Request;
@@ -124,8 +125,7 @@ int photon_post_os_getv_direct(int proc, void* ptr[], uint64_t size[], photonBuf
                       [&](const ph_get_vector_args& get) {
                         const ph_status status =
                             ph_get_vector(session.context(), static_cast<ph_rank>(proc), &get);
-                        const bool is_here = brought.size() == pieces.size() &&
-                                             (status == PH_ERR_PEER || status == PH_ERR_DEPARTED);
+                        const bool is_here = brought.size() == pieces.size() && is_loss(status);
                         if (status != PH_OK && !is_here) return status;
                         brought.hand_out();
                         return PH_OK;

@@ -10,14 +10,9 @@
 
 namespace photon::classic {
 
-namespace {
-
-// The peer can take no operation any more.
 bool is_loss(ph_status status) noexcept {
   return status == PH_ERR_DEPARTED || status == PH_ERR_PEER || status == PH_ERR_PROTOCOL;
 }
-
-}  // namespace
 
 template <class Args, class Post>
 ph_status Meeting::post(Args& args, Post post) {

@@ -22,6 +22,9 @@ namespace photon::classic {
 class Requests;
 class Strays;
 
+// The peer can take no operation any more.
+bool is_loss(ph_status status) noexcept;
+
 class Meeting {
  public:
   Meeting() = default;
