@@ -155,6 +155,7 @@ void Engine::adopt_link(Peer& peer) {
     peer.overflow_out = OverflowProducer(link.tx_overflow, config_.overflow_bytes / 8);
   }
   peer.kick_always = link.kick_always;
+  peer.post_kicks = link.post_kicks;
   peer.fenced = link.fenced;
   peer.tells_always = link.kick_always || link.fenced;
   peer.regions = link.peer_regions;

@@ -194,7 +194,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status check_put(Rank rank, const ph_put_args& args);
   bool put_on_runway(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
   ph_status put_anyhow(Rank rank, const ph_put_args& args);
-  bool put_now(Peer& peer, const ph_put_args& args);
+  bool put_now(Peer& peer, const ph_put_args& args, Request::Kind way);
   bool notified_later(Peer& peer, const ph_put_args& args);
   void done_now(Peer& peer, const LocalEnd& end);
   bool packed_now(Peer& peer, const ph_put_args& args);
@@ -202,7 +202,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool direct_now(Peer& peer, const ph_put_args& args);
   static Outgoing outgoing(const ph_put_args& args) noexcept;
   static Outgoing outgoing(std::uint32_t flags, const ph_id& local, const ph_id& remote) noexcept;
-  ph_status put_queued(Peer& peer, const ph_put_args& args);
+  ph_status put_queued(Peer& peer, const ph_put_args& args, Request::Kind at_once);
   ph_status check_request(const char* call, Rank rank, const ph_request* handle,
                           std::uint32_t flags);
   void name_locally(Request& request, const ph_id& local, ph_request* handle);
@@ -224,7 +224,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_atomic(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_fetched(Peer& peer);
   bool is_fetched(Peer& peer, ph_status status, std::uint64_t before);
-
   // vectored.cpp, lay_out.cpp
   ph_status check_vectored(Rank rank, const Vectored& what);
   ph_status lay_out(Peer& peer, const Vectored& what, Layout& layout);
@@ -270,7 +269,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool nothing_has_gone(const Request& request) const noexcept;
   ph_status unknown_request(const char* call, ph_request handle);
   ph_status check_list(Takeover& takeover);
-
   // work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
   bool process(Peer& peer);
   bool process_busy();
@@ -285,7 +283,9 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status copy_next(Peer& peer, Request& request, Allowance& allowed);
   Step step_get(Peer& peer, Request& request, std::uint64_t& budget);
   Step step_posted(Peer& peer, Request& request, std::uint64_t& budget);
-  bool has_room_to_begin(Peer& peer, const Request& request) noexcept;
+  bool posted_at_once(Peer& peer, Request& request);
+  bool post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::uint64_t before);
+  bool announce_pieces(Peer& peer, Request& request, std::uint64_t pieces);
   bool begin_posted(Peer& peer, Request& request);
   bool may_name(Peer& peer, const Request& request) noexcept;
   transport::PostedPiece next_piece(const Peer& peer, const Request& request,

@@ -95,6 +95,7 @@ struct Peer {
   const transport::Credits* credits = nullptr;
   transport::Link* link = nullptr;
   bool kick_always = false;
+  bool post_kicks = false;
   bool fenced = false;
   bool tells_always = false;    // kick_always or fenced
   bool claims_answers = false;  // its ring's lines stand apart

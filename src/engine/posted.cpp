@@ -18,7 +18,9 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
   if (request.verdict == PH_OK) {
     // Pinned only while nothing but cards is waited for: a peer without room for a record must not
     // keep the card's memory from others.
-    if (!request.posted && !has_room_to_begin(peer, request)) return Step::blocked;
+    if (!request.posted && may_name(peer, request) &&
+        !peer.tx.has_room(wire::lines_for(wire::Kind::counted, request.remote.bytes, 0)))
+      return Step::blocked;
     const auto pinned = pin_own(request);
     if (pinned == SourceCache::Outcome::wait) return Step::blocked;
     if (pinned == SourceCache::Outcome::refused) return go_without_card(peer, request);
@@ -26,17 +28,7 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
     if (!request.posted && !begin_posted(peer, request)) return Step::blocked;
     const std::uint64_t left = rest_of(request).size_bytes;
     const std::uint64_t bytes = pinned_bytes(request, std::min(left, config_.posted_piece_bytes));
-    const bool is_posted = transport_->post(next_piece(peer, request, bytes));
-    ask_interval();
-    // Behind the first piece: a transport that sends both can send them together.
-    if (peer.tx.tail() != before) nudge(peer);
-    if (!is_posted) {
-      count(peer, Count::card_stalls);
-      return Step::blocked;
-    }
-    went_on(request, bytes);
-    ++request.pieces;
-    ++posted_count_;
+    if (!post_piece(peer, request, bytes, before)) return Step::blocked;
     budget -= std::min(budget, bytes);
   }
   if (request.verdict == PH_OK && request.done_bytes < request.size_bytes) return Step::moved;
@@ -45,9 +37,37 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
   return Step::moved;
 }
 
-bool Engine::has_room_to_begin(Peer& peer, const Request& request) noexcept {
-  return !may_name(peer, request) ||
-         peer.tx.has_room(wire::lines_for(wire::Kind::counted, request.remote.bytes, 0));
+// Nothing waits before it: its record and its only piece go without standing in a queue. False:
+// nothing was done.
+bool Engine::posted_at_once(Peer& peer, Request& request) {
+  if (sources_.is_needed() || !request.has_rce() || request.size_bytes > config_.posted_piece_bytes)
+    return false;
+  if (!peer.work.empty() || !peer.ids.empty() || !peer.replies.empty() || !may_name(peer, request))
+    return false;
+  const std::uint64_t before = peer.tx.tail();
+  if (!announce_pieces(peer, request, 1)) return false;
+  request.posted = request.serving = true;
+  ++peer.posted_under_way;
+  if (post_piece(peer, request, request.size_bytes, before)) return true;
+  peer.work.push(request);  // the card's queue is full
+  mark_busy(peer);
+  return true;
+}
+
+// False: the card's queue is full.
+bool Engine::post_piece(Peer& peer, Request& request, std::uint64_t bytes, std::uint64_t before) {
+  const bool is_posted = transport_->post(next_piece(peer, request, bytes));
+  ask_interval();
+  // Behind the first piece: a transport that sends both can send them together.
+  if (peer.tx.tail() != before && !(is_posted && peer.post_kicks)) nudge(peer);
+  if (!is_posted) {
+    count(peer, Count::card_stalls);
+    return false;
+  }
+  went_on(request, bytes);
+  ++request.pieces;
+  ++posted_count_;
+  return true;
 }
 
 // False: there is no line for the record with its id. Pieces are announced only if all of its
@@ -57,21 +77,27 @@ bool Engine::begin_posted(Peer& peer, Request& request) {
   const std::uint64_t pieces = request.layout != nullptr
                                    ? request.layout->pieces(piece_bytes)
                                    : (request.size_bytes + piece_bytes - 1) / piece_bytes;
-  if (pieces <= UINT32_MAX && is_all_pinned(request) && may_name(peer, request)) {
-    const std::uint64_t line = peer.tx.tail();
-    Outgoing out{};
-    out.kind = wire::Kind::counted;
-    out.fixed[0] = pieces;
-    out.id = id_data(request.remote);
-    out.id_bytes = request.remote.bytes;
-    if (!send(peer, out, false)) return false;
-    peer.named.take(line);
-    request.named = request.id_merged = true;
-    request.line = line;
-  }
+  if (pieces <= UINT32_MAX && is_all_pinned(request) && may_name(peer, request) &&
+      !announce_pieces(peer, request, pieces))
+    return false;
   if (request.kind == Request::Kind::get) count(peer, Count::get_posted);
   request.posted = request.serving = true;
   ++peer.posted_under_way;
+  return true;
+}
+
+// The record with its id, which names them. False: there is no line for it.
+bool Engine::announce_pieces(Peer& peer, Request& request, std::uint64_t pieces) {
+  const std::uint64_t line = peer.tx.tail();
+  Outgoing out{};
+  out.kind = wire::Kind::counted;
+  out.fixed[0] = pieces;
+  out.id = id_data(request.remote);
+  out.id_bytes = request.remote.bytes;
+  if (!send(peer, out, false)) return false;
+  peer.named.take(line);
+  request.named = request.id_merged = true;
+  request.line = line;
   return true;
 }
 

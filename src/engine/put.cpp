@@ -114,12 +114,13 @@ ph_status Engine::put_anyhow(Rank rank, const ph_put_args& args) {
   }
   const bool has_event = (args.flags & PH_NO_LCE) == 0 && args.request == nullptr;
   if (has_event && !events_left()) return again();
-  if (put_now(*peer, args)) {
+  const auto way = choose(*peer, args, true);
+  if (way != Request::Kind::posted && put_now(*peer, args, way)) {
     count_put(*peer, args.size_bytes);
     if (args.request != nullptr) *args.request = PH_REQUEST_NONE;
     return PH_OK;
   }
-  return put_queued(*peer, args);
+  return put_queued(*peer, args, way);
 }
 
 Request* Engine::new_request(Peer& peer, std::uint32_t flags) {
@@ -167,12 +168,12 @@ void Engine::choose_copier(Peer& peer, const ph_put_args& args, Request& request
     request.kind = Request::Kind::direct;
 }
 
-ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
+ph_status Engine::put_queued(Peer& peer, const ph_put_args& args, Request::Kind at_once) {
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
   payload_blocks_.reserve(1);
   Request* request = new_request(peer, args.flags);
   if (request == nullptr) return again();
-  request->kind = choose(peer, args, false);
+  request->kind = at_once == Request::Kind::posted ? at_once : choose(peer, args, false);
   if (request->kind == Request::Kind::bulk) choose_copier(peer, args, *request);
   count_put(peer, args.size_bytes);
   count(peer, mode_of(request->kind));
@@ -181,6 +182,7 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
   request->target = args.target;
   name_locally(*request, args.local, args.request);
   if (request->has_rce()) request->remote = hold(args.remote);
+  const bool has_gone = request->kind == Request::Kind::posted && posted_at_once(peer, *request);
   if (request->kind == Request::Kind::packed) {
     request->payload = payload_blocks_.take();
     if (args.size_bytes != 0)
@@ -190,12 +192,14 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args) {
       peer.ids.push(*request);
     else
       peer.work.push(*request);
-  } else {
+  } else if (!has_gone) {
     peer.work.push(*request);
     if (request->has_rce()) peer.ids.push(*request);
   }
-  mark_busy(peer);
-  process(peer);
+  if (!has_gone) {
+    mark_busy(peer);
+    process(peer);
+  }
   hand_over(*request, args.request);
   return PH_OK;
 }

@@ -9,12 +9,11 @@
 namespace photon::engine {
 
 // False: it has to queue, and nothing was done.
-bool Engine::put_now(Peer& peer, const ph_put_args& args) {
+bool Engine::put_now(Peer& peer, const ph_put_args& args, Request::Kind way) {
   const bool has_id = (args.flags & PH_NO_RCE) == 0;
   if (peer.fences != 0) return false;
   if (has_id && !peer.ids.empty() && (args.flags & PH_ORDER_NONE) == 0) return false;
   if (has_id && !has_ledger(peer)) return notified_later(peer, args);
-  const auto way = choose(peer, args, true);
   // A target that lands the bytes by itself has to tell us when.
   if ((args.flags & PH_DELIVERED) != 0 && way != Request::Kind::direct) return false;
   id_blocks_.reserve(1);  // whatever may fail fails before anything is sent
@@ -94,8 +93,8 @@ bool Engine::direct_now(Peer& peer, const ph_put_args& args) {
 Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_target& target,
                                 ph_u64_ids ids) {
   const std::uint64_t bytes = source.size_bytes;
-  if (bytes < config_.mapped_min || bytes > config_.piece_bytes || peer.counts != nullptr ||
-      source.data == nullptr)
+  if (peer.regions == nullptr || bytes < config_.mapped_min || bytes > config_.piece_bytes ||
+      peer.counts != nullptr || source.data == nullptr)
     return Fast::no;
   const auto reach = transport_->reach(peer.rank, target.address, bytes);
   if (reach.kind != transport::Reach::Kind::mapped || (!peer.has_runway() && !grant_runway(peer)) ||

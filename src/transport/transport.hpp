@@ -74,6 +74,7 @@ struct Link {
   Intent* tx_intent = nullptr;  // null: nothing of the peer can be reached
   Overflow tx_overflow;         // of overflow_bytes; empty: there is none
   bool kick_always = false;     // else kick() is due only while tx_credits->cold is set
+  bool post_kicks = false;      // a piece that post() takes is a kick, too
   bool fenced = false;          // the peer cannot issue heavy barriers: we fence
 
   // Receiving half; null until the peer answered.

@@ -46,6 +46,7 @@ base::Result<> TcpTransport::give_link(TcpPeer& peer) {
     auto made = carried::CarriedLink::make(config_, peer.rank == parties_.self);
     if (!made) return std::move(made.error());
     peer.link = std::move(*made);
+    peer.link->view().post_kicks = true;
   }
   peer.is_linked = true;
   return {};

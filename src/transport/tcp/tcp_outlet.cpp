@@ -36,8 +36,8 @@ Outlet::Flushed Outlet::flush(int socket, carried::CarriedLink& link,
 }
 
 bool Outlet::still_sends(std::uint64_t token) const noexcept {
-  for (std::size_t i = 0; i < heads_count_ && has_batch(); ++i)
-    if (heads_[i].kind == FrameKind::write && heads_[i].token == token &&
+  for (std::size_t i = 0; i < starts_count_ && has_batch(); ++i)
+    if (starts_[i].head.kind == FrameKind::write && starts_[i].head.token == token &&
         payload_parts_[i] >= next_)
       return true;
   for (auto at = items_.begin(); at != items_.end(); ++at)
@@ -48,17 +48,18 @@ bool Outlet::still_sends(std::uint64_t token) const noexcept {
 
 ssize_t Outlet::push(int socket) noexcept {
   constexpr int kFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
-  std::size_t bytes = 0;
-  for (std::size_t i = next_; i < parts_count_ && bytes <= kSmallBytes; ++i)
-    bytes += parts_[i].iov_len;
-  if (bytes <= kSmallBytes) {
+  if (bytes_left_ <= kSmallBytes) {
     std::byte together[kSmallBytes];
-    std::size_t at = 0;
+    std::byte* at = together;
     for (std::size_t i = next_; i < parts_count_; ++i) {
-      std::memcpy(together + at, parts_[i].iov_base, parts_[i].iov_len);
-      at += parts_[i].iov_len;
+      const iovec& part = parts_[i];
+      if (part.iov_len == sizeof(FrameHead))
+        std::memcpy(at, part.iov_base, sizeof(FrameHead));
+      else
+        std::memcpy(at, part.iov_base, part.iov_len);
+      at += part.iov_len;
     }
-    return ::send(socket, together, at, kFlags);
+    return ::send(socket, together, bytes_left_, kFlags);
   }
   msghdr message{};
   message.msg_iov = parts_.data() + next_;
@@ -75,10 +76,8 @@ ssize_t Outlet::push(int socket) noexcept {
 
 // How many parts what stands before the tail has; none: all but that is sent.
 std::size_t Outlet::without_tail(std::span<iovec, kMostParts> parts) const noexcept {
-  std::size_t bytes = 0;
-  for (std::size_t i = next_; i < parts_count_; ++i) bytes += parts_[i].iov_len;
-  if (bytes <= kTailBytes) return 0;
-  bytes -= kTailBytes;
+  if (bytes_left_ <= kTailBytes) return 0;
+  std::size_t bytes = bytes_left_ - kTailBytes;
   std::size_t count = 0;
   for (std::size_t i = next_; bytes != 0; ++i) {
     iovec& part = parts[count++] = parts_[i];
@@ -89,84 +88,90 @@ std::size_t Outlet::without_tail(std::span<iovec, kMostParts> parts) const noexc
 }
 
 void Outlet::advance(std::size_t bytes) noexcept {
-  while (next_ < parts_count_ && bytes >= parts_[next_].iov_len) bytes -= parts_[next_++].iov_len;
-  if (next_ == parts_count_ || bytes == 0) return;
+  bytes_left_ -= bytes;
+  if (bytes_left_ == 0) {
+    next_ = parts_count_;
+    return;
+  }
+  while (bytes >= parts_[next_].iov_len) bytes -= parts_[next_++].iov_len;
   iovec& part = parts_[next_];
   part.iov_base = static_cast<std::byte*>(part.iov_base) + bytes;
   part.iov_len -= bytes;
 }
 
-FrameHead& Outlet::new_head(FrameKind kind) noexcept {
-  FrameHead& head = heads_[heads_count_++];
-  head = {.kind = kind};
-  add_part(&head, sizeof head);
-  return head;
+void Outlet::add_start(const FrameHead& head) noexcept {
+  Start& start = starts_[starts_count_++];
+  start.head = head;
+  add_part(&start.head, sizeof start.head);
 }
 
 void Outlet::add_part(const void* bytes, std::size_t size_bytes) noexcept {
   if (size_bytes == 0) return;
   parts_[parts_count_++] = {const_cast<void*>(bytes), size_bytes};
+  bytes_left_ += size_bytes;
 }
 
 void Outlet::build(carried::CarriedLink& link, std::span<const RegionEntry> regions) {
-  parts_count_ = next_ = heads_count_ = 0;
+  parts_count_ = next_ = starts_count_ = 0;
   is_cut_ = false;
   served_.clear();
   saved_.clear();
-  add_runs(link);
   // While lines wait no item may go: see above.
-  if (link.has_run() || !has_space()) return;
+  if (!add_runs(link)) return;
   add_credits(link);
-  while (!items_.empty() && has_space()) {
-    const Item item = refused_or_not(items_.front(), regions);
+  if (items_.empty()) return;
+  for (; !items_.empty() && has_space(); items_.pop()) {
+    Item& item = items_.front();
+    refuse_if_revoked(item, regions);
     // Our rank may have published, and then revoked, since we looked at the ring.
-    if (item.head.kind == FrameKind::done && link.has_run()) {
-      add_runs(link);
-      if (link.has_run() || !has_space()) return;
-    }
-    items_.pop();
-    items_.trim();
+    if (item.head.kind == FrameKind::done && !add_runs(link)) return;
     add_item(item);
   }
+  items_.trim();
 }
 
-void Outlet::add_runs(carried::CarriedLink& link) {
-  while (has_space() && link.has_run()) {
+// False: lines are left, or there is no space for more.
+bool Outlet::add_runs(carried::CarriedLink& link) {
+  while (link.has_run()) {
+    if (!has_space()) return false;
     const carried::CarriedLink::Run run = link.next_run();
-    FrameHead& head = new_head(FrameKind::lines);
+    FrameHead head;
+    head.kind = FrameKind::lines;
     head.lines = static_cast<std::uint16_t>(run.lines_count);
     head.bytes = static_cast<std::uint32_t>(run.bulk.size());
+    add_start(head);
     add_part(run.bulk.data(), run.bulk.size());
     for (const auto& lines : run.lines) add_part(lines.data(), lines.size());
   }
+  return has_space();
 }
 
 void Outlet::add_credits(carried::CarriedLink& link) noexcept {
   const auto changed = link.changed_credits();
   if (!changed) return;
   credits_ = *changed;
-  new_head(FrameKind::credits);
+  add_start({.kind = FrameKind::credits});
   add_part(&credits_, sizeof credits_);
 }
 
 // The key of what is served is looked at once more: what was asked for may have been taken back.
-Outlet::Item Outlet::refused_or_not(Item item, std::span<const RegionEntry> regions) noexcept {
-  if (item.head.kind != FrameKind::data) return item;
+void Outlet::refuse_if_revoked(Item& item, std::span<const RegionEntry> regions) noexcept {
+  if (item.head.kind != FrameKind::data) return;
   const ph_status status = check_access(regions, {item.body.address, item.body.key},
                                         item.body.size_bytes, PH_ACCESS_READ);
-  if (status == PH_OK) return item;
+  if (status == PH_OK) return;
   item.head.kind = FrameKind::done;
   item.head.code = code_of(status);
   item.head.bytes = 0;
   item.payload_bytes = 0;
-  return item;
 }
 
 void Outlet::add_item(const Item& item) {
-  const std::size_t index = heads_count_;
-  new_head(item.head.kind) = item.head;
-  bodies_[index] = item.body;
-  add_part(&bodies_[index], body_bytes(item.head.kind));
+  const std::size_t index = starts_count_++;
+  Start& start = starts_[index];
+  start.head = item.head;
+  start.body = item.body;
+  add_part(&start, sizeof start.head + body_bytes(item.head.kind));
   payload_parts_[index] = parts_count_;
   if (item.payload_bytes == 0) return;
   if (item.head.kind == FrameKind::data) served_.push_back({parts_count_, item.body});

@@ -65,8 +65,15 @@ class Outlet {
     PieceBody body;
   };
 
-  static constexpr std::size_t kMostParts = 64;  // of a batch; a run takes 4, an item 3
-  static constexpr std::size_t kMostHeads = 32;
+  // Of a frame: as one part.
+  struct Start {
+    FrameHead head;
+    PieceBody body;
+  };
+  static_assert(sizeof(Start) == sizeof(FrameHead) + sizeof(PieceBody));
+
+  static constexpr std::size_t kMostParts = 64;  // of a batch; a run takes 4, an item 2
+  static constexpr std::size_t kMostStarts = 32;
   // Up to 64 KiB leave the kernel as one packet, which the peer sees when all of it was copied. Of
   // a payload about so long, the last part goes alone: meanwhile the peer takes the first.
   static constexpr std::size_t kTailBytes = 16 << 10;
@@ -76,14 +83,14 @@ class Outlet {
 
   bool has_batch() const noexcept { return next_ != parts_count_; }
   void build(carried::CarriedLink& link, std::span<const RegionEntry> regions);
-  void add_runs(carried::CarriedLink& link);
+  bool add_runs(carried::CarriedLink& link);
   void add_credits(carried::CarriedLink& link) noexcept;
-  static Item refused_or_not(Item item, std::span<const RegionEntry> regions) noexcept;
+  static void refuse_if_revoked(Item& item, std::span<const RegionEntry> regions) noexcept;
   void add_item(const Item& item);
   bool has_space() const noexcept {
-    return parts_count_ + 4 <= kMostParts && heads_count_ < kMostHeads;
+    return parts_count_ + 4 <= kMostParts && starts_count_ < kMostStarts;
   }
-  FrameHead& new_head(FrameKind kind) noexcept;
+  void add_start(const FrameHead& head) noexcept;
   void add_part(const void* bytes, std::size_t size_bytes) noexcept;
   ssize_t push(int socket) noexcept;
   std::size_t without_tail(std::span<iovec, kMostParts> parts) const noexcept;
@@ -91,14 +98,14 @@ class Outlet {
 
   base::RingQueue<Item> items_;
   std::array<iovec, kMostParts> parts_{};
-  std::array<FrameHead, kMostHeads> heads_{};
-  std::array<PieceBody, kMostHeads> bodies_{};
-  std::array<std::size_t, kMostHeads> payload_parts_{};  // of the item of that head
+  std::array<Start, kMostStarts> starts_{};
+  std::array<std::size_t, kMostStarts> payload_parts_{};  // of the item that starts so
   CreditBody credits_;
   std::size_t parts_count_ = 0;
   std::size_t next_ = 0;  // first part that is not all sent
-  std::size_t heads_count_ = 0;
-  bool is_cut_ = false;  // the batch has a tail
+  std::size_t starts_count_ = 0;
+  std::size_t bytes_left_ = 0;  // of the batch
+  bool is_cut_ = false;         // the batch has a tail
   std::vector<Served> served_;
   std::vector<std::unique_ptr<std::byte[]>> saved_;  // of this batch
 };

@@ -19,7 +19,8 @@ constexpr std::size_t kMostHot = 2;
 constexpr unsigned kHeardOften = 16;        // worth two calls to spare each message epoll's part
 constexpr std::uint64_t kPollsPerLook = 8;  // at all sockets, or, for who polls seldom:
 constexpr std::int64_t kLookNs = 20'000;
-constexpr int kMostReads = 32;  // of one socket in one poll
+constexpr unsigned kPatience = 4;  // so many times as long, when poll() has brought something
+constexpr int kMostReads = 32;     // of one socket in one poll
 constexpr int kMostEvents = 64;
 constexpr int kMessagesPerPoll = 64;
 constexpr std::int64_t kReceiveNs = 50'000;
@@ -52,6 +53,11 @@ class TcpTransport::FramePort final : public PortNews {
     transport_.tell(
         {.kind = News::Kind::done, .rank = peer.rank, .token = token, .status = status});
   }
+  void on_written(TcpPeer& peer, std::uint64_t token) override {
+    const News news{.kind = News::Kind::done, .rank = peer.rank, .token = token};
+    if (transport_.is_announced_) return transport_.tell(news);
+    transport_.written_.push_back(news);
+  }
 
  private:
   TcpTransport& transport_;
@@ -63,10 +69,20 @@ void TcpTransport::tell(const News& news) {
   if (is_announced_) wake();
 }
 
+// That a write of ours is over can wait for the next poll: what came with it, often a message that
+// our rank answers, goes first. Nothing else came: it is told at once.
+void TcpTransport::tell_written() {
+  if (written_.empty()) return;
+  news_.insert(news_.end(), written_.begin(), written_.end());
+  written_.clear();
+}
+
 void TcpTransport::poll(Sink& sink) noexcept {
   const Entered entered(*this);
   const std::int64_t now = base::now_ns();
   if (!held_.empty()) flush_due(now);
+  tell_written();
+  has_told_ = false;
   Rank hot[kMostHot + 1];  // callbacks change the list
   const std::size_t hot_count = hot_.size();
   std::copy(hot_.begin(), hot_.end(), hot);
@@ -75,12 +91,16 @@ void TcpTransport::poll(Sink& sink) noexcept {
     if (peer.is_blocked) flush(peer);
     if (peer.is_open()) receive(peer, sink);
   }
-  if (hot_count == 0 || ++polls_count_ >= kPollsPerLook || now - looked_ns_ >= kLookNs) {
+  // Who was told something may be waited for.
+  const unsigned patience = has_told_ ? kPatience : 1;
+  if (hot_count == 0 || ++polls_count_ >= patience * kPollsPerLook ||
+      now - looked_ns_ >= patience * kLookNs) {
     polls_count_ = 0;
     looked_ns_ = now;
     look_at_sockets(&sink);
   }
-  if (is_boot_due(now)) receive_boot();
+  if (is_boot_due(now, patience)) receive_boot();
+  if (!has_told_) tell_written();
   if (!news_.empty()) dispatch(sink);
 }
 
@@ -192,12 +212,13 @@ void TcpTransport::peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink) {
   if ((events & ~std::uint32_t{EPOLLOUT}) != 0 && sink != nullptr) receive(peer, *sink);
 }
 
-bool TcpTransport::is_boot_due(std::int64_t now) noexcept {
+bool TcpTransport::is_boot_due(std::int64_t now, unsigned patience) noexcept {
   const bool is_asked = boot_due_.get() != 0;
   if (now - attended_ns_ >= kAttendNs) attend(now);
   if (boot_broken_.get() != 0) return false;
   const bool is_soon = now - asked_ns_ < kSoonNs;
-  if (!is_asked && now - received_ns_ < (is_soon ? kReceiveSoonNs : kReceiveNs)) return false;
+  if (!is_asked && now - received_ns_ < patience * (is_soon ? kReceiveSoonNs : kReceiveNs))
+    return false;
   received_ns_ = now;
   return true;
 }
@@ -275,6 +296,7 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
   peer.outlet.reset();
   peer.inlet.reset();
   peer.data_slot = nullptr;
+  tell_written();
   for (Pieces::Slot& slot : peer.pieces.all()) {
     if (slot.token == 0) continue;
     tell({.kind = News::Kind::done,
@@ -300,6 +322,7 @@ void TcpTransport::dispatch(Sink& sink) {
                                     [](const News& one) { return one.kind == News::Kind::gone; });
   if (has_gone && boot_broken_.get() == 0) receive_boot();
   std::swap(news_, telling_);
+  has_told_ = true;
   for (const News& one : telling_) {
     TcpPeer* peer = known(one.rank);
     const bool is_mine = peer != nullptr && !peer->is_released;

@@ -75,8 +75,10 @@ bool PeerPort::begin_data(const FrameHead& head, std::byte*& to) {
 
 void PeerPort::end_payload() {
   if (peer_.data_slot != nullptr) {
-    over(*peer_.data_slot, PH_OK);
+    const std::uint64_t token = peer_.data_slot->piece.token;
+    Pieces::end(*peer_.data_slot);
     peer_.data_slot = nullptr;
+    news_.on_over(peer_, token, PH_OK);
     return;
   }
   answer(peer_.write.token, peer_.write_status);
@@ -92,7 +94,12 @@ bool PeerPort::take_done(const FrameHead& head) {
   if (!is_refusal && (status != PH_OK || slot->piece.source == nullptr)) return false;
   // Its memory is the user's again with this answer.
   if (slot->piece.source != nullptr && peer_.outlet->still_sends(head.token)) return false;
-  over(*slot, status);
+  const std::uint64_t token = slot->piece.token;
+  Pieces::end(*slot);
+  if (status == PH_OK)
+    news_.on_written(peer_, token);
+  else
+    news_.on_over(peer_, token, status);
   return true;
 }
 
@@ -102,12 +109,6 @@ void PeerPort::answer(std::uint64_t token, ph_status status) {
   item.head.code = code_of(status);
   item.head.token = token;
   peer_.outlet->add(item);
-}
-
-void PeerPort::over(Pieces::Slot& slot, ph_status status) {
-  const std::uint64_t token = slot.piece.token;
-  Pieces::end(slot);
-  news_.on_over(peer_, token, status);
 }
 
 }  // namespace photon::transport::tcp

@@ -19,6 +19,7 @@ class PortNews {
   virtual void on_ring(TcpPeer& peer) = 0;  // lines or credits
   virtual void on_landed(TcpPeer& peer, std::uint32_t name) = 0;
   virtual void on_over(TcpPeer& peer, std::uint64_t token, ph_status status) = 0;
+  virtual void on_written(TcpPeer& peer, std::uint64_t token) = 0;  // as on_over() with PH_OK
 
  protected:
   ~PortNews() = default;
@@ -42,7 +43,6 @@ class PeerPort final : public Port {
  private:
   bool may_ask() const noexcept;
   void answer(std::uint64_t token, ph_status status);
-  void over(Pieces::Slot& slot, ph_status status);
 
   TcpPeer& peer_;
   const std::span<const RegionEntry> regions_;

@@ -31,7 +31,7 @@ void TcpTransport::announce() noexcept {
   boot_due_.set(1);
   while (!held_.empty()) flush(*held_.back());
   is_announced_ = true;
-  if (!news_.empty()) wake();
+  if (!news_.empty() || !written_.empty()) wake();
   bool has_deadlines = !guests_.empty();
   for (const Rank rank : hot_)  // who cannot be watched is looked at by the clock
     has_deadlines = !watch_again(*known(rank)) || has_deadlines;

@@ -186,11 +186,12 @@ class TcpTransport final : public Transport {
   void peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink);
   void receive_boot();
   void boot_message(boot::Message& message);
-  bool is_boot_due(std::int64_t now) noexcept;
+  bool is_boot_due(std::int64_t now, unsigned patience) noexcept;
   void attend(std::int64_t now_ns);
   void attend(TcpPeer& peer, std::int64_t now_ns);
   void end(TcpPeer& peer, base::Error why);
   void tell(const News& news);
+  void tell_written();
   void dispatch(Sink& sink);
   void heat(Rank rank);
   void unwatch(TcpPeer& peer) noexcept;
@@ -215,6 +216,7 @@ class TcpTransport final : public Transport {
   std::array<std::uint64_t, kRefusals> refused_{};
   std::vector<News> news_;
   std::vector<News> telling_;
+  std::vector<News> written_;  // to be told after what else came
   Inlet::Buffer inlet_buffer_;
   std::size_t unsettled_ = 0;      // peers that attend() has to look at
   std::uint64_t polls_count_ = 0;  // since the last look at all sockets
@@ -224,6 +226,7 @@ class TcpTransport final : public Transport {
   std::int64_t received_ns_ = 0;   // last look at the side channel
   std::int64_t asked_ns_ = 0;      // our last card went out
   bool is_announced_ = false;
+  bool has_told_ = false;              // something, in this poll
   mutable bool is_undrained_ = false;  // when drained() was asked last
   bool is_flusher_ = false;            // who holds the mutex is none of the engine's threads
 
