@@ -263,7 +263,14 @@ void Engine::publish_credits(Peer& peer) {
     peer.rx_bulk.published = peer.rx_bulk.head;
     published = true;
   }
-  if (published) nudge(peer);  // it may sleep until there is credit; awake, it looks by itself
+  if (!published) return;
+  // Who has read all that its peer sent knows that it has most of its credit left.
+  const bool is_short = peer.stash.size() >= config_.ledger_slots / 4 ||
+                        peer.rx.peek() != LineConsumer::State::empty;
+  if (peer.kick_always && !is_short)
+    transport_->kick_later(peer.rank);
+  else
+    nudge(peer);  // it may sleep until there is credit; awake, it looks by itself
 }
 
 }  // namespace photon::engine

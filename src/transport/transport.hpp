@@ -182,6 +182,9 @@ class Transport {
   virtual void disconnect(Rank rank) noexcept = 0;
 
   virtual void kick(Rank rank) noexcept = 0;
+  // Of a link that is kicked always: credits that its peer is not short of. They may wait a little
+  // for what is sent to it next.
+  virtual void kick_later(Rank rank) noexcept { kick(rank); }
   virtual void poll(Sink& sink) noexcept = 0;
   // Whether everything handed over has left this process (finalize waits for it).
   virtual bool drained() const noexcept = 0;

@@ -53,6 +53,44 @@ TEST_F(TcpTraffic, a_first_message_arrives_although_its_rank_never_calls_again) 
     ranks[0].transport->poll(ranks[0].news);
 }
 
+TEST_F(TcpTraffic, credits_arrive_although_their_rank_never_calls_again) {
+  publish(5);
+  ASSERT_TRUE(ranks_.eventually([&] { return has_come(5); }));
+  ranks_[1].to(0).rx_credits->give_lines(5);
+  ranks_[1].transport->kick_later(0);
+  while (ranks_[0].to(1).tx_credits->lines_given() != 5) ranks_[0].transport->poll(ranks_[0].news);
+}
+
+// Its owner answers a message first, and frees the write's memory then.
+TEST_F(TcpTraffic, the_end_of_a_write_waits_for_what_came_with_it_and_no_longer) {
+  std::vector<std::byte> source(100, std::byte{1}), to(100);
+  expose(to);
+  sync::LineProducer<Policy> back(ranks_[1].to(0).tx_lines, ranks_[1].to(0).tx_credits, 6);
+  TcpNews& news = ranks_[0].news;
+  unsigned came_together = 0;
+  // The flusher may have sent the answer alone.
+  for (unsigned round = 0; came_together == 0; ++round) {
+    ASSERT_LT(round, 60u) << "the ring has no more lines";
+    news.activity.clear();
+    ASSERT_TRUE(ranks_[0].transport->post(write(source, to)));
+    while (to[0] == std::byte{0}) ranks_[1].transport->poll(ranks_[1].news);
+    back.publish(wire::encode(wire::Kind::bye, wire::kNoId, 0), 1);
+    ranks_[1].transport->kick(0);
+    bool is_over = false;
+    while (news.activity[1] == 0) {
+      is_over = news.done.count(tokens_) != 0;
+      ranks_[0].transport->poll(news);
+    }
+    if (!is_over) {
+      EXPECT_EQ(news.done.count(tokens_), 0u);
+      ranks_[0].transport->poll(news);
+      came_together += static_cast<unsigned>(news.done.count(tokens_));
+    }
+    ASSERT_TRUE(ranks_.eventually([&] { return news.done.count(tokens_) != 0; }));
+    to[0] = std::byte{0};
+  }
+}
+
 TEST_F(TcpTraffic, kicks_one_after_the_other_share_sends_and_arrive_in_order) {
   publish(64);
   EXPECT_FALSE(producer_.has_room(1));

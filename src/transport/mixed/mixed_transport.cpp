@@ -60,6 +60,10 @@ void MixedTransport::kick(Rank rank) noexcept {
   if (is_far(rank)) pace_.use();
   side_of(rank).kick(rank);
 }
+void MixedTransport::kick_later(Rank rank) noexcept {
+  if (is_far(rank)) pace_.use();
+  side_of(rank).kick_later(rank);
+}
 
 // Both are asked: a transport may note that it was.
 bool MixedTransport::drained() const noexcept {

@@ -38,6 +38,7 @@ class MixedTransport final : public Transport {
   void disconnect(Rank rank) noexcept override;
 
   void kick(Rank rank) noexcept override;
+  void kick_later(Rank rank) noexcept override;
   void poll(Sink& sink) noexcept override;
   bool drained() const noexcept override;
 

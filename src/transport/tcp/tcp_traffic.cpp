@@ -50,6 +50,17 @@ void TcpTransport::kick(Rank rank) noexcept {
   static_cast<void>(flusher_.note());  // whoever answers is let in, although our rank computes
 }
 
+void TcpTransport::kick_later(Rank rank) noexcept {
+  const Entered entered(*this);
+  TcpPeer* peer = known(rank);
+  if (peer == nullptr || !peer->is_open() || peer->is_released || rank == parties_.self)
+    return kick(rank);
+  if (is_announced_)
+    flush(*peer);  // nobody may come for what is held
+  else
+    hold(*peer);
+}
+
 void TcpTransport::hold_or_flush(TcpPeer& peer, bool is_urgent) {
   if (peer.is_blocked || peer.is_mute) return;  // it goes when there is room
   const std::int64_t now = base::now_ns();

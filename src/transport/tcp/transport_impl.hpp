@@ -76,6 +76,7 @@ class TcpTransport final : public Transport {
   void disconnect(Rank rank) noexcept override;
 
   void kick(Rank rank) noexcept override;
+  void kick_later(Rank rank) noexcept override;
   void poll(Sink& sink) noexcept override;
   bool drained() const noexcept override;
 
