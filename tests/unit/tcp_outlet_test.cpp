@@ -11,7 +11,7 @@ namespace {
 
 class TcpOutlet : public TcpSockets {
  protected:
-  Outlet::Flushed flush() { return outlet_.flush(near_.get(), *link_, regions_); }
+  Outlet::Flushed flush() { return outlet_.flush(near_.get(), *link_, regions_, scratch_); }
   std::vector<std::byte> arrived() {
     std::vector<std::byte> all;
     std::byte buffer[4096];
@@ -45,6 +45,7 @@ class TcpOutlet : public TcpSockets {
   sync::LineProducer<Policy> producer_{link_->view().tx_lines, link_->view().tx_credits, 6};
   std::vector<RegionEntry> regions_ = std::vector<RegionEntry>(64);
   Outlet outlet_;
+  std::array<std::byte, Outlet::kSmallBytes> scratch_;
 };
 
 TEST_F(TcpOutlet, nothing_sends_nothing) {

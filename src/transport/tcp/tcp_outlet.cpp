@@ -18,11 +18,11 @@ bool Outlet::is_idle(carried::CarriedLink& link) noexcept {
 }
 
 Outlet::Flushed Outlet::flush(int socket, carried::CarriedLink& link,
-                              std::span<const RegionEntry> regions) {
+                              std::span<const RegionEntry> regions, Scratch scratch) {
   for (;;) {
     if (!has_batch()) build(link, regions);
     if (!has_batch()) return Flushed::all;
-    const ssize_t sent = push(socket);
+    const ssize_t sent = push(socket, scratch);
     if (sent >= 0) {
       advance(static_cast<std::size_t>(sent));
       continue;
@@ -46,11 +46,10 @@ bool Outlet::still_sends(std::uint64_t token) const noexcept {
   return false;
 }
 
-ssize_t Outlet::push(int socket) noexcept {
+ssize_t Outlet::push(int socket, Scratch scratch) noexcept {
   constexpr int kFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
-  if (bytes_left_ <= kSmallBytes) {
-    std::byte together[kSmallBytes];
-    std::byte* at = together;
+  if (bytes_left_ <= scratch.size()) {
+    std::byte* at = scratch.data();
     for (std::size_t i = next_; i < parts_count_; ++i) {
       const iovec& part = parts_[i];
       if (part.iov_len == sizeof(FrameHead))
@@ -59,7 +58,7 @@ ssize_t Outlet::push(int socket) noexcept {
         std::memcpy(at, part.iov_base, part.iov_len);
       at += part.iov_len;
     }
-    return ::send(socket, together, bytes_left_, kFlags);
+    return ::send(socket, scratch.data(), bytes_left_, kFlags);
   }
   msghdr message{};
   message.msg_iov = parts_.data() + next_;

@@ -29,6 +29,7 @@ namespace photon::transport::tcp {
 
 class Outlet {
  public:
+  static constexpr std::size_t kSmallBytes = 8192;  // cost less copied together than as parts
   struct Item {
     FrameHead head;
     PieceBody body;                      // of what we ask for; of `data`: what it answers
@@ -46,7 +47,10 @@ class Outlet {
 
   // May wait; what its payload is read from stays until the piece is over.
   void add(const Item& item) { items_.push(item); }
-  Flushed flush(int socket, carried::CarriedLink& link, std::span<const RegionEntry> regions);
+  // Where what is small is put together: best in memory that was just used.
+  using Scratch = std::span<std::byte, kSmallBytes>;
+  Flushed flush(int socket, carried::CarriedLink& link, std::span<const RegionEntry> regions,
+                Scratch scratch);
   bool is_idle(carried::CarriedLink& link) noexcept;
   // Nothing waits but credits, if those do.
   bool has_no_record(carried::CarriedLink& link) const noexcept {
@@ -79,7 +83,6 @@ class Outlet {
   static constexpr std::size_t kTailBytes = 16 << 10;
   static constexpr std::size_t kLeastCutBytes = 48 << 10;
   static constexpr std::size_t kMostCutBytes = 80 << 10;
-  static constexpr std::size_t kSmallBytes = 8192;  // cost less copied together than as parts
 
   bool has_batch() const noexcept { return next_ != parts_count_; }
   void build(carried::CarriedLink& link, std::span<const RegionEntry> regions);
@@ -92,7 +95,7 @@ class Outlet {
   }
   void add_start(const FrameHead& head) noexcept;
   void add_part(const void* bytes, std::size_t size_bytes) noexcept;
-  ssize_t push(int socket) noexcept;
+  ssize_t push(int socket, Scratch scratch) noexcept;
   std::size_t without_tail(std::span<iovec, kMostParts> parts) const noexcept;
   void advance(std::size_t bytes) noexcept;
 

@@ -86,7 +86,9 @@ void TcpTransport::flush(TcpPeer& peer) {
   if (peer.outlet == nullptr || peer.is_mute || peer.outlet->is_idle(*peer.link)) return;
   // Credits alone begin no stream: what their rank sends next, often right after, is not held.
   const bool has_record = !peer.outlet->has_no_record(*peer.link);
-  const auto flushed = peer.outlet->flush(peer.socket.get(), *peer.link, regions());
+  // What was read there has been dealt with: nothing is sent while frames are read.
+  const Outlet::Scratch scratch(inlet_buffer_.data(), Outlet::kSmallBytes);
+  const auto flushed = peer.outlet->flush(peer.socket.get(), *peer.link, regions(), scratch);
   if (has_record) peer.sent_ns = base::now_ns();
   await_confirmation(peer);
   peer.is_blocked = flushed == Outlet::Flushed::blocked;
