@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 #include "watchdog.hpp"
 
@@ -12,7 +15,8 @@ namespace {
 // What the flusher is asked to do is counted.
 struct Flushed {
   Flushed()
-      : flusher(mutex, [this] {
+      : flusher(owners, [this] {
+          const std::scoped_lock lock(mutex);
           ++count;
           changed.notify_all();
           return found;
@@ -35,12 +39,13 @@ struct Flushed {
     return false;
   }
   void note() {
-    const std::scoped_lock lock(mutex);
+    const std::scoped_lock lock(owners);
     EXPECT_TRUE(flusher.note());
   }
 
   photon::test::Watchdog watchdog{std::chrono::seconds(60)};
-  std::mutex mutex;
+  OwnerLock owners;
+  std::mutex mutex;  // of:
   std::condition_variable changed;
   unsigned count = 0;
   Flusher::Look found = Flusher::Look::done;
@@ -67,7 +72,7 @@ TEST(CarriedFlusher, comes_later_and_parks_unless_something_is_left) {
   Flushed flushed;
   for (int i = 0; i < 3; ++i) {
     {
-      const std::scoped_lock lock(flushed.mutex);
+      const std::scoped_lock lock(flushed.owners);
       EXPECT_TRUE(flushed.flusher.note_later());
       EXPECT_TRUE(flushed.flusher.note_later());
       if (i == 2) flushed.found = Flusher::Look::left;
@@ -82,7 +87,7 @@ TEST(CarriedFlusher, comes_later_and_parks_unless_something_is_left) {
 TEST(CarriedFlusher, is_not_kept_from_coming_soon_by_a_note_for_later) {
   Flushed flushed;
   {
-    const std::scoped_lock lock(flushed.mutex);
+    const std::scoped_lock lock(flushed.owners);
     EXPECT_TRUE(flushed.flusher.note_later());
     EXPECT_TRUE(flushed.flusher.note());
   }
@@ -104,6 +109,37 @@ TEST(CarriedFlusher, comes_ever_later_while_it_is_not_needed) {
   EXPECT_TRUE(flushed.has_parked());
 }
 
+// Whoever notes beside its ticks: what was noted last is seen by a later tick.
+TEST(CarriedFlusher, misses_no_note_between_ticking_and_parking) {
+  const photon::test::Watchdog watchdog{std::chrono::seconds(60)};
+  std::uint64_t noted = 0, seen = 0;
+  OwnerLock owners;
+  std::mutex mutex;
+  std::condition_variable changed;
+  Flusher flusher(owners, [&] {
+    const std::scoped_lock lock(mutex);
+    seen = noted;
+    changed.notify_all();
+    return Flusher::Look::done;
+  });
+  for (unsigned round = 0; round < 40; ++round) {
+    const std::uint64_t want = noted + 1;
+    {
+      const std::scoped_lock inside(owners);
+      const std::scoped_lock lock(mutex);
+      noted = want;
+      EXPECT_TRUE(flusher.note());
+    }
+    std::unique_lock lock(mutex);
+    ASSERT_TRUE(changed.wait_for(lock, std::chrono::seconds(20), [&] { return seen == want; }));
+    lock.unlock();
+    // Parked after some 2 ms: about there the next note comes.
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::microseconds(1900 + 10 * round);
+    while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  }
+}
+
 TEST(CarriedFlusher, ends_whatever_it_does) {
   { Flushed never_started; }
   {
@@ -120,6 +156,7 @@ TEST(CarriedFlusher, does_not_begin_again_after_its_end) {
     Flushed flushed;
     if (has_begun) flushed.note();
     flushed.flusher.stop();
+    const std::scoped_lock lock(flushed.owners);
     EXPECT_FALSE(flushed.flusher.note());
     EXPECT_FALSE(flushed.flusher.note_later());
   }

@@ -10,7 +10,7 @@
 // refused before a byte of it is placed. Garbage in the sending ring is carried like anything else;
 // then nothing more is, since where the next record begins is unknown.
 // Untouched pages cost nothing.
-// Owner: the transport, under its mutex. The engine writes and reads the rings under its lane lock;
+// Owner: the transport, under its lock. The engine writes and reads the rings under its lane lock;
 // what is published is safe to read from another thread [record].
 #pragma once
 

@@ -7,7 +7,7 @@
 //
 // Invariant: a rank that holds no lease of an exposure touches nothing of it; what was concealed is
 // touched by nobody. An exposure is that of one registration, whole.
-// Owner: OfiTransport, under its mutex.
+// Owner: OfiTransport, under its lock.
 #pragma once
 
 #include <cstdint>

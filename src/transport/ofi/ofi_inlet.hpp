@@ -4,7 +4,7 @@
 //   none -- bulk: room for the chunk was given --> in a record -- lines: the rest of it --> none
 //   none -- lines, with all of their bulk --> none
 //
-// Owner: OfiPeer, under the transport's mutex.
+// Owner: OfiPeer, under the transport's lock.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 //
 // Invariant: as many slots as the windows have reserved, so that who keeps to what it reserved
 // always finds one. The slot given back last is taken first.
-// Owner: OfiTransport, under its mutex.
+// Owner: OfiTransport, under its lock.
 #pragma once
 
 #include <cstddef>

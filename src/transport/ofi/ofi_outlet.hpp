@@ -4,7 +4,7 @@
 //   a chunk that does not fit: bulk, bulk, ... lines with the rest of it
 //
 // Invariant: what compose() has written is off the link, so the caller sends every message, in
-// their order. Owner: OfiPeer, under the transport's mutex.
+// their order. Owner: OfiPeer, under the transport's lock.
 #pragma once
 
 #include <cstddef>

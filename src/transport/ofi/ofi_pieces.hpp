@@ -20,7 +20,7 @@
 // Invariant: a piece goes only while its lease is held, so that no `given` leaves while one is
 // under way; at most one `ask` for a key is unanswered. Leases are at most what the peer granted
 // and a piece each.
-// Owner: OfiPeer, under the transport's mutex.
+// Owner: OfiPeer, under the transport's lock.
 #pragma once
 
 #include <array>

@@ -39,6 +39,7 @@ void OfiTransport::tell(News news) {
 
 void OfiTransport::poll(Sink& sink) noexcept {
   const Entered entered(*this);
+  flusher_.came();
   look();
   is_behind_ = false;
   if (parts_.receives->has_arrived()) take_arrived();
@@ -299,7 +300,7 @@ void OfiTransport::dispatch(Sink& sink) {
     switch (one.kind) {
       case News::Kind::link:
         if (!is_mine) break;
-        peer->link->set_answered();  // here: the engine reads its Link without our mutex
+        peer->link->set_answered();  // here: the engine reads its Link without our lock
         sink.on_link(one.rank);
         break;
       case News::Kind::activity:

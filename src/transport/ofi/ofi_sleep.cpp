@@ -67,7 +67,7 @@ void OfiTransport::sleep(std::int64_t timeout_us) noexcept {
 // The provider says whether its descriptor can be waited for: it may hold something that the
 // descriptor does not tell.
 SleepOn OfiTransport::sleep_on() noexcept {
-  const std::scoped_lock lock(mutex_);
+  const carried::Visit visit(lock_);
   const bool is_broken = boot_broken_.get() != 0;
   const bool is_deaf = boot_wakes_.get() >= kFruitlessEnds;
   std::int64_t limit_us = longest_sleep_us_;

@@ -156,7 +156,7 @@ bool OfiTransport::awaits_word_of_any() noexcept {
   return has_waiting_ || (unsettled_ != 0 && std::any_of(peers_.begin(), peers_.end(), is_let_in));
 }
 
-// The Flusher, with the mutex. Left: something takes longer. What has arrived stays where it is
+// The Flusher, with the lock. Left: something takes longer. What has arrived stays where it is
 // until poll(), unless a peer has to be let in before what it was sent can go, or has to say where
 // our pieces go. The bootstrap belongs to the engine's threads.
 carried::Flusher::Look OfiTransport::flush_held() {

@@ -118,7 +118,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
       peers_(boot.size()),
       exposures_(*parts_.fabric, {parts_.own->regions.get(), parts_.own->regions_count}),
       boot_fd_(boot.poll_fd()),
-      flusher_(mutex_, [this] { return flush_held(); }) {
+      flusher_(lock_, [this] { return flush_held(); }) {
   waiting_.reserve(2 * peers_.size());  // kick() may not fail
   retried_.reserve(2 * peers_.size());
   stalled_.reserve(peers_.size());

@@ -6,7 +6,7 @@
 //
 // Invariant: one message at most waits, and none is built meanwhile, so their order is that of
 // their building. Memory that is under way stays until the provider has done with it.
-// Owner: OfiPeer, under the transport's mutex.
+// Owner: OfiPeer, under the transport's lock.
 #pragma once
 
 #include <cstddef>

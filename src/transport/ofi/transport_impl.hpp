@@ -6,7 +6,7 @@
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
 // state of a rank, or is kept. Reports to the engine are made in poll() only.
 // Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the Flusher,
-// under mutex_, which every call takes but wake(), which touches a descriptor only, and slept().
+// under lock_, which every call takes but wake(), which touches a descriptor only, and slept().
 #pragma once
 
 #include <array>
@@ -129,10 +129,10 @@ class OfiTransport final : public Transport {
   class Entered {
    public:
     explicit Entered(const OfiTransport& transport) noexcept : transport_(transport) {
-      if (transport_.depth_++ == 0) transport_.mutex_.lock();
+      if (transport_.depth_++ == 0) transport_.lock_.lock();
     }
     ~Entered() {
-      if (--transport_.depth_ == 0) transport_.mutex_.unlock();
+      if (--transport_.depth_ == 0) transport_.lock_.unlock();
     }
     Entered(const Entered&) = delete;
     Entered& operator=(const Entered&) = delete;
@@ -215,7 +215,7 @@ class OfiTransport final : public Transport {
   Parts parts_;
   const base::Log log_;
 
-  mutable std::mutex mutex_;
+  mutable carried::OwnerLock lock_;
   mutable unsigned depth_ = 0;  // of the engine's calls: under its lane lock
 
   std::vector<std::unique_ptr<OfiPeer>> peers_;

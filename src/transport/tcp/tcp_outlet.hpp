@@ -9,7 +9,7 @@
 // items, so that a refusal never overtakes what was published before the key was taken back.
 // Invariant: waiting items are at most kMostPieces of our own, as many answers to the peer's, and
 // the bye; so nothing here grows with traffic, and answering needs no room that could be missing.
-// Owner: TcpTransport, under its mutex.
+// Owner: TcpTransport, under its lock.
 #pragma once
 
 #include <sys/uio.h>

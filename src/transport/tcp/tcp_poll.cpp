@@ -79,6 +79,7 @@ void TcpTransport::tell_written() {
 
 void TcpTransport::poll(Sink& sink) noexcept {
   const Entered entered(*this);
+  flusher_.came();
   const std::int64_t now = base::now_ns();
   if (!held_.empty()) flush_due(now);
   tell_written();
@@ -330,7 +331,7 @@ void TcpTransport::dispatch(Sink& sink) {
       case News::Kind::done: sink.on_done(one.token, one.status); break;
       case News::Kind::link:
         if (!is_mine) break;
-        peer->link->set_answered();  // here: the engine reads its Link without our mutex
+        peer->link->set_answered();  // here: the engine reads its Link without our lock
         sink.on_link(one.rank);
         break;
       case News::Kind::activity:

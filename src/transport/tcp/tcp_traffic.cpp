@@ -123,7 +123,7 @@ bool TcpTransport::flush_due(std::int64_t now_ns) {
   return any;
 }
 
-// The Flusher, with the mutex. Left: somebody has to connect before what he was sent can go. The
+// The Flusher, with the lock. Left: somebody has to connect before what he was sent can go. The
 // bootstrap belongs to the engine's threads: what needs it is left to them.
 carried::Flusher::Look TcpTransport::flush_held() {
   using Look = carried::Flusher::Look;

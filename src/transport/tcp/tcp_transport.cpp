@@ -101,7 +101,7 @@ TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts p
       log_(config.log, boot.rank()),
       peers_(boot.size()),
       boot_fd_(boot.poll_fd()),
-      flusher_(mutex_, [this] { return flush_held(); }) {
+      flusher_(lock_, [this] { return flush_held(); }) {
   held_.reserve(peers_.size());  // kick() may not fail
   card_.settings = carried::shared_settings(config, boot.size());
   card_.address = parts_.listener.address;

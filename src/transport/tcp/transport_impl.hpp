@@ -6,7 +6,7 @@
 // Invariants: a rank never contacted costs one pointer. Who has not proved to know the job's secret
 // costs a Guest, and there are at most kMostGuests. Lines become visible in poll() only.
 // Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the Flusher,
-// under mutex_, which every call takes but sleep() and wake(): these touch only descriptors, the
+// under lock_, which every call takes but sleep() and wake(): these touch only descriptors, the
 // words that are atomic here and longest_sleep_us_, which announce() wrote before.
 #pragma once
 
@@ -134,10 +134,10 @@ class TcpTransport final : public Transport {
   class Entered {
    public:
     explicit Entered(const TcpTransport& transport) noexcept : transport_(transport) {
-      if (transport_.depth_++ == 0) transport_.mutex_.lock();
+      if (transport_.depth_++ == 0) transport_.lock_.lock();
     }
     ~Entered() {
-      if (--transport_.depth_ == 0) transport_.mutex_.unlock();
+      if (--transport_.depth_ == 0) transport_.lock_.unlock();
     }
     Entered(const Entered&) = delete;
     Entered& operator=(const Entered&) = delete;
@@ -205,7 +205,7 @@ class TcpTransport final : public Transport {
   TcpCard card_;
   const base::Log log_;
 
-  mutable std::mutex mutex_;
+  mutable carried::OwnerLock lock_;
   mutable unsigned depth_ = 0;  // of the engine's calls: under its lane lock
 
   std::vector<std::unique_ptr<TcpPeer>> peers_;
@@ -229,7 +229,7 @@ class TcpTransport final : public Transport {
   bool is_announced_ = false;
   bool has_told_ = false;              // something, in this poll
   mutable bool is_undrained_ = false;  // when drained() was asked last
-  bool is_flusher_ = false;            // who holds the mutex is none of the engine's threads
+  bool is_flusher_ = false;            // who holds the lock is none of the engine's threads
 
   Flag boot_due_;
   Flag boot_broken_;
