@@ -265,8 +265,8 @@ void Engine::publish_credits(Peer& peer) {
   }
   if (!published) return;
   // Who has read all that its peer sent knows that it has most of its credit left.
-  const bool is_short = peer.stash.size() >= config_.ledger_slots / 4 ||
-                        peer.rx.peek() != LineConsumer::State::empty;
+  const bool is_short =
+      peer.stash.size() >= config_.ledger_slots / 4 || peer.rx.peek() != LineConsumer::State::empty;
   if (peer.kick_always && !is_short)
     transport_->kick_later(peer.rank);
   else
