@@ -249,6 +249,10 @@ bool Engine::take_refused(Peer& peer) {
 // Give back what was consumed, in batches (docs/memory-model.md, Two credits).
 void Engine::publish_credits(Peer& peer) {
   bool published = false;
+  // Half of what there is, told no sooner: its peer may have come to its end.
+  const bool is_much = peer.rx.owed() >= config_.ring_lines / 2 ||
+                       peer.probed - peer.probed_published >= config_.ledger_slots / 2 ||
+                       peer.rx_bulk.owed() >= config_.bulk_bytes / 2;
   if (peer.rx.owed() >= peer.line_batch) {
     peer.rx.publish_lines();
     published = true;
@@ -264,9 +268,9 @@ void Engine::publish_credits(Peer& peer) {
     published = true;
   }
   if (!published) return;
-  // Who has read all that its peer sent knows that it has most of its credit left.
-  const bool is_short =
-      peer.stash.size() >= config_.ledger_slots / 4 || peer.rx.peek() != LineConsumer::State::empty;
+  // All that was sent was read, and little of it not taken: a quarter of the credit is left.
+  const bool is_short = is_much || peer.stash.size() >= config_.ledger_slots / 4 ||
+                        peer.rx.peek() != LineConsumer::State::empty;
   if (peer.kick_always && !is_short)
     transport_->kick_later(peer.rank);
   else

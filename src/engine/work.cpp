@@ -104,7 +104,8 @@ Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budg
 
 // The id may go with this request's bytes: it is its turn and there is credit.
 bool Engine::may_post_id(const Peer& peer, const Request& request) const noexcept {
-  return peer.ids.empty() || peer.ids.head() == &request || (request.flags & PH_ORDER_NONE) != 0;
+  return !request.id_merged &&
+         (peer.ids.empty() || peer.ids.head() == &request || (request.flags & PH_ORDER_NONE) != 0);
 }
 
 // False: no room for the record. The bulk ring has room.

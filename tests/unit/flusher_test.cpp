@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "watchdog.hpp"
 
@@ -106,6 +107,33 @@ TEST(CarriedFlusher, comes_ever_later_while_it_is_not_needed) {
     flushed.note();
   }
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(25));
+  EXPECT_TRUE(flushed.has_parked());
+}
+
+// A rank that comes by itself is left alone, but for times when it did not come for a whole tick.
+TEST(CarriedFlusher, goes_in_only_when_its_rank_has_not_come) {
+  using Clock = std::chrono::steady_clock;
+  Flushed flushed;
+  flushed.note();
+  ASSERT_TRUE(flushed.comes_again());
+  const auto begin = Clock::now();
+  std::int64_t ticks_missed = 1;
+  unsigned visits = 0;
+  for (auto now = begin, last = begin; now - begin < std::chrono::milliseconds(20); last = now) {
+    {
+      const std::scoped_lock lock(flushed.owners);
+      flushed.flusher.came();
+      EXPECT_TRUE(flushed.flusher.note());
+    }
+    {
+      const std::scoped_lock lock(flushed.mutex);
+      visits += std::exchange(flushed.count, 0);
+    }
+    now = Clock::now();
+    ticks_missed += (now - last) / std::chrono::microseconds(200);
+  }
+  EXPECT_LE(visits, ticks_missed);
+  EXPECT_TRUE(flushed.comes_again());
   EXPECT_TRUE(flushed.has_parked());
 }
 

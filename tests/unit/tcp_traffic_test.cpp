@@ -61,6 +61,19 @@ TEST_F(TcpTraffic, credits_arrive_although_their_rank_never_calls_again) {
   while (ranks_[0].to(1).tx_credits->lines_given() != 5) ranks_[0].transport->poll(ranks_[0].news);
 }
 
+// (Seldom the flusher has sent them before we look.)
+TEST_F(TcpTraffic, credits_that_may_wait_are_held) {
+  publish(60);
+  ASSERT_TRUE(ranks_.eventually([&] { return has_come(60); }));
+  unsigned held = 0;
+  for (std::uint64_t i = 1; i <= 60 && held == 0; ++i) {
+    ranks_[1].to(0).rx_credits->give_lines(i);
+    ranks_[1].transport->kick_later(0);
+    if (!ranks_[1].transport->drained()) ++held;
+  }
+  EXPECT_EQ(held, 1u);
+}
+
 // Its owner answers a message first, and frees the write's memory then.
 TEST_F(TcpTraffic, the_end_of_a_write_waits_for_what_came_with_it_and_no_longer) {
   std::vector<std::byte> source(100, std::byte{1}), to(100);
