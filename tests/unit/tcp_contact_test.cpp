@@ -55,6 +55,18 @@ TEST(TcpContact, who_does_not_know_the_secret_is_refused_and_counted) {
   EXPECT_TRUE(ranks.join(0, 1));
 }
 
+TEST(TcpContact, a_rank_of_another_protocol_is_refused_and_counted) {
+  TcpRanks ranks(2);
+  Stranger stranger(ranks[0].tcp().address());
+  boot::Hello hello = hello_of(1, 0);
+  ++hello.version;
+  stranger.say(hello);
+  ASSERT_TRUE(ranks.eventually([&] { return stranger.is_closed(); }));
+  EXPECT_EQ(ranks[0].tcp().refused(Refusal::version), 1u);
+  EXPECT_TRUE(ranks[0].news.links.empty());
+  EXPECT_TRUE(ranks.join(0, 1));
+}
+
 TEST(TcpContact, half_open_connections_make_room_for_others_and_stall_nobody) {
   TcpRanks ranks(2);
   std::vector<std::unique_ptr<Stranger>> silent;
