@@ -59,3 +59,17 @@ function(photon_classic_tests)
       TIMEOUT 300 LABELS tree RUN_SERIAL ON)
   endif()
 endfunction()
+
+# Every rank floods every other, both ways at once, 64 messages under way over ledgers of 4; of each
+# message the id and the word are looked at.
+function(photon_flood_tests)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    return()
+  endif()
+  foreach(transport shm tcp)
+    add_test(NAME flood_of_8_ranks_${transport}
+      COMMAND photonrun -n 8 --timeout 100 --env PHOTON_LEDGER_SLOTS=4
+        $<TARGET_FILE:photon-perf> oversubscribe --transport ${transport} --iterations 40000)
+    set_tests_properties(flood_of_8_ranks_${transport} PROPERTIES TIMEOUT 120 LABELS tree)
+  endforeach()
+endfunction()
