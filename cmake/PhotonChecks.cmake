@@ -73,3 +73,23 @@ function(photon_flood_tests)
     set_tests_properties(flood_of_8_ranks_${transport} PROPERTIES TIMEOUT 120 LABELS tree)
   endforeach()
 endfunction()
+
+# Mixed operations among ranks that are processes, every byte looked at, by the providers of
+# libfabric that are not the usual one: udp;ofi_rxd really loses and reorders, and shm takes no
+# ranks that are threads (docs/ofi.md).
+function(photon_provider_tests)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    return()
+  endif()
+  foreach(name net shm rxd)
+    set(provider "${name}")
+    if(name STREQUAL "rxd")
+      set(provider "udp;ofi_rxd")
+    endif()
+    add_test(NAME stress_by_${name}
+      COMMAND photonrun -n 4 --timeout 100 --env PHOTON_TRANSPORT=ofi
+        --env "PHOTON_OFI_PROVIDER=${provider}" $<TARGET_FILE:engine_stress> 1 7 8)
+    set_tests_properties(stress_by_${name} PROPERTIES TIMEOUT 120 LABELS tree
+      SKIP_REGULAR_EXPRESSION "built without libfabric")
+  endforeach()
+endfunction()

@@ -101,6 +101,11 @@ function(photon_engine_ofi)
   add_test(NAME engine_ofi_all CONFIGURATIONS Complete
     COMMAND photon_engine_tests --gtest_filter=*/ofi*)
   set_tests_properties(engine_ofi engine_ofi_all PROPERTIES TIMEOUT 600 COST 90)
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    add_test(NAME engine_ofi_providers COMMAND photon_engine_tests
+      "--gtest_filter=*PutGet*/ofi_net:*Ordering*/ofi_net:*PutGet*/ofi_rxd:*Ordering*/ofi_rxd")
+    set_tests_properties(engine_ofi_providers PROPERTIES TIMEOUT 600)
+  endif()
 endfunction()
 
 # photon_across(SUITE COUNT FILTER): those of a suite's tests once more on so many hosts, which are

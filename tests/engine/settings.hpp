@@ -77,6 +77,8 @@ inline const std::vector<Setting>& all_settings() {
       {"mixed_near", {{"transport", "mixed"}}},
       {"ofi", {{"transport", "ofi"}, {"ofi_provider", kRxm}}},
       {"ofi_small", small({{"transport", "ofi"}, {"ofi_provider", kRxm}})},
+      {"ofi_net", {{"transport", "ofi"}, {"ofi_provider", "net"}}},
+      {"ofi_rxd", {{"transport", "ofi"}, {"ofi_provider", "udp;ofi_rxd"}}},
       {"ofi_mixed", {{kHostsOption, "2"}, {"network", "ofi"}, {"ofi_provider", kRxm}}},
   };
   return settings;

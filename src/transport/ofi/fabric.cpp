@@ -114,6 +114,7 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   shows_to_endpoint_ = (mode & FI_MR_ENDPOINT) != 0;
   chooses_keys_ = (mode & FI_MR_PROV_KEY) != 0;
   names_addresses_ = (mode & FI_MR_VIRT_ADDR) != 0;
+  addresses_are_texts_ = info.addr_format == FI_ADDR_STR;
   info_ = Info(library_.dupinfo(&info), InfoEnd{library_.freeinfo});
   if (info_ == nullptr) return error("what the provider offers", -FI_ENOMEM);
   traits_.has_doors =
@@ -187,8 +188,9 @@ base::Result<> LibFabric::open_endpoint(Handle<fid_ep>& endpoint, std::vector<st
 
 base::Result<std::uint64_t> LibFabric::insert(std::span<const std::byte> address) {
   fi_addr_t made = FI_ADDR_UNSPEC;
-  // How long it has to be, only the provider knows; ours is as long.
-  if (address.size() != address_.size())
+  // How long it has to be, only the provider knows; ours is as long, or both are texts (shm).
+  const bool has_end = !address.empty() && address.back() == std::byte{0};
+  if (addresses_are_texts_ ? !has_end : address.size() != address_.size())
     return base::Error{PH_ERR_PROTOCOL, 0, "ofi: an address of another length than ours"};
   const int count = ::fi_av_insert(addresses_.get(), address.data(), 1, &made, 0, nullptr);
   if (count != 1) return error("taking the address of a peer", count < 0 ? count : -FI_EINVAL);

@@ -77,10 +77,11 @@ class LibFabric final : public Fabric {
   Info info_;  // what it was opened by
   Traits traits_;
   std::vector<std::byte> address_;
-  bool shows_memory_ = false;       // FI_MR_LOCAL
-  bool shows_to_endpoint_ = false;  // FI_MR_ENDPOINT
-  bool names_addresses_ = false;    // FI_MR_VIRT_ADDR
-  bool chooses_keys_ = false;       // FI_MR_PROV_KEY
+  bool shows_memory_ = false;         // FI_MR_LOCAL
+  bool shows_to_endpoint_ = false;    // FI_MR_ENDPOINT
+  bool names_addresses_ = false;      // FI_MR_VIRT_ADDR
+  bool addresses_are_texts_ = false;  // of any length, with a zero behind
+  bool chooses_keys_ = false;         // FI_MR_PROV_KEY
   std::uint64_t keys_count_ = 0;
   Operation* failed_ = nullptr;
   std::string words_;
