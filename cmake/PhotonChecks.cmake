@@ -75,8 +75,8 @@ function(photon_flood_tests)
 endfunction()
 
 # Mixed operations among ranks that are processes, every byte looked at, by the providers of
-# libfabric that are not the usual one: udp;ofi_rxd really loses and reorders, and shm takes no
-# ranks that are threads (docs/ofi.md).
+# libfabric that are not the usual one: udp;ofi_rxd goes by datagrams, and shm takes no ranks that
+# are threads (docs/ofi.md).
 function(photon_provider_tests)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
     return()
