@@ -80,6 +80,16 @@ Opened open_ofi_rxm(const base::Config& given, boot::Boot& boot) {
   config.ofi_direct_least_bytes = 1;
   return transport::ofi::open_ofi(config, boot);
 }
+// As by a provider that wants our own memory registered.
+Opened open_ofi_rxm_registered(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.ofi_provider = base::word(kRxm);
+  config.ofi_direct_least_bytes = 1;
+  return transport::ofi::open_ofi_over(config, boot, [](transport::ofi::FabricWants wants) {
+    wants.registers_all = true;
+    return transport::ofi::open_fabric(wants);
+  });
+}
 // Messages as short as they may be, refused now and then, and over late.
 Opened open_ofi_fake(const base::Config& config, boot::Boot& boot) {
   return transport::ofi::open_ofi_over(config, boot,
@@ -95,6 +105,15 @@ Opened open_ofi_fake_doors(const base::Config& given, boot::Boot& boot) {
   return transport::ofi::open_ofi_over(
       config, boot, open_fake({.refuses_every = 3, .completes_after = 4, .has_doors = true}));
 }
+// Our own memory is registered for pieces.
+Opened open_ofi_fake_registered(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.ofi_direct_least_bytes = 1;
+  return transport::ofi::open_ofi_over(
+      config, boot,
+      open_fake(
+          {.refuses_every = 3, .completes_after = 4, .has_doors = true, .registers_all = true}));
+}
 // No descriptor to sleep on; what is small is over at once.
 Opened open_ofi_fake_napping(const base::Config& config, boot::Boot& boot) {
   return transport::ofi::open_ofi_over(config, boot,
@@ -108,10 +127,12 @@ Opened open_mixed_ofi(const base::Config& given, boot::Boot& boot) {
       boot, {.near = [&](boot::Boot& near) { return transport::shm::open_shm(config, near); },
              .far =
                  [&](boot::Boot& far, std::span<transport::RegionEntry> regions) {
-                   return transport::ofi::open_ofi_over(
-                       config, far,
-                       open_fake({.refuses_every = 3, .completes_after = 4, .has_doors = true}),
-                       {.regions = regions});
+                   return transport::ofi::open_ofi_over(config, far,
+                                                        open_fake({.refuses_every = 3,
+                                                                   .completes_after = 4,
+                                                                   .has_doors = true,
+                                                                   .registers_all = true}),
+                                                        {.regions = regions});
                  }});
 }
 }  // namespace
@@ -130,8 +151,10 @@ std::vector<TransportKind> transport_kinds() {
           {"tcp_ipv6", open_tcp_6, with_ipv6, 1, kBySockets},
           {"ofi_fake", open_ofi_fake, with_crypto_library},
           {"ofi_fake_doors", open_ofi_fake_doors, with_crypto_library},
+          {"ofi_fake_registered", open_ofi_fake_registered, with_crypto_library},
           {"ofi_fake_napping", open_ofi_fake_napping, with_crypto_library},
           {"ofi_rxm", open_ofi_rxm, no_real_fabric, 1, kBySockets},
+          {"ofi_rxm_registered", open_ofi_rxm_registered, no_real_fabric, 1, kBySockets},
           // neighbours are on different hosts
           {"mixed", open_mixed, with_crypto_library, 2, kBySockets},
           {"mixed_near", open_mixed, with_crypto_library, 1, kBySockets},

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,20 +31,26 @@ class FakeDoors {
   using Operation = transport::ofi::Operation;
   using Place = transport::ofi::Place;
   using Taken = transport::ofi::Taken;
+  using Buffer = transport::ofi::Buffer;
   struct Manners {
     unsigned refuses_every = 0;    // each so-manieth piece is refused once
     unsigned completes_after = 0;  // so many step()s after it began
     std::size_t pieces_count = 0;  // under way at a time, at most
+    std::size_t told_count = 0;    // likewise, of what peers' writes tell
+    // Of our own memory that a piece uses.
+    std::function<void(const Buffer& own, bool is_written)> check_own = [](const Buffer&, bool) {};
   };
-  explicit FakeDoors(const Manners& manners) : manners_(manners) {}
+  explicit FakeDoors(Manners manners) : manners_(std::move(manners)) {}
   ~FakeDoors() { EXPECT_EQ(exposed_, 0u) << "memory that is still exposed"; }
   FakeDoors(const FakeDoors&) = delete;
   FakeDoors& operator=(const FakeDoors&) = delete;
 
-  base::Result<transport::ofi::Exposed> expose(const transport::ofi::Exposure& wanted) {
+  base::Result<transport::ofi::Exposed> expose(const transport::ofi::Exposure& wanted,
+                                               const transport::ofi::Door& by) {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
-    all.shown[wanted.key] = {this, wanted.memory, wanted.access};
+    const std::uint64_t door = dynamic_cast<const FakeDoor&>(by).number();
+    all.shown[wanted.key] = {door, wanted.memory, wanted.access};
     ++exposed_;
     return transport::ofi::Exposed{.handle = wanted.key, .begin = kBegin, .key = wanted.key};
   }
@@ -83,6 +90,7 @@ class FakeDoors {
         if (other.to == one.to) other.theirs = nullptr;
     } else if (one.source != nullptr) {
       std::memcpy(one.theirs, one.source, one.size_bytes);
+      if (one.operation->data) tell(all, one.to, *one.operation->data);
     } else {
       std::memcpy(one.destination, one.theirs, one.size_bytes);
     }
@@ -90,7 +98,28 @@ class FakeDoors {
     return {one.operation, well};
   }
 
+  // What peers' writes have told us.
+  bool has_told() const {
+    const std::scoped_lock lock(registry().mutex);
+    return !told_.empty();
+  }
+  std::uint64_t move_told() {
+    const std::scoped_lock lock(registry().mutex);
+    const std::uint64_t data = told_.front();
+    told_.pop_front();
+    return data;
+  }
+
   // The test's.
+  // Moves and tells the piece that is due next, but does not say so: its door fails it later.
+  void land_unanswered() {
+    auto& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    const Piece& one = pieces_.front();
+    ASSERT_TRUE(is_well(all, one));
+    std::memcpy(one.theirs, one.source, one.size_bytes);
+    if (one.operation->data) tell(all, one.to, *one.operation->data);
+  }
   void hold(bool holds) { holds_ = holds; }
   void hold_landings(bool holds) { holds_landings_ = holds; }  // of writes to memory of ours
   void fail(bool fails) { fails_ = fails; }                    // though nothing explains it
@@ -112,7 +141,7 @@ class FakeDoors {
     std::uint64_t due = 0;
   };
   struct Shown {
-    const FakeDoors* whose = nullptr;
+    std::uint64_t door = 0;
     std::span<std::byte> memory;
     std::uint32_t access = 0;
   };
@@ -126,7 +155,7 @@ class FakeDoors {
     std::mutex mutex;
     std::vector<Late> late;
     std::uint64_t numbers = 0;
-    std::map<std::uint64_t, const FakeDoors*> doors;
+    std::map<std::uint64_t, FakeDoors*> doors;
     std::map<std::uint64_t, Shown> shown;  // by key
   };
   class FakeDoor final : public transport::ofi::Door {
@@ -142,6 +171,7 @@ class FakeDoors {
       auto& all = registry();
       const std::scoped_lock lock(all.mutex);
       all.doors.erase(number_);
+      for (const auto& [key, one] : all.shown) EXPECT_NE(one.door, number_) << "concealed first";
       ++owner_.ended_;
       std::erase_if(all.late, [this](const Late& one) { return one.to == number_; });
       for (const Piece& one : owner_.pieces_)
@@ -151,14 +181,18 @@ class FakeDoors {
       owner_.under_way_ = owner_.pieces_.size();
     }
     std::span<const std::byte> address() const noexcept override { return address_; }
-    Taken write(std::uint64_t to, std::span<const std::byte> source, const Place& place,
+    std::uint64_t number() const noexcept { return number_; }
+    Taken write(std::uint64_t to, const Buffer& source, const Place& place,
                 Operation& operation) noexcept override {
-      return owner_.begin({&operation, number_, to, source.data(), nullptr, source.size()}, place);
+      owner_.check_own(source, false);
+      const auto& bytes = source.bytes;
+      return owner_.begin({&operation, number_, to, bytes.data(), nullptr, bytes.size()}, place);
     }
-    Taken read_from(std::uint64_t to, std::span<std::byte> destination, const Place& place,
+    Taken read_from(std::uint64_t to, const Buffer& destination, const Place& place,
                     Operation& operation) noexcept override {
-      return owner_.begin(
-          {&operation, number_, to, nullptr, destination.data(), destination.size()}, place);
+      owner_.check_own(destination, true);
+      const auto& bytes = destination.bytes;
+      return owner_.begin({&operation, number_, to, nullptr, bytes.data(), bytes.size()}, place);
     }
 
    private:
@@ -177,6 +211,11 @@ class FakeDoors {
       return true;
     });
   }
+  static void tell(Registry& all, std::uint64_t door, std::uint64_t data) {
+    FakeDoors& owner = *all.doors.at(door);
+    owner.told_.push_back(data);
+    EXPECT_LE(owner.told_.size(), owner.manners_.told_count) << "more is told than was announced";
+  }
   static Registry& registry() {
     static Registry all;
     return all;
@@ -184,6 +223,7 @@ class FakeDoors {
   bool is_well(const Registry& all, const Piece& one) const {
     return one.theirs != nullptr && !fails_ && all.doors.count(one.to) != 0;
   }
+  void check_own(const Buffer& own, bool is_written) const { manners_.check_own(own, is_written); }
   Taken begin(Piece piece, const Place& place) noexcept {
     if (answers_ != Taken::yes) return answers_;
     if (manners_.refuses_every != 0 && ++asked_ % manners_.refuses_every == 0) return Taken::full;
@@ -195,7 +235,7 @@ class FakeDoors {
       const Shown& one = found->second;
       const std::uint64_t offset = place.address - kBegin;
       const std::uint32_t access = piece.source != nullptr ? PH_ACCESS_WRITE : PH_ACCESS_READ;
-      if (door->second == one.whose && (one.access & access) != 0 && offset <= one.memory.size() &&
+      if (piece.to == one.door && (one.access & access) != 0 && offset <= one.memory.size() &&
           piece.size_bytes <= one.memory.size() - offset)
         piece.theirs = one.memory.data() + offset;
     }
@@ -208,6 +248,7 @@ class FakeDoors {
 
   const Manners manners_;
   std::deque<Piece> pieces_;
+  std::deque<std::uint64_t> told_;  // under the registry's mutex
   std::uint64_t steps_ = 0;
   unsigned asked_ = 0;
   // The test's thread sets and reads them while a flusher calls.

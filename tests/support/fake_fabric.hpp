@@ -12,11 +12,13 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,7 +41,10 @@ struct FakeManners {
   bool takes_no_address = false;  // nobody can be met
   bool sends_when_over = false;   // nothing leaves before read() says that it is over
   bool has_doors = false;
-  bool opens_no_door = false;  // nor exposes anything, as if the descriptors were used up
+  bool registers_all = false;   // wants_memory_shown, and of pieces too
+  unsigned registers_most = 0;  // so many registrations of memory of pieces at a time; 0: any
+  std::size_t data_bytes = 0;   // that a write tells its peer
+  bool opens_no_door = false;   // nor exposes anything, as if the descriptors were used up
   // Of the messages of one endpoint, from 1 on; 0: none.
   unsigned loses = 0;  // this one does not arrive
   unsigned fails = 0;  // this one does not arrive either, and that is told
@@ -55,7 +60,9 @@ class FakeFabric final : public transport::ofi::Fabric {
       : manners_(manners),
         sends_count_(wants.sends_count),
         receives_count_(wants.receives_count),
-        doors_({manners.refuses_every, manners.completes_after, wants.pieces_count}) {
+        doors_({manners.refuses_every, manners.completes_after, wants.pieces_count,
+                wants.told_count,
+                [this](const Buffer& own, bool is_written) { check_own(own, is_written); }}) {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
     number_ = ++all.numbers;
@@ -66,11 +73,13 @@ class FakeFabric final : public transport::ofi::Fabric {
     traits_.most_bytes = manners.most_bytes;
     traits_.inject_bytes = manners.inject_bytes;
     traits_.has_doors = manners.has_doors && wants.pieces_count != 0;
+    traits_.registers_own = manners.registers_all;
+    traits_.data_bytes = traits_.has_doors ? manners.data_bytes : 0;
     if (manners.has_wait_fd) traits_.wait_fd = box_->news.get();
   }
   ~FakeFabric() override {
     stop();
-    EXPECT_EQ(shown_, 0u) << "memory that is still registered";
+    EXPECT_TRUE(shown_.empty()) << "memory that is still registered";
   }
 
   const Traits& traits() const noexcept override { return traits_; }
@@ -82,18 +91,20 @@ class FakeFabric final : public transport::ofi::Fabric {
     std::memcpy(&number, address.data(), sizeof number);
     return number;
   }
-  base::Result<std::uint64_t> show(std::span<std::byte>) override {
-    if (!manners_.wants_memory_shown) return std::uint64_t{0};
-    ++shown_;
-    return std::uint64_t{4711};
+  base::Result<std::uint64_t> show(std::span<std::byte> memory, Use use) override {
+    if (!wants_shown()) return std::uint64_t{0};
+    const auto pieces = std::count_if(shown_.begin(), shown_.end(), [](const auto& one) {
+      return one.second.use != Use::messages;
+    });
+    if (use != Use::messages && manners_.registers_most != 0 && pieces >= manners_.registers_most)
+      return base::Error{PH_ERR_MEMORY, 0, "the fake card is full"};
+    shown_[++handles_] = {memory, use};
+    return handles_;
   }
-  void hide(std::uint64_t handle) noexcept override {
-    EXPECT_EQ(handle, 4711u);
-    --shown_;
-  }
+  void hide(std::uint64_t handle) noexcept override { EXPECT_EQ(shown_.erase(handle), 1u); }
 
   Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override {
-    EXPECT_EQ(message.handle, manners_.wants_memory_shown ? 4711u : 0u);
+    check_shown(message, {Use::messages});
     if (fails_sends_) return Taken::failed;
     if (has_no_way_) return Taken::no_way;
     if (is_stuck_) note_refusal();
@@ -111,15 +122,16 @@ class FakeFabric final : public transport::ofi::Fabric {
     return Taken::yes;
   }
   Taken receive(const Buffer& into, Operation& operation) noexcept override {
-    EXPECT_EQ(into.handle, manners_.wants_memory_shown ? 4711u : 0u);
+    check_shown(into, {Use::messages});
     if (is_refused()) return Taken::full;
     posted_.push_back({into.bytes, &operation});
     EXPECT_LE(posted_.size(), receives_count_) << "more receives posted than were announced";
     return Taken::yes;
   }
-  base::Result<transport::ofi::Exposed> expose(const transport::ofi::Exposure& wanted) override {
+  base::Result<transport::ofi::Exposed> expose(const transport::ofi::Exposure& wanted,
+                                               transport::ofi::Door& by) override {
     if (manners_.opens_no_door) return base::Error{PH_ERR_MEMORY, 0, "the fake card is full"};
-    return doors_.expose(wanted);
+    return doors_.expose(wanted, by);
   }
   void conceal(const transport::ofi::Exposed& exposed) noexcept override {
     doors_.conceal(exposed);
@@ -141,6 +153,8 @@ class FakeFabric final : public transport::ofi::Fabric {
       return Got::error;
     }
     doors_.step();
+    while (count < into.size() && doors_.has_told())
+      into[count++] = {nullptr, 0, doors_.move_told()};
     while (count < into.size() && doors_.is_due()) {
       if (!doors_.is_next_well() && count != 0) break;  // the error comes first next time
       const auto [operation, is_well] = doors_.move_next();
@@ -215,6 +229,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     return refusals_;
   }
   std::uint64_t number() const { return number_; }
+  std::size_t shown() const { return shown_.size(); }
   // From nowhere, as a stranger would.
   static void deliver(std::uint64_t to, std::span<const std::byte> bytes) {
     std::shared_ptr<Box> box;
@@ -257,6 +272,30 @@ class FakeFabric final : public transport::ofi::Fabric {
     std::span<std::byte> bytes;
     Operation* operation = nullptr;
   };
+  bool wants_shown() const { return manners_.wants_memory_shown || manners_.registers_all; }
+  void check_shown(const Buffer& used, std::initializer_list<Use> uses) const {
+    if (!wants_shown()) {
+      EXPECT_EQ(used.handle, 0u);
+      return;
+    }
+    const auto found = shown_.find(used.handle);
+    if (found == shown_.end()) {
+      ADD_FAILURE() << "memory that is not registered";
+      return;
+    }
+    const auto& memory = found->second.memory;
+    EXPECT_NE(std::find(uses.begin(), uses.end(), found->second.use), uses.end());
+    EXPECT_LE(memory.data(), used.bytes.data());
+    EXPECT_GE(memory.data() + memory.size(), used.bytes.data() + used.bytes.size());
+  }
+  void check_own(const Buffer& own, bool is_written) const {
+    if (!manners_.registers_all) {
+      EXPECT_EQ(own.handle, 0u);
+      return;
+    }
+    if (is_written) return check_shown(own, {Use::destinations});
+    check_shown(own, {Use::sources, Use::destinations});
+  }
   static Registry& registry() {
     static Registry all;
     return all;
@@ -283,7 +322,12 @@ class FakeFabric final : public transport::ofi::Fabric {
   std::uint64_t reads_count_ = 0;
   unsigned asked_count_ = 0;
   unsigned taken_count_ = 0;
-  unsigned shown_ = 0;
+  struct Shown {
+    std::span<std::byte> memory;
+    Use use = Use::messages;
+  };
+  std::map<std::uint64_t, Shown> shown_;  // by handle
+  std::uint64_t handles_ = 4710;
   // The test's thread sets them while a flusher calls.
   std::atomic<bool> is_stuck_ = false;
   std::atomic<unsigned> takes_left_ = 0;  // 0: it is not counted

@@ -1,5 +1,6 @@
 // Doors of libfabric itself, by its provider tcp;ofi_rxm: what the rules for memory that a peer's
-// card touches rest on.
+// card touches rest on. Each test twice: our own memory as it is, and registered as for a provider
+// that wants that (FI_MR_LOCAL), which none here does.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <photon/memory.h>
@@ -23,6 +24,7 @@ struct Side {
   std::unique_ptr<Fabric> fabric;
   std::unique_ptr<Door> door;
   std::map<const Operation*, bool> over;  // and whether it went well
+  std::vector<std::uint64_t> told;        // by writes of the other
 
   void look() {
     Completion completions[8];
@@ -30,11 +32,16 @@ struct Side {
     const auto got = fabric->read(completions, count);
     ASSERT_NE(got, Fabric::Got::broken) << fabric->words();
     if (got == Fabric::Got::error && fabric->failed() != nullptr) over[fabric->failed()] = false;
-    for (std::size_t i = 0; i < count; ++i) over[completions[i].operation] = true;
+    for (const Completion& one : std::span(completions).first(count)) {
+      if (one.operation != nullptr)
+        over[one.operation] = true;
+      else
+        told.push_back(one.data);
+    }
   }
 };
 
-class FabricDoor : public testing::Test {
+class FabricDoor : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
     if (!has_fabric()) GTEST_SKIP() << "this build has no libfabric";
@@ -49,7 +56,9 @@ class FabricDoor : public testing::Test {
                                  .peers_count = 1,
                                  .sends_count = 1,
                                  .receives_count = 1,
-                                 .pieces_count = kPieces});
+                                 .pieces_count = kPieces,
+                                 .told_count = kPieces,
+                                 .registers_all = GetParam()});
       if (!opened) GTEST_SKIP() << "no such provider here: " << opened.error().what;
       side->fabric = std::move(*opened);
       ASSERT_TRUE(side->fabric->traits().has_doors);
@@ -57,18 +66,30 @@ class FabricDoor : public testing::Test {
       ASSERT_TRUE(door) << door.error().what;
       side->door = std::move(*door);
     }
-    auto exposed = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL});
+    auto exposed = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL}, *there_.door);
     ASSERT_TRUE(exposed) << exposed.error().what;
     exposed_ = *exposed;
     is_exposed_ = true;
     to_ = there();
+    source_handle_ = shown(source_, Fabric::Use::sources);
+    EXPECT_EQ(source_handle_ != 0, GetParam());
+    EXPECT_EQ(here_.fabric->traits().registers_own, GetParam());
   }
   void TearDown() override {
+    conceal();
+    for (const std::uint64_t handle : handles_) here_.fabric->hide(handle);
     for (Side* side : {&here_, &there_}) {
       side->door.reset();
       if (side->fabric != nullptr) side->fabric->stop();
     }
-    conceal();
+  }
+
+  std::uint64_t shown(std::span<std::byte> memory, Fabric::Use use) {
+    auto shown = here_.fabric->show(memory, use);
+    EXPECT_TRUE(shown) << shown.error().what;
+    if (!shown || *shown == 0) return 0;
+    handles_.push_back(*shown);
+    return *shown;
   }
 
   std::uint64_t there() {
@@ -87,10 +108,10 @@ class FabricDoor : public testing::Test {
       there_.look();
     }
   }
-  void write(std::span<const std::byte> source, const Place& at, Operation& operation) {
+  void write(std::span<std::byte> source, const Place& at, Operation& operation) {
     here_.over.erase(&operation);
     until([&] {
-      const auto taken = here_.door->write(to_, source, at, operation);
+      const auto taken = here_.door->write(to_, {source, source_handle_}, at, operation);
       EXPECT_NE(taken, Taken::failed) << here_.fabric->words();
       return taken != Taken::full;
     });
@@ -110,10 +131,12 @@ class FabricDoor : public testing::Test {
   Exposed exposed_;
   bool is_exposed_ = false;
   std::uint64_t to_ = 0;
+  std::uint64_t source_handle_ = 0;
+  std::vector<std::uint64_t> handles_;
   Operation operations_[kPieces];
 };
 
-TEST_F(FabricDoor, a_fabric_that_was_asked_for_none_has_none) {
+TEST_P(FabricDoor, a_fabric_that_was_asked_for_none_has_none) {
   auto opened = open_fabric({.provider = "tcp;ofi_rxm",
                              .domain = "auto",
                              .is_one_host = true,
@@ -123,10 +146,10 @@ TEST_F(FabricDoor, a_fabric_that_was_asked_for_none_has_none) {
   ASSERT_TRUE(opened) << opened.error().what;
   EXPECT_FALSE((*opened)->traits().has_doors);
   EXPECT_FALSE((*opened)->open_door());
-  EXPECT_FALSE((*opened)->expose({memory_, kDoorKey, PH_ACCESS_ALL}));
+  EXPECT_FALSE((*opened)->expose({memory_, kDoorKey, PH_ACCESS_ALL}, *there_.door));
 }
 
-TEST_F(FabricDoor, what_is_written_is_there_when_it_is_over_and_nothing_beside_it) {
+TEST_P(FabricDoor, what_is_written_is_there_when_it_is_over_and_nothing_beside_it) {
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{4096}, std::size_t{1} << 20}) {
     std::fill(memory_.begin(), memory_.end(), std::byte{0});
     write(std::span(source_).first(bytes), place(64), operations_[0]);
@@ -139,7 +162,7 @@ TEST_F(FabricDoor, what_is_written_is_there_when_it_is_over_and_nothing_beside_i
 }
 
 // Else "over" would mean that the bytes have left, which tcp says otherwise.
-TEST_F(FabricDoor, a_write_is_not_over_before_its_bytes_are_there) {
+TEST_P(FabricDoor, a_write_is_not_over_before_its_bytes_are_there) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));  // they are connected
   write(std::span(source_).first(1000), place(4096), operations_[1]);
@@ -151,11 +174,12 @@ TEST_F(FabricDoor, a_write_is_not_over_before_its_bytes_are_there) {
   EXPECT_EQ(memory_[5095], std::byte{7});
 }
 
-TEST_F(FabricDoor, what_is_read_has_come_when_it_is_over) {
+TEST_P(FabricDoor, what_is_read_has_come_when_it_is_over) {
   std::fill_n(memory_.begin() + 100, 5000, std::byte{9});
   std::vector<std::byte> into(5002);
+  const std::uint64_t handle = shown(into, Fabric::Use::destinations);
   until([&] {
-    return here_.door->read_from(to_, std::span(into).subspan(1, 5000), place(100),
+    return here_.door->read_from(to_, {std::span(into).subspan(1, 5000), handle}, place(100),
                                  operations_[0]) != Taken::full;
   });
   ASSERT_TRUE(is_well(operations_[0]));
@@ -166,7 +190,7 @@ TEST_F(FabricDoor, what_is_read_has_come_when_it_is_over) {
 
 // The connection breaks, and with it what else was under way; it is made anew when the provider
 // has noticed. Messages go by another one.
-TEST_F(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
+TEST_P(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
   const auto mail = here_.fabric->insert(there_.fabric->address());
   ASSERT_TRUE(mail);
   write(std::span(source_).first(8), place(0), operations_[0]);
@@ -180,7 +204,7 @@ TEST_F(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
   write(std::span(source_).first(1000), place(64), operations_[0]);
   EXPECT_FALSE(is_well(operations_[0])) << "what is concealed is refused";
   EXPECT_EQ(memory_[64], std::byte{0});
-  const auto again = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL});
+  const auto again = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL}, *there_.door);
   ASSERT_TRUE(again) << again.error().what;
   exposed_ = *again;
   is_exposed_ = true;
@@ -197,20 +221,20 @@ TEST_F(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
 }
 
 // Concealing does not: this is why taking memory back has to end the door if a peer may be writing.
-TEST_F(FabricDoor, the_end_of_a_door_ends_what_a_peer_is_writing) {
+TEST_P(FabricDoor, the_end_of_a_door_ends_what_a_peer_is_writing) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));
   write(source_, place(0), operations_[0]);
   until([&] { return memory_[100'000] == std::byte{7}; });
-  there_.door.reset();
   conceal();
+  there_.door.reset();
   const auto before = memory_;
   EXPECT_FALSE(is_well(operations_[0]));
   EXPECT_TRUE(memory_ == before);
   auto door = there_.fabric->open_door();
   ASSERT_TRUE(door) << door.error().what;
   there_.door = std::move(*door);
-  const auto again = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL});
+  const auto again = there_.fabric->expose({memory_, kDoorKey, PH_ACCESS_ALL}, *there_.door);
   ASSERT_TRUE(again) << again.error().what;
   exposed_ = *again;
   is_exposed_ = true;
@@ -221,7 +245,7 @@ TEST_F(FabricDoor, the_end_of_a_door_ends_what_a_peer_is_writing) {
 }
 
 // Whose own end of the door ends has nothing under way, whether its peer answers or not.
-TEST_F(FabricDoor, the_end_of_our_door_ends_our_pieces) {
+TEST_P(FabricDoor, the_end_of_our_door_ends_our_pieces) {
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));
   write(std::span(source_).first(8), place(8), operations_[1]);  // nobody looks there
@@ -234,6 +258,45 @@ TEST_F(FabricDoor, the_end_of_our_door_ends_our_pieces) {
   }
   EXPECT_EQ(std::count(memory_.begin(), memory_.end(), std::byte{0xee}), 0);
 }
+
+TEST_P(FabricDoor, a_write_that_bears_data_tells_it_once_when_its_bytes_are_there) {
+  ASSERT_EQ(here_.fabric->traits().data_bytes, 8u);
+  constexpr std::uint64_t kData = 0x8765'4321'0fed'cba9;
+  operations_[0].data = kData;
+  write(std::span(source_).first(1000), place(64), operations_[0]);
+  until([&] { return !there_.told.empty(); });
+  EXPECT_EQ(memory_[1063], std::byte{7});
+  ASSERT_TRUE(is_well(operations_[0]));
+  write(std::span(source_).first(1000), place(64), operations_[1]);  // it bears none
+  ASSERT_TRUE(is_well(operations_[1]));
+  for (int i = 0; i < 1000; ++i) there_.look();
+  EXPECT_EQ(there_.told, std::vector<std::uint64_t>{kData});
+}
+
+// What is told of a piece can be read before anything that its initiator said when it was over.
+TEST_P(FabricDoor, what_a_write_tells_comes_before_its_initiator_knows_that_it_is_over) {
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    operations_[0].data = i;
+    write(std::span(source_).first(100'000), place(0), operations_[0]);
+    ASSERT_TRUE(is_well(operations_[0]));
+    there_.look();
+    ASSERT_EQ(there_.told.size(), i + 1);
+    ASSERT_EQ(there_.told.back(), i);
+  }
+}
+
+TEST_P(FabricDoor, a_write_that_is_refused_tells_nothing) {
+  operations_[0].data = 1;
+  Place wrong = place(64);
+  ++wrong.key;
+  write(std::span(source_).first(1000), wrong, operations_[0]);
+  EXPECT_FALSE(is_well(operations_[0]));
+  for (int i = 0; i < 1000; ++i) there_.look();
+  EXPECT_TRUE(there_.told.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(, FabricDoor, testing::Bool(),
+                         [](const auto& info) { return one.param ? "registered" : "as_it_is"; });
 
 }  // namespace
 }  // namespace photon::transport::ofi

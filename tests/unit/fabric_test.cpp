@@ -47,7 +47,8 @@ TEST_F(FabricTest, a_message_arrives_whole_and_its_operation_comes_back) {
   auto a = open_fabric(wants("auto")), b = open_fabric(wants("auto"));
   if (!a || !b) GTEST_SKIP() << "no provider here: " << a.error().what;
   std::vector<std::byte> source(4096, std::byte{7}), into(4096);
-  const auto shown = (*a)->show(source), shown_too = (*b)->show(into);
+  const auto shown = (*a)->show(source, Fabric::Use::messages),
+             shown_too = (*b)->show(into, Fabric::Use::messages);
   ASSERT_TRUE(shown && shown_too);
   Operation sent, received;
   sent.rank = 1;

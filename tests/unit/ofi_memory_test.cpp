@@ -201,7 +201,7 @@ TEST_F(OfiMemory, whose_peer_does_not_answer_is_shut_off_and_others_go_on_by_a_n
   std::fill(memory_.begin(), memory_.end(), std::byte{0});
   revoke();
   them().quiesce();
-  EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 1u);
+  EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 0u);
   ranks()[0].fabric().doors().hold(false);
   ASSERT_TRUE(ranks().eventually([&] { return done().count(lost.token) != 0; }));
   EXPECT_EQ(done()[lost.token], PH_ERR_KEY) << "as its owner says";

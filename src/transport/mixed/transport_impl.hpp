@@ -48,6 +48,12 @@ class MixedTransport final : public Transport {
   base::Result<> write(Rank rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override;
   bool post(const PostedPiece& piece) noexcept override;
+  std::uint64_t local_granule() const noexcept override { return far().local_granule(); }
+  base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
+                                             bool is_written) noexcept override {
+    return far().register_local(memory, is_written);
+  }
+  void unregister_local(std::uint64_t handle) noexcept override { far().unregister_local(handle); }
   bool names_pieces(Rank rank) const noexcept override;
   void quiesce() noexcept override;
   void hide() noexcept override;

@@ -68,8 +68,8 @@ Offer offer_of(const fi_info& info) noexcept {
           .most_bytes = info.ep_attr->max_msg_size};
 }
 
-// What a door needs: our own memory taken as it is, keys as long as ours, memory that belongs to no
-// endpoint, for doors come and go, and room for any piece.
+// What a door needs: keys as long as ours and room for any piece; and memory of ours that belongs
+// to no endpoint, for doors come and go.
 constexpr std::size_t kMostPieceBytes = 16 << 20;  // of the setting posted_piece_bytes
 bool has_doors(const fi_info& info) noexcept {
   const auto& domain = *info.domain_attr;
@@ -77,7 +77,7 @@ bool has_doors(const fi_info& info) noexcept {
       (domain.mr_mode & FI_MR_PROV_KEY) != 0 || domain.mr_key_size >= sizeof(Exposed::key);
   return (info.caps & FI_RMA) != 0 && is_key_long &&
          info.ep_attr->max_msg_size >= kMostPieceBytes &&
-         (domain.mr_mode & (FI_MR_LOCAL | FI_MR_ENDPOINT)) == 0;
+         (domain.mr_mode & (FI_MR_LOCAL | FI_MR_ENDPOINT)) != (FI_MR_LOCAL | FI_MR_ENDPOINT);
 }
 
 // Whether this provider can say when a write is seen at its target (FI_DELIVERY_COMPLETE): what it
@@ -94,11 +94,6 @@ bool tells_delivery(const Library& library, const fi_info& info, FabricWants wan
   return code == 0;
 }
 
-void* descriptor_of(std::uint64_t handle) noexcept {
-  auto* region = reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle));
-  return region == nullptr ? nullptr : ::fi_mr_desc(region);
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Fabric>> LibFabric::open(const Library& library, fi_info& info,
@@ -110,8 +105,8 @@ base::Result<std::unique_ptr<Fabric>> LibFabric::open(const Library& library, fi
 
 base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   const int mode = info.domain_attr->mr_mode;
-  shows_memory_ = (mode & FI_MR_LOCAL) != 0;
-  shows_to_endpoint_ = (mode & FI_MR_ENDPOINT) != 0;
+  shows_memory_ = (mode & FI_MR_LOCAL) != 0 || wants.registers_all;
+  binds_regions_ = (mode & FI_MR_ENDPOINT) != 0;
   chooses_keys_ = (mode & FI_MR_PROV_KEY) != 0;
   names_addresses_ = (mode & FI_MR_VIRT_ADDR) != 0;
   addresses_are_texts_ = info.addr_format == FI_ADDR_STR;
@@ -119,6 +114,9 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   if (info_ == nullptr) return error("what the provider offers", -FI_ENOMEM);
   traits_.has_doors =
       wants.pieces_count != 0 && has_doors(info) && tells_delivery(library_, info, wants);
+  traits_.registers_own = shows_memory_;
+  if (traits_.has_doors && info.domain_attr->cq_data_size >= sizeof(std::uint32_t))
+    traits_.data_bytes = std::min(info.domain_attr->cq_data_size, sizeof(std::uint64_t));
   traits_.provider = info.fabric_attr->prov_name;
   traits_.domain = info.domain_attr->name;
   traits_.most_bytes = info.ep_attr->max_msg_size;
@@ -136,8 +134,10 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
                  [&](auto** made) { return ::fi_domain(fabric_.get(), &info, made, nullptr); });
       !done)
     return done;
-  if (auto done = open_queue(wants.sends_count + wants.receives_count + wants.pieces_count); !done)
-    return done;
+  const std::size_t told_count = traits_.data_bytes == 0 ? 0 : wants.told_count;
+  const std::size_t completions_count =
+      wants.sends_count + wants.receives_count + wants.pieces_count + told_count;
+  if (auto done = open_queue(completions_count); !done) return done;
   fi_av_attr table{};
   table.count = std::max<std::size_t>(wants.peers_count, 1);
   if (auto done =
@@ -152,7 +152,7 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
 base::Result<> LibFabric::open_queue(std::size_t size) {
   fi_cq_attr wanted{};
   wanted.size = size;
-  wanted.format = FI_CQ_FORMAT_MSG;
+  wanted.format = traits_.data_bytes == 0 ? FI_CQ_FORMAT_MSG : FI_CQ_FORMAT_DATA;
   wanted.wait_obj = FI_WAIT_FD;
   const auto open = [&](auto** made) {
     return ::fi_cq_open(domain_.get(), &wanted, made, nullptr);
@@ -197,25 +197,6 @@ base::Result<std::uint64_t> LibFabric::insert(std::span<const std::byte> address
   return made;
 }
 
-base::Result<std::uint64_t> LibFabric::show(std::span<std::byte> memory) {
-  if (!shows_memory_) return std::uint64_t{0};
-  fid_mr* made = nullptr;
-  int code = ::fi_mr_reg(domain_.get(), memory.data(), memory.size(), FI_SEND | FI_RECV, 0,
-                         chooses_keys_ ? 0 : ++keys_count_, 0, &made, nullptr);
-  if (code != 0) return error("registering memory for messages", code);
-  Handle<fid_mr> region(made);
-  if (shows_to_endpoint_) {
-    code = ::fi_mr_bind(region.get(), &endpoint_->fid, 0);
-    if (code == 0) code = ::fi_mr_enable(region.get());
-    if (code != 0) return error("registering memory for messages", code);
-  }
-  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region.release()));
-}
-
-void LibFabric::hide(std::uint64_t handle) noexcept {
-  const Handle<fid_mr> ends(reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle)));
-}
-
 void LibFabric::keep_words(ssize_t code) noexcept {
   if (code == 0 || code == -FI_EAGAIN) return;
   try {
@@ -243,11 +224,30 @@ Fabric::Taken LibFabric::receive(const Buffer& into, Operation& operation) noexc
                          descriptor_of(into.handle), FI_ADDR_UNSPEC, &operation.provider));
 }
 
+namespace {
+
+Completion completion_of(const fi_cq_msg_entry& entry) noexcept {
+  return {static_cast<Operation*>(entry.op_context), entry.len};
+}
+
+// A message may bear data, too, if a stranger sends it: that is none of a write.
+Completion completion_of(const fi_cq_data_entry& entry) noexcept {
+  const bool is_told =
+      (entry.flags & FI_REMOTE_CQ_DATA) != 0 && (entry.flags & FI_REMOTE_WRITE) != 0;
+  if (is_told) return {nullptr, 0, entry.data};
+  return {static_cast<Operation*>(entry.op_context), entry.len};
+}
+
+}  // namespace
+
 Fabric::Got LibFabric::read(std::span<Completion> into, std::size_t& count) noexcept {
   constexpr std::size_t kMost = 32;
-  fi_cq_msg_entry entries[kMost];
+  union {  // the longer begins as the shorter does
+    fi_cq_msg_entry plain[kMost];
+    fi_cq_data_entry with_data[kMost];
+  } entries;
   count = 0;
-  const ssize_t got = ::fi_cq_read(queue_.get(), entries, std::min(kMost, into.size()));
+  const ssize_t got = ::fi_cq_read(queue_.get(), &entries, std::min(kMost, into.size()));
   if (got == -FI_EAGAIN || got == 0) return Got::some;
   if (got == -FI_EAVAIL) return read_error();
   if (got < 0) {
@@ -256,7 +256,8 @@ Fabric::Got LibFabric::read(std::span<Completion> into, std::size_t& count) noex
   }
   count = static_cast<std::size_t>(got);
   for (std::size_t i = 0; i < count; ++i)
-    into[i] = {static_cast<Operation*>(entries[i].op_context), entries[i].len};
+    into[i] = traits_.data_bytes == 0 ? completion_of(entries.plain[i])
+                                      : completion_of(entries.with_data[i]);
   return Got::some;
 }
 

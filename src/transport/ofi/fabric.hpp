@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,17 +33,19 @@ struct Operation {
   std::uint32_t rank = kReceive;  // whom a send or a piece goes to
   std::uint32_t index = 0;        // of its slot
   bool is_piece = false;
+  std::optional<std::uint64_t> data = {};  // of a write: what its peer is told when it has landed
 };
 
-// Our memory that messages are sent from or received into.
+// Our memory that messages and pieces are moved from or to.
 struct Buffer {
   std::span<std::byte> bytes;
   std::uint64_t handle = 0;  // of the registration that contains it
 };
 
 struct Completion {
-  Operation* operation = nullptr;
-  std::size_t size_bytes = 0;  // received
+  Operation* operation = nullptr;  // null: a write of a peer's that bears data has landed
+  std::size_t size_bytes = 0;      // received
+  std::uint64_t data = 0;          // of the peer's write
 };
 
 struct FabricWants {
@@ -53,6 +56,8 @@ struct FabricWants {
   std::size_t sends_count = 0;     // under way at a time, at most
   std::size_t receives_count = 0;  // likewise
   std::size_t pieces_count = 0;    // likewise, by the door; 0: there will be none
+  std::size_t told_count = 0;      // writes of peers that bear data and were not read yet, at most
+  bool registers_all = false;      // our own memory, even where the provider takes any
 };
 
 // Memory of ours that peers may touch so; `access`: PH_ACCESS_...
@@ -102,9 +107,9 @@ class Door {
   // What peers insert() to reach it; another one each time a door is opened.
   virtual std::span<const std::byte> address() const noexcept = 0;
   // Over when the bytes are in the peer's memory, to be seen by its processor. Never Taken::over.
-  virtual Taken write(std::uint64_t to, std::span<const std::byte> source, const Place& place,
+  virtual Taken write(std::uint64_t to, const Buffer& source, const Place& place,
                       Operation& operation) noexcept = 0;
-  virtual Taken read_from(std::uint64_t to, std::span<std::byte> destination, const Place& place,
+  virtual Taken read_from(std::uint64_t to, const Buffer& destination, const Place& place,
                           Operation& operation) noexcept = 0;
 };
 
@@ -118,6 +123,8 @@ class Fabric {
     bool progresses_itself = false;
     const char* advice = nullptr;  // what the user should know; null: nothing
     bool has_doors = false;        // memory can be exposed, and that of peers written and read
+    bool registers_own = false;    // pieces need the handle of show() for our own memory
+    std::size_t data_bytes = 0;    // of a write that its peer is told; 0: it is told nothing
     int wait_fd = -1;              // readable when read() may have something; -1: there is none
   };
   using Taken = ofi::Taken;
@@ -141,16 +148,20 @@ class Fabric {
   virtual std::span<const std::byte> address() const noexcept = 0;
   // A peer, by its address(): what send() takes.
   virtual base::Result<std::uint64_t> insert(std::span<const std::byte> address) = 0;
-  // What the memory of a Buffer needs, if the provider asks for it; 0 if not.
-  virtual base::Result<std::uint64_t> show(std::span<std::byte> memory) = 0;
+  // What the memory of a Buffer needs, if the provider asks for it; 0 if not. PH_ERR_MEMORY: a
+  // limit.
+  enum class Use : std::uint8_t { messages, sources, destinations };
+  virtual base::Result<std::uint64_t> show(std::span<std::byte> memory, Use use) = 0;
   virtual void hide(std::uint64_t handle) noexcept = 0;
 
   virtual Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept = 0;
   virtual Taken receive(const Buffer& into, Operation& operation) noexcept = 0;
-  // Where it has doors. Peers that are told the key may touch the memory by our door until
-  // conceal(), and what they have begun then until the door ends. `key`: nobody can guess it; some
-  // providers choose another one.
-  virtual base::Result<Exposed> expose(const Exposure& /*wanted*/) { return no_doors(); }
+  // Where it has doors. Peers that are told the key may touch the memory by that door until
+  // conceal(), and what they have begun then until the door ends, which is after conceal(). `key`:
+  // nobody can guess it; some providers choose another one.
+  virtual base::Result<Exposed> expose(const Exposure& /*wanted*/, Door& /*by*/) {
+    return no_doors();
+  }
   virtual void conceal(const Exposed& /*exposed*/) noexcept {}
   virtual base::Result<std::unique_ptr<Door>> open_door() { return no_doors(); }
 

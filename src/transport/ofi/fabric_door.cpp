@@ -18,34 +18,43 @@ class LibDoor final : public Door {
   base::Result<> open() { return fabric_.open_endpoint(endpoint_, address_); }
 
   std::span<const std::byte> address() const noexcept override { return address_; }
-  Taken write(std::uint64_t to, std::span<const std::byte> source, const Place& place,
+  Taken write(std::uint64_t to, const Buffer& source, const Place& place,
               Operation& operation) noexcept override {
-    iovec own{const_cast<std::byte*>(source.data()), source.size()};
-    return post(::fi_writemsg, FI_DELIVERY_COMPLETE, to, Piece(own, place), operation);
+    const std::uint64_t tells = operation.data ? FI_REMOTE_CQ_DATA : 0;
+    return post(::fi_writemsg, FI_DELIVERY_COMPLETE | tells, to, Piece(source, place), operation);
   }
-  Taken read_from(std::uint64_t to, std::span<std::byte> destination, const Place& place,
+  Taken read_from(std::uint64_t to, const Buffer& destination, const Place& place,
                   Operation& operation) noexcept override {
-    iovec own{destination.data(), destination.size()};
-    return post(::fi_readmsg, 0, to, Piece(own, place), operation);
+    return post(::fi_readmsg, 0, to, Piece(destination, place), operation);
+  }
+  // Where a registration belongs to an endpoint.
+  int bind(fid_mr& region) noexcept {
+    const int code = ::fi_mr_bind(&region, &endpoint_->fid, 0);
+    return code != 0 ? code : ::fi_mr_enable(&region);
   }
 
  private:
   struct Piece {
-    Piece(const iovec& its_own, const Place& place) noexcept
-        : own(its_own), theirs{place.address, its_own.iov_len, place.key} {}
+    Piece(const Buffer& its_own, const Place& place) noexcept
+        : own{its_own.bytes.data(), its_own.bytes.size()},
+          descriptor(descriptor_of(its_own.handle)),
+          theirs{place.address, own.iov_len, place.key} {}
     iovec own;
+    void* descriptor;
     fi_rma_iov theirs;
   };
   template <class Post>
-  Taken post(Post call, std::uint64_t flags, std::uint64_t to, const Piece& piece,
+  Taken post(Post call, std::uint64_t flags, std::uint64_t to, Piece piece,
              Operation& operation) noexcept {
     fi_msg_rma posted{};
     posted.msg_iov = &piece.own;
+    posted.desc = &piece.descriptor;
     posted.iov_count = 1;
     posted.addr = to;
     posted.rma_iov = &piece.theirs;
     posted.rma_iov_count = 1;
     posted.context = &operation.provider;
+    posted.data = operation.data.value_or(0);
     const ssize_t code = call(endpoint_.get(), &posted, flags | FI_COMPLETION);
     fabric_.keep_words(code);
     return taken_piece(code);
@@ -65,18 +74,53 @@ base::Result<std::unique_ptr<Door>> LibFabric::open_door() {
   return std::unique_ptr<Door>(std::move(made));
 }
 
-base::Result<Exposed> LibFabric::expose(const Exposure& wanted) {
+base::Error LibFabric::registration_error(int code) const {
+  base::Error made = error("registering memory with provider " + traits_.provider, code);
+  if (code == -FI_ENOMEM || code == -FI_EAGAIN || code == -FI_ENOSPC) made.status = PH_ERR_MEMORY;
+  return made;
+}
+
+base::Result<Handle<fid_mr>> LibFabric::registered(std::span<std::byte> memory,
+                                                   std::uint64_t access, std::uint64_t key) {
+  fid_mr* made = nullptr;
+  const int code = ::fi_mr_reg(domain_.get(), memory.data(), memory.size(), access, 0,
+                               chooses_keys_ ? 0 : key, 0, &made, nullptr);
+  if (code != 0) return registration_error(code);
+  return Handle<fid_mr>(made);
+}
+
+// Where a registration belongs to an endpoint, what pieces use cannot: doors come and go.
+base::Result<std::uint64_t> LibFabric::show(std::span<std::byte> memory, Use use) {
+  if (!shows_memory_) return std::uint64_t{0};
+  constexpr std::uint64_t kAccess[] = {FI_SEND | FI_RECV, FI_WRITE, FI_READ | FI_WRITE};
+  auto region = registered(memory, kAccess[static_cast<std::size_t>(use)], ++keys_count_);
+  if (!region) return std::move(region.error());
+  int code = 0;
+  if (binds_regions_) {
+    code = ::fi_mr_bind(region->get(), &endpoint_->fid, 0);
+    if (code == 0) code = ::fi_mr_enable(region->get());
+  }
+  if (code != 0) return registration_error(code);
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region->release()));
+}
+
+void LibFabric::hide(std::uint64_t handle) noexcept {
+  const Handle<fid_mr> ends(reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle)));
+}
+
+base::Result<Exposed> LibFabric::expose(const Exposure& wanted, Door& by) {
   if (!traits_.has_doors) return no_doors();
   const auto memory = wanted.memory;
   const std::uint64_t access = ((wanted.access & PH_ACCESS_READ) != 0 ? FI_REMOTE_READ : 0) |
                                ((wanted.access & PH_ACCESS_WRITE) != 0 ? FI_REMOTE_WRITE : 0);
-  fid_mr* made = nullptr;
-  const int code = ::fi_mr_reg(domain_.get(), memory.data(), memory.size(), access, 0,
-                               chooses_keys_ ? 0 : wanted.key, 0, &made, nullptr);
-  if (code != 0) return error("exposing memory to peers", code);
-  return Exposed{.handle = reinterpret_cast<std::uintptr_t>(made),
+  auto region = registered(memory, access, wanted.key);
+  if (!region) return std::move(region.error());
+  const int code = binds_regions_ ? static_cast<LibDoor&>(by).bind(**region) : 0;
+  if (code != 0) return registration_error(code);
+  const std::uint64_t key = ::fi_mr_key(region->get());
+  return Exposed{.handle = reinterpret_cast<std::uintptr_t>(region->release()),
                  .begin = names_addresses_ ? reinterpret_cast<std::uintptr_t>(memory.data()) : 0,
-                 .key = ::fi_mr_key(made)};
+                 .key = key};
 }
 
 void LibFabric::conceal(const Exposed& exposed) noexcept { hide(exposed.handle); }

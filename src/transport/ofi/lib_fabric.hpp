@@ -34,6 +34,12 @@ struct FidEnd {
 template <class Fid>
 using Handle = std::unique_ptr<Fid, FidEnd<Fid>>;
 
+// Of a registration's handle; 0: of memory that needs none.
+inline void* descriptor_of(std::uint64_t handle) noexcept {
+  auto* region = reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle));
+  return region == nullptr ? nullptr : ::fi_mr_desc(region);
+}
+
 class LibFabric final : public Fabric {
  public:
   static base::Result<std::unique_ptr<Fabric>> open(const Library& library, fi_info& info,
@@ -43,11 +49,11 @@ class LibFabric final : public Fabric {
   const Traits& traits() const noexcept override { return traits_; }
   std::span<const std::byte> address() const noexcept override { return address_; }
   base::Result<std::uint64_t> insert(std::span<const std::byte> address) override;
-  base::Result<std::uint64_t> show(std::span<std::byte> memory) override;
+  base::Result<std::uint64_t> show(std::span<std::byte> memory, Use use) override;
   void hide(std::uint64_t handle) noexcept override;
   Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override;
   Taken receive(const Buffer& into, Operation& operation) noexcept override;
-  base::Result<Exposed> expose(const Exposure& wanted) override;
+  base::Result<Exposed> expose(const Exposure& wanted, Door& by) override;
   void conceal(const Exposed& exposed) noexcept override;
   base::Result<std::unique_ptr<Door>> open_door() override;
   Got read(std::span<Completion> into, std::size_t& count) noexcept override;
@@ -63,6 +69,8 @@ class LibFabric final : public Fabric {
  private:
   base::Result<> begin(fi_info& info, const FabricWants& wants);
   base::Result<> open_queue(std::size_t size);
+  base::Result<Handle<fid_mr>> registered(std::span<std::byte> memory, std::uint64_t access,
+                                          std::uint64_t key);
   Got read_error() noexcept;
   Taken taken(ssize_t code) noexcept;  // and keeps its words
 
@@ -73,12 +81,15 @@ class LibFabric final : public Fabric {
     return {PH_ERR_SYSTEM, static_cast<int>(-code), "ofi: " + what + ": " + words_of(code)};
   }
 
+  // PH_ERR_MEMORY: a limit that others' end may lift.
+  base::Error registration_error(int code) const;
+
   const Library library_;
   Info info_;  // what it was opened by
   Traits traits_;
   std::vector<std::byte> address_;
   bool shows_memory_ = false;         // FI_MR_LOCAL
-  bool shows_to_endpoint_ = false;    // FI_MR_ENDPOINT
+  bool binds_regions_ = false;        // FI_MR_ENDPOINT
   bool names_addresses_ = false;      // FI_MR_VIRT_ADDR
   bool addresses_are_texts_ = false;  // of any length, with a zero behind
   bool chooses_keys_ = false;         // FI_MR_PROV_KEY

@@ -29,7 +29,7 @@ base::Result<Exposures::Shown*> Exposures::show(std::uint64_t key, const sync::R
                   .access = view.access};
   std::memcpy(&wanted.key, nonce->data(), sizeof wanted.key);
   Shown& made = shown_[key];
-  auto exposed = fabric_.expose(wanted);
+  auto exposed = fabric_.expose(wanted, *door_);
   if (!exposed) {
     shown_.erase(key);
     return std::move(exposed.error());
@@ -110,16 +110,10 @@ bool Exposures::is_holder(Rank rank) const noexcept {
 
 std::uint64_t Exposures::end_door() noexcept {
   if (door_ == nullptr) return 0;
-  door_.reset();
-  for (auto& one : shown_) one.second.holders.clear();
-  static_cast<void>(collect());
-  return doors_count_;
-}
-
-void Exposures::clear() noexcept {
-  door_.reset();
   for (const auto& one : shown_) fabric_.conceal(one.second.exposed);
   shown_.clear();
+  door_.reset();
+  return doors_count_;
 }
 
 }  // namespace photon::transport::ofi

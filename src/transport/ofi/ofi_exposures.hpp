@@ -5,9 +5,11 @@
 //     stale -- nobody holds a lease of it, or the door has ended --> concealed
 //   door: none -- somebody is granted something --> open -- end_door() --> none
 //
-// Invariant: a rank that holds no lease of an exposure touches nothing of it; what was concealed is
-// touched by nobody. An exposure is that of one registration, whole.
-// Owner: OfiTransport, under its lock.
+// Invariants: an exposure is by the door that is open, and concealed before that ends, for where a
+// registration belongs to an endpoint (FI_MR_ENDPOINT) it must; a rank that holds no lease of an
+// exposure touches nothing of it; what was concealed is touched by nobody, once the door that was
+// open has ended. An exposure is that of one registration, whole. Owner: OfiTransport, under its
+// lock.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +27,7 @@ namespace photon::transport::ofi {
 
 class Exposures {
  public:
-  // Both outlive it; the fabric is stopped after clear().
+  // Both outlive it; the fabric is stopped after the last end_door().
   Exposures(Fabric& fabric, std::span<const RegionEntry> regions) noexcept
       : fabric_(fabric), regions_(regions) {}
 
@@ -49,10 +51,9 @@ class Exposures {
   bool is_open(std::uint64_t door) const noexcept {
     return door_ != nullptr && door == doors_count_;
   }
-  // Leases end, and with them what was begun by them. The number of the door; 0: there was none.
+  // Leases and exposures end, and what was begun by them. The number of the door; 0: there was
+  // none.
   std::uint64_t end_door() noexcept;
-  // The door ends, and everything is concealed.
-  void clear() noexcept;
 
  private:
   struct Shown {

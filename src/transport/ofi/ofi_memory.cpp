@@ -114,11 +114,11 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
     return true;
   }
   const PostedPiece& piece = slot.piece;
-  const auto taken =
-      piece.source != nullptr
-          ? door_->write(peer.door_to, {piece.source, piece.size_bytes}, next.place, slot.operation)
-          : door_->read_from(peer.door_to, {piece.destination, piece.size_bytes}, next.place,
-                             slot.operation);
+  const bool is_write = piece.source != nullptr;
+  auto* own = is_write ? const_cast<std::byte*>(piece.source) : piece.destination;
+  const Buffer buffer{{own, piece.size_bytes}, piece.local};
+  const auto taken = is_write ? door_->write(peer.door_to, buffer, next.place, slot.operation)
+                              : door_->read_from(peer.door_to, buffer, next.place, slot.operation);
   switch (taken) {
     case Taken::full: return false;
     case Taken::no_way:

@@ -135,7 +135,8 @@ OfiTransport::~OfiTransport() {
   is_ending_door_ = true;  // no piece begins any more
   say_goodbye();
   door_.reset();
-  exposures_.clear();
+  exposures_.end_door();
+  for (const std::uint64_t handle : locals_) parts_.fabric->hide(handle);
   parts_.fabric->stop();
   peers_.clear();
   parts_.messages.reset();

@@ -18,7 +18,7 @@ base::Result<ShownMemory> ShownMemory::make(Fabric& fabric, std::size_t size_byt
   ShownMemory made;
   made.fabric_ = &fabric;
   made.all_.bytes = {static_cast<std::byte*>(memory), size_bytes};
-  auto shown = fabric.show(made.all_.bytes);
+  auto shown = fabric.show(made.all_.bytes, Fabric::Use::messages);
   if (!shown) return std::move(shown.error());
   made.all_.handle = *shown;
   return made;

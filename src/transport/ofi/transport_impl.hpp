@@ -1,7 +1,7 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
 // ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, greetings),
-// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_poll.cpp (news, ends of peers),
-// ofi_sleep.cpp (idle).
+// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_locals.cpp (our own memory),
+// ofi_poll.cpp (news, ends of peers), ofi_sleep.cpp (idle).
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
 // state of a rank, or is kept. Reports to the engine are made in poll() only.
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -86,6 +87,10 @@ class OfiTransport final : public Transport {
   base::Result<> write(Rank rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override;
   bool post(const PostedPiece& piece) noexcept override;
+  std::uint64_t local_granule() const noexcept override;
+  base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
+                                             bool is_written) noexcept override;
+  void unregister_local(std::uint64_t handle) noexcept override;
   void quiesce() noexcept override;
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
@@ -245,8 +250,9 @@ class OfiTransport final : public Transport {
   bool has_waiting_ = false;  // some peer may have pieces that have not begun
   bool is_restarting_ = false;
   bool is_ending_door_ = false;
-  bool is_doorless_ = false;  // none can be opened
-  Exposures exposures_;       // memory of ours
+  bool is_doorless_ = false;        // none can be opened
+  Exposures exposures_;             // memory of ours
+  std::set<std::uint64_t> locals_;  // handles of our own memory that pieces may use
 
   bool is_broken_ = false;             // the provider brings nothing any more
   bool is_wait_broken_ = false;        // its descriptor cannot be waited for
