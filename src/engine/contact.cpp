@@ -30,7 +30,7 @@ EngineState::EngineState(EngineParts parts)
       transport_(std::move(parts.transport)),
       self_(boot_->rank()),
       size_(boot_->size()),
-      names_(size_),
+      names_(size_, transport_->name_bits()),
       log_(config_.log, self_),
       threads_with_cores_(boot::threads_with_cores(config_, *boot_)),
       peers_(size_),

@@ -42,7 +42,8 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
 bool Engine::posted_at_once(Peer& peer, Request& request) {
   if (sources_.is_needed() || !request.has_rce() || request.size_bytes > config_.posted_piece_bytes)
     return false;
-  if (!peer.work.empty() || !peer.ids.empty() || !peer.replies.empty() || !may_name(peer, request))
+  if (!peer.work.empty() || !peer.ids.empty() || !peer.replies.empty() ||
+      !may_name(peer, request) || transport_->nameable(peer.rank) == 0)
     return false;
   const std::uint64_t before = peer.tx.tail();
   if (!announce_pieces(peer, request, 1)) return false;
@@ -78,7 +79,7 @@ bool Engine::begin_posted(Peer& peer, Request& request) {
                                    ? request.layout->pieces(piece_bytes)
                                    : (request.size_bytes + piece_bytes - 1) / piece_bytes;
   if (pieces <= UINT32_MAX && is_all_pinned(request) && may_name(peer, request) &&
-      !announce_pieces(peer, request, pieces))
+      pieces <= transport_->nameable(peer.rank) && !announce_pieces(peer, request, pieces))
     return false;
   if (request.kind == Request::Kind::get) count(peer, Count::get_posted);
   request.posted = request.serving = true;

@@ -110,7 +110,7 @@ struct PostedPiece {
   const std::byte* source = nullptr;       // a write, or
   std::byte* destination = nullptr;        // a read
   std::uint64_t token = 0;                 // comes back in on_done()
-  std::optional<std::uint32_t> name = {};  // writes: told to the peer
+  std::optional<std::uint32_t> name = {};  // writes: told to the peer; one of wire::PieceNames
   std::uint64_t local = 0;                 // of our memory, where local_granule() is not 0
 };
 
@@ -219,6 +219,11 @@ class Transport {
 
   // Whether targets are told of named pieces between that rank and us; the same always and at both.
   virtual bool names_pieces(Rank /*rank*/) const noexcept { return false; }
+  // Of how many bits names are; 32 at most.
+  virtual unsigned name_bits() const noexcept { return 32; }
+  // Where pieces are named: how many more could be now without waiting for the peer to come. More
+  // are taken all the same.
+  virtual std::uint64_t nameable(Rank /*rank*/) const noexcept { return UINT64_MAX; }
   // Keys of ours were revoked. From here on no card touches memory under them: what is under way
   // has ended, what comes later is refused with PH_ERR_KEY.
   virtual void quiesce() noexcept {}

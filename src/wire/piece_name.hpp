@@ -1,9 +1,9 @@
-// The 32 bits that a network card tells the target of a piece (docs/wire-format.md): who posted it,
-// and the line of the record that waits for it.
-// Invariant: of(rank, line) of any rank of the job is read back as that rank and the line modulo
-// 2^bits(). Owner: none; plain values.
+// The 32 bits, or fewer, that a network card tells the target of a piece (docs/wire-format.md): who
+// posted it, and the line of the record that waits for it. Invariant: of(rank, line) of any rank of
+// the job is read back as that rank and the line modulo 2^bits(). Owner: none; plain values.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -11,9 +11,10 @@ namespace photon::wire {
 
 class PieceNames {
  public:
-  // Of a job of so many ranks.
-  explicit constexpr PieceNames(std::uint32_t ranks_count) noexcept
-      : bits_(32 - static_cast<unsigned>(std::bit_width(ranks_count - 1))) {}
+  // Of a job of so many ranks. Too few bits for them: names do not suffice.
+  explicit constexpr PieceNames(std::uint32_t ranks_count, unsigned name_bits = 32) noexcept
+      : bits_(name_bits -
+              std::min(name_bits, static_cast<unsigned>(std::bit_width(ranks_count - 1)))) {}
 
   // Whether names tell any two lines apart that can be meant at one time.
   constexpr bool suffice(std::uint64_t ring_lines) const noexcept {

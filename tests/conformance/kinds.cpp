@@ -103,16 +103,19 @@ Opened open_ofi_fake_doors(const base::Config& given, boot::Boot& boot) {
   base::Config config = given;
   config.ofi_direct_least_bytes = 1;
   return transport::ofi::open_ofi_over(
-      config, boot, open_fake({.refuses_every = 3, .completes_after = 4, .has_doors = true}));
+      config, boot,
+      open_fake({.refuses_every = 3, .completes_after = 4, .has_doors = true, .data_bytes = 8}));
 }
-// Our own memory is registered for pieces.
+// Our own memory is registered for pieces, and these can tell little.
 Opened open_ofi_fake_registered(const base::Config& given, boot::Boot& boot) {
   base::Config config = given;
   config.ofi_direct_least_bytes = 1;
-  return transport::ofi::open_ofi_over(
-      config, boot,
-      open_fake(
-          {.refuses_every = 3, .completes_after = 4, .has_doors = true, .registers_all = true}));
+  return transport::ofi::open_ofi_over(config, boot,
+                                       open_fake({.refuses_every = 3,
+                                                  .completes_after = 4,
+                                                  .has_doors = true,
+                                                  .registers_all = true,
+                                                  .data_bytes = 4}));
 }
 // No descriptor to sleep on; what is small is over at once.
 Opened open_ofi_fake_napping(const base::Config& config, boot::Boot& boot) {
@@ -131,7 +134,8 @@ Opened open_mixed_ofi(const base::Config& given, boot::Boot& boot) {
                                                         open_fake({.refuses_every = 3,
                                                                    .completes_after = 4,
                                                                    .has_doors = true,
-                                                                   .registers_all = true}),
+                                                                   .registers_all = true,
+                                                                   .data_bytes = 8}),
                                                         {.regions = regions});
                  }});
 }

@@ -71,7 +71,7 @@ TEST_P(PostedConformance, only_pieces_with_a_name_are_told_each_once) {
   for (std::uint32_t i = 0; i < 200; ++i) {
     PostedPiece piece = cards().write(64 * (i % 200), source);
     if (cards().is_named() && i % 3 != 0) {
-      piece.name = i % 50 + 0xffff'ff00;  // some names come again
+      piece.name = i % 50 + 0xff'ff00;  // some names come again
       ++wanted[*piece.name];
     }
     ASSERT_TRUE(cards().post(piece));

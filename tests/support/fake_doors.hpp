@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -88,6 +89,7 @@ class FakeDoors {
     if (!well) {
       for (Piece& other : pieces_)
         if (other.to == one.to) other.theirs = nullptr;
+    } else if (one.has_landed) {
     } else if (one.source != nullptr) {
       std::memcpy(one.theirs, one.source, one.size_bytes);
       if (one.operation->data) tell(all, one.to, *one.operation->data);
@@ -112,13 +114,23 @@ class FakeDoors {
 
   // The test's.
   // Moves and tells the piece that is due next, but does not say so: its door fails it later.
-  void land_unanswered() {
+  void land_unanswered() { ASSERT_TRUE(land_unanswered_if_well()); }
+  bool land_unanswered_if_well() {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
-    const Piece& one = pieces_.front();
-    ASSERT_TRUE(is_well(all, one));
-    std::memcpy(one.theirs, one.source, one.size_bytes);
-    if (one.operation->data) tell(all, one.to, *one.operation->data);
+    for (Piece& one : pieces_) {
+      if (one.has_landed || one.source == nullptr || !is_well(all, one)) continue;
+      one.has_landed = true;
+      std::memcpy(one.theirs, one.source, one.size_bytes);
+      if (one.operation->data) tell(all, one.to, *one.operation->data);
+      return true;
+    }
+    return false;
+  }
+  // As a stranger would.
+  void tell_us(std::uint64_t data) {
+    const std::scoped_lock lock(registry().mutex);
+    told_.push_back(data);
   }
   void hold(bool holds) { holds_ = holds; }
   void hold_landings(bool holds) { holds_landings_ = holds; }  // of writes to memory of ours
@@ -139,6 +151,7 @@ class FakeDoors {
     std::size_t size_bytes = 0;
     std::byte* theirs = nullptr;  // null: refused
     std::uint64_t due = 0;
+    bool has_landed = false;
   };
   struct Shown {
     std::uint64_t door = 0;
@@ -150,6 +163,7 @@ class FakeDoors {
     std::uint64_t to = 0;
     std::byte* theirs = nullptr;
     std::vector<std::byte> bytes;
+    std::optional<std::uint64_t> data;
   };
   struct Registry {
     std::mutex mutex;
@@ -175,8 +189,10 @@ class FakeDoors {
       ++owner_.ended_;
       std::erase_if(all.late, [this](const Late& one) { return one.to == number_; });
       for (const Piece& one : owner_.pieces_)
-        if (one.by == number_ && one.source != nullptr && owner_.is_well(all, one))
-          all.late.push_back({one.to, one.theirs, {one.source, one.source + one.size_bytes}});
+        if (one.by == number_ && one.source != nullptr && !one.has_landed &&
+            owner_.is_well(all, one))
+          all.late.push_back(
+              {one.to, one.theirs, {one.source, one.source + one.size_bytes}, one.operation->data});
       std::erase_if(owner_.pieces_, [this](const Piece& one) { return one.by == number_; });
       owner_.under_way_ = owner_.pieces_.size();
     }
@@ -208,6 +224,7 @@ class FakeDoors {
       const auto door = all.doors.find(one.to);
       if (door == all.doors.end() || door->second != this) return false;
       std::memcpy(one.theirs, one.bytes.data(), one.bytes.size());
+      if (one.data) tell(all, one.to, *one.data);
       return true;
     });
   }

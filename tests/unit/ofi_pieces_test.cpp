@@ -91,8 +91,8 @@ TEST_F(OfiPieces, beyond_what_was_granted_are_refused_without_a_question) {
   const auto refusal = [&](const PostedPiece& wanted) {
     Pieces::Slot* slot = pieces.add(wanted);
     const auto next = pieces.next(*slot);
-    EXPECT_EQ(next.kind, Kind::refused);
-    pieces.refused(*slot);
+    EXPECT_EQ(next.kind, Kind::over);
+    pieces.dismiss(*slot);
     return next.status;
   };
   static_cast<void>(said());
@@ -112,9 +112,9 @@ TEST_F(OfiPieces, that_are_refused_are_asked_for_again_the_next_time) {
   Pieces::Slot& slot = add(7);
   pieces.next(slot);
   ASSERT_TRUE(pieces.told(no(7, PH_ERR_KEY)));
-  EXPECT_EQ(pieces.next(slot).kind, Kind::refused);
+  EXPECT_EQ(pieces.next(slot).kind, Kind::over);
   EXPECT_EQ(pieces.next(slot).status, PH_ERR_KEY);
-  pieces.refused(slot);
+  pieces.dismiss(slot);
   pieces.tidy();
   static_cast<void>(said());
   pieces.next(add(7));

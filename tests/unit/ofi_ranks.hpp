@@ -18,6 +18,7 @@
 #include "memory_boot.hpp"
 #include "transport/ofi/transport_impl.hpp"
 #include "watchdog.hpp"
+#include "wire/piece_name.hpp"
 #include "wire/record.hpp"
 
 namespace photon::transport::ofi::test {
@@ -44,11 +45,17 @@ class OfiNews final : public Sink {
     gone[rank] = why;
     done_before_gone = done.size();
   }
+  void on_piece(Rank from, std::uint32_t name) override {
+    EXPECT_EQ(from, wire::PieceNames(ranks_count, kNameBits).rank_in(name));
+    ++told[name];
+  }
   void on_done(std::uint64_t token, ph_status status) override {
     done[token] = status;
     activity_before_done = activity;
   }
 
+  std::uint32_t ranks_count = 0;
+  std::map<std::uint32_t, unsigned> told;  // by name
   std::set<Rank> links;
   std::map<Rank, unsigned> activity;
   std::map<Rank, base::Error> gone;
@@ -97,6 +104,7 @@ class OfiRanks {
   }
   void open(Rank rank, const base::Config& config, const FakeManners& manners) {
     sides_[rank].boot = job_.boot(rank);
+    sides_[rank].news.ranks_count = sides_[rank].boot->size();
     auto opened = open_ofi_over(config, *sides_[rank].boot,
                                 photon::test::open_fake(manners, &sides_[rank].fabrics));
     if (!opened) throw std::runtime_error(opened.error().what);

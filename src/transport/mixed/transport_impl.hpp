@@ -55,6 +55,8 @@ class MixedTransport final : public Transport {
   }
   void unregister_local(std::uint64_t handle) noexcept override { far().unregister_local(handle); }
   bool names_pieces(Rank rank) const noexcept override;
+  unsigned name_bits() const noexcept override { return far().name_bits(); }
+  std::uint64_t nameable(Rank rank) const noexcept override { return side_of(rank).nameable(rank); }
   void quiesce() noexcept override;
   void hide() noexcept override;
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,

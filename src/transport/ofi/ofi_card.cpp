@@ -12,7 +12,7 @@ static_assert(std::endian::native == std::endian::little, "the wire format is li
 static_assert(sizeof(OfiCard) <= boot::kMaxMessageBytes);
 
 base::Result<OfiCard> make_card(const carried::SharedSettings& settings, const Endpoint& endpoint) {
-  const auto& [provider, address, message_bytes, moves_memory] = endpoint;
+  const auto& [provider, address, message_bytes, moves] = endpoint;
   OfiCard card;
   if (address.size() > card.address.size() || provider.size() >= card.provider.size())
     return base::Error{PH_ERR_CONFIG, 0,
@@ -21,7 +21,7 @@ base::Result<OfiCard> make_card(const carried::SharedSettings& settings, const E
                            std::to_string(card.address.size()) + " can be told to peers"};
   card.settings = settings;
   card.message_bytes = message_bytes;
-  card.moves_memory = moves_memory ? 1 : 0;
+  card.moves_memory = moves;
   card.address_bytes = address.size();
   std::copy(provider.begin(), provider.end(), card.provider.begin());
   std::copy(address.begin(), address.end(), card.address.begin());
@@ -72,12 +72,15 @@ base::Result<> check_agreement(const OfiCard& mine, const OfiCard& theirs) {
                            " (use one version and configuration of libfabric)"};
   // Who has no door cannot answer who asks for it.
   if (mine.moves_memory != theirs.moves_memory) {
-    const auto does = [](bool moves) { return moves ? "it does" : "it does not"; };
+    const auto does = [](std::uint64_t moves) -> std::string {
+      if (moves == 0) return "it does not";
+      if (moves == 1) return "it does, and tells its target nothing";
+      return "it does, and tells its target " + std::to_string(moves - 1) + " bytes";
+    };
     return base::Error{PH_ERR_BOOTSTRAP, 0,
                        "provider " + std::string(mine.provider_name()) +
-                           " must move memory at all ranks or at none; here " +
-                           does(mine.moves_memory != 0) + ", there " +
-                           does(theirs.moves_memory != 0) +
+                           " must move memory in one way at all ranks; here " +
+                           does(mine.moves_memory) + ", there " + does(theirs.moves_memory) +
                            " (setting ofi_direct_least_bytes, which is 0 at all ranks or at none; "
                            "or another libfabric)"};
   }

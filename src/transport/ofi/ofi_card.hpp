@@ -35,7 +35,7 @@ struct OfiCard {
   What what = What::ask;
   carried::SharedSettings settings;  // must be equal
   std::uint64_t message_bytes = 0;   // of the longest message; must be equal
-  std::uint64_t moves_memory = 0;    // 1: pieces go by doors; must be equal
+  std::uint64_t moves_memory = 0;    // see moves_memory(); must be equal
   std::uint64_t address_bytes = 0;
   std::array<char, 64> provider{};  // ends with a zero; must be equal
   std::array<std::byte, kMostAddressBytes> address{};
@@ -51,12 +51,17 @@ struct OfiCard {
 };
 static_assert(std::has_unique_object_representations_v<OfiCard>, "no padding travels");
 
+// Of a card: not at all; by doors; and so many bytes more are told to the target of a write.
+constexpr std::uint64_t moves_memory(bool has_doors, std::size_t data_bytes) noexcept {
+  return has_doors ? 1 + data_bytes : 0;
+}
+
 // An endpoint as its peers have to know it.
 struct Endpoint {
   std::string_view provider;
   std::span<const std::byte> address;
   std::size_t message_bytes = 0;
-  bool moves_memory = false;
+  std::uint64_t moves_memory = 0;  // as in the card
 };
 // PH_ERR_CONFIG: the provider's address is longer than a card can tell.
 base::Result<OfiCard> make_card(const carried::SharedSettings& settings, const Endpoint& endpoint);

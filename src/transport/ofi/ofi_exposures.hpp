@@ -51,6 +51,10 @@ class Exposures {
   bool is_open(std::uint64_t door) const noexcept {
     return door_ != nullptr && door == doors_count_;
   }
+  // Doors with this and lower numbers have ended.
+  std::uint64_t ended() const noexcept {
+    return door_ == nullptr ? doors_count_ : doors_count_ - 1;
+  }
   // Leases and exposures end, and what was begun by them. The number of the door; 0: there was
   // none.
   std::uint64_t end_door() noexcept;

@@ -27,7 +27,8 @@ Inlet::Took Inlet::take(const MessageHead& head, std::span<const std::byte> body
     case MessageKind::ask:
     case MessageKind::tell:
     case MessageKind::back:
-    case MessageKind::given: return has_credits ? Took::garbage : Took::word;
+    case MessageKind::given:
+    case MessageKind::seen: return has_credits ? Took::garbage : Took::word;
     default: return Took::garbage;
   }
 }

@@ -73,9 +73,9 @@ void OfiTransport::go_on(OfiPeer& peer) {
     switch (next.kind) {
       case Pieces::Next::Kind::wait: break;
       case Pieces::Next::Kind::go: is_full = !start(peer, slot, next); break;
-      case Pieces::Next::Kind::refused:
+      case Pieces::Next::Kind::over:
         answer_done(peer, slot, next.status);
-        pieces.refused(slot);
+        pieces.dismiss(slot);
         break;
       case Pieces::Next::Kind::fault:
         return cut_off(peer, {PH_ERR_PEER, 0,
@@ -110,13 +110,14 @@ bool OfiTransport::has_our_door() {
 bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next) {
   if (!has_our_door()) {
     answer_done(peer, slot, PH_ERR_SYSTEM);
-    peer.pieces->refused(slot);
+    peer.pieces->dismiss(slot);
     return true;
   }
   const PostedPiece& piece = slot.piece;
   const bool is_write = piece.source != nullptr;
   auto* own = is_write ? const_cast<std::byte*>(piece.source) : piece.destination;
   const Buffer buffer{{own, piece.size_bytes}, piece.local};
+  slot.operation.data = data_of(peer, slot);
   const auto taken = is_write ? door_->write(peer.door_to, buffer, next.place, slot.operation)
                               : door_->read_from(peer.door_to, buffer, next.place, slot.operation);
   switch (taken) {
@@ -136,7 +137,7 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
       PHOTON_LOG(log_, warn, "ofi: a piece to memory of rank %u is refused by our own provider: %s",
                  peer.rank, parts_.fabric->words().c_str());
       answer_done(peer, slot, PH_ERR_SYSTEM);
-      peer.pieces->refused(slot);
+      peer.pieces->dismiss(slot);
       return true;
     case Taken::over:
     case Taken::failed:
@@ -170,6 +171,7 @@ void OfiTransport::piece_over(const Operation& operation) {
   if (peer == nullptr || peer->pieces == nullptr) return;
   Pieces::Slot& slot = peer->pieces->slot(operation.index);
   if (slot.state != Pieces::Slot::State::under_way) return;
+  if (slot.is_lost() && peer->state != OfiPeer::State::ended) return piece_failed(operation);
   answer_done(*peer, slot, PH_OK);
   peer->pieces->over(slot);
   --under_way_;
@@ -185,6 +187,7 @@ void OfiTransport::piece_failed(const Operation& operation) {
   if (peer == nullptr || peer->pieces == nullptr) return;
   Pieces::Slot& slot = peer->pieces->slot(operation.index);
   if (slot.state != Pieces::Slot::State::under_way) return;
+  if (slot.was_told()) return piece_over(operation);
   --under_way_;
   if (peer->state == OfiPeer::State::ended) {
     answer_done(*peer, slot, PH_ERR_PEER);
@@ -206,7 +209,7 @@ void OfiTransport::end_pieces(OfiPeer& peer) {
   for (Pieces::Slot& slot : peer.pieces->slots()) {
     if (slot.state != Pieces::Slot::State::waits) continue;
     answer_done(peer, slot, PH_ERR_PEER);
-    peer.pieces->refused(slot);
+    peer.pieces->dismiss(slot);
   }
   peer.is_lingering = peer.has_pieces_under_way();
   if (peer.is_lingering && lingering_++ == 0) lingering_ns_ = base::now_ns();
@@ -279,6 +282,8 @@ void OfiTransport::end_their_door() {
       told.push_back(peer.get());
   is_wait_broken_ = true;
   const std::uint64_t door = exposures_.end_door();
+  while (look()) {  // what came by it is known before anybody is told that it has ended
+  }
   for (OfiPeer* peer : told) say(*peer, {MessageKind::back, {.key = 0, .door = door}, 0});
 }
 
@@ -304,7 +309,9 @@ std::size_t OfiTransport::compose_word(OfiPeer& peer, std::span<std::byte> room,
     peer.words.pop();
     return put_message(room, head, about);
   }
-  const TellBody answer = exposures_.answer(peer.rank, about.key);
+  TellBody answer = exposures_.answer(peer.rank, about.key);
+  answer.ended = exposures_.ended();
+  answer.told = peer.told.counts();
   // The ring is looked at after the key: what was published before it was revoked can be seen.
   if (answer.status == PH_ERR_KEY && !word.is_refusal && peer.outlet.has_run(*peer.link)) {
     word.is_refusal = true;
@@ -343,6 +350,10 @@ bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const st
     case MessageKind::given:
       if (about.key == 0) return take_end(peer, about.door);
       exposures_.given(peer.rank, about.key);
+      return true;
+    case MessageKind::seen:
+      if (peer.pieces == nullptr || !peer.pieces->seen(about.key)) return false;
+      go_on(peer);
       return true;
     default: return false;
   }

@@ -32,8 +32,9 @@ enum class MessageKind : std::uint8_t {
   ask,        // KeyBody: may I touch what you have registered under this key?
   tell,       // TellBody: the answer
   back,       // KeyBody: give the lease back; key 0: that door has ended, and with it all leases
-  given,  // KeyBody: I touch it no more until I have asked again; key 0: end that door, for mine
-          // has ended with pieces under way to it
+  given,      // KeyBody: I touch it no more until I have asked again; key 0: end that door, for of
+              // pieces under way to it I do not know what became
+  seen,       // KeyBody: so many (`key`) of your pieces have told me that they have landed
 };
 
 struct MessageHead {
@@ -76,6 +77,9 @@ struct ProofBody {
 // and for leases that ended with a door while their pieces were over after all.
 inline constexpr std::size_t kMostPieces = 8;
 inline constexpr std::size_t kMostAsks = 2 * kMostPieces;
+// Pieces with a name are numbered. From the oldest on of which it is not known whether it has told
+// its target, no more than these go.
+inline constexpr std::size_t kMostNumbers = 2 * kMostPieces;
 
 // `door`: of the owner of the memory, where there is no key.
 struct KeyBody {
@@ -84,7 +88,7 @@ struct KeyBody {
 };
 struct TellBody {
   std::uint64_t key = 0;
-  std::int32_t status = 0;  // not 0: no, and nothing else stands here
+  std::int32_t status = 0;  // not 0: no, and nothing stands from access to door_address
   std::uint32_t access = 0;
   std::uint64_t address = 0;  // of the registration
   std::uint64_t size_bytes = 0;
@@ -93,8 +97,11 @@ struct TellBody {
   std::uint64_t door = 0;        // the how-manieth of this rank, from 1 on
   std::uint64_t door_bytes = 0;  // of:
   std::array<std::byte, kMostAddressBytes> door_address{};
+  std::uint64_t ended = 0;  // doors of this rank, up to this number: nothing comes by them
+  // How many of your pieces have told me, by their numbers modulo kMostNumbers.
+  std::array<std::uint32_t, kMostNumbers> told{};
 };
-static_assert(sizeof(KeyBody) == 16 && sizeof(TellBody) == 576 &&
+static_assert(sizeof(KeyBody) == 16 && sizeof(TellBody) == 648 &&
                   std::has_unique_object_representations_v<TellBody>,
               "no padding travels");
 static_assert(sizeof(MessageHead) == 24 && sizeof(Hello) == 56 && sizeof(HelloBody) == 608 &&
@@ -106,7 +113,7 @@ static_assert(std::has_unique_object_representations_v<MessageHead> &&
 constexpr bool is_greeting(MessageKind kind) noexcept { return kind <= MessageKind::welcome; }
 // About memory that is touched without messages.
 constexpr bool is_about_memory(MessageKind kind) noexcept {
-  return kind >= MessageKind::ask && kind <= MessageKind::given;
+  return kind >= MessageKind::ask && kind <= MessageKind::seen;
 }
 
 // What who made this nonce wants in the heads of the other.

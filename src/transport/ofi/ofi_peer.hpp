@@ -67,6 +67,7 @@ struct OfiPeer {
   bool is_lingering = false;             // it has ended with pieces under way
   std::optional<base::Error> held_gone;  // on_gone() waits for the pieces that are under way
   std::unique_ptr<Pieces> pieces;        // null: there was none
+  Told told;                             // us, by its own pieces
 
   std::optional<Greeting> greeting;
   std::unique_ptr<carried::CarriedLink> link;

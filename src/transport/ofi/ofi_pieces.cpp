@@ -9,6 +9,10 @@ namespace photon::transport::ofi {
 
 namespace {
 
+// Of one named piece. Each is explained by the end of a door, for which we have asked ourselves:
+// that must not hide a fault of the provider's for ever.
+constexpr unsigned kMostFailures = 16;
+
 bool is_refusal(std::int32_t status) noexcept {
   return status == PH_ERR_KEY || status == PH_ERR_RANGE || status == PH_ERR_MEMORY ||
          status == PH_ERR_SYSTEM;
@@ -38,7 +42,8 @@ Pieces::Slot* Pieces::add(const PostedPiece& piece) noexcept {
     if (slot.state != Slot::State::free) continue;
     slot.state = Slot::State::waits;
     slot.piece = piece;
-    slot.failed = 0;
+    slot.failed = slot.number = 0;
+    slot.failures = 0;
     return &slot;
   }
   return nullptr;
@@ -51,10 +56,12 @@ void Pieces::ask(Lease& lease, std::uint64_t key) {
 
 Pieces::Next Pieces::next(const Slot& slot) {
   const std::uint64_t key = slot.piece.key;
-  const auto refusal = [](ph_status status) {
-    return Next{.kind = Next::Kind::refused, .place = {}, .door = 0, .status = status};
+  const auto over = [](ph_status status) {
+    return Next{.kind = Next::Kind::over, .place = {}, .door = 0, .status = status};
   };
-  if (key == 0) return refusal(PH_ERR_KEY);  // of no registration
+  if (slot.was_told()) return over(PH_OK);
+  if (slot.failures > kMostFailures) return {.kind = Next::Kind::fault};
+  if (key == 0) return over(PH_ERR_KEY);  // of no registration
   const auto found = leases_.find(key);
   if (found == leases_.end()) {
     Lease& lease = leases_[key];
@@ -62,17 +69,22 @@ Pieces::Next Pieces::next(const Slot& slot) {
     ask(lease, key);
     return {};
   }
-  const Lease& lease = found->second;
+  Lease& lease = found->second;
   const Grant& granted = lease.granted;
   switch (lease.state) {
     case Lease::State::asked:
     case Lease::State::called: return {};
-    case Lease::State::refused: return refusal(granted.status);
+    case Lease::State::refused:
+      if (!slot.is_in_doubt()) return over(granted.status);
+      ask(lease, key);  // behind the end of that door
+      return {};
     case Lease::State::held: break;
   }
+  if (slot.is_in_doubt()) return {};  // until the end of that door
   if (slot.failed == granted.door) return {.kind = Next::Kind::fault};
   if (lease.is_stained) return {};
-  if (const ph_status status = granted.check(slot.piece); status != PH_OK) return refusal(status);
+  if (const ph_status status = granted.check(slot.piece); status != PH_OK) return over(status);
+  if (slot.is_named() && nameable() == 0) return {};  // until it has heard of some
   return {
       .kind = Next::Kind::go,
       .place = {granted.begin.address + (slot.piece.address - granted.address), granted.begin.key},
@@ -82,6 +94,10 @@ Pieces::Next Pieces::next(const Slot& slot) {
 void Pieces::taken(Slot& slot, std::uint64_t door) {
   slot.state = Slot::State::under_way;
   slot.door = door;
+  if (slot.is_named()) {
+    slot.number = ++named_;
+    slot.fate = Slot::Fate::in_doubt;
+  }
   first_ = (slot.operation.index + 1) % slots_.size();
   ++under_way_;
   ++leases_[slot.piece.key].under_way;
@@ -97,23 +113,33 @@ void Pieces::leave(Slot& slot) {
 void Pieces::recall(Slot& slot) {
   leave(slot);
   Lease& lease = leases_[slot.piece.key];
-  if (lease.granted.door != slot.door) return;
-  lease.is_stained = true;
-  if (std::exchange(ending_, slot.door) != slot.door)
-    words_.push({MessageKind::given, {.key = 0, .door = slot.door}, 0});
+  const bool is_of_lease = lease.granted.door == slot.door;
+  if (is_of_lease) lease.is_stained = true;
+  if (is_of_lease || slot.is_in_doubt()) want_end_of(slot.door);
+}
+
+void Pieces::want_end_of(std::uint64_t door) {
+  if (std::exchange(ending_, door) != door)
+    words_.push({MessageKind::given, {.key = 0, .door = door}, 0});
 }
 
 void Pieces::over(Slot& slot) {
   leave(slot);
+  if (slot.is_in_doubt()) ++told_[slot.number % kMostNumbers];
   slot.state = Slot::State::free;
 }
 
 // Its first bytes may stand in what the owner's door has yet to read: that door has to end before
-// the lease is given back, as after recall().
+// the lease is given back, as after recall(). Only then it is known, too, whether the peer was told
+// of it: so of a named one that is asked for, and before the question, which is answered behind it.
 void Pieces::failed(Slot& slot, std::uint64_t door) {
   const bool was_under_way = slot.state == Slot::State::under_way;
   if (was_under_way) leave(slot);
   slot.failed = door;
+  if (was_under_way && slot.is_in_doubt()) {
+    ++slot.failures;
+    want_end_of(door);
+  }
   const auto found = leases_.find(slot.piece.key);
   if (found == leases_.end()) return;
   Lease& lease = found->second;
@@ -127,7 +153,7 @@ bool Pieces::told(const TellBody& answer) {
   const bool is_well = answer.status == PH_OK ? answer.door != 0 && answer.size_bytes != 0 &&
                                                     answer.door_bytes <= answer.door_address.size()
                                               : is_refusal(answer.status);
-  if (!is_well) return false;
+  if (!is_well || !learn(answer)) return false;
   if (found->second.granted.door != answer.door) found->second.is_stained = false;
   found->second.granted = {.status = static_cast<ph_status>(answer.status),
                            .access = answer.access,
@@ -137,6 +163,39 @@ bool Pieces::told(const TellBody& answer) {
                            .door = answer.door};
   found->second.state = answer.status == PH_OK ? Lease::State::held : Lease::State::refused;
   return true;
+}
+
+// Nothing comes to the peer by doors that have ended. False: it has heard of more than there were.
+bool Pieces::learn(const TellBody& answer) noexcept {
+  for (Slot& slot : slots_) {
+    if (!slot.is_in_doubt()) continue;
+    const std::size_t at = slot.number % kMostNumbers;
+    if (static_cast<std::int32_t>(answer.told[at] - told_[at]) > 0) {
+      slot.fate = Slot::Fate::told;
+      ++told_[at];
+    } else if (slot.door <= answer.ended) {
+      slot.fate = Slot::Fate::lost;
+      ++lost_;
+    }
+  }
+  return std::equal(told_.begin(), told_.end(), answer.told.begin(), [](auto ours, auto theirs) {
+    return static_cast<std::int32_t>(theirs - ours) <= 0;
+  });
+}
+
+bool Pieces::seen(std::uint64_t count) {
+  if (count < seen_ || count + lost_ > named_) return false;
+  seen_ = count;
+  return true;
+}
+
+std::size_t Pieces::nameable() const noexcept {
+  std::uint64_t from_oldest = 0;  // in doubt on
+  for (const Slot& slot : slots_)
+    if (slot.is_in_doubt()) from_oldest = std::max(from_oldest, named_ + 1 - slot.number);
+  const std::uint64_t unheard = named_ - seen_ - lost_;
+  if (unheard >= slots_.size() || from_oldest >= kMostNumbers) return 0;
+  return std::min<std::size_t>(slots_.size() - unheard, kMostNumbers - from_oldest);
 }
 
 // Not one that we have given back meanwhile, nor one that ended with its door.

@@ -4,6 +4,8 @@
 //                               ^ ------ failed(), recall() ------ |
 //                             waits -- refused --> free
 //                             recall(): our own door has ended under it
+//           a named one that waits again is in doubt until its peer has said, after the end of its
+//           door there, whether it was told of it: then it is over, or goes once more
 //
 //   lease:  none -- a piece waits: ask --> asked -- told() yes --> held
 //                                          asked -- told() no ---> refused --> none
@@ -17,9 +19,10 @@
 // A key that is asked for a second time is kept until it is called back: memory that is used once,
 // as in a rendezvous, is given back before its owner wants it, and what is used frequently is asked
 // for twice in all.
-// Invariant: a piece goes only while its lease is held, so that no `given` leaves while one is
+// Invariants: a piece goes only while its lease is held, so that no `given` leaves while one is
 // under way; at most one `ask` for a key is unanswered. Leases are at most what the peer granted
-// and a piece each.
+// and a piece each. Of named pieces that the peer has not said to have heard of, nor never to hear
+// of, there are as many as slots at most; and kMostNumbers from the oldest in doubt on.
 // Owner: OfiPeer, under the transport's lock.
 #pragma once
 
@@ -33,6 +36,7 @@
 #include "base/ring_queue.hpp"
 #include "transport/ofi/fabric.hpp"
 #include "transport/ofi/ofi_message.hpp"
+#include "transport/ofi/ofi_told.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::transport::ofi {
@@ -52,16 +56,27 @@ class Pieces {
     enum class State : std::uint8_t { free, waits, under_way } state = State::free;
     PostedPiece piece;
     Operation operation;
-    std::uint64_t door = 0;    // it is under way by
+    std::uint64_t door = 0;    // it is under way by, or was the last time
     std::uint64_t failed = 0;  // it has failed by this door; 0: it has not
+    // Of a named one, when it went the last time: which it was, and whether its peer was told.
+    std::uint64_t number = 0;  // from 1 on; 0: it has never gone
+    enum class Fate : std::uint8_t { in_doubt, told, lost } fate = Fate::in_doubt;
+    unsigned failures = 0;
+
+    bool is_named() const noexcept { return piece.name.has_value(); }
+    bool was_told() const noexcept { return number != 0 && fate == Fate::told; }
+    bool is_lost() const noexcept { return number != 0 && fate == Fate::lost; }
+    bool is_in_doubt() const noexcept {
+      return state != State::free && number != 0 && fate == Fate::in_doubt;
+    }
   };
   // What a piece that waits has before it.
   struct Next {
     enum class Kind : std::uint8_t {
       wait,
-      go,       // to `place`, by `door`
-      refused,  // it is over: `status`
-      fault,    // it has failed by a door that has not ended
+      go,     // to `place`, by `door`
+      over,   // `status`; PH_OK: it had landed when it failed
+      fault,  // it has failed by a door that has not ended, or again and again
     } kind = Kind::wait;
     Place place;
     std::uint64_t door = 0;
@@ -82,10 +97,15 @@ class Pieces {
   bool is_waiting() const noexcept;
 
   Next next(const Slot& slot);
+  // What it is to tell its peer, if it goes now.
+  std::uint64_t data(const Slot& slot) const noexcept {
+    return told_data(*slot.piece.name, named_ + 1);
+  }
   void taken(Slot& slot, std::uint64_t door);
-  // Its memory is not touched any more.
+  // It has landed: its memory is not touched any more.
   void over(Slot& slot);
-  void refused(Slot& slot) noexcept { slot.state = Slot::State::free; }
+  // It waits, and is over all the same.
+  void dismiss(Slot& slot) noexcept { slot.state = Slot::State::free; }
   // It was under way, or was to go, by `door`.
   void failed(Slot& slot, std::uint64_t door);
   // Our own door ended with it under way, which says nothing about the peer: it may still read what
@@ -94,6 +114,10 @@ class Pieces {
 
   // False: it was not asked, or says nonsense.
   bool told(const TellBody& answer);
+  // The peer has heard of so many. False: it says nonsense.
+  bool seen(std::uint64_t count);
+  // How many named ones could go at once.
+  std::size_t nameable() const noexcept;
   void called_back(std::uint64_t key);
   void door_ended(std::uint64_t door);
   // After all that wait were looked at: leases that nobody needs are given back.
@@ -123,6 +147,8 @@ class Pieces {
   static constexpr std::size_t kUsedKeys = 64;
 
   void leave(Slot& slot);
+  bool learn(const TellBody& answer) noexcept;
+  void want_end_of(std::uint64_t door);
   bool is_wanted(std::uint64_t key) const noexcept;
   void say(MessageKind kind, std::uint64_t key) { words_.push({kind, {key, 0}, 0}); }
   void ask(Lease& lease, std::uint64_t key);
@@ -135,6 +161,10 @@ class Pieces {
   std::size_t first_ = 0;
   std::map<std::uint64_t, Lease> leases_;  // by key
   std::uint64_t ending_ = 0;               // the latest door that we have told its owner to end
+  std::uint64_t named_ = 0;                // pieces that went with a name, each time
+  std::uint64_t seen_ = 0;                 // of them the peer has said to have heard of
+  std::uint64_t lost_ = 0;                 // and these it never will
+  std::array<std::uint32_t, kMostNumbers> told_{};  // it was told of, by their numbers
   std::array<std::uint64_t, kUsedKeys> used_{};
   std::size_t used_count_ = 0;
 };

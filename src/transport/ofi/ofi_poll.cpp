@@ -72,7 +72,9 @@ bool OfiTransport::look() {
     }
     for (std::size_t k = 0; k < count; ++k) {
       const Completion& one = completions[k];
-      if (one.operation->rank == Operation::kReceive)
+      if (one.operation == nullptr)
+        piece_told(one.data);
+      else if (one.operation->rank == Operation::kReceive)
         parts_.receives->arrived(*one.operation, one.size_bytes);
       else if (one.operation->is_piece)
         piece_over(*one.operation);
@@ -294,27 +296,39 @@ void OfiTransport::dispatch(Sink& sink) {
                                     [](const News& one) { return one.kind == News::Kind::gone; });
   if (has_gone && boot_broken_.get() == 0) receive_boot();
   std::swap(news_, telling_);
-  for (const News& one : telling_) {
-    OfiPeer* peer = known(one.rank);
-    const bool is_mine = peer != nullptr && !peer->is_released;
-    switch (one.kind) {
-      case News::Kind::link:
-        if (!is_mine) break;
-        peer->link->set_answered();  // here: the engine reads its Link without our lock
-        sink.on_link(one.rank);
-        break;
-      case News::Kind::activity:
-        if (peer != nullptr) peer->is_touched = false;
-        if (is_mine) sink.on_activity(one.rank);
-        break;
-      case News::Kind::done: sink.on_done(one.token, one.status); break;
-      case News::Kind::gone:
-        if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
-        sink.on_gone(one.rank, one.why);
-        break;
-    }
-  }
+  // What lies in rings has been seen by now, and pieces may have told of themselves before it came.
+  const auto is_early = [](const News& one) {
+    return one.kind == News::Kind::link || one.kind == News::Kind::piece;
+  };
+  for (const News& one : telling_)
+    if (is_early(one)) dispatch(one, sink);
+  for (const News& one : telling_)
+    if (!is_early(one)) dispatch(one, sink);
   telling_.clear();
+}
+
+void OfiTransport::dispatch(const News& one, Sink& sink) {
+  OfiPeer* peer = known(one.rank);
+  const bool is_mine = peer != nullptr && !peer->is_released;
+  switch (one.kind) {
+    case News::Kind::link:
+      if (!is_mine) break;
+      peer->link->set_answered();  // here: the engine reads its Link without our lock
+      sink.on_link(one.rank);
+      break;
+    case News::Kind::piece:
+      if (is_mine) sink.on_piece(one.rank, static_cast<std::uint32_t>(one.token));
+      break;
+    case News::Kind::activity:
+      if (peer != nullptr) peer->is_touched = false;
+      if (is_mine) sink.on_activity(one.rank);
+      break;
+    case News::Kind::done: sink.on_done(one.token, one.status); break;
+    case News::Kind::gone:
+      if (!is_mine || std::exchange(peer->is_gone_told, true)) break;
+      sink.on_gone(one.rank, one.why);
+      break;
+  }
 }
 
 }  // namespace photon::transport::ofi

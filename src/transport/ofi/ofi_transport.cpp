@@ -75,21 +75,23 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   const std::size_t peers_count = boot.size() - 1;
   Parts parts;
   parts.window_slots = window_slots(peers_count);
-  auto fabric = own->open(
-      {.provider = config.ofi_provider.view(),
-       .domain = config.ofi_domain.view(),
-       .is_one_host = boot.local_size() == boot.size(),
-       .peers_count = peers_count,
-       .sends_count = peers_count * parts.window_slots,
-       .receives_count = kReceives,
-       .pieces_count = config.ofi_direct_least_bytes == 0 ? 0 : peers_count * parts.window_slots});
+  const std::size_t pieces_count =
+      config.ofi_direct_least_bytes == 0 ? 0 : peers_count * parts.window_slots;
+  auto fabric = own->open({.provider = config.ofi_provider.view(),
+                           .domain = config.ofi_domain.view(),
+                           .is_one_host = boot.local_size() == boot.size(),
+                           .peers_count = peers_count,
+                           .sends_count = peers_count * parts.window_slots,
+                           .receives_count = kReceives,
+                           .pieces_count = pieces_count,
+                           .told_count = pieces_count});
   if (!fabric) return std::move(fabric.error());
   parts.fabric = std::move(*fabric);
   const auto& traits = parts.fabric->traits();
   parts.message_bytes = std::min(traits.most_bytes, kMessageBytes);
-  auto card =
-      make_card(carried::shared_settings(config, boot.size()),
-                {traits.provider, parts.fabric->address(), parts.message_bytes, traits.has_doors});
+  auto card = make_card(carried::shared_settings(config, boot.size()),
+                        {traits.provider, parts.fabric->address(), parts.message_bytes,
+                         moves_memory(traits.has_doors, traits.data_bytes)});
   if (!card) return std::move(card.error());
   parts.card = *card;
   auto receives = Receives::make(*parts.fabric, kReceives, parts.message_bytes);
@@ -113,6 +115,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
     : boot_(boot),
       config_(config),
       parties_{boot.rank(), boot.size(), parts.lane},
+      names_(boot.size(), kNameBits),
       parts_(std::move(parts)),
       log_(config.log, boot.rank()),
       peers_(boot.size()),

@@ -1,7 +1,7 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
 // ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, greetings),
-// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_locals.cpp (our own memory),
-// ofi_poll.cpp (news, ends of peers), ofi_sleep.cpp (idle).
+// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_named.cpp (what pieces tell),
+// ofi_locals.cpp (our own memory), ofi_poll.cpp (news, ends of peers), ofi_sleep.cpp (idle).
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
 // state of a rank, or is kept. Reports to the engine are made in poll() only.
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@
 #include "transport/ofi/ofi_peer.hpp"
 #include "transport/ofi/ofi_receives.hpp"
 #include "transport/ofi/ofi_transport.hpp"
+#include "wire/piece_name.hpp"
 
 namespace photon::transport::ofi {
 
@@ -91,6 +93,9 @@ class OfiTransport final : public Transport {
   base::Result<std::uint64_t> register_local(std::span<const std::byte> memory,
                                              bool is_written) noexcept override;
   void unregister_local(std::uint64_t handle) noexcept override;
+  unsigned name_bits() const noexcept override { return kNameBits; }
+  bool names_pieces(Rank rank) const noexcept override;
+  std::uint64_t nameable(Rank rank) const noexcept override;
   void quiesce() noexcept override;
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
@@ -118,9 +123,9 @@ class OfiTransport final : public Transport {
 
  private:
   struct News {
-    enum class Kind : std::uint8_t { link, activity, done, gone } kind = Kind::link;
+    enum class Kind : std::uint8_t { link, piece, activity, done, gone } kind = Kind::link;
     Rank rank = 0;
-    std::uint64_t token = 0;  // done
+    std::uint64_t token = 0;  // done; piece: its name
     ph_status status = PH_OK;
     base::Error why;  // gone
   };
@@ -196,6 +201,11 @@ class OfiTransport final : public Transport {
   bool take_end(OfiPeer& peer, std::uint64_t door);
   bool take_tell(OfiPeer& peer, std::span<const std::byte> body);
 
+  // ofi_named.cpp
+  std::optional<std::uint64_t> data_of(const OfiPeer& peer,
+                                       const Pieces::Slot& slot) const noexcept;
+  void piece_told(std::uint64_t data);
+
   // ofi_poll.cpp
   bool look();
   void sent(const Operation& operation) noexcept;
@@ -213,10 +223,12 @@ class OfiTransport final : public Transport {
   void end_all(const std::string& why);
   void tell(News news);
   void dispatch(Sink& sink);
+  void dispatch(const News& one, Sink& sink);
 
   boot::Boot& boot_;
   const base::Config config_;
   const Parties parties_;
+  const wire::PieceNames names_;
   Parts parts_;
   const base::Log log_;
 

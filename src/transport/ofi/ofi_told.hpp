@@ -1,0 +1,58 @@
+// What a write tells its target when it has landed (docs/ofi.md, Names), and what the pieces of one
+// peer have told us.
+//
+//   bits of the data: 0-27 the name, 28-31 the piece's number modulo 16, 32-63 a part of the
+//   target's key, where the provider carries so many
+//
+// Invariant: of 16 pieces with numbers in a row one at most is in doubt for each number modulo 16,
+// so that a count for each says which have told us.
+// Owner: OfiPeer, under the transport's lock.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/ofi/ofi_message.hpp"
+
+namespace photon::transport::ofi {
+
+inline constexpr unsigned kNameBits = 28;
+static_assert(kMostNumbers == 1u << (32 - kNameBits));
+
+constexpr std::uint64_t told_data(std::uint32_t name, std::uint64_t number) noexcept {
+  return name | (number % kMostNumbers) << kNameBits;
+}
+constexpr std::uint32_t name_in(std::uint64_t data) noexcept {
+  return static_cast<std::uint32_t>(data) & ((1u << kNameBits) - 1);
+}
+constexpr std::size_t number_in(std::uint64_t data) noexcept {
+  return (data >> kNameBits) % kMostNumbers;
+}
+// Of a provider that carries 8 bytes of data.
+constexpr std::uint64_t with_tag(std::uint64_t data, std::uint64_t key) noexcept {
+  return data | key << 32;
+}
+constexpr bool has_tag(std::uint64_t data, std::uint64_t key) noexcept {
+  return data >> 32 == (key & UINT32_MAX);
+}
+
+class Told {
+ public:
+  void add(std::size_t number) noexcept {
+    ++counts_[number];
+    ++count_;
+  }
+  // That we have not said to have heard.
+  std::uint64_t unsaid() const noexcept { return count_ - said_; }
+  // How many in all; from here on it is said.
+  std::uint64_t say() noexcept { return said_ = count_; }
+  const std::array<std::uint32_t, kMostNumbers>& counts() const noexcept { return counts_; }
+
+ private:
+  std::array<std::uint32_t, kMostNumbers> counts_{};
+  std::uint64_t count_ = 0;
+  std::uint64_t said_ = 0;
+};
+
+}  // namespace photon::transport::ofi

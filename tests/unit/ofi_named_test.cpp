@@ -1,0 +1,295 @@
+// Pieces that tell their target when they have landed: each once, and none that was not to.
+#include <photon/memory.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "ofi_ranks.hpp"
+
+namespace photon::transport::ofi::test {
+namespace {
+
+constexpr std::size_t kRegionBytes = 4096;
+constexpr std::uint64_t kRegionKey = 0x1200 + 5;
+constexpr std::size_t kBytes = 1000;
+constexpr std::uint32_t kOfThird = 1 << 20;
+
+// Rank 0 writes to memory of rank 1.
+class OfiNamed : public OfiTest {
+ protected:
+  static FakeManners tellers() { return {.has_doors = true, .data_bytes = 8}; }
+  void begin(const FakeManners& manners = tellers(), std::uint32_t count = 2) {
+    base::Config config = ofi_config();
+    config.ofi_direct_least_bytes = 64;
+    ranks_ = std::make_unique<OfiRanks>(count, manners, config);
+    ASSERT_TRUE(ranks().join(0, 1));
+    publish();
+    if (count == 2) return;
+    ASSERT_TRUE(ranks().join(0, 2));
+    ranks()[2].transport->regions()[kRegionKey & 63].publish(
+        kRegionKey, {reinterpret_cast<std::uintptr_t>(third_.data()), kRegionBytes, PH_ACCESS_ALL});
+  }
+  PostedPiece write_to_third(std::uint32_t name) {
+    PostedPiece piece = write(name);
+    piece.rank = 2;
+    piece.address = reinterpret_cast<std::uintptr_t>(third_.data());
+    return piece;
+  }
+  OfiRanks& ranks() { return *ranks_; }
+  Transport& us() { return *ranks()[0].transport; }
+  Transport& them() { return *ranks()[1].transport; }
+  photon::test::FakeDoors& our_doors() { return ranks()[0].fabric().doors(); }
+  std::map<std::uint64_t, ph_status>& done() { return ranks()[0].news.done; }
+  std::map<std::uint32_t, unsigned>& told() { return ranks()[1].news.told; }
+  void publish(std::uint64_t key = kRegionKey) {
+    them().regions()[key & 63].publish(
+        key, {reinterpret_cast<std::uintptr_t>(memory_.data()), kRegionBytes, PH_ACCESS_ALL});
+  }
+  void revoke(std::uint64_t key = kRegionKey) { them().regions()[key & 63].revoke(); }
+  // Its token is its name.
+  PostedPiece write(std::uint32_t name, std::uint64_t key = kRegionKey) {
+    PostedPiece piece;
+    piece.rank = 1;
+    piece.address = reinterpret_cast<std::uintptr_t>(memory_.data());
+    piece.key = key;
+    piece.size_bytes = source_.size();
+    piece.source = source_.data();
+    piece.token = name;
+    piece.name = name;
+    return piece;
+  }
+  bool over(std::size_t count) {
+    return ranks().eventually([&] { return done().size() >= count; });
+  }
+  // A lease that is kept.
+  void use_twice() {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      ASSERT_TRUE(us().post(write(i)));
+      ASSERT_TRUE(over(i + 1));
+    }
+    ranks().settle();
+  }
+
+  std::vector<std::byte> memory_ = std::vector<std::byte>(kRegionBytes);
+  std::vector<std::byte> third_ = std::vector<std::byte>(kRegionBytes);
+  std::vector<std::byte> source_ = std::vector<std::byte>(kBytes, std::byte{7});
+  std::unique_ptr<OfiRanks> ranks_;
+};
+
+TEST_F(OfiNamed, tell_where_the_provider_carries_data) {
+  begin();
+  EXPECT_TRUE(us().names_pieces(1));
+  EXPECT_FALSE(us().names_pieces(0)) << "itself";
+  EXPECT_EQ(us().name_bits(), 28u);
+  begin({.has_doors = true});
+  EXPECT_FALSE(us().names_pieces(1));
+  begin({.has_doors = true, .data_bytes = 4});
+  EXPECT_TRUE(us().names_pieces(1));
+  ASSERT_TRUE(us().post(write(3)));
+  ASSERT_TRUE(over(1));
+  EXPECT_EQ(told()[3], 1u);
+}
+
+TEST_F(OfiNamed, and_others_are_told_in_the_order_of_their_landing_without_a_message) {
+  begin();
+  use_twice();
+  for (std::uint32_t i = 2; i < 5; ++i) ASSERT_TRUE(us().post(write(i)));
+  ASSERT_TRUE(over(5));
+  EXPECT_EQ(told().size(), 5u);
+}
+
+// Whose target does not come: others wait, and are not named as long as the engine can choose.
+TEST_F(OfiNamed, go_no_faster_than_their_target_hears_of_them) {
+  begin();
+  use_twice();
+  EXPECT_EQ(us().nameable(1), 6u) << "it says that it has heard of them when half are used";
+  for (std::uint32_t i = 2; i < 10; ++i) ASSERT_TRUE(us().post(write(i)));
+  for (int i = 0; i < 1000; ++i) us().poll(ranks()[0].news);
+  EXPECT_EQ(done().size(), 8u) << "the fake counts what is told and not read, too";
+  EXPECT_EQ(us().nameable(1), 0u);
+  PostedPiece plain = write(99);
+  plain.name.reset();
+  ASSERT_TRUE(us().post(plain));
+  while (done().count(99) == 0) us().poll(ranks()[0].news);
+  ASSERT_TRUE(over(11));
+  ranks().settle();
+  EXPECT_EQ(told().size(), 10u);
+  EXPECT_GE(us().nameable(1), 5u);
+}
+
+TEST_F(OfiNamed, that_had_landed_when_their_door_ended_are_over_and_told_once) {
+  begin();
+  use_twice();
+  our_doors().hold(true);
+  ASSERT_TRUE(us().post(write(2)));
+  our_doors().land_unanswered();
+  revoke();
+  them().quiesce();  // nobody answers
+  std::fill(memory_.begin(), memory_.end(), std::byte{1});
+  our_doors().hold(false);
+  ASSERT_TRUE(over(3));
+  EXPECT_EQ(done()[2], PH_OK) << "though its key is revoked by now";
+  ranks().settle();
+  EXPECT_EQ(told()[2], 1u);
+  EXPECT_EQ(memory_[0], std::byte{1}) << "it is not written again";
+  EXPECT_TRUE(ranks()[0].news.gone.empty());
+}
+
+TEST_F(OfiNamed, that_had_not_landed_when_their_door_ended_go_again) {
+  begin();
+  constexpr std::uint64_t kOther = 0x3400 + 6;
+  publish(kOther);
+  use_twice();
+  our_doors().hold(true);
+  ASSERT_TRUE(us().post(write(2)));
+  ASSERT_TRUE(us().post(write(3, kOther)));
+  ranks().settle();
+  revoke(kOther);
+  std::thread peer([&] {
+    for (int i = 0; i < 100; ++i) us().poll(ranks()[0].news);
+  });
+  peer.join();
+  them().quiesce();
+  our_doors().hold(false);
+  ASSERT_TRUE(over(4));
+  ranks().settle();
+  EXPECT_EQ(done()[2], PH_OK);
+  EXPECT_EQ(done()[3], PH_ERR_KEY);
+  EXPECT_EQ(told()[2], 1u);
+  EXPECT_EQ(told().count(3), 0u);
+}
+
+TEST_F(OfiNamed, that_are_refused_tell_nothing) {
+  begin();
+  use_twice();
+  PostedPiece wrong = write(2);
+  wrong.address += kRegionBytes;
+  ASSERT_TRUE(us().post(wrong));
+  ASSERT_TRUE(us().post(write(3, 0x7700 + 7)));
+  ASSERT_TRUE(over(4));
+  ranks().settle();
+  EXPECT_EQ(done()[2], PH_ERR_RANGE);
+  EXPECT_EQ(done()[3], PH_ERR_KEY);
+  EXPECT_EQ(told().size(), 2u);
+}
+
+// Who fails without a reason goes again for a while, since we have had its door ended, and no
+// longer.
+TEST_F(OfiNamed, that_fail_for_no_reason_end_the_peer) {
+  begin();
+  use_twice();
+  our_doors().fail(true);
+  ASSERT_TRUE(us().post(write(2)));
+  ASSERT_TRUE(ranks().eventually([&] { return !ranks()[0].news.gone.empty(); }));
+  EXPECT_NE(ranks()[0].news.gone[1].what.find("fake trouble"), std::string::npos);
+  EXPECT_EQ(done()[2], PH_ERR_PEER);
+  EXPECT_EQ(told().count(2), 0u);
+}
+
+TEST_F(OfiNamed, of_strangers_are_counted_and_tell_nothing) {
+  begin();
+  use_twice();
+  const auto refused = [&](Refusal why) { return ranks()[1].ofi().refused(why); };
+  const std::uint64_t before = refused(Refusal::wrong_key);
+  ranks()[1].fabric().doors().tell_us(2);                        // no tag
+  ranks()[1].fabric().doors().tell_us(2 | 0xdeadbeefULL << 32);  // nor that one
+  ranks().settle();
+  EXPECT_EQ(refused(Refusal::wrong_key), before + 2);
+  EXPECT_EQ(told().count(2), 0u);
+  const std::uint32_t own = wire::PieceNames(2, kNameBits).of(1, 5);
+  ranks()[1].fabric().doors().tell_us(own);
+  ranks().settle();
+  EXPECT_EQ(refused(Refusal::unexpected), 1u) << "our own";
+  EXPECT_TRUE(ranks()[1].news.gone.empty());
+}
+
+// Our door ends, since rank 2 has ended with pieces under way; what else went by it may have
+// landed, may land later, or not at all.
+TEST_F(OfiNamed, whose_own_door_ends_tell_once) {
+  begin(tellers(), 3);
+  use_twice();
+  ASSERT_TRUE(us().post(write_to_third(2)));
+  ASSERT_TRUE(over(3));
+  our_doors().hold(true);
+  ranks()[1].fabric().doors().hold_landings(true);
+  ASSERT_TRUE(us().post(write(3)));
+  our_doors().land_unanswered();
+  ASSERT_TRUE(us().post(write(4)));
+  ASSERT_TRUE(us().post(write_to_third(5)));
+  ASSERT_TRUE(ranks().eventually([&] { return our_doors().pieces_under_way() == 3; }));
+  ranks()[2].transport.reset();
+  ASSERT_TRUE(ranks().eventually([&] { return ranks()[0].news.gone.count(2) != 0; }));
+  our_doors().hold(false);
+  ASSERT_TRUE(ranks().eventually([&] { return done().count(3) + done().count(4) == 2; }));
+  ranks()[1].fabric().doors().hold_landings(false);
+  ranks().settle();
+  EXPECT_EQ(done()[3], PH_OK);
+  EXPECT_EQ(done()[4], PH_OK);
+  EXPECT_EQ(done()[5], PH_ERR_PEER);
+  EXPECT_EQ(told()[3], 1u);
+  EXPECT_EQ(told()[4], 1u);
+}
+
+// Doors that end at either side at any time, late answers and full queues: who is over and well has
+// told once, who is refused never.
+class RandomNames : public OfiNamed, public testing::WithParamInterface<unsigned> {};
+TEST_P(RandomNames, tell_once_or_never) {
+  std::mt19937 dice(GetParam());
+  const auto roll = [&](unsigned sides) { return static_cast<unsigned>(dice() % sides); };
+  FakeManners manners = tellers();
+  manners.refuses_every = 2 + roll(4);
+  manners.completes_after = roll(5);
+  begin(manners, 3);
+  const int third_ends = 100 + static_cast<int>(roll(150));
+  std::uint64_t key = kRegionKey;
+  std::uint32_t name = 0;
+  std::set<std::uint32_t> posted;
+  std::size_t to_third = 0;
+  for (int step = 0; step < 300; ++step) {
+    switch (roll(12)) {
+      case 0: our_doors().hold(roll(2) == 0); break;
+      case 1:
+        if (roll(3) != 0) break;
+        revoke(key);
+        them().quiesce();
+        key += 64;
+        publish(key);
+        break;
+      case 2: static_cast<void>(our_doors().land_unanswered_if_well()); break;
+      case 3: ranks()[1].fabric().doors().hold_landings(roll(2) == 0); break;
+      case 4: them().poll(ranks()[1].news); break;
+      case 5: us().poll(ranks()[0].news); break;
+      case 6:
+        if (step >= third_ends || !us().post(write_to_third(name + kOfThird))) break;
+        ++to_third;
+        ++name;
+        break;
+      default: {
+        const bool is_stale = roll(8) == 0;
+        if (!us().post(write(name, is_stale ? key - 64 : key))) break;
+        posted.insert(name++);
+      }
+    }
+    if (roll(3) == 0) ranks().turn();
+    if (step == third_ends) ranks()[2].transport.reset();
+  }
+  our_doors().hold(false);
+  ranks()[1].fabric().doors().hold_landings(false);
+  ASSERT_TRUE(over(posted.size() + to_third));
+  ranks().settle();
+  ASSERT_EQ(ranks()[0].news.gone.count(1), 0u) << ranks()[0].news.gone[1].what;
+  ASSERT_EQ(ranks()[1].news.gone.count(0), 0u) << ranks()[1].news.gone[0].what;
+  for (const std::uint32_t one : posted) {
+    ASSERT_EQ(done().count(one), 1u) << one;
+    EXPECT_EQ(told()[one], done()[one] == PH_OK ? 1u : 0u)
+        << one << " ended with " << ph_status_text(done()[one]);
+    if (done()[one] != PH_OK) {
+      EXPECT_EQ(done()[one], PH_ERR_KEY);
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(seeds, RandomNames, testing::Range(1u, 41u));
+
+}  // namespace
+}  // namespace photon::transport::ofi::test
