@@ -273,7 +273,7 @@ TEST_P(FabricDoor, a_write_that_bears_data_tells_it_once_when_its_bytes_are_ther
   EXPECT_EQ(there_.told, std::vector<std::uint64_t>{kData});
 }
 
-// What is told of a piece can be read before anything that its initiator said when it was over.
+// What a piece tells can be read before anything that its initiator said when it was over.
 TEST_P(FabricDoor, what_a_write_tells_comes_before_its_initiator_knows_that_it_is_over) {
   for (std::uint64_t i = 0; i < 500; ++i) {
     operations_[0].data = i;
