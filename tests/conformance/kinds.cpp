@@ -117,6 +117,17 @@ Opened open_ofi_fake_registered(const base::Config& given, boot::Boot& boot) {
                                                   .registers_all = true,
                                                   .data_bytes = 4}));
 }
+// Messages overtake each other.
+Opened open_ofi_fake_unordered(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.ofi_direct_least_bytes = 1;
+  return transport::ofi::open_ofi_over(config, boot,
+                                       open_fake({.completes_after = 2,
+                                                  .most_bytes = transport::ofi::kLeastMessageBytes,
+                                                  .keeps_order = false,
+                                                  .has_doors = true,
+                                                  .data_bytes = 8}));
+}
 // No descriptor to sleep on; what is small is over at once.
 Opened open_ofi_fake_napping(const base::Config& config, boot::Boot& boot) {
   return transport::ofi::open_ofi_over(config, boot,
@@ -156,6 +167,7 @@ std::vector<TransportKind> transport_kinds() {
           {"ofi_fake", open_ofi_fake, with_crypto_library},
           {"ofi_fake_doors", open_ofi_fake_doors, with_crypto_library},
           {"ofi_fake_registered", open_ofi_fake_registered, with_crypto_library},
+          {"ofi_fake_unordered", open_ofi_fake_unordered, with_crypto_library},
           {"ofi_fake_napping", open_ofi_fake_napping, with_crypto_library},
           {"ofi_rxm", open_ofi_rxm, no_real_fabric, 1, kBySockets},
           {"ofi_rxm_registered", open_ofi_rxm_registered, no_real_fabric, 1, kBySockets},

@@ -37,6 +37,7 @@ struct FakeManners {
   std::size_t most_bytes = 1 << 20;
   std::size_t inject_bytes = 0;
   bool has_wait_fd = true;
+  bool keeps_order = true;  // else the latest message that has come is received first
   bool wants_memory_shown = false;
   bool takes_no_address = false;  // nobody can be met
   bool sends_when_over = false;   // nothing leaves before read() says that it is over
@@ -72,6 +73,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     traits_.domain = "here";
     traits_.most_bytes = manners.most_bytes;
     traits_.inject_bytes = manners.inject_bytes;
+    traits_.keeps_order = manners.keeps_order;
     traits_.has_doors = manners.has_doors && wants.pieces_count != 0;
     traits_.registers_own = manners.registers_all;
     traits_.data_bytes = traits_.has_doors ? manners.data_bytes : 0;
@@ -172,6 +174,7 @@ class FakeFabric final : public transport::ofi::Fabric {
       under_way_.pop_front();
     }
     const std::scoped_lock lock(box_->mutex);
+    if (!manners_.keeps_order) std::reverse(box_->messages.begin(), box_->messages.end());
     while (count < into.size() && !posted_.empty() && !box_->messages.empty()) {
       const Posted posted = posted_.front();
       const auto& message = box_->messages.front();

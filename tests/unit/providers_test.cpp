@@ -5,21 +5,14 @@
 namespace photon::transport::ofi {
 namespace {
 
-constexpr Offer kRxm{"tcp;ofi_rxm", "eth0", true, 1 << 20};
+constexpr Offer kRxm{"tcp;ofi_rxm", "eth0", 1 << 20};
 
 FabricWants wants(std::string_view provider, std::string_view domain, bool is_one_host) {
   return {.provider = provider, .domain = domain, .is_one_host = is_one_host};
 }
 
-TEST(Providers, that_keep_order_are_taken) {
-  EXPECT_EQ(refusal(kRxm, wants("auto", "auto", true)), nullptr);
-  Offer other = kRxm;
-  other.keeps_order = false;
-  EXPECT_NE(refusal(other, wants("auto", "auto", true)), nullptr);
-  EXPECT_NE(refusal(other, wants("tcp;ofi_rxm", "auto", true)), nullptr) << "even if named";
-}
-
 TEST(Providers, whose_messages_cannot_hold_a_record_are_refused) {
+  EXPECT_EQ(refusal(kRxm, wants("auto", "auto", true)), nullptr);
   Offer other = kRxm;
   other.most_bytes = kLeastMessageBytes - 1;
   EXPECT_NE(refusal(other, wants("auto", "auto", true)), nullptr);
@@ -34,14 +27,14 @@ TEST(Providers, that_are_named_are_the_only_ones_and_stand_for_what_is_layered_o
 
 TEST(Providers, that_nobody_should_get_unasked_are_taken_when_named) {
   for (const char* name : {"shm", "sockets", "net", "udp;ofi_rxd"}) {
-    const Offer offer{name, "lo", true, 1 << 20};
+    const Offer offer{name, "lo", 1 << 20};
     EXPECT_NE(refusal(offer, wants("auto", "auto", true)), nullptr) << name;
     EXPECT_EQ(refusal(offer, wants(name, "auto", true)), nullptr) << name;
   }
 }
 
 TEST(Providers, of_the_loopback_are_for_jobs_of_one_host_and_first_there) {
-  const Offer loopback{"tcp;ofi_rxm", "lo", true, 1 << 20};
+  const Offer loopback{"tcp;ofi_rxm", "lo", 1 << 20};
   EXPECT_EQ(refusal(loopback, wants("auto", "auto", true)), nullptr);
   EXPECT_TRUE(is_preferred(loopback, wants("auto", "auto", true)));
   EXPECT_FALSE(is_preferred(kRxm, wants("auto", "auto", true)));

@@ -30,9 +30,10 @@ static_assert(FI_EAGAIN == EAGAIN && FI_ENETUNREACH == ENETUNREACH && FI_ENOTCON
 
 constexpr std::uint32_t kApi = FI_VERSION(1, 17);
 
-// Of `strict`, what fi_getinfo() should sort out; else all that can carry messages at all, so that
-// an error can name what there is.
-Info hints_for(const Library& library, const FabricWants& wants, bool strict) {
+// What fi_getinfo() should sort out. Of `all`, it is only what carries no messages, so that an
+// error can name what there is.
+enum class Sort : std::uint8_t { usable_in_order, usable, all };
+Info hints_for(const Library& library, const FabricWants& wants, Sort sort) {
   Info hints(library.dupinfo(nullptr), InfoEnd{library.freeinfo});
   if (hints == nullptr) return hints;
   hints->caps = wants.pieces_count == 0 ? FI_MSG : FI_MSG | FI_RMA;
@@ -43,18 +44,19 @@ Info hints_for(const Library& library, const FabricWants& wants, bool strict) {
   if (wants.provider != "auto")
     hints->fabric_attr->prov_name =
         ::strndup(wants.provider.data(), wants.provider.size());  // freed with the hints
-  if (!strict) return hints;
+  if (sort == Sort::all) return hints;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;  // we lock, and each lane has its own
   hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  if (sort == Sort::usable) return hints;
   hints->tx_attr->msg_order = FI_ORDER_SAS;
   hints->rx_attr->msg_order = FI_ORDER_SAS;
   return hints;
 }
 
-Info offers_for(const Library& library, const FabricWants& wants, bool strict) {
-  const Info hints = hints_for(library, wants, strict);
+Info offers_for(const Library& library, const FabricWants& wants, Sort sort) {
+  const Info hints = hints_for(library, wants, sort);
   fi_info* offers = nullptr;
   if (hints == nullptr || library.getinfo(kApi, nullptr, nullptr, 0, hints.get(), &offers) != 0)
     return Info(nullptr, InfoEnd{library.freeinfo});
@@ -64,7 +66,6 @@ Info offers_for(const Library& library, const FabricWants& wants, bool strict) {
 Offer offer_of(const fi_info& info) noexcept {
   return {.provider = info.fabric_attr->prov_name,
           .domain = info.domain_attr->name,
-          .keeps_order = (info.tx_attr->msg_order & info.rx_attr->msg_order & FI_ORDER_SAS) != 0,
           .most_bytes = info.ep_attr->max_msg_size};
 }
 
@@ -84,7 +85,7 @@ bool has_doors(const fi_info& info) noexcept {
 // offers it lists without that, so it is asked for once more, by name.
 bool tells_delivery(const Library& library, const fi_info& info, FabricWants wants) {
   wants.provider = info.fabric_attr->prov_name;
-  const Info hints = hints_for(library, wants, false);
+  const Info hints = hints_for(library, wants, Sort::all);
   if (hints == nullptr) return false;
   hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
   hints->domain_attr->name = ::strdup(info.domain_attr->name);  // freed with the hints
@@ -123,6 +124,7 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   traits_.inject_bytes = 0;  // what the provider still holds must be known until it is over
   traits_.advice =
       advice(traits_.provider, wants.peers_count + 1, library_.is_told("FI_UNIVERSE_SIZE"));
+  traits_.keeps_order = (info.tx_attr->msg_order & info.rx_attr->msg_order & FI_ORDER_SAS) != 0;
   traits_.progresses_itself = info.domain_attr->data_progress == FI_PROGRESS_AUTO;
   if (auto done =
           opened(fabric_, "the fabric",
@@ -298,7 +300,7 @@ std::string others(const Library& library, const FabricWants& wants) {
   if (wants.provider == "auto") return none;
   FabricWants any = wants;
   any.provider = "auto";
-  const Info offers = offers_for(library, any, false);
+  const Info offers = offers_for(library, any, Sort::all);
   std::set<std::string> named;
   std::string said;
   for (const fi_info* info = offers.get(); info != nullptr; info = info->next)
@@ -315,7 +317,7 @@ std::string refusals(const Library& library, const FabricWants& wants,
                      const std::string& troubles) {
   std::string said = troubles;
   std::set<std::string> named;
-  const Info offers = offers_for(library, wants, false);
+  const Info offers = offers_for(library, wants, Sort::all);
   for (const fi_info* info = offers.get(); info != nullptr; info = info->next) {
     const Offer offer = offer_of(*info);
     const char* why = refusal(offer, wants);
@@ -327,18 +329,29 @@ std::string refusals(const Library& library, const FabricWants& wants,
   return said.empty() ? others(library, wants) : said;
 }
 
+fi_info* like(const Info& offers, const fi_info& one) noexcept {
+  const std::string_view provider = one.fabric_attr->prov_name, domain = one.domain_attr->name;
+  for (fi_info* info = offers.get(); info != nullptr; info = info->next)
+    if (info->fabric_attr->prov_name == provider && info->domain_attr->name == domain) return info;
+  return nullptr;
+}
+
+// Order is asked for, since a provider may not keep what it could unless it was; who cannot is
+// taken all the same.
 base::Result<std::unique_ptr<Fabric>> open_one(const FabricWants& wants) {
   const base::SignalsLeftToOthers block;  // a provider may start threads
   const KeptSignals signals;
   auto library = load_library();
   if (!library) return std::move(library.error());
-  const Info offers = offers_for(*library, wants, true);
+  const Info offers = offers_for(*library, wants, Sort::usable);
+  const Info in_order = offers_for(*library, wants, Sort::usable_in_order);
   std::string troubles;
   for (const bool preferred : {true, false}) {
     for (fi_info* info = offers.get(); info != nullptr; info = info->next) {
       const Offer offer = offer_of(*info);
       if (refusal(offer, wants) != nullptr || is_preferred(offer, wants) != preferred) continue;
-      auto made = LibFabric::open(*library, *info, wants);
+      fi_info* const same = like(in_order, *info);
+      auto made = LibFabric::open(*library, same != nullptr ? *same : *info, wants);
       if (made) return made;
       const std::string one = std::string(offer.provider) + " (" + std::string(offer.domain) + ") ";
       if (troubles.find(one) == std::string::npos)

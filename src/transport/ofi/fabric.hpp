@@ -1,6 +1,6 @@
 // What the transport asks of libfabric, and all that it knows of it: one endpoint that sends and
-// receives messages, reliable and in the order of their sending per peer; and a door, by which
-// peers touch memory that we expose, and we theirs. fabric.cpp and fabric_door.cpp are what
+// receives messages, reliable and as a rule in the order of their sending per peer; and a door, by
+// which peers touch memory that we expose, and we theirs. fabric.cpp and fabric_door.cpp are what
 // includes libfabric's headers; where the build has none, no_fabric.cpp stands in their place and
 // says so when a fabric is to be opened.
 //
@@ -121,6 +121,7 @@ class Fabric {
     std::size_t most_bytes = 0;    // of one message
     std::size_t inject_bytes = 0;  // up to here a send is over when it is taken
     bool progresses_itself = false;
+    bool keeps_order = true;       // of the messages to one peer
     const char* advice = nullptr;  // what the user should know; null: nothing
     bool has_doors = false;        // memory can be exposed, and that of peers written and read
     bool registers_own = false;    // pieces need the handle of show() for our own memory

@@ -26,6 +26,8 @@ class Inlet {
     disorder,  // it is not the next one: the provider has lost or exchanged some
     garbage,   // no rank of this library sends such a thing
   };
+  // Of the message that comes next.
+  std::uint32_t next_sequence() const noexcept { return sequence_ + 1; }
   // Any kind but a greeting.
   Took take(const MessageHead& head, std::span<const std::byte> body, carried::CarriedLink& link);
 

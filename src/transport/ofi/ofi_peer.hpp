@@ -22,6 +22,7 @@
 #include <string>
 
 #include "transport/carried/carried_link.hpp"
+#include "transport/ofi/ofi_early.hpp"
 #include "transport/ofi/ofi_greeting.hpp"
 #include "transport/ofi/ofi_inlet.hpp"
 #include "transport/ofi/ofi_outlet.hpp"
@@ -74,6 +75,7 @@ struct OfiPeer {
   std::unique_ptr<Window> window;
   Outlet outlet;
   Inlet inlet;
+  Early early;
 
   bool is_open() const noexcept { return state == State::open; }
   bool has_pieces_under_way() const noexcept {

@@ -152,6 +152,28 @@ void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
     peer.mute_heard_ns = heard_ns_;
     ++peer.mute_heard_count;
   }
+  if (parts_.fabric->traits().keeps_order || head.sequence == peer.inlet.next_sequence()) {
+    take_next(peer, head, body);
+    while (peer.is_open()) {
+      const auto message = peer.early.next(peer.inlet.next_sequence());
+      if (!message) return;
+      take_next(peer, message->head, message->body);
+    }
+  } else if (!peer.early.keep(head, body, most_last_words())) {
+    cut_off_disorder(peer);
+  }
+}
+
+void OfiTransport::cut_off_disorder(OfiPeer& peer) {
+  cut_off(peer, {PH_ERR_PROTOCOL, 0,
+                 "ofi: a message of rank " + std::to_string(peer.rank) +
+                     " is missing or came out of order: provider " +
+                     parts_.fabric->traits().provider + " has lost it",
+                 peer.rank});
+}
+
+void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
+                             std::span<const std::byte> body) {
   const auto cut_off_garbage = [&] {
     cut_off(peer, {PH_ERR_PROTOCOL, 0,
                    "ofi: rank " + std::to_string(peer.rank) +
@@ -165,12 +187,7 @@ void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
       return;
     case Inlet::Took::nothing: return;
     case Inlet::Took::bye: return end(peer, peer_error(peer.rank, " has ended"));
-    case Inlet::Took::disorder:
-      return cut_off(peer, {PH_ERR_PROTOCOL, 0,
-                            "ofi: a message of rank " + std::to_string(peer.rank) +
-                                " is missing or came out of order: provider " +
-                                parts_.fabric->traits().provider + " has lost it",
-                            peer.rank});
+    case Inlet::Took::disorder: return cut_off_disorder(peer);
     case Inlet::Took::word:
       if (!take_word(peer, head.kind, body)) cut_off_garbage();
       return;
@@ -239,7 +256,8 @@ void OfiTransport::attend(std::int64_t now_ns) {
   }
 }
 
-// What it may send without credits that we cannot give it any more, and more than that.
+// What it may send without credits that we cannot give it any more, and more than that; so no more
+// of its messages can have overtaken others, either.
 std::uint64_t OfiTransport::most_last_words() const noexcept {
   return 4 * config_.ring_lines + config_.bulk_bytes / kLeastMessageBytes + 64;
 }

@@ -18,7 +18,6 @@ const char* refusal(const Offer& offer, const FabricWants& wants) noexcept {
     return "is not what setting ofi_provider names";
   if (wants.domain != "auto" && offer.domain != wants.domain)
     return "is not of the domain that setting ofi_domain names";
-  if (!offer.keeps_order) return "does not keep messages in order (FI_ORDER_SAS)";
   if (offer.most_bytes < kLeastMessageBytes) return "carries messages of less than 4096 bytes only";
   if (is_asked) return nullptr;
   if (offer.provider == "shm")

@@ -18,7 +18,6 @@ namespace photon::transport::ofi {
 struct Offer {
   std::string_view provider;
   std::string_view domain;
-  bool keeps_order = false;  // sends after sends
   std::size_t most_bytes = 0;
 };
 

@@ -213,6 +213,8 @@ class OfiTransport final : public Transport {
   void take_arrived();
   void take(std::span<const std::byte> message);
   void take_open(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
+  void take_next(OfiPeer& peer, const MessageHead& head, std::span<const std::byte> body);
+  void cut_off_disorder(OfiPeer& peer);
   bool is_boot_due(std::int64_t now) noexcept;
   void receive_boot();
   void boot_message(boot::Message& message);
