@@ -1,47 +1,19 @@
 #include "boot/net_address.hpp"
 
 #include <arpa/inet.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <optional>
-#include <vector>
+
+#include "boot/interfaces.hpp"
 
 namespace photon::boot {
 
 namespace {
 
-struct Interface {
-  std::string name;
-  bool is_loopback = false;
-  Address address;
-};
-
-bool is_link_local(const Address& address) noexcept {
-  return address.family == 6 && address.bytes[0] == std::byte{0xfe} &&
-         (address.bytes[1] & std::byte{0xc0}) == std::byte{0x80};
-}
-
 bool is_any(const Address& address) noexcept {
   return std::ranges::all_of(address.bytes, [](std::byte one) { return one == std::byte{0}; });
-}
-
-// Those that are up, in the system's order.
-base::Result<std::vector<Interface>> interfaces_up() {
-  ifaddrs* first = nullptr;
-  if (::getifaddrs(&first) != 0) return base::system_error("list the network interfaces");
-  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(first, &::freeifaddrs);
-  std::vector<Interface> found;
-  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || (one->ifa_flags & IFF_UP) == 0) continue;
-    const Address address = from_socket(*one->ifa_addr);
-    if (address.family == 0) continue;
-    found.push_back({one->ifa_name, (one->ifa_flags & IFF_LOOPBACK) != 0, address});
-  }
-  return found;
 }
 
 std::optional<Address> parse(std::string_view text) {
@@ -55,24 +27,6 @@ std::optional<Address> parse(std::string_view text) {
   if (::inet_pton(AF_INET6, copy.c_str(), address.bytes.data()) != 1) return std::nullopt;
   address.family = 6;
   return address;
-}
-
-// Of those that are meant the first of IPv4, else the first of IPv6 that other hosts can use.
-std::optional<Address> best(const std::vector<Interface>& all, const auto& is_meant) {
-  for (const unsigned family : {4U, 6U})
-    for (const Interface& one : all)
-      if (is_meant(one) && one.address.family == family && !is_link_local(one.address))
-        return one.address;
-  return std::nullopt;
-}
-
-std::string names(const std::vector<Interface>& all) {
-  std::string text;
-  for (const Interface& one : all) {
-    const std::string host = one.address.text();
-    text += (text.empty() ? "" : ", ") + one.name + " " + host.substr(0, host.rfind(':'));
-  }
-  return text.empty() ? "none" : text;
 }
 
 }  // namespace
@@ -135,22 +89,20 @@ base::Result<Address> choose_address(std::string_view wanted, bool one_host) {
                            "host, or an interface",
                        PH_ANY_RANK};
   }
-  auto all = interfaces_up();
-  if (!all) return std::move(all.error());
-  const bool is_auto = wanted == "auto";
-  auto found = best(*all, [&](const Interface& one) {
-    return is_auto ? one.is_loopback == one_host : one.name == wanted;
-  });
-  if (!found && is_auto && one_host) found = parse("127.0.0.1");
+  const auto all = interfaces();
+  if (!all) return all.error();
+  const InterfaceWish wish{wanted, one_host};
+  auto found = choose(*all, wish);
+  if (!found && wanted == "auto" && one_host) found = parse("127.0.0.1");
   if (found) {
     found->port = 0;
     return *found;
   }
   return base::Error{PH_ERR_CONFIG, 0,
                      "tcp: setting tcp_interface = \"" + std::string(wanted) +
-                         "\" names no interface that is up and has an address, and is no address "
-                         "itself; up are: " +
-                         names(*all)};
+                         (wanted == "auto" ? "\" finds no interface to use: "
+                                           : "\" is no address, nor an interface to use: ") +
+                         refusals(*all, wish)};
 }
 
 base::Result<Listener> listen_at(const Address& address) {

@@ -42,7 +42,7 @@ SocketAddress socket_address(const Address& address) noexcept;
 Address from_socket(const sockaddr& address) noexcept;
 
 // The address to listen at, port 0. `wanted`: auto, an interface or an address; one_host: whether
-// all ranks of the job are here. PH_ERR_CONFIG says what was looked for and what there is; so is an
+// all ranks of the job are here. PH_ERR_CONFIG says of each interface why it is not taken; so is an
 // address that stands for all of a host, which is none to be told to others.
 base::Result<Address> choose_address(std::string_view wanted, bool one_host);
 

@@ -62,9 +62,7 @@ TEST(NetAddress, a_name_that_is_none_is_refused_with_what_there_is) {
   EXPECT_EQ(address.error().status, PH_ERR_CONFIG);
   EXPECT_NE(address.error().what.find("no-such-0"), std::string::npos) << address.error().what;
   EXPECT_NE(address.error().what.find("tcp_interface"), std::string::npos);
-  const auto list = address.error().what.find("up are: ");
-  ASSERT_NE(list, std::string::npos) << address.error().what;
-  EXPECT_NE(address.error().what.find("lo", list + 8), std::string::npos) << address.error().what;
+  EXPECT_NE(address.error().what.find("is another"), std::string::npos) << address.error().what;
 }
 
 }  // namespace
