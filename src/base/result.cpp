@@ -3,12 +3,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/resource_limits.hpp"
+
 namespace photon::base {
 
 Error system_error(std::string what) {
   const int number = errno;
   what += ": ";
   what += ::strerrordesc_np(number) ? ::strerrordesc_np(number) : "unknown error";
+  what += descriptors_advice(number, descriptors_limit());
   return {.status = PH_ERR_SYSTEM, .native_errno = number, .what = std::move(what)};
 }
 

@@ -50,7 +50,7 @@ class [[nodiscard]] Result<void> {
   bool failed_ = false;
 };
 
-// An Error from errno, taken at once.
+// An Error from errno, taken at once. Where descriptors have run out it says what to do.
 Error system_error(std::string what);
 
 }  // namespace photon::base

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/resource_limits.hpp"
 #include "boot/messenger.hpp"
 #include "boot/silence.hpp"
 
@@ -59,6 +60,10 @@ void Messenger::dial_failed(Rank to, int trouble) {
   way.state = WayOut::State::pausing;
   if (trouble == ECONNREFUSED) return end_out(to, "has ended: nobody listens at its address");
   if (peer.in_over) return end_out(to, peer.why);
+  // Tried for ever, so somebody has to know.
+  if (const auto advice = base::descriptors_advice(trouble, base::descriptors_limit());
+      way.failed == 0 && !advice.empty())
+    PHOTON_LOG(log_, warn, "bootstrap: no socket yet to reach rank %u by%s", to, advice.c_str());
   if (!says_nothing(trouble)) ++way.unanswered;
   if (way.unanswered < kMostAttempts) {
     way.due_ns = base::now_ns() + (kFirstPauseNs << std::min(2 * way.failed++, kMostDoublings));

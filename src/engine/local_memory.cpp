@@ -5,14 +5,29 @@
 //                                    pinned -- over, or failed --> no entry
 //            no entry -- refused --> goes without the card
 #include <algorithm>
+#include <cstdio>
 #include <new>
+#include <utility>
 
 #include "base/log.hpp"
+#include "base/resource_limits.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
 
 namespace {
+
+void tell_of_refusal(const base::Log& log) noexcept {
+  const std::uint64_t bytes = base::locked_memory_limit_bytes();
+  char limit[64] = "";
+  if (bytes != base::kNoLimit)
+    std::snprintf(limit, sizeof limit, ", or RLIMIT_MEMLOCK, %llu KiB: ulimit -l",
+                  static_cast<unsigned long long>(bytes / 1024));
+  PHOTON_LOG(log, warn,
+             "the network card registers no more memory of this process (its own limit%s): "
+             "operations on other memory than it has go through records",
+             limit);
+}
 
 std::uint64_t own_address(const Request& request) noexcept {
   return reinterpret_cast<std::uint64_t>(rest_of(request).own);
@@ -59,11 +74,7 @@ std::uint64_t Engine::pinned_bytes(const Request& request, std::uint64_t bytes) 
 // Our card cannot know its memory. Chunks and the owner's answers need no card; no piece is under
 // way, and none was announced by its name.
 Engine::Step Engine::go_without_card(Peer& peer, Request& request) {
-  if (!told_of_refusal_)
-    PHOTON_LOG(log_, warn,
-               "the network card registers no more memory of this process (RLIMIT_MEMLOCK, the "
-               "card's limit): operations on other memory than it has go through records");
-  told_of_refusal_ = true;
+  if (!std::exchange(told_of_refusal_, true)) tell_of_refusal(log_);
   if (request.posted) {
     request.posted = request.serving = false;
     --peer.posted_under_way;

@@ -3,35 +3,16 @@
 #include "boot/launch_boot.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "boot/packet.hpp"
 #include "boot_ranks.hpp"
+#include "few_descriptors.hpp"
 
 namespace photon::test {
 namespace {
 
 using Kind = boot::Message::Kind;
-
-// The process can open so many descriptors more, while this lives.
-class FewDescriptors {
- public:
-  explicit FewDescriptors(unsigned more) {
-    std::vector<base::UniqueFd> free;
-    for (unsigned i = 0; i <= more; ++i) free.emplace_back(::dup(STDERR_FILENO));
-    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
-    rlimit few = before_;
-    few.rlim_cur = static_cast<rlim_t>(free.back().get());
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
-  }
-  ~FewDescriptors() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
-  FewDescriptors(const FewDescriptors&) = delete;
-  FewDescriptors& operator=(const FewDescriptors&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 class LaunchBootTest : public testing::Test {
  protected:

@@ -2,6 +2,7 @@
 // operation whose memory the card does not take.
 #include <sys/mman.h>
 
+#include "base/resource_limits.hpp"
 #include "posted_unit.hpp"
 
 namespace photon::engine::test {
@@ -93,6 +94,23 @@ TEST_P(LocalMemory, where_the_card_takes_no_memory_operations_go_through_records
   EXPECT_EQ(two.seat().posted_count, 0u);
   EXPECT_EQ(two.ranks[0].sources().counts().refusals, 2u);
   expect_nothing_held(two);
+}
+
+TEST_P(LocalMemory, that_the_card_takes_no_memory_is_told_once_with_the_limit) {
+  FakeOptions warned = options();
+  warned.config.log = base::LogLevel::warn;
+  Cards two(warned);
+  two.seat().locals_max = 0;
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(two.put_pieces(3), PH_OK);
+  expect_put(two);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("registers no more memory"), std::string::npos) << said;
+  EXPECT_EQ(said.find("registers no more memory"), said.rfind("registers no more memory")) << said;
+  const std::uint64_t limit_bytes = base::locked_memory_limit_bytes();
+  if (limit_bytes == base::kNoLimit) return;
+  const std::string limit = "RLIMIT_MEMLOCK, " + std::to_string(limit_bytes / 1024) + " KiB";
+  EXPECT_NE(said.find(limit), std::string::npos) << said;
 }
 
 TEST_P(LocalMemory, a_put_that_cannot_go_on_with_the_card_sends_the_rest_in_chunks) {

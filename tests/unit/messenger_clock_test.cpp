@@ -24,7 +24,7 @@ TEST_F(MessengerClock, who_says_nothing_is_refused_after_ten_seconds_and_wakes_t
 
 TEST_F(MessengerClock, the_next_attempt_wakes_the_sleeper) {
   auto listener = listen_at(*choose_address("127.0.0.1", true));
-  MessengerRanks ranks(2, {{1, listener->address}});
+  MessengerRanks ranks(2, {.places = {{1, listener->address}}});
   ASSERT_TRUE(*ranks.send(0, 1, "hello"));
   for (int times = 0; times < 3; ++times) {
     base::UniqueFd one;

@@ -1,4 +1,5 @@
 // Ways out, and what there may be at the other end of them.
+#include "few_descriptors.hpp"
 #include "messenger_ranks.hpp"
 
 namespace photon::boot::test {
@@ -30,7 +31,7 @@ TEST_F(MessengerDial, a_rank_whose_listener_is_closed_is_gone_at_once) {
 
 TEST_F(MessengerDial, who_cannot_prove_to_be_the_rank_hears_nothing_of_the_message) {
   Impostor impostor;
-  MessengerRanks ranks(2, {{1, impostor.listener.address}});
+  MessengerRanks ranks(2, {.places = {{1, impostor.listener.address}}});
   ASSERT_TRUE(*ranks.send(0, 1, "secret"));
   ASSERT_TRUE(ranks.eventually([&] { return impostor.took(); }));
   const std::string garbage(sizeof(Challenge), 'g');
@@ -43,7 +44,7 @@ TEST_F(MessengerDial, who_cannot_prove_to_be_the_rank_hears_nothing_of_the_messa
 
 TEST_F(MessengerDial, who_is_thrown_out_before_the_welcome_comes_again) {
   auto impostor = std::make_unique<Impostor>();
-  MessengerRanks ranks(2, {{1, impostor->listener.address}});
+  MessengerRanks ranks(2, {.places = {{1, impostor->listener.address}}});
   ASSERT_TRUE(*ranks.send(0, 1, "hello"));
   for (int times = 0; times < 8; ++times) {
     ASSERT_TRUE(ranks.eventually([&] { return impostor->took(); })) << times;
@@ -54,10 +55,25 @@ TEST_F(MessengerDial, who_is_thrown_out_before_the_welcome_comes_again) {
   EXPECT_TRUE(ranks.eventually_got(0, {"1 is gone: has ended: nobody listens at its address"}));
 }
 
+TEST_F(MessengerDial, without_a_descriptor_left_it_says_so_and_goes_on_when_there_is_one) {
+  MessengerRanks ranks(2, {.log = base::LogLevel::warn});
+  rlim_t limit = 0;
+  testing::internal::CaptureStderr();
+  {
+    const photon::test::FewDescriptors none(0);
+    limit = none.limit();
+    ASSERT_TRUE(*ranks.send(0, 1, "hello"));
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("no socket yet to reach rank 1"), std::string::npos) << said;
+  photon::test::expect_names_limit(said, limit);
+  EXPECT_TRUE(ranks.eventually_got(1, {"0:hello"}));
+}
+
 // A word that came by the way of a rank that cannot be answered: both hear that it is over.
 TEST_F(MessengerDial, who_can_be_heard_and_not_be_answered_is_gone_on_both_sides) {
   auto impostor = std::make_unique<Impostor>();
-  MessengerRanks ranks(2, {{0, impostor->listener.address}});
+  MessengerRanks ranks(2, {.places = {{0, impostor->listener.address}}});
   impostor.reset();
   ASSERT_TRUE(*ranks.send(0, 1, "hello"));
   ASSERT_TRUE(ranks.eventually_got(1, {"0:hello"}));

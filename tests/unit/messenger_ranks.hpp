@@ -12,6 +12,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -47,12 +48,15 @@ class Caller {
 
 class MessengerRanks {
  public:
-  // `places`: where others find a rank, if not where it listens.
-  explicit MessengerRanks(std::uint32_t size, const std::map<Rank, Address>& places = {})
-      : secret_{std::byte{42}} {
+  struct Options {
+    std::map<Rank, Address> places = {};  // where others find a rank, if not where it listens
+    base::LogLevel log = base::LogLevel::error;
+  };
+  explicit MessengerRanks(std::uint32_t size) : MessengerRanks(size, Options{}) {}
+  MessengerRanks(std::uint32_t size, const Options& options) : secret_{std::byte{42}} {
     base::Config config;
     config.tcp_interface = base::word("127.0.0.1");
-    config.log = base::LogLevel::error;
+    config.log = options.log;
     std::vector<Address> addresses;
     for (Rank rank = 0; rank < size; ++rank) {
       sides_.push_back(std::make_unique<Side>());
@@ -60,8 +64,9 @@ class MessengerRanks {
       auto opened = Messenger::open(config, {rank, size}, side.watch, side.inbox);
       EXPECT_TRUE(opened) << opened.error().what;
       side.messenger = std::move(*opened);
-      const auto place = places.find(rank);
-      addresses.push_back(place == places.end() ? side.messenger->address() : place->second);
+      const auto place = options.places.find(rank);
+      addresses.push_back(place == options.places.end() ? side.messenger->address()
+                                                        : place->second);
     }
     for (const auto& side : sides_)
       if (auto begun = side->messenger->begin(secret_, addresses); !begun)

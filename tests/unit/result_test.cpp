@@ -43,6 +43,13 @@ TEST(Result, system_error_keeps_errno_and_says_it_in_words) {
   EXPECT_EQ(error.what, "open /nowhere: No such file or directory");
 }
 
+TEST(Result, system_error_says_what_to_do_when_descriptors_have_run_out) {
+  errno = EMFILE;
+  const Error error = system_error("socket");
+  EXPECT_EQ(error.native_errno, EMFILE);
+  EXPECT_NE(error.what.find("RLIMIT_NOFILE"), std::string::npos) << error.what;
+}
+
 TEST(Result, system_error_survives_an_unknown_number) {
   errno = 99999;
   EXPECT_EQ(system_error("x").what, "x: unknown error");

@@ -1,6 +1,5 @@
 // Who is let in, who is not, and what it costs.
-#include <sys/resource.h>
-
+#include "few_descriptors.hpp"
 #include "tcp_ranks.hpp"
 
 namespace photon::transport::tcp::test {
@@ -13,6 +12,15 @@ boot::Hello hello_of(Rank from, Rank to) {
   hello.from = from;
   hello.to = to;
   return hello;
+}
+
+// As a rank that has nothing else to do: asleep between its looks.
+void rest(TcpSide& side) {
+  side.transport->announce();
+  side.transport->poll(side.news);
+  if (side.news.gone.empty()) side.transport->sleep(20'000'000);
+  side.transport->retract();
+  side.transport->poll(side.news);
 }
 
 TEST(TcpContact, both_that_ask_at_the_same_time_have_one_connection) {
@@ -130,19 +138,35 @@ TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
       << ranks[0].news.gone[1].what;
 }
 
+// Rank 0 waits to be dialed, rank 2 waits as rank 1 waits for it.
+TEST(TcpContact, without_a_descriptor_left_to_dial_with_both_are_told_what_was_missing) {
+  TcpRanks ranks(3);
+  ranks[0].to(1);
+  ranks[2].to(1);
+  ranks[1].to(2);
+  {
+    const photon::test::FewDescriptors none(0);
+    while (ranks[1].news.gone.count(2) == 0) rest(ranks[1]);
+    const base::Error why = ranks[1].news.gone[2];
+    EXPECT_EQ(why.status, PH_ERR_PEER);
+    EXPECT_EQ(why.native_errno, EMFILE);
+    EXPECT_NE(why.what.find("rank 2"), std::string::npos) << why.what;
+    EXPECT_NE(why.what.find("no socket for it"), std::string::npos) << why.what;
+    photon::test::expect_names_limit(why.what, none.limit());
+  }
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  const std::string there = ranks[0].news.gone[1].what;
+  EXPECT_NE(there.find("limit of descriptors there (ulimit -n)"), std::string::npos) << there;
+}
+
 TEST(TcpContact, without_a_descriptor_left_a_guest_is_sent_away_and_comes_again) {
   TcpRanks ranks(2);
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   Stranger stranger(ranks[0].tcp().address());  // waits in the queue
-  const int next = ::dup(stranger.socket());    // all below are in use
-  ::close(next);
-  rlimit full = before;
-  full.rlim_cur = static_cast<rlim_t>(next);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &full), 0);
-  for (int i = 0; i < 1000 && ranks[0].tcp().refused(Refusal::no_room) == 0; ++i)
-    ranks[0].transport->poll(ranks[0].news);
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  {
+    const photon::test::FewDescriptors none(0);
+    for (int i = 0; i < 1000 && ranks[0].tcp().refused(Refusal::no_room) == 0; ++i)
+      ranks[0].transport->poll(ranks[0].news);
+  }
   EXPECT_EQ(ranks[0].tcp().refused(Refusal::no_room), 1u);
   EXPECT_TRUE(stranger.is_closed());
   EXPECT_TRUE(ranks.join(0, 1));

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 
+#include "few_descriptors.hpp"
 #include "tcp_ranks.hpp"
 
 namespace photon::transport::tcp::test {
@@ -55,6 +56,34 @@ TEST(TcpTransport, an_address_of_another_host_is_refused_by_name) {
   EXPECT_EQ(opened.error().status, PH_ERR_CONFIG);
   EXPECT_NE(opened.error().what.find("192.0.2.1"), std::string::npos) << opened.error().what;
   EXPECT_NE(opened.error().what.find("tcp_interface"), std::string::npos);
+}
+
+// Each of those that it needs is missing once.
+TEST(TcpTransport, without_descriptors_it_says_what_it_could_not_have_and_why) {
+  std::set<std::string> missed;
+  bool is_open = false;
+  for (std::size_t left_count = 0; !is_open; ++left_count) {
+    MemoryJob job(1);
+    const auto boot = job.boot(0);
+    const photon::test::FewDescriptors few(left_count);
+    const auto opened = open_tcp(tcp_config(), *boot);
+    is_open = static_cast<bool>(opened);
+    if (is_open) break;
+    EXPECT_EQ(opened.error().native_errno, EMFILE);
+    photon::test::expect_names_limit(opened.error().what, few.limit());
+    missed.insert(opened.error().what.substr(0, opened.error().what.find(": Too many open files")));
+  }
+  EXPECT_EQ(missed, (std::set<std::string>{"list the network interfaces", "tcp: epoll",
+                                           "tcp: eventfd", "tcp: a descriptor in reserve"}));
+  base::Config config = tcp_config();
+  config.tcp_interface = base::word("127.0.0.1");
+  MemoryJob job(1);
+  const auto boot = job.boot(0);
+  const photon::test::FewDescriptors none(0);
+  const auto opened = open_tcp(config, *boot);
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().what.find("tcp: a socket to listen at: "), 0u) << opened.error().what;
+  photon::test::expect_names_limit(opened.error().what, none.limit());
 }
 
 TEST(TcpTransport, says_where_it_listens_and_how_peers_are_reached) {

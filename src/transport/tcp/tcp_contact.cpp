@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/resource_limits.hpp"
 #include "boot/silence.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
@@ -18,13 +19,20 @@ namespace photon::transport::tcp {
 
 namespace {
 
-constexpr std::size_t kMostGuests = 64;  // or the ranks, if they are more
+constexpr std::size_t kMostGuests = 64;           // or the ranks, if they are more
 constexpr std::int64_t kGuestNs = 10'000'000'000;
 constexpr std::int64_t kDialNs = 10'000'000'000;  // for the kernel to connect
 constexpr unsigned kMostAttempts = 6;
 constexpr std::int64_t kFirstPauseNs = 10'000'000;  // four times as long after each
 
 std::string named(Rank rank) { return "tcp: rank " + std::to_string(rank); }
+
+bool is_of_descriptors(int trouble) noexcept { return trouble == EMFILE || trouble == ENFILE; }
+
+std::string words_of(int trouble) {
+  const char* const what = is_of_descriptors(trouble) ? "no socket for it: " : "";
+  return what + std::string(std::strerror(trouble));
+}
 
 base::Error gone_error(Rank rank, const char* what) {
   return {PH_ERR_PEER, 0, named(rank) + what, rank};
@@ -115,11 +123,13 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
     return end(peer, same.error());
   }
   if (card->what == TcpCard::What::unreachable)
-    return end(peer,
-               {PH_ERR_PEER, static_cast<int>(card->trouble),
-                named(rank) + " cannot connect to " + card_.address.text() + ": " +
-                    std::strerror(static_cast<int>(card->trouble)) + " (setting tcp_interface)",
-                rank});
+    return end(peer, {PH_ERR_PEER, static_cast<int>(card->trouble),
+                      named(rank) + " cannot connect to " + card_.address.text() + ": " +
+                          words_of(static_cast<int>(card->trouble)) +
+                          (is_of_descriptors(static_cast<int>(card->trouble))
+                               ? "; raise the limit of descriptors there (ulimit -n)"
+                               : " (setting tcp_interface)"),
+                      rank});
   peer.address = card->address;
   dial(peer);
 }
@@ -153,9 +163,8 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
   }
   static_cast<void>(send_card(peer.rank, TcpCard::What::unreachable, trouble));
   std::string what = named(peer.rank) + " cannot be connected to at " + peer.address.text() + ": " +
-                     std::strerror(trouble);
-  if (trouble == EMFILE || trouble == ENFILE)
-    what += "; raise the limit of descriptors (ulimit -n)";
+                     words_of(trouble);
+  what += base::descriptors_advice(trouble, base::descriptors_limit());
   end(peer, {PH_ERR_PEER, trouble, what, peer.rank});
 }
 
@@ -235,7 +244,7 @@ bool TcpTransport::accept_one() {
   if (!watch(socket.get(), EPOLLIN, Watched::guest, number)) return true;
   guests_.emplace(number, Guest{std::move(socket), Parley::accept(boot_.secret(), parties_),
                                 base::now_ns() + kGuestNs});
-  hear_guest(number);  // it may have spoken already
+  hear_guest(number);         // it may have spoken already
   return true;
 }
 

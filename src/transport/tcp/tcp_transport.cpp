@@ -21,9 +21,7 @@ namespace {
 
 base::Error with_advice(base::Error error) {
   if (error.native_errno == EMFILE || error.native_errno == ENFILE)
-    error.what +=
-        "; no descriptor is left: raise the limit (ulimit -n), tcp needs one for each "
-        "rank that is met";
+    error.what += "; tcp needs 4 for each lane, and one for each rank that is met";
   return error;
 }
 
@@ -63,7 +61,7 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
                                                             std::uint32_t lane) {
   auto address =
       boot::choose_address(config.tcp_interface.view(), boot.local_size() == boot.size());
-  if (!address) return std::move(address.error());
+  if (!address) return with_advice(std::move(address.error()));
   auto listener = boot::listen_at(*address);
   if (!listener) return with_advice(std::move(listener.error()));
   Parts parts;
