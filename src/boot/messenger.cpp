@@ -16,6 +16,7 @@ Messenger::Messenger(const base::Config& config, Place place, Watch& watch, Inbo
     : config_(config),
       log_(config.log, place.rank),
       parties_{place.rank, place.size, 0, kMessengerProtocol},
+      guest_ns_(place.guest_ns),
       watch_(watch),
       inbox_(inbox) {}
 

@@ -40,6 +40,8 @@ class Messenger {
   struct Place {
     Rank rank = 0;
     std::uint32_t size = 0;
+    // Who connects is sent away if it has not proved to be a rank by then.
+    std::int64_t guest_ns = 10'000'000'000;
   };
 
   // Listens from now on. PH_ERR_CONFIG: no such interface, or a build that cannot prove.
@@ -142,6 +144,7 @@ class Messenger {
   const base::Config config_;
   const base::Log log_;
   Parties parties_;
+  const std::int64_t guest_ns_;  // as Place has it
   Watch& watch_;
   Inbox& inbox_;
   const Secret* secret_ = nullptr;

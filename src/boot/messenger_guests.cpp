@@ -14,7 +14,6 @@ namespace photon::boot {
 namespace {
 
 constexpr std::ptrdiff_t kMostGuests = 64;  // or the ranks, if they are more
-constexpr std::int64_t kGuestNs = 10'000'000'000;
 
 }  // namespace
 
@@ -44,7 +43,7 @@ bool Messenger::accept_one() {
   make_room();
   const std::uint32_t number = next_number_++;
   if (!watch_.add(socket.get(), EPOLLIN, tag(Tagged::in, number))) return true;
-  const std::int64_t due_ns = base::now_ns() + kGuestNs;
+  const std::int64_t due_ns = base::now_ns() + guest_ns_;
   ways_in_.emplace(number, WayIn{.socket = std::move(socket),
                                  .parley = Parley::accept(*secret_, parties_),
                                  .due_ns = due_ns,

@@ -50,6 +50,7 @@ class MessengerRanks {
  public:
   struct Options {
     std::map<Rank, Address> places = {};  // where others find a rank, if not where it listens
+    std::int64_t guest_ns = Messenger::Place{}.guest_ns;
     base::LogLevel log = base::LogLevel::error;
   };
   explicit MessengerRanks(std::uint32_t size) : MessengerRanks(size, Options{}) {}
@@ -61,7 +62,7 @@ class MessengerRanks {
     for (Rank rank = 0; rank < size; ++rank) {
       sides_.push_back(std::make_unique<Side>());
       Side& side = *sides_.back();
-      auto opened = Messenger::open(config, {rank, size}, side.watch, side.inbox);
+      auto opened = Messenger::open(config, {rank, size, options.guest_ns}, side.watch, side.inbox);
       EXPECT_TRUE(opened) << opened.error().what;
       side.messenger = std::move(*opened);
       const auto place = options.places.find(rank);

@@ -88,6 +88,31 @@ TEST(TcpContact, half_open_connections_make_room_for_others_and_stall_nobody) {
   EXPECT_TRUE(ranks.join(1, 0));
 }
 
+// The sleeper's clock rings for it; who has begun to speak has no longer than who has not.
+TEST(TcpContact, who_does_not_say_who_it_is_in_time_is_sent_away_and_counted_as_silent) {
+  constexpr std::int64_t kGuestNs = 100'000'000;
+  MemoryJob job(2);
+  TcpSide side;
+  side.boot = job.boot(0);
+  side.transport = std::move(*open_tcp(tcp_config(), *side.boot, {.guest_ns = kGuestNs}));
+  const std::int64_t begin_ns = base::now_ns();
+  Stranger silent(side.tcp().address()), slow(side.tcp().address());
+  slow.say(std::uint64_t{kHelloMagic});  // the beginning of a hello
+  while (side.tcp().refused(Refusal::silent) != 2) rest(side);
+  EXPECT_GE(base::now_ns() - begin_ns, kGuestNs);
+  EXPECT_LT(base::now_ns() - begin_ns, 100 * kGuestNs) << "it was slept through";
+  EXPECT_TRUE(silent.is_closed() && slow.is_closed());
+  EXPECT_EQ(side.transport->strangers().silent, 2u);
+}
+
+TEST(TcpContact, who_has_time_left_to_say_who_it_is_stays) {
+  TcpRanks ranks(2);
+  Stranger silent(ranks[0].tcp().address());
+  for (int i = 0; i < 10; ++i) rest(ranks[0]);
+  EXPECT_FALSE(silent.is_closed());
+  EXPECT_EQ(ranks[0].tcp().refused(Refusal::silent), 0u);
+}
+
 TEST(TcpContact, a_rank_that_is_connected_gets_no_second_connection) {
   TcpRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));

@@ -20,7 +20,6 @@ namespace photon::transport::tcp {
 namespace {
 
 constexpr std::size_t kMostGuests = 64;           // or the ranks, if they are more
-constexpr std::int64_t kGuestNs = 10'000'000'000;
 constexpr std::int64_t kDialNs = 10'000'000'000;  // for the kernel to connect
 constexpr unsigned kMostAttempts = 6;
 constexpr std::int64_t kFirstPauseNs = 10'000'000;  // four times as long after each
@@ -243,7 +242,8 @@ bool TcpTransport::accept_one() {
   const std::uint32_t number = next_guest_++;
   if (!watch(socket.get(), EPOLLIN, Watched::guest, number)) return true;
   guests_.emplace(number, Guest{std::move(socket), Parley::accept(boot_.secret(), parties_),
-                                base::now_ns() + kGuestNs});
+                                base::now_ns() + parts_.own->guest_ns});
+  if (is_announced_) wake();  // who sleeps has not known of this deadline
   hear_guest(number);         // it may have spoken already
   return true;
 }

@@ -49,6 +49,7 @@ base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, bo
   if (auto can = boot::can_prove(); !can) return std::move(can.error());
   auto own = std::make_shared<OwnSide>();
   own->regions_count = config.max_regions;
+  own->guest_ns = options.guest_ns;
   auto regions = carried::own_or_given(options.regions, config.max_regions);
   if (!regions) return std::move(regions.error());
   own->regions = std::move(*regions);

@@ -2,6 +2,7 @@
 // authenticated by the job's secret. docs/tcp.md has the protocol and its arguments.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -16,6 +17,8 @@ struct TcpOptions {
   // The registrations of this rank, where they stand beside another transport's; they outlive the
   // transport and its lanes. Empty: it has its own.
   std::span<RegionEntry> regions;
+  // Who connects is sent away if it has not proved to be a rank by then.
+  std::int64_t guest_ns = 10'000'000'000;
 };
 
 // `boot` outlives the transport, which is the only one to call its send() and receive(). Blocks for

@@ -36,7 +36,8 @@ namespace photon::transport::tcp {
 struct OwnSide {
   std::shared_ptr<RegionEntry[]> regions;
   std::size_t regions_count = 0;
-  std::mutex mutex;  // of:
+  std::int64_t guest_ns = 0;  // as TcpOptions has it
+  std::mutex mutex;           // of:
   std::uint64_t lanes_count = 0;
 };
 
