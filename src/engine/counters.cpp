@@ -1,6 +1,7 @@
 #include "engine/counters.hpp"
 
 #include <string>
+#include <string_view>
 
 #include "engine/engine.hpp"
 
@@ -40,6 +41,23 @@ constexpr CounterText kTexts[] = {
     {"most_overflow_bytes", "Most bytes in use of the overflow to the peer."},
 };
 static_assert(std::size(kTexts) == kPeerCounts);
+
+// Of the connected peers, how many are reached in which way.
+struct Ways {
+  std::uint64_t in_process = 0;
+  std::uint64_t by_memory = 0;
+  std::uint64_t by_network = 0;
+
+  // As ph_path_to() says it, so that both say the same.
+  void add(const ph_path& path) noexcept {
+    if (path.same_process != 0)
+      ++in_process;
+    else if (std::string_view(path.transport) == "shm")
+      ++by_memory;
+    else
+      ++by_network;
+  }
+};
 
 constexpr std::size_t kFirstMark = static_cast<std::size_t>(Count::most_outstanding);
 
@@ -97,6 +115,12 @@ ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
   if (rank != PH_ANY_RANK) return PH_OK;
   const auto cache = sources_.counts();
   const auto strangers = transport_->strangers();
+  Ways ways;
+  for (const Peer* peer : contacted_) {
+    if (peer->rank == self_ || peer->state != Peer::State::connected) continue;
+    ph_path path{};
+    if (describe(peer->rank, path) == PH_OK) ways.add(path);
+  }
   const NamedCount kOwn[] = {
       {{"refusals", "Calls that said PH_AGAIN."}, own_counts_.refusals},
       {{"sleeps", "Times that a thread of this rank slept in the library."}, own_counts_.sleeps},
@@ -114,6 +138,9 @@ ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
        strangers.wrong_secret},
       {{"strangers_crowded", "Turned away: had to make room for others."}, strangers.crowded},
       {{"strangers_no_room", "Turned away: found no descriptor left."}, strangers.no_room},
+      {{"peers_same_process", "Connected peers that are ranks of this process."}, ways.in_process},
+      {{"peers_shared_memory", "Connected peers of this host, by shared memory."}, ways.by_memory},
+      {{"peers_network", "Connected peers that are reached by the network."}, ways.by_network},
   };
   found.insert(found.end(), std::begin(kOwn), std::end(kOwn));
   return PH_OK;

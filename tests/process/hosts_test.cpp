@@ -286,6 +286,9 @@ TEST_F(Hosts, peers_of_this_host_are_reached_by_shared_memory_and_the_others_by_
   EXPECT_EQ(b.wait(), 0) << b.err;
   EXPECT_TRUE(says(a.out, "on this host: ")) << a.out;
   EXPECT_TRUE(says(a.out, "on another host: ")) << a.out;
+  EXPECT_TRUE(says(a.out, "peers_same_process       0 ")) << a.out;
+  EXPECT_TRUE(says(a.out, "peers_shared_memory      1 ")) << a.out;
+  EXPECT_TRUE(says(a.out, "peers_network            1 ")) << a.out;
 }
 
 }  // namespace

@@ -95,6 +95,9 @@ TEST(Info, under_the_launcher_describes_the_path_to_each_peer_of_the_job) {
   EXPECT_EQ(info.at("paths").at(0).at("rank"), 0);
   EXPECT_EQ(info.at("paths").at(1).at("rank"), 2);
   for (const auto& path : info.at("paths")) EXPECT_EQ(path.at("state"), "connected") << path;
+  EXPECT_EQ(info.at("peers").at("peers_same_process"), 0);
+  EXPECT_EQ(info.at("peers").at("peers_shared_memory"), 2);
+  EXPECT_EQ(info.at("peers").at("peers_network"), 0);
 }
 
 TEST(Info, of_all_describes_the_paths_of_every_rank_and_why_each_was_taken) {
@@ -109,6 +112,7 @@ TEST(Info, of_all_describes_the_paths_of_every_rank_and_why_each_was_taken) {
     EXPECT_NE(path.at("reason").get<std::string>().find("connection from"), std::string::npos);
   }
   EXPECT_EQ(pairs.size(), 6u);
+  EXPECT_EQ(info.at("peers").at("peers_network"), 2) << "of the rank that speaks";
   const CommandResult text = run_command(line);
   EXPECT_NE(text.output.find("rank 2 to rank 1: tcp, connected"), std::string::npos) << text.output;
 }

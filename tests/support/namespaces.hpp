@@ -45,10 +45,27 @@ inline void enter_namespace(std::uint32_t rank) {
     throw std::system_error(errno, std::generic_category(), "entering " + path);
 }
 
+inline std::uint64_t counter_of(ph_context* context, const std::string& name) {
+  std::size_t count = 0;
+  EXPECT_EQ(ph_counters(context, PH_ANY_RANK, nullptr, 0, &count), PH_OK);
+  std::vector<ph_counter> found(count);
+  EXPECT_EQ(ph_counters(context, PH_ANY_RANK, found.data(), count, &count), PH_OK);
+  for (const ph_counter& one : found)
+    if (one.name == name) return one.value;
+  ADD_FAILURE() << "no counter " << name;
+  return 0;
+}
+
+// Connected peers, by the side they are on.
+struct PeersBySide {
+  std::uint64_t near = 0;
+  std::uint64_t far = 0;
+  bool operator==(const PeersBySide&) const = default;
+};
+
 // Of a job whose ranks have entered theirs and that chose by itself: whoever is in our namespace is
-// reached by shared memory, all others by the network that is set. Nothing of a context that is
-// finalized.
-inline void expect_ways(ph_context* context) {
+// reached by shared memory, all others by the network that is set.
+inline PeersBySide expect_paths(ph_context* context) {
   std::string network;
   ph_setting setting{};
   setting.size = sizeof setting;
@@ -56,6 +73,7 @@ inline void expect_ways(ph_context* context) {
     if (std::string(setting.name) == "network") network = setting.value;
   const std::size_t hosts_count = namespaces().size();
   const ph_rank self = ph_rank_of(context);
+  PeersBySide connected;
   for (ph_rank peer = 0; peer < ph_size_of(context); ++peer) {
     ph_path path{};
     path.size = sizeof path;
@@ -63,7 +81,25 @@ inline void expect_ways(ph_context* context) {
     const bool is_near = peer % hosts_count == self % hosts_count;
     EXPECT_EQ(path.transport, is_near ? "shm" : network)
         << "rank " << self << " to " << peer << ": " << path.reason;
+    if (path.state == std::string("connected")) ++(is_near ? connected.near : connected.far);
   }
+  return connected;
+}
+
+// The same, and that the counters say so, too. Nothing of a context that is finalized.
+inline void expect_ways(ph_context* context) {
+  std::size_t count = 0;
+  if (ph_counters(context, PH_ANY_RANK, nullptr, 0, &count) != PH_OK) return;
+  PeersBySide paths, counted;
+  for (int i = 0; i < 10; ++i) {  // peers may come and leave in between, but only once each
+    paths = expect_paths(context);
+    counted.near =
+        counter_of(context, "peers_same_process") + counter_of(context, "peers_shared_memory");
+    counted.far = counter_of(context, "peers_network");
+    if (paths == counted) return;
+  }
+  EXPECT_EQ(paths.near, counted.near);
+  EXPECT_EQ(paths.far, counted.far);
 }
 
 }  // namespace photon::test

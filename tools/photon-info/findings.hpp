@@ -36,6 +36,13 @@ struct Path {
   std::string problem;  // what went wrong when it was tried; usually empty
 };
 
+// The peers that are connected, by how they are reached; as ph_counters() has it.
+struct PeerCount {
+  std::string name;
+  std::string help;
+  std::uint64_t value = 0;
+};
+
 struct Findings {
   std::string version;
   bool is_launched = false;  // by a launcher; else the paths are those of a pair made to try them
@@ -45,7 +52,8 @@ struct Findings {
   std::vector<Setting> settings;
   std::vector<Transport> transports;
   std::vector<Path> paths;
-  std::string problem;  // the job could not be formed
+  std::vector<PeerCount> peers;  // of this rank
+  std::string problem;           // the job could not be formed
 };
 
 std::string version_text();
@@ -56,7 +64,11 @@ std::vector<Setting> find_settings(const ph_context* context);
 std::vector<Transport> find_transports();
 
 // Collective: every rank puts to every other; how it went from here.
-std::vector<Path> find_paths(photon::Context& context);
+struct Tried {
+  std::vector<Path> paths;
+  std::vector<PeerCount> peers;
+};
+Tried try_paths(photon::Context& context);
 // Collective: those that each rank has found, for everybody.
 std::vector<Path> gather_paths(photon::Context& context, const std::vector<Path>& own);
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include <photon/launch.h>
 #include <photon/photon.hpp>
@@ -51,7 +52,10 @@ Findings look_around(photon::Context& context, bool is_launched) {
   findings.rank = context.rank();
   findings.size = is_launched ? context.size() : 1;
   findings.settings = find_settings(context.c_context());
-  if (context.size() > 1) findings.paths = find_paths(context);
+  if (context.size() == 1) return findings;
+  Tried tried = try_paths(context);
+  findings.paths = std::move(tried.paths);
+  findings.peers = std::move(tried.peers);
   return findings;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "findings.hpp"
 
@@ -136,6 +137,14 @@ Path path_of(photon::Rank from, photon::Rank to, const PathCard& card) {
           card.problem.data()};
 }
 
+std::vector<PeerCount> count_peers(const photon::Context& context) {
+  std::vector<PeerCount> found;
+  for (const ph_counter& one : context.counters())
+    if (std::string_view(one.name).starts_with("peers_"))
+      found.push_back({one.name, one.help, one.value});
+  return found;
+}
+
 }  // namespace
 
 std::vector<Path> gather_paths(photon::Context& context, const std::vector<Path>& own) {
@@ -153,7 +162,7 @@ std::vector<Path> gather_paths(photon::Context& context, const std::vector<Path>
   return all;
 }
 
-std::vector<Path> find_paths(photon::Context& context) {
+Tried try_paths(photon::Context& context) {
   const auto memory = context.allocate<std::byte>(kBlockBytes * context.size());
   const auto block = context.allocate<std::byte>(kBlockBytes);
   const auto regions = context.allgather(memory.region());
@@ -161,11 +170,12 @@ std::vector<Path> find_paths(photon::Context& context) {
   round.exchange({}, regions, kHelloId);
   round.settle();
   round.exchange(block.span(), regions, kBlockId);
-  std::vector<Path> paths;
+  Tried tried;
   for (photon::Rank peer = 0; peer < context.size(); ++peer)
-    if (peer != context.rank()) paths.push_back(round.describe(peer));
+    if (peer != context.rank()) tried.paths.push_back(round.describe(peer));
+  tried.peers = count_peers(context);
   context.barrier();  // nobody leaves, and gives its memory back, while others still put
-  return paths;
+  return tried;
 }
 
 }  // namespace photon_info

@@ -48,6 +48,10 @@ void add_paths(std::string& text, const Findings& findings) {
   text += findings.is_launched ? "\npaths (each was tried)\n"
                                : "\npaths (tried between this process and a child)\n";
   for (const Path& path : findings.paths) add_path(text, path, findings.is_of_all);
+  fmt::format_to(std::back_inserter(text), "  connected peers of rank {}\n", findings.rank);
+  for (const PeerCount& one : findings.peers)
+    fmt::format_to(std::back_inserter(text), "    {:<19}  {:>5}  {}\n", one.name, one.value,
+                   one.help);
 }
 
 }  // namespace
@@ -71,7 +75,8 @@ std::string as_json(const Findings& findings) {
                                  {"problem", findings.problem},
                                  {"settings", nlohmann::ordered_json::array()},
                                  {"transports", nlohmann::ordered_json::array()},
-                                 {"paths", nlohmann::ordered_json::array()}};
+                                 {"paths", nlohmann::ordered_json::array()},
+                                 {"peers", nlohmann::ordered_json::object()}};
   for (const Setting& setting : findings.settings)
     json["settings"].push_back({{"name", setting.name},
                                 {"environment", setting.environment},
@@ -91,6 +96,7 @@ std::string as_json(const Findings& findings) {
                              {"arena_mapped", path.arena_mapped},
                              {"reason", path.reason},
                              {"problem", path.problem}});
+  for (const PeerCount& one : findings.peers) json["peers"][one.name] = one.value;
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -9,7 +9,7 @@ namespace photon_info {
 
 std::string as_text(const Findings& findings);
 
-// One object: version, launched, rank, size, problem, settings, transports, paths.
+// One object: version, launched, rank, size, problem, settings, transports, paths, peers.
 std::string as_json(const Findings& findings);
 
 }  // namespace photon_info
