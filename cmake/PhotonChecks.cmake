@@ -33,6 +33,31 @@ function(photon_install_test)
   set_tests_properties(install PROPERTIES TIMEOUT 120 LABELS tree)
 endfunction()
 
+# No machine here lacks libfabric: what a build without it is made of is built beside this one, and
+# its own unit test stands before what the library has in its place.
+function(photon_without_libfabric_tests)
+  if(NOT PHOTON_FABRIC)
+    return()  # this is such a build
+  endif()
+  set(target photon_no_fabric_tests)
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/tests/unit/no_fabric_test.cpp
+    ${PROJECT_SOURCE_DIR}/src/transport/ofi/no_fabric.cpp)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support)
+  target_link_libraries(${target} PRIVATE photon_internal GTest::gtest_main)
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests PHOTON_CALLS_ONLY ON)
+  add_test(NAME no_fabric COMMAND ${target})
+  set_tests_properties(no_fabric PROPERTIES TIMEOUT 60)
+  add_dependencies(threads_only ${target})
+  if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT PHOTON_SANITIZE)
+    add_test(NAME without_libfabric
+      COMMAND ${PROJECT_SOURCE_DIR}/tests/install/without_libfabric_test.sh
+      ${CMAKE_BINARY_DIR} ${CMAKE_COMMAND} ${CMAKE_CXX_COMPILER})
+    set_tests_properties(without_libfabric PROPERTIES
+      TIMEOUT 120 LABELS tree SKIP_RETURN_CODE 77)
+  endif()
+endfunction()
+
 # The classic API as old programs meet it: its headers under each compiler, its job formed by MPI.
 # What is not installed is skipped, and says so.
 function(photon_classic_tests)
