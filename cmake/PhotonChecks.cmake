@@ -99,6 +99,20 @@ function(photon_flood_tests)
   endforeach()
 endfunction()
 
+# 64 ranks stand, have met their neighbours and are gone again in less time than they have to stand.
+function(photon_startup_tests)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    return()
+  endif()
+  foreach(transport shm tcp)
+    add_test(NAME startup_of_64_ranks_${transport}
+      COMMAND photonrun -n 64 --timeout 3 $<TARGET_FILE:photon-perf> startup
+        --transport ${transport})
+    set_tests_properties(startup_of_64_ranks_${transport} PROPERTIES
+      TIMEOUT 60 LABELS tree RUN_SERIAL ON)
+  endforeach()
+endfunction()
+
 # Mixed operations among ranks that are processes, every byte looked at, by the providers of
 # libfabric that are not the usual one: udp;ofi_rxd goes by datagrams, and shm takes no ranks that
 # are threads (docs/ofi.md).

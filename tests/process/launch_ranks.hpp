@@ -94,7 +94,10 @@ inline std::unique_ptr<boot::Boot> join() {
 inline std::optional<boot::Message> await_message(boot::Boot& boot) {
   for (int i = 0; i < 100; ++i) {
     auto message = boot.receive();
-    if (!message) return std::nullopt;
+    if (!message) {
+      ADD_FAILURE() << message.error().what;
+      return std::nullopt;
+    }
     if (*message) return std::move(*message);
     pollfd entry{.fd = boot.poll_fd(), .events = POLLIN, .revents = 0};
     (void)::poll(&entry, 1, 100);

@@ -74,6 +74,19 @@ class LaunchBootTest : public testing::Test {
   std::vector<std::byte> buffer_ = std::vector<std::byte>(70000);
 };
 
+TEST_F(LaunchBootTest, joins_by_one_packet_each_way_however_many_ranks_there_are) {
+  for (const std::uint32_t size : {2U, 8U, 64U, 1024U}) {
+    const auto boot = open(size - 1, size);  // WELCOME, and it has said HELLO
+    EXPECT_EQ(boot->size(), size);
+    EXPECT_EQ(hear().header.type, 0) << "it says more";
+    int fds[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+    launcher_.reset(fds[0]);
+    rank_end_ = fds[1];
+  }
+  ::close(rank_end_);
+}
+
 TEST_F(LaunchBootTest, says_that_it_leaves_and_hears_who_left_in_order_and_who_did_not) {
   const auto boot = open();
   const ph_launch_gone left{.how = PH_LAUNCH_LEFT, .value = 0};
