@@ -334,10 +334,12 @@ base::Result<> CourierBoot::drain_socket() {
   return {};
 }
 
-// The sender, if the packet is a message of this job; it is in the inbox then.
+// The sender, if the packet is a message of this job; it is in the inbox then, without descriptors
+// where this process may have no more: whoever expects them can say so.
 std::optional<Rank> CourierBoot::accept(Arrival arrival, std::span<const std::byte> packet) {
   DatagramHeader header;
-  if (arrival.truncated || packet.size() < sizeof header) return std::nullopt;
+  const bool is_cut = arrival.truncated && !arrival.lost_descriptors;
+  if (is_cut || packet.size() < sizeof header) return std::nullopt;
   std::memcpy(&header, packet.data(), sizeof header);
   const std::span<const std::byte> body = packet.subspan(sizeof header);
   const bool is_sound = header.magic == kDatagramMagic && header.from < size() &&

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 
 #include "base/finally.hpp"
+#include "base/resource_limits.hpp"
 #include "boot/launch_claim.hpp"
 #include "boot/limits.hpp"
 
@@ -146,7 +148,8 @@ void LaunchBoot::pump() {
     const std::size_t size_bytes = (*arrival)->size_bytes;
     if (size_bytes == 0) return lose("the launcher ended");
     if ((*arrival)->lost_descriptors) {
-      return lose("no descriptor is left for one that came; raise the limit (ulimit -n)");
+      return lose("a descriptor that came is lost" +
+                  base::descriptors_advice(EMFILE, base::descriptors_limit()));
     }
     if (!dispatch(std::move(**arrival), std::span(buffer_).first(size_bytes))) {
       return lose("the launcher sent a malformed packet");

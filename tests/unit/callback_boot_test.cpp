@@ -12,6 +12,7 @@
 
 #include "boot/proof.hpp"
 #include "boot_ranks.hpp"
+#include "few_descriptors.hpp"
 
 namespace photon::test {
 namespace {
@@ -103,6 +104,21 @@ TEST(CallbackBoot, a_message_and_its_descriptor_arrive) {
   ASSERT_EQ(::write(message->fds[0].get(), "x", 1), 1);
   EXPECT_TRUE(is_readable(reading.get()));
   EXPECT_FALSE(is_readable(ranks[1].poll_fd()));
+}
+
+// It was dropped as malformed, and who had sent it waited for ever.
+TEST(CallbackBoot, a_message_whose_descriptors_find_no_room_arrives_without_them) {
+  CallbackRanks ranks(2);
+  const std::array<int, 1> fds{STDERR_FILENO};
+  ASSERT_TRUE(*ranks[0].send(1, as_bytes("first"), {}));  // they have met
+  ASSERT_TRUE(await_message(ranks[1]));
+  ASSERT_TRUE(*ranks[0].send(1, as_bytes("take this"), fds));
+  const FewDescriptors none(0);
+  const auto message = await_message(ranks[1]);
+  ASSERT_TRUE(message);
+  EXPECT_EQ(as_text(message->bytes), "take this");
+  EXPECT_TRUE(message->fds.empty());
+  EXPECT_EQ(ranks[1].dropped_count(), 0u);
 }
 
 TEST(CallbackBoot, more_than_the_receivers_queue_holds_arrives_in_order) {

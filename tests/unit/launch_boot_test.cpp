@@ -348,7 +348,7 @@ TEST_F(LaunchBootTest, without_a_descriptor_left_for_one_that_comes_the_error_sa
   const FewDescriptors none(0);
   const auto received = boot->receive();
   ASSERT_FALSE(received);
-  EXPECT_NE(received.error().what.find("ulimit -n"), std::string::npos) << received.error().what;
+  expect_names_limit(received.error().what, none.limit());
 }
 
 TEST_F(LaunchBootTest, contributions_that_do_not_fit_are_malformed) {

@@ -158,6 +158,7 @@ TEST(ShmLinksAlone, an_offer_without_its_descriptors_ends_that_peer) {
   pair.job().send(0, std::move(message));
   ASSERT_TRUE(pair.eventually([&] { return pair[0].news.gone.count(1) != 0; }));
   EXPECT_NE(pair[0].news.gone[1].what.find("0 descriptors"), std::string::npos);
+  EXPECT_NE(pair[0].news.gone[1].what.find("RLIMIT_NOFILE"), std::string::npos);
 }
 
 TEST(ShmLinksAlone, a_rank_that_ended_cannot_be_connected) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/resource_limits.hpp"
 #include "transport/shm/transport_impl.hpp"
 
 namespace photon::transport::shm {
@@ -165,11 +166,13 @@ void ShmTransport::handle_offer(boot::Message& message, Sink& sink) {
 base::Result<> ShmTransport::accept(Peer& peer, boot::Message& message) {
   auto offer = decode(message.bytes);
   if (!offer) return std::move(offer.error());
-  if (message.fds.size() != kOfferFds)
+  if (message.fds.size() != kOfferFds)  // fewer, if we may have no more
     return base::Error{
         .status = PH_ERR_PROTOCOL,
         .what = "malformed shared-memory offer: " + std::to_string(message.fds.size()) +
-                " descriptors, expected " + std::to_string(std::size_t{kOfferFds})};
+                " descriptors, expected " + std::to_string(std::size_t{kOfferFds}) +
+                "; unless it was this process that had no room for them: it may have " +
+                std::to_string(base::descriptors_limit()) + " (RLIMIT_NOFILE, ulimit -n)"};
   return complete(peer, *offer, message);
 }
 
