@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <utility>
 
 namespace photon::boot {
 namespace {
@@ -34,11 +35,14 @@ base::Result<std::vector<Card>> exchange_cards(const ph_bootstrap& bootstrap, co
   for (Rank rank = 0; rank < bootstrap.size; ++rank) {
     const Card& card = (*cards)[rank];
     if (card.magic == kCardMagic && card.version == kCardVersion) continue;
-    return base::Error{.status = PH_ERR_BOOTSTRAP,
-                       .what = "rank " + std::to_string(rank) +
-                               " runs another version of the library, or the bootstrap's "
-                               "allgather mixes up its data",
-                       .rank = rank};
+    std::string what = "rank " + std::to_string(rank);
+    if (card.magic == kCardMagic)
+      what += " introduces itself in version " + std::to_string(card.version) +
+              ", and this rank in version " + std::to_string(kCardVersion) +
+              "; run all ranks with one version of the library";
+    else
+      what += " runs no library of this kind, or the bootstrap's allgather mixes up its data";
+    return base::Error{.status = PH_ERR_BOOTSTRAP, .what = std::move(what), .rank = rank};
   }
   return cards;
 }

@@ -100,6 +100,8 @@ bool Messenger::hear_guest(std::uint32_t number, WayIn& way) {
     case Parley::Step::garbage:
     case Parley::Step::open: refuse(number, "does not speak this protocol"); return false;
     case Parley::Step::wrong_version:
+      PHOTON_LOG(log_, warn, "bootstrap: who connects speaks version %u of the protocol, and we %u",
+                 way.parley.version(), kMessengerProtocol.version);
       refuse(number, "speaks another version of the protocol");
       return false;
     case Parley::Step::unexpected:

@@ -79,6 +79,7 @@ class Parley {
   // The acceptor's last word. False: the socket failed.
   bool welcome(int socket) noexcept;
   std::uint32_t from() const noexcept { return hello_.from; }
+  std::uint32_t version() const noexcept { return hello_.version; }  // that it speaks
   // Dialer: our proof is out, so the other side may have taken this connection.
   bool has_proved() const noexcept { return stage_ == Stage::welcome; }
 

@@ -194,6 +194,25 @@ const RankBody speaks_nonsense_body("speaks_nonsense", [] {
   }
 });
 
+// Rank 0 is of a library of the next version.
+const RankBody is_of_the_next_version_body("is_of_the_next_version", [] {
+  if (std::string(std::getenv(PH_LAUNCH_RANK_VARIABLE)) != "0") return;
+  const int channel = std::atoi(std::getenv(PH_LAUNCH_FD_VARIABLE));
+  const ph_launch_header hello{
+      .magic = PH_LAUNCH_MAGIC, .version = PH_LAUNCH_VERSION + 1, .type = PH_LAUNCH_HELLO};
+  ASSERT_EQ(::send(channel, &hello, sizeof hello, 0), ssize_t{sizeof hello});
+  pollfd entry{.fd = channel, .events = POLLIN, .revents = 0};
+  ASSERT_EQ(::poll(&entry, 1, 10000), 1);
+  struct {
+    ph_launch_header header;
+    ph_launch_refused refused;
+  } said{};
+  ASSERT_EQ(::recv(channel, &said, sizeof said, 0), ssize_t{sizeof said});
+  EXPECT_EQ(said.header.type, PH_LAUNCH_REFUSED);
+  EXPECT_EQ(said.refused.reason, PH_LAUNCH_WRONG_VERSION);
+  EXPECT_EQ(said.refused.version, PH_LAUNCH_VERSION) << "of the launcher, for its words";
+});
+
 TEST(LaunchProtocol, gathers_of_all_sizes_between_8_ranks) {
   expect_success(ranks_of("gathers", "8"));
 }
@@ -252,6 +271,10 @@ TEST(LaunchProtocol, a_second_program_behind_one_wrapper_is_refused) {
 }
 TEST(LaunchProtocol, ranks_that_disagree_on_sizes_all_hear_of_it) {
   expect_success(ranks_of("disagrees_on_sizes", "3"));
+}
+TEST(LaunchProtocol, a_library_of_another_version_is_told_which_the_launcher_speaks) {
+  Launched job(ranks_of("is_of_the_next_version", "2"));
+  EXPECT_EQ(job.wait(), 0) << job.out << job.err;
 }
 TEST(LaunchProtocol, nonsense_ends_the_channel_it_came_through) {
   Launched job(ranks_of("speaks_nonsense", "3"));

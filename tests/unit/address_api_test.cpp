@@ -119,6 +119,23 @@ TEST(AddressApi, bad_addresses_are_refused_in_words) {
   EXPECT_EQ(zero.take(twin.address()), PH_ERR_BOOTSTRAP);
 }
 
+// Where an address says which library has made it is the same in all versions.
+TEST(AddressApi, the_address_of_another_version_is_refused_with_both) {
+  constexpr std::size_t kLibraryAt = 12;
+  const Joined zero(0), one(1);
+  auto bytes = one.address();
+  const std::uint32_t own = ph_version(), other = own + 100;
+  ASSERT_EQ(std::memcmp(&bytes[kLibraryAt], &own, sizeof own), 0);
+  std::memcpy(&bytes[kLibraryAt], &other, sizeof other);
+  EXPECT_EQ(zero.take(bytes), PH_ERR_BOOTSTRAP);
+  for (const std::uint32_t version : {own, other}) {
+    const std::string text =
+        std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + ".";
+    EXPECT_NE(zero.words().find(text), std::string::npos) << zero.words();
+  }
+  EXPECT_EQ(zero.take(one.address()), PH_OK) << "nothing was changed";
+}
+
 TEST(AddressApi, room_that_is_too_small_is_told_with_the_size) {
   const Joined zero(0);
   char small[8];

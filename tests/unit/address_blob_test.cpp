@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,11 @@ class AddressBlobTest : public testing::Test {
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().status, status) << read.error().what;
     EXPECT_NE(read.error().what.find(words), std::string::npos) << read.error().what;
+  }
+
+  static std::string text_of(std::uint32_t version) {
+    return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+           std::to_string(version % 100);
   }
 
   const boot::Secret secret_ = secret("of the job, sixteen bytes");
@@ -75,6 +81,11 @@ TEST_F(AddressBlobTest, another_version_is_named_whatever_else_differs) {
   altered = blob_;
   altered.library = 99'00'00;
   expect(read(altered), PH_ERR_BOOTSTRAP, "99.0.0");
+  expect(read(altered), PH_ERR_BOOTSTRAP, text_of(ph_version()).c_str());
+  // One patch more or less is the same; the seal says that it was altered.
+  altered.library = ph_version() + 1;
+  expect(read(altered), PH_ERR_ARGUMENT, "damaged");
+  altered.library = 99'00'00;
   // A later one may be longer, or shorter.
   expect(boot::read_blob(boot::bytes_of(altered).first(16), secret_, 4), PH_ERR_BOOTSTRAP,
          "99.0.0");

@@ -40,6 +40,13 @@ TEST(Introduction, cards_come_by_rank_and_of_one_version) {
   ASSERT_FALSE(cards);
   EXPECT_EQ(cards.error().status, PH_ERR_BOOTSTRAP);
   EXPECT_EQ(cards.error().rank, 0u);
+  for (const std::uint32_t version : {kCardVersion, kCardVersion + 1})
+    EXPECT_NE(cards.error().what.find("version " + std::to_string(version)), std::string::npos)
+        << cards.error().what;
+  ++other.magic;
+  cards = exchange_cards(partner_of(other).bootstrap(), own);
+  ASSERT_FALSE(cards);
+  EXPECT_NE(cards.error().what.find("mixes up"), std::string::npos) << cards.error().what;
 }
 
 TEST(Introduction, a_callback_that_fails_is_named_with_its_status) {

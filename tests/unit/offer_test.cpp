@@ -86,7 +86,7 @@ TEST(Offer, of_another_version_names_both_even_if_its_size_differs) {
   ASSERT_FALSE(decoded);
   EXPECT_EQ(decoded.error().status, PH_ERR_BOOTSTRAP);
   EXPECT_NE(decoded.error().what.find("version: " + std::to_string(wire::kVersion) +
-                                      " here, 77 at the peer"),
+                                      " here, 77 at the peer; run all ranks with one version"),
             std::string::npos)
       << decoded.error().what;
 }

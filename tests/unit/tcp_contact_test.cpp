@@ -63,14 +63,20 @@ TEST(TcpContact, who_does_not_know_the_secret_is_refused_and_counted) {
   EXPECT_TRUE(ranks.join(0, 1));
 }
 
-TEST(TcpContact, a_rank_of_another_protocol_is_refused_and_counted) {
-  TcpRanks ranks(2);
+TEST(TcpContact, a_rank_of_another_protocol_is_refused_counted_and_told_with_both_versions) {
+  base::Config config = tcp_config();
+  config.log = base::LogLevel::warn;
+  TcpRanks ranks(2, config);
+  testing::internal::CaptureStderr();
   Stranger stranger(ranks[0].tcp().address());
   boot::Hello hello = hello_of(1, 0);
   ++hello.version;
   stranger.say(hello);
   ASSERT_TRUE(ranks.eventually([&] { return stranger.is_closed(); }));
   EXPECT_EQ(ranks[0].tcp().refused(Refusal::version), 1u);
+  const std::string said = testing::internal::GetCapturedStderr();
+  for (const std::uint32_t version : {kProtocol.version, kProtocol.version + 1})
+    EXPECT_NE(said.find(std::to_string(version)), std::string::npos) << said;
   EXPECT_TRUE(ranks[0].news.links.empty());
   EXPECT_TRUE(ranks.join(0, 1));
 }

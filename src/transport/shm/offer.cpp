@@ -32,10 +32,11 @@ base::Error malformed(const std::string& why) {
   return {.status = PH_ERR_PROTOCOL, .what = "malformed shared-memory offer: " + why};
 }
 
-base::Error differs(const std::string& what, std::uint64_t mine, std::uint64_t theirs) {
+base::Error differs(const std::string& what, std::uint64_t mine, std::uint64_t theirs,
+                    const char* advice = "set the same on all ranks") {
   return {.status = PH_ERR_BOOTSTRAP,
           .what = "ranks disagree on " + what + ": " + std::to_string(mine) + " here, " +
-                  std::to_string(theirs) + " at the peer; set the same on all ranks"};
+                  std::to_string(theirs) + " at the peer; " + advice};
 }
 
 base::Result<> check_ranges(const Offer& offer) {
@@ -86,7 +87,8 @@ base::Result<Offer> decode(std::span<const std::byte> bytes) {
   std::memcpy(static_cast<void*>(&offer), bytes.data(), kFixedBytes);
   if (offer.magic != kOfferMagic) return malformed("wrong magic number");
   if (offer.version != wire::kVersion)
-    return differs("the wire format's version", wire::kVersion, offer.version);
+    return differs("the wire format's version", wire::kVersion, offer.version,
+                   "run all ranks with one version of the library");
   if (bytes.size() != sizeof offer)
     return malformed(std::to_string(bytes.size()) + " bytes, expected " +
                      std::to_string(sizeof offer));

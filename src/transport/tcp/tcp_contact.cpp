@@ -257,7 +257,11 @@ void TcpTransport::hear_guest(std::uint32_t number) {
     case Parley::Step::proven: return seat_guest(number, guest);
     case Parley::Step::garbage:
     case Parley::Step::open: return refuse(number, Refusal::garbage);
-    case Parley::Step::wrong_version: return refuse(number, Refusal::version);
+    case Parley::Step::wrong_version:
+      if (refused(Refusal::version) == 0)
+        PHOTON_LOG(log_, warn, "tcp: who connects speaks version %u of the protocol, and we %u",
+                   guest.parley.version(), kProtocol.version);
+      return refuse(number, Refusal::version);
     case Parley::Step::unexpected: return refuse(number, Refusal::unexpected);
     case Parley::Step::wrong_secret: return refuse(number, Refusal::wrong_secret);
     case Parley::Step::broken: return refuse(number, Refusal::silent);
