@@ -10,9 +10,9 @@
 namespace photon::transport::ofi::test {
 namespace {
 
-constexpr std::size_t kRegionBytes = 4096;
-constexpr std::uint64_t kRegionKey = 0x1200 + 5;
-constexpr std::size_t kBytes = 1000;
+constexpr std::size_t kNamedBytes = 4096;
+constexpr std::uint64_t kNamedKey = 0x1200 + 5;
+constexpr std::size_t kPieceBytes = 1000;
 constexpr std::uint32_t kOfThird = 1 << 20;
 
 // Rank 0 writes to memory of rank 1.
@@ -27,8 +27,8 @@ class OfiNamed : public OfiTest {
     publish();
     if (count == 2) return;
     ASSERT_TRUE(ranks().join(0, 2));
-    ranks()[2].transport->regions()[kRegionKey & 63].publish(
-        kRegionKey, {reinterpret_cast<std::uintptr_t>(third_.data()), kRegionBytes, PH_ACCESS_ALL});
+    ranks()[2].transport->regions()[kNamedKey & 63].publish(
+        kNamedKey, {reinterpret_cast<std::uintptr_t>(third_.data()), kNamedBytes, PH_ACCESS_ALL});
   }
   PostedPiece write_to_third(std::uint32_t name) {
     PostedPiece piece = write(name);
@@ -42,13 +42,13 @@ class OfiNamed : public OfiTest {
   photon::test::FakeDoors& our_doors() { return ranks()[0].fabric().doors(); }
   std::map<std::uint64_t, ph_status>& done() { return ranks()[0].news.done; }
   std::map<std::uint32_t, unsigned>& told() { return ranks()[1].news.told; }
-  void publish(std::uint64_t key = kRegionKey) {
+  void publish(std::uint64_t key = kNamedKey) {
     them().regions()[key & 63].publish(
-        key, {reinterpret_cast<std::uintptr_t>(memory_.data()), kRegionBytes, PH_ACCESS_ALL});
+        key, {reinterpret_cast<std::uintptr_t>(memory_.data()), kNamedBytes, PH_ACCESS_ALL});
   }
-  void revoke(std::uint64_t key = kRegionKey) { them().regions()[key & 63].revoke(); }
+  void revoke(std::uint64_t key = kNamedKey) { them().regions()[key & 63].revoke(); }
   // Its token is its name.
-  PostedPiece write(std::uint32_t name, std::uint64_t key = kRegionKey) {
+  PostedPiece write(std::uint32_t name, std::uint64_t key = kNamedKey) {
     PostedPiece piece;
     piece.rank = 1;
     piece.address = reinterpret_cast<std::uintptr_t>(memory_.data());
@@ -71,9 +71,9 @@ class OfiNamed : public OfiTest {
     ranks().settle();
   }
 
-  std::vector<std::byte> memory_ = std::vector<std::byte>(kRegionBytes);
-  std::vector<std::byte> third_ = std::vector<std::byte>(kRegionBytes);
-  std::vector<std::byte> source_ = std::vector<std::byte>(kBytes, std::byte{7});
+  std::vector<std::byte> memory_ = std::vector<std::byte>(kNamedBytes);
+  std::vector<std::byte> third_ = std::vector<std::byte>(kNamedBytes);
+  std::vector<std::byte> source_ = std::vector<std::byte>(kPieceBytes, std::byte{7});
   std::unique_ptr<OfiRanks> ranks_;
 };
 
@@ -164,7 +164,7 @@ TEST_F(OfiNamed, that_are_refused_tell_nothing) {
   begin();
   use_twice();
   PostedPiece wrong = write(2);
-  wrong.address += kRegionBytes;
+  wrong.address += kNamedBytes;
   ASSERT_TRUE(us().post(wrong));
   ASSERT_TRUE(us().post(write(3, 0x7700 + 7)));
   ASSERT_TRUE(over(4));
@@ -242,7 +242,7 @@ TEST_P(RandomNames, tell_once_or_never) {
   manners.completes_after = roll(5);
   begin(manners, 3);
   const int third_ends = 100 + static_cast<int>(roll(150));
-  std::uint64_t key = kRegionKey;
+  std::uint64_t key = kNamedKey;
   std::uint32_t name = 0;
   std::set<std::uint32_t> posted;
   std::size_t to_third = 0;

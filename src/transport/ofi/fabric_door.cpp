@@ -76,6 +76,7 @@ base::Result<std::unique_ptr<Door>> LibFabric::open_door() {
 
 base::Error LibFabric::registration_error(int code) const {
   base::Error made = error("registering memory with provider " + traits_.provider, code);
+  made.what += base::locked_memory_advice(made.native_errno, base::locked_memory_limit_bytes());
   if (code == -FI_ENOMEM || code == -FI_EAGAIN || code == -FI_ENOSPC) made.status = PH_ERR_MEMORY;
   return made;
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/resource_limits.hpp"
 #include "transport/ofi/fabric.hpp"
 #include "transport/ofi/fabric_library.hpp"
 
@@ -78,7 +79,10 @@ class LibFabric final : public Fabric {
   base::Result<> opened(Handle<Fid>& into, const char* what, Open open) const;
   std::string words_of(ssize_t code) const { return library_.strerror(static_cast<int>(-code)); }
   base::Error error(const std::string& what, ssize_t code) const {
-    return {PH_ERR_SYSTEM, static_cast<int>(-code), "ofi: " + what + ": " + words_of(code)};
+    const int number = static_cast<int>(-code);
+    return {PH_ERR_SYSTEM, number,
+            "ofi: " + what + ": " + words_of(code) +
+                base::descriptors_advice(number, base::descriptors_limit())};
   }
 
   // PH_ERR_MEMORY: a limit that others' end may lift.
