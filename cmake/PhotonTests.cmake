@@ -155,7 +155,6 @@ function(photon_launcher_parts)
   target_include_directories(${target} PRIVATE ${folder})
   target_link_libraries(${target} PRIVATE photon_fmt
     $<$<BOOL:${OpenSSL_FOUND}>:OpenSSL::Crypto>)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
 endfunction()
 
 # tests/fuzz/<x>.cpp defines LLVMFuzzerTestOneInput. With libFuzzer it is a fuzzer, else a program
