@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -60,11 +61,14 @@ class SimLink {
   void deliver(const Packet& packet) noexcept;
 
  private:
+  struct Free {
+    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+  };
   struct Half {
     explicit Half(const Geometry& geometry);
     std::unique_ptr<Line[]> lines;
     std::unique_ptr<Credits> credits;
-    std::unique_ptr<std::byte[]> bulk;
+    std::unique_ptr<std::byte[], Free> bulk;
   };
 
   static CreditValues values_of(const Credits& words) noexcept;
