@@ -48,8 +48,8 @@ TEST_P(Ordering, ids_of_all_modes_are_probed_in_the_order_of_posting) {
       const ph_rank size = ph_size_of(context);
       const std::size_t room = each * kMeanBytes;  // of one rank at another
       for (const bool allocated : {true, false}) {
-        const Memory memory(context, allocated, size * room);
-        const auto source = filled(kOrderedRoom, rank);
+        const Memory memory(context, allocated, (size - 1) * room);  // one for each peer
+        const auto source = filled(std::ranges::max(kMixedSizes), rank);
         std::vector<std::uint64_t> posted(size), probed(size), used(size);
         std::uint64_t left = (size - 1) * each, locals = left, turn = 0;
         while (left != 0 || locals != 0) {
@@ -57,7 +57,8 @@ TEST_P(Ordering, ids_of_all_modes_are_probed_in_the_order_of_posting) {
           if (posted[to] < each) {
             const std::uint64_t id = posted[to];
             const std::size_t bytes = mixed_size(id + rank * std::size(kMixedSizes));
-            const ph_target at = ph_at(&memory.regions[to], rank * room + used[to]);
+            const std::size_t ours = (rank < to ? rank : rank - 1) * room;
+            const ph_target at = ph_at(&memory.regions[to], ours + used[to]);
             const ph_status status = ph_put_u64(context, to, {source.data(), bytes}, at, {id, id});
             ASSERT_TRUE(status == PH_OK || status == PH_AGAIN) << status;
             posted[to] += status == PH_OK;
@@ -280,7 +281,7 @@ TEST_P(Ordering, ids_without_order_arrive_all_and_once) {
   job.run([](ph_context* context, ph_rank rank) {
     constexpr std::uint64_t kCount = 300;
     const Memory memory(context, false, kCount * kMeanBytes);
-    const auto source = filled(kOrderedRoom, 1);
+    const auto source = filled(std::ranges::max(kMixedSizes), 1);
     std::vector<int> seen(kCount);
     std::uint64_t left = kCount, used = 0;
     for (std::uint64_t i = 0; rank == 0 && i < kCount; ++i) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace photon::test {
 
@@ -57,5 +58,12 @@ class Pattern {
 
   std::uint64_t seed_;
 };
+
+// Every byte has this value: each is like the one before it, which memcmp finds out by itself. A
+// loop over bytes would be most of a test's time under ThreadSanitizer.
+inline bool all_are(std::span<const std::byte> bytes, std::byte value) {
+  return bytes.empty() ||
+         (bytes[0] == value && std::memcmp(&bytes[0], &bytes[0] + 1, bytes.size() - 1) == 0);
+}
 
 }  // namespace photon::test
