@@ -173,7 +173,7 @@ class Stops {
 };
 
 TEST_P(Leaving, a_sender_that_never_stops_against_a_receiver_that_does_loses_nothing) {
-  constexpr std::uint64_t kCount = 12'000;
+  constexpr std::uint64_t kCount = rounds(12'000, 8000);
   constexpr std::uint64_t kBeforeStop = 1000;
   constexpr std::uint64_t kAgainsMeanFull = 500;
   Stops stops;

@@ -96,17 +96,18 @@ TEST_P(Probing, a_probe_for_one_peer_or_kind_leaves_the_rest_for_theirs) {
 
 // Every probe could be filled by local completions alone, or by remote ones alone.
 TEST_P(Probing, neither_kind_keeps_the_other_away) {
-  const int rounds = is_sim() ? 5000 : 200;  // sim takes its time to carry the first
+  // Sim takes its time to carry the first.
+  const int turns = static_cast<int>(is_sim() ? rounds(5000, 2500) : 200);
   ThreadJob job(1, options());
-  job.run([rounds](ph_context* context, ph_rank) {
+  job.run([turns](ph_context* context, ph_rank) {
     for (const std::size_t capacity : {1ul, 4ul, 64ul}) {
       std::size_t posted = 0, taken[] = {0, 0};
-      for (int round = 0; round < rounds || taken[0] < posted || taken[1] < posted; ++round) {
-        if (round == rounds) {
+      for (int turn = 0; turn < turns || taken[0] < posted || taken[1] < posted; ++turn) {
+        if (turn == turns) {
           EXPECT_GE(taken[0], 4u) << "local, by " << capacity;
           EXPECT_GE(taken[1], 4u) << "remote, by " << capacity;
         }
-        for (std::size_t i = 0; round < rounds && i < capacity; ++i) {
+        for (std::size_t i = 0; turn < turns && i < capacity; ++i) {
           const auto status = ph_put_u64(context, 0, {nullptr, 0}, {}, {i, i});
           ASSERT_TRUE(status == PH_OK || status == PH_AGAIN) << ph_status_text(status);
           posted += status == PH_OK ? 1 : 0;

@@ -86,7 +86,7 @@ TEST_P(PutGet, gets_of_every_size_land_whole_and_tell_the_owner) {
 TEST_P(PutGet, a_flood_of_small_puts_keeps_order_and_loses_nothing) {
   ThreadJob job(2, options());
   job.run([](ph_context* context, ph_rank rank) {
-    constexpr std::uint64_t kCount = 10000;
+    constexpr std::uint64_t kCount = rounds(10000, 4000);  // of rings many times over
     ph_region mine{};
     ASSERT_EQ(ph_alloc(context, kCount * 8, &mine), PH_OK);
     const ph_region target = shared_region(context, mine, 1);
@@ -121,7 +121,7 @@ TEST_P(PutGet, two_ranks_that_wait_for_local_ids_only_serve_each_other) {
   ThreadJob job(2, options());
   job.run([](ph_context* context, ph_rank rank) {
     constexpr std::size_t kRoom = 2 << 20;
-    constexpr std::uint64_t kCount = rounds(20, 8);
+    constexpr std::uint64_t kCount = rounds(20, 5);
     std::vector<std::byte> memory(kCount * kRoom), source(kRoom), theirs(kRoom);
     fill(source, rank);
     fill(theirs, 1 - rank);
