@@ -296,7 +296,7 @@ TEST_P(FabricDoor, a_write_that_is_refused_tells_nothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, FabricDoor, testing::Bool(),
-                         [](const auto& info) { return one.param ? "registered" : "as_it_is"; });
+                         [](const auto& one) { return one.param ? "registered" : "as_it_is"; });
 
 }  // namespace
 }  // namespace photon::transport::ofi
