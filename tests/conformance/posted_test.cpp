@@ -150,6 +150,6 @@ TEST_P(PostedConformance, a_piece_is_told_before_what_its_initiator_publishes_af
 }
 
 }  // namespace
-INSTANTIATE_TEST_SUITE_P(transport, PostedConformance, testing::ValuesIn(transport_kinds()),
+INSTANTIATE_TEST_SUITE_P(transport, PostedConformance, testing::ValuesIn(card_kinds()),
                          [](const auto& one) { return std::string(one.param.name); });
 }  // namespace photon::test
