@@ -42,8 +42,7 @@ Engine::Step Engine::step_posted(Peer& peer, Request& request, std::uint64_t& bu
 bool Engine::posted_at_once(Peer& peer, Request& request) {
   if (sources_.is_needed() || !request.has_rce() || request.size_bytes > config_.posted_piece_bytes)
     return false;
-  if (!peer.work.empty() || !peer.ids.empty() || !peer.replies.empty() ||
-      !may_name(peer, request) || transport_->nameable(peer.rank) == 0)
+  if (!peer.work.empty() || !peer.ids.empty() || !peer.replies.empty() || !may_name(peer, request))
     return false;
   const std::uint64_t before = peer.tx.tail();
   if (!announce_pieces(peer, request, 1)) return false;
@@ -106,7 +105,8 @@ bool Engine::announce_pieces(Peer& peer, Request& request, std::uint64_t pieces)
 bool Engine::may_name(Peer& peer, const Request& request) noexcept {
   return request.kind == Request::Kind::posted && request.has_rce() && peer.named.is_open() &&
          may_post_id(peer, request) && has_ledger(peer) &&
-         peer.named.is_free(peer.tx.tail(), peer.credits->lines_given());
+         peer.named.is_free(peer.tx.tail(), peer.credits->lines_given()) &&
+         transport_->nameable(peer.rank) != 0;
 }
 
 transport::PostedPiece Engine::next_piece(const Peer& peer, const Request& request,

@@ -38,6 +38,7 @@ class FakeDoors {
     unsigned completes_after = 0;  // so many step()s after it began
     std::size_t pieces_count = 0;  // under way at a time, at most
     std::size_t told_count = 0;    // likewise, of what peers' writes tell
+    bool refuses_data = false;     // of writes
     // Of our own memory that a piece uses.
     std::function<void(const Buffer& own, bool is_written)> check_own = [](const Buffer&, bool) {};
   };
@@ -103,11 +104,11 @@ class FakeDoors {
   // What peers' writes have told us.
   bool has_told() const {
     const std::scoped_lock lock(registry().mutex);
-    return !told_.empty();
+    return !told_.empty() && !loses_told_;
   }
   std::uint64_t move_told() {
     const std::scoped_lock lock(registry().mutex);
-    const std::uint64_t data = told_.front();
+    const std::uint64_t data = told_.front().second;
     told_.pop_front();
     return data;
   }
@@ -127,10 +128,12 @@ class FakeDoors {
     }
     return false;
   }
+  // What was told goes with our door, which has no time to be read any more.
+  void lose_told(bool loses = true) { loses_told_ = loses; }
   // As a stranger would.
   void tell_us(std::uint64_t data) {
     const std::scoped_lock lock(registry().mutex);
-    told_.push_back(data);
+    told_.push_back({0, data});
   }
   void hold(bool holds) { holds_ = holds; }
   void hold_landings(bool holds) { holds_landings_ = holds; }  // of writes to memory of ours
@@ -187,6 +190,9 @@ class FakeDoors {
       all.doors.erase(number_);
       for (const auto& [key, one] : all.shown) EXPECT_NE(one.door, number_) << "concealed first";
       ++owner_.ended_;
+      // As cards do; what was not read is lost.
+      std::erase_if(owner_.told_, [this](const auto& one) { return one.first == number_; });
+      owner_.loses_told_ = false;
       std::erase_if(all.late, [this](const Late& one) { return one.to == number_; });
       for (const Piece& one : owner_.pieces_)
         if (one.by == number_ && one.source != nullptr && !one.has_landed &&
@@ -230,7 +236,7 @@ class FakeDoors {
   }
   static void tell(Registry& all, std::uint64_t door, std::uint64_t data) {
     FakeDoors& owner = *all.doors.at(door);
-    owner.told_.push_back(data);
+    owner.told_.push_back({door, data});
     EXPECT_LE(owner.told_.size(), owner.manners_.told_count) << "more is told than was announced";
   }
   static Registry& registry() {
@@ -243,6 +249,7 @@ class FakeDoors {
   void check_own(const Buffer& own, bool is_written) const { manners_.check_own(own, is_written); }
   Taken begin(Piece piece, const Place& place) noexcept {
     if (answers_ != Taken::yes) return answers_;
+    if (manners_.refuses_data && piece.operation->data) return Taken::refused;
     if (manners_.refuses_every != 0 && ++asked_ % manners_.refuses_every == 0) return Taken::full;
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
@@ -265,7 +272,8 @@ class FakeDoors {
 
   const Manners manners_;
   std::deque<Piece> pieces_;
-  std::deque<std::uint64_t> told_;  // under the registry's mutex
+  bool loses_told_ = false;
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> told_;  // by which door; under that mutex
   std::uint64_t steps_ = 0;
   unsigned asked_ = 0;
   // The test's thread sets and reads them while a flusher calls.

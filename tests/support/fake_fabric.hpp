@@ -45,6 +45,7 @@ struct FakeManners {
   bool registers_all = false;   // wants_memory_shown, and of pieces too
   unsigned registers_most = 0;  // so many registrations of memory of pieces at a time; 0: any
   std::size_t data_bytes = 0;   // that a write tells its peer
+  bool refuses_data = false;    // though it says that a write can tell it
   bool opens_no_door = false;   // nor exposes anything, as if the descriptors were used up
   // Of the messages of one endpoint, from 1 on; 0: none.
   unsigned loses = 0;  // this one does not arrive
@@ -62,7 +63,7 @@ class FakeFabric final : public transport::ofi::Fabric {
         sends_count_(wants.sends_count),
         receives_count_(wants.receives_count),
         doors_({manners.refuses_every, manners.completes_after, wants.pieces_count,
-                wants.told_count,
+                wants.told_count, manners.refuses_data,
                 [this](const Buffer& own, bool is_written) { check_own(own, is_written); }}) {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);

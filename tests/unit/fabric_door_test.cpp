@@ -36,7 +36,7 @@ struct Side {
       if (one.operation != nullptr)
         over[one.operation] = true;
       else
-        told.push_back(one.data);
+        told.push_back(one.data.value());
     }
   }
 };

@@ -231,6 +231,109 @@ TEST_F(OfiNamed, whose_own_door_ends_tell_once) {
   EXPECT_EQ(told()[4], 1u);
 }
 
+// Those that wait for a lease take what the others would.
+TEST_F(OfiNamed, that_wait_count_as_such_that_go) {
+  begin();
+  EXPECT_EQ(us().nameable(1), 8u);
+  for (std::uint32_t i = 0; i < 8; ++i) ASSERT_TRUE(us().post(write(i)));
+  EXPECT_EQ(us().nameable(1), 0u);
+  ASSERT_TRUE(over(8));
+  ranks().settle();
+  EXPECT_EQ(told().size(), 8u);
+}
+
+// Whatever a card throws away of what its endpoint was told, when that ends.
+TEST_F(OfiNamed, that_were_over_before_their_target_looked_are_told_when_its_door_ends) {
+  begin(tellers(), 3);
+  ASSERT_TRUE(ranks().join(2, 1));
+  use_twice();
+  ranks()[2].fabric().doors().hold(true);
+  ASSERT_TRUE(ranks()[2].transport->post(write(77)));
+  ASSERT_TRUE(
+      ranks().eventually([&] { return ranks()[2].fabric().doors().pieces_under_way() == 1; }));
+  ranks()[2].transport.reset();  // its lease is out, so that nobody is waited for
+  ranks().settle();
+  ASSERT_TRUE(us().post(write(2)));
+  while (done().count(2) == 0) us().poll(ranks()[0].news);
+  revoke();
+  ranks()[1].fabric().doors().lose_told();
+  them().quiesce();
+  ranks().settle();
+  EXPECT_EQ(told()[2], 1u);
+  constexpr std::uint64_t kOther = 0x3400 + 6;
+  publish(kOther);
+  for (std::uint32_t i = 100; i < 115; ++i) {  // the 16th has the same number
+    ASSERT_TRUE(us().post(write(i, kOther)));
+    ASSERT_TRUE(ranks().eventually([&] { return done().count(i) == 1; }));
+  }
+  ranks().settle();
+  our_doors().hold(true);
+  ASSERT_TRUE(us().post(write(200, kOther)));
+  our_doors().land_unanswered();
+  ranks().settle();
+  revoke(kOther);
+  them().quiesce();
+  our_doors().hold(false);
+  ASSERT_TRUE(ranks().eventually([&] { return done().count(200) == 1; }));
+  ranks().settle();
+  EXPECT_EQ(done()[200], PH_OK);
+  EXPECT_EQ(told()[200], 1u);
+}
+
+TEST_F(OfiNamed, that_fail_for_their_owners_reasons_go_on_for_ever) {
+  begin();
+  use_twice();
+  our_doors().hold(true);
+  ASSERT_TRUE(us().post(write(2)));
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const std::uint64_t key = 0x3400 + 6 + 64 * i;
+    publish(key);
+    PostedPiece plain = write(1000 + static_cast<std::uint32_t>(i), key);
+    plain.name.reset();
+    ASSERT_TRUE(us().post(plain));
+    ASSERT_TRUE(ranks().eventually([&] { return our_doors().pieces_under_way() == 2; }));
+    revoke(key);
+    them().quiesce();
+    our_doors().hold(false);
+    while (our_doors().pieces_under_way() != 0) us().poll(ranks()[0].news);
+    our_doors().hold(true);
+    ASSERT_TRUE(ranks().eventually([&] {
+      return !ranks()[0].news.gone.empty() ||
+             (done().count(plain.token) == 1 && our_doors().pieces_under_way() == 1);
+    }));
+    ASSERT_TRUE(ranks()[0].news.gone.empty()) << ranks()[0].news.gone[1].what;
+  }
+  our_doors().hold(false);
+  ASSERT_TRUE(ranks().eventually([&] { return done().count(2) == 1; }));
+  ranks().settle();
+  EXPECT_EQ(done()[2], PH_OK);
+  EXPECT_EQ(told()[2], 1u);
+}
+
+// Of some providers the size of data says what messages carry.
+TEST_F(OfiNamed, by_a_provider_whose_writes_bear_no_data_after_all_are_told_by_messages) {
+  FakeManners manners = tellers();
+  manners.refuses_data = true;
+  begin(manners);
+  for (std::uint32_t i = 0; i < 50; ++i) {
+    ASSERT_TRUE(us().post(write(i)));
+    ASSERT_TRUE(over(i + 1));
+  }
+  ranks().settle();
+  EXPECT_EQ(told().size(), 50u);
+  for (const auto& [name, times] : told()) EXPECT_EQ(times, 1u) << name;
+  EXPECT_EQ(us().nameable(1), 8u - 50 % 4);
+}
+
+TEST_F(OfiNamed, of_strangers_where_there_are_no_names_change_nothing) {
+  begin({});
+  for (int i = 0; i < 9; ++i) ranks()[1].fabric().doors().tell_us(0);
+  ranks().settle();
+  EXPECT_EQ(told().size(), 0u);
+  EXPECT_EQ(ranks()[1].ofi().refused(Refusal::unexpected), 9u);
+  EXPECT_TRUE(ranks()[1].news.gone.empty());
+}
+
 // Doors that end at either side at any time, late answers and full queues: who is over and well has
 // told once, who is refused never.
 class RandomNames : public OfiNamed, public testing::WithParamInterface<unsigned> {};
@@ -240,6 +343,8 @@ TEST_P(RandomNames, tell_once_or_never) {
   FakeManners manners = tellers();
   manners.refuses_every = 2 + roll(4);
   manners.completes_after = roll(5);
+  manners.refuses_data = roll(5) == 0;
+  manners.data_bytes = roll(4) == 0 ? 4 : 8;
   begin(manners, 3);
   const int third_ends = 100 + static_cast<int>(roll(150));
   std::uint64_t key = kNamedKey;
@@ -250,6 +355,7 @@ TEST_P(RandomNames, tell_once_or_never) {
     switch (roll(12)) {
       case 0: our_doors().hold(roll(2) == 0); break;
       case 1:
+        if (roll(3) == 0) ranks()[1].fabric().doors().lose_told();
         if (roll(3) != 0) break;
         revoke(key);
         them().quiesce();
@@ -275,6 +381,7 @@ TEST_P(RandomNames, tell_once_or_never) {
     if (step == third_ends) ranks()[2].transport.reset();
   }
   our_doors().hold(false);
+  ranks()[1].fabric().doors().lose_told(false);
   ranks()[1].fabric().doors().hold_landings(false);
   ASSERT_TRUE(over(posted.size() + to_third));
   ranks().settle();

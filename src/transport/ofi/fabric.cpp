@@ -228,16 +228,18 @@ Fabric::Taken LibFabric::receive(const Buffer& into, Operation& operation) noexc
 
 namespace {
 
+// Without an operation: as of a stranger's write.
 Completion completion_of(const fi_cq_msg_entry& entry) noexcept {
   return {static_cast<Operation*>(entry.op_context), entry.len};
 }
 
-// A message may bear data, too, if a stranger sends it: that is none of a write.
+// A message may bear data, too, if a stranger sends it: that is none of a write. Providers do not
+// agree on the flags of a peer's write (efa names it FI_WRITE), but it has no context of ours.
 Completion completion_of(const fi_cq_data_entry& entry) noexcept {
-  const bool is_told =
-      (entry.flags & FI_REMOTE_CQ_DATA) != 0 && (entry.flags & FI_REMOTE_WRITE) != 0;
-  if (is_told) return {nullptr, 0, entry.data};
-  return {static_cast<Operation*>(entry.op_context), entry.len};
+  const bool is_of_peer = entry.op_context == nullptr || (entry.flags & FI_REMOTE_WRITE) != 0;
+  if (!is_of_peer) return {static_cast<Operation*>(entry.op_context), entry.len};
+  if ((entry.flags & FI_REMOTE_CQ_DATA) == 0) return {};
+  return {.operation = nullptr, .size_bytes = 0, .data = entry.data};
 }
 
 }  // namespace

@@ -43,9 +43,9 @@ struct Buffer {
 };
 
 struct Completion {
-  Operation* operation = nullptr;  // null: a write of a peer's that bears data has landed
-  std::size_t size_bytes = 0;      // received
-  std::uint64_t data = 0;          // of the peer's write
+  Operation* operation = nullptr;          // null: none of ours
+  std::size_t size_bytes = 0;              // received
+  std::optional<std::uint64_t> data = {};  // a write of a peer's that bears it has landed
 };
 
 struct FabricWants {

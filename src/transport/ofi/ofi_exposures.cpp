@@ -108,10 +108,14 @@ bool Exposures::is_holder(Rank rank) const noexcept {
   });
 }
 
-std::uint64_t Exposures::end_door() noexcept {
-  if (door_ == nullptr) return 0;
+void Exposures::conceal_all() noexcept {
   for (const auto& one : shown_) fabric_.conceal(one.second.exposed);
   shown_.clear();
+}
+
+std::uint64_t Exposures::end_door() noexcept {
+  if (door_ == nullptr) return 0;
+  conceal_all();
   door_.reset();
   return doors_count_;
 }

@@ -55,6 +55,8 @@ class Exposures {
   std::uint64_t ended() const noexcept {
     return door_ == nullptr ? doors_count_ : doors_count_ - 1;
   }
+  // No piece begins any more by the door that is open.
+  void conceal_all() noexcept;
   // Leases and exposures end, and what was begun by them. The number of the door; 0: there was
   // none.
   std::uint64_t end_door() noexcept;

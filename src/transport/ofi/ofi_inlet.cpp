@@ -28,7 +28,8 @@ Inlet::Took Inlet::take(const MessageHead& head, std::span<const std::byte> body
     case MessageKind::tell:
     case MessageKind::back:
     case MessageKind::given:
-    case MessageKind::seen: return has_credits ? Took::garbage : Took::word;
+    case MessageKind::seen:
+    case MessageKind::landed: return has_credits ? Took::garbage : Took::word;
     default: return Took::garbage;
   }
 }

@@ -118,8 +118,16 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
   auto* own = is_write ? const_cast<std::byte*>(piece.source) : piece.destination;
   const Buffer buffer{{own, piece.size_bytes}, piece.local};
   slot.operation.data = data_of(peer, slot);
-  const auto taken = is_write ? door_->write(peer.door_to, buffer, next.place, slot.operation)
-                              : door_->read_from(peer.door_to, buffer, next.place, slot.operation);
+  const auto go = [&] {
+    return is_write ? door_->write(peer.door_to, buffer, next.place, slot.operation)
+                    : door_->read_from(peer.door_to, buffer, next.place, slot.operation);
+  };
+  Taken taken = go();
+  if (taken == Taken::refused && slot.operation.data) {  // it carries data with messages only?
+    slot.operation.data.reset();
+    taken = go();
+    is_dataless_ = taken == Taken::yes;
+  }
   switch (taken) {
     case Taken::full: return false;
     case Taken::no_way:
@@ -275,18 +283,6 @@ bool OfiTransport::may_give_back(const std::vector<Exposures::Holder>& holders) 
   });
 }
 
-void OfiTransport::end_their_door() {
-  std::vector<OfiPeer*> told;
-  for (const auto& peer : peers_)
-    if (peer != nullptr && peer->is_open() && exposures_.is_holder(peer->rank))
-      told.push_back(peer.get());
-  is_wait_broken_ = true;
-  const std::uint64_t door = exposures_.end_door();
-  while (look()) {  // what came by it is known before anybody is told that it has ended
-  }
-  for (OfiPeer* peer : told) say(*peer, {MessageKind::back, {.key = 0, .door = door}, 0});
-}
-
 void OfiTransport::say(OfiPeer& peer, const Word& word) {
   peer.words.push(word);
   flush(peer);
@@ -307,11 +303,11 @@ std::size_t OfiTransport::compose_word(OfiPeer& peer, std::span<std::byte> room,
   if (word.kind != MessageKind::tell) {
     head.kind = word.kind;
     peer.words.pop();
-    return put_message(room, head, about);
+    if (head.kind != MessageKind::back) return put_message(room, head, about);
+    return put_message(room, head, BackBody{about, heard_from(peer)});
   }
   TellBody answer = exposures_.answer(peer.rank, about.key);
-  answer.ended = exposures_.ended();
-  answer.told = peer.told.counts();
+  answer.told = heard_from(peer);
   // The ring is looked at after the key: what was published before it was revoked can be seen.
   if (answer.status == PH_ERR_KEY && !word.is_refusal && peer.outlet.has_run(*peer.link)) {
     word.is_refusal = true;
@@ -331,6 +327,7 @@ std::size_t OfiTransport::compose_word(OfiPeer& peer, std::span<std::byte> room,
 bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const std::byte> body) {
   if (!parts_.fabric->traits().has_doors) return false;
   if (kind == MessageKind::tell) return take_tell(peer, body);
+  if (kind == MessageKind::back) return take_back(peer, body);
   KeyBody about;
   if (!read_body(body, about)) return false;
   switch (kind) {
@@ -338,14 +335,6 @@ bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const st
       if (peer.tells_due == kMostAsks) return false;
       ++peer.tells_due;
       say(peer, {MessageKind::tell, about, peer.outlet.lines_composed() + config_.ring_lines});
-      return true;
-    case MessageKind::back:
-      if (peer.pieces == nullptr) return false;
-      if (about.key == 0)
-        peer.pieces->door_ended(about.door);
-      else
-        peer.pieces->called_back(about.key);
-      go_on(peer);
       return true;
     case MessageKind::given:
       if (about.key == 0) return take_end(peer, about.door);
@@ -355,14 +344,20 @@ bool OfiTransport::take_word(OfiPeer& peer, MessageKind kind, std::span<const st
       if (peer.pieces == nullptr || !peer.pieces->seen(about.key)) return false;
       go_on(peer);
       return true;
+    case MessageKind::landed: return is_told(peer, about.key);
     default: return false;
   }
 }
 
-// Of its pieces that were under way when its own door ended, bytes may still come to ours.
-bool OfiTransport::take_end(OfiPeer& peer, std::uint64_t door) {
-  if (door == 0) return false;
-  if (exposures_.is_open(door) && exposures_.is_holder(peer.rank)) end_their_door();
+bool OfiTransport::take_back(OfiPeer& peer, std::span<const std::byte> body) {
+  BackBody back;
+  if (!read_body(body, back) || peer.pieces == nullptr || !peer.pieces->learn(back.told))
+    return false;
+  if (back.about.key == 0)
+    peer.pieces->door_ended(back.about.door);
+  else
+    peer.pieces->called_back(back.about.key);
+  go_on(peer);
   return true;
 }
 

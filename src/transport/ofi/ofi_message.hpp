@@ -31,10 +31,11 @@ enum class MessageKind : std::uint8_t {
   bye,        // the sender's transport ends; nothing follows
   ask,        // KeyBody: may I touch what you have registered under this key?
   tell,       // TellBody: the answer
-  back,       // KeyBody: give the lease back; key 0: that door has ended, and with it all leases
+  back,       // BackBody: give the lease back; key 0: that door has ended, and with it all leases
   given,      // KeyBody: I touch it no more until I have asked again; key 0: end that door, for of
               // pieces under way to it I do not know what became
   seen,       // KeyBody: so many (`key`) of your pieces have told me that they have landed
+  landed,     // KeyBody: what a piece of mine should have told you (`key`, without a tag)
 };
 
 struct MessageHead {
@@ -86,6 +87,17 @@ struct KeyBody {
   std::uint64_t key = 0;
   std::uint64_t door = 0;
 };
+// What its sender has heard from the receiver's pieces.
+struct ToldBody {
+  std::uint64_t ended = 0;   // the sender's doors up to this number: nothing comes by them
+  std::uint64_t wished = 0;  // the latest of them that ended because the receiver wished it
+  // How many pieces have told, by their numbers modulo kMostNumbers.
+  std::array<std::uint32_t, kMostNumbers> told{};
+};
+struct BackBody {
+  KeyBody about;
+  ToldBody told;
+};
 struct TellBody {
   std::uint64_t key = 0;
   std::int32_t status = 0;  // not 0: no, and nothing stands from access to door_address
@@ -97,11 +109,9 @@ struct TellBody {
   std::uint64_t door = 0;        // the how-manieth of this rank, from 1 on
   std::uint64_t door_bytes = 0;  // of:
   std::array<std::byte, kMostAddressBytes> door_address{};
-  std::uint64_t ended = 0;  // doors of this rank, up to this number: nothing comes by them
-  // How many of your pieces have told me, by their numbers modulo kMostNumbers.
-  std::array<std::uint32_t, kMostNumbers> told{};
+  ToldBody told;
 };
-static_assert(sizeof(KeyBody) == 16 && sizeof(TellBody) == 648 &&
+static_assert(sizeof(KeyBody) == 16 && sizeof(BackBody) == 96 && sizeof(TellBody) == 656 &&
                   std::has_unique_object_representations_v<TellBody>,
               "no padding travels");
 static_assert(sizeof(MessageHead) == 24 && sizeof(Hello) == 56 && sizeof(HelloBody) == 608 &&
@@ -113,7 +123,7 @@ static_assert(std::has_unique_object_representations_v<MessageHead> &&
 constexpr bool is_greeting(MessageKind kind) noexcept { return kind <= MessageKind::welcome; }
 // About memory that is touched without messages.
 constexpr bool is_about_memory(MessageKind kind) noexcept {
-  return kind >= MessageKind::ask && kind <= MessageKind::seen;
+  return kind >= MessageKind::ask && kind <= MessageKind::landed;
 }
 
 // What who made this nonce wants in the heads of the other.

@@ -16,32 +16,79 @@ std::uint64_t OfiTransport::nameable(Rank rank) const noexcept {
 
 std::optional<std::uint64_t> OfiTransport::data_of(const OfiPeer& peer,
                                                    const Pieces::Slot& slot) const noexcept {
-  if (!slot.is_named()) return std::nullopt;
+  if (!slot.is_named() || is_dataless_) return std::nullopt;
   const std::uint64_t data = peer.pieces->data(slot);
   if (parts_.fabric->traits().data_bytes < sizeof data) return data;
   return with_tag(data, peer.greeting->their_key());
 }
 
-// Anybody may have written it whom the provider has let touch a door.
+// Anybody may have written it who knows our address: it needs no key to write nothing.
 void OfiTransport::piece_told(std::uint64_t data) {
-  const std::uint32_t name = name_in(data);
-  const Rank rank = names_.rank_in(name);
+  const std::size_t data_bytes = parts_.fabric->traits().data_bytes;
+  const Rank rank = names_.rank_in(name_in(data));
   OfiPeer* peer = rank == parties_.self ? nullptr : known(rank);
-  if (peer == nullptr || !peer->is_open()) {
+  if (data_bytes == 0 || peer == nullptr || !peer->is_open()) {
     if (peer == nullptr || peer->state != OfiPeer::State::ended) refuse(Refusal::unexpected);
     return;
   }
-  const bool is_tagged = parts_.fabric->traits().data_bytes >= sizeof data;
+  const bool is_tagged = data_bytes >= sizeof data;
   if (is_tagged && !has_tag(data, peer->greeting->our_key())) return refuse(Refusal::wrong_key);
-  peer->told.add(number_in(data));
-  if (peer->told.unsaid() > parts_.window_slots)
-    return cut_off(*peer, {PH_ERR_PROTOCOL, 0,
-                           "ofi: rank " + std::to_string(rank) +
-                               " has told of more pieces than it may; it is cut off",
-                           rank});
-  tell({.kind = News::Kind::piece, .rank = rank, .token = name, .why = {}});
-  if (2 * peer->told.unsaid() >= parts_.window_slots)
-    say(*peer, {MessageKind::seen, {.key = peer->told.say(), .door = 0}, 0});
+  if (is_told(*peer, data)) return;
+  cut_off(*peer, {PH_ERR_PROTOCOL, 0,
+                  "ofi: rank " + std::to_string(rank) +
+                      " has told of more pieces than it may; it is cut off",
+                  rank});
+}
+
+// False: it is none of that rank's, or one more than it may have told before it hears of them.
+bool OfiTransport::is_told(OfiPeer& peer, std::uint64_t data) {
+  const std::uint32_t name = name_in(data);
+  if (names_.rank_in(name) != peer.rank || peer.told.unsaid() >= parts_.window_slots) return false;
+  peer.told.add(number_in(data));
+  tell({.kind = News::Kind::piece, .rank = peer.rank, .token = name, .why = {}});
+  if (2 * peer.told.unsaid() >= parts_.window_slots)
+    say(peer, {MessageKind::seen, {.key = peer.told.say(), .door = 0}, 0});
+  return true;
+}
+
+ToldBody OfiTransport::heard_from(const OfiPeer& peer) const noexcept {
+  return {.ended = exposures_.ended(), .wished = peer.wished, .told = peer.told.counts()};
+}
+
+// As much as the queue can hold of what was there before: more comes from strangers, without end.
+void OfiTransport::read_to_end() {
+  const std::uint64_t until =
+      completions_count_ + kReceives + 3 * parts_.window_slots * peers_.size();
+  while (completions_count_ <= until && look()) {
+  }
+}
+
+// What came by it is read before it ends, for a card may throw away what it has not been asked for,
+// and after: what is said of its end says what has been heard.
+void OfiTransport::end_their_door() {
+  std::vector<OfiPeer*> told;
+  for (const auto& peer : peers_)
+    if (peer != nullptr && peer->is_open() && exposures_.is_holder(peer->rank))
+      told.push_back(peer.get());
+  is_wait_broken_ = is_ending_theirs_ = true;
+  exposures_.conceal_all();
+  read_to_end();
+  const std::uint64_t door = exposures_.end_door();
+  read_to_end();
+  is_ending_theirs_ = false;
+  for (OfiPeer* peer : told)
+    if (peer->is_open()) peer->words.push({MessageKind::back, {.key = 0, .door = door}, 0});
+  for (const auto& peer : peers_)
+    if (peer != nullptr && peer->state != OfiPeer::State::ended) flush(*peer);
+}
+
+// Of its pieces that were under way when its own door ended, bytes may still come to ours.
+bool OfiTransport::take_end(OfiPeer& peer, std::uint64_t door) {
+  if (door == 0) return false;
+  if (!exposures_.is_open(door) || !exposures_.is_holder(peer.rank)) return true;
+  peer.wished = door;
+  end_their_door();
+  return true;
 }
 
 }  // namespace photon::transport::ofi

@@ -69,6 +69,7 @@ struct OfiPeer {
   std::optional<base::Error> held_gone;  // on_gone() waits for the pieces that are under way
   std::unique_ptr<Pieces> pieces;        // null: there was none
   Told told;                             // us, by its own pieces
+  std::uint64_t wished = 0;              // the latest door of ours that ended at its wish
 
   std::optional<Greeting> greeting;
   std::unique_ptr<carried::CarriedLink> link;

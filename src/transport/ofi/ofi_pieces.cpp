@@ -9,7 +9,7 @@ namespace photon::transport::ofi {
 
 namespace {
 
-// Of one named piece. Each is explained by the end of a door, for which we have asked ourselves:
+// Of one named piece, in a row, by doors that ended because we wished it when the piece had failed:
 // that must not hide a fault of the provider's for ever.
 constexpr unsigned kMostFailures = 16;
 
@@ -84,7 +84,7 @@ Pieces::Next Pieces::next(const Slot& slot) {
   if (slot.failed == granted.door) return {.kind = Next::Kind::fault};
   if (lease.is_stained) return {};
   if (const ph_status status = granted.check(slot.piece); status != PH_OK) return over(status);
-  if (slot.is_named() && nameable() == 0) return {};  // until it has heard of some
+  if (slot.is_named() && room_for_names() == 0) return {};  // until it has heard of some
   return {
       .kind = Next::Kind::go,
       .place = {granted.begin.address + (slot.piece.address - granted.address), granted.begin.key},
@@ -125,7 +125,15 @@ void Pieces::want_end_of(std::uint64_t door) {
 
 void Pieces::over(Slot& slot) {
   leave(slot);
-  if (slot.is_in_doubt()) ++told_[slot.number % kMostNumbers];
+  if (slot.is_in_doubt()) {
+    const std::size_t at = slot.number % kMostNumbers;
+    ++told_[at];
+    last_[at] = {slot.number, slot.door, *slot.piece.name};
+    if (!slot.operation.data) {  // it could not tell by itself
+      say(MessageKind::landed, told_data(*slot.piece.name, slot.number));
+      last_[at] = {};
+    }
+  }
   slot.state = Slot::State::free;
 }
 
@@ -136,10 +144,7 @@ void Pieces::failed(Slot& slot, std::uint64_t door) {
   const bool was_under_way = slot.state == Slot::State::under_way;
   if (was_under_way) leave(slot);
   slot.failed = door;
-  if (was_under_way && slot.is_in_doubt()) {
-    ++slot.failures;
-    want_end_of(door);
-  }
+  if (was_under_way && slot.is_in_doubt()) want_end_of(door);
   const auto found = leases_.find(slot.piece.key);
   if (found == leases_.end()) return;
   Lease& lease = found->second;
@@ -153,7 +158,7 @@ bool Pieces::told(const TellBody& answer) {
   const bool is_well = answer.status == PH_OK ? answer.door != 0 && answer.size_bytes != 0 &&
                                                     answer.door_bytes <= answer.door_address.size()
                                               : is_refusal(answer.status);
-  if (!is_well || !learn(answer)) return false;
+  if (!is_well || !learn(answer.told)) return false;
   if (found->second.granted.door != answer.door) found->second.is_stained = false;
   found->second.granted = {.status = static_cast<ph_status>(answer.status),
                            .access = answer.access,
@@ -165,22 +170,42 @@ bool Pieces::told(const TellBody& answer) {
   return true;
 }
 
-// Nothing comes to the peer by doors that have ended. False: it has heard of more than there were.
-bool Pieces::learn(const TellBody& answer) noexcept {
+// One more: it was told. Else it never will be if its door has ended; should we have wished that,
+// it may be a fault of the provider's that it failed.
+void Pieces::learn_of(Slot& slot, std::int32_t more, const ToldBody& heard) noexcept {
+  if (more > 0) {
+    slot.fate = Slot::Fate::told;
+    const std::size_t at = slot.number % kMostNumbers;
+    ++told_[at];
+    last_[at] = {};
+  } else if (slot.door <= heard.ended) {
+    slot.fate = Slot::Fate::lost;
+    slot.failures = slot.door <= heard.wished ? slot.failures + 1 : 0;
+    ++lost_;
+  }
+}
+
+// A piece that was over and well before its peer has heard of it: if the door ended then, a card
+// may have thrown away what it had to tell. The peer hears of pieces in the order of their ends, so
+// one less than we know of is the latest of that number, and none in doubt was heard after it.
+bool Pieces::learn(const ToldBody& heard) {
+  std::array<std::int32_t, kMostNumbers> more{};
+  for (std::size_t at = 0; at < more.size(); ++at)
+    more[at] = static_cast<std::int32_t>(heard.told[at] - told_[at]);
+  std::array<bool, kMostNumbers> is_in_doubt{};
   for (Slot& slot : slots_) {
     if (!slot.is_in_doubt()) continue;
     const std::size_t at = slot.number % kMostNumbers;
-    if (static_cast<std::int32_t>(answer.told[at] - told_[at]) > 0) {
-      slot.fate = Slot::Fate::told;
-      ++told_[at];
-    } else if (slot.door <= answer.ended) {
-      slot.fate = Slot::Fate::lost;
-      ++lost_;
-    }
+    is_in_doubt[at] = true;
+    learn_of(slot, more[at], heard);
   }
-  return std::equal(told_.begin(), told_.end(), answer.told.begin(), [](auto ours, auto theirs) {
-    return static_cast<std::int32_t>(theirs - ours) <= 0;
-  });
+  for (std::size_t at = 0; at < more.size(); ++at) {
+    if (more[at] > 1 || (more[at] > 0 && !is_in_doubt[at])) return false;
+    if (more[at] >= 0 || last_[at].number == 0 || last_[at].door > heard.ended) continue;
+    say(MessageKind::landed, told_data(last_[at].name, last_[at].number));
+    last_[at] = {};
+  }
+  return true;
 }
 
 bool Pieces::seen(std::uint64_t count) {
@@ -189,13 +214,22 @@ bool Pieces::seen(std::uint64_t count) {
   return true;
 }
 
-std::size_t Pieces::nameable() const noexcept {
+std::size_t Pieces::room_for_names() const noexcept {
   std::uint64_t from_oldest = 0;  // in doubt on
   for (const Slot& slot : slots_)
     if (slot.is_in_doubt()) from_oldest = std::max(from_oldest, named_ + 1 - slot.number);
   const std::uint64_t unheard = named_ - seen_ - lost_;
   if (unheard >= slots_.size() || from_oldest >= kMostNumbers) return 0;
   return std::min<std::size_t>(slots_.size() - unheard, kMostNumbers - from_oldest);
+}
+
+std::size_t Pieces::nameable() const noexcept {
+  const auto waiting =
+      static_cast<std::size_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
+        return slot.state == Slot::State::waits && slot.is_named();
+      }));
+  const std::size_t room = room_for_names();
+  return room - std::min(room, waiting);
 }
 
 // Not one that we have given back meanwhile, nor one that ended with its door.

@@ -116,7 +116,10 @@ class Pieces {
   bool told(const TellBody& answer);
   // The peer has heard of so many. False: it says nonsense.
   bool seen(std::uint64_t count);
-  // How many named ones could go at once.
+  // What the peer has heard from pieces of ours, and by which doors it hears no more: what is in
+  // doubt is told or lost, and what it should have heard is said. False: it says nonsense.
+  bool learn(const ToldBody& heard);
+  // How many named ones more could go at once, if those that wait did.
   std::size_t nameable() const noexcept;
   void called_back(std::uint64_t key);
   void door_ended(std::uint64_t door);
@@ -147,7 +150,8 @@ class Pieces {
   static constexpr std::size_t kUsedKeys = 64;
 
   void leave(Slot& slot);
-  bool learn(const TellBody& answer) noexcept;
+  std::size_t room_for_names() const noexcept;
+  void learn_of(Slot& slot, std::int32_t more, const ToldBody& heard) noexcept;
   void want_end_of(std::uint64_t door);
   bool is_wanted(std::uint64_t key) const noexcept;
   void say(MessageKind kind, std::uint64_t key) { words_.push({kind, {key, 0}, 0}); }
@@ -164,7 +168,14 @@ class Pieces {
   std::uint64_t named_ = 0;                // pieces that went with a name, each time
   std::uint64_t seen_ = 0;                 // of them the peer has said to have heard of
   std::uint64_t lost_ = 0;                 // and these it never will
-  std::array<std::uint32_t, kMostNumbers> told_{};  // it was told of, by their numbers
+  std::array<std::uint32_t, kMostNumbers> told_{};  // it was told of, by their numbers,
+  // and of these the latest that is over.
+  struct Last {
+    std::uint64_t number = 0;  // 0: none, or it is known to have heard
+    std::uint64_t door = 0;
+    std::uint32_t name = 0;
+  };
+  std::array<Last, kMostNumbers> last_{};
   std::array<std::uint64_t, kUsedKeys> used_{};
   std::size_t used_count_ = 0;
 };

@@ -66,14 +66,18 @@ bool OfiTransport::look() {
       return false;
     }
     if (got == Fabric::Got::error) {
+      ++completions_count_;
       failed();
       has_failed = true;
       continue;
     }
+    completions_count_ += count;
     for (std::size_t k = 0; k < count; ++k) {
       const Completion& one = completions[k];
-      if (one.operation == nullptr)
-        piece_told(one.data);
+      if (one.operation == nullptr && one.data)
+        piece_told(*one.data);
+      else if (one.operation == nullptr)
+        refuse(Refusal::unexpected);
       else if (one.operation->rank == Operation::kReceive)
         parts_.receives->arrived(*one.operation, one.size_bytes);
       else if (one.operation->is_piece)

@@ -192,19 +192,23 @@ class OfiTransport final : public Transport {
   void end_pieces(OfiPeer& peer);
   void say_gone_if_clear(OfiPeer& peer);
   void end_our_door();
-  void end_their_door();
   bool may_give_back(const std::vector<Exposures::Holder>& holders) const noexcept;
   void say(OfiPeer& peer, const Word& word);
   bool may_say_word(OfiPeer& peer) const noexcept;
   std::size_t compose_word(OfiPeer& peer, std::span<std::byte> room, MessageHead head);
   bool take_word(OfiPeer& peer, MessageKind kind, std::span<const std::byte> body);
-  bool take_end(OfiPeer& peer, std::uint64_t door);
+  bool take_back(OfiPeer& peer, std::span<const std::byte> body);
   bool take_tell(OfiPeer& peer, std::span<const std::byte> body);
 
   // ofi_named.cpp
   std::optional<std::uint64_t> data_of(const OfiPeer& peer,
                                        const Pieces::Slot& slot) const noexcept;
   void piece_told(std::uint64_t data);
+  bool is_told(OfiPeer& peer, std::uint64_t data);
+  ToldBody heard_from(const OfiPeer& peer) const noexcept;
+  void end_their_door();
+  bool take_end(OfiPeer& peer, std::uint64_t door);
+  void read_to_end();
 
   // ofi_poll.cpp
   bool look();
@@ -264,9 +268,12 @@ class OfiTransport final : public Transport {
   bool has_waiting_ = false;  // some peer may have pieces that have not begun
   bool is_restarting_ = false;
   bool is_ending_door_ = false;
-  bool is_doorless_ = false;        // none can be opened
-  Exposures exposures_;             // memory of ours
-  std::set<std::uint64_t> locals_;  // handles of our own memory that pieces may use
+  bool is_doorless_ = false;             // none can be opened
+  bool is_ending_theirs_ = false;        // the door by which peers come in
+  bool is_dataless_ = false;             // writes bear no data, whatever the provider says
+  std::uint64_t completions_count_ = 0;  // that were read
+  Exposures exposures_;                  // memory of ours
+  std::set<std::uint64_t> locals_;       // handles of our own memory that pieces may use
 
   bool is_broken_ = false;             // the provider brings nothing any more
   bool is_wait_broken_ = false;        // its descriptor cannot be waited for
