@@ -91,14 +91,6 @@ TEST_F(OfiNamed, tell_where_the_provider_carries_data) {
   EXPECT_EQ(told()[3], 1u);
 }
 
-TEST_F(OfiNamed, and_others_are_told_in_the_order_of_their_landing_without_a_message) {
-  begin();
-  use_twice();
-  for (std::uint32_t i = 2; i < 5; ++i) ASSERT_TRUE(us().post(write(i)));
-  ASSERT_TRUE(over(5));
-  EXPECT_EQ(told().size(), 5u);
-}
-
 // Whose target does not come: others wait, and are not named as long as the engine can choose.
 TEST_F(OfiNamed, go_no_faster_than_their_target_hears_of_them) {
   begin();
