@@ -37,6 +37,22 @@ TEST(TcpContact, both_that_ask_at_the_same_time_have_one_connection) {
   }
 }
 
+// Where the lower rank's connection takes its time the higher one dials again, and that may prove
+// itself when the other is open.
+TEST(TcpContact, a_rank_that_has_dialed_twice_meanwhile_is_no_stranger) {
+  TcpRanks ranks(2);
+  ranks[0].to(1);
+  ranks[1].to(0);
+  ranks[0].transport->poll(ranks[0].news);  // it dials, and nobody answers yet
+  FalseRank first(ranks, 1, 0);
+  ASSERT_TRUE(ranks.join(0, 1));
+  FalseRank second(ranks, 1, 0);
+  EXPECT_FALSE(second.is_open());
+  ranks.settle();
+  EXPECT_EQ(ranks[0].tcp().refused(Refusal::unexpected), 0u);
+  EXPECT_TRUE(ranks[0].news.gone.empty());
+}
+
 TEST(TcpContact, a_stranger_that_says_nonsense_is_refused_and_counted_while_others_meet) {
   TcpRanks ranks(2);
   Stranger stranger(ranks[0].tcp().address());

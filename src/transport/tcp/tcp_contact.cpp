@@ -270,15 +270,18 @@ void TcpTransport::hear_guest(std::uint32_t number) {
 
 // It is the rank that it says it is. Where both have dialed, the connection of the lower rank
 // stays; unless that has failed once, for then the other way may be the only one. But once its
-// proof is out the higher rank may have taken it: the lower one may not change its mind then.
+// proof is out the higher rank may have taken it: the lower one may not change its mind then. And
+// what the higher one has dialed meanwhile, once more, may prove itself when ours is open: it hangs
+// up by itself then, and is no stranger.
 void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
   TcpPeer& peer = remember(guest.parley.from());
   const bool is_dialing =
       peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::greeting;
   const bool is_first = peer.attempts == 1 && !peer.has_crossed;
   const bool is_final = peer.parley && peer.parley->has_proved();
+  const bool has_dialed = peer.is_open() && peer.attempts != 0;
   const bool is_ours = parties_.self < peer.rank && peer.socket &&
-                       ((is_dialing && (is_first || is_final)) || (peer.is_open() && is_first));
+                       ((is_dialing && (is_first || is_final)) || has_dialed);
   if (is_ours) {
     peer.has_crossed = true;
     hang_up(guest.socket);
