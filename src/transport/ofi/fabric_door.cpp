@@ -12,6 +12,12 @@ namespace photon::transport::ofi {
 
 namespace {
 
+// Where a registration belongs to an endpoint.
+int bind(fid_mr& region, fid_ep& endpoint) noexcept {
+  const int code = ::fi_mr_bind(&region, &endpoint.fid, 0);
+  return code != 0 ? code : ::fi_mr_enable(&region);
+}
+
 class LibDoor final : public Door {
  public:
   explicit LibDoor(LibFabric& fabric) noexcept : fabric_(fabric) {}
@@ -27,11 +33,7 @@ class LibDoor final : public Door {
                   Operation& operation) noexcept override {
     return post(::fi_readmsg, 0, to, Piece(destination, place), operation);
   }
-  // Where a registration belongs to an endpoint.
-  int bind(fid_mr& region) noexcept {
-    const int code = ::fi_mr_bind(&region, &endpoint_->fid, 0);
-    return code != 0 ? code : ::fi_mr_enable(&region);
-  }
+  fid_ep& endpoint() noexcept { return *endpoint_; }
 
  private:
   struct Piece {
@@ -96,11 +98,7 @@ base::Result<std::uint64_t> LibFabric::show(std::span<std::byte> memory, Use use
   constexpr std::uint64_t kAccess[] = {FI_SEND | FI_RECV, FI_WRITE, FI_READ | FI_WRITE};
   auto region = registered(memory, kAccess[static_cast<std::size_t>(use)], ++keys_count_);
   if (!region) return std::move(region.error());
-  int code = 0;
-  if (binds_regions_) {
-    code = ::fi_mr_bind(region->get(), &endpoint_->fid, 0);
-    if (code == 0) code = ::fi_mr_enable(region->get());
-  }
+  const int code = binds_regions_ ? bind(**region, *endpoint_) : 0;
   if (code != 0) return registration_error(code);
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region->release()));
 }
@@ -116,7 +114,7 @@ base::Result<Exposed> LibFabric::expose(const Exposure& wanted, Door& by) {
                                ((wanted.access & PH_ACCESS_WRITE) != 0 ? FI_REMOTE_WRITE : 0);
   auto region = registered(memory, access, wanted.key);
   if (!region) return std::move(region.error());
-  const int code = binds_regions_ ? static_cast<LibDoor&>(by).bind(**region) : 0;
+  const int code = binds_regions_ ? bind(**region, static_cast<LibDoor&>(by).endpoint()) : 0;
   if (code != 0) return registration_error(code);
   const std::uint64_t key = ::fi_mr_key(region->get());
   return Exposed{.handle = reinterpret_cast<std::uintptr_t>(region->release()),
