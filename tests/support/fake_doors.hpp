@@ -129,7 +129,10 @@ class FakeDoors {
     return false;
   }
   // What was told goes with our door, which has no time to be read any more.
-  void lose_told(bool loses = true) { loses_told_ = loses; }
+  void lose_told(bool loses = true) {
+    const std::scoped_lock lock(registry().mutex);
+    loses_told_ = loses;
+  }
   // As a stranger would.
   void tell_us(std::uint64_t data) {
     const std::scoped_lock lock(registry().mutex);
@@ -272,8 +275,9 @@ class FakeDoors {
 
   const Manners manners_;
   std::deque<Piece> pieces_;
+  // Of what peers' writes tell, under the registry's mutex: a test's thread and a flusher look.
   bool loses_told_ = false;
-  std::deque<std::pair<std::uint64_t, std::uint64_t>> told_;  // by which door; under that mutex
+  std::deque<std::pair<std::uint64_t, std::uint64_t>> told_;  // by which door
   std::uint64_t steps_ = 0;
   unsigned asked_ = 0;
   // The test's thread sets and reads them while a flusher calls.
