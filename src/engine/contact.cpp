@@ -260,41 +260,6 @@ void Engine::fail_all(Peer& peer) {
   peer.fences_ended = peer.fences_begun;
 }
 
-// Hot rings are looked at in every probe; all others ring a bell.
-void Engine::heat(Peer& peer) {
-  peer.last_hit = turn_;
-  if (peer.hot || !peer.has_rx || peer.broken != PH_OK) return;
-  peer.hot = true;
-  hot_.push_back(&peer);
-  // While another thread sleeps, senders have to ring: what it declared cold stays so, and it looks
-  // itself at a ring that is new.
-  if (!sleeping_)
-    peer.rx.credits()->set_cold(false);
-  else if (!peer.rx.credits()->is_cold())
-    transport_->wake();
-}
-
-void Engine::cool(Peer& peer) {
-  if (!peer.hot) return;
-  peer.hot = false;
-  peer.rx.credits()->set_cold(true);
-  std::erase(hot_, &peer);
-}
-
-// Now and then: rings without traffic for long go cold, but the few that were hot last.
-void Engine::cool_idle() {
-  constexpr std::uint64_t kPatience = 4096;  // turns
-  constexpr std::uint64_t kTurnsBetweenCleanings = 65536;
-  if (stand_in_sleeps_) transport_->wake();  // the caller is back: no ring need be cold
-  if (turn_ % kTurnsBetweenCleanings == 0) static_cast<void>(give_back_idle());
-  while (hot_.size() > kHotKept) {
-    Peer* oldest = *std::min_element(hot_.begin(), hot_.end(),
-                                     [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
-    if (turn_ - oldest->last_hit < kPatience) return;
-    cool(*oldest);
-  }
-}
-
 void Engine::on_link(Rank rank) {
   activity_ = true;
   Peer* peer = peers_[rank].get();

@@ -122,7 +122,6 @@ class Engine final : private transport::Sink, private EngineState {
 
  private:
   enum class Step : std::uint8_t { blocked, moved };
-
   // transport::Sink
   void on_link(Rank rank) override;
   void on_activity(Rank rank) override;
@@ -139,7 +138,7 @@ class Engine final : private transport::Sink, private EngineState {
   PeerCounters counters_of(Peer& peer);
   void print_counters() noexcept;
 
-  // contact.cpp
+  // contact.cpp; of hot rings: hot.cpp
   ph_status contact(Rank rank, Peer*& peer);
   Peer& make_peer(Rank rank);
   Peer& remember_peer(std::unique_ptr<Peer> made);
@@ -152,6 +151,7 @@ class Engine final : private transport::Sink, private EngineState {
   void fail_all(Peer& peer);
   void let_go(Peer& peer);
   void heat(Peer& peer);
+  bool heed() noexcept;
   void cool(Peer& peer);
   void cool_idle();
 

@@ -48,7 +48,7 @@ class EngineState {
   explicit EngineState(EngineParts parts);
   void count_threads() noexcept;
   // A probe has found something.
-  void news_came() noexcept {
+  [[gnu::always_inline]] void news_came() noexcept {
     if (empty_turns_ > GiveWay::kShort) give_way_.ended(empty_turns_);
     empty_turns_ = 0;
   }
@@ -57,7 +57,16 @@ class EngineState {
   void ask_interval() noexcept {
     poll_interval_ = transport_->poll_interval();
     look_mask_ = (poll_interval_ == 1 ? kTurnsBetweenLooks : kTurnsWithAlarm) - 1;
+    if (is_thaw_due_) look_soon();
   }
+
+  // The next turn that finds nothing polls the transport.
+  void look_soon() noexcept { poll_interval_ = 1; }
+
+  // hot.cpp
+  Peer* who_rang() noexcept;
+  void thaw() noexcept;
+  void keep_warm() noexcept;
 
   // Powers of two. An alarm tells of news; where only polls bring them looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
@@ -102,6 +111,8 @@ class EngineState {
   const transport::Alarm no_alarm_;
   const transport::Alarm* alarm_;
   std::uint64_t alarm_seen_ = 0;
+  std::size_t next_warm_ = 0;
+  bool is_thaw_due_ = false;                          // of a hot ring, whose peer still rings
   std::uint64_t look_mask_ = kTurnsBetweenLooks - 1;  // turns between two looks around, less one
   unsigned empty_polls_ = 0;
   unsigned empty_turns_ = 0;

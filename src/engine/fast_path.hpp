@@ -292,7 +292,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   const unsigned is_usual = unsigned{((turn_ + 1) & look_mask_) != 0} & unsigned{busy_.empty()} &
                             unsigned{config_.max_cid_size <= 8} &
                             unsigned{alarm_->get() == alarm_seen_};
-  if (is_usual == 0) [[unlikely]]
+  if (is_usual == 0 && !heed()) [[unlikely]]
     return false;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK))
       [[unlikely]]

@@ -22,7 +22,7 @@ class GiveWay {
     return oversubscribed_ ? empty_turns > patience_ : (empty_turns & (kSeldom - 1)) == 0;
   }
   // News came after so many empty turns (more than kShort).
-  void ended(unsigned empty_turns) noexcept {
+  [[gnu::always_inline]] void ended(unsigned empty_turns) noexcept {
     if (patience_ == kShort) {
       if (++waits_ % kWaitsBetweenTries == 0) patience_ = kLong;
     } else if (empty_turns <= kLong) {

@@ -130,7 +130,9 @@ bool Engine::progress(Taker* taker) {
   if (++empty_polls_ < poll_interval_ && !due) return worked;
   empty_polls_ = 0;
   activity_ = false;
+  if (is_thaw_due_) thaw();
   transport_->poll(*this);
+  keep_warm();
   ask_interval();
   if (due) {
     cool_idle();

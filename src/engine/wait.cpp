@@ -136,6 +136,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   // Hot rings ring while we sleep, and are hot again when we are back.
   for (Peer* peer : hot_) peer->rx.credits()->set_cold(true);
   sleeping_ = true;
+  is_thaw_due_ = false;
   transport_->announce();
   try {
     if (look_everywhere() || done()) return get_up();

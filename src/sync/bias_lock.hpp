@@ -66,7 +66,7 @@ class BiasLock {
   }
 
   // Enter if we own the bias; false: nothing was taken.
-  bool try_biased(Token me) noexcept {
+  [[gnu::always_inline]] bool try_biased(Token me) noexcept {
     const Token owner = owner_.load(std::memory_order_relaxed);
     if ((owner & ~kGrantMask) != me) [[unlikely]]
       return false;

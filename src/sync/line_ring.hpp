@@ -68,6 +68,7 @@ struct CreditWords {
   bool is_hidden() const noexcept { return met.load(std::memory_order_acquire) == 2; }  // [met]
   // A hint; sync/sleep_gate.hpp says what makes it safe before sleeping.
   bool is_cold() const noexcept { return cold.load(std::memory_order_relaxed) != 0; }
+  void expect_cold() const noexcept { __builtin_prefetch(&cold); }
   void set_cold(bool is) noexcept { cold.store(is ? 1 : 0, std::memory_order_relaxed); }
 };
 
@@ -157,6 +158,9 @@ class LineProducer {
   [[gnu::always_inline]] void claim(std::uint64_t lines_count) noexcept {
     for (std::uint64_t i = 0; i < lines_count; ++i) line(i).words[kWordsPerLine - 1].set(0);
   }
+
+  // Lets the next line come while we do something else, and leaves it to the consumer, too.
+  void expect() const noexcept { __builtin_prefetch(&lines_[places_.of(tail_)]); }
 
   // Make the record visible. `header` has zeros in the tag's 16 bits.
   // Inline whatever the compiler thinks: a call in the shortest put costs 4% of its rate.

@@ -61,6 +61,7 @@ using Intent = sync::Intent<Policy>;
 using RegionEntry = sync::RegionEntry<Policy>;
 using Overflow = sync::OverflowMemory<Policy>;
 using Alarm = sync::Hint<Policy, std::uint64_t>;
+inline constexpr unsigned kAlarmRankShift = 32;
 
 // What two connected ranks share, seen from one of them. All pointers are the transport's.
 //
@@ -173,7 +174,8 @@ class Transport {
   virtual unsigned poll_interval() const noexcept = 0;
 
   // A word that changes whenever a peer kicked us: time for a poll(), whatever the interval. It may
-  // miss some, never for long. Null: there is none.
+  // miss some, never for long. From bit kAlarmRankShift on, a hint: the rank that kicked us last.
+  // Null: there is none.
   virtual const Alarm* alarm() const noexcept { return nullptr; }
 
   // The Link to a rank (also to ourselves), made at first contact. Idempotent, never blocks.

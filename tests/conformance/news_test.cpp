@@ -20,6 +20,25 @@ TEST_P(TransportConformance, a_kick_at_a_cold_ring_leads_to_on_activity) {
   }
 }
 
+TEST_P(TransportConformance, an_alarm_changes_with_every_kick_and_names_who_gave_it) {
+  TransportHarness job(GetParam(), 3);
+  ASSERT_TRUE(job.opened());
+  const transport::Alarm* alarm = job[0].transport().alarm();
+  if (alarm == nullptr) GTEST_SKIP() << "this transport has no alarm";
+  ASSERT_TRUE(job.join(0, 1));
+  ASSERT_TRUE(job.join(0, 2));
+  job[0].set_cold(true);
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    const transport::Rank from = 1 + i % 2;
+    const std::uint64_t before = alarm->get();
+    ASSERT_TRUE(job[from].to(0).send(record_of_lines(1, i)));
+    EXPECT_NE(alarm->get(), before);
+    EXPECT_EQ(alarm->get() >> transport::kAlarmRankShift, from);
+    ASSERT_TRUE(job.eventually([&] { return job[0].to(from).has_record(); }));
+    ASSERT_EQ(job[0].to(from).receive(), record_of_lines(1, i));
+  }
+}
+
 TEST_P(TransportConformance, credits_for_a_cold_rank_lead_to_on_activity) {
   TransportHarness job(GetParam(), 2);
   ASSERT_TRUE(job.opened());

@@ -58,6 +58,7 @@ struct FakeOptions {
   unsigned poll_interval = 1;
   bool names_pieces = false;
   Rank names_from = PH_ANY_RANK;    // what cards say of who wrote
+  bool has_alarm = false;           // that names who kicked last
   bool overflows = false;           // ids beyond the ledger queue in shared memory
   std::size_t card_queue = 64;      // pieces that a card takes before one is told to be over
   std::uint64_t local_granule = 0;  // of memory that cards have to be shown; 0: they take any
@@ -100,6 +101,8 @@ class FakeNet {
     std::map<Rank, transport::Link> links;
     std::set<Rank> new_links;
     std::set<Rank> bells;
+    transport::Alarm alarm;
+    std::uint32_t alarms_count = 0;
     std::map<Rank, base::Error> gone;
     std::set<Rank> let_go;       // disconnected
     unsigned kicks_count = 0;    // that this rank gave
@@ -197,7 +200,12 @@ class FakeTransport final : public transport::Transport {
 
   void kick(Rank rank) noexcept override {
     ++seat().kicks_count;
-    net_.seats[rank].bells.insert(me_);
+    FakeNet::Seat& theirs = net_.seats[rank];
+    theirs.bells.insert(me_);
+    theirs.alarm.set(std::uint64_t{me_} << transport::kAlarmRankShift | ++theirs.alarms_count);
+  }
+  const transport::Alarm* alarm() const noexcept override {
+    return net_.options.has_alarm ? &net_.seats[me_].alarm : nullptr;
   }
   void poll(transport::Sink& sink) noexcept override {
     for (const Rank rank : std::exchange(seat().new_links, {})) sink.on_link(rank);

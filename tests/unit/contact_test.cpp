@@ -113,24 +113,5 @@ TEST(Contact, a_stranger_that_has_gone_cannot_be_addressed) {
   EXPECT_EQ(ranks[0].fence(1), PH_ERR_PEER);
 }
 
-TEST(Contact, rings_without_traffic_go_cold_but_for_the_last_few) {
-  EngineGroup ranks(10, Ground::fake, options());
-  for (Rank rank = 1; rank < 10; ++rank) ranks.meet(0, rank);
-  const auto cold = [&] {
-    unsigned count = 0;
-    for (Rank rank = 1; rank < 10; ++rank)
-      count += ranks.net().way(rank, 0).credits.is_cold() ? 1 : 0;
-    return count;
-  };
-  for (int turn = 0; turn < 20000 && cold() < 5; ++turn) ranks[0].serve();
-  EXPECT_GE(cold(), 5u);
-  EXPECT_LT(cold(), 9u);
-  // A cold ring rings a bell and is heard all the same.
-  for (Rank rank = 1; rank < 10; ++rank) {
-    EXPECT_EQ(ranks[rank].put(0, put_args({}, {}, 1, 1)), PH_OK);
-    EXPECT_EQ(ranks.take(0, PH_REMOTE).peer, rank);
-  }
-}
-
 }  // namespace
 }  // namespace photon::engine::test

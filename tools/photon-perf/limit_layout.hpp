@@ -43,6 +43,7 @@ struct LimitArea {
   LoneLine token;       // of the yield ring
   LoneLine go[2];       // start signals between ranks that sleep
   LoneLine first[2];    // a first message without the library, and its reply
+  LoneLine apart[2];    // who shall speak up, and who only polls from now on
   LoneLine window_flags[kWindow];
   LoneLine chunk_flags[kChunks];
   LoneLine arrivals[kMaxTeam];  // rounds each rank has been told of

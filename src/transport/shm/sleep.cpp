@@ -35,7 +35,8 @@ void ShmTransport::kick(Rank rank) noexcept {
   if (peer == nullptr || peer->state == Peer::State::ended) return;
   if (peer->state == Peer::State::offered) return nudge(rank);
   peer->bell->ring(++peer->rings);
-  peer->alarm->set(std::uint64_t{boot_.rank()} << 32 | ++peer->alarms);  // differs from all before
+  peer->alarm->set(std::uint64_t{boot_.rank()} << kAlarmRankShift |
+                   ++peer->alarms);  // differs from all before
   if (peer->gate->must_wake(peer->link.fenced)) signal(peer->wake.get());
 }
 

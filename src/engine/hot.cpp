@@ -1,0 +1,95 @@
+// Hot rings and cold ones: which rings every probe looks at, and how the peers of all others are
+// heard.
+//
+//   cold -- its peer has rung, and a record is there --> hot, and the peer still rings
+//   hot, and the peer still rings -- a turn that finds nothing --> hot
+//   hot (either) -- silent for long while more than kHotKept are hot --> cold
+//
+// The peer rings while CreditWords::cold says so: where it need not, that costs it a bell. Before a
+// sleep all of them have to (sync/sleep_gate.hpp).
+#include <algorithm>
+
+#include "engine/fast_path.hpp"
+
+namespace photon::engine {
+
+// Hot rings are looked at in every probe; all others ring a bell.
+void Engine::heat(Peer& peer) {
+  peer.last_hit = turn_;
+  if (peer.hot || !peer.has_rx || peer.broken != PH_OK) return;
+  peer.hot = true;
+  hot_.push_back(&peer);
+  // While another thread sleeps, senders have to ring: what it declared cold stays so, and it looks
+  // itself at a ring that is new.
+  const bool is_cold = peer.rx.credits()->is_cold();
+  if (!sleeping_)
+    is_thaw_due_ = is_thaw_due_ || is_cold;
+  else if (!is_cold)
+    transport_->wake();
+}
+
+// The peers of hot rings need not ring any more. They are told when there is nothing else to do:
+// the word is theirs, in cache, and the store would hold up the answer that comes next.
+void EngineState::thaw() noexcept {
+  is_thaw_due_ = false;
+  for (Peer* peer : hot_)
+    if (peer->rx.credits()->is_cold()) peer->rx.credits()->set_cold(false);
+}
+
+// One peer in turn: what the next record to it touches first stays in this processor's caches.
+void EngineState::keep_warm() noexcept {
+  if (alarm_ == &no_alarm_ || contacted_.empty()) return;
+  if (++next_warm_ >= contacted_.size()) next_warm_ = 0;
+  const Peer& peer = *contacted_[next_warm_];
+  if (peer.link == nullptr || peer.credits == nullptr) return;
+  peer.credits->expect_cold();
+  peer.tx.expect();
+}
+
+// The peer that kicked us last, if its ring holds a record and is not looked at anyway: without the
+// detour by the transport, whose look at all bells comes next. A peer may have written anything.
+Peer* EngineState::who_rang() noexcept {
+  const std::uint64_t alarm = alarm_->get();
+  const std::uint64_t rank = alarm >> transport::kAlarmRankShift;
+  Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
+  if (peer == nullptr || peer->hot || peer->broken != PH_OK || !peer->has_rx) return nullptr;
+  peer->rx.expect();
+  if (peer->claims_answers && peer->has_runway()) peer->tx.claim(1);  // as take_hot(), but sooner
+  if (peer->rx.peek() != LineConsumer::State::record) return nullptr;
+  alarm_seen_ = alarm;
+  return peer;
+}
+
+void Engine::cool(Peer& peer) {
+  if (!peer.hot) return;
+  peer.hot = false;
+  peer.rx.credits()->set_cold(true);
+  std::erase(hot_, &peer);
+}
+
+// A probe that is unusual for nothing but an alarm goes on if that names a ring it would not have
+// looked at. Others may have rung before: the transport is polled as soon as a turn finds nothing.
+bool Engine::heed() noexcept {
+  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8) return false;
+  Peer* rang = who_rang();
+  if (rang == nullptr) return false;
+  heat(*rang);
+  look_soon();
+  return true;
+}
+
+// Now and then: rings without traffic for long go cold, but the few that were hot last.
+void Engine::cool_idle() {
+  constexpr std::uint64_t kPatience = 4096;  // turns
+  constexpr std::uint64_t kTurnsBetweenCleanings = 65536;
+  if (stand_in_sleeps_) transport_->wake();  // the caller is back: no ring need be cold
+  if (turn_ % kTurnsBetweenCleanings == 0) static_cast<void>(give_back_idle());
+  while (hot_.size() > kHotKept) {
+    Peer* oldest = *std::min_element(hot_.begin(), hot_.end(),
+                                     [](Peer* a, Peer* b) { return a->last_hit < b->last_hit; });
+    if (turn_ - oldest->last_hit < kPatience) return;
+    cool(*oldest);
+  }
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,150 @@
+// Which rings are looked at in every probe, and how the peers of all others are heard.
+#include <set>
+#include <string_view>
+
+#include "engine/fast_path.hpp"
+#include "engine_unit.hpp"
+
+namespace photon::engine::test {
+namespace {
+
+TEST(Hot, rings_without_traffic_go_cold_but_for_the_last_few) {
+  EngineGroup ranks(10, Ground::fake, options());
+  for (Rank rank = 1; rank < 10; ++rank) ranks.meet(0, rank);
+  const auto cold = [&] {
+    unsigned count = 0;
+    for (Rank rank = 1; rank < 10; ++rank)
+      count += ranks.net().way(rank, 0).credits.is_cold() ? 1 : 0;
+    return count;
+  };
+  for (int turn = 0; turn < 20000 && cold() < 5; ++turn) ranks[0].serve();
+  EXPECT_GE(cold(), 5u);
+  EXPECT_LT(cold(), 9u);
+  // A cold ring rings a bell and is heard all the same.
+  for (Rank rank = 1; rank < 10; ++rank) {
+    EXPECT_EQ(ranks[rank].put(0, put_args({}, {}, 1, 1)), PH_OK);
+    EXPECT_EQ(ranks.take(0, PH_REMOTE).peer, rank);
+  }
+}
+
+// Rank 0 has met nine others, and looks at few of their rings only. It polls its transport when it
+// has to, not by itself.
+class Rung : public testing::Test {
+ protected:
+  static constexpr Rank kRanks = 10;
+
+  Rung() {
+    for (Rank rank = 1; rank < kRanks; ++rank) ranks_.meet(0, rank);
+    for (int turn = 0; turn < 100000 && cold_.size() < 3; ++turn) {
+      ranks_[0].serve();
+      cold_.clear();
+      for (Rank rank = 1; rank < kRanks; ++rank)
+        if (is_cold(rank)) cold_.push_back(rank);
+    }
+    EXPECT_GE(cold_.size(), 3u);
+    probe_until_empty();
+  }
+
+  static FakeOptions alarming() {
+    FakeOptions chosen = options();
+    chosen.has_alarm = true;
+    chosen.poll_interval = 200;
+    return chosen;
+  }
+  bool is_cold(Rank rank) { return ranks_.net().way(rank, 0).credits.is_cold(); }
+  bool is_polled() { return ranks_.net().seats[0].bells.empty(); }
+  void say(Rank rank, std::uint64_t id) { EXPECT_EQ(ranks_[rank].notify(0, id), PH_OK); }
+
+  // Who was heard by one probe, on its fast path alone or by all of it.
+  std::vector<Rank> probe_fast(bool& was_enough) {
+    Taker taker{kAnything, found_, std::size(found_)};
+    was_enough = ranks_[0].try_probe(taker.query, taker);
+    return heard(taker);
+  }
+  std::vector<Rank> probe() {
+    bool was_enough = false;
+    auto who = probe_fast(was_enough);
+    if (was_enough) return who;
+    Taker taker{kAnything, found_, std::size(found_)};
+    EXPECT_EQ(ranks_[0].probe(taker), PH_OK);
+    for (const Rank rank : heard(taker)) who.push_back(rank);
+    return who;
+  }
+  void probe_until_empty() {
+    while (!probe().empty()) {
+    }
+  }
+
+  static constexpr ph_query kAnything{PH_ANY_RANK, PH_EITHER, nullptr};
+  EngineGroup ranks_{kRanks, Ground::fake, alarming()};
+  std::vector<Rank> cold_;
+
+ private:
+  static std::vector<Rank> heard(const Taker& taker) {
+    std::vector<Rank> who;
+    for (std::size_t i = 0; i < taker.count; ++i) who.push_back(taker.out[i].peer);
+    return who;
+  }
+
+  ph_completion found_[16];
+};
+
+TEST_F(Rung, the_peer_that_the_alarm_names_is_heard_without_a_poll_of_the_transport) {
+  say(cold_[0], 7);
+  bool was_enough = false;
+  EXPECT_EQ(probe_fast(was_enough), std::vector{cold_[0]});
+  EXPECT_TRUE(was_enough);
+  EXPECT_FALSE(is_polled());
+}
+
+TEST_F(Rung, a_peer_that_was_heard_need_not_ring_once_there_is_nothing_else_to_do) {
+  say(cold_[0], 7);
+  EXPECT_EQ(probe(), std::vector{cold_[0]});
+  EXPECT_TRUE(is_cold(cold_[0]));
+  EXPECT_TRUE(probe().empty());
+  EXPECT_FALSE(is_cold(cold_[0]));
+  EXPECT_TRUE(is_polled());
+  const unsigned kicks = ranks_.net().seats[cold_[0]].kicks_count;
+  say(cold_[0], 8);
+  EXPECT_EQ(ranks_.net().seats[cold_[0]].kicks_count, kicks);
+  EXPECT_EQ(probe(), std::vector{cold_[0]});
+}
+
+TEST_F(Rung, who_rang_before_the_one_that_the_alarm_names_is_heard_next) {
+  say(cold_[0], 1);
+  say(cold_[1], 2);
+  say(cold_[2], 3);
+  EXPECT_EQ(probe(), std::vector{cold_[2]});
+  const auto others = probe();
+  EXPECT_EQ(std::set(others.begin(), others.end()), (std::set{cold_[0], cold_[1]}));
+}
+
+// Peers write the alarm, so that it may hold anything.
+class RungWrongly : public Rung, public testing::WithParamInterface<const char*> {
+ protected:
+  Rank named() {
+    const std::string_view name = GetParam();
+    if (name == "silent") return cold_[1];
+    if (name == "itself") return 0;
+    if (name == "beyond") return kRanks;
+    if (name == "any") return PH_ANY_RANK;
+    for (Rank rank = 1; rank < kRanks; ++rank)
+      if (!is_cold(rank)) return rank;
+    ADD_FAILURE() << "all rings are cold";
+    return 0;
+  }
+};
+
+TEST_P(RungWrongly, all_bells_are_looked_at) {
+  say(cold_[0], 5);
+  ranks_.net().seats[0].alarm.set(std::uint64_t{named()} << transport::kAlarmRankShift | 1000);
+  EXPECT_EQ(probe(), std::vector{cold_[0]});
+  EXPECT_TRUE(is_polled());
+}
+
+INSTANTIATE_TEST_SUITE_P(named, RungWrongly,
+                         testing::Values("silent", "hot", "itself", "beyond", "any"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace photon::engine::test
