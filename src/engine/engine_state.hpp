@@ -60,8 +60,11 @@ class EngineState {
     if (is_thaw_due_) look_soon();
   }
 
-  // The next turn that finds nothing polls the transport.
-  void look_soon() noexcept { poll_interval_ = 1; }
+  // The next turn that finds nothing polls the transport, and if none does, one of the next few.
+  void look_soon() noexcept {
+    poll_interval_ = 1;
+    look_mask_ = kTurnsToSoon - 1;
+  }
 
   // hot.cpp
   Peer* who_rang() noexcept;
@@ -71,6 +74,7 @@ class EngineState {
   // Powers of two. An alarm tells of news; where only polls bring them looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
   static constexpr std::uint64_t kTurnsWithAlarm = 256;
+  static constexpr std::uint64_t kTurnsToSoon = 8;
   static constexpr std::uint32_t kLocalsInARow = 63;  // one by one; a look around adds another
   static constexpr std::size_t kHotKept = 4;  // peers whose rings are looked at however silent
   static constexpr unsigned kLooks = 2;       // at the hot rings in one fast probe

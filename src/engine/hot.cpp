@@ -53,8 +53,9 @@ Peer* EngineState::who_rang() noexcept {
   const std::uint64_t rank = alarm >> transport::kAlarmRankShift;
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
   if (peer == nullptr || peer->hot || peer->broken != PH_OK || !peer->has_rx) return nullptr;
-  peer->rx.expect();
-  if (peer->claims_answers && peer->has_runway()) peer->tx.claim(1);  // as take_hot(), but sooner
+  // As take_hot() does, but while the record is still on its way. An alarm for credit claims a line
+  // that we are about to write, too.
+  if (peer->claims_answers && peer->has_runway()) peer->tx.claim(1);
   if (peer->rx.peek() != LineConsumer::State::record) return nullptr;
   alarm_seen_ = alarm;
   return peer;
@@ -68,12 +69,14 @@ void Engine::cool(Peer& peer) {
 }
 
 // A probe that is unusual for nothing but an alarm goes on if that names a ring it would not have
-// looked at. Others may have rung before: the transport is polled as soon as a turn finds nothing.
+// looked at. Others may have rung before: the transport is polled soon.
 bool Engine::heed() noexcept {
   if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8) return false;
   Peer* rang = who_rang();
   if (rang == nullptr) return false;
+  const std::uint64_t last_hit = rang->last_hit;
   heat(*rang);
+  rang->last_hit = last_hit;  // met in this turn, and not as the next of a stream
   look_soon();
   return true;
 }

@@ -136,7 +136,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   // Hot rings ring while we sleep, and are hot again when we are back.
   for (Peer* peer : hot_) peer->rx.credits()->set_cold(true);
   sleeping_ = true;
-  is_thaw_due_ = false;
+  is_thaw_due_ = false;  // none may, before we are back
   transport_->announce();
   try {
     if (look_everywhere() || done()) return get_up();
@@ -161,7 +161,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
 
 void Engine::get_up() {
   sleeping_ = false;
-  for (Peer* peer : hot_) peer->rx.credits()->set_cold(false);
+  thaw();
   transport_->retract();
 }
 

@@ -173,9 +173,9 @@ class Transport {
   // every poll() and post(), and with a kick() of a link that is kicked always.
   virtual unsigned poll_interval() const noexcept = 0;
 
-  // A word that changes whenever a peer kicked us: time for a poll(), whatever the interval. It may
-  // miss some, never for long. From bit kAlarmRankShift on, a hint: the rank that kicked us last.
-  // Null: there is none.
+  // A word that changes whenever a peer kicked us, unless it does so always (Link::kick_always):
+  // time for a poll(), whatever the interval. It may miss some, never for long. From bit
+  // kAlarmRankShift on, a hint: the rank that kicked us last. Null: there is none.
   virtual const Alarm* alarm() const noexcept { return nullptr; }
 
   // The Link to a rank (also to ourselves), made at first contact. Idempotent, never blocks.

@@ -52,6 +52,12 @@ class Rung : public testing::Test {
     return chosen;
   }
   bool is_cold(Rank rank) { return ranks_.net().way(rank, 0).credits.is_cold(); }
+  Rank hot() {  // the one that was met last
+    for (Rank rank = kRanks - 1; rank > 0; --rank)
+      if (!is_cold(rank)) return rank;
+    ADD_FAILURE() << "all rings are cold";
+    return 0;
+  }
   bool is_polled() { return ranks_.net().seats[0].bells.empty(); }
   void say(Rank rank, std::uint64_t id) { EXPECT_EQ(ranks_[rank].notify(0, id), PH_OK); }
 
@@ -119,6 +125,48 @@ TEST_F(Rung, who_rang_before_the_one_that_the_alarm_names_is_heard_next) {
   EXPECT_EQ(std::set(others.begin(), others.end()), (std::set{cold_[0], cold_[1]}));
 }
 
+TEST_F(Rung, who_rang_before_is_heard_soon_though_no_turn_is_empty) {
+  say(cold_[0], 1);
+  say(cold_[1], 2);
+  bool is_heard = false;
+  for (int turn = 0; turn < 16 && !is_heard; ++turn) {
+    say(hot(), 3);
+    const auto who = probe();
+    EXPECT_FALSE(who.empty());
+    is_heard = std::count(who.begin(), who.end(), cold_[0]) != 0;
+  }
+  EXPECT_TRUE(is_heard);
+}
+
+TEST_F(Rung, a_peer_that_its_bell_told_of_need_not_ring_either) {
+  say(cold_[0], 1);
+  say(cold_[1], 2);  // whose alarm hides the other
+  probe_until_empty();
+  EXPECT_TRUE(probe().empty());
+  EXPECT_FALSE(is_cold(cold_[0]));
+  EXPECT_FALSE(is_cold(cold_[1]));
+}
+
+// While a thread of this rank sleeps, whoever is to wake it has to ring.
+TEST_F(Rung, nobody_is_told_to_ring_no_more_while_this_rank_sleeps) {
+  unsigned sleeps = 0;
+  const Rank early = hot();
+  ranks_.net().seats[0].at_sleep = [&] {
+    ++sleeps;
+    say(cold_[0], 1);
+    EXPECT_EQ(probe(), std::vector{cold_[0]});  // as another thread would
+    for (int turn = 0; turn < 20; ++turn) EXPECT_TRUE(probe().empty());
+    EXPECT_TRUE(is_cold(cold_[0]));
+    EXPECT_TRUE(is_cold(early));
+    return true;
+  };
+  LaneGuard guard(ranks_.lane(0));
+  EXPECT_EQ(ranks_[0].wait(guard, {cold_[1], PH_REMOTE, nullptr}, 1000), PH_TIMEOUT);
+  EXPECT_GT(sleeps, 0u);
+  EXPECT_FALSE(is_cold(cold_[0]));
+  EXPECT_FALSE(is_cold(early));
+}
+
 // Peers write the alarm, so that it may hold anything.
 class RungWrongly : public Rung, public testing::WithParamInterface<const char*> {
  protected:
@@ -128,10 +176,7 @@ class RungWrongly : public Rung, public testing::WithParamInterface<const char*>
     if (name == "itself") return 0;
     if (name == "beyond") return kRanks;
     if (name == "any") return PH_ANY_RANK;
-    for (Rank rank = 1; rank < kRanks; ++rank)
-      if (!is_cold(rank)) return rank;
-    ADD_FAILURE() << "all rings are cold";
-    return 0;
+    return hot();
   }
 };
 
