@@ -47,7 +47,8 @@ class EngineState {
  protected:
   explicit EngineState(EngineParts parts);
   void count_threads() noexcept;
-  // A probe has found something.
+  // A probe has found something. Inline whatever the compiler thinks, as what it calls: after a
+  // silence a call is one into code that has gone from the cache.
   [[gnu::always_inline]] void news_came() noexcept {
     if (empty_turns_ > GiveWay::kShort) give_way_.ended(empty_turns_);
     empty_turns_ = 0;

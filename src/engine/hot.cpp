@@ -2,7 +2,7 @@
 // heard.
 //
 //   cold -- its peer has rung, and a record is there --> hot, and the peer still rings
-//   hot, and the peer still rings -- a turn that finds nothing --> hot
+//   hot, and the peer still rings -- a turn that finds nothing, or a few others --> hot
 //   hot (either) -- silent for long while more than kHotKept are hot --> cold
 //
 // The peer rings while CreditWords::cold says so: where it need not, that costs it a bell. Before a
@@ -28,8 +28,8 @@ void Engine::heat(Peer& peer) {
     transport_->wake();
 }
 
-// The peers of hot rings need not ring any more. They are told when there is nothing else to do:
-// the word is theirs, in cache, and the store would hold up the answer that comes next.
+// The peers of hot rings need not ring any more. They are told a little later than they were heard:
+// their processors hold the word, and a store to it would stand before the answer that comes next.
 void EngineState::thaw() noexcept {
   is_thaw_due_ = false;
   for (Peer* peer : hot_)
