@@ -104,7 +104,7 @@ class FakeDoors {
   // What peers' writes have told us.
   bool has_told() const {
     const std::scoped_lock lock(registry().mutex);
-    return !told_.empty() && !loses_told_;
+    return !told_.empty() && !holds_told_;
   }
   std::uint64_t move_told() {
     const std::scoped_lock lock(registry().mutex);
@@ -128,10 +128,10 @@ class FakeDoors {
     }
     return false;
   }
-  // What was told goes with our door, which has no time to be read any more.
-  void lose_told(bool loses = true) {
+  // What is told is not read meanwhile, by a flusher neither; when our door ends, it goes with it.
+  void hold_told(bool holds = true) {
     const std::scoped_lock lock(registry().mutex);
-    loses_told_ = loses;
+    holds_told_ = holds;
   }
   // As a stranger would.
   void tell_us(std::uint64_t data) {
@@ -195,7 +195,7 @@ class FakeDoors {
       ++owner_.ended_;
       // As cards do; what was not read is lost.
       std::erase_if(owner_.told_, [this](const auto& one) { return one.first == number_; });
-      owner_.loses_told_ = false;
+      owner_.holds_told_ = false;
       std::erase_if(all.late, [this](const Late& one) { return one.to == number_; });
       for (const Piece& one : owner_.pieces_)
         if (one.by == number_ && one.source != nullptr && !one.has_landed &&
@@ -276,7 +276,7 @@ class FakeDoors {
   const Manners manners_;
   std::deque<Piece> pieces_;
   // Of what peers' writes tell, under the registry's mutex: a test's thread and a flusher look.
-  bool loses_told_ = false;
+  bool holds_told_ = false;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> told_;  // by which door
   std::uint64_t steps_ = 0;
   unsigned asked_ = 0;
