@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "classic_job.hpp"
+#include "holding_page.hpp"
 
 namespace photon::test {
 namespace {
@@ -95,60 +96,57 @@ TEST_F(Registration, of_nothing_is_an_error) {
   });
 }
 
-// Rank 1 copies without end, and rank 0 does not wait for it: one day it takes its memory back in
-// the midst of a copy.
+// Rank 1 is in the midst of a copy when rank 0, which does not wait for it, takes its memory back.
 TEST(RegistrationHeld, by_a_copy_and_registered_again_has_keys_that_serve) {
   if (is_on_hosts(Ground::shm)) GTEST_SKIP() << "no peer of another host copies by itself";
-  constexpr std::size_t kBytes = 8 << 20;
   setenv("PHOTON_UNREGISTER_TIMEOUT_MS", "0", 1);
-  setenv("PHOTON_PIECE_BYTES", "8388608", 1);
   ClassicJob job(2);
-  std::vector<unsigned char> memory(kBytes), into(kBytes);
-  std::atomic<std::uint64_t> key{0}, copies{0};
-  std::atomic<bool> is_over{false};
-  const auto lend_and_take_back = [&] {
-    EXPECT_EQ(photon_register_buffer(memory.data(), kBytes), PHOTON_OK);
-    const photon_buffer_priv_t* keys = nullptr;
-    EXPECT_EQ(photon_get_buffer_private(memory.data(), kBytes, &keys), PHOTON_OK);
-    key = keys->key0;
-    for (const std::uint64_t before = copies; copies == before;) ClassicJob::serve();
-    return photon_unregister_buffer(memory.data(), kBytes);
-  };
-  job.run([&](int rank) {
-    while (rank == 1 && !is_over) {
-      photon_buffer_t from = bare(memory.data(), kBytes);
+  HoldingPage into(16);
+  std::vector<unsigned char> memory(into.size(), 5);
+  std::atomic<std::uint64_t> key{0};
+  const auto copy = [&] {
+    while (key == 0) ClassicJob::serve();
+    // The first answers it, and has met us then: we copy the second ourselves.
+    for (const std::size_t size_bytes : {std::size_t{8}, into.size()}) {
+      photon_buffer_t from = bare(memory.data(), size_bytes);
       from.priv.key0 = key;
-      photon_rid rid = 0;  // an error where the key was taken back
-      if (photon_post_os_get_direct(0, into.data(), kBytes, &from, 0, &rid) == PHOTON_OK)
-        static_cast<void>(photon_wait(rid));
-      ++copies;
+      photon_rid rid = 0;
+      ASSERT_EQ(photon_post_os_get_direct(0, into.data(), size_bytes, &from, 0, &rid), PHOTON_OK);
+      EXPECT_EQ(photon_wait(rid), PHOTON_OK);
     }
-    if (rank == 1) return;
-    while (lend_and_take_back() == PHOTON_OK) {
-    }
+    EXPECT_EQ(into.data()[into.size() - 1], 5) << "what had begun goes on";
+  };
+  const auto lend_and_take_back = [&] {
+    EXPECT_EQ(photon_register_buffer(memory.data(), memory.size()), PHOTON_OK);
     const photon_buffer_priv_t* keys = nullptr;
-    EXPECT_EQ(photon_get_buffer_private(memory.data(), kBytes, &keys), PHOTON_ERROR);
-    int status = photon_register_buffer(memory.data(), kBytes);
+    EXPECT_EQ(photon_get_buffer_private(memory.data(), memory.size(), &keys), PHOTON_OK);
+    const std::uint64_t first = keys->key0;
+    key = first;
+    into.await_held(ClassicJob::serve);
+    EXPECT_NE(photon_unregister_buffer(memory.data(), memory.size()), PHOTON_OK);
+    EXPECT_EQ(photon_get_buffer_private(memory.data(), memory.size(), &keys), PHOTON_ERROR);
+    EXPECT_EQ(photon_register_buffer(memory.data(), memory.size()), PHOTON_ERROR_RESOURCE);
+    into.let_go();
+    int status = PHOTON_ERROR_RESOURCE;
     while (status == PHOTON_ERROR_RESOURCE) {
       std::this_thread::yield();
-      status = photon_register_buffer(memory.data(), kBytes);
+      status = photon_register_buffer(memory.data(), memory.size());
     }
-    is_over = true;
     EXPECT_EQ(status, PHOTON_OK);
-    ASSERT_EQ(photon_get_buffer_private(memory.data(), kBytes, &keys), PHOTON_OK);
-    EXPECT_NE(keys->key0, key.load()) << "that one was taken back";
-    photon_buffer_t to = bare(memory.data(), kBytes);
+    ASSERT_EQ(photon_get_buffer_private(memory.data(), memory.size(), &keys), PHOTON_OK);
+    EXPECT_NE(keys->key0, first) << "that one was taken back";
+    photon_buffer_t to = bare(memory.data(), memory.size());
     to.priv = *keys;
     unsigned char source[8] = {9};
     photon_rid rid = 0;
     EXPECT_EQ(photon_post_os_put_direct(0, source, 8, &to, 0, &rid), PHOTON_OK);
     EXPECT_EQ(photon_wait(rid), PHOTON_OK);
     EXPECT_EQ(memory[0], 9);
-    while (photon_unregister_buffer(memory.data(), kBytes) == PHOTON_ERROR_RESOURCE)
+    while (photon_unregister_buffer(memory.data(), memory.size()) == PHOTON_ERROR_RESOURCE)
       std::this_thread::yield();
-  });
+  };
+  job.run([&](int rank) { rank == 0 ? lend_and_take_back() : copy(); });
   unsetenv("PHOTON_UNREGISTER_TIMEOUT_MS");
-  unsetenv("PHOTON_PIECE_BYTES");
 }
 
 }  // namespace
