@@ -13,8 +13,9 @@
 //   ranks 2.. say a word to rank 0 --> ranks 0 and 1 talk to themselves --> rank 0 only polls,
 //   rank 1 goes on --> rank 1 sends, gets the reply --> again
 //
-// What that takes longer than in an exchange is due to the silence between the two alone. With five
-// ranks or more, rank 0 looks at the rings of others when rank 1 sends, and has to be told.
+// What that takes longer than in an exchange is due to the silence between the two alone; here,
+// too, every other one goes through the bare lines. With five ranks or more, rank 0 looks at the
+// rings of others when rank 1 sends, and has to be told.
 #include <sys/sysinfo.h>
 
 #include <algorithm>
@@ -32,6 +33,7 @@ constexpr std::uint64_t kSelfTalk = 10'000;       // round trips; more than a ri
 constexpr std::uint64_t kSelfTalkOfSender = 100;  // since its receiver only polls
 constexpr std::uint64_t kSamplesDefault = 800;
 constexpr std::uint64_t kEnd = UINT64_MAX;
+constexpr std::uint64_t kApart = 1ull << 40;     // above the samples of the other kind
 constexpr std::uint64_t kBare = UINT64_MAX - 1;  // from rank 2: the next comes through a bare line
 
 bool is_bare(std::uint64_t sample) noexcept { return sample % 2 == 0; }
@@ -119,6 +121,7 @@ Trips first_messages(Bench& bench, std::uint64_t samples) {
 void serve_apart(Bench& bench, std::uint64_t samples) {
   Inbox inbox(bench.job);
   auto& apart = bench.block.area().apart;
+  auto& first = bench.block.area().first;
   const auto rank = bench.job.rank();
   for (std::uint64_t sample = 1; sample <= samples; ++sample) {
     apart[0].line.flag.store_release(sample);
@@ -126,25 +129,37 @@ void serve_apart(Bench& bench, std::uint64_t samples) {
       inbox.poll([&](const ph_completion&) { --left; });
     for (std::uint64_t i = 0; i < kSelfTalk; ++i) call(bench, inbox, rank, i);
     apart[1].line.flag.store_release(sample);
+    if (is_bare(sample)) {
+      spin_until_equal<SpinForm::tight>(first[0].line.flag, kApart + sample);
+      first[1].line.flag.store_release(kApart + sample);
+      continue;
+    }
     const auto id = inbox.await_remote();
     inbox.post([&] { return ph_notify(bench.job.context(), 1, id); }, "replying");
   }
 }
 
-std::vector<double> first_messages_apart(Bench& bench, std::uint64_t samples) {
+Trips first_messages_apart(Bench& bench, std::uint64_t samples) {
   Inbox inbox(bench.job);
   auto& apart = bench.block.area().apart;
+  auto& first = bench.block.area().first;
   const auto rank = bench.job.rank();
   const auto clock_ns = static_cast<double>(clock_cost_ns());
-  std::vector<double> trips_ns;
+  Trips trips;
   for (std::uint64_t sample = 1; sample <= samples; ++sample) {
     while (apart[1].line.flag.load_acquire() != sample) call(bench, inbox, rank, sample);
     for (std::uint64_t i = 0; i < kSelfTalkOfSender; ++i) call(bench, inbox, rank, i);
     const auto start_ns = now_ns();
-    call(bench, inbox, 0, sample);
-    trips_ns.push_back(static_cast<double>(now_ns() - start_ns) - clock_ns);
+    if (is_bare(sample)) {
+      first[0].line.flag.store_release(kApart + sample);
+      spin_until_equal<SpinForm::tight>(first[1].line.flag, kApart + sample);
+    } else {
+      call(bench, inbox, 0, sample);
+    }
+    (is_bare(sample) ? trips.bare_ns : trips.ours_ns)
+        .push_back(static_cast<double>(now_ns() - start_ns) - clock_ns);
   }
-  return trips_ns;
+  return trips;
 }
 
 void speak_up(Bench& bench, std::uint64_t samples) {
@@ -167,6 +182,7 @@ struct All {
   Told ours;
   Told bare;
   Told apart;
+  Told apart_bare;
 };
 
 Told told_of(const std::vector<double>& trips_ns) {
@@ -179,11 +195,12 @@ All round_trips(Bench& bench, Team& team, std::uint64_t samples) {
   All all{};
   if (bench.job.rank() == 0) {
     serve(bench);
-    serve_apart(bench, samples);
+    serve_apart(bench, 2 * samples);
   } else {
     const auto trips = first_messages(bench, 2 * samples);
-    const auto apart_ns = first_messages_apart(bench, samples);
-    all = {told_of(trips.ours_ns), told_of(trips.bare_ns), told_of(apart_ns)};
+    const auto apart_trips = first_messages_apart(bench, 2 * samples);
+    all = {told_of(trips.ours_ns), told_of(trips.bare_ns), told_of(apart_trips.ours_ns),
+           told_of(apart_trips.bare_ns)};
   }
   team.exchange(all);
   return team.card_of<All>(1);
@@ -201,7 +218,7 @@ void ask_first_message(Bench& bench) {
   if (rank >= 2) {
     bench.processors.bind(1);
     if (rank == 2) talk(bench, 2 * samples);
-    return speak_up(bench, samples);
+    return speak_up(bench, 2 * samples);
   }
   Team team(bench.block, Team::Scope::pair, rank, 2);
   const auto trip = round_trips(bench, team, samples);
@@ -223,12 +240,14 @@ void ask_first_message(Bench& bench) {
     row.limit_ratio = row.limit ? std::optional(latency.p50_ns / *row.limit) : std::nullopt;
     bench.report.add(row);
   };
-  const auto& [ours, bare, apart] = trip;
+  const auto& [ours, bare, apart, apart_bare] = trip;
   add("first, half trip", {ours.min_ns / 2, ours.p50_ns / 2, ours.p99_ns / 2});
   const auto less_reply = [&](double trip_ns) { return std::max(trip_ns - warm_ns, 0.0); };
   add("first, less reply",
       {less_reply(ours.min_ns), less_reply(ours.p50_ns), less_reply(ours.p99_ns)});
   add("busy, half trip", {apart.min_ns / 2, apart.p50_ns / 2, apart.p99_ns / 2});
+  add("busy, no library, half trip",
+      {apart_bare.min_ns / 2, apart_bare.p50_ns / 2, apart_bare.p99_ns / 2});
   add("no library, half trip", {bare.min_ns / 2, bare.p50_ns / 2, bare.p99_ns / 2});
 }
 
