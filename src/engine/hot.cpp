@@ -36,14 +36,14 @@ void EngineState::thaw() noexcept {
     if (peer->rx.credits()->is_cold()) peer->rx.credits()->set_cold(false);
 }
 
-// One peer in turn: what the next record to it touches first stays in this processor's caches.
+// What the next record to a peer touches first stays in this processor's caches: that of one peer
+// in turn, and of those that are most likely the next, if they are few.
 void EngineState::keep_warm() noexcept {
   if (alarm_ == &no_alarm_ || contacted_.empty()) return;
   if (++next_warm_ >= contacted_.size()) next_warm_ = 0;
-  const Peer& peer = *contacted_[next_warm_];
-  if (peer.link == nullptr || peer.credits == nullptr) return;
-  peer.credits->expect_cold();
-  peer.tx.expect();
+  contacted_[next_warm_]->expect_post();
+  if (hot_.size() > kHotKept) return;
+  for (const Peer* peer : hot_) peer->expect_post();
 }
 
 // The peer that kicked us last, if its ring holds a record and is not looked at anyway: without the

@@ -169,6 +169,13 @@ struct Peer {
     if (claim.is_due(tx.tail()) && claim.take(tx.tail(), runway_end - tx.tail())) [[unlikely]]
       tx.claim(LineClaim::kLines);
   }
+  // Lets come what the next record to this peer touches first. Inline: for a function of nothing
+  // but prefetches GCC leaves the call out.
+  [[gnu::always_inline]] void expect_post() const noexcept {
+    if (link == nullptr || credits == nullptr) return;
+    credits->expect_cold();
+    tx.expect();
+  }
   // Enough small records were taken to give their room back (the rest: publish_credits()).
   bool owes_credit() const noexcept {
     return rx.owed() >= line_batch || probed - probed_published >= ledger_batch;
