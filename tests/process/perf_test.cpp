@@ -184,7 +184,7 @@ const Asked kQuestions[] = {
     {"put-bandwidth", 2, "--sizes 8,4K,1M --iterations 4", 3},
     {"get-bandwidth", 2, "--sizes 4K,1M --iterations 4", 2},
     {"idle-peers", 4, "--iterations 10", 2},
-    {"first-message", 3, "--iterations 10", 3},
+    {"first-message", 3, "--iterations 10", 6},
     {"oversubscribe", 4, "--iterations 100", 4},
     {"waiting", 2, "--iterations 20", 1},
     {"memory", 3, "", 2},
@@ -234,6 +234,15 @@ TEST(PerfMemory, is_that_of_the_option) {
   }
 }
 
+TEST(PerfFirstMessage, of_two_ranks_is_that_of_busy_ones_alone) {
+  const json rows = rows_of(2, "first-message --iterations 10", "first_of_two");
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].at("mode"), "warm");
+  EXPECT_EQ(rows[1].at("mode"), "busy, half trip");
+  EXPECT_EQ(rows[2].at("mode"), "busy, no library, half trip");
+  for (const auto& row : rows) expect_layout(row, "first-message");
+}
+
 struct Refused {
   const char* arguments;
   const char* named;  // in the message
@@ -259,7 +268,7 @@ TEST(PerfOptions, that_cannot_be_used_are_named_once_and_end_the_job) {
       {"put-latency --plot x.jpeg", "'x.jpeg'; give a file that ends in .png"},
       {"put-latency --plot /dev/null/x.png", "/dev/null/x.png: Not a directory"},
       {"put-latency --plot png", "'png'"},
-      {"first-message", "photonrun -n 3 photon-perf first-message"},
+      {"oversubscribe", "photonrun -n 3 photon-perf oversubscribe"},
   };
   for (const auto& [arguments, named] : all) {
     const CommandResult result = run_command(on_ranks(2, arguments) + " 2>&1 >/dev/null");

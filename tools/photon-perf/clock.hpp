@@ -6,7 +6,9 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <numeric>
 
 namespace photon::perf {
 
@@ -17,15 +19,20 @@ inline std::uint64_t now_ns() noexcept {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// What one pair of readings adds to the interval between them. The smallest of many: a larger one
-// was an interrupt.
-inline std::uint64_t clock_cost_ns() noexcept {
-  std::uint64_t cost_ns = UINT64_MAX;
-  for (int i = 0; i < 1000; ++i) {
+// What one pair of readings adds to the interval between them, on average, for the clock may move
+// in steps as long as that. The longest were interrupted and do not count.
+inline double clock_cost_ns() noexcept {
+  constexpr std::size_t kPairs = 1000;
+  constexpr std::size_t kCounted = kPairs - kPairs / 20;
+  std::array<std::uint64_t, kPairs> costs_ns{};
+  for (auto& cost_ns : costs_ns) {
     const auto start_ns = now_ns();
-    cost_ns = std::min(cost_ns, now_ns() - start_ns);
+    cost_ns = now_ns() - start_ns;
   }
-  return cost_ns;
+  std::sort(costs_ns.begin(), costs_ns.end());
+  const auto sum_ns =
+      std::accumulate(costs_ns.begin(), costs_ns.begin() + kCounted, std::uint64_t{0});
+  return static_cast<double>(sum_ns) / kCounted;
 }
 
 inline void sleep_ns(std::uint64_t duration_ns) noexcept {

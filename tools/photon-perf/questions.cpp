@@ -12,7 +12,7 @@ constexpr Question kQuestions[] = {
     {"put-bandwidth", "bytes a second, read by the receiver", 2, 1, ask_put_bandwidth},
     {"get-bandwidth", "bytes a second, read by the caller", 2, 1, ask_get_bandwidth},
     {"idle-peers", "what 16, 64 and 128 silent ranks add to put-latency", 2, 0, ask_idle_peers},
-    {"first-message", "a message from a rank that was silent for long", 3, 0, ask_first_message},
+    {"first-message", "a message from a rank that was silent for long", 2, 0, ask_first_message},
     {"oversubscribe", "all pairs on few processors, and dependent rounds", 3, 0, ask_oversubscribe,
      true},
     {"waiting", "processor time of a rank asleep in ph_wait", 2, 0, ask_waiting},
