@@ -48,10 +48,21 @@ bool is_bare(std::uint64_t sample) noexcept { return sample % 2 == 0; }
 }
 void call_rank_0(Bench& bench, Inbox& inbox, std::uint64_t id) { call(bench, inbox, 0, id); }
 
+// The same without the library: one line each way.
+void call_bare(Bench& bench, std::uint64_t word) {
+  auto& first = bench.block.area().first;
+  first[0].line.flag.store_release(word);
+  spin_until_equal<SpinForm::tight>(first[1].line.flag, word);
+}
+void reply_bare(Bench& bench, std::uint64_t word) {
+  auto& first = bench.block.area().first;
+  spin_until_equal<SpinForm::tight>(first[0].line.flag, word);
+  first[1].line.flag.store_release(word);
+}
+
 // Rank 0: replies to whoever asks until kEnd, which only rank 1 sends.
 void serve(Bench& bench) {
   Inbox inbox(bench.job);
-  auto& first = bench.block.area().first;
   std::uint64_t sample = 0;
   for (bool running = true; running;) {
     bool bare = false;
@@ -62,8 +73,7 @@ void serve(Bench& bench) {
     });
     if (!bare) continue;
     sample += 2;
-    spin_until_equal<SpinForm::tight>(first[0].line.flag, sample);
-    first[1].line.flag.store_release(sample);
+    reply_bare(bench, sample);
   }
 }
 
@@ -105,8 +115,7 @@ Trips first_messages(Bench& bench, std::uint64_t samples) {
     }
     const auto start_ns = now_ns();
     if (bare) {
-      first[0].line.flag.store_release(sample);
-      spin_until_equal<SpinForm::tight>(first[1].line.flag, sample);
+      call_bare(bench, sample);
     } else {
       call_rank_0(bench, inbox, sample);
     }
@@ -124,7 +133,6 @@ Trips first_messages(Bench& bench, std::uint64_t samples) {
 void serve_apart(Bench& bench, std::uint64_t samples) {
   Inbox inbox(bench.job);
   auto& apart = bench.block.area().apart;
-  auto& first = bench.block.area().first;
   const auto rank = bench.job.rank();
   for (std::uint64_t sample = 1; sample <= samples; ++sample) {
     apart[0].line.flag.store_release(sample);
@@ -133,8 +141,7 @@ void serve_apart(Bench& bench, std::uint64_t samples) {
     for (std::uint64_t i = 0; i < kSelfTalk; ++i) call(bench, inbox, rank, i);
     apart[1].line.flag.store_release(sample);
     if (is_bare(sample)) {
-      spin_until_equal<SpinForm::tight>(first[0].line.flag, kApart + sample);
-      first[1].line.flag.store_release(kApart + sample);
+      reply_bare(bench, kApart + sample);
       continue;
     }
     const auto id = inbox.await_remote();
@@ -145,7 +152,6 @@ void serve_apart(Bench& bench, std::uint64_t samples) {
 Trips first_messages_apart(Bench& bench, std::uint64_t samples) {
   Inbox inbox(bench.job);
   auto& apart = bench.block.area().apart;
-  auto& first = bench.block.area().first;
   const auto rank = bench.job.rank();
   const auto clock_ns = clock_cost_ns();
   Trips trips;
@@ -154,8 +160,7 @@ Trips first_messages_apart(Bench& bench, std::uint64_t samples) {
     for (std::uint64_t i = 0; i < kSelfTalkOfSender; ++i) call(bench, inbox, rank, i);
     const auto start_ns = now_ns();
     if (is_bare(sample)) {
-      first[0].line.flag.store_release(kApart + sample);
-      spin_until_equal<SpinForm::tight>(first[1].line.flag, kApart + sample);
+      call_bare(bench, kApart + sample);
     } else {
       call(bench, inbox, 0, sample);
     }
