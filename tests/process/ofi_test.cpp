@@ -1,6 +1,9 @@
 // The ofi transport between real processes, by the provider that libfabric offers here first.
 #include <dlfcn.h>
 
+#include <algorithm>
+
+#include "real_fabric.hpp"
 #include "stress_job.hpp"
 
 namespace photon::test {
@@ -37,6 +40,31 @@ INSTANTIATE_TEST_SUITE_P(Jobs, OfiProcess,
                          testing::Values(ofi_job("of_2", "2", "8"), ofi_job("of_4", "4", "1024"),
                                          ofi_job("of_8_flooded", "8", "8", kOfiFlood)),
                          [](const auto& tested) { return std::string(tested.param.name); });
+
+// The provider's connections hang then: of messages (0), or of a rank's first door (1).
+class OfiHalved : public testing::TestWithParam<const char*> {};
+
+TEST_P(OfiHalved, a_connection_that_hangs_is_made_anew_by_another_endpoint) {
+  if (no_real_fabric() != nullptr) GTEST_SKIP() << no_real_fabric();
+  const std::string which = GetParam();
+  const StressJob job =
+      ofi_job("halved", "2", "8",
+              {"--env", "PHOTON_OFI_PROVIDER=tcp;ofi_rxm", "--env", "HALVED=" + which, "--env",
+               std::string("LD_PRELOAD=") + PHOTON_PRELOAD_DIR + "/libhalved.so"});
+  Launched run(arguments_of(job, "0.3", "7"));
+  EXPECT_EQ(run.wait(), 0) << run.err;
+  EXPECT_NE(run.err.find("goes in two parts"), std::string::npos) << run.err;
+  EXPECT_NE(run.out.find("[0] verified "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("[1] verified "), std::string::npos) << run.out;
+  run.expect_nothing_left();
+}
+
+INSTANTIATE_TEST_SUITE_P(Messages, OfiHalved, testing::Values("request 0", "request 1", "answer 0"),
+                         [](const auto& tested) {
+                           std::string name = tested.param;
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace photon::test

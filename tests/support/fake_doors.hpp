@@ -39,6 +39,7 @@ class FakeDoors {
     std::size_t pieces_count = 0;  // under way at a time, at most
     std::size_t told_count = 0;    // likewise, of what peers' writes tell
     bool refuses_data = false;     // of writes
+    unsigned dead_doors = 0;       // so many take nothing, the first ones
     // Of our own memory that a piece uses.
     std::function<void(const Buffer& own, bool is_written)> check_own = [](const Buffer&, bool) {};
   };
@@ -180,7 +181,8 @@ class FakeDoors {
   };
   class FakeDoor final : public transport::ofi::Door {
    public:
-    explicit FakeDoor(FakeDoors& owner) : owner_(owner) {
+    explicit FakeDoor(FakeDoors& owner)
+        : owner_(owner), is_dead_(owner.opened_ <= owner.manners_.dead_doors) {
       auto& all = registry();
       const std::scoped_lock lock(all.mutex);
       number_ = ++all.numbers;
@@ -210,18 +212,21 @@ class FakeDoors {
     Taken write(std::uint64_t to, const Buffer& source, const Place& place,
                 Operation& operation) noexcept override {
       owner_.check_own(source, false);
+      if (is_dead_) return Taken::full;
       const auto& bytes = source.bytes;
       return owner_.begin({&operation, number_, to, bytes.data(), nullptr, bytes.size()}, place);
     }
     Taken read_from(std::uint64_t to, const Buffer& destination, const Place& place,
                     Operation& operation) noexcept override {
       owner_.check_own(destination, true);
+      if (is_dead_) return Taken::full;
       const auto& bytes = destination.bytes;
       return owner_.begin({&operation, number_, to, nullptr, bytes.data(), bytes.size()}, place);
     }
 
    private:
     FakeDoors& owner_;
+    const bool is_dead_;
     std::uint64_t number_ = 0;
     std::byte address_[sizeof number_] = {};
   };

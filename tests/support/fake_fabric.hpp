@@ -22,6 +22,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -42,14 +43,18 @@ struct FakeManners {
   bool takes_no_address = false;  // nobody can be met
   bool sends_when_over = false;   // nothing leaves before read() says that it is over
   bool has_doors = false;
-  bool registers_all = false;   // wants_memory_shown, and of pieces too
-  unsigned registers_most = 0;  // so many registrations of memory of pieces at a time; 0: any
-  std::size_t data_bytes = 0;   // that a write tells its peer
-  bool refuses_data = false;    // though it says that a write can tell it
-  bool opens_no_door = false;   // nor exposes anything, as if the descriptors were used up
-  // Of the messages of one endpoint, from 1 on; 0: none.
-  unsigned loses = 0;  // this one does not arrive
-  unsigned fails = 0;  // this one does not arrive either, and that is told
+  bool registers_all = false;      // wants_memory_shown, and of pieces too
+  unsigned registers_most = 0;     // so many registrations of memory of pieces at a time; 0: any
+  std::size_t data_bytes = 0;      // that a write tells its peer
+  bool refuses_data = false;       // though it says that a write can tell it
+  bool opens_no_endpoint = false;  // beside the first
+  bool opens_no_door = false;      // nor exposes anything, as if the descriptors were used up
+  unsigned dead_endpoints = 0;     // so many, the first ones, do not reach dead ones of others
+  unsigned dead_doors = 0;         // likewise
+  // Of the messages of one fabric, from 1 on; 0: none.
+  unsigned loses = 0;        // this one does not arrive
+  unsigned fails = 0;        // this one does not arrive either, and that is told
+  unsigned fails_first = 0;  // likewise so many
 };
 
 class FakeFabric final : public transport::ofi::Fabric {
@@ -63,13 +68,9 @@ class FakeFabric final : public transport::ofi::Fabric {
         sends_count_(wants.sends_count),
         receives_count_(wants.receives_count),
         doors_({manners.refuses_every, manners.completes_after, wants.pieces_count,
-                wants.told_count, manners.refuses_data,
+                wants.told_count, manners.refuses_data, manners.dead_doors,
                 [this](const Buffer& own, bool is_written) { check_own(own, is_written); }}) {
-    auto& all = registry();
-    const std::scoped_lock lock(all.mutex);
-    number_ = ++all.numbers;
-    all.boxes[number_] = box_;
-    std::memcpy(address_, &number_, sizeof number_);
+    add_endpoint();
     traits_.provider = "fake";
     traits_.domain = "here";
     traits_.most_bytes = manners.most_bytes;
@@ -86,7 +87,16 @@ class FakeFabric final : public transport::ofi::Fabric {
   }
 
   const Traits& traits() const noexcept override { return traits_; }
-  std::span<const std::byte> address() const noexcept override { return address_; }
+  std::span<const std::byte> address(std::size_t by) const noexcept override {
+    return std::as_bytes(std::span(&numbers_[by], 1));
+  }
+  base::Result<> open_endpoint() override {
+    if (manners_.opens_no_endpoint && !numbers_.empty())
+      return base::Error{PH_ERR_SYSTEM, 0, "no fake endpoint is left"};
+    add_endpoint();
+    return {};
+  }
+  std::size_t endpoints_count() const noexcept override { return numbers_.size(); }
   base::Result<std::uint64_t> insert(std::span<const std::byte> address) override {
     std::uint64_t number = 0;
     if (manners_.takes_no_address) return base::Error{PH_ERR_SYSTEM, 0, "the fake table is full"};
@@ -106,20 +116,23 @@ class FakeFabric final : public transport::ofi::Fabric {
   }
   void hide(std::uint64_t handle) noexcept override { EXPECT_EQ(shown_.erase(handle), 1u); }
 
-  Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override {
+  Taken send(const transport::ofi::Route& route, const Buffer& message,
+             Operation& operation) noexcept override {
+    const std::uint64_t to = route.to;
+    EXPECT_LT(route.by, numbers_.size());
     check_shown(message, {Use::messages});
     if (fails_sends_) return Taken::failed;
     if (has_no_way_) return Taken::no_way;
     if (is_stuck_) note_refusal();
-    if (is_stuck_ || is_refused()) return Taken::full;
+    if (is_stuck_ || is_refused() || is_dead(route)) return Taken::full;
     if (takes_left_ != 0 && --takes_left_ == 0) is_stuck_ = true;
     const unsigned number = ++taken_count_;
-    const bool is_lost = number == manners_.loses || number == manners_.fails;
+    const bool fails = number == manners_.fails || number <= manners_.fails_first;
+    const bool is_lost = number == manners_.loses || fails;
     const bool is_later = manners_.sends_when_over && !is_lost;
     if (!is_lost && !is_later) deliver(to, message.bytes);
     if (message.bytes.size() <= manners_.inject_bytes) return Taken::over;
-    under_way_.push_back(
-        {&operation, reads_count_ + manners_.completes_after, number == manners_.fails, to, {}});
+    under_way_.push_back({&operation, reads_count_ + manners_.completes_after, fails, to, {}});
     if (is_later) under_way_.back().later.assign(message.bytes.begin(), message.bytes.end());
     EXPECT_LE(under_way_.size(), sends_count_) << "more sends under way than were announced";
     return Taken::yes;
@@ -207,7 +220,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   void stop() noexcept override {
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
-    all.boxes.erase(number_);
+    for (const std::uint64_t number : numbers_) all.boxes.erase(number);
     EXPECT_EQ(doors_.pieces_under_way(), 0u) << "doors end first";
     posted_.clear();
     under_way_.clear();
@@ -232,7 +245,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     const std::scoped_lock lock(refusals_mutex_);
     return refusals_;
   }
-  std::uint64_t number() const { return number_; }
+  std::uint64_t number() const { return numbers_.front(); }
   std::size_t shown() const { return shown_.size(); }
   // From nowhere, as a stranger would.
   static void deliver(std::uint64_t to, std::span<const std::byte> bytes) {
@@ -264,6 +277,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     std::mutex mutex;
     std::uint64_t numbers = 0;
     std::map<std::uint64_t, std::shared_ptr<Box>> boxes;
+    std::set<std::uint64_t> dead;
   };
   struct UnderWay {
     Operation* operation = nullptr;
@@ -276,6 +290,18 @@ class FakeFabric final : public transport::ofi::Fabric {
     std::span<std::byte> bytes;
     Operation* operation = nullptr;
   };
+  void add_endpoint() {
+    auto& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    numbers_.push_back(++all.numbers);
+    all.boxes[numbers_.back()] = box_;
+    if (numbers_.size() <= manners_.dead_endpoints) all.dead.insert(numbers_.back());
+  }
+  bool is_dead(const transport::ofi::Route& route) const {
+    auto& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    return route.by < manners_.dead_endpoints && all.dead.count(route.to) != 0;
+  }
   bool wants_shown() const { return manners_.wants_memory_shown || manners_.registers_all; }
   void check_shown(const Buffer& used, std::initializer_list<Use> uses) const {
     if (!wants_shown()) {
@@ -317,8 +343,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   const std::size_t receives_count_;
   const std::shared_ptr<Box> box_ = std::make_shared<Box>();
   Traits traits_;
-  std::uint64_t number_ = 0;
-  std::byte address_[sizeof number_] = {};
+  std::vector<std::uint64_t> numbers_;  // of the endpoints, which share the box
   std::deque<UnderWay> under_way_;
   std::deque<Posted> posted_;
   FakeDoors doors_;

@@ -191,7 +191,7 @@ TEST_P(FabricDoor, what_is_read_has_come_when_it_is_over) {
 // The connection breaks, and with it what else was under way; it is made anew when the provider
 // has noticed. Messages go by another one.
 TEST_P(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
-  const auto mail = here_.fabric->insert(there_.fabric->address());
+  const auto mail = here_.fabric->insert(there_.fabric->address(0));
   ASSERT_TRUE(mail);
   write(std::span(source_).first(8), place(0), operations_[0]);
   ASSERT_TRUE(is_well(operations_[0]));
@@ -215,7 +215,7 @@ TEST_P(FabricDoor, a_piece_that_is_refused_changes_nothing_and_later_ones_go) {
   std::vector<std::byte> letter(64, std::byte{5}), box(64);
   Operation received;
   ASSERT_EQ(there_.fabric->receive({box, 0}, received), Taken::yes);
-  until([&] { return here_.fabric->send(*mail, {letter, 0}, operations_[1]) != Taken::full; });
+  until([&] { return here_.fabric->send({*mail}, {letter, 0}, operations_[1]) != Taken::full; });
   until([&] { return there_.over.count(&received) == 1; });
   EXPECT_EQ(box[63], std::byte{5});
 }

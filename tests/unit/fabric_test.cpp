@@ -53,7 +53,7 @@ TEST_F(FabricTest, a_message_arrives_whole_and_its_operation_comes_back) {
   Operation sent, received;
   sent.rank = 1;
   ASSERT_EQ((*b)->receive({into, *shown_too}, received), Fabric::Taken::yes);
-  const auto to = (*a)->insert((*b)->address());
+  const auto to = (*a)->insert((*b)->address(0));
   ASSERT_TRUE(to) << to.error().what;
   std::vector<Operation*> over;
   std::size_t came_bytes = 0;
@@ -61,7 +61,7 @@ TEST_F(FabricTest, a_message_arrives_whole_and_its_operation_comes_back) {
   while (over.size() < 2) {
     if (!is_taken)
       is_taken =
-          (*a)->send(*to, {std::span(source).first(4000), *shown}, sent) == Fabric::Taken::yes;
+          (*a)->send({*to}, {std::span(source).first(4000), *shown}, sent) == Fabric::Taken::yes;
     for (auto* fabric : {a->get(), b->get()}) {
       Completion completions[4];
       std::size_t count = 0;

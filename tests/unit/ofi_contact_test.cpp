@@ -114,12 +114,59 @@ TEST_F(OfiContact, what_follows_a_welcome_that_was_lost_stands_for_it) {
   EXPECT_EQ(ranks[1].ofi().refused(Refusal::unexpected), 0u);
 }
 
+TEST_F(OfiContact, a_message_of_a_greeting_that_could_not_be_sent_is_said_again) {
+  for (const unsigned failed : {1u, 2u}) {  // rank 1 dials: hello, proof
+    OfiRanks ranks(EachManners{{}, {.fails = failed}});
+    ASSERT_TRUE(ranks.join(0, 1)) << "message " << failed;
+    EXPECT_TRUE(ranks[1].news.gone.empty());
+  }
+}
+
 TEST_F(OfiContact, a_greeting_that_cannot_be_sent_ends_with_the_providers_words) {
-  OfiRanks ranks(EachManners{{}, {.fails = 1}});
+  OfiRanks ranks(EachManners{{}, {.fails_first = 100}});
   ranks[0].to(1);
   ranks[1].to(0);
   ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
   EXPECT_NE(ranks[1].news.gone[0].what.find("fake trouble"), std::string::npos);
+}
+
+// As libfabric 1.17 over tcp leaves a connection whose first messages came in parts.
+TEST_F(OfiContact, who_is_not_reached_by_an_endpoint_is_reached_by_the_next_one) {
+  OfiRanks ranks(2, {.dead_endpoints = 1});
+  ASSERT_TRUE(ranks[1].say(0, 4711));  // rank 0 dials
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.activity[1] != 0; }));
+  ASSERT_TRUE(ranks[0].say(1, 4711));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.activity[0] != 0; }));
+  EXPECT_EQ(ranks[0].fabric().endpoints_count(), 2u);
+  EXPECT_EQ(ranks[1].fabric().endpoints_count(), 1u);
+}
+
+// Rank 1 answers where the hello came from, though rank 0's card names another endpoint.
+TEST_F(OfiContact, of_two_that_have_dialed_one_follows_the_other_to_its_next_endpoint) {
+  OfiRanks ranks(
+      EachManners{{.dead_endpoints = 1}, {.opens_no_endpoint = true, .dead_endpoints = 1}});
+  ASSERT_TRUE(ranks[0].say(1, 4711));
+  ASSERT_TRUE(ranks[1].say(0, 4711));
+  ASSERT_TRUE(ranks.eventually(
+      [&] { return ranks[0].news.activity[1] != 0 && ranks[1].news.activity[0] != 0; }));
+  EXPECT_EQ(ranks[0].fabric().endpoints_count(), 2u);
+  EXPECT_EQ(ranks[1].fabric().endpoints_count(), 1u);
+  EXPECT_EQ(ranks[0].ofi().refused(Refusal::unexpected), 0u);
+}
+
+// It was no fault of the endpoint's: what waited for it goes by it or by the other, once.
+TEST_F(OfiContact, a_provider_that_was_only_slow_costs_an_endpoint) {
+  OfiRanks ranks(EachManners{{}, {.opens_no_endpoint = true}});
+  for (const Rank rank : {0u, 1u}) ranks[rank].fabric().stick(true);
+  ASSERT_TRUE(ranks[0].say(1, 4711));
+  ASSERT_TRUE(ranks[1].say(0, 4711));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].fabric().endpoints_count() == 2; }));
+  ranks.settle();
+  EXPECT_TRUE(ranks[0].news.gone.empty() && ranks[1].news.gone.empty());
+  for (const Rank rank : {0u, 1u}) ranks[rank].fabric().stick(false);
+  ASSERT_TRUE(ranks.eventually(
+      [&] { return ranks[0].news.activity[1] != 0 && ranks[1].news.activity[0] != 0; }));
+  EXPECT_EQ(ranks[1].fabric().endpoints_count(), 1u);
 }
 
 TEST_F(OfiContact, messages_of_different_sizes_are_told_to_both_with_both_sizes) {

@@ -32,7 +32,7 @@ class OfiReceives : public testing::Test {
   }
 
   FakeFabric fabric_{{.refuses_every = 3}, {.receives_count = 2}};
-  std::unique_ptr<Receives> receives_ = std::move(*Receives::make(fabric_, 2, 4096));
+  std::unique_ptr<Receives> receives_ = std::move(*Receives::make(fabric_, 2, 0, 4096));
 };
 
 TEST_F(OfiReceives, hand_out_in_order_and_are_posted_again_when_the_provider_takes_them) {
@@ -62,7 +62,7 @@ class ManyReceives : public testing::Test {
   void come(std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
       FakeFabric::deliver(fabric_.number(), std::as_bytes(std::span("a message")));
-    Completion completions[kReceives];
+    Completion completions[kReceives + kSpareReceives];
     std::size_t found = 0;
     for (std::size_t all = 0; all < count; all += found) {
       ASSERT_EQ(fabric_.read(completions, found), Fabric::Got::some);
@@ -74,8 +74,8 @@ class ManyReceives : public testing::Test {
     for (; receives_->has_arrived(); receives_->taken()) places_.insert(receives_->next().data());
   }
 
-  FakeFabric fabric_{{}, {.receives_count = kReceives}};
-  std::unique_ptr<Receives> receives_ = std::move(*Receives::make(fabric_, kReceives, 4096));
+  FakeFabric fabric_{{}, {.receives_count = kReceives + kSpareReceives}};
+  std::unique_ptr<Receives> receives_ = std::move(*Receives::make(fabric_, kReceives, 0, 4096));
   std::set<const std::byte*> places_;
 };
 
@@ -104,6 +104,21 @@ TEST_F(ManyReceives, are_twice_as_many_when_more_than_half_have_come_at_once_and
   EXPECT_FALSE(receives_->is_short()) << "there is none left";
   take_all();
   EXPECT_TRUE(receives_->is_short());
+}
+
+TEST_F(ManyReceives, are_more_by_a_few_for_each_endpoint_more_and_no_more_than_there_are) {
+  receives_ = std::move(*Receives::make(fabric_, kReceives, kSpareReceives, 4096));
+  for (std::size_t endpoints = 1; endpoints < kMostEndpoints; ++endpoints) {
+    receives_->widen();
+    EXPECT_EQ(receives_->wanted(), (1 + endpoints) * kFewReceives);
+  }
+  for (int i = 0; i < 8; ++i) {
+    post();
+    come(receives_->wanted());
+    take_all();
+  }
+  EXPECT_EQ(receives_->wanted(), kReceives + kSpareReceives);
+  EXPECT_LE(places_.size(), kReceives + kSpareReceives);
 }
 
 TEST_F(ManyReceives, of_which_one_was_spoiled_is_posted_again) {

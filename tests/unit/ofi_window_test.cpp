@@ -22,7 +22,7 @@ class OfiWindow : public testing::Test {
   Fabric::Taken send(std::size_t size_bytes) {
     EXPECT_FALSE(window_->room().empty());  // chooses the slot
     window_->built(size_bytes);
-    return window_->send(*fabric_, fabric_->number());
+    return window_->send(*fabric_, {fabric_->number()});
   }
   void complete() {
     Completion completions[4];
@@ -79,7 +79,7 @@ TEST_F(OfiWindow, keeps_what_the_provider_does_not_take_and_builds_nothing_meanw
   EXPECT_TRUE(window_->is_waiting());
   EXPECT_TRUE(window_->room().empty());
   fabric_->stick(false);
-  EXPECT_EQ(window_->send(*fabric_, fabric_->number()), Fabric::Taken::yes);
+  EXPECT_EQ(window_->send(*fabric_, {fabric_->number()}), Fabric::Taken::yes);
   EXPECT_FALSE(window_->is_waiting());
 }
 
@@ -103,7 +103,7 @@ TEST_F(OfiWindow, a_peer_that_takes_nothing_uses_up_no_more_than_its_own) {
   for (int i = 0; i < 2; ++i) {
     ASSERT_FALSE(other->room().empty());
     other->built(100);
-    EXPECT_EQ(other->send(*fabric_, fabric_->number()), Fabric::Taken::yes);
+    EXPECT_EQ(other->send(*fabric_, {fabric_->number()}), Fabric::Taken::yes);
   }
   EXPECT_TRUE(other->room().empty());
   fabric_->stop();

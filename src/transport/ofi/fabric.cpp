@@ -1,4 +1,4 @@
-// libfabric, and nothing else: which of its providers, and messages.
+// libfabric, and nothing else: which of its providers, and what is over.
 #include "transport/ofi/fabric.hpp"
 
 #include <rdma/fi_cm.h>
@@ -147,7 +147,7 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
                  [&](auto** made) { return ::fi_av_open(domain_.get(), &table, made, nullptr); });
       !done)
     return done;
-  return open_endpoint(endpoint_, address_);
+  return open_endpoint();
 }
 
 // With a descriptor to sleep on, or without if the provider has none.
@@ -170,35 +170,6 @@ base::Result<> LibFabric::open_queue(std::size_t size) {
   return opened(queue_, "the completion queue", open);
 }
 
-base::Result<> LibFabric::open_endpoint(Handle<fid_ep>& endpoint, std::vector<std::byte>& address) {
-  const auto open = [&](auto** made) {
-    return ::fi_endpoint(domain_.get(), info_.get(), made, nullptr);
-  };
-  if (auto done = opened(endpoint, "the endpoint", open); !done) return done;
-  int code = ::fi_ep_bind(endpoint.get(), &addresses_->fid, 0);
-  if (code == 0) code = ::fi_ep_bind(endpoint.get(), &queue_->fid, FI_TRANSMIT | FI_RECV);
-  if (code == 0) code = ::fi_enable(endpoint.get());
-  if (code != 0) return error("enabling the endpoint", code);
-  std::size_t bytes = 0;
-  ::fi_getname(&endpoint->fid, nullptr, &bytes);  // says how long it is
-  address.resize(bytes);
-  code = ::fi_getname(&endpoint->fid, address.data(), &bytes);
-  if (code != 0) return error("the address of the endpoint", code);
-  address.resize(bytes);
-  return {};
-}
-
-base::Result<std::uint64_t> LibFabric::insert(std::span<const std::byte> address) {
-  fi_addr_t made = FI_ADDR_UNSPEC;
-  // How long it has to be, only the provider knows; ours is as long, or both are texts (shm).
-  const bool has_end = !address.empty() && address.back() == std::byte{0};
-  if (addresses_are_texts_ ? !has_end : address.size() != address_.size())
-    return base::Error{PH_ERR_PROTOCOL, 0, "ofi: an address of another length than ours"};
-  const int count = ::fi_av_insert(addresses_.get(), address.data(), 1, &made, 0, nullptr);
-  if (count != 1) return error("taking the address of a peer", count < 0 ? count : -FI_EINVAL);
-  return made;
-}
-
 void LibFabric::keep_words(ssize_t code) noexcept {
   if (code == 0 || code == -FI_EAGAIN) return;
   try {
@@ -211,19 +182,6 @@ void LibFabric::keep_words(ssize_t code) noexcept {
 Fabric::Taken LibFabric::taken(ssize_t code) noexcept {
   keep_words(code);
   return taken_message(code);
-}
-
-Fabric::Taken LibFabric::send(std::uint64_t to, const Buffer& message,
-                              Operation& operation) noexcept {
-  const auto& bytes = message.bytes;
-  const ssize_t code = ::fi_send(endpoint_.get(), bytes.data(), bytes.size(),
-                                 descriptor_of(message.handle), to, &operation.provider);
-  return taken(code);
-}
-
-Fabric::Taken LibFabric::receive(const Buffer& into, Operation& operation) noexcept {
-  return taken(::fi_recv(endpoint_.get(), into.bytes.data(), into.bytes.size(),
-                         descriptor_of(into.handle), FI_ADDR_UNSPEC, &operation.provider));
 }
 
 namespace {
@@ -259,9 +217,11 @@ Fabric::Got LibFabric::read(std::span<Completion> into, std::size_t& count) noex
     return Got::broken;
   }
   count = static_cast<std::size_t>(got);
-  for (std::size_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < count; ++i) {
     into[i] = traits_.data_bytes == 0 ? completion_of(entries.plain[i])
                                       : completion_of(entries.with_data[i]);
+    received(into[i].operation);
+  }
   return Got::some;
 }
 
@@ -275,6 +235,7 @@ Fabric::Got LibFabric::read_error() noexcept {
     return Got::broken;
   }
   failed_ = static_cast<Operation*>(entry.op_context);
+  received(failed_);
   try {
     words_ = words_of(-entry.err);
     const char* more = ::fi_cq_strerror(queue_.get(), entry.prov_errno, entry.err_data, nullptr, 0);

@@ -1,8 +1,9 @@
-// What the transport asks of libfabric, and all that it knows of it: one endpoint that sends and
-// receives messages, reliable and as a rule in the order of their sending per peer; and a door, by
-// which peers touch memory that we expose, and we theirs. fabric.cpp and fabric_door.cpp are what
-// includes libfabric's headers; where the build has none, no_fabric.cpp stands in their place and
-// says so when a fabric is to be opened.
+// What the transport asks of libfabric, and all that it knows of it: an endpoint that sends and
+// receives messages, reliable and as a rule in the order of their sending per peer; others like it,
+// where that one does not come to reach a peer; and a door, by which peers touch memory that we
+// expose, and we theirs. fabric.cpp, fabric_endpoints.cpp and fabric_door.cpp are what includes
+// libfabric's headers; where the build has none, no_fabric.cpp stands in their place and says so
+// when a fabric is to be opened.
 //
 //   an Operation: ours -- send(), receive(), write(), read_from() took it --> the provider's --
 //                 read() --> ours
@@ -33,6 +34,7 @@ struct Operation {
   std::uint32_t rank = kReceive;  // whom a send or a piece goes to
   std::uint32_t index = 0;        // of its slot
   bool is_piece = false;
+  std::uint8_t by = 0;                     // of a receive: the endpoint that has it, for the fabric
   std::optional<std::uint64_t> data = {};  // of a write: what its peer is told when it has landed
 };
 
@@ -47,6 +49,13 @@ struct Completion {
   std::size_t size_bytes = 0;              // received
   std::optional<std::uint64_t> data = {};  // a write of a peer's that bears it has landed
 };
+
+// How messages leave: to whom, and by which of our endpoints.
+struct Route {
+  std::uint64_t to = 0;  // insert()
+  std::size_t by = 0;
+};
+inline constexpr std::size_t kMostEndpoints = 3;
 
 struct FabricWants {
   std::string_view provider;  // "auto", or as libfabric names it
@@ -145,8 +154,12 @@ class Fabric {
   Fabric& operator=(const Fabric&) = delete;
 
   virtual const Traits& traits() const noexcept = 0;
-  // Where peers reach us: bytes that mean something to the same provider only.
-  virtual std::span<const std::byte> address() const noexcept = 0;
+  // Where peers reach us by that endpoint: bytes that mean something to the same provider only.
+  virtual std::span<const std::byte> address(std::size_t by) const noexcept = 0;
+  // One more than the first, with an address and connections of its own; they share what follows.
+  // Receives are shared out among those that there are when they are posted.
+  virtual base::Result<> open_endpoint() = 0;
+  virtual std::size_t endpoints_count() const noexcept = 0;
   // A peer, by its address(): what send() takes.
   virtual base::Result<std::uint64_t> insert(std::span<const std::byte> address) = 0;
   // What the memory of a Buffer needs, if the provider asks for it; 0 if not. PH_ERR_MEMORY: a
@@ -155,7 +168,7 @@ class Fabric {
   virtual base::Result<std::uint64_t> show(std::span<std::byte> memory, Use use) = 0;
   virtual void hide(std::uint64_t handle) noexcept = 0;
 
-  virtual Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept = 0;
+  virtual Taken send(const Route& route, const Buffer& message, Operation& operation) noexcept = 0;
   virtual Taken receive(const Buffer& into, Operation& operation) noexcept = 0;
   // Where it has doors. Peers that are told the key may touch the memory by that door until
   // conceal(), and what they have begun then until the door ends, which is after conceal(). `key`:
@@ -173,7 +186,7 @@ class Fabric {
   virtual std::string words() const = 0;
   // Right before waiting for wait_fd.
   virtual MayWait may_wait() noexcept = 0;
-  // The endpoint ends: nothing is the provider's any more, nothing else but hide() and conceal() is
+  // The endpoints end: nothing is the provider's any more, nothing else but hide() and conceal() is
   // called. Doors have ended before.
   virtual void stop() noexcept = 0;
 

@@ -21,9 +21,9 @@ int bind(fid_mr& region, fid_ep& endpoint) noexcept {
 class LibDoor final : public Door {
  public:
   explicit LibDoor(LibFabric& fabric) noexcept : fabric_(fabric) {}
-  base::Result<> open() { return fabric_.open_endpoint(endpoint_, address_); }
+  base::Result<> open() { return fabric_.enable(endpoint_); }
 
-  std::span<const std::byte> address() const noexcept override { return address_; }
+  std::span<const std::byte> address() const noexcept override { return endpoint_.address; }
   Taken write(std::uint64_t to, const Buffer& source, const Place& place,
               Operation& operation) noexcept override {
     const std::uint64_t tells = operation.data ? FI_REMOTE_CQ_DATA : 0;
@@ -33,7 +33,7 @@ class LibDoor final : public Door {
                   Operation& operation) noexcept override {
     return post(::fi_readmsg, 0, to, Piece(destination, place), operation);
   }
-  fid_ep& endpoint() noexcept { return *endpoint_; }
+  fid_ep& endpoint() noexcept { return *endpoint_.handle; }
 
  private:
   struct Piece {
@@ -57,14 +57,13 @@ class LibDoor final : public Door {
     posted.rma_iov_count = 1;
     posted.context = &operation.provider;
     posted.data = operation.data.value_or(0);
-    const ssize_t code = call(endpoint_.get(), &posted, flags | FI_COMPLETION);
+    const ssize_t code = call(endpoint_.handle.get(), &posted, flags | FI_COMPLETION);
     fabric_.keep_words(code);
     return taken_piece(code);
   }
 
   LibFabric& fabric_;
-  std::vector<std::byte> address_;
-  Handle<fid_ep> endpoint_;
+  LibFabric::Endpoint endpoint_;
 };
 
 }  // namespace
@@ -98,7 +97,7 @@ base::Result<std::uint64_t> LibFabric::show(std::span<std::byte> memory, Use use
   constexpr std::uint64_t kAccess[] = {FI_SEND | FI_RECV, FI_WRITE, FI_READ | FI_WRITE};
   auto region = registered(memory, kAccess[static_cast<std::size_t>(use)], ++keys_count_);
   if (!region) return std::move(region.error());
-  const int code = binds_regions_ ? bind(**region, *endpoint_) : 0;
+  const int code = binds_regions_ ? bind(**region, *endpoints_.front().handle) : 0;
   if (code != 0) return registration_error(code);
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region->release()));
 }

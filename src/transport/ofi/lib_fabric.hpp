@@ -1,6 +1,6 @@
-// libfabric's side of a Fabric as a class: fabric.cpp chooses a provider, opens it and carries
-// messages; fabric_door.cpp moves memory. Included by what is built with libfabric's headers only.
-// Handles are closed in the reverse order of their opening.
+// libfabric's side of a Fabric as a class: fabric.cpp chooses a provider, opens it and reads what
+// is over; fabric_endpoints.cpp carries messages; fabric_door.cpp moves memory. Included by what is
+// built with libfabric's headers only. Handles are closed in the reverse order of their opening.
 // Owner: OfiTransport, as a Fabric. Threads: one at a time.
 #pragma once
 
@@ -43,16 +43,25 @@ inline void* descriptor_of(std::uint64_t handle) noexcept {
 
 class LibFabric final : public Fabric {
  public:
+  struct Endpoint {
+    Handle<fid_ep> handle;
+    std::vector<std::byte> address;
+    std::size_t receives = 0;  // that it has
+  };
   static base::Result<std::unique_ptr<Fabric>> open(const Library& library, fi_info& info,
                                                     const FabricWants& wants);
   explicit LibFabric(const Library& library) noexcept : library_(library) {}
 
   const Traits& traits() const noexcept override { return traits_; }
-  std::span<const std::byte> address() const noexcept override { return address_; }
+  std::span<const std::byte> address(std::size_t by) const noexcept override {
+    return endpoints_[by].address;
+  }
+  base::Result<> open_endpoint() override;
+  std::size_t endpoints_count() const noexcept override { return endpoints_.size(); }
   base::Result<std::uint64_t> insert(std::span<const std::byte> address) override;
   base::Result<std::uint64_t> show(std::span<std::byte> memory, Use use) override;
   void hide(std::uint64_t handle) noexcept override;
-  Taken send(std::uint64_t to, const Buffer& message, Operation& operation) noexcept override;
+  Taken send(const Route& route, const Buffer& message, Operation& operation) noexcept override;
   Taken receive(const Buffer& into, Operation& operation) noexcept override;
   base::Result<Exposed> expose(const Exposure& wanted, Door& by) override;
   void conceal(const Exposed& exposed) noexcept override;
@@ -61,11 +70,11 @@ class LibFabric final : public Fabric {
   Operation* failed() const noexcept override { return failed_; }
   std::string words() const override { return words_; }
   MayWait may_wait() noexcept override;
-  void stop() noexcept override { endpoint_.reset(); }
+  void stop() noexcept override { endpoints_.clear(); }
 
   // Of LibDoor.
   void keep_words(ssize_t code) noexcept;  // of a code that says what went wrong
-  base::Result<> open_endpoint(Handle<fid_ep>& endpoint, std::vector<std::byte>& address);
+  base::Result<> enable(Endpoint& endpoint);
 
  private:
   base::Result<> begin(fi_info& info, const FabricWants& wants);
@@ -74,6 +83,7 @@ class LibFabric final : public Fabric {
                                           std::uint64_t key);
   Got read_error() noexcept;
   Taken taken(ssize_t code) noexcept;  // and keeps its words
+  void received(const Operation* operation) noexcept;
 
   template <class Fid, class Open>
   base::Result<> opened(Handle<Fid>& into, const char* what, Open open) const;
@@ -91,7 +101,6 @@ class LibFabric final : public Fabric {
   const Library library_;
   Info info_;  // what it was opened by
   Traits traits_;
-  std::vector<std::byte> address_;
   bool shows_memory_ = false;         // FI_MR_LOCAL
   bool binds_regions_ = false;        // FI_MR_ENDPOINT
   bool names_addresses_ = false;      // FI_MR_VIRT_ADDR
@@ -105,7 +114,7 @@ class LibFabric final : public Fabric {
   Handle<fid_domain> domain_;
   Handle<fid_cq> queue_;
   Handle<fid_av> addresses_;
-  Handle<fid_ep> endpoint_;
+  std::vector<Endpoint> endpoints_;
 };
 
 template <class Fid, class Open>

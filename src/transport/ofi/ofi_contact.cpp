@@ -1,5 +1,6 @@
 // First contact: cards over the side channel, who says hello, and what of strangers is refused.
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -158,7 +159,7 @@ void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
   if (!greeting) return trouble(std::move(greeting.error()));
   auto window = Window::make(*parts_.messages, peer.rank, parts_.window_slots);
   if (!window) return trouble(std::move(window.error()));
-  peer.address = *address;
+  peer.route.to = *address;
   peer.greeting = *greeting;
   peer.window = std::move(*window);
   peer.met_ns = base::now_ns();
@@ -166,7 +167,7 @@ void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
 }
 
 void OfiTransport::dial(OfiPeer& peer) {
-  peer.greeting->dial(parts_.fabric->address());
+  peer.greeting->dial(parts_.fabric->address(peer.route.by));
   peer.said_ns = base::now_ns();
   flush(peer);
 }
@@ -174,12 +175,40 @@ void OfiTransport::dial(OfiPeer& peer) {
 // Whatever carries it may have lost it, or the answer. There is no last time: who does not answer
 // may compute, and is not dead; so it is said ever more rarely.
 void OfiTransport::greet_again(OfiPeer& peer, std::int64_t now_ns) {
+  if (peer.window->is_waiting()) return dial_by_another(peer, now_ns);
   const std::int64_t patience_ns = kGreetAgainNs << std::min(peer.said_again, kMostDoublings);
   if (now_ns - peer.said_ns < patience_ns || !peer.window->is_idle()) return;
   ++peer.said_again;
   peer.said_ns = now_ns;
   peer.greeting->again();
   flush(peer);
+}
+
+// The provider has not come to take a hello, so nobody has heard it. It may never, though the peer
+// could be reached: docs/ofi.md, "Connections that hang". Else the peer is stopped, and hears it
+// later by whichever endpoint is the first.
+void OfiTransport::dial_by_another(OfiPeer& peer, std::int64_t now_ns) {
+  const std::size_t by = peer.route.by + 1;
+  const bool is_hello = !peer.greeting->awaits_welcome();
+  if (!is_hello || peer.no_way_ns != 0 || by == kMostEndpoints) return;
+  if (now_ns - peer.said_ns < kUnreachedNs << peer.route.by) return;
+  peer.said_ns = now_ns;
+  Fabric& fabric = *parts_.fabric;
+  if (by == fabric.endpoints_count()) {
+    if (auto opened = fabric.open_endpoint(); !opened) {
+      PHOTON_LOG(log_, warn, "ofi: rank %u is not reached, and nor can another endpoint try: %s",
+                 peer.rank, opened.error().what.c_str());
+      return;
+    }
+    parts_.receives->widen();
+    static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
+  }
+  PHOTON_LOG(log_, info, "ofi: provider %s has not reached rank %u: another endpoint tries",
+             fabric.traits().provider.c_str(), peer.rank);
+  peer.route.by = by;
+  peer.window->forget_waiting();
+  peer.is_waiting = false;
+  dial(peer);
 }
 
 // `peer` is null if it says it is of a rank that we know nothing of.
@@ -196,7 +225,9 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
       return refuse(refusal_of(checked));
   }
   if (peer == nullptr || !peer->greeting) return refuse(Refusal::unexpected);
+  const bool was_dialer = peer->greeting->is_dialer();
   const auto step = peer->greeting->take(head, body);
+  if (was_dialer && !peer->greeting->is_dialer() && !follow(*peer, body)) return;
   if (step == Greeting::Step::waits || step == Greeting::Step::open) {
     peer->said_ns = base::now_ns();
     peer->said_again = 0;
@@ -213,6 +244,21 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
            peer->rank});
     default: return refuse(refusal_of(step));
   }
+}
+
+// Of two that have dialed it is the acceptor after all: who is answered may be at another endpoint
+// by now than its card says, since it did not reach us by that one.
+bool OfiTransport::follow(OfiPeer& peer, std::span<const std::byte> body) {
+  HelloBody hello;
+  std::memcpy(&hello, body.data(), sizeof hello);  // it was taken: it has that size, and its seal
+  const auto to = parts_.fabric->insert(std::span(hello.address).first(hello.address_bytes));
+  if (to) {
+    peer.route.to = *to;
+    return true;
+  }
+  cut_off(peer, {to.error().status, to.error().native_errno,
+                 named(peer.rank) + ": " + to.error().what, peer.rank});
+  return false;
 }
 
 // Both sides have proved themselves. The acceptor's welcome goes before anything else.

@@ -93,79 +93,6 @@ void OfiTransport::go_on(OfiPeer& peer) {
   if (!peer.words.empty()) flush(peer);
 }
 
-bool OfiTransport::has_our_door() {
-  if (door_ != nullptr || is_doorless_) return door_ != nullptr;
-  auto opened = parts_.fabric->open_door();
-  if (opened) {
-    door_ = std::move(*opened);
-    return true;
-  }
-  PHOTON_LOG(log_, error, "ofi: large payload goes by records from here on: %s",
-             opened.error().what.c_str());
-  is_doorless_ = true;
-  return false;
-}
-
-// False: the provider takes none now.
-bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next) {
-  if (!has_our_door()) {
-    answer_done(peer, slot, PH_ERR_SYSTEM);
-    peer.pieces->dismiss(slot);
-    return true;
-  }
-  const PostedPiece& piece = slot.piece;
-  const bool is_write = piece.source != nullptr;
-  auto* own = is_write ? const_cast<std::byte*>(piece.source) : piece.destination;
-  const Buffer buffer{{own, piece.size_bytes}, piece.local};
-  slot.operation.data = data_of(peer, slot);
-  const auto go = [&] {
-    return is_write ? door_->write(peer.door_to, buffer, next.place, slot.operation)
-                    : door_->read_from(peer.door_to, buffer, next.place, slot.operation);
-  };
-  Taken taken = go();
-  if (taken == Taken::refused && slot.operation.data) {  // it carries data with messages only?
-    slot.operation.data.reset();
-    taken = go();
-    is_dataless_ = taken == Taken::yes;
-  }
-  switch (taken) {
-    case Taken::full: return false;
-    case Taken::no_way:
-      if (!is_way_awaited(peer.no_way_to_door_ns))
-        mute(peer, " cannot be sent to: " + parts_.fabric->words());
-      return false;
-    case Taken::yes:
-      peer.no_way_to_door_ns = 0;
-      ++taken_count_;
-      peer.pieces->taken(slot, next.door);
-      ++under_way_;
-      if (!parts_.fabric->traits().progresses_itself) static_cast<void>(flusher_.note());
-      return true;
-    case Taken::refused:
-      PHOTON_LOG(log_, warn, "ofi: a piece to memory of rank %u is refused by our own provider: %s",
-                 peer.rank, parts_.fabric->words().c_str());
-      answer_done(peer, slot, PH_ERR_SYSTEM);
-      peer.pieces->dismiss(slot);
-      return true;
-    case Taken::over:
-    case Taken::failed:
-      peer.door_words = parts_.fabric->words();
-      peer.pieces->failed(slot, next.door);
-      return true;
-  }
-  return true;
-}
-
-// That is no news to the flusher, whose ticks get slower while nothing is taken.
-void OfiTransport::go_on_stalled() {
-  is_restarting_ = true;
-  std::swap(stalled_, restarted_);
-  for (OfiPeer* peer : restarted_)
-    if (std::exchange(peer->is_stalled, false)) go_on(*peer);
-  restarted_.clear();
-  is_restarting_ = false;
-}
-
 void OfiTransport::answer_done(const OfiPeer& peer, const Pieces::Slot& slot, ph_status status) {
   tell({.kind = News::Kind::done,
         .rank = peer.rank,
@@ -230,27 +157,6 @@ void OfiTransport::say_gone_if_clear(OfiPeer& peer) {
   peer.is_lingering = false;
   if (auto why = std::exchange(peer.held_gone, std::nullopt))
     tell({.kind = News::Kind::gone, .rank = peer.rank, .why = std::move(*why)});
-}
-
-// libfabric 1.17 keeps what it waits for of an endpoint that has ended, and fi_trywait() crashes on
-// it: from then on sleeps are naps.
-// Its pieces are nobody's any more; those of peers that live go by another door, when their owner's
-// has ended: else bytes of the first time could arrive after those of the second. What the queue
-// holds of the old one is read before a slot is used again.
-void OfiTransport::end_our_door() {
-  is_ending_door_ = true;
-  if (door_ != nullptr) is_wait_broken_ = true;
-  door_.reset();
-  while (look()) {
-  }
-  for (const auto& peer : peers_) {
-    if (peer == nullptr || !peer->has_pieces_under_way()) continue;
-    for (Pieces::Slot& slot : peer->pieces->slots())
-      if (slot.state == Pieces::Slot::State::under_way) piece_failed(slot.operation);
-  }
-  is_ending_door_ = false;
-  for (const auto& peer : peers_)
-    if (peer != nullptr) go_on(*peer);
 }
 
 // Who holds a lease of what was taken back gives it back when its pieces are over; who does not
@@ -375,6 +281,7 @@ bool OfiTransport::take_tell(OfiPeer& peer, std::span<const std::byte> body) {
     // There is a new one because the old one has ended; its word for that may still be on its way.
     if (peer.door != 0) peer.pieces->door_ended(peer.door);
     peer.door = answer.door;
+    peer.door_full_ns = 0;
     peer.door_to = *to;
   }
   go_on(peer);

@@ -31,6 +31,10 @@
 
 namespace photon::transport::ofi {
 
+// How long the provider may not take the first message or piece to a peer before another endpoint
+// of ours tries; of messages each time twice as long.
+inline constexpr std::int64_t kUnreachedNs = 3'000'000'000;
+
 struct OfiPeer {
   enum class State : std::uint8_t { asked, greeting, open, ended };
 
@@ -48,6 +52,7 @@ struct OfiPeer {
   std::int64_t met_ns = 0;        // its card came
   std::int64_t said_ns = 0;       // our last word of the greeting went
   unsigned said_again = 0;        // so often
+  unsigned unsaid = 0;            // messages of the greeting that could not be sent
   std::int64_t boot_gone_ns = 0;  // the bootstrap brought word of its end, or later it was heard; 0
   std::string gone_why = " has ended";  // what is said of it then
   std::int64_t no_way_ns = 0;           // there has been no route to it since then; 0
@@ -55,7 +60,7 @@ struct OfiPeer {
   std::int64_t mute_heard_ns = 0;       // sending has failed, or later it was heard; 0
   std::uint64_t mute_heard_count = 0;   // messages since
   std::string mute_why;
-  std::uint64_t address = 0;   // of the provider's table
+  Route route;                 // of its messages
   std::uint32_t sequence = 0;  // of the latest message that was built
 
   // Pieces (ofi_memory.cpp).
@@ -63,6 +68,8 @@ struct OfiPeer {
   std::size_t tells_due = 0;
   std::uint64_t door = 0;  // its door, and where that is
   std::uint64_t door_to = 0;
+  std::size_t door_by = 0;               // by which door of ours
+  std::int64_t door_full_ns = 0;         // that one has taken nothing to it since then; 0
   std::string door_words;                // why a piece failed there, by the provider
   bool is_stalled = false;               // a piece found the provider full
   bool is_lingering = false;             // it has ended with pieces under way

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMostCompletions = 32;  // of one call of the provider's
 constexpr int kMostReads = 8;
 constexpr int kMessagesPerPoll = 64;
+// Of a greeting, which may be lost; a connection that hangs (docs/ofi.md) may take one with it.
+constexpr unsigned kMostUnsaid = 4;
 constexpr std::int64_t kReceiveNs = 50'000;
 constexpr std::int64_t kReceiveSoonNs = 5'000;  // for a while after our own card
 constexpr std::int64_t kSoonNs = 20'000'000;
@@ -47,7 +49,7 @@ void OfiTransport::poll(Sink& sink) noexcept {
     end_all(parts_.fabric->words());
   if (!waiting_.empty()) flush_waiting();
   if (!stalled_.empty()) go_on_stalled();
-  if (lingering_ != 0 && base::now_ns() - lingering_ns_ >= kLingerNs) end_our_door();
+  if (lingering_ != 0 && base::now_ns() - lingering_ns_ >= kLingerNs) end_our_doors();
   if (is_boot_due(base::now_ns())) receive_boot();
   if (!cut_off_.empty()) tell_who_is_cut_off();
   if (!news_.empty()) dispatch(sink);
@@ -113,8 +115,10 @@ void OfiTransport::failed() {
   if (operation->is_piece) return piece_failed(*operation);
   const Rank rank = operation->rank;
   sent(*operation);
-  if (OfiPeer* peer = known(rank))
-    mute(*peer, ": a message could not be sent: " + parts_.fabric->words());
+  OfiPeer* peer = known(rank);
+  const bool is_said_again = peer != nullptr && peer->state == OfiPeer::State::greeting;
+  if (is_said_again && ++peer->unsaid <= kMostUnsaid) return;
+  if (peer != nullptr) mute(*peer, ": a message could not be sent: " + parts_.fabric->words());
 }
 
 void OfiTransport::take_arrived() {
@@ -124,7 +128,8 @@ void OfiTransport::take_arrived() {
     take(parts_.receives->next());
     parts_.receives->taken();
   }
-  is_behind_ = 2 * count >= parts_.receives->wanted();  // all that were posted, before these grew
+  // All that one endpoint had been given, before these grew.
+  is_behind_ = 2 * count * parts_.fabric->endpoints_count() >= parts_.receives->wanted();
 }
 
 // Anybody may have sent it.
@@ -309,7 +314,7 @@ void OfiTransport::end_all(const std::string& why) {
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->rank != parties_.self)
       cut_off(*peer, peer_error(peer->rank, ": the provider has failed: " + why));
-  end_our_door();
+  end_our_doors();
 }
 
 // The engine may call anything from here, so what it adds waits for the next round.

@@ -4,25 +4,34 @@
 
 namespace photon::transport::ofi {
 
-Receives::Receives(Fabric& fabric, std::size_t count, std::size_t message_bytes)
+Receives::Receives(Fabric& fabric, std::size_t count, std::size_t spare_count,
+                   std::size_t message_bytes)
     : fabric_(fabric),
       message_bytes_(message_bytes),
-      operations_(count),
+      operations_(count + spare_count),
+      most_(count),
       wanted_(std::min(count, kFewReceives)) {
-  idle_.reserve(count);
-  came_.reserve(count);
-  for (std::uint32_t i = 0; i < count; ++i) operations_[i].index = i;
-  for (std::uint32_t i = 0; i < count; ++i)
-    idle_.push_back(static_cast<std::uint32_t>(count) - 1 - i);
+  const auto all = static_cast<std::uint32_t>(operations_.size());
+  idle_.reserve(all);
+  came_.reserve(all);
+  for (std::uint32_t i = 0; i < all; ++i) operations_[i].index = i;
+  for (std::uint32_t i = 0; i < all; ++i) idle_.push_back(all - 1 - i);
 }
 
 base::Result<std::unique_ptr<Receives>> Receives::make(Fabric& fabric, std::size_t count,
+                                                       std::size_t spare_count,
                                                        std::size_t message_bytes) {
-  std::unique_ptr<Receives> made(new Receives(fabric, count, message_bytes));
-  auto memory = ShownMemory::make(fabric, count * message_bytes, "to receive messages into");
+  std::unique_ptr<Receives> made(new Receives(fabric, count, spare_count, message_bytes));
+  auto memory =
+      ShownMemory::make(fabric, (count + spare_count) * message_bytes, "to receive messages into");
   if (!memory) return std::move(memory.error());
   made->memory_ = std::move(*memory);
   return made;
+}
+
+void Receives::widen() noexcept {
+  most_ = std::min(most_ + kFewReceives, operations_.size());
+  wanted_ = std::min(wanted_ + kFewReceives, most_);
 }
 
 bool Receives::post() noexcept {
@@ -40,7 +49,7 @@ bool Receives::post() noexcept {
 void Receives::arrived(const Operation& operation, std::size_t size_bytes) noexcept {
   came_.push_back({operation.index, std::min(size_bytes, message_bytes_)});
   --posted_;
-  if (2 * arrived_count() > wanted_) wanted_ = std::min(2 * wanted_, operations_.size());
+  if (2 * arrived_count() > wanted_) wanted_ = std::min(2 * wanted_, most_);
 }
 
 void Receives::spoiled(const Operation& operation) noexcept {

@@ -25,15 +25,20 @@ namespace photon::transport::ofi {
 // Buffers that wait for messages, at most and at first.
 inline constexpr std::size_t kReceives = 128;
 inline constexpr std::size_t kFewReceives = 8;
+// And for each endpoint beside the first, from when it is opened.
+inline constexpr std::size_t kSpareReceives = (kMostEndpoints - 1) * kFewReceives;
 
 class Receives {
  public:
-  // `fabric` outlives it.
+  // `count` and, for endpoints to come, `spare_count`; `fabric` outlives it.
   static base::Result<std::unique_ptr<Receives>> make(Fabric& fabric, std::size_t count,
+                                                      std::size_t spare_count,
                                                       std::size_t message_bytes);
   Receives(const Receives&) = delete;
   Receives& operator=(const Receives&) = delete;
 
+  // There is an endpoint more: some of the spare ones are wanted, too.
+  void widen() noexcept;
   // False: the provider will not take them any more; its words() say why.
   bool post() noexcept;
   void arrived(const Operation& operation, std::size_t size_bytes) noexcept;
@@ -53,12 +58,13 @@ class Receives {
     std::uint32_t index = 0;
     std::size_t size_bytes = 0;
   };
-  Receives(Fabric& fabric, std::size_t count, std::size_t message_bytes);
+  Receives(Fabric& fabric, std::size_t count, std::size_t spare_count, std::size_t message_bytes);
 
   Fabric& fabric_;
   const std::size_t message_bytes_;
   ShownMemory memory_;
   std::vector<Operation> operations_;
+  std::size_t most_;  // are wanted at a time
   std::size_t wanted_;
   std::size_t posted_ = 0;           // the provider's
   std::vector<std::uint32_t> idle_;  // ours; room for all of them

@@ -82,7 +82,7 @@ void OfiTransport::flush(OfiPeer& peer) {
       if (bytes == 0) return;
       peer.window->built(bytes);
     }
-    const auto taken = peer.window->send(*parts_.fabric, peer.address);
+    const auto taken = peer.window->send(*parts_.fabric, peer.route);
     if (taken != Fabric::Taken::no_way) peer.no_way_ns = 0;
     switch (taken) {
       case Fabric::Taken::yes:

@@ -82,7 +82,7 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
                            .is_one_host = boot.local_size() == boot.size(),
                            .peers_count = peers_count,
                            .sends_count = peers_count * parts.window_slots,
-                           .receives_count = kReceives,
+                           .receives_count = kReceives + kSpareReceives,
                            .pieces_count = pieces_count,
                            .told_count = pieces_count});
   if (!fabric) return std::move(fabric.error());
@@ -90,11 +90,11 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   const auto& traits = parts.fabric->traits();
   parts.message_bytes = std::min(traits.most_bytes, kMessageBytes);
   auto card = make_card(carried::shared_settings(config, boot.size()),
-                        {traits.provider, parts.fabric->address(), parts.message_bytes,
+                        {traits.provider, parts.fabric->address(0), parts.message_bytes,
                          moves_memory(traits.has_doors, traits.data_bytes)});
   if (!card) return std::move(card.error());
   parts.card = *card;
-  auto receives = Receives::make(*parts.fabric, kReceives, parts.message_bytes);
+  auto receives = Receives::make(*parts.fabric, kReceives, kSpareReceives, parts.message_bytes);
   if (!receives) return std::move(receives.error());
   parts.receives = std::move(*receives);
   parts.messages = std::make_unique<MessagePool>(*parts.fabric, parts.message_bytes);
@@ -137,7 +137,7 @@ OfiTransport::~OfiTransport() {
   flusher_.stop();
   is_ending_door_ = true;  // no piece begins any more
   say_goodbye();
-  door_.reset();
+  doors_.clear();
   exposures_.end_door();
   for (const std::uint64_t handle : locals_) parts_.fabric->hide(handle);
   parts_.fabric->stop();

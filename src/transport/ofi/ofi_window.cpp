@@ -37,11 +37,11 @@ void Window::built(std::size_t size_bytes) noexcept {
   waiting_bytes_ = size_bytes;
 }
 
-Fabric::Taken Window::send(Fabric& fabric, std::uint64_t to) noexcept {
+Fabric::Taken Window::send(Fabric& fabric, const Route& route) noexcept {
   Message& message = messages_[next_];
   const Buffer& all = pool_.at(waiting_);
   const Buffer bytes{all.bytes.first(waiting_bytes_), all.handle};
-  const auto taken = fabric.send(to, bytes, message.operation);
+  const auto taken = fabric.send(route, bytes, message.operation);
   if (taken == Fabric::Taken::full || taken == Fabric::Taken::no_way) return taken;
   if (taken == Fabric::Taken::yes) {
     message.slot = waiting_;

@@ -37,7 +37,7 @@ class Window {
   // It stands in room(), and waits. Not 0.
   void built(std::size_t size_bytes) noexcept;
   // The one that waits goes. Anything but full: none waits any more.
-  Fabric::Taken send(Fabric& fabric, std::uint64_t to) noexcept;
+  Fabric::Taken send(Fabric& fabric, const Route& route) noexcept;
   // False: it was not under way.
   bool over(const Operation& operation) noexcept;
   void forget_waiting() noexcept;

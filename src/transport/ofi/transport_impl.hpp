@@ -1,6 +1,7 @@
 // The ofi transport as a class; ofi_transport.hpp is what others include. One concern a file:
 // ofi_transport.cpp (opening, ending, descriptions), ofi_contact.cpp (cards, greetings),
-// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_named.cpp (what pieces tell),
+// ofi_traffic.cpp (sending), ofi_memory.cpp (pieces, leases), ofi_doors.cpp (by which they leave),
+// ofi_named.cpp (what pieces tell),
 // ofi_locals.cpp (our own memory), ofi_poll.cpp (news, ends of peers), ofi_sleep.cpp (idle).
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
@@ -165,6 +166,8 @@ class OfiTransport final : public Transport {
   void meet(OfiPeer& peer, std::span<const std::byte> at);
   void dial(OfiPeer& peer);
   void greet_again(OfiPeer& peer, std::int64_t now_ns);
+  void dial_by_another(OfiPeer& peer, std::int64_t now_ns);
+  bool follow(OfiPeer& peer, std::span<const std::byte> body);
   void greeted(OfiPeer* peer, const MessageHead& head, std::span<const std::byte> body);
   void opened(OfiPeer& peer);
   void refuse(Refusal why) noexcept;
@@ -183,15 +186,11 @@ class OfiTransport final : public Transport {
 
   // ofi_memory.cpp
   void go_on(OfiPeer& peer);
-  bool start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next);
-  bool has_our_door();
-  void go_on_stalled();
   void answer_done(const OfiPeer& peer, const Pieces::Slot& slot, ph_status status);
   void piece_over(const Operation& operation);
   void piece_failed(const Operation& operation);
   void end_pieces(OfiPeer& peer);
   void say_gone_if_clear(OfiPeer& peer);
-  void end_our_door();
   bool may_give_back(const std::vector<Exposures::Holder>& holders) const noexcept;
   void say(OfiPeer& peer, const Word& word);
   bool may_say_word(OfiPeer& peer) const noexcept;
@@ -199,6 +198,13 @@ class OfiTransport final : public Transport {
   bool take_word(OfiPeer& peer, MessageKind kind, std::span<const std::byte> body);
   bool take_back(OfiPeer& peer, std::span<const std::byte> body);
   bool take_tell(OfiPeer& peer, std::span<const std::byte> body);
+
+  // ofi_doors.cpp
+  bool start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next);
+  bool has_our_door();
+  void go_by_another(OfiPeer& peer);
+  void go_on_stalled();
+  void end_our_doors();
 
   // ofi_named.cpp
   std::optional<std::uint64_t> data_of(const OfiPeer& peer,
@@ -258,9 +264,9 @@ class OfiTransport final : public Transport {
   bool is_announced_ = false;
   bool is_retrying_ = false;       // the flusher knows of who waits
   std::uint64_t taken_count_ = 0;  // messages that the provider took, for good
-  // Of our pieces: the door by which they leave; who waits for room there; who has ended with some
-  // under way, and since when there is such a rank.
-  std::unique_ptr<Door> door_;
+  // Of our pieces: the doors by which they leave, as a rule one; who waits for room there; who has
+  // ended with some under way, and since when there is such a rank.
+  std::vector<std::unique_ptr<Door>> doors_;
   std::vector<OfiPeer*> stalled_;
   std::vector<OfiPeer*> restarted_;
   std::size_t lingering_ = 0;

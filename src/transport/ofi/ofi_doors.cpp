@@ -1,0 +1,138 @@
+// The doors of ours by which pieces leave: as a rule one, and another where that one does not come
+// to reach a peer.
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/ofi/transport_impl.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+// A door costs much memory (docs/ofi.md, Known defects), and a peer that computes is not reached by
+// any.
+constexpr std::size_t kMostDoors = 2;
+
+}  // namespace
+
+bool OfiTransport::has_our_door() {
+  if (!doors_.empty() || is_doorless_) return !is_doorless_;
+  auto opened = parts_.fabric->open_door();
+  if (opened) {
+    doors_.push_back(std::move(*opened));
+    return true;
+  }
+  PHOTON_LOG(log_, error, "ofi: large payload goes by records from here on: %s",
+             opened.error().what.c_str());
+  is_doorless_ = true;
+  return false;
+}
+
+// As dial_by_another() does it for messages. What is under way shows that the peer is reached; and
+// so nothing of its pieces is by two doors of ours at a time.
+void OfiTransport::go_by_another(OfiPeer& peer) {
+  const std::int64_t now = base::now_ns();
+  if (peer.door_full_ns == 0 || peer.has_pieces_under_way()) peer.door_full_ns = now;
+  const std::size_t by = peer.door_by + 1;
+  if (by == kMostDoors || now - peer.door_full_ns < kUnreachedNs) return;
+  peer.door_full_ns = now;
+  if (by == doors_.size()) {
+    auto opened = parts_.fabric->open_door();
+    if (!opened) {
+      PHOTON_LOG(log_, warn, "ofi: memory of rank %u is not reached, and nor can another door: %s",
+                 peer.rank, opened.error().what.c_str());
+      return;
+    }
+    doors_.push_back(std::move(*opened));
+  }
+  PHOTON_LOG(log_, info, "ofi: provider %s has not reached memory of rank %u: another door tries",
+             parts_.fabric->traits().provider.c_str(), peer.rank);
+  peer.door_by = by;
+}
+
+// False: the provider takes none now.
+bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next) {
+  if (!has_our_door()) {
+    answer_done(peer, slot, PH_ERR_SYSTEM);
+    peer.pieces->dismiss(slot);
+    return true;
+  }
+  Door& door = *doors_[peer.door_by];
+  const PostedPiece& piece = slot.piece;
+  const bool is_write = piece.source != nullptr;
+  auto* own = is_write ? const_cast<std::byte*>(piece.source) : piece.destination;
+  const Buffer buffer{{own, piece.size_bytes}, piece.local};
+  slot.operation.data = data_of(peer, slot);
+  const auto go = [&] {
+    return is_write ? door.write(peer.door_to, buffer, next.place, slot.operation)
+                    : door.read_from(peer.door_to, buffer, next.place, slot.operation);
+  };
+  Taken taken = go();
+  if (taken == Taken::refused && slot.operation.data) {  // it carries data with messages only?
+    slot.operation.data.reset();
+    taken = go();
+    is_dataless_ = taken == Taken::yes;
+  }
+  switch (taken) {
+    case Taken::full: go_by_another(peer); return false;
+    case Taken::no_way:
+      if (!is_way_awaited(peer.no_way_to_door_ns))
+        mute(peer, " cannot be sent to: " + parts_.fabric->words());
+      return false;
+    case Taken::yes:
+      peer.no_way_to_door_ns = peer.door_full_ns = 0;
+      ++taken_count_;
+      peer.pieces->taken(slot, next.door);
+      ++under_way_;
+      if (!parts_.fabric->traits().progresses_itself) static_cast<void>(flusher_.note());
+      return true;
+    case Taken::refused:
+      PHOTON_LOG(log_, warn, "ofi: a piece to memory of rank %u is refused by our own provider: %s",
+                 peer.rank, parts_.fabric->words().c_str());
+      answer_done(peer, slot, PH_ERR_SYSTEM);
+      peer.pieces->dismiss(slot);
+      return true;
+    case Taken::over:
+    case Taken::failed:
+      peer.door_words = parts_.fabric->words();
+      peer.pieces->failed(slot, next.door);
+      return true;
+  }
+  return true;
+}
+
+// That is no news to the flusher, whose ticks get slower while nothing is taken.
+void OfiTransport::go_on_stalled() {
+  is_restarting_ = true;
+  std::swap(stalled_, restarted_);
+  for (OfiPeer* peer : restarted_)
+    if (std::exchange(peer->is_stalled, false)) go_on(*peer);
+  restarted_.clear();
+  is_restarting_ = false;
+}
+
+// libfabric 1.17 keeps what it waits for of an endpoint that has ended, and fi_trywait() crashes on
+// it: from then on sleeps are naps.
+// Its pieces are nobody's any more; those of peers that live go by another door, when their owner's
+// has ended: else bytes of the first time could arrive after those of the second. What the queue
+// holds of the old one is read before a slot is used again.
+void OfiTransport::end_our_doors() {
+  is_ending_door_ = true;
+  if (!doors_.empty()) is_wait_broken_ = true;
+  doors_.clear();
+  while (look()) {
+  }
+  for (const auto& peer : peers_) {
+    if (peer == nullptr) continue;
+    peer->door_by = 0;
+    peer->door_full_ns = 0;
+    if (!peer->has_pieces_under_way()) continue;
+    for (Pieces::Slot& slot : peer->pieces->slots())
+      if (slot.state == Pieces::Slot::State::under_way) piece_failed(slot.operation);
+  }
+  is_ending_door_ = false;
+  for (const auto& peer : peers_)
+    if (peer != nullptr) go_on(*peer);
+}
+
+}  // namespace photon::transport::ofi
