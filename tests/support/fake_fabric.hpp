@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -28,34 +29,10 @@
 
 #include "base/unique_fd.hpp"
 #include "fake_doors.hpp"
+#include "fake_manners.hpp"
 #include "transport/ofi/fabric.hpp"
 
 namespace photon::test {
-
-struct FakeManners {
-  unsigned refuses_every = 0;    // each so-manieth send or receive is refused once
-  unsigned completes_after = 0;  // so many read()s after the send
-  std::size_t most_bytes = 1 << 20;
-  std::size_t inject_bytes = 0;
-  bool has_wait_fd = true;
-  bool keeps_order = true;  // else the latest message that has come is received first
-  bool wants_memory_shown = false;
-  bool takes_no_address = false;  // nobody can be met
-  bool sends_when_over = false;   // nothing leaves before read() says that it is over
-  bool has_doors = false;
-  bool registers_all = false;      // wants_memory_shown, and of pieces too
-  unsigned registers_most = 0;     // so many registrations of memory of pieces at a time; 0: any
-  std::size_t data_bytes = 0;      // that a write tells its peer
-  bool refuses_data = false;       // though it says that a write can tell it
-  bool opens_no_endpoint = false;  // beside the first
-  bool opens_no_door = false;      // nor exposes anything, as if the descriptors were used up
-  unsigned dead_endpoints = 0;     // so many, the first ones, do not reach dead ones of others
-  unsigned dead_doors = 0;         // likewise
-  // Of the messages of one fabric, from 1 on; 0: none.
-  unsigned loses = 0;        // this one does not arrive
-  unsigned fails = 0;        // this one does not arrive either, and that is told
-  unsigned fails_first = 0;  // likewise so many
-};
 
 class FakeFabric final : public transport::ofi::Fabric {
  public:
@@ -71,6 +48,7 @@ class FakeFabric final : public transport::ofi::Fabric {
                 wants.told_count, manners.refuses_data, manners.dead_doors,
                 [this](const Buffer& own, bool is_written) { check_own(own, is_written); }}) {
     add_endpoint();
+    number_ = numbers_.front();
     traits_.provider = "fake";
     traits_.domain = "here";
     traits_.most_bytes = manners.most_bytes;
@@ -91,12 +69,12 @@ class FakeFabric final : public transport::ofi::Fabric {
     return std::as_bytes(std::span(&numbers_[by], 1));
   }
   base::Result<> open_endpoint() override {
-    if (manners_.opens_no_endpoint && !numbers_.empty())
+    if (manners_.opens_no_endpoint && ++refused_endpoints_ != 0)
       return base::Error{PH_ERR_SYSTEM, 0, "no fake endpoint is left"};
     add_endpoint();
     return {};
   }
-  std::size_t endpoints_count() const noexcept override { return numbers_.size(); }
+  std::size_t endpoints_count() const noexcept override { return endpoints_count_; }
   base::Result<std::uint64_t> insert(std::span<const std::byte> address) override {
     std::uint64_t number = 0;
     if (manners_.takes_no_address) return base::Error{PH_ERR_SYSTEM, 0, "the fake table is full"};
@@ -127,6 +105,7 @@ class FakeFabric final : public transport::ofi::Fabric {
     if (is_stuck_ || is_refused() || is_dead(route)) return Taken::full;
     if (takes_left_ != 0 && --takes_left_ == 0) is_stuck_ = true;
     const unsigned number = ++taken_count_;
+    ++taken_by_.at(route.by);
     const bool fails = number == manners_.fails || number <= manners_.fails_first;
     const bool is_lost = number == manners_.loses || fails;
     const bool is_later = manners_.sends_when_over && !is_lost;
@@ -140,8 +119,10 @@ class FakeFabric final : public transport::ofi::Fabric {
   Taken receive(const Buffer& into, Operation& operation) noexcept override {
     check_shown(into, {Use::messages});
     if (is_refused()) return Taken::full;
-    posted_.push_back({into.bytes, &operation});
-    EXPECT_LE(posted_.size(), receives_count_) << "more receives posted than were announced";
+    const auto has_fewer = [](const auto& a, const auto& b) { return a.size() < b.size(); };
+    const auto least = std::min_element(posted_.begin(), posted_.end(), has_fewer);
+    least->push_back({into.bytes, &operation});
+    EXPECT_LE(posted_count(), receives_count_) << "more receives posted than were announced";
     return Taken::yes;
   }
   base::Result<transport::ofi::Exposed> expose(const transport::ofi::Exposure& wanted,
@@ -189,20 +170,25 @@ class FakeFabric final : public transport::ofi::Fabric {
     }
     const std::scoped_lock lock(box_->mutex);
     if (!manners_.keeps_order) std::reverse(box_->messages.begin(), box_->messages.end());
-    while (count < into.size() && !posted_.empty() && !box_->messages.empty()) {
-      const Posted posted = posted_.front();
-      const auto& message = box_->messages.front();
+    for (auto one = box_->messages.begin(); count < into.size() && one != box_->messages.end();) {
+      auto& posted_there = posted_[index_of(one->to)];
+      if (posted_there.empty()) {
+        ++one;
+        continue;
+      }
+      const Posted posted = posted_there.front();
+      const auto& message = one->bytes;
       if (message.size() > posted.bytes.size()) {
         if (count != 0) break;  // the error comes first next time
         failed_ = posted.operation;
-        posted_.pop_front();
-        box_->messages.pop_front();
+        posted_there.pop_front();
+        box_->messages.erase(one);
         return Got::error;
       }
       std::copy(message.begin(), message.end(), posted.bytes.begin());
       into[count++] = {posted.operation, message.size()};
-      posted_.pop_front();
-      box_->messages.pop_front();
+      posted_there.pop_front();
+      one = box_->messages.erase(one);
     }
     if (box_->messages.empty()) box_->quiet();
     return Got::some;
@@ -245,7 +231,16 @@ class FakeFabric final : public transport::ofi::Fabric {
     const std::scoped_lock lock(refusals_mutex_);
     return refusals_;
   }
-  std::uint64_t number() const { return numbers_.front(); }
+  std::uint64_t number() const { return number_; }
+  unsigned refused_endpoints() const { return refused_endpoints_; }  // to open
+  unsigned taken_by(std::size_t endpoint) const { return taken_by_.at(endpoint); }
+  // Its first endpoint sends nothing any more, and what is sent there is lost.
+  void lose_first() {
+    auto& all = registry();
+    const std::scoped_lock lock(all.mutex);
+    all.boxes.erase(number_);
+    is_first_stuck_ = true;
+  }
   std::size_t shown() const { return shown_.size(); }
   // From nowhere, as a stranger would.
   static void deliver(std::uint64_t to, std::span<const std::byte> bytes) {
@@ -258,7 +253,7 @@ class FakeFabric final : public transport::ofi::Fabric {
       box = found->second;
     }
     const std::scoped_lock lock(box->mutex);
-    box->messages.emplace_back(bytes.begin(), bytes.end());
+    box->messages.push_back({to, {bytes.begin(), bytes.end()}});
     const std::uint64_t one = 1;
     if (::write(box->news.get(), &one, sizeof one) < 0) return;
   }
@@ -269,8 +264,12 @@ class FakeFabric final : public transport::ofi::Fabric {
       std::uint64_t ignored = 0;
       if (::read(news.get(), &ignored, sizeof ignored) < 0) return;
     }
+    struct Letter {
+      std::uint64_t to = 0;
+      std::vector<std::byte> bytes;
+    };
     std::mutex mutex;
-    std::deque<std::vector<std::byte>> messages;
+    std::deque<Letter> messages;
     base::UniqueFd news{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   };
   struct Registry {
@@ -296,11 +295,23 @@ class FakeFabric final : public transport::ofi::Fabric {
     numbers_.push_back(++all.numbers);
     all.boxes[numbers_.back()] = box_;
     if (numbers_.size() <= manners_.dead_endpoints) all.dead.insert(numbers_.back());
+    posted_.emplace_back();
+    ++endpoints_count_;
   }
   bool is_dead(const transport::ofi::Route& route) const {
+    if (route.by == 0 && is_first_stuck_) return true;
     auto& all = registry();
     const std::scoped_lock lock(all.mutex);
     return route.by < manners_.dead_endpoints && all.dead.count(route.to) != 0;
+  }
+  std::size_t index_of(std::uint64_t number) const {
+    return static_cast<std::size_t>(std::find(numbers_.begin(), numbers_.end(), number) -
+                                    numbers_.begin());
+  }
+  std::size_t posted_count() const {
+    std::size_t count = 0;
+    for (const auto& one : posted_) count += one.size();
+    return count;
   }
   bool wants_shown() const { return manners_.wants_memory_shown || manners_.registers_all; }
   void check_shown(const Buffer& used, std::initializer_list<Use> uses) const {
@@ -344,8 +355,9 @@ class FakeFabric final : public transport::ofi::Fabric {
   const std::shared_ptr<Box> box_ = std::make_shared<Box>();
   Traits traits_;
   std::vector<std::uint64_t> numbers_;  // of the endpoints, which share the box
+  std::uint64_t number_ = 0;            // of the first
   std::deque<UnderWay> under_way_;
-  std::deque<Posted> posted_;
+  std::vector<std::deque<Posted>> posted_;  // by endpoint
   FakeDoors doors_;
   Operation* failed_ = nullptr;
   std::uint64_t reads_count_ = 0;
@@ -358,6 +370,10 @@ class FakeFabric final : public transport::ofi::Fabric {
   std::map<std::uint64_t, Shown> shown_;  // by handle
   std::uint64_t handles_ = 4710;
   // The test's thread sets them while a flusher calls.
+  std::atomic<std::size_t> endpoints_count_ = 0;
+  std::array<std::atomic<unsigned>, transport::ofi::kMostEndpoints> taken_by_{};
+  std::atomic<unsigned> refused_endpoints_ = 0;
+  std::atomic<bool> is_first_stuck_ = false;
   std::atomic<bool> is_stuck_ = false;
   std::atomic<unsigned> takes_left_ = 0;  // 0: it is not counted
   std::atomic<bool> holds_completions_ = false;

@@ -1,4 +1,6 @@
 // First contact, and what comes of strangers.
+#include <chrono>
+
 #include "ofi_ranks.hpp"
 
 namespace photon::transport::ofi::test {
@@ -120,14 +122,25 @@ TEST_F(OfiContact, a_message_of_a_greeting_that_could_not_be_sent_is_said_again)
     ASSERT_TRUE(ranks.join(0, 1)) << "message " << failed;
     EXPECT_TRUE(ranks[1].news.gone.empty());
   }
+  for (const unsigned failed : {1u, 2u}) {  // rank 0 answers: challenge, welcome
+    OfiRanks ranks(EachManners{{.fails = failed}, {}});
+    ASSERT_TRUE(ranks.join(0, 1)) << "message " << failed;
+    ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.links.count(0) != 0; }));
+    ranks.settle();
+    EXPECT_TRUE(ranks[0].news.gone.empty() && ranks[1].news.gone.empty());
+  }
 }
 
 TEST_F(OfiContact, a_greeting_that_cannot_be_sent_ends_with_the_providers_words) {
-  OfiRanks ranks(EachManners{{}, {.fails_first = 100}});
-  ranks[0].to(1);
-  ranks[1].to(0);
-  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
-  EXPECT_NE(ranks[1].news.gone[0].what.find("fake trouble"), std::string::npos);
+  for (const Rank mute : {0u, 1u}) {  // the acceptor, the dialer
+    EachManners manners(2);
+    manners[mute].fails_first = 100;
+    OfiRanks ranks(manners);
+    ranks[0].to(1);
+    ranks[1].to(0);
+    ASSERT_TRUE(ranks.eventually([&] { return ranks[mute].news.gone.count(1 - mute) == 1; }));
+    EXPECT_NE(ranks[mute].news.gone[1 - mute].what.find("fake trouble"), std::string::npos);
+  }
 }
 
 // As libfabric 1.17 over tcp leaves a connection whose first messages came in parts.
@@ -152,6 +165,59 @@ TEST_F(OfiContact, of_two_that_have_dialed_one_follows_the_other_to_its_next_end
   EXPECT_EQ(ranks[0].fabric().endpoints_count(), 2u);
   EXPECT_EQ(ranks[1].fabric().endpoints_count(), 1u);
   EXPECT_EQ(ranks[0].ofi().refused(Refusal::unexpected), 0u);
+}
+
+// Where both have gone on to their next ones, too: a hello has come to the acceptor's first, so
+// that one is reached.
+TEST_F(OfiContact, an_acceptor_speaks_by_its_first_endpoint) {
+  OfiRanks ranks(2, {.dead_endpoints = 1});
+  ASSERT_TRUE(ranks[0].say(1, 1));
+  ASSERT_TRUE(ranks[1].say(0, 1));
+  ASSERT_TRUE(ranks.eventually(
+      [&] { return ranks[0].news.activity[1] != 0 && ranks[1].news.activity[0] != 0; }));
+  EXPECT_LE(ranks[1].fabric().taken_by(1), 1u) << "a hello at most";
+  EXPECT_GE(ranks[1].fabric().taken_by(0), 2u);
+}
+
+// The answers to the first hello do not leave; then that endpoint is no more to be reached.
+TEST_F(OfiContact, a_hello_that_is_said_by_another_endpoint_is_answered_there) {
+  OfiRanks ranks(2);
+  ranks[0].fabric().stick(true);
+  ranks[0].to(1);  // rank 1 dials
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].fabric().taken_by(0) == 1; }));
+  ranks.settle();
+  ranks[1].fabric().lose_first();
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].fabric().taken_by(1) == 1; }));
+  ranks.settle();
+  ranks[0].fabric().stick(false);
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.links.count(1) != 0; }));
+}
+
+// A while without a route does not count, nor one in which we did not come.
+TEST_F(OfiContact, another_endpoint_is_not_opened_for_a_link_that_was_down) {
+  OfiRanks ranks(2);
+  ranks[1].fabric().lose_way(true);
+  ranks[0].to(1);
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(3500)) ranks.turn();
+  ranks[1].fabric().stick(true);
+  ranks[1].fabric().lose_way(false);
+  ranks.settle();
+  EXPECT_EQ(ranks[1].fabric().endpoints_count(), 1u);
+  ranks[1].fabric().stick(false);
+  EXPECT_TRUE(ranks.eventually([&] { return ranks[0].news.links.count(1) != 0; }));
+}
+
+// Once: what cannot be opened is not tried again for each peer and every time.
+TEST_F(OfiContact, who_can_open_no_other_endpoint_waits) {
+  OfiRanks ranks(EachManners{{}, {.opens_no_endpoint = true}});
+  ranks[1].fabric().stick(true);
+  ranks[0].to(1);
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].fabric().refused_endpoints() == 1; }));
+  ranks.settle();
+  ranks[1].fabric().stick(false);
+  EXPECT_TRUE(ranks.eventually([&] { return ranks[0].news.links.count(1) != 0; }));
+  EXPECT_EQ(ranks[1].fabric().refused_endpoints(), 1u);
 }
 
 // It was no fault of the endpoint's: what waited for it goes by it or by the other, once.

@@ -34,6 +34,7 @@ struct Operation {
   std::uint32_t rank = kReceive;  // whom a send or a piece goes to
   std::uint32_t index = 0;        // of its slot
   bool is_piece = false;
+  bool is_greeting = false;                // a message that is said again if it is lost
   std::uint8_t by = 0;                     // of a receive: the endpoint that has it, for the fabric
   std::optional<std::uint64_t> data = {};  // of a write: what its peer is told when it has landed
 };
@@ -157,7 +158,8 @@ class Fabric {
   // Where peers reach us by that endpoint: bytes that mean something to the same provider only.
   virtual std::span<const std::byte> address(std::size_t by) const noexcept = 0;
   // One more than the first, with an address and connections of its own; they share what follows.
-  // Receives are shared out among those that there are when they are posted.
+  // Receives are shared out among those that there are when they are posted. PH_ERR_STATE: by this
+  // provider there cannot be another.
   virtual base::Result<> open_endpoint() = 0;
   virtual std::size_t endpoints_count() const noexcept = 0;
   // A peer, by its address(): what send() takes.

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/signals.hpp"
 #include "transport/ofi/lib_fabric.hpp"
 
 namespace photon::transport::ofi {
 
 base::Result<> LibFabric::enable(Endpoint& endpoint) {
+  const base::SignalsLeftToOthers block;  // a provider may start threads
   auto& handle = endpoint.handle;
   const auto open_one = [&](auto** made) {
     return ::fi_endpoint(domain_.get(), info_.get(), made, nullptr);
@@ -31,7 +33,7 @@ base::Result<> LibFabric::enable(Endpoint& endpoint) {
 // Registrations that belong to an endpoint would have to belong to each.
 base::Result<> LibFabric::open_endpoint() {
   if (!endpoints_.empty() && shows_memory_ && binds_regions_)
-    return error("another endpoint for the same registrations", -FI_EOPNOTSUPP);
+    return base::Error{PH_ERR_STATE, 0, "ofi: its registrations belong to the first one"};
   Endpoint made;
   if (auto done = enable(made); !done) return done;
   endpoints_.push_back(std::move(made));

@@ -153,7 +153,7 @@ void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
     error.rank = peer.rank;
     cut_off(peer, std::move(error));
   };
-  auto address = parts_.fabric->insert(at);
+  auto address = seat(peer, at);
   if (!address) return trouble(std::move(address.error()));
   auto greeting = Greeting::make(boot_.secret(), parties_, peer.rank);
   if (!greeting) return trouble(std::move(greeting.error()));
@@ -176,6 +176,7 @@ void OfiTransport::dial(OfiPeer& peer) {
 // may compute, and is not dead; so it is said ever more rarely.
 void OfiTransport::greet_again(OfiPeer& peer, std::int64_t now_ns) {
   if (peer.window->is_waiting()) return dial_by_another(peer, now_ns);
+  peer.unreached.over();
   const std::int64_t patience_ns = kGreetAgainNs << std::min(peer.said_again, kMostDoublings);
   if (now_ns - peer.said_ns < patience_ns || !peer.window->is_idle()) return;
   ++peer.said_again;
@@ -184,31 +185,43 @@ void OfiTransport::greet_again(OfiPeer& peer, std::int64_t now_ns) {
   flush(peer);
 }
 
-// The provider has not come to take a hello, so nobody has heard it. It may never, though the peer
-// could be reached: docs/ofi.md, "Connections that hang". Else the peer is stopped, and hears it
-// later by whichever endpoint is the first.
+// The provider does not come to take a hello, and may never, though the peer could be reached:
+// docs/ofi.md, "Connections that hang". Else the peer is stopped, and hears it later by one of
+// them. It waits still, so flush_waiting() says the new one.
 void OfiTransport::dial_by_another(OfiPeer& peer, std::int64_t now_ns) {
   const std::size_t by = peer.route.by + 1;
   const bool is_hello = !peer.greeting->awaits_welcome();
-  if (!is_hello || peer.no_way_ns != 0 || by == kMostEndpoints) return;
-  if (now_ns - peer.said_ns < kUnreachedNs << peer.route.by) return;
-  peer.said_ns = now_ns;
-  Fabric& fabric = *parts_.fabric;
-  if (by == fabric.endpoints_count()) {
-    if (auto opened = fabric.open_endpoint(); !opened) {
-      PHOTON_LOG(log_, warn, "ofi: rank %u is not reached, and nor can another endpoint try: %s",
-                 peer.rank, opened.error().what.c_str());
-      return;
-    }
-    parts_.receives->widen();
-    static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
-  }
+  if (!is_hello || by == kMostEndpoints || peer.no_way_ns != 0) return peer.unreached.over();
+  if (peer.unreached.again(now_ns) < kUnreachedNs << peer.route.by) return;
+  peer.unreached.over();
+  if (!has_endpoint(by)) return;
   PHOTON_LOG(log_, info, "ofi: provider %s has not reached rank %u: another endpoint tries",
-             fabric.traits().provider.c_str(), peer.rank);
+             parts_.fabric->traits().provider.c_str(), peer.rank);
   peer.route.by = by;
+  peer.said_ns = now_ns;
   peer.window->forget_waiting();
-  peer.is_waiting = false;
-  dial(peer);
+  peer.greeting->dial(parts_.fabric->address(by));
+}
+
+bool OfiTransport::has_endpoint(std::size_t by) {
+  Fabric& fabric = *parts_.fabric;
+  if (by < fabric.endpoints_count()) return true;
+  if (opens_no_more_) return false;
+  if (auto opened = fabric.open_endpoint(); !opened) {
+    opens_none(opened.error());
+    return false;
+  }
+  parts_.receives->widen();
+  static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
+  return fabric.address(by).size() <= kMostAddressBytes;
+}
+
+// One that began and failed may have left something in the provider's descriptor (ofi_doors.cpp).
+void OfiTransport::opens_none(const base::Error& why) {
+  opens_no_more_ = true;
+  if (why.status != PH_ERR_STATE) is_wait_broken_ = true;
+  PHOTON_LOG(log_, warn, "ofi: who is not reached is not tried by another endpoint: %s",
+             why.what.c_str());
 }
 
 // `peer` is null if it says it is of a rank that we know nothing of.
@@ -225,9 +238,9 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
       return refuse(refusal_of(checked));
   }
   if (peer == nullptr || !peer->greeting) return refuse(Refusal::unexpected);
-  const bool was_dialer = peer->greeting->is_dialer();
   const auto step = peer->greeting->take(head, body);
-  if (was_dialer && !peer->greeting->is_dialer() && !follow(*peer, body)) return;
+  if (step == Greeting::Step::waits && head.kind == MessageKind::hello && !follow(*peer, body))
+    return;
   if (step == Greeting::Step::waits || step == Greeting::Step::open) {
     peer->said_ns = base::now_ns();
     peer->said_again = 0;
@@ -246,19 +259,29 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
   }
 }
 
-// Of two that have dialed it is the acceptor after all: who is answered may be at another endpoint
-// by now than its card says, since it did not reach us by that one.
+// Who says hello is answered where it says it is, which may be another endpoint than its card or an
+// earlier hello says; and by our first, for that is where the hello came.
 bool OfiTransport::follow(OfiPeer& peer, std::span<const std::byte> body) {
   HelloBody hello;
   std::memcpy(&hello, body.data(), sizeof hello);  // it was taken: it has that size, and its seal
-  const auto to = parts_.fabric->insert(std::span(hello.address).first(hello.address_bytes));
+  const auto to = seat(peer, std::span(hello.address).first(hello.address_bytes));
   if (to) {
-    peer.route.to = *to;
+    peer.route = {*to, 0};
     return true;
   }
   cut_off(peer, {to.error().status, to.error().native_errno,
                  named(peer.rank) + ": " + to.error().what, peer.rank});
   return false;
+}
+
+// Each address once, however often its hello is said, or said again by a stranger.
+base::Result<std::uint64_t> OfiTransport::seat(OfiPeer& peer, std::span<const std::byte> address) {
+  for (const Seat& one : peer.seats)
+    if (std::equal(one.address.begin(), one.address.end(), address.begin(), address.end()))
+      return one.to;
+  auto to = parts_.fabric->insert(address);
+  if (to) peer.seats.push_back({{address.begin(), address.end()}, *to});
+  return to;
 }
 
 // Both sides have proved themselves. The acceptor's welcome goes before anything else.

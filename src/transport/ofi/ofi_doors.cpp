@@ -31,18 +31,14 @@ bool OfiTransport::has_our_door() {
 // As dial_by_another() does it for messages. What is under way shows that the peer is reached; and
 // so nothing of its pieces is by two doors of ours at a time.
 void OfiTransport::go_by_another(OfiPeer& peer) {
-  const std::int64_t now = base::now_ns();
-  if (peer.door_full_ns == 0 || peer.has_pieces_under_way()) peer.door_full_ns = now;
   const std::size_t by = peer.door_by + 1;
-  if (by == kMostDoors || now - peer.door_full_ns < kUnreachedNs) return;
-  peer.door_full_ns = now;
+  if (by == kMostDoors || peer.has_pieces_under_way()) return peer.door_full.over();
+  if (peer.door_full.again(base::now_ns()) < kUnreachedNs) return;
+  peer.door_full.over();
   if (by == doors_.size()) {
+    if (opens_no_more_) return;
     auto opened = parts_.fabric->open_door();
-    if (!opened) {
-      PHOTON_LOG(log_, warn, "ofi: memory of rank %u is not reached, and nor can another door: %s",
-                 peer.rank, opened.error().what.c_str());
-      return;
-    }
+    if (!opened) return opens_none(opened.error());
     doors_.push_back(std::move(*opened));
   }
   PHOTON_LOG(log_, info, "ofi: provider %s has not reached memory of rank %u: another door tries",
@@ -73,6 +69,7 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
     taken = go();
     is_dataless_ = taken == Taken::yes;
   }
+  if (taken != Taken::full) peer.door_full.over();
   switch (taken) {
     case Taken::full: go_by_another(peer); return false;
     case Taken::no_way:
@@ -80,7 +77,7 @@ bool OfiTransport::start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& 
         mute(peer, " cannot be sent to: " + parts_.fabric->words());
       return false;
     case Taken::yes:
-      peer.no_way_to_door_ns = peer.door_full_ns = 0;
+      peer.no_way_to_door_ns = 0;
       ++taken_count_;
       peer.pieces->taken(slot, next.door);
       ++under_way_;
@@ -125,7 +122,7 @@ void OfiTransport::end_our_doors() {
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
     peer->door_by = 0;
-    peer->door_full_ns = 0;
+    peer->door_full.over();
     if (!peer->has_pieces_under_way()) continue;
     for (Pieces::Slot& slot : peer->pieces->slots())
       if (slot.state == Pieces::Slot::State::under_way) piece_failed(slot.operation);

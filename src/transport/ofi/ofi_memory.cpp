@@ -281,7 +281,7 @@ bool OfiTransport::take_tell(OfiPeer& peer, std::span<const std::byte> body) {
     // There is a new one because the old one has ended; its word for that may still be on its way.
     if (peer.door != 0) peer.pieces->door_ended(peer.door);
     peer.door = answer.door;
-    peer.door_full_ns = 0;
+    peer.door_full.over();
     peer.door_to = *to;
   }
   go_on(peer);

@@ -58,7 +58,7 @@ ToldBody OfiTransport::heard_from(const OfiPeer& peer) const noexcept {
 // As much as the queue can hold of what was there before: more comes from strangers, without end.
 void OfiTransport::read_to_end() {
   const std::uint64_t until =
-      completions_count_ + kReceives + 3 * parts_.window_slots * peers_.size();
+      completions_count_ + kReceives + kSpareReceives + 3 * parts_.window_slots * peers_.size();
   while (completions_count_ <= until && look()) {
   }
 }

@@ -16,10 +16,13 @@
 // Owner: OfiTransport.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "transport/carried/carried_link.hpp"
 #include "transport/ofi/ofi_early.hpp"
@@ -34,6 +37,31 @@ namespace photon::transport::ofi {
 // How long the provider may not take the first message or piece to a peer before another endpoint
 // of ours tries; of messages each time twice as long.
 inline constexpr std::int64_t kUnreachedNs = 3'000'000'000;
+// A rank that was away has seen and heard nothing meanwhile: of such a time only this much counts.
+inline constexpr std::int64_t kAwayNs = 100'000'000;
+
+// For how long something has been found so at each look.
+class Patience {
+ public:
+  void over() noexcept { looked_ns_ = 0; }
+  std::int64_t again(std::int64_t now_ns) noexcept {
+    if (looked_ns_ == 0) since_ns_ = now_ns;
+    since_ns_ += std::max<std::int64_t>(0, now_ns - looked_ns_ - kAwayNs);
+    since_ns_ = std::min(since_ns_, now_ns);
+    looked_ns_ = now_ns;
+    return now_ns - since_ns_;
+  }
+
+ private:
+  std::int64_t since_ns_ = 0;
+  std::int64_t looked_ns_ = 0;
+};
+
+// An address of a peer's that we have taken.
+struct Seat {
+  std::vector<std::byte> address;
+  std::uint64_t to = 0;
+};
 
 struct OfiPeer {
   enum class State : std::uint8_t { asked, greeting, open, ended };
@@ -52,7 +80,7 @@ struct OfiPeer {
   std::int64_t met_ns = 0;        // its card came
   std::int64_t said_ns = 0;       // our last word of the greeting went
   unsigned said_again = 0;        // so often
-  unsigned unsaid = 0;            // messages of the greeting that could not be sent
+  unsigned unsaid = 0;            // messages of the greeting that could not be sent, in a row
   std::int64_t boot_gone_ns = 0;  // the bootstrap brought word of its end, or later it was heard; 0
   std::string gone_why = " has ended";  // what is said of it then
   std::int64_t no_way_ns = 0;           // there has been no route to it since then; 0
@@ -60,6 +88,8 @@ struct OfiPeer {
   std::int64_t mute_heard_ns = 0;       // sending has failed, or later it was heard; 0
   std::uint64_t mute_heard_count = 0;   // messages since
   std::string mute_why;
+  std::vector<Seat> seats;     // where it is, by its card and its hellos
+  Patience unreached;          // a hello is not taken
   Route route;                 // of its messages
   std::uint32_t sequence = 0;  // of the latest message that was built
 
@@ -69,7 +99,7 @@ struct OfiPeer {
   std::uint64_t door = 0;  // its door, and where that is
   std::uint64_t door_to = 0;
   std::size_t door_by = 0;               // by which door of ours
-  std::int64_t door_full_ns = 0;         // that one has taken nothing to it since then; 0
+  Patience door_full;                    // that one has taken nothing to it since then; 0
   std::string door_words;                // why a piece failed there, by the provider
   bool is_stalled = false;               // a piece found the provider full
   bool is_lingering = false;             // it has ended with pieces under way

@@ -13,8 +13,6 @@ namespace {
 constexpr std::size_t kMostCompletions = 32;  // of one call of the provider's
 constexpr int kMostReads = 8;
 constexpr int kMessagesPerPoll = 64;
-// Of a greeting, which may be lost; a connection that hangs (docs/ofi.md) may take one with it.
-constexpr unsigned kMostUnsaid = 4;
 constexpr std::int64_t kReceiveNs = 50'000;
 constexpr std::int64_t kReceiveSoonNs = 5'000;  // for a while after our own card
 constexpr std::int64_t kSoonNs = 20'000'000;
@@ -22,8 +20,6 @@ constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended or a message to it has failed, and after the last
 // of what still came from it.
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
-// A rank that was away has heard nothing meanwhile: of such a time only this much counts.
-constexpr std::int64_t kAwayNs = 100'000'000;
 // How long pieces may still be under way to a rank that has ended, before our door ends them.
 constexpr std::int64_t kLingerNs = 100'000'000;
 
@@ -85,16 +81,17 @@ bool OfiTransport::look() {
       else if (one.operation->is_piece)
         piece_over(*one.operation);
       else
-        sent(*one.operation);
+        sent(*one.operation, true);
     }
     if (count < kMostCompletions) return has_failed || count != 0;
   }
   return !is_broken_;
 }
 
-void OfiTransport::sent(const Operation& operation) noexcept {
+void OfiTransport::sent(const Operation& operation, bool is_well) noexcept {
   OfiPeer* peer = known(operation.rank);
   if (peer == nullptr || peer->window == nullptr) return;
+  if (is_well && operation.is_greeting) peer->unsaid = 0;
   if (peer->window->over(operation)) --under_way_;
   if (peer->state == OfiPeer::State::ended && peer->window->is_idle()) peer->window.reset();
 }
@@ -114,10 +111,9 @@ void OfiTransport::failed() {
   }
   if (operation->is_piece) return piece_failed(*operation);
   const Rank rank = operation->rank;
-  sent(*operation);
+  sent(*operation, false);
   OfiPeer* peer = known(rank);
-  const bool is_said_again = peer != nullptr && peer->state == OfiPeer::State::greeting;
-  if (is_said_again && ++peer->unsaid <= kMostUnsaid) return;
+  if (peer != nullptr && operation->is_greeting && is_said_again(*peer)) return;
   if (peer != nullptr) mute(*peer, ": a message could not be sent: " + parts_.fabric->words());
 }
 

@@ -49,7 +49,8 @@ bool Receives::post() noexcept {
 void Receives::arrived(const Operation& operation, std::size_t size_bytes) noexcept {
   came_.push_back({operation.index, std::min(size_bytes, message_bytes_)});
   --posted_;
-  if (2 * arrived_count() > wanted_) wanted_ = std::min(2 * wanted_, most_);
+  if (2 * arrived_count() * fabric_.endpoints_count() > wanted_)
+    wanted_ = std::min(2 * wanted_, most_);
 }
 
 void Receives::spoiled(const Operation& operation) noexcept {

@@ -8,7 +8,7 @@
 // buffer waits, and post() tries again.
 // Few are wanted at first, and the one that was emptied last is posted first: the provider fills
 // them by turns, so each that it has is touched sooner or later, however little comes. Twice as
-// many are wanted when more than half of them have come before somebody took them. Owner:
+// many are wanted when more than half of an endpoint's have come before somebody took them. Owner:
 // OfiTransport, under its lock.
 #pragma once
 

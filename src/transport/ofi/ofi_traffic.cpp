@@ -20,6 +20,9 @@ constexpr std::int64_t kGreetingNs = 1'000'000'000;
 // end of ours with unread bytes does not take back what we have sent.
 constexpr std::int64_t kGoodbyeNs = 500'000'000;
 constexpr std::int64_t kQuietNs = 2'000'000;
+// So many messages of a greeting in a row may not be sent: a connection that hangs (docs/ofi.md)
+// may take one with it.
+constexpr unsigned kMostUnsaid = 4;
 // How long a peer may be without a route to it.
 constexpr std::int64_t kNoWayNs = 5'000'000'000;
 
@@ -78,10 +81,12 @@ void OfiTransport::flush(OfiPeer& peer) {
     if (!peer.window->is_waiting()) {
       const auto room = peer.window->room();
       if (room.empty()) return wait_for_room(peer);
+      const bool greets = peer.greeting && !peer.greeting->reply().empty();
       const std::size_t bytes = compose(peer, room);
       if (bytes == 0) return;
-      peer.window->built(bytes);
+      peer.window->built(bytes, greets);
     }
+    const bool greets = peer.window->greets();
     const auto taken = peer.window->send(*parts_.fabric, peer.route);
     if (taken != Fabric::Taken::no_way) peer.no_way_ns = 0;
     switch (taken) {
@@ -98,10 +103,14 @@ void OfiTransport::flush(OfiPeer& peer) {
         [[fallthrough]];
       case Fabric::Taken::refused:
       case Fabric::Taken::failed:
+        if (greets && is_said_again(peer)) return;
         return mute(peer, " cannot be sent to: " + parts_.fabric->words());
     }
   }
 }
+
+// The dialer says it again by its clock, and the acceptor answers again.
+bool OfiTransport::is_said_again(OfiPeer& peer) noexcept { return ++peer.unsaid <= kMostUnsaid; }
 
 // A link may be down for a while; but an address that no route leads to is a mistake of somebody's,
 // who has to hear of it.

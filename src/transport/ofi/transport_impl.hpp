@@ -167,13 +167,17 @@ class OfiTransport final : public Transport {
   void dial(OfiPeer& peer);
   void greet_again(OfiPeer& peer, std::int64_t now_ns);
   void dial_by_another(OfiPeer& peer, std::int64_t now_ns);
+  bool has_endpoint(std::size_t by);
+  void opens_none(const base::Error& why);
   bool follow(OfiPeer& peer, std::span<const std::byte> body);
+  base::Result<std::uint64_t> seat(OfiPeer& peer, std::span<const std::byte> address);
   void greeted(OfiPeer* peer, const MessageHead& head, std::span<const std::byte> body);
   void opened(OfiPeer& peer);
   void refuse(Refusal why) noexcept;
 
   // ofi_traffic.cpp
   void flush(OfiPeer& peer);
+  static bool is_said_again(OfiPeer& peer) noexcept;
   static bool is_way_awaited(std::int64_t& since_ns) noexcept;
   void mute(OfiPeer& peer, std::string why);
   std::size_t compose(OfiPeer& peer, std::span<std::byte> room);
@@ -218,7 +222,7 @@ class OfiTransport final : public Transport {
 
   // ofi_poll.cpp
   bool look();
-  void sent(const Operation& operation) noexcept;
+  void sent(const Operation& operation, bool is_well) noexcept;
   void failed();
   void take_arrived();
   void take(std::span<const std::byte> message);
@@ -275,6 +279,7 @@ class OfiTransport final : public Transport {
   bool is_restarting_ = false;
   bool is_ending_door_ = false;
   bool is_doorless_ = false;             // none can be opened
+  bool opens_no_more_ = false;           // nor another endpoint or door beside the first
   bool is_ending_theirs_ = false;        // the door by which peers come in
   bool is_dataless_ = false;             // writes bear no data, whatever the provider says
   std::uint64_t completions_count_ = 0;  // that were read

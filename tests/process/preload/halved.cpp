@@ -1,5 +1,5 @@
 // To be preloaded: the messages by which libfabric's tcp sets up a connection go in two parts, the
-// second one 20 ms later. That is what the kernel makes of them while the route to the peer has
+// second one a second later. That is what the kernel makes of them while the route to the peer has
 // just gone: it sends segments of 36 bytes then (docs/ofi.md, "Connections that hang").
 //
 //   HALVED="request 1": of each process the second request; or "answer 0", the first answer
@@ -49,7 +49,7 @@ extern "C" __attribute__((visibility("default"))) ssize_t send(int fd, const voi
   if (real_send()(fd, bytes, kFirstBytes, flags) != kFirstBytes) return -1;
   std::string rest(static_cast<const char*>(bytes) + kFirstBytes, size - kFirstBytes);
   std::thread([again = ::dup(fd), rest = std::move(rest), flags] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // how long the link takes
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // how long the link takes
     static_cast<void>(real_send()(again, rest.data(), rest.size(), flags));
     ::close(again);
   }).detach();
