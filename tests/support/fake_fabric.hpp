@@ -221,7 +221,7 @@ class FakeFabric final : public transport::ofi::Fabric {
   }
   void hold_completions(bool holds) { holds_completions_ = holds; }
   FakeDoors& doors() { return doors_; }
-  void fail_sends() { fails_sends_ = true; }
+  void fail_sends(bool fails = true) { fails_sends_ = fails; }
   void lose_way(bool has_none) { has_no_way_ = has_none; }
   void fail_next_send() { fails_next_send_ = true; }
   void fail_waits() { fails_waits_ = true; }

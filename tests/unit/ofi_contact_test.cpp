@@ -132,15 +132,11 @@ TEST_F(OfiContact, a_message_of_a_greeting_that_could_not_be_sent_is_said_again)
 }
 
 TEST_F(OfiContact, a_greeting_that_cannot_be_sent_ends_with_the_providers_words) {
-  for (const Rank mute : {0u, 1u}) {  // the acceptor, the dialer
-    EachManners manners(2);
-    manners[mute].fails_first = 100;
-    OfiRanks ranks(manners);
-    ranks[0].to(1);
-    ranks[1].to(0);
-    ASSERT_TRUE(ranks.eventually([&] { return ranks[mute].news.gone.count(1 - mute) == 1; }));
-    EXPECT_NE(ranks[mute].news.gone[1 - mute].what.find("fake trouble"), std::string::npos);
-  }
+  OfiRanks ranks(EachManners{{}, {.fails_first = 100}});
+  ranks[0].to(1);
+  ranks[1].to(0);
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
+  EXPECT_NE(ranks[1].news.gone[0].what.find("fake trouble"), std::string::npos);
 }
 
 // As libfabric 1.17 over tcp leaves a connection whose first messages came in parts.
@@ -175,8 +171,12 @@ TEST_F(OfiContact, an_acceptor_speaks_by_its_first_endpoint) {
   ASSERT_TRUE(ranks[1].say(0, 1));
   ASSERT_TRUE(ranks.eventually(
       [&] { return ranks[0].news.activity[1] != 0 && ranks[1].news.activity[0] != 0; }));
-  EXPECT_LE(ranks[1].fabric().taken_by(1), 1u) << "a hello at most";
-  EXPECT_GE(ranks[1].fabric().taken_by(0), 2u);
+  const unsigned greeted = ranks[1].fabric().taken_by(1);  // with hellos
+  const unsigned before = ranks[1].fabric().taken_by(0);
+  ASSERT_TRUE(ranks[1].say(0, 2));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.activity[1] >= 2; }));
+  EXPECT_EQ(ranks[1].fabric().taken_by(1), greeted);
+  EXPECT_GT(ranks[1].fabric().taken_by(0), before);
 }
 
 // The answers to the first hello do not leave; then that endpoint is no more to be reached.
@@ -206,6 +206,28 @@ TEST_F(OfiContact, another_endpoint_is_not_opened_for_a_link_that_was_down) {
   EXPECT_EQ(ranks[1].fabric().endpoints_count(), 1u);
   ranks[1].fabric().stick(false);
   EXPECT_TRUE(ranks.eventually([&] { return ranks[0].news.links.count(1) != 0; }));
+}
+
+TEST_F(OfiContact,
+       who_is_met_while_no_route_leads_to_it_is_told_of_its_end_with_the_providers_words) {
+  OfiRanks ranks(2);
+  ranks[0].to(1);  // rank 1 dials: its hello goes, and its proof does not
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].fabric().taken_by(0) == 1; }));
+  ranks[1].fabric().lose_way(true);
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_NE(ranks[0].news.gone[1].what.find("cannot be sent to: fake trouble"), std::string::npos)
+      << ranks[0].news.gone[1].what;
+}
+
+// What follows it in the same breath goes.
+TEST_F(OfiContact, a_greeting_that_is_refused_once_holds_nothing_up) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks[0].say(1, 4711));
+  ranks[1].fabric().fail_sends();
+  for (int i = 0; i < 20; ++i) ranks.turn();
+  ranks[1].fabric().fail_sends(false);
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.activity[0] != 0; }));
+  EXPECT_TRUE(ranks[1].news.gone.empty());
 }
 
 // Once: what cannot be opened is not tried again for each peer and every time.

@@ -205,14 +205,15 @@ void OfiTransport::dial_by_another(OfiPeer& peer, std::int64_t now_ns) {
 
 bool OfiTransport::has_endpoint(std::size_t by) {
   Fabric& fabric = *parts_.fabric;
-  if (by < fabric.endpoints_count()) return true;
-  if (opens_no_more_) return false;
-  if (auto opened = fabric.open_endpoint(); !opened) {
-    opens_none(opened.error());
-    return false;
+  if (by == fabric.endpoints_count()) {
+    if (opens_no_more_) return false;
+    if (auto opened = fabric.open_endpoint(); !opened) {
+      opens_none(opened.error());
+      return false;
+    }
+    parts_.receives->widen();
+    static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
   }
-  parts_.receives->widen();
-  static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
   return fabric.address(by).size() <= kMostAddressBytes;
 }
 

@@ -84,6 +84,7 @@ void OfiTransport::go_on(OfiPeer& peer) {
                               peer.rank});
     }
   }
+  if (!pieces.is_waiting()) peer.door_full.over();
   if (is_full && !std::exchange(peer.is_stalled, true)) stalled_.push_back(&peer);
   if (pieces.is_waiting()) {  // our rank may go and compute
     has_waiting_ = true;

@@ -100,10 +100,10 @@ void OfiTransport::flush(OfiPeer& peer) {
       case Fabric::Taken::full: return wait_for_room(peer);
       case Fabric::Taken::no_way:
         if (is_way_awaited(peer.no_way_ns)) return wait_for_room(peer);
-        [[fallthrough]];
+        return mute(peer, " cannot be sent to: " + parts_.fabric->words());
       case Fabric::Taken::refused:
       case Fabric::Taken::failed:
-        if (greets && is_said_again(peer)) return;
+        if (greets && is_said_again(peer)) break;  // what stands behind it goes
         return mute(peer, " cannot be sent to: " + parts_.fabric->words());
     }
   }

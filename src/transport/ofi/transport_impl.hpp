@@ -5,9 +5,11 @@
 // ofi_locals.cpp (our own memory), ofi_poll.cpp (news, ends of peers), ofi_sleep.cpp (idle).
 //
 // Invariants: a rank never contacted costs one pointer; nothing that a stranger sends changes the
-// state of a rank, or is kept. Reports to the engine are made in poll() only.
-// Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the Flusher,
-// under lock_, which every call takes but wake(), which touches a descriptor only, and slept().
+// state of a rank, or is kept; a hello that one says again may change at which of its own addresses
+// its rank is answered, until that has proved itself. Reports to the engine are made in poll()
+// only. Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the
+// Flusher, under lock_, which every call takes but wake(), which touches a descriptor only, and
+// slept().
 #pragma once
 
 #include <array>
