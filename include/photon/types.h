@@ -20,7 +20,7 @@ extern "C" {
 /** One rank's membership in one job. Opaque; see context.h. */
 typedef struct ph_context ph_context;
 
-/** A process's number in its job: 0 .. ph_size() - 1. */
+/** A process's number in its job: 0 .. ph_size_of() - 1. */
 typedef uint32_t ph_rank;
 
 enum {

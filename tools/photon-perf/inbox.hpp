@@ -22,16 +22,8 @@ class Inbox {
   // One probe for at most `capacity` completions; every one goes to `take`. Their number.
   template <class Take>
   std::size_t poll_each(std::size_t capacity, Take take) {
-    std::size_t count = 0;
-    const ph_query query{PH_ANY_RANK, PH_EITHER, nullptr};
-    const auto status = ph_probe(job_->context(), query, ready_.data(), capacity, &count);
-    if (status != PH_OK) job_->fail(status, "probing");
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto& completion = ready_[i];
-      if (completion.status != PH_OK) job_->fail(completion.status, "completing an operation");
-      if (completion.kind == PH_LOCAL) ++locals_;
-      take(completion);
-    }
+    const auto count = probe_for(capacity);
+    hand_on(count, take);
     return count;
   }
 
@@ -58,18 +50,23 @@ class Inbox {
   }
 
   // The id of the next remote completion, in protocols that never have two under way. The id alone:
-  // a copy of the whole would read, wide, what was just written word by word.
+  // a copy of the whole would read, wide, what was just written word by word. A turn that finds
+  // nothing asks for nothing else: after a silence each branch between news and reply counts.
   std::uint64_t await_remote() {
-    std::uint64_t id = 0;
-    for (std::size_t seen = 0, turns = 1; seen == 0; ++turns) {
-      poll([&](const ph_completion& completion) {
-        id = completion.id;
-        ++seen;
-      });
+    for (std::size_t turns = 1;; ++turns) {
+      std::uint64_t id = 0;
+      std::size_t seen = 0;
+      if (const auto count = probe_for(kCapacity); count != 0) [[unlikely]] {
+        hand_on(count, [&](const ph_completion& completion) {
+          if (completion.kind != PH_REMOTE) return;
+          id = completion.id;
+          ++seen;
+        });
+        if (seen > 1) throw Failure("two remote ids arrived where the peer sends one at a time");
+        if (seen != 0) return id;
+      }
       if (turns % kTurnsBetweenChecks == 0) job_->check_peers();
-      if (seen > 1) throw Failure("two remote ids arrived where the peer sends one at a time");
     }
-    return id;
   }
 
   // Until `count` local completions were seen in all.
@@ -96,6 +93,26 @@ class Inbox {
   }
 
  private:
+  // For at most `capacity` completions, into ready_; their number.
+  std::size_t probe_for(std::size_t capacity) {
+    std::size_t count = 0;
+    const ph_query query{PH_ANY_RANK, PH_EITHER, nullptr};
+    const auto status = ph_probe(job_->context(), query, ready_.data(), capacity, &count);
+    if (status != PH_OK) job_->fail(status, "probing");
+    return count;
+  }
+
+  // The first `count` of ready_.
+  template <class Take>
+  void hand_on(std::size_t count, Take take) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& completion = ready_[i];
+      if (completion.status != PH_OK) job_->fail(completion.status, "completing an operation");
+      if (completion.kind == PH_LOCAL) ++locals_;
+      take(completion);
+    }
+  }
+
   const Job* job_;
   std::array<ph_completion, kCapacity> ready_;
   std::uint64_t locals_ = 0;
