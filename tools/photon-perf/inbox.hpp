@@ -50,8 +50,8 @@ class Inbox {
   }
 
   // The id of the next remote completion, in protocols that never have two under way. The id alone:
-  // a copy of the whole would read, wide, what was just written word by word. A turn that finds
-  // nothing asks for nothing else: after a silence each branch between news and reply counts.
+  // a copy of the whole would read, wide, what was just written word by word. It looks for news
+  // before it asks anything else: after a silence each branch between news and reply counts.
   std::uint64_t await_remote() {
     for (std::size_t turns = 1;; ++turns) {
       std::uint64_t id = 0;
