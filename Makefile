@@ -2,6 +2,11 @@
 PREFIX = /usr/local
 JOBS = $(shell nproc)
 BUILD := build/release
+# A new build folder has no tests, which would ask for GoogleTest. One that is configured stays as
+# it is: ninja deletes the programs of tests that are switched off.
+WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DPHOTON_BUILD_TESTS=OFF)
+WITHOUT_EXAMPLES = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DPHOTON_BUILD_EXAMPLES=OFF)
+WITH_STATIC = $(STATIC:%=-DPHOTON_BUILD_STATIC=%)
 
 .PHONY: help demo test bench check install clean
 
@@ -9,31 +14,31 @@ help: ## This list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
 
 demo: ## Build, run four ranks of heat2d and a first measurement
-	scripts/install-deps build test
-	cmake --preset release
+	scripts/install-deps build demo
+	cmake --preset release $(WITHOUT_TESTS) -DPHOTON_BUILD_EXAMPLES=ON
 	cmake --build $(BUILD) --target programs -j $(JOBS)
 	scripts/demo $(BUILD)
 
 test: ## Build everything and run all tests
-	scripts/install-deps build test
+	scripts/install-deps build demo test
 	scripts/install-deps plot || echo "make test: photon-perf --plot stays untested"
-	cmake --preset release -DPHOTON_BUILD_TESTS=ON
+	cmake --preset release -DPHOTON_BUILD_TESTS=ON -DPHOTON_BUILD_EXAMPLES=ON -DPHOTON_BUILD_STATIC=ON
 	cmake --build $(BUILD) -j $(JOBS)
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 bench: ## Every question photon-perf answers, as tables
-	scripts/install-deps build test
-	cmake --preset release
+	scripts/install-deps build
+	cmake --preset release $(WITHOUT_TESTS) $(WITHOUT_EXAMPLES)
 	cmake --build $(BUILD) --target programs -j $(JOBS)
 	scripts/bench $(BUILD)
 
 check: ## Format, static checks, tidy rules
-	scripts/install-deps build test check
+	scripts/install-deps build demo test check
 	scripts/check
 
-install: ## Into PREFIX (default /usr/local)
-	scripts/install-deps build test
-	cmake --preset release
+install: ## Into PREFIX (default /usr/local); STATIC=ON: libphoton.a as well
+	scripts/install-deps build
+	cmake --preset release $(WITHOUT_TESTS) $(WITHOUT_EXAMPLES) $(WITH_STATIC)
 	cmake --build $(BUILD) --target programs -j $(JOBS)
 	cmake --install $(BUILD) --prefix $(PREFIX)
 

@@ -33,6 +33,12 @@ function(photon_install_test)
   set_tests_properties(install PROPERTIES TIMEOUT 120 LABELS tree)
 endfunction()
 
+# What `make install` and `make demo` ask for, on a machine that has only that.
+function(photon_set_up_test)
+  add_test(NAME set_up COMMAND ${PROJECT_SOURCE_DIR}/tests/install/set_up_test.sh ${CMAKE_COMMAND})
+  set_tests_properties(set_up PROPERTIES TIMEOUT 120 LABELS tree)
+endfunction()
+
 # No machine here lacks libfabric: what a build without it is made of is built beside this one, and
 # its own unit test stands before what the library has in its place.
 function(photon_without_libfabric_tests)

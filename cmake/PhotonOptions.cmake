@@ -1,11 +1,27 @@
 # What a build can be told, and the flags every target of the project gets (photon_flags).
 
 option(PHOTON_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(PHOTON_BUILD_EXAMPLES "Build the examples (libpng)" ${PROJECT_IS_TOP_LEVEL})
+option(PHOTON_BUILD_STATIC "Build and install libphoton.a as well" OFF)
 option(PHOTON_WERROR "Warnings are errors" OFF)
 option(PHOTON_FUZZ "Build tests/fuzz with libFuzzer (clang only)" OFF)
 set(PHOTON_WITH_OFI AUTO CACHE STRING "Transport ofi, on libfabric 1.17 or later: AUTO, ON, OFF")
 set_property(CACHE PHOTON_WITH_OFI PROPERTY STRINGS AUTO ON OFF)
 set(PHOTON_SANITIZE "" CACHE STRING "Argument of -fsanitize=, e.g. address,undefined")
+
+# Says in words what a build with tests lacks. A macro: what is found belongs to its caller.
+macro(photon_test_needs)
+  find_package(GTest)
+  if(NOT GTest_FOUND)
+    message(FATAL_ERROR "The tests need GoogleTest: scripts/install-deps build demo test installs "
+      "all that they need (Debian: libgtest-dev libgmock-dev); or configure with "
+      "-DPHOTON_BUILD_TESTS=OFF")
+  endif()
+  if(NOT PHOTON_BUILD_EXAMPLES)
+    message(FATAL_ERROR "The tests run the examples: configure with -DPHOTON_BUILD_EXAMPLES=ON, or "
+      "with -DPHOTON_BUILD_TESTS=OFF")
+  endif()
+endmacro()
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)

@@ -126,7 +126,11 @@ function(photon_add_plotter)
 endfunction()
 
 function(photon_program_examples target)
-  find_package(PNG REQUIRED)
+  find_package(PNG)
+  if(NOT PNG_FOUND)
+    message(FATAL_ERROR "The examples need libpng: scripts/install-deps demo installs it (Debian: "
+      "libpng-dev); or configure with -DPHOTON_BUILD_EXAMPLES=OFF")
+  endif()
   photon_find_fmt()
   find_package(CLI11 REQUIRED)
   target_link_libraries(${target} PRIVATE PNG::PNG photon_fmt CLI11::CLI11)
@@ -147,9 +151,11 @@ function(photon_program_bench target)
 endfunction()
 
 macro(photon_add_programs)
-  add_custom_target(programs DEPENDS photon)  # what `make demo` needs: no tests
+  add_custom_target(programs DEPENDS photon)  # what `make demo` and `make install` need: no tests
   photon_add_folder(tools)
   photon_add_plotter()
-  photon_add_folder(examples)
+  if(PHOTON_BUILD_EXAMPLES)
+    photon_add_folder(examples)
+  endif()
   photon_add_folder(bench)
 endmacro()

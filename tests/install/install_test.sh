@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs into a fresh prefix, moves it, builds and runs consumers (CMake, pkg-config; C, C++).
+# Installs into a fresh prefix, moves it, builds and runs consumers (CMake, pkg-config; C, C++),
+# against the static library as well, where the build has it.
 #   install_test.sh <build folder> <cmake> <C compiler> <C++ compiler>
 set -euo pipefail
 build=$1 cmake=$2 cc=$3 cxx=$4
@@ -46,6 +47,55 @@ for standard in c11 gnu99; do
 done
 "$cxx" -std=c++11 -Wall -Wextra -Werror "$here/classic.cpp" -o "$work/classic" "${flags[@]}"
 "$work/classic"
+
+# Those of the static library: what it defines, what it links, and a job of two ranks that prove to
+# each other who they are. -lphoton is the shared library where both lie and nothing else is said.
+prints() {
+  "${@:2}" >"$work/log" 2>&1 && grep -Fq "$1" "$work/log" || { cat "$work/log"; exit 1; }
+}
+static_consumers() {
+  local -a all_flags without
+  local program
+  leaks=$(nm -g --defined-only "$libdir/libphoton.a" |
+    awk 'NF == 3 && $3 !~ /^(ph|photon)_/ {print $3}')
+  if [[ -n $leaks ]]; then
+    echo "symbols of libphoton.a that should be local: $leaks"
+    exit 1
+  fi
+  read -ra all_flags <<<"$(pkg-config --cflags --libs --static photon)"
+  without=("${all_flags[@]/#-lphoton/-l:libphoton.a}")
+  "$cc" -std=c11 "$here/consumer.c" -o "$work/part" "${without[@]}"
+  "$cc" -std=c11 "$here/classic.c" -o "$work/classic_part" "${without[@]}"
+  # The C library warns of what its static programs cannot do.
+  quietly "$cc" -static -std=c11 "$here/consumer.c" -o "$work/whole" "${all_flags[@]}"
+  quietly "$cc" -static -std=gnu99 "$here/classic.c" -o "$work/classic_whole" "${all_flags[@]}"
+  quietly "$cc" -static "$here/../../examples/hello/hello.c" -o "$work/hello" "${all_flags[@]}"
+  for program in "$work/build/consumer_static" part classic_part whole classic_whole; do
+    [[ $program == /* ]] || program=$work/$program
+    if ldd "$program" 2>/dev/null | grep -q libphoton; then
+      echo "$program loads the shared library"
+      exit 1
+    fi
+    env -u LD_LIBRARY_PATH "$program"
+  done
+  local -a run=("$work/prefix/bin/photonrun" -n 2 --timeout 60)
+  for transport in shm tcp; do
+    PHOTON_TRANSPORT=$transport prints "hello from rank 0" "${run[@]}" "$work/hello"
+  done
+  # What a static program of glibc cannot do is said in words.
+  if PHOTON_TRANSPORT=ofi "${run[@]}" "$work/hello" >"$work/log" 2>&1; then
+    echo "a static program has loaded libfabric"
+    exit 1
+  fi
+  if [[ -f $build/src/CMakeFiles/photon_layer_transport_ofi.dir/transport/ofi/fabric.cpp.o ]]; then
+    grep -Fq "linked statically" "$work/log" || { cat "$work/log"; exit 1; }
+  fi
+}
+if [[ -f $libdir/libphoton.a ]]; then
+  static_consumers
+else
+  echo "the static library is SKIPPED: this build has none (PHOTON_BUILD_STATIC)"
+fi
 
 # Every public header stands alone, in C and in C++.
 for header in "$work"/prefix/include/photon/*.h; do

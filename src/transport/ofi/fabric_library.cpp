@@ -1,8 +1,12 @@
 #include "transport/ofi/fabric_library.hpp"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 
 namespace photon::transport::ofi {
@@ -22,6 +26,18 @@ void find(void* from, const char* name, Function*& function) noexcept {
   function = reinterpret_cast<Function*>(found != nullptr ? found : ::dlsym(from, name));
 }
 
+// The C library of a program that is linked statically lacks what libfabric's providers are loaded
+// by: they end the process by a signal. Such a program names no interpreter; the program is the
+// first object that is looked at.
+bool is_static_program() noexcept {
+  const auto names_interpreter = [](dl_phdr_info* program, std::size_t, void*) {
+    const std::span headers(program->dlpi_phdr, program->dlpi_phnum);
+    return std::ranges::any_of(headers, [](const auto& it) { return it.p_type == PT_INTERP; }) ? 1
+                                                                                               : 2;
+  };
+  return ::dl_iterate_phdr(names_interpreter, nullptr) == 2;
+}
+
 }  // namespace
 
 bool Library::is_told(const char* variable) const noexcept {
@@ -36,6 +52,11 @@ bool Library::is_told(const char* variable) const noexcept {
 }
 
 base::Result<Library> load_library() {
+  if (is_static_program())
+    return base::Error{PH_ERR_CONFIG, 0,
+                       "transport ofi: libfabric cannot be loaded by a program that is linked "
+                       "statically (-static); link the program dynamically (libphoton.a may stay "
+                       "in it), or choose another transport"};
   void* loaded = ::dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (loaded == nullptr) {
     const char* why = ::dlerror();
