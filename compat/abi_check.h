@@ -42,6 +42,7 @@ static_assert(PHOTON_COLL_ALGO_RING == 1 && PHOTON_COLL_ALGO_TREE == 2 &&
 static_assert(PHOTON_COLL_NODE_ROOT == 1 && PHOTON_COLL_NODE_INNER == 2 &&
                   PHOTON_COLL_NODE_LEAF == 3,
               "");
+static_assert(PHOTON_COLL_MSG_SMALL == 1 && PHOTON_COLL_MSG_LARGE == 2, "");
 static_assert(PHOTON_COLL_DATA_IN == 1 && PHOTON_COLL_DATA_OUT == 2, "");
 static_assert(PHOTON_INT8 == 0 && PHOTON_UINT8 == 1 && PHOTON_INT16 == 2 && PHOTON_UINT16 == 3 &&
                   PHOTON_INT32 == 4 && PHOTON_UINT32 == 5 && PHOTON_INT64 == 6 &&
@@ -58,8 +59,8 @@ static_assert(sizeof(photon_rid) == 8 && (photon_rid)-1 > 0, "");
 static_assert(sizeof(photon_coll_comm) == sizeof(void*), "");
 static_assert(sizeof(photon_coll) == 4 && sizeof(photon_coll_op) == 4 &&
                   sizeof(photon_coll_algo) == 4 && sizeof(photon_coll_node) == 4 &&
-                  sizeof(photon_coll_data) == 4 && sizeof(photon_datatype) == 4 &&
-                  sizeof(photon_atomic_op) == 4,
+                  sizeof(photon_coll_msg) == 4 && sizeof(photon_coll_data) == 4 &&
+                  sizeof(photon_datatype) == 4 && sizeof(photon_atomic_op) == 4,
               "");
 static_assert(sizeof(photon_cfg_backend_t) == 4 && sizeof(photon_cfg_coll_iface_t) == 4, "");
 

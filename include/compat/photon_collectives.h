@@ -35,11 +35,20 @@ typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_COLL_ALGO_REC_DOUBLING
 } photon_coll_algo;
 
+/*
+ * By these libphoton chose an algorithm; nothing here reads them. Known of them are the prefixes
+ * PHOTON_COLL_NODE_, PHOTON_COLL_MSG_ and PHOTON_COLL_DATA_: the rest of their names is ours.
+ */
 typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_COLL_NODE_ROOT = 1,
   PHOTON_COLL_NODE_INNER,
   PHOTON_COLL_NODE_LEAF
 } photon_coll_node;
+
+typedef enum PHOTON_ENUM_OF_INT {
+  PHOTON_COLL_MSG_SMALL = 1,
+  PHOTON_COLL_MSG_LARGE
+} photon_coll_msg;
 
 typedef enum PHOTON_ENUM_OF_INT { PHOTON_COLL_DATA_IN = 1, PHOTON_COLL_DATA_OUT } photon_coll_data;
 

@@ -22,6 +22,19 @@ for path in "$source"/include/compat/*.h; do
   for standard in c11 gnu99 gnu11 c17; do check "$cc" c $standard "$header"; done
   for standard in c++98 c++11 c++14 c++20 gnu++11; do check "$cxx" c++ $standard "$header"; done
 done
+# Every attribute does what its name says.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# A program may have macros of its own.
+words=(-Dpacked=ours -Dused=ours -Dweak=ours)
+attributes() {  # compiler, language, standard
+  "$1" -x "$2" -std="$3" -O2 -Wall -Wextra -pedantic -Werror "${words[@]}" \
+    -I"$source/include/compat" "$source/tests/classic/attributes.c" -o "$work/attributes"
+  [[ $("$work/attributes") == "after main" ]] || { echo "attributes: no DESTRUCTOR" && exit 1; }
+  grep -aq "this text stays" "$work/attributes" || { echo "attributes: no USED" && exit 1; }
+}
+for standard in c11 gnu99 c17; do attributes "$cc" c $standard; done
+for standard in c++11 gnu++11 c++20; do attributes "$cxx" c++ $standard; done
 # Sizes, offsets and values, as a C and a C++ program see them.
 abi() { "$1" -x "$2" -std="$3" -Werror -I"$source" -I"$source/include/compat" -fsyntax-only - ; }
 for standard in c11 gnu11; do abi "$cc" c $standard <"$source/tests/classic/abi.c"; done

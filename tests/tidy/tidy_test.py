@@ -80,6 +80,9 @@ class Rules(unittest.TestCase):
         self.assert_fires('macro', {'src/base/x.cpp': '#define TWO 2\n'})
         self.assert_fires('macro', {'include/photon/a.h': '#define PH_MAX(a, b) a\n'})
         self.assert_silent({'include/photon/a.h': '#define PH_FOREVER INT64_MAX\n'})
+        given = '#define PHOTON_ALIGNED(bytes) __attribute__((__aligned__(bytes)))\n'
+        self.assert_silent({'include/compat/photon_attributes.h': given})
+        self.assert_fires('macro', {'include/compat/photon_api.h': given})
 
     def test_environment(self):
         self.assert_fires('environment', {'src/base/x.cpp': 'auto a = std::getenv("A");\n'})
