@@ -50,7 +50,7 @@ struct Said {
 template <class Call>
 inline int with_session(const char* name, Call call) noexcept {
   Session* session = current();
-  if (session == nullptr) return PHOTON_ERROR_NOINIT;
+  if (session == nullptr) return without_session(name);
   try {
     const Said said = call(*session);
     if (said.status == PHOTON_ERROR) [[unlikely]] {

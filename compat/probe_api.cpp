@@ -197,7 +197,7 @@ extern "C" {
                                                   void (*cb)(photon_cid), int flags) {
   if (flag != nullptr) *flag = 0;
   Session* session = current();
-  if (session == nullptr) return PHOTON_ERROR_NOINIT;
+  if (session == nullptr) return photon::classic::without_session(kCall);
   const auto kinds = static_cast<std::uint32_t>(flags) & PH_EITHER;
   const Answer answer{flag, remaining, comp, src, cb};
   if (remaining != nullptr || cb != nullptr || session->has_long_ids() ||

@@ -113,8 +113,7 @@ extern "C" {
                                                 photonBuffer rbuf, photon_cid local,
                                                 photon_cid remote, int flags) {
   const Session* session = current();
-  if (session == nullptr) return PHOTON_ERROR_NOINIT;
-  if ((flags & kKnownFlags) != 0 || (local.size | remote.size) != 0 ||
+  if (session == nullptr || (flags & kKnownFlags) != 0 || (local.size | remote.size) != 0 ||
       session->reusable().covers(size))
     return photon_put_general(proc, size, lbuf, rbuf, local, remote, flags);
   const ph_status status =

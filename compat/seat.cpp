@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "compat/session.hpp"
+#include "compat/warn.hpp"
 
 namespace photon::classic {
 
@@ -13,6 +14,15 @@ constinit Seat process_seat;
 thread_local constinit Seat* current_seat [[gnu::tls_model("initial-exec")]] = &process_seat;
 
 void bind(Seat* seat) noexcept { current_seat = seat == nullptr ? &process_seat : seat; }
+
+int without_session(const char* call) noexcept {
+  std::call_once(current_seat->emptiness, [call] {
+    warn(call,
+         "does nothing (PHOTON_ERROR_NOINIT): photon_init() was not called before, or failed, or "
+         "photon_finalize() has ended the session; further such calls are not shown");
+  });
+  return PHOTON_ERROR_NOINIT;
+}
 
 void Seat::settle() noexcept {
   const std::unique_lock lock(changing, std::try_to_lock);

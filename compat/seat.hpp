@@ -22,6 +22,7 @@ struct Seat {
   sync::Published<sync::HardwarePolicy, Session> running;
   std::mutex changing;         // held by photon_init() and photon_finalize()
   Session* retired = nullptr;  // under it: finalized ones, linked
+  std::once_flag emptiness;    // that it is empty was said
 
   // A program that ends without photon_finalize(): first what it has left queued goes to its peers,
   // while its memory is there and in half of finalize_timeout_ms; the session stays, since the
@@ -41,6 +42,10 @@ struct Seat {
 // Of the calling thread: the process's unless it is bound elsewhere. Known when the library is
 // loaded, so one load finds it.
 extern thread_local constinit Seat* current_seat [[gnu::tls_model("initial-exec")]];
+
+// A call that needs a session finds none: PHOTON_ERROR_NOINIT. The first one says so on stderr, for
+// a program that does not look at the status may probe for ever.
+[[gnu::cold, gnu::noinline]] int without_session(const char* call) noexcept;
 
 // The process's seat is settled, and later left, when the process ends by exit() or by returning
 // from main().

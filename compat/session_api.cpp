@@ -12,7 +12,7 @@ extern "C" {
 
 int photon_initialized(void) {
   const Session* session = current();
-  return session != nullptr && !session->is_of_parent() ? PHOTON_OK : PHOTON_ERROR_NOINIT;
+  return session != nullptr && !session->is_of_parent() ? 1 : 0;
 }
 
 int photon_init(photonConfig cfg) {
@@ -44,7 +44,7 @@ int photon_finalize(void) {
   Seat& seat = *current_seat;
   const std::scoped_lock lock(seat.changing);
   Session* session = seat.running.get();
-  if (session == nullptr) return PHOTON_ERROR_NOINIT;
+  if (session == nullptr) return photon::classic::without_session("photon_finalize");
   seat.retire();
   return session->close();
 }

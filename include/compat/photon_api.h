@@ -1,6 +1,7 @@
 /**
  * The calls of the classic API. All return a status unless they say otherwise; before photon_init()
- * and after photon_finalize() that is PHOTON_ERROR_NOINIT. Any thread may make any call.
+ * and after photon_finalize() that is PHOTON_ERROR_NOINIT, and the first such call of a process
+ * says so on stderr. Any thread may make any call.
  */
 #ifndef PHOTON_COMPAT_PHOTON_API_H
 #define PHOTON_COMPAT_PHOTON_API_H
@@ -99,8 +100,15 @@ typedef struct photon_status_t *photonStatus;
 typedef struct photon_buffer_priv_t *photonBufferPriv;
 typedef struct photon_buffer_t *photonBuffer;
 
-/** PHOTON_OK between photon_init() and photon_finalize(), else PHOTON_ERROR_NOINIT. */
+/** 1 between photon_init() and photon_finalize(), else 0: a truth value and no status. */
 PHOTON_API int photon_initialized(void);
+
+/**
+ * *seconds since the epoch, by the system's clock, to a microsecond or better. Needs no session.
+ * The underscore is Fortran's, which calls with addresses.
+ * Status: PHOTON_ERROR for a null address.
+ */
+PHOTON_API int photon_gettime_(double *seconds);
 
 /**
  * Join the job. Collective.

@@ -2,14 +2,29 @@
 #include <gtest/gtest.h>
 #include <photon.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
+
+#include "compat/seat.hpp"
 
 namespace photon::test {
 namespace {
 
-TEST(BeforeInit, photon_initialized_says_no) {
-  EXPECT_EQ(photon_initialized(), PHOTON_ERROR_NOINIT);
+TEST(BeforeInit, photon_initialized_says_no) { EXPECT_EQ(photon_initialized(), 0); }
+
+TEST(BeforeInit, the_time_of_day_is_told) {
+  double before = 0, after = 0;
+  ASSERT_EQ(photon_gettime_(&before), PHOTON_OK);
+  const double now =
+      std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  ASSERT_EQ(photon_gettime_(&after), PHOTON_OK);
+  EXPECT_NEAR(before, now, 10);
+  EXPECT_NEAR(after, now, 10);
+  EXPECT_EQ(photon_gettime_(nullptr), PHOTON_ERROR);
 }
 
 TEST(BeforeInit, finalize_says_that_there_was_no_init) {
@@ -88,17 +103,77 @@ TEST(BeforeInit, collectives_say_so) {
             PHOTON_ERROR_NOINIT);
 }
 
+// As in a process that has called nothing yet.
+class EmptySeat : public testing::Test {
+ protected:
+  template <class Call>
+  static std::string words_of(Call call) {
+    classic::Seat seat;
+    classic::bind(&seat);
+    testing::internal::CaptureStderr();
+    call();
+    classic::bind(nullptr);
+    return testing::internal::GetCapturedStderr();
+  }
+  static std::size_t lines_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+};
+
+TEST_F(EmptySeat, is_named_by_the_first_call_that_needs_a_session_whichever_it_is) {
+  const std::pair<const char*, void (*)()> calls[] = {
+      {"photon_put_with_completion",
+       [] { photon_put_with_completion(0, 0, nullptr, nullptr, {}, {}, 0); }},
+      {"photon_get_with_completion",
+       [] { photon_get_with_completion(0, 0, nullptr, nullptr, {}, {}, 0); }},
+      {"photon_probe_completion",
+       [] { photon_probe_completion(0, nullptr, nullptr, nullptr, nullptr, nullptr, 1); }},
+      {"photon_register_buffer", [] { photon_register_buffer(nullptr, 0); }},
+      {"photon_test", [] { photon_test(1, nullptr, nullptr, nullptr); }},
+      {"photon_wait_send_request_rdma", [] { photon_wait_send_request_rdma(1); }},
+      {"photon_collective_join",
+       [] { photon_collective_join(1, nullptr, nullptr, 0, PHOTON_INT8, nullptr); }},
+      {"photon_finalize", [] { photon_finalize(); }},
+  };
+  for (const auto& [name, call] : calls) {
+    const std::string said = words_of(call);
+    EXPECT_EQ(lines_of(said), 1u) << said;
+    EXPECT_NE(said.find(std::string("photon: ") + name), std::string::npos) << said;
+    EXPECT_NE(said.find("photon_init() was not called"), std::string::npos) << said;
+  }
+}
+
+TEST_F(EmptySeat, is_no_flood_for_who_probes_for_ever) {
+  const std::string said = words_of([] {
+    int flag = 0;
+    for (int i = 0; i < 1000; ++i)
+      photon_probe_completion(PHOTON_ANY_SOURCE, &flag, nullptr, nullptr, nullptr, nullptr,
+                              PHOTON_PROBE_ANY);
+    photon_put_with_completion(0, 0, nullptr, nullptr, {}, {}, 0);
+  });
+  EXPECT_EQ(lines_of(said), 1u) << said;
+}
+
+TEST_F(EmptySeat, is_no_matter_to_calls_that_need_none) {
+  EXPECT_EQ(words_of([] {
+              double seconds = 0;
+              photon_gettime_(&seconds);
+              photon_initialized();
+            }),
+            "");
+}
+
 TEST(BeforeInit, a_null_configuration_is_refused) { EXPECT_EQ(photon_init(nullptr), PHOTON_ERROR); }
 
 TEST(Init, a_zeroed_configuration_without_a_launcher_makes_a_job_of_one) {
   photon_config_t config;
   std::memset(&config, 0, sizeof config);
   ASSERT_EQ(photon_init(&config), PHOTON_OK);
-  EXPECT_EQ(photon_initialized(), PHOTON_OK);
+  EXPECT_EQ(photon_initialized(), 1);
   EXPECT_EQ(config.address, 0);
   EXPECT_EQ(config.nproc, 1);
   EXPECT_EQ(photon_finalize(), PHOTON_OK);
-  EXPECT_EQ(photon_initialized(), PHOTON_ERROR_NOINIT);
+  EXPECT_EQ(photon_initialized(), 0);
 }
 
 }  // namespace

@@ -219,7 +219,7 @@ class Registered {
     EXPECT_EQ(photon_get_buffer_private(bytes_.data(), size_bytes, &keys_), PHOTON_OK);
   }
   ~Registered() {
-    if (photon_initialized() != PHOTON_OK) return;
+    if (photon_initialized() == 0) return;
     EXPECT_EQ(photon_unregister_buffer(bytes_.data(), bytes_.size()), PHOTON_OK);
   }
   Registered(const Registered&) = delete;

@@ -132,7 +132,7 @@ TEST(ComplaintsOfInit, an_exchange_that_there_is_not_is_refused_by_its_number) {
       config.meta_exch = unknown;
       expect_words(words_of(PHOTON_ERROR, [&] { return photon_init(&config); }),
                    {"photon_init", "meta_exch", std::to_string(unknown).c_str()});
-      EXPECT_EQ(photon_initialized(), PHOTON_ERROR_NOINIT);
+      EXPECT_EQ(photon_initialized(), 0);
     }
   });
 }

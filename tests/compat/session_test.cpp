@@ -61,7 +61,7 @@ TEST(Session, works_again_after_finalize) {
       job.meet();
       ASSERT_EQ(photon_unregister_buffer(memory.data(), 64), PHOTON_OK);
       ASSERT_EQ(photon_finalize(), PHOTON_OK);
-      EXPECT_EQ(photon_initialized(), PHOTON_ERROR_NOINIT);
+      EXPECT_EQ(photon_initialized(), 0);
       EXPECT_EQ(photon_finalize(), PHOTON_ERROR_NOINIT);
     }
   });
@@ -133,7 +133,7 @@ TEST(Session, every_backend_but_ugni_is_accepted) {
       EXPECT_EQ(photon_init(&config), wanted) << backend;
       const std::string said = testing::internal::GetCapturedStderr();
       EXPECT_EQ(said.find("ugni") == std::string::npos, wanted == PHOTON_OK) << said;
-      EXPECT_EQ(photon_initialized() == PHOTON_OK, wanted == PHOTON_OK);
+      EXPECT_EQ(photon_initialized(), wanted == PHOTON_OK ? 1 : 0);
       EXPECT_EQ(photon_finalize(), wanted == PHOTON_OK ? PHOTON_OK : PHOTON_ERROR_NOINIT);
     });
   }

@@ -7,7 +7,8 @@
 int main() {
   photon_config_t config;
   std::memset(&config, 0, sizeof config);
-  if (photon_initialized() != PHOTON_ERROR_NOINIT || photon_init(&config) != PHOTON_OK) return 1;
+  if (photon_initialized() != 0 || photon_init(&config) != PHOTON_OK) return 1;
+  if (!photon_initialized()) return 1;
   photon_cid id;
   id.u64 = 5;
   id.size = 0;

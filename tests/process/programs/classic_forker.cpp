@@ -57,13 +57,12 @@ bool others_sleep() {
 }
 
 void be_a_child() {
-  expect(photon_initialized() == PHOTON_ERROR_NOINIT,
-         "the parent's session is taken for the child's");
+  expect(photon_initialized() == 0, "the parent's session is taken for the child's");
   expect(!works(0), "the parent's session works in the child");
   photon_config_t config;
   std::memset(&config, 0, sizeof config);
   expect(photon_init(&config) == PHOTON_OK, "the child has no session");
-  expect(photon_initialized() == PHOTON_OK, "the child's session is none");
+  expect(photon_initialized() == 1, "the child's session is none");
   expect(works(config.address), "the child's session does not work");
   expect(photon_finalize() == PHOTON_OK, "the child's session does not end");
 }
