@@ -75,6 +75,11 @@ void Collective::conclude() {
   over_.set(this);
 }
 
+void Collective::tell(std::list<Told>& list) noexcept {
+  if (tells()) plan_.told.front().status = status_;
+  list.splice(list.end(), plan_.told);
+}
+
 std::uint64_t Collective::tag_of(const Step& step) const noexcept {
   const std::uint64_t tag = mixed(plan_.name + step.phase);
   return tag == PH_ANY_TAG ? 0 : tag;

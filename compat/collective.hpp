@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <mutex>
 #include <vector>
 
@@ -31,15 +32,19 @@ namespace photon::classic {
 
 class Collective {
  public:
+  // A local id, and how what it names has ended, for a probe.
+  struct Told {
+    std::vector<std::byte> id;
+    bool id_is_word = false;
+    ph_status status = PH_OK;
+  };
   // What init says.
   struct Plan {
     photon_coll kind = PHOTON_COLL_BARRIER;
     std::vector<Step> steps;
     std::uint64_t name = 0;  // the same on all its ranks, and no other's
     bool is_root = false;    // of a reduction to one rank
-    bool tells = false;      // its local id comes out of a probe
-    bool id_is_word = false;
-    std::vector<std::byte> id;
+    std::list<Told> told;    // one, if its local id comes out of a probe
   };
   // What join says. Nothing of a barrier.
   struct Work {
@@ -56,6 +61,7 @@ class Collective {
 
   const Plan& plan() const noexcept { return plan_; }
   bool blocks() const noexcept { return plan_.kind < PHOTON_COLL_IBARRIER; }
+  bool tells() const noexcept { return !plan_.told.empty(); }
   bool is_barrier() const noexcept;
   // Its result goes to this rank's memory.
   bool yields() const noexcept;
@@ -71,6 +77,8 @@ class Collective {
   bool is_over() const noexcept { return over_.get() != nullptr; }
   // When it is over.
   ph_status status() const noexcept { return status_; }
+  // To the end of `list`, without allocating; then it tells no more.
+  void tell(std::list<Told>& list) noexcept;
 
  private:
   enum class Stage { look, read, reading, finish };
@@ -90,7 +98,7 @@ class Collective {
   void fail(ph_status status, ph_rank peer, const char* why) noexcept;
   bool has_failed() const noexcept { return status_ != PH_OK; }
 
-  const Plan plan_;
+  Plan plan_;  // all but `told` stays
   Work work_;
   std::vector<std::byte> result_;    // so far
   std::vector<ph_request> sending_;  // that read it

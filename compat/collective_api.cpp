@@ -78,11 +78,11 @@ photon_rid prepare(Session& session, const Members& members, photon_coll kind,
                    const photon_cid& local, int flags) {
   Collective::Plan plan;
   plan.kind = kind;
-  plan.tells = kind >= PHOTON_COLL_IBARRIER && (flags & PHOTON_REQ_PWC_NO_LCE) == 0;
-  plan.id_is_word = local.size == 0;
-  const ph_id id = bytes_of(local);
-  const auto* bytes = static_cast<const std::byte*>(id.data);
-  plan.id.assign(bytes, bytes + id.size_bytes);
+  if ((flags & PHOTON_REQ_PWC_NO_LCE) == 0) {
+    const ph_id id = bytes_of(local);
+    const auto* bytes = static_cast<const std::byte*>(id.data);
+    plan.told.push_back({{bytes, bytes + id.size_bytes}, local.size == 0, PH_OK});
+  }
   return session.collectives().prepare(std::move(plan), members);
 }
 
@@ -159,7 +159,7 @@ int photon_collective_join(photon_rid request, void* in, void* out, int count,
     session.collectives().progress();
     if (!collective->blocks()) return PHOTON_OK;
     session.collectives().await(*collective);
-    session.collectives().take(request);
+    session.collectives().conclude(request);
     return photon::classic::status_of(collective->status());
   });
 }

@@ -119,11 +119,13 @@ bool Collectives::begin(Collective& collective, const Collective::Work& work) {
   if (collective.has_begun()) return false;
   greet(collective.plan().steps);
   collective.begin(work);
-  under_way_.set(under_way_.get() + 1);
+  begun_.set(begun_.get() + 1);
+  recount();
   return true;
 }
 
 void Collectives::progress() {
+  if (begun_.get() == 0) return;
   // Who finds another thread at it leaves it to that one.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || lane_ == nullptr) return;
@@ -144,7 +146,7 @@ void Collectives::await(Collective& collective) {
   for (;;) {
     {
       const std::scoped_lock lock(collective.mutex);
-      const std::int64_t round_us = under_way_.get() > 1 ? kAmongOthersUs : kAloneUs;
+      const std::int64_t round_us = begun_.get() > 1 ? kAmongOthersUs : kAloneUs;
       if (lane == nullptr || collective.advance(lane, round_us)) return;
     }
     progress();
@@ -153,23 +155,38 @@ void Collectives::await(Collective& collective) {
   }
 }
 
-std::shared_ptr<Collective> Collectives::take_over() {
+void Collectives::conclude(photon_rid rid) noexcept {
   const std::scoped_lock lock(mutex_);
-  for (auto at = table_.begin(); at != table_.end(); ++at) {
-    if (!at->second->plan().tells || !at->second->is_over()) continue;
-    std::shared_ptr<Collective> collective = at->second;
+  const auto found = table_.find(rid);
+  if (found == table_.end()) return;  // another thread took it by its rid
+  found->second->tell(untold_);
+  remove(found);
+}
+
+std::optional<Collective::Told> Collectives::take_over() {
+  const std::scoped_lock lock(mutex_);
+  std::list<Collective::Told> told;
+  if (!untold_.empty()) {
+    told.splice(told.begin(), untold_, untold_.begin());
+    recount();
+  } else {
+    const auto at = std::find_if(table_.begin(), table_.end(), [](const auto& one) {
+      return one.second->tells() && !one.second->blocks() && one.second->is_over();
+    });
+    if (at == table_.end()) return std::nullopt;
+    at->second->tell(told);
     remove(at);
-    return collective;
   }
-  return nullptr;
+  return std::move(told.front());
 }
 
 std::size_t Collectives::untold() {
   if (!any()) return 0;
   const std::scoped_lock lock(mutex_);
-  return static_cast<std::size_t>(std::count_if(table_.begin(), table_.end(), [](const auto& one) {
-    return one.second->plan().tells && one.second->has_begun();
-  }));
+  const auto count = std::count_if(table_.begin(), table_.end(), [](const auto& one) {
+    return one.second->tells() && one.second->has_begun();
+  });
+  return untold_.size() + static_cast<std::size_t>(count);
 }
 
 bool Collectives::take(photon_rid rid) {
@@ -181,9 +198,14 @@ bool Collectives::take(photon_rid rid) {
 }
 
 void Collectives::remove(Table::iterator at) {
-  if (at->second->has_begun()) under_way_.set(under_way_.get() - 1);
+  if (at->second->has_begun()) begun_.set(begun_.get() - 1);
   requests_.remove(at->first);
   table_.erase(at);
+  recount();
+}
+
+void Collectives::recount() noexcept {
+  not_taken_.set(begun_.get() + static_cast<std::uint32_t>(untold_.size()));
 }
 
 bool Collectives::settle(std::int64_t timeout_us) noexcept {
@@ -198,7 +220,9 @@ void Collectives::clear() noexcept {
   table_.clear();
   prepared_.clear();
   greeted_.clear();
-  under_way_.set(0);
+  untold_.clear();
+  begun_.set(0);
+  recount();
 }
 
 }  // namespace photon::classic

@@ -1,7 +1,7 @@
 // The collectives of a session: prepared ones, those under way, and those over that nobody took.
 //
-//   prepare() -> rid -- join() --> under way -- over --> taken by a probe, by its rid, or (blocking
-//     ones) by join() itself
+//   prepare() -> rid -- join() --> under way -- over --> taken by a probe or by its rid
+//     (blocking ones:)  -- conclude(), by join() itself --> untold -- a probe --> taken
 //
 // They talk on a lane of their own, opened when the first is prepared: no id of theirs meets the
 // program's, and none of their traffic stands in its order. Progress is made by probes, waits and
@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,14 +55,16 @@ class Collectives {
   // From now on it goes on, whoever probes. False: it was joined before.
   bool begin(Collective& collective, const Collective::Work& work);
 
-  // None is under way, or over and not taken.
-  bool any() const noexcept { return under_way_.get() != 0; }
+  // One is under way, or over and not taken.
+  bool any() const noexcept { return not_taken_.get() != 0; }
   void progress();
   // Returns when it is over.
   void await(Collective& collective);
-  // One that is over and whose local id is to be probed; then it is gone. Null: none.
-  std::shared_ptr<Collective> take_over();
-  // Those joined here whose local id is still to be probed.
+  // A blocking one is over: its rid goes, its local id is to be probed.
+  void conclude(photon_rid rid) noexcept;
+  // The local id of one that is over, in the order of blocking ones; then that is gone.
+  std::optional<Collective::Told> take_over();
+  // Of those joined here how many local ids are still to be probed.
   std::size_t untold();
   // True for the one who took it.
   bool take(photon_rid rid);
@@ -78,6 +81,7 @@ class Collectives {
   void greet(const std::vector<Step>& steps);
   static void drop_greetings(ph_context* lane);
   void remove(Table::iterator at);
+  void recount() noexcept;
 
   ph_context* const context_;
   Requests& requests_;
@@ -89,8 +93,10 @@ class Collectives {
   // As long as this object, which outlives its session: so no other session has the same handles.
   std::vector<std::unique_ptr<const Members>> communicators_;
   std::set<ph_rank> greeted_;
-  // A collective is seen after it was joined, by way of mutex_: so is this.
-  sync::Hint<sync::HardwarePolicy, std::uint32_t> under_way_;
+  std::list<Collective::Told> untold_;  // of blocking ones, whose rids are gone
+  // A collective is seen after it was joined, by way of mutex_: so are these.
+  sync::Hint<sync::HardwarePolicy, std::uint32_t> begun_;      // of the table
+  sync::Hint<sync::HardwarePolicy, std::uint32_t> not_taken_;  // these and the untold
 };
 
 }  // namespace photon::classic

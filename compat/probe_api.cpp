@@ -115,24 +115,23 @@ int tell(Session& session, int proc, const Answer& answer, const ph_completion& 
 
 // A collective that is over, told as a local completion. The probe serves peers as any other.
 int tell_collective(Session& session, int proc, const Answer& answer,
-                    const Collective& collective) {
+                    const Collective::Told& told) {
   std::byte own[PH_MAX_ID_BYTES];
   std::size_t count = 0;
   static_cast<void>(
       ph_probe(session.context(), {PH_ANY_RANK, PH_EITHER, nullptr}, nullptr, 0, &count));
   if (answer.remaining != nullptr) *answer.remaining = remaining_of(session, proc);
-  const auto& plan = collective.plan();
   ph_completion found{};
   found.kind = PH_LOCAL;
-  found.id_size_bytes = static_cast<std::uint32_t>(plan.id.size());
-  found.status = collective.status();
-  std::memcpy(&found.id, plan.id.data(), std::min<std::size_t>(plan.id.size(), kWordBytes));
-  if (plan.id.size() > kWordBytes) {
-    std::memcpy(own, plan.id.data(), plan.id.size());
+  found.id_size_bytes = static_cast<std::uint32_t>(told.id.size());
+  found.status = told.status;
+  std::memcpy(&found.id, told.id.data(), std::min<std::size_t>(told.id.size(), kWordBytes));
+  if (told.id.size() > kWordBytes) {
+    std::memcpy(own, told.id.data(), told.id.size());
     found.long_id = own;
   }
   // As for a put: a word that was given by its address is told as bytes.
-  if (plan.id.size() == kWordBytes && !plan.id_is_word) session.word_ids().add(found.id);
+  if (told.id.size() == kWordBytes && !told.id_is_word) session.word_ids().add(found.id);
   return tell(session, proc, answer, found, own);
 }
 
@@ -143,8 +142,9 @@ int tell_collective(Session& session, int proc, const Answer& answer,
   std::byte own[PH_MAX_ID_BYTES];
   if (session.collectives().any()) {
     session.collectives().progress();
-    const auto over = (kinds & PH_LOCAL) != 0 ? session.collectives().take_over() : nullptr;
-    if (over != nullptr) return tell_collective(session, proc, answer, *over);
+    if ((kinds & PH_LOCAL) != 0)
+      if (const auto over = session.collectives().take_over())
+        return tell_collective(session, proc, answer, *over);
   }
   const ph_query query{static_cast<ph_rank>(proc), kinds, own};
   ph_completion found{};

@@ -228,7 +228,8 @@ PHOTON_API int photon_probe_completion(int proc, int *flag, int *remaining, phot
                                        int *src, void (*cb)(photon_cid), int flags);
 
 /**
- * Collectives: prepare, then join; a non-blocking one is over when `local_id` is probed.
+ * Collectives: prepare, then join. A non-blocking one is over when `local_id` is probed; a blocking
+ * one when join returns, and `local_id` is probed all the same (PHOTON_REQ_PWC_NO_LCE: of neither).
  * `op` points to a photon_coll_op, which is read at the call; barriers do not look at it.
  */
 PHOTON_API int photon_collective_comm_create(void *active, int num_active, int total,

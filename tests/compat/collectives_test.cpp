@@ -35,7 +35,7 @@ constexpr std::uint64_t kDone = 4711;
 
 bool returns_at_once(photon_coll kind) { return kind >= PHOTON_COLL_IBARRIER; }
 
-// Waits for the local id of a collective that returns at once.
+// Waits for the local id of a collective.
 void take_id(std::uint64_t id) {
   const Probed found = take(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ);
   EXPECT_EQ(found.status, PHOTON_OK);
@@ -45,7 +45,8 @@ void take_id(std::uint64_t id) {
 
 void barrier_of_all() {
   photon_rid rid = 0;
-  ASSERT_EQ(photon_collective_init(PHOTON_COLL_BARRIER, u64(0), &rid, 0), PHOTON_OK);
+  ASSERT_EQ(photon_collective_init(PHOTON_COLL_BARRIER, u64(0), &rid, PHOTON_REQ_PWC_NO_LCE),
+            PHOTON_OK);
   ASSERT_NE(rid, 0u);
   ASSERT_EQ(photon_collective_join(rid, nullptr, nullptr, 0, PHOTON_INT8, nullptr), PHOTON_OK);
 }
@@ -75,7 +76,11 @@ struct Elements {
     photon_coll_op what = op;
     ASSERT_EQ(photon_collective_init(kind, u64(kDone), &rid, 0), PHOTON_OK);
     ASSERT_EQ(photon_collective_join(rid, in.data(), out.data(), kCount, type, &what), PHOTON_OK);
-    if (returns_at_once(kind)) take_id(kDone);
+    if (returns_at_once(kind)) {
+      take_id(kDone);
+    } else {
+      ASSERT_EQ(probe(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ).id.u64, kDone) << "it is there by now";
+    }
     const bool is_scan = kind == PHOTON_COLL_SCAN || kind == PHOTON_COLL_ISCAN;
     const bool has_result = kind != PHOTON_COLL_REDUCE || rank == 0;
     for (std::size_t i = 0; i < kCount; ++i) {

@@ -25,6 +25,52 @@ TEST_P(CollectiveTrouble, remaining_counts_those_whose_id_was_not_probed) {
   });
 }
 
+TEST_P(CollectiveTrouble, a_blocking_one_is_done_when_join_returns_and_its_local_id_is_probed_too) {
+  ClassicJob job(3, GetParam());
+  job.run([&](int) {
+    std::uint64_t id = 10;
+    for (const photon_coll kind :
+         {PHOTON_COLL_BARRIER, PHOTON_COLL_REDUCE, PHOTON_COLL_ALLREDUCE, PHOTON_COLL_SCAN})
+      for (const auto& [proc, kinds] :
+           {std::pair{kAnyone, PHOTON_PROBE_EVQ}, {2, PHOTON_PROBE_EVQ}, {0, PHOTON_PROBE_ANY}}) {
+        std::int32_t in = 1, out = 0;
+        const photon_rid rid = prepared(kind, u64(++id));
+        ASSERT_EQ(join_sum(rid, in, out), PHOTON_OK);
+        EXPECT_EQ(probe(kAnyone, PHOTON_PROBE_LEDGER).flag, 0);
+        EXPECT_EQ(probe(kAnyone, PHOTON_PROBE_LEDGER).remaining, 1);
+        const Probed found = probe(proc, kinds);
+        EXPECT_EQ(found.flag, 1);
+        EXPECT_EQ(found.id.u64, id);
+        EXPECT_EQ(found.id.size, 0u);
+        EXPECT_EQ(found.source, proc);
+        EXPECT_EQ(found.remaining, 0);
+        EXPECT_EQ(probe().flag, 0) << "it comes once";
+        int flag = 0;
+        EXPECT_EQ(photon_test(rid, &flag, nullptr, nullptr), 1) << "join has taken it";
+        EXPECT_EQ(join_sum(prepared(kind, u64(1), PHOTON_REQ_PWC_NO_LCE), in, out), PHOTON_OK);
+        EXPECT_EQ(probe().flag, 0) << "nobody wanted an id";
+      }
+  });
+}
+
+// A program that waits for no id meets none of them until it probes, and then all in order.
+TEST_P(CollectiveTrouble, ids_of_blocking_ones_that_nobody_probes_are_in_nobodys_way) {
+  constexpr std::uint64_t kCount = 1000;
+  ClassicJob job(2, GetParam());
+  job.run([&](int rank) {
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+      ASSERT_EQ(join_barrier(prepared(PHOTON_COLL_BARRIER, u64(i))), PHOTON_OK);
+      ASSERT_EQ(photon_put_with_completion(1 - rank, 0, nullptr, nullptr, u64(0), u64(i),
+                                           PHOTON_REQ_PWC_NO_LCE),
+                PHOTON_OK);
+      ASSERT_EQ(take(kAnyone, PHOTON_PROBE_LEDGER).id.u64, i);
+    }
+    for (std::uint64_t i = 0; i < kCount; ++i)
+      ASSERT_EQ(probe(kAnyone, PHOTON_PROBE_EVQ).id.u64, i);
+    EXPECT_EQ(probe().flag, 0);
+  });
+}
+
 // The progress thread is off, so rank 0 answers when it probes, or never. On sim alone: on shm
 // threads of one process need no answer.
 TEST(CollectiveProbe, that_tells_of_one_serves_the_programs_own_traffic_too) {
