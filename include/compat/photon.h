@@ -1,5 +1,5 @@
 /**
- * The classic Photon API: programs written against libphoton 1.x compile and link unchanged.
+ * The classic Photon API: programs written against libphoton 1.1 compile and link unchanged.
  * New programs: <photon/photon.h>. Which call became which: docs/classic.md.
  */
 #ifndef PHOTON_COMPAT_PHOTON_H

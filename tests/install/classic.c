@@ -1,4 +1,4 @@
-/* A program of libphoton 1.x, in C11 and gnu99: it includes and links what it always did. */
+/* A program of libphoton 1.1, in C11 and gnu99: it includes and links what it always did. */
 #include <photon.h>
 #include <stdio.h>
 #include <string.h>

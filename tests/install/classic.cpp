@@ -1,4 +1,4 @@
-// A C++11 program of libphoton 1.x beside one of the new interface.
+// A C++11 program of libphoton 1.1 beside one of the new interface.
 #include <photon.h>
 #include <photon/photon.h>
 

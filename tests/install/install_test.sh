@@ -40,7 +40,7 @@ read -ra flags <<<"$(pkg-config --cflags --libs photon)"
 "$work/c"
 "$work/cpp"
 
-# Programs of libphoton 1.x.
+# Programs of libphoton 1.1.
 for standard in c11 gnu99; do
   "$cc" -std=$standard -Wall -Wextra -Werror "$here/classic.c" -o "$work/classic" "${flags[@]}"
   "$work/classic"
