@@ -153,6 +153,13 @@ function(photon_helper_programs)
       add_dependencies(photon_process_tests ${name})
     endif()
   endforeach()
+  # The one that MPI's compilers take, too, is C (tests/classic).
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/classic)
+  add_executable(classic_careless ${folder}/careless.c ${folder}/careless_alone.c)
+  target_link_libraries(classic_careless PRIVATE photon photon_flags Threads::Threads)
+  if(TARGET photon_process_tests)
+    add_dependencies(photon_process_tests classic_careless)
+  endif()
   # What stands between a program and the C library, e.g. to send in pieces what goes at once.
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/process/preload/*.cpp)
   foreach(source IN LISTS sources)
