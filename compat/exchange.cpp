@@ -1,7 +1,10 @@
 #include "compat/exchange.hpp"
 
+#include <photon/launch.h>
+
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 
 #include "compat/session.hpp"
 #include "compat/warn.hpp"
@@ -10,7 +13,7 @@ namespace photon::classic {
 
 namespace {
 
-constexpr std::size_t kLineBytes = 192;  // of a line on stderr
+constexpr std::size_t kLineBytes = 256;  // of a line on stderr
 
 using Callbacks = decltype(photon_config_t::exch);
 
@@ -28,6 +31,32 @@ int gather_by_mpi(void* user, const void* mine, void* all, std::size_t size_byte
 }
 
 int meet_by_mpi(void* user) { return static_cast<const Mpi*>(user)->barrier(); }
+
+// What launchers of MPI tell their processes.
+struct Started {
+  const char* size;
+  const char* rank;
+};
+constexpr Started kStarted[] = {{"PMI_SIZE", "PMI_RANK"},
+                                {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"}};
+
+// A job of one rank without our launcher, although MPI's has started several. The first one says
+// it.
+void warn_of_solitude() noexcept {
+  if (std::getenv(PH_LAUNCH_FD_VARIABLE) != nullptr) return;
+  for (const Started& started : kStarted) {
+    const char* const size = std::getenv(started.size);
+    const char* const rank = std::getenv(started.rank);
+    if (size == nullptr || std::atoi(size) < 2 || rank == nullptr || std::atoi(rank) != 0) continue;
+    char words[kLineBytes];
+    std::snprintf(words, sizeof words,
+                  "each process is a job of one rank, though MPI's launcher has started several "
+                  "(%s=%.9s): start it by photonrun, or ask for PHOTON_EXCH_MPI after MPI_Init()",
+                  started.size, size);
+    warn("photon_init", words);
+    return;
+  }
+}
 
 }  // namespace
 
@@ -78,6 +107,10 @@ bool Exchange::choose_external(const photon_config_t& config) {
                 static_cast<std::uint32_t>(config.nproc), &gather_externally, &meet_externally};
   given_ = true;
   return true;
+}
+
+void Exchange::warn_if_alone(const Session& session) const noexcept {
+  if (!given_ && session.size() == 1) warn_of_solitude();
 }
 
 void Exchange::tell(const Session& session, photon_config_t& config) const noexcept {

@@ -31,6 +31,8 @@ class Exchange {
   // Null: the launcher's.
   const ph_bootstrap* bootstrap() const noexcept { return given_ ? &bootstrap_ : nullptr; }
 
+  // On stderr, of a job of one rank that MPI's launcher has started with others.
+  void warn_if_alone(const Session& session) const noexcept;
   // Who the program is, where it was not the program that said so: address and nproc.
   void tell(const Session& session, photon_config_t& config) const noexcept;
 

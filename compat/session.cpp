@@ -68,7 +68,8 @@ std::unique_ptr<Session> Session::open(photon_config_t& config) {
   }
   const auto reusable_bytes = static_cast<std::uint64_t>(std::max(config.cap.small_pwc_size, 0));
   auto session = std::make_unique<Session>(context, std::move(exchange), reusable_bytes);
-  session->exchange_->tell(*session, config);
+  session->exchange_->warn_if_alone(*session);
+  session->tell(config);
   return session;
 }
 

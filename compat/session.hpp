@@ -38,6 +38,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // Who this rank is, as Exchange::tell(). Also to one who opens it again.
+  void tell(photon_config_t& config) const noexcept { exchange_->tell(*this, config); }
   // finish(). The registrations and requests are gone then.
   int close() noexcept;
   // True when nothing that was posted needs this rank's memory, or its peers are lost; false: there

@@ -25,6 +25,7 @@ int photon_init(photonConfig cfg) {
   const Session* running = seat.running.get();
   if (running != nullptr && !running->is_of_parent()) {
     warn("photon_init", "called again without photon_finalize(); the first call counts");
+    running->tell(*cfg);
     return PHOTON_OK;
   }
   if (running != nullptr) seat.retire();  // in a fork's child nothing works by its parent's

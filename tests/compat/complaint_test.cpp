@@ -137,6 +137,28 @@ TEST(ComplaintsOfInit, an_exchange_that_there_is_not_is_refused_by_its_number) {
   });
 }
 
+// What MPI's launchers set, for a program that asks for our launcher's exchange.
+std::string words_of_one_alone(const char* size, const char* rank, int meta_exch) {
+  const Variable its_size("PMI_SIZE", size), its_rank("PMI_RANK", rank);
+  std::string said;
+  ClassicJob job(1);
+  job.run_bare([&](int own) {
+    photon_config_t config = job.configuration(own);
+    config.meta_exch = meta_exch;
+    said = words_of(PHOTON_OK, [&] { return photon_init(&config); });
+    EXPECT_EQ(photon_finalize(), PHOTON_OK);
+  });
+  return said;
+}
+
+TEST(ComplaintsOfInit, a_rank_alone_among_those_that_mpi_has_started_says_so_once) {
+  expect_words(words_of_one_alone("4", "0", PHOTON_EXCH_TCP),
+               {"photon_init", "PMI_SIZE=4", "photonrun", "PHOTON_EXCH_MPI"});
+  EXPECT_EQ(words_of_one_alone("4", "3", PHOTON_EXCH_TCP), "") << "the first one has said it";
+  EXPECT_EQ(words_of_one_alone("1", "0", PHOTON_EXCH_PMI), "");
+  EXPECT_EQ(words_of_one_alone("4", "0", PHOTON_EXCH_EXTERNAL), "") << "it knows who it is";
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, Complaints, testing::Values(Ground::shm, Ground::sim),
                          ground_name);
 

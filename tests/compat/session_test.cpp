@@ -45,6 +45,8 @@ TEST(Session, a_second_init_is_ok_and_changes_nothing) {
     photon_config_t config = job.configuration(rank);
     config.meta_exch = PHOTON_EXCH_TCP;
     EXPECT_EQ(photon_init(&config), PHOTON_OK);
+    EXPECT_EQ(config.address, rank) << "who asks again hears who it is";
+    EXPECT_EQ(config.nproc, 2);
     ring(rank, 2);
   });
 }

@@ -87,5 +87,16 @@ TEST(CarelessPrograms, end_within_a_minute_beside_two_processes_that_compute) {
   for (const char* transport : {"shm", "tcp"}) expect_every_byte("threads", transport, "80", "60");
 }
 
+// It goes on as if it had one: all its calls do nothing, and one line says since when.
+TEST(CarelessPrograms, hear_once_that_they_have_no_session) {
+  Launched job({"-n", "1", "--env", "PHOTON_TRANSPORT=none",
+                std::string(PHOTON_BIN_DIR) + "/classic_careless", "serial", "80", "1"});
+  EXPECT_EQ(job.wait(), 0) << job.out << job.err;
+  const std::size_t first = job.err.find("PHOTON_ERROR_NOINIT");
+  ASSERT_NE(first, std::string::npos) << job.err;
+  EXPECT_EQ(job.err.find("PHOTON_ERROR_NOINIT", first + 1), std::string::npos) << job.err;
+  EXPECT_TRUE(says(job.err, "photon: photon_register_buffer: does nothing")) << job.err;
+}
+
 }  // namespace
 }  // namespace photon::test
