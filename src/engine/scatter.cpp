@@ -92,7 +92,7 @@ ph_status Engine::copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance
     status = check_again(peer, {extent.address, *key}, extent.size_bytes, access);
     if (status != PH_OK) break;
     if (auto copied = copy_part(*transport_, part, {peer.rank, is_get}); !copied)
-      status = fail(copied.error());
+      status = copied.error().status == PH_AGAIN ? PH_AGAIN : fail(copied.error());
     if (status != PH_OK) break;
     layout.next = part.after;
     allowed.copied += run.bytes();

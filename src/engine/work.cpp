@@ -281,7 +281,7 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
       auto result = is_get
                         ? transport_->read(peer.rank, piece.at.address, {piece.destination, bytes})
                         : transport_->write(peer.rank, piece.at.address, {piece.source, bytes});
-      if (!result) return fail(result.error());
+      if (!result) return result.error().status == PH_AGAIN ? PH_AGAIN : fail(result.error());
     }
   }
   count(peer, is_mapped ? Count::copied_bytes : Count::kernel_bytes, bytes);

@@ -192,7 +192,9 @@ class Transport {
   virtual bool drained() const noexcept = 0;
 
   virtual Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
-  // Reach::Kind::call only. All of the bytes or an error.
+  // Reach::Kind::call only. All of the bytes or an error. PH_AGAIN: the system will not do it, with
+  // no fault in the memory or the peer; some bytes may be there. If that lasts, reach() says so
+  // from then on.
   virtual base::Result<> read(Rank rank, std::uint64_t address,
                               std::span<std::byte> destination) noexcept = 0;
   virtual base::Result<> write(Rank rank, std::uint64_t address,

@@ -107,7 +107,8 @@ class FakeNet {
     std::set<Rank> let_go;       // disconnected
     unsigned kicks_count = 0;    // that this rank gave
     unsigned calls_count = 0;    // read() and write() of this rank
-    unsigned writes_left = ~0U;  // before the kernel refuses them
+    unsigned writes_left = ~0U;  // before the kernel refuses them, and reach() says nothing of it
+    unsigned calls_left = ~0U;   // the last is refused, and reach() says so from then on
 
     std::deque<transport::PostedPiece> posted;  // to this rank's card, and not over
     unsigned posted_count = 0;
@@ -219,19 +220,21 @@ class FakeTransport final : public transport::Transport {
   bool drained() const noexcept override { return true; }
 
   transport::Reach reach(Rank, std::uint64_t address, std::uint64_t) noexcept override {
-    return {net_.options.reach, reinterpret_cast<std::byte*>(address)};
+    const bool is_refused =
+        seat().calls_left == 0 && net_.options.reach == transport::Reach::Kind::call;
+    return {is_refused ? transport::Reach::Kind::none : net_.options.reach,
+            reinterpret_cast<std::byte*>(address)};
   }
   base::Result<> read(Rank, std::uint64_t address,
                       std::span<std::byte> destination) noexcept override {
-    ++seat().calls_count;
+    if (!may_call()) return refused(PH_AGAIN);
     std::memcpy(destination.data(), reinterpret_cast<void*>(address), destination.size());
     return {};
   }
   base::Result<> write(Rank, std::uint64_t address,
                        std::span<const std::byte> source) noexcept override {
-    ++seat().calls_count;
-    if (seat().writes_left == 0)
-      return base::Error{.status = PH_ERR_SYSTEM, .native_errno = EPERM, .what = "refused"};
+    if (!may_call()) return refused(PH_AGAIN);
+    if (seat().writes_left == 0) return refused(PH_ERR_SYSTEM);
     --seat().writes_left;
     std::memcpy(reinterpret_cast<void*>(address), source.data(), source.size());
     return {};
@@ -302,6 +305,14 @@ class FakeTransport final : public transport::Transport {
   }
 
  private:
+  bool may_call() noexcept {
+    ++seat().calls_count;
+    return seat().calls_left != 0 && --seat().calls_left != 0;
+  }
+  static base::Error refused(ph_status status) {
+    return {.status = status, .native_errno = EPERM, .what = "refused"};
+  }
+
   // The card knows the piece's own memory.
   void expect_shown(const transport::PostedPiece& piece) {
     const auto found = seat().locals.find(piece.local);

@@ -1,12 +1,18 @@
 #include "transport/shm/cma.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <vector>
 
@@ -36,6 +42,22 @@ class Child {
  private:
   pid_t pid_;
 };
+
+// For this process from here on, by a seccomp filter as sandboxes have it.
+void refuse_copies(int number) {
+  const unsigned refuse = SECCOMP_RET_ERRNO | static_cast<unsigned>(number);
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, refuse),
+  };
+  const sock_fprog program = {sizeof code / sizeof code[0], code};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    ::_exit(255);
+}
 
 class CmaTest : public testing::Test {
  protected:
@@ -101,7 +123,8 @@ TEST_F(CmaTest, is_refused_where_there_is_no_process_and_stays_so) {
   EXPECT_EQ(cma.state(), Cma::State::refused);
 }
 
-TEST_F(CmaTest, says_peer_when_the_process_ended_meanwhile) {
+// Who ended is told by its end.
+TEST_F(CmaTest, is_refused_when_the_process_ended_meanwhile) {
   Child child;
   Cma cma;
   cma.probe(offer_of(child.pid()));
@@ -110,7 +133,47 @@ TEST_F(CmaTest, says_peer_when_the_process_ended_meanwhile) {
   std::array<std::byte, 8> bytes{};
   const auto read = cma.read(address_of(nonce_.data()), bytes);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().status, PH_ERR_PEER);
+  EXPECT_EQ(read.error().status, PH_AGAIN);
+  EXPECT_EQ(read.error().native_errno, ESRCH);
+  EXPECT_EQ(cma.state(), Cma::State::refused);
+}
+
+// 0: after such refusals the copies stand as they should; else the line that says no.
+int copy_in_sandbox(const Offer& peer, int number) {
+  Cma cma;
+  cma.probe(peer);
+  if (cma.state() != Cma::State::works) return __LINE__;
+  Nonce bytes{};
+  if (!cma.read(peer.nonce_address, bytes) || bytes != peer.nonce) return __LINE__;
+  refuse_copies(number);
+  const int most = number == ENOMEM ? 8 : 1;
+  for (int calls = 1; calls <= most; ++calls) {
+    if (cma.state() != Cma::State::works) return __LINE__;
+    const auto result =
+        calls % 2 == 0 ? cma.read(peer.nonce_address, bytes) : cma.write(peer.nonce_address, bytes);
+    if (result || result.error().native_errno != number) return __LINE__;
+    if (number == EFAULT)
+      return result.error().status == PH_ERR_RANGE && cma.state() == Cma::State::works ? 0
+                                                                                       : __LINE__;
+    if (result.error().status != PH_AGAIN) return __LINE__;
+  }
+  if (cma.state() != Cma::State::refused) return __LINE__;
+  return cma.reason().find("they worked, and then were refused") != std::string::npos ? 0
+                                                                                      : __LINE__;
+}
+
+TEST_F(CmaTest, whatever_refuses_later_is_not_asked_again_but_a_bad_address_and_short_memory_are) {
+  for (const int number : {EPERM, EACCES, ENOSYS, ESRCH, EINVAL, ENOMEM, EFAULT}) {
+    Child child;
+    Cma cma;
+    cma.probe(offer_of(child.pid()));
+    if (cma.state() != Cma::State::works) GTEST_SKIP() << cma.reason();
+    const pid_t sandbox = ::fork();
+    if (sandbox == 0) ::_exit(copy_in_sandbox(offer_of(child.pid()), number) % 256);
+    int status = 0;
+    ::waitpid(sandbox, &status, 0);
+    EXPECT_EQ(status, 0) << "errno " << number << ", line " << WEXITSTATUS(status);
+  }
 }
 
 TEST_F(CmaTest, says_range_where_a_part_is_not_mapped) {

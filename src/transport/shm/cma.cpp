@@ -45,19 +45,6 @@ int transfer(Call call, Transfer what) noexcept {
   return 0;
 }
 
-ph_status status_of(int number) noexcept {
-  if (number == EFAULT) return PH_ERR_RANGE;
-  if (number == ESRCH) return PH_ERR_PEER;
-  return PH_ERR_SYSTEM;
-}
-
-base::Error failure(const char* name, const Transfer& what, int number) {
-  return {.status = status_of(number),
-          .native_errno = number,
-          .what = std::string(name) + " of " + std::to_string(what.size_bytes) +
-                  " bytes with process " + std::to_string(what.pid) + ": " + errno_text(number)};
-}
-
 // Yama's setting, or 0 where there is none.
 int yama_scope() {
   const base::UniqueFd fd(::open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC));
@@ -67,6 +54,13 @@ int yama_scope() {
 }
 
 }  // namespace
+
+// A call and the errno of what stopped it; 0: nothing did.
+struct Cma::Failed {
+  const char* name;
+  std::size_t size_bytes;
+  int number;
+};
 
 void Cma::probe(const Offer& peer) {
   if (state_ != State::untried) return;
@@ -89,19 +83,28 @@ void Cma::refuse(std::string why) {
   reason_ = std::move(why);
 }
 
-base::Result<> Cma::read(std::uint64_t address, std::span<std::byte> destination) const {
+base::Result<> Cma::read(std::uint64_t address, std::span<std::byte> destination) {
   const Transfer what = {pid_, destination.data(), address, destination.size()};
-  if (const int failed = transfer(::process_vm_readv, what); failed != 0)
-    return failure("process_vm_readv", what, failed);
-  return {};
+  return settle({"process_vm_readv", what.size_bytes, transfer(::process_vm_readv, what)});
 }
 
-base::Result<> Cma::write(std::uint64_t address, std::span<const std::byte> source) const {
+base::Result<> Cma::write(std::uint64_t address, std::span<const std::byte> source) {
   // An iovec has no const; process_vm_writev only reads from the local side.
   const Transfer what = {pid_, const_cast<std::byte*>(source.data()), address, source.size()};
-  if (const int failed = transfer(::process_vm_writev, what); failed != 0)
-    return failure("process_vm_writev", what, failed);
-  return {};
+  return settle({"process_vm_writev", what.size_bytes, transfer(::process_vm_writev, what)});
+}
+
+base::Result<> Cma::settle(const Failed& what) {
+  const bool is_short = what.number == ENOMEM && ++short_count_ < kMostShort;
+  if (what.number != ENOMEM) short_count_ = 0;
+  if (what.number == 0) return {};
+  const std::string text = std::string(what.name) + " of " + std::to_string(what.size_bytes) +
+                           " bytes with process " + std::to_string(pid_) + ": " +
+                           errno_text(what.number);
+  const bool is_range = what.number == EFAULT;
+  if (!is_range && !is_short) refuse("they worked, and then were refused: " + text);
+  return base::Error{
+      .status = is_range ? PH_ERR_RANGE : PH_AGAIN, .native_errno = what.number, .what = text};
 }
 
 base::Result<> allow_cma() {

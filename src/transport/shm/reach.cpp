@@ -2,7 +2,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <mutex>
 #include <string>
 
 #include "transport/shm/transport_impl.hpp"
@@ -15,11 +17,6 @@ base::Error unreachable(Rank rank) {
   return {.status = PH_ERR_PEER,
           .what = "the memory of rank " + std::to_string(rank) + " cannot be reached",
           .rank = rank};
-}
-
-base::Result<> of_rank(base::Result<> result, Rank rank) {
-  if (!result) result.error().rank = rank;
-  return result;
 }
 
 }  // namespace
@@ -66,18 +63,33 @@ Reach ShmTransport::reach(Rank rank, std::uint64_t address, std::uint64_t size_b
   return {peer->cma.state() == Cma::State::works ? Reach::Kind::call : Reach::Kind::none, nullptr};
 }
 
+// A peer that has ended is told by its end, and its lost copies are no news.
+base::Result<> ShmTransport::called(Rank rank, base::Result<> result) {
+  if (result) return result;
+  result.error().rank = rank;
+  const Cma& cma = known(rank)->cma;
+  if (cma.state() == Cma::State::refused && result.error().native_errno != ESRCH)
+    std::call_once(*own_.told_cma, [&] {
+      PHOTON_LOG(log_, warn,
+                 "rank %u: copies by the kernel (CMA): %s; its memory goes through the bulk ring "
+                 "from here on, as that of others whose copies are refused",
+                 static_cast<unsigned>(rank), cma.reason().c_str());
+    });
+  return result;
+}
+
 base::Result<> ShmTransport::read(Rank rank, std::uint64_t address,
                                   std::span<std::byte> destination) noexcept {
-  const Peer* peer = known(rank);
+  Peer* peer = known(rank);
   if (peer == nullptr || peer->cma.state() != Cma::State::works) return unreachable(rank);
-  return of_rank(peer->cma.read(address, destination), rank);
+  return called(rank, peer->cma.read(address, destination));
 }
 
 base::Result<> ShmTransport::write(Rank rank, std::uint64_t address,
                                    std::span<const std::byte> source) noexcept {
-  const Peer* peer = known(rank);
+  Peer* peer = known(rank);
   if (peer == nullptr || peer->cma.state() != Cma::State::works) return unreachable(rank);
-  return of_rank(peer->cma.write(address, source), rank);
+  return called(rank, peer->cma.write(address, source));
 }
 
 void ShmTransport::describe(Rank rank, ph_path& path) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -24,8 +25,8 @@
 
 namespace photon::transport::shm {
 
-// What a rank has before it meets anybody. Shared by its lanes; but for the slots it does not
-// change.
+// What a rank has before it meets anybody. Shared by its lanes; but for the slots, and what was
+// said once, it does not change.
 struct OwnSide {
   Segment::Created published;
   Segment::Created arena;
@@ -33,6 +34,8 @@ struct OwnSide {
   bool heavy_barrier = false;
   base::Result<> cma;  // why copies by the kernel are not even tried
   LaneSlots slots;
+  // That copies by the kernel worked and were refused later.
+  std::unique_ptr<std::once_flag> told_cma = std::make_unique<std::once_flag>();
 };
 
 // What a lane has of that.
@@ -128,6 +131,7 @@ class ShmTransport final : public Transport {
   std::byte* in_arena(const Peer& peer, std::uint64_t address,
                       std::uint64_t size_bytes) const noexcept;
   void settle_cma(Peer& peer);
+  base::Result<> called(Rank rank, base::Result<> result);
 
   boot::Boot& boot_;
   const base::Config config_;
