@@ -29,6 +29,10 @@
  *                               May carry one descriptor: the launcher's end of a fresh pair of
  *                               sockets (SOCK_SEQPACKET), through which this rank may join the
  *                               next generation
+ *                      BLAME    the errors that this rank is told are about `rank`, which it has
+ *                               lost: sent before its caller is told the first of them, and thus
+ *                               before the process can end because of it. If it fails now, the
+ *                               launcher takes that for a consequence of the other's end
  *   launcher -> rank   GATHERED sequence; body = contributions of ranks rank .. rank + count - 1,
  *                               one after the other; as many packets as needed, in rank order
  *   launcher -> rank   GONE     rank's process ended or closed its channel; nothing more comes from
@@ -66,7 +70,7 @@ extern "C" {
 
 enum {
   PH_LAUNCH_MAGIC = 0x4c504850,     /**< "PHPL" in memory on a little-endian machine. */
-  PH_LAUNCH_VERSION = 3,            /**< Changes when a packet changes; both ends must agree. */
+  PH_LAUNCH_VERSION = 4,            /**< Changes when a packet changes; both ends must agree. */
   PH_LAUNCH_MAX_FORWARD = 1024,     /**< Bytes of body in FORWARD and DELIVER. */
   PH_LAUNCH_MAX_FDS = 4,            /**< Descriptors in FORWARD and DELIVER. */
   PH_LAUNCH_MAX_GATHER = 64 * 1024, /**< Bytes of body in GATHER and GATHERED. */
@@ -83,7 +87,8 @@ typedef enum ph_launch_type {
   PH_LAUNCH_GATHER = 6,
   PH_LAUNCH_GATHERED = 7,
   PH_LAUNCH_GONE = 8,
-  PH_LAUNCH_LEAVE = 9
+  PH_LAUNCH_LEAVE = 9,
+  PH_LAUNCH_BLAME = 10
 } ph_launch_type;
 
 /** Begins every packet. magic, version and type keep their places in all versions. */

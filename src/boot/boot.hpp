@@ -70,6 +70,10 @@ class Boot {
   // This rank leaves in order: to all who hear of its end, has_left() tells so. What was sent to it
   // and not received is lost. Afterwards only receive() and idle(), until nothing is queued.
   virtual base::Result<> leave() { return {}; }
+  // This rank is about to be told an error about that one, which is lost: the launcher, if there is
+  // one, hears so before the caller does, and does not take what the caller makes of it for the
+  // first failure of the job. Never blocks; may be repeated.
+  virtual void blame(Rank) {}
   // Whether a rank that is gone left in order, be it that receive() has still to tell it is gone.
   virtual bool has_left(Rank) const { return false; }
   // Readable when receive() may have something; -1 if there is none.

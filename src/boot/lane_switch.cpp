@@ -66,6 +66,9 @@ class LaneBoot final : public Boot {
     lanes_->close(number_, met_);
     return {};
   }
+  void blame(Rank rank) override {
+    if (blamed_.insert(rank).second) lanes_->blame(rank);
+  }
   bool has_left(Rank rank) const override {
     {
       const std::scoped_lock lock(desk_->mutex);
@@ -115,6 +118,7 @@ class LaneBoot final : public Boot {
   const std::shared_ptr<LaneSwitch::Desk> desk_;
   const Watch watch_;
   std::set<Rank> met_;  // who has to hear that this lane was closed
+  std::set<Rank> blamed_;
 };
 
 base::Result<std::unique_ptr<Boot>> LaneBoot::open(const std::shared_ptr<LaneSwitch>& lanes,
@@ -306,6 +310,11 @@ base::Result<> LaneSwitch::leave() {
 bool LaneSwitch::has_left(Rank rank) {
   const std::scoped_lock lock(mutex_);
   return real_->has_left(rank);
+}
+
+void LaneSwitch::blame(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  real_->blame(rank);
 }
 
 std::uint32_t LaneSwitch::local_size() {

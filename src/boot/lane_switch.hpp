@@ -60,6 +60,7 @@ class LaneSwitch {
   bool idle();
   base::Result<> leave();
   bool has_left(Rank rank);
+  void blame(Rank rank);
   // Other lanes' threads may learn of a rank meanwhile.
   std::uint32_t local_size();
   bool knows(Rank rank);

@@ -211,8 +211,10 @@ bool LaunchBoot::take_end(const ph_launch_header& header, std::span<const std::b
   ph_launch_gone end;
   if (header.rank >= ends_.size() || !read_body(body, end)) return false;
   if (ends_[header.rank].gone) return true;
-  ends_[header.rank] = {
-      .gone = true, .left = end.how == PH_LAUNCH_LEFT, .gathers = header.sequence};
+  ends_[header.rank] = {.gone = true,
+                        .left = end.how == PH_LAUNCH_LEFT,
+                        .blamed = ends_[header.rank].blamed,
+                        .gathers = header.sequence};
   inbox_.push({.kind = Message::Kind::gone, .from = header.rank});
   return true;
 }
@@ -254,6 +256,30 @@ base::Result<bool> LaunchBoot::say_leave(std::span<const int> fds) {
   const auto sent = post({.type = PH_LAUNCH_LEAVE}, {}, fds);
   if (!sent) return sent.error();
   return *sent != Sent::full;
+}
+
+// Past what waits in the queue: that is lost with a process that ends now, and this must not be.
+// A socket that is full of other packets gets room for this one.
+void LaunchBoot::blame(Rank rank) {
+  if (rank >= ends_.size() || ends_[rank].blamed || !lost_.empty()) return;
+  ends_[rank].blamed = true;
+  const ph_launch_header header{.magic = PH_LAUNCH_MAGIC,
+                                .version = PH_LAUNCH_VERSION,
+                                .type = PH_LAUNCH_BLAME,
+                                .body_bytes = 0,
+                                .rank = rank,
+                                .count = 0,
+                                .reserved = 0,
+                                .sequence = 0};
+  const Packet packet{.header = bytes_of(header), .body = {}, .fds = {}};
+  auto sent = send_packet(socket_.get(), packet);
+  if (!sent || *sent != Sent::full) return;  // if the launcher is gone, nobody asks for it
+  int room_bytes = 0;
+  socklen_t option_bytes = sizeof room_bytes;
+  ::getsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &room_bytes, &option_bytes);
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &room_bytes, sizeof room_bytes);  // doubled
+  sent = send_packet(socket_.get(), packet);
+  if (sent && *sent == Sent::full) static_cast<void>(outbox_.post(socket_.get(), packet));
 }
 
 std::uint32_t LaunchBoot::watched_events() const {
@@ -301,8 +327,9 @@ base::Result<> LaunchBoot::allgather(std::span<const std::byte> mine, std::span<
   return result;
 }
 
-// Can it still complete?
-base::Result<> LaunchBoot::gather_state(const Gather& gather) const {
+// Can it still complete? If not, all are to blame who are missing: the first of them is known to
+// the launcher only.
+base::Result<> LaunchBoot::gather_state(const Gather& gather) {
   if (gather.next == ends_.size()) return {};
   if (!lost_.empty()) return lost_error();
   if (gather.sizes_differ) {
@@ -313,15 +340,17 @@ base::Result<> LaunchBoot::gather_state(const Gather& gather) const {
                            std::to_string(gather.size_bytes) + " bytes"};
   }
   const std::uint64_t number = gather_ ? gathers_ : gathers_ + 1;
+  base::Result<> state;
   for (Rank peer = 0; peer < ends_.size(); ++peer) {
-    if (ends_[peer].gone && ends_[peer].gathers < number) {
-      return base::Error{.status = PH_ERR_BOOTSTRAP,
-                         .what = "rank " + std::to_string(peer) +
-                                 " ended without calling this allgather or barrier",
-                         .rank = peer};
-    }
+    if (!ends_[peer].gone || ends_[peer].gathers >= number) continue;
+    blame(peer);
+    if (!state) continue;
+    state = base::Error{
+        .status = PH_ERR_BOOTSTRAP,
+        .what = "rank " + std::to_string(peer) + " ended without calling this allgather or barrier",
+        .rank = peer};
   }
-  return {};
+  return state;
 }
 
 base::Result<> LaunchBoot::barrier(const std::function<void()>& serve) {

@@ -39,6 +39,7 @@ class LaunchBoot final : public Boot {
   base::Result<std::optional<Message>> receive() override;
   bool idle() const override { return outbox_.empty(); }
   base::Result<> leave() override;
+  void blame(Rank rank) override;
   bool has_left(Rank rank) const override { return ends_[rank].left; }
   int poll_fd() const override { return watch_.fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
@@ -56,6 +57,7 @@ class LaunchBoot final : public Boot {
   struct End {
     bool gone = false;
     bool left = false;          // in order
+    bool blamed = false;        // the launcher knows that our errors are about it
     std::uint64_t gathers = 0;  // it contributed to these
   };
 
@@ -76,7 +78,7 @@ class LaunchBoot final : public Boot {
                      std::vector<base::UniqueFd> fds);
   bool take_contributions(const ph_launch_header& header, std::span<const std::byte> body);
   bool take_end(const ph_launch_header& header, std::span<const std::byte> body);
-  base::Result<> gather_state(const Gather& gather) const;
+  base::Result<> gather_state(const Gather& gather);
   void lose(std::string why);
   base::Error lost_error() const;
   void wait_briefly() const;

@@ -75,12 +75,24 @@ ph_status Engine::open_lane(std::uint32_t number, Parts& parts) {
   return PH_OK;
 }
 
+// The caller is told this of a rank: if that is lost, the launcher hears first whose loss it is,
+// for the caller may end by it.
+void EngineState::blame(ph_status status, Rank rank) {
+  if (status == PH_OK || rank >= size_) return;
+  const Peer* const peer = peers_[rank].get();
+  const bool is_lost = status == PH_ERR_PEER || status == PH_ERR_DEPARTED ||
+                       (peer != nullptr && peer->broken != PH_OK);
+  if (is_lost) boot_->blame(rank);
+}
+
 ph_status Engine::fail(ph_status status, Rank rank, std::string what, int native_errno) {
+  blame(status, rank);
   last_error_ = base::Error{status, native_errno, std::move(what), rank};
   return status;
 }
 
 ph_status Engine::fail(const base::Error& error) {
+  blame(error.status, error.rank);
   last_error_ = error;
   return error.status;
 }

@@ -67,6 +67,8 @@ class EngineState {
     look_mask_ = kTurnsToSoon - 1;
   }
 
+  void blame(ph_status status, Rank rank);  // contact.cpp
+
   // hot.cpp
   Peer* who_rang() noexcept;
   void thaw() noexcept;

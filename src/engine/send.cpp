@@ -141,6 +141,8 @@ void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
 // The operation is over for its initiator. The promised event is used or given back.
 void Engine::complete_local(Request& request, ph_status status) {
   Peer& peer = *request.peer;
+  if (status != PH_OK) [[unlikely]]
+    blame(status, peer.rank);
   if (request.kept) return conclude(request, status);
   if (request.local_done) {
     if (status == PH_OK) return;

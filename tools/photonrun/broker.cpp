@@ -73,7 +73,15 @@ bool Broker::dispatch(unsigned rank, Packet packet, Pace pace) {
   if (channel(rank).state() != Channel::State::joined) return false;
   if (header.type == PH_LAUNCH_FORWARD) return forward(rank, std::move(packet), pace);
   if (header.type == PH_LAUNCH_LEAVE) return take_leave(rank, packet);
+  if (header.type == PH_LAUNCH_BLAME) return take_blame(rank, packet);
   return header.type == PH_LAUNCH_GATHER && gather(rank, std::move(packet));
+}
+
+bool Broker::take_blame(unsigned rank, const Packet& packet) {
+  const unsigned other = packet.header.rank;
+  if (other >= share().size || packet.header.body_bytes != 0 || !packet.fds.empty()) return false;
+  report({.kind = Report::Kind::blames, .rank = rank, .other = other});
+  return true;
 }
 
 bool Broker::hello(unsigned rank, Packet packet) {
@@ -91,6 +99,7 @@ bool Broker::hello(unsigned rank, Packet packet) {
                          .secret = {}};
   // The secret of a rank elsewhere is filled in by its photonrun: no network sees it.
   if (!from.is_remote()) std::ranges::copy(term_.secret, body.secret);
+  report({.kind = Report::Kind::joined, .rank = rank});
   Fd pidfd = packet.fds.empty() ? Fd() : std::move(packet.fds.front());
   from.join(make_packet({.type = PH_LAUNCH_WELCOME}, bytes_of(body)), std::move(pidfd));
   for (unsigned peer = 0; peer < gone_.size(); ++peer) {

@@ -33,6 +33,7 @@ class Broker final : public Exchange {
   bool dispatch(unsigned rank, Packet packet, Pace pace) override;
   bool hello(unsigned rank, Packet packet);
   bool gather(unsigned rank, Packet packet);
+  bool take_blame(unsigned rank, const Packet& packet);
   void complete_gather();
   void send_chunk(unsigned first, unsigned count);
   bool sizes_agree() const;

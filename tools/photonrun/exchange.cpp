@@ -86,6 +86,7 @@ bool Exchange::take_leave(unsigned rank, Packet& packet) {
                     packet.header.count <= (is_remote ? 1U : 0U);
   if (!fits) return false;
   from.left = true;
+  report({.kind = Report::Kind::left, .rank = rank});
   from.has_next = is_remote ? packet.header.count == 1 : !packet.fds.empty();
   if (!from.has_next) return true;
   Leaver leaver{.rank = rank, .comes = true, .next = {}, .pidfd = {}};

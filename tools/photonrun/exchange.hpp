@@ -24,6 +24,13 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
+  // What a rank has said of its way through the job; `other`: whom it blames.
+  struct Report {
+    enum class Kind : std::uint8_t { joined, left, blames };
+    Kind kind{};
+    unsigned rank = 0;
+    unsigned other = 0;
+  };
   // A rank that comes into the next generation, or will be in no later one.
   struct Leaver {
     unsigned rank = 0;
@@ -51,6 +58,8 @@ class Exchange {
   void set_oldest() { is_oldest_ = true; }
   // "rank 3 sent a malformed packet", once each.
   std::vector<std::string> take_complaints() { return std::exchange(complaints_, {}); }
+  // In their order.
+  std::vector<Report> take_reports() { return std::exchange(reports_, {}); }
   std::vector<Leaver> take_leavers() { return std::exchange(leavers_, {}); }
   // All channels that it knows are.
   virtual bool is_over() const;
@@ -70,6 +79,7 @@ class Exchange {
   virtual void over(unsigned rank, ph_launch_gone how,
                     std::optional<Packet> last_word = std::nullopt) = 0;
 
+  void report(Report report) { reports_.push_back(report); }
   // False: malformed. Takes the channel that it brings, if it does.
   bool take_leave(unsigned rank, Packet& packet);
   // The rank's channel is over: if it brought no other one it will not come again.
@@ -96,6 +106,7 @@ class Exchange {
   std::vector<std::unique_ptr<LocalChannel>> locals_;
   std::vector<std::string> complaints_;
   std::vector<Leaver> leavers_;
+  std::vector<Report> reports_;
   std::vector<Wanted> wanted_;
 };
 

@@ -6,7 +6,8 @@
 namespace photonrun {
 namespace {
 
-void append(std::vector<std::string>& all, std::vector<std::string> more) {
+template <class T>
+void append(std::vector<T>& all, std::vector<T> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
@@ -45,6 +46,7 @@ void Generations::advance() {
   while (running_.size() > 1 && running_.front()->is_over()) {
     pass_on(0);
     append(complaints_, running_.front()->take_complaints());
+    append(reports_, running_.front()->take_reports());
     running_.pop_front();
     running_.front()->set_oldest();
     ++first_;
@@ -97,6 +99,12 @@ void Generations::rank_ended(unsigned rank, ph_launch_gone how) {
 std::vector<std::string> Generations::take_complaints() {
   std::vector<std::string> all = std::exchange(complaints_, {});
   for (const auto& one : running_) append(all, one->take_complaints());
+  return all;
+}
+
+std::vector<Exchange::Report> Generations::take_reports() {
+  std::vector<Exchange::Report> all = std::exchange(reports_, {});
+  for (const auto& one : running_) append(all, one->take_reports());
   return all;
 }
 

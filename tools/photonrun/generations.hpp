@@ -37,6 +37,8 @@ class Generations {
   bool handle_frame(Frame frame);
   void rank_ended(unsigned rank, ph_launch_gone how);
   std::vector<std::string> take_complaints();
+  // The oldest generation's first.
+  std::vector<Exchange::Report> take_reports();
 
  private:
   void begin_next();
@@ -52,6 +54,7 @@ class Generations {
   std::deque<std::unique_ptr<Exchange>> running_;
   std::map<unsigned, ph_launch_gone> ended_;  // ranks, and how: they come into no later one
   std::vector<std::string> complaints_;       // of those that were forgotten
+  std::vector<Exchange::Report> reports_;     // the same
 };
 
 }  // namespace photonrun

@@ -9,12 +9,16 @@
 #include <utility>
 
 #include "descendants.hpp"
+#include "rank_list.hpp"
 
 namespace photonrun {
 namespace {
 
 constexpr auto kGrace = std::chrono::seconds(2);
 constexpr auto kHostGrace = std::chrono::seconds(5);  // for other hosts to say that all are killed
+// For a rank that another one's failure is about to end. It was ending when the other heard of it,
+// so this is for one that lives on and only could not be reached.
+constexpr auto kVerdictTime = std::chrono::seconds(5);
 constexpr const char* kByRoot = "ended by the root: ";
 
 }  // namespace
@@ -24,7 +28,8 @@ Job::Job(const LaunchPlan& plan, const Vigil& vigil, Party& party)
       vigil_(vigil),
       signals_(vigil.signals()),
       party_(party),
-      output_(vigil.output()) {
+      output_(vigil.output()),
+      history_(party.share().size) {
   ranks_.reserve(party.share().here);
   if (plan.options.timeout_s) {
     time_limit_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
@@ -35,6 +40,7 @@ Job::Job(const LaunchPlan& plan, const Vigil& vigil, Party& party)
 int Job::run() {
   start_ranks();
   while (any_running()) turn();
+  conclude();
   // A rank's program may have left others behind. They hold the output, too, and when a host has
   // hung up nothing of the job is to run there: end them first. What started other hosts stays.
   if (!party_.has_children()) end_all_descendants();
@@ -124,8 +130,8 @@ void Job::handle_signal(SignalEvent event) {
 
 void Job::handle_news(const News& news) {
   switch (news.kind) {
-    case FrameKind::ended: ended_.push_back({news.rank, news.end, news.text}); break;
-    case FrameKind::failed: decide(news.value, news.text); break;
+    case FrameKind::ended: ended_.push_back({news.rank, news.end, news.text, news.is_told}); break;
+    case FrameKind::failed: fail(news.value, news.text); break;
     case FrameKind::end:
       decide(kLauncherStatus, kByRoot + news.text, {.number = news.value});
       break;
@@ -170,22 +176,61 @@ void Job::reap() {
   }
 }
 
+// A host, or what was to start one.
+void Job::fail(int status, const std::string& text) {
+  if (!plan_.options.keep_going || phase_ != Phase::running) return decide(status, text);
+  say(text);
+  history_.failed(status, text);
+}
+
 // Of several that ended since we looked last, one killed by a signal comes first: it is likelier
-// to be the cause, and the others, which lost a peer, its consequence.
+// to be the cause. Once the job ends, ends are our doing.
 void Job::decide_ends() {
-  const std::vector<Ended> ended = std::exchange(ended_, {});
-  const Ended* failed = nullptr;
+  for (const Exchange::Report& report : party_.generations().take_reports()) history_.take(report);
+  std::vector<Ended> ended = std::exchange(ended_, {});
+  if (party_.is_leaf() || phase_ != Phase::running) return;
+  std::ranges::stable_partition(ended, [](const Ended& one) { return one.end.by_signal; });
   for (const Ended& one : ended) {
-    if (one.end.failed() && (!failed || (one.end.by_signal && !failed->end.by_signal))) {
-      failed = &one;
-    }
+    if (plan_.options.keep_going) tell_end(one);
+    history_.ended(one.rank, one.end, one.text);
   }
-  if (failed && !party_.is_leaf()) decide(failed->end.status(), failed->text);
+  if (!plan_.options.keep_going) judge(false);
+}
+
+// With --keep-going. Who left in order and is well is no news.
+void Job::tell_end(const Ended& one) {
+  if (one.is_told || (!one.end.failed() && history_.has_left(one.rank))) return;
+  say(any_running() ? one.text + "; the others go on" : one.text);
+}
+
+void Job::judge(bool is_final) {
+  if (const auto first = history_.first(is_final)) return decide(first->status, first->text);
+  if (history_.failures_count() > 0 && !judge_time_) judge_time_ = Clock::now() + kVerdictTime;
+}
+
+// All ranks have ended by themselves.
+void Job::conclude() {
+  if (party_.is_leaf() || phase_ != Phase::running) return;
+  if (const auto first = history_.first(true)) {
+    if (history_.failures_count() > 1) say("the first to fail: " + first->text);
+    status_ = first->status;
+    return;
+  }
+  const std::vector<unsigned> strangers = history_.strangers();
+  if (party_.share().size == 1 || strangers.empty()) return;
+  const bool is_none = strangers.size() == party_.share().size;
+  say(fmt::format("{}. A program that uses Photon joins through " PH_LAUNCH_FD_VARIABLE
+                  " and the descriptor it names, which env -i, sudo and the like take away; for "
+                  "other programs nothing is wrong",
+                  is_none ? "no rank joined the job: each ran on its own"
+                          : list_ranks(strangers) + " did not join the job"));
 }
 
 void Job::check_clocks() {
   const auto now = Clock::now();
-  if (phase_ == Phase::running && time_limit_ && now >= *time_limit_ && any_running()) {
+  const bool is_late = time_limit_ && now >= *time_limit_;
+  if (phase_ == Phase::running && judge_time_ && (is_late || now >= *judge_time_)) judge(true);
+  if (phase_ == Phase::running && is_late && any_running()) {
     decide(kTimeoutStatus, fmt::format("after {} s {} still ran; ended", *plan_.options.timeout_s,
                                        running_ranks()));
   }
@@ -268,8 +313,9 @@ Job::Clock::time_point Job::patience_with_reader() const {
 }
 
 int Job::poll_limit_ms() const {
-  const std::optional<Clock::time_point>& next =
-      phase_ == Phase::running ? time_limit_ : kill_time_;
+  std::optional<Clock::time_point> next = phase_ == Phase::running ? time_limit_ : kill_time_;
+  if (phase_ == Phase::running && judge_time_)
+    next = next ? std::min(*next, *judge_time_) : judge_time_;
   if (!next) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now()).count();
   return static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));  // then we look again
@@ -280,7 +326,7 @@ bool Job::any_running() const {
          std::ranges::any_of(ranks_, [](const RankProcess& rank) { return rank.running(); });
 }
 
-// "rank 3", "ranks 0, 2-5, 9"; of other hosts those that their photonruns have not called ended.
+// Of other hosts those that their photonruns have not called ended.
 std::string Job::running_ranks() const {
   const Share& share = party_.share();
   const auto runs = [&](unsigned rank) {
@@ -288,18 +334,10 @@ std::string Job::running_ranks() const {
                ? rank - share.first < ranks_.size() && ranks_[rank - share.first].running()
                : party_.runs(rank);
   };
-  std::string list;
-  std::size_t count = 0;
-  for (unsigned first = 0; first < share.size; ++first) {
-    if (!runs(first)) continue;
-    unsigned last = first;
-    while (last + 1 < share.size && runs(last + 1)) ++last;
-    list += fmt::format("{}{}", list.empty() ? "" : ", ", first);
-    if (last > first) list += fmt::format("-{}", last);
-    count += last - first + 1;
-    first = last;
-  }
-  return (count == 1 ? "rank " : "ranks ") + list;
+  std::vector<unsigned> running;
+  for (unsigned rank = 0; rank < share.size; ++rank)
+    if (runs(rank)) running.push_back(rank);
+  return list_ranks(running);
 }
 
 void Job::say(std::string_view text) {

@@ -3,7 +3,9 @@
 // Owner: the launcher process; one thread.
 //
 //   starting -all run-> running -last rank ended--------------------------------> over
-//   starting, running -a rank failed, a signal, the time is up-> ending (SIGTERM)
+//   starting, running -a signal, the time is up-> ending (SIGTERM)
+//   starting, running -a rank failed, and it is known which came first-> ending; with --keep-going
+//                                                                        it is named, no more
 //   ending -last rank ended-> over        ending -grace period, second signal-> killing (SIGKILL)
 //   killing -last rank ended-> over       any -the guardian is gone-> killing
 //
@@ -17,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "history.hpp"
 #include "output.hpp"
 #include "party.hpp"
 #include "rank_process.hpp"
@@ -38,6 +41,7 @@ class Job {
     unsigned rank;
     End end;
     std::string text;  // who, and how
+    bool is_told = false;
   };
 
   void start_ranks();
@@ -47,7 +51,11 @@ class Job {
   void handle_signal(SignalEvent event);
   void handle_news(const News& news);
   void reap();
+  void fail(int status, const std::string& text);
   void decide_ends();
+  void tell_end(const Ended& one);
+  void judge(bool is_final);
+  void conclude();
   void check_clocks();
   void decide(int status, const std::string& text, SignalEvent event = {.number = SIGTERM});
   void end_job(SignalEvent event, std::string_view why);
@@ -68,10 +76,13 @@ class Job {
   Output& output_;
   std::vector<RankProcess> ranks_;  // the first is rank party_.share().first
   std::vector<Ended> ended_;        // since we looked last
+  History history_;
   std::vector<pollfd> entries_;
   Phase phase_ = Phase::running;
   std::optional<int> status_;  // decided by the first thing that ended the job
   std::optional<Clock::time_point> time_limit_;
+  std::optional<Clock::time_point>
+      judge_time_;  // a rank failed: until it is to be known which first
   std::optional<Clock::time_point> kill_time_;  // ending: of SIGKILL; killing: of giving up hosts
   bool has_turned_ = false;
   bool abandoned_ = false;  // the guardian is gone: nobody reads what we would say

@@ -35,8 +35,9 @@ Started by hand on two, with one PHOTON_JOB_KEY in the environment of both (open
   node1$ photonrun --root node1:7000 -n 4 --here 2 ./program   ranks 0 and 1, waits for the others
   node2$ photonrun --join node1:7000 --here 2 ./program        ranks 2 and 3
 
-The exit status is that of the rank that failed first (128 + signal if a signal killed it, 127 or
-126 if the program could not be started, 124 after --timeout, 125 for a mistake in the call).
+The exit status is that of the rank that failed first, not of one that failed because it had lost
+that one (128 + signal if a signal killed it, 127 or 126 if the program could not be started, 124
+after --timeout, 125 for a mistake in the call). With --keep-going it is the same at the end.
 Standard input goes to rank 0. Signals sent to photonrun reach all ranks (sent to one that joined:
 the ranks there; one that ends it ends the job).)";
 
@@ -70,6 +71,8 @@ void describe(CLI::App& app, Options& options) {
       ->check(CLI::Range(1u, kMaxRanks));
   app.add_flag("--bind", options.bind, "Pin rank i to the i-th usable core, modulo their number");
   app.add_flag("--label", options.label, "Begin each line of output with [rank]");
+  app.add_flag("--keep-going", options.keep_going,
+               "Name a rank that ends, and let the others go on");
   app.add_option("--timeout", options.timeout_s, "End the job after so many seconds")
       ->type_name("S")
       ->check(CLI::Range(0.001, 1e9));
@@ -92,6 +95,7 @@ void describe_hosts(CLI::App& app, Options& options) {
                          ->check(is_place)
                          ->excludes(root)
                          ->excludes("--ranks")
+                         ->excludes("--keep-going")
                          ->excludes("--timeout");
   app.add_option("--here", options.here,
                  "Ranks on this host, with --root or --join (default: the usable cores)")

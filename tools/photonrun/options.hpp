@@ -24,6 +24,7 @@ struct Options {
   std::optional<double> wait_s;
   bool bind = false;
   bool label = false;
+  bool keep_going = false;  // the end of a rank ends no other
   std::optional<double> timeout_s;
   std::vector<std::string> environment;  // K=V
   std::vector<std::string> command;      // program and its arguments, never empty

@@ -114,18 +114,20 @@ bool RootParty::take_end(Host& host, const Frame& frame, std::vector<News>& news
 }
 
 void RootParty::lose(Host& host, std::vector<News>& news) {
-  if (std::exchange(host.is_lost, true)) return;
+  if (std::exchange(host.is_lost, true) || host.running_count == 0) return;
+  const std::string text = fmt::format("lost {}, and {} with it: {}", host.trunk->name(),
+                                       ranks_text(host.share), host.trunk->why_lost());
+  news.push_back({.kind = FrameKind::failed, .value = 128 + SIGKILL, .end = {}, .text = text});
+  const End end{.by_signal = true, .value = SIGKILL};
   for (unsigned i = 0; i < host.share.here; ++i) {
     if (host.ended[i]) continue;
+    const unsigned rank = host.share.first + i;
     host.ended[i] = true;
-    generations_.rank_ended(host.share.first + i, gone_of({.by_signal = true, .value = SIGKILL}));
+    generations_.rank_ended(rank, gone_of(end));
+    news.push_back(
+        {.kind = FrameKind::ended, .rank = rank, .end = end, .text = text, .is_told = true});
   }
-  if (std::exchange(host.running_count, 0U) == 0) return;
-  news.push_back({.kind = FrameKind::failed,
-                  .value = 128 + SIGKILL,
-                  .end = {},
-                  .text = fmt::format("lost {}, and {} with it: {}", host.trunk->name(),
-                                      ranks_text(host.share), host.trunk->why_lost())});
+  host.running_count = 0;
 }
 
 bool RootParty::waits() const {
@@ -151,7 +153,8 @@ std::vector<std::string> RootParty::give_up() {
     lose(host, news);
   }
   std::vector<std::string> texts;
-  for (News& one : news) texts.push_back(std::move(one.text));
+  for (News& one : news)
+    if (!one.is_told) texts.push_back(std::move(one.text));
   return texts;
 }
 

@@ -22,6 +22,7 @@ struct News {
   int value = 0;
   End end;
   std::string text;
+  bool is_told = false;  // ended: with what came before it
 };
 
 class Party {
