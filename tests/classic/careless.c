@@ -6,11 +6,14 @@
  *   careless MODE COUNT SIZE...        so many puts of each size to each rank; of large ones fewer
  *
  * MODE says what it probes for:
- *   serial    the local id of each put before the next, whose source is the same memory; no remote
- * id flood     all puts, then their local ids; no remote id ledger    all puts, then the remote
- * ids; no local id any       whatever there is, once after each put, then until all ids of both
- * kinds have come threads   one thread as `serial`, another for the remote ids blind     nothing at
- * all
+ *
+ *   serial    the local id of each put before the next, from the same memory; no remote id
+ *   flood     all puts, then their local ids; no remote id
+ *   ledger    all puts, then the remote ids; no local id
+ *   any       whatever there is, once after each put, then until all ids have come
+ *   threads   one thread as `serial`, another for the remote ids
+ *   pair      two threads, each half of the puts, of the local ids and of the remote ones
+ *   blind     nothing at all
  */
 #include "careless.h"
 
@@ -118,8 +121,23 @@ static void* take_remotes(void* nothing) {
   return nothing;
 }
 
+/* One of two that do the same: `which` is "0" or "1", and every second put is its own. */
+static void* half(void* which) {
+  const uint64_t mine = *(const char*)which == '1';
+  uint64_t puts = 0;
+  for (int r = 0; r < rounds_count; ++r)
+    for (uint64_t k = mine; k < rounds[r].count; k += 2)
+      for (int i = 1; i < ranks; ++i, ++puts) {
+        post_and_forget((rank + i) % ranks, r, k);
+        take(1, PHOTON_PROBE_EVQ); /* perhaps the other's */
+      }
+  take(puts, PHOTON_PROBE_LEDGER);
+  return NULL;
+}
+
 static int move(const char* mode) {
-  pthread_t prober;
+  static char first[] = "0", second[] = "1";
+  pthread_t other;
   if (strcmp(mode, "serial") == 0) {
     for_all(post_and_take_local);
   } else if (strcmp(mode, "flood") == 0) {
@@ -132,9 +150,13 @@ static int move(const char* mode) {
     for_all(post_and_look);
     take(2 * puts_count() - seen, PHOTON_PROBE_ANY);
   } else if (strcmp(mode, "threads") == 0) {
-    pthread_create(&prober, NULL, take_remotes, NULL);
+    pthread_create(&other, NULL, take_remotes, NULL);
     for_all(post_and_take_local);
-    pthread_join(prober, NULL);
+    pthread_join(other, NULL);
+  } else if (strcmp(mode, "pair") == 0) {
+    pthread_create(&other, NULL, half, second);
+    half(first);
+    pthread_join(other, NULL);
   } else if (strcmp(mode, "blind") == 0) {
     for_all(post_and_forget);
   } else {

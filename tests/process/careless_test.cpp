@@ -69,7 +69,7 @@ void expect_every_byte(const std::string& mode, const std::string& transport,
 class CarelessProgram : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
 INSTANTIATE_TEST_SUITE_P(probes, CarelessProgram,
                          testing::Combine(testing::Values("serial", "flood", "ledger", "any",
-                                                          "threads", "blind"),
+                                                          "threads", "pair", "blind"),
                                           testing::Values("shm", "tcp")),
                          [](const auto& tested) {
                            return std::string(std::get<0>(tested.param)) + "_" +
