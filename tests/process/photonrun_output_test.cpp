@@ -47,6 +47,19 @@ TEST_P(PhotonrunOutput, that_does_not_fit_on_its_device_is_no_success) {
   EXPECT_TRUE(says(error.out, "kept")) << error.out;
 }
 
+TEST_P(PhotonrunOutput, that_is_closed_is_no_success) {
+  Launched run(job({"echo", "lost"}), into(">&-"));
+  EXPECT_EQ(run.wait(), 125);
+  EXPECT_TRUE(says(run.err, "cannot write standard output: it is closed; output is lost"))
+      << run.err;
+  run.expect_nothing_left();
+  Launched error(job({"sh", "-c", "echo lost >&2; echo kept"}), into("2>&-"));
+  EXPECT_EQ(error.wait(), 125);
+  EXPECT_TRUE(says(error.out, "kept")) << error.out;
+  Launched silent(job({"true"}), into(">&- 2>&-"));
+  EXPECT_EQ(silent.wait(), 0);
+}
+
 TEST_P(PhotonrunOutput, whose_reader_has_left_ends_photonrun_as_sigpipe_would) {
   Launched run(job({"echo", "lost"}), to_nobody());
   EXPECT_EQ(run.wait(), 128 + SIGPIPE);
@@ -74,6 +87,17 @@ INSTANTIATE_TEST_SUITE_P(Ways, PhotonrunOutput,
 TEST(PhotonrunOutput, that_ranks_write_themselves_is_theirs) {
   Launched run({"-n", "1", "sh", "-c", "echo lost || exit 7"}, into(">/dev/full"));
   EXPECT_EQ(run.wait(), 7) << run.err;
+}
+
+TEST(PhotonrunOutput, that_is_closed_is_closed_for_ranks_that_write_themselves) {
+  Launched run({"-n", "1", "sh", "-c", "echo lost || exit 7"}, into(">&-"));
+  EXPECT_EQ(run.wait(), 7) << run.err;
+}
+
+// What photonrun has to say of a job that is well is no output of its ranks.
+TEST(PhotonrunOutput, that_photonrun_alone_would_write_may_be_lost) {
+  Launched run({"-n", "2", "--label", "--keep-going", "true"}, into("2>&-"));
+  EXPECT_EQ(run.wait(), 0);
 }
 
 TEST(PhotonrunOutput, to_a_terminal_that_stands_still_does_not_keep_it_from_the_time) {

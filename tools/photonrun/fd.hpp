@@ -41,8 +41,11 @@ struct Pipe {
 Pipe make_pipe();
 
 // Opens /dev/null at 0, 1, 2 where the caller left one closed, so that no descriptor of ours lands
-// there and is taken for somebody's output.
+// there and is taken for somebody's output. Writing there fails, as it would without us.
 void occupy_standard_fds();
+
+// It was opened for writing.
+bool is_writable(int fd);
 
 // Replaces our standard input by /dev/null once rank 0 has it: when rank 0 closes it, whoever
 // writes there is to hear of it.

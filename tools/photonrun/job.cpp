@@ -47,6 +47,7 @@ int Job::run() {
   status_ = party_.close(status_.value_or(0), time_limit_);
   end_all_descendants();
   drain_output();
+  if (*status_ == 0) name_strangers();
   return *status_;
 }
 
@@ -200,7 +201,8 @@ void Job::decide_ends() {
 // With --keep-going. Who left in order and is well is no news.
 void Job::tell_end(const Ended& one) {
   if (one.is_told || (!one.end.failed() && history_.has_left(one.rank))) return;
-  say(any_running() ? one.text + "; the others go on" : one.text);
+  const bool is_starting = ranks_.size() < party_.share().here;
+  say(any_running() || is_starting ? one.text + "; the others go on" : one.text);
 }
 
 void Job::judge(bool is_final) {
@@ -214,16 +216,20 @@ void Job::conclude() {
   if (const auto first = history_.first(true)) {
     if (history_.failures_count() > 1) say("the first to fail: " + first->text);
     status_ = first->status;
-    return;
   }
+}
+
+// At the very end and by itself: that this cannot be written makes no failure of a job that is
+// well.
+void Job::name_strangers() const {
   const std::vector<unsigned> strangers = history_.strangers();
-  if (party_.share().size == 1 || strangers.empty()) return;
+  if (party_.is_leaf() || abandoned_ || party_.share().size == 1 || strangers.empty()) return;
   const bool is_none = strangers.size() == party_.share().size;
-  say(fmt::format("{}. A program that uses Photon joins through " PH_LAUNCH_FD_VARIABLE
-                  " and the descriptor it names, which env -i, sudo and the like take away; for "
-                  "other programs nothing is wrong",
-                  is_none ? "no rank joined the job: each ran on its own"
-                          : list_ranks(strangers) + " did not join the job"));
+  say_line(fmt::format("{}. A program that uses Photon joins through " PH_LAUNCH_FD_VARIABLE
+                       " and the descriptor it names, which env -i, sudo and the like take away; "
+                       "for other programs nothing is wrong",
+                       is_none ? "no rank joined the job: each ran on its own"
+                               : list_ranks(strangers) + " did not join the job"));
 }
 
 void Job::check_clocks() {

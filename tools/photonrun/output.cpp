@@ -72,6 +72,7 @@ std::string Output::unwritten() const {
 void Output::put(std::size_t sink, std::string_view text) { sinks_[sink].put(text); }
 
 void Output::say(std::string_view text) {
+  if (!is_heard_) return;
   sinks_[1].put(fmt::format("photonrun: {}\n", text));
   flush(sinks_[1]);
 }
@@ -128,7 +129,8 @@ void Output::flush(Sink& sink) {
   }
   const bool can_tell = &sink == &sinks_[0] && !sinks_[1].is_dead();
   if (!can_tell || sink.is_hung_up()) return;  // who left knows it
-  say(fmt::format("cannot write standard output: {}; output is lost", std::strerror(sink.error())));
+  say(fmt::format("cannot write standard output: {}; output is lost",
+                  sink.error() == EBADF ? "it is closed" : std::strerror(sink.error())));
 }
 
 }  // namespace photonrun

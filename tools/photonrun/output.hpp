@@ -39,7 +39,8 @@ class Output {
   // as there is room, it is taken.
   void put(std::size_t sink, std::string_view text);
   bool has_room(std::size_t sink) const { return sinks_[sink].has_room(); }
-  // "photonrun: text" as one line of standard error, at once if it can be.
+  // "photonrun: text" as one line of standard error, at once if it can be. Where that was closed
+  // from the beginning nobody asks for our words, and they are no loss.
   void say(std::string_view text);
   // Nobody reads it any more.
   bool is_dead(std::size_t sink) const { return sinks_[sink].is_dead(); }
@@ -73,6 +74,7 @@ class Output {
   std::vector<Stream> streams_;
   std::array<Sink, 2> sinks_{Sink(STDOUT_FILENO), Sink(STDERR_FILENO)};
   std::size_t first_entry_ = 0;
+  const bool is_heard_ = is_writable(STDERR_FILENO);
 };
 
 }  // namespace photonrun
