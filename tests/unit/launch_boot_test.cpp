@@ -99,6 +99,43 @@ TEST_F(LaunchBootTest, says_that_it_leaves_and_hears_who_left_in_order_and_who_d
   EXPECT_EQ(hear().header.type, PH_LAUNCH_LEAVE);
 }
 
+TEST_F(LaunchBootTest, tells_the_launcher_once_whose_loss_its_errors_are_about) {
+  const auto boot = open();
+  boot->blame(2);
+  boot->blame(2);
+  boot->blame(7);  // there is none
+  const Heard blame = hear();
+  EXPECT_EQ(blame.header.type, PH_LAUNCH_BLAME);
+  EXPECT_EQ(blame.header.rank, 2u);
+  EXPECT_EQ(hear().header.type, 0) << "it says more";
+  gone(2, 0);
+  EXPECT_EQ(await_message(*boot)->kind, Kind::gone);
+  boot->blame(2);
+  EXPECT_EQ(hear().header.type, 0) << "its end makes it no news";
+}
+
+// A process that ends now loses what waits in its memory.
+TEST_F(LaunchBootTest, blames_at_once_though_the_socket_is_full_and_other_packets_wait) {
+  const auto boot = open();
+  const std::vector<std::byte> bytes(boot::kMaxMessageBytes);
+  while (boot->idle()) ASSERT_TRUE(*boot->send(0, bytes, {}));
+  boot->blame(2);
+  int blames = 0;
+  for (Heard heard = hear(); heard.header.type != 0; heard = hear())
+    blames += heard.header.type == PH_LAUNCH_BLAME ? 1 : 0;
+  EXPECT_EQ(blames, 1);
+}
+
+TEST_F(LaunchBootTest, a_gather_that_cannot_complete_blames_all_who_are_missing) {
+  const auto boot = open(1, 4);
+  gone(3, 0);
+  gone(0, 0);
+  std::vector<std::byte> all(4);
+  EXPECT_EQ(boot->allgather(std::span(all).first(1), all, {}).error().rank, 0u);
+  EXPECT_EQ(hear().header.type, PH_LAUNCH_GATHER);
+  for (const std::uint32_t missing : {0U, 3U}) EXPECT_EQ(hear().header.rank, missing);
+}
+
 TEST_F(LaunchBootTest, hands_over_the_next_channel_as_it_leaves_and_leaves_its_own_end_in_place) {
   for (int generation = 0; generation < 3; ++generation) {
     const auto boot = open();
