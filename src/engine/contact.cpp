@@ -125,14 +125,14 @@ ph_status Engine::contact(Rank rank, Peer*& peer) {
 Peer& Engine::make_peer(Rank rank) {
   auto made = std::make_unique<Peer>();  // whatever may fail fails before the peer is known
   made->rank = rank;
-  made->unchecked = base::ZeroArray<Unchecked>(config_.ring_lines);
+  made->sent.open(config_.ring_lines);
   if (transport_->names_pieces(rank) && names_.suffice(config_.ring_lines)) {
     made->named.open(config_.ring_lines);
     made->arrivals.open(config_.ring_lines);
   }
   Peer& peer = remember_peer(std::move(made));
   adopt_link(peer);
-  if (peer.regions != nullptr) peer.unchecked.reset();  // we check all keys
+  if (peer.regions != nullptr) peer.sent.close();  // we check all keys
   return peer;
 }
 
@@ -228,7 +228,9 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
     PHOTON_LOG(log_, warn, "rank %u: %s", peer.rank, peer.why.c_str());
   }
   cool(peer);
+  tell_lost(peer);
   fail_all(peer);
+  if (status != PH_ERR_DEPARTED && status != PH_ERR_PEER) transport_->cut_off(peer.rank, peer.why);
   drop_coming(peer);
   announcements_.forget(peer.rank);
   if (waiters_ != 0) news();
@@ -329,7 +331,7 @@ void Engine::let_go(Peer& peer) {
   peer.credits = nullptr;
   peer.regions = nullptr;
   peer.atomic_place = {};
-  peer.unchecked.reset();
+  peer.sent.close();
   transport_->disconnect(peer.rank);
 }
 

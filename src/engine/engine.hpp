@@ -155,7 +155,12 @@ class Engine final : private transport::Sink, private EngineState {
   void cool(Peer& peer);
   void cool_idle();
 
-  // send.cpp
+  // lost.cpp, send.cpp
+  void tell_lost(Peer& peer);
+  void told_late(Peer& peer, const SentPut& put, ph_status status);
+  bool refused_early(Peer& peer, std::uint64_t line, const SentPut& put, ph_status status);
+  ph_status lost_of_any(const char* call);
+  ph_status all_lost();
   bool grant_runway(Peer& peer) noexcept;
   Fast told(const Peer& peer) const noexcept;
   Fast done_u64(Peer& peer, std::uint64_t local) noexcept;
@@ -163,8 +168,6 @@ class Engine final : private transport::Sink, private EngineState {
   void settle(Peer& peer) noexcept;
   bool events_left() noexcept;
   bool has_ledger(Peer& peer) noexcept;
-  void remember(Peer& peer, const Outgoing& out);
-  static void name(Outgoing& out, const Request& request) noexcept;
   bool send(Peer& peer, const Outgoing& out, bool is_told = true);
   void nudge(Peer& peer) noexcept;
   HeldId hold(const ph_id& id);
@@ -191,6 +194,7 @@ class Engine final : private transport::Sink, private EngineState {
 
   // put.cpp
   ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
+  ph_status check_size(const Call& call, const TargetRange& there);
   ph_status check_put(Rank rank, const ph_put_args& args);
   bool put_on_runway(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
   ph_status put_anyhow(Rank rank, const ph_put_args& args);
@@ -200,8 +204,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool packed_now(Peer& peer, const ph_put_args& args);
   bool bulk_now(Peer& peer, const ph_put_args& args);
   bool direct_now(Peer& peer, const ph_put_args& args);
-  static Outgoing outgoing(const ph_put_args& args) noexcept;
-  static Outgoing outgoing(std::uint32_t flags, const ph_id& local, const ph_id& remote) noexcept;
   ph_status put_queued(Peer& peer, const ph_put_args& args, Request::Kind at_once);
   ph_status check_request(const char* call, Rank rank, const ph_request* handle,
                           std::uint32_t flags);
@@ -334,9 +336,8 @@ class Engine final : private transport::Sink, private EngineState {
   bool handle(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
-  void place_chunk(Peer& peer, const ph_target& target, std::uint64_t bytes);
-  bool end_chunk(Peer& peer, const wire::Header& header, std::uint64_t word, class RecordReader& id,
-                 Taker* taker);
+  void place_chunk(Peer& peer, const TargetRange& rest, std::uint64_t bytes);
+  bool end_chunk(Peer& peer, const wire::Header& header, class RecordReader& id, Taker* taker);
   bool take_scatter(Peer& peer, const wire::Header& header, Taker* taker);
   bool place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes);
   Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);
@@ -376,7 +377,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status check_query(const char* call, const ph_query& query);
   bool ready(const ph_query& query) const noexcept;
   ph_status broken(const ph_query& query);
-  ph_status not_flushed(const Peer& peer);
+  ph_status not_flushed(Peer& peer);
   ph_status wait_until(LaneGuard& guard, const std::function<bool()>& done,
                        std::int64_t timeout_us);
   void rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done);
@@ -388,7 +389,6 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status take_back_all();
   void dismiss_waiters(LaneGuard& guard);
   ph_status wait_until_sent(LaneGuard& guard, std::int64_t timeout_us);
-  static bool all_sent_to(const Peer& peer) noexcept;
   void drop_remote_ids();
   void drop_results();
   void take_nothing();

@@ -19,6 +19,12 @@ std::vector<Peer*> unjudged(const std::vector<Peer*>& contacted) {
   return peers;
 }
 
+bool all_sent_to(const Peer& peer) noexcept {
+  if (peer.posted_under_way != 0) return false;  // cards touch memory, whatever became of the peer
+  return peer.broken != PH_OK ||
+         (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0 && peer.lent == 0);
+}
+
 // A peer whose next completion is an error that its caller should have seen; null: there is none.
 // That a peer left before it took everything is no error at the end of a job. Discards completions.
 Peer* first_failed(const std::vector<Peer*>& contacted) {
@@ -99,7 +105,7 @@ ph_status Engine::unheard_error() {
     status = static_cast<ph_status>(peer->local.front().status);
     rank = peer->rank;
   }
-  if (status == PH_OK) return PH_OK;
+  if (status == PH_OK) return lost_of_any("finalize");
   const bool known = last_error_.rank == rank && last_error_.status == status;
   return fail(status, rank,
               "finalize: an operation to rank " + std::to_string(rank) +
@@ -153,12 +159,6 @@ ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
         guard, [this] { return all_sent(); }, timeout_us);
     if (status != PH_TIMEOUT || motion() == before) return status;
   }
-}
-
-bool Engine::all_sent_to(const Peer& peer) noexcept {
-  if (peer.posted_under_way != 0) return false;  // cards touch memory, whatever became of the peer
-  return peer.broken != PH_OK ||
-         (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0 && peer.lent == 0);
 }
 
 // Nobody here will probe them any more. Who waits for room in our ledger, be it ourselves or a peer

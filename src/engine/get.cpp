@@ -26,6 +26,10 @@ ph_status Engine::check_get(Rank rank, const ph_get_args& args) {
   if (args.size_bytes != 0 && args.destination == nullptr)
     return fail(PH_ERR_ARGUMENT, rank,
                 "get of " + std::to_string(args.size_bytes) + " bytes: the destination is null");
+  if (const auto status =
+          check_size({"get", rank, args.destination}, {args.source, args.size_bytes});
+      status != PH_OK)
+    return status;
   return check_ids("get", rank, args.local, args.remote);
 }
 

@@ -49,10 +49,10 @@ bool Engine::send_packed(Peer& peer, Request& request, bool with_payload, bool w
     out.payload = payload_blocks_.at(request.payload);
     out.payload_bytes = static_cast<std::uint32_t>(request.size_bytes);
   }
+  out.is_sure = !with_payload && (request.flags & PH_DELIVERED) != 0;
   if (!send(peer, out)) return false;
   if (with_payload && request.size_bytes != 0) ++peer.staged_sent;
-  request.staged_mark = peer.staged_sent;
-  if (acked) peer.acks.push(request);
+  if (acked) peer.await_ack(request);
   return true;
 }
 
@@ -88,8 +88,7 @@ Engine::Step Engine::step_fence(Peer& peer, Request& request) {
   out.kind = wire::Kind::put_acked;
   if (!send(peer, out)) return Step::blocked;
   request.asked = true;
-  request.staged_mark = peer.staged_sent;
-  peer.acks.push(request);
+  peer.await_ack(request);
   return Step::moved;
 }
 

@@ -7,8 +7,10 @@
 #include <photon/rma.h>
 #include <photon/vector.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <variant>
 
@@ -25,9 +27,44 @@ struct Outgoing {
   std::uint32_t id_bytes = wire::kNoId;
   const void* payload = nullptr;
   std::uint32_t payload_bytes = 0;
-  // put and bulk: names the operation should it be refused, and its request if it has one.
+  // Names the operation should it fail when it is over for us, and its request if it has one.
   std::uint64_t local_id = 0;
   ph_request request = PH_REQUEST_NONE;
+  ph_target target{};
+  std::uint64_t size_bytes = 0;
+  bool is_sure = false;  // PH_DELIVERED: what has landed is not called failed any more
+};
+
+inline Outgoing outgoing(std::uint32_t flags, const ph_id& local, const ph_id& remote) noexcept {
+  Outgoing out{};
+  out.is_sure = (flags & PH_DELIVERED) != 0;
+  out.id = remote.data;
+  out.id_bytes = (flags & PH_NO_RCE) == 0 ? remote.size_bytes : wire::kNoId;
+  if (local.size_bytes != 0)
+    std::memcpy(&out.local_id, local.data, std::min<std::size_t>(8, local.size_bytes));
+  return out;
+}
+
+inline Outgoing outgoing(const ph_put_args& args) noexcept {
+  Outgoing out = outgoing(args.flags, args.local, args.remote);
+  out.fixed[0] = args.target.address;
+  out.fixed[1] = args.target.key;
+  out.target = args.target;
+  out.size_bytes = args.size_bytes;
+  return out;
+}
+
+// What is left of an operation at its target.
+struct TargetRange {
+  ph_target at{};
+  std::uint64_t size_bytes = 0;
+};
+
+// Of what a check speaks.
+struct Call {
+  const char* name;
+  ph_rank rank;
+  const void* own;
 };
 
 // Equal blocks that repeat.

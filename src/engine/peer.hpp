@@ -18,7 +18,6 @@
 #include <string>
 
 #include "base/ring_queue.hpp"
-#include "base/zero_array.hpp"
 #include "engine/answer_pace.hpp"
 #include "engine/arrivals.hpp"
 #include "engine/bulk_ring.hpp"
@@ -29,6 +28,7 @@
 #include "engine/line_claim.hpp"
 #include "engine/named_lines.hpp"
 #include "engine/request.hpp"
+#include "engine/sent_puts.hpp"
 #include "transport/transport.hpp"
 #include "wire/record.hpp"
 
@@ -58,15 +58,6 @@ struct Serve {
   std::uint32_t runs = 0;
   Place at;
   std::uint64_t offset = 0;  // of its first byte in the operation
-};
-
-// A put whose key only the target can check, by the line of its record: if it is refused, this
-// names it. Overwritten a lap later: a refusal read after that names the line alone (local id 0).
-struct Unchecked {
-  std::uint64_t ends = 0;      // one more than the line's position; 0: none
-  std::uint64_t local_id = 0;  // its first 8 bytes
-  std::uint64_t address = 0;
-  std::uint64_t request = 0;  // its token; its caller may not have taken it yet
 };
 
 // Shared memory of a peer that was used, and may be given back to the system.
@@ -123,6 +114,7 @@ struct Peer {
   bool has_rx = false;
   bool remotes_first = false;      // in the next probe of this peer for both kinds
   ph_status bulk_refused = PH_OK;  // why a chunk of the operation coming in did not land
+  bool told_bulk_refused = false;  // and that was told
 
   // Slow paths.
   std::uint64_t ledger_sent = 0;   // ids, but those on the runway
@@ -158,12 +150,18 @@ struct Peer {
   std::uint64_t refused_next = 0;  // line of the first record that may still be refused
   bool took_unchecked = false;     // puts whose keys only the peer checks, sent or to be sent
   bool said_bye = false;
-  std::string why;                         // broken: in words
+  bool lost_some = false;  // with it: operations that were over for us, and nobody was told yet
+  std::string why;         // broken: in words
   PeerCounters* counts = nullptr;          // where it is counted now, or null
   std::unique_ptr<PeerCounters> counters;  // once it was
-  base::ZeroArray<Unchecked> unchecked;    // by line of the ring; see Unchecked
+  SentPuts sent;
 
   bool has_runway() const noexcept { return tx.tail() < runway_end; }
+  // The first chunk of an operation.
+  void begin_bulk() noexcept {
+    bulk_refused = PH_OK;
+    told_bulk_refused = false;
+  }
   // Before a line of the runway is written.
   void claim_if_due() noexcept {
     if (claim.is_due(tx.tail()) && claim.take(tx.tail(), runway_end - tx.tail())) [[unlikely]]
@@ -179,6 +177,12 @@ struct Peer {
   // Enough small records were taken to give their room back (the rest: publish_credits()).
   bool owes_credit() const noexcept {
     return rx.owed() >= line_batch || probed - probed_published >= ledger_batch;
+  }
+  // Behind the record that asks for it.
+  void await_ack(Request& request) noexcept {
+    request.staged_mark = staged_sent;
+    request.line = tx.tail();
+    acks.push(request);
   }
   bool has_remote() const noexcept { return !stash.empty() && stash.front().status == PH_OK; }
   // Whether its word about its copies in our memory counts; that of a dead one does not.

@@ -94,6 +94,7 @@ bool Engine::announce_pieces(Peer& peer, Request& request, std::uint64_t pieces)
   out.fixed[0] = pieces;
   out.id = id_data(request.remote);
   out.id_bytes = request.remote.bytes;
+  name(out, request);
   if (!send(peer, out, false)) return false;
   peer.named.take(line);
   request.named = request.id_merged = true;
@@ -169,6 +170,7 @@ bool Engine::is_ending(Peer& peer, ph_status verdict) {
 void Engine::refused_by_card(Request& request) {
   Peer& peer = *request.peer;
   const Request was = request;
+  if (was.named) peer.sent.forget(was.line);
   request_failed(request, was.verdict);
   try {
     if (was.named && !answer(peer, {wire::Kind::withdrawn, {was.line}}))
@@ -176,11 +178,16 @@ void Engine::refused_by_card(Request& request) {
   } catch (const std::bad_alloc&) {
     return lose(peer, PH_ERR_MEMORY, {});  // its ids would wait for ever
   }
+  const bool is_own = was.verdict == PH_ERR_ARGUMENT;  // no fault of the peer's
+  const void* const memory = was.source != nullptr ? was.source : was.destination;
+  const auto own = reinterpret_cast<std::uint64_t>(memory);
   fail(was.verdict, peer.rank,
        std::string(was.kind == Request::Kind::get ? "get of " : "put of ") +
            std::to_string(was.size_bytes) + " bytes at " + base::hex(was.target.address) +
-           ": the card of rank " + std::to_string(peer.rank) +
-           " refused it: " + ph_status_text(was.verdict));
+           (is_own ? ": own memory at " + base::hex(own) + " cannot be " +
+                         (was.source != nullptr ? "read" : "written")
+                   : ": the card of rank " + std::to_string(peer.rank) +
+                         " refused it: " + ph_status_text(was.verdict)));
 }
 
 // Its peer is lost. While a card may touch its memory it is not over: then it fails when the last

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/hex.hpp"
 #include "engine/fast_path.hpp"
 
 namespace photon::engine {
@@ -32,6 +33,22 @@ ph_status Engine::check_ids(const char* call, Rank rank, const ph_id& local, con
   return PH_OK;
 }
 
+// What no memory can hold would be refused by the target, if its record could say it at all.
+ph_status Engine::check_size(const Call& call, const TargetRange& there) {
+  const auto own = reinterpret_cast<std::uint64_t>(call.own);
+  const bool is_possible = there.size_bytes <= wire::kMaxBufferBytes;
+  const bool is_ours = is_possible && own <= ~there.size_bytes;
+  if (is_ours && there.at.address <= ~there.size_bytes) return PH_OK;
+  const std::string why =
+      !is_possible ? "no memory is so large"
+      : !is_ours   ? "own memory at " + base::hex(own) + " ends before that"
+                   : "the peer's memory at " + base::hex(there.at.address) + " ends before that";
+  return fail(PH_ERR_RANGE, call.rank,
+              std::string(call.name) + " of " + std::to_string(there.size_bytes) +
+                  " bytes with rank " + std::to_string(call.rank) + ": " + why +
+                  "; look for a size that was computed below 0");
+}
+
 ph_status Engine::check_put(Rank rank, const ph_put_args& args) {
   if ((args.flags & ~kPutFlags) != 0)
     return fail(PH_ERR_ARGUMENT, rank, "put: unknown flags " + std::to_string(args.flags));
@@ -40,6 +57,9 @@ ph_status Engine::check_put(Rank rank, const ph_put_args& args) {
   if (args.size_bytes != 0 && args.source == nullptr)
     return fail(PH_ERR_ARGUMENT, rank,
                 "put of " + std::to_string(args.size_bytes) + " bytes: the source is null");
+  if (const auto status = check_size({"put", rank, args.source}, {args.target, args.size_bytes});
+      status != PH_OK)
+    return status;
   return check_ids("put", rank, args.local, args.remote);
 }
 

@@ -68,6 +68,7 @@ bool Engine::bulk_now(Peer& peer, const ph_put_args& args) {
   Outgoing out = outgoing(args);
   out.kind = wire::Kind::bulk;
   out.fixed[2] = args.size_bytes | wire::kBulkFirst | wire::kBulkLast;
+  out.fixed[3] = args.size_bytes;
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
   std::memcpy(peer.tx_bulk.place(args.size_bytes), args.source, args.size_bytes);
   peer.tx_bulk.advance(args.size_bytes);
@@ -115,22 +116,6 @@ Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_targ
   ++peer.runway_begin;
   ++peer.ledger_sent;
   return done_u64(peer, ids.local);
-}
-
-Outgoing Engine::outgoing(std::uint32_t flags, const ph_id& local, const ph_id& remote) noexcept {
-  Outgoing out{};
-  out.id = remote.data;
-  out.id_bytes = (flags & PH_NO_RCE) == 0 ? remote.size_bytes : wire::kNoId;
-  if (local.size_bytes != 0)
-    std::memcpy(&out.local_id, local.data, std::min<std::size_t>(8, local.size_bytes));
-  return out;
-}
-
-Outgoing Engine::outgoing(const ph_put_args& args) noexcept {
-  Outgoing out = outgoing(args.flags, args.local, args.remote);
-  out.fixed[0] = args.target.address;
-  out.fixed[1] = args.target.key;
-  return out;
 }
 
 }  // namespace photon::engine

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/hex.hpp"
 #include "engine/fast_path.hpp"
@@ -121,22 +122,23 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   RecordReader reader(peer.rx);
   const ph_target target{reader.word(), reader.word()};
   const std::uint64_t word = reader.word();
+  const std::uint64_t left = reader.word();
   const std::uint64_t bytes = wire::bulk_size(word);
   const bool last = (word & wire::kBulkLast) != 0;
   if ((bytes == 0 && !last) || bytes > config_.bulk_bytes / 2) return false;
-  if ((word & wire::kBulkFirst) != 0) peer.bulk_refused = PH_OK;
-  if (bytes != 0) place_chunk(peer, target, bytes);
-  return end_chunk(peer, header, word, reader, taker);
+  if (!wire::is_left(left, bytes, last)) return false;
+  if ((word & wire::kBulkFirst) != 0) peer.begin_bulk();
+  if (bytes != 0) place_chunk(peer, {target, left}, bytes);
+  return end_chunk(peer, header, reader, taker);
 }
 
 // The verdict on a chunk, and the id that came with it.
-bool Engine::end_chunk(Peer& peer, const wire::Header& header, std::uint64_t word, RecordReader& id,
-                       Taker* taker) {
+bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id, Taker* taker) {
   const ph_status verdict = peer.bulk_refused;
   const auto status = static_cast<std::uint64_t>(verdict);
   if (header.kind == wire::Kind::bulk_acked || header.kind == wire::Kind::scatter_acked) {
     if (!answer(peer, {wire::Kind::ack, {status}})) return false;
-  } else if (verdict != PH_OK && (word & wire::kBulkLast) != 0) {  // told once an operation
+  } else if (verdict != PH_OK && !std::exchange(peer.told_bulk_refused, true)) {
     if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head()}})) return false;
   }
   if (!header.has_id()) return true;
@@ -145,10 +147,10 @@ bool Engine::end_chunk(Peer& peer, const wire::Header& header, std::uint64_t wor
   return true;
 }
 
-void Engine::place_chunk(Peer& peer, const ph_target& target, std::uint64_t bytes) {
-  const ph_status status = check_access(regions_, target, bytes, PH_ACCESS_WRITE);
+void Engine::place_chunk(Peer& peer, const TargetRange& rest, std::uint64_t bytes) {
+  const ph_status status = check_access(regions_, rest.at, rest.size_bytes, PH_ACCESS_WRITE);
   if (status == PH_OK)
-    std::memcpy(reinterpret_cast<void*>(target.address), peer.rx_bulk.place(bytes), bytes);
+    std::memcpy(reinterpret_cast<void*>(rest.at.address), peer.rx_bulk.place(bytes), bytes);
   peer.rx_bulk.advance(bytes);
   if (peer.bulk_refused == PH_OK) peer.bulk_refused = status;
 }
@@ -201,6 +203,7 @@ bool Engine::take_ack(Peer& peer) {
     return false;
   peer.acks.pop();
   peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);
+  peer.sent.read_to(request->line);
   mark_busy(peer);
   if (request->kind == Request::Kind::fence) {
     fence_ended(peer, *request);
@@ -226,24 +229,15 @@ bool Engine::take_refused(Peer& peer) {
   if (status >= PH_OK || status < PH_ERR_NOT_FOUND) return false;
   // Records are judged in order, each once.
   if (line < peer.refused_next || line >= peer.tx.tail()) return false;
-  Unchecked put{};
-  if (peer.unchecked) put = peer.unchecked[line & (config_.ring_lines - 1)];
-  if (put.ends != line + 1) put = {};
-  // Its source is still being read: nobody can have judged it.
-  Request* const request = requests_.find_used(put.request);
-  if (request != nullptr && !request->local_done) return false;
+  const SentPut* const noted = peer.sent.find(line);
+  const SentPut put = noted == nullptr ? SentPut{} : *noted;
   fail(status, peer.rank,
        "rank " + std::to_string(peer.rank) + " refused the put with local id " +
-           std::to_string(put.local_id) + " at " + base::hex(put.address) + ": " +
-           ph_status_text(status) + "; its remote id was not delivered");
-  if (request != nullptr && request->kept) {
-    conclude(*request, status);
-  } else {
-    --events_free_;
-    push_local(peer, {put.local_id, 8}, status);
-  }
+           std::to_string(put.local_id) + ", " + std::to_string(put.size_bytes) + " bytes at " +
+           base::hex(put.address) + ": " + ph_status_text(status) +
+           "; its remote id was not delivered");
   peer.refused_next = line + 1;
-  return true;
+  return refused_early(peer, line, put, status);
 }
 
 // Give back what was consumed, in batches (docs/memory-model.md, Two credits).

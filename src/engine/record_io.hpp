@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "engine/operation.hpp"
 #include "engine/peer.hpp"
 
 namespace photon::engine {
@@ -62,6 +63,14 @@ class RecordWriter {
   LineProducer& ring_;
   std::uint64_t at_ = 0;
 };
+
+// What a failure of it that comes late will be called.
+inline void name(Outgoing& out, const Request& request) noexcept {
+  out.local_id = request.local_word;
+  out.request = RequestPool::token(request);
+  out.target = request.target;
+  out.size_bytes = request.size_bytes;
+}
 
 class RecordReader {
  public:

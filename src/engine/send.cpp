@@ -9,10 +9,11 @@ namespace photon::engine {
 
 namespace {
 
-// By what only the target can check; an id alone has no key.
-bool may_be_refused(const Outgoing& out) noexcept {
-  return (out.kind == wire::Kind::put && out.payload_bytes != 0) || out.kind == wire::Kind::bulk ||
-         out.kind == wire::Kind::scatter;
+// Of an operation that is over for us with this record or one of the next, though its target may
+// refuse it, or never read it.
+bool may_be_told_late(const Outgoing& out) noexcept {
+  return !out.is_sure && (out.kind == wire::Kind::put || out.kind == wire::Kind::counted ||
+                          out.kind == wire::Kind::bulk || out.kind == wire::Kind::scatter);
 }
 
 }  // namespace
@@ -73,7 +74,9 @@ bool Engine::send(Peer& peer, const Outgoing& out, bool is_told) {
     return false;
   }
   settle(peer);
-  if (peer.unchecked && may_be_refused(out)) remember(peer, out);
+  if (peer.sent.is_open() && may_be_told_late(out))
+    peer.sent.note(peer.tx.tail(),
+                   {0, out.local_id, out.target.address, out.size_bytes, out.request});
   RecordWriter writer(peer.tx);
   const auto fixed = wire::fixed_words(out.kind);
   for (std::uint32_t i = 0; i < fixed; ++i) writer.word(out.fixed[i]);
@@ -85,16 +88,6 @@ bool Engine::send(Peer& peer, const Outgoing& out, bool is_told) {
   peer.tx.publish(wire::encode(out.kind, out.id_bytes, out.payload_bytes), lines);
   if (is_told) nudge(peer);
   return true;
-}
-
-void Engine::remember(Peer& peer, const Outgoing& out) {
-  peer.unchecked[peer.tx.tail() & (config_.ring_lines - 1)] = {peer.tx.tail() + 1, out.local_id,
-                                                               out.fixed[0], out.request};
-}
-
-void Engine::name(Outgoing& out, const Request& request) noexcept {
-  out.local_id = request.local_word;
-  out.request = RequestPool::token(request);
 }
 
 // After every record or credit: does the peer want to be told? (sync/sleep_gate.hpp)

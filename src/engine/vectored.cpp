@@ -114,6 +114,8 @@ bool Engine::scatter_now(Peer& peer, const Vectored& what, Layout& layout) {
   out.kind = wire::Kind::scatter;
   out.fixed[0] = layout.runs().front().at.address;
   out.fixed[1] = chunk.runs;
+  out.target = layout.runs().front().at;
+  out.size_bytes = layout.size_bytes();
   out.fixed[2] = chunk.ring_bytes | wire::kBulkFirst | wire::kBulkLast;
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
   layout.pack(chunk, peer.tx_bulk.place(chunk.ring_bytes));

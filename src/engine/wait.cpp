@@ -45,7 +45,8 @@ bool Engine::ready(const ph_query& query) const noexcept {
 
 // What a wait for this query can still hope for; PH_OK: something.
 ph_status Engine::broken(const ph_query& query) {
-  if (query.peer == PH_ANY_RANK || peers_[query.peer] == nullptr) return PH_OK;
+  if (query.peer == PH_ANY_RANK) return all_lost();
+  if (peers_[query.peer] == nullptr) return PH_OK;
   const Peer& peer = *peers_[query.peer];
   if (peer.broken == PH_OK) return PH_OK;
   // Local ids of its operations come when cards have let go of their memory.
@@ -190,8 +191,10 @@ void Engine::news() {
 
 ph_status Engine::flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us) {
   if (rank != PH_ANY_RANK) {
-    if (const auto status = fence(rank); status != PH_OK) return status;
-    if (peers_[rank] == nullptr) return PH_OK;
+    const auto accepted = fence(rank);
+    if (rank < size_ && peers_[rank] != nullptr && peers_[rank]->broken != PH_OK)
+      return not_flushed(*peers_[rank]);
+    if (accepted != PH_OK || peers_[rank] == nullptr) return accepted;
     Peer& peer = *peers_[rank];
     const auto target = peer.fences_begun;
     const auto done = [&] { return peer.fences_ended >= target || peer.broken != PH_OK; };
@@ -212,12 +215,13 @@ ph_status Engine::flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us) {
   if (const auto status = wait_until(guard, done, timeout_us); status != PH_OK) return status;
   for (const auto& [peer, count] : targets)
     if (peer->broken != PH_ERR_DEPARTED && not_flushed(*peer) != PH_OK) return peer->broken;
-  return PH_OK;
+  return lost_of_any("flush");
 }
 
 // The status of a flush that has ended, with words if its peer is lost.
-ph_status Engine::not_flushed(const Peer& peer) {
+ph_status Engine::not_flushed(Peer& peer) {
   if (peer.broken == PH_OK) return PH_OK;
+  peer.lost_some = false;  // told now
   return fail(peer.broken, peer.rank,
               "flush: rank " + std::to_string(peer.rank) +
                   " is lost: what was under way to it may not have landed" +

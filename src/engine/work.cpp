@@ -93,6 +93,9 @@ Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budg
   const auto chunk = request.layout == nullptr || bytes == 0
                          ? Layout::Chunk{bytes, bytes, 0}
                          : request.layout->measure(bytes, config_.bulk_chunk);
+  // Of more than the ring holds one chunk goes to a peer that has not answered yet: it may refuse.
+  if (!peer.has_rx && request.chunked && request.size_bytes > config_.bulk_bytes)
+    return Step::blocked;
   const bool has_room = bulk_room(peer, chunk.ring_bytes);
   if (!has_room) count(peer, Count::bulk_stalls);
   if (!has_room || !send_chunk(peer, request, chunk)) return stalled(peer, request);
@@ -121,6 +124,7 @@ bool Engine::send_chunk(Peer& peer, Request& request, const Layout::Chunk& chunk
     out.kind = acked ? wire::Kind::bulk_acked : wire::Kind::bulk;
     out.fixed[0] = request.target.address + request.done_bytes;
     out.fixed[1] = request.target.key;
+    out.fixed[3] = last ? chunk.ring_bytes : request.size_bytes - request.done_bytes;
   } else {
     out.kind = acked ? wire::Kind::scatter_acked : wire::Kind::scatter;
     out.fixed[0] = rest_of(request).at.address;
@@ -141,8 +145,8 @@ bool Engine::send_chunk(Peer& peer, Request& request, const Layout::Chunk& chunk
   request.done_bytes += chunk.data_bytes;
   request.id_merged = merge;
   request.chunked = true;
-  request.staged_mark = ++peer.staged_sent;
-  if (acked) peer.acks.push(request);
+  ++peer.staged_sent;
+  if (acked) peer.await_ack(request);
   return true;
 }
 
@@ -327,8 +331,7 @@ Engine::Step Engine::step_packed(Peer& peer, Request& request) {
   name(out, request);
   if (!send(peer, out)) return Step::blocked;
   if (request.size_bytes != 0) ++peer.staged_sent;
-  request.staged_mark = peer.staged_sent;
-  if (acked) peer.acks.push(request);
+  if (acked) peer.await_ack(request);
   peer.work.pop();
   maybe_free(request);
   return Step::moved;

@@ -185,6 +185,14 @@ class LineProducer {
   std::uint64_t tail() const noexcept { return tail_; }
   std::uint64_t capacity() const noexcept { return mask_ + 1; }
 
+  // What was written at a position of the last lap.
+  std::uint64_t header(std::uint64_t at) const noexcept {
+    return lines_[places_.of(at)].head.load(std::memory_order_relaxed);
+  }
+  std::uint64_t word(std::uint64_t at, unsigned index) const noexcept {
+    return lines_[places_.of(at)].words[index].get();
+  }
+
  private:
   Line* lines_ = nullptr;
   const Credits* credits_ = nullptr;

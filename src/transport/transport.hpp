@@ -182,6 +182,9 @@ class Transport {
   virtual base::Result<Link*> connect(Rank rank) = 0;
   // Release the Link; the engine holds no pointer into it any more.
   virtual void disconnect(Rank rank) noexcept = 0;
+  // We end this peer though it may live, for `why`: it is told, as well as that can be done, and
+  // on_gone() of us comes there. Nothing of it is taken any more.
+  virtual void cut_off(Rank /*rank*/, const std::string& /*why*/) noexcept {}
 
   virtual void kick(Rank rank) noexcept = 0;
   // Of a link that is kicked always: credits that its peer is not short of. They may wait a little

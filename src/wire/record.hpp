@@ -14,12 +14,12 @@
 
 namespace photon::wire {
 
-inline constexpr std::uint32_t kVersion = 8;
+inline constexpr std::uint32_t kVersion = 9;
 
 enum class Kind : std::uint8_t {
   put = 1,        // words: address, key, then id and payload: lands inside the record
   put_acked,      // the same; the target answers with ack
-  bulk,           // words: address, key, bulk size, then id: payload in the bulk ring
+  bulk,           // words: address, key, bulk size, left, then id: payload in the bulk ring
   bulk_acked,     // the same; the target answers with ack
   get,            // words: address, key, size, token: serve me this
   get_data,       // words: token, offset, bulk size: part of a get's answer, in the bulk ring
@@ -52,6 +52,11 @@ inline constexpr std::uint32_t kLineDataBytes = kWordsPerLine * 8;
 // operation.
 inline constexpr std::uint64_t kBulkFirst = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kBulkLast = std::uint64_t{1} << 62;
+// The word behind it of bulk: what is left of the operation, this chunk included, from address on.
+// It is refused as a whole with its first chunk.
+constexpr bool is_left(std::uint64_t left, std::uint64_t bytes, bool is_last) noexcept {
+  return is_last ? left == bytes : left > bytes;
+}
 constexpr std::uint64_t bulk_size(std::uint64_t word) noexcept {
   return word & ~(kBulkFirst | kBulkLast);
 }
@@ -69,13 +74,13 @@ constexpr std::uint32_t fixed_words(Kind kind) noexcept {
     case Kind::refused:
     case Kind::fetched:
     case Kind::finished: return 2;
-    case Kind::bulk:
-    case Kind::bulk_acked:
     case Kind::scatter:
     case Kind::scatter_acked:
     case Kind::gather:
     case Kind::get_data:
     case Kind::retracted: return 3;
+    case Kind::bulk:
+    case Kind::bulk_acked:
     case Kind::get: return 4;
     case Kind::atomic:
     case Kind::announced: return 5;

@@ -42,6 +42,34 @@ TEST_P(BadArgument, an_unknown_rank_is_named_with_the_size_of_the_job) {
   });
 }
 
+// Whether keys can be seen or not, and before anything is sent, so the pair goes on.
+TEST_P(BadArgument, sizes_that_no_memory_can_have_are_refused_by_the_call) {
+  ThreadJob job(2, options());
+  job.run([](ph_context* context, ph_rank rank) {
+    static std::byte memory[2][64];
+    ph_region mine{};
+    ph_region all[2];
+    ASSERT_EQ(ph_register(context, memory[rank], 64, PH_ACCESS_ALL, &mine), PH_OK);
+    ASSERT_EQ(ph_allgather(context, &mine, all, sizeof mine), PH_OK);
+    const ph_target there = ph_at(&all[1 - rank], 0);
+    std::byte bytes[64] = {};
+    for (const std::size_t size : {SIZE_MAX, SIZE_MAX - 4096, SIZE_MAX / 2, SIZE_MAX / 4 + 1}) {
+      const std::string number = std::to_string(size);
+      expect_error(context, ph_put_u64(context, 1 - rank, {bytes, size}, there, {1, 2}),
+                   PH_ERR_RANGE, number);
+      expect_error(context, ph_get_u64(context, 1 - rank, {bytes, size}, there, {1, 2}),
+                   PH_ERR_RANGE, number);
+    }
+    const ph_target at_the_end{~std::uint64_t{0} - 7, there.key};
+    expect_error(context, ph_put_u64(context, 1 - rank, {bytes, 64}, at_the_end, {1, 2}),
+                 PH_ERR_RANGE, "64");
+    ASSERT_EQ(ph_put_u64(context, 1 - rank, {bytes, 64}, there, {1, 2}), PH_OK);
+    ASSERT_EQ(ph_wait(context, {1 - rank, PH_REMOTE, nullptr}, 20'000'000), PH_OK);
+    EXPECT_EQ(ph_barrier(context), PH_OK);
+    EXPECT_EQ(ph_flush(context, PH_ANY_RANK, 20'000'000), PH_OK);
+  });
+}
+
 TEST_P(BadArgument, null_pointers_and_sizes_of_another_version_are_refused) {
   ThreadJob job(1, options());
   job.run([](ph_context* context, ph_rank) {

@@ -104,9 +104,10 @@ class FakeNet {
     transport::Alarm alarm;
     std::uint32_t alarms_count = 0;
     std::map<Rank, base::Error> gone;
-    std::set<Rank> let_go;       // disconnected
-    unsigned kicks_count = 0;    // that this rank gave
-    unsigned calls_count = 0;    // read() and write() of this rank
+    std::set<Rank> let_go;                // disconnected
+    std::map<Rank, std::string> cut_off;  // by whom this rank was, and why
+    unsigned kicks_count = 0;             // that this rank gave
+    unsigned calls_count = 0;             // read() and write() of this rank
     unsigned writes_left = ~0U;  // before the kernel refuses them, and reach() says nothing of it
     unsigned calls_left = ~0U;   // the last is refused, and reach() says so from then on
 
@@ -198,6 +199,10 @@ class FakeTransport final : public transport::Transport {
   unsigned poll_interval() const noexcept override { return net_.options.poll_interval; }
   base::Result<transport::Link*> connect(Rank rank) override { return &net_.link(me_, rank); }
   void disconnect(Rank rank) noexcept override { seat().let_go.insert(rank); }
+
+  void cut_off(Rank rank, const std::string& why) noexcept override {
+    net_.seats[rank].cut_off[me_] = why;
+  }
 
   void kick(Rank rank) noexcept override {
     ++seat().kicks_count;

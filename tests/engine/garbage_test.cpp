@@ -64,9 +64,12 @@ const std::vector<Malformed>& malformed_records() {
          a.post(wire::encode(Kind::put, 16, 100), wire::lines_for(Kind::put, 16, 100), {});
          a.line(1).head.store(77, std::memory_order_relaxed);
        }},
-      {"a chunk of no bytes", fixed(Kind::bulk, {1, 1, first})},
-      {"a chunk larger than half its ring", fixed(Kind::bulk, {1, 1, first | 8192})},
-      {"a chunk of endless bytes", fixed(Kind::bulk, {1, 1, kHuge})},
+      {"a chunk of no bytes", fixed(Kind::bulk, {1, 1, first, 1})},
+      {"a chunk larger than half its ring", fixed(Kind::bulk, {1, 1, first | 8192, 9000})},
+      {"a chunk of endless bytes", fixed(Kind::bulk, {1, 1, kHuge, kHuge})},
+      {"a chunk that is more than what is left", fixed(Kind::bulk, {1, 1, first | 64, 63})},
+      {"a last chunk behind which something is left",
+       fixed(Kind::bulk, {1, 1, first | wire::kBulkLast | 64, 65})},
       {"a get of no bytes", fixed(Kind::get, {1, 1, 0, 1})},
       {"data of a get that nobody made", fixed(Kind::get_data, {12345, 0, 64})},
       {"data of no bytes", fixed(Kind::get_data, {0, 0, 0})},

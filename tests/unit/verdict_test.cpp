@@ -68,7 +68,8 @@ class Forger {
   LineProducer producer_;
 };
 
-TEST(VerdictTooEarly, on_a_put_whose_source_is_still_being_read_ends_the_peer) {
+// By its first chunk: the rest of it does not travel.
+TEST(VerdictEarly, on_a_put_of_several_chunks_ends_the_put_and_names_all_of_it) {
   for (const bool requested : {true, false}) {
     Forger forger(Ground::fake, false);
     const auto source = filled(60'000, 3);  // more than the bulk ring holds
@@ -79,11 +80,16 @@ TEST(VerdictTooEarly, on_a_put_whose_source_is_still_being_read_ends_the_peer) {
     ASSERT_EQ(forger.ranks()[0].put(1, args), PH_OK);
     EXPECT_EQ(forger.sent(Forger::kSent).kind, Kind::bulk);
     forger.refuse(Forger::kSent);
-    EXPECT_TRUE(forger.is_cut_off());
+    EXPECT_FALSE(forger.is_cut_off());
     ph_result result{};
     if (requested) {
-      EXPECT_EQ(forger.ranks()[0].test(request, result), PH_ERR_PROTOCOL);
+      EXPECT_EQ(forger.ranks()[0].test(request, result), PH_ERR_KEY);
+    } else {
+      EXPECT_EQ(forger.ranks().take(0, PH_LOCAL).status, PH_ERR_KEY);
     }
+    EXPECT_NE(forger.ranks()[0].last_error().what.find("60000 bytes at 0x40"), std::string::npos)
+        << forger.ranks()[0].last_error().what;
+    EXPECT_EQ(forger.ranks()[0].holdings().requests, 0u);
   }
 }
 
@@ -142,7 +148,7 @@ TEST_P(Verdict, an_empty_chunk_that_ends_nothing_ends_the_peer) {
   for (const Kind kind : {Kind::bulk, Kind::bulk_acked})
     for (const std::uint64_t place : {std::uint64_t{0}, wire::kBulkFirst}) {
       Forger peer(GetParam());
-      peer.post(kind, {peer.region().address, peer.region().key, place});
+      peer.post(kind, {peer.region().address, peer.region().key, place, 1});
       EXPECT_TRUE(peer.is_cut_off());
       EXPECT_TRUE(peer.memory().untouched());
     }
@@ -151,7 +157,7 @@ TEST_P(Verdict, an_empty_chunk_that_ends_nothing_ends_the_peer) {
 TEST_P(Verdict, an_empty_last_chunk_delivers_the_id) {
   for (const std::uint64_t place : {wire::kBulkLast, wire::kBulkLast | wire::kBulkFirst}) {
     Forger peer(GetParam());
-    peer.post(Kind::bulk, {peer.region().address, peer.region().key, place, 77}, true);
+    peer.post(Kind::bulk, {peer.region().address, peer.region().key, place, 0, 77}, true);
     EXPECT_EQ(peer.ranks().take(0, PH_REMOTE).id, 77u);
     EXPECT_FALSE(peer.is_cut_off());
     EXPECT_TRUE(peer.memory().untouched());
@@ -165,19 +171,19 @@ TEST_P(Verdict, an_empty_last_chunk_tells_how_the_ones_before_it_went) {
     Forger peer(GetParam());
     const std::uint64_t key = peer.region().key ^ other_key;
     const auto wanted = is_refused ? kKeyError : std::uint64_t{PH_OK};
-    peer.post(Kind::bulk, {peer.region().address, key, wire::kBulkFirst | 64});
-    peer.post(Kind::bulk_acked, {peer.region().address + 64, key, wire::kBulkLast});
+    peer.post(Kind::bulk, {peer.region().address, key, wire::kBulkFirst | 64, 128});
+    peer.post(Kind::bulk_acked, {peer.region().address + 64, key, wire::kBulkLast, 0});
     EXPECT_EQ(peer.sent(Forger::kSent).kind, Kind::ack);
     EXPECT_EQ(peer.word_sent(Forger::kSent, 0), wanted);
     EXPECT_EQ(peer.sent(Forger::kSent + 1).kind, Kind::bye) << "nothing more was sent";
-    // The same without an acknowledgement: a refusal names the line of the last chunk.
-    peer.post(Kind::bulk, {peer.region().address, key, wire::kBulkFirst | 64});
-    peer.post(Kind::bulk, {peer.region().address + 64, key, wire::kBulkLast, 77}, true);
+    // The same without an acknowledgement: a refusal names the line of the chunk.
+    peer.post(Kind::bulk, {peer.region().address, key, wire::kBulkFirst | 64, 128});
+    peer.post(Kind::bulk, {peer.region().address + 64, key, wire::kBulkLast, 0, 77}, true);
     EXPECT_EQ(peer.ranks().probe(0, PH_REMOTE).size(), is_refused ? 0u : 1u);
     if (is_refused) {
       EXPECT_EQ(peer.sent(Forger::kSent + 1).kind, Kind::refused);
       EXPECT_EQ(peer.word_sent(Forger::kSent + 1, 0), kKeyError);
-      EXPECT_EQ(peer.word_sent(Forger::kSent + 1, 1), 3u);
+      EXPECT_EQ(peer.word_sent(Forger::kSent + 1, 1), 2u);
     }
     EXPECT_FALSE(peer.is_cut_off());
   }

@@ -36,6 +36,9 @@ class MixedTransport final : public Transport {
 
   base::Result<Link*> connect(Rank rank) override;
   void disconnect(Rank rank) noexcept override;
+  void cut_off(Rank rank, const std::string& why) noexcept override {
+    side_of(rank).cut_off(rank, why);
+  }
 
   void kick(Rank rank) noexcept override;
   void kick_later(Rank rank) noexcept override;

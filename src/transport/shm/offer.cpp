@@ -112,4 +112,12 @@ bool is_nudge(std::span<const std::byte> bytes) noexcept {
   return bytes.size() == sizeof kNudge && std::memcmp(bytes.data(), kNudge, sizeof kNudge) == 0;
 }
 
+std::optional<CutOff> decode_cut_off(std::span<const std::byte> bytes) noexcept {
+  CutOff said;
+  if (bytes.size() != sizeof said) return std::nullopt;
+  std::memcpy(&said, bytes.data(), sizeof said);
+  if (said.magic != kCutOffMagic || said.why.back() != 0) return std::nullopt;
+  return said;
+}
+
 }  // namespace photon::transport::shm

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -18,8 +19,9 @@
 
 namespace photon::transport::shm {
 
-inline constexpr std::uint64_t kOfferMagic = 0x00'72'65'66'66'6f'68'70ULL;  // "phoffer"
-inline constexpr std::uint64_t kNudgeMagic = 0x00'65'67'64'75'6e'68'70ULL;  // "phnudge"
+inline constexpr std::uint64_t kOfferMagic = 0x00'72'65'66'66'6f'68'70ULL;   // "phoffer"
+inline constexpr std::uint64_t kCutOffMagic = 0x66'66'6f'74'75'63'68'70ULL;  // "phcutoff"
+inline constexpr std::uint64_t kNudgeMagic = 0x00'65'67'64'75'6e'68'70ULL;   // "phnudge"
 // Flags.
 inline constexpr std::uint64_t kNeedsFence = 1;  // no heavy barriers here
 inline constexpr std::uint64_t kLinesApart = 2;  // in the ring of this offer
@@ -70,5 +72,12 @@ base::Result<> check_settings(const Offer& mine, const Offer& theirs);
 // A nudge says "look at my ring" to a rank whose bell and gate are not known yet.
 std::span<const std::byte> encode_nudge() noexcept;
 bool is_nudge(std::span<const std::byte> bytes) noexcept;
+
+// To who is cut off, and why.
+struct CutOff {
+  std::uint64_t magic = kCutOffMagic;
+  std::array<char, 248> why{};  // ends with a zero
+};
+std::optional<CutOff> decode_cut_off(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace photon::transport::shm

@@ -125,12 +125,28 @@ void ShmTransport::handle(boot::Message& message, Sink& sink) {
                         .rank = rank});
     return;
   }
+  if (const auto said = decode_cut_off(message.bytes)) {
+    sink.on_gone(rank, {.status = PH_ERR_PEER,
+                        .what = "rank " + std::to_string(rank) +
+                                " has cut this rank off: " + said->why.data(),
+                        .rank = rank});
+    return;
+  }
   if (is_nudge(message.bytes)) {
     const Peer* peer = known(rank);
     if (peer != nullptr && peer->state == Peer::State::linked) sink.on_activity(rank);
     return;
   }
   handle_offer(message, sink);
+}
+
+void ShmTransport::cut_off(Rank rank, const std::string& why) noexcept {
+  CutOff said;
+  std::copy_n(why.begin(), std::min(why.size(), said.why.size() - 1), said.why.begin());
+  const auto sent = boot_.send(rank, std::as_bytes(std::span(&said, 1)), {});
+  if (!sent)
+    PHOTON_LOG(log_, warn, "rank %u could not be told that it is cut off: %s", rank,
+               sent.error().what.c_str());
 }
 
 void ShmTransport::handle_offer(boot::Message& message, Sink& sink) {

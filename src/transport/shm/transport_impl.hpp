@@ -62,6 +62,7 @@ class ShmTransport final : public Transport {
 
   base::Result<Link*> connect(Rank rank) override;
   void disconnect(Rank rank) noexcept override;
+  void cut_off(Rank rank, const std::string& why) noexcept override;
 
   void kick(Rank rank) noexcept override;
   void poll(Sink& sink) noexcept override;

@@ -1,0 +1,117 @@
+// What had gone to a peer that is lost and is not known to have arrived: each operation is told by
+// an error completion, and where no note was kept ph_flush() and ph_finalize() say that there were
+// some (docs/memory-model.md, Departed and dead).
+#include <new>
+
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+// A record that is, or ends, an operation of the caller's which is over for us. The others are
+// answered: who waits for the answer is told otherwise.
+bool ends_operation(const LineProducer& ring, std::uint64_t line, const wire::Header& header) {
+  switch (header.kind) {
+    case wire::Kind::put:
+    case wire::Kind::counted:
+    case wire::Kind::finished:
+    case wire::Kind::jump: return true;
+    case wire::Kind::bulk:
+    case wire::Kind::scatter: return (ring.word(line, wire::kBulkSizeWord) & wire::kBulkLast) != 0;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+// Before anything of the peer's is given up. One that left says so itself: what it had not read is
+// documented to be lost.
+void Engine::tell_lost(Peer& peer) {
+  if (peer.broken == PH_ERR_DEPARTED || peer.link == nullptr) return;
+  settle(peer);
+  const std::uint64_t end = peer.tx.tail();
+  const std::uint64_t given = peer.credits->lines_given();
+  if (given <= end) peer.sent.read_to(given);
+  std::uint64_t line = peer.sent.read();
+  // From a jump on its ids stand in the overflow.
+  peer.lost_some = !overflow_drained(peer);
+  try {
+    while (line < end) {
+      const auto header = wire::decode(peer.tx.header(line));
+      if (!header) return;  // the ring is shared: a peer may have written there
+      if (ends_operation(peer.tx, line, *header)) {
+        peer.lost_some = true;
+        if (const SentPut* put = peer.sent.find(line)) told_late(peer, *put, peer.broken);
+      }
+      line += header->lines;
+    }
+  } catch (const std::bad_alloc&) {
+    PHOTON_LOG(log_, warn, "rank %u: no memory to tell of all that was lost with it", peer.rank);
+  }
+}
+
+// The local completion of a put was given long ago, if one was wanted.
+void Engine::told_late(Peer& peer, const SentPut& put, ph_status status) {
+  Request* const request = requests_.find_used(put.request);
+  if (request != nullptr && !request->local_done) return;  // it will say so itself
+  if (request != nullptr && request->kept) return conclude(*request, status);
+  push_local(peer, {put.local_id, 8}, status);
+  --events_free_;
+}
+
+// With one of its chunks: the others are not sent any more, and those that were are not told of
+// again. False: nobody can have judged it, for its bytes went another way.
+bool Engine::refused_early(Peer& peer, std::uint64_t line, const SentPut& put, ph_status status) {
+  Request* const request = requests_.find_used(put.request);
+  const bool is_going =
+      request != nullptr && request->in_work && request == peer.work.head() && request->chunked;
+  if (is_going) {
+    mark_busy(peer);
+    request_failed(*request, status);
+    return true;
+  }
+  if (request != nullptr && request->in_acks) return true;  // its last chunk's answer says so
+  if (request != nullptr && !request->local_done) return false;
+  told_late(peer, put, status);
+  for (std::uint64_t at = line; at < peer.tx.tail();) {
+    const auto header = wire::decode(peer.tx.header(at));
+    if (!header) break;
+    const SentPut* const other = peer.sent.find(at);
+    if (other != nullptr && other->request != put.request) break;
+    if (other != nullptr) {
+      peer.sent.forget(at);
+      if (ends_operation(peer.tx, at, *header)) break;
+    }
+    at += header->lines;
+  }
+  return true;
+}
+
+// Whether nobody can send anything any more, and not because all have left in order.
+ph_status Engine::all_lost() {
+  if (size_ == 1 || contacted_.size() + 1 < size_) return PH_OK;
+  ph_status status = PH_OK;
+  for (const Peer* peer : contacted_) {
+    if (peer->broken == PH_OK || peer->posted_under_way != 0) return PH_OK;
+    if (peer->broken != PH_ERR_DEPARTED) status = peer->broken;
+  }
+  if (status == PH_OK) return PH_OK;
+  return fail(status, PH_ANY_RANK, "wait: all other ranks are lost or have left");
+}
+
+// The first lost peer of whose lost operations nobody has been told in general; PH_OK: none. Told
+// now, and then no more.
+ph_status Engine::lost_of_any(const char* call) {
+  for (Peer* peer : contacted_) {
+    if (!peer->lost_some) continue;
+    peer->lost_some = false;
+    return fail(peer->broken, peer->rank,
+                std::string(call) + ": rank " + std::to_string(peer->rank) +
+                    " is lost, and what had gone to it may not have arrived" +
+                    (peer->why.empty() ? "" : " (" + peer->why + ")"));
+  }
+  return PH_OK;
+}
+
+}  // namespace photon::engine

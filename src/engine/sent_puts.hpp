@@ -1,0 +1,61 @@
+// What has gone into a peer's ring and may still turn out not to have arrived: by the line of its
+// record, what its caller calls it.
+//
+//   noted -- refused by the peer, or the peer is lost before it is known to have read it --> told
+//         -- its line is used again --> forgotten: then the peer has read it
+//
+// Kept only for peers that alone can check keys: others are written to without a note
+// (fast_path.hpp), and only how many records were lost is known of them.
+// Owner: the Peer.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/zero_array.hpp"
+
+namespace photon::engine {
+
+struct SentPut {
+  std::uint64_t ends = 0;      // one more than the line's position; 0: none
+  std::uint64_t local_id = 0;  // its first 8 bytes
+  std::uint64_t address = 0;   // of the whole operation
+  std::uint64_t size_bytes = 0;
+  std::uint64_t request = 0;  // its token; its caller may not have taken it yet
+};
+
+class SentPuts {
+ public:
+  void open(std::uint64_t ring_lines) {
+    puts_ = base::ZeroArray<SentPut>(ring_lines);
+    mask_ = ring_lines - 1;
+  }
+  void close() noexcept { puts_.reset(); }
+  bool is_open() const noexcept { return static_cast<bool>(puts_); }
+
+  void note(std::uint64_t line, SentPut put) noexcept {
+    put.ends = line + 1;
+    puts_[line & mask_] = put;
+  }
+  // Its failure was told.
+  void forget(std::uint64_t line) noexcept {
+    if (is_open()) puts_[line & mask_] = {};
+  }
+  // Null: the record of that line is none of these, or another has taken its place.
+  const SentPut* find(std::uint64_t line) const noexcept {
+    if (!is_open()) return nullptr;
+    const SentPut& put = puts_[line & mask_];
+    return put.ends == line + 1 ? &put : nullptr;
+  }
+
+  // All records that end before this line have been read.
+  void read_to(std::uint64_t line) noexcept { read_ = std::max(read_, line); }
+  std::uint64_t read() const noexcept { return read_; }
+
+ private:
+  base::ZeroArray<SentPut> puts_;
+  std::uint64_t mask_ = 0;
+  std::uint64_t read_ = 0;
+};
+
+}  // namespace photon::engine
