@@ -1,6 +1,8 @@
 // Frames out of a stream that is cut anywhere.
 #include "transport/tcp/tcp_inlet.hpp"
 
+#include <sys/mman.h>
+
 #include <random>
 
 #include "tcp_ranks.hpp"
@@ -36,17 +38,27 @@ struct Recorder final : Port {
   }
   bool begin_data(const FrameHead& head, std::byte*& to) override {
     log += "data;";
-    to = payload.data();
+    to = place == nullptr ? payload.data() : place;
     return head.bytes <= payload.size();
   }
-  void end_payload() override { log += "end;"; }
+  void end_words() override { log += "words;"; }
+  bool take_end(const FrameHead& head) override {
+    log += "end;";
+    return head.code < 100;
+  }
+  void cannot_place() override { log += "nowhere;"; }
   bool take_done(const FrameHead& head) override {
     log += "done;";
     return head.code < 100;
   }
-  void take_bye() override { log += "bye;"; }
+  bool begin_bye(const FrameHead& head, std::byte*& to) override {
+    log += "bye;";
+    to = payload.data();
+    return head.bytes <= kMostWordBytes;
+  }
 
   std::string log;
+  std::byte* place = nullptr;  // of data, in the place of:
   std::uint32_t taken = 0;
   std::uint32_t record = 1;
   std::vector<std::byte> chunk = std::vector<std::byte>(70000);
@@ -99,18 +111,24 @@ TEST_F(TcpInlet, every_frame_is_taken_however_the_stream_is_cut) {
     add(FrameHead{.kind = FrameKind::write, .code = 1, .bytes = 5});
     add(PieceBody{1, 1, 20000});
     add_bytes(20000);
+    add(FrameHead{.kind = FrameKind::end});
     add(FrameHead{.kind = FrameKind::write});
     add(PieceBody{1, 0, 20001});
     add_bytes(20001);
+    add(FrameHead{.kind = FrameKind::end, .code = 1});
     add(FrameHead{.kind = FrameKind::read});
     add(PieceBody{1, 1, 7});
     add(FrameHead{.kind = FrameKind::data, .bytes = 9});
     add_bytes(9);
+    add(FrameHead{.kind = FrameKind::end});
     add(FrameHead{.kind = FrameKind::done});
     add(FrameHead{.kind = FrameKind::bye});
+    add(FrameHead{.kind = FrameKind::bye, .bytes = 8});
+    add_bytes(8);
     EXPECT_NE(feed(most), Inlet::Got::garbage);
     EXPECT_EQ(port_.log,
-              "lines 3+0;lines 1+30000;credits 2;write 5;end;write 0;end;read;data;end;done;bye;");
+              "lines 3+0;lines 1+30000;credits 2;write 5;end;write 0;end;read;data;end;done;bye;"
+              "bye;words;");
     EXPECT_EQ(port_.taken, 4u);
     for (std::size_t i = 0; i < 30000; ++i)
       ASSERT_EQ(port_.chunk[i], static_cast<std::byte>(i % 251)) << i;
@@ -130,7 +148,9 @@ TEST_F(TcpInlet, the_end_of_the_stream_comes_behind_what_was_sent) {
 
 TEST_F(TcpInlet, frames_that_there_are_not_or_that_are_refused_are_garbage) {
   const FrameHead bad[] = {{.kind = FrameKind{0}},
-                           {.kind = FrameKind{8}},
+                           {.kind = FrameKind{9}},
+                           {.kind = FrameKind::end},
+                           {.kind = FrameKind::bye, .bytes = kMostWordBytes + 1},
                            {.kind = FrameKind{255}},
                            {.kind = FrameKind::lines, .lines = 99},
                            {.kind = FrameKind::done, .code = 100},
@@ -149,6 +169,31 @@ TEST_F(TcpInlet, frames_that_there_are_not_or_that_are_refused_are_garbage) {
   EXPECT_EQ(feed(100), Inlet::Got::garbage) << "a write of nothing";
 }
 
+TEST_F(TcpInlet, a_payload_that_is_followed_by_anything_but_its_end_is_garbage) {
+  add(FrameHead{.kind = FrameKind::write});
+  add(PieceBody{1, 1, 30});
+  add_bytes(30);
+  add(FrameHead{.kind = FrameKind::done});
+  EXPECT_EQ(feed(1000), Inlet::Got::garbage);
+}
+
+// The caller has unmapped it: the stream stays in step, and who owns the memory hears of it.
+TEST_F(TcpInlet, a_payload_whose_place_is_gone_goes_nowhere_and_what_follows_is_taken) {
+  constexpr std::size_t kBytes = 60'000;
+  void* const gone = ::mmap(nullptr, 1 << 16, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(gone, MAP_FAILED);
+  port_.place = static_cast<std::byte*>(gone);
+  const FrameHead head{.kind = FrameKind::data, .bytes = kBytes};
+  ASSERT_EQ(::send(far_.get(), &head, sizeof head, 0), static_cast<ssize_t>(sizeof head));
+  ASSERT_EQ(inlet_.receive(near_.get(), port_, buffer_), Inlet::Got::last);
+  add_bytes(kBytes);
+  add(FrameHead{.kind = FrameKind::end});
+  add(FrameHead{.kind = FrameKind::done});
+  EXPECT_NE(feed(20'000), Inlet::Got::garbage);
+  EXPECT_EQ(port_.log, "data;nowhere;end;done;");
+  ::munmap(gone, 1 << 16);
+}
+
 TEST_F(TcpInlet, a_frame_that_ends_within_a_record_is_garbage) {
   port_.record = 4;
   add(FrameHead{.kind = FrameKind::lines, .lines = 6});
@@ -163,7 +208,7 @@ TEST_F(TcpInlet, random_bytes_end_or_wait_and_touch_nothing_else) {
     inlet_ = Inlet();
     stream_.resize(300);
     for (std::byte& one : stream_) one = static_cast<std::byte>(random());
-    stream_[0] = static_cast<std::byte>(1 + round % 7);
+    stream_[0] = static_cast<std::byte>(1 + round % 8);
     feed(100);
   }
 }

@@ -1,6 +1,8 @@
 // Bytes from where they lie into a socket that takes what it likes.
 #include "transport/tcp/tcp_outlet.hpp"
 
+#include <sys/mman.h>
+
 #include <thread>
 
 #include "tcp_ranks.hpp"
@@ -118,7 +120,7 @@ TEST_F(TcpOutlet, a_socket_that_takes_little_gets_everything_in_order) {
   }
   const auto more = arrived();
   bytes.insert(bytes.end(), more.begin(), more.end());
-  ASSERT_EQ(bytes.size(), 16u + 64 + 16 + 24 + payload.size());
+  ASSERT_EQ(bytes.size(), 16u + 64 + 16 + 24 + payload.size() + 16);
   EXPECT_TRUE(std::equal(payload.begin(), payload.end(), bytes.begin() + 16 + 64 + 16 + 24));
 }
 
@@ -135,7 +137,7 @@ TEST_F(TcpOutlet, a_lone_payload_arrives_whole_however_it_is_cut) {
     outlet_.add(item);
     outlet_.add({{.kind = FrameKind::done, .token = 3}, {}, nullptr, 0});
     std::vector<std::byte> all;
-    const std::size_t whole = sizeof(FrameHead) + sizeof(PieceBody) + size + sizeof(FrameHead);
+    const std::size_t whole = sizeof(FrameHead) + sizeof(PieceBody) + size + 2 * sizeof(FrameHead);
     for (auto flushed = flush(); all.size() < whole; flushed = flush()) {
       ASSERT_NE(flushed, Outlet::Flushed::broken);
       const auto more = arrived();
@@ -147,6 +149,36 @@ TEST_F(TcpOutlet, a_lone_payload_arrives_whole_however_it_is_cut) {
     EXPECT_TRUE(std::equal(source.begin(), source.end(), first)) << size;
     EXPECT_EQ(head_at(all, whole - sizeof(FrameHead)).token, 3u);
   }
+}
+
+// Its caller has unmapped it; the frame's length was promised, and the frames behind it follow.
+TEST_F(TcpOutlet, a_payload_that_cannot_be_read_is_filled_up_with_zeros_and_its_end_says_so) {
+  constexpr std::size_t kBytes = 64 << 10;
+  auto* const source = static_cast<std::byte*>(
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(source, MAP_FAILED);
+  std::fill_n(source, kBytes / 2, std::byte{7});
+  ASSERT_EQ(::mprotect(source + kBytes / 2, kBytes / 2, PROT_NONE), 0);
+  Outlet::Item item;
+  item.head = {.kind = FrameKind::write, .token = 4};
+  item.payload = source;
+  item.payload_bytes = kBytes;
+  outlet_.add(item);
+  outlet_.add({{.kind = FrameKind::done, .token = 3}, {}, nullptr, 0});
+  std::vector<std::byte> all;
+  const std::size_t whole = 40 + kBytes + 16 + 16;
+  for (auto flushed = flush(); all.size() < whole; flushed = flush()) {
+    ASSERT_NE(flushed, Outlet::Flushed::broken);
+    const auto more = arrived();
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  ASSERT_EQ(all.size(), whole);
+  EXPECT_EQ(std::count(all.end() - 32 - kBytes / 2, all.end() - 32, std::byte{0}),
+            static_cast<std::ptrdiff_t>(kBytes / 2));
+  EXPECT_EQ(head_at(all, whole - 32).kind, FrameKind::end);
+  EXPECT_EQ(status_of(head_at(all, whole - 32).code), PH_ERR_ARGUMENT);
+  EXPECT_EQ(head_at(all, whole - 16).token, 3u);
+  ::munmap(source, kBytes);
 }
 
 TEST_F(TcpOutlet, a_socket_without_another_end_is_broken_and_kills_nobody) {

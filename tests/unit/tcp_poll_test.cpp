@@ -29,6 +29,7 @@ TEST(TcpPoll, nonsense_of_a_rank_that_is_let_in_ends_that_rank_only) {
       {.kind = FrameKind::lines, .lines = 1, .bytes = 0xffff'ffff},
       {.kind = FrameKind::done, .token = 1},
       {.kind = FrameKind::data, .bytes = 100, .token = 0x100},
+      {.kind = FrameKind::bye, .bytes = kMostWordBytes + 1},
   };
   for (const FrameHead& head : nonsense) {
     TcpRanks ranks(3);

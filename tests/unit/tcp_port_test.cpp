@@ -58,7 +58,7 @@ TEST_F(TcpPort, a_write_lands_where_its_key_allows_and_is_told_and_answered) {
   ASSERT_TRUE(port_.begin_write(write_head(9), all(), to));
   EXPECT_EQ(to, memory_);
   EXPECT_TRUE(log_.names.empty());
-  port_.end_payload();
+  ASSERT_TRUE(port_.take_end({.kind = FrameKind::end}));
   EXPECT_EQ(log_.names, std::vector<std::uint32_t>{77});
   EXPECT_EQ(peer_.outlet->waiting(), 1u);
 }
@@ -74,7 +74,7 @@ TEST_F(TcpPort, a_write_that_its_key_does_not_allow_goes_nowhere_and_is_not_told
     std::byte* to = memory_;
     ASSERT_TRUE(port_.begin_write(write_head(9), body, to));
     EXPECT_EQ(to, nullptr);
-    port_.end_payload();
+    ASSERT_TRUE(port_.take_end({.kind = FrameKind::end}));
   }
   EXPECT_TRUE(log_.names.empty());
   EXPECT_EQ(peer_.outlet->waiting(), std::size(bodies));
@@ -120,8 +120,48 @@ TEST_F(TcpPort, the_data_of_a_read_has_its_size_and_goes_to_its_place) {
   ASSERT_TRUE(port_.begin_data({.kind = FrameKind::data, .bytes = 32, .token = wire}, to));
   EXPECT_EQ(to, own_);
   EXPECT_TRUE(log_.over.empty());
-  port_.end_payload();
+  ASSERT_TRUE(port_.take_end({.kind = FrameKind::end}));
   EXPECT_EQ(log_.over.at(123), PH_OK);
+}
+
+// The mistake of who has written: nothing of it is told, and he hears that it was his.
+TEST_F(TcpPort, a_write_whose_source_could_not_be_read_is_not_told_and_so_answered) {
+  std::byte* to = nullptr;
+  ASSERT_TRUE(port_.begin_write(write_head(9), all(), to));
+  ASSERT_TRUE(port_.take_end({.kind = FrameKind::end, .code = code_of(PH_ERR_ARGUMENT)}));
+  EXPECT_TRUE(log_.names.empty());
+  EXPECT_EQ(peer_.outlet->waiting(), 1u);
+  ASSERT_TRUE(port_.begin_write(write_head(9), all(), to));
+  EXPECT_FALSE(port_.take_end({.kind = FrameKind::end, .code = code_of(PH_ERR_KEY)}));
+}
+
+TEST_F(TcpPort, a_read_says_whose_memory_could_not_be_used) {
+  struct {
+    ph_status sent;
+    bool is_placed;
+    ph_status told;
+  } const cases[] = {
+      {PH_OK, false, PH_ERR_ARGUMENT}, {PH_ERR_ACCESS, true, PH_ERR_ACCESS}, {PH_OK, true, PH_OK}};
+  for (const auto& one : cases) {
+    const std::uint64_t wire = peer_.pieces.add(piece(false))->token;
+    std::byte* to = nullptr;
+    ASSERT_TRUE(port_.begin_data({.kind = FrameKind::data, .bytes = 32, .token = wire}, to));
+    if (!one.is_placed) port_.cannot_place();
+    ASSERT_TRUE(port_.take_end({.kind = FrameKind::end, .code = code_of(one.sent)}));
+    EXPECT_EQ(log_.over.at(123), one.told);
+  }
+}
+
+TEST_F(TcpPort, words_behind_a_bye_say_that_we_are_cut_off) {
+  std::byte* to = nullptr;
+  EXPECT_FALSE(port_.begin_bye({.kind = FrameKind::bye, .bytes = kMostWordBytes + 1}, to));
+  ASSERT_TRUE(port_.begin_bye({.kind = FrameKind::bye, .bytes = 3}, to));
+  std::memcpy(to, "why", 3);
+  EXPECT_FALSE(peer_.is_cut_off);
+  port_.end_words();
+  EXPECT_TRUE(peer_.is_cut_off);
+  EXPECT_EQ(peer_.words, "why");
+  EXPECT_FALSE(peer_.said_bye) << "that is another's to say";
 }
 
 TEST_F(TcpPort, an_answer_to_a_write_that_was_not_sent_is_cut_off) {

@@ -110,8 +110,12 @@ base::Result<bool> TcpTransport::send_card(Rank rank, TcpCard::What what, int tr
 
 void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   TcpPeer& peer = remember(rank);
-  if (peer.state != TcpPeer::State::asked) return;  // it was late: there is a connection, or was
   auto card = decode_card(bytes);
+  const bool is_dialing =
+      peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::greeting;
+  // It has given us up; else it was late: there is a connection, or was.
+  const bool gives_up = card && card->what == TcpCard::What::unreachable && is_dialing;
+  if (peer.state != TcpPeer::State::asked && !gives_up) return;
   auto same =
       card ? carried::check_settings(card_.settings, card->settings) : base::Result<>(card.error());
   if (!same) {
@@ -139,7 +143,9 @@ void TcpTransport::dial(TcpPeer& peer) {
   peer.parley.reset();
   ++peer.attempts;
   peer.dialed_ns = base::now_ns();
-  peer.dial_at_ns = peer.dialed_ns + kDialNs;  // until then it has to be connected
+  if (peer.unreached_ns == 0) peer.unreached_ns = peer.dialed_ns;
+  // Until then it has to be connected.
+  peer.dial_at_ns = std::min(peer.dialed_ns + kDialNs, peer.unreached_ns + silence_ns());
   peer.socket.reset(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!peer.socket) return dial_failed(peer, errno);
   boot::tune_connection(peer.socket.get(), config_.tcp_silence_s);
@@ -149,17 +155,25 @@ void TcpTransport::dial(TcpPeer& peer) {
     dial_failed(peer, errno);
 }
 
-// Refused, or thrown out from among too many guests: once more, later.
+// Refused, or thrown out from among too many guests: once more, later. But who is not reached at
+// all is not waited for longer than for who falls silent.
 void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
   hang_up(peer.socket);
   peer.parley.reset();
   peer.state = TcpPeer::State::dialing;
-  if (peer.attempts < kMostAttempts || is_flusher_) {
+  const std::int64_t now = base::now_ns();
+  const bool is_over = peer.unreached_ns != 0 && now - peer.unreached_ns >= silence_ns();
+  if ((peer.attempts < kMostAttempts && !is_over) || is_flusher_) {
     const unsigned pauses = std::min(peer.attempts, kMostAttempts) - 1;
-    peer.dial_at_ns = base::now_ns() + (kFirstPauseNs << (2 * pauses));
+    peer.dial_at_ns = now + (kFirstPauseNs << (2 * pauses));
     if (is_announced_) wake();  // who sleeps has not known of this deadline
     return;
   }
+  give_up(peer, trouble);
+}
+
+// Its rank waits for us, and hears that it waits in vain.
+void TcpTransport::give_up(TcpPeer& peer, int trouble) {
   static_cast<void>(send_card(peer.rank, TcpCard::What::unreachable, trouble));
   std::string what = named(peer.rank) + " cannot be connected to at " + peer.address.text() + ": " +
                      words_of(trouble);
@@ -177,13 +191,16 @@ void TcpTransport::greet(TcpPeer& peer) {
     auto parley = Parley::dial(boot_.secret(), parties_, peer.rank);
     if (!parley) return dial_failed(peer, parley.error().native_errno);
     peer.parley = *parley;
+    peer.unreached_ns = 0;  // its kernel answers; its rank may compute
     peer.state = TcpPeer::State::greeting;
     epoll_event wanted{};
     wanted.events = EPOLLIN;
     wanted.data.u64 = std::uint64_t{static_cast<std::uint32_t>(Watched::peer)} << 32 | peer.rank;
     ::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_MOD, peer.socket.get(), &wanted);
   }
-  switch (peer.parley->advance(peer.socket.get())) {
+  const Parley::Step step = peer.parley->advance(peer.socket.get());
+  await_confirmation(peer);
+  switch (step) {
     case Parley::Step::waits: return;
     case Parley::Step::open: return opened(peer);
     case Parley::Step::broken: return dial_failed(peer, ECONNRESET);

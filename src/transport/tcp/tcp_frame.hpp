@@ -17,11 +17,13 @@ namespace photon::transport::tcp {
 enum class FrameKind : std::uint8_t {
   lines = 1,  // `bytes` of bulk, then `lines` ring lines: any records, or the one with that chunk
   credits,    // CreditBody: what the sender has given back
-  write,      // PieceBody, then its bytes; `bytes` is its name if `code` says that it has one
+  write,      // PieceBody, then its bytes, then end; `bytes` is its name if `code` says it has one
   read,       // PieceBody: serve me this
   done,       // the write or the read `token` is over; `code`: its status, negated
-  data,       // the bytes of the read `token`, `bytes` of them
-  bye,        // the sender's transport ends; nothing follows
+  data,       // the bytes of the read `token`, `bytes` of them, then end
+  bye,        // the sender's transport ends, or we are over for it, and `bytes` of words say why
+  end,        // behind the bytes of write and data; `code`: they are those, or its sender could not
+              // read them, and some are zeros
 };
 
 struct FrameHead {
@@ -37,6 +39,9 @@ struct PieceBody {
   std::uint64_t key = 0;
   std::uint64_t size_bytes = 0;
 };
+
+// The most words of a bye.
+inline constexpr std::uint32_t kMostWordBytes = 512;
 
 using carried::CreditBody;
 using carried::kLineBytes;
@@ -65,12 +70,13 @@ constexpr std::uint32_t body_bytes(FrameKind kind) noexcept {
     case FrameKind::lines:
     case FrameKind::done:
     case FrameKind::data:
-    case FrameKind::bye: return 0;
+    case FrameKind::bye:
+    case FrameKind::end: return 0;
   }
   return 0;
 }
 constexpr bool is_frame(FrameKind kind) noexcept {
-  return kind >= FrameKind::lines && kind <= FrameKind::bye;
+  return kind >= FrameKind::lines && kind <= FrameKind::end;
 }
 
 }  // namespace photon::transport::tcp

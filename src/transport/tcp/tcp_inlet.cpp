@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace photon::transport::tcp {
 
@@ -25,6 +26,11 @@ Inlet::Got Inlet::receive(int socket, Port& port, Buffer& buffer) {
   if (got == 0) return Got::closed;
   if (got < 0) {
     if (errno == EAGAIN || errno == EWOULDBLOCK) return Got::nothing;
+    if (errno == EFAULT && direct && stage_ == Stage::payload) {
+      to_ = nullptr;
+      port.cannot_place();
+      return Got::some;
+    }
     return errno == EINTR ? Got::some : Got::broken;
   }
   auto bytes = static_cast<std::uint64_t>(got);
@@ -80,6 +86,7 @@ bool Inlet::start(Port& port, const std::byte* body) {
   PieceBody piece;
   CreditBody credits;
   std::byte* to = nullptr;
+  if (std::exchange(awaits_end_, false) != (head_.kind == FrameKind::end)) return false;
   switch (head_.kind) {
     case FrameKind::lines:
       if (!port.begin_lines(head_.lines, head_.bytes, to)) return false;
@@ -106,7 +113,11 @@ bool Inlet::start(Port& port, const std::byte* body) {
       begin_payload(to, head_.bytes, port);
       return true;
     case FrameKind::done: return port.take_done(head_);
-    case FrameKind::bye: port.take_bye(); return true;
+    case FrameKind::end: return port.take_end(head_);
+    case FrameKind::bye:
+      if (!port.begin_bye(head_, to)) return false;
+      if (head_.bytes != 0) begin_payload(to, head_.bytes, port);
+      return true;
   }
   return false;
 }
@@ -136,7 +147,8 @@ void Inlet::arrived(std::uint64_t bytes, Port& port) {
     return;
   }
   stage_ = Stage::head;
-  port.end_payload();
+  if (head_.kind == FrameKind::bye) return port.end_words();
+  awaits_end_ = true;
 }
 
 bool Inlet::take_lines(Port& port, std::span<const std::byte> bytes, std::size_t& used) {

@@ -36,10 +36,15 @@ class Port {
   virtual bool begin_write(const FrameHead& head, const PieceBody& body, std::byte*& to) = 0;
   virtual bool take_read(const FrameHead& head, const PieceBody& body) = 0;
   virtual bool begin_data(const FrameHead& head, std::byte*& to) = 0;
-  // All bytes of the write or the data that began last have come.
-  virtual void end_payload() = 0;
+  // All words of the bye that began last have come.
+  virtual void end_words() = 0;
+  // All bytes of the write or the data that began last have come, and this is their end.
+  virtual bool take_end(const FrameHead& head) = 0;
+  // Where they go no byte can be written; the rest of them goes nowhere.
+  virtual void cannot_place() = 0;
   virtual bool take_done(const FrameHead& head) = 0;
-  virtual void take_bye() = 0;
+  // Words as long as `bytes`, if it has some: where they go.
+  virtual bool begin_bye(const FrameHead& head, std::byte*& to) = 0;
 
  protected:
   ~Port() = default;
@@ -86,6 +91,7 @@ class Inlet {
   std::uint64_t left_ = 0;   // of bulk or payload
   std::byte* to_ = nullptr;  // where they go; null: nowhere
   bool is_large_ = false;    // the last payload was
+  bool awaits_end_ = false;  // of a payload that has come
   std::size_t filled_ = 0;   // bytes in the rest, or now in the buffer
   base::ZeroArray<std::byte> rest_;
 };

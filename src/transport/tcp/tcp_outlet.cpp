@@ -9,6 +9,7 @@
 
 #include <photon/memory.h>
 
+#include "base/readable.hpp"
 #include "transport/access.hpp"
 
 namespace photon::transport::tcp {
@@ -31,8 +32,35 @@ Outlet::Flushed Outlet::flush(int socket, carried::CarriedLink& link,
     // No memory for the socket's buffer now: later.
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM)
       return Flushed::blocked;
+    if (errno == EFAULT && spoil()) continue;
     return Flushed::broken;
   }
+}
+
+// Some payload cannot be read. Its length was promised, and what follows has to stay in step: zeros
+// go in its place, and its end says so. False: all of it can be read now, or there is no memory.
+bool Outlet::spoil() noexcept {
+  for (std::size_t i = 0; i < starts_count_; ++i) {
+    const FrameKind kind = starts_[i].head.kind;
+    const std::size_t at = payload_parts_[i];
+    if ((kind != FrameKind::write && kind != FrameKind::data) || at < next_) continue;
+    iovec& part = parts_[at];
+    if (base::is_readable({static_cast<const std::byte*>(part.iov_base), part.iov_len})) continue;
+    std::unique_ptr<std::byte[]> zeros(new (std::nothrow) std::byte[part.iov_len]());
+    if (zeros == nullptr) return false;
+    try {
+      saved_.push_back(nullptr);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    part.iov_base = zeros.get();
+    saved_.back() = std::move(zeros);
+    for (Served& one : served_)
+      if (one.part == at) one.body.size_bytes = 0;  // ours now
+    starts_[i + 1].head.code = code_of(kind == FrameKind::write ? PH_ERR_ARGUMENT : PH_ERR_ACCESS);
+    return true;
+  }
+  return false;
 }
 
 bool Outlet::still_sends(std::uint64_t token) const noexcept {
@@ -173,8 +201,10 @@ void Outlet::add_item(const Item& item) {
   add_part(&start, sizeof start.head + body_bytes(item.head.kind));
   payload_parts_[index] = parts_count_;
   if (item.payload_bytes == 0) return;
+  const bool is_bye = item.head.kind == FrameKind::bye;
   if (item.head.kind == FrameKind::data) served_.push_back({parts_count_, item.body});
   add_part(item.payload, item.payload_bytes);
+  if (!is_bye) add_start({.kind = FrameKind::end});
   if (item.is_alone && item.payload_bytes >= kLeastCutBytes && item.payload_bytes < kMostCutBytes)
     is_cut_ = true;
 }

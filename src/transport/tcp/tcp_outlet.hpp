@@ -76,7 +76,7 @@ class Outlet {
   };
   static_assert(sizeof(Start) == sizeof(FrameHead) + sizeof(PieceBody));
 
-  static constexpr std::size_t kMostParts = 64;  // of a batch; a run takes 4, an item 2
+  static constexpr std::size_t kMostParts = 64;  // of a batch; a run takes 4, an item 3
   static constexpr std::size_t kMostStarts = 32;
   // Up to 64 KiB leave the kernel as one packet, which the peer sees when all of it was copied. Of
   // a payload about so long, the last part goes alone: meanwhile the peer takes the first.
@@ -91,13 +91,14 @@ class Outlet {
   static void refuse_if_revoked(Item& item, std::span<const RegionEntry> regions) noexcept;
   void add_item(const Item& item);
   bool has_space() const noexcept {
-    return parts_count_ + 4 <= kMostParts && starts_count_ < kMostStarts;
+    return parts_count_ + 4 <= kMostParts && starts_count_ + 2 <= kMostStarts;
   }
   void add_start(const FrameHead& head) noexcept;
   void add_part(const void* bytes, std::size_t size_bytes) noexcept;
   ssize_t push(int socket, Scratch scratch) noexcept;
   std::size_t without_tail(std::span<iovec, kMostParts> parts) const noexcept;
   void advance(std::size_t bytes) noexcept;
+  bool spoil() noexcept;
 
   base::RingQueue<Item> items_;
   std::array<iovec, kMostParts> parts_{};

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
@@ -53,6 +54,7 @@ struct TcpPeer {
   bool has_crossed = false;        // its connection came while ours was made, and was given up
   bool has_asked = false;          // our card is out
   bool said_bye = false;           // it has
+  bool is_cut_off = false;         // we are, by it: that is what the words said
   bool is_blocked = false;         // its socket takes no more
   bool is_armed = false;           // epoll looks for room in the socket
   bool is_unwatched = false;       // epoll does not look at the socket: every poll does
@@ -66,12 +68,14 @@ struct TcpPeer {
   unsigned held_count = 0;
   unsigned heard_count = 0;       // reads that brought something since we slept
   base::Error why;                // of its end
+  std::string words;              // last ones, its or ours
   std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
   // dialing, greeting
   boot::Address address;
   unsigned attempts = 0;
-  std::int64_t dialed_ns = 0;   // when we tried last
-  std::int64_t dial_at_ns = 0;  // when to try again
+  std::int64_t unreached_ns = 0;  // since then nobody has answered there; 0
+  std::int64_t dialed_ns = 0;     // when we tried last
+  std::int64_t dial_at_ns = 0;    // when to try again
   std::optional<Parley> parley;
 
   base::UniqueFd socket;
@@ -84,6 +88,7 @@ struct TcpPeer {
   PieceBody write_body;
   ph_status write_status = PH_OK;
   Pieces::Slot* data_slot = nullptr;  // the read of ours that is coming in
+  ph_status data_status = PH_OK;      // why it cannot be placed
 
   bool is_open() const noexcept { return state == State::open; }
 };

@@ -1,6 +1,7 @@
 // News: the sockets read last at every poll, all others through epoll, the side channel by the
 // clock; and how connections end.
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -158,15 +159,19 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   }
   const int trouble = errno;
   if (got == Inlet::Got::garbage)
-    end(peer, {PH_ERR_PROTOCOL, 0,
-               "tcp: rank " + std::to_string(peer.rank) +
-                   " sent what no rank of this library sends; it is cut off",
-               peer.rank});
+    cut_off(peer.rank, "it sent what no rank of this library sends");
+  else if (peer.is_cut_off)
+    end(peer, stream_error(peer.rank, " has cut this rank off: " + peer.words));
   else if (got == Inlet::Got::closed)
-    end(peer,
-        stream_error(peer.rank, peer.said_bye ? " has ended"
-                                              : " closed its connection without a farewell: its "
-                                                "process has ended"));
+    end(peer, stream_error(peer.rank, peer.said_bye ? " has ended"
+                                                    : ": the connection was closed without a "
+                                                      "farewell, as when a process ends; it is "
+                                                      "not made again"));
+  else if (got == Inlet::Got::broken && trouble == ECONNRESET)
+    end(peer, stream_error(peer.rank,
+                           ": the connection was reset; whether its process lives its launcher "
+                           "knows; it is not made again",
+                           trouble));
   else if (got == Inlet::Got::broken && trouble == ETIMEDOUT)
     end(peer, silence_of(peer.rank));
   else if (got == Inlet::Got::broken)
@@ -281,6 +286,34 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
   if (peer.socket) return dial_failed(peer, ETIMEDOUT);
   if (peer.boot_gone_ns != 0) return end(peer, stream_error(peer.rank, " has ended"));
   dial(peer);
+}
+
+// It lives, as far as we know, and may wait for us: it hears why, behind all that it was sent.
+void TcpTransport::cut_off(Rank rank, const std::string& why) noexcept {
+  const Entered entered(*this);
+  TcpPeer* peer = known(rank);
+  if (peer == nullptr || peer->state == TcpPeer::State::ended || rank == parties_.self) return;
+  if (peer->is_open() && !peer->is_mute) {
+    peer->words = why.substr(0, kMostWordBytes);
+    FrameHead head;
+    head.kind = FrameKind::bye;
+    head.bytes = static_cast<std::uint32_t>(peer->words.size());
+    const auto words = std::as_bytes(std::span(peer->words));
+    peer->outlet->add({head, {}, words.data(), words.size()});
+    flush(*peer);
+    part(*peer);
+  }
+  end(*peer,
+      {PH_ERR_PROTOCOL, 0, "tcp: rank " + std::to_string(rank) + " is cut off: " + why, rank});
+}
+
+// What it was sent arrives, if it reads: a close over unread bytes would be a reset.
+void TcpTransport::part(TcpPeer& peer) noexcept {
+  constexpr int kMostIgnored = 256;
+  ::shutdown(peer.socket.get(), SHUT_WR);
+  char ignored[4096];
+  for (int i = 0; i < kMostIgnored; ++i)
+    if (::recv(peer.socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) <= 0) break;
 }
 
 // Its pieces are over, then it is gone. What stands in its ring stays until disconnect().

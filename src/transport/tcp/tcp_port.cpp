@@ -2,6 +2,8 @@
 
 #include <photon/memory.h>
 
+#include <utility>
+
 #include "transport/access.hpp"
 
 namespace photon::transport::tcp {
@@ -73,24 +75,47 @@ bool PeerPort::begin_data(const FrameHead& head, std::byte*& to) {
   return true;
 }
 
-void PeerPort::end_payload() {
-  if (peer_.data_slot != nullptr) {
+bool PeerPort::begin_bye(const FrameHead& head, std::byte*& to) {
+  peer_.said_bye = head.bytes == 0;
+  if (head.bytes > kMostWordBytes) return false;
+  peer_.words.resize(head.bytes);
+  to = reinterpret_cast<std::byte*>(peer_.words.data());
+  return true;
+}
+
+// What could not be written here, or not be read there: our own memory is the caller's mistake.
+bool PeerPort::take_end(const FrameHead& head) {
+  const bool is_data = peer_.data_slot != nullptr;
+  const ph_status sent = status_of(head.code);
+  if (sent != PH_OK && sent != (is_data ? PH_ERR_ACCESS : PH_ERR_ARGUMENT)) return false;
+  if (is_data) {
     const std::uint64_t token = peer_.data_slot->piece.token;
     Pieces::end(*peer_.data_slot);
     peer_.data_slot = nullptr;
-    news_.on_over(peer_, token, PH_OK);
-    return;
+    const ph_status placed = std::exchange(peer_.data_status, PH_OK);
+    news_.on_over(peer_, token, sent == PH_OK ? placed : sent);
+    return true;
   }
+  if (peer_.write_status == PH_OK) peer_.write_status = sent;
   answer(peer_.write.token, peer_.write_status);
   if (peer_.write_status == PH_OK && peer_.write.code == 1)
     news_.on_landed(peer_, peer_.write.bytes);
+  return true;
+}
+
+void PeerPort::cannot_place() {
+  if (peer_.data_slot != nullptr)
+    peer_.data_status = PH_ERR_ARGUMENT;
+  else
+    peer_.write_status = PH_ERR_ACCESS;
 }
 
 bool PeerPort::take_done(const FrameHead& head) {
   Pieces::Slot* slot = peer_.pieces.find(head.token);
   if (slot == nullptr) return false;
   const auto status = status_of(head.code);
-  const bool is_refusal = status == PH_ERR_KEY || status == PH_ERR_RANGE || status == PH_ERR_ACCESS;
+  const bool is_refusal = status == PH_ERR_KEY || status == PH_ERR_RANGE ||
+                          status == PH_ERR_ACCESS || status == PH_ERR_ARGUMENT;
   if (!is_refusal && (status != PH_OK || slot->piece.source == nullptr)) return false;
   // Its memory is the user's again with this answer.
   if (slot->piece.source != nullptr && peer_.outlet->still_sends(head.token)) return false;

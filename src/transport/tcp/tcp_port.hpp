@@ -36,9 +36,11 @@ class PeerPort final : public Port {
   bool begin_write(const FrameHead& head, const PieceBody& body, std::byte*& to) override;
   bool take_read(const FrameHead& head, const PieceBody& body) override;
   bool begin_data(const FrameHead& head, std::byte*& to) override;
-  void end_payload() override;
+  void end_words() override { peer_.is_cut_off = true; }
+  bool take_end(const FrameHead& head) override;
+  void cannot_place() override;
   bool take_done(const FrameHead& head) override;
-  void take_bye() override { peer_.said_bye = true; }
+  bool begin_bye(const FrameHead& head, std::byte*& to) override;
 
  private:
   bool may_ask() const noexcept;

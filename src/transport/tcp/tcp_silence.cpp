@@ -17,11 +17,11 @@ void TcpTransport::await_confirmation(TcpPeer& peer) {
 
 void TcpTransport::look_for_silence(std::int64_t now_ns) {
   confirmed_ns_ = now_ns;
-  const std::int64_t limit_ns = static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
   for (std::size_t i = 0; i < unconfirmed_.size();) {
     TcpPeer& peer = *unconfirmed_[i];
     const int socket = peer.socket.get();
-    if (!peer.is_open() || boot::is_all_confirmed(socket)) {
+    const bool is_greeting = peer.state == TcpPeer::State::greeting;
+    if ((!peer.is_open() && !is_greeting) || boot::is_all_confirmed(socket)) {
       peer.is_unconfirmed = false;
       peer.owes_since_ns = 0;
       unconfirmed_[i] = unconfirmed_.back();
@@ -31,7 +31,9 @@ void TcpTransport::look_for_silence(std::int64_t now_ns) {
     ++i;
     const std::int64_t owed = boot::owed_ns(socket, peer.owes_since_ns, now_ns);
     peer.owes_since_ns = owed == 0 ? 0 : now_ns - owed;
-    if (owed >= limit_ns) end(peer, silence_of(peer.rank));
+    if (owed < silence_ns()) continue;
+    if (is_greeting && !is_flusher_) give_up(peer, ETIMEDOUT);
+    if (!is_greeting) end(peer, silence_of(peer.rank));
   }
 }
 

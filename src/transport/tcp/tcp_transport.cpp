@@ -115,11 +115,7 @@ TcpTransport::~TcpTransport() {
     if (peer == nullptr || peer->outlet == nullptr || peer->is_mute) continue;
     peer->outlet->add({{.kind = FrameKind::bye}, {}, nullptr, 0});
     flush(*peer);
-    ::shutdown(peer->socket.get(), SHUT_WR);
-    constexpr int kMostReads = 256;
-    char ignored[4096];
-    for (int i = 0; i < kMostReads; ++i)
-      if (::recv(peer->socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) <= 0) break;
+    part(*peer);
   }
   const std::scoped_lock lock(parts_.own->mutex);
   --parts_.own->lanes_count;

@@ -75,6 +75,7 @@ class TcpTransport final : public Transport {
 
   base::Result<Link*> connect(Rank rank) override;
   void disconnect(Rank rank) noexcept override;
+  void cut_off(Rank rank, const std::string& why) noexcept override;
 
   void kick(Rank rank) noexcept override;
   void kick_later(Rank rank) noexcept override;
@@ -157,6 +158,7 @@ class TcpTransport final : public Transport {
   void take_card(Rank rank, std::span<const std::byte> bytes);
   void dial(TcpPeer& peer);
   void dial_failed(TcpPeer& peer, int trouble);
+  void give_up(TcpPeer& peer, int trouble);
   void greet(TcpPeer& peer);
   void opened(TcpPeer& peer);
   void accept_guests();
@@ -180,6 +182,9 @@ class TcpTransport final : public Transport {
   // tcp_silence.cpp
   void await_confirmation(TcpPeer& peer);
   void look_for_silence(std::int64_t now_ns);
+  std::int64_t silence_ns() const noexcept {
+    return static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
+  }
   base::Error silence_of(Rank rank) const;
 
   // tcp_poll.cpp
@@ -191,6 +196,7 @@ class TcpTransport final : public Transport {
   bool is_boot_due(std::int64_t now, unsigned patience) noexcept;
   void attend(std::int64_t now_ns);
   void attend(TcpPeer& peer, std::int64_t now_ns);
+  void part(TcpPeer& peer) noexcept;
   void end(TcpPeer& peer, base::Error why);
   void tell(const News& news);
   void tell_written();

@@ -1,0 +1,27 @@
+#include "base/readable.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+#include "base/unique_fd.hpp"
+
+namespace photon::base {
+
+bool is_readable(std::span<const std::byte> memory) noexcept {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return false;
+  const UniqueFd from(ends[0]);
+  const UniqueFd to(ends[1]);
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  for (std::size_t at = 0; at < memory.size(); at += page - (begin + at) % page) {
+    std::byte taken{};
+    if (::write(to.get(), memory.data() + at, 1) != 1 || ::read(from.get(), &taken, 1) != 1)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace photon::base
