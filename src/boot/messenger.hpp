@@ -92,6 +92,7 @@ class Messenger {
     unsigned failed = 0;             // attempts
     unsigned unanswered = 0;         // those that tell of a rank that is out of reach
     std::int64_t due_ns = 0;         // pausing: dials then; dialing: gives up then
+    std::int64_t unreached_ns = 0;   // since then nobody has answered there; 0
     std::int64_t owes_since_ns = 0;  // the other kernel an answer; 0: nothing
     bool awaits_room = false;        // in the socket
   };

@@ -27,6 +27,10 @@ bool says_nothing(int trouble) {
          trouble == ENOMEM;
 }
 
+std::int64_t silence_ns(const base::Config& config) {
+  return static_cast<std::int64_t>(config.tcp_silence_s) * 1'000'000'000;
+}
+
 bool is_connected(int socket) {
   pollfd entry{.fd = socket, .events = POLLOUT, .revents = 0};
   return ::poll(&entry, 1, 0) == 1;
@@ -46,7 +50,9 @@ void Messenger::dial(Rank to) {
   if (auto watched = watch_.add(way.socket.get(), EPOLLIN | EPOLLOUT, tag(Tagged::out, to));
       !watched)
     return dial_failed(to, watched.error().native_errno);
-  way.due_ns = base::now_ns() + kDialNs;
+  const std::int64_t now_ns = base::now_ns();
+  if (way.unreached_ns == 0) way.unreached_ns = now_ns;
+  way.due_ns = std::min(now_ns + kDialNs, way.unreached_ns + silence_ns(config_));
   wake_at(way.due_ns);
 }
 
@@ -64,9 +70,12 @@ void Messenger::dial_failed(Rank to, int trouble) {
   if (const auto advice = base::descriptors_advice(trouble, base::descriptors_limit());
       way.failed == 0 && !advice.empty())
     PHOTON_LOG(log_, warn, "bootstrap: no socket yet to reach rank %u by%s", to, advice.c_str());
+  const std::int64_t now_ns = base::now_ns();
   if (!says_nothing(trouble)) ++way.unanswered;
-  if (way.unanswered < kMostAttempts) {
-    way.due_ns = base::now_ns() + (kFirstPauseNs << std::min(2 * way.failed++, kMostDoublings));
+  // Who is not reached is not waited for longer than for who falls silent.
+  const bool is_over = way.unreached_ns != 0 && now_ns - way.unreached_ns >= silence_ns(config_);
+  if (way.unanswered < kMostAttempts && (!is_over || says_nothing(trouble))) {
+    way.due_ns = now_ns + (kFirstPauseNs << std::min(2 * way.failed++, kMostDoublings));
     return wake_at(way.due_ns);
   }
   PHOTON_LOG(log_, warn, "bootstrap: rank %u cannot be connected to at %s: %s", to,
@@ -99,6 +108,7 @@ void Messenger::greet(Rank to) {
     auto parley = Parley::dial(*secret_, parties_, to);
     if (!parley) return dial_failed(to, parley.error().native_errno);
     way.parley = *parley;
+    way.unreached_ns = 0;  // its kernel answers; its rank may compute
     way.state = WayOut::State::greeting;
     static_cast<void>(watch_.change(socket, EPOLLIN, tag(Tagged::out, to)));
   }
