@@ -55,6 +55,7 @@ class CarriedLink {
   Run next_run(std::uint32_t most_lines = kMostRunLines) noexcept;
   // What we have given back to the peer, if that has changed since it was asked for.
   std::optional<CreditBody> changed_credits() noexcept;
+  CreditBody given() const noexcept;
   bool owes_credits() const noexcept { return given() != told_; }
 
   // Lines begin to come: where their bulk bytes go. False: there is no such room.
@@ -80,7 +81,6 @@ class CarriedLink {
   CarriedLink(const Shape& shape, std::byte* memory) noexcept;
 
   std::span<const std::byte> bytes_of(std::uint64_t position, std::uint64_t lines_count) const;
-  CreditBody given() const noexcept;
   void place(const std::byte* lines, std::uint32_t lines_count) noexcept;
 
   const Shape shape_;

@@ -49,7 +49,7 @@ base::Result<OfiCard> decode_card(std::span<const std::byte> bytes) {
   if (bytes.size() != sizeof card) return carried::strange_card("ofi", bytes);
   std::memcpy(&card, bytes.data(), sizeof card);
   const bool is_card =
-      card.what <= OfiCard::What::gone && card.provider.back() == 0 && card.why.back() == 0;
+      card.what <= OfiCard::What::so_far && card.provider.back() == 0 && card.why.back() == 0;
   if (!is_card || card.address_bytes > card.address.size())
     return carried::strange_card("ofi", bytes);
   return card;

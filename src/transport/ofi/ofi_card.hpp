@@ -26,9 +26,11 @@ inline constexpr std::uint64_t kCardMagic = 0x64'72'61'63'69'66'6f'70ULL;  // "p
 
 struct OfiCard {
   enum class What : std::uint32_t {
-    ask,     // say hello to me
-    answer,  // to one that does not agree with ours, so that its rank sees what differs
-    gone,    // you are over for me, and `why`: I take nothing of yours, and nothing more comes
+    ask,      // say hello to me
+    answer,   // to one that does not agree with ours, so that its rank sees what differs
+    gone,     // you are over for me, and `why`: I take nothing of yours, and nothing more comes
+    how_far,  // how many of my messages do you have?
+    so_far,   // so many: `heard`
   };
   std::uint64_t magic = kCardMagic;
   std::uint32_t version = wire::kVersion;
@@ -37,6 +39,7 @@ struct OfiCard {
   std::uint64_t message_bytes = 0;   // of the longest message; must be equal
   std::uint64_t moves_memory = 0;    // see moves_memory(); must be equal
   std::uint64_t address_bytes = 0;
+  std::uint64_t heard = 0;          // so_far: messages
   std::array<char, 64> provider{};  // ends with a zero; must be equal
   std::array<std::byte, kMostAddressBytes> address{};
   std::array<char, 256> why{};  // gone: words; ends with a zero

@@ -97,8 +97,9 @@ base::Result<bool> OfiTransport::send_card(Rank rank, OfiCard::What what) {
 
 void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   OfiPeer& peer = remember(rank);
-  if (peer.state == OfiPeer::State::ended) return;
   auto card = decode_card(bytes);
+  if (card && card->what == OfiCard::What::how_far) return answer_later(rank);
+  if (peer.state == OfiPeer::State::ended) return;
   auto same = card ? check_agreement(parts_.card, *card) : base::Result<>(card.error());
   if (!same) {
     // The peer finds out from our card, as we do from its.
@@ -108,6 +109,7 @@ void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
     return end(peer, same.error());
   }
   if (card->what == OfiCard::What::gone) return take_gone(peer, card->why.data());
+  if (card->what == OfiCard::What::so_far) return take_answer(peer, card->heard);
   if (card->what != OfiCard::What::ask || peer.state != OfiPeer::State::asked) return;
   meet(peer, card->address_span());
   if (peer.state == OfiPeer::State::greeting) dial(peer);
@@ -130,6 +132,12 @@ void OfiTransport::cut_off(OfiPeer& peer, base::Error why) {
   cut_off_.push_back({peer.rank, why.what});
   if (is_announced_) wake();
   end(peer, std::move(why));
+}
+
+void OfiTransport::cut_off(Rank rank, const std::string& why) noexcept {
+  const Entered entered(*this);
+  if (OfiPeer* peer = known(rank); peer != nullptr && rank != parties_.self)
+    cut_off(*peer, {PH_ERR_PROTOCOL, 0, why, rank});
 }
 
 void OfiTransport::tell_who_is_cut_off() {
@@ -169,6 +177,7 @@ void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
 void OfiTransport::dial(OfiPeer& peer) {
   peer.greeting->dial(parts_.fabric->address(peer.route.by));
   peer.said_ns = base::now_ns();
+  await_confirmation(peer);
   flush(peer);
 }
 
@@ -245,6 +254,7 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
   if (step == Greeting::Step::waits || step == Greeting::Step::open) {
     peer->said_ns = base::now_ns();
     peer->said_again = 0;
+    peer->silence.heard();
   }
   switch (step) {
     case Greeting::Step::late: return;

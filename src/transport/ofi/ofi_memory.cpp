@@ -56,6 +56,7 @@ bool OfiTransport::post(const PostedPiece& piece) noexcept {
   if (peer->pieces == nullptr)
     peer->pieces = std::make_unique<Pieces>(peer->rank, parts_.window_slots, peer->words);
   if (peer->pieces->add(piece) == nullptr) return false;
+  await_confirmation(*peer);
   go_on(*peer);
   return true;
 }
@@ -109,6 +110,7 @@ void OfiTransport::piece_over(const Operation& operation) {
   if (slot.state != Pieces::Slot::State::under_way) return;
   if (slot.is_lost() && peer->state != OfiPeer::State::ended) return piece_failed(operation);
   answer_done(*peer, slot, PH_OK);
+  peer->silence.heard();
   peer->pieces->over(slot);
   --under_way_;
   if (peer->state == OfiPeer::State::ended) return say_gone_if_clear(*peer);

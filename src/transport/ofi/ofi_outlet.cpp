@@ -44,6 +44,16 @@ std::size_t Outlet::compose(std::span<std::byte> room, carried::CarriedLink& lin
   return at;
 }
 
+std::size_t Outlet::compose_credits(std::span<std::byte> room, const carried::CarriedLink& link,
+                                    MessageHead head) noexcept {
+  const carried::CreditBody credits = link.given();
+  head.kind = MessageKind::credits;
+  head.has_credits = 1;
+  std::memcpy(room.data(), &head, sizeof head);
+  std::memcpy(room.data() + sizeof head, &credits, sizeof credits);
+  return sizeof head + sizeof credits;
+}
+
 std::size_t Outlet::add_run(std::span<std::byte> room, MessageHead& head) noexcept {
   const auto bulk_left = run_.bulk.subspan(bulk_done_);
   const std::size_t lines_bytes = std::size_t{run_.lines_count} * carried::kLineBytes;

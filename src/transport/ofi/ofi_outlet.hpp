@@ -21,6 +21,9 @@ class Outlet {
   // The next message, at least kLeastMessageBytes of room; its bytes, 0 if there is nothing to say.
   // `head`: the key, the sender and the sequence number.
   std::size_t compose(std::span<std::byte> room, carried::CarriedLink& link, MessageHead head);
+  // Whether they have changed or not.
+  static std::size_t compose_credits(std::span<std::byte> room, const carried::CarriedLink& link,
+                                     MessageHead head) noexcept;
   std::uint64_t lines_composed() const noexcept { return lines_composed_; }
   // Whether records wait.
   bool has_run(carried::CarriedLink& link) const noexcept { return has_run_ || link.has_run(); }

@@ -30,6 +30,7 @@
 #include "transport/ofi/ofi_inlet.hpp"
 #include "transport/ofi/ofi_outlet.hpp"
 #include "transport/ofi/ofi_pieces.hpp"
+#include "transport/ofi/ofi_silence.hpp"
 #include "transport/ofi/ofi_window.hpp"
 
 namespace photon::transport::ofi {
@@ -108,6 +109,13 @@ struct OfiPeer {
   Told told;                             // us, by its own pieces
   std::uint64_t wished = 0;              // the latest door of ours that ended at its wish
 
+  // ofi_silence.cpp
+  bool is_unconfirmed = false;  // it may not have all that was sent
+  bool says_credits = false;    // though they have not changed
+  std::uint32_t confirmed = 0;  // messages that it said it has
+  std::uint32_t owed = 0;       // of which it was asked
+  Silence silence;
+
   std::optional<Greeting> greeting;
   std::unique_ptr<carried::CarriedLink> link;
   std::unique_ptr<Window> window;
@@ -118,6 +126,11 @@ struct OfiPeer {
   bool is_open() const noexcept { return state == State::open; }
   bool has_pieces_under_way() const noexcept {
     return pieces != nullptr && pieces->under_way() != 0;
+  }
+  // Something of ours may be under way to it.
+  bool owes_confirmation() const noexcept {
+    if (state == State::greeting) return greeting->is_owed();
+    return is_open() && !is_mute() && (sequence != confirmed || has_pieces_under_way());
   }
   bool is_mute() const noexcept { return mute_heard_ns != 0; }
   // Nothing has to be done about it by the clock.

@@ -46,7 +46,10 @@ void OfiTransport::poll(Sink& sink) noexcept {
   if (!waiting_.empty()) flush_waiting();
   if (!stalled_.empty()) go_on_stalled();
   if (lingering_ != 0 && base::now_ns() - lingering_ns_ >= kLingerNs) end_our_doors();
-  if (is_boot_due(base::now_ns())) receive_boot();
+  const std::int64_t now = base::now_ns();
+  if (!unconfirmed_.empty()) look_for_silence(now);
+  if (is_boot_due(now)) receive_boot();
+  answer_who_asked();
   if (!cut_off_.empty()) tell_who_is_cut_off();
   if (!news_.empty()) dispatch(sink);
 }
@@ -153,6 +156,7 @@ void OfiTransport::take(std::span<const std::byte> message) {
 void OfiTransport::take_open(OfiPeer& peer, const MessageHead& head,
                              std::span<const std::byte> body) {
   if (peer.boot_gone_ns != 0) peer.boot_gone_ns = heard_ns_;
+  peer.silence.heard();
   if (peer.is_mute()) {
     peer.mute_heard_ns = heard_ns_;
     ++peer.mute_heard_count;

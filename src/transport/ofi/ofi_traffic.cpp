@@ -65,6 +65,8 @@ std::size_t OfiTransport::compose(OfiPeer& peer, std::span<std::byte> room) {
   std::size_t bytes = 0;
   if (!may_say_word(peer)) bytes = peer.outlet.compose(room, *peer.link, head);
   if (bytes == 0 && !peer.words.empty()) bytes = compose_word(peer, room, head);
+  if (bytes == 0 && std::exchange(peer.says_credits, false))
+    bytes = peer.outlet.compose_credits(room, *peer.link, head);
   if (bytes == 0 && peer.words.empty() && std::exchange(peer.says_bye, false)) {
     head.kind = MessageKind::bye;
     std::memcpy(room.data(), &head, sizeof head);
@@ -85,6 +87,7 @@ void OfiTransport::flush(OfiPeer& peer) {
       const std::size_t bytes = compose(peer, room);
       if (bytes == 0) return;
       peer.window->built(bytes, greets);
+      await_confirmation(peer);
     }
     const bool greets = peer.window->greets();
     const auto taken = peer.window->send(*parts_.fabric, peer.route);

@@ -81,6 +81,7 @@ class OfiTransport final : public Transport {
 
   base::Result<Link*> connect(Rank rank) override;
   void disconnect(Rank rank) noexcept override;
+  void cut_off(Rank rank, const std::string& why) noexcept override;
 
   void kick(Rank rank) noexcept override;
   void poll(Sink& sink) noexcept override;
@@ -135,6 +136,10 @@ class OfiTransport final : public Transport {
   struct CutOff {
     Rank rank = 0;
     std::string why;
+  };
+  struct Answer {
+    Rank rank = 0;
+    unsigned looks = 0;  // before it
   };
   using Flag = sync::Hint<Policy, std::uint32_t>;
 
@@ -205,6 +210,14 @@ class OfiTransport final : public Transport {
   bool take_back(OfiPeer& peer, std::span<const std::byte> body);
   bool take_tell(OfiPeer& peer, std::span<const std::byte> body);
 
+  // ofi_silence.cpp
+  void await_confirmation(OfiPeer& peer);
+  void look_for_silence(std::int64_t now_ns);
+  void ask(OfiPeer& peer);
+  void take_answer(OfiPeer& peer, std::uint64_t heard);
+  void answer_later(Rank rank);
+  void answer_who_asked();
+
   // ofi_doors.cpp
   bool start(OfiPeer& peer, Pieces::Slot& slot, const Pieces::Next& next);
   bool has_our_door();
@@ -257,7 +270,10 @@ class OfiTransport final : public Transport {
   std::vector<OfiPeer*> waiting_;  // have something to send and found no room
   std::vector<OfiPeer*> retried_;
   std::array<std::uint64_t, kRefusals> refused_{};
-  std::vector<CutOff> cut_off_;  // are to be told
+  std::vector<OfiPeer*> unconfirmed_;
+  std::int64_t confirmed_ns_ = 0;  // last look at those
+  std::vector<Answer> answers_;    // to who asks how far we are
+  std::vector<CutOff> cut_off_;    // are to be told
   std::vector<News> news_;
   std::vector<News> telling_;
   std::size_t unsettled_ = 0;  // peers that attend() has to look at

@@ -1,0 +1,89 @@
+// Peers that do not get what we send (ofi_silence.hpp), and what we say to those who ask.
+#include "transport/ofi/ofi_silence.hpp"
+
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/ofi/transport_impl.hpp"
+
+namespace photon::transport::ofi {
+
+namespace {
+
+constexpr std::int64_t kLookNs = 1'000'000'000;
+// Before we say what we have of a peer: what waits in the provider takes several looks.
+constexpr unsigned kLooksBefore = 32;
+
+}  // namespace
+
+// After every send: cheap, and it says nothing yet.
+void OfiTransport::await_confirmation(OfiPeer& peer) {
+  if (std::exchange(peer.is_unconfirmed, true)) return;
+  unconfirmed_.push_back(&peer);
+}
+
+// By the engine's threads: the bootstrap is theirs.
+void OfiTransport::look_for_silence(std::int64_t now_ns) {
+  if (now_ns - confirmed_ns_ < kLookNs || boot_broken_.get() != 0) return;
+  confirmed_ns_ = now_ns;
+  const std::int64_t limit_ns = static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
+  for (std::size_t i = 0; i < unconfirmed_.size();) {
+    OfiPeer& peer = *unconfirmed_[i];
+    if (!peer.owes_confirmation()) {
+      peer.is_unconfirmed = false;
+      peer.silence.heard();
+      unconfirmed_[i] = unconfirmed_.back();
+      unconfirmed_.pop_back();
+      continue;
+    }
+    ++i;
+    const auto due = peer.silence.look(now_ns, limit_ns);
+    if (due == Silence::Due::question) ask(peer);
+    if (due == Silence::Due::loss)
+      cut_off(peer, {PH_ERR_PEER, 0,
+                     "ofi: rank " + std::to_string(peer.rank) +
+                         " gets nothing of what was sent to it for " +
+                         std::to_string(config_.tcp_silence_s) +
+                         " s, though it answers by the bootstrap: the network between us is cut "
+                         "(setting tcp_silence_s)",
+                     peer.rank});
+  }
+}
+
+// Of pieces nobody counts what came: with them goes a message that can be counted.
+void OfiTransport::ask(OfiPeer& peer) {
+  if (peer.is_open() && peer.sequence == peer.confirmed) {
+    peer.says_credits = true;
+    flush(peer);
+  }
+  peer.owed = peer.sequence;
+  static_cast<void>(send_card(peer.rank, OfiCard::What::how_far));
+}
+
+void OfiTransport::take_answer(OfiPeer& peer, std::uint64_t heard) {
+  const auto count = static_cast<std::uint32_t>(heard);
+  if (peer.is_open() && static_cast<std::int32_t>(count - peer.owed) >= 0 &&
+      static_cast<std::int32_t>(peer.sequence - count) >= 0) {
+    peer.confirmed = count;
+    peer.silence.heard();
+  } else {
+    peer.silence.missed();
+  }
+}
+
+// So many looks later: one who looks rarely has not seen yet what came.
+void OfiTransport::answer_later(Rank rank) { answers_.push_back({rank, kLooksBefore}); }
+
+void OfiTransport::answer_who_asked() {
+  if (answers_.empty() || --answers_.front().looks != 0) return;
+  const Rank rank = answers_.front().rank;
+  answers_.erase(answers_.begin());
+  const OfiPeer* peer = known(rank);
+  OfiCard card = parts_.card;
+  card.what = OfiCard::What::so_far;
+  if (peer != nullptr && peer->is_open()) card.heard = peer->inlet.next_sequence() - 1;
+  boot_due_.set(1);
+  static_cast<void>(boot_.send(rank, encode(card), {}));
+}
+
+}  // namespace photon::transport::ofi
