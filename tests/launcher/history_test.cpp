@@ -121,7 +121,7 @@ TEST(History, what_fails_besides_ranks_counts_where_it_was_seen) {
 TEST(History, knows_who_never_joined_and_who_left_last) {
   History history(3);
   history.take({Kind::joined, 1, 0});
-  EXPECT_EQ(history.strangers(), (std::vector<unsigned>{0, 2}));
+  EXPECT_EQ(history.unjoined(), (std::vector<unsigned>{0, 2}));
   history.take({Kind::left, 1, 0});
   EXPECT_TRUE(history.has_left(1));
   history.take({Kind::joined, 1, 0});

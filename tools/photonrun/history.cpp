@@ -86,7 +86,7 @@ std::string History::remark_on(const Failure& failure) const {
   return fmt::format("; it had lost rank {}, which {}", other, how);
 }
 
-std::vector<unsigned> History::strangers() const {
+std::vector<unsigned> History::unjoined() const {
   std::vector<unsigned> found;
   for (unsigned rank = 0; rank < ranks_.size(); ++rank)
     if (!ranks_[rank].has_joined) found.push_back(rank);

@@ -39,7 +39,7 @@ class History {
   std::optional<Failure> first(bool is_final) const;
   bool has_left(unsigned rank) const { return ranks_[rank].left; }
   // Ranks that never joined, in ascending order.
-  std::vector<unsigned> strangers() const;
+  std::vector<unsigned> unjoined() const;
 
  private:
   enum class State { running, well, failed };

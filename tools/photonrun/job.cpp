@@ -47,7 +47,7 @@ int Job::run() {
   status_ = party_.close(status_.value_or(0), time_limit_);
   end_all_descendants();
   drain_output();
-  if (*status_ == 0) name_strangers();
+  if (*status_ == 0) name_unjoined();
   return *status_;
 }
 
@@ -221,15 +221,15 @@ void Job::conclude() {
 
 // At the very end and by itself: that this cannot be written makes no failure of a job that is
 // well.
-void Job::name_strangers() const {
-  const std::vector<unsigned> strangers = history_.strangers();
-  if (party_.is_leaf() || abandoned_ || party_.share().size == 1 || strangers.empty()) return;
-  const bool is_none = strangers.size() == party_.share().size;
+void Job::name_unjoined() const {
+  const std::vector<unsigned> unjoined = history_.unjoined();
+  if (party_.is_leaf() || abandoned_ || party_.share().size == 1 || unjoined.empty()) return;
+  const bool is_none = unjoined.size() == party_.share().size;
   say_line(fmt::format("{}. A program that uses Photon joins through " PH_LAUNCH_FD_VARIABLE
                        " and the descriptor it names, which env -i, sudo and the like take away; "
                        "for other programs nothing is wrong",
                        is_none ? "no rank joined the job: each ran on its own"
-                               : list_ranks(strangers) + " did not join the job"));
+                               : list_ranks(unjoined) + " did not join the job"));
 }
 
 void Job::check_clocks() {

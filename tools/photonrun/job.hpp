@@ -56,7 +56,7 @@ class Job {
   void tell_end(const Ended& one);
   void judge(bool is_final);
   void conclude();
-  void name_strangers() const;
+  void name_unjoined() const;
   void check_clocks();
   void decide(int status, const std::string& text, SignalEvent event = {.number = SIGTERM});
   void end_job(SignalEvent event, std::string_view why);
