@@ -25,7 +25,7 @@ std::vector<std::string> sorted_lines(const std::string& text) {
 }
 
 // Of ranks that are no Photon programs it says so at the end.
-bool is_stranger_line(const std::string& line) {
+bool is_unjoined_line(const std::string& line) {
   return line.starts_with("photonrun: no rank joined the job: each ran on its own. ");
 }
 
@@ -33,7 +33,7 @@ TEST(Photonrun, gives_each_rank_its_number_and_the_job_size) {
   Launched job(shell({"-n", "3"}, "echo $PHOTON_RANK of $PHOTON_SIZE"));
   EXPECT_EQ(job.wait(), 0);
   EXPECT_EQ(sorted_lines(job.out), (std::vector<std::string>{"0 of 3", "1 of 3", "2 of 3"}));
-  EXPECT_TRUE(is_stranger_line(job.err)) << job.err;
+  EXPECT_TRUE(is_unjoined_line(job.err)) << job.err;
   EXPECT_EQ(sorted_lines(job.err).size(), 1u) << job.err;
   job.expect_nothing_left();
 }
@@ -73,7 +73,7 @@ TEST(Photonrun, labels_whole_lines_of_both_outputs_and_loses_none) {
   EXPECT_EQ(std::ranges::count(lines, "[2] line 1999"), 1);
   EXPECT_EQ(std::ranges::count(lines, "[1] unfinished"), 1);
   auto errors = sorted_lines(job.err);
-  EXPECT_EQ(std::erase_if(errors, is_stranger_line), 1u);
+  EXPECT_EQ(std::erase_if(errors, is_unjoined_line), 1u);
   EXPECT_EQ(errors.size(), 3 * 2000u);
   EXPECT_TRUE(std::ranges::all_of(errors, [](const std::string& line) {
     return line.starts_with("[") && line.substr(3, 7) == " error ";
@@ -201,10 +201,17 @@ TEST(Photonrun, refuses_what_it_does_not_understand) {
                                                     {"--no-such-option", "true"},
                                                     {"-n", "0", "true"},
                                                     {"--env", "novalue", "true"},
+                                                    {"--timeout", "nan", "true"},
+                                                    {"--timeout", "0", "true"},
+                                                    {"--wait", "nan", "--root", "h:1", "true"},
+                                                    {"--seat", "1", "true"},
+                                                    {"--keep-going"},
+                                                    {"--keep-going=perhaps", "true"},
                                                     {"-n", "x", "true"}}) {
     Launched job(arguments);
     EXPECT_EQ(job.wait(), 125);
     EXPECT_TRUE(job.err.starts_with("photonrun: ")) << job.err;
+    EXPECT_FALSE(job.err.starts_with("photonrun:  ")) << job.err << "names no option";
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -52,6 +53,11 @@ std::string check_assignment(const std::string& text) {
   return {};
 }
 
+// To go with a range: a NaN is in all of them.
+std::string check_number(const std::string& text) {
+  return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + " is no number" : "";
+}
+
 // The program is what options leave over, so the parser does not know of it.
 class ProgramLast : public CLI::Formatter {
  public:
@@ -75,7 +81,8 @@ void describe(CLI::App& app, Options& options) {
                "Name a rank that ends, and let the others go on");
   app.add_option("--timeout", options.timeout_s, "End the job after so many seconds")
       ->type_name("S")
-      ->check(CLI::Range(0.001, 1e9));
+      ->check(CLI::Range(0.001, 1e9))
+      ->check(CLI::Validator(check_number, ""));
   app.add_option("--env", options.environment, "Set a variable in the ranks; may be repeated")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
@@ -90,13 +97,13 @@ void describe_hosts(CLI::App& app, Options& options) {
                                     "Wait at this address for photonruns of other hosts to join")
                          ->type_name("HOST:PORT")
                          ->check(is_place);
-  auto* const join = app.add_option("--join", options.join, "Join the job of the photonrun there")
-                         ->type_name("HOST:PORT")
-                         ->check(is_place)
-                         ->excludes(root)
-                         ->excludes("--ranks")
-                         ->excludes("--keep-going")
-                         ->excludes("--timeout");
+  app.add_option("--join", options.join, "Join the job of the photonrun there")
+      ->type_name("HOST:PORT")
+      ->check(is_place)
+      ->excludes(root)
+      ->excludes("--ranks")
+      ->excludes("--keep-going")
+      ->excludes("--timeout");
   app.add_option("--here", options.here,
                  "Ranks on this host, with --root or --join (default: the usable cores)")
       ->type_name("N")
@@ -107,10 +114,10 @@ void describe_hosts(CLI::App& app, Options& options) {
   app.add_option("--wait", options.wait_s,
                  "Wait so many seconds for all to join (default 300), for the root (default 30)")
       ->type_name("S")
-      ->check(CLI::Range(0.0, 1e9));
+      ->check(CLI::Range(0.0, 1e9))
+      ->check(CLI::Validator(check_number, ""));
   app.add_option("--seat", options.seat, "Which host of a list this is; --hosts says it")
-      ->group("")
-      ->needs(join);
+      ->group("");
 }
 
 void describe_starting(CLI::App& app, Options& options, std::string& hosts) {
@@ -167,6 +174,7 @@ void check_hosts(const CLI::App& app, Options& options) {
   for (const char* const name : {"--here", "--key-file", "--wait"}) {
     if (!several && app.count(name) > 0) throw CLI::RequiresError(name, "--root or --join");
   }
+  if (options.seat > 0 && options.join.empty()) throw CLI::RequiresError("--seat", "--join");
   if (!options.hosts.empty()) return;
   if (!options.root.empty() && app.count("--ranks") == 0) {
     throw CLI::RequiresError("--root", "--ranks");
