@@ -48,6 +48,7 @@ struct Packet {
   Kind kind = Kind::hello;
   Rank from = 0;
   std::uint32_t incarnation = 0;  // of the sender: 0 is the one that the job began with
+  bool is_malformed = false;      // a record that its receiver must end the pair over
   std::uint64_t position = 0;
   std::vector<LineImage> lines;
   std::uint64_t bulk_position = 0;

@@ -23,6 +23,12 @@ void SimNetwork::post_piece(Rank from, const std::shared_ptr<Flight>& flight) {
   const std::scoped_lock lock(mutex_);
   if (seats_[from].left) return;  // the dead post nothing
   const PostedPiece& piece = flight->piece;
+  if (losses_.is_lost(from, piece.rank)) {  // the card tries for a while
+    flight->status = PH_ERR_PEER;
+    enqueue(from, now_ns_ + losses_.draw_tries(from, piece.rank),
+            {.kind = Packet::Kind::done, .from = piece.rank, .flight = flight});
+    return;
+  }
   Wire& wire = seats_[from].wires[piece.rank];
   std::uint64_t landed_ns = now_ns_;
   std::uint64_t begin = 0;

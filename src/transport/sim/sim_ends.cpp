@@ -1,4 +1,4 @@
-// How ranks end, and networks that are cut in two for a while.
+// How ranks end, networks that are cut in two for a while, and links that are lost for good.
 //
 //   the job's own (incarnation 0) -- leave() --> left: all it has sent comes, then `gone`
 //                                 -- die() ----> dead: of what it has sent some comes, then `gone`
@@ -151,6 +151,80 @@ std::uint64_t SimNetwork::healed_ns() {
   for (const Seat& seat : seats_)
     for (const Wire& wire : seat.wires) last_ns = std::max(last_ns, wire.cut_until_ns);
   return last_ns;
+}
+
+void SimNetwork::lose_link(const Loss& loss) {
+  const std::scoped_lock lock(mutex_);
+  lose_link_locked(loss);
+  for (const auto& [number, network] : lanes_) network->lose_link_locked(loss);
+}
+
+void SimNetwork::lose_link_locked(const Loss& loss) {
+  if (seats_[loss.from].left || seats_[loss.to].left) return;
+  losses_.add(loss);
+  for (const auto& [from, to] : {std::pair(loss.from, loss.to), std::pair(loss.to, loss.from)})
+    if (losses_.is_blocked(from, to)) lose_on_way(from, to);
+  tell_of_loss(loss.from, loss.to);
+}
+
+// The malformed record of `from` has come: what lies behind it is not looked at any more.
+void SimNetwork::cut_off(Rank from, Rank by) {
+  losses_.block_cut_off(from, by);
+  lose_on_way(from, by);
+  lose_on_way(by, from);
+  tell_of_loss(from, by);
+}
+
+// All records and pieces under way. A piece of which all has landed is told of to its target, whose
+// own card knows that; its initiator hears of each piece, whatever became of it.
+void SimNetwork::lose_on_way(Rank from, Rank to) {
+  std::erase_if(parts_, [&](const auto& one) {
+    Flight& flight = *one.second.flight;
+    if (one.second.from != from || flight.piece.rank != to) return false;
+    if (flight.status == PH_OK) flight.status = PH_ERR_PEER;
+    return true;
+  });
+  const auto lost_count = std::erase_if(seats_[to].arriving, [&](const auto& one) {
+    const Packet::Kind kind = one.second.kind;
+    const bool is_news = kind >= Packet::Kind::gone;  // of the receiver's own network and card
+    return !is_news && one.second.from == from && one.first.first > now_ns_;
+  });
+  if (lost_count != 0) losses_.drop(from, to);
+}
+
+// Each of the two that has a link, once.
+void SimNetwork::tell_of_loss(Rank a, Rank b) {
+  for (const auto& [me, peer] : {std::pair(a, b), std::pair(b, a)})
+    if (const auto known_ns = losses_.decide(me, peer, now_ns_))
+      enqueue(me, *known_ns, {.kind = Packet::Kind::gone, .from = peer});
+}
+
+// Also makes the record malformed that is to be so.
+bool SimNetwork::is_lost_on_way(Rank to, Packet& packet) {
+  const Rank from = packet.from;
+  if (packet.kind == Packet::Kind::hello && packet.incarnation == 0) {
+    losses_.begin(from, to);
+    tell_of_loss(from, to);
+  }
+  if (losses_.is_blocked(from, to)) {
+    losses_.drop(from, to);
+    return true;
+  }
+  if (packet.kind != Packet::Kind::record || !losses_.spoils(from, to)) return false;
+  constexpr std::uint64_t kNoKind = std::uint64_t{0xff} << 16;  // wire/record.hpp
+  packet.lines[0][0] |= kNoKind;
+  packet.is_malformed = true;
+  return false;
+}
+
+std::uint64_t SimNetwork::loss_known_ns(Rank rank, Rank me) {
+  const std::scoped_lock lock(mutex_);
+  return losses_.known_ns(me, rank);
+}
+
+bool SimNetwork::owes_news(Rank me) {
+  const std::scoped_lock lock(mutex_);
+  return losses_.owes_news(me, now_ns_);
 }
 
 bool SimNetwork::is_gone(Rank rank, Rank me) {

@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::uint64_t kLookNs = 50;           // simulated time a look for packets takes
 constexpr std::uint64_t kIdleLooksPerRank = 8;  // then nobody has anything else to do
+constexpr std::uint64_t kLossStream = std::uint64_t{1} << 62;  // apart from those of the wires
 
 }  // namespace
 
@@ -22,6 +23,7 @@ SimNetwork::SimNetwork(std::uint32_t ranks_count, const Settings& settings,
       now_ns_(clock_->now_ns),
       home_(home),
       seats_(ranks_count),
+      losses_(ranks_count, Random(settings.seed).stream(kLossStream)),
       intents_(std::make_unique<Intent[]>(std::size_t{ranks_count} * ranks_count)) {
   const Random root(settings.seed);
   for (std::uint64_t from = 0; from < ranks_count; ++from) {
@@ -48,6 +50,7 @@ std::shared_ptr<SimNetwork> SimNetwork::lane(std::uint32_t number) {
     for (Rank to = 0; to < size(); ++to)
       network->seats_[rank].wires[to].cut_until_ns = seats_[rank].wires[to].cut_until_ns;
   }
+  for (const Loss& loss : losses_.all()) network->lose_link_locked(loss);
   return network;
 }
 
@@ -97,6 +100,7 @@ void SimNetwork::post_locked(Rank to, Packet packet) {
   std::uint64_t due_ns = draw_due(wire);
   if (packet.kind == Packet::Kind::gone) due_ns = wire.last_due_ns;
   idle_looks_count_ = 0;
+  if (is_lost_on_way(to, packet)) return;
   if (settings_.fault.kind != Fault::Kind::none && inject(to, due_ns, packet)) return;
   enqueue(to, due_ns, std::move(packet));
 }
@@ -117,9 +121,12 @@ void SimNetwork::take_due(Rank me, std::vector<Packet>& due) {
     Packet& packet = arriving.begin()->second;
     const bool is_told = packet.kind != Packet::Kind::piece ||
                          (packet.flight->status == PH_OK && !packet.flight->cancelled);
+    const bool ends_pair = packet.is_malformed;
+    const Rank from = packet.from;
     if (is_told) due.push_back(std::move(packet));
     arriving.erase(arriving.begin());
     idle_looks_count_ = 0;
+    if (ends_pair) cut_off(from, me);
   }
 }
 

@@ -28,6 +28,7 @@
 #include "base/result.hpp"
 #include "transport/sim/packet.hpp"
 #include "transport/sim/random.hpp"
+#include "transport/sim/sim_losses.hpp"
 #include "transport/sim/sim_overflow.hpp"
 
 namespace photon::transport::sim {
@@ -144,6 +145,15 @@ class SimNetwork {
   void cut(std::uint64_t group, std::uint64_t for_ns);
   // When the last cut ends or has ended.
   std::uint64_t healed_ns();
+  // The link between two ranks that live is lost for good, on all lanes: what has not come by now
+  // does not come, and each of the two hears `gone` of the other, at a time of its own. Of ranks
+  // that have left or died nothing changes.
+  void lose_link(const Loss& loss);
+  // When `me` can know that its link to the rank is lost (SimLosses::kUnknown: never); whether it
+  // knows; and whether anything of its was lost so, and it does not know yet.
+  std::uint64_t loss_known_ns(Rank rank, Rank me);
+  bool is_link_lost(Rank rank, Rank me) { return loss_known_ns(rank, me) <= now_ns(); }
+  bool owes_news(Rank me);
   // Whether the rank's end can be known at `me`; and whether it had died before it could leave.
   bool is_gone(Rank rank, Rank me);
   bool has_died(Rank rank);
@@ -220,6 +230,11 @@ class SimNetwork {
   void refuse_parts_to(Rank rank);
   void lose_under_way(Rank from, Rank to, std::uint64_t gone_ns);
   void put_off(Rank from, Rank to, std::uint64_t ns);
+  void lose_link_locked(const Loss& loss);
+  void lose_on_way(Rank from, Rank to);
+  void tell_of_loss(Rank a, Rank b);
+  bool is_lost_on_way(Rank to, Packet& packet);
+  void cut_off(Rank from, Rank by);
 
   const Settings settings_;
   const std::shared_ptr<Clock> clock_;
@@ -227,6 +242,7 @@ class SimNetwork {
   std::uint64_t& now_ns_;   // by it
   SimNetwork* const home_;  // of a lane's: the job's own, which outlives it
   std::vector<Seat> seats_;
+  SimLosses losses_;
   const std::unique_ptr<Intent[]> intents_;
   std::map<std::pair<Rank, Rank>, std::unique_ptr<SimOverflow>> overflows_;
   std::map<Due, Part> parts_;

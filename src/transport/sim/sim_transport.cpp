@@ -83,6 +83,8 @@ base::Result<std::unique_ptr<Transport>> SimTransport::open_lane(std::uint32_t n
 // Of a rank that is still in the job only this lane has gone. The dead are gone from all lanes, be
 // it that this one is the first to hear of it.
 base::Error SimTransport::gone_error(Rank rank, const std::string& what) {
+  if (network_->is_link_lost(rank, me_))
+    return {PH_ERR_PEER, 0, what + " cannot be reached any more: the link to it is lost", rank};
   const bool is_lane = home_ != nullptr && !home_->is_gone(rank, me_) && !network_->has_died(rank);
   return {is_lane ? PH_ERR_DEPARTED : PH_ERR_PEER, 0,
           what + (is_lane ? " has closed this lane" : " has ended"), rank};
@@ -101,7 +103,7 @@ base::Result<Link*> SimTransport::connect(Rank rank) {
                        rank};
   }
   if (slots_[rank].link) return &slots_[rank].link->view();
-  if (slots_[rank].released || network_->is_gone(rank, me_))
+  if (slots_[rank].released || network_->is_gone(rank, me_) || network_->is_link_lost(rank, me_))
     return gone_error(rank, "sim: connect to rank " + std::to_string(rank) + ", which");
   return &make_link(rank).view();
 }
@@ -193,7 +195,8 @@ void SimTransport::answered(Rank rank) {
 
 Reach SimTransport::reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept {
   if (rank >= slots_.size() || !slots_[rank].link) return {};
-  if (network_->has_cards() && slots_[rank].link->answered() && !network_->is_gone(rank, me_))
+  if (network_->has_cards() && slots_[rank].link->answered() && !network_->is_gone(rank, me_) &&
+      !network_->is_link_lost(rank, me_))
     return {Reach::Kind::posted, nullptr};
   if (!network_->is_mapped()) return {};
   const Link& link = slots_[rank].link->view();

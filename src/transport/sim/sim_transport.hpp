@@ -43,8 +43,9 @@ class SimTransport final : public Transport {
 
   void kick(Rank rank) noexcept override;
   void poll(Sink& sink) noexcept override;
-  // The network has everything that was kicked, and delivers it without us.
-  bool drained() const noexcept override { return true; }
+  // The network has everything that was kicked, and delivers it without us; but for what a lost
+  // link has swallowed, until that is known.
+  bool drained() const noexcept override { return !network_->owes_news(me_); }
 
   // Profile mapped: by read() and write(), which go piece by piece, in any order, while others run;
   // or by the caller's own stores, which nobody sees halfway.
