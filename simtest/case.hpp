@@ -22,6 +22,7 @@ struct Case {
   std::uint32_t operations = 200;
   transport::sim::Fault fault;
   Lanes lanes = Lanes::drawn;
+  Losses losses = Losses::none;
 };
 
 Program program_of(const Case& one);

@@ -37,6 +37,7 @@ struct Operation {
   bool error_seen = false;
   bool initiator_left = false;  // or is about to: its completions are discarded
   bool target_left = false;     // or is about to: it probes no more, and may take no more
+  bool link_lost = false;       // that to its target: then the above holds, too
   bool initiator_died = false;  // what it had posted may come or not
   bool is_closed = false;       // its initiator's lane: what was to be said of it has been said
   std::span<std::byte> buffer;  // source; or guard, destination, guard

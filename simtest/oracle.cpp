@@ -40,7 +40,8 @@ Oracle::Oracle(const Program& program, History& history, std::function<std::uint
       flows_(std::size_t{program.ranks} * program.ranks * lanes_),
       id_(PH_MAX_ID_BYTES + 1),
       leaving_(std::size_t{program.ranks} * lanes_),
-      dead_(program.ranks) {
+      dead_(program.ranks),
+      lost_(std::size_t{program.ranks} * program.ranks) {
   for (ph_rank rank = 0; rank < ranks_; ++rank) memories_.emplace_back(rank, program.window_bytes);
 }
 
@@ -83,7 +84,8 @@ void Oracle::attempt(Operation& op) {
   op.posted_at = ++events_;
   if (op.target() >= ranks_) return;
   op.fences = flow(op).fences;
-  op.target_left = is_leaving({op.target(), op.lane}) || dead_[op.target()];
+  op.link_lost = is_lost(op.initiator, op.target());
+  op.target_left = op.link_lost || is_leaving({op.target(), op.lane}) || dead_[op.target()];
   if (is_lent(op.step->area)) {
     const Lease& lease = memories_[op.target()].lease(op.step->area);
     op.generation = lease.generation;
@@ -285,7 +287,8 @@ void Oracle::local_done(Operation& op, const ph_completion& one) {
 }
 
 void Oracle::remote_done(Operation& op) {
-  if (op.has(PH_NO_RCE) || op.remote_seen || op.error_seen || op.must_fail != PH_OK) {
+  const bool was_refused = op.error_seen && !op.link_lost;
+  if (op.has(PH_NO_RCE) || op.remote_seen || was_refused || op.must_fail != PH_OK) {
     return report(op.remote_seen ? "twice" : "unexpected",
                   "the remote id of " + op.text() +
                       (op.remote_seen      ? " is probed a second time"
@@ -302,20 +305,21 @@ void Oracle::remote_done(Operation& op) {
     check_landed(op);
 }
 
-// Only operations that were refused may stand before it, and those whose pieces a dead rank took
-// with it.
+// Only operations that were refused may stand before it, and those whose pieces a dead rank or a
+// lost link took with it.
 void Oracle::check_order(Operation& op) {
   auto& ordered = flow(op).ordered;
   while (ordered.front() != &op) {
     Operation& skipped = *ordered.front();
-    const bool is_lost = skipped.initiator_died && counts_pieces_ && is_put(*skipped.step) &&
-                         skipped.size_bytes() != 0;
-    if (!skipped.may_fail && !skipped.error_seen && !is_lost)
+    const bool is_cut = skipped.initiator_died || skipped.link_lost;
+    const bool is_gap =
+        is_cut && counts_pieces_ && is_put(*skipped.step) && skipped.size_bytes() != 0;
+    if (!skipped.may_fail && !skipped.error_seen && !is_gap)
       return report("order",
                     "the remote id of " + op.text() + " overtakes that of " + skipped.text());
-    if (is_lost)
+    if (is_gap && skipped.initiator_died)
       skipped.error_seen = true;  // in parts, maybe; and it will not be told of
-    else
+    else if (!skipped.link_lost)
       skipped.must_fail = PH_ERR_KEY;
     ordered.pop_front();
   }

@@ -32,7 +32,7 @@
 namespace photon::simtest {
 
 // A promise not kept. Kinds: lost, twice, order, lane, bytes, id, status, stuck, guard, starved,
-// unexpected, count, credits, held, region, time.
+// unexpected, count, credits, held, region, time, silent (accepted, then lost without a word).
 struct Finding {
   std::string kind;
   std::string text;
@@ -70,7 +70,8 @@ class Oracle {
     const char* what;
     std::uint64_t begin_ns;
     std::int64_t limit_us;
-    std::uint64_t stood_still_ns = 0;  // of its rank meanwhile, by the conductor's will
+    std::uint64_t stood_still_ns = 0;           // of its rank meanwhile, by the conductor's will
+    std::uint64_t lost_ns = ~std::uint64_t{0};  // since then its peer can be known to be lost
   };
   void waited(ph_rank rank, const Wait& wait, ph_status status);
   // `extra` or `arena`: registered or allocated; before the last hold is taken back, and after.
@@ -87,8 +88,18 @@ class Oracle {
   void count_pieces() noexcept { counts_pieces_ = true; }
   // A rank dies, in the middle of anything.
   void died(ph_rank rank);
-  // What a call that was refused with PH_ERR_PEER left in ph_last_error(): it must name a dead one.
-  void named(ph_rank rank, ph_rank peer, const ph_error& error);
+  // What a call that was refused with PH_ERR_PEER left in ph_last_error(): it must name a dead one,
+  // or one to which the link is lost.
+  void named(const Endpoint& at, ph_rank peer, const ph_error& error);
+  // The link between two ranks is about to be lost for good: oracle_losses.cpp.
+  void link_lost(ph_rank a, ph_rank b);
+  bool is_lost(ph_rank a, ph_rank b) const;
+  // Whether a call of `rank` that concerns this peer, or PH_ANY_RANK, may be refused so therefore.
+  bool may_be_lost(ph_rank rank, ph_rank peer, ph_status status) const;
+  // A flush failed, with this error.
+  void flush_failed(const Endpoint& at, const ph_error& error);
+  // What ph_finalize() said, and the error that it left, when all ranks have looked for what came.
+  void finalized(ph_rank rank, ph_status status, const ph_error& error);
   // Whether a call that concerns this peer, or PH_ANY_RANK, may be refused so, because a rank
   // leaves or died.
   bool may_be_gone(const Endpoint& peer, ph_status status);
@@ -118,6 +129,10 @@ class Oracle {
     std::vector<Operation*> reads;     // gets of what is lent, under way
     std::map<ph_status, std::uint32_t> nameless;  // errors that did not say whose they are
     std::uint32_t to_complete = 0;                // operations whose local completion was not seen
+    // On the count of events: the link is lost, and an error has named the peer, or a flush has
+    // failed because of it.
+    std::uint64_t told_at = 0;
+    std::uint64_t flush_failed_at = 0;
   };
 
   std::uint64_t now_ns() const { return now_ns_(); }
@@ -143,6 +158,9 @@ class Oracle {
   bool may_fail_with(const Operation& op, ph_status status);
   bool is_farewell(const Operation& op, ph_status status);
   void check_farewell(const Endpoint& end, ph_status status, bool is_explained);
+  void told(const Endpoint& at, ph_rank peer);
+  bool has_arrived(const Operation& op);
+  bool was_told_of(const Operation& op);
   void remote_done(Operation& op);
   void check_order(Operation& op);
 
@@ -178,6 +196,7 @@ class Oracle {
   // By rank and lane: ph_finalize() was called before the others were done, ph_lane_close().
   std::vector<bool> leaving_;
   std::vector<bool> dead_;  // by rank
+  std::vector<bool> lost_;  // links, by both their ranks
   bool counts_pieces_ = false;
   std::uint64_t last_event_ns_ = 0;
 };

@@ -23,10 +23,13 @@ void Oracle::died(ph_rank rank) {
   }
 }
 
-void Oracle::named(ph_rank rank, ph_rank peer, const ph_error& error) {
-  const bool is_dead = error.rank < ranks_ && dead_[error.rank];
-  if (error.status == PH_ERR_PEER && is_dead && (peer == PH_ANY_RANK || error.rank == peer)) return;
-  report("status", "rank " + std::to_string(rank) + ": a call that concerns rank " +
+void Oracle::named(const Endpoint& at, ph_rank peer, const ph_error& error) {
+  ++events_;
+  const bool is_dead = error.rank < ranks_ && dead_[error.rank] && error.status == PH_ERR_PEER;
+  const bool is_gone = is_dead || may_be_lost(at.rank, error.rank, error.status);
+  if (is_gone && error.rank != PH_ANY_RANK && (peer == PH_ANY_RANK || error.rank == peer))
+    return told(at, error.rank);
+  report("status", "rank " + std::to_string(at.rank) + ": a call that concerns rank " +
                        std::to_string(peer) + " said PH_ERR_PEER, but its error names rank " +
                        std::to_string(error.rank) + ", status " + std::to_string(error.status));
 }

@@ -22,8 +22,8 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
   const bool is_final =
       op.has(PH_NOTICE_ACCEPTED) || op.has(PH_DELIVERED) || (!is_farewell_now && !is_put(*op.step));
   const bool is_second = op.error_seen || (op.local_seen && is_final);
-  // A dead target takes with it the news that all had come.
-  const bool is_death = is_farewell_now && one.status == PH_ERR_PEER;
+  // A dead target takes with it the news that all had come, and so does a lost link.
+  const bool is_death = is_farewell_now && (one.status == PH_ERR_PEER || op.link_lost);
   const bool was_done = (op.remote_seen && !is_death) || (op.landed_at != 0 && !is_farewell_now);
   if (is_second || was_done || !may_fail_with(op, one.status)) {
     return report(is_second ? "twice" : "status",
@@ -33,22 +33,25 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
                       (was_done ? ", but it had landed" : ""));
   }
   op.error_seen = true;
+  told({op.initiator, op.lane}, op.target());
   Flow& to = flow(op);
   if (!op.local_seen) --to.to_complete;
-  std::erase(to.ordered, &op);
+  if (!op.link_lost) std::erase(to.ordered, &op);  // else it may have come
   std::erase(to.unlanded, &op);
   std::erase(to.reads, &op);
   if (!is_put(*op.step)) check_destination(op);
 }
 
-// Two kinds of operations lose their names. A refusal read a lap of the ring after its put: the
+// Three kinds of operations lose their names. A refusal read a lap of the ring after its put: the
 // library does not know any more whose it is (engine/peer.hpp, Unchecked). A notification that its
-// target did not wait for: it has no local id. Each stands for one of those that can be meant.
+// target did not wait for: it has no local id. What a lost link took with it, and has none. Each
+// stands for one of those that can be meant.
 void Oracle::nameless_error(const Endpoint& at, const ph_completion& one) {
   note(at, "nameless error " + std::to_string(one.status) + " from " + std::to_string(one.peer));
   const auto can_be_meant = [&](const Operation& op) {
     if (op.initiator != at.rank || op.lane != at.lane) return false;
     if (op.target() != one.peer || op.error_seen) return false;
+    if (op.link_lost && is_farewell(op, one.status)) return op.accepted && op.has(PH_NO_LCE);
     if (acting_verb(*op.step) == Verb::notify)
       return op.accepted && !op.remote_seen && is_farewell(op, one.status);
     return op.may_be_refused() && one.status == (op.may_fail ? PH_ERR_KEY : op.must_fail);
@@ -57,6 +60,7 @@ void Oracle::nameless_error(const Endpoint& at, const ph_completion& one) {
   if (seen > std::count_if(operations_.begin(), operations_.end(), can_be_meant))
     return report("unexpected", "rank " + std::to_string(at.rank) + " probed a " + text_of(one) +
                                     ": no operation of its can have failed so");
+  told(at, one.peer);
   const bool is_refusal =
       one.status == PH_ERR_KEY || one.status == PH_ERR_RANGE || one.status == PH_ERR_ACCESS;
   if (is_refusal) ++nameless_;

@@ -30,7 +30,8 @@ bool Oracle::may_be_gone(const Endpoint& peer, ph_status status) {
 bool Oracle::is_farewell(const Operation& op, ph_status status) {
   if (op.target() >= ranks_) return false;
   const bool is_stale = is_leaving(op.target()) && status == PH_ERR_KEY && op.size_bytes() != 0;
-  return is_stale || may_be_gone({op.target(), op.lane}, status);
+  return is_stale || may_be_gone({op.target(), op.lane}, status) ||
+         may_be_lost(op.initiator, op.target(), status);
 }
 
 void Oracle::leaving(const Endpoint& end) {

@@ -16,7 +16,8 @@ void Oracle::flushed(const Endpoint& from, ph_rank peer) {
   ++events_;
   note(from, "flushed " + (peer == PH_ANY_RANK ? "any" : std::to_string(peer)));
   for (ph_rank to = 0; to < ranks_; ++to) {
-    if (peer == PH_ANY_RANK ? is_leaving({to, from.lane}) || dead_[to] : to != peer) continue;
+    const bool is_absent = is_leaving({to, from.lane}) || dead_[to] || is_lost(from.rank, to);
+    if (peer == PH_ANY_RANK ? is_absent : to != peer) continue;
     ++flow(from, to).fences;
     const std::vector<Operation*> waited = std::move(flow(from, to).unlanded);
     flow(from, to).unlanded.clear();
@@ -38,6 +39,9 @@ void Oracle::waited(ph_rank rank, const Wait& wait, ph_status status) {
   if (status == PH_TIMEOUT && lasted_ns < limit_ns) wrong = "said PH_TIMEOUT";
   const std::uint64_t late_ns = wait.stood_still_ns + kLateNs + ranks_ * kLateForEachRankNs;
   if (lasted_ns > limit_ns + late_ns) wrong = "went on";
+  const std::uint64_t vain_ns = std::max(wait.begin_ns, wait.lost_ns);
+  if (status == PH_TIMEOUT && now_ns() > vain_ns && now_ns() - vain_ns > late_ns)
+    wrong = "slept on, its peer long known to be lost, and said PH_TIMEOUT";
   if (wrong == nullptr) return;
   report("time", "rank " + std::to_string(rank) + ": " + wait.what + " with a limit of " +
                      std::to_string(limit_ns) + " ns " + wrong + " after " +

@@ -185,9 +185,10 @@ void Generator::draw_flags(Step& step) {
 void Generator::draw_ids(Step& step) {
   if (step.verb != Verb::put && step.verb != Verb::get) return;
   const bool kind_is_plain = !is_get(step) && step.fault == Fault::none && !is_lent(step.area);
-  // What a leaver or a dead rank leaves undone may be told of late, with the first bytes of an id
-  // alone.
-  const bool plain = kind_is_plain && shape_.leavers.empty() && shape_.dying.empty();
+  // What a leaver, a dead rank or a lost link leaves undone may be told of late, with the first
+  // bytes of an id alone.
+  const bool plain =
+      kind_is_plain && shape_.leavers.empty() && shape_.dying.empty() && !shape_.loses_links;
   const bool local_any = plain && (step.flags & PH_DELIVERED) == 0 && !step.requested;
   const bool remote_any = plain && (step.flags & PH_ORDER_NONE) == 0;
   step.local_id_bytes = draw_id_size(local_any ? 0 : kNumberedId);
@@ -278,8 +279,15 @@ bool stays(const Program& program, ph_rank rank) {
   return !leaves_early(program, rank) && !has(program, rank, Verb::die);
 }
 
-Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations, Lanes lanes) {
-  return Generator(seed, ranks).run(operations, lanes);
+bool loses_links(const Program& program) {
+  for (ph_rank rank = 0; rank < program.ranks; ++rank)
+    if (has(program, rank, Verb::lose_link)) return true;
+  return false;
+}
+
+Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations,
+                 const Choice& choice) {
+  return Generator(seed, ranks).run(operations, choice);
 }
 
 }  // namespace photon::simtest

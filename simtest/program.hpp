@@ -48,6 +48,7 @@ enum class Verb : std::uint8_t {
   finish,
   recall,     // one of those announced
   cut,        // nothing passes between `group` and the other ranks for `time_ns`
+  lose_link,  // that of `query_peer` to `peer`, for good, `time_ns` from now
   lane_open,  // `lane`; refused if this rank has used it, be it that it waited for others meanwhile
   lane_close,   // if it is open
   lane_misuse,  // one of the calls that must be refused: `order` says which
@@ -103,9 +104,11 @@ struct Step {
   std::uint64_t operand = 0;
   std::uint64_t compare = 0;
   std::uint64_t time_ns = 0;     // pause; limit of waits and flushes
-  std::uint64_t notice_ns = 0;   // die: until all have heard of it, at most
+  std::uint64_t notice_ns = 0;   // die, lose_link: until all have heard of it, at most
   std::uint64_t restart_ns = 0;  // die: until another one comes under the number; 0: none does
   std::uint64_t group = 0;       // cut: a bit for each rank
+  bool is_cut_off = false;       // lose_link: `peer` ends the pair over a malformed record; and so:
+  bool is_one_way = false;       // what goes the other way comes until it is known there
 
   // A put of which one segment must be refused, and others may land first.
   bool is_partial() const noexcept {
@@ -147,9 +150,18 @@ struct Endpoint {
 // Which programs have lanes: one in three; or none; or all.
 enum class Lanes : std::uint8_t { drawn, none, all };
 
+// Which programs lose links between ranks that live on: none; or one in eight of those in which no
+// rank leaves or dies; or all of those. In these there are no lanes and no rendezvous.
+enum class Losses : std::uint8_t { none, drawn, all };
+
+struct Choice {
+  Lanes lanes = Lanes::drawn;
+  Losses losses = Losses::none;
+};
+
 // About `operations` posting steps in all, and others between them.
 Program generate(std::uint64_t seed, std::uint32_t ranks, std::uint32_t operations,
-                 Lanes lanes = Lanes::drawn);
+                 const Choice& choice = {});
 
 // What a step does beside taking completions: the verb itself, or the one of its handler.
 constexpr Verb acting_verb(const Step& step) noexcept {
@@ -173,6 +185,7 @@ std::uint64_t option_of(const Program& program, const std::string& name);
 bool leaves_early(const Program& program, ph_rank rank);
 // Whether it does not die either.
 bool stays(const Program& program, ph_rank rank);
+bool loses_links(const Program& program);
 
 std::string name_of(Area area);
 std::string name_of_lane(std::uint32_t lane);  // an index

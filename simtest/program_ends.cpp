@@ -1,4 +1,4 @@
-// Deaths and cuts: put into a program that is complete without them.
+// Deaths, cuts and lost links: put into a program that is complete without them.
 #include "simtest/program_generator.hpp"
 
 namespace photon::simtest {
@@ -42,6 +42,40 @@ Step Generator::cut() {
   step.group = ends_.next();
   step.time_ns = ends_.up_to(kLongestNs[ends_.up_to(kLongestNs.size() - 1)]);
   return step;
+}
+
+// Nobody leaves or dies in the same program: who is lost to whom is enough to keep apart.
+void Generator::draw_losses(Losses choice) {
+  const bool is_drawn = losses_.up_to(kEndsInOneOf - 1) == 0;
+  if (choice == Losses::none || !shape_.leavers.empty() || !shape_.dying.empty()) return;
+  shape_.loses_links = choice == Losses::all || is_drawn;
+}
+
+// Before the two have met, with traffic under way, or when most of it is over.
+Step Generator::loss() {
+  constexpr std::array<std::uint64_t, 5> kUntilNs = {0, 300, 3000, 30'000, 200'000};
+  constexpr std::array<std::uint64_t, 4> kNoticeNs = {0, 1000, 30'000, 2'000'000};
+  Step step;
+  step.verb = Verb::lose_link;
+  step.query_peer = static_cast<ph_rank>(losses_.up_to(program_.ranks - 1));
+  const auto further = static_cast<ph_rank>(1 + losses_.up_to(program_.ranks - 2));
+  step.peer = (step.query_peer + further) % program_.ranks;
+  step.is_cut_off = losses_.up_to(2) == 0;
+  step.is_one_way = losses_.up_to(2) == 0;
+  step.time_ns = losses_.up_to(kUntilNs[losses_.up_to(kUntilNs.size() - 1)]);
+  step.notice_ns = losses_.up_to(kNoticeNs[losses_.up_to(kNoticeNs.size() - 1)]);
+  return step;
+}
+
+void Generator::add_losses() {
+  if (!shape_.loses_links) return;
+  for (std::uint64_t left = 1 + losses_.up_to(1); left > 0; --left) {
+    const Step step = loss();
+    auto& steps = program_.steps[step.query_peer];
+    const bool is_early = losses_.up_to(2) == 0;
+    const std::uint64_t at = losses_.up_to(steps.size());
+    steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(is_early ? 0 : at), step);
+  }
 }
 
 // Not behind a good-bye.

@@ -1,7 +1,7 @@
 // Drawing a program. One draw a statement: the order of evaluation must not matter.
 //
 //   program.cpp: settings, shape, operations      program_between.cpp: what stands between them
-//   program_ends.cpp: deaths and cuts             program_lending.cpp: rendezvous
+//   program_ends.cpp: deaths, cuts, lost links    program_lending.cpp: rendezvous
 //   program_vectored.cpp: puts and gets that become vectored; these from draws of their own
 //   program_lanes.cpp: what goes by lanes, and their opening and closing; so are these
 //
@@ -35,6 +35,7 @@ struct Shape {
   ph_rank slow = PH_ANY_RANK;  // a rank that pauses long
   std::vector<bool> leavers;   // by rank, or empty
   std::vector<bool> dying;     // the same
+  bool loses_links = false;
 };
 
 class Generator {
@@ -44,25 +45,28 @@ class Generator {
         ends_(transport::sim::Random(seed).stream(0x656e6473)),
         rows_(transport::sim::Random(seed).stream(0x726f7773)),
         lending_(transport::sim::Random(seed).stream(0x6c656e64)),
-        lanes_(transport::sim::Random(seed).stream(0x6c616e65)) {
+        lanes_(transport::sim::Random(seed).stream(0x6c616e65)),
+        losses_(transport::sim::Random(seed).stream(0x6c6f7373)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
     draw_cache(transport::sim::Random(seed).stream(0x63616368));
   }
 
-  Program run(std::uint32_t operations, Lanes lanes) {
+  Program run(std::uint32_t operations, const Choice& choice) {
     draw_options();
     draw_shape();
     draw_leavers();
     draw_dying();
+    draw_losses(choice.losses);
     constexpr std::array<std::uint64_t, 3> kVectored = {0, 15, 60};
     shape_.vector_percent = kVectored[rows_.up_to(kVectored.size() - 1)];
     for (ph_rank rank = 0; rank < program_.ranks; ++rank)
       add_all(rank, std::max(1u, operations / program_.ranks));
-    add_lending();
+    if (!shape_.loses_links) add_lending();
     add_ends();
-    add_lanes(lanes);
+    add_losses();
+    if (!shape_.loses_links) add_lanes(choice.lanes);
     program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
     return std::move(program_);
   }
@@ -89,6 +93,9 @@ class Generator {
   void add_somewhere(ph_rank rank, const Step& step);
   Step death();
   Step cut();
+  void draw_losses(Losses choice);
+  void add_losses();
+  Step loss();
   void add_lending();
   void add_lending_at(ph_rank rank, const Step& step);
   void add_lanes(Lanes choice);
@@ -127,6 +134,7 @@ class Generator {
   transport::sim::Random rows_;     // of what is vectored: the same
   transport::sim::Random lending_;  // the same
   transport::sim::Random lanes_;    // the same
+  transport::sim::Random losses_;   // the same
   Program program_;
   Shape shape_;
   std::uint64_t packed_max_ = 0;

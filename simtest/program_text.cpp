@@ -39,6 +39,7 @@ const char* name_of(Verb verb) {
     case Verb::finish: return "finish";
     case Verb::recall: return "recall";
     case Verb::cut: return "cut";
+    case Verb::lose_link: return "lose_link";
     case Verb::lane_open: return "lane_open";
     case Verb::lane_close: return "lane_close";
     case Verb::lane_misuse: return "lane_misuse";
@@ -193,6 +194,12 @@ std::string call_text(const Step& step) {
     case Verb::transfer:
     case Verb::finish:
     case Verb::recall: return lending_text(step);
+    case Verb::lose_link:
+      return name + " of " + std::to_string(step.query_peer) + " to " + std::to_string(step.peer) +
+             (step.is_cut_off   ? ", cut off for a malformed record,"
+              : step.is_one_way ? ", one way,"
+                                : ",") +
+             " in " + time + ", told within " + std::to_string(step.notice_ns) + " ns";
     case Verb::cut: return name + " group " + std::to_string(step.group) + " off, " + time;
     case Verb::lane_open:
     case Verb::lane_close: return name;

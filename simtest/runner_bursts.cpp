@@ -94,8 +94,9 @@ void Runner::exchange_bursts(ph_rank rank) {
     const Burst burst{option_of(program_, "ledger_slots"), option_of(program_, "ring_lines"),
                       option_of(program_, "requests"),
                       turn == 0 ? 8 : static_cast<std::uint32_t>(id_max), overflow_room()};
-    const bool sends = me % 2 == turn && next % 2 != turn;
-    const bool takes = me % 2 != turn && previous % 2 == turn;
+    const bool sends = me % 2 == turn && next % 2 != turn && !oracle_.is_lost(rank, stayers_[next]);
+    const bool takes =
+        me % 2 != turn && previous % 2 == turn && !oracle_.is_lost(rank, stayers_[previous]);
     std::uint64_t came = 0;
     if (sends) send_burst(rank, stayers_[next], burst);
     if (!stand_still(3 * turn + 1)) return;

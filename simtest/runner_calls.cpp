@@ -52,6 +52,7 @@ std::size_t Runner::take(ph_rank rank, ph_query query, std::size_t capacity) {
 bool Runner::went_through(ph_rank rank, const char* what, ph_rank peer, ph_status status) {
   check_named(rank, peer, status);
   if (oracle_.may_be_gone({peer, seats_[rank].lane}, status)) return false;
+  if (oracle_.may_be_lost(rank, peer, status)) return false;
   return expect(rank, what, status);
 }
 
@@ -128,24 +129,34 @@ ph_status Runner::flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us) 
   const std::uint64_t stood_still_ns = world_.stood_still_ns(rank);
   const ph_status status = ph_flush(context(rank), peer, limit_us);
   wait.stood_still_ns = world_.stood_still_ns(rank) - stood_still_ns;
+  if (peer != PH_ANY_RANK) wait.lost_ns = world_.loss_known_ns(peer, rank);
   oracle_.waited(rank, wait, status);
   return status;
 }
 
 void Runner::flush_ended(ph_rank rank, ph_rank peer, ph_status status) {
-  if (status != PH_TIMEOUT && went_through(rank, "flush", peer, status))
-    oracle_.flushed(here(rank), peer);
+  if (status == PH_TIMEOUT) return;
+  if (went_through(rank, "flush", peer, status)) return oracle_.flushed(here(rank), peer);
+  ph_error error{};
+  ph_last_error(context(rank), &error);
+  oracle_.flush_failed(here(rank), error);
+}
+
+ph_status Runner::wait_once(ph_rank rank, const ph_query& query, std::int64_t limit_us) {
+  Oracle::Wait wait{"wait", world_.now_ns(), limit_us};
+  const std::uint64_t stood_still_ns = world_.stood_still_ns(rank);
+  const ph_status status = ph_wait(context(rank), query, limit_us);
+  wait.stood_still_ns = world_.stood_still_ns(rank) - stood_still_ns;
+  if (query.peer != PH_ANY_RANK) wait.lost_ns = world_.loss_known_ns(query.peer, rank);
+  oracle_.waited(rank, wait, status);
+  return status;
 }
 
 // A wait that says yes promises that a probe finds something. Gives how many it found.
 std::size_t Runner::wait(ph_rank rank, const Step& step) {
   const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   const ph_query query = query_of(rank, step);
-  Oracle::Wait wait{"wait", world_.now_ns(), limit_us};
-  const std::uint64_t stood_still_ns = world_.stood_still_ns(rank);
-  const ph_status status = ph_wait(context(rank), query, limit_us);
-  wait.stood_still_ns = world_.stood_still_ns(rank) - stood_still_ns;
-  oracle_.waited(rank, wait, status);
+  const ph_status status = wait_once(rank, query, limit_us);
   if (status == PH_TIMEOUT || !went_through(rank, "wait", step.query_peer, status)) return 0;
   const std::size_t count = probe(rank, query, step.capacity);
   if (count == 0 && !oracle_.failed())
@@ -288,6 +299,7 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::transfer: return transfer(rank, step);
     case Verb::finish: return finish_loan(rank, step);
     case Verb::recall: return recall(rank, step);
+    case Verb::lose_link: return lose_link(step);
     case Verb::cut: return world_.cut(step.group, step.time_ns);
     case Verb::lane_open: return open_lane(rank, step.lane);
     case Verb::lane_close: return close_lane(rank, step.lane);

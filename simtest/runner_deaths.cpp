@@ -1,4 +1,4 @@
-// Ranks of a program that die, and what the others do because of it.
+// Ranks of a program that die, or lose each other, and what the others do because of it.
 #include <algorithm>
 
 #include "simtest/runner_job.hpp"
@@ -37,11 +37,52 @@ void Runner::take_all(ph_rank rank) {
   }
 }
 
-void Runner::check_named(ph_rank rank, ph_rank peer, ph_status status) {
-  if (status != PH_ERR_PEER || oracle_.failed()) return;
+// Where memory is shared there is no link between the two that could carry nothing.
+void Runner::lose_link(const Step& step) {
+  using Kind = transport::sim::Loss::Kind;
+  ++losses_ahead_;
+  const bool is_cut_off = step.is_cut_off || shares_memory_;
+  world_.lose_link({is_cut_off ? Kind::cut_off : Kind::unreachable, step.query_peer, step.peer,
+                    is_cut_off || !step.is_one_way, step.notice_ns},
+                   world_.now_ns() + step.time_ns);
+}
+
+void Runner::link_lost(const transport::sim::Loss& loss) {
+  --losses_ahead_;
+  oracle_.link_lost(loss.from, loss.to);
+}
+
+// A wait for one that cannot send any more ends when that is known, however long its limit is.
+void Runner::await_lost(ph_rank rank) {
+  constexpr std::int64_t kLimitUs = 20'000;
+  for (ph_rank peer = 0; peer < program_.ranks && !oracle_.failed(); ++peer) {
+    if (world_.loss_known_ns(peer, rank) == transport::sim::SimNetwork::kNever) continue;
+    const ph_query query{peer, PH_REMOTE, seats_[rank].id_room.data()};
+    ph_status status = PH_OK;
+    while (status == PH_OK && !oracle_.failed()) {
+      status = wait_once(rank, query, kLimitUs);
+      if (status == PH_OK) static_cast<void>(take(rank, query, kMostFound));
+    }
+  }
+}
+
+// Where links were lost it may be the one that tells of it.
+void Runner::finalize(ph_rank rank) {
+  const ph_status status = ph_finalize(context(rank));
+  if (!loses_links_) {
+    if (expect(rank, "finalize", status)) history_.add(world_.now_ns(), rank, "finalized");
+    return;
+  }
   ph_error error{};
   ph_last_error(context(rank), &error);
-  oracle_.named(rank, peer, error);
+  oracle_.finalized(rank, status, error);
+}
+
+void Runner::check_named(ph_rank rank, ph_rank peer, ph_status status) {
+  if ((status != PH_ERR_PEER && status != PH_ERR_PROTOCOL) || oracle_.failed()) return;
+  ph_error error{};
+  ph_last_error(context(rank), &error);
+  oracle_.named(here(rank), peer, error);
 }
 
 }  // namespace photon::simtest

@@ -38,6 +38,7 @@ class Runner {
         lending_(oracle_, program),
         seats_(program.ranks,
                Seat{Poster(program.ranks), std::vector<LaneSeat>(program.lanes_count())}),
+        loses_links_(loses_links(program)),
         network_delay_ns_(kMuchLonger * settings.network.max_delay_ns),
         world_(settings) {
     for (ph_rank rank = 0; rank < program.ranks; ++rank) {
@@ -49,6 +50,7 @@ class Runner {
     shares_memory_ = profile == base::SimProfile::mapped;
     if (profile == base::SimProfile::rc || profile == base::SimProfile::srd) oracle_.count_pieces();
     world_.on_death([this](ph_rank rank) { died(rank); });
+    world_.on_loss([this](const transport::sim::Loss& loss) { link_lost(loss); });
   }
 
   Result run();
@@ -115,6 +117,10 @@ class Runner {
   std::uint64_t take_ids(ph_rank rank, ph_rank peer, std::uint64_t first);
   bool stand_still(std::uint32_t stage);
   std::uint64_t overflow_room() const;
+  void lose_link(const Step& step);
+  void link_lost(const transport::sim::Loss& loss);
+  void await_lost(ph_rank rank);
+  void finalize(ph_rank rank);
   void check_absent();
   void take_all(ph_rank rank);
   void report_stuck();
@@ -168,6 +174,7 @@ class Runner {
   ph_status flush(ph_rank rank, ph_rank peer, std::int64_t limit_us);
   ph_status flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us);
   void flush_ended(ph_rank rank, ph_rank peer, ph_status status);
+  ph_status wait_once(ph_rank rank, const ph_query& query, std::int64_t limit_us);
   std::size_t wait(ph_rank rank, const Step& step);
   void probe_each(ph_rank rank, const Step& step);
   static void handle(void* user, const ph_completion* one);
@@ -217,6 +224,8 @@ class Runner {
   std::uint32_t flushed_ = 0;
   std::vector<ph_rank> stayers_;
   bool has_leavers_ = false;
+  const bool loses_links_;
+  std::uint32_t losses_ahead_ = 0;  // begun by a step, and still to happen
   bool shares_memory_ = false;
   ph_rank closing_ = PH_ANY_RANK;      // who is in ph_lane_close()
   std::uint64_t succeeded_count_ = 0;  // calls of all ranks that said something else than PH_AGAIN

@@ -139,6 +139,17 @@ void World::start_anew(ph_rank rank) {
     if (peer != rank) static_cast<void>(ph_notify(strangers_.back(), peer, kNobodysId));
 }
 
+void World::lose_link(const transport::sim::Loss& loss, std::uint64_t at_ns) {
+  parts_->conductor.at(at_ns, [this, loss] {
+    if (lost_) lost_(loss);
+    parts_->network->lose_link(loss);
+  });
+}
+
+std::uint64_t World::loss_known_ns(ph_rank rank, ph_rank me) {
+  return parts_->network->loss_known_ns(rank, me);
+}
+
 void World::cut(std::uint64_t group, std::uint64_t for_ns) { parts_->network->cut(group, for_ns); }
 
 bool World::is_cut() { return now_ns() < parts_->network->healed_ns(); }

@@ -75,6 +75,13 @@ class World {
   void cut(std::uint64_t group, std::uint64_t for_ns);
   bool is_cut();
 
+  // The link between two ranks is lost for good at that time (SimNetwork::lose_link()).
+  void lose_link(const transport::sim::Loss& loss, std::uint64_t at_ns);
+  // Called at each loss, outside of all bodies and before it.
+  void on_loss(std::function<void(const transport::sim::Loss&)> lost) { lost_ = std::move(lost); }
+  // When `me` can know of it; SimNetwork::kNever: not at all.
+  std::uint64_t loss_known_ns(ph_rank rank, ph_rank me);
+
   // While no context but those of the dead is finalized: whether nothing is on its way, and then
   // which pair of ranks does not agree on the credits given back, on a lane or the contexts' own
   // ("" if all do).
@@ -98,6 +105,7 @@ class World {
   std::vector<ph_context*> contexts_;
   std::vector<ph_context*> strangers_;  // under the numbers of the dead
   std::function<void(ph_rank)> died_;
+  std::function<void(const transport::sim::Loss&)> lost_;
 };
 
 }  // namespace photon::simtest

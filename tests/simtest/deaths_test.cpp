@@ -4,22 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "simtest/case.hpp"
-#include "simtest/world.hpp"
+#include "tests/simtest/job.hpp"
 
 namespace photon::simtest {
 namespace {
-
-World::Settings job_of(std::uint32_t ranks, Profile profile = Profile::stream) {
-  World::Settings settings;
-  settings.ranks = ranks;
-  settings.network.max_delay_ns = 1000;
-  settings.network.profile = profile;
-  settings.options = {{"max_cid_size", "8"}, {"arena_bytes", "1048576"}, {"spin_us", "0"}};
-  return settings;
-}
-
-const auto never_stuck = [] { ADD_FAILURE() << "the job does not go on"; };
 
 // What probes of `rank` give, in order.
 std::vector<ph_completion> take(World& world, ph_rank rank, std::uint32_t kinds = PH_EITHER) {

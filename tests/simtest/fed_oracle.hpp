@@ -39,6 +39,13 @@ inline Step get_from(ph_rank peer, Area area, std::uint64_t offset = 0,
   return step;
 }
 
+inline ph_error error_of(ph_rank rank, ph_status status = PH_ERR_PEER) {
+  ph_error error{};
+  error.status = status;
+  error.rank = rank;
+  return error;
+}
+
 struct FedOracle {
   std::uint64_t now_ns = 0;
   Program program;

@@ -6,13 +6,6 @@
 namespace photon::simtest {
 namespace {
 
-ph_error error_of(ph_rank rank, ph_status status = PH_ERR_PEER) {
-  ph_error error{};
-  error.status = status;
-  error.rank = rank;
-  return error;
-}
-
 TEST(OracleDeaths, nobody_waits_for_what_a_dead_rank_had_posted) {
   FedOracle fed;
   fed.post(0, put_to(1));
