@@ -98,7 +98,8 @@ class Oracle {
   bool may_be_lost(ph_rank rank, ph_rank peer, ph_status status) const;
   // A flush failed, with this error.
   void flush_failed(const Endpoint& at, const ph_error& error);
-  // What ph_finalize() said, and the error that it left, when all ranks have looked for what came.
+  // What ph_finalize() said, and the error that it left, when all ranks have looked for what came:
+  // it may name one that died as well.
   void finalized(ph_rank rank, ph_status status, const ph_error& error);
   // Whether a call that concerns this peer, or PH_ANY_RANK, may be refused so, because a rank
   // leaves or died.

@@ -19,11 +19,12 @@ bool Oracle::may_fail_with(const Operation& op, ph_status status) {
 void Oracle::local_failed(Operation& op, const ph_completion& one) {
   const bool is_farewell_now = is_farewell(op, one.status);
   // The data has landed: that is not taken back, but the id may be lost with a rank that leaves.
-  const bool is_final =
-      op.has(PH_NOTICE_ACCEPTED) || op.has(PH_DELIVERED) || (!is_farewell_now && !is_put(*op.step));
-  const bool is_second = op.error_seen || (op.local_seen && is_final);
-  // A dead target takes with it the news that all had come, and so does a lost link.
+  // A dead target takes with it the news that all had come, and so does a lost link; that a ledger
+  // has room for a notice is no word of what becomes of it then.
   const bool is_death = is_farewell_now && (one.status == PH_ERR_PEER || op.link_lost);
+  const bool is_final = (op.has(PH_NOTICE_ACCEPTED) && !is_death) || op.has(PH_DELIVERED) ||
+                        (!is_farewell_now && !is_put(*op.step));
+  const bool is_second = op.error_seen || (op.local_seen && is_final);
   const bool was_done = (op.remote_seen && !is_death) || (op.landed_at != 0 && !is_farewell_now);
   if (is_second || was_done || !may_fail_with(op, one.status)) {
     return report(is_second ? "twice" : "status",
@@ -44,14 +45,16 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
 
 // Three kinds of operations lose their names. A refusal read a lap of the ring after its put: the
 // library does not know any more whose it is (engine/peer.hpp, Unchecked). A notification that its
-// target did not wait for: it has no local id. What a lost link took with it, and has none. Each
-// stands for one of those that can be meant.
+// target did not wait for: it has no local id. What a lost link or a dead target took with it, and
+// has none. Each stands for one of those that can be meant.
 void Oracle::nameless_error(const Endpoint& at, const ph_completion& one) {
   note(at, "nameless error " + std::to_string(one.status) + " from " + std::to_string(one.peer));
   const auto can_be_meant = [&](const Operation& op) {
     if (op.initiator != at.rank || op.lane != at.lane) return false;
     if (op.target() != one.peer || op.error_seen) return false;
-    if (op.link_lost && is_farewell(op, one.status)) return op.accepted && op.has(PH_NO_LCE);
+    const bool is_lost = op.link_lost || dead_[op.target()];
+    const bool is_silent = op.has(PH_NO_LCE) || acting_verb(*op.step) == Verb::notify;
+    if (is_lost && is_farewell(op, one.status)) return op.accepted && is_silent;
     if (acting_verb(*op.step) == Verb::notify)
       return op.accepted && !op.remote_seen && is_farewell(op, one.status);
     return op.may_be_refused() && one.status == (op.may_fail ? PH_ERR_KEY : op.must_fail);

@@ -75,9 +75,10 @@ bool Oracle::was_told_of(const Operation& op) {
 void Oracle::finalized(ph_rank rank, ph_status status, const ph_error& error) {
   if (failed()) return;
   ++events_;
-  note(rank, "finalized = " + std::to_string(status));
   if (status != PH_OK) {
-    if (may_be_lost(rank, error.rank, status) && error.rank != PH_ANY_RANK) return;
+    note(rank, "finalized = " + std::to_string(status));
+    const bool is_dead = status == PH_ERR_PEER && error.rank < ranks_ && dead_[error.rank];
+    if (is_dead || (error.rank != PH_ANY_RANK && may_be_lost(rank, error.rank, status))) return;
     return report("status", "rank " + std::to_string(rank) + ": finalize said " +
                                 std::to_string(status) + " of rank " + std::to_string(error.rank));
   }

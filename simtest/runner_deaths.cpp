@@ -66,13 +66,10 @@ void Runner::await_lost(ph_rank rank) {
   }
 }
 
-// Where links were lost it may be the one that tells of it.
+// Where peers were lost it may be the one that tells of it.
 void Runner::finalize(ph_rank rank) {
   const ph_status status = ph_finalize(context(rank));
-  if (!loses_links_) {
-    if (expect(rank, "finalize", status)) history_.add(world_.now_ns(), rank, "finalized");
-    return;
-  }
+  if (status == PH_OK) history_.add(world_.now_ns(), rank, "finalized");
   ph_error error{};
   ph_last_error(context(rank), &error);
   oracle_.finalized(rank, status, error);

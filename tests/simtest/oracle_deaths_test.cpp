@@ -93,6 +93,31 @@ TEST(OracleDeaths, what_is_said_to_have_landed_lies_in_the_memory_of_the_dead) {
   }
 }
 
+TEST(OracleDeaths, what_has_no_local_id_may_fail_without_a_name_once_for_each) {
+  for (const Verb verb : {Verb::put, Verb::notify}) {
+    Step step = put_to(1);
+    step.verb = verb;
+    step.flags = PH_NO_LCE;
+    FedOracle fed;
+    fed.post(0, step);
+    fed.oracle.died(1);
+    fed.nameless(0, 1, PH_ERR_PEER);
+    EXPECT_EQ(fed.finding(), "");
+    fed.nameless(0, 1, PH_ERR_PEER);
+    EXPECT_EQ(fed.finding(), "unexpected");
+  }
+}
+
+TEST(OracleDeaths, finalize_may_say_that_something_was_lost_with_who_died) {
+  FedOracle fed;
+  fed.oracle.finalized(0, PH_ERR_PEER, error_of(1));
+  EXPECT_EQ(fed.finding(), "status");
+  FedOracle other;
+  other.oracle.died(1);
+  other.oracle.finalized(0, PH_ERR_PEER, error_of(1));
+  EXPECT_EQ(other.finding(), "");
+}
+
 TEST(OracleDeaths, a_refused_call_names_who_died) {
   FedOracle fed;
   fed.oracle.died(1);

@@ -148,6 +148,14 @@ TEST(OracleLosses, finalize_fails_only_for_a_peer_that_was_lost) {
   }
 }
 
+TEST(OracleLosses, a_notice_that_a_ledger_had_room_for_may_be_lost_and_told_of) {
+  LostPut lost(with_flags(get_from(1, Area::library), PH_NOTICE_ACCEPTED));
+  lost.fetch(lost.op);
+  lost.local(lost.op);
+  lost.local(lost.op, PH_ERR_PEER);
+  EXPECT_EQ(lost.finalize(), "");
+}
+
 TEST(OracleLosses, an_id_may_come_though_its_initiator_heard_of_the_loss_first) {
   LostPut lost;
   lost.local(lost.op, PH_ERR_PEER);
