@@ -52,7 +52,7 @@ constexpr Word word(std::string_view text) noexcept {
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 39;
+inline constexpr std::size_t kFieldsCount = 40;
 // Begins the environment variable of each.
 inline constexpr std::string_view kVariablePrefix = "PHOTON_";
 
@@ -88,6 +88,7 @@ struct Config {
   NetworkChoice network = NetworkChoice::tcp;
   ShmCma shm_cma = ShmCma::automatic;
   Word tcp_interface = word("auto");
+  Word tcp_preferred = word("none");
   std::uint64_t tcp_silence_s = 30;
   Word ofi_provider = word("auto");
   Word ofi_domain = word("auto");

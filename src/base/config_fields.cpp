@@ -141,7 +141,11 @@ constexpr Field kFields[] = {
     text("tcp_interface", &Config::tcp_interface,
          "auto, the name of a network interface, or an IPv4 or IPv6 address of this host",
          "Where the tcp transport listens; auto: the loopback if all ranks are on this host, else "
-         "the first other interface that is up."),
+         "all other interfaces that are up; peers try one after the other."),
+    text("tcp_preferred", &Config::tcp_preferred,
+         "none, or addresses of this host with a blank between each two",
+         "Those that peers try first where tcp_interface is auto; photonrun says by which the "
+         "launchers met."),
     number("tcp_silence_s", &Config::tcp_silence_s, {6, 3600},
            "A peer whose host has not answered the kernel for so long, though it was asked, is "
            "gone, in seconds; a stopped process's host answers."),

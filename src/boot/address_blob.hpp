@@ -23,7 +23,7 @@
 namespace photon::boot {
 
 inline constexpr std::uint64_t kBlobMagic = 0x00'72'64'64'61'2d'68'70ULL;  // "ph-addr"
-inline constexpr std::uint32_t kBlobVersion = 1;  // and of what is said at first contact
+inline constexpr std::uint32_t kBlobVersion = 2;  // and of what is said at first contact
 
 using JobId = std::array<std::byte, 16>;
 
@@ -35,10 +35,10 @@ struct AddressBlob {
   std::uint32_t rank = 0;
   std::uint32_t size = 0;  // ranks of the job
   Card card{};             // without its nonce, which is a secret elsewhere
-  Address address{};       // of the messenger; family 0: none
+  Addresses addresses{};   // of the messenger, if it has any
   Proof seal{};            // of all that is before it
 };
-static_assert(sizeof(AddressBlob) == 224);
+static_assert(sizeof(AddressBlob) == 392);
 static_assert(std::has_unique_object_representations_v<AddressBlob>, "it travels");
 
 // From what the program calls the job's secret, of any length.

@@ -67,8 +67,8 @@ base::Result<> AddressBoot::introduce(const base::Config& config) {
   own_.card.nonce = {};
   auto listens = open_messenger(config);
   if (listens) {
-    own_.address = *listens;
-    auto begun = begin_messages(std::vector<Address>(size()));
+    own_.addresses = *listens;
+    auto begun = begin_messages(std::vector<Addresses>(size()));
     if (!begun) return begun;
   } else if (listens.error().status == PH_ERR_CONFIG) {
     unreachable_ = listens.error();
@@ -119,27 +119,27 @@ base::Result<bool> AddressBoot::is_near(const AddressBlob& blob) const {
 
 // It is not within reach of our socket: is there a way over the network, both ways?
 base::Result<> AddressBoot::check_route(const AddressBlob& blob) const {
-  const bool is_theirs = blob.address.family != 0 && !blob.address.is_loopback();
-  if (is_theirs && own_.address.family != 0 && !own_.address.is_loopback()) return {};
+  const bool is_theirs = !blob.addresses.empty() && !blob.addresses.front().is_loopback();
+  if (is_theirs && !own_.addresses.empty() && !own_.addresses.front().is_loopback()) return {};
   if (says_same_host(card(), blob.card))
     return cannot(blob, PH_ERR_PEER,
                   rank_text(blob) + " has ended: nobody answers at its address on this host");
   const std::string far = rank_text(blob) + " is on another host, and ";
-  if (own_.address.family == 0) return cannot(blob, PH_ERR_CONFIG, far + unreachable_.what);
-  if (own_.address.is_loopback())
+  if (own_.addresses.empty()) return cannot(blob, PH_ERR_CONFIG, far + unreachable_.what);
+  if (own_.addresses.front().is_loopback())
     return cannot(blob, PH_ERR_CONFIG,
-                  far + "this one listens at " + own_.address.text() +
+                  far + "this one listens at " + own_.addresses.text() +
                       ", which no other host can reach (setting tcp_interface)");
   return cannot(blob, PH_ERR_CONFIG,
                 far +
-                    (blob.address.family == 0
+                    (blob.addresses.empty()
                          ? "has no network address"
-                         : "listens at " + blob.address.text() + ", which is within its own") +
+                         : "listens at " + blob.addresses.text() + ", which is within its own") +
                     " (its setting tcp_interface)");
 }
 
 void AddressBoot::keep(const AddressBlob& blob, bool near) {
-  if (messenger() != nullptr) messenger()->set_address(blob.rank, blob.address);
+  if (messenger() != nullptr) messenger()->set_addresses(blob.rank, blob.addresses);
   place(blob.rank, blob.card, near);
 }
 

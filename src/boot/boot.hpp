@@ -21,6 +21,7 @@
 #include "base/config.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "boot/net_address.hpp"
 
 namespace photon::boot {
 
@@ -55,6 +56,8 @@ class Boot {
   virtual std::uint32_t local_size() const = 0;
   // Whether it is known where that rank is: where addresses are handed around, some are not yet.
   virtual bool knows(Rank) const { return true; }
+  // By which address that rank, of another host, and we have met, if the bootstrap knows.
+  virtual std::optional<Address> met_at(Rank) const { return std::nullopt; }
   // Whether send() can bring descriptors to that rank: not to another host.
   virtual bool passes_descriptors(Rank) const { return true; }
 

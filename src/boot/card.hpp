@@ -14,7 +14,7 @@
 namespace photon::boot {
 
 inline constexpr std::uint32_t kCardMagic = 0x43424850;  // "PHBC"
-inline constexpr std::uint32_t kCardVersion = 2;
+inline constexpr std::uint32_t kCardVersion = 3;
 
 struct Card {
   std::uint32_t magic = kCardMagic;

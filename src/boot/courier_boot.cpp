@@ -76,14 +76,14 @@ void CourierBoot::place(Rank rank, const Card& card, bool near) {
                   near,      near && card.pid_namespace == own_.pid_namespace};
 }
 
-base::Result<Address> CourierBoot::open_messenger(const base::Config& config) {
+base::Result<Addresses> CourierBoot::open_messenger(const base::Config& config) {
   auto opened = Messenger::open(config, place_, watch_, inbox_);
   if (!opened) return opened.error();
   messenger_ = std::move(*opened);
-  return messenger_->address();
+  return messenger_->addresses();
 }
 
-base::Result<> CourierBoot::begin_messages(std::vector<Address> addresses) {
+base::Result<> CourierBoot::begin_messages(std::vector<Addresses> addresses) {
   return messenger_->begin(secret_, std::move(addresses));
 }
 

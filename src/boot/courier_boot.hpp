@@ -35,6 +35,9 @@ class CourierBoot : public Boot {
   std::uint32_t local_size() const override { return local_size_; }
   bool knows(Rank rank) const override { return rank < known_.size() && known_[rank].is_known; }
   bool passes_descriptors(Rank rank) const override { return known_[rank].near; }
+  std::optional<Address> met_at(Rank rank) const override {
+    return messenger_ ? messenger_->met_at(rank) : std::nullopt;
+  }
   base::Result<bool> send(Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds) override;
   base::Result<std::optional<Message>> receive() override;
@@ -82,8 +85,8 @@ class CourierBoot : public Boot {
   bool is_placed_as(Rank rank, const Card& card) const { return known_[rank].name == card.name; }
   const Card& card() const { return own_; }
   // For ranks on other hosts. It is begun by begin_messages().
-  base::Result<Address> open_messenger(const base::Config& config);
-  base::Result<> begin_messages(std::vector<Address> addresses);
+  base::Result<Addresses> open_messenger(const base::Config& config);
+  base::Result<> begin_messages(std::vector<Addresses> addresses);
   Messenger* messenger() { return messenger_.get(); }
   // Says to somebody within the host that another process is known by its number.
   void refuse(const Card& card);

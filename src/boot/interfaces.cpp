@@ -20,6 +20,7 @@ Interface& entry_of(std::vector<Interface>& all, const ifaddrs& one) {
   if (found != all.end()) return *found;
   return all.emplace_back(Interface{.name = one.ifa_name,
                                     .is_up = (one.ifa_flags & IFF_UP) != 0,
+                                    .is_running = (one.ifa_flags & IFF_RUNNING) != 0,
                                     .is_loopback = (one.ifa_flags & IFF_LOOPBACK) != 0});
 }
 
@@ -67,14 +68,30 @@ const char* refusal(const Interface& interface, const InterfaceWish& wish) noexc
   return nullptr;
 }
 
-std::optional<Address> choose(const std::vector<Interface>& all, const InterfaceWish& wish) {
-  for (const unsigned family : {4U, 6U})
-    for (const Interface& interface : all) {
-      if (refusal(interface, wish) != nullptr) continue;
-      for (const Address& address : interface.addresses)
-        if (address.family == family && !is_link_local(address)) return address;
+std::vector<Address> choose(const std::vector<Interface>& all, const InterfaceWish& wish,
+                            std::span<const Address> preferred) {
+  struct Ranked {
+    std::size_t rank;
+    Address address;
+  };
+  std::vector<Ranked> found;
+  for (const Interface& interface : all) {
+    if (refusal(interface, wish) != nullptr) continue;
+    for (const Address& address : interface.addresses) {
+      if (is_link_local(address)) continue;
+      const auto place = std::ranges::find_if(
+          preferred, [&](const Address& one) { return one.is_same_host(address); });
+      std::size_t rank = static_cast<std::size_t>(place - preferred.begin());
+      if (place == preferred.end())
+        rank += (interface.is_running ? 0U : 2U) + (address.family == 4 ? 0U : 1U);
+      found.push_back({rank, address});
     }
-  return std::nullopt;
+  }
+  std::ranges::stable_sort(found, {}, &Ranked::rank);
+  if (wish.name == "auto" && wish.is_one_host && !found.empty()) found.resize(1);
+  std::vector<Address> chosen;
+  for (const Ranked& one : found) chosen.push_back(one.address);
+  return chosen;
 }
 
 std::string refusals(const std::vector<Interface>& all, const InterfaceWish& wish) {

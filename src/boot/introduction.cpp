@@ -62,13 +62,13 @@ base::Result<std::vector<Rank>> exchange_hosts(const ph_bootstrap& bootstrap,
                      .what = "the bootstrap's allgather mixes up its data"};
 }
 
-base::Result<std::vector<Address>> exchange_addresses(const ph_bootstrap& bootstrap,
-                                                      const base::Result<Address>& own) {
-  auto addresses = gather(bootstrap, own ? *own : Address{});
+base::Result<std::vector<Addresses>> exchange_addresses(const ph_bootstrap& bootstrap,
+                                                        const base::Result<Addresses>& own) {
+  auto addresses = gather(bootstrap, own ? *own : Addresses{});
   if (!own) return own.error();
   if (!addresses) return addresses;
   for (Rank rank = 0; rank < bootstrap.size; ++rank) {
-    if (socket_address((*addresses)[rank]).size_bytes != 0) continue;
+    if (socket_address((*addresses)[rank].front()).size_bytes != 0) continue;
     return base::Error{.status = PH_ERR_BOOTSTRAP,
                        .what = "the job is on several hosts, and rank " + std::to_string(rank) +
                                " cannot be reached by the network; its own error says why",

@@ -29,7 +29,7 @@ base::Result<std::vector<Rank>> exchange_hosts(const ph_bootstrap& bootstrap,
                                                const std::vector<Card>& cards);
 
 // By rank, where its messenger listens. PH_ERR_BOOTSTRAP names a rank that has none.
-base::Result<std::vector<Address>> exchange_addresses(const ph_bootstrap& bootstrap,
-                                                      const base::Result<Address>& own);
+base::Result<std::vector<Addresses>> exchange_addresses(const ph_bootstrap& bootstrap,
+                                                        const base::Result<Addresses>& own);
 
 }  // namespace photon::boot

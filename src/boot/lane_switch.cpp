@@ -41,6 +41,7 @@ class LaneBoot final : public Boot {
   const Secret& secret() const override { return lanes_->real().secret(); }
   std::uint32_t local_size() const override { return lanes_->local_size(); }
   bool knows(Rank rank) const override { return lanes_->knows(rank); }
+  std::optional<Address> met_at(Rank rank) const override { return lanes_->met_at(rank); }
   bool passes_descriptors(Rank rank) const override { return lanes_->passes_descriptors(rank); }
   base::Result<std::span<const std::byte>> address() const override {
     return lanes_->real().address();
@@ -325,6 +326,11 @@ std::uint32_t LaneSwitch::local_size() {
 bool LaneSwitch::knows(Rank rank) {
   const std::scoped_lock lock(mutex_);
   return real_->knows(rank);
+}
+
+std::optional<Address> LaneSwitch::met_at(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  return real_->met_at(rank);
 }
 
 bool LaneSwitch::passes_descriptors(Rank rank) {

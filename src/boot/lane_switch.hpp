@@ -64,6 +64,7 @@ class LaneSwitch {
   // Other lanes' threads may learn of a rank meanwhile.
   std::uint32_t local_size();
   bool knows(Rank rank);
+  std::optional<Address> met_at(Rank rank);
   bool passes_descriptors(Rank rank);
   base::Result<Rank> connect(std::span<const std::byte> address);
   // Runs a collective of the real boot; others get in whenever it serves.

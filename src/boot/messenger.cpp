@@ -23,12 +23,13 @@ Messenger::Messenger(const base::Config& config, Place place, Watch& watch, Inbo
 base::Result<std::unique_ptr<Messenger>> Messenger::open(const base::Config& config, Place place,
                                                          Watch& watch, Inbox& inbox) {
   if (auto can = can_prove(); !can) return can.error();
-  auto address = choose_address(config.tcp_interface.view(), false);
-  if (!address) return address.error();
-  auto listener = listen_at(*address);
-  if (!listener) return listener.error();
+  auto addresses =
+      choose_addresses({config.tcp_interface.view(), false, config.tcp_preferred.view()});
+  if (!addresses) return addresses.error();
+  auto listeners = listen_at_all(*addresses);
+  if (!listeners) return listeners.error();
   std::unique_ptr<Messenger> made(new Messenger(config, place, watch, inbox));
-  made->listener_ = std::move(*listener);
+  made->listeners_ = std::move(*listeners);
   made->clock_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
   if (!made->clock_) return base::system_error("timerfd for messages between hosts");
   made->spare_.reset(::fcntl(made->clock_.get(), F_DUPFD_CLOEXEC, 0));
@@ -52,15 +53,16 @@ Messenger::~Messenger() {
     if (peer.out) close(peer.out->socket);
   for (auto& [number, way] : ways_in_) close(way.socket);
   // Where a forked child has it too, it would go on taking connections that nobody serves.
-  ::shutdown(listener_.socket.get(), SHUT_RDWR);
+  for (const Listener& one : listeners_.all) ::shutdown(one.socket.get(), SHUT_RDWR);
 }
 
-base::Result<> Messenger::begin(const Secret& secret, std::vector<Address> addresses) {
+base::Result<> Messenger::begin(const Secret& secret, std::vector<Addresses> addresses) {
   secret_ = &secret;
   addresses_ = std::move(addresses);
   // Not before: who comes has to prove that he knows the secret.
-  auto watched = watch_.add(listener_.socket.get(), EPOLLIN, tag(Tagged::listener, 0));
-  if (watched) watched = watch_.add(clock_.get(), EPOLLIN, tag(Tagged::clock, 0));
+  auto watched = watch_.add(clock_.get(), EPOLLIN, tag(Tagged::clock, 0));
+  for (std::uint32_t i = 0; i < listeners_.all.size() && watched; ++i)
+    watched = watch_.add(listeners_.all[i].socket.get(), EPOLLIN, tag(Tagged::listener, i));
   return watched;
 }
 
@@ -70,9 +72,11 @@ base::Result<bool> Messenger::send(Rank to, std::span<const std::byte> bytes) {
   const bool is_first = !peer.out;
   if (is_first) peer.out = std::make_unique<WayOut>();
   if (!peer.out->mail.push(MailKind::message, bytes)) return queue_full(to);
-  if (is_first)
+  if (is_first) {
+    // That a rank is here is no business of the messenger's.
+    peer.out->tries = Tries(addresses_[to], {.ours = addresses(), .met = met_at(to)});
     dial(to);
-  else
+  } else
     flush(to);
   return !peer.gone;
 }
@@ -80,7 +84,7 @@ base::Result<bool> Messenger::send(Rank to, std::span<const std::byte> bytes) {
 void Messenger::handle(const Ready& ready) {
   const auto number = static_cast<std::uint32_t>(ready.tag);
   switch (static_cast<Tagged>((ready.tag & ~kOurs) >> 32)) {
-    case Tagged::listener: return accept_guests();
+    case Tagged::listener: return accept_guests(number);
     case Tagged::clock: return on_clock();
     case Tagged::out: return hear_out(number);
     case Tagged::in: return hear_in(number);
@@ -140,6 +144,16 @@ void Messenger::tell_gone(Rank rank) {
   }
   peer.in = 0;
   inbox_.push({.kind = Message::Kind::gone, .from = rank, .why = peer.why, .is_by_network = true});
+}
+
+std::optional<Address> Messenger::met_at(Rank rank) const {
+  const auto found = peers_.find(rank);
+  if (found == peers_.end()) return std::nullopt;
+  const WayOut* const out = found->second.out.get();
+  if (out != nullptr && out->state == WayOut::State::open) return other_end(out->socket.get());
+  const auto in = ways_in_.find(found->second.in);
+  if (in == ways_in_.end()) return std::nullopt;
+  return other_end(in->second.socket.get());
 }
 
 void Messenger::expel(Rank rank, const char* why) {

@@ -6,6 +6,7 @@
 //                  ^  | no answer          | thrown out                                     ^
 //                  |  v                    v                                                |
 //                  pausing  <--------------+ -- six times no answer, nobody listens, no proof +
+//     Each of its addresses is dialed in turn before that counts once.
 //   a way in:   guest -- hello, proof --> proven -- first message or farewell --> seated --> over
 //                  +-- garbage, silence, no proof, too many --> refused, counted
 //   a rank:     unknown -- a way out, or one seated --> known -- no way is left, or it said on
@@ -29,6 +30,7 @@
 #include "boot/mail.hpp"
 #include "boot/net_address.hpp"
 #include "boot/parley.hpp"
+#include "boot/tries.hpp"
 #include "boot/watch.hpp"
 
 namespace photon::boot {
@@ -53,12 +55,15 @@ class Messenger {
   Messenger(const Messenger&) = delete;
   Messenger& operator=(const Messenger&) = delete;
 
-  const Address& address() const { return listener_.address; }
+  const Addresses& addresses() const { return listeners_.addresses; }
+  const Address& address() const { return addresses().front(); }
   // Once, before anything else: by rank, where the others listen. Fails if the Watch has no room.
-  base::Result<> begin(const Secret& secret, std::vector<Address> addresses);
+  base::Result<> begin(const Secret& secret, std::vector<Addresses> addresses);
 
   // Where one listens, if it is known only now: before anything is sent to it.
-  void set_address(Rank rank, const Address& address) { addresses_[rank] = address; }
+  void set_addresses(Rank rank, const Addresses& addresses) { addresses_[rank] = addresses; }
+  // By which that rank and we have met.
+  std::optional<Address> met_at(Rank rank) const;
   // Nothing of that rank is wanted any more: it is gone.
   void expel(Rank rank, const char* why);
 
@@ -87,14 +92,22 @@ class Messenger {
     State state = State::pausing;
     base::UniqueFd socket;
     std::optional<Parley> parley;
+    Tries tries;  // begun with the first attempt
     MailOut mail;
-    MailIn answers;                  // a farewell, if any
-    unsigned failed = 0;             // attempts
-    unsigned unanswered = 0;         // those that tell of a rank that is out of reach
-    std::int64_t due_ns = 0;         // pausing: dials then; dialing: gives up then
+    MailIn answers;           // a farewell, if any
+    unsigned failed = 0;      // rounds through its addresses
+    unsigned unanswered = 0;  // those that tell of a rank that is out of reach
+    // pausing: dials then; dialing: gives up then; greeting: so, if other addresses are left
+    std::int64_t due_ns = 0;
     std::int64_t unreached_ns = 0;   // since then nobody has answered there; 0
+    std::int64_t answered_ns = 0;    // what that was before somebody answered who may be a stranger
     std::int64_t owes_since_ns = 0;  // the other kernel an answer; 0: nothing
     bool awaits_room = false;        // in the socket
+
+    // Who answers says nothing, and others are left. After our proof it is that rank for sure.
+    bool may_try_another() const {
+      return state == State::greeting && tries.has_more() && !parley->has_proved();
+    }
   };
   struct WayIn {
     enum class State : std::uint8_t { guest, proven, seated };
@@ -118,14 +131,15 @@ class Messenger {
   // messenger_dial.cpp
   void dial(Rank to);
   void dial_failed(Rank to, int trouble);
+  void round_failed(Rank to);
   void hear_out(Rank to);
   void greet(Rank to);
   void hear_answers(Rank to);
   void flush(Rank to);
   void end_out(Rank to, const char* why);
   // messenger_guests.cpp
-  void accept_guests();
-  bool accept_one();
+  void accept_guests(std::uint32_t listener);
+  bool accept_one(std::uint32_t listener);
   void make_room();
   void hear_in(std::uint32_t number);
   bool hear_guest(std::uint32_t number, WayIn& way);
@@ -151,10 +165,10 @@ class Messenger {
   Watch& watch_;
   Inbox& inbox_;
   const Secret* secret_ = nullptr;
-  Listener listener_;
+  Listeners listeners_;
   base::UniqueFd clock_;
   base::UniqueFd spare_;  // to be closed when no descriptor is left for a guest
-  std::vector<Address> addresses_;
+  std::vector<Addresses> addresses_;
   std::map<Rank, Peer> peers_;
   std::map<std::uint32_t, WayIn> ways_in_;  // by number, so in the order of their coming
   std::uint32_t next_number_ = 1;

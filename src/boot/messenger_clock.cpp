@@ -41,6 +41,9 @@ void Messenger::dial_or_give_up(std::int64_t now_ns) {
       if (peers_[rank].out->state == WayOut::State::dialing) dial_failed(rank, ETIMEDOUT);
     } else if (peers_[rank].out->state == WayOut::State::pausing) {
       dial(rank);
+    } else if (peers_[rank].out->may_try_another()) {
+      hear_out(rank);  // it is we who may have been away
+      if (peers_[rank].out->may_try_another()) dial_failed(rank, Tries::kSilent);
     }
   }
 }
@@ -91,8 +94,8 @@ std::int64_t Messenger::next_due_ns() const {
   for (const auto& [number, way] : ways_in_)
     if (way.state == WayIn::State::guest) consider(way.due_ns);
   for (const auto& [rank, peer] : peers_)
-    if (peer.out &&
-        (peer.out->state == WayOut::State::dialing || peer.out->state == WayOut::State::pausing))
+    if (peer.out && (peer.out->state == WayOut::State::dialing ||
+                     peer.out->state == WayOut::State::pausing || peer.out->may_try_another()))
       consider(peer.out->due_ns);
   return next_ns;
 }

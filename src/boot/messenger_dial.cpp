@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/resource_limits.hpp"
@@ -24,7 +25,7 @@ constexpr unsigned kMostDoublings = 6;  // two after each attempt
 // nothing about the rank's end.
 bool says_nothing(int trouble) {
   return trouble == ECONNRESET || trouble == EMFILE || trouble == ENFILE || trouble == ENOBUFS ||
-         trouble == ENOMEM;
+         trouble == ENOMEM || trouble == Tries::kSilent;
 }
 
 std::int64_t silence_ns(const base::Config& config) {
@@ -40,7 +41,7 @@ bool is_connected(int socket) {
 
 void Messenger::dial(Rank to) {
   WayOut& way = *peers_[to].out;
-  const SocketAddress at = socket_address(addresses_[to]);
+  const SocketAddress at = socket_address(way.tries.now());
   way.state = WayOut::State::dialing;
   way.socket.reset(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!way.socket) return dial_failed(to, errno);
@@ -52,18 +53,32 @@ void Messenger::dial(Rank to) {
     return dial_failed(to, watched.error().native_errno);
   const std::int64_t now_ns = base::now_ns();
   if (way.unreached_ns == 0) way.unreached_ns = now_ns;
-  way.due_ns = std::min(now_ns + kDialNs, way.unreached_ns + silence_ns(config_));
+  const std::int64_t most_ns = std::min(kDialNs, silence_ns(config_));
+  way.due_ns =
+      std::min(now_ns + patience_ns(way.tries, most_ns), way.unreached_ns + silence_ns(config_));
+  wake_at(way.due_ns);
+}
+
+// Its next address, soon: not from here, for we may have been called by dial().
+void Messenger::dial_failed(Rank to, int trouble) {
+  WayOut& way = *peers_[to].out;
+  hang_up(way.socket);
+  way.parley.reset();
+  way.state = WayOut::State::pausing;
+  if (trouble == Tries::kStranger) way.unreached_ns = way.answered_ns;
+  if (!way.tries.next(trouble)) return round_failed(to);
+  way.due_ns = base::now_ns();
   wake_at(way.due_ns);
 }
 
 // Once more, later, if that may help: it does not where nobody listens any more, or the rank's own
 // way to us has ended.
-void Messenger::dial_failed(Rank to, int trouble) {
+void Messenger::round_failed(Rank to) {
   Peer& peer = peers_[to];
   WayOut& way = *peer.out;
-  hang_up(way.socket);
-  way.parley.reset();
-  way.state = WayOut::State::pausing;
+  const int trouble = way.tries.trouble();
+  if (trouble == Tries::kStranger)
+    return end_out(to, "cannot be met: who answers at its address cannot prove to be it");
   if (trouble == ECONNREFUSED) return end_out(to, "has ended: nobody listens at its address");
   if (peer.in_over) return end_out(to, peer.why);
   // Tried for ever, so somebody has to know.
@@ -78,8 +93,8 @@ void Messenger::dial_failed(Rank to, int trouble) {
     way.due_ns = now_ns + (kFirstPauseNs << std::min(2 * way.failed++, kMostDoublings));
     return wake_at(way.due_ns);
   }
-  PHOTON_LOG(log_, warn, "bootstrap: rank %u cannot be connected to at %s: %s", to,
-             addresses_[to].text().c_str(), std::strerror(trouble));
+  PHOTON_LOG(log_, warn, "bootstrap: rank %u cannot be connected to at %s", to,
+             way.tries.text().c_str());
   end_out(to, "cannot be connected to (setting tcp_interface)");
 }
 
@@ -104,20 +119,22 @@ void Messenger::greet(Rank to) {
     int trouble = 0;
     socklen_t bytes = sizeof trouble;
     ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &trouble, &bytes);
+    if (trouble == 0 && is_connected_to_itself(socket)) trouble = ECONNREFUSED;
     if (trouble != 0) return dial_failed(to, trouble);
     auto parley = Parley::dial(*secret_, parties_, to);
     if (!parley) return dial_failed(to, parley.error().native_errno);
     way.parley = *parley;
-    way.unreached_ns = 0;  // its kernel answers; its rank may compute
+    way.answered_ns = std::exchange(way.unreached_ns, 0);  // its rank may compute
     way.state = WayOut::State::greeting;
+    way.due_ns = base::now_ns() + patience_ns(way.tries, kDialNs);
+    wake_at(way.due_ns);
     static_cast<void>(watch_.change(socket, EPOLLIN, tag(Tagged::out, to)));
   }
   const Parley::Step step = way.parley->advance(socket);
   await_confirmation();
   if (step == Parley::Step::waits) return;
   if (step == Parley::Step::broken) return dial_failed(to, ECONNRESET);
-  if (step != Parley::Step::open)
-    return end_out(to, "cannot be met: who answers at its address cannot prove to be it");
+  if (step != Parley::Step::open) return dial_failed(to, Tries::kStranger);
   way.parley.reset();
   way.state = WayOut::State::open;
   flush(to);

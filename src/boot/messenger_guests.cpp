@@ -17,15 +17,15 @@ constexpr std::ptrdiff_t kMostGuests = 64;  // or the ranks, if they are more
 
 }  // namespace
 
-void Messenger::accept_guests() {
+void Messenger::accept_guests(std::uint32_t listener) {
   constexpr int kMostAtOnce = 16;
   for (int i = 0; i < kMostAtOnce; ++i)
-    if (!accept_one()) return;
+    if (!accept_one(listener)) return;
 }
 
 // False: there are no more now.
-bool Messenger::accept_one() {
-  const int listening = listener_.socket.get();
+bool Messenger::accept_one(std::uint32_t listener) {
+  const int listening = listeners_.all[listener].socket.get();
   base::UniqueFd socket(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket) {
     if (errno == EINTR || errno == ECONNABORTED) return true;
@@ -164,7 +164,7 @@ void Messenger::refuse(std::uint32_t number, const char* why) {
   if (refused_count_++ == 0)
     PHOTON_LOG(log_, warn,
                "bootstrap: refused a connection to %s that %s; more of the kind are counted",
-               listener_.address.text().c_str(), why);
+               listeners_.addresses.text().c_str(), why);
 }
 
 }  // namespace photon::boot

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <ranges>
+#include <utility>
 
 #include "boot/interfaces.hpp"
 
@@ -27,6 +29,14 @@ std::optional<Address> parse(std::string_view text) {
   if (::inet_pton(AF_INET6, copy.c_str(), address.bytes.data()) != 1) return std::nullopt;
   address.family = 6;
   return address;
+}
+
+using AskEnd = int (*)(int, sockaddr*, socklen_t*);
+Address end_of(AskEnd ask, int socket) noexcept {
+  sockaddr_storage got{};
+  socklen_t bytes = sizeof got;
+  if (ask(socket, reinterpret_cast<sockaddr*>(&got), &bytes) != 0) return {};
+  return from_socket(reinterpret_cast<const sockaddr&>(got));
 }
 
 }  // namespace
@@ -67,6 +77,9 @@ Address from_socket(const sockaddr& address) noexcept {
   return made;
 }
 
+Address own_end(int socket) noexcept { return end_of(::getsockname, socket); }
+Address other_end(int socket) noexcept { return end_of(::getpeername, socket); }
+
 bool Address::is_loopback() const noexcept {
   if (family == 4) return bytes[0] == std::byte{127};
   return family == 6 && std::count(bytes.begin(), bytes.end(), std::byte{0}) == 15 &&
@@ -80,29 +93,75 @@ std::string Address::text() const {
   return family == 6 ? "[" + std::string(host) + "]" + port_text : host + port_text;
 }
 
-base::Result<Address> choose_address(std::string_view wanted, bool one_host) {
-  if (const auto given = parse(wanted)) {
-    if (!is_any(*given)) return *given;
+bool Address::is_same_host(const Address& other) const noexcept {
+  return family == other.family && bytes == other.bytes;
+}
+
+std::span<const Address> Addresses::all() const noexcept {
+  const auto none = std::ranges::find(list, 0, &Address::family);
+  return {list.data(), static_cast<std::size_t>(none - list.begin())};
+}
+
+bool Addresses::add(const Address& address) noexcept {
+  const std::size_t count = all().size();
+  if (count == list.size()) return false;
+  list[count] = address;
+  return true;
+}
+
+bool Addresses::has_host(const Address& address) const noexcept {
+  return std::ranges::any_of(all(), [&](const Address& one) { return one.is_same_host(address); });
+}
+
+std::string Addresses::text() const {
+  std::string text;
+  for (const Address& one : all()) {
+    if (!text.empty()) text += ", ";
+    text += one.text();
+  }
+  return text;
+}
+
+std::vector<Address> addresses_of(std::string_view words) {
+  std::vector<Address> found;
+  for (const auto word : std::views::split(words, ' '))
+    if (const auto one = parse({word.begin(), word.end()})) found.push_back(*one);
+  return found;
+}
+
+base::Result<Addresses> choose_addresses(const AddressWish& wish) {
+  const std::string quoted = "tcp: setting tcp_interface = \"" + std::string(wish.wanted) + "\" ";
+  Addresses found;
+  if (const auto given = parse(wish.wanted)) {
+    if (!is_any(*given) && found.add(*given)) return found;
     return base::Error{PH_ERR_CONFIG, 0,
-                       "tcp: setting tcp_interface = \"" + std::string(wanted) +
-                           "\" is no address that other ranks could be told; name one of this "
+                       quoted +
+                           "is no address that other ranks could be told; name one of this "
                            "host, or an interface",
                        PH_ANY_RANK};
   }
   const auto all = interfaces();
   if (!all) return all.error();
-  const InterfaceWish wish{wanted, one_host};
-  auto found = choose(*all, wish);
-  if (!found && wanted == "auto" && one_host) found = parse("127.0.0.1");
-  if (found) {
-    found->port = 0;
-    return *found;
+  const InterfaceWish interface {
+    wish.wanted, wish.one_host
+  };
+  for (Address one : choose(*all, interface, addresses_of(wish.preferred))) {
+    one.port = 0;
+    if (!found.add(one)) break;
   }
+  if (found.empty() && wish.wanted == "auto" && wish.one_host) found.add(*parse("127.0.0.1"));
+  if (!found.empty()) return found;
   return base::Error{PH_ERR_CONFIG, 0,
-                     "tcp: setting tcp_interface = \"" + std::string(wanted) +
-                         (wanted == "auto" ? "\" finds no interface to use: "
-                                           : "\" is no address, nor an interface to use: ") +
-                         refusals(*all, wish)};
+                     quoted +
+                         (wish.wanted == "auto" ? "finds no interface to use: "
+                                                : "is no address, nor an interface to use: ") +
+                         refusals(*all, interface)};
+}
+
+base::Result<Address> choose_address(std::string_view wanted, bool one_host) {
+  const auto all = choose_addresses({wanted, one_host});
+  if (!all) return all.error();
+  return all->front();
 }
 
 base::Result<Listener> listen_at(const Address& address) {
@@ -117,11 +176,25 @@ base::Result<Listener> listen_at(const Address& address) {
     error.status = PH_ERR_CONFIG;
     return error;
   }
-  sockaddr_storage got{};
-  socklen_t bytes = sizeof got;
-  if (::getsockname(made.socket.get(), reinterpret_cast<sockaddr*>(&got), &bytes) != 0)
+  made.address = own_end(made.socket.get());
+  if (made.address.family == 0)
     return base::system_error("tcp: asking for the port that is listened at");
-  made.address = from_socket(reinterpret_cast<const sockaddr&>(got));
+  return made;
+}
+
+base::Result<Listeners> listen_at_all(const Addresses& addresses) {
+  Listeners made;
+  base::Error first;
+  for (const Address& address : addresses.all()) {
+    auto one = listen_at(address);
+    if (one) {
+      made.addresses.add(one->address);
+      made.all.push_back(std::move(*one));
+    } else if (first.what.empty()) {
+      first = std::move(one.error());
+    }
+  }
+  if (made.all.empty()) return first;
   return made;
 }
 

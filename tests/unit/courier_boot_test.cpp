@@ -75,7 +75,7 @@ TEST(CourierBoot, who_comes_by_the_network_under_the_number_of_a_near_rank_is_no
   boot::Watch watch = std::move(*boot::Watch::create());
   boot::Inbox inbox = std::move(*boot::Inbox::create());
   const auto twin = std::move(*boot::Messenger::open(config, {1, 2}, watch, inbox));
-  ASSERT_TRUE(twin->begin(ranks[0].secret(), {read_of(ranks[0]).address, twin->address()}));
+  ASSERT_TRUE(twin->begin(ranks[0].secret(), {read_of(ranks[0]).addresses, twin->addresses()}));
   ASSERT_TRUE(*twin->send(0, blob_of(ranks[1])));
   ASSERT_TRUE(*twin->send(0, as_bytes("I am rank 1")));
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);

@@ -20,6 +20,12 @@ Interface made(const char* name, bool is_up, const std::vector<const char*>& add
   return one;
 }
 
+std::string texts(const std::vector<Address>& addresses) {
+  std::string text;
+  for (const Address& one : addresses) text += one.text() + " ";
+  return text;
+}
+
 TEST(Interfaces, are_judged_by_what_is_wanted_of_them) {
   const Interface lo = made("lo", true, {"127.0.0.1", "::1"});
   const Interface eth = made("eth0", true, {"10.0.0.7"});
@@ -38,9 +44,22 @@ TEST(Interfaces, are_judged_by_what_is_wanted_of_them) {
 TEST(Interfaces, of_ipv4_come_first_and_addresses_of_a_link_never) {
   const std::vector<Interface> all = {made("a", true, {"fe80::1", "fd77::1"}),
                                       made("b", true, {"10.0.0.8"})};
-  EXPECT_EQ(choose(all, kHosts)->text(), "10.0.0.8:0");
-  EXPECT_EQ(choose(all, {"a", false})->text(), "[fd77::1]:0");
-  EXPECT_FALSE(choose(all, kOneHost));
+  EXPECT_EQ(texts(choose(all, kHosts)), "10.0.0.8:0 [fd77::1]:0 ");
+  EXPECT_EQ(texts(choose(all, {"a", false})), "[fd77::1]:0 ");
+  EXPECT_EQ(texts(choose(all, kOneHost)), "");
+}
+
+TEST(Interfaces, that_are_preferred_come_first_and_those_without_a_carrier_last) {
+  std::vector<Interface> all = {
+      made("lo", true, {"127.0.0.1", "::1"}), made("docker0", true, {"172.17.0.1"}),
+      made("eth0", true, {"10.9.0.1", "fd77::1"}), made("eth1", true, {"10.8.0.1"}),
+      made("eth2", false, {"10.7.0.1"})};
+  all[1].is_running = false;
+  EXPECT_EQ(texts(choose(all, kHosts)), "10.9.0.1:0 10.8.0.1:0 [fd77::1]:0 172.17.0.1:0 ");
+  const std::vector<Address> met = {*choose_address("10.8.0.1", true),
+                                    *choose_address("10.3.3.3", true)};
+  EXPECT_EQ(texts(choose(all, kHosts, met)), "10.8.0.1:0 10.9.0.1:0 [fd77::1]:0 172.17.0.1:0 ");
+  EXPECT_EQ(texts(choose(all, kOneHost, met)), "127.0.0.1:0 ") << "one will do on one host";
 }
 
 TEST(Interfaces, that_are_not_taken_are_named_each_with_its_reason) {

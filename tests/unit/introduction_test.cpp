@@ -83,7 +83,7 @@ TEST(Introduction, a_host_that_is_no_rank_is_refused) {
 }
 
 TEST(Introduction, a_rank_without_an_address_takes_part_and_is_named_to_the_others) {
-  const Address good = *choose_address("10.1.2.3", false);
+  const Addresses good = *choose_addresses({"10.1.2.3"});
   bool was_called = false;
   Partner partner{.says = [&](void* to, std::size_t) {
     was_called = true;
@@ -94,7 +94,7 @@ TEST(Introduction, a_rank_without_an_address_takes_part_and_is_named_to_the_othe
   EXPECT_TRUE(was_called);
   ASSERT_FALSE(addresses);
   EXPECT_EQ(addresses.error().what, why.what);
-  addresses = exchange_addresses(partner_of(Address{}).bootstrap(), good);
+  addresses = exchange_addresses(partner_of(Addresses{}).bootstrap(), good);
   ASSERT_FALSE(addresses);
   EXPECT_EQ(addresses.error().rank, 0u);
   addresses = exchange_addresses(partner.bootstrap(), good);

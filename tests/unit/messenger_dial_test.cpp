@@ -83,5 +83,39 @@ TEST_F(MessengerDial, who_can_be_heard_and_not_be_answered_is_gone_on_both_sides
   EXPECT_EQ(ranks.got(1).back().rfind("0 is gone", 0), 0u) << ranks.got(1).back();
 }
 
+// One where nobody listens, and a stranger who talks nonsense.
+TEST_F(MessengerDial, who_is_not_at_one_address_is_met_at_the_next) {
+  const Address closed = listen_at(*choose_address("127.0.0.1", true))->address;
+  Impostor impostor;
+  MessengerRanks ranks(2, {.before = {closed, impostor.listener.address}});
+  ASSERT_TRUE(*ranks.send(0, 1, "hello"));
+  ASSERT_TRUE(ranks.eventually([&] { return impostor.took(); }));
+  const std::string garbage(sizeof(Challenge), 'g');
+  ASSERT_EQ(::send(impostor.callers[0].get(), garbage.data(), garbage.size(), 0), 64);
+  EXPECT_TRUE(ranks.eventually_got(1, {"0:hello"}));
+  EXPECT_TRUE(ranks[0].met_at(1)->is_same_host(closed));
+  EXPECT_FALSE(ranks[0].met_at(0));
+}
+
+TEST_F(MessengerDial, a_stranger_who_says_nothing_does_not_keep_us_from_the_next_address) {
+  Impostor impostor;
+  MessengerRanks ranks(2, {.before = {impostor.listener.address}});
+  ASSERT_TRUE(*ranks.send(0, 1, "hello"));
+  EXPECT_TRUE(ranks.eventually_got(1, {"0:hello"}));
+  EXPECT_TRUE(impostor.took());
+}
+
+// All rounds: also the last word about a rank is one for each address.
+TEST_F(MessengerDial, who_is_at_none_of_its_addresses_is_gone_when_all_were_tried) {
+  Impostor impostor;
+  MessengerRanks ranks(2, {.before = {impostor.listener.address}});
+  ranks.drop(1);
+  ASSERT_TRUE(ranks.send(0, 1, "anybody there?"));
+  ASSERT_TRUE(ranks.eventually([&] { return impostor.took(); }));
+  const std::string garbage(sizeof(Challenge), 'g');
+  ASSERT_EQ(::send(impostor.callers[0].get(), garbage.data(), garbage.size(), 0), 64);
+  EXPECT_TRUE(ranks.eventually_got(0, {"1 is gone: has ended: nobody listens at its address"}));
+}
+
 }  // namespace
 }  // namespace photon::boot::test

@@ -50,6 +50,7 @@ class MessengerRanks {
  public:
   struct Options {
     std::map<Rank, Address> places = {};  // where others find a rank, if not where it listens
+    std::vector<Address> before = {};     // what else they try first
     std::int64_t guest_ns = Messenger::Place{}.guest_ns;
     base::LogLevel log = base::LogLevel::error;
   };
@@ -58,7 +59,7 @@ class MessengerRanks {
     base::Config config;
     config.tcp_interface = base::word("127.0.0.1");
     config.log = options.log;
-    std::vector<Address> addresses;
+    std::vector<Addresses> addresses;
     for (Rank rank = 0; rank < size; ++rank) {
       sides_.push_back(std::make_unique<Side>());
       Side& side = *sides_.back();
@@ -66,8 +67,9 @@ class MessengerRanks {
       EXPECT_TRUE(opened) << opened.error().what;
       side.messenger = std::move(*opened);
       const auto place = options.places.find(rank);
-      addresses.push_back(place == options.places.end() ? side.messenger->address()
-                                                        : place->second);
+      Addresses& all = addresses.emplace_back();
+      for (const Address& one : options.before) all.add(one);
+      all.add(place == options.places.end() ? side.messenger->address() : place->second);
     }
     for (const auto& side : sides_)
       if (auto begun = side->messenger->begin(secret_, addresses); !begun)

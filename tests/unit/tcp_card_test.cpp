@@ -12,8 +12,9 @@ namespace {
 TcpCard valid_card() {
   TcpCard card;
   card.settings = carried::shared_settings(base::Config{}, 4);
-  card.address = *boot::choose_address("127.0.0.1", true);
-  card.address.port = 77;
+  boot::Address address = *boot::choose_address("127.0.0.1", true);
+  address.port = 77;
+  card.addresses.add(address);
   return card;
 }
 

@@ -175,14 +175,50 @@ TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
   {
     const auto closed = boot::listen_at(*boot::choose_address("127.0.0.1", true));
     ASSERT_TRUE(closed);
-    card.address = closed->address;
+    card.addresses.add(closed->address);
   }
   ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
   ranks[0].to(1);
   while (ranks[0].news.gone.count(1) == 0) ranks[0].transport->poll(ranks[0].news);
   EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PEER);
-  EXPECT_NE(ranks[0].news.gone[1].what.find(card.address.text()), std::string::npos)
+  EXPECT_NE(ranks[0].news.gone[1].what.find(card.addresses.text() + ": Connection refused"),
+            std::string::npos)
       << ranks[0].news.gone[1].what;
+}
+
+// Nobody listens at the first, and at the second somebody who is no rank hangs up; none of the
+// others is it either, but all are named.
+TEST(TcpContact, each_address_of_a_rank_is_tried_and_named_with_what_stood_in_the_way) {
+  TcpRanks ranks(3);
+  TcpCard card;
+  card.settings = carried::shared_settings(tcp_config(), 3);
+  const boot::Address closed = boot::listen_at(*boot::choose_address("127.0.0.1", true))->address;
+  card.addresses.add(closed);
+  card.addresses.add(ranks[2].tcp().address());
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  ranks[0].to(1);
+  while (ranks[0].news.gone.count(1) == 0) {
+    ranks[0].transport->poll(ranks[0].news);
+    ranks[2].transport->poll(ranks[2].news);
+  }
+  EXPECT_GE(ranks[2].tcp().refused(Refusal::unexpected), 1u);
+  const std::string why = ranks[0].news.gone[1].what;
+  EXPECT_NE(why.find(closed.text() + ": Connection refused; " + ranks[2].tcp().address().text() +
+                     ": Connection reset by peer"),
+            std::string::npos)
+      << why;
+}
+
+TEST(TcpContact, a_rank_that_is_not_at_its_first_address_is_met_at_the_next) {
+  TcpRanks ranks(2);
+  TcpCard card;
+  card.settings = carried::shared_settings(tcp_config(), 2);
+  card.addresses.add(boot::listen_at(*boot::choose_address("127.0.0.1", true))->address);
+  card.addresses.add(ranks[1].tcp().address());
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  ranks[0].to(1);
+  EXPECT_TRUE(ranks.eventually([&] { return ranks[0].news.links.count(1) == 1; }));
+  EXPECT_TRUE(ranks[0].news.gone.empty());
 }
 
 // Rank 0 waits to be dialed, rank 2 waits as rank 1 waits for it.

@@ -74,6 +74,9 @@ class SplitBoot {
     const boot::Secret& secret() const override { return split_.real_.secret(); }
     std::uint32_t local_size() const override { return split_.real_.local_size(); }
     bool knows(boot::Rank rank) const override { return split_.real_.knows(rank); }
+    std::optional<boot::Address> met_at(boot::Rank rank) const override {
+      return split_.real_.met_at(rank);
+    }
     bool passes_descriptors(boot::Rank rank) const override {
       return split_.real_.passes_descriptors(rank);
     }

@@ -14,7 +14,7 @@
 #include <type_traits>
 
 #include "base/result.hpp"
-#include "boot/net_address.hpp"
+#include "boot/tries.hpp"
 #include "transport/carried/shared_settings.hpp"
 #include "wire/record.hpp"
 
@@ -28,15 +28,14 @@ inline constexpr std::uint64_t kCardMagic = 0x64'72'61'63'70'63'74'70ULL;  // "p
 struct TcpCard {
   enum class What : std::uint32_t {
     here,         // I listen there: connect to me
-    unreachable,  // I tried to connect to you; `trouble` is the errno
+    unreachable,  // I tried to connect to you there; `troubles` say why in vain
   };
   std::uint64_t magic = kCardMagic;
   std::uint32_t version = wire::kVersion;
   What what = What::here;
   carried::SharedSettings settings;  // must be equal
-  // Who tells.
-  Address address;
-  std::uint64_t trouble = 0;
+  boot::Addresses addresses;
+  boot::Tries::Troubles troubles{};
 };
 static_assert(std::is_trivially_copyable_v<TcpCard>);
 static_assert(std::has_unique_object_representations_v<TcpCard>, "no padding travels");

@@ -13,25 +13,21 @@
 #include "base/clock.hpp"
 #include "base/resource_limits.hpp"
 #include "boot/silence.hpp"
+#include "boot/tries.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
 
 namespace {
 
-constexpr std::size_t kMostGuests = 64;           // or the ranks, if they are more
-constexpr std::int64_t kDialNs = 10'000'000'000;  // for the kernel to connect
-constexpr unsigned kMostAttempts = 6;
+constexpr std::size_t kMostGuests = 64;             // or the ranks, if they are more
+constexpr std::int64_t kDialNs = 10'000'000'000;    // for the kernel to connect
+constexpr unsigned kMostRounds = 6;                 // through all of its addresses
 constexpr std::int64_t kFirstPauseNs = 10'000'000;  // four times as long after each
 
 std::string named(Rank rank) { return "tcp: rank " + std::to_string(rank); }
 
 bool is_of_descriptors(int trouble) noexcept { return trouble == EMFILE || trouble == ENFILE; }
-
-std::string words_of(int trouble) {
-  const char* const what = is_of_descriptors(trouble) ? "no socket for it: " : "";
-  return what + std::string(std::strerror(trouble));
-}
 
 base::Error gone_error(Rank rank, const char* what) {
   return {PH_ERR_PEER, 0, named(rank) + what, rank};
@@ -77,7 +73,7 @@ base::Result<Link*> TcpTransport::connect(Rank rank) {
     --unsettled_;
     tell({.kind = News::Kind::link, .rank = rank});
   } else if (peer.state == TcpPeer::State::asked && !peer.has_asked) {
-    auto sent = send_card(rank, TcpCard::What::here, 0);
+    auto sent = send_card(rank, card_);
     if (!sent || !*sent) {
       peer.link.reset();
       peer.is_linked = false;
@@ -100,10 +96,7 @@ void TcpTransport::disconnect(Rank rank) noexcept {
   if (peer->state == TcpPeer::State::ended || rank == parties_.self) peer->link.reset();
 }
 
-base::Result<bool> TcpTransport::send_card(Rank rank, TcpCard::What what, int trouble) {
-  TcpCard card = card_;
-  card.what = what;
-  card.trouble = static_cast<std::uint64_t>(trouble);
+base::Result<bool> TcpTransport::send_card(Rank rank, const TcpCard& card) {
   boot_due_.set(1);
   return boot_.send(rank, encode(card), {});
 }
@@ -120,32 +113,37 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
       card ? carried::check_settings(card_.settings, card->settings) : base::Result<>(card.error());
   if (!same) {
     // The peer finds out from our card, as we do from its.
-    if (!peer.has_asked) static_cast<void>(send_card(rank, TcpCard::What::here, 0));
+    if (!peer.has_asked) static_cast<void>(send_card(rank, card_));
     same.error().what = named(rank) + ": " + same.error().what;
     same.error().rank = rank;
     return end(peer, same.error());
   }
-  if (card->what == TcpCard::What::unreachable)
-    return end(peer, {PH_ERR_PEER, static_cast<int>(card->trouble),
-                      named(rank) + " cannot connect to " + card_.address.text() + ": " +
-                          words_of(static_cast<int>(card->trouble)) +
-                          (is_of_descriptors(static_cast<int>(card->trouble))
+  if (card->what == TcpCard::What::unreachable) {
+    const Tries told(card->addresses, card->troubles);
+    return end(peer, {PH_ERR_PEER, std::max(told.trouble(), 0),
+                      named(rank) + " cannot connect to " + told.text() +
+                          (is_of_descriptors(told.trouble())
                                ? "; raise the limit of descriptors there (ulimit -n)"
                                : " (setting tcp_interface)"),
                       rank});
-  peer.address = card->address;
+  }
+  peer.tries = Tries(card->addresses, {.ours = card_.addresses,
+                                       .is_near = boot_.passes_descriptors(rank),
+                                       .met = boot_.met_at(rank)});
   dial(peer);
 }
 
 void TcpTransport::dial(TcpPeer& peer) {
-  const SocketAddress to = socket_address(peer.address);
+  const SocketAddress to = socket_address(peer.tries.now());
   peer.state = TcpPeer::State::dialing;
   peer.parley.reset();
   ++peer.attempts;
   peer.dialed_ns = base::now_ns();
   if (peer.unreached_ns == 0) peer.unreached_ns = peer.dialed_ns;
   // Until then it has to be connected.
-  peer.dial_at_ns = std::min(peer.dialed_ns + kDialNs, peer.unreached_ns + silence_ns());
+  peer.dial_at_ns =
+      std::min(peer.dialed_ns + boot::patience_ns(peer.tries, std::min(kDialNs, silence_ns())),
+               peer.unreached_ns + silence_ns());
   peer.socket.reset(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!peer.socket) return dial_failed(peer, errno);
   boot::tune_connection(peer.socket.get(), config_.tcp_silence_s);
@@ -155,30 +153,41 @@ void TcpTransport::dial(TcpPeer& peer) {
     dial_failed(peer, errno);
 }
 
-// Refused, or thrown out from among too many guests: once more, later. But who is not reached at
-// all is not waited for longer than for who falls silent.
+// Refused, or thrown out from among too many guests, or nobody is there: its next address at once;
+// after the last one all of them once more, later. But who is not reached at all is not waited for
+// longer than for who falls silent.
 void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
   hang_up(peer.socket);
   peer.parley.reset();
   peer.state = TcpPeer::State::dialing;
+  if (trouble == Tries::kStranger) peer.unreached_ns = peer.answered_ns;
   const std::int64_t now = base::now_ns();
-  const bool is_over = peer.unreached_ns != 0 && now - peer.unreached_ns >= silence_ns();
-  if ((peer.attempts < kMostAttempts && !is_over) || is_flusher_) {
-    const unsigned pauses = std::min(peer.attempts, kMostAttempts) - 1;
-    peer.dial_at_ns = now + (kFirstPauseNs << (2 * pauses));
-    if (is_announced_) wake();  // who sleeps has not known of this deadline
-    return;
+  peer.dial_at_ns = now;
+  if (!peer.tries.next(trouble)) {
+    const int left = peer.tries.trouble();
+    const bool is_silent = left == Tries::kSilent;
+    const bool is_over =
+        !is_silent && peer.unreached_ns != 0 && now - peer.unreached_ns >= silence_ns();
+    peer.rounds += is_silent ? 0U : 1U;
+    if ((peer.rounds == kMostRounds || is_over || left == Tries::kStranger) && !is_flusher_)
+      return give_up(peer);
+    const unsigned pauses = std::clamp(peer.rounds, 1U, kMostRounds) - 1;
+    peer.dial_at_ns += kFirstPauseNs << (2 * pauses);
   }
-  give_up(peer, trouble);
+  if (is_announced_) wake();  // who sleeps has not known of this deadline
 }
 
 // Its rank waits for us, and hears that it waits in vain.
-void TcpTransport::give_up(TcpPeer& peer, int trouble) {
-  static_cast<void>(send_card(peer.rank, TcpCard::What::unreachable, trouble));
-  std::string what = named(peer.rank) + " cannot be connected to at " + peer.address.text() + ": " +
-                     words_of(trouble);
+void TcpTransport::give_up(TcpPeer& peer) {
+  const int trouble = peer.tries.trouble();
+  TcpCard card = card_;
+  card.what = TcpCard::What::unreachable;
+  card.addresses = peer.tries.order();
+  card.troubles = peer.tries.troubles();
+  static_cast<void>(send_card(peer.rank, card));
+  std::string what = named(peer.rank) + " cannot be connected to at " + peer.tries.text();
   what += base::descriptors_advice(trouble, base::descriptors_limit());
-  end(peer, {PH_ERR_PEER, trouble, what, peer.rank});
+  end(peer, {PH_ERR_PEER, std::max(trouble, 0), what, peer.rank});
 }
 
 // Its socket has news while it is not open.
@@ -187,12 +196,14 @@ void TcpTransport::greet(TcpPeer& peer) {
     int trouble = 0;
     socklen_t bytes = sizeof trouble;
     ::getsockopt(peer.socket.get(), SOL_SOCKET, SO_ERROR, &trouble, &bytes);
+    if (trouble == 0 && boot::is_connected_to_itself(peer.socket.get())) trouble = ECONNREFUSED;
     if (trouble != 0) return dial_failed(peer, trouble);
     auto parley = Parley::dial(boot_.secret(), parties_, peer.rank);
     if (!parley) return dial_failed(peer, parley.error().native_errno);
     peer.parley = *parley;
-    peer.unreached_ns = 0;  // its kernel answers; its rank may compute
+    peer.answered_ns = std::exchange(peer.unreached_ns, 0);  // its rank may compute
     peer.state = TcpPeer::State::greeting;
+    peer.dial_at_ns = base::now_ns() + boot::patience_ns(peer.tries, kDialNs);
     epoll_event wanted{};
     wanted.events = EPOLLIN;
     wanted.data.u64 = std::uint64_t{static_cast<std::uint32_t>(Watched::peer)} << 32 | peer.rank;
@@ -204,11 +215,7 @@ void TcpTransport::greet(TcpPeer& peer) {
     case Parley::Step::waits: return;
     case Parley::Step::open: return opened(peer);
     case Parley::Step::broken: return dial_failed(peer, ECONNRESET);
-    default:
-      return end(peer, {PH_ERR_PEER, 0,
-                        named(peer.rank) + ": who answers at " + peer.address.text() +
-                            " cannot prove to be it",
-                        peer.rank});
+    default: return dial_failed(peer, Tries::kStranger);
   }
 }
 
@@ -230,15 +237,15 @@ void TcpTransport::opened(TcpPeer& peer) {
   flush(peer);
 }
 
-void TcpTransport::accept_guests() {
+void TcpTransport::accept_guests(std::uint32_t listener) {
   constexpr int kMostPerPoll = 16;
   for (int i = 0; i < kMostPerPoll; ++i)
-    if (!accept_one()) return;
+    if (!accept_one(listener)) return;
 }
 
 // False: there are no more now.
-bool TcpTransport::accept_one() {
-  const int listening = parts_.listener.socket.get();
+bool TcpTransport::accept_one(std::uint32_t listener) {
+  const int listening = parts_.listeners.all[listener].socket.get();
   base::UniqueFd socket(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
   if (!socket) {
     if (errno == EINTR || errno == ECONNABORTED) return true;
@@ -338,7 +345,7 @@ void TcpTransport::count_refusal(Refusal why) noexcept {
   if (why == Refusal::silent) return;  // who dials at the same time as we hangs up, too
   if (count == 1)
     PHOTON_LOG(log_, warn, "tcp: refused a connection to %s that %s; more of the kind are counted",
-               card_.address.text().c_str(), refusal_text(why));
+               card_.addresses.text().c_str(), refusal_text(why));
 }
 
 // Not by closing alone: where a forked child has the descriptor too, it would stay watched.

@@ -3,7 +3,8 @@
 //   asked -- its card --> dialing -- connected --> greeting -- welcome --> open
 //   asked -- it has dialed, and proved itself ----------------------------> open
 //   (none) -- its card: dialing;  it has dialed: open
-//   dialing, greeting -- refused or broken --> dialing again, later, a few times --> ended
+//   dialing, greeting -- refused, broken, silent --> dialing its next address; after the last one
+//                        its first again, later, a few times --> ended
 //   open -- the stream's end, garbage, an error --> ended: its pieces are over, then on_gone
 //   any -- its process ended, and no connection is under way --> ended
 //
@@ -25,8 +26,8 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
-#include "boot/net_address.hpp"
 #include "boot/parley.hpp"
+#include "boot/tries.hpp"
 #include "transport/carried/carried_link.hpp"
 #include "transport/tcp/tcp_inlet.hpp"
 #include "transport/tcp/tcp_outlet.hpp"
@@ -37,6 +38,7 @@ namespace photon::transport::tcp {
 
 using boot::Parley;
 using boot::Parties;
+using boot::Tries;
 
 inline constexpr std::uint64_t kHelloMagic = 0x6f'6c'6c'65'68'63'74'70ULL;  // "ptchello"
 inline constexpr boot::Protocol kProtocol{kHelloMagic, wire::kVersion};
@@ -71,9 +73,11 @@ struct TcpPeer {
   std::string words;              // last ones, its or ours
   std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
   // dialing, greeting
-  boot::Address address;
-  unsigned attempts = 0;
+  boot::Tries tries;
+  unsigned attempts = 0;          // to connect
+  unsigned rounds = 0;            // through all addresses, that were in vain
   std::int64_t unreached_ns = 0;  // since then nobody has answered there; 0
+  std::int64_t answered_ns = 0;   // what that was before somebody answered who may be a stranger
   std::int64_t dialed_ns = 0;     // when we tried last
   std::int64_t dial_at_ns = 0;    // when to try again
   std::optional<Parley> parley;

@@ -199,7 +199,7 @@ void TcpTransport::look_at_sockets(Sink* sink) {
   for (int i = 0; i < count; ++i) {
     const auto number = static_cast<std::uint32_t>(events[i].data.u64);
     switch (static_cast<Watched>(events[i].data.u64 >> 32)) {
-      case Watched::listener: accept_guests(); break;
+      case Watched::listener: accept_guests(number); break;
       case Watched::guest: hear_guest(number); break;
       case Watched::peer:
         if (TcpPeer* peer = known(number)) peer_event(*peer, events[i].events, sink);
@@ -282,8 +282,12 @@ void TcpTransport::attend(std::int64_t now_ns) {
 void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
   if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
     return end(peer, stream_error(peer.rank, " has ended"));
-  if (peer.state != TcpPeer::State::dialing || now_ns < peer.dial_at_ns) return;
-  if (peer.socket) return dial_failed(peer, ETIMEDOUT);
+  // It may compute, and answer later; but a stranger who says nothing shall not be all we try. Once
+  // our proof is out it is that rank, and may have taken the connection.
+  const bool is_greeting =
+      peer.state == TcpPeer::State::greeting && peer.tries.has_more() && !peer.parley->has_proved();
+  if ((peer.state != TcpPeer::State::dialing && !is_greeting) || now_ns < peer.dial_at_ns) return;
+  if (peer.socket) return dial_failed(peer, is_greeting ? Tries::kSilent : ETIMEDOUT);
   if (peer.boot_gone_ns != 0) return end(peer, stream_error(peer.rank, " has ended"));
   dial(peer);
 }

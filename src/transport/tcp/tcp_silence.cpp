@@ -32,8 +32,12 @@ void TcpTransport::look_for_silence(std::int64_t now_ns) {
     const std::int64_t owed = boot::owed_ns(socket, peer.owes_since_ns, now_ns);
     peer.owes_since_ns = owed == 0 ? 0 : now_ns - owed;
     if (owed < silence_ns()) continue;
-    if (is_greeting && !is_flusher_) give_up(peer, ETIMEDOUT);
-    if (!is_greeting) end(peer, silence_of(peer.rank));
+    // Its last address: then that is the end of the round, and of the time for it.
+    if (is_greeting && !peer.tries.has_more()) peer.unreached_ns = now_ns - owed;
+    if (is_greeting)
+      dial_failed(peer, ETIMEDOUT);
+    else
+      end(peer, silence_of(peer.rank));
   }
 }
 

@@ -37,8 +37,9 @@ void TcpTransport::announce() noexcept {
     has_deadlines = !watch_again(*known(rank)) || has_deadlines;
   for (const auto& peer : peers_) {
     if (peer == nullptr) continue;
-    has_deadlines =
-        has_deadlines || peer->boot_gone_ns != 0 || peer->state == TcpPeer::State::dialing;
+    has_deadlines = has_deadlines || peer->boot_gone_ns != 0 ||
+                    peer->state == TcpPeer::State::dialing ||
+                    (peer->state == TcpPeer::State::greeting && peer->tries.has_more());
   }
   // That the kernel has got rid of its queue is no event of a socket's, nor that it has not.
   longest_sleep_us_ = has_deadlines                    ? kUnsettledSleepUs

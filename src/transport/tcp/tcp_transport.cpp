@@ -21,7 +21,9 @@ namespace {
 
 base::Error with_advice(base::Error error) {
   if (error.native_errno == EMFILE || error.native_errno == ENFILE)
-    error.what += "; tcp needs 4 for each lane, and one for each rank that is met";
+    error.what +=
+        "; tcp needs 3 for each lane, one for each address where it listens, and one for each rank "
+        "that is met";
   return error;
 }
 
@@ -60,14 +62,14 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
                                                             boot::Boot& boot,
                                                             std::shared_ptr<OwnSide> own,
                                                             std::uint32_t lane) {
-  auto address =
-      boot::choose_address(config.tcp_interface.view(), boot.local_size() == boot.size());
-  if (!address) return with_advice(std::move(address.error()));
-  auto listener = boot::listen_at(*address);
-  if (!listener) return with_advice(std::move(listener.error()));
+  auto addresses = boot::choose_addresses(
+      {config.tcp_interface.view(), boot.local_size() == boot.size(), config.tcp_preferred.view()});
+  if (!addresses) return with_advice(std::move(addresses.error()));
+  auto listeners = boot::listen_at_all(*addresses);
+  if (!listeners) return with_advice(std::move(listeners.error()));
   Parts parts;
   parts.own = std::move(own);
-  parts.listener = std::move(*listener);
+  parts.listeners = std::move(*listeners);
   parts.lane = lane;
   parts.epoll.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!parts.epoll) return with_advice(base::system_error("tcp: epoll"));
@@ -103,8 +105,9 @@ TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts p
       flusher_(lock_, [this] { return flush_held(); }) {
   held_.reserve(peers_.size());  // kick() may not fail
   card_.settings = carried::shared_settings(config, boot.size());
-  card_.address = parts_.listener.address;
-  watch(parts_.listener.socket.get(), EPOLLIN, Watched::listener, 0);
+  card_.addresses = parts_.listeners.addresses;
+  for (std::uint32_t i = 0; i < parts_.listeners.all.size(); ++i)
+    watch(parts_.listeners.all[i].socket.get(), EPOLLIN, Watched::listener, i);
 }
 
 // What the kernel has taken still arrives: nobody is left who reads, so what the peers sent is read
@@ -139,13 +142,14 @@ void TcpTransport::describe(Rank rank, ph_path& path) {
   const TcpPeer* peer = known(rank);
   std::string reason = "no contact yet: it is met when first used";
   if (rank == parties_.self) {
-    reason = "itself: records by a ring; peers connect to " + card_.address.text();
+    reason = "itself: records by a ring; peers connect to " + card_.addresses.text();
     for (std::size_t i = 0; i < kRefusals; ++i)
       if (refused_[i] != 0)
         reason += "; refused " + std::to_string(refused_[i]) + " that " +
                   refusal_text(static_cast<Refusal>(i));
   } else if (peer != nullptr && peer->is_open()) {
-    reason = "a connection from " + card_.address.text() +
+    reason = "a connection from " + boot::own_end(peer->socket.get()).text() + " to " +
+             boot::other_end(peer->socket.get()).text() +
              ": records and payload in one stream, payload from and to its place";
   } else if (peer != nullptr && peer->state == TcpPeer::State::ended) {
     reason = "the connection has ended";

@@ -58,7 +58,7 @@ class TcpTransport final : public Transport {
  public:
   struct Parts {
     std::shared_ptr<OwnSide> own;
-    boot::Listener listener;
+    boot::Listeners listeners;
     base::UniqueFd epoll;
     base::UniqueFd wake;
     base::UniqueFd spare;  // to be closed when no descriptor is left for a guest
@@ -109,7 +109,7 @@ class TcpTransport final : public Transport {
   void describe(Rank rank, ph_path& path) override;
 
   // For tests: where it listens, and how many guests were refused for this.
-  const Address& address() const noexcept { return card_.address; }
+  const Address& address() const noexcept { return card_.addresses.front(); }
   std::uint64_t refused(Refusal why) const noexcept {
     return refused_[static_cast<std::size_t>(why)];
   }
@@ -154,15 +154,15 @@ class TcpTransport final : public Transport {
   }
   TcpPeer& remember(Rank rank);
   base::Result<> give_link(TcpPeer& peer);
-  base::Result<bool> send_card(Rank rank, TcpCard::What what, int trouble);
+  base::Result<bool> send_card(Rank rank, const TcpCard& card);
   void take_card(Rank rank, std::span<const std::byte> bytes);
   void dial(TcpPeer& peer);
   void dial_failed(TcpPeer& peer, int trouble);
-  void give_up(TcpPeer& peer, int trouble);
+  void give_up(TcpPeer& peer);
   void greet(TcpPeer& peer);
   void opened(TcpPeer& peer);
-  void accept_guests();
-  bool accept_one();
+  void accept_guests(std::uint32_t listener);
+  bool accept_one(std::uint32_t listener);
   void hear_guest(std::uint32_t number);
   void seat_guest(std::uint32_t number, Guest& guest);
   void refuse(std::uint32_t number, Refusal why);

@@ -1,0 +1,75 @@
+#include "boot/tries.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+namespace photon::boot {
+
+namespace {
+
+constexpr std::int64_t kBriefNs = 2'000'000'000;  // the kernel asks twice in it
+
+// The less, the more it helps to try again.
+int hopelessness(int trouble) noexcept {
+  if (trouble == Tries::kSilent) return 0;  // it computes, maybe
+  if (trouble == Tries::kStranger) return 3;
+  return trouble == ECONNREFUSED ? 2 : 1;
+}
+
+}  // namespace
+
+Tries::Tries(const Addresses& theirs, const Here& here) {
+  const auto has_family = [&](const Address& address) {
+    return std::ranges::any_of(here.ours.all(),
+                               [&](const Address& one) { return one.family == address.family; });
+  };
+  const auto doubt = [&](const Address& address) {
+    if (here.met && here.met->is_same_host(address)) return 0;
+    if (!has_family(address)) return 3;
+    return !here.is_near && here.ours.has_host(address) ? 2 : 1;
+  };
+  for (int level = 0; level <= 3; ++level)
+    for (const Address& address : theirs.all())
+      if (doubt(address) == level) order_.add(address);
+}
+
+bool Tries::next(int trouble) noexcept {
+  troubles_[at_] = trouble;
+  at_ = has_more() ? at_ + 1 : 0;
+  return at_ != 0;
+}
+
+int Tries::trouble() const noexcept {
+  const auto tried = std::span(troubles_).first(std::max<std::size_t>(count(), 1));
+  return *std::ranges::min_element(tried, {}, hopelessness);
+}
+
+std::string Tries::text() const {
+  std::string text;
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (i != 0) text += "; ";
+    text += order_.list[i].text() + ": " + trouble_text(troubles_[i]);
+  }
+  return text;
+}
+
+std::int64_t patience_ns(const Tries& tries, std::int64_t otherwise_ns) noexcept {
+  return tries.has_more() ? std::min(kBriefNs, otherwise_ns) : otherwise_ns;
+}
+
+std::string trouble_text(int trouble) {
+  if (trouble == Tries::kStranger) return "who answers there cannot prove to be it";
+  if (trouble == Tries::kSilent) return "who answers there says nothing";
+  const char* const what = trouble == EMFILE || trouble == ENFILE ? "no socket for it: " : "";
+  return what + std::string(std::strerror(trouble));
+}
+
+bool is_connected_to_itself(int socket) noexcept {
+  const Address own = own_end(socket);
+  const Address other = other_end(socket);
+  return own.is_same_host(other) && own.port == other.port;
+}
+
+}  // namespace photon::boot

@@ -1,0 +1,71 @@
+// The addresses at which a rank may be met, tried one after the other, round by round: what stands
+// in the way of one says nothing of the next.
+//
+//   at an address -- next(): others are left --> at the next one
+//                 -- next(): it was the last --> at the first again, and the round is over
+//
+// Order: as that rank prefers them, but the one by which the bootstrap met it comes first, and
+// those that cannot be it come last: that this host has, too (a bridge of the same name and number
+// on each), or of a kind of which this host has none. Last, and not never: two launchers on one
+// machine are hosts to each other. Who answers has to prove to be that rank anyway. Owner: who
+// dials. Threads: one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "boot/net_address.hpp"
+
+namespace photon::boot {
+
+class Tries {
+ public:
+  // By address; an errno, or one of those that no errno is for.
+  using Troubles = std::array<std::int32_t, kMostAddresses>;
+  static constexpr int kStranger = -1;  // who answers cannot prove to be that rank
+  static constexpr int kSilent = -2;    // the connection was made, and nobody says anything
+
+  struct Here {
+    Addresses ours;
+    bool is_near = false;        // that rank is on this host: it has our addresses
+    std::optional<Address> met;  // of that rank, by which the bootstrap met it
+  };
+
+  Tries() = default;
+  Tries(const Addresses& theirs, const Here& here);
+  // A round of another rank's, which it tells.
+  Tries(const Addresses& order, const Troubles& troubles) : order_(order), troubles_(troubles) {}
+
+  const Address& now() const noexcept { return order_.list[at_]; }
+  // Whether others are left in this round, which need not wait for long.
+  bool has_more() const noexcept { return at_ + 1 < count(); }
+  // What was tried now has failed. False: the round is over.
+  bool next(int trouble) noexcept;
+  // Of the last round, what leaves most hope that the same helps again.
+  int trouble() const noexcept;
+  const Addresses& order() const noexcept { return order_; }
+  const Troubles& troubles() const noexcept { return troubles_; }
+  // Each address with its trouble.
+  std::string text() const;
+
+ private:
+  std::size_t count() const noexcept { return order_.all().size(); }
+
+  Addresses order_;
+  Troubles troubles_{};
+  std::size_t at_ = 0;
+};
+
+// How long the kernel may take to connect, or the other one to say its first word.
+std::int64_t patience_ns(const Tries& tries, std::int64_t otherwise_ns) noexcept;
+
+// A trouble in words.
+std::string trouble_text(int trouble);
+
+// Where nobody listens, a port of our own that is by chance the same connects to itself.
+bool is_connected_to_itself(int socket) noexcept;
+
+}  // namespace photon::boot
