@@ -35,6 +35,10 @@ class TwoHosts {
     return {"ip", "netns", "exec", id_ + side};
   }
   std::string name(const std::string& side) const { return id_ + side; }
+  // Whatever else ip(8) can do at one side. False: it could not.
+  bool ip(const std::string& side, const std::string& words) const {
+    return run("ip -n " + id_ + side + " " + words);
+  }
   // The cable, seen from one side; the other one has no carrier then. False: it could not be.
   bool plug(const std::string& side, bool in) const {
     return run("ip -n " + id_ + side + " link set v0 " + (in ? "up" : "down"));

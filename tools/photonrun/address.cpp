@@ -151,6 +151,8 @@ std::string own_address(int socket) {
   return text_of(target.address, target.bytes, true);
 }
 
+std::string own_host(int socket) { return host_of(target_of(socket)); }
+
 std::string peer_address(int socket) { return peer_text(socket, true); }
 
 std::string peer_host(int socket) { return peer_text(socket, false); }

@@ -166,7 +166,8 @@ int launch(const Options& options, Signals& signals, int lifeline, Output& outpu
   LaunchPlan plan{.options = options,
                   .signals = signals,
                   .program = find_program(options.command.front()),
-                  .share = {}};
+                  .share = {},
+                  .met = {}};
   if (::isatty(STDIN_FILENO)) plan.terminal_group = ::getpgrp();
   ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
   ::setpgid(0, 0);
@@ -175,6 +176,7 @@ int launch(const Options& options, Signals& signals, int lifeline, Output& outpu
   const Vigil vigil(signals, lifeline, output);
   const auto party = gather_party(plan, vigil);
   plan.share = party->share();
+  plan.met = party->met();
   return Job(plan, vigil, *party).run();
 }
 

@@ -147,6 +147,7 @@ class Applicant {
   }
 
   Membership await_start() {
+    const std::string met = own_host(socket_.get());
     auto trunk = std::make_unique<Trunk>(std::move(socket_), "the root at " + place());
     for (;;) {
       std::vector<pollfd> entries;
@@ -159,7 +160,8 @@ class Applicant {
       if (start && start->here == application_.ranks) {
         Membership made{.trunk = std::move(trunk),
                         .share = {start->size, start->first, start->here},
-                        .secret = start->hidden_secret};
+                        .secret = start->hidden_secret,
+                        .met = met};
         apply_mask(prove(application_.key, claim(Role::mask)), made.secret);
         return made;
       }

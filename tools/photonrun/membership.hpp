@@ -18,6 +18,7 @@ struct Membership {
   std::unique_ptr<Trunk> trunk;
   Share share;
   Secret secret{};
+  std::string met;  // our address on the way to the root
 };
 
 struct Application {

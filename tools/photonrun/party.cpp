@@ -23,6 +23,21 @@ std::string ranks_text(const Share& share) {
   return fmt::format("ranks {}-{}", share.first, share.first + share.here - 1);
 }
 
+// Our addresses on the ways to those who joined: each once, and no more than a setting holds.
+std::string met_by(const std::vector<Joined>& joined) {
+  constexpr std::size_t kMostBytes = 63;
+  std::vector<std::string> hosts;
+  std::string text;
+  for (const Joined& one : joined) {
+    const std::string host = own_host(one.socket.get());
+    if (std::ranges::find(hosts, host) != hosts.end()) continue;
+    if (text.size() + 1 + host.size() > kMostBytes) break;
+    text += (text.empty() ? "" : " ") + host;
+    hosts.push_back(host);
+  }
+  return text;
+}
+
 }  // namespace
 
 AloneParty::AloneParty(unsigned size, std::size_t fds_limit)
@@ -35,6 +50,7 @@ AloneParty::AloneParty(unsigned size, std::size_t fds_limit)
 RootParty::RootParty(const Share& share, std::size_t fds_limit, std::vector<Joined> joined)
     : share_(share),
       secret_(make_secret()),
+      met_(met_by(joined)),
       hosts_(start(share, secret_, std::move(joined))),
       generations_([this, held = held_of(fds_limit)](unsigned generation) {
         auto broker = std::make_unique<Broker>(share_, held, term_of(generation, secret_));
@@ -168,6 +184,7 @@ int RootParty::close(int status, TimeLimit) {
 
 LeafParty::LeafParty(Membership membership, std::size_t fds_limit)
     : share_(membership.share),
+      met_(std::move(membership.met)),
       trunk_(std::move(membership.trunk)),
       generations_(
           [this, held = held_of(fds_limit), secret = membership.secret](unsigned generation) {

@@ -34,6 +34,8 @@ class Party {
   virtual Generations& generations() = 0;
   virtual const Share& share() const = 0;
   virtual bool is_leaf() const { return false; }
+  // Addresses of this host, with blanks between them, by which other hosts of the job met it.
+  virtual std::string met() const { return {}; }
 
   virtual void want(std::vector<pollfd>&) {}
   // Before the exchanges look: they then serve what came.
@@ -77,6 +79,7 @@ class RootParty : public Party {
 
   Generations& generations() override { return generations_; }
   const Share& share() const override { return share_; }
+  std::string met() const override { return met_; }
   void want(std::vector<pollfd>& entries) override;
   std::vector<News> handle(const std::vector<pollfd>& entries) override;
   bool waits() const override;
@@ -104,6 +107,7 @@ class RootParty : public Party {
 
   Share share_;
   Secret secret_;
+  std::string met_;
   std::vector<Host> hosts_;
   Generations generations_;
   std::size_t first_entry_ = 0;
@@ -116,6 +120,7 @@ class LeafParty final : public Party {
   Generations& generations() override { return generations_; }
   const Share& share() const override { return share_; }
   bool is_leaf() const override { return true; }
+  std::string met() const override { return met_; }
   void want(std::vector<pollfd>& entries) override;
   std::vector<News> handle(const std::vector<pollfd>& entries) override;
   bool waits() const override { return !over_; }
@@ -131,6 +136,7 @@ class LeafParty final : public Party {
   bool take(Frame frame, std::vector<News>& news);
 
   Share share_;
+  std::string met_;
   std::unique_ptr<Trunk> trunk_;
   Generations generations_;
   std::size_t first_entry_ = 0;

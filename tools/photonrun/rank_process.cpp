@@ -44,6 +44,8 @@ void set_environment(const ChildSetup& setup, int channel) {
   ::setenv(PH_LAUNCH_FD_VARIABLE, std::to_string(channel).c_str(), 1);
   ::setenv(PH_LAUNCH_RANK_VARIABLE, std::to_string(setup.rank).c_str(), 1);
   ::setenv(PH_LAUNCH_SIZE_VARIABLE, std::to_string(setup.plan.share.size).c_str(), 1);
+  // A setting of the library. Not over the user's.
+  if (!setup.plan.met.empty()) ::setenv("PHOTON_TCP_PREFERRED", setup.plan.met.c_str(), 0);
   // libfabric's; too late from within a rank that has threads (docs/ofi.md). Not over the user's.
   if (setup.plan.share.size > kUniverseUnlessTold)
     ::setenv("FI_UNIVERSE_SIZE", std::to_string(setup.plan.share.size).c_str(), 0);
