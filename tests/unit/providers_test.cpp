@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace photon::transport::ofi {
 namespace {
 
@@ -36,11 +38,26 @@ TEST(Providers, that_nobody_should_get_unasked_are_taken_when_named) {
 TEST(Providers, of_the_loopback_are_for_jobs_of_one_host_and_first_there) {
   const Offer loopback{"tcp;ofi_rxm", "lo", 1 << 20};
   EXPECT_EQ(refusal(loopback, wants("auto", "auto", true)), nullptr);
-  EXPECT_TRUE(is_preferred(loopback, wants("auto", "auto", true)));
-  EXPECT_FALSE(is_preferred(kRxm, wants("auto", "auto", true)));
+  const std::vector<Offer> both = {kRxm, loopback};
+  EXPECT_EQ(choice(both, wants("auto", "auto", true)), (std::vector<std::size_t>{1, 0}));
+  EXPECT_EQ(choice(both, wants("auto", "auto", false)), (std::vector<std::size_t>{0}));
   EXPECT_NE(refusal(loopback, wants("auto", "auto", false)), nullptr);
   EXPECT_EQ(refusal(loopback, wants("auto", "lo", false)), nullptr) << "who names it gets it";
   EXPECT_NE(refusal(kRxm, wants("auto", "lo", true)), nullptr);
+}
+
+// The list goes from fast to slow: that others have met us there makes no provider faster.
+TEST(Providers, begin_where_others_have_met_us_and_keep_their_order_otherwise) {
+  std::vector<Offer> offers = {{"verbs;ofi_rxm", "mlx5_0", 1 << 20},
+                               {"tcp;ofi_rxm", "docker0", 1 << 20},
+                               {"tcp;ofi_rxm", "eth1", 1 << 20},
+                               {"udp", "eth0", 1 << 20},
+                               {"tcp;ofi_rxm", "eth0", 1 << 20}};
+  using Order = std::vector<std::size_t>;
+  EXPECT_EQ(choice(offers, wants("auto", "auto", false)), (Order{0, 1, 2, 4, 3}));
+  offers[4].is_met = offers[3].is_met = true;
+  EXPECT_EQ(choice(offers, wants("auto", "auto", false)), (Order{0, 4, 1, 2, 3}));
+  EXPECT_EQ(choice(offers, wants("tcp", "eth1", false)), (Order{2}));
 }
 
 TEST(Providers, with_queues_for_fewer_ranks_than_the_job_has_come_with_advice) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/signals.hpp"
+#include "boot/interfaces.hpp"
 #include "transport/ofi/lib_fabric.hpp"
 #include "transport/ofi/provider_codes.hpp"
 #include "transport/ofi/providers.hpp"
@@ -63,10 +64,23 @@ Info offers_for(const Library& library, const FabricWants& wants, Sort sort) {
   return Info(offers, InfoEnd{library.freeinfo});
 }
 
-Offer offer_of(const fi_info& info) noexcept {
+// Where the offer begins, if that is an address of IPv4 or IPv6.
+boot::Address source_of(const fi_info& info) noexcept {
+  const bool is_one = info.src_addr != nullptr &&
+                      (info.addr_format == FI_SOCKADDR || info.addr_format == FI_SOCKADDR_IN ||
+                       info.addr_format == FI_SOCKADDR_IN6);
+  return is_one ? boot::from_socket(*static_cast<const sockaddr*>(info.src_addr)) : boot::Address{};
+}
+
+Offer offer_of(const fi_info& info, const FabricWants& wants) {
+  const boot::Address source = source_of(info);
+  const auto met = boot::addresses_of(wants.met);
   return {.provider = info.fabric_attr->prov_name,
           .domain = info.domain_attr->name,
-          .most_bytes = info.ep_attr->max_msg_size};
+          .most_bytes = info.ep_attr->max_msg_size,
+          .is_met = source.family != 0 && std::ranges::any_of(met, [&](const boot::Address& one) {
+                      return one.is_same_host(source);
+                    })};
 }
 
 // What a door needs: keys as long as ours and room for any piece; and memory of ours that belongs
@@ -282,7 +296,7 @@ std::string refusals(const Library& library, const FabricWants& wants,
   std::set<std::string> named;
   const Info offers = offers_for(library, wants, Sort::all);
   for (const fi_info* info = offers.get(); info != nullptr; info = info->next) {
-    const Offer offer = offer_of(*info);
+    const Offer offer = offer_of(*info, wants);
     const char* why = refusal(offer, wants);
     if (why == nullptr) why = "cannot be driven as this transport does";
     const std::string one = std::string(offer.provider) + " (" + std::string(offer.domain) + ") ";
@@ -295,7 +309,9 @@ std::string refusals(const Library& library, const FabricWants& wants,
 fi_info* like(const Info& offers, const fi_info& one) noexcept {
   const std::string_view provider = one.fabric_attr->prov_name, domain = one.domain_attr->name;
   for (fi_info* info = offers.get(); info != nullptr; info = info->next)
-    if (info->fabric_attr->prov_name == provider && info->domain_attr->name == domain) return info;
+    if (info->fabric_attr->prov_name == provider && info->domain_attr->name == domain &&
+        source_of(*info).is_same_host(source_of(one)))
+      return info;
   return nullptr;
 }
 
@@ -309,17 +325,20 @@ base::Result<std::unique_ptr<Fabric>> open_one(const FabricWants& wants) {
   const Info offers = offers_for(*library, wants, Sort::usable);
   const Info in_order = offers_for(*library, wants, Sort::usable_in_order);
   std::string troubles;
-  for (const bool preferred : {true, false}) {
-    for (fi_info* info = offers.get(); info != nullptr; info = info->next) {
-      const Offer offer = offer_of(*info);
-      if (refusal(offer, wants) != nullptr || is_preferred(offer, wants) != preferred) continue;
-      fi_info* const same = like(in_order, *info);
-      auto made = LibFabric::open(*library, same != nullptr ? *same : *info, wants);
-      if (made) return made;
-      const std::string one = std::string(offer.provider) + " (" + std::string(offer.domain) + ") ";
-      if (troubles.find(one) == std::string::npos)
-        troubles += "; " + one + "cannot be opened: " + made.error().what;
-    }
+  std::vector<fi_info*> infos;
+  std::vector<Offer> looks;
+  for (fi_info* info = offers.get(); info != nullptr; info = info->next) {
+    infos.push_back(info);
+    looks.push_back(offer_of(*info, wants));
+  }
+  for (const std::size_t i : choice(looks, wants)) {
+    fi_info* const same = like(in_order, *infos[i]);
+    auto made = LibFabric::open(*library, same != nullptr ? *same : *infos[i], wants);
+    if (made) return made;
+    const std::string one =
+        std::string(looks[i].provider) + " (" + std::string(looks[i].domain) + ") ";
+    if (troubles.find(one) == std::string::npos)
+      troubles += "; " + one + "cannot be opened: " + made.error().what;
   }
   return base::Error{PH_ERR_CONFIG, 0,
                      "transport ofi: libfabric has no provider for it (ofi_provider = " +

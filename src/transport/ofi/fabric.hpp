@@ -62,6 +62,7 @@ struct FabricWants {
   std::string_view provider;  // "auto", or as libfabric names it
   std::string_view domain;    // "auto", or as libfabric names it
   bool is_one_host = false;   // all ranks of the job are here
+  std::string_view met;       // addresses of this host by which others met it, or none
   std::size_t peers_count = 0;
   std::size_t sends_count = 0;     // under way at a time, at most
   std::size_t receives_count = 0;  // likewise

@@ -80,6 +80,7 @@ base::Result<std::unique_ptr<Transport>> OfiTransport::open(const base::Config& 
   auto fabric = own->open({.provider = config.ofi_provider.view(),
                            .domain = config.ofi_domain.view(),
                            .is_one_host = boot.local_size() == boot.size(),
+                           .met = config.tcp_preferred.view(),
                            .peers_count = peers_count,
                            .sends_count = peers_count * parts.window_slots,
                            .receives_count = kReceives + kSpareReceives,

@@ -1,5 +1,7 @@
 #include "transport/ofi/providers.hpp"
 
+#include <algorithm>
+
 namespace photon::transport::ofi {
 
 namespace {
@@ -33,9 +35,25 @@ const char* refusal(const Offer& offer, const FabricWants& wants) noexcept {
   return nullptr;
 }
 
-// A job of one host has no reason to listen where others reach it.
-bool is_preferred(const Offer& offer, const FabricWants& wants) noexcept {
-  return wants.is_one_host && offer.domain == "lo";
+std::vector<std::size_t> choice(std::span<const Offer> offers, const FabricWants& wants) {
+  struct Ranked {
+    std::size_t index;
+    std::size_t rank;
+  };
+  std::vector<Ranked> ranked;
+  for (std::size_t i = 0; i < offers.size(); ++i) {
+    const Offer& offer = offers[i];
+    if (refusal(offer, wants) != nullptr) continue;
+    const auto first = std::ranges::find(offers, offer.provider, &Offer::provider);
+    const auto place = static_cast<std::size_t>(first - offers.begin());
+    // A job of one host has no reason to listen where others reach it.
+    const bool is_first = wants.is_one_host && offer.domain == "lo";
+    ranked.push_back({i, is_first ? 0 : 1 + 2 * place + (offer.is_met ? 0U : 1U)});
+  }
+  std::ranges::stable_sort(ranked, {}, &Ranked::rank);
+  std::vector<std::size_t> chosen;
+  for (const Ranked& one : ranked) chosen.push_back(one.index);
+  return chosen;
 }
 
 const char* advice(std::string_view provider, std::size_t ranks_count, bool is_told) noexcept {

@@ -1,14 +1,16 @@
 // Which of the providers that libfabric offers is taken.
 //
-//   every offer -- refusal() null --> tried in order: the first that opens is taken
+//   every offer -- refusal() null --> tried in the order of choice(): the first that opens is taken
 //               -- else ------------> named in the error, if none is left
 //
 // Owner: none (pure functions on what fi_getinfo() said).
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "transport/ofi/fabric.hpp"
 
@@ -19,12 +21,15 @@ struct Offer {
   std::string_view provider;
   std::string_view domain;
   std::size_t most_bytes = 0;
+  bool is_met = false;  // it begins at an address by which other hosts have met this one
 };
 
 // Why this one is not tried; null: it is.
 const char* refusal(const Offer& offer, const FabricWants& wants) noexcept;
-// Whether it is tried before the others.
-bool is_preferred(const Offer& offer, const FabricWants& wants) noexcept;
+// Indices of those that are tried: the loopback first in a job of one host, else provider by
+// provider in the order of the list, which is from fast to slow, and of one provider first where
+// others have met us.
+std::vector<std::size_t> choice(std::span<const Offer> offers, const FabricWants& wants);
 
 // What the user should know of this provider in a job of so many ranks; null: nothing. `is_told`:
 // the environment has FI_UNIVERSE_SIZE. libfabric sizes the queues of utility providers by it (256
