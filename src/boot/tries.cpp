@@ -56,10 +56,12 @@ std::string Tries::text() const {
 }
 
 std::int64_t patience_ns(const Tries& tries, std::int64_t otherwise_ns) noexcept {
-  return tries.has_more() ? std::min(kBriefNs, otherwise_ns) : otherwise_ns;
+  const auto count = static_cast<std::int64_t>(tries.order().all().size());
+  return tries.has_more() ? std::min(kBriefNs, otherwise_ns / count) : otherwise_ns;
 }
 
 std::string trouble_text(int trouble) {
+  if (trouble == 0) return "not tried";
   if (trouble == Tries::kStranger) return "who answers there cannot prove to be it";
   if (trouble == Tries::kSilent) return "who answers there says nothing";
   const char* const what = trouble == EMFILE || trouble == ENFILE ? "no socket for it: " : "";

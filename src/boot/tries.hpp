@@ -59,7 +59,8 @@ class Tries {
   std::size_t at_ = 0;
 };
 
-// How long the kernel may take to connect, or the other one to say its first word.
+// How long the kernel may take to connect, or the other one to say its first word: where others are
+// left two seconds, or less, so that a round does not take much longer than `otherwise_ns`.
 std::int64_t patience_ns(const Tries& tries, std::int64_t otherwise_ns) noexcept;
 
 // A trouble in words.
