@@ -141,6 +141,15 @@ function(photon_across suite count filter)
     LABELS "tree;hosts")
 endfunction()
 
+# photon_cut(TRANSPORT COUNT): two ranks whose cable is cut, at so many moments (tests/hosts/cut).
+function(photon_cut transport count)
+  add_test(NAME cut_${transport}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hosts/cut ${count} ${transport})
+  set_tests_properties(cut_${transport} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77
+    LABELS "tree;hosts"
+    ENVIRONMENT CUT_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+endfunction()
+
 # One executable per file of tests/process/programs, linked like a user's program.
 function(photon_helper_programs)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/process/programs/*.cpp)

@@ -10,7 +10,9 @@
  *  - A local id means: put, the source may be reused; get, the data has landed.
  *  - An operation that was accepted (PH_OK) is never dropped. If it fails later, a completion of
  *    kind PH_LOCAL with an error status says so, even under PH_NO_LCE, and even after the local id
- *    that freed the source (a second completion then; never with PH_DELIVERED).
+ *    that freed the source (a second completion then; never with PH_DELIVERED). So does one that is
+ *    not known to have arrived when its peer is lost: unreachable for `tcp_silence_s`, cut off, or
+ *    dead. Of small puts through shared memory ph_flush() and ph_finalize() alone say so.
  *  - What cannot go at once (no credit, behind a fence, more bytes than one call copies) is queued
  *    and goes as this rank probes, waits, flushes or finalizes: go on with one of them.
  *  - The call from inside a probe callback is legal and never recurses into progress.
@@ -218,7 +220,8 @@ PH_API ph_status ph_probe_each(ph_context *context, ph_query query, ph_handler h
  * Effect:   spins for about a wake-up's cost, then sleeps in the kernel; serves peers meanwhile.
  *           Another thread may take what woke this one.
  * Status:   PH_OK, PH_TIMEOUT after timeout_us (0: do not sleep; PH_FOREVER), errors as ph_probe().
- *           PH_ERR_PEER or PH_ERR_DEPARTED if query.peer can send nothing any more.
+ *           PH_ERR_PEER or PH_ERR_DEPARTED if query.peer can send nothing any more; with
+ *           PH_ANY_RANK if nobody can, and one at least was lost.
  * Threads:  any number may wait.
  */
 PH_API ph_status ph_wait(ph_context *context, ph_query query, int64_t timeout_us);
@@ -233,7 +236,8 @@ PH_API ph_status ph_fence(ph_context *context, ph_rank rank);
  * Return when everything put to `rank` (or PH_ANY_RANK) before the call has landed there.
  * Needs the target's progress for staged operations (table in docs/memory-model.md). Blocks up to
  * timeout_us; for the non-blocking form put 0 bytes with PH_DELIVERED | PH_NO_RCE.
- * Status: PH_OK, PH_TIMEOUT, PH_AGAIN and errors as ph_put().
+ * Status: PH_OK, PH_TIMEOUT, PH_AGAIN and errors as ph_put(). With PH_ANY_RANK also, once for each,
+ *         the error of a rank that was lost with something on its way to it.
  */
 PH_API ph_status ph_flush(ph_context *context, ph_rank rank, int64_t timeout_us);
 

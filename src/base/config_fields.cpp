@@ -147,8 +147,9 @@ constexpr Field kFields[] = {
          "Those that peers try first where tcp_interface is auto; photonrun says by which the "
          "launchers met."),
     number("tcp_silence_s", &Config::tcp_silence_s, {6, 3600},
-           "A peer whose host has not answered the kernel for so long, though it was asked, is "
-           "gone, in seconds; a stopped process's host answers."),
+           "A peer whose host has not answered the kernel for so long, though it was asked, or "
+           "that gets nothing of what ofi sends it, is gone, in seconds; a stopped process's host "
+           "answers. Nobody is dialed for longer."),
     text("ofi_provider", &Config::ofi_provider, "auto, or a provider as fi_info names it",
          "The provider of libfabric that transport ofi uses, the same on all ranks; auto: the "
          "first that will do."),

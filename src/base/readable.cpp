@@ -1,8 +1,11 @@
 #include "base/readable.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 
 #include "base/unique_fd.hpp"
@@ -20,6 +23,20 @@ bool is_readable(std::span<const std::byte> memory) noexcept {
     std::byte taken{};
     if (::write(to.get(), memory.data() + at, 1) != 1 || ::read(from.get(), &taken, 1) != 1)
       return false;
+  }
+  return true;
+}
+
+bool is_mapped(std::span<const std::byte> memory) noexcept {
+  constexpr std::size_t kPages = 1024;
+  unsigned char there[kPages];
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
+  std::uintptr_t at = begin - begin % page;
+  for (const std::uintptr_t end = begin + memory.size(); at < end;) {
+    const std::size_t bytes = std::min<std::size_t>(end - at, kPages * page);
+    if (::mincore(reinterpret_cast<void*>(at), bytes, there) != 0 && errno == ENOMEM) return false;
+    at += bytes;
   }
   return true;
 }

@@ -1,5 +1,6 @@
 // Meeting, checking and losing peers.
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <utility>
 
@@ -308,7 +309,8 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   if (peer.link != nullptr) read_off_overflow(peer);
   // No bye in its ring, or no ring: it may have left in order without having met us, or because we
   // had said ours before.
-  if (why.status == PH_ERR_PEER && (boot_->has_left(rank) || peer.said_bye))
+  const bool gave_up = why.native_errno == ETIMEDOUT || why.native_errno == ECONNABORTED;
+  if (why.status == PH_ERR_PEER && !gave_up && (boot_->has_left(rank) || peer.said_bye))
     lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
   else
     lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);

@@ -19,6 +19,17 @@ std::vector<Peer*> unjudged(const std::vector<Peer*>& contacted) {
   return peers;
 }
 
+// It gave no verdict, and what was sent to it may still be lost.
+bool is_unsure(const Peer& peer, const transport::Transport& transport) noexcept {
+  return peer.broken == PH_OK && peer.fences_ended != peer.fences_begun &&
+         !transport.arrives(peer.rank);
+}
+std::string no_verdict(Rank rank, const base::Config& config) {
+  return "finalize: rank " + std::to_string(rank) +
+         " has not said that it has what was sent to it, within " +
+         std::to_string(config.finalize_timeout_ms) + " ms (PHOTON_FINALIZE_TIMEOUT_MS)";
+}
+
 bool all_sent_to(const Peer& peer) noexcept {
   if (peer.posted_under_way != 0) return false;  // cards touch memory, whatever became of the peer
   return peer.broken != PH_OK ||
@@ -64,7 +75,7 @@ ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwh
              " within " + std::to_string(config_.finalize_timeout_ms) +
              " ms without progress (PHOTON_FINALIZE_TIMEOUT_MS)");
   }
-  // A target that gives no verdict in time is no error: the puts lie in its ring.
+  // A target that gives no verdict in time is no error if the puts lie in its ring.
   const auto judges = status == PH_OK ? unjudged(contacted_) : std::vector<Peer*>{};
   for (const Peer* peer : judges) static_cast<void>(fence(peer->rank));
   const auto judged = [&judges] {
@@ -74,6 +85,9 @@ ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwh
   };
   if (!judges.empty()) static_cast<void>(wait_until(guard, judged, timeout_us));
   if (guard.status() != PH_OK) return guard.status();
+  for (const Peer* peer : judges)
+    if (status == PH_OK && is_unsure(*peer, *transport_))
+      status = fail(PH_TIMEOUT, peer->rank, no_verdict(peer->rank, config_));
   const auto said = wait_until(
       guard,
       [this] {

@@ -140,8 +140,10 @@ class Sink {
  public:
   virtual void on_link(Rank rank) = 0;      // the Link's receiving half is there (or: a new peer)
   virtual void on_activity(Rank rank) = 0;  // look at its ring: there may be records or credits
-  // Nothing more will arrive, but the on_done()s of our own pieces. Every on_piece() of that rank
-  // whose on_done() it has had came before. The engine may disconnect() it from here.
+  // A native_errno of ETIMEDOUT or ECONNABORTED: it was out of reach, or has cut us off, even if it
+  // has left the job since. Nothing more will arrive, but the on_done()s of our own pieces. Every
+  // on_piece() of that rank whose on_done() it has had came before. The engine may disconnect() it
+  // from here.
   virtual void on_gone(Rank rank, const base::Error& why) = 0;
 
   // A piece of ours is over, and our memory is not touched for it any more. PH_OK: its bytes are
@@ -193,6 +195,8 @@ class Transport {
   virtual void poll(Sink& sink) noexcept = 0;
   // Whether everything handed over has left this process (finalize waits for it).
   virtual bool drained() const noexcept = 0;
+  // Whether what has left for that rank will be there, whatever becomes of the network now.
+  virtual bool arrives(Rank /*rank*/) const noexcept { return true; }
 
   virtual Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
   // Reach::Kind::call only. All of the bytes or an error. PH_AGAIN: the system will not do it, with

@@ -1,4 +1,5 @@
 // Disconnecting, leaving, and what remains.
+#include <cerrno>
 #include <string_view>
 
 #include "transport_harness.hpp"
@@ -30,6 +31,21 @@ TEST_P(TransportConformance, everything_handed_over_has_left_before_long) {
   fill_all_rings(job);
   for (transport::Rank rank = 0; rank < job.size(); ++rank)
     EXPECT_TRUE(job.eventually([&] { return job[rank].transport().drained(); }));
+}
+
+TEST_P(TransportConformance, who_is_cut_off_is_told_so_and_why) {
+  if (std::string_view(GetParam().name).starts_with("sim"))
+    GTEST_SKIP() << "a simulated network tells nobody";
+  TransportHarness job(GetParam(), 2);
+  ASSERT_TRUE(job.opened());
+  ASSERT_TRUE(job.join(0, 1));
+  job[0].transport().cut_off(1, "it said nonsense");
+  ASSERT_TRUE(job.eventually([&] { return job[1].seen(0).gone_count == 1; }));
+  const base::Error& why = job[1].seen(0).why;
+  EXPECT_EQ(why.status, PH_ERR_PEER);
+  EXPECT_EQ(why.native_errno, ECONNABORTED);
+  EXPECT_NE(why.what.find("rank 0 has cut this rank off"), std::string::npos) << why.what;
+  EXPECT_NE(why.what.find("it said nonsense"), std::string::npos) << why.what;
 }
 
 TEST_P(TransportConformance, records_of_a_rank_that_has_ended_stay_readable) {

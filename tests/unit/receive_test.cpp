@@ -103,7 +103,10 @@ TEST(Receive, a_refused_put_is_told_once_with_its_local_id_and_delivers_nothing)
         for (const ph_completion& one : two.ranks.probe(0, PH_LOCAL)) found.push_back(one);
         EXPECT_EQ(two.count(1, PH_REMOTE), 0u);
       }
-      ASSERT_EQ(found.size(), flags == 0 ? 2u : 1u) << size << " bytes, flags " << flags;
+      // More than the ring holds is refused while its source is still being read.
+      const bool was_read = size < 8 << 10;
+      ASSERT_EQ(found.size(), flags == 0 && was_read ? 2u : 1u)
+          << size << " bytes, flags " << flags;
       EXPECT_EQ(found.back().status, PH_ERR_KEY);
       EXPECT_EQ(found.back().id, two.local_id);
       EXPECT_TRUE(two.memory.untouched());

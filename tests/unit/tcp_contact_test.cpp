@@ -221,6 +221,38 @@ TEST(TcpContact, a_rank_that_is_not_at_its_first_address_is_met_at_the_next) {
   EXPECT_TRUE(ranks[0].news.gone.empty());
 }
 
+// Without the pauses of six attempts.
+TEST(TcpContact, who_is_not_reached_is_not_dialed_for_longer_than_the_time_of_silence) {
+  base::Config config = tcp_config();
+  config.tcp_silence_s = 0;  // less than the setting may be: no test waits for it
+  TcpRanks ranks(2, config);
+  TcpCard card;
+  card.settings = carried::shared_settings(config, 2);
+  {
+    const auto closed = boot::listen_at(*boot::choose_address("127.0.0.1", true));
+    ASSERT_TRUE(closed);
+    card.addresses.add(closed->address);
+  }
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  const std::int64_t begin_ns = base::now_ns();
+  while (ranks[0].news.gone.count(1) == 0) ranks[0].transport->poll(ranks[0].news);
+  EXPECT_LT(base::now_ns() - begin_ns, 2'000'000'000);
+  EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PEER) << "though it was never asked for here";
+}
+
+TEST(TcpContact, who_has_fallen_silent_for_a_peer_hears_so_by_the_bootstrap) {
+  TcpRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  TcpCard card;
+  card.settings = carried::shared_settings(tcp_config(), 2);
+  card.what = TcpCard::What::gone;
+  const std::string_view why = "not heard";
+  std::copy(why.begin(), why.end(), card.why.begin());
+  ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_EQ(ranks[0].news.gone[1].what, "tcp: rank 1 has cut this rank off: not heard");
+}
+
 // Rank 0 waits to be dialed, rank 2 waits as rank 1 waits for it.
 TEST(TcpContact, without_a_descriptor_left_to_dial_with_both_are_told_what_was_missing) {
   TcpRanks ranks(3);

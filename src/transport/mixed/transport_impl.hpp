@@ -36,6 +36,7 @@ class MixedTransport final : public Transport {
 
   base::Result<Link*> connect(Rank rank) override;
   void disconnect(Rank rank) noexcept override;
+  bool arrives(Rank rank) const noexcept override { return side_of(rank).arrives(rank); }
   void cut_off(Rank rank, const std::string& why) noexcept override {
     side_of(rank).cut_off(rank, why);
   }

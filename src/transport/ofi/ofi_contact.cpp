@@ -1,5 +1,6 @@
 // First contact: cards over the side channel, who says hello, and what of strangers is refused.
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -15,8 +16,8 @@ constexpr unsigned kMostDoublings = 5;
 
 std::string named(Rank rank) { return "ofi: rank " + std::to_string(rank); }
 
-base::Error gone_error(Rank rank, const std::string& what) {
-  return {PH_ERR_PEER, 0, named(rank) + what, rank};
+base::Error gone_error(Rank rank, const std::string& what, int native_errno = 0) {
+  return {PH_ERR_PEER, native_errno, named(rank) + what, rank};
 }
 
 Refusal refusal_of(Greeting::Step step) noexcept {
@@ -118,7 +119,8 @@ void OfiTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
 // It waits for nothing of ours any more. What it sent before may still come.
 void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
   why = " has cut this rank off: " + why;
-  if (!peer.is_open()) return end(peer, gone_error(peer.rank, why));
+  if (!peer.is_open()) return end(peer, gone_error(peer.rank, why, ECONNABORTED));
+  peer.is_cut_off = true;
   if (peer.boot_gone_ns != 0) return;
   if (peer.is_settled()) ++unsettled_;
   peer.gone_why = std::move(why);

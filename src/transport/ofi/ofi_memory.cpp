@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/readable.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -42,6 +43,13 @@ Reach OfiTransport::reach(Rank rank, std::uint64_t /*address*/, std::uint64_t si
   return {Reach::Kind::posted, nullptr};
 }
 
+// A provider over tcp that meets memory which is not there ends the connection, or the process of
+// the peer. One that has memory registered finds out by itself.
+bool OfiTransport::has_own_memory(const PostedPiece& piece) const noexcept {
+  const std::byte* const own = piece.source != nullptr ? piece.source : piece.destination;
+  return local_granule() != 0 || base::is_mapped({own, piece.size_bytes});
+}
+
 bool OfiTransport::post(const PostedPiece& piece) noexcept {
   const Entered entered(*this);
   OfiPeer* peer = known(piece.rank);
@@ -50,6 +58,14 @@ bool OfiTransport::post(const PostedPiece& piece) noexcept {
           .rank = piece.rank,
           .token = piece.token,
           .status = PH_ERR_PEER,
+          .why = {}});
+    return true;
+  }
+  if (!has_own_memory(piece)) {
+    tell({.kind = News::Kind::done,
+          .rank = piece.rank,
+          .token = piece.token,
+          .status = PH_ERR_ARGUMENT,
           .why = {}});
     return true;
   }

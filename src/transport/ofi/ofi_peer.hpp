@@ -78,6 +78,7 @@ struct OfiPeer {
   bool is_waiting = false;        // to send: the provider or the window is full
   bool is_touched = false;        // its ring has news of this poll
   bool says_bye = false;          // we end
+  bool is_cut_off = false;        // we are, by it
   std::int64_t met_ns = 0;        // its card came
   std::int64_t said_ns = 0;       // our last word of the greeting went
   unsigned said_again = 0;        // so often

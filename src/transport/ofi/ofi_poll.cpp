@@ -1,5 +1,6 @@
 // News: completions of the provider, the side channel by the clock; and how peers end.
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -23,8 +24,8 @@ constexpr std::int64_t kLastWordsNs = 1'000'000'000;
 // How long pieces may still be under way to a rank that has ended, before our door ends them.
 constexpr std::int64_t kLingerNs = 100'000'000;
 
-base::Error peer_error(Rank rank, const std::string& what) {
-  return {PH_ERR_PEER, 0, "ofi: rank " + std::to_string(rank) + what, rank};
+base::Error peer_error(Rank rank, const std::string& what, int native_errno = 0) {
+  return {PH_ERR_PEER, native_errno, "ofi: rank " + std::to_string(rank) + what, rank};
 }
 
 }  // namespace
@@ -274,7 +275,7 @@ std::uint64_t OfiTransport::most_last_words() const noexcept {
 void OfiTransport::attend(OfiPeer& peer, std::int64_t now_ns) {
   if (is_behind_) return;  // what it said may lie behind what others did
   if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
-    return end(peer, peer_error(peer.rank, peer.gone_why));
+    return end(peer, peer_error(peer.rank, peer.gone_why, peer.is_cut_off ? ECONNABORTED : 0));
   if (peer.is_mute()) {
     const bool is_silent = now_ns - peer.mute_heard_ns >= kLastWordsNs;
     if (is_silent || peer.mute_heard_count >= most_last_words())
@@ -302,7 +303,7 @@ void OfiTransport::end(OfiPeer& peer, base::Error why) {
     return;
   }
   // A rank that was never met may end unheard, unless we know why nobody can meet it.
-  if (!peer.is_linked && why.status == PH_ERR_PEER) return;
+  if (!peer.is_linked && why.status == PH_ERR_PEER && !peer.greeting) return;
   peer.held_gone = std::move(why);
   say_gone_if_clear(peer);
 }

@@ -1,6 +1,7 @@
 // Peers that do not get what we send (ofi_silence.hpp), and what we say to those who ask.
 #include "transport/ofi/ofi_silence.hpp"
 
+#include <cerrno>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -22,6 +23,13 @@ void OfiTransport::await_confirmation(OfiPeer& peer) {
   unconfirmed_.push_back(&peer);
 }
 
+// The provider may have it still.
+bool OfiTransport::arrives(Rank rank) const noexcept {
+  const Entered entered(*this);
+  const OfiPeer* peer = known(rank);
+  return rank == parties_.self || (peer != nullptr && peer->sequence == peer->confirmed);
+}
+
 // By the engine's threads: the bootstrap is theirs.
 void OfiTransport::look_for_silence(std::int64_t now_ns) {
   if (now_ns - confirmed_ns_ < kLookNs || boot_broken_.get() != 0) return;
@@ -40,7 +48,7 @@ void OfiTransport::look_for_silence(std::int64_t now_ns) {
     const auto due = peer.silence.look(now_ns, limit_ns);
     if (due == Silence::Due::question) ask(peer);
     if (due == Silence::Due::loss)
-      cut_off(peer, {PH_ERR_PEER, 0,
+      cut_off(peer, {PH_ERR_PEER, ETIMEDOUT,
                      "ofi: rank " + std::to_string(peer.rank) +
                          " gets nothing of what was sent to it for " +
                          std::to_string(config_.tcp_silence_s) +

@@ -86,6 +86,7 @@ class OfiTransport final : public Transport {
   void kick(Rank rank) noexcept override;
   void poll(Sink& sink) noexcept override;
   bool drained() const noexcept override;
+  bool arrives(Rank rank) const noexcept override;
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
   base::Result<> read(Rank rank, std::uint64_t address,
@@ -196,6 +197,7 @@ class OfiTransport final : public Transport {
   void say_goodbye();
 
   // ofi_memory.cpp
+  bool has_own_memory(const PostedPiece& piece) const noexcept;
   void go_on(OfiPeer& peer);
   void answer_done(const OfiPeer& peer, const Pieces::Slot& slot, ph_status status);
   void piece_over(const Operation& operation);

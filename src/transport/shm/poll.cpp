@@ -1,6 +1,7 @@
 // News: bells at every poll, one ring in rotation as a safety net, the side channel by the clock.
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <new>
 #include <string>
 #include <utility>
@@ -127,6 +128,7 @@ void ShmTransport::handle(boot::Message& message, Sink& sink) {
   }
   if (const auto said = decode_cut_off(message.bytes)) {
     sink.on_gone(rank, {.status = PH_ERR_PEER,
+                        .native_errno = ECONNABORTED,
                         .what = "rank " + std::to_string(rank) +
                                 " has cut this rank off: " + said->why.data(),
                         .rank = rank});

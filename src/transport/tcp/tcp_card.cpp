@@ -28,6 +28,7 @@ base::Result<TcpCard> decode_card(std::span<const std::byte> bytes) {
             std::to_string(wire::kVersion) + "; run all ranks with one version of the library"};
   if (bytes.size() != sizeof card) return carried::strange_card("tcp", bytes);
   std::memcpy(&card, bytes.data(), sizeof card);
+  if (card.why.back() != 0) return carried::strange_card("tcp", bytes);
   return card;
 }
 

@@ -7,6 +7,7 @@
 // Owner: none (values and pure functions).
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,7 @@ struct TcpCard {
   enum class What : std::uint32_t {
     here,         // I listen there: connect to me
     unreachable,  // I tried to connect to you there; `troubles` say why in vain
+    gone,         // you are over for me, and `why`: nothing you sent arrives any more
   };
   std::uint64_t magic = kCardMagic;
   std::uint32_t version = wire::kVersion;
@@ -36,6 +38,7 @@ struct TcpCard {
   carried::SharedSettings settings;  // must be equal
   boot::Addresses addresses;
   boot::Tries::Troubles troubles{};
+  std::array<char, 128> why{};  // gone: words; ends with a zero
 };
 static_assert(std::is_trivially_copyable_v<TcpCard>);
 static_assert(std::has_unique_object_representations_v<TcpCard>, "no padding travels");

@@ -29,8 +29,8 @@ std::string named(Rank rank) { return "tcp: rank " + std::to_string(rank); }
 
 bool is_of_descriptors(int trouble) noexcept { return trouble == EMFILE || trouble == ENFILE; }
 
-base::Error gone_error(Rank rank, const char* what) {
-  return {PH_ERR_PEER, 0, named(rank) + what, rank};
+base::Error gone_error(Rank rank, const std::string& what, int native_errno = 0) {
+  return {PH_ERR_PEER, native_errno, named(rank) + what, rank};
 }
 
 }  // namespace
@@ -106,6 +106,9 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   auto card = decode_card(bytes);
   const bool is_dialing =
       peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::greeting;
+  if (card && card->what == TcpCard::What::gone && peer.state != TcpPeer::State::ended)
+    return end(peer, gone_error(rank, " has cut this rank off: " + std::string(card->why.data()),
+                                ECONNABORTED));
   // It has given us up; else it was late: there is a connection, or was.
   const bool gives_up = card && card->what == TcpCard::What::unreachable && is_dialing;
   if (peer.state != TcpPeer::State::asked && !gives_up) return;

@@ -161,7 +161,7 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   if (got == Inlet::Got::garbage)
     cut_off(peer.rank, "it sent what no rank of this library sends");
   else if (peer.is_cut_off)
-    end(peer, stream_error(peer.rank, " has cut this rank off: " + peer.words));
+    end(peer, stream_error(peer.rank, " has cut this rank off: " + peer.words, ECONNABORTED));
   else if (got == Inlet::Got::closed)
     end(peer, stream_error(peer.rank, peer.said_bye ? " has ended"
                                                     : ": the connection was closed without a "
@@ -173,7 +173,7 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
                            "knows; it is not made again",
                            trouble));
   else if (got == Inlet::Got::broken && trouble == ETIMEDOUT)
-    end(peer, silence_of(peer.rank));
+    fell_silent(peer);
   else if (got == Inlet::Got::broken)
     end(peer,
         stream_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
@@ -349,7 +349,7 @@ void TcpTransport::end(TcpPeer& peer, base::Error why) {
     return;
   }
   // A rank that was never met may end unheard, unless we know why nobody can meet it.
-  if (!peer.is_linked && why.status == PH_ERR_PEER) return;
+  if (!peer.is_linked && why.status == PH_ERR_PEER && peer.attempts == 0) return;
   peer.why = std::move(why);
   tell({.kind = News::Kind::gone, .rank = peer.rank});
 }

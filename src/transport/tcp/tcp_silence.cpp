@@ -1,5 +1,6 @@
 // Whether the other kernel still answers, where something of ours is under way to it
 // (boot/silence.hpp has the means).
+#include <algorithm>
 #include <cerrno>
 
 #include "boot/silence.hpp"
@@ -34,11 +35,19 @@ void TcpTransport::look_for_silence(std::int64_t now_ns) {
     if (owed < silence_ns()) continue;
     // Its last address: then that is the end of the round, and of the time for it.
     if (is_greeting && !peer.tries.has_more()) peer.unreached_ns = now_ns - owed;
-    if (is_greeting)
-      dial_failed(peer, ETIMEDOUT);
-    else
-      end(peer, silence_of(peer.rank));
+    if (is_greeting) dial_failed(peer, ETIMEDOUT);
+    if (!is_greeting) fell_silent(peer);
   }
+}
+
+// It may live, and wait for us; or leave, and then nothing it left unread would be called lost.
+void TcpTransport::fell_silent(TcpPeer& peer) {
+  TcpCard card = card_;
+  card.what = TcpCard::What::gone;
+  const base::Error why = silence_of(parties_.self);
+  std::copy_n(why.what.begin(), std::min(why.what.size(), card.why.size() - 1), card.why.begin());
+  static_cast<void>(send_card(peer.rank, card));
+  end(peer, silence_of(peer.rank));
 }
 
 // Whoever found out: we, or where nothing of ours was under way the kernel, which asks by itself.

@@ -185,6 +185,7 @@ class TcpTransport final : public Transport {
   std::int64_t silence_ns() const noexcept {
     return static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
   }
+  void fell_silent(TcpPeer& peer);
   base::Error silence_of(Rank rank) const;
 
   // tcp_poll.cpp
