@@ -228,9 +228,7 @@ bool Engine::atomic_now(Peer& peer, const ph_atomic_args& args) {
   if (peer.fences != 0 || !peer.work.empty() || peer.atomics_asked != 0) return false;
   if (has_id && !peer.ids.empty() && (args.flags & PH_ORDER_NONE) == 0) return false;
   if (has_id && !has_ledger(peer)) return false;
-  Outgoing out{};
-  out.id = args.remote.data;
-  out.id_bytes = args.remote.size_bytes;
+  const Outgoing out = outgoing(args.flags, args.local, args.remote);
   if (has_id && !peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
   id_blocks_.reserve(1);  // whatever may fail fails before anything is done
   peer.local.make_room(peer.outstanding + 1);

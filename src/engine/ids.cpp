@@ -39,6 +39,7 @@ bool Engine::send_packed(Peer& peer, Request& request, bool with_payload, bool w
   Outgoing out{};
   out.kind = acked ? wire::Kind::put_acked : wire::Kind::put;
   name(out, request);
+  out.is_sure = (request.flags & PH_DELIVERED) != 0;
   if (with_id) {
     out.id = id_data(request.remote);
     out.id_bytes = request.remote.bytes;

@@ -95,6 +95,7 @@ bool Engine::announce_pieces(Peer& peer, Request& request, std::uint64_t pieces)
   out.id = id_data(request.remote);
   out.id_bytes = request.remote.bytes;
   name(out, request);
+  out.is_sure = (request.flags & PH_DELIVERED) != 0;
   if (!send(peer, out, false)) return false;
   peer.named.take(line);
   request.named = request.id_merged = true;
