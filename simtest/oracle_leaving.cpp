@@ -73,7 +73,10 @@ void Oracle::left(const Endpoint& end, ph_status status, bool is_explained) {
 void Oracle::check_farewell(const Endpoint& end, ph_status status, bool is_explained) {
   const std::string whose = "rank " + std::to_string(end.rank) +
                             (end.lane == 0 ? "" : ", " + name_of_lane(end.lane)) + ": ";
-  bool is_known = status == PH_OK || is_explained;
+  // What a dead peer had not read of ours may be told of here.
+  const bool is_death =
+      status == PH_ERR_PEER && std::find(dead_.begin(), dead_.end(), true) != dead_.end();
+  bool is_known = status == PH_OK || is_explained || is_death;
   for (const Operation& op : operations_) {
     if (!op.is_from(end) || !op.accepted || op.error_seen || op.is_closed) continue;
     if (status != PH_ERR_DEPARTED && may_fail_with(op, status)) is_known = true;

@@ -49,10 +49,11 @@ void Oracle::flush_failed(const Endpoint& at, const ph_error& error) {
 }
 
 // Whether its target has seen all of it. Who asked for PH_DELIVERED was told what he asked for:
-// that the bytes are there (rma.h). Of a put without a remote id the bytes tell; where others write
-// too they do not, and nothing is claimed.
+// that the bytes are there (rma.h); and only he, and who flushes, is told that a region was taken
+// back under a put (memory-model.md). Of a put without a remote id the bytes tell; where others
+// write too they do not, and nothing is claimed.
 bool Oracle::has_arrived(const Operation& op) {
-  if (op.has(PH_DELIVERED) && op.local_seen) return true;
+  if (op.may_fail || (op.has(PH_DELIVERED) && op.local_seen)) return true;
   if (!op.has(PH_NO_RCE)) return op.remote_seen;
   if (!is_put(*op.step)) return op.local_seen || op.has(PH_NO_LCE);
   if (op.landed_at != 0 || op.step->area != Area::window || op.must_fail != PH_OK) return true;
