@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
+
+#include "call_failed.hpp"
 
 namespace photonrun {
 
 Fd LocalChannel::make_pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0) {
-    throw std::system_error(errno, std::generic_category(), "socketpair");
+    throw CallFailed("socketpair");
   }
   socket_.reset(ends[0]);
   return Fd(ends[1]);

@@ -12,7 +12,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "fd.hpp"
@@ -50,11 +49,7 @@ std::vector<pid_t> children() {
 
 }  // namespace
 
-void become_subreaper() {
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) {
-    throw std::system_error(errno, std::generic_category(), "PR_SET_CHILD_SUBREAPER");
-  }
-}
+bool become_subreaper() { return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0; }
 
 void end_all_descendants() {
   constexpr int kMaxBlindRounds = 2000;  // of a millisecond each: /proc may be missing

@@ -6,8 +6,8 @@
 
 namespace photonrun {
 
-// Orphans below us become our children from now on. Throws std::system_error.
-void become_subreaper();
+// Orphans below us become our children from now on. False, and errno: a sandbox refuses it.
+bool become_subreaper();
 
 // Kills and reaps until no child is left. Blocks until the kernel has ended them.
 void end_all_descendants();

@@ -3,14 +3,15 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <system_error>
+
+#include "call_failed.hpp"
 
 namespace photonrun {
 
 Pipe make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) {
-    throw std::system_error(errno, std::generic_category(), "pipe");
+    throw CallFailed("pipe2");
   }
   return {Fd(ends[0]), Fd(ends[1])};
 }

@@ -12,8 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <system_error>
 
+#include "call_failed.hpp"
 #include "descendants.hpp"
 #include "find_program.hpp"
 #include "fleet_party.hpp"
@@ -36,11 +36,12 @@ constexpr std::size_t kNextFdsPerRank = 2;  // a channel and pidfd of the next g
 // of ranks that the exchange holds. `trunks`: to other hosts. Throws std::runtime_error where there
 // are not even enough.
 std::size_t reserve_fds(unsigned ranks, unsigned trunks) {
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  ::getrlimit(RLIMIT_NOFILE, &limit);
+  rlimit limit{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {  // a sandbox may refuse even to tell
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+  }
   const std::size_t needed =
       kOwnFds + kFdsPerRank * ranks + (trunks == 0 ? 0 : guests_limit(trunks) + trunks);
   const std::size_t available = std::min<std::size_t>(limit.rlim_cur, 1 << 20);
@@ -172,7 +173,7 @@ int launch(const Options& options, Signals& signals, int lifeline, Output& outpu
   ::getrlimit(RLIMIT_NOFILE, &plan.file_limit);
   ::setpgid(0, 0);
   signals.listen();
-  become_subreaper();
+  static_cast<void>(become_subreaper());  // the guardian has said what follows
   const Vigil vigil(signals, lifeline, output);
   const auto party = gather_party(plan, vigil);
   plan.share = party->share();
@@ -236,10 +237,14 @@ int guard(pid_t launcher, const Signals& signals) {
 
 int run_guarded(const Options& options, Signals& signals) {
   leave_outer_job();
-  become_subreaper();
+  if (!become_subreaper())
+    say_line(
+        fmt::format("prctl(PR_SET_CHILD_SUBREAPER): {}: what ranks start and leave behind, "
+                    "and what is left of a photonrun that is killed, stays",
+                    std::strerror(errno)));
   Pipe lifeline = make_pipe();
   const pid_t launcher = ::fork();
-  if (launcher < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (launcher < 0) throw CallFailed("fork");
   if (launcher == 0) {
     lifeline.write.reset();
     be_launcher(options, signals, std::move(lifeline.read));

@@ -3,12 +3,11 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <sys/random.h>
 
-#include <cerrno>
 #include <stdexcept>
-#include <system_error>
 #include <vector>
+
+#include "call_failed.hpp"
 
 namespace photonrun {
 
@@ -16,9 +15,7 @@ void require_proofs() {}
 
 Nonce random_nonce() {
   Nonce nonce{};
-  if (::getrandom(nonce.data(), nonce.size(), 0) != static_cast<ssize_t>(nonce.size())) {
-    throw std::system_error(errno, std::generic_category(), "getrandom");
-  }
+  fill_random(std::as_writable_bytes(std::span(nonce)));
   return nonce;
 }
 

@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <system_error>
 #include <vector>
 
+#include "call_failed.hpp"
 #include "child.hpp"
 #include "cores.hpp"
 #include "find_program.hpp"
@@ -96,7 +96,7 @@ RankProcess::RankProcess(unsigned rank, const LaunchPlan& plan, Fd channel, Fd o
   const pid_t group = own_group_ ? 0 : plan.terminal_group;
   const ChildSetup setup{rank, plan, ::getpid(), group, channel.get(), output.get(), error.get()};
   pid_ = ::fork();
-  if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
+  if (pid_ < 0) throw CallFailed("fork");
   if (pid_ == 0) become_program(setup, report.write.get());
   ::setpgid(pid_, group);  // here too: whoever comes first, a signal finds the group
   report.write.reset();

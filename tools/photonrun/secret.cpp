@@ -1,17 +1,14 @@
 #include "secret.hpp"
 
-#include <sys/random.h>
+#include <span>
 
-#include <cerrno>
-#include <system_error>
+#include "call_failed.hpp"
 
 namespace photonrun {
 
 Secret make_secret() {
   Secret secret;
-  if (::getrandom(secret.data(), secret.size(), 0) < 0) {
-    throw std::system_error(errno, std::generic_category(), "getrandom");
-  }
+  fill_random(std::as_writable_bytes(std::span(secret)));
   return secret;
 }
 

@@ -5,7 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <system_error>
+
+#include "call_failed.hpp"
 
 namespace photonrun {
 namespace {
@@ -36,7 +37,7 @@ Signals::Signals() {
 
 void Signals::listen() {
   fd_.reset(::signalfd(-1, &handled_, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd_) throw std::system_error(errno, std::generic_category(), "signalfd");
+  if (!fd_) throw CallFailed("signalfd");
 }
 
 std::optional<SignalEvent> Signals::next() const {

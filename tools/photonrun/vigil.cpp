@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
+
+#include "call_failed.hpp"
 
 namespace photonrun {
 
@@ -17,7 +18,7 @@ bool Vigil::wait(std::vector<pollfd>& entries, Clock::time_point until) const {
   output_.want(entries);
   const int limit_ms = static_cast<int>(std::clamp<long long>(left, 0, 3'600'000));
   const int ready = ::poll(entries.data(), entries.size(), limit_ms);
-  if (ready < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
+  if (ready < 0 && errno != EINTR) throw CallFailed("poll");
   const bool abandoned = entries[theirs + 1].revents != 0;
   const bool has_orders = entries[theirs + 2].revents != 0;
   if (ready > 0) output_.handle(entries);
