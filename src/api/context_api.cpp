@@ -1,15 +1,13 @@
-// Creating, finalizing and asking a context. The one place that picks a transport.
+// Creating, finalizing and asking a context.
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <random>
 
 #include "api/lanes.hpp"
+#include "api/open_transport.hpp"
+#include "base/random.hpp"
+#include "base/resource_limits.hpp"
 #include "boot/lane_switch.hpp"
-#include "transport/mixed/mixed_transport.hpp"
-#include "transport/ofi/ofi_transport.hpp"
-#include "transport/shm/shm_transport.hpp"
-#include "transport/sim/sim_transport.hpp"
-#include "transport/tcp/tcp_transport.hpp"
 
 namespace photon::api {
 
@@ -39,6 +37,10 @@ ph_status refused(ph_context& context, ph_status status) noexcept {
 base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts) {
   auto lane = engine::Lane::create(sync::register_heavy_barrier());
   if (!lane) return lane.error();
+  if (!(*lane)->wiped_by_fork())
+    PHOTON_LOG(base::Log(parts.config.log, parts.boot->rank()), info,
+               "madvise(MADV_WIPEONFORK) is refused here: each call asks for its process instead, "
+               "which takes some 50 ns more");
   auto context = std::make_unique<ph_context>();
   context->config = parts.config;
   context->lane = std::move(*lane);
@@ -48,50 +50,25 @@ base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts) 
   return context;
 }
 
-namespace {
-
-using Opened = base::Result<std::unique_ptr<transport::Transport>>;
-
-Opened open_mixed(const base::Config& config, boot::Boot& boot) {
-  return transport::mixed::open_mixed(
-      boot, {.near = [&](boot::Boot& near) { return transport::shm::open_shm(config, near); },
-             .far =
-                 [&](boot::Boot& far, std::span<transport::RegionEntry> regions) {
-                   return config.network == base::NetworkChoice::ofi
-                              ? transport::ofi::open_ofi(config, far, {.regions = regions})
-                              : transport::tcp::open_tcp(config, far, {.regions = regions});
-                 }});
-}
-
-Opened open_transport(const base::Config& config, boot::Boot& boot) {
-  switch (config.transport) {
-    case base::TransportChoice::sim: return transport::sim::open_sim(config, boot);
-    case base::TransportChoice::tcp: return transport::tcp::open_tcp(config, boot);
-    case base::TransportChoice::ofi: return transport::ofi::open_ofi(config, boot);
-    case base::TransportChoice::mixed: return open_mixed(config, boot);
-    case base::TransportChoice::shm: break;
-    case base::TransportChoice::automatic:
-      if (boot.local_size() < boot.size()) return open_mixed(config, boot);
-      break;
-  }
-  return transport::shm::open_shm(config, boot);
-}
-
-}  // namespace
-
 base::Result<std::unique_ptr<ph_context>> create_over(const base::Config& settings,
                                                       std::unique_ptr<boot::Boot> real) {
   auto boot = boot::LaneSwitch::front(std::move(real));
   if (!boot) return boot.error();
   auto transport = open_transport(settings, **boot);
   if (!transport) return transport.error();
-  std::random_device random;
-  const std::uint64_t seed = std::uint64_t{random()} << 32 | random();
+  std::uint64_t seed = 0;
+  if (!base::fill_random(std::as_writable_bytes(std::span(&seed, 1))))
+    return base::system_error("create: random bytes for the keys of regions");
   auto made =
       assemble({settings, std::move(*boot), std::move(*transport), engine::seeded_keys(seed)});
   if (!made || settings.progress_thread == base::Switch::off) return made;
   auto progress = engine::ProgressThread::start(*(*made)->lane, *(*made)->engine);
-  if (!progress) return progress.error();
+  if (!progress) {
+    PHOTON_LOG(base::Log(settings.log, (*made)->rank), warn,
+               "%s; goes on without: peers wait while this rank computes",
+               progress.error().what.c_str());
+    return made;
+  }
   (*made)->progress = std::move(*progress);
   (*made)->progress->begin();
   return made;
@@ -110,6 +87,18 @@ base::Result<base::Config> checked_settings(const ph_config* config) {
   return base::load_config({config->options, config->options_count});
 }
 
+namespace {
+
+std::string out_of_memory() noexcept {
+  try {
+    return "create: out of memory" + base::memory_advice(ENOMEM, base::memory_limit_bytes());
+  } catch (const std::bad_alloc&) {
+    return "out of memory";  // short enough to need none
+  }
+}
+
+}  // namespace
+
 ph_status hand_over(const Make& make, ph_context** context, ph_error* error) noexcept {
   base::Error why{PH_ERR_MEMORY, 0, "create: out of memory", PH_ANY_RANK};
   try {
@@ -121,6 +110,7 @@ ph_status hand_over(const Make& make, ph_context** context, ph_error* error) noe
     }
     why = made.error();
   } catch (const std::bad_alloc&) {
+    why.what = out_of_memory();
   }
   if (context != nullptr) *context = nullptr;
   if (error != nullptr) fill_error(why, *error);

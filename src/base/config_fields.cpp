@@ -132,7 +132,8 @@ constexpr Field kFields[] = {
            "Whether ranks and their lanes outnumber the cores, so that waiting must not spin."),
     choice("transport", &Config::transport, kTransports,
            "How peers are reached; mixed: shm for those of this host, network for all others; ofi: "
-           "all by libfabric; auto takes shm if all ranks are on this host, else mixed."),
+           "all by libfabric; auto takes shm if all ranks are on this host, else mixed, and "
+           "the network where shared memory is refused."),
     choice("network", &Config::network, kNetworks,
            "How ranks of other hosts are reached where transport is mixed; ofi: by libfabric; the "
            "same on all ranks."),

@@ -50,7 +50,7 @@ class [[nodiscard]] Result<void> {
   bool failed_ = false;
 };
 
-// An Error from errno, taken at once. Where descriptors have run out it says what to do.
+// An Error from errno, taken at once. Where a limit or a sandbox is in the way it says what to do.
 Error system_error(std::string what);
 
 }  // namespace photon::base

@@ -1,7 +1,6 @@
 #include "boot/card.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,6 +10,8 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include "base/random.hpp"
 
 namespace photon::boot {
 namespace {
@@ -62,10 +63,8 @@ base::Result<Card> own_card() {
   card.pid = static_cast<std::uint32_t>(::getpid());
   card.uid = ::geteuid();
   card.start_ticks = start_ticks(card.pid);
-  // Requests up to 256 bytes are neither interrupted nor cut short (getrandom(2)).
-  if (::getrandom(card.nonce.data(), card.nonce.size(), 0) < 0 ||
-      ::getrandom(card.name.data(), card.name.size(), 0) < 0) {
-    return base::system_error("getrandom for the job's secret");
+  if (!base::fill_random(card.nonce) || !base::fill_random(card.name)) {
+    return base::system_error("random bytes for the job's secret");
   }
   return card;
 }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <photon/launch.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -13,6 +12,9 @@
 #include <charconv>
 #include <cstring>
 #include <string>
+
+#include "base/random.hpp"
+#include "base/resource_limits.hpp"
 
 namespace photon::boot {
 namespace {
@@ -29,18 +31,21 @@ constexpr const char* kTaken =
     "back, ph_context_destroy() alone does not), and give others a ph_bootstrap";
 constexpr std::string_view kClaimed("photon-claim-");
 
-int socket_option(int fd, int option) {
+// Where a sandbox refuses the question the launcher's answer decides.
+bool has_option(int fd, int option, int wanted) {
   int value = -1;
   socklen_t value_bytes = sizeof value;
-  return ::getsockopt(fd, SOL_SOCKET, option, &value, &value_bytes) == 0 ? value : -1;
+  if (::getsockopt(fd, SOL_SOCKET, option, &value, &value_bytes) != 0)
+    return base::is_call_refused(errno);
+  return value == wanted;
 }
 
 // The kernel lets a socket be named once in its life, whoever holds it: the one test-and-set that
 // two threads, two processes behind one wrapper, and a context made after another one was
 // destroyed all share.
 bool name_it(int fd, std::string_view prefix) {
-  std::array<char, 16> random{};
-  if (::getrandom(random.data(), random.size(), 0) < 0) return false;
+  std::array<std::byte, 16> random{};
+  if (!base::fill_random(random)) return false;
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   char* const text = name.sun_path + 1;  // after the 0 of an abstract name
@@ -91,12 +96,13 @@ base::Result<Claimed> claim_launch_fd(std::string_view fd_text) {
   // went to something else after a context had closed it, unless that has left the next one there.
   const bool is_next = is_next_channel(fd);
   if ((flags & FD_CLOEXEC) && !is_next) return refuse(fd_text, kTaken);
-  if (socket_option(fd, SO_DOMAIN) != AF_UNIX || socket_option(fd, SO_TYPE) != SOCK_SEQPACKET) {
+  if (!has_option(fd, SO_DOMAIN, AF_UNIX) || !has_option(fd, SO_TYPE, SOCK_SEQPACKET)) {
     return refuse(fd_text,
                   "that descriptor is not a launcher's socket; unset it, or start the "
                   "program with photonrun");
   }
-  if (!name_it(fd, kClaimed)) return refuse(fd_text, kTaken);
+  // Where a sandbox lets nobody name a socket, FD_CLOEXEC alone tells that it is taken.
+  if (!name_it(fd, kClaimed) && !base::is_call_refused(errno)) return refuse(fd_text, kTaken);
   if (::fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) return base::system_error("FD_CLOEXEC");
   return Claimed{base::UniqueFd(fd), is_next};
 }

@@ -1,6 +1,6 @@
 #include "boot/limits.hpp"
 
-#include <sys/random.h>
+#include "base/random.hpp"
 
 namespace photon::boot {
 
@@ -59,10 +59,7 @@ base::Error other_host(Rank to) {
 
 base::Result<Secret> random_secret() {
   Secret secret;
-  // Requests up to 256 bytes are neither interrupted nor cut short (getrandom(2)).
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
-    return base::system_error("getrandom for the job's secret");
-  }
+  if (!base::fill_random(secret)) return base::system_error("random bytes for the job's secret");
   return secret;
 }
 

@@ -3,11 +3,13 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <ranges>
 #include <utility>
 
+#include "base/resource_limits.hpp"
 #include "boot/interfaces.hpp"
 
 namespace photon::boot {
@@ -140,7 +142,11 @@ base::Result<Addresses> choose_addresses(const AddressWish& wish) {
                            "host, or an interface",
                        PH_ANY_RANK};
   }
-  const auto all = interfaces();
+  auto all = interfaces();
+  if (!all && base::is_call_refused(all.error().native_errno)) {
+    if (wanted == "auto" && one_host) return *parse("127.0.0.1");
+    all.error().what += "; an address needs no list: PHOTON_TCP_INTERFACE=10.0.0.1, for one";
+  }
   if (!all) return all.error();
   const InterfaceWish interface {
     wish.wanted, wish.one_host
@@ -164,6 +170,24 @@ base::Result<Address> choose_address(std::string_view wanted, bool one_host) {
   return all->front();
 }
 
+namespace {
+
+// From errno: of ports that are used up or a sandbox no setting is to blame, of the rest the
+// address.
+base::Error listening_error(const Address& address) {
+  const int number = errno;
+  const bool has_no_port = number == EADDRINUSE && address.port == 0;
+  const bool is_settings = !has_no_port && number != EPERM && number != ENOSYS;
+  errno = number;
+  base::Error error = base::system_error("tcp: listening at " + address.text() +
+                                         (is_settings ? " (setting tcp_interface)" : ""));
+  if (has_no_port) error.what += base::ports_advice();
+  if (is_settings) error.status = PH_ERR_CONFIG;
+  return error;
+}
+
+}  // namespace
+
 base::Result<Listener> listen_at(const Address& address) {
   const SocketAddress at = socket_address(address);
   Listener made;
@@ -171,10 +195,7 @@ base::Result<Listener> listen_at(const Address& address) {
   if (!made.socket) return base::system_error("tcp: a socket to listen at");
   if (::bind(made.socket.get(), at.get(), at.size_bytes) != 0 ||
       ::listen(made.socket.get(), SOMAXCONN) != 0) {
-    base::Error error =
-        base::system_error("tcp: listening at " + address.text() + " (setting tcp_interface)");
-    error.status = PH_ERR_CONFIG;
-    return error;
+    return listening_error(address);
   }
   made.address = own_end(made.socket.get());
   if (made.address.family == 0)

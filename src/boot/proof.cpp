@@ -3,10 +3,11 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "base/random.hpp"
 
 namespace photon::boot {
 
@@ -14,8 +15,7 @@ base::Result<> can_prove() { return {}; }
 
 base::Result<Nonce> random_nonce() {
   Nonce nonce{};
-  if (::getrandom(nonce.data(), nonce.size(), 0) != static_cast<ssize_t>(nonce.size()))
-    return base::system_error("random bytes for a connection");
+  if (!base::fill_random(nonce)) return base::system_error("random bytes for a connection");
   return nonce;
 }
 

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <span>
 
+#include "base/resource_limits.hpp"
+
 namespace photon::boot {
 
 namespace {
@@ -65,7 +67,8 @@ std::string trouble_text(int trouble) {
   if (trouble == Tries::kStranger) return "who answers there cannot prove to be it";
   if (trouble == Tries::kSilent) return "who answers there says nothing";
   const char* const what = trouble == EMFILE || trouble == ENFILE ? "no socket for it: " : "";
-  return what + std::string(std::strerror(trouble));
+  const bool has_no_port = trouble == EADDRNOTAVAIL;
+  return what + std::string(std::strerror(trouble)) + (has_no_port ? base::ports_advice() : "");
 }
 
 bool is_connected_to_itself(int socket) noexcept {

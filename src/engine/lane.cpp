@@ -1,6 +1,7 @@
 #include "engine/lane.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,13 +14,12 @@ base::Result<std::unique_ptr<Lane>> Lane::create(bool may_bias) {
   void* page =
       ::mmap(nullptr, sizeof(Lane), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return base::system_error("cannot map the page of a lane");
-  if (::madvise(page, sizeof(Lane), MADV_WIPEONFORK) != 0) {
-    auto error = base::system_error("cannot mark the page of a lane to be wiped by fork");
-    ::munmap(page, sizeof(Lane));
-    return error;
-  }
-  return std::unique_ptr<Lane>(new (page) Lane(may_bias));
+  const bool is_wiped = ::madvise(page, sizeof(Lane), MADV_WIPEONFORK) == 0;
+  return std::unique_ptr<Lane>(new (page)
+                                   Lane(may_bias && is_wiped, is_wiped ? pid_t{0} : ::getpid()));
 }
+
+bool Lane::is_other_process() const noexcept { return owner_ != ::getpid(); }
 
 void Lane::operator delete(void* page) noexcept { ::munmap(page, sizeof(Lane)); }
 

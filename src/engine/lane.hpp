@@ -3,12 +3,13 @@
 //   running -- finalize --> closed          child of a fork: wiped (all words zero)
 //
 // It lies in a page that a fork wipes, so that a child falls off the lock's fast path and finds the
-// missing mark; the check costs the parent nothing. Nor does the question whether it is closed: who
-// closes it ends the bias, too.
-// Owner: the context handle, which outlives the engine.
+// missing mark; the check costs the parent nothing. (Where the kernel refuses to wipe it, no thread
+// is given the bias, and the longer way asks for the process.) Nor does the question whether it is
+// closed: who closes it ends the bias, too. Owner: the context handle, which outlives the engine.
 #pragma once
 
 #include <photon/types.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
@@ -70,17 +71,24 @@ class Lane {
     lock_.end_bias();
   }
   bool closed() const noexcept { return !open_; }  // caller holds the lock
-  bool forked() const noexcept { return mark_ != kMark; }
+  bool forked() const noexcept { return mark_ != kMark || (owner_ != 0 && is_other_process()); }
+  // False: the kernel does not wipe the page, so that every call takes the lock's longer way and
+  // asks which process it is in.
+  bool wiped_by_fork() const noexcept { return owner_ == 0; }
 
  private:
   static constexpr std::uint64_t kMark = 0x70686f746f6e0001;
 
-  explicit Lane(bool may_bias) noexcept : lock_(may_bias, may_bias ? self() : 0) {}
+  // owner: the process, where fork wipes nothing; else 0.
+  Lane(bool may_bias, pid_t owner) noexcept
+      : lock_(may_bias, may_bias ? self() : 0), owner_(owner) {}
+  bool is_other_process() const noexcept;
   ph_status enter_slow(Held& held, bool must_be_open) noexcept;
 
   Lock lock_;
   bool open_ = true;  // under it
   std::uint64_t mark_ = kMark;
+  pid_t owner_ = 0;
 };
 
 // Holds a lane for a scope.

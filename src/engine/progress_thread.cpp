@@ -46,7 +46,8 @@ base::Result<std::unique_ptr<ProgressThread>> ProgressThread::start(Lane& lane, 
   } catch (const std::system_error& error) {
     return base::Error{PH_ERR_SYSTEM, error.code().value(),
                        "cannot start the progress thread: " + error.code().message() +
-                           "; allow the process more threads, or leave PHOTON_PROGRESS_THREAD off",
+                           "; allow more threads (ulimit -u, pids.max of the container), or leave "
+                           "PHOTON_PROGRESS_THREAD off",
                        engine.rank()};
   }
   ::pthread_setname_np(made->thread_.native_handle(), "photon-progress");

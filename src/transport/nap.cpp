@@ -4,6 +4,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "base/resource_limits.hpp"
 
 namespace photon::transport {
 
@@ -19,7 +23,14 @@ void nap(std::span<Transport* const> sleepers, std::int64_t timeout_us) noexcept
   }
   const timespec limit = {static_cast<time_t>(limit_us / 1'000'000),
                           static_cast<long>(limit_us % 1'000'000 * 1'000)};
-  if (::ppoll(watched, count, limit_us < 0 ? nullptr : &limit, nullptr) <= 0) return;
+  int found = ::ppoll(watched, count, limit_us < 0 ? nullptr : &limit, nullptr);
+  if (found < 0 && base::is_call_refused(errno)) {
+    // In milliseconds, then, and not less than one.
+    constexpr std::int64_t kMsUs = 1000;
+    const std::int64_t limit_ms = std::min<std::int64_t>((limit_us + kMsUs - 1) / kMsUs, INT_MAX);
+    found = ::poll(watched, count, limit_us < 0 ? -1 : static_cast<int>(limit_ms));
+  }
+  if (found <= 0) return;
   const pollfd* first = watched;
   for (Transport* sleeper : sleepers) {
     unsigned ready = 0;

@@ -111,6 +111,19 @@ TEST(Offer, with_values_out_of_range_is_malformed) {
   expect_malformed(offer, "magic");
 }
 
+TEST(Offer, of_another_transport_is_told_by_both_names) {
+  Offer offer = valid();
+  std::memcpy(&offer.magic, "ptcpcard", sizeof offer.magic);
+  const auto decoded = decode(encode(offer));
+  ASSERT_FALSE(decoded);
+  EXPECT_EQ(decoded.error().status, PH_ERR_BOOTSTRAP);
+  EXPECT_NE(decoded.error().what.find("by tcp, and this rank by shared memory"), std::string::npos);
+  for (const char* none : {"p/1xcard", "ptcpcart", "xtcpcard"}) {
+    std::memcpy(&offer.magic, none, sizeof offer.magic);
+    expect_malformed(offer, "magic");
+  }
+}
+
 TEST(Offer, with_another_setting_names_it_and_both_values) {
   const Offer mine = valid();
   const std::pair<const char*, std::uint64_t Offer::*> settings[] = {

@@ -30,10 +30,38 @@ TEST(ResourceLimits, of_locked_memory_are_named_with_what_to_do) {
   }
 }
 
+TEST(ResourceLimits, of_memory_are_named_with_the_settings_that_take_it) {
+  const std::string said = memory_advice(ENOMEM, std::uint64_t{1269} << 20);
+  for (const char* part : {"1269 MiB", "RLIMIT_AS", "ulimit -v", "PHOTON_ARENA_BYTES",
+                           "PHOTON_BULK_BYTES", "PHOTON_RING_LINES"})
+    EXPECT_TRUE(says(said, part)) << part << said;
+  EXPECT_TRUE(says(memory_advice(ENOMEM, kNoLimit), "memory cgroup"));
+}
+
+TEST(ResourceLimits, of_the_size_of_files_are_named_where_shared_memory_is_beyond) {
+  const std::string said = file_size_advice(EFBIG, 100 << 10);
+  for (const char* part : {"100 KiB", "RLIMIT_FSIZE", "ulimit -f", "PHOTON_TRANSPORT=tcp"})
+    EXPECT_TRUE(says(said, part)) << part << said;
+}
+
+TEST(ResourceLimits, a_call_that_a_sandbox_refuses_is_told_from_one_that_fails) {
+  for (const int number : {EPERM, EACCES, ENOSYS}) {
+    EXPECT_TRUE(is_call_refused(number));
+    EXPECT_TRUE(says(refused_call_advice(number), "seccomp")) << number;
+    EXPECT_TRUE(says(refused_call_advice(number), "docs/containers.md")) << number;
+  }
+  for (const int number : {0, EINVAL, EMFILE, ENOMEM}) {
+    EXPECT_FALSE(is_call_refused(number)) << number;
+    EXPECT_EQ(refused_call_advice(number), "") << number;
+  }
+}
+
 TEST(ResourceLimits, are_not_blamed_for_other_failures) {
   for (const int number : {0, EINVAL, ECONNREFUSED, EFAULT, ENOSYS}) {
     EXPECT_EQ(descriptors_advice(number, 1024), "") << number;
     EXPECT_EQ(locked_memory_advice(number, 1024), "") << number;
+    EXPECT_EQ(memory_advice(number, 1024), "") << number;
+    EXPECT_EQ(file_size_advice(number, 1024), "") << number;
   }
 }
 

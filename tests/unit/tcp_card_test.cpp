@@ -46,6 +46,9 @@ TEST(TcpCard, of_another_transport_is_told_by_both_names) {
   ASSERT_FALSE(decoded);
   EXPECT_EQ(decoded.error().status, PH_ERR_BOOTSTRAP);
   EXPECT_NE(decoded.error().what.find("by ofi, and this rank by tcp"), std::string::npos);
+  std::memcpy(&card.magic, "phoffer", sizeof card.magic);
+  EXPECT_NE(decode_card(encode(card)).error().what.find("by shared memory, and this rank by tcp"),
+            std::string::npos);
   for (const char* none : {"p/1xcard", "ptcpcart", "xoficard"}) {
     std::memcpy(&card.magic, none, sizeof card.magic);
     EXPECT_EQ(decode_card(encode(card)).error().status, PH_ERR_PROTOCOL) << none;

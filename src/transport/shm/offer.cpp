@@ -1,9 +1,11 @@
 #include "transport/shm/offer.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "transport/shm/segment.hpp"
 
@@ -57,6 +59,20 @@ base::Result<> check_ranges(const Offer& offer) {
   return {};
 }
 
+// The first message of another transport's rank begins with "p", its name, "card".
+base::Error strange_offer(std::span<const std::byte> bytes) {
+  const std::string_view begin(reinterpret_cast<const char*>(bytes.data()), sizeof Offer::magic);
+  const std::string_view name = begin.substr(1, 3);
+  const auto is_letter = [](char one) { return one >= 'a' && one <= 'z'; };
+  if (!begin.starts_with('p') || !begin.ends_with("card") || !std::ranges::all_of(name, is_letter))
+    return malformed("wrong magic number");
+  return {.status = PH_ERR_BOOTSTRAP,
+          .what = "it is reached by " + std::string(name) +
+                  ", and this rank by shared memory; settings transport and network must be the "
+                  "same on all ranks (where shared memory is refused to some of them, set "
+                  "PHOTON_TRANSPORT=tcp)"};
+}
+
 }  // namespace
 
 Offer describe_settings(const base::Config& config, std::uint32_t ranks_count) {
@@ -85,7 +101,7 @@ base::Result<Offer> decode(std::span<const std::byte> bytes) {
   if (bytes.size() < kFixedBytes)
     return malformed(std::to_string(bytes.size()) + " bytes are too few");
   std::memcpy(static_cast<void*>(&offer), bytes.data(), kFixedBytes);
-  if (offer.magic != kOfferMagic) return malformed("wrong magic number");
+  if (offer.magic != kOfferMagic) return strange_offer(bytes);
   if (offer.version != wire::kVersion)
     return differs("the wire format's version", wire::kVersion, offer.version,
                    "run all ranks with one version of the library");

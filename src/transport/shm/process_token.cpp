@@ -1,7 +1,6 @@
 #include "transport/shm/process_token.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/random.hpp"
 #include "base/unique_fd.hpp"
 
 namespace photon::transport::shm {
@@ -48,7 +48,7 @@ std::uint64_t hash(std::uint64_t seed, std::string_view text) noexcept {
 
 ProcessToken random_token() {
   ProcessToken token;
-  if (::getrandom(&token, sizeof token, 0) != static_cast<ssize_t>(sizeof token)) {
+  if (!base::fill_random(std::as_writable_bytes(std::span(&token, 1)))) {
     // Not random, but no other context of this host has it: the address of a local, and our pid.
     token = {reinterpret_cast<std::uintptr_t>(&token), static_cast<std::uint64_t>(::getpid())};
   }

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "base/resource_limits.hpp"
+
 namespace photon::transport::shm {
 
 namespace {
@@ -21,9 +23,14 @@ std::byte* map_shared(int fd, std::size_t offset, std::size_t size_bytes, int pr
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 
+base::Error resize_error(const char* name, const SegmentShape& shape) {
+  return base::system_error("ftruncate " + std::string(name) + " to " +
+                            std::to_string(shape.size_bytes) + " bytes");
+}
+
 base::Error map_error(const char* name, std::size_t size_bytes) {
-  base::Error error = base::system_error("map " + std::to_string(size_bytes) + " bytes of shared " +
-                                         "memory (" + name + ")");
+  base::Error error = base::system_error("mmap of " + std::to_string(size_bytes) +
+                                         " bytes of shared memory (" + name + ")");
   if (error.native_errno == ENOMEM) error.status = PH_ERR_MEMORY;
   return error;
 }
@@ -41,14 +48,21 @@ std::size_t round_up(std::size_t bytes, std::size_t unit) noexcept {
   return (bytes + unit - 1) / unit * unit;
 }
 
+// Beyond the limit the kernel would not only refuse the size but end the process by SIGXFSZ.
+base::Result<> check_file_size(const char* name, const SegmentShape& shape) {
+  if (shape.size_bytes <= base::file_size_limit_bytes()) return {};
+  errno = EFBIG;
+  return resize_error(name, shape);
+}
+
 base::Result<Segment::Created> Segment::create(const char* name, const SegmentShape& shape) {
+  if (auto checked = check_file_size(name, shape); !checked) return std::move(checked.error());
   base::UniqueFd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return base::system_error(std::string("memfd_create ") + name);
   if (::ftruncate(fd.get(), static_cast<off_t>(shape.size_bytes)) != 0)
-    return base::system_error("resize " + std::string(name) + " to " +
-                              std::to_string(shape.size_bytes) + " bytes");
+    return resize_error(name, shape);
   if (::fcntl(fd.get(), F_ADD_SEALS, kNeededSeals | F_SEAL_SEAL) != 0)
-    return base::system_error(std::string("seal ") + name);
+    return base::system_error(std::string("fcntl(F_ADD_SEALS) of ") + name);
   std::byte* data = map_shared(fd.get(), 0, shape.size_bytes, PROT_READ | PROT_WRITE);
   if (data == nullptr) return map_error(name, shape.size_bytes);
   SegmentControl* control = control_at(data, shape.control_offset);
@@ -58,13 +72,14 @@ base::Result<Segment::Created> Segment::create(const char* name, const SegmentSh
 
 base::Result<> check_segment(int fd, const SegmentShape& shape) {
   struct stat status = {};
-  if (::fstat(fd, &status) != 0) return base::system_error("look at a peer's shared memory");
+  if (::fstat(fd, &status) != 0) return base::system_error("fstat of shared memory");
   if (static_cast<std::uint64_t>(status.st_size) != shape.size_bytes)
     return base::Error{.status = PH_ERR_PROTOCOL,
                        .what = "a peer's shared memory has " + std::to_string(status.st_size) +
                                " bytes, expected " + std::to_string(shape.size_bytes)};
   const int seals = ::fcntl(fd, F_GET_SEALS);
-  if (seals < 0 || (seals & kNeededSeals) != kNeededSeals)
+  if (seals < 0) return base::system_error("fcntl(F_GET_SEALS) of shared memory");
+  if ((seals & kNeededSeals) != kNeededSeals)
     return base::Error{.status = PH_ERR_PROTOCOL,
                        .what = "a peer's shared memory is not sealed against resizing"};
   return {};

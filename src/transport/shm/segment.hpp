@@ -88,6 +88,8 @@ struct Segment::Created {
   base::UniqueFd fd;  // for offers
 };
 
+// Not larger than this process may make a file (RLIMIT_FSIZE).
+base::Result<> check_file_size(const char* name, const SegmentShape& shape);
 // Size and seals are as they must be.
 base::Result<> check_segment(int fd, const SegmentShape& shape);
 

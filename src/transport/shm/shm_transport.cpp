@@ -2,12 +2,13 @@
 #include "transport/shm/shm_transport.hpp"
 
 #include <sys/eventfd.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <new>
 #include <utility>
 
+#include "base/random.hpp"
+#include "base/resource_limits.hpp"
 #include "boot/cores.hpp"
 #include "transport/shm/transport_impl.hpp"
 
@@ -18,7 +19,7 @@ namespace {
 Nonce random_nonce() noexcept {
   Nonce nonce{};
   // A nonce that is not random would still have to be found at an address: weaker, not wrong.
-  static_cast<void>(::getrandom(nonce.data(), nonce.size(), 0));
+  static_cast<void>(base::fill_random(nonce));
   return nonce;
 }
 
@@ -43,6 +44,11 @@ base::Result<std::unique_ptr<Transport>> open_shm(const base::Config& config, bo
   if (!published) return std::move(published.error());
   auto arena = Segment::create("photon-arena", layout.arena);
   if (!arena) return std::move(arena.error());
+  // What only a first contact would find out: the larger rings, and the look at a peer's seals.
+  if (auto checked = check_file_size("photon-ring", layout.ring); !checked)
+    return std::move(checked.error());
+  if (auto checked = check_segment(published->fd.get(), layout.published); !checked)
+    return std::move(checked.error());
   auto own = std::make_shared<OwnSide>(OwnSide{
       std::move(*published), std::move(*arena), options.token ? *options.token : process_token(),
       options.heavy_barrier && sync::register_heavy_barrier(), std::move(cma),

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/resource_limits.hpp"
 #include "transport/carried/free_entries.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
@@ -25,6 +26,21 @@ base::Error with_advice(base::Error error) {
         "; tcp needs 3 for each lane, one for each address where it listens, and one for each rank "
         "that is met";
   return error;
+}
+
+// What only a first contact would find out: calls that a sandbox refuses are made once for nothing.
+base::Result<> check_calls(int listener, int epoll) {
+  const auto is_refused = [](int result) { return result < 0 && base::is_call_refused(errno); };
+  if (is_refused(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)))
+    return base::system_error("tcp: accept4");
+  epoll_event event{};
+  if (is_refused(::epoll_wait(epoll, &event, 1, 0))) return base::system_error("tcp: epoll_wait");
+  const base::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr nowhere{};
+  nowhere.sa_family = AF_UNSPEC;
+  if (socket && is_refused(::connect(socket.get(), &nowhere, sizeof nowhere)))
+    return base::system_error("tcp: connect");
+  return {};
 }
 
 }  // namespace
@@ -73,6 +89,8 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
   parts.lane = lane;
   parts.epoll.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!parts.epoll) return with_advice(base::system_error("tcp: epoll"));
+  if (auto checked = check_calls(parts.listener.socket.get(), parts.epoll.get()); !checked)
+    return std::move(checked.error());
   parts.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!parts.wake) return with_advice(base::system_error("tcp: eventfd"));
   parts.spare.reset(::fcntl(parts.wake.get(), F_DUPFD_CLOEXEC, 0));

@@ -1,0 +1,13 @@
+// Random bytes that strangers cannot guess. Owner: none (a function).
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace photon::base {
+
+// Of getrandom(2), or where a sandbox refuses it or the kernel has none, of /dev/urandom. At most
+// 256 bytes. False, and errno: there are none.
+bool fill_random(std::span<std::byte> bytes) noexcept;
+
+}  // namespace photon::base
