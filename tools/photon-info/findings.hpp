@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,19 @@ struct PeerCount {
   std::uint64_t value = 0;
 };
 
+// A system call that the kernel or a sandbox refuses to this process.
+struct RefusedCall {
+  std::string name;
+  std::string why;
+  std::string without;  // what happens for want of it
+};
+
+struct Limit {
+  std::string name;
+  std::optional<std::uint64_t> value;  // none: unlimited
+  std::string needs;                   // what counts, and who needs it
+};
+
 struct Findings {
   std::string version;
   bool is_launched = false;  // by a launcher; else the paths are those of a pair made to try them
@@ -53,7 +67,9 @@ struct Findings {
   std::vector<Transport> transports;
   std::vector<Path> paths;
   std::vector<PeerCount> peers;  // of this rank
-  std::string problem;           // the job could not be formed
+  std::vector<RefusedCall> refused_calls;
+  std::vector<Limit> limits;
+  std::string problem;  // the job could not be formed
 };
 
 std::string version_text();
@@ -62,6 +78,10 @@ std::string version_text();
 std::vector<Setting> find_settings(const ph_context* context);
 
 std::vector<Transport> find_transports();
+
+// The system calls of start-up and contact that are refused, and the limits in force.
+std::vector<RefusedCall> find_refused_calls();
+std::vector<Limit> find_limits();
 
 // Collective: every rank puts to every other; how it went from here.
 struct Tried {

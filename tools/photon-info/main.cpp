@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <photon/launch.h>
@@ -59,29 +61,45 @@ Findings look_around(photon::Context& context, bool is_launched) {
   return findings;
 }
 
+// What needs no job.
+void look_at_host(Findings& findings) {
+  findings.transports = find_transports();
+  findings.refused_calls = find_refused_calls();
+  findings.limits = find_limits();
+}
+
 // No job could be formed: that is what somebody runs this program for, so say all that is known.
-int report_failure(const photon::Error& error, const Options& options) {
+int report_failure(const std::exception& error, const Options& options) {
   Findings findings;
   findings.version = version_text();
   findings.problem = error.what();
   findings.settings = find_settings(nullptr);
-  findings.transports = find_transports();
+  look_at_host(findings);
   print(findings, options);
   return 1;
 }
 
-int report_pair(const Options& options) {
-  const PairJob pair;
+int report_pair_of(const PairJob& pair, const Options& options) {
   try {
     photon::Context context({{}, &pair.bootstrap()});
     Findings findings = look_around(context, false);
     if (pair.is_child()) return 0;
-    findings.transports = find_transports();
+    look_at_host(findings);
     print(findings, options);
     return 0;
   } catch (const photon::Error& error) {
     return pair.is_child() ? 1 : report_failure(error, options);
   }
+}
+
+int report_pair(const Options& options) {
+  std::optional<PairJob> pair;
+  try {
+    pair.emplace();
+  } catch (const std::system_error& error) {
+    return report_failure(error, options);
+  }
+  return report_pair_of(*pair, options);
 }
 
 int report_job(photon::Context& context, const Options& options) {
@@ -97,7 +115,7 @@ int report_job(photon::Context& context, const Options& options) {
   if (options.is_of_all && context.size() > 1)
     findings.paths = gather_paths(context, findings.paths);
   if (context.rank() != options.rank) return 0;
-  findings.transports = find_transports();
+  look_at_host(findings);
   print(findings, options);
   return 0;
 }
@@ -130,9 +148,12 @@ int run(int argc, char** argv) {
     return report_job(context, options);
   } catch (const photon::Error& error) {
     if (is_speaker) return report_failure(error, options);
-    if (error.status() == PH_ERR_CONFIG) return 0;  // all have the same settings; the speaker fails
-    fmt::print(stderr, "photon-info: {}\n", error.what());
-    return 1;
+    // The speaker fails for all, with a report: a rank that failed first would have it ended
+    // unheard. All have the same settings, so that these need no second line.
+    if (error.status() != PH_ERR_CONFIG)
+      fmt::print(stderr, "photon-info: rank {}: {}\n", launched_as == nullptr ? "?" : launched_as,
+                 error.what());
+    return 0;
   }
 }
 

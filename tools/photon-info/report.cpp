@@ -54,6 +54,18 @@ void add_paths(std::string& text, const Findings& findings) {
                    one.help);
 }
 
+void add_kernel(std::string& text, const Findings& findings) {
+  text += "\nsystem calls\n";
+  if (findings.refused_calls.empty()) text += "  all that Photon uses are allowed\n";
+  for (const RefusedCall& one : findings.refused_calls)
+    fmt::format_to(std::back_inserter(text), "  {} is refused ({}): {}\n", one.name, one.why,
+                   one.without);
+  text += "\nlimits\n";
+  for (const Limit& one : findings.limits)
+    fmt::format_to(std::back_inserter(text), "  {:<14}  {:>20}  {}\n", one.name,
+                   one.value ? std::to_string(*one.value) : "unlimited", one.needs);
+}
+
 }  // namespace
 
 std::string as_text(const Findings& findings) {
@@ -63,6 +75,7 @@ std::string as_text(const Findings& findings) {
     fmt::format_to(std::back_inserter(text), "  {:<5} {}{}\n", transport.name,
                    transport.is_usable ? "usable" : "not usable: ", transport.reason);
   add_paths(text, findings);
+  add_kernel(text, findings);
   add_settings(text, findings);
   return text;
 }
@@ -76,7 +89,9 @@ std::string as_json(const Findings& findings) {
                                  {"settings", nlohmann::ordered_json::array()},
                                  {"transports", nlohmann::ordered_json::array()},
                                  {"paths", nlohmann::ordered_json::array()},
-                                 {"peers", nlohmann::ordered_json::object()}};
+                                 {"peers", nlohmann::ordered_json::object()},
+                                 {"refused_calls", nlohmann::ordered_json::array()},
+                                 {"limits", nlohmann::ordered_json::object()}};
   for (const Setting& setting : findings.settings)
     json["settings"].push_back({{"name", setting.name},
                                 {"environment", setting.environment},
@@ -97,6 +112,11 @@ std::string as_json(const Findings& findings) {
                              {"reason", path.reason},
                              {"problem", path.problem}});
   for (const PeerCount& one : findings.peers) json["peers"][one.name] = one.value;
+  for (const RefusedCall& one : findings.refused_calls)
+    json["refused_calls"].push_back(
+        {{"name", one.name}, {"why", one.why}, {"without", one.without}});
+  for (const Limit& one : findings.limits)
+    json["limits"][one.name] = one.value ? nlohmann::ordered_json(*one.value) : nullptr;
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
