@@ -11,8 +11,6 @@
 namespace photon::test {
 namespace {
 
-const std::string kInfo = PHOTON_BIN_DIR "/photon-info";
-
 nlohmann::json json_of(const std::string& line) {
   const CommandResult result = run_command(line);
   EXPECT_EQ(result.exit_status, 0) << line << "\n" << result.output;

@@ -11,6 +11,7 @@
 namespace photon::test {
 
 inline const std::string kRun = PHOTON_BIN_DIR "/photonrun";
+inline const std::string kInfo = PHOTON_BIN_DIR "/photon-info";
 
 struct CommandResult {
   int exit_status = -1;  // as the shell sees it: 128 + signal if killed, 124 if it ran too long
