@@ -144,7 +144,7 @@ base::Result<Addresses> choose_addresses(const AddressWish& wish) {
   }
   auto all = interfaces();
   if (!all && base::is_call_refused(all.error().native_errno)) {
-    if (wanted == "auto" && one_host) return *parse("127.0.0.1");
+    if (wish.wanted == "auto" && wish.one_host && found.add(*parse("127.0.0.1"))) return found;
     all.error().what += "; an address needs no list: PHOTON_TCP_INTERFACE=10.0.0.1, for one";
   }
   if (!all) return all.error();

@@ -31,8 +31,8 @@ base::Error with_advice(base::Error error) {
 // What only a first contact would find out: calls that a sandbox refuses are made once for nothing.
 base::Result<> check_calls(int listener, int epoll) {
   const auto is_refused = [](int result) { return result < 0 && base::is_call_refused(errno); };
-  if (is_refused(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)))
-    return base::system_error("tcp: accept4");
+  const base::UniqueFd stranger(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
+  if (is_refused(stranger.get())) return base::system_error("tcp: accept4");
   epoll_event event{};
   if (is_refused(::epoll_wait(epoll, &event, 1, 0))) return base::system_error("tcp: epoll_wait");
   const base::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -89,7 +89,8 @@ base::Result<std::unique_ptr<Transport>> TcpTransport::open(const base::Config& 
   parts.lane = lane;
   parts.epoll.reset(::epoll_create1(EPOLL_CLOEXEC));
   if (!parts.epoll) return with_advice(base::system_error("tcp: epoll"));
-  if (auto checked = check_calls(parts.listener.socket.get(), parts.epoll.get()); !checked)
+  if (auto checked = check_calls(parts.listeners.all.front().socket.get(), parts.epoll.get());
+      !checked)
     return std::move(checked.error());
   parts.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!parts.wake) return with_advice(base::system_error("tcp: eventfd"));
