@@ -8,11 +8,16 @@
  *  - Remote ids of puts to one peer are probed in posting order, unless PH_ORDER_NONE.
  *  - Bytes of overlapping operations are unordered, unless ph_fence() or ph_flush() stands between.
  *  - A local id means: put, the source may be reused; get, the data has landed.
+ *  - The local id of a put that had to be queued comes when it has gone out: it holds nothing any
+ *    more. So who waits for the local id of each put never meets PH_AGAIN, however slow the target:
+ *    the id waits for it. (PH_DELIVERED, gets and atomics tell of a landing and do not wait for
+ *    their remote id, which may hold one of `requests` when the overflow is full.)
  *  - An operation that was accepted (PH_OK) is never dropped. If it fails later, a completion of
  *    kind PH_LOCAL with an error status says so, even under PH_NO_LCE, and even after the local id
- *    that freed the source (a second completion then; never with PH_DELIVERED). So does one that is
- *    not known to have arrived when its peer is lost: unreachable for `tcp_silence_s`, cut off, or
- *    dead. Of small puts through shared memory ph_flush() and ph_finalize() alone say so.
+ *    that freed the source (a second completion then; never with PH_DELIVERED). A put that fails
+ *    before it has gone out completes once. One that has gone out and is not known to have arrived
+ *    when its peer is lost (unreachable for `tcp_silence_s`, cut off, or dead) is told so, too; of
+ *    small puts through shared memory ph_flush() and ph_finalize() alone say so.
  *  - What cannot go at once (no credit, behind a fence, more bytes than one call copies) is queued
  *    and goes as this rank probes, waits, flushes or finalizes: go on with one of them.
  *  - The call from inside a probe callback is legal and never recurses into progress.
@@ -85,9 +90,11 @@ typedef struct ph_u64_ids {
 
 /**
  * Write source into target memory on `rank`, then post `remote` to its ledger.
- * Ownership:  source stays yours; unchanged until `local` is probed.
- * Completion: local = source reusable (PH_DELIVERED: landed). remote = probed at the target after
- *             all bytes are visible. size_bytes 0 with a remote id is a bare notification.
+ * Ownership:  source stays yours; unchanged until `local` is probed. (One of at most packed_max
+ *             bytes is copied at the call, and yours again on return.)
+ * Completion: local = source reusable (PH_DELIVERED: landed), and nothing is held for it any more.
+ *             remote = probed at the target after all bytes are visible. size_bytes 0 with a remote
+ *             id is a bare notification.
  * Status:     PH_AGAIN (nothing was sent: `requests` operations are under way, unprobed or, those
  *             with a request, not taken; probe or take, and retry), PH_ERR_ARGUMENT,
  *             PH_ERR_RANK, PH_ERR_KEY, PH_ERR_RANGE, PH_ERR_ACCESS,

@@ -39,8 +39,8 @@ class RingQueue {
   void pop() noexcept { ++head_; }
   void clear() noexcept { head_ = tail_; }
   // Memory that an empty one does not need goes back: for what is seldom long.
-  void trim() noexcept {
-    if (!empty() || capacity_ <= kKept) return;
+  void trim(std::uint64_t kept = kKept) noexcept {
+    if (!empty() || capacity_ <= kept) return;
     elements_.reset();
     capacity_ = 0;
   }

@@ -214,7 +214,7 @@ void Engine::note_asked(Peer& peer, const ph_atomic_args& args) noexcept {
   request.id_merged = request.has_rce();
   if (args.local.size_bytes != 0)
     std::memcpy(&request.local_word, args.local.data, sizeof request.local_word);
-  request.kept = true;
+  requests_.keep(request);
   request.staged_mark = peer.staged_sent + (peer.tx.tail() - peer.runway_begin);
   *args.request = RequestPool::token(request);
   ++peer.atomics_asked;
@@ -290,9 +290,7 @@ Engine::Step Engine::step_atomic(Peer& peer, Request& request) {
 // It was carried out, and left its queues.
 void Engine::atomic_done(Request& request, std::uint64_t before) {
   if (request.destination != nullptr) put_word(request.destination, before, request.size_bytes);
-  request.data_done = true;
-  complete_local(request, PH_OK);
-  maybe_free(request);
+  landed(request);
 }
 
 // False: malformed.

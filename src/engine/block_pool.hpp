@@ -1,6 +1,7 @@
 // Blocks of one size, named by index: long ids and payloads that wait for credit.
 // Invariant: a block is either free or held by exactly one owner of its index. Grows in steps up to
-// what the limits of its users allow; allocates only while growing (warm-up).
+// what the limits of its users allow, and allocates only then; trim() gives back what is beyond the
+// usual.
 // Owner: the Engine, under the lane's lock.
 #pragma once
 
@@ -27,6 +28,14 @@ class BlockPool {
   }
   void give(std::uint32_t index) noexcept { free_.push_back(index); }  // capacity is reserved
 
+  // What is beyond the usual goes back to the system, if none is held.
+  void trim() noexcept {
+    if (used() != 0 || chunks_.size() <= kUsual) return;
+    chunks_.resize(kUsual);
+    free_.clear();
+    offer_from(0);
+  }
+
   std::byte* at(std::uint32_t index) noexcept {
     return chunks_[index / kStep].get() + (index % kStep) * block_bytes_;
   }
@@ -36,12 +45,16 @@ class BlockPool {
 
  private:
   static constexpr std::uint32_t kStep = 64;
+  static constexpr std::uint32_t kUsual = 64;  // chunks: the setting `requests` is 4096 by default
 
   void grow() {
-    const auto first = static_cast<std::uint32_t>(chunks_.size()) * kStep;
+    const std::size_t first = made();
+    if (free_.capacity() < first + kStep) free_.reserve(2 * (first + kStep));
     chunks_.push_back(std::make_unique<std::byte[]>(kStep * block_bytes_));
-    free_.reserve(first + kStep);
-    for (std::uint32_t i = kStep; i > 0; --i) free_.push_back(first + i - 1);
+    offer_from(first);
+  }
+  void offer_from(std::size_t first) noexcept {
+    for (std::size_t i = made(); i > first; --i) free_.push_back(static_cast<std::uint32_t>(i - 1));
   }
 
   std::size_t block_bytes_;

@@ -248,6 +248,14 @@ void Engine::fail_all(Peer& peer) {
   peer.used.overflow_clean = 0;
   while (!peer.serves.empty()) end_serve(peer);
   const ph_status status = peer.broken;
+  while (!peer.late.empty()) {
+    LateId& late = peer.late.front();
+    const std::uint64_t words = late.words();
+    overflow_words_ -= words;
+    drop(late.id);
+    if (late.is_reported) report_late(peer, late.local_word, status);
+    peer.late.pop(words);
+  }
   while (Request* request = peer.work.head()) abandon(*request, status);
   while (Request* request = peer.acks.head()) {
     peer.acks.pop();

@@ -174,10 +174,11 @@ class Engine final : private transport::Sink, private EngineState {
   const void* id_data(const HeldId& id) noexcept;
   void drop(HeldId& id) noexcept;
   void push_local(Peer& peer, const HeldId& id, ph_status status);
+  void report_late(Peer& peer, std::uint64_t local_word, ph_status status);
   void complete_local(Request& request, ph_status status);
   void mark_busy(Peer& peer);
   // overflow.cpp
-  bool overflow_id(Peer& peer, const void* id, std::uint32_t id_bytes);
+  bool overflow_id(Peer& peer, LateId& late);
   bool overflow_fits(std::uint64_t words) noexcept;
   bool overflow_drained(Peer& peer) noexcept;
   bool take_jump(Peer& peer);
@@ -187,7 +188,7 @@ class Engine final : private transport::Sink, private EngineState {
   void refill_stash(Peer& peer);
   void give_back_overflow(Peer& peer);
   void discard_bulk(Peer& peer) noexcept;
-  Step step_jump(Peer& peer);
+  Step step_overflow(Peer& peer);
   void read_off_overflow(Peer& peer);
   void forget_overflow(Peer& peer) noexcept;
   bool give_back_idle();

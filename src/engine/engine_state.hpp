@@ -73,6 +73,7 @@ class EngineState {
   Peer* who_rang() noexcept;
   void thaw() noexcept;
   void keep_warm() noexcept;
+  void trim_pools() noexcept;  // overflow.cpp
 
   // Powers of two. An alarm tells of news; where only polls bring them looking does.
   static constexpr std::uint64_t kTurnsBetweenLooks = 32;
@@ -86,8 +87,10 @@ class EngineState {
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr unsigned kStashBudget = 16;     // ids of one peer, in a turn without a taker
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
-  static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that a peer may leave unread
-  static constexpr std::uint64_t kMaxBorrowed = 4096;  // announcements of a peer, or `requests`
+  // Of a peer, which has 1 Mi operations under way at most whatever our own setting `requests`:
+  static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that it leaves unread
+  static constexpr std::uint64_t kMaxBorrowed = 65536;              // announcements
+  static constexpr std::int64_t kDryNs = 100'000;
   static constexpr std::int64_t kEverySlot = -1;
   static constexpr std::uint32_t kLineRoom = 32;  // payload of a one-line record with 8-byte id
 

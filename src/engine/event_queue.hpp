@@ -1,6 +1,7 @@
 // Completions of one peer that wait to be probed, in order.
 // Invariant: bounded by its users (local: the setting requests; remote: ledger_slots); grows up to
-// what was ever needed, then allocates no more: never trimmed. Owner: a Peer.
+// what was ever needed, then allocates no more; of LOCAL ones what is beyond the usual is given
+// back when a rank rests. Owner: a Peer.
 #pragma once
 
 #include <cstdint>

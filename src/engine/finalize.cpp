@@ -47,6 +47,12 @@ Peer* first_failed(const std::vector<Peer*>& contacted) {
   return nullptr;
 }
 
+bool all_sent_to(const Peer& peer) noexcept {
+  if (peer.posted_under_way != 0) return false;  // cards touch memory, whatever became of the peer
+  return peer.broken != PH_OK ||
+         (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0 && peer.lent == 0);
+}
+
 }  // namespace
 
 ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwhile) {
@@ -161,8 +167,10 @@ void Engine::dismiss_waiters(LaneGuard& guard) {
 ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
   const auto motion = [this] {
     std::uint64_t sum = ~requests_.used();  // nobody posts any more, so their number only falls
-    for (const Peer* peer : contacted_)
+    for (const Peer* peer : contacted_) {
+      sum -= peer->late.size();
       if (const Request* request = peer->work.head()) sum += request->done_bytes;
+    }
     requests_.for_each_serving(
         [&sum](const Request& request) { sum += request.done_bytes - request.pieces; });
     return sum;
@@ -200,7 +208,7 @@ void Engine::drop_results() {
       unheard_ = request.outcome;
       unheard_rank_ = request.peer->rank;
     }
-    request.kept = false;
+    requests_.release(request);
     maybe_free(request);
   });
 }

@@ -7,7 +7,8 @@ Holdings Engine::holdings() noexcept {
   Holdings all;
   for (Peer* peer : contacted_) {
     settle(*peer);
-    all.queued += peer->replies.size() + peer->serves.size() + peer->stash.size();
+    all.queued +=
+        peer->replies.size() + peer->serves.size() + peer->stash.size() + peer->late.size();
   }
   all.queued += announcements_.held();
   all.requests = requests_.used();

@@ -16,15 +16,26 @@ Engine::Step Engine::step_ids(Peer& peer) {
     const bool has_credit = has_ledger(peer);
     if (!has_credit || !send_packed(peer, *request, in_record, true)) {
       // Bytes in its record must land whatever the application does: it stays out of the overflow.
-      const bool lands =
-          in_record && (request->size_bytes != 0 || (request->flags & PH_DELIVERED) != 0);
-      if (lands || !overflow_id(peer, id_data(request->remote), request->remote.bytes)) {
-        if (!has_credit) count(peer, Count::ledger_stalls);
-        return has_credit ? Step::blocked : step_ahead(peer);
+      // And what waits here its owner has not accepted.
+      const bool stays_out =
+          (in_record && (request->size_bytes != 0 || (request->flags & PH_DELIVERED) != 0)) ||
+          ((request->flags & PH_NOTICE_ACCEPTED) != 0 && !peer.overflow_out.is_open());
+      LateId late{request->remote, request->local_word,
+                  !request->local_done || (request->flags & PH_DELIVERED) == 0};
+      if (stays_out || !overflow_id(peer, late)) {
+        if (has_credit) return Step::blocked;
+        count(peer, Count::ledger_stalls);
+        const std::int64_t now = transport_->now_ns();
+        if (peer.dry_since_ns == 0 && overflow_fits(1)) peer.dry_since_ns = now;
+        if (!peer.is_dry && peer.dry_since_ns != 0 && now - peer.dry_since_ns >= kDryNs) {
+          peer.is_dry = true;
+          peer.ahead = nullptr;  // what was passed over may go ahead now
+        }
+        return step_ahead(peer);
       }
+      request->remote = late.id;  // none, if it was taken over
     }
     request->id_merged = true;
-    if (request->kind == Request::Kind::get) complete_local(*request, PH_OK);
   }
   if (peer.ahead == request) peer.ahead = nullptr;
   peer.ids.pop();
@@ -58,12 +69,14 @@ bool Engine::send_packed(Peer& peer, Request& request, bool with_payload, bool w
 }
 
 // Ids wait for the peer's application, landings must not: a packed put that somebody waits for
-// (PH_DELIVERED, a fence) sends its payload ahead and its id later. One step along the queue.
+// (PH_DELIVERED, a fence) sends its payload ahead and its id later, and so do all if that
+// application has not probed for a while: then their ids go to the overflow. One step along the
+// queue.
 Engine::Step Engine::step_ahead(Peer& peer) {
   Request* request = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
   if (request == nullptr) return Step::blocked;
   if (request->is_mark() && !request->id_merged) return Step::blocked;
-  const bool waited_for = (request->flags & PH_DELIVERED) != 0 || peer.fences != 0;
+  const bool waited_for = (request->flags & PH_DELIVERED) != 0 || peer.fences != 0 || peer.is_dry;
   const bool waits = request->kind == Request::Kind::packed && !request->data_done &&
                      !request->in_acks && !request->id_merged;
   if (waits && waited_for && !send_packed(peer, *request, true, false)) return Step::blocked;
@@ -103,17 +116,16 @@ void Engine::fence_ended(Peer& peer, Request& fence) {
   if (waiters_ != 0) news();
 }
 
-// A get's bytes are here.
+// Its bytes are at their place, or in the ring in front of all that is still to come.
 void Engine::landed(Request& request) {
   Peer& peer = *request.peer;
   if (request.in_work) peer.work.pop();
   request.data_done = true;
-  if (!request.has_rce() || (request.flags & PH_NOTICE_ACCEPTED) == 0)
-    complete_local(request, PH_OK);
-  if (request.has_rce()) {
+  if (request.kind == Request::Kind::get && request.has_rce()) {
     peer.ids.push(request);
     mark_busy(peer);
   }
+  if (request.tells_landing()) complete_local(request, PH_OK);
   maybe_free(request);
 }
 
@@ -133,10 +145,14 @@ void Engine::request_failed(Request& request, ph_status status) {
   maybe_free(request);
 }
 
+// When nothing of it is under way any more its initiator is told, unless that was before: a put of
+// which only the source is waited for holds nothing once it is over, so that who waits for each of
+// his puts cannot run out of requests, however slow the target is.
 void Engine::maybe_free(Request& request) {
-  if (request.in_work || request.in_ids || request.in_acks || request.serving ||
-      request.announced || request.kept)
+  if (request.in_work || request.in_ids || request.in_acks || request.serving || request.announced)
     return;
+  if (!request.local_done) complete_local(request, PH_OK);
+  if (request.kept) return;
   drop(request.local);
   drop(request.remote);
   if (request.payload != kNoBlock) payload_blocks_.give(request.payload);
@@ -148,7 +164,7 @@ void Engine::maybe_free(Request& request) {
 // Control records that were owed while there was no room.
 // False: the peer asks and never reads; it is cut off before it fills our memory.
 bool Engine::answer(Peer& peer, const Reply& reply) {
-  if (peer.replies.size() >= std::max<std::size_t>(kMaxReplies, 2 * config_.requests)) return false;
+  if (peer.replies.size() >= kMaxReplies) return false;
   peer.replies.push(reply);
   step_replies(peer);
   if (!peer.replies.empty()) mark_busy(peer);

@@ -56,8 +56,7 @@ void Engine::told_late(Peer& peer, const SentPut& put, ph_status status) {
   Request* const request = requests_.find_used(put.request);
   if (request != nullptr && !request->local_done) return;  // it will say so itself
   if (request != nullptr && request->kept) return conclude(*request, status);
-  push_local(peer, {put.local_id, 8}, status);
-  --events_free_;
+  report_late(peer, put.local_id, status);
 }
 
 // With one of its chunks: the others are not sent any more, and those that were are not told of
@@ -72,8 +71,13 @@ bool Engine::refused_early(Peer& peer, std::uint64_t line, const SentPut& put, p
     return true;
   }
   if (request != nullptr && request->in_acks) return true;  // its last chunk's answer says so
-  if (request != nullptr && !request->local_done) return false;
-  told_late(peer, put, status);
+  if (request != nullptr && request->in_work) return false;
+  if (request != nullptr && !request->local_done) {
+    complete_local(*request, status);
+    request->id_merged = true;  // its id waits for credit, and is not sent any more
+  } else {
+    told_late(peer, put, status);
+  }
   for (std::uint64_t at = line; at < peer.tx.tail();) {
     const auto header = wire::decode(peer.tx.header(at));
     if (!header) break;

@@ -20,11 +20,22 @@ constexpr std::uint64_t entry_words(std::uint64_t id_bytes) noexcept {
 }  // namespace
 
 // For an id that finds no ledger credit or no line. False: no room, or none at all; nothing was
-// done.
-bool Engine::overflow_id(Peer& peer, const void* id, std::uint32_t id_bytes) {
+// done. Its block may be taken over.
+bool Engine::overflow_id(Peer& peer, LateId& late) {
   OverflowProducer& out = peer.overflow_out;
-  if (!out.is_open()) return false;
-  const std::uint64_t words = entry_words(id_bytes);
+  const std::uint64_t words = late.words();
+  if (!out.is_open()) {
+    if (!overflow_fits(words) || !peer.late.push(late, config_.overflow_bytes / 8)) return false;
+    late.id = HeldId{};
+    overflow_words_ += words;
+    count(peer, Count::overflowed);
+    if (peer.counts != nullptr)
+      peer.counts->raise(Count::most_overflow_bytes, peer.late.words() * sizeof(std::uint64_t));
+    mark_busy(peer);
+    return true;
+  }
+  const std::uint32_t id_bytes = late.id.bytes;
+  const void* const id = id_data(late.id);
   static_cast<void>(overflow_drained(peer));
   if (!out.has_room(words) || !overflow_fits(words)) return false;
   const auto* from = static_cast<const std::byte*>(id);
@@ -51,7 +62,21 @@ bool Engine::overflow_id(Peer& peer, const void* id, std::uint32_t id_bytes) {
   return true;
 }
 
-Engine::Step Engine::step_jump(Peer& peer) {
+// Both halves of the overflow: what is late, and the jump to what the peer fetches.
+Engine::Step Engine::step_overflow(Peer& peer) {
+  if (!peer.late.empty()) {
+    LateId& late = peer.late.front();
+    Outgoing out{};
+    out.id = id_data(late.id);
+    out.id_bytes = late.id.bytes;
+    settle(peer);
+    if (!peer.has_credit(config_.ledger_slots) || !send(peer, out)) return Step::blocked;
+    const std::uint64_t words = late.words();
+    overflow_words_ -= words;
+    drop(late.id);
+    peer.late.pop(words);
+    return Step::moved;
+  }
   if (peer.jump_due == 0) return Step::blocked;
   Outgoing jump{};
   jump.kind = wire::Kind::jump;
@@ -71,6 +96,7 @@ bool Engine::overflow_fits(std::uint64_t words) noexcept {
 }
 
 bool Engine::overflow_drained(Peer& peer) noexcept {
+  if (!peer.late.empty()) return false;
   if (peer.overflow_out.is_drained()) return true;
   overflow_words_ -= peer.overflow_out.refresh();
   return peer.overflow_out.is_drained();
@@ -176,10 +202,21 @@ void Engine::forget_overflow(Peer& peer) noexcept {
   peer.overflow_in = OverflowConsumer();
 }
 
+// Where very many operations had queued.
+void EngineState::trim_pools() noexcept {
+  constexpr std::uint64_t kUsual = 4096;  // events: the setting `requests` by default
+  requests_.trim();
+  payload_blocks_.trim();
+  id_blocks_.trim();
+  for (Peer* peer : contacted_)
+    if (peer->outstanding == 0) peer->local.trim(kUsual);
+}
+
 // What links have not used for a second, and what overflowed and was taken. True: there may be more
 // to give back later.
 bool Engine::give_back_idle() {
   constexpr std::int64_t kIdleNs = 1'000'000'000;
+  trim_pools();
   if (!transport_->discards()) return false;
   bool later = false;
   std::int64_t now = 0;

@@ -24,6 +24,7 @@
 #include "engine/copy_choice.hpp"
 #include "engine/counters.hpp"
 #include "engine/event_queue.hpp"
+#include "engine/late_ids.hpp"
 #include "engine/layout.hpp"
 #include "engine/line_claim.hpp"
 #include "engine/named_lines.hpp"
@@ -119,7 +120,10 @@ struct Peer {
   // Slow paths.
   std::uint64_t ledger_sent = 0;   // ids, but those on the runway
   std::uint64_t ledger_known = 0;  // ids of ours the peer's application has taken
-  OverflowProducer overflow_out;   // ids beyond the ledger
+  std::int64_t dry_since_ns = 0;   // no ledger credit was found since; 0: it was, or need not be
+  bool is_dry = false;             // for so long that ids go to the overflow
+  OverflowProducer overflow_out;   // ids beyond the ledger, or where the peer cannot see those:
+  LateIds late;
   OverflowConsumer overflow_in;
   std::uint64_t overflow_stashed = 0;  // ids from there in the stash: then it holds no others
   std::uint64_t overflow_probed = 0;
@@ -184,13 +188,20 @@ struct Peer {
     request.line = tx.tail();
     acks.push(request);
   }
+  // Whether an id may stand in the ring, as far as the ledger is concerned.
+  bool has_credit(std::uint64_t ledger_slots) noexcept {
+    const std::uint64_t given = credits->ledger_given();
+    if (given >= ledger_known && given <= ledger_sent) ledger_known = given;
+    return ledger_sent - ledger_known < ledger_slots;
+  }
   bool has_remote() const noexcept { return !stash.empty() && stash.front().status == PH_OK; }
   // Whether its word about its copies in our memory counts; that of a dead one does not.
   bool shows_intent() const noexcept {
     return broken != PH_ERR_PEER && link != nullptr && link->rx_intent != nullptr;
   }
   bool idle() const noexcept {
-    return work.empty() && ids.empty() && replies.empty() && serves.empty() && jump_due == 0;
+    return work.empty() && ids.empty() && replies.empty() && serves.empty() && jump_due == 0 &&
+           late.empty();
   }
 };
 

@@ -149,10 +149,7 @@ void Engine::finish_posted(Request& request) {
   mark_busy(peer);
   if (request.verdict == PH_OK) {
     if (request.named) peer.named.give_back(request.line);
-    if (request.kind == Request::Kind::get) return landed(request);
-    request.data_done = true;
-    complete_local(request, PH_OK);
-    return maybe_free(request);
+    return landed(request);
   }
   if (peer.broken != PH_OK) return request_failed(request, peer.broken);
   refused_by_card(request);

@@ -207,7 +207,6 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args, Request::Kind 
     request->payload = payload_blocks_.take();
     if (args.size_bytes != 0)
       std::memcpy(payload_blocks_.at(request->payload), args.source, args.size_bytes);
-    if ((args.flags & PH_DELIVERED) == 0) complete_local(*request, PH_OK);
     if (request->has_rce())
       peer.ids.push(*request);
     else

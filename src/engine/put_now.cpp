@@ -36,9 +36,12 @@ bool Engine::put_now(Peer& peer, const ph_put_args& args, Request::Kind way) {
 // A notification that finds no ledger credit or no line.
 bool Engine::notified_later(Peer& peer, const ph_put_args& args) {
   if (args.size_bytes != 0 || (args.flags & PH_DELIVERED) != 0) return false;
-  id_blocks_.reserve(1);
+  id_blocks_.reserve(2);
   peer.local.make_room(peer.outstanding + 1);
-  if (!overflow_id(peer, args.remote.data, args.remote.size_bytes)) return false;
+  LateId late{hold(args.remote), outgoing(args).local_id};
+  const bool is_kept = overflow_id(peer, late);
+  drop(late.id);
+  if (!is_kept) return false;
   done_now(peer, {args.local, args.flags, args.request});
   return true;
 }

@@ -208,9 +208,7 @@ bool Engine::take_ack(Peer& peer) {
   if (request->kind == Request::Kind::fence) {
     fence_ended(peer, *request);
   } else if (status == PH_OK) {
-    request->data_done = true;
-    complete_local(*request, PH_OK);
-    maybe_free(*request);
+    landed(*request);
   } else {
     fail(status, peer.rank,
          "put of " + std::to_string(request->size_bytes) + " bytes at " +
@@ -221,7 +219,7 @@ bool Engine::take_ack(Peer& peer) {
   return true;
 }
 
-// A put whose local completion was given long ago did not land.
+// A put that was sent, and mostly told to be over since, did not land.
 bool Engine::take_refused(Peer& peer) {
   RecordReader reader(peer.rx);
   const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));

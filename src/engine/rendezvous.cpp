@@ -98,8 +98,8 @@ ph_status Engine::announce(Rank rank, const ph_announce_args& args) {
   id_blocks_.reserve(1);
   payload_blocks_.reserve(1);
   // A quarter is left for transfers: those of two ranks that wait for each other's must go on.
-  if (!events_left() || requests_.exhausted() ||
-      announced_count_ >= config_.requests - config_.requests / 4)
+  const std::uint64_t quota = std::min(config_.requests, kMaxBorrowed);
+  if (!events_left() || requests_.exhausted() || announced_count_ >= quota - quota / 4)
     return again();
   const bool comes_along = args.kind == PH_SEND_BUFFER && args.size_bytes <= config_.packed_max;
   Lent lent;
@@ -193,7 +193,7 @@ bool Engine::take_announced(Peer& peer, const wire::Header& header) {
   buffer.target.address = reader.word();
   buffer.target.key = reader.word();
   if (owner_token == 0 || !is_sound(buffer, header.payload_bytes)) return false;
-  if (peer.borrowed >= std::max(kMaxBorrowed, config_.requests)) return false;
+  if (peer.borrowed >= kMaxBorrowed) return false;
   std::uint32_t block = Announcements::kNone;
   announcements_.make_room();  // add() does not fail now
   if (header.payload_bytes != 0) {

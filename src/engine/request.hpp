@@ -3,10 +3,12 @@
 // A request stands in up to three FIFOs of its peer at once: `work` while bytes still have to be
 // moved, `ids` while its id waits for its turn, `acks` while the target owes an answer. It is freed
 // when it stands in none and nobody holds its token: no peer, no card, and not the caller, who
-// keeps it from posting (request.h) until it was taken.
+// keeps it from posting (request.h) until it was taken. Its local completion is given when it is
+// freed, or would be but for its caller, if that says no more than that the operation is over; that
+// of a landing (tells_landing()) when the bytes are at their place.
 //
-//   put:   [work] data moving --> data done --> [ids] head and credit --> id posted --> freed
-//   get:   [work] --> asked or copied --> data landed --> [ids] notice --> freed
+//   put:   [work] data moving --> data done --> [ids] head and credit --> id posted --> told, freed
+//   get:   [work] --> asked or copied --> data landed: told --> [ids] notice --> freed
 //   posted put or get: [work] pieces being posted --> all posted --> all over --> as above
 //   atomic: [work]+[ids] --> done by ourselves, or [acks] asked --> fetched --> as above
 //   vectored: as its kind, along its layout; a served get asks part by part while it heads the work
@@ -98,6 +100,12 @@ struct Request {
   // Stands for no operation, but for a place in the queues.
   bool is_mark() const noexcept { return kind == Kind::fence || kind == Kind::finish; }
   bool has_rce() const noexcept { return (flags & PH_NO_RCE) == 0; }
+  // Its local completion says that its bytes are at their place, and waits for no peer's
+  // application: it comes before the id, if that has to wait. Any other comes last.
+  bool tells_landing() const noexcept {
+    if (kind == Kind::get) return !has_rce() || (flags & PH_NOTICE_ACCEPTED) == 0;
+    return kind == Kind::atomic || (flags & PH_DELIVERED) != 0;
+  }
 };
 
 // An intrusive FIFO through one of the request's links.
@@ -155,10 +163,29 @@ class RequestPool {
   }
   void give(Request& request) noexcept {
     ++request.generation;
-    request.serving = request.kept = request.announced = false;
+    request.serving = request.announced = false;
     request.next_work = free_;
     free_ = &request;
     --used_;
+  }
+  // Its caller has its token, from here to release().
+  void keep(Request& request) noexcept {
+    request.kept = true;
+    ++kept_;
+  }
+  void release(Request& request) noexcept {
+    request.kept = false;
+    --kept_;
+  }
+  // What is beyond the usual limit goes back to the system, if nothing is under way.
+  void trim() noexcept {
+    if (used_ != 0 || chunks_.size() <= kUsual) return;
+    for (std::size_t i = kUsual; i < chunks_.size(); ++i)
+      for (std::uint32_t at = 0; at < kStep; ++at)
+        born_ = std::max(born_, chunks_[i][at].generation);
+    chunks_.resize(kUsual);
+    free_ = nullptr;
+    for (std::uint32_t i = kUsual; i > 0; --i) offer(i - 1);
   }
   bool has_free() const noexcept { return free_ != nullptr; }  // take() will not allocate
   bool exhausted() const noexcept { return used_ == limit_; }
@@ -201,6 +228,7 @@ class RequestPool {
   }
   template <class Visit>
   void for_each_kept(Visit visit) {
+    if (kept_ == 0) return;
     for_each([&](Request& request) {
       if (request.kept) visit(request);
     });
@@ -208,6 +236,7 @@ class RequestPool {
 
  private:
   static constexpr std::uint32_t kStep = 64;
+  static constexpr std::uint32_t kUsual = 64;  // chunks: what the setting is by default
 
   Request* at(std::uint64_t token) noexcept {
     const auto index = static_cast<std::uint32_t>(token);
@@ -226,18 +255,27 @@ class RequestPool {
     const auto first = static_cast<std::uint32_t>(chunks_.size()) * kStep;
     if (first >= limit_) return false;
     chunks_.push_back(std::make_unique<Request[]>(kStep));
+    for (std::uint32_t i = 0; i < kStep; ++i) chunks_.back()[i].generation = born_;
+    offer(first / kStep);
+    return free_ != nullptr;
+  }
+
+  // All of a chunk is free.
+  void offer(std::uint32_t chunk) noexcept {
     for (std::uint32_t i = kStep; i > 0; --i) {
-      if (first + i > limit_) continue;
-      Request& request = chunks_.back()[i - 1];
-      request.index = first + i - 1;
+      if (chunk * kStep + i > limit_) continue;
+      Request& request = chunks_[chunk][i - 1];
+      request.index = chunk * kStep + i - 1;
       request.next_work = free_;
       free_ = &request;
     }
-    return free_ != nullptr;
   }
 
   std::uint64_t limit_;
   std::uint64_t used_ = 0;
+  std::uint64_t kept_ = 0;
+  std::uint32_t born_ =
+      0;  // the generation of new ones: no token of one that was trimmed is theirs
   Request* free_ = nullptr;
   std::vector<std::unique_ptr<Request[]>> chunks_;
 };

@@ -26,7 +26,7 @@ void Engine::name_locally(Request& request, const ph_id& local, ph_request* hand
     request.local = hold(local);
     return;
   }
-  request.kept = true;
+  requests_.keep(request);
   *handle = RequestPool::token(request);  // also if memory runs out on the way: it is accepted
 }
 
@@ -57,7 +57,7 @@ ph_status Engine::take(Request& request, ph_request& handle, ph_result& result) 
   const ph_status status = request.outcome;
   result = {status, request.peer->rank, status == PH_OK ? request.size_bytes : 0, 0};
   handle = PH_REQUEST_NONE;
-  request.kept = false;
+  requests_.release(request);
   maybe_free(request);
   return status;
 }

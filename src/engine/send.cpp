@@ -59,10 +59,10 @@ bool Engine::events_left() noexcept {
 
 bool Engine::has_ledger(Peer& peer) noexcept {
   settle(peer);
-  if (!overflow_drained(peer)) return false;
-  const std::uint64_t probed = peer.credits->ledger_given();
-  if (probed >= peer.ledger_known && probed <= peer.ledger_sent) peer.ledger_known = probed;
-  return peer.ledger_sent - peer.ledger_known < config_.ledger_slots;
+  if (!overflow_drained(peer) || !peer.has_credit(config_.ledger_slots)) return false;
+  peer.is_dry = false;
+  peer.dry_since_ns = 0;
+  return true;
 }
 
 // Whether the record went out. The caller knows that ledger credit is there if it has an id.
@@ -131,6 +131,12 @@ void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
   if (waiters_ != 0) news();
 }
 
+// Beyond the promise, so events_free_ may go below zero.
+void Engine::report_late(Peer& peer, std::uint64_t local_word, ph_status status) {
+  --events_free_;
+  push_local(peer, {local_word, 8}, status);
+}
+
 // The operation is over for its initiator. The promised event is used or given back.
 void Engine::complete_local(Request& request, ph_status status) {
   Peer& peer = *request.peer;
@@ -138,9 +144,7 @@ void Engine::complete_local(Request& request, ph_status status) {
     blame(status, peer.rank);
   if (request.kept) return conclude(request, status);
   if (request.local_done) {
-    if (status == PH_OK) return;
-    --events_free_;  // a late report: beyond the promise, so it may go below zero
-    push_local(peer, {request.local_word, 8}, status);
+    if (status != PH_OK) report_late(peer, request.local_word, status);
     return;
   }
   request.local_done = true;

@@ -19,7 +19,7 @@ bool Engine::process(Peer& peer) {
   bool any = false;
   std::uint64_t budget = config_.piece_bytes;
   for (bool moved = true; moved && peer.broken == PH_OK;) {
-    moved = step_jump(peer) == Step::moved;
+    moved = step_overflow(peer) == Step::moved;
     if (step_replies(peer) == Step::moved) moved = true;
     if (step_ids(peer) == Step::moved) moved = true;
     // Behind the replies: that a part of a gather is refused must not be overtaken by the next
@@ -190,7 +190,6 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
 // empty last one ends the operation in their order, as soon as there is a line for it.
 void Engine::all_copied(Peer& peer, Request& request) {
   if (!request.chunked) return bytes_moved(peer, request);
-  if ((request.flags & PH_DELIVERED) == 0) complete_local(request, PH_OK);
   request.stalled_since_ns = 0;
 }
 
@@ -200,11 +199,8 @@ void Engine::bytes_moved(Peer& peer, Request& request) {
     peer.copies.took(
         request.kind == Request::Kind::direct ? CopyChoice::Way::kernel : CopyChoice::Way::staged,
         request.size_bytes, transport_->now_ns() - request.first_ns);
+  if (!request.in_acks) return landed(request);
   peer.work.pop();
-  const bool waits_for_ack = request.in_acks;
-  if (!waits_for_ack) request.data_done = true;
-  if (!waits_for_ack || (request.flags & PH_DELIVERED) == 0) complete_local(request, PH_OK);
-  maybe_free(request);
 }
 
 // Direct put, and get from memory we can touch: one piece.

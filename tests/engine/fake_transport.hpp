@@ -44,6 +44,7 @@ inline base::Config small_config() {
   config.piece_bytes = 4 << 10;
   config.posted_piece_bytes = 4 << 10;
   config.overflow_bytes = 4 << 10;
+  config.overflow_total_bytes = 0;
   config.max_regions = 16;
   config.arena_bytes = 1 << 20;
   config.unregister_timeout_ms = 1;

@@ -55,9 +55,10 @@ TEST_P(GarbageLending, every_malformed_record_ends_its_sender_and_nothing_else) 
 
 // More than any peer may have under way: it is cut off before it fills our memory.
 TEST_P(GarbageLending, a_peer_that_announces_without_end_is_cut_off) {
+  constexpr std::uint64_t kMost = 65536;
   Attack attack(GetParam());
-  for (std::uint64_t i = 1; i <= 4097; ++i) {
-    if (i == 4097) {
+  for (std::uint64_t i = 1; i <= kMost + 1; ++i) {
+    if (i == kMost + 1) {
       EXPECT_EQ(attack.status_of_attacker(), PH_OK) << "so many may be";
     }
     attack.post(Kind::announced, {i, kWish | 8, i, 0, 0});

@@ -35,8 +35,10 @@ TEST_P(Overflowing, many_notifications_to_a_rank_that_computes_arrive_without_th
   });
 }
 
+class OverflowingAnywhere : public OverSettings {};
+
 // Both directions at once, with operations that have bytes between: everything in order.
-TEST_P(Overflowing, puts_and_notifications_keep_their_order) {
+TEST_P(OverflowingAnywhere, puts_and_notifications_keep_their_order) {
   constexpr std::uint64_t kRounds = 3000;
   constexpr std::uint64_t kGroup = 21504;  // bytes of the puts among eight
   ThreadJob job(2, options());
@@ -76,6 +78,38 @@ TEST_P(Overflowing, puts_and_notifications_keep_their_order) {
     job.meet(context);
   });
 }
+
+// Many more than the ledger and the requests hold.
+TEST_P(OverflowingAnywhere, ranks_that_never_probe_for_remote_ids_get_their_local_ones) {
+  constexpr std::uint64_t kPuts = 3000;
+  ThreadJob job(2, options({{"requests", "64"}}));
+  job.run([&](ph_context* context, ph_rank rank) {
+    constexpr std::size_t kSizes[] = {8, 0, 100, 1, 192};
+    constexpr std::size_t kMost = 192;
+    std::vector<std::byte> memory(kPuts * kMost), source(kMost);
+    ph_region mine{};
+    ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
+    const auto regions = exchange(context, mine);
+    const ph_rank other = 1 - rank;
+    for (std::uint64_t id = 0; id < kPuts; ++id) {
+      const std::size_t size = kSizes[id % std::size(kSizes)];
+      fill(source, id);
+      ASSERT_EQ(ph_put_u64(context, other, {source.data(), size},
+                           ph_at(&regions[other], id * kMost), {id, id}),
+                PH_OK);
+      ASSERT_EQ(take(context, PH_LOCAL, other).id, id);
+    }
+    serve_until_met(job, context);
+    for (std::uint64_t id = 0; id < kPuts; ++id) {
+      ASSERT_EQ(take(context, PH_REMOTE, other).id, id);
+      const std::size_t size = kSizes[id % std::size(kSizes)];
+      ASSERT_EQ(first_difference({&memory[id * kMost], size}, id), size);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Transports, OverflowingAnywhere, testing::ValuesIn(all_settings()),
+                         setting_name);
 
 INSTANTIATE_TEST_SUITE_P(
     Settings, Overflowing,

@@ -25,6 +25,40 @@ TEST(Contact, a_peer_goes_from_unknown_over_connected_to_departed) {
   EXPECT_EQ(ranks[0].put(1, put_args({}, {}, 1, 1)), PH_ERR_DEPARTED);
 }
 
+TEST(Contact, a_queued_put_to_a_peer_that_goes_is_told_once_with_the_error) {
+  for (const std::size_t size : {0, 8, 700, 30000})
+    for (const std::uint32_t flags : {0u, std::uint32_t{PH_NO_LCE}, std::uint32_t{PH_DELIVERED}}) {
+      SCOPED_TRACE(std::to_string(size) + " bytes, flags " + std::to_string(flags));
+      Two two;
+      const auto source = filled(size, 1);
+      for (int i = 0; i < 4; ++i)  // the ledger has 4
+        ASSERT_EQ(two.ranks[0].put(1, two.put({}, PH_NO_LCE)), PH_OK);
+      for (std::uint64_t i = 0; i < 3; ++i) {
+        two.local_id = i;
+        ASSERT_EQ(two.ranks[0].put(1, two.put(source, flags)), PH_OK);
+      }
+      ph_request request = PH_REQUEST_NONE;
+      ph_put_args kept = two.put(source, flags & ~std::uint32_t{PH_NO_LCE});
+      kept.request = &request;
+      ASSERT_EQ(two.ranks[0].put(1, kept), PH_OK);
+      ASSERT_NE(request, PH_REQUEST_NONE);
+      two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "the cable was cut", 1};
+      two.ranks[0].serve();
+      const auto found = two.ranks.probe(0, PH_LOCAL);
+      ASSERT_EQ(found.size(), 3u);
+      for (std::uint64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(found[i].id, i);
+        EXPECT_EQ(found[i].status, PH_ERR_PEER);
+      }
+      ph_result result{};
+      EXPECT_EQ(two.ranks[0].test(request, result), PH_ERR_PEER);
+      EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
+      EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+      EXPECT_EQ(two.ranks[0].holdings().events, 0);
+      EXPECT_EQ(two.ranks[0].holdings().blocks, 0u);
+    }
+}
+
 TEST(Contact, a_peer_that_is_gone_takes_its_operations_along_with_the_reason) {
   Two two;
   const auto source = filled(40000, 1);

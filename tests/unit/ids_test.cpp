@@ -4,17 +4,90 @@
 namespace photon::engine::test {
 namespace {
 
-TEST(Ids, ids_without_credit_wait_in_order_while_their_local_ids_complete) {
-  Two two;
-  const auto source = filled(100, 1);
-  constexpr std::uint64_t kCount = 20;  // the ledger has 4
-  for (std::uint64_t i = 0; i < kCount; ++i) {
-    two.local_id = two.remote_id = i;
-    ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+TEST(Ids, without_credit_both_ids_of_a_put_wait_in_order_until_it_goes_out) {
+  for (const std::size_t size : {0, 8, 100, 30000}) {
+    SCOPED_TRACE(size);
+    Two two;
+    auto source = filled(size, 1);
+    constexpr std::uint64_t kCount = 20, kLedger = 4;
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+      two.local_id = two.remote_id = i;
+      ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+    }
+    for (std::uint64_t i = 0; i < kLedger; ++i) EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, i);
+    for (int i = 0; i < 200; ++i) two.ranks.turn();
+    EXPECT_EQ(two.count(0, PH_LOCAL), 0u) << "its put holds a request: it is not over";
+    EXPECT_EQ(two.ranks[0].holdings().requests, kCount - kLedger);
+    for (std::uint64_t i = kLedger; i < kCount; ++i) {
+      EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, i - kLedger);
+      const ph_completion local = two.ranks.take(0, PH_LOCAL);
+      EXPECT_EQ(local.id, i);
+      EXPECT_EQ(local.outstanding, kCount - i - 1);
+      EXPECT_EQ(two.ranks[0].holdings().requests, kCount - i - 1);
+    }
+    for (std::uint64_t i = kCount - kLedger; i < kCount; ++i)
+      EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, i);
+    EXPECT_EQ(two.ranks[0].holdings().blocks, 0u);
+    EXPECT_EQ(two.ranks[0].holdings().events, 0);
   }
-  for (std::uint64_t i = 0; i < kCount; ++i) EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, i);
+}
+
+// The source of what was queued is the caller's at once, and its request tells that it has gone.
+TEST(Ids, a_packed_put_without_credit_is_over_for_its_request_when_it_goes_out) {
+  Two two;
+  auto source = filled(8, 1);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(two.ranks[0].put(1, two.put({}, PH_NO_LCE)), PH_OK);
+  ph_request requests[2] = {};
+  for (ph_request& request : requests) {
+    ph_put_args args = two.put(source);
+    args.request = &request;
+    ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
+    ASSERT_NE(request, PH_REQUEST_NONE);
+  }
+  fill(source, 99);
+  ph_result result{};
+  EXPECT_EQ(two.ranks[0].test(requests[0], result), PH_AGAIN);
+  ph_outcome outcome{};
+  EXPECT_EQ(two.ranks[0].cancel(requests[1], outcome), PH_OK);
+  EXPECT_EQ(outcome, PH_CANCELLED) << "nothing of it has gone";
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+  EXPECT_EQ(two.ranks[0].test(requests[0], result), PH_OK);
   for (int i = 0; i < 200; ++i) two.ranks.turn();
-  for (std::uint64_t i = 0; i < kCount; ++i) EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, i);
+  EXPECT_EQ(two.count(1, PH_REMOTE), 0u);
+  EXPECT_EQ(first_difference(two.memory.bytes().first(8), 1), 8u);
+  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].holdings().blocks, 0u);
+}
+
+// A serial loop: a put, then its local id, with next to no requests. The target takes one id only
+// where the loop would stand still for ever.
+TEST(Ids, who_waits_for_the_local_id_of_each_put_never_finds_the_requests_used_up) {
+  for (const std::size_t size : {0, 1, 100, 3000, 30000})
+    for (const Reach::Kind reach : {Reach::Kind::none, Reach::Kind::mapped, Reach::Kind::call}) {
+      SCOPED_TRACE(std::to_string(size) + " bytes");
+      FakeOptions chosen = options(reach);
+      chosen.config.requests = 16;
+      Two two(chosen);
+      const auto source = filled(size, 1);
+      std::uint64_t taken = 0;
+      for (std::uint64_t i = 0; i < 200; ++i) {
+        two.local_id = two.remote_id = i;
+        ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK) << i;
+        std::vector<ph_completion> local;
+        for (int turns = 0; local.empty(); ++turns) {
+          two.ranks.turn();
+          local = two.ranks.probe(0, PH_LOCAL);
+          if (!local.empty() || turns < 100) continue;
+          ASSERT_LT(taken, i);
+          EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, taken++);
+          turns = 0;
+        }
+        ASSERT_EQ(local.size(), 1u);
+        EXPECT_EQ(local[0].id, i);
+        EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+      }
+      EXPECT_GE(taken, 196u) << "there is back-pressure: the ledger has 4";
+    }
 }
 
 TEST(Ids, a_small_put_does_not_overtake_the_id_of_a_large_one) {

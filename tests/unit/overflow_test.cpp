@@ -11,6 +11,7 @@ using transport::Overflow;
 FakeOptions overflowing(Reach::Kind reach = Reach::Kind::none) {
   FakeOptions chosen = options(reach);
   chosen.overflows = true;  // and ledger_slots is 4
+  chosen.config.overflow_total_bytes = 1 << 30;
   return chosen;
 }
 

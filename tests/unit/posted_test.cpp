@@ -163,7 +163,7 @@ TEST_P(PostedBy, a_notice_accepted_get_waits_for_the_owners_ledger) {
   EXPECT_EQ(two.remote(), Ids{two.remote_id});
 }
 
-// Bytes and local ids wait for no application (docs/memory-model.md, Two credits).
+// Bytes wait for no application (docs/memory-model.md, Two credits); ids do.
 TEST_P(PostedBy, without_ledger_credit_the_bytes_land_without_the_application) {
   Cards two(GetParam());
   two.fill_ledger();
@@ -172,10 +172,11 @@ TEST_P(PostedBy, without_ledger_credit_the_bytes_land_without_the_application) {
   ASSERT_EQ(two.posted().size(), 4u);
   for (const auto& piece : two.posted()) EXPECT_FALSE(piece.name);
   two.land_all();
-  EXPECT_EQ(two.local(), (Ids{1, 2}));
+  EXPECT_EQ(two.local(), Ids());
   EXPECT_EQ(two.remote(), (Ids{100, 101, 102, 103}));
   two.serve();
   EXPECT_EQ(two.remote(), (Ids{11, 12}));
+  EXPECT_EQ(two.local(), (Ids{1, 2}));
 }
 
 TEST_P(PostedBy, ids_come_in_posting_order_however_the_pieces_land) {

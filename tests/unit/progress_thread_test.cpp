@@ -141,7 +141,9 @@ TEST(ProgressThread, one_that_never_began_ends_as_well) {
 }
 
 TEST(ProgressThread, it_answers_for_a_caller_who_makes_no_call) {
-  Two two(options(), Ground::shm);
+  FakeOptions chosen = options();
+  chosen.config.overflow_total_bytes = 1 << 20;  // of what it answers nothing is taken meanwhile
+  Two two(chosen, Ground::shm);
   const auto thread = started(two.ranks);
   LaneGuard guard(two.ranks.lane(1));
   for (int round = 0; round < 20; ++round) {

@@ -9,6 +9,65 @@
 namespace photon::engine::test {
 namespace {
 
+TEST(RequestPool, that_was_trimmed_knows_no_token_of_before) {
+  constexpr std::uint64_t kUsual = 4096, kMany = 10'000;
+  RequestPool pool(kMany);
+  const auto take_all = [&pool] {
+    std::vector<Request*> all;
+    while (Request* request = pool.take()) all.push_back(request);
+    return all;
+  };
+  const auto all = take_all();
+  ASSERT_EQ(all.size(), kMany);
+  std::vector<std::uint64_t> tokens;
+  for (Request* request : all) tokens.push_back(RequestPool::token(*request));
+  pool.give(*all[0]);
+  pool.trim();
+  EXPECT_EQ(pool.find_used(tokens[1]), all[1]) << "it is in use";
+  for (std::size_t i = 1; i < kMany; ++i) pool.give(*all[i]);
+  pool.trim();
+  for (const std::uint64_t token : tokens) ASSERT_EQ(pool.find_used(token), nullptr);
+  EXPECT_TRUE(pool.has_free());
+  const auto again = take_all();
+  ASSERT_EQ(again.size(), kMany);
+  EXPECT_TRUE(pool.exhausted());
+  for (const std::uint64_t token : tokens) ASSERT_EQ(pool.find_used(token), nullptr);
+  std::vector<bool> seen(kMany);
+  for (std::size_t i = 0; i < kMany; ++i) {
+    ASSERT_EQ(pool.find_used(RequestPool::token(*again[i])), again[i]);
+    ASSERT_FALSE(seen[again[i]->index]);
+    seen[again[i]->index] = true;
+    EXPECT_TRUE(i >= kUsual || again[i]->index < kUsual) << "those that were kept come first";
+  }
+}
+
+// What queued by the thousand goes back to the system when the rank rests.
+TEST(RequestPool, and_payloads_beyond_the_usual_are_given_back_when_nothing_is_under_way) {
+  constexpr std::uint64_t kPuts = 10'000;
+  FakeOptions chosen = options();
+  chosen.config.requests = 16384;
+  Two two(chosen);
+  const auto source = filled(8, 1);
+  for (std::uint64_t i = 0; i < kPuts; ++i) ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  EXPECT_GT(two.ranks[0].holdings().most_blocks, kPuts / 2);
+  for (std::uint64_t i = 0; i < kPuts; ++i)
+    ASSERT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+  const auto rest = [&two] {
+    LaneGuard guard(two.ranks.lane(0));
+    EXPECT_EQ(two.ranks[0].wait(guard, {1, PH_REMOTE, nullptr}, 1000), PH_TIMEOUT);
+  };
+  rest();
+  while (two.count(0, PH_LOCAL) != 0) {
+  }
+  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+  for (int i = 0; i < 10; ++i) rest();
+  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_LE(two.ranks[0].holdings().most_blocks, kPuts / 2);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, two.remote_id);
+  EXPECT_EQ(two.ranks.take(0, PH_LOCAL).id, two.local_id);
+}
+
 // Operations of rank 0 with requests, to rank 1's memory.
 struct Requested : Two {
   explicit Requested(const FakeOptions& chosen = options()) : Two(chosen) {}
