@@ -70,10 +70,10 @@ Said post_known(Session& session, const photon_cid& local, int flags, Post post)
 // arguments there any more, so where strays gave their room it is the next call that has it.
 [[gnu::noinline]] int refused(ph_status status) noexcept {
   Session* session = current();
-  if (status == PH_AGAIN && session != nullptr) session->strays().reap(session->context());
-  const int said = status_of(status);
-  if (said == PHOTON_ERROR && session != nullptr)
-    session->complain("photon_put_with_completion", status);
+  if (session == nullptr) return status_of(status);
+  const auto again = [status] { return status; };
+  const int said = status_of(with_room(*session, again));
+  if (said == PHOTON_ERROR) session->complain("photon_put_with_completion", status);
   return said;
 }
 
@@ -90,7 +90,7 @@ extern "C" {
     const auto rank = static_cast<ph_rank>(proc);
     if (is_unwanted_and_too_long(session, local, remote, flags)) return Said(kTooLong);
     if (size == 0 && (flags & kKnownFlags) == PHOTON_REQ_PWC_NO_LCE && remote.size == 0)
-      return ph_notify(session.context(), rank, remote.u64);
+      return with_room(session, [&] { return ph_notify(session.context(), rank, remote.u64); });
     ph_put_args args{};
     name(args, local, remote, flags);
     args.size_bytes = size;

@@ -3,16 +3,26 @@
 namespace photon::classic {
 
 ph_status Reusable::make_room(ph_context* context, ph_rank rank, Round& round) {
-  constexpr std::size_t kCopies = 64;
-  constexpr std::uint64_t kBytes = std::uint64_t{1} << 20;
-  constexpr std::int64_t kPatienceUs = 1'000'000;
-  round.copies.reserve(kCopies);
-  if (round.copies.size() < kCopies && round.bytes < kBytes) return PH_OK;
+  constexpr std::int64_t kPatienceUs = 100'000;
+  if (round.copies.size() < round.most_copies && round.bytes < round.most_bytes) {
+    round.copies.reserve(round.most_copies);
+    return PH_OK;
+  }
   const ph_status status = ph_flush(context, rank, kPatienceUs);
+  if (status == PH_TIMEOUT) {
+    round.copies.reserve(2 * round.most_copies);
+    round.most_copies *= 2;
+    round.most_bytes *= 2;
+    return PH_OK;
+  }
   // Of a peer that has ended nothing is under way.
   if (status != PH_OK && status != PH_ERR_PEER && status != PH_ERR_DEPARTED) return status;
   round.copies.clear();
   round.bytes = 0;
+  round.most_copies = kCopies;
+  round.most_bytes = kBytes;
+  round.copies.shrink_to_fit();
+  round.copies.reserve(kCopies);
   return PH_OK;
 }
 

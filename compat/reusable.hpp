@@ -3,6 +3,8 @@
 //
 //   copy -- a put is posted from it --> in use -- a round is full, and all puts to that rank have
 //   landed (ph_flush) --> freed
+//   a round is full, and its rank takes nothing for a tenth of a second --> the round is twice as
+//   large: no put is refused for that, and what queues is bounded by the setting `requests`
 //
 // Invariant: a copy lives while anything that was posted from it may be under way, and longer than
 // the context if that ends first. Owner: the Session. Threads: any; to one rank one posts at a
@@ -36,8 +38,8 @@ class Reusable {
   }
 
   // Runs `post(copy)` with a copy of a source that it covers. Once a round it waits for the puts
-  // before it, with progress, for a second at most: then PH_TIMEOUT, and nothing was posted. Throws
-  // bad_alloc, and nothing was posted.
+  // before it, with progress, for a tenth of a second at most. Throws bad_alloc, and nothing was
+  // posted.
   template <class Post>
   ph_status post(ph_context* context, ph_rank rank, const void* source, std::uint64_t size_bytes,
                  Post post) {
@@ -55,10 +57,14 @@ class Reusable {
   }
 
  private:
+  static constexpr std::size_t kCopies = 64;  // of a round
+  static constexpr std::uint64_t kBytes = std::uint64_t{1} << 20;
   struct Round {
     std::mutex mutex;  // of:
     std::vector<std::unique_ptr<std::byte[]>> copies;
     std::uint64_t bytes = 0;
+    std::size_t most_copies = kCopies;
+    std::uint64_t most_bytes = kBytes;
   };
 
   // It stays where it is.

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 
+#include "compat/back_pressure.hpp"
 #include "compat/collectives.hpp"
 #include "compat/exchange.hpp"
 #include "compat/lobby.hpp"
@@ -70,6 +71,7 @@ class Session {
   Requests& requests() noexcept { return requests_; }
   Lobby& lobby() noexcept { return lobby_; }
   Strays& strays() noexcept { return strays_; }
+  BackPressure& back_pressure() noexcept { return back_pressure_; }
   Collectives& collectives() noexcept { return collectives_; }
   WordIds& word_ids() noexcept { return word_ids_; }
   Reusable& reusable() noexcept { return reusable_; }
@@ -94,6 +96,7 @@ class Session {
   Requests requests_;
   Lobby lobby_;
   Strays strays_;
+  BackPressure back_pressure_;
   Collectives collectives_;
   WordIds word_ids_;
   Reusable reusable_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -16,6 +17,8 @@ constexpr int kPackedDefault = 192;
 constexpr int kMostPacked = 1024;
 constexpr unsigned kFewestLedgers = 2;
 constexpr unsigned kMostLedgers = 65536;
+constexpr unsigned kFewestRequests = 16;
+constexpr unsigned kMostRequests = 1u << 20;
 }  // namespace
 
 namespace {
@@ -27,6 +30,11 @@ ph_setting setting_of(const ph_context* context, const char* name) noexcept {
   for (std::size_t i = 0; ph_setting_at(context, i, &setting) == PH_OK; ++i)
     if (std::strcmp(setting.name, name) == 0) return setting;
   return {};
+}
+
+// The next power of two in this range, as text.
+std::string rounded(int asked, unsigned fewest, unsigned most) {
+  return std::to_string(std::bit_ceil(std::clamp(static_cast<unsigned>(asked), fewest, most)));
 }
 
 }  // namespace
@@ -54,10 +62,15 @@ bool Settings::read(const photon_config_t& config) {
         std::to_string(std::clamp<int>(cap.max_cid_size, sizeof(std::uint64_t), PH_MAX_ID_BYTES)));
   if (cap.small_pwc_size > kPackedDefault)
     add("packed_max", std::to_string(std::min(cap.small_pwc_size, kMostPacked)));
-  if (cap.ledger_entries > 0) {
-    const auto asked = std::min(static_cast<unsigned>(cap.ledger_entries), kMostLedgers);
-    add("ledger_slots", std::to_string(std::max(std::bit_ceil(asked), kFewestLedgers)));
-  }
+  // Where nothing is said: as many as may be. A program that only asks for local ids may put to one
+  // that never asks for remote ones, and goes on until these are used up.
+  if (cap.ledger_entries > 0)
+    add("ledger_slots", rounded(cap.ledger_entries, kFewestLedgers, kMostLedgers));
+  else
+    add_unless_the_user_does("ledger_slots", std::to_string(kMostLedgers).c_str());
+  // They cost nothing before they are used.
+  const int requests = cap.max_rd > 0 ? cap.max_rd : INT_MAX;
+  add_unless_the_user_does("requests", rounded(requests, kFewestRequests, kMostRequests).c_str());
   return true;
 }
 

@@ -6,13 +6,19 @@
 
 namespace photon::classic {
 
-// Runs `post()`, once more if strays that were over made room.
+// Runs `post()`, once more if strays that were over made room. PH_AGAIN also for what is only a
+// lack of memory for now.
 template <class Post>
 ph_status with_room(Session& session, Post post) {
-  const ph_status status = post();
-  if (status != PH_AGAIN) [[likely]]
+  ph_context* context = session.context();
+  ph_status status = post();
+  if (status == PH_OK) [[likely]]
     return status;
-  return session.strays().reap(session.context()) ? post() : status;
+  if (!BackPressure::is_refusal(context, status)) return status;
+  if (session.strays().reap(context)) status = post();
+  if (!BackPressure::is_refusal(context, status)) return status;
+  session.back_pressure().note(context);
+  return PH_AGAIN;
 }
 
 }  // namespace photon::classic

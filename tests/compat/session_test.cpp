@@ -3,6 +3,7 @@
 #include <climits>
 
 #include "classic_job.hpp"
+#include "compat/settings.hpp"
 
 namespace photon::test {
 namespace {
@@ -103,10 +104,31 @@ TEST(Session, odd_capacities_are_rounded_or_ignored) {
   }
 }
 
+TEST(Session, max_rd_says_how_many_operations_may_be_under_way_unless_the_user_does) {
+  struct Case {
+    int max_rd;
+    std::uint64_t requests;
+  };
+  constexpr std::uint64_t kDefault = 1u << 20;
+  const Case all[] = {{0, kDefault}, {-1, kDefault}, {INT_MIN, kDefault}, {INT_MAX, kDefault},
+                      {1, 16},       {1000, 1024},   {4096, 4096},        {0x5b5b5b5b, kDefault}};
+  const auto expect = [](const Case& one) {
+    ClassicJob job(2, Ground::shm,
+                   [&](photon_config_t& config) { config.cap.max_rd = one.max_rd; });
+    job.run([&](int rank) {
+      EXPECT_EQ(classic::number_in_force(classic::current()->context(), "requests"), one.requests);
+      ring(rank, 2);
+    });
+  };
+  for (const Case& one : all) expect(one);
+  const Variable his("PHOTON_REQUESTS", "64");
+  for (const Case& one : all) expect({one.max_rd, 64});
+}
+
 TEST(Session, capacities_that_are_not_read_may_be_anything) {
   for (const int odd : {INT_MIN, -1, 0, 1, 7, 12345, INT_MAX}) {
     ClassicJob job(2, Ground::shm, [&](photon_config_t& config) {
-      config.cap.small_msg_size = config.cap.eager_buf_size = config.cap.max_rd = odd;
+      config.cap.small_msg_size = config.cap.eager_buf_size = odd;
       config.cap.default_rd = config.cap.num_cq = config.cap.use_rcq = odd;
     });
     job.run([](int rank) { ring(rank, 2); });
