@@ -8,7 +8,7 @@ WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DPHOTON_BUILD_TESTS=O
 WITHOUT_EXAMPLES = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DPHOTON_BUILD_EXAMPLES=OFF)
 WITH_STATIC = $(STATIC:%=-DPHOTON_BUILD_STATIC=%)
 
-.PHONY: help demo test bench check install clean
+.PHONY: help demo test bench soak check install clean
 
 help: ## This list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
@@ -31,6 +31,12 @@ bench: ## Every question photon-perf answers, as tables
 	cmake --preset release $(WITHOUT_TESTS) $(WITHOUT_EXAMPLES)
 	cmake --build $(BUILD) --target programs -j $(JOBS)
 	scripts/bench $(BUILD)
+
+soak: ## What takes too long for the tests: half an hour
+	scripts/install-deps build test
+	cmake --preset release -DPHOTON_BUILD_TESTS=ON
+	cmake --build $(BUILD) -j $(JOBS)
+	scripts/soak $(BUILD)
 
 check: ## Format, static checks, tidy rules
 	scripts/install-deps build demo test check

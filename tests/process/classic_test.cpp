@@ -36,6 +36,19 @@ TEST(ClassicProgram, may_init_again_after_finalize) {
   }
 }
 
+// It would not notice PHOTON_ERROR_RESOURCE: the local id of each put is all that holds it back.
+TEST(ClassicProgram, that_waits_for_each_put_alone_is_held_back_by_a_rank_that_computes) {
+  for (const char* transport : {"shm", "tcp"})
+    for (const char* what :
+         {"6000 1 2000 100", "6000 192 2000 100 24", "2000 4096 1000 100", "500 65536 250 100 8"}) {
+      const auto result =
+          run_command("PHOTON_TRANSPORT=" + std::string(transport) + " " + kRun +
+                      " -n 2 --timeout 60 " + kBin + "/classic_serial " + what + " 2>&1");
+      EXPECT_EQ(result.exit_status, 0) << transport << ", " << what << ": " << result.output;
+      EXPECT_EQ(count_of(result.output, "photon:"), 0u) << result.output;
+    }
+}
+
 TEST(ClassicProgram, may_end_without_finalize_and_leaves_nothing_behind) {
   Launched job({"-n", "4", kBin + "/classic_launched"});
   EXPECT_EQ(job.wait(), 0) << job.out << job.err;
