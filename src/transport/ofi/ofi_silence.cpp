@@ -15,6 +15,11 @@ constexpr std::int64_t kLookNs = 1'000'000'000;
 // Before we say what we have of a peer: what waits in the provider takes several looks.
 constexpr unsigned kLooksBefore = 32;
 
+// Pieces that have not begun: their door may not be reached.
+bool awaits_provider(const OfiPeer& peer) noexcept {
+  return peer.is_open() && !peer.is_mute() && peer.pieces != nullptr && peer.pieces->is_waiting();
+}
+
 }  // namespace
 
 // After every send: cheap, and it says nothing yet.
@@ -37,7 +42,7 @@ void OfiTransport::look_for_silence(std::int64_t now_ns) {
   const std::int64_t limit_ns = static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
   for (std::size_t i = 0; i < unconfirmed_.size();) {
     OfiPeer& peer = *unconfirmed_[i];
-    if (!peer.owes_confirmation()) {
+    if (!peer.owes_confirmation() && !awaits_provider(peer)) {
       peer.is_unconfirmed = false;
       peer.silence.heard();
       unconfirmed_[i] = unconfirmed_.back();
@@ -64,7 +69,8 @@ void OfiTransport::ask(OfiPeer& peer) {
     peer.says_credits = true;
     flush(peer);
   }
-  peer.owed = peer.sequence;
+  // One more than there is to count, if that could not be said either.
+  peer.owed = peer.sequence + (peer.is_open() && peer.sequence == peer.confirmed ? 1 : 0);
   static_cast<void>(send_card(peer.rank, OfiCard::What::how_far));
 }
 
