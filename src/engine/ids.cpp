@@ -140,6 +140,7 @@ void Engine::request_failed(Request& request, ph_status status) {
     if (under_way > 0) --under_way;
   }
   request.id_merged = true;
+  if (request.chunked) peer.sent.told_request(RequestPool::token(request));
   give_up_region(request);
   if (!request.is_mark()) complete_local(request, status);
   maybe_free(request);

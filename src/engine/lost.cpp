@@ -42,7 +42,8 @@ void Engine::tell_lost(Peer& peer) {
       if (!header) return;  // the ring is shared: a peer may have written there
       if (ends_operation(peer.tx, line, *header)) {
         peer.lost_some = true;
-        if (const SentPut* put = peer.sent.find(line)) told_late(peer, *put, peer.broken);
+        const SentPut* const put = peer.sent.find(line);
+        if (put != nullptr && !put->is_told) told_late(peer, *put, peer.broken);
       }
       line += header->lines;
     }
@@ -78,17 +79,8 @@ bool Engine::refused_early(Peer& peer, std::uint64_t line, const SentPut& put, p
   } else {
     told_late(peer, put, status);
   }
-  for (std::uint64_t at = line; at < peer.tx.tail();) {
-    const auto header = wire::decode(peer.tx.header(at));
-    if (!header) break;
-    const SentPut* const other = peer.sent.find(at);
-    if (other != nullptr && other->request != put.request) break;
-    if (other != nullptr) {
-      peer.sent.forget(at);
-      if (ends_operation(peer.tx, at, *header)) break;
-    }
-    at += header->lines;
-  }
+  peer.sent.told(line);
+  if (put.request != PH_REQUEST_NONE) peer.sent.told_request(put.request);
   return true;
 }
 

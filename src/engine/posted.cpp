@@ -168,7 +168,7 @@ bool Engine::is_ending(Peer& peer, ph_status verdict) {
 void Engine::refused_by_card(Request& request) {
   Peer& peer = *request.peer;
   const Request was = request;
-  if (was.named) peer.sent.forget(was.line);
+  if (was.named) peer.sent.told(was.line);
   request_failed(request, was.verdict);
   try {
     if (was.named && !answer(peer, {wire::Kind::withdrawn, {was.line}}))

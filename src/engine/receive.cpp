@@ -229,12 +229,13 @@ bool Engine::take_refused(Peer& peer) {
   if (line < peer.refused_next || line >= peer.tx.tail()) return false;
   const SentPut* const noted = peer.sent.find(line);
   const SentPut put = noted == nullptr ? SentPut{} : *noted;
+  peer.refused_next = line + 1;
+  if (put.is_told) return true;
   fail(status, peer.rank,
        "rank " + std::to_string(peer.rank) + " refused the put with local id " +
            std::to_string(put.local_id) + ", " + std::to_string(put.size_bytes) + " bytes at " +
            base::hex(put.address) + ": " + ph_status_text(status) +
            "; its remote id was not delivered");
-  peer.refused_next = line + 1;
   return refused_early(peer, line, put, status);
 }
 

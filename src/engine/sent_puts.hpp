@@ -22,6 +22,7 @@ struct SentPut {
   std::uint64_t address = 0;   // of the whole operation
   std::uint64_t size_bytes = 0;
   std::uint64_t request = 0;  // its token; its caller may not have taken it yet
+  bool is_told = false;       // its end was told: what is read of it later is no news
 };
 
 class SentPuts {
@@ -38,8 +39,13 @@ class SentPuts {
     puts_[line & mask_] = put;
   }
   // Its failure was told.
-  void forget(std::uint64_t line) noexcept {
-    if (is_open()) puts_[line & mask_] = {};
+  void told(std::uint64_t line) noexcept {
+    if (is_open()) puts_[line & mask_].is_told = true;
+  }
+  // The same, for all chunks of a queued operation.
+  void told_request(std::uint64_t request) noexcept {
+    for (std::uint64_t line = 0; is_open() && line <= mask_; ++line)
+      if (puts_[line].request == request) puts_[line].is_told = true;
   }
   // Null: the record of that line is none of these, or another has taken its place.
   const SentPut* find(std::uint64_t line) const noexcept {
