@@ -22,7 +22,7 @@ struct Case {
   std::uint32_t operations = 200;
   transport::sim::Fault fault;
   Lanes lanes = Lanes::drawn;
-  Losses losses = Losses::none;
+  Losses losses = Losses::drawn;
 };
 
 Program program_of(const Case& one);

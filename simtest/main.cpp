@@ -22,7 +22,7 @@ struct Choices {
   std::string profile = "all";
   std::string fault = "none";
   std::string lanes = "drawn";
-  std::string losses = "none";
+  std::string losses = "drawn";
   std::uint32_t ranks = 4;
   std::uint32_t operations = 200;
   std::optional<std::uint64_t> replay;

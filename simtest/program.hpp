@@ -151,12 +151,13 @@ struct Endpoint {
 enum class Lanes : std::uint8_t { drawn, none, all };
 
 // Which programs lose links between ranks that live on: none; or one in eight of those in which no
-// rank leaves or dies; or all of those. In these there are no lanes and no rendezvous.
+// rank leaves or dies; or all of those. In these there are no lanes and no rendezvous; where all
+// are to have lanes, none is drawn.
 enum class Losses : std::uint8_t { none, drawn, all };
 
 struct Choice {
   Lanes lanes = Lanes::drawn;
-  Losses losses = Losses::none;
+  Losses losses = Losses::drawn;
 };
 
 // About `operations` posting steps in all, and others between them.

@@ -45,10 +45,10 @@ Step Generator::cut() {
 }
 
 // Nobody leaves or dies in the same program: who is lost to whom is enough to keep apart.
-void Generator::draw_losses(Losses choice) {
-  const bool is_drawn = losses_.up_to(kEndsInOneOf - 1) == 0;
-  if (choice == Losses::none || !shape_.leavers.empty() || !shape_.dying.empty()) return;
-  shape_.loses_links = choice == Losses::all || is_drawn;
+void Generator::draw_losses(const Choice& choice) {
+  const bool is_drawn = losses_.up_to(kEndsInOneOf - 1) == 0 && choice.lanes != Lanes::all;
+  if (choice.losses == Losses::none || !shape_.leavers.empty() || !shape_.dying.empty()) return;
+  shape_.loses_links = choice.losses == Losses::all || is_drawn;
 }
 
 // Before the two have met, with traffic under way, or when most of it is over.

@@ -58,7 +58,7 @@ class Generator {
     draw_shape();
     draw_leavers();
     draw_dying();
-    draw_losses(choice.losses);
+    draw_losses(choice);
     constexpr std::array<std::uint64_t, 3> kVectored = {0, 15, 60};
     shape_.vector_percent = kVectored[rows_.up_to(kVectored.size() - 1)];
     for (ph_rank rank = 0; rank < program_.ranks; ++rank)
@@ -93,7 +93,7 @@ class Generator {
   void add_somewhere(ph_rank rank, const Step& step);
   Step death();
   Step cut();
-  void draw_losses(Losses choice);
+  void draw_losses(const Choice& choice);
   void add_losses();
   Step loss();
   void add_lending();

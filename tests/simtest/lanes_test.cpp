@@ -30,16 +30,16 @@ TEST(SimtestLanes, a_third_of_the_programs_have_lanes_and_the_others_are_what_th
   constexpr std::uint64_t kSeeds = 300;
   std::uint64_t with = 0, closes = 0;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Program drawn = generate(seed, 4, 40);
+    const Program drawn = generate(seed, 4, 40, {Lanes::drawn, Losses::none});
     with += drawn.lanes.empty() ? 0 : 1;
     closes += count_of(drawn, Verb::lane_close) == 0 ? 0 : 1;
     EXPECT_EQ(drawn.lanes.empty(), count_of(drawn, Verb::lane_open) == 0);
-    const Program without = generate(seed, 4, 40, {Lanes::none});
+    const Program without = generate(seed, 4, 40, {Lanes::none, Losses::none});
     EXPECT_TRUE(without.lanes.empty());
     if (drawn.lanes.empty()) {
       EXPECT_EQ(text_of(drawn), text_of(without));
     }
-    EXPECT_FALSE(generate(seed, 4, 40, {Lanes::all}).lanes.empty());
+    EXPECT_FALSE(generate(seed, 4, 40, {Lanes::all, Losses::none}).lanes.empty());
   }
   EXPECT_GT(with, kSeeds / 4);
   EXPECT_LT(with, kSeeds / 2);
