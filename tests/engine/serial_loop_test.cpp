@@ -93,7 +93,7 @@ class SerialLoop : public OverSettings {
 TEST_P(SerialLoop, of_puts_with_words_for_ids_is_never_refused) {
   for (const std::size_t size : {1, 64, 192, 4096, 65536}) {
     SCOPED_TRACE(size);
-    run(size, {}, [](ph_context* context, std::uint64_t id, auto source, ph_target target) {
+    run(size, {}, [](ph_context* context, std::uint64_t id, const auto& source, ph_target target) {
       return ph_put_u64(context, 1, {source.data(), source.size()}, target, {id, id});
     });
   }
@@ -103,7 +103,7 @@ TEST_P(SerialLoop, of_puts_with_long_ids_is_never_refused) {
   for (const std::size_t size : {1, 4096}) {
     SCOPED_TRACE(size);
     run(size, {{"max_cid_size", "64"}},
-        [](ph_context* context, std::uint64_t id, auto source, ph_target target) {
+        [](ph_context* context, std::uint64_t id, const auto& source, ph_target target) {
           const std::uint64_t local[8] = {id};
           const std::uint64_t remote[8] = {id};
           ph_put_args args = put_args(source, target, id, id);
@@ -118,7 +118,7 @@ TEST_P(SerialLoop, of_puts_with_long_ids_is_never_refused) {
 TEST_P(SerialLoop, of_vectored_puts_is_never_refused) {
   for (const std::size_t size : {64, 65536}) {
     SCOPED_TRACE(size);
-    run(size, {}, [](ph_context* context, std::uint64_t id, auto source, ph_target target) {
+    run(size, {}, [](ph_context* context, std::uint64_t id, const auto& source, ph_target target) {
       const std::size_t half = source.size() / 2;
       const ph_put_segment segments[] = {
           {source.data() + half, half, {target.address + half, target.key}},
