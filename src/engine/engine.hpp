@@ -1,8 +1,7 @@
 // The engine of one rank: posts, moves, receives, completes.
 //
 // Invariants and data: engine_state.hpp. Owner: the context. Threads: every member is called with
-// the lane's lock held; wait(), flush() and finalize() give it up while they sleep. Split by verb:
-// contact, put, get, send, work, receive, probe, wait, requests, regions, finalize, rendezvous.
+// the lane's lock held; wait(), flush() and finalize() give it up while they sleep. Split by verb.
 #pragma once
 
 #include <photon/atomic.h>
@@ -338,7 +337,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
   void place_chunk(Peer& peer, const TargetRange& rest, std::uint64_t bytes);
-  bool end_chunk(Peer& peer, const wire::Header& header, class RecordReader& id, Taker* taker);
+  bool end_chunk(Peer& peer, const wire::Header& header, bool last, class RecordReader& id, Taker*);
   bool take_scatter(Peer& peer, const wire::Header& header, Taker* taker);
   bool place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes);
   Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);

@@ -47,12 +47,6 @@ Peer* first_failed(const std::vector<Peer*>& contacted) {
   return nullptr;
 }
 
-bool all_sent_to(const Peer& peer) noexcept {
-  if (peer.posted_under_way != 0) return false;  // cards touch memory, whatever became of the peer
-  return peer.broken != PH_OK ||
-         (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0 && peer.lent == 0);
-}
-
 }  // namespace
 
 ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwhile) {
