@@ -133,7 +133,6 @@ Peer& Engine::make_peer(Rank rank) {
   }
   Peer& peer = remember_peer(std::move(made));
   adopt_link(peer);
-  if (peer.regions != nullptr) peer.sent.close();  // we check all keys
   return peer;
 }
 
@@ -317,7 +316,9 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   if (peer.link != nullptr) read_off_overflow(peer);
   // No bye in its ring, or no ring: it may have left in order without having met us, or because we
   // had said ours before.
-  const bool gave_up = why.native_errno == ETIMEDOUT || why.native_errno == ECONNABORTED;
+  peer.may_live = why.native_errno != 0;
+  // A reset is no news of one that left: it may have left something of ours unread.
+  const bool gave_up = peer.may_live && why.native_errno != ECONNRESET;
   if (why.status == PH_ERR_PEER && !gave_up && (boot_->has_left(rank) || peer.said_bye))
     lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
   else

@@ -61,7 +61,8 @@ bool Engine::send_packed(Peer& peer, Request& request, bool with_payload, bool w
     out.payload = payload_blocks_.at(request.payload);
     out.payload_bytes = static_cast<std::uint32_t>(request.size_bytes);
   }
-  out.is_sure = !with_payload && (request.flags & PH_DELIVERED) != 0;
+  const bool is_bare = request.size_bytes == 0 && (request.flags & PH_NO_LCE) != 0;
+  out.is_sure = is_bare || (!with_payload && (request.flags & PH_DELIVERED) != 0);
   if (!send(peer, out)) return false;
   if (with_payload && request.size_bytes != 0) ++peer.staged_sent;
   if (acked) peer.await_ack(request);

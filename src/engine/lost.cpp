@@ -34,14 +34,16 @@ void Engine::tell_lost(Peer& peer) {
   const std::uint64_t given = peer.credits->lines_given();
   if (given <= end) peer.sent.read_to(given);
   std::uint64_t line = peer.sent.read();
+  // To a process that has ended nothing can be delivered: that is no loss of ours.
+  const bool may_live = peer.may_live || peer.broken != PH_ERR_PEER;
   // From a jump on its ids stand in the overflow.
-  peer.lost_some = !overflow_drained(peer);
+  peer.lost_some = may_live && (peer.outstanding != 0 || !overflow_drained(peer));
   try {
     while (line < end) {
       const auto header = wire::decode(peer.tx.header(line));
       if (!header) return;  // the ring is shared: a peer may have written there
       if (ends_operation(peer.tx, line, *header)) {
-        peer.lost_some = true;
+        peer.lost_some = may_live;
         const SentPut* const put = peer.sent.find(line);
         if (put != nullptr && !put->is_told) told_late(peer, *put, peer.broken);
       }

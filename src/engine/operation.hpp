@@ -32,7 +32,9 @@ struct Outgoing {
   ph_request request = PH_REQUEST_NONE;
   ph_target target{};
   std::uint64_t size_bytes = 0;
-  bool is_sure = false;  // PH_DELIVERED: what has landed is not called failed any more
+  // PH_DELIVERED: what has landed is not called failed any more. Nor is a bare id of which nobody
+  // wanted to hear.
+  bool is_sure = false;
 };
 
 inline Outgoing outgoing(std::uint32_t flags, const ph_id& local, const ph_id& remote) noexcept {
@@ -51,6 +53,7 @@ inline Outgoing outgoing(const ph_put_args& args) noexcept {
   out.fixed[1] = args.target.key;
   out.target = args.target;
   out.size_bytes = args.size_bytes;
+  if (args.size_bytes == 0 && (args.flags & PH_NO_LCE) != 0) out.is_sure = true;
   return out;
 }
 

@@ -154,6 +154,7 @@ struct Peer {
   std::uint64_t refused_next = 0;  // line of the first record that may still be refused
   bool took_unchecked = false;     // puts whose keys only the peer checks, sent or to be sent
   bool said_bye = false;
+  bool may_live = false;   // though it is lost: the network says so, not its end
   bool lost_some = false;  // with it: operations that were over for us, and nobody was told yet
   std::string why;         // broken: in words
   PeerCounters* counts = nullptr;          // where it is counted now, or null

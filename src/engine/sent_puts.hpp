@@ -4,8 +4,7 @@
 //   noted -- refused by the peer, or the peer is lost before it is known to have read it --> told
 //         -- its line is used again --> forgotten: then the peer has read it
 //
-// Kept only for peers that alone can check keys: others are written to without a note
-// (fast_path.hpp), and only how many records were lost is known of them.
+// Small puts on a runway (fast_path.hpp) leave no note: of them only that some were lost is known.
 // Owner: the Peer.
 #pragma once
 

@@ -123,9 +123,7 @@ TEST_P(BulkEnd, chunks_that_are_refused_late_withhold_the_id_and_are_reported) {
       EXPECT_EQ(put.locals[0].status, PH_OK);
     }
     EXPECT_EQ(put.locals.back().status, PH_ERR_KEY);
-    // Who was to acknowledge the chunks is known by its id, and who was met without its keys.
-    const bool is_named = GetParam() != Ground::fake || variant.waits_for_ack();
-    EXPECT_EQ(put.locals.back().id, is_named ? put.two().local_id : 0u);
+    EXPECT_EQ(put.locals.back().id, put.two().local_id);
     EXPECT_EQ(first_difference(put.two().memory.bytes(), kSeed), 0u);
   }
 }

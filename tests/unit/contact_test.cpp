@@ -103,7 +103,8 @@ TEST(Contact, the_link_of_a_rank_whose_process_is_gone_is_given_back_once_its_ri
     EXPECT_EQ(two.ranks[0].put(1, two.put({})), why);
     EXPECT_EQ(two.ranks[0].fence(1), why);
     LaneGuard guard(two.ranks.lane(0));
-    EXPECT_EQ(two.ranks[0].finalize(guard), PH_OK);
+    // It may live, and lack what it was sent, unless its process has ended.
+    EXPECT_EQ(two.ranks[0].finalize(guard), why == PH_ERR_PEER ? PH_OK : why);
   }
 }
 

@@ -1,5 +1,5 @@
 // What had gone to a peer when it was lost, and that it was cut off.
-#include <sys/mman.h>
+#include <cerrno>
 
 #include "engine_unit.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 class Lost : public testing::Test {
  protected:
   void lose(ph_status status = PH_ERR_PEER) {
-    two_.ranks.net().seats[0].gone[1] = {status, 0, "its cable was cut", 1};
+    two_.ranks.net().seats[0].gone[1] = {status, ETIMEDOUT, "its cable was cut", 1};
     two_.ranks[0].serve();
   }
   void put(std::uint64_t id, std::span<const std::byte> source, std::uint32_t flags = 0) {
@@ -118,7 +118,7 @@ TEST(LostRunway, finalize_and_flush_say_that_there_were_some) {
   for (const bool flushes : {false, true}) {
     Two two;
     for (std::uint64_t id = 1; id <= 3; ++id) ASSERT_EQ(two.ranks[0].notify(1, id), PH_OK);
-    two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "has ended", 1};
+    two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, ETIMEDOUT, "its cable was cut", 1};
     two.ranks[0].serve();
     LaneGuard guard(two.ranks.lane(0));
     if (flushes) {
@@ -128,8 +128,18 @@ TEST(LostRunway, finalize_and_flush_say_that_there_were_some) {
   }
 }
 
+TEST_F(Lost, to_a_process_that_has_ended_nothing_could_have_been_delivered) {
+  put(1, small_);
+  EXPECT_EQ(two_.count(0, PH_LOCAL), 1u);
+  two_.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, 0, "has ended", 1};
+  two_.ranks[0].serve();
+  EXPECT_EQ(two_.count(0, PH_LOCAL), 1u) << "the put is told all the same";
+  EXPECT_EQ(flush(), PH_OK);
+  EXPECT_EQ(finalize(), PH_OK);
+}
+
 TEST_F(Lost, who_is_cut_off_for_nonsense_is_told_why) {
-  auto& line = two_.ranks.net().way(1, 0).lines[0];
+  auto& line = two_.ranks.net().way(1, 0).lines[1];                         // the meeting took one
   line.head.store(1 | std::uint64_t{77} << 16, std::memory_order_release);  // no such kind
   two_.ranks[0].serve();
   const auto& told = two_.ranks.net().seats[1].cut_off;

@@ -33,7 +33,7 @@ TEST(OfiCardTest, that_is_none_is_refused) {
   wordy.why.fill('x');
   EXPECT_EQ(decode_card(encode(wordy)).error().status, PH_ERR_PROTOCOL);
   OfiCard unknown = valid_card();
-  unknown.what = static_cast<OfiCard::What>(3);
+  unknown.what = static_cast<OfiCard::What>(5);
   EXPECT_EQ(decode_card(encode(unknown)).error().status, PH_ERR_PROTOCOL);
   OfiCard other_version = valid_card();
   other_version.version = wire::kVersion + 1;

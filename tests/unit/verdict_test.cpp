@@ -114,7 +114,8 @@ TEST_P(Verdict, a_refusal_of_what_was_never_sent_ends_the_peer) {
     Forger peer(GetParam());
     peer.refuse(line);
     EXPECT_TRUE(peer.is_cut_off());
-    EXPECT_TRUE(peer.ranks().probe(0, PH_LOCAL).empty());
+    for (const ph_completion& one : peer.ranks().probe(0, PH_LOCAL))
+      EXPECT_EQ(one.status, PH_ERR_PROTOCOL) << "lost with it, and not refused";
   }
 }
 
@@ -128,7 +129,8 @@ TEST_P(Verdict, a_refusal_out_of_order_or_told_twice_ends_the_peer) {
     peer.refuse(lines.first);
     EXPECT_EQ(peer.ranks().probe(0, PH_LOCAL).size(), 1u);
     peer.refuse(lines.second);
-    EXPECT_TRUE(peer.ranks().probe(0, PH_LOCAL).empty());
+    for (const ph_completion& one : peer.ranks().probe(0, PH_LOCAL))
+      EXPECT_EQ(one.status, PH_ERR_PROTOCOL) << "lost with it, and not refused";
     EXPECT_TRUE(peer.is_cut_off());
   }
 }
@@ -173,17 +175,21 @@ TEST_P(Verdict, an_empty_last_chunk_tells_how_the_ones_before_it_went) {
     const auto wanted = is_refused ? kKeyError : std::uint64_t{PH_OK};
     peer.post(Kind::bulk, {peer.region().address, key, wire::kBulkFirst | 64, 128});
     peer.post(Kind::bulk_acked, {peer.region().address + 64, key, wire::kBulkLast, 0});
-    EXPECT_EQ(peer.sent(Forger::kSent).kind, Kind::ack);
-    EXPECT_EQ(peer.word_sent(Forger::kSent, 0), wanted);
-    EXPECT_EQ(peer.sent(Forger::kSent + 1).kind, Kind::bye) << "nothing more was sent";
+    // A refusal is told with the first chunk, whoever answers for the last.
+    const std::uint64_t answer = Forger::kSent + (is_refused ? 1 : 0);
+    EXPECT_EQ(peer.sent(answer).kind, Kind::ack);
+    EXPECT_EQ(peer.word_sent(answer, 0), wanted);
+    EXPECT_EQ(peer.sent(answer + 1).kind, Kind::bye) << "nothing more was sent";
     // The same without an acknowledgement: a refusal names the line of the chunk.
     peer.post(Kind::bulk, {peer.region().address, key, wire::kBulkFirst | 64, 128});
     peer.post(Kind::bulk, {peer.region().address + 64, key, wire::kBulkLast, 0, 77}, true);
     EXPECT_EQ(peer.ranks().probe(0, PH_REMOTE).size(), is_refused ? 0u : 1u);
     if (is_refused) {
-      EXPECT_EQ(peer.sent(Forger::kSent + 1).kind, Kind::refused);
-      EXPECT_EQ(peer.word_sent(Forger::kSent + 1, 0), kKeyError);
-      EXPECT_EQ(peer.word_sent(Forger::kSent + 1, 1), 2u);
+      EXPECT_EQ(peer.sent(Forger::kSent).kind, Kind::refused);
+      EXPECT_EQ(peer.word_sent(Forger::kSent, 1), 0u);
+      EXPECT_EQ(peer.sent(answer + 1).kind, Kind::refused);
+      EXPECT_EQ(peer.word_sent(answer + 1, 0), kKeyError);
+      EXPECT_EQ(peer.word_sent(answer + 1, 1), 2u);
     }
     EXPECT_FALSE(peer.is_cut_off());
   }

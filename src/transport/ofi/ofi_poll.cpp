@@ -279,7 +279,7 @@ void OfiTransport::attend(OfiPeer& peer, std::int64_t now_ns) {
   if (peer.is_mute()) {
     const bool is_silent = now_ns - peer.mute_heard_ns >= kLastWordsNs;
     if (is_silent || peer.mute_heard_count >= most_last_words())
-      cut_off(peer, peer_error(peer.rank, peer.mute_why));
+      cut_off(peer, peer_error(peer.rank, peer.mute_why, peer.no_way_ns != 0 ? EHOSTUNREACH : 0));
   } else if (peer.state == OfiPeer::State::greeting && peer.greeting->is_owed()) {
     greet_again(peer, now_ns);
   }
