@@ -4,8 +4,8 @@ JOBS = $(shell nproc)
 BUILD := build/release
 # A new build folder has no tests, which would ask for GoogleTest. One that is configured stays as
 # it is: ninja deletes the programs of tests that are switched off.
-WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DPHOTON_BUILD_TESTS=OFF)
-WITHOUT_EXAMPLES = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DPHOTON_BUILD_EXAMPLES=OFF)
+WITHOUT_TESTS = $(if $(wildcard $(BUILD)/build.ninja),,-DPHOTON_BUILD_TESTS=OFF)
+WITHOUT_EXAMPLES = $(if $(wildcard $(BUILD)/build.ninja),,-DPHOTON_BUILD_EXAMPLES=OFF)
 WITH_STATIC = $(STATIC:%=-DPHOTON_BUILD_STATIC=%)
 
 .PHONY: help demo test bench soak check install clean
@@ -33,8 +33,8 @@ bench: ## Every question photon-perf answers, as tables
 	scripts/bench $(BUILD)
 
 soak: ## What takes too long for the tests: half an hour
-	scripts/install-deps build test
-	cmake --preset release -DPHOTON_BUILD_TESTS=ON
+	scripts/install-deps build demo test
+	cmake --preset release -DPHOTON_BUILD_TESTS=ON -DPHOTON_BUILD_EXAMPLES=ON
 	cmake --build $(BUILD) -j $(JOBS)
 	scripts/soak $(BUILD)
 

@@ -54,7 +54,16 @@ void BackPressure::note(ph_context* context) noexcept {
   if (is_watching_ && now - since_ < kLasting) return;
   if (is_watching_) {
     const Look look = look_at(context, first_.rank);
-    if (look.lines_sent == first_.lines_sent && look.waiting >= first_.waiting) {
+    if (look.waiting == 0 && first_.waiting == 0) {
+      warn(
+          "PHOTON_ERROR_RESOURCE",
+          "for a second there is no room, though nothing waits for a rank: it is held by rids that "
+          "were neither tested nor waited for, or by completions that were not probed");
+      was_said_ = true;
+      return;
+    }
+    if (look.lines_sent == first_.lines_sent && look.waiting != 0 &&
+        look.waiting >= first_.waiting) {
       char words[200];
       std::snprintf(words, sizeof words,
                     "for a second rank %u has taken nothing: %llu operations to it wait, or their "

@@ -4,7 +4,7 @@
 //   copy -- a put is posted from it --> in use -- a round is full, and all puts to that rank have
 //   landed (ph_flush) --> freed
 //   a round is full, and its rank takes nothing for a tenth of a second --> the round is twice as
-//   large: no put is refused for that, and what queues is bounded by the setting `requests`
+//   large, up to 64 MiB or 4096 copies; then a put is refused (PH_AGAIN) after two seconds
 //
 // Invariant: a copy lives while anything that was posted from it may be under way, and longer than
 // the context if that ends first. Owner: the Session. Threads: any; to one rank one posts at a
@@ -19,6 +19,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -38,11 +39,10 @@ class Reusable {
   }
 
   // Runs `post(copy)` with a copy of a source that it covers. Once a round it waits for the puts
-  // before it, with progress, for a tenth of a second at most. Throws bad_alloc, and nothing was
-  // posted.
+  // before it, with progress. PH_ERR_MEMORY: nothing was posted.
   template <class Post>
   ph_status post(ph_context* context, ph_rank rank, const void* source, std::uint64_t size_bytes,
-                 Post post) {
+                 Post post) try {
     if (source == nullptr || rank >= ranks_count_) return post(source);
     Round& round = round_of(rank);
     const std::scoped_lock lock(round.mutex);
@@ -54,6 +54,8 @@ class Reusable {
     round.copies.push_back(std::move(copy));  // there is room
     round.bytes += size_bytes;
     return PH_OK;
+  } catch (const std::bad_alloc&) {
+    return PH_ERR_MEMORY;
   }
 
  private:

@@ -205,7 +205,7 @@ PHOTON_API int photon_post_os_getv_direct(int proc, void *ptr[], uint64_t size[]
  * Status:  PHOTON_ERROR_RESOURCE: nothing was started; probe, then call again.
  * Threads: any; also within a callback. Never blocks, but for a put of more than 1,024 bytes that
  *          cap.small_pwc_size makes reusable: one in 64 waits for those before it, for at most
- *          a second.
+ *          two seconds.
  */
 PHOTON_API int photon_put_with_completion(int proc, uint64_t size, photonBuffer lbuf,
                                           photonBuffer rbuf, photon_cid local, photon_cid remote,

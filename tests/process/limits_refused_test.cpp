@@ -62,8 +62,8 @@ TEST(Limits, of_address_space_are_named_with_the_settings_that_take_it) {
 
 TEST(Limits, of_everything_are_what_photon_info_reports) {
   if (is_sanitized()) GTEST_SKIP() << "the sanitizers themselves take more address space";
-  for (const char* limit : {"ulimit -f 100", "ulimit -v 300000", "ulimit -s 256", "ulimit -l 0",
-                            "ulimit -d 200000", "ulimit -n 40"}) {
+  for (const char* limit : {"ulimit -f 0", "ulimit -f 100", "ulimit -v 300000", "ulimit -s 256",
+                            "ulimit -l 0", "ulimit -d 200000", "ulimit -n 40"}) {
     const CommandResult result = under(limit, kInfo);
     EXPECT_LT(result.exit_status, 2) << limit << result.output;
     expect_words(result, {"\ntransports\n", "\nlimits\n", "RLIMIT_FSIZE", "\nsettings\n"});

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 
 namespace photonrun {
 namespace {
@@ -151,7 +152,14 @@ std::string own_address(int socket) {
   return text_of(target.address, target.bytes, true);
 }
 
-std::string own_host(int socket) { return host_of(target_of(socket)); }
+// An IPv4 address as such, also where the socket is one of IPv6 that takes both.
+std::string own_host(int socket) {
+  constexpr std::string_view kMapped = "::ffff:";
+  const std::string host = host_of(target_of(socket));
+  return host.starts_with(kMapped) && host.find('.') != std::string::npos
+             ? host.substr(kMapped.size())
+             : host;
+}
 
 std::string peer_address(int socket) { return peer_text(socket, true); }
 

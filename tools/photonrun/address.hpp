@@ -42,15 +42,14 @@ struct Listeners {
   std::vector<std::string> refusals;  // where another one is in the way: "10.0.0.1:7000: why"
 };
 // At all of them that are this host's. `place`: of messages; port 0: any that is free.
-// Without the port: what ranks here are best reached at from the other side.
-std::string own_host(int socket);
-
 Listeners listen_at(const HostPort& place, const std::vector<Target>& targets);
 // "10.0.0.1:7000"
 std::string own_address(int socket);
 std::string peer_address(int socket);
 // Without the port.
 std::string peer_host(int socket);
+// Without the port: what ranks here are best reached at from the other side.
+std::string own_host(int socket);
 
 // Without the port.
 std::string host_of(const Target& target);
