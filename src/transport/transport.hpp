@@ -141,9 +141,9 @@ class Sink {
   virtual void on_link(Rank rank) = 0;      // the Link's receiving half is there (or: a new peer)
   virtual void on_activity(Rank rank) = 0;  // look at its ring: there may be records or credits
   // A native_errno, but ECONNRESET: it was out of reach, or has cut us off (ECONNABORTED), even if
-  // it has left the job since. Nothing more will arrive, but the on_done()s of our own pieces. Every
-  // on_piece() of that rank whose on_done() it has had came before. The engine may disconnect() it
-  // from here.
+  // it has left the job since. Nothing more will arrive, but the on_done()s of our own pieces.
+  // Every on_piece() of that rank whose on_done() it has had came before. The engine may
+  // disconnect() it from here.
   virtual void on_gone(Rank rank, const base::Error& why) = 0;
 
   // A piece of ours is over, and our memory is not touched for it any more. PH_OK: its bytes are

@@ -28,6 +28,11 @@ base::Error peer_error(Rank rank, const std::string& what, int native_errno = 0)
   return {PH_ERR_PEER, native_errno, "ofi: rank " + std::to_string(rank) + what, rank};
 }
 
+// For messages, or for pieces.
+bool has_no_way(const OfiPeer& peer) noexcept {
+  return peer.no_way_ns != 0 || peer.no_way_to_door_ns != 0;
+}
+
 }  // namespace
 
 // Whoever sleeps meanwhile has not seen it.
@@ -279,7 +284,7 @@ void OfiTransport::attend(OfiPeer& peer, std::int64_t now_ns) {
   if (peer.is_mute()) {
     const bool is_silent = now_ns - peer.mute_heard_ns >= kLastWordsNs;
     if (is_silent || peer.mute_heard_count >= most_last_words())
-      cut_off(peer, peer_error(peer.rank, peer.mute_why, peer.no_way_ns != 0 ? EHOSTUNREACH : 0));
+      cut_off(peer, peer_error(peer.rank, peer.mute_why, has_no_way(peer) ? EHOSTUNREACH : 0));
   } else if (peer.state == OfiPeer::State::greeting && peer.greeting->is_owed()) {
     greet_again(peer, now_ns);
   }
