@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/resource_limits.hpp"
 #include "boot/packet.hpp"
 #include "boot/proof.hpp"
 
@@ -70,8 +71,10 @@ base::Result<> AddressBoot::introduce(const base::Config& config) {
     own_.addresses = *listens;
     auto begun = begin_messages(std::vector<Addresses>(size()));
     if (!begun) return begun;
-  } else if (listens.error().status == PH_ERR_CONFIG) {
-    unreachable_ = listens.error();
+  } else if (const base::Error& why = listens.error(); why.status == PH_ERR_CONFIG ||
+                                                       base::is_call_refused(why.native_errno) ||
+                                                       why.native_errno == EADDRINUSE) {
+    unreachable_ = why;  // those of this host can be met all the same
   } else {
     return listens.error();
   }

@@ -1,5 +1,4 @@
 // Ways out: to ranks that we have something to say to.
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include "base/resource_limits.hpp"
 #include "boot/messenger.hpp"
 #include "boot/silence.hpp"
+#include "boot/tries.hpp"
 
 namespace photon::boot {
 namespace {
@@ -32,11 +32,6 @@ std::int64_t silence_ns(const base::Config& config) {
   return static_cast<std::int64_t>(config.tcp_silence_s) * 1'000'000'000;
 }
 
-bool is_connected(int socket) {
-  pollfd entry{.fd = socket, .events = POLLOUT, .revents = 0};
-  return ::poll(&entry, 1, 0) == 1;
-}
-
 }  // namespace
 
 void Messenger::dial(Rank to) {
@@ -55,7 +50,7 @@ void Messenger::dial(Rank to) {
   if (way.unreached_ns == 0) way.unreached_ns = now_ns;
   const std::int64_t most_ns = std::min(kDialNs, silence_ns(config_));
   way.due_ns =
-      std::min(now_ns + patience_ns(way.tries, most_ns), way.unreached_ns + silence_ns(config_));
+      deadline_ns(now_ns, patience_ns(way.tries, most_ns), way.unreached_ns + silence_ns(config_));
   wake_at(way.due_ns);
 }
 

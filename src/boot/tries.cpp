@@ -1,5 +1,7 @@
 #include "boot/tries.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -62,6 +64,13 @@ std::int64_t patience_ns(const Tries& tries, std::int64_t otherwise_ns) noexcept
   return tries.has_more() ? std::min(kBriefNs, otherwise_ns / count) : otherwise_ns;
 }
 
+std::int64_t deadline_ns(std::int64_t now_ns, std::int64_t patience_ns,
+                         std::int64_t latest_ns) noexcept {
+  constexpr std::int64_t kLeastNs = 1'000'000'000;
+  const std::int64_t least_ns = now_ns + std::min(patience_ns, kLeastNs);
+  return std::max(std::min(now_ns + patience_ns, latest_ns), least_ns);
+}
+
 std::string trouble_text(int trouble) {
   if (trouble == 0) return "not tried";
   if (trouble == Tries::kStranger) return "who answers there cannot prove to be it";
@@ -69,6 +78,11 @@ std::string trouble_text(int trouble) {
   const char* const what = trouble == EMFILE || trouble == ENFILE ? "no socket for it: " : "";
   const bool has_no_port = trouble == EADDRNOTAVAIL;
   return what + std::string(std::strerror(trouble)) + (has_no_port ? base::ports_advice() : "");
+}
+
+bool is_connected(int socket) noexcept {
+  pollfd entry{.fd = socket, .events = POLLOUT, .revents = 0};
+  return ::poll(&entry, 1, 0) == 1;
 }
 
 bool is_connected_to_itself(int socket) noexcept {

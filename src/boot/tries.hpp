@@ -63,8 +63,16 @@ class Tries {
 // left two seconds, or less, so that a round does not take much longer than `otherwise_ns`.
 std::int64_t patience_ns(const Tries& tries, std::int64_t otherwise_ns) noexcept;
 
+// Until when: after that patience, and not after `latest_ns`, when all of it has lasted too long;
+// but each attempt has a second, for whoever tries may have been away for long.
+std::int64_t deadline_ns(std::int64_t now_ns, std::int64_t patience_ns,
+                         std::int64_t latest_ns) noexcept;
+
 // A trouble in words.
 std::string trouble_text(int trouble);
+
+// Whether the kernel has connected it, or has given up.
+bool is_connected(int socket) noexcept;
 
 // Where nobody listens, a port of our own that is by chance the same connects to itself.
 bool is_connected_to_itself(int socket) noexcept;

@@ -1,6 +1,7 @@
 // Peers that do not get what we send (ofi_silence.hpp), and what we say to those who ask.
 #include "transport/ofi/ofi_silence.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -86,18 +87,22 @@ void OfiTransport::take_answer(OfiPeer& peer, std::uint64_t heard) {
 }
 
 // So many looks later: one who looks rarely has not seen yet what came.
-void OfiTransport::answer_later(Rank rank) { answers_.push_back({rank, kLooksBefore}); }
+void OfiTransport::answer_later(Rank rank) {
+  const auto is_it = [rank](const Answer& one) { return one.rank == rank; };
+  if (std::ranges::none_of(answers_, is_it)) answers_.push_back({rank, kLooksBefore});
+}
 
 void OfiTransport::answer_who_asked() {
-  if (answers_.empty() || --answers_.front().looks != 0) return;
-  const Rank rank = answers_.front().rank;
-  answers_.erase(answers_.begin());
-  const OfiPeer* peer = known(rank);
-  OfiCard card = parts_.card;
-  card.what = OfiCard::What::so_far;
-  if (peer != nullptr && peer->is_open()) card.heard = peer->inlet.next_sequence() - 1;
-  boot_due_.set(1);
-  static_cast<void>(boot_.send(rank, encode(card), {}));
+  for (Answer& one : answers_) {
+    if (--one.looks != 0) continue;
+    const OfiPeer* peer = known(one.rank);
+    OfiCard card = parts_.card;
+    card.what = OfiCard::What::so_far;
+    if (peer != nullptr && peer->is_open()) card.heard = peer->inlet.next_sequence() - 1;
+    boot_due_.set(1);
+    static_cast<void>(boot_.send(one.rank, encode(card), {}));
+  }
+  std::erase_if(answers_, [](const Answer& one) { return one.looks == 0; });
 }
 
 }  // namespace photon::transport::ofi

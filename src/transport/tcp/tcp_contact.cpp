@@ -144,9 +144,9 @@ void TcpTransport::dial(TcpPeer& peer) {
   peer.dialed_ns = base::now_ns();
   if (peer.unreached_ns == 0) peer.unreached_ns = peer.dialed_ns;
   // Until then it has to be connected.
+  const std::int64_t patience_ns = boot::patience_ns(peer.tries, std::min(kDialNs, silence_ns()));
   peer.dial_at_ns =
-      std::min(peer.dialed_ns + boot::patience_ns(peer.tries, std::min(kDialNs, silence_ns())),
-               peer.unreached_ns + silence_ns());
+      boot::deadline_ns(peer.dialed_ns, patience_ns, peer.unreached_ns + silence_ns());
   peer.socket.reset(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!peer.socket) return dial_failed(peer, errno);
   boot::tune_connection(peer.socket.get(), config_.tcp_silence_s);
@@ -172,7 +172,7 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
     const bool is_over =
         !is_silent && peer.unreached_ns != 0 && now - peer.unreached_ns >= silence_ns();
     peer.rounds += is_silent ? 0U : 1U;
-    if ((peer.rounds == kMostRounds || is_over || left == Tries::kStranger) && !is_flusher_)
+    if ((peer.rounds >= kMostRounds || is_over || left == Tries::kStranger) && !is_flusher_)
       return give_up(peer);
     const unsigned pauses = std::clamp(peer.rounds, 1U, kMostRounds) - 1;
     peer.dial_at_ns += kFirstPauseNs << (2 * pauses);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "boot/tries.hpp"
 #include "transport/tcp/tcp_port.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
@@ -287,6 +288,11 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
   const bool is_greeting =
       peer.state == TcpPeer::State::greeting && peer.tries.has_more() && !peer.parley->has_proved();
   if ((peer.state != TcpPeer::State::dialing && !is_greeting) || now_ns < peer.dial_at_ns) return;
+  // It is we who may have been away: what has come meanwhile counts.
+  if (peer.socket && (is_greeting || boot::is_connected(peer.socket.get()))) {
+    greet(peer);
+    if (!is_greeting || peer.state != TcpPeer::State::greeting || peer.parley->has_proved()) return;
+  }
   if (peer.socket) return dial_failed(peer, is_greeting ? Tries::kSilent : ETIMEDOUT);
   if (peer.boot_gone_ns != 0) return end(peer, stream_error(peer.rank, " has ended"));
   dial(peer);

@@ -44,7 +44,7 @@ void TcpTransport::look_for_silence(std::int64_t now_ns) {
 void TcpTransport::fell_silent(TcpPeer& peer) {
   TcpCard card = card_;
   card.what = TcpCard::What::gone;
-  const base::Error why = silence_of(parties_.self);
+  const base::Error why = silence_of(peer.rank);
   std::copy_n(why.what.begin(), std::min(why.what.size(), card.why.size() - 1), card.why.begin());
   static_cast<void>(send_card(peer.rank, card));
   end(peer, silence_of(peer.rank));
