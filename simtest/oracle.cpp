@@ -177,7 +177,8 @@ void Oracle::completed(const Endpoint& at, const ph_query& query, const ph_compl
   if (failed()) return;
   ++events_;
   if (!check_shape(at, query, one)) return;
-  if (one.kind == PH_LOCAL && one.status != PH_OK && one.id == 0 && one.id_size_bytes == 8)
+  if (one.kind == PH_LOCAL && one.status != PH_OK && one.id == 0 &&
+      (one.id_size_bytes == 8 || one.id_size_bytes == 0))
     return nameless_error(at, one);
   Operation* op = one.id_size_bytes < kNumberedId ? find_short(at, one) : find(at, one);
   if (op == nullptr) return;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <new>
 #include <utility>
 
 #include "base/hex.hpp"
@@ -248,12 +249,15 @@ void Engine::fail_all(Peer& peer) {
   while (!peer.serves.empty()) end_serve(peer);
   const ph_status status = peer.broken;
   while (!peer.late.empty()) {
-    LateId& late = peer.late.front();
-    const std::uint64_t words = late.words();
-    overflow_words_ -= words;
+    LateId late = peer.late.front();
+    overflow_words_ -= late.words();
+    peer.late.pop(late.words());
     drop(late.id);
-    if (late.is_reported) report_late(peer, late.local_word, status);
-    peer.late.pop(words);
+    try {
+      if (late.is_reported) report_late(peer, late.local_word, late.request, status);
+    } catch (const std::bad_alloc&) {
+      peer.lost_some = true;  // told by flush and finalize
+    }
   }
   while (Request* request = peer.work.head()) abandon(*request, status);
   while (Request* request = peer.acks.head()) {

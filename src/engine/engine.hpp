@@ -173,7 +173,7 @@ class Engine final : private transport::Sink, private EngineState {
   const void* id_data(const HeldId& id) noexcept;
   void drop(HeldId& id) noexcept;
   void push_local(Peer& peer, const HeldId& id, ph_status status);
-  void report_late(Peer& peer, std::uint64_t local_word, ph_status status);
+  void report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status);
   void complete_local(Request& request, ph_status status);
   void mark_busy(Peer& peer);
   // overflow.cpp

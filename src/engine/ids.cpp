@@ -11,8 +11,10 @@ Engine::Step Engine::step_ids(Peer& peer) {
   if (request == nullptr) return Step::blocked;
   if (!request->id_merged) {
     const bool in_record = request->kind == Request::Kind::packed && !request->data_done;
-    if (request->is_mark() || request->in_acks || (!in_record && !request->data_done))
+    if (request->is_mark() || request->in_acks || (!in_record && !request->data_done)) {
+      peer.dry_since_ns = 0;  // it is no credit that this one waits for
       return Step::blocked;
+    }
     const bool has_credit = has_ledger(peer);
     if (!has_credit || !send_packed(peer, *request, in_record, true)) {
       // Bytes in its record must land whatever the application does: it stays out of the overflow.
@@ -20,7 +22,7 @@ Engine::Step Engine::step_ids(Peer& peer) {
       const bool stays_out =
           (in_record && (request->size_bytes != 0 || (request->flags & PH_DELIVERED) != 0)) ||
           ((request->flags & PH_NOTICE_ACCEPTED) != 0 && !peer.overflow_out.is_open());
-      LateId late{request->remote, request->local_word,
+      LateId late{request->remote, request->local_word, RequestPool::token(*request),
                   !request->local_done || (request->flags & PH_DELIVERED) == 0};
       if (stays_out || !overflow_id(peer, late)) {
         if (has_credit) return Step::blocked;
@@ -50,7 +52,6 @@ bool Engine::send_packed(Peer& peer, Request& request, bool with_payload, bool w
   Outgoing out{};
   out.kind = acked ? wire::Kind::put_acked : wire::Kind::put;
   name(out, request);
-  out.is_sure = (request.flags & PH_DELIVERED) != 0;
   if (with_id) {
     out.id = id_data(request.remote);
     out.id_bytes = request.remote.bytes;
@@ -62,7 +63,7 @@ bool Engine::send_packed(Peer& peer, Request& request, bool with_payload, bool w
     out.payload_bytes = static_cast<std::uint32_t>(request.size_bytes);
   }
   const bool is_bare = request.size_bytes == 0 && (request.flags & PH_NO_LCE) != 0;
-  out.is_sure = is_bare || (!with_payload && (request.flags & PH_DELIVERED) != 0);
+  out.is_sure = is_bare || (request.flags & PH_DELIVERED) != 0;
   if (!send(peer, out)) return false;
   if (with_payload && request.size_bytes != 0) ++peer.staged_sent;
   if (acked) peer.await_ack(request);

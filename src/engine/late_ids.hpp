@@ -14,10 +14,16 @@ namespace photon::engine {
 
 struct LateId {
   HeldId id;
-  std::uint64_t local_word = 0;  // the local id's first 8 bytes, should the peer be lost first:
-  bool is_reported = true;       // then that is told
+  // Should the peer be lost first, that is told, unless it need not be: to the request, if its
+  // caller still keeps it, else with the local id's first 8 bytes.
+  std::uint64_t local_word = 0;
+  std::uint64_t request = 0;
+  bool is_reported = true;
 
-  std::uint64_t words() const noexcept { return 1 + (std::uint64_t{id.bytes} + 7) / 8; }
+  // Of memory.
+  std::uint64_t words() const noexcept {
+    return sizeof(LateId) / 8 + (id.is_long() ? (std::uint64_t{id.bytes} + 7) / 8 : 0);
+  }
 };
 
 class LateIds {

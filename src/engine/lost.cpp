@@ -57,9 +57,11 @@ void Engine::tell_lost(Peer& peer) {
 // The local completion of a put was given long ago, if one was wanted.
 void Engine::told_late(Peer& peer, const SentPut& put, ph_status status) {
   Request* const request = requests_.find_used(put.request);
-  if (request != nullptr && !request->local_done) return;  // it will say so itself
-  if (request != nullptr && request->kept) return conclude(*request, status);
-  report_late(peer, put.local_id, status);
+  if (request == nullptr || request->local_done)
+    return report_late(peer, put.local_id, put.request, status);
+  // It will say so itself; but one that has gone and only stands behind others in the ids will not.
+  if (request->id_merged && !request->in_work && !request->in_acks && !request->serving)
+    complete_local(*request, status);
 }
 
 // With one of its chunks: the others are not sent any more, and those that were are not told of
@@ -74,7 +76,7 @@ bool Engine::refused_early(Peer& peer, std::uint64_t line, const SentPut& put, p
     return true;
   }
   if (request != nullptr && request->in_acks) return true;  // its last chunk's answer says so
-  if (request != nullptr && request->in_work) return false;
+  if (request != nullptr && (request->in_work || request->serving)) return false;
   if (request != nullptr && !request->local_done) {
     complete_local(*request, status);
     request->id_merged = true;  // its id waits for credit, and is not sent any more
@@ -88,9 +90,11 @@ bool Engine::refused_early(Peer& peer, std::uint64_t line, const SentPut& put, p
 
 // Whether nobody can send anything any more, and not because all have left in order.
 ph_status Engine::all_lost() {
-  if (size_ == 1 || contacted_.size() + 1 < size_) return PH_OK;
+  const std::size_t others = contacted_.size() - (peers_[self_] != nullptr ? 1 : 0);
+  if (size_ == 1 || others + 1 < size_) return PH_OK;
   ph_status status = PH_OK;
   for (const Peer* peer : contacted_) {
+    if (peer->rank == self_ && peer->idle()) continue;
     if (peer->broken == PH_OK || peer->posted_under_way != 0) return PH_OK;
     if (peer->broken != PH_ERR_DEPARTED) status = peer->broken;
   }

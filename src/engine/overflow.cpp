@@ -23,8 +23,8 @@ constexpr std::uint64_t entry_words(std::uint64_t id_bytes) noexcept {
 // done. Its block may be taken over.
 bool Engine::overflow_id(Peer& peer, LateId& late) {
   OverflowProducer& out = peer.overflow_out;
-  const std::uint64_t words = late.words();
   if (!out.is_open()) {
+    const std::uint64_t words = late.words();
     if (!overflow_fits(words) || !peer.late.push(late, config_.overflow_bytes / 8)) return false;
     late.id = HeldId{};
     overflow_words_ += words;
@@ -35,6 +35,7 @@ bool Engine::overflow_id(Peer& peer, LateId& late) {
     return true;
   }
   const std::uint32_t id_bytes = late.id.bytes;
+  const std::uint64_t words = entry_words(id_bytes);
   const void* const id = id_data(late.id);
   static_cast<void>(overflow_drained(peer));
   if (!out.has_room(words) || !overflow_fits(words)) return false;
@@ -69,6 +70,9 @@ Engine::Step Engine::step_overflow(Peer& peer) {
     Outgoing out{};
     out.id = id_data(late.id);
     out.id_bytes = late.id.bytes;
+    out.local_id = late.local_word;
+    out.request = late.request;
+    out.is_sure = !late.is_reported;
     settle(peer);
     if (!peer.has_credit(config_.ledger_slots) || !send(peer, out)) return Step::blocked;
     const std::uint64_t words = late.words();

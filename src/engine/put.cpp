@@ -101,8 +101,10 @@ ph_status Engine::notify(Rank rank, std::uint64_t remote) {
     if (fast == Fast::tell) finish_put(rank);
     if (fast != Fast::no) return PH_OK;
   }
+  const std::uint64_t nameless = 0;  // what an error is told with, early or late
   ph_put_args args{};
   args.size = sizeof args;
+  args.local = {&nameless, sizeof nameless};
   args.remote = {&remote, sizeof remote};
   args.flags = PH_NO_LCE;
   return put_anyhow(rank, args);

@@ -131,10 +131,12 @@ void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
   if (waiters_ != 0) news();
 }
 
-// Beyond the promise, so events_free_ may go below zero.
-void Engine::report_late(Peer& peer, std::uint64_t local_word, ph_status status) {
+// Of an operation that was over for its initiator: to the request, if that is still kept, else with
+// what is known of its local id. That is beyond the promise, so events_free_ may go below zero.
+void Engine::report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status) {
+  if (Request* kept = requests_.find_kept(request); kept != nullptr) return conclude(*kept, status);
+  push_local(peer, {word, 8}, status);
   --events_free_;
-  push_local(peer, {local_word, 8}, status);
 }
 
 // The operation is over for its initiator. The promised event is used or given back.
@@ -144,7 +146,7 @@ void Engine::complete_local(Request& request, ph_status status) {
     blame(status, peer.rank);
   if (request.kept) return conclude(request, status);
   if (request.local_done) {
-    if (status != PH_OK) report_late(peer, request.local_word, status);
+    if (status != PH_OK) report_late(peer, request.local_word, 0, status);
     return;
   }
   request.local_done = true;

@@ -39,11 +39,11 @@ class OverflowingAnywhere : public OverSettings {};
 
 // Both directions at once, with operations that have bytes between: everything in order.
 TEST_P(OverflowingAnywhere, puts_and_notifications_keep_their_order) {
-  constexpr std::uint64_t kRounds = 3000;
+  const std::uint64_t puts_count = is_small() ? 500 : 3000;
   constexpr std::uint64_t kGroup = 21504;  // bytes of the puts among eight
   ThreadJob job(2, options());
   job.run([&](ph_context* context, ph_rank rank) {
-    std::vector<std::byte> memory(kRounds / 8 * kGroup);  // each put has bytes of its own
+    std::vector<std::byte> memory(puts_count / 8 * kGroup);  // each put has bytes of its own
     std::vector<std::byte> source(16384);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
@@ -61,7 +61,7 @@ TEST_P(OverflowingAnywhere, puts_and_notifications_keep_their_order) {
           ASSERT_EQ(completions[i].id, expected++);
         }
     };
-    for (std::uint64_t id = 0; id < kRounds;) {
+    for (std::uint64_t id = 0; id < puts_count;) {
       constexpr std::size_t kSizes[] = {0, 8, 5000, 0, 0, 16384, 0, 100};
       constexpr std::size_t kPlaces[] = {0, 0, 8, 0, 0, 5008, 0, 21392};
       const std::uint64_t place = id / 8 * kGroup + kPlaces[id % 8];
@@ -73,7 +73,7 @@ TEST_P(OverflowingAnywhere, puts_and_notifications_keep_their_order) {
       if (status == PH_AGAIN || id % 128 == 0) take(1 + id % 64);
       ASSERT_TRUE(status == PH_OK || status == PH_AGAIN);
     }
-    while (expected < kRounds) take(64);
+    while (expected < puts_count) take(64);
     ASSERT_EQ(ph_flush(context, other, PH_FOREVER), PH_OK);
     job.meet(context);
   });
@@ -81,17 +81,17 @@ TEST_P(OverflowingAnywhere, puts_and_notifications_keep_their_order) {
 
 // Many more than the ledger and the requests hold.
 TEST_P(OverflowingAnywhere, ranks_that_never_probe_for_remote_ids_get_their_local_ones) {
-  constexpr std::uint64_t kPuts = 3000;
+  const std::uint64_t puts_count = is_small() ? 500 : 3000;
   ThreadJob job(2, options({{"requests", "64"}}));
   job.run([&](ph_context* context, ph_rank rank) {
     constexpr std::size_t kSizes[] = {8, 0, 100, 1, 192};
     constexpr std::size_t kMost = 192;
-    std::vector<std::byte> memory(kPuts * kMost), source(kMost);
+    std::vector<std::byte> memory(puts_count * kMost), source(kMost);
     ph_region mine{};
     ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &mine), PH_OK);
     const auto regions = exchange(context, mine);
     const ph_rank other = 1 - rank;
-    for (std::uint64_t id = 0; id < kPuts; ++id) {
+    for (std::uint64_t id = 0; id < puts_count; ++id) {
       const std::size_t size = kSizes[id % std::size(kSizes)];
       fill(source, id);
       ASSERT_EQ(ph_put_u64(context, other, {source.data(), size},
@@ -100,7 +100,7 @@ TEST_P(OverflowingAnywhere, ranks_that_never_probe_for_remote_ids_get_their_loca
       ASSERT_EQ(take(context, PH_LOCAL, other).id, id);
     }
     serve_until_met(job, context);
-    for (std::uint64_t id = 0; id < kPuts; ++id) {
+    for (std::uint64_t id = 0; id < puts_count; ++id) {
       ASSERT_EQ(take(context, PH_REMOTE, other).id, id);
       const std::size_t size = kSizes[id % std::size(kSizes)];
       ASSERT_EQ(first_difference({&memory[id * kMost], size}, id), size);

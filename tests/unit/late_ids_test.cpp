@@ -87,23 +87,40 @@ TEST(LateIds, may_be_long) {
 
 TEST(LateIds, that_find_no_room_are_held_back_as_requests_and_then_refused) {
   FakeOptions chosen = late();
-  chosen.config.overflow_bytes = 4096;  // 256 ids
+  chosen.config.overflow_bytes = 4096;  // 102 ids
   Late two(chosen);
   while (two.put({}, PH_NO_LCE) == PH_OK) {
   }
-  EXPECT_EQ(two.next, 4u + 256 + 64);
+  EXPECT_EQ(two.next, 4u + 102 + 64);
   EXPECT_EQ(two.ranks[0].holdings().requests, 64u);
   two.expect_remotes(two.next);
 }
 
 TEST(LateIds, of_all_peers_together_find_room_in_overflow_total_bytes) {
   FakeOptions chosen = late();
-  chosen.config.overflow_total_bytes = 10 * 16;
+  chosen.config.overflow_total_bytes = 10 * sizeof(LateId);
   Late two(chosen);
   while (two.put({}, PH_NO_LCE) == PH_OK) {
   }
   EXPECT_EQ(two.next, 4u + 10 + 64);
   two.expect_remotes(two.next);
+}
+
+TEST(LateIds, are_reported_to_the_request_while_its_caller_has_not_taken_it) {
+  Late two;
+  const auto source = filled(8, 1);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(two.put({}, PH_NO_LCE), PH_OK);
+  ph_request request = PH_REQUEST_NONE;
+  ph_put_args args = two.Two::put(source);
+  args.request = &request;
+  ASSERT_EQ(two.ranks[0].put(1, args), PH_OK);
+  ASSERT_NE(request, PH_REQUEST_NONE);
+  EXPECT_TRUE(two.ranks.eventually([&] { return two.ranks[0].holdings().queued == 1; }));
+  two.lose();
+  ph_result result{};
+  EXPECT_EQ(two.ranks[0].test(request, result), PH_ERR_PEER);
+  EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
+  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
 }
 
 TEST(LateIds, are_reported_when_the_peer_is_lost_unless_a_landing_was_all_that_was_asked_for) {

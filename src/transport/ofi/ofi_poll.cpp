@@ -319,7 +319,7 @@ void OfiTransport::end_all(const std::string& why) {
              parts_.fabric->traits().provider.c_str(), why.c_str());
   for (const auto& peer : peers_)
     if (peer != nullptr && peer->rank != parties_.self)
-      cut_off(*peer, peer_error(peer->rank, ": the provider has failed: " + why));
+      cut_off(*peer, peer_error(peer->rank, ": the provider has failed: " + why, ENETDOWN));
   end_our_doors();
 }
 

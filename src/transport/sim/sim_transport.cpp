@@ -84,7 +84,8 @@ base::Result<std::unique_ptr<Transport>> SimTransport::open_lane(std::uint32_t n
 // it that this one is the first to hear of it.
 base::Error SimTransport::gone_error(Rank rank, const std::string& what) {
   if (network_->is_link_lost(rank, me_))
-    return {PH_ERR_PEER, 0, what + " cannot be reached any more: the link to it is lost", rank};
+    return {PH_ERR_PEER, ETIMEDOUT, what + " cannot be reached any more: the link to it is lost",
+            rank};
   const bool is_lane = home_ != nullptr && !home_->is_gone(rank, me_) && !network_->has_died(rank);
   return {is_lane ? PH_ERR_DEPARTED : PH_ERR_PEER, 0,
           what + (is_lane ? " has closed this lane" : " has ended"), rank};
