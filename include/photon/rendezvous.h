@@ -82,7 +82,7 @@ typedef struct ph_buffer {
  *             registration around the range grants what is needed it is used, and has to live as
  *             long; else the range is registered until the announcement is over, for this lane and
  *             its peer only. A send buffer of at most `packed_max` bytes is copied along. At most
- *             three quarters of `requests` are under way: then PH_AGAIN.
+ *             three quarters of `requests`, or of 65,536, are under way: then PH_AGAIN.
  * Ownership:  the buffer is lent until the local completion: PH_RECV_BUFFER may be written,
  *             PH_SEND_BUFFER must stay unchanged.
  * Completion: local = the peer has finished it, and every byte of its transfers has landed; for

@@ -16,8 +16,9 @@
  *    kind PH_LOCAL with an error status says so, even under PH_NO_LCE, and even after the local id
  *    that freed the source (a second completion then; never with PH_DELIVERED). A put that fails
  *    before it has gone out completes once. One that has gone out and is not known to have arrived
- *    when its peer is lost (unreachable for `tcp_silence_s`, cut off, or dead) is told so, too; of
- *    small puts through shared memory ph_flush() and ph_finalize() alone say so.
+ *    when its peer is lost (unreachable for `tcp_silence_s`, cut off, or dead) is told so, too. Of
+ *    small puts through shared memory, and of ids without bytes under PH_NO_LCE, ph_flush() and
+ *    ph_finalize() alone say so, and only where the peer's process may live.
  *  - What cannot go at once (no credit, behind a fence, more bytes than one call copies) is queued
  *    and goes as this rank probes, waits, flushes or finalizes: go on with one of them.
  *  - The call from inside a probe callback is legal and never recurses into progress.
