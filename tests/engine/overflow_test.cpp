@@ -39,7 +39,7 @@ class OverflowingAnywhere : public OverSettings {};
 
 // Both directions at once, with operations that have bytes between: everything in order.
 TEST_P(OverflowingAnywhere, puts_and_notifications_keep_their_order) {
-  const std::uint64_t puts_count = is_small() ? 500 : 3000;
+  const std::uint64_t puts_count = is_small() ? 504 : 3000;
   constexpr std::uint64_t kGroup = 21504;  // bytes of the puts among eight
   ThreadJob job(2, options());
   job.run([&](ph_context* context, ph_rank rank) {
@@ -81,7 +81,7 @@ TEST_P(OverflowingAnywhere, puts_and_notifications_keep_their_order) {
 
 // Many more than the ledger and the requests hold.
 TEST_P(OverflowingAnywhere, ranks_that_never_probe_for_remote_ids_get_their_local_ones) {
-  const std::uint64_t puts_count = is_small() ? 500 : 3000;
+  const std::uint64_t puts_count = is_small() ? 504 : 3000;
   ThreadJob job(2, options({{"requests", "64"}}));
   job.run([&](ph_context* context, ph_rank rank) {
     constexpr std::size_t kSizes[] = {8, 0, 100, 1, 192};
