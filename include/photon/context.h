@@ -74,9 +74,9 @@ PH_API ph_status ph_context_create(const ph_config *config, ph_context **context
  * Status:     PH_OK; PH_ERR_... (an accepted operation failed and its error was never probed: the
  *             status is its own, but for PH_ERR_DEPARTED: peers leave when they like; or what had
  *             gone to a rank that was lost, and may live, may not have arrived, and no ph_flush()
- * said so); PH_TIMEOUT (peers did not take what was sent, or, by ofi, did not say that they have
- *             it: the error says who and how much); PH_ERR_STATE
- *             (already finalized); PH_ERR_FORKED.
+ *             said so); PH_TIMEOUT (peers did not take what was sent, or, by ofi, did not say that
+ *             they have it: the error says who and how much); PH_ERR_STATE (already finalized);
+ *             PH_ERR_FORKED.
  * Threads:    one caller; other threads' calls then return PH_ERR_STATE, those on lanes (lane.h) of
  *             the context too. Blocks.
  */

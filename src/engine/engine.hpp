@@ -337,7 +337,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_put(Peer& peer, const wire::Header& header, Taker* taker);
   bool take_bulk(Peer& peer, const wire::Header& header, Taker* taker);
   void place_chunk(Peer& peer, const TargetRange& rest, std::uint64_t bytes);
-  bool end_chunk(Peer& peer, const wire::Header& header, bool last, class RecordReader& id, Taker*);
+  bool end_chunk(Peer& peer, const wire::Header& header, class RecordReader& id, Taker* taker);
   bool take_scatter(Peer& peer, const wire::Header& header, Taker* taker);
   bool place_runs(Peer& peer, std::uint64_t runs, std::uint64_t bytes);
   Step step_get_layout(Peer& peer, Request& request, std::uint64_t& budget);

@@ -93,13 +93,18 @@ ph_status Engine::all_lost() {
   const std::size_t others = contacted_.size() - (peers_[self_] != nullptr ? 1 : 0);
   if (size_ == 1 || others + 1 < size_) return PH_OK;
   ph_status status = PH_OK;
+  Rank lost = PH_ANY_RANK;
   for (const Peer* peer : contacted_) {
     if (peer->rank == self_ && peer->idle()) continue;
     if (peer->broken == PH_OK || peer->posted_under_way != 0) return PH_OK;
-    if (peer->broken != PH_ERR_DEPARTED) status = peer->broken;
+    if (peer->broken == PH_ERR_DEPARTED) continue;
+    status = peer->broken;
+    lost = peer->rank;
   }
   if (status == PH_OK) return PH_OK;
-  return fail(status, PH_ANY_RANK, "wait: all other ranks are lost or have left");
+  return fail(status, lost,
+              "wait: all other ranks are lost or have left, rank " + std::to_string(lost) +
+                  " is one of those that are lost");
 }
 
 // The first lost peer of whose lost operations nobody has been told in general; PH_OK: none. Told

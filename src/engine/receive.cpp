@@ -129,19 +129,16 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   if (!wire::is_left(left, bytes, last)) return false;
   if ((word & wire::kBulkFirst) != 0) peer.begin_bulk();
   if (bytes != 0) place_chunk(peer, {target, left}, bytes);
-  return end_chunk(peer, header, last, reader, taker);
+  return end_chunk(peer, header, reader, taker);
 }
 
-// The verdict on a chunk, and the id that came with it. A peer that sees our keys keeps no notes of
-// what it sent (sent_puts.hpp), so it hears with the last chunk, by whose record it knows the put.
-bool Engine::end_chunk(Peer& peer, const wire::Header& header, bool last, RecordReader& id,
-                       Taker* taker) {
+// The verdict on a chunk, and the id that came with it.
+bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id, Taker* taker) {
   const ph_status verdict = peer.bulk_refused;
   const auto status = static_cast<std::uint64_t>(verdict);
   if (header.kind == wire::Kind::bulk_acked || header.kind == wire::Kind::scatter_acked) {
     if (!answer(peer, {wire::Kind::ack, {status}})) return false;
-  } else if (verdict != PH_OK && (last || peer.regions == nullptr) &&
-             !std::exchange(peer.told_bulk_refused, true)) {
+  } else if (verdict != PH_OK && !std::exchange(peer.told_bulk_refused, true)) {
     if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head()}})) return false;
   }
   if (!header.has_id()) return true;

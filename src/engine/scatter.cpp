@@ -111,8 +111,7 @@ bool Engine::take_scatter(Peer& peer, const wire::Header& header, Taker* taker) 
   const std::uint64_t bytes = wire::bulk_size(word);
   if (bytes > config_.bulk_bytes / 2 || runs == 0 || runs > bytes / wire::kRunBytes) return false;
   if ((word & wire::kBulkFirst) != 0) peer.begin_bulk();
-  const bool last = (word & wire::kBulkLast) != 0;
-  return place_runs(peer, runs, bytes) && end_chunk(peer, header, last, reader, taker);
+  return place_runs(peer, runs, bytes) && end_chunk(peer, header, reader, taker);
 }
 
 // False: the table and the bytes behind it do not fit each other. A run that is refused is passed

@@ -163,6 +163,8 @@ class Rank {
   }
   bool nap() {
     const ph_status status = ph_wait(context_, {PH_ANY_RANK, PH_EITHER, nullptr}, 300);
+    // Nobody is left who could send anything.
+    if (status == PH_ERR_PEER && size_ == 2) return mourn();
     return status == PH_OK || status == PH_TIMEOUT || fail("wait");
   }
 
