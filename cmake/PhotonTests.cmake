@@ -166,6 +166,8 @@ function(photon_helper_programs)
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/classic)
   add_executable(classic_careless ${folder}/careless.c ${folder}/careless_alone.c)
   target_link_libraries(classic_careless PRIVATE photon photon_flags Threads::Threads)
+  # Sanitizers' parts for C++ come with its linker.
+  set_target_properties(classic_careless PROPERTIES LINKER_LANGUAGE CXX)
   if(TARGET photon_process_tests)
     add_dependencies(photon_process_tests classic_careless)
   endif()
