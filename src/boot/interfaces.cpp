@@ -90,6 +90,7 @@ std::vector<Address> choose(const std::vector<Interface>& all, const InterfaceWi
   std::ranges::stable_sort(found, {}, &Ranked::rank);
   if (wish.name == "auto" && wish.is_one_host && !found.empty()) found.resize(1);
   std::vector<Address> chosen;
+  chosen.reserve(found.size());
   for (const Ranked& one : found) chosen.push_back(one.address);
   return chosen;
 }

@@ -52,6 +52,7 @@ std::vector<std::size_t> choice(std::span<const Offer> offers, const FabricWants
   }
   std::ranges::stable_sort(ranked, {}, &Ranked::rank);
   std::vector<std::size_t> chosen;
+  chosen.reserve(ranked.size());
   for (const Ranked& one : ranked) chosen.push_back(one.index);
   return chosen;
 }
