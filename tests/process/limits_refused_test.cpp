@@ -25,11 +25,6 @@ void expect_words(const CommandResult& result, std::initializer_list<const char*
   for (const char* word : words) EXPECT_TRUE(says(result.output, word)) << word << result.output;
 }
 
-bool is_sanitized() {
-  return run_command("nm -D " PHOTON_BIN_DIR "/../lib/libphoton.so | grep -q '__[atu][a-z]*san_'")
-             .exit_status == 0;
-}
-
 TEST(Limits, of_the_size_of_files_leave_the_network) {
   const CommandResult result = under("ulimit -f 100", traffic(2));
   EXPECT_EQ(result.exit_status, 0);

@@ -33,4 +33,10 @@ inline CommandResult run_command(const std::string& line) {
   return result;
 }
 
+// Whether the library is built with a sanitizer.
+inline bool is_sanitized() {
+  return run_command("nm -D " PHOTON_BIN_DIR "/../lib/libphoton.so | grep -q '__[atu][a-z]*san_'")
+             .exit_status == 0;
+}
+
 }  // namespace photon::test
