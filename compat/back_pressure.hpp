@@ -27,7 +27,7 @@ class BackPressure {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // Of one rank: what waits, and how much was sent to it so far.
+  // One look at one rank: its waiting operations, and the lines sent to it so far.
   struct Look {
     ph_rank rank = 0;
     std::uint64_t waiting = 0;

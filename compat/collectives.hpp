@@ -64,7 +64,7 @@ class Collectives {
   void conclude(photon_rid rid) noexcept;
   // The local id of one that is over, in the order of blocking ones; then that is gone.
   std::optional<Collective::Told> take_over();
-  // Of those joined here how many local ids are still to be probed.
+  // The number of local ids, of collectives joined here, that no probe has taken yet.
   std::size_t untold();
   // True for the one who took it.
   bool take(photon_rid rid);

@@ -32,7 +32,7 @@ int gather_by_mpi(void* user, const void* mine, void* all, std::size_t size_byte
 
 int meet_by_mpi(void* user) { return static_cast<const Mpi*>(user)->barrier(); }
 
-// What launchers of MPI tell their processes.
+// The variables that launchers of MPI set for their processes.
 struct Started {
   const char* size;
   const char* rank;

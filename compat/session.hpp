@@ -39,7 +39,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Who this rank is, as Exchange::tell(). Also to one who opens it again.
+  // Writes this rank and the size to the configuration, as Exchange::tell() does; also at a second
+  // init.
   void tell(photon_config_t& config) const noexcept { exchange_->tell(*this, config); }
   // finish(). The registrations and requests are gone then.
   int close() noexcept;

@@ -42,9 +42,9 @@ class Tries {
   const Address& now() const noexcept { return order_.list[at_]; }
   // Whether others are left in this round, which need not wait for long.
   bool has_more() const noexcept { return at_ + 1 < count(); }
-  // What was tried now has failed. False: the round is over.
+  // The current address has failed with this trouble; go to the next. False: the round is over.
   bool next(int trouble) noexcept;
-  // Of the last round, what leaves most hope that the same helps again.
+  // The trouble of the last round that gives the most hope for another round.
   int trouble() const noexcept;
   const Addresses& order() const noexcept { return order_; }
   const Troubles& troubles() const noexcept { return troubles_; }

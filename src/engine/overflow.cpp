@@ -206,7 +206,7 @@ void Engine::forget_overflow(Peer& peer) noexcept {
   peer.overflow_in = OverflowConsumer();
 }
 
-// Where very many operations had queued.
+// Gives back the memory of pools that grew while very many operations were queued.
 void EngineState::trim_pools() noexcept {
   constexpr std::uint64_t kUsual = 4096;  // events: the setting `requests` by default
   requests_.trim();
