@@ -78,7 +78,7 @@ constexpr Row kRows[] = {
     {"rseq", ""},
     {"userfaultfd", ""},
     {"ioctl", "output to a terminal"},
-    {"msync", "the look whether memory is there (tcp, ofi)"},
+    {"mincore", "the look whether own memory is mapped (ofi)"},
     {"mlock", ""},
 };
 
