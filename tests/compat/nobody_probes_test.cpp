@@ -33,9 +33,8 @@ Sent put_serially(photon_buffer_t target) {
     photon_buffer_t to = part(target, i * kPutBytes, kPutBytes);
     EXPECT_EQ(photon_put_with_completion(1, kPutBytes, &from, &to, u64(i), u64(i), 0), PHOTON_OK);
     Probed found;
-    for (int looks = 0; looks < 3000 && found.flag != 1; ++looks)
-      found = probe(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ);
-    if (found.flag == 1 && found.id.u64 == i) ++sent.told;
+    while (found.flag != 1) found = probe(PHOTON_ANY_SOURCE, PHOTON_PROBE_EVQ);
+    if (found.id.u64 == i) ++sent.told;
   }
   return sent;
 }
