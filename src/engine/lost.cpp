@@ -23,7 +23,24 @@ bool ends_operation(const LineProducer& ring, std::uint64_t line, const wire::He
   }
 }
 
+bool has_chunk(const Request& request, std::uint64_t line) noexcept {
+  return request.kind != Request::Kind::get && request.chunked && request.first_line <= line;
+}
+
+SentPut note_of(const Request& request) noexcept {
+  return {0, request.local_word, request.target.address, request.size_bytes,
+          RequestPool::token(request)};
+}
+
 }  // namespace
+
+SentPut put_of_chunk(const Peer& peer, std::uint64_t line) noexcept {
+  const Request* const head = peer.work.head();
+  if (head != nullptr && has_chunk(*head, line)) return note_of(*head);
+  for (const Request* one = peer.acks.head(); one != nullptr; one = one->next_acks)
+    if (has_chunk(*one, line) && line < one->line) return note_of(*one);
+  return {};
+}
 
 // Before anything of the peer's is given up. One that left says so itself: what it had not read is
 // documented to be lost.

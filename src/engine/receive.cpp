@@ -228,7 +228,7 @@ bool Engine::take_refused(Peer& peer) {
   // Records are judged in order, each once.
   if (line < peer.refused_next || line >= peer.tx.tail()) return false;
   const SentPut* const noted = peer.sent.find(line);
-  const SentPut put = noted == nullptr ? SentPut{} : *noted;
+  const SentPut put = noted == nullptr ? put_of_chunk(peer, line) : *noted;
   peer.refused_next = line + 1;
   if (put.is_told) return true;
   fail(status, peer.rank,

@@ -37,9 +37,9 @@ class SentPuts {
     put.ends = line + 1;
     puts_[line & mask_] = put;
   }
-  // Its failure was told.
+  // Its failure was told. Another record may have taken its place meanwhile.
   void told(std::uint64_t line) noexcept {
-    if (is_open()) puts_[line & mask_].is_told = true;
+    if (find(line) != nullptr) puts_[line & mask_].is_told = true;
   }
   // The same, for all chunks of a queued operation.
   void told_request(std::uint64_t request) noexcept {

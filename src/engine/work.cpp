@@ -141,6 +141,7 @@ bool Engine::send_chunk(Peer& peer, Request& request, const Layout::Chunk& chunk
     std::memcpy(place, request.source + request.done_bytes, chunk.ring_bytes);
   peer.tx_bulk.advance(chunk.ring_bytes);
   count(peer, Count::staged_bytes, chunk.ring_bytes);
+  if (!request.chunked) request.first_line = peer.tx.tail();
   send(peer, out);
   request.done_bytes += chunk.data_bytes;
   request.id_merged = merge;
