@@ -88,8 +88,8 @@ class Oracle {
   void count_pieces() noexcept { counts_pieces_ = true; }
   // A rank dies, in the middle of anything.
   void died(ph_rank rank);
-  // What a call that was refused with PH_ERR_PEER left in ph_last_error(): it must name a dead one,
-  // or one to which the link is lost.
+  // Checks the error that a call refused with PH_ERR_PEER left in ph_last_error(): it must name a
+  // dead rank, or one to which the link is lost.
   void named(const Endpoint& at, ph_rank peer, const ph_error& error);
   // The link between two ranks is about to be lost for good: oracle_losses.cpp.
   void link_lost(ph_rank a, ph_rank b);
@@ -98,8 +98,8 @@ class Oracle {
   bool may_be_lost(ph_rank rank, ph_rank peer, ph_status status) const;
   // A flush failed, with this error.
   void flush_failed(const Endpoint& at, const ph_error& error);
-  // What ph_finalize() said, and the error that it left, when all ranks have looked for what came:
-  // it may name one that died as well.
+  // Checks the status of ph_finalize() and the error that it left, when all ranks have looked for
+  // what came: the error may name a rank that died as well.
   void finalized(ph_rank rank, ph_status status, const ph_error& error);
   // Whether a call that concerns this peer, or PH_ANY_RANK, may be refused so, because a rank
   // leaves or died.

@@ -73,7 +73,7 @@ void Oracle::left(const Endpoint& end, ph_status status, bool is_explained) {
 void Oracle::check_farewell(const Endpoint& end, ph_status status, bool is_explained) {
   const std::string whose = "rank " + std::to_string(end.rank) +
                             (end.lane == 0 ? "" : ", " + name_of_lane(end.lane)) + ": ";
-  // What a dead peer had not read of ours may be told of here.
+  // The call may tell here that a dead peer had not read all that was sent to it.
   const bool is_death =
       status == PH_ERR_PEER && std::find(dead_.begin(), dead_.end(), true) != dead_.end();
   bool is_known = status == PH_OK || is_explained || is_death;

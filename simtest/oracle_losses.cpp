@@ -1,4 +1,4 @@
-// What the oracle makes of two ranks that live, and whose link is lost for good.
+// The oracle judges two ranks that live, and whose link is lost for good.
 //
 //   whole -- link_lost() --> what was accepted between the two, and what still is, comes or not
 //         --> finalized(): everything is accounted for
@@ -30,7 +30,7 @@ bool Oracle::is_lost(ph_rank a, ph_rank b) const {
   return a < ranks_ && b < ranks_ && lost_[a * ranks_ + b];
 }
 
-// Who cuts the other off says why.
+// A rank that cuts the other off says why.
 bool Oracle::may_be_lost(ph_rank rank, ph_rank peer, ph_status status) const {
   if (status != PH_ERR_PEER && status != PH_ERR_PROTOCOL) return false;
   if (peer != PH_ANY_RANK) return is_lost(rank, peer);

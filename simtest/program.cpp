@@ -185,8 +185,8 @@ void Generator::draw_flags(Step& step) {
 void Generator::draw_ids(Step& step) {
   if (step.verb != Verb::put && step.verb != Verb::get) return;
   const bool kind_is_plain = !is_get(step) && step.fault == Fault::none && !is_lent(step.area);
-  // What a leaver, a dead rank or a lost link leaves undone may be told of late, with the first
-  // bytes of an id alone.
+  // An operation that a leaver, a dead rank or a lost link leaves undone may be told of late, with
+  // the first bytes of its id alone.
   const bool plain =
       kind_is_plain && shape_.leavers.empty() && shape_.dying.empty() && !shape_.loses_links;
   const bool local_any = plain && (step.flags & PH_DELIVERED) == 0 && !step.requested;

@@ -150,8 +150,8 @@ struct Endpoint {
 // Which programs have lanes: one in three; or none; or all.
 enum class Lanes : std::uint8_t { drawn, none, all };
 
-// Which programs lose links between ranks that live on: none; or one in eight of those in which no
-// rank leaves or dies; or all of those. In these there are no lanes and no rendezvous; where all
+// Links between ranks that live on are lost in no program; or in one of eight of those in which no
+// rank leaves or dies; or in all of those. In these there are no lanes and no rendezvous; where all
 // are to have lanes, none is drawn.
 enum class Losses : std::uint8_t { none, drawn, all };
 

@@ -6,8 +6,8 @@
 
 namespace photon::base {
 
-// Of getrandom(2), or where a sandbox refuses it or the kernel has none, of /dev/urandom. At most
-// 256 bytes. False, and errno: there are none.
+// Takes them from getrandom(2), or where a sandbox refuses it or the kernel has none, from
+// /dev/urandom. At most 256 bytes. False, and errno: there are none.
 bool fill_random(std::span<std::byte> bytes) noexcept;
 
 }  // namespace photon::base

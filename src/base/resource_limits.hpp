@@ -1,6 +1,6 @@
-// What to do where a limit of this process, or a sandbox, is in the way: descriptors, memory, the
-// size of files, a system call that is refused. The words name the limit and its value. Empty where
-// a failure is none of that kind.
+// Advice for a failure that a limit of this process, or a sandbox, has caused: descriptors, memory,
+// the size of files, a system call that is refused. The words name the limit and its value. Empty
+// where a failure is none of that kind.
 // Owner: none (functions).
 #pragma once
 

@@ -28,7 +28,7 @@ class BlockPool {
   }
   void give(std::uint32_t index) noexcept { free_.push_back(index); }  // capacity is reserved
 
-  // What is beyond the usual goes back to the system, if none is held.
+  // Gives what is beyond the usual back to the system, if no block is held.
   void trim() noexcept {
     if (used() != 0 || chunks_.size() <= kUsual) return;
     chunks_.resize(kUsual);

@@ -87,7 +87,7 @@ class EngineState {
   static constexpr unsigned kReceiveBudget = 128;  // records of one peer in one turn
   static constexpr unsigned kStashBudget = 16;     // ids of one peer, in a turn without a taker
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
-  // Of a peer, which has 1 Mi operations under way at most whatever our own setting `requests`:
+  // These bound a peer, which has 1 Mi operations under way at most, whatever our own `requests`.
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that it leaves unread
   static constexpr std::uint64_t kMaxBorrowed = 65536;              // announcements
   static constexpr std::int64_t kDryNs = 100'000;

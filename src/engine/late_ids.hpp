@@ -20,7 +20,7 @@ struct LateId {
   std::uint64_t request = 0;
   bool is_reported = true;
 
-  // Of memory.
+  // The memory that it takes.
   std::uint64_t words() const noexcept {
     return sizeof(LateId) / 8 + (id.is_long() ? (std::uint64_t{id.bytes} + 7) / 8 : 0);
   }

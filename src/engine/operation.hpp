@@ -57,13 +57,13 @@ inline Outgoing outgoing(const ph_put_args& args) noexcept {
   return out;
 }
 
-// What is left of an operation at its target.
+// The rest of an operation at its target.
 struct TargetRange {
   ph_target at{};
   std::uint64_t size_bytes = 0;
 };
 
-// Of what a check speaks.
+// The call of which a check speaks.
 struct Call {
   const char* name;
   ph_rank rank;

@@ -33,7 +33,7 @@ ph_status Engine::check_ids(const char* call, Rank rank, const ph_id& local, con
   return PH_OK;
 }
 
-// What no memory can hold would be refused by the target, if its record could say it at all.
+// A size that no memory can hold would be refused by the target, if its record could say it.
 ph_status Engine::check_size(const Call& call, const TargetRange& there) {
   const auto own = reinterpret_cast<std::uint64_t>(call.own);
   const bool is_possible = there.size_bytes <= wire::kMaxBufferBytes;

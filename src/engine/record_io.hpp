@@ -64,7 +64,7 @@ class RecordWriter {
   std::uint64_t at_ = 0;
 };
 
-// What a failure of it that comes late will be called.
+// Gives the record what names its operation should that fail late.
 inline void name(Outgoing& out, const Request& request) noexcept {
   out.local_id = request.local_word;
   out.request = RequestPool::token(request);

@@ -178,7 +178,7 @@ class RequestPool {
     request.kept = false;
     --kept_;
   }
-  // What is beyond the usual limit goes back to the system, if nothing is under way.
+  // Gives what is beyond the usual limit back to the system, if nothing is under way.
   void trim() noexcept {
     if (used_ != 0 || chunks_.size() <= kUsual) return;
     for (std::size_t i = kUsual; i < chunks_.size(); ++i)

@@ -9,8 +9,8 @@ namespace photon::engine {
 
 namespace {
 
-// Of an operation that is over for us with this record or one of the next, though its target may
-// refuse it, or never read it.
+// The record belongs to an operation that is over for us with it or one of the next, though its
+// target may refuse it, or never read it.
 bool may_be_told_late(const Outgoing& out) noexcept {
   return !out.is_sure && (out.kind == wire::Kind::put || out.kind == wire::Kind::counted ||
                           out.kind == wire::Kind::bulk || out.kind == wire::Kind::scatter);
@@ -131,8 +131,9 @@ void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
   if (waiters_ != 0) news();
 }
 
-// Of an operation that was over for its initiator: to the request, if that is still kept, else with
-// what is known of its local id. That is beyond the promise, so events_free_ may go below zero.
+// An operation that was over for its initiator has failed: its request is told, if that is still
+// kept, else its local id as far as it is known. That is beyond the promise, so events_free_ may go
+// below zero.
 void Engine::report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status) {
   if (Request* kept = requests_.find_kept(request); kept != nullptr) return conclude(*kept, status);
   push_local(peer, {word, 8}, status);

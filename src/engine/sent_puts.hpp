@@ -1,5 +1,5 @@
-// What has gone into a peer's ring and may still turn out not to have arrived: by the line of its
-// record, what its caller calls it.
+// Notes of puts that have gone into a peer's ring and may still turn out not to have arrived: by
+// the line of its record, the names that its caller gave it.
 //
 //   noted -- refused by the peer, or the peer is lost before it is known to have read it --> told
 //         -- its line is used again --> forgotten: then the peer has read it

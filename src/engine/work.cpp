@@ -93,7 +93,7 @@ Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budg
   const auto chunk = request.layout == nullptr || bytes == 0
                          ? Layout::Chunk{bytes, bytes, 0}
                          : request.layout->measure(bytes, config_.bulk_chunk);
-  // Of more than the ring holds one chunk goes to a peer that has not answered yet: it may refuse.
+  // A peer that has not answered yet may refuse: of what the ring cannot hold it gets one chunk.
   if (!peer.has_rx && request.chunked && request.size_bytes > config_.bulk_bytes)
     return Step::blocked;
   const bool has_room = bulk_room(peer, chunk.ring_bytes);

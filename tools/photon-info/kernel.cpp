@@ -1,5 +1,5 @@
-// What of the kernel this process may use: the system calls of start-up and contact, each tried on
-// something of our own, and the limits.
+// Tells what this process may use of the kernel: the system calls of start-up and contact, each
+// tried on something of our own, and the limits.
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <poll.h>

@@ -61,7 +61,7 @@ Findings look_around(photon::Context& context, bool is_launched) {
   return findings;
 }
 
-// What needs no job.
+// Finds what can be seen without a job.
 void look_at_host(Findings& findings) {
   findings.transports = find_transports();
   findings.refused_calls = find_refused_calls();

@@ -24,7 +24,7 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  // What a rank has said of its way through the job; `other`: whom it blames.
+  // A rank reports how far it has come in the job; `other`: the rank that it blames.
   struct Report {
     enum class Kind : std::uint8_t { joined, left, blames };
     Kind kind{};

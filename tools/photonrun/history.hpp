@@ -1,5 +1,5 @@
-// What the photonrun that decides knows of each rank's way through the job, and which rank failed
-// first: the first failure that was seen, or what that rank blames for it, and so on.
+// The photonrun that decides keeps here how far each rank has come in the job, and finds which rank
+// failed first: the first failure that was seen, or what that rank blames for it, and so on.
 // Invariant: a rank that fails because it lost another one has blamed it before it ended
 // (PH_LAUNCH_BLAME), so the order in which ends are seen never decides between the two.
 // Owner: Job.
@@ -52,7 +52,7 @@ class History {
     std::size_t blamed_at = 0;     // when the first was, as a number
   };
 
-  // What the failures that explain the first one are, in the order in which they were found.
+  // The failures that explain the first one, in the order in which they were found.
   struct Trace {
     std::vector<std::size_t> causes;
     std::vector<std::size_t> open;

@@ -332,7 +332,7 @@ bool Job::any_running() const {
          std::ranges::any_of(ranks_, [](const RankProcess& rank) { return rank.running(); });
 }
 
-// Of other hosts those that their photonruns have not called ended.
+// Ranks of other hosts count until their photonruns have called them ended.
 std::string Job::running_ranks() const {
   const Share& share = party_.share();
   const auto runs = [&](unsigned rank) {
