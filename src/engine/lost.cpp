@@ -34,6 +34,7 @@ SentPut note_of(const Request& request) noexcept {
 
 }  // namespace
 
+// An operation's chunks follow each other in the bulk ring, and no other's come between them.
 SentPut put_of_chunk(const Peer& peer, std::uint64_t line) noexcept {
   const Request* const head = peer.work.head();
   if (head != nullptr && has_chunk(*head, line)) return note_of(*head);

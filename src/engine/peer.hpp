@@ -206,8 +206,8 @@ struct Peer {
   }
 };
 
-// The note of that line is gone, for another record has taken its place. An operation that still
-// has a request is found all the same, by the lines of its chunks; any other stays without a name.
+// The note of a chunk in that line is gone, for another record has taken its place. An operation
+// that still has a request is found all the same, by its lines; any other stays without a name.
 SentPut put_of_chunk(const Peer& peer, std::uint64_t line) noexcept;
 
 }  // namespace photon::engine

@@ -115,7 +115,8 @@ bool Engine::take_put(Peer& peer, const wire::Header& header, Taker* taker) {
   if (status == PH_OK) return !header.has_id() || deliver(peer, reader, header.id_bytes, taker);
   if (header.has_id()) ++peer.probed;  // its ledger slot is free again
   return header.kind != wire::Kind::put ||
-         answer(peer, {wire::Kind::refused, {static_cast<std::uint64_t>(status), peer.rx.head()}});
+         answer(peer,
+                {wire::Kind::refused, {static_cast<std::uint64_t>(status), peer.rx.head(), 0}});
 }
 
 bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
@@ -139,7 +140,7 @@ bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id,
   if (header.kind == wire::Kind::bulk_acked || header.kind == wire::Kind::scatter_acked) {
     if (!answer(peer, {wire::Kind::ack, {status}})) return false;
   } else if (verdict != PH_OK && !std::exchange(peer.told_bulk_refused, true)) {
-    if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head()}})) return false;
+    if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head(), 1}})) return false;
   }
   if (!header.has_id()) return true;
   if (verdict == PH_OK) return deliver(peer, id, header.id_bytes, taker);
@@ -224,11 +225,14 @@ bool Engine::take_refused(Peer& peer) {
   RecordReader reader(peer.rx);
   const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
   const auto line = reader.word();
-  if (status >= PH_OK || status < PH_ERR_NOT_FOUND) return false;
+  const auto is_chunk = reader.word();
+  if (status >= PH_OK || status < PH_ERR_NOT_FOUND || is_chunk > 1) return false;
   // Records are judged in order, each once.
   if (line < peer.refused_next || line >= peer.tx.tail()) return false;
   const SentPut* const noted = peer.sent.find(line);
-  const SentPut put = noted == nullptr ? put_of_chunk(peer, line) : *noted;
+  const SentPut put = noted != nullptr ? *noted
+                      : is_chunk != 0  ? put_of_chunk(peer, line)
+                                       : SentPut{};
   peer.refused_next = line + 1;
   if (put.is_told) return true;
   fail(status, peer.rank,

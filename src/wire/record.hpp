@@ -25,7 +25,7 @@ enum class Kind : std::uint8_t {
   get_data,       // words: token, offset, bulk size: part of a get's answer, in the bulk ring
   get_failed,     // words: token, status
   ack,            // words: status, of the oldest record that asked for one
-  refused,        // words: status, line: the put at that line of the ring did not land
+  refused,        // words: status, line, is chunk: what that line of the ring brought did not land
   bye,            // the sender has finalized; nothing follows
   counted,        // words: pieces, then id: goes with that many pieces of this record's name
   withdrawn,      // words: line: a piece of the counted record at that line was refused
@@ -71,13 +71,13 @@ constexpr std::uint32_t fixed_words(Kind kind) noexcept {
     case Kind::put:
     case Kind::put_acked:
     case Kind::get_failed:
-    case Kind::refused:
     case Kind::fetched:
     case Kind::finished: return 2;
     case Kind::scatter:
     case Kind::scatter_acked:
     case Kind::gather:
     case Kind::get_data:
+    case Kind::refused:
     case Kind::retracted: return 3;
     case Kind::bulk:
     case Kind::bulk_acked:

@@ -30,7 +30,7 @@ class Forger {
     producer_.publish(wire::encode(kind, has_id ? 8 : wire::kNoId, 0), 1);
     for (int i = 0; i < 200; ++i) two_[0].serve();
   }
-  void refuse(std::uint64_t line) { post(Kind::refused, {kKeyError, line}); }
+  void refuse(std::uint64_t line) { post(Kind::refused, {kKeyError, line, 0}); }
   // So many records that want an answer.
   void ask(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -190,6 +190,7 @@ TEST_P(Verdict, an_empty_last_chunk_tells_how_the_ones_before_it_went) {
       EXPECT_EQ(peer.sent(answer + 1).kind, Kind::refused);
       EXPECT_EQ(peer.word_sent(answer + 1, 0), kKeyError);
       EXPECT_EQ(peer.word_sent(answer + 1, 1), 2u);
+      EXPECT_EQ(peer.word_sent(answer + 1, 2), 1u) << "a chunk";
     }
     EXPECT_FALSE(peer.is_cut_off());
   }
