@@ -54,8 +54,10 @@ void Engine::tell_lost(Peer& peer) {
   std::uint64_t line = peer.sent.read();
   // To a process that has ended nothing can be delivered: that is no loss of ours.
   const bool may_live = peer.may_live || peer.broken != PH_ERR_PEER;
-  // From a jump on its ids stand in the overflow.
-  peer.lost_some = may_live && (peer.outstanding != 0 || !overflow_drained(peer));
+  // From a jump on its ids stand in the overflow. And what it has read it may have refused: that
+  // word can be lost with it.
+  const bool is_unjudged = peer.took_unchecked && peer.staged_sent != peer.staged_landed;
+  peer.lost_some = may_live && (peer.outstanding != 0 || !overflow_drained(peer) || is_unjudged);
   try {
     while (line < end) {
       const auto header = wire::decode(peer.tx.header(line));
