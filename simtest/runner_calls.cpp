@@ -59,6 +59,7 @@ bool Runner::went_through(ph_rank rank, const char* what, ph_rank peer, ph_statu
 // One look for news; the longer there were none, the longer the pause after it.
 void Runner::take_or_pause(ph_rank rank, std::uint64_t& quiet_ns) {
   if (look(rank) != 0) {
+    ++succeeded_count_;
     quiet_ns = 100;
     return;
   }
@@ -68,7 +69,7 @@ void Runner::take_or_pause(ph_rank rank, std::uint64_t& quiet_ns) {
 
 // Until the call says something else than PH_AGAIN, taking completions as the promise wants it. A
 // peer that is busy on another lane owes this one nothing until it waits: as long as anybody's
-// calls succeed nobody starves.
+// calls succeed, or bring completions, of which there is an end, nobody starves.
 ph_status Runner::insist(ph_rank rank, const char* what, const std::function<ph_status()>& call) {
   std::uint64_t quiet_ns = 100;
   std::uint64_t succeeded_count = succeeded_count_;
