@@ -16,6 +16,7 @@ namespace photon::test {
 namespace {
 
 constexpr const char* kRanks = "4";
+constexpr const char* kPuts = "300";  // of a size, to each peer
 const std::vector<std::string> kSizes = {"1", "64", "193", "4096", "65536", "4194304"};
 
 // Processes that compute as long as this object lives, as many as there are.
@@ -76,15 +77,16 @@ INSTANTIATE_TEST_SUITE_P(probes, CarelessProgram,
                                   std::get<1>(tested.param);
                          });
 
-// As many remote ids as the ledgers hold: most of these programs never probe for them.
+// Far more remote ids than the ring and the records of a peer hold; most of these programs never
+// probe for them.
 TEST_P(CarelessProgram, has_every_byte_of_its_peers) {
   const auto [mode, transport] = GetParam();
-  expect_every_byte(mode, transport, "80", "50");
+  expect_every_byte(mode, transport, kPuts, "50");
 }
 
 TEST(CarelessPrograms, end_within_a_minute_beside_two_processes_that_compute) {
   const Computing two(2);
-  for (const char* transport : {"shm", "tcp"}) expect_every_byte("threads", transport, "80", "60");
+  for (const char* transport : {"shm", "tcp"}) expect_every_byte("threads", transport, kPuts, "60");
 }
 
 // It goes on as if it had one: all its calls do nothing, and one line says since when.
