@@ -49,6 +49,29 @@ TEST(ClassicProgram, that_waits_for_each_put_alone_is_held_back_by_a_rank_that_c
     }
 }
 
+// A put whose local id was given holds nothing, at either end: 512 KB are some 30 bytes a put, and
+// less than what any queue or copy of it would take. The target sleeps until the source is held
+// back.
+TEST(ClassicProgram, that_waits_for_each_put_alone_grows_by_nothing_while_its_target_sleeps) {
+  if (is_sanitized()) GTEST_SKIP() << "a sanitizer keeps what was freed";
+  const auto run = [](const std::string& transport, const std::string& what) {
+    return run_command(
+        "folder=$(mktemp -d) && trap \"rm -r $folder\" EXIT && mkfifo $folder/held && "
+        "PHOTON_TRANSPORT=" +
+        transport + " " + kRun + " -n 2 --timeout 50 " + kBin + "/classic_serial " + what +
+        " 2>&1");
+  };
+  for (const char* transport : {"shm", "tcp"})
+    for (const char* what : {"20000 1 1000", "20000 192 1000", "5000 4096 250", "2500 65536 100"}) {
+      const auto result = run(transport, std::string(what) + " $folder/held 0 512");
+      EXPECT_EQ(result.exit_status, 0) << transport << ", " << what << ": " << result.output;
+      EXPECT_EQ(count_of(result.output, " since the third pause"), 2u) << result.output;
+    }
+  const auto refused = run("shm", "2000 1 100 $folder/held 0 -1");
+  EXPECT_NE(refused.exit_status, 0) << refused.output;
+  EXPECT_NE(count_of(refused.output, "memory has grown by more than it may"), 0u) << refused.output;
+}
+
 TEST(ClassicProgram, may_end_without_finalize_and_leaves_nothing_behind) {
   Launched job({"-n", "4", kBin + "/classic_launched"});
   EXPECT_EQ(job.wait(), 0) << job.out << job.err;

@@ -1,15 +1,25 @@
 // A classic program as they are written: rank 0 puts to rank 1, one put after the other, and waits
 // for the local id of each; it never looks for PHOTON_ERROR_RESOURCE, which would be a failure.
-// Rank 1 makes no call for a while each time it has taken so many. All go to one place, so nothing
-// is said of what stands there: tests/engine/serial_loop_test.cpp looks at the bytes.
+// Rank 1 makes no call for a while each time it has taken so many: for so many ms, or until rank 0
+// gets no further, which it hears by a FIFO. All go to one place, so nothing is said of what stands
+// there: tests/engine/serial_loop_test.cpp looks at the bytes.
 //
-//   classic_serial <puts> <bytes> <taken between pauses> <ms of a pause> [bytes of an id, by
-//   address]
+//   classic_serial <puts> <bytes> <taken between pauses> <ms of a pause, or a FIFO>
+//                  [<bytes of an id, by address; 0: a word> [<KB that it may grow by>]]
+//
+// Each rank measures how its largest resident size grows from the third pause on, or from half of
+// the puts on: all that is kept for a peer has been touched by then, and one put more may hold
+// nothing. More than the last argument is a failure.
+#include <fcntl.h>
 #include <photon.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +38,8 @@ struct Plan {
   std::uint64_t puts, bytes, between;
   std::chrono::milliseconds pause;
   std::uint32_t id_bytes;  // 0: words
+  long most_growth_kb;
+  int fifo = -1;  // pauses end by it; -1: by the clock
 };
 
 [[noreturn]] void die(const char* what, std::uint64_t number) {
@@ -60,54 +72,117 @@ std::uint64_t value_of(const photon_cid& id) {
   return value;
 }
 
-void take(int kind, std::uint64_t expected) {
+template <class Miss>
+void take(int kind, std::uint64_t expected, const Miss& missed) {
   photon_cid found{};
-  for (int flag = 0; flag == 0;)
+  for (int flag = 0;;) {
     require(
         photon_probe_completion(PHOTON_ANY_SOURCE, &flag, nullptr, &found, nullptr, nullptr, kind),
         "no probe");
+    if (flag != 0) break;
+    missed();
+  }
   if (value_of(found) != expected) die("another id came", expected);
+}
+
+// By how much the process has grown since most of what it keeps was touched.
+class Growth {
+ public:
+  Growth(const char* who, const Plan& plan) : who_(who), plan_(plan) {}
+  void count(std::uint64_t puts) {
+    if (puts == std::min(2 * plan_.between, plan_.puts / 2)) before_kb_ = largest_kb();
+  }
+  void end() const {
+    const long growth_kb = largest_kb() - before_kb_;
+    std::printf("%s: at most %ld KB, %ld KB of them since the third pause\n", who_, largest_kb(),
+                growth_kb);
+    if (growth_kb > plan_.most_growth_kb) die("memory has grown by more than it may", plan_.puts);
+  }
+
+ private:
+  static long largest_kb() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_maxrss;
+  }
+  const char* const who_;
+  const Plan& plan_;
+  long before_kb_ = 0;
+};
+
+// Who takes nothing is woken each time so many looks in a row have found no local id.
+constexpr int kHeldBackLooks = 200;
+
+void say_held_back(const Plan& plan) {
+  if (plan.fifo < 0 || ::write(plan.fifo, "", 1) == 1 || errno == EAGAIN) return;
+  die("the FIFO takes nothing", 0);
 }
 
 void put_all(const Plan& plan, photon_buffer_t there) {
   std::vector<unsigned char> source(plan.bytes);
   photon_buffer_t here{reinterpret_cast<std::uintptr_t>(source.data()), plan.bytes, {0, 0}};
   const auto began = Clock::now();
+  Growth growth("source", plan);
   for (std::uint64_t i = 0; i < plan.puts; ++i) {
+    growth.count(i);
     std::memcpy(source.data(), &i, std::min<std::uint64_t>(plan.bytes, sizeof i));
     const photon_cid id = id_of(i, plan);
     const int status = photon_put_with_completion(1, plan.bytes, &here, &there, id, id, 0);
     if (status != PHOTON_OK) die(("status " + std::to_string(status)).c_str(), i);
-    take(PHOTON_PROBE_EVQ, i);
+    int looks = 0;
+    take(PHOTON_PROBE_EVQ, i, [&] {
+      if (++looks % kHeldBackLooks == 0) say_held_back(plan);
+    });
   }
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  std::printf("%llu puts of %llu bytes in %.1f s, at most %ld MB\n",
-              static_cast<unsigned long long>(plan.puts),
+  if (plan.fifo >= 0) ::close(plan.fifo);  // no pause lasts any more
+  std::printf("%llu puts of %llu bytes in %.1f s\n", static_cast<unsigned long long>(plan.puts),
               static_cast<unsigned long long>(plan.bytes),
-              std::chrono::duration<double>(Clock::now() - began).count(), used.ru_maxrss / 1024);
+              std::chrono::duration<double>(Clock::now() - began).count());
+  growth.end();
+}
+
+// It computes; until it hears anew that the other one is held back, or nothing comes any more.
+void pause(const Plan& plan) {
+  if (plan.fifo < 0) return std::this_thread::sleep_for(plan.pause);
+  char words[256];
+  int old_bytes = 0;
+  if (::ioctl(plan.fifo, FIONREAD, &old_bytes) != 0) die("the FIFO cannot be looked at", 0);
+  for (ssize_t got = 1; old_bytes > 0 && got > 0; old_bytes -= static_cast<int>(got))
+    got = ::read(plan.fifo, words, std::min<std::size_t>(old_bytes, sizeof words));
+  if (::read(plan.fifo, words, 1) < 0) die("the FIFO brings nothing", 0);
+}
+
+void open_fifo(Plan& plan, const char* path, bool reads) {
+  plan.fifo = ::open(path, reads ? O_RDONLY : O_WRONLY);
+  if (plan.fifo < 0 || (!reads && ::fcntl(plan.fifo, F_SETFL, O_NONBLOCK) != 0)) die("no FIFO", 0);
 }
 
 void take_all(const Plan& plan) {
+  Growth growth("target", plan);
   for (std::uint64_t i = 0; i < plan.puts; ++i) {
-    if (i % plan.between == 0) std::this_thread::sleep_for(plan.pause);  // it computes
-    take(PHOTON_PROBE_LEDGER, i);
+    growth.count(i);
+    if (i % plan.between == 0) pause(plan);
+    take(PHOTON_PROBE_LEDGER, i, [] {});
   }
+  growth.end();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 5) return 2;
-  const Plan plan{std::strtoull(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10),
-                  std::strtoull(argv[3], nullptr, 10),
-                  std::chrono::milliseconds(std::atoi(argv[4])),
-                  argc > 5 ? static_cast<std::uint32_t>(std::atoi(argv[5])) : 0};
+  Plan plan{std::strtoull(argv[1], nullptr, 10),
+            std::strtoull(argv[2], nullptr, 10),
+            std::strtoull(argv[3], nullptr, 10),
+            std::chrono::milliseconds(std::atoi(argv[4])),
+            argc > 5 ? static_cast<std::uint32_t>(std::atoi(argv[5])) : 0,
+            argc > 6 ? std::atol(argv[6]) : LONG_MAX};
   if (plan.id_bytes != 0 && (plan.id_bytes < 8 || plan.id_bytes > kMostIdBytes)) return 2;
   photon_config_t config;
   std::memset(&config, 0, sizeof config);
   config.cap.max_cid_size = static_cast<int>(plan.id_bytes);
   require(photon_init(&config), "no init");
+  if (argv[4][0] == '/') open_fifo(plan, argv[4], config.address == 1);
   std::vector<unsigned char> memory(plan.bytes);
   photon_rid rid = 0;
   photon_buffer_t there{};
