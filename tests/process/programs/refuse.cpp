@@ -1,6 +1,7 @@
 // refuse ERRNO CALL[,CALL...] PROGRAM ARGS...: runs the program where the kernel answers these
 // system calls with that error (EPERM or ENOSYS), as a seccomp profile of a container does. CALL is
 // a name below, with what it asks for in brackets where only that is refused. refuse --list: all.
+// refuse --already: those that this machine refuses as it is, each by a call that can do nothing.
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -145,10 +146,28 @@ int list_all() {
   return 0;
 }
 
+// Of arguments that no call takes; but the one that decides is as the call's name says.
+bool is_refused(const Call& call) {
+  long arguments[] = {-1, -1, -1, -1, -1, -1};
+  if (call.argument >= 0)
+    arguments[call.argument] =
+        (arguments[call.argument] & ~static_cast<long>(call.bits)) | static_cast<long>(call.value);
+  const long answer = ::syscall(call.number, arguments[0], arguments[1], arguments[2], arguments[3],
+                                arguments[4], arguments[5]);
+  return answer < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS);
+}
+
+int list_refused() {
+  for (const Call& call : kCalls)
+    if (is_refused(call)) std::printf("%s\n", call.name.data());
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--list") return list_all();
+  if (argc == 2 && std::string_view(argv[1]) == "--already") return list_refused();
   const std::string_view word = argc > 1 ? argv[1] : "";
   if (argc < 4 || (word != "EPERM" && word != "ENOSYS")) {
     std::fprintf(stderr, "refuse: EPERM or ENOSYS, system calls, then a program\n");
