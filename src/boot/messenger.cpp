@@ -74,7 +74,10 @@ base::Result<bool> Messenger::send(Rank to, std::span<const std::byte> bytes) {
   if (!peer.out->mail.push(MailKind::message, bytes)) return queue_full(to);
   if (is_first) {
     // That a rank is here is no business of the messenger's.
-    peer.out->tries = Tries(addresses_[to], {.ours = addresses(), .met = met_at(to)});
+    peer.out->tries =
+        Tries(addresses_[to], {.ours = addresses(),
+                               .met = met_at(to),
+                               .launchers_met = config_.tcp_preferred.view() != "none"});
     dial(to);
   } else
     flush(to);

@@ -106,7 +106,7 @@ class Messenger {
 
     // Who answers says nothing, and others are left. After our proof it is that rank for sure.
     bool may_try_another() const {
-      return state == State::greeting && tries.has_more() && !parley->has_proved();
+      return state == State::greeting && tries.is_hurried() && !parley->has_proved();
     }
   };
   struct WayIn {

@@ -60,7 +60,7 @@ void Messenger::dial_failed(Rank to, int trouble) {
   hang_up(way.socket);
   way.parley.reset();
   way.state = WayOut::State::pausing;
-  if (trouble == Tries::kStranger) way.unreached_ns = way.answered_ns;
+  if (trouble == Tries::kStranger || trouble == Tries::kSilent) way.unreached_ns = way.answered_ns;
   if (!way.tries.next(trouble)) return round_failed(to);
   way.due_ns = base::now_ns();
   wake_at(way.due_ns);
@@ -82,9 +82,10 @@ void Messenger::round_failed(Rank to) {
     PHOTON_LOG(log_, warn, "bootstrap: no socket yet to reach rank %u by%s", to, advice.c_str());
   const std::int64_t now_ns = base::now_ns();
   if (!says_nothing(trouble)) ++way.unanswered;
-  // Who is not reached is not waited for longer than for who falls silent.
+  // Who is not reached is not waited for longer than for who falls silent, unless it computes.
   const bool is_over = way.unreached_ns != 0 && now_ns - way.unreached_ns >= silence_ns(config_);
-  if (way.unanswered < kMostAttempts && (!is_over || says_nothing(trouble))) {
+  const bool may_live = trouble == Tries::kSilent ? way.tries.may_compute() : says_nothing(trouble);
+  if (way.unanswered < kMostAttempts && (!is_over || may_live)) {
     way.due_ns = now_ns + (kFirstPauseNs << std::min(2 * way.failed++, kMostDoublings));
     return wake_at(way.due_ns);
   }
@@ -121,7 +122,8 @@ void Messenger::greet(Rank to) {
     way.parley = *parley;
     way.answered_ns = std::exchange(way.unreached_ns, 0);  // its rank may compute
     way.state = WayOut::State::greeting;
-    way.due_ns = base::now_ns() + patience_ns(way.tries, kDialNs);
+    way.due_ns = deadline_ns(base::now_ns(), patience_ns(way.tries, kDialNs),
+                             way.answered_ns + silence_ns(config_));
     wake_at(way.due_ns);
     static_cast<void>(watch_.change(socket, EPOLLIN, tag(Tagged::out, to)));
   }

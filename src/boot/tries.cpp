@@ -17,7 +17,7 @@ constexpr std::int64_t kBriefNs = 2'000'000'000;  // the kernel asks twice in it
 
 // The less, the more it helps to try again.
 int hopelessness(int trouble) noexcept {
-  if (trouble == Tries::kSilent) return 0;  // it computes, maybe
+  if (trouble == Tries::kSilent) return 0;  // it may compute
   if (trouble == Tries::kStranger) return 3;
   return trouble == ECONNREFUSED ? 2 : 1;
 }
@@ -35,8 +35,13 @@ Tries::Tries(const Addresses& theirs, const Here& here) {
     return !here.is_near && here.ours.has_host(address) ? 2 : 1;
   };
   for (int level = 0; level <= 3; ++level)
-    for (const Address& address : theirs.all())
-      if (doubt(address) == level) order_.add(address);
+    for (const Address& address : theirs.all()) {
+      if (doubt(address) != level) continue;
+      is_sure_[count()] =
+          level == 0 || (here.is_near && here.ours.has_host(address)) ||
+          (here.launchers_met && level == 1 && address.is_same_host(theirs.front()));
+      order_.add(address);
+    }
 }
 
 bool Tries::next(int trouble) noexcept {
@@ -48,6 +53,23 @@ bool Tries::next(int trouble) noexcept {
 int Tries::trouble() const noexcept {
   const auto tried = std::span(troubles_).first(std::max<std::size_t>(count(), 1));
   return *std::ranges::min_element(tried, {}, hopelessness);
+}
+
+bool Tries::may_compute() const noexcept {
+  std::size_t silent_count = 0;
+  bool is_sure = false;
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (troubles_[i] != kSilent) continue;
+    ++silent_count;
+    is_sure = is_sure || is_sure_[i];
+  }
+  return is_sure || (silent_count != 0 && silent_count == count());
+}
+
+bool Tries::is_hurried() const noexcept {
+  if (count() <= 1) return false;
+  const bool was_silent = troubles_[at_] == kSilent;
+  return !was_silent || !may_compute() || (!is_sure_[at_] && has_more());
 }
 
 std::string Tries::text() const {
@@ -69,6 +91,10 @@ std::int64_t deadline_ns(std::int64_t now_ns, std::int64_t patience_ns,
   constexpr std::int64_t kLeastNs = 1'000'000'000;
   const std::int64_t least_ns = now_ns + std::min(patience_ns, kLeastNs);
   return std::max(std::min(now_ns + patience_ns, latest_ns), least_ns);
+}
+
+int trouble_errno(int trouble) noexcept {
+  return trouble == Tries::kSilent ? ETIMEDOUT : std::max(trouble, 0);
 }
 
 std::string trouble_text(int trouble) {

@@ -3,6 +3,7 @@
 //
 //   at an address -- next(): others are left --> at the next one
 //                 -- next(): it was the last --> at the first again, and the round is over
+//                 -- may_compute() --> it stays there, with the second round
 //
 // Order: as that rank prefers them, but the one by which the bootstrap met it comes first, and
 // those that cannot be it come last: that this host has, too (a bridge of the same name and number
@@ -32,6 +33,7 @@ class Tries {
     Addresses ours;
     bool is_near = false;        // that rank is on this host: it has our addresses
     std::optional<Address> met;  // of that rank, by which the bootstrap met it
+    bool launchers_met = false;  // by the first address of each rank
   };
 
   Tries() = default;
@@ -46,6 +48,13 @@ class Tries {
   bool next(int trouble) noexcept;
   // The trouble of the last round that gives the most hope for another round.
   int trouble() const noexcept;
+  // Whether it is that rank, as far as can be known, that says nothing at an address: where the
+  // address is known to be its, or whoever answers at each of them says nothing.
+  bool may_compute() const noexcept;
+  // Whether who is connected at the current address has to say something in time, or the next one
+  // is tried: a stranger who says nothing shall not be all we try. A rank may compute: it is
+  // waited for where it has no other address, or after a round in which it seemed to be there.
+  bool is_hurried() const noexcept;
   const Addresses& order() const noexcept { return order_; }
   const Troubles& troubles() const noexcept { return troubles_; }
   // Each address with its trouble.
@@ -56,6 +65,7 @@ class Tries {
 
   Addresses order_;
   Troubles troubles_{};
+  std::array<bool, kMostAddresses> is_sure_{};  // it leads to that rank's host
   std::size_t at_ = 0;
 };
 
@@ -67,6 +77,9 @@ std::int64_t patience_ns(const Tries& tries, std::int64_t otherwise_ns) noexcept
 // but each attempt has a second, for whoever tries may have been away for long.
 std::int64_t deadline_ns(std::int64_t now_ns, std::int64_t patience_ns,
                          std::int64_t latest_ns) noexcept;
+
+// A trouble as the errno of an end; 0: there is none for it.
+int trouble_errno(int trouble) noexcept;
 
 // A trouble in words.
 std::string trouble_text(int trouble);

@@ -1,4 +1,5 @@
 // Ways out, and what there may be at the other end of them.
+#include "base/clock.hpp"
 #include "few_descriptors.hpp"
 #include "messenger_ranks.hpp"
 
@@ -115,6 +116,39 @@ TEST_F(MessengerDial, who_is_at_none_of_its_addresses_is_gone_when_all_were_trie
   const std::string garbage(sizeof(Challenge), 'g');
   ASSERT_EQ(::send(impostor.callers[0].get(), garbage.data(), garbage.size(), 0), 64);
   EXPECT_TRUE(ranks.eventually_got(0, {"1 is gone: has ended: nobody listens at its address"}));
+}
+
+// At the one address a stranger takes the connection and says nothing, at the other nobody listens.
+TEST_F(MessengerDial, a_stranger_who_says_nothing_at_any_address_is_not_waited_for_without_end) {
+  const Address closed = listen_at(*choose_address("127.0.0.1", true))->address;
+  for (const bool silent_first : {true, false}) {
+    Impostor impostor;
+    MessengerRanks ranks(2, {.places = {{1, silent_first ? closed : impostor.listener.address}},
+                             .before = {silent_first ? impostor.listener.address : closed},
+                             .silence_s = 1,
+                             .log = base::LogLevel::warn});
+    testing::internal::CaptureStderr();
+    ASSERT_TRUE(*ranks.send(0, 1, "anybody there?"));
+    ranks.eventually_got(0, {"1 is gone: cannot be connected to (setting tcp_interface)"});
+    const std::string said = testing::internal::GetCapturedStderr();
+    for (const std::string& word :
+         {impostor.listener.address.text() + ": who answers there says nothing",
+          closed.text() + ": Connection refused"})
+      EXPECT_NE(said.find(word), std::string::npos) << said;
+  }
+}
+
+// Rank 1 has shown by its word where it is, and makes no call then.
+TEST_F(MessengerDial, a_rank_that_computes_is_waited_for_though_another_address_refuses) {
+  const Address closed = listen_at(*choose_address("127.0.0.1", true))->address;
+  MessengerRanks ranks(2, {.before = {closed}, .silence_s = 1});
+  ASSERT_TRUE(*ranks.send(1, 0, "hello"));
+  ASSERT_TRUE(ranks.eventually_got(0, {"1:hello"}));
+  ASSERT_TRUE(*ranks.send(0, 1, "hello"));
+  for (const std::int64_t end_ns = base::now_ns() + 4'000'000'000; base::now_ns() < end_ns;)
+    ranks.turn(0);
+  EXPECT_TRUE(ranks.eventually_got(1, {"0:hello"}));
+  EXPECT_EQ(ranks.got(0).size(), 1u) << ranks.got(0).back();
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ class MessengerRanks {
     std::map<Rank, Address> places = {};  // where others find a rank, if not where it listens
     std::vector<Address> before = {};     // what else they try first
     std::int64_t guest_ns = Messenger::Place{}.guest_ns;
+    std::uint64_t silence_s = base::Config{}.tcp_silence_s;
     base::LogLevel log = base::LogLevel::error;
   };
   explicit MessengerRanks(std::uint32_t size) : MessengerRanks(size, Options{}) {}
@@ -59,6 +60,7 @@ class MessengerRanks {
     base::Config config;
     config.tcp_interface = base::word("127.0.0.1");
     config.log = options.log;
+    config.tcp_silence_s = options.silence_s;
     std::vector<Addresses> addresses;
     for (Rank rank = 0; rank < size; ++rank) {
       sides_.push_back(std::make_unique<Side>());

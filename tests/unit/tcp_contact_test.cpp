@@ -240,6 +240,35 @@ TEST(TcpContact, who_is_not_reached_is_not_dialed_for_longer_than_the_time_of_si
   EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PEER) << "though it was never asked for here";
 }
 
+// At the one address a stranger takes the connection and says nothing, at the other nobody listens.
+TEST(TcpContact, a_stranger_who_says_nothing_at_any_address_is_not_waited_for_without_end) {
+  for (const bool silent_first : {true, false}) {
+    base::Config config = tcp_config();
+    config.tcp_silence_s = 1;  // less than the setting may be
+    TcpRanks ranks(2, config);
+    boot::Address elsewhere = *boot::choose_address("127.0.0.1", true);
+    elsewhere.bytes[3] = std::byte{2};  // none of ours, so it may be another host's
+    const auto stranger = boot::listen_at(elsewhere);
+    ASSERT_TRUE(stranger);
+    const boot::Address closed = boot::listen_at(*boot::choose_address("127.0.0.1", true))->address;
+    TcpCard card;
+    card.settings = carried::shared_settings(config, 2);
+    card.addresses.add(silent_first ? stranger->address : closed);
+    card.addresses.add(silent_first ? closed : stranger->address);
+    ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+    ranks[0].to(1);
+    const std::int64_t begin_ns = base::now_ns();
+    while (ranks[0].news.gone.count(1) == 0) rest(ranks[0]);
+    EXPECT_LT(base::now_ns() - begin_ns, 8'000'000'000);
+    const base::Error& why = ranks[0].news.gone[1];
+    EXPECT_EQ(why.status, PH_ERR_PEER);
+    EXPECT_NE(why.native_errno, 0) << "it may live";
+    for (const std::string& said : {stranger->address.text() + ": who answers there says nothing",
+                                    closed.text() + ": Connection refused"})
+      EXPECT_NE(why.what.find(said), std::string::npos) << why.what;
+  }
+}
+
 TEST(TcpContact, who_has_fallen_silent_for_a_peer_hears_so_by_the_bootstrap) {
   TcpRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));

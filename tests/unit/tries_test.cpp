@@ -93,5 +93,58 @@ TEST(Tries, say_of_each_address_what_stood_in_the_way_and_which_leaves_most_hope
   EXPECT_EQ(tries.trouble(), Tries::kSilent) << "it may compute";
 }
 
+// A bridge of the same name and number on both hosts refuses, or somebody behind it says nothing.
+TEST(Tries, wait_for_a_rank_that_computes_where_its_host_is_known_to_be) {
+  const Addresses theirs = list({"10.9.0.2", "172.17.0.1"});
+  const Addresses ours = list({"10.9.0.1", "172.17.0.1"});
+  for (const Tries::Here& here :
+       {Tries::Here{.ours = ours, .met = at("10.9.0.2", 1)},
+        Tries::Here{.ours = ours, .launchers_met = true}, Tries::Here{.ours = ours}}) {
+    const bool is_known = here.met || here.launchers_met;
+    Tries tries(theirs, here);
+    EXPECT_TRUE(tries.is_hurried()) << "in the first round";
+    ASSERT_TRUE(tries.next(Tries::kSilent));
+    EXPECT_TRUE(tries.is_hurried());
+    ASSERT_FALSE(tries.next(ECONNREFUSED));
+    EXPECT_EQ(tries.may_compute(), is_known);
+    EXPECT_EQ(tries.is_hurried(), !is_known) << "in the second one";
+    ASSERT_TRUE(tries.next(ECONNREFUSED));
+    ASSERT_FALSE(tries.next(Tries::kSilent));
+    EXPECT_FALSE(tries.may_compute()) << "it is the bridge that says nothing";
+    EXPECT_TRUE(tries.is_hurried());
+  }
+}
+
+TEST(Tries, of_a_rank_of_this_host_lead_to_it_wherever_somebody_says_nothing) {
+  const Addresses both = list({"172.17.0.1", "10.9.0.1"});
+  Tries tries(both, {.ours = both, .is_near = true});
+  ASSERT_TRUE(tries.next(ECONNREFUSED));
+  ASSERT_FALSE(tries.next(Tries::kSilent));
+  EXPECT_TRUE(tries.may_compute());
+  EXPECT_TRUE(tries.is_hurried()) << "at the first, which refused";
+  ASSERT_TRUE(tries.next(ECONNREFUSED));
+  EXPECT_FALSE(tries.is_hurried());
+}
+
+TEST(Tries, wait_at_the_last_address_where_somebody_says_nothing_at_each) {
+  Tries tries(list({"10.9.0.2", "10.8.0.2"}), {.ours = list({"10.9.0.1"})});
+  EXPECT_EQ(round_of(tries, Tries::kSilent), "10.9.0.2:77 10.8.0.2:77");
+  EXPECT_TRUE(tries.may_compute());
+  EXPECT_TRUE(tries.is_hurried());
+  ASSERT_TRUE(tries.next(Tries::kSilent));
+  EXPECT_FALSE(tries.is_hurried());
+}
+
+TEST(Tries, of_one_address_wait_for_whoever_is_connected) {
+  EXPECT_FALSE(Tries(list({"10.9.0.2"}), Tries::Here{}).is_hurried());
+  EXPECT_FALSE(Tries().is_hurried());
+}
+
+TEST(Tries, give_each_trouble_an_errno_which_says_whether_that_rank_may_live) {
+  EXPECT_EQ(trouble_errno(Tries::kSilent), ETIMEDOUT);
+  EXPECT_EQ(trouble_errno(Tries::kStranger), 0);
+  EXPECT_EQ(trouble_errno(ECONNREFUSED), ECONNREFUSED);
+}
+
 }  // namespace
 }  // namespace photon::boot

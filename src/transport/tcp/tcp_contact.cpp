@@ -123,7 +123,7 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   }
   if (card->what == TcpCard::What::unreachable) {
     const Tries told(card->addresses, card->troubles);
-    return end(peer, {PH_ERR_PEER, std::max(told.trouble(), 0),
+    return end(peer, {PH_ERR_PEER, boot::trouble_errno(told.trouble()),
                       named(rank) + " cannot connect to " + told.text() +
                           (is_of_descriptors(told.trouble())
                                ? "; raise the limit of descriptors there (ulimit -n)"
@@ -132,7 +132,8 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   }
   peer.tries = Tries(card->addresses, {.ours = card_.addresses,
                                        .is_near = boot_.passes_descriptors(rank),
-                                       .met = boot_.met_at(rank)});
+                                       .met = boot_.met_at(rank),
+                                       .launchers_met = config_.tcp_preferred.view() != "none"});
   dial(peer);
 }
 
@@ -163,14 +164,15 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
   hang_up(peer.socket);
   peer.parley.reset();
   peer.state = TcpPeer::State::dialing;
-  if (trouble == Tries::kStranger) peer.unreached_ns = peer.answered_ns;
+  if (trouble == Tries::kStranger || trouble == Tries::kSilent)
+    peer.unreached_ns = peer.answered_ns;
   const std::int64_t now = base::now_ns();
   peer.dial_at_ns = now;
   if (!peer.tries.next(trouble)) {
     const int left = peer.tries.trouble();
     const bool is_silent = left == Tries::kSilent;
-    const bool is_over =
-        !is_silent && peer.unreached_ns != 0 && now - peer.unreached_ns >= silence_ns();
+    const bool is_over = !(is_silent && peer.tries.may_compute()) && peer.unreached_ns != 0 &&
+                         now - peer.unreached_ns >= silence_ns();
     peer.rounds += is_silent ? 0U : 1U;
     if ((peer.rounds >= kMostRounds || is_over || left == Tries::kStranger) && !is_flusher_)
       return give_up(peer);
@@ -190,7 +192,7 @@ void TcpTransport::give_up(TcpPeer& peer) {
   static_cast<void>(send_card(peer.rank, card));
   std::string what = named(peer.rank) + " cannot be connected to at " + peer.tries.text();
   what += base::descriptors_advice(trouble, base::descriptors_limit());
-  end(peer, {PH_ERR_PEER, std::max(trouble, 0), what, peer.rank});
+  end(peer, {PH_ERR_PEER, boot::trouble_errno(trouble), what, peer.rank});
 }
 
 // Its socket has news while it is not open.
@@ -206,7 +208,8 @@ void TcpTransport::greet(TcpPeer& peer) {
     peer.parley = *parley;
     peer.answered_ns = std::exchange(peer.unreached_ns, 0);  // its rank may compute
     peer.state = TcpPeer::State::greeting;
-    peer.dial_at_ns = base::now_ns() + boot::patience_ns(peer.tries, kDialNs);
+    peer.dial_at_ns = boot::deadline_ns(base::now_ns(), boot::patience_ns(peer.tries, kDialNs),
+                                        peer.answered_ns + silence_ns());
     epoll_event wanted{};
     wanted.events = EPOLLIN;
     wanted.data.u64 = std::uint64_t{static_cast<std::uint32_t>(Watched::peer)} << 32 | peer.rank;

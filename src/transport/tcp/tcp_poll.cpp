@@ -285,8 +285,8 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
     return end(peer, stream_error(peer.rank, " has ended"));
   // It may compute, and answer later; but a stranger who says nothing shall not be all we try. Once
   // our proof is out it is that rank, and may have taken the connection.
-  const bool is_greeting =
-      peer.state == TcpPeer::State::greeting && peer.tries.has_more() && !peer.parley->has_proved();
+  const bool is_greeting = peer.state == TcpPeer::State::greeting && peer.tries.is_hurried() &&
+                           !peer.parley->has_proved();
   if ((peer.state != TcpPeer::State::dialing && !is_greeting) || now_ns < peer.dial_at_ns) return;
   // It is we who may have been away: what has come meanwhile counts.
   if (peer.socket && (is_greeting || boot::is_connected(peer.socket.get()))) {

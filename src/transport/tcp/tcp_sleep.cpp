@@ -39,7 +39,7 @@ void TcpTransport::announce() noexcept {
     if (peer == nullptr) continue;
     has_deadlines = has_deadlines || peer->boot_gone_ns != 0 ||
                     peer->state == TcpPeer::State::dialing ||
-                    (peer->state == TcpPeer::State::greeting && peer->tries.has_more());
+                    (peer->state == TcpPeer::State::greeting && peer->tries.is_hurried());
   }
   // That the kernel has got rid of its queue is no event of a socket's, nor that it has not.
   longest_sleep_us_ = has_deadlines                    ? kUnsettledSleepUs
