@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "boot/boot.hpp"
+#include "boot/limits.hpp"
 #include "meeting_point.hpp"
 
 namespace photon::test {
@@ -32,6 +33,16 @@ class MemoryJob {
   MeetingPoint& meeting() { return meeting_; }
   int poll_fd(ph_rank rank) const { return inboxes_[rank].news.get(); }
   std::unique_ptr<boot::Boot> boot(ph_rank rank);
+
+  // Whether messages find no room in the side channel for now.
+  void set_full(bool is_full) {
+    const std::scoped_lock lock(mutex_);
+    is_full_ = is_full;
+  }
+  bool is_full() {
+    const std::scoped_lock lock(mutex_);
+    return is_full_;
+  }
 
   // False: the rank has gone.
   bool send(ph_rank to, boot::Message message) {
@@ -81,6 +92,7 @@ class MemoryJob {
   MeetingPoint meeting_;
   std::mutex mutex_;
   std::vector<Inbox> inboxes_;
+  bool is_full_ = false;
 };
 
 class MemoryBoot final : public boot::Boot {
@@ -95,6 +107,7 @@ class MemoryBoot final : public boot::Boot {
 
   base::Result<bool> send(boot::Rank to, std::span<const std::byte> bytes,
                           std::span<const int> fds) override {
+    if (job_.is_full()) return boot::queue_full(to);
     boot::Message message;
     message.from = rank_;
     message.bytes.assign(bytes.begin(), bytes.end());

@@ -32,6 +32,23 @@ TEST_P(ShmPoll, a_ring_without_a_bell_is_looked_at_in_rotation) {
   EXPECT_TRUE(pair[1].news.activity.count(0));
 }
 
+TEST_P(ShmPoll, who_is_cut_off_while_the_side_channel_is_full_is_told_when_it_has_room) {
+  ShmPair pair(one_process());
+  ASSERT_TRUE(pair.join());
+  pair.job().set_full(true);
+  pair[0].transport->cut_off(1, "it said nonsense");
+  for (int i = 0; i < 100; ++i) {
+    pair[0].poll();
+    pair[1].poll();
+  }
+  EXPECT_TRUE(pair[1].news.gone.empty());
+  EXPECT_FALSE(pair[0].transport->drained());
+  pair.job().set_full(false);
+  ASSERT_TRUE(pair.eventually([&] { return pair[1].news.gone.count(0) == 1; }));
+  EXPECT_EQ(pair[1].news.gone[0].what, "rank 0 has cut this rank off: it said nonsense");
+  EXPECT_TRUE(pair[0].transport->drained());
+}
+
 TEST_P(ShmPoll, who_spins_polls_less_often_than_who_probes_now_and_then) {
   constexpr unsigned kLeast = 32;
   constexpr unsigned kMost = 256;

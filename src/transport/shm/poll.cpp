@@ -104,6 +104,7 @@ bool ShmTransport::receive_due() noexcept {
 
 void ShmTransport::receive(Sink& sink) {
   boot_due_.set(0);
+  tell_who_is_cut_off();
   for (int i = 0; i < kMessagesPerPoll; ++i) {
     auto received = boot_.receive();
     if (!received) return boot_failed(received.error(), sink);
@@ -145,10 +146,21 @@ void ShmTransport::handle(boot::Message& message, Sink& sink) {
 void ShmTransport::cut_off(Rank rank, const std::string& why) noexcept {
   CutOff said;
   std::copy_n(why.begin(), std::min(why.size(), said.why.size() - 1), said.why.begin());
-  const auto sent = boot_.send(rank, std::as_bytes(std::span(&said, 1)), {});
-  if (!sent)
-    PHOTON_LOG(log_, warn, "rank %u could not be told that it is cut off: %s", rank,
-               sent.error().what.c_str());
+  cut_off_.emplace_back(rank, said);
+  tell_who_is_cut_off();
+}
+
+// Whoever has much to read, so that the side channel takes no more for it, is told later.
+void ShmTransport::tell_who_is_cut_off() {
+  for (const auto& [rank, said] : std::exchange(cut_off_, {})) {
+    const auto sent = boot_.send(rank, std::as_bytes(std::span(&said, 1)), {});
+    if (sent) continue;
+    if (sent.error().status == PH_AGAIN)
+      cut_off_.emplace_back(rank, said);
+    else
+      PHOTON_LOG(log_, warn, "rank %u could not be told that it is cut off: %s", rank,
+                 sent.error().what.c_str());
+  }
 }
 
 void ShmTransport::handle_offer(boot::Message& message, Sink& sink) {
@@ -197,6 +209,7 @@ base::Result<> ShmTransport::accept(Peer& peer, boot::Message& message) {
 // The side channel is lost: who has not answered never will. Links that stand are not affected.
 void ShmTransport::boot_failed(const base::Error& why, Sink& sink) {
   boot_broken_.set(1);
+  cut_off_.clear();
   PHOTON_LOG(log_, warn, "no further peers can be met: %s", why.what.c_str());
   for (Rank rank = 0; rank < peers_.size(); ++rank) {
     Peer* peer = known(rank);

@@ -104,7 +104,7 @@ ShmTransport::ShmTransport(const base::Config& config, boot::Boot& boot, Lane la
   for (std::size_t i = 0; i < heard_.size(); ++i) bell_words()[i].set(0);
 }
 
-bool ShmTransport::drained() const noexcept { return boot_.idle(); }
+bool ShmTransport::drained() const noexcept { return cut_off_.empty() && boot_.idle(); }
 
 std::span<std::byte> ShmTransport::arena() noexcept {
   return {own_.arena.segment.data() + layout_.bells_bytes, layout_.arena_bytes};

@@ -57,7 +57,7 @@ Gate& ShmTransport::own_gate() noexcept {
 void ShmTransport::announce() noexcept {
   own_gate().announce(!own_.heavy_barrier);
   boot_due_.set(1);  // the look that follows takes what is there
-  longest_sleep_us_ = boot_.idle() ? -1 : kUnsentSleepUs;
+  longest_sleep_us_ = cut_off_.empty() && boot_.idle() ? -1 : kUnsentSleepUs;
 }
 
 void ShmTransport::retract() noexcept { own_gate().retract(); }

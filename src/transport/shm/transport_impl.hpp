@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/config.hpp"
@@ -122,6 +123,7 @@ class ShmTransport final : public Transport {
   void handle_offer(boot::Message& message, Sink& sink);
   base::Result<> accept(Peer& peer, boot::Message& message);
   void boot_failed(const base::Error& why, Sink& sink);
+  void tell_who_is_cut_off();
   BellWord* bell_words() noexcept;
 
   // sleep.cpp
@@ -144,9 +146,10 @@ class ShmTransport final : public Transport {
   Offer offer_;
 
   std::vector<std::unique_ptr<Peer>> peers_;
-  std::vector<Rank> linked_;          // what look_at_next() goes round
-  std::vector<Rank> unreported_;      // linked outside poll()
-  std::vector<std::uint64_t> heard_;  // bells as seen last
+  std::vector<Rank> linked_;                      // what look_at_next() goes round
+  std::vector<Rank> unreported_;                  // linked outside poll()
+  std::vector<std::uint64_t> heard_;              // bells as seen last
+  std::vector<std::pair<Rank, CutOff>> cut_off_;  // are to be told
   bool hidden_ = false;
   unsigned interval_ = kLeastInterval;
   std::size_t next_linked_ = 0;

@@ -29,8 +29,8 @@ std::string named(Rank rank) { return "tcp: rank " + std::to_string(rank); }
 
 bool is_of_descriptors(int trouble) noexcept { return trouble == EMFILE || trouble == ENFILE; }
 
-base::Error gone_error(Rank rank, const std::string& what, int native_errno = 0) {
-  return {PH_ERR_PEER, native_errno, named(rank) + what, rank};
+base::Error gone_error(Rank rank, const std::string& what) {
+  return {PH_ERR_PEER, 0, named(rank) + what, rank};
 }
 
 }  // namespace
@@ -106,9 +106,7 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
   auto card = decode_card(bytes);
   const bool is_dialing =
       peer.state == TcpPeer::State::dialing || peer.state == TcpPeer::State::greeting;
-  if (card && card->what == TcpCard::What::gone && peer.state != TcpPeer::State::ended)
-    return end(peer, gone_error(rank, " has cut this rank off: " + std::string(card->why.data()),
-                                ECONNABORTED));
+  if (card && card->what == TcpCard::What::gone) return take_cut_off(peer, *card);
   // It has given us up; else it was late: there is a connection, or was.
   const bool gives_up = card && card->what == TcpCard::What::unreachable && is_dialing;
   if (peer.state != TcpPeer::State::asked && !gives_up) return;
@@ -116,7 +114,7 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
       card ? carried::check_settings(card_.settings, card->settings) : base::Result<>(card.error());
   if (!same) {
     // The peer finds out from our card, as we do from its.
-    if (!peer.has_asked) static_cast<void>(send_card(rank, card_));
+    if (!peer.has_asked) send_or_keep(rank, card_);
     same.error().what = named(rank) + ": " + same.error().what;
     same.error().rank = rank;
     return end(peer, same.error());
@@ -189,7 +187,7 @@ void TcpTransport::give_up(TcpPeer& peer) {
   card.what = TcpCard::What::unreachable;
   card.addresses = peer.tries.order();
   card.troubles = peer.tries.troubles();
-  static_cast<void>(send_card(peer.rank, card));
+  send_or_keep(peer.rank, card);
   std::string what = named(peer.rank) + " cannot be connected to at " + peer.tries.text();
   what += base::descriptors_advice(trouble, base::descriptors_limit());
   end(peer, {PH_ERR_PEER, boot::trouble_errno(trouble), what, peer.rank});

@@ -71,6 +71,7 @@ struct TcpPeer {
   unsigned heard_count = 0;       // reads that brought something since we slept
   base::Error why;                // of its end
   std::string words;              // last ones, its or ours
+  std::string cut_off_words;      // by the bootstrap: it has cut us off; empty
   std::int64_t boot_gone_ns = 0;  // the bootstrap said that it ended, or later it was heard; 0
   // dialing, greeting
   boot::Tries tries;

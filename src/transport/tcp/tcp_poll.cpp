@@ -162,7 +162,9 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   if (got == Inlet::Got::garbage)
     cut_off(peer.rank, "it sent what no rank of this library sends");
   else if (peer.is_cut_off)
-    end(peer, stream_error(peer.rank, " has cut this rank off: " + peer.words, ECONNABORTED));
+    end(peer, cut_off_error(peer.rank, peer.words));
+  else if (!peer.cut_off_words.empty() && (got == Inlet::Got::closed || got == Inlet::Got::broken))
+    end(peer, cut_off_error(peer.rank, peer.cut_off_words));
   else if (got == Inlet::Got::closed)
     end(peer, stream_error(peer.rank, peer.said_bye ? " has ended"
                                                     : ": the connection was closed without a "
@@ -232,10 +234,12 @@ bool TcpTransport::is_boot_due(std::int64_t now, unsigned patience) noexcept {
 
 void TcpTransport::receive_boot() {
   boot_due_.set(0);
+  send_kept_cards();
   for (int i = 0; i < kMessagesPerPoll; ++i) {
     auto received = boot_.receive();
     if (!received) {
       boot_broken_.set(1);
+      kept_cards_.clear();
       PHOTON_LOG(log_, warn, "no further peers can be met: %s", received.error().what.c_str());
       for (const auto& peer : peers_) {
         if (peer == nullptr || peer->state != TcpPeer::State::asked) continue;
@@ -282,7 +286,8 @@ void TcpTransport::attend(std::int64_t now_ns) {
 
 void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
   if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
-    return end(peer, stream_error(peer.rank, " has ended"));
+    return end(peer, peer.cut_off_words.empty() ? stream_error(peer.rank, " has ended")
+                                                : cut_off_error(peer.rank, peer.cut_off_words));
   // It may compute, and answer later; but a stranger who says nothing shall not be all we try. Once
   // our proof is out it is that rank, and may have taken the connection.
   const bool is_greeting = peer.state == TcpPeer::State::greeting && peer.tries.is_hurried() &&
@@ -296,68 +301,6 @@ void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
   if (peer.socket) return dial_failed(peer, is_greeting ? Tries::kSilent : ETIMEDOUT);
   if (peer.boot_gone_ns != 0) return end(peer, stream_error(peer.rank, " has ended"));
   dial(peer);
-}
-
-// It lives, as far as we know, and may wait for us: it hears why, behind all that it was sent.
-void TcpTransport::cut_off(Rank rank, const std::string& why) noexcept {
-  const Entered entered(*this);
-  TcpPeer* peer = known(rank);
-  if (peer == nullptr || peer->state == TcpPeer::State::ended || rank == parties_.self) return;
-  if (peer->is_open() && !peer->is_mute) {
-    peer->words = why.substr(0, kMostWordBytes);
-    FrameHead head;
-    head.kind = FrameKind::bye;
-    head.bytes = static_cast<std::uint32_t>(peer->words.size());
-    const auto words = std::as_bytes(std::span(peer->words));
-    peer->outlet->add({head, {}, words.data(), words.size()});
-    flush(*peer);
-    part(*peer);
-  }
-  end(*peer,
-      {PH_ERR_PROTOCOL, 0, "tcp: rank " + std::to_string(rank) + " is cut off: " + why, rank});
-}
-
-// What it was sent arrives, if it reads: a close over unread bytes would be a reset.
-void TcpTransport::part(TcpPeer& peer) noexcept {
-  constexpr int kMostIgnored = 256;
-  ::shutdown(peer.socket.get(), SHUT_WR);
-  char ignored[4096];
-  for (int i = 0; i < kMostIgnored; ++i)
-    if (::recv(peer.socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) <= 0) break;
-}
-
-// Its pieces are over, then it is gone. What stands in its ring stays until disconnect().
-void TcpTransport::end(TcpPeer& peer, base::Error why) {
-  if (peer.state == TcpPeer::State::ended) return;
-  if (!peer.is_open() || peer.boot_gone_ns != 0) --unsettled_;
-  peer.state = TcpPeer::State::ended;
-  if (peer.held_since_ns != 0) std::erase(held_, &peer);
-  peer.held_since_ns = 0;
-  peer.is_blocked = false;
-  std::erase(hot_, peer.rank);
-  hang_up(peer.socket);
-  peer.parley.reset();
-  peer.outlet.reset();
-  peer.inlet.reset();
-  peer.data_slot = nullptr;
-  tell_written();
-  for (Pieces::Slot& slot : peer.pieces.all()) {
-    if (slot.token == 0) continue;
-    tell({.kind = News::Kind::done,
-          .rank = peer.rank,
-          .token = slot.piece.token,
-          .status = PH_ERR_PEER});
-    Pieces::end(slot);
-  }
-  boot_due_.set(1);  // which may know that it left in order
-  if (peer.is_released) {
-    peer.link.reset();
-    return;
-  }
-  // A rank that was never met may end unheard, unless we know why nobody can meet it.
-  if (!peer.is_linked && why.status == PH_ERR_PEER && peer.attempts == 0) return;
-  peer.why = std::move(why);
-  tell({.kind = News::Kind::gone, .rank = peer.rank});
 }
 
 // The engine may call anything from here, so what it adds waits for the next round.

@@ -40,16 +40,6 @@ void TcpTransport::look_for_silence(std::int64_t now_ns) {
   }
 }
 
-// It may live, and wait for us; or leave, and then nothing it left unread would be called lost.
-void TcpTransport::fell_silent(TcpPeer& peer) {
-  TcpCard card = card_;
-  card.what = TcpCard::What::gone;
-  const base::Error why = silence_of(peer.rank);
-  std::copy_n(why.what.begin(), std::min(why.what.size(), card.why.size() - 1), card.why.begin());
-  static_cast<void>(send_card(peer.rank, card));
-  end(peer, silence_of(peer.rank));
-}
-
 // Whoever found out: we, or where nothing of ours was under way the kernel, which asks by itself.
 base::Error TcpTransport::silence_of(Rank rank) const {
   return {PH_ERR_PEER, ETIMEDOUT,

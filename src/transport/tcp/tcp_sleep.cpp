@@ -42,10 +42,10 @@ void TcpTransport::announce() noexcept {
                     (peer->state == TcpPeer::State::greeting && peer->tries.is_hurried());
   }
   // That the kernel has got rid of its queue is no event of a socket's, nor that it has not.
-  longest_sleep_us_ = has_deadlines                    ? kUnsettledSleepUs
-                      : !boot_.idle() || is_undrained_ ? kUnsentCardSleepUs
-                      : !unconfirmed_.empty()          ? boot::kSilenceLookNs / 1'000
-                                                       : -1;
+  longest_sleep_us_ = has_deadlines                                            ? kUnsettledSleepUs
+                      : !kept_cards_.empty() || !boot_.idle() || is_undrained_ ? kUnsentCardSleepUs
+                      : !unconfirmed_.empty() ? boot::kSilenceLookNs / 1'000
+                                              : -1;
 }
 
 void TcpTransport::retract() noexcept {

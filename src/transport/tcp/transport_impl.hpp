@@ -1,7 +1,8 @@
 // The tcp transport as a class; tcp_transport.hpp is what others include. One concern a file:
 // tcp_transport.cpp (opening, ending, descriptions), tcp_contact.cpp (cards, dialing, guests),
-// tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news, ends of connections),
-// tcp_silence.cpp (hosts that vanished), tcp_sleep.cpp (idle).
+// tcp_traffic.cpp (sending, pieces, what frames do), tcp_poll.cpp (news),
+// tcp_ends.cpp (what peers are told of an end), tcp_silence.cpp (hosts that vanished),
+// tcp_sleep.cpp (idle).
 //
 // Invariants: a rank never contacted costs one pointer. Who has not proved to know the job's secret
 // costs a Guest, and there are at most kMostGuests. Lines become visible in poll() only.
@@ -17,6 +18,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/config.hpp"
@@ -185,8 +187,17 @@ class TcpTransport final : public Transport {
   std::int64_t silence_ns() const noexcept {
     return static_cast<std::int64_t>(config_.tcp_silence_s) * 1'000'000'000;
   }
-  void fell_silent(TcpPeer& peer);
   base::Error silence_of(Rank rank) const;
+
+  // tcp_ends.cpp
+  void fell_silent(TcpPeer& peer);
+  void tell_cut_off(Rank rank, const std::string& why);
+  void take_cut_off(TcpPeer& peer, const TcpCard& card);
+  static base::Error cut_off_error(Rank rank, const std::string& words);
+  void send_or_keep(Rank rank, const TcpCard& card);
+  void send_kept_cards();
+  void part(TcpPeer& peer) noexcept;
+  void end(TcpPeer& peer, base::Error why);
 
   // tcp_poll.cpp
   void receive(TcpPeer& peer, Sink& sink);
@@ -197,8 +208,6 @@ class TcpTransport final : public Transport {
   bool is_boot_due(std::int64_t now, unsigned patience) noexcept;
   void attend(std::int64_t now_ns);
   void attend(TcpPeer& peer, std::int64_t now_ns);
-  void part(TcpPeer& peer) noexcept;
-  void end(TcpPeer& peer, base::Error why);
   void tell(const News& news);
   void tell_written();
   void dispatch(Sink& sink);
@@ -220,6 +229,7 @@ class TcpTransport final : public Transport {
   std::vector<TcpPeer*> held_;         // with something that waits to be sent
   std::vector<TcpPeer*> unconfirmed_;  // the peer's kernel may not have all that was sent
   std::vector<Rank> hot_;  // whose sockets are read at every poll: kMostHot, or one more
+  std::vector<std::pair<Rank, TcpCard>> kept_cards_;  // the bootstrap had no room for them
   std::map<std::uint32_t, Guest> guests_;
   std::uint32_t next_guest_ = 0;
   std::array<std::uint64_t, kRefusals> refused_{};

@@ -1,0 +1,121 @@
+// How a peer ends: for us, and what it is told of it. docs/tcp.md, How connections end, has the
+// table.
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/tcp/transport_impl.hpp"
+
+namespace photon::transport::tcp {
+
+// It lives, as far as we know, and may wait for us: it hears why, behind all that it was sent. A
+// full socket takes no words, and a peer that is not open yet has none to be read: the bootstrap
+// tells it, too.
+void TcpTransport::cut_off(Rank rank, const std::string& why) noexcept {
+  const Entered entered(*this);
+  TcpPeer* peer = known(rank);
+  if (peer == nullptr || peer->state == TcpPeer::State::ended || rank == parties_.self) return;
+  tell_cut_off(rank, why);
+  if (peer->is_open() && !peer->is_mute) {
+    peer->words = why.substr(0, kMostWordBytes);
+    FrameHead head;
+    head.kind = FrameKind::bye;
+    head.bytes = static_cast<std::uint32_t>(peer->words.size());
+    const auto words = std::as_bytes(std::span(peer->words));
+    peer->outlet->add({head, {}, words.data(), words.size()});
+    flush(*peer);
+    part(*peer);
+  }
+  end(*peer,
+      {PH_ERR_PROTOCOL, 0, "tcp: rank " + std::to_string(rank) + " is cut off: " + why, rank});
+}
+
+// What it was sent arrives, if it reads: a close over unread bytes would be a reset.
+void TcpTransport::part(TcpPeer& peer) noexcept {
+  constexpr int kMostIgnored = 256;
+  ::shutdown(peer.socket.get(), SHUT_WR);
+  char ignored[4096];
+  for (int i = 0; i < kMostIgnored; ++i)
+    if (::recv(peer.socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) <= 0) break;
+}
+
+// Its pieces are over, then it is gone. What stands in its ring stays until disconnect().
+void TcpTransport::end(TcpPeer& peer, base::Error why) {
+  if (peer.state == TcpPeer::State::ended) return;
+  if (!peer.is_open() || peer.boot_gone_ns != 0) --unsettled_;
+  peer.state = TcpPeer::State::ended;
+  if (peer.held_since_ns != 0) std::erase(held_, &peer);
+  peer.held_since_ns = 0;
+  peer.is_blocked = false;
+  std::erase(hot_, peer.rank);
+  hang_up(peer.socket);
+  peer.parley.reset();
+  peer.outlet.reset();
+  peer.inlet.reset();
+  peer.data_slot = nullptr;
+  tell_written();
+  for (Pieces::Slot& slot : peer.pieces.all()) {
+    if (slot.token == 0) continue;
+    tell({.kind = News::Kind::done,
+          .rank = peer.rank,
+          .token = slot.piece.token,
+          .status = PH_ERR_PEER});
+    Pieces::end(slot);
+  }
+  boot_due_.set(1);  // which may know that it left in order
+  if (peer.is_released) {
+    peer.link.reset();
+    return;
+  }
+  // A rank that was never met may end unheard, unless we know why nobody can meet it.
+  if (!peer.is_linked && why.status == PH_ERR_PEER && peer.attempts == 0) return;
+  peer.why = std::move(why);
+  tell({.kind = News::Kind::gone, .rank = peer.rank});
+}
+
+// It may live, and wait for us; or leave, and then nothing it left unread would be called lost.
+void TcpTransport::fell_silent(TcpPeer& peer) {
+  const base::Error why = silence_of(peer.rank);
+  tell_cut_off(peer.rank, why.what);
+  end(peer, why);
+}
+
+void TcpTransport::tell_cut_off(Rank rank, const std::string& why) {
+  TcpCard card = card_;
+  card.what = TcpCard::What::gone;
+  std::copy_n(why.begin(), std::min(why.size(), card.why.size() - 1), card.why.begin());
+  send_or_keep(rank, card);
+}
+
+// The peer has cut us off. What it sent before may still be in the socket, and is read to its end.
+void TcpTransport::take_cut_off(TcpPeer& peer, const TcpCard& card) {
+  peer.cut_off_words = card.why.data();
+  if (peer.state == TcpPeer::State::ended) {
+    if (!peer.is_gone_told) peer.why = cut_off_error(peer.rank, peer.cut_off_words);
+    return;
+  }
+  if (!peer.is_open()) return end(peer, cut_off_error(peer.rank, peer.cut_off_words));
+  if (peer.boot_gone_ns != 0) return;
+  peer.boot_gone_ns = base::now_ns();
+  ++unsettled_;
+}
+
+base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) {
+  return {PH_ERR_PEER, ECONNABORTED,
+          "tcp: rank " + std::to_string(rank) + " has cut this rank off: " + words, rank};
+}
+
+// A card that its peer waits for: where the bootstrap has no room for it now, poll() tries again.
+void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
+  const auto sent = send_card(rank, card);
+  if (!sent && sent.error().status == PH_AGAIN) kept_cards_.emplace_back(rank, card);
+}
+
+void TcpTransport::send_kept_cards() {
+  for (const auto& [rank, card] : std::exchange(kept_cards_, {})) send_or_keep(rank, card);
+}
+
+}  // namespace photon::transport::tcp
