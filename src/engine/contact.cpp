@@ -272,10 +272,13 @@ void Engine::fail_all(Peer& peer) {
   });
   while (Request* request = peer.ids.head()) {
     peer.ids.pop();
-    // An id that was still to go: its operation did not complete, whatever was reported locally,
-    // unless that was all its caller wanted to be sure of.
+    // An id that was still to go: its operation did not complete, whatever was reported locally.
+    // Where that was all its caller wanted to be sure of, flush and finalize tell of the id.
     const bool is_sure = request->local_done && (request->flags & PH_DELIVERED) != 0;
-    if (!request->id_merged && !is_sure) complete_local(*request, status);
+    if (!request->id_merged && is_sure)
+      peer.lost_some = peer.lost_some || peer.may_have_lost();
+    else if (!request->id_merged)
+      complete_local(*request, status);
     request->id_merged = true;
     maybe_free(*request);
   }

@@ -52,8 +52,7 @@ void Engine::tell_lost(Peer& peer) {
   const std::uint64_t given = peer.credits->lines_given();
   if (given <= end) peer.sent.read_to(given);
   std::uint64_t line = peer.sent.read();
-  // To a process that has ended nothing can be delivered: that is no loss of ours.
-  const bool may_live = peer.may_live || peer.broken != PH_ERR_PEER;
+  const bool may_live = peer.may_have_lost();
   // From a jump on its ids stand in the overflow. And what it has read it may have refused: that
   // word can be lost with it.
   const bool is_unjudged = peer.took_unchecked && peer.staged_sent != peer.staged_landed;

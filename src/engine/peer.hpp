@@ -195,6 +195,11 @@ struct Peer {
     if (given >= ledger_known && given <= ledger_sent) ledger_known = given;
     return ledger_sent - ledger_known < ledger_slots;
   }
+  // It is lost, and its process may live. To a process that has ended nothing can be delivered:
+  // that is no loss of ours.
+  bool may_have_lost() const noexcept {
+    return broken != PH_ERR_DEPARTED && (may_live || broken != PH_ERR_PEER);
+  }
   bool has_remote() const noexcept { return !stash.empty() && stash.front().status == PH_OK; }
   // Whether its word about its copies in our memory counts; that of a dead one does not.
   bool shows_intent() const noexcept {
