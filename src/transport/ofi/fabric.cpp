@@ -132,6 +132,8 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
   traits_.registers_own = shows_memory_;
   if (traits_.has_doors && info.domain_attr->cq_data_size >= sizeof(std::uint32_t))
     traits_.data_bytes = std::min(info.domain_attr->cq_data_size, sizeof(std::uint64_t));
+  tells_behind_ = traits_.data_bytes != 0 && forgets_whose_writes(info.fabric_attr->prov_name);
+  if (tells_behind_ && (info.mode & (FI_CONTEXT | FI_CONTEXT2)) != 0) traits_.data_bytes = 0;
   traits_.provider = info.fabric_attr->prov_name;
   traits_.domain = info.domain_attr->name;
   traits_.most_bytes = info.ep_attr->max_msg_size;
@@ -150,9 +152,11 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
                  [&](auto** made) { return ::fi_domain(fabric_.get(), &info, made, nullptr); });
       !done)
     return done;
+  failed_parts_.reserve(wants.pieces_count);
   const std::size_t told_count = traits_.data_bytes == 0 ? 0 : wants.told_count;
-  const std::size_t completions_count =
-      wants.sends_count + wants.receives_count + wants.pieces_count + told_count;
+  const std::size_t completions_count = wants.sends_count + wants.receives_count +
+                                        (tells_behind_ ? kMostParts : 1) * wants.pieces_count +
+                                        told_count;
   if (auto done = open_queue(completions_count); !done) return done;
   fi_av_attr table{};
   table.count = std::max<std::size_t>(wants.peers_count, 1);
@@ -162,26 +166,6 @@ base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
       !done)
     return done;
   return open_endpoint();
-}
-
-// With a descriptor to sleep on, or without if the provider has none.
-base::Result<> LibFabric::open_queue(std::size_t size) {
-  fi_cq_attr wanted{};
-  wanted.size = size;
-  wanted.format = traits_.data_bytes == 0 ? FI_CQ_FORMAT_MSG : FI_CQ_FORMAT_DATA;
-  wanted.wait_obj = FI_WAIT_FD;
-  const auto open = [&](auto** made) {
-    return ::fi_cq_open(domain_.get(), &wanted, made, nullptr);
-  };
-  int descriptor = -1;
-  if (opened(queue_, "the completion queue", open) &&
-      ::fi_control(&queue_->fid, FI_GETWAIT, &descriptor) == 0) {
-    traits_.wait_fd = descriptor;
-    return {};
-  }
-  queue_.reset();
-  wanted.wait_obj = FI_WAIT_NONE;
-  return opened(queue_, "the completion queue", open);
 }
 
 void LibFabric::keep_words(ssize_t code) noexcept {
@@ -196,77 +180,6 @@ void LibFabric::keep_words(ssize_t code) noexcept {
 Fabric::Taken LibFabric::taken(ssize_t code) noexcept {
   keep_words(code);
   return taken_message(code);
-}
-
-namespace {
-
-// Without an operation: as of a stranger's write.
-Completion completion_of(const fi_cq_msg_entry& entry) noexcept {
-  return {static_cast<Operation*>(entry.op_context), entry.len};
-}
-
-// A message may bear data, too, if a stranger sends it: that is none of a write. Providers do not
-// agree on the flags of a peer's write (efa names it FI_WRITE), but it has no context of ours.
-Completion completion_of(const fi_cq_data_entry& entry) noexcept {
-  const bool is_of_peer = entry.op_context == nullptr || (entry.flags & FI_REMOTE_WRITE) != 0;
-  if (!is_of_peer) return {static_cast<Operation*>(entry.op_context), entry.len};
-  if ((entry.flags & FI_REMOTE_CQ_DATA) == 0) return {};
-  return {.operation = nullptr, .size_bytes = 0, .data = entry.data};
-}
-
-}  // namespace
-
-Fabric::Got LibFabric::read(std::span<Completion> into, std::size_t& count) noexcept {
-  constexpr std::size_t kMost = 32;
-  union {  // the longer begins as the shorter does
-    fi_cq_msg_entry plain[kMost];
-    fi_cq_data_entry with_data[kMost];
-  } entries;
-  count = 0;
-  const ssize_t got = ::fi_cq_read(queue_.get(), &entries, std::min(kMost, into.size()));
-  if (got == -FI_EAGAIN || got == 0) return Got::some;
-  if (got == -FI_EAVAIL) return read_error();
-  if (got < 0) {
-    keep_words(got);
-    return Got::broken;
-  }
-  count = static_cast<std::size_t>(got);
-  for (std::size_t i = 0; i < count; ++i) {
-    into[i] = traits_.data_bytes == 0 ? completion_of(entries.plain[i])
-                                      : completion_of(entries.with_data[i]);
-    received(into[i].operation);
-  }
-  return Got::some;
-}
-
-// `provider` stands first in an Operation, and is what the provider was given.
-Fabric::Got LibFabric::read_error() noexcept {
-  fi_cq_err_entry entry{};
-  const ssize_t got = ::fi_cq_readerr(queue_.get(), &entry, 0);
-  if (got == -FI_EAGAIN) return Got::some;
-  if (got < 0) {
-    keep_words(got);
-    return Got::broken;
-  }
-  failed_ = static_cast<Operation*>(entry.op_context);
-  received(failed_);
-  try {
-    words_ = words_of(-entry.err);
-    const char* more = ::fi_cq_strerror(queue_.get(), entry.prov_errno, entry.err_data, nullptr, 0);
-    if (more != nullptr && words_ != more) words_ += std::string(" (") + more + ")";
-  } catch (const std::bad_alloc&) {
-    words_.clear();
-  }
-  return Got::error;
-}
-
-Fabric::MayWait LibFabric::may_wait() noexcept {
-  fid* waited[] = {&queue_->fid};
-  switch (taken(::fi_trywait(fabric_.get(), waited, 1))) {
-    case Taken::yes: return MayWait::yes;
-    case Taken::full: return MayWait::not_now;
-    default: return MayWait::failed;
-  }
 }
 
 namespace {

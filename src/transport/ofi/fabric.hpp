@@ -1,9 +1,9 @@
 // What the transport asks of libfabric, and all that it knows of it: an endpoint that sends and
 // receives messages, reliable and as a rule in the order of their sending per peer; others like it,
 // where that one does not come to reach a peer; and a door, by which peers touch memory that we
-// expose, and we theirs. fabric.cpp, fabric_endpoints.cpp and fabric_door.cpp are what includes
-// libfabric's headers; where the build has none, no_fabric.cpp stands in their place and says so
-// when a fabric is to be opened.
+// expose, and we theirs. fabric.cpp, fabric_endpoints.cpp, fabric_queue.cpp and fabric_door.cpp are
+// what includes libfabric's headers; where the build has none, no_fabric.cpp stands in their place
+// and says so when a fabric is to be opened.
 //
 //   an Operation: ours -- send(), receive(), write(), read_from() took it --> the provider's --
 //                 read() --> ours
@@ -37,6 +37,8 @@ struct Operation {
   bool is_greeting = false;                // a message that is said again if it is lost
   std::uint8_t by = 0;                     // of a receive: the endpoint that has it, for the fabric
   std::optional<std::uint64_t> data = {};  // of a write: what its peer is told when it has landed
+  std::uint8_t parts = 0;                  // for the fabric: of a write that it makes in parts,
+  bool has_failed_part = false;            // those that are not over
 };
 
 // Our memory that messages and pieces are moved from or to.

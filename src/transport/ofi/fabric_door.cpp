@@ -26,11 +26,15 @@ class LibDoor final : public Door {
   std::span<const std::byte> address() const noexcept override { return endpoint_.address; }
   Taken write(std::uint64_t to, const Buffer& source, const Place& place,
               Operation& operation) noexcept override {
+    begin(operation);
+    if (operation.data && fabric_.tells_behind())
+      return write_and_tell(to, source, place, operation);
     const std::uint64_t tells = operation.data ? FI_REMOTE_CQ_DATA : 0;
     return post(::fi_writemsg, FI_DELIVERY_COMPLETE | tells, to, Piece(source, place), operation);
   }
   Taken read_from(std::uint64_t to, const Buffer& destination, const Place& place,
                   Operation& operation) noexcept override {
+    begin(operation);
     return post(::fi_readmsg, 0, to, Piece(destination, place), operation);
   }
   fid_ep& endpoint() noexcept { return *endpoint_.handle; }
@@ -45,6 +49,26 @@ class LibDoor final : public Door {
     void* descriptor;
     fi_rma_iov theirs;
   };
+  static void begin(Operation& operation) noexcept {
+    operation.parts = 0;
+    operation.has_failed_part = false;
+  }
+  // Where a target's provider must not end while it has half of a write that tells: the bytes, and
+  // behind them a write of nothing, which never comes by halves. Should there be no room for that
+  // one, the bytes go without, and the caller tells.
+  Taken write_and_tell(std::uint64_t to, const Buffer& source, const Place& place,
+                       Operation& operation) noexcept {
+    const Taken taken =
+        post(::fi_writemsg, FI_DELIVERY_COMPLETE, to, Piece(source, place), operation);
+    if (taken != Taken::yes) return taken;
+    const Piece nothing({source.bytes.first(0), source.handle}, place);
+    const std::uint64_t flags = FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA;
+    if (post(::fi_writemsg, flags, to, nothing, operation) == Taken::yes)
+      operation.parts = kMostParts;
+    else
+      operation.data.reset();
+    return taken;
+  }
   template <class Post>
   Taken post(Post call, std::uint64_t flags, std::uint64_t to, Piece piece,
              Operation& operation) noexcept {

@@ -10,6 +10,8 @@
 
 namespace photon::transport::ofi {
 
+// One that began and does not come up leaves in the provider's descriptor what fi_trywait() of
+// libfabric 1.17 crashes on.
 base::Result<> LibFabric::enable(Endpoint& endpoint) {
   const base::SignalsLeftToOthers block;  // a provider may start threads
   auto& handle = endpoint.handle;
@@ -17,6 +19,7 @@ base::Result<> LibFabric::enable(Endpoint& endpoint) {
     return ::fi_endpoint(domain_.get(), info_.get(), made, nullptr);
   };
   if (auto done = opened(handle, "the endpoint", open_one); !done) return done;
+  const bool left_before = std::exchange(has_left_something_, true);
   int code = ::fi_ep_bind(handle.get(), &addresses_->fid, 0);
   if (code == 0) code = ::fi_ep_bind(handle.get(), &queue_->fid, FI_TRANSMIT | FI_RECV);
   if (code == 0) code = ::fi_enable(handle.get());
@@ -27,6 +30,7 @@ base::Result<> LibFabric::enable(Endpoint& endpoint) {
   code = ::fi_getname(&handle->fid, endpoint.address.data(), &bytes);
   if (code != 0) return error("the address of the endpoint", code);
   endpoint.address.resize(bytes);
+  has_left_something_ = left_before;
   return {};
 }
 

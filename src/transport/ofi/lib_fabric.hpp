@@ -35,6 +35,9 @@ struct FidEnd {
 template <class Fid>
 using Handle = std::unique_ptr<Fid, FidEnd<Fid>>;
 
+// A write that tells is made of so many parts at most.
+inline constexpr std::size_t kMostParts = 2;
+
 // Of a registration's handle; 0: of memory that needs none.
 inline void* descriptor_of(std::uint64_t handle) noexcept {
   auto* region = reinterpret_cast<fid_mr*>(static_cast<std::uintptr_t>(handle));
@@ -75,6 +78,7 @@ class LibFabric final : public Fabric {
   // Of LibDoor.
   void keep_words(ssize_t code) noexcept;  // of a code that says what went wrong
   base::Result<> enable(Endpoint& endpoint);
+  bool tells_behind() const noexcept { return tells_behind_; }
 
  private:
   base::Result<> begin(fi_info& info, const FabricWants& wants);
@@ -82,6 +86,7 @@ class LibFabric final : public Fabric {
   base::Result<Handle<fid_mr>> registered(std::span<std::byte> memory, std::uint64_t access,
                                           std::uint64_t key);
   Got read_error() noexcept;
+  static bool is_last(Operation* operation, bool is_well) noexcept;
   Taken taken(ssize_t code) noexcept;  // and keeps its words
   void received(const Operation* operation) noexcept;
 
@@ -106,8 +111,11 @@ class LibFabric final : public Fabric {
   bool names_addresses_ = false;      // FI_MR_VIRT_ADDR
   bool addresses_are_texts_ = false;  // of any length, with a zero behind
   bool chooses_keys_ = false;         // FI_MR_PROV_KEY
+  bool tells_behind_ = false;         // what a write tells goes behind it, as one of nothing
+  bool has_left_something_ = false;   // an endpoint that did not come up, in the descriptor
   std::uint64_t keys_count_ = 0;
   Operation* failed_ = nullptr;
+  std::vector<Operation*> failed_parts_;  // are over, and not told; room for all pieces
   std::string words_;
 
   Handle<fid_fabric> fabric_;

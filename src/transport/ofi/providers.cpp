@@ -57,6 +57,10 @@ std::vector<std::size_t> choice(std::span<const Offer> offers, const FabricWants
   return chosen;
 }
 
+bool forgets_whose_writes(std::string_view provider) noexcept {
+  return is_named(provider, "tcp") && provider.find("ofi_rxm") != std::string_view::npos;
+}
+
 const char* advice(std::string_view provider, std::size_t ranks_count, bool is_told) noexcept {
   constexpr std::size_t kUnlessTold = 256;
   const bool is_sized = provider.find("ofi_rxm") != std::string_view::npos;

@@ -31,6 +31,11 @@ const char* refusal(const Offer& offer, const FabricWants& wants) noexcept;
 // others have met us.
 std::vector<std::size_t> choice(std::span<const Offer> offers, const FabricWants& wants);
 
+// Whether this one, as a target, ends the process by a signal when an endpoint is closed that has
+// half of a peer's write with data: ofi_rxm 1.17 takes the failure that tcp reports of it for one
+// of its own operations, and there is none.
+bool forgets_whose_writes(std::string_view provider) noexcept;
+
 // What the user should know of this provider in a job of so many ranks; null: nothing. `is_told`:
 // the environment has FI_UNIVERSE_SIZE. libfabric sizes the queues of utility providers by it (256
 // without) and can be told in no other way. We do not set it: other threads may be reading the
