@@ -35,7 +35,7 @@ extern "C" {
  * Threads:    any, for a short while in the context's own lane. A lane may be used by any number of
  *             threads, as a context may; who uses one alone shares no lock and no cache line with
  *             others. Allocates. With the setting `progress_thread` a lane has a progress thread as
- *             the context has; PH_ERR_SYSTEM also says that none started: the number is used.
+ *             the context has; where none can be started it goes on without, and the log says so.
  */
 PH_API ph_status ph_lane_open(ph_context *context, uint32_t number, ph_context **lane);
 

@@ -62,15 +62,8 @@ base::Result<std::unique_ptr<ph_context>> create_over(const base::Config& settin
   auto made =
       assemble({settings, std::move(*boot), std::move(*transport), engine::seeded_keys(seed)});
   if (!made || settings.progress_thread == base::Switch::off) return made;
-  auto progress = engine::ProgressThread::start(*(*made)->lane, *(*made)->engine);
-  if (!progress) {
-    PHOTON_LOG(base::Log(settings.log, (*made)->rank), warn,
-               "%s; goes on without: peers wait while this rank computes",
-               progress.error().what.c_str());
-    return made;
-  }
-  (*made)->progress = std::move(*progress);
-  (*made)->progress->begin();
+  (*made)->progress = start_progress(**made);
+  if ((*made)->progress != nullptr) (*made)->progress->begin();
   return made;
 }
 

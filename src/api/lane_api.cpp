@@ -13,6 +13,15 @@ LaneList other_lanes(ph_context& home) {
   return home.lanes;
 }
 
+std::unique_ptr<engine::ProgressThread> start_progress(ph_context& lane) {
+  auto progress = engine::ProgressThread::start(*lane.lane, *lane.engine);
+  if (progress) return std::move(*progress);
+  PHOTON_LOG(base::Log(lane.config.log, lane.engine->rank()), warn,
+             "%s; lane %u goes on without: peers wait while this rank computes",
+             progress.error().what.c_str(), lane.number);
+  return nullptr;
+}
+
 bool all_let_go(ph_context& own, const engine::Removal& removal) {
   ph_context& home = own.is_lane() ? *own.home : own;
   const auto visit = [&](ph_context& lane) {
@@ -192,11 +201,7 @@ ph_status open(ph_context& home, engine::Engine& engine, uint32_t number, ph_con
     static_cast<void>(opened->engine->boot().leave());
     return status;
   };
-  if (home.progress != nullptr) {
-    auto progress = engine::ProgressThread::start(*opened->lane, *opened->engine);
-    if (!progress) return refuse(engine.fail(progress.error()));
-    opened->progress = std::move(*progress);
-  }
+  if (home.progress != nullptr) opened->progress = start_progress(*opened);
   // Before the first contact: who takes memory back from now on finds it (docs/lanes.md).
   const std::scoped_lock lock(home.lanes_mutex);
   if (home.opens_no_lanes)

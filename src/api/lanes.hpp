@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "api/handle.hpp"
 
@@ -21,6 +22,10 @@ using LaneList = std::vector<std::shared_ptr<ph_context>>;
 
 // The other lanes of a context, kept alive as long as the list. Throws bad_alloc.
 LaneList other_lanes(ph_context& home);
+
+// The progress thread that the setting asks for, not begun yet. Null: none can be started; the log
+// says so, and its lane goes on without.
+std::unique_ptr<engine::ProgressThread> start_progress(ph_context& lane);
 
 // Closes one lane, drains it and ends its engine. PH_ERR_STATE: another thread had closed it, and
 // its engine is gone when this returns.

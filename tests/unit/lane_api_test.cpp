@@ -2,9 +2,12 @@
 #include <photon/photon.hpp>
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <string>
+#include <system_error>
 #include <thread>
 
 namespace photon {
@@ -65,6 +68,51 @@ TEST(LaneApi, a_forked_child_is_refused_and_can_only_destroy) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(ph_notify(lane, 0, 1), PH_OK) << "the parent's lives";
+  EXPECT_EQ(ph_lane_close(lane), PH_OK);
+  EXPECT_EQ(ph_finalize(context), PH_OK);
+  ph_context_destroy(context);
+}
+
+// While it lives no thread can be started: each would ask for more stack than there are addresses.
+class NoThreads {
+ public:
+  NoThreads() {
+    ::pthread_attr_init(&before_);
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t huge;
+    ::pthread_attr_init(&huge);
+    ::pthread_attr_setstacksize(&huge, std::size_t{1} << 60);
+    EXPECT_EQ(::pthread_setattr_default_np(&huge), 0);
+    ::pthread_attr_destroy(&huge);
+  }
+  ~NoThreads() {
+    ::pthread_setattr_default_np(&before_);
+    ::pthread_attr_destroy(&before_);
+  }
+  NoThreads(const NoThreads&) = delete;
+  NoThreads& operator=(const NoThreads&) = delete;
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST(LaneApi, a_lane_that_can_start_no_progress_thread_goes_on_without_and_says_so) {
+  const ph_option wanted[] = {{"progress_thread", "on"}, {"log", "warn"}};
+  const ph_config config{sizeof(ph_config), nullptr, wanted, 2};
+  ph_context* context = nullptr;
+  ph_context* lane = nullptr;
+  ASSERT_EQ(ph_context_create(&config, &context, nullptr), PH_OK);
+  testing::internal::CaptureStderr();
+  {
+    const NoThreads none;
+    EXPECT_THROW(std::thread([] {}).join(), std::system_error);
+    EXPECT_EQ(ph_lane_open(context, 1, &lane), PH_OK);
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("cannot start the progress thread"), std::string::npos) << said;
+  EXPECT_NE(said.find("lane 1 goes on without"), std::string::npos) << said;
+  ASSERT_NE(lane, nullptr);
+  EXPECT_EQ(ph_notify(lane, 0, 1), PH_OK);
   EXPECT_EQ(ph_lane_close(lane), PH_OK);
   EXPECT_EQ(ph_finalize(context), PH_OK);
   ph_context_destroy(context);
