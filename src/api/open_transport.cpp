@@ -24,9 +24,16 @@ Opened open_network(const base::Config& config, boot::Boot& boot,
              : transport::tcp::open_tcp(config, boot, {.regions = regions});
 }
 
-Opened open_mixed(const base::Config& config, boot::Boot& boot) {
+// `has_near`: whether the half for this host was opened.
+Opened open_mixed(const base::Config& config, boot::Boot& boot, bool& has_near) {
+  has_near = false;
   return transport::mixed::open_mixed(
-      boot, {.near = [&](boot::Boot& near) { return transport::shm::open_shm(config, near); },
+      boot, {.near =
+                 [&](boot::Boot& near) {
+                   auto opened = transport::shm::open_shm(config, near);
+                   has_near = static_cast<bool>(opened);
+                   return opened;
+                 },
              .far =
                  [&](boot::Boot& far, std::span<transport::RegionEntry> regions) {
                    return open_network(config, far, regions);
@@ -43,8 +50,14 @@ bool is_refusal(const base::Error& error) noexcept {
 
 Opened open_automatic(const base::Config& config, boot::Boot& boot) {
   const bool one_host = boot.local_size() == boot.size();
-  auto opened = one_host ? transport::shm::open_shm(config, boot) : open_mixed(config, boot);
+  bool has_shared_memory = false;
+  auto opened = one_host ? transport::shm::open_shm(config, boot)
+                         : open_mixed(config, boot, has_shared_memory);
   if (opened || !is_refusal(opened.error())) return opened;
+  if (has_shared_memory) {  // it is the network that is refused, and no way is left to other hosts
+    opened.error().what = "the network to ranks of other hosts: " + opened.error().what;
+    return opened;
+  }
   const base::Log log(config.log, boot.rank());
   const char* const network = config.network == base::NetworkChoice::ofi ? "ofi" : "tcp";
   const auto level = boot.rank() == 0 ? base::LogLevel::warn : base::LogLevel::info;
@@ -65,7 +78,10 @@ Opened open_transport(const base::Config& config, boot::Boot& boot) {
     case base::TransportChoice::sim: return transport::sim::open_sim(config, boot);
     case base::TransportChoice::tcp: return transport::tcp::open_tcp(config, boot);
     case base::TransportChoice::ofi: return transport::ofi::open_ofi(config, boot);
-    case base::TransportChoice::mixed: return open_mixed(config, boot);
+    case base::TransportChoice::mixed: {
+      bool has_near = false;
+      return open_mixed(config, boot, has_near);
+    }
     case base::TransportChoice::shm: return transport::shm::open_shm(config, boot);
     case base::TransportChoice::automatic: break;
   }
