@@ -36,13 +36,14 @@ std::int64_t silence_ns(const base::Config& config) {
 
 void Messenger::dial(Rank to) {
   WayOut& way = *peers_[to].out;
-  const SocketAddress at = socket_address(way.tries.now());
+  const Address& at = way.tries.now();
   way.state = WayOut::State::dialing;
-  way.socket.reset(::socket(at.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  way.socket.reset(
+      ::socket(socket_address(at).family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!way.socket) return dial_failed(to, errno);
   tune_connection(way.socket.get(), config_.tcp_silence_s);
-  if (::connect(way.socket.get(), at.get(), at.size_bytes) != 0 && errno != EINPROGRESS)
-    return dial_failed(to, errno);
+  if (const int trouble = begin_connection(way.socket.get(), at); trouble != 0)
+    return dial_failed(to, trouble);
   if (auto watched = watch_.add(way.socket.get(), EPOLLIN | EPOLLOUT, tag(Tagged::out, to));
       !watched)
     return dial_failed(to, watched.error().native_errno);

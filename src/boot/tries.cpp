@@ -1,6 +1,7 @@
 #include "boot/tries.hpp"
 
 #include <poll.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -94,16 +95,31 @@ std::int64_t deadline_ns(std::int64_t now_ns, std::int64_t patience_ns,
 }
 
 int trouble_errno(int trouble) noexcept {
-  return trouble == Tries::kSilent ? ETIMEDOUT : std::max(trouble, 0);
+  if (trouble == Tries::kSilent) return ETIMEDOUT;
+  return trouble == Tries::kNoPort ? EADDRNOTAVAIL : std::max(trouble, 0);
 }
 
 std::string trouble_text(int trouble) {
   if (trouble == 0) return "not tried";
   if (trouble == Tries::kStranger) return "who answers there cannot prove to be it";
   if (trouble == Tries::kSilent) return "who answers there says nothing";
+  if (trouble == Tries::kNoPort) return "no port for the connection" + base::ports_advice();
+  if (trouble == EADDRNOTAVAIL)
+    return std::string(std::strerror(trouble)) +
+           ": this host has none from which it can be reached";
   const char* const what = trouble == EMFILE || trouble == ENFILE ? "no socket for it: " : "";
-  const bool has_no_port = trouble == EADDRNOTAVAIL;
-  return what + std::string(std::strerror(trouble)) + (has_no_port ? base::ports_advice() : "");
+  return what + std::string(std::strerror(trouble));
+}
+
+// Ports of UDP are others: where it has an address of ours to send from, TCP lacks but the port.
+int begin_connection(int socket, const Address& to) noexcept {
+  const SocketAddress at = socket_address(to);
+  if (::connect(socket, at.get(), at.size_bytes) == 0 || errno == EINPROGRESS) return 0;
+  const int trouble = errno;
+  if (trouble != EADDRNOTAVAIL) return trouble;
+  const base::UniqueFd other(::socket(at.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const bool has_address = other && ::connect(other.get(), at.get(), at.size_bytes) == 0;
+  return has_address ? Tries::kNoPort : trouble;
 }
 
 bool is_connected(int socket) noexcept {

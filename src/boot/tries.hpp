@@ -28,6 +28,7 @@ class Tries {
   using Troubles = std::array<std::int32_t, kMostAddresses>;
   static constexpr int kStranger = -1;  // who answers cannot prove to be that rank
   static constexpr int kSilent = -2;    // the connection was made, and nobody says anything
+  static constexpr int kNoPort = -3;    // the kernel has none left for the connection
 
   struct Here {
     Addresses ours;
@@ -83,6 +84,9 @@ int trouble_errno(int trouble) noexcept;
 
 // A trouble in words.
 std::string trouble_text(int trouble);
+
+// Begins to connect. 0, or the trouble.
+int begin_connection(int socket, const Address& to) noexcept;
 
 // Whether the kernel has connected it, or has given up.
 bool is_connected(int socket) noexcept;

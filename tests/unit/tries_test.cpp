@@ -2,8 +2,16 @@
 #include "boot/tries.hpp"
 
 #include <gtest/gtest.h>
+#include <net/if.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -144,6 +152,51 @@ TEST(Tries, give_each_trouble_an_errno_which_says_whether_that_rank_may_live) {
   EXPECT_EQ(trouble_errno(Tries::kSilent), ETIMEDOUT);
   EXPECT_EQ(trouble_errno(Tries::kStranger), 0);
   EXPECT_EQ(trouble_errno(ECONNREFUSED), ECONNREFUSED);
+}
+
+// In a network namespace of its own, with two ports for connections.
+bool has_two_ports() {
+  if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return false;
+  ifreq loopback{};
+  std::strcpy(loopback.ifr_name, "lo");
+  loopback.ifr_flags = IFF_UP | IFF_RUNNING;
+  const base::UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  std::ofstream range("/proc/sys/net/ipv4/ip_local_port_range");
+  range << "40000 40001" << std::flush;
+  return ::ioctl(socket.get(), SIOCSIFFLAGS, &loopback) == 0 && range.good();
+}
+
+constexpr int kNoNamespace = 77;
+
+// The troubles of three connections, or kNoNamespace.
+[[noreturn]] void connect_three_times() {
+  if (!has_two_ports()) ::_exit(kNoNamespace);
+  Address listening = *choose_address("127.0.0.1", true);
+  listening.port = 50'000;
+  const auto listener = listen_at(listening);
+  std::vector<base::UniqueFd> sockets;
+  bool is_good = static_cast<bool>(listener);
+  for (const int expected : {0, 0, Tries::kNoPort}) {
+    sockets.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    is_good = is_good && begin_connection(sockets.back().get(), listening) == expected;
+  }
+  ::_exit(is_good ? 0 : 1);
+}
+
+TEST(Tries, find_that_no_port_is_left_for_a_connection) {
+  const pid_t child = ::fork();
+  if (child == 0) connect_three_times();
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNoNamespace)
+    GTEST_SKIP() << "no network namespace of our own here";
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Tries, blame_the_range_of_ports_only_where_no_port_is_left) {
+  EXPECT_NE(trouble_text(Tries::kNoPort).find("ip_local_port_range"), std::string::npos);
+  EXPECT_EQ(trouble_errno(Tries::kNoPort), EADDRNOTAVAIL);
+  EXPECT_EQ(trouble_text(EADDRNOTAVAIL).find("port"), std::string::npos);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ void TcpTransport::take_card(Rank rank, std::span<const std::byte> bytes) {
 }
 
 void TcpTransport::dial(TcpPeer& peer) {
-  const SocketAddress to = socket_address(peer.tries.now());
+  const Address& to = peer.tries.now();
   peer.state = TcpPeer::State::dialing;
   peer.parley.reset();
   ++peer.attempts;
@@ -146,11 +146,12 @@ void TcpTransport::dial(TcpPeer& peer) {
   const std::int64_t patience_ns = boot::patience_ns(peer.tries, std::min(kDialNs, silence_ns()));
   peer.dial_at_ns =
       boot::deadline_ns(peer.dialed_ns, patience_ns, peer.unreached_ns + silence_ns());
-  peer.socket.reset(::socket(to.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  peer.socket.reset(
+      ::socket(socket_address(to).family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!peer.socket) return dial_failed(peer, errno);
   boot::tune_connection(peer.socket.get(), config_.tcp_silence_s);
-  if (::connect(peer.socket.get(), to.get(), to.size_bytes) != 0 && errno != EINPROGRESS)
-    return dial_failed(peer, errno);
+  if (const int trouble = boot::begin_connection(peer.socket.get(), to); trouble != 0)
+    return dial_failed(peer, trouble);
   if (!watch(peer.socket.get(), EPOLLIN | EPOLLOUT, Watched::peer, peer.rank))
     dial_failed(peer, errno);
 }
