@@ -91,6 +91,15 @@ TEST_F(HostsNetworks, each_photonrun_tells_its_ranks_by_which_address_the_hosts_
   EXPECT_FALSE(says(end.words, "met: 10.78.")) << "over the user's: " << end.words;
 }
 
+TEST_F(HostsNetworks, an_inner_job_is_not_told_how_the_hosts_of_the_outer_one_met) {
+  const std::string inner = " -n 1 sh -c 'echo \"inner: $PHOTON_TCP_PREFERRED.\"'";
+  program_ = {"sh", "-c", PHOTON_BIN_DIR "/photonrun" + inner};
+  EXPECT_TRUE(says(run({}).words, "inner: .")) << run({}).words;
+  program_.back() = "PHOTON_TCP_PREFERRED=10.1.1.1 " + program_.back();
+  const End end = run({});
+  EXPECT_TRUE(says(end.words, "inner: 10.1.1.1.")) << "a user's: " << end.words;
+}
+
 // By a bootstrap that knows nothing of how anybody met.
 TEST_F(HostsNetworks, the_bootstrap_s_own_connection_passes_by_such_a_bridge_too) {
   add("a", "docker0", "172.17.0.1/16");

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "call_failed.hpp"
 #include "descendants.hpp"
@@ -59,6 +60,11 @@ std::size_t reserve_fds(unsigned ranks, unsigned trunks) {
 void leave_outer_job() {
   const char* const text = std::getenv(PH_LAUNCH_FD_VARIABLE);
   if (!text) return;
+  // How the hosts of the outer job met says nothing of the inner one's. What a user has set stays.
+  const char* const met = std::getenv(kMetVariable);
+  const char* const preferred = std::getenv(kPreferredVariable);
+  if (met && preferred && std::string_view(met) == preferred) ::unsetenv(kPreferredVariable);
+  ::unsetenv(kMetVariable);
   const int fd = std::atoi(text);
   int domain = 0;
   socklen_t domain_bytes = sizeof domain;

@@ -44,8 +44,11 @@ void set_environment(const ChildSetup& setup, int channel) {
   ::setenv(PH_LAUNCH_FD_VARIABLE, std::to_string(channel).c_str(), 1);
   ::setenv(PH_LAUNCH_RANK_VARIABLE, std::to_string(setup.rank).c_str(), 1);
   ::setenv(PH_LAUNCH_SIZE_VARIABLE, std::to_string(setup.plan.share.size).c_str(), 1);
-  // A setting of the library. Not over the user's.
-  if (!setup.plan.met.empty()) ::setenv("PHOTON_TCP_PREFERRED", setup.plan.met.c_str(), 0);
+  // A setting of the library, not over the user's; and whose it is, for a photonrun in there.
+  if (!setup.plan.met.empty() && std::getenv(kPreferredVariable) == nullptr) {
+    ::setenv(kPreferredVariable, setup.plan.met.c_str(), 1);
+    ::setenv(kMetVariable, setup.plan.met.c_str(), 1);
+  }
   // libfabric's; too late from within a rank that has threads (docs/ofi.md). Not over the user's.
   if (setup.plan.share.size > kUniverseUnlessTold)
     ::setenv("FI_UNIVERSE_SIZE", std::to_string(setup.plan.share.size).c_str(), 0);

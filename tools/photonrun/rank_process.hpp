@@ -17,6 +17,11 @@
 
 namespace photonrun {
 
+// The library's setting of the addresses by which the launchers met, and what photonrun has set it
+// to, so that a photonrun inside a rank can tell that from a user's.
+inline constexpr const char* kPreferredVariable = "PHOTON_TCP_PREFERRED";
+inline constexpr const char* kMetVariable = "PHOTON_LAUNCH_MET";
+
 // What all ranks share at their start.
 struct LaunchPlan {
   const Options& options;
