@@ -55,6 +55,21 @@ TEST(Limits, of_address_space_are_named_with_the_settings_that_take_it) {
   }
 }
 
+// At a contact: for the rings of its own, and where those have room for the peer's.
+TEST(Limits, of_address_space_of_one_rank_are_told_to_its_peer_and_named) {
+  if (is_sanitized()) GTEST_SKIP() << "the sanitizers themselves take more address space";
+  // Some 96 MiB are taken at once.
+  const auto expect_told = [](const std::string& transport, const std::string& mib) {
+    const CommandResult result = run_command(
+        "PHOTON_BULK_BYTES=67108864 PHOTON_ARENA_BYTES=1048576 PHOTON_TRANSPORT=" + transport +
+        " " + kRun + " -n 2 --timeout 60 " PHOTON_BIN_DIR "/limited " + mib + " 2>&1");
+    EXPECT_EQ(result.exit_status, 0) << transport << " " << mib << "\n" << result.output;
+  };
+  expect_told("shm", "32");
+  expect_told("shm", "144");
+  expect_told("tcp", "32");
+}
+
 TEST(Limits, of_everything_are_what_photon_info_reports) {
   if (is_sanitized()) GTEST_SKIP() << "the sanitizers themselves take more address space";
   for (const char* limit : {"ulimit -f 0", "ulimit -f 100", "ulimit -v 300000", "ulimit -s 256",

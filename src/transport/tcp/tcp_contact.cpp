@@ -229,13 +229,18 @@ void TcpTransport::opened(TcpPeer& peer) {
   peer.parley.reset();
   peer.state = TcpPeer::State::open;
   if (peer.boot_gone_ns == 0) --unsettled_;
-  if (auto given = give_link(peer); !given) return end(peer, given.error());
+  // The peer is open already, and would take the close for the end of our process.
+  const auto refuse_it = [&](const base::Error& why) {
+    tell_cut_off(peer.rank, why.what);
+    end(peer, why);
+  };
+  if (auto given = give_link(peer); !given) return refuse_it(given.error());
   try {
     peer.inlet = std::make_unique<Inlet>();
     peer.outlet = std::make_unique<Outlet>();
   } catch (const std::bad_alloc&) {
-    return end(peer,
-               {PH_ERR_MEMORY, 0, named(peer.rank) + ": no memory for its connection", peer.rank});
+    return refuse_it(
+        {PH_ERR_MEMORY, 0, named(peer.rank) + ": no memory for its connection", peer.rank});
   }
   tell({.kind = News::Kind::link, .rank = peer.rank});
   heat(peer.rank);

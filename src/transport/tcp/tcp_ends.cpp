@@ -109,7 +109,14 @@ base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) {
 }
 
 // A card that its peer waits for: where the bootstrap has no room for it now, poll() tries again.
+// It also sends those of the flusher, to whom the bootstrap does not belong.
 void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
+  if (is_flusher_) {
+    kept_cards_.emplace_back(rank, card);
+    boot_due_.set(1);
+    if (is_announced_) wake();  // who sleeps has not known of it
+    return;
+  }
   const auto sent = send_card(rank, card);
   if (!sent && sent.error().status == PH_AGAIN) kept_cards_.emplace_back(rank, card);
 }
