@@ -15,6 +15,7 @@ bool ends_operation(const LineProducer& ring, std::uint64_t line, const wire::He
   switch (header.kind) {
     case wire::Kind::put:
     case wire::Kind::counted:
+    case wire::Kind::announced:
     case wire::Kind::finished:
     case wire::Kind::jump: return true;
     case wire::Kind::bulk:

@@ -136,7 +136,12 @@ Engine::Step Engine::step_announce(Peer& peer, Request& request) {
     out.payload = payload_blocks_.at(request.payload);
     out.payload_bytes = static_cast<std::uint32_t>(request.size_bytes);
   }
+  out.local_id = request.local_word;
+  out.request = RequestPool::token(request);
+  out.size_bytes = request.size_bytes;
+  out.is_sure = !request.local_done;  // its request is told
   if (!send(peer, out)) return Step::blocked;
+  request.line = peer.tx.tail();
   if (request.payload != kNoBlock) payload_blocks_.give(request.payload);
   request.payload = kNoBlock;
   peer.work.pop();
@@ -217,6 +222,7 @@ bool Engine::take_finished(Peer& peer) {
     fail(status, peer.rank,
          "announce: rank " + std::to_string(peer.rank) +
              " leaves, and will not use the buffer any more");
+  peer.sent.read_to(request->line);
   announcement_over(*request, status);
   return true;
 }

@@ -89,7 +89,7 @@ struct Request {
   HeldId local;
   std::uint64_t local_word = 0;  // the local id's first 8 bytes, for late reports
   HeldId remote;
-  std::uint64_t line = 0;         // named: of the counted record; acks: behind the one that asked
+  std::uint64_t line = 0;         // named: of the counted record; acks, announce: behind its own
   std::uint64_t first_line = 0;   // bulk, chunked: of the record of its first chunk
   std::uint64_t staged_mark = 0;  // acks: records sent when this one asked
   std::int64_t stalled_since_ns = 0;

@@ -13,7 +13,8 @@ namespace {
 // target may refuse it, or never read it.
 bool may_be_told_late(const Outgoing& out) noexcept {
   return !out.is_sure && (out.kind == wire::Kind::put || out.kind == wire::Kind::counted ||
-                          out.kind == wire::Kind::bulk || out.kind == wire::Kind::scatter);
+                          out.kind == wire::Kind::bulk || out.kind == wire::Kind::scatter ||
+                          out.kind == wire::Kind::announced);
 }
 
 }  // namespace

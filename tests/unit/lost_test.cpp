@@ -138,6 +138,58 @@ TEST_F(Lost, to_a_process_that_has_ended_nothing_could_have_been_delivered) {
   EXPECT_EQ(finalize(), PH_OK);
 }
 
+// Rank 1 has read, and is known to have read, all that went before.
+class LostAnnouncement : public Lost {
+ protected:
+  ph_status announce(ph_buffer_kind kind) {
+    for (int i = 0; i < 15; ++i) {  // with the meeting's, a quarter of the ring
+      EXPECT_EQ(two_.ranks[0].put(1, notice()), PH_OK);
+      two_.ranks.take(1, PH_REMOTE);
+    }
+    ph_announce_args args{};
+    args.size = sizeof args;
+    args.kind = kind;
+    args.tag = 3;
+    args.buffer = bytes_.data();
+    args.size_bytes = bytes_.size();
+    args.local = id_of(two_.local_id);
+    return two_.ranks[0].announce(1, args);
+  }
+  std::vector<std::byte> bytes_ = filled(8, 4);
+};
+
+class EarlyAnnouncement : public LostAnnouncement,
+                          public testing::WithParamInterface<ph_buffer_kind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, EarlyAnnouncement,
+                         testing::Values(PH_SEND_BUFFER, PH_SEND_REQUEST));
+
+TEST_P(EarlyAnnouncement, is_told_though_its_local_id_was_given) {
+  ASSERT_EQ(announce(GetParam()), PH_OK);
+  EXPECT_EQ(two_.count(0, PH_LOCAL), 1u);
+  lose();
+  const auto found = two_.ranks.probe(0, PH_LOCAL);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].id, two_.local_id);
+  EXPECT_EQ(found[0].status, PH_ERR_PEER);
+  EXPECT_EQ(two_.ranks[0].holdings().events, 0);
+  EXPECT_EQ(two_.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(finalize(), PH_ERR_PEER);
+}
+
+TEST_F(LostAnnouncement, that_its_peer_has_finished_is_not_called_lost) {
+  ASSERT_EQ(announce(PH_SEND_BUFFER), PH_OK);
+  EXPECT_EQ(two_.count(0, PH_LOCAL), 1u);
+  ph_buffer buffer{};
+  ASSERT_TRUE(two_.ranks.eventually([&] {
+    return two_.ranks[1].test_buffer({PH_SEND_BUFFER, 0, 3, 8}, buffer) == PH_OK;
+  }));
+  ASSERT_EQ(two_.ranks[1].finish(buffer), PH_OK);
+  two_.ranks.turn();
+  lose();
+  EXPECT_EQ(two_.count(0, PH_LOCAL), 0u);
+  EXPECT_EQ(finalize(), PH_OK);
+}
+
 TEST_F(Lost, who_is_cut_off_for_nonsense_is_told_why) {
   auto& line = two_.ranks.net().way(1, 0).lines[1];                         // the meeting took one
   line.head.store(1 | std::uint64_t{77} << 16, std::memory_order_release);  // no such kind
