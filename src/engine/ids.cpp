@@ -13,7 +13,7 @@ Engine::Step Engine::step_ids(Peer& peer) {
     const bool in_record = request->kind == Request::Kind::packed && !request->data_done;
     if (request->is_mark() || request->in_acks || (!in_record && !request->data_done)) {
       peer.dry_since_ns = 0;  // it is no credit that this one waits for
-      return Step::blocked;
+      return peer.is_dry ? step_ahead(peer) : Step::blocked;
     }
     const bool has_credit = has_ledger(peer);
     if (!has_credit || !send_packed(peer, *request, in_record, true)) {

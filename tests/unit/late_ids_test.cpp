@@ -1,5 +1,7 @@
 // Ids beyond the ledger of a peer that does not see this rank's memory: they wait here, and their
 // operations are over.
+#include <chrono>
+
 #include "engine_unit.hpp"
 
 namespace photon::engine::test {
@@ -64,6 +66,23 @@ TEST(LateIds, of_puts_of_every_size_leave_nothing_but_themselves_and_come_in_ord
     ASSERT_EQ(two.put(source), PH_OK);
     EXPECT_EQ(two.ranks.take(1, PH_REMOTE).id, 30u);
   }
+}
+
+// One by one they would take a trip each.
+TEST(LateIds, payloads_go_ahead_of_all_that_wait_at_once) {
+  Late two;
+  const auto source = filled(8, 1);
+  for (int i = 0; i < 40; ++i) ASSERT_EQ(two.put(source), PH_OK);
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(1))
+    two.ranks[0].serve();
+  std::size_t found = 0;
+  for (int i = 0; i < 3; ++i) {
+    two.ranks.turn();
+    found += two.count(0, PH_LOCAL);
+  }
+  EXPECT_EQ(found, 40u);
+  two.expect_remotes(40);
 }
 
 TEST(LateIds, may_be_long) {
