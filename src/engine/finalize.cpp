@@ -160,7 +160,8 @@ void Engine::dismiss_waiters(LaneGuard& guard) {
 // given up, who only asks us is.
 ph_status Engine::wait_until_sent(LaneGuard& guard, std::int64_t timeout_us) {
   const auto motion = [this] {
-    std::uint64_t sum = ~requests_.used();  // nobody posts any more, so their number only falls
+    // Nobody posts any more, so their number only falls; an id that is late was one of them.
+    std::uint64_t sum = 2 * ~requests_.used();
     for (const Peer* peer : contacted_) {
       sum -= peer->late.size();
       if (const Request* request = peer->work.head()) sum += request->done_bytes;

@@ -68,6 +68,28 @@ TEST(Finalize, it_waits_for_the_verdict_on_a_put_that_was_accepted_unchecked) {
   EXPECT_EQ(two.ranks[0].finalize(guard), PH_ERR_KEY);
 }
 
+// That a payload has landed is motion, though its id waits as long as rank 1 does not probe.
+TEST(Finalize, it_does_not_give_up_while_payloads_land_whose_ids_are_late) {
+  FakeOptions chosen = options();
+  chosen.config.overflow_total_bytes = 1 << 30;
+  chosen.config.ring_lines = 64;
+  chosen.config.finalize_timeout_ms = 60;
+  Two two(chosen);
+  const auto source = filled(192, 4);  // in several lines each
+  for (std::uint64_t id = 0; id < 64; ++id)
+    ASSERT_EQ(two.ranks[0].put(1, put_args(source, ph_at(&two.region, 192 * id), id, id)), PH_OK);
+  LaneGuard guard(two.ranks.lane(0));
+  EXPECT_EQ(two.ranks[0].finalize(guard,
+                                  [&] {
+                                    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                                    two.ranks[1].serve();
+                                    if (two.ranks[0].holdings().requests == 0)
+                                      two.ranks.probe(1, PH_REMOTE);
+                                  }),
+            PH_OK)
+      << two.ranks[0].last_error().what;
+}
+
 // Nobody will ever probe them, so nobody may wait for room for more.
 TEST(Finalize, ids_of_ones_own_do_not_hold_it_up) {
   Two two;
