@@ -115,8 +115,9 @@ ph_status Engine::all_lost() {
   ph_status status = PH_OK;
   Rank lost = PH_ANY_RANK;
   for (const Peer* peer : contacted_) {
-    if (peer->rank == self_ && peer->idle()) continue;
-    if (peer->broken == PH_OK || peer->posted_under_way != 0) return PH_OK;
+    if (peer->posted_under_way != 0) return PH_OK;
+    if (peer->rank == self_ && peer->idle() && peer->outstanding == 0) continue;
+    if (peer->broken == PH_OK) return PH_OK;
     if (peer->broken == PH_ERR_DEPARTED) continue;
     status = peer->broken;
     lost = peer->rank;

@@ -66,6 +66,26 @@ TEST_F(Lost, who_sleeps_for_an_id_of_anybody_is_told_when_all_others_are_lost) {
   EXPECT_EQ(two_.ranks[0].wait(guard, {PH_ANY_RANK, PH_REMOTE, nullptr}, 20'000'000), PH_ERR_PEER);
 }
 
+TEST(LostOthers, who_waits_for_his_own_card_goes_on_waiting) {
+  Two two(options(Reach::Kind::posted, false));
+  std::vector<std::byte> bytes(30000);
+  const ph_region mine = two.ranks.add(0, bytes);
+  const auto source = filled(30000, 3);
+  ph_put_args args = put_args(source, ph_at(&mine, 0), two.local_id, two.remote_id);
+  args.flags = PH_NO_RCE;
+  ASSERT_EQ(two.ranks[0].put(0, args), PH_OK);
+  while (two.ranks.net().seats[0].posted_count < 8) {  // pieces
+    two.ranks[0].serve();
+    while (two.ranks.net().seats[0].posted.size() > 1) two.ranks.net().land(0);
+  }
+  two.ranks.net().seats[0].gone[1] = {PH_ERR_PEER, ETIMEDOUT, "its cable was cut", 1};
+  two.ranks[0].serve();
+  LaneGuard guard(two.ranks.lane(0));
+  EXPECT_EQ(two.ranks[0].wait(guard, {PH_ANY_RANK, PH_LOCAL, nullptr}, 1000), PH_TIMEOUT);
+  two.ranks.net().land(0);
+  EXPECT_EQ(two.ranks[0].wait(guard, {PH_ANY_RANK, PH_LOCAL, nullptr}, 1000), PH_OK);
+}
+
 TEST_F(Lost, what_the_peer_is_known_to_have_read_is_not_called_lost) {
   for (std::uint64_t id = 1; id <= 20; ++id) {
     put(id, small_);
