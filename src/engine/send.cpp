@@ -137,6 +137,7 @@ void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
 // below zero.
 void Engine::report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status) {
   if (Request* kept = requests_.find_kept(request); kept != nullptr) return conclude(*kept, status);
+  peer.local.make_room(peer.outstanding + 1);  // what was promised to others stays theirs
   push_local(peer, {word, 8}, status);
   --events_free_;
 }
