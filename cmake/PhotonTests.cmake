@@ -141,8 +141,8 @@ function(photon_across suite count filter)
     LABELS "tree;hosts")
 endfunction()
 
-# photon_cut(TRANSPORT COUNT): two ranks whose cable is cut, at so many moments; of mixed a third one,
-# which no cut concerns (tests/hosts/cut).
+# photon_cut(TRANSPORT COUNT): two ranks whose cable is cut, at so many moments; of mixed there is a
+# third one, which no cut concerns (tests/hosts/cut).
 function(photon_cut transport count)
   add_test(NAME cut_${transport}
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hosts/cut ${count} ${transport})
