@@ -1,5 +1,6 @@
-// Whether memory of this process can be read: for when the kernel has said that some of it cannot.
-// Owner: none.
+// Whether memory of this process can be read or written, asked of the kernel: a caller's memory may
+// have been unmapped or protected, and a processor's copy would end the process.
+// The answer is that of the moment. Owner: none.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,12 @@
 
 namespace photon::base {
 
-// Asks the kernel page by page, by a pipe; false also where no pipe can be had.
+// One system call for every two pages (some 100 ns). Where the kernel does not say, yes.
 bool is_readable(std::span<const std::byte> memory) noexcept;
+
+// As above, for memory that is about to be overwritten: 8 bytes of each page are written back
+// as they are, so nobody else may write there meanwhile. No byte outside of it is touched.
+bool is_writable(std::span<std::byte> memory) noexcept;
 
 // Whether there are pages at all; one system call, and none of them is touched.
 bool is_mapped(std::span<const std::byte> memory) noexcept;
