@@ -194,6 +194,36 @@ TEST_F(TcpInlet, a_payload_whose_place_is_gone_goes_nowhere_and_what_follows_is_
   ::munmap(gone, 1 << 16);
 }
 
+// As above, of what came with its head, however much of that.
+TEST_F(TcpInlet, a_payload_that_came_with_its_head_is_not_written_where_its_place_is_gone) {
+  constexpr std::size_t kMapped = 1 << 16;
+  constexpr std::size_t kPlaced = 4096;
+  auto* const place = static_cast<std::byte*>(
+      ::mmap(nullptr, kMapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(place, MAP_FAILED);
+  for (const int protection : {PROT_NONE, PROT_READ}) {
+    ASSERT_EQ(::mprotect(place + kPlaced, kMapped - kPlaced, protection), 0);
+    for (const std::uint32_t bytes : {3U, 100U, 4000U, 20'000U}) {
+      for (const std::size_t before : {0, 2}) {
+        SetUp();
+        stream_.clear();
+        port_ = Recorder();
+        inlet_ = Inlet();
+        port_.place = place + kPlaced - before;
+        add(FrameHead{.kind = FrameKind::data, .bytes = bytes});
+        add_bytes(bytes);
+        add(FrameHead{.kind = FrameKind::end});
+        add(FrameHead{.kind = FrameKind::done});
+        ASSERT_EQ(::send(far_.get(), stream_.data(), stream_.size(), 0),
+                  static_cast<ssize_t>(stream_.size()));
+        ASSERT_EQ(inlet_.receive(near_.get(), port_, buffer_), Inlet::Got::last);
+        EXPECT_EQ(port_.log, "data;nowhere;end;done;") << bytes << ", " << before;
+      }
+    }
+  }
+  ::munmap(place, kMapped);
+}
+
 TEST_F(TcpInlet, a_frame_that_ends_within_a_record_is_garbage) {
   port_.record = 4;
   add(FrameHead{.kind = FrameKind::lines, .lines = 6});

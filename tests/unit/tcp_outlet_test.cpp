@@ -11,8 +11,43 @@
 namespace photon::transport::tcp::test {
 namespace {
 
+// Sevens, and behind the middle nothing that can be read.
+class HalfMapped {
+ public:
+  explicit HalfMapped(std::size_t size_bytes)
+      : page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))),
+        mapped_(std::max(size_bytes, 2 * page_)),
+        size_bytes_(size_bytes),
+        all_(static_cast<std::byte*>(
+            ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    if (all_ == MAP_FAILED) throw std::bad_alloc();
+    std::fill_n(all_, mapped_ / 2, std::byte{7});
+    if (::mprotect(all_ + mapped_ / 2, mapped_ / 2, PROT_NONE) != 0) throw std::bad_alloc();
+  }
+  HalfMapped(const HalfMapped&) = delete;
+  HalfMapped& operator=(const HalfMapped&) = delete;
+  ~HalfMapped() { ::munmap(all_, mapped_); }
+  const std::byte* begin() const { return all_ + mapped_ / 2 - size_bytes_ / 2; }
+
+ private:
+  const std::size_t page_;
+  const std::size_t mapped_;
+  const std::size_t size_bytes_;
+  std::byte* const all_;
+};
+
 class TcpOutlet : public TcpSockets {
  protected:
+  // All that is to be sent, read as it comes.
+  std::vector<std::byte> sent(std::size_t size_bytes) {
+    std::vector<std::byte> all;
+    for (auto flushed = flush(); all.size() < size_bytes; flushed = flush()) {
+      if (flushed == Outlet::Flushed::broken) break;
+      const auto more = arrived();
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }
   Outlet::Flushed flush() { return outlet_.flush(near_.get(), *link_, regions_, scratch_); }
   std::vector<std::byte> arrived() {
     std::vector<std::byte> all;
@@ -153,32 +188,37 @@ TEST_F(TcpOutlet, a_lone_payload_arrives_whole_however_it_is_cut) {
 
 // Its caller has unmapped it; the frame's length was promised, and the frames behind it follow.
 TEST_F(TcpOutlet, a_payload_that_cannot_be_read_is_filled_up_with_zeros_and_its_end_says_so) {
-  constexpr std::size_t kBytes = 64 << 10;
-  auto* const source = static_cast<std::byte*>(
-      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  ASSERT_NE(source, MAP_FAILED);
-  std::fill_n(source, kBytes / 2, std::byte{7});
-  ASSERT_EQ(::mprotect(source + kBytes / 2, kBytes / 2, PROT_NONE), 0);
-  Outlet::Item item;
-  item.head = {.kind = FrameKind::write, .token = 4};
-  item.payload = source;
-  item.payload_bytes = kBytes;
-  outlet_.add(item);
-  outlet_.add({{.kind = FrameKind::done, .token = 3}, {}, nullptr, 0});
-  std::vector<std::byte> all;
-  const std::size_t whole = 40 + kBytes + 16 + 16;
-  for (auto flushed = flush(); all.size() < whole; flushed = flush()) {
-    ASSERT_NE(flushed, Outlet::Flushed::broken);
-    const auto more = arrived();
-    all.insert(all.end(), more.begin(), more.end());
+  for (const std::size_t bytes : {2UL << 10, 8UL << 10, 64UL << 10}) {
+    SetUp();
+    const HalfMapped source(bytes);
+    Outlet::Item item;
+    item.head = {.kind = FrameKind::write, .token = 4};
+    item.payload = source.begin();
+    item.payload_bytes = bytes;
+    outlet_.add(item);
+    outlet_.add({{.kind = FrameKind::done, .token = 3}, {}, nullptr, 0});
+    const std::size_t whole = 40 + bytes + 16 + 16;
+    const auto all = sent(whole);
+    ASSERT_EQ(all.size(), whole);
+    EXPECT_EQ(std::count(all.end() - 32 - bytes / 2, all.end() - 32, std::byte{0}),
+              static_cast<std::ptrdiff_t>(bytes / 2));
+    EXPECT_EQ(head_at(all, whole - 32).kind, FrameKind::end);
+    EXPECT_EQ(status_of(head_at(all, whole - 32).code), PH_ERR_ARGUMENT);
+    EXPECT_EQ(head_at(all, whole - 16).token, 3u);
   }
-  ASSERT_EQ(all.size(), whole);
-  EXPECT_EQ(std::count(all.end() - 32 - kBytes / 2, all.end() - 32, std::byte{0}),
-            static_cast<std::ptrdiff_t>(kBytes / 2));
-  EXPECT_EQ(head_at(all, whole - 32).kind, FrameKind::end);
-  EXPECT_EQ(status_of(head_at(all, whole - 32).code), PH_ERR_ARGUMENT);
-  EXPECT_EQ(head_at(all, whole - 16).token, 3u);
-  ::munmap(source, kBytes);
+}
+
+TEST_F(TcpOutlet, memory_that_was_unmapped_and_whose_key_is_gone_is_served_as_zeros) {
+  constexpr std::size_t kBytes = 1 << 20;
+  const HalfMapped memory(kBytes);
+  regions_[5].publish(5, {reinterpret_cast<std::uintptr_t>(memory.begin()), kBytes, PH_ACCESS_ALL});
+  outlet_.add(data_item({memory.begin(), kBytes}, 5));
+  ASSERT_EQ(flush(), Outlet::Flushed::blocked);
+  regions_[5].revoke();
+  ASSERT_TRUE(outlet_.let_go(regions_));
+  const auto all = sent(16 + kBytes + 16);
+  ASSERT_EQ(all.size(), 16 + kBytes + 16);
+  EXPECT_EQ(status_of(head_at(all, 16 + kBytes).code), PH_ERR_ACCESS);
 }
 
 TEST_F(TcpOutlet, a_socket_without_another_end_is_broken_and_kills_nobody) {

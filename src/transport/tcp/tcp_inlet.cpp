@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/readable.hpp"
+
 namespace photon::transport::tcp {
 
 Inlet::Got Inlet::receive(int socket, Port& port, Buffer& buffer) {
@@ -132,6 +134,12 @@ void Inlet::begin_payload(std::byte* to, std::uint64_t size_bytes, Port& port) {
 
 void Inlet::take_payload(Port& port, std::span<const std::byte> bytes, std::size_t& used) {
   const std::uint64_t count = std::min<std::uint64_t>(left_, filled_ - used);
+  // As the kernel says it of what it places itself: the place may be gone.
+  const bool is_callers = stage_ == Stage::payload && head_.kind != FrameKind::bye;
+  if (to_ != nullptr && is_callers && !base::is_writable({to_, count})) {
+    to_ = nullptr;
+    port.cannot_place();
+  }
   if (to_ != nullptr) std::memcpy(to_, bytes.data() + used, count);
   used += count;
   arrived(count, port);

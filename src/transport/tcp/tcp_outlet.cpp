@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <photon/memory.h>
 
@@ -13,6 +14,18 @@
 #include "transport/access.hpp"
 
 namespace photon::transport::tcp {
+
+namespace {
+
+bool is_readable(const iovec& part) noexcept {
+  return base::is_readable({static_cast<const std::byte*>(part.iov_base), part.iov_len});
+}
+
+base::Error no_memory() {
+  return {PH_ERR_MEMORY, 0, "no memory to keep the rest of a get that is served"};
+}
+
+}  // namespace
 
 bool Outlet::is_idle(carried::CarriedLink& link) noexcept {
   return has_no_record(link) && !link.owes_credits();
@@ -44,23 +57,29 @@ bool Outlet::spoil() noexcept {
     const FrameKind kind = starts_[i].head.kind;
     const std::size_t at = payload_parts_[i];
     if ((kind != FrameKind::write && kind != FrameKind::data) || at < next_) continue;
-    iovec& part = parts_[at];
-    if (base::is_readable({static_cast<const std::byte*>(part.iov_base), part.iov_len})) continue;
-    std::unique_ptr<std::byte[]> zeros(new (std::nothrow) std::byte[part.iov_len]());
-    if (zeros == nullptr) return false;
-    try {
-      saved_.push_back(nullptr);
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
-    part.iov_base = zeros.get();
-    saved_.back() = std::move(zeros);
-    for (Served& one : served_)
-      if (one.part == at) one.body.size_bytes = 0;  // ours now
-    starts_[i + 1].head.code = code_of(kind == FrameKind::write ? PH_ERR_ARGUMENT : PH_ERR_ACCESS);
-    return true;
+    if (!is_readable(parts_[at])) return fill_up(i);
   }
   return false;
+}
+
+// With zeros, the payload of the item that starts so. False: there is no memory for them.
+bool Outlet::fill_up(std::size_t start) noexcept {
+  const std::size_t at = payload_parts_[start];
+  iovec& part = parts_[at];
+  std::unique_ptr<std::byte[]> zeros(new (std::nothrow) std::byte[part.iov_len]());
+  if (zeros == nullptr) return false;
+  try {
+    saved_.push_back(nullptr);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  part.iov_base = zeros.get();
+  saved_.back() = std::move(zeros);
+  for (Served& one : served_)
+    if (one.part == at) one.body.size_bytes = 0;  // ours now
+  const bool is_write = starts_[start].head.kind == FrameKind::write;
+  starts_[start + 1].head.code = code_of(is_write ? PH_ERR_ARGUMENT : PH_ERR_ACCESS);
+  return true;
 }
 
 bool Outlet::still_sends(std::uint64_t token) const noexcept {
@@ -76,29 +95,45 @@ bool Outlet::still_sends(std::uint64_t token) const noexcept {
 
 ssize_t Outlet::push(int socket, Scratch scratch) noexcept {
   constexpr int kFlags = MSG_DONTWAIT | MSG_NOSIGNAL;
-  if (bytes_left_ <= scratch.size()) {
-    std::byte* at = scratch.data();
-    for (std::size_t i = next_; i < parts_count_; ++i) {
-      const iovec& part = parts_[i];
-      if (part.iov_len == sizeof(FrameHead))
-        std::memcpy(at, part.iov_base, sizeof(FrameHead));
-      else
-        std::memcpy(at, part.iov_base, part.iov_len);
-      at += part.iov_len;
-    }
-    return ::send(socket, scratch.data(), bytes_left_, kFlags);
-  }
   msghdr message{};
   message.msg_iov = parts_.data() + next_;
   message.msg_iovlen = parts_count_ - next_;
   std::array<iovec, kMostParts> parts;
-  if (is_cut_) {
-    if (const std::size_t count = without_tail(parts); count != 0) {
-      message.msg_iov = parts.data();
-      message.msg_iovlen = count;
-    }
+  std::size_t count = 0;
+  if (bytes_left_ <= scratch.size()) {
+    count = gather(scratch, parts);
+    if (count == 1) return ::send(socket, parts[0].iov_base, parts[0].iov_len, kFlags);
+  } else if (is_cut_) {
+    count = without_tail(parts);
+  }
+  if (count != 0) {
+    message.msg_iov = parts.data();
+    message.msg_iovlen = count;
   }
   return ::sendmsg(socket, &message, kFlags);
+}
+
+// What is ours is put together; payload stays where it lies. How many parts that makes.
+std::size_t Outlet::gather(Scratch scratch, std::span<iovec, kMostParts> parts) const noexcept {
+  std::byte* at = scratch.data();
+  std::size_t count = 0;
+  bool is_ours = false;
+  for (std::size_t i = next_; i < parts_count_; ++i) {
+    const iovec& part = parts_[i];
+    if ((payloads_ >> i & 1) != 0) {
+      parts[count++] = part;
+      is_ours = false;
+      continue;
+    }
+    if (part.iov_len == sizeof(FrameHead))
+      std::memcpy(at, part.iov_base, sizeof(FrameHead));
+    else
+      std::memcpy(at, part.iov_base, part.iov_len);
+    if (!std::exchange(is_ours, true)) parts[count++] = {at, 0};
+    parts[count - 1].iov_len += part.iov_len;
+    at += part.iov_len;
+  }
+  return count;
 }
 
 // How many parts what stands before the tail has; none: all but that is sent.
@@ -141,6 +176,7 @@ void Outlet::add_part(const void* bytes, std::size_t size_bytes) noexcept {
 void Outlet::build(carried::CarriedLink& link, std::span<const RegionEntry> regions) {
   parts_count_ = next_ = starts_count_ = 0;
   is_cut_ = false;
+  payloads_ = 0;
   served_.clear();
   saved_.clear();
   // While lines wait no item may go: see above.
@@ -202,7 +238,8 @@ void Outlet::add_item(const Item& item) {
   payload_parts_[index] = parts_count_;
   if (item.payload_bytes == 0) return;
   const bool is_bye = item.head.kind == FrameKind::bye;
-  if (item.head.kind == FrameKind::data) served_.push_back({parts_count_, item.body});
+  if (item.head.kind == FrameKind::data) served_.push_back({index, parts_count_, item.body});
+  if (!is_bye) payloads_ |= std::uint64_t{1} << parts_count_;
   add_part(item.payload, item.payload_bytes);
   if (!is_bye) add_start({.kind = FrameKind::end});
   if (item.is_alone && item.payload_bytes >= kLeastCutBytes && item.payload_bytes < kMostCutBytes)
@@ -216,12 +253,16 @@ base::Result<> Outlet::let_go(std::span<const RegionEntry> regions) noexcept {
                      PH_ACCESS_READ) == PH_OK)
       continue;
     iovec& part = parts_[one.part];
+    if (!is_readable(part)) {
+      if (!fill_up(one.start)) return no_memory();
+      continue;
+    }
     std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[part.iov_len]);
     try {
       if (copy == nullptr) throw std::bad_alloc();
       saved_.push_back(nullptr);
     } catch (const std::bad_alloc&) {
-      return base::Error{PH_ERR_MEMORY, 0, "no memory to keep the rest of a get that is served"};
+      return no_memory();
     }
     std::memcpy(copy.get(), part.iov_base, part.iov_len);
     part.iov_base = copy.get();

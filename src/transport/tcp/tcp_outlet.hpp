@@ -4,9 +4,11 @@
 //     -- batch: heads here, everything else where it lies --> sendmsg(), as often as it takes -->
 //     sent -- next batch
 //
-// Nothing is copied but heads and what is small enough that one short copy beats a list: lines stay
-// as they are until the peer gives them back, payload until its piece is over. Lines go before
-// items, so that a refusal never overtakes what was published before the key was taken back.
+// Nothing is copied but heads and lines that are few enough that one short copy beats a list: lines
+// stay as they are until the peer gives them back, payload until its piece is over. Payload is
+// memory of a caller's, which may have been unmapped: the kernel alone reads it, and says so.
+// Lines go before items, so that a refusal never overtakes what was published before the key was
+// taken back.
 // Invariant: waiting items are at most kMostPieces of our own, as many answers to the peer's, and
 // the bye; so nothing here grows with traffic, and answering needs no room that could be missing.
 // Owner: TcpTransport, under its lock.
@@ -65,6 +67,7 @@ class Outlet {
  private:
   // A `data` payload of the batch: its bytes may have to be saved from a key that is revoked.
   struct Served {
+    std::size_t start = 0;
     std::size_t part = 0;
     PieceBody body;
   };
@@ -96,9 +99,11 @@ class Outlet {
   void add_start(const FrameHead& head) noexcept;
   void add_part(const void* bytes, std::size_t size_bytes) noexcept;
   ssize_t push(int socket, Scratch scratch) noexcept;
+  std::size_t gather(Scratch scratch, std::span<iovec, kMostParts> parts) const noexcept;
   std::size_t without_tail(std::span<iovec, kMostParts> parts) const noexcept;
   void advance(std::size_t bytes) noexcept;
   bool spoil() noexcept;
+  bool fill_up(std::size_t start) noexcept;
 
   base::RingQueue<Item> items_;
   std::array<iovec, kMostParts> parts_{};
@@ -110,6 +115,7 @@ class Outlet {
   std::size_t starts_count_ = 0;
   std::size_t bytes_left_ = 0;  // of the batch
   bool is_cut_ = false;         // the batch has a tail
+  std::uint64_t payloads_ = 0;  // of the parts, by a bit each: memory of a caller's
   std::vector<Served> served_;
   std::vector<std::unique_ptr<std::byte[]>> saved_;  // of this batch
 };
