@@ -199,9 +199,10 @@ class Transport {
   virtual bool arrives(Rank /*rank*/) const noexcept { return true; }
 
   virtual Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
-  // Reach::Kind::call only. All of the bytes or an error. PH_AGAIN: the system will not do it, with
-  // no fault in the memory or the peer; some bytes may be there. If that lasts, reach() says so
-  // from then on.
+  // Reach::Kind::call only. All of the bytes or an error. PH_ERR_ARGUMENT: own memory was unmapped
+  // or protected; PH_ERR_ACCESS: the peer's. PH_AGAIN: the system will not do it, with no
+  // fault in the memory or the peer; some bytes may be there. If that lasts, reach() says so from
+  // then on.
   virtual base::Result<> read(Rank rank, std::uint64_t address,
                               std::span<std::byte> destination) noexcept = 0;
   virtual base::Result<> write(Rank rank, std::uint64_t address,

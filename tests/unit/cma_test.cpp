@@ -153,8 +153,8 @@ int copy_in_sandbox(const Offer& peer, int number) {
         calls % 2 == 0 ? cma.read(peer.nonce_address, bytes) : cma.write(peer.nonce_address, bytes);
     if (result || result.error().native_errno != number) return __LINE__;
     if (number == EFAULT)
-      return result.error().status == PH_ERR_RANGE && cma.state() == Cma::State::works ? 0
-                                                                                       : __LINE__;
+      return result.error().status == PH_ERR_ACCESS && cma.state() == Cma::State::works ? 0
+                                                                                        : __LINE__;
     if (result.error().status != PH_AGAIN) return __LINE__;
   }
   if (cma.state() != Cma::State::refused) return __LINE__;
@@ -176,7 +176,7 @@ TEST_F(CmaTest, whatever_refuses_later_is_not_asked_again_but_a_bad_address_and_
   }
 }
 
-TEST_F(CmaTest, says_range_where_a_part_is_not_mapped) {
+TEST_F(CmaTest, says_whose_memory_is_not_mapped) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* pages =
       ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -187,13 +187,22 @@ TEST_F(CmaTest, says_range_where_a_part_is_not_mapped) {
   cma.probe(offer_of(child.pid()));
   if (cma.state() != Cma::State::works) GTEST_SKIP() << cma.reason();
   std::vector<std::byte> bytes(2 * page);
+  const std::span bad(static_cast<std::byte*>(pages), 2 * page);
   const auto read = cma.read(address_of(pages), bytes);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().status, PH_ERR_RANGE);
+  EXPECT_EQ(read.error().status, PH_ERR_ACCESS);
   const auto written = cma.write(address_of(pages), bytes);
   ASSERT_FALSE(written);
-  EXPECT_EQ(written.error().status, PH_ERR_RANGE);
+  EXPECT_EQ(written.error().status, PH_ERR_ACCESS);
   EXPECT_NE(written.error().what.find("process_vm_writev"), std::string::npos);
+  const auto into = cma.read(address_of(nonce_.data()), bad);
+  ASSERT_FALSE(into);
+  EXPECT_EQ(into.error().status, PH_ERR_ARGUMENT);
+  const auto from = cma.write(address_of(bytes.data()), bad);
+  ASSERT_FALSE(from);
+  EXPECT_EQ(from.error().status, PH_ERR_ARGUMENT);
+  EXPECT_NE(from.error().what.find("own memory"), std::string::npos);
+  EXPECT_EQ(cma.state(), Cma::State::works);
   ::munmap(pages, 2 * page);
 }
 

@@ -46,8 +46,9 @@ Reach OfiTransport::reach(Rank rank, std::uint64_t /*address*/, std::uint64_t si
 // A provider over tcp that meets memory which is not there ends the connection, or the process of
 // the peer. One that has memory registered finds out by itself.
 bool OfiTransport::has_own_memory(const PostedPiece& piece) const noexcept {
-  const std::byte* const own = piece.source != nullptr ? piece.source : piece.destination;
-  return local_granule() != 0 || base::is_mapped({own, piece.size_bytes});
+  if (local_granule() != 0) return true;
+  if (piece.source != nullptr) return base::is_readable({piece.source, piece.size_bytes});
+  return base::is_writable({piece.destination, piece.size_bytes});
 }
 
 bool OfiTransport::post(const PostedPiece& piece) noexcept {

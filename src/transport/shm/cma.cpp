@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/readable.hpp"
 #include "base/unique_fd.hpp"
 
 namespace photon::transport::shm {
@@ -60,6 +61,7 @@ struct Cma::Failed {
   const char* name;
   std::size_t size_bytes;
   int number;
+  bool is_own;  // own memory, not the peer's
 };
 
 void Cma::probe(const Offer& peer) {
@@ -85,26 +87,32 @@ void Cma::refuse(std::string why) {
 
 base::Result<> Cma::read(std::uint64_t address, std::span<std::byte> destination) {
   const Transfer what = {pid_, destination.data(), address, destination.size()};
-  return settle({"process_vm_readv", what.size_bytes, transfer(::process_vm_readv, what)});
+  const int failed = transfer(::process_vm_readv, what);
+  return settle({"process_vm_readv", what.size_bytes, failed,
+                 failed == EFAULT && !base::is_writable(destination)});
 }
 
 base::Result<> Cma::write(std::uint64_t address, std::span<const std::byte> source) {
   // An iovec has no const; process_vm_writev only reads from the local side.
   const Transfer what = {pid_, const_cast<std::byte*>(source.data()), address, source.size()};
-  return settle({"process_vm_writev", what.size_bytes, transfer(::process_vm_writev, what)});
+  const int failed = transfer(::process_vm_writev, what);
+  return settle({"process_vm_writev", what.size_bytes, failed,
+                 failed == EFAULT && !base::is_readable(source)});
 }
 
 base::Result<> Cma::settle(const Failed& what) {
   const bool is_short = what.number == ENOMEM && ++short_count_ < kMostShort;
   if (what.number != ENOMEM) short_count_ = 0;
   if (what.number == 0) return {};
-  const std::string text = std::string(what.name) + " of " + std::to_string(what.size_bytes) +
-                           " bytes with process " + std::to_string(pid_) + ": " +
-                           errno_text(what.number);
-  const bool is_range = what.number == EFAULT;
-  if (!is_range && !is_short) refuse("they worked, and then were refused: " + text);
-  return base::Error{
-      .status = is_range ? PH_ERR_RANGE : PH_AGAIN, .native_errno = what.number, .what = text};
+  std::string text = std::string(what.name) + " of " + std::to_string(what.size_bytes) +
+                     " bytes with process " + std::to_string(pid_) + ": " + errno_text(what.number);
+  const bool is_fault = what.number == EFAULT;
+  if (!is_fault && !is_short) refuse("they worked, and then were refused: " + text);
+  if (is_fault)
+    text += what.is_own ? ": own memory was unmapped or protected"
+                        : ": memory of that process was unmapped or protected";
+  const ph_status status = !is_fault ? PH_AGAIN : what.is_own ? PH_ERR_ARGUMENT : PH_ERR_ACCESS;
+  return base::Error{.status = status, .native_errno = what.number, .what = text};
 }
 
 base::Result<> allow_cma() {

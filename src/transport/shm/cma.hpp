@@ -37,9 +37,9 @@ class Cma {
   State state() const noexcept { return state_; }
   const std::string& reason() const noexcept { return reason_; }
 
-  // All bytes or an error: PH_ERR_RANGE (not the peer's memory, or of the wrong protection);
-  // PH_AGAIN: the kernel would not, and state() says whether it will again. Some bytes may have
-  // been copied. Never blocks for the peer.
+  // All bytes or an error: PH_ERR_ARGUMENT (own memory was unmapped or protected), PH_ERR_ACCESS
+  // (the peer's), PH_AGAIN: the kernel would not, and state() says whether it will again. Some
+  // bytes may have been copied. Never blocks for the peer.
   base::Result<> read(std::uint64_t address, std::span<std::byte> destination);
   base::Result<> write(std::uint64_t address, std::span<const std::byte> source);
 
