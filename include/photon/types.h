@@ -51,7 +51,7 @@ typedef enum ph_status {
             PH_ERR_RANK = -2,     /**< No such rank in this job. */
             PH_ERR_KEY = -3,    /**< The key names no registration of that peer (wrong or stale). */
             PH_ERR_RANGE = -4,  /**< The access leaves the registered region. */
-            PH_ERR_ACCESS = -5, /**< The region does not grant this kind of access. */
+            PH_ERR_ACCESS = -5, /**< The region does not grant this, or its memory is gone. */
             PH_ERR_ID_SIZE = -6,   /**< An id is longer than the setting `max_cid_size`. */
             PH_ERR_STATE = -7,     /**< No context, not initialised, or already finalized. */
             PH_ERR_FORKED = -8,    /**< The context belongs to the parent process. */

@@ -11,7 +11,7 @@ const char* status_text(int status) noexcept {
     case PH_ERR_RANK: return "no such rank in this job";
     case PH_ERR_KEY: return "the key names no registration of that peer";
     case PH_ERR_RANGE: return "the access leaves the registered region";
-    case PH_ERR_ACCESS: return "the region does not grant this kind of access";
+    case PH_ERR_ACCESS: return "the region does not grant this access, or its memory is gone";
     case PH_ERR_ID_SIZE: return "an id is longer than the setting max_cid_size";
     case PH_ERR_STATE: return "no context, or it is already finalized";
     case PH_ERR_FORKED: return "the context belongs to the parent process";

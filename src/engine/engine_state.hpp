@@ -20,11 +20,13 @@
 #include "boot/boot.hpp"
 #include "engine/announcements.hpp"
 #include "engine/block_pool.hpp"
+#include "engine/callers_memory.hpp"
 #include "engine/counters.hpp"
 #include "engine/easy_run.hpp"
 #include "engine/give_way.hpp"
 #include "engine/layout.hpp"
 #include "engine/memory.hpp"
+#include "engine/operation.hpp"
 #include "engine/peer.hpp"
 #include "engine/peer_list.hpp"
 #include "engine/request.hpp"
@@ -68,6 +70,11 @@ class EngineState {
   }
 
   void blame(ph_status status, Rank rank);  // contact.cpp
+
+  // callers_memory.cpp: whether own memory can be used for what is copied next.
+  bool can_stage(const Request& request, std::uint64_t bytes) noexcept;
+  void look_at_place(Peer& peer, const TargetRange& all) noexcept;  // receive.cpp
+  bool can_copy(Rank rank, const Piece& piece, std::uint64_t left_bytes) noexcept;
 
   // hot.cpp
   Peer* who_rang() noexcept;
@@ -149,8 +156,10 @@ class EngineState {
   const std::span<const transport::RegionEntry> regions_;  // its table
   const std::uint32_t lender_;  // marks what is registered for an announcement: it goes with it
   SourceCache sources_;
-  Announcements announcements_;   // of peers, to us
-  bool told_of_refusal_ = false;  // of memory, by our card
+  Announcements announcements_;  // of peers, to us
+  CallersMemory callers_memory_;
+  const Request* posted_now_ = nullptr;  // by the call that is under way: its memory was just named
+  bool told_of_refusal_ = false;         // of memory, by our card
   base::Error last_error_;
   ph_status unheard_ = PH_OK;  // finalize: of requests that nobody took
   Rank unheard_rank_ = 0;

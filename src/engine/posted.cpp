@@ -176,16 +176,15 @@ void Engine::refused_by_card(Request& request) {
   } catch (const std::bad_alloc&) {
     return lose(peer, PH_ERR_MEMORY, {});  // its ids would wait for ever
   }
-  const bool is_own = was.verdict == PH_ERR_ARGUMENT;  // no fault of the peer's
-  const void* const memory = was.source != nullptr ? was.source : was.destination;
-  const auto own = reinterpret_cast<std::uint64_t>(memory);
+  if (was.verdict == PH_ERR_ARGUMENT) {
+    fail(own_memory_error(was));  // no fault of the peer's
+    return;
+  }
   fail(was.verdict, peer.rank,
        std::string(was.kind == Request::Kind::get ? "get of " : "put of ") +
            std::to_string(was.size_bytes) + " bytes at " + base::hex(was.target.address) +
-           (is_own ? ": own memory at " + base::hex(own) + " cannot be " +
-                         (was.source != nullptr ? "read" : "written")
-                   : ": the card of rank " + std::to_string(peer.rank) +
-                         " refused it: " + ph_status_text(was.verdict)));
+           ": the card of rank " + std::to_string(peer.rank) +
+           " refused it: " + ph_status_text(was.verdict));
 }
 
 // Its peer is lost. While a card may touch its memory it is not over: then it fails when the last

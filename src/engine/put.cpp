@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/finally.hpp"
 #include "base/hex.hpp"
 #include "engine/fast_path.hpp"
 
@@ -219,6 +220,8 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args, Request::Kind 
   }
   if (!has_gone) {
     mark_busy(peer);
+    posted_now_ = request;
+    const base::Finally over([this]() noexcept { posted_now_ = nullptr; });
     process(peer);
   }
   hand_over(*request, args.request);

@@ -11,11 +11,19 @@
 
 namespace photon::engine {
 
+namespace {
+
+// Of a chunk that came over a network, beside which the look is cheap.
+constexpr std::uint64_t kLeastLooked = 4096;
+
+}  // namespace
+
 // Whether anything was there. Stops at the budget, or when the taker is full. Without one, when so
 // many ids were stashed: who takes one by one makes such a turn every kTurnsBetweenLooks, and if it
 // stashed more than that, the ids of a stream would all take the long way, for ever.
 bool Engine::receive(Peer& peer, Taker* taker) {
   unsigned left = kReceiveBudget;
+  callers_memory_.forget();
   const std::uint64_t stash_end = peer.stash.end() + kStashBudget;
   const std::size_t taken_before = taker == nullptr ? 0 : taker->count;
   while (left > 0 && (taker == nullptr ? peer.stash.end() < stash_end : !taker->full())) {
@@ -129,6 +137,8 @@ bool Engine::take_bulk(Peer& peer, const wire::Header& header, Taker* taker) {
   if ((bytes == 0 && !last) || bytes > config_.bulk_bytes / 2) return false;
   if (!wire::is_left(left, bytes, last)) return false;
   if ((word & wire::kBulkFirst) != 0) peer.begin_bulk();
+  if (left >= CallersMemory::kLeastBytes && (word & wire::kBulkFirst) != 0)
+    look_at_place(peer, {target, left});
   if (bytes != 0) place_chunk(peer, {target, left}, bytes);
   return end_chunk(peer, header, reader, taker);
 }
@@ -148,12 +158,22 @@ bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id,
   return true;
 }
 
+// Of a large operation, once: its owner has promised to keep it.
+void EngineState::look_at_place(Peer& peer, const TargetRange& all) noexcept {
+  if (check_access(regions_, all.at, all.size_bytes, PH_ACCESS_WRITE) != PH_OK) return;
+  std::byte* const place = reinterpret_cast<std::byte*>(all.at.address);
+  if (!CallersMemory::is_writable({place, all.size_bytes})) peer.bulk_refused = PH_ERR_ACCESS;
+}
+
 void Engine::place_chunk(Peer& peer, const TargetRange& rest, std::uint64_t bytes) {
-  const ph_status status = check_access(regions_, rest.at, rest.size_bytes, PH_ACCESS_WRITE);
-  if (status == PH_OK)
-    std::memcpy(reinterpret_cast<void*>(rest.at.address), peer.rx_bulk.place(bytes), bytes);
-  peer.rx_bulk.advance(bytes);
+  ph_status status = check_access(regions_, rest.at, rest.size_bytes, PH_ACCESS_WRITE);
+  std::byte* const place = reinterpret_cast<std::byte*>(rest.at.address);
+  if (status == PH_OK && peer.kick_always && bytes >= kLeastLooked &&
+      !base::is_writable({place, bytes}))
+    status = PH_ERR_ACCESS;
   if (peer.bulk_refused == PH_OK) peer.bulk_refused = status;
+  if (peer.bulk_refused == PH_OK) std::memcpy(place, peer.rx_bulk.place(bytes), bytes);
+  peer.rx_bulk.advance(bytes);
 }
 
 // The id goes to the prober who waits for just that, or to the stash. False: the peer has sent

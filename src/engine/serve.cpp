@@ -38,7 +38,10 @@ Engine::Step Engine::step_serves(Peer& peer, std::uint64_t& budget) {
   if (serve.table != kNoBlock) return step_gathered(peer, serve, budget);
   const auto bytes = chunk_bytes(serve.size_bytes, serve.size_bytes - serve.done_bytes);
   const ph_target at{reinterpret_cast<std::uint64_t>(serve.source) + serve.done_bytes, serve.key};
-  const ph_status status = check_access(regions_, at, bytes, PH_ACCESS_READ);
+  ph_status status = check_access(regions_, at, bytes, PH_ACCESS_READ);
+  if (status == PH_OK && !callers_memory_.can_read({serve.source + serve.done_bytes, bytes},
+                                                   serve.size_bytes - serve.done_bytes))
+    status = PH_ERR_ACCESS;
   if (status != PH_OK) {
     const Reply reply{wire::Kind::get_failed, {serve.token, static_cast<std::uint64_t>(status)}};
     end_serve(peer);
@@ -72,13 +75,21 @@ bool Engine::take_get_data(Peer& peer) {
       offset != request->done_bytes || bytes > request->size_bytes - request->done_bytes)
     return false;
   if (request->layout != nullptr) return take_gathered(*request, bytes);
-  std::memcpy(request->destination + offset, peer.rx_bulk.place(bytes), bytes);
+  std::byte* const place = request->destination + offset;
+  if (request->verdict == PH_OK &&
+      !callers_memory_.can_write({place, bytes}, request->size_bytes - offset))
+    request->verdict = fail(own_memory_error(*request));
+  if (request->verdict == PH_OK) std::memcpy(place, peer.rx_bulk.place(bytes), bytes);
   peer.rx_bulk.advance(bytes);
   request->done_bytes += bytes;
   if (request->done_bytes < request->size_bytes) return true;
+  mark_busy(peer);
+  if (request->verdict != PH_OK) {
+    request_failed(*request, request->verdict);
+    return true;
+  }
   request->serving = false;
   --peer.gets_under_way;
-  mark_busy(peer);
   landed(*request);
   return true;
 }

@@ -18,6 +18,7 @@ bool Engine::process(Peer& peer) {
   if (peer.broken != PH_OK) return false;
   bool any = false;
   std::uint64_t budget = config_.piece_bytes;
+  callers_memory_.forget();
   for (bool moved = true; moved && peer.broken == PH_OK;) {
     moved = step_overflow(peer) == Step::moved;
     if (step_replies(peer) == Step::moved) moved = true;
@@ -98,6 +99,10 @@ Engine::Step Engine::step_bulk(Peer& peer, Request& request, std::uint64_t& budg
     return Step::blocked;
   const bool has_room = bulk_room(peer, chunk.ring_bytes);
   if (!has_room) count(peer, Count::bulk_stalls);
+  if (has_room && !can_stage(request, chunk.data_bytes)) {
+    request_failed(request, fail(own_memory_error(request)));
+    return Step::moved;
+  }
   if (!has_room || !send_chunk(peer, request, chunk)) return stalled(peer, request);
   request.stalled_since_ns = 0;
   budget -= std::min(budget, chunk.ring_bytes);
@@ -173,11 +178,14 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   Allowance allowed{config_.piece_bytes};
   const auto status = copy_next(peer, request, allowed);
   if (status == PH_AGAIN) return Step::blocked;
-  if (status != PH_OK && check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK) {
+  const bool is_own = status == PH_ERR_ARGUMENT;
+  if (status != PH_OK && !is_own &&
+      check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK) {
     peer.copies.refused();  // the kernel would not: the peer has to, when it comes
     return Step::blocked;
   }
   if (status != PH_OK) {
+    if (is_own && request.layout == nullptr) fail(own_memory_error(request));
     request_failed(request, status);
     return Step::moved;
   }
@@ -208,9 +216,11 @@ void Engine::bytes_moved(Peer& peer, Request& request) {
 Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& budget) {
   Allowance allowed{std::min(config_.piece_bytes, budget)};
   const auto status = copy_next(peer, request, allowed);
-  if (status == PH_AGAIN || (status != PH_OK && request.learns))
+  const bool is_own = status == PH_ERR_ARGUMENT;
+  if (status == PH_AGAIN || (status != PH_OK && !is_own && request.learns))
     return not_by_us(peer, request, status);
   if (status != PH_OK) {
+    if (is_own && request.layout == nullptr) fail(own_memory_error(request));
     request_failed(request, status);
     return Step::moved;
   }
@@ -254,6 +264,7 @@ ph_status Engine::copy_next(Peer& peer, Request& request, Allowance& allowed) {
     piece.destination = rest.own;
   else
     piece.source = rest.own;
+  if (!can_copy(peer.rank, piece, rest.size_bytes)) return PH_ERR_ARGUMENT;
   const ph_status status = copy_piece(peer, piece);
   if (status != PH_OK) return status;
   allowed.spent = allowed.copied = piece.size_bytes;
