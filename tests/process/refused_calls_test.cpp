@@ -81,7 +81,8 @@ constexpr Row kRows[] = {
     {"rseq", ""},
     {"userfaultfd", ""},
     {"ioctl", "output to a terminal"},
-    {"mincore", "the look whether own memory is mapped (ofi)"},
+    {"mincore", "the look whether a large part of a caller's memory is mapped"},
+    {"sendfile", "the look whether a caller's memory can be written"},
     {"mlock", ""},
 };
 

@@ -84,6 +84,7 @@ constexpr Call kCalls[] = {
     {"sched_getaffinity", SYS_sched_getaffinity},
     {"sched_setaffinity", SYS_sched_setaffinity},
     {"sched_yield", SYS_sched_yield},
+    {"sendfile", SYS_sendfile},
     {"sendmsg", SYS_sendmsg},
     {"setpgid", SYS_setpgid},
     {"setsockopt", SYS_setsockopt},
