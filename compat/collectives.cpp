@@ -160,6 +160,15 @@ void Collectives::conclude(photon_rid rid) noexcept {
   const auto found = table_.find(rid);
   if (found == table_.end()) return;  // another thread took it by its rid
   found->second->tell(untold_);
+  if (untold_.size() > most_untold_) {
+    untold_.pop_front();
+    if (!std::exchange(has_dropped_, true))
+      warn(
+          "photon_collective_join",
+          "as many local ids of blocking collectives as operations may be queued (cap.max_rd) were "
+          "not probed: the oldest are dropped; say PHOTON_REQ_PWC_NO_LCE for those that nobody "
+          "probes");
+  }
   remove(found);
 }
 
@@ -221,6 +230,7 @@ void Collectives::clear() noexcept {
   prepared_.clear();
   greeted_.clear();
   untold_.clear();
+  has_dropped_ = false;
   begun_.set(0);
   recount();
 }

@@ -35,8 +35,9 @@ namespace photon::classic {
 
 class Collectives {
  public:
-  Collectives(ph_context* context, Requests& requests) noexcept
-      : context_(context), requests_(requests) {}
+  // So many local ids of blocking ones are kept at most.
+  Collectives(ph_context* context, Requests& requests, std::uint64_t most_untold) noexcept
+      : context_(context), requests_(requests), most_untold_(most_untold) {}
   Collectives(const Collectives&) = delete;
   Collectives& operator=(const Collectives&) = delete;
 
@@ -60,7 +61,8 @@ class Collectives {
   void progress();
   // Returns when it is over.
   void await(Collective& collective);
-  // A blocking one is over: its rid goes, its local id is to be probed.
+  // A blocking one is over: its rid goes, its local id is to be probed. If as many as may be wait
+  // for that, the oldest goes, which is said once: its join has told how it ended.
   void conclude(photon_rid rid) noexcept;
   // The local id of one that is over, in the order of blocking ones; then that is gone.
   std::optional<Collective::Told> take_over();
@@ -85,6 +87,7 @@ class Collectives {
 
   ph_context* const context_;
   Requests& requests_;
+  const std::uint64_t most_untold_;
   std::mutex mutex_;
   // under it, as is all that follows:
   ph_context* lane_ = nullptr;
@@ -94,6 +97,7 @@ class Collectives {
   std::vector<std::unique_ptr<const Members>> communicators_;
   std::set<ph_rank> greeted_;
   std::list<Collective::Told> untold_;  // of blocking ones, whose rids are gone
+  bool has_dropped_ = false;            // one of them
   // A collective is seen after it was joined, by way of mutex_: so are these.
   sync::Hint<sync::HardwarePolicy, std::uint32_t> begun_;      // of the table
   sync::Hint<sync::HardwarePolicy, std::uint32_t> not_taken_;  // these and the untold

@@ -71,6 +71,27 @@ TEST_P(CollectiveTrouble, ids_of_blocking_ones_that_nobody_probes_are_in_nobodys
   });
 }
 
+// Not without end: of more than may be queued the oldest go, which is said once.
+TEST_P(CollectiveTrouble, ids_of_blocking_ones_that_nobody_probes_are_bounded) {
+  constexpr std::uint64_t kKept = 64, kCount = 3 * kKept;
+  ClassicJob job(2, GetParam(), [](photon_config_t& config) { config.cap.max_rd = kKept; });
+  testing::internal::CaptureStderr();
+  job.run([&](int) {
+    for (std::uint64_t i = 0; i < kCount; ++i)
+      ASSERT_EQ(join_barrier(prepared(PHOTON_COLL_BARRIER, u64(i))), PHOTON_OK);
+    EXPECT_EQ(probe(kAnyone, PHOTON_PROBE_LEDGER).remaining, static_cast<int>(kKept));
+    for (std::uint64_t i = kCount - kKept; i < kCount; ++i)
+      ASSERT_EQ(probe(kAnyone, PHOTON_PROBE_EVQ).id.u64, i);
+    EXPECT_EQ(probe().flag, 0);
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = said.find("the oldest are dropped", at)) != std::string::npos;
+       ++at)
+    ++count;
+  EXPECT_EQ(count, 2u) << "once by each rank: " << said;
+}
+
 // The progress thread is off, so rank 0 answers when it probes, or never. On sim alone: on shm
 // threads of one process need no answer.
 TEST(CollectiveProbe, that_tells_of_one_serves_the_programs_own_traffic_too) {
