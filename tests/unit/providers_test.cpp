@@ -60,6 +60,25 @@ TEST(Providers, begin_where_others_have_met_us_and_keep_their_order_otherwise) {
   EXPECT_EQ(choice(offers, wants("tcp", "eth1", false)), (Order{2}));
 }
 
+TEST(Providers, have_other_domains_that_an_error_names_with_the_setting_that_chooses) {
+  const std::vector<Offer> offers = {{"tcp;ofi_rxm", "docker0", 1 << 20},
+                                     {"tcp;ofi_rxm", "eth1", 1 << 20, true},
+                                     {"tcp;ofi_rxm", "eth1", 1 << 20},
+                                     {"tcp;ofi_rxm", "lo", 1 << 20},
+                                     {"udp", "eth0", 1 << 20}};
+  Fabric::Traits traits{.provider = "tcp;ofi_rxm", .domain = "eth1"};
+  EXPECT_EQ(way_text(traits), "; tried by tcp;ofi_rxm, domain eth1");
+  traits.other_domains = others_than(offers, 1, wants("auto", "auto", false));
+  EXPECT_EQ(traits.other_domains, std::vector<std::string>{"docker0"});
+  EXPECT_EQ(way_text(traits),
+            "; tried by tcp;ofi_rxm, domain eth1; there are also docker0: the setting ofi_domain "
+            "(PHOTON_OFI_DOMAIN) chooses");
+  EXPECT_EQ(others_than(offers, 1, wants("auto", "eth1", false)), std::vector<std::string>{})
+      << "one was asked for";
+  traits.other_domains.assign(9, "v");
+  EXPECT_NE(way_text(traits).find("v, v, v, v, v, v and others: "), std::string::npos);
+}
+
 TEST(Providers, with_queues_for_fewer_ranks_than_the_job_has_come_with_advice) {
   EXPECT_EQ(advice("tcp;ofi_rxm", 256, false), nullptr);
   EXPECT_EQ(advice("tcp;ofi_rxm", 257, true), nullptr) << "it was told";

@@ -111,11 +111,11 @@ bool tells_delivery(const Library& library, const fi_info& info, FabricWants wan
 
 }  // namespace
 
-base::Result<std::unique_ptr<Fabric>> LibFabric::open(const Library& library, fi_info& info,
-                                                      const FabricWants& wants) {
+base::Result<std::unique_ptr<LibFabric>> LibFabric::open(const Library& library, fi_info& info,
+                                                         const FabricWants& wants) {
   auto made = std::make_unique<LibFabric>(library);
   if (auto began = made->begin(info, wants); !began) return std::move(began.error());
-  return std::unique_ptr<Fabric>(std::move(made));
+  return made;
 }
 
 base::Result<> LibFabric::begin(fi_info& info, const FabricWants& wants) {
@@ -247,7 +247,10 @@ base::Result<std::unique_ptr<Fabric>> open_one(const FabricWants& wants) {
   for (const std::size_t i : choice(looks, wants)) {
     fi_info* const same = like(in_order, *infos[i]);
     auto made = LibFabric::open(*library, same != nullptr ? *same : *infos[i], wants);
-    if (made) return made;
+    if (made) {
+      (*made)->set_other_domains(others_than(looks, i, wants));
+      return std::unique_ptr<Fabric>(std::move(*made));
+    }
     const std::string one =
         std::string(looks[i].provider) + " (" + std::string(looks[i].domain) + ") ";
     if (troubles.find(one) == std::string::npos)

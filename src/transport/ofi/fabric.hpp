@@ -22,6 +22,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -131,8 +132,9 @@ class Fabric {
   struct Traits {
     std::string provider;
     std::string domain;
-    std::size_t most_bytes = 0;    // of one message
-    std::size_t inject_bytes = 0;  // up to here a send is over when it is taken
+    std::vector<std::string> other_domains;  // of the provider, that would do as well
+    std::size_t most_bytes = 0;              // of one message
+    std::size_t inject_bytes = 0;            // up to here a send is over when it is taken
     bool progresses_itself = false;
     bool keeps_order = true;       // of the messages to one peer
     const char* advice = nullptr;  // what the user should know; null: nothing

@@ -51,11 +51,12 @@ class LibFabric final : public Fabric {
     std::vector<std::byte> address;
     std::size_t receives = 0;  // that it has
   };
-  static base::Result<std::unique_ptr<Fabric>> open(const Library& library, fi_info& info,
-                                                    const FabricWants& wants);
+  static base::Result<std::unique_ptr<LibFabric>> open(const Library& library, fi_info& info,
+                                                       const FabricWants& wants);
   explicit LibFabric(const Library& library) noexcept : library_(library) {}
 
   const Traits& traits() const noexcept override { return traits_; }
+  void set_other_domains(std::vector<std::string> all) { traits_.other_domains = std::move(all); }
   std::span<const std::byte> address(std::size_t by) const noexcept override {
     return endpoints_[by].address;
   }

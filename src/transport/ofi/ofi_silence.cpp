@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "transport/ofi/providers.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -59,7 +60,8 @@ void OfiTransport::look_for_silence(std::int64_t now_ns) {
                          " gets nothing of what was sent to it for " +
                          std::to_string(config_.tcp_silence_s) +
                          " s, though it answers by the bootstrap: the network between us is cut "
-                         "(setting tcp_silence_s)",
+                         "(setting tcp_silence_s)" +
+                         way_text(parts_.fabric->traits()),
                      peer.rank});
   }
 }

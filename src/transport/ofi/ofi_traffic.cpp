@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "transport/ofi/providers.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -129,7 +130,7 @@ void OfiTransport::mute(OfiPeer& peer, std::string why) {
   if (peer.is_mute() || peer.state == OfiPeer::State::ended) return;
   if (peer.is_settled()) ++unsettled_;
   peer.mute_heard_ns = base::now_ns();
-  peer.mute_why = std::move(why);
+  peer.mute_why = std::move(why) + way_text(parts_.fabric->traits());
   peer.is_waiting = false;
   peer.window->forget_waiting();
   if (is_announced_) wake();  // the sleep that has begun has no such deadline

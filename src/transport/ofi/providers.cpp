@@ -57,6 +57,29 @@ std::vector<std::size_t> choice(std::span<const Offer> offers, const FabricWants
   return chosen;
 }
 
+std::vector<std::string> others_than(std::span<const Offer> offers, std::size_t taken,
+                                     const FabricWants& wants) {
+  const Offer& own = offers[taken];
+  std::vector<std::string> found;
+  for (const std::size_t i : choice(offers, wants)) {
+    const std::string domain(offers[i].domain);
+    if (offers[i].provider != own.provider || domain == own.domain) continue;
+    if (std::ranges::find(found, domain) == found.end()) found.push_back(domain);
+  }
+  return found;
+}
+
+std::string way_text(const Fabric::Traits& traits) {
+  constexpr std::size_t kMost = 6;
+  std::string text = "; tried by " + traits.provider + ", domain " + traits.domain;
+  if (traits.other_domains.empty()) return text;
+  text += "; there are also";
+  for (std::size_t i = 0; i < std::min(kMost, traits.other_domains.size()); ++i)
+    text += (i == 0 ? " " : ", ") + traits.other_domains[i];
+  if (traits.other_domains.size() > kMost) text += " and others";
+  return text + ": the setting ofi_domain (PHOTON_OFI_DOMAIN) chooses";
+}
+
 bool forgets_whose_writes(std::string_view provider) noexcept {
   return is_named(provider, "tcp") && provider.find("ofi_rxm") != std::string_view::npos;
 }

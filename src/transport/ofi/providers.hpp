@@ -31,6 +31,12 @@ const char* refusal(const Offer& offer, const FabricWants& wants) noexcept;
 // others have met us.
 std::vector<std::size_t> choice(std::span<const Offer> offers, const FabricWants& wants);
 
+// Domains of the same provider that are tried as well, in that order.
+std::vector<std::string> others_than(std::span<const Offer> offers, std::size_t taken,
+                                     const FabricWants& wants);
+// By what a peer was not reached, and how another domain is chosen: for the end of an error.
+std::string way_text(const Fabric::Traits& traits);
+
 // Whether this one, as a target, ends the process by a signal when an endpoint is closed that has
 // half of a peer's write with data: ofi_rxm 1.17 takes the failure that tcp reports of it for one
 // of its own operations, and there is none.
