@@ -1,12 +1,8 @@
 #include "transport/shm/cma.hpp"
 
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +11,8 @@
 #include <cstddef>
 #include <cstring>
 #include <vector>
+
+#include "refused_copies.hpp"
 
 namespace photon::transport::shm {
 namespace {
@@ -42,22 +40,6 @@ class Child {
  private:
   pid_t pid_;
 };
-
-// For this process from here on, by a seccomp filter as sandboxes have it.
-void refuse_copies(int number) {
-  const unsigned refuse = SECCOMP_RET_ERRNO | static_cast<unsigned>(number);
-  sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-      BPF_STMT(BPF_RET | BPF_K, refuse),
-  };
-  const sock_fprog program = {sizeof code / sizeof code[0], code};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-    ::_exit(255);
-}
 
 class CmaTest : public testing::Test {
  protected:
@@ -145,7 +127,7 @@ int copy_in_sandbox(const Offer& peer, int number) {
   if (cma.state() != Cma::State::works) return __LINE__;
   Nonce bytes{};
   if (!cma.read(peer.nonce_address, bytes) || bytes != peer.nonce) return __LINE__;
-  refuse_copies(number);
+  if (!test::refuse_copies(number)) return __LINE__;
   const int most = number == ENOMEM ? 8 : 1;
   for (int calls = 1; calls <= most; ++calls) {
     if (cma.state() != Cma::State::works) return __LINE__;

@@ -5,17 +5,16 @@
 //   anyway
 // Rank 0 puts and gets before, across and after that moment; its bytes and ids have to be right.
 #include <linux/capability.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 
 #include "rank_calls.hpp"
+#include "refused_copies.hpp"
 
 namespace {
 
@@ -27,20 +26,9 @@ constexpr std::uint64_t kSegments = 16;
 constexpr std::uint64_t kPhaseEnd = 1'000'000;
 
 void enter_filter(unsigned flags) {
-  const unsigned refuse = SECCOMP_RET_ERRNO | EPERM;
-  sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-      BPF_STMT(BPF_RET | BPF_K, refuse),
-  };
-  const sock_fprog program = {sizeof code / sizeof code[0], code};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) != 0) {
-    std::perror("seccomp");
-    std::_Exit(1);
-  }
+  if (photon::test::refuse_copies(EPERM, flags)) return;
+  std::perror("seccomp");
+  std::_Exit(1);
 }
 
 // Of all threads that this one starts, and of itself.
