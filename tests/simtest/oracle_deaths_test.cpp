@@ -31,18 +31,10 @@ TEST(OracleDeaths, what_comes_of_a_dead_rank_comes_whole_and_once) {
 }
 
 TEST(OracleDeaths, an_id_of_a_dead_rank_overtakes_none_but_what_lost_its_pieces) {
-  for (const bool counted : {false, true}) {
-    for (const std::uint64_t size_bytes : {0u, 16u}) {
-      FedOracle fed;
-      if (counted) fed.oracle.count_pieces();
-      fed.post(0, put_to(1, Area::window, kContendedBytes, size_bytes));
-      Operation& second = fed.post(0, put_to(1, Area::window, kContendedBytes + 64));
-      fed.arrive(second);
-      fed.oracle.died(0);
-      fed.remote(second);
-      EXPECT_EQ(fed.finding(), counted && size_bytes != 0 ? "" : "order");
-    }
-  }
+  expect_ids_in_order_but_for_pieces([](FedOracle& fed, Operation& second) {
+    fed.arrive(second);
+    fed.oracle.died(0);
+  });
 }
 
 TEST(OracleDeaths, what_goes_to_a_dead_rank_ends_once_by_ok_or_by_the_error) {

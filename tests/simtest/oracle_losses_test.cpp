@@ -167,18 +167,10 @@ TEST(OracleLosses, an_id_may_come_though_its_initiator_heard_of_the_loss_first) 
 }
 
 TEST(OracleLosses, of_a_lost_link_ids_come_in_order_and_without_gaps_but_for_pieces) {
-  for (const bool counted : {false, true}) {
-    for (const std::uint64_t size_bytes : {0u, 16u}) {
-      FedOracle fed;
-      if (counted) fed.oracle.count_pieces();
-      fed.post(0, put_to(1, Area::window, kContendedBytes, size_bytes));
-      Operation& second = fed.post(0, put_to(1, Area::window, kContendedBytes + 64));
-      fed.oracle.link_lost(0, 1);
-      fed.arrive(second);
-      fed.remote(second);
-      EXPECT_EQ(fed.finding(), counted && size_bytes != 0 ? "" : "order");
-    }
-  }
+  expect_ids_in_order_but_for_pieces([](FedOracle& fed, Operation& second) {
+    fed.oracle.link_lost(0, 1);
+    fed.arrive(second);
+  });
 }
 
 TEST(OracleLosses, a_wait_for_a_peer_that_is_known_to_be_lost_ends) {
