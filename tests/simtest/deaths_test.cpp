@@ -74,48 +74,38 @@ TEST(Deaths, a_rank_that_has_ended_does_not_die_any_more) {
 }
 
 TEST(Deaths, a_rank_that_is_cut_off_is_slow_and_nothing_of_it_is_lost) {
-  for (const Profile profile : kProfiles) {
-    World world(job_of(2, profile));
-    world.run(
-        [&](ph_rank rank) {
-          ph_context* const mine = world.context(rank);
-          const ph_query remote{1 - rank, PH_REMOTE, nullptr};
-          if (rank == 0) {
-            world.cut(1, 2'000'000);
-            EXPECT_TRUE(world.is_cut());
-            ASSERT_EQ(ph_notify(mine, 1, 5), PH_OK);
-          }
-          EXPECT_EQ(ph_wait(mine, remote, 1000), PH_TIMEOUT);
-          if (rank == 1) {
-            ASSERT_EQ(ph_notify(mine, 0, 6), PH_OK);
-          }
-          EXPECT_EQ(ph_wait(mine, remote, 1'000'000), PH_OK);
-          EXPECT_FALSE(world.is_cut());
-          EXPECT_EQ(take(world, rank, PH_REMOTE).size(), 1u);
-          EXPECT_EQ(ph_finalize(mine), PH_OK);
-        },
-        never_stuck);
-  }
+  on_every_network(2, [&](World& world, ph_rank rank) {
+    ph_context* const mine = world.context(rank);
+    const ph_query remote{1 - rank, PH_REMOTE, nullptr};
+    if (rank == 0) {
+      world.cut(1, 2'000'000);
+      EXPECT_TRUE(world.is_cut());
+      ASSERT_EQ(ph_notify(mine, 1, 5), PH_OK);
+    }
+    EXPECT_EQ(ph_wait(mine, remote, 1000), PH_TIMEOUT);
+    if (rank == 1) {
+      ASSERT_EQ(ph_notify(mine, 0, 6), PH_OK);
+    }
+    EXPECT_EQ(ph_wait(mine, remote, 1'000'000), PH_OK);
+    EXPECT_FALSE(world.is_cut());
+    EXPECT_EQ(take(world, rank, PH_REMOTE).size(), 1u);
+    EXPECT_EQ(ph_finalize(mine), PH_OK);
+  });
 }
 
 TEST(Deaths, who_is_started_anew_under_the_number_reaches_nobody) {
-  for (const Profile profile : kProfiles) {
-    World world(job_of(3, profile));
-    world.run(
-        [&](ph_rank rank) {
-          if (rank == 1) {
-            world.die(1, {world.now_ns(), 1'000'000, 10'000});  // long before its death is known
-            world.pause(1'000'000'000);
-          }
-          ph_context* const mine = world.context(rank);
-          if (rank == 0) {  // rank 2 never meets it
-            EXPECT_EQ(ph_notify(mine, 1, 1), PH_OK);
-          }
-          EXPECT_EQ(ph_wait(mine, {PH_ANY_RANK, PH_REMOTE, nullptr}, 3000), PH_TIMEOUT);
-          EXPECT_EQ(ph_finalize(mine), PH_OK);
-        },
-        never_stuck);
-  }
+  on_every_network(3, [&](World& world, ph_rank rank) {
+    if (rank == 1) {
+      world.die(1, {world.now_ns(), 1'000'000, 10'000});  // long before its death is known
+      world.pause(1'000'000'000);
+    }
+    ph_context* const mine = world.context(rank);
+    if (rank == 0) {  // rank 2 never meets it
+      EXPECT_EQ(ph_notify(mine, 1, 1), PH_OK);
+    }
+    EXPECT_EQ(ph_wait(mine, {PH_ANY_RANK, PH_REMOTE, nullptr}, 3000), PH_TIMEOUT);
+    EXPECT_EQ(ph_finalize(mine), PH_OK);
+  });
 }
 
 // The promises in these programs are checked by the seeds of simtest_test.cpp and of CI.

@@ -19,4 +19,13 @@ inline World::Settings job_of(std::uint32_t ranks, Profile profile = Profile::st
 
 inline const auto never_stuck = [] { ADD_FAILURE() << "the job does not go on"; };
 
+// What each rank of a job of its own does, on each kind of network in its turn.
+template <class Body>
+void on_every_network(std::uint32_t ranks, const Body& body) {
+  for (const Profile profile : kProfiles) {
+    World world(job_of(ranks, profile));
+    world.run([&](ph_rank rank) { body(world, rank); }, never_stuck);
+  }
+}
+
 }  // namespace photon::simtest

@@ -58,22 +58,17 @@ TEST(Losses, waits_for_an_unreachable_rank_end_when_that_is_known_and_its_name_i
 }
 
 TEST(Losses, who_cuts_a_peer_off_says_why_and_the_peer_is_told) {
-  for (const Profile profile : kProfiles) {
-    World world(job_of(2, profile));
-    world.run(
-        [&](ph_rank rank) {
-          ph_context* const mine = world.context(rank);
-          const ph_query query{1 - rank, PH_REMOTE, nullptr};
-          if (rank == 0) world.lose_link({Loss::Kind::cut_off, 0, 1, true, 100'000}, 0);
-          world.pause(100);
-          if (rank == 0) {
-            EXPECT_EQ(ph_notify(mine, 1, 1), PH_OK);
-          }
-          EXPECT_EQ(ph_wait(mine, query, 1'000'000), rank == 0 ? PH_ERR_PEER : PH_ERR_PROTOCOL);
-          static_cast<void>(ph_finalize(mine));
-        },
-        never_stuck);
-  }
+  on_every_network(2, [&](World& world, ph_rank rank) {
+    ph_context* const mine = world.context(rank);
+    const ph_query query{1 - rank, PH_REMOTE, nullptr};
+    if (rank == 0) world.lose_link({Loss::Kind::cut_off, 0, 1, true, 100'000}, 0);
+    world.pause(100);
+    if (rank == 0) {
+      EXPECT_EQ(ph_notify(mine, 1, 1), PH_OK);
+    }
+    EXPECT_EQ(ph_wait(mine, query, 1'000'000), rank == 0 ? PH_ERR_PEER : PH_ERR_PROTOCOL);
+    static_cast<void>(ph_finalize(mine));
+  });
 }
 
 // Whether they keep the promises is for the seeds to say.
