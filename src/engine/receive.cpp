@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/hex.hpp"
+#include "base/readable.hpp"
 #include "engine/fast_path.hpp"
 #include "engine/record_io.hpp"
 
@@ -13,8 +14,14 @@ namespace photon::engine {
 
 namespace {
 
-// Of a chunk that came over a network, beside which the look is cheap.
-constexpr std::uint64_t kLeastLooked = 4096;
+// How many of the last bytes of a chunk are looked at: all where it came over a network, beside
+// which that is cheap; of a large one its last page; of others none.
+constexpr std::uint64_t looked_at(std::uint64_t bytes, bool is_far) noexcept {
+  constexpr std::uint64_t kLeastFar = 4096;
+  constexpr std::uint64_t kLeastNear = 32 << 10;
+  if (is_far && bytes >= kLeastFar) return bytes;
+  return bytes >= kLeastNear ? 8 : 0;
+}
 
 }  // namespace
 
@@ -161,15 +168,16 @@ bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id,
 // Of a large operation, once: its owner has promised to keep it.
 void EngineState::look_at_place(Peer& peer, const TargetRange& all) noexcept {
   if (check_access(regions_, all.at, all.size_bytes, PH_ACCESS_WRITE) != PH_OK) return;
-  std::byte* const place = reinterpret_cast<std::byte*>(all.at.address);
-  if (!CallersMemory::is_writable({place, all.size_bytes})) peer.bulk_refused = PH_ERR_ACCESS;
+  const std::byte* const place = reinterpret_cast<const std::byte*>(all.at.address);
+  if (!base::is_mapped({place, all.size_bytes})) peer.bulk_refused = PH_ERR_ACCESS;
 }
 
 void Engine::place_chunk(Peer& peer, const TargetRange& rest, std::uint64_t bytes) {
   ph_status status = check_access(regions_, rest.at, rest.size_bytes, PH_ACCESS_WRITE);
   std::byte* const place = reinterpret_cast<std::byte*>(rest.at.address);
-  if (status == PH_OK && peer.kick_always && bytes >= kLeastLooked &&
-      !base::is_writable({place, bytes}))
+  // Of this chunk only: what follows the kernel may be writing, for its initiator.
+  const std::uint64_t looked = looked_at(bytes, peer.kick_always);
+  if (status == PH_OK && !base::is_writable({place + (bytes - looked), looked}))
     status = PH_ERR_ACCESS;
   if (peer.bulk_refused == PH_OK) peer.bulk_refused = status;
   if (peer.bulk_refused == PH_OK) std::memcpy(place, peer.rx_bulk.place(bytes), bytes);
