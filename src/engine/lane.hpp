@@ -43,7 +43,7 @@ class Lane {
     return PH_OK;
   }
   // Only if the lane is running and this thread has the bias; leave_biased() gives it back.
-  bool try_enter() noexcept { return lock_.try_biased(self()); }
+  [[gnu::always_inline]] bool try_enter() noexcept { return lock_.try_biased(self()); }
   void leave_biased() noexcept { lock_.unlock_biased(); }
   // The same for a lane that may be closed.
   ph_status enter_any(Held& held) noexcept {

@@ -139,7 +139,7 @@ constexpr bool announces_bulk(Kind kind) noexcept {
 inline constexpr unsigned kBulkSizeWord = 2;
 
 // Anything may stand in a word another process wrote: nothing outside the limits gets through.
-constexpr std::optional<Header> decode(std::uint64_t word) noexcept {
+[[gnu::always_inline]] constexpr std::optional<Header> decode(std::uint64_t word) noexcept {
   const auto kind = static_cast<std::uint8_t>(word >> 16);
   if (!is_kind(kind)) return std::nullopt;
   Header header{static_cast<Kind>(kind), static_cast<std::uint32_t>(word >> 24 & 0xff),

@@ -29,7 +29,7 @@ constexpr Way kWays[] = {
     {"shm_no_cma", "PHOTON_TRANSPORT=shm PHOTON_SHM_CMA=off", 131072, 131072, false},
     {"ofi", "PHOTON_TRANSPORT=ofi", 131072, 4096, true},
 };
-constexpr std::size_t kSizes[] = {100, 4096, 20'000, 200'000, 3'000'000};
+constexpr std::size_t kGoneSizes[] = {100, 4096, 20'000, 200'000, 3'000'000};
 
 class GoneMemory : public testing::TestWithParam<Way> {
  protected:
@@ -37,7 +37,7 @@ class GoneMemory : public testing::TestWithParam<Way> {
     if (GetParam().has_card && no_real_fabric() != nullptr) GTEST_SKIP() << no_real_fabric();
   }
   static void expect_told(const std::string& what, std::size_t least, std::size_t most) {
-    for (const std::size_t size : kSizes) {
+    for (const std::size_t size : kGoneSizes) {
       if (size < least || size > most) continue;
       const auto result = run_command(std::string("env ") + GetParam().settings + " " + kRun +
                                       " -n 2 " PHOTON_BIN_DIR "/gone_memory " + what + " " +
