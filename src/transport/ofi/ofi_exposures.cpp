@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/readable.hpp"
 #include "boot/proof.hpp"
 
 namespace photon::transport::ofi {
@@ -49,6 +50,11 @@ TellBody Exposures::answer(Rank rank, std::uint64_t key) {
   }
   if (view.size_bytes == 0) {  // no piece fits
     answer.status = PH_ERR_RANGE;
+    return answer;
+  }
+  // A card that meets memory which is gone may end this process, or not say what became of a read.
+  if (!base::is_mapped({reinterpret_cast<const std::byte*>(view.address), view.size_bytes})) {
+    answer.status = PH_ERR_ACCESS;
     return answer;
   }
   auto opened = open_door();

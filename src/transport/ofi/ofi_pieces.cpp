@@ -14,8 +14,8 @@ namespace {
 constexpr unsigned kMostFailures = 16;
 
 bool is_refusal(std::int32_t status) noexcept {
-  return status == PH_ERR_KEY || status == PH_ERR_RANGE || status == PH_ERR_MEMORY ||
-         status == PH_ERR_SYSTEM;
+  return status == PH_ERR_KEY || status == PH_ERR_RANGE || status == PH_ERR_ACCESS ||
+         status == PH_ERR_MEMORY || status == PH_ERR_SYSTEM;
 }
 
 }  // namespace
