@@ -61,7 +61,10 @@ void Messenger::dial_failed(Rank to, int trouble) {
   hang_up(way.socket);
   way.parley.reset();
   way.state = WayOut::State::pausing;
-  if (trouble == Tries::kStranger || trouble == Tries::kSilent) way.unreached_ns = way.answered_ns;
+  // Whoever hung up on us after a silent one has not proved anything either.
+  const bool has_hung_up = way.unreached_ns == 0 && way.tries.trouble() == Tries::kSilent;
+  if (trouble == Tries::kStranger || trouble == Tries::kSilent || has_hung_up)
+    way.unreached_ns = way.answered_ns;
   if (!way.tries.next(trouble)) return round_failed(to);
   way.due_ns = base::now_ns();
   wake_at(way.due_ns);

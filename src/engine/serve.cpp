@@ -39,6 +39,7 @@ Engine::Step Engine::step_serves(Peer& peer, std::uint64_t& budget) {
   const auto bytes = chunk_bytes(serve.size_bytes, serve.size_bytes - serve.done_bytes);
   const ph_target at{reinterpret_cast<std::uint64_t>(serve.source) + serve.done_bytes, serve.key};
   ph_status status = check_access(regions_, at, bytes, PH_ACCESS_READ);
+  if (status == PH_OK && (!bulk_room(peer, bytes) || !peer.tx.has_room(1))) return Step::blocked;
   if (status == PH_OK && !callers_memory_.can_read({serve.source + serve.done_bytes, bytes},
                                                    serve.size_bytes - serve.done_bytes))
     status = PH_ERR_ACCESS;
@@ -48,7 +49,6 @@ Engine::Step Engine::step_serves(Peer& peer, std::uint64_t& budget) {
     if (!answer(peer, reply)) lose(peer, PH_ERR_PROTOCOL, "it reads none of our answers");
     return Step::moved;
   }
-  if (!bulk_room(peer, bytes) || !peer.tx.has_room(1)) return Step::blocked;
   std::memcpy(peer.tx_bulk.place(bytes), serve.source + serve.done_bytes, bytes);
   peer.tx_bulk.advance(bytes);
   count(peer, Count::staged_bytes, bytes);

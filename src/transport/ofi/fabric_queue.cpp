@@ -54,6 +54,14 @@ bool LibFabric::is_last(Operation* operation, bool is_well) noexcept {
   return --operation->parts == 0;
 }
 
+// An operation is over of which a part has failed; or nothing is.
+Fabric::Got LibFabric::failed_part() noexcept {
+  if (failed_parts_.empty()) return Got::some;
+  failed_ = failed_parts_.back();
+  failed_parts_.pop_back();
+  return Got::error;
+}
+
 // Parts that come before the last one leave no completion, so it is read until there is no more, or
 // no room. An error behind what was found stays for the next call.
 Fabric::Got LibFabric::read(std::span<Completion> into, std::size_t& count) noexcept {
@@ -63,15 +71,11 @@ Fabric::Got LibFabric::read(std::span<Completion> into, std::size_t& count) noex
     fi_cq_data_entry with_data[kMost];
   } entries;
   count = 0;
-  if (!failed_parts_.empty()) {
-    failed_ = failed_parts_.back();
-    failed_parts_.pop_back();
-    return Got::error;
-  }
+  if (!failed_parts_.empty()) return failed_part();
   while (count < into.size()) {
     const std::size_t asked = std::min(kMost, into.size() - count);
     const ssize_t got = ::fi_cq_read(queue_.get(), &entries, asked);
-    if (got == -FI_EAGAIN || got == 0) return Got::some;
+    if (got == -FI_EAGAIN || got == 0) return count == 0 ? failed_part() : Got::some;
     if (got == -FI_EAVAIL) {
       if (count != 0) return Got::some;
       const Got how = read_error();
@@ -92,7 +96,8 @@ Fabric::Got LibFabric::read(std::span<Completion> into, std::size_t& count) noex
       else
         into[count++] = one;
     }
-    if (static_cast<std::size_t>(got) < asked) return Got::some;
+    // Nothing found says that there is no more: an error may stand behind first parts.
+    if (static_cast<std::size_t>(got) < asked && count != 0) return Got::some;
   }
   return Got::some;
 }
@@ -120,6 +125,7 @@ Fabric::Got LibFabric::read_error() noexcept {
 
 Fabric::MayWait LibFabric::may_wait() noexcept {
   if (has_left_something_) return MayWait::failed;
+  if (!failed_parts_.empty()) return MayWait::not_now;
   fid* waited[] = {&queue_->fid};
   switch (taken(::fi_trywait(fabric_.get(), waited, 1))) {
     case Taken::yes: return MayWait::yes;

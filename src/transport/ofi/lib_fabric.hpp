@@ -86,6 +86,7 @@ class LibFabric final : public Fabric {
   base::Result<> open_queue(std::size_t size);
   base::Result<Handle<fid_mr>> registered(std::span<std::byte> memory, std::uint64_t access,
                                           std::uint64_t key);
+  Got failed_part() noexcept;
   Got read_error() noexcept;
   static bool is_last(Operation* operation, bool is_well) noexcept;
   Taken taken(ssize_t code) noexcept;  // and keeps its words

@@ -146,21 +146,27 @@ void ShmTransport::handle(boot::Message& message, Sink& sink) {
 void ShmTransport::cut_off(Rank rank, const std::string& why) noexcept {
   CutOff said;
   std::copy_n(why.begin(), std::min(why.size(), said.why.size() - 1), said.why.begin());
-  cut_off_.emplace_back(rank, said);
-  tell_who_is_cut_off();
+  tell_cut_off(rank, said);
 }
 
 // Whoever has much to read, so that the side channel takes no more for it, is told later.
-void ShmTransport::tell_who_is_cut_off() {
-  for (const auto& [rank, said] : std::exchange(cut_off_, {})) {
-    const auto sent = boot_.send(rank, std::as_bytes(std::span(&said, 1)), {});
-    if (sent) continue;
-    if (sent.error().status == PH_AGAIN)
+void ShmTransport::tell_cut_off(Rank rank, const CutOff& said) noexcept {
+  if (boot_broken_.get() != 0) return;
+  const auto sent = boot_.send(rank, std::as_bytes(std::span(&said, 1)), {});
+  if (sent) return;
+  try {
+    if (sent.error().status == PH_AGAIN) {
       cut_off_.emplace_back(rank, said);
-    else
-      PHOTON_LOG(log_, warn, "rank %u could not be told that it is cut off: %s", rank,
-                 sent.error().what.c_str());
+      return;
+    }
+  } catch (const std::bad_alloc&) {
   }
+  PHOTON_LOG(log_, warn, "rank %u could not be told that it is cut off: %s", rank,
+             sent.error().what.c_str());
+}
+
+void ShmTransport::tell_who_is_cut_off() {
+  for (const auto& [rank, said] : std::exchange(cut_off_, {})) tell_cut_off(rank, said);
 }
 
 void ShmTransport::handle_offer(boot::Message& message, Sink& sink) {

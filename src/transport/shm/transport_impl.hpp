@@ -123,6 +123,7 @@ class ShmTransport final : public Transport {
   void handle_offer(boot::Message& message, Sink& sink);
   base::Result<> accept(Peer& peer, boot::Message& message);
   void boot_failed(const base::Error& why, Sink& sink);
+  void tell_cut_off(Rank rank, const CutOff& said) noexcept;
   void tell_who_is_cut_off();
   BellWord* bell_words() noexcept;
 

@@ -163,7 +163,9 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
   hang_up(peer.socket);
   peer.parley.reset();
   peer.state = TcpPeer::State::dialing;
-  if (trouble == Tries::kStranger || trouble == Tries::kSilent)
+  // Whoever hung up on us after a silent one has not proved anything either.
+  const bool has_hung_up = peer.unreached_ns == 0 && peer.tries.trouble() == Tries::kSilent;
+  if (trouble == Tries::kStranger || trouble == Tries::kSilent || has_hung_up)
     peer.unreached_ns = peer.answered_ns;
   const std::int64_t now = base::now_ns();
   peer.dial_at_ns = now;

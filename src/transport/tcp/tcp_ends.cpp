@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -110,15 +111,21 @@ base::Error TcpTransport::cut_off_error(Rank rank, const std::string& words) {
 
 // A card that its peer waits for: where the bootstrap has no room for it now, poll() tries again.
 // It also sends those of the flusher, to whom the bootstrap does not belong.
+// Without a bootstrap, or memory, nobody can be told.
 void TcpTransport::send_or_keep(Rank rank, const TcpCard& card) {
-  if (is_flusher_) {
+  if (boot_broken_.get() != 0) return;
+  if (!is_flusher_) {
+    const auto sent = send_card(rank, card);
+    if (sent || sent.error().status != PH_AGAIN) return;
+  }
+  try {
     kept_cards_.emplace_back(rank, card);
-    boot_due_.set(1);
-    if (is_announced_) wake();  // who sleeps has not known of it
+  } catch (const std::bad_alloc&) {
     return;
   }
-  const auto sent = send_card(rank, card);
-  if (!sent && sent.error().status == PH_AGAIN) kept_cards_.emplace_back(rank, card);
+  if (!is_flusher_) return;
+  boot_due_.set(1);
+  if (is_announced_) wake();  // who sleeps has not known of it
 }
 
 void TcpTransport::send_kept_cards() {
