@@ -1,4 +1,9 @@
 // Who is let in, who is not, and what it costs.
+#include <sys/socket.h>
+
+#include <functional>
+#include <utility>
+
 #include "few_descriptors.hpp"
 #include "tcp_ranks.hpp"
 
@@ -240,32 +245,61 @@ TEST(TcpContact, who_is_not_reached_is_not_dialed_for_longer_than_the_time_of_si
   EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PEER) << "though it was never asked for here";
 }
 
+// What becomes of a rank that is said to have these two addresses, and has neither.
+base::Error end_of_search(const boot::Address& first, const boot::Address& second,
+                          const std::function<void()>& meanwhile) {
+  base::Config config = tcp_config();
+  config.tcp_silence_s = 1;  // less than the setting may be
+  TcpRanks ranks(2, config);
+  TcpCard card;
+  card.settings = carried::shared_settings(config, 2);
+  card.addresses.add(first);
+  card.addresses.add(second);
+  EXPECT_TRUE(ranks[1].boot->send(0, encode(card), {}));
+  ranks[0].to(1);
+  const std::int64_t begin_ns = base::now_ns();
+  while (ranks[0].news.gone.count(1) == 0) {
+    rest(ranks[0]);
+    meanwhile();
+  }
+  EXPECT_LT(base::now_ns() - begin_ns, 8'000'000'000);
+  return ranks[0].news.gone[1];
+}
+
+// None of ours, so it may be another host's.
+boot::Listener listen_elsewhere(std::byte last) {
+  boot::Address elsewhere = *boot::choose_address("127.0.0.1", true);
+  elsewhere.bytes[3] = last;
+  return std::move(*boot::listen_at(elsewhere));
+}
+
 // At the one address a stranger takes the connection and says nothing, at the other nobody listens.
 TEST(TcpContact, a_stranger_who_says_nothing_at_any_address_is_not_waited_for_without_end) {
+  const boot::Listener stranger = listen_elsewhere(std::byte{2});
+  const boot::Address closed = boot::listen_at(*boot::choose_address("127.0.0.1", true))->address;
   for (const bool silent_first : {true, false}) {
-    base::Config config = tcp_config();
-    config.tcp_silence_s = 1;  // less than the setting may be
-    TcpRanks ranks(2, config);
-    boot::Address elsewhere = *boot::choose_address("127.0.0.1", true);
-    elsewhere.bytes[3] = std::byte{2};  // none of ours, so it may be another host's
-    const auto stranger = boot::listen_at(elsewhere);
-    ASSERT_TRUE(stranger);
-    const boot::Address closed = boot::listen_at(*boot::choose_address("127.0.0.1", true))->address;
-    TcpCard card;
-    card.settings = carried::shared_settings(config, 2);
-    card.addresses.add(silent_first ? stranger->address : closed);
-    card.addresses.add(silent_first ? closed : stranger->address);
-    ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
-    ranks[0].to(1);
-    const std::int64_t begin_ns = base::now_ns();
-    while (ranks[0].news.gone.count(1) == 0) rest(ranks[0]);
-    EXPECT_LT(base::now_ns() - begin_ns, 8'000'000'000);
-    const base::Error& why = ranks[0].news.gone[1];
+    const base::Error why = end_of_search(silent_first ? stranger.address : closed,
+                                          silent_first ? closed : stranger.address, [] {});
     EXPECT_EQ(why.status, PH_ERR_PEER);
     EXPECT_NE(why.native_errno, 0) << "it may live";
-    for (const std::string& said : {stranger->address.text() + ": who answers there says nothing",
+    for (const std::string& said : {stranger.address.text() + ": who answers there says nothing",
                                     closed.text() + ": Connection refused"})
       EXPECT_NE(why.what.find(said), std::string::npos) << why.what;
+  }
+}
+
+// As a proxy does that has nobody behind it.
+TEST(TcpContact, one_who_hangs_up_beside_a_silent_stranger_does_not_prolong_the_search) {
+  const boot::Listener stranger = listen_elsewhere(std::byte{2});
+  const boot::Listener proxy = listen_elsewhere(std::byte{3});
+  const auto hang_up = [&] {
+    const base::UniqueFd guest(::accept4(proxy.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  };
+  for (const bool silent_first : {true, false}) {
+    const base::Error why = end_of_search(silent_first ? stranger.address : proxy.address,
+                                          silent_first ? proxy.address : stranger.address, hang_up);
+    EXPECT_EQ(why.status, PH_ERR_PEER);
+    EXPECT_NE(why.what.find(proxy.address.text()), std::string::npos) << why.what;
   }
 }
 
