@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/unique_fd.hpp"
 #include "stress_job.hpp"
 #include "two_hosts.hpp"
@@ -64,6 +66,9 @@ class Hosts : public testing::Test {
       std::getline(name, text);
       if (text == "photonrun") both.push_back(pid);
     }
+    // The guardian last: a launcher that is stopped when its parent ends is continued by the
+    // kernel.
+    std::ranges::stable_partition(both, [&](pid_t pid) { return pid != run.pid(); });
     for (const int number : {SIGSTOP, SIGKILL})
       for (const pid_t pid : both) ::kill(pid, number);
   }
