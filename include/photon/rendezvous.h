@@ -88,8 +88,8 @@ typedef struct ph_buffer {
  * Completion: local = the peer has finished it, and every byte of its transfers has landed; for
  *             what was copied along and for PH_SEND_REQUEST: at once. PH_ERR_DEPARTED,
  *             PH_ERR_PEER and others if the peer left or was lost before; of what was complete at
- *             once a second completion says so, as of a put, if the peer is lost before it is known
- *             to have read it.
+ *             once a second completion says so, as of a put, if the link to the peer is lost before
+ *             it is known to have read it, and the peer may live.
  *             PH_ERR_NOT_FOUND after ph_cancel(): the peer had not taken it, and will not.
  * Status:     PH_AGAIN (`requests` operations are under way; an announcement is until its peer has
  *             finished it, also one that was complete at once), PH_ERR_ARGUMENT (an unknown kind

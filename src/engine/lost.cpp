@@ -65,7 +65,9 @@ void Engine::tell_lost(Peer& peer) {
       if (ends_operation(peer.tx, line, *header)) {
         peer.lost_some = may_live;
         const SentPut* const put = peer.sent.find(line);
-        if (put != nullptr && !put->is_told) told_late(peer, *put, peer.broken);
+        // What was announced to a process that has ended nobody misses.
+        const bool is_missed = may_live || header->kind != wire::Kind::announced;
+        if (put != nullptr && !put->is_told && is_missed) told_late(peer, *put, peer.broken);
       }
       line += header->lines;
     }
