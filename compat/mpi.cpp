@@ -73,7 +73,9 @@ bool is_running() noexcept {
   int (*finalized)(int*) = nullptr;
   int flag = 0;
   if (!find_function("MPI_Initialized", initialized)) {
-    warn("photon_init", "PHOTON_EXCH_MPI, but this program has no MPI");
+    warn("photon_init",
+         "PHOTON_EXCH_MPI, but this program has no MPI, or is linked statically; link it with it, "
+         "or start it by photonrun with PHOTON_EXCH_TCP");
     return false;
   }
   if (initialized(&flag) != 0 || flag == 0) {

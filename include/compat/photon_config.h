@@ -94,8 +94,8 @@ struct photon_config_t {
     int pwc_buf_size;   /**< Not read. */
     int small_msg_size; /**< Not read: small_pwc_size says what of a send buffer comes along. */
     int small_pwc_size; /**< Bytes of a put whose source is reusable at once; 192 at least. */
-    int ledger_entries; /**< Remote ids under way to one peer; 512. */
-    int max_rd;         /**< Not read: the setting `requests` bounds what is under way; 4096. */
+    int ledger_entries; /**< Remote ids under way to one peer; 65536. */
+    int max_rd;         /**< Operations under way: the setting `requests`; 1048576. */
     int default_rd;     /**< Not read. */
     int num_cq;         /**< Not read. */
     int use_rcq;        /**< Not read. */

@@ -205,7 +205,10 @@ ph_status Engine::check_target(Peer& peer, const ph_target& target, std::uint64_
   if (status != PH_ERR_KEY && peer.regions[slot].read(target.key, region))
     words +=
         " (" + base::hex(region.address) + ", " + std::to_string(region.size_bytes) + " bytes)";
-  return fail(status, peer.rank, words + "; exchange the ph_region anew");
+  const char* next = status == PH_ERR_KEY     ? "; its owner has to send the key anew"
+                     : status == PH_ERR_RANGE ? "; look at the address and the size"
+                                              : "; its owner has to register it with that access";
+  return fail(status, peer.rank, words + next);
 }
 
 // Under the intent word (sync/intent.hpp). Who is hidden has said bye before.
