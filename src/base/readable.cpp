@@ -13,13 +13,13 @@ namespace photon::base {
 
 namespace {
 
-using Word = std::uint64_t;
+using AskedWord = std::uint64_t;
 
 // The kernel fetches the new mask before it finds that there is no such way to set one (as Abseil's
 // AddressIsReadable does).
 bool is_word_readable(std::uintptr_t address) noexcept {
   constexpr int kNoSuchWay = ~0;
-  return ::syscall(SYS_rt_sigprocmask, kNoSuchWay, address, nullptr, sizeof(Word)) == 0 ||
+  return ::syscall(SYS_rt_sigprocmask, kNoSuchWay, address, nullptr, sizeof(AskedWord)) == 0 ||
          errno != EFAULT;
 }
 
@@ -53,10 +53,10 @@ template <class Ask>
 bool is_each_page(std::span<const std::byte> memory, Ask ask) noexcept {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
-  const std::uintptr_t last = begin + memory.size() - sizeof(Word);
-  for (std::uintptr_t at = begin; at < last + sizeof(Word); at += 2 * page - at % page) {
+  const std::uintptr_t last = begin + memory.size() - sizeof(AskedWord);
+  for (std::uintptr_t at = begin; at < last + sizeof(AskedWord); at += 2 * page - at % page) {
     const std::uintptr_t boundary = at - at % page + page;
-    if (!ask(std::min(last, std::max(at, boundary - sizeof(Word) / 2)))) return false;
+    if (!ask(std::min(last, std::max(at, boundary - sizeof(AskedWord) / 2)))) return false;
   }
   return true;
 }
@@ -65,13 +65,13 @@ bool is_each_page(std::span<const std::byte> memory, Ask ask) noexcept {
 
 bool is_readable(std::span<const std::byte> memory) noexcept {
   if (memory.empty()) return true;
-  if (memory.size() >= sizeof(Word)) return is_each_page(memory, is_word_readable);
-  return is_each_end(memory, sizeof(Word), is_word_readable);
+  if (memory.size() >= sizeof(AskedWord)) return is_each_page(memory, is_word_readable);
+  return is_each_end(memory, sizeof(AskedWord), is_word_readable);
 }
 
 bool is_writable(std::span<std::byte> memory) noexcept {
   if (memory.empty()) return true;
-  if (memory.size() >= sizeof(Word)) return is_each_page(memory, is_word_writable);
+  if (memory.size() >= sizeof(AskedWord)) return is_each_page(memory, is_word_writable);
   return is_each_end(memory, sizeof(std::uint32_t), is_half_writable);
 }
 
