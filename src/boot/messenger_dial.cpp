@@ -61,7 +61,7 @@ void Messenger::dial_failed(Rank to, int trouble) {
   hang_up(way.socket);
   way.parley.reset();
   way.state = WayOut::State::pausing;
-  // Whoever hung up on us after a silent one has not proved anything either.
+  // A host that hangs up after another one was silent has proved nothing either.
   const bool has_hung_up = way.unreached_ns == 0 && way.tries.trouble() == Tries::kSilent;
   if (trouble == Tries::kStranger || trouble == Tries::kSilent || has_hung_up)
     way.unreached_ns = way.answered_ns;
@@ -86,7 +86,7 @@ void Messenger::round_failed(Rank to) {
     PHOTON_LOG(log_, warn, "bootstrap: no socket yet to reach rank %u by%s", to, advice.c_str());
   const std::int64_t now_ns = base::now_ns();
   if (!says_nothing(trouble)) ++way.unanswered;
-  // Who is not reached is not waited for longer than for who falls silent, unless it computes.
+  // We wait for a rank that cannot be reached no longer than for a silent one, unless it computes.
   const bool is_over = way.unreached_ns != 0 && now_ns - way.unreached_ns >= silence_ns(config_);
   const bool may_live = trouble == Tries::kSilent ? way.tries.may_compute() : says_nothing(trouble);
   if (way.unanswered < kMostAttempts && (!is_over || may_live)) {

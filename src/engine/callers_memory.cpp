@@ -18,7 +18,8 @@ base::Error own_memory_error(const Request& request) {
           request.peer->rank};
 }
 
-// What a small put's own call stages is not looked at: it is copied as by its caller.
+// The engine does not look at the source of a small put that it copies within that put's own call:
+// there the copy is like one by the caller.
 bool EngineState::can_stage(const Request& request, std::uint64_t bytes) noexcept {
   if (request.layout != nullptr || bytes == 0) return true;
   if (&request == posted_now_ && request.size_bytes < CallersMemory::kLeastBytes) return true;

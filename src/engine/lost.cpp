@@ -65,7 +65,7 @@ void Engine::tell_lost(Peer& peer) {
       if (ends_operation(peer.tx, line, *header)) {
         peer.lost_some = may_live;
         const SentPut* const put = peer.sent.find(line);
-        // What was announced to a process that has ended nobody misses.
+        // Nobody misses an announcement to a process that has ended.
         const bool is_missed = may_live || header->kind != wire::Kind::announced;
         if (put != nullptr && !put->is_told && is_missed) told_late(peer, *put, peer.broken);
       }

@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/config.hpp"
 #include "transport/transport.hpp"
 
@@ -126,6 +127,7 @@ class FakeNet {
     ph_status locals_error = PH_OK;               // else: what it says to all
     unsigned locals_asked = 0;
     std::function<bool()> at_sleep = [] { return false; };  // true: do not sleep
+    std::int64_t own_time_ns = 0;                           // that the test moves; 0: the clock's
   };
 
   FakeNet(std::uint32_t ranks_count, FakeOptions chosen)
@@ -283,6 +285,9 @@ class FakeTransport final : public transport::Transport {
   std::span<transport::RegionEntry> regions() noexcept override { return seat().regions; }
 
   void announce() noexcept override {}
+  std::int64_t now_ns() noexcept override {
+    return seat().own_time_ns != 0 ? seat().own_time_ns : base::now_ns();
+  }
   void sleep(std::int64_t timeout_us) noexcept override {
     if (seat().at_sleep()) return;
     std::unique_lock lock(mutex_);

@@ -75,13 +75,16 @@ TEST(Finalize, it_does_not_give_up_while_payloads_land_whose_ids_are_late) {
   chosen.config.ring_lines = 64;
   chosen.config.finalize_timeout_ms = 60;
   Two two(chosen);
+  auto& seat = two.ranks.net().seats[0];
+  seat.own_time_ns = 1;  // it passes between two looks, and at no other time
+  seat.at_sleep = [] { return true; };
   const auto source = filled(192, 4);  // in several lines each
   for (std::uint64_t id = 0; id < 64; ++id)
     ASSERT_EQ(two.ranks[0].put(1, put_args(source, ph_at(&two.region, 192 * id), id, id)), PH_OK);
   LaneGuard guard(two.ranks.lane(0));
   EXPECT_EQ(two.ranks[0].finalize(guard,
                                   [&] {
-                                    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                                    seat.own_time_ns += 20'000'000;
                                     two.ranks[1].serve();
                                     if (two.ranks[0].holdings().requests == 0)
                                       two.ranks.probe(1, PH_REMOTE);

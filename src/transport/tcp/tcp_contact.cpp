@@ -163,7 +163,7 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
   hang_up(peer.socket);
   peer.parley.reset();
   peer.state = TcpPeer::State::dialing;
-  // Whoever hung up on us after a silent one has not proved anything either.
+  // A host that hangs up after another one was silent has proved nothing either.
   const bool has_hung_up = peer.unreached_ns == 0 && peer.tries.trouble() == Tries::kSilent;
   if (trouble == Tries::kStranger || trouble == Tries::kSilent || has_hung_up)
     peer.unreached_ns = peer.answered_ns;
