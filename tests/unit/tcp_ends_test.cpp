@@ -13,16 +13,8 @@ class TcpEnds : public testing::Test {
  protected:
   // Rank 1 reads nothing until the socket of rank 0 takes no more.
   void fill_socket() {
-    ranks_[1].transport->regions()[5].publish(
-        5, {reinterpret_cast<std::uintptr_t>(to_.data()), to_.size(), PH_ACCESS_ALL});
-    PostedPiece piece;
-    piece.rank = 1;
-    piece.address = reinterpret_cast<std::uintptr_t>(to_.data());
-    piece.key = 5;
-    piece.size_bytes = source_.size();
-    piece.source = source_.data();
-    do ++piece.token;
-    while (ranks_[0].transport->post(piece));
+    PostedPiece piece = piece_to_rank_1(ranks_, source_, to_);
+    while (ranks_[0].transport->post(piece)) ++piece.token;
     ASSERT_FALSE(ranks_[0].transport->drained());
   }
   void expect_told() {

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -172,5 +173,20 @@ class FalseRank {
   Parley parley_;
   bool is_open_ = false;
 };
+
+// A piece of rank 0's, for memory that rank 1 shows by the key 5 from here on.
+inline PostedPiece piece_to_rank_1(TcpRanks& ranks, std::span<const std::byte> source,
+                                   std::span<std::byte> to) {
+  ranks[1].transport->regions()[5].publish(
+      5, {reinterpret_cast<std::uintptr_t>(to.data()), to.size(), PH_ACCESS_ALL});
+  PostedPiece piece;
+  piece.rank = 1;
+  piece.address = reinterpret_cast<std::uintptr_t>(to.data());
+  piece.key = 5;
+  piece.size_bytes = source.size();
+  piece.source = source.data();
+  piece.token = 1;
+  return piece;
+}
 
 }  // namespace photon::transport::tcp::test

@@ -23,18 +23,7 @@ class Silence {
     EXPECT_TRUE(ranks->join(0, 1));
     ranks->settle();
   }
-  void write() {
-    side(1).transport->regions()[5].publish(
-        5, {reinterpret_cast<std::uintptr_t>(to_.data()), to_.size(), PH_ACCESS_ALL});
-    PostedPiece piece;
-    piece.rank = 1;
-    piece.address = reinterpret_cast<std::uintptr_t>(to_.data());
-    piece.key = 5;
-    piece.size_bytes = source_.size();
-    piece.source = source_.data();
-    piece.token = 1;
-    ASSERT_TRUE(side(0).transport->post(piece));
-  }
+  void write() { ASSERT_TRUE(side(0).transport->post(piece_to_rank_1(*ranks, source_, to_))); }
   // As a rank that has nothing else to do: asleep between its looks.
   void rest() {
     Transport& transport = *side(0).transport;

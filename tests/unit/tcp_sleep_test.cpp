@@ -32,16 +32,7 @@ TEST(TcpSleep, room_in_a_full_socket_ends_it) {
   TcpRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));
   std::vector<std::byte> source(32 << 20, std::byte{1}), to(32 << 20);
-  ranks[1].transport->regions()[5].publish(
-      5, {reinterpret_cast<std::uintptr_t>(to.data()), to.size(), PH_ACCESS_ALL});
-  PostedPiece piece;
-  piece.rank = 1;
-  piece.address = reinterpret_cast<std::uintptr_t>(to.data());
-  piece.key = 5;
-  piece.size_bytes = source.size();
-  piece.source = source.data();
-  piece.token = 1;
-  ASSERT_TRUE(ranks[0].transport->post(piece));
+  ASSERT_TRUE(ranks[0].transport->post(piece_to_rank_1(ranks, source, to)));
   std::atomic<bool> is_over = false;
   std::thread reader([&] {
     while (!is_over) ranks[1].transport->poll(ranks[1].news);
