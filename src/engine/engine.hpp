@@ -19,6 +19,7 @@
 #include "engine/lane.hpp"
 #include "engine/operation.hpp"
 #include "engine/record_io.hpp"
+#include "engine/stand_in.hpp"
 #include "engine/taker.hpp"
 
 namespace photon::engine {
@@ -75,11 +76,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool should_yield() const noexcept { return give_way_.due(empty_turns_); }
   void serve() { progress(nullptr); }
   // progress_thread.cpp: turns of progress and rest in the place of a caller who is silent.
-  enum class Silence : std::uint8_t { over, asleep, quiet, busy };
-  struct Rest {
-    bool at_once = false;  // if nothing moves; where threads are more than cores, always
-    bool behind = false;   // the caller who sleeps
-  };
   Silence stand_in(LaneGuard& guard, std::uint64_t& seen, Rest rests);
   void relieve();
   std::uint64_t turns() const noexcept { return turn_.shown(); }  // any thread, without the lock

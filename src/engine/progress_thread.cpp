@@ -12,7 +12,7 @@ namespace photon::engine {
 
 // A few turns, so that a caller who comes back waits for no more. `seen`: the turn at which he was
 // silent; moved on by ours. Gives the lane up to sleep.
-Engine::Silence Engine::stand_in(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
+Silence Engine::stand_in(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
   constexpr unsigned kTurnsAtOnce = 16;
   const auto dismissed = [this] { return relieved_; };
   stand_in_sleeps_ = false;
@@ -101,14 +101,14 @@ void ProgressThread::run() {
   if (!await_begin()) return;
   while (pause(pause_)) {
     const auto found = watch();
-    asleep_looks_ = found == Engine::Silence::asleep ? asleep_looks_ + 1 : 0;
+    asleep_looks_ = found == Silence::asleep ? asleep_looks_ + 1 : 0;
   }
 }
 
 // One look. Who calls all the time is looked at once a millisecond; whose calls are far apart is
 // silent between them.
-Engine::Silence ProgressThread::watch() {
-  Engine::Silence found = Engine::Silence::over;
+Silence ProgressThread::watch() {
+  Silence found = Silence::over;
   const std::uint64_t turns = engine_.turns() - seen_;
   const auto paused = pause_;
   pause_ = turns == 0 || paused / turns < silence_ ? std::min(2 * paused, longest_) : silence_;
@@ -124,23 +124,23 @@ Engine::Silence ProgressThread::watch() {
 }
 
 // Until the caller is back.
-Engine::Silence ProgressThread::stand_in() {
+Silence ProgressThread::stand_in() {
   // A caller who sleeps often and shortly must not have us to wake each time.
   constexpr unsigned kLooksBeforeRest = 16;
   using Clock = std::chrono::steady_clock;
   auto idle_since = Clock::now();
   for (;;) {
-    Engine::Rest rests;
+    Rest rests;
     rests.at_once = Clock::now() - idle_since >= spin_;
     rests.behind = asleep_looks_ >= kLooksBeforeRest;
-    Engine::Silence found = Engine::Silence::over;
+    Silence found = Silence::over;
     {
       LaneGuard guard(lane_, LaneGuard::Kind::stand_in);
       if (guard.status() == PH_OK) found = engine_.stand_in(guard, seen_, rests);
     }
-    if (found == Engine::Silence::over || found == Engine::Silence::asleep) return found;
+    if (found == Silence::over || found == Silence::asleep) return found;
     pause_ = silence_;
-    if (found == Engine::Silence::busy) idle_since = Clock::now();
+    if (found == Silence::busy) idle_since = Clock::now();
     ::sched_yield();  // the caller may need this core, or the lane
   }
 }

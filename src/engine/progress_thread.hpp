@@ -46,8 +46,8 @@ class ProgressThread {
   void run();
   bool await_begin();             // false: it is over
   bool pause(Microseconds time);  // the same
-  Engine::Silence watch();
-  Engine::Silence stand_in();
+  Silence watch();
+  Silence stand_in();
 
   Lane& lane_;
   Engine& engine_;

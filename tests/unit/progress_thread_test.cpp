@@ -10,9 +10,8 @@
 namespace photon::engine::test {
 namespace {
 
-using Silence = Engine::Silence;
 
-Silence stand_in(EngineGroup& ranks, std::uint64_t& seen, Engine::Rest rests = {}) {
+Silence stand_in(EngineGroup& ranks, std::uint64_t& seen, Rest rests = {}) {
   LaneGuard guard(ranks.lane(0), LaneGuard::Kind::stand_in);
   EXPECT_EQ(guard.status(), PH_OK);
   return ranks[0].stand_in(guard, seen, rests);
