@@ -9,6 +9,7 @@
 #include "context.h"
 #include "lane.h"
 #include "memory.h"
+#include "echo.h"
 #include "rendezvous.h"
 #include "request.h"
 #include "rma.h"

@@ -5,6 +5,7 @@
 
 #include "api/lanes.hpp"
 #include "api/open_transport.hpp"
+#include "api/service_table.hpp"
 #include "base/random.hpp"
 #include "base/resource_limits.hpp"
 #include "boot/lane_switch.hpp"
@@ -34,6 +35,10 @@ ph_status refused(ph_context& context, ph_status status) noexcept {
   return status;
 }
 
+void run_user_code(engine::Engine& engine, engine::LaneGuard& guard) {
+  if (guard.status() == PH_OK) engine.run_user_code(guard);
+}
+
 base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts) {
   auto lane = engine::Lane::create(sync::register_heavy_barrier());
   if (!lane) return lane.error();
@@ -43,6 +48,7 @@ base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts) 
                "which takes some 50 ns more");
   auto context = std::make_unique<ph_context>();
   context->config = parts.config;
+  if (parts.memory == nullptr) parts.services = services();  // a lane has its context's
   context->lane = std::move(*lane);
   context->engine = std::make_unique<engine::Engine>(std::move(parts));
   context->rank = context->engine->rank();
@@ -146,6 +152,9 @@ ph_status ph_context_create(const ph_config* config, ph_context** context, ph_er
 ph_status ph_finalize(ph_context* context) {
   if (context == nullptr) return PH_ERR_STATE;
   const ph_status entered = in_lane(context, [&](auto& engine, auto&) {
+    if (engine.is_in_user_code())
+      return engine.fail(PH_ERR_STATE, PH_ANY_RANK,
+                         "finalize: called from a handler; let it return first");
     return context->is_lane() ? photon::api::not_for_lanes(engine, "finalize") : PH_OK;
   });
   if (entered != PH_OK) return entered;

@@ -62,6 +62,9 @@ ph_status hand_over(const Make& make, ph_context** context, ph_error* error) noe
 // Leaves the words for a call that the lane refused, and hands its status back.
 ph_status refused(ph_context& context, ph_status status) noexcept;
 
+// What the user's code of services is run by: apart, for calls that have none.
+[[gnu::noinline, gnu::cold]] void run_user_code(engine::Engine& engine, engine::LaneGuard& guard);
+
 // Runs `call(engine, guard)` in the context's lane. No exception crosses the ABI: the only one that
 // the core throws is bad_alloc.
 template <class Call>
@@ -71,10 +74,25 @@ inline ph_status in_lane(ph_context* context, Call call) noexcept {
   if (guard.status() != PH_OK) [[unlikely]]
     return refused(*context, guard.status());
   try {
-    return call(*context->engine, guard);
+    const ph_status status = call(*context->engine, guard);
+    if (context->engine->has_user_code()) [[unlikely]]
+      run_user_code(*context->engine, guard);
+    return status;
   } catch (const std::bad_alloc&) {
     return PH_ERR_MEMORY;
   }
+}
+
+// Runs `call(service, engine, guard)` in the context's lane. Words of the service's errors become
+// those of the call.
+template <class Service, class Call>
+inline ph_status in_service(ph_context* context, wire::Owner owner, Call call) noexcept {
+  return in_lane(context, [&](auto& engine, auto& guard) {
+    auto& service = *static_cast<Service*>(engine.service(owner));
+    const ph_status status = call(service, engine, guard);
+    if (guard.status() == PH_OK) engine.push_out();
+    return status < PH_OK ? engine.fail(engine.port(owner).last_error()) : status;
+  });
 }
 
 // What an argument is before there is a context.

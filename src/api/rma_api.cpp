@@ -20,7 +20,8 @@ constexpr size_t kLongIdBatch = 16;
 ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool is_fresh = false) {
   bool yield = false;
   const ph_status status = in_lane(context, [&](auto& engine, auto&) {
-    if (is_fresh && (engine.try_probe(taker.query, taker) || engine.serve_asked(taker)))
+    if (is_fresh && (engine.try_probe(taker.query, taker) ||
+                     engine.serve_asked(taker) != photon::engine::Engine::Served::no))
       return PH_OK;
     const ph_status result = engine.probe(taker);
     yield = taker.count == 0 && engine.should_yield();
@@ -28,6 +29,11 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
   });
   if (yield) ::sched_yield();  // more ranks than cores: the peer may need this one
   return status;
+}
+
+// User code that a fast path has made due.
+[[gnu::noinline]] ph_status run_in_lane(ph_context* context) noexcept {
+  return in_lane(context, [](auto&, auto&) { return PH_OK; });
 }
 
 // The rest of ph_probe(), with what its fast path has taken.
@@ -157,12 +163,14 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
   photon::engine::Taker taker{query, completions, capacity};
   if (context == nullptr || !context->lane->try_enter()) [[unlikely]]
     return probe_by_word(context, taker, count);
-  const bool done = context->engine->try_probe(query, taker) || context->engine->serve_asked(taker);
+  using Served = photon::engine::Engine::Served;
+  const Served done =
+      context->engine->try_probe(query, taker) ? Served::yes : context->engine->serve_asked(taker);
   context->lane->leave_biased();
   *count = taker.count;
-  if (done) [[likely]]
+  if (done == Served::yes) [[likely]]
     return PH_OK;
-  return probe_slowly(context, taker, count);
+  return done == Served::run ? run_in_lane(context) : probe_slowly(context, taker, count);
 }
 
 ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds) {

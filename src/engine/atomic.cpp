@@ -215,7 +215,8 @@ void Engine::note_asked(Peer& peer, const ph_atomic_args& args) noexcept {
   if (args.local.size_bytes != 0)
     std::memcpy(&request.local_word, args.local.data, sizeof request.local_word);
   requests_.keep(request);
-  request.staged_mark = peer.staged_sent + (peer.tx.tail() - peer.runway_begin);
+  request.staged_mark =
+      peer.staged_sent + peer.messages_before + (peer.tx.tail() - peer.runway_begin);
   *args.request = RequestPool::token(request);
   ++peer.atomics_asked;
   peer.acks.push(request);
@@ -281,7 +282,8 @@ Engine::Step Engine::step_atomic(Peer& peer, Request& request) {
   if (!send(peer, out)) return Step::blocked;
   peer.work.pop();
   request.id_merged = merge;
-  request.staged_mark = ++peer.staged_sent;
+  ++peer.staged_sent;
+  request.staged_mark = peer.staged();
   ++peer.atomics_asked;
   peer.acks.push(request);
   return Step::moved;
@@ -309,8 +311,8 @@ bool Engine::take_atomic(Peer& peer, const wire::Header& header, Taker* taker) {
   if (!header.has_id()) return true;
   RecordReader reader(peer.rx);
   reader.skip(wire::fixed_words(wire::Kind::atomic));
-  if (status == PH_OK) return deliver(peer, reader, header.id_bytes, taker);
-  ++peer.probed;  // its ledger slot is free again
+  if (status == PH_OK) return deliver(peer, reader, header, taker);
+  id_dropped(peer, header);
   return true;
 }
 

@@ -34,8 +34,11 @@ struct BulkConsumer {
   std::uint64_t capacity = 0;
   std::uint64_t head = 0;
   std::uint64_t published = 0;
+  std::uint64_t lent_from = ~std::uint64_t{0};  // what is not to be given back begins there
 
-  std::uint64_t owed() const noexcept { return head - published; }
+  // Up to where its room may be used again.
+  std::uint64_t free_end() const noexcept { return head < lent_from ? head : lent_from; }
+  std::uint64_t owed() const noexcept { return free_end() - published; }
   const std::byte* place(std::uint64_t size) const noexcept {
     return bytes + (bulk_begin(head, size, capacity) & (capacity - 1));
   }

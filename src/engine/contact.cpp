@@ -9,6 +9,7 @@
 #include "base/log.hpp"
 #include "boot/cores.hpp"
 #include "engine/engine.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -48,7 +49,8 @@ EngineState::EngineState(EngineParts parts)
       attendance_(memory_->crowd),
       regions_(memory_->regions.table()),
       lender_(memory_->regions.new_lender()),
-      sources_(*transport_, memory_->regions, config_) {
+      sources_(*transport_, memory_->regions, config_),
+      service_kinds_(parts.services) {
   last_error_.status = PH_OK;
   counting_ = config_.stats != 0;
   ask_interval();
@@ -61,10 +63,13 @@ void EngineState::count_threads() noexcept {
   give_way_.set_oversubscribed(oversubscribed_);
 }
 
-Engine::Engine(Parts parts) : EngineState(std::move(parts)) {}
+Engine::Engine(Parts parts) : EngineState(std::move(parts)) {
+  services_ = std::make_unique<Services>(*this, service_kinds_);
+}
 
 Engine::~Engine() {
   if (config_.stats != 0) print_counters();
+  services_.reset();  // before what they use
   transport_.reset();
 }
 
@@ -73,7 +78,7 @@ ph_status Engine::open_lane(std::uint32_t number, Parts& parts) {
   if (!boot) return fail(boot.error());
   auto transport = transport_->open_lane(number, **boot);
   if (!transport) return fail(transport.error());
-  parts = {config_, std::move(*boot), std::move(*transport), {}, memory_};
+  parts = {config_, std::move(*boot), std::move(*transport), {}, memory_, service_kinds_};
   return PH_OK;
 }
 
@@ -149,6 +154,7 @@ Peer& Engine::remember_peer(std::unique_ptr<Peer> made) {
   contacted_.push_back(made.get());
   Peer& peer = *made;
   peers_[peer.rank] = std::move(made);
+  services_->met(peer);
   return peer;
 }
 
@@ -166,6 +172,7 @@ void Engine::adopt_link(Peer& peer) {
     peer.credits = link.tx_credits;
     peer.tx_bulk = BulkProducer{link.tx_bulk, config_.bulk_bytes};
     peer.overflow_out = OverflowProducer(link.tx_overflow, config_.overflow_bytes / 8);
+    Services::allow(peer);
   }
   peer.kick_always = link.kick_always;
   peer.post_kicks = link.post_kicks;
@@ -236,7 +243,7 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
   fail_all(peer);
   if (status != PH_ERR_DEPARTED && status != PH_ERR_PEER) transport_->cut_off(peer.rank, peer.why);
   drop_coming(peer);
-  announcements_.forget(peer.rank);
+  services_->lost(peer, status);
   if (waiters_ != 0) news();
 }
 
@@ -269,9 +276,6 @@ void Engine::fail_all(Peer& peer) {
   }
   requests_.for_each_serving([&](Request& request) {
     if (request.peer == &peer) abandon(request, status);
-  });
-  requests_.for_each_announced([&](Request& request) {
-    if (request.peer == &peer) announcement_over(request, status);
   });
   while (Request* request = peer.ids.head()) {
     peer.ids.pop();
@@ -353,7 +357,9 @@ void Engine::let_go(Peer& peer) {
   peer.regions = nullptr;
   peer.atomic_place = {};
   peer.sent.close();
-  transport_->disconnect(peer.rank);
+  Services::allow(peer);
+  peer.is_let_go = peer.bodies != nullptr && peer.bodies->lent() != 0;
+  if (!peer.is_let_go) transport_->disconnect(peer.rank);  // else with the last chunk that is kept
 }
 
 ph_status Engine::describe(Rank rank, ph_path& path) {

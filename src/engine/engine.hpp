@@ -6,7 +6,6 @@
 
 #include <photon/atomic.h>
 #include <photon/context.h>
-#include <photon/rendezvous.h>
 #include <photon/request.h>
 #include <photon/rma.h>
 
@@ -53,14 +52,8 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status wait_some(LaneGuard& guard, Takeover& takeover, std::int64_t timeout_us);
   ph_status cancel(ph_request& handle, ph_outcome& outcome);
 
-  // rendezvous.cpp, buffers.cpp
-  ph_status announce(Rank rank, const ph_announce_args& args);
-  ph_status test_buffer(const ph_match& match, ph_buffer& buffer);
-  ph_status wait_buffer(LaneGuard& guard, const ph_match& match, ph_buffer& buffer,
-                        std::int64_t timeout_us);
-  ph_status put_buffer(const ph_buffer& buffer, std::uint64_t offset, ph_put_args args);
-  ph_status get_buffer(const ph_buffer& buffer, std::uint64_t offset, ph_get_args args);
-  ph_status finish(const ph_buffer& buffer);
+  // get.cpp: what there is to get came along with something else, and is only copied.
+  ph_status get_here(Rank rank, const ph_get_args& args, const void* here);
 
   // fast_path.hpp: probe() for small puts from hot rings; false: probe() goes on with this taker.
   bool try_probe(const ph_query& query, auto& taker) noexcept;
@@ -68,7 +61,8 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_streamed(OneTaker& taker) noexcept;
   bool take_easy(Rank rank, std::uint64_t& id) noexcept;
   // probe.cpp, wait.cpp
-  bool serve_asked(const Taker& taker) noexcept;
+  enum class Served : std::uint8_t { no, yes, run };  // run: and the user's code is due
+  Served serve_asked(const Taker& taker) noexcept;
   ph_status probe(Taker& taker);
   ph_status outstanding(Rank rank, std::uint64_t& count);
   ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
@@ -99,6 +93,18 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status open_lane(std::uint32_t number, Parts& parts);
   Holdings holdings() noexcept;  // holdings.cpp
   const SourceCache& sources() const noexcept { return sources_; }
+  // service_port.cpp; service(): null if this version has none of that owner. Throws bad_alloc.
+  service::Service* service(wire::Owner owner);
+  service::Port& port(wire::Owner owner) noexcept;  // of one that is in use
+  bool has_user_code() const noexcept { return user_code_ != 0; }
+  void run_user_code(LaneGuard& guard);
+  bool is_in_user_code() const noexcept;  // the caller is
+  void push_out();                        // what a call of a service has queued, as far as it goes
+  bool quick_turn() noexcept;             // false: nothing was done, serve() is due
+  bool tested(bool found) noexcept;       // after a test: true: the core is to be given away
+  ph_status wait_for(LaneGuard& guard, const std::function<bool()>& done, std::int64_t timeout_us) {
+    return wait_until(guard, done, timeout_us);
+  }
   // counters.cpp
   void start_counting(bool on);
   bool is_counting() const noexcept { return counting_; }
@@ -116,6 +122,8 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status fail(const base::Error& error);
 
  private:
+  friend class Services;
+  friend class ServicePort;
   enum class Step : std::uint8_t { blocked, moved };
   // transport::Sink
   void on_link(Rank rank) override;
@@ -239,30 +247,10 @@ class Engine final : private transport::Sink, private EngineState {
   bool layout_now(Peer& peer, const Vectored& what, Layout& layout);
   ph_status vectored_queued(Peer& peer, const Vectored& what, LayoutLease& layout);
   ph_status copy_layout(Peer& peer, Layout& layout, bool is_get, Allowance& allowed);
-  // rendezvous.cpp, buffers.cpp
-  ph_status check_announce(Rank rank, const ph_announce_args& args);
-  ph_status lend(const ph_announce_args& args, Lent& lent);
-  Request* new_announcement(Peer& peer, std::uint32_t flags, const Lent& lent);
-  Step step_announce(Peer& peer, Request& request);
-  void give_up_region(Request& request) noexcept;
-  void announcement_over(Request& request, ph_status status);
-  void retract(Request& request);
-  bool take_announced(Peer& peer, const wire::Header& header);
-  bool take_finished(Peer& peer);
-  bool take_retracted(Peer& peer);
-  ph_status check_match(const ph_match& match);
-  bool take_buffer(const ph_match& match, ph_buffer& buffer);
-  ph_status broken(const ph_match& match);
-  ph_status check_buffer(const ph_buffer& buffer, ph_buffer_kind kind, std::uint64_t offset,
-                         std::uint64_t size_bytes);
-  bool finish_now(Peer& peer, std::uint64_t token);
-  void give_back(Peer& peer, std::uint32_t entry, ph_status status);
-  Step step_finish(Peer& peer, Request& request);
-  void give_back_all();
-
   // requests.cpp
   void hand_over(Request& request, ph_request* handle);
   void conclude(Request& request, ph_status status);
+  ph_status cancel_promise(Request& request, ph_request& handle, ph_outcome& outcome);
   ph_status take(Request& request, ph_request& handle, ph_result& result);
   bool nothing_has_gone(const Request& request) const noexcept;
   ph_status unknown_request(const char* call, ph_request handle);
@@ -270,6 +258,7 @@ class Engine final : private transport::Sink, private EngineState {
   // work.cpp, posted.cpp, ids.cpp, serve.cpp: everything that is queued to a peer
   bool process(Peer& peer);
   bool process_busy();
+  bool work_due();  // probe.cpp: the busy peers and the services' turns
   Step step_work(Peer& peer, std::uint64_t& budget);
   Step step_bulk(Peer& peer, Request& request, std::uint64_t& budget);
   bool send_chunk(Peer& peer, Request& request, const Layout::Chunk& chunk);
@@ -350,7 +339,8 @@ class Engine final : private transport::Sink, private EngineState {
   bool take_get_failed(Peer& peer);
   bool take_ack(Peer& peer);
   bool take_refused(Peer& peer);
-  bool deliver(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes, Taker* taker);
+  bool deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker);
+  void id_dropped(Peer& peer, const wire::Header& header) noexcept;
   bool stash_id(Peer& peer, class RecordReader& reader, std::uint32_t id_bytes,
                 std::int32_t status);
   bool take_counted(Peer& peer, const wire::Header& header, Taker* taker);

@@ -15,11 +15,10 @@
 #include <span>
 #include <vector>
 
+#include "base/block_pool.hpp"
 #include "base/config.hpp"
 #include "base/log.hpp"
 #include "boot/boot.hpp"
-#include "engine/announcements.hpp"
-#include "engine/block_pool.hpp"
 #include "engine/callers_memory.hpp"
 #include "engine/counters.hpp"
 #include "engine/easy_run.hpp"
@@ -32,10 +31,13 @@
 #include "engine/request.hpp"
 #include "engine/source_cache.hpp"
 #include "engine/spin_time.hpp"
+#include "service/service.hpp"
 #include "transport/transport.hpp"
 #include "wire/piece_name.hpp"
 
 namespace photon::engine {
+
+class Services;
 
 struct EngineParts {
   base::Config config;
@@ -43,6 +45,7 @@ struct EngineParts {
   std::unique_ptr<transport::Transport> transport;  // released before boot
   KeySource keys;                                   // of registrations
   std::shared_ptr<Memory> memory = nullptr;         // of a lane: its context's
+  std::span<const service::Kind> services = {};     // a table that outlives the engine
 };
 
 class EngineState {
@@ -96,7 +99,6 @@ class EngineState {
   static constexpr std::uint32_t kMaxGets = 64;    // served gets under way per peer
   // These bound a peer, which has 1 Mi operations under way at most, whatever our own `requests`.
   static constexpr std::size_t kMaxReplies = std::size_t{1} << 20;  // that it leaves unread
-  static constexpr std::uint64_t kMaxBorrowed = 65536;              // announcements
   static constexpr std::int64_t kDryNs = 100'000;
   static constexpr std::int64_t kEverySlot = -1;
   static constexpr std::uint32_t kLineRoom = 32;  // payload of a one-line record with 8-byte id
@@ -116,6 +118,8 @@ class EngineState {
   std::vector<Peer*> contacted_;
   std::vector<Peer*> hot_;
   std::vector<Peer*> busy_;
+  std::uint32_t due_ = 0;  // what a turn has to look at: the busy peers, and one more for services
+  std::uint32_t user_code_ = 0;  // of services, that is due: a bit for each
   PeerList local_ready_;
   PeerList stash_ready_;
   EasyRun easy_;  // what take_easy() hands out; never the last of a queue
@@ -135,8 +139,7 @@ class EngineState {
   unsigned empty_turns_ = 0;
   GiveWay give_way_;
   sync::Ticks<transport::Policy> turn_;
-  std::uint64_t announced_count_ = 0;  // announcements that hold a request
-  std::uint64_t posted_count_ = 0;     // pieces
+  std::uint64_t posted_count_ = 0;  // pieces
   bool counting_ = false;
   RankCounters own_counts_;
   std::uint64_t overflow_words_ = 0;  // of all peers, in use
@@ -146,9 +149,9 @@ class EngineState {
   bool activity_ = false;  // a poll found something
 
   RequestPool requests_;
-  BlockPool id_blocks_;
-  BlockPool payload_blocks_;
-  BlockPool tables_;  // of gathers that wait for their turn
+  base::BlockPool id_blocks_;
+  base::BlockPool payload_blocks_;
+  base::BlockPool tables_;  // of gathers that wait for their turn
   LayoutPool layouts_;
   const bool is_lane_;  // not its context's own
   const std::shared_ptr<Memory> memory_;
@@ -156,10 +159,11 @@ class EngineState {
   const std::span<const transport::RegionEntry> regions_;  // its table
   const std::uint32_t lender_;  // marks what is registered for an announcement: it goes with it
   SourceCache sources_;
-  Announcements announcements_;  // of peers, to us
   CallersMemory callers_memory_;
   const Request* posted_now_ = nullptr;  // by the call that is under way: its memory was just named
   bool told_of_refusal_ = false;         // of memory, by our card
+  const std::span<const service::Kind> service_kinds_;
+  std::unique_ptr<Services> services_;
   base::Error last_error_;
   ph_status unheard_ = PH_OK;  // finalize: of requests that nobody took
   Rank unheard_rank_ = 0;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "engine/engine.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -289,7 +290,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 
 [[gnu::always_inline]] inline bool Engine::try_probe(const ph_query& query, auto& taker) noexcept {
   // One branch each here and in told(): after a silence the processor guesses every one anew.
-  const unsigned is_usual = unsigned{((turn_ + 1) & look_mask_) != 0} & unsigned{busy_.empty()} &
+  const unsigned is_usual = unsigned{((turn_ + 1) & look_mask_) != 0} & unsigned{due_ == 0} &
                             unsigned{config_.max_cid_size <= 8} &
                             unsigned{alarm_->get() == alarm_seen_};
   if (is_usual == 0 && !heed()) [[unlikely]]
@@ -361,7 +362,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
 // progress() for who waits, where it is sure to find nothing, or no more than the answer to an
 // atomic; false: it was not, and nothing was done.
 [[gnu::always_inline]] inline bool Engine::quiet_turn() noexcept {
-  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || alarm_->get() != alarm_seen_ ||
+  if (((turn_ + 1) & look_mask_) == 0 || due_ != 0 || alarm_->get() != alarm_seen_ ||
       empty_polls_ + 1 >= poll_interval_) [[unlikely]]
     return false;
   ++turn_;
@@ -371,8 +372,9 @@ inline bool Engine::may_go_on_with_locals() noexcept {
       const auto state = peer->rx.state_of(word);
       if (state == LineConsumer::State::empty) [[likely]]
         continue;
-      if (state == LineConsumer::State::record && take_good_fetched(*peer, word)) {
-        has_met(*peer);
+      if (state == LineConsumer::State::record &&
+          (take_good_fetched(*peer, word) || services_->take_lines(*peer, word))) {
+        if (peer->broken == PH_OK) has_met(*peer);
         return true;
       }
       --turn_;

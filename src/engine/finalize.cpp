@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/engine.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -14,7 +15,7 @@ namespace {
 std::vector<Peer*> unjudged(const std::vector<Peer*>& contacted) {
   std::vector<Peer*> peers;
   for (Peer* peer : contacted)
-    if (peer->broken == PH_OK && peer->took_unchecked && peer->staged_sent != peer->staged_landed)
+    if (peer->broken == PH_OK && peer->took_unchecked && peer->staged() != peer->staged_landed)
       peers.push_back(peer);
   return peers;
 }
@@ -32,8 +33,7 @@ std::string no_verdict(Rank rank, const base::Config& config) {
 
 bool all_sent_to(const Peer& peer) noexcept {
   if (peer.posted_under_way != 0) return false;  // cards touch memory, whatever became of the peer
-  return peer.broken != PH_OK ||
-         (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0 && peer.lent == 0);
+  return peer.broken != PH_OK || (peer.idle() && peer.acks.empty() && peer.gets_under_way == 0);
 }
 
 // A peer whose next completion is an error that its caller should have seen; null: there is none.
@@ -138,7 +138,6 @@ ph_status Engine::take_back_all() {
   if (!wait_for_copies(kEverySlot))
     return fail(PH_TIMEOUT, PH_ANY_RANK,
                 "finalize: a peer that does not run holds a copy open; keep the memory");
-  requests_.for_each_registered([this](Request& request) { give_up_region(request); });
   return PH_OK;
 }
 
@@ -148,7 +147,7 @@ void Engine::tell_closed() {
 
 // The lane is closed: threads that sleep in wait() must be out before anything is torn down.
 void Engine::dismiss_waiters(LaneGuard& guard) {
-  for (unsigned spins = 0; waiters_ != 0; ++spins) {
+  for (unsigned spins = 0; waiters_ != 0 || services_->is_run(); ++spins) {
     news();
     guard.release();
     transport::Policy::pause(spins);
@@ -212,7 +211,7 @@ void Engine::drop_results() {
 void Engine::take_nothing() {
   drop_remote_ids();
   drop_results();
-  give_back_all();
+  services_->close();
 }
 
 void Engine::serve_leaving() {
@@ -224,7 +223,7 @@ bool Engine::all_sent() {
   take_nothing();
   for (const Peer* peer : contacted_)
     if (!all_sent_to(*peer)) return false;
-  return transport_->drained();
+  return services_->is_idle() && transport_->drained();
 }
 
 void Engine::say_bye() {
@@ -233,6 +232,7 @@ void Engine::say_bye() {
     Outgoing out{};
     out.kind = wire::Kind::bye;
     peer->said_bye = send(*peer, out);
+    Services::allow(*peer);
   }
 }
 

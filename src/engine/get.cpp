@@ -77,6 +77,13 @@ bool Engine::get_now(Peer& peer, const ph_get_args& args) {
   return true;
 }
 
+ph_status Engine::get_here(Rank rank, const ph_get_args& args, const void* here) {
+  if (const auto wrong = check_get(rank, args); wrong != PH_OK) return wrong;
+  Peer* peer = nullptr;
+  if (const auto lost = contact(rank, peer); lost != PH_OK) return lost;
+  return get_queued(*peer, args, here);
+}
+
 // `here`: what there is to get came along with an announcement, and is only copied.
 ph_status Engine::get_queued(Peer& peer, const ph_get_args& args, const void* here) {
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
@@ -109,7 +116,7 @@ ph_status Engine::fence(Rank rank) {
   if (const auto status = contact(rank, peer); status != PH_OK) return status;
   settle(*peer);
   if (peer->idle() && peer->acks.empty() && peer->gets_under_way == 0 &&
-      peer->posted_under_way == 0 && peer->staged_sent == peer->staged_landed)
+      peer->posted_under_way == 0 && peer->staged() == peer->staged_landed)
     return PH_OK;
   Request* request = requests_.take();
   if (request == nullptr) return again();

@@ -1,5 +1,6 @@
 // What operations hold on to, for audits.
 #include "engine/engine.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -10,13 +11,12 @@ Holdings Engine::holdings() noexcept {
     all.queued +=
         peer->replies.size() + peer->serves.size() + peer->stash.size() + peer->late.size();
   }
-  all.queued += announcements_.held();
+  all.queued += services_->held();
   all.requests = requests_.used();
   events_free_ += easy_.taken();
   all.events = static_cast<std::int64_t>(config_.requests) - events_free_;
-  all.blocks = id_blocks_.used() + payload_blocks_.used() + tables_.used() + layouts_.used() +
-               announcements_.blocks().used();
-  all.most_blocks = id_blocks_.made() + payload_blocks_.made() + announcements_.blocks().made();
+  all.blocks = id_blocks_.used() + payload_blocks_.used() + tables_.used() + layouts_.used();
+  all.most_blocks = id_blocks_.made() + payload_blocks_.made();
   all.pins = sources_.pins();
   return all;
 }

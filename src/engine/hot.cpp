@@ -71,7 +71,7 @@ void Engine::cool(Peer& peer) {
 // A probe that is unusual for nothing but an alarm goes on if that names a ring it would not have
 // looked at. Others may have rung before: the transport is polled soon.
 bool Engine::heed() noexcept {
-  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8) return false;
+  if (((turn_ + 1) & look_mask_) == 0 || due_ != 0 || config_.max_cid_size > 8) return false;
   Peer* rang = who_rang();
   if (rang == nullptr) return false;
   const std::uint64_t last_hit = rang->last_hit;

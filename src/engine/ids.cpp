@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/engine.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -95,8 +96,9 @@ Engine::Step Engine::step_fence(Peer& peer, Request& request) {
   }
   const Request* next = peer.ahead == nullptr ? peer.ids.head() : peer.ahead->next_ids;
   if (next != &request) return Step::blocked;
-  if (request.kind == Request::Kind::finish) return step_finish(peer, request);
-  if (peer.acks.empty() && peer.staged_sent == peer.staged_landed) {
+  if (request.kind == Request::Kind::behind)
+    return services_->step_behind(peer, request) ? Step::moved : Step::blocked;
+  if (peer.acks.empty() && peer.staged() == peer.staged_landed) {
     fence_ended(peer, request);
     return Step::moved;
   }
@@ -142,8 +144,8 @@ void Engine::request_failed(Request& request, ph_status status) {
     if (under_way > 0) --under_way;
   }
   request.id_merged = true;
+  if (request.message.block != kNoBlock) services_->failed(request);
   if (request.chunked) peer.sent.told_request(RequestPool::token(request));
-  give_up_region(request);
   if (!request.is_mark()) complete_local(request, status);
   maybe_free(request);
 }
@@ -152,7 +154,8 @@ void Engine::request_failed(Request& request, ph_status status) {
 // which only the source is waited for holds nothing once it is over, so that who waits for each of
 // his puts cannot run out of requests, however slow the target is.
 void Engine::maybe_free(Request& request) {
-  if (request.in_work || request.in_ids || request.in_acks || request.serving || request.announced)
+  if (request.in_work || request.in_ids || request.in_acks || request.serving ||
+      request.promised_by != wire::Owner::application)
     return;
   if (!request.local_done) complete_local(request, PH_OK);
   if (request.kept) return;
@@ -160,7 +163,6 @@ void Engine::maybe_free(Request& request) {
   drop(request.remote);
   if (request.payload != kNoBlock) payload_blocks_.give(request.payload);
   if (request.layout != nullptr) layouts_.give(*request.layout);
-  if (request.kind == Request::Kind::announce) --announced_count_;
   requests_.give(request);
 }
 

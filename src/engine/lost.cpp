@@ -15,9 +15,9 @@ bool ends_operation(const LineProducer& ring, std::uint64_t line, const wire::He
   switch (header.kind) {
     case wire::Kind::put:
     case wire::Kind::counted:
-    case wire::Kind::announced:
-    case wire::Kind::finished:
+    case wire::Kind::message:
     case wire::Kind::jump: return true;
+    case wire::Kind::body:
     case wire::Kind::bulk:
     case wire::Kind::scatter: return (ring.word(line, wire::kBulkSizeWord) & wire::kBulkLast) != 0;
     default: return false;
@@ -56,7 +56,7 @@ void Engine::tell_lost(Peer& peer) {
   const bool may_live = peer.may_have_lost();
   // From a jump on its ids stand in the overflow. And what it has read it may have refused: that
   // word can be lost with it.
-  const bool is_unjudged = peer.took_unchecked && peer.staged_sent != peer.staged_landed;
+  const bool is_unjudged = peer.took_unchecked && peer.staged() != peer.staged_landed;
   peer.lost_some = may_live && (peer.outstanding != 0 || !overflow_drained(peer) || is_unjudged);
   try {
     while (line < end) {
@@ -65,9 +65,7 @@ void Engine::tell_lost(Peer& peer) {
       if (ends_operation(peer.tx, line, *header)) {
         peer.lost_some = may_live;
         const SentPut* const put = peer.sent.find(line);
-        // Nobody misses an announcement to a process that has ended.
-        const bool is_missed = may_live || header->kind != wire::Kind::announced;
-        if (put != nullptr && !put->is_told && is_missed) told_late(peer, *put, peer.broken);
+        if (put != nullptr && !put->is_told) told_late(peer, *put, peer.broken);
       }
       line += header->lines;
     }

@@ -25,6 +25,7 @@ struct Outgoing {
   std::uint64_t fixed[5] = {};
   const void* id = nullptr;
   std::uint32_t id_bytes = wire::kNoId;
+  wire::Owner owner = wire::Owner::application;  // of the id
   const void* payload = nullptr;
   std::uint32_t payload_bytes = 0;
   // Names the operation should it fail when it is over for us, and its request if it has one.
@@ -109,12 +110,6 @@ struct Allowance {
   std::uint64_t most = 0;
   std::uint64_t spent = 0;
   std::uint64_t copied = 0;
-};
-
-// A buffer for the peer's use.
-struct Lent {
-  ph_target target{};
-  bool registered = false;  // for this
 };
 
 // A word that we change ourselves.

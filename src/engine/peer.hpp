@@ -20,6 +20,7 @@
 #include "base/ring_queue.hpp"
 #include "engine/answer_pace.hpp"
 #include "engine/arrivals.hpp"
+#include "engine/bodies.hpp"
 #include "engine/bulk_ring.hpp"
 #include "engine/copy_choice.hpp"
 #include "engine/counters.hpp"
@@ -27,16 +28,18 @@
 #include "engine/late_ids.hpp"
 #include "engine/layout.hpp"
 #include "engine/line_claim.hpp"
+#include "engine/message_queue.hpp"
 #include "engine/named_lines.hpp"
 #include "engine/request.hpp"
 #include "engine/sent_puts.hpp"
+#include "service/outlet.hpp"
 #include "transport/transport.hpp"
 #include "wire/record.hpp"
 
 namespace photon::engine {
 
+using service::LineProducer;
 using transport::Rank;
-using LineProducer = sync::LineProducer<transport::Policy>;
 using OverflowProducer = sync::OverflowProducer<transport::Policy>;
 using OverflowConsumer = sync::OverflowConsumer<transport::Policy>;
 using LineConsumer = sync::LineConsumer<transport::Policy>;
@@ -76,23 +79,11 @@ struct AtomicPlace {
   std::uint64_t shift = 0;  // what makes an address there one of ours
 };
 
-struct Peer {
+struct Peer : service::Outlet {  // what is looked at for every small put, and behind it the rest
   enum class State : std::uint8_t { connecting, connected, departed, dead };
 
-  // Looked at for every small put: kept together.
-  LineProducer tx;
-  std::uint64_t runway_begin = 0;                   // tx.tail() when it was granted
-  std::uint64_t runway_end = 0;                     // <= tail: none
-  const transport::RegionEntry* regions = nullptr;  // the peer's, if visible
-  const transport::Credits* credits = nullptr;
-  transport::Link* link = nullptr;
-  bool kick_always = false;
-  bool post_kicks = false;
-  bool fenced = false;
-  bool tells_always = false;    // kick_always or fenced
-  bool claims_answers = false;  // its ring's lines stand apart
-  bool local_ready = false;     // stands in the engine's list
-  bool stash_ready = false;     // stands in the engine's list
+  bool local_ready = false;  // stands in the engine's list
+  bool stash_ready = false;  // stands in the engine's list
   bool hot = false;
   bool busy = false;
   State state = State::connecting;
@@ -118,11 +109,14 @@ struct Peer {
   bool told_bulk_refused = false;  // and that was told
 
   // Slow paths.
-  std::uint64_t ledger_sent = 0;   // ids, but those on the runway
-  std::uint64_t ledger_known = 0;  // ids of ours the peer's application has taken
-  std::int64_t dry_since_ns = 0;   // no ledger credit was found since; 0: it was, or need not be
-  bool is_dry = false;             // for so long that ids go to the overflow
-  OverflowProducer overflow_out;   // ids beyond the ledger, or where the peer cannot see those:
+  std::uint64_t messages_before = 0;  // of the runway
+  MessageQueues queues;               // of services
+  std::unique_ptr<Bodies> bodies;     // of services that come in; null: never yet
+  std::uint64_t ledger_sent = 0;      // ids, but those on the runway
+  std::uint64_t ledger_known = 0;     // ids of ours the peer's application has taken
+  std::int64_t dry_since_ns = 0;      // no ledger credit was found since; 0: it was, or need not be
+  bool is_dry = false;                // for so long that ids go to the overflow
+  OverflowProducer overflow_out;      // ids beyond the ledger, or where the peer cannot see those:
   LateIds late;
   OverflowConsumer overflow_in;
   std::uint64_t overflow_stashed = 0;  // ids from there in the stash: then it holds no others
@@ -142,9 +136,7 @@ struct Peer {
   std::uint32_t posted_under_way = 0;
   std::uint32_t atomics_asked = 0;
   AtomicPlace atomic_place;
-  std::uint32_t lent = 0;      // of our announcements, those that wait for its finish
-  std::uint32_t borrowed = 0;  // of its announcements, those that nobody here has finished
-  NamedLines named;            // open where the network names pieces; and so:
+  NamedLines named;  // open where the network names pieces; and so:
   Arrivals arrivals;
   std::uint32_t fences = 0;  // queued or unanswered
   std::uint64_t fences_begun = 0;
@@ -154,6 +146,7 @@ struct Peer {
   std::uint64_t refused_next = 0;  // line of the first record that may still be refused
   bool took_unchecked = false;     // puts whose keys only the peer checks, sent or to be sent
   bool said_bye = false;
+  bool is_let_go = false;  // but for chunks of its bulk ring that services keep
   bool may_live = false;   // though it is lost: the network says so, not its end
   bool lost_some = false;  // with it: operations that were over for us, and nobody was told yet
   std::string why;         // broken: in words
@@ -185,10 +178,12 @@ struct Peer {
   }
   // Behind the record that asks for it.
   void await_ack(Request& request) noexcept {
-    request.staged_mark = staged_sent;
+    request.staged_mark = staged();
     request.line = tx.tail();
     acks.push(request);
   }
+  // Records and messages that have gone, and that a fence waits for; but those on the runway.
+  std::uint64_t staged() const noexcept { return staged_sent + messages; }
   // Whether an id may stand in the ring, as far as the ledger is concerned.
   bool has_credit(std::uint64_t ledger_slots) noexcept {
     const std::uint64_t given = credits->ledger_given();
@@ -207,7 +202,7 @@ struct Peer {
   }
   bool idle() const noexcept {
     return work.empty() && ids.empty() && replies.empty() && serves.empty() && jump_due == 0 &&
-           late.empty();
+           late.empty() && queues.idle();
   }
 };
 

@@ -4,28 +4,31 @@
 #include <string>
 
 #include "engine/fast_path.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
-// The rest of a probe that try_probe() refused for an atomic that somebody asks for, and that would
-// find nothing else. False: probe() has to go on. (Apart: within try_probe() it costs all others.)
-bool Engine::serve_asked(const Taker& taker) noexcept {
+// The rest of a probe that try_probe() refused for an atomic that somebody asks for, or for
+// messages of services, and that would find nothing else. No: probe() has to go on. (Apart: within
+// try_probe() it costs all others.)
+Engine::Served Engine::serve_asked(const Taker& taker) noexcept {
   const ph_query& query = taker.query;
-  if (((turn_ + 1) & look_mask_) == 0 || !busy_.empty() || config_.max_cid_size > 8 ||
+  if (((turn_ + 1) & look_mask_) == 0 || due_ != 0 || config_.max_cid_size > 8 ||
       alarm_->get() != alarm_seen_ || taker.count != 0 || taker.full())
-    return false;
+    return Served::no;
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK) ||
       !local_ready_.empty() || !stash_ready_.empty())
-    return false;
+    return Served::no;
   for (Peer* peer : hot_) {
     const std::uint64_t word = peer->rx.look();
-    if (peer->rx.state_of(word) != LineConsumer::State::record || !take_asked(*peer, word))
-      continue;
-    ++turn_;
-    has_met(*peer);
-    return true;
+    if (peer->rx.state_of(word) != LineConsumer::State::record) continue;
+    if (take_asked(*peer, word) || services_->take_lines(*peer, word)) {
+      ++turn_;
+      if (peer->broken == PH_OK) has_met(*peer);
+      return user_code_ != 0 ? Served::run : Served::yes;
+    }
   }
-  return false;
+  return Served::no;
 }
 
 // An id that waits, for who takes one by one, if that is all there is to do: what comes behind it
@@ -119,7 +122,7 @@ bool Engine::progress(Taker* taker) {
     // Who fills the taker must not keep the others waiting: their ids are stashed.
     if (receive(*peer, taker != nullptr && taker->full() ? nullptr : taker)) moved = true;
   }
-  const bool worked = !busy_.empty() && process_busy();
+  const bool worked = due_ != 0 && work_due();
   const std::uint64_t alarm = alarm_->get();
   const bool due = (turn_ & look_mask_) == 0 || alarm != alarm_seen_;
   alarm_seen_ = alarm;
@@ -141,8 +144,13 @@ bool Engine::progress(Taker* taker) {
   if (!activity_) return moved || worked;
   for (std::size_t i = 0; i < hot_.size(); ++i)
     if (hot_[i]->last_hit == turn_) receive(*hot_[i], taker);
-  if (!busy_.empty()) process_busy();
+  if (due_ != 0) work_due();
   return true;
+}
+
+bool Engine::work_due() {
+  const bool any = process_busy();
+  return (services_->is_due() && services_->turn()) || any;
 }
 
 void Engine::take_events(Taker& taker, std::uint32_t kind) {
@@ -202,7 +210,7 @@ bool Engine::look_everywhere() {
   activity_ = false;
   transport_->poll(*this);
   ask_interval();
-  return process_busy() || found || activity_;
+  return work_due() || found || activity_;
 }
 
 }  // namespace photon::engine

@@ -9,6 +9,7 @@
 #include "base/readable.hpp"
 #include "engine/fast_path.hpp"
 #include "engine/record_io.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -104,9 +105,8 @@ bool Engine::handle(Peer& peer, const wire::Header& header, Taker* taker) {
     case wire::Kind::atomic: return take_atomic(peer, header, taker);
     case wire::Kind::fetched: return take_fetched(peer);
     case wire::Kind::jump: return take_jump(peer);
-    case wire::Kind::announced: return take_announced(peer, header);
-    case wire::Kind::finished: return take_finished(peer);
-    case wire::Kind::retracted: return take_retracted(peer);
+    case wire::Kind::message: return services_->take_message(peer, header);
+    case wire::Kind::body: return services_->take_body(peer, header);
     case wire::Kind::bye: return true;
   }
   return false;
@@ -127,8 +127,8 @@ bool Engine::take_put(Peer& peer, const wire::Header& header, Taker* taker) {
   if (header.kind == wire::Kind::put_acked &&
       !answer(peer, {wire::Kind::ack, {static_cast<std::uint64_t>(status)}}))
     return false;
-  if (status == PH_OK) return !header.has_id() || deliver(peer, reader, header.id_bytes, taker);
-  if (header.has_id()) ++peer.probed;  // its ledger slot is free again
+  if (status == PH_OK) return !header.has_id() || deliver(peer, reader, header, taker);
+  id_dropped(peer, header);
   return header.kind != wire::Kind::put ||
          answer(peer,
                 {wire::Kind::refused, {static_cast<std::uint64_t>(status), peer.rx.head(), 0}});
@@ -160,8 +160,8 @@ bool Engine::end_chunk(Peer& peer, const wire::Header& header, RecordReader& id,
     if (!answer(peer, {wire::Kind::refused, {status, peer.rx.head(), 1}})) return false;
   }
   if (!header.has_id()) return true;
-  if (verdict == PH_OK) return deliver(peer, id, header.id_bytes, taker);
-  ++peer.probed;
+  if (verdict == PH_OK) return deliver(peer, id, header, taker);
+  id_dropped(peer, header);
   return true;
 }
 
@@ -185,8 +185,10 @@ void Engine::place_chunk(Peer& peer, const TargetRange& rest, std::uint64_t byte
 }
 
 // The id goes to the prober who waits for just that, or to the stash. False: the peer has sent
-// more ids than it has credit for.
-bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, Taker* taker) {
+// more ids than it has credit for. An id of a service goes to it.
+bool Engine::deliver(Peer& peer, RecordReader& reader, const wire::Header& header, Taker* taker) {
+  const std::uint32_t id_bytes = header.id_bytes;
+  if (header.owner != wire::Owner::application) return services_->take_id(peer, header, reader);
   if (id_bytes > config_.max_cid_size) return false;
   const bool is_wanted =
       taker != nullptr && taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty();
@@ -200,6 +202,11 @@ bool Engine::deliver(Peer& peer, RecordReader& reader, std::uint32_t id_bytes, T
     return true;
   }
   return stash_id(peer, reader, id_bytes, PH_OK);
+}
+
+// Its operation was refused: the ledger slot of a user's id is free again.
+void Engine::id_dropped(Peer& peer, const wire::Header& header) noexcept {
+  if (header.has_id() && header.owner == wire::Owner::application) ++peer.probed;
 }
 
 // False: as above.
@@ -288,8 +295,8 @@ void Engine::publish_credits(Peer& peer) {
     published = true;
   }
   if (peer.rx_bulk.owed() >= config_.bulk_bytes / 8) {
-    peer.rx.credits()->give_bulk(peer.rx_bulk.head);
-    peer.rx_bulk.published = peer.rx_bulk.head;
+    peer.rx_bulk.published = peer.rx_bulk.free_end();
+    peer.rx.credits()->give_bulk(peer.rx_bulk.published);
     published = true;
   }
   if (!published) return;

@@ -13,8 +13,8 @@
 //   atomic: [work]+[ids] --> done by ourselves, or [acks] asked --> fetched --> as above
 //   vectored: as its kind, along its layout; a served get asks part by part while it heads the work
 //   fence: [work]+[ids] head of both --> [acks] asked --> answered --> freed
-//   announce: [work] --> announced: its peer holds its token --> finished by the peer --> freed
-//   finish: [work]+[ids] head of both, nothing before it under way --> sent --> freed
+//   promise: made for a service's caller --> completed by the service --> freed
+//   body, behind: messages.cpp
 //   any -- peer lost, refused --> failed (an error completion) --> freed
 //
 // Owner: the Engine's RequestPool, under the lane's lock.
@@ -30,6 +30,7 @@
 
 #include "engine/event_queue.hpp"
 #include "sync/remote_word.hpp"
+#include "wire/owner.hpp"
 
 namespace photon::engine {
 
@@ -37,6 +38,13 @@ struct Peer;
 class Layout;
 
 inline constexpr std::uint32_t kNoBlock = 0xffffffffu;
+
+// A message that waits with a request: its parts in a block.
+struct HeldMessage {
+  std::uint32_t block = kNoBlock;
+  std::uint32_t header_bytes = 0;
+  std::uint32_t payload_bytes = 0;
+};
 
 struct Request {
   enum class Kind : std::uint8_t {
@@ -47,8 +55,9 @@ struct Request {
     get,
     atomic,
     fence,
-    announce,
-    finish
+    promise,  // a service ends it
+    behind,   // a message of a service
+    body
   };
 
   Kind kind = Kind::packed;
@@ -63,11 +72,12 @@ struct Request {
   bool no_card = false;     // our card cannot know its memory: it goes another way
   bool learns = false;      // large, and could have gone another way: its time is taken
   bool chunked = false;     // bulk: a chunk was sent; get: some bytes came another way
-  bool asked = false;       // fence: the acknowledgement was requested; announce: it was retracted
-  bool announced = false;   // announce: the peer holds its token
-  bool registered = false;  // announce: target.key is a registration of its own
+  bool asked = false;       // fence: the acknowledgement was requested
   bool local_done = false;  // the local completion was given, or is not wanted
+  bool is_beside = false;   // the user's limit does not count it
   bool kept = false;        // the caller holds its token: its completion is `outcome`
+  wire::Owner owner = wire::Owner::application;        // whose operation it is
+  wire::Owner promised_by = wire::Owner::application;  // promise: which service ends it
   std::uint32_t flags = 0;
   std::uint32_t index = 0;
   std::uint32_t generation = 0;
@@ -84,12 +94,12 @@ struct Request {
   ph_target target{};
   Layout* layout = nullptr;  // vectored: instead of source, destination and target
   sync::WordChange change;   // atomic
-  std::uint64_t what = 0;    // announce: kind and size, as in the record
-  std::uint64_t tag = 0;     // announce; finish: the owner's token
+  std::uint64_t tag = 0;     // of a service: its token
+  HeldMessage message;       // body, behind
   HeldId local;
   std::uint64_t local_word = 0;  // the local id's first 8 bytes, for late reports
   HeldId remote;
-  std::uint64_t line = 0;         // named: of the counted record; acks, announce: behind its own
+  std::uint64_t line = 0;         // named: of the counted record; acks: behind its own
   std::uint64_t first_line = 0;   // bulk, chunked: of the record of its first chunk
   std::uint64_t staged_mark = 0;  // acks: records sent when this one asked
   std::int64_t stalled_since_ns = 0;
@@ -99,7 +109,7 @@ struct Request {
   Request* next_acks = nullptr;
 
   // Stands for no operation, but for a place in the queues.
-  bool is_mark() const noexcept { return kind == Kind::fence || kind == Kind::finish; }
+  bool is_mark() const noexcept { return kind == Kind::fence || kind == Kind::behind; }
   bool has_rce() const noexcept { return (flags & PH_NO_RCE) == 0; }
   // Its local completion says that its bytes are at their place, and waits for no peer's
   // application: it comes before the id, if that has to wait. Any other comes last.
@@ -150,21 +160,19 @@ class RequestPool {
   explicit RequestPool(std::uint64_t limit) : limit_(limit) {}
 
   // Null at the limit.
-  Request* take() {
-    if (free_ == nullptr && !grow()) return nullptr;
-    Request* request = free_;
-    free_ = request->next_work;
-    const auto index = request->index;
-    const auto generation = std::max(1U, request->generation + 1);
-    *request = Request{};
-    request->index = index;
-    request->generation = generation;
-    ++used_;
+  Request* take() { return exhausted() ? nullptr : take_any(); }
+  // Beside the limit: services have quotas of their own.
+  Request* take_for_service() {
+    Request* const request = take_any();
+    request->is_beside = true;
+    ++beside_;
     return request;
   }
   void give(Request& request) noexcept {
     ++request.generation;
-    request.serving = request.announced = false;
+    if (request.is_beside) --beside_;
+    request.is_beside = false;
+    request.serving = false;
     request.next_work = free_;
     free_ = &request;
     --used_;
@@ -188,8 +196,9 @@ class RequestPool {
     free_ = nullptr;
     for (std::uint32_t i = kUsual; i > 0; --i) offer(i - 1);
   }
-  bool has_free() const noexcept { return free_ != nullptr; }  // take() will not allocate
-  bool exhausted() const noexcept { return used_ == limit_; }
+  // take() will not fail, nor allocate.
+  bool has_free() const noexcept { return free_ != nullptr && !exhausted(); }
+  bool exhausted() const noexcept { return used_ - beside_ >= limit_; }
   std::uint64_t used() const noexcept { return used_; }
 
   // What a peer or a card names, or null if it is not under way any more. No token is 0.
@@ -216,18 +225,6 @@ class RequestPool {
     });
   }
   template <class Visit>
-  void for_each_announced(Visit visit) {
-    for_each([&](Request& request) {
-      if (request.announced) visit(request);
-    });
-  }
-  template <class Visit>
-  void for_each_registered(Visit visit) {
-    for_each([&](Request& request) {
-      if (request.registered) visit(request);
-    });
-  }
-  template <class Visit>
   void for_each_kept(Visit visit) {
     if (kept_ == 0) return;
     for_each([&](Request& request) {
@@ -236,6 +233,19 @@ class RequestPool {
   }
 
  private:
+  Request* take_any() {
+    if (free_ == nullptr) grow();
+    Request* request = free_;
+    free_ = request->next_work;
+    const auto index = request->index;
+    const auto generation = std::max(1U, request->generation + 1);
+    *request = Request{};
+    request->index = index;
+    request->generation = generation;
+    ++used_;
+    return request;
+  }
+
   static constexpr std::uint32_t kStep = 64;
   static constexpr std::uint32_t kUsual = 64;  // chunks: what the setting is by default
 
@@ -252,19 +262,16 @@ class RequestPool {
       for (std::uint32_t i = 0; i < kStep; ++i) visit(chunk[i]);
   }
 
-  bool grow() {
+  void grow() {
     const auto first = static_cast<std::uint32_t>(chunks_.size()) * kStep;
-    if (first >= limit_) return false;
     chunks_.push_back(std::make_unique<Request[]>(kStep));
     for (std::uint32_t i = 0; i < kStep; ++i) chunks_.back()[i].generation = born_;
     offer(first / kStep);
-    return free_ != nullptr;
   }
 
   // All of a chunk is free.
   void offer(std::uint32_t chunk) noexcept {
     for (std::uint32_t i = kStep; i > 0; --i) {
-      if (chunk * kStep + i > limit_) continue;
       Request& request = chunks_[chunk][i - 1];
       request.index = chunk * kStep + i - 1;
       request.next_work = free_;
@@ -274,6 +281,7 @@ class RequestPool {
 
   std::uint64_t limit_;
   std::uint64_t used_ = 0;
+  std::uint64_t beside_ = 0;  // of those, the ones that are not counted
   std::uint64_t kept_ = 0;
   std::uint32_t born_ =
       0;  // the generation of new ones: no token of one that was trimmed is theirs

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/fast_path.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -157,11 +158,23 @@ bool Engine::nothing_has_gone(const Request& request) const noexcept {
   return request.in_work || request.in_ids;
 }
 
+// Its service knows. One that was taken back in time is over without a completion.
+ph_status Engine::cancel_promise(Request& request, ph_request& handle, ph_outcome& outcome) {
+  outcome = services_->cancel(request);
+  if (outcome != PH_CANCELLED) return PH_OK;
+  request.promised_by = wire::Owner::application;
+  conclude(request, PH_OK);
+  ph_result result;
+  static_cast<void>(take(request, handle, result));
+  return PH_OK;
+}
+
 ph_status Engine::cancel(ph_request& handle, ph_outcome& outcome) {
   Request* request = requests_.find_kept(handle);
   if (request == nullptr) return unknown_request("cancel", handle);
   outcome = request->local_done ? PH_ALREADY_DONE : PH_TOO_LATE;
-  if (request->announced && !request->local_done) retract(*request);
+  if (request->kind == Request::Kind::promise && !request->local_done)
+    return cancel_promise(*request, handle, outcome);
   if (request->local_done || !nothing_has_gone(*request)) return PH_OK;
   Peer& peer = *request->peer;
   if (request->in_work) static_cast<void>(peer.work.remove(*request));
@@ -170,7 +183,6 @@ ph_status Engine::cancel(ph_request& handle, ph_outcome& outcome) {
     if (peer.ahead == request) peer.ahead = before;
   }
   unpin_own(*request);
-  give_up_region(*request);
   mark_busy(peer);  // others may have waited behind it
   conclude(*request, PH_OK);
   ph_result result;

@@ -4,6 +4,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/record_io.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -13,8 +14,7 @@ namespace {
 // target may refuse it, or never read it.
 bool may_be_told_late(const Outgoing& out) noexcept {
   return !out.is_sure && (out.kind == wire::Kind::put || out.kind == wire::Kind::counted ||
-                          out.kind == wire::Kind::bulk || out.kind == wire::Kind::scatter ||
-                          out.kind == wire::Kind::announced);
+                          out.kind == wire::Kind::bulk || out.kind == wire::Kind::scatter);
 }
 
 }  // namespace
@@ -34,6 +34,7 @@ bool Engine::grant_runway(Peer& peer) noexcept {
   if (length == 0) return false;  // an end without a beginning would outlive the ring
   events_free_ -= static_cast<std::int64_t>(length);
   peer.runway_begin = peer.tx.tail();
+  peer.messages_before = peer.messages;
   peer.runway_end = peer.runway_begin + length;
   return true;
 }
@@ -41,7 +42,8 @@ bool Engine::grant_runway(Peer& peer) noexcept {
 // Count what was sent on the runway, and end it.
 void Engine::settle(Peer& peer) noexcept {
   if (peer.runway_end == 0) return;  // not so where atomics alone have used it up: begin is its end
-  const std::uint64_t used = peer.tx.tail() - peer.runway_begin;
+  const std::uint64_t said = peer.messages - peer.messages_before;  // they take lines of it alone
+  const std::uint64_t used = peer.tx.tail() - peer.runway_begin - said;
   if (peer.counts != nullptr) [[unlikely]]
     count_runway(peer);
   peer.ledger_sent += used;
@@ -83,10 +85,10 @@ bool Engine::send(Peer& peer, const Outgoing& out, bool is_told) {
   for (std::uint32_t i = 0; i < fixed; ++i) writer.word(out.fixed[i]);
   if (out.id_bytes != wire::kNoId) {
     writer.bytes(out.id, out.id_bytes);
-    ++peer.ledger_sent;
+    if (out.owner == wire::Owner::application) ++peer.ledger_sent;
   }
   writer.bytes(out.payload, out.payload_bytes);
-  peer.tx.publish(wire::encode(out.kind, out.id_bytes, out.payload_bytes), lines);
+  peer.tx.publish(wire::encode(out.kind, out.id_bytes, out.payload_bytes, out.owner), lines);
   if (is_told) nudge(peer);
   return true;
 }
@@ -148,6 +150,10 @@ void Engine::complete_local(Request& request, ph_status status) {
   if (status != PH_OK) [[unlikely]]
     blame(status, peer.rank);
   if (request.kept) return conclude(request, status);
+  if (request.owner != wire::Owner::application) {
+    request.local_done = true;
+    return services_->ended(request, status);
+  }
   if (request.local_done) {
     if (status != PH_OK) report_late(peer, request.local_word, 0, status);
     return;
@@ -169,6 +175,7 @@ void Engine::mark_busy(Peer& peer) {
   stream_until_ = 0;
   if (peer.busy) return;
   peer.busy = true;
+  ++due_;
   busy_.push_back(&peer);
   // The thread that sleeps has chosen how long without knowing of this peer's work.
   if (sleeping_) transport_->wake();

@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include "engine/fast_path.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -91,6 +92,10 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
       if (!guard.still_open()) return guard.status();
     }
     const bool moved = (oversubscribed_ || !quiet_turn()) && progress(nullptr);
+    if (user_code_ != 0) {
+      run_user_code(guard);
+      if (!guard.still_open()) return guard.status();
+    }
     if (is_over()) return PH_OK;
     // Turns that move bytes are long, and a wait ends when its time is over; empty ones are short.
     const bool look_at_clock = moved || turns % 16 == 0 || oversubscribed_;
@@ -135,12 +140,14 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
     return;
   }
   // Hot rings ring while we sleep, and are hot again when we are back.
+  services_->before_sleep();
   for (Peer* peer : hot_) peer->rx.credits()->set_cold(true);
   sleeping_ = true;
   is_thaw_due_ = false;  // none may, before we are back
   transport_->announce();
   try {
-    if (look_everywhere() || done()) return get_up();
+    const bool is_news = services_->has_news();
+    if (look_everywhere() || is_news || user_code_ != 0 || done()) return get_up();
   } catch (...) {
     get_up();
     throw;
@@ -172,6 +179,11 @@ std::int64_t Engine::sleep_limit_us(std::int64_t timeout_us) {
   constexpr std::int64_t kStallCheckUs = 50;
   constexpr std::int64_t kMeanwhileUs = 200;
   if (meanwhile_ && (timeout_us < 0 || timeout_us > kMeanwhileUs)) timeout_us = kMeanwhileUs;
+  if (services_->is_due()) return 0;
+  if (const std::int64_t next = services_->next_turn_ns(); next != INT64_MAX) {
+    const std::int64_t us = std::max<std::int64_t>(0, (next - transport_->now_ns() + 999) / 1000);
+    if (timeout_us < 0 || timeout_us > us) timeout_us = us;
+  }
   for (const Peer* peer : busy_) {
     const Request* request = peer->work.head();
     const bool is_stalled = request != nullptr && request->stalled_since_ns != 0;
@@ -192,6 +204,7 @@ void Engine::news() {
 }
 
 ph_status Engine::flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us) {
+  services_->before_flush(rank);
   if (rank != PH_ANY_RANK) {
     const auto accepted = fence(rank);
     if (rank < size_ && peers_[rank] != nullptr && peers_[rank]->broken != PH_OK)

@@ -10,6 +10,7 @@
 
 #include "base/finally.hpp"
 #include "engine/engine.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -21,6 +22,7 @@ bool Engine::process(Peer& peer) {
   callers_memory_.forget();
   for (bool moved = true; moved && peer.broken == PH_OK;) {
     moved = step_overflow(peer) == Step::moved;
+    if (services_->step(peer)) moved = true;
     if (step_replies(peer) == Step::moved) moved = true;
     if (step_ids(peer) == Step::moved) moved = true;
     // Behind the replies: that a part of a gather is refused must not be overtaken by the next
@@ -47,6 +49,7 @@ bool Engine::process_busy() {
     const auto at = busy_.begin() + static_cast<std::ptrdiff_t>(i);
     if (peer.idle() || peer.broken != PH_OK) {
       peer.busy = false;
+      --due_;
       busy_.erase(at);
     } else if (posted_count_ != posted) {
       std::rotate(at, at + 1, busy_.end());
@@ -68,8 +71,10 @@ Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
     case Request::Kind::get: return step_get(peer, *request, budget);
     case Request::Kind::atomic: return step_atomic(peer, *request);
     case Request::Kind::fence:
-    case Request::Kind::finish: return step_fence(peer, *request);
-    case Request::Kind::announce: return step_announce(peer, *request);
+    case Request::Kind::behind: return step_fence(peer, *request);
+    case Request::Kind::body:
+      return services_->step_body(peer, *request, budget) ? Step::moved : Step::blocked;
+    case Request::Kind::promise: break;  // stands in no queue
     case Request::Kind::packed: return step_packed(peer, *request);
   }
   return Step::blocked;

@@ -64,6 +64,16 @@ class Attack {
     post(wire::encode(kind, wire::kNoId, 0), 1, words);
   }
 
+  // A message to rendezvous: what it is (1 an announcement, 2 a finish, 3 a retraction) stands in
+  // the first word, above the token.
+  void post_rendezvous(std::uint64_t op, std::vector<std::uint64_t> words,
+                       std::uint32_t payload_bytes = 0) {
+    words[0] |= op << 60;
+    const auto header_bytes = static_cast<std::uint32_t>(words.size() * sizeof words[0]);
+    post(wire::encode(Kind::message, header_bytes, payload_bytes, wire::Owner::rendezvous),
+         wire::lines_for(Kind::message, header_bytes, payload_bytes), words);
+  }
+
   void serve_victim(int turns = 200) {
     for (int i = 0; i < turns; ++i) {
       ranks_[kVictim].serve();

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/rendezvous_calls.hpp"
+#include "api/service_table.hpp"
 #include "engine/engine.hpp"
 #include "fake_transport.hpp"
 #include "memory_boot.hpp"
@@ -63,8 +65,13 @@ inline ph_status free_memory(engine::Engine& engine, void* base) {
 
 class EngineGroup {
  public:
-  EngineGroup(std::uint32_t ranks_count, Ground ground, const FakeOptions& options = {})
-      : options_(options), job_(ranks_count), net_(ranks_count, options), members_(ranks_count) {
+  EngineGroup(std::uint32_t ranks_count, Ground ground, const FakeOptions& options = {},
+              std::span<const service::Kind> services = api::services())
+      : options_(options),
+        services_(services),
+        job_(ranks_count),
+        net_(ranks_count, options),
+        members_(ranks_count) {
     // Opening sim is collective, so each rank opens in a thread of its own.
     std::vector<std::thread> threads;
     for (Rank rank = 0; rank < ranks_count; ++rank)
@@ -150,8 +157,9 @@ class EngineGroup {
     }
     members_[rank].transport = opened->get();
     members_[rank].lane = std::move(*engine::Lane::create(false));
-    members_[rank].engine = std::make_unique<engine::Engine>(engine::Engine::Parts{
-        options_.config, std::move(boot), std::move(*opened), engine::seeded_keys(rank + 1)});
+    members_[rank].engine = std::make_unique<engine::Engine>(
+        engine::Engine::Parts{options_.config, std::move(boot), std::move(*opened),
+                              engine::seeded_keys(rank + 1), nullptr, services_});
   }
 
   base::Result<std::unique_ptr<transport::Transport>> open_transport(Rank rank, Ground ground,
@@ -166,6 +174,7 @@ class EngineGroup {
 
   Watchdog watchdog_{std::chrono::seconds(120)};
   FakeOptions options_;
+  std::span<const service::Kind> services_;
   MemoryJob job_;
   FakeNet net_;
   std::vector<Member> members_;

@@ -7,35 +7,48 @@
 namespace photon::test {
 namespace {
 
+constexpr std::uint64_t kAnnounced = 1, kFinished = 2, kRetracted = 3;
+constexpr std::uint64_t kItsToken = std::uint64_t{1} << 32;  // of a rank's first announcement
+
 class GarbageLending : public testing::TestWithParam<Ground> {};
 
 const std::vector<Malformed>& malformed_announcements() {
-  const auto fixed = [](Kind kind, std::vector<std::uint64_t> words) {
-    return [=](Attack& a) { a.post(kind, words); };
+  const auto fixed = [](std::uint64_t op, std::vector<std::uint64_t> words,
+                        std::uint32_t payload_bytes = 0) {
+    return [=](Attack& a) { a.post_rendezvous(op, words, payload_bytes); };
   };
   static const std::vector<Malformed> all = {
-      {"an announcement of no kind", fixed(Kind::announced, {1, 8, 7, 64, 5})},
-      {"an announcement that its owner gave no name",
-       fixed(Kind::announced, {0, kRecv | 8, 7, 64, 5})},
-      {"an announcement under any tag", fixed(Kind::announced, {1, kRecv | 8, ~0ull, 64, 5})},
-      {"a buffer without a key", fixed(Kind::announced, {1, kRecv | 8, 7, 64, 0})},
-      {"a send buffer that did not come along", fixed(Kind::announced, {1, kSend | 8, 7, 0, 0})},
-      {"a buffer of no bytes with a key", fixed(Kind::announced, {1, kRecv, 7, 64, 5})},
-      {"a buffer that wraps around", fixed(Kind::announced, {1, kRecv | 4096, 7, ~0ull - 100, 5})},
-      {"a wish to send with a key", fixed(Kind::announced, {1, kWish | 8, 7, 0, 5})},
-      {"a receive buffer that comes along",
+      {"an announcement of no kind", fixed(kAnnounced, {1, 8, 7, 64, 5})},
+      {"an announcement that its owner gave no name", fixed(kAnnounced, {0, kRecv | 8, 7, 64, 5})},
+      {"an announcement under any tag", fixed(kAnnounced, {1, kRecv | 8, ~0ull, 64, 5})},
+      {"a buffer without a key", fixed(kAnnounced, {1, kRecv | 8, 7, 64, 0})},
+      {"a send buffer that did not come along", fixed(kAnnounced, {1, kSend | 8, 7, 0, 0})},
+      {"a buffer of no bytes with a key", fixed(kAnnounced, {1, kRecv, 7, 64, 5})},
+      {"a buffer that wraps around", fixed(kAnnounced, {1, kRecv | 4096, 7, ~0ull - 100, 5})},
+      {"a wish to send with a key", fixed(kAnnounced, {1, kWish | 8, 7, 0, 5})},
+      {"a receive buffer that comes along", fixed(kAnnounced, {1, kRecv | 8, 7, 0, 0}, 8)},
+      {"more that comes along than announced", fixed(kAnnounced, {1, kSend | 8, 7, 0, 0}, 16)},
+      {"an announcement that is too short", fixed(kAnnounced, {1, kWish | 8, 7})},
+      {"an announcement that is too long", fixed(kAnnounced, {1, kWish | 8, 7, 0, 0, 0})},
+      {"a finish with a payload", fixed(kFinished, {1, 0}, 8)},
+      {"a retraction that is too long", fixed(kRetracted, {1, kRecv | 8, 7, 0})},
+      {"a message of a kind that there is not", fixed(9, {1, 0})},
+      {"a message of half a word",
        [](Attack& a) {
-         a.post(wire::encode(Kind::announced, wire::kNoId, 8), 1, {1, kRecv | 8, 7});
+         a.post(wire::encode(Kind::message, 12, 0, wire::Owner::rendezvous), 1, {1, 0});
        }},
-      {"more that comes along than announced",
+      {"a message of nothing",
        [](Attack& a) {
-         a.post(wire::encode(Kind::announced, wire::kNoId, 16), 1, {1, kSend | 8, 7});
+         a.post(wire::encode(Kind::message, 0, 0, wire::Owner::rendezvous), 1, {});
        }},
-      {"an announcement with an id",
-       [](Attack& a) { a.post(wire::encode(Kind::announced, 8, 0), 1, {}); }},
-      {"a finish of what was never announced", fixed(Kind::finished, {12345, 0})},
-      {"a finish of nothing", fixed(Kind::finished, {0, 0})},
-      {"what is called back is of no kind", fixed(Kind::retracted, {1, 8, 7})},
+      {"a body for a service that takes none",
+       [](Attack& a) {
+         a.post(wire::encode(Kind::body, 8, 0, wire::Owner::rendezvous), 1,
+                {64, 0, 64 | wire::kBulkFirst | wire::kBulkLast, 1});
+       }},
+      {"a finish of what was never announced", fixed(kFinished, {12345, 0})},
+      {"a finish of nothing", fixed(kFinished, {0, 0})},
+      {"what is called back is of no kind", fixed(kRetracted, {1, 8, 7})},
   };
   return all;
 }
@@ -61,7 +74,7 @@ TEST_P(GarbageLending, a_peer_that_announces_without_end_is_cut_off) {
     if (i == kMost + 1) {
       EXPECT_EQ(attack.status_of_attacker(), PH_OK) << "so many may be";
     }
-    attack.post(Kind::announced, {i, kWish | 8, i, 0, 0});
+    attack.post_rendezvous(kAnnounced, {i, kWish | 8, i, 0, 0});
     attack.serve_victim(1);
   }
   attack.serve_victim(2);
@@ -81,8 +94,8 @@ TEST_P(GarbageLending, a_finish_that_says_what_nobody_asked_ends_its_sender) {
     args.buffer = lent.data();
     args.size_bytes = lent.size();
     args.request = &request;
-    ASSERT_EQ(attack.ranks()[kVictim].announce(kAttacker, args), PH_OK);
-    attack.post(Kind::finished, {request, static_cast<std::uint64_t>(wrong)});
+    ASSERT_EQ(api::announce(attack.ranks()[kVictim], kAttacker, args), PH_OK);
+    attack.post_rendezvous(kFinished, {kItsToken, static_cast<std::uint64_t>(wrong)});
     attack.serve_victim();
     EXPECT_EQ(attack.status_of_attacker(), PH_ERR_PROTOCOL) << wrong;
     ph_result result{};

@@ -221,8 +221,12 @@ TEST_P(Garbage, well_formed_nonsense_of_many_seeds_harms_nobody_else) {
       if (kind == Kind::bye) kind = Kind::put;  // it would end the attack
       if (!wire::is_kind(static_cast<std::uint8_t>(kind))) kind = Kind::get;
       const bool may_id = wire::may_have_id(kind), may_load = wire::may_have_payload(kind);
-      const auto id_bytes =
-          may_id && random() % 2 ? static_cast<std::uint32_t>(random() % 17) : wire::kNoId;
+      const bool must_id = wire::is_of_service(kind);
+      const auto id_bytes = may_id && (must_id || random() % 2)
+                                ? static_cast<std::uint32_t>(random() % 17)
+                                : wire::kNoId;
+      const auto owner =
+          static_cast<wire::Owner>(must_id ? 1 + random() % 2 : random() % wire::kOwners);
       const auto payload = may_load ? static_cast<std::uint32_t>(random() % 300) : 0;
       const auto lines = wire::lines_for(kind, id_bytes, payload);
       std::vector<std::uint64_t> words(lines * 7ul);
@@ -231,7 +235,7 @@ TEST_P(Garbage, well_formed_nonsense_of_many_seeds_harms_nobody_else) {
         words[0] = attack.region().address + random() % kMemoryBytes;
         words[1] = attack.region().key;
       }
-      attack.post(wire::encode(kind, id_bytes, payload), lines, words);
+      attack.post(wire::encode(kind, id_bytes, payload, owner), lines, words);
       attack.serve_victim(2);
       attack.ranks().probe(kVictim, PH_EITHER, 4);
     }

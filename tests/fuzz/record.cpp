@@ -35,7 +35,11 @@ void check_header(std::uint64_t word) {
   require(header->lines >= 1 && header->lines <= wire::kMaxLines);
   require(!header->has_id() || header->id_bytes <= wire::kMaxIdBytes);
   require(header->payload_bytes <= wire::kMaxPackedBytes);
-  const std::uint64_t again = wire::encode(header->kind, header->id_bytes, header->payload_bytes);
+  require(static_cast<std::uint8_t>(header->owner) < wire::kOwners);
+  const bool is_users = header->owner == wire::Owner::application;
+  require(is_users ? !wire::is_of_service(header->kind) : header->has_id());
+  const std::uint64_t again =
+      wire::encode(header->kind, header->id_bytes, header->payload_bytes, header->owner);
   require(again == (word & ~std::uint64_t{0xffff}));
 }
 

@@ -1,4 +1,4 @@
-#include "engine/announcements.hpp"
+#include "service/rendezvous/announcements.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "shortage.hpp"
 
-namespace photon::engine {
+namespace photon::service::rendezvous {
 namespace {
 
 constexpr std::uint32_t kNone = Announcements::kNone;
@@ -167,4 +167,4 @@ TEST(Announcements, nothing_is_allocated_where_there_were_as_many_before) {
 }
 
 }  // namespace
-}  // namespace photon::engine
+}  // namespace photon::service::rendezvous

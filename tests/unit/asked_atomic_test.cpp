@@ -53,7 +53,7 @@ struct Asking : Two {
   std::size_t serve(Rank rank) {
     ph_completion found[4];
     Taker taker{{PH_ANY_RANK, PH_EITHER, nullptr}, found, 4};
-    if (ranks[rank].serve_asked(taker))
+    if (ranks[rank].serve_asked(taker) != Engine::Served::no)
       ++served_at_once;
     else
       static_cast<void>(ranks[rank].probe(taker));

@@ -12,8 +12,8 @@ TEST(Buffers, a_finish_goes_behind_packed_puts_whose_ids_have_no_credit) {
   ASSERT_EQ(two.announce(PH_RECV_BUFFER, two.memory.bytes().first(64 * kPuts)), PH_OK);
   ASSERT_TRUE(two.find(Lending::any(PH_RECV_BUFFER)));
   for (std::uint64_t i = 0; i < kPuts; ++i)
-    ASSERT_EQ(two.ranks[1].put_buffer(two.buffer, 64 * i, two.put(source, PH_NO_LCE)), PH_OK);
-  ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+    ASSERT_EQ(api::put_buffer(two.ranks[1], two.buffer, 64 * i, two.put(source, PH_NO_LCE)), PH_OK);
+  ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   ASSERT_TRUE(two.is_over()) << "it waits for what its owner's application probes";
   EXPECT_EQ(two.ended, PH_OK);
   for (std::uint64_t i = 0; i < kPuts; ++i)
@@ -35,8 +35,8 @@ TEST(Buffers, a_finish_goes_behind_chunks_and_gets_that_the_owner_serves) {
   ASSERT_TRUE(two.find(Lending::any(PH_SEND_BUFFER)));
   ph_get_args get = get_args(landed, {}, two.local_id, two.remote_id);
   get.flags = PH_NO_RCE;
-  ASSERT_EQ(two.ranks[1].get_buffer(two.buffer, 0, get), PH_OK);
-  ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  ASSERT_EQ(api::get_buffer(two.ranks[1], two.buffer, 0, get), PH_OK);
+  ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   two.request = first;
   while (two.test() == PH_AGAIN) {
     ASSERT_EQ(two.request, first);
@@ -46,8 +46,9 @@ TEST(Buffers, a_finish_goes_behind_chunks_and_gets_that_the_owner_serves) {
   EXPECT_EQ(two.ranks.take(1, PH_LOCAL).id, two.local_id);
   EXPECT_EQ(first_difference(landed, 5), 8192u) << "its owner had it back before it was read";
   ASSERT_TRUE(two.find(Lending::any(PH_RECV_BUFFER)));
-  ASSERT_EQ(two.ranks[1].put_buffer(two.buffer, 0, two.put(source, PH_NO_LCE | PH_NO_RCE)), PH_OK);
-  ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  ASSERT_EQ(api::put_buffer(two.ranks[1], two.buffer, 0, two.put(source, PH_NO_LCE | PH_NO_RCE)),
+            PH_OK);
+  ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   two.request = second;
   ASSERT_TRUE(two.is_over());
   EXPECT_EQ(first_difference(bytes.subspan(8192), 4), 8192u);
@@ -66,18 +67,18 @@ TEST_P(FinishBehindCards, it_goes_when_the_last_piece_has_landed) {
     args.buffer = two.memory.data();
     args.size_bytes = 3 * kPiece;
     args.request = &request;
-    ASSERT_EQ(two.ranks[1].announce(0, args), PH_OK);
+    ASSERT_EQ(api::announce(two.ranks[1], 0, args), PH_OK);
     const ph_match match{args.kind, 1, 0, PH_ANY_SIZE};
     ph_buffer buffer{};
-    ASSERT_TRUE(
-        two.ranks.eventually([&] { return two.ranks[0].test_buffer(match, buffer) == PH_OK; }));
+    ASSERT_TRUE(two.ranks.eventually(
+        [&] { return api::test_buffer(two.ranks[0], match, buffer) == PH_OK; }));
     std::vector<std::byte> own(3 * kPiece);
     if (is_put) {
-      ASSERT_EQ(two.ranks[0].put_buffer(buffer, 0, two.put(own)), PH_OK);
+      ASSERT_EQ(api::put_buffer(two.ranks[0], buffer, 0, two.put(own)), PH_OK);
     } else {
-      ASSERT_EQ(two.ranks[0].get_buffer(buffer, 0, two.get(own, PH_NO_RCE)), PH_OK);
+      ASSERT_EQ(api::get_buffer(two.ranks[0], buffer, 0, two.get(own, PH_NO_RCE)), PH_OK);
     }
-    ASSERT_EQ(two.ranks[0].finish(buffer), PH_OK);
+    ASSERT_EQ(api::finish(two.ranks[0], buffer), PH_OK);
     ph_result result{};
     for (int left = 3; left > 0; --left) {
       two.serve();
@@ -101,22 +102,23 @@ TEST(Buffers, a_transfer_that_does_not_fit_its_buffer_is_refused_and_nothing_goe
   auto& taker = two.ranks[1];
   const std::span all(own);
   const auto put = [&](std::uint64_t offset, std::size_t size) {
-    return taker.put_buffer(two.buffer, offset, two.put(all.first(size), PH_NO_RCE | PH_NO_LCE));
+    return api::put_buffer(taker, two.buffer, offset,
+                           two.put(all.first(size), PH_NO_RCE | PH_NO_LCE));
   };
   EXPECT_EQ(put(0, 1001), PH_ERR_RANGE);
   EXPECT_EQ(put(1000, 1), PH_ERR_RANGE);
   EXPECT_EQ(put(1001, 0), PH_ERR_RANGE);
   EXPECT_EQ(put(~std::uint64_t{0}, 1), PH_ERR_RANGE) << "the sum wraps around";
   ph_get_args get = get_args(all.first(8), {}, two.local_id, two.remote_id);
-  EXPECT_EQ(taker.get_buffer(two.buffer, 0, get), PH_ERR_ACCESS);
+  EXPECT_EQ(api::get_buffer(taker, two.buffer, 0, get), PH_ERR_ACCESS);
   EXPECT_EQ(put(1000, 0), PH_OK);
   EXPECT_EQ(put(0, 1000), PH_OK);
   ph_put_args null = two.put({}, 0);
   null.size_bytes = 8;
-  EXPECT_EQ(taker.put_buffer(two.buffer, 0, null), PH_ERR_ARGUMENT);
-  ASSERT_EQ(taker.finish(two.buffer), PH_OK);
+  EXPECT_EQ(api::put_buffer(taker, two.buffer, 0, null), PH_ERR_ARGUMENT);
+  ASSERT_EQ(api::finish(taker, two.buffer), PH_OK);
   EXPECT_EQ(put(0, 8), PH_ERR_NOT_FOUND);
-  EXPECT_EQ(taker.finish(two.buffer), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(api::finish(taker, two.buffer), PH_ERR_NOT_FOUND);
 }
 
 TEST(Buffers, what_another_rank_has_taken_is_not_found_here) {
@@ -128,11 +130,11 @@ TEST(Buffers, what_another_rank_has_taken_is_not_found_here) {
   }
   std::vector<std::byte> own(8);
   const ph_put_args put = two.put(own, PH_NO_RCE);
-  EXPECT_EQ(two.ranks[1].put_buffer(other.buffer, 0, put), PH_ERR_NOT_FOUND);
-  EXPECT_EQ(two.ranks[1].finish(other.buffer), PH_ERR_NOT_FOUND);
-  EXPECT_EQ(two.ranks[2].finish(two.buffer), PH_ERR_NOT_FOUND);
-  EXPECT_EQ(two.ranks[0].finish(two.buffer), PH_ERR_NOT_FOUND) << "its owner";
-  EXPECT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  EXPECT_EQ(api::put_buffer(two.ranks[1], other.buffer, 0, put), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(api::finish(two.ranks[1], other.buffer), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(api::finish(two.ranks[2], two.buffer), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(api::finish(two.ranks[0], two.buffer), PH_ERR_NOT_FOUND) << "its owner";
+  EXPECT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
 }
 
 TEST(Buffers, of_a_rank_that_is_gone_only_what_came_along_is_left) {
@@ -151,13 +153,13 @@ TEST(Buffers, of_a_rank_that_is_gone_only_what_came_along_is_left) {
   EXPECT_EQ(two.look({PH_SEND_REQUEST, 0, 4, PH_ANY_SIZE}), PH_ERR_PEER);
   EXPECT_EQ(two.look(Lending::any(PH_RECV_BUFFER)), PH_AGAIN) << "others may come";
   std::vector<std::byte> own(8);
-  EXPECT_EQ(two.ranks[1].put_buffer(taken, 0, two.put(own, PH_NO_RCE)), PH_ERR_PEER);
-  EXPECT_EQ(two.ranks[1].finish(taken), PH_ERR_PEER);
-  EXPECT_EQ(two.ranks[1].finish(taken), PH_ERR_NOT_FOUND) << "over all the same";
+  EXPECT_EQ(api::put_buffer(two.ranks[1], taken, 0, two.put(own, PH_NO_RCE)), PH_ERR_PEER);
+  EXPECT_EQ(api::finish(two.ranks[1], taken), PH_ERR_PEER);
+  EXPECT_EQ(api::finish(two.ranks[1], taken), PH_ERR_NOT_FOUND) << "over all the same";
   ASSERT_EQ(two.look({PH_SEND_BUFFER, 0, 3, 30}), PH_OK);
   const std::span came(static_cast<const std::byte*>(two.buffer.data), 30);
   EXPECT_EQ(first_difference(came, 8), 30u);
-  EXPECT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  EXPECT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   EXPECT_EQ(two.ranks[1].holdings().queued, 0u);
   EXPECT_EQ(two.ranks[1].holdings().blocks, 0u);
 }
@@ -177,7 +179,7 @@ TEST(Buffers, a_finish_without_a_line_waits_and_the_caller_does_not) {
   ASSERT_EQ(two.announce(PH_RECV_BUFFER, two.memory.bytes()), PH_OK);
   ASSERT_TRUE(two.find(Lending::any(PH_RECV_BUFFER)));
   two.fill_ring(1);
-  EXPECT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  EXPECT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   EXPECT_EQ(two.test(), PH_AGAIN);
   EXPECT_TRUE(two.is_over());
   EXPECT_EQ(two.ended, PH_OK);

@@ -33,8 +33,9 @@ inline FakeOptions options(Reach::Kind reach = Reach::Kind::none, bool keys_visi
 
 // Ranks 0 and 1 that have met; rank 1 exposes `memory`.
 struct Two {
-  explicit Two(const FakeOptions& chosen = options(), Ground ground = Ground::fake)
-      : ranks(2, ground, chosen), memory(64 << 10) {
+  explicit Two(const FakeOptions& chosen = options(), Ground ground = Ground::fake,
+               std::span<const service::Kind> services = api::services())
+      : ranks(2, ground, chosen, services), memory(64 << 10) {
     ranks.meet(0, 1);
     region = ranks.add(1, memory.bytes());
   }

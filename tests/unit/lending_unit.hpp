@@ -22,7 +22,7 @@ struct Lending {
     args.buffer = bytes.data();
     args.size_bytes = bytes.size();
     args.request = &request;
-    return ranks[0].announce(1, args);
+    return api::announce(ranks[0], 1, args);
   }
   // How the announcement of `request` stands.
   ph_status test() { return ranks[0].test(request, result); }
@@ -32,9 +32,9 @@ struct Lending {
   static ph_match any(ph_buffer_kind kind) { return {kind, PH_ANY_RANK, PH_ANY_TAG, PH_ANY_SIZE}; }
   // Whether rank 1 finds one; it makes progress.
   bool find(const ph_match& match) {
-    return ranks.eventually([&] { return ranks[1].test_buffer(match, buffer) == PH_OK; });
+    return ranks.eventually([&] { return api::test_buffer(ranks[1], match, buffer) == PH_OK; });
   }
-  ph_status look(const ph_match& match) { return ranks[1].test_buffer(match, buffer); }
+  ph_status look(const ph_match& match) { return api::test_buffer(ranks[1], match, buffer); }
   ph_put_args put(std::span<const std::byte> source, std::uint32_t flags) {
     ph_put_args args = put_args(source, {}, local_id, remote_id);
     args.flags = flags;

@@ -173,7 +173,7 @@ class LostAnnouncement : public Lost {
     args.buffer = bytes_.data();
     args.size_bytes = bytes_.size();
     args.local = id_of(two_.local_id);
-    return two_.ranks[0].announce(1, args);
+    return api::announce(two_.ranks[0], 1, args);
   }
   std::vector<std::byte> bytes_ = filled(8, 4);
 };
@@ -201,9 +201,9 @@ TEST_F(LostAnnouncement, that_its_peer_has_finished_is_not_called_lost) {
   EXPECT_EQ(two_.count(0, PH_LOCAL), 1u);
   ph_buffer buffer{};
   ASSERT_TRUE(two_.ranks.eventually([&] {
-    return two_.ranks[1].test_buffer({PH_SEND_BUFFER, 0, 3, 8}, buffer) == PH_OK;
+    return api::test_buffer(two_.ranks[1], {PH_SEND_BUFFER, 0, 3, 8}, buffer) == PH_OK;
   }));
-  ASSERT_EQ(two_.ranks[1].finish(buffer), PH_OK);
+  ASSERT_EQ(api::finish(two_.ranks[1], buffer), PH_OK);
   two_.ranks.turn();
   lose();
   EXPECT_EQ(two_.count(0, PH_LOCAL), 0u);

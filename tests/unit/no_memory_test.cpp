@@ -4,7 +4,7 @@
 #include <new>
 #include <set>
 
-#include "engine/block_pool.hpp"
+#include "base/block_pool.hpp"
 #include "engine/event_queue.hpp"
 #include "engine_unit.hpp"
 #include "shortage.hpp"
@@ -17,7 +17,7 @@ using photon::test::Shortage;
 
 TEST(NoMemory, blocks_that_were_reserved_are_taken_without_allocating) {
   for (const std::size_t count : {1ul, 63ul, 64ul, 65ul, 200ul}) {
-    BlockPool pool(100);
+    base::BlockPool pool(100);
     EXPECT_GT(allocations_of([&] { pool.reserve(count); }), 0);
     std::vector<std::uint32_t> taken(count);
     EXPECT_EQ(allocations_of([&] {
@@ -32,7 +32,7 @@ TEST(NoMemory, blocks_that_were_reserved_are_taken_without_allocating) {
 }
 
 TEST(NoMemory, a_reserve_counts_what_is_free_and_not_what_is_held) {
-  BlockPool pool(8);
+  base::BlockPool pool(8);
   pool.reserve(64);
   EXPECT_EQ(allocations_of([&] { pool.reserve(64); }), 0) << "they are there";
   std::vector<std::uint32_t> taken;

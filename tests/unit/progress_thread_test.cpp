@@ -10,7 +10,6 @@
 namespace photon::engine::test {
 namespace {
 
-
 Silence stand_in(EngineGroup& ranks, std::uint64_t& seen, Rest rests = {}) {
   LaneGuard guard(ranks.lane(0), LaneGuard::Kind::stand_in);
   EXPECT_EQ(guard.status(), PH_OK);

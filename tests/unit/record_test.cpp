@@ -17,8 +17,17 @@ std::vector<Kind> all_kinds() {
   return kinds;
 }
 
+// Whose records of this kind may be.
+Owner owner_of(Kind kind) { return is_of_service(kind) ? Owner::echo : Owner::application; }
+
+// Without an id, where that is a record.
+std::uint64_t bare(Kind kind, std::uint32_t payload) {
+  return encode(kind, is_of_service(kind) ? 0 : kNoId, payload, owner_of(kind));
+}
+
 std::vector<std::uint32_t> id_sizes(Kind kind) {
-  std::vector<std::uint32_t> sizes = {kNoId};
+  std::vector<std::uint32_t> sizes;
+  if (!is_of_service(kind)) sizes.push_back(kNoId);
   if (may_have_id(kind))
     for (std::uint32_t size = 0; size <= kMaxIdBytes; ++size) sizes.push_back(size);
   return sizes;
@@ -44,16 +53,20 @@ bool sane(std::uint64_t word) {
          header->payload_bytes <= max_payload(header->kind) &&
          fixed_words(header->kind) + header->id_words() + (header->payload_bytes + 7) / 8 <=
              header->lines * kWordsPerLine &&
-         encode(header->kind, header->id_bytes, header->payload_bytes) == (word & ~kTagMask);
+         static_cast<std::uint8_t>(header->owner) < kOwners &&
+         (!is_of_service(header->kind) || header->owner != Owner::application) &&
+         encode(header->kind, header->id_bytes, header->payload_bytes, header->owner) ==
+             (word & ~kTagMask);
 }
 
 TEST(RecordTest, every_kind_with_every_id_and_payload_size_survives_the_round_trip) {
   for (const Kind kind : all_kinds()) {
     for (const std::uint32_t id_bytes : id_sizes(kind)) {
       for (std::uint32_t payload = 0; payload <= max_payload(kind); ++payload) {
-        const auto header = decode(encode(kind, id_bytes, payload));
+        const auto header = decode(encode(kind, id_bytes, payload, owner_of(kind)));
         if (header && header->kind == kind && header->id_bytes == id_bytes &&
-            header->payload_bytes == payload && header->lines == lines_for(kind, id_bytes, payload))
+            header->owner == owner_of(kind) && header->payload_bytes == payload &&
+            header->lines == lines_for(kind, id_bytes, payload))
           continue;
         FAIL() << "kind " << static_cast<int>(kind) << " id " << id_bytes << " payload " << payload;
       }
@@ -106,7 +119,7 @@ TEST(RecordTest, only_the_exact_number_of_lines_is_accepted) {
   for (const Kind kind : all_kinds()) {
     for (const std::uint32_t payload : {0u, 1u, 40u, 41u, 1024u}) {
       if (payload > max_payload(kind)) continue;
-      const std::uint64_t word = encode(kind, kNoId, payload);
+      const std::uint64_t word = bare(kind, payload);
       for (std::uint64_t lines = 0; lines < 256; ++lines) {
         EXPECT_EQ(decode(with_field(word, 24, 8, lines)).has_value(),
                   lines == lines_for(kind, kNoId, payload));
@@ -117,19 +130,28 @@ TEST(RecordTest, only_the_exact_number_of_lines_is_accepted) {
 
 TEST(RecordTest, unknown_kinds_are_refused) {
   for (std::uint64_t kind = 0; kind < 256; ++kind) {
-    const bool known = kind >= 1 && kind <= 21;
-    EXPECT_EQ(decode(with_field(encode(Kind::bye, kNoId, 0), 16, 8, kind)).has_value(), known);
+    const bool known = kind >= 1 && kind <= 20;
+    const bool wants_owner = known && is_of_service(static_cast<Kind>(kind));
+    EXPECT_EQ(decode(with_field(encode(Kind::bye, kNoId, 0), 16, 8, kind)).has_value(),
+              known && !wants_owner);
+    EXPECT_EQ(decode(with_field(encode(Kind::message, 0, 0, Owner::echo), 16, 8, kind)).has_value(),
+              known && may_have_id(static_cast<Kind>(kind)));
   }
 }
 
-TEST(RecordTest, ids_too_long_or_of_a_kind_without_are_refused_whatever_the_lines_say) {
+TEST(RecordTest, ids_too_long_of_nobody_or_of_a_kind_without_are_refused_whatever_the_lines_say) {
   for (const Kind kind : all_kinds()) {
-    for (std::uint32_t id_bytes = 0; id_bytes <= 0xffff; ++id_bytes) {
+    for (std::uint32_t field = 0; field <= 0xffff; ++field) {
+      const std::uint32_t id_bytes = field == kNoId ? kNoId : field & kIdBytesMask;
+      const std::uint32_t owner = field >> kOwnerShift;
       const auto lines = static_cast<std::uint64_t>(lines_for(kind, id_bytes, 0));
-      std::uint64_t word = with_field(encode(kind, kNoId, 0), 32, 16, id_bytes);
+      std::uint64_t word = with_field(bare(kind, 0), 32, 16, field);
       word = with_field(word, 24, 8, lines);
-      const bool allowed = id_bytes == kNoId || (may_have_id(kind) && id_bytes <= kMaxIdBytes);
-      ASSERT_EQ(decode(word).has_value(), allowed) << static_cast<int>(kind) << " " << id_bytes;
+      const bool is_good_owner = owner < kOwners && (owner != 0 || !is_of_service(kind));
+      const bool allowed = field == kNoId
+                               ? !is_of_service(kind)
+                               : may_have_id(kind) && id_bytes <= kMaxIdBytes && is_good_owner;
+      ASSERT_EQ(decode(word).has_value(), allowed) << static_cast<int>(kind) << " " << field;
     }
   }
 }
@@ -138,7 +160,7 @@ TEST(RecordTest, payloads_too_long_or_of_a_kind_without_are_refused_whatever_the
   for (const Kind kind : all_kinds()) {
     for (std::uint32_t payload = 0; payload <= 0xffff; ++payload) {
       const auto lines = static_cast<std::uint64_t>(lines_for(kind, kNoId, payload));
-      std::uint64_t word = with_field(encode(kind, kNoId, 0), 48, 16, payload);
+      std::uint64_t word = with_field(bare(kind, 0), 48, 16, payload);
       word = with_field(word, 24, 8, lines);
       ASSERT_EQ(decode(word).has_value(), payload <= max_payload(kind))
           << static_cast<int>(kind) << " " << payload;
@@ -162,7 +184,7 @@ TEST(RecordTest, no_single_flipped_bit_of_a_valid_header_leads_outside_the_limit
   for (const Kind kind : all_kinds()) {
     for (const std::uint32_t id_bytes : id_sizes(kind)) {
       for (std::uint32_t payload = 0; payload <= max_payload(kind); payload += 31) {
-        const std::uint64_t word = encode(kind, id_bytes, payload);
+        const std::uint64_t word = encode(kind, id_bytes, payload, owner_of(kind));
         for (unsigned bit = 0; bit < 64; ++bit)
           ASSERT_TRUE(sane(word ^ std::uint64_t{1} << bit)) << word << " bit " << bit;
       }

@@ -18,7 +18,7 @@ TEST(Rendezvous, a_buffer_is_registered_while_it_is_announced_and_no_longer) {
   first.target = two.buffer.target;
   EXPECT_EQ(two.ranks[1].put(0, first), PH_OK);
   static_cast<void>(two.ranks.take(1, PH_LOCAL));
-  ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   ASSERT_TRUE(two.is_over());
   EXPECT_EQ(two.ended, PH_OK);
   EXPECT_EQ(two.result.size_bytes, bytes.size());
@@ -36,12 +36,12 @@ TEST(Rendezvous, a_registration_around_it_is_used_if_it_grants_what_the_peer_nee
   ASSERT_TRUE(two.find(Lending::any(PH_SEND_BUFFER)));
   EXPECT_EQ(two.buffer.target.key, all.key);
   EXPECT_EQ(two.buffer.target.address, all.address + 100);
-  ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   ASSERT_TRUE(two.is_over());
   ASSERT_EQ(two.announce(PH_RECV_BUFFER, two.memory.bytes().subspan(100, 5000)), PH_OK);
   ASSERT_TRUE(two.find(Lending::any(PH_RECV_BUFFER)));
   EXPECT_NE(two.buffer.target.key, all.key) << "that one may not be written";
-  ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   ASSERT_TRUE(two.is_over());
   EXPECT_EQ(remove_region(two.ranks[0], all.key), PH_OK) << "is still its owner's";
 }
@@ -56,16 +56,16 @@ TEST(Rendezvous, what_is_lent_twice_stays_lent_until_both_are_over) {
     ASSERT_EQ(two.announce(PH_SEND_BUFFER, two.memory.bytes().first(size), 2), PH_OK);
     const ph_request second = two.request;
     ASSERT_TRUE(two.find({PH_SEND_BUFFER, 0, 1, PH_ANY_SIZE}));
-    ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+    ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
     two.request = first;
     ASSERT_TRUE(two.is_over());
     ASSERT_TRUE(two.find({PH_SEND_BUFFER, 0, 2, PH_ANY_SIZE}));
     std::vector<std::byte> landed(size);
     ph_get_args args = get_args(landed, {}, two.local_id, two.remote_id);
     args.flags = PH_NO_RCE;
-    ASSERT_EQ(two.ranks[1].get_buffer(two.buffer, 0, args), PH_OK);
+    ASSERT_EQ(api::get_buffer(two.ranks[1], two.buffer, 0, args), PH_OK);
     EXPECT_EQ(two.ranks.take(1, PH_LOCAL).status, PH_OK);
-    ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+    ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
     two.request = second;
     ASSERT_TRUE(two.is_over());
     EXPECT_EQ(two.ended, PH_OK);
@@ -88,11 +88,11 @@ TEST(Rendezvous, a_small_send_buffer_comes_along_and_is_its_owners_at_once) {
   ph_request got = 1;
   ph_get_args args = get_args(landed, {}, two.local_id, two.remote_id);
   args.request = &got;
-  ASSERT_EQ(two.ranks[1].get_buffer(two.buffer, 10, args), PH_OK);
+  ASSERT_EQ(api::get_buffer(two.ranks[1], two.buffer, 10, args), PH_OK);
   EXPECT_EQ(got, PH_REQUEST_NONE) << "read at once";
   EXPECT_EQ(std::memcmp(landed.data(), came.data() + 10, landed.size()), 0);
   EXPECT_EQ(two.ranks.take(0, PH_REMOTE).id, two.remote_id) << "its owner hears of the get";
-  ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   two.turns();
   EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
   EXPECT_EQ(two.ranks[1].holdings().blocks, 0u);
@@ -106,7 +106,7 @@ TEST(Rendezvous, a_wish_to_send_is_over_at_once_and_its_place_free_when_it_was_t
   ASSERT_TRUE(two.find({PH_SEND_REQUEST, 0, 7, 1 << 20}));
   EXPECT_EQ(two.buffer.token, 0u);
   EXPECT_EQ(two.buffer.target.key, 0u);
-  EXPECT_EQ(two.ranks[1].finish(two.buffer), PH_ERR_NOT_FOUND);
+  EXPECT_EQ(api::finish(two.ranks[1], two.buffer), PH_ERR_NOT_FOUND);
   two.turns();
   EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
 }
@@ -129,7 +129,7 @@ TEST(Rendezvous, announcements_without_a_line_wait_in_order_and_can_be_cancelled
   for (const std::uint64_t tag : {0, 2}) {
     ASSERT_TRUE(two.find(Lending::any(PH_RECV_BUFFER)));
     EXPECT_EQ(two.buffer.tag, tag);
-    ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+    ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   }
   two.request = requests[0];
   ASSERT_TRUE(two.is_over());
@@ -161,7 +161,7 @@ TEST(Rendezvous, what_was_taken_is_not_called_back) {
   EXPECT_EQ(two.ranks[0].cancel(two.request, outcome), PH_OK);
   two.turns();
   EXPECT_EQ(two.test(), PH_AGAIN);
-  ASSERT_EQ(two.ranks[1].finish(two.buffer), PH_OK);
+  ASSERT_EQ(api::finish(two.ranks[1], two.buffer), PH_OK);
   ASSERT_TRUE(two.is_over());
   EXPECT_EQ(two.ended, PH_OK);
 }

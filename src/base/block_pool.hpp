@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace photon::engine {
+namespace photon::base {
 
 class BlockPool {
  public:
@@ -62,4 +62,4 @@ class BlockPool {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace photon::engine
+}  // namespace photon::base

@@ -14,9 +14,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/block_pool.hpp"
+#include "base/block_pool.hpp"
 
-namespace photon::engine {
+namespace photon::service::rendezvous {
 
 class Announcements {
  public:
@@ -59,7 +59,8 @@ class Announcements {
   std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(entries_.size()); }
   std::uint64_t held() const noexcept { return entries_.size() - free_.size(); }
   std::uint64_t arrivals() const noexcept { return arrivals_; }  // that there ever were
-  BlockPool& blocks() noexcept { return blocks_; }
+  base::BlockPool& blocks() noexcept { return blocks_; }
+  std::uint64_t blocks_used() const noexcept { return blocks_.used(); }
 
  private:
   struct List {
@@ -82,7 +83,7 @@ class Announcements {
   std::vector<List> buckets_;  // a power of two, at least as many as entries
   List kinds_[kKinds];
   std::uint64_t arrivals_ = 0;
-  BlockPool blocks_;
+  base::BlockPool blocks_;
 };
 
-}  // namespace photon::engine
+}  // namespace photon::service::rendezvous

@@ -1,8 +1,8 @@
-#include "engine/announcements.hpp"
+#include "service/rendezvous/announcements.hpp"
 
 #include "wire/record.hpp"
 
-namespace photon::engine {
+namespace photon::service::rendezvous {
 
 namespace {
 
@@ -151,4 +151,4 @@ void Announcements::forget(ph_rank rank) noexcept {
     }
 }
 
-}  // namespace photon::engine
+}  // namespace photon::service::rendezvous

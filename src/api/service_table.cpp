@@ -1,0 +1,16 @@
+#include "api/service_table.hpp"
+
+#include "service/echo/echo.hpp"
+#include "service/rendezvous/rendezvous.hpp"
+
+namespace photon::api {
+
+std::span<const service::Kind> services() noexcept {
+  static constexpr service::Kind kServices[] = {
+      {wire::Owner::echo, "echo", service::echo::Echo::make},
+      {wire::Owner::rendezvous, "rendezvous", service::rendezvous::Rendezvous::make},
+  };
+  return kServices;
+}
+
+}  // namespace photon::api

@@ -1,0 +1,209 @@
+// What services ask of the engine, one by one.
+#include "engine/service_port.hpp"
+
+#include <new>
+#include <utility>
+
+#include "engine/fast_path.hpp"
+
+namespace photon::engine {
+
+ServicePort::ServicePort(Engine& engine, Services& services, wire::Owner owner)
+    : Port(owner), engine_(engine), services_(services), owner_(owner) {
+  outlets_ = services.outlets_;
+}
+
+// What failed for a service is told in the service's words: those of the user's last error stay.
+ph_status ServicePort::in_own_words(ph_status status, base::Error before) {
+  if (status < PH_OK) last_error_ = engine_.last_error_;
+  engine_.last_error_ = std::move(before);
+  return status;
+}
+
+ph_status ServicePort::say(const service::Saying& what, std::uint64_t* ticket) {
+  return in_own_words(services_.say(owner_, what, ticket), engine_.last_error_);
+}
+
+ph_status ServicePort::say_anyhow(Rank to, std::span<const std::byte> header) noexcept {
+  try {
+    service::Saying what;
+    what.to = to;
+    what.header = header;
+    return say(what, nullptr);
+  } catch (const std::bad_alloc&) {
+    return PH_ERR_MEMORY;
+  }
+}
+
+void ServicePort::tell(Rank to) noexcept { engine_.nudge(*engine_.peers_[to]); }
+
+bool ServicePort::unsay(Rank to, std::uint64_t ticket) noexcept {
+  Peer* const peer = to < engine_.size_ ? engine_.peers_[to].get() : nullptr;
+  return peer != nullptr && peer->queues.of(owner_).unsay(ticket);
+}
+
+ph_status ServicePort::say_body(const service::Saying& what, std::span<const std::byte> body,
+                                std::uint64_t token) {
+  return in_own_words(services_.say_body(owner_, what, body, token), engine_.last_error_);
+}
+
+void ServicePort::give_back(Rank from, std::uint64_t loan) { services_.give_back(from, loan); }
+
+std::uint64_t ServicePort::mark(Rank to) noexcept {
+  const Peer* const peer = to < engine_.size_ ? engine_.peers_[to].get() : nullptr;
+  return peer == nullptr ? 0 : peer->tx.tail();
+}
+
+bool ServicePort::was_read(Rank to, std::uint64_t mark) noexcept {
+  const Peer* const peer = to < engine_.size_ ? engine_.peers_[to].get() : nullptr;
+  if (peer == nullptr) return mark == 0;
+  const bool is_known = peer->credits != nullptr && peer->credits->lines_given() <= peer->tx.tail();
+  return peer->sent.read() >= mark || (is_known && peer->credits->lines_given() >= mark);
+}
+
+void ServicePort::note_read(Rank to, std::uint64_t mark) noexcept {
+  Peer* const peer = to < engine_.size_ ? engine_.peers_[to].get() : nullptr;
+  if (peer != nullptr && mark <= peer->tx.tail()) peer->sent.read_to(mark);
+}
+
+ph_status ServicePort::contact(Rank rank) {
+  Peer* none = nullptr;
+  base::Error before = engine_.last_error_;
+  return in_own_words(engine_.contact(rank, none), std::move(before));
+}
+
+ph_status ServicePort::state(Rank rank) const noexcept {
+  const Peer* const peer = rank < engine_.size_ ? engine_.peers_[rank].get() : nullptr;
+  return peer == nullptr ? PH_OK : peer->broken;
+}
+
+bool ServicePort::may_live(Rank rank) const noexcept {
+  const Peer* const peer = rank < engine_.size_ ? engine_.peers_[rank].get() : nullptr;
+  return peer != nullptr && peer->may_have_lost();
+}
+
+void ServicePort::cut_off(Rank rank, const char* why) {
+  Peer* const peer = rank < engine_.size_ ? engine_.peers_[rank].get() : nullptr;
+  if (peer != nullptr) engine_.lose(*peer, PH_ERR_PROTOCOL, why);
+}
+
+Rank ServicePort::rank() const noexcept { return engine_.self_; }
+std::uint32_t ServicePort::size() const noexcept { return engine_.size_; }
+const base::Config& ServicePort::config() const noexcept { return engine_.config_; }
+
+std::uint64_t ServicePort::promise(const service::UserEnd& end) {
+  engine_.id_blocks_.reserve(1);  // whatever may fail fails before anything is taken
+  Peer* const peer = engine_.peers_[end.rank].get();
+  Request* const request = engine_.new_request(*peer, end.flags | PH_NO_RCE);
+  if (request == nullptr) {
+    engine_.again();
+    return 0;
+  }
+  request->kind = Request::Kind::promise;
+  request->promised_by = owner_;
+  request->size_bytes = end.size_bytes;
+  request->tag = end.token;
+  engine_.name_locally(*request, end.local, end.request);
+  return RequestPool::token(*request);
+}
+
+Request* ServicePort::promised(std::uint64_t promise) noexcept {
+  Request* const request = engine_.requests_.find_used(promise);
+  return request != nullptr && request->promised_by == owner_ ? request : nullptr;
+}
+
+void ServicePort::complete(std::uint64_t promise, ph_status status, const char* why) noexcept {
+  Request* const request = promised(promise);
+  if (request == nullptr) return;
+  try {
+    if (status < PH_OK && why != nullptr) engine_.fail(status, request->peer->rank, why);
+    engine_.complete_local(*request, status);
+  } catch (const std::bad_alloc&) {
+    request->peer->lost_some = true;  // told by flush and finalize
+  }
+}
+
+void ServicePort::release(std::uint64_t promise) noexcept {
+  Request* const request = promised(promise);
+  if (request == nullptr) return;
+  request->promised_by = wire::Owner::application;
+  engine_.maybe_free(*request);
+}
+
+void ServicePort::renounce(std::uint64_t promise) noexcept {
+  Request* const request = promised(promise);
+  if (request == nullptr) return;
+  if (request->kept) engine_.requests_.release(*request);
+  request->local_done = true;
+  --request->peer->outstanding;
+  ++engine_.events_free_;
+  request->promised_by = wire::Owner::application;
+  engine_.maybe_free(*request);
+}
+
+ph_status ServicePort::again() noexcept { return engine_.again(); }
+
+void ServicePort::hand_over(std::uint64_t promise, ph_request* request) noexcept {
+  Request* const made = engine_.requests_.find_used(promise);
+  if (made != nullptr) engine_.hand_over(*made, request);
+}
+
+ph_status ServicePort::expose(std::span<const std::byte> memory, std::uint32_t access,
+                              service::Exposed& exposed) {
+  const auto address = reinterpret_cast<std::uint64_t>(memory.data());
+  RegionBook& regions = engine_.memory_->regions;
+  const auto around = regions.find(address, memory.size());
+  const std::uint32_t granted = around ? regions.access_of(around->key) : 0;
+  if ((granted & access) == access) {
+    exposed = {{address, around->key}, false};
+    return PH_OK;
+  }
+  auto added = regions.add({address, memory.size(), 0}, access | engine_.lender_, false);
+  if (!added) {
+    last_error_ = added.error();
+    return last_error_.status;
+  }
+  exposed = {{address, added->key}, true};
+  return PH_OK;
+}
+
+// The peer has said that nothing of its is under way; one that is lost may be in the middle of a
+// copy, and only a card that touches the memory is waited for. That of this lane: no other has lent
+// this registration, though a peer that keeps to no promise may have reached it by one
+// (docs/ofi.md, Known defects).
+void ServicePort::conceal(service::Exposed& exposed) noexcept {
+  if (!exposed.is_own) return;
+  exposed.is_own = false;
+  ph_region region{};
+  RegionBook& regions = engine_.memory_->regions;
+  if (regions.remove(exposed.target.key, region) != RegionBook::Removed::stale) return;
+  engine_.forget_own(region);
+  engine_.transport_->quiesce();
+  static_cast<void>(regions.release(region));
+}
+
+void ServicePort::wake() noexcept {
+  if (engine_.waiters_ != 0) engine_.news();
+}
+
+std::int64_t ServicePort::now_ns() noexcept { return engine_.transport_->now_ns(); }
+
+// ---- of the engine
+
+service::Service* Engine::service(wire::Owner owner) { return services_->use(owner); }
+service::Port& Engine::port(wire::Owner owner) noexcept { return services_->port(owner); }
+void Engine::run_user_code(LaneGuard& guard) { services_->run(guard); }
+void Engine::push_out() {
+  if (services_->has_queued()) process_busy();
+}
+bool Engine::quick_turn() noexcept { return quiet_turn(); }
+bool Engine::tested(bool found) noexcept {
+  if (found)
+    news_came();
+  else
+    ++empty_turns_;
+  return !found && should_yield();
+}
+bool Engine::is_in_user_code() const noexcept { return services_->is_run_by_caller(); }
+
+}  // namespace photon::engine

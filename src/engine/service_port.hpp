@@ -1,0 +1,58 @@
+// What a service may do (service/service.hpp), carried out by the engine of its lane.
+// Invariant: words of failures that a service causes stay with its port: those of the user's calls
+// are not touched. Owner: Services; threads: under the lane's lock.
+#pragma once
+
+#include "engine/services.hpp"
+
+namespace photon::engine {
+
+class ServicePort final : public service::Port {
+ public:
+  ServicePort(Engine& engine, Services& services, wire::Owner owner);
+
+  ph_status say(const service::Saying& what, std::uint64_t* ticket) override;
+  bool unsay(Rank to, std::uint64_t ticket) noexcept override;
+  ph_status say_body(const service::Saying& what, std::span<const std::byte> body,
+                     std::uint64_t token) override;
+  void give_back(Rank from, std::uint64_t loan) override;
+  std::uint64_t mark(Rank to) noexcept override;
+  bool was_read(Rank to, std::uint64_t mark) noexcept override;
+  void note_read(Rank to, std::uint64_t mark) noexcept override;
+
+  ph_status contact(Rank rank) override;
+  ph_status state(Rank rank) const noexcept override;
+  bool may_live(Rank rank) const noexcept override;
+  void cut_off(Rank rank, const char* why) override;
+  Rank rank() const noexcept override;
+  std::uint32_t size() const noexcept override;
+  const base::Config& config() const noexcept override;
+
+  std::uint64_t promise(const service::UserEnd& end) override;
+  void complete(std::uint64_t promise, ph_status status, const char* why) noexcept override;
+  void release(std::uint64_t promise) noexcept override;
+  void renounce(std::uint64_t promise) noexcept override;
+  ph_status again() noexcept override;
+  void hand_over(std::uint64_t promise, ph_request* request) noexcept override;
+
+  ph_status expose(std::span<const std::byte> memory, std::uint32_t access,
+                   service::Exposed& exposed) override;
+  void conceal(service::Exposed& exposed) noexcept override;
+
+  void wants_turn() noexcept override { services_.wants_turn(owner_); }
+  void wants_run() noexcept override { services_.wants_run(owner_); }
+  void wake() noexcept override;
+  std::int64_t now_ns() noexcept override;
+
+ private:
+  ph_status say_anyhow(Rank to, std::span<const std::byte> header) noexcept override;
+  void tell(Rank to) noexcept override;
+  Request* promised(std::uint64_t promise) noexcept;
+  ph_status in_own_words(ph_status status, base::Error before);
+
+  Engine& engine_;
+  Services& services_;
+  const wire::Owner owner_;
+};
+
+}  // namespace photon::engine

@@ -1,0 +1,294 @@
+// What comes for services, and what they are told.
+#include "engine/services.hpp"
+
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "engine/engine.hpp"
+#include "engine/fast_path.hpp"
+#include "engine/service_port.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+// A message of one line, without a payload: whose and how long it is the mask leaves out.
+constexpr std::uint64_t kAllButTagAndId = 0xffff'0000'ffff'0000;
+constexpr std::uint64_t kLineMessage = wire::encode(wire::Kind::message, 0, 0);
+constexpr std::uint32_t kLineBytes = wire::kLineDataBytes;
+
+std::uint32_t bit(wire::Owner owner) noexcept { return 1u << static_cast<unsigned>(owner); }
+
+// Both parts of a message, copied out of the ring: a peer could change what lies there.
+struct Copied {
+  std::byte bytes[wire::kMaxIdBytes + wire::kMaxPackedBytes];
+  service::Message message;
+
+  Copied(const Peer& peer, const wire::Header& header, RecordReader& reader) noexcept {
+    message.from = peer.rank;
+    reader.bytes(bytes, header.id_bytes);
+    message.header = {bytes, header.id_bytes};
+    reader.bytes(bytes + wire::kMaxIdBytes, header.payload_bytes);
+    message.payload = {bytes + wire::kMaxIdBytes, header.payload_bytes};
+  }
+};
+
+}  // namespace
+
+Services::Services(Engine& engine, std::span<const service::Kind> kinds)
+    : engine_(engine), outlets_(engine.size()) {
+  for (const service::Kind& kind : kinds) slot(kind.owner).kind = &kind;
+}
+
+Services::~Services() = default;
+
+service::Service* Services::use(wire::Owner owner) {
+  Slot& one = slot(owner);
+  if (one.service != nullptr || one.kind == nullptr) return one.service.get();
+  one.port = std::make_unique<ServicePort>(engine_, *this, owner);
+  one.service = one.kind->make(*one.port);
+  if (one.service->runs_beside_caller()) beside_ |= bit(owner);
+  if (is_closed_) one.service->close();
+  return one.service.get();
+}
+
+service::Port& Services::port(wire::Owner owner) noexcept { return *slot(owner).port; }
+
+bool Services::take_message(Peer& peer, const wire::Header& header) {
+  RecordReader reader(peer.rx);
+  return take_id(peer, header, reader);
+}
+
+// The remote id of a service's operation is a message that goes behind its bytes.
+bool Services::take_id(Peer& peer, const wire::Header& header, RecordReader& reader) {
+  service::Service* const service = use(header.owner);
+  if (service == nullptr) return false;
+  const Copied copied(peer, header, reader);
+  return service->on_message(copied.message);
+}
+
+bool Services::take_body(Peer& peer, const wire::Header& header) {
+  RecordReader reader(peer.rx);
+  const std::uint64_t size_bytes = reader.word();
+  const std::uint64_t offset = reader.word();
+  const std::uint64_t word = reader.word();
+  const Bodies::Part part{size_bytes, offset, wire::bulk_size(word)};
+  const bool is_first = offset == 0;
+  const bool is_last = part.bytes == 0 || part.bytes == size_bytes - offset;
+  if (((word & wire::kBulkFirst) != 0) != is_first || ((word & wire::kBulkLast) != 0) != is_last ||
+      part.bytes > engine_.config_.bulk_bytes / 2)
+    return false;
+  if (!is_first && (header.id_bytes != 0 || header.payload_bytes != 0)) return false;
+  if (peer.bodies == nullptr) peer.bodies = std::make_unique<Bodies>();
+  if (!peer.bodies->follows(header.owner, part)) return false;
+  const Copied copied(peer, header, reader);
+  service::Chunk chunk{copied.message, size_bytes, offset, {}, 0};
+  if (part.bytes != 0) chunk.bytes = {peer.rx_bulk.place(part.bytes), part.bytes};
+  peer.bodies->has_come(header.owner, part);
+  return show_chunk(peer, header.owner, chunk);
+}
+
+bool Services::show_chunk(Peer& peer, wire::Owner owner, service::Chunk& chunk) {
+  service::Service* const service = use(owner);
+  if (service == nullptr) return false;
+  Bodies& bodies = *peer.bodies;
+  bodies.make_room();
+  chunk.loan = bodies.next_loan();
+  const std::uint64_t bytes = chunk.bytes.size();
+  const service::Verdict verdict = service->on_chunk(chunk);
+  if (verdict == service::Verdict::malformed) return false;
+  if (bytes == 0) return true;
+  if (verdict == service::Verdict::kept)
+    bodies.lend(bulk_begin(peer.rx_bulk.head, bytes, peer.rx_bulk.capacity));
+  peer.rx_bulk.lent_from = bodies.lent_from();
+  peer.rx_bulk.advance(bytes);
+  return true;
+}
+
+void Services::give_back(Rank from, std::uint64_t loan) {
+  Peer* const peer = from < engine_.size_ ? engine_.peers_[from].get() : nullptr;
+  if (peer == nullptr || peer->bodies == nullptr || !peer->bodies->give_back(loan)) return;
+  peer->rx_bulk.lent_from = peer->bodies->lent_from();
+  if (peer->link != nullptr && peer->broken == PH_OK) return engine_.publish_credits(*peer);
+  if (peer->bodies->lent() == 0 && peer->is_let_go) {
+    peer->is_let_go = false;
+    engine_.transport_->disconnect(from);
+  }
+}
+
+// As many as stand there one behind the other, so that who runs what they bring does so for all.
+bool Services::take_lines(Peer& peer, std::uint64_t word) noexcept {
+  unsigned taken = 0;
+  for (; taken < kLinesAtOnce; ++taken) {
+    if (taken != 0) {
+      word = peer.rx.look();
+      if (peer.rx.state_of(word) != LineConsumer::State::record) break;
+    }
+    const auto id = static_cast<std::uint32_t>(word >> 32);
+    const auto owner = id >> wire::kOwnerShift;
+    const std::uint32_t bytes = id & wire::kIdBytesMask;
+    if ((word & kAllButTagAndId) != kLineMessage || owner >= wire::kOwners || bytes > kLineBytes)
+      break;
+    service::Service* const service = slots_[owner].service.get();
+    if (service == nullptr) break;
+    std::uint64_t words[wire::kWordsPerLine];
+    const transport::Line& line = peer.rx.line(0);
+    for (std::uint32_t i = 0; i < wire::kWordsPerLine; ++i) words[i] = line.words[i].get();
+    bool good = false;
+    ph_status why = PH_ERR_PROTOCOL;
+    try {
+      good = service->on_message({peer.rank, std::as_bytes(std::span(words)).first(bytes), {}});
+    } catch (const std::bad_alloc&) {
+      why = PH_ERR_MEMORY;
+    }
+    if (!good) {
+      engine_.lose(peer, why, "its ring holds a message that its service refuses; it is cut off");
+      return true;
+    }
+    peer.rx.pop(1);
+  }
+  return taken != 0;
+}
+
+void Services::lost(Peer& peer, ph_status why) {
+  allow(peer);
+  peer.queues.clear();
+  for (Slot& one : slots_)
+    if (one.service != nullptr) one.service->on_lost(peer.rank, why);
+}
+
+ph_outcome Services::cancel(const Request& request) {
+  service::Service* const service = slot(request.promised_by).service.get();
+  return service == nullptr ? PH_TOO_LATE : service->on_cancel(request.tag);
+}
+
+// ---- turns
+
+void Services::set_due(bool is) noexcept {
+  if (is == is_due_) return;
+  is_due_ = is;
+  engine_.due_ += is ? 1 : std::uint32_t(-1);
+  if (is && engine_.sleeping_) engine_.transport_->wake();
+}
+
+void Services::check_due() noexcept {
+  bool is = !ends_.empty();
+  for (const Slot& one : slots_) is = is || one.wants_turn;
+  set_due(is);
+}
+
+void Services::wants_turn(wire::Owner owner) noexcept {
+  slot(owner).wants_turn = true;
+  set_due(true);
+}
+
+bool Services::turn() {
+  bool moved = false;
+  for (std::uint64_t left = ends_.size(); left > 0; --left) {
+    const End end = ends_.front();
+    ends_.pop();
+    slot(end.owner).service->on_local(end.rank, end.token, end.status);
+    moved = true;
+  }
+  ends_.trim();
+  for (Slot& one : slots_) {
+    if (!one.wants_turn) continue;
+    one.wants_turn = false;
+    if (one.service->turn()) one.wants_turn = true;
+    moved = true;
+  }
+  check_due();
+  return moved;
+}
+
+std::int64_t Services::next_turn_ns() const noexcept {
+  std::int64_t next = INT64_MAX;
+  for (const Slot& one : slots_)
+    if (one.service != nullptr) next = std::min(next, one.service->next_turn_ns());
+  return next;
+}
+
+void Services::before_sleep() {
+  for (Slot& one : slots_)
+    if (one.service != nullptr) one.service->before_sleep();
+}
+
+void Services::before_flush(Rank rank) {
+  for (Slot& one : slots_)
+    if (one.service != nullptr) one.service->before_flush(rank);
+}
+
+bool Services::has_news() {
+  bool has = false;
+  for (Slot& one : slots_)
+    if (one.service != nullptr && one.service->has_news()) has = true;
+  return has;
+}
+
+// ---- the user's code
+
+void Services::wants_run(wire::Owner owner) noexcept {
+  engine_.user_code_ |= bit(owner);
+  if (engine_.waiters_ != 0) engine_.news();  // a thread that waits runs it
+}
+
+void Services::run(LaneGuard& guard, bool beside_caller) {
+  std::uint32_t due = beside_caller ? engine_.user_code_ & beside_ : engine_.user_code_;
+  for (; due != 0 && guard.status() == PH_OK; due &= due - 1)
+    run_one(slots_[static_cast<std::size_t>(std::countr_zero(due))], guard);
+}
+
+void Services::run_one(Slot& one, LaneGuard& guard) {
+  engine_.user_code_ &= ~bit(one.kind->owner);
+  if (!one.right.try_take()) return;  // who has it looks again
+  do {
+    engine_.user_code_ &= ~bit(one.kind->owner);
+    one.service->collect();
+    one.runner = Lane::self();
+    guard.release();
+    one.service->run();
+    guard.retake();
+    if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
+    one.runner = 0;
+  } while (!one.right.finish());
+}
+
+bool Services::has_run_beside() const noexcept { return (engine_.user_code_ & beside_) != 0; }
+
+bool Services::is_run_by_caller() const noexcept {
+  for (const Slot& one : slots_)
+    if (one.runner == Lane::self()) return true;
+  return false;
+}
+
+bool Services::is_run() const noexcept {
+  for (const Slot& one : slots_)
+    if (!one.right.is_free()) return true;
+  return false;
+}
+
+// ---- leaving
+
+void Services::close() {
+  if (is_closed_) return;
+  is_closed_ = true;
+  for (Slot& one : slots_)
+    if (one.service != nullptr) one.service->close();
+}
+
+bool Services::is_idle() const noexcept {
+  if (!ends_.empty()) return false;
+  for (const Slot& one : slots_)
+    if (one.service != nullptr && !one.service->is_idle()) return false;
+  return true;
+}
+
+std::uint64_t Services::held() const noexcept {
+  std::uint64_t sum = ends_.size() + messages_.used();
+  for (const Slot& one : slots_)
+    if (one.service != nullptr) sum += one.service->held();
+  return sum;
+}
+
+}  // namespace photon::engine

@@ -1,0 +1,139 @@
+// The services of one lane, from the engine's side: who they are, what comes for them, what they
+// are told, and when their turns and the user's code run (docs/adding-a-service.md).
+//
+// Invariants: a service is made at most once, and before its first record is shown to it; `due`
+// stands in the engine's count of what a turn has to look at exactly while a service wants a turn
+// or an end is to be told. Owner: the Engine, under the lane's lock; the run rights without it.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/block_pool.hpp"
+#include "base/ring_queue.hpp"
+#include "engine/lane.hpp"
+#include "engine/peer.hpp"
+#include "service/service.hpp"
+#include "sync/run_right.hpp"
+
+namespace photon::engine {
+
+class Engine;
+class ServicePort;
+class RecordReader;
+
+class Services {
+ public:
+  Services(Engine& engine, std::span<const service::Kind> kinds);
+  ~Services();
+  Services(const Services&) = delete;
+  Services& operator=(const Services&) = delete;
+
+  // Null: there is none of that owner in this lane. Makes it at its first use; throws bad_alloc.
+  service::Service* use(wire::Owner owner);
+
+  service::Port& port(wire::Owner owner) noexcept;
+
+  // ---- what comes; false: malformed
+  bool take_message(Peer& peer, const wire::Header& header);
+  bool take_id(Peer& peer, const wire::Header& header, RecordReader& reader);
+  bool take_body(Peer& peer, const wire::Header& header);
+  // The messages of one line that the peer's ring begins with; `word` is the first one's. False:
+  // nothing was taken, and they go the general way.
+  bool take_lines(Peer& peer, std::uint64_t word) noexcept;
+  void give_back(Rank from, std::uint64_t loan);
+
+  // ---- peers
+  void met(Peer& peer) noexcept { outlets_[peer.rank] = &peer; }
+  void lost(Peer& peer, ph_status why);
+  // Whether services may write lines to that peer right now.
+  static void allow(Peer& peer) noexcept {
+    peer.can_say =
+        peer.broken == PH_OK && peer.link != nullptr && !peer.said_bye && peer.queues.are_open();
+  }
+
+  // ---- what goes
+  bool step(Peer& peer);  // true: something moved
+  ph_status say(wire::Owner owner, const service::Saying& what, std::uint64_t* ticket);
+  ph_status say_body(wire::Owner owner, const service::Saying& what,
+                     std::span<const std::byte> body, std::uint64_t token);
+  bool step_body(Peer& peer, Request& request, std::uint64_t& budget);
+  bool step_behind(Peer& peer, Request& request);
+  void ended(const Request& request, ph_status status);
+  void failed(Request& request);
+  ph_outcome cancel(const Request& request);
+
+  // Whether anything was queued since this was asked last.
+  bool has_queued() noexcept { return std::exchange(has_queued_, false); }
+
+  // ---- turns
+  bool is_due() const noexcept { return is_due_; }
+  bool turn();  // true: something was done
+  void wants_turn(wire::Owner owner) noexcept;
+  std::int64_t next_turn_ns() const noexcept;
+  void before_sleep();
+  void before_flush(Rank rank);
+  bool has_news();
+
+  // ---- the user's code
+  void wants_run(wire::Owner owner) noexcept;
+  bool has_run_beside() const noexcept;  // also for the progress thread
+  // Gives the lane up while it runs.
+  void run(LaneGuard& guard, bool beside_caller = false);
+  // Whether the caller is inside the user's code; whether anybody is.
+  bool is_run_by_caller() const noexcept;
+  bool is_run() const noexcept;
+
+  // ---- leaving
+  void close();
+  bool is_idle() const noexcept;
+  std::uint64_t held() const noexcept;
+
+ private:
+  friend class ServicePort;
+
+  struct Slot {
+    const service::Kind* kind = nullptr;
+    std::unique_ptr<ServicePort> port;
+    std::unique_ptr<service::Service> service;  // ends before its port
+    sync::RunRight<transport::Policy> right;
+    Lane::Lock::Token runner = 0;
+    bool wants_turn = false;
+    std::uint64_t requests = 0;  // of its quota, in use
+  };
+  struct End {
+    wire::Owner owner;
+    Rank rank;
+    std::uint64_t token;
+    ph_status status;
+  };
+  static constexpr std::size_t kMostQueued = std::size_t{1} << 20;  // messages that a peer leaves
+  static constexpr unsigned kLinesAtOnce = 128;
+
+  Slot& slot(wire::Owner owner) noexcept { return slots_[static_cast<std::size_t>(owner)]; }
+  void set_due(bool is) noexcept;
+  void check_due() noexcept;
+  bool step_one(Peer& peer, wire::Owner owner);
+  bool send_queued(Peer& peer, wire::Owner owner);
+  void begin_work(Peer& peer, Request& request, const service::Saying& what);
+  void end_work(Peer& peer, Request& request);
+  bool is_first(const Peer& peer) const noexcept;
+  HeldMessage hold(const service::Saying& what);
+  bool show_chunk(Peer& peer, wire::Owner owner, service::Chunk& chunk);
+  void run_one(Slot& slot, LaneGuard& guard);
+
+  Engine& engine_;
+  std::array<Slot, wire::kOwners> slots_;
+  std::vector<service::Outlet*> outlets_;
+  base::RingQueue<End> ends_;
+  base::BlockPool messages_{wire::kMaxIdBytes + wire::kMaxPackedBytes};
+  std::uint32_t beside_ = 0;  // a bit for each that the progress thread may run
+  bool is_due_ = false;
+  bool has_queued_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace photon::engine

@@ -1,0 +1,181 @@
+#include "service/echo/echo.hpp"
+
+#include <cstring>
+
+namespace photon::service::echo {
+
+Echo::PeerState& Echo::peer(Rank rank) {
+  if (peers_[rank] == nullptr) peers_[rank] = std::make_unique<PeerState>();
+  return *peers_[rank];
+}
+
+ph_status Echo::ask(Rank rank, std::uint64_t value) {
+  if (rank < peers_.size()) {  // else say_words() has the words
+    if (under_way_ + answers_.size() >= PH_ECHO_MOST_ASKED) return PH_AGAIN;
+    answers_.make_room(under_way_ + 1);  // its answer does not fail then
+    peer(rank).asked.make_room();
+  }
+  const ph_status status = port_.say_words(rank, kAsked, value);
+  if (status != PH_OK) return status;
+  peers_[rank]->asked.push_unchecked({value, PH_OK});
+  ++under_way_;
+  return PH_OK;
+}
+
+ph_status Echo::ask_body(Rank rank, std::span<const std::byte> body, std::uint64_t value) {
+  if (const ph_status status = port_.contact(rank); status != PH_OK) return status;
+  PeerState& to = peer(rank);
+  if (under_way_ + answers_.size() >= PH_ECHO_MOST_ASKED || to.bodies.size() >= PH_ECHO_MOST_BODIES)
+    return PH_AGAIN;
+  answers_.make_room(under_way_ + 1);
+  to.bodies.make_room();
+  Saying what;
+  what.to = rank;
+  what.header = std::as_bytes(std::span(&kBody, 1));
+  const ph_status status = port_.say_body(what, body, to.bodies.end());
+  if (status != PH_OK) return status;
+  to.bodies.push_unchecked({value, PH_OK});
+  ++under_way_;
+  return PH_OK;
+}
+
+void Echo::listen(ph_echo_handler handler, void* user) noexcept {
+  handler_ = handler;
+  user_ = user;
+}
+
+bool Echo::take(ph_echo_result& result) noexcept {
+  if (answers_.empty()) return false;
+  result = answers_.front();
+  answers_.pop();
+  return true;
+}
+
+// An answer that its peer is owed: it is as many as the peer has under way.
+void Echo::say_surely(Rank to, std::uint64_t op, std::uint64_t value) {
+  if (port_.say_words(to, op, value) != PH_AGAIN) return;
+  const std::uint64_t words[] = {op, value};
+  Saying what;
+  what.to = to;
+  what.header = std::as_bytes(std::span(words));
+  what.must_go = true;
+  static_cast<void>(port_.say(what));
+}
+
+bool Echo::on_message(const Message& message) {
+  std::uint64_t words[2];
+  if (message.header.size() != sizeof words || !message.payload.empty()) return false;
+  std::memcpy(words, message.header.data(), sizeof words);
+  const auto [op, value] = words;
+  switch (op) {
+    case kAsked: say_surely(message.from, kAnswer, value); return true;
+    case kAnswer: return answered(message.from, peer(message.from).asked, value);
+    case kTold:
+      if (handler_ == nullptr) return true;
+      told_.push_back({message.from, value});
+      port_.wants_run();
+      return true;
+    case kBodySum:
+    case kBodyEnds: return body_answered(message.from, op, value);
+    default: return false;
+  }
+}
+
+// False: it was not asked for, or is not what was sent.
+bool Echo::answered(Rank from, base::RingQueue<Asked>& asked, std::uint64_t value) {
+  if (asked.empty() || asked.front().value != value) return false;
+  asked.pop();
+  --under_way_;
+  answers_.push_unchecked({from, PH_OK, value, 0});
+  port_.wake();
+  return true;
+}
+
+bool Echo::body_answered(Rank from, std::uint64_t op, std::uint64_t sum) {
+  base::RingQueue<Asked>& bodies = peer(from).bodies;
+  if (bodies.empty()) return false;
+  const Asked one = bodies.front();
+  if (op == kBodyEnds && one.failed == PH_OK) return false;
+  bodies.pop();
+  --under_way_;
+  answers_.push_unchecked({from, one.failed, one.value, one.failed == PH_OK ? sum : 0});
+  port_.wake();
+  return true;
+}
+
+// Its bytes have left; the answer is still to come, also where they could not be read.
+void Echo::on_local(Rank to, std::uint64_t token, ph_status status) {
+  base::RingQueue<Asked>& bodies = peer(to).bodies;
+  if (status == PH_OK || token < bodies.begin() || token >= bodies.end()) return;
+  bodies.at(token).failed = status;
+}
+
+Verdict Echo::on_chunk(const Chunk& chunk) {
+  if (chunk.offset == 0) {
+    std::uint64_t op = 0;
+    if (chunk.message.header.size() != sizeof op || !chunk.message.payload.empty())
+      return Verdict::malformed;
+    std::memcpy(&op, chunk.message.header.data(), sizeof op);
+    if (op != kBody) return Verdict::malformed;
+  }
+  const bool ends = chunk.bytes.empty();
+  kept_.push({chunk.message.from, chunk.loan, chunk.bytes.data(), chunk.bytes.size(),
+              ends || chunk.is_last()});
+  port_.wants_turn();
+  return ends ? Verdict::taken : Verdict::kept;
+}
+
+// One chunk a turn: others have theirs.
+bool Echo::turn() {
+  if (kept_.empty()) return false;
+  const Kept one = kept_.front();
+  kept_.pop();
+  PeerState& from = peer(one.from);
+  from.sum.add({one.bytes, one.size_bytes});
+  if (one.bytes != nullptr) port_.give_back(one.from, one.loan);
+  if (one.is_last) {
+    const std::uint64_t sum = from.sum.value();
+    from.sum = Sum();
+    if (port_.state(one.from) == PH_OK)
+      say_surely(one.from, one.bytes == nullptr ? kBodyEnds : kBodySum, sum);
+  }
+  return !kept_.empty();
+}
+
+void Echo::end_all(Rank rank, base::RingQueue<Asked>& asked, ph_status why) noexcept {
+  for (; !asked.empty(); asked.pop()) {
+    const Asked& one = asked.front();
+    answers_.push_unchecked({rank, one.failed == PH_OK ? why : one.failed, one.value, 0});
+    --under_way_;
+  }
+}
+
+void Echo::on_lost(Rank rank, ph_status why) noexcept {
+  if (peers_[rank] == nullptr) return;
+  end_all(rank, peers_[rank]->asked, why);
+  end_all(rank, peers_[rank]->bodies, why);
+  port_.wake();
+}
+
+void Echo::collect() {
+  running_.swap(told_);
+  running_handler_ = handler_;
+  running_user_ = user_;
+}
+
+void Echo::run() noexcept {
+  if (running_handler_ != nullptr)
+    for (const Told& one : running_) running_handler_(running_user_, one.from, one.value);
+  running_.clear();
+}
+
+void Echo::close() {
+  handler_ = nullptr;
+  told_.clear();
+}
+
+std::uint64_t Echo::held() const noexcept {
+  return under_way_ + answers_.size() + kept_.size() + told_.size();
+}
+
+}  // namespace photon::service::echo

@@ -1,0 +1,111 @@
+// The service behind photon/echo.h: the smallest that uses all of the seam that is built.
+//
+//   asked -- the answer comes, in order --> answered -- taken by the user --> over
+//         -- its rank is lost --> answered with an error
+//   a body that comes in: chunk -- kept until the next turn --> added up, given back
+//
+// Invariant: under way + answers not taken <= PH_ECHO_MOST_ASKED. Owner: the engine of a lane,
+// under the lane's lock; `running_` belongs to the thread inside run().
+#pragma once
+
+#include <photon/echo.h>
+
+#include <memory>
+#include <vector>
+
+#include "base/ring_queue.hpp"
+#include "service/service.hpp"
+
+namespace photon::service::echo {
+
+// A sum that depends on the order of bytes. It is added up chunk by chunk.
+class Sum {
+ public:
+  void add(std::span<const std::byte> bytes) noexcept {
+    for (const std::byte byte : bytes) sum_ = (sum_ ^ static_cast<std::uint64_t>(byte)) * kPrime;
+  }
+  std::uint64_t value() const noexcept { return sum_; }
+
+ private:
+  static constexpr std::uint64_t kPrime = 0x100000001b3;  // FNV-1a, 64 bits
+  std::uint64_t sum_ = 0xcbf29ce484222325;
+};
+
+class Echo final : public Service {
+ public:
+  static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Echo>(port); }
+  explicit Echo(Port& port) : port_(port), peers_(port.size()) {}
+
+  // ---- for the user
+  ph_status ask(Rank rank, std::uint64_t value);
+  ph_status ask_body(Rank rank, std::span<const std::byte> body, std::uint64_t value);
+  ph_status tell(Rank rank, std::uint64_t value) noexcept {
+    return port_.say_words(rank, kTold, value);
+  }
+  void listen(ph_echo_handler handler, void* user) noexcept;
+  bool has_answer() const noexcept { return !answers_.empty(); }
+  bool take(ph_echo_result& result) noexcept;
+
+  // ---- Service
+  bool on_message(const Message& message) override;
+  Verdict on_chunk(const Chunk& chunk) override;
+  void on_local(Rank to, std::uint64_t token, ph_status status) override;
+  void on_lost(Rank rank, ph_status why) noexcept override;
+  bool turn() override;
+  void collect() override;
+  void run() noexcept override;
+  void close() override;
+  bool is_idle() const noexcept override { return kept_.empty(); }
+  std::uint64_t held() const noexcept override;
+
+ private:
+  // The first word of a message.
+  static constexpr std::uint64_t kAsked = 1;     // value
+  static constexpr std::uint64_t kAnswer = 2;    // value
+  static constexpr std::uint64_t kTold = 3;      // value
+  static constexpr std::uint64_t kBody = 4;      // and a body
+  static constexpr std::uint64_t kBodySum = 5;   // sum
+  static constexpr std::uint64_t kBodyEnds = 6;  // its rest did not come
+
+  struct Asked {
+    std::uint64_t value = 0;
+    ph_status failed = PH_OK;  // of a body: why its end is no answer
+  };
+  struct PeerState {
+    base::RingQueue<Asked> asked;
+    base::RingQueue<Asked> bodies;
+    Sum sum;  // of the body that comes in
+  };
+  struct Kept {
+    Rank from = 0;
+    std::uint64_t loan = 0;
+    const std::byte* bytes = nullptr;
+    std::uint64_t size_bytes = 0;
+    bool is_last = false;
+  };
+  struct Told {
+    Rank from = 0;
+    std::uint64_t value = 0;
+  };
+
+  PeerState& peer(Rank rank);
+  bool answered(Rank from, base::RingQueue<Asked>& asked, std::uint64_t value);
+  bool body_answered(Rank from, std::uint64_t op, std::uint64_t sum);
+  void say_surely(Rank to, std::uint64_t op, std::uint64_t value);
+  void end_all(Rank rank, base::RingQueue<Asked>& asked, ph_status why) noexcept;
+
+  Port& port_;
+  std::vector<std::unique_ptr<PeerState>> peers_;
+  base::RingQueue<ph_echo_result> answers_;
+  std::uint64_t under_way_ = 0;
+  base::RingQueue<Kept> kept_;
+  ph_echo_handler handler_ = nullptr;
+  void* user_ = nullptr;
+  std::vector<Told> told_;
+  // Of the thread that runs the handler.
+  std::vector<Told> running_;
+  ph_echo_handler running_handler_ = nullptr;
+  void* running_user_ = nullptr;
+};
+
+}  // namespace photon::service::echo

@@ -1,0 +1,269 @@
+// The one contract between the engine and what stands on it: a service is an owner of messages and
+// ids, and does all else through its Port (docs/adding-a-service.md).
+//
+//   a pointer -- first record, or first call of its API --> open -- close() --> leaving
+//   leaving -- is_idle(), all lanes in turn --> over
+//
+// Threads: every function of a Service is called, and every function of a Port may be called, with
+// the lane's lock held, but for Service::run(), which has no lock. No function of a Service makes
+// progress, waits, or calls the public API; run() may. So a Service has no lock of its own.
+// Errors: a function of a Service may throw bad_alloc only; then the peer whose record it was
+// handling is lost, as with any record that finds no memory.
+// Order: messages of one owner to one peer come in the order of the calls, whatever the way they
+// take. Between owners nothing is promised but by ph_fence() and ph_flush(), which cover all.
+// Owner: the engine of a lane owns its services; a Port outlives its Service.
+#pragma once
+
+#include <photon/request.h>
+#include <photon/rma.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/config.hpp"
+#include "base/result.hpp"
+#include "service/outlet.hpp"
+#include "wire/owner.hpp"
+#include "wire/record.hpp"
+
+namespace photon::service {
+
+using transport::Rank;
+using wire::Owner;
+
+// A message that has come. Both parts are copies that nobody else can change; they are the
+// engine's, and end with the call.
+struct Message {
+  Rank from = 0;
+  std::span<const std::byte> header;   // at most wire::kMaxIdBytes
+  std::span<const std::byte> payload;  // at most wire::kMaxPackedBytes
+};
+
+// A part of a message's body, where it lies in the bulk ring: the peer that wrote it may still
+// change it, so that a service copies what it checks before it checks.
+struct Chunk {
+  Message message;                   // its header and payload come with the first chunk
+  std::uint64_t size_bytes = 0;      // of the whole body, not 0
+  std::uint64_t offset = 0;          // of this part: 0, and then where the last one ended
+  std::span<const std::byte> bytes;  // none: the rest will not come, for its memory is gone
+  std::uint64_t loan = 0;            // how give_back() names it
+
+  bool is_last() const noexcept { return offset + bytes.size() == size_bytes; }
+};
+
+// What becomes of a chunk when on_chunk() is over.
+enum class Verdict : std::uint8_t {
+  malformed,  // the peer is cut off
+  taken,      // its room in the ring may be used again
+  kept,       // it stays where it is, and readable whatever becomes of the peer, until give_back()
+};
+
+// A message to be sent.
+struct Saying {
+  Rank to = 0;
+  std::span<const std::byte> header;   // 1 to wire::kMaxIdBytes bytes; copied
+  std::span<const std::byte> payload;  // at most wire::kMaxPackedBytes; copied
+  bool must_go = false;                // without a line it queues in our memory instead of PH_AGAIN
+  bool behind_all = false;  // not before all that was posted to that rank has left for it: its
+                            // bytes are placed, or come in front of the message. Implies must_go.
+};
+
+// A buffer that peers may use. `is_own`: its registration was made for this.
+struct Exposed {
+  ph_target target{};
+  bool is_own = false;
+};
+
+// What a completion for the user is called (promise()).
+struct UserEnd {
+  Rank rank = 0;
+  ph_id local{};
+  std::uint32_t flags = 0;        // PH_NO_LCE
+  ph_request* request = nullptr;  // or null
+  std::uint64_t size_bytes = 0;   // as its result will say
+  std::uint64_t token = 0;        // how on_cancel() names it
+};
+
+class Service {
+ public:
+  virtual ~Service() = default;
+  Service() = default;
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // ---- what comes
+  // False: malformed, and the peer is cut off.
+  virtual bool on_message(const Message& message) = 0;
+  virtual Verdict on_chunk(const Chunk& /*chunk*/) { return Verdict::malformed; }
+  // An operation of ours with this token is over.
+  virtual void on_local(Rank /*to*/, std::uint64_t /*token*/, ph_status /*status*/) {}
+  // A call was told PH_AGAIN for that rank, and there is room again.
+  virtual void on_room(Rank /*to*/) {}
+  // Once for each rank that was met, after its last message, and before any of its memory goes.
+  // PH_ERR_DEPARTED: it has left in order. Messages to it that it has not read are lost.
+  virtual void on_lost(Rank /*rank*/, ph_status /*why*/) noexcept {}
+  // The user calls back what he was promised a completion for.
+  virtual ph_outcome on_cancel(std::uint64_t /*token*/) { return PH_TOO_LATE; }
+
+  // ---- turns
+  // A bounded piece of work, in each turn of progress from Port::wants_turn() on until it returns
+  // false. True: it wants another.
+  virtual bool turn() { return false; }
+  // A sleep ends by then, and a turn follows; INT64_MAX: there is nothing to wait for.
+  virtual std::int64_t next_turn_ns() const noexcept { return INT64_MAX; }
+  // What is held back has to go now: this rank is about to sleep; the user flushes.
+  virtual void before_sleep() {}
+  virtual void before_flush(Rank /*rank*/) {}
+  // A last look, when whoever has news for us can already see that we sleep.
+  virtual bool has_news() { return false; }
+
+  // ---- the user's code
+  // Whether the thread of the lane's caller alone runs it, or the progress thread, too.
+  virtual bool runs_beside_caller() const noexcept { return false; }
+  // After Port::wants_run(): makes what is due ready for run(), under the lock.
+  virtual void collect() {}
+  // Without the lock, at the end of a call that made progress. Of one service on one lane one
+  // thread at a time.
+  virtual void run() noexcept {}
+
+  // ---- leaving
+  // The lane is being closed: nothing new is accepted, and what others wait for is given up.
+  virtual void close() {}
+  // Whether nothing is under way that the lane's end would lose.
+  virtual bool is_idle() const noexcept { return true; }
+  // How many things it holds on to, for audits: 0 where nothing is under way.
+  virtual std::uint64_t held() const noexcept { return 0; }
+};
+
+class Port {
+ public:
+  virtual ~Port() = default;
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  // ---- messages
+  // A message of one to seven words, in one line: written here, without a call. PH_AGAIN: there is
+  // no line, or others queue before it; nothing was sent, and on_room() will say when to try again.
+  // Else as contact().
+  template <class... Words>
+  [[gnu::always_inline]] ph_status say_words(Rank to, Words... words) noexcept {
+    static_assert(sizeof...(Words) >= 1 && sizeof...(Words) <= wire::kWordsPerLine);
+    Outlet* const out = to < outlets_.size() ? outlets_[to] : nullptr;
+    if (out == nullptr || !out->can_say || !out->tx.has_room(1)) [[unlikely]]
+      return say_slowly(to, words...);
+    transport::Line& line = out->tx.line(0);
+    std::uint32_t at = 0;
+    (line.words[at++].set(static_cast<std::uint64_t>(words)), ...);
+    ++out->messages;
+    out->tx.publish_line(
+        line, word_header_ + (std::uint64_t{sizeof...(Words)} * sizeof(std::uint64_t) << 32));
+    transport::Policy::light_barrier();  // [asleep]
+    if (static_cast<unsigned>(out->tells_always) | static_cast<unsigned>(out->credits->is_cold()))
+        [[unlikely]]
+      tell(to);
+    return PH_OK;
+  }
+  // Any message. `ticket`, if not null: what unsay() wants; 0: it has gone already.
+  virtual ph_status say(const Saying& what, std::uint64_t* ticket = nullptr) = 0;
+  // Takes a message out of the queue that it still stands in. False: it has gone.
+  virtual bool unsay(Rank to, std::uint64_t ticket) noexcept = 0;
+  // A message with a body, which stays as it is until on_local(token). PH_AGAIN: the quota of
+  // requests is used up.
+  virtual ph_status say_body(const Saying& what, std::span<const std::byte> body,
+                             std::uint64_t token) = 0;
+  // A chunk that was kept is not needed any more. It may be called after on_lost().
+  virtual void give_back(Rank from, std::uint64_t loan) = 0;
+  // Where our messages to that rank end now, and whether it is known to have read up to there.
+  virtual std::uint64_t mark(Rank to) noexcept = 0;
+  virtual bool was_read(Rank to, std::uint64_t mark) noexcept = 0;
+  // It has answered what ended there, so it has read it.
+  virtual void note_read(Rank to, std::uint64_t mark) noexcept = 0;
+
+  // ---- peers
+  // Meets that rank if need be. PH_ERR_RANK, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_NOT_FOUND.
+  virtual ph_status contact(Rank rank) = 0;
+  // PH_OK: not met yet, or neither lost nor gone.
+  virtual ph_status state(Rank rank) const noexcept = 0;
+  // Of one that is lost: whether its process may live, so that something of ours may be missed.
+  virtual bool may_live(Rank rank) const noexcept = 0;
+  // It has broken our rules: it is cut off, and on_lost() comes.
+  virtual void cut_off(Rank rank, const char* why) = 0;
+  virtual Rank rank() const noexcept = 0;
+  virtual std::uint32_t size() const noexcept = 0;
+  virtual const base::Config& config() const noexcept = 0;
+
+  // ---- the user's completions
+  // Reserved before the operation starts, so that complete() cannot fail: 0 is PH_AGAIN.
+  virtual std::uint64_t promise(const UserEnd& end) = 0;
+  // PH_OK may be followed by one error: what was over for the user has turned out not to be. `why`,
+  // if not null, is what ph_last_error() says of an error then.
+  virtual void complete(std::uint64_t promise, ph_status status,
+                        const char* why = nullptr) noexcept = 0;
+  // Nothing will be completed under it any more. It counts as an operation under way until then.
+  virtual void release(std::uint64_t promise) noexcept = 0;
+  // As if it had never been made: the operation was refused after all. The caller gives the user's
+  // request its old value back.
+  virtual void renounce(std::uint64_t promise) noexcept = 0;
+  // PH_AGAIN, counted among the refusals of this rank.
+  virtual ph_status again() noexcept = 0;
+  // At the end of the call that made the promise: a request that is over at once is handed back.
+  virtual void hand_over(std::uint64_t promise, ph_request* request) noexcept = 0;
+
+  // ---- memory
+  // A key for a buffer: that of a registration that grants this access, or of one made for it.
+  virtual ph_status expose(std::span<const std::byte> memory, std::uint32_t access,
+                           Exposed& exposed) = 0;
+  // The key is stale at once where it was made for this. Nobody is waited for: the owner knows that
+  // no peer uses it any more.
+  virtual void conceal(Exposed& exposed) noexcept = 0;
+
+  // ---- turns, user code
+  virtual void wants_turn() noexcept = 0;
+  virtual void wants_run() noexcept = 0;
+  // Threads of this rank that wait look at their conditions once more.
+  virtual void wake() noexcept = 0;
+  virtual std::int64_t now_ns() noexcept = 0;
+
+  // ---- errors
+  // The words of this owner's last error. fail() hands the status back.
+  ph_status fail(ph_status status, Rank rank, std::string what) {
+    last_error_ = base::Error{status, 0, std::move(what), rank};
+    return status;
+  }
+  const base::Error& last_error() const noexcept { return last_error_; }
+
+ protected:
+  explicit Port(Owner owner) noexcept
+      : word_header_(wire::encode(wire::Kind::message, 0, 0, owner)) {}
+
+  // By rank; null: never met. Of the engine, or of a test.
+  std::span<Outlet* const> outlets_;
+  base::Error last_error_;
+
+ private:
+  // The rest of say_words(), apart so that it needs no stack frame.
+  template <class... Words>
+  [[gnu::noinline]] ph_status say_slowly(Rank to, Words... words) noexcept {
+    const std::array<std::uint64_t, sizeof...(Words)> all{static_cast<std::uint64_t>(words)...};
+    return say_anyhow(to, std::as_bytes(std::span(all)));
+  }
+  // As say(), but that memory may run out: PH_ERR_MEMORY.
+  virtual ph_status say_anyhow(Rank to, std::span<const std::byte> header) noexcept = 0;
+  // That rank wants to be told of its records.
+  virtual void tell(Rank to) noexcept = 0;
+
+  const std::uint64_t word_header_;
+};
+
+// A service that there is in this version: what api/ hands to the engine.
+struct Kind {
+  Owner owner;
+  const char* name;
+  std::unique_ptr<Service> (*make)(Port& port);
+};
+
+}  // namespace photon::service
