@@ -21,7 +21,7 @@ demo: ## Build, run four ranks of heat2d and a first measurement
 
 test: ## Build everything and run all tests
 	scripts/install-deps build demo test
-	scripts/install-deps plot || echo "make test: photon-perf --plot stays untested"
+	scripts/install-deps plot || echo "make test: photon-perf --plot and scripts/draw stay untested"
 	cmake --preset release -DPHOTON_BUILD_TESTS=ON -DPHOTON_BUILD_EXAMPLES=ON -DPHOTON_BUILD_STATIC=ON
 	cmake --build $(BUILD) -j $(JOBS)
 	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
