@@ -8,10 +8,12 @@ function(photon_tree_checks)
   add_test(NAME layers COMMAND Python3::Interpreter -B ${tidy}/layers_test.py ${CMAKE_COMMAND})
   add_test(NAME programs_on_pages COMMAND Python3::Interpreter -B
     ${PROJECT_SOURCE_DIR}/tests/pages/blocks_test.py ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
+  add_test(NAME architecture_page COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/tests/pages/architecture_test.py)
   add_test(NAME architecture_picture COMMAND Python3::Interpreter -B
     ${PROJECT_SOURCE_DIR}/tests/pages/picture_test.py)
-  set_tests_properties(tidy tidy_rules layers programs_on_pages architecture_picture
-    PROPERTIES TIMEOUT 60 LABELS tree)
+  set_tests_properties(tidy tidy_rules layers programs_on_pages architecture_page
+    architecture_picture PROPERTIES TIMEOUT 60 LABELS tree)
   set_tests_properties(architecture_picture PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
