@@ -23,6 +23,7 @@ struct Case {
   transport::sim::Fault fault;
   Lanes lanes = Lanes::drawn;
   Losses losses = Losses::drawn;
+  Peers peers = Peers::drawn;
 };
 
 Program program_of(const Case& one);

@@ -23,6 +23,7 @@ struct Choices {
   std::string fault = "none";
   std::string lanes = "drawn";
   std::string losses = "drawn";
+  std::string peers = "drawn";
   std::uint32_t ranks = 4;
   std::uint32_t operations = 200;
   std::optional<std::uint64_t> replay;
@@ -82,22 +83,28 @@ const std::map<std::string, Losses>& losses_choices() {
   return all;
 }
 
+const std::map<std::string, Peers>& peers_choices() {
+  static const std::map<std::string, Peers> all = {{"drawn", Peers::drawn}, {"none", Peers::none}};
+  return all;
+}
+
 // Where the fault goes in differs from seed to seed.
 Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   Case one{seed, profile, choices.ranks, choices.operations, {}, lanes_choices().at(choices.lanes)};
   one.losses = losses_choices().at(choices.losses);
+  one.peers = peers_choices().at(choices.peers);
   one.fault.kind = faults().at(choices.fault);
   one.fault.after = seed % 20;
   return one;
 }
 
 std::string command_of(const Case& one, const Choices& choices, const char* verb) {
-  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{}{}{} --{} {}",
+  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{}{}{}{} --{} {}",
                      kProfileNames[static_cast<int>(one.profile)], one.ranks, one.operations,
                      choices.fault == "none" ? "" : " --fault " + choices.fault,
                      choices.lanes == "drawn" ? "" : " --lanes " + choices.lanes,
-                     choices.losses == Choices{}.losses ? "" : " --losses " + choices.losses, verb,
-                     one.seed);
+                     choices.losses == Choices{}.losses ? "" : " --losses " + choices.losses,
+                     choices.peers == "drawn" ? "" : " --peers " + choices.peers, verb, one.seed);
 }
 
 void print_finding(const Case& one, const Choices& choices, const Finding& finding) {
@@ -197,6 +204,10 @@ int run(int count, char** arguments) {
   app.add_option("--losses", choices.losses,
                  "which programs lose links; drawn: one in eight of those that can")
       ->check(CLI::IsMember(losses_choices()))
+      ->capture_default_str();
+  app.add_option("--peers", choices.peers,
+                 "which programs contact peers without an id; drawn: one in four")
+      ->check(CLI::IsMember(peers_choices()))
       ->capture_default_str();
   app.add_flag("--digests", choices.digests, "print the digest of each run, to compare builds");
   try {

@@ -94,6 +94,7 @@ class Oracle {
   // The link between two ranks is about to be lost for good: oracle_losses.cpp.
   void link_lost(ph_rank a, ph_rank b);
   bool is_lost(ph_rank a, ph_rank b) const;
+  bool is_dead(ph_rank rank) const { return dead_[rank]; }
   // Whether a call of `rank` that concerns this peer, or PH_ANY_RANK, may be refused so therefore.
   bool may_be_lost(ph_rank rank, ph_rank peer, ph_status status) const;
   // A flush failed, with this error.

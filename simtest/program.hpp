@@ -49,6 +49,7 @@ enum class Verb : std::uint8_t {
   recall,     // one of those announced
   cut,        // nothing passes between `group` and the other ranks for `time_ns`
   lose_link,  // that of `query_peer` to `peer`, for good, `time_ns` from now
+  contact,    // `peer`, without an id
   lane_open,  // `lane`; refused if this rank has used it, be it that it waited for others meanwhile
   lane_close,   // if it is open
   lane_misuse,  // one of the calls that must be refused: `order` says which
@@ -155,9 +156,13 @@ enum class Lanes : std::uint8_t { drawn, none, all };
 // are to have lanes, none is drawn.
 enum class Losses : std::uint8_t { none, drawn, all };
 
+// Which programs contact peers without an id: one in four; or none.
+enum class Peers : std::uint8_t { drawn, none };
+
 struct Choice {
   Lanes lanes = Lanes::drawn;
   Losses losses = Losses::drawn;
+  Peers peers = Peers::drawn;
 };
 
 // About `operations` posting steps in all, and others between them.

@@ -4,6 +4,7 @@
 //   program_ends.cpp: deaths, cuts, lost links    program_lending.cpp: rendezvous
 //   program_vectored.cpp: puts and gets that become vectored; these from draws of their own
 //   program_lanes.cpp: what goes by lanes, and their opening and closing; so are these
+//   program_peers.cpp: first contact without an id; so is this
 //
 // Owner: generate(). Threads: one.
 #pragma once
@@ -46,7 +47,8 @@ class Generator {
         rows_(transport::sim::Random(seed).stream(0x726f7773)),
         lending_(transport::sim::Random(seed).stream(0x6c656e64)),
         lanes_(transport::sim::Random(seed).stream(0x6c616e65)),
-        losses_(transport::sim::Random(seed).stream(0x6c6f7373)) {
+        losses_(transport::sim::Random(seed).stream(0x6c6f7373)),
+        peers_(transport::sim::Random(seed).stream(0x70656572)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -67,6 +69,7 @@ class Generator {
     add_ends();
     add_losses();
     if (!shape_.loses_links) add_lanes(choice.lanes);
+    add_peers(choice.peers);
     program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
     return std::move(program_);
   }
@@ -99,6 +102,8 @@ class Generator {
   void add_lending();
   void add_lending_at(ph_rank rank, const Step& step);
   void add_lanes(Lanes choice);
+  void add_peers(Peers choice);
+  void insert_drawn(ph_rank rank, Step step);
   void send_by_lanes(ph_rank rank, std::uint64_t percent);
   void open_and_close(ph_rank rank, std::uint32_t lane, std::uint64_t close_percent);
   Step announcement(ph_rank rank);
@@ -135,6 +140,7 @@ class Generator {
   transport::sim::Random lending_;  // the same
   transport::sim::Random lanes_;    // the same
   transport::sim::Random losses_;   // the same
+  transport::sim::Random peers_;    // the same
   Program program_;
   Shape shape_;
   std::uint64_t packed_max_ = 0;

@@ -40,6 +40,7 @@ const char* name_of(Verb verb) {
     case Verb::recall: return "recall";
     case Verb::cut: return "cut";
     case Verb::lose_link: return "lose_link";
+    case Verb::contact: return "contact";
     case Verb::lane_open: return "lane_open";
     case Verb::lane_close: return "lane_close";
     case Verb::lane_misuse: return "lane_misuse";
@@ -201,6 +202,7 @@ std::string call_text(const Step& step) {
                                 : ",") +
              " in " + time + ", told within " + std::to_string(step.notice_ns) + " ns";
     case Verb::cut: return name + " group " + std::to_string(step.group) + " off, " + time;
+    case Verb::contact: return name + " peer " + rank_text(step.peer);
     case Verb::lane_open:
     case Verb::lane_close: return name;
     case Verb::lane_misuse: return name + " " + std::to_string(step.order);

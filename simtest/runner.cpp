@@ -95,6 +95,7 @@ void Runner::finish(ph_rank rank) {
   if (!has_collectives() || loses_links_) take_all(rank);
   world_.pause(kLongestQuietNs);
   take_everywhere(rank);
+  check_contacts(rank);
   if (oracle_.failed()) return;
   seat.phase = "the audit";
   if ((!has_collectives() || loses_links_) && !meet(rank))

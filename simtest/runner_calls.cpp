@@ -302,6 +302,7 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::recall: return recall(rank, step);
     case Verb::lose_link: return lose_link(step);
     case Verb::cut: return world_.cut(step.group, step.time_ns);
+    case Verb::contact: return contact(rank, step.peer);
     case Verb::lane_open: return open_lane(rank, step.lane);
     case Verb::lane_close: return close_lane(rank, step.lane);
     case Verb::lane_misuse: return misuse(rank, step);

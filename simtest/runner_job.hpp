@@ -70,8 +70,9 @@ class Runner {
     std::uint32_t lane = 0;       // where it is
     const Step* step = nullptr;   // under way
     bool ended = false;
-    bool gives_back = false;  // whatever it has taken, or others announce
-    ph_region slab{};         // of its own memory
+    bool gives_back = false;        // whatever it has taken, or others announce
+    ph_region slab{};               // of its own memory
+    std::vector<ph_rank> met = {};  // contacted without an id, by the context
     const char* phase = "set-up";
     std::vector<std::byte> id_room = std::vector<std::byte>((kMostFound + 1) * PH_MAX_ID_BYTES);
     std::array<ph_completion, kMostFound + 1> found{};
@@ -105,6 +106,10 @@ class Runner {
   void report_pending();
   void leave(ph_rank rank);
   void die(ph_rank rank, const Step& step);
+  // runner_peers.cpp
+  void contact(ph_rank rank, ph_rank peer);
+  void check_contacts(ph_rank rank);
+  bool expect_state(ph_rank rank, ph_rank peer, bool is_right, ph_contact_state state);
   void await_death(ph_rank rank);
   void died(ph_rank rank);
   bool meet(ph_rank rank);

@@ -141,6 +141,37 @@ typedef struct ph_path {
 /** Describe the path to `rank`. Status: PH_OK, PH_ERR_RANK, PH_ERR_ARGUMENT, PH_ERR_STATE. */
 PH_API ph_status ph_path_to(ph_context *context, ph_rank rank, ph_path *path);
 
+/** What is known of a peer. */
+typedef enum ph_contact_state {
+  PH_PEER_UNKNOWN = 0,    /**< Never met, and nothing was heard of its end. */
+  PH_PEER_CONNECTING = 1, /**< Contact was made here, and the peer has not answered yet. */
+  PH_PEER_CONNECTED = 2,  /**< Both have met. */
+  PH_PEER_DEPARTED = 3,   /**< It has finalized, or closed this lane. */
+  PH_PEER_DEAD = 4        /**< It ended without a word, or it was cut off. */
+} ph_contact_state;
+
+/**
+ * Make first contact with `rank` without sending anything, so that this rank hears of its end: no
+ * id is posted, and nothing completes.
+ * Effect:    PH_OK says that the link was made or existed; whether the peer has answered
+ *            ph_peer_state() tells after probes of both. A rank that was contacted hears our
+ *            good-bye when we finalize, and its end is an error of a wait for it alone.
+ * Status:    PH_OK, PH_ERR_RANK, PH_ERR_PEER and PH_ERR_DEPARTED (it has ended), PH_ERR_NOT_FOUND
+ *            (its address is not known here: ph_connect() takes it), PH_ERR_MEMORY, PH_ERR_SYSTEM,
+ *            PH_ERR_STATE, PH_ERR_FORKED.
+ * Threads:   any. Never blocks; allocates at the first contact. Contact is a lane's own (lane.h).
+ */
+PH_API ph_status ph_contact(ph_context *context, ph_rank rank);
+
+/**
+ * What is known of `rank` now, in this lane: the state that ph_path_to() tells in words. Makes no
+ * progress: it changes with probes, waits and other calls that do. The end of a rank that was never
+ * met need not be known; ph_contact() has it told.
+ * Status:    PH_OK, PH_ERR_RANK, PH_ERR_ARGUMENT (state is null), PH_ERR_STATE, PH_ERR_FORKED.
+ * Threads:   any. Never blocks, never allocates.
+ */
+PH_API ph_status ph_peer_state(ph_context *context, ph_rank rank, ph_contact_state *state);
+
 #ifdef __cplusplus
 }
 #endif

@@ -64,6 +64,16 @@ class Lane : public Transfers {
     return detail::check(context_.get(), ph_lane_close(lane));
   }
 
+  /** ph_contact(): meet `rank` without sending anything, so that its end is told here. */
+  void contact(Rank rank) { check(ph_contact(c_context(), rank)); }
+
+  /** ph_peer_state(): what is known of `rank` now. */
+  [[nodiscard]] ph_contact_state peer_state(Rank rank) const {
+    ph_contact_state state = PH_PEER_UNKNOWN;
+    check(ph_peer_state(c_context(), rank, &state));
+    return state;
+  }
+
   /** ph_register(). */
   template <PlainRange R>
   [[nodiscard]] Registration register_memory(R &&memory, std::uint32_t access = PH_ACCESS_ALL) {

@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "base/resource_limits.hpp"
 #include "boot/lane_switch.hpp"
+#include "engine/peer_view.hpp"
 
 namespace photon::api {
 
@@ -230,6 +231,19 @@ ph_status ph_path_to(ph_context* context, ph_rank rank, ph_path* path) {
       return engine.fail(PH_ERR_ARGUMENT, rank,
                          "path_to: path is null or path->size is not sizeof(ph_path)");
     return engine.describe(rank, *path);
+  });
+}
+
+ph_status ph_contact(ph_context* context, ph_rank rank) {
+  return in_lane(context, [rank](auto& engine, auto&) {
+    return photon::engine::PeerView(engine).contact(rank);
+  });
+}
+
+ph_status ph_peer_state(ph_context* context, ph_rank rank, ph_contact_state* state) {
+  return in_lane(context, [&](auto& engine, auto&) {
+    if (state == nullptr) return engine.fail(PH_ERR_ARGUMENT, rank, "peer_state: state is null");
+    return photon::engine::PeerView(engine).state(rank, *state);
   });
 }
 

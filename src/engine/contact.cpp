@@ -10,22 +10,9 @@
 #include "boot/cores.hpp"
 #include "engine/engine.hpp"
 #include "engine/services.hpp"
+#include "engine/peer_view.hpp"
 
 namespace photon::engine {
-
-namespace {
-
-const char* state_text(Peer::State state) noexcept {
-  switch (state) {
-    case Peer::State::connecting: return "connecting";
-    case Peer::State::connected: return "connected";
-    case Peer::State::departed: return "departed";
-    case Peer::State::dead: return "dead";
-  }
-  return "unknown";
-}
-
-}  // namespace
 
 EngineState::EngineState(EngineParts parts)
     : config_(parts.config),
@@ -124,7 +111,7 @@ ph_status Engine::contact(Rank rank, Peer*& peer) {
   }
   if (peer->broken == PH_OK) return PH_OK;
   return fail(peer->broken, rank,
-              "rank " + std::to_string(rank) + " is " + state_text(peer->state) +
+              "rank " + std::to_string(rank) + " is " + text_of(contact_state_of(peer->state)) +
                   ": it can take no operation any more" +
                   (peer->why.empty() ? "" : " (" + peer->why + ")"));
 }
@@ -367,9 +354,8 @@ ph_status Engine::describe(Rank rank, ph_path& path) {
     Peer* none = nullptr;
     return contact(rank, none);
   }
-  const Peer* peer = peers_[rank].get();
   path.transport = transport_->name();
-  path.state = peer == nullptr ? "unknown" : state_text(peer->state);
+  path.state = text_of(PeerView(*this).state_of(rank));
   transport_->describe(rank, path);
   if (!boot_->knows(rank))
     std::snprintf(path.reason, sizeof path.reason,

@@ -124,6 +124,7 @@ class Engine final : private transport::Sink, private EngineState {
  private:
   friend class Services;
   friend class ServicePort;
+  friend class PeerView;  // peer_view.hpp
   enum class Step : std::uint8_t { blocked, moved };
   // transport::Sink
   void on_link(Rank rank) override;

@@ -47,6 +47,11 @@ ph_status call_path_to(ph_context* context) {
   return ph_path_to(context, 0, &path);
 }
 
+ph_status call_peer_state(ph_context* context) {
+  ph_contact_state state = PH_PEER_UNKNOWN;
+  return ph_peer_state(context, 0, &state);
+}
+
 const Call kCalls[] = {
     {"put",
      [](ph_context* c) {
@@ -95,6 +100,8 @@ const Call kCalls[] = {
     {"allgather", &call_allgather},
     {"barrier", [](ph_context* c) { return ph_barrier(c); }},
     {"path_to", &call_path_to},
+    {"peer_state", &call_peer_state},
+    {"contact", [](ph_context* c) { return ph_contact(c, 0); }},
     {"finalize", [](ph_context* c) { return ph_finalize(c); }},
 };
 
