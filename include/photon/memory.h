@@ -64,6 +64,23 @@ PH_API ph_status ph_register(ph_context *context, void *base, size_t size_bytes,
 PH_API ph_status ph_unregister(ph_context *context, uint64_t key);
 
 /**
+ * Take one ph_register() back without waiting for anybody: for owners who know that nothing is
+ * under way.
+ * Effect:   as ph_unregister(), but no peer's copy is waited for. When the count reaches zero the
+ *           key is stale at once: later accesses fail with PH_ERR_KEY at their initiator.
+ * The caller promises that no operation under this key is under way: whoever was given the key has
+ *           said that its operations have ended, or was never told. Where that is not so, bytes may
+ *           be read from and written to this memory after the call.
+ * Ownership: the memory is the caller's alone when the call returns.
+ * Status:   PH_ERR_KEY (no such registration), PH_ERR_ARGUMENT for memory of ph_alloc(),
+ *           PH_ERR_STATE, PH_ERR_FORKED.
+ * Threads:  any. Over shared memory it issues no barrier, makes no system call and waits for the
+ *           lane's lock alone. Over networks each open lane lets go of what it or a peer's card
+ *           knows of the key: over tcp at once, over libfabric within 20 ms a lane.
+ */
+PH_API ph_status ph_revoke(ph_context *context, uint64_t key);
+
+/**
  * The smallest registration that contains [base, base + size_bytes).
  * Status: PH_ERR_NOT_FOUND if none does. Threads: any.
  */

@@ -49,14 +49,18 @@ template <class Begin>
 ph_status take_back(ph_context* context, Begin begin) noexcept {
   engine::Removal removal;
   bool let_go = false;
+  bool is_visiting =
+      true;  // who waits for nobody has the other lanes' transports let go, if they know
   const ph_status begun = in_lane(context, [&](auto& engine, auto&) {
     const ph_status status = begin(engine, removal);
     if (removal.is_due) let_go = engine.let_go_of(removal);
+    // Nobody's copy is waited for: then only what cards and their peers know has to be let go of.
+    is_visiting = !removal.is_sure || engine.transport().quiesces();
     return status;
   });
   if (begun != PH_OK || !removal.is_due) return begun;
   try {
-    let_go = let_go && all_let_go(*context, removal);
+    let_go = let_go && (!is_visiting || all_let_go(*context, removal));
   } catch (const std::bad_alloc&) {
     return PH_ERR_MEMORY;  // the key is stale; to be asked for again
   }

@@ -29,6 +29,14 @@ ph_status ph_unregister(ph_context* context, uint64_t key) {
       context, [&](auto& engine, auto& removal) { return engine.begin_removal(key, removal); });
 }
 
+ph_status ph_revoke(ph_context* context, uint64_t key) {
+  return photon::api::take_back(context, [&](auto& engine, auto& removal) {
+    removal.is_sure = true;
+    removal.call = "revoke";
+    return engine.begin_removal(key, removal);
+  });
+}
+
 ph_status ph_find_region(ph_context* context, const void* base, size_t size_bytes,
                          ph_region* region) {
   return in_lane(context, [&](auto& engine, auto&) {

@@ -125,6 +125,8 @@ struct Removal {
   ph_region region{};
   bool is_due = false;  // else it was counted down, or there is none
   bool is_allocated = false;
+  bool is_sure = false;  // by the caller's word nothing is under way: nobody is waited for
+  const char* call = "unregister";
 };
 
 // Takes up to `capacity` that are over into results[0 .. done).

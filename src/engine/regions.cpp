@@ -26,9 +26,11 @@ ph_status Engine::begin_removal(std::uint64_t key, Removal& removal) {
   switch (memory_->regions.remove(key, removal.region)) {
     case RegionBook::Removed::unknown:
       return fail(PH_ERR_KEY, self_,
-                  "unregister: no registration has this key; it may have been taken back before");
+                  std::string(removal.call) +
+                      ": no registration has this key; it may have been taken back before");
     case RegionBook::Removed::is_allocated:
-      return fail(PH_ERR_ARGUMENT, self_, "unregister: this memory is ph_alloc's; use ph_free");
+      return fail(PH_ERR_ARGUMENT, self_,
+                  std::string(removal.call) + ": this memory is ph_alloc's; use ph_free");
     case RegionBook::Removed::counted_down: return PH_OK;
     case RegionBook::Removed::stale: removal.is_due = true; return PH_OK;
   }
@@ -39,17 +41,18 @@ ph_status Engine::begin_removal(std::uint64_t key, Removal& removal) {
 bool Engine::let_go_of(const Removal& removal) {
   forget_own(removal.region);
   transport_->quiesce();
+  if (removal.is_sure) return true;
   return wait_for_copies(static_cast<std::int64_t>(removal.region.key & (regions_.size() - 1)));
 }
 
 ph_status Engine::end_removal(const Removal& removal, bool all_let_go) {
-  const char* call = removal.is_allocated ? "free" : "unregister";
   if (!all_let_go)
     return fail(PH_TIMEOUT, self_,
-                std::string(call) +
+                std::string(removal.call) +
                     ": a peer that does not run holds a copy open; keep the memory and call again");
   if (!memory_->regions.release(removal.region))
-    return fail(PH_ERR_KEY, self_, std::string(call) + ": another thread has taken it back");
+    return fail(PH_ERR_KEY, self_,
+                std::string(removal.call) + ": another thread has taken it back");
   if (removal.is_allocated) memory_->give(reinterpret_cast<std::byte*>(removal.region.address));
   return PH_OK;
 }
@@ -122,6 +125,7 @@ ph_status Engine::begin_freeing(void* base, Removal& removal) {
   if (memory_->regions.remove_allocated(address, removal.region) == RegionBook::Removed::unknown)
     return fail(PH_ERR_NOT_FOUND, self_, "free: this is not the beginning of ph_alloc memory");
   removal.is_due = removal.is_allocated = true;
+  removal.call = "free";
   return PH_OK;
 }
 

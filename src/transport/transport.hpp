@@ -213,6 +213,8 @@ class Transport {
   // answered by one on_done(), also when its peer is gone; the end of the transport ends all that
   // are under way.
   virtual bool post(const PostedPiece& /*piece*/) noexcept { return false; }
+  // Whether post() to that rank needs nobody there but its card.
+  virtual bool posts_alone(Rank /*rank*/) const noexcept { return true; }
   // Our own memory that pieces are read from and written to. 0: our card takes any. Else a piece
   // bears the handle of a registration that contains all of its memory, for writing if it is
   // written to, and that stays until its on_done(); and ranges are registered whose ends are
@@ -239,6 +241,8 @@ class Transport {
   // Keys of ours were revoked. From here on no card touches memory under them: what is under way
   // has ended, what comes later is refused with PH_ERR_KEY.
   virtual void quiesce() noexcept {}
+  // Whether quiesce() does anything: somebody may act under a key that was looked at before.
+  virtual bool quiesces() const noexcept { return false; }
   // We leave, and a bye stands in every ring: from here on no peer begins to touch our memory by
   // itself over these links; what has begun shows in rx_intent. Cards go on until our end.
   virtual void hide() noexcept {}

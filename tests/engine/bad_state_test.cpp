@@ -100,6 +100,7 @@ const Call kCalls[] = {
     {"allgather", &call_allgather},
     {"barrier", [](ph_context* c) { return ph_barrier(c); }},
     {"path_to", &call_path_to},
+    {"revoke", [](ph_context* c) { return ph_revoke(c, 1); }},
     {"peer_state", &call_peer_state},
     {"contact", [](ph_context* c) { return ph_contact(c, 0); }},
     {"finalize", [](ph_context* c) { return ph_finalize(c); }},

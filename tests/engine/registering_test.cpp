@@ -8,6 +8,8 @@ namespace {
 
 class Registering : public OverSettings {};
 
+constexpr std::uint64_t kLocal = 5, kRemote = 6;
+
 TEST_P(Registering, the_same_range_counts_and_other_ranges_have_keys_of_their_own) {
   ThreadJob job(1, options());
   job.run([](ph_context* context, ph_rank) {
@@ -123,6 +125,95 @@ TEST_P(Registering, no_byte_changes_after_unregister_returned_under_traffic_of_s
       }
       drain_until_met(job, context);
     }
+  });
+}
+
+TEST_P(Registering, a_key_that_was_revoked_is_stale_at_once_and_nobody_was_waited_for) {
+  ThreadJob job(2, options());
+  job.run([&job](ph_context* context, ph_rank rank) {
+    Guarded memory(4096);
+    ph_region mine{}, again{}, found{};
+    ASSERT_EQ(ph_register(context, memory.data(), 4096, PH_ACCESS_ALL, &mine), PH_OK);
+    ASSERT_EQ(ph_register(context, memory.data(), 4096, PH_ACCESS_ALL, &again), PH_OK);
+    const ph_region there = exchange(context, mine)[1];
+    const auto source = filled(4096, 3);
+    if (rank == 0) {
+      ASSERT_EQ(ph_put_u64(context, 1, {source.data(), 4096}, ph_at(&there, 0), {1, 2}), PH_OK);
+      EXPECT_EQ(take_local(context, 1).status, PH_OK);
+    } else {
+      EXPECT_EQ(take_remote(context, 0).id, 2u);  // nothing is under way any more
+      ASSERT_EQ(ph_revoke(context, mine.key), PH_OK) << "counted";
+      ASSERT_EQ(ph_find_region(context, memory.data(), 8, &found), PH_OK);
+      ASSERT_EQ(ph_revoke(context, mine.key), PH_OK) << last_error(context).text;
+      expect_error(context, ph_find_region(context, memory.data(), 8, &found), PH_ERR_NOT_FOUND,
+                   "registration");
+      expect_error(context, ph_revoke(context, mine.key), PH_ERR_KEY, "revoke");
+      expect_error(context, ph_unregister(context, mine.key), PH_ERR_KEY, "unregister");
+      fill(memory.bytes(), 4);
+    }
+    serve_until_met(job, context);
+    if (rank == 0) {
+      for (const std::size_t size : {8ul, 200ul, 4096ul}) {
+        ph_put_args args = put_args({source.data(), size}, ph_at(&there, 0), kLocal, kRemote);
+        args.flags = PH_DELIVERED;
+        const ph_status status = ph_put(context, 1, &args);
+        EXPECT_EQ(status == PH_OK ? take_local(context, 1).status : status, PH_ERR_KEY);
+      }
+    }
+    serve_until_met(job, context);
+    if (rank == 1) {
+      EXPECT_EQ(first_difference(memory.bytes(), 4), 4096u);
+      EXPECT_EQ(count_now(context, PH_EITHER), 0u);
+    }
+  });
+}
+
+TEST_P(Registering, a_key_is_revoked_by_whatever_lane_and_in_all_of_them) {
+  ThreadJob job(2, options());
+  job.run([&job](ph_context* context, ph_rank rank) {
+    ph_context* const lane = open_lane(context, 3);
+    Guarded memory(4096);
+    ph_region mine{};
+    ASSERT_EQ(ph_register(context, memory.data(), 4096, PH_ACCESS_ALL, &mine), PH_OK);
+    const ph_region there = exchange(context, mine)[1];
+    const auto source = filled(4096, 3);
+    ph_context* const ways[] = {context, lane};
+    if (rank == 0) {
+      for (ph_context* const way : ways)
+        ASSERT_EQ(ph_put_u64(way, 1, {source.data(), 4096}, ph_at(&there, 0), {1, 2}), PH_OK);
+    }
+    for (ph_context* const way : ways)
+      EXPECT_EQ(take(way, rank == 0 ? PH_LOCAL : PH_REMOTE, 1 - rank).status, PH_OK);
+    job.meet(context);
+    if (rank == 1) {
+      ASSERT_EQ(ph_revoke(lane, mine.key), PH_OK) << last_error(context).text;
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    if (rank == 1) {
+      EXPECT_EQ(take_remote(context, 0).id, 7u);
+      EXPECT_EQ(take_remote(lane, 0).id, 7u);
+    }
+    if (rank == 0)
+      for (ph_context* const way : ways) {
+        ph_put_args args = put_args(source, ph_at(&there, 0), kLocal, kRemote);
+        args.flags = PH_DELIVERED | PH_NO_RCE;
+        const ph_status status = ph_put(way, 1, &args);
+        ASSERT_EQ(ph_notify(way, 1, 7), PH_OK);
+        EXPECT_EQ(status == PH_OK ? take_local(way, 1).status : status, PH_ERR_KEY);
+      }
+    serve_until_met(job, context);
+  });
+}
+
+TEST_P(Registering, what_cannot_be_revoked_is_told_and_kept) {
+  ThreadJob job(1, options());
+  job.run([](ph_context* context, ph_rank) {
+    ph_region region{}, found{};
+    ASSERT_EQ(ph_alloc(context, 64, &region), PH_OK);
+    expect_error(context, ph_revoke(context, region.key), PH_ERR_ARGUMENT, "ph_free");
+    ASSERT_EQ(ph_find_region(context, reinterpret_cast<void*>(region.address), 64, &found), PH_OK);
+    EXPECT_EQ(found.key, region.key);
+    expect_error(context, ph_revoke(context, 0), PH_ERR_KEY, "revoke");
   });
 }
 

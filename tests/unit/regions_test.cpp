@@ -44,6 +44,23 @@ TEST(Regions, who_dies_during_a_copy_is_not_waited_for_though_nobody_has_heard_o
   EXPECT_EQ(remove_region(two.ranks[1], two.region.key), PH_OK);
 }
 
+// The caller knows that nothing is under way; an intent that still names the slot says otherwise.
+TEST(Regions, a_revocation_waits_for_no_copy_and_frees_the_slot) {
+  Two two;
+  two.ranks.net().way(0, 1).intent.enter(two.region.key & 15, false);
+  const unsigned quiesces = two.ranks.net().seats[1].quiesces_count;
+  Removal removal;
+  removal.is_sure = true;
+  removal.call = "revoke";
+  ASSERT_EQ(two.ranks[1].begin_removal(two.region.key, removal), PH_OK);
+  EXPECT_EQ(photon::test::take_back(two.ranks[1], removal), PH_OK);
+  EXPECT_EQ(two.ranks.net().seats[1].quiesces_count, quiesces + 1) << "cards know the key no more";
+  EXPECT_EQ(two.ranks[1].begin_removal(two.region.key, removal), PH_ERR_KEY);
+  EXPECT_NE(two.ranks[1].last_error().what.find("revoke"), std::string::npos);
+  std::vector<std::byte> other(100);
+  EXPECT_EQ(two.ranks.add(1, other).key & 15, two.region.key & 15);
+}
+
 TEST(Regions, allocated_memory_is_registered_and_goes_by_free_only) {
   Two two;
   ph_region region{}, found{};

@@ -62,6 +62,8 @@ class MixedTransport final : public Transport {
   unsigned name_bits() const noexcept override { return far().name_bits(); }
   std::uint64_t nameable(Rank rank) const noexcept override { return side_of(rank).nameable(rank); }
   void quiesce() noexcept override;
+  bool quiesces() const noexcept override { return near().quiesces() || far().quiesces(); }
+  bool posts_alone(Rank rank) const noexcept override { return side_of(rank).posts_alone(rank); }
   void hide() noexcept override;
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;

@@ -102,6 +102,7 @@ class OfiTransport final : public Transport {
   bool names_pieces(Rank rank) const noexcept override;
   std::uint64_t nameable(Rank rank) const noexcept override;
   void quiesce() noexcept override;
+  bool quiesces() const noexcept override { return true; }
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
 

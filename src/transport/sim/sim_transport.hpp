@@ -68,6 +68,7 @@ class SimTransport final : public Transport {
     return network_->has_cards() && network_->settings().profile != base::SimProfile::unnamed;
   }
   void quiesce() noexcept override { network_->quiesce(); }
+  bool quiesces() const noexcept override { return network_->has_cards(); }
   void hide() noexcept override { network_->hide(me_); }
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;

@@ -92,6 +92,8 @@ class TcpTransport final : public Transport {
   bool post(const PostedPiece& piece) noexcept override;
   bool names_pieces(Rank /*rank*/) const noexcept override { return true; }
   void quiesce() noexcept override;
+  bool quiesces() const noexcept override { return true; }
+  bool posts_alone(Rank /*rank*/) const noexcept override { return false; }
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
 
