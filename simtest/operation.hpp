@@ -53,6 +53,8 @@ struct Operation {
   bool is_from(const Endpoint& end) const noexcept { return is_of(end, initiator); }
   bool is_to(const Endpoint& end) const noexcept { return is_of(end, target()); }
   bool has(std::uint32_t flag) const noexcept { return (step->flags & flag) != 0; }
+  // Its bytes need nobody at the target.
+  bool is_alone() const noexcept { return has(PH_ALONE) && size_bytes() != 0; }
   // Others may touch the same place.
   bool overlaps() const noexcept { return step->area == Area::contended || is_lent(step->area); }
   bool is_ordered() const noexcept { return !is_get(*step) && !has(PH_ORDER_NONE | PH_NO_RCE); }

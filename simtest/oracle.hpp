@@ -86,6 +86,11 @@ class Oracle {
   // Where pieces are counted, an id of a dead rank that lacks some never comes, and those behind it
   // do: their bytes are there.
   void count_pieces() noexcept { counts_pieces_ = true; }
+  // Whether there are ways to a peer's memory that need nobody there.
+  void reach_alone(bool can) noexcept { reaches_alone_ = can; }
+  // Whether nobody can be touching `extra` of that rank: of all operations on it it is known that
+  // they have ended.
+  bool may_revoke(ph_rank rank) const noexcept;
   // A rank dies, in the middle of anything.
   void died(ph_rank rank);
   // Checks the error that a call refused with PH_ERR_PEER left in ph_last_error(): it must name a
@@ -158,6 +163,7 @@ class Oracle {
   void local_failed(Operation& op, const ph_completion& one);
   void nameless_error(const Endpoint& at, const ph_completion& one);
   bool may_fail_with(const Operation& op, ph_status status);
+  bool may_lack_way(const Operation& op);
   bool is_farewell(const Operation& op, ph_status status);
   void check_farewell(const Endpoint& end, ph_status status, bool is_explained);
   void told(const Endpoint& at, ph_rank peer);
@@ -200,6 +206,7 @@ class Oracle {
   std::vector<bool> dead_;  // by rank
   std::vector<bool> lost_;  // links, by both their ranks
   bool counts_pieces_ = false;
+  bool reaches_alone_ = false;
   std::uint64_t last_event_ns_ = 0;
 };
 

@@ -11,8 +11,19 @@ std::string text_of(const ph_completion& one) {
          std::to_string(one.id) + " of " + std::to_string(one.id_size_bytes) + " bytes";
 }
 
+// Nobody reaches itself so in a simulation; and a rank that goes is out of reach before all have
+// heard of it.
+bool Oracle::may_lack_way(const Operation& op) {
+  const ph_rank target = op.target();
+  if (!reaches_alone_ || target == op.initiator || target >= ranks_) return true;
+  return is_leaving({target, op.lane}) || dead_[target] || is_lost(op.initiator, target);
+}
+
 bool Oracle::may_fail_with(const Operation& op, ph_status status) {
   if (is_farewell(op, status)) return true;
+  // The way to a rank that goes may be found gone before its end is known.
+  const bool is_goer = op.target() != op.initiator && may_lack_way(op);
+  if (op.is_alone() && status == PH_ERR_SYSTEM && is_goer && reaches_alone_) return true;
   return status != PH_OK && status == (op.may_fail ? PH_ERR_KEY : op.must_fail);
 }
 
@@ -67,6 +78,14 @@ void Oracle::nameless_error(const Endpoint& at, const ph_completion& one) {
   const bool is_refusal =
       one.status == PH_ERR_KEY || one.status == PH_ERR_RANGE || one.status == PH_ERR_ACCESS;
   if (is_refusal) ++nameless_;
+}
+
+bool Oracle::may_revoke(ph_rank rank) const noexcept {
+  return std::none_of(operations_.begin(), operations_.end(), [rank](const Operation& op) {
+    const bool is_there = op.target() == rank && op.step->area == Area::extra;
+    const bool has_ended = op.local_seen || op.remote_seen || op.error_seen || op.landed_at != 0;
+    return is_there && op.size_bytes() != 0 && !has_ended;
+  });
 }
 
 // What is pending may be what nameless refusals stand for.

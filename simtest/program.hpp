@@ -50,6 +50,7 @@ enum class Verb : std::uint8_t {
   cut,        // nothing passes between `group` and the other ranks for `time_ns`
   lose_link,  // that of `query_peer` to `peer`, for good, `time_ns` from now
   contact,    // `peer`, without an id
+  revoke,     // as `retire` of `extra`, waiting for nobody where nothing is under way
   lane_open,  // `lane`; refused if this rank has used it, be it that it waited for others meanwhile
   lane_close,   // if it is open
   lane_misuse,  // one of the calls that must be refused: `order` says which

@@ -103,6 +103,7 @@ class Generator {
   void add_lending_at(ph_rank rank, const Step& step);
   void add_lanes(Lanes choice);
   void add_peers(Peers choice);
+  void let_some_go_alone();
   void insert_drawn(ph_rank rank, Step step);
   void send_by_lanes(ph_rank rank, std::uint64_t percent);
   void open_and_close(ph_rank rank, std::uint32_t lane, std::uint64_t close_percent);

@@ -41,6 +41,7 @@ const char* name_of(Verb verb) {
     case Verb::cut: return "cut";
     case Verb::lose_link: return "lose_link";
     case Verb::contact: return "contact";
+    case Verb::revoke: return "revoke";
     case Verb::lane_open: return "lane_open";
     case Verb::lane_close: return "lane_close";
     case Verb::lane_misuse: return "lane_misuse";
@@ -88,6 +89,7 @@ std::string flags_text(std::uint32_t flags) {
   if ((flags & PH_DELIVERED) != 0) text += " delivered";
   if ((flags & PH_NOTICE_ACCEPTED) != 0) text += " notice_accepted";
   if ((flags & PH_ORDER_NONE) != 0) text += " order_none";
+  if ((flags & PH_ALONE) != 0) text += " alone";
   return text;
 }
 
@@ -203,6 +205,7 @@ std::string call_text(const Step& step) {
              " in " + time + ", told within " + std::to_string(step.notice_ns) + " ns";
     case Verb::cut: return name + " group " + std::to_string(step.group) + " off, " + time;
     case Verb::contact: return name + " peer " + rank_text(step.peer);
+    case Verb::revoke:
     case Verb::lane_open:
     case Verb::lane_close: return name;
     case Verb::lane_misuse: return name + " " + std::to_string(step.order);

@@ -233,7 +233,8 @@ void Runner::enroll(ph_rank rank, Area area) {
     oracle_.enrolled(rank, area, region);
 }
 
-void Runner::retire(ph_rank rank, Area area) {
+// `waits_for_nobody`: the runner knows that nothing is under way.
+void Runner::retire(ph_rank rank, Area area, bool waits_for_nobody) {
   Lease& lease = oracle_.memory(rank).lease(area);
   if (!lease.is_held()) return refuse_retire(rank, area);
   const bool is_last = lease.holds == 1;
@@ -242,6 +243,7 @@ void Runner::retire(ph_rank rank, Area area) {
   else
     --lease.holds;
   const ph_status status = area == Area::arena ? ph_free(context(rank), lease.bytes.data())
+                           : waits_for_nobody  ? ph_revoke(context(rank), lease.region.key)
                                                : ph_unregister(context(rank), lease.region.key);
   if (expect(rank, area == Area::arena ? "free" : "unregister", status) && is_last)
     oracle_.retired(rank, area);
@@ -303,6 +305,7 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::lose_link: return lose_link(step);
     case Verb::cut: return world_.cut(step.group, step.time_ns);
     case Verb::contact: return contact(rank, step.peer);
+    case Verb::revoke: return retire(rank, Area::extra, oracle_.may_revoke(rank));
     case Verb::lane_open: return open_lane(rank, step.lane);
     case Verb::lane_close: return close_lane(rank, step.lane);
     case Verb::lane_misuse: return misuse(rank, step);

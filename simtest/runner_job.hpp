@@ -48,6 +48,7 @@ class Runner {
     }
     const auto profile = settings.network.profile;
     shares_memory_ = profile == base::SimProfile::mapped;
+    oracle_.reach_alone(profile != base::SimProfile::stream);
     if (profile == base::SimProfile::rc || profile == base::SimProfile::srd) oracle_.count_pieces();
     world_.on_death([this](ph_rank rank) { died(rank); });
     world_.on_loss([this](const transport::sim::Loss& loss) { link_lost(loss); });
@@ -185,7 +186,7 @@ class Runner {
   static void handle(void* user, const ph_completion* one);
   void act(Handling& handling);
   void enroll(ph_rank rank, Area area);
-  void retire(ph_rank rank, Area area);
+  void retire(ph_rank rank, Area area, bool waits_for_nobody = false);
   void refuse_retire(ph_rank rank, Area area);
   void find_region(ph_rank rank, const Step& step);
 

@@ -39,8 +39,27 @@ enum {
   PH_NO_RCE = 2,          /**< No remote completion event. */
   PH_DELIVERED = 4,       /**< Put: the local id waits until the bytes landed at the target. */
   PH_NOTICE_ACCEPTED = 8, /**< Get: the local id waits until the owner's ledger took the notice. */
-  PH_ORDER_NONE = 16      /**< This put's remote id may overtake and be overtaken. */
+  PH_ORDER_NONE = 16,     /**< This put's remote id may overtake and be overtaken. */
+  PH_ALONE = 32 /**< The bytes go by ways that need nobody at the target, or not at all. */
 };
+
+/*
+ * PH_ALONE, of puts and gets and their vectored forms, however small: the bytes are moved by this
+ * process (mapped memory), by the kernel (CMA) or by network cards, and never by a record that the
+ * target's process has to place or answer. So a put arrives, and a get ends, although the target
+ * makes no call.
+ *  - PH_ERR_NOT_FOUND: there is no such way to all of the bytes, and nothing was sent. Over tcp
+ *    there is none; over libfabric there is from the setting ofi_direct_least_bytes on.
+ *  - PH_AGAIN: also while the peer has not met this rank yet (first contact, which needs progress
+ *    of both): after it this call says PH_OK or PH_ERR_NOT_FOUND.
+ *  - If the way goes while the operation is under way, the operation fails: PH_ERR_SYSTEM where the
+ *    kernel or our own card refuses the rest, be it that the peer has ended and nobody knows it
+ *    here; PH_ERR_PEER or PH_ERR_DEPARTED where that is known. Some bytes may have moved.
+ *  - A remote id needs its target all the same: it travels as a record and is seen when the target
+ *    probes. What was posted to the same rank before, and waits for it, goes first.
+ *  - Over libfabric the first operation under a key asks its owner for the card's own key, which
+ *    takes the owner's progress; some providers move bytes in the target's process (docs/ofi.md).
+ */
 
 /** Arguments of ph_put(). Zero what you do not use. */
 typedef struct ph_put_args {
@@ -99,8 +118,9 @@ typedef struct ph_u64_ids {
  * Status:     PH_AGAIN (nothing was sent: `requests` operations are under way, unprobed or, those
  *             with a request, not taken; probe or take, and retry), PH_ERR_ARGUMENT,
  *             PH_ERR_RANK, PH_ERR_KEY, PH_ERR_RANGE, PH_ERR_ACCESS,
- *             PH_ERR_ID_SIZE, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_STATE, PH_ERR_FORKED. Where the
- *             key cannot be checked here, its errors come as a completion.
+ *             PH_ERR_ID_SIZE, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_STATE, PH_ERR_FORKED,
+ *             PH_ERR_NOT_FOUND (PH_ALONE, and no such way). Where the key cannot be checked here,
+ *             its errors come as a completion.
  * Threads:    any. Never blocks; copies at most 256 KiB itself, the rest in later probes.
  * Order:      per peer, see the promises above.
  */

@@ -125,6 +125,7 @@ class Engine final : private transport::Sink, private EngineState {
   friend class Services;
   friend class ServicePort;
   friend class PeerView;  // peer_view.hpp
+  friend class Alone;     // alone.hpp
   enum class Step : std::uint8_t { blocked, moved };
   // transport::Sink
   void on_link(Rank rank) override;
@@ -242,7 +243,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status misfit(Rank rank, const Vectored& what, ph_status status, const std::string& why);
   ph_status plain(Rank rank, const Vectored& what, const Layout& layout);
   transport::Reach::Kind way_of(const Peer& peer, const Layout& layout) noexcept;
-  Request::Kind choose(const Peer& peer, const Layout& layout) noexcept;
+  Request::Kind choose(const Peer& peer, const Layout& layout, std::uint32_t flags) noexcept;
   bool vectored_now(Peer& peer, const Vectored& what, Layout& layout);
   bool scatter_now(Peer& peer, const Vectored& what, Layout& layout);
   bool layout_now(Peer& peer, const Vectored& what, Layout& layout);

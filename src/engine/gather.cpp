@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 
+#include "engine/alone.hpp"
 #include "engine/engine.hpp"
 #include "engine/record_io.hpp"
 
@@ -44,6 +45,10 @@ Engine::Step Engine::step_get_layout(Peer& peer, Request& request, std::uint64_t
 
 // One question, for as much as its table holds.
 Engine::Step Engine::step_gather(Peer& peer, Request& request) {
+  if ((request.flags & PH_ALONE) != 0) {
+    Alone(*this).give_up(request);
+    return Step::moved;
+  }
   Layout& layout = *request.layout;
   if (peer.gets_under_way == kMaxGets || layout.asked_count == Layout::kMostAsked)
     return Step::blocked;

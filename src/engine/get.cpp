@@ -1,13 +1,15 @@
 // Posting gets and fences.
 #include <cstring>
 
+#include "engine/alone.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
 
 namespace {
 
-constexpr std::uint32_t kGetFlags = PH_NO_LCE | PH_NO_RCE | PH_NOTICE_ACCEPTED | PH_ORDER_NONE;
+constexpr std::uint32_t kGetFlags =
+    PH_NO_LCE | PH_NO_RCE | PH_NOTICE_ACCEPTED | PH_ORDER_NONE | PH_ALONE;
 
 // The get would change the id, which is read after it.
 bool lies_in_destination(const ph_id& id, const ph_get_args& args) noexcept {
@@ -38,7 +40,9 @@ ph_status Engine::get(Rank rank, const ph_get_args& args) {
   Peer* peer = nullptr;
   if (const auto status = contact(rank, peer); status != PH_OK) return status;
   if (args.size_bytes != 0) {
-    const auto status = check_target(*peer, args.source, args.size_bytes, PH_ACCESS_READ);
+    auto status = check_target(*peer, args.source, args.size_bytes, PH_ACCESS_READ);
+    if (status == PH_OK && (args.flags & PH_ALONE) != 0)
+      status = Alone(*this).check("get", *peer, {args.source, args.size_bytes});
     if (status != PH_OK) return status;
   }
   const bool has_event = (args.flags & PH_NO_LCE) == 0 && args.request == nullptr;

@@ -11,6 +11,7 @@
 
 #include "base/log.hpp"
 #include "base/resource_limits.hpp"
+#include "engine/alone.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -75,6 +76,10 @@ std::uint64_t Engine::pinned_bytes(const Request& request, std::uint64_t bytes) 
 // way, and none was announced by its name.
 Engine::Step Engine::go_without_card(Peer& peer, Request& request) {
   if (!std::exchange(told_of_refusal_, true)) tell_of_refusal(log_);
+  if ((request.flags & PH_ALONE) != 0) {
+    Alone(*this).give_up(request);
+    return Step::moved;
+  }
   if (request.posted) {
     request.posted = request.serving = false;
     --peer.posted_under_way;

@@ -4,13 +4,14 @@
 
 #include "base/finally.hpp"
 #include "base/hex.hpp"
+#include "engine/alone.hpp"
 #include "engine/fast_path.hpp"
 
 namespace photon::engine {
 
 namespace {
 
-constexpr std::uint32_t kPutFlags = PH_NO_LCE | PH_NO_RCE | PH_DELIVERED | PH_ORDER_NONE;
+constexpr std::uint32_t kPutFlags = PH_NO_LCE | PH_NO_RCE | PH_DELIVERED | PH_ORDER_NONE | PH_ALONE;
 
 }  // namespace
 
@@ -130,7 +131,9 @@ ph_status Engine::put_anyhow(Rank rank, const ph_put_args& args) {
   Peer* peer = nullptr;
   if (const auto status = contact(rank, peer); status != PH_OK) return status;
   if (args.size_bytes != 0) {
-    const auto status = check_target(*peer, args.target, args.size_bytes, PH_ACCESS_WRITE);
+    auto status = check_target(*peer, args.target, args.size_bytes, PH_ACCESS_WRITE);
+    if (status == PH_OK && (args.flags & PH_ALONE) != 0)
+      status = Alone(*this).check("put", *peer, {args.target, args.size_bytes});
     if (status != PH_OK) return status;
     // Also if its bytes go when keys can be seen: nobody checks this one any more but the peer.
     if (peer->regions == nullptr) peer->took_unchecked = true;
@@ -169,6 +172,8 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) 
   const std::uint64_t bytes = args.size_bytes;
   const bool is_small = bytes <= config_.packed_max;
   const auto staged = is_small ? Request::Kind::packed : Request::Kind::bulk;
+  if ((args.flags & PH_ALONE) != 0 && bytes != 0)
+    return Alone::kind_of(transport_->reach(peer.rank, args.target.address, bytes).kind);
   if (bytes < std::min(config_.mapped_min, config_.direct_min) || bytes == 0) return staged;
   if (is_small && (!at_once || !peer.work.empty() || bytes > config_.piece_bytes)) return staged;
   switch (transport_->reach(peer.rank, args.target.address, bytes).kind) {
@@ -203,6 +208,8 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args, Request::Kind 
   request->source = static_cast<const std::byte*>(args.source);
   request->size_bytes = args.size_bytes;
   request->target = args.target;
+  const bool is_small = args.size_bytes != 0 && args.size_bytes <= config_.packed_max;
+  if (is_small && (args.flags & PH_ALONE) != 0) Alone(*this).keep_source(*request);
   name_locally(*request, args.local, args.request);
   if (request->has_rce()) request->remote = hold(args.remote);
   const bool has_gone = request->kind == Request::Kind::posted && posted_at_once(peer, *request);

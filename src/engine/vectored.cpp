@@ -6,13 +6,14 @@
 //   get: all within our reach --> copied | all for the cards --> posted | --> served (gather.cpp)
 #include <string>
 
+#include "engine/alone.hpp"
 #include "engine/engine.hpp"
 
 namespace photon::engine {
 
 namespace {
 
-constexpr std::uint32_t kEither = PH_NO_LCE | PH_NO_RCE | PH_ORDER_NONE;
+constexpr std::uint32_t kEither = PH_NO_LCE | PH_NO_RCE | PH_ORDER_NONE | PH_ALONE;
 
 }  // namespace
 
@@ -33,6 +34,9 @@ ph_status Engine::vectored(Rank rank, const Vectored& what) {
   LayoutLease layout(layouts_);
   if (const auto status = lay_out(*peer, what, *layout); status != PH_OK) return status;
   if (layout->is_plain()) return plain(rank, what, *layout);
+  if ((what.flags & PH_ALONE) != 0)
+    if (const auto status = Alone(*this).check(what, *peer, *layout); status != PH_OK)
+      return status;
   if (!what.is_get) {
     if (peer->regions == nullptr) peer->took_unchecked = true;
     const bool has_event = (what.flags & PH_NO_LCE) == 0 && what.request == nullptr;
@@ -76,8 +80,9 @@ transport::Reach::Kind Engine::way_of(const Peer& peer, const Layout& layout) no
 }
 
 // A piece for each small block costs a card more than one chunk of many costs both processors.
-Request::Kind Engine::choose(const Peer& peer, const Layout& layout) noexcept {
+Request::Kind Engine::choose(const Peer& peer, const Layout& layout, std::uint32_t flags) noexcept {
   const auto way = way_of(peer, layout);
+  if ((flags & PH_ALONE) != 0) return Alone::kind_of(way);
   if (way == transport::Reach::Kind::mapped) return Request::Kind::direct;
   const bool is_large = layout.size_bytes() / layout.blocks() >= config_.direct_min;
   if (way == transport::Reach::Kind::posted && is_large) return Request::Kind::posted;
@@ -90,7 +95,7 @@ bool Engine::vectored_now(Peer& peer, const Vectored& what, Layout& layout) {
   if (peer.fences != 0 || !peer.work.empty()) return false;
   if (has_id && !peer.ids.empty() && (what.flags & PH_ORDER_NONE) == 0) return false;
   if (has_id && !has_ledger(peer)) return false;
-  const auto kind = choose(peer, layout);
+  const auto kind = choose(peer, layout, what.flags);
   if ((what.flags & PH_DELIVERED) != 0 && kind != Request::Kind::direct) return false;
   id_blocks_.reserve(2);  // whatever may fail fails before anything is sent
   peer.local.make_room(peer.outstanding + 1);
@@ -143,7 +148,7 @@ ph_status Engine::vectored_queued(Peer& peer, const Vectored& what, LayoutLease&
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
   Request* request = new_request(peer, what.flags);
   if (request == nullptr) return again();
-  request->kind = what.is_get ? Request::Kind::get : choose(peer, *layout);
+  request->kind = what.is_get ? Request::Kind::get : choose(peer, *layout, what.flags);
   request->size_bytes = layout->size_bytes();
   request->target = layout->runs().front().at;   // for words
   request->source = layout->runs().front().own;  // where an empty last chunk is taken from

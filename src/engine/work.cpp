@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/finally.hpp"
+#include "engine/alone.hpp"
 #include "engine/engine.hpp"
 #include "engine/services.hpp"
 
@@ -248,6 +249,10 @@ Engine::Step Engine::not_by_us(Peer& peer, Request& request, ph_status why) {
     return Step::moved;
   }
   if (request.kind == Request::Kind::get) return Step::moved;  // which way is looked at once more
+  if ((request.flags & PH_ALONE) != 0) {
+    if (Alone(*this).has_lost_way(peer, request)) Alone(*this).give_up(request);
+    return Step::moved;
+  }
   if (why != PH_AGAIN && check_again(peer, rest_of(request).at, 1, PH_ACCESS_WRITE) == PH_OK)
     peer.copies.refused();  // by the kernel, then: the key is as good as it was
   request.learns = false;
@@ -316,6 +321,10 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   if (way.kind == transport::Reach::Kind::posted && !request.no_card)
     return step_posted(peer, request, budget);
   if (peer.regions != nullptr && way.is_ours_to_copy()) return step_reach(peer, request, budget);
+  if ((request.flags & PH_ALONE) != 0) {
+    Alone(*this).give_up(request);
+    return Step::moved;
+  }
   if (peer.gets_under_way == kMaxGets) return Step::blocked;
   Outgoing out{};
   out.kind = wire::Kind::get;

@@ -131,12 +131,12 @@ TEST_P(BadArgument, unknown_flags_and_kinds_are_refused) {
     std::uint64_t id = 7;
     std::size_t count = 0;
     ph_completion one{};
-    for (const std::uint32_t flags : {32u, 0x80000000u, std::uint32_t{PH_NOTICE_ACCEPTED}}) {
+    for (const std::uint32_t flags : {64u, 0x80000000u, std::uint32_t{PH_NOTICE_ACCEPTED}}) {
       ph_put_args put = put_args({}, {}, id, id);
       put.flags = flags;
       expect_error(context, ph_put(context, 0, &put), PH_ERR_ARGUMENT, "flags");
     }
-    for (const std::uint32_t flags : {32u, 0x80000000u, std::uint32_t{PH_DELIVERED}}) {
+    for (const std::uint32_t flags : {64u, 0x80000000u, std::uint32_t{PH_DELIVERED}}) {
       ph_get_args get = get_args({}, {}, id, id);
       get.flags = flags;
       expect_error(context, ph_get(context, 0, &get), PH_ERR_ARGUMENT, "flags");

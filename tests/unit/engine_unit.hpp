@@ -10,6 +10,7 @@
 namespace photon::engine::test {
 
 using photon::test::EngineGroup;
+using photon::test::FakeNet;
 using photon::test::FakeOptions;
 using photon::test::fill;
 using photon::test::filled;
