@@ -119,6 +119,37 @@ class Allocation {
   Region region_ = {};
 };
 
+/**
+ * A peer's ph_alloc memory as an array of T: ph_map(). Move-only; the destructor gives it back.
+ * Valid until destroyed or the mapper's context is finalized, whichever comes first, whatever
+ * becomes of the owner.
+ */
+template <Plain T>
+class Mapped {
+ public:
+  Mapped() = default;
+  Mapped(Mapped &&) noexcept = default;
+  Mapped &operator=(Mapped &&other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(span_, other.span_);
+    return *this;
+  }
+  ~Mapped() {
+    if (handle_ != nullptr) ph_unmap(handle_.get(), span_.data());
+  }
+
+  [[nodiscard]] T *data() const noexcept { return span_.data(); }
+  [[nodiscard]] std::size_t size() const noexcept { return span_.size(); }
+  [[nodiscard]] T &operator[](std::size_t index) const noexcept { return span_[index]; }
+  [[nodiscard]] std::span<T> span() const noexcept { return span_; }
+
+ private:
+  friend class Context;
+  Mapped(detail::Handle handle, std::span<T> span) : handle_(std::move(handle)), span_(span) {}
+  detail::Handle handle_;
+  std::span<T> span_;
+};
+
 }  // namespace photon
 
 #endif

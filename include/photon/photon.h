@@ -8,6 +8,7 @@
 #include "atomic.h"
 #include "context.h"
 #include "lane.h"
+#include "map.h"
 #include "memory.h"
 #include "echo.h"
 #include "rendezvous.h"

@@ -79,6 +79,15 @@ class Context : public Lane {
   /** ph_finalize(), to see its outcome; false: peers did not take all in time. */
   bool finalize() { return check(ph_finalize(c_context())); }
 
+  /** ph_map(): memory of `rank` as an array of T. Empty: it has not met us yet, probe first. */
+  template <Plain T>
+  [[nodiscard]] std::optional<Mapped<T>> map(Rank rank, const Region &region) {
+    void *local = nullptr;
+    if (!check(ph_map(c_context(), rank, &region, &local))) return std::nullopt;
+    const std::span<T> all(static_cast<T *>(local), region.size_bytes / sizeof(T));
+    return Mapped<T>(context_, all);
+  }
+
   /** ph_allgather() of one object of at most 64 KiB, in rank order. Collective. */
   template <Plain T>
   [[nodiscard]] std::vector<T> allgather(const T &mine) {

@@ -22,7 +22,7 @@ std::unique_ptr<engine::ProgressThread> start_progress(ph_context& lane) {
   return nullptr;
 }
 
-bool all_let_go(ph_context& own, const engine::Removal& removal) {
+bool all_let_go(ph_context& own, engine::Removal& removal) {
   ph_context& home = own.is_lane() ? *own.home : own;
   const auto visit = [&](ph_context& lane) {
     if (&lane == &own) return true;

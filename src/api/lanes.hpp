@@ -43,7 +43,7 @@ template <class Begin>
 ph_status take_back(ph_context* context, Begin begin) noexcept;
 
 // Every lane of the context but `own` lets go, one after the other. False: a peer did not.
-bool all_let_go(ph_context& own, const engine::Removal& removal);
+bool all_let_go(ph_context& own, engine::Removal& removal);
 
 template <class Begin>
 ph_status take_back(ph_context* context, Begin begin) noexcept {

@@ -7,16 +7,6 @@
 
 namespace photon::engine {
 
-namespace {
-
-// Its direct ways may still come: it has not answered, or has not seen our answer.
-bool is_meeting(const Peer& peer) noexcept {
-  return peer.state == Peer::State::connecting ||
-         (peer.link->tx_intent != nullptr && !peer.credits->has_met());
-}
-
-}  // namespace
-
 bool Alone::is_way(const Peer& peer, transport::Reach::Kind way) const noexcept {
   switch (way) {
     case transport::Reach::Kind::mapped:
@@ -39,7 +29,7 @@ ph_status Alone::check(const Vectored& what, Peer& peer, const Layout& layout) {
 ph_status Alone::judge(const char* call, Peer& peer, transport::Reach::Kind way,
                        std::uint64_t bytes) {
   if (is_way(peer, way)) return PH_OK;
-  if (is_meeting(peer)) return engine_.again();
+  if (peer.is_meeting()) return engine_.again();
   return engine_.fail(PH_ERR_NOT_FOUND, peer.rank,
                       std::string(call) + " of " + std::to_string(bytes) +
                           " bytes with PH_ALONE: no way to this memory of rank " +

@@ -9,8 +9,8 @@
 #include "base/log.hpp"
 #include "boot/cores.hpp"
 #include "engine/engine.hpp"
-#include "engine/services.hpp"
 #include "engine/peer_view.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -56,7 +56,8 @@ Engine::Engine(Parts parts) : EngineState(std::move(parts)) {
 
 Engine::~Engine() {
   if (config_.stats != 0) print_counters();
-  services_.reset();  // before what they use
+  services_.reset();            // before what they use
+  PeerView(*this).unmap_all();  // while there are links
   transport_.reset();
 }
 
@@ -335,6 +336,7 @@ void Engine::let_go(Peer& peer) {
     peer.counters->add(Count::lines_sent, peer.tx.tail());
     peer.counters->add(Count::lines_received, peer.rx.head());
   }
+  if (peer.may_live) PeerView(*this).keep_held(peer);
   forget_overflow(peer);
   peer.link = nullptr;
   peer.has_rx = false;

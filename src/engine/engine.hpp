@@ -81,7 +81,7 @@ class Engine final : private transport::Sink, private EngineState {
   // Taking back: begun in one lane, each lane lets go of it, ended where it was begun (lanes.md).
   ph_status begin_removal(std::uint64_t key, Removal& removal);
   ph_status begin_freeing(void* base, Removal& removal);
-  bool let_go_of(const Removal& removal);  // false: a peer holds a copy open
+  bool let_go_of(Removal& removal);  // false: a peer holds a copy open
   ph_status end_removal(const Removal& removal, bool all_let_go);
 
   // finalize.cpp; `meanwhile` is called again and again while it waits, outside the lane.

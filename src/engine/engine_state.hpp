@@ -24,6 +24,7 @@
 #include "engine/easy_run.hpp"
 #include "engine/give_way.hpp"
 #include "engine/layout.hpp"
+#include "engine/mappings.hpp"
 #include "engine/memory.hpp"
 #include "engine/operation.hpp"
 #include "engine/peer.hpp"
@@ -159,6 +160,7 @@ class EngineState {
   const std::span<const transport::RegionEntry> regions_;  // its table
   const std::uint32_t lender_;  // marks what is registered for an announcement: it goes with it
   SourceCache sources_;
+  Mappings mappings_;  // of peers' memory, by the context's own lane
   CallersMemory callers_memory_;
   const Request* posted_now_ = nullptr;  // by the call that is under way: its memory was just named
   bool told_of_refusal_ = false;         // of memory, by our card

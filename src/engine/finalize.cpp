@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/engine.hpp"
+#include "engine/peer_view.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -134,6 +135,7 @@ ph_status Engine::take_back_all() {
   else
     memory_->regions.revoke_all();
   sources_.clear();
+  PeerView(*this).unmap_all();
   transport_->quiesce();
   if (!wait_for_copies(kEverySlot))
     return fail(PH_TIMEOUT, PH_ANY_RANK,

@@ -125,6 +125,7 @@ struct Removal {
   ph_region region{};
   bool is_due = false;  // else it was counted down, or there is none
   bool is_allocated = false;
+  bool is_held = false;  // of ph_alloc: a peer has it mapped, or this rank itself
   bool is_sure = false;  // by the caller's word nothing is under way: nobody is waited for
   const char* call = "unregister";
 };

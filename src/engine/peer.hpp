@@ -200,6 +200,10 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   bool shows_intent() const noexcept {
     return broken != PH_ERR_PEER && link != nullptr && link->rx_intent != nullptr;
   }
+  // Its direct ways may still come: it has not answered, or has not seen our answer.
+  bool is_meeting() const noexcept {
+    return state == State::connecting || (link->tx_intent != nullptr && !credits->has_met());
+  }
   bool idle() const noexcept {
     return work.empty() && ids.empty() && replies.empty() && serves.empty() && jump_due == 0 &&
            late.empty() && queues.idle();

@@ -1,9 +1,9 @@
-// What a caller may do about its peers as such: meet one without sending anything, and ask what is
-// known of one. Makes no progress.
-// Invariant: ph_path_to() and ph_peer_state() tell the same state.
-// Owner: the call, in the lane of the engine.
+// What a caller may do about its peers as such: meet one without sending anything, ask what is
+// known of one, and map its memory (mappings.cpp). Makes no progress. Invariant: ph_path_to() and
+// ph_peer_state() tell the same state. Owner: the call, in the lane of the engine.
 #pragma once
 
+#include "engine/mappings.hpp"
 #include "engine/peer.hpp"
 
 namespace photon::engine {
@@ -19,7 +19,23 @@ class PeerView {
   // Of a rank of this job.
   ph_contact_state state_of(Rank rank) const;
 
+  // mappings.cpp; of the context's own lane.
+  ph_status map(Rank rank, const ph_region& region, void*& local);
+  ph_status unmap(void* local);
+  void unmap_all() noexcept;
+  // Whether anybody has mapped our memory of that slot, which was freed.
+  bool is_held(std::uint64_t slot) const noexcept;
+  // What was freed while it was held, and is not any more.
+  void give_back_freed() noexcept;
+  bool has_freed() const noexcept;
+  // Before the link to a peer goes whose process may live.
+  void keep_held(const Peer& peer) noexcept;
+
  private:
+  ph_status check_mappable(const Peer& peer, const ph_region& region);
+  ph_status hold(Peer& peer, const ph_region& region, std::size_t entry);
+  void let_go(const Mappings::One& one) noexcept;
+
   Engine& engine_;
 };
 

@@ -51,7 +51,7 @@ base::Result<ph_region> RegionBook::add(ph_region region, std::uint32_t access, 
   free_.pop_back();
   slots_[slot] = Slot{region, access, 1, allocated};
   // Whatever else the caller tells its registrations apart by is no right.
-  table_[slot].publish(key, {region.address, region.size_bytes, access & PH_ACCESS_ALL});
+  table_[slot].publish(key, {region.address, region.size_bytes, access & PH_ACCESS_ALL, allocated});
   return region;
 }
 
@@ -125,13 +125,43 @@ RegionBook::Removed RegionBook::revoke(std::size_t slot, ph_region& region) noex
 
 bool RegionBook::release(const ph_region& region) noexcept {
   const std::scoped_lock lock(mutex_);
+  return free_slot(region, false);
+}
+
+bool RegionBook::unshelve(const ph_region& region) noexcept {
+  const std::scoped_lock lock(mutex_);
+  return free_slot(region, true);
+}
+
+// False: it is not stale, or was shelved or freed by another thread.
+bool RegionBook::free_slot(const ph_region& region, bool is_shelved) noexcept {
   const std::int64_t found = find_slot(region.key);
   const auto slot = static_cast<std::size_t>(found);
-  if (found < 0 || !slots_[slot].stale) return false;
+  if (found < 0 || !slots_[slot].stale || slots_[slot].shelved != is_shelved) return false;
   if (slots_[slot].allocated) allocated_.erase({region.address, static_cast<std::uint32_t>(slot)});
   slots_[slot] = Slot{};
   free_.push_back(static_cast<std::uint32_t>(slot));
   return true;
+}
+
+bool RegionBook::shelve(const ph_region& region) noexcept {
+  const std::scoped_lock lock(mutex_);
+  const std::int64_t found = find_slot(region.key);
+  const auto slot = static_cast<std::size_t>(found);
+  if (found < 0 || !slots_[slot].stale || slots_[slot].shelved) return false;
+  slots_[slot].shelved = true;
+  allocated_.erase({region.address, static_cast<std::uint32_t>(slot)});
+  return true;
+}
+
+void RegionBook::keep(std::uint64_t slot) noexcept {
+  const std::scoped_lock lock(mutex_);
+  if (slot < slots_.size()) slots_[slot].kept = true;
+}
+
+bool RegionBook::is_kept(std::uint64_t slot) const noexcept {
+  const std::scoped_lock lock(mutex_);
+  return slot < slots_.size() && slots_[slot].kept;
 }
 
 std::optional<ph_region> RegionBook::find(std::uint64_t address,

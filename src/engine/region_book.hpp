@@ -1,6 +1,7 @@
 // What this rank has registered.
 //
 //   slot: free -- add --> live (counted) -- last remove --> stale -- release --> free
+//                     stale -- shelve --> stale, and freed for its owner -- unshelve --> free
 //
 // Invariant: the table's entry of a slot is live exactly while its count is above zero. Keys are
 // slot | random << slot bits, so a stale key never names a later registration but by chance.
@@ -55,6 +56,12 @@ class RegionBook {
   Removed remove_allocated(std::uint64_t address, ph_region& region) noexcept;
   // Its copies have ended. False: it was released already.
   bool release(const ph_region& region) noexcept;
+  // The same, but its slot stays occupied until unshelve(): peers have it mapped. Of ph_alloc.
+  bool shelve(const ph_region& region) noexcept;
+  bool unshelve(const ph_region& region) noexcept;
+  // Somebody may have it mapped, and nobody will tell when that is over.
+  void keep(std::uint64_t slot) noexcept;
+  bool is_kept(std::uint64_t slot) const noexcept;
   // The slot of a key, be it stale, or -1.
   std::int64_t slot_of(std::uint64_t key) const noexcept;
   // What the live registration of a key was given for; 0: there is none.
@@ -74,9 +81,12 @@ class RegionBook {
     std::uint32_t count = 0;
     bool allocated = false;
     bool stale = false;  // removed; occupied until its copies have ended
+    bool shelved = false;
+    bool kept = false;  // occupied until the end
   };
 
   bool ensure_slot();
+  bool free_slot(const ph_region& region, bool is_shelved) noexcept;
   RangeIndex& index_of(std::uint32_t access) noexcept {
     return (access & kTemporary) != 0 ? temporary_ : live_;
   }

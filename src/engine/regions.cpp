@@ -3,6 +3,7 @@
 
 #include "base/hex.hpp"
 #include "engine/engine.hpp"
+#include "engine/peer_view.hpp"
 
 namespace photon::engine {
 
@@ -15,6 +16,7 @@ ph_status Engine::add_region(const ph_region& range, std::uint32_t access, ph_re
   if (access == 0 || (access & ~std::uint32_t{PH_ACCESS_ALL}) != 0)
     return fail(PH_ERR_ARGUMENT, self_,
                 "register: access must be PH_ACCESS_READ, PH_ACCESS_WRITE or both");
+  PeerView(*this).give_back_freed();
   auto added = memory_->regions.add(range, access, false);
   if (!added) return fail(added.error());
   region = *added;
@@ -38,11 +40,17 @@ ph_status Engine::begin_removal(std::uint64_t key, Removal& removal) {
 }
 
 // Whoever of our threads was placing bytes under the key is through: we hold the lane's lock.
-bool Engine::let_go_of(const Removal& removal) {
+bool Engine::let_go_of(Removal& removal) {
   forget_own(removal.region);
   transport_->quiesce();
   if (removal.is_sure) return true;
-  return wait_for_copies(static_cast<std::int64_t>(removal.region.key & (regions_.size() - 1)));
+  const std::uint64_t slot = removal.region.key & (regions_.size() - 1);
+  if (!wait_for_copies(static_cast<std::int64_t>(slot))) return false;
+  // After the intents: who maps it now has said so (sync/hold_table.hpp). By this lane's links
+  // only.
+  removal.is_held =
+      removal.is_held || (removal.is_allocated && !is_lane_ && PeerView(*this).is_held(slot));
+  return true;
 }
 
 ph_status Engine::end_removal(const Removal& removal, bool all_let_go) {
@@ -50,10 +58,15 @@ ph_status Engine::end_removal(const Removal& removal, bool all_let_go) {
     return fail(PH_TIMEOUT, self_,
                 std::string(removal.call) +
                     ": a peer that does not run holds a copy open; keep the memory and call again");
-  if (!memory_->regions.release(removal.region))
+  const bool is_first = removal.is_held ? memory_->regions.shelve(removal.region)
+                                        : memory_->regions.release(removal.region);
+  if (!is_first)
     return fail(PH_ERR_KEY, self_,
                 std::string(removal.call) + ": another thread has taken it back");
-  if (removal.is_allocated) memory_->give(reinterpret_cast<std::byte*>(removal.region.address));
+  if (removal.is_held)
+    memory_->put_off(removal.region);
+  else if (removal.is_allocated)
+    memory_->give(reinterpret_cast<std::byte*>(removal.region.address));
   return PH_OK;
 }
 
@@ -96,6 +109,7 @@ ph_status Engine::find_region(const ph_region& range, ph_region& region) {
 
 ph_status Engine::allocate(std::uint64_t size_bytes, ph_region& region) {
   if (size_bytes == 0) return fail(PH_ERR_ARGUMENT, self_, "alloc: size 0");
+  PeerView(*this).give_back_freed();
   std::byte* base = memory_->take(size_bytes);
   if (base == nullptr)
     return fail(PH_ERR_MEMORY, self_,

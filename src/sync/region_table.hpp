@@ -19,6 +19,7 @@ struct RegionView {
   std::uint64_t address = 0;
   std::uint64_t size_bytes = 0;
   std::uint32_t access = 0;
+  bool is_allocated = false;  // by ph_alloc()
 };
 
 template <class Policy>
@@ -27,6 +28,7 @@ class alignas(32) RegionEntry {
   void publish(std::uint64_t key, const RegionView& view) noexcept {
     address_.store(view.address, std::memory_order_release);                            // [slot]
     size_access_.store(view.size_bytes << 2 | view.access, std::memory_order_release);  // [slot]
+    is_allocated_.store(view.is_allocated ? 1 : 0, std::memory_order_release);          // [slot]
     key_.store(key, std::memory_order_release);                                         // [region]
   }
   // An exchange, so that the next publish() of this slot cannot be seen under the old key. [slot]
@@ -41,6 +43,12 @@ class alignas(32) RegionEntry {
     view.size_bytes = packed >> 2;
     view.access = static_cast<std::uint32_t>(packed & 3);
     return key_.load(std::memory_order_relaxed) == key;
+  }
+  // Whether it is the region under `key`, and memory of ph_alloc().
+  bool is_allocated(std::uint64_t key) const noexcept {
+    if (key_.load(std::memory_order_acquire) != key) return false;          // [region]
+    const bool is_so = is_allocated_.load(std::memory_order_acquire) != 0;  // [slot]
+    return is_so && key_.load(std::memory_order_relaxed) == key;
   }
   // Whether it is the region under `key`, has all of [address, address + size_bytes) and may be
   // used so. What read() says and what follows from it, in fewer registers.
@@ -60,7 +68,7 @@ class alignas(32) RegionEntry {
   typename Policy::template Atomic<std::uint64_t> key_;
   typename Policy::template Atomic<std::uint64_t> address_;
   typename Policy::template Atomic<std::uint64_t> size_access_;  // size << 2 | access
-  std::uint64_t reserved_ = 0;
+  typename Policy::template Atomic<std::uint64_t> is_allocated_;
 };
 
 }  // namespace photon::sync

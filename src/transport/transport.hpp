@@ -40,6 +40,7 @@
 #include "base/config.hpp"
 #include "base/result.hpp"
 #include "sync/hint.hpp"
+#include "sync/hold_table.hpp"
 #include "sync/intent.hpp"
 #include "sync/line_ring.hpp"
 #include "sync/overflow.hpp"
@@ -58,6 +59,7 @@ using Line = sync::RingLine<Policy>;
 using LineOrder = sync::LineOrder;
 using Credits = sync::CreditWords<Policy>;
 using Intent = sync::Intent<Policy>;
+using Holds = sync::HoldTable<Policy>;
 using RegionEntry = sync::RegionEntry<Policy>;
 using Overflow = sync::OverflowMemory<Policy>;
 using Alarm = sync::Hint<Policy, std::uint64_t>;
@@ -73,6 +75,7 @@ struct Link {
   const Credits* tx_credits = nullptr;  // the peer writes
   std::byte* tx_bulk = nullptr;
   Intent* tx_intent = nullptr;  // null: nothing of the peer can be reached
+  Holds* tx_holds = nullptr;    // null: nothing of the peer can be mapped
   Overflow tx_overflow;         // of overflow_bytes; empty: there is none
   bool kick_always = false;     // else kick() is due only while tx_credits->cold is set
   bool post_kicks = false;      // a piece that post() takes is a kick, too
@@ -85,6 +88,7 @@ struct Link {
   const std::byte* rx_bulk = nullptr;
   Overflow rx_overflow;
   const Intent* rx_intent = nullptr;          // what the peer is copying in our memory
+  const Holds* rx_holds = nullptr;            // what the peer has mapped of our memory
   const RegionEntry* peer_regions = nullptr;  // null: only the peer can check keys
 };
 
@@ -100,6 +104,13 @@ struct Reach {
   std::byte* local = nullptr;
 
   bool is_ours_to_copy() const noexcept { return kind == Kind::mapped || kind == Kind::call; }
+};
+
+// Where memory of a peer's arena stands in our address space, as long as `memory` is kept, whatever
+// becomes of the link, the peer and the transport.
+struct Mapping {
+  std::byte* local = nullptr;
+  std::shared_ptr<const void> memory;
 };
 
 // A piece of memory for the network cards to move.
@@ -199,6 +210,12 @@ class Transport {
   virtual bool arrives(Rank /*rank*/) const noexcept { return true; }
 
   virtual Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
+  // Of a peer that has met us: memory of its arena, mapped for longer than an operation. Nothing:
+  // not all of it lies there, or none of it is mapped here.
+  virtual std::optional<Mapping> map(Rank /*rank*/, std::uint64_t /*address*/,
+                                     std::uint64_t /*size_bytes*/) {
+    return std::nullopt;
+  }
   // Reach::Kind::call only. All of the bytes or an error. PH_ERR_ARGUMENT: own memory was unmapped
   // or protected; PH_ERR_ACCESS: the peer's. PH_AGAIN: the system will not do it, with no
   // fault in the memory or the peer; some bytes may be there. If that lasts, reach() says so from

@@ -23,7 +23,9 @@ constexpr std::uint64_t kSlot = 0;
 
 // Registration k of the slot: everything about it says k.
 constexpr std::uint64_t key_of(std::uint64_t k) { return k << 8; }
-sync::RegionView view_of(std::uint64_t k) { return {1000 * k, 100 * k, std::uint32_t(k % 4)}; }
+sync::RegionView view_of(std::uint64_t k) {
+  return {1000 * k, 100 * k, std::uint32_t(k % 4), k % 2 == 1};
+}
 
 void expect_view(const sync::RegionView& view, std::uint64_t k) {
   const bool whole = view.address == view_of(k).address &&
@@ -33,7 +35,7 @@ void expect_view(const sync::RegionView& view, std::uint64_t k) {
 
 // How a reader asks: for the whole, or whether it covers what the one it means does not: bytes
 // behind it, which lie within its address and a later one's size, and the beginnings of the others.
-enum class Asks { read, grants };
+enum class Asks { read, grants, allocated };
 
 void ask(const Entry& entry, std::uint64_t wanted, Asks asks) {
   sync::RegionView view;
@@ -42,6 +44,10 @@ void ask(const Entry& entry, std::uint64_t wanted, Asks asks) {
     return;
   }
   const auto right = view_of(wanted);
+  if (asks == Asks::allocated) {
+    const bool is_wrong = entry.is_allocated(key_of(wanted)) && !right.is_allocated;
+    return expect(!is_wrong, "a view is of one registration");
+  }
   const bool behind =
       entry.grants(key_of(wanted), right.address, right.size_bytes + 1, right.access);
   expect(!behind, "a view is of one registration");
@@ -71,7 +77,7 @@ Scenario reuse(std::uint64_t registrations, std::uint64_t wanted, Asks asks = As
 TEST(RegionTableChecked, a_reader_never_mixes_two_registrations) {
   for (const bool stale : {false, true})
     for (std::uint64_t wanted = 1; wanted <= 3; ++wanted)
-      for (const Asks asks : {Asks::read, Asks::grants})
+      for (const Asks asks : {Asks::read, Asks::grants, Asks::allocated})
         expect_proved(explore({.stale_loads = stale}, reuse(3, wanted, asks)));
 }
 
@@ -83,6 +89,12 @@ TEST(RegionTableChecked, every_order_is_needed) {
       expect_found(explore(no_release, reuse(3, 2, asks)), "one registration");
       expect_found(explore(no_acquire, reuse(3, 2, asks)), "one registration");
     }
+  }
+  for (const char* word : {"entry.0", "entry.3"}) {  // key, whether it is ph_alloc's
+    const Options no_release{.stale_loads = true, .weaken = {.release = true, .only = word}};
+    const Options no_acquire{.stale_loads = true, .weaken = {.acquire = true, .only = word}};
+    expect_found(explore(no_release, reuse(3, 2, Asks::allocated)), "one registration");
+    expect_found(explore(no_acquire, reuse(3, 2, Asks::allocated)), "one registration");
   }
 }
 

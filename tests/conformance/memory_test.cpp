@@ -168,6 +168,56 @@ TEST_P(TransportConformance, the_owner_sees_the_intent_of_who_can_reach_its_memo
   EXPECT_FALSE(owner.rx_intent->names(5));
 }
 
+TEST_P(TransportConformance, the_owner_sees_what_is_held_of_its_memory) {
+  TransportHarness job(GetParam(), 2);
+  ASSERT_TRUE(job.opened());
+  ASSERT_TRUE(job.join(0, 1));
+  transport::Link& mapper = job[0].to(1).link();
+  const transport::Link& owner = job[1].to(0).link();
+  ASSERT_EQ(mapper.tx_holds == nullptr, owner.rx_holds == nullptr);
+  if (mapper.tx_holds == nullptr) {
+    const auto arena = job[1].transport().arena();
+    EXPECT_FALSE(job[0].transport().map(1, address_of(arena.data()), 1));
+    GTEST_SKIP() << "nobody maps a peer's memory";
+  }
+  constexpr std::size_t kLast = transport::Holds::kEntries - 1;
+  EXPECT_FALSE(owner.rx_holds->names(0));
+  mapper.tx_holds->hold(3, 5);
+  mapper.tx_holds->hold(kLast, 0);
+  for (const std::uint64_t slot : {0, 1, 4, 5, 6})
+    EXPECT_EQ(owner.rx_holds->names(slot), slot % 5 == 0) << slot;
+  mapper.tx_holds->let_go(3);
+  EXPECT_FALSE(owner.rx_holds->names(5));
+  EXPECT_TRUE(owner.rx_holds->names(0));
+  mapper.tx_holds->let_go(kLast);
+  EXPECT_FALSE(owner.rx_holds->names(0));
+}
+
+TEST_P(TransportConformance, what_is_mapped_of_an_arena_outlives_the_link) {
+  TransportHarness job(GetParam(), 2);
+  ASSERT_TRUE(job.opened());
+  ASSERT_TRUE(job.join(0, 1));
+  const auto arena = job[1].transport().arena();
+  if (job[0].to(1).link().tx_holds == nullptr) GTEST_SKIP() << "nobody maps a peer's memory";
+  std::byte* const place = arena.data() + 5000;
+  std::uint64_t word = 0;
+  EXPECT_FALSE(job[0].transport().map(1, address_of(&word), sizeof word)) << "no arena's";
+  EXPECT_FALSE(job[0].transport().map(1, address_of(arena.data()), arena.size() + 1));
+  auto mapping = job[0].transport().map(1, address_of(place), 100);
+  const auto again = job[0].transport().map(1, address_of(place), 100);
+  ASSERT_TRUE(mapping && again);
+  EXPECT_EQ(mapping->local, again->local);
+  mapping->local[99] = std::byte{7};
+  EXPECT_EQ(place[99], std::byte{7});
+  const Reach reach = job[0].transport().reach(1, address_of(place), 100);
+  EXPECT_EQ(reach.local, mapping->local) << "operations go on by it";
+  job[0].transport().disconnect(1);
+  EXPECT_FALSE(job[0].transport().map(1, address_of(place), 100));
+  mapping.reset();
+  again->local[98] = std::byte{8};
+  EXPECT_EQ(place[98], std::byte{8});
+}
+
 TEST_P(TransportConformance, arenas_of_two_ranks_are_two_memories) {
   TransportHarness job(GetParam(), 2);
   ASSERT_TRUE(job.opened());

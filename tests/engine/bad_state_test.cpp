@@ -47,6 +47,11 @@ ph_status call_path_to(ph_context* context) {
   return ph_path_to(context, 0, &path);
 }
 
+ph_status call_map(ph_context* context) {
+  const ph_region region{1, 1, 1};
+  void* local = nullptr;
+  return ph_map(context, 0, &region, &local);
+}
 ph_status call_peer_state(ph_context* context) {
   ph_contact_state state = PH_PEER_UNKNOWN;
   return ph_peer_state(context, 0, &state);
@@ -101,6 +106,8 @@ const Call kCalls[] = {
     {"barrier", [](ph_context* c) { return ph_barrier(c); }},
     {"path_to", &call_path_to},
     {"revoke", [](ph_context* c) { return ph_revoke(c, 1); }},
+    {"map", &call_map},
+    {"unmap", [](ph_context* c) { return ph_unmap(c, scratch()); }},
     {"peer_state", &call_peer_state},
     {"contact", [](ph_context* c) { return ph_contact(c, 0); }},
     {"finalize", [](ph_context* c) { return ph_finalize(c); }},

@@ -49,8 +49,10 @@ inline ph_put_args notice() {
 }
 
 // ph_unregister() and ph_free() of a context without other lanes.
-inline ph_status take_back(engine::Engine& engine, const engine::Removal& removal) {
-  return removal.is_due ? engine.end_removal(removal, engine.let_go_of(removal)) : PH_OK;
+inline ph_status take_back(engine::Engine& engine, engine::Removal& removal) {
+  if (!removal.is_due) return PH_OK;
+  const bool let_go = engine.let_go_of(removal);
+  return engine.end_removal(removal, let_go);
 }
 inline ph_status remove_region(engine::Engine& engine, std::uint64_t key) {
   engine::Removal removal;

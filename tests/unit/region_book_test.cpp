@@ -46,6 +46,43 @@ TEST_F(RegionBookTest, an_access_is_checked_at_every_border_without_wrapping_aro
   EXPECT_EQ(check_access(table_, {1000, key}, 1, PH_ACCESS_ALL), PH_ERR_ACCESS);
 }
 
+TEST_F(RegionBookTest, only_memory_of_ph_alloc_is_shown_as_such) {
+  const auto allocated = book_.add({1000, 100, 0}, PH_ACCESS_ALL, true);
+  const auto registered = book_.add({1000, 100, 0}, PH_ACCESS_ALL, false);
+  EXPECT_TRUE(table_[allocated->key & 15].is_allocated(allocated->key));
+  EXPECT_FALSE(table_[allocated->key & 15].is_allocated(allocated->key ^ 1u << 20));
+  EXPECT_FALSE(table_[registered->key & 15].is_allocated(registered->key));
+  ph_region region{};
+  EXPECT_EQ(book_.remove_allocated(1000, region), Removed::stale);
+  EXPECT_FALSE(table_[allocated->key & 15].is_allocated(allocated->key));
+}
+
+TEST_F(RegionBookTest, a_shelved_slot_is_freed_for_its_owner_and_occupied_until_it_is_released) {
+  const auto added = book_.add({1000, 100, 0}, PH_ACCESS_ALL, true);
+  ph_region region{};
+  EXPECT_FALSE(book_.shelve(*added)) << "it is live";
+  ASSERT_EQ(book_.remove_allocated(1000, region), Removed::stale);
+  EXPECT_TRUE(book_.shelve(region));
+  EXPECT_FALSE(book_.shelve(region)) << "another thread was first";
+  EXPECT_EQ(book_.remove_allocated(1000, region), Removed::unknown);
+  EXPECT_EQ(book_.slot_of(added->key), static_cast<std::int64_t>(added->key & 15));
+  for (int i = 0; i < 15; ++i) EXPECT_TRUE(book_.add({2000, 100, 0}, PH_ACCESS_ALL, true));
+  EXPECT_FALSE(book_.add({2000, 100, 0}, PH_ACCESS_ALL, true));
+  EXPECT_FALSE(book_.release(*added)) << "of another thread, that saw nobody hold it";
+  EXPECT_TRUE(book_.unshelve(*added));
+  EXPECT_FALSE(book_.unshelve(*added));
+  EXPECT_TRUE(book_.add({2000, 100, 0}, PH_ACCESS_ALL, true));
+}
+
+TEST_F(RegionBookTest, a_slot_that_somebody_may_have_mapped_for_ever_is_kept) {
+  const auto added = book_.add({1000, 100, 0}, PH_ACCESS_ALL, true);
+  EXPECT_FALSE(book_.is_kept(added->key & 15));
+  book_.keep(added->key & 15);
+  book_.keep(15);  // a peer writes there what it likes
+  EXPECT_TRUE(book_.is_kept(added->key & 15));
+  EXPECT_FALSE(book_.is_kept(15));
+}
+
 TEST_F(RegionBookTest, what_two_lenders_lend_is_counted_apart_and_found_by_nobody) {
   const std::uint32_t one = book_.new_lender(), other = book_.new_lender();
   const auto first = book_.add({1000, 100, 0}, PH_ACCESS_WRITE | one, false);

@@ -47,6 +47,9 @@ class MixedTransport final : public Transport {
   bool drained() const noexcept override;
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
+  std::optional<Mapping> map(Rank rank, std::uint64_t address, std::uint64_t size_bytes) override {
+    return side_of(rank).map(rank, address, size_bytes);
+  }
   base::Result<> read(Rank rank, std::uint64_t address,
                       std::span<std::byte> destination) noexcept override;
   base::Result<> write(Rank rank, std::uint64_t address,

@@ -43,9 +43,11 @@ struct Layout {
   std::size_t page;
 
   // Ring: credit words at 0, what is taken of the overflow behind them; intent word at `page`, the
-  // control behind it, then what is published in the overflow; lines; bulk ring; overflow.
+  // control behind it, then what is published in the overflow, then what is mapped of the
+  // receiver's memory; lines; bulk ring; overflow.
   static constexpr std::size_t kTakenOffset = 1024;
   std::size_t published_offset() const noexcept { return page + 2 * kControlBytes; }
+  std::size_t holds_offset() const noexcept { return page + 3 * kControlBytes; }
   std::size_t lines_offset;
   std::size_t bulk_offset;
   std::size_t overflow_offset;

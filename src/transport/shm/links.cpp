@@ -17,6 +17,8 @@ namespace {
 
 static_assert(sizeof(Line) == kLineBytes && sizeof(RegionEntry) == kRegionBytes);
 static_assert(sizeof(Credits) <= Layout::kTakenOffset && sizeof(Intent) <= kControlBytes);
+static_assert(sizeof(sync::OverflowWord<Policy>) <= kControlBytes);
+static_assert(3 * kControlBytes + sizeof(Holds) <= 4096, "behind the others, on the intent's page");
 static_assert(sizeof(Gate) <= Layout::kLaneBytes && sizeof(Bell) == 1);
 
 // Zeroed shared memory is a valid object of each of these types.
@@ -87,6 +89,7 @@ base::Result<bool> ShmTransport::make_half(Rank rank) {
   Link& link = made->link;
   link.tx_credits = object_at<Credits>(data);
   link.tx_intent = object_at<Intent>(data, layout_.page);
+  link.tx_holds = object_at<Holds>(data, layout_.holds_offset());
   link.tx_order = order_of(offer_);
   link.tx_lines = object_at<Line>(data, layout_.lines_offset);
   link.tx_bulk = data + layout_.bulk_offset;
@@ -182,6 +185,7 @@ void ShmTransport::use_peer(Peer& peer, const PeerMemory& memory) {
   Link& link = peer.link;
   link.rx_credits = object_at<Credits>(memory.ring);
   link.rx_intent = object_at<Intent>(memory.ring, layout_.page);
+  link.rx_holds = object_at<Holds>(memory.ring, layout_.holds_offset());
   link.rx_lines = object_at<Line>(memory.ring, layout_.lines_offset);
   link.rx_order = order_of(peer.offer);
   link.rx_bulk = memory.ring + layout_.bulk_offset;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
@@ -41,6 +42,7 @@ struct Peer {
   Segment receiving;  // the peer's, as are the next two
   Segment published;
   Segment arena;
+  std::shared_ptr<Segment> mapped;    // the arena, once ph_map() has a part of it
   bool arena_reached = false;         // all of it is mapped, not only the bells
   std::byte* arena_memory = nullptr;  // its ph_alloc memory as we see it, or null
 

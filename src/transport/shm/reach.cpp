@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "transport/shm/transport_impl.hpp"
 
@@ -61,6 +63,22 @@ Reach ShmTransport::reach(Rank rank, std::uint64_t address, std::uint64_t size_b
   if (std::byte* local = in_arena(*peer, address, size_bytes)) return {Reach::Kind::mapped, local};
   settle_cma(*peer);
   return {peer->cma.state() == Cma::State::works ? Reach::Kind::call : Reach::Kind::none, nullptr};
+}
+
+// The segment moves to where those that map it keep it; what stands in it stays at its address.
+std::optional<Mapping> ShmTransport::map(Rank rank, std::uint64_t address,
+                                         std::uint64_t size_bytes) {
+  Peer* const peer = rank < peers_.size() ? known(rank) : nullptr;
+  if (peer == nullptr || peer->state != Peer::State::linked) return std::nullopt;
+  std::byte* const local = in_arena(*peer, address, size_bytes);
+  if (local == nullptr) return std::nullopt;
+  if (rank == boot_.rank()) return Mapping{local, lane_.own};
+  if (peer->mapped == nullptr) {
+    auto kept = std::make_shared<Segment>();
+    *kept = std::move(peer->arena);
+    peer->mapped = std::move(kept);
+  }
+  return Mapping{local, peer->mapped};
 }
 
 // A peer that has ended is told by its end, and its lost copies are no news.

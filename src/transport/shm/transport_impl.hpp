@@ -70,6 +70,7 @@ class ShmTransport final : public Transport {
   bool drained() const noexcept override;
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
+  std::optional<Mapping> map(Rank rank, std::uint64_t address, std::uint64_t size_bytes) override;
   base::Result<> read(Rank rank, std::uint64_t address,
                       std::span<std::byte> destination) noexcept override;
   base::Result<> write(Rank rank, std::uint64_t address,

@@ -1,0 +1,146 @@
+// Mapping a peer's memory, and giving memory that was freed to nobody else before all who mapped it
+// have let go.
+#include "engine/mappings.hpp"
+
+#include <string>
+#include <utility>
+
+#include "base/finally.hpp"
+#include "base/hex.hpp"
+#include "engine/engine.hpp"
+#include "engine/peer_view.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+std::string words_of(Rank rank, const ph_region& region) {
+  return "map of " + std::to_string(region.size_bytes) + " bytes at " + base::hex(region.address) +
+         " of rank " + std::to_string(rank) + ": ";
+}
+
+}  // namespace
+
+ph_status PeerView::map(Rank rank, const ph_region& region, void*& local) {
+  if (region.size_bytes == 0) return engine_.fail(PH_ERR_ARGUMENT, rank, "map: size 0");
+  Peer* peer = nullptr;
+  if (const auto status = engine_.contact(rank, peer); status != PH_OK) return status;
+  if (peer->is_meeting()) return engine_.again();
+  if (const auto status = check_mappable(*peer, region); status != PH_OK) return status;
+  auto mapping = engine_.transport_->map(rank, region.address, region.size_bytes);
+  if (!mapping || peer->link->tx_holds == nullptr)
+    return engine_.fail(PH_ERR_NOT_FOUND, rank,
+                        words_of(rank, region) +
+                            "its memory is not mapped here (ph_path_to() says why); put and get");
+  if (Mappings::One* known = engine_.mappings_.find(mapping->local)) {
+    ++known->count;
+    local = mapping->local;
+    return PH_OK;
+  }
+  const std::size_t entry = engine_.mappings_.free_entry(rank, transport::Holds::kEntries);
+  if (entry == transport::Holds::kEntries)
+    return engine_.fail(PH_ERR_MEMORY, rank,
+                        words_of(rank, region) + std::to_string(entry) +
+                            " places of this rank are mapped, which are the most; unmap some");
+  engine_.mappings_.add(mapping->local, {rank, entry, 1, std::move(mapping->memory)});
+  if (const auto status = hold(*peer, region, entry); status != PH_OK) {
+    engine_.mappings_.remove(mapping->local);
+    return status;
+  }
+  local = mapping->local;
+  return PH_OK;
+}
+
+// Under the intent word, so that an owner who frees it meanwhile sees the hold, or is seen
+// (sync/hold_table.hpp).
+ph_status PeerView::hold(Peer& peer, const ph_region& region, std::size_t entry) {
+  const std::uint64_t slot = region.key & (engine_.config_.max_regions - 1);
+  peer.link->tx_intent->enter(slot, peer.fenced);
+  const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
+  if (peer.credits->is_hidden())
+    return engine_.fail(
+        PH_ERR_DEPARTED, peer.rank,
+        "rank " + std::to_string(peer.rank) + " has left: it maps nothing any more");
+  if (const auto status = check_mappable(peer, region); status != PH_OK) return status;
+  peer.link->tx_holds->hold(entry, slot);
+  return PH_OK;
+}
+
+ph_status PeerView::check_mappable(const Peer& peer, const ph_region& region) {
+  const Rank rank = peer.rank;
+  if (peer.regions == nullptr)
+    return engine_.fail(PH_ERR_NOT_FOUND, rank,
+                        words_of(rank, region) +
+                            "no memory is shared with it (ph_path_to() says why); put and get");
+  const ph_status status =
+      check_access({peer.regions, engine_.config_.max_regions}, {region.address, region.key},
+                   region.size_bytes, PH_ACCESS_READ);
+  if (status == PH_ERR_RANGE)
+    return engine_.fail(status, rank, words_of(rank, region) + "it leaves the registered region");
+  if (status == PH_ERR_KEY)
+    return engine_.fail(status, rank,
+                        words_of(rank, region) +
+                            "the key names no region it has registered now; its owner has to send "
+                            "the key anew");
+  const auto& entry = peer.regions[region.key & (engine_.config_.max_regions - 1)];
+  if (!entry.is_allocated(region.key))
+    return engine_.fail(
+        PH_ERR_NOT_FOUND, rank,
+        words_of(rank, region) + "the region is not ph_alloc()'s: only that memory can be mapped");
+  return PH_OK;
+}
+
+ph_status PeerView::unmap(void* local) {
+  if (local == nullptr) return PH_OK;
+  Mappings::One* const one = engine_.mappings_.find(local);
+  if (one == nullptr)
+    return engine_.fail(PH_ERR_NOT_FOUND, engine_.self_,
+                        "unmap: nothing is mapped at " +
+                            base::hex(reinterpret_cast<std::uint64_t>(local)) +
+                            "; it may have been unmapped before");
+  if (--one->count != 0) return PH_OK;
+  let_go(*one);
+  engine_.mappings_.remove(local);
+  return PH_OK;
+}
+
+// A link that is gone, with its peer, does not come back; its table went with it.
+void PeerView::let_go(const Mappings::One& one) noexcept {
+  const Peer* const peer = engine_.peers_[one.rank].get();
+  if (peer != nullptr && peer->link != nullptr) peer->link->tx_holds->let_go(one.entry);
+}
+
+void PeerView::unmap_all() noexcept {
+  engine_.mappings_.for_each([this](const Mappings::One& one) { let_go(one); });
+  engine_.mappings_.clear();
+}
+
+// Of this rank's own memory, by the links of this lane. A peer that is lost may still hold it, as
+// long as its process is not known to have ended; then its link stands.
+bool PeerView::is_held(std::uint64_t slot) const noexcept {
+  if (engine_.memory_->regions.is_kept(slot)) return true;
+  for (const Peer* peer : engine_.contacted_)
+    if (peer->link != nullptr && peer->link->rx_holds != nullptr &&
+        peer->link->rx_holds->names(slot))
+      return true;
+  return false;
+}
+
+bool PeerView::has_freed() const noexcept { return engine_.memory_->has_freed(); }
+
+void PeerView::give_back_freed() noexcept {
+  if (engine_.is_lane_ || !engine_.memory_->has_freed()) return;
+  const std::uint64_t slots = engine_.config_.max_regions;
+  engine_.memory_->give_back(
+      [&](const ph_region& region) { return !is_held(region.key & (slots - 1)); });
+}
+
+// The link goes, but the process at its other end may live and use what it has mapped: what it
+// holds now stays so until we leave.
+void PeerView::keep_held(const Peer& peer) noexcept {
+  if (engine_.is_lane_ || peer.link->rx_holds == nullptr) return;
+  peer.link->rx_holds->for_each(
+      [this](std::uint64_t slot) { engine_.memory_->regions.keep(slot); });
+}
+
+}  // namespace photon::engine
