@@ -157,7 +157,7 @@ void Conductor::interrupt(SimNetwork& where, transport::Rank me, std::uint64_t u
   seats_[me].stood_still_ns = stood_still_ns + network_.now_ns() - begin_ns;
 }
 
-bool Conductor::meet(const std::function<void()>& serve) {
+bool Conductor::meet(const boot::Serve& serve) {
   const std::uint64_t mine = collectives_;
   if (++arrived_ == seats_.size()) {
     arrived_ = 0;

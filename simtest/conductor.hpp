@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "boot/serve.hpp"
 #include "simtest/fiber.hpp"
 #include "transport/sim/random.hpp"
 #include "transport/sim/sim_network.hpp"
@@ -50,7 +51,7 @@ class Conductor final : public transport::sim::Pacer {
   void interrupt(transport::sim::SimNetwork& where, transport::Rank me,
                  std::uint64_t until_ns) noexcept override;
   // Ranks inside a collective: asleep until all have come. False: stuck.
-  bool meet(const std::function<void()>& serve);
+  bool meet(const boot::Serve& serve);
 
   std::uint64_t stood_still_ns(ph_rank rank) const noexcept { return seats_[rank].stood_still_ns; }
 

@@ -46,7 +46,7 @@ class SimBoot final : public boot::Boot {
   int poll_fd() const override { return -1; }
 
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                           const std::function<void()>& serve) override {
+                           const boot::Serve& serve) override {
     auto& bytes = gathering_.bytes[turn_++ % 2];
     bytes.resize(all.size());
     std::copy(mine.begin(), mine.end(),
@@ -57,7 +57,7 @@ class SimBoot final : public boot::Boot {
   }
   // They wait by giving way, which no lock of the lanes must see.
   bool collects_alone() const override { return true; }
-  base::Result<> barrier(const std::function<void()>& serve) override {
+  base::Result<> barrier(const boot::Serve& serve) override {
     if (conductor_.meet(serve)) return {};
     return base::Error{PH_ERR_BOOTSTRAP, 0, "simtest: the run is stuck", PH_ANY_RANK};
   }

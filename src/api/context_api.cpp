@@ -194,7 +194,7 @@ ph_status ph_allgather(ph_context* context, const void* mine, void* all, size_t 
                          "allgather: needs buffers, and 1 to 65536 bytes a rank");
     auto done = engine.boot().allgather({static_cast<const std::byte*>(mine), size_bytes},
                                         {static_cast<std::byte*>(all), size_bytes * context->size},
-                                        [&] { engine.serve(); });
+                                        [&] { return engine.serve(); });
     return done ? PH_OK : engine.fail(done.error());
   });
 }
@@ -202,7 +202,7 @@ ph_status ph_allgather(ph_context* context, const void* mine, void* all, size_t 
 ph_status ph_barrier(ph_context* context) {
   return in_lane(context, [&](auto& engine, auto&) {
     if (context->is_lane()) return photon::api::not_for_lanes(engine, "barrier");
-    auto done = engine.boot().barrier([&] { engine.serve(); });
+    auto done = engine.boot().barrier([&] { return engine.serve(); });
     return done ? PH_OK : engine.fail(done.error());
   });
 }

@@ -161,13 +161,10 @@ bool AddressBoot::on_introduction(Rank from, std::span<const std::byte> bytes, c
 }
 
 base::Result<> AddressBoot::allgather(std::span<const std::byte> /*mine*/,
-                                      std::span<std::byte> /*all*/,
-                                      const std::function<void()>& /*serve*/) {
+                                      std::span<std::byte> /*all*/, const Serve& /*serve*/) {
   return no_collectives();
 }
 
-base::Result<> AddressBoot::barrier(const std::function<void()>& /*serve*/) {
-  return no_collectives();
-}
+base::Result<> AddressBoot::barrier(const Serve& /*serve*/) { return no_collectives(); }
 
 }  // namespace photon::boot

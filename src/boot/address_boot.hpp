@@ -35,8 +35,8 @@ class AddressBoot final : public CourierBoot {
   base::Result<std::span<const std::byte>> address() const override;
   base::Result<Rank> connect(std::span<const std::byte> address) override;
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                           const std::function<void()>& serve) override;
-  base::Result<> barrier(const std::function<void()>& serve) override;
+                           const Serve& serve) override;
+  base::Result<> barrier(const Serve& serve) override;
 
  private:
   AddressBoot(const Job& job, Parts parts) : CourierBoot({job.rank, job.size}, std::move(parts)) {}

@@ -22,6 +22,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "boot/net_address.hpp"
+#include "boot/serve.hpp"
 
 namespace photon::boot {
 
@@ -82,11 +83,12 @@ class Boot {
   // Readable when receive() may have something; -1 if there is none.
   virtual int poll_fd() const = 0;
 
-  // Collective. `serve` is called again and again while waiting (it progresses the engine, whose
-  // data messages receive() must go on delivering: serve() itself calls receive()).
+  // Collective. `serve` is called again and again while waiting, at once where the turn before
+  // moved something (it progresses the engine, whose data messages receive() must go on delivering:
+  // serve() itself calls receive()).
   virtual base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                                   const std::function<void()>& serve) = 0;
-  virtual base::Result<> barrier(const std::function<void()>& serve) = 0;
+                                   const Serve& serve) = 0;
+  virtual base::Result<> barrier(const Serve& serve) = 0;
   // Whether collectives touch nothing that other calls do, so that these may run beside them.
   virtual bool collects_alone() const { return false; }
 

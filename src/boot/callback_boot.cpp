@@ -53,18 +53,18 @@ base::Result<> CallbackBoot::reach_hosts(const base::Config& config) {
 }
 
 base::Result<> CallbackBoot::allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                                       const std::function<void()>& serve) {
+                                       const Serve& serve) {
   if (auto checked = check_gather(mine.size(), all.size(), size()); !checked) return checked;
   return collect("allgather", serve, [&] {
     return bootstrap_.allgather(bootstrap_.user, mine.data(), all.data(), mine.size());
   });
 }
 
-base::Result<> CallbackBoot::barrier(const std::function<void()>& serve) {
+base::Result<> CallbackBoot::barrier(const Serve& serve) {
   return collect("barrier", serve, [this] { return bootstrap_.barrier(bootstrap_.user); });
 }
 
-base::Result<> CallbackBoot::collect(const char* name, const std::function<void()>& serve,
+base::Result<> CallbackBoot::collect(const char* name, const Serve& serve,
                                      const std::function<int()>& callback) {
   std::optional<Meanwhile> meanwhile;
   if (serve && size() > 1) meanwhile.emplace(serve);

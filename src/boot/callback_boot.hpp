@@ -13,15 +13,15 @@ class CallbackBoot final : public CourierBoot {
                                                   const base::Config& config);
 
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                           const std::function<void()>& serve) override;
-  base::Result<> barrier(const std::function<void()>& serve) override;
+                           const Serve& serve) override;
+  base::Result<> barrier(const Serve& serve) override;
 
  private:
   CallbackBoot(const ph_bootstrap& bootstrap, Parts parts)
       : CourierBoot({bootstrap.rank, bootstrap.size}, std::move(parts)), bootstrap_(bootstrap) {}
 
   // Runs a callback; what peers ask meanwhile, serve() does.
-  base::Result<> collect(const char* name, const std::function<void()>& serve,
+  base::Result<> collect(const char* name, const Serve& serve,
                          const std::function<int()>& callback);
   base::Result<> introduce(const base::Config& config);
   base::Result<> reach_hosts(const base::Config& config);

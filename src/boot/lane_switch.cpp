@@ -83,18 +83,15 @@ class LaneBoot final : public Boot {
   }
 
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                           const std::function<void()>& serve) override {
+                           const Serve& serve) override {
     if (number_ != 0) return not_for_lanes();
     return lanes_->collect(
-        [&](Boot& real, const std::function<void()>& inner) {
-          return real.allgather(mine, all, inner);
-        },
-        serve);
+        [&](Boot& real, const Serve& inner) { return real.allgather(mine, all, inner); }, serve);
   }
-  base::Result<> barrier(const std::function<void()>& serve) override {
+  base::Result<> barrier(const Serve& serve) override {
     if (number_ != 0) return not_for_lanes();
-    return lanes_->collect(
-        [](Boot& real, const std::function<void()>& inner) { return real.barrier(inner); }, serve);
+    return lanes_->collect([](Boot& real, const Serve& inner) { return real.barrier(inner); },
+                           serve);
   }
 
  private:
@@ -344,14 +341,15 @@ base::Result<Rank> LaneSwitch::connect(std::span<const std::byte> address) {
 }
 
 template <class Collective>
-base::Result<> LaneSwitch::collect(Collective collective, const std::function<void()>& serve) {
+base::Result<> LaneSwitch::collect(Collective collective, const Serve& serve) {
   std::unique_lock lock(mutex_, std::defer_lock);
   const bool is_locked = !real_->collects_alone();
   if (is_locked) lock.lock();
   return collective(*real_, [&] {
     if (is_locked) lock.unlock();
-    if (serve) serve();
+    const bool moved = serve && serve();
     if (is_locked) lock.lock();
+    return moved;
   });
 }
 

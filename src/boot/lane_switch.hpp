@@ -69,7 +69,7 @@ class LaneSwitch {
   base::Result<Rank> connect(std::span<const std::byte> address);
   // Runs a collective of the real boot; others get in whenever it serves.
   template <class Collective>
-  base::Result<> collect(Collective collective, const std::function<void()>& serve);
+  base::Result<> collect(Collective collective, const Serve& serve);
 
  private:
   enum class What : std::uint32_t { data, closed, refused };

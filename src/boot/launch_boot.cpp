@@ -301,7 +301,7 @@ base::Result<std::optional<Message>> LaunchBoot::receive() {
 }
 
 base::Result<> LaunchBoot::allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                                     const std::function<void()>& serve) {
+                                     const Serve& serve) {
   if (auto checked = check_gather(mine.size(), all.size(), size()); !checked) return checked;
   if (!lost_.empty()) return lost_error();
   Gather gather{.size_bytes = mine.size(), .all = all};
@@ -318,11 +318,11 @@ base::Result<> LaunchBoot::allgather(std::span<const std::byte> mine, std::span<
     result = queue_full(rank());
   }
   while (result && gather.next < size()) {
-    if (serve) serve();
+    const bool moved = serve && serve();
     flush();
     pump();
     result = gather_state(gather);
-    if (result && gather.next < size()) wait_briefly();
+    if (result && gather.next < size() && !moved) wait_briefly();
   }
   return result;
 }
@@ -353,9 +353,7 @@ base::Result<> LaunchBoot::gather_state(const Gather& gather) {
   return state;
 }
 
-base::Result<> LaunchBoot::barrier(const std::function<void()>& serve) {
-  return allgather({}, {}, serve);
-}
+base::Result<> LaunchBoot::barrier(const Serve& serve) { return allgather({}, {}, serve); }
 
 // The first reason counts. Whoever met it returns it; receive() tells it once in any case, and
 // poll_fd() is readable until then.

@@ -43,8 +43,8 @@ class LaunchBoot final : public Boot {
   bool has_left(Rank rank) const override { return ends_[rank].left; }
   int poll_fd() const override { return watch_.fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                           const std::function<void()>& serve) override;
-  base::Result<> barrier(const std::function<void()>& serve) override;
+                           const Serve& serve) override;
+  base::Result<> barrier(const Serve& serve) override;
 
  private:
   // The gather in progress; lives on the stack of allgather().

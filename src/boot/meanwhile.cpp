@@ -9,7 +9,7 @@
 
 namespace photon::boot {
 
-Meanwhile::Meanwhile(const std::function<void()>& serve) : serve_(serve) {
+Meanwhile::Meanwhile(const Serve& serve) : serve_(serve) {
   const base::SignalsLeftToOthers inherited;
   try {
     thread_ = std::thread([this] { run(); });
@@ -22,23 +22,30 @@ Meanwhile::Meanwhile(const std::function<void()>& serve) : serve_(serve) {
 
 // What it throws is told at the end: the callback must be called whatever happens, for its others
 // wait in theirs. And who is out of memory once goes on with the next turn.
-void Meanwhile::serve_once() noexcept {
+bool Meanwhile::serve_once() noexcept {
   try {
-    serve_();
+    return serve_();
   } catch (...) {
     if (!thrown_) thrown_ = std::current_exception();
+    return false;
   }
 }
 
-// Peers do not wake this thread: it looks after them, the less often the longer it takes.
+// Peers do not wake this thread: it looks after them without a pause while something moves, else
+// the less often the longer it takes.
 void Meanwhile::run() noexcept {
+  constexpr std::chrono::microseconds kShortestPause{50};
   constexpr std::chrono::microseconds kLongestPause{1000};
-  std::chrono::microseconds pause{50};
+  std::chrono::microseconds pause = kShortestPause;
   std::unique_lock lock(mutex_);
   do {
     lock.unlock();
-    serve_once();
+    const bool moved = serve_once();
     lock.lock();
+    if (moved) {
+      pause = kShortestPause;
+      continue;
+    }
     news_.wait_for(lock, pause, [this] { return over_; });
     pause = std::min(2 * pause, kLongestPause);
   } while (!over_);

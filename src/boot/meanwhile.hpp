@@ -10,9 +10,10 @@
 
 #include <condition_variable>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
+
+#include "boot/serve.hpp"
 
 namespace photon::boot {
 
@@ -20,7 +21,7 @@ class Meanwhile {
  public:
   // Calls serve() again and again, on a thread of its own; if the process may have no more threads,
   // once and here.
-  explicit Meanwhile(const std::function<void()>& serve);
+  explicit Meanwhile(const Serve& serve);
   ~Meanwhile() { stop(); }
   Meanwhile(const Meanwhile&) = delete;
   Meanwhile& operator=(const Meanwhile&) = delete;
@@ -30,10 +31,10 @@ class Meanwhile {
 
  private:
   void run() noexcept;
-  void serve_once() noexcept;
+  bool serve_once() noexcept;  // true: something moved
   void stop() noexcept;
 
-  const std::function<void()>& serve_;
+  const Serve serve_;
   std::mutex mutex_;
   std::condition_variable news_;
   bool over_ = false;  // under mutex_

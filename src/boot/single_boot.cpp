@@ -29,15 +29,13 @@ base::Result<bool> SingleBoot::send(Rank to, std::span<const std::byte> bytes,
 base::Result<std::optional<Message>> SingleBoot::receive() { return inbox_.pop(); }
 
 base::Result<> SingleBoot::allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                                     const std::function<void()>& serve) {
+                                     const Serve& serve) {
   if (auto checked = check_gather(mine.size(), all.size(), 1); !checked) return checked;
   std::ranges::copy(mine, all.begin());
   if (serve) serve();
   return {};
 }
 
-base::Result<> SingleBoot::barrier(const std::function<void()>& serve) {
-  return allgather({}, {}, serve);
-}
+base::Result<> SingleBoot::barrier(const Serve& serve) { return allgather({}, {}, serve); }
 
 }  // namespace photon::boot

@@ -21,8 +21,8 @@ class SingleBoot final : public Boot {
   bool idle() const override { return true; }
   int poll_fd() const override { return inbox_.fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                           const std::function<void()>& serve) override;
-  base::Result<> barrier(const std::function<void()>& serve) override;
+                           const Serve& serve) override;
+  base::Result<> barrier(const Serve& serve) override;
 
  private:
   SingleBoot(Inbox inbox, const Secret& secret) : inbox_(std::move(inbox)), secret_(secret) {}

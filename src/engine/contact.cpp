@@ -46,8 +46,11 @@ EngineState::EngineState(EngineParts parts)
 
 // Lanes fall silent and come back, so it is looked at now and then.
 void EngineState::count_threads() noexcept {
-  oversubscribed_ = attendance_.note(transport_->now_ns()) > threads_with_cores_;
-  give_way_.set_oversubscribed(oversubscribed_);
+  const unsigned at_work = attendance_.note(transport_->now_ns());
+  oversubscribed_ = at_work > threads_with_cores_;
+  has_core_to_spin_ = at_work <= threads_with_cores_ / 2;  // a caller and a thread for each lane
+  is_crowded_ = progress_thread_ != nullptr && !has_core_to_spin_;
+  give_way_.set_oversubscribed(oversubscribed_, is_crowded_);
 }
 
 Engine::Engine(Parts parts) : EngineState(std::move(parts)) {

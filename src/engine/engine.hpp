@@ -18,7 +18,6 @@
 #include "engine/lane.hpp"
 #include "engine/operation.hpp"
 #include "engine/record_io.hpp"
-#include "engine/stand_in.hpp"
 #include "engine/taker.hpp"
 
 namespace photon::engine {
@@ -68,10 +67,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us);
   // After an empty probe: may somebody else need this core?
   bool should_yield() const noexcept { return give_way_.due(empty_turns_); }
-  void serve() { progress(nullptr); }
-  // progress_thread.cpp: turns of progress and rest in the place of a caller who is silent.
-  Silence stand_in(LaneGuard& guard, std::uint64_t& seen, Rest rests);
-  void relieve();
+  bool serve() { return progress(nullptr); }                      // true: something moved
   std::uint64_t turns() const noexcept { return turn_.shown(); }  // any thread, without the lock
 
   // regions.cpp
@@ -126,6 +122,7 @@ class Engine final : private transport::Sink, private EngineState {
   friend class ServicePort;
   friend class PeerView;  // peer_view.hpp
   friend class Alone;     // alone.hpp
+  friend class StandIn;  // stand_in.cpp
   enum class Step : std::uint8_t { blocked, moved };
   // transport::Sink
   void on_link(Rank rank) override;

@@ -32,6 +32,7 @@
 #include "engine/request.hpp"
 #include "engine/source_cache.hpp"
 #include "engine/spin_time.hpp"
+#include "engine/stand_in.hpp"
 #include "service/service.hpp"
 #include "transport/transport.hpp"
 #include "wire/piece_name.hpp"
@@ -176,6 +177,9 @@ class EngineState {
   std::uint64_t news_count_ = 0;  // under news_mutex_
   bool stand_in_sleeps_ = false;  // the progress thread is the one in transport_->sleep()
   bool relieved_ = false;         // the progress thread has to end
+  bool has_core_to_spin_ = true;  // the progress thread has, beside a caller who computes
+  bool is_crowded_ = false;       // there is such a thread, and it has none
+  ProgressThread* progress_thread_ = nullptr;
 };
 
 }  // namespace photon::engine

@@ -13,7 +13,13 @@ namespace photon::engine {
 class GiveWay {
  public:
   explicit GiveWay(bool oversubscribed = false) noexcept : oversubscribed_(oversubscribed) {}
-  void set_oversubscribed(bool is) noexcept { oversubscribed_ = is; }
+  // Crowded: ranks have cores, but not their progress threads; a peer's may wait for this one.
+  // Whoever answers soon runs, so the patience stays long.
+  void set_oversubscribed(bool is, bool is_crowded = false) noexcept {
+    oversubscribed_ = is || is_crowded;
+    least_ = is ? kShort : kLong;
+    if (!is) patience_ = kLong;
+  }
 
   // Turns without news that teach nothing.
   static constexpr unsigned kShort = 8;
@@ -28,7 +34,7 @@ class GiveWay {
     } else if (empty_turns <= kLong) {
       outlasted_ = 0;
     } else if (++outlasted_ >= 2) {
-      patience_ = kShort;
+      patience_ = least_;
     }
   }
 
@@ -39,6 +45,7 @@ class GiveWay {
 
   bool oversubscribed_;
   unsigned patience_ = kLong;
+  unsigned least_ = kShort;
   unsigned outlasted_ = 0;
   unsigned waits_ = 0;
 };

@@ -2,41 +2,48 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <system_error>
+#include <utility>
 
 #include "base/signals.hpp"
 
 namespace photon::engine {
 
-// A few turns, so that a caller who comes back waits for no more. `seen`: the turn at which he was
-// silent; moved on by ours. Gives the lane up to sleep.
-Silence Engine::stand_in(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
-  constexpr unsigned kTurnsAtOnce = 16;
-  const auto dismissed = [this] { return relieved_; };
-  stand_in_sleeps_ = false;
-  if (relieved_ || turn_ != seen) return Silence::over;
-  if (sleeping_ || waiters_ != 0) {  // he is in a call: who sleeps there serves
-    if (sleeping_ && rests.behind) rest(guard, -1, dismissed);
-    return Silence::asleep;
-  }
-  bool moved = false;
-  for (unsigned i = 0; i < kTurnsAtOnce && !moved; ++i) moved = progress(nullptr);
-  seen = turn_;
-  if (moved) return Silence::busy;
-  if (!rests.at_once && !oversubscribed_) return Silence::quiet;
-  stand_in_sleeps_ = true;
-  rest(guard, -1, dismissed);
-  if (guard.status() != PH_OK) return Silence::over;
-  stand_in_sleeps_ = false;
-  return turn_ == seen ? Silence::busy : Silence::over;
+namespace {
+
+// As <linux/sched/types.h> has it, which glibc's headers do not bear beside their own.
+struct SchedulingOfThread {
+  std::uint32_t size_bytes;
+  std::uint32_t policy;
+  std::uint64_t flags;
+  std::int32_t nice;
+  std::uint32_t priority;
+  std::uint64_t runtime_ns;  // of SCHED_OTHER, since Linux 6.12: the slice
+  std::uint64_t deadline_ns;
+  std::uint64_t period_ns;
+};
+
+// A thread that may run on one core only shares it with its caller. The scheduler lets a thread
+// with short slices in soon when it wakes; others wait for the end of the caller's slice, which is
+// some milliseconds. Where there are several cores, such threads wait longer than others for one
+// whose thread yields. A kernel that knows nothing of that, or refuses, leaves all as it was.
+void ask_for_short_slices() noexcept {
+  constexpr std::uint64_t kSliceNs = 100'000;  // the shortest
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) != 1) return;
+  SchedulingOfThread now{};
+  if (::syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != SCHED_OTHER)
+    return;
+  now.runtime_ns = kSliceNs;
+  static_cast<void>(::syscall(SYS_sched_setattr, 0, &now, 0));
 }
 
-void Engine::relieve() {
-  relieved_ = true;
-  news();
-}
+}  // namespace
 
 base::Result<std::unique_ptr<ProgressThread>> ProgressThread::start(Lane& lane, Engine& engine) {
   std::unique_ptr<ProgressThread> made(new ProgressThread(lane, engine));
@@ -51,12 +58,14 @@ base::Result<std::unique_ptr<ProgressThread>> ProgressThread::start(Lane& lane, 
                        engine.rank()};
   }
   ::pthread_setname_np(made->thread_.native_handle(), "photon-progress");
+  made->stand_in_.begin(*made);
   return made;
 }
 
 ProgressThread::ProgressThread(Lane& lane, Engine& engine) noexcept
     : lane_(lane),
       engine_(engine),
+      stand_in_(engine),
       silence_(engine.config().progress_silence_us),
       longest_(std::max(silence_, Microseconds(1000))),
       spin_(engine.config().spin_us),
@@ -81,7 +90,7 @@ void ProgressThread::stop() noexcept {
   changed_.notify_one();
   {
     LaneGuard guard(lane_, LaneGuard::Kind::visit);
-    if (guard.status() == PH_OK) engine_.relieve();
+    if (guard.status() == PH_OK) stand_in_.relieve();
   }
   thread_.join();
 }
@@ -94,10 +103,25 @@ bool ProgressThread::await_begin() {
 
 bool ProgressThread::pause(Microseconds time) {
   std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, time, [this] { return over_; });
+  dozes_.set(time >= longest_ ? 1 : 0);
+  changed_.wait_for(lock, time, [this] { return over_ || hurried_; });
+  dozes_.set(0);
+  // What queued may be over at the caller's next call: a silence is looked for as after one.
+  if (std::exchange(hurried_, false)) pause_ = silence_;
+  return !over_;
+}
+
+void ProgressThread::called() noexcept {
+  dozes_.set(0);
+  {
+    const std::scoped_lock lock(mutex_);
+    hurried_ = true;
+  }
+  changed_.notify_one();
 }
 
 void ProgressThread::run() {
+  ask_for_short_slices();
   if (!await_begin()) return;
   while (pause(pause_)) {
     const auto found = watch();
@@ -129,19 +153,23 @@ Silence ProgressThread::stand_in() {
   constexpr unsigned kLooksBeforeRest = 16;
   using Clock = std::chrono::steady_clock;
   auto idle_since = Clock::now();
+  auto turn_begins = idle_since;
   for (;;) {
     Rest rests;
-    rests.at_once = Clock::now() - idle_since >= spin_;
+    rests.at_once = turn_begins - idle_since >= spin_ || core_.is_shared(turn_begins);
     rests.behind = asleep_looks_ >= kLooksBeforeRest;
     Silence found = Silence::over;
     {
       LaneGuard guard(lane_, LaneGuard::Kind::stand_in);
-      if (guard.status() == PH_OK) found = engine_.stand_in(guard, seen_, rests);
+      if (guard.status() == PH_OK) found = stand_in_.turn(guard, seen_, rests);
     }
     if (found == Silence::over || found == Silence::asleep) return found;
     pause_ = silence_;
-    if (found == Silence::busy) idle_since = Clock::now();
     ::sched_yield();  // the caller may need this core, or the lane
+    const auto now = Clock::now();
+    if (found == Silence::busy) idle_since = now;
+    if (found == Silence::quiet) core_.spun(turn_begins, now);
+    turn_begins = now;
   }
 }
 

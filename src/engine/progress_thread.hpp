@@ -23,12 +23,16 @@
 #include "base/result.hpp"
 #include "engine/engine.hpp"
 #include "engine/lane.hpp"
+#include "engine/shared_core.hpp"
+#include "engine/stand_in.hpp"
+#include "sync/hint.hpp"
 
 namespace photon::engine {
 
 class ProgressThread {
  public:
-  // Lane and engine outlive it. It touches neither before begin(). Throws bad_alloc.
+  // Lane and engine outlive it. The caller is inside the lane, or nobody else has it yet; the
+  // thread touches neither before begin(). Throws bad_alloc.
   static base::Result<std::unique_ptr<ProgressThread>> start(Lane& lane, Engine& engine);
   ~ProgressThread() { stop(); }
   ProgressThread(const ProgressThread&) = delete;
@@ -38,12 +42,20 @@ class ProgressThread {
   void begin() noexcept;
   // Ends it and waits for that. Idempotent; any thread, outside the lane.
   void stop() noexcept;
+  // By the engine, in the lane, when an operation queues: if the thread is in one of its longest
+  // pauses, it looks now. So who posts and computes from then on is served after
+  // progress_silence_us.
+  void hurry() noexcept {
+    if (dozes()) called();
+  }
+  bool dozes() const noexcept { return dozes_.get() != 0; }
 
  private:
   using Microseconds = std::chrono::microseconds;
 
   ProgressThread(Lane& lane, Engine& engine) noexcept;
   void run();
+  void called() noexcept;
   bool await_begin();             // false: it is over
   bool pause(Microseconds time);  // the same
   Silence watch();
@@ -51,16 +63,20 @@ class ProgressThread {
 
   Lane& lane_;
   Engine& engine_;
+  StandIn stand_in_;
   const Microseconds silence_;
   const Microseconds longest_;  // pause
   const Microseconds spin_;
   Microseconds pause_;         // before the next look; this and below: the thread's own
   std::uint64_t seen_ = 0;     // turn of the last look
   unsigned asleep_looks_ = 0;  // in a row that found the caller asleep in a call
+  SharedCore core_;
+  sync::Hint<sync::HardwarePolicy, std::uint32_t> dozes_;  // it is in a longest pause
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool begun_ = false;  // this and below: under mutex_
+  bool hurried_ = false;
   bool over_ = false;
   std::mutex stopping_;
   std::thread thread_;  // under stopping_

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine/engine.hpp"
+#include "engine/progress_thread.hpp"
 #include "engine/record_io.hpp"
 #include "engine/services.hpp"
 
@@ -179,6 +180,7 @@ void Engine::mark_busy(Peer& peer) {
   busy_.push_back(&peer);
   // The thread that sleeps has chosen how long without knowing of this peer's work.
   if (sleeping_) transport_->wake();
+  if (progress_thread_ != nullptr) progress_thread_->hurry();
 }
 
 }  // namespace photon::engine

@@ -1,10 +1,15 @@
 // How a thread stands in for the caller of a lane who is silent (docs/memory-model.md, "The
-// progress thread"). Owner: none; plain values.
+// progress thread"): turns of progress and rest in his place.
+// Owner: the ProgressThread. Threads: every member is called with the lane's lock held.
 #pragma once
 
 #include <cstdint>
 
 namespace photon::engine {
+
+class Engine;
+class LaneGuard;
+class ProgressThread;
 
 // What the caller was found to do.
 enum class Silence : std::uint8_t { over, asleep, quiet, busy };
@@ -13,6 +18,23 @@ enum class Silence : std::uint8_t { over, asleep, quiet, busy };
 struct Rest {
   bool at_once = false;  // if nothing moves; where threads are more than cores, always
   bool behind = false;   // the caller who sleeps
+};
+
+class StandIn {
+ public:
+  explicit StandIn(Engine& engine) noexcept : engine_(engine) {}
+
+  // From here on until relieve() the engine calls the thread (ProgressThread::hurry) when an
+  // operation queues.
+  void begin(ProgressThread& thread) noexcept;
+  // A few turns, so that a caller who comes back waits for no more. `seen`: the turn at which he
+  // was silent; moved on by ours. Gives the lane up to sleep.
+  Silence turn(LaneGuard& guard, std::uint64_t& seen, Rest rests);
+  // It has to end: no turn does anything any more, and one that sleeps wakes up.
+  void relieve();
+
+ private:
+  Engine& engine_;
 };
 
 }  // namespace photon::engine

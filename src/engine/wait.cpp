@@ -72,6 +72,7 @@ ph_status Engine::wait(LaneGuard& guard, const ph_query& query, std::int64_t tim
 ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done,
                              std::int64_t timeout_us) {
   constexpr unsigned kYields = 8;
+  constexpr std::int64_t kCrowdedNs = 2'000;  // above a round trip to a rank that runs
   progress(nullptr);  // every wait serves the peers, also one that finds what it wants at once
   if (done()) return PH_OK;
   if (stand_in_sleeps_) transport_->wake();  // we serve, and sleep, ourselves
@@ -109,8 +110,9 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
       turns = 0;
       continue;
     }
-    const bool give_way = oversubscribed_ && !moved;  // without the lane nothing here is ours
-    const bool is_ours = guard.is_biased();           // nobody waits for it here, or will show it
+    const bool is_long = is_crowded_ && look_at_clock && now - began >= kCrowdedNs;
+    const bool give_way = (oversubscribed_ || is_long) && !moved;  // below nothing here is ours
+    const bool is_ours = guard.is_biased();  // nobody waits for it here, or will show it
     guard.release();
     if (give_way)
       ::sched_yield();

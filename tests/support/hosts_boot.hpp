@@ -39,12 +39,10 @@ class HostsBoot final : public boot::Boot {
   bool has_left(boot::Rank other) const override { return real_->has_left(other); }
   int poll_fd() const override { return real_->poll_fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                           const std::function<void()>& serve) override {
+                           const boot::Serve& serve) override {
     return real_->allgather(mine, all, serve);
   }
-  base::Result<> barrier(const std::function<void()>& serve) override {
-    return real_->barrier(serve);
-  }
+  base::Result<> barrier(const boot::Serve& serve) override { return real_->barrier(serve); }
   bool collects_alone() const override { return real_->collects_alone(); }
 
  private:

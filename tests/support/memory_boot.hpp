@@ -123,12 +123,12 @@ class MemoryBoot final : public boot::Boot {
   int poll_fd() const override { return job_.poll_fd(rank_); }
 
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                           const std::function<void()>&) override {
+                           const boot::Serve&) override {
     if (job_.meeting().gather(rank_, mine.data(), all.data(), mine.size())) return {};
     return broken();
   }
   // Serves once only: no transport has anybody to serve while it opens.
-  base::Result<> barrier(const std::function<void()>& serve) override {
+  base::Result<> barrier(const boot::Serve& serve) override {
     serve();
     if (job_.meeting().meet()) return {};
     return broken();

@@ -49,6 +49,19 @@ TEST(GiveWay, tries_to_spin_again_now_and_then_and_stays_with_it_if_that_pays) {
   EXPECT_EQ(patience(way), at_first);
 }
 
+TEST(GiveWay, yields_to_the_progress_thread_of_a_peer_after_a_wait_that_no_running_peer_needs) {
+  GiveWay way(false);
+  const unsigned alone = patience(way);
+  way.set_oversubscribed(false, true);
+  const unsigned at_first = patience(way);
+  EXPECT_GT(at_first, GiveWay::kShort);
+  EXPECT_LT(at_first, alone);
+  for (int i = 0; i < 4; ++i) way.ended(1000);
+  EXPECT_EQ(patience(way), at_first) << "a peer that runs answers sooner, and must not wait for it";
+  way.set_oversubscribed(false);
+  EXPECT_EQ(patience(way), alone);
+}
+
 TEST(GiveWay, yields_seldom_but_again_and_again_where_every_rank_has_a_core) {
   GiveWay way(false);
   const unsigned first = patience(way) + 1;

@@ -1,84 +1,31 @@
-// The thread that stands in for a silent caller: when it acts, when it leaves things alone, and
-// that it goes home when the caller is back.
+// The thread that stands in for a silent caller: when it acts, and that it goes home when the
+// caller is back.
 #include "engine/progress_thread.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <future>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "engine_unit.hpp"
 
 namespace photon::engine::test {
 namespace {
 
-Silence stand_in(EngineGroup& ranks, std::uint64_t& seen, Rest rests = {}) {
-  LaneGuard guard(ranks.lane(0), LaneGuard::Kind::stand_in);
-  EXPECT_EQ(guard.status(), PH_OK);
-  return ranks[0].stand_in(guard, seen, rests);
-}
-
-TEST(ProgressThread, a_turn_of_the_caller_ends_the_silence_and_its_own_do_not) {
-  Two two;
-  std::uint64_t seen = two.ranks[0].turns();
-  two.ranks[0].serve();
-  EXPECT_EQ(stand_in(two.ranks, seen), Silence::over);
-  seen = two.ranks[0].turns();
-  EXPECT_EQ(stand_in(two.ranks, seen), Silence::quiet);
-  EXPECT_EQ(stand_in(two.ranks, seen), Silence::quiet);
-  EXPECT_EQ(seen, two.ranks[0].turns());
-  EXPECT_EQ(two.count(0, PH_EITHER), 0u);
-  EXPECT_EQ(stand_in(two.ranks, seen), Silence::over) << "he has probed";
-}
-
-TEST(ProgressThread, it_moves_what_has_come_and_leaves_the_completion_to_the_caller) {
-  Two two;
-  const auto source = filled(100, 1);
-  std::uint64_t seen = two.ranks[0].turns();
-  const ph_region mine = two.ranks.add(0, two.memory.bytes().subspan(4096));
-  ASSERT_EQ(two.ranks[1].put(0, put_args(source, ph_at(&mine, 0), 1, 2)), PH_OK);
-  EXPECT_EQ(stand_in(two.ranks, seen), Silence::busy);
-  EXPECT_EQ(first_difference(two.memory.bytes().subspan(4096, 100), 1), 100u);
-  const auto found = two.ranks.probe(0, PH_REMOTE);
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].id, 2u);
-}
-
-TEST(ProgressThread, a_lane_with_somebody_inside_is_left_alone) {
-  Two two;
-  const LaneGuard inside(two.ranks.lane(0));
-  EXPECT_EQ(LaneGuard(two.ranks.lane(0), LaneGuard::Kind::stand_in).status(), PH_AGAIN);
-}
-
-TEST(ProgressThread, a_caller_asleep_serves_himself) {
-  Two two;
-  std::thread caller([&] {
-    LaneGuard guard(two.ranks.lane(0));
-    EXPECT_EQ(two.ranks[0].wait(guard, {1, PH_LOCAL, nullptr}, PH_FOREVER), PH_OK);
-  });
-  two.ranks.fake(0).await_sleeper();
-  std::uint64_t seen = two.ranks[0].turns();
-  EXPECT_EQ(stand_in(two.ranks, seen, {true, false}), Silence::asleep);
-  EXPECT_TRUE(two.ranks.fake(0).sleeper_is_left_alone());
-  std::atomic<bool> inside = false;
-  std::thread behind([&] {
-    LaneGuard guard(two.ranks.lane(0), LaneGuard::Kind::stand_in);
-    inside = true;
-    EXPECT_EQ(two.ranks[0].stand_in(guard, seen, {false, true}), Silence::asleep);
-  });
-  while (!inside) std::this_thread::yield();
-  {  // once it has gone to sleep behind him, for then it leaves the lane
-    LaneGuard guard(two.ranks.lane(0));
-    ASSERT_EQ(two.ranks[0].put_u64(1, {nullptr, 0}, {}, {1, 1}), PH_OK);
-  }
-  caller.join();
-  behind.join();
-}
-
-TEST(ProgressThread, one_that_was_relieved_does_nothing_more) {
-  Two two;
-  std::uint64_t seen = two.ranks[0].turns();
-  two.ranks[0].relieve();
-  EXPECT_EQ(stand_in(two.ranks, seen, {true, true}), Silence::over);
-  EXPECT_EQ(two.ranks[0].turns(), seen);
+TEST(ProgressThread, a_turn_that_took_a_slice_of_the_scheduler_tells_of_a_core_that_others_want) {
+  using std::chrono::microseconds;
+  SharedCore core;
+  const SharedCore::Time begin{std::chrono::hours(1)};
+  EXPECT_FALSE(core.is_shared(begin));
+  core.spun(begin, begin + SharedCore::kAway - microseconds(1));
+  EXPECT_FALSE(core.is_shared(begin + SharedCore::kAway));
+  const auto end = begin + SharedCore::kAway;
+  core.spun(begin, end);
+  EXPECT_TRUE(core.is_shared(end));
+  EXPECT_TRUE(core.is_shared(end + SharedCore::kRemembered - microseconds(1)));
+  EXPECT_FALSE(core.is_shared(end + SharedCore::kRemembered)) << "it is tried again";
 }
 
 std::unique_ptr<ProgressThread> started(EngineGroup& ranks) {
@@ -127,6 +74,28 @@ TEST(ProgressThread, it_ends_while_it_sleeps_and_while_it_watches) {
   asleep.reset();
   auto relieved = started(two.ranks);
   relieved.reset();
+}
+
+// As beside a caller who calls all the time and then computes.
+TEST(ProgressThread, an_operation_that_queues_ends_its_longest_pause) {
+  FakeOptions chosen = options();
+  chosen.config.progress_silence_us = 3'600'000'000;
+  Two two(chosen);
+  std::promise<void> slept;
+  two.ranks.net().seats[0].at_sleep = [&, told = false]() mutable {
+    if (!std::exchange(told, true)) slept.set_value();
+    return false;
+  };
+  const auto thread = started(two.ranks);
+  while (!thread->dozes()) std::this_thread::yield();
+  std::vector<std::byte> got(100);
+  {
+    LaneGuard guard(two.ranks.lane(0));
+    ASSERT_EQ(two.ranks[0].get(1, two.get(got)), PH_OK);
+  }
+  EXPECT_EQ(slept.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready)
+      << "it has not looked";
+  thread->stop();
 }
 
 TEST(ProgressThread, one_that_never_began_ends_as_well) {

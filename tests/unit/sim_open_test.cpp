@@ -32,14 +32,12 @@ class ElsewhereBoot final : public boot::Boot {
   bool idle() const override { return real_->idle(); }
   int poll_fd() const override { return real_->poll_fd(); }
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                           const std::function<void()>& serve) override {
+                           const boot::Serve& serve) override {
     std::vector<std::byte> changed(mine.begin(), mine.end());
     changed[0] ^= std::byte{1};  // the process number stands first
     return real_->allgather(changed, all, serve);
   }
-  base::Result<> barrier(const std::function<void()>& serve) override {
-    return real_->barrier(serve);
-  }
+  base::Result<> barrier(const boot::Serve& serve) override { return real_->barrier(serve); }
 
  private:
   std::unique_ptr<boot::Boot> real_;

@@ -121,10 +121,10 @@ class LostBoot final : public boot::Boot {
   bool idle() const override { return true; }
   int poll_fd() const override { return -1; }
   base::Result<> allgather(std::span<const std::byte>, std::span<std::byte>,
-                           const std::function<void()>&) override {
+                           const boot::Serve&) override {
     return {};
   }
-  base::Result<> barrier(const std::function<void()>&) override { return {}; }
+  base::Result<> barrier(const boot::Serve&) override { return {}; }
 
  private:
   boot::Secret secret_{};

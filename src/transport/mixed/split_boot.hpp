@@ -89,10 +89,10 @@ class SplitBoot {
     bool has_left(boot::Rank rank) const override { return split_.real_.has_left(rank); }
     int poll_fd() const override { return parts_.watch.fd(); }
     base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
-                             const std::function<void()>& serve) override {
+                             const boot::Serve& serve) override {
       return split_.real_.allgather(mine, all, serve);
     }
-    base::Result<> barrier(const std::function<void()>& serve) override {
+    base::Result<> barrier(const boot::Serve& serve) override {
       return split_.real_.barrier(serve);
     }
 

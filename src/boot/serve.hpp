@@ -1,0 +1,41 @@
+// What a rank does for its peers while it waits in a collective call.
+//
+// Owner: the caller of the collective, for its time. Threads: one at a time, the caller's or one
+// that stands in for it (meanwhile.hpp).
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace photon::boot {
+
+class Serve {
+ public:
+  Serve() = default;
+  // One that makes a turn, and returns whether something moved in it; void: nothing ever does.
+  template <class Turn>
+    requires std::invocable<Turn&> && (!std::same_as<std::remove_cvref_t<Turn>, Serve>)
+  Serve(Turn turn) : turn_(in_full(std::move(turn))) {}  // NOLINT(google-explicit-constructor)
+
+  explicit operator bool() const noexcept { return turn_ != nullptr; }
+  // A turn. True: something moved, so there may be more; the caller does not rest before the next.
+  bool operator()() const { return turn_(); }
+
+ private:
+  template <class Turn>
+  static std::function<bool()> in_full(Turn turn) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Turn&>>)
+      return [turn = std::move(turn)]() mutable {
+        turn();
+        return false;
+      };
+    else
+      return turn;
+  }
+
+  std::function<bool()> turn_;
+};
+
+}  // namespace photon::boot

@@ -1,0 +1,40 @@
+#include "engine/stand_in.hpp"
+
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+void StandIn::begin(ProgressThread& thread) noexcept {
+  engine_.relieved_ = false;
+  engine_.progress_thread_ = &thread;
+}
+
+void StandIn::relieve() {
+  engine_.relieved_ = true;
+  engine_.progress_thread_ = nullptr;
+  engine_.news();
+}
+
+Silence StandIn::turn(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
+  constexpr unsigned kTurnsAtOnce = 16;
+  Engine& engine = engine_;
+  const auto dismissed = [&engine] { return engine.relieved_; };
+  engine.stand_in_sleeps_ = false;
+  if (engine.relieved_ || engine.turn_ != seen) return Silence::over;
+  if (engine.sleeping_ || engine.waiters_ != 0) {  // he is in a call: who sleeps there serves
+    if (engine.sleeping_ && rests.behind) engine.rest(guard, -1, dismissed);
+    return Silence::asleep;
+  }
+  bool moved = false;
+  for (unsigned i = 0; i < kTurnsAtOnce && !moved; ++i) moved = engine.progress(nullptr);
+  seen = engine.turn_;
+  if (moved) return Silence::busy;
+  if (!rests.at_once && engine.has_core_to_spin_) return Silence::quiet;
+  engine.stand_in_sleeps_ = true;
+  engine.rest(guard, -1, dismissed);
+  if (guard.status() != PH_OK) return Silence::over;
+  engine.stand_in_sleeps_ = false;
+  return engine.turn_ == seen ? Silence::busy : Silence::over;
+}
+
+}  // namespace photon::engine
