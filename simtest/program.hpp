@@ -37,6 +37,7 @@ enum class Verb : std::uint8_t {
   await,       // one, any or some of them
   cancel,
   pause,
+  wake,    // then a wait for what need not come, which returns all the same
   enroll,  // register `extra` (up to kMostHolds times at once), or allocate `arena`
   retire,  // take that back once; refused if there is nothing to take back
   find_region,

@@ -98,6 +98,11 @@ void Generator::add_others(ph_rank rank) {
   }
   if (chance(shape_.request_percent)) add(rank, about_request());
   if (chance(20)) add(rank, pause(rank));
+  if (chance(3)) {
+    Step step;
+    step.verb = Verb::wake;
+    add(rank, step);
+  }
   if (chance(shape_.order_percent)) add_order(rank);
   if (chance(shape_.lent_percent)) {
     Step step;

@@ -28,6 +28,7 @@ const char* name_of(Verb verb) {
     case Verb::await: return "await";
     case Verb::cancel: return "cancel";
     case Verb::pause: return "pause";
+    case Verb::wake: return "wake";
     case Verb::enroll: return "enroll";
     case Verb::retire: return "retire";
     case Verb::find_region: return "find_region";
@@ -188,6 +189,7 @@ std::string call_text(const Step& step) {
     case Verb::find_region:
       return name + " " + std::to_string(step.size_bytes) + " bytes at " + name_of(step.area) +
              "+" + std::to_string(step.offset);
+    case Verb::wake:
     case Verb::leave: return name;
     case Verb::die:
       return name + " in " + time + ", told within " + std::to_string(step.notice_ns) +

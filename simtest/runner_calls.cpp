@@ -153,6 +153,15 @@ ph_status Runner::wait_once(ph_rank rank, const ph_query& query, std::int64_t li
   return status;
 }
 
+// Once: a wait is ended by it whatever comes, and the next is one like any other.
+void Runner::wake(ph_rank rank) {
+  constexpr std::int64_t kLongUs = 10'000'000;
+  for (int i = 0; i < 2; ++i)
+    if (!expect(rank, "wake", ph_wake(context(rank)))) return;
+  expect(rank, "the wait after a wake",
+         ph_wait(context(rank), {PH_ANY_RANK, PH_LOCAL, nullptr}, kLongUs));
+}
+
 // A wait that says yes promises that a probe finds something. Gives how many it found.
 std::size_t Runner::wait(ph_rank rank, const Step& step) {
   const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
@@ -292,6 +301,7 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::await: return await(rank, step);
     case Verb::cancel: return cancel(rank, step);
     case Verb::pause: return world_.pause(step.time_ns);
+    case Verb::wake: return wake(rank);
     case Verb::enroll: return enroll(rank, step.area);
     case Verb::retire: return retire(rank, step.area);
     case Verb::find_region: return find_region(rank, step);

@@ -180,6 +180,7 @@ class Runner {
   ph_status flush(ph_rank rank, ph_rank peer, std::int64_t limit_us);
   ph_status flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us);
   void flush_ended(ph_rank rank, ph_rank peer, ph_status status);
+  void wake(ph_rank rank);
   ph_status wait_once(ph_rank rank, const ph_query& query, std::int64_t limit_us);
   std::size_t wait(ph_rank rank, const Step& step);
   void probe_each(ph_rank rank, const Step& step);

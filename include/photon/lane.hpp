@@ -148,6 +148,23 @@ class Lane : public Transfers {
     check(ph_wait(c_context(), detail::c_query(query), PH_FOREVER));
   }
 
+  /** ph_wake(): a wait() that sleeps, or the next one, returns. */
+  void wake() { check(ph_wake(c_context())); }
+
+  /** ph_event_fd(): the descriptor to wait for. The library's. */
+  [[nodiscard]] int event_fd() {
+    int fd = -1;
+    check(ph_event_fd(c_context(), &fd));
+    return fd;
+  }
+
+  /** ph_event_arm(); false: something has come, so look at all first. */
+  [[nodiscard]] bool event_arm() { return check(ph_event_arm(c_context())); }
+
+  /** ph_progress_start(), ph_progress_stop(). */
+  void progress_start() { check(ph_progress_start(c_context())); }
+  void progress_stop() { check(ph_progress_stop(c_context())); }
+
   /** ph_test(): whether it is over, taken then; an operation that failed throws its error. */
   [[nodiscard]] bool test(ph_request &request) {
     return check(ph_test(c_context(), &request, nullptr));

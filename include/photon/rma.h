@@ -246,7 +246,7 @@ PH_API ph_status ph_probe_each(ph_context *context, ph_query query, ph_handler h
  * Sleep until a ph_probe(query) would find something; takes nothing itself. So it is no cure for
  * PH_AGAIN: only taking completions makes room.
  * Effect:   spins for about a wake-up's cost, then sleeps in the kernel; serves peers meanwhile.
- *           Another thread may take what woke this one.
+ *           Another thread may take what woke this one; ph_wake() ends it, too (progress.h).
  * Status:   PH_OK, PH_TIMEOUT after timeout_us (0: do not sleep; PH_FOREVER), errors as ph_probe().
  *           PH_ERR_PEER or PH_ERR_DEPARTED if query.peer can send nothing any more; with
  *           PH_ANY_RANK if nobody can, and one at least was lost.

@@ -35,7 +35,8 @@ struct ph_context {
   bool opens_no_lanes = false;                     // it is being finalized
 
   // With the setting; at work until the handle's engine ends. Last: it ends before what it serves.
-  std::unique_ptr<photon::engine::ProgressThread> progress;
+  // Replaced in the lane only, while it runs; others that hold it may stop it.
+  std::shared_ptr<photon::engine::ProgressThread> progress;
 
   bool is_lane() const noexcept { return home != nullptr; }
 };

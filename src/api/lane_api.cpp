@@ -201,7 +201,8 @@ ph_status open(ph_context& home, engine::Engine& engine, uint32_t number, ph_con
     static_cast<void>(opened->engine->boot().leave());
     return status;
   };
-  if (home.progress != nullptr) opened->progress = start_progress(*opened);
+  if (home.progress != nullptr && !home.progress->is_stopped())
+    opened->progress = start_progress(*opened);
   // Before the first contact: who takes memory back from now on finds it (docs/lanes.md).
   const std::scoped_lock lock(home.lanes_mutex);
   if (home.opens_no_lanes)

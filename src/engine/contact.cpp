@@ -235,6 +235,7 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
   if (status != PH_ERR_DEPARTED && status != PH_ERR_PEER) transport_->cut_off(peer.rank, peer.why);
   drop_coming(peer);
   services_->lost(peer, status);
+  has_concluded_ = true;
   if (waiters_ != 0) news();
 }
 

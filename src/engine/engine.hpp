@@ -120,9 +120,10 @@ class Engine final : private transport::Sink, private EngineState {
  private:
   friend class Services;
   friend class ServicePort;
-  friend class PeerView;  // peer_view.hpp
-  friend class Alone;     // alone.hpp
-  friend class StandIn;  // stand_in.cpp
+  friend class PeerView;     // peer_view.hpp
+  friend class Alone;        // alone.hpp
+  friend class StandIn;      // stand_in.cpp
+  friend class EventSource;  // event_source.cpp
   enum class Step : std::uint8_t { blocked, moved };
   // transport::Sink
   void on_link(Rank rank) override;

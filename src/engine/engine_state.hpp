@@ -22,6 +22,7 @@
 #include "engine/callers_memory.hpp"
 #include "engine/counters.hpp"
 #include "engine/easy_run.hpp"
+#include "engine/event_descriptor.hpp"
 #include "engine/give_way.hpp"
 #include "engine/layout.hpp"
 #include "engine/mappings.hpp"
@@ -66,6 +67,7 @@ class EngineState {
     poll_interval_ = transport_->poll_interval();
     look_mask_ = (poll_interval_ == 1 ? kTurnsBetweenLooks : kTurnsWithAlarm) - 1;
     if (is_thaw_due_) look_soon();
+    if (is_armed_) look_mask_ = 0;  // every turn is a general one
   }
 
   // The next turn that finds nothing polls the transport, and if none does, one of the next few.
@@ -82,6 +84,8 @@ class EngineState {
   bool can_copy(Rank rank, const Piece& piece, std::uint64_t left_bytes) noexcept;
 
   // hot.cpp
+  // Who sleeps, or waits on the descriptor, has chosen how long without knowing of something.
+  void wake_sleeper() noexcept;
   Peer* who_rang() noexcept;
   void thaw() noexcept;
   void keep_warm() noexcept;
@@ -145,8 +149,8 @@ class EngineState {
   bool counting_ = false;
   RankCounters own_counts_;
   std::uint64_t overflow_words_ = 0;  // of all peers, in use
-  std::uint32_t waiters_ = 0;         // threads inside wait_until()'s sleep
-  bool sleeping_ = false;             // one of them is in transport_->sleep()
+  std::uint32_t waiters_ = 0;  // threads inside wait_until()'s sleep; a descriptor that is armed
+  bool sleeping_ = false;      // one of them is in transport_->sleep()
   SpinTime spin_time_{config_.spin_us};
   bool activity_ = false;  // a poll found something
 
@@ -180,6 +184,10 @@ class EngineState {
   bool has_core_to_spin_ = true;  // the progress thread has, beside a caller who computes
   bool is_crowded_ = false;       // there is such a thread, and it has none
   ProgressThread* progress_thread_ = nullptr;
+  // event_source.hpp
+  std::unique_ptr<EventDescriptor> events_;
+  bool is_armed_ = false;
+  bool has_concluded_ = false;  // something that is asked for and not probed; since the last arming
 };
 
 }  // namespace photon::engine

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/engine.hpp"
+#include "engine/event_source.hpp"
 #include "engine/peer_view.hpp"
 #include "engine/services.hpp"
 
@@ -144,6 +145,7 @@ ph_status Engine::take_back_all() {
 }
 
 void Engine::tell_closed() {
+  if (is_armed_) EventSource(*this).disarm();
   if (waiters_ != 0) news();
 }
 

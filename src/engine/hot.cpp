@@ -22,10 +22,10 @@ void Engine::heat(Peer& peer) {
   // While another thread sleeps, senders have to ring: what it declared cold stays so, and it looks
   // itself at a ring that is new.
   const bool is_cold = peer.rx.credits()->is_cold();
-  if (!sleeping_)
+  if (!sleeping_ && !is_armed_)
     is_thaw_due_ = is_thaw_due_ || is_cold;
   else if (!is_cold)
-    transport_->wake();
+    wake_sleeper();
 }
 
 // The peers of hot rings need not ring any more. They are told a little later than they were heard:
@@ -34,6 +34,11 @@ void EngineState::thaw() noexcept {
   is_thaw_due_ = false;
   for (Peer* peer : hot_)
     if (peer->rx.credits()->is_cold()) peer->rx.credits()->set_cold(false);
+}
+
+void EngineState::wake_sleeper() noexcept {
+  if (sleeping_) transport_->wake();
+  if (is_armed_) events_->ring();
 }
 
 // What the next record to a peer touches first stays in this processor's caches: that of one peer

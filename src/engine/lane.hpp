@@ -16,6 +16,7 @@
 
 #include "base/result.hpp"
 #include "sync/bias_lock.hpp"
+#include "sync/wake_word.hpp"
 
 namespace photon::engine {
 
@@ -23,6 +24,7 @@ class Lane {
  public:
   using Lock = sync::BiasLock<sync::HardwarePolicy>;
   using Held = Lock::Held;
+  using WakeWord = sync::WakeWord<sync::HardwarePolicy>;
 
   static base::Result<std::unique_ptr<Lane>> create(bool may_bias);
   ~Lane() = default;
@@ -68,10 +70,12 @@ class Lane {
   // No later enter() succeeds. Caller visits, or has entered by the lock's word.
   void close() noexcept {
     open_ = false;
+    wake_word_.close();
     lock_.end_bias();
   }
   bool closed() const noexcept { return !open_; }  // caller holds the lock
   bool forked() const noexcept { return mark_ != kMark || (owner_ != 0 && is_other_process()); }
+  WakeWord& wake_word() noexcept { return wake_word_; }
   // False: the kernel does not wipe the page, so that every call takes the lock's longer way and
   // asks which process it is in.
   bool wiped_by_fork() const noexcept { return owner_ == 0; }
@@ -89,6 +93,7 @@ class Lane {
   bool open_ = true;  // under it
   std::uint64_t mark_ = kMark;
   pid_t owner_ = 0;
+  WakeWord wake_word_;
 };
 
 // Holds a lane for a scope.
@@ -108,6 +113,7 @@ class LaneGuard {
 
   ph_status status() const noexcept { return status_; }
   // By its owner, whom everybody else finds before long (sync/bias_lock.hpp).
+  Lane::WakeWord& wake_word() const noexcept { return lane_.wake_word(); }
   bool is_biased() const noexcept { return Lane::Lock::is_biased(held_); }
   // Give the lane up for a while.
   void release() noexcept {

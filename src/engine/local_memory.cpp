@@ -62,7 +62,7 @@ SourceCache::Outcome Engine::pin_own(Request& request) {
 void Engine::unpin_own(Request& request) noexcept {
   if (request.entry == kNoBlock) return;
   // Other peers' operations may wait for it, and the thread that sleeps knows nothing of this.
-  if (sources_.unpin(request.entry) && sleeping_) transport_->wake();
+  if (sources_.unpin(request.entry)) wake_sleeper();
   request.entry = kNoBlock;
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <string>
 
+#include "engine/event_source.hpp"
 #include "engine/fast_path.hpp"
 #include "engine/services.hpp"
 
@@ -133,6 +134,7 @@ bool Engine::progress(Taker* taker) {
   if (++empty_polls_ < poll_interval_ && !due) return worked;
   empty_polls_ = 0;
   activity_ = false;
+  if (is_armed_) EventSource(*this).disarm();
   if (is_thaw_due_) thaw();
   transport_->poll(*this);
   keep_warm();

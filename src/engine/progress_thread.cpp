@@ -91,8 +91,11 @@ void ProgressThread::stop() noexcept {
   {
     LaneGuard guard(lane_, LaneGuard::Kind::visit);
     if (guard.status() == PH_OK) stand_in_.relieve();
+    stopped_ = true;
   }
   thread_.join();
+  LaneGuard guard(lane_, LaneGuard::Kind::visit);
+  ended_ = true;
 }
 
 bool ProgressThread::await_begin() {
@@ -106,8 +109,8 @@ bool ProgressThread::pause(Microseconds time) {
   dozes_.set(time >= longest_ ? 1 : 0);
   changed_.wait_for(lock, time, [this] { return over_ || hurried_; });
   dozes_.set(0);
-  // What queued may be over at the caller's next call: a silence is looked for as after one.
-  if (std::exchange(hurried_, false)) pause_ = silence_;
+  // The caller is not silent yet, for he has just posted.
+  if (std::exchange(hurried_, false)) changed_.wait_for(lock, silence_, [this] { return over_; });
   return !over_;
 }
 

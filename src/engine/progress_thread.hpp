@@ -42,9 +42,11 @@ class ProgressThread {
   void begin() noexcept;
   // Ends it and waits for that. Idempotent; any thread, outside the lane.
   void stop() noexcept;
+  // In the lane: stop() was called; it has, and there is no thread any more.
+  bool is_stopped() const noexcept { return stopped_; }
+  bool has_ended() const noexcept { return ended_; }
   // By the engine, in the lane, when an operation queues: if the thread is in one of its longest
-  // pauses, it looks now. So who posts and computes from then on is served after
-  // progress_silence_us.
+  // pauses, it looks in progress_silence_us. So who posts and computes from then on is served soon.
   void hurry() noexcept {
     if (dozes()) called();
   }
@@ -78,6 +80,8 @@ class ProgressThread {
   bool begun_ = false;  // this and below: under mutex_
   bool hurried_ = false;
   bool over_ = false;
+  bool stopped_ = false;  // this and below: in the lane
+  bool ended_ = false;
   std::mutex stopping_;
   std::thread thread_;  // under stopping_
 };

@@ -89,7 +89,7 @@ bool Engine::wait_for_copies(std::int64_t slot) {
       if (spins % 64 != 63) continue;
       activity_ = false;
       transport_->poll(*this);
-      if (activity_ && sleeping_) transport_->wake();  // it takes what we have been told of
+      if (activity_) wake_sleeper();  // it takes what we have been told of
       if (transport_->now_ns() > deadline && peer.shows_intent() && is_open(*peer.link->rx_intent))
         return false;
     }

@@ -51,6 +51,7 @@ void Engine::conclude(Request& request, ph_status status) {
     return;
   }
   request.outcome = status;
+  has_concluded_ = true;
   if (waiters_ != 0) news();
 }
 

@@ -179,7 +179,7 @@ void Engine::mark_busy(Peer& peer) {
   ++due_;
   busy_.push_back(&peer);
   // The thread that sleeps has chosen how long without knowing of this peer's work.
-  if (sleeping_) transport_->wake();
+  wake_sleeper();
   if (progress_thread_ != nullptr) progress_thread_->hurry();
 }
 

@@ -1,5 +1,7 @@
 #include "engine/stand_in.hpp"
 
+#include <chrono>
+
 #include "engine/engine.hpp"
 
 namespace photon::engine {
@@ -15,6 +17,17 @@ void StandIn::relieve() {
   engine_.news();
 }
 
+// Whoever waits on it serves. What disarms it is news.
+void StandIn::rest_behind_descriptor(LaneGuard& guard) {
+  Engine& engine = engine_;
+  std::unique_lock lock(engine.news_mutex_);
+  const auto seen = engine.news_count_;
+  guard.release();
+  engine.news_.wait_for(lock, std::chrono::seconds(1), [&] { return engine.news_count_ != seen; });
+  lock.unlock();
+  guard.retake();
+}
+
 Silence StandIn::turn(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
   constexpr unsigned kTurnsAtOnce = 16;
   Engine& engine = engine_;
@@ -22,7 +35,10 @@ Silence StandIn::turn(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
   engine.stand_in_sleeps_ = false;
   if (engine.relieved_ || engine.turn_ != seen) return Silence::over;
   if (engine.sleeping_ || engine.waiters_ != 0) {  // he is in a call: who sleeps there serves
-    if (engine.sleeping_ && rests.behind) engine.rest(guard, -1, dismissed);
+    if (engine.sleeping_ && rests.behind)
+      engine.rest(guard, -1, dismissed);
+    else if (engine.is_armed_ && rests.behind)
+      rest_behind_descriptor(guard);
     return Silence::asleep;
   }
   bool moved = false;

@@ -34,6 +34,8 @@ class StandIn {
   void relieve();
 
  private:
+  void rest_behind_descriptor(LaneGuard& guard);
+
   Engine& engine_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <sched.h>
 
+#include "base/finally.hpp"
 #include "engine/fast_path.hpp"
 #include "engine/services.hpp"
 
@@ -59,8 +60,10 @@ ph_status Engine::broken(const ph_query& query) {
 ph_status Engine::wait(LaneGuard& guard, const ph_query& query, std::int64_t timeout_us) {
   if (const auto status = check_query("wait", query); status != PH_OK) return status;
   ph_status verdict = PH_OK;
+  bool is_woken = false;  // the word can be taken once, and this is asked again and again
   const auto done = [&] {
-    if (ready(query)) return true;
+    is_woken = is_woken || guard.wake_word().take();
+    if (is_woken || ready(query)) return true;
     verdict = broken(query);
     return verdict != PH_OK;
   };
@@ -125,6 +128,10 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
 
 // Sleep once, as the rank's sleeper or behind it. timeout_us < 0: no limit.
 void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done) {
+  if (!stand_in_sleeps_ || sleeping_) guard.wake_word().announce();
+  const base::Finally settled([&] {
+    if (guard.status() == PH_OK && waiters_ == 0) guard.wake_word().retract();
+  });
   if (sleeping_) {
     // Our last turn may have taken credit in without using it yet, and nobody wakes the sleeper for
     // it again: as he did before he slept, leave nothing undone. What comes from here on wakes him.
@@ -171,6 +178,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
 
 void Engine::get_up() {
   sleeping_ = false;
+  if (is_armed_) return;  // it is asleep as we were (event_source.hpp)
   thaw();
   transport_->retract();
 }
@@ -202,7 +210,7 @@ void Engine::news() {
     ++news_count_;
   }
   news_.notify_all();
-  if (sleeping_) transport_->wake();
+  wake_sleeper();
 }
 
 ph_status Engine::flush(LaneGuard& guard, Rank rank, std::int64_t timeout_us) {

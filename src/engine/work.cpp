@@ -34,7 +34,7 @@ bool Engine::process(Peer& peer) {
     any = any || moved;
   }
   // Cut short: the thread that sleeps has chosen how long without knowing of the rest.
-  if (budget == 0 && sleeping_) transport_->wake();
+  if (budget == 0) wake_sleeper();
   return any;
 }
 
@@ -176,7 +176,7 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   if (request.stalled_since_ns == 0) {
     request.stalled_since_ns = now;
     // The thread that sleeps has chosen how long without knowing of this.
-    if (sleeping_) transport_->wake();
+    wake_sleeper();
   }
   if (now - request.stalled_since_ns <
       std::max(kPatienceNs, static_cast<std::int64_t>(left) / kBytesPerNs))

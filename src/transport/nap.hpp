@@ -10,12 +10,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 
 #include "transport/transport.hpp"
 
 namespace photon::transport {
 
-inline constexpr std::size_t kMostSleepers = 2;
+inline constexpr std::size_t kMostSleepers = std::tuple_size_v<Sleepers>;
 
 // timeout_us < 0: no limit. At most kMostSleepers.
 void nap(std::span<Transport* const> sleepers, std::int64_t timeout_us) noexcept;

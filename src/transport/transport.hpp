@@ -174,6 +174,11 @@ class Sink {
   ~Sink() = default;
 };
 
+class Transport;
+
+// The transports whose descriptors together end the sleep of one.
+using Sleepers = std::array<Transport*, 2>;  // null: no more; all: nothing to wait for with poll(2)
+
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -288,9 +293,12 @@ class Transport {
   virtual void sleep(std::int64_t timeout_us) noexcept = 0;
   virtual void retract() noexcept = 0;
   // What sleep() waits for, and what it does afterwards: bit i of `ready`, fds[i] was readable.
-  // From after announce() on, by the thread that sleeps. The default: nobody can wait for it.
+  // From after announce() on, by the thread that sleeps. A number of a descriptor is that of the
+  // same descriptor as long as the transport lives. The default: nobody can wait for it.
   virtual SleepOn sleep_on() noexcept { return {.fds = {-1, -1, -1}, .limit_us = 0}; }
   virtual void slept(unsigned /*ready*/) noexcept {}
+  // Whom to ask both of them instead of us.
+  virtual Sleepers sleepers() noexcept { return {}; }
   // End this rank's own sleep() from another thread.
   virtual void wake() noexcept = 0;
 

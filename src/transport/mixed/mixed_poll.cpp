@@ -72,9 +72,8 @@ void MixedTransport::announce() noexcept {
 
 // The look that follows is one at both sides: whatever ended the sleep.
 void MixedTransport::sleep(std::int64_t timeout_us) noexcept {
-  Transport* const both[] = {parts_.near.get(), parts_.far.get()};
-  nap(both, timeout_us);
-  due_.set(1);
+  nap(sleepers(), timeout_us);
+  slept(0);
 }
 
 void MixedTransport::retract() noexcept {

@@ -79,6 +79,8 @@ class MixedTransport final : public Transport {
   void announce() noexcept override;
   void sleep(std::int64_t timeout_us) noexcept override;
   void retract() noexcept override;
+  Sleepers sleepers() noexcept override { return {&near(), &far()}; }
+  void slept(unsigned /*ready*/) noexcept override { due_.set(1); }
   void wake() noexcept override { near().wake(); }
 
   Strangers strangers() const noexcept override { return far().strangers(); }

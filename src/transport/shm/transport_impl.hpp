@@ -93,6 +93,7 @@ class ShmTransport final : public Transport {
   void sleep(std::int64_t timeout_us) noexcept override;
   SleepOn sleep_on() noexcept override;
   void slept(unsigned ready) noexcept override;
+  Sleepers sleepers() noexcept override { return {this}; }
   void retract() noexcept override;
   void wake() noexcept override;
 

@@ -1,0 +1,124 @@
+#include "engine/event_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/engine.hpp"
+
+namespace photon::engine {
+
+ph_status EventSource::descriptor(int& fd) {
+  Engine& engine = engine_;
+  if (engine.events_ == nullptr) {
+    if (engine.transport_->sleepers()[0] == nullptr)
+      return engine.fail(PH_ERR_NOT_FOUND, PH_ANY_RANK,
+                         std::string("event_fd: transport ") + engine.transport_->name() +
+                             " has no descriptor to wait for; use ph_wait()");
+    auto made = EventDescriptor::create();
+    if (!made) return engine.fail(made.error());
+    engine.events_ = std::move(*made);
+    engine.events_->seen_turn = engine.turn_;
+    engine.has_concluded_ = true;  // may have, before anybody thought of arming
+  }
+  fd = engine.events_->fd();
+  return PH_OK;
+}
+
+// Since this was asked last.
+bool EventSource::has_come() noexcept {
+  Engine& engine = engine_;
+  const std::uint64_t seen = std::exchange(engine.events_->seen_turn, engine.turn_);
+  const bool has_met = std::any_of(engine.contacted_.begin(), engine.contacted_.end(),
+                                   [seen](const Peer* peer) { return peer->last_hit > seen; });
+  return std::exchange(engine.has_concluded_, false) || has_met || !engine.local_ready_.empty() ||
+         !engine.stash_ready_.empty();
+}
+
+ph_status EventSource::arm(LaneGuard& guard) {
+  Engine& engine = engine_;
+  if (engine.events_ == nullptr)
+    return engine.fail(PH_ERR_NOT_FOUND, PH_ANY_RANK,
+                       "event_arm: there is no descriptor yet; ask for it by ph_event_fd()");
+  if (engine.is_armed_) disarm();
+  if (engine.stand_in_sleeps_) engine.transport_->wake();
+  if (guard.wake_word().take() || has_come()) return PH_AGAIN;
+  guard.wake_word().announce();
+  for (Peer* peer : engine.hot_) peer->rx.credits()->set_cold(true);
+  engine.is_thaw_due_ = false;
+  engine.transport_->announce();
+  std::int64_t limit_us = 0;
+  ph_status found = PH_ERR_MEMORY;
+  try {
+    found = look(guard, limit_us);
+  } catch (...) {
+    retreat(guard);
+    throw;
+  }
+  if (found != PH_OK) {
+    retreat(guard);
+    return found;
+  }
+  engine.events_free_ += engine.easy_.end();  // all that hands out completions goes the general way
+  engine.stream_until_ = 0;
+  engine.look_mask_ = 0;
+  engine.events_->quiet(limit_us);
+  engine.events_->word = &guard.wake_word();
+  engine.is_armed_ = true;
+  ++engine.waiters_;
+  return PH_OK;
+}
+
+// The last look, and what to wait for if it finds nothing.
+ph_status EventSource::look(LaneGuard& guard, std::int64_t& limit_us) {
+  Engine& engine = engine_;
+  constexpr std::int64_t kIdleUs = 1'000'000;  // as in Engine::rest()
+  if (engine.look_everywhere() || has_come() || guard.wake_word().is_set()) return PH_AGAIN;
+  limit_us = engine.sleep_limit_us(-1);
+  if (engine.give_back_idle() && (limit_us < 0 || limit_us > kIdleUs)) limit_us = kIdleUs;
+  EventDescriptor::Fds fds;
+  fds.fill(-1);
+  const transport::Sleepers sleepers = engine.transport_->sleepers();
+  for (std::size_t i = 0; i < sleepers.size(); ++i) {
+    if (sleepers[i] == nullptr) continue;
+    const transport::SleepOn on = sleepers[i]->sleep_on();
+    std::copy(on.fds.begin(), on.fds.end(), fds.begin() + i * EventDescriptor::kEach);
+    if (on.limit_us >= 0) limit_us = limit_us < 0 ? on.limit_us : std::min(limit_us, on.limit_us);
+  }
+  if (limit_us == 0) return PH_AGAIN;
+  const auto watched = engine.events_->watch(fds);
+  return watched ? PH_OK : engine.fail(watched.error());
+}
+
+void EventSource::retreat(LaneGuard& guard) noexcept {
+  Engine& engine = engine_;
+  if (!engine.sleeping_) {
+    engine.thaw();
+    engine.transport_->retract();
+  }
+  if (engine.waiters_ == 0) guard.wake_word().retract();
+}
+
+void EventSource::disarm() {
+  Engine& engine = engine_;
+  engine.is_armed_ = false;
+  --engine.waiters_;
+  const unsigned ready = engine.events_->ready();
+  const transport::Sleepers sleepers = engine.transport_->sleepers();
+  constexpr unsigned kAll = (1U << EventDescriptor::kEach) - 1;
+  for (std::size_t i = 0; i < sleepers.size(); ++i)
+    if (const unsigned own = ready >> (i * EventDescriptor::kEach) & kAll; own != 0)
+      sleepers[i]->slept(own);
+  if (sleepers[1] != nullptr) engine.transport_->slept(0);  // of which they are the children
+  if (!engine.sleeping_) {
+    engine.thaw();
+    engine.transport_->retract();
+  }
+  if (engine.waiters_ == 0) engine.events_->word->retract();
+  engine.events_->ring();
+  // What we have drained may have been another thread's wake-up; and the progress thread is back.
+  if (engine.waiters_ != 0 || engine.progress_thread_ != nullptr) engine.news();
+}
+
+void EventSource::wake() { engine_.news(); }
+
+}  // namespace photon::engine
