@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/engine.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -42,6 +43,7 @@ ph_status EventSource::arm(LaneGuard& guard) {
   if (engine.is_armed_) disarm();
   if (engine.stand_in_sleeps_) engine.transport_->wake();
   if (guard.wake_word().take() || has_come()) return PH_AGAIN;
+  engine.services_->before_sleep();
   guard.wake_word().announce();
   for (Peer* peer : engine.hot_) peer->rx.credits()->set_cold(true);
   engine.is_thaw_due_ = false;
@@ -72,7 +74,9 @@ ph_status EventSource::arm(LaneGuard& guard) {
 ph_status EventSource::look(LaneGuard& guard, std::int64_t& limit_us) {
   Engine& engine = engine_;
   constexpr std::int64_t kIdleUs = 1'000'000;  // as in Engine::rest()
-  if (engine.look_everywhere() || has_come() || guard.wake_word().is_set()) return PH_AGAIN;
+  const bool is_news = engine.services_->has_news() || engine.user_code_ != 0;
+  if (engine.look_everywhere() || is_news || has_come() || guard.wake_word().is_set())
+    return PH_AGAIN;
   limit_us = engine.sleep_limit_us(-1);
   if (engine.give_back_idle() && (limit_us < 0 || limit_us > kIdleUs)) limit_us = kIdleUs;
   EventDescriptor::Fds fds;

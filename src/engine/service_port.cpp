@@ -183,6 +183,7 @@ void ServicePort::conceal(service::Exposed& exposed) noexcept {
 }
 
 void ServicePort::wake() noexcept {
+  engine_.has_concluded_ = true;
   if (engine_.waiters_ != 0) engine_.news();
 }
 
