@@ -6,9 +6,11 @@
 #include "api/lanes.hpp"
 #include "api/open_transport.hpp"
 #include "api/service_table.hpp"
+#include "base/finally.hpp"
 #include "base/random.hpp"
 #include "base/resource_limits.hpp"
 #include "boot/lane_switch.hpp"
+#include "engine/event_source.hpp"
 #include "engine/peer_view.hpp"
 
 namespace photon::api {
@@ -138,6 +140,12 @@ ph_status not_for_lanes(engine::Engine& engine, const char* call) {
                      std::string(call) + ": this is a lane; name its context");
 }
 
+// What a collective does meanwhile.
+boot::Serve serving(engine::Engine& engine, engine::LaneGuard& guard) {
+  return {[&engine] { return engine.serve(); },
+          [&engine, &guard] { return engine::EventSource(engine).rest_on(guard); }};
+}
+
 }  // namespace
 
 }  // namespace photon::api
@@ -187,22 +195,24 @@ uint32_t ph_size_of(const ph_context* context) { return context == nullptr ? 0 :
 ph_status ph_allgather(ph_context* context, const void* mine, void* all, size_t size_bytes) {
   constexpr size_t kMostBytes = 64 << 10;
   if (context == nullptr) return PH_ERR_STATE;
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane(context, [&](auto& engine, auto& guard) {
     if (context->is_lane()) return photon::api::not_for_lanes(engine, "allgather");
     if (size_bytes == 0 || size_bytes > kMostBytes || mine == nullptr || all == nullptr)
       return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
                          "allgather: needs buffers, and 1 to 65536 bytes a rank");
+    const photon::base::Finally over([&] { photon::engine::EventSource(engine).end_rest(); });
     auto done = engine.boot().allgather({static_cast<const std::byte*>(mine), size_bytes},
                                         {static_cast<std::byte*>(all), size_bytes * context->size},
-                                        [&] { return engine.serve(); });
+                                        photon::api::serving(engine, guard));
     return done ? PH_OK : engine.fail(done.error());
   });
 }
 
 ph_status ph_barrier(ph_context* context) {
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane(context, [&](auto& engine, auto& guard) {
     if (context->is_lane()) return photon::api::not_for_lanes(engine, "barrier");
-    auto done = engine.boot().barrier([&] { return engine.serve(); });
+    const photon::base::Finally over([&] { photon::engine::EventSource(engine).end_rest(); });
+    auto done = engine.boot().barrier(photon::api::serving(engine, guard));
     return done ? PH_OK : engine.fail(done.error());
   });
 }

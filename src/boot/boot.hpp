@@ -85,7 +85,7 @@ class Boot {
 
   // Collective. `serve` is called again and again while waiting, at once where the turn before
   // moved something (it progresses the engine, whose data messages receive() must go on delivering:
-  // serve() itself calls receive()).
+  // serve() itself calls receive()). Between turns that move nothing it may rest (Serve::arm()).
   virtual base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,
                                    const Serve& serve) = 0;
   virtual base::Result<> barrier(const Serve& serve) = 0;

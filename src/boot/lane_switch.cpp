@@ -345,12 +345,15 @@ base::Result<> LaneSwitch::collect(Collective collective, const Serve& serve) {
   std::unique_lock lock(mutex_, std::defer_lock);
   const bool is_locked = !real_->collects_alone();
   if (is_locked) lock.lock();
-  return collective(*real_, [&] {
+  const auto unlocked = [&](const auto& call) {
     if (is_locked) lock.unlock();
-    const bool moved = serve && serve();
+    const auto found = call();
     if (is_locked) lock.lock();
-    return moved;
-  });
+    return found;
+  };
+  const auto turn = [&] { return unlocked([&] { return serve && serve(); }); };
+  const auto arm = [&] { return unlocked([&] { return serve.arm(); }); };
+  return collective(*real_, Serve(turn, arm));
 }
 
 }  // namespace photon::boot

@@ -102,7 +102,7 @@ base::Result<> LaunchBoot::await_welcome() {
       lose("the launcher does not answer");
     flush();
     pump();
-    if (welcome_.size == 0 && lost_.empty()) wait_briefly();
+    if (welcome_.size == 0 && lost_.empty()) wait_briefly(Serve::kNone);
   }
   if (!lost_.empty()) return lost_error();
   return {};
@@ -317,12 +317,13 @@ base::Result<> LaunchBoot::allgather(std::span<const std::byte> mine, std::span<
     --gathers_;
     result = queue_full(rank());
   }
-  while (result && gather.next < size()) {
+  for (bool is_long = false; result && gather.next < size();) {
     const bool moved = serve && serve();
     flush();
     pump();
     result = gather_state(gather);
-    if (result && gather.next < size() && !moved) wait_briefly();
+    if (result && gather.next < size() && !moved)
+      is_long = wait_briefly(is_long ? serve.arm() : Serve::kNone);
   }
   return result;
 }
@@ -370,11 +371,14 @@ base::Error LaunchBoot::lost_error() const {
   return {.status = PH_ERR_BOOTSTRAP, .what = lost_ + "; this rank is on its own"};
 }
 
-// Short, because the peers that serve() looks after do not wake this socket.
-void LaunchBoot::wait_briefly() const {
-  pollfd entry{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-  if (!outbox_.empty()) entry.events |= POLLOUT;
-  (void)::poll(&entry, 1, 1);
+// Short, because another lane may read what we wait for. A call that is over soon needs no
+// descriptor of the peers', which costs some system calls. True: it has taken long.
+bool LaunchBoot::wait_briefly(int news_fd) const {
+  if (news_fd == Serve::kNews) return true;
+  pollfd entries[] = {{.fd = socket_.get(), .events = POLLIN, .revents = 0},
+                      {.fd = news_fd, .events = POLLIN, .revents = 0}};
+  if (!outbox_.empty()) entries[0].events |= POLLOUT;
+  return ::poll(entries, 2, 1) == 0 || news_fd >= 0;
 }
 
 }  // namespace photon::boot

@@ -81,7 +81,7 @@ class LaunchBoot final : public Boot {
   base::Result<> gather_state(const Gather& gather);
   void lose(std::string why);
   base::Error lost_error() const;
-  void wait_briefly() const;
+  bool wait_briefly(int news_fd) const;
 
   base::Result<bool> say_leave(std::span<const int> fds);
   std::uint32_t watched_events() const;

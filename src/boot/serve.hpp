@@ -19,9 +19,18 @@ class Serve {
     requires std::invocable<Turn&> && (!std::same_as<std::remove_cvref_t<Turn>, Serve>)
   Serve(Turn turn) : turn_(in_full(std::move(turn))) {}  // NOLINT(google-explicit-constructor)
 
+  // The same, with how to rest between two turns in which nothing moved: see arm().
+  template <class Turn, class Arm>
+  Serve(Turn turn, Arm arm) : turn_(in_full(std::move(turn))), arm_(std::move(arm)) {}
+
   explicit operator bool() const noexcept { return turn_ != nullptr; }
   // A turn. True: something moved, so there may be more; the caller does not rest before the next.
   bool operator()() const { return turn_(); }
+  // A descriptor that news of the peers makes readable from now on, until the next turn. kNone:
+  // there is none, so a rest has to be short. kNews: there is news already.
+  int arm() const { return arm_ ? arm_() : kNone; }
+  static constexpr int kNone = -1;
+  static constexpr int kNews = -2;
 
  private:
   template <class Turn>
@@ -36,6 +45,7 @@ class Serve {
   }
 
   std::function<bool()> turn_;
+  std::function<int()> arm_;
 };
 
 }  // namespace photon::boot

@@ -35,6 +35,7 @@ class EventDescriptor {
   // It is readable for the others only, and when so much time is over; < 0: never.
   void quiet(std::int64_t limit_us) noexcept;
 
+  bool is_shown = false;           // to the application
   std::uint64_t seen_turn = 0;     // of the lane, when it was asked last what has come
   Lane::WakeWord* word = nullptr;  // of the lane that is armed
 

@@ -21,6 +21,7 @@ ph_status EventSource::descriptor(int& fd) {
     engine.events_->seen_turn = engine.turn_;
     engine.has_concluded_ = true;  // may have, before anybody thought of arming
   }
+  engine.events_->is_shown = true;
   fd = engine.events_->fd();
   return PH_OK;
 }
@@ -37,12 +38,36 @@ bool EventSource::has_come() noexcept {
 
 ph_status EventSource::arm(LaneGuard& guard) {
   Engine& engine = engine_;
-  if (engine.events_ == nullptr)
+  if (engine.events_ == nullptr || !engine.events_->is_shown)
     return engine.fail(PH_ERR_NOT_FOUND, PH_ANY_RANK,
                        "event_arm: there is no descriptor yet; ask for it by ph_event_fd()");
   if (engine.is_armed_) disarm();
-  if (engine.stand_in_sleeps_) engine.transport_->wake();
   if (guard.wake_word().take() || has_come()) return PH_AGAIN;
+  return arm_quietly(guard, true);
+}
+
+int EventSource::rest_on(LaneGuard& guard) {
+  Engine& engine = engine_;
+  if (engine.events_ == nullptr) {
+    if (engine.transport_->sleepers()[0] == nullptr) return boot::Serve::kNone;
+    auto made = EventDescriptor::create();
+    if (!made) return boot::Serve::kNone;  // short rests, then
+    engine.events_ = std::move(*made);
+  }
+  if (engine.is_armed_) disarm();
+  const ph_status armed = arm_quietly(guard, false);
+  if (armed == PH_AGAIN) return boot::Serve::kNews;
+  return armed == PH_OK ? engine.events_->fd() : boot::Serve::kNone;
+}
+
+void EventSource::end_rest() {
+  if (engine_.is_armed_) disarm();
+  if (engine_.events_ != nullptr && !engine_.events_->is_shown) engine_.events_.reset();
+}
+
+ph_status EventSource::arm_quietly(LaneGuard& guard, bool is_for_user) {
+  Engine& engine = engine_;
+  if (engine.stand_in_sleeps_) engine.transport_->wake();
   engine.services_->before_sleep();
   guard.wake_word().announce();
   for (Peer* peer : engine.hot_) peer->rx.credits()->set_cold(true);
@@ -51,7 +76,7 @@ ph_status EventSource::arm(LaneGuard& guard) {
   std::int64_t limit_us = 0;
   ph_status found = PH_ERR_MEMORY;
   try {
-    found = look(guard, limit_us);
+    found = look(guard, is_for_user, limit_us);
   } catch (...) {
     retreat(guard);
     throw;
@@ -71,11 +96,12 @@ ph_status EventSource::arm(LaneGuard& guard) {
 }
 
 // The last look, and what to wait for if it finds nothing.
-ph_status EventSource::look(LaneGuard& guard, std::int64_t& limit_us) {
+ph_status EventSource::look(LaneGuard& guard, bool is_for_user, std::int64_t& limit_us) {
   Engine& engine = engine_;
   constexpr std::int64_t kIdleUs = 1'000'000;  // as in Engine::rest()
-  const bool is_news = engine.services_->has_news() || engine.user_code_ != 0;
-  if (engine.look_everywhere() || is_news || has_come() || guard.wake_word().is_set())
+  const bool is_news = engine.services_->has_news();
+  if (engine.look_everywhere() || is_news) return PH_AGAIN;
+  if (is_for_user && (has_come() || engine.user_code_ != 0 || guard.wake_word().is_set()))
     return PH_AGAIN;
   limit_us = engine.sleep_limit_us(-1);
   if (engine.give_back_idle() && (limit_us < 0 || limit_us > kIdleUs)) limit_us = kIdleUs;

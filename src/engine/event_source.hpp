@@ -33,12 +33,17 @@ class EventSource {
   // PH_AGAIN: look first. Throws bad_alloc: not armed.
   ph_status arm(LaneGuard& guard);
   void disarm();
+  // For a collective of the bootstrap, which serves: the descriptor of a lane that is armed for it;
+  // boot::Serve::arm() says what else. It takes nobody's news. end_rest(): it is over.
+  int rest_on(LaneGuard& guard);
+  void end_rest();
   // After a WakeWord that was set: whoever sleeps in the lane wakes up.
   void wake();
 
  private:
+  ph_status arm_quietly(LaneGuard& guard, bool is_for_user);
   bool has_come() noexcept;
-  ph_status look(LaneGuard& guard, std::int64_t& limit_us);
+  ph_status look(LaneGuard& guard, bool is_for_user, std::int64_t& limit_us);
   void retreat(LaneGuard& guard) noexcept;
 
   Engine& engine_;

@@ -115,6 +115,28 @@ TEST(EventSource, waking_makes_it_readable_and_is_used_up_by_arming) {
   arm_at_last(two.ranks, 0);
 }
 
+// A collective may last for ever while ids wait that nobody takes before it is over.
+TEST(EventSource, a_collective_rests_on_it_until_a_peer_asks_and_takes_nobodys_news) {
+  Two two(options(), Ground::shm);
+  LaneGuard guard(two.ranks.lane(0));
+  EventSource source(two.ranks[0]);
+  ASSERT_EQ(two.ranks[1].notify(0, 5), PH_OK);
+  while (two.ranks[0].serve()) {
+  }
+  static_cast<void>(two.ranks.lane(0).wake_word().set());
+  int fd = boot::Serve::kNews;
+  for (int i = 0; i < 1000 && fd == boot::Serve::kNews; ++i) fd = source.rest_on(guard);
+  ASSERT_GE(fd, 0);
+  EXPECT_FALSE(is_readable(fd));
+  ASSERT_EQ(two.ranks[1].notify(0, 6), PH_OK);
+  EXPECT_TRUE(is_readable(fd));
+  EXPECT_TRUE(two.ranks[0].serve());
+  source.end_rest();
+  EXPECT_EQ(source.arm(guard), PH_ERR_NOT_FOUND) << "it was not the application's";
+  EXPECT_TRUE(two.ranks.lane(0).wake_word().take());
+  EXPECT_EQ(two.ranks.probe(0, PH_REMOTE).size(), 2u);
+}
+
 TEST(EventSource, a_lane_that_closes_while_it_is_armed_ends_at_once) {
   Two two(options(), Ground::shm);
   descriptor(two.ranks, 0);
