@@ -21,8 +21,8 @@ extern "C" {
 #endif
 
 enum {
-  PH_ECHO_MOST_ASKED = 65536,  /**< Answers that one lane may have under way or untaken. */
-  PH_ECHO_MOST_BODIES = 64     /**< Bodies under way to one rank. */
+  PH_ECHO_MOST_ASKED = 65536, /**< Answers that one lane may have under way or untaken. */
+  PH_ECHO_MOST_BODIES = 64    /**< Bodies under way to one rank. */
 };
 
 /** One answer. */

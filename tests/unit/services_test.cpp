@@ -1,3 +1,4 @@
+#include "engine/fast_path.hpp"
 #include "probe_service.hpp"
 
 namespace photon::engine::test {
