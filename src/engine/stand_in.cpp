@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "engine/engine.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -31,7 +32,9 @@ void StandIn::rest_behind_descriptor(LaneGuard& guard) {
 Silence StandIn::turn(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
   constexpr unsigned kTurnsAtOnce = 16;
   Engine& engine = engine_;
-  const auto dismissed = [&engine] { return engine.relieved_; };
+  const auto dismissed = [&engine] {
+    return engine.relieved_ || engine.services_->has_run_beside();
+  };
   engine.stand_in_sleeps_ = false;
   if (engine.relieved_ || engine.turn_ != seen) return Silence::over;
   if (engine.sleeping_ || engine.waiters_ != 0) {  // he is in a call: who sleeps there serves
@@ -44,6 +47,10 @@ Silence StandIn::turn(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
   bool moved = false;
   for (unsigned i = 0; i < kTurnsAtOnce && !moved; ++i) moved = engine.progress(nullptr);
   seen = engine.turn_;
+  if (engine.services_->has_run_beside()) {
+    engine.services_->run(guard, true);
+    return guard.status() == PH_OK ? Silence::busy : Silence::over;
+  }
   if (moved) return Silence::busy;
   if (!rests.at_once && engine.has_core_to_spin_) return Silence::quiet;
   engine.stand_in_sleeps_ = true;

@@ -106,7 +106,8 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
     const std::int64_t now = look_at_clock ? transport_->now_ns() : 0;
     if (look_at_clock && now >= deadline) return PH_TIMEOUT;
     if (!moved && look_at_clock && now >= spin_until && (!oversubscribed_ || turns >= kYields)) {
-      rest(guard, deadline == INT64_MAX ? -1 : (deadline - now + 999) / 1000, done);
+      const auto is_up = [&] { return user_code_ != 0 || done(); };  // it is ours to run
+      rest(guard, deadline == INT64_MAX ? -1 : (deadline - now + 999) / 1000, is_up);
       if (!guard.still_open()) return guard.status();
       has_slept = true;
       if (is_over()) return PH_OK;
@@ -156,7 +157,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   transport_->announce();
   try {
     const bool is_news = services_->has_news();
-    if (look_everywhere() || is_news || user_code_ != 0 || done()) return get_up();
+    if (look_everywhere() || is_news || done()) return get_up();
   } catch (...) {
     get_up();
     throw;
