@@ -127,6 +127,7 @@ ph_status Engine::fence(Rank rank) {
   request->kind = Request::Kind::fence;
   request->peer = peer;
   request->local_done = true;  // nobody hears of it
+  peer->queues.mark_fence();   // it covers what services have said, too
   ++peer->fences;
   ++peer->fences_begun;
   peer->ahead = nullptr;  // it makes payloads go that could wait before

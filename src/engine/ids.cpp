@@ -98,6 +98,7 @@ Engine::Step Engine::step_fence(Peer& peer, Request& request) {
   if (next != &request) return Step::blocked;
   if (request.kind == Request::Kind::behind)
     return services_->step_behind(peer, request) ? Step::moved : Step::blocked;
+  if (!peer.queues.have_passed_fence()) return Step::blocked;
   if (peer.acks.empty() && peer.staged() == peer.staged_landed) {
     fence_ended(peer, request);
     return Step::moved;

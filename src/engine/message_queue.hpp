@@ -90,6 +90,9 @@ class MessageQueue {
   }
   bool has_passed(std::uint64_t end) const noexcept { return words_.begin() >= end; }
   void end_work() noexcept { ++work_ended_; }
+  // A fence waits for what stands here when it is posted.
+  void mark_fence() noexcept { fence_ = words_.end(); }
+  bool has_passed_fence() const noexcept { return has_passed(fence_); }
 
   bool room_wanted = false;  // its service was told to try again
 
@@ -108,6 +111,7 @@ class MessageQueue {
   std::uint64_t count_ = 0;
   std::uint64_t work_begun_ = 0;
   std::uint64_t work_ended_ = 0;
+  std::uint64_t fence_ = 0;  // of the last fence: earlier ones wait for as much
 };
 
 // Those of all services.
@@ -121,6 +125,13 @@ class MessageQueues {
   bool are_open() const noexcept {
     return std::all_of(queues_.begin(), queues_.end(),
                        [](const MessageQueue& queue) { return queue.is_open(); });
+  }
+  void mark_fence() noexcept {
+    for (MessageQueue& queue : queues_) queue.mark_fence();
+  }
+  bool have_passed_fence() const noexcept {
+    return std::all_of(queues_.begin(), queues_.end(),
+                       [](const MessageQueue& queue) { return queue.has_passed_fence(); });
   }
   void clear() noexcept {
     for (MessageQueue& queue : queues_) queue.clear();

@@ -142,6 +142,7 @@ bool Engine::progress(Taker* taker) {
   if (due) {
     cool_idle();
     count_threads();
+    services_->look_at_clock();
   }
   if (!activity_) return moved || worked;
   for (std::size_t i = 0; i < hot_.size(); ++i)
@@ -212,6 +213,7 @@ bool Engine::look_everywhere() {
   activity_ = false;
   transport_->poll(*this);
   ask_interval();
+  services_->look_at_clock();
   return work_due() || found || activity_;
 }
 

@@ -209,6 +209,14 @@ std::int64_t Services::next_turn_ns() const noexcept {
   return next;
 }
 
+void Services::look_at_clock() noexcept {
+  const std::int64_t next = next_turn_ns();
+  if (next == INT64_MAX) return;
+  const std::int64_t now = engine_.transport_->now_ns();
+  for (Slot& one : slots_)
+    if (one.service != nullptr && one.service->next_turn_ns() <= now) wants_turn(one.kind->owner);
+}
+
 void Services::before_sleep() {
   for (Slot& one : slots_)
     if (one.service != nullptr) one.service->before_sleep();

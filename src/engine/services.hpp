@@ -74,6 +74,7 @@ class Services {
   bool turn();  // true: something was done
   void wants_turn(wire::Owner owner) noexcept;
   std::int64_t next_turn_ns() const noexcept;
+  void look_at_clock() noexcept;  // whose time has come wants a turn
   void before_sleep();
   void before_flush(Rank rank);
   bool has_news();

@@ -51,6 +51,21 @@ TEST(Messages, that_must_go_queue_in_order_and_nothing_overtakes_them) {
   EXPECT_EQ(two.ranks[0].holdings().queued, 0u);
 }
 
+TEST(Messages, that_queue_are_covered_by_a_fence_and_those_behind_it_are_not) {
+  Probed two;
+  const auto said = static_cast<std::size_t>(two.fill_ring());
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(two.at(0).say(1, "queued", "", true), PH_OK);
+  ASSERT_EQ(two.ranks[0].fence(1), PH_OK);
+  ASSERT_EQ(two.ranks[0].notify(1, 9), PH_OK);
+  std::size_t heard_at_id = 0;
+  EXPECT_TRUE(two.ranks.eventually([&] {
+    heard_at_id = two.at(1).heard.size();
+    return !two.ranks.probe(1, PH_REMOTE).empty();
+  }));
+  EXPECT_EQ(two.heard(said + 200).size(), said + 200);
+  EXPECT_GE(heard_at_id, said + 200) << "the id stands behind the fence";
+}
+
 TEST(Messages, that_still_queue_can_be_taken_back) {
   Probed two;
   const auto said = static_cast<std::size_t>(two.fill_ring());

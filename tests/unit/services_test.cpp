@@ -74,6 +74,8 @@ TEST(Services, end_a_sleep_when_their_next_turn_is_due) {
   const auto done = [&] { return two.at(0).port.now_ns() >= two.at(0).next_ns; };
   EXPECT_EQ(two.ranks[0].wait_for(guard, done, 10'000'000), PH_OK);
   EXPECT_GE(two.at(0).sleeps, 1);
+  two.ranks[0].serve();
+  EXPECT_GE(two.at(0).turns, 1) << "and has it";
 }
 
 TEST(Services, that_have_news_are_not_slept_over) {
