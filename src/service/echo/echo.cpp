@@ -125,20 +125,23 @@ Verdict Echo::on_chunk(const Chunk& chunk) {
   return ends ? Verdict::taken : Verdict::kept;
 }
 
-// One chunk a turn: others have theirs.
+// One chunk a turn: others have theirs. It stands in front until its answer is said, which may find
+// no memory: then the next turn says it.
 bool Echo::turn() {
   if (kept_.empty()) return false;
-  const Kept one = kept_.front();
-  kept_.pop();
+  Kept& one = kept_.front();
   PeerState& from = peer(one.from);
-  from.sum.add({one.bytes, one.size_bytes});
-  if (one.bytes != nullptr) port_.give_back(one.from, one.loan);
-  if (one.is_last) {
-    const std::uint64_t sum = from.sum.value();
-    from.sum = Sum();
-    if (port_.state(one.from) == PH_OK)
-      say_surely(one.from, one.bytes == nullptr ? kBodyEnds : kBodySum, sum);
+  if (one.bytes != nullptr) {
+    from.sum.add({one.bytes, one.size_bytes});
+    port_.give_back(one.from, one.loan);
+    one.bytes = nullptr;
   }
+  if (one.is_last) {
+    if (port_.state(one.from) == PH_OK)
+      say_surely(one.from, one.size_bytes == 0 ? kBodyEnds : kBodySum, from.sum.value());
+    from.sum = Sum();
+  }
+  kept_.pop();
   return !kept_.empty();
 }
 

@@ -1,0 +1,323 @@
+// What a service stands on, made by a test: it writes down what the service does, answers as the
+// test wants it to, and finds fault with a service that breaks the contract (service/service.hpp).
+//
+//   rank: unknown -- contact(), a message --> met -- lose() --> lost, told to the service once
+//
+// It has no outlets, so that every message comes to say(). Owner: the test. Threads: one.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "service/service.hpp"
+
+namespace photon::test {
+
+using service::Rank;
+using Bytes = std::vector<std::byte>;
+
+inline Bytes bytes_of(std::span<const std::byte> span) { return {span.begin(), span.end()}; }
+inline Bytes words_of(const std::vector<std::uint64_t>& words) {
+  return bytes_of(std::as_bytes(std::span(words)));
+}
+inline std::vector<std::uint64_t> words_in(const Bytes& bytes) {
+  std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
+  if (!words.empty()) std::memcpy(words.data(), bytes.data(), words.size() * sizeof words[0]);
+  return words;
+}
+
+// A message that the service has said.
+struct Said {
+  Rank to = 0;
+  Bytes header;
+  Bytes payload;
+  bool is_body = false;
+  Bytes body;
+  std::uint64_t token = 0;  // of a body: its end was not told yet
+};
+
+// A message for the service; with a body, of which a part may come.
+struct Coming {
+  Rank from = 0;
+  Bytes header;
+  Bytes payload;
+  Bytes body;
+  std::uint64_t offset = 0;      // of the body: this part
+  std::uint64_t size_bytes = 0;  // of the whole body; 0: a message without one
+};
+
+class FakePort final : public service::Port {
+ public:
+  static constexpr std::uint32_t kSize = 4;
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
+  explicit FakePort(wire::Owner owner) : Port(owner), peers_(kSize) {}
+
+  // ---- what the test wants
+  void serve(service::Service& service) noexcept { service_ = &service; }
+  // From the n-th call on that may be told PH_AGAIN, `count` of them are.
+  void refuse(std::uint64_t n, std::uint64_t count = 1) noexcept {
+    refused_from_ = asked_ + n;
+    refused_to_ = count == kNever ? kNever : refused_from_ + count;
+  }
+  void refuse_nothing() noexcept { refused_from_ = refused_to_ = 0; }
+  // Inside the n-th call that names a rank that rank is lost.
+  void lose_inside(std::uint64_t n) noexcept { lost_at_ = named_ + n; }
+
+  // Nothing comes from it any more, and it takes nothing.
+  void lose(Rank rank, ph_status why = PH_ERR_PEER) {
+    Peer& peer = peers_[rank];
+    if (peer.broken != PH_OK) return;
+    peer.broken = why;
+    for (Said& one : said_)
+      if (one.to == rank && one.is_body && one.token != kNever) ends_.push_back(take_end(one, why));
+    std::erase_if(said_, [&](const Said& one) { return one.to == rank; });
+    service_->on_lost(rank, why);
+  }
+  // As the engine would: what is malformed, or finds no memory, ends its sender. Of a rank that is
+  // lost nothing comes.
+  bool deliver(const Coming& coming) {
+    if (peers_[coming.from].broken != PH_OK) return false;
+    peers_[coming.from].is_met = true;
+    ph_status why = PH_ERR_PROTOCOL;
+    try {
+      if (coming.size_bytes == 0
+              ? service_->on_message({coming.from, coming.header, coming.payload})
+              : show_chunk(coming))
+        return true;
+    } catch (const std::bad_alloc&) {
+      why = PH_ERR_MEMORY;
+    }
+    lose(coming.from, why);
+    return false;
+  }
+  // Everything that the service wants to be called for, until it wants no more.
+  void run_turns() {
+    for (int turns = 0; turn(); ++turns)
+      if (turns == 10'000) throw std::runtime_error("the service wants turns for ever");
+  }
+  // The oldest message that was said and not taken; its body has left then.
+  bool take(Said& said) {
+    if (said_.empty()) return false;
+    said = std::move(said_.front());
+    said_.erase(said_.begin());
+    if (said.is_body) service_->on_local(said.to, std::exchange(said.token, kNever), PH_OK);
+    return true;
+  }
+  std::size_t waiting() const noexcept { return said_.size(); }
+  void give_room(Rank rank) {
+    if (std::exchange(peers_[rank].room_wanted, false)) service_->on_room(rank);
+  }
+
+  // ---- what the service holds of the engine's
+  std::size_t loans() const noexcept { return loans_.size(); }
+  std::size_t exposures() const noexcept { return exposed_.size(); }
+  std::size_t promises() const noexcept { return promises_.size(); }
+  std::uint64_t told() const noexcept { return told_; }  // users, of what they were promised
+  std::uint64_t named() const noexcept { return named_; }
+  std::uint64_t asked() const noexcept { return asked_; }
+  bool holds_nothing() const noexcept {
+    return loans_.empty() && exposed_.empty() && promises_.empty();
+  }
+
+  // ---- Port
+  ph_status say(const service::Saying& what, std::uint64_t* ticket) override {
+    if (ticket != nullptr) *ticket = 0;
+    EXPECT_FALSE(what.header.empty());
+    EXPECT_LE(what.header.size(), wire::kMaxIdBytes);
+    EXPECT_LE(what.payload.size(), wire::kMaxPackedBytes);
+    if (const ph_status status = contact(what.to); status != PH_OK) return status;
+    const bool must_go = what.must_go || what.behind_all;
+    if (!must_go && is_refused()) return again_of(what.to);
+    said_.push_back({what.to, bytes_of(what.header), bytes_of(what.payload), false, {}, kNever});
+    return PH_OK;
+  }
+  bool unsay(Rank, std::uint64_t) noexcept override { return false; }
+  ph_status say_body(const service::Saying& what, std::span<const std::byte> body,
+                     std::uint64_t token) override {
+    if (const ph_status status = contact(what.to); status != PH_OK) return status;
+    if (is_refused()) return again_of(what.to);
+    said_.push_back(
+        {what.to, bytes_of(what.header), bytes_of(what.payload), true, bytes_of(body), token});
+    return PH_OK;
+  }
+  void give_back(Rank from, std::uint64_t loan) override {
+    EXPECT_EQ(loans_.erase({from, loan}), 1u) << "given back twice, or never lent";
+  }
+  std::uint64_t mark(Rank to) noexcept override { return peers_[to].is_met ? 1 : 0; }
+  bool was_read(Rank, std::uint64_t) noexcept override { return false; }
+  void note_read(Rank, std::uint64_t) noexcept override {}
+
+  ph_status contact(Rank rank) override {
+    if (rank >= kSize) return fail(PH_ERR_RANK, rank, "no such rank");
+    if (++named_ == lost_at_) lose(rank);
+    peers_[rank].is_met = true;
+    const ph_status broken = peers_[rank].broken;
+    return broken == PH_OK ? PH_OK : fail(broken, rank, "it is lost");
+  }
+  ph_status state(Rank rank) const noexcept override { return peers_[rank].broken; }
+  bool may_live(Rank) const noexcept override { return true; }
+  void cut_off(Rank rank, const char*) override { lose(rank, PH_ERR_PROTOCOL); }
+  Rank rank() const noexcept override { return 0; }
+  std::uint32_t size() const noexcept override { return kSize; }
+  const base::Config& config() const noexcept override { return config_; }
+
+  std::uint64_t promise(const service::UserEnd&) override {
+    if (is_refused()) return 0;
+    promises_[++last_promise_] = 0;
+    return last_promise_;
+  }
+  void complete(std::uint64_t promise, ph_status status, const char*) noexcept override {
+    const auto one = promises_.find(promise);
+    ASSERT_NE(one, promises_.end()) << "completed without a promise";
+    const int times = ++one->second;
+    EXPECT_TRUE(times == 1 || (times == 2 && status < PH_OK)) << "completed " << times << " times";
+    if (times == 1) ++told_;
+  }
+  void release(std::uint64_t promise) noexcept override {
+    const auto one = promises_.find(promise);
+    ASSERT_NE(one, promises_.end()) << "released without a promise";
+    EXPECT_NE(one->second, 0) << "its user was never told";
+    promises_.erase(one);
+  }
+  void renounce(std::uint64_t promise) noexcept override {
+    const auto one = promises_.find(promise);
+    ASSERT_NE(one, promises_.end()) << "renounced without a promise";
+    EXPECT_EQ(one->second, 0) << "renounced though its user was told";
+    promises_.erase(one);
+  }
+  ph_status again() noexcept override { return PH_AGAIN; }
+  void hand_over(std::uint64_t, ph_request*) noexcept override {}
+
+  ph_status expose(std::span<const std::byte> memory, std::uint32_t,
+                   service::Exposed& exposed) override {
+    exposed_.push_back(++last_key_);
+    exposed = {{reinterpret_cast<std::uint64_t>(memory.data()), last_key_}, true};
+    return PH_OK;
+  }
+  void conceal(service::Exposed& exposed) noexcept override {
+    if (!std::exchange(exposed.is_own, false)) return;
+    EXPECT_EQ(std::erase(exposed_, exposed.target.key), 1u) << "concealed twice";
+  }
+
+  void wants_turn() noexcept override { wants_turn_ = true; }
+  void wants_run() noexcept override { wants_run_ = true; }
+  void wake() noexcept override {}
+  std::int64_t now_ns() noexcept override { return ++now_ns_; }
+
+ private:
+  struct Peer {
+    ph_status broken = PH_OK;
+    bool is_met = false;
+    bool room_wanted = false;
+  };
+  struct End {
+    Rank to;
+    std::uint64_t token;
+    ph_status status;
+  };
+
+  static End take_end(Said& one, ph_status why) {
+    return {one.to, std::exchange(one.token, kNever), why};
+  }
+  bool is_refused() noexcept {
+    const std::uint64_t at = asked_++;
+    return at >= refused_from_ && at < refused_to_;
+  }
+  ph_status again_of(Rank to) noexcept {
+    peers_[to].room_wanted = true;
+    return PH_AGAIN;
+  }
+  // A chunk lies in memory of its own, so that a sanitizer sees who reads it too late.
+  bool show_chunk(const Coming& coming) {
+    const std::uint64_t loan = next_loan_++;
+    auto bytes = std::make_unique<std::byte[]>(std::max<std::size_t>(1, coming.body.size()));
+    std::copy(coming.body.begin(), coming.body.end(), bytes.get());
+    service::Chunk chunk{{coming.from, coming.header, coming.payload},
+                         coming.size_bytes,
+                         coming.offset,
+                         {bytes.get(), coming.body.size()},
+                         loan};
+    if (coming.body.empty()) chunk.bytes = {};
+    const std::pair at(coming.from, loan);
+    loans_[at] = std::move(bytes);
+    service::Verdict verdict = service::Verdict::malformed;
+    try {
+      verdict = service_->on_chunk(chunk);
+    } catch (const std::bad_alloc&) {
+      loans_.erase(at);
+      throw;
+    }
+    if (verdict != service::Verdict::kept) loans_.erase(at);
+    EXPECT_FALSE(coming.body.empty() && verdict == service::Verdict::kept)
+        << "there is nothing to be kept";
+    return verdict != service::Verdict::malformed;
+  }
+  // True: something was done.
+  bool turn() {
+    if (!ends_.empty()) {
+      const End end = ends_.front();
+      ends_.erase(ends_.begin());
+      service_->on_local(end.to, end.token, end.status);
+      return true;
+    }
+    if (wants_turn_) {
+      wants_turn_ = false;
+      bool wants_more = true;  // also if memory runs out
+      try {
+        wants_more = service_->turn();
+      } catch (const std::bad_alloc&) {
+        wants_turn_ = true;
+        throw;
+      }
+      wants_turn_ = wants_turn_ || wants_more;
+      return true;
+    }
+    if (!std::exchange(wants_run_, false)) return false;
+    service_->collect();
+    service_->run();
+    return true;
+  }
+  ph_status say_anyhow(Rank to, std::span<const std::byte> header) noexcept override {
+    try {
+      service::Saying what;
+      what.to = to;
+      what.header = header;
+      return say(what, nullptr);
+    } catch (const std::bad_alloc&) {
+      return PH_ERR_MEMORY;
+    }
+  }
+  void tell(Rank) noexcept override {}
+
+  base::Config config_;
+  service::Service* service_ = nullptr;
+  std::vector<Peer> peers_;
+  std::vector<Said> said_;
+  std::vector<End> ends_;
+  std::map<std::pair<Rank, std::uint64_t>, std::unique_ptr<std::byte[]>> loans_;
+  std::vector<std::uint64_t> exposed_;
+  std::map<std::uint64_t, int> promises_;  // and how often each was completed
+  std::uint64_t refused_from_ = 0;
+  std::uint64_t refused_to_ = 0;
+  std::uint64_t asked_ = 0;  // calls that may be refused, so far
+  std::uint64_t named_ = 0;  // calls that name a rank, so far
+  std::uint64_t lost_at_ = kNever;
+  std::uint64_t last_promise_ = 0;
+  std::uint64_t last_key_ = 0;
+  std::uint64_t next_loan_ = 0;
+  std::uint64_t told_ = 0;
+  std::int64_t now_ns_ = 0;
+  bool wants_turn_ = false;
+  bool wants_run_ = false;
+};
+
+}  // namespace photon::test
