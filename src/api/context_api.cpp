@@ -160,8 +160,14 @@ ph_status ph_context_create(const ph_config* config, ph_context** context, ph_er
 
 ph_status ph_finalize(ph_context* context) {
   if (context == nullptr) return PH_ERR_STATE;
+  bool is_in_handler = false;
+  try {
+    is_in_handler = photon::api::is_in_handler(*context);
+  } catch (const std::bad_alloc&) {
+    return PH_ERR_MEMORY;
+  }
   const ph_status entered = in_lane(context, [&](auto& engine, auto&) {
-    if (engine.is_in_user_code())
+    if (is_in_handler)
       return engine.fail(PH_ERR_STATE, PH_ANY_RANK,
                          "finalize: called from a handler; let it return first");
     return context->is_lane() ? photon::api::not_for_lanes(engine, "finalize") : PH_OK;

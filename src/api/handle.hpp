@@ -76,7 +76,8 @@ inline ph_status in_lane(ph_context* context, Call call) noexcept {
     return refused(*context, guard.status());
   try {
     const ph_status status = call(*context->engine, guard);
-    if (context->engine->has_user_code()) [[unlikely]]
+    // A call that waited may find the lane closed, and then the engine is not ours to look at.
+    if (guard.status() == PH_OK && context->engine->has_user_code()) [[unlikely]]
       run_user_code(*context->engine, guard);
     return status;
   } catch (const std::bad_alloc&) {
@@ -84,15 +85,24 @@ inline ph_status in_lane(ph_context* context, Call call) noexcept {
   }
 }
 
-// Runs `call(service, engine, guard)` in the context's lane. Words of the service's errors become
-// those of the call.
+// The words of a service's error become those of the call: if it has left none for this status,
+// the status alone tells.
+inline ph_status told_by(engine::Engine& engine, wire::Owner owner, ph_status status) {
+  if (status >= PH_OK) return status;
+  const base::Error& words = engine.port(owner).last_error();
+  if (words.status == status) return engine.fail(words);
+  return engine.fail(status, PH_ANY_RANK, ph_status_text(status));
+}
+
+// Runs `call(service, engine, guard)` in the context's lane.
 template <class Service, class Call>
 inline ph_status in_service(ph_context* context, wire::Owner owner, Call call) noexcept {
   return in_lane(context, [&](auto& engine, auto& guard) {
     auto& service = *static_cast<Service*>(engine.service(owner));
     const ph_status status = call(service, engine, guard);
-    if (guard.status() == PH_OK) engine.push_out();
-    return status < PH_OK ? engine.fail(engine.port(owner).last_error()) : status;
+    if (guard.status() != PH_OK) return status;  // closed while it waited: nothing here is ours
+    engine.push_out();
+    return told_by(engine, owner, status);
   });
 }
 

@@ -35,6 +35,16 @@ bool all_let_go(ph_context& own, engine::Removal& removal) {
   return std::all_of(lanes.begin(), lanes.end(), [&](const auto& lane) { return visit(*lane); });
 }
 
+bool is_in_handler(ph_context& lane) {
+  const auto is_inside = [](ph_context& one) {
+    engine::LaneGuard guard(*one.lane, engine::LaneGuard::Kind::visit);
+    return guard.status() == PH_OK && one.engine != nullptr && one.engine->is_in_user_code();
+  };
+  if (is_inside(lane)) return true;
+  const LaneList lanes = other_lanes(lane);
+  return std::any_of(lanes.begin(), lanes.end(), [&](const auto& one) { return is_inside(*one); });
+}
+
 namespace {
 
 // Another thread is closing it.
@@ -242,6 +252,15 @@ ph_status ph_lane_close(ph_context* lane) {
       return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
                          "lane_close: this is a context, not a lane; use ph_finalize()");
     });
+  try {
+    if (photon::api::is_in_handler(*lane))
+      return photon::api::in_lane(lane, [](auto& engine, auto&) {
+        return engine.fail(PH_ERR_STATE, PH_ANY_RANK,
+                           "lane_close: called from a handler; let it return first");
+      });
+  } catch (const std::bad_alloc&) {
+    return PH_ERR_MEMORY;
+  }
   ph_status status = photon::api::finish_lane(*lane);
   if (status == PH_ERR_FORKED) return status;  // its handle goes with the context's
   if (status == PH_ERR_STATE) status = PH_OK;  // it was finalized with its context

@@ -27,6 +27,10 @@ LaneList other_lanes(ph_context& home);
 // says so, and its lane goes on without.
 std::unique_ptr<engine::ProgressThread> start_progress(ph_context& lane);
 
+// Whether the caller is inside a handler of this lane, or, of a context, of any of its lanes: then
+// it cannot be closed, which waits for handlers. Throws bad_alloc.
+bool is_in_handler(ph_context& lane);
+
 // Closes one lane, drains it and ends its engine. PH_ERR_STATE: another thread had closed it, and
 // its engine is gone when this returns.
 ph_status finish_lane(ph_context& lane) noexcept;

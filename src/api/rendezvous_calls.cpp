@@ -1,5 +1,6 @@
 #include "api/rendezvous_calls.hpp"
 
+#include "api/handle.hpp"
 #include "service/rendezvous/rendezvous.hpp"
 
 namespace photon::api {
@@ -16,7 +17,7 @@ Rendezvous& service_of(Engine& engine) { return *static_cast<Rendezvous*>(engine
 // What the service has queued goes as far as it can; its words are those of the call.
 ph_status told(Engine& engine, ph_status status) {
   engine.push_out();
-  return status < PH_OK ? engine.fail(engine.port(kOwner).last_error()) : status;
+  return told_by(engine, kOwner, status);
 }
 
 }  // namespace

@@ -164,6 +164,13 @@ bool Services::send_queued(Peer& peer, wire::Owner owner) {
   return true;
 }
 
+// Of all services: each has its end to be told.
+std::uint64_t Services::requests_under_way() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Slot& one : slots_) sum += one.requests;
+  return sum;
+}
+
 ph_status Services::say_body(wire::Owner owner, const service::Saying& what,
                              std::span<const std::byte> body, std::uint64_t token) {
   if (!is_good(what) || body.empty()) return PH_ERR_ARGUMENT;
@@ -175,7 +182,7 @@ ph_status Services::say_body(wire::Owner owner, const service::Saying& what,
     engine_.mark_busy(*peer);
     return engine_.again();
   }
-  ends_.make_room(one.requests + 1);
+  ends_.make_room(requests_under_way() + 1);
   Request& request = *engine_.requests_.take_for_service();
   request.kind = Request::Kind::body;
   request.owner = owner;

@@ -57,6 +57,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
       lose(peer, PH_ERR_DEPARTED, "");
       return true;
     }
+    if (peer.broken != PH_OK) return true;  // lost meanwhile, by what its message made us do
     peer.rx.pop(header->lines);
     // Who fills the bulk ring goes on while we copy, and a probe that has taken an id does not copy
     // all that lies behind it. Sooner, and credit would cost more than it brings.

@@ -21,7 +21,8 @@ ph_status ServicePort::in_own_words(ph_status status, base::Error before) {
 }
 
 ph_status ServicePort::say(const service::Saying& what, std::uint64_t* ticket) {
-  return in_own_words(services_.say(owner_, what, ticket), engine_.last_error_);
+  base::Error before = engine_.last_error_;  // no argument of the call that changes it
+  return in_own_words(services_.say(owner_, what, ticket), std::move(before));
 }
 
 ph_status ServicePort::say_anyhow(Rank to, std::span<const std::byte> header) noexcept {
@@ -44,7 +45,8 @@ bool ServicePort::unsay(Rank to, std::uint64_t ticket) noexcept {
 
 ph_status ServicePort::say_body(const service::Saying& what, std::span<const std::byte> body,
                                 std::uint64_t token) {
-  return in_own_words(services_.say_body(owner_, what, body, token), engine_.last_error_);
+  base::Error before = engine_.last_error_;
+  return in_own_words(services_.say_body(owner_, what, body, token), std::move(before));
 }
 
 void ServicePort::give_back(Rank from, std::uint64_t loan) { services_.give_back(from, loan); }

@@ -1,6 +1,7 @@
 // What comes for services, and what they are told.
 #include "engine/services.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -64,6 +65,7 @@ bool Services::take_message(Peer& peer, const wire::Header& header) {
 bool Services::take_id(Peer& peer, const wire::Header& header, RecordReader& reader) {
   service::Service* const service = use(header.owner);
   if (service == nullptr) return false;
+  tell_ends();
   const Copied copied(peer, header, reader);
   return service->on_message(copied.message);
 }
@@ -92,6 +94,7 @@ bool Services::take_body(Peer& peer, const wire::Header& header) {
 bool Services::show_chunk(Peer& peer, wire::Owner owner, service::Chunk& chunk) {
   service::Service* const service = use(owner);
   if (service == nullptr) return false;
+  tell_ends();
   Bodies& bodies = *peer.bodies;
   bodies.make_room();
   chunk.loan = bodies.next_loan();
@@ -117,6 +120,23 @@ void Services::give_back(Rank from, std::uint64_t loan) {
   }
 }
 
+// Of a peer that was lost while its message was shown nothing more is shown. (Words of a lack of
+// memory would find none, as in receive.cpp.)
+bool Services::is_taken(Peer& peer, service::Service& service, std::span<const std::byte> header) {
+  ph_status why = PH_ERR_PROTOCOL;
+  try {
+    tell_ends();
+    if (service.on_message({peer.rank, header, {}})) return peer.broken == PH_OK;
+  } catch (const std::bad_alloc&) {
+    why = PH_ERR_MEMORY;
+  }
+  engine_.lose(peer, why,
+               why == PH_ERR_MEMORY
+                   ? std::string()
+                   : "its ring holds a message that its service refuses; it is cut off");
+  return false;
+}
+
 // As many as stand there one behind the other, so that who runs what they bring does so for all.
 bool Services::take_lines(Peer& peer, std::uint64_t word) noexcept {
   unsigned taken = 0;
@@ -135,17 +155,7 @@ bool Services::take_lines(Peer& peer, std::uint64_t word) noexcept {
     std::uint64_t words[wire::kWordsPerLine];
     const transport::Line& line = peer.rx.line(0);
     for (std::uint32_t i = 0; i < wire::kWordsPerLine; ++i) words[i] = line.words[i].get();
-    bool good = false;
-    ph_status why = PH_ERR_PROTOCOL;
-    try {
-      good = service->on_message({peer.rank, std::as_bytes(std::span(words)).first(bytes), {}});
-    } catch (const std::bad_alloc&) {
-      why = PH_ERR_MEMORY;
-    }
-    if (!good) {
-      engine_.lose(peer, why, "its ring holds a message that its service refuses; it is cut off");
-      return true;
-    }
+    if (!is_taken(peer, *service, std::as_bytes(std::span(words)).first(bytes))) return true;
     peer.rx.pop(1);
   }
   return taken != 0;
@@ -183,19 +193,30 @@ void Services::wants_turn(wire::Owner owner) noexcept {
   set_due(true);
 }
 
-bool Services::turn() {
-  bool moved = false;
+// Also before anything else is shown to a service: what answers an operation may come at once.
+// If memory runs out the end is told again.
+bool Services::tell_ends() {
+  if (ends_.empty()) return false;
   for (std::uint64_t left = ends_.size(); left > 0; --left) {
     const End end = ends_.front();
-    ends_.pop();
     slot(end.owner).service->on_local(end.rank, end.token, end.status);
-    moved = true;
+    ends_.pop();
   }
-  ends_.trim();
+  if (requests_under_way() == 0) ends_.trim();  // else there is room for those that are to come
+  return true;
+}
+
+bool Services::turn() {
+  bool moved = tell_ends();
   for (Slot& one : slots_) {
     if (!one.wants_turn) continue;
     one.wants_turn = false;
-    if (one.service->turn()) one.wants_turn = true;
+    try {
+      if (one.service->turn()) one.wants_turn = true;
+    } catch (const std::bad_alloc&) {
+      one.wants_turn = true;
+      throw;
+    }
     moved = true;
   }
   check_due();
@@ -252,7 +273,14 @@ void Services::run_one(Slot& one, LaneGuard& guard) {
   if (!one.right.try_take()) return;  // who has it looks again
   do {
     engine_.user_code_ &= ~bit(one.kind->owner);
-    one.service->collect();
+    try {
+      one.service->collect();
+    } catch (const std::bad_alloc&) {  // the next call tries again
+      engine_.user_code_ |= bit(one.kind->owner);
+      while (!one.right.finish()) {
+      }
+      throw;
+    }
     one.runner = Lane::self();
     guard.release();
     one.service->run();

@@ -117,12 +117,15 @@ class Services {
   Slot& slot(wire::Owner owner) noexcept { return slots_[static_cast<std::size_t>(owner)]; }
   void set_due(bool is) noexcept;
   void check_due() noexcept;
+  bool tell_ends();
+  bool is_taken(Peer& peer, service::Service& service, std::span<const std::byte> header);
   bool step_one(Peer& peer, wire::Owner owner);
   bool send_queued(Peer& peer, wire::Owner owner);
   void begin_work(Peer& peer, Request& request, const service::Saying& what);
   void end_work(Peer& peer, Request& request);
   bool is_first(const Peer& peer) const noexcept;
   HeldMessage hold(const service::Saying& what);
+  std::uint64_t requests_under_way() const noexcept;
   bool show_chunk(Peer& peer, wire::Owner owner, service::Chunk& chunk);
   void run_one(Slot& slot, LaneGuard& guard);
 

@@ -159,9 +159,9 @@ class EngineGroup {
     }
     members_[rank].transport = opened->get();
     members_[rank].lane = std::move(*engine::Lane::create(false));
-    members_[rank].engine = std::make_unique<engine::Engine>(
-        engine::Engine::Parts{options_.config, std::move(boot), std::move(*opened),
-                              engine::seeded_keys(rank + 1), nullptr, services_});
+    members_[rank].engine = std::make_unique<engine::Engine>(engine::Engine::Parts{
+        options_.config, std::move(boot), std::move(*opened), engine::seeded_keys(rank + 1),
+        nullptr, options_.services.empty() ? services_ : options_.services});
   }
 
   base::Result<std::unique_ptr<transport::Transport>> open_transport(Rank rank, Ground ground,

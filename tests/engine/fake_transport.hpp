@@ -65,6 +65,7 @@ struct FakeOptions {
   std::size_t card_queue = 64;      // pieces that a card takes before one is told to be over
   std::uint64_t local_granule = 0;  // of memory that cards have to be shown; 0: they take any
   base::Config config = small_config();
+  std::span<const service::Kind> services = {};  // none: those that the library has
 };
 
 class FakeNet {

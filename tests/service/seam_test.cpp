@@ -1,0 +1,203 @@
+// The engine's side of the seam, seen by a service that does what a test wants: what it is shown of
+// a peer that is lost meanwhile, in which order, and what comes again where memory ran out.
+#include <functional>
+#include <new>
+#include <optional>
+
+#include "engine/engine_group.hpp"
+#include "fake_port.hpp"
+#include "unit/shortage.hpp"
+
+namespace photon::test {
+namespace {
+
+using service::Chunk;
+using service::Message;
+using service::Verdict;
+
+// By rank of this thread's job: who makes one says what it does later.
+class Scripted final : public service::Service {
+ public:
+  explicit Scripted(service::Port& port) : port(port) { all[port.rank()] = this; }
+  ~Scripted() override { all.erase(port.rank()); }
+  static std::unique_ptr<service::Service> make(service::Port& port) {
+    return std::make_unique<Scripted>(port);
+  }
+
+  bool on_message(const Message& message) override {
+    events += 'm';
+    return !message_hook || message_hook(message);
+  }
+  Verdict on_chunk(const Chunk& chunk) override {
+    events += 'c';
+    return chunk_hook ? chunk_hook(chunk) : Verdict::taken;
+  }
+  void on_local(Rank, std::uint64_t, ph_status) override { events += 'l'; }
+  void on_lost(Rank, ph_status) noexcept override { events += 'x'; }
+  bool turn() override {
+    events += 't';
+    return turn_hook && turn_hook();
+  }
+  void collect() override {
+    events += 'k';
+    if (collect_hook) collect_hook();
+  }
+  void run() noexcept override { events += 'r'; }
+
+  service::Port& port;
+  std::string events;
+  std::function<bool(const Message&)> message_hook;
+  std::function<Verdict(const Chunk&)> chunk_hook;
+  std::function<bool()> turn_hook;
+  std::function<void()> collect_hook;
+
+  static thread_local std::map<Rank, Scripted*> all;
+};
+thread_local std::map<Rank, Scripted*> Scripted::all;
+
+constexpr service::Kind kScripted[] = {{wire::Owner::echo, "scripted", Scripted::make}};
+
+FakeOptions scripted_options() {
+  FakeOptions options;
+  options.services = kScripted;
+  return options;
+}
+
+// Two ranks that have met, with a service each.
+class Seam : public testing::TestWithParam<Ground> {
+ protected:
+  Seam() : ranks(2, GetParam(), scripted_options()) {
+    ranks.meet(0, 1);
+    for (const Rank rank : {Rank{0}, Rank{1}})
+      static_cast<void>(ranks[rank].service(wire::Owner::echo));
+  }
+  static Scripted& at(Rank rank) { return *Scripted::all.at(rank); }
+  // What was said leaves, and is there for the other one, who does not look.
+  void say_to_0(std::size_t bytes, int count) {
+    const Bytes header(bytes, std::byte{1});
+    service::Saying what;
+    what.to = 0;
+    what.header = header;
+    for (int i = 0; i < count; ++i) ASSERT_EQ(at(1).port.say(what), PH_OK);
+    for (int i = 0; i < 50; ++i) ranks[1].serve();
+  }
+  void serve_0(bool quickly = false) {
+    for (int i = 0; i < 300; ++i)
+      if (!quickly || !ranks[0].quick_turn()) ranks[0].serve();
+  }
+
+  EngineGroup ranks;
+};
+
+TEST_P(Seam, nothing_more_is_shown_of_a_peer_that_is_lost_while_its_message_is_shown) {
+  at(0).message_hook = [](const Message& message) {
+    at(0).port.cut_off(message.from, "by a test");
+    return true;
+  };
+  say_to_0(200, 3);  // of several lines
+  serve_0();
+  EXPECT_EQ(at(0).events, "mx");
+}
+
+TEST_P(Seam, nothing_more_is_shown_either_where_messages_of_one_line_are_taken_in_a_row) {
+  at(0).message_hook = [](const Message& message) {
+    at(0).port.cut_off(message.from, "by a test");
+    return true;
+  };
+  say_to_0(16, 3);
+  serve_0(true);
+  EXPECT_EQ(at(0).events, "mx");
+}
+
+TEST_P(Seam, the_end_of_a_body_is_told_before_what_answers_it) {
+  at(1).chunk_hook = [](const Chunk& chunk) {
+    service::Saying answer;
+    answer.to = chunk.message.from;
+    answer.header = chunk.message.header;
+    EXPECT_EQ(at(1).port.say(answer), PH_OK);
+    return Verdict::taken;
+  };
+  const Bytes header(8, std::byte{1}), body(300, std::byte{2});
+  for (const bool quickly : {false, true}) {
+    at(0).events.clear();
+    service::Saying what;
+    what.to = 1;
+    what.header = header;
+    ASSERT_EQ(at(0).port.say_body(what, body, 7), PH_OK);
+    ranks[0].push_out();
+    for (int i = 0; i < 300; ++i) ranks[1].serve();  // the answer is there, and nobody has looked
+    serve_0(quickly);
+    EXPECT_EQ(at(0).events, "lm");
+  }
+}
+
+TEST_P(Seam, a_turn_that_finds_no_memory_comes_again) {
+  at(0).turn_hook = [] {
+    if (at(0).events == "t") throw std::bad_alloc();
+    return false;
+  };
+  at(0).port.wants_turn();
+  EXPECT_THROW(ranks[0].serve(), std::bad_alloc);
+  serve_0();
+  EXPECT_EQ(at(0).events, "tt");
+}
+
+TEST_P(Seam, user_code_that_finds_no_memory_is_run_later) {
+  at(0).collect_hook = [] {
+    if (at(0).events == "k") throw std::bad_alloc();
+  };
+  at(0).port.wants_run();
+  engine::LaneGuard guard(ranks.lane(0));
+  EXPECT_THROW(ranks[0].run_user_code(guard), std::bad_alloc);
+  ASSERT_TRUE(ranks[0].has_user_code());
+  ranks[0].run_user_code(guard);
+  EXPECT_EQ(at(0).events, "kkr");
+  EXPECT_FALSE(ranks[0].has_user_code());
+}
+
+// Over the simulated network alone: to be cut off takes memory elsewhere, in what tests replace.
+class SeamInSim : public Seam {};
+
+TEST_P(SeamInSim, a_short_message_that_finds_no_memory_ends_its_sender_and_not_the_process) {
+  std::optional<Shortage> shortage;
+  at(0).events.reserve(64);
+  at(0).message_hook = [&](const Message&) -> bool {
+    shortage.emplace(0);
+    throw std::bad_alloc();
+  };
+  say_to_0(16, 2);
+  ph_completion one{};
+  for (int i = 0; i < 300 && !shortage.has_value(); ++i) {
+    engine::Taker taker{{PH_ANY_RANK, PH_EITHER, nullptr}, &one, 1};
+    static_cast<void>(ranks[0].serve_asked(taker));
+    if (shortage.has_value()) break;  // by the short way, and we are still here
+    try {
+      ASSERT_EQ(ranks[0].probe(taker), PH_OK);
+    } catch (const std::bad_alloc&) {  // by the general way, whose caller tells of it
+    }
+  }
+  shortage.reset();
+  EXPECT_EQ(at(0).port.state(1), PH_ERR_MEMORY);
+  EXPECT_EQ(at(0).events, "mx");
+}
+
+TEST_P(Seam, what_fails_for_a_service_leaves_the_words_of_the_user_alone) {
+  EXPECT_EQ(ranks[0].notify(9, 1), PH_ERR_RANK);
+  const std::string before = ranks[0].last_error().what;
+  const Bytes header(8, std::byte{1});
+  service::Saying what;
+  what.to = 7;
+  what.header = header;
+  EXPECT_EQ(at(0).port.say(what), PH_ERR_RANK);
+  EXPECT_EQ(at(0).port.say_body(what, header, 1), PH_ERR_RANK);
+  EXPECT_EQ(at(0).port.contact(7), PH_ERR_RANK);
+  EXPECT_NE(at(0).port.last_error().what.find("no rank 7"), std::string::npos);
+  EXPECT_EQ(ranks[0].last_error().what, before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Grounds, Seam, testing::Values(Ground::fake, Ground::shm, Ground::sim),
+                         ground_name);
+INSTANTIATE_TEST_SUITE_P(Grounds, SeamInSim, testing::Values(Ground::sim), ground_name);
+
+}  // namespace
+}  // namespace photon::test
