@@ -25,7 +25,11 @@ struct Record {
 
   bool operator==(const Record&) const = default;
 
-  std::uint64_t header() const { return wire::encode(kind, id_bytes, payload_bytes); }
+  // Those of services have an owner.
+  wire::Owner owner() const {
+    return wire::is_of_service(kind) ? wire::Owner::echo : wire::Owner::application;
+  }
+  std::uint64_t header() const { return wire::encode(kind, id_bytes, payload_bytes, owner()); }
   std::uint32_t lines() const { return wire::lines_for(kind, id_bytes, payload_bytes); }
   bool has_bulk() const { return wire::announces_bulk(kind); }
 };
@@ -75,7 +79,7 @@ inline Record random_record(std::uint64_t seed, std::uint64_t max_bulk_bytes) {
   Record record;
   record.kind = static_cast<wire::Kind>(1 + random.up_to(wire::kKinds - 1));
   const bool large = random.up_to(15) == 0;
-  if (wire::may_have_id(record.kind) && random.up_to(3) != 0)
+  if (wire::may_have_id(record.kind) && (wire::is_of_service(record.kind) || random.up_to(3) != 0))
     record.id_bytes = static_cast<std::uint32_t>(random.up_to(large ? wire::kMaxIdBytes : 8));
   if (wire::may_have_payload(record.kind))
     record.payload_bytes =

@@ -2,11 +2,9 @@
 // a peer that is lost meanwhile, in which order, and what comes again where memory ran out.
 #include <functional>
 #include <new>
-#include <optional>
 
 #include "engine/engine_group.hpp"
 #include "fake_port.hpp"
-#include "unit/shortage.hpp"
 
 namespace photon::test {
 namespace {
@@ -155,32 +153,6 @@ TEST_P(Seam, user_code_that_finds_no_memory_is_run_later) {
   EXPECT_FALSE(ranks[0].has_user_code());
 }
 
-// Over the simulated network alone: to be cut off takes memory elsewhere, in what tests replace.
-class SeamInSim : public Seam {};
-
-TEST_P(SeamInSim, a_short_message_that_finds_no_memory_ends_its_sender_and_not_the_process) {
-  std::optional<Shortage> shortage;
-  at(0).events.reserve(64);
-  at(0).message_hook = [&](const Message&) -> bool {
-    shortage.emplace(0);
-    throw std::bad_alloc();
-  };
-  say_to_0(16, 2);
-  ph_completion one{};
-  for (int i = 0; i < 300 && !shortage.has_value(); ++i) {
-    engine::Taker taker{{PH_ANY_RANK, PH_EITHER, nullptr}, &one, 1};
-    static_cast<void>(ranks[0].serve_asked(taker));
-    if (shortage.has_value()) break;  // by the short way, and we are still here
-    try {
-      ASSERT_EQ(ranks[0].probe(taker), PH_OK);
-    } catch (const std::bad_alloc&) {  // by the general way, whose caller tells of it
-    }
-  }
-  shortage.reset();
-  EXPECT_EQ(at(0).port.state(1), PH_ERR_MEMORY);
-  EXPECT_EQ(at(0).events, "mx");
-}
-
 TEST_P(Seam, what_fails_for_a_service_leaves_the_words_of_the_user_alone) {
   EXPECT_EQ(ranks[0].notify(9, 1), PH_ERR_RANK);
   const std::string before = ranks[0].last_error().what;
@@ -197,7 +169,6 @@ TEST_P(Seam, what_fails_for_a_service_leaves_the_words_of_the_user_alone) {
 
 INSTANTIATE_TEST_SUITE_P(Grounds, Seam, testing::Values(Ground::fake, Ground::shm, Ground::sim),
                          ground_name);
-INSTANTIATE_TEST_SUITE_P(Grounds, SeamInSim, testing::Values(Ground::sim), ground_name);
 
 }  // namespace
 }  // namespace photon::test
