@@ -132,7 +132,7 @@ base::Result<std::unique_ptr<ph_context>> create(const ph_config* config) {
 // In a forked child: descriptors and sockets are the parent's business, and so is the thread.
 void leave_to_parent(ph_context& handle) noexcept {
   static_cast<void>(handle.engine.release());
-  static_cast<void>(new std::shared_ptr(std::move(handle.progress)));
+  static_cast<void>(new (std::nothrow) std::shared_ptr(std::move(handle.progress)));
 }
 
 ph_status not_for_lanes(engine::Engine& engine, const char* call) {

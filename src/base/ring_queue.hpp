@@ -37,6 +37,7 @@ class RingQueue {
   const T& front() const noexcept { return at(head_); }
   T& back() noexcept { return at(tail_ - 1); }
   void pop() noexcept { ++head_; }
+  void pop_back() noexcept { --tail_; }
   void clear() noexcept { head_ = tail_; }
   // Memory that an empty one does not need goes back: for what is seldom long.
   void trim(std::uint64_t kept = kKept) noexcept {

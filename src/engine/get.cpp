@@ -122,12 +122,21 @@ ph_status Engine::fence(Rank rank) {
   if (peer->idle() && peer->acks.empty() && peer->gets_under_way == 0 &&
       peer->posted_under_way == 0 && peer->staged() == peer->staged_landed)
     return PH_OK;
-  Request* request = requests_.take();
-  if (request == nullptr) return again();
+  peer->queues.begin_fence();  // it covers what services have said, too
+  Request* request = nullptr;
+  try {
+    request = requests_.take();
+  } catch (...) {
+    peer->queues.undo_fence();
+    throw;
+  }
+  if (request == nullptr) {
+    peer->queues.undo_fence();
+    return again();
+  }
   request->kind = Request::Kind::fence;
   request->peer = peer;
   request->local_done = true;  // nobody hears of it
-  peer->queues.mark_fence();   // it covers what services have said, too
   ++peer->fences;
   ++peer->fences_begun;
   peer->ahead = nullptr;  // it makes payloads go that could wait before

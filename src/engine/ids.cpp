@@ -98,7 +98,7 @@ Engine::Step Engine::step_fence(Peer& peer, Request& request) {
   if (next != &request) return Step::blocked;
   if (request.kind == Request::Kind::behind)
     return services_->step_behind(peer, request) ? Step::moved : Step::blocked;
-  if (!peer.queues.have_passed_fence()) return Step::blocked;
+  if (!peer.queues.may_end_fence()) return Step::blocked;
   if (peer.acks.empty() && peer.staged() == peer.staged_landed) {
     fence_ended(peer, request);
     return Step::moved;
@@ -114,6 +114,7 @@ Engine::Step Engine::step_fence(Peer& peer, Request& request) {
 // It heads the work; ids before it may still wait for credit.
 void Engine::fence_ended(Peer& peer, Request& fence) {
   peer.work.pop();
+  peer.queues.end_fence();
   fence.id_merged = true;  // step_ids() drops it
   --peer.fences;
   ++peer.fences_ended;

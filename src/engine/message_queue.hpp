@@ -90,9 +90,7 @@ class MessageQueue {
   }
   bool has_passed(std::uint64_t end) const noexcept { return words_.begin() >= end; }
   void end_work() noexcept { ++work_ended_; }
-  // A fence waits for what stands here when it is posted.
-  void mark_fence() noexcept { fence_ = words_.end(); }
-  bool has_passed_fence() const noexcept { return has_passed(fence_); }
+  std::uint64_t end() const noexcept { return words_.end(); }
 
   bool room_wanted = false;  // its service was told to try again
 
@@ -111,7 +109,6 @@ class MessageQueue {
   std::uint64_t count_ = 0;
   std::uint64_t work_begun_ = 0;
   std::uint64_t work_ended_ = 0;
-  std::uint64_t fence_ = 0;  // of the last fence: earlier ones wait for as much
 };
 
 // Those of all services.
@@ -126,19 +123,33 @@ class MessageQueues {
     return std::all_of(queues_.begin(), queues_.end(),
                        [](const MessageQueue& queue) { return queue.is_open(); });
   }
-  void mark_fence() noexcept {
-    for (MessageQueue& queue : queues_) queue.mark_fence();
+  // A fence waits for what stands here when it is posted, and for no more: what is queued later may
+  // wait for work behind that fence. They end in the order of their posting. Throws bad_alloc.
+  void begin_fence() {
+    Ends ends;
+    for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = queues_[i].end();
+    fences_.push(ends);
   }
-  bool have_passed_fence() const noexcept {
-    return std::all_of(queues_.begin(), queues_.end(),
-                       [](const MessageQueue& queue) { return queue.has_passed_fence(); });
+  void undo_fence() noexcept { fences_.pop_back(); }
+  bool may_end_fence() const noexcept {
+    for (std::size_t i = 0; i < queues_.size(); ++i)
+      if (!queues_[i].has_passed(fences_.front()[i])) return false;
+    return true;
+  }
+  void end_fence() noexcept {
+    fences_.pop();
+    fences_.trim();
   }
   void clear() noexcept {
     for (MessageQueue& queue : queues_) queue.clear();
+    fences_.clear();
   }
 
  private:
+  using Ends = std::array<std::uint64_t, wire::kOwners>;
+
   std::array<MessageQueue, wire::kOwners> queues_;
+  base::RingQueue<Ends> fences_;
 };
 
 }  // namespace photon::engine

@@ -134,6 +134,12 @@ TEST_P(EchoEnds, a_lane_may_be_closed_with_answers_under_way) {
   });
 }
 
+struct Closer {
+  ph_context* context = nullptr;
+  ph_context* lane = nullptr;
+  bool is_over = false;
+};
+
 TEST_P(EchoEnds, a_handler_of_a_lane_closes_neither_its_lane_nor_the_context) {
   run_two([](ph_context* context, ph_rank rank) {
     Closer closer{context, open_lane(context, 1), false};

@@ -37,20 +37,20 @@ Outcome echo_each(Link& link, std::uint64_t count) {
   return outcome;
 }
 
-struct Told {
+struct HeardSoFar {
   std::uint64_t count = 0;
   bool in_order = true;
 };
 
 void count_told(void* user, ph_rank, std::uint64_t value) {
-  Told& told = *static_cast<Told*>(user);
+  HeardSoFar& told = *static_cast<HeardSoFar*>(user);
   told.in_order = told.in_order && value == told.count;
   ++told.count;
 }
 
 Outcome tell_stream(Link& link, std::uint64_t count) {
   Outcome outcome;
-  Told told;
+  HeardSoFar told;
   ph_context* const context = link.job().context();
   link.job().check(ph_echo_listen(context, count_told, &told), "listening");
   link.team().barrier();
@@ -70,7 +70,7 @@ Outcome tell_stream(Link& link, std::uint64_t count) {
 }
 
 template <class Fill>
-void ask(Bench& bench, Unit unit, Fill fill) {
+void ask_service(Bench& bench, Unit unit, Fill fill) {
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
   Link link(bench, team, {bench.options.memory, kWordBytes, kRingSlots, true});
@@ -85,14 +85,14 @@ void ask(Bench& bench, Unit unit, Fill fill) {
 }  // namespace
 
 void ask_service_latency(Bench& bench) {
-  ask(bench, Unit::nanoseconds, [](Contest& contest, Link& link) {
+  ask_service(bench, Unit::nanoseconds, [](Contest& contest, Link& link) {
     contest.limits = {{"ph_put_u64", [&](std::uint64_t count) { return ping_pong(link, count); }}};
     contest.ours = {"echo", [&](std::uint64_t count) { return echo_each(link, count); }};
   });
 }
 
 void ask_service_rate(Bench& bench) {
-  ask(bench, Unit::per_second, [](Contest& contest, Link& link) {
+  ask_service(bench, Unit::per_second, [](Contest& contest, Link& link) {
     contest.limits = {{"ph_put_u64", [&](std::uint64_t count) {
                          return put_stream(link, count, kCreditInterval);
                        }}};
