@@ -67,7 +67,8 @@ TEST_P(MappingsOver, a_pointer_reaches_the_owners_bytes_both_ways) {
   EXPECT_EQ(first_difference({local, 5000}, 4), 5000u);
   // Operations go on by the same mapping.
   const auto source = filled(5000, 5);
-  ph_put_args args = put_args(source, ph_at(&region, 0), 1, 2);
+  const std::uint64_t local_id = 1, remote_id = 2;  // they live as long as what names them
+  ph_put_args args = put_args(source, ph_at(&region, 0), local_id, remote_id);
   args.flags = PH_ALONE | PH_NO_RCE | PH_NO_LCE;
   ASSERT_EQ(ranks()[1].put(0, args), PH_OK);
   ranks()[1].serve();  // the second piece
