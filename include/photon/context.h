@@ -164,7 +164,7 @@ typedef enum ph_contact_state {
 PH_API ph_status ph_contact(ph_context *context, ph_rank rank);
 
 /**
- * What is known of `rank` now, in this lane: the state that ph_path_to() tells in words. Makes no
+ * Tells what this lane knows of `rank` now: the state that ph_path_to() tells in words. Makes no
  * progress: it changes with probes, waits and other calls that do. The end of a rank that was never
  * met need not be known; ph_contact() has it told.
  * Status:    PH_OK, PH_ERR_RANK, PH_ERR_ARGUMENT (state is null), PH_ERR_STATE, PH_ERR_FORKED.

@@ -1,5 +1,5 @@
 /**
- * Who serves a rank's peers while it computes, and how its waits are ended from outside: the
+ * This header says who serves a rank's peers while it computes and how its waits end: the
  * progress thread, waking, and one descriptor for all news. Each call takes a context or a lane,
  * and concerns that lane only.
  */
