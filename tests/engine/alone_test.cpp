@@ -54,7 +54,7 @@ TEST_P(Alone, bytes_of_every_size_come_without_any_call_of_their_target) {
         const std::uint64_t id = size;
         ph_put_args args = put_of(source, ph_at(&there, offset), id);
         args.flags |= PH_DELIVERED;
-        const ph_status status = ph_put(context, 1, &args);
+        const ph_status status = insist(context, [&] { return ph_put(context, 1, &args); });
         expect_way(context, status);
         statuses.push_back(status);
         offset += size;
@@ -113,7 +113,7 @@ TEST_P(Alone, vectored_forms_go_the_same_way) {
       args.segments_count = 2;
       args.local = args.remote = id_of(id);
       args.flags = PH_ALONE;
-      const ph_status status = ph_put_vector(context, 1, &args);
+      const ph_status status = insist(context, [&] { return ph_put_vector(context, 1, &args); });
       expect_way(context, status);
       if (status == PH_OK) {
         EXPECT_EQ(take_local(context, 1).status, PH_OK);

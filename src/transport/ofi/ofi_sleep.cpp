@@ -38,14 +38,14 @@ void OfiTransport::announce() noexcept {
   is_announced_ = true;
   boot_due_.set(1);
   if (!news_.empty() || !cut_off_.empty() || parts_.receives->has_arrived()) wake();
-  longest_sleep_us_ = -1;
+  std::int64_t longest_us = -1;
   if (!boot_.idle() || is_undrained_ || under_way_ != 0 || !waiting_.empty() || !stalled_.empty() ||
       parts_.receives->is_short())
-    longest_sleep_us_ = kUnsentSleepUs;
+    longest_us = kUnsentSleepUs;
   else if (unsettled_ != 0)
-    longest_sleep_us_ = kUnsettledSleepUs;
-  longest_sleep_us_ = sooner(
-      longest_sleep_us_, is_wait_broken_ || parts_.fabric->traits().wait_fd < 0 ? kNapUs : kLookUs);
+    longest_us = kUnsettledSleepUs;
+  const bool is_deaf = is_wait_broken_ || parts_.fabric->traits().wait_fd < 0;
+  longest_sleep_us_.set(sooner(longest_us, is_deaf ? kNapUs : kLookUs));
 }
 
 void OfiTransport::retract() noexcept {
@@ -70,7 +70,7 @@ SleepOn OfiTransport::sleep_on() noexcept {
   const carried::Visit visit(lock_);
   const bool is_broken = boot_broken_.get() != 0;
   const bool is_deaf = boot_wakes_.get() >= kFruitlessEnds;
-  std::int64_t limit_us = longest_sleep_us_;
+  std::int64_t limit_us = longest_sleep_us_.get();
   if (is_deaf && !is_broken) {
     limit_us = sooner(limit_us, kIdleBootSleepUs);
     boot_wakes_.set(kFruitlessEnds / 2);

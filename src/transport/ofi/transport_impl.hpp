@@ -316,8 +316,8 @@ class OfiTransport final : public Transport {
   Flag boot_broken_;
   Flag boot_wakes_;  // ends of sleep by its descriptor since the last message
   const int boot_fd_;
-  std::int64_t longest_sleep_us_ = 0;
-  carried::Flusher flusher_;  // last: it ends first
+  sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
+  carried::Flusher flusher_;                           // last: it ends first
 };
 
 }  // namespace photon::transport::ofi

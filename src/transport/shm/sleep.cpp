@@ -57,7 +57,7 @@ Gate& ShmTransport::own_gate() noexcept {
 void ShmTransport::announce() noexcept {
   own_gate().announce(!own_.heavy_barrier);
   boot_due_.set(1);  // the look that follows takes what is there
-  longest_sleep_us_ = cut_off_.empty() && boot_.idle() ? -1 : kUnsentSleepUs;
+  longest_sleep_us_.set(cut_off_.empty() && boot_.idle() ? -1 : kUnsentSleepUs);
 }
 
 void ShmTransport::retract() noexcept { own_gate().retract(); }
@@ -72,7 +72,7 @@ void ShmTransport::sleep(std::int64_t timeout_us) noexcept {
 SleepOn ShmTransport::sleep_on() noexcept {
   const bool broken = boot_broken_.get() != 0;
   const bool deaf = boot_wakes_.get() >= kFruitlessWakes;
-  std::int64_t limit_us = longest_sleep_us_;
+  std::int64_t limit_us = longest_sleep_us_.get();
   if (deaf && !broken) {
     limit_us = limit_us < 0 ? kDeafSleepUs : std::min(limit_us, kDeafSleepUs);
     boot_wakes_.set(kFruitlessWakes / 2);

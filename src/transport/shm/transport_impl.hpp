@@ -167,7 +167,7 @@ class ShmTransport final : public Transport {
   Flag boot_broken_;  // nothing will come; its descriptor may be readable for ever
   Flag boot_wakes_;   // ends of sleep by its descriptor since the last message
   const int boot_fd_;
-  std::int64_t longest_sleep_us_ = 0;  // written by announce(), read by sleep_on() after it
+  sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
 };
 
 }  // namespace photon::transport::shm

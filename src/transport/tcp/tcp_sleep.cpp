@@ -42,10 +42,11 @@ void TcpTransport::announce() noexcept {
                     (peer->state == TcpPeer::State::greeting && peer->tries.is_hurried());
   }
   // That the kernel has got rid of its queue is no event of a socket's, nor that it has not.
-  longest_sleep_us_ = has_deadlines                                            ? kUnsettledSleepUs
-                      : !kept_cards_.empty() || !boot_.idle() || is_undrained_ ? kUnsentCardSleepUs
-                      : !unconfirmed_.empty() ? boot::kSilenceLookNs / 1'000
-                                              : -1;
+  longest_sleep_us_.set(has_deadlines ? kUnsettledSleepUs
+                        : !kept_cards_.empty() || !boot_.idle() || is_undrained_
+                            ? kUnsentCardSleepUs
+                        : !unconfirmed_.empty() ? boot::kSilenceLookNs / 1'000
+                                                : -1);
 }
 
 void TcpTransport::retract() noexcept {
@@ -67,7 +68,7 @@ void TcpTransport::sleep(std::int64_t timeout_us) noexcept {
 SleepOn TcpTransport::sleep_on() noexcept {
   const bool is_broken = boot_broken_.get() != 0;
   const bool is_deaf = boot_wakes_.get() >= kFruitlessEnds;
-  std::int64_t limit_us = longest_sleep_us_;
+  std::int64_t limit_us = longest_sleep_us_.get();
   if (is_deaf && !is_broken) {
     limit_us = limit_us < 0 ? kIdleBootSleepUs : std::min(limit_us, kIdleBootSleepUs);
     boot_wakes_.set(kFruitlessEnds / 2);

@@ -7,8 +7,8 @@
 // Invariants: a rank never contacted costs one pointer. Who has not proved to know the job's secret
 // costs a Guest, and there are at most kMostGuests. Lines become visible in poll() only.
 // Owner: the engine. Threads: the engine's calls come one at a time; beside them runs the Flusher,
-// under lock_, which every call takes but sleep() and wake(): these touch only descriptors, the
-// words that are atomic here and longest_sleep_us_, which announce() wrote before.
+// under lock_, which every call takes but sleep() and wake(): these touch only descriptors and the
+// words that are atomic here.
 #pragma once
 
 #include <array>
@@ -256,8 +256,8 @@ class TcpTransport final : public Transport {
   Flag boot_broken_;
   Flag boot_wakes_;  // ends of sleep by its descriptor since the last message
   const int boot_fd_;
-  std::int64_t longest_sleep_us_ = 0;
-  carried::Flusher flusher_;  // last: it ends first
+  sync::Hint<Policy, std::int64_t> longest_sleep_us_;  // announce() writes, sleep_on() reads
+  carried::Flusher flusher_;                           // last: it ends first
 };
 
 }  // namespace photon::transport::tcp
