@@ -38,8 +38,12 @@ ph_status refused(ph_context& context, ph_status status) noexcept {
   return status;
 }
 
-void run_user_code(engine::Engine& engine, engine::LaneGuard& guard) {
-  if (guard.status() == PH_OK) engine.run_user_code(guard);
+void finish_call(engine::Engine& engine, engine::LaneGuard& guard, ph_status status) noexcept {
+  try {
+    if (status >= PH_OK) engine.count_call();  // a turn could change the words of an error
+    engine.run_user_code(guard);
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts) {

@@ -63,8 +63,10 @@ ph_status hand_over(const Make& make, ph_context** context, ph_error* error) noe
 // Leaves the words for a call that the lane refused, and hands its status back.
 ph_status refused(ph_context& context, ph_status status) noexcept;
 
-// What the user's code of services is run by: apart, for calls that have none.
-[[gnu::noinline, gnu::cold]] void run_user_code(engine::Engine& engine, engine::LaneGuard& guard);
+// What a call owes services at its end: a turn, and the user's code. If memory runs out the next
+// call tries again: this one has done its own work.
+[[gnu::noinline, gnu::cold]] void finish_call(engine::Engine& engine, engine::LaneGuard& guard,
+                                              ph_status status) noexcept;
 
 // Runs `call(engine, guard)` in the context's lane. No exception crosses the ABI: the only one that
 // the core throws is bad_alloc.
@@ -77,8 +79,8 @@ inline ph_status in_lane(ph_context* context, Call call) noexcept {
   try {
     const ph_status status = call(*context->engine, guard);
     // A call that waited may find the lane closed, and then the engine is not ours to look at.
-    if (guard.status() == PH_OK && context->engine->has_user_code()) [[unlikely]]
-      run_user_code(*context->engine, guard);
+    if (guard.status() == PH_OK && context->engine->owes_services()) [[unlikely]]
+      finish_call(*context->engine, guard, status);
     return status;
   } catch (const std::bad_alloc&) {
     return PH_ERR_MEMORY;

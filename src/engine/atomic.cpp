@@ -13,6 +13,7 @@
 
 #include "base/hex.hpp"
 #include "engine/fast_path.hpp"
+#include "wire/status.hpp"
 
 namespace photon::engine {
 
@@ -343,16 +344,14 @@ bool Engine::take_asked(Peer& peer, std::uint64_t word) noexcept {
 
 bool Engine::take_fetched(Peer& peer) {
   RecordReader reader(peer.rx);
-  const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
-  return is_fetched(peer, status, reader.word());
+  const auto told = reader.word();
+  return wire::is_end(told) && is_fetched(peer, wire::to_status(told), reader.word());
 }
 
 // False: malformed, and nothing was done.
 bool Engine::is_fetched(Peer& peer, ph_status status, std::uint64_t before) {
   Request* request = peer.acks.head();
-  if (request == nullptr || request->kind != Request::Kind::atomic || status > PH_OK ||
-      status < PH_ERR_NOT_FOUND)
-    return false;
+  if (request == nullptr || request->kind != Request::Kind::atomic) return false;
   peer.acks.pop();
   --peer.atomics_asked;
   peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);

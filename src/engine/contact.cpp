@@ -46,7 +46,7 @@ EngineState::EngineState(EngineParts parts)
 
 // Lanes fall silent and come back, so it is looked at now and then.
 void EngineState::count_threads() noexcept {
-  const unsigned at_work = attendance_.note(transport_->now_ns());
+  const unsigned at_work = attendance_.note(transport_->now_ns(), Lane::self());
   oversubscribed_ = at_work > threads_with_cores_;
   has_core_to_spin_ = at_work <= threads_with_cores_ / 2;  // a caller and a thread for each lane
   is_crowded_ = progress_thread_ != nullptr && !has_core_to_spin_;

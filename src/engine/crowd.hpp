@@ -1,8 +1,9 @@
-// How many lanes of a context are at work: each likely has a thread that wants a core.
+// How many threads are at work in the lanes of a context: each wants a core.
 //
 //   silent -- kTurns turns within kBriefNs --> at work -- none such for kLongNs --> silent
 //
-// A lane that is open and not used, or whose thread dozes in ph_wait, is not counted.
+// A lane that is open and not used, or whose thread dozes in ph_wait, is not counted. Lanes that
+// one thread polls in turn count once.
 // Invariant: a place is one lane's alone, unless there are more lanes than places.
 // Owner: Crowd the Memory of the context, any thread; Attendance an Engine, under the lane's lock.
 #pragma once
@@ -18,6 +19,7 @@ namespace photon::engine {
 
 class Crowd {
  public:
+  using Thread = std::uintptr_t;           // differs between threads that live
   static constexpr unsigned kPlaces = 32;  // who comes later shares the last
   static constexpr std::int64_t kLongNs = 250'000'000;
 
@@ -34,13 +36,20 @@ class Crowd {
     if (place + 1 < kPlaces) taken_ &= ~(1U << place);
   }
 
-  void work(unsigned place, std::int64_t now_ns) noexcept { places_[place].worked_ns.set(now_ns); }
+  void work(unsigned place, std::int64_t now_ns, Thread thread) noexcept {
+    places_[place].thread.set(thread);
+    places_[place].worked_ns.set(now_ns);
+  }
   unsigned at_work(std::int64_t now_ns) const noexcept {
-    return static_cast<unsigned>(
-        std::count_if(places_.begin(), places_.end(), [now_ns](const Place& place) {
-          const std::int64_t worked_ns = place.worked_ns.get();
-          return worked_ns != kNever && now_ns - worked_ns < kLongNs;
-        }));
+    std::array<Thread, kPlaces> threads;
+    auto* end = threads.begin();
+    for (const Place& place : places_) {
+      const std::int64_t worked_ns = place.worked_ns.get();
+      if (worked_ns == kNever || now_ns - worked_ns >= kLongNs) continue;
+      const Thread thread = place.thread.get();
+      if (std::find(threads.begin(), end, thread) == end) *end++ = thread;
+    }
+    return static_cast<unsigned>(end - threads.begin());
   }
 
  private:
@@ -48,6 +57,7 @@ class Crowd {
 
   struct alignas(64) Place {
     sync::Hint<sync::HardwarePolicy, std::int64_t> worked_ns;
+    sync::Hint<sync::HardwarePolicy, Thread> thread;  // that worked there last
   };
 
   std::array<Place, kPlaces> places_;
@@ -62,10 +72,10 @@ class Attendance {
   Attendance(const Attendance&) = delete;
   Attendance& operator=(const Attendance&) = delete;
 
-  // Every so many turns, with the clock. How many lanes are at work, this one included, is looked
-  // up now and then: it takes their lines away from them.
-  unsigned note(std::int64_t now_ns) noexcept {
-    if (now_ns - noted_ns_ < kBriefNs) crowd_.work(place_, now_ns);
+  // Every so many turns, with the clock. How many threads are at work, this one included, is looked
+  // up now and then: it takes the lines of their lanes away from them.
+  unsigned note(std::int64_t now_ns, Crowd::Thread thread) noexcept {
+    if (now_ns - noted_ns_ < kBriefNs) crowd_.work(place_, now_ns, thread);
     noted_ns_ = now_ns;
     if (now_ns - counted_ns_ >= kBetweenCountsNs) {
       counted_ns_ = now_ns;

@@ -92,7 +92,8 @@ class Engine final : private transport::Sink, private EngineState {
   // service_port.cpp; service(): null if this version has none of that owner. Throws bad_alloc.
   service::Service* service(wire::Owner owner);
   service::Port& port(wire::Owner owner) noexcept;  // of one that is in use
-  bool has_user_code() const noexcept { return user_code_ != 0; }
+  bool owes_services() const noexcept { return user_code_ != 0 || wants_turns_; }
+  void count_call();  // of a caller who may only post: now and then services have a turn
   void run_user_code(LaneGuard& guard);
   bool is_in_user_code() const noexcept;  // the caller is
   void push_out();                        // what a call of a service has queued, as far as it goes

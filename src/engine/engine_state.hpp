@@ -117,6 +117,7 @@ class EngineState {
   const wire::PieceNames names_;
   base::Log log_;
   const unsigned threads_with_cores_;  // of a rank
+  bool wants_turns_ = false;           // a service does
   bool oversubscribed_ = false;        // more threads wait than there are cores, as far as is known
 
   // What the fast paths look at begins a line: elsewhere a put costs 4 ns more.

@@ -10,6 +10,7 @@
 #include "engine/fast_path.hpp"
 #include "engine/record_io.hpp"
 #include "engine/services.hpp"
+#include "wire/status.hpp"
 
 namespace photon::engine {
 
@@ -233,11 +234,11 @@ bool Engine::stash_id(Peer& peer, RecordReader& reader, std::uint32_t id_bytes,
 
 bool Engine::take_ack(Peer& peer) {
   RecordReader reader(peer.rx);
-  const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
+  const auto told = reader.word();
   Request* request = peer.acks.head();
-  if (request == nullptr || request->kind == Request::Kind::atomic || status > PH_OK ||
-      status < PH_ERR_NOT_FOUND)
+  if (request == nullptr || request->kind == Request::Kind::atomic || !wire::is_end(told))
     return false;
+  const ph_status status = wire::to_status(told);
   peer.acks.pop();
   peer.staged_landed = std::max(peer.staged_landed, request->staged_mark);
   peer.sent.read_to(request->line);
@@ -259,10 +260,11 @@ bool Engine::take_ack(Peer& peer) {
 // A put that was sent, and mostly told to be over since, did not land.
 bool Engine::take_refused(Peer& peer) {
   RecordReader reader(peer.rx);
-  const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
+  const auto told = reader.word();
   const auto line = reader.word();
   const auto is_chunk = reader.word();
-  if (status >= PH_OK || status < PH_ERR_NOT_FOUND || is_chunk > 1) return false;
+  if (!wire::is_error(told) || is_chunk > 1) return false;
+  const ph_status status = wire::to_status(told);
   // Records are judged in order, each once.
   if (line < peer.refused_next || line >= peer.tx.tail()) return false;
   const SentPut* const noted = peer.sent.find(line);

@@ -23,8 +23,8 @@ bool may_be_told_late(const Outgoing& out) noexcept {
 // Small puts may go without looking, as far as credits and limits are known to reach.
 bool Engine::grant_runway(Peer& peer) noexcept {
   settle(peer);
-  if (peer.broken != PH_OK || !peer.idle() || peer.fences != 0 || config_.max_cid_size < 8 ||
-      peer.regions == nullptr || !has_ledger(peer))
+  if (peer.broken != PH_OK || wants_turns_ || !peer.idle() || peer.fences != 0 ||
+      config_.max_cid_size < 8 || peer.regions == nullptr || !has_ledger(peer))
     return false;
   peer.tx.refresh();
   events_free_ += easy_.taken();

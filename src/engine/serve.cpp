@@ -8,6 +8,7 @@
 #include "base/hex.hpp"
 #include "engine/engine.hpp"
 #include "engine/record_io.hpp"
+#include "wire/status.hpp"
 
 namespace photon::engine {
 
@@ -97,11 +98,11 @@ bool Engine::take_get_data(Peer& peer) {
 bool Engine::take_get_failed(Peer& peer) {
   RecordReader reader(peer.rx);
   const auto token = reader.word();
-  const auto status = static_cast<ph_status>(static_cast<std::int64_t>(reader.word()));
+  const auto told = reader.word();
   Request* request = requests_.find(token);
-  if (request == nullptr || request->peer != &peer || request->posted || status >= PH_OK ||
-      status < PH_ERR_NOT_FOUND)
+  if (request == nullptr || request->peer != &peer || request->posted || !wire::is_error(told))
     return false;
+  const ph_status status = wire::to_status(told);
   fail(status, peer.rank,
        "get of " + std::to_string(request->size_bytes) + " bytes at " +
            base::hex(request->target.address) + ": its owner refused: " + ph_status_text(status));

@@ -195,6 +195,7 @@ std::int64_t ServicePort::now_ns() noexcept { return engine_.transport_->now_ns(
 
 service::Service* Engine::service(wire::Owner owner) { return services_->use(owner); }
 service::Port& Engine::port(wire::Owner owner) noexcept { return services_->port(owner); }
+void Engine::count_call() { services_->count_call(); }
 void Engine::run_user_code(LaneGuard& guard) { services_->run(guard); }
 void Engine::push_out() {
   if (services_->has_queued()) process_busy();

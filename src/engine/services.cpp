@@ -183,14 +183,24 @@ void Services::set_due(bool is) noexcept {
 }
 
 void Services::check_due() noexcept {
-  bool is = !ends_.empty();
-  for (const Slot& one : slots_) is = is || one.wants_turn;
-  set_due(is);
+  engine_.wants_turns_ =
+      std::any_of(slots_.begin(), slots_.end(), [](const Slot& one) { return one.wants_turn; });
+  set_due(engine_.wants_turns_ || !ends_.empty());
 }
 
 void Services::wants_turn(wire::Owner owner) noexcept {
   slot(owner).wants_turn = true;
   set_due(true);
+  if (std::exchange(engine_.wants_turns_, true)) return;
+  for (Peer* peer : engine_.contacted_) engine_.settle(*peer);  // puts on a runway count no calls
+}
+
+// At the end of a call that is on no fast path.
+void Services::count_call() {
+  if (!engine_.wants_turns_) return;
+  const std::int64_t now_ns = engine_.transport_->now_ns();
+  if (calls_++ == 0) called_ns_ = now_ns;
+  if (calls_ >= kCallsPerTurn || now_ns - called_ns_ >= kTurnNs) turn();
 }
 
 // Also before anything else is shown to a service: what answers an operation may come at once.
@@ -207,6 +217,7 @@ bool Services::tell_ends() {
 }
 
 bool Services::turn() {
+  calls_ = 0;
   bool moved = tell_ends();
   for (Slot& one : slots_) {
     if (!one.wants_turn) continue;

@@ -72,6 +72,7 @@ class Services {
   // ---- turns
   bool is_due() const noexcept { return is_due_; }
   bool turn();  // true: something was done
+  void count_call();
   void wants_turn(wire::Owner owner) noexcept;
   std::int64_t next_turn_ns() const noexcept;
   void look_at_clock() noexcept;  // whose time has come wants a turn
@@ -113,6 +114,9 @@ class Services {
   };
   static constexpr std::size_t kMostQueued = std::size_t{1} << 20;  // messages that a peer leaves
   static constexpr unsigned kLinesAtOnce = 128;
+  // A caller who only posts makes a turn for services at least so often.
+  static constexpr std::uint32_t kCallsPerTurn = 64;
+  static constexpr std::int64_t kTurnNs = 20'000;
 
   Slot& slot(wire::Owner owner) noexcept { return slots_[static_cast<std::size_t>(owner)]; }
   void set_due(bool is) noexcept;
@@ -135,6 +139,8 @@ class Services {
   base::RingQueue<End> ends_;
   base::BlockPool messages_{wire::kMaxIdBytes + wire::kMaxPackedBytes};
   std::uint32_t beside_ = 0;  // a bit for each that the progress thread may run
+  std::uint32_t calls_ = 0;   // since the last turn, and when the first of them was
+  std::int64_t called_ns_ = 0;
   bool is_due_ = false;
   bool has_queued_ = false;
   bool is_closed_ = false;

@@ -147,10 +147,10 @@ TEST_P(Seam, user_code_that_finds_no_memory_is_run_later) {
   at(0).port.wants_run();
   engine::LaneGuard guard(ranks.lane(0));
   EXPECT_THROW(ranks[0].run_user_code(guard), std::bad_alloc);
-  ASSERT_TRUE(ranks[0].has_user_code());
+  ASSERT_TRUE(ranks[0].owes_services());
   ranks[0].run_user_code(guard);
   EXPECT_EQ(at(0).events, "kkr");
-  EXPECT_FALSE(ranks[0].has_user_code());
+  EXPECT_FALSE(ranks[0].owes_services());
 }
 
 TEST_P(Seam, what_fails_for_a_service_leaves_the_words_of_the_user_alone) {

@@ -38,7 +38,7 @@ TEST(Services, hear_of_what_a_fast_probe_meets_and_their_code_runs_behind_it) {
   EXPECT_EQ(guard.status(), PH_OK);
   EXPECT_EQ(two.at(1).collected, 1);
   EXPECT_EQ(two.at(1).ran, 1);
-  EXPECT_FALSE(two.ranks[1].has_user_code());
+  EXPECT_FALSE(two.ranks[1].owes_services());
 }
 
 TEST(Services, have_turns_until_they_want_no_more) {
@@ -65,6 +65,28 @@ TEST(Services, have_turns_while_every_probe_of_the_user_hits) {
     ASSERT_EQ(taker.count, 1u);
   }
   EXPECT_GE(two.at(1).turns, 50);
+}
+
+// A caller who only posts: the runway that it had ends, and its calls are counted.
+TEST(Services, have_turns_while_the_user_only_posts) {
+  constexpr int kPosts = 640;
+  Probed two;
+  ASSERT_EQ(two.ranks[0].notify(1, 7), PH_OK);
+  ASSERT_EQ(two.ranks[0].try_notify(1, 7), Engine::Fast::done) << "a runway was granted";
+  two.at(0).wanted_turns = 1'000'000;
+  two.at(0).port.wants_turn();
+  for (int i = 0; i < kPosts; ++i) {
+    EXPECT_EQ(two.ranks[0].try_notify(1, 7), Engine::Fast::no) << "that would not be counted";
+    ASSERT_EQ(two.ranks[0].notify(1, 7), PH_OK);
+    EXPECT_TRUE(two.ranks[0].owes_services());
+    two.ranks[0].count_call();
+    two.ranks.probe(1, PH_REMOTE);
+  }
+  EXPECT_GE(two.at(0).turns, kPosts / 64);
+  two.at(0).wanted_turns = 0;
+  while (two.ranks[0].owes_services()) two.ranks[0].count_call();
+  ASSERT_EQ(two.ranks[0].notify(1, 7), PH_OK);
+  EXPECT_EQ(two.ranks[0].try_notify(1, 7), Engine::Fast::done);
 }
 
 TEST(Services, end_a_sleep_when_their_next_turn_is_due) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/finally.hpp"
+#include "wire/status.hpp"
 
 namespace photon::service::rendezvous {
 
@@ -216,9 +217,8 @@ bool Rendezvous::on_message(const Message& message) {
   if (op == Op::announced) return words.size() == 5 && announced(message, words);
   if (!message.payload.empty()) return false;
   if (op == Op::retracted) return words.size() == 3 && retracted(message.from, words);
-  return op == Op::finished && words.size() == 2 &&
-         finished(message.from, words[0],
-                  static_cast<ph_status>(static_cast<std::int64_t>(words[1])));
+  return op == Op::finished && words.size() == 2 && wire::is_end(words[1]) &&
+         finished(message.from, words[0], wire::to_status(words[1]));
 }
 
 // False: malformed, or more than a peer may have under way.
