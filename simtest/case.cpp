@@ -7,7 +7,8 @@
 namespace photon::simtest {
 
 Program program_of(const Case& one) {
-  return generate(one.seed, one.ranks, one.operations, {one.lanes, one.losses, one.peers});
+  return generate(one.seed, one.ranks, one.operations,
+                  {one.lanes, one.losses, one.peers, one.echoes});
 }
 
 transport::sim::SimNetwork::Settings network_of(const Case& one) {

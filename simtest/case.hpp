@@ -24,6 +24,7 @@ struct Case {
   Lanes lanes = Lanes::drawn;
   Losses losses = Losses::drawn;
   Peers peers = Peers::drawn;
+  Echoes echoes = Echoes::drawn;
 };
 
 Program program_of(const Case& one);

@@ -24,6 +24,7 @@ struct Choices {
   std::string lanes = "drawn";
   std::string losses = "drawn";
   std::string peers = "drawn";
+  std::string echoes = "drawn";
   std::uint32_t ranks = 4;
   std::uint32_t operations = 200;
   std::optional<std::uint64_t> replay;
@@ -63,11 +64,19 @@ std::vector<Profile> profiles_of(const std::string& name, std::uint64_t seed) {
 
 const std::map<std::string, transport::sim::Fault::Kind>& faults() {
   using Kind = transport::sim::Fault::Kind;
-  static const std::map<std::string, Kind> all = {
-      {"none", Kind::none},     {"drop", Kind::drop},    {"swap", Kind::swap},
-      {"repeat", Kind::repeat}, {"early", Kind::early},  {"credit", Kind::credit},
-      {"count", Kind::count},   {"key", Kind::key},      {"silence", Kind::silence},
-      {"leak", Kind::leak},     {"rejoin", Kind::rejoin}};
+  static const std::map<std::string, Kind> all = {{"none", Kind::none},
+                                                  {"drop", Kind::drop},
+                                                  {"swap", Kind::swap},
+                                                  {"repeat", Kind::repeat},
+                                                  {"early", Kind::early},
+                                                  {"credit", Kind::credit},
+                                                  {"count", Kind::count},
+                                                  {"key", Kind::key},
+                                                  {"silence", Kind::silence},
+                                                  {"leak", Kind::leak},
+                                                  {"rejoin", Kind::rejoin},
+                                                  {"lose_message", Kind::lose_message},
+                                                  {"repeat_message", Kind::repeat_message}};
   return all;
 }
 
@@ -88,23 +97,32 @@ const std::map<std::string, Peers>& peers_choices() {
   return all;
 }
 
+const std::map<std::string, Echoes>& echoes_choices() {
+  static const std::map<std::string, Echoes> all = {
+      {"drawn", Echoes::drawn}, {"none", Echoes::none}, {"all", Echoes::all}};
+  return all;
+}
+
 // Where the fault goes in differs from seed to seed.
 Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   Case one{seed, profile, choices.ranks, choices.operations, {}, lanes_choices().at(choices.lanes)};
   one.losses = losses_choices().at(choices.losses);
   one.peers = peers_choices().at(choices.peers);
+  one.echoes = echoes_choices().at(choices.echoes);
   one.fault.kind = faults().at(choices.fault);
   one.fault.after = seed % 20;
   return one;
 }
 
 std::string command_of(const Case& one, const Choices& choices, const char* verb) {
-  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{}{}{}{} --{} {}",
+  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{}{}{}{}{} --{} {}",
                      kProfileNames[static_cast<int>(one.profile)], one.ranks, one.operations,
                      choices.fault == "none" ? "" : " --fault " + choices.fault,
                      choices.lanes == "drawn" ? "" : " --lanes " + choices.lanes,
                      choices.losses == Choices{}.losses ? "" : " --losses " + choices.losses,
-                     choices.peers == "drawn" ? "" : " --peers " + choices.peers, verb, one.seed);
+                     choices.peers == "drawn" ? "" : " --peers " + choices.peers,
+                     choices.echoes == "drawn" ? "" : " --echoes " + choices.echoes, verb,
+                     one.seed);
 }
 
 void print_finding(const Case& one, const Choices& choices, const Finding& finding) {
@@ -208,6 +226,10 @@ int run(int count, char** arguments) {
   app.add_option("--peers", choices.peers,
                  "which programs contact peers without an id; drawn: one in four")
       ->check(CLI::IsMember(peers_choices()))
+      ->capture_default_str();
+  app.add_option("--echoes", choices.echoes,
+                 "which programs use the echo service; drawn: one in three")
+      ->check(CLI::IsMember(echoes_choices()))
       ->capture_default_str();
   app.add_flag("--digests", choices.digests, "print the digest of each run, to compare builds");
   try {

@@ -64,7 +64,9 @@ class Oracle {
   void completed(const Endpoint& at, const ph_query& query, const ph_completion& one);
 
   void fenced(const Endpoint& from, ph_rank peer);
-  void flushed(const Endpoint& from, ph_rank peer);  // or PH_ANY_RANK; it returned PH_OK
+  // The flush, of `peer` or PH_ANY_RANK, returned PH_OK. It was called at `begun_at` on the count
+  // of events, and need not cover what handlers have posted since then.
+  void flushed(const Endpoint& from, ph_rank peer, std::uint64_t begun_at = ~std::uint64_t{0});
   // A wait of at most `limit_us`, begun at `begin_ns`, has ended now.
   struct Wait {
     const char* what;
@@ -104,6 +106,10 @@ class Oracle {
   bool may_be_lost(ph_rank rank, ph_rank peer, ph_status status) const;
   // A flush failed, with this error.
   void flush_failed(const Endpoint& at, const ph_error& error);
+  // Says whether an error that was told since that event names this peer, or a flush has failed
+  // because of it.
+  std::uint64_t events_so_far() const noexcept { return events_; }
+  bool was_told_since(const Endpoint& at, ph_rank peer, std::uint64_t event);
   // Checks the status of ph_finalize() and the error that it left, when all ranks have looked for
   // what came: the error may name a rank that died as well.
   void finalized(ph_rank rank, ph_status status, const ph_error& error);

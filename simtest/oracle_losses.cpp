@@ -73,6 +73,11 @@ bool Oracle::was_told_of(const Operation& op) {
   return op.local_seen ? has_failed_flush : has_failed_flush || to.told_at > op.posted_at;
 }
 
+bool Oracle::was_told_since(const Endpoint& at, ph_rank peer, std::uint64_t event) {
+  const Flow& to = flow(at, peer);
+  return to.told_at > event || to.flush_failed_at > event;
+}
+
 void Oracle::finalized(ph_rank rank, ph_status status, const ph_error& error) {
   if (failed()) return;
   ++events_;

@@ -11,7 +11,7 @@ void Oracle::fenced(const Endpoint& from, ph_rank peer) {
   ++flow(from, peer).fences;
 }
 
-void Oracle::flushed(const Endpoint& from, ph_rank peer) {
+void Oracle::flushed(const Endpoint& from, ph_rank peer, std::uint64_t begun_at) {
   if (failed()) return;
   ++events_;
   note(from, "flushed " + (peer == PH_ANY_RANK ? "any" : std::to_string(peer)));
@@ -19,10 +19,11 @@ void Oracle::flushed(const Endpoint& from, ph_rank peer) {
     const bool is_absent = is_leaving({to, from.lane}) || dead_[to] || is_lost(from.rank, to);
     if (peer == PH_ANY_RANK ? is_absent : to != peer) continue;
     ++flow(from, to).fences;
-    const std::vector<Operation*> waited = std::move(flow(from, to).unlanded);
-    flow(from, to).unlanded.clear();
+    std::vector<Operation*>& unlanded = flow(from, to).unlanded;
+    const std::vector<Operation*> waited = unlanded;
+    std::erase_if(unlanded, [&](const Operation* op) { return op->posted_at <= begun_at; });
     for (Operation* op : waited) {
-      if (op->may_fail) continue;  // maybe refused
+      if (op->may_fail || op->posted_at > begun_at) continue;  // maybe refused, or not covered
       landed(*op);
     }
   }

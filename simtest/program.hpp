@@ -48,6 +48,11 @@ enum class Verb : std::uint8_t {
   transfer,  // into or out of one of those taken
   finish,
   recall,     // one of those announced
+  ask,        // ph_echo() `operand` times, or with a body of `size_bytes`; `requested`: insisting
+  tell,       // the same of ph_echo_tell(); the first one's handler does `order` of Program::acts
+  answer,     // takes up to `capacity` answers, or waits for one
+  listen,     // by another handler, or by none where `kinds` is 0
+  hush,       // for `time_ns` takes answers alone, so that ids stay where they are
   cut,        // nothing passes between `group` and the other ranks for `time_ns`
   lose_link,  // that of `query_peer` to `peer`, for good, `time_ns` from now
   contact,    // `peer`, without an id
@@ -136,6 +141,8 @@ struct Program {
   std::vector<std::pair<std::string, std::string>> options;
   std::vector<std::uint32_t> lanes;      // their numbers
   std::vector<std::vector<Step>> steps;  // by rank
+  bool echoes = false;                   // its ranks listen from the beginning on
+  std::vector<Step> acts;                // of handlers that hear something; named from 1
 
   // The contexts' own included.
   std::uint32_t lanes_count() const noexcept {
@@ -160,11 +167,14 @@ enum class Losses : std::uint8_t { none, drawn, all };
 
 // Which programs contact peers without an id: one in four; or none.
 enum class Peers : std::uint8_t { drawn, none };
+// Which programs ask and tell by the echo service: one in three; or none; or all.
+enum class Echoes : std::uint8_t { drawn, none, all };
 
 struct Choice {
   Lanes lanes = Lanes::drawn;
   Losses losses = Losses::drawn;
   Peers peers = Peers::drawn;
+  Echoes echoes = Echoes::drawn;
 };
 
 // About `operations` posting steps in all, and others between them.

@@ -2,6 +2,7 @@
 //
 //   program.cpp: settings, shape, operations      program_between.cpp: what stands between them
 //   program_ends.cpp: deaths, cuts, lost links    program_lending.cpp: rendezvous
+//   program_echo.cpp: the echo service
 //   program_vectored.cpp: puts and gets that become vectored; these from draws of their own
 //   program_lanes.cpp: what goes by lanes, and their opening and closing; so are these
 //   program_peers.cpp: first contact without an id; so is this
@@ -48,7 +49,8 @@ class Generator {
         lending_(transport::sim::Random(seed).stream(0x6c656e64)),
         lanes_(transport::sim::Random(seed).stream(0x6c616e65)),
         losses_(transport::sim::Random(seed).stream(0x6c6f7373)),
-        peers_(transport::sim::Random(seed).stream(0x70656572)) {
+        peers_(transport::sim::Random(seed).stream(0x70656572)),
+        echoes_(transport::sim::Random(seed).stream(0x6563686f)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -66,6 +68,7 @@ class Generator {
     for (ph_rank rank = 0; rank < program_.ranks; ++rank)
       add_all(rank, std::max(1u, operations / program_.ranks));
     if (!shape_.loses_links) add_lending();
+    add_echoes(choice.echoes);
     add_ends();
     add_losses();
     if (!shape_.loses_links) add_lanes(choice.lanes);
@@ -110,6 +113,12 @@ class Generator {
   Step announcement(ph_rank rank);
   Step about_loan();
   std::uint64_t loan_size();
+  void add_echoes(Echoes choice);
+  Step echo_step();
+  Step question();
+  Step told();
+  Step echo_act();
+  std::uint64_t body_size();
   void add_all(ph_rank rank, std::uint32_t operations);
   Step operation();
   Step contended(ph_rank peer);
@@ -142,6 +151,7 @@ class Generator {
   transport::sim::Random lanes_;    // the same
   transport::sim::Random losses_;   // the same
   transport::sim::Random peers_;    // the same
+  transport::sim::Random echoes_;   // the same
   Program program_;
   Shape shape_;
   std::uint64_t packed_max_ = 0;

@@ -39,6 +39,11 @@ const char* name_of(Verb verb) {
     case Verb::transfer: return "transfer";
     case Verb::finish: return "finish";
     case Verb::recall: return "recall";
+    case Verb::ask: return "ask";
+    case Verb::tell: return "tell";
+    case Verb::answer: return "answer";
+    case Verb::listen: return "listen";
+    case Verb::hush: return "hush";
     case Verb::cut: return "cut";
     case Verb::lose_link: return "lose_link";
     case Verb::contact: return "contact";
@@ -143,6 +148,26 @@ std::string lending_text(const Step& step) {
   }
 }
 
+std::string echo_text(const Step& step) {
+  std::string text = name_of(step.verb);
+  switch (step.verb) {
+    case Verb::ask:
+      text += " rank " + rank_text(step.peer) + ", " + std::to_string(step.size_bytes) + " bytes";
+      break;
+    case Verb::tell:
+      text += " rank " + rank_text(step.peer);
+      if (step.order != 0) text += ", whose handler does act " + std::to_string(step.order);
+      break;
+    case Verb::answer:
+      return text + " at most " + std::to_string(step.capacity) + ", " +
+             std::to_string(step.time_ns) + " ns";
+    case Verb::listen: return text + (step.kinds != 0 ? " by another handler" : " by none");
+    default: return text + " " + std::to_string(step.time_ns) + " ns";
+  }
+  return text + ", " + std::to_string(step.operand) + " times" +
+         (step.requested ? ", insisting" : "");
+}
+
 std::string handler_text(const Step& step) {
   const Verb verb = step.verb_in_handler;
   if (posts(verb)) return operation_text(step);
@@ -155,9 +180,12 @@ std::string handler_text(const Step& step) {
 
 namespace {
 
+bool is_echo(Verb verb) { return verb >= Verb::ask && verb <= Verb::hush; }
+
 std::string call_text(const Step& step) {
   const std::string time = std::to_string(step.time_ns) + " ns";
   const std::string name = name_of(step.verb);
+  if (is_echo(step.verb)) return echo_text(step);
   switch (step.verb) {
     case Verb::put:
     case Verb::put_u64:
@@ -211,8 +239,8 @@ std::string call_text(const Step& step) {
     case Verb::lane_open:
     case Verb::lane_close: return name;
     case Verb::lane_misuse: return name + " " + std::to_string(step.order);
+    default: return name;
   }
-  return name;
 }
 
 }  // namespace
@@ -230,6 +258,8 @@ std::string text_of(const Program& program) {
     text.append(name).append(" ").append(value) += "\n";
   for (std::uint32_t lane = 1; lane < program.lanes_count(); ++lane)
     text += name_of_lane(lane) + " has number " + std::to_string(program.lanes[lane - 1]) + "\n";
+  for (std::size_t act = 0; act < program.acts.size(); ++act)
+    text += "act " + std::to_string(act + 1) + ": " + text_of(program.acts[act]) + "\n";
   for (ph_rank rank = 0; rank < program.steps.size(); ++rank)
     for (const Step& step : program.steps[rank])
       text += "rank " + std::to_string(rank) + ": " + text_of(step) + "\n";

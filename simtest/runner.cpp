@@ -24,6 +24,7 @@ bool Runner::set_up(ph_rank rank) {
   show(memory.library(), PH_ACCESS_READ, memory.library_region);
   show(oracle_.own_memory(rank).slab(), PH_ACCESS_READ, seats_[rank].slab);
   show(memory.words().bytes(), PH_ACCESS_ALL, memory.words_region);
+  if (program_.echoes) listen(rank, true);
   enroll(rank, Area::extra);
   enroll(rank, Area::arena);
   const Shown shown{memory.window_region, memory.inner_region, memory.library_region,
@@ -38,8 +39,9 @@ void Runner::drain(ph_rank rank) {
   seats_[rank].gives_back = true;
   open_unused(rank);
   std::uint64_t quiet_ns = 100;
-  while (!oracle_.failed() && (draining_ < program_.ranks || !oracle_.is_settled() ||
-                               !lending_.is_settled() || world_.is_cut() || losses_ahead_ != 0)) {
+  while (!oracle_.failed() &&
+         (draining_ < program_.ranks || !oracle_.is_settled() || !lending_.is_settled() ||
+          !echoes_.is_settled() || world_.is_cut() || losses_ahead_ != 0)) {
     take_or_pause(rank, quiet_ns);
     if (draining_ == program_.ranks && world_.now_ns() > oracle_.last_event_ns() + kPatienceNs)
       report_pending();
@@ -48,6 +50,7 @@ void Runner::drain(ph_rank rank) {
 
 void Runner::report_pending() {
   lending_.report_pending();
+  echoes_.report_pending();
   oracle_.report_pending();
 }
 
@@ -56,6 +59,7 @@ void Runner::leave(ph_rank rank) {
   await_loans(rank);
   if (oracle_.failed()) return;
   lending_.gone(rank);
+  echoes_.gone(rank, false);
   oracle_.leaving(rank);
   const ph_status status = ph_finalize(context(rank));
   oracle_.left(rank, status, lending_.explains(rank, status));
@@ -127,6 +131,12 @@ void Runner::audit(ph_rank rank) {
     world_.pause(kLongestQuietNs);
     take_everywhere(rank);  // what is on its way to us
   }
+  // Services finish arrived messages in turns: each rank makes its own progress, at the barrier.
+  for (unsigned looks = 0; program_.echoes && !world_.leftovers().empty(); ++looks) {
+    if (looks == kMostLooks) break;
+    world_.pause(kLongestQuietNs);
+    take_everywhere(rank);
+  }
   if (const std::string what = world_.unbalanced_credits(); !what.empty())
     oracle_.report("credits", what);
   else if (const std::string left = world_.leftovers(); !left.empty())
@@ -143,6 +153,7 @@ void Runner::body(ph_rank rank) {
     if (step.verb == Verb::leave) return leave(rank);
     const Visit visit(seat, lane_for(rank, step));
     carry_out(rank, step);
+    tell_later(rank);
     if (oracle_.failed()) return;
   }
   seat.step = nullptr;

@@ -23,8 +23,10 @@ bool Runner::expect(ph_rank rank, const char* what, ph_status status, ph_status 
 }
 
 std::size_t Runner::probe(ph_rank rank, ph_query query, std::size_t capacity) {
+  tell_later(rank);
   Seat& seat = seats_[rank];
   seat.found[capacity].id = kUntouched;
+  seat.later_before = seat.later.size();
   std::size_t count = 0;
   if (!expect(rank, "probe", ph_probe(context(rank), query, seat.found.data(), capacity, &count)))
     return 0;
@@ -41,6 +43,7 @@ void Runner::completed(ph_rank rank, const ph_query& query, const ph_completion&
 void Runner::tell(ph_rank rank, const ph_query& query, std::size_t count) {
   for (std::size_t i = 0; i < count && !oracle_.failed(); ++i)
     completed(rank, query, seats_[rank].found[i]);
+  tell_later(rank);
 }
 
 std::size_t Runner::take(ph_rank rank, ph_query query, std::size_t capacity) {
@@ -127,9 +130,10 @@ ph_status Runner::flush(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
 
 ph_status Runner::flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us) {
   Oracle::Wait wait{"flush", world_.now_ns(), limit_us};
-  const std::uint64_t stood_still_ns = world_.stood_still_ns(rank);
+  seats_[rank].flush_begun_at = oracle_.events_so_far();
+  const std::uint64_t away_before_ns = away_ns(rank);
   const ph_status status = ph_flush(context(rank), peer, limit_us);
-  wait.stood_still_ns = world_.stood_still_ns(rank) - stood_still_ns;
+  wait.stood_still_ns = away_ns(rank) - away_before_ns;
   if (peer != PH_ANY_RANK) wait.lost_ns = world_.loss_known_ns(peer, rank);
   oracle_.waited(rank, wait, status);
   return status;
@@ -137,7 +141,8 @@ ph_status Runner::flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us) 
 
 void Runner::flush_ended(ph_rank rank, ph_rank peer, ph_status status) {
   if (status == PH_TIMEOUT) return;
-  if (went_through(rank, "flush", peer, status)) return oracle_.flushed(here(rank), peer);
+  if (went_through(rank, "flush", peer, status))
+    return oracle_.flushed(here(rank), peer, seats_[rank].flush_begun_at);
   ph_error error{};
   ph_last_error(context(rank), &error);
   oracle_.flush_failed(here(rank), error);
@@ -145,9 +150,9 @@ void Runner::flush_ended(ph_rank rank, ph_rank peer, ph_status status) {
 
 ph_status Runner::wait_once(ph_rank rank, const ph_query& query, std::int64_t limit_us) {
   Oracle::Wait wait{"wait", world_.now_ns(), limit_us};
-  const std::uint64_t stood_still_ns = world_.stood_still_ns(rank);
+  const std::uint64_t away_before_ns = away_ns(rank);
   const ph_status status = ph_wait(context(rank), query, limit_us);
-  wait.stood_still_ns = world_.stood_still_ns(rank) - stood_still_ns;
+  wait.stood_still_ns = away_ns(rank) - away_before_ns;
   if (query.peer != PH_ANY_RANK) wait.lost_ns = world_.loss_known_ns(query.peer, rank);
   oracle_.waited(rank, wait, status);
   return status;
@@ -166,10 +171,12 @@ void Runner::wake(ph_rank rank) {
 std::size_t Runner::wait(ph_rank rank, const Step& step) {
   const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   const ph_query query = query_of(rank, step);
+  const std::uint64_t taken_by_handlers = seats_[rank].taken_by_handlers;
   const ph_status status = wait_once(rank, query, limit_us);
   if (status == PH_TIMEOUT || !went_through(rank, "wait", step.query_peer, status)) return 0;
   const std::size_t count = probe(rank, query, step.capacity);
-  if (count == 0 && !oracle_.failed())
+  const bool is_promised = taken_by_handlers == seats_[rank].taken_by_handlers;
+  if (count == 0 && is_promised && !oracle_.failed())
     oracle_.report("lost", "rank " + std::to_string(rank) + ": " + text_of(step) +
                                " said PH_OK, but the probe after it found nothing");
   return count;
@@ -192,8 +199,9 @@ void Runner::act(Handling& handling) {
   const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   ph_status status = PH_OK;
   switch (step.verb_in_handler) {
-    case Verb::probe: handling.taken = probe(rank, query_of(rank, step), step.capacity); return;
-    case Verb::wait: handling.taken = wait(rank, step); return;
+    case Verb::probe:
+      return put_off(rank, query_of(rank, step), probe(rank, query_of(rank, step), step.capacity));
+    case Verb::wait: return put_off(rank, query_of(rank, step), wait(rank, step));
     case Verb::fence:
       status = ph_fence(context(rank), step.peer);
       if (status != PH_AGAIN && went_through(rank, "fence", step.peer, status))
@@ -208,13 +216,30 @@ void Runner::act(Handling& handling) {
 }
 
 // What a probe in the handler gave stands behind what the handler is still to see: it is told last.
+// Completions that handlers of the echo service took meanwhile keep their place before or behind
+// it.
+void Runner::put_off(ph_rank rank, const ph_query& query, std::size_t count) {
+  Seat& seat = seats_[rank];
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::ptrdiff_t>(seat.later_before + i);
+    seat.later.insert(seat.later.begin() + at,
+                      [this, rank, query, lane = seat.lane, one = seat.found[i]] {
+                        const Visit visit(seats_[rank], lane);
+                        completed(rank, query, one);
+                      });
+  }
+}
+
 void Runner::probe_each(ph_rank rank, const Step& step) {
   ph_query query = query_of(rank, step);
   Handling handling{*this, rank, step, query};
   std::size_t count = 0;
+  tell_later(rank);
+  ++seats_[rank].inside_handlers;
   expect(rank, "probe_each",
          ph_probe_each(context(rank), query, &Runner::handle, &handling, &count));
-  tell(rank, query, handling.taken);
+  --seats_[rank].inside_handlers;
+  tell_later(rank);
 }
 
 void Runner::enroll(ph_rank rank, Area area) {
@@ -312,6 +337,11 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::transfer: return transfer(rank, step);
     case Verb::finish: return finish_loan(rank, step);
     case Verb::recall: return recall(rank, step);
+    case Verb::ask:
+    case Verb::tell: return say_echo(rank, step);
+    case Verb::answer: return answer(rank, step);
+    case Verb::listen: return listen(rank, step.kinds != 0);
+    case Verb::hush: return hush(rank, step);
     case Verb::lose_link: return lose_link(step);
     case Verb::cut: return world_.cut(step.group, step.time_ns);
     case Verb::contact: return contact(rank, step.peer);

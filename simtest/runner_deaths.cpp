@@ -23,6 +23,7 @@ void Runner::died(ph_rank rank) {
   if (closing_ == rank) closing_ = PH_ANY_RANK;
   oracle_.died(rank);
   lending_.gone(rank);
+  echoes_.gone(rank, true);
   ++draining_;
   ++flushed_;
 }
@@ -50,6 +51,7 @@ void Runner::lose_link(const Step& step) {
 void Runner::link_lost(const transport::sim::Loss& loss) {
   --losses_ahead_;
   oracle_.link_lost(loss.from, loss.to);
+  echoes_.link_lost(loss.from, loss.to);
 }
 
 // A wait for one that cannot send any more ends when that is known, however long its limit is.
@@ -73,12 +75,14 @@ void Runner::finalize(ph_rank rank) {
   ph_error error{};
   ph_last_error(context(rank), &error);
   oracle_.finalized(rank, status, error);
+  if (status == PH_OK) echoes_.finalized(rank);
 }
 
 void Runner::check_named(ph_rank rank, ph_rank peer, ph_status status) {
   if ((status != PH_ERR_PEER && status != PH_ERR_PROTOCOL) || oracle_.failed()) return;
   ph_error error{};
   ph_last_error(context(rank), &error);
+  if (is_same(error, lane_seat(rank).handlers_error)) return;  // it came after that of the call
   oracle_.named(here(rank), peer, error);
 }
 

@@ -15,10 +15,13 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "simtest/burst.hpp"
+#include "simtest/echo_model.hpp"
 #include "simtest/lending.hpp"
 #include "simtest/poster.hpp"
 #include "simtest/runner.hpp"
@@ -29,6 +32,11 @@ namespace photon::simtest {
 inline constexpr std::uint64_t kLongestQuietNs = 20'000;  // between two looks for news
 inline constexpr std::uint64_t kMuchLonger = 20;  // than the longest delay: everything has come
 
+inline bool is_same(const ph_error& one, const ph_error& other) noexcept {
+  return one.status == other.status && one.rank == other.rank &&
+         std::string_view(one.text) == other.text;
+}
+
 class Runner {
  public:
   Runner(const Program& program, const World::Settings& settings, bool keep_history)
@@ -36,6 +44,7 @@ class Runner {
         history_(keep_history),
         oracle_(program, history_, [this] { return world_.now_ns(); }),
         lending_(oracle_, program),
+        echoes_(oracle_, program),
         seats_(program.ranks,
                Seat{Poster(program.ranks), std::vector<LaneSeat>(program.lanes_count())}),
         loses_links_(loses_links(program)),
@@ -63,6 +72,7 @@ class Runner {
     State state = State::unused;
     ph_context* handle = nullptr;      // null for a context
     std::vector<Operation*> requests;  // that were not taken
+    ph_error handlers_error{};         // the last that a call in a handler of it left
   };
   // What a rank needs beside its small stack, and what outlives a fiber that never ends.
   struct Seat {
@@ -77,6 +87,20 @@ class Runner {
     const char* phase = "set-up";
     std::vector<std::byte> id_room = std::vector<std::byte>((kMostFound + 1) * PH_MAX_ID_BYTES);
     std::array<ph_completion, kMostFound + 1> found{};
+    std::uint64_t flush_begun_at = 0;  // the last one, on the oracle's count of events
+    // Handlers of the echo service run inside other calls:
+    int inside_handlers = 0;
+    bool waits_for_answer = false;             // the surrounding call does
+    std::vector<std::function<void()>> later;  // what the oracle is told when they are over
+    std::size_t later_before = 0;              // as many of them as before the last probe
+    std::uint64_t taken_by_handlers = 0;       // completions
+    std::uint64_t heard_ns = 0;                // how long handlers ran
+  };
+  // A handler of ph_echo_listen().
+  struct Hearing {
+    Runner& runner;
+    Endpoint at;
+    std::uint64_t number;
   };
   // In one lane for a while.
   class Visit {
@@ -97,7 +121,6 @@ class Runner {
     const Step& step;
     ph_query query;
     bool acted = false;
-    std::size_t taken = 0;  // by a probe inside the handler
   };
 
   void body(ph_rank rank);
@@ -176,6 +199,23 @@ class Runner {
   std::size_t harvest_lending(ph_rank rank);
   void await_loans(const Endpoint& end);
 
+  // runner_echo.cpp
+  ph_status ask_once(ph_rank rank, ph_rank peer, std::uint64_t size_bytes);
+  ph_status tell_once(ph_rank rank, ph_rank peer, const Step* act);
+  void say_echo(ph_rank rank, const Step& step);
+  std::size_t take_answers(ph_rank rank, std::size_t most);
+  void answer(ph_rank rank, const Step& step);
+  void hush(ph_rank rank, const Step& step);
+  void listen(ph_rank rank, bool hears);
+  static void on_heard(void* user, ph_rank from, std::uint64_t value);
+  void hear(const Hearing& hearing, ph_rank from, std::uint64_t value);
+  void act_on_heard(ph_rank rank, const Step& act);
+  void tell_later(ph_rank rank);
+  // How long a rank was made to stand still so far, or was in handlers, inside its waits.
+  std::uint64_t away_ns(ph_rank rank) const noexcept {
+    return world_.stood_still_ns(rank) + seats_[rank].heard_ns;
+  }
+
   void fence(ph_rank rank, ph_rank peer);
   ph_status flush(ph_rank rank, ph_rank peer, std::int64_t limit_us);
   ph_status flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us);
@@ -186,6 +226,7 @@ class Runner {
   void probe_each(ph_rank rank, const Step& step);
   static void handle(void* user, const ph_completion* one);
   void act(Handling& handling);
+  void put_off(ph_rank rank, const ph_query& query, std::size_t count);
   void enroll(ph_rank rank, Area area);
   void retire(ph_rank rank, Area area, bool waits_for_nobody = false);
   void refuse_retire(ph_rank rank, Area area);
@@ -213,6 +254,7 @@ class Runner {
     ph_context* const lane = lane_seat(rank).handle;
     return lane != nullptr ? lane : world_.context(rank);
   }
+  static LaneSeat closed_lane() { return {LaneSeat::State::closed, nullptr, {}, {}}; }
   LaneSeat& lane_seat(ph_rank rank) noexcept { return seats_[rank].lanes[seats_[rank].lane]; }
   Endpoint here(ph_rank rank) const noexcept { return {rank, seats_[rank].lane}; }
   ph_query query_of(ph_rank rank, const Step& step) noexcept {
@@ -226,6 +268,8 @@ class Runner {
   History history_;
   Oracle oracle_;
   Lending lending_;
+  EchoModel echoes_;
+  std::deque<Hearing> hearings_;
   std::vector<Seat> seats_;
   std::uint32_t draining_ = 0;
   std::uint32_t flushed_ = 0;

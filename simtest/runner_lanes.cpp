@@ -39,6 +39,9 @@ void Runner::open_lane(ph_rank rank, std::uint32_t lane) {
   if (status != PH_OK) return;
   seat.handle = handle;
   seat.state = LaneSeat::State::open;
+  if (!program_.echoes) return;
+  const Visit visit(seats_[rank], lane);
+  listen(rank, true);
 }
 
 // Before a wait for others: they may wait for what only an open lane takes.
@@ -61,10 +64,11 @@ void Runner::close_lane(ph_rank rank, std::uint32_t lane) {
   closing_ = rank;
   LaneSeat& seat = seats_[rank].lanes[lane];
   lending_.gone(end);
+  echoes_.gone(end, false);
   oracle_.leaving(end);
   const ph_status status = ph_lane_close(seat.handle);
   closing_ = PH_ANY_RANK;
-  seat = {LaneSeat::State::closed, nullptr, {}};
+  seat = closed_lane();
   oracle_.left(end, status, lending_.explains(end, status));
   if (status == PH_OK || oracle_.failed()) return;
   ph_error error{};
@@ -86,7 +90,7 @@ void Runner::close_rest(ph_rank rank, bool is_finalized) {
     const ph_status status = ph_lane_close(seat.handle);
     if (status != PH_ERR_PEER || !oracle_.may_be_gone(PH_ANY_RANK, status))
       expect(rank, "lane_close", status);  // else something was lost with a dead peer
-    seat = {LaneSeat::State::closed, nullptr, {}};
+    seat = closed_lane();
   }
 }
 
@@ -124,7 +128,9 @@ std::size_t Runner::look(ph_rank rank) {
   std::size_t count = 0;
   for_each_open(rank, [&] {
     count += take(rank, anything(rank), kMostFound) + harvest(rank) + harvest_lending(rank);
+    if (program_.echoes) count += take_answers(rank, kMostFound);
   });
+  tell_later(rank);
   return count;
 }
 

@@ -41,9 +41,9 @@ void Runner::take_loan(ph_rank rank, const Step& step) {
   } else {
     const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
     Oracle::Wait wait{"a wait for a buffer", world_.now_ns(), limit_us};
-    const std::uint64_t stood_still_ns = world_.stood_still_ns(rank);
+    const std::uint64_t away_before_ns = away_ns(rank);
     status = ph_wait_buffer(context(rank), &match, &buffer, limit_us);
-    wait.stood_still_ns = world_.stood_still_ns(rank) - stood_still_ns;
+    wait.stood_still_ns = away_ns(rank) - away_before_ns;
     oracle_.waited(rank, wait, status);
   }
   if (status == PH_AGAIN || status == PH_TIMEOUT) return;

@@ -80,7 +80,7 @@ void Runner::await(ph_rank rank, const Step& step) {
   if (op == nullptr) return;
   const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   Oracle::Wait wait{"a wait for requests", world_.now_ns(), limit_us};
-  const std::uint64_t stood_still_ns = world_.stood_still_ns(rank);
+  const std::uint64_t away_before_ns = away_ns(rank);
   ph_status status = PH_OK;
   if (step.kinds == PH_LOCAL) {
     ph_result result{};
@@ -98,13 +98,14 @@ void Runner::await(ph_rank rank, const Step& step) {
                                    std::to_string(count) + " requests said " +
                                    std::to_string(status));
   }
-  wait.stood_still_ns = world_.stood_still_ns(rank) - stood_still_ns;
+  wait.stood_still_ns = away_ns(rank) - away_before_ns;
   oracle_.waited(rank, wait, status);
 }
 
 // What is over by now, without waiting.
 std::size_t Runner::harvest(ph_rank rank) {
   if (lane_seat(rank).requests.empty()) return 0;
+  tell_later(rank);
   std::size_t count = 0;
   const ph_status status = await_list(rank, true, 0, count);
   if (status != PH_TIMEOUT) expect(rank, "wait_some", status);

@@ -6,12 +6,14 @@ namespace photon::transport::sim {
 
 namespace {
 
-// A put of one line: what can change places with another one unnoticed by the ring.
-bool is_small_record(const Packet& packet) {
+// A record of one line, with an id: what can change places with another one unnoticed by the ring.
+bool is_one_line(wire::Kind kind, const Packet& packet) {
   if (packet.kind != Packet::Kind::record || packet.lines.size() != 1) return false;
   const auto header = wire::decode(packet.lines[0][0]);
-  return header && header->kind == wire::Kind::put && header->id_bytes != wire::kNoId;
+  return header && header->kind == kind && header->id_bytes != wire::kNoId;
 }
+bool is_small_record(const Packet& packet) { return is_one_line(wire::Kind::put, packet); }
+bool is_small_message(const Packet& packet) { return is_one_line(wire::Kind::message, packet); }
 
 bool fits(Fault::Kind kind, const Packet& packet) {
   switch (kind) {
@@ -22,6 +24,8 @@ bool fits(Fault::Kind kind, const Packet& packet) {
     case Fault::Kind::key:
     case Fault::Kind::silence:
     case Fault::Kind::rejoin: return false;
+    case Fault::Kind::lose_message:
+    case Fault::Kind::repeat_message: return is_small_message(packet);
     default: return is_small_record(packet);
   }
 }
@@ -61,7 +65,8 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
   if (held_ && held_->from == packet.from && held_for_ == to) {
     Packet first = *std::move(held_);
     held_.reset();
-    if (is_small_record(packet)) {
+    const bool is_message = fault.kind == Fault::Kind::repeat_message;
+    if (is_message ? is_small_message(packet) : is_small_record(packet)) {
       const Packet second = packet;
       move_contents(first, packet);
       if (fault.kind == Fault::Kind::swap) move_contents(second, first);
@@ -73,9 +78,11 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
   if (packet.kind == Packet::Kind::credits) packet.credits.ledger -= wire.ids_forgotten;
   if (!fits(fault.kind, packet) || fitting_count_++ != fault.after) return false;
   switch (fault.kind) {
-    case Fault::Kind::drop: return true;
+    case Fault::Kind::drop:
+    case Fault::Kind::lose_message: return true;
     case Fault::Kind::swap:
     case Fault::Kind::repeat:
+    case Fault::Kind::repeat_message:
       held_for_ = to;
       held_ = std::move(packet);
       return true;

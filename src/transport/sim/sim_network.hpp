@@ -53,9 +53,11 @@ class Pacer {
 struct Fault {
   enum class Kind : std::uint8_t {
     none,
-    drop,    // a record is lost: its line stays empty
-    swap,    // two records that follow each other change places
-    repeat,  // a record comes again in the place of the next one
+    drop,            // a record is lost: its line stays empty
+    swap,            // two records that follow each other change places
+    repeat,          // a record comes again in the place of the next one
+    lose_message,    // as drop, and so:
+    repeat_message,  // as repeat, of records of services
     early,   // a record comes before its bulk bytes, a piece is told of before it has landed
     credit,  // a credit is forgotten for good
     count,   // a piece is told of twice
