@@ -25,6 +25,7 @@ struct Case {
   Losses losses = Losses::drawn;
   Peers peers = Peers::drawn;
   Echoes echoes = Echoes::drawn;
+  Wakes wakes = Wakes::drawn;
 };
 
 Program program_of(const Case& one);

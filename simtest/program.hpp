@@ -167,6 +167,9 @@ enum class Losses : std::uint8_t { none, drawn, all };
 
 // Which programs contact peers without an id: one in four; or none.
 enum class Peers : std::uint8_t { drawn, none };
+// Which programs wake their own lanes: all, now and then; or none. The draws are among those of all
+// other steps: without them a seed's program is what it was before there were wakes.
+enum class Wakes : std::uint8_t { drawn, none };
 // Which programs ask and tell by the echo service: one in three; or none; or all.
 enum class Echoes : std::uint8_t { drawn, none, all };
 
@@ -175,6 +178,7 @@ struct Choice {
   Losses losses = Losses::drawn;
   Peers peers = Peers::drawn;
   Echoes echoes = Echoes::drawn;
+  Wakes wakes = Wakes::drawn;
 };
 
 // About `operations` posting steps in all, and others between them.

@@ -98,7 +98,7 @@ void Generator::add_others(ph_rank rank) {
   }
   if (chance(shape_.request_percent)) add(rank, about_request());
   if (chance(20)) add(rank, pause(rank));
-  if (chance(3)) {
+  if (has_wakes_ && chance(3)) {
     Step step;
     step.verb = Verb::wake;
     add(rank, step);

@@ -58,6 +58,7 @@ class Generator {
   }
 
   Program run(std::uint32_t operations, const Choice& choice) {
+    has_wakes_ = choice.wakes == Wakes::drawn;
     draw_options();
     draw_shape();
     draw_leavers();
@@ -154,6 +155,7 @@ class Generator {
   transport::sim::Random echoes_;   // the same
   Program program_;
   Shape shape_;
+  bool has_wakes_ = true;
   std::uint64_t packed_max_ = 0;
   std::uint64_t chunk_ = 0;
   std::uint32_t id_max_ = 8;
