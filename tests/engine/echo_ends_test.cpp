@@ -113,6 +113,25 @@ TEST_P(EchoEnds, ids_of_any_size_and_of_none_leave_messages_alone) {
   }
 }
 
+// The wait is over with PH_ERR_STATE, and touches nothing of the engine that has gone.
+TEST_P(EchoEnds, a_context_that_is_finalized_ends_the_wait_of_another_thread) {
+  for (int round = 0; round < 5; ++round)
+    run_two([](ph_context* context, ph_rank) {
+      std::atomic<bool> is_about_to = false;
+      ph_status status = PH_OK;
+      std::thread waiter([&] {
+        ph_echo_result result{};
+        is_about_to = true;
+        status = ph_echo_wait(context, &result, PH_FOREVER);
+      });
+      while (!is_about_to) std::this_thread::yield();
+      const ph_status finalized = ph_finalize(context);
+      waiter.join();
+      EXPECT_EQ(finalized, PH_OK);
+      EXPECT_EQ(status, PH_ERR_STATE);
+    });
+}
+
 TEST_P(EchoEnds, a_lane_may_be_closed_with_answers_under_way) {
   std::atomic<int> ranks_asked = 0;
   run_two([&](ph_context* context, ph_rank rank) {
@@ -131,6 +150,35 @@ TEST_P(EchoEnds, a_lane_may_be_closed_with_answers_under_way) {
     }
     EXPECT_EQ(ph_lane_close(lane), PH_OK);
     ASSERT_EQ(ph_barrier(context), PH_OK);
+  });
+}
+
+// Each lane is served by calls of its own, so nobody insists in one while a peer waits for the
+// other, and both go on until both ranks have what they want.
+TEST_P(EchoEnds, each_lane_has_answers_of_its_own) {
+  static constexpr std::uint64_t kEach = 200;
+  std::atomic<int> ranks_done = 0;
+  run_two([&](ph_context* context, ph_rank rank) {
+    ph_context* lane = open_lane(context, 1);
+    ASSERT_NE(lane, nullptr);
+    ph_context* const lanes[] = {context, lane};
+    std::uint64_t asked[2] = {}, answered[2] = {};
+    for (bool is_done = false; !is_done || ranks_done < 2;) {
+      for (std::uint64_t i = 0; i < 2; ++i) {
+        if (asked[i] < kEach && ph_echo(lanes[i], 1 - rank, 1000 * i + asked[i]) == PH_OK)
+          ++asked[i];
+        ph_echo_result result{};
+        if (ph_echo_answer(lanes[i], &result) != PH_OK) continue;
+        EXPECT_EQ(result.status, PH_OK);
+        EXPECT_EQ(result.value, 1000 * i + answered[i]);
+        ++answered[i];
+      }
+      if (is_done || answered[0] < kEach || answered[1] < kEach) continue;
+      is_done = true;
+      ++ranks_done;
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    EXPECT_EQ(ph_lane_close(lane), PH_OK);
   });
 }
 
