@@ -22,7 +22,8 @@ extern "C" {
 
 enum {
   PH_ECHO_MOST_ASKED = 65536, /**< Answers that one lane may have under way or untaken. */
-  PH_ECHO_MOST_BODIES = 64    /**< Bodies under way to one rank. */
+  PH_ECHO_MOST_BODIES = 64,   /**< Bodies under way to one rank. */
+  PH_ECHO_MOST_TOLD = 16384   /**< Values told to one rank that its handler has not been run for. */
 };
 
 /** One answer. */
@@ -76,7 +77,12 @@ typedef void (*ph_echo_handler)(void *user, ph_rank from, uint64_t value);
  */
 PH_API ph_status ph_echo_listen(ph_context *context, ph_echo_handler handler, void *user);
 
-/** Sends `value` to the handler of `rank`. Nothing comes back. Status: as ph_echo(). */
+/**
+ * Sends `value` to the handler of `rank`. Nothing comes back. Status: as ph_echo(); PH_AGAIN also
+ * when PH_ECHO_MOST_TOLD values to that rank wait for its handler: there is room again when a call
+ * of its application has begun to run the handler for them, and this rank makes progress. Where
+ * nobody listens they are dropped, and none waits.
+ */
 PH_API ph_status ph_echo_tell(ph_context *context, ph_rank rank, uint64_t value);
 
 /** What ph_echo_body() is answered with: for comparison. */

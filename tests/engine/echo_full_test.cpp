@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <thread>
 #include <vector>
 
 #include "engine/settings.hpp"
@@ -112,6 +113,44 @@ TEST_P(EchoFull, ids_of_the_greatest_length_and_messages_leave_each_other_alone)
     });
   }
 }
+
+class EchoToldToNobody : public OverSettings {};
+
+// Its progress thread takes what is told, and runs no handler.
+TEST_P(EchoToldToNobody, fills_no_memory_of_a_rank_that_computes_and_is_heard_when_it_is_back) {
+  constexpr std::uint64_t kMore = 1000;
+  std::atomic<bool> is_over = false;
+  ThreadJob job(2, options({{"progress_thread", "on"}}));
+  job.run([&](ph_context* context, ph_rank rank) {
+    std::uint64_t heard = 0, told = 0;
+    const auto hear = [](void* user, ph_rank, std::uint64_t value) {
+      EXPECT_EQ(value, (*static_cast<std::uint64_t*>(user))++);
+    };
+    ASSERT_EQ(ph_echo_listen(context, hear, &heard), PH_OK);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    if (rank == 1) {
+      while (!is_over) std::this_thread::yield();
+      while (heard < PH_ECHO_MOST_TOLD + kMore) static_cast<void>(count_now(context, PH_EITHER));
+    } else {
+      const auto tell = [&] {
+        const ph_status status = ph_echo_tell(context, 1, told);
+        if (status == PH_OK) ++told;
+        static_cast<void>(count_now(context, PH_EITHER));
+        return status;
+      };
+      while (told < PH_ECHO_MOST_TOLD) static_cast<void>(tell());
+      for (int i = 0; i < 1000; ++i) ASSERT_EQ(tell(), PH_AGAIN);
+      is_over = true;
+      while (told < PH_ECHO_MOST_TOLD + kMore) static_cast<void>(tell());
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Transports, EchoToldToNobody,
+                         testing::Values(Setting{"shm", {{"transport", "shm"}}},
+                                         Setting{"tcp", {{"transport", "tcp"}}}),
+                         setting_name);
 
 INSTANTIATE_TEST_SUITE_P(Transports, EchoFull, testing::ValuesIn(all_settings()), setting_name);
 

@@ -39,6 +39,15 @@ ph_status Echo::ask_body(Rank rank, std::span<const std::byte> body, std::uint64
   return PH_OK;
 }
 
+ph_status Echo::tell(Rank rank, std::uint64_t value) {
+  if (rank >= peers_.size()) return port_.say_words(rank, kTold, value);  // it has the words
+  PeerState& to = peer(rank);
+  if (to.told >= PH_ECHO_MOST_TOLD) return PH_AGAIN;
+  const ph_status status = port_.say_words(rank, kTold, value);
+  if (status == PH_OK) ++to.told;
+  return status;
+}
+
 void Echo::listen(ph_echo_handler handler, void* user) noexcept {
   handler_ = handler;
   user_ = user;
@@ -70,15 +79,43 @@ bool Echo::on_message(const Message& message) {
   switch (op) {
     case kAsked: say_surely(message.from, kAnswer, value); return true;
     case kAnswer: return answered(message.from, peer(message.from).asked, value);
-    case kTold:
-      if (handler_ == nullptr) return true;
-      told_.push_back({message.from, value});
-      port_.wants_run();
+    case kTold: return take_told(message.from, value);
+    case kHeard: {
+      PeerState& to = peer(message.from);
+      if (value > to.told) return false;
+      to.told -= value;
       return true;
+    }
     case kBodySum:
     case kBodyEnds: return body_answered(message.from, op, value);
     default: return false;
   }
+}
+
+// False: it tells more than it may.
+bool Echo::take_told(Rank from, std::uint64_t value) {
+  PeerState& teller = peer(from);
+  if (teller.unheard >= PH_ECHO_MOST_TOLD) return false;
+  ++teller.unheard;
+  if (handler_ == nullptr) {
+    note_heard(from);
+    return true;
+  }
+  told_.push_back({from, value});
+  port_.wants_run();
+  return true;
+}
+
+// If there is no memory to say so, nothing was noted.
+void Echo::note_heard(Rank from) {
+  PeerState& teller = peer(from);
+  if (teller.heard + 1 < kHeardAtOnce) {
+    ++teller.heard;
+    return;
+  }
+  say_surely(from, kHeard, kHeardAtOnce);
+  teller.unheard -= kHeardAtOnce;
+  teller.heard = 0;
 }
 
 // False: it was not asked for, or is not what was sent.
@@ -157,10 +194,14 @@ void Echo::on_lost(Rank rank, ph_status why) noexcept {
   if (peers_[rank] == nullptr) return;
   end_all(rank, peers_[rank]->asked, why);
   end_all(rank, peers_[rank]->bodies, why);
+  peers_[rank]->told = 0;  // who tells it more hears why not
   port_.wake();
 }
 
+// What is on its way to the handler makes room for more: so no more than twice the bound is here.
 void Echo::collect() {
+  for (; heard_count_ < told_.size(); ++heard_count_) note_heard(told_[heard_count_].from);
+  heard_count_ = 0;
   running_.swap(told_);
   running_handler_ = handler_;
   running_user_ = user_;
@@ -175,6 +216,7 @@ void Echo::run() noexcept {
 void Echo::close() {
   handler_ = nullptr;
   told_.clear();
+  heard_count_ = 0;
 }
 
 std::uint64_t Echo::held() const noexcept {

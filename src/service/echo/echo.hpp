@@ -4,7 +4,10 @@
 //         -- its rank is lost --> answered with an error
 //   a body that comes in: chunk -- kept until the next turn --> added up, given back
 //
-// Invariant: under way + answers not taken <= PH_ECHO_MOST_ASKED. Owner: the engine of a lane,
+//   told: under way -- handed to the handler, or dropped --> heard -- said, many at once --> over
+//
+// Invariants: under way + answers not taken <= PH_ECHO_MOST_ASKED; of each peer, told and not known
+// to be heard <= PH_ECHO_MOST_TOLD. Owner: the engine of a lane,
 // under the lane's lock; `running_` belongs to the thread inside run().
 #pragma once
 
@@ -39,9 +42,7 @@ class Echo final : public Service {
   // ---- for the user
   ph_status ask(Rank rank, std::uint64_t value);
   ph_status ask_body(Rank rank, std::span<const std::byte> body, std::uint64_t value);
-  ph_status tell(Rank rank, std::uint64_t value) noexcept {
-    return port_.say_words(rank, kTold, value);
-  }
+  ph_status tell(Rank rank, std::uint64_t value);
   void listen(ph_echo_handler handler, void* user) noexcept;
   bool has_answer() const noexcept { return !answers_.empty(); }
   bool take(ph_echo_result& result) noexcept;
@@ -66,6 +67,9 @@ class Echo final : public Service {
   static constexpr std::uint64_t kBody = 4;      // and a body
   static constexpr std::uint64_t kBodySum = 5;   // sum
   static constexpr std::uint64_t kBodyEnds = 6;  // its rest did not come
+  static constexpr std::uint64_t kHeard = 7;     // so many of what was told
+  // So few messages say so that they cost those who tell nothing.
+  static constexpr std::uint64_t kHeardAtOnce = PH_ECHO_MOST_TOLD / 4;
 
   struct Asked {
     std::uint64_t value = 0;
@@ -74,7 +78,10 @@ class Echo final : public Service {
   struct PeerState {
     base::RingQueue<Asked> asked;
     base::RingQueue<Asked> bodies;
-    Sum sum;  // of the body that comes in
+    Sum sum;                    // of the body that comes in
+    std::uint64_t told = 0;     // to it, and not known to be heard
+    std::uint64_t unheard = 0;  // it takes so many for that
+    std::uint64_t heard = 0;    // of those, which it has not been told
   };
   struct Kept {
     Rank from = 0;
@@ -92,6 +99,8 @@ class Echo final : public Service {
   bool answered(Rank from, base::RingQueue<Asked>& asked, std::uint64_t value);
   bool body_answered(Rank from, std::uint64_t op, std::uint64_t sum);
   void say_surely(Rank to, std::uint64_t op, std::uint64_t value);
+  bool take_told(Rank from, std::uint64_t value);
+  void note_heard(Rank from);
   void end_all(Rank rank, base::RingQueue<Asked>& asked, ph_status why) noexcept;
 
   Port& port_;
@@ -102,6 +111,7 @@ class Echo final : public Service {
   ph_echo_handler handler_ = nullptr;
   void* user_ = nullptr;
   std::vector<Told> told_;
+  std::size_t heard_count_ = 0;  // of those, by collect(), which found no memory for the rest
   // Of the thread that runs the handler.
   std::vector<Told> running_;
   ph_echo_handler running_handler_ = nullptr;
