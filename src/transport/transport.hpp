@@ -154,7 +154,7 @@ class Sink {
   // A native_errno, but ECONNRESET: it was out of reach, or has cut us off (ECONNABORTED), even if
   // it has left the job since. Nothing more will arrive, but the on_done()s of our own pieces.
   // Every on_piece() of that rank whose on_done() it has had came before. The engine may
-  // disconnect() it from here.
+  // disconnect() it from here, and any other rank whose on_gone() it has had.
   virtual void on_gone(Rank rank, const base::Error& why) = 0;
 
   // A piece of ours is over, and our memory is not touched for it any more. PH_OK: its bytes are

@@ -121,6 +121,39 @@ TEST_P(TransportConformance, contacting_a_rank_that_has_ended_is_an_error_now_or
   }
 }
 
+// A link whose memory was kept for longer is let go by whatever another rank's end brings.
+TEST_P(TransportConformance, a_rank_that_has_gone_may_be_disconnected_in_the_news_of_another_one) {
+  for (const bool at_once : {false, true}) {
+    TransportHarness job(GetParam(), 4);
+    ASSERT_TRUE(job.opened());
+    for (const transport::Rank rank : {1u, 2u, 3u}) ASSERT_TRUE(job.join(0, rank));
+    std::vector<transport::Rank> gone;
+    job[0].at_gone = [&](transport::Rank rank) {
+      gone.push_back(rank);
+      if (gone.size() == 2) job[0].disconnect(gone.front());
+    };
+    for (const transport::Rank rank : {1u, 2u, 3u})
+      for (std::uint64_t i = 0; i < 5; ++i) ASSERT_TRUE(job[rank].to(0).send(bulk_record(300, i)));
+    for (const transport::Rank rank : {1u, 2u}) {
+      ASSERT_TRUE(job.eventually([&] { return job[rank].transport().drained(); }));
+      job.end(rank);
+      if (!at_once) {
+        ASSERT_TRUE(job.eventually([&] { return gone.size() == rank; }));
+      }
+    }
+    ASSERT_TRUE(job.eventually([&] { return gone.size() == 2; }));
+    EXPECT_FALSE(job[0].transport().connect(gone.front()));
+    for (const transport::Rank rank : {gone.back(), transport::Rank{3}})
+      for (std::uint64_t i = 0; i < 5; ++i) {
+        ASSERT_TRUE(job.eventually([&] { return job[0].to(rank).has_record(); }));
+        ASSERT_EQ(job[0].to(rank).receive(), bulk_record(300, i));
+      }
+    job[0].disconnect(gone.back());
+    job.settle();
+    EXPECT_EQ(job[0].seen(3).gone_count, 0u);
+  }
+}
+
 TEST_P(TransportConformance, disconnecting_leaves_other_links_alone) {
   TransportHarness job(GetParam(), 3);
   ASSERT_TRUE(job.opened());
