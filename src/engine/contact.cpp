@@ -80,7 +80,11 @@ void EngineState::blame(ph_status status, Rank rank) {
   const Peer* const peer = peers_[rank].get();
   const bool is_lost = status == PH_ERR_PEER || status == PH_ERR_DEPARTED ||
                        (peer != nullptr && peer->broken != PH_OK);
-  if (is_lost) boot_->blame(rank);
+  if (!is_lost) return;
+  try {
+    boot_->blame(rank);
+  } catch (const std::bad_alloc&) {  // the launcher hears of it by the rank's end
+  }
 }
 
 ph_status Engine::fail(ph_status status, Rank rank, std::string what, int native_errno) {
@@ -226,7 +230,11 @@ void Engine::lose(Peer& peer, ph_status status, std::string what) {
   peer.why = std::move(what);
   // A rank that leaves, or that ends without having met us, is no news.
   if (status != PH_ERR_DEPARTED && (peer.link != nullptr || status != PH_ERR_PEER)) {
-    fail(status, peer.rank, peer.why);
+    try {
+      fail(status, peer.rank, peer.why);
+    } catch (const std::bad_alloc&) {  // it is lost all the same
+      last_error_ = base::Error{status, 0, {}, peer.rank};
+    }
     PHOTON_LOG(log_, warn, "rank %u: %s", peer.rank, peer.why.c_str());
   }
   cool(peer);

@@ -25,6 +25,15 @@ constexpr std::uint64_t looked_at(std::uint64_t bytes, bool is_far) noexcept {
   return bytes >= kLeastNear ? 8 : 0;
 }
 
+// None where memory has run out: a record that was met is not met again.
+std::string words_of_malformed(std::uint64_t line) noexcept {
+  try {
+    return "its ring holds a malformed record at line " + std::to_string(line) + "; it is cut off";
+  } catch (const std::bad_alloc&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 // Whether anything was there. Stops at the budget, or when the taker is full. Without one, when so
@@ -48,9 +57,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
     bool good = state == LineConsumer::State::record && header.has_value();
     for (std::uint32_t i = 1; good && i < header->lines; ++i) good = peer.rx.tagged(i);
     if (!good || !handle_once(peer, *header, taker)) {
-      lose(peer, PH_ERR_PROTOCOL,
-           "its ring holds a malformed record at line " + std::to_string(peer.rx.head()) +
-               "; it is cut off");
+      lose(peer, PH_ERR_PROTOCOL, words_of_malformed(peer.rx.head()));
       return true;
     }
     --left;

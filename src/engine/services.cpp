@@ -120,20 +120,20 @@ void Services::give_back(Rank from, std::uint64_t loan) {
   }
 }
 
-// Of a peer that was lost while its message was shown nothing more is shown. (Words of a lack of
-// memory would find none, as in receive.cpp.)
-bool Services::is_taken(Peer& peer, service::Service& service, std::span<const std::byte> header) {
+// Of a peer that was lost while its message was shown nothing more is shown. It is lost without
+// words where memory has run out.
+bool Services::is_taken(Peer& peer, service::Service& service,
+                        std::span<const std::byte> header) noexcept {
   ph_status why = PH_ERR_PROTOCOL;
+  std::string words;
   try {
     tell_ends();
     if (service.on_message({peer.rank, header, {}})) return peer.broken == PH_OK;
+    words = "its ring holds a message that its service refuses; it is cut off";
   } catch (const std::bad_alloc&) {
     why = PH_ERR_MEMORY;
   }
-  engine_.lose(peer, why,
-               why == PH_ERR_MEMORY
-                   ? std::string()
-                   : "its ring holds a message that its service refuses; it is cut off");
+  engine_.lose(peer, why, std::move(words));
   return false;
 }
 

@@ -122,7 +122,7 @@ class Services {
   void set_due(bool is) noexcept;
   void check_due() noexcept;
   bool tell_ends();
-  bool is_taken(Peer& peer, service::Service& service, std::span<const std::byte> header);
+  bool is_taken(Peer& peer, service::Service& service, std::span<const std::byte> header) noexcept;
   bool step_one(Peer& peer, wire::Owner owner);
   bool send_queued(Peer& peer, wire::Owner owner);
   void begin_work(Peer& peer, Request& request, const service::Saying& what);

@@ -5,6 +5,7 @@
 
 #include "engine/engine_group.hpp"
 #include "fake_port.hpp"
+#include "unit/shortage.hpp"
 
 namespace photon::test {
 namespace {
@@ -105,6 +106,43 @@ TEST_P(Seam, nothing_more_is_shown_either_where_messages_of_one_line_are_taken_i
   say_to_0(16, 3);
   serve_0(true);
   EXPECT_EQ(at(0).events, "mx");
+}
+
+// However little is left, and whatever was under way.
+TEST_P(Seam, a_peer_that_is_cut_off_without_memory_is_lost_whole) {
+  if (GetParam() == Ground::sim) GTEST_SKIP() << "a simulated network needs memory to carry things";
+  for (int i = 0; i < 24; ++i) {
+    const int allowed = i / 2;
+    const bool has_body = i % 2 != 0;  // else the message is taken the fast way
+    EngineGroup two(2, GetParam(), scripted_options());
+    two.meet(0, 1);
+    for (const Rank rank : {Rank{0}, Rank{1}})
+      static_cast<void>(two[rank].service(wire::Owner::echo));
+    at(0).message_hook = [](const Message&) { return false; };
+    const Bytes header(16, std::byte{1}), body(500'000, std::byte{2});
+    service::Saying what;
+    what.to = 1;
+    what.header = header;
+    if (has_body) {
+      ASSERT_EQ(at(0).port.say_body(what, body, 7), PH_OK);
+    }
+    what.to = 0;
+    ASSERT_EQ(at(1).port.say(what), PH_OK);
+    for (int k = 0; k < 50; ++k) two[1].serve();
+    {
+      const Shortage shortage(allowed);
+      for (int k = 0; k < 300 && at(0).events.empty(); ++k) {
+        try {
+          if (!two[0].quick_turn()) two[0].serve();
+        } catch (const std::bad_alloc&) {
+        }
+      }
+    }
+    for (int k = 0; k < 300; ++k) two[0].serve();
+    EXPECT_EQ(at(0).events, has_body ? "mxl" : "mx") << allowed;
+    EXPECT_NE(at(0).port.state(1), PH_OK);
+    EXPECT_EQ(two[0].holdings().queued, 0u);
+  }
 }
 
 TEST_P(Seam, the_end_of_a_body_is_told_before_what_answers_it) {

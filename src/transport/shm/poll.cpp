@@ -152,17 +152,18 @@ void ShmTransport::cut_off(Rank rank, const std::string& why) noexcept {
 // Whoever has much to read, so that the side channel takes no more for it, is told later.
 void ShmTransport::tell_cut_off(Rank rank, const CutOff& said) noexcept {
   if (boot_broken_.get() != 0) return;
-  const auto sent = boot_.send(rank, std::as_bytes(std::span(&said, 1)), {});
-  if (sent) return;
   try {
+    const auto sent = boot_.send(rank, std::as_bytes(std::span(&said, 1)), {});
+    if (sent) return;
     if (sent.error().status == PH_AGAIN) {
       cut_off_.emplace_back(rank, said);
       return;
     }
+    PHOTON_LOG(log_, warn, "rank %u could not be told that it is cut off: %s", rank,
+               sent.error().what.c_str());
   } catch (const std::bad_alloc&) {
+    PHOTON_LOG(log_, warn, "rank %u could not be told that it is cut off: out of memory", rank);
   }
-  PHOTON_LOG(log_, warn, "rank %u could not be told that it is cut off: %s", rank,
-             sent.error().what.c_str());
 }
 
 void ShmTransport::tell_who_is_cut_off() {
