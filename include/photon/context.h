@@ -107,7 +107,11 @@ PH_API ph_status ph_allgather(ph_context *context, const void *mine, void *all, 
 /** Return when every rank of the job has called. As ph_allgather() otherwise. */
 PH_API ph_status ph_barrier(ph_context *context);
 
-/** The latest error in this context, whichever thread met it; status PH_OK if none. */
+/**
+ * The latest error in this context, whichever thread met it; status PH_OK if none. Those of calls
+ * that a handler makes (ph_echo_listen()) can be asked for until it returns: then the one before
+ * them is the latest again, so that the call that ran the handler keeps its own.
+ */
 PH_API void ph_last_error(const ph_context *context, ph_error *error);
 
 /** A setting: one row of the table that yields options, environment and documentation. */

@@ -89,14 +89,17 @@ void EngineState::blame(ph_status status, Rank rank) {
 
 ph_status Engine::fail(ph_status status, Rank rank, std::string what, int native_errno) {
   blame(status, rank);
+  if (services_ != nullptr) services_->before_error();
   last_error_ = base::Error{status, native_errno, std::move(what), rank};
   return status;
 }
 
 ph_status Engine::fail(const base::Error& error) {
   blame(error.status, error.rank);
-  last_error_ = error;
-  return error.status;
+  base::Error words = error;  // it may be the last one
+  if (services_ != nullptr) services_->before_error();
+  last_error_ = std::move(words);
+  return last_error_.status;
 }
 
 // The peer behind a rank, met now if need be. Fails if nothing can reach it any more.

@@ -298,7 +298,19 @@ void Services::run_one(Slot& one, LaneGuard& guard) {
     guard.retake();
     if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
     one.runner = 0;
+    end_words();
   } while (!one.right.finish());
+}
+
+// An error that another thread has met meanwhile is newer than both, and stands.
+void Services::before_error() noexcept {
+  const bool is_inside = is_run_by_caller();
+  if (is_inside && !is_displaced_) displaced_ = std::move(engine_.last_error_);
+  is_displaced_ = is_inside;
+}
+
+void Services::end_words() noexcept {
+  if (std::exchange(is_displaced_, false)) engine_.last_error_ = std::move(displaced_);
 }
 
 bool Services::has_run_beside() const noexcept { return (engine_.user_code_ & beside_) != 0; }

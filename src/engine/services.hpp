@@ -88,6 +88,9 @@ class Services {
   // Whether the caller is inside the user's code; whether anybody is.
   bool is_run_by_caller() const noexcept;
   bool is_run() const noexcept;
+  // Before the engine's last error changes: the words of a call inside the user's code stand until
+  // that code is over, and then those that they have displaced come back.
+  void before_error() noexcept;
 
   // ---- leaving
   void close();
@@ -132,12 +135,15 @@ class Services {
   std::uint64_t requests_under_way() const noexcept;
   bool show_chunk(Peer& peer, wire::Owner owner, service::Chunk& chunk);
   void run_one(Slot& slot, LaneGuard& guard);
+  void end_words() noexcept;
 
   Engine& engine_;
   std::array<Slot, wire::kOwners> slots_;
   std::vector<service::Outlet*> outlets_;
   base::RingQueue<End> ends_;
   base::BlockPool messages_{wire::kMaxIdBytes + wire::kMaxPackedBytes};
+  base::Error displaced_;  // while the last error is one of the user's code:
+  bool is_displaced_ = false;
   std::uint32_t beside_ = 0;  // a bit for each that the progress thread may run
   std::uint32_t calls_ = 0;   // since the last turn, and when the first of them was
   std::int64_t called_ns_ = 0;

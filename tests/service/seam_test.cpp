@@ -2,6 +2,7 @@
 // a peer that is lost meanwhile, in which order, and what comes again where memory ran out.
 #include <functional>
 #include <new>
+#include <thread>
 
 #include "engine/engine_group.hpp"
 #include "fake_port.hpp"
@@ -41,7 +42,10 @@ class Scripted final : public service::Service {
     events += 'k';
     if (collect_hook) collect_hook();
   }
-  void run() noexcept override { events += 'r'; }
+  void run() noexcept override {
+    events += 'r';
+    if (run_hook) run_hook();
+  }
 
   service::Port& port;
   std::string events;
@@ -49,6 +53,7 @@ class Scripted final : public service::Service {
   std::function<Verdict(const Chunk&)> chunk_hook;
   std::function<bool()> turn_hook;
   std::function<void()> collect_hook;
+  std::function<void()> run_hook;
 
   static thread_local std::map<Rank, Scripted*> all;
 };
@@ -203,6 +208,36 @@ TEST_P(Seam, what_fails_for_a_service_leaves_the_words_of_the_user_alone) {
   EXPECT_EQ(at(0).port.contact(7), PH_ERR_RANK);
   EXPECT_NE(at(0).port.last_error().what.find("no rank 7"), std::string::npos);
   EXPECT_EQ(ranks[0].last_error().what, before);
+}
+
+TEST_P(Seam,
+       what_fails_inside_the_users_code_is_told_there_and_leaves_the_words_of_the_call_alone) {
+  const auto words = [&] { return ranks[0].last_error().what; };
+  at(0).run_hook = [&] {
+    EXPECT_NE(words().find("no rank 8"), std::string::npos) << "nothing has failed here yet";
+    for (const Rank rank : {Rank{9}, Rank{10}}) {
+      EXPECT_EQ(ranks[0].notify(rank, 1), PH_ERR_RANK);
+      EXPECT_NE(words().find("no rank " + std::to_string(rank)), std::string::npos);
+    }
+  };
+  engine::LaneGuard guard(ranks.lane(0));
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(ranks[0].notify(8, 1), PH_ERR_RANK);
+    at(0).port.wants_run();
+    ranks[0].run_user_code(guard);
+    EXPECT_NE(words().find("no rank 8"), std::string::npos) << words();
+  }
+  // An error that another thread meets meanwhile is the latest, and stays.
+  at(0).run_hook = [&] {
+    EXPECT_EQ(ranks[0].notify(9, 1), PH_ERR_RANK);
+    std::thread([&] {
+      const engine::LaneGuard inside(ranks.lane(0));
+      EXPECT_EQ(ranks[0].notify(11, 1), PH_ERR_RANK);
+    }).join();
+  };
+  at(0).port.wants_run();
+  ranks[0].run_user_code(guard);
+  EXPECT_NE(words().find("no rank 11"), std::string::npos) << words();
 }
 
 INSTANTIATE_TEST_SUITE_P(Grounds, Seam, testing::Values(Ground::fake, Ground::shm, Ground::sim),

@@ -64,6 +64,26 @@ TEST_F(EchoApi, drops_what_is_told_to_nobody) {
   ASSERT_EQ(ph_finalize(context_), PH_OK);
 }
 
+TEST_F(EchoApi, keeps_the_words_of_the_call_that_runs_a_handler) {
+  static const auto words = [](ph_context* context) {
+    ph_error error{};
+    ph_last_error(context, &error);
+    return std::string(error.text);
+  };
+  const auto fail = [](void* user, ph_rank, std::uint64_t) {
+    auto* const context = static_cast<ph_context*>(user);
+    EXPECT_EQ(ph_echo(context, 5, 1), PH_ERR_RANK);
+    EXPECT_NE(words(context).find("no rank 5"), std::string::npos) << words(context);
+  };
+  ASSERT_EQ(ph_echo_listen(context_, fail, context_), PH_OK);
+  ASSERT_EQ(ph_echo(context_, 7, 1), PH_ERR_RANK);
+  ASSERT_EQ(ph_echo_tell(context_, 0, 6), PH_OK);
+  ph_echo_result result{};
+  ASSERT_EQ(ph_echo_wait(context_, &result, 1000), PH_TIMEOUT);
+  EXPECT_NE(words(context_).find("no rank 7"), std::string::npos) << words(context_);
+  ASSERT_EQ(ph_finalize(context_), PH_OK);
+}
+
 TEST_F(EchoApi, adds_up_in_order) {
   const std::vector<unsigned char> one{1, 2, 3}, other{2, 1, 3};
   EXPECT_NE(ph_echo_sum({one.data(), 3}), ph_echo_sum({other.data(), 3}));
