@@ -4,11 +4,6 @@
 
 namespace photon::service::echo {
 
-Echo::PeerState& Echo::peer(Rank rank) {
-  if (peers_[rank] == nullptr) peers_[rank] = std::make_unique<PeerState>();
-  return *peers_[rank];
-}
-
 ph_status Echo::ask(Rank rank, std::uint64_t value) {
   if (rank < peers_.size()) {  // else say_words() has the words
     if (under_way_ + answers_.size() >= PH_ECHO_MOST_ASKED) return PH_AGAIN;
@@ -37,15 +32,6 @@ ph_status Echo::ask_body(Rank rank, std::span<const std::byte> body, std::uint64
   to.bodies.push_unchecked({value, PH_OK});
   ++under_way_;
   return PH_OK;
-}
-
-ph_status Echo::tell(Rank rank, std::uint64_t value) {
-  if (rank >= peers_.size()) return port_.say_words(rank, kTold, value);  // it has the words
-  PeerState& to = peer(rank);
-  if (to.told >= PH_ECHO_MOST_TOLD) return PH_AGAIN;
-  const ph_status status = port_.say_words(rank, kTold, value);
-  if (status == PH_OK) ++to.told;
-  return status;
 }
 
 void Echo::listen(ph_echo_handler handler, void* user) noexcept {
@@ -98,7 +84,7 @@ bool Echo::take_told(Rank from, std::uint64_t value) {
   if (teller.unheard >= PH_ECHO_MOST_TOLD) return false;
   ++teller.unheard;
   if (handler_ == nullptr) {
-    note_heard(from);
+    note_heard(from, 1);
     return true;
   }
   told_.push_back({from, value});
@@ -107,15 +93,14 @@ bool Echo::take_told(Rank from, std::uint64_t value) {
 }
 
 // If there is no memory to say so, nothing was noted.
-void Echo::note_heard(Rank from) {
+void Echo::note_heard(Rank from, std::uint64_t count) {
   PeerState& teller = peer(from);
-  if (teller.heard + 1 < kHeardAtOnce) {
-    ++teller.heard;
-    return;
+  const std::uint64_t heard = teller.heard + count;
+  if (heard >= kHeardAtOnce) {
+    say_surely(from, kHeard, heard);
+    teller.unheard -= heard;
   }
-  say_surely(from, kHeard, kHeardAtOnce);
-  teller.unheard -= kHeardAtOnce;
-  teller.heard = 0;
+  teller.heard = heard >= kHeardAtOnce ? 0 : heard;
 }
 
 // False: it was not asked for, or is not what was sent.
@@ -200,7 +185,13 @@ void Echo::on_lost(Rank rank, ph_status why) noexcept {
 
 // What is on its way to the handler makes room for more: so no more than twice the bound is here.
 void Echo::collect() {
-  for (; heard_count_ < told_.size(); ++heard_count_) note_heard(told_[heard_count_].from);
+  while (heard_count_ < told_.size()) {
+    const Rank from = told_[heard_count_].from;
+    std::size_t end = heard_count_ + 1;
+    while (end < told_.size() && told_[end].from == from) ++end;
+    note_heard(from, end - heard_count_);
+    heard_count_ = end;
+  }
   heard_count_ = 0;
   running_.swap(told_);
   running_handler_ = handler_;

@@ -42,7 +42,14 @@ class Echo final : public Service {
   // ---- for the user
   ph_status ask(Rank rank, std::uint64_t value);
   ph_status ask_body(Rank rank, std::span<const std::byte> body, std::uint64_t value);
-  ph_status tell(Rank rank, std::uint64_t value);
+  ph_status tell(Rank rank, std::uint64_t value) {
+    if (rank >= peers_.size()) return port_.say_words(rank, kTold, value);  // it has the words
+    PeerState& to = peer(rank);
+    if (to.told >= PH_ECHO_MOST_TOLD) return PH_AGAIN;
+    const ph_status status = port_.say_words(rank, kTold, value);
+    if (status == PH_OK) ++to.told;
+    return status;
+  }
   void listen(ph_echo_handler handler, void* user) noexcept;
   bool has_answer() const noexcept { return !answers_.empty(); }
   bool take(ph_echo_result& result) noexcept;
@@ -95,12 +102,16 @@ class Echo final : public Service {
     std::uint64_t value = 0;
   };
 
-  PeerState& peer(Rank rank);
+  PeerState& peer(Rank rank) {
+    if (peers_[rank] == nullptr) [[unlikely]]
+      peers_[rank] = std::make_unique<PeerState>();
+    return *peers_[rank];
+  }
   bool answered(Rank from, base::RingQueue<Asked>& asked, std::uint64_t value);
   bool body_answered(Rank from, std::uint64_t op, std::uint64_t sum);
   void say_surely(Rank to, std::uint64_t op, std::uint64_t value);
   bool take_told(Rank from, std::uint64_t value);
-  void note_heard(Rank from);
+  void note_heard(Rank from, std::uint64_t count);
   void end_all(Rank rank, base::RingQueue<Asked>& asked, ph_status why) noexcept;
 
   Port& port_;
