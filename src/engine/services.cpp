@@ -82,6 +82,10 @@ bool Services::take_body(Peer& peer, const wire::Header& header) {
       part.bytes > engine_.config_.bulk_bytes / 2)
     return false;
   if (!is_first && (header.id_bytes != 0 || header.payload_bytes != 0)) return false;
+  // What is lent is not given back, so a sender that keeps to its credit has no room over it.
+  const BulkConsumer& ring = peer.rx_bulk;
+  const std::uint64_t end = bulk_end(bulk_begin(ring.head, part.bytes, ring.capacity), part.bytes);
+  if (part.bytes != 0 && end - ring.free_end() > ring.capacity) return false;
   if (peer.bodies == nullptr) peer.bodies = std::make_unique<Bodies>();
   if (!peer.bodies->follows(header.owner, part)) return false;
   const Copied copied(peer, header, reader);

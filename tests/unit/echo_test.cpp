@@ -48,5 +48,19 @@ TEST(Echo, ends_a_peer_that_answers_what_nobody_asked) {
   EXPECT_EQ(result.status, PH_ERR_PROTOCOL);
 }
 
+// Its caller may use the memory again when the answer is there.
+TEST(Echo, ends_a_peer_that_answers_a_body_before_all_of_it_has_left) {
+  Two two;
+  std::vector<std::byte> body(1'000'000);
+  ASSERT_EQ(echo_of(two.ranks[0]).ask_body(1, body, 18), PH_OK);
+  service::Port& port = (echo_of(two.ranks[1]), two.ranks[1].port(wire::Owner::echo));
+  ASSERT_EQ(port.say_words(0, 5, 99), PH_OK);
+  EXPECT_TRUE(two.ranks.eventually([&] { return echo_of(two.ranks[0]).has_answer(); }));
+  ph_echo_result result{};
+  ASSERT_TRUE(echo_of(two.ranks[0]).take(result));
+  EXPECT_EQ(result.status, PH_ERR_PROTOCOL);
+  EXPECT_EQ(result.value, 18u);
+}
+
 }  // namespace
 }  // namespace photon::engine::test

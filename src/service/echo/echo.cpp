@@ -1,5 +1,6 @@
 #include "service/echo/echo.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace photon::service::echo {
@@ -12,7 +13,7 @@ ph_status Echo::ask(Rank rank, std::uint64_t value) {
   }
   const ph_status status = port_.say_words(rank, kAsked, value);
   if (status != PH_OK) return status;
-  peers_[rank]->asked.push_unchecked({value, PH_OK});
+  peers_[rank]->asked.push_unchecked({value});
   ++under_way_;
   return PH_OK;
 }
@@ -29,7 +30,7 @@ ph_status Echo::ask_body(Rank rank, std::span<const std::byte> body, std::uint64
   what.header = std::as_bytes(std::span(&kBody, 1));
   const ph_status status = port_.say_body(what, body, to.bodies.end());
   if (status != PH_OK) return status;
-  to.bodies.push_unchecked({value, PH_OK});
+  to.bodies.push_unchecked({value});
   ++under_way_;
   return PH_OK;
 }
@@ -67,9 +68,9 @@ bool Echo::on_message(const Message& message) {
     case kAnswer: return answered(message.from, peer(message.from).asked, value);
     case kTold: return take_told(message.from, value);
     case kHeard: {
-      PeerState& to = peer(message.from);
-      if (value > to.told) return false;
-      to.told -= value;
+      std::uint64_t& told = told_to_[message.from];
+      if (value > told) return false;
+      told -= value;
       return true;
     }
     case kBodySum:
@@ -80,9 +81,7 @@ bool Echo::on_message(const Message& message) {
 
 // False: it tells more than it may.
 bool Echo::take_told(Rank from, std::uint64_t value) {
-  PeerState& teller = peer(from);
-  if (teller.unheard >= PH_ECHO_MOST_TOLD) return false;
-  ++teller.unheard;
+  if (told_.size() >= told_check_ && !may_tell(from)) return false;
   if (handler_ == nullptr) {
     note_heard(from, 1);
     return true;
@@ -92,14 +91,19 @@ bool Echo::take_told(Rank from, std::uint64_t value) {
   return true;
 }
 
+// Each message is not counted: it is looked through what waits when there is much of it.
+bool Echo::may_tell(Rank from) noexcept {
+  const auto is_its = [from](const Told& one) { return one.from == from; };
+  if (std::count_if(told_.begin(), told_.end(), is_its) >= PH_ECHO_MOST_TOLD) return false;
+  told_check_ = told_.size() + kHeardAtOnce;
+  return true;
+}
+
 // If there is no memory to say so, nothing was noted.
 void Echo::note_heard(Rank from, std::uint64_t count) {
   PeerState& teller = peer(from);
   const std::uint64_t heard = teller.heard + count;
-  if (heard >= kHeardAtOnce) {
-    say_surely(from, kHeard, heard);
-    teller.unheard -= heard;
-  }
+  if (heard >= kHeardAtOnce) say_surely(from, kHeard, heard);
   teller.heard = heard >= kHeardAtOnce ? 0 : heard;
 }
 
@@ -115,7 +119,7 @@ bool Echo::answered(Rank from, base::RingQueue<Asked>& asked, std::uint64_t valu
 
 bool Echo::body_answered(Rank from, std::uint64_t op, std::uint64_t sum) {
   base::RingQueue<Asked>& bodies = peer(from).bodies;
-  if (bodies.empty()) return false;
+  if (bodies.empty() || !bodies.front().has_left) return false;  // it may still be read from
   const Asked one = bodies.front();
   if (op == kBodyEnds && one.failed == PH_OK) return false;
   bodies.pop();
@@ -128,8 +132,9 @@ bool Echo::body_answered(Rank from, std::uint64_t op, std::uint64_t sum) {
 // Its bytes have left; the answer is still to come, also where they could not be read.
 void Echo::on_local(Rank to, std::uint64_t token, ph_status status) {
   base::RingQueue<Asked>& bodies = peer(to).bodies;
-  if (status == PH_OK || token < bodies.begin() || token >= bodies.end()) return;
+  if (token < bodies.begin() || token >= bodies.end()) return;
   bodies.at(token).failed = status;
+  bodies.at(token).has_left = true;
 }
 
 Verdict Echo::on_chunk(const Chunk& chunk) {
@@ -139,6 +144,9 @@ Verdict Echo::on_chunk(const Chunk& chunk) {
       return Verdict::malformed;
     std::memcpy(&op, chunk.message.header.data(), sizeof op);
     if (op != kBody) return Verdict::malformed;
+    PeerState& from = peer(chunk.message.from);
+    if (from.coming == PH_ECHO_MOST_BODIES) return Verdict::malformed;
+    ++from.coming;
   }
   const bool ends = chunk.bytes.empty();
   kept_.push({chunk.message.from, chunk.loan, chunk.bytes.data(), chunk.bytes.size(),
@@ -162,6 +170,7 @@ bool Echo::turn() {
     if (port_.state(one.from) == PH_OK)
       say_surely(one.from, one.size_bytes == 0 ? kBodyEnds : kBodySum, from.sum.value());
     from.sum = Sum();
+    --from.coming;
   }
   kept_.pop();
   return !kept_.empty();
@@ -176,10 +185,10 @@ void Echo::end_all(Rank rank, base::RingQueue<Asked>& asked, ph_status why) noex
 }
 
 void Echo::on_lost(Rank rank, ph_status why) noexcept {
+  told_to_[rank] = 0;  // who tells it more hears why not
   if (peers_[rank] == nullptr) return;
   end_all(rank, peers_[rank]->asked, why);
   end_all(rank, peers_[rank]->bodies, why);
-  peers_[rank]->told = 0;  // who tells it more hears why not
   port_.wake();
 }
 
@@ -193,6 +202,7 @@ void Echo::collect() {
     heard_count_ = end;
   }
   heard_count_ = 0;
+  told_check_ = PH_ECHO_MOST_TOLD;
   running_.swap(told_);
   running_handler_ = handler_;
   running_user_ = user_;

@@ -37,17 +37,18 @@ class Sum {
 class Echo final : public Service {
  public:
   static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Echo>(port); }
-  explicit Echo(Port& port) : port_(port), peers_(port.size()) {}
+  explicit Echo(Port& port) : port_(port), peers_(port.size()), told_to_(port.size()) {}
 
   // ---- for the user
   ph_status ask(Rank rank, std::uint64_t value);
   ph_status ask_body(Rank rank, std::span<const std::byte> body, std::uint64_t value);
-  ph_status tell(Rank rank, std::uint64_t value) {
-    if (rank >= peers_.size()) return port_.say_words(rank, kTold, value);  // it has the words
-    PeerState& to = peer(rank);
-    if (to.told >= PH_ECHO_MOST_TOLD) return PH_AGAIN;
+  ph_status tell(Rank rank, std::uint64_t value) noexcept {
+    if (rank >= told_to_.size()) return port_.say_words(rank, kTold, value);  // it has the words
+    std::uint64_t& told = told_to_[rank];
+    if (told >= PH_ECHO_MOST_TOLD) [[unlikely]]
+      return PH_AGAIN;
     const ph_status status = port_.say_words(rank, kTold, value);
-    if (status == PH_OK) ++to.told;
+    told += status == PH_OK;
     return status;
   }
   void listen(ph_echo_handler handler, void* user) noexcept;
@@ -81,14 +82,14 @@ class Echo final : public Service {
   struct Asked {
     std::uint64_t value = 0;
     ph_status failed = PH_OK;  // of a body: why its end is no answer
+    bool has_left = false;     // of a body: all of it, or all that there will be
   };
   struct PeerState {
     base::RingQueue<Asked> asked;
     base::RingQueue<Asked> bodies;
-    Sum sum;                    // of the body that comes in
-    std::uint64_t told = 0;     // to it, and not known to be heard
-    std::uint64_t unheard = 0;  // it takes so many for that
-    std::uint64_t heard = 0;    // of those, which it has not been told
+    Sum sum;                   // of the body that comes in
+    std::uint64_t coming = 0;  // bodies that have begun to come and are not answered
+    std::uint64_t heard = 0;   // told by it, of which it does not know that they were heard
   };
   struct Kept {
     Rank from = 0;
@@ -111,6 +112,7 @@ class Echo final : public Service {
   bool body_answered(Rank from, std::uint64_t op, std::uint64_t sum);
   void say_surely(Rank to, std::uint64_t op, std::uint64_t value);
   bool take_told(Rank from, std::uint64_t value);
+  bool may_tell(Rank from) noexcept;
   void note_heard(Rank from, std::uint64_t count);
   void end_all(Rank rank, base::RingQueue<Asked>& asked, ph_status why) noexcept;
 
@@ -121,7 +123,9 @@ class Echo final : public Service {
   base::RingQueue<Kept> kept_;
   ph_echo_handler handler_ = nullptr;
   void* user_ = nullptr;
+  std::vector<std::uint64_t> told_to_;  // by rank: told, and not known to be heard
   std::vector<Told> told_;
+  std::size_t told_check_ = PH_ECHO_MOST_TOLD;  // when there are so many, it is looked whose
   std::size_t heard_count_ = 0;  // of those, by collect(), which found no memory for the rest
   // Of the thread that runs the handler.
   std::vector<Told> running_;
