@@ -13,7 +13,7 @@ LaneList other_lanes(ph_context& home) {
   return home.lanes;
 }
 
-std::unique_ptr<engine::ProgressThread> start_progress(ph_context& lane) {
+std::shared_ptr<engine::ProgressThread> start_progress(ph_context& lane) {
   auto progress = engine::ProgressThread::start(*lane.lane, *lane.engine);
   if (progress) return std::move(*progress);
   PHOTON_LOG(base::Log(lane.config.log, lane.engine->rank()), warn,

@@ -25,7 +25,7 @@ LaneList other_lanes(ph_context& home);
 
 // The progress thread that the setting asks for, not begun yet. Null: none can be started; the log
 // says so, and its lane goes on without.
-std::unique_ptr<engine::ProgressThread> start_progress(ph_context& lane);
+std::shared_ptr<engine::ProgressThread> start_progress(ph_context& lane);
 
 // Whether the caller is inside a handler of this lane, or, of a context, of any of its lanes: then
 // it cannot be closed, which waits for handlers. Throws bad_alloc.

@@ -45,8 +45,9 @@ void ask_for_short_slices() noexcept {
 
 }  // namespace
 
-base::Result<std::unique_ptr<ProgressThread>> ProgressThread::start(Lane& lane, Engine& engine) {
-  std::unique_ptr<ProgressThread> made(new ProgressThread(lane, engine));
+// Its owner is complete before the thread begins: who is inside the lane cannot end one.
+base::Result<std::shared_ptr<ProgressThread>> ProgressThread::start(Lane& lane, Engine& engine) {
+  std::shared_ptr<ProgressThread> made(new ProgressThread(lane, engine));
   const base::SignalsLeftToOthers inherited;
   try {
     made->thread_ = std::thread([self = made.get()] { self->run(); });

@@ -33,7 +33,7 @@ class ProgressThread {
  public:
   // Lane and engine outlive it. The caller is inside the lane, or nobody else has it yet; the
   // thread touches neither before begin(). Throws bad_alloc.
-  static base::Result<std::unique_ptr<ProgressThread>> start(Lane& lane, Engine& engine);
+  static base::Result<std::shared_ptr<ProgressThread>> start(Lane& lane, Engine& engine);
   ~ProgressThread() { stop(); }
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;

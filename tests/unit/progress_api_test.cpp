@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include "shortage.hpp"
+
 namespace photon {
 namespace {
 
@@ -69,6 +71,26 @@ TEST(ProgressApi, starting_and_stopping_are_idempotent_and_may_be_done_by_severa
   start_and_stop();
   other.join();
   EXPECT_EQ(ph_progress_start(context), PH_OK);
+  EXPECT_EQ(ph_finalize(context), PH_OK);
+  ph_context_destroy(context);
+}
+
+TEST(ProgressApi, starting_without_memory_leaves_no_thread_behind) {
+  ph_context* context = nullptr;
+  ASSERT_EQ(ph_context_create(nullptr, &context, nullptr), PH_OK);
+  int failures = 0;
+  for (bool is_started = false; !is_started; ++failures) {
+    ph_status status = PH_OK;
+    std::thread starter([&] {  // the lane has been another thread's so far
+      const test::Shortage shortage(failures);
+      status = ph_progress_start(context);
+    });
+    starter.join();
+    is_started = status == PH_OK;
+    ASSERT_TRUE(is_started || status == PH_ERR_MEMORY) << failures << ": " << status;
+    EXPECT_EQ(ph_progress_stop(context), PH_OK) << failures;
+  }
+  EXPECT_GT(failures, 1);
   EXPECT_EQ(ph_finalize(context), PH_OK);
   ph_context_destroy(context);
 }

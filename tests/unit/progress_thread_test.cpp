@@ -26,7 +26,7 @@ TEST(ProgressThread, a_turn_that_took_a_slice_of_the_scheduler_tells_of_a_core_t
   EXPECT_FALSE(core.is_shared(end + SharedCore::kRemembered)) << "it is tried again";
 }
 
-std::unique_ptr<ProgressThread> started(EngineGroup& ranks) {
+std::shared_ptr<ProgressThread> started(EngineGroup& ranks) {
   auto thread = ProgressThread::start(ranks.lane(0), ranks[0]);
   EXPECT_TRUE(thread);
   (*thread)->begin();
