@@ -172,7 +172,7 @@ PH_API ph_status ph_contact(ph_context *context, ph_rank rank);
  * progress: it changes with probes, waits and other calls that do. The end of a rank that was never
  * met need not be known; ph_contact() has it told.
  * Status:    PH_OK, PH_ERR_RANK, PH_ERR_ARGUMENT (state is null), PH_ERR_STATE, PH_ERR_FORKED.
- * Threads:   any. Never blocks, never allocates.
+ * Threads:   any. Never blocks; allocates nothing but the words of an error.
  */
 PH_API ph_status ph_peer_state(ph_context *context, ph_rank rank, ph_contact_state *state);
 

@@ -61,7 +61,10 @@ PH_API ph_status ph_echo_body(ph_context *context, ph_rank rank, ph_const_block 
  */
 PH_API ph_status ph_echo_answer(ph_context *context, ph_echo_result *result);
 
-/** The same, but it waits: PH_TIMEOUT after `timeout_us`, PH_FOREVER: never. */
+/**
+ * The same, but it waits: PH_TIMEOUT after `timeout_us`, PH_FOREVER: never. Where nothing was asked
+ * it waits all the same: another thread may ask.
+ */
 PH_API ph_status ph_echo_wait(ph_context *context, ph_echo_result *result, int64_t timeout_us);
 
 /** What ph_echo_listen() runs. It may post, probe and wait. It can close neither its lane nor the

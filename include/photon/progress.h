@@ -20,7 +20,8 @@ extern "C" {
  *             of cores).
  * Status:     PH_OK; PH_ERR_SYSTEM (no thread can be had: the error says which limit);
  *             PH_ERR_MEMORY; PH_ERR_STATE (finalized, closed); PH_ERR_FORKED.
- * Threads:    any. Waits for a ph_progress_stop() of another thread that is under way. Allocates.
+ * Threads:    any but one that the progress thread itself runs code in. Waits for a
+ *             ph_progress_stop() of another thread that is under way. Allocates.
  */
 PH_API ph_status ph_progress_start(ph_context *context);
 

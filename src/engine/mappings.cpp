@@ -25,6 +25,7 @@ ph_status PeerView::map(Rank rank, const ph_region& region, void*& local) {
   if (region.size_bytes == 0) return engine_.fail(PH_ERR_ARGUMENT, rank, "map: size 0");
   Peer* peer = nullptr;
   if (const auto status = engine_.contact(rank, peer); status != PH_OK) return status;
+  if (has_left(*peer)) return left(*peer);
   if (peer->is_meeting()) return engine_.again();
   if (const auto status = check_mappable(*peer, region); status != PH_OK) return status;
   auto mapping = engine_.transport_->map(rank, region.address, region.size_bytes);
@@ -43,12 +44,23 @@ ph_status PeerView::map(Rank rank, const ph_region& region, void*& local) {
                         words_of(rank, region) + std::to_string(entry) +
                             " places of this rank are mapped, which are the most; unmap some");
   engine_.mappings_.add(mapping->local, {rank, entry, 1, std::move(mapping->memory)});
-  if (const auto status = hold(*peer, region, entry); status != PH_OK) {
-    engine_.mappings_.remove(mapping->local);
-    return status;
-  }
-  local = mapping->local;
-  return PH_OK;
+  ph_status status = PH_ERR_MEMORY;
+  const base::Finally settled([&]() noexcept {  // also if memory runs out in the words of a refusal
+    if (status != PH_OK) engine_.mappings_.remove(mapping->local);
+  });
+  status = hold(*peer, region, entry);
+  if (status == PH_OK) local = mapping->local;
+  return status;
+}
+
+// It leaves, and its bye has not been read yet.
+bool PeerView::has_left(const Peer& peer) noexcept {
+  return peer.state != Peer::State::connecting && peer.credits->is_hidden();
+}
+
+ph_status PeerView::left(const Peer& peer) {
+  return engine_.fail(PH_ERR_DEPARTED, peer.rank,
+                      "rank " + std::to_string(peer.rank) + " has left: it maps nothing any more");
 }
 
 // Under the intent word, so that an owner who frees it meanwhile sees the hold, or is seen
@@ -57,10 +69,7 @@ ph_status PeerView::hold(Peer& peer, const ph_region& region, std::size_t entry)
   const std::uint64_t slot = region.key & (engine_.config_.max_regions - 1);
   peer.link->tx_intent->enter(slot, peer.fenced);
   const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
-  if (peer.credits->is_hidden())
-    return engine_.fail(
-        PH_ERR_DEPARTED, peer.rank,
-        "rank " + std::to_string(peer.rank) + " has left: it maps nothing any more");
+  if (has_left(peer)) return left(peer);
   if (const auto status = check_mappable(peer, region); status != PH_OK) return status;
   peer.link->tx_holds->hold(entry, slot);
   return PH_OK;

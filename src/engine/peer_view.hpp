@@ -33,6 +33,8 @@ class PeerView {
 
  private:
   ph_status check_mappable(const Peer& peer, const ph_region& region);
+  static bool has_left(const Peer& peer) noexcept;
+  ph_status left(const Peer& peer);
   ph_status hold(Peer& peer, const ph_region& region, std::size_t entry);
   void let_go(const Mappings::One& one) noexcept;
 
