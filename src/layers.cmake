@@ -16,9 +16,11 @@ photon_layer(transport/mixed USES base sync wire boot transport)
 photon_layer(service       USES base sync wire transport)
 photon_layer(service/echo  USES base sync wire transport service)
 photon_layer(service/rendezvous USES base sync wire transport service)
+photon_layer(service/mailbox USES base sync wire transport service)
 photon_layer(engine        USES base sync wire boot transport service)
 photon_layer(api           USES base sync wire boot transport engine transport/shm transport/sim
-  transport/tcp transport/ofi transport/mixed service/echo service/rendezvous)
+  transport/tcp transport/ofi transport/mixed service/echo service/rendezvous
+  service/mailbox)
 # The classic API: a client of the ABI within the library. Of src/ it has the atomics alone.
 photon_layer(compat OUTSIDE USES sync)
 

@@ -9,6 +9,7 @@
 #include "context.h"
 #include "echo.h"
 #include "lane.h"
+#include "mailbox.h"
 #include "map.h"
 #include "memory.h"
 #include "progress.h"

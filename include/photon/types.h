@@ -63,7 +63,9 @@ typedef enum ph_status {
             PH_ERR_SYSTEM = -14,   /**< A system call failed; the error carries its errno. */
             PH_ERR_BOOTSTRAP =
                 -15, /**< The job could not be formed (launcher, exchange, versions). */
-            PH_ERR_NOT_FOUND = -16 /**< The thing named does not exist here. */
+            PH_ERR_NOT_FOUND = -16, /**< The thing named does not exist here. */
+            PH_ERR_EPOCH = -17,     /**< The epoch or incarnation that a message names is over. */
+            PH_ERR_NO_BUFFER = -18  /**< A mailbox has no buffer for a message. */
     } ph_status;
 
 /** One line for a status, static storage, never null; "unknown status" for other numbers. */

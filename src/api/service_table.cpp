@@ -1,6 +1,7 @@
 #include "api/service_table.hpp"
 
 #include "service/echo/echo.hpp"
+#include "service/mailbox/mailboxes.hpp"
 #include "service/rendezvous/rendezvous.hpp"
 
 namespace photon::api {
@@ -8,6 +9,7 @@ namespace photon::api {
 std::span<const service::Kind> services() noexcept {
   static constexpr service::Kind kServices[] = {
       {wire::Owner::echo, "echo", service::echo::Echo::make},
+      {wire::Owner::mailbox, "mailbox", service::mailbox::Mailboxes::make},
       {wire::Owner::rendezvous, "rendezvous", service::rendezvous::Rendezvous::make},
   };
   return kServices;

@@ -96,6 +96,14 @@ constexpr Field kFields[] = {
         "and streams the better the larger they are."),
     number("arena_bytes", &Config::arena_bytes, {kMi, kTi, false, 4 * kKi},
            "Address space for ph_alloc() memory, in bytes; pages are used only when touched."),
+    number("mailbox_carried_max", &Config::mailbox_carried_max, {64, kMi},
+           "Largest message to a mailbox, in bytes."),
+    number("mailbox_early_bytes", &Config::mailbox_early_bytes, {kKi, kTi},
+           "Most bytes of messages to mailboxes of one peer that are under way or that wait there "
+           "for a buffer, and 64 more for each."),
+    number("mailbox_early_total_bytes", &Config::mailbox_early_total_bytes, {0, kTi},
+           "Most bytes of messages to mailboxes of this rank that wait for buffers, in all; a "
+           "message beyond them is refused."),
     number("max_segments", &Config::max_segments, {1, 16 * kMi},
            "Segments, or blocks of a strided form, of one vectored operation."),
     number("max_regions", &Config::max_regions, {16, kMi, true},

@@ -23,6 +23,8 @@ const char* status_text(int status) noexcept {
     case PH_ERR_SYSTEM: return "a system call failed";
     case PH_ERR_BOOTSTRAP: return "the job could not be formed";
     case PH_ERR_NOT_FOUND: return "the thing named does not exist here";
+    case PH_ERR_EPOCH: return "the epoch or incarnation that a message names is over";
+    case PH_ERR_NO_BUFFER: return "a mailbox has no buffer for the message";
   }
   return "unknown status";
 }

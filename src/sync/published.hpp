@@ -6,6 +6,8 @@
 // Owner: whoever holds it.
 #pragma once
 
+#include <atomic>
+
 #include "sync/policy.hpp"
 
 namespace photon::sync {
@@ -20,5 +22,14 @@ class Published {
  private:
   typename Policy::template Atomic<T*> object_;
 };
+
+// The same in memory that is the user's, who may wait there: `value`, and then `flag`. Whoever
+// reads the flag with acquire, and finds what is written here, sees the value and all that came
+// before.
+template <class Value, class Flag>
+void publish_to_user(Value& value, Value new_value, Flag*& flag, Flag* new_flag) noexcept {
+  std::atomic_ref<Value>(value).store(new_value, std::memory_order_relaxed);
+  std::atomic_ref<Flag*>(flag).store(new_flag, std::memory_order_release);  // [published]
+}
 
 }  // namespace photon::sync

@@ -11,8 +11,9 @@ enum class Owner : std::uint8_t {
   application = 0,
   echo = 1,
   rendezvous = 2,
+  mailbox = 3,
 };
-inline constexpr std::uint8_t kOwners = 3;  // of this version
+inline constexpr std::uint8_t kOwners = 4;  // of this version
 // More will not fit: fifteen with a size of all ones stands for a record without an id.
 static_assert(kOwners <= 15);
 

@@ -9,7 +9,7 @@
 
 namespace photon::wire {
 
-inline constexpr ph_status kLastError = PH_ERR_NOT_FOUND;  // of this version of types.h
+inline constexpr ph_status kLastError = PH_ERR_NO_BUFFER;  // of this version of types.h
 
 // Whether the word says how an operation ended: PH_OK or an error.
 constexpr bool is_end(std::uint64_t word) noexcept {

@@ -1,0 +1,245 @@
+/**
+ * Mailboxes: the receiver owns its memory. A sender names a mailbox of a rank and an offset, never
+ * an address; the receiver posts buffers, says when one is complete, and nothing that comes late
+ * can touch what it has got back, or what was posted instead.
+ * Source of the idea: Grant, Levenhagen, Dosanjh and Widener, "RVMA: Remote Virtual Memory Access".
+ * docs/mailbox.md says what the paper leaves open, and what was chosen.
+ *
+ *   buffer: posted -- those before it are handed over --> current -- threshold reached, or
+ *           ph_mailbox_inc_epoch(), or ph_mailbox_close() --> handed over: an event tells, and the
+ *           memory is the owner's again
+ *
+ * Promises (docs/mailbox.md):
+ *  - A message lands in one epoch, whole, and is counted when its last byte is in place; or it is
+ *    refused, touches nothing, and its sender hears of it.
+ *  - What was handed over changes no more, whatever its senders do.
+ *  - Messages of one lane to one mailbox land in the order of their calls; epochs are handed over
+ *    in order.
+ *  - A mailbox without a buffer delays no other mailbox, put or get.
+ * Who must act: a message lands when its receiver makes progress: any probe, test or wait, or its
+ * progress thread. It never waits for ids that the receiver has not probed.
+ */
+#ifndef PHOTON_MAILBOX_H
+#define PHOTON_MAILBOX_H
+
+#include "rma.h"
+#include "types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a threshold counts. */
+#ifdef __cplusplus
+typedef enum ph_mailbox_unit
+    : int { /* any int may stand in it, as in C */
+#else
+typedef enum ph_mailbox_unit {
+#endif
+            PH_MAILBOX_BYTES = 0,     /**< Bytes that landed; those that land twice count twice. */
+            PH_MAILBOX_OPERATIONS = 1 /**< Messages that landed, those without bytes included. */
+    } ph_mailbox_unit;
+
+/** Who says where in a buffer a message lands. */
+#ifdef __cplusplus
+typedef enum ph_mailbox_placing
+    : int { /* any int may stand in it, as in C */
+#else
+typedef enum ph_mailbox_placing {
+#endif
+            PH_MAILBOX_STEERED = 0, /**< The sender: ph_mailbox_put() with an offset. */
+            PH_MAILBOX_MANAGED = 1  /**< The receiver: ph_mailbox_append(), one behind the other. */
+    } ph_mailbox_placing;
+
+/** Why a buffer was handed over. */
+#ifdef __cplusplus
+typedef enum ph_mailbox_why
+    : int { /* any int may stand in it, as in C */
+#else
+typedef enum ph_mailbox_why {
+#endif
+            PH_MAILBOX_COMPLETE = 0, /**< Its threshold was reached. */
+            PH_MAILBOX_FULL = 1,     /**< Managed: the next message did not fit. */
+            PH_MAILBOX_EARLY = 2,    /**< ph_mailbox_inc_epoch(). */
+            PH_MAILBOX_CLOSED = 3,   /**< ph_mailbox_close(). */
+            PH_MAILBOX_REWOUND = 4   /**< ph_mailbox_rewind(): its contents are void. */
+    } ph_mailbox_why;
+
+/** Flags of ph_mailbox_args. */
+enum {
+  /** A message that finds no buffer is refused (PH_ERR_NO_BUFFER) instead of being kept. */
+  PH_MAILBOX_REFUSE_EARLY = 1 << 0
+};
+
+/** ph_mailbox_put_args: whatever epoch is current when the message comes. */
+#define PH_ANY_EPOCH UINT64_MAX
+
+/** An open mailbox of this lane. Plain data; zero is none. */
+typedef struct ph_mailbox {
+  uint64_t bits;
+} ph_mailbox;
+
+/**
+ * Where the library says that a buffer is complete: the paper's completion pointer. In memory of
+ * the caller, at a multiple of 64 bytes; zero it before you post. The size is written first and
+ * then, with release, the address; so whoever reads the address with acquire sees the size and all
+ * bytes of the buffer.
+ */
+typedef struct ph_mailbox_pointer {
+  void *address;       /**< Of the buffer; null: not handed over yet. */
+  uint64_t size_bytes; /**< One past the highest byte that landed. */
+} ph_mailbox_pointer;
+
+/** Arguments of ph_mailbox_open(). Zero what you do not use. */
+typedef struct ph_mailbox_args {
+  size_t size;        /**< sizeof(ph_mailbox_args) of the caller. */
+  uint64_t address;   /**< Any number; the receiving lane has one mailbox under it at a time. */
+  uint64_t threshold; /**< Of buffers posted with none; 0: bytes, the size of the buffer. */
+  ph_mailbox_unit unit;
+  ph_mailbox_placing placing;
+  uint32_t flags;
+  ph_rank source;    /**< Alone may send here, or PH_ANY_RANK. */
+  uint32_t retained; /**< Buffers handed over last that ph_mailbox_rewind() may return to. */
+} ph_mailbox_args;
+
+/** Arguments of ph_mailbox_post(). Zero what you do not use. */
+typedef struct ph_mailbox_buffer {
+  size_t size; /**< sizeof(ph_mailbox_buffer) of the caller. */
+  void *data;
+  uint64_t size_bytes;         /**< At least 1. */
+  uint64_t threshold;          /**< 0: the mailbox's. */
+  ph_mailbox_pointer *pointer; /**< Or null: the event alone tells. */
+  uint64_t cookie;             /**< Comes back with the event. */
+} ph_mailbox_buffer;
+
+/** A buffer that was handed over. */
+typedef struct ph_mailbox_event {
+  ph_mailbox box;
+  uint64_t address; /**< Of the mailbox. */
+  uint64_t epoch;   /**< The first of a mailbox is 0; those of a reopened address go on. */
+  void *data;
+  uint64_t size_bytes; /**< One past the highest byte that landed; what did not is undefined. */
+  uint64_t bytes;      /**< That landed. */
+  uint64_t operations; /**< That landed. */
+  uint64_t cookie;
+  uint32_t incarnation;
+  ph_mailbox_why why;
+} ph_mailbox_event;
+
+/** Arguments of ph_mailbox_put() and ph_mailbox_append(). Zero what you do not use. */
+typedef struct ph_mailbox_put_args {
+  size_t size;          /**< sizeof(ph_mailbox_put_args) of the caller. */
+  uint64_t address;     /**< Of the mailbox. */
+  uint64_t offset;      /**< In its buffer. ph_mailbox_append(): 0. */
+  const void *source;   /**< May be null if size_bytes is 0. */
+  uint64_t size_bytes;  /**< At most the setting `mailbox_carried_max`. */
+  uint64_t epoch;       /**< The one that is meant, or PH_ANY_EPOCH. */
+  uint32_t incarnation; /**< The one that is meant, or 0: any. */
+  uint32_t flags;       /**< PH_NO_LCE. */
+  ph_id local;
+  /** Null: the local completion is probed when the source may be reused. Else the request ends with
+   * the receiver's verdict. Not together with PH_NO_LCE. */
+  ph_request *request;
+} ph_mailbox_put_args;
+
+/**
+ * Opens a mailbox of this lane.
+ * Effect:  messages to `address` land in the buffers that are posted to it; those that came before
+ *          the first buffer, and after the call, are kept up to `mailbox_early_bytes` a peer. A
+ *          reopened address is a new incarnation, and its epochs go on where they ended.
+ * Status:  PH_ERR_ARGUMENT (an unknown unit, placing or flag), PH_ERR_RANK (`source`), PH_ERR_STATE
+ *          (the address is open; finalized), PH_ERR_MEMORY, PH_ERR_FORKED.
+ * Threads: any, as of all calls here. Never blocks.
+ */
+PH_API ph_status ph_mailbox_open(ph_context *context, const ph_mailbox_args *args, ph_mailbox *box);
+
+/**
+ * Posts a buffer: it is filled after all that were posted before.
+ * Ownership: the buffer, and where its pointer stands, are the library's until the event.
+ * Status:    PH_ERR_ARGUMENT (no bytes, null, a pointer that is not at a multiple of 64, a
+ * threshold that is 0 or that the buffer can never count), PH_ERR_STATE (it overlaps a buffer that
+ *            this mailbox has or retains; the handle is closed or another lane's), PH_ERR_MEMORY.
+ */
+PH_API ph_status ph_mailbox_post(ph_context *context, ph_mailbox box,
+                                 const ph_mailbox_buffer *buffer);
+
+/**
+ * Makes progress and takes an event of that mailbox, or, if `box` is zero, of any of this lane:
+ * PH_OK; else PH_AGAIN, and `event` is unchanged. Events of one mailbox come in the order of its
+ * epochs. PH_ERR_ARGUMENT: `event` is null. PH_ERR_STATE: closed, and no event is left.
+ */
+PH_API ph_status ph_mailbox_take(ph_context *context, ph_mailbox box, ph_mailbox_event *event);
+
+/** ph_mailbox_take() that sleeps as ph_wait() does; PH_TIMEOUT after timeout_us (or PH_FOREVER). */
+PH_API ph_status ph_mailbox_wait(ph_context *context, ph_mailbox box, ph_mailbox_event *event,
+                                 int64_t timeout_us);
+
+/**
+ * Hands the current buffer over as it is: messages that have not landed whole land in the next.
+ * Status: PH_AGAIN: there is no buffer. PH_ERR_STATE: as ph_mailbox_post().
+ */
+PH_API ph_status ph_mailbox_inc_epoch(ph_context *context, ph_mailbox box);
+
+/** How many epochs were handed over: the number of the current one. PH_ERR_STATE: closed. */
+PH_API ph_status ph_mailbox_epoch(ph_context *context, ph_mailbox box, uint64_t *epoch,
+                                  uint32_t *incarnation);
+
+/**
+ * Gives a retained buffer back before its time: it may be posted again. PH_ERR_STATE: the epoch is
+ * not retained.
+ */
+PH_API ph_status ph_mailbox_release(ph_context *context, ph_mailbox box, uint64_t epoch);
+
+/**
+ * Makes `epoch`, which has to be retained, the last complete one again.
+ * Effect: buffers of later epochs that are retained come back by events, as void
+ *         (PH_MAILBOX_REWOUND); the current buffer starts empty, as epoch + 1; the mailbox has a
+ * new incarnation, and messages that name an older one are refused (PH_ERR_EPOCH).
+ */
+PH_API ph_status ph_mailbox_rewind(ph_context *context, ph_mailbox box, uint64_t epoch);
+
+/**
+ * The retained buffers, newest first: at most `capacity`; *count says how many there are. The event
+ * of each is repeated.
+ */
+PH_API ph_status ph_mailbox_retained(ph_context *context, ph_mailbox box, ph_mailbox_event *events,
+                                     size_t capacity, size_t *count);
+
+/**
+ * Closes a mailbox. All buffers come back by events, the current one with what has landed; messages
+ * that were kept, and all that come later, are refused (PH_ERR_NOT_FOUND). Events that were not
+ * taken stay, and ph_mailbox_take() of the handle finds them.
+ */
+PH_API ph_status ph_mailbox_close(ph_context *context, ph_mailbox box);
+
+/**
+ * Sends a message to a steered mailbox of `rank`.
+ * Ownership:  the source is yours again with the local completion; unchanged until then.
+ * Completion: local = the source may be reused. With a request: when the message has landed
+ *             (PH_OK), or was refused. Of a message that was over, a refusal comes as one more
+ *             local completion with the error, as of a put.
+ * Refusals:   PH_ERR_NOT_FOUND (no such mailbox), PH_ERR_ACCESS (it is for another source),
+ *             PH_ERR_RANGE (it leaves the buffer), PH_ERR_EPOCH (the epoch or the incarnation that
+ *             it names is over), PH_ERR_NO_BUFFER (there is none, and it is not kept),
+ *             PH_ERR_ARGUMENT (an offset into a managed mailbox, an append to a steered one, an
+ *             empty append).
+ * Status:     PH_AGAIN: nothing was sent; `mailbox_early_bytes` are under way to that rank, or
+ *             `requests` operations, or there is no room. PH_ERR_ARGUMENT (unknown flags, a null
+ *             source, more than `mailbox_carried_max` bytes, an offset that wraps), PH_ERR_RANK,
+ *             PH_ERR_ID_SIZE, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_STATE, PH_ERR_FORKED.
+ * Order:      as above. Threads: any. Never blocks.
+ */
+PH_API ph_status ph_mailbox_put(ph_context *context, ph_rank rank, const ph_mailbox_put_args *args);
+
+/** The same to a managed mailbox: the receiver says where it lands. */
+PH_API ph_status ph_mailbox_append(ph_context *context, ph_rank rank,
+                                   const ph_mailbox_put_args *args);
+
+/** ph_mailbox_put() of any epoch and under PH_NO_LCE, with arguments in registers. */
+PH_API ph_status ph_mailbox_put_u64(ph_context *context, ph_rank rank, uint64_t address,
+                                    uint64_t offset, ph_const_block source);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,141 @@
+// Mailboxes: validate what only the ABI can get wrong, then call the service.
+#include <photon/mailbox.h>
+#include <sched.h>
+
+#include "api/handle.hpp"
+#include "service/mailbox/mailboxes.hpp"
+
+using photon::api::bad_argument;
+using photon::api::in_service;
+using photon::service::mailbox::Mailboxes;
+using photon::service::mailbox::Receiver;
+
+namespace {
+
+constexpr auto kOwner = photon::wire::Owner::mailbox;
+
+// Runs `call(receiver)` in the context's lane.
+template <class Call>
+ph_status at_receiver(ph_context* context, Call call) noexcept {
+  return in_service<Mailboxes>(context, kOwner,
+                               [&](Mailboxes& all, auto&, auto&) { return call(all.receiver()); });
+}
+
+ph_status not_waited_for(photon::engine::Engine& engine) {
+  return engine.port(kOwner).fail(
+      PH_ERR_STATE, PH_ANY_RANK,
+      "mailbox_take: the handle names no mailbox of this lane, or its last event was taken");
+}
+
+ph_status put(ph_context* context, ph_rank rank, const ph_mailbox_put_args* args,
+              bool appends) noexcept {
+  if (args == nullptr || args->size != sizeof(ph_mailbox_put_args))
+    return bad_argument(
+        context, "mailbox_put: args is null, or args->size is not sizeof(ph_mailbox_put_args)");
+  return in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
+    return all.sender().put(rank, *args, appends);
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+ph_status ph_mailbox_open(ph_context* context, const ph_mailbox_args* args, ph_mailbox* box) {
+  if (args == nullptr || box == nullptr || args->size != sizeof(ph_mailbox_args))
+    return bad_argument(context,
+                        "mailbox_open: args or box is null, or args->size is not "
+                        "sizeof(ph_mailbox_args)");
+  return at_receiver(context, [&](Receiver& receiver) { return receiver.open(*args, *box); });
+}
+
+ph_status ph_mailbox_post(ph_context* context, ph_mailbox box, const ph_mailbox_buffer* buffer) {
+  if (buffer == nullptr || buffer->size != sizeof(ph_mailbox_buffer))
+    return bad_argument(context,
+                        "mailbox_post: buffer is null, or buffer->size is not "
+                        "sizeof(ph_mailbox_buffer)");
+  return at_receiver(context, [&](Receiver& receiver) { return receiver.post(box, *buffer); });
+}
+
+ph_status ph_mailbox_take(ph_context* context, ph_mailbox box, ph_mailbox_event* event) {
+  if (event == nullptr) return bad_argument(context, "mailbox_take: the event is null");
+  bool yield = false;
+  const ph_status status =
+      in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto& engine, auto&) {
+        Receiver& receiver = all.receiver();
+        ph_status taken = receiver.take(box, *event);
+        if (taken == PH_AGAIN) {
+          if (!engine.quick_turn()) engine.serve();
+          taken = receiver.take(box, *event);
+          yield = engine.tested(taken == PH_OK);
+        }
+        return taken == PH_ERR_STATE ? not_waited_for(engine) : taken;
+      });
+  if (yield) ::sched_yield();  // more ranks than cores: the peer may need this one
+  return status;
+}
+
+ph_status ph_mailbox_wait(ph_context* context, ph_mailbox box, ph_mailbox_event* event,
+                          int64_t timeout_us) {
+  if (event == nullptr) return bad_argument(context, "mailbox_wait: the event is null");
+  return in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto& engine, auto& guard) {
+    Receiver& receiver = all.receiver();
+    const ph_status status = engine.wait_for(
+        guard, [&] { return receiver.state(box) != PH_AGAIN; }, timeout_us);
+    if (status != PH_OK) return status;
+    const ph_status taken = receiver.take(box, *event);
+    return taken == PH_ERR_STATE ? not_waited_for(engine) : taken;
+  });
+}
+
+ph_status ph_mailbox_inc_epoch(ph_context* context, ph_mailbox box) {
+  return at_receiver(context, [&](Receiver& receiver) { return receiver.inc_epoch(box); });
+}
+
+ph_status ph_mailbox_epoch(ph_context* context, ph_mailbox box, uint64_t* epoch,
+                           uint32_t* incarnation) {
+  if (epoch == nullptr || incarnation == nullptr)
+    return bad_argument(context, "mailbox_epoch: epoch or incarnation is null");
+  return at_receiver(context,
+                     [&](Receiver& receiver) { return receiver.epoch(box, *epoch, *incarnation); });
+}
+
+ph_status ph_mailbox_release(ph_context* context, ph_mailbox box, uint64_t epoch) {
+  return at_receiver(context, [&](Receiver& receiver) { return receiver.release(box, epoch); });
+}
+
+ph_status ph_mailbox_rewind(ph_context* context, ph_mailbox box, uint64_t epoch) {
+  return at_receiver(context, [&](Receiver& receiver) { return receiver.rewind(box, epoch); });
+}
+
+ph_status ph_mailbox_retained(ph_context* context, ph_mailbox box, ph_mailbox_event* events,
+                              size_t capacity, size_t* count) {
+  if (count == nullptr || (events == nullptr && capacity != 0))
+    return bad_argument(context, "mailbox_retained: events or count is null");
+  return at_receiver(context, [&](Receiver& receiver) {
+    return receiver.retained(box, {events, capacity}, *count);
+  });
+}
+
+ph_status ph_mailbox_close(ph_context* context, ph_mailbox box) {
+  return at_receiver(context, [&](Receiver& receiver) { return receiver.close(box); });
+}
+
+ph_status ph_mailbox_put(ph_context* context, ph_rank rank, const ph_mailbox_put_args* args) {
+  return put(context, rank, args, false);
+}
+
+ph_status ph_mailbox_append(ph_context* context, ph_rank rank, const ph_mailbox_put_args* args) {
+  return put(context, rank, args, true);
+}
+
+ph_status ph_mailbox_put_u64(ph_context* context, ph_rank rank, uint64_t address, uint64_t offset,
+                             ph_const_block source) {
+  return in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
+    return all.sender().put_u64(
+        rank, address, offset,
+        std::span(static_cast<const std::byte*>(source.data), source.size_bytes));
+  });
+}
+
+}  // extern "C"

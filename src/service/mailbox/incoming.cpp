@@ -1,0 +1,229 @@
+// What comes for mailboxes: mails are judged, kept, and their senders are told.
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "service/mailbox/receiver.hpp"
+#include "service/mailbox/sender.hpp"
+
+namespace photon::service::mailbox {
+
+namespace {
+
+constexpr std::uint64_t kMostCarried = std::uint64_t{1} << 20;  // the range of mailbox_carried_max
+constexpr std::uint64_t kMailsPerCredit = 64;
+constexpr std::int64_t kTellNs = 100'000;  // a sender may wait for its last credits
+
+void copy(std::span<const std::span<const std::byte>> parts, std::byte* to) noexcept {
+  for (const std::span<const std::byte> part : parts) {
+    if (part.empty()) continue;
+    std::memcpy(to, part.data(), part.size());
+    to += part.size();
+  }
+}
+
+}  // namespace
+
+bool Receiver::on_mail(Rank from, const Decoded& mail) {
+  peer(from);
+  const std::span<const std::byte> part[] = {mail.bytes};
+  judge(from, mail.letter, part);
+  return true;
+}
+
+ph_status Receiver::check(const Box* box, Rank from) noexcept {
+  if (box == nullptr) return PH_ERR_NOT_FOUND;
+  return box->source == PH_ANY_RANK || box->source == from ? PH_OK : PH_ERR_ACCESS;
+}
+
+// Admission, the copy, and the count. `status`: of what is refused.
+Fate Receiver::place(Box& box, const Mail& mail, Parts parts, ph_status& status) noexcept {
+  const Outcome outcome = box.window->admit(mail, *this);
+  status = outcome.status;
+  if (outcome.fate == Fate::lands) {
+    copy(parts, outcome.place);
+    box.window->landed(mail, outcome, *this);
+  }
+  return outcome.fate;
+}
+
+// The next mail of that sender: it has come whole.
+void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
+  From& sender = *peers_[from];
+  const std::uint64_t number = sender.judged++;
+  Box* const box = table_.find(letter.address);
+  ph_status status = check(box, from);
+  Fate fate = Fate::refused;
+  if (status == PH_OK) fate = place(*box, letter.mail, parts, status);
+  if (fate == Fate::waits) {
+    if (keep(*box, from, letter, parts)) {
+      say(from, Op::kept, number);
+      return owe(from, 0);  // its bytes when it waits no more
+    }
+    status = PH_ERR_NO_BUFFER;
+  }
+  if (status != PH_OK || letter.asks) say(from, Op::verdict, number, status);
+  owe(from, Sender::charge(letter.mail.size_bytes));
+}
+
+// False: there is no room for it.
+bool Receiver::keep(Box& box, Rank from, const Letter& letter, Parts parts) noexcept {
+  From& sender = *peers_[from];
+  const std::uint64_t bytes = Sender::charge(letter.mail.size_bytes);
+  const base::Config& config = port_.config();
+  if (sender.early_bytes + bytes > config.mailbox_early_bytes ||
+      early_bytes_ + bytes > config.mailbox_early_total_bytes)
+    return false;
+  try {
+    Early early{from, sender.judged - 1, letter.asks, letter.mail, {}};
+    early.bytes.resize(letter.mail.size_bytes);
+    copy(parts, early.bytes.data());
+    box.early.push_back(std::move(early));
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  sender.early_bytes += bytes;
+  early_bytes_ += bytes;
+  ++early_mails_;
+  return true;
+}
+
+// It waits no more; its sender has been told that it did.
+void Receiver::forget_early(const Early& mail, ph_status status) noexcept {
+  const std::uint64_t bytes = Sender::charge(mail.bytes.size());
+  peers_[mail.from]->early_bytes -= bytes;
+  early_bytes_ -= bytes;
+  --early_mails_;
+  say(mail.from, Op::verdict, mail.number, status);
+}
+
+// After a buffer was posted, or the epochs have changed: in the order in which they came.
+void Receiver::try_early(Box& box) noexcept {
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < box.early.size(); ++i) {
+    Early& mail = box.early[i];
+    const std::span<const std::byte> part[] = {mail.bytes};
+    ph_status status = PH_OK;
+    if (place(box, mail.mail, part, status) == Fate::waits) {
+      if (left != i) box.early[left] = std::move(mail);
+      ++left;
+      continue;
+    }
+    forget_early(mail, status);
+  }
+  box.early.resize(left);
+}
+
+void Receiver::drop_early(Box& box, ph_status status) noexcept {
+  for (const Early& mail : box.early) forget_early(mail, status);
+  box.early.clear();
+  box.early.shrink_to_fit();
+}
+
+// ---- bodies
+
+bool Receiver::begin_body(const Chunk& chunk, Coming& coming) {
+  const auto op = op_of(chunk.message.header);
+  if (op != Op::mail || chunk.size_bytes > kMostCarried) return false;
+  const auto mail = decode_mail(chunk.message.header, chunk.message.payload, chunk.size_bytes);
+  if (!mail) return false;
+  coming.letter = mail->letter;
+  coming.size_bytes = chunk.size_bytes;
+  // What stays in the ring holds up all that comes behind it there: never so much that the rest of
+  // the same body could not come.
+  coming.is_copied = chunk.size_bytes > port_.config().bulk_bytes / 4;
+  coming.copy.clear();
+  coming.parts.clear();
+  coming.loans.clear();
+  return true;
+}
+
+Verdict Receiver::on_chunk(const Chunk& chunk) {
+  From& sender = peer(chunk.message.from);
+  Coming& coming = sender.coming;
+  if (chunk.offset == 0 && !begin_body(chunk, coming)) return Verdict::malformed;
+  if (chunk.bytes.empty()) {  // its sender knows why
+    drop_body(chunk.message.from, coming);
+    const std::uint64_t bytes = Sender::charge(coming.letter.mail.size_bytes);
+    ++sender.judged;
+    owe(chunk.message.from, bytes);
+    return Verdict::taken;
+  }
+  if (coming.is_copied)
+    coming.copy.insert(coming.copy.end(), chunk.bytes.begin(), chunk.bytes.end());
+  else
+    coming.parts.push_back(chunk.bytes);
+  if (!chunk.is_last()) {
+    if (coming.is_copied) return Verdict::taken;
+    coming.loans.push_back(chunk.loan);
+    return Verdict::kept;
+  }
+  const std::span<const std::byte> copied[] = {coming.copy};
+  judge(chunk.message.from, coming.letter, coming.is_copied ? Parts(copied) : Parts(coming.parts));
+  drop_body(chunk.message.from, coming);
+  return Verdict::taken;
+}
+
+void Receiver::drop_body(Rank from, Coming& coming) noexcept {
+  for (const std::uint64_t loan : coming.loans) port_.give_back(from, loan);
+  coming.loans.clear();
+  coming.parts.clear();
+  coming.copy.clear();
+}
+
+// What came whole stays; of a body that did not nothing was seen.
+void Receiver::on_lost(Rank from) noexcept {
+  From* const sender = peers_[from].get();
+  if (sender != nullptr) drop_body(from, sender->coming);
+}
+
+// ---- what senders are told
+
+void Receiver::say(Rank to, Op op, std::uint64_t number, ph_status status) noexcept {
+  const std::uint64_t words[] = {first_word(op, number),
+                                 static_cast<std::uint64_t>(static_cast<std::int64_t>(status))};
+  const std::size_t count = op == Op::verdict ? 2 : 1;
+  const ph_status said =
+      count == 2 ? port_.say_words(to, words[0], words[1]) : port_.say_words(to, words[0]);
+  if (said != PH_AGAIN) return;
+  Saying what;
+  what.to = to;
+  what.header = std::as_bytes(std::span(words).first(count));
+  what.must_go = true;  // owed: one for each mail that its credit let come, and its credits
+  try {
+    static_cast<void>(port_.say(what));
+  } catch (const std::bad_alloc&) {
+    port_.cut_off(to, "mailbox: no memory for what its sender has to be told");
+  }
+}
+
+// Its sender may use that much again. It is told in batches, and at the latest a little later.
+void Receiver::owe(Rank to, std::uint64_t bytes) noexcept {
+  From& sender = *peers_[to];
+  sender.owed_bytes += bytes;
+  if (sender.judged - sender.told >= kMailsPerCredit ||
+      sender.owed_bytes >= port_.config().mailbox_early_bytes / 4)
+    return tell(to);
+  if (std::exchange(sender.is_owing, true)) return;
+  owing_.push_unchecked(to);  // peer() has made room
+  if (tell_by_ns_ == INT64_MAX) tell_by_ns_ = port_.now_ns() + kTellNs;
+}
+
+void Receiver::tell(Rank to) noexcept {
+  From& sender = *peers_[to];
+  if (sender.told == sender.judged) return;
+  sender.told = sender.judged;
+  sender.owed_bytes = 0;
+  say(to, Op::credit, sender.judged);
+}
+
+void Receiver::tell_all() noexcept {
+  for (; !owing_.empty(); owing_.pop()) {
+    const Rank to = owing_.front();
+    peers_[to]->is_owing = false;
+    tell(to);
+  }
+  tell_by_ns_ = INT64_MAX;
+}
+
+}  // namespace photon::service::mailbox

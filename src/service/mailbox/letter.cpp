@@ -1,0 +1,98 @@
+#include "service/mailbox/letter.hpp"
+
+#include <cstring>
+
+#include "wire/status.hpp"
+
+namespace photon::service::mailbox {
+
+namespace {
+
+// The first word of a mail: op, flags, the bytes in the line, and the incarnation.
+constexpr unsigned kFlagsShift = 8;
+constexpr unsigned kInlineShift = 16;
+constexpr unsigned kIncarnationShift = 32;
+constexpr std::uint64_t kNamesEpoch = 1;
+constexpr std::uint64_t kAppends = 2;
+constexpr std::uint64_t kAsks = 4;
+constexpr std::uint64_t kFlags = kNamesEpoch | kAppends | kAsks;
+
+constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+
+std::uint64_t word(std::span<const std::byte> header, std::size_t index) noexcept {
+  std::uint64_t value = 0;
+  std::memcpy(&value, header.data() + index * kWordBytes, kWordBytes);
+  return value;
+}
+
+}  // namespace
+
+Encoded encode(const Letter& letter) noexcept {
+  const Mail& mail = letter.mail;
+  const bool names_epoch = mail.epoch != PH_ANY_EPOCH;
+  const std::uint64_t flags =
+      (names_epoch ? kNamesEpoch : 0) | (mail.appends ? kAppends : 0) | (letter.asks ? kAsks : 0);
+  Encoded encoded;
+  encoded.words[0] = static_cast<std::uint64_t>(Op::mail) | flags << kFlagsShift |
+                     std::uint64_t{mail.incarnation} << kIncarnationShift;
+  encoded.words[1] = letter.address;
+  encoded.words[2] = mail.offset;
+  encoded.count = 3;
+  if (names_epoch) encoded.words[encoded.count++] = mail.epoch;
+  return encoded;
+}
+
+std::size_t add_bytes(Encoded& encoded, std::span<const std::byte> bytes) noexcept {
+  encoded.words[0] |= std::uint64_t{bytes.size()} << kInlineShift;
+  if (!bytes.empty()) std::memcpy(encoded.words.data() + encoded.count, bytes.data(), bytes.size());
+  return encoded.count + (bytes.size() + kWordBytes - 1) / kWordBytes;
+}
+
+std::optional<Op> op_of(std::span<const std::byte> header) noexcept {
+  if (header.size() < kWordBytes || header.size() > sizeof(Words) ||
+      header.size() % kWordBytes != 0)
+    return std::nullopt;
+  const std::uint64_t op = word(header, 0) & 0xff;
+  if (op < static_cast<std::uint64_t>(Op::mail) || op > static_cast<std::uint64_t>(Op::credit))
+    return std::nullopt;
+  return static_cast<Op>(op);
+}
+
+std::optional<Decoded> decode_mail(std::span<const std::byte> header,
+                                   std::span<const std::byte> payload,
+                                   std::uint64_t body_bytes) noexcept {
+  const std::uint64_t first = word(header, 0);
+  const std::uint64_t flags = first >> kFlagsShift & 0xff;
+  const std::uint64_t in_line = first >> kInlineShift & 0xffff;
+  const std::size_t fixed = (flags & kNamesEpoch) != 0 ? 4 : 3;
+  if ((flags & ~kFlags) != 0 ||
+      header.size() != fixed * kWordBytes + (in_line + kWordBytes - 1) / kWordBytes * kWordBytes)
+    return std::nullopt;
+  // The bytes come in one way.
+  if ((in_line != 0) + (!payload.empty() ? 1 : 0) + (body_bytes != 0 ? 1 : 0) > 1)
+    return std::nullopt;
+  Decoded found;
+  Mail& mail = found.letter.mail;
+  found.letter.address = word(header, 1);
+  found.letter.asks = (flags & kAsks) != 0;
+  found.letter.has_body = body_bytes != 0;
+  found.bytes = payload.empty() ? header.subspan(fixed * kWordBytes, in_line) : payload;
+  mail.offset = word(header, 2);
+  mail.size_bytes = body_bytes != 0 ? body_bytes : found.bytes.size();
+  mail.incarnation = static_cast<std::uint32_t>(first >> kIncarnationShift);
+  mail.appends = (flags & kAppends) != 0;
+  if ((flags & kNamesEpoch) != 0) mail.epoch = word(header, 3);
+  if ((flags & kNamesEpoch) != 0 && mail.epoch == PH_ANY_EPOCH) return std::nullopt;
+  return found;
+}
+
+std::optional<Reply> decode_reply(Op op, std::span<const std::byte> header) noexcept {
+  const bool is_verdict = op == Op::verdict;
+  if (header.size() != (is_verdict ? 2 : 1) * kWordBytes) return std::nullopt;
+  Reply reply{op, word(header, 0) >> 8, 0};
+  if (is_verdict) reply.status = word(header, 1);
+  if (is_verdict && !wire::is_end(reply.status)) return std::nullopt;
+  return reply;
+}
+
+}  // namespace photon::service::mailbox

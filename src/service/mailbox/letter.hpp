@@ -1,0 +1,72 @@
+// What mailboxes of two ranks say to each other: words of a message's header, packed and unpacked
+// (docs/mailbox.md, Messages). Pure.
+//
+// Invariant: what decode() returns obeys every bound that a message shows by itself.
+// Owner: none; plain values.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "service/mailbox/window.hpp"
+#include "wire/record.hpp"
+
+namespace photon::service::mailbox {
+
+enum class Op : std::uint8_t {
+  mail = 1,     // a message, whose bytes come along
+  kept = 2,     // `number` waits here for a buffer
+  verdict = 3,  // `number` is over, with `status`
+  credit = 4,   // all before `number` that were not named otherwise have landed
+};
+
+// A message to a mailbox as its sender describes it. Bytes: in the line, in the payload, or in a
+// body.
+struct Letter {
+  std::uint64_t address = 0;
+  Mail mail;
+  bool asks = false;  // for a verdict in any case
+  bool has_body = false;
+};
+
+// What a receiver says of the mails of one sender, which both count from 0.
+struct Reply {
+  Op op = Op::credit;
+  std::uint64_t number = 0;
+  std::uint64_t status = 0;  // of a verdict: as a word
+};
+
+inline constexpr std::size_t kWords = wire::kWordsPerLine;
+using Words = std::array<std::uint64_t, kWords>;
+
+// The words that go in front, and how many: bytes that fit stand behind them.
+struct Encoded {
+  Words words{};
+  std::size_t count = 0;
+  std::size_t room_bytes() const noexcept { return (kWords - count) * sizeof(std::uint64_t); }
+};
+Encoded encode(const Letter& letter) noexcept;
+// The bytes behind them; they fit. How many words there are then.
+std::size_t add_bytes(Encoded& encoded, std::span<const std::byte> bytes) noexcept;
+
+constexpr std::uint64_t first_word(Op op, std::uint64_t rest = 0) noexcept {
+  return static_cast<std::uint64_t>(op) | rest << 8;
+}
+
+// What a header's first word says it is; none: malformed.
+std::optional<Op> op_of(std::span<const std::byte> header) noexcept;
+
+struct Decoded {
+  Letter letter;
+  std::span<const std::byte> bytes;  // of one without a body: in the header or the payload
+};
+// `body_bytes`: of the body that comes with it; 0: none does.
+std::optional<Decoded> decode_mail(std::span<const std::byte> header,
+                                   std::span<const std::byte> payload,
+                                   std::uint64_t body_bytes) noexcept;
+std::optional<Reply> decode_reply(Op op, std::span<const std::byte> header) noexcept;
+
+}  // namespace photon::service::mailbox

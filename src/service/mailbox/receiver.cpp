@@ -1,0 +1,243 @@
+// What its owner does with a mailbox.
+#include "service/mailbox/receiver.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace photon::service::mailbox {
+
+namespace {
+
+constexpr unsigned kPointerAlignment = 64;
+constexpr std::size_t kMostPast =
+    65'536;  // closed addresses whose epochs are remembered one by one
+
+constexpr std::uint64_t bits_of(std::uint32_t index, std::uint32_t generation) noexcept {
+  return std::uint64_t{generation} << 32 | index;
+}
+
+}  // namespace
+
+Receiver::From& Receiver::peer(Rank rank) {
+  if (peers_[rank] == nullptr) {
+    owing_.make_room(peers_.size());
+    peers_[rank] = std::make_unique<From>();
+  }
+  return *peers_[rank];
+}
+
+Receiver::Box* Receiver::find(ph_mailbox box) noexcept {
+  const auto index = static_cast<std::uint32_t>(box.bits);
+  if (index >= boxes_.size()) return nullptr;
+  Box* const found = boxes_[index].get();
+  const bool is_it = found->window != nullptr && bits_of(index, found->generation) == box.bits;
+  return is_it ? found : nullptr;
+}
+
+// Free, and in no table yet. What it needs later to hand its events over is there.
+Receiver::Box& Receiver::new_box() {
+  if (free_.empty()) {
+    free_.reserve(boxes_.size() + 1);
+    ready_.make_room(boxes_.size() + 1);
+    boxes_.push_back(std::make_unique<Box>(static_cast<std::uint32_t>(boxes_.size()), 1));
+    free_.push_back(boxes_.back()->index);
+  }
+  return *boxes_[free_.back()];
+}
+
+ph_status Receiver::not_open(const char* call) {
+  return port_.fail(PH_ERR_STATE, PH_ANY_RANK,
+                    std::string(call) + ": the handle names no open mailbox of this lane");
+}
+
+ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
+  const auto wrong = [&](ph_status status, const std::string& why) {
+    return port_.fail(status, PH_ANY_RANK, "mailbox_open: " + why);
+  };
+  if (args.unit != PH_MAILBOX_BYTES && args.unit != PH_MAILBOX_OPERATIONS)
+    return wrong(PH_ERR_ARGUMENT, "no unit " + std::to_string(args.unit));
+  if (args.placing != PH_MAILBOX_STEERED && args.placing != PH_MAILBOX_MANAGED)
+    return wrong(PH_ERR_ARGUMENT, "no placing " + std::to_string(args.placing));
+  if ((args.flags & ~std::uint32_t{PH_MAILBOX_REFUSE_EARLY}) != 0)
+    return wrong(PH_ERR_ARGUMENT, "unknown flags " + std::to_string(args.flags));
+  if (args.source != PH_ANY_RANK && args.source >= port_.size())
+    return wrong(PH_ERR_RANK, "no rank " + std::to_string(args.source) + " in this job");
+  if (table_.find(args.address) != nullptr)
+    return wrong(PH_ERR_STATE, "address " + std::to_string(args.address) + " is open here");
+  Box& made = new_box();
+  const auto past = past_.find(args.address);
+  const std::uint64_t first = past != past_.end() ? past->second : past_floor_;
+  const Policy policy{args.unit, args.placing, args.threshold, args.retained,
+                      (args.flags & PH_MAILBOX_REFUSE_EARLY) == 0};
+  auto window = std::make_unique<Window>(args.address, policy,
+                                         Window::Life{made.index, next_incarnation(), first});
+  table_.add(args.address, &made);
+  incarnation_ = next_incarnation();
+  made.window = std::move(window);
+  made.source = args.source;
+  made.is_open = true;
+  free_.pop_back();
+  box.bits = bits_of(made.index, made.generation);
+  return PH_OK;
+}
+
+ph_status Receiver::post(ph_mailbox handle, const ph_mailbox_buffer& buffer) {
+  const auto wrong = [&](ph_status status, const char* why) {
+    return port_.fail(status, PH_ANY_RANK, std::string("mailbox_post: ") + why);
+  };
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_post");
+  if (buffer.data == nullptr || buffer.size_bytes == 0)
+    return wrong(PH_ERR_ARGUMENT, "the buffer is null or has no bytes");
+  const auto address = reinterpret_cast<std::uint64_t>(buffer.data);
+  if (address > ~buffer.size_bytes) return wrong(PH_ERR_ARGUMENT, "the buffer wraps around");
+  if (reinterpret_cast<std::uint64_t>(buffer.pointer) % kPointerAlignment != 0)
+    return wrong(PH_ERR_ARGUMENT, "the pointer is not at a multiple of 64 bytes");
+  // Each buffer comes back by one event, and a retained one by one more.
+  box->events.make_room(box->window->posted() + 2 * std::uint64_t{box->window->policy().retained} +
+                        1);
+  const ph_status status = box->window->post({.data = static_cast<std::byte*>(buffer.data),
+                                              .size_bytes = buffer.size_bytes,
+                                              .threshold = buffer.threshold,
+                                              .pointer = buffer.pointer,
+                                              .cookie = buffer.cookie});
+  if (status == PH_ERR_ARGUMENT)
+    return wrong(status, "the threshold is 0, or more than the buffer can ever count");
+  if (status == PH_ERR_STATE)
+    return wrong(status, "it overlaps a buffer that the mailbox has, or retains");
+  if (!box->early.empty()) try_early(*box);
+  return PH_OK;
+}
+
+ph_status Receiver::inc_epoch(ph_mailbox handle) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_inc_epoch");
+  return box->window->inc_epoch(*this);
+}
+
+ph_status Receiver::epoch(ph_mailbox handle, std::uint64_t& epoch, std::uint32_t& incarnation) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_epoch");
+  epoch = box->window->epoch();
+  incarnation = box->window->incarnation();
+  return PH_OK;
+}
+
+ph_status Receiver::release(ph_mailbox handle, std::uint64_t epoch) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_release");
+  if (box->window->release(epoch) == PH_OK) return PH_OK;
+  return port_.fail(PH_ERR_STATE, PH_ANY_RANK,
+                    "mailbox_release: epoch " + std::to_string(epoch) + " is not retained");
+}
+
+ph_status Receiver::rewind(ph_mailbox handle, std::uint64_t epoch) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_rewind");
+  box->events.make_room(box->window->posted() + 2 * std::uint64_t{box->window->policy().retained} +
+                        1);
+  const ph_status status = box->window->rewind(epoch, next_incarnation(), *this);
+  if (status == PH_ERR_STATE)
+    return port_.fail(status, PH_ANY_RANK,
+                      "mailbox_rewind: epoch " + std::to_string(epoch) + " is not retained");
+  if (status != PH_OK) return status;
+  incarnation_ = next_incarnation();
+  try_early(*box);
+  return PH_OK;
+}
+
+ph_status Receiver::retained(ph_mailbox handle, std::span<ph_mailbox_event> events,
+                             std::size_t& count) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_retained");
+  const Window& window = *box->window;
+  count = window.retained();
+  for (std::size_t i = 0; i < std::min(events.size(), count); ++i)
+    events[i] = event_of(handle, window, window.retained(i));
+  return PH_OK;
+}
+
+// The epochs of a closed address go on when it is opened again: those of so many are remembered one
+// by one, and the others begin where all that were forgotten had ended.
+ph_status Receiver::close(ph_mailbox handle) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_close");
+  Window& window = *box->window;
+  if (past_.size() >= kMostPast) {
+    for (const auto& [address, epoch] : past_) past_floor_ = std::max(past_floor_, epoch);
+    past_.clear();
+  }
+  past_[window.address()] = window.epoch() + window.posted();
+  box->is_open = false;
+  table_.remove(window.address());
+  window.close(*this);
+  drop_early(*box, PH_ERR_NOT_FOUND);
+  if (box->events.empty()) retire(*box);
+  return PH_OK;
+}
+
+// Its handle names nothing from here on.
+void Receiver::retire(Box& box) noexcept {
+  box.window.reset();
+  box.events.trim(0);
+  if (++box.generation == 0) box.generation = 1;
+  free_.push_back(box.index);  // new_box() has made room
+}
+
+ph_mailbox_event Receiver::event_of(ph_mailbox box, const Window& window,
+                                    const HandedOver& over) noexcept {
+  const Buffer& buffer = over.buffer;
+  return {.box = box,
+          .address = window.address(),
+          .epoch = over.epoch,
+          .data = buffer.data,
+          .size_bytes = buffer.top,
+          .bytes = buffer.bytes,
+          .operations = buffer.operations,
+          .cookie = buffer.cookie,
+          .incarnation = over.incarnation,
+          .why = over.why};
+}
+
+void Receiver::handed_over(Window& window, const HandedOver& over) noexcept {
+  Box& box = *boxes_[window.tag()];
+  box.events.push_unchecked(event_of({bits_of(box.index, box.generation)}, window, over));
+  if (!std::exchange(box.is_ready, true)) ready_.push_unchecked(box.index);
+  port_.wake();
+}
+
+ph_status Receiver::state(ph_mailbox handle) noexcept {
+  if (handle.bits == 0) return ready_.empty() ? PH_AGAIN : PH_OK;
+  const Box* const box = find(handle);
+  if (box == nullptr) return PH_ERR_STATE;
+  return box->events.empty() ? PH_AGAIN : PH_OK;
+}
+
+ph_status Receiver::take(ph_mailbox handle, ph_mailbox_event& event) noexcept {
+  if (const ph_status status = state(handle); status != PH_OK) return status;
+  Box& box = handle.bits == 0 ? *boxes_[ready_.front()] : *find(handle);
+  event = box.events.front();
+  box.events.pop();
+  if (!box.events.empty()) return PH_OK;
+  box.is_ready = false;
+  for (std::uint64_t i = ready_.begin(); i != ready_.end(); ++i) {
+    if (ready_.at(i) != box.index) continue;
+    for (; i != ready_.begin(); --i) ready_.at(i) = ready_.at(i - 1);
+    ready_.pop();
+    break;
+  }
+  if (!box.is_open) retire(box);
+  return PH_OK;
+}
+
+void Receiver::close_all() noexcept {
+  for (const auto& box : boxes_) {
+    if (box->window == nullptr || !box->is_open) continue;
+    box->is_open = false;
+    table_.remove(box->window->address());
+    drop_early(*box, PH_ERR_DEPARTED);
+  }
+  tell_all();
+}
+
+}  // namespace photon::service::mailbox

@@ -1,0 +1,298 @@
+#include "service/mailbox/sender.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "base/finally.hpp"
+#include "wire/status.hpp"
+
+namespace photon::service::mailbox {
+
+namespace {
+
+constexpr const char* kRefused =
+    "mailbox: its receiver refused a message; the status says why (ph_mailbox_put)";
+constexpr const char* kLost = "mailbox: the receiver was lost before it had taken the message";
+
+const char* words_of(ph_status status) noexcept {
+  return status == PH_ERR_PEER || status == PH_ERR_DEPARTED ? kLost : kRefused;
+}
+
+}  // namespace
+
+ph_status Sender::check_id(Rank rank, const ph_id& local) {
+  const std::uint64_t most = port_.config().max_cid_size;
+  if (local.size_bytes > most)
+    return port_.fail(PH_ERR_ID_SIZE, rank,
+                      "mailbox_put: the local id has " + std::to_string(local.size_bytes) +
+                          " bytes, the limit is " + std::to_string(most) +
+                          "; raise PHOTON_MAX_CID_SIZE");
+  if (local.size_bytes != 0 && local.data == nullptr)
+    return port_.fail(PH_ERR_ARGUMENT, rank,
+                      "mailbox_put: the local id has bytes but its data is null");
+  return PH_OK;
+}
+
+ph_status Sender::check(Rank rank, const ph_mailbox_put_args& args) {
+  const auto wrong = [&](const std::string& why) {
+    return port_.fail(PH_ERR_ARGUMENT, rank,
+                      "mailbox_put of " + std::to_string(args.size_bytes) + " bytes: " + why);
+  };
+  const std::uint64_t most = port_.config().mailbox_carried_max;
+  if ((args.flags & ~std::uint32_t{PH_NO_LCE}) != 0)
+    return wrong("unknown flags " + std::to_string(args.flags));
+  if (args.size_bytes != 0 && args.source == nullptr) return wrong("the source is null");
+  if (args.size_bytes > most)
+    return wrong("the limit is " + std::to_string(most) + " (PHOTON_MAILBOX_CARRIED_MAX)");
+  if (args.offset > ~args.size_bytes) return wrong("offset and size wrap around");
+  if (args.request != nullptr && (args.flags & PH_NO_LCE) != 0)
+    return wrong("a request is a local completion, and PH_NO_LCE wants none");
+  return check_id(rank, args.local);
+}
+
+ph_status Sender::prepare(Rank rank, std::uint64_t bytes, To*& to) {
+  if (const ph_status status = port_.contact(rank); status != PH_OK) return status;
+  if (peers_[rank] == nullptr) peers_[rank] = std::make_unique<To>();
+  to = peers_[rank].get();
+  // One is always let go, however small the credit.
+  if (to->used_bytes != 0 && to->used_bytes + charge(bytes) > port_.config().mailbox_early_bytes)
+    return port_.again();
+  to->sent.make_room();
+  // All of them may be kept by their receiver: to hear of that needs no memory.
+  const std::size_t most = to->waiting.size() + to->sent.size() + 1;
+  if (to->waiting.capacity() < most) to->waiting.reserve(2 * most);
+  return PH_OK;
+}
+
+ph_status Sender::say_line(Rank rank, const Encoded& encoded, std::size_t count) noexcept {
+  const Words& w = encoded.words;
+  switch (count) {
+    case 3: return port_.say_words(rank, w[0], w[1], w[2]);
+    case 4: return port_.say_words(rank, w[0], w[1], w[2], w[3]);
+    case 5: return port_.say_words(rank, w[0], w[1], w[2], w[3], w[4]);
+    case 6: return port_.say_words(rank, w[0], w[1], w[2], w[3], w[4], w[5]);
+    default: return port_.say_words(rank, w[0], w[1], w[2], w[3], w[4], w[5], w[6]);
+  }
+}
+
+// The smallest way that has room for the bytes.
+ph_status Sender::send(Rank rank, const Letter& letter, std::span<const std::byte> bytes,
+                       std::uint64_t number, bool& has_body) {
+  Encoded encoded = encode(letter);
+  if (bytes.size() <= encoded.room_bytes())
+    return say_line(rank, encoded, add_bytes(encoded, bytes));
+  Saying what;
+  what.to = rank;
+  what.header = std::as_bytes(std::span(encoded.words).first(encoded.count));
+  if (bytes.size() <= wire::kMaxPackedBytes) {
+    what.payload = bytes;
+    return port_.say(what);
+  }
+  has_body = true;
+  return port_.say_body(what, bytes, number);
+}
+
+ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) {
+  if (const ph_status status = check(rank, args); status != PH_OK) return status;
+  To* to = nullptr;
+  if (const ph_status status = prepare(rank, args.size_bytes, to); status != PH_OK) return status;
+  Letter letter{args.address,
+                {args.offset, args.size_bytes, args.epoch, args.incarnation, appends},
+                args.request != nullptr,
+                false};
+  const std::uint64_t number = to->sent.end();
+  const ph_request before = args.request != nullptr ? *args.request : ph_request{};
+  Sent mail{.charge = charge(args.size_bytes), .asks = letter.asks};
+  mail.has_long_id = args.local.size_bytes > sizeof mail.id;
+  const bool is_promised = (args.flags & PH_NO_LCE) == 0 || mail.has_long_id;
+  if (is_promised) {
+    mail.promise =
+        port_.promise({rank, args.local, args.flags, args.request, args.size_bytes, number});
+    if (mail.promise == 0) return PH_AGAIN;
+  }
+  const std::span bytes(static_cast<const std::byte*>(args.source), args.size_bytes);
+  bool is_sent = false;
+  const base::Finally settled([&] {
+    if (is_sent) return;
+    if (is_promised) port_.renounce(mail.promise);
+    if (args.request != nullptr) *args.request = before;
+  });
+  const ph_status status = send(rank, letter, bytes, number, mail.has_body);
+  if (status != PH_OK) return status;
+  is_sent = true;
+  waited_for_ += mail.asks + mail.has_body;
+  to->used_bytes += mail.charge;
+  if (!mail.has_long_id) {
+    mail.id_bytes = static_cast<std::uint8_t>(args.local.size_bytes);
+    if (mail.id_bytes != 0) std::memcpy(&mail.id, args.local.data, mail.id_bytes);
+  }
+  if (!mail.asks && !mail.has_body) end(rank, mail, PH_OK);
+  to->sent.push_unchecked(mail);
+  return PH_OK;
+}
+
+ph_status Sender::put_u64(Rank rank, std::uint64_t address, std::uint64_t offset,
+                          std::span<const std::byte> source) {
+  ph_mailbox_put_args args{};
+  args.address = address;
+  args.offset = offset;
+  args.source = source.data();
+  args.size_bytes = source.size();
+  args.epoch = PH_ANY_EPOCH;
+  args.flags = PH_NO_LCE;
+  if (source.size() > wire::kMaxPackedBytes) return put(rank, args, false);
+  if (const ph_status status = check(rank, args); status != PH_OK) return status;
+  To* to = nullptr;
+  if (const ph_status status = prepare(rank, source.size(), to); status != PH_OK) return status;
+  Letter letter;
+  letter.address = address;
+  letter.mail.offset = offset;
+  bool has_body = false;
+  const ph_status status = send(rank, letter, source, to->sent.end(), has_body);
+  if (status != PH_OK) return status;
+  to->used_bytes += charge(source.size());
+  to->sent.push_unchecked({.charge = charge(source.size()), .is_told = true, .is_silent = true});
+  return PH_OK;
+}
+
+// The source is the user's again. Only an id that is longer than ours keeps its promise.
+void Sender::let_go(Sent& mail) noexcept {
+  mail.is_told = true;
+  if (mail.has_long_id || mail.promise == 0) return;
+  port_.release(mail.promise);
+  mail.promise = 0;
+}
+
+// The user hears of it, and once more only if what was over was refused.
+void Sender::end(Rank rank, Sent& mail, ph_status status) noexcept {
+  if (mail.is_told && status == PH_OK) return;
+  if (mail.promise == 0 && status != PH_OK) {
+    mail.is_told = true;
+    return told_late(rank, mail, status);
+  }
+  if (mail.promise != 0)
+    port_.complete(mail.promise, status, status == PH_OK ? nullptr : words_of(status));
+  waited_for_ -= mail.asks;
+  if (status != PH_OK || mail.asks) mail.has_long_id = false;  // nothing more will be told
+  mail.asks = false;
+  let_go(mail);
+}
+
+void Sender::told_late(Rank rank, const Sent& mail, ph_status status) noexcept {
+  const Refused refused{rank, mail, status};
+  try {
+    refused_.make_room();
+    if (refused_.empty() && tell_refusal(refused)) return;
+    refused_.push_unchecked(refused);
+    port_.wants_turn();
+  } catch (const std::bad_alloc&) {  // a turn that finds no memory tries again; this one is dropped
+    port_.cut_off(rank, "mailbox: no memory to tell the user of a refusal");
+  }
+}
+
+// False: `requests` operations are under way.
+bool Sender::tell_refusal(const Refused& refused) {
+  const ph_id id{&refused.mail.id, refused.mail.id_bytes};
+  const std::uint64_t promise = port_.promise({refused.rank, id, PH_NO_LCE, nullptr, 0, 0});
+  if (promise == 0) return false;
+  port_.complete(promise, refused.status, words_of(refused.status));
+  port_.release(promise);
+  return true;
+}
+
+bool Sender::tell_refusals() {
+  while (!refused_.empty() && tell_refusal(refused_.front())) refused_.pop();
+  return !refused_.empty();
+}
+
+void Sender::forget(To& to, const Sent& mail) noexcept {
+  waited_for_ -= mail.asks + mail.has_body;
+  to.used_bytes -= mail.charge;
+  if (mail.promise != 0) port_.release(mail.promise);
+}
+
+void Sender::on_local(Rank to_rank, std::uint64_t token, ph_status status) noexcept {
+  To* const to = peers_[to_rank].get();
+  if (to == nullptr || token < to->sent.begin() || token >= to->sent.end()) return;
+  Sent& mail = to->sent.at(token);
+  if (!mail.has_body) return;
+  mail.has_body = false;
+  --waited_for_;
+  if (!mail.asks || status != PH_OK) end(to_rank, mail, status);
+}
+
+bool Sender::on_reply(Rank from, const Reply& reply) noexcept {
+  To* const to = peers_[from].get();
+  if (to == nullptr) return false;
+  switch (reply.op) {
+    case Op::credit: return on_credit(*to, reply.number);
+    case Op::kept: return on_kept(*to, reply.number);
+    case Op::verdict: return on_verdict(from, *to, reply.number, wire::to_status(reply.status));
+    case Op::mail: break;
+  }
+  return false;
+}
+
+bool Sender::on_credit(To& to, std::uint64_t number) noexcept {
+  if (number <= to.sent.begin() || number > to.sent.end()) return false;
+  for (; to.sent.begin() != number; to.sent.pop()) {
+    const Sent& mail = to.sent.front();
+    if (!mail.is_told) return false;  // nobody has said how it ended
+    forget(to, mail);
+  }
+  return true;
+}
+
+bool Sender::on_kept(To& to, std::uint64_t number) noexcept {
+  if (number < to.sent.begin() || number >= to.sent.end()) return false;
+  Sent& mail = to.sent.at(number);
+  if (mail.charge == 0 || mail.is_judged || mail.has_body) return false;
+  to.waiting.push_back({number, mail});  // prepare() has made room
+  mail = {.is_told = true};
+  return true;
+}
+
+bool Sender::on_verdict(Rank from, To& to, std::uint64_t number, ph_status status) noexcept {
+  if (number >= to.sent.end()) return false;
+  const auto kept = std::find_if(to.waiting.begin(), to.waiting.end(),
+                                 [number](const Waiting& one) { return one.number == number; });
+  if (kept != to.waiting.end()) {
+    end(from, kept->mail, status);
+    forget(to, kept->mail);
+    to.waiting.erase(kept);
+    return true;
+  }
+  if (number < to.sent.begin()) return false;
+  Sent& mail = to.sent.at(number);
+  const bool is_empty = status == PH_OK && !mail.asks;  // nobody has asked
+  if (mail.charge == 0 || mail.has_body || mail.is_judged || is_empty) return false;
+  end(from, mail, status);
+  mail.is_judged = true;
+  return true;
+}
+
+void Sender::on_lost(Rank rank, ph_status why) noexcept {
+  To* const to = peers_[rank].get();
+  if (to == nullptr) return;
+  // One that was over is told of only where it may be missed: its receiver lives, or has left with
+  // all that it had taken confirmed.
+  const bool may_be_missed = why == PH_ERR_DEPARTED || port_.may_live(rank);
+  const auto is_owed = [may_be_missed](const Sent& mail) {
+    return !mail.is_told || (!mail.is_silent && !mail.is_judged && may_be_missed);
+  };
+  for (; !to->sent.empty(); to->sent.pop()) {
+    Sent& mail = to->sent.front();
+    if (mail.charge == 0) continue;
+    if (is_owed(mail)) end(rank, mail, why);
+    forget(*to, mail);
+  }
+  for (Waiting& one : to->waiting) {
+    if (is_owed(one.mail)) end(rank, one.mail, why);
+    forget(*to, one.mail);
+  }
+  to->waiting.clear();
+}
+
+}  // namespace photon::service::mailbox

@@ -1,0 +1,99 @@
+// The sending half of mailboxes: what is under way to each rank, and what its user is told.
+//
+//   sent -- credit --> over                     (landed, and nobody asked)
+//        -- verdict --> judged -- credit --> over
+//        -- kept --> waits there -- verdict --> over
+//        -- its rank is lost --> over, with the status
+//
+// A mail whose user has been told that its source is free holds no promise, so what waits at its
+// receiver uses up no `requests`; if it is refused after all, a promise is made then.
+//
+// Invariants: a mail's number is its position in `sent`, and its receiver counts alike;
+// used_bytes is the charge of all that is not over, at most `mailbox_early_bytes`.
+// Owner: Mailboxes, under the lane's lock.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/ring_queue.hpp"
+#include "service/mailbox/letter.hpp"
+#include "service/service.hpp"
+
+namespace photon::service::mailbox {
+
+class Sender {
+ public:
+  explicit Sender(Port& port) : port_(port), peers_(port.size()) {}
+
+  ph_status put(Rank rank, const ph_mailbox_put_args& args, bool appends);
+  // Nobody hears of its end but by a refusal.
+  ph_status put_u64(Rank rank, std::uint64_t address, std::uint64_t offset,
+                    std::span<const std::byte> source);
+
+  void on_local(Rank to, std::uint64_t token, ph_status status) noexcept;
+  bool on_reply(Rank from, const Reply& reply) noexcept;  // false: malformed
+  void on_lost(Rank rank, ph_status why) noexcept;
+  // No user waits for a verdict, and no body is under way.
+  bool is_idle() const noexcept { return waited_for_ == 0 && refused_.empty(); }
+  std::uint64_t held() const noexcept { return waited_for_ + refused_.size(); }
+  // Refusals that found no promise; true: there are some left.
+  bool tell_refusals();
+
+  // What a mail counts as of `mailbox_early_bytes`: it costs its receiver that much.
+  static std::uint64_t charge(std::uint64_t bytes) noexcept { return bytes + kMailBytes; }
+
+ private:
+  static constexpr std::uint64_t kMailBytes = 64;
+
+  struct Sent {
+    std::uint64_t promise = 0;  // 0: made if it is refused
+    std::uint64_t charge = 0;
+    std::uint64_t id = 0;  // of the user's, for that
+    std::uint8_t id_bytes = 0;
+    bool asks = false;
+    bool has_body = false;   // that has not left
+    bool is_told = false;    // the user knows its end
+    bool is_judged = false;  // a verdict has come
+    bool has_long_id = false;
+    bool is_silent = false;  // of put_u64(): its loss with its receiver is not told
+  };
+  struct Waiting {
+    std::uint64_t number = 0;
+    Sent mail;
+  };
+  struct Refused {
+    Rank rank = 0;
+    Sent mail;
+    ph_status status = PH_OK;
+  };
+  struct To {
+    std::uint64_t used_bytes = 0;
+    base::RingQueue<Sent> sent;
+    std::vector<Waiting> waiting;  // by number
+  };
+
+  ph_status check(Rank rank, const ph_mailbox_put_args& args);
+  ph_status check_id(Rank rank, const ph_id& local);
+  // PH_OK: there is room for one more, and `to` is set.
+  ph_status prepare(Rank rank, std::uint64_t bytes, To*& to);
+  ph_status send(Rank rank, const Letter& letter, std::span<const std::byte> bytes,
+                 std::uint64_t number, bool& has_body);
+  ph_status say_line(Rank rank, const Encoded& encoded, std::size_t count) noexcept;
+  void end(Rank rank, Sent& mail, ph_status status) noexcept;
+  void let_go(Sent& mail) noexcept;
+  bool tell_refusal(const Refused& refused);
+  void told_late(Rank rank, const Sent& mail, ph_status status) noexcept;
+  void forget(To& to, const Sent& mail) noexcept;
+  bool on_credit(To& to, std::uint64_t number) noexcept;
+  bool on_kept(To& to, std::uint64_t number) noexcept;
+  bool on_verdict(Rank from, To& to, std::uint64_t number, ph_status status) noexcept;
+
+  Port& port_;
+  std::vector<std::unique_ptr<To>> peers_;
+  base::RingQueue<Refused> refused_;  // that the user is still to hear of
+  std::uint64_t waited_for_ = 0;      // verdicts that were asked for, bodies
+};
+
+}  // namespace photon::service::mailbox

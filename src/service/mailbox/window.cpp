@@ -1,0 +1,171 @@
+#include "service/mailbox/window.hpp"
+
+#include <algorithm>
+
+#include "sync/published.hpp"
+
+namespace photon::service::mailbox {
+
+namespace {
+
+bool meet(const Buffer& one, const Buffer& other) noexcept {
+  return one.data < other.data + other.size_bytes && other.data < one.data + one.size_bytes;
+}
+
+}  // namespace
+
+// The most that a buffer can count: where the receiver says where bytes land, no byte lands twice.
+std::uint64_t Window::reachable(const Buffer& buffer) const noexcept {
+  const bool is_bounded = policy_.unit == PH_MAILBOX_BYTES && policy_.placing == PH_MAILBOX_MANAGED;
+  return is_bounded ? buffer.size_bytes : UINT64_MAX;
+}
+
+bool Window::overlaps(const Buffer& buffer) const noexcept {
+  for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i)
+    if (meet(buffers_.at(i), buffer)) return true;
+  for (std::uint64_t i = retained_.begin(); i != retained_.end(); ++i)
+    if (meet(retained_.at(i).buffer, buffer)) return true;
+  return false;
+}
+
+ph_status Window::post(const Buffer& buffer) {
+  Buffer posted = buffer;
+  if (posted.threshold == 0) posted.threshold = policy_.threshold;
+  if (posted.threshold == 0 && policy_.unit == PH_MAILBOX_BYTES)
+    posted.threshold = posted.size_bytes;
+  if (posted.threshold == 0 || posted.threshold > reachable(posted)) return PH_ERR_ARGUMENT;
+  if (overlaps(posted)) return PH_ERR_STATE;
+  retained_.make_room(policy_.retained + 1);  // to hand over needs no memory
+  buffers_.push(posted);
+  return PH_OK;
+}
+
+void Window::count_full() noexcept {
+  while (full_ < buffers_.size() && buffers_.at(buffers_.begin() + full_).is_full) ++full_;
+}
+
+ph_status Window::check(const Mail& mail) const noexcept {
+  const bool is_managed = policy_.placing == PH_MAILBOX_MANAGED;
+  if (mail.appends != is_managed || (is_managed && (mail.offset != 0 || mail.size_bytes == 0)))
+    return PH_ERR_ARGUMENT;
+  if (mail.incarnation != 0 && mail.incarnation != incarnation_) return PH_ERR_EPOCH;
+  if (mail.epoch != PH_ANY_EPOCH && mail.epoch < epoch_) return PH_ERR_EPOCH;
+  return PH_OK;
+}
+
+Outcome Window::without_buffer(std::uint64_t epoch) const noexcept {
+  if (policy_.keeps_early) return {Fate::waits, PH_OK, epoch, nullptr};
+  return {Fate::refused, PH_ERR_NO_BUFFER, epoch, nullptr};
+}
+
+Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
+  if (const ph_status status = check(mail); status != PH_OK)
+    return {Fate::refused, status, epoch_, nullptr};
+  const bool is_named = mail.epoch != PH_ANY_EPOCH;
+  const std::uint64_t ahead = is_named ? mail.epoch - epoch_ : full_;
+  if (ahead >= buffers_.size()) return without_buffer(epoch_ + ahead);
+  Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
+  const std::uint64_t epoch = epoch_ + ahead;
+  if (buffer.is_full) return {Fate::refused, PH_ERR_EPOCH, epoch, nullptr};
+  const std::uint64_t from = mail.appends ? buffer.filled : mail.offset;
+  if (from > buffer.size_bytes || mail.size_bytes > buffer.size_bytes - from) {
+    // One that would fit into no more than an empty buffer goes to the next, if it may.
+    if (!mail.appends || is_named || buffer.filled == 0)
+      return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
+    buffer.is_full = true;
+    count_full();
+    hand_over_full(owner);
+    return admit(mail, owner);
+  }
+  buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : 1;
+  buffer.filled = from + mail.size_bytes;
+  ++buffer.under_way;
+  if (buffer.admitted >= buffer.threshold) buffer.is_full = true;
+  count_full();
+  return {Fate::lands, PH_OK, epoch, buffer.data + from};
+}
+
+void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept {
+  Buffer& buffer = buffers_.at(buffers_.begin() + (outcome.epoch - epoch_));
+  --buffer.under_way;
+  ++buffer.operations;
+  buffer.bytes += mail.size_bytes;
+  const auto end = static_cast<std::uint64_t>(outcome.place - buffer.data) + mail.size_bytes;
+  if (mail.size_bytes != 0) buffer.top = std::max(buffer.top, end);
+  if (buffer.is_full) hand_over_full(owner);
+}
+
+void Window::hand_over_full(Owner& owner) noexcept {
+  while (!buffers_.empty() && buffers_.front().is_full && buffers_.front().under_way == 0) {
+    const Buffer& front = buffers_.front();
+    hand_over(front.admitted >= front.threshold ? PH_MAILBOX_COMPLETE : PH_MAILBOX_FULL, owner);
+  }
+}
+
+// The front buffer is over. Its owner is told after the pointer: who hears of the one may read it.
+void Window::hand_over(ph_mailbox_why why, Owner& owner) noexcept {
+  const HandedOver over{buffers_.front(), epoch_, incarnation_, why};
+  buffers_.pop();
+  ++epoch_;
+  if (full_ != 0)
+    --full_;
+  else
+    count_full();
+  if (policy_.retained != 0) {
+    retained_.push_unchecked(over);
+    if (retained_.size() > policy_.retained) retained_.pop();
+  }
+  if (over.buffer.pointer != nullptr)
+    sync::publish_to_user(over.buffer.pointer->size_bytes, over.buffer.top,
+                          over.buffer.pointer->address, static_cast<void*>(over.buffer.data));
+  owner.handed_over(*this, over);
+}
+
+ph_status Window::inc_epoch(Owner& owner) noexcept {
+  if (buffers_.empty() || buffers_.front().under_way != 0) return PH_AGAIN;
+  hand_over(PH_MAILBOX_EARLY, owner);
+  hand_over_full(owner);
+  return PH_OK;
+}
+
+ph_status Window::release(std::uint64_t epoch) noexcept {
+  for (std::uint64_t i = retained_.begin(); i != retained_.end(); ++i) {
+    if (retained_.at(i).epoch != epoch) continue;
+    for (; i != retained_.begin(); --i) retained_.at(i) = retained_.at(i - 1);
+    retained_.pop();
+    return PH_OK;
+  }
+  return PH_ERR_STATE;
+}
+
+ph_status Window::rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& owner) noexcept {
+  std::uint64_t found = retained_.begin();
+  while (found != retained_.end() && retained_.at(found).epoch != epoch) ++found;
+  if (found == retained_.end()) return PH_ERR_STATE;
+  for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i)
+    if (buffers_.at(i).under_way != 0) return PH_AGAIN;
+  while (retained_.end() - 1 != found) {
+    HandedOver over = retained_.back();
+    retained_.pop_back();
+    over.why = PH_MAILBOX_REWOUND;
+    owner.handed_over(*this, over);
+  }
+  for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i) {
+    Buffer& buffer = buffers_.at(i);
+    buffer.admitted = buffer.filled = buffer.bytes = buffer.operations = buffer.top = 0;
+    buffer.is_full = false;
+  }
+  full_ = 0;
+  epoch_ = epoch + 1;
+  incarnation_ = incarnation;
+  return PH_OK;
+}
+
+void Window::close(Owner& owner) noexcept {
+  while (!buffers_.empty()) {
+    const bool is_complete = buffers_.front().admitted >= buffers_.front().threshold;
+    hand_over(is_complete ? PH_MAILBOX_COMPLETE : PH_MAILBOX_CLOSED, owner);
+  }
+}
+
+}  // namespace photon::service::mailbox

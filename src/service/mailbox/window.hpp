@@ -1,0 +1,156 @@
+// What becomes of the messages and the buffers of one mailbox: a pure state machine, without
+// threads, clock or network (docs/mailbox.md has the table).
+//
+//   buffer: posted -- in front of it all are full --> current -- its last message is admitted -->
+//           full -- all that was admitted has landed, and all before it are handed over --> over
+//           posted, current, full -- inc_epoch(), close() --> over
+//   over -- retained > 0 --> retained -- release(), or `retained` later ones --> forgotten
+//                                     -- rewind() to one before it --> void
+//
+// Invariants: buffers_.front() is that of epoch_, the ones behind it of those that follow; a buffer
+// counts a message when it has landed, and only then; what is over changes no more.
+// Owner: Mailboxes.
+#pragma once
+
+#include <photon/mailbox.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/ring_queue.hpp"
+
+namespace photon::service::mailbox {
+
+// What the owner of a mailbox has said of it.
+struct Policy {
+  ph_mailbox_unit unit = PH_MAILBOX_BYTES;
+  ph_mailbox_placing placing = PH_MAILBOX_STEERED;
+  std::uint64_t threshold = 0;  // of buffers that are posted with none
+  std::uint32_t retained = 0;
+  bool keeps_early = true;
+};
+
+// What a sender has said of a message.
+struct Mail {
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t epoch = PH_ANY_EPOCH;
+  std::uint32_t incarnation = 0;  // 0: any
+  bool appends = false;
+};
+
+// A buffer as it was posted, and what has landed in it.
+struct Buffer {
+  std::byte* data = nullptr;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t threshold = 0;
+  ph_mailbox_pointer* pointer = nullptr;
+  std::uint64_t cookie = 0;
+  std::uint64_t admitted = 0;    // of what the threshold counts
+  std::uint64_t filled = 0;      // managed: where the next message goes
+  std::uint64_t bytes = 0;       // landed
+  std::uint64_t operations = 0;  // landed
+  std::uint64_t top = 0;         // one past the highest byte that landed
+  std::uint32_t under_way = 0;   // admitted, not landed
+  bool is_full = false;          // nothing more is admitted
+
+  std::span<std::byte> all() const noexcept { return {data, size_bytes}; }
+};
+
+// One that is over.
+struct HandedOver {
+  Buffer buffer;
+  std::uint64_t epoch = 0;
+  std::uint32_t incarnation = 0;
+  ph_mailbox_why why = PH_MAILBOX_COMPLETE;
+};
+
+enum class Fate : std::uint8_t {
+  lands,    // at `place`; landed() has to follow
+  waits,    // for a buffer: to be asked again after the next post()
+  refused,  // for the reason in `status`
+};
+
+struct Outcome {
+  Fate fate = Fate::refused;
+  ph_status status = PH_OK;
+  std::uint64_t epoch = 0;  // in which it lands
+  std::byte* place = nullptr;
+};
+
+class Window {
+ public:
+  // Hears of buffers that are over, in order.
+  class Owner {
+   public:
+    virtual void handed_over(Window& window, const HandedOver& over) noexcept = 0;
+
+   protected:
+    ~Owner() = default;
+  };
+
+  // `tag`: how its owner names it.
+  struct Life {
+    std::uint32_t tag = 0;
+    std::uint32_t incarnation = 1;
+    std::uint64_t first_epoch = 0;
+  };
+  Window(std::uint64_t address, const Policy& policy, const Life& life) noexcept
+      : address_(address),
+        policy_(policy),
+        epoch_(life.first_epoch),
+        incarnation_(life.incarnation),
+        tag_(life.tag) {}
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+
+  std::uint64_t address() const noexcept { return address_; }
+  std::uint32_t incarnation() const noexcept { return incarnation_; }
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  std::uint32_t tag() const noexcept { return tag_; }
+  std::uint64_t posted() const noexcept { return buffers_.size(); }
+  const Policy& policy() const noexcept { return policy_; }
+
+  // ---- its owner
+  // PH_ERR_ARGUMENT, PH_ERR_STATE: nothing was done. Throws bad_alloc.
+  ph_status post(const Buffer& buffer);
+  // The front buffer as it is; PH_AGAIN: there is none, or a message is landing in it.
+  ph_status inc_epoch(Owner& owner) noexcept;
+  ph_status release(std::uint64_t epoch) noexcept;
+  // PH_ERR_STATE: that epoch is not retained.
+  ph_status rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& owner) noexcept;
+  void close(Owner& owner) noexcept;
+  std::uint64_t retained() const noexcept { return retained_.size(); }
+  const HandedOver& retained(std::uint64_t newest_first) const noexcept {
+    return retained_.at(retained_.end() - 1 - newest_first);
+  }
+
+  // ---- messages
+  // Whether a message that names no epoch would find a buffer.
+  bool has_buffer() const noexcept { return full_ < buffers_.size(); }
+  // The place of a message, in one step with its epoch. It may hand over what it does not fit into.
+  Outcome admit(const Mail& mail, Owner& owner) noexcept;
+  // All bytes of what admit() let in are in place.
+  void landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
+
+ private:
+  void count_full() noexcept;
+  ph_status check(const Mail& mail) const noexcept;
+  Outcome without_buffer(std::uint64_t epoch) const noexcept;
+  bool overlaps(const Buffer& buffer) const noexcept;
+  std::uint64_t reachable(const Buffer& buffer) const noexcept;
+  void hand_over_full(Owner& owner) noexcept;
+  void hand_over(ph_mailbox_why why, Owner& owner) noexcept;
+
+  const std::uint64_t address_;
+  const Policy policy_;
+  std::uint64_t epoch_;
+  std::uint32_t incarnation_;
+  const std::uint32_t tag_;
+  std::uint32_t full_ = 0;  // of the first buffers, so many admit nothing more
+  base::RingQueue<Buffer> buffers_;
+  base::RingQueue<HandedOver> retained_;
+};
+
+}  // namespace photon::service::mailbox
