@@ -225,8 +225,8 @@ TEST_P(Garbage, well_formed_nonsense_of_many_seeds_harms_nobody_else) {
       const auto id_bytes = may_id && (must_id || random() % 2)
                                 ? static_cast<std::uint32_t>(random() % 17)
                                 : wire::kNoId;
-      const auto owner =
-          static_cast<wire::Owner>(must_id ? 1 + random() % 2 : random() % wire::kOwners);
+      const auto owner = static_cast<wire::Owner>(must_id ? 1 + random() % (wire::kOwners - 1)
+                                                          : random() % wire::kOwners);
       const auto payload = may_load ? static_cast<std::uint32_t>(random() % 300) : 0;
       const auto lines = wire::lines_for(kind, id_bytes, payload);
       std::vector<std::uint64_t> words(lines * 7ul);

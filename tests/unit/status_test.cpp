@@ -10,7 +10,7 @@ namespace {
 
 TEST(Status, every_code_has_its_own_text) {
   std::set<std::string> texts;
-  for (int code = PH_ERR_NOT_FOUND; code <= PH_TIMEOUT; ++code) {
+  for (int code = PH_ERR_NO_BUFFER; code <= PH_TIMEOUT; ++code) {
     const std::string text = status_text(code);
     EXPECT_NE(text, "unknown status") << code;
     EXPECT_TRUE(texts.insert(text).second) << text;
@@ -19,7 +19,7 @@ TEST(Status, every_code_has_its_own_text) {
 
 TEST(Status, other_numbers_are_unknown) {
   EXPECT_STREQ(status_text(PH_TIMEOUT + 1), "unknown status");
-  EXPECT_STREQ(status_text(PH_ERR_NOT_FOUND - 1), "unknown status");
+  EXPECT_STREQ(status_text(PH_ERR_NO_BUFFER - 1), "unknown status");
 }
 
 }  // namespace
