@@ -192,6 +192,8 @@ const Asked kQuestions[] = {
     {"atomic-rate", 2, "--iterations 100", 1},
     {"service-latency", 2, "--iterations 10", 1},
     {"service-rate", 2, "--iterations 100", 1},
+    {"mailbox-latency", 2, "--iterations 100", 1},
+    {"mailbox-rate", 2, "--iterations 1000", 1},
     {"vectored", 2, "--iterations 10", 8},
     {"rendezvous-latency", 2, "--sizes 8,1M --iterations 4", 2},
     {"registration", 2, "--iterations 10", 4},

@@ -54,6 +54,8 @@ void ask_memory(Bench& bench);
 void ask_registration(Bench& bench);
 void ask_atomic_latency(Bench& bench);
 void ask_atomic_rate(Bench& bench);
+void ask_mailbox_latency(Bench& bench);
+void ask_mailbox_rate(Bench& bench);
 void ask_service_latency(Bench& bench);
 void ask_service_rate(Bench& bench);
 void ask_vectored(Bench& bench);
