@@ -35,6 +35,14 @@ Opened open_sim_as(const base::Config& given, boot::Boot& boot) {
   return transport::sim::open_sim(config, boot);
 }
 
+// With this seed the memory of each of two ranks is within reach of the other one's stores; without
+// it, only of calls.
+Opened open_sim_mapped_near(const base::Config& given, boot::Boot& boot) {
+  base::Config config = given;
+  config.sim_seed = 20;
+  return open_sim_as<base::SimProfile::mapped>(config, boot);
+}
+
 // As on a kernel without membarrier: both sides of every Dekker pattern fence.
 Opened open_shm_fenced(const base::Config& config, boot::Boot& boot) {
   return transport::shm::open_shm(config, boot, {.token = {}, .heavy_barrier = false});
@@ -159,6 +167,7 @@ std::vector<TransportKind> transport_kinds() {
           {"shm_mapped_without_cma", open_shm_mapped_without_cma, not_under_tsan},
           {"sim", transport::sim::open_sim, always},
           {"sim_mapped", open_sim_as<base::SimProfile::mapped>, always},
+          {"sim_mapped_near", open_sim_mapped_near, always},
           {"sim_rc", open_sim_as<base::SimProfile::rc>, always},
           {"sim_srd", open_sim_as<base::SimProfile::srd>, always},
           {"sim_unnamed", open_sim_as<base::SimProfile::unnamed>, always},

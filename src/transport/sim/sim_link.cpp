@@ -57,6 +57,8 @@ void SimLink::share(const Shared& shared) noexcept {
   view_.peer_regions = shared.regions;
   view_.fenced = shared.fenced;
   view_.rx_overflow = shared.overflow;
+  view_.tx_holds = shared.held_of_them;
+  view_.rx_holds = shared.held_of_us;
   receiving_.credits->set_met();
 }
 

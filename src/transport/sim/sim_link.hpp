@@ -44,6 +44,8 @@ class SimLink {
     const RegionEntry* regions;  // the peer's
     bool fenced;                 // no heavy barrier: both sides fence
     Overflow overflow;           // the peer's to us
+    Holds* held_of_them;         // what we have mapped, and what the peer has
+    const Holds* held_of_us;
   };
   void share(const Shared& shared) noexcept;
 

@@ -73,6 +73,25 @@ Overflow SimNetwork::overflow(Rank from, Rank to, std::uint64_t size_bytes) {
   return made->view();
 }
 
+Holds* SimNetwork::holds(Rank mapper, Rank owner) {
+  if (home_ != nullptr) return nullptr;
+  const std::scoped_lock lock(mutex_);
+  auto& made = holds_[{mapper, owner}];
+  if (made == nullptr) made = std::make_unique<Holds>();
+  return made.get();
+}
+
+void SimNetwork::show_arena(Rank me, const SimArena& arena) {
+  const std::scoped_lock lock(mutex_);
+  seats_[me].arena = arena.memory;
+  seats_[me].arena_bytes = arena.size_bytes;
+}
+
+SimArena SimNetwork::arena_of(Rank rank) {
+  const std::scoped_lock lock(mutex_);
+  return {seats_[rank].arena.lock(), seats_[rank].arena_bytes};
+}
+
 std::uint64_t SimNetwork::draw(Rank me, std::uint64_t max) {
   const std::scoped_lock lock(mutex_);
   return seats_[me].draws.up_to(max);

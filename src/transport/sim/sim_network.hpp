@@ -48,6 +48,12 @@ class Pacer {
   ~Pacer() = default;
 };
 
+// The memory that a rank's ph_alloc() hands out, where peers can map it; else empty.
+struct SimArena {
+  std::shared_ptr<std::byte[]> memory;
+  std::size_t size_bytes = 0;
+};
+
 // A fault to inject, so that tests can show that it is found: into the first packet it fits to
 // after `after` such.
 struct Fault {
@@ -104,6 +110,12 @@ class SimNetwork {
   Intent& intent(Rank initiator, Rank owner) noexcept {
     return intents_[std::size_t{initiator} * size() + owner];
   }
+  // The table of what the mapper has mapped of the owner's memory; null on the networks of lanes.
+  Holds* holds(Rank mapper, Rank owner);
+  // The memory of ph_alloc() of a rank, which lives as long as the rank's transports and all who
+  // map it.
+  void show_arena(Rank me, const SimArena& arena);
+  SimArena arena_of(Rank rank);
   // From one rank to another, of `size_bytes`; null where no memory is shared.
   Overflow overflow(Rank from, Rank to, std::uint64_t size_bytes);
   // 0..max, of the draws that belong to `me`.
@@ -192,6 +204,8 @@ class SimNetwork {
   using Due = std::pair<std::uint64_t, std::uint64_t>;  // time, number of posting
   struct Seat {
     std::map<Due, Packet> arriving;
+    std::weak_ptr<std::byte[]> arena;
+    std::size_t arena_bytes = 0;
     std::vector<Wire> wires;  // by receiver
     std::condition_variable news;
     std::shared_ptr<RegionEntry[]> regions;
@@ -247,6 +261,7 @@ class SimNetwork {
   SimLosses losses_;
   const std::unique_ptr<Intent[]> intents_;
   std::map<std::pair<Rank, Rank>, std::unique_ptr<SimOverflow>> overflows_;
+  std::map<std::pair<Rank, Rank>, std::unique_ptr<Holds>> holds_;
   std::map<Due, Part> parts_;
   std::uint64_t posted_count_ = 0;
   std::uint64_t fitting_count_ = 0;  // packets that the fault fits to

@@ -34,14 +34,20 @@ bool is_there(std::uint64_t address, std::size_t size_bytes) noexcept {
                  address - first + size_bytes, MS_ASYNC) == 0;
 }
 
-// Zeroed memory is what free entries look like, and pages that nobody touches cost nothing.
-std::shared_ptr<RegionEntry[]> free_entries(std::size_t count) {
-  static_assert(std::is_trivially_destructible_v<RegionEntry>);
-  const std::size_t bytes = count * sizeof(RegionEntry);
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+// Pages that nobody touches cost nothing.
+template <class T>
+std::shared_ptr<T[]> zeroed(std::size_t count) {
+  static_assert(std::is_trivially_destructible_v<T>);
+  const std::size_t bytes = count * sizeof(T);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
-  return {std::launder(static_cast<RegionEntry*>(memory)),
-          [bytes](RegionEntry* first) { ::munmap(first, bytes); }};
+  return {std::launder(static_cast<T*>(memory)), [bytes](T* first) { ::munmap(first, bytes); }};
+}
+
+SimArena arena_for(const SimNetwork& network, std::size_t size_bytes) {
+  if (!network.is_mapped()) return {};
+  return {zeroed<std::byte>(size_bytes), size_bytes};
 }
 
 }  // namespace
@@ -52,12 +58,15 @@ SimTransport::SimTransport(const base::Config& config, Rank me, std::shared_ptr<
       geometry_{static_cast<unsigned>(std::countr_zero(config.ring_lines)), config.bulk_bytes},
       regions_count_(config.max_regions),
       overflow_bytes_(config.overflow_bytes),
-      regions_(free_entries(config.max_regions)),
+      regions_(zeroed<RegionEntry>(config.max_regions)),  // what free entries look like
+      arena_(arena_for(*network, config.arena_bytes)),
       network_(std::move(network)),
       incarnation_(network_->enter(me)),
       locals_(*network_, me),
       slots_(network_->size()) {
-  if (incarnation_ == 0) network_->show_regions(me_, regions_, regions_count_);
+  if (incarnation_ != 0) return;
+  network_->show_regions(me_, regions_, regions_count_);
+  network_->show_arena(me_, arena_);
 }
 
 SimTransport::SimTransport(const SimTransport& home, std::shared_ptr<SimNetwork> network)
@@ -67,6 +76,7 @@ SimTransport::SimTransport(const SimTransport& home, std::shared_ptr<SimNetwork>
       regions_count_(home.regions_count_),
       overflow_bytes_(home.overflow_bytes_),
       regions_(home.regions_),
+      arena_(home.arena_),
       network_(std::move(network)),
       home_(home.network_),
       incarnation_(network_->enter(me_)),
@@ -190,7 +200,8 @@ void SimTransport::answered(Rank rank) {
   if (!network_->is_mapped() || rank == me_) return;
   link.share({&network_->intent(me_, rank), &network_->intent(rank, me_),
               network_->regions_of(rank), !sync::register_heavy_barrier(),
-              network_->overflow(rank, me_, overflow_bytes_)});
+              network_->overflow(rank, me_, overflow_bytes_), network_->holds(me_, rank),
+              network_->holds(rank, me_)});
   kick(rank);  // that we have met
 }
 
@@ -207,6 +218,19 @@ Reach SimTransport::reach(Rank rank, std::uint64_t address, std::uint64_t size_b
   if (!network_->stores_reach(me_, rank, size_bytes) || !is_there(address, size_bytes))
     return {Reach::Kind::call, nullptr};
   return {Reach::Kind::mapped, reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(address))};
+}
+
+std::optional<Mapping> SimTransport::map(Rank rank, std::uint64_t address,
+                                         std::uint64_t size_bytes) {
+  if (rank >= slots_.size() || !slots_[rank].link || !network_->is_mapped_at(rank, me_) ||
+      !network_->stores_reach(me_, rank, size_bytes))
+    return std::nullopt;
+  SimArena arena = network_->arena_of(rank);
+  const std::uint64_t offset = address - reinterpret_cast<std::uintptr_t>(arena.memory.get());
+  if (!arena.memory || offset > arena.size_bytes || size_bytes > arena.size_bytes - offset)
+    return std::nullopt;
+  std::byte* const local = arena.memory.get() + offset;
+  return Mapping{local, std::move(arena.memory)};
 }
 
 // At most kPieces pieces, in any order; between two of them the others run.
@@ -262,10 +286,11 @@ void SimTransport::pause(unsigned spins) noexcept {
     Policy::pause(spins);
 }
 
-void SimTransport::describe(Rank, ph_path& path) {
+void SimTransport::describe(Rank rank, ph_path& path) {
   path.same_process = 0;
   path.cma = 0;
-  path.arena_mapped = 0;
+  path.arena_mapped =
+      network_->is_mapped() && rank != me_ && network_->stores_reach(me_, rank, 2) ? 1 : 0;
   std::snprintf(path.reason, sizeof path.reason, "simulated network, seed %llu: %s",
                 static_cast<unsigned long long>(seed_),
                 network_->has_cards() ? "network cards write to the memory of peers"

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,8 @@ class SimTransport final : public Transport {
   // Profile mapped: by read() and write(), which go piece by piece, in any order, while others run;
   // or by the caller's own stores, which nobody sees halfway.
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
+  // The rank's memory is within reach of our stores, as for an operation of that size.
+  std::optional<Mapping> map(Rank rank, std::uint64_t address, std::uint64_t size_bytes) override;
   base::Result<> read(Rank rank, std::uint64_t address,
                       std::span<std::byte> destination) noexcept override;
   base::Result<> write(Rank rank, std::uint64_t address,
@@ -73,7 +76,9 @@ class SimTransport final : public Transport {
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
 
-  std::span<std::byte> arena() noexcept override { return {}; }
+  std::span<std::byte> arena() noexcept override {
+    return {arena_.memory.get(), arena_.size_bytes};
+  }
   std::span<RegionEntry> regions() noexcept override { return {regions_.get(), regions_count_}; }
 
   // Nothing to announce: what arrives is counted under the network's mutex, where sleep() looks.
@@ -111,6 +116,7 @@ class SimTransport final : public Transport {
   const std::size_t regions_count_;
   const std::uint64_t overflow_bytes_;
   const std::shared_ptr<RegionEntry[]> regions_;
+  const SimArena arena_;
   const std::shared_ptr<SimNetwork> network_;
   const std::shared_ptr<SimNetwork> home_;  // of a lane: the job's
   const std::uint32_t incarnation_;
