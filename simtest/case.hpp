@@ -26,6 +26,7 @@ struct Case {
   Peers peers = Peers::drawn;
   Echoes echoes = Echoes::drawn;
   Wakes wakes = Wakes::drawn;
+  Maps maps = Maps::drawn;
 };
 
 Program program_of(const Case& one);

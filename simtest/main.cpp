@@ -26,6 +26,7 @@ struct Choices {
   std::string peers = "drawn";
   std::string echoes = "drawn";
   std::string wakes = "drawn";
+  std::string maps = "drawn";
   std::uint32_t ranks = 4;
   std::uint32_t operations = 200;
   std::optional<std::uint64_t> replay;
@@ -109,6 +110,12 @@ const std::map<std::string, Wakes>& wakes_choices() {
   return all;
 }
 
+const std::map<std::string, Maps>& maps_choices() {
+  static const std::map<std::string, Maps> all = {
+      {"drawn", Maps::drawn}, {"none", Maps::none}, {"all", Maps::all}};
+  return all;
+}
+
 // Where the fault goes in differs from seed to seed.
 Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   Case one{seed, profile, choices.ranks, choices.operations, {}, lanes_choices().at(choices.lanes)};
@@ -116,20 +123,22 @@ Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   one.peers = peers_choices().at(choices.peers);
   one.echoes = echoes_choices().at(choices.echoes);
   one.wakes = wakes_choices().at(choices.wakes);
+  one.maps = maps_choices().at(choices.maps);
   one.fault.kind = faults().at(choices.fault);
   one.fault.after = seed % 20;
   return one;
 }
 
 std::string command_of(const Case& one, const Choices& choices, const char* verb) {
-  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{}{}{}{}{}{} --{} {}",
+  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{}{}{}{}{}{}{} --{} {}",
                      kProfileNames[static_cast<int>(one.profile)], one.ranks, one.operations,
                      choices.fault == "none" ? "" : " --fault " + choices.fault,
                      choices.lanes == "drawn" ? "" : " --lanes " + choices.lanes,
                      choices.losses == Choices{}.losses ? "" : " --losses " + choices.losses,
                      choices.peers == "drawn" ? "" : " --peers " + choices.peers,
                      choices.echoes == "drawn" ? "" : " --echoes " + choices.echoes,
-                     choices.wakes == "drawn" ? "" : " --wakes " + choices.wakes, verb, one.seed);
+                     choices.wakes == "drawn" ? "" : " --wakes " + choices.wakes,
+                     choices.maps == "drawn" ? "" : " --maps " + choices.maps, verb, one.seed);
 }
 
 void print_finding(const Case& one, const Choices& choices, const Finding& finding) {
@@ -240,6 +249,9 @@ int run(int count, char** arguments) {
       ->capture_default_str();
   app.add_option("--wakes", choices.wakes, "which programs wake their own lanes; drawn: all")
       ->check(CLI::IsMember(wakes_choices()))
+      ->capture_default_str();
+  app.add_option("--maps", choices.maps, "which programs map memory of peers; drawn: one in three")
+      ->check(CLI::IsMember(maps_choices()))
       ->capture_default_str();
   app.add_flag("--digests", choices.digests, "print the digest of each run, to compare builds");
   try {

@@ -93,6 +93,13 @@ class Oracle {
   // Whether nobody can be touching `extra` of that rank: of all operations on it it is known that
   // they have ended.
   bool may_revoke(ph_rank rank) const noexcept;
+  // Whether peers see each other's regions and memory, where that is within reach of their stores.
+  void share_memory(bool is_shared) noexcept { is_memory_shared_ = is_shared; }
+  bool is_memory_shared() const noexcept { return is_memory_shared_; }
+  // A rank's own store by a pointer into `arena` of a peer: no operation, and nobody completes it.
+  // Its source is ready from begin_store() on; stored(): all of it is there.
+  Operation& begin_store(ph_rank rank, const Step& step);
+  void stored(std::uint32_t number);
   // A rank dies, in the middle of anything.
   void died(ph_rank rank);
   // Checks the error that a call refused with PH_ERR_PEER left in ph_last_error(): it must name a
@@ -213,6 +220,7 @@ class Oracle {
   std::vector<bool> lost_;  // links, by both their ranks
   bool counts_pieces_ = false;
   bool reaches_alone_ = false;
+  bool is_memory_shared_ = false;
   std::uint64_t last_event_ns_ = 0;
 };
 

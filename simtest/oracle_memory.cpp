@@ -97,6 +97,25 @@ bool Oracle::is_older(std::uint32_t number, const Operation& than) const {
   return other.initiator == than.initiator && other.lane == than.lane && other.fences < than.fences;
 }
 
+Operation& Oracle::begin_store(ph_rank rank, const Step& step) {
+  constexpr std::uint32_t kNoLane = 0xffff'ffff;  // so that nothing is ordered by a fence
+  return begin({rank, kNoLane}, step);
+}
+
+// The store takes no time. Gets may read it: `may_fail` says so to check_read().
+void Oracle::stored(std::uint32_t number) {
+  Operation& op = operations_[number - 1];
+  Lease& lease = memories_[op.target()].lease(op.step->area);
+  op.posted_at = ++events_;
+  op.landed_at = ++events_;
+  op.may_fail = true;
+  op.generation = lease.generation;
+  const std::uint64_t begin = op.step->offset;
+  lease.writes.add(number, begin, op.size_bytes());
+  lease.writes.supersede(begin, begin + op.size_bytes(),
+                         [&](std::uint32_t other) { return is_older(other, op); });
+}
+
 // The bytes of a put are known to be at their place, for the first time.
 void Oracle::landed(Operation& op) {
   if (op.landed_at != 0) return;

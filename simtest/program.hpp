@@ -57,6 +57,10 @@ enum class Verb : std::uint8_t {
   lose_link,  // that of `query_peer` to `peer`, for good, `time_ns` from now
   contact,    // `peer`, without an id
   revoke,     // as `retire` of `extra`, waiting for nobody where nothing is under way
+  map,        // `arena` of `peer`, or a part of it
+  store,      // by one of the pointers that this rank has; `order` says which, and so:
+  load,       // what is there must be what was put there last
+  unmap,      // `requested`: and once more, which is refused when it was the last one
   lane_open,  // `lane`; refused if this rank has used it, be it that it waited for others meanwhile
   lane_close,   // if it is open
   lane_misuse,  // one of the calls that must be refused: `order` says which
@@ -172,6 +176,8 @@ enum class Peers : std::uint8_t { drawn, none };
 enum class Wakes : std::uint8_t { drawn, none };
 // Which programs ask and tell by the echo service: one in three; or none; or all.
 enum class Echoes : std::uint8_t { drawn, none, all };
+// Which programs map memory of peers: one in three; or none; or all.
+enum class Maps : std::uint8_t { drawn, none, all };
 
 struct Choice {
   Lanes lanes = Lanes::drawn;
@@ -179,6 +185,7 @@ struct Choice {
   Peers peers = Peers::drawn;
   Echoes echoes = Echoes::drawn;
   Wakes wakes = Wakes::drawn;
+  Maps maps = Maps::drawn;
 };
 
 // About `operations` posting steps in all, and others between them.

@@ -6,6 +6,7 @@
 //   program_vectored.cpp: puts and gets that become vectored; these from draws of their own
 //   program_lanes.cpp: what goes by lanes, and their opening and closing; so are these
 //   program_peers.cpp: first contact without an id; so is this
+//   program_maps.cpp: memory of peers that is mapped; so is this
 //
 // Owner: generate(). Threads: one.
 #pragma once
@@ -50,7 +51,8 @@ class Generator {
         lanes_(transport::sim::Random(seed).stream(0x6c616e65)),
         losses_(transport::sim::Random(seed).stream(0x6c6f7373)),
         peers_(transport::sim::Random(seed).stream(0x70656572)),
-        echoes_(transport::sim::Random(seed).stream(0x6563686f)) {
+        echoes_(transport::sim::Random(seed).stream(0x6563686f)),
+        maps_(transport::sim::Random(seed).stream(0x6d617073)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -74,6 +76,7 @@ class Generator {
     add_losses();
     if (!shape_.loses_links) add_lanes(choice.lanes);
     add_peers(choice.peers);
+    add_maps(choice.maps);
     program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
     return std::move(program_);
   }
@@ -120,6 +123,9 @@ class Generator {
   Step told();
   Step echo_act();
   std::uint64_t body_size();
+  void add_maps(Maps choice);
+  Step mapping_step();
+  Step map_call();
   void add_all(ph_rank rank, std::uint32_t operations);
   Step operation();
   Step contended(ph_rank peer);
@@ -153,6 +159,7 @@ class Generator {
   transport::sim::Random losses_;   // the same
   transport::sim::Random peers_;    // the same
   transport::sim::Random echoes_;   // the same
+  transport::sim::Random maps_;     // the same
   Program program_;
   Shape shape_;
   bool has_wakes_ = true;

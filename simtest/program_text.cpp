@@ -48,6 +48,10 @@ const char* name_of(Verb verb) {
     case Verb::lose_link: return "lose_link";
     case Verb::contact: return "contact";
     case Verb::revoke: return "revoke";
+    case Verb::map: return "map";
+    case Verb::store: return "store";
+    case Verb::load: return "load";
+    case Verb::unmap: return "unmap";
     case Verb::lane_open: return "lane_open";
     case Verb::lane_close: return "lane_close";
     case Verb::lane_misuse: return "lane_misuse";
@@ -168,6 +172,18 @@ std::string echo_text(const Step& step) {
          (step.requested ? ", insisting" : "");
 }
 
+std::string mapping_text(const Step& step) {
+  std::string text = name_of(step.verb);
+  const std::string bytes = std::to_string(step.size_bytes) + " bytes";
+  const std::string number = " pointer " + std::to_string(step.order);
+  if (step.verb == Verb::unmap) return text + number + (step.requested ? ", and once more" : "");
+  if (step.verb != Verb::map)
+    return text + " by" + number + ", up to " + bytes + " at " + std::to_string(step.offset);
+  text += " " + bytes + " at arena+" + std::to_string(step.offset) + " of " + rank_text(step.peer);
+  if (step.fault != Fault::none) text += std::string(", fault ") + name_of(step.fault);
+  return text;
+}
+
 std::string handler_text(const Step& step) {
   const Verb verb = step.verb_in_handler;
   if (posts(verb)) return operation_text(step);
@@ -181,11 +197,13 @@ std::string handler_text(const Step& step) {
 namespace {
 
 bool is_echo(Verb verb) { return verb >= Verb::ask && verb <= Verb::hush; }
+bool is_mapping(Verb verb) { return verb >= Verb::map && verb <= Verb::unmap; }
 
 std::string call_text(const Step& step) {
   const std::string time = std::to_string(step.time_ns) + " ns";
   const std::string name = name_of(step.verb);
   if (is_echo(step.verb)) return echo_text(step);
+  if (is_mapping(step.verb)) return mapping_text(step);
   switch (step.verb) {
     case Verb::put:
     case Verb::put_u64:
@@ -235,9 +253,6 @@ std::string call_text(const Step& step) {
              " in " + time + ", told within " + std::to_string(step.notice_ns) + " ns";
     case Verb::cut: return name + " group " + std::to_string(step.group) + " off, " + time;
     case Verb::contact: return name + " peer " + rank_text(step.peer);
-    case Verb::revoke:
-    case Verb::lane_open:
-    case Verb::lane_close: return name;
     case Verb::lane_misuse: return name + " " + std::to_string(step.order);
     default: return name;
   }

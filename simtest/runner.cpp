@@ -60,9 +60,12 @@ void Runner::leave(ph_rank rank) {
   if (oracle_.failed()) return;
   lending_.gone(rank);
   echoes_.gone(rank, false);
+  maps_.load_all(rank);
+  maps_.gone(rank);
   oracle_.leaving(rank);
   const ph_status status = ph_finalize(context(rank));
   oracle_.left(rank, status, lending_.explains(rank, status));
+  maps_.freed(rank);
   close_rest(rank, true);
   ++draining_;
   ++flushed_;

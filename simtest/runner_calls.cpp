@@ -253,6 +253,7 @@ void Runner::enroll(ph_rank rank, Area area) {
     if (std::any_of(lease.bytes.begin(), lease.bytes.end(),
                     [](std::byte b) { return b != std::byte{}; }))
       oracle_.report("bytes", "rank " + std::to_string(rank) + ": memory of ph_alloc is not zero");
+    maps_.allocated(rank, region);
     memory.refresh(area);
     return oracle_.enrolled(rank, area, region);
   }
@@ -279,8 +280,10 @@ void Runner::retire(ph_rank rank, Area area, bool waits_for_nobody) {
   const ph_status status = area == Area::arena ? ph_free(context(rank), lease.bytes.data())
                            : waits_for_nobody  ? ph_revoke(context(rank), lease.region.key)
                                                : ph_unregister(context(rank), lease.region.key);
-  if (expect(rank, area == Area::arena ? "free" : "unregister", status) && is_last)
+  if (expect(rank, area == Area::arena ? "free" : "unregister", status) && is_last) {
     oracle_.retired(rank, area);
+    if (area == Area::arena) maps_.freed(rank);
+  }
 }
 
 void Runner::refuse_retire(ph_rank rank, Area area) {
@@ -346,6 +349,10 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::cut: return world_.cut(step.group, step.time_ns);
     case Verb::contact: return contact(rank, step.peer);
     case Verb::revoke: return retire(rank, Area::extra, oracle_.may_revoke(rank));
+    case Verb::map: return map(rank, step);
+    case Verb::store: return maps_.store(rank, step);
+    case Verb::load: return maps_.load(rank, step);
+    case Verb::unmap: return unmap(rank, step);
     case Verb::lane_open: return open_lane(rank, step.lane);
     case Verb::lane_close: return close_lane(rank, step.lane);
     case Verb::lane_misuse: return misuse(rank, step);

@@ -24,6 +24,7 @@ void Runner::died(ph_rank rank) {
   oracle_.died(rank);
   lending_.gone(rank);
   echoes_.gone(rank, true);
+  maps_.gone(rank);
   ++draining_;
   ++flushed_;
 }
@@ -70,6 +71,9 @@ void Runner::await_lost(ph_rank rank) {
 
 // Where peers were lost it may be the one that tells of it.
 void Runner::finalize(ph_rank rank) {
+  maps_.load_all(rank);
+  maps_.gone(rank);
+  if (oracle_.failed()) return;
   const ph_status status = ph_finalize(context(rank));
   if (status == PH_OK) history_.add(world_.now_ns(), rank, "finalized");
   ph_error error{};

@@ -23,6 +23,7 @@
 #include "simtest/burst.hpp"
 #include "simtest/echo_model.hpp"
 #include "simtest/lending.hpp"
+#include "simtest/map_model.hpp"
 #include "simtest/poster.hpp"
 #include "simtest/runner.hpp"
 #include "simtest/world.hpp"
@@ -45,6 +46,10 @@ class Runner {
         oracle_(program, history_, [this] { return world_.now_ns(); }),
         lending_(oracle_, program),
         echoes_(oracle_, program),
+        maps_(oracle_, program,
+              [this](ph_rank mapper, ph_rank owner, std::uint64_t size_bytes) {
+                return world_.stores_reach(mapper, owner, size_bytes);
+              }),
         seats_(program.ranks,
                Seat{Poster(program.ranks), std::vector<LaneSeat>(program.lanes_count())}),
         loses_links_(loses_links(program)),
@@ -58,6 +63,7 @@ class Runner {
     const auto profile = settings.network.profile;
     shares_memory_ = profile == base::SimProfile::mapped;
     oracle_.reach_alone(profile != base::SimProfile::stream);
+    oracle_.share_memory(shares_memory_);
     if (profile == base::SimProfile::rc || profile == base::SimProfile::srd) oracle_.count_pieces();
     world_.on_death([this](ph_rank rank) { died(rank); });
     world_.on_loss([this](const transport::sim::Loss& loss) { link_lost(loss); });
@@ -216,6 +222,10 @@ class Runner {
     return world_.stood_still_ns(rank) + seats_[rank].heard_ns;
   }
 
+  // runner_maps.cpp
+  void map(ph_rank rank, const Step& step);
+  void unmap(ph_rank rank, const Step& step);
+
   void fence(ph_rank rank, ph_rank peer);
   ph_status flush(ph_rank rank, ph_rank peer, std::int64_t limit_us);
   ph_status flush_once(ph_rank rank, ph_rank peer, std::int64_t limit_us);
@@ -269,6 +279,7 @@ class Runner {
   Oracle oracle_;
   Lending lending_;
   EchoModel echoes_;
+  MapModel maps_;
   std::deque<Hearing> hearings_;
   std::vector<Seat> seats_;
   std::uint32_t draining_ = 0;

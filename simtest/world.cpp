@@ -150,6 +150,10 @@ std::uint64_t World::loss_known_ns(ph_rank rank, ph_rank me) {
   return parts_->network->loss_known_ns(rank, me);
 }
 
+bool World::stores_reach(ph_rank me, ph_rank rank, std::uint64_t size_bytes) const noexcept {
+  return parts_->network->stores_reach(me, rank, size_bytes);
+}
+
 void World::cut(std::uint64_t group, std::uint64_t for_ns) { parts_->network->cut(group, for_ns); }
 
 bool World::is_cut() { return now_ns() < parts_->network->healed_ns(); }

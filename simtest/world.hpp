@@ -82,6 +82,9 @@ class World {
   // When `me` can know of it; SimNetwork::kNever: not at all.
   std::uint64_t loss_known_ns(ph_rank rank, ph_rank me);
 
+  // SimNetwork::stores_reach().
+  bool stores_reach(ph_rank me, ph_rank rank, std::uint64_t size_bytes) const noexcept;
+
   // While no context but those of the dead is finalized: whether nothing is on its way, and then
   // which pair of ranks does not agree on the credits given back, on a lane or the contexts' own
   // ("" if all do).
