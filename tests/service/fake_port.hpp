@@ -54,7 +54,7 @@ struct Coming {
   std::uint64_t size_bytes = 0;  // of the whole body; 0: a message without one
 };
 
-class FakePort final : public service::Port {
+class FakePort : public service::Port {
  public:
   static constexpr std::uint32_t kSize = 4;
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};

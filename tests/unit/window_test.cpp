@@ -147,5 +147,169 @@ TEST(WindowTable, each_state_meets_each_single_event_that_may_come) {
   }
 }
 
+// A managed mailbox: where each message went, and which buffers are over.
+class Managed : public Window::Owner {
+ public:
+  explicit Managed(const Policy& policy = {PH_MAILBOX_BYTES, PH_MAILBOX_MANAGED, 0, 0, true})
+      : window(1, policy, {}) {}
+
+  void post(std::uint64_t size_bytes, std::uint64_t threshold = 0) {
+    EXPECT_EQ(
+        window.post(
+            {.data = memory_.data() + used_, .size_bytes = size_bytes, .threshold = threshold}),
+        PH_OK);
+    used_ += size_bytes;
+  }
+  Outcome admit(std::uint64_t size_bytes, std::uint64_t epoch = PH_ANY_EPOCH) {
+    return window.admit({0, size_bytes, epoch, 0, true}, *this);
+  }
+  // "epoch at offset", or why not.
+  std::string append(std::uint64_t size_bytes, std::uint64_t epoch = PH_ANY_EPOCH) {
+    const Outcome outcome = admit(size_bytes, epoch);
+    if (outcome.fate == Fate::waits) return "waits";
+    if (outcome.fate == Fate::refused) return "refused " + std::to_string(outcome.status);
+    window.landed({0, size_bytes, epoch, 0, true}, outcome, *this);
+    return place(outcome);
+  }
+  std::string place(const Outcome& outcome) const {
+    return std::to_string(outcome.epoch) + " at " + std::to_string(outcome.place - memory_.data());
+  }
+  void handed_over(Window&, const HandedOver& over) noexcept override { overs.push_back(over); }
+  // The last buffer that is over: why, and how much of it.
+  void expect_over(std::size_t count, ph_mailbox_why why, std::uint64_t bytes) {
+    ASSERT_EQ(overs.size(), count);
+    EXPECT_EQ(overs.back().why, why);
+    EXPECT_EQ(overs.back().buffer.bytes, bytes);
+    EXPECT_EQ(overs.back().buffer.top, bytes);
+  }
+
+  Window window;
+  std::vector<HandedOver> overs;
+
+ private:
+  std::array<std::byte, 512> memory_{};
+  std::uint64_t used_ = 0;
+};
+
+const std::string kTooLarge = "refused " + std::to_string(PH_ERR_RANGE);
+
+TEST(ManagedWindow, one_message_lands_behind_the_other_until_the_buffer_is_complete) {
+  Managed one;
+  one.post(64);
+  EXPECT_EQ(one.append(24), "0 at 0");
+  EXPECT_EQ(one.append(39), "0 at 24");
+  EXPECT_TRUE(one.overs.empty());
+  EXPECT_EQ(one.append(1), "0 at 63");
+  one.expect_over(1, PH_MAILBOX_COMPLETE, 64);
+  EXPECT_EQ(one.append(1), "waits");
+}
+
+TEST(ManagedWindow, a_message_that_does_not_fit_hands_the_buffer_over_and_is_first_of_the_next) {
+  Managed one;
+  one.post(64);
+  one.post(64);
+  EXPECT_EQ(one.append(40), "0 at 0");
+  EXPECT_EQ(one.append(25), "1 at 64");
+  one.expect_over(1, PH_MAILBOX_FULL, 40);
+  EXPECT_EQ(one.append(24), "1 at 89") << "also what would have fitted before";
+  EXPECT_EQ(one.append(60), "waits");
+  one.expect_over(2, PH_MAILBOX_FULL, 49);
+  one.post(64);
+  EXPECT_EQ(one.append(60), "2 at 128");
+}
+
+TEST(ManagedWindow, a_full_buffer_is_over_when_all_that_it_let_in_has_landed) {
+  Managed one;
+  one.post(64);
+  one.post(64);
+  const Outcome first = one.admit(40);
+  EXPECT_EQ(one.append(64), "1 at 64");
+  EXPECT_TRUE(one.overs.empty()) << "not before the one in front of it";
+  one.window.landed({0, 40, PH_ANY_EPOCH, 0, true}, first, one);
+  ASSERT_EQ(one.overs.size(), 2u);
+  EXPECT_EQ(one.overs[0].why, PH_MAILBOX_FULL);
+  EXPECT_EQ(one.overs[0].buffer.bytes, 40u);
+  EXPECT_EQ(one.overs[1].why, PH_MAILBOX_COMPLETE);
+}
+
+TEST(ManagedWindow, a_message_larger_than_its_buffer_is_refused) {
+  Managed one;
+  one.post(64);
+  EXPECT_EQ(one.append(65), kTooLarge);
+  EXPECT_EQ(one.append(UINT64_MAX), kTooLarge);
+  EXPECT_TRUE(one.overs.empty()) << "an empty buffer stays";
+  one.post(32);
+  EXPECT_EQ(one.append(60), "0 at 0");
+  EXPECT_EQ(one.append(33), kTooLarge) << "by the next one";
+  one.expect_over(1, PH_MAILBOX_FULL, 60);
+  EXPECT_EQ(one.append(32), "1 at 64");
+}
+
+// Who names an epoch means that one: it is not divided by what does not fit.
+TEST(ManagedWindow, a_message_that_names_its_epoch_goes_to_no_other) {
+  Managed one;
+  one.post(64);
+  one.post(64);
+  EXPECT_EQ(one.append(40, 0), "0 at 0");
+  EXPECT_EQ(one.append(40, 0), kTooLarge);
+  EXPECT_TRUE(one.overs.empty());
+  EXPECT_EQ(one.append(40, 1), "1 at 64");
+  EXPECT_EQ(one.append(24, 0), "0 at 40");
+  one.expect_over(1, PH_MAILBOX_COMPLETE, 64);
+  EXPECT_EQ(one.append(1, 0), "refused " + std::to_string(PH_ERR_EPOCH));
+  EXPECT_EQ(one.append(24), "1 at 104");
+  one.expect_over(2, PH_MAILBOX_COMPLETE, 64);
+}
+
+TEST(ManagedWindow, a_threshold_of_operations_counts_them_and_a_full_buffer_ends_before_it) {
+  Managed one({PH_MAILBOX_OPERATIONS, PH_MAILBOX_MANAGED, 3, 0, true});
+  one.post(64);
+  for (int i = 0; i < 3; ++i) EXPECT_NE(one.append(2), "waits");
+  one.expect_over(1, PH_MAILBOX_COMPLETE, 6);
+  EXPECT_EQ(one.overs[0].buffer.operations, 3u);
+  one.post(64);
+  EXPECT_EQ(one.append(64), "1 at 64");
+  EXPECT_EQ(one.append(1), "waits");
+  one.expect_over(2, PH_MAILBOX_FULL, 64);
+}
+
+TEST(ManagedWindow, what_is_not_of_its_kind_is_refused) {
+  Managed one;
+  one.post(64);
+  const auto status = [&](const Mail& mail) { return one.window.admit(mail, one).status; };
+  EXPECT_EQ(status({.size_bytes = 8}), PH_ERR_ARGUMENT) << "not an append";
+  EXPECT_EQ(status({.offset = 8, .size_bytes = 8, .appends = true}), PH_ERR_ARGUMENT);
+  EXPECT_EQ(status({.size_bytes = 0, .appends = true}), PH_ERR_ARGUMENT);
+  Managed steered({PH_MAILBOX_BYTES, PH_MAILBOX_STEERED, 0, 0, true});
+  steered.post(64);
+  EXPECT_EQ(steered.append(8), "refused " + std::to_string(PH_ERR_ARGUMENT));
+  EXPECT_EQ(one.append(64), "0 at 0") << "what was refused has left no trace";
+}
+
+// Its buffers may be of any size: a threshold that one of them cannot count is refused.
+TEST(ManagedWindow, a_threshold_that_no_message_reaches_is_refused) {
+  Managed one;
+  std::array<std::byte, 8> memory{};
+  EXPECT_EQ(one.window.post({.data = memory.data(), .size_bytes = 8, .threshold = 9}),
+            PH_ERR_ARGUMENT);
+  EXPECT_EQ(one.window.post({.data = memory.data(), .size_bytes = 8, .threshold = 8}), PH_OK);
+}
+
+// A retained buffer keeps what had landed, and an early one of a managed mailbox begins anew.
+TEST(ManagedWindow, a_rewind_lets_messages_land_from_the_front_again) {
+  Managed one({PH_MAILBOX_BYTES, PH_MAILBOX_MANAGED, 0, 2, true});
+  one.post(64);
+  one.post(64);
+  EXPECT_EQ(one.append(64), "0 at 0");
+  EXPECT_EQ(one.append(40), "1 at 64");
+  ASSERT_EQ(one.window.rewind(0, 7, one), PH_OK);
+  EXPECT_EQ(one.append(64), "1 at 64");
+  one.expect_over(2, PH_MAILBOX_COMPLETE, 64);
+  EXPECT_EQ(one.overs[1].incarnation, 7u);
+  EXPECT_EQ(one.window.retained(), 2u);
+  EXPECT_EQ(one.window.retained(0).epoch, 1u) << "the newest first";
+  EXPECT_EQ(one.window.retained(1).epoch, 0u);
+}
+
 }  // namespace
 }  // namespace photon::service::mailbox

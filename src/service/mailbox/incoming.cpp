@@ -185,7 +185,7 @@ void Receiver::say(Rank to, Op op, std::uint64_t number, ph_status status) noexc
   const std::size_t count = op == Op::verdict ? 2 : 1;
   const ph_status said =
       count == 2 ? port_.say_words(to, words[0], words[1]) : port_.say_words(to, words[0]);
-  if (said != PH_AGAIN) return;
+  if (said != PH_AGAIN && said != PH_ERR_MEMORY) return;
   Saying what;
   what.to = to;
   what.header = std::as_bytes(std::span(words).first(count));
