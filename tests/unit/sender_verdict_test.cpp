@@ -223,6 +223,7 @@ TEST(MailboxSender, a_long_id_is_kept_until_nothing_more_can_be_told) {
         if (status != PH_OK || waits) {
           ASSERT_TRUE(one.reply(1, Op::verdict, 0, status));
         }
+        EXPECT_EQ(one.port.promises(), status == PH_OK && !waits ? 1u : 0u);
         ASSERT_TRUE(one.reply(1, Op::credit, 1));
         EXPECT_EQ(one.port.promises(), 0u);
         const auto told = one.port.take_told();
