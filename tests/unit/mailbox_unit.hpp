@@ -43,6 +43,10 @@ class MailPort final : public FakePort {
   const base::Config& config() const noexcept override { return settings; }
   bool may_live(Rank) const noexcept override { return lives; }
   std::int64_t now_ns() noexcept override { return now; }
+  void cut_off(Rank rank, const char* why) override {
+    cut_off_why = why;  // a copy of the words, as the engine makes it
+    FakePort::cut_off(rank, why);
+  }
   std::uint64_t promise(const UserEnd& end) override {
     if (promises() >= requests) return 0;
     const std::uint64_t made = FakePort::promise(end);
@@ -63,6 +67,7 @@ class MailPort final : public FakePort {
   base::Config settings;
   std::size_t requests = 1000;  // promises that there may be at a time
   bool lives = true;
+  std::string cut_off_why;
   std::int64_t now = 1;
 
  private:
