@@ -133,7 +133,7 @@ typedef struct ph_mailbox_put_args {
   uint64_t offset;      /**< In its buffer. ph_mailbox_append(): 0. */
   const void *source;   /**< May be null if size_bytes is 0. */
   uint64_t size_bytes;  /**< At most the setting `mailbox_carried_max`. */
-  uint64_t epoch;       /**< The one that is meant, or PH_ANY_EPOCH. */
+  uint64_t epoch;       /**< The one that is meant, or PH_ANY_EPOCH; 0 means epoch 0. */
   uint32_t incarnation; /**< The one that is meant, or 0: any. */
   uint32_t flags;       /**< PH_NO_LCE. */
   ph_id local;

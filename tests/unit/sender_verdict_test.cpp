@@ -1,10 +1,14 @@
-// What receivers say of mails, what of it cannot be, and what the sender's user is told.
+// What receivers say of mails, what of it cannot be, and what the sender's user
+// is told.
 #include <functional>
 
 #include "mailbox_unit.hpp"
+#include "shortage.hpp"
 
 namespace photon::service::mailbox::test {
 namespace {
+
+using photon::test::Shortage;
 
 // ---- verdicts
 
@@ -236,7 +240,8 @@ TEST(MailboxSender, a_long_id_is_kept_until_nothing_more_can_be_told) {
 
 // ---- losses
 
-// One of each: over, over and waiting there, judged, silent, silent and waiting; and asked for.
+// One of each: over, over and waiting there, judged, silent, silent and
+// waiting; and asked for.
 void send_one_of_each(Sending& one) {
   ASSERT_EQ(one.put_with_id(some(1)), PH_OK);
   ASSERT_EQ(one.put_with_id(some(2)), PH_OK);
@@ -268,6 +273,25 @@ TEST(MailboxSender, of_a_lost_rank_what_was_asked_for_ends_and_what_may_be_misse
       EXPECT_EQ(one.service.held() + one.port.promises(), 0u);
       EXPECT_EQ(one.put(8), why);
     }
+}
+
+// Its mails end inside the call that reads the verdict, and what is left of
+// them is whole.
+TEST(MailboxSender, a_refusal_that_finds_no_memory_cuts_its_receiver_off) {
+  for (const bool waits : {false, true}) {
+    Sending one;
+    for (int i = 0; i < 4; ++i) ASSERT_EQ(one.put(8), PH_OK);
+    for (std::uint64_t number = 0; waits && number < 3; ++number)
+      ASSERT_TRUE(one.reply(1, Op::kept, number));
+    const Bytes words = words_of({3 | 1 << 8, static_cast<std::uint64_t>(PH_ERR_RANGE)});
+    {
+      const Shortage shortage(0);
+      static_cast<void>(one.service.on_message({1, words, {}}));
+    }
+    EXPECT_TRUE(one.is_cut_off(1));
+    EXPECT_EQ(one.service.held() + one.port.promises(), 0u);
+    EXPECT_EQ(one.put(8, 2), PH_OK);
+  }
 }
 
 }  // namespace

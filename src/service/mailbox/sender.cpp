@@ -188,7 +188,7 @@ void Sender::told_late(Rank rank, const Sent& mail, ph_status status) noexcept {
     refused_.push_unchecked(refused);
     port_.wants_turn();
   } catch (const std::bad_alloc&) {  // a turn that finds no memory tries again; this one is dropped
-    port_.cut_off(rank, "mailbox: no memory to tell the user of a refusal");
+    port_.cut_off(rank, "");         // words would need memory
   }
 }
 
@@ -259,9 +259,10 @@ bool Sender::on_verdict(Rank from, To& to, std::uint64_t number, ph_status statu
   const auto kept = std::find_if(to.waiting.begin(), to.waiting.end(),
                                  [number](const Waiting& one) { return one.number == number; });
   if (kept != to.waiting.end()) {
-    end(from, kept->mail, status);
-    forget(to, kept->mail);
-    to.waiting.erase(kept);
+    Sent mail = kept->mail;
+    to.waiting.erase(kept);  // first: where memory runs out end() loses the peer, and clears them
+    end(from, mail, status);
+    forget(to, mail);
     return true;
   }
   if (number < to.sent.begin()) return false;
