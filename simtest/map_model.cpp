@@ -26,18 +26,16 @@ MapModel::Call MapModel::call_of(const Endpoint& at, const Step& step) {
     call.region.key =
         lease.stale_key != 0 ? lease.stale_key : lease.region.key ^ std::uint64_t{1} << 40;
   const std::uint64_t size_bytes = call.region.size_bytes;
-  if (at.lane != 0 || size_bytes == 0)
-    call.right = PH_ERR_ARGUMENT;
-  else if (!is_rank)
-    call.right = PH_ERR_RANK;
-  else if (step.peer == at.rank || !oracle_.is_memory_shared())
-    call.right = PH_ERR_NOT_FOUND;
-  else if (!lease.is_held() || step.fault == Fault::stale_key)
-    call.right = PH_ERR_KEY;
-  else if (step.fault == Fault::out_of_range)
-    call.right = PH_ERR_RANGE;
-  else if (!reaches_(at.rank, step.peer, size_bytes))
-    call.right = PH_ERR_NOT_FOUND;
+  const auto right = [&] {
+    if (at.lane != 0 || size_bytes == 0) return PH_ERR_ARGUMENT;
+    if (!is_rank) return PH_ERR_RANK;
+    if (step.peer == at.rank || !oracle_.is_memory_shared()) return PH_ERR_NOT_FOUND;
+    if (!lease.is_held() || step.fault == Fault::stale_key) return PH_ERR_KEY;
+    if (step.fault == Fault::out_of_range) return PH_ERR_RANGE;
+    if (!reaches_(at.rank, step.peer, size_bytes)) return PH_ERR_NOT_FOUND;
+    return call.right;
+  };
+  call.right = right();
   return call;
 }
 
