@@ -1,10 +1,13 @@
 // How a peer ends: for us, and what it is told of it. docs/tcp.md, How connections end, has the
 // table.
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -41,6 +44,55 @@ void TcpTransport::part(TcpPeer& peer) noexcept {
   char ignored[4096];
   for (int i = 0; i < kMostIgnored; ++i)
     if (::recv(peer.socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) <= 0) break;
+}
+
+// What reading its stream came to, if that ended it.
+void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
+  const bool is_over = got == Inlet::Got::closed || got == Inlet::Got::broken;
+  if (got == Inlet::Got::garbage)
+    return cut_off(peer.rank, "it sent what no rank of this library sends");
+  if (peer.is_cut_off) return end(peer, cut_off_error(peer.rank, peer.words));
+  if (!is_over) return;
+  if (!peer.cut_off_words.empty()) return end(peer, cut_off_error(peer.rank, peer.cut_off_words));
+  // A send that failed takes the kernel's word for the reset, and the read finds an end.
+  const bool is_reset =
+      got == Inlet::Got::broken ? trouble == ECONNRESET : peer.is_mute && !peer.said_bye;
+  if (is_reset) return await_reason(peer);
+  if (got == Inlet::Got::closed)
+    return end(peer, stream_error(peer.rank, peer.said_bye ? " has ended"
+                                                           : ": the connection was closed without "
+                                                             "a farewell, as when a process ends; "
+                                                             "it is not made again"));
+  if (trouble == ETIMEDOUT) return fell_silent(peer);
+  end(peer,
+      stream_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
+                   trouble));
+}
+
+// A close over unread bytes is a reset, which takes the last words from the stream. Who cuts a rank
+// off sends a card with the reason first: that may still be on its way.
+void TcpTransport::await_reason(TcpPeer& peer) {
+  boot_due_.set(1);
+  if (peer.boot_gone_ns != 0) return end(peer, reset_error(peer.rank));
+  peer.is_reset = true;
+  peer.is_mute = true;
+  if (!peer.is_unwatched)
+    static_cast<void>(::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_DEL, peer.socket.get(), nullptr));
+  peer.is_unwatched = false;
+  std::erase(hot_, peer.rank);
+  peer.boot_gone_ns = base::now_ns();
+  ++unsettled_;
+}
+
+base::Error TcpTransport::stream_error(Rank rank, const std::string& what, int trouble) {
+  return {PH_ERR_PEER, trouble, "tcp: rank " + std::to_string(rank) + what, rank};
+}
+
+base::Error TcpTransport::reset_error(Rank rank) {
+  return stream_error(rank,
+                      ": the connection was reset; whether its process lives its launcher knows; "
+                      "it is not made again",
+                      ECONNRESET);
 }
 
 // Its pieces are over, then it is gone. What stands in its ring stays until disconnect().
@@ -98,7 +150,8 @@ void TcpTransport::take_cut_off(TcpPeer& peer, const TcpCard& card) {
     if (!peer.is_gone_told) peer.why = cut_off_error(peer.rank, peer.cut_off_words);
     return;
   }
-  if (!peer.is_open()) return end(peer, cut_off_error(peer.rank, peer.cut_off_words));
+  if (!peer.is_open() || peer.is_reset)
+    return end(peer, cut_off_error(peer.rank, peer.cut_off_words));
   if (peer.boot_gone_ns != 0) return;
   peer.boot_gone_ns = base::now_ns();
   ++unsettled_;

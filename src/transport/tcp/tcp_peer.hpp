@@ -6,6 +6,8 @@
 //   dialing, greeting -- refused, broken, silent --> dialing its next address; after the last one
 //                        its first again, later, a few times --> ended
 //   open -- the stream's end, garbage, an error --> ended: its pieces are over, then on_gone
+//   open -- a reset --> open, is_reset -- its card with the reason, its process ended, a while -->
+//                       ended
 //   any -- its process ended, and no connection is under way --> ended
 //
 //   dialing, greeting -- it has dialed as well, and is the lower rank ------> open, by its
@@ -61,6 +63,7 @@ struct TcpPeer {
   bool is_armed = false;           // epoll looks for room in the socket
   bool is_unwatched = false;       // epoll does not look at the socket: every poll does
   bool is_mute = false;            // sending has failed: what it sent is read to its end
+  bool is_reset = false;           // its reason may still come by the bootstrap
   bool is_asked = false;           // it waits for an answer: no holding back
   bool is_touched = false;         // its ring has news of this poll
   bool is_unconfirmed = false;     // something was sent since all was confirmed

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -32,10 +31,8 @@ constexpr std::int64_t kAttendNs = 1'000'000;
 // After the bootstrap said that a rank has ended, and after the last of what its kernel still had
 // to deliver.
 constexpr std::int64_t kLastWordsNs = 1'000'000'000;
-
-base::Error stream_error(Rank rank, const std::string& what, int trouble = 0) {
-  return {PH_ERR_PEER, trouble, "tcp: rank " + std::to_string(rank) + what, rank};
-}
+// After a reset, for a card with the peer's reason. It was sent before.
+constexpr std::int64_t kReasonNs = 250'000'000;
 
 }  // namespace
 
@@ -150,6 +147,7 @@ bool TcpTransport::watch_again(TcpPeer& peer) noexcept {
 // Told before anything is sent: what its initiator publishes after a piece was over cannot have
 // come yet.
 void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
+  if (peer.is_reset) return;
   FramePort news(*this);
   PeerPort port(peer, regions(), news);
   Inlet::Got got = Inlet::Got::some;
@@ -159,28 +157,7 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
     any = any || got == Inlet::Got::some || got == Inlet::Got::last;
   }
   const int trouble = errno;
-  if (got == Inlet::Got::garbage)
-    cut_off(peer.rank, "it sent what no rank of this library sends");
-  else if (peer.is_cut_off)
-    end(peer, cut_off_error(peer.rank, peer.words));
-  else if (!peer.cut_off_words.empty() && (got == Inlet::Got::closed || got == Inlet::Got::broken))
-    end(peer, cut_off_error(peer.rank, peer.cut_off_words));
-  else if (got == Inlet::Got::closed)
-    end(peer, stream_error(peer.rank, peer.said_bye ? " has ended"
-                                                    : ": the connection was closed without a "
-                                                      "farewell, as when a process ends; it is "
-                                                      "not made again"));
-  else if (got == Inlet::Got::broken && trouble == ECONNRESET)
-    end(peer, stream_error(peer.rank,
-                           ": the connection was reset; whether its process lives its launcher "
-                           "knows; it is not made again",
-                           trouble));
-  else if (got == Inlet::Got::broken && trouble == ETIMEDOUT)
-    fell_silent(peer);
-  else if (got == Inlet::Got::broken)
-    end(peer,
-        stream_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
-                     trouble));
+  heard_end(peer, got, trouble);
   if (any && peer.boot_gone_ns != 0) peer.boot_gone_ns = base::now_ns();
   if (!any && news_.empty()) return;
   if (!news_.empty()) dispatch(sink);
@@ -266,6 +243,7 @@ void TcpTransport::boot_message(boot::Message& message) {
   TcpPeer& peer = remember(rank);
   if (peer.state == TcpPeer::State::ended) return;
   if (!peer.socket) return end(peer, stream_error(rank, std::string(" ") + message.why));
+  if (peer.is_reset) return end(peer, reset_error(peer.rank));
   // What it sent may still come, and the end of the stream behind it.
   if (peer.boot_gone_ns != 0) return;
   peer.boot_gone_ns = base::now_ns();
@@ -285,6 +263,8 @@ void TcpTransport::attend(std::int64_t now_ns) {
 }
 
 void TcpTransport::attend(TcpPeer& peer, std::int64_t now_ns) {
+  if (peer.is_reset && now_ns - peer.boot_gone_ns >= kReasonNs)
+    return end(peer, reset_error(peer.rank));
   if (peer.boot_gone_ns != 0 && now_ns - peer.boot_gone_ns >= kLastWordsNs)
     return end(peer, peer.cut_off_words.empty() ? stream_error(peer.rank, " has ended")
                                                 : cut_off_error(peer.rank, peer.cut_off_words));

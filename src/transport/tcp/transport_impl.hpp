@@ -200,6 +200,10 @@ class TcpTransport final : public Transport {
   void send_or_keep(Rank rank, const TcpCard& card);
   void send_kept_cards();
   void part(TcpPeer& peer) noexcept;
+  void heard_end(TcpPeer& peer, Inlet::Got got, int trouble);
+  void await_reason(TcpPeer& peer);
+  static base::Error stream_error(Rank rank, const std::string& what, int trouble = 0);
+  static base::Error reset_error(Rank rank);
   void end(TcpPeer& peer, base::Error why);
 
   // tcp_poll.cpp
