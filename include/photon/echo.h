@@ -67,8 +67,8 @@ PH_API ph_status ph_echo_answer(ph_context *context, ph_echo_result *result);
  */
 PH_API ph_status ph_echo_wait(ph_context *context, ph_echo_result *result, int64_t timeout_us);
 
-/** What ph_echo_listen() runs. It may post, probe and wait. It can close neither its lane nor the
- * context: PH_ERR_STATE. */
+/** The function that ph_echo_listen() runs. It may post, probe and wait. It can close neither its
+ * lane nor the context: PH_ERR_STATE. */
 typedef void (*ph_echo_handler)(void *user, ph_rank from, uint64_t value);
 
 /**

@@ -13,11 +13,12 @@
  *  - A message lands in one epoch, whole, and is counted when its last byte is in place; or it is
  *    refused, touches nothing, and its sender hears of it.
  *  - What was handed over changes no more, whatever its senders do.
- *  - Messages of one lane to one mailbox land in the order of their calls; epochs are handed over
- *    in order.
- *  - A mailbox without a buffer delays no other mailbox, put or get.
- * Who must act: a message lands when its receiver makes progress: any probe, test or wait, or its
- * progress thread. It never waits for ids that the receiver has not probed.
+ *  - Messages of one lane to one mailbox land in the order of their calls, but that one which names
+ *    a later epoch may wait while others land; epochs are handed over in order.
+ *  - A mailbox without a buffer delays no other mailbox, put or get: a message that waits there
+ *    uses up no credit of its sender.
+ * A message lands when its receiver makes progress: in any probe, test or wait, or by its progress
+ * thread. It never waits for ids that the receiver has not probed.
  */
 #ifndef PHOTON_MAILBOX_H
 #define PHOTON_MAILBOX_H
@@ -29,7 +30,7 @@
 extern "C" {
 #endif
 
-/** What a threshold counts. */
+/** The unit that a threshold counts. */
 #ifdef __cplusplus
 typedef enum ph_mailbox_unit
     : int { /* any int may stand in it, as in C */
@@ -40,7 +41,7 @@ typedef enum ph_mailbox_unit {
             PH_MAILBOX_OPERATIONS = 1 /**< Messages that landed, those without bytes included. */
     } ph_mailbox_unit;
 
-/** Who says where in a buffer a message lands. */
+/** The side that says where in a buffer a message lands. */
 #ifdef __cplusplus
 typedef enum ph_mailbox_placing
     : int { /* any int may stand in it, as in C */
@@ -80,10 +81,10 @@ typedef struct ph_mailbox {
 } ph_mailbox;
 
 /**
- * Where the library says that a buffer is complete: the paper's completion pointer. In memory of
- * the caller, at a multiple of 64 bytes; zero it before you post. The size is written first and
- * then, with release, the address; so whoever reads the address with acquire sees the size and all
- * bytes of the buffer.
+ * The paper's completion pointer: here the library says that a buffer is complete. It stands in
+ * memory of the caller, at a multiple of 64 bytes; zero it before you post. The size is written
+ * first and then, with release, the address; so whoever reads the address with acquire sees the
+ * size and all bytes of the buffer.
  */
 typedef struct ph_mailbox_pointer {
   void *address;       /**< Of the buffer; null: not handed over yet. */
@@ -98,8 +99,9 @@ typedef struct ph_mailbox_args {
   ph_mailbox_unit unit;
   ph_mailbox_placing placing;
   uint32_t flags;
-  ph_rank source;    /**< Alone may send here, or PH_ANY_RANK. */
-  uint32_t retained; /**< Buffers handed over last that ph_mailbox_rewind() may return to. */
+  ph_rank source;    /**< Alone may send here (zeroed: rank 0), or PH_ANY_RANK. */
+  uint32_t retained; /**< Buffers handed over last that ph_mailbox_rewind() may return to; at most
+                        65,536. */
 } ph_mailbox_args;
 
 /** Arguments of ph_mailbox_post(). Zero what you do not use. */
@@ -116,7 +118,8 @@ typedef struct ph_mailbox_buffer {
 typedef struct ph_mailbox_event {
   ph_mailbox box;
   uint64_t address; /**< Of the mailbox. */
-  uint64_t epoch;   /**< The first of a mailbox is 0; those of a reopened address go on. */
+  uint64_t epoch;   /**< The first of an address is 0 (but docs/mailbox.md, Names, where very many
+                       were closed); those of a reopened address go on. */
   void *data;
   uint64_t size_bytes; /**< One past the highest byte that landed; what did not is undefined. */
   uint64_t bytes;      /**< That landed. */
@@ -133,7 +136,7 @@ typedef struct ph_mailbox_put_args {
   uint64_t offset;      /**< In its buffer. ph_mailbox_append(): 0. */
   const void *source;   /**< May be null if size_bytes is 0. */
   uint64_t size_bytes;  /**< At most the setting `mailbox_carried_max`. */
-  uint64_t epoch;       /**< The one that is meant, or PH_ANY_EPOCH; 0 means epoch 0. */
+  uint64_t epoch;       /**< The one that is meant (zeroed: epoch 0), or PH_ANY_EPOCH. */
   uint32_t incarnation; /**< The one that is meant, or 0: any. */
   uint32_t flags;       /**< PH_NO_LCE. */
   ph_id local;
@@ -147,8 +150,9 @@ typedef struct ph_mailbox_put_args {
  * Effect:  messages to `address` land in the buffers that are posted to it; those that came before
  *          the first buffer, and after the call, are kept up to `mailbox_early_bytes` a peer. A
  *          reopened address is a new incarnation, and its epochs go on where they ended.
- * Status:  PH_ERR_ARGUMENT (an unknown unit, placing or flag), PH_ERR_RANK (`source`), PH_ERR_STATE
- *          (the address is open; finalized), PH_ERR_MEMORY, PH_ERR_FORKED.
+ * Status:  PH_ERR_ARGUMENT (an unknown unit, placing or flag; too many retained),
+ *          PH_ERR_RANK (`source`), PH_ERR_STATE (the address is open; finalized), PH_ERR_MEMORY,
+ *          PH_ERR_FORKED.
  * Threads: any, as of all calls here. Never blocks.
  */
 PH_API ph_status ph_mailbox_open(ph_context *context, const ph_mailbox_args *args, ph_mailbox *box);

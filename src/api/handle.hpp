@@ -63,8 +63,8 @@ ph_status hand_over(const Make& make, ph_context** context, ph_error* error) noe
 // Leaves the words for a call that the lane refused, and hands its status back.
 ph_status refused(ph_context& context, ph_status status) noexcept;
 
-// What a call owes services at its end: a turn, and the user's code. If memory runs out the next
-// call tries again: this one has done its own work.
+// Gives services what a call owes them at its end: a turn, and the user's code. If memory runs out
+// the next call tries again: this one has done its own work.
 [[gnu::noinline, gnu::cold]] void finish_call(engine::Engine& engine, engine::LaneGuard& guard,
                                               ph_status status) noexcept;
 

@@ -86,7 +86,13 @@ bool ServicePort::may_live(Rank rank) const noexcept {
 
 void ServicePort::cut_off(Rank rank, const char* why) {
   Peer* const peer = rank < engine_.size_ ? engine_.peers_[rank].get() : nullptr;
-  if (peer != nullptr) engine_.lose(*peer, PH_ERR_PROTOCOL, why);
+  if (peer == nullptr) return;
+  std::string words;
+  try {
+    words = why;
+  } catch (const std::bad_alloc&) {  // a service may have to do this for lack of memory
+  }
+  engine_.lose(*peer, PH_ERR_PROTOCOL, std::move(words));
 }
 
 Rank ServicePort::rank() const noexcept { return engine_.self_; }

@@ -82,7 +82,8 @@ bool Services::take_body(Peer& peer, const wire::Header& header) {
       part.bytes > engine_.config_.bulk_bytes / 2)
     return false;
   if (!is_first && (header.id_bytes != 0 || header.payload_bytes != 0)) return false;
-  // What is lent is not given back, so a sender that keeps to its credit has no room over it.
+  // Chunks that are lent are not given back, so a sender that keeps to its credit has no room
+  // there.
   const BulkConsumer& ring = peer.rx_bulk;
   const std::uint64_t end = bulk_end(bulk_begin(ring.head, part.bytes, ring.capacity), part.bytes);
   if (part.bytes != 0 && end - ring.free_end() > ring.capacity) return false;
@@ -124,7 +125,7 @@ void Services::give_back(Rank from, std::uint64_t loan) {
   }
 }
 
-// Of a peer that was lost while its message was shown nothing more is shown. It is lost without
+// Nothing more is shown of a peer that was lost while its message was shown. It is lost without
 // words where memory has run out.
 bool Services::is_taken(Peer& peer, service::Service& service,
                         std::span<const std::byte> header) noexcept {

@@ -11,7 +11,7 @@ namespace photon::wire {
 
 inline constexpr ph_status kLastError = PH_ERR_NO_BUFFER;  // of this version of types.h
 
-// Whether the word says how an operation ended: PH_OK or an error.
+// True if the word says how an operation ended: PH_OK or an error.
 constexpr bool is_end(std::uint64_t word) noexcept {
   const auto number = static_cast<std::int64_t>(word);
   return number <= PH_OK && number >= kLastError;
@@ -19,7 +19,7 @@ constexpr bool is_end(std::uint64_t word) noexcept {
 
 constexpr bool is_error(std::uint64_t word) noexcept { return word != PH_OK && is_end(word); }
 
-// Of a word that is one.
+// The status in a word that is_end().
 constexpr ph_status to_status(std::uint64_t word) noexcept {
   return static_cast<ph_status>(static_cast<std::int64_t>(word));
 }

@@ -326,7 +326,7 @@ TEST_P(MailboxOver, rewind_makes_a_retained_epoch_the_last_one_again) {
     EXPECT_EQ(found[1].epoch, 1u);
     EXPECT_EQ(ph_mailbox_rewind(context, box, 3), PH_ERR_STATE);
     ASSERT_EQ(ph_mailbox_rewind(context, box, 0), PH_OK);
-    for (const std::uint64_t epoch : {2, 1}) {
+    for (const std::uint64_t epoch : {1, 2}) {
       const ph_mailbox_event event = taken(context, box);
       EXPECT_EQ(event.why, PH_MAILBOX_REWOUND);
       EXPECT_EQ(event.epoch, epoch);

@@ -53,6 +53,49 @@ TEST(MailboxReceiver, what_is_wrong_is_not_posted) {
   EXPECT_EQ(one.post(one.open_managed(9), memory, 257), PH_ERR_ARGUMENT) << "never reached";
 }
 
+TEST(MailboxReceiver, no_more_buffers_are_retained_than_there_may_be) {
+  Mailing one;
+  ph_mailbox box{};
+  ph_mailbox_args args = Mailing::box_args();
+  for (const std::uint32_t retained : {UINT32_MAX, 65'537u}) {
+    args.retained = retained;
+    EXPECT_EQ(one.receiver().open(args, box), PH_ERR_ARGUMENT) << retained;
+  }
+  args.retained = 65'536;
+  EXPECT_EQ(one.receiver().open(args, box), PH_OK);
+}
+
+// An append has bytes, so a managed buffer counts at most one operation for each of its own.
+TEST(MailboxReceiver, a_threshold_that_a_managed_buffer_cannot_count_is_refused) {
+  Mailing one;
+  Bytes memory(8);
+  for (const ph_mailbox_unit unit : {PH_MAILBOX_BYTES, PH_MAILBOX_OPERATIONS}) {
+    ph_mailbox_args args = Mailing::box_args(kBox + unit);
+    args.placing = PH_MAILBOX_MANAGED;
+    args.unit = unit;
+    const ph_mailbox box = one.open(args);
+    EXPECT_EQ(one.post(box, memory, 9), PH_ERR_ARGUMENT) << unit;
+    EXPECT_EQ(one.post(box, memory, 8), PH_OK) << unit;
+  }
+}
+
+// A thread may sleep in ph_mailbox_wait() of a mailbox that another one closes, or whose last event
+// another one takes.
+TEST(MailboxReceiver, whoever_waits_is_woken_when_no_event_will_come) {
+  Mailing one;
+  Bytes memory(8);
+  const ph_mailbox empty = one.open();
+  std::uint64_t before = one.port.woken;
+  ASSERT_EQ(one.receiver().close(empty), PH_OK);
+  EXPECT_GT(one.port.woken, before) << "closed without an event";
+  const ph_mailbox box = one.open();
+  ASSERT_EQ(one.post(box, memory), PH_OK);
+  ASSERT_EQ(one.receiver().close(box), PH_OK);
+  before = one.port.woken;
+  EXPECT_EQ(one.take(box).size(), 1u);
+  EXPECT_GT(one.port.woken, before) << "its last event was taken";
+}
+
 // A pointer is written with the event, and not before.
 TEST(MailboxReceiver, a_buffer_comes_back_with_all_that_was_said_of_it) {
   Mailing one;

@@ -29,15 +29,26 @@ TEST(MailboxSender, one_mail_is_always_let_go) {
   }
 }
 
-TEST(MailboxSender, what_waits_there_uses_its_credit_until_its_verdict) {
+// Else a mailbox without a buffer would delay the mails to another one.
+TEST(MailboxSender, what_waits_there_uses_up_no_credit) {
   Sending one(8 * (64 + kMailCost));
-  ASSERT_EQ(one.put_all(64), 8);
-  ASSERT_TRUE(one.reply(1, Op::kept, 2));
-  ASSERT_TRUE(one.reply(1, Op::credit, 8));
-  EXPECT_EQ(one.put_all(64), 7);
+  for (std::uint64_t sent = 0; sent < 64; sent += 8) {
+    ASSERT_EQ(one.put_all(64), 8);
+    for (std::uint64_t i = 0; i < 8; ++i) ASSERT_TRUE(one.reply(1, Op::kept, sent + i));
+    ASSERT_TRUE(one.reply(1, Op::credit, sent + 8));
+  }
   ASSERT_TRUE(one.reply(1, Op::verdict, 2, PH_OK));
-  EXPECT_EQ(one.put_all(64), 1);
+  EXPECT_EQ(one.put_all(64), 8);
   EXPECT_EQ(one.told(), Sending::Statuses{}) << "it has landed";
+}
+
+TEST(MailboxSender, mails_that_are_kept_are_named_in_their_order) {
+  for (const std::uint64_t second : {0, 1, 2}) {
+    Sending one;
+    for (int i = 0; i < 4; ++i) ASSERT_EQ(one.put(8), PH_OK);
+    ASSERT_TRUE(one.reply(1, Op::kept, 1));
+    EXPECT_EQ(one.reply(1, Op::kept, second), second == 2);
+  }
 }
 
 TEST(MailboxSender, what_waits_there_uses_up_no_requests) {

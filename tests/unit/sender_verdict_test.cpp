@@ -240,7 +240,7 @@ TEST(MailboxSender, a_long_id_is_kept_until_nothing_more_can_be_told) {
 
 // ---- losses
 
-// One of each: over, over and waiting there, judged, silent, silent and
+// One of each: over, over and waiting there, judged, without a completion, the same and
 // waiting; and asked for.
 void send_one_of_each(Sending& one) {
   ASSERT_EQ(one.put_with_id(some(1)), PH_OK);
@@ -268,7 +268,7 @@ TEST(MailboxSender, of_a_lost_rank_what_was_asked_for_ends_and_what_may_be_misse
       one.port.lose(1, why);
       one.port.run_turns();
       const bool is_missed = lives || why == PH_ERR_DEPARTED;
-      EXPECT_EQ(one.told(), Sending::Statuses(is_missed ? 5 : 3, why)) << lives << why;
+      EXPECT_EQ(one.told(), Sending::Statuses(is_missed ? 7 : 3, why)) << lives << why;
       EXPECT_TRUE(one.service.is_idle());
       EXPECT_EQ(one.service.held() + one.port.promises(), 0u);
       EXPECT_EQ(one.put(8), why);

@@ -240,9 +240,10 @@ TEST(ManagedWindow, a_message_larger_than_its_buffer_is_refused) {
   EXPECT_TRUE(one.overs.empty()) << "an empty buffer stays";
   one.post(32);
   EXPECT_EQ(one.append(60), "0 at 0");
-  EXPECT_EQ(one.append(33), kTooLarge) << "by the next one";
-  one.expect_over(1, PH_MAILBOX_FULL, 60);
+  EXPECT_EQ(one.append(33), kTooLarge) << "for the next one, too";
+  EXPECT_TRUE(one.overs.empty()) << "a message that is refused hands nothing over";
   EXPECT_EQ(one.append(32), "1 at 64");
+  one.expect_over(2, PH_MAILBOX_COMPLETE, 32);
 }
 
 // Who names an epoch means that one: it is not divided by what does not fit.

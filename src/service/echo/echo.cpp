@@ -192,7 +192,8 @@ void Echo::on_lost(Rank rank, ph_status why) noexcept {
   port_.wake();
 }
 
-// What is on its way to the handler makes room for more: so no more than twice the bound is here.
+// Values that are on their way to the handler make room for more: no more than twice the bound are
+// here.
 void Echo::collect() {
   while (heard_count_ < told_.size()) {
     const Rank from = told_[heard_count_].from;

@@ -1,4 +1,4 @@
-// What comes for mailboxes: mails are judged, kept, and their senders are told.
+// Mails that come for mailboxes are judged or kept, and their senders are told.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -129,8 +129,8 @@ bool Receiver::begin_body(const Chunk& chunk, Coming& coming) {
   if (!mail) return false;
   coming.letter = mail->letter;
   coming.size_bytes = chunk.size_bytes;
-  // What stays in the ring holds up all that comes behind it there: never so much that the rest of
-  // the same body could not come.
+  // A chunk that stays in the ring holds up all that comes behind it there. A large body is copied
+  // out, for its own rest could not come.
   coming.is_copied = chunk.size_bytes > port_.config().bulk_bytes / 4;
   coming.copy.clear();
   coming.parts.clear();
@@ -168,10 +168,10 @@ void Receiver::drop_body(Rank from, Coming& coming) noexcept {
   for (const std::uint64_t loan : coming.loans) port_.give_back(from, loan);
   coming.loans.clear();
   coming.parts.clear();
-  coming.copy.clear();
+  coming.copy = {};  // it may be large
 }
 
-// What came whole stays; of a body that did not nothing was seen.
+// A mail that came whole stays; a body that did not has left no trace.
 void Receiver::on_lost(Rank from) noexcept {
   From* const sender = peers_[from].get();
   if (sender != nullptr) drop_body(from, sender->coming);

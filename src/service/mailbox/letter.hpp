@@ -1,4 +1,4 @@
-// What mailboxes of two ranks say to each other: words of a message's header, packed and unpacked
+// The messages between mailboxes of two ranks: words of a header, packed and unpacked
 // (docs/mailbox.md, Messages). Pure.
 //
 // Invariant: what decode() returns obeys every bound that a message shows by itself.
@@ -32,7 +32,7 @@ struct Letter {
   bool has_body = false;
 };
 
-// What a receiver says of the mails of one sender, which both count from 0.
+// A receiver's answer about the mails of one sender, which both count from 0.
 struct Reply {
   Op op = Op::credit;
   std::uint64_t number = 0;
@@ -56,7 +56,7 @@ constexpr std::uint64_t first_word(Op op, std::uint64_t rest = 0) noexcept {
   return static_cast<std::uint64_t>(op) | rest << 8;
 }
 
-// What a header's first word says it is; none: malformed.
+// The kind that a header's first word names; none: malformed.
 std::optional<Op> op_of(std::span<const std::byte> header) noexcept;
 
 struct Decoded {

@@ -1,4 +1,4 @@
-// What its owner does with a mailbox.
+// The calls by which its owner uses a mailbox.
 #include "service/mailbox/receiver.hpp"
 
 #include <algorithm>
@@ -9,6 +9,7 @@ namespace photon::service::mailbox {
 namespace {
 
 constexpr unsigned kPointerAlignment = 64;
+constexpr std::uint32_t kMostRetained = 65'536;  // each post makes room for the events of all
 constexpr std::size_t kMostPast =
     65'536;  // closed addresses whose epochs are remembered one by one
 
@@ -60,6 +61,10 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
     return wrong(PH_ERR_ARGUMENT, "no placing " + std::to_string(args.placing));
   if ((args.flags & ~std::uint32_t{PH_MAILBOX_REFUSE_EARLY}) != 0)
     return wrong(PH_ERR_ARGUMENT, "unknown flags " + std::to_string(args.flags));
+  if (args.retained > kMostRetained)
+    return wrong(PH_ERR_ARGUMENT, std::to_string(args.retained) +
+                                      " retained buffers; the limit is " +
+                                      std::to_string(kMostRetained));
   if (args.source != PH_ANY_RANK && args.source >= port_.size())
     return wrong(PH_ERR_RANK, "no rank " + std::to_string(args.source) + " in this job");
   if (table_.find(args.address) != nullptr)
@@ -176,12 +181,13 @@ ph_status Receiver::close(ph_mailbox handle) {
   return PH_OK;
 }
 
-// Its handle names nothing from here on.
+// Its handle names nothing from here on, and whoever waits for an event of it has to hear that.
 void Receiver::retire(Box& box) noexcept {
   box.window.reset();
   box.events.trim(0);
   if (++box.generation == 0) box.generation = 1;
   free_.push_back(box.index);  // new_box() has made room
+  port_.wake();
 }
 
 ph_mailbox_event Receiver::event_of(ph_mailbox box, const Window& window,

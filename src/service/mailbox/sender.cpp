@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 #include <string>
+#include <utility>
 
 #include "base/finally.hpp"
 #include "wire/status.hpp"
@@ -62,6 +63,7 @@ ph_status Sender::prepare(Rank rank, std::uint64_t bytes, To*& to) {
   to->sent.make_room();
   // All of them may be kept by their receiver: to hear of that needs no memory.
   const std::size_t most = to->waiting.size() + to->sent.size() + 1;
+  if (most > kMostWaiting) return port_.again();
   if (to->waiting.capacity() < most) to->waiting.reserve(2 * most);
   return PH_OK;
 }
@@ -153,7 +155,7 @@ ph_status Sender::put_u64(Rank rank, std::uint64_t address, std::uint64_t offset
   const ph_status status = send(rank, letter, source, to->sent.end(), has_body);
   if (status != PH_OK) return status;
   to->used_bytes += charge(source.size());
-  to->sent.push_unchecked({.charge = charge(source.size()), .is_told = true, .is_silent = true});
+  to->sent.push_unchecked({.charge = charge(source.size()), .is_told = true});
   return PH_OK;
 }
 
@@ -249,6 +251,8 @@ bool Sender::on_kept(To& to, std::uint64_t number) noexcept {
   if (number < to.sent.begin() || number >= to.sent.end()) return false;
   Sent& mail = to.sent.at(number);
   if (mail.charge == 0 || mail.is_judged || mail.has_body) return false;
+  if (!to.waiting.empty() && to.waiting.back().number >= number) return false;
+  to.used_bytes -= std::exchange(mail.charge, 0);
   to.waiting.push_back({number, mail});  // prepare() has made room
   mail = {.is_told = true};
   return true;
@@ -256,9 +260,8 @@ bool Sender::on_kept(To& to, std::uint64_t number) noexcept {
 
 bool Sender::on_verdict(Rank from, To& to, std::uint64_t number, ph_status status) noexcept {
   if (number >= to.sent.end()) return false;
-  const auto kept = std::find_if(to.waiting.begin(), to.waiting.end(),
-                                 [number](const Waiting& one) { return one.number == number; });
-  if (kept != to.waiting.end()) {
+  const auto kept = std::ranges::lower_bound(to.waiting, number, {}, &Waiting::number);
+  if (kept != to.waiting.end() && kept->number == number) {
     Sent mail = kept->mail;
     to.waiting.erase(kept);  // first: where memory runs out end() loses the peer, and clears them
     end(from, mail, status);
@@ -281,7 +284,7 @@ void Sender::on_lost(Rank rank, ph_status why) noexcept {
   // all that it had taken confirmed.
   const bool may_be_missed = why == PH_ERR_DEPARTED || port_.may_live(rank);
   const auto is_owed = [may_be_missed](const Sent& mail) {
-    return !mail.is_told || (!mail.is_silent && !mail.is_judged && may_be_missed);
+    return !mail.is_told || (!mail.is_judged && may_be_missed);
   };
   for (; !to->sent.empty(); to->sent.pop()) {
     Sent& mail = to->sent.front();

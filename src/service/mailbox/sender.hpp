@@ -9,7 +9,8 @@
 // receiver uses up no `requests`; if it is refused after all, a promise is made then.
 //
 // Invariants: a mail's number is its position in `sent`, and its receiver counts alike;
-// used_bytes is the charge of all that is not over, at most `mailbox_early_bytes`.
+// used_bytes is the charge of all that is not over and does not wait at its receiver, at most
+// `mailbox_early_bytes`, or that of one mail. So a mailbox without a buffer delays no other.
 // Owner: Mailboxes, under the lane's lock.
 #pragma once
 
@@ -41,11 +42,13 @@ class Sender {
   // Refusals that found no promise; true: there are some left.
   bool tell_refusals();
 
-  // What a mail counts as of `mailbox_early_bytes`: it costs its receiver that much.
+  // A mail uses up so much of `mailbox_early_bytes`: it costs its receiver that much.
   static std::uint64_t charge(std::uint64_t bytes) noexcept { return bytes + kMailBytes; }
 
  private:
   static constexpr std::uint64_t kMailBytes = 64;
+  // A peer that keeps more, or says so, gets no more.
+  static constexpr std::size_t kMostWaiting = std::size_t{1} << 20;
 
   struct Sent {
     std::uint64_t promise = 0;  // 0: made if it is refused
@@ -57,7 +60,6 @@ class Sender {
     bool is_told = false;    // the user knows its end
     bool is_judged = false;  // a verdict has come
     bool has_long_id = false;
-    bool is_silent = false;  // of put_u64(): its loss with its receiver is not told
   };
   struct Waiting {
     std::uint64_t number = 0;
@@ -71,7 +73,7 @@ class Sender {
   struct To {
     std::uint64_t used_bytes = 0;
     base::RingQueue<Sent> sent;
-    std::vector<Waiting> waiting;  // by number
+    std::vector<Waiting> waiting;  // by number; uncharged, for their receiver bounds them
   };
 
   ph_status check(Rank rank, const ph_mailbox_put_args& args);

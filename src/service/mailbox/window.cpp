@@ -14,10 +14,10 @@ bool meet(const Buffer& one, const Buffer& other) noexcept {
 
 }  // namespace
 
-// The most that a buffer can count: where the receiver says where bytes land, no byte lands twice.
+// The most that a buffer can count: where the receiver says where bytes land, no byte lands twice,
+// and each operation has one.
 std::uint64_t Window::reachable(const Buffer& buffer) const noexcept {
-  const bool is_bounded = policy_.unit == PH_MAILBOX_BYTES && policy_.placing == PH_MAILBOX_MANAGED;
-  return is_bounded ? buffer.size_bytes : UINT64_MAX;
+  return policy_.placing == PH_MAILBOX_MANAGED ? buffer.size_bytes : UINT64_MAX;
 }
 
 bool Window::overlaps(const Buffer& buffer) const noexcept {
@@ -58,31 +58,53 @@ Outcome Window::without_buffer(std::uint64_t epoch) const noexcept {
   return {Fate::refused, PH_ERR_NO_BUFFER, epoch, nullptr};
 }
 
+// The first buffer that an append fits into behind what it holds, or that holds nothing; else the
+// number of buffers.
+std::uint64_t Window::first_with_room(const Mail& mail) const noexcept {
+  std::uint64_t ahead = full_;
+  for (; ahead < buffers_.size(); ++ahead) {
+    const Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
+    if (buffer.is_full) continue;
+    if (buffer.filled == 0 || mail.size_bytes <= buffer.size_bytes - buffer.filled) break;
+  }
+  return ahead;
+}
+
+// Those that an append did not fit into admit nothing more.
+void Window::seal_before(std::uint64_t ahead) noexcept {
+  for (std::uint64_t i = full_; i < ahead; ++i) buffers_.at(buffers_.begin() + i).is_full = true;
+}
+
 Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   if (const ph_status status = check(mail); status != PH_OK)
     return {Fate::refused, status, epoch_, nullptr};
-  const bool is_named = mail.epoch != PH_ANY_EPOCH;
-  const std::uint64_t ahead = is_named ? mail.epoch - epoch_ : full_;
-  if (ahead >= buffers_.size()) return without_buffer(epoch_ + ahead);
-  Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
+  const bool is_placed_here = mail.appends && mail.epoch == PH_ANY_EPOCH;
+  const std::uint64_t ahead = is_placed_here               ? first_with_room(mail)
+                              : mail.epoch == PH_ANY_EPOCH ? full_
+                                                           : mail.epoch - epoch_;
   const std::uint64_t epoch = epoch_ + ahead;
+  if (ahead >= buffers_.size()) {
+    if (is_placed_here && policy_.keeps_early) {
+      seal_before(ahead);
+      count_full();
+      hand_over_full(owner);
+    }
+    return without_buffer(epoch);
+  }
+  Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
   if (buffer.is_full) return {Fate::refused, PH_ERR_EPOCH, epoch, nullptr};
   const std::uint64_t from = mail.appends ? buffer.filled : mail.offset;
-  if (from > buffer.size_bytes || mail.size_bytes > buffer.size_bytes - from) {
-    // One that would fit into no more than an empty buffer goes to the next, if it may.
-    if (!mail.appends || is_named || buffer.filled == 0)
-      return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
-    buffer.is_full = true;
-    count_full();
-    hand_over_full(owner);
-    return admit(mail, owner);
-  }
+  if (from > buffer.size_bytes || mail.size_bytes > buffer.size_bytes - from)
+    return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
+  std::byte* const place = buffer.data + from;
   buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : 1;
   buffer.filled = from + mail.size_bytes;
   ++buffer.under_way;
   if (buffer.admitted >= buffer.threshold) buffer.is_full = true;
+  if (is_placed_here) seal_before(ahead);
   count_full();
-  return {Fate::lands, PH_OK, epoch, buffer.data + from};
+  if (is_placed_here && full_ != 0) hand_over_full(owner);  // but for this one, which has to land
+  return {Fate::lands, PH_OK, epoch, place};
 }
 
 void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept {
@@ -144,12 +166,12 @@ ph_status Window::rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& 
   if (found == retained_.end()) return PH_ERR_STATE;
   for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i)
     if (buffers_.at(i).under_way != 0) return PH_AGAIN;
-  while (retained_.end() - 1 != found) {
-    HandedOver over = retained_.back();
-    retained_.pop_back();
+  for (std::uint64_t i = found + 1; i != retained_.end(); ++i) {
+    HandedOver over = retained_.at(i);
     over.why = PH_MAILBOX_REWOUND;
     owner.handed_over(*this, over);
   }
+  while (retained_.end() - 1 != found) retained_.pop_back();
   for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i) {
     Buffer& buffer = buffers_.at(i);
     buffer.admitted = buffer.filled = buffer.bytes = buffer.operations = buffer.top = 0;

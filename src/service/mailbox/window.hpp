@@ -1,5 +1,5 @@
-// What becomes of the messages and the buffers of one mailbox: a pure state machine, without
-// threads, clock or network (docs/mailbox.md has the table).
+// The messages and the buffers of one mailbox: a pure state machine, without threads, clock or
+// network (docs/mailbox.md has the table).
 //
 //   buffer: posted -- in front of it all are full --> current -- its last message is admitted -->
 //           full -- all that was admitted has landed, and all before it are handed over --> over
@@ -22,7 +22,7 @@
 
 namespace photon::service::mailbox {
 
-// What the owner of a mailbox has said of it.
+// The owner's choices for a mailbox.
 struct Policy {
   ph_mailbox_unit unit = PH_MAILBOX_BYTES;
   ph_mailbox_placing placing = PH_MAILBOX_STEERED;
@@ -31,7 +31,7 @@ struct Policy {
   bool keeps_early = true;
 };
 
-// What a sender has said of a message.
+// A message as its sender describes it.
 struct Mail {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
@@ -127,8 +127,6 @@ class Window {
   }
 
   // ---- messages
-  // Whether a message that names no epoch would find a buffer.
-  bool has_buffer() const noexcept { return full_ < buffers_.size(); }
   // The place of a message, in one step with its epoch. It may hand over what it does not fit into.
   Outcome admit(const Mail& mail, Owner& owner) noexcept;
   // All bytes of what admit() let in are in place.
@@ -136,6 +134,8 @@ class Window {
 
  private:
   void count_full() noexcept;
+  std::uint64_t first_with_room(const Mail& mail) const noexcept;
+  void seal_before(std::uint64_t ahead) noexcept;
   ph_status check(const Mail& mail) const noexcept;
   Outcome without_buffer(std::uint64_t epoch) const noexcept;
   bool overlaps(const Buffer& buffer) const noexcept;
