@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/finally.hpp"
 #include "base/hex.hpp"
 #include "base/log.hpp"
 #include "boot/cores.hpp"
@@ -89,6 +90,7 @@ void EngineState::blame(ph_status status, Rank rank) {
 
 ph_status Engine::fail(ph_status status, Rank rank, std::string what, int native_errno) {
   blame(status, rank);
+  if (is_quiet_) return status;
   if (services_ != nullptr) services_->before_error();
   last_error_ = base::Error{status, native_errno, std::move(what), rank};
   return status;
@@ -96,6 +98,7 @@ ph_status Engine::fail(ph_status status, Rank rank, std::string what, int native
 
 ph_status Engine::fail(const base::Error& error) {
   blame(error.status, error.rank);
+  if (is_quiet_) return error.status;
   base::Error words = error;  // it may be the last one
   if (services_ != nullptr) services_->before_error();
   last_error_ = std::move(words);
@@ -228,6 +231,8 @@ ph_status Engine::check_again(Peer& peer, const ph_target& target, std::uint64_t
 // Nothing will come from or go to this peer any more. What it delivered stays.
 void Engine::lose(Peer& peer, ph_status status, std::string what) {
   if (peer.broken != PH_OK) return;
+  const bool was_quiet = std::exchange(is_quiet_, false);  // a loss is the user's, too
+  const base::Finally as_before([&]() noexcept { is_quiet_ = was_quiet; });
   peer.broken = status;
   peer.state = status == PH_ERR_DEPARTED ? Peer::State::departed : Peer::State::dead;
   peer.why = std::move(what);

@@ -173,6 +173,7 @@ class EngineState {
   const std::span<const service::Kind> service_kinds_;
   std::unique_ptr<Services> services_;
   base::Error last_error_;
+  bool is_quiet_ = false;  // it is a service's operation that is looked at: its status says it all
   ph_status unheard_ = PH_OK;  // finalize: of requests that nobody took
   Rank unheard_rank_ = 0;
 

@@ -171,28 +171,74 @@ std::uint64_t Services::requests_under_way() const noexcept {
   return sum;
 }
 
+// Null: the quota of that service is used up. on_local() will need no memory.
+Request* Services::take_request(wire::Owner owner, Peer& peer) {
+  const std::uint64_t most = std::max<std::uint64_t>(16, engine_.config_.requests / 4);
+  if (slot(owner).requests >= most) return nullptr;
+  ends_.make_room(requests_under_way() + 1);
+  Request* const request = engine_.requests_.take_for_service();
+  request->owner = owner;
+  request->flags = PH_NO_RCE;
+  request->peer = &peer;
+  return request;
+}
+
 ph_status Services::say_body(wire::Owner owner, const service::Saying& what,
                              std::span<const std::byte> body, std::uint64_t token) {
   if (!is_good(what) || body.empty()) return PH_ERR_ARGUMENT;
   Peer* peer = nullptr;
   if (const auto status = engine_.contact(what.to, peer); status != PH_OK) return status;
-  Slot& one = slot(owner);
-  if (one.requests >= std::max<std::uint64_t>(16, engine_.config_.requests / 4)) {
+  Request* const made = take_request(owner, *peer);
+  if (made == nullptr) {
     peer->queues.of(owner).room_wanted = true;
     engine_.mark_busy(*peer);
     return engine_.again();
   }
-  ends_.make_room(requests_under_way() + 1);
-  Request& request = *engine_.requests_.take_for_service();
+  Request& request = *made;
   request.kind = Request::Kind::body;
-  request.owner = owner;
-  request.flags = PH_NO_RCE;
   request.source = body.data();
   request.size_bytes = body.size();
   request.tag = token;
   begin_work(*peer, request, what);
-  ++one.requests;
+  ++slot(owner).requests;
   return PH_OK;
+}
+
+ph_status Services::get(wire::Owner owner, Rank from, const service::Port::Fetch& what,
+                        std::uint64_t& handle) {
+  if (what.to.empty()) return PH_ERR_ARGUMENT;
+  Peer* peer = nullptr;
+  if (const auto status = engine_.contact(from, peer); status != PH_OK) return status;
+  const ph_status status = engine_.check_target(*peer, what.from, what.to.size(), PH_ACCESS_READ);
+  if (status != PH_OK) return status;
+  Request* const request = take_request(owner, *peer);
+  if (request == nullptr) return PH_AGAIN;
+  request->kind = Request::Kind::get;
+  request->destination = what.to.data();
+  request->size_bytes = what.to.size();
+  request->target = what.from;
+  request->tag = what.token;
+  ++slot(owner).requests;
+  handle = RequestPool::token(*request);
+  peer->work.push(*request);
+  engine_.mark_busy(*peer);
+  return PH_OK;
+}
+
+// Bytes that its owner sends are dropped from now on; a card cannot be told.
+bool Services::give_up(std::uint64_t handle) noexcept {
+  Request* const request = engine_.requests_.find_used(handle);
+  if (request == nullptr || request->kind != Request::Kind::get ||
+      request->owner == wire::Owner::application)
+    return true;
+  if (request->verdict == PH_OK) request->verdict = PH_ERR_STATE;
+  if (request->posted && request->pieces != 0) return false;
+  if (!request->in_work) return true;  // asked for; or the last piece has just ended
+  Peer& peer = *request->peer;
+  static_cast<void>(peer.work.remove(*request));
+  engine_.mark_busy(peer);  // others may have waited behind it
+  engine_.request_failed(*request, PH_ERR_STATE);
+  return true;
 }
 
 // One chunk, or word that there are no more, for the memory they were to be read from is gone. In

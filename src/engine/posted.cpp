@@ -8,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "base/finally.hpp"
 #include "base/hex.hpp"
 #include "engine/engine.hpp"
 
@@ -168,6 +169,8 @@ bool Engine::is_ending(Peer& peer, ph_status verdict) {
 void Engine::refused_by_card(Request& request) {
   Peer& peer = *request.peer;
   const Request was = request;
+  const base::Finally heard([this]() noexcept { is_quiet_ = false; });
+  is_quiet_ = was.owner != wire::Owner::application;
   if (was.named) peer.sent.told(was.line);
   request_failed(request, was.verdict);
   try {

@@ -147,14 +147,14 @@ void Engine::report_late(Peer& peer, std::uint64_t word, std::uint64_t request, 
 
 // The operation is over for its initiator. The promised event is used or given back.
 void Engine::complete_local(Request& request, ph_status status) {
-  Peer& peer = *request.peer;
-  if (status != PH_OK) [[unlikely]]
-    blame(status, peer.rank);
-  if (request.kept) return conclude(request, status);
   if (request.owner != wire::Owner::application) {
     request.local_done = true;
     return services_->ended(request, status);
   }
+  Peer& peer = *request.peer;
+  if (status != PH_OK) [[unlikely]]
+    blame(status, peer.rank);
+  if (request.kept) return conclude(request, status);
   if (request.local_done) {
     if (status != PH_OK) report_late(peer, request.local_word, 0, status);
     return;

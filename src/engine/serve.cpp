@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/finally.hpp"
 #include "base/hex.hpp"
 #include "engine/engine.hpp"
 #include "engine/record_io.hpp"
@@ -76,6 +77,8 @@ bool Engine::take_get_data(Peer& peer) {
       offset != request->done_bytes || bytes > request->size_bytes - request->done_bytes)
     return false;
   if (request->layout != nullptr) return take_gathered(*request, bytes);
+  const base::Finally heard([this]() noexcept { is_quiet_ = false; });
+  is_quiet_ = request->owner != wire::Owner::application;
   std::byte* const place = request->destination + offset;
   if (request->verdict == PH_OK &&
       !callers_memory_.can_write({place, bytes}, request->size_bytes - offset))
@@ -103,6 +106,8 @@ bool Engine::take_get_failed(Peer& peer) {
   if (request == nullptr || request->peer != &peer || request->posted || !wire::is_error(told))
     return false;
   const ph_status status = wire::to_status(told);
+  const base::Finally heard([this]() noexcept { is_quiet_ = false; });
+  is_quiet_ = request->owner != wire::Owner::application;
   fail(status, peer.rank,
        "get of " + std::to_string(request->size_bytes) + " bytes at " +
            base::hex(request->target.address) + ": its owner refused: " + ph_status_text(status));

@@ -68,6 +68,13 @@ void ServicePort::note_read(Rank to, std::uint64_t mark) noexcept {
   if (peer != nullptr && mark <= peer->tx.tail()) peer->sent.read_to(mark);
 }
 
+ph_status ServicePort::get(Rank from, const Fetch& what, std::uint64_t& handle) {
+  base::Error before = engine_.last_error_;
+  return in_own_words(services_.get(owner_, from, what, handle), std::move(before));
+}
+
+bool ServicePort::give_up(std::uint64_t handle) noexcept { return services_.give_up(handle); }
+
 ph_status ServicePort::contact(Rank rank) {
   Peer* none = nullptr;
   base::Error before = engine_.last_error_;

@@ -20,6 +20,9 @@ class ServicePort final : public service::Port {
   bool was_read(Rank to, std::uint64_t mark) noexcept override;
   void note_read(Rank to, std::uint64_t mark) noexcept override;
 
+  ph_status get(Rank from, const Fetch& what, std::uint64_t& handle) override;
+  bool give_up(std::uint64_t handle) noexcept override;
+
   ph_status contact(Rank rank) override;
   ph_status state(Rank rank) const noexcept override;
   bool may_live(Rank rank) const noexcept override;

@@ -60,6 +60,9 @@ class Services {
   ph_status say(wire::Owner owner, const service::Saying& what, std::uint64_t* ticket);
   ph_status say_body(wire::Owner owner, const service::Saying& what,
                      std::span<const std::byte> body, std::uint64_t token);
+  ph_status get(wire::Owner owner, Rank from, const service::Port::Fetch& what,
+                std::uint64_t& handle);
+  bool give_up(std::uint64_t handle) noexcept;
   bool step_body(Peer& peer, Request& request, std::uint64_t& budget);
   bool step_behind(Peer& peer, Request& request);
   void ended(const Request& request, ph_status status);
@@ -133,6 +136,7 @@ class Services {
   bool is_first(const Peer& peer) const noexcept;
   HeldMessage hold(const service::Saying& what);
   std::uint64_t requests_under_way() const noexcept;
+  Request* take_request(wire::Owner owner, Peer& peer);
   bool show_chunk(Peer& peer, wire::Owner owner, service::Chunk& chunk);
   void run_one(Slot& slot, LaneGuard& guard);
   void end_words() noexcept;

@@ -311,6 +311,8 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
 }
 
 Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budget) {
+  const base::Finally heard([this]() noexcept { is_quiet_ = false; });
+  is_quiet_ = request.owner != wire::Owner::application;
   if (request.size_bytes == 0) {
     landed(request);
     return Step::moved;

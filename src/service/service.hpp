@@ -183,6 +183,20 @@ class Port {
   // It has answered what ended there, so it has read it.
   virtual void note_read(Rank to, std::uint64_t mark) noexcept = 0;
 
+  // ---- reading a peer's memory
+  // Bytes of that peer's memory, which its service has exposed, come to ours; on_local(token) tells
+  // that they are there, or why not. `handle`: how give_up() names it. PH_AGAIN: the quota of
+  // requests is used up until an on_local() of this service.
+  struct Fetch {
+    ph_target from{};
+    std::span<std::byte> to;
+    std::uint64_t token = 0;
+  };
+  virtual ph_status get(Rank from, const Fetch& what, std::uint64_t& handle) = 0;
+  // The bytes of that get are not wanted any more. True: from now on nothing is written to its
+  // memory. False: a network may still write there. on_local() comes in either case.
+  virtual bool give_up(std::uint64_t handle) noexcept = 0;
+
   // ---- peers
   // Meets that rank if need be. PH_ERR_RANK, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_NOT_FOUND.
   virtual ph_status contact(Rank rank) = 0;

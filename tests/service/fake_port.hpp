@@ -80,6 +80,9 @@ class FakePort : public service::Port {
     for (Said& one : said_)
       if (one.to == rank && one.is_body && one.token != kNever) ends_.push_back(take_end(one, why));
     std::erase_if(said_, [&](const Said& one) { return one.to == rank; });
+    for (const Got& one : gets_)
+      if (one.from == rank) ends_.push_back({rank, one.what.token, why});
+    std::erase_if(gets_, [&](const Got& one) { return one.from == rank; });
     service_->on_lost(rank, why);
   }
   // As the engine would: what is malformed, or finds no memory, ends its sender. Of a rank that is
@@ -116,6 +119,18 @@ class FakePort : public service::Port {
   void give_room(Rank rank) {
     if (std::exchange(peers_[rank].room_wanted, false)) service_->on_room(rank);
   }
+
+  std::size_t gets() const noexcept { return gets_.size(); }
+  // The oldest get is over: its bytes are there, which the test's process can read.
+  void end_get(ph_status status = PH_OK) {
+    const Got got = gets_.front();
+    gets_.erase(gets_.begin());
+    if (status == PH_OK && !got.is_given_up)
+      std::memcpy(got.what.to.data(), reinterpret_cast<const void*>(got.what.from.address),
+                  got.what.to.size());
+    service_->on_local(got.from, got.what.token, status);
+  }
+  bool gets_are_stuck = false;  // they cannot be given up
 
   // ---- what the service holds of the engine's
   std::size_t loans() const noexcept { return loans_.size(); }
@@ -155,6 +170,20 @@ class FakePort : public service::Port {
   std::uint64_t mark(Rank to) noexcept override { return peers_[to].is_met ? 1 : 0; }
   bool was_read(Rank, std::uint64_t) noexcept override { return false; }
   void note_read(Rank, std::uint64_t) noexcept override {}
+
+  // Nothing is read before end_get().
+  ph_status get(Rank from, const Fetch& what, std::uint64_t& handle) override {
+    if (const ph_status status = contact(from); status != PH_OK) return status;
+    if (is_refused()) return PH_AGAIN;
+    handle = ++last_get_;
+    gets_.push_back({from, what, handle, false});
+    return PH_OK;
+  }
+  bool give_up(std::uint64_t handle) noexcept override {
+    for (Got& one : gets_)
+      if (one.handle == handle) one.is_given_up = !gets_are_stuck;
+    return !gets_are_stuck;
+  }
 
   ph_status contact(Rank rank) override {
     if (rank >= kSize) return fail(PH_ERR_RANK, rank, "no such rank");
@@ -218,6 +247,12 @@ class FakePort : public service::Port {
     ph_status broken = PH_OK;
     bool is_met = false;
     bool room_wanted = false;
+  };
+  struct Got {
+    Rank from;
+    Fetch what;
+    std::uint64_t handle;
+    bool is_given_up;
   };
   struct End {
     Rank to;
@@ -303,6 +338,7 @@ class FakePort : public service::Port {
   std::vector<Peer> peers_;
   std::vector<Said> said_;
   std::vector<End> ends_;
+  std::vector<Got> gets_;
   std::map<std::pair<Rank, std::uint64_t>, std::unique_ptr<std::byte[]>> loans_;
   std::vector<std::uint64_t> exposed_;
   std::map<std::uint64_t, int> promises_;  // and how often each was completed
@@ -313,6 +349,7 @@ class FakePort : public service::Port {
   std::uint64_t lost_at_ = kNever;
   std::uint64_t last_promise_ = 0;
   std::uint64_t last_key_ = 0;
+  std::uint64_t last_get_ = 0;
   std::uint64_t next_loan_ = 0;
   std::uint64_t told_ = 0;
   std::int64_t now_ns_ = 0;
