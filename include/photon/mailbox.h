@@ -131,12 +131,13 @@ typedef struct ph_mailbox_event {
 
 /** Arguments of ph_mailbox_put() and ph_mailbox_append(). Zero what you do not use. */
 typedef struct ph_mailbox_put_args {
-  size_t size;          /**< sizeof(ph_mailbox_put_args) of the caller. */
-  uint64_t address;     /**< Of the mailbox. */
-  uint64_t offset;      /**< In its buffer. ph_mailbox_append(): 0. */
-  const void *source;   /**< May be null if size_bytes is 0. */
-  uint64_t size_bytes;  /**< At most the setting `mailbox_carried_max`. */
-  uint64_t epoch;       /**< The one that is meant (zeroed: epoch 0), or PH_ANY_EPOCH. */
+  size_t size;        /**< sizeof(ph_mailbox_put_args) of the caller. */
+  uint64_t address;   /**< Of the mailbox. */
+  uint64_t offset;    /**< In its buffer. ph_mailbox_append(): 0. */
+  const void *source; /**< May be null if size_bytes is 0. */
+  uint64_t
+      size_bytes; /**< Above the setting `mailbox_carried_max` the receiver reads the source. */
+  uint64_t epoch; /**< The one that is meant (zeroed: epoch 0), or PH_ANY_EPOCH. */
   uint32_t incarnation; /**< The one that is meant, or 0: any. */
   uint32_t flags;       /**< PH_NO_LCE. */
   ph_id local;
@@ -179,8 +180,10 @@ PH_API ph_status ph_mailbox_wait(ph_context *context, ph_mailbox box, ph_mailbox
                                  int64_t timeout_us);
 
 /**
- * Hands the current buffer over as it is: messages that have not landed whole land in the next.
- * Status: PH_AGAIN: there is no buffer. PH_ERR_STATE: as ph_mailbox_post().
+ * Hands the current buffer over as it is: messages that have not landed whole land in the next,
+ * which is current at once. The event comes when nothing writes to the buffer any more: at once,
+ * but where a network is reading a large message into it. Status: PH_AGAIN: there is no buffer.
+ * PH_ERR_STATE: as ph_mailbox_post().
  */
 PH_API ph_status ph_mailbox_inc_epoch(ph_context *context, ph_mailbox box);
 
@@ -219,18 +222,18 @@ PH_API ph_status ph_mailbox_close(ph_context *context, ph_mailbox box);
 /**
  * Sends a message to a steered mailbox of `rank`.
  * Ownership:  the source is yours again with the local completion; unchanged until then.
- * Completion: local = the source may be reused. With a request: when the message has landed
- *             (PH_OK), or was refused. Of a message that was over, a refusal comes as one more
- *             local completion with the error, as of a put.
- * Refusals:   PH_ERR_NOT_FOUND (no such mailbox), PH_ERR_ACCESS (it is for another source),
- *             PH_ERR_RANGE (it leaves the buffer), PH_ERR_EPOCH (the epoch or the incarnation that
- *             it names is over), PH_ERR_NO_BUFFER (there is none, and it is not kept),
- *             PH_ERR_ARGUMENT (an offset into a managed mailbox, an append to a steered one, an
- *             empty append).
- * Status:     PH_AGAIN: nothing was sent; `mailbox_early_bytes` are under way to that rank, or
- *             `requests` operations, or there is no room. PH_ERR_ARGUMENT (unknown flags, a null
- *             source, more than `mailbox_carried_max` bytes, an offset that wraps), PH_ERR_RANK,
- *             PH_ERR_ID_SIZE, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_STATE, PH_ERR_FORKED.
+ * Completion: local = the source may be reused: of more than `mailbox_carried_max` bytes that is
+ *             when the receiver has read them, or refused the message. With a request: when the
+ * message has landed (PH_OK), or was refused. Of a message that was over, a refusal comes as one
+ * more local completion with the error, as of a put. Refusals:   PH_ERR_NOT_FOUND (no such
+ * mailbox), PH_ERR_ACCESS (it is for another source), PH_ERR_RANGE (it leaves the buffer),
+ * PH_ERR_EPOCH (the epoch or the incarnation that it names is over), PH_ERR_NO_BUFFER (there is
+ * none, and it is not kept), PH_ERR_ARGUMENT (an offset into a managed mailbox, an append to a
+ * steered one, an empty append). Status:     PH_AGAIN: nothing was sent; `mailbox_early_bytes` are
+ * under way to that rank, or 1,024 large messages, or `requests` operations, or there is no room.
+ *             PH_ERR_ARGUMENT (unknown flags, a null source, an offset that wraps), PH_ERR_RANK,
+ *             PH_ERR_ID_SIZE, PH_ERR_MEMORY, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_STATE,
+ *             PH_ERR_FORKED.
  * Order:      as above. Threads: any. Never blocks.
  */
 PH_API ph_status ph_mailbox_put(ph_context *context, ph_rank rank, const ph_mailbox_put_args *args);

@@ -9,6 +9,7 @@ namespace {
 using service::mailbox::Mailboxes;
 
 constexpr std::uint64_t kMail = 1, kKept = 2, kVerdict = 3, kCredit = 4;
+constexpr std::uint64_t kAll = ~std::uint64_t{0};
 constexpr std::uint64_t kMailbox = 7, kClosedMailbox = 9;
 
 // The victim has sent six mails that nobody answers, and has a mailbox with a buffer.
@@ -129,7 +130,18 @@ TEST_P(GarbageMailbox, a_forged_mail_ends_its_sender_and_nothing_else) {
       {"a mail without an address", mail({kMail})},
       {"a mail without an offset", mail({kMail, kMailbox})},
       {"a mail that is too long", mail({kMail, kMailbox, 0, 0})},
-      {"an unknown flag", mail({kMail | 8 << 8, kMailbox, 0})},
+      {"an unknown flag", mail({kMail | 128 << 8, kMailbox, 0})},
+      {"an offer without a source", mail({kMail | 8 << 8, kMailbox, 0})},
+      {"an offer without a key", mail({kMail | 8 << 8, kMailbox, 0, 64, 4096})},
+      {"an offer of no bytes", mail({kMail | 8 << 8, kMailbox, 0, 0, 4096, 1})},
+      {"an offer that wraps around", mail({kMail | 8 << 8, kMailbox, 0, 64, kAll - 8, 1})},
+      {"an offer with bytes in the line",
+       mail({kMail | 8 << 8 | 8 << 16, kMailbox, 0, 8, 8, 1, 0})},
+      {"an offer with a payload", mail({kMail | 8 << 8, kMailbox, 0, 8, 4096, 1}, 8)},
+      {"an offer with a body",
+       [](MailboxAttack& a) {
+         a.say_body({kMail | 8 << 8, kMailbox, 0, 64, 4096, 1}, 64, 64);
+       }},
       {"all flags", mail({kMail | 0xff << 8, kMailbox, 0, 0})},
       {"an epoch that is not there", mail({kMail | 1 << 8, kMailbox, 0})},
       {"any epoch by its name", mail({kMail | 1 << 8, kMailbox, 0, PH_ANY_EPOCH})},
@@ -219,6 +231,9 @@ TEST_P(GarbageMailbox, a_mail_that_leads_nowhere_is_refused_and_touches_nothing)
       {kMail | 8 << 16 | std::uint64_t{77} << 32, kMailbox, 0, 1},
       {kMail | 2 << 8 | 8 << 16, kMailbox, 0, 1},
       {kMail | 6 << 8, kMailbox, 0},
+      {kMail | 8 << 8, kClosedMailbox, 0, 64, 4096, 1},
+      {kMail | 8 << 8, kMailbox, 1, 64, 4096, 1},
+      {kMail | 8 << 8, kMailbox, 0, kAll - 4096, 4096, 1},
   };
   MailboxAttack attack(GetParam());
   for (const auto& words : all) attack.say(words);
@@ -227,6 +242,22 @@ TEST_P(GarbageMailbox, a_mail_that_leads_nowhere_is_refused_and_touches_nothing)
   EXPECT_EQ(attack.status_of_attacker(), PH_OK);
   attack.expect_mailbox_whole();
   attack.expect_nothing_else_harmed();
+}
+
+// Offers of memory that is not there, by keys that name nothing: they are refused, or end with
+// their sender.
+TEST_P(GarbageMailbox, an_offer_that_cannot_be_read_counts_nothing) {
+  for (const std::uint64_t key : {std::uint64_t{1}, kAll}) {
+    MailboxAttack attack(GetParam());
+    attack.say({kMail | 8 << 8, kMailbox, 0, 64, 4096, key});
+    attack.serve_victim();
+    attack.say({kMail | 128 << 8, kMailbox, 0});
+    attack.serve_victim();
+    EXPECT_EQ(attack.status_of_attacker(), PH_ERR_PROTOCOL);
+    EXPECT_EQ(attack.mailboxes().receiver().held(), 0u);
+    attack.expect_mailbox_whole();
+    attack.expect_nothing_else_harmed();
+  }
 }
 
 // More than it may have under way: what waits here has its limit, whoever sends.

@@ -25,7 +25,7 @@ using photon::test::words_of;
 using Texts = std::vector<std::string>;
 
 inline constexpr std::uint64_t kBox = 7;  // the address of a mailbox, if nothing else is said
-inline constexpr std::uint64_t kNamesEpoch = 1, kAppends = 2, kAsks = 4;
+inline constexpr std::uint64_t kNamesEpoch = 1, kAppends = 2, kAsks = 4, kOffers = 8;
 inline constexpr std::uint64_t kMailCost = 64;  // of the credit, beside the bytes
 
 class MailPort final : public FakePort {
@@ -134,6 +134,17 @@ struct Mailing {
     header.insert(header.end(), bytes.begin(), bytes.end());
     header.resize((header.size() + 7) / 8 * 8);
     return {from, header, {}, {}, 0, 0};
+  }
+  // `bytes` stay where they are until the offer is over.
+  static Coming offer(Rank from, std::uint64_t address, const Bytes& bytes, std::uint64_t flags = 0,
+                      std::uint64_t offset = 0) {
+    return {from,
+            words_of({1 | (flags | kOffers) << 8, address, offset, bytes.size(),
+                      reinterpret_cast<std::uint64_t>(bytes.data()), 77}),
+            {},
+            {},
+            0,
+            0};
   }
   bool deliver(const Coming& coming) { return port.deliver(coming); }
   bool reply(Rank from, Op op, std::uint64_t number, ph_status status = PH_OK) {

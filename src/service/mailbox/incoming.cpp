@@ -25,7 +25,8 @@ void copy(std::span<const std::span<const std::byte>> parts, std::byte* to) noex
 }  // namespace
 
 bool Receiver::on_mail(Rank from, const Decoded& mail) {
-  peer(from);
+  const From& sender = peer(from);
+  if (mail.letter.is_offer && sender.offers >= kMostOffers) return false;
   const std::span<const std::byte> part[] = {mail.bytes};
   judge(from, mail.letter, part);
   return true;
@@ -36,65 +37,82 @@ ph_status Receiver::check(const Box* box, Rank from) noexcept {
   return box->source == PH_ANY_RANK || box->source == from ? PH_OK : PH_ERR_ACCESS;
 }
 
-// Admission, the copy, and the count. `status`: of what is refused.
-Fate Receiver::place(Box& box, const Mail& mail, Parts parts, ph_status& status) noexcept {
-  const Outcome outcome = box.window->admit(mail, *this);
+// Admission, the copy, and the count; that of an offer follows. `status`: of what is refused.
+Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept {
+  const Outcome outcome = box.window->admit(mail.letter.mail, *this);
   status = outcome.status;
-  if (outcome.fate == Fate::lands) {
-    copy(parts, outcome.place);
-    box.window->landed(mail, outcome, *this);
+  if (outcome.fate != Fate::lands) return outcome.fate;
+  if (!mail.letter.is_offer) {
+    copy(mail.parts, outcome.place);
+    box.window->landed(mail.letter.mail, outcome, *this);
+    return Fate::lands;
   }
-  return outcome.fate;
+  status = begin_pull(box, mail, outcome);
+  return status == PH_OK ? Fate::lands : Fate::refused;
 }
 
-// The next mail of that sender: it has come whole.
+// The next mail of that sender: it has come whole, or is an offer.
 void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
   From& sender = *peers_[from];
-  const std::uint64_t number = sender.judged++;
+  const Arrival mail{from, sender.judged++, letter, parts};
   Box* const box = table_.find(letter.address);
   ph_status status = check(box, from);
   Fate fate = Fate::refused;
-  if (status == PH_OK) fate = place(*box, letter.mail, parts, status);
-  if (fate == Fate::waits) {
-    if (keep(*box, from, letter, parts)) {
-      say(from, Op::kept, number);
-      return owe(from, 0);  // its bytes when it waits no more
-    }
+  if (status == PH_OK) fate = place(*box, mail, status);
+  if (fate == Fate::waits && !keep(*box, mail)) {
+    fate = Fate::refused;
     status = PH_ERR_NO_BUFFER;
   }
-  if (status != PH_OK || letter.asks) say(from, Op::verdict, number, status);
-  owe(from, Sender::charge(letter.mail.size_bytes));
+  if (fate == Fate::waits || (fate == Fate::lands && letter.is_offer)) {
+    if (letter.is_offer) ++sender.offers;
+    say(from, Op::kept, mail.number);
+    return owe(from, 0);  // it is charged no more
+  }
+  if (status != PH_OK || letter.asks) say(from, Op::verdict, mail.number, status);
+  owe(from, Sender::charge(letter.is_offer ? 0 : letter.mail.size_bytes));
+}
+
+// An offer costs no room: its bytes are still at its sender.
+std::uint64_t Receiver::Early::charge() const noexcept {
+  return letter.is_offer ? 0 : Sender::charge(letter.mail.size_bytes);
 }
 
 // False: there is no room for it.
-bool Receiver::keep(Box& box, Rank from, const Letter& letter, Parts parts) noexcept {
-  From& sender = *peers_[from];
-  const std::uint64_t bytes = Sender::charge(letter.mail.size_bytes);
+bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
+  From& sender = *peers_[mail.from];
   const base::Config& config = port_.config();
-  if (sender.early_bytes + bytes > config.mailbox_early_bytes ||
-      early_bytes_ + bytes > config.mailbox_early_total_bytes)
-    return false;
   try {
-    Early early{from, sender.judged - 1, letter.asks, letter.mail, {}};
-    early.bytes.resize(letter.mail.size_bytes);
-    copy(parts, early.bytes.data());
+    Early early{mail.from, mail.number, mail.letter, {}};
+    const std::uint64_t bytes = early.charge();
+    if (bytes != 0 && (sender.early_bytes + bytes > config.mailbox_early_bytes ||
+                       early_bytes_ + bytes > config.mailbox_early_total_bytes))
+      return false;
+    if (!mail.letter.is_offer) {
+      early.bytes.resize(mail.letter.mail.size_bytes);
+      copy(mail.parts, early.bytes.data());
+    }
     box.early.push_back(std::move(early));
+    sender.early_bytes += bytes;
+    early_bytes_ += bytes;
   } catch (const std::bad_alloc&) {
     return false;
   }
-  sender.early_bytes += bytes;
-  early_bytes_ += bytes;
   ++early_mails_;
   return true;
 }
 
-// It waits no more; its sender has been told that it did.
-void Receiver::forget_early(const Early& mail, ph_status status) noexcept {
-  const std::uint64_t bytes = Sender::charge(mail.bytes.size());
-  peers_[mail.from]->early_bytes -= bytes;
-  early_bytes_ -= bytes;
+// It waits no more.
+void Receiver::forget_early(const Early& mail) noexcept {
+  peers_[mail.from]->early_bytes -= mail.charge();
+  early_bytes_ -= mail.charge();
   --early_mails_;
-  say(mail.from, Op::verdict, mail.number, status);
+}
+
+// Of one whose sender has been told that it waits.
+void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer,
+                            ph_status status) noexcept {
+  if (is_offer) --peers_[to]->offers;
+  say(to, Op::verdict, number, status);
 }
 
 // After a buffer was posted, or the epochs have changed: in the order in which they came.
@@ -104,18 +122,24 @@ void Receiver::try_early(Box& box) noexcept {
     Early& mail = box.early[i];
     const std::span<const std::byte> part[] = {mail.bytes};
     ph_status status = PH_OK;
-    if (place(box, mail.mail, part, status) == Fate::waits) {
+    const Fate fate = place(box, {mail.from, mail.number, mail.letter, part}, status);
+    if (fate == Fate::waits) {
       if (left != i) box.early[left] = std::move(mail);
       ++left;
       continue;
     }
-    forget_early(mail, status);
+    forget_early(mail);
+    const bool is_read = fate == Fate::lands && mail.letter.is_offer;
+    if (!is_read) give_verdict(mail.from, mail.number, mail.letter.is_offer, status);
   }
   box.early.resize(left);
 }
 
 void Receiver::drop_early(Box& box, ph_status status) noexcept {
-  for (const Early& mail : box.early) forget_early(mail, status);
+  for (const Early& mail : box.early) {
+    forget_early(mail);
+    give_verdict(mail.from, mail.number, mail.letter.is_offer, status);
+  }
   box.early.clear();
   box.early.shrink_to_fit();
 }
@@ -171,10 +195,12 @@ void Receiver::drop_body(Rank from, Coming& coming) noexcept {
   coming.copy = {};  // it may be large
 }
 
-// A mail that came whole stays; a body that did not has left no trace.
+// A mail that came whole stays; a body that did not, and an offer, have left no trace.
 void Receiver::on_lost(Rank from) noexcept {
   From* const sender = peers_[from].get();
-  if (sender != nullptr) drop_body(from, sender->coming);
+  if (sender == nullptr) return;
+  drop_body(from, sender->coming);
+  if (sender->offers != 0) drop_offers(from);
 }
 
 // ---- what senders are told

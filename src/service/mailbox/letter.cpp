@@ -15,7 +15,8 @@ constexpr unsigned kIncarnationShift = 32;
 constexpr std::uint64_t kNamesEpoch = 1;
 constexpr std::uint64_t kAppends = 2;
 constexpr std::uint64_t kAsks = 4;
-constexpr std::uint64_t kFlags = kNamesEpoch | kAppends | kAsks;
+constexpr std::uint64_t kOffers = 8;
+constexpr std::uint64_t kFlags = kNamesEpoch | kAppends | kAsks | kOffers;
 
 constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 
@@ -30,8 +31,8 @@ std::uint64_t word(std::span<const std::byte> header, std::size_t index) noexcep
 Encoded encode(const Letter& letter) noexcept {
   const Mail& mail = letter.mail;
   const bool names_epoch = mail.epoch != PH_ANY_EPOCH;
-  const std::uint64_t flags =
-      (names_epoch ? kNamesEpoch : 0) | (mail.appends ? kAppends : 0) | (letter.asks ? kAsks : 0);
+  const std::uint64_t flags = (names_epoch ? kNamesEpoch : 0) | (mail.appends ? kAppends : 0) |
+                              (letter.asks ? kAsks : 0) | (letter.is_offer ? kOffers : 0);
   Encoded encoded;
   encoded.words[0] = static_cast<std::uint64_t>(Op::mail) | flags << kFlagsShift |
                      std::uint64_t{mail.incarnation} << kIncarnationShift;
@@ -39,6 +40,10 @@ Encoded encode(const Letter& letter) noexcept {
   encoded.words[2] = mail.offset;
   encoded.count = 3;
   if (names_epoch) encoded.words[encoded.count++] = mail.epoch;
+  if (!letter.is_offer) return encoded;
+  encoded.words[encoded.count++] = mail.size_bytes;
+  encoded.words[encoded.count++] = letter.source.address;
+  encoded.words[encoded.count++] = letter.source.key;
   return encoded;
 }
 
@@ -64,12 +69,14 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
   const std::uint64_t first = word(header, 0);
   const std::uint64_t flags = first >> kFlagsShift & 0xff;
   const std::uint64_t in_line = first >> kInlineShift & 0xffff;
-  const std::size_t fixed = (flags & kNamesEpoch) != 0 ? 4 : 3;
+  const bool is_offer = (flags & kOffers) != 0;
+  const std::size_t named = (flags & kNamesEpoch) != 0 ? 4 : 3;
+  const std::size_t fixed = named + (is_offer ? 3 : 0);
   if ((flags & ~kFlags) != 0 ||
       header.size() != fixed * kWordBytes + (in_line + kWordBytes - 1) / kWordBytes * kWordBytes)
     return std::nullopt;
   // The bytes come in one way.
-  if ((in_line != 0) + (!payload.empty() ? 1 : 0) + (body_bytes != 0 ? 1 : 0) > 1)
+  if ((in_line != 0) + (!payload.empty() ? 1 : 0) + (body_bytes != 0 ? 1 : 0) + is_offer > 1)
     return std::nullopt;
   Decoded found;
   Mail& mail = found.letter.mail;
@@ -79,6 +86,12 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
   found.bytes = payload.empty() ? header.subspan(fixed * kWordBytes, in_line) : payload;
   mail.offset = word(header, 2);
   mail.size_bytes = body_bytes != 0 ? body_bytes : found.bytes.size();
+  if (is_offer) {
+    found.letter.is_offer = true;
+    mail.size_bytes = word(header, named);
+    found.letter.source = {word(header, named + 1), word(header, named + 2)};
+    if (mail.size_bytes == 0 || found.letter.source.address > ~mail.size_bytes) return std::nullopt;
+  }
   mail.incarnation = static_cast<std::uint32_t>(first >> kIncarnationShift);
   mail.appends = (flags & kAppends) != 0;
   if ((flags & kNamesEpoch) != 0) mail.epoch = word(header, 3);

@@ -23,14 +23,19 @@ enum class Op : std::uint8_t {
   credit = 4,   // all before `number` that were not named otherwise have landed
 };
 
-// A message to a mailbox as its sender describes it. Bytes: in the line, in the payload, or in a
-// body.
+// A message to a mailbox as its sender describes it. Bytes: in the line, in the payload, in a
+// body, or still at its sender, where `source` names them.
 struct Letter {
   std::uint64_t address = 0;
   Mail mail;
   bool asks = false;  // for a verdict in any case
   bool has_body = false;
+  bool is_offer = false;
+  ph_target source{};
 };
+
+// So many of a sender's offers may be without a verdict.
+inline constexpr std::size_t kMostOffers = 1024;
 
 // A receiver's answer about the mails of one sender, which both count from 0.
 struct Reply {

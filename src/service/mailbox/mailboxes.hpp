@@ -20,7 +20,10 @@ class Mailboxes final : public Service {
   bool on_message(const Message& message) override;
   Verdict on_chunk(const Chunk& chunk) override { return receiver_.on_chunk(chunk); }
   void on_local(Rank to, std::uint64_t token, ph_status status) override {
-    sender_.on_local(to, token, status);
+    if (Pulls::is_ours(token))
+      receiver_.on_local(token, status);
+    else
+      sender_.on_local(to, token, status);
   }
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;

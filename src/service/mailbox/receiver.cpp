@@ -177,7 +177,7 @@ ph_status Receiver::close(ph_mailbox handle) {
   table_.remove(window.address());
   window.close(*this);
   drop_early(*box, PH_ERR_NOT_FOUND);
-  if (box->events.empty()) retire(*box);
+  if (box->events.empty() && window.posted() == 0) retire(*box);
   return PH_OK;
 }
 
@@ -232,7 +232,7 @@ ph_status Receiver::take(ph_mailbox handle, ph_mailbox_event& event) noexcept {
     ready_.pop();
     break;
   }
-  if (!box.is_open) retire(box);
+  if (!box.is_open && box.window->posted() == 0) retire(box);
   return PH_OK;
 }
 
@@ -243,6 +243,8 @@ void Receiver::close_all() noexcept {
     table_.remove(box->window->address());
     drop_early(*box, PH_ERR_DEPARTED);
   }
+  for (const auto& [number, pull] : pulls_.give_up_all())
+    give_verdict(pull.from, pull.number, true, PH_ERR_DEPARTED);
   tell_all();
 }
 

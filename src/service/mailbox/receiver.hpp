@@ -2,6 +2,9 @@
 // buffer, and what their senders are told.
 //
 //   mail: came -- judged by its Window --> landed | refused | waits -- post(), close() --> judged
+//   offer: as a mail, but: lands -- its bytes are read --> landed | refused, as its sender cannot
+//   be
+//          read;  -- its buffer leaves --> judged anew
 //   mailbox: open -- close() --> closed, with events left -- they are taken --> forgotten
 //
 // Invariants: only the lane's own progress writes buffers, counts and pointers; each mail is judged
@@ -17,13 +20,14 @@
 #include "base/ring_queue.hpp"
 #include "service/mailbox/address_table.hpp"
 #include "service/mailbox/letter.hpp"
+#include "service/mailbox/pulls.hpp"
 #include "service/service.hpp"
 
 namespace photon::service::mailbox {
 
 class Receiver final : public Window::Owner {
  public:
-  explicit Receiver(Port& port) : port_(port), peers_(port.size()) {}
+  explicit Receiver(Port& port) : port_(port), peers_(port.size()), pulls_(port) {}
 
   // ---- for the user
   ph_status open(const ph_mailbox_args& args, ph_mailbox& box);
@@ -41,25 +45,35 @@ class Receiver final : public Window::Owner {
   // ---- what comes
   bool on_mail(Rank from, const Decoded& mail);
   Verdict on_chunk(const Chunk& chunk);
+  void on_local(std::uint64_t token, ph_status status) noexcept;  // offers.cpp
   void on_lost(Rank from) noexcept;
 
   // ---- what goes
   void tell_all() noexcept;  // credits that nobody was told of yet
   std::int64_t next_turn_ns() const noexcept { return tell_by_ns_; }
   void close_all() noexcept;
-  std::uint64_t held() const noexcept { return early_mails_; }
+  std::uint64_t held() const noexcept { return early_mails_ + pulls_.size(); }
 
   void handed_over(Window& window, const HandedOver& over) noexcept override;
+  void recall(Window& window, std::uint64_t epoch) noexcept override;  // offers.cpp
 
  private:
   using Parts = std::span<const std::span<const std::byte>>;
 
+  // A message that has come, or whose offer has.
+  struct Arrival {
+    Rank from = 0;
+    std::uint64_t number = 0;
+    Letter letter;
+    Parts parts;
+  };
   struct Early {
     Rank from = 0;
     std::uint64_t number = 0;
-    bool asks = false;
-    Mail mail;
+    Letter letter;
     std::vector<std::byte> bytes;
+
+    std::uint64_t charge() const noexcept;
   };
   struct Box {
     Box(std::uint32_t its_index, std::uint32_t its_generation)
@@ -87,6 +101,7 @@ class Receiver final : public Window::Owner {
     std::uint64_t told = 0;         // up to which its sender knows
     std::uint64_t early_bytes = 0;  // that wait here
     std::uint64_t owed_bytes = 0;   // judged, and the sender does not know
+    std::size_t offers = 0;         // without a verdict
     bool is_owing = false;          // among owing_
     Coming coming;
   };
@@ -101,9 +116,10 @@ class Receiver final : public Window::Owner {
   ph_status not_open(const char* call);
   void judge(Rank from, const Letter& letter, Parts parts);
   static ph_status check(const Box* box, Rank from) noexcept;
-  Fate place(Box& box, const Mail& mail, Parts parts, ph_status& status) noexcept;
-  bool keep(Box& box, Rank from, const Letter& letter, Parts parts) noexcept;
-  void forget_early(const Early& mail, ph_status status) noexcept;
+  Fate place(Box& box, const Arrival& mail, ph_status& status) noexcept;
+  bool keep(Box& box, const Arrival& mail) noexcept;
+  void forget_early(const Early& mail) noexcept;
+  void give_verdict(Rank to, std::uint64_t number, bool is_offer, ph_status status) noexcept;
   void try_early(Box& box) noexcept;
   void drop_early(Box& box, ph_status status) noexcept;
   void say(Rank to, Op op, std::uint64_t number, ph_status status = PH_OK) noexcept;
@@ -113,9 +129,16 @@ class Receiver final : public Window::Owner {
                                    const HandedOver& over) noexcept;
   bool begin_body(const Chunk& chunk, Coming& coming);
   void drop_body(Rank from, Coming& coming) noexcept;
+  // ---- offers.cpp
+  ph_status begin_pull(Box& box, const Arrival& offer, const Outcome& outcome) noexcept;
+  void admit_anew(Box& box, const Pull& pull, std::size_t& waiting) noexcept;
+  void end_pull(const Pull& pull, ph_status status) noexcept;
+  void start_pulls() noexcept;
+  void drop_offers(Rank from) noexcept;
 
   Port& port_;
   std::vector<std::unique_ptr<From>> peers_;
+  Pulls pulls_;
   AddressTable<Box> table_;
   std::vector<std::unique_ptr<Box>> boxes_;
   std::vector<std::uint32_t> free_;

@@ -41,13 +41,12 @@ ph_status Sender::check(Rank rank, const ph_mailbox_put_args& args) {
     return port_.fail(PH_ERR_ARGUMENT, rank,
                       "mailbox_put of " + std::to_string(args.size_bytes) + " bytes: " + why);
   };
-  const std::uint64_t most = port_.config().mailbox_carried_max;
   if ((args.flags & ~std::uint32_t{PH_NO_LCE}) != 0)
     return wrong("unknown flags " + std::to_string(args.flags));
   if (args.size_bytes != 0 && args.source == nullptr) return wrong("the source is null");
-  if (args.size_bytes > most)
-    return wrong("the limit is " + std::to_string(most) + " (PHOTON_MAILBOX_CARRIED_MAX)");
   if (args.offset > ~args.size_bytes) return wrong("offset and size wrap around");
+  if (reinterpret_cast<std::uint64_t>(args.source) > ~args.size_bytes)
+    return wrong("source and size wrap around");
   if (args.request != nullptr && (args.flags & PH_NO_LCE) != 0)
     return wrong("a request is a local completion, and PH_NO_LCE wants none");
   return check_id(rank, args.local);
@@ -96,32 +95,58 @@ ph_status Sender::send(Rank rank, const Letter& letter, std::span<const std::byt
   return port_.say_body(what, bytes, number);
 }
 
+// Its receiver may read it until the verdict.
+ph_status Sender::expose(To& to, std::span<const std::byte> source, Letter& letter) {
+  if (to.offers.size() >= kMostOffers) return port_.again();
+  Offer offer{to.sent.end(), {}};
+  to.offers.reserve(to.offers.size() + 1);
+  const ph_status status = port_.expose(source, PH_ACCESS_READ, offer.source);
+  if (status == PH_ERR_MEMORY && !to.offers.empty()) return port_.again();  // those will end
+  if (status != PH_OK) return status;
+  letter.is_offer = true;
+  letter.source = offer.source.target;
+  to.offers.push_back(offer);
+  return PH_OK;
+}
+
+// If it is an offer's number.
+void Sender::conceal(To& to, std::uint64_t number) noexcept {
+  const auto offer = std::ranges::lower_bound(to.offers, number, {}, &Offer::number);
+  if (offer == to.offers.end() || offer->number != number) return;
+  port_.conceal(offer->source);
+  to.offers.erase(offer);
+}
+
 ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) {
   if (const ph_status status = check(rank, args); status != PH_OK) return status;
+  const bool is_offer = args.size_bytes > port_.config().mailbox_carried_max;
+  const std::span source(static_cast<const std::byte*>(args.source), args.size_bytes);
+  const std::span carried = is_offer ? source.first(0) : source;
   To* to = nullptr;
-  if (const ph_status status = prepare(rank, args.size_bytes, to); status != PH_OK) return status;
-  Letter letter{args.address,
-                {args.offset, args.size_bytes, args.epoch, args.incarnation, appends},
-                args.request != nullptr,
-                false};
+  if (const ph_status status = prepare(rank, carried.size(), to); status != PH_OK) return status;
+  Letter letter{.address = args.address,
+                .mail = {args.offset, args.size_bytes, args.epoch, args.incarnation, appends},
+                .asks = args.request != nullptr};
   const std::uint64_t number = to->sent.end();
   const ph_request before = args.request != nullptr ? *args.request : ph_request{};
-  Sent mail{.charge = charge(args.size_bytes), .asks = letter.asks};
+  Sent mail{.charge = charge(carried.size()), .asks = letter.asks || is_offer};
   mail.has_long_id = args.local.size_bytes > sizeof mail.id;
-  const bool is_promised = (args.flags & PH_NO_LCE) == 0 || mail.has_long_id;
+  const bool is_promised = (args.flags & PH_NO_LCE) == 0 || mail.has_long_id || is_offer;
+  bool is_sent = false;
+  const base::Finally settled([&]() noexcept {
+    if (is_sent) return;
+    if (mail.promise != 0) port_.renounce(mail.promise);
+    if (args.request != nullptr) *args.request = before;
+    conceal(*to, number);
+  });
+  if (is_offer)
+    if (const ph_status status = expose(*to, source, letter); status != PH_OK) return status;
   if (is_promised) {
     mail.promise =
         port_.promise({rank, args.local, args.flags, args.request, args.size_bytes, number});
     if (mail.promise == 0) return PH_AGAIN;
   }
-  const std::span bytes(static_cast<const std::byte*>(args.source), args.size_bytes);
-  bool is_sent = false;
-  const base::Finally settled([&] {
-    if (is_sent) return;
-    if (is_promised) port_.renounce(mail.promise);
-    if (args.request != nullptr) *args.request = before;
-  });
-  const ph_status status = send(rank, letter, bytes, number, mail.has_body);
+  const ph_status status = send(rank, letter, carried, number, mail.has_body);
   if (status != PH_OK) return status;
   is_sent = true;
   waited_for_ += mail.asks + mail.has_body;
@@ -144,7 +169,9 @@ ph_status Sender::put_u64(Rank rank, std::uint64_t address, std::uint64_t offset
   args.size_bytes = source.size();
   args.epoch = PH_ANY_EPOCH;
   args.flags = PH_NO_LCE;
-  if (source.size() > wire::kMaxPackedBytes) return put(rank, args, false);
+  if (source.size() >
+      std::min<std::uint64_t>(wire::kMaxPackedBytes, port_.config().mailbox_carried_max))
+    return put(rank, args, false);
   if (const ph_status status = check(rank, args); status != PH_OK) return status;
   To* to = nullptr;
   if (const ph_status status = prepare(rank, source.size(), to); status != PH_OK) return status;
@@ -264,6 +291,7 @@ bool Sender::on_verdict(Rank from, To& to, std::uint64_t number, ph_status statu
   if (kept != to.waiting.end() && kept->number == number) {
     Sent mail = kept->mail;
     to.waiting.erase(kept);  // first: where memory runs out end() loses the peer, and clears them
+    conceal(to, number);
     end(from, mail, status);
     forget(to, mail);
     return true;
@@ -272,6 +300,7 @@ bool Sender::on_verdict(Rank from, To& to, std::uint64_t number, ph_status statu
   Sent& mail = to.sent.at(number);
   const bool is_empty = status == PH_OK && !mail.asks;  // nobody has asked
   if (mail.charge == 0 || mail.has_body || mail.is_judged || is_empty) return false;
+  conceal(to, number);
   end(from, mail, status);
   mail.is_judged = true;
   return true;
@@ -297,6 +326,8 @@ void Sender::on_lost(Rank rank, ph_status why) noexcept {
     forget(*to, one.mail);
   }
   to->waiting.clear();
+  for (Offer& offer : to->offers) port_.conceal(offer.source);
+  to->offers.clear();
 }
 
 }  // namespace photon::service::mailbox

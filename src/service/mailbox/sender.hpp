@@ -5,6 +5,8 @@
 //        -- kept --> waits there -- verdict --> over
 //        -- its rank is lost --> over, with the status
 //
+// A large one is an offer: its source is exposed until the verdict, which always comes.
+//
 // A mail whose user has been told that its source is free holds no promise, so what waits at its
 // receiver uses up no `requests`; if it is refused after all, a promise is made then.
 //
@@ -65,6 +67,10 @@ class Sender {
     std::uint64_t number = 0;
     Sent mail;
   };
+  struct Offer {
+    std::uint64_t number = 0;
+    Exposed source;
+  };
   struct Refused {
     Rank rank = 0;
     Sent mail;
@@ -74,6 +80,7 @@ class Sender {
     std::uint64_t used_bytes = 0;
     base::RingQueue<Sent> sent;
     std::vector<Waiting> waiting;  // by number; uncharged, for their receiver bounds them
+    std::vector<Offer> offers;     // by number: until their verdict
   };
 
   ph_status check(Rank rank, const ph_mailbox_put_args& args);
@@ -82,6 +89,8 @@ class Sender {
   ph_status prepare(Rank rank, std::uint64_t bytes, To*& to);
   ph_status send(Rank rank, const Letter& letter, std::span<const std::byte> bytes,
                  std::uint64_t number, bool& has_body);
+  ph_status expose(To& to, std::span<const std::byte> source, Letter& letter);
+  void conceal(To& to, std::uint64_t number) noexcept;
   ph_status say_line(Rank rank, const Encoded& encoded, std::size_t count) noexcept;
   void end(Rank rank, Sent& mail, ph_status status) noexcept;
   void let_go(Sent& mail) noexcept;

@@ -78,6 +78,8 @@ void Window::seal_before(std::uint64_t ahead) noexcept {
 Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   if (const ph_status status = check(mail); status != PH_OK)
     return {Fate::refused, status, epoch_, nullptr};
+  // Where it goes is known when the one before it has landed.
+  if (mail.appends && landing_ != 0) return {Fate::waits, PH_OK, epoch_, nullptr};
   const bool is_placed_here = mail.appends && mail.epoch == PH_ANY_EPOCH;
   const std::uint64_t ahead = is_placed_here               ? first_with_room(mail)
                               : mail.epoch == PH_ANY_EPOCH ? full_
@@ -100,6 +102,7 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : 1;
   buffer.filled = from + mail.size_bytes;
   ++buffer.under_way;
+  ++landing_;
   if (buffer.admitted >= buffer.threshold) buffer.is_full = true;
   if (is_placed_here) seal_before(ahead);
   count_full();
@@ -108,8 +111,9 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
 }
 
 void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept {
-  Buffer& buffer = buffers_.at(buffers_.begin() + (outcome.epoch - epoch_));
+  Buffer& buffer = of_epoch(outcome.epoch);
   --buffer.under_way;
+  --landing_;
   ++buffer.operations;
   buffer.bytes += mail.size_bytes;
   const auto end = static_cast<std::uint64_t>(outcome.place - buffer.data) + mail.size_bytes;
@@ -117,10 +121,33 @@ void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
   if (buffer.is_full) hand_over_full(owner);
 }
 
+void Window::failed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept {
+  Buffer& buffer = of_epoch(outcome.epoch);
+  --buffer.under_way;
+  --landing_;
+  const bool was_complete = buffer.admitted >= buffer.threshold;
+  buffer.admitted -= policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : 1;
+  if (mail.appends) buffer.filled -= mail.size_bytes;
+  if (was_complete && buffer.admitted < buffer.threshold) {
+    buffer.is_full = false;
+    full_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(full_, outcome.epoch - epoch_));
+  }
+  if (buffer.is_full) hand_over_full(owner);
+}
+
+void Window::let_go(std::uint64_t epoch, Owner& owner) noexcept {
+  --of_epoch(epoch).under_way;
+  hand_over_full(owner);
+}
+
 void Window::hand_over_full(Owner& owner) noexcept {
   while (!buffers_.empty() && buffers_.front().is_full && buffers_.front().under_way == 0) {
     const Buffer& front = buffers_.front();
-    hand_over(front.admitted >= front.threshold ? PH_MAILBOX_COMPLETE : PH_MAILBOX_FULL, owner);
+    const bool is_complete = front.admitted >= front.threshold;
+    hand_over(front.is_leaving ? front.why
+              : is_complete    ? PH_MAILBOX_COMPLETE
+                               : PH_MAILBOX_FULL,
+              owner);
   }
 }
 
@@ -143,9 +170,20 @@ void Window::hand_over(ph_mailbox_why why, Owner& owner) noexcept {
   owner.handed_over(*this, over);
 }
 
+// Its landings are recalled before anything else is admitted: they are the first in the next epoch.
+void Window::leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64_t epoch) noexcept {
+  buffer.is_full = buffer.is_leaving = true;
+  buffer.why = why;
+  count_full();
+  landing_ -= buffer.under_way;
+  if (buffer.under_way != 0) owner.recall(*this, epoch);
+}
+
 ph_status Window::inc_epoch(Owner& owner) noexcept {
-  if (buffers_.empty() || buffers_.front().under_way != 0) return PH_AGAIN;
-  hand_over(PH_MAILBOX_EARLY, owner);
+  std::uint64_t ahead = 0;
+  while (ahead < buffers_.size() && buffers_.at(buffers_.begin() + ahead).is_leaving) ++ahead;
+  if (ahead == buffers_.size()) return PH_AGAIN;
+  leave(buffers_.at(buffers_.begin() + ahead), PH_MAILBOX_EARLY, owner, epoch_ + ahead);
   hand_over_full(owner);
   return PH_OK;
 }
@@ -184,10 +222,15 @@ ph_status Window::rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& 
 }
 
 void Window::close(Owner& owner) noexcept {
-  while (!buffers_.empty()) {
-    const bool is_complete = buffers_.front().admitted >= buffers_.front().threshold;
-    hand_over(is_complete ? PH_MAILBOX_COMPLETE : PH_MAILBOX_CLOSED, owner);
+  const std::uint64_t last = epoch_ + buffers_.size();
+  for (std::uint64_t epoch = epoch_; epoch != last; ++epoch) {
+    if (epoch < epoch_) continue;  // handed over by now
+    Buffer& buffer = of_epoch(epoch);
+    const bool is_complete = buffer.under_way == 0 && buffer.admitted >= buffer.threshold;
+    if (!buffer.is_leaving)
+      leave(buffer, is_complete ? PH_MAILBOX_COMPLETE : PH_MAILBOX_CLOSED, owner, epoch);
   }
+  hand_over_full(owner);
 }
 
 }  // namespace photon::service::mailbox

@@ -3,7 +3,8 @@
 //
 //   buffer: posted -- in front of it all are full --> current -- its last message is admitted -->
 //           full -- all that was admitted has landed, and all before it are handed over --> over
-//           posted, current, full -- inc_epoch(), close() --> over
+//           posted, current, full -- inc_epoch(), close() --> leaving: what was landing in it is
+//                                    admitted anew -- nothing writes to it any more --> over
 //   over -- retained > 0 --> retained -- release(), or `retained` later ones --> forgotten
 //                                     -- rewind() to one before it --> void
 //
@@ -52,8 +53,10 @@ struct Buffer {
   std::uint64_t bytes = 0;       // landed
   std::uint64_t operations = 0;  // landed
   std::uint64_t top = 0;         // one past the highest byte that landed
-  std::uint32_t under_way = 0;   // admitted, not landed
+  std::uint32_t under_way = 0;   // admitted, and may still be written
   bool is_full = false;          // nothing more is admitted
+  bool is_leaving = false;       // `why`; what is under way in it does not count
+  ph_mailbox_why why = PH_MAILBOX_COMPLETE;
 
   std::span<std::byte> all() const noexcept { return {data, size_bytes}; }
 };
@@ -85,6 +88,9 @@ class Window {
   class Owner {
    public:
     virtual void handed_over(Window& window, const HandedOver& over) noexcept = 0;
+    // What is landing in the buffer of that epoch is to be admitted anew; of each message let_go()
+    // has to follow when nothing writes for it any more.
+    virtual void recall(Window& /*window*/, std::uint64_t /*epoch*/) noexcept {}
 
    protected:
     ~Owner() = default;
@@ -115,11 +121,12 @@ class Window {
   // ---- its owner
   // PH_ERR_ARGUMENT, PH_ERR_STATE: nothing was done. Throws bad_alloc.
   ph_status post(const Buffer& buffer);
-  // The front buffer as it is; PH_AGAIN: there is none, or a message is landing in it.
+  // The first buffer that is not leaving, as it is; PH_AGAIN: there is none.
   ph_status inc_epoch(Owner& owner) noexcept;
   ph_status release(std::uint64_t epoch) noexcept;
-  // PH_ERR_STATE: that epoch is not retained.
+  // PH_ERR_STATE: that epoch is not retained. PH_AGAIN: messages are landing.
   ph_status rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& owner) noexcept;
+  // All buffers are leaving.
   void close(Owner& owner) noexcept;
   std::uint64_t retained() const noexcept { return retained_.size(); }
   const HandedOver& retained(std::uint64_t newest_first) const noexcept {
@@ -131,8 +138,16 @@ class Window {
   Outcome admit(const Mail& mail, Owner& owner) noexcept;
   // All bytes of what admit() let in are in place.
   void landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
+  // They are not, and never will be: it counts as if it had not come.
+  void failed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
+  // Nothing writes any more for one that was recalled from that epoch.
+  void let_go(std::uint64_t epoch, Owner& owner) noexcept;
 
  private:
+  void leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64_t epoch) noexcept;
+  Buffer& of_epoch(std::uint64_t epoch) noexcept {
+    return buffers_.at(buffers_.begin() + (epoch - epoch_));
+  }
   void count_full() noexcept;
   std::uint64_t first_with_room(const Mail& mail) const noexcept;
   void seal_before(std::uint64_t ahead) noexcept;
@@ -148,7 +163,8 @@ class Window {
   std::uint64_t epoch_;
   std::uint32_t incarnation_;
   const std::uint32_t tag_;
-  std::uint32_t full_ = 0;  // of the first buffers, so many admit nothing more
+  std::uint32_t full_ = 0;     // of the first buffers, so many admit nothing more
+  std::uint32_t landing_ = 0;  // admitted, not landed nor recalled
   base::RingQueue<Buffer> buffers_;
   base::RingQueue<HandedOver> retained_;
 };

@@ -1,0 +1,102 @@
+#include "service/mailbox/pulls.hpp"
+
+#include <iterator>
+#include <new>
+#include <utility>
+
+namespace photon::service::mailbox {
+
+ph_status Pulls::start(std::uint64_t number, Pull& pull) noexcept {
+  ph_status status = PH_ERR_MEMORY;
+  try {
+    status = port_.get(
+        pull.from,
+        {pull.letter.source, {pull.outcome.place, pull.letter.mail.size_bytes}, number | kOurs},
+        pull.handle);
+  } catch (const std::bad_alloc&) {
+  }
+  pull.is_read = status == PH_OK;
+  return status;
+}
+
+ph_status Pulls::begin(const Pull& pull) {
+  const auto made = pulls_.emplace_hint(pulls_.end(), next_, pull);
+  ++next_;
+  const ph_status status = waiting_ != 0 ? PH_AGAIN : start(made->first, made->second);
+  if (status == PH_AGAIN) ++waiting_;
+  if (status == PH_OK || status == PH_AGAIN) return PH_OK;
+  pulls_.erase(made);
+  return status;
+}
+
+ph_status Pulls::start_next(Pull& failed) noexcept {
+  if (waiting_ == 0) return PH_AGAIN;
+  for (auto one = pulls_.begin(); one != pulls_.end(); ++one) {
+    if (one->second.is_read) continue;
+    const ph_status status = start(one->first, one->second);
+    if (status == PH_AGAIN) return PH_AGAIN;
+    --waiting_;
+    if (status == PH_OK) return PH_OK;
+    failed = one->second;
+    pulls_.erase(one);
+    return status;
+  }
+  return PH_AGAIN;
+}
+
+std::optional<Pull> Pulls::on_local(std::uint64_t token) noexcept {
+  const auto found = pulls_.find(token & ~kOurs);
+  if (found == pulls_.end()) return std::nullopt;
+  const Pull pull = found->second;
+  pulls_.erase(found);
+  return pull;
+}
+
+// The one behind it.
+Pulls::List::iterator Pulls::give_up(List::iterator one, List& given_up) noexcept {
+  const auto next = std::next(one);
+  Pull& pull = one->second;
+  if (!pull.is_read) --waiting_;
+  if (!pull.is_read || port_.give_up(pull.handle)) {
+    pull.is_read = false;
+    given_up.insert(given_up.end(), pulls_.extract(one));
+    return next;
+  }
+  try {
+    given_up.emplace_hint(given_up.end(), one->first, pull);
+  } catch (const std::bad_alloc&) {
+    pull.is_owed = true;
+  }
+  pull.is_stray = true;
+  return next;
+}
+
+Pulls::List Pulls::recall(const Window& window, std::uint64_t epoch) noexcept {
+  List recalled;
+  for (auto one = pulls_.begin(); one != pulls_.end();) {
+    const Pull& pull = one->second;
+    const bool is_it = pull.window == &window && pull.outcome.epoch == epoch && !pull.is_stray;
+    one = is_it ? give_up(one, recalled) : std::next(one);
+  }
+  return recalled;
+}
+
+Pulls::List Pulls::give_up_all() noexcept {
+  List all;
+  for (auto one = pulls_.begin(); one != pulls_.end();)
+    one = one->second.is_stray ? std::next(one) : give_up(one, all);
+  return all;
+}
+
+Pulls::List Pulls::lose(Rank from) noexcept {
+  List lost;
+  for (auto next = pulls_.begin(); next != pulls_.end();) {
+    const auto one = next++;
+    if (one->second.from != from || one->second.is_read) continue;
+    --waiting_;
+    lost.insert(lost.end(), pulls_.extract(one));
+  }
+  return lost;
+}
+
+}  // namespace photon::service::mailbox

@@ -1,0 +1,73 @@
+// Large messages on their way into buffers of this rank: each is read from its sender's memory by a
+// get of the engine (docs/mailbox.md, How bytes travel).
+//
+//   admitted -- begin() --> read -- on_local() --> over
+//            -- the quota of requests is used up --> waits -- start_next() --> read
+//   read, waits -- recall() --> over, to be admitted anew; a get that cannot be given up stays as a
+//                  stray until its on_local(), and so does its buffer
+//
+// Invariant: a get writes only to the place of a pull that is here, and each pull is counted once
+// in its window's buffer as under way.
+// Owner: a Receiver, under the lane's lock.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "service/mailbox/letter.hpp"
+#include "service/service.hpp"
+
+namespace photon::service::mailbox {
+
+struct Pull {
+  Rank from = 0;
+  std::uint64_t number = 0;  // of its sender
+  Letter letter;
+  Window* window = nullptr;
+  Outcome outcome;
+  std::uint64_t handle = 0;
+  bool is_read = false;
+  bool is_stray = false;
+  bool is_owed = false;  // a stray that could not be admitted anew: its sender waits for a verdict
+};
+
+class Pulls {
+ public:
+  // By a number that only grows.
+  using List = std::map<std::uint64_t, Pull>;
+
+  explicit Pulls(Port& port) noexcept : port_(port) {}
+
+  // PH_OK: it is here. Else it is not, and its sender cannot be read. Throws bad_alloc.
+  ph_status begin(const Pull& pull);
+  // Starts the first that waits for the quota, if any may start. PH_AGAIN: there is no more to do.
+  // An error: `failed` is over with it.
+  ph_status start_next(Pull& failed) noexcept;
+  // That get is over; none: nobody wants to know.
+  std::optional<Pull> on_local(std::uint64_t token) noexcept;
+  // Those that land in that epoch of the window; of one that is a stray now a copy. The copy of a
+  // stray that found no memory is missing, and the stray is owed a verdict.
+  List recall(const Window& window, std::uint64_t epoch) noexcept;
+  // Those of that rank for which no get is under way.
+  List lose(Rank from) noexcept;
+
+  // All: those whose get may still write are strays.
+  List give_up_all() noexcept;
+
+  static bool is_ours(std::uint64_t token) noexcept { return (token & kOurs) != 0; }
+  std::uint64_t size() const noexcept { return pulls_.size(); }
+
+ private:
+  static constexpr std::uint64_t kOurs = std::uint64_t{1} << 63;  // no number of a mail has it
+
+  ph_status start(std::uint64_t number, Pull& pull) noexcept;
+  List::iterator give_up(List::iterator one, List& given_up) noexcept;
+
+  Port& port_;
+  List pulls_;
+  std::uint64_t next_ = 0;
+  std::uint64_t waiting_ = 0;  // for the quota
+};
+
+}  // namespace photon::service::mailbox

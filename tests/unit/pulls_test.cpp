@@ -1,0 +1,121 @@
+#include "service/mailbox/pulls.hpp"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "mailbox_unit.hpp"
+
+namespace photon::service::mailbox::test {
+namespace {
+
+// Pulls of one window; the port hands the ends back to them.
+struct Pulling : Service {
+  bool on_message(const Message&) override { return true; }
+  void on_local(Rank, std::uint64_t token, ph_status status) override {
+    const auto pull = pulls.on_local(token);
+    over.emplace_back(pull ? static_cast<int>(pull->number) : -1, status);
+  }
+  Pulling() { port.serve(*this); }
+
+  ph_status begin(std::uint64_t number, std::uint64_t epoch = 0, Rank from = 1) {
+    Pull pull;
+    pull.from = from;
+    pull.number = number;
+    pull.letter.mail.size_bytes = source.size();
+    pull.letter.source = {reinterpret_cast<std::uint64_t>(source.data()), 1};
+    pull.window = &window;
+    pull.outcome = {Fate::lands, PH_OK, epoch, place.data()};
+    return pulls.begin(pull);
+  }
+  static std::vector<std::uint64_t> numbers(const Pulls::List& list) {
+    std::vector<std::uint64_t> all;
+    for (const auto& [at, pull] : list) all.push_back(pull.number);
+    return all;
+  }
+  using Numbers = std::vector<std::uint64_t>;
+
+  MailPort port;
+  Pulls pulls{port};
+  Bytes source = some(64);
+  Bytes place = Bytes(64);
+  Window window{1, Policy{}, {}};
+  std::vector<std::pair<int, ph_status>> over;
+};
+
+TEST(Pulls, a_pull_brings_the_bytes_to_its_place) {
+  Pulling one;
+  ASSERT_EQ(one.begin(3), PH_OK);
+  EXPECT_EQ(one.pulls.size(), 1u);
+  one.port.end_get();
+  EXPECT_EQ(one.over, (std::vector<std::pair<int, ph_status>>{{3, PH_OK}}));
+  EXPECT_EQ(one.place, one.source);
+  EXPECT_EQ(one.pulls.size(), 0u);
+}
+
+TEST(Pulls, those_that_the_quota_holds_up_follow_in_their_order) {
+  Pulling one;
+  one.port.refuse(0, 2);
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(one.begin(i), PH_OK);
+  EXPECT_EQ(one.port.gets(), 0u);
+  Pull failed;
+  EXPECT_EQ(one.pulls.start_next(failed), PH_AGAIN);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(one.pulls.start_next(failed), PH_OK);
+  EXPECT_EQ(one.pulls.start_next(failed), PH_AGAIN);
+  for (int i = 0; i < 3; ++i) one.port.end_get();
+  EXPECT_EQ(one.over, (std::vector<std::pair<int, ph_status>>{{0, PH_OK}, {1, PH_OK}, {2, PH_OK}}));
+}
+
+TEST(Pulls, one_that_cannot_be_started_is_handed_back) {
+  Pulling one;
+  one.port.refuse(0);
+  ASSERT_EQ(one.begin(5), PH_OK);
+  one.port.lose(1);
+  EXPECT_EQ(one.begin(6), PH_OK) << "behind the one that waits";
+  Pull failed;
+  for (const std::uint64_t number : {5, 6}) {
+    EXPECT_EQ(one.pulls.start_next(failed), PH_ERR_PEER);
+    EXPECT_EQ(failed.number, number);
+  }
+  EXPECT_EQ(one.begin(7), PH_ERR_PEER);
+  EXPECT_EQ(one.pulls.size(), 0u);
+}
+
+TEST(Pulls, of_one_epoch_are_recalled_and_their_ends_are_nobodys) {
+  Pulling one;
+  ASSERT_EQ(one.begin(0, 4), PH_OK);
+  ASSERT_EQ(one.begin(1, 5), PH_OK);
+  ASSERT_EQ(one.begin(2, 4), PH_OK);
+  EXPECT_EQ(Pulling::numbers(one.pulls.recall(one.window, 4)), (Pulling::Numbers{0, 2}));
+  EXPECT_EQ(one.pulls.size(), 1u);
+  for (int i = 0; i < 3; ++i) one.port.end_get();
+  EXPECT_EQ(one.over,
+            (std::vector<std::pair<int, ph_status>>{{-1, PH_OK}, {1, PH_OK}, {-1, PH_OK}}));
+}
+
+TEST(Pulls, a_stray_stays_until_its_end) {
+  Pulling one;
+  one.port.gets_are_stuck = true;
+  ASSERT_EQ(one.begin(7), PH_OK);
+  const auto recalled = one.pulls.recall(one.window, 0);
+  ASSERT_EQ(Pulling::numbers(recalled), Pulling::Numbers{7});
+  EXPECT_TRUE(recalled.begin()->second.is_read) << "its buffer is still written to";
+  EXPECT_EQ(one.pulls.size(), 1u);
+  EXPECT_TRUE(one.pulls.recall(one.window, 0).empty()) << "once";
+  EXPECT_TRUE(one.pulls.give_up_all().empty());
+  one.port.end_get();
+  EXPECT_EQ(one.over, (std::vector<std::pair<int, ph_status>>{{7, PH_OK}}));
+}
+
+TEST(Pulls, of_a_lost_rank_those_that_wait_are_over_at_once) {
+  Pulling one;
+  ASSERT_EQ(one.begin(0), PH_OK);
+  one.port.refuse(0, 2);
+  ASSERT_EQ(one.begin(1), PH_OK);
+  ASSERT_EQ(one.begin(2, 0, 2), PH_OK);
+  EXPECT_EQ(Pulling::numbers(one.pulls.lose(1)), Pulling::Numbers{1});
+  EXPECT_EQ(one.pulls.size(), 2u);
+}
+
+}  // namespace
+}  // namespace photon::service::mailbox::test
