@@ -167,6 +167,11 @@ class Port {
       tell(to);
     return PH_OK;
   }
+  // Whether that rank is met, neither lost nor gone, and nothing queues before a message of one
+  // line: say_words() may still lack a line.
+  [[gnu::always_inline]] bool can_say(Rank to) const noexcept {
+    return to < outlets_.size() && outlets_[to] != nullptr && outlets_[to]->can_say;
+  }
   // Any message. `ticket`, if not null: what unsay() wants; 0: it has gone already.
   virtual ph_status say(const Saying& what, std::uint64_t* ticket = nullptr) = 0;
   // Takes a message out of the queue that it still stands in. False: it has gone.

@@ -61,6 +61,11 @@ constexpr std::uint64_t first_word(Op op, std::uint64_t rest = 0) noexcept {
   return static_cast<std::uint64_t>(op) | rest << 8;
 }
 
+// The first word of a mail that brings one word in its line, says nothing else, and asks for
+// nothing: address, offset and the word follow.
+inline constexpr std::uint64_t kWordMail =
+    first_word(Op::mail, std::uint64_t{sizeof(std::uint64_t)} << 8);
+
 // The kind that a header's first word names; none: malformed.
 std::optional<Op> op_of(std::span<const std::byte> header) noexcept;
 

@@ -24,7 +24,7 @@ const char* words_of(ph_status status) noexcept {
 }  // namespace
 
 ph_status Sender::check_id(Rank rank, const ph_id& local) {
-  const std::uint64_t most = port_.config().max_cid_size;
+  const std::uint64_t most = config_.max_cid_size;
   if (local.size_bytes > most)
     return port_.fail(PH_ERR_ID_SIZE, rank,
                       "mailbox_put: the local id has " + std::to_string(local.size_bytes) +
@@ -56,15 +56,20 @@ ph_status Sender::prepare(Rank rank, std::uint64_t bytes, To*& to) {
   if (const ph_status status = port_.contact(rank); status != PH_OK) return status;
   if (peers_[rank] == nullptr) peers_[rank] = std::make_unique<To>();
   to = peers_[rank].get();
+  return has_room(*to, bytes) ? PH_OK : port_.again();
+}
+
+bool Sender::has_room(To& to, std::uint64_t bytes) {
   // One is always let go, however small the credit.
-  if (to->used_bytes != 0 && to->used_bytes + charge(bytes) > port_.config().mailbox_early_bytes)
-    return port_.again();
-  to->sent.make_room();
+  if (to.used_bytes != 0 && to.used_bytes + charge(bytes) > config_.mailbox_early_bytes)
+    return false;
+  to.sent.make_room();
   // All of them may be kept by their receiver: to hear of that needs no memory.
-  const std::size_t most = to->waiting.size() + to->sent.size() + 1;
-  if (most > kMostWaiting) return port_.again();
-  if (to->waiting.capacity() < most) to->waiting.reserve(2 * most);
-  return PH_OK;
+  const std::size_t most = to.waiting.size() + to.sent.size() + 1;
+  if (most > kMostWaiting) return false;
+  if (to.waiting.capacity() < most) [[unlikely]]
+    to.waiting.reserve(2 * most);
+  return true;
 }
 
 ph_status Sender::say_line(Rank rank, const Encoded& encoded, std::size_t count) noexcept {
@@ -119,7 +124,7 @@ void Sender::conceal(To& to, std::uint64_t number) noexcept {
 
 ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) {
   if (const ph_status status = check(rank, args); status != PH_OK) return status;
-  const bool is_offer = args.size_bytes > port_.config().mailbox_carried_max;
+  const bool is_offer = args.size_bytes > config_.mailbox_carried_max;
   const std::span source(static_cast<const std::byte*>(args.source), args.size_bytes);
   const std::span carried = is_offer ? source.first(0) : source;
   To* to = nullptr;
@@ -160,8 +165,25 @@ ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) 
   return PH_OK;
 }
 
+// A word to a rank that is met: all that is looked at is what may keep it from going.
+ph_status Sender::put_word(Rank rank, std::uint64_t address, std::uint64_t offset,
+                           const std::byte* source) {
+  To& to = *peers_[rank];
+  if (!has_room(to, sizeof(std::uint64_t))) return port_.again();
+  std::uint64_t word = 0;
+  std::memcpy(&word, source, sizeof word);
+  const ph_status status = port_.say_words(rank, kWordMail, address, offset, word);
+  if (status != PH_OK) return status;
+  to.used_bytes += charge(sizeof word);
+  to.sent.push_unchecked({.charge = charge(sizeof word), .is_told = true});
+  return PH_OK;
+}
+
 ph_status Sender::put_u64(Rank rank, std::uint64_t address, std::uint64_t offset,
                           std::span<const std::byte> source) {
+  if (source.size() == sizeof(std::uint64_t) && source.data() != nullptr && port_.can_say(rank) &&
+      peers_[rank] != nullptr && offset <= ~std::uint64_t{sizeof(std::uint64_t)}) [[likely]]
+    return put_word(rank, address, offset, source.data());
   ph_mailbox_put_args args{};
   args.address = address;
   args.offset = offset;
@@ -169,8 +191,7 @@ ph_status Sender::put_u64(Rank rank, std::uint64_t address, std::uint64_t offset
   args.size_bytes = source.size();
   args.epoch = PH_ANY_EPOCH;
   args.flags = PH_NO_LCE;
-  if (source.size() >
-      std::min<std::uint64_t>(wire::kMaxPackedBytes, port_.config().mailbox_carried_max))
+  if (source.size() > std::min<std::uint64_t>(wire::kMaxPackedBytes, config_.mailbox_carried_max))
     return put(rank, args, false);
   if (const ph_status status = check(rank, args); status != PH_OK) return status;
   To* to = nullptr;

@@ -28,7 +28,7 @@ namespace photon::service::mailbox {
 
 class Sender {
  public:
-  explicit Sender(Port& port) : port_(port), peers_(port.size()) {}
+  explicit Sender(Port& port) : port_(port), peers_(port.size()), config_(port.config()) {}
 
   ph_status put(Rank rank, const ph_mailbox_put_args& args, bool appends);
   // Nobody hears of its end but by a refusal.
@@ -89,6 +89,9 @@ class Sender {
   ph_status prepare(Rank rank, std::uint64_t bytes, To*& to);
   ph_status send(Rank rank, const Letter& letter, std::span<const std::byte> bytes,
                  std::uint64_t number, bool& has_body);
+  bool has_room(To& to, std::uint64_t bytes);
+  ph_status put_word(Rank rank, std::uint64_t address, std::uint64_t offset,
+                     const std::byte* source);
   ph_status expose(To& to, std::span<const std::byte> source, Letter& letter);
   void conceal(To& to, std::uint64_t number) noexcept;
   ph_status say_line(Rank rank, const Encoded& encoded, std::size_t count) noexcept;
@@ -103,6 +106,7 @@ class Sender {
 
   Port& port_;
   std::vector<std::unique_ptr<To>> peers_;
+  const base::Config& config_;
   base::RingQueue<Refused> refused_;  // that the user is still to hear of
   std::uint64_t waited_for_ = 0;      // verdicts that were asked for, bodies
 };
