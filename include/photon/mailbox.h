@@ -69,7 +69,10 @@ typedef enum ph_mailbox_why {
 /** Flags of ph_mailbox_args. */
 enum {
   /** A message that finds no buffer is refused (PH_ERR_NO_BUFFER) instead of being kept. */
-  PH_MAILBOX_REFUSE_EARLY = 1 << 0
+  PH_MAILBOX_REFUSE_EARLY = 1 << 0,
+  /** Its buffers are for ph_mailbox_get(): gets count, and messages are refused (PH_ERR_ACCESS).
+   * Not together with PH_MAILBOX_MANAGED. */
+  PH_MAILBOX_READ = 1 << 8
 };
 
 /** ph_mailbox_put_args: whatever epoch is current when the message comes. */
@@ -145,6 +148,21 @@ typedef struct ph_mailbox_put_args {
    * the receiver's verdict. Not together with PH_NO_LCE. */
   ph_request *request;
 } ph_mailbox_put_args;
+
+/** Arguments of ph_mailbox_get(). Zero what you do not use. */
+typedef struct ph_mailbox_get_args {
+  size_t size;       /**< sizeof(ph_mailbox_get_args) of the caller. */
+  uint64_t address;  /**< Of the mailbox. */
+  uint64_t offset;   /**< In its buffer. */
+  void *destination; /**< May be null if size_bytes is 0. */
+  uint64_t size_bytes;
+  uint64_t epoch;       /**< A retained one, or one that is posted (zeroed: epoch 0), or
+                           PH_ANY_EPOCH: the current one. */
+  uint32_t incarnation; /**< The one that is meant, or 0: any. */
+  uint32_t flags;       /**< PH_NO_LCE. */
+  ph_id local;
+  ph_request *request; /**< Null: the local completion is probed. Not together with PH_NO_LCE. */
+} ph_mailbox_get_args;
 
 /**
  * Opens a mailbox of this lane.
@@ -245,6 +263,23 @@ PH_API ph_status ph_mailbox_append(ph_context *context, ph_rank rank,
 /** ph_mailbox_put() of any epoch and under PH_NO_LCE, with arguments in registers. */
 PH_API ph_status ph_mailbox_put_u64(ph_context *context, ph_rank rank, uint64_t address,
                                     uint64_t offset, ph_const_block source);
+
+/**
+ * Reads from a buffer of a mailbox of `rank`: the current one, or that of an epoch which is
+ * retained or posted. All bytes are of one epoch, and of one moment where there are at most
+ * `mailbox_carried_max`. Its owner copies them in its progress, so nothing reads a buffer that came
+ * back.
+ * Effect:     where the mailbox was opened with PH_MAILBOX_READ the get counts for the threshold,
+ * as one operation and by its bytes: an owner learns so that its block was read N times. Ownership:
+ * the destination is the library's until the completion; what an error leaves there is undefined.
+ * Completion: local, or the request: the bytes are there, or why not.
+ * Refusals:   PH_ERR_NOT_FOUND (no such mailbox), PH_ERR_ACCESS (it is for another source),
+ *             PH_ERR_RANGE (it leaves the buffer), PH_ERR_EPOCH (the epoch is over and not
+ * retained, also in the middle of a large get, or the incarnation is), PH_ERR_NO_BUFFER (none is
+ *             posted for that epoch: a get does not wait for one), PH_ERR_MEMORY (at its owner).
+ * Status:     as ph_mailbox_put(). Threads: any. Never blocks.
+ */
+PH_API ph_status ph_mailbox_get(ph_context *context, ph_rank rank, const ph_mailbox_get_args *args);
 
 #ifdef __cplusplus
 }

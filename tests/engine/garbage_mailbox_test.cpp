@@ -126,7 +126,7 @@ TEST_P(GarbageMailbox, a_forged_mail_ends_its_sender_and_nothing_else) {
   };
   expect_each_ends_its_sender({
       {"a message of no kind", mail({0, kMailbox, 0})},
-      {"a message of a kind that there is not", mail({5, kMailbox, 0})},
+      {"a message of a kind that there is not", mail({7, kMailbox, 0})},
       {"a mail without an address", mail({kMail})},
       {"a mail without an offset", mail({kMail, kMailbox})},
       {"a mail that is too long", mail({kMail, kMailbox, 0, 0})},
@@ -173,6 +173,26 @@ TEST_P(GarbageMailbox, a_forged_mail_ends_its_sender_and_nothing_else) {
       {"a body of nearly all there is",
        [](MailboxAttack& a) {
          a.say_body({kMail, kMailbox, 0}, ~std::uint64_t{0} - 7, 64);
+       }},
+  });
+}
+
+TEST_P(GarbageMailbox, a_forged_get_ends_its_sender_and_nothing_else) {
+  const auto mail = [](std::vector<std::uint64_t> words, std::uint32_t payload_bytes = 0) {
+    return [=](MailboxAttack& a) { a.say(words, payload_bytes); };
+  };
+  expect_each_ends_its_sender({
+      {"a question without a token", mail({5, kMailbox, 0, 8})},
+      {"a question for more than may be asked", mail({5, kMailbox, 0, (1 << 20) + 1, 1})},
+      {"a question with a payload", mail({5, kMailbox, 0, 8, 1}, 8)},
+      {"an answer that nobody waits for", mail({6, 0, 0, 0})},
+      {"a body of a question",
+       [](MailboxAttack& a) {
+         a.say_body({5, kMailbox, 0, 8, 1}, 64, 64);
+       }},
+      {"a body of an answer that nobody waits for",
+       [](MailboxAttack& a) {
+         a.say_body({6, 0, 0, 0}, 64, 64);
        }},
   });
 }

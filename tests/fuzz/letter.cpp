@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "service/mailbox/letter.hpp"
+#include "service/mailbox/asking.hpp"
 #include "wire/status.hpp"
 
 namespace {
@@ -38,7 +38,9 @@ void check_mail(const Bytes& header, const Bytes& payload, std::uint64_t body_by
   if (!found) return;
   const Letter& letter = found->letter;
   require(letter.has_body == (body_bytes != 0));
-  require(letter.mail.size_bytes == (letter.has_body ? body_bytes : found->bytes.size()));
+  require(letter.is_offer
+              ? letter.mail.size_bytes != 0 && found->bytes.empty() && !letter.has_body
+              : letter.mail.size_bytes == (letter.has_body ? body_bytes : found->bytes.size()));
   Encoded again = encode(letter);
   const bool in_line = payload.empty() && !found->bytes.empty();
   const std::size_t count = in_line ? add_bytes(again, found->bytes) : again.count;
@@ -54,6 +56,25 @@ void check_reply(Op op, const Bytes& header) {
   if (!reply) return;
   require(first_word(reply->op, reply->number) == word_of(header, 0));
   require(photon::wire::is_end(reply->status));
+}
+
+void check_ask(const Bytes& header) {
+  const auto ask = decode_ask(header);
+  if (!ask) return;
+  const Encoded again = encode(*ask);
+  require(again.count * sizeof(std::uint64_t) == header.size());
+  require(std::memcmp(again.words.data(), header.data(), header.size()) == 0);
+  require(ask->what.size_bytes <= kMostPart);
+}
+
+void check_answer(const Bytes& header, const Bytes& payload, std::uint64_t body_bytes) {
+  const auto found = decode_answer(header, payload, body_bytes);
+  if (!found) return;
+  Encoded again = encode(found->answer);
+  const bool in_line = payload.empty() && !found->bytes.empty();
+  const std::size_t count = in_line ? add_bytes(again, found->bytes) : again.count;
+  require(count * sizeof(std::uint64_t) == header.size());
+  require(found->answer.status == PH_OK || (found->bytes.empty() && body_bytes == 0));
 }
 
 }  // namespace
@@ -76,6 +97,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!op) return 0;
   if (*op == Op::mail)
     check_mail(header, payload, data[2]);
+  else if (*op == Op::ask)
+    check_ask(header);
+  else if (*op == Op::answer)
+    check_answer(header, payload, data[2]);
   else
     check_reply(*op, header);
   return 0;

@@ -167,6 +167,8 @@ struct Mailing {
       case Op::credit: return credit(words[0] >> 8);
       case Op::verdict: return verdict(words[0] >> 8, static_cast<ph_status>(words.at(1)));
       case Op::mail: return "mail";
+      case Op::ask: return "ask";
+      case Op::answer: return "answer " + std::to_string(words.at(1));
     }
     return "?";
   }

@@ -144,6 +144,24 @@ void Receiver::drop_early(Box& box, ph_status status) noexcept {
   box.early.shrink_to_fit();
 }
 
+// ---- gets
+
+std::span<const std::byte> Receiver::on_ask(Rank from, const Ask& ask, Answer& answer) noexcept {
+  Box* const box = table_.find(ask.address);
+  answer = {ask.token, check(box, from), 0, 0};
+  if (answer.status != PH_OK) return {};
+  const Outcome outcome = box->window->read(ask.what);
+  answer = {ask.token, outcome.status, outcome.epoch, box->window->incarnation()};
+  if (outcome.status != PH_OK) return {};
+  return {outcome.place, ask.what.size_bytes};
+}
+
+void Receiver::counted(const Ask& ask, const Answer& answer) noexcept {
+  Box* const box = table_.find(ask.address);
+  if (box == nullptr || answer.status != PH_OK) return;
+  box->window->was_read(ask.what, {Fate::lands, PH_OK, answer.epoch, nullptr}, *this);
+}
+
 // ---- bodies
 
 bool Receiver::begin_body(const Chunk& chunk, Coming& coming) {

@@ -58,7 +58,7 @@ std::optional<Op> op_of(std::span<const std::byte> header) noexcept {
       header.size() % kWordBytes != 0)
     return std::nullopt;
   const std::uint64_t op = word(header, 0) & 0xff;
-  if (op < static_cast<std::uint64_t>(Op::mail) || op > static_cast<std::uint64_t>(Op::credit))
+  if (op < static_cast<std::uint64_t>(Op::mail) || op > static_cast<std::uint64_t>(Op::answer))
     return std::nullopt;
   return static_cast<Op>(op);
 }

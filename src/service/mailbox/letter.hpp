@@ -21,6 +21,8 @@ enum class Op : std::uint8_t {
   kept = 2,     // `number` waits here for a buffer
   verdict = 3,  // `number` is over, with `status`
   credit = 4,   // all before `number` that were not named otherwise have landed
+  ask = 5,      // for a part of a buffer (asking.hpp)
+  answer = 6,   // it, or why not
 };
 
 // A message to a mailbox as its sender describes it. Bytes: in the line, in the payload, in a

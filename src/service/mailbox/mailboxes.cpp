@@ -9,14 +9,52 @@ bool Mailboxes::on_message(const Message& message) {
     const auto mail = decode_mail(message.header, message.payload, 0);
     return mail && receiver_.on_mail(message.from, *mail);
   }
+  if (*op == Op::answer) {
+    const auto answer = decode_answer(message.header, message.payload, 0);
+    return answer && reader_.on_answer(message.from, *answer);
+  }
   if (!message.payload.empty()) return false;
+  if (*op == Op::ask) return on_ask(message);
   const auto reply = decode_reply(*op, message.header);
   return reply && sender_.on_reply(message.from, *reply);
+}
+
+// The bytes are copied before the get counts: with that its buffer may go.
+bool Mailboxes::on_ask(const Message& message) {
+  const auto ask = decode_ask(message.header);
+  if (!ask) return false;
+  Answer answer;
+  const auto bytes = receiver_.on_ask(message.from, *ask, answer);
+  if (!answers_.send(message.from, answer, bytes)) return false;
+  receiver_.counted(*ask, answer);
+  return true;
+}
+
+Verdict Mailboxes::on_chunk(const Chunk& chunk) {
+  const bool is_answer = chunk.offset == 0 ? op_of(chunk.message.header) == Op::answer
+                                           : reader_.has_body(chunk.message.from);
+  return is_answer ? reader_.on_chunk(chunk) : receiver_.on_chunk(chunk);
+}
+
+void Mailboxes::on_local(Rank to, std::uint64_t token, ph_status status) {
+  if (Pulls::is_ours(token))
+    receiver_.on_local(token, status);
+  else if (Answers::is_ours(token))
+    answers_.on_local(token);
+  else
+    sender_.on_local(to, token, status);
+}
+
+void Mailboxes::on_room(Rank to) {
+  reader_.on_room(to);
+  answers_.on_room();
 }
 
 void Mailboxes::on_lost(Rank rank, ph_status why) noexcept {
   sender_.on_lost(rank, why);
   receiver_.on_lost(rank);
+  reader_.on_lost(rank, why);
+  answers_.on_lost(rank);
 }
 
 bool Mailboxes::turn() {

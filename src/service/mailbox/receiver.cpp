@@ -59,8 +59,11 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
     return wrong(PH_ERR_ARGUMENT, "no unit " + std::to_string(args.unit));
   if (args.placing != PH_MAILBOX_STEERED && args.placing != PH_MAILBOX_MANAGED)
     return wrong(PH_ERR_ARGUMENT, "no placing " + std::to_string(args.placing));
-  if ((args.flags & ~std::uint32_t{PH_MAILBOX_REFUSE_EARLY}) != 0)
+  if ((args.flags & ~std::uint32_t{PH_MAILBOX_REFUSE_EARLY | PH_MAILBOX_READ}) != 0)
     return wrong(PH_ERR_ARGUMENT, "unknown flags " + std::to_string(args.flags));
+  const bool is_for_reading = (args.flags & PH_MAILBOX_READ) != 0;
+  if (is_for_reading && args.placing == PH_MAILBOX_MANAGED)
+    return wrong(PH_ERR_ARGUMENT, "PH_MAILBOX_READ is not for managed mailboxes");
   if (args.retained > kMostRetained)
     return wrong(PH_ERR_ARGUMENT, std::to_string(args.retained) +
                                       " retained buffers; the limit is " +
@@ -72,8 +75,12 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
   Box& made = new_box();
   const auto past = past_.find(args.address);
   const std::uint64_t first = past != past_.end() ? past->second : past_floor_;
-  const Policy policy{args.unit, args.placing, args.threshold, args.retained,
-                      (args.flags & PH_MAILBOX_REFUSE_EARLY) == 0};
+  const Policy policy{args.unit,
+                      args.placing,
+                      args.threshold,
+                      args.retained,
+                      (args.flags & PH_MAILBOX_REFUSE_EARLY) == 0,
+                      is_for_reading};
   auto window = std::make_unique<Window>(args.address, policy,
                                          Window::Life{made.index, next_incarnation(), first});
   table_.add(args.address, &made);

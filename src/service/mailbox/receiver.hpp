@@ -19,6 +19,7 @@
 
 #include "base/ring_queue.hpp"
 #include "service/mailbox/address_table.hpp"
+#include "service/mailbox/asking.hpp"
 #include "service/mailbox/letter.hpp"
 #include "service/mailbox/pulls.hpp"
 #include "service/service.hpp"
@@ -45,6 +46,10 @@ class Receiver final : public Window::Owner {
   // ---- what comes
   bool on_mail(Rank from, const Decoded& mail);
   Verdict on_chunk(const Chunk& chunk);
+  // A part of a get: its bytes, and what its sender is to be told of them. counted() follows when
+  // they were copied.
+  std::span<const std::byte> on_ask(Rank from, const Ask& ask, Answer& answer) noexcept;
+  void counted(const Ask& ask, const Answer& answer) noexcept;
   void on_local(std::uint64_t token, ph_status status) noexcept;  // offers.cpp
   void on_lost(Rank from) noexcept;
 

@@ -280,7 +280,9 @@ bool Sender::on_reply(Rank from, const Reply& reply) noexcept {
     case Op::credit: return on_credit(*to, reply.number);
     case Op::kept: return on_kept(*to, reply.number);
     case Op::verdict: return on_verdict(from, *to, reply.number, wire::to_status(reply.status));
-    case Op::mail: break;
+    case Op::mail:
+    case Op::ask:
+    case Op::answer: break;
   }
   return false;
 }

@@ -45,6 +45,7 @@ void Window::count_full() noexcept {
 }
 
 ph_status Window::check(const Mail& mail) const noexcept {
+  if (policy_.is_for_reading) return PH_ERR_ACCESS;
   const bool is_managed = policy_.placing == PH_MAILBOX_MANAGED;
   if (mail.appends != is_managed || (is_managed && (mail.offset != 0 || mail.size_bytes == 0)))
     return PH_ERR_ARGUMENT;
@@ -133,6 +134,46 @@ void Window::failed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
     full_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(full_, outcome.epoch - epoch_));
   }
   if (buffer.is_full) hand_over_full(owner);
+}
+
+// Null: it is not posted yet, or is over and not retained.
+const Buffer* Window::of_read(const Read& what, std::uint64_t& epoch) noexcept {
+  epoch = what.epoch == PH_ANY_EPOCH ? epoch_ + full_ : what.epoch;
+  if (epoch >= epoch_) {
+    const bool is_there = epoch - epoch_ < buffers_.size();
+    return is_there && !of_epoch(epoch).is_leaving ? &of_epoch(epoch) : nullptr;
+  }
+  for (std::uint64_t i = retained_.begin(); i != retained_.end(); ++i)
+    if (retained_.at(i).epoch == epoch) return &retained_.at(i).buffer;
+  return nullptr;
+}
+
+Outcome Window::read(const Read& what) noexcept {
+  if (what.incarnation != 0 && what.incarnation != incarnation_)
+    return {Fate::refused, PH_ERR_EPOCH, epoch_, nullptr};
+  std::uint64_t epoch = 0;
+  const Buffer* const buffer = of_read(what, epoch);
+  if (buffer == nullptr)
+    return {Fate::refused, epoch < epoch_ + full_ ? PH_ERR_EPOCH : PH_ERR_NO_BUFFER, epoch,
+            nullptr};
+  if (what.offset > buffer->size_bytes || what.size_bytes > buffer->size_bytes - what.offset)
+    return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
+  return {Fate::lands, PH_OK, epoch, buffer->data + what.offset};
+}
+
+void Window::was_read(const Read& what, const Outcome& outcome, Owner& owner) noexcept {
+  if (!policy_.is_for_reading || outcome.epoch < epoch_) return;
+  Buffer& buffer = of_epoch(outcome.epoch);
+  if (buffer.is_full) return;
+  const std::uint64_t operation = what.is_last ? 1 : 0;
+  buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? what.size_bytes : operation;
+  buffer.bytes += what.size_bytes;
+  buffer.operations += operation;
+  if (what.size_bytes != 0) buffer.top = std::max(buffer.top, what.offset + what.size_bytes);
+  if (buffer.admitted < buffer.threshold) return;
+  buffer.is_full = true;
+  count_full();
+  hand_over_full(owner);
 }
 
 void Window::let_go(std::uint64_t epoch, Owner& owner) noexcept {

@@ -30,6 +30,7 @@ struct Policy {
   std::uint64_t threshold = 0;  // of buffers that are posted with none
   std::uint32_t retained = 0;
   bool keeps_early = true;
+  bool is_for_reading = false;  // gets count, and nothing lands
 };
 
 // A message as its sender describes it.
@@ -39,6 +40,15 @@ struct Mail {
   std::uint64_t epoch = PH_ANY_EPOCH;
   std::uint32_t incarnation = 0;  // 0: any
   bool appends = false;
+};
+
+// What a get asks for.
+struct Read {
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t epoch = PH_ANY_EPOCH;  // any: the current one
+  std::uint32_t incarnation = 0;       // 0: any
+  bool is_last = true;                 // else it is a part of one, and no operation by itself
 };
 
 // A buffer as it was posted, and what has landed in it.
@@ -140,6 +150,10 @@ class Window {
   void landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
   // They are not, and never will be: it counts as if it had not come.
   void failed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
+  // Where the bytes of a get stand, to be copied before anything else is done; or why not.
+  Outcome read(const Read& what) noexcept;
+  // They were copied; in a window for reading that counts.
+  void was_read(const Read& what, const Outcome& outcome, Owner& owner) noexcept;
   // Nothing writes any more for one that was recalled from that epoch.
   void let_go(std::uint64_t epoch, Owner& owner) noexcept;
 
@@ -152,6 +166,7 @@ class Window {
   std::uint64_t first_with_room(const Mail& mail) const noexcept;
   void seal_before(std::uint64_t ahead) noexcept;
   ph_status check(const Mail& mail) const noexcept;
+  const Buffer* of_read(const Read& what, std::uint64_t& epoch) noexcept;
   Outcome without_buffer(std::uint64_t epoch) const noexcept;
   bool overlaps(const Buffer& buffer) const noexcept;
   std::uint64_t reachable(const Buffer& buffer) const noexcept;
