@@ -29,6 +29,7 @@ struct Policy {
   std::uint64_t threshold = 0;  // of buffers that are posted with none
   std::uint32_t retained = 0;
   bool keeps_early = true;
+  bool catches_all = false;  // each buffer takes one message, whatever address that names
 };
 
 // A message as its sender describes it.
@@ -38,6 +39,8 @@ struct Mail {
   std::uint64_t epoch = PH_ANY_EPOCH;
   std::uint32_t incarnation = 0;  // 0: any
   bool appends = false;
+  ph_rank from = PH_ANY_RANK;
+  std::uint64_t named = 0;  // the address that it names
 };
 
 // A buffer as it was posted, and what has landed in it.
@@ -52,6 +55,8 @@ struct Buffer {
   std::uint64_t bytes = 0;       // landed
   std::uint64_t operations = 0;  // landed
   std::uint64_t top = 0;         // one past the highest byte that landed
+  std::uint64_t named = 0;       // by the message that landed last, if one did
+  ph_rank from = PH_ANY_RANK;    // of that message
   std::uint32_t under_way = 0;   // admitted, not landed
   bool is_full = false;          // nothing more is admitted
 
@@ -137,6 +142,7 @@ class Window {
   std::uint64_t first_with_room(const Mail& mail) const noexcept;
   void seal_before(std::uint64_t ahead) noexcept;
   ph_status check(const Mail& mail) const noexcept;
+  ph_status check_kind(const Mail& mail) const noexcept;
   Outcome without_buffer(std::uint64_t epoch) const noexcept;
   bool overlaps(const Buffer& buffer) const noexcept;
   std::uint64_t reachable(const Buffer& buffer) const noexcept;
