@@ -70,8 +70,16 @@ typedef enum ph_mailbox_why {
 enum {
   /** A message that finds no buffer is refused (PH_ERR_NO_BUFFER) instead of being kept. */
   PH_MAILBOX_REFUSE_EARLY = 1 << 0,
+  /**
+   * It also takes the messages that name no open mailbox of this lane; a lane has one such mailbox.
+   * Each buffer is handed over with one message, and its event says the address that was `named`;
+   * a put lands at its offset, an append at the front. `threshold` is 0 or one operation, `placing`
+   * PH_MAILBOX_STEERED. A message that names an epoch or an incarnation of another address is
+   * refused (PH_ERR_NOT_FOUND), and so is one of a rank that is not `source`.
+   */
+  PH_MAILBOX_CATCH_ALL = 1 << 1,
   /** Its buffers are for ph_mailbox_get(): gets count, and messages are refused (PH_ERR_ACCESS).
-   * Not together with PH_MAILBOX_MANAGED. */
+   * Not for a managed mailbox, nor a catch-all. */
   PH_MAILBOX_READ = 1 << 8
 };
 
@@ -130,6 +138,8 @@ typedef struct ph_mailbox_event {
   uint64_t cookie;
   uint32_t incarnation;
   ph_mailbox_why why;
+  uint64_t named; /**< By the message that landed last; differs from `address` in a catch-all. */
+  ph_rank from;   /**< Sender of the message that landed last; PH_ANY_RANK: none has landed. */
 } ph_mailbox_event;
 
 /** Arguments of ph_mailbox_put() and ph_mailbox_append(). Zero what you do not use. */
@@ -169,9 +179,9 @@ typedef struct ph_mailbox_get_args {
  * Effect:  messages to `address` land in the buffers that are posted to it; those that came before
  *          the first buffer, and after the call, are kept up to `mailbox_early_bytes` a peer. A
  *          reopened address is a new incarnation, and its epochs go on where they ended.
- * Status:  PH_ERR_ARGUMENT (an unknown unit, placing or flag; too many retained),
- *          PH_ERR_RANK (`source`), PH_ERR_STATE (the address is open; finalized), PH_ERR_MEMORY,
- *          PH_ERR_FORKED.
+ * Status:  PH_ERR_ARGUMENT (an unknown unit, placing or flag; too many retained; what the flags do
+ *          not allow), PH_ERR_RANK (`source`), PH_ERR_STATE (the address is open; the lane has a
+ *          catch-all; finalized), PH_ERR_MEMORY, PH_ERR_FORKED.
  * Threads: any, as of all calls here. Never blocks.
  */
 PH_API ph_status ph_mailbox_open(ph_context *context, const ph_mailbox_args *args, ph_mailbox *box);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "engine/mailing.hpp"
+#include "engine/mailbox_calls.hpp"
 
 namespace photon::test {
 namespace {

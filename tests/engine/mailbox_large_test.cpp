@@ -6,7 +6,7 @@
 #include <bit>
 #include <vector>
 
-#include "engine/mailing.hpp"
+#include "engine/mailbox_calls.hpp"
 
 namespace photon::test {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/mailing.hpp"
+#include "engine/mailbox_calls.hpp"
 
 namespace photon::test {
 namespace {

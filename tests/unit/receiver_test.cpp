@@ -19,7 +19,7 @@ TEST(MailboxReceiver, what_is_wrong_opens_nothing) {
   EXPECT_EQ(open([](auto& args) { args.unit = static_cast<ph_mailbox_unit>(2); }), PH_ERR_ARGUMENT);
   EXPECT_EQ(open([](auto& args) { args.placing = static_cast<ph_mailbox_placing>(-1); }),
             PH_ERR_ARGUMENT);
-  EXPECT_EQ(open([](auto& args) { args.flags = 2; }), PH_ERR_ARGUMENT);
+  EXPECT_EQ(open([](auto& args) { args.flags = 1u << 31; }), PH_ERR_ARGUMENT);
   EXPECT_EQ(open([](auto& args) { args.source = FakePort::kSize; }), PH_ERR_RANK);
   EXPECT_EQ(box.bits, 99u);
   const ph_mailbox first = one.open();

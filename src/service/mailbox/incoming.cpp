@@ -37,6 +37,13 @@ ph_status Receiver::check(const Box* box, Rank from) noexcept {
   return box->source == PH_ANY_RANK || box->source == from ? PH_OK : PH_ERR_ACCESS;
 }
 
+// The mailbox that the address names, or else the catch-all, if it takes what that rank sends.
+Receiver::Box* Receiver::box_for(Rank from, const Letter& letter) const noexcept {
+  Box* const named = table_.find(letter.address);
+  if (named != nullptr || catch_all_ == nullptr) return named;
+  return check(catch_all_, from) == PH_OK ? catch_all_ : nullptr;
+}
+
 // Admission, the copy, and the count; that of an offer follows. `status`: of what is refused.
 Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept {
   const Outcome outcome = box.window->admit(mail.letter.mail, *this);
@@ -55,7 +62,7 @@ Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept 
 void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
   From& sender = *peers_[from];
   const Arrival mail{from, sender.judged++, letter, parts};
-  Box* const box = table_.find(letter.address);
+  Box* const box = box_for(from, letter);
   ph_status status = check(box, from);
   Fate fate = Fate::refused;
   if (status == PH_OK) fate = place(*box, mail, status);
@@ -170,6 +177,7 @@ bool Receiver::begin_body(const Chunk& chunk, Coming& coming) {
   const auto mail = decode_mail(chunk.message.header, chunk.message.payload, chunk.size_bytes);
   if (!mail) return false;
   coming.letter = mail->letter;
+  coming.letter.mail.from = chunk.message.from;
   coming.size_bytes = chunk.size_bytes;
   // A chunk that stays in the ring holds up all that comes behind it there. A large body is copied
   // out, for its own rest could not come.

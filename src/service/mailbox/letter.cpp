@@ -80,7 +80,7 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
     return std::nullopt;
   Decoded found;
   Mail& mail = found.letter.mail;
-  found.letter.address = word(header, 1);
+  found.letter.address = mail.named = word(header, 1);
   found.letter.asks = (flags & kAsks) != 0;
   found.letter.has_body = body_bytes != 0;
   found.bytes = payload.empty() ? header.subspan(fixed * kWordBytes, in_line) : payload;

@@ -6,8 +6,10 @@ bool Mailboxes::on_message(const Message& message) {
   const auto op = op_of(message.header);
   if (!op) return false;
   if (*op == Op::mail) {
-    const auto mail = decode_mail(message.header, message.payload, 0);
-    return mail && receiver_.on_mail(message.from, *mail);
+    auto mail = decode_mail(message.header, message.payload, 0);
+    if (!mail) return false;
+    mail->letter.mail.from = message.from;
+    return receiver_.on_mail(message.from, *mail);
   }
   if (*op == Op::answer) {
     const auto answer = decode_answer(message.header, message.payload, 0);

@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <string>
 
+#include "service/mailbox/box_policy.hpp"
+
 namespace photon::service::mailbox {
 
 namespace {
 
 constexpr unsigned kPointerAlignment = 64;
-constexpr std::uint32_t kMostRetained = 65'536;  // each post makes room for the events of all
 constexpr std::size_t kMostPast =
     65'536;  // closed addresses whose epochs are remembered one by one
 
@@ -55,32 +56,18 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
   const auto wrong = [&](ph_status status, const std::string& why) {
     return port_.fail(status, PH_ANY_RANK, "mailbox_open: " + why);
   };
-  if (args.unit != PH_MAILBOX_BYTES && args.unit != PH_MAILBOX_OPERATIONS)
-    return wrong(PH_ERR_ARGUMENT, "no unit " + std::to_string(args.unit));
-  if (args.placing != PH_MAILBOX_STEERED && args.placing != PH_MAILBOX_MANAGED)
-    return wrong(PH_ERR_ARGUMENT, "no placing " + std::to_string(args.placing));
-  if ((args.flags & ~std::uint32_t{PH_MAILBOX_REFUSE_EARLY | PH_MAILBOX_READ}) != 0)
-    return wrong(PH_ERR_ARGUMENT, "unknown flags " + std::to_string(args.flags));
-  const bool is_for_reading = (args.flags & PH_MAILBOX_READ) != 0;
-  if (is_for_reading && args.placing == PH_MAILBOX_MANAGED)
-    return wrong(PH_ERR_ARGUMENT, "PH_MAILBOX_READ is not for managed mailboxes");
-  if (args.retained > kMostRetained)
-    return wrong(PH_ERR_ARGUMENT, std::to_string(args.retained) +
-                                      " retained buffers; the limit is " +
-                                      std::to_string(kMostRetained));
+  Policy policy;
+  if (const std::string why = policy_of(args, policy); !why.empty())
+    return wrong(PH_ERR_ARGUMENT, why);
   if (args.source != PH_ANY_RANK && args.source >= port_.size())
     return wrong(PH_ERR_RANK, "no rank " + std::to_string(args.source) + " in this job");
   if (table_.find(args.address) != nullptr)
     return wrong(PH_ERR_STATE, "address " + std::to_string(args.address) + " is open here");
+  if (policy.catches_all && catch_all_ != nullptr)
+    return wrong(PH_ERR_STATE, "the lane has a catch-all");
   Box& made = new_box();
   const auto past = past_.find(args.address);
   const std::uint64_t first = past != past_.end() ? past->second : past_floor_;
-  const Policy policy{args.unit,
-                      args.placing,
-                      args.threshold,
-                      args.retained,
-                      (args.flags & PH_MAILBOX_REFUSE_EARLY) == 0,
-                      is_for_reading};
   auto window = std::make_unique<Window>(args.address, policy,
                                          Window::Life{made.index, next_incarnation(), first});
   table_.add(args.address, &made);
@@ -88,6 +75,7 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
   made.window = std::move(window);
   made.source = args.source;
   made.is_open = true;
+  if (policy.catches_all) catch_all_ = &made;
   free_.pop_back();
   box.bits = bits_of(made.index, made.generation);
   return PH_OK;
@@ -180,12 +168,18 @@ ph_status Receiver::close(ph_mailbox handle) {
     past_.clear();
   }
   past_[window.address()] = window.epoch() + window.posted();
-  box->is_open = false;
-  table_.remove(window.address());
+  shut(*box);
   window.close(*this);
   drop_early(*box, PH_ERR_NOT_FOUND);
   if (box->events.empty() && window.posted() == 0) retire(*box);
   return PH_OK;
+}
+
+// No message finds it any more.
+void Receiver::shut(Box& box) noexcept {
+  box.is_open = false;
+  table_.remove(box.window->address());
+  if (catch_all_ == &box) catch_all_ = nullptr;
 }
 
 // Its handle names nothing from here on, and whoever waits for an event of it has to hear that.
@@ -209,7 +203,9 @@ ph_mailbox_event Receiver::event_of(ph_mailbox box, const Window& window,
           .operations = buffer.operations,
           .cookie = buffer.cookie,
           .incarnation = over.incarnation,
-          .why = over.why};
+          .why = over.why,
+          .named = buffer.operations != 0 ? buffer.named : window.address(),
+          .from = buffer.from};
 }
 
 void Receiver::handed_over(Window& window, const HandedOver& over) noexcept {
@@ -246,8 +242,7 @@ ph_status Receiver::take(ph_mailbox handle, ph_mailbox_event& event) noexcept {
 void Receiver::close_all() noexcept {
   for (const auto& box : boxes_) {
     if (box->window == nullptr || !box->is_open) continue;
-    box->is_open = false;
-    table_.remove(box->window->address());
+    shut(*box);
     drop_early(*box, PH_ERR_DEPARTED);
   }
   for (const auto& [number, pull] : pulls_.give_up_all())

@@ -117,10 +117,12 @@ class Receiver final : public Window::Owner {
   }
   Box* find(ph_mailbox box) noexcept;
   Box& new_box();
+  void shut(Box& box) noexcept;
   void retire(Box& box) noexcept;
   ph_status not_open(const char* call);
   void judge(Rank from, const Letter& letter, Parts parts);
   static ph_status check(const Box* box, Rank from) noexcept;
+  Box* box_for(Rank from, const Letter& letter) const noexcept;
   Fate place(Box& box, const Arrival& mail, ph_status& status) noexcept;
   bool keep(Box& box, const Arrival& mail) noexcept;
   void forget_early(const Early& mail) noexcept;
@@ -147,6 +149,7 @@ class Receiver final : public Window::Owner {
   AddressTable<Box> table_;
   std::vector<std::unique_ptr<Box>> boxes_;
   std::vector<std::uint32_t> free_;
+  Box* catch_all_ = nullptr;              // or null: there is none
   base::RingQueue<std::uint32_t> ready_;  // boxes with events; indexes
   base::RingQueue<Rank> owing_;
   std::int64_t tell_by_ns_ = INT64_MAX;

@@ -15,8 +15,9 @@ bool meet(const Buffer& one, const Buffer& other) noexcept {
 }  // namespace
 
 // The most that a buffer can count: where the receiver says where bytes land, no byte lands twice,
-// and each operation has one.
+// and each operation has one. A catch-all's buffer takes one message.
 std::uint64_t Window::reachable(const Buffer& buffer) const noexcept {
+  if (policy_.catches_all) return 1;
   return policy_.placing == PH_MAILBOX_MANAGED ? buffer.size_bytes : UINT64_MAX;
 }
 
@@ -44,11 +45,19 @@ void Window::count_full() noexcept {
   while (full_ < buffers_.size() && buffers_.at(buffers_.begin() + full_).is_full) ++full_;
 }
 
+// A catch-all takes puts and appends; an epoch or an incarnation that a message names is that of
+// the address that it names, too.
+ph_status Window::check_kind(const Mail& mail) const noexcept {
+  const bool is_managed = policy_.placing == PH_MAILBOX_MANAGED;
+  if (mail.appends && (mail.offset != 0 || mail.size_bytes == 0)) return PH_ERR_ARGUMENT;
+  if (!policy_.catches_all) return mail.appends == is_managed ? PH_OK : PH_ERR_ARGUMENT;
+  const bool means_one = mail.epoch != PH_ANY_EPOCH || mail.incarnation != 0;
+  return mail.named != address_ && means_one ? PH_ERR_NOT_FOUND : PH_OK;
+}
+
 ph_status Window::check(const Mail& mail) const noexcept {
   if (policy_.is_for_reading) return PH_ERR_ACCESS;
-  const bool is_managed = policy_.placing == PH_MAILBOX_MANAGED;
-  if (mail.appends != is_managed || (is_managed && (mail.offset != 0 || mail.size_bytes == 0)))
-    return PH_ERR_ARGUMENT;
+  if (const ph_status status = check_kind(mail); status != PH_OK) return status;
   if (mail.incarnation != 0 && mail.incarnation != incarnation_) return PH_ERR_EPOCH;
   if (mail.epoch != PH_ANY_EPOCH && mail.epoch < epoch_) return PH_ERR_EPOCH;
   return PH_OK;
@@ -80,7 +89,8 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   if (const ph_status status = check(mail); status != PH_OK)
     return {Fate::refused, status, epoch_, nullptr};
   // Where it goes is known when the one before it has landed.
-  if (mail.appends && landing_ != 0) return {Fate::waits, PH_OK, epoch_, nullptr};
+  if (policy_.placing == PH_MAILBOX_MANAGED && landing_ != 0)
+    return {Fate::waits, PH_OK, epoch_, nullptr};
   const bool is_placed_here = mail.appends && mail.epoch == PH_ANY_EPOCH;
   const std::uint64_t ahead = is_placed_here               ? first_with_room(mail)
                               : mail.epoch == PH_ANY_EPOCH ? full_
@@ -116,6 +126,8 @@ void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
   --buffer.under_way;
   --landing_;
   ++buffer.operations;
+  buffer.named = mail.named;
+  buffer.from = mail.from;
   buffer.bytes += mail.size_bytes;
   const auto end = static_cast<std::uint64_t>(outcome.place - buffer.data) + mail.size_bytes;
   if (mail.size_bytes != 0) buffer.top = std::max(buffer.top, end);
@@ -254,6 +266,7 @@ ph_status Window::rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& 
   for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i) {
     Buffer& buffer = buffers_.at(i);
     buffer.admitted = buffer.filled = buffer.bytes = buffer.operations = buffer.top = 0;
+    buffer.from = PH_ANY_RANK;
     buffer.is_full = false;
   }
   full_ = 0;

@@ -30,6 +30,7 @@ struct Policy {
   std::uint64_t threshold = 0;  // of buffers that are posted with none
   std::uint32_t retained = 0;
   bool keeps_early = true;
+  bool catches_all = false;     // each buffer takes one message, whatever address that names
   bool is_for_reading = false;  // gets count, and nothing lands
 };
 
@@ -40,6 +41,8 @@ struct Mail {
   std::uint64_t epoch = PH_ANY_EPOCH;
   std::uint32_t incarnation = 0;  // 0: any
   bool appends = false;
+  ph_rank from = PH_ANY_RANK;
+  std::uint64_t named = 0;  // the address that it names
 };
 
 // What a get asks for.
@@ -63,6 +66,8 @@ struct Buffer {
   std::uint64_t bytes = 0;       // landed
   std::uint64_t operations = 0;  // landed
   std::uint64_t top = 0;         // one past the highest byte that landed
+  std::uint64_t named = 0;       // by the message that landed last, if one did
+  ph_rank from = PH_ANY_RANK;    // of that message
   std::uint32_t under_way = 0;   // admitted, and may still be written
   bool is_full = false;          // nothing more is admitted
   bool is_leaving = false;       // `why`; what is under way in it does not count
@@ -167,6 +172,7 @@ class Window {
   void seal_before(std::uint64_t ahead) noexcept;
   ph_status check(const Mail& mail) const noexcept;
   const Buffer* of_read(const Read& what, std::uint64_t& epoch) noexcept;
+  ph_status check_kind(const Mail& mail) const noexcept;
   Outcome without_buffer(std::uint64_t epoch) const noexcept;
   bool overlaps(const Buffer& buffer) const noexcept;
   std::uint64_t reachable(const Buffer& buffer) const noexcept;

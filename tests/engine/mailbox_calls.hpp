@@ -1,4 +1,4 @@
-// For tests of mailboxes by their public calls: one mailbox, its buffers and messages to it.
+// Calls of mailboxes as the tests over all transports make them: what is not said is usual.
 // Owner: the test.
 #pragma once
 

@@ -1,0 +1,44 @@
+#include "service/mailbox/box_policy.hpp"
+
+namespace photon::service::mailbox {
+
+namespace {
+
+constexpr std::uint32_t kMostRetained = 65'536;  // each post makes room for the events of all
+constexpr std::uint32_t kFlags = PH_MAILBOX_REFUSE_EARLY | PH_MAILBOX_CATCH_ALL | PH_MAILBOX_READ;
+
+std::string what_is_unknown(const ph_mailbox_args& args) {
+  if (args.unit != PH_MAILBOX_BYTES && args.unit != PH_MAILBOX_OPERATIONS)
+    return "no unit " + std::to_string(args.unit);
+  if (args.placing != PH_MAILBOX_STEERED && args.placing != PH_MAILBOX_MANAGED)
+    return "no placing " + std::to_string(args.placing);
+  if ((args.flags & ~kFlags) != 0) return "unknown flags " + std::to_string(args.flags);
+  if (args.retained > kMostRetained)
+    return std::to_string(args.retained) + " retained buffers; the limit is " +
+           std::to_string(kMostRetained);
+  return {};
+}
+
+}  // namespace
+
+std::string policy_of(const ph_mailbox_args& args, Policy& policy) {
+  if (std::string why = what_is_unknown(args); !why.empty()) return why;
+  Policy made{args.unit, args.placing, args.threshold, args.retained};
+  made.keeps_early = (args.flags & PH_MAILBOX_REFUSE_EARLY) == 0;
+  made.catches_all = (args.flags & PH_MAILBOX_CATCH_ALL) != 0;
+  made.is_for_reading = (args.flags & PH_MAILBOX_READ) != 0;
+  if (made.is_for_reading && (args.placing != PH_MAILBOX_STEERED || made.catches_all))
+    return "PH_MAILBOX_READ is neither for managed mailboxes nor for a catch-all";
+  if (made.catches_all) {
+    const bool counts_one = args.unit == PH_MAILBOX_OPERATIONS && args.threshold == 1;
+    if (args.threshold != 0 && !counts_one)
+      return "a catch-all hands each message over: its threshold is one operation";
+    if (args.placing != PH_MAILBOX_STEERED) return "a catch-all takes puts and appends: no placing";
+    made.unit = PH_MAILBOX_OPERATIONS;
+    made.threshold = 1;
+  }
+  policy = made;
+  return {};
+}
+
+}  // namespace photon::service::mailbox
