@@ -32,7 +32,7 @@ RVMA_Status told(ph_context* context, ph_status status) noexcept {
   return wrong(status, error.status == status ? error.text : ph_status_text(status));
 }
 
-Waits& waits() noexcept {
+Waits& waits() {
   static Waits* const ours = new Waits;  // threads may wait while the process ends
   return *ours;
 }

@@ -54,6 +54,6 @@ class Waits {
   std::vector<Led> led_;  // under it
 };
 
-Waits& waits() noexcept;
+Waits& waits();  // throws bad_alloc
 
 }  // namespace photon::rvma
