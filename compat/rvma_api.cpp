@@ -85,6 +85,12 @@ RVMA_Status give_up(ph_context* context, ph_mailbox box, std::span<const std::by
   });
 }
 
+// What other threads may be looking at.
+void set(ph_mailbox_pointer& pointer, const ph_mailbox_pointer& value) noexcept {
+  photon::sync::publish_to_user(pointer.size_bytes, value.size_bytes, pointer.address,
+                                value.address);
+}
+
 RVMA_Status put(const char* words, addr_in* dest_addr, ph_mailbox_put_args args, bool appends) {
   return with_rank([&](ph_context* context) -> RVMA_Status {
     if (dest_addr == nullptr || static_cast<std::int64_t>(args.size_bytes) < 0)
@@ -177,10 +183,10 @@ RVMA_Status RVMA_Post_buffer(void* buffer, int64_t size, void** notification_ptr
       return status;
     auto* const pointer = reinterpret_cast<ph_mailbox_pointer*>(notification_ptr);
     const ph_mailbox_pointer before = *pointer;
-    *pointer = {};  // before the library may write to it
+    set(*pointer, {});  // before the library may write to it
     const ph_mailbox_buffer args{sizeof args, buffer, bytes, 0, pointer, address_of(pointer)};
     const ph_status status = ph_mailbox_post(context, {win}, &args);
-    if (status != PH_OK) *pointer = before;
+    if (status != PH_OK) set(*pointer, before);
     return told(context, status);
   });
 }

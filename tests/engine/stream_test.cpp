@@ -275,6 +275,42 @@ TEST_P(StreamOver, a_peer_that_closes_gives_the_end_and_refuses_writes) {
   });
 }
 
+// As much text as `bytes` from rank 0 to rank 1, over streams of that context or lane.
+void send_over(ph_context* context, ph_rank rank, std::size_t bytes) {
+  Rank all(context);
+  ph_listener* const listener = rank == 1 ? all.listening() : nullptr;
+  if (rank == 1) {
+    ASSERT_EQ(insist(context, [&] { return ph_notify(context, 0, 1); }), PH_OK);
+    ph_stream* const stream = accepted(listener);
+    ph_status status = PH_AGAIN;
+    const std::vector<std::byte> got = read_all(stream, status);
+    EXPECT_EQ(status, PH_OK);
+    ASSERT_EQ(got.size(), bytes);
+    EXPECT_EQ(first_difference(got, 3), bytes);
+  } else {
+    take_remote(context, 1);
+    ph_stream* const stream = all.connected(1);
+    ASSERT_EQ(write_all(stream, filled(bytes, 3)), PH_OK);
+    ASSERT_EQ(ph_stream_close(stream), PH_OK) << "what was written is read all the same";
+  }
+}
+
+TEST_P(StreamOver, little_credit_for_mail_slows_them_down_and_loses_nothing) {
+  ThreadJob job(2, options({{"mailbox_early_bytes", "1024"}, {"mailbox_carried_max", "700"}}));
+  job.run([&](ph_context* context, ph_rank rank) { send_over(context, rank, 60'000); });
+}
+
+TEST_P(StreamOver, a_lane_has_streams_of_its_own) {
+  ThreadJob job(2, options());
+  job.run([&](ph_context* context, ph_rank rank) {
+    ph_context* const lane = open_lane(context, 1);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    send_over(lane, rank, 60'000);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    ASSERT_EQ(ph_lane_close(lane), PH_OK);
+  });
+}
+
 TEST_P(StreamOver, many_connect_to_one_and_to_themselves) {
   constexpr std::uint32_t kRanks = 4;
   ThreadJob job(kRanks, options());
