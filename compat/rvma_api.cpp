@@ -12,7 +12,7 @@
 #include "compat/rvma_rank.hpp"
 #include "sync/published.hpp"
 
-using photon::rvma::current;
+using photon::rvma::rank_context;
 using photon::rvma::told;
 using photon::rvma::Waits;
 using photon::rvma::waits;
@@ -36,7 +36,7 @@ RVMA_Status without_rank() noexcept {
 // Runs `call(context)`, whose status is Photon's. No exception crosses the boundary.
 template <class Call>
 RVMA_Status with_rank(Call call) noexcept {
-  ph_context* const context = current();
+  ph_context* const context = rank_context();
   if (context == nullptr) return without_rank();
   try {
     return call(context);
@@ -238,7 +238,7 @@ RVMA_Status RVMA_Win_rewind(RVMA_Win win, int64_t epoch, int32_t* key) {
 }
 
 void* RVMA_Test(void** notification_ptr) {
-  ph_context* const context = current();
+  ph_context* const context = rank_context();
   if (context == nullptr || notification_ptr == nullptr) {
     static_cast<void>(context == nullptr
                           ? without_rank()

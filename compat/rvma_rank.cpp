@@ -18,7 +18,7 @@ thread_local constinit char words_of_thread[PH_ERROR_TEXT_BYTES] = "";
 
 }  // namespace
 
-ph_context* current() noexcept { return of_thread != nullptr ? of_thread : of_process.get(); }
+ph_context* rank_context() noexcept { return of_thread != nullptr ? of_thread : of_process.get(); }
 
 RVMA_Status wrong(ph_status status, const char* words) noexcept {
   std::snprintf(words_of_thread, sizeof words_of_thread, "%s", words);

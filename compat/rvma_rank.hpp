@@ -18,7 +18,7 @@
 namespace photon::rvma {
 
 // The context of the calling thread's calls; null before RVMA_Init().
-ph_context* current() noexcept;
+ph_context* rank_context() noexcept;
 
 // The words for an error of a call of this thread; the status is handed back. The context has those
 // of its own latest error.
