@@ -1,7 +1,7 @@
 # libphoton.a, for who asks for it (PHOTON_BUILD_STATIC): one object, optimised as the shared
-# library is, in which everything but ph_* and photon_* is local: no name of ours meets one of the
-# program's. What a program links besides stands in PHOTON_PRIVATE_LIBS (photon.pc) and in the
-# target Photon::photon_static.
+# library is, in which everything but ph_*, photon_* and RVMA_* is local: no name of ours meets one
+# of the program's. What a program links besides stands in PHOTON_PRIVATE_LIBS (photon.pc) and in
+# the target Photon::photon_static.
 
 find_package(OpenSSL COMPONENTS Crypto QUIET)
 set(PHOTON_PRIVATE_LIBS "-lstdc++ -lpthread -ldl")
@@ -24,7 +24,7 @@ function(photon_static_library)
     COMMAND ${CMAKE_CXX_COMPILER} ${together} -r -nostdlib -Wl,--force-group-allocation
       -o ${object} ${objects}
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=ph_* --keep-global-symbol=photon_*
-      ${object}
+      --keep-global-symbol=RVMA_* ${object}
     DEPENDS ${objects} COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Joining the objects of libphoton.a")
   add_library(photon_static STATIC ${object})

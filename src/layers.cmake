@@ -21,6 +21,8 @@ photon_layer(engine        USES base sync wire boot transport service)
 photon_layer(api           USES base sync wire boot transport engine transport/shm transport/sim
   transport/tcp transport/ofi transport/mixed service/echo service/rendezvous
   service/mailbox)
+# Streams: a client of the ABI, too. Of src/ it has containers alone.
+photon_layer(stream        USES base)
 # The classic API: a client of the ABI within the library. Of src/ it has the atomics alone.
 photon_layer(compat OUTSIDE USES sync)
 

@@ -17,6 +17,7 @@
 #include "request.h"
 #include "rma.h"
 #include "stats.h"
+#include "stream.h"
 #include "types.h"
 #include "vector.h"
 

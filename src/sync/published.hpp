@@ -32,4 +32,10 @@ void publish_to_user(Value& value, Value new_value, Flag*& flag, Flag* new_flag)
   std::atomic_ref<Flag*>(flag).store(new_flag, std::memory_order_release);  // [published]
 }
 
+// What stands there: not null says that the value and all that came before are seen.
+template <class Flag>
+Flag* follow_to_user(Flag*& flag) noexcept {
+  return std::atomic_ref<Flag*>(flag).load(std::memory_order_acquire);  // [published]
+}
+
 }  // namespace photon::sync

@@ -49,9 +49,10 @@ class Docs : public testing::Test {
     const std::string program = folder_ + "/program";
     std::ofstream(source) << program_in(page, language);
     const std::string compiler = language == "c" ? "cc -std=c11" : "c++ -std=c++20";
-    const CommandResult compiled = run_command(
-        compiler + " -Wall -Wextra -Wpedantic -Werror -I" + kSource + "/include " + source +
-        " -o " + program + " -L" + kLibraries + " -lphoton -Wl,-rpath," + kLibraries + " 2>&1");
+    const CommandResult compiled =
+        run_command(compiler + " -Wall -Wextra -Wpedantic -Werror -I" + kSource + "/include -I" +
+                    kSource + "/include/compat " + source + " -o " + program + " -L" + kLibraries +
+                    " -lphoton -Wl,-rpath," + kLibraries + " 2>&1");
     EXPECT_EQ(compiled.exit_status, 0) << compiled.output;
     const CommandResult result =
         run_command(kRun + " -n " + std::to_string(ranks_count) + " " + program + " 2>&1");
@@ -76,6 +77,10 @@ TEST_F(Docs, the_c_program_of_the_tutorial_works) {
 
 TEST_F(Docs, the_cpp_program_of_the_tutorial_works) {
   EXPECT_EQ(run("docs/tutorial.md", "cpp", 4), "sum: 9\n");
+}
+
+TEST_F(Docs, the_program_of_rvma_works) {
+  EXPECT_EQ(run("docs/rvma.md", "c", 4), "32 bytes, the first part is 1.5\n");
 }
 
 }  // namespace
