@@ -27,6 +27,7 @@ struct Case {
   Echoes echoes = Echoes::drawn;
   Wakes wakes = Wakes::drawn;
   Maps maps = Maps::drawn;
+  Mailboxes mailboxes = Mailboxes::drawn;
 };
 
 Program program_of(const Case& one);

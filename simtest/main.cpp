@@ -27,6 +27,7 @@ struct Choices {
   std::string echoes = "drawn";
   std::string wakes = "drawn";
   std::string maps = "drawn";
+  std::string mailboxes = "drawn";
   std::uint32_t ranks = 4;
   std::uint32_t operations = 200;
   std::optional<std::uint64_t> replay;
@@ -116,6 +117,12 @@ const std::map<std::string, Maps>& maps_choices() {
   return all;
 }
 
+const std::map<std::string, Mailboxes>& mailboxes_choices() {
+  static const std::map<std::string, Mailboxes> all = {
+      {"drawn", Mailboxes::drawn}, {"none", Mailboxes::none}, {"all", Mailboxes::all}};
+  return all;
+}
+
 // Where the fault goes in differs from seed to seed.
 Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   Case one{seed, profile, choices.ranks, choices.operations, {}, lanes_choices().at(choices.lanes)};
@@ -124,21 +131,24 @@ Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   one.echoes = echoes_choices().at(choices.echoes);
   one.wakes = wakes_choices().at(choices.wakes);
   one.maps = maps_choices().at(choices.maps);
+  one.mailboxes = mailboxes_choices().at(choices.mailboxes);
   one.fault.kind = faults().at(choices.fault);
   one.fault.after = seed % 20;
   return one;
 }
 
 std::string command_of(const Case& one, const Choices& choices, const char* verb) {
-  return fmt::format("photon-simtest --profile {} --ranks {} --operations {}{}{}{}{}{}{}{} --{} {}",
-                     kProfileNames[static_cast<int>(one.profile)], one.ranks, one.operations,
-                     choices.fault == "none" ? "" : " --fault " + choices.fault,
-                     choices.lanes == "drawn" ? "" : " --lanes " + choices.lanes,
-                     choices.losses == Choices{}.losses ? "" : " --losses " + choices.losses,
-                     choices.peers == "drawn" ? "" : " --peers " + choices.peers,
-                     choices.echoes == "drawn" ? "" : " --echoes " + choices.echoes,
-                     choices.wakes == "drawn" ? "" : " --wakes " + choices.wakes,
-                     choices.maps == "drawn" ? "" : " --maps " + choices.maps, verb, one.seed);
+  return fmt::format(
+      "photon-simtest --profile {} --ranks {} --operations {}{}{}{}{}{}{}{}{} --{} {}",
+      kProfileNames[static_cast<int>(one.profile)], one.ranks, one.operations,
+      choices.fault == "none" ? "" : " --fault " + choices.fault,
+      choices.lanes == "drawn" ? "" : " --lanes " + choices.lanes,
+      choices.losses == Choices{}.losses ? "" : " --losses " + choices.losses,
+      choices.peers == "drawn" ? "" : " --peers " + choices.peers,
+      choices.echoes == "drawn" ? "" : " --echoes " + choices.echoes,
+      choices.wakes == "drawn" ? "" : " --wakes " + choices.wakes,
+      choices.maps == "drawn" ? "" : " --maps " + choices.maps,
+      choices.mailboxes == "drawn" ? "" : " --mailboxes " + choices.mailboxes, verb, one.seed);
 }
 
 void print_finding(const Case& one, const Choices& choices, const Finding& finding) {
@@ -252,6 +262,10 @@ int run(int count, char** arguments) {
       ->capture_default_str();
   app.add_option("--maps", choices.maps, "which programs map memory of peers; drawn: one in three")
       ->check(CLI::IsMember(maps_choices()))
+      ->capture_default_str();
+  app.add_option("--mailboxes", choices.mailboxes,
+                 "which programs use mailboxes; drawn: one in three")
+      ->check(CLI::IsMember(mailboxes_choices()))
       ->capture_default_str();
   app.add_flag("--digests", choices.digests, "print the digest of each run, to compare builds");
   try {

@@ -180,9 +180,7 @@ void Oracle::completed(const Endpoint& at, const ph_query& query, const ph_compl
   if (failed()) return;
   ++events_;
   if (!check_shape(at, query, one)) return;
-  if (one.kind == PH_LOCAL && one.status != PH_OK && one.id == 0 &&
-      (one.id_size_bytes == 8 || one.id_size_bytes == 0))
-    return nameless_error(at, one);
+  if (is_nameless(one)) return nameless_error(at, one);
   Operation* op = one.id_size_bytes < kNumberedId ? find_short(at, one) : find(at, one);
   if (op == nullptr) return;
   note(at, std::string(one.kind == PH_REMOTE ? "remote" : "local") + " id of #" +

@@ -32,7 +32,8 @@
 namespace photon::simtest {
 
 // A promise not kept. Kinds: lost, twice, order, lane, bytes, id, status, stuck, guard, starved,
-// unexpected, count, credits, held, region, time, silent (accepted, then lost without a word).
+// unexpected, count, credits, held, region, time, late (handed over, and written afterwards),
+// silent (accepted, then lost without a word).
 struct Finding {
   std::string kind;
   std::string text;
@@ -62,6 +63,14 @@ class Oracle {
 
   // A completion that a probe for `query` gave there.
   void completed(const Endpoint& at, const ph_query& query, const ph_completion& one);
+
+  // An error that does not say whose it is, and whether an operation can have failed so of which
+  // nothing was heard.
+  static bool is_nameless(const ph_completion& one) noexcept {
+    return one.kind == PH_LOCAL && one.status != PH_OK && one.id == 0 &&
+           (one.id_size_bytes == 8 || one.id_size_bytes == 0);
+  }
+  bool may_mean(const Endpoint& at, const ph_completion& one);
 
   void fenced(const Endpoint& from, ph_rank peer);
   // The flush, of `peer` or PH_ANY_RANK, returned PH_OK. It was called at `begun_at` on the count
@@ -109,6 +118,9 @@ class Oracle {
   void link_lost(ph_rank a, ph_rank b);
   bool is_lost(ph_rank a, ph_rank b) const;
   bool is_dead(ph_rank rank) const { return dead_[rank]; }
+  bool is_leaving(const Endpoint& end) const noexcept {
+    return leaving_[end.rank * lanes_] || leaving_[end.rank * lanes_ + end.lane];
+  }
   // Whether a call of `rank` that concerns this peer, or PH_ANY_RANK, may be refused so therefore.
   bool may_be_lost(ph_rank rank, ph_rank peer, ph_status status) const;
   // A flush failed, with this error.
@@ -161,9 +173,6 @@ class Oracle {
   }
   Flow& flow(const Endpoint& from, ph_rank to) noexcept { return flows_[index_of(from, to)]; }
   Flow& flow(const Operation& op) noexcept { return flow({op.initiator, op.lane}, op.target()); }
-  bool is_leaving(const Endpoint& end) const noexcept {
-    return leaving_[end.rank * lanes_] || leaving_[end.rank * lanes_ + end.lane];
-  }
   void expect_status(const Operation& op, ph_status status);
   void accept(Operation& op);
   void withdraw(Operation& op);
@@ -175,6 +184,7 @@ class Oracle {
   void local_done(Operation& op, const ph_completion& one);
   void local_failed(Operation& op, const ph_completion& one);
   void nameless_error(const Endpoint& at, const ph_completion& one);
+  bool can_be_meant(const Operation& op, const Endpoint& at, const ph_completion& one);
   bool may_fail_with(const Operation& op, ph_status status);
   bool may_lack_way(const Operation& op);
   bool is_farewell(const Operation& op, ph_status status);

@@ -58,20 +58,30 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
 // library does not know any more whose it is (engine/peer.hpp, Unchecked). A notification that its
 // target did not wait for: it has no local id. What a lost link or a dead target took with it, and
 // has none. Each stands for one of those that can be meant.
+bool Oracle::can_be_meant(const Operation& op, const Endpoint& at, const ph_completion& one) {
+  if (op.initiator != at.rank || op.lane != at.lane) return false;
+  if (op.target() != one.peer || op.error_seen) return false;
+  const bool is_lost = op.link_lost || dead_[op.target()];
+  const bool is_silent = op.has(PH_NO_LCE) || acting_verb(*op.step) == Verb::notify;
+  if (is_lost && is_farewell(op, one.status)) return op.accepted && is_silent;
+  if (acting_verb(*op.step) == Verb::notify)
+    return op.accepted && !op.remote_seen && is_farewell(op, one.status);
+  return op.may_be_refused() && one.status == (op.may_fail ? PH_ERR_KEY : op.must_fail);
+}
+
+bool Oracle::may_mean(const Endpoint& at, const ph_completion& one) {
+  const auto able = std::count_if(operations_.begin(), operations_.end(),
+                                  [&](const Operation& op) { return can_be_meant(op, at, one); });
+  const auto& told = flow(at, one.peer).nameless;
+  const auto seen = told.find(one.status);
+  return able > (seen == told.end() ? 0 : std::int64_t{seen->second});
+}
+
 void Oracle::nameless_error(const Endpoint& at, const ph_completion& one) {
   note(at, "nameless error " + std::to_string(one.status) + " from " + std::to_string(one.peer));
-  const auto can_be_meant = [&](const Operation& op) {
-    if (op.initiator != at.rank || op.lane != at.lane) return false;
-    if (op.target() != one.peer || op.error_seen) return false;
-    const bool is_lost = op.link_lost || dead_[op.target()];
-    const bool is_silent = op.has(PH_NO_LCE) || acting_verb(*op.step) == Verb::notify;
-    if (is_lost && is_farewell(op, one.status)) return op.accepted && is_silent;
-    if (acting_verb(*op.step) == Verb::notify)
-      return op.accepted && !op.remote_seen && is_farewell(op, one.status);
-    return op.may_be_refused() && one.status == (op.may_fail ? PH_ERR_KEY : op.must_fail);
-  };
   const std::uint32_t seen = ++flow(at, one.peer).nameless[one.status];
-  if (seen > std::count_if(operations_.begin(), operations_.end(), can_be_meant))
+  if (seen > std::count_if(operations_.begin(), operations_.end(),
+                           [&](const Operation& op) { return can_be_meant(op, at, one); }))
     return report("unexpected", "rank " + std::to_string(at.rank) + " probed a " + text_of(one) +
                                     ": no operation of its can have failed so");
   told(at, one.peer);

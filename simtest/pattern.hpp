@@ -19,7 +19,16 @@
 namespace photon::simtest {
 
 // What a pattern is for; its number is the operation's or the rank's.
-enum class Purpose : std::uint64_t { source, junk, landing, library, background, retired, id };
+enum class Purpose : std::uint64_t {
+  source,
+  junk,
+  landing,
+  library,
+  background,
+  retired,
+  id,
+  mail
+};
 
 class Pattern {
  public:

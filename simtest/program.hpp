@@ -47,20 +47,31 @@ enum class Verb : std::uint8_t {
   take,      // one of those of `query_peer`, with tag `operand` and size `compare`, and so:
   transfer,  // into or out of one of those taken
   finish,
-  recall,     // one of those announced
-  ask,        // ph_echo() `operand` times, or with a body of `size_bytes`; `requested`: insisting
-  tell,       // the same of ph_echo_tell(); the first one's handler does `order` of Program::acts
-  answer,     // takes up to `capacity` answers, or waits for one
-  listen,     // by another handler, or by none where `kinds` is 0
-  hush,       // for `time_ns` takes answers alone, so that ids stay where they are
-  cut,        // nothing passes between `group` and the other ranks for `time_ns`
-  lose_link,  // that of `query_peer` to `peer`, for good, `time_ns` from now
-  contact,    // `peer`, without an id
-  revoke,     // as `retire` of `extra`, waiting for nobody where nothing is under way
-  map,        // `arena` of `peer`, or a part of it
-  store,      // by one of the pointers that this rank has; `order` says which, and so:
-  load,       // what is there must be what was put there last
-  unmap,      // `requested`: and once more, which is refused when it was the last one
+  recall,       // one of those announced
+  ask,          // ph_echo() `operand` times, or with a body of `size_bytes`; `requested`: insisting
+  tell,         // the same of ph_echo_tell(); the first one's handler does `order` of Program::acts
+  answer,       // takes up to `capacity` answers, or waits for one
+  listen,       // by another handler, or by none where `kinds` is 0
+  hush,         // for `time_ns` takes answers alone, so that ids stay where they are
+  cut,          // nothing passes between `group` and the other ranks for `time_ns`
+  lose_link,    // that of `query_peer` to `peer`, for good, `time_ns` from now
+  contact,      // `peer`, without an id
+  revoke,       // as `retire` of `extra`, waiting for nobody where nothing is under way
+  map,          // `arena` of `peer`, or a part of it
+  store,        // by one of the pointers that this rank has; `order` says which, and so:
+  load,         // what is there must be what was put there last
+  unmap,        // `requested`: and once more, which is refused when it was the last one
+  mail_put,     // `order` times to mailbox `operand` of `peer`, `fetches`: insisting; and so:
+  mail_append,  // epoch and incarnation by `compare` and `kinds`: as they stand there, or others
+  mail_put_u64,
+  mail_open,     // mailbox `operand`; refused if it is open
+  mail_post,     // buffer `order`; refused if the mailbox has it or retains it
+  mail_take,     // up to `capacity` events, or waits for one; of that mailbox, or of any
+  mail_advance,  // ph_mailbox_inc_epoch()
+  mail_release,  // one of those retained; or one that is not, which is refused; and so:
+  mail_rewind,
+  mail_list,  // those retained
+  mail_close,
   lane_open,  // `lane`; refused if this rank has used it, be it that it waited for others meanwhile
   lane_close,   // if it is open
   lane_misuse,  // one of the calls that must be refused: `order` says which
@@ -146,6 +157,8 @@ struct Program {
   std::vector<std::uint32_t> lanes;      // their numbers
   std::vector<std::vector<Step>> steps;  // by rank
   bool echoes = false;                   // its ranks listen from the beginning on
+  bool mailboxes = false;                // its ranks use mailboxes
+  std::uint64_t mail_bytes = 0;          // of each of their buffers, at most
   std::vector<Step> acts;                // of handlers that hear something; named from 1
 
   // The contexts' own included.
@@ -179,6 +192,9 @@ enum class Echoes : std::uint8_t { drawn, none, all };
 // Which programs map memory of peers: one in three; or none; or all.
 enum class Maps : std::uint8_t { drawn, none, all };
 
+// Which programs use mailboxes: one in three; or none; or all.
+enum class Mailboxes : std::uint8_t { drawn, none, all };
+
 struct Choice {
   Lanes lanes = Lanes::drawn;
   Losses losses = Losses::drawn;
@@ -186,6 +202,7 @@ struct Choice {
   Echoes echoes = Echoes::drawn;
   Wakes wakes = Wakes::drawn;
   Maps maps = Maps::drawn;
+  Mailboxes mailboxes = Mailboxes::drawn;
 };
 
 // About `operations` posting steps in all, and others between them.

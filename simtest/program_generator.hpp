@@ -7,6 +7,7 @@
 //   program_lanes.cpp: what goes by lanes, and their opening and closing; so are these
 //   program_peers.cpp: first contact without an id; so is this
 //   program_maps.cpp: memory of peers that is mapped; so is this
+//   program_mailboxes.cpp: mailboxes; so are these
 //
 // Owner: generate(). Threads: one.
 #pragma once
@@ -52,7 +53,8 @@ class Generator {
         losses_(transport::sim::Random(seed).stream(0x6c6f7373)),
         peers_(transport::sim::Random(seed).stream(0x70656572)),
         echoes_(transport::sim::Random(seed).stream(0x6563686f)),
-        maps_(transport::sim::Random(seed).stream(0x6d617073)) {
+        maps_(transport::sim::Random(seed).stream(0x6d617073)),
+        mails_(transport::sim::Random(seed).stream(0x6d61696c)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -77,6 +79,7 @@ class Generator {
     if (!shape_.loses_links) add_lanes(choice.lanes);
     add_peers(choice.peers);
     add_maps(choice.maps);
+    add_mailboxes(choice.mailboxes);
     program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
     return std::move(program_);
   }
@@ -126,6 +129,15 @@ class Generator {
   void add_maps(Maps choice);
   Step mapping_step();
   Step map_call();
+  void add_mailboxes(Mailboxes choice);
+  void draw_mailbox_options();
+  std::uint64_t mail_size();
+  void place_mail(Step& step);
+  Step mail();
+  std::uint32_t lane_of_mailbox(ph_rank rank, std::uint64_t address);
+  Step mailbox_open(std::uint64_t address);
+  Step mailbox_post(std::uint64_t address);
+  Step mailbox_call(std::uint64_t address);
   void add_all(ph_rank rank, std::uint32_t operations);
   Step operation();
   Step contended(ph_rank peer);
@@ -160,6 +172,7 @@ class Generator {
   transport::sim::Random peers_;    // the same
   transport::sim::Random echoes_;   // the same
   transport::sim::Random maps_;     // the same
+  transport::sim::Random mails_;    // the same
   Program program_;
   Shape shape_;
   bool has_wakes_ = true;
@@ -167,6 +180,7 @@ class Generator {
   std::uint64_t chunk_ = 0;
   std::uint32_t id_max_ = 8;
   std::vector<std::uint64_t> next_free_;  // in each rank's window
+  std::vector<std::uint64_t> next_mail_;  // in the buffers of each rank's mailboxes
 };
 
 }  // namespace photon::simtest

@@ -7,6 +7,23 @@ namespace photon::simtest {
 
 namespace {
 
+const char* mail_name_of(Verb verb) {
+  switch (verb) {
+    case Verb::mail_put: return "mail_put";
+    case Verb::mail_append: return "mail_append";
+    case Verb::mail_put_u64: return "mail_put_u64";
+    case Verb::mail_open: return "mail_open";
+    case Verb::mail_post: return "mail_post";
+    case Verb::mail_take: return "mail_take";
+    case Verb::mail_advance: return "mail_advance";
+    case Verb::mail_release: return "mail_release";
+    case Verb::mail_rewind: return "mail_rewind";
+    case Verb::mail_list: return "mail_list";
+    case Verb::mail_close: return "mail_close";
+    default: return "?";
+  }
+}
+
 const char* name_of(Verb verb) {
   switch (verb) {
     case Verb::put: return "put";
@@ -55,8 +72,8 @@ const char* name_of(Verb verb) {
     case Verb::lane_open: return "lane_open";
     case Verb::lane_close: return "lane_close";
     case Verb::lane_misuse: return "lane_misuse";
+    default: return mail_name_of(verb);
   }
-  return "?";
 }
 
 const char* name_of(Fault fault) {
@@ -184,6 +201,36 @@ std::string mapping_text(const Step& step) {
   return text;
 }
 
+std::string mailbox_text(const Step& step) {
+  const std::string text = std::string(name_of(step.verb)) + " " + std::to_string(step.operand);
+  const std::string bytes = ", " + std::to_string(step.size_bytes) + " bytes";
+  const std::string order = std::to_string(step.order);
+  const std::string number = std::to_string(step.compare);
+  switch (step.verb) {
+    case Verb::mail_put:
+    case Verb::mail_append:
+    case Verb::mail_put_u64:
+      return text + " of " + rank_text(step.peer) + bytes + " at " + std::to_string(step.offset) +
+             ", " + order + " times, epoch choice " + number + ", incarnation choice " +
+             std::to_string(step.kinds) + ", id of " + std::to_string(step.local_id_bytes) +
+             flags_text(step.flags) + (step.requested ? ", requested" : "") +
+             (step.fetches ? ", insisting" : "");
+    case Verb::mail_open:
+      return text + ", placing " + order + ", unit " + std::to_string(step.row_bytes) +
+             ", threshold " + number + ", flags " + std::to_string(step.flags) + ", source " +
+             rank_text(step.query_peer) + ", retaining " + std::to_string(step.capacity);
+    case Verb::mail_post:
+      return text + ", buffer " + order + bytes + ", threshold " + number +
+             (step.requested ? ", with a pointer" : "");
+    case Verb::mail_take:
+      return text + (step.kinds != 0 ? " or any" : "") + ", at most " +
+             std::to_string(step.capacity) + ", " + std::to_string(step.time_ns) + " ns";
+    case Verb::mail_release:
+    case Verb::mail_rewind: return text + ", number " + order;
+    default: return text;
+  }
+}
+
 std::string handler_text(const Step& step) {
   const Verb verb = step.verb_in_handler;
   if (posts(verb)) return operation_text(step);
@@ -198,12 +245,14 @@ namespace {
 
 bool is_echo(Verb verb) { return verb >= Verb::ask && verb <= Verb::hush; }
 bool is_mapping(Verb verb) { return verb >= Verb::map && verb <= Verb::unmap; }
+bool is_about_mail(Verb verb) { return verb >= Verb::mail_put && verb <= Verb::mail_close; }
 
 std::string call_text(const Step& step) {
   const std::string time = std::to_string(step.time_ns) + " ns";
   const std::string name = name_of(step.verb);
   if (is_echo(step.verb)) return echo_text(step);
   if (is_mapping(step.verb)) return mapping_text(step);
+  if (is_about_mail(step.verb)) return mailbox_text(step);
   switch (step.verb) {
     case Verb::put:
     case Verb::put_u64:

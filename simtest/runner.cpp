@@ -41,7 +41,7 @@ void Runner::drain(ph_rank rank) {
   std::uint64_t quiet_ns = 100;
   while (!oracle_.failed() &&
          (draining_ < program_.ranks || !oracle_.is_settled() || !lending_.is_settled() ||
-          !echoes_.is_settled() || world_.is_cut() || losses_ahead_ != 0)) {
+          !echoes_.is_settled() || !mail_.is_settled() || world_.is_cut() || losses_ahead_ != 0)) {
     take_or_pause(rank, quiet_ns);
     if (draining_ == program_.ranks && world_.now_ns() > oracle_.last_event_ns() + kPatienceNs)
       report_pending();
@@ -51,20 +51,26 @@ void Runner::drain(ph_rank rank) {
 void Runner::report_pending() {
   lending_.report_pending();
   echoes_.report_pending();
+  mail_.report_pending();
   oracle_.report_pending();
 }
 
 // It counts as drained and flushed when it is gone: until then the others serve it.
 void Runner::leave(ph_rank rank) {
   await_loans(rank);
+  take_before_leaving(rank);
   if (oracle_.failed()) return;
   lending_.gone(rank);
   echoes_.gone(rank, false);
+  mail_.gone(rank);
   maps_.load_all(rank);
   maps_.gone(rank);
   oracle_.leaving(rank);
+  ++leaving_count_;
   const ph_status status = ph_finalize(context(rank));
-  oracle_.left(rank, status, lending_.explains(rank, status));
+  --leaving_count_;
+  oracle_.left(rank, status, lending_.explains(rank, status) || mail_.explains(rank, status));
+  mail_.boxes().left(rank);
   maps_.freed(rank);
   close_rest(rank, true);
   ++draining_;
@@ -100,6 +106,7 @@ void Runner::finish(ph_rank rank) {
   seat.phase = "the barrier";
   if (!meet(rank)) return;
   if (!has_collectives() || loses_links_) take_all(rank);
+  take_late_refusals(rank);
   world_.pause(kLongestQuietNs);
   take_everywhere(rank);
   check_contacts(rank);
@@ -195,6 +202,7 @@ Result Runner::run() {
       [this] { report_stuck(); });
   check_absent();
   lending_.check_memory();
+  mail_.boxes().check_memory();
   Result result{oracle_.finding(), history_.digest(), history_.events(),
                 world_.now_ns(),   history_.text(),   sources_};
   oracle_.report("over", "the bodies of the dead may end");

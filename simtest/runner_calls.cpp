@@ -37,7 +37,10 @@ std::size_t Runner::probe(ph_rank rank, ph_query query, std::size_t capacity) {
 }
 
 void Runner::completed(ph_rank rank, const ph_query& query, const ph_completion& one) {
-  if (!lending_.completed(here(rank), one)) oracle_.completed(here(rank), query, one);
+  if (lending_.completed(here(rank), one) || mail_.completed(here(rank), one)) return;
+  // It may be of a message to a mailbox, or of something else.
+  const bool is_mail = Oracle::is_nameless(one) && mail_.takes_nameless(here(rank), one);
+  if (!is_mail || oracle_.may_mean(here(rank), one)) oracle_.completed(here(rank), query, one);
 }
 
 void Runner::tell(ph_rank rank, const ph_query& query, std::size_t count) {
@@ -82,6 +85,7 @@ ph_status Runner::insist(ph_rank rank, const char* what, const std::function<ph_
     if (status != PH_AGAIN) ++succeeded_count_;
     if (status != PH_AGAIN || oracle_.failed()) return status;
     if (tries == kSoon) open_unused(rank);
+    if (tries >= kSoon && leaving_count_ != 0) close_mailboxes(rank);
     ++tries_in_vain;
     if (std::exchange(succeeded_count, succeeded_count_) != succeeded_count_) tries_in_vain = 0;
     if (tries_in_vain == kMostTries)
@@ -356,6 +360,7 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::lane_open: return open_lane(rank, step.lane);
     case Verb::lane_close: return close_lane(rank, step.lane);
     case Verb::lane_misuse: return misuse(rank, step);
+    default: return mailbox(rank, step);
   }
 }
 

@@ -24,6 +24,8 @@ void Runner::died(ph_rank rank) {
   oracle_.died(rank);
   lending_.gone(rank);
   echoes_.gone(rank, true);
+  mail_.gone(rank);
+  mail_.boxes().left(rank);
   maps_.gone(rank);
   ++draining_;
   ++flushed_;
@@ -53,6 +55,7 @@ void Runner::link_lost(const transport::sim::Loss& loss) {
   --losses_ahead_;
   oracle_.link_lost(loss.from, loss.to);
   echoes_.link_lost(loss.from, loss.to);
+  mail_.link_lost(loss.from, loss.to);
 }
 
 // A wait for one that cannot send any more ends when that is known, however long its limit is.
@@ -80,6 +83,7 @@ void Runner::finalize(ph_rank rank) {
   ph_last_error(context(rank), &error);
   oracle_.finalized(rank, status, error);
   if (status == PH_OK) echoes_.finalized(rank);
+  if (status == PH_OK) mail_.finalized(rank);
 }
 
 void Runner::check_named(ph_rank rank, ph_rank peer, ph_status status) {

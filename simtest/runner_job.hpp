@@ -23,6 +23,7 @@
 #include "simtest/burst.hpp"
 #include "simtest/echo_model.hpp"
 #include "simtest/lending.hpp"
+#include "simtest/mail_model.hpp"
 #include "simtest/map_model.hpp"
 #include "simtest/poster.hpp"
 #include "simtest/runner.hpp"
@@ -46,6 +47,7 @@ class Runner {
         oracle_(program, history_, [this] { return world_.now_ns(); }),
         lending_(oracle_, program),
         echoes_(oracle_, program),
+        mail_(oracle_, program),
         maps_(oracle_, program,
               [this](ph_rank mapper, ph_rank owner, std::uint64_t size_bytes) {
                 return world_.stores_reach(mapper, owner, size_bytes);
@@ -222,6 +224,24 @@ class Runner {
     return world_.stood_still_ns(rank) + seats_[rank].heard_ns;
   }
 
+  // runner_mailboxes.cpp
+  ph_status mail_once(ph_rank rank, const Step& step, std::uint64_t index);
+  void say_mail(ph_rank rank, const Step& step);
+  void sync(ph_rank rank, MailBox& box);
+  void open_mailbox(ph_rank rank, const Step& step);
+  void post_buffer(ph_rank rank, MailBox& box, const Step& step);
+  static std::uint64_t retained_epoch(const MailBox& box, const Step& step);
+  void call_mailbox(ph_rank rank, MailBox& box, const Step& step);
+  void call_closed(ph_rank rank, const MailBox& box, const Step& step);
+  void mailbox(ph_rank rank, const Step& step);
+  std::size_t take_mail(ph_rank rank, std::size_t most);
+  void check_none(ph_rank rank);
+  void take_events(ph_rank rank, const Step& step);
+  std::size_t harvest_mail(ph_rank rank);
+  void close_mailboxes(ph_rank rank);
+  void take_late_refusals(ph_rank rank);
+  void take_before_leaving(ph_rank rank);
+
   // runner_maps.cpp
   void map(ph_rank rank, const Step& step);
   void unmap(ph_rank rank, const Step& step);
@@ -279,6 +299,7 @@ class Runner {
   Oracle oracle_;
   Lending lending_;
   EchoModel echoes_;
+  MailModel mail_;
   MapModel maps_;
   std::deque<Hearing> hearings_;
   std::vector<Seat> seats_;
@@ -289,6 +310,7 @@ class Runner {
   const bool loses_links_;
   std::uint32_t losses_ahead_ = 0;  // begun by a step, and still to happen
   bool shares_memory_ = false;
+  std::uint32_t leaving_count_ = 0;    // ranks that leave, or close a lane, just now
   ph_rank closing_ = PH_ANY_RANK;      // who is in ph_lane_close()
   std::uint64_t succeeded_count_ = 0;  // calls of all ranks that said something else than PH_AGAIN
   std::uint32_t arrived_ = 0;          // at the meeting

@@ -60,17 +60,24 @@ void Runner::close_lane(ph_rank rank, std::uint32_t lane) {
   std::uint64_t quiet_ns = 100;
   while (closing_ != PH_ANY_RANK && !oracle_.failed()) take_or_pause(rank, quiet_ns);
   seats_[rank].gives_back = gave_back;
+  take_before_leaving(rank);
   if (oracle_.failed()) return;
   closing_ = rank;
   LaneSeat& seat = seats_[rank].lanes[lane];
   lending_.gone(end);
   echoes_.gone(end, false);
+  mail_.gone(end);
   oracle_.leaving(end);
+  ++leaving_count_;
   const ph_status status = ph_lane_close(seat.handle);
+  --leaving_count_;
   closing_ = PH_ANY_RANK;
   seat = closed_lane();
-  oracle_.left(end, status, lending_.explains(end, status));
-  if (status == PH_OK || oracle_.failed()) return;
+  oracle_.left(end, status, lending_.explains(end, status) || mail_.explains(end, status));
+  mail_.boxes().left(end);
+  // Refusals of messages to mailboxes may come after the words of a time-out.
+  const bool is_late = status == PH_TIMEOUT && program_.mailboxes;
+  if (status == PH_OK || is_late || oracle_.failed()) return;
   ph_error error{};
   ph_last_error(world_.context(rank), &error);
   if (error.status != status)
@@ -125,9 +132,13 @@ void Runner::misuse(ph_rank rank, const Step& step) {
 
 // At all its lanes: how much has come.
 std::size_t Runner::look(ph_rank rank) {
+  // Who leaves waits for what was asked of it; and so do we all at the end.
+  const bool is_asked = leaving_count_ != 0 || draining_ == program_.ranks;
+  if (is_asked && seats_[rank].gives_back) close_mailboxes(rank);
   std::size_t count = 0;
   for_each_open(rank, [&] {
-    count += take(rank, anything(rank), kMostFound) + harvest(rank) + harvest_lending(rank);
+    count += take(rank, anything(rank), kMostFound) + harvest(rank) + harvest_lending(rank) +
+             harvest_mail(rank);
     if (program_.echoes) count += take_answers(rank, kMostFound);
   });
   tell_later(rank);

@@ -32,26 +32,28 @@ struct Pin {
 };
 
 // These choices stand in seeds.txt.
-constexpr Choice kOldest{Lanes::none,  Losses::none, Peers::none,
-                         Echoes::none, Wakes::none,  Maps::none};
-constexpr Choice kLanes{Lanes::all,   Losses::none, Peers::none,
-                        Echoes::none, Wakes::none,  Maps::none};
-constexpr Choice kLanesDrawn{Lanes::drawn, Losses::none, Peers::none,
-                             Echoes::none, Wakes::none,  Maps::none};
-constexpr Choice kLosses{Lanes::drawn, Losses::all, Peers::none,
-                         Echoes::none, Wakes::none, Maps::none};
-constexpr Choice kLossesDrawn{Lanes::drawn, Losses::drawn, Peers::none,
-                              Echoes::none, Wakes::none,   Maps::none};
-constexpr Choice kEchoes{Lanes::drawn, Losses::drawn, Peers::none,
-                         Echoes::all,  Wakes::none,   Maps::none};
-constexpr Choice kWakes{Lanes::drawn, Losses::drawn, Peers::none,
-                        Echoes::none, Wakes::drawn,  Maps::none};
-constexpr Choice kWakesAndEchoes{Lanes::drawn, Losses::drawn, Peers::none,
-                                 Echoes::all,  Wakes::drawn,  Maps::none};
-constexpr Choice kNoMaps{Lanes::drawn,  Losses::drawn, Peers::drawn,
-                         Echoes::drawn, Wakes::drawn,  Maps::none};
-constexpr Choice kMaps{Lanes::drawn,  Losses::drawn, Peers::drawn,
-                       Echoes::drawn, Wakes::drawn,  Maps::all};
+constexpr Choice kOldest{Lanes::none, Losses::none, Peers::none,    Echoes::none,
+                         Wakes::none, Maps::none,   Mailboxes::none};
+constexpr Choice kLanes{Lanes::all,  Losses::none, Peers::none,    Echoes::none,
+                        Wakes::none, Maps::none,   Mailboxes::none};
+constexpr Choice kLanesDrawn{Lanes::drawn, Losses::none, Peers::none,    Echoes::none,
+                             Wakes::none,  Maps::none,   Mailboxes::none};
+constexpr Choice kLosses{Lanes::drawn, Losses::all, Peers::none,    Echoes::none,
+                         Wakes::none,  Maps::none,  Mailboxes::none};
+constexpr Choice kLossesDrawn{Lanes::drawn, Losses::drawn, Peers::none,    Echoes::none,
+                              Wakes::none,  Maps::none,    Mailboxes::none};
+constexpr Choice kEchoes{Lanes::drawn, Losses::drawn, Peers::none,    Echoes::all,
+                         Wakes::none,  Maps::none,    Mailboxes::none};
+constexpr Choice kWakes{Lanes::drawn, Losses::drawn, Peers::none,    Echoes::none,
+                        Wakes::drawn, Maps::none,    Mailboxes::none};
+constexpr Choice kWakesAndEchoes{Lanes::drawn, Losses::drawn, Peers::none,    Echoes::all,
+                                 Wakes::drawn, Maps::none,    Mailboxes::none};
+constexpr Choice kNoMaps{Lanes::drawn, Losses::drawn, Peers::drawn,   Echoes::drawn,
+                         Wakes::drawn, Maps::none,    Mailboxes::none};
+constexpr Choice kMaps{Lanes::drawn, Losses::drawn, Peers::drawn,   Echoes::drawn,
+                       Wakes::drawn, Maps::all,     Mailboxes::none};
+constexpr Choice kMailboxes{Lanes::drawn, Losses::drawn, Peers::drawn,  Echoes::drawn,
+                            Wakes::drawn, Maps::drawn,   Mailboxes::all};
 constexpr Choice kDrawn = {};
 
 constexpr Pin kPins[] = {
@@ -76,8 +78,10 @@ constexpr Pin kPins[] = {
     {4, kNoMaps, 0x90f6f54276d5dca0},
     {1, kMaps, 0x62213cbc6f38c4b8},
     {2, kMaps, 0xfb0bfc83c845461d},
+    {1, kMailboxes, 0x56f7fb8fc8623053},
+    {2, kMailboxes, 0x218b59ae50403ede},
     {1, kDrawn, 0x62213cbc6f38c4b8},
-    {2, kDrawn, 0xb21c07e2bc17a42c},
+    {2, kDrawn, 0x218b59ae50403ede},
     {3, kDrawn, 0xd29f76025a9a4917},
     {4, kDrawn, 0x90f6f54276d5dca0},
 };

@@ -194,14 +194,16 @@ TEST(MailboxSender, a_refusal_that_finds_no_request_is_told_in_a_later_turn) {
   one.port.requests = 0;
   ASSERT_TRUE(one.reply(1, Op::verdict, 0, PH_ERR_NOT_FOUND));
   ASSERT_TRUE(one.reply(1, Op::verdict, 1, PH_ERR_RANGE));
-  EXPECT_TRUE(one.service.turn()) << "it wants another";
+  EXPECT_FALSE(one.service.turn()) << "no turn brings a request about, so none is wanted at once";
+  EXPECT_GT(one.service.next_turn_ns(), one.port.now);
+  EXPECT_LE(one.service.next_turn_ns(), one.port.now + 100'000);
   EXPECT_EQ(one.told(), Sending::Statuses{});
   EXPECT_FALSE(one.service.is_idle());
   EXPECT_EQ(one.service.held(), 2u);
   one.port.requests = 1;
   ASSERT_TRUE(one.reply(1, Op::verdict, 2, PH_ERR_EPOCH));
   EXPECT_EQ(one.told(), Sending::Statuses{}) << "it waits behind the others";
-  one.port.run_turns();
+  EXPECT_FALSE(one.service.turn());
   const auto told = one.port.take_told();
   ASSERT_EQ(told.size(), 3u);
   EXPECT_EQ(told[0].status, PH_ERR_NOT_FOUND);
@@ -209,7 +211,27 @@ TEST(MailboxSender, a_refusal_that_finds_no_request_is_told_in_a_later_turn) {
   EXPECT_EQ(told[2].status, PH_ERR_EPOCH);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(told[static_cast<std::size_t>(i)].id, some(8, i));
   EXPECT_TRUE(one.service.is_idle());
+  EXPECT_EQ(one.service.next_turn_ns(), INT64_MAX);
+}
+
+// At its end a lane says one error: the others need not be told, and nothing waits for them.
+TEST(MailboxSender, refusals_hold_no_lane_up_that_closes) {
+  Sending one;
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(one.put_with_id(some(8, i), PH_NO_LCE), PH_OK);
+  one.port.requests = 0;
+  one.service.close();
+  ASSERT_TRUE(one.reply(1, Op::verdict, 0, PH_ERR_NOT_FOUND));
+  ASSERT_TRUE(one.reply(1, Op::verdict, 1, PH_ERR_RANGE));
   EXPECT_FALSE(one.service.turn());
+  EXPECT_FALSE(one.service.is_idle()) << "nobody has heard of any";
+  one.port.requests = 1;
+  EXPECT_FALSE(one.service.turn());
+  EXPECT_EQ(one.told(), Sending::Statuses{PH_ERR_NOT_FOUND});
+  one.port.requests = 0;
+  ASSERT_TRUE(one.reply(1, Op::verdict, 2, PH_ERR_EPOCH));
+  EXPECT_FALSE(one.service.turn());
+  EXPECT_TRUE(one.service.is_idle());
+  EXPECT_EQ(one.service.next_turn_ns(), INT64_MAX);
 }
 
 TEST(MailboxSender, a_long_id_is_kept_until_nothing_more_can_be_told) {

@@ -61,7 +61,8 @@ void Mailboxes::on_lost(Rank rank, ph_status why) noexcept {
 
 bool Mailboxes::turn() {
   receiver_.tell_all();
-  return sender_.tell_refusals();
+  sender_.tell_refusals();
+  return false;
 }
 
 }  // namespace photon::service::mailbox

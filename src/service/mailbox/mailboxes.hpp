@@ -3,6 +3,7 @@
 // Owner: the engine of a lane, under the lane's lock.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "service/mailbox/answers.hpp"
@@ -27,9 +28,14 @@ class Mailboxes final : public Service {
   void on_room(Rank to) override;
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
-  std::int64_t next_turn_ns() const noexcept override { return receiver_.next_turn_ns(); }
+  std::int64_t next_turn_ns() const noexcept override {
+    return std::min(sender_.next_turn_ns(), receiver_.next_turn_ns());
+  }
   void before_sleep() override { receiver_.tell_all(); }
-  void close() override { receiver_.close_all(); }
+  void close() override {
+    sender_.close();
+    receiver_.close_all();
+  }
   bool is_idle() const noexcept override { return sender_.is_idle() && answers_.held() == 0; }
   std::uint64_t held() const noexcept override {
     return sender_.held() + receiver_.held() + reader_.held() + answers_.held();

@@ -13,6 +13,8 @@ namespace photon::service::mailbox {
 
 namespace {
 
+constexpr std::int64_t kRetryNs = 20'000;
+
 constexpr const char* kRefused =
     "mailbox: its receiver refused a message; the status says why (ph_mailbox_put)";
 constexpr const char* kLost = "mailbox: the receiver was lost before it had taken the message";
@@ -236,7 +238,7 @@ void Sender::told_late(Rank rank, const Sent& mail, ph_status status) noexcept {
     refused_.make_room();
     if (refused_.empty() && tell_refusal(refused)) return;
     refused_.push_unchecked(refused);
-    port_.wants_turn();
+    if (retry_ns_ == INT64_MAX) retry_ns_ = port_.now_ns() + kRetryNs;
   } catch (const std::bad_alloc&) {  // a turn that finds no memory tries again; this one is dropped
     port_.cut_off(rank, "");         // words would need memory
   }
@@ -249,12 +251,13 @@ bool Sender::tell_refusal(const Refused& refused) {
   if (promise == 0) return false;
   port_.complete(promise, refused.status, words_of(refused.status));
   port_.release(promise);
+  has_told_end_ = has_told_end_ || (is_closing_ && refused.status != PH_ERR_DEPARTED);
   return true;
 }
 
-bool Sender::tell_refusals() {
-  while (!refused_.empty() && tell_refusal(refused_.front())) refused_.pop();
-  return !refused_.empty();
+void Sender::tell_refusals() {
+  while (!refused_.empty() && (has_told_end_ || tell_refusal(refused_.front()))) refused_.pop();
+  retry_ns_ = refused_.empty() ? INT64_MAX : port_.now_ns() + kRetryNs;
 }
 
 void Sender::forget(To& to, const Sent& mail) noexcept {

@@ -41,8 +41,12 @@ class Sender {
   // No user waits for a verdict, and no body is under way.
   bool is_idle() const noexcept { return waited_for_ == 0 && refused_.empty(); }
   std::uint64_t held() const noexcept { return waited_for_ + refused_.size(); }
-  // Refusals that found no promise; true: there are some left.
-  bool tell_refusals();
+  // Refusals that found no promise. While there are some left they are tried again at that time:
+  // what they wait for is the user, who takes completions, and no turn brings that about.
+  void tell_refusals();
+  std::int64_t next_turn_ns() const noexcept { return retry_ns_; }
+  // Nobody takes completions any more: one refusal that is told is the error of the lane's end.
+  void close() noexcept { is_closing_ = true; }
 
   // A mail uses up so much of `mailbox_early_bytes`: it costs its receiver that much.
   static std::uint64_t charge(std::uint64_t bytes) noexcept { return bytes + kMailBytes; }
@@ -108,7 +112,10 @@ class Sender {
   std::vector<std::unique_ptr<To>> peers_;
   const base::Config& config_;
   base::RingQueue<Refused> refused_;  // that the user is still to hear of
-  std::uint64_t waited_for_ = 0;      // verdicts that were asked for, bodies
+  std::int64_t retry_ns_ = INT64_MAX;
+  bool is_closing_ = false;
+  bool has_told_end_ = false;     // a refusal, since then
+  std::uint64_t waited_for_ = 0;  // verdicts that were asked for, bodies
 };
 
 }  // namespace photon::service::mailbox
