@@ -245,18 +245,14 @@ void MailBoxes::rewound(MailBox& box, std::uint64_t epoch, ph_status status) {
   expect(box, "rewind", status, found == box.retained.end() ? PH_ERR_STATE : PH_OK);
   if (found == box.retained.end() || oracle_.failed()) return;
   MailPlace& here = place_of(box);
+  // Behind what was handed over, before what is posted; the earliest first.
+  const auto behind = static_cast<std::ptrdiff_t>(box.awaited.size() - box.posted.size());
   while (box.retained.back()->epoch != epoch) {
     Posted& later = *box.retained.back();
     box.retained.pop_back();
     later.is_void = true;
     here.slots[later.slot].is_busy = true;
-    // Behind what was handed over, before what is posted; the earliest first.
-    const auto at = box.awaited.end() - static_cast<std::ptrdiff_t>(box.posted.size());
-    auto first = at;
-    while (first != box.awaited.begin() && std::prev(first)->is_rewound &&
-           std::prev(first)->posted->epoch > later.epoch)
-      --first;
-    box.awaited.insert(first, {&later, true});
+    box.awaited.insert(box.awaited.begin() + behind, {&later, true});
   }
   box.known_epoch = epoch + 1;
   box.end_epoch = box.known_epoch;

@@ -204,7 +204,8 @@ void MailModel::refused(Mailed& mail, ph_status status) {
     return wrong("unexpected", mail,
                  "is refused with " + std::to_string(status) + ", though it has landed");
   mail.refused = status;
-  if (mail.over_at == 0) mail.over_at = boxes_.tick();
+  // What was lost for its sender may wait at its receiver all the same.
+  if (mail.over_at == 0 && !is_word_lost) mail.over_at = boxes_.tick();
 }
 
 bool MailModel::completed(const Endpoint& at, const ph_completion& one) {

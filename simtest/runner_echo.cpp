@@ -101,6 +101,7 @@ void Runner::hear(const Hearing& hearing, ph_rank from, std::uint64_t value) {
     ph_error before{}, after{};
     ph_last_error(context(rank), &before);
     ++seat.inside_handlers;
+    ++seat.heard_count;
     act_on_heard(rank, *one->act);
     --seat.inside_handlers;
     ph_last_error(context(rank), &after);

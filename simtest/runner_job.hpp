@@ -103,6 +103,7 @@ class Runner {
     std::size_t later_before = 0;              // as many of them as before the last probe
     std::uint64_t taken_by_handlers = 0;       // completions
     std::uint64_t heard_ns = 0;                // how long handlers ran
+    std::uint64_t heard_count = 0;
   };
   // A handler of ph_echo_listen().
   struct Hearing {
