@@ -12,6 +12,7 @@
 #include "compat/rvma_rank.hpp"
 #include "sync/published.hpp"
 
+using photon::rvma::carried_max;
 using photon::rvma::rank_context;
 using photon::rvma::told;
 using photon::rvma::Waits;
@@ -95,6 +96,10 @@ RVMA_Status put(const char* words, addr_in* dest_addr, ph_mailbox_put_args args,
   return with_rank([&](ph_context* context) -> RVMA_Status {
     if (dest_addr == nullptr || static_cast<std::int64_t>(args.size_bytes) < 0)
       return wrong(PH_ERR_ARGUMENT, words);
+    if (args.request == nullptr && args.size_bytes > carried_max())
+      return wrong(PH_ERR_ARGUMENT,
+                   "RVMA_Put: more than PHOTON_MAILBOX_CARRIED_MAX bytes are for RVMA_Put_with() "
+                   "and a request");
     args.size = sizeof args;
     args.local = {&args.address, sizeof args.address};  // for a NACK
     args.flags = args.request == nullptr ? PH_NO_LCE : 0;
@@ -115,12 +120,20 @@ ph_mailbox_put_args message(const void* source, std::int64_t size, const void* v
 
 // What a window's opening is told, checked: null if it is right.
 const char* fault_of(std::int64_t threshold, const RVMA_Win_options& options) {
-  constexpr std::uint32_t kFlags = RVMA_MANAGED | RVMA_REFUSE_EARLY;
+  constexpr std::uint32_t kFlags = RVMA_MANAGED | RVMA_REFUSE_EARLY | RVMA_CATCH_ALL | RVMA_READ;
   if (threshold < 0) return "RVMA_Init_window: the threshold is negative";
   if (options.size != sizeof options)
     return "RVMA_Init_window_with: options->size is not sizeof(RVMA_Win_options)";
   if ((options.flags & ~kFlags) != 0) return "RVMA_Init_window_with: unknown flags";
   return nullptr;
+}
+
+std::uint32_t flags_of(std::uint32_t flags) noexcept {
+  std::uint32_t result = 0;
+  if ((flags & RVMA_REFUSE_EARLY) != 0) result |= PH_MAILBOX_REFUSE_EARLY;
+  if ((flags & RVMA_CATCH_ALL) != 0) result |= PH_MAILBOX_CATCH_ALL;
+  if ((flags & RVMA_READ) != 0) result |= PH_MAILBOX_READ;
+  return result;
 }
 
 RVMA_Win open(ph_mailbox_args args, std::int32_t* key) {
@@ -162,7 +175,7 @@ RVMA_win RVMA_Init_window_with(void* virtual_addr, int32_t* key, int64_t epoch_t
   args.threshold = static_cast<std::uint64_t>(epoch_threshold);
   args.unit = static_cast<ph_mailbox_unit>(type);
   args.placing = (options->flags & RVMA_MANAGED) != 0 ? PH_MAILBOX_MANAGED : PH_MAILBOX_STEERED;
-  args.flags = (options->flags & RVMA_REFUSE_EARLY) != 0 ? PH_MAILBOX_REFUSE_EARLY : 0;
+  args.flags = flags_of(options->flags);
   args.source = options->source == nullptr ? PH_ANY_RANK : options->source->rank;
   args.retained = options->retained;
   return open(args, key);
@@ -289,6 +302,43 @@ RVMA_Status RVMA_Put_with(addr_in* dest_addr, const RVMA_Put_args* args) {
   message.request = args->request;
   return put("RVMA_Put_with: dest_addr is null, or the size negative", dest_addr, message,
              args->appends != 0);
+}
+
+RVMA_Status RVMA_Get(addr_in* source_addr, const RVMA_Get_args* args) {
+  return with_rank([&](ph_context* context) -> RVMA_Status {
+    if (source_addr == nullptr || args == nullptr || args->size != sizeof *args ||
+        args->request == nullptr || args->size_bytes < 0 ||
+        (args->epoch != nullptr && *args->epoch < 0))
+      return wrong(PH_ERR_ARGUMENT,
+                   "RVMA_Get: source_addr, args or the request is null, args->size is not "
+                   "sizeof(RVMA_Get_args), or the size or the epoch is negative");
+    ph_mailbox_get_args get{};
+    get.size = sizeof get;
+    get.address = address_of(args->virtual_addr);
+    get.offset = args->offset;
+    get.destination = args->receive_buffer;
+    get.size_bytes = static_cast<std::uint64_t>(args->size_bytes);
+    get.epoch = args->epoch == nullptr ? PH_ANY_EPOCH : static_cast<std::uint64_t>(*args->epoch);
+    get.incarnation = static_cast<std::uint32_t>(args->key);
+    get.request = args->request;
+    return told(context, ph_mailbox_get(context, source_addr->rank, &get));
+  });
+}
+
+RVMA_Status RVMA_Win_get_sender(RVMA_Win win, void** notification_ptr, addr_in* from,
+                                void** virtual_addr) {
+  return with_rank([&](ph_context* context) -> RVMA_Status {
+    return with_retained(context, {win}, [&](std::span<const ph_mailbox_event> events) {
+      for (const ph_mailbox_event& event : events) {
+        if (event.cookie != address_of(notification_ptr) || event.from == PH_ANY_RANK) continue;
+        if (from != nullptr) from->rank = event.from;
+        if (virtual_addr != nullptr) *virtual_addr = reinterpret_cast<void*>(event.named);
+        return RVMA_Status{RVMA_OK};
+      }
+      return wrong(PH_ERR_NOT_FOUND,
+                   "RVMA_Win_get_sender: no retained epoch has that pointer, or it is empty");
+    });
+  });
 }
 
 RVMA_Status RVMA_Flush(addr_in* dest_addr, int64_t timeout_us) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "sync/policy.hpp"
 #include "sync/published.hpp"
@@ -10,15 +12,39 @@ namespace photon::rvma {
 
 namespace {
 
-constinit sync::Published<sync::HardwarePolicy, ph_context> of_process;
+// A context, and what is asked of it with each put.
+struct Bound {
+  ph_context* context = nullptr;
+  std::uint64_t carried_max = 0;
+};
+
+constinit Bound bound_process;  // written while it is not published
+constinit sync::Published<sync::HardwarePolicy, Bound> of_process;
 constinit std::mutex changing;  // held by RVMA_Init() and RVMA_Finalize()
-thread_local constinit ph_context* of_thread = nullptr;
+thread_local constinit Bound of_thread;
 constexpr std::int64_t kLongestUs = std::int64_t{1} << 50;  // 36 years
 thread_local constinit char words_of_thread[PH_ERROR_TEXT_BYTES] = "";
 
+Bound bound_to(ph_context* context) noexcept {
+  Bound bound{context, 0};
+  ph_setting setting{};
+  setting.size = sizeof setting;
+  for (std::size_t i = 0; ph_setting_at(context, i, &setting) == PH_OK; ++i)
+    if (std::strcmp(setting.name, "mailbox_carried_max") == 0)
+      bound.carried_max = std::strtoull(setting.value, nullptr, 10);
+  return bound;
+}
+
+Bound bound() noexcept {
+  const Bound* const shared = of_process.get();
+  return of_thread.context != nullptr || shared == nullptr ? of_thread : *shared;
+}
+
 }  // namespace
 
-ph_context* rank_context() noexcept { return of_thread != nullptr ? of_thread : of_process.get(); }
+ph_context* rank_context() noexcept { return bound().context; }
+
+std::uint64_t carried_max() noexcept { return bound().carried_max; }
 
 RVMA_Status wrong(ph_status status, const char* words) noexcept {
   std::snprintf(words_of_thread, sizeof words_of_thread, "%s", words);
@@ -106,12 +132,13 @@ RVMA_Status RVMA_Init(ph_context* context, int flags) {
   const ph_status status =
       starts ? ph_progress_start(context) : ph_peer_state(context, ph_rank_of(context), &state);
   if (status != PH_OK) return told(context, status);
-  of_process.set(context);
+  photon::rvma::bound_process = photon::rvma::bound_to(context);
+  of_process.set(&photon::rvma::bound_process);
   return RVMA_OK;
 }
 
 RVMA_Status RVMA_Use(ph_context* context) {
-  of_thread = context;
+  of_thread = context == nullptr ? photon::rvma::Bound{} : photon::rvma::bound_to(context);
   return RVMA_OK;
 }
 

@@ -20,6 +20,9 @@ namespace photon::rvma {
 // The context of the calling thread's calls; null before RVMA_Init().
 ph_context* rank_context() noexcept;
 
+// The setting mailbox_carried_max of that context.
+std::uint64_t carried_max() noexcept;
+
 // The words for an error of a call of this thread; the status is handed back. The context has those
 // of its own latest error.
 RVMA_Status wrong(ph_status status, const char* words) noexcept;

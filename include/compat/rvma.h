@@ -67,7 +67,12 @@ enum {
   /** RVMA_Win_options: the receiver places messages, one behind the other (section IV.B). */
   RVMA_MANAGED = 1 << 0,
   /** RVMA_Win_options: a message that finds no buffer is refused instead of being kept. */
-  RVMA_REFUSE_EARLY = 1 << 1
+  RVMA_REFUSE_EARLY = 1 << 1,
+  /** RVMA_Win_options: takes what names no open window (section III.C); epoch_threshold is 0 or one
+   * operation, and each buffer gets one message. A process (or lane) has one such window. */
+  RVMA_CATCH_ALL = 1 << 2,
+  /** RVMA_Win_options: for RVMA_Get(), which counts; messages are refused. */
+  RVMA_READ = 1 << 3
 };
 
 /**
@@ -84,7 +89,7 @@ typedef struct RVMA_Notification {
 typedef struct RVMA_Win_options {
   size_t size;                  /**< sizeof(RVMA_Win_options) of the caller. */
   const struct addr_in *source; /**< Alone may send here; null: any. */
-  uint32_t flags;               /**< RVMA_MANAGED, RVMA_REFUSE_EARLY. */
+  uint32_t flags;               /**< RVMA_MANAGED and the like. */
   uint32_t retained;            /**< Epochs that RVMA_Win_rewind() may return to; at most 65,536. */
 } RVMA_Win_options;
 
@@ -101,6 +106,19 @@ typedef struct RVMA_Put_args {
   uint64_t *request;    /**< Null, or where a ph_request goes. It ends when the message has landed
                            (PH_OK), or was refused. */
 } RVMA_Put_args;
+
+/** What RVMA_Get() is told. Zero what you do not use. */
+typedef struct RVMA_Get_args {
+  size_t size; /**< sizeof(RVMA_Get_args) of the caller. */
+  void *receive_buffer;
+  int64_t size_bytes;
+  void *virtual_addr;
+  uint64_t offset;      /**< Into the buffer. */
+  const int64_t *epoch; /**< One that is retained or posted; null: the one that is current. */
+  int32_t key;          /**< The key that RVMA_Init_window() gave, or 0: any. */
+  uint64_t *request;    /**< Where a ph_request goes, which ends when the bytes are here (PH_OK), or
+                           with the reason why not. Not null. */
+} RVMA_Get_args;
 
 /**
  * From now on the RVMA calls of this process are those of this rank.
@@ -191,6 +209,14 @@ PHOTON_RVMA_API int RVMA_Win_get_buf_ptrs(RVMA_Win win, void *notification_ptrs[
 PHOTON_RVMA_API RVMA_Status RVMA_Win_rewind(RVMA_Win win, int64_t epoch, int32_t *key);
 
 /**
+ * Tells of a retained epoch, by its notification pointer, who sent the message that landed last
+ * (RVMA_CATCH_ALL: the only one) and which address that named. Each may be null.
+ * Status: PH_ERR_NOT_FOUND: no retained epoch has that pointer, or nothing has landed in it.
+ */
+PHOTON_RVMA_API RVMA_Status RVMA_Win_get_sender(RVMA_Win win, void **notification_ptr,
+                                                struct addr_in *from, void **virtual_addr);
+
+/**
  * What stands at a notification pointer, after a turn of progress if that is null: what a loop
  * calls in the place of a load. Who sees the address sees the length and all bytes of the buffer.
  */
@@ -206,8 +232,9 @@ PHOTON_RVMA_API RVMA_Status RVMA_Wait(RVMA_Win win, void **notification_ptr, int
 /**
  * Sends to a node's window: to the start of its current buffer.
  * Ownership: a source of up to 1 KiB may be reused at once; a larger one after RVMA_Flush().
- * Status:    RVMA_AGAIN: too much is under way to that node. PH_ERR_ARGUMENT (a negative size, more
- *            than the setting `mailbox_carried_max`, null), PH_ERR_RANK, PH_ERR_PEER,
+ * Status:    RVMA_AGAIN: too much is under way to that node. PH_ERR_ARGUMENT (null, a negative
+ *            size, more than the setting `mailbox_carried_max`: that is for RVMA_Put_with() and a
+ *            request, which says when its receiver has read it), PH_ERR_RANK, PH_ERR_PEER,
  *            PH_ERR_DEPARTED, PH_ERR_STATE, PH_ERR_FORKED.
  * NACK:      a message that is refused is a completion of kind PH_LOCAL of ph_probe(), with the
  *            reason for its status and virtual_addr for its id. One that is never probed makes
@@ -225,8 +252,19 @@ PHOTON_RVMA_API RVMA_Status RVMA_Put_offset(void *send_buffer, int64_t size,
 PHOTON_RVMA_API RVMA_Status RVMA_Append(void *send_buffer, int64_t size, struct addr_in *dest_addr,
                                         void *virtual_addr);
 
-/** The same with an epoch, a key, or a request that ends with the verdict. */
+/**
+ * The same with an epoch, a key, or a request that ends with the verdict. With a request it may
+ * have any size, and the source stays as it is until then.
+ */
 PHOTON_RVMA_API RVMA_Status RVMA_Put_with(struct addr_in *dest_addr, const RVMA_Put_args *args);
+
+/**
+ * Reads from a node's window: from the current buffer, or from that of an epoch.
+ * Effect: all bytes are of one epoch. Where the window was opened with RVMA_READ the get counts.
+ * Status: as RVMA_Put(). The request ends with PH_ERR_NOT_FOUND, PH_ERR_RANGE, PH_ERR_EPOCH or
+ *         PH_ERR_NO_BUFFER where there is nothing to be read.
+ */
+PHOTON_RVMA_API RVMA_Status RVMA_Get(struct addr_in *source_addr, const RVMA_Get_args *args);
 
 /**
  * Waits until all that was sent to that node before has left, and its sources may be reused; null:

@@ -55,11 +55,11 @@ constexpr bool is_possible(const Sizes& sizes) noexcept {
 // One without data. What its kind does not have is 0.
 struct Message {
   Kind kind = Kind::credit;
-  std::uint64_t consumed = 0;  // data messages that its sender has read to the end
-  std::uint64_t address = 0;   // connect, accept
-  Sizes sizes{0, 0};           // connect, accept
-  std::uint64_t rank = 0;      // connect
-  std::uint64_t bytes = 0;     // fin, close: of this way; data: behind the head
+  std::uint64_t consumed = 0;     // data messages that its sender has read to the end
+  std::uint64_t address = 0;      // connect, accept
+  Sizes sizes{0, 0};              // connect, accept
+  std::uint32_t incarnation = 0;  // connect, accept: of the mailbox there
+  std::uint64_t bytes = 0;        // fin, close: of this way; data: behind the head
 };
 
 struct Encoded {
@@ -79,8 +79,8 @@ inline Encoded encode(const Message& message) noexcept {
   const std::uint64_t sizes =
       std::uint64_t{message.sizes.buffer_bytes} << 32 | message.sizes.buffers;
   switch (message.kind) {
-    case Kind::connect: return {{first, message.address, sizes, message.rank}, 4};
-    case Kind::accept: return {{first, message.address, sizes}, 3};
+    case Kind::connect:
+    case Kind::accept: return {{first, message.address, sizes, message.incarnation}, 4};
     case Kind::fin:
     case Kind::close: return {{first, message.bytes}, 2};
     case Kind::data:
@@ -109,9 +109,9 @@ inline std::optional<Message> decode(std::span<const std::byte> bytes) noexcept 
       return message;
     case Kind::connect:
     case Kind::accept:
-      count = message.kind == Kind::connect ? 4 : 3;
+      count = 4;
       message.address = words[1];
-      message.rank = words[3];
+      message.incarnation = static_cast<std::uint32_t>(words[3]);
       if (!is_possible(message.sizes)) return std::nullopt;
       break;
     case Kind::fin:

@@ -27,6 +27,8 @@ ph_status End::open(std::uint64_t address) {
     return status;
   is_box_open_ = true;
   address_ = address;
+  std::uint64_t epoch = 0;
+  static_cast<void>(ph_mailbox_epoch(place_.context, box_, &epoch, &incarnation_));
   for (std::size_t i = 0; i < buffers; ++i) post(memory_.get() + i * place_.sizes.buffer_bytes);
   return to_post_.empty() ? PH_OK : PH_ERR_MEMORY;
 }
@@ -36,25 +38,26 @@ ph_status End::connect(std::uint32_t port) {
   asked.kind = Kind::connect;
   asked.address = address_;
   asked.sizes = place_.sizes;
-  asked.rank = ph_rank_of(place_.context);
+  asked.incarnation = incarnation_;
   return send_control(port_address(port), asked);
 }
 
 void End::accept(const Message& asked) {
-  meet(asked.address, asked.sizes);
+  meet(asked);
   owed_ |= kAccept;
   send_owed();
 }
 
 // What the peer can take is known from here on.
-void End::meet(std::uint64_t address, const Sizes& sizes) {
-  slot_bytes_ = static_cast<std::size_t>(
-      std::min<std::uint64_t>({sizes.buffer_bytes, place_.sizes.buffer_bytes, place_.carried_max}));
-  const std::uint64_t count = std::min(sizes.buffers, place_.sizes.buffers);
+void End::meet(const Message& peer) {
+  slot_bytes_ = static_cast<std::size_t>(std::min<std::uint64_t>(
+      {peer.sizes.buffer_bytes, place_.sizes.buffer_bytes, place_.carried_max}));
+  const std::uint64_t count = std::min(peer.sizes.buffers, place_.sizes.buffers);
   slots_ = std::make_unique_for_overwrite<std::byte[]>(count * slot_bytes_);
   requests_.assign(count, PH_REQUEST_NONE);
   slots_count_ = count;
-  peer_address_ = address;
+  peer_address_ = peer.address;
+  peer_incarnation_ = peer.incarnation;
 }
 
 // ---- what comes
@@ -111,7 +114,7 @@ void End::on_data(const Message& message, std::byte* buffer) {
 
 void End::on_accepted(const Message& message) {
   try {
-    meet(message.address, message.sizes);
+    meet(message);
   } catch (const std::bad_alloc&) {
     fail(PH_ERR_MEMORY);
   }
@@ -200,6 +203,7 @@ ph_status End::append(std::uint64_t to, std::span<const std::byte> bytes, ph_req
   args.source = bytes.data();
   args.size_bytes = bytes.size();
   args.epoch = PH_ANY_EPOCH;
+  args.incarnation = to == peer_address_ ? peer_incarnation_ : 0;  // it is no catch-all's
   args.request = &request;
   return ph_mailbox_append(place_.context, peer_, &args);
 }
@@ -263,6 +267,7 @@ bool End::send_owed(Owed which, Kind kind) {
   message.kind = kind;
   message.consumed = consumed_;
   message.address = address_;
+  message.incarnation = incarnation_;
   message.sizes = place_.sizes;
   message.bytes = sent_bytes_;
   const ph_status status = send_control(peer_address_, message);

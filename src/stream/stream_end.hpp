@@ -83,7 +83,7 @@ class End {
   void on_end(const Message& message);
   void post(std::byte* buffer);
   void post_waiting();
-  void meet(std::uint64_t address, const Sizes& sizes);
+  void meet(const Message& peer);
   bool has_room() const noexcept { return slots_count_ != 0 && sent_ - reusable() < slots_count_; }
   std::uint64_t reusable() const noexcept { return std::min(acknowledged_, over_); }
   bool send_data(std::span<const std::byte> bytes);
@@ -101,6 +101,8 @@ class End {
   const ph_rank peer_;
   std::uint64_t address_ = 0;
   std::uint64_t peer_address_ = 0;  // 0: not known yet
+  std::uint32_t incarnation_ = 0;   // of our mailbox
+  std::uint32_t peer_incarnation_ = 0;
   ph_mailbox box_{};
   bool is_box_open_ = false;
 

@@ -92,14 +92,14 @@ ph_status ph_streams::unlisten(ph_listener& listener) {
     if (event.why != PH_MAILBOX_COMPLETE) continue;
     const auto asked = photon::stream::decode(
         {static_cast<const std::byte*>(event.data), static_cast<std::size_t>(event.size_bytes)});
-    if (asked.has_value() && asked->kind == Kind::connect) refuse(*asked);
+    if (asked.has_value() && asked->kind == Kind::connect) refuse(event.from, *asked);
   }
   listeners_.remove_if([&](const auto& one) { return one.get() == &listener; });
   return PH_OK;
 }
 
 // It fits into a line, so it is copied in the call; that it does not arrive is its peer's end.
-void ph_streams::refuse(const Message& asked) {
+void ph_streams::refuse(ph_rank rank, const Message& asked) {
   Message message;
   message.kind = Kind::refuse;
   const photon::stream::Encoded encoded = encode(message);
@@ -109,8 +109,9 @@ void ph_streams::refuse(const Message& asked) {
   args.source = encoded.bytes().data();
   args.size_bytes = encoded.bytes().size();
   args.epoch = PH_ANY_EPOCH;
+  args.incarnation = asked.incarnation;
   args.flags = PH_NO_LCE;
-  static_cast<void>(ph_mailbox_append(place_.context, static_cast<ph_rank>(asked.rank), &args));
+  static_cast<void>(ph_mailbox_append(place_.context, rank, &args));
 }
 
 // ---- ends
@@ -181,12 +182,10 @@ ph_status ph_streams::answer(ph_listener& listener, const ph_mailbox_event& even
   const auto asked = photon::stream::decode(
       {static_cast<const std::byte*>(event.data), static_cast<std::size_t>(event.size_bytes)});
   post(listener, event.data);
-  if (!asked.has_value() || asked->kind != Kind::connect ||
-      asked->rank >= ph_size_of(place_.context))
-    return PH_AGAIN;
+  if (!asked.has_value() || asked->kind != Kind::connect) return PH_AGAIN;
   ph_status status = PH_ERR_MEMORY;
   try {
-    open_.push_back(made(static_cast<ph_rank>(asked->rank), status));
+    open_.push_back(made(event.from, status));
     ph_stream& ours = *open_.back();
     if (status == PH_OK) {
       ours.end.accept(*asked);
@@ -197,8 +196,8 @@ ph_status ph_streams::answer(ph_listener& listener, const ph_mailbox_event& even
   } catch (const std::bad_alloc&) {
     status = PH_ERR_MEMORY;
   }
-  refuse(*asked);
-  return wrong(status, static_cast<ph_rank>(asked->rank),
+  refuse(event.from, *asked);
+  return wrong(status, event.from,
                "stream_accept: a connection was refused, for its end could not be made");
 }
 

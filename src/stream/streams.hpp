@@ -65,7 +65,7 @@ struct ph_streams {
   std::unique_ptr<ph_stream> made(ph_rank peer, ph_status& status);
   void post(ph_listener& listener, void* buffer);
   ph_status answer(ph_listener& listener, const ph_mailbox_event& event, ph_stream*& stream);
-  void refuse(const photon::stream::Message& asked);
+  void refuse(ph_rank rank, const photon::stream::Message& asked);
   void lead(std::unique_lock<std::mutex>& lock, End& end, std::int64_t timeout_us);
 
   const photon::stream::Place place_;

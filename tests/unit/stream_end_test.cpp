@@ -237,7 +237,7 @@ TEST(StreamMessage, keeps_what_its_kind_has) {
   message.consumed = kMostCount;
   message.address = kOurs;
   message.sizes = {4096, 7};
-  message.rank = 3;
+  message.incarnation = 3;
   message.bytes = 1'000'000'000'000;
   for (const Kind kind :
        {Kind::connect, Kind::accept, Kind::credit, Kind::fin, Kind::close, Kind::refuse}) {
