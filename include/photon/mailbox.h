@@ -152,7 +152,7 @@ typedef struct ph_mailbox_put_args {
       size_bytes; /**< Above the setting `mailbox_carried_max` the receiver reads the source. */
   uint64_t epoch; /**< The one that is meant (zeroed: epoch 0), or PH_ANY_EPOCH. */
   uint32_t incarnation; /**< The one that is meant, or 0: any. */
-  uint32_t flags;       /**< PH_NO_LCE. */
+  uint32_t flags;       /**< PH_NO_LCE: not with more than `mailbox_carried_max` bytes. */
   ph_id local;
   /** Null: the local completion is probed when the source may be reused. Else the request ends with
    * the receiver's verdict. Not together with PH_NO_LCE. */
@@ -270,7 +270,8 @@ PH_API ph_status ph_mailbox_put(ph_context *context, ph_rank rank, const ph_mail
 PH_API ph_status ph_mailbox_append(ph_context *context, ph_rank rank,
                                    const ph_mailbox_put_args *args);
 
-/** ph_mailbox_put() of any epoch and under PH_NO_LCE, with arguments in registers. */
+/** ph_mailbox_put() of any epoch and under PH_NO_LCE, with arguments in registers; at most
+ * `mailbox_carried_max` bytes. */
 PH_API ph_status ph_mailbox_put_u64(ph_context *context, ph_rank rank, uint64_t address,
                                     uint64_t offset, ph_const_block source);
 

@@ -195,20 +195,32 @@ TEST(MailboxOffers, that_say_what_cannot_be_end_their_sender) {
 
 // ---- their sender
 
+struct Offering : Sending {
+  Offering() { source = some(kCarried + 1); }
+  ph_status offer() { return sender().put(1, args(source.size(), 0), false); }
+};
+
+TEST(MailboxOffers, need_a_completion) {
+  Offering one;
+  EXPECT_EQ(one.put(kCarried + 1), PH_ERR_ARGUMENT);
+  EXPECT_EQ(one.sender().put_u64(1, kBox, 0, one.source), PH_ERR_ARGUMENT);
+  EXPECT_EQ(one.put(kCarried), PH_OK);
+  EXPECT_TRUE(one.port.holds_nothing());
+}
+
 TEST(MailboxOffers, keep_their_source_exposed_until_the_verdict) {
   for (const ph_status end : {PH_OK, PH_ERR_RANGE})
     for (const bool waits : {false, true}) {
       if (!waits && end == PH_OK) continue;  // its receiver says that it waits first
-      Sending one;
-      one.source = some(kCarried + 1);
-      ASSERT_EQ(one.put(one.source.size()), PH_OK);
+      Offering one;
+      ASSERT_EQ(one.offer(), PH_OK);
       EXPECT_EQ(one.port.exposures(), 1u);
       EXPECT_FALSE(one.service.is_idle());
       ASSERT_TRUE(!waits || one.reply(1, Op::kept, 0));
       EXPECT_EQ(one.port.exposures(), 1u);
       EXPECT_EQ(one.told(), Sending::Statuses{});
       ASSERT_TRUE(one.reply(1, Op::verdict, 0, end));
-      EXPECT_EQ(one.told(), end == PH_OK ? Sending::Statuses{} : Sending::Statuses{end});
+      EXPECT_EQ(one.told(), Sending::Statuses{end});
       ASSERT_TRUE(one.reply(1, Op::credit, 1));
       EXPECT_TRUE(one.service.is_idle());
       EXPECT_TRUE(one.port.holds_nothing());
@@ -216,10 +228,10 @@ TEST(MailboxOffers, keep_their_source_exposed_until_the_verdict) {
 }
 
 TEST(MailboxOffers, have_a_bound_and_their_rank_may_be_lost) {
-  Sending one;
+  Offering one;
   one.port.requests = 5000;
-  one.source = some(kCarried + 1);
-  EXPECT_EQ(one.put_all(one.source.size()), int{kMostOffers});
+  for (std::size_t i = 0; i < kMostOffers; ++i) ASSERT_EQ(one.offer(), PH_OK);
+  EXPECT_EQ(one.offer(), PH_AGAIN);
   one.port.lose(1);
   EXPECT_EQ(one.told().size(), kMostOffers);
   EXPECT_TRUE(one.service.is_idle());
@@ -227,14 +239,13 @@ TEST(MailboxOffers, have_a_bound_and_their_rank_may_be_lost) {
 }
 
 TEST(MailboxOffers, that_were_not_sent_expose_nothing) {
-  Sending one;
-  one.source = some(kCarried + 1);
+  Offering one;
   one.port.requests = 0;
-  EXPECT_EQ(one.put(one.source.size()), PH_AGAIN);
+  EXPECT_EQ(one.offer(), PH_AGAIN);
   EXPECT_TRUE(one.port.holds_nothing());
   one.port.requests = 1;
   one.port.refuse(0, 2);
-  EXPECT_EQ(one.put(one.source.size()), PH_AGAIN);
+  EXPECT_EQ(one.offer(), PH_AGAIN);
   EXPECT_TRUE(one.port.holds_nothing());
 }
 

@@ -46,6 +46,10 @@ ph_status Sender::check(Rank rank, const ph_mailbox_put_args& args) {
   if ((args.flags & ~std::uint32_t{PH_NO_LCE}) != 0)
     return wrong("unknown flags " + std::to_string(args.flags));
   if (args.size_bytes != 0 && args.source == nullptr) return wrong("the source is null");
+  const std::uint64_t most = config_.mailbox_carried_max;
+  if (args.size_bytes > most && (args.flags & PH_NO_LCE) != 0)
+    return wrong("above " + std::to_string(most) +
+                 " (PHOTON_MAILBOX_CARRIED_MAX) the source is read later: that needs a completion");
   if (args.offset > ~args.size_bytes) return wrong("offset and size wrap around");
   if (reinterpret_cast<std::uint64_t>(args.source) > ~args.size_bytes)
     return wrong("source and size wrap around");
@@ -138,7 +142,7 @@ ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) 
   const ph_request before = args.request != nullptr ? *args.request : ph_request{};
   Sent mail{.charge = charge(carried.size()), .asks = letter.asks || is_offer};
   mail.has_long_id = args.local.size_bytes > sizeof mail.id;
-  const bool is_promised = (args.flags & PH_NO_LCE) == 0 || mail.has_long_id || is_offer;
+  const bool is_promised = (args.flags & PH_NO_LCE) == 0 || mail.has_long_id;
   bool is_sent = false;
   const base::Finally settled([&]() noexcept {
     if (is_sent) return;
