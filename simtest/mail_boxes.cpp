@@ -156,6 +156,9 @@ void MailBoxes::fill(MailBox& box, std::uint32_t number, const ph_mailbox_buffer
   slot.at() = {};
   slot.posted = &one;
   slot.is_busy = true;
+  // Others may be told of what is refused before the call returns.
+  box.most_epoch = std::max(box.most_epoch, box.end_epoch + 1);
+  box.least_bytes = std::min(box.least_bytes, buffer.size_bytes);
 }
 
 ph_status MailBoxes::right_of(const MailBox& box, const ph_mailbox_buffer& buffer) noexcept {
@@ -177,8 +180,6 @@ void MailBoxes::posted(MailBox& box, std::uint32_t number, const ph_mailbox_buff
   if (one.threshold == 0) one.threshold = buffer.size_bytes;
   one.cookie = buffer.cookie;
   one.epoch = box.end_epoch++;
-  box.most_epoch = std::max(box.most_epoch, box.end_epoch);
-  box.least_bytes = std::min(box.least_bytes, one.size_bytes);
   box.posted.push_back(&one);
   box.awaited.push_back({&one, false});
   oracle_.note(box.at, "buffer " + std::to_string(one.cookie) + " of " +
@@ -227,7 +228,7 @@ void MailBoxes::rewinding(MailBox& box, std::uint64_t epoch) {
                                     [epoch](const Posted* one) { return one->epoch == epoch; });
   if (oracle_.failed() || !is_known) return;
   MailPlace& here = place_of(box);
-  here.may_lack = true;
+  here.may_lack = box.is_changing = true;
   for (Posted* one : box.posted) {
     find_all(*one);
     for (Mailed* mail : here.mails)
@@ -257,6 +258,7 @@ void MailBoxes::rewound(MailBox& box, std::uint64_t epoch, ph_status status) {
   box.known_epoch = epoch + 1;
   box.end_epoch = box.known_epoch;
   box.incarnations.push_back(0);  // not known yet
+  box.is_changing = false;
   for (Posted* one : box.posted) one->epoch = box.end_epoch++;
 }
 

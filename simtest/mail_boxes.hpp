@@ -53,7 +53,8 @@ class MailBoxes {
   void advanced(MailBox& box, ph_status status);  // ph_mailbox_inc_epoch()
   void listed(MailBox& box, const std::vector<ph_mailbox_event>& events);
   void released(MailBox& box, std::uint64_t epoch, ph_status status);
-  void rewinding(MailBox& box, std::uint64_t epoch);  // before the call
+  void rewinding(MailBox& box, std::uint64_t epoch);  // before the call, and so:
+  static void closing(MailBox& box) noexcept { box.is_changing = true; }
   void rewound(MailBox& box, std::uint64_t epoch, ph_status status);
   void closed(MailBox& box, ph_status status);
   // What a take or a wait gave there; null: of any mailbox.

@@ -140,7 +140,7 @@ bool MailModel::may_be_told_of_loss(const Mailed& mail, ph_status status) {
 bool MailModel::was_away(const Mailed& mail) {
   const auto& lives = boxes_.place_of(mail).lives;
   return std::none_of(lives.begin(), lives.end(), [&](const MailBox& box) {
-    return box.opened_at <= mail.begun_at && box.is_open();
+    return box.opened_at <= mail.begun_at && box.is_open() && !box.is_changing;
   });
 }
 
@@ -168,9 +168,9 @@ bool MailModel::may_refuse(const MailBox& box, const Mailed& mail, ph_status sta
       return mail.end() > box.least_bytes;
     case PH_ERR_EPOCH: {
       const auto& lives = box.incarnations;
-      const bool is_other =
-          mail.incarnation != 0 && (lives.size() > 1 || std::find(lives.begin(), lives.end(),
-                                                                  mail.incarnation) == lives.end());
+      const bool is_other = mail.incarnation != 0 && (box.is_changing || lives.size() > 1 ||
+                                                      std::find(lives.begin(), lives.end(),
+                                                                mail.incarnation) == lives.end());
       return is_other || (mail.epoch != PH_ANY_EPOCH && mail.epoch < box.most_epoch);
     }
     case PH_ERR_NO_BUFFER:

@@ -88,6 +88,9 @@ ph_status Runner::insist(ph_rank rank, const char* what, const std::function<ph_
     if (tries >= kSoon && leaving_count_ != 0) close_mailboxes(rank);
     ++tries_in_vain;
     if (std::exchange(succeeded_count, succeeded_count_) != succeeded_count_) tries_in_vain = 0;
+    // Whose completions are errors that nobody takes leaves when its time is over: a refusal of a
+    // message to a mailbox finds no room among them.
+    if (leaving_count_ != 0 && program_.mailboxes) tries_in_vain = 0;
     if (tries_in_vain == kMostTries)
       oracle_.report("starved", "rank " + std::to_string(rank) + ": " + what +
                                     " says PH_AGAIN for ever, though it probes");

@@ -111,7 +111,7 @@ void Runner::call_mailbox(ph_rank rank, MailBox& box, const Step& step) {
       events.resize(std::min(count, events.size()));
       return boxes.listed(box, events);
     }
-    default: return boxes.closed(box, ph_mailbox_close(mine, box.handle));
+    default: MailBoxes::closing(box); return boxes.closed(box, ph_mailbox_close(mine, box.handle));
   }
 }
 

@@ -178,13 +178,7 @@ bool Receiver::begin_body(const Chunk& chunk, Coming& coming) {
   if (!mail) return false;
   coming.letter = mail->letter;
   coming.letter.mail.from = chunk.message.from;
-  coming.size_bytes = chunk.size_bytes;
-  // A chunk that stays in the ring holds up all that comes behind it there. A large body is copied
-  // out, for its own rest could not come.
-  coming.is_copied = chunk.size_bytes > port_.config().bulk_bytes / 4;
   coming.copy.clear();
-  coming.parts.clear();
-  coming.loans.clear();
   return true;
 }
 
@@ -193,39 +187,29 @@ Verdict Receiver::on_chunk(const Chunk& chunk) {
   Coming& coming = sender.coming;
   if (chunk.offset == 0 && !begin_body(chunk, coming)) return Verdict::malformed;
   if (chunk.bytes.empty()) {  // its sender knows why
-    drop_body(chunk.message.from, coming);
+    coming.copy = {};
     const std::uint64_t bytes = Sender::charge(coming.letter.mail.size_bytes);
     ++sender.judged;
     owe(chunk.message.from, bytes);
     return Verdict::taken;
   }
-  if (coming.is_copied)
-    coming.copy.insert(coming.copy.end(), chunk.bytes.begin(), chunk.bytes.end());
-  else
-    coming.parts.push_back(chunk.bytes);
-  if (!chunk.is_last()) {
-    if (coming.is_copied) return Verdict::taken;
-    coming.loans.push_back(chunk.loan);
-    return Verdict::kept;
-  }
-  const std::span<const std::byte> copied[] = {coming.copy};
-  judge(chunk.message.from, coming.letter, coming.is_copied ? Parts(copied) : Parts(coming.parts));
-  drop_body(chunk.message.from, coming);
-  return Verdict::taken;
-}
-
-void Receiver::drop_body(Rank from, Coming& coming) noexcept {
-  for (const std::uint64_t loan : coming.loans) port_.give_back(from, loan);
-  coming.loans.clear();
-  coming.parts.clear();
+  // A chunk that stayed in the ring would hold up all that comes behind it there, and with others'
+  // bytes behind it the rest of its own body could not come.
+  const bool is_whole = chunk.offset == 0 && chunk.is_last();
+  if (!is_whole) coming.copy.insert(coming.copy.end(), chunk.bytes.begin(), chunk.bytes.end());
+  if (!chunk.is_last()) return Verdict::taken;
+  const std::span<const std::byte> part[] = {is_whole ? chunk.bytes
+                                                      : std::span<const std::byte>(coming.copy)};
+  judge(chunk.message.from, coming.letter, part);
   coming.copy = {};  // it may be large
+  return Verdict::taken;
 }
 
 // A mail that came whole stays; a body that did not, and an offer, have left no trace.
 void Receiver::on_lost(Rank from) noexcept {
   From* const sender = peers_[from].get();
   if (sender == nullptr) return;
-  drop_body(from, sender->coming);
+  sender->coming.copy = {};
   if (sender->offers != 0) drop_offers(from);
 }
 

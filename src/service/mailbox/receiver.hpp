@@ -95,11 +95,7 @@ class Receiver final : public Window::Owner {
   // A body that comes in.
   struct Coming {
     Letter letter;
-    std::uint64_t size_bytes = 0;  // 0: none does
-    bool is_copied = false;        // its chunks do not stay in the ring
-    std::vector<std::byte> copy;
-    std::vector<std::span<const std::byte>> parts;
-    std::vector<std::uint64_t> loans;
+    std::vector<std::byte> copy;  // of one in several chunks
   };
   struct From {
     std::uint64_t judged = 0;       // the number of the next mail
@@ -135,7 +131,6 @@ class Receiver final : public Window::Owner {
   static ph_mailbox_event event_of(ph_mailbox box, const Window& window,
                                    const HandedOver& over) noexcept;
   bool begin_body(const Chunk& chunk, Coming& coming);
-  void drop_body(Rank from, Coming& coming) noexcept;
   // ---- offers.cpp
   ph_status begin_pull(Box& box, const Arrival& offer, const Outcome& outcome) noexcept;
   void admit_anew(Box& box, const Pull& pull, std::size_t& waiting) noexcept;
