@@ -116,6 +116,7 @@ struct MailBox {
   std::uint64_t opened_at = 0;                    // on the model's clock
   std::uint64_t closed_at = 0;                    // 0: open
   bool is_gone = false;                           // its events never come
+  bool ends_with_its_lane = false;                // it answers until that is over
   bool is_changing = false;                       // it is being closed, or rewound
   std::uint64_t known_epoch = 0;                  // handed over before it, as far as is known
   std::uint64_t end_epoch = 0;                    // of the buffers posted

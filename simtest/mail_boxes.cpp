@@ -334,7 +334,9 @@ void MailBoxes::gone(const Endpoint& end) {
       if (!is_mine(end, box) || box.is_gone) continue;
       box.is_gone = true;
       here.may_lack = true;
-      if (box.is_open()) box.closed_at = tick();
+      if (!box.is_open()) continue;
+      box.closed_at = tick();
+      box.ends_with_its_lane = true;
     }
 }
 

@@ -187,7 +187,7 @@ bool MailModel::may_end_with(const Mailed& mail, ph_status status) {
   if (status == PH_ERR_NOT_FOUND) return was_away(mail);
   auto& lives = boxes_.place_of(mail).lives;
   return std::any_of(lives.begin(), lives.end(), [&](const MailBox& box) {
-    const bool is_met = box.is_open() || box.closed_at > mail.begun_at;
+    const bool is_met = box.is_open() || box.ends_with_its_lane || box.closed_at > mail.begun_at;
     return is_met && may_refuse(box, mail, status);
   });
 }
