@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/finally.hpp"
 #include "engine/engine.hpp"
 #include "engine/services.hpp"
 
@@ -209,6 +210,8 @@ ph_status Services::get(wire::Owner owner, Rank from, const service::Port::Fetch
   if (what.to.empty()) return PH_ERR_ARGUMENT;
   Peer* peer = nullptr;
   if (const auto status = engine_.contact(from, peer); status != PH_OK) return status;
+  engine_.is_quiet_ = true;  // the key is the peer's choice
+  const base::Finally heard([this]() noexcept { engine_.is_quiet_ = false; });
   const ph_status status = engine_.check_target(*peer, what.from, what.to.size(), PH_ACCESS_READ);
   if (status != PH_OK) return status;
   Request* const request = take_request(owner, *peer);

@@ -112,7 +112,8 @@ inline std::optional<Message> decode(std::span<const std::byte> bytes) noexcept 
       count = 4;
       message.address = words[1];
       message.incarnation = static_cast<std::uint32_t>(words[3]);
-      if (!is_possible(message.sizes)) return std::nullopt;
+      // An address of 0 is none: it would stand for a peer that is not met yet.
+      if (message.address == 0 || !is_possible(message.sizes)) return std::nullopt;
       break;
     case Kind::fin:
     case Kind::close:

@@ -6,7 +6,7 @@
 
 namespace photon::service::mailbox {
 
-bool Answers::send(Rank to, const Answer& answer, std::span<const std::byte> bytes) {
+bool Answers::send(Rank to, Answer& answer, std::span<const std::byte> bytes) {
   Encoded encoded = encode(answer);
   const bool is_short = bytes.size() <= encoded.room_bytes();
   if (bytes.size() <= wire::kMaxPackedBytes) {
@@ -22,8 +22,14 @@ bool Answers::send(Rank to, const Answer& answer, std::span<const std::byte> byt
   const auto is_its = [to](const auto& one) { return one.second.to == to; };
   const auto waiting = std::count_if(bodies_.begin(), bodies_.end(), is_its);
   if (static_cast<std::size_t>(waiting) >= kMostAsked) return false;
-  Body body{to, answer, {bytes.begin(), bytes.end()}};
-  const auto made = bodies_.emplace_hint(bodies_.end(), next_++, std::move(body));
+  auto made = bodies_.end();
+  try {
+    Body body{to, answer, {bytes.begin(), bytes.end()}};
+    made = bodies_.emplace_hint(bodies_.end(), next_++, std::move(body));
+  } catch (const std::bad_alloc&) {
+    answer.status = PH_ERR_MEMORY;
+    return send(to, answer, {});
+  }
   static_cast<void>(start(made->first, made->second));
   return true;
 }
@@ -50,9 +56,10 @@ void Answers::on_local(std::uint64_t token) noexcept {
 }
 
 void Answers::on_room() noexcept {
-  for (auto next = bodies_.begin(); next != bodies_.end();) {
-    const auto one = next++;
-    if (!one->second.is_sent && !start(one->first, one->second)) return;
+  for (auto one = bodies_.begin(); one != bodies_.end();) {
+    const std::uint64_t number = one->first;
+    if (!one->second.is_sent && !start(number, one->second)) return;
+    one = bodies_.upper_bound(number);  // its rank may be lost, and others of it gone
   }
 }
 

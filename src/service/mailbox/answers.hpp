@@ -21,8 +21,9 @@ class Answers {
  public:
   explicit Answers(Port& port) noexcept : port_(port) {}
 
-  // False: that rank has asked for more than it may. Throws bad_alloc.
-  bool send(Rank to, const Answer& answer, std::span<const std::byte> bytes);
+  // False: that rank has asked for more than it may. Without memory for the copy the answer says
+  // so. Throws bad_alloc.
+  bool send(Rank to, Answer& answer, std::span<const std::byte> bytes);
   void on_local(std::uint64_t token) noexcept;
   void on_room() noexcept;
   void on_lost(Rank rank) noexcept;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "service/mailbox/receiver.hpp"
 #include "service/mailbox/sender.hpp"
@@ -118,12 +119,14 @@ void Receiver::forget_early(const Early& mail) noexcept {
 // Of one whose sender has been told that it waits.
 void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer,
                             ph_status status) noexcept {
+  if (is_offer && pulls_.owe(to, number, status)) return;  // its source is still read
   if (is_offer) --peers_[to]->offers;
   say(to, Op::verdict, number, status);
 }
 
 // After a buffer was posted, or the epochs have changed: in the order in which they came.
 void Receiver::try_early(Box& box) noexcept {
+  const Round round(*this);
   std::size_t left = 0;
   for (std::size_t i = 0; i < box.early.size(); ++i) {
     Early& mail = box.early[i];
@@ -143,6 +146,7 @@ void Receiver::try_early(Box& box) noexcept {
 }
 
 void Receiver::drop_early(Box& box, ph_status status) noexcept {
+  const Round round(*this);
   for (const Early& mail : box.early) {
     forget_early(mail);
     give_verdict(mail.from, mail.number, mail.letter.is_offer, status);
@@ -209,8 +213,18 @@ Verdict Receiver::on_chunk(const Chunk& chunk) {
 void Receiver::on_lost(Rank from) noexcept {
   From* const sender = peers_[from].get();
   if (sender == nullptr) return;
-  sender->coming.copy = {};
-  if (sender->offers != 0) drop_offers(from);
+  sender->is_lost = has_lost_ = true;
+  if (rounds_ == 0) drop_lost();
+}
+
+void Receiver::drop_lost() noexcept {
+  has_lost_ = false;
+  for (Rank from = 0; from < peers_.size(); ++from) {
+    From* const sender = peers_[from].get();
+    if (sender == nullptr || !std::exchange(sender->is_lost, false)) continue;
+    sender->coming.copy = {};
+    if (sender->offers != 0) drop_offers(from);
+  }
 }
 
 // ---- what senders are told

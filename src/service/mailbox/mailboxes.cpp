@@ -40,11 +40,12 @@ Verdict Mailboxes::on_chunk(const Chunk& chunk) {
 
 void Mailboxes::on_local(Rank to, std::uint64_t token, ph_status status) {
   if (Pulls::is_ours(token))
-    receiver_.on_local(token, status);
+    receiver_.on_local(to, token, status);
   else if (Answers::is_ours(token))
     answers_.on_local(token);
   else
     sender_.on_local(to, token, status);
+  receiver_.start_pulls();  // they share the quota of requests
 }
 
 void Mailboxes::on_room(Rank to) {

@@ -20,17 +20,18 @@ ph_status Receiver::begin_pull(Box& box, const Arrival& offer, const Outcome& ou
   return status;
 }
 
-void Receiver::on_local(std::uint64_t token, ph_status status) noexcept {
-  if (const auto pull = pulls_.on_local(token)) end_pull(*pull, status);
-  start_pulls();
+void Receiver::on_local(Rank from, std::uint64_t token, ph_status status) noexcept {
+  const Round round(*this);
+  if (const auto pull = pulls_.on_local(from, token)) end_pull(*pull, status);
 }
 
 void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
   Window& window = *pull.window;
   Box& box = *boxes_[window.tag()];
   if (pull.is_stray) {
-    if (pull.is_owed) give_verdict(pull.from, pull.number, true, PH_ERR_MEMORY);
-    return window.let_go(pull.outcome.epoch, *this);
+    window.let_go(pull.outcome.epoch, *this);
+    if (pull.is_owed) give_verdict(pull.from, pull.number, true, pull.owed);
+    return;
   }
   if (status == PH_OK)
     window.landed(pull.letter.mail, pull.outcome, *this);
@@ -41,6 +42,7 @@ void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
 }
 
 void Receiver::start_pulls() noexcept {
+  const Round round(*this);
   Pull failed;
   for (;;) {
     const ph_status status = pulls_.start_next(failed);
@@ -51,6 +53,7 @@ void Receiver::start_pulls() noexcept {
 
 // In the order in which they were admitted, and in front of all that waits.
 void Receiver::recall(Window& window, std::uint64_t epoch) noexcept {
+  const Round round(*this);
   Box& box = *boxes_[window.tag()];
   const Pulls::List recalled = pulls_.recall(window, epoch);
   for (const auto& [number, pull] : recalled)
@@ -82,6 +85,7 @@ void Receiver::admit_anew(Box& box, const Pull& pull, std::size_t& waiting) noex
 // Of a sender that is lost: nothing can be read of it any more. Gets that are under way end with
 // its status.
 void Receiver::drop_offers(Rank from) noexcept {
+  const Round round(*this);
   for (const auto& [number, pull] : pulls_.lose(from)) end_pull(pull, PH_ERR_PEER);
   for (const auto& box : boxes_) {
     const auto is_its = [&](const Early& mail) {

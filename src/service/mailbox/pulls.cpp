@@ -9,10 +9,11 @@ namespace photon::service::mailbox {
 ph_status Pulls::start(std::uint64_t number, Pull& pull) noexcept {
   ph_status status = PH_ERR_MEMORY;
   try {
-    status = port_.get(
-        pull.from,
-        {pull.letter.source, {pull.outcome.place, pull.letter.mail.size_bytes}, number | kOurs},
-        pull.handle);
+    std::size_t& reads = reads_[pull.from];
+    if (reads >= kMostReads) return PH_AGAIN;
+    const std::span<std::byte> to(pull.outcome.place, pull.letter.mail.size_bytes);
+    status = port_.get(pull.from, {pull.letter.source, to, number | kOurs}, pull.handle);
+    if (status == PH_OK) ++reads;
   } catch (const std::bad_alloc&) {
   }
   pull.is_read = status == PH_OK;
@@ -22,7 +23,7 @@ ph_status Pulls::start(std::uint64_t number, Pull& pull) noexcept {
 ph_status Pulls::begin(const Pull& pull) {
   const auto made = pulls_.emplace_hint(pulls_.end(), next_, pull);
   ++next_;
-  const ph_status status = waiting_ != 0 ? PH_AGAIN : start(made->first, made->second);
+  const ph_status status = start(made->first, made->second);
   if (status == PH_AGAIN) ++waiting_;
   if (status == PH_OK || status == PH_AGAIN) return PH_OK;
   pulls_.erase(made);
@@ -34,7 +35,7 @@ ph_status Pulls::start_next(Pull& failed) noexcept {
   for (auto one = pulls_.begin(); one != pulls_.end(); ++one) {
     if (one->second.is_read) continue;
     const ph_status status = start(one->first, one->second);
-    if (status == PH_AGAIN) return PH_AGAIN;
+    if (status == PH_AGAIN) continue;
     --waiting_;
     if (status == PH_OK) return PH_OK;
     failed = one->second;
@@ -44,7 +45,19 @@ ph_status Pulls::start_next(Pull& failed) noexcept {
   return PH_AGAIN;
 }
 
-std::optional<Pull> Pulls::on_local(std::uint64_t token) noexcept {
+bool Pulls::owe(Rank from, std::uint64_t number, ph_status status) noexcept {
+  for (auto& [at, pull] : pulls_) {
+    if (!pull.is_stray || pull.from != from || pull.number != number) continue;
+    pull.is_owed = true;
+    pull.owed = status;
+    return true;
+  }
+  return false;
+}
+
+std::optional<Pull> Pulls::on_local(Rank from, std::uint64_t token) noexcept {
+  if (const auto reads = reads_.find(from); reads != reads_.end() && --reads->second == 0)
+    reads_.erase(reads);
   const auto found = pulls_.find(token & ~kOurs);
   if (found == pulls_.end()) return std::nullopt;
   const Pull pull = found->second;

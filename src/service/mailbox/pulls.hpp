@@ -29,7 +29,8 @@ struct Pull {
   std::uint64_t handle = 0;
   bool is_read = false;
   bool is_stray = false;
-  bool is_owed = false;  // a stray that could not be admitted anew: its sender waits for a verdict
+  bool is_owed = false;  // a stray: its sender is still to hear the verdict
+  ph_status owed = PH_ERR_MEMORY;
 };
 
 class Pulls {
@@ -45,7 +46,9 @@ class Pulls {
   // An error: `failed` is over with it.
   ph_status start_next(Pull& failed) noexcept;
   // That get is over; none: nobody wants to know.
-  std::optional<Pull> on_local(std::uint64_t token) noexcept;
+  std::optional<Pull> on_local(Rank from, std::uint64_t token) noexcept;
+  // False: no stray of that message is read. Else its verdict is put off until its end.
+  bool owe(Rank from, std::uint64_t number, ph_status status) noexcept;
   // Those that land in that epoch of the window; of one that is a stray now a copy. The copy of a
   // stray that found no memory is missing, and the stray is owed a verdict.
   List recall(const Window& window, std::uint64_t epoch) noexcept;
@@ -59,6 +62,8 @@ class Pulls {
   std::uint64_t size() const noexcept { return pulls_.size(); }
 
  private:
+  // So many of one rank are read at a time: one that is stopped leaves the quota to others.
+  static constexpr std::size_t kMostReads = 64;
   static constexpr std::uint64_t kOurs = std::uint64_t{1} << 63;  // no number of a mail has it
 
   ph_status start(std::uint64_t number, Pull& pull) noexcept;
@@ -66,6 +71,7 @@ class Pulls {
 
   Port& port_;
   List pulls_;
+  std::map<Rank, std::size_t> reads_;  // gets that are not over
   std::uint64_t next_ = 0;
   std::uint64_t waiting_ = 0;  // for the quota
 };

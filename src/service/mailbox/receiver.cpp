@@ -112,7 +112,9 @@ ph_status Receiver::post(ph_mailbox handle, const ph_mailbox_buffer& buffer) {
 ph_status Receiver::inc_epoch(ph_mailbox handle) {
   Box* const box = find(handle);
   if (box == nullptr || !box->is_open) return not_open("mailbox_inc_epoch");
-  return box->window->inc_epoch(*this);
+  const ph_status status = box->window->inc_epoch(*this);
+  if (!box->early.empty()) try_early(*box);  // what they waited for may have gone
+  return status;
 }
 
 ph_status Receiver::epoch(ph_mailbox handle, std::uint64_t& epoch, std::uint32_t& incarnation) {

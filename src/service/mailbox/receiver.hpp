@@ -50,7 +50,9 @@ class Receiver final : public Window::Owner {
   // they were copied.
   std::span<const std::byte> on_ask(Rank from, const Ask& ask, Answer& answer) noexcept;
   void counted(const Ask& ask, const Answer& answer) noexcept;
-  void on_local(std::uint64_t token, ph_status status) noexcept;  // offers.cpp
+  // ---- offers.cpp
+  void on_local(Rank from, std::uint64_t token, ph_status status) noexcept;
+  void start_pulls() noexcept;  // that wait for the quota of requests
   void on_lost(Rank from) noexcept;
 
   // ---- what goes
@@ -103,10 +105,26 @@ class Receiver final : public Window::Owner {
     std::uint64_t early_bytes = 0;  // that wait here
     std::uint64_t owed_bytes = 0;   // judged, and the sender does not know
     std::size_t offers = 0;         // without a verdict
+    bool is_lost = false;           // on_lost() is due
     bool is_owing = false;          // among owing_
     Coming coming;
   };
 
+  // While mails are gone through: a peer that is lost by what is said to it is dealt with behind.
+  class Round {
+   public:
+    explicit Round(Receiver& receiver) noexcept : receiver_(receiver) { ++receiver_.rounds_; }
+    Round(const Round&) = delete;
+    Round& operator=(const Round&) = delete;
+    ~Round() {
+      if (--receiver_.rounds_ == 0 && receiver_.has_lost_) receiver_.drop_lost();
+    }
+
+   private:
+    Receiver& receiver_;
+  };
+
+  void drop_lost() noexcept;
   From& peer(Rank rank);
   std::uint32_t next_incarnation() const noexcept {
     return incarnation_ == UINT32_MAX ? 1 : incarnation_ + 1;
@@ -135,7 +153,6 @@ class Receiver final : public Window::Owner {
   ph_status begin_pull(Box& box, const Arrival& offer, const Outcome& outcome) noexcept;
   void admit_anew(Box& box, const Pull& pull, std::size_t& waiting) noexcept;
   void end_pull(const Pull& pull, ph_status status) noexcept;
-  void start_pulls() noexcept;
   void drop_offers(Rank from) noexcept;
 
   Port& port_;
@@ -151,6 +168,8 @@ class Receiver final : public Window::Owner {
   std::unordered_map<std::uint64_t, std::uint64_t> past_;  // addresses that were closed: next epoch
   std::uint64_t past_floor_ = 0;                           // of those that were forgotten
   std::uint32_t incarnation_ = 0;                          // the last that was given
+  unsigned rounds_ = 0;
+  bool has_lost_ = false;
   std::uint64_t early_mails_ = 0;
   std::uint64_t early_bytes_ = 0;
 };

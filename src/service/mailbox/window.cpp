@@ -111,7 +111,7 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
     return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
   std::byte* const place = buffer.data + from;
   buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : 1;
-  buffer.filled = from + mail.size_bytes;
+  if (mail.appends) buffer.filled = from + mail.size_bytes;
   ++buffer.under_way;
   ++landing_;
   if (buffer.admitted >= buffer.threshold) buffer.is_full = true;
