@@ -2,34 +2,22 @@
 
 #include <cstring>
 
+#include "service/mailbox/words.hpp"
 #include "wire/status.hpp"
 
 namespace photon::service::mailbox {
 
 namespace {
 
-// The first word: the kind, flags or the bytes in the line, and the incarnation.
-constexpr unsigned kFlagsShift = 8;
-constexpr unsigned kInlineShift = 16;
-constexpr unsigned kIncarnationShift = 32;
-constexpr std::uint64_t kNamesEpoch = 1;
-constexpr std::uint64_t kIsLast = 2;
 constexpr std::size_t kAskWords = 5;
 constexpr std::size_t kAnswerWords = 4;
-constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
-
-std::uint64_t word(std::span<const std::byte> header, std::size_t index) noexcept {
-  std::uint64_t value = 0;
-  std::memcpy(&value, header.data() + index * kWordBytes, kWordBytes);
-  return value;
-}
 
 }  // namespace
 
 Encoded encode(const Ask& ask) noexcept {
   const Read& what = ask.what;
   const bool names_epoch = what.epoch != PH_ANY_EPOCH;
-  const std::uint64_t flags = (names_epoch ? kNamesEpoch : 0) | (what.is_last ? kIsLast : 0);
+  const std::uint64_t flags = (names_epoch ? kNamesEpoch : 0) | (what.is_last ? kAskIsLast : 0);
   Encoded encoded;
   encoded.words = {static_cast<std::uint64_t>(Op::ask) | flags << kFlagsShift |
                        std::uint64_t{what.incarnation} << kIncarnationShift,
@@ -44,7 +32,7 @@ std::optional<Ask> decode_ask(std::span<const std::byte> header) noexcept {
   const std::uint64_t flags = first >> kFlagsShift & 0xff'ffff;
   const bool names_epoch = (flags & kNamesEpoch) != 0;
   const std::size_t words = kAskWords + (names_epoch ? 1 : 0);
-  if ((flags & ~(kNamesEpoch | kIsLast)) != 0 || header.size() != words * kWordBytes)
+  if ((flags & ~(kNamesEpoch | kAskIsLast)) != 0 || header.size() != words * kWordBytes)
     return std::nullopt;
   Ask ask;
   ask.address = word(header, 1);
@@ -52,7 +40,7 @@ std::optional<Ask> decode_ask(std::span<const std::byte> header) noexcept {
   ask.what.size_bytes = word(header, 3);
   ask.token = word(header, 4);
   ask.what.incarnation = static_cast<std::uint32_t>(first >> kIncarnationShift);
-  ask.what.is_last = (flags & kIsLast) != 0;
+  ask.what.is_last = (flags & kAskIsLast) != 0;
   if (names_epoch) ask.what.epoch = word(header, kAskWords);
   if ((names_epoch && ask.what.epoch == PH_ANY_EPOCH) || ask.what.size_bytes > kMostPart)
     return std::nullopt;

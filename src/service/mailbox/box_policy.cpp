@@ -5,14 +5,15 @@ namespace photon::service::mailbox {
 namespace {
 
 constexpr std::uint32_t kMostRetained = 65'536;  // each post makes room for the events of all
-constexpr std::uint32_t kFlags = PH_MAILBOX_REFUSE_EARLY | PH_MAILBOX_CATCH_ALL | PH_MAILBOX_READ;
+constexpr std::uint32_t kBoxFlags =
+    PH_MAILBOX_REFUSE_EARLY | PH_MAILBOX_CATCH_ALL | PH_MAILBOX_READ;
 
 std::string what_is_unknown(const ph_mailbox_args& args) {
   if (args.unit != PH_MAILBOX_BYTES && args.unit != PH_MAILBOX_OPERATIONS)
     return "no unit " + std::to_string(args.unit);
   if (args.placing != PH_MAILBOX_STEERED && args.placing != PH_MAILBOX_MANAGED)
     return "no placing " + std::to_string(args.placing);
-  if ((args.flags & ~kFlags) != 0) return "unknown flags " + std::to_string(args.flags);
+  if ((args.flags & ~kBoxFlags) != 0) return "unknown flags " + std::to_string(args.flags);
   if (args.retained > kMostRetained)
     return std::to_string(args.retained) + " retained buffers; the limit is " +
            std::to_string(kMostRetained);

@@ -2,29 +2,17 @@
 
 #include <cstring>
 
+#include "service/mailbox/words.hpp"
 #include "wire/status.hpp"
 
 namespace photon::service::mailbox {
 
 namespace {
 
-// The first word of a mail: op, flags, the bytes in the line, and the incarnation.
-constexpr unsigned kFlagsShift = 8;
-constexpr unsigned kInlineShift = 16;
-constexpr unsigned kIncarnationShift = 32;
-constexpr std::uint64_t kNamesEpoch = 1;
 constexpr std::uint64_t kAppends = 2;
 constexpr std::uint64_t kAsks = 4;
 constexpr std::uint64_t kOffers = 8;
-constexpr std::uint64_t kFlags = kNamesEpoch | kAppends | kAsks | kOffers;
-
-constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
-
-std::uint64_t word(std::span<const std::byte> header, std::size_t index) noexcept {
-  std::uint64_t value = 0;
-  std::memcpy(&value, header.data() + index * kWordBytes, kWordBytes);
-  return value;
-}
+constexpr std::uint64_t kMailFlags = kNamesEpoch | kAppends | kAsks | kOffers;
 
 }  // namespace
 
@@ -72,7 +60,7 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
   const bool is_offer = (flags & kOffers) != 0;
   const std::size_t named = (flags & kNamesEpoch) != 0 ? 4 : 3;
   const std::size_t fixed = named + (is_offer ? 3 : 0);
-  if ((flags & ~kFlags) != 0 ||
+  if ((flags & ~kMailFlags) != 0 ||
       header.size() != fixed * kWordBytes + (in_line + kWordBytes - 1) / kWordBytes * kWordBytes)
     return std::nullopt;
   // The bytes come in one way.
