@@ -50,10 +50,15 @@ typedef RVMA_Win RVMA_win;
 enum { RVMA_WIN_NULL = 0 };
 
 /** What epoch_threshold counts. */
+#ifdef __cplusplus
+typedef enum epoch_type
+    : int { /* any int may stand in it, as in C */
+#else
 typedef enum epoch_type {
-  EPOCH_BYTES = 0, /**< Bytes that have landed; those that land twice count twice. */
-  EPOCH_OPS = 1    /**< Operations that have landed, those without bytes included. */
-} epoch_type;
+#endif
+            EPOCH_BYTES = 0, /**< Bytes that have landed; those that land twice count twice. */
+            EPOCH_OPS = 1    /**< Operations that have landed, those without bytes included. */
+    } epoch_type;
 
 /** A node: a rank of the job, and so the paper's pair of network and process. */
 struct addr_in {
