@@ -50,7 +50,7 @@ typedef RVMA_Win RVMA_win;
 enum { RVMA_WIN_NULL = 0 };
 
 /** What epoch_threshold counts. */
-#ifdef __cplusplus
+#if defined __cplusplus && __cplusplus >= 201103L
 typedef enum epoch_type
     : int { /* any int may stand in it, as in C */
 #else
