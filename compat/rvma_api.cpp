@@ -86,7 +86,7 @@ RVMA_Status give_up(ph_context* context, ph_mailbox box, std::span<const std::by
   });
 }
 
-// What other threads may be looking at.
+// Sets a pointer that other threads may be looking at.
 void set(ph_mailbox_pointer& pointer, const ph_mailbox_pointer& value) noexcept {
   photon::sync::publish_to_user(pointer.size_bytes, value.size_bytes, pointer.address,
                                 value.address);
@@ -118,7 +118,7 @@ ph_mailbox_put_args message(const void* source, std::int64_t size, const void* v
   return args;
 }
 
-// What a window's opening is told, checked: null if it is right.
+// Checks the arguments of a window's opening: null if they are right, else the words of the error.
 const char* fault_of(std::int64_t threshold, const RVMA_Win_options& options) {
   constexpr std::uint32_t kFlags = RVMA_MANAGED | RVMA_REFUSE_EARLY | RVMA_CATCH_ALL | RVMA_READ;
   if (threshold < 0) return "RVMA_Init_window: the threshold is negative";

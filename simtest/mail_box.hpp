@@ -1,4 +1,4 @@
-// What the model of mailboxes knows of each message, buffer and mailbox: plain values.
+// The model's knowledge of each message, buffer and mailbox: plain values.
 //
 //   message: begun -- PH_OK --> accepted -- found in a buffer --> landed
 //                                        -- an error is told --> refused

@@ -35,7 +35,7 @@ typedef struct ph_listener ph_listener;
 /** One end of a connection. */
 typedef struct ph_stream ph_stream;
 
-/** What a stream is ready for. */
+/** The calls that a stream is ready for. */
 enum {
   /** ph_stream_read() would not say PH_AGAIN: there are bytes, the end, or an error. */
   PH_STREAM_READABLE = 1 << 0,
@@ -132,7 +132,7 @@ PH_API ph_status ph_stream_shutdown(ph_stream *stream);
 /**
  * Sleeps until the stream is ready for one of `wanted`; *ready (may be null) says for which.
  * Status: PH_TIMEOUT after timeout_us (0: one look; PH_FOREVER), PH_ERR_ARGUMENT, PH_ERR_STATE.
- *         That a peer is lost makes a stream ready, at the latest 10 ms after it is known.
+ *         The loss of a peer makes its streams ready, at the latest 10 ms after it is known.
  */
 PH_API ph_status ph_stream_wait(ph_stream *stream, uint32_t wanted, uint32_t *ready,
                                 int64_t timeout_us);

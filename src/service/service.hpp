@@ -167,7 +167,7 @@ class Port {
       tell(to);
     return PH_OK;
   }
-  // Whether that rank is met, neither lost nor gone, and nothing queues before a message of one
+  // True: that rank is met, neither lost nor gone, and nothing queues before a message of one
   // line: say_words() may still lack a line.
   [[gnu::always_inline]] bool can_say(Rank to) const noexcept {
     return to < outlets_.size() && outlets_[to] != nullptr && outlets_[to]->can_say;

@@ -63,7 +63,7 @@ void Answers::on_room() noexcept {
   }
 }
 
-// What was sent to it is in use until on_local().
+// Bodies that were sent to it are in use until on_local().
 void Answers::on_lost(Rank rank) noexcept {
   std::erase_if(bodies_,
                 [rank](const auto& one) { return one.second.to == rank && !one.second.is_sent; });

@@ -1,4 +1,4 @@
-// What may be asked of a mailbox when it is opened (docs/mailbox.md).
+// The choices of an owner who opens a mailbox (docs/mailbox.md).
 //
 // Invariant: a Policy that was made here is one that Window can keep to. Owner: none; pure.
 #pragma once

@@ -116,7 +116,7 @@ void Receiver::forget_early(const Early& mail) noexcept {
   --early_mails_;
 }
 
-// Of one whose sender has been told that it waits.
+// Ends a message whose sender has been told that it waits.
 void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer,
                             ph_status status) noexcept {
   if (is_offer && pulls_.owe(to, number, status)) return;  // its source is still read

@@ -82,8 +82,8 @@ void Receiver::admit_anew(Box& box, const Pull& pull, std::size_t& waiting) noex
   give_verdict(pull.from, pull.number, true, status);
 }
 
-// Of a sender that is lost: nothing can be read of it any more. Gets that are under way end with
-// its status.
+// Forgets the offers of a sender that is lost: nothing can be read of it any more. Gets that are
+// under way end with its status.
 void Receiver::drop_offers(Rank from) noexcept {
   const Round round(*this);
   for (const auto& [number, pull] : pulls_.lose(from)) end_pull(pull, PH_ERR_PEER);

@@ -45,14 +45,14 @@ class Pulls {
   // Starts the first that waits for the quota, if any may start. PH_AGAIN: there is no more to do.
   // An error: `failed` is over with it.
   ph_status start_next(Pull& failed) noexcept;
-  // That get is over; none: nobody wants to know.
+  // The pull whose get is over; none: nobody wants to know.
   std::optional<Pull> on_local(Rank from, std::uint64_t token) noexcept;
   // False: no stray of that message is read. Else its verdict is put off until its end.
   bool owe(Rank from, std::uint64_t number, ph_status status) noexcept;
-  // Those that land in that epoch of the window; of one that is a stray now a copy. The copy of a
-  // stray that found no memory is missing, and the stray is owed a verdict.
+  // The pulls that land in that epoch of the window; of one that is a stray now a copy. The copy of
+  // a stray that found no memory is missing, and the stray is owed a verdict.
   List recall(const Window& window, std::uint64_t epoch) noexcept;
-  // Those of that rank for which no get is under way.
+  // The pulls from that rank for which no get is under way.
   List lose(Rank from) noexcept;
 
   // All: those whose get may still write are strays.

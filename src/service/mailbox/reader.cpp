@@ -85,7 +85,7 @@ Reader::Gets::iterator Reader::find(Rank from, std::uint64_t token) noexcept {
   return is_it ? found : gets_.end();
 }
 
-// Its part is asked for no more.
+// The part of this get is asked for no more.
 void Reader::answered(Gets::iterator one) noexcept {
   one->second.is_asked = false;
   --asked_.find(one->second.rank)->second;

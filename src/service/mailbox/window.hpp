@@ -45,7 +45,7 @@ struct Mail {
   std::uint64_t named = 0;  // the address that it names
 };
 
-// What a get asks for.
+// A get, as its sender describes it.
 struct Read {
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
@@ -103,7 +103,7 @@ class Window {
   class Owner {
    public:
     virtual void handed_over(Window& window, const HandedOver& over) noexcept = 0;
-    // What is landing in the buffer of that epoch is to be admitted anew; of each message let_go()
+    // Messages landing in the buffer of that epoch are to be admitted anew; of each let_go()
     // has to follow when nothing writes for it any more.
     virtual void recall(Window& /*window*/, std::uint64_t /*epoch*/) noexcept {}
 
@@ -155,7 +155,7 @@ class Window {
   void landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
   // They are not, and never will be: it counts as if it had not come.
   void failed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
-  // Where the bytes of a get stand, to be copied before anything else is done; or why not.
+  // The place of a get's bytes, to be copied before anything else is done; or why there is none.
   Outcome read(const Read& what) noexcept;
   // They were copied; in a window for reading that counts.
   void was_read(const Read& what, const Outcome& outcome, Owner& owner) noexcept;

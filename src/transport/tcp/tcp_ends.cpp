@@ -46,7 +46,7 @@ void TcpTransport::part(TcpPeer& peer) noexcept {
     if (::recv(peer.socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) <= 0) break;
 }
 
-// What reading its stream came to, if that ended it.
+// Ends the peer if reading its stream has come to an end.
 void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
   const bool is_over = got == Inlet::Got::closed || got == Inlet::Got::broken;
   if (got == Inlet::Got::garbage)
