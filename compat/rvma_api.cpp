@@ -78,7 +78,7 @@ RVMA_Status give_up(ph_context* context, ph_mailbox box, std::span<const std::by
     for (const ph_mailbox_event& event : events) {
       const auto* const data = static_cast<const std::byte*>(event.data);
       const bool begins_here = data >= memory.data() && data < memory.data() + memory.size();
-      const bool reaches_here = data < memory.data() && data + event.size_bytes > memory.data();
+      const bool reaches_here = data < memory.data() && data + event.posted_bytes > memory.data();
       if (begins_here || reaches_here)
         static_cast<void>(ph_mailbox_release(context, box, event.epoch));
     }
@@ -192,13 +192,16 @@ RVMA_Status RVMA_Post_buffer(void* buffer, int64_t size, void** notification_ptr
     waits().take_events(context, win, Waits::Taking::unless_led);
     const auto bytes = static_cast<std::uint64_t>(size);
     const std::span memory(static_cast<const std::byte*>(buffer), bytes);
-    if (const RVMA_Status status = give_up(context, {win}, memory); status != RVMA_OK)
-      return status;
     auto* const pointer = reinterpret_cast<ph_mailbox_pointer*>(notification_ptr);
     const ph_mailbox_pointer before = *pointer;
     set(*pointer, {});  // before the library may write to it
     const ph_mailbox_buffer args{sizeof args, buffer, bytes, 0, pointer, address_of(pointer)};
-    const ph_status status = ph_mailbox_post(context, {win}, &args);
+    ph_status status = ph_mailbox_post(context, {win}, &args);
+    if (status == PH_ERR_STATE) {  // it may be epochs in this memory that stand in the way
+      const RVMA_Status given_up = give_up(context, {win}, memory);
+      status = given_up == RVMA_OK ? ph_mailbox_post(context, {win}, &args)
+                                   : static_cast<ph_status>(given_up);
+    }
     if (status != PH_OK) set(*pointer, before);
     return told(context, status);
   });

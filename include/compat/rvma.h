@@ -10,7 +10,7 @@
  *   buffer: posted -- those before it are complete --> current -- epoch_threshold is reached,
  *           RVMA_Win_inc_epoch() or RVMA_Close_Win() --> complete: *notification_ptr is its address
  *
- * Progress: there is no NIC that counts. A pointer is written when the receiving process
+ * Who makes progress: there is no NIC that counts. A pointer is written when the receiving process
  * makes progress: in RVMA_Test(), RVMA_Wait() and any other call of Photon, or by the progress
  * thread, which RVMA_Init() starts. So a program that polls the pointer alone, as the paper's does,
  * sees it change; RVMA_Test() in place of the bare load sees it sooner.
@@ -49,7 +49,7 @@ typedef RVMA_Win RVMA_win;
 /** No window: RVMA_Init_window() has failed. */
 enum { RVMA_WIN_NULL = 0 };
 
-/** The unit of epoch_threshold. */
+/** What epoch_threshold counts. */
 #if defined __cplusplus && __cplusplus >= 201103L
 typedef enum epoch_type
     : int { /* any int may stand in it, as in C */
@@ -90,7 +90,7 @@ typedef struct RVMA_Notification {
   uint8_t rest[48];
 } __attribute__((aligned(64))) RVMA_Notification;
 
-/** Arguments of RVMA_Init_window_with(). Zero what you do not use. */
+/** What RVMA_Init_window_with() may be told. Zero what you do not use. */
 typedef struct RVMA_Win_options {
   size_t size;                  /**< sizeof(RVMA_Win_options) of the caller. */
   const struct addr_in *source; /**< Alone may send here; null: any. */
@@ -98,7 +98,7 @@ typedef struct RVMA_Win_options {
   uint32_t retained;            /**< Epochs that RVMA_Win_rewind() may return to; at most 65,536. */
 } RVMA_Win_options;
 
-/** Arguments of RVMA_Put_with(). Zero what you do not use. */
+/** What RVMA_Put_with() is told. Zero what you do not use. */
 typedef struct RVMA_Put_args {
   size_t size; /**< sizeof(RVMA_Put_args) of the caller. */
   const void *send_buffer;
@@ -112,7 +112,7 @@ typedef struct RVMA_Put_args {
                            (PH_OK), or was refused. */
 } RVMA_Put_args;
 
-/** Arguments of RVMA_Get(). Zero what you do not use. */
+/** What RVMA_Get() is told. Zero what you do not use. */
 typedef struct RVMA_Get_args {
   size_t size; /**< sizeof(RVMA_Get_args) of the caller. */
   void *receive_buffer;
@@ -175,12 +175,12 @@ PHOTON_RVMA_API RVMA_win RVMA_Init_window_with(void *virtual_addr, int32_t *key,
  * Adds a buffer to the list of a window.
  * Effect:    *notification_ptr becomes null, and the buffer's address when it is complete; the
  *            length stands behind it, in the next 8 bytes. Epochs that are retained in this memory
- *            are given up, also where the post then fails. One that begins before this memory is
- *            found only if bytes have landed in it as far as here; else the post is PH_ERR_STATE.
+ *            are given up.
  * Ownership: the buffer and those 16 bytes are the library's until then.
  * Status:    PH_ERR_ARGUMENT (null, no bytes, a notification_ptr that is not at a multiple of 64,
  *            a threshold that this buffer can never count), PH_ERR_STATE (it overlaps a buffer that
- *            is posted; the window is closed), PH_ERR_MEMORY; no buffer was added then.
+ *            is posted; the window is closed), PH_ERR_MEMORY; nothing has changed then, but that
+ *            after PH_ERR_STATE epochs that are retained in this memory may be given up.
  */
 PHOTON_RVMA_API RVMA_Status RVMA_Post_buffer(void *buffer, int64_t size, void **notification_ptr,
                                              RVMA_Win win);
@@ -223,8 +223,8 @@ PHOTON_RVMA_API RVMA_Status RVMA_Win_get_sender(RVMA_Win win, void **notificatio
                                                 struct addr_in *from, void **virtual_addr);
 
 /**
- * Reads a notification pointer, after a turn of progress if it is null: a polling loop calls it in
- * the place of a load. Who sees the address sees the length and all bytes of the buffer.
+ * What stands at a notification pointer, after a turn of progress if that is null: what a loop
+ * calls in the place of a load. Who sees the address sees the length and all bytes of the buffer.
  */
 PHOTON_RVMA_API void *RVMA_Test(void **notification_ptr);
 

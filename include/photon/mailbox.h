@@ -10,8 +10,8 @@
  *           memory is the owner's again
  *
  * Promises (docs/mailbox.md):
- *  - A message lands in one epoch, whole, and is counted when its last byte is in place; or it is
- *    refused, touches nothing, and its sender hears of it.
+ *  - A message lands in one epoch, whole (but PH_MAILBOX_SPLIT), and is counted when its last byte
+ * is in place; or it is refused, touches nothing, and its sender hears of it.
  *  - What was handed over changes no more, whatever its senders do.
  *  - Messages of one lane to one mailbox land in the order of their calls, but that one which names
  *    a later epoch may wait while others land; epochs are handed over in order.
@@ -60,10 +60,11 @@ typedef enum ph_mailbox_why
 typedef enum ph_mailbox_why {
 #endif
             PH_MAILBOX_COMPLETE = 0, /**< Its threshold was reached. */
-            PH_MAILBOX_FULL = 1,     /**< Managed: the next message did not fit. */
-            PH_MAILBOX_EARLY = 2,    /**< ph_mailbox_inc_epoch(). */
-            PH_MAILBOX_CLOSED = 3,   /**< ph_mailbox_close(). */
-            PH_MAILBOX_REWOUND = 4   /**< ph_mailbox_rewind(): its contents are void. */
+            PH_MAILBOX_FULL =
+                1, /**< Managed: the next message did not fit; or, divided, went on. */
+            PH_MAILBOX_EARLY = 2,  /**< ph_mailbox_inc_epoch(). */
+            PH_MAILBOX_CLOSED = 3, /**< ph_mailbox_close(). */
+            PH_MAILBOX_REWOUND = 4 /**< ph_mailbox_rewind(): its contents are void. */
     } ph_mailbox_why;
 
 /** Flags of ph_mailbox_args. */
@@ -78,6 +79,21 @@ enum {
    * refused (PH_ERR_NOT_FOUND), and so is one of a rank that is not `source`.
    */
   PH_MAILBOX_CATCH_ALL = 1 << 1,
+  /**
+   * Managed: a message may be divided, so that the buffers are one stream of bytes. Where a buffer
+   * ends the message goes on in the next; it is an operation of the buffer that its last byte
+   * lands in. One that is larger than all that is posted lands as far as there is room, and the
+   * rest waits as early messages do; where it may not wait it is refused, and none of it lands.
+   * A message that names an epoch, or is larger than `mailbox_carried_max`, is not divided.
+   */
+  PH_MAILBOX_SPLIT = 1 << 2,
+  /**
+   * After ph_mailbox_close() messages to it are dropped and counted (`dropped` of ph_counters()),
+   * those that waited included: to their senders they are over as if they had landed. A request
+   * still ends with PH_ERR_NOT_FOUND. docs/mailbox.md says how long this is remembered. The setting
+   * `mailbox_refusals` does the same for addresses that were never open.
+   */
+  PH_MAILBOX_SILENT_CLOSE = 1 << 3,
   /** Its buffers are for ph_mailbox_get(): gets count, and messages are refused (PH_ERR_ACCESS).
    * Not for a managed mailbox, nor a catch-all. */
   PH_MAILBOX_READ = 1 << 8
@@ -132,9 +148,10 @@ typedef struct ph_mailbox_event {
   uint64_t epoch;   /**< The first of an address is 0 (but docs/mailbox.md, Names, where very many
                        were closed); those of a reopened address go on. */
   void *data;
-  uint64_t size_bytes; /**< One past the highest byte that landed; what did not is undefined. */
-  uint64_t bytes;      /**< That landed. */
-  uint64_t operations; /**< That landed. */
+  uint64_t size_bytes;   /**< One past the highest byte that landed; what did not is undefined. */
+  uint64_t posted_bytes; /**< The size with which it was posted. */
+  uint64_t bytes;        /**< That landed. */
+  uint64_t operations;   /**< That landed. */
   uint64_t cookie;
   uint32_t incarnation;
   ph_mailbox_why why;
@@ -242,7 +259,8 @@ PH_API ph_status ph_mailbox_retained(ph_context *context, ph_mailbox box, ph_mai
 
 /**
  * Closes a mailbox. All buffers come back by events, the current one with what has landed; messages
- * that were kept, and all that come later, are refused (PH_ERR_NOT_FOUND). Events that were not
+ * that were kept, and all that come later, are refused (PH_ERR_NOT_FOUND), or dropped
+ * (PH_MAILBOX_SILENT_CLOSE). Events that were not
  * taken stay, and ph_mailbox_take() of the handle finds them.
  */
 PH_API ph_status ph_mailbox_close(ph_context *context, ph_mailbox box);

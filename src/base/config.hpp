@@ -52,7 +52,7 @@ constexpr Word word(std::string_view text) noexcept {
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 43;
+inline constexpr std::size_t kFieldsCount = 44;
 // Begins the environment variable of each.
 inline constexpr std::string_view kVariablePrefix = "PHOTON_";
 
@@ -75,6 +75,7 @@ struct Config {
   std::uint64_t mailbox_carried_max = 64 << 10;
   std::uint64_t mailbox_early_bytes = 256 << 10;
   std::uint64_t mailbox_early_total_bytes = 64 << 20;
+  Switch mailbox_refusals = Switch::on;
   std::uint64_t max_segments = 65536;
   std::uint64_t max_regions = 131072;
   std::uint64_t max_lanes = 8;

@@ -104,6 +104,9 @@ constexpr Field kFields[] = {
     number("mailbox_early_total_bytes", &Config::mailbox_early_total_bytes, {0, kTi},
            "Most bytes of messages to mailboxes of this rank that wait for buffers, in all; a "
            "message beyond them is refused."),
+    choice("mailbox_refusals", &Config::mailbox_refusals, kSwitch,
+           "Whether the sender of a message to a mailbox that was never open here hears of it; "
+           "off: the message is dropped and counted, and only a request ends with the refusal."),
     number("max_segments", &Config::max_segments, {1, 16 * kMi},
            "Segments, or blocks of a strided form, of one vectored operation."),
     number("max_regions", &Config::max_regions, {16, kMi, true},

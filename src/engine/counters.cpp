@@ -128,6 +128,8 @@ ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
   const NamedCount kOwn[] = {
       {{"refusals", "Calls that said PH_AGAIN."}, own_counts_.refusals},
       {{"sleeps", "Times that a thread of this rank slept in the library."}, own_counts_.sleeps},
+      {{"dropped", "Messages to no mailbox that were dropped without a word to their sender."},
+       own_counts_.dropped},
       {{"turns", "Turns of progress."}, turn_},
       {{"most_requests", "Most requests in use."}, own_counts_.most_requests},
       {{"source_hits", "Sources that the card's cache knew."}, cache.hits},

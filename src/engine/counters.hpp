@@ -68,6 +68,7 @@ struct PeerCounters {
 struct RankCounters {
   std::uint64_t refusals = 0;  // PH_AGAIN
   std::uint64_t sleeps = 0;
+  std::uint64_t dropped = 0;
   std::uint64_t most_requests = 0;
 };
 

@@ -102,6 +102,8 @@ void ServicePort::cut_off(Rank rank, const char* why) {
   engine_.lose(*peer, PH_ERR_PROTOCOL, std::move(words));
 }
 
+void ServicePort::note_dropped() noexcept { ++engine_.own_counts_.dropped; }
+
 Rank ServicePort::rank() const noexcept { return engine_.self_; }
 std::uint32_t ServicePort::size() const noexcept { return engine_.size_; }
 const base::Config& ServicePort::config() const noexcept { return engine_.config_; }

@@ -229,6 +229,8 @@ class Port {
   virtual void renounce(std::uint64_t promise) noexcept = 0;
   // PH_AGAIN, counted among the refusals of this rank.
   virtual ph_status again() noexcept = 0;
+  // Something of a peer was dropped, and nobody is told: it is counted.
+  virtual void note_dropped() noexcept {}
   // At the end of the call that made the promise: a request that is over at once is handed back.
   virtual void hand_over(std::uint64_t promise, ph_request* request) noexcept = 0;
 

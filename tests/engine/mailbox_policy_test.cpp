@@ -1,8 +1,13 @@
 // What mailboxes do with messages by the choices of their owners, over every transport.
 #include <gtest/gtest.h>
 #include <photon/photon.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <fstream>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "engine/mailbox_calls.hpp"
@@ -47,6 +52,95 @@ TEST_P(MailboxPolicyOver, a_catch_all_takes_what_names_no_open_mailbox) {
         const std::size_t offset = i == 1 ? 100 : 0;
         EXPECT_EQ(first_difference({memory[i].data() + offset, 1500}, 4), 1500u);
       }
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+  });
+}
+
+// Messages of many sizes, divided over buffers of others, which are posted again and again.
+TEST_P(MailboxPolicyOver, split_messages_are_one_stream_of_bytes) {
+  constexpr std::size_t kMessages = 40;
+  const auto size_of = [](std::size_t i) { return 1 + i * i * 37 % 9000; };
+  ThreadJob job(2, options());
+  job.run([&](ph_context* context, ph_rank rank) {
+    ph_mailbox box{};
+    std::vector<std::vector<std::byte>> memory(3, std::vector<std::byte>(1000));
+    if (rank == 1) {
+      box = opened(context, {.placing = PH_MAILBOX_MANAGED, .flags = PH_MAILBOX_SPLIT});
+      for (auto& one : memory) ASSERT_EQ(post(context, box, one), PH_OK);
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    if (rank == 0) {
+      for (std::size_t i = 0; i < kMessages; ++i) {
+        const auto bytes = filled(size_of(i), i);
+        ASSERT_EQ(verdict(context, 1, mail(bytes), true), PH_OK);
+      }
+    } else {
+      std::uint64_t whole = 0;
+      for (std::size_t i = 0; i < kMessages; ++i) whole += size_of(i);
+      std::vector<std::byte> found;
+      while (found.size() + 1000 <= whole) {
+        const ph_mailbox_event event = taken(context, box);
+        ASSERT_EQ(event.bytes, 1000u);
+        auto* const data = static_cast<std::byte*>(event.data);
+        found.insert(found.end(), data, data + event.size_bytes);
+        ASSERT_EQ(post(context, box, {data, 1000}), PH_OK);
+      }
+      std::size_t at = 0;
+      for (std::size_t i = 0; i < kMessages && at < found.size(); at += size_of(i++)) {
+        const std::size_t size = std::min(size_of(i), found.size() - at);
+        EXPECT_EQ(first_difference(std::span(found).subspan(at, size), i), size) << i;
+      }
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+  });
+}
+
+std::uint64_t counted(ph_context* context, std::string_view name) {
+  std::array<ph_counter, 128> all{};
+  std::size_t count = 0;
+  EXPECT_EQ(ph_counters(context, PH_ANY_RANK, all.data(), all.size(), &count), PH_OK);
+  for (std::size_t i = 0; i < std::min(count, all.size()); ++i)
+    if (all[i].name == name) return all[i].value;
+  ADD_FAILURE() << "no counter " << name;
+  return 0;
+}
+
+std::uint64_t resident_now() {
+  std::uint64_t size = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Each message left behind would be at least 64 bytes, in one of the two ranks.
+TEST_P(MailboxPolicyOver, a_flood_to_nobody_leaves_memory_flat) {
+  constexpr std::uint64_t kWarmUp = 4000, kFlood = 40'000, kMost = 1 << 20;
+  ThreadJob job(2, options());
+  job.run([&](ph_context* context, ph_rank rank) {
+    if (rank == 1) {
+      const ph_mailbox box = opened(context, {.flags = PH_MAILBOX_SILENT_CLOSE});
+      ASSERT_EQ(ph_mailbox_close(context, box), PH_OK);
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    std::uint64_t before = 0;
+    for (const std::uint64_t messages : {kWarmUp, kFlood}) {
+      before = resident_now();
+      if (rank == 0) {
+        for (std::uint64_t i = 0; i < messages; ++i)
+          ASSERT_EQ(insist(context,
+                           [&] {
+                             return ph_mailbox_put_u64(context, 1, kAddress, 0, {&i, sizeof i});
+                           }),
+                    PH_OK);
+        const auto bytes = filled(8, 1);
+        EXPECT_EQ(verdict(context, 1, mail(bytes)), PH_ERR_NOT_FOUND) << "who asks is told";
+        EXPECT_EQ(ph_probe_u64(context, PH_ANY_RANK, PH_LOCAL).kind, 0u) << "and nobody else";
+      }
+      ASSERT_EQ(ph_barrier(context), PH_OK);
+    }
+    EXPECT_LT(resident_now(), before + kMost);
+    if (rank == 1) {
+      EXPECT_EQ(counted(context, "dropped"), kWarmUp + kFlood);
     }
     ASSERT_EQ(ph_barrier(context), PH_OK);
   });

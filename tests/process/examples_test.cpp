@@ -118,5 +118,25 @@ TEST(Addresses, are_found_in_a_folder_in_any_order) {
   std::filesystem::remove_all(folder);
 }
 
+// Blocks that were taken back at any moment belong to nobody else's request.
+TEST(KvBlocks, every_byte_of_every_block_is_what_was_asked_for) {
+  for (const char* transport : {"shm", "tcp"})
+    for (const char* arguments :
+         {"", "--stop", "--block-bytes 131072", "--block-bytes 131072 --stop"}) {
+      const CommandResult result =
+          run_command(std::string("PHOTON_TRANSPORT=") + transport + " " +
+                      example(4, std::string("kv_blocks --requests 40 ") + arguments + " 2>&1"));
+      EXPECT_EQ(result.exit_status, 0) << transport << arguments << result.output;
+      EXPECT_TRUE(says(result.output, " 0 blocks corrupted")) << result.output;
+    }
+}
+
+// The same program without mailboxes shows what they are for.
+TEST(KvBlocks, plain_puts_land_in_blocks_of_others) {
+  const CommandResult result = run_command(example(4, "kv_blocks --unfenced 2>&1"));
+  EXPECT_EQ(result.exit_status, 1) << result.output;
+  EXPECT_FALSE(says(result.output, " 0 blocks corrupted")) << result.output;
+}
+
 }  // namespace
 }  // namespace photon::test

@@ -141,5 +141,64 @@ TEST(CatchAll, keeps_what_found_no_buffer_there) {
   EXPECT_EQ(events[0].named, kBox);
 }
 
+ph_mailbox_args silent() {
+  ph_mailbox_args args = Mailing::box_args();
+  args.flags = PH_MAILBOX_SILENT_CLOSE;
+  return args;
+}
+
+TEST(SilentClose, drops_what_comes_later_and_tells_only_who_asked) {
+  Mailing one;
+  ASSERT_EQ(one.receiver().close(one.open(silent())), PH_OK);
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox, some(8))));
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox, some(8), kAsks)));
+  EXPECT_EQ(one.port.dropped, 1u);
+  one.receiver().tell_all();
+  EXPECT_EQ(one.said_to(1), (Texts{verdict(1, PH_ERR_NOT_FOUND), credit(2)}));
+}
+
+TEST(SilentClose, drops_what_waited_and_tells_only_who_asked) {
+  Mailing one;
+  const ph_mailbox box = one.open(silent());
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox, some(8))));
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox, some(8), kAsks)));
+  ASSERT_EQ(one.receiver().close(box), PH_OK);
+  EXPECT_EQ(one.said_to(1),
+            (Texts{kept(0), kept(1), verdict(0, PH_OK), verdict(1, PH_ERR_NOT_FOUND)}));
+  EXPECT_EQ(one.port.dropped, 1u);
+  EXPECT_EQ(one.receiver().held(), 0u);
+}
+
+TEST(SilentClose, ends_with_the_next_life_of_the_address) {
+  Mailing one;
+  ASSERT_EQ(one.receiver().close(one.open(silent())), PH_OK);
+  ASSERT_EQ(one.receiver().close(one.open()), PH_OK);
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox, some(8))));
+  EXPECT_EQ(one.said_to(1), Texts{verdict(0, PH_ERR_NOT_FOUND)});
+  EXPECT_EQ(one.port.dropped, 0u);
+}
+
+TEST(Refusals, may_be_off_for_addresses_that_were_never_open) {
+  Mailing one;
+  ASSERT_EQ(one.receiver().close(one.open()), PH_OK);
+  one.port.settings.mailbox_refusals = base::Switch::off;
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox + 1, some(8))));
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox + 1, some(8), kAsks)));
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox, some(8))));
+  EXPECT_EQ(one.port.dropped, 1u);
+  EXPECT_EQ(one.said_to(1), (Texts{verdict(1, PH_ERR_NOT_FOUND), verdict(2, PH_ERR_NOT_FOUND)}))
+      << "the closed one refuses";
+}
+
+// A bounded memory: the address is then as one that was never open.
+TEST(SilentClose, is_forgotten_with_the_other_closed_addresses) {
+  Mailing one;
+  ASSERT_EQ(one.receiver().close(one.open(silent())), PH_OK);
+  for (std::uint64_t i = 1; i <= 65'536; ++i)
+    ASSERT_EQ(one.receiver().close(one.open(Mailing::box_args(kBox + i))), PH_OK);
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox, some(8))));
+  EXPECT_EQ(one.said_to(1), Texts{verdict(0, PH_ERR_NOT_FOUND)});
+}
+
 }  // namespace
 }  // namespace photon::service::mailbox::test

@@ -44,6 +44,7 @@ class MailPort final : public FakePort {
   bool may_live(Rank) const noexcept override { return lives; }
   std::int64_t now_ns() noexcept override { return now; }
   void wake() noexcept override { ++woken; }
+  void note_dropped() noexcept override { ++dropped; }
   void cut_off(Rank rank, const char* why) override {
     cut_off_why = why;  // a copy of the words, as the engine makes it
     FakePort::cut_off(rank, why);
@@ -71,6 +72,7 @@ class MailPort final : public FakePort {
   std::string cut_off_why;
   std::int64_t now = 1;
   std::uint64_t woken = 0;
+  std::uint64_t dropped = 0;
 
  private:
   std::map<std::uint64_t, Told> ends_;

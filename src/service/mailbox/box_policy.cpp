@@ -5,8 +5,8 @@ namespace photon::service::mailbox {
 namespace {
 
 constexpr std::uint32_t kMostRetained = 65'536;  // each post makes room for the events of all
-constexpr std::uint32_t kBoxFlags =
-    PH_MAILBOX_REFUSE_EARLY | PH_MAILBOX_CATCH_ALL | PH_MAILBOX_READ;
+constexpr std::uint32_t kBoxFlags = PH_MAILBOX_REFUSE_EARLY | PH_MAILBOX_CATCH_ALL |
+                                    PH_MAILBOX_SPLIT | PH_MAILBOX_SILENT_CLOSE | PH_MAILBOX_READ;
 
 std::string what_is_unknown(const ph_mailbox_args& args) {
   if (args.unit != PH_MAILBOX_BYTES && args.unit != PH_MAILBOX_OPERATIONS)
@@ -38,6 +38,10 @@ std::string policy_of(const ph_mailbox_args& args, Policy& policy) {
     made.unit = PH_MAILBOX_OPERATIONS;
     made.threshold = 1;
   }
+  made.closes_silently = (args.flags & PH_MAILBOX_SILENT_CLOSE) != 0;
+  made.splits = (args.flags & PH_MAILBOX_SPLIT) != 0;
+  if (made.splits && args.placing != PH_MAILBOX_MANAGED)
+    return "only a managed mailbox divides messages";
   policy = made;
   return {};
 }

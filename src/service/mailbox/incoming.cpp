@@ -38,21 +38,42 @@ ph_status Receiver::check(const Box* box, Rank from) noexcept {
   return box->source == PH_ANY_RANK || box->source == from ? PH_OK : PH_ERR_ACCESS;
 }
 
-// The mailbox that the address names, or else the catch-all, if it takes what that rank sends.
+// The mailbox that the address names, or else the catch-all, if it takes what that rank sends. An
+// epoch or an incarnation that a message names is that of the address that it names, too.
 Receiver::Box* Receiver::box_for(Rank from, const Letter& letter) const noexcept {
   Box* const named = table_.find(letter.address);
   if (named != nullptr || catch_all_ == nullptr) return named;
-  return check(catch_all_, from) == PH_OK ? catch_all_ : nullptr;
+  const bool means_one = letter.mail.epoch != PH_ANY_EPOCH || letter.mail.incarnation != 0;
+  return !means_one && check(catch_all_, from) == PH_OK ? catch_all_ : nullptr;
+}
+
+// Of an address that is not open: whether its senders, if they did not ask, hear nothing.
+bool Receiver::is_silent(std::uint64_t address) const noexcept {
+  const auto past = past_.find(address);
+  if (past != past_.end()) return past->second.is_silent;
+  return port_.config().mailbox_refusals == base::Switch::off;
+}
+
+// An offer is read into one buffer.
+bool Receiver::is_divided(const Box& box, const Letter& letter) noexcept {
+  return !letter.is_offer && box.window->divides(letter.mail);
 }
 
 // Admission, the copy, and the count; that of an offer follows. `status`: of what is refused.
 Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept {
-  const Outcome outcome = box.window->admit(mail.letter.mail, *this);
+  Window& window = *box.window;
+  const bool divides = is_divided(box, mail.letter);
+  const Outcome outcome =
+      divides ? window.admit_all(mail.letter.mail) : window.admit(mail.letter.mail, *this);
   status = outcome.status;
   if (outcome.fate != Fate::lands) return outcome.fate;
+  if (divides) {
+    fill(box, mail.letter.mail, mail.parts);
+    return Fate::lands;
+  }
   if (!mail.letter.is_offer) {
     copy(mail.parts, outcome.place);
-    box.window->landed(mail.letter.mail, outcome, *this);
+    window.landed(mail.letter.mail, outcome, *this);
     return Fate::lands;
   }
   status = begin_pull(box, mail, outcome);
@@ -65,6 +86,11 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
   const Arrival mail{from, sender.judged++, letter, parts};
   Box* const box = box_for(from, letter);
   ph_status status = check(box, from);
+  if (box == nullptr && !letter.asks && is_silent(letter.address)) {
+    port_.note_dropped();
+    if (letter.is_offer) say(from, Op::verdict, mail.number, PH_OK);  // its source is waited for
+    return owe(from, Sender::charge(letter.is_offer ? 0 : letter.mail.size_bytes));
+  }
   Fate fate = Fate::refused;
   if (status == PH_OK) fate = place(*box, mail, status);
   if (fate == Fate::waits && !keep(*box, mail)) {
@@ -74,6 +100,7 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
   if (fate == Fate::waits || (fate == Fate::lands && letter.is_offer)) {
     if (letter.is_offer) ++sender.offers;
     say(from, Op::kept, mail.number);
+    if (fate == Fate::waits && is_divided(*box, letter)) try_early(*box);
     return owe(from, 0);  // it is charged no more
   }
   if (status != PH_OK || letter.asks) say(from, Op::verdict, mail.number, status);
@@ -82,7 +109,7 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
 
 // An offer costs no room: its bytes are still at its sender.
 std::uint64_t Receiver::Early::charge() const noexcept {
-  return letter.is_offer ? 0 : Sender::charge(letter.mail.size_bytes);
+  return letter.is_offer ? 0 : Sender::charge(bytes.size());
 }
 
 // False: there is no room for it.
@@ -91,11 +118,12 @@ bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
   const base::Config& config = port_.config();
   try {
     Early early{mail.from, mail.number, mail.letter, {}};
-    const std::uint64_t bytes = early.charge();
+    const bool is_offer = mail.letter.is_offer;
+    const std::uint64_t bytes = is_offer ? 0 : Sender::charge(mail.letter.mail.size_bytes);
     if (bytes != 0 && (sender.early_bytes + bytes > config.mailbox_early_bytes ||
                        early_bytes_ + bytes > config.mailbox_early_total_bytes))
       return false;
-    if (!mail.letter.is_offer) {
+    if (!is_offer) {
       early.bytes.resize(mail.letter.mail.size_bytes);
       copy(mail.parts, early.bytes.data());
     }
@@ -124,15 +152,20 @@ void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer,
   say(to, Op::verdict, number, status);
 }
 
+Fate Receiver::place_early(Box& box, Early& early, ph_status& status) noexcept {
+  if (is_divided(box, early.letter)) return place_rest(box, early, status);
+  const std::span<const std::byte> part[] = {early.bytes};
+  return place(box, {early.from, early.number, early.letter, part}, status);
+}
+
 // After a buffer was posted, or the epochs have changed: in the order in which they came.
 void Receiver::try_early(Box& box) noexcept {
   const Round round(*this);
   std::size_t left = 0;
   for (std::size_t i = 0; i < box.early.size(); ++i) {
     Early& mail = box.early[i];
-    const std::span<const std::byte> part[] = {mail.bytes};
     ph_status status = PH_OK;
-    const Fate fate = place(box, {mail.from, mail.number, mail.letter, part}, status);
+    const Fate fate = place_early(box, mail, status);
     if (fate == Fate::waits) {
       if (left != i) box.early[left] = std::move(mail);
       ++left;
@@ -147,9 +180,12 @@ void Receiver::try_early(Box& box) noexcept {
 
 void Receiver::drop_early(Box& box, ph_status status) noexcept {
   const Round round(*this);
+  const bool is_silent = status == PH_ERR_NOT_FOUND && box.window->policy().closes_silently;
   for (const Early& mail : box.early) {
+    const bool drops = is_silent && !mail.letter.asks;
+    if (drops) port_.note_dropped();
     forget_early(mail);
-    give_verdict(mail.from, mail.number, mail.letter.is_offer, status);
+    give_verdict(mail.from, mail.number, mail.letter.is_offer, drops ? PH_OK : status);
   }
   box.early.clear();
   box.early.shrink_to_fit();

@@ -67,7 +67,7 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
     return wrong(PH_ERR_STATE, "the lane has a catch-all");
   Box& made = new_box();
   const auto past = past_.find(args.address);
-  const std::uint64_t first = past != past_.end() ? past->second : past_floor_;
+  const std::uint64_t first = past != past_.end() ? past->second.next_epoch : past_floor_;
   auto window = std::make_unique<Window>(args.address, policy,
                                          Window::Life{made.index, next_incarnation(), first});
   table_.add(args.address, &made);
@@ -166,10 +166,10 @@ ph_status Receiver::close(ph_mailbox handle) {
   if (box == nullptr || !box->is_open) return not_open("mailbox_close");
   Window& window = *box->window;
   if (past_.size() >= kMostPast) {
-    for (const auto& [address, epoch] : past_) past_floor_ = std::max(past_floor_, epoch);
+    for (const auto& [address, past] : past_) past_floor_ = std::max(past_floor_, past.next_epoch);
     past_.clear();
   }
-  past_[window.address()] = window.epoch() + window.posted();
+  past_[window.address()] = {window.epoch() + window.posted(), window.policy().closes_silently};
   shut(*box);
   window.close(*this);
   drop_early(*box, PH_ERR_NOT_FOUND);
@@ -201,6 +201,7 @@ ph_mailbox_event Receiver::event_of(ph_mailbox box, const Window& window,
           .epoch = over.epoch,
           .data = buffer.data,
           .size_bytes = buffer.top,
+          .posted_bytes = buffer.size_bytes,
           .bytes = buffer.bytes,
           .operations = buffer.operations,
           .cookie = buffer.cookie,

@@ -94,6 +94,10 @@ class Receiver final : public Window::Owner {
     base::RingQueue<ph_mailbox_event> events;
     std::deque<Early> early;
   };
+  struct Past {
+    std::uint64_t next_epoch = 0;
+    bool is_silent = false;
+  };
   // A body that comes in.
   struct Coming {
     Letter letter;
@@ -138,6 +142,11 @@ class Receiver final : public Window::Owner {
   static ph_status check(const Box* box, Rank from) noexcept;
   Box* box_for(Rank from, const Letter& letter) const noexcept;
   Fate place(Box& box, const Arrival& mail, ph_status& status) noexcept;
+  static bool is_divided(const Box& box, const Letter& letter) noexcept;
+  std::uint64_t fill(Box& box, const Mail& mail, Parts parts) noexcept;
+  Fate place_rest(Box& box, Early& early, ph_status& status) noexcept;
+  Fate place_early(Box& box, Early& early, ph_status& status) noexcept;
+  bool is_silent(std::uint64_t address) const noexcept;
   bool keep(Box& box, const Arrival& mail) noexcept;
   void forget_early(const Early& mail) noexcept;
   void give_verdict(Rank to, std::uint64_t number, bool is_offer, ph_status status) noexcept;
@@ -165,9 +174,9 @@ class Receiver final : public Window::Owner {
   base::RingQueue<std::uint32_t> ready_;  // boxes with events; indexes
   base::RingQueue<Rank> owing_;
   std::int64_t tell_by_ns_ = INT64_MAX;
-  std::unordered_map<std::uint64_t, std::uint64_t> past_;  // addresses that were closed: next epoch
-  std::uint64_t past_floor_ = 0;                           // of those that were forgotten
-  std::uint32_t incarnation_ = 0;                          // the last that was given
+  std::unordered_map<std::uint64_t, Past> past_;  // addresses that were closed
+  std::uint64_t past_floor_ = 0;                  // of those that were forgotten
+  std::uint32_t incarnation_ = 0;                 // the last that was given
   unsigned rounds_ = 0;
   bool has_lost_ = false;
   std::uint64_t early_mails_ = 0;

@@ -45,14 +45,11 @@ void Window::count_full() noexcept {
   while (full_ < buffers_.size() && buffers_.at(buffers_.begin() + full_).is_full) ++full_;
 }
 
-// A catch-all takes puts and appends; an epoch or an incarnation that a message names is that of
-// the address that it names, too.
+// A catch-all takes puts and appends.
 ph_status Window::check_kind(const Mail& mail) const noexcept {
   const bool is_managed = policy_.placing == PH_MAILBOX_MANAGED;
   if (mail.appends && (mail.offset != 0 || mail.size_bytes == 0)) return PH_ERR_ARGUMENT;
-  if (!policy_.catches_all) return mail.appends == is_managed ? PH_OK : PH_ERR_ARGUMENT;
-  const bool means_one = mail.epoch != PH_ANY_EPOCH || mail.incarnation != 0;
-  return mail.named != address_ && means_one ? PH_ERR_NOT_FOUND : PH_OK;
+  return policy_.catches_all || mail.appends == is_managed ? PH_OK : PH_ERR_ARGUMENT;
 }
 
 ph_status Window::check(const Mail& mail) const noexcept {
@@ -110,11 +107,11 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   if (from > buffer.size_bytes || mail.size_bytes > buffer.size_bytes - from)
     return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
   std::byte* const place = buffer.data + from;
-  buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : 1;
+  buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : mail.goes_on ? 0 : 1;
   if (mail.appends) buffer.filled = from + mail.size_bytes;
   ++buffer.under_way;
   ++landing_;
-  if (buffer.admitted >= buffer.threshold) buffer.is_full = true;
+  if (is_at_end(buffer)) buffer.is_full = true;
   if (is_placed_here) seal_before(ahead);
   count_full();
   if (is_placed_here && full_ != 0) hand_over_full(owner);  // but for this one, which has to land
@@ -125,7 +122,7 @@ void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
   Buffer& buffer = of_epoch(outcome.epoch);
   --buffer.under_way;
   --landing_;
-  ++buffer.operations;
+  if (!mail.goes_on) ++buffer.operations;
   buffer.named = mail.named;
   buffer.from = mail.from;
   buffer.bytes += mail.size_bytes;
@@ -138,10 +135,10 @@ void Window::failed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
   Buffer& buffer = of_epoch(outcome.epoch);
   --buffer.under_way;
   --landing_;
-  const bool was_complete = buffer.admitted >= buffer.threshold;
+  const bool was_complete = is_at_end(buffer);
   buffer.admitted -= policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : 1;
   if (mail.appends) buffer.filled -= mail.size_bytes;
-  if (was_complete && buffer.admitted < buffer.threshold) {
+  if (was_complete && !is_at_end(buffer)) {
     buffer.is_full = false;
     full_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(full_, outcome.epoch - epoch_));
   }

@@ -30,8 +30,10 @@ struct Policy {
   std::uint64_t threshold = 0;  // of buffers that are posted with none
   std::uint32_t retained = 0;
   bool keeps_early = true;
-  bool catches_all = false;     // each buffer takes one message, whatever address that names
-  bool is_for_reading = false;  // gets count, and nothing lands
+  bool closes_silently = false;  // senders hear nothing of its end
+  bool splits = false;           // managed: messages may be divided over buffers
+  bool catches_all = false;      // each buffer takes one message, whatever address that names
+  bool is_for_reading = false;   // gets count, and nothing lands
 };
 
 // A message as its sender describes it.
@@ -41,6 +43,7 @@ struct Mail {
   std::uint64_t epoch = PH_ANY_EPOCH;
   std::uint32_t incarnation = 0;  // 0: any
   bool appends = false;
+  bool goes_on = false;  // more of the same message follows: not the end of an operation
   ph_rank from = PH_ANY_RANK;
   std::uint64_t named = 0;  // the address that it names
 };
@@ -151,6 +154,15 @@ class Window {
   // ---- messages
   // The place of a message, in one step with its epoch. It may hand over what it does not fit into.
   Outcome admit(const Mail& mail, Owner& owner) noexcept;
+  // ---- messages that may be divided (split.cpp)
+  bool divides(const Mail& mail) const noexcept {
+    return policy_.splits && mail.appends && mail.epoch == PH_ANY_EPOCH;
+  }
+  // Whether one that divides() would land now, all of it; its place is admit_part()'s to say.
+  Outcome admit_all(const Mail& mail) const noexcept;
+  // As admit(), of as much as the first buffer with room takes: `mail` is cut to that.
+  Outcome admit_part(Mail& mail, Owner& owner) noexcept;
+
   // All bytes of what admit() let in are in place.
   void landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
   // They are not, and never will be: it counts as if it had not come.
@@ -168,6 +180,8 @@ class Window {
     return buffers_.at(buffers_.begin() + (epoch - epoch_));
   }
   void count_full() noexcept;
+  bool is_at_end(const Buffer& buffer) const noexcept;
+  std::uint64_t room_from(std::uint64_t ahead) const noexcept;
   std::uint64_t first_with_room(const Mail& mail) const noexcept;
   void seal_before(std::uint64_t ahead) noexcept;
   ph_status check(const Mail& mail) const noexcept;
