@@ -1,4 +1,5 @@
-// A queue that allocates nothing until something is pushed, and then grows by doubling.
+// A queue that allocates nothing until something is pushed, then room for First elements, and then
+// grows by doubling. First is a power of two: 1 where there are very many queues with one element.
 // Invariant: bounded by its users. Owner: one. Threads: one at a time.
 #pragma once
 
@@ -9,7 +10,7 @@
 
 namespace photon::base {
 
-template <class T>
+template <class T, std::uint64_t First = 8>
   requires std::is_trivially_copyable_v<T>
 class RingQueue {
  public:
@@ -47,11 +48,11 @@ class RingQueue {
   }
 
  private:
-  static constexpr std::uint64_t kFirst = 8;
+  static_assert(First != 0 && (First & (First - 1)) == 0);
   static constexpr std::uint64_t kKept = 64;
 
   void grow() {
-    const std::uint64_t capacity = capacity_ == 0 ? kFirst : capacity_ * 2;
+    const std::uint64_t capacity = capacity_ == 0 ? First : capacity_ * 2;
     auto elements = std::make_unique<T[]>(capacity);
     for (std::uint64_t i = head_; i != tail_; ++i)
       elements[i & (capacity - 1)] = elements_[i & (capacity_ - 1)];

@@ -33,6 +33,16 @@ bool Receiver::on_mail(Rank from, const Decoded& mail) {
   return true;
 }
 
+bool Receiver::land_word(const WordMail& mail) noexcept {
+  From* const sender = peers_[mail.from].get();
+  Box* const box = table_.find(mail.named);
+  if (sender == nullptr || check(box, mail.from) != PH_OK) return false;
+  if (!box->window->land_word(mail, *this)) return false;
+  ++sender->judged;
+  owe(mail.from, Sender::charge(sizeof(mail.word)));
+  return true;
+}
+
 ph_status Receiver::check(const Box* box, Rank from) noexcept {
   if (box == nullptr) return PH_ERR_NOT_FOUND;
   return box->source == PH_ANY_RANK || box->source == from ? PH_OK : PH_ERR_ACCESS;
@@ -51,7 +61,7 @@ Receiver::Box* Receiver::box_for(Rank from, const Letter& letter) const noexcept
 bool Receiver::is_silent(std::uint64_t address) const noexcept {
   const auto past = past_.find(address);
   if (past != past_.end()) return past->second.is_silent;
-  return port_.config().mailbox_refusals == base::Switch::off;
+  return config_.mailbox_refusals == base::Switch::off;
 }
 
 // An offer is read into one buffer.
@@ -115,13 +125,12 @@ std::uint64_t Receiver::Early::charge() const noexcept {
 // False: there is no room for it.
 bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
   From& sender = *peers_[mail.from];
-  const base::Config& config = port_.config();
   try {
     Early early{mail.from, mail.number, mail.letter, {}};
     const bool is_offer = mail.letter.is_offer;
     const std::uint64_t bytes = is_offer ? 0 : Sender::charge(mail.letter.mail.size_bytes);
-    if (bytes != 0 && (sender.early_bytes + bytes > config.mailbox_early_bytes ||
-                       early_bytes_ + bytes > config.mailbox_early_total_bytes))
+    if (bytes != 0 && (sender.early_bytes + bytes > config_.mailbox_early_bytes ||
+                       early_bytes_ + bytes > config_.mailbox_early_total_bytes))
       return false;
     if (!is_offer) {
       early.bytes.resize(mail.letter.mail.size_bytes);
@@ -288,7 +297,7 @@ void Receiver::owe(Rank to, std::uint64_t bytes) noexcept {
   From& sender = *peers_[to];
   sender.owed_bytes += bytes;
   if (sender.judged - sender.told >= kMailsPerCredit ||
-      sender.owed_bytes >= port_.config().mailbox_early_bytes / 4)
+      sender.owed_bytes >= config_.mailbox_early_bytes / 4)
     return tell(to);
   if (std::exchange(sender.is_owing, true)) return;
   owing_.push_unchecked(to);  // peer() has made room

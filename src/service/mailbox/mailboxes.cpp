@@ -1,8 +1,28 @@
 #include "service/mailbox/mailboxes.hpp"
 
+#include <optional>
+
+#include "service/mailbox/words.hpp"
+
 namespace photon::service::mailbox {
 
+namespace {
+
+// Of a message of one word, and nothing else.
+std::optional<WordMail> word_mail(const Message& message) noexcept {
+  constexpr std::size_t kCount = 4;
+  if (message.header.size() != kCount * kWordBytes || word(message.header, 0) != kWordMail)
+    return std::nullopt;
+  return WordMail{.named = word(message.header, 1),
+                  .offset = word(message.header, 2),
+                  .word = word(message.header, 3),
+                  .from = message.from};
+}
+
+}  // namespace
+
 bool Mailboxes::on_message(const Message& message) {
+  if (const auto mail = word_mail(message); mail && receiver_.land_word(*mail)) return true;
   const auto op = op_of(message.header);
   if (!op) return false;
   if (*op == Op::mail) {

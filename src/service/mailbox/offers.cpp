@@ -12,7 +12,7 @@ ph_status Receiver::begin_pull(Box& box, const Arrival& offer, const Outcome& ou
     status = pulls_.begin({.from = offer.from,
                            .number = offer.number,
                            .letter = offer.letter,
-                           .window = box.window.get(),
+                           .window = &*box.window,
                            .outcome = outcome});
   } catch (const std::bad_alloc&) {
   }

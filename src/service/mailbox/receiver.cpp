@@ -32,7 +32,7 @@ Receiver::Box* Receiver::find(ph_mailbox box) noexcept {
   const auto index = static_cast<std::uint32_t>(box.bits);
   if (index >= boxes_.size()) return nullptr;
   Box* const found = boxes_[index].get();
-  const bool is_it = found->window != nullptr && bits_of(index, found->generation) == box.bits;
+  const bool is_it = found->window.has_value() && bits_of(index, found->generation) == box.bits;
   return is_it ? found : nullptr;
 }
 
@@ -68,11 +68,9 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
   Box& made = new_box();
   const auto past = past_.find(args.address);
   const std::uint64_t first = past != past_.end() ? past->second.next_epoch : past_floor_;
-  auto window = std::make_unique<Window>(args.address, policy,
-                                         Window::Life{made.index, next_incarnation(), first});
   table_.add(args.address, &made);
   incarnation_ = next_incarnation();
-  made.window = std::move(window);
+  made.window.emplace(args.address, policy, Window::Life{made.index, incarnation_, first});
   made.source = args.source;
   made.is_open = true;
   if (policy.catches_all) catch_all_ = &made;
@@ -244,7 +242,7 @@ ph_status Receiver::take(ph_mailbox handle, ph_mailbox_event& event) noexcept {
 
 void Receiver::close_all() noexcept {
   for (const auto& box : boxes_) {
-    if (box->window == nullptr || !box->is_open) continue;
+    if (!box->window || !box->is_open) continue;
     shut(*box);
     drop_early(*box, PH_ERR_DEPARTED);
   }

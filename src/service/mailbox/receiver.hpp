@@ -12,8 +12,8 @@
 // Owner: Mailboxes, under the lane's lock.
 #pragma once
 
-#include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -28,7 +28,8 @@ namespace photon::service::mailbox {
 
 class Receiver final : public Window::Owner {
  public:
-  explicit Receiver(Port& port) : port_(port), peers_(port.size()), pulls_(port) {}
+  explicit Receiver(Port& port)
+      : port_(port), config_(port.config()), peers_(port.size()), pulls_(port) {}
 
   // ---- for the user
   ph_status open(const ph_mailbox_args& args, ph_mailbox& box);
@@ -45,6 +46,8 @@ class Receiver final : public Window::Owner {
 
   // ---- what comes
   bool on_mail(Rank from, const Decoded& mail);
+  // False: nothing was done, and on_mail() does it.
+  bool land_word(const WordMail& mail) noexcept;
   Verdict on_chunk(const Chunk& chunk);
   // A part of a get: its bytes, and what its sender is to be told of them. counted() follows when
   // they were copied.
@@ -85,14 +88,14 @@ class Receiver final : public Window::Owner {
   struct Box {
     Box(std::uint32_t its_index, std::uint32_t its_generation)
         : index(its_index), generation(its_generation) {}
-    std::unique_ptr<Window> window;
+    std::optional<Window> window;
     Rank source = PH_ANY_RANK;
     const std::uint32_t index;
     std::uint32_t generation;
     bool is_open = false;
     bool is_ready = false;  // among ready_
-    base::RingQueue<ph_mailbox_event> events;
-    std::deque<Early> early;
+    base::RingQueue<ph_mailbox_event, 1> events;
+    std::vector<Early> early;
   };
   struct Past {
     std::uint64_t next_epoch = 0;
@@ -165,6 +168,7 @@ class Receiver final : public Window::Owner {
   void drop_offers(Rank from) noexcept;
 
   Port& port_;
+  const base::Config& config_;
   std::vector<std::unique_ptr<From>> peers_;
   Pulls pulls_;
   AddressTable<Box> table_;

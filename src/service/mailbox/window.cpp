@@ -1,6 +1,7 @@
 #include "service/mailbox/window.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "sync/published.hpp"
 
@@ -116,6 +117,26 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   count_full();
   if (is_placed_here && full_ != 0) hand_over_full(owner);  // but for this one, which has to land
   return {Fate::lands, PH_OK, epoch, place};
+}
+
+bool Window::land_word(const WordMail& mail, Owner& owner) noexcept {
+  constexpr std::uint64_t kBytes = sizeof(mail.word);
+  const bool may_land = takes_words_ && full_ == 0 && !buffers_.empty();
+  if (!may_land) return false;
+  Buffer& buffer = buffers_.front();
+  if (buffer.size_bytes < kBytes || mail.offset > buffer.size_bytes - kBytes) return false;
+  std::memcpy(buffer.data + mail.offset, &mail.word, kBytes);
+  buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? kBytes : 1;
+  ++buffer.operations;
+  buffer.bytes += kBytes;
+  buffer.top = std::max(buffer.top, mail.offset + kBytes);
+  buffer.named = mail.named;
+  buffer.from = mail.from;
+  if (buffer.admitted < buffer.threshold) return true;
+  buffer.is_full = true;
+  count_full();
+  hand_over_full(owner);
+  return true;
 }
 
 void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept {

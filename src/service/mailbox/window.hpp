@@ -48,6 +48,14 @@ struct Mail {
   std::uint64_t named = 0;  // the address that it names
 };
 
+// A message of one word to whatever epoch is current.
+struct WordMail {
+  std::uint64_t named = 0;  // the address that it names
+  std::uint64_t offset = 0;
+  std::uint64_t word = 0;
+  ph_rank from = PH_ANY_RANK;
+};
+
 // A get, as its sender describes it.
 struct Read {
   std::uint64_t offset = 0;
@@ -125,7 +133,9 @@ class Window {
         policy_(policy),
         epoch_(life.first_epoch),
         incarnation_(life.incarnation),
-        tag_(life.tag) {}
+        tag_(life.tag),
+        takes_words_(policy.placing == PH_MAILBOX_STEERED && !policy.catches_all &&
+                     !policy.is_for_reading) {}
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
@@ -163,6 +173,9 @@ class Window {
   // As admit(), of as much as the first buffer with room takes: `mail` is cut to that.
   Outcome admit_part(Mail& mail, Owner& owner) noexcept;
 
+  // A word that names no epoch and no incarnation, in one step, if nothing is in its way; false:
+  // nothing was done, and admit() says why. It costs a fraction of admit() and landed().
+  bool land_word(const WordMail& mail, Owner& owner) noexcept;
   // All bytes of what admit() let in are in place.
   void landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
   // They are not, and never will be: it counts as if it had not come.
@@ -198,10 +211,11 @@ class Window {
   std::uint64_t epoch_;
   std::uint32_t incarnation_;
   const std::uint32_t tag_;
+  const bool takes_words_;     // by land_word()
   std::uint32_t full_ = 0;     // of the first buffers, so many admit nothing more
   std::uint32_t landing_ = 0;  // admitted, not landed nor recalled
-  base::RingQueue<Buffer> buffers_;
-  base::RingQueue<HandedOver> retained_;
+  base::RingQueue<Buffer, 1> buffers_;
+  base::RingQueue<HandedOver, 1> retained_;
 };
 
 }  // namespace photon::service::mailbox
