@@ -96,7 +96,16 @@ enum {
   PH_MAILBOX_SILENT_CLOSE = 1 << 3,
   /** Its buffers are for ph_mailbox_get(): gets count, and messages are refused (PH_ERR_ACCESS).
    * Not for a managed mailbox, nor a catch-all. */
-  PH_MAILBOX_READ = 1 << 8
+  PH_MAILBOX_READ = 1 << 8,
+  /**
+   * Steered, with one `source`: buffers are granted to it as they are posted. Where it can store
+   * into them itself (shared memory; not over a network) it does so at the call, with messages of
+   * 4 KiB and more that name no epoch and have a completion, while this rank makes no call at all.
+   * They count when this rank makes progress, as all messages do, and where the guess was wrong it
+   * reads the source: nothing else changes. It costs a registration for each posted buffer, and a
+   * fence of the processes whenever another message lands, or a buffer is taken back.
+   */
+  PH_MAILBOX_GRANT_AHEAD = 1 << 9
 };
 
 /** ph_mailbox_put_args: whatever epoch is current when the message comes. */

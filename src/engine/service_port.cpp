@@ -1,9 +1,11 @@
 // What services ask of the engine, one by one.
 #include "engine/service_port.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
+#include "base/finally.hpp"
 #include "engine/fast_path.hpp"
 
 namespace photon::engine {
@@ -175,7 +177,14 @@ ph_status ServicePort::expose(std::span<const std::byte> memory, std::uint32_t a
     exposed = {{address, around->key}, false};
     return PH_OK;
   }
-  auto added = regions.add({address, memory.size(), 0}, access | engine_.lender_, false);
+  return expose_alone(memory, access, exposed);
+}
+
+ph_status ServicePort::expose_alone(std::span<const std::byte> memory, std::uint32_t access,
+                                    service::Exposed& exposed) {
+  const auto address = reinterpret_cast<std::uint64_t>(memory.data());
+  auto added =
+      engine_.memory_->regions.add({address, memory.size(), 0}, access | engine_.lender_, false);
   if (!added) {
     last_error_ = added.error();
     return last_error_.status;
@@ -197,6 +206,59 @@ void ServicePort::conceal(service::Exposed& exposed) noexcept {
   engine_.forget_own(region);
   engine_.transport_->quiesce();
   static_cast<void>(regions.release(region));
+}
+
+ph_status ServicePort::can_store_here(Rank rank) const noexcept {
+  const Peer* const peer = rank < engine_.size_ ? engine_.peers_[rank].get() : nullptr;
+  if (rank == engine_.self_) return PH_ERR_NOT_FOUND;
+  if (peer == nullptr) return PH_AGAIN;
+  if (peer->broken != PH_OK) return peer->broken;
+  if (peer->state == Peer::State::connecting || peer->link == nullptr) return PH_AGAIN;
+  return peer->shows_intent() ? PH_OK : PH_ERR_NOT_FOUND;
+}
+
+// By pieces, so that its owner never waits for a long copy.
+ph_status ServicePort::store(Rank to, const ph_target& at, std::span<const std::byte> bytes) {
+  Peer* const peer = to < engine_.size_ ? engine_.peers_[to].get() : nullptr;
+  if (peer == nullptr || peer->broken != PH_OK || to == engine_.self_) return PH_AGAIN;
+  engine_.is_quiet_ = true;  // the key is the peer's choice
+  const base::Finally heard([this]() noexcept { engine_.is_quiet_ = false; });
+  for (std::uint64_t done = 0; done < bytes.size();) {
+    const std::uint64_t size =
+        std::min<std::uint64_t>(bytes.size() - done, engine_.config_.piece_bytes);
+    const Piece piece{{at.address + done, at.key}, size, bytes.data() + done, nullptr};
+    if (const ph_status status = engine_.copy_piece(*peer, piece); status != PH_OK) return status;
+    done += size;
+  }
+  return PH_OK;
+}
+
+// These three are the owner's part of sync/intent.hpp, but nobody is waited for.
+void ServicePort::revoke(service::Exposed& exposed) noexcept {
+  ph_region region{};
+  if (!exposed.is_own) return;
+  exposed.is_own =
+      engine_.memory_->regions.remove(exposed.target.key, region) == RegionBook::Removed::stale;
+  if (exposed.is_own) engine_.forget_own(region);
+}
+
+void ServicePort::fence() noexcept {
+  engine_.transport_->quiesce();
+  transport::Policy::full_fence();     // for peers that fence
+  transport::Policy::heavy_barrier();  // for all others
+}
+
+bool ServicePort::forget(service::Exposed& exposed, Rank user) noexcept {
+  if (!exposed.is_own) return true;
+  const Peer* const peer = user < engine_.size_ ? engine_.peers_[user].get() : nullptr;
+  const std::uint64_t slot = exposed.target.key & (engine_.config_.max_regions - 1);
+  if (peer != nullptr && peer->shows_intent() && peer->link->rx_intent->names(slot)) return false;
+  exposed.is_own = false;
+  ph_region region{};
+  RegionBook& regions = engine_.memory_->regions;
+  if (regions.remove(exposed.target.key, region) == RegionBook::Removed::stale)
+    static_cast<void>(regions.release(region));
+  return true;
 }
 
 void ServicePort::wake() noexcept {

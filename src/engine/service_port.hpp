@@ -42,6 +42,13 @@ class ServicePort final : public service::Port {
   ph_status expose(std::span<const std::byte> memory, std::uint32_t access,
                    service::Exposed& exposed) override;
   void conceal(service::Exposed& exposed) noexcept override;
+  ph_status can_store_here(Rank rank) const noexcept override;
+  ph_status store(Rank to, const ph_target& at, std::span<const std::byte> bytes) override;
+  ph_status expose_alone(std::span<const std::byte> memory, std::uint32_t access,
+                         service::Exposed& exposed) override;
+  void revoke(service::Exposed& exposed) noexcept override;
+  void fence() noexcept override;
+  bool forget(service::Exposed& exposed, Rank user) noexcept override;
 
   void wants_turn() noexcept override { services_.wants_turn(owner_); }
   void wants_run() noexcept override { services_.wants_run(owner_); }

@@ -242,6 +242,28 @@ class Port {
   // no peer uses it any more.
   virtual void conceal(Exposed& exposed) noexcept = 0;
 
+  // Whether that rank can store into what is exposed to it here by copies of its own: PH_OK;
+  // PH_AGAIN: that shows when it is met; else it never can.
+  virtual ph_status can_store_here(Rank /*rank*/) const noexcept { return PH_ERR_NOT_FOUND; }
+  // Our own copy into what that rank has exposed to us for writing; it is over when this returns.
+  // PH_AGAIN: we have no such way. Another status: the key or the place is no good (any more), and
+  // some of the bytes may have come.
+  virtual ph_status store(Rank /*to*/, const ph_target& /*at*/,
+                          std::span<const std::byte> /*bytes*/) {
+    return PH_AGAIN;
+  }
+  // As expose(), but the key is always one that was made for this, so that it can be revoked.
+  virtual ph_status expose_alone(std::span<const std::byte> memory, std::uint32_t access,
+                                 Exposed& exposed) {
+    return expose(memory, access, exposed);
+  }
+  // To take back what was exposed for store(): revoke() each, fence() once, and then forget() each
+  // until it is true. revoke(): its key is stale. fence(): whoever has not begun to copy under a
+  // stale key by now never will. forget(): that rank copies under it no more, and it is gone.
+  virtual void revoke(Exposed& exposed) noexcept { conceal(exposed); }
+  virtual void fence() noexcept {}
+  virtual bool forget(Exposed& /*exposed*/, Rank /*user*/) noexcept { return true; }
+
   // ---- turns, user code
   virtual void wants_turn() noexcept = 0;
   virtual void wants_run() noexcept = 0;

@@ -38,6 +38,7 @@ void check_mail(const Bytes& header, const Bytes& payload, std::uint64_t body_by
   if (!found) return;
   const Letter& letter = found->letter;
   require(letter.has_body == (body_bytes != 0));
+  require(!letter.is_stored || (letter.is_offer && letter.mail.epoch == PH_ANY_EPOCH));
   require(letter.is_offer
               ? letter.mail.size_bytes != 0 && found->bytes.empty() && !letter.has_body
               : letter.mail.size_bytes == (letter.has_body ? body_bytes : found->bytes.size()));
@@ -65,6 +66,15 @@ void check_ask(const Bytes& header) {
   require(again.count * sizeof(std::uint64_t) == header.size());
   require(std::memcmp(again.words.data(), header.data(), header.size()) == 0);
   require(ask->what.size_bytes <= kMostPart);
+}
+
+void check_grant(const Bytes& header) {
+  const auto granted = decode_grant(header);
+  if (!granted) return;
+  const Encoded again = encode(*granted);
+  require(again.count * sizeof(std::uint64_t) == header.size());
+  require(std::memcmp(again.words.data(), header.data(), header.size()) == 0);
+  require(granted->number != 0 && granted->size_bytes != 0 && granted->threshold != 0);
 }
 
 void check_answer(const Bytes& header, const Bytes& payload, std::uint64_t body_bytes) {
@@ -99,6 +109,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_mail(header, payload, data[2]);
   else if (*op == Op::ask)
     check_ask(header);
+  else if (*op == Op::grant)
+    check_grant(header);
   else if (*op == Op::answer)
     check_answer(header, payload, data[2]);
   else

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,38 @@ class MailPort final : public FakePort {
     one.status = status;
     if (!one.is_quiet || status != PH_OK) told_.push_back(one);
   }
+  // ---- memory that peers share with us
+  ph_status can_store_here(Rank) const noexcept override {
+    return is_meeting ? PH_AGAIN : shares_memory ? PH_OK : PH_ERR_NOT_FOUND;
+  }
+  ph_status store(Rank, const ph_target& at, std::span<const std::byte> bytes) override {
+    if (!shares_memory) return PH_AGAIN;
+    if (stale.contains(at.key)) return PH_ERR_KEY;
+    std::memcpy(reinterpret_cast<void*>(at.address), bytes.data(), bytes.size());
+    return PH_OK;
+  }
+  void revoke(Exposed& exposed) noexcept override {
+    stale.insert(exposed.target.key);
+    is_fenced = false;
+  }
+  void fence() noexcept override { is_fenced = true; }
+  bool forget(Exposed& exposed, Rank) noexcept override {
+    EXPECT_TRUE(is_fenced);
+    if (copies_are_stuck) return false;
+    conceal(exposed);
+    return true;
+  }
+  void conceal(Exposed& exposed) noexcept override {
+    stale.insert(exposed.target.key);
+    FakePort::conceal(exposed);
+  }
+
+  bool shares_memory = false;
+  bool is_meeting = false;
+  bool copies_are_stuck = false;
+  bool is_fenced = false;
+  std::set<std::uint64_t> stale;
+
   std::vector<Told> take_told() { return std::exchange(told_, {}); }
 
   base::Config settings;
@@ -169,6 +202,7 @@ struct Mailing {
       case Op::credit: return credit(words[0] >> 8);
       case Op::verdict: return verdict(words[0] >> 8, static_cast<ph_status>(words.at(1)));
       case Op::mail: return "mail";
+      case Op::grant: return "grant " + std::to_string(words.at(2));
       case Op::ask: return "ask";
       case Op::answer: return "answer " + std::to_string(words.at(1));
     }

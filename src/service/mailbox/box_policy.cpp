@@ -6,7 +6,8 @@ namespace {
 
 constexpr std::uint32_t kMostRetained = 65'536;  // each post makes room for the events of all
 constexpr std::uint32_t kBoxFlags = PH_MAILBOX_REFUSE_EARLY | PH_MAILBOX_CATCH_ALL |
-                                    PH_MAILBOX_SPLIT | PH_MAILBOX_SILENT_CLOSE | PH_MAILBOX_READ;
+                                    PH_MAILBOX_SPLIT | PH_MAILBOX_SILENT_CLOSE | PH_MAILBOX_READ |
+                                    PH_MAILBOX_GRANT_AHEAD;
 
 std::string what_is_unknown(const ph_mailbox_args& args) {
   if (args.unit != PH_MAILBOX_BYTES && args.unit != PH_MAILBOX_OPERATIONS)
@@ -42,6 +43,10 @@ std::string policy_of(const ph_mailbox_args& args, Policy& policy) {
   made.splits = (args.flags & PH_MAILBOX_SPLIT) != 0;
   if (made.splits && args.placing != PH_MAILBOX_MANAGED)
     return "only a managed mailbox divides messages";
+  made.grants = (args.flags & PH_MAILBOX_GRANT_AHEAD) != 0;
+  if (made.grants && (args.source == PH_ANY_RANK || args.placing != PH_MAILBOX_STEERED ||
+                      made.catches_all || made.is_for_reading))
+    return "PH_MAILBOX_GRANT_AHEAD is for steered mailboxes of one source, that messages land in";
   policy = made;
   return {};
 }

@@ -72,6 +72,7 @@ bool Receiver::is_divided(const Box& box, const Letter& letter) noexcept {
 // Admission, the copy, and the count; that of an offer follows. `status`: of what is refused.
 Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept {
   Window& window = *box.window;
+  if (!take_back_grants(box)) return Fate::waits;
   const bool divides = is_divided(box, mail.letter);
   const Outcome outcome =
       divides ? window.admit_all(mail.letter.mail) : window.admit(mail.letter.mail, *this);
@@ -102,7 +103,9 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
     return owe(from, Sender::charge(letter.is_offer ? 0 : letter.mail.size_bytes));
   }
   Fate fate = Fate::refused;
+  if (status == PH_OK && land_stored(*box, mail)) return;
   if (status == PH_OK) fate = place(*box, mail, status);
+  if (status == PH_OK) give_grants(*box);
   if (fate == Fate::waits && !keep(*box, mail)) {
     fate = Fate::refused;
     status = PH_ERR_NO_BUFFER;

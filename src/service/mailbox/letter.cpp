@@ -12,7 +12,11 @@ namespace {
 constexpr std::uint64_t kAppends = 2;
 constexpr std::uint64_t kAsks = 4;
 constexpr std::uint64_t kOffers = 8;
-constexpr std::uint64_t kMailFlags = kNamesEpoch | kAppends | kAsks | kOffers;
+constexpr std::uint64_t kStored = 16;
+constexpr std::uint64_t kMailFlags = kNamesEpoch | kAppends | kAsks | kOffers | kStored;
+// Of a grant.
+constexpr std::uint64_t kCountsOperations = 1;
+constexpr std::uint64_t kIsFirst = 2;
 
 }  // namespace
 
@@ -20,7 +24,8 @@ Encoded encode(const Letter& letter) noexcept {
   const Mail& mail = letter.mail;
   const bool names_epoch = mail.epoch != PH_ANY_EPOCH;
   const std::uint64_t flags = (names_epoch ? kNamesEpoch : 0) | (mail.appends ? kAppends : 0) |
-                              (letter.asks ? kAsks : 0) | (letter.is_offer ? kOffers : 0);
+                              (letter.asks ? kAsks : 0) | (letter.is_offer ? kOffers : 0) |
+                              (letter.is_stored ? kStored : 0);
   Encoded encoded;
   encoded.words[0] = static_cast<std::uint64_t>(Op::mail) | flags << kFlagsShift |
                      std::uint64_t{mail.incarnation} << kIncarnationShift;
@@ -32,7 +37,33 @@ Encoded encode(const Letter& letter) noexcept {
   encoded.words[encoded.count++] = mail.size_bytes;
   encoded.words[encoded.count++] = letter.source.address;
   encoded.words[encoded.count++] = letter.source.key;
+  if (letter.is_stored) encoded.words[encoded.count++] = letter.grant;
   return encoded;
+}
+
+Encoded encode(const Granted& granted) noexcept {
+  const std::uint64_t flags =
+      (granted.counts_operations ? kCountsOperations : 0) | (granted.is_first ? kIsFirst : 0);
+  return {{first_word(Op::grant, flags), granted.address, granted.number, granted.place.address,
+           granted.place.key, granted.size_bytes, granted.threshold},
+          kWords};
+}
+
+std::optional<Granted> decode_grant(std::span<const std::byte> header) noexcept {
+  if (header.size() != kWords * kWordBytes) return std::nullopt;
+  const std::uint64_t flags = word(header, 0) >> kFlagsShift;
+  if ((flags & ~(kCountsOperations | kIsFirst)) != 0) return std::nullopt;
+  const Granted granted{.address = word(header, 1),
+                        .number = word(header, 2),
+                        .place = {word(header, 3), word(header, 4)},
+                        .size_bytes = word(header, 5),
+                        .threshold = word(header, 6),
+                        .counts_operations = (flags & kCountsOperations) != 0,
+                        .is_first = (flags & kIsFirst) != 0};
+  if (granted.number == 0 || granted.size_bytes == 0 || granted.threshold == 0 ||
+      granted.place.address > ~granted.size_bytes)
+    return std::nullopt;
+  return granted;
 }
 
 std::size_t add_bytes(Encoded& encoded, std::span<const std::byte> bytes) noexcept {
@@ -46,8 +77,10 @@ std::optional<Op> op_of(std::span<const std::byte> header) noexcept {
       header.size() % kWordBytes != 0)
     return std::nullopt;
   const std::uint64_t op = word(header, 0) & 0xff;
-  if (op < static_cast<std::uint64_t>(Op::mail) || op > static_cast<std::uint64_t>(Op::answer))
-    return std::nullopt;
+  const bool is_known = (op >= static_cast<std::uint64_t>(Op::mail) &&
+                         op <= static_cast<std::uint64_t>(Op::answer)) ||
+                        op == static_cast<std::uint64_t>(Op::grant);
+  if (!is_known) return std::nullopt;
   return static_cast<Op>(op);
 }
 
@@ -59,7 +92,9 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
   const std::uint64_t in_line = first >> kInlineShift & 0xffff;
   const bool is_offer = (flags & kOffers) != 0;
   const std::size_t named = (flags & kNamesEpoch) != 0 ? 4 : 3;
-  const std::size_t fixed = named + (is_offer ? 3 : 0);
+  const bool is_stored = (flags & kStored) != 0;
+  if (is_stored && (!is_offer || named != 3)) return std::nullopt;
+  const std::size_t fixed = named + (is_offer ? 3 : 0) + (is_stored ? 1 : 0);
   if ((flags & ~kMailFlags) != 0 ||
       header.size() != fixed * kWordBytes + (in_line + kWordBytes - 1) / kWordBytes * kWordBytes)
     return std::nullopt;
@@ -78,6 +113,8 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
     found.letter.is_offer = true;
     mail.size_bytes = word(header, named);
     found.letter.source = {word(header, named + 1), word(header, named + 2)};
+    found.letter.is_stored = is_stored;
+    if (is_stored) found.letter.grant = word(header, named + 3);
     if (mail.size_bytes == 0 || found.letter.source.address > ~mail.size_bytes) return std::nullopt;
   }
   mail.incarnation = static_cast<std::uint32_t>(first >> kIncarnationShift);

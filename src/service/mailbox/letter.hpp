@@ -23,6 +23,7 @@ enum class Op : std::uint8_t {
   credit = 4,   // all before `number` that were not named otherwise have landed
   ask = 5,      // for a part of a buffer (asking.hpp)
   answer = 6,   // it, or why not
+  grant = 12,   // a buffer of the sender, granted ahead (ahead.hpp)
 };
 
 // A message to a mailbox as its sender describes it. Bytes: in the line, in the payload, in a
@@ -33,12 +34,24 @@ struct Letter {
   bool asks = false;  // for a verdict in any case
   bool has_body = false;
   bool is_offer = false;
+  bool is_stored = false;  // of an offer: its bytes lie already in the buffer of `grant`, too
   ph_target source{};
+  std::uint64_t grant = 0;
 };
 
 // So many of a sender's offers may be without a verdict.
 inline constexpr std::size_t kMostOffers = 1024;
 
+// A buffer that only its receiver's one source writes to.
+struct Granted {
+  std::uint64_t address = 0;  // of the mailbox
+  std::uint64_t number = 0;   // of the grant, from 1 on
+  ph_target place{};
+  std::uint64_t size_bytes = 0;
+  std::uint64_t threshold = 0;
+  bool counts_operations = false;
+  bool is_first = false;  // what was granted before for this address is no good any more
+};
 // A receiver's answer about the mails of one sender, which both count from 0.
 struct Reply {
   Op op = Op::credit;
@@ -56,6 +69,7 @@ struct Encoded {
   std::size_t room_bytes() const noexcept { return (kWords - count) * sizeof(std::uint64_t); }
 };
 Encoded encode(const Letter& letter) noexcept;
+Encoded encode(const Granted& granted) noexcept;
 // The bytes behind them; they fit. How many words there are then.
 std::size_t add_bytes(Encoded& encoded, std::span<const std::byte> bytes) noexcept;
 
@@ -79,6 +93,7 @@ struct Decoded {
 std::optional<Decoded> decode_mail(std::span<const std::byte> header,
                                    std::span<const std::byte> payload,
                                    std::uint64_t body_bytes) noexcept;
+std::optional<Granted> decode_grant(std::span<const std::byte> header) noexcept;
 std::optional<Reply> decode_reply(Op op, std::span<const std::byte> header) noexcept;
 
 }  // namespace photon::service::mailbox

@@ -36,6 +36,11 @@ bool Mailboxes::on_message(const Message& message) {
     return answer && reader_.on_answer(message.from, *answer);
   }
   if (!message.payload.empty()) return false;
+  if (*op == Op::grant) {
+    const auto granted = decode_grant(message.header);
+    if (granted) sender_.on_grant(message.from, *granted);
+    return granted.has_value();
+  }
   if (*op == Op::ask) return on_ask(message);
   const auto reply = decode_reply(*op, message.header);
   return reply && sender_.on_reply(message.from, *reply);
@@ -82,8 +87,9 @@ void Mailboxes::on_lost(Rank rank, ph_status why) noexcept {
 
 bool Mailboxes::turn() {
   receiver_.tell_all();
+  receiver_.free_held();
   sender_.tell_refusals();
-  return false;
+  return receiver_.give_late_grants();
 }
 
 }  // namespace photon::service::mailbox

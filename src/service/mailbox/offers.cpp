@@ -39,6 +39,7 @@ void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
     window.failed(pull.letter.mail, pull.outcome, *this);
   give_verdict(pull.from, pull.number, true, status);
   if (!box.early.empty()) try_early(box);
+  give_grants(box);
 }
 
 void Receiver::start_pulls() noexcept {

@@ -73,6 +73,7 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
   made.window.emplace(args.address, policy, Window::Life{made.index, incarnation_, first});
   made.source = args.source;
   made.is_open = true;
+  if (policy.grants) static_cast<void>(port_.contact(args.source));  // it is lost: told to its puts
   if (policy.catches_all) catch_all_ = &made;
   free_.pop_back();
   box.bits = bits_of(made.index, made.generation);
@@ -104,14 +105,17 @@ ph_status Receiver::post(ph_mailbox handle, const ph_mailbox_buffer& buffer) {
   if (status == PH_ERR_STATE)
     return wrong(status, "it overlaps a buffer that the mailbox has, or retains");
   if (!box->early.empty()) try_early(*box);
+  give_grants(*box);
   return PH_OK;
 }
 
 ph_status Receiver::inc_epoch(ph_mailbox handle) {
   Box* const box = find(handle);
   if (box == nullptr || !box->is_open) return not_open("mailbox_inc_epoch");
+  static_cast<void>(take_back_grants(*box));
   const ph_status status = box->window->inc_epoch(*this);
   if (!box->early.empty()) try_early(*box);  // what they waited for may have gone
+  give_grants(*box);
   return status;
 }
 
@@ -136,6 +140,7 @@ ph_status Receiver::rewind(ph_mailbox handle, std::uint64_t epoch) {
   if (box == nullptr || !box->is_open) return not_open("mailbox_rewind");
   box->events.make_room(box->window->posted() + 2 * std::uint64_t{box->window->policy().retained} +
                         1);
+  static_cast<void>(take_back_grants(*box));
   const ph_status status = box->window->rewind(epoch, next_incarnation(), *this);
   if (status == PH_ERR_STATE)
     return port_.fail(status, PH_ANY_RANK,
@@ -143,6 +148,7 @@ ph_status Receiver::rewind(ph_mailbox handle, std::uint64_t epoch) {
   if (status != PH_OK) return status;
   incarnation_ = next_incarnation();
   try_early(*box);
+  give_grants(*box);
   return PH_OK;
 }
 
@@ -168,6 +174,7 @@ ph_status Receiver::close(ph_mailbox handle) {
     past_.clear();
   }
   past_[window.address()] = {window.epoch() + window.posted(), window.policy().closes_silently};
+  static_cast<void>(take_back_grants(*box));
   shut(*box);
   window.close(*this);
   drop_early(*box, PH_ERR_NOT_FOUND);
@@ -211,6 +218,7 @@ ph_mailbox_event Receiver::event_of(ph_mailbox box, const Window& window,
 
 void Receiver::handed_over(Window& window, const HandedOver& over) noexcept {
   Box& box = *boxes_[window.tag()];
+  if (over.buffer.grant != 0) grants_.complete(over.buffer.grant);
   box.events.push_unchecked(event_of({bits_of(box.index, box.generation)}, window, over));
   if (!std::exchange(box.is_ready, true)) ready_.push_unchecked(box.index);
   port_.wake();
@@ -243,6 +251,7 @@ ph_status Receiver::take(ph_mailbox handle, ph_mailbox_event& event) noexcept {
 void Receiver::close_all() noexcept {
   for (const auto& box : boxes_) {
     if (!box->window || !box->is_open) continue;
+    static_cast<void>(take_back_grants(*box));
     shut(*box);
     drop_early(*box, PH_ERR_DEPARTED);
   }

@@ -12,6 +12,8 @@
 // Owner: Mailboxes, under the lane's lock.
 #pragma once
 
+#include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -20,6 +22,7 @@
 #include "base/ring_queue.hpp"
 #include "service/mailbox/address_table.hpp"
 #include "service/mailbox/asking.hpp"
+#include "service/mailbox/grants.hpp"
 #include "service/mailbox/letter.hpp"
 #include "service/mailbox/pulls.hpp"
 #include "service/service.hpp"
@@ -29,7 +32,7 @@ namespace photon::service::mailbox {
 class Receiver final : public Window::Owner {
  public:
   explicit Receiver(Port& port)
-      : port_(port), config_(port.config()), peers_(port.size()), pulls_(port) {}
+      : port_(port), config_(port.config()), peers_(port.size()), pulls_(port), grants_(port) {}
 
   // ---- for the user
   ph_status open(const ph_mailbox_args& args, ph_mailbox& box);
@@ -60,7 +63,9 @@ class Receiver final : public Window::Owner {
 
   // ---- what goes
   void tell_all() noexcept;  // credits that nobody was told of yet
-  std::int64_t next_turn_ns() const noexcept { return tell_by_ns_; }
+  std::int64_t next_turn_ns() const noexcept { return std::min(tell_by_ns_, held_by_ns_); }
+  void free_held() noexcept;  // buffers that a peer was copying into (grants.cpp)
+  bool give_late_grants() noexcept;
   void close_all() noexcept;
   std::uint64_t held() const noexcept { return early_mails_ + pulls_.size(); }
 
@@ -68,6 +73,8 @@ class Receiver final : public Window::Owner {
   void recall(Window& window, std::uint64_t epoch) noexcept override;  // offers.cpp
 
  private:
+  static constexpr std::int64_t kHeldNs = 100'000;  // between two looks at a peer's copy
+
   using Parts = std::span<const std::span<const std::byte>>;
 
   // A message that has come, or whose offer has.
@@ -93,7 +100,8 @@ class Receiver final : public Window::Owner {
     const std::uint32_t index;
     std::uint32_t generation;
     bool is_open = false;
-    bool is_ready = false;  // among ready_
+    bool is_ready = false;    // among ready_
+    bool is_wanting = false;  // among wanting_
     base::RingQueue<ph_mailbox_event, 1> events;
     std::vector<Early> early;
   };
@@ -161,6 +169,10 @@ class Receiver final : public Window::Owner {
   static ph_mailbox_event event_of(ph_mailbox box, const Window& window,
                                    const HandedOver& over) noexcept;
   bool begin_body(const Chunk& chunk, Coming& coming);
+  // ---- grants.cpp
+  bool land_stored(Box& box, const Arrival& mail) noexcept;
+  bool take_back_grants(Box& box) noexcept;
+  void give_grants(Box& box) noexcept;
   // ---- offers.cpp
   ph_status begin_pull(Box& box, const Arrival& offer, const Outcome& outcome) noexcept;
   void admit_anew(Box& box, const Pull& pull, std::size_t& waiting) noexcept;
@@ -171,13 +183,16 @@ class Receiver final : public Window::Owner {
   const base::Config& config_;
   std::vector<std::unique_ptr<From>> peers_;
   Pulls pulls_;
+  Grants grants_;
   AddressTable<Box> table_;
   std::vector<std::unique_ptr<Box>> boxes_;
   std::vector<std::uint32_t> free_;
   Box* catch_all_ = nullptr;              // or null: there is none
   base::RingQueue<std::uint32_t> ready_;  // boxes with events; indexes
   base::RingQueue<Rank> owing_;
+  std::deque<std::uint32_t> wanting_;  // boxes whose buffers are granted when their source is met
   std::int64_t tell_by_ns_ = INT64_MAX;
+  std::int64_t held_by_ns_ = INT64_MAX;
   std::unordered_map<std::uint64_t, Past> past_;  // addresses that were closed
   std::uint64_t past_floor_ = 0;                  // of those that were forgotten
   std::uint32_t incarnation_ = 0;                 // the last that was given

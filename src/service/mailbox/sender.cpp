@@ -60,7 +60,7 @@ ph_status Sender::check(Rank rank, const ph_mailbox_put_args& args) {
 
 ph_status Sender::prepare(Rank rank, std::uint64_t bytes, To*& to) {
   if (const ph_status status = port_.contact(rank); status != PH_OK) return status;
-  if (peers_[rank] == nullptr) peers_[rank] = std::make_unique<To>();
+  if (peers_[rank] == nullptr) peers_[rank] = std::make_unique<To>(port_);
   to = peers_[rank].get();
   return has_room(*to, bytes) ? PH_OK : port_.again();
 }
@@ -130,7 +130,8 @@ void Sender::conceal(To& to, std::uint64_t number) noexcept {
 
 ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) {
   if (const ph_status status = check(rank, args); status != PH_OK) return status;
-  const bool is_offer = args.size_bytes > config_.mailbox_carried_max;
+  const bool is_ahead = goes_ahead(rank, args, appends);
+  const bool is_offer = is_ahead || args.size_bytes > config_.mailbox_carried_max;
   const std::span source(static_cast<const std::byte*>(args.source), args.size_bytes);
   const std::span carried = is_offer ? source.first(0) : source;
   To* to = nullptr;
@@ -157,8 +158,11 @@ ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) 
         port_.promise({rank, args.local, args.flags, args.request, args.size_bytes, number});
     if (mail.promise == 0) return PH_AGAIN;
   }
-  const ph_status status = send(rank, letter, carried, number, mail.has_body);
+  if (is_ahead) to->ahead.store(rank, letter, source);
+  const ph_status status = letter.is_stored ? send_offer(rank, letter)
+                                            : send(rank, letter, carried, number, mail.has_body);
   if (status != PH_OK) return status;
+  if (!letter.is_stored && !to->ahead.empty()) to->ahead.goes_otherwise(args.address, number);
   is_sent = true;
   waited_for_ += mail.asks + mail.has_body;
   to->used_bytes += mail.charge;
@@ -180,6 +184,8 @@ ph_status Sender::put_word(Rank rank, std::uint64_t address, std::uint64_t offse
   std::memcpy(&word, source, sizeof word);
   const ph_status status = port_.say_words(rank, kWordMail, address, offset, word);
   if (status != PH_OK) return status;
+  if (!to.ahead.empty()) [[unlikely]]
+    to.ahead.goes_otherwise(address, to.sent.end());
   to.used_bytes += charge(sizeof word);
   to.sent.push_unchecked({.charge = charge(sizeof word), .is_told = true});
   return PH_OK;
@@ -208,6 +214,7 @@ ph_status Sender::put_u64(Rank rank, std::uint64_t address, std::uint64_t offset
   bool has_body = false;
   const ph_status status = send(rank, letter, source, to->sent.end(), has_body);
   if (status != PH_OK) return status;
+  if (!to->ahead.empty()) to->ahead.goes_otherwise(address, to->sent.end());
   to->used_bytes += charge(source.size());
   to->sent.push_unchecked({.charge = charge(source.size()), .is_told = true});
   return PH_OK;
@@ -288,6 +295,7 @@ bool Sender::on_reply(Rank from, const Reply& reply) noexcept {
     case Op::kept: return on_kept(*to, reply.number);
     case Op::verdict: return on_verdict(from, *to, reply.number, wire::to_status(reply.status));
     case Op::mail:
+    case Op::grant:
     case Op::ask:
     case Op::answer: break;
   }
@@ -358,6 +366,7 @@ void Sender::on_lost(Rank rank, ph_status why) noexcept {
   to->waiting.clear();
   for (Offer& offer : to->offers) port_.conceal(offer.source);
   to->offers.clear();
+  to->ahead.clear();
 }
 
 }  // namespace photon::service::mailbox

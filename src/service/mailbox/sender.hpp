@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/ring_queue.hpp"
+#include "service/mailbox/ahead.hpp"
 #include "service/mailbox/letter.hpp"
 #include "service/service.hpp"
 
@@ -37,6 +38,8 @@ class Sender {
 
   void on_local(Rank to, std::uint64_t token, ph_status status) noexcept;
   bool on_reply(Rank from, const Reply& reply) noexcept;  // false: malformed
+  void on_grant(Rank from, const Granted& granted);
+  std::uint64_t granted(Rank by) const noexcept;  // buffers that were granted ahead, for audits
   void on_lost(Rank rank, ph_status why) noexcept;
   // No user waits for a verdict, and no body is under way.
   bool is_idle() const noexcept { return waited_for_ == 0 && refused_.empty(); }
@@ -81,7 +84,9 @@ class Sender {
     ph_status status = PH_OK;
   };
   struct To {
+    explicit To(Port& port) noexcept : ahead(port) {}
     std::uint64_t used_bytes = 0;
+    Ahead ahead;
     base::RingQueue<Sent> sent;
     std::vector<Waiting> waiting;  // by number; uncharged, for their receiver bounds them
     std::vector<Offer> offers;     // by number: until their verdict
@@ -98,6 +103,10 @@ class Sender {
                      const std::byte* source);
   ph_status expose(To& to, std::span<const std::byte> source, Letter& letter);
   void conceal(To& to, std::uint64_t number) noexcept;
+  // ---- ahead.cpp
+  static bool is_over(const To& to, std::uint64_t number) noexcept;
+  bool goes_ahead(Rank rank, const ph_mailbox_put_args& args, bool appends) const noexcept;
+  ph_status send_offer(Rank rank, const Letter& letter);
   ph_status say_line(Rank rank, const Encoded& encoded, std::size_t count) noexcept;
   void end(Rank rank, Sent& mail, ph_status status) noexcept;
   void let_go(Sent& mail) noexcept;

@@ -211,6 +211,16 @@ void Window::let_go(std::uint64_t epoch, Owner& owner) noexcept {
   hand_over_full(owner);
 }
 
+void Window::hold(std::uint64_t epoch) noexcept {
+  ++of_epoch(epoch).under_way;
+  if (!of_epoch(epoch).is_leaving) ++landing_;
+}
+
+void Window::free(std::uint64_t epoch, Owner& owner) noexcept {
+  if (!of_epoch(epoch).is_leaving) --landing_;
+  let_go(epoch, owner);
+}
+
 void Window::hand_over_full(Owner& owner) noexcept {
   while (!buffers_.empty() && buffers_.front().is_full && buffers_.front().under_way == 0) {
     const Buffer& front = buffers_.front();
@@ -251,8 +261,12 @@ void Window::leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64
 }
 
 ph_status Window::inc_epoch(Owner& owner) noexcept {
+  // One that is complete, and waits only for those before it, is over by itself.
+  const auto is_over = [](const Buffer& buffer) {
+    return buffer.is_leaving || (buffer.is_full && buffer.under_way == 0);
+  };
   std::uint64_t ahead = 0;
-  while (ahead < buffers_.size() && buffers_.at(buffers_.begin() + ahead).is_leaving) ++ahead;
+  while (ahead < buffers_.size() && is_over(buffers_.at(buffers_.begin() + ahead))) ++ahead;
   if (ahead == buffers_.size()) return PH_AGAIN;
   leave(buffers_.at(buffers_.begin() + ahead), PH_MAILBOX_EARLY, owner, epoch_ + ahead);
   hand_over_full(owner);

@@ -34,6 +34,7 @@ struct Policy {
   bool splits = false;           // managed: messages may be divided over buffers
   bool catches_all = false;      // each buffer takes one message, whatever address that names
   bool is_for_reading = false;   // gets count, and nothing lands
+  bool grants = false;           // its buffers are granted ahead to its one source
 };
 
 // A message as its sender describes it.
@@ -79,6 +80,7 @@ struct Buffer {
   std::uint64_t top = 0;         // one past the highest byte that landed
   std::uint64_t named = 0;       // by the message that landed last, if one did
   ph_rank from = PH_ANY_RANK;    // of that message
+  std::uint64_t grant = 0;       // not 0: it is granted ahead (grants.hpp)
   std::uint32_t under_way = 0;   // admitted, and may still be written
   bool is_full = false;          // nothing more is admitted
   bool is_leaving = false;       // `why`; what is under way in it does not count
@@ -135,7 +137,7 @@ class Window {
         incarnation_(life.incarnation),
         tag_(life.tag),
         takes_words_(policy.placing == PH_MAILBOX_STEERED && !policy.catches_all &&
-                     !policy.is_for_reading) {}
+                     !policy.is_for_reading && !policy.grants) {}
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
 
@@ -176,6 +178,20 @@ class Window {
   // A word that names no epoch and no incarnation, in one step, if nothing is in its way; false:
   // nothing was done, and admit() says why. It costs a fraction of admit() and landed().
   bool land_word(const WordMail& mail, Owner& owner) noexcept;
+  // ---- buffers that are granted ahead (grants.hpp)
+  std::uint64_t current_epoch() const noexcept { return epoch_ + full_; }
+  std::uint64_t end_epoch() const noexcept { return epoch_ + buffers_.size(); }
+  Buffer& of_epoch(std::uint64_t epoch) noexcept {
+    return buffers_.at(buffers_.begin() + (epoch - epoch_));
+  }
+  // Of the buffer that the next message to any epoch lands in; 0: none.
+  std::uint64_t current_grant() const noexcept {
+    return full_ < buffers_.size() ? buffers_.at(buffers_.begin() + full_).grant : 0;
+  }
+  // Somebody may still write to that buffer: it is not handed over until free().
+  void hold(std::uint64_t epoch) noexcept;
+  void free(std::uint64_t epoch, Owner& owner) noexcept;
+
   // All bytes of what admit() let in are in place.
   void landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
   // They are not, and never will be: it counts as if it had not come.
@@ -189,9 +205,6 @@ class Window {
 
  private:
   void leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64_t epoch) noexcept;
-  Buffer& of_epoch(std::uint64_t epoch) noexcept {
-    return buffers_.at(buffers_.begin() + (epoch - epoch_));
-  }
   void count_full() noexcept;
   bool is_at_end(const Buffer& buffer) const noexcept;
   std::uint64_t room_from(std::uint64_t ahead) const noexcept;

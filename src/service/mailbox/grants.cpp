@@ -1,0 +1,168 @@
+#include "service/mailbox/grants.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "service/mailbox/receiver.hpp"
+#include "service/mailbox/sender.hpp"
+
+namespace photon::service::mailbox {
+
+bool Grants::is_held(const Window& window) const noexcept {
+  return std::ranges::any_of(held_, [&](const Held& one) { return one.window == &window; });
+}
+
+// False: not now. Without a grant its messages are read from their sender, so nothing is lost.
+bool Grants::grant(const Window& window, Rank source, Buffer& buffer, bool is_first) noexcept {
+  Exposed exposed;
+  try {
+    held_.reserve(port_.size());  // of one source one copy at most is under way
+    const auto made = given_.try_emplace(given_.end(), next_);
+    if (port_.expose_alone(buffer.all(), PH_ACCESS_WRITE, exposed) != PH_OK) {
+      given_.erase(made);
+      return false;
+    }
+    made->second = exposed;
+    const Encoded words =
+        encode(Granted{.address = window.address(),
+                       .number = next_,
+                       .place = exposed.target,
+                       .size_bytes = buffer.size_bytes,
+                       .threshold = buffer.threshold,
+                       .counts_operations = window.policy().unit == PH_MAILBOX_OPERATIONS,
+                       .is_first = is_first});
+    Saying what;
+    what.to = source;
+    what.header = std::as_bytes(std::span(words.words));
+    what.must_go = true;
+    if (port_.say(what) == PH_OK) {
+      buffer.grant = next_++;
+      return true;
+    }
+    given_.erase(made);
+  } catch (const std::bad_alloc&) {
+    given_.erase(next_);
+  }
+  port_.conceal(exposed);
+  return false;
+}
+
+bool Grants::give(Window& window, Rank source) noexcept {
+  const ph_status status = port_.can_store_here(source);
+  if (status != PH_OK || is_held(window)) return status != PH_AGAIN;
+  bool is_first = true;
+  for (std::uint64_t epoch = window.current_epoch(); epoch != window.end_epoch(); ++epoch) {
+    Buffer& buffer = window.of_epoch(epoch);
+    if (buffer.grant == 0 &&
+        (buffer.admitted != 0 || buffer.is_full || !grant(window, source, buffer, is_first)))
+      break;
+    is_first = false;
+  }
+  return true;
+}
+
+bool Grants::take_back(Window& window, Rank source) noexcept {
+  if (is_held(window)) return false;
+  bool is_any = false;
+  const auto each = [&](auto visit) {
+    for (std::uint64_t epoch = window.epoch(); epoch != window.end_epoch(); ++epoch)
+      if (window.of_epoch(epoch).grant != 0) visit(epoch, window.of_epoch(epoch));
+  };
+  each([&](std::uint64_t, Buffer& buffer) {
+    port_.revoke(given_.at(buffer.grant));
+    is_any = true;
+  });
+  if (!is_any) return true;
+  port_.fence();
+  bool is_quiet = true;
+  each([&](std::uint64_t epoch, Buffer& buffer) {
+    const auto given = given_.find(std::exchange(buffer.grant, 0));
+    if (!port_.forget(given->second, source)) {
+      held_.push_back({&window, epoch, source, given->second});  // grant() has made room
+      window.hold(epoch);
+      is_quiet = false;
+    }
+    given_.erase(given);
+  });
+  return is_quiet;
+}
+
+void Grants::complete(std::uint64_t number) noexcept {
+  const auto given = given_.find(number);
+  if (given == given_.end()) return;
+  port_.conceal(given->second);
+  given_.erase(given);
+}
+
+Window* Grants::free_next(Window::Owner& owner) noexcept {
+  for (Held& one : held_) {
+    if (!port_.forget(one.exposed, one.source)) continue;
+    const Held freed = one;
+    one = held_.back();
+    held_.pop_back();
+    freed.window->free(freed.epoch, owner);
+    return freed.window;
+  }
+  return nullptr;
+}
+
+// ---- of the receiver
+
+// True: a message whose bytes lie already in the buffer that it goes to.
+bool Receiver::land_stored(Box& box, const Arrival& mail) noexcept {
+  Window& window = *box.window;
+  if (!mail.letter.is_stored || mail.letter.grant == 0 ||
+      window.current_grant() != mail.letter.grant)
+    return false;
+  const Outcome outcome = window.admit(mail.letter.mail, *this);
+  if (outcome.fate == Fate::waits) return false;
+  if (outcome.fate == Fate::lands) window.landed(mail.letter.mail, outcome, *this);
+  say(mail.from, Op::verdict, mail.number, outcome.status);
+  owe(mail.from, Sender::charge(0));
+  return true;
+}
+
+// False: its source is in the middle of a copy, and nothing else may land.
+bool Receiver::take_back_grants(Box& box) noexcept {
+  if (!box.window->policy().grants || grants_.take_back(*box.window, box.source)) return true;
+  held_by_ns_ = port_.now_ns() + kHeldNs;
+  return false;
+}
+
+// What else has landed, or was taken back, may have left an untouched buffer in front.
+void Receiver::give_grants(Box& box) noexcept {
+  if (!box.is_open || !box.window->policy().grants) return;
+  const Round round(*this);
+  if (grants_.give(*box.window, box.source) || box.is_wanting) return;
+  try {
+    wanting_.push_back(box.index);
+    box.is_wanting = true;
+    port_.wants_turn();
+  } catch (const std::bad_alloc&) {  // it is a matter of speed
+  }
+}
+
+// True: there are mailboxes whose source is still being met.
+bool Receiver::give_late_grants() noexcept {
+  for (std::size_t left = wanting_.size(); left != 0; --left) {
+    Box& box = *boxes_[wanting_.front()];
+    wanting_.pop_front();
+    box.is_wanting = false;
+    if (box.window) give_grants(box);
+  }
+  return !wanting_.empty();
+}
+
+void Receiver::free_held() noexcept {
+  if (!grants_.has_held()) return;
+  const Round round(*this);
+  while (Window* const window = grants_.free_next(*this)) {
+    Box& box = *boxes_[window->tag()];
+    if (!box.early.empty()) try_early(box);
+    if (box.window) give_grants(box);
+  }
+  held_by_ns_ = grants_.has_held() ? port_.now_ns() + kHeldNs : INT64_MAX;
+}
+
+}  // namespace photon::service::mailbox
