@@ -114,7 +114,7 @@ typedef struct ph_mailbox {
  * size and all bytes of the buffer.
  */
 typedef struct ph_mailbox_pointer {
-  void *address;       /**< Of the buffer; null: not handed over yet. */
+  void *address;       /**< Of the buffer (its first segment); null: not handed over yet. */
   uint64_t size_bytes; /**< One past the highest byte that landed. */
 } ph_mailbox_pointer;
 
@@ -131,14 +131,23 @@ typedef struct ph_mailbox_args {
                         65,536. */
 } ph_mailbox_args;
 
+/** So many segments may a buffer have. */
+enum { PH_MAILBOX_MOST_SEGMENTS = 1024 };
+
 /** Arguments of ph_mailbox_post(). Zero what you do not use. */
 typedef struct ph_mailbox_buffer {
-  size_t size; /**< sizeof(ph_mailbox_buffer) of the caller. */
-  void *data;
-  uint64_t size_bytes;         /**< At least 1. */
+  size_t size;                 /**< sizeof(ph_mailbox_buffer) of the caller. */
+  void *data;                  /**< Null where there are segments. */
+  uint64_t size_bytes;         /**< At least 1; 0 where there are segments. */
   uint64_t threshold;          /**< 0: the mailbox's. */
   ph_mailbox_pointer *pointer; /**< Or null: the event alone tells. */
   uint64_t cookie;             /**< Comes back with the event. */
+  /**
+   * Null, or ranges of memory that are one logical range, in this order: offsets, sizes and
+   * thresholds are those of all of them, and a message may cover several. Copied by the call.
+   */
+  const ph_block *segments;
+  size_t segment_count; /**< 1 to PH_MAILBOX_MOST_SEGMENTS; 0: `data` is the buffer. */
 } ph_mailbox_buffer;
 
 /** A buffer that was handed over. */
@@ -147,7 +156,7 @@ typedef struct ph_mailbox_event {
   uint64_t address; /**< Of the mailbox. */
   uint64_t epoch;   /**< The first of an address is 0 (but docs/mailbox.md, Names, where very many
                        were closed); those of a reopened address go on. */
-  void *data;
+  void *data;       /**< As posted, or the first segment; `cookie` may name the others. */
   uint64_t size_bytes;   /**< One past the highest byte that landed; what did not is undefined. */
   uint64_t posted_bytes; /**< The size with which it was posted. */
   uint64_t bytes;        /**< That landed. */
@@ -205,10 +214,13 @@ PH_API ph_status ph_mailbox_open(ph_context *context, const ph_mailbox_args *arg
 
 /**
  * Posts a buffer: it is filled after all that were posted before.
- * Ownership: the buffer, and where its pointer stands, are the library's until the event.
+ * Ownership: the buffer, and where its pointer stands, are the library's until the event. The list
+ *            of segments is the caller's again at once.
  * Status:    PH_ERR_ARGUMENT (no bytes, null, a pointer that is not at a multiple of 64, a
- * threshold that is 0 or that the buffer can never count), PH_ERR_STATE (it overlaps a buffer that
- *            this mailbox has or retains; the handle is closed or another lane's), PH_ERR_MEMORY.
+ *            threshold that is 0 or that the buffer can never count; segments that are empty, wrap
+ *            around, overlap each other or are too many; both segments and `data`), PH_ERR_STATE
+ *            (it overlaps a buffer that this mailbox has or retains; the handle is closed or
+ *            another lane's), PH_ERR_MEMORY.
  */
 PH_API ph_status ph_mailbox_post(ph_context *context, ph_mailbox box,
                                  const ph_mailbox_buffer *buffer);

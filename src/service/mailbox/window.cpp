@@ -9,16 +9,30 @@ namespace photon::service::mailbox {
 namespace {
 
 bool meet(const Buffer& one, const Buffer& other) noexcept {
+  if (one.layout != nullptr && other.layout != nullptr) return one.layout->meets(*other.layout);
+  if (one.layout != nullptr) return one.layout->meets({other.data, other.size_bytes});
+  if (other.layout != nullptr) return other.layout->meets({one.data, one.size_bytes});
   return one.data < other.data + other.size_bytes && other.data < one.data + one.size_bytes;
 }
 
 }  // namespace
 
+Window::~Window() {
+  for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i) delete buffers_.at(i).layout;
+  while (!retained_.empty()) forget_retained();
+}
+
+// The oldest.
+void Window::forget_retained() noexcept {
+  delete retained_.front().buffer.layout;
+  retained_.pop();
+}
+
 // The most that a buffer can count: where the receiver says where bytes land, no byte lands twice,
 // and each operation has one. A catch-all's buffer takes one message.
 std::uint64_t Window::reachable(const Buffer& buffer) const noexcept {
   if (policy_.catches_all) return 1;
-  return policy_.placing == PH_MAILBOX_MANAGED ? buffer.size_bytes : UINT64_MAX;
+  return policy_.placing == PH_MAILBOX_MANAGED ? buffer.total_bytes() : UINT64_MAX;
 }
 
 bool Window::overlaps(const Buffer& buffer) const noexcept {
@@ -29,15 +43,23 @@ bool Window::overlaps(const Buffer& buffer) const noexcept {
   return false;
 }
 
-ph_status Window::post(const Buffer& buffer) {
+ph_status Window::post(const Buffer& buffer, std::span<const ph_block> segments) {
   Buffer posted = buffer;
+  std::unique_ptr<Layout> layout;
+  if (!segments.empty()) {
+    layout = std::make_unique<Layout>(segments);
+    posted.layout = layout.get();
+    posted.data = layout->first().data();
+    posted.size_bytes = layout->first().size();
+  }
   if (posted.threshold == 0) posted.threshold = policy_.threshold;
   if (posted.threshold == 0 && policy_.unit == PH_MAILBOX_BYTES)
-    posted.threshold = posted.size_bytes;
+    posted.threshold = posted.total_bytes();
   if (posted.threshold == 0 || posted.threshold > reachable(posted)) return PH_ERR_ARGUMENT;
   if (overlaps(posted)) return PH_ERR_STATE;
   retained_.make_room(policy_.retained + 1);  // to hand over needs no memory
   buffers_.push(posted);
+  static_cast<void>(layout.release());
   return PH_OK;
 }
 
@@ -72,7 +94,7 @@ std::uint64_t Window::first_with_room(const Mail& mail) const noexcept {
   for (; ahead < buffers_.size(); ++ahead) {
     const Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
     if (buffer.is_full) continue;
-    if (buffer.filled == 0 || mail.size_bytes <= buffer.size_bytes - buffer.filled) break;
+    if (buffer.filled == 0 || mail.size_bytes <= buffer.total_bytes() - buffer.filled) break;
   }
   return ahead;
 }
@@ -104,18 +126,32 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
   if (buffer.is_full) return {Fate::refused, PH_ERR_EPOCH, epoch, nullptr};
   const std::uint64_t from = mail.appends ? buffer.filled : mail.offset;
-  if (from > buffer.size_bytes || mail.size_bytes > buffer.size_bytes - from)
-    return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
+  if (from > buffer.size_bytes || mail.size_bytes > buffer.size_bytes - from) {
+    if (buffer.layout == nullptr || !buffer.layout->holds(from, mail.size_bytes))
+      return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
+    Outcome outcome{Fate::scatters, PH_OK, epoch, nullptr, from};
+    outcome.layout = buffer.layout;
+    take_in(mail, ahead, from, owner);
+    return outcome;
+  }
   std::byte* const place = buffer.data + from;
+  take_in(mail, ahead, from, owner);
+  return {Fate::lands, PH_OK, epoch, place, from};
+}
+
+// Of the first buffers the one that is so far `ahead` admits a message that goes to `from`.
+[[gnu::always_inline]] inline void Window::take_in(const Mail& mail, std::uint64_t ahead,
+                                                   std::uint64_t from, Owner& owner) noexcept {
+  Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
   buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : mail.goes_on ? 0 : 1;
   if (mail.appends) buffer.filled = from + mail.size_bytes;
   ++buffer.under_way;
   ++landing_;
   if (is_at_end(buffer)) buffer.is_full = true;
+  const bool is_placed_here = mail.appends && mail.epoch == PH_ANY_EPOCH;
   if (is_placed_here) seal_before(ahead);
   count_full();
   if (is_placed_here && full_ != 0) hand_over_full(owner);  // but for this one, which has to land
-  return {Fate::lands, PH_OK, epoch, place};
 }
 
 void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept {
@@ -126,8 +162,7 @@ void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
   buffer.named = mail.named;
   buffer.from = mail.from;
   buffer.bytes += mail.size_bytes;
-  const auto end = static_cast<std::uint64_t>(outcome.place - buffer.data) + mail.size_bytes;
-  if (mail.size_bytes != 0) buffer.top = std::max(buffer.top, end);
+  if (mail.size_bytes != 0) buffer.top = std::max(buffer.top, outcome.offset + mail.size_bytes);
   if (buffer.is_full) hand_over_full(owner);
 }
 
@@ -165,9 +200,13 @@ Outcome Window::read(const Read& what) noexcept {
   if (buffer == nullptr)
     return {Fate::refused, epoch < epoch_ + full_ ? PH_ERR_EPOCH : PH_ERR_NO_BUFFER, epoch,
             nullptr};
-  if (what.offset > buffer->size_bytes || what.size_bytes > buffer->size_bytes - what.offset)
+  if (what.offset <= buffer->size_bytes && what.size_bytes <= buffer->size_bytes - what.offset)
+    return {Fate::lands, PH_OK, epoch, buffer->data + what.offset, what.offset};
+  if (buffer->layout == nullptr || !buffer->layout->holds(what.offset, what.size_bytes))
     return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
-  return {Fate::lands, PH_OK, epoch, buffer->data + what.offset};
+  Outcome outcome{Fate::scatters, PH_OK, epoch, nullptr, what.offset};
+  outcome.layout = buffer->layout;
+  return outcome;
 }
 
 void Window::was_read(const Read& what, const Outcome& outcome, Owner& owner) noexcept {
@@ -212,12 +251,13 @@ void Window::hand_over(ph_mailbox_why why, Owner& owner) noexcept {
     count_full();
   if (policy_.retained != 0) {
     retained_.push_unchecked(over);
-    if (retained_.size() > policy_.retained) retained_.pop();
+    if (retained_.size() > policy_.retained) forget_retained();
   }
   if (over.buffer.pointer != nullptr)
     sync::publish_to_user(over.buffer.pointer->size_bytes, over.buffer.top,
                           over.buffer.pointer->address, static_cast<void*>(over.buffer.data));
   owner.handed_over(*this, over);
+  if (policy_.retained == 0) delete over.buffer.layout;
 }
 
 // Its landings are recalled before anything else is admitted: they are the first in the next epoch.
@@ -241,8 +281,10 @@ ph_status Window::inc_epoch(Owner& owner) noexcept {
 ph_status Window::release(std::uint64_t epoch) noexcept {
   for (std::uint64_t i = retained_.begin(); i != retained_.end(); ++i) {
     if (retained_.at(i).epoch != epoch) continue;
+    Layout* const layout = retained_.at(i).buffer.layout;
     for (; i != retained_.begin(); --i) retained_.at(i) = retained_.at(i - 1);
     retained_.pop();
+    delete layout;
     return PH_OK;
   }
   return PH_ERR_STATE;
@@ -259,7 +301,7 @@ ph_status Window::rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& 
     over.why = PH_MAILBOX_REWOUND;
     owner.handed_over(*this, over);
   }
-  while (retained_.end() - 1 != found) retained_.pop_back();
+  for (; retained_.end() - 1 != found; retained_.pop_back()) delete retained_.back().buffer.layout;
   for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i) {
     Buffer& buffer = buffers_.at(i);
     buffer.admitted = buffer.filled = buffer.bytes = buffer.operations = buffer.top = 0;

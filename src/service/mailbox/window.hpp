@@ -17,9 +17,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "base/ring_queue.hpp"
+#include "service/mailbox/buffer_layout.hpp"
 
 namespace photon::service::mailbox {
 
@@ -59,8 +61,8 @@ struct Read {
 
 // A buffer as it was posted, and what has landed in it.
 struct Buffer {
-  std::byte* data = nullptr;
-  std::uint64_t size_bytes = 0;
+  std::byte* data = nullptr;     // the first of its bytes
+  std::uint64_t size_bytes = 0;  // from there on in one range: all of them, but for `layout`
   std::uint64_t threshold = 0;
   ph_mailbox_pointer* pointer = nullptr;
   std::uint64_t cookie = 0;
@@ -75,11 +77,14 @@ struct Buffer {
   bool is_full = false;          // nothing more is admitted
   bool is_leaving = false;       // `why`; what is under way in it does not count
   ph_mailbox_why why = PH_MAILBOX_COMPLETE;
+  Layout* layout = nullptr;  // of one in segments: the Window's
 
-  std::span<std::byte> all() const noexcept { return {data, size_bytes}; }
+  std::uint64_t total_bytes() const noexcept {
+    return layout == nullptr ? size_bytes : layout->size_bytes();
+  }
 };
 
-// One that is over.
+// One that is over. Its layout ends with the call that tells of it.
 struct HandedOver {
   Buffer buffer;
   std::uint64_t epoch = 0;
@@ -88,16 +93,28 @@ struct HandedOver {
 };
 
 enum class Fate : std::uint8_t {
-  lands,    // at `place`; landed() has to follow
-  waits,    // for a buffer: to be asked again after the next post()
-  refused,  // for the reason in `status`
+  lands,     // at `place`; landed() has to follow
+  waits,     // for a buffer: to be asked again after the next post()
+  refused,   // for the reason in `status`
+  scatters,  // as lands, but each piece() has a place of its own
 };
 
 struct Outcome {
   Fate fate = Fate::refused;
   ph_status status = PH_OK;
   std::uint64_t epoch = 0;  // in which it lands
-  std::byte* place = nullptr;
+  union {
+    std::byte* place = nullptr;
+    const Layout* layout;  // of one that scatters
+  };
+  std::uint64_t offset = 0;  // in the buffer
+
+  bool is_admitted() const noexcept { return fate == Fate::lands || fate == Fate::scatters; }
+  // Where the bytes go that follow the first `done` ones: at most `most_bytes`, and at least one.
+  std::span<std::byte> piece(std::uint64_t done, std::uint64_t most_bytes) const noexcept {
+    if (fate == Fate::lands) return {place + done, most_bytes};
+    return layout->piece(offset + done, most_bytes);
+  }
 };
 
 class Window {
@@ -128,6 +145,7 @@ class Window {
         tag_(life.tag) {}
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
+  ~Window();
 
   std::uint64_t address() const noexcept { return address_; }
   std::uint32_t incarnation() const noexcept { return incarnation_; }
@@ -137,8 +155,9 @@ class Window {
   const Policy& policy() const noexcept { return policy_; }
 
   // ---- its owner
-  // PH_ERR_ARGUMENT, PH_ERR_STATE: nothing was done. Throws bad_alloc.
-  ph_status post(const Buffer& buffer);
+  // PH_ERR_ARGUMENT, PH_ERR_STATE: nothing was done. Throws bad_alloc. One with segments has
+  // neither data nor size_bytes.
+  ph_status post(const Buffer& buffer, std::span<const ph_block> segments = {});
   // The first buffer that is not leaving, as it is; PH_AGAIN: there is none.
   ph_status inc_epoch(Owner& owner) noexcept;
   ph_status release(std::uint64_t epoch) noexcept;
@@ -175,6 +194,8 @@ class Window {
   void let_go(std::uint64_t epoch, Owner& owner) noexcept;
 
  private:
+  void take_in(const Mail& mail, std::uint64_t ahead, std::uint64_t from, Owner& owner) noexcept;
+  void forget_retained() noexcept;
   void leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64_t epoch) noexcept;
   Buffer& of_epoch(std::uint64_t epoch) noexcept {
     return buffers_.at(buffers_.begin() + (epoch - epoch_));
