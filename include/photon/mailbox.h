@@ -37,7 +37,8 @@ typedef enum ph_mailbox_unit
 #else
 typedef enum ph_mailbox_unit {
 #endif
-            PH_MAILBOX_BYTES = 0,     /**< Bytes that landed; those that land twice count twice. */
+            PH_MAILBOX_BYTES = 0,     /**< Bytes that landed; those that land twice count twice,
+                                         but for PH_MAILBOX_COUNT_ONCE. */
             PH_MAILBOX_OPERATIONS = 1 /**< Messages that landed, those without bytes included. */
     } ph_mailbox_unit;
 
@@ -94,6 +95,18 @@ enum {
    * `mailbox_refusals` does the same for addresses that were never open.
    */
   PH_MAILBOX_SILENT_CLOSE = 1 << 3,
+  /**
+   * Steered: bytes that land where bytes have landed in that epoch, or are landing, do not count:
+   * neither for a threshold of bytes nor in the event. The message itself does. Not for a catch-all
+   * nor with PH_MAILBOX_READ. ph_mailbox_ranges() says what has landed.
+   */
+  PH_MAILBOX_COUNT_ONCE = 1 << 4,
+  /**
+   * Steered: a message that overlaps what has landed in that epoch, or is landing, is refused
+   * (PH_ERR_RANGE), and touches nothing. One without bytes overlaps nothing. Else as
+   * PH_MAILBOX_COUNT_ONCE; not both.
+   */
+  PH_MAILBOX_REFUSE_OVERLAP = 1 << 5,
   /** Its buffers are for ph_mailbox_get(): gets count, and messages are refused (PH_ERR_ACCESS).
    * Not for a managed mailbox, nor a catch-all. */
   PH_MAILBOX_READ = 1 << 8
@@ -149,6 +162,19 @@ typedef struct ph_mailbox_buffer {
   const ph_block *segments;
   size_t segment_count; /**< 1 to PH_MAILBOX_MOST_SEGMENTS; 0: `data` is the buffer. */
 } ph_mailbox_buffer;
+
+/** Bytes of a buffer, counted from its begin. */
+typedef struct ph_mailbox_range {
+  uint64_t offset;
+  uint64_t size_bytes;
+} ph_mailbox_range;
+
+/** Where ranges go. */
+typedef struct ph_mailbox_range_list {
+  ph_mailbox_range *ranges;
+  size_t capacity; /**< So many fit there. */
+  size_t count;    /**< How many there are; set by the call. */
+} ph_mailbox_range_list;
 
 /** A buffer that was handed over. */
 typedef struct ph_mailbox_event {
@@ -270,6 +296,14 @@ PH_API ph_status ph_mailbox_retained(ph_context *context, ph_mailbox box, ph_mai
                                      size_t capacity, size_t *count);
 
 /**
+ * What has landed in the buffer of that epoch, which is current, posted or retained, in a mailbox
+ * with PH_MAILBOX_COUNT_ONCE or PH_MAILBOX_REFUSE_OVERLAP: ranges in order, none of which touches
+ * another. PH_ERR_STATE: the mailbox keeps no ranges, or the epoch has no such buffer.
+ */
+PH_API ph_status ph_mailbox_ranges(ph_context *context, ph_mailbox box, uint64_t epoch,
+                                   ph_mailbox_range_list *list);
+
+/**
  * Closes a mailbox. All buffers come back by events, the current one with what has landed; messages
  * that were kept, and all that come later, are refused (PH_ERR_NOT_FOUND), or dropped
  * (PH_MAILBOX_SILENT_CLOSE). Events that were not
@@ -284,7 +318,9 @@ PH_API ph_status ph_mailbox_close(ph_context *context, ph_mailbox box);
  *             when the receiver has read them, or refused the message. With a request: when the
  * message has landed (PH_OK), or was refused. Of a message that was over, a refusal comes as one
  * more local completion with the error, as of a put. Refusals:   PH_ERR_NOT_FOUND (no such
- * mailbox), PH_ERR_ACCESS (it is for another source), PH_ERR_RANGE (it leaves the buffer),
+ * mailbox), PH_ERR_ACCESS (it is for another source), PH_ERR_RANGE (it leaves the buffer, or
+ * overlaps what is there: PH_MAILBOX_REFUSE_OVERLAP), PH_ERR_MEMORY (the receiver finds no memory
+ * for its ranges),
  * PH_ERR_EPOCH (the epoch or the incarnation that it names is over), PH_ERR_NO_BUFFER (there is
  * none, and it is not kept), PH_ERR_ARGUMENT (an offset into a managed mailbox, an append to a
  * steered one, an empty append). Status:     PH_AGAIN: nothing was sent; `mailbox_early_bytes` are

@@ -136,6 +136,15 @@ ph_status ph_mailbox_retained(ph_context* context, ph_mailbox box, ph_mailbox_ev
   });
 }
 
+ph_status ph_mailbox_ranges(ph_context* context, ph_mailbox box, uint64_t epoch,
+                            ph_mailbox_range_list* list) {
+  if (list == nullptr || (list->ranges == nullptr && list->capacity != 0))
+    return bad_argument(context, "mailbox_ranges: the list or its ranges are null");
+  return at_receiver(context, [&](Receiver& receiver) {
+    return receiver.ranges(box, epoch, {list->ranges, list->capacity}, list->count);
+  });
+}
+
 ph_status ph_mailbox_close(ph_context* context, ph_mailbox box) {
   return at_receiver(context, [&](Receiver& receiver) { return receiver.close(box); });
 }

@@ -1,16 +1,19 @@
 // How the bytes of a posted buffer lie, where that is not one plain range: its segments, which are
-// one logical range.
+// one logical range. And what its messages cover, where that is kept.
 //
 // Invariant: no segment is empty, wraps or meets another one, and the sum does not wrap, where
-// why_no_buffer() has looked. Owner: a Window; changed by nobody.
+// why_no_buffer() has looked. Owner: a Window.
 #pragma once
 
 #include <photon/mailbox.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "service/mailbox/coverage.hpp"
 
 namespace photon::service::mailbox {
 
@@ -34,6 +37,11 @@ class Layout {
   bool meets(const Layout& other) const noexcept;
   bool meets_itself() const noexcept;
 
+  void keep_coverage() { coverage_.emplace(); }
+  // Null: it is not kept.
+  Coverage* coverage() noexcept { return coverage_ ? &*coverage_ : nullptr; }
+  const Coverage* coverage() const noexcept { return coverage_ ? &*coverage_ : nullptr; }
+
  private:
   struct Segment {
     std::byte* data = nullptr;
@@ -47,6 +55,7 @@ class Layout {
 
   std::vector<Segment> segments_;
   std::vector<std::uint16_t> by_address_;  // indexes
+  std::optional<Coverage> coverage_;
 };
 
 }  // namespace photon::service::mailbox

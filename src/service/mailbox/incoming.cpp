@@ -90,7 +90,7 @@ Fate Receiver::scatter(Box& box, const Arrival& mail, const Outcome& outcome,
   }
   ByteReader reader(mail.parts);
   copy(outcome, mail.letter.mail.size_bytes, reader);
-  box.window->landed(mail.letter.mail, outcome, *this);
+  box.window->scattered(mail.letter.mail, outcome, *this);
   return Fate::lands;
 }
 

@@ -33,10 +33,12 @@ void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
     if (pull.is_owed) give_verdict(pull.from, pull.number, true, pull.owed);
     return;
   }
-  if (status == PH_OK)
-    window.landed(pull.letter.mail, pull.outcome, *this);
-  else
+  if (status != PH_OK)
     window.failed(pull.letter.mail, pull.outcome, *this);
+  else if (pull.outcome.fate == Fate::scatters)
+    window.scattered(pull.letter.mail, pull.outcome, *this);
+  else
+    window.landed(pull.letter.mail, pull.outcome, *this);
   give_verdict(pull.from, pull.number, true, status);
   if (!box.early.empty()) try_early(box);
 }

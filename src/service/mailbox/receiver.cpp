@@ -155,6 +155,22 @@ ph_status Receiver::retained(ph_mailbox handle, std::span<ph_mailbox_event> even
   return PH_OK;
 }
 
+ph_status Receiver::ranges(ph_mailbox handle, std::uint64_t epoch,
+                           std::span<ph_mailbox_range> ranges, std::size_t& count) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_ranges");
+  const Coverage* const coverage = box->window->coverage(epoch);
+  if (coverage == nullptr)
+    return port_.fail(PH_ERR_STATE, PH_ANY_RANK,
+                      "mailbox_ranges: the mailbox keeps no ranges, or has no buffer of epoch " +
+                          std::to_string(epoch));
+  count = coverage->ranges().size();
+  auto next = coverage->ranges().begin();
+  for (std::size_t i = 0; i < std::min(ranges.size(), count); ++i, ++next)
+    ranges[i] = {next->first, next->second - next->first};
+  return PH_OK;
+}
+
 // The epochs of a closed address go on when it is opened again: those of so many are remembered one
 // by one, and the others begin where all that were forgotten had ended.
 ph_status Receiver::close(ph_mailbox handle) {

@@ -29,10 +29,13 @@ void Window::forget_retained() noexcept {
 }
 
 // The most that a buffer can count: where the receiver says where bytes land, no byte lands twice,
-// and each operation has one. A catch-all's buffer takes one message.
+// and each operation has one; elsewhere a byte may count once. A catch-all's buffer takes one
+// message.
 std::uint64_t Window::reachable(const Buffer& buffer) const noexcept {
   if (policy_.catches_all) return 1;
-  return policy_.placing == PH_MAILBOX_MANAGED ? buffer.total_bytes() : UINT64_MAX;
+  const bool lands_once = policy_.placing == PH_MAILBOX_MANAGED ||
+                          (policy_.keeps_ranges() && policy_.unit == PH_MAILBOX_BYTES);
+  return lands_once ? buffer.total_bytes() : UINT64_MAX;
 }
 
 bool Window::overlaps(const Buffer& buffer) const noexcept {
@@ -46,11 +49,13 @@ bool Window::overlaps(const Buffer& buffer) const noexcept {
 ph_status Window::post(const Buffer& buffer, std::span<const ph_block> segments) {
   Buffer posted = buffer;
   std::unique_ptr<Layout> layout;
-  if (!segments.empty()) {
-    layout = std::make_unique<Layout>(segments);
+  if (!segments.empty() || policy_.keeps_ranges()) {
+    const ph_block whole{buffer.data, buffer.size_bytes};
+    layout = std::make_unique<Layout>(segments.empty() ? std::span(&whole, 1) : segments);
+    if (policy_.keeps_ranges()) layout->keep_coverage();
     posted.layout = layout.get();
     posted.data = layout->first().data();
-    posted.size_bytes = layout->first().size();
+    posted.size_bytes = policy_.keeps_ranges() ? 0 : layout->first().size();
   }
   if (posted.threshold == 0) posted.threshold = policy_.threshold;
   if (posted.threshold == 0 && policy_.unit == PH_MAILBOX_BYTES)
@@ -126,14 +131,8 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
   if (buffer.is_full) return {Fate::refused, PH_ERR_EPOCH, epoch, nullptr};
   const std::uint64_t from = mail.appends ? buffer.filled : mail.offset;
-  if (from > buffer.size_bytes || mail.size_bytes > buffer.size_bytes - from) {
-    if (buffer.layout == nullptr || !buffer.layout->holds(from, mail.size_bytes))
-      return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
-    Outcome outcome{Fate::scatters, PH_OK, epoch, nullptr, from};
-    outcome.layout = buffer.layout;
-    take_in(mail, ahead, from, owner);
-    return outcome;
-  }
+  if (from > buffer.size_bytes || mail.size_bytes > buffer.size_bytes - from)
+    return admit_apart(mail, ahead, from, owner);
   std::byte* const place = buffer.data + from;
   take_in(mail, ahead, from, owner);
   return {Fate::lands, PH_OK, epoch, place, from};
@@ -154,6 +153,19 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   if (is_placed_here && full_ != 0) hand_over_full(owner);  // but for this one, which has to land
 }
 
+// What does not lie in the buffer's first range, or has to be looked at for overlap.
+Outcome Window::admit_apart(const Mail& mail, std::uint64_t ahead, std::uint64_t from,
+                            Owner& owner) noexcept {
+  const Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
+  Mail counted = mail;
+  if (const ph_status status = cover(buffer, from, counted); status != PH_OK)
+    return {Fate::refused, status, epoch_ + ahead, nullptr};
+  Outcome outcome{Fate::scatters, PH_OK, epoch_ + ahead, nullptr, from};
+  outcome.layout = buffer.layout;
+  take_in(counted, ahead, from, owner);
+  return outcome;
+}
+
 void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept {
   Buffer& buffer = of_epoch(outcome.epoch);
   --buffer.under_way;
@@ -171,7 +183,8 @@ void Window::failed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
   --buffer.under_way;
   --landing_;
   const bool was_complete = is_at_end(buffer);
-  buffer.admitted -= policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : 1;
+  const std::uint64_t bytes = uncover(buffer, mail, outcome);
+  buffer.admitted -= policy_.unit == PH_MAILBOX_BYTES ? bytes : 1;
   if (mail.appends) buffer.filled -= mail.size_bytes;
   if (was_complete && !is_at_end(buffer)) {
     buffer.is_full = false;
@@ -181,15 +194,20 @@ void Window::failed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
 }
 
 // Null: it is not posted yet, or is over and not retained.
-const Buffer* Window::of_read(const Read& what, std::uint64_t& epoch) noexcept {
-  epoch = what.epoch == PH_ANY_EPOCH ? epoch_ + full_ : what.epoch;
-  if (epoch >= epoch_) {
-    const bool is_there = epoch - epoch_ < buffers_.size();
-    return is_there && !of_epoch(epoch).is_leaving ? &of_epoch(epoch) : nullptr;
-  }
+const Buffer* Window::find(std::uint64_t epoch) const noexcept {
+  if (epoch >= epoch_)
+    return epoch - epoch_ < buffers_.size() ? &buffers_.at(buffers_.begin() + (epoch - epoch_))
+                                            : nullptr;
   for (std::uint64_t i = retained_.begin(); i != retained_.end(); ++i)
     if (retained_.at(i).epoch == epoch) return &retained_.at(i).buffer;
   return nullptr;
+}
+
+// What is leaving is read no more.
+const Buffer* Window::of_read(const Read& what, std::uint64_t& epoch) const noexcept {
+  epoch = what.epoch == PH_ANY_EPOCH ? epoch_ + full_ : what.epoch;
+  const Buffer* const found = find(epoch);
+  return found != nullptr && !(found->is_leaving && epoch >= epoch_) ? found : nullptr;
 }
 
 Outcome Window::read(const Read& what) noexcept {
@@ -243,6 +261,8 @@ void Window::hand_over_full(Owner& owner) noexcept {
 // The front buffer is over. Its owner is told after the pointer: who hears of the one may read it.
 void Window::hand_over(ph_mailbox_why why, Owner& owner) noexcept {
   const HandedOver over{buffers_.front(), epoch_, incarnation_, why};
+  if (over.buffer.layout != nullptr && policy_.keeps_ranges())
+    over.buffer.layout->coverage()->settle();
   buffers_.pop();
   ++epoch_;
   if (full_ != 0)
@@ -307,6 +327,7 @@ ph_status Window::rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& 
     buffer.admitted = buffer.filled = buffer.bytes = buffer.operations = buffer.top = 0;
     buffer.from = PH_ANY_RANK;
     buffer.is_full = false;
+    if (buffer.layout != nullptr && policy_.keeps_ranges()) buffer.layout->coverage()->clear();
   }
   full_ = 0;
   epoch_ = epoch + 1;

@@ -25,6 +25,9 @@
 
 namespace photon::service::mailbox {
 
+// What becomes of bytes that land where bytes have landed.
+enum class Overlap : std::uint8_t { counts, counts_once, is_refused };
+
 // The owner's choices for a mailbox.
 struct Policy {
   ph_mailbox_unit unit = PH_MAILBOX_BYTES;
@@ -36,6 +39,9 @@ struct Policy {
   bool splits = false;           // managed: messages may be divided over buffers
   bool catches_all = false;      // each buffer takes one message, whatever address that names
   bool is_for_reading = false;   // gets count, and nothing lands
+  Overlap overlap = Overlap::counts;
+
+  bool keeps_ranges() const noexcept { return overlap != Overlap::counts; }
 };
 
 // A message as its sender describes it.
@@ -62,7 +68,7 @@ struct Read {
 // A buffer as it was posted, and what has landed in it.
 struct Buffer {
   std::byte* data = nullptr;     // the first of its bytes
-  std::uint64_t size_bytes = 0;  // from there on in one range: all of them, but for `layout`
+  std::uint64_t size_bytes = 0;  // from there on, that need no look at `layout`
   std::uint64_t threshold = 0;
   ph_mailbox_pointer* pointer = nullptr;
   std::uint64_t cookie = 0;
@@ -77,7 +83,7 @@ struct Buffer {
   bool is_full = false;          // nothing more is admitted
   bool is_leaving = false;       // `why`; what is under way in it does not count
   ph_mailbox_why why = PH_MAILBOX_COMPLETE;
-  Layout* layout = nullptr;  // of one in segments: the Window's
+  Layout* layout = nullptr;  // the Window's; null: all bytes are at `data`, and overlap counts
 
   std::uint64_t total_bytes() const noexcept {
     return layout == nullptr ? size_bytes : layout->size_bytes();
@@ -96,7 +102,7 @@ enum class Fate : std::uint8_t {
   lands,     // at `place`; landed() has to follow
   waits,     // for a buffer: to be asked again after the next post()
   refused,   // for the reason in `status`
-  scatters,  // as lands, but each piece() has a place of its own
+  scatters,  // as lands, but each piece() has a place of its own, and scattered() follows
 };
 
 struct Outcome {
@@ -170,6 +176,9 @@ class Window {
     return retained_.at(retained_.end() - 1 - newest_first);
   }
 
+  // What has landed in the buffer of that epoch; null: there is none, or nobody keeps it.
+  const Coverage* coverage(std::uint64_t epoch) const noexcept;
+
   // ---- messages
   // The place of a message, in one step with its epoch. It may hand over what it does not fit into.
   Outcome admit(const Mail& mail, Owner& owner) noexcept;
@@ -184,6 +193,8 @@ class Window {
 
   // All bytes of what admit() let in are in place.
   void landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
+  // The same of what scatters.
+  void scattered(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
   // They are not, and never will be: it counts as if it had not come.
   void failed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
   // The place of a get's bytes, to be copied before anything else is done; or why there is none.
@@ -194,6 +205,11 @@ class Window {
   void let_go(std::uint64_t epoch, Owner& owner) noexcept;
 
  private:
+  Outcome admit_apart(const Mail& mail, std::uint64_t ahead, std::uint64_t from,
+                      Owner& owner) noexcept;
+  ph_status cover(const Buffer& buffer, std::uint64_t from, Mail& mail) const noexcept;
+  static std::uint64_t uncover(const Buffer& buffer, const Mail& mail,
+                               const Outcome& outcome) noexcept;
   void take_in(const Mail& mail, std::uint64_t ahead, std::uint64_t from, Owner& owner) noexcept;
   void forget_retained() noexcept;
   void leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64_t epoch) noexcept;
@@ -206,7 +222,8 @@ class Window {
   std::uint64_t first_with_room(const Mail& mail) const noexcept;
   void seal_before(std::uint64_t ahead) noexcept;
   ph_status check(const Mail& mail) const noexcept;
-  const Buffer* of_read(const Read& what, std::uint64_t& epoch) noexcept;
+  const Buffer* find(std::uint64_t epoch) const noexcept;
+  const Buffer* of_read(const Read& what, std::uint64_t& epoch) const noexcept;
   ph_status check_kind(const Mail& mail) const noexcept;
   Outcome without_buffer(std::uint64_t epoch) const noexcept;
   bool overlaps(const Buffer& buffer) const noexcept;
