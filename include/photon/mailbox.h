@@ -37,7 +37,8 @@ typedef enum ph_mailbox_unit
 #else
 typedef enum ph_mailbox_unit {
 #endif
-            PH_MAILBOX_BYTES = 0,     /**< Bytes that landed; those that land twice count twice. */
+            PH_MAILBOX_BYTES = 0,     /**< Bytes that landed; those that land twice count twice,
+                                         but for PH_MAILBOX_COUNT_ONCE. */
             PH_MAILBOX_OPERATIONS = 1 /**< Messages that landed, those without bytes included. */
     } ph_mailbox_unit;
 
@@ -94,6 +95,18 @@ enum {
    * `mailbox_refusals` does the same for addresses that were never open.
    */
   PH_MAILBOX_SILENT_CLOSE = 1 << 3,
+  /**
+   * Steered: bytes that land where bytes have landed in that epoch, or are landing, do not count:
+   * neither for a threshold of bytes nor in the event. The message itself does. Not for a catch-all
+   * nor with PH_MAILBOX_READ. ph_mailbox_ranges() says what has landed.
+   */
+  PH_MAILBOX_COUNT_ONCE = 1 << 4,
+  /**
+   * Steered: a message that overlaps what has landed in that epoch, or is landing, is refused
+   * (PH_ERR_RANGE), and touches nothing. One without bytes overlaps nothing. Else as
+   * PH_MAILBOX_COUNT_ONCE; not both.
+   */
+  PH_MAILBOX_REFUSE_OVERLAP = 1 << 5,
   /** Its buffers are for ph_mailbox_get(): gets count, and messages are refused (PH_ERR_ACCESS).
    * Not for a managed mailbox, nor a catch-all. */
   PH_MAILBOX_READ = 1 << 8,
@@ -123,7 +136,7 @@ typedef struct ph_mailbox {
  * size and all bytes of the buffer.
  */
 typedef struct ph_mailbox_pointer {
-  void *address;       /**< Of the buffer; null: not handed over yet. */
+  void *address;       /**< Of the buffer (its first segment); null: not handed over yet. */
   uint64_t size_bytes; /**< One past the highest byte that landed. */
 } ph_mailbox_pointer;
 
@@ -140,15 +153,37 @@ typedef struct ph_mailbox_args {
                         65,536. */
 } ph_mailbox_args;
 
+/** So many segments may a buffer have. */
+enum { PH_MAILBOX_MOST_SEGMENTS = 1024 };
+
 /** Arguments of ph_mailbox_post(). Zero what you do not use. */
 typedef struct ph_mailbox_buffer {
-  size_t size; /**< sizeof(ph_mailbox_buffer) of the caller. */
-  void *data;
-  uint64_t size_bytes;         /**< At least 1. */
+  size_t size;                 /**< sizeof(ph_mailbox_buffer) of the caller. */
+  void *data;                  /**< Null where there are segments. */
+  uint64_t size_bytes;         /**< At least 1; 0 where there are segments. */
   uint64_t threshold;          /**< 0: the mailbox's. */
   ph_mailbox_pointer *pointer; /**< Or null: the event alone tells. */
   uint64_t cookie;             /**< Comes back with the event. */
+  /**
+   * Null, or ranges of memory that are one logical range, in this order: offsets, sizes and
+   * thresholds are those of all of them, and a message may cover several. Copied by the call.
+   */
+  const ph_block *segments;
+  size_t segment_count; /**< 1 to PH_MAILBOX_MOST_SEGMENTS; 0: `data` is the buffer. */
 } ph_mailbox_buffer;
+
+/** Bytes of a buffer, counted from its begin. */
+typedef struct ph_mailbox_range {
+  uint64_t offset;
+  uint64_t size_bytes;
+} ph_mailbox_range;
+
+/** Where ranges go. */
+typedef struct ph_mailbox_range_list {
+  ph_mailbox_range *ranges;
+  size_t capacity; /**< So many fit there. */
+  size_t count;    /**< How many there are; set by the call. */
+} ph_mailbox_range_list;
 
 /** A buffer that was handed over. */
 typedef struct ph_mailbox_event {
@@ -156,7 +191,7 @@ typedef struct ph_mailbox_event {
   uint64_t address; /**< Of the mailbox. */
   uint64_t epoch;   /**< The first of an address is 0 (but docs/mailbox.md, Names, where very many
                        were closed); those of a reopened address go on. */
-  void *data;
+  void *data;       /**< As posted, or the first segment; `cookie` may name the others. */
   uint64_t size_bytes;   /**< One past the highest byte that landed; what did not is undefined. */
   uint64_t posted_bytes; /**< The size with which it was posted. */
   uint64_t bytes;        /**< That landed. */
@@ -214,10 +249,13 @@ PH_API ph_status ph_mailbox_open(ph_context *context, const ph_mailbox_args *arg
 
 /**
  * Posts a buffer: it is filled after all that were posted before.
- * Ownership: the buffer, and where its pointer stands, are the library's until the event.
+ * Ownership: the buffer, and where its pointer stands, are the library's until the event. The list
+ *            of segments is the caller's again at once.
  * Status:    PH_ERR_ARGUMENT (no bytes, null, a pointer that is not at a multiple of 64, a
- * threshold that is 0 or that the buffer can never count), PH_ERR_STATE (it overlaps a buffer that
- *            this mailbox has or retains; the handle is closed or another lane's), PH_ERR_MEMORY.
+ *            threshold that is 0 or that the buffer can never count; segments that are empty, wrap
+ *            around, overlap each other or are too many; both segments and `data`), PH_ERR_STATE
+ *            (it overlaps a buffer that this mailbox has or retains; the handle is closed or
+ *            another lane's), PH_ERR_MEMORY.
  */
 PH_API ph_status ph_mailbox_post(ph_context *context, ph_mailbox box,
                                  const ph_mailbox_buffer *buffer);
@@ -267,6 +305,14 @@ PH_API ph_status ph_mailbox_retained(ph_context *context, ph_mailbox box, ph_mai
                                      size_t capacity, size_t *count);
 
 /**
+ * What has landed in the buffer of that epoch, which is current, posted or retained, in a mailbox
+ * with PH_MAILBOX_COUNT_ONCE or PH_MAILBOX_REFUSE_OVERLAP: ranges in order, none of which touches
+ * another. PH_ERR_STATE: the mailbox keeps no ranges, or the epoch has no such buffer.
+ */
+PH_API ph_status ph_mailbox_ranges(ph_context *context, ph_mailbox box, uint64_t epoch,
+                                   ph_mailbox_range_list *list);
+
+/**
  * Closes a mailbox. All buffers come back by events, the current one with what has landed; messages
  * that were kept, and all that come later, are refused (PH_ERR_NOT_FOUND), or dropped
  * (PH_MAILBOX_SILENT_CLOSE). Events that were not
@@ -281,7 +327,9 @@ PH_API ph_status ph_mailbox_close(ph_context *context, ph_mailbox box);
  *             when the receiver has read them, or refused the message. With a request: when the
  * message has landed (PH_OK), or was refused. Of a message that was over, a refusal comes as one
  * more local completion with the error, as of a put. Refusals:   PH_ERR_NOT_FOUND (no such
- * mailbox), PH_ERR_ACCESS (it is for another source), PH_ERR_RANGE (it leaves the buffer),
+ * mailbox), PH_ERR_ACCESS (it is for another source), PH_ERR_RANGE (it leaves the buffer, or
+ * overlaps what is there: PH_MAILBOX_REFUSE_OVERLAP), PH_ERR_MEMORY (the receiver finds no memory
+ * for its ranges),
  * PH_ERR_EPOCH (the epoch or the incarnation that it names is over), PH_ERR_NO_BUFFER (there is
  * none, and it is not kept), PH_ERR_ARGUMENT (an offset into a managed mailbox, an append to a
  * steered one, an empty append). Status:     PH_AGAIN: nothing was sent; `mailbox_early_bytes` are

@@ -2,6 +2,9 @@
 #include <photon/mailbox.h>
 #include <sched.h>
 
+#include <cstddef>
+#include <cstring>
+
 #include "api/handle.hpp"
 #include "service/mailbox/mailboxes.hpp"
 
@@ -13,6 +16,20 @@ using photon::service::mailbox::Receiver;
 namespace {
 
 constexpr auto kOwner = photon::wire::Owner::mailbox;
+
+// What a caller has passed; null: nothing that can be read. Of one who was compiled when the struct
+// ended with `last` a copy in `room`: what it does not have is zero.
+template <class Args, class Last>
+const Args* read_args(const Args* given, Last Args::*last, Args& room) noexcept {
+  if (given == nullptr || given->size == sizeof(Args)) return given;
+  const auto* const begin = reinterpret_cast<const std::byte*>(given);
+  const auto* const end = reinterpret_cast<const std::byte*>(&(given->*last) + 1);
+  const auto size = static_cast<std::size_t>(end - begin);
+  if (given->size != (size + alignof(Args) - 1) / alignof(Args) * alignof(Args)) return nullptr;
+  room = {};
+  std::memcpy(&room, given, size);
+  return &room;
+}
 
 // Runs `call(receiver)` in the context's lane.
 template <class Call>
@@ -50,7 +67,9 @@ ph_status ph_mailbox_open(ph_context* context, const ph_mailbox_args* args, ph_m
 }
 
 ph_status ph_mailbox_post(ph_context* context, ph_mailbox box, const ph_mailbox_buffer* buffer) {
-  if (buffer == nullptr || buffer->size != sizeof(ph_mailbox_buffer))
+  ph_mailbox_buffer room;
+  buffer = read_args(buffer, &ph_mailbox_buffer::cookie, room);
+  if (buffer == nullptr)
     return bad_argument(context,
                         "mailbox_post: buffer is null, or buffer->size is not "
                         "sizeof(ph_mailbox_buffer)");
@@ -114,6 +133,15 @@ ph_status ph_mailbox_retained(ph_context* context, ph_mailbox box, ph_mailbox_ev
     return bad_argument(context, "mailbox_retained: events or count is null");
   return at_receiver(context, [&](Receiver& receiver) {
     return receiver.retained(box, {events, capacity}, *count);
+  });
+}
+
+ph_status ph_mailbox_ranges(ph_context* context, ph_mailbox box, uint64_t epoch,
+                            ph_mailbox_range_list* list) {
+  if (list == nullptr || (list->ranges == nullptr && list->capacity != 0))
+    return bad_argument(context, "mailbox_ranges: the list or its ranges are null");
+  return at_receiver(context, [&](Receiver& receiver) {
+    return receiver.ranges(box, epoch, {list->ranges, list->capacity}, list->count);
   });
 }
 

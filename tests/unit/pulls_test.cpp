@@ -1,5 +1,6 @@
 #include "service/mailbox/pulls.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
@@ -13,8 +14,8 @@ namespace {
 struct Pulling : Service {
   bool on_message(const Message&) override { return true; }
   void on_local(Rank from, std::uint64_t token, ph_status status) override {
-    const auto pull = pulls.on_local(from, token);
-    over.emplace_back(pull ? static_cast<int>(pull->number) : -1, status);
+    const auto pull = pulls.on_local(from, token, status);
+    over.emplace_back(pull ? static_cast<int>(pull->number) : -1, pull ? pull->status : status);
   }
   Pulling() { port.serve(*this); }
 
@@ -96,12 +97,43 @@ TEST(Pulls, a_stray_stays_until_its_end) {
   ASSERT_EQ(one.begin(7), PH_OK);
   const auto recalled = one.pulls.recall(one.window, 0);
   ASSERT_EQ(Pulling::numbers(recalled), Pulling::Numbers{7});
-  EXPECT_TRUE(recalled.begin()->second.is_read) << "its buffer is still written to";
+  EXPECT_TRUE(recalled.begin()->second.is_read()) << "its buffer is still written to";
   EXPECT_EQ(one.pulls.size(), 1u);
   EXPECT_TRUE(one.pulls.recall(one.window, 0).empty()) << "once";
   EXPECT_TRUE(one.pulls.give_up_all().empty());
   one.port.end_get();
   EXPECT_EQ(one.over, (std::vector<std::pair<int, ph_status>>{{7, PH_OK}}));
+}
+
+// One that covers more segments than are read at a time leaves room for others.
+TEST(Pulls, of_many_segments_has_so_many_gets_at_a_time) {
+  Pulling one;
+  one.source = some(40);
+  std::vector<std::byte> memory(80);
+  std::vector<ph_block> blocks;
+  for (std::size_t i = 0; i < 40; ++i) blocks.push_back({memory.data() + 2 * i, 1});
+  const Layout layout(blocks);
+  Pull pull;
+  pull.from = 1;
+  pull.letter.mail.size_bytes = 40;
+  pull.letter.source = {reinterpret_cast<std::uint64_t>(one.source.data()), 1};
+  pull.window = &one.window;
+  pull.outcome.fate = Fate::scatters;
+  pull.outcome.layout = &layout;
+  ASSERT_EQ(one.pulls.begin(pull), PH_OK);
+  EXPECT_EQ(one.port.gets(), Pull::kMostGets);
+  Pull failed;
+  for (std::size_t ended = 0; ended < 40; ++ended) {
+    EXPECT_EQ(one.port.gets(), std::min(Pull::kMostGets, 40 - ended));
+    one.port.end_get();
+    while (one.pulls.start_next(failed) == PH_OK) continue;
+  }
+  EXPECT_EQ(one.pulls.size(), 0u);
+  ASSERT_EQ(one.over.size(), 40u);
+  EXPECT_EQ(one.over[38].first, -1);
+  EXPECT_EQ(one.over[39].first, 0);
+  for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(memory[2 * i], one.source[i]);
+  for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(memory[2 * i + 1], std::byte{0});
 }
 
 // A rank that is stopped leaves the rest of the quota to others.

@@ -19,7 +19,7 @@ bool Grants::grant(const Window& window, Rank source, Buffer& buffer, bool is_fi
   try {
     held_.reserve(port_.size());  // of one source one copy at most is under way
     const auto made = given_.try_emplace(given_.end(), next_);
-    if (port_.expose_alone(buffer.all(), PH_ACCESS_WRITE, exposed) != PH_OK) {
+    if (port_.expose_alone({buffer.data, buffer.size_bytes}, PH_ACCESS_WRITE, exposed) != PH_OK) {
       given_.erase(made);
       return false;
     }
@@ -54,8 +54,8 @@ bool Grants::give(Window& window, Rank source) noexcept {
   bool is_first = true;
   for (std::uint64_t epoch = window.current_epoch(); epoch != window.end_epoch(); ++epoch) {
     Buffer& buffer = window.of_epoch(epoch);
-    if (buffer.grant == 0 &&
-        (buffer.admitted != 0 || buffer.is_full || !grant(window, source, buffer, is_first)))
+    if (buffer.grant == 0 && (buffer.admitted != 0 || buffer.is_full || buffer.layout != nullptr ||
+                              !grant(window, source, buffer, is_first)))
       break;
     is_first = false;
   }

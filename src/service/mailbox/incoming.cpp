@@ -15,7 +15,7 @@ constexpr std::uint64_t kMostCarried = std::uint64_t{1} << 20;  // the range of 
 constexpr std::uint64_t kMailsPerCredit = 64;
 constexpr std::int64_t kTellNs = 100'000;  // a sender may wait for its last credits
 
-void copy(std::span<const std::span<const std::byte>> parts, std::byte* to) noexcept {
+void copy_all(std::span<const std::span<const std::byte>> parts, std::byte* to) noexcept {
   for (const std::span<const std::byte> part : parts) {
     if (part.empty()) continue;
     std::memcpy(to, part.data(), part.size());
@@ -77,18 +77,32 @@ Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept 
   const Outcome outcome =
       divides ? window.admit_all(mail.letter.mail) : window.admit(mail.letter.mail, *this);
   status = outcome.status;
-  if (outcome.fate != Fate::lands) return outcome.fate;
+  if (outcome.fate != Fate::lands)
+    return outcome.fate == Fate::scatters ? scatter(box, mail, outcome, status) : outcome.fate;
   if (divides) {
     fill(box, mail.letter.mail, mail.parts);
     return Fate::lands;
   }
   if (!mail.letter.is_offer) {
-    copy(mail.parts, outcome.place);
+    copy_all(mail.parts, outcome.place);
     window.landed(mail.letter.mail, outcome, *this);
     return Fate::lands;
   }
   status = begin_pull(box, mail, outcome);
   return status == PH_OK ? Fate::lands : Fate::refused;
+}
+
+// The same of one whose bytes have several places.
+Fate Receiver::scatter(Box& box, const Arrival& mail, const Outcome& outcome,
+                       ph_status& status) noexcept {
+  if (mail.letter.is_offer) {
+    status = begin_pull(box, mail, outcome);
+    return status == PH_OK ? Fate::lands : Fate::refused;
+  }
+  ByteReader reader(mail.parts);
+  copy(outcome, mail.letter.mail.size_bytes, reader);
+  box.window->scattered(mail.letter.mail, outcome, *this);
+  return Fate::lands;
 }
 
 // The next mail of that sender: it has come whole, or is an offer.
@@ -137,7 +151,7 @@ bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
       return false;
     if (!is_offer) {
       early.bytes.resize(mail.letter.mail.size_bytes);
-      copy(mail.parts, early.bytes.data());
+      copy_all(mail.parts, early.bytes.data());
     }
     box.early.push_back(std::move(early));
     sender.early_bytes += bytes;
@@ -212,7 +226,18 @@ std::span<const std::byte> Receiver::on_ask(Rank from, const Ask& ask, Answer& a
   const Outcome outcome = box->window->read(ask.what);
   answer = {ask.token, outcome.status, outcome.epoch, box->window->incarnation()};
   if (outcome.status != PH_OK) return {};
-  return {outcome.place, ask.what.size_bytes};
+  if (outcome.fate == Fate::lands) return {outcome.place, ask.what.size_bytes};
+  gathered_.clear();
+  try {
+    while (gathered_.size() < ask.what.size_bytes) {
+      const auto piece = outcome.piece(gathered_.size(), ask.what.size_bytes - gathered_.size());
+      gathered_.insert(gathered_.end(), piece.begin(), piece.end());
+    }
+  } catch (const std::bad_alloc&) {
+    answer.status = PH_ERR_MEMORY;
+    gathered_ = {};
+  }
+  return gathered_;
 }
 
 void Receiver::counted(const Ask& ask, const Answer& answer) noexcept {

@@ -52,7 +52,9 @@ bool Mailboxes::on_ask(const Message& message) {
   if (!ask) return false;
   Answer answer;
   const auto bytes = receiver_.on_ask(message.from, *ask, answer);
-  if (!answers_.send(message.from, answer, bytes)) return false;
+  const bool is_sent = answers_.send(message.from, answer, bytes);
+  receiver_.let_go_of_answer();
+  if (!is_sent) return false;
   receiver_.counted(*ask, answer);
   return true;
 }

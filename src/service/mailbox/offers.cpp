@@ -22,7 +22,7 @@ ph_status Receiver::begin_pull(Box& box, const Arrival& offer, const Outcome& ou
 
 void Receiver::on_local(Rank from, std::uint64_t token, ph_status status) noexcept {
   const Round round(*this);
-  if (const auto pull = pulls_.on_local(from, token)) end_pull(*pull, status);
+  if (const auto pull = pulls_.on_local(from, token, status)) end_pull(*pull, pull->status);
 }
 
 void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
@@ -33,10 +33,12 @@ void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
     if (pull.is_owed) give_verdict(pull.from, pull.number, true, pull.owed);
     return;
   }
-  if (status == PH_OK)
-    window.landed(pull.letter.mail, pull.outcome, *this);
-  else
+  if (status != PH_OK)
     window.failed(pull.letter.mail, pull.outcome, *this);
+  else if (pull.outcome.fate == Fate::scatters)
+    window.scattered(pull.letter.mail, pull.outcome, *this);
+  else
+    window.landed(pull.letter.mail, pull.outcome, *this);
   give_verdict(pull.from, pull.number, true, status);
   if (!box.early.empty()) try_early(box);
   give_grants(box);
@@ -58,7 +60,7 @@ void Receiver::recall(Window& window, std::uint64_t epoch) noexcept {
   Box& box = *boxes_[window.tag()];
   const Pulls::List recalled = pulls_.recall(window, epoch);
   for (const auto& [number, pull] : recalled)
-    if (!pull.is_read) window.let_go(epoch, *this);
+    if (!pull.is_read()) window.let_go(epoch, *this);
   std::size_t waiting = 0;
   for (const auto& [number, pull] : recalled) admit_anew(box, pull, waiting);
 }

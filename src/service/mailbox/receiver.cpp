@@ -10,7 +10,6 @@ namespace photon::service::mailbox {
 
 namespace {
 
-constexpr unsigned kPointerAlignment = 64;
 constexpr std::size_t kMostPast =
     65'536;  // closed addresses whose epochs are remembered one by one
 
@@ -86,12 +85,8 @@ ph_status Receiver::post(ph_mailbox handle, const ph_mailbox_buffer& buffer) {
   };
   Box* const box = find(handle);
   if (box == nullptr || !box->is_open) return not_open("mailbox_post");
-  if (buffer.data == nullptr || buffer.size_bytes == 0)
-    return wrong(PH_ERR_ARGUMENT, "the buffer is null or has no bytes");
-  const auto address = reinterpret_cast<std::uint64_t>(buffer.data);
-  if (address > ~buffer.size_bytes) return wrong(PH_ERR_ARGUMENT, "the buffer wraps around");
-  if (reinterpret_cast<std::uint64_t>(buffer.pointer) % kPointerAlignment != 0)
-    return wrong(PH_ERR_ARGUMENT, "the pointer is not at a multiple of 64 bytes");
+  if (const char* const why = why_no_buffer(buffer); why != nullptr)
+    return wrong(PH_ERR_ARGUMENT, why);
   // Each buffer comes back by one event, and a retained one by one more.
   box->events.make_room(box->window->posted() + 2 * std::uint64_t{box->window->policy().retained} +
                         1);
@@ -99,7 +94,8 @@ ph_status Receiver::post(ph_mailbox handle, const ph_mailbox_buffer& buffer) {
                                               .size_bytes = buffer.size_bytes,
                                               .threshold = buffer.threshold,
                                               .pointer = buffer.pointer,
-                                              .cookie = buffer.cookie});
+                                              .cookie = buffer.cookie},
+                                             {buffer.segments, buffer.segment_count});
   if (status == PH_ERR_ARGUMENT)
     return wrong(status, "the threshold is 0, or more than the buffer can ever count");
   if (status == PH_ERR_STATE)
@@ -163,6 +159,22 @@ ph_status Receiver::retained(ph_mailbox handle, std::span<ph_mailbox_event> even
   return PH_OK;
 }
 
+ph_status Receiver::ranges(ph_mailbox handle, std::uint64_t epoch,
+                           std::span<ph_mailbox_range> ranges, std::size_t& count) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_ranges");
+  const Coverage* const coverage = box->window->coverage(epoch);
+  if (coverage == nullptr)
+    return port_.fail(PH_ERR_STATE, PH_ANY_RANK,
+                      "mailbox_ranges: the mailbox keeps no ranges, or has no buffer of epoch " +
+                          std::to_string(epoch));
+  count = coverage->ranges().size();
+  auto next = coverage->ranges().begin();
+  for (std::size_t i = 0; i < std::min(ranges.size(), count); ++i, ++next)
+    ranges[i] = {next->first, next->second - next->first};
+  return PH_OK;
+}
+
 // The epochs of a closed address go on when it is opened again: those of so many are remembered one
 // by one, and the others begin where all that were forgotten had ended.
 ph_status Receiver::close(ph_mailbox handle) {
@@ -206,7 +218,7 @@ ph_mailbox_event Receiver::event_of(ph_mailbox box, const Window& window,
           .epoch = over.epoch,
           .data = buffer.data,
           .size_bytes = buffer.top,
-          .posted_bytes = buffer.size_bytes,
+          .posted_bytes = buffer.total_bytes(),
           .bytes = buffer.bytes,
           .operations = buffer.operations,
           .cookie = buffer.cookie,

@@ -22,6 +22,7 @@
 #include "base/ring_queue.hpp"
 #include "service/mailbox/address_table.hpp"
 #include "service/mailbox/asking.hpp"
+#include "service/mailbox/byte_reader.hpp"
 #include "service/mailbox/grants.hpp"
 #include "service/mailbox/letter.hpp"
 #include "service/mailbox/pulls.hpp"
@@ -42,6 +43,8 @@ class Receiver final : public Window::Owner {
   ph_status release(ph_mailbox box, std::uint64_t epoch);
   ph_status rewind(ph_mailbox box, std::uint64_t epoch);
   ph_status retained(ph_mailbox box, std::span<ph_mailbox_event> events, std::size_t& count);
+  ph_status ranges(ph_mailbox box, std::uint64_t epoch, std::span<ph_mailbox_range> ranges,
+                   std::size_t& count);
   ph_status close(ph_mailbox box);
   // PH_AGAIN: none is there. PH_ERR_STATE: none will come.
   ph_status take(ph_mailbox box, ph_mailbox_event& event) noexcept;
@@ -55,6 +58,8 @@ class Receiver final : public Window::Owner {
   // A part of a get: its bytes, and what its sender is to be told of them. counted() follows when
   // they were copied.
   std::span<const std::byte> on_ask(Rank from, const Ask& ask, Answer& answer) noexcept;
+  // The bytes that on_ask() has returned are not needed any more.
+  void let_go_of_answer() noexcept { gathered_ = {}; }
   void counted(const Ask& ask, const Answer& answer) noexcept;
   // ---- offers.cpp
   void on_local(Rank from, std::uint64_t token, ph_status status) noexcept;
@@ -153,8 +158,10 @@ class Receiver final : public Window::Owner {
   static ph_status check(const Box* box, Rank from) noexcept;
   Box* box_for(Rank from, const Letter& letter) const noexcept;
   Fate place(Box& box, const Arrival& mail, ph_status& status) noexcept;
+  Fate scatter(Box& box, const Arrival& mail, const Outcome& outcome, ph_status& status) noexcept;
   static bool is_divided(const Box& box, const Letter& letter) noexcept;
   std::uint64_t fill(Box& box, const Mail& mail, Parts parts) noexcept;
+  static void copy(const Outcome& outcome, std::uint64_t size_bytes, ByteReader& reader) noexcept;
   Fate place_rest(Box& box, Early& early, ph_status& status) noexcept;
   Fate place_early(Box& box, Early& early, ph_status& status) noexcept;
   bool is_silent(std::uint64_t address) const noexcept;
@@ -200,6 +207,7 @@ class Receiver final : public Window::Owner {
   bool has_lost_ = false;
   std::uint64_t early_mails_ = 0;
   std::uint64_t early_bytes_ = 0;
+  std::vector<std::byte> gathered_;  // of a get that asks for several segments
 };
 
 }  // namespace photon::service::mailbox

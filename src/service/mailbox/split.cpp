@@ -7,48 +7,21 @@
 // Invariant: a message is divided only where all of it lands at once or waits here, so none that
 // has begun to land is refused for lack of room.
 #include <algorithm>
-#include <cstring>
 
+#include "service/mailbox/byte_reader.hpp"
 #include "service/mailbox/receiver.hpp"
 
 namespace photon::service::mailbox {
 
-namespace {
-
-// The bytes of a message, one part behind the other.
-class ByteReader {
- public:
-  explicit ByteReader(std::span<const std::span<const std::byte>> parts) noexcept : parts_(parts) {}
-  void read(std::byte* to, std::uint64_t size_bytes) noexcept {
-    while (size_bytes != 0) {
-      const std::span<const std::byte> left = parts_.front().subspan(at_);
-      const std::uint64_t bytes = std::min<std::uint64_t>(size_bytes, left.size());
-      if (bytes != 0) std::memcpy(to, left.data(), bytes);
-      to += bytes;
-      size_bytes -= bytes;
-      at_ += bytes;
-      if (at_ != parts_.front().size()) return;
-      parts_ = parts_.subspan(1);
-      at_ = 0;
-    }
-  }
-
- private:
-  std::span<const std::span<const std::byte>> parts_;
-  std::uint64_t at_ = 0;
-};
-
-}  // namespace
-
 // Nothing more is admitted: the threshold is reached, or what comes next goes on in the next.
 bool Window::is_at_end(const Buffer& buffer) const noexcept {
   return buffer.admitted >= buffer.threshold ||
-         (policy_.splits && buffer.filled == buffer.size_bytes);
+         (policy_.splits && buffer.filled == buffer.total_bytes());
 }
 
 std::uint64_t Window::room_from(std::uint64_t ahead) const noexcept {
   const Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
-  return buffer.is_full ? 0 : buffer.size_bytes - buffer.filled;
+  return buffer.is_full ? 0 : buffer.total_bytes() - buffer.filled;
 }
 
 Outcome Window::admit_all(const Mail& mail) const noexcept {
@@ -71,6 +44,15 @@ Outcome Window::admit_part(Mail& mail, Owner& owner) noexcept {
   return admit(mail, owner);
 }
 
+// The bytes of a message, or of a part of one, go to their places.
+void Receiver::copy(const Outcome& outcome, std::uint64_t size_bytes, ByteReader& reader) noexcept {
+  for (std::uint64_t done = 0; done < size_bytes;) {
+    const std::span<std::byte> piece = outcome.piece(done, size_bytes - done);
+    reader.read(piece);
+    done += piece.size();
+  }
+}
+
 // As much as there is room for: how many bytes.
 std::uint64_t Receiver::fill(Box& box, const Mail& mail, Parts parts) noexcept {
   ByteReader reader(parts);
@@ -79,8 +61,8 @@ std::uint64_t Receiver::fill(Box& box, const Mail& mail, Parts parts) noexcept {
     Mail part = mail;
     part.size_bytes -= landed;
     const Outcome outcome = box.window->admit_part(part, *this);
-    if (outcome.fate != Fate::lands) break;
-    reader.read(outcome.place, part.size_bytes);
+    if (!outcome.is_admitted()) break;
+    copy(outcome, part.size_bytes, reader);
     landed += part.size_bytes;
     box.window->landed(part, outcome, *this);
   }

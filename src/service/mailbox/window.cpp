@@ -10,16 +10,33 @@ namespace photon::service::mailbox {
 namespace {
 
 bool meet(const Buffer& one, const Buffer& other) noexcept {
+  if (one.layout != nullptr && other.layout != nullptr) return one.layout->meets(*other.layout);
+  if (one.layout != nullptr) return one.layout->meets({other.data, other.size_bytes});
+  if (other.layout != nullptr) return other.layout->meets({one.data, one.size_bytes});
   return one.data < other.data + other.size_bytes && other.data < one.data + one.size_bytes;
 }
 
 }  // namespace
 
+Window::~Window() {
+  for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i) delete buffers_.at(i).layout;
+  while (!retained_.empty()) forget_retained();
+}
+
+// The oldest.
+void Window::forget_retained() noexcept {
+  delete retained_.front().buffer.layout;
+  retained_.pop();
+}
+
 // The most that a buffer can count: where the receiver says where bytes land, no byte lands twice,
-// and each operation has one. A catch-all's buffer takes one message.
+// and each operation has one; elsewhere a byte may count once. A catch-all's buffer takes one
+// message.
 std::uint64_t Window::reachable(const Buffer& buffer) const noexcept {
   if (policy_.catches_all) return 1;
-  return policy_.placing == PH_MAILBOX_MANAGED ? buffer.size_bytes : UINT64_MAX;
+  const bool lands_once = policy_.placing == PH_MAILBOX_MANAGED ||
+                          (policy_.keeps_ranges() && policy_.unit == PH_MAILBOX_BYTES);
+  return lands_once ? buffer.total_bytes() : UINT64_MAX;
 }
 
 bool Window::overlaps(const Buffer& buffer) const noexcept {
@@ -30,15 +47,25 @@ bool Window::overlaps(const Buffer& buffer) const noexcept {
   return false;
 }
 
-ph_status Window::post(const Buffer& buffer) {
+ph_status Window::post(const Buffer& buffer, std::span<const ph_block> segments) {
   Buffer posted = buffer;
+  std::unique_ptr<Layout> layout;
+  if (!segments.empty() || policy_.keeps_ranges()) {
+    const ph_block whole{buffer.data, buffer.size_bytes};
+    layout = std::make_unique<Layout>(segments.empty() ? std::span(&whole, 1) : segments);
+    if (policy_.keeps_ranges()) layout->keep_coverage();
+    posted.layout = layout.get();
+    posted.data = layout->first().data();
+    posted.size_bytes = policy_.keeps_ranges() ? 0 : layout->first().size();
+  }
   if (posted.threshold == 0) posted.threshold = policy_.threshold;
   if (posted.threshold == 0 && policy_.unit == PH_MAILBOX_BYTES)
-    posted.threshold = posted.size_bytes;
+    posted.threshold = posted.total_bytes();
   if (posted.threshold == 0 || posted.threshold > reachable(posted)) return PH_ERR_ARGUMENT;
   if (overlaps(posted)) return PH_ERR_STATE;
   retained_.make_room(policy_.retained + 1);  // to hand over needs no memory
   buffers_.push(posted);
+  static_cast<void>(layout.release());
   return PH_OK;
 }
 
@@ -73,7 +100,7 @@ std::uint64_t Window::first_with_room(const Mail& mail) const noexcept {
   for (; ahead < buffers_.size(); ++ahead) {
     const Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
     if (buffer.is_full) continue;
-    if (buffer.filled == 0 || mail.size_bytes <= buffer.size_bytes - buffer.filled) break;
+    if (buffer.filled == 0 || mail.size_bytes <= buffer.total_bytes() - buffer.filled) break;
   }
   return ahead;
 }
@@ -106,17 +133,38 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   if (buffer.is_full) return {Fate::refused, PH_ERR_EPOCH, epoch, nullptr};
   const std::uint64_t from = mail.appends ? buffer.filled : mail.offset;
   if (from > buffer.size_bytes || mail.size_bytes > buffer.size_bytes - from)
-    return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
+    return admit_apart(mail, ahead, from, owner);
   std::byte* const place = buffer.data + from;
+  take_in(mail, ahead, from, owner);
+  return {Fate::lands, PH_OK, epoch, place, from};
+}
+
+// Of the first buffers the one that is so far `ahead` admits a message that goes to `from`.
+[[gnu::always_inline]] inline void Window::take_in(const Mail& mail, std::uint64_t ahead,
+                                                   std::uint64_t from, Owner& owner) noexcept {
+  Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
   buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : mail.goes_on ? 0 : 1;
   if (mail.appends) buffer.filled = from + mail.size_bytes;
   ++buffer.under_way;
   ++landing_;
   if (is_at_end(buffer)) buffer.is_full = true;
+  const bool is_placed_here = mail.appends && mail.epoch == PH_ANY_EPOCH;
   if (is_placed_here) seal_before(ahead);
   count_full();
   if (is_placed_here && full_ != 0) hand_over_full(owner);  // but for this one, which has to land
-  return {Fate::lands, PH_OK, epoch, place};
+}
+
+// What does not lie in the buffer's first range, or has to be looked at for overlap.
+Outcome Window::admit_apart(const Mail& mail, std::uint64_t ahead, std::uint64_t from,
+                            Owner& owner) noexcept {
+  const Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
+  Mail counted = mail;
+  if (const ph_status status = cover(buffer, from, counted); status != PH_OK)
+    return {Fate::refused, status, epoch_ + ahead, nullptr};
+  Outcome outcome{Fate::scatters, PH_OK, epoch_ + ahead, nullptr, from};
+  outcome.layout = buffer.layout;
+  take_in(counted, ahead, from, owner);
+  return outcome;
 }
 
 bool Window::land_word(const WordMail& mail, Owner& owner) noexcept {
@@ -147,8 +195,7 @@ void Window::landed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
   buffer.named = mail.named;
   buffer.from = mail.from;
   buffer.bytes += mail.size_bytes;
-  const auto end = static_cast<std::uint64_t>(outcome.place - buffer.data) + mail.size_bytes;
-  if (mail.size_bytes != 0) buffer.top = std::max(buffer.top, end);
+  if (mail.size_bytes != 0) buffer.top = std::max(buffer.top, outcome.offset + mail.size_bytes);
   if (buffer.is_full) hand_over_full(owner);
 }
 
@@ -157,7 +204,8 @@ void Window::failed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
   --buffer.under_way;
   --landing_;
   const bool was_complete = is_at_end(buffer);
-  buffer.admitted -= policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : 1;
+  const std::uint64_t bytes = uncover(buffer, mail, outcome);
+  buffer.admitted -= policy_.unit == PH_MAILBOX_BYTES ? bytes : 1;
   if (mail.appends) buffer.filled -= mail.size_bytes;
   if (was_complete && !is_at_end(buffer)) {
     buffer.is_full = false;
@@ -167,15 +215,20 @@ void Window::failed(const Mail& mail, const Outcome& outcome, Owner& owner) noex
 }
 
 // Null: it is not posted yet, or is over and not retained.
-const Buffer* Window::of_read(const Read& what, std::uint64_t& epoch) noexcept {
-  epoch = what.epoch == PH_ANY_EPOCH ? epoch_ + full_ : what.epoch;
-  if (epoch >= epoch_) {
-    const bool is_there = epoch - epoch_ < buffers_.size();
-    return is_there && !of_epoch(epoch).is_leaving ? &of_epoch(epoch) : nullptr;
-  }
+const Buffer* Window::find(std::uint64_t epoch) const noexcept {
+  if (epoch >= epoch_)
+    return epoch - epoch_ < buffers_.size() ? &buffers_.at(buffers_.begin() + (epoch - epoch_))
+                                            : nullptr;
   for (std::uint64_t i = retained_.begin(); i != retained_.end(); ++i)
     if (retained_.at(i).epoch == epoch) return &retained_.at(i).buffer;
   return nullptr;
+}
+
+// What is leaving is read no more.
+const Buffer* Window::of_read(const Read& what, std::uint64_t& epoch) const noexcept {
+  epoch = what.epoch == PH_ANY_EPOCH ? epoch_ + full_ : what.epoch;
+  const Buffer* const found = find(epoch);
+  return found != nullptr && !(found->is_leaving && epoch >= epoch_) ? found : nullptr;
 }
 
 Outcome Window::read(const Read& what) noexcept {
@@ -186,9 +239,13 @@ Outcome Window::read(const Read& what) noexcept {
   if (buffer == nullptr)
     return {Fate::refused, epoch < epoch_ + full_ ? PH_ERR_EPOCH : PH_ERR_NO_BUFFER, epoch,
             nullptr};
-  if (what.offset > buffer->size_bytes || what.size_bytes > buffer->size_bytes - what.offset)
+  if (what.offset <= buffer->size_bytes && what.size_bytes <= buffer->size_bytes - what.offset)
+    return {Fate::lands, PH_OK, epoch, buffer->data + what.offset, what.offset};
+  if (buffer->layout == nullptr || !buffer->layout->holds(what.offset, what.size_bytes))
     return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
-  return {Fate::lands, PH_OK, epoch, buffer->data + what.offset};
+  Outcome outcome{Fate::scatters, PH_OK, epoch, nullptr, what.offset};
+  outcome.layout = buffer->layout;
+  return outcome;
 }
 
 void Window::was_read(const Read& what, const Outcome& outcome, Owner& owner) noexcept {
@@ -235,6 +292,8 @@ void Window::hand_over_full(Owner& owner) noexcept {
 // The front buffer is over. Its owner is told after the pointer: who hears of the one may read it.
 void Window::hand_over(ph_mailbox_why why, Owner& owner) noexcept {
   const HandedOver over{buffers_.front(), epoch_, incarnation_, why};
+  if (over.buffer.layout != nullptr && policy_.keeps_ranges())
+    over.buffer.layout->coverage()->settle();
   buffers_.pop();
   ++epoch_;
   if (full_ != 0)
@@ -243,12 +302,13 @@ void Window::hand_over(ph_mailbox_why why, Owner& owner) noexcept {
     count_full();
   if (policy_.retained != 0) {
     retained_.push_unchecked(over);
-    if (retained_.size() > policy_.retained) retained_.pop();
+    if (retained_.size() > policy_.retained) forget_retained();
   }
   if (over.buffer.pointer != nullptr)
     sync::publish_to_user(over.buffer.pointer->size_bytes, over.buffer.top,
                           over.buffer.pointer->address, static_cast<void*>(over.buffer.data));
   owner.handed_over(*this, over);
+  if (policy_.retained == 0) delete over.buffer.layout;
 }
 
 // Its landings are recalled before anything else is admitted: they are the first in the next epoch.
@@ -276,8 +336,10 @@ ph_status Window::inc_epoch(Owner& owner) noexcept {
 ph_status Window::release(std::uint64_t epoch) noexcept {
   for (std::uint64_t i = retained_.begin(); i != retained_.end(); ++i) {
     if (retained_.at(i).epoch != epoch) continue;
+    Layout* const layout = retained_.at(i).buffer.layout;
     for (; i != retained_.begin(); --i) retained_.at(i) = retained_.at(i - 1);
     retained_.pop();
+    delete layout;
     return PH_OK;
   }
   return PH_ERR_STATE;
@@ -294,12 +356,13 @@ ph_status Window::rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& 
     over.why = PH_MAILBOX_REWOUND;
     owner.handed_over(*this, over);
   }
-  while (retained_.end() - 1 != found) retained_.pop_back();
+  for (; retained_.end() - 1 != found; retained_.pop_back()) delete retained_.back().buffer.layout;
   for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i) {
     Buffer& buffer = buffers_.at(i);
     buffer.admitted = buffer.filled = buffer.bytes = buffer.operations = buffer.top = 0;
     buffer.from = PH_ANY_RANK;
     buffer.is_full = false;
+    if (buffer.layout != nullptr && policy_.keeps_ranges()) buffer.layout->coverage()->clear();
   }
   full_ = 0;
   epoch_ = epoch + 1;

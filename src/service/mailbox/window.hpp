@@ -17,11 +17,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "base/ring_queue.hpp"
+#include "service/mailbox/buffer_layout.hpp"
 
 namespace photon::service::mailbox {
+
+// What becomes of bytes that land where bytes have landed.
+enum class Overlap : std::uint8_t { counts, counts_once, is_refused };
 
 // The owner's choices for a mailbox.
 struct Policy {
@@ -35,6 +40,9 @@ struct Policy {
   bool catches_all = false;      // each buffer takes one message, whatever address that names
   bool is_for_reading = false;   // gets count, and nothing lands
   bool grants = false;           // its buffers are granted ahead to its one source
+  Overlap overlap = Overlap::counts;
+
+  bool keeps_ranges() const noexcept { return overlap != Overlap::counts; }
 };
 
 // A message as its sender describes it.
@@ -68,8 +76,8 @@ struct Read {
 
 // A buffer as it was posted, and what has landed in it.
 struct Buffer {
-  std::byte* data = nullptr;
-  std::uint64_t size_bytes = 0;
+  std::byte* data = nullptr;     // the first of its bytes
+  std::uint64_t size_bytes = 0;  // from there on, that need no look at `layout`
   std::uint64_t threshold = 0;
   ph_mailbox_pointer* pointer = nullptr;
   std::uint64_t cookie = 0;
@@ -85,11 +93,14 @@ struct Buffer {
   bool is_full = false;          // nothing more is admitted
   bool is_leaving = false;       // `why`; what is under way in it does not count
   ph_mailbox_why why = PH_MAILBOX_COMPLETE;
+  Layout* layout = nullptr;  // the Window's; null: all bytes are at `data`, and overlap counts
 
-  std::span<std::byte> all() const noexcept { return {data, size_bytes}; }
+  std::uint64_t total_bytes() const noexcept {
+    return layout == nullptr ? size_bytes : layout->size_bytes();
+  }
 };
 
-// One that is over.
+// One that is over. Its layout ends with the call that tells of it.
 struct HandedOver {
   Buffer buffer;
   std::uint64_t epoch = 0;
@@ -98,16 +109,28 @@ struct HandedOver {
 };
 
 enum class Fate : std::uint8_t {
-  lands,    // at `place`; landed() has to follow
-  waits,    // for a buffer: to be asked again after the next post()
-  refused,  // for the reason in `status`
+  lands,     // at `place`; landed() has to follow
+  waits,     // for a buffer: to be asked again after the next post()
+  refused,   // for the reason in `status`
+  scatters,  // as lands, but each piece() has a place of its own, and scattered() follows
 };
 
 struct Outcome {
   Fate fate = Fate::refused;
   ph_status status = PH_OK;
   std::uint64_t epoch = 0;  // in which it lands
-  std::byte* place = nullptr;
+  union {
+    std::byte* place = nullptr;
+    const Layout* layout;  // of one that scatters
+  };
+  std::uint64_t offset = 0;  // in the buffer
+
+  bool is_admitted() const noexcept { return fate == Fate::lands || fate == Fate::scatters; }
+  // Where the bytes go that follow the first `done` ones: at most `most_bytes`, and at least one.
+  std::span<std::byte> piece(std::uint64_t done, std::uint64_t most_bytes) const noexcept {
+    if (fate == Fate::lands) return {place + done, most_bytes};
+    return layout->piece(offset + done, most_bytes);
+  }
 };
 
 class Window {
@@ -140,6 +163,7 @@ class Window {
                      !policy.is_for_reading && !policy.grants) {}
   Window(const Window&) = delete;
   Window& operator=(const Window&) = delete;
+  ~Window();
 
   std::uint64_t address() const noexcept { return address_; }
   std::uint32_t incarnation() const noexcept { return incarnation_; }
@@ -149,8 +173,9 @@ class Window {
   const Policy& policy() const noexcept { return policy_; }
 
   // ---- its owner
-  // PH_ERR_ARGUMENT, PH_ERR_STATE: nothing was done. Throws bad_alloc.
-  ph_status post(const Buffer& buffer);
+  // PH_ERR_ARGUMENT, PH_ERR_STATE: nothing was done. Throws bad_alloc. One with segments has
+  // neither data nor size_bytes.
+  ph_status post(const Buffer& buffer, std::span<const ph_block> segments = {});
   // The first buffer that is not leaving, as it is; PH_AGAIN: there is none.
   ph_status inc_epoch(Owner& owner) noexcept;
   ph_status release(std::uint64_t epoch) noexcept;
@@ -162,6 +187,9 @@ class Window {
   const HandedOver& retained(std::uint64_t newest_first) const noexcept {
     return retained_.at(retained_.end() - 1 - newest_first);
   }
+
+  // What has landed in the buffer of that epoch; null: there is none, or nobody keeps it.
+  const Coverage* coverage(std::uint64_t epoch) const noexcept;
 
   // ---- messages
   // The place of a message, in one step with its epoch. It may hand over what it does not fit into.
@@ -194,6 +222,8 @@ class Window {
 
   // All bytes of what admit() let in are in place.
   void landed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
+  // The same of what scatters.
+  void scattered(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
   // They are not, and never will be: it counts as if it had not come.
   void failed(const Mail& mail, const Outcome& outcome, Owner& owner) noexcept;
   // The place of a get's bytes, to be copied before anything else is done; or why there is none.
@@ -204,6 +234,13 @@ class Window {
   void let_go(std::uint64_t epoch, Owner& owner) noexcept;
 
  private:
+  Outcome admit_apart(const Mail& mail, std::uint64_t ahead, std::uint64_t from,
+                      Owner& owner) noexcept;
+  ph_status cover(const Buffer& buffer, std::uint64_t from, Mail& mail) const noexcept;
+  static std::uint64_t uncover(const Buffer& buffer, const Mail& mail,
+                               const Outcome& outcome) noexcept;
+  void take_in(const Mail& mail, std::uint64_t ahead, std::uint64_t from, Owner& owner) noexcept;
+  void forget_retained() noexcept;
   void leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64_t epoch) noexcept;
   void count_full() noexcept;
   bool is_at_end(const Buffer& buffer) const noexcept;
@@ -211,7 +248,8 @@ class Window {
   std::uint64_t first_with_room(const Mail& mail) const noexcept;
   void seal_before(std::uint64_t ahead) noexcept;
   ph_status check(const Mail& mail) const noexcept;
-  const Buffer* of_read(const Read& what, std::uint64_t& epoch) noexcept;
+  const Buffer* find(std::uint64_t epoch) const noexcept;
+  const Buffer* of_read(const Read& what, std::uint64_t& epoch) const noexcept;
   ph_status check_kind(const Mail& mail) const noexcept;
   Outcome without_buffer(std::uint64_t epoch) const noexcept;
   bool overlaps(const Buffer& buffer) const noexcept;
