@@ -172,8 +172,11 @@ typedef struct ph_mailbox_put_args {
   uint32_t flags;       /**< PH_NO_LCE: not with more than `mailbox_carried_max` bytes. */
   ph_id local;
   /** Null: the local completion is probed when the source may be reused. Else the request ends with
-   * the receiver's verdict. Not together with PH_NO_LCE. */
+   * the receiver's verdict, and ph_cancel() calls the message back. Not with PH_NO_LCE. */
   ph_request *request;
+  /** Null, or with a request: yours again when that is over. It says then in which epoch the last
+   * byte has landed; PH_ANY_EPOCH: in none, as the status of the request says. */
+  uint64_t *landed_in;
 } ph_mailbox_put_args;
 
 /** Arguments of ph_mailbox_get(). Zero what you do not use. */
@@ -280,6 +283,11 @@ PH_API ph_status ph_mailbox_close(ph_context *context, ph_mailbox box);
  *             PH_ERR_ARGUMENT (unknown flags, a null source, an offset that wraps), PH_ERR_RANK,
  *             PH_ERR_ID_SIZE, PH_ERR_MEMORY, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_STATE,
  *             PH_ERR_FORKED.
+ * Abort:      ph_cancel() of the request asks the receiver for the message (PH_TOO_LATE: it has
+ *             gone). The request ends with the verdict: PH_OK, it had landed, and counts
+ *             (`landed_in`); PH_ERR_NOT_FOUND, it had not, nothing of it counts or will, and the
+ *             source is yours; PH_ERR_PEER, the receiver was lost, and nobody knows. Any other
+ *             error: it was refused. What PH_MAILBOX_SPLIT has begun to land goes on.
  * Order:      as above. Threads: any. Never blocks.
  */
 PH_API ph_status ph_mailbox_put(ph_context *context, ph_rank rank, const ph_mailbox_put_args *args);

@@ -126,7 +126,7 @@ TEST_P(GarbageMailbox, a_forged_mail_ends_its_sender_and_nothing_else) {
   };
   expect_each_ends_its_sender({
       {"a message of no kind", mail({0, kMailbox, 0})},
-      {"a message of a kind that there is not", mail({7, kMailbox, 0})},
+      {"a message of a kind that there is not", mail({8, kMailbox, 0})},
       {"a mail without an address", mail({kMail})},
       {"a mail without an offset", mail({kMail, kMailbox})},
       {"a mail that is too long", mail({kMail, kMailbox, 0, 0})},

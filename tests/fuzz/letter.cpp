@@ -56,6 +56,7 @@ void check_reply(Op op, const Bytes& header) {
   if (!reply) return;
   require(first_word(reply->op, reply->number) == word_of(header, 0));
   require(photon::wire::is_end(reply->status));
+  require(reply->epoch == PH_ANY_EPOCH || (op == Op::verdict && reply->status == PH_OK));
 }
 
 void check_ask(const Bytes& header) {

@@ -171,6 +171,7 @@ struct Mailing {
       case Op::mail: return "mail";
       case Op::ask: return "ask";
       case Op::answer: return "answer " + std::to_string(words.at(1));
+      case Op::recall: return "recall " + std::to_string(words[0] >> 8);
     }
     return "?";
   }

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/finally.hpp"
 #include "service/mailbox/receiver.hpp"
 #include "service/mailbox/sender.hpp"
 
@@ -59,16 +60,17 @@ bool Receiver::is_divided(const Box& box, const Letter& letter) noexcept {
   return !letter.is_offer && box.window->divides(letter.mail);
 }
 
-// Admission, the copy, and the count; that of an offer follows. `status`: of what is refused.
-Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept {
+// Admission, the copy, and the count; that of an offer follows. `end`: of what does not wait.
+Fate Receiver::place(Box& box, const Arrival& mail, End& end) noexcept {
   Window& window = *box.window;
   const bool divides = is_divided(box, mail.letter);
   const Outcome outcome =
       divides ? window.admit_all(mail.letter.mail) : window.admit(mail.letter.mail, *this);
-  status = outcome.status;
+  end.status = outcome.status;
   if (outcome.fate != Fate::lands) return outcome.fate;
+  end.epoch = outcome.epoch;
   if (divides) {
-    fill(box, mail.letter.mail, mail.parts);
+    fill(box, mail.letter.mail, mail.parts, end.epoch);
     return Fate::lands;
   }
   if (!mail.letter.is_offer) {
@@ -76,8 +78,8 @@ Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept 
     window.landed(mail.letter.mail, outcome, *this);
     return Fate::lands;
   }
-  status = begin_pull(box, mail, outcome);
-  return status == PH_OK ? Fate::lands : Fate::refused;
+  end.status = begin_pull(box, mail, outcome);
+  return end.status == PH_OK ? Fate::lands : Fate::refused;
 }
 
 // The next mail of that sender: it has come whole, or is an offer.
@@ -85,17 +87,17 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
   From& sender = *peers_[from];
   const Arrival mail{from, sender.judged++, letter, parts};
   Box* const box = box_for(from, letter);
-  ph_status status = check(box, from);
+  End end{.status = check(box, from)};
   if (box == nullptr && !letter.asks && is_silent(letter.address)) {
     port_.note_dropped();
-    if (letter.is_offer) say(from, Op::verdict, mail.number, PH_OK);  // its source is waited for
+    if (letter.is_offer) say(from, Op::verdict, mail.number);  // its source is waited for
     return owe(from, Sender::charge(letter.is_offer ? 0 : letter.mail.size_bytes));
   }
   Fate fate = Fate::refused;
-  if (status == PH_OK) fate = place(*box, mail, status);
+  if (end.status == PH_OK) fate = place(*box, mail, end);
   if (fate == Fate::waits && !keep(*box, mail)) {
     fate = Fate::refused;
-    status = PH_ERR_NO_BUFFER;
+    end.status = PH_ERR_NO_BUFFER;
   }
   if (fate == Fate::waits || (fate == Fate::lands && letter.is_offer)) {
     if (letter.is_offer) ++sender.offers;
@@ -103,7 +105,7 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
     if (fate == Fate::waits && is_divided(*box, letter)) try_early(*box);
     return owe(from, 0);  // it is charged no more
   }
-  if (status != PH_OK || letter.asks) say(from, Op::verdict, mail.number, status);
+  if (end.status != PH_OK || letter.asks) say(from, Op::verdict, mail.number, end);
   owe(from, Sender::charge(letter.is_offer ? 0 : letter.mail.size_bytes));
 }
 
@@ -116,6 +118,7 @@ std::uint64_t Receiver::Early::charge() const noexcept {
 bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
   From& sender = *peers_[mail.from];
   const base::Config& config = port_.config();
+  bool is_kept = false;
   try {
     Early early{mail.from, mail.number, mail.letter, {}};
     const bool is_offer = mail.letter.is_offer;
@@ -127,7 +130,12 @@ bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
       early.bytes.resize(mail.letter.mail.size_bytes);
       copy(mail.parts, early.bytes.data());
     }
+    sender.kept.emplace_hint(sender.kept.end(), mail.number, &box);
+    const base::Finally settled([&]() noexcept {
+      if (!is_kept) sender.kept.erase(mail.number);
+    });
     box.early.push_back(std::move(early));
+    is_kept = true;
     sender.early_bytes += bytes;
     early_bytes_ += bytes;
   } catch (const std::bad_alloc&) {
@@ -140,22 +148,22 @@ bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
 // It waits no more.
 void Receiver::forget_early(const Early& mail) noexcept {
   peers_[mail.from]->early_bytes -= mail.charge();
+  peers_[mail.from]->kept.erase(mail.number);
   early_bytes_ -= mail.charge();
   --early_mails_;
 }
 
 // Ends a message whose sender has been told that it waits.
-void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer,
-                            ph_status status) noexcept {
-  if (is_offer && pulls_.owe(to, number, status)) return;  // its source is still read
+void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer, const End& end) noexcept {
+  if (is_offer && pulls_.owe(to, number, end.status)) return;  // its source is still read
   if (is_offer) --peers_[to]->offers;
-  say(to, Op::verdict, number, status);
+  say(to, Op::verdict, number, end);
 }
 
-Fate Receiver::place_early(Box& box, Early& early, ph_status& status) noexcept {
-  if (is_divided(box, early.letter)) return place_rest(box, early, status);
+Fate Receiver::place_early(Box& box, Early& early, End& end) noexcept {
+  if (is_divided(box, early.letter)) return place_rest(box, early, end);
   const std::span<const std::byte> part[] = {early.bytes};
-  return place(box, {early.from, early.number, early.letter, part}, status);
+  return place(box, {early.from, early.number, early.letter, part}, end);
 }
 
 // After a buffer was posted, or the epochs have changed: in the order in which they came.
@@ -164,8 +172,8 @@ void Receiver::try_early(Box& box) noexcept {
   std::size_t left = 0;
   for (std::size_t i = 0; i < box.early.size(); ++i) {
     Early& mail = box.early[i];
-    ph_status status = PH_OK;
-    const Fate fate = place_early(box, mail, status);
+    End end;
+    const Fate fate = place_early(box, mail, end);
     if (fate == Fate::waits) {
       if (left != i) box.early[left] = std::move(mail);
       ++left;
@@ -173,7 +181,7 @@ void Receiver::try_early(Box& box) noexcept {
     }
     forget_early(mail);
     const bool is_read = fate == Fate::lands && mail.letter.is_offer;
-    if (!is_read) give_verdict(mail.from, mail.number, mail.letter.is_offer, status);
+    if (!is_read) give_verdict(mail.from, mail.number, mail.letter.is_offer, end);
   }
   box.early.resize(left);
 }
@@ -185,7 +193,7 @@ void Receiver::drop_early(Box& box, ph_status status) noexcept {
     const bool drops = is_silent && !mail.letter.asks;
     if (drops) port_.note_dropped();
     forget_early(mail);
-    give_verdict(mail.from, mail.number, mail.letter.is_offer, drops ? PH_OK : status);
+    give_verdict(mail.from, mail.number, mail.letter.is_offer, {drops ? PH_OK : status});
   }
   box.early.clear();
   box.early.shrink_to_fit();
@@ -265,12 +273,15 @@ void Receiver::drop_lost() noexcept {
 
 // ---- what senders are told
 
-void Receiver::say(Rank to, Op op, std::uint64_t number, ph_status status) noexcept {
+void Receiver::say(Rank to, Op op, std::uint64_t number, const End& end) noexcept {
+  const bool has_landed = end.status == PH_OK && end.epoch != PH_ANY_EPOCH;
   const std::uint64_t words[] = {first_word(op, number),
-                                 static_cast<std::uint64_t>(static_cast<std::int64_t>(status))};
-  const std::size_t count = op == Op::verdict ? 2 : 1;
-  const ph_status said =
-      count == 2 ? port_.say_words(to, words[0], words[1]) : port_.say_words(to, words[0]);
+                                 static_cast<std::uint64_t>(static_cast<std::int64_t>(end.status)),
+                                 end.epoch};
+  const std::size_t count = op != Op::verdict ? 1 : has_landed ? 3 : 2;
+  const ph_status said = count == 1   ? port_.say_words(to, words[0])
+                         : count == 2 ? port_.say_words(to, words[0], words[1])
+                                      : port_.say_words(to, words[0], words[1], words[2]);
   if (said != PH_AGAIN && said != PH_ERR_MEMORY) return;
   Saying what;
   what.to = to;

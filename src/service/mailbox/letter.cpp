@@ -46,7 +46,7 @@ std::optional<Op> op_of(std::span<const std::byte> header) noexcept {
       header.size() % kWordBytes != 0)
     return std::nullopt;
   const std::uint64_t op = word(header, 0) & 0xff;
-  if (op < static_cast<std::uint64_t>(Op::mail) || op > static_cast<std::uint64_t>(Op::answer))
+  if (op < static_cast<std::uint64_t>(Op::mail) || op > static_cast<std::uint64_t>(Op::recall))
     return std::nullopt;
   return static_cast<Op>(op);
 }
@@ -88,12 +88,15 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
 }
 
 std::optional<Reply> decode_reply(Op op, std::span<const std::byte> header) noexcept {
-  const bool is_verdict = op == Op::verdict;
-  if (header.size() != (is_verdict ? 2 : 1) * kWordBytes) return std::nullopt;
-  Reply reply{op, word(header, 0) >> 8, 0};
-  if (is_verdict) reply.status = word(header, 1);
-  if (is_verdict && !wire::is_end(reply.status)) return std::nullopt;
-  return reply;
+  const std::size_t count = header.size() / kWordBytes;
+  Reply reply{.op = op, .number = word(header, 0) >> 8};
+  if (op != Op::verdict) return count == 1 ? std::optional(reply) : std::nullopt;
+  if (count != 2 && count != 3) return std::nullopt;
+  reply.status = word(header, 1);
+  if (count == 3) reply.epoch = word(header, 2);
+  const bool is_sound = count == 2 ? wire::is_end(reply.status)
+                                   : reply.status == PH_OK && reply.epoch != PH_ANY_EPOCH;
+  return is_sound ? std::optional(reply) : std::nullopt;
 }
 
 }  // namespace photon::service::mailbox

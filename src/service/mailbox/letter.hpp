@@ -19,10 +19,11 @@ namespace photon::service::mailbox {
 enum class Op : std::uint8_t {
   mail = 1,     // a message, whose bytes come along
   kept = 2,     // `number` waits here for a buffer
-  verdict = 3,  // `number` is over, with `status`
+  verdict = 3,  // `number` is over, with `status`; if it has landed, in `epoch`
   credit = 4,   // all before `number` that were not named otherwise have landed
   ask = 5,      // for a part of a buffer (asking.hpp)
   answer = 6,   // it, or why not
+  recall = 7,   // of `number`, by its sender: it shall not land if it has not yet
 };
 
 // A message to a mailbox as its sender describes it. Bytes: in the line, in the payload, in a
@@ -36,14 +37,21 @@ struct Letter {
   ph_target source{};
 };
 
+// How a message ends that its sender has called back in time, as an announcement does.
+inline constexpr ph_status kCalledOff = PH_ERR_NOT_FOUND;
+
+// The token of a promise that stands for no mail.
+inline constexpr std::uint64_t kNoMail = UINT64_MAX;
+
 // So many of a sender's offers may be without a verdict.
 inline constexpr std::size_t kMostOffers = 1024;
 
-// A receiver's answer about the mails of one sender, which both count from 0.
+// A receiver's answer about the mails of one sender, which both count from 0; or a recall.
 struct Reply {
   Op op = Op::credit;
   std::uint64_t number = 0;
-  std::uint64_t status = 0;  // of a verdict: as a word
+  std::uint64_t status = 0;            // of a verdict: as a word
+  std::uint64_t epoch = PH_ANY_EPOCH;  // of a verdict: in which it has landed; any: in none
 };
 
 inline constexpr std::size_t kWords = wire::kWordsPerLine;

@@ -5,6 +5,7 @@
 //            -- the quota of requests is used up --> waits -- start_next() --> read
 //   read, waits -- recall() --> over, to be admitted anew; a get that cannot be given up stays as a
 //                  stray until its on_local(), and so does its buffer
+//               -- call_off() --> over; where its get cannot be given up, at its on_local()
 //
 // Invariant: a get writes only to the place of a pull that is here, and each pull is counted once
 // in its window's buffer as under way.
@@ -29,7 +30,8 @@ struct Pull {
   std::uint64_t handle = 0;
   bool is_read = false;
   bool is_stray = false;
-  bool is_owed = false;  // a stray: its sender is still to hear the verdict
+  bool is_owed = false;        // a stray: its sender is still to hear the verdict
+  bool is_called_off = false;  // by its sender: it ends as one that could not be read
   ph_status owed = PH_ERR_MEMORY;
 };
 
@@ -52,6 +54,10 @@ class Pulls {
   // The pulls that land in that epoch of the window; of one that is a stray now a copy. The copy of
   // a stray that found no memory is missing, and the stray is owed a verdict.
   List recall(const Window& window, std::uint64_t epoch) noexcept;
+  // The one that is to land, of that message; null: it is over.
+  const Pull* find(Rank from, std::uint64_t number) noexcept;
+  // Its sender wants it back. Empty: its bytes may still be written, and it is over with its get.
+  std::optional<Pull> call_off(Rank from, std::uint64_t number) noexcept;
   // The pulls from that rank for which no get is under way.
   List lose(Rank from) noexcept;
 
@@ -66,6 +72,7 @@ class Pulls {
   static constexpr std::size_t kMostReads = 64;
   static constexpr std::uint64_t kOurs = std::uint64_t{1} << 63;  // no number of a mail has it
 
+  List::iterator at(Rank from, std::uint64_t number) noexcept;
   ph_status start(std::uint64_t number, Pull& pull) noexcept;
   List::iterator give_up(List::iterator one, List& given_up) noexcept;
 

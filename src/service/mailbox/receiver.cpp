@@ -249,7 +249,7 @@ void Receiver::close_all() noexcept {
     drop_early(*box, PH_ERR_DEPARTED);
   }
   for (const auto& [number, pull] : pulls_.give_up_all())
-    give_verdict(pull.from, pull.number, true, PH_ERR_DEPARTED);
+    give_verdict(pull.from, pull.number, true, {PH_ERR_DEPARTED});
   tell_all();
 }
 

@@ -55,6 +55,8 @@ ph_status Sender::check(Rank rank, const ph_mailbox_put_args& args) {
     return wrong("source and size wrap around");
   if (args.request != nullptr && (args.flags & PH_NO_LCE) != 0)
     return wrong("a request is a local completion, and PH_NO_LCE wants none");
+  if (args.landed_in != nullptr && args.request == nullptr)
+    return wrong("without a request nobody says in which epoch it lands");
   return check_id(rank, args.local);
 }
 
@@ -150,6 +152,7 @@ ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) 
     if (args.request != nullptr) *args.request = before;
     conceal(*to, number);
   });
+  if (args.landed_in != nullptr) to->landings.reserve(to->landings.size() + 1);
   if (is_offer)
     if (const ph_status status = expose(*to, source, letter); status != PH_OK) return status;
   if (is_promised) {
@@ -160,6 +163,7 @@ ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) 
   const ph_status status = send(rank, letter, carried, number, mail.has_body);
   if (status != PH_OK) return status;
   is_sent = true;
+  if (args.landed_in != nullptr) to->landings.push_back({number, args.landed_in});
   waited_for_ += mail.asks + mail.has_body;
   to->used_bytes += mail.charge;
   if (!mail.has_long_id) {
@@ -277,6 +281,7 @@ void Sender::on_local(Rank to_rank, std::uint64_t token, ph_status status) noexc
   if (!mail.has_body) return;
   mail.has_body = false;
   --waited_for_;
+  if (status != PH_OK) note_landing(*to, token, PH_ANY_EPOCH);
   if (!mail.asks || status != PH_OK) end(to_rank, mail, status);
 }
 
@@ -286,10 +291,11 @@ bool Sender::on_reply(Rank from, const Reply& reply) noexcept {
   switch (reply.op) {
     case Op::credit: return on_credit(*to, reply.number);
     case Op::kept: return on_kept(*to, reply.number);
-    case Op::verdict: return on_verdict(from, *to, reply.number, wire::to_status(reply.status));
+    case Op::verdict: return on_verdict(from, *to, reply);
     case Op::mail:
     case Op::ask:
-    case Op::answer: break;
+    case Op::answer:
+    case Op::recall: break;
   }
   return false;
 }
@@ -315,13 +321,16 @@ bool Sender::on_kept(To& to, std::uint64_t number) noexcept {
   return true;
 }
 
-bool Sender::on_verdict(Rank from, To& to, std::uint64_t number, ph_status status) noexcept {
+bool Sender::on_verdict(Rank from, To& to, const Reply& reply) noexcept {
+  const std::uint64_t number = reply.number;
+  const ph_status status = wire::to_status(reply.status);
   if (number >= to.sent.end()) return false;
   const auto kept = std::ranges::lower_bound(to.waiting, number, {}, &Waiting::number);
   if (kept != to.waiting.end() && kept->number == number) {
     Sent mail = kept->mail;
     to.waiting.erase(kept);  // first: where memory runs out end() loses the peer, and clears them
     conceal(to, number);
+    note_landing(to, number, reply.epoch);
     end(from, mail, status);
     forget(to, mail);
     return true;
@@ -331,6 +340,7 @@ bool Sender::on_verdict(Rank from, To& to, std::uint64_t number, ph_status statu
   const bool is_empty = status == PH_OK && !mail.asks;  // nobody has asked
   if (mail.charge == 0 || mail.has_body || mail.is_judged || is_empty) return false;
   conceal(to, number);
+  note_landing(to, number, reply.epoch);
   end(from, mail, status);
   mail.is_judged = true;
   return true;
@@ -345,6 +355,8 @@ void Sender::on_lost(Rank rank, ph_status why) noexcept {
   const auto is_owed = [may_be_missed](const Sent& mail) {
     return !mail.is_told || (!mail.is_judged && may_be_missed);
   };
+  for (const Landing& one : to->landings) *one.epoch = PH_ANY_EPOCH;
+  to->landings.clear();
   for (; !to->sent.empty(); to->sent.pop()) {
     Sent& mail = to->sent.front();
     if (mail.charge == 0) continue;

@@ -38,6 +38,8 @@ class Sender {
   void on_local(Rank to, std::uint64_t token, ph_status status) noexcept;
   bool on_reply(Rank from, const Reply& reply) noexcept;  // false: malformed
   void on_lost(Rank rank, ph_status why) noexcept;
+  // Its receiver is asked for it, once; the verdict that it owes says what became of it.
+  ph_outcome on_cancel(Rank rank, std::uint64_t number);
   // No user waits for a verdict, and no body is under way.
   bool is_idle() const noexcept { return waited_for_ == 0 && refused_.empty(); }
   std::uint64_t held() const noexcept { return waited_for_ + refused_.size(); }
@@ -66,6 +68,7 @@ class Sender {
     bool is_told = false;    // the user knows its end
     bool is_judged = false;  // a verdict has come
     bool has_long_id = false;
+    bool is_recalled = false;
   };
   struct Waiting {
     std::uint64_t number = 0;
@@ -75,6 +78,11 @@ class Sender {
     std::uint64_t number = 0;
     Exposed source;
   };
+  // Where its user wants to read the epoch in which it has landed.
+  struct Landing {
+    std::uint64_t number = 0;
+    std::uint64_t* epoch = nullptr;
+  };
   struct Refused {
     Rank rank = 0;
     Sent mail;
@@ -83,8 +91,9 @@ class Sender {
   struct To {
     std::uint64_t used_bytes = 0;
     base::RingQueue<Sent> sent;
-    std::vector<Waiting> waiting;  // by number; uncharged, for their receiver bounds them
-    std::vector<Offer> offers;     // by number: until their verdict
+    std::vector<Waiting> waiting;   // by number; uncharged, for their receiver bounds them
+    std::vector<Offer> offers;      // by number: until their verdict
+    std::vector<Landing> landings;  // by number: until their end
   };
 
   ph_status check(Rank rank, const ph_mailbox_put_args& args);
@@ -106,7 +115,9 @@ class Sender {
   void forget(To& to, const Sent& mail) noexcept;
   bool on_credit(To& to, std::uint64_t number) noexcept;
   bool on_kept(To& to, std::uint64_t number) noexcept;
-  bool on_verdict(Rank from, To& to, std::uint64_t number, ph_status status) noexcept;
+  bool on_verdict(Rank from, To& to, const Reply& reply) noexcept;
+  static Sent* find(To& to, std::uint64_t number) noexcept;
+  static void note_landing(To& to, std::uint64_t number, std::uint64_t epoch) noexcept;
 
   Port& port_;
   std::vector<std::unique_ptr<To>> peers_;
