@@ -38,7 +38,9 @@ void check_mail(const Bytes& header, const Bytes& payload, std::uint64_t body_by
   if (!found) return;
   const Letter& letter = found->letter;
   require(letter.has_body == (body_bytes != 0));
-  require(letter.is_offer
+  require(letter.mail.withdraws ? (letter.mail.size_bytes | letter.mail.offset) != 0 &&
+                                      found->bytes.empty() && !letter.has_body && !letter.is_offer
+          : letter.is_offer
               ? letter.mail.size_bytes != 0 && found->bytes.empty() && !letter.has_body
               : letter.mail.size_bytes == (letter.has_body ? body_bytes : found->bytes.size()));
   Encoded again = encode(letter);

@@ -96,6 +96,35 @@ TEST(Letter, is_read_as_it_was_written_in_the_payload_and_as_a_body) {
   }
 }
 
+TEST(Letter, is_read_as_it_was_written_as_a_withdrawal) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 5000; ++i) {
+    Letter letter = drawn_letter(random);
+    letter.mail.appends = false;
+    letter.mail.withdraws = true;
+    letter.mail.size_bytes = random() % 3;
+    const Encoded encoded = encode(letter);
+    const auto header = header_of(encoded, encoded.count);
+    const auto found = decode_mail(header, {}, 0);
+    ASSERT_EQ(found.has_value(), (letter.mail.size_bytes | letter.mail.offset) != 0);
+    if (!found) continue;
+    expect_same(found->letter, letter);
+    EXPECT_TRUE(found->letter.mail.withdraws);
+    EXPECT_EQ(found->letter.carried_bytes() + found->bytes.size(), 0u);
+  }
+}
+
+TEST(Letter, that_withdraws_and_brings_something_is_malformed) {
+  constexpr std::uint64_t kWithdraws = 16 << 8;
+  EXPECT_TRUE(decode_mail(in_bytes({1 | kWithdraws, 7, 0, 8}), {}, 0));
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws | 2 << 8, 7, 0, 8}), {}, 0)) << "an append";
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws, 7, 0, 8}), {}, 100)) << "a body";
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws, 7, 0, 8}), std::vector<std::byte>(8), 0));
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws | 8 << 16, 7, 0, 8, 8}), {}, 0));
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws | 8 << 8, 7, 0, 8, 8, 8}), {}, 0))
+      << "an offer";
+}
+
 TEST(Letter, has_room_for_32_bytes_and_for_24_beside_an_epoch) {
   Letter letter;
   for (const std::uint64_t epoch : {PH_ANY_EPOCH, std::uint64_t{0}}) {

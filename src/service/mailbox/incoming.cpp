@@ -43,7 +43,7 @@ ph_status Receiver::check(const Box* box, Rank from) noexcept {
 // epoch or an incarnation that a message names is that of the address that it names, too.
 Receiver::Box* Receiver::box_for(Rank from, const Letter& letter) const noexcept {
   Box* const named = table_.find(letter.address);
-  if (named != nullptr || catch_all_ == nullptr) return named;
+  if (named != nullptr || catch_all_ == nullptr || letter.mail.withdraws) return named;
   const bool means_one = letter.mail.epoch != PH_ANY_EPOCH || letter.mail.incarnation != 0;
   return !means_one && check(catch_all_, from) == PH_OK ? catch_all_ : nullptr;
 }
@@ -63,6 +63,11 @@ bool Receiver::is_divided(const Box& box, const Letter& letter) noexcept {
 // Admission, the copy, and the count; that of an offer follows. `end`: of what does not wait.
 Fate Receiver::place(Box& box, const Arrival& mail, End& end) noexcept {
   Window& window = *box.window;
+  if (mail.letter.mail.withdraws) [[unlikely]] {
+    const Outcome outcome = window.withdraw(mail.letter.mail, *this);
+    end = {outcome.status, outcome.epoch};
+    return outcome.fate;
+  }
   const bool divides = is_divided(box, mail.letter);
   const Outcome outcome =
       divides ? window.admit_all(mail.letter.mail) : window.admit(mail.letter.mail, *this);
@@ -91,7 +96,7 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
   if (box == nullptr && !letter.asks && is_silent(letter.address)) {
     port_.note_dropped();
     if (letter.is_offer) say(from, Op::verdict, mail.number);  // its source is waited for
-    return owe(from, Sender::charge(letter.is_offer ? 0 : letter.mail.size_bytes));
+    return owe(from, Sender::charge(letter.carried_bytes()));
   }
   Fate fate = Fate::refused;
   if (end.status == PH_OK) fate = place(*box, mail, end);
@@ -106,7 +111,7 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
     return owe(from, 0);  // it is charged no more
   }
   if (end.status != PH_OK || letter.asks) say(from, Op::verdict, mail.number, end);
-  owe(from, Sender::charge(letter.is_offer ? 0 : letter.mail.size_bytes));
+  owe(from, Sender::charge(letter.carried_bytes()));
 }
 
 // An offer costs no room: its bytes are still at its sender.
@@ -122,14 +127,12 @@ bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
   try {
     Early early{mail.from, mail.number, mail.letter, {}};
     const bool is_offer = mail.letter.is_offer;
-    const std::uint64_t bytes = is_offer ? 0 : Sender::charge(mail.letter.mail.size_bytes);
+    const std::uint64_t bytes = is_offer ? 0 : Sender::charge(mail.letter.carried_bytes());
     if (bytes != 0 && (sender.early_bytes + bytes > config.mailbox_early_bytes ||
                        early_bytes_ + bytes > config.mailbox_early_total_bytes))
       return false;
-    if (!is_offer) {
-      early.bytes.resize(mail.letter.mail.size_bytes);
-      copy(mail.parts, early.bytes.data());
-    }
+    early.bytes.resize(mail.letter.carried_bytes());
+    if (!is_offer) copy(mail.parts, early.bytes.data());
     sender.kept.emplace_hint(sender.kept.end(), mail.number, &box);
     const base::Finally settled([&]() noexcept {
       if (!is_kept) sender.kept.erase(mail.number);

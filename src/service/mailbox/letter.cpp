@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint64_t kAppends = 2;
 constexpr std::uint64_t kAsks = 4;
 constexpr std::uint64_t kOffers = 8;
-constexpr std::uint64_t kMailFlags = kNamesEpoch | kAppends | kAsks | kOffers;
+constexpr std::uint64_t kWithdraws = 16;
+constexpr std::uint64_t kMailFlags = kNamesEpoch | kAppends | kAsks | kOffers | kWithdraws;
 
 }  // namespace
 
@@ -20,7 +21,8 @@ Encoded encode(const Letter& letter) noexcept {
   const Mail& mail = letter.mail;
   const bool names_epoch = mail.epoch != PH_ANY_EPOCH;
   const std::uint64_t flags = (names_epoch ? kNamesEpoch : 0) | (mail.appends ? kAppends : 0) |
-                              (letter.asks ? kAsks : 0) | (letter.is_offer ? kOffers : 0);
+                              (letter.asks ? kAsks : 0) | (letter.is_offer ? kOffers : 0) |
+                              (mail.withdraws ? kWithdraws : 0);
   Encoded encoded;
   encoded.words[0] = static_cast<std::uint64_t>(Op::mail) | flags << kFlagsShift |
                      std::uint64_t{mail.incarnation} << kIncarnationShift;
@@ -28,8 +30,8 @@ Encoded encode(const Letter& letter) noexcept {
   encoded.words[2] = mail.offset;
   encoded.count = 3;
   if (names_epoch) encoded.words[encoded.count++] = mail.epoch;
+  if (letter.is_offer || mail.withdraws) encoded.words[encoded.count++] = mail.size_bytes;
   if (!letter.is_offer) return encoded;
-  encoded.words[encoded.count++] = mail.size_bytes;
   encoded.words[encoded.count++] = letter.source.address;
   encoded.words[encoded.count++] = letter.source.key;
   return encoded;
@@ -58,14 +60,18 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
   const std::uint64_t flags = first >> kFlagsShift & 0xff;
   const std::uint64_t in_line = first >> kInlineShift & 0xffff;
   const bool is_offer = (flags & kOffers) != 0;
+  const bool withdraws = (flags & kWithdraws) != 0;
   const std::size_t named = (flags & kNamesEpoch) != 0 ? 4 : 3;
-  const std::size_t fixed = named + (is_offer ? 3 : 0);
+  const std::size_t fixed = named + (is_offer ? 3 : withdraws ? 1 : 0);
   if ((flags & ~kMailFlags) != 0 ||
       header.size() != fixed * kWordBytes + (in_line + kWordBytes - 1) / kWordBytes * kWordBytes)
     return std::nullopt;
   // The bytes come in one way.
-  if ((in_line != 0) + (!payload.empty() ? 1 : 0) + (body_bytes != 0 ? 1 : 0) + is_offer > 1)
+  if ((in_line != 0) + (!payload.empty() ? 1 : 0) + (body_bytes != 0 ? 1 : 0) + is_offer +
+          withdraws >
+      1)
     return std::nullopt;
+  if (withdraws && (flags & kAppends) != 0) return std::nullopt;
   Decoded found;
   Mail& mail = found.letter.mail;
   found.letter.address = mail.named = word(header, 1);
@@ -79,6 +85,11 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
     mail.size_bytes = word(header, named);
     found.letter.source = {word(header, named + 1), word(header, named + 2)};
     if (mail.size_bytes == 0 || found.letter.source.address > ~mail.size_bytes) return std::nullopt;
+  }
+  if (withdraws) {
+    mail.withdraws = true;
+    mail.size_bytes = word(header, named);
+    if (mail.size_bytes == 0 && mail.offset == 0) return std::nullopt;
   }
   mail.incarnation = static_cast<std::uint32_t>(first >> kIncarnationShift);
   mail.appends = (flags & kAppends) != 0;

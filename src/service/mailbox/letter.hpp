@@ -35,6 +35,11 @@ struct Letter {
   bool has_body = false;
   bool is_offer = false;
   ph_target source{};
+
+  // Those that come with it.
+  std::uint64_t carried_bytes() const noexcept {
+    return is_offer || mail.withdraws ? 0 : mail.size_bytes;
+  }
 };
 
 // How a message ends that its sender has called back in time, as an announcement does.

@@ -36,7 +36,7 @@ bool Receiver::recall_early(Box& box, Rank from, std::uint64_t number) noexcept 
   const Letter& letter = mail->letter;
   if (!letter.asks) return false;
   const bool is_offer = letter.is_offer;
-  if (!is_offer && letter.mail.size_bytes != mail->bytes.size()) return true;
+  if (is_divided(box, letter) && letter.mail.size_bytes != mail->bytes.size()) return true;
   forget_early(*mail);
   box.early.erase(mail);
   give_verdict(from, number, is_offer, {kCalledOff});

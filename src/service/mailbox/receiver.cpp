@@ -208,7 +208,9 @@ ph_mailbox_event Receiver::event_of(ph_mailbox box, const Window& window,
           .incarnation = over.incarnation,
           .why = over.why,
           .named = buffer.operations != 0 ? buffer.named : window.address(),
-          .from = buffer.from};
+          .from = buffer.from,
+          .withdrawn_bytes = buffer.withdrawn_bytes,
+          .withdrawn_operations = buffer.withdrawn_operations};
 }
 
 void Receiver::handed_over(Window& window, const HandedOver& over) noexcept {

@@ -132,14 +132,18 @@ void Sender::conceal(To& to, std::uint64_t number) noexcept {
 
 ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) {
   if (const ph_status status = check(rank, args); status != PH_OK) return status;
+  Letter letter{.address = args.address,
+                .mail = {args.offset, args.size_bytes, args.epoch, args.incarnation, appends},
+                .asks = args.request != nullptr};
+  return post(rank, args, letter);
+}
+
+ph_status Sender::post(Rank rank, const ph_mailbox_put_args& args, Letter& letter) {
   const bool is_offer = args.size_bytes > config_.mailbox_carried_max;
   const std::span source(static_cast<const std::byte*>(args.source), args.size_bytes);
   const std::span carried = is_offer ? source.first(0) : source;
   To* to = nullptr;
   if (const ph_status status = prepare(rank, carried.size(), to); status != PH_OK) return status;
-  Letter letter{.address = args.address,
-                .mail = {args.offset, args.size_bytes, args.epoch, args.incarnation, appends},
-                .asks = args.request != nullptr};
   const std::uint64_t number = to->sent.end();
   const ph_request before = args.request != nullptr ? *args.request : ph_request{};
   Sent mail{.charge = charge(carried.size()), .asks = letter.asks || is_offer};

@@ -31,6 +31,7 @@ class Sender {
   explicit Sender(Port& port) : port_(port), peers_(port.size()), config_(port.config()) {}
 
   ph_status put(Rank rank, const ph_mailbox_put_args& args, bool appends);
+  ph_status withdraw(Rank rank, const ph_mailbox_withdraw_args& args);  // withdraw.cpp
   // Nobody hears of its end but by a refusal.
   ph_status put_u64(Rank rank, std::uint64_t address, std::uint64_t offset,
                     std::span<const std::byte> source);
@@ -98,6 +99,7 @@ class Sender {
 
   ph_status check(Rank rank, const ph_mailbox_put_args& args);
   ph_status check_id(Rank rank, const ph_id& local);
+  ph_status post(Rank rank, const ph_mailbox_put_args& args, Letter& letter);
   // PH_OK: there is room for one more, and `to` is set.
   ph_status prepare(Rank rank, std::uint64_t bytes, To*& to);
   ph_status send(Rank rank, const Letter& letter, std::span<const std::byte> bytes,
