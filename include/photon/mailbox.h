@@ -63,9 +63,11 @@ typedef enum ph_mailbox_why {
             PH_MAILBOX_COMPLETE = 0, /**< Its threshold was reached. */
             PH_MAILBOX_FULL =
                 1, /**< Managed: the next message did not fit; or, divided, went on. */
-            PH_MAILBOX_EARLY = 2,  /**< ph_mailbox_inc_epoch(). */
-            PH_MAILBOX_CLOSED = 3, /**< ph_mailbox_close(). */
-            PH_MAILBOX_REWOUND = 4 /**< ph_mailbox_rewind(): its contents are void. */
+            PH_MAILBOX_EARLY = 2,     /**< ph_mailbox_inc_epoch(). */
+            PH_MAILBOX_CLOSED = 3,    /**< ph_mailbox_close(). */
+            PH_MAILBOX_REWOUND = 4,   /**< ph_mailbox_rewind(): its contents are void. */
+            PH_MAILBOX_INCOMPLETE = 5 /**< Its threshold was reached only with what senders have
+                                         withdrawn. */
     } ph_mailbox_why;
 
 /** Flags of ph_mailbox_args. */
@@ -201,6 +203,8 @@ typedef struct ph_mailbox_event {
   ph_mailbox_why why;
   uint64_t named; /**< By the message that landed last; differs from `address` in a catch-all. */
   ph_rank from;   /**< Sender of the message that landed last; PH_ANY_RANK: none has landed. */
+  uint64_t withdrawn_bytes;      /**< By ph_mailbox_withdraw(). */
+  uint64_t withdrawn_operations; /**< By ph_mailbox_withdraw(). */
 } ph_mailbox_event;
 
 /** Arguments of ph_mailbox_put() and ph_mailbox_append(). Zero what you do not use. */
@@ -216,9 +220,25 @@ typedef struct ph_mailbox_put_args {
   uint32_t flags;       /**< PH_NO_LCE: not with more than `mailbox_carried_max` bytes. */
   ph_id local;
   /** Null: the local completion is probed when the source may be reused. Else the request ends with
-   * the receiver's verdict. Not together with PH_NO_LCE. */
+   * the receiver's verdict, and ph_cancel() calls the message back. Not with PH_NO_LCE. */
   ph_request *request;
+  /** Null, or with a request: yours again when that is over. It says then in which epoch the last
+   * byte has landed; PH_ANY_EPOCH: in none, as the status of the request says. */
+  uint64_t *landed_in;
 } ph_mailbox_put_args;
+
+/** Arguments of ph_mailbox_withdraw(). Zero what you do not use. */
+typedef struct ph_mailbox_withdraw_args {
+  size_t size;          /**< sizeof(ph_mailbox_withdraw_args) of the caller. */
+  uint64_t address;     /**< Of the mailbox. */
+  uint64_t bytes;       /**< That will not come. */
+  uint64_t operations;  /**< That will not come. */
+  uint64_t epoch;       /**< The one that is meant (zeroed: epoch 0), or PH_ANY_EPOCH. */
+  uint32_t incarnation; /**< The one that is meant, or 0: any. */
+  uint32_t flags;       /**< PH_NO_LCE. */
+  ph_id local;
+  ph_request *request; /**< As of ph_mailbox_put(). */
+} ph_mailbox_withdraw_args;
 
 /** Arguments of ph_mailbox_get(). Zero what you do not use. */
 typedef struct ph_mailbox_get_args {
@@ -337,6 +357,11 @@ PH_API ph_status ph_mailbox_close(ph_context *context, ph_mailbox box);
  *             PH_ERR_ARGUMENT (unknown flags, a null source, an offset that wraps), PH_ERR_RANK,
  *             PH_ERR_ID_SIZE, PH_ERR_MEMORY, PH_ERR_PEER, PH_ERR_DEPARTED, PH_ERR_STATE,
  *             PH_ERR_FORKED.
+ * Abort:      ph_cancel() of the request asks the receiver for the message (PH_TOO_LATE: it has
+ *             gone). The request ends with the verdict: PH_OK, it had landed, and counts
+ *             (`landed_in`); PH_ERR_NOT_FOUND, it had not, nothing of it counts or will, and the
+ *             source is yours; PH_ERR_PEER, the receiver was lost, and nobody knows. Any other
+ *             error: it was refused. What PH_MAILBOX_SPLIT has begun to land goes on.
  * Order:      as above. Threads: any. Never blocks.
  */
 PH_API ph_status ph_mailbox_put(ph_context *context, ph_rank rank, const ph_mailbox_put_args *args);
@@ -349,6 +374,22 @@ PH_API ph_status ph_mailbox_append(ph_context *context, ph_rank rank,
  * `mailbox_carried_max` bytes. */
 PH_API ph_status ph_mailbox_put_u64(ph_context *context, ph_rank rank, uint64_t address,
                                     uint64_t offset, ph_const_block source);
+
+/**
+ * Says that so many bytes and operations will not come.
+ * Effect:     they count for the threshold of the current buffer, or of that of the epoch which is
+ *             named, as messages would, but nothing lands. If the threshold is so reached the
+ * buffer is handed over (PH_MAILBOX_INCOMPLETE); its event says what has landed, and how much was
+ * withdrawn. What passes the threshold counts for no other epoch. Completion: as ph_mailbox_put()
+ * of no bytes. Refusals: PH_ERR_NOT_FOUND (no such mailbox; a catch-all takes none), PH_ERR_ACCESS
+ * (it is for another source, or for reading), PH_ERR_ARGUMENT (it is the catch-all), PH_ERR_EPOCH
+ * (the epoch or the incarnation that it names is over), PH_ERR_RANGE (more than the buffer's
+ * threshold, or the sums wrap), PH_ERR_NO_BUFFER (there is none, and it is not kept). Status: as
+ * ph_mailbox_put(); PH_ERR_ARGUMENT also where there are no bytes nor operations. Order:      in
+ * that of the messages of its lane to that mailbox. Threads: any. Never blocks.
+ */
+PH_API ph_status ph_mailbox_withdraw(ph_context *context, ph_rank rank,
+                                     const ph_mailbox_withdraw_args *args);
 
 /**
  * Reads from a buffer of a mailbox of `rank`: the current one, or that of an epoch which is

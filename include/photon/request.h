@@ -86,6 +86,9 @@ PH_API ph_status ph_wait_some(ph_context *context, ph_request_list list, ph_resu
  * Take an operation back, if nothing of it has gone yet: it waits for credit, for its turn or
  * behind a fence. *outcome says what became of it. What is cancelled leaves no bytes and no id
  * anywhere; its source and destination are the caller's again.
+ * PH_TOO_LATE of an announcement or of a message to a mailbox that has gone: its peer is asked for
+ * it, and the request ends with PH_ERR_NOT_FOUND if that was in time (ph_announce(),
+ * ph_mailbox_put()).
  * Status: PH_OK (read *outcome), PH_ERR_NOT_FOUND, PH_ERR_ARGUMENT, PH_ERR_STATE, PH_ERR_FORKED.
  * Threads: any. Never blocks, never makes progress.
  */

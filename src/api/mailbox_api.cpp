@@ -166,6 +166,17 @@ ph_status ph_mailbox_put_u64(ph_context* context, ph_rank rank, uint64_t address
   });
 }
 
+ph_status ph_mailbox_withdraw(ph_context* context, ph_rank rank,
+                              const ph_mailbox_withdraw_args* args) {
+  if (args == nullptr || args->size != sizeof(ph_mailbox_withdraw_args))
+    return bad_argument(context,
+                        "mailbox_withdraw: args is null, or args->size is not "
+                        "sizeof(ph_mailbox_withdraw_args)");
+  return in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
+    return all.sender().withdraw(rank, *args);
+  });
+}
+
 ph_status ph_mailbox_get(ph_context* context, ph_rank rank, const ph_mailbox_get_args* args) {
   if (args == nullptr || args->size != sizeof(ph_mailbox_get_args))
     return bad_argument(

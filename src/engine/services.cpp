@@ -175,7 +175,7 @@ void Services::lost(Peer& peer, ph_status why) {
 
 ph_outcome Services::cancel(const Request& request) {
   service::Service* const service = slot(request.promised_by).service.get();
-  return service == nullptr ? PH_TOO_LATE : service->on_cancel(request.tag);
+  return service == nullptr ? PH_TOO_LATE : service->on_cancel(request.peer->rank, request.tag);
 }
 
 // ---- turns

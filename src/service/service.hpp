@@ -107,7 +107,7 @@ class Service {
   // PH_ERR_DEPARTED: it has left in order. Messages to it that it has not read are lost.
   virtual void on_lost(Rank /*rank*/, ph_status /*why*/) noexcept {}
   // The user calls back what he was promised a completion for.
-  virtual ph_outcome on_cancel(std::uint64_t /*token*/) { return PH_TOO_LATE; }
+  virtual ph_outcome on_cancel(Rank /*rank*/, std::uint64_t /*token*/) { return PH_TOO_LATE; }
 
   // ---- turns
   // A bounded piece of work, in each turn of progress from Port::wants_turn() on until it returns

@@ -29,6 +29,7 @@
 
 #include "base/clock.hpp"
 #include "base/config.hpp"
+#include "service/service.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::test {

@@ -126,7 +126,7 @@ TEST_P(GarbageMailbox, a_forged_mail_ends_its_sender_and_nothing_else) {
   };
   expect_each_ends_its_sender({
       {"a message of no kind", mail({0, kMailbox, 0})},
-      {"a message of a kind that there is not", mail({7, kMailbox, 0})},
+      {"a message of a kind that there is not", mail({8, kMailbox, 0})},
       {"a mail without an address", mail({kMail})},
       {"a mail without an offset", mail({kMail, kMailbox})},
       {"a mail that is too long", mail({kMail, kMailbox, 0, 0})},
@@ -174,6 +174,28 @@ TEST_P(GarbageMailbox, a_forged_mail_ends_its_sender_and_nothing_else) {
        [](MailboxAttack& a) {
          a.say_body({kMail, kMailbox, 0}, ~std::uint64_t{0} - 7, 64);
        }},
+  });
+}
+
+TEST_P(GarbageMailbox, a_forged_withdrawal_or_recall_ends_its_sender_and_nothing_else) {
+  const auto mail = [](std::vector<std::uint64_t> words, std::uint32_t payload_bytes = 0) {
+    return [=](MailboxAttack& a) { a.say(words, payload_bytes); };
+  };
+  expect_each_ends_its_sender({
+      {"a withdrawal of nothing", mail({kMail | 16 << 8, kMailbox, 0, 0})},
+      {"a withdrawal without its bytes", mail({kMail | 16 << 8, kMailbox, 1})},
+      {"a withdrawal and more", mail({kMail | 16 << 8, kMailbox, 1, 1, 1})},
+      {"a withdrawal with a payload", mail({kMail | 16 << 8, kMailbox, 1, 1}, 8)},
+      {"a withdrawal that appends", mail({kMail | 18 << 8, kMailbox, 1, 1})},
+      {"a withdrawal that offers", mail({kMail | 24 << 8, kMailbox, 1, 1, 4096, 1})},
+      {"a withdrawal with a body",
+       [](MailboxAttack& a) {
+         a.say_body({kMail | 16 << 8, kMailbox, 1, 1}, 64, 64);
+       }},
+      {"a recall of what was not sent", mail({7})},
+      {"a recall of the largest number", mail({kAll - 0xf8})},
+      {"a recall and more", mail({7, 0})},
+      {"a recall with a payload", mail({7}, 8)},
   });
 }
 
@@ -252,6 +274,9 @@ TEST_P(GarbageMailbox, a_mail_that_leads_nowhere_is_refused_and_touches_nothing)
       {kMail | 2 << 8 | 8 << 16, kMailbox, 0, 1},
       {kMail | 6 << 8, kMailbox, 0},
       {kMail | 8 << 8, kClosedMailbox, 0, 64, 4096, 1},
+      {kMail | 16 << 8, kClosedMailbox, 1, 64},
+      {kMail | 16 << 8, kMailbox, 3, 0},
+      {kMail | 16 << 8, kMailbox, kAll, kAll},
       {kMail | 8 << 8, kMailbox, 1, 64, 4096, 1},
       {kMail | 8 << 8, kMailbox, 0, kAll - 4096, 4096, 1},
   };

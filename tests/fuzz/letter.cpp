@@ -39,7 +39,9 @@ void check_mail(const Bytes& header, const Bytes& payload, std::uint64_t body_by
   const Letter& letter = found->letter;
   require(letter.has_body == (body_bytes != 0));
   require(!letter.is_stored || (letter.is_offer && letter.mail.epoch == PH_ANY_EPOCH));
-  require(letter.is_offer
+  require(letter.mail.withdraws ? (letter.mail.size_bytes | letter.mail.offset) != 0 &&
+                                      found->bytes.empty() && !letter.has_body && !letter.is_offer
+          : letter.is_offer
               ? letter.mail.size_bytes != 0 && found->bytes.empty() && !letter.has_body
               : letter.mail.size_bytes == (letter.has_body ? body_bytes : found->bytes.size()));
   Encoded again = encode(letter);
@@ -57,6 +59,7 @@ void check_reply(Op op, const Bytes& header) {
   if (!reply) return;
   require(first_word(reply->op, reply->number) == word_of(header, 0));
   require(photon::wire::is_end(reply->status));
+  require(reply->epoch == PH_ANY_EPOCH || (op == Op::verdict && reply->status == PH_OK));
 }
 
 void check_ask(const Bytes& header) {

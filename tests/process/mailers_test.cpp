@@ -20,7 +20,7 @@ TEST_P(Mailers, are_killed_or_stopped_and_every_message_is_counted_once) {
 
 INSTANTIATE_TEST_SUITE_P(Ways, Mailers,
                          testing::Combine(testing::Values("killed", "stopped", "receiver",
-                                                          "closed"),
+                                                          "aborted", "closed"),
                                           testing::Values("shm", "tcp")),
                          [](const auto& one) {
                            return std::string(std::get<0>(one.param)) + "_" +

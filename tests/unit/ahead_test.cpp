@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kGrantBytes = 5000;
 
-bool is_stored(const std::vector<std::uint64_t>& words) { return (words.at(0) >> 8 & 16) != 0; }
+bool is_stored(const std::vector<std::uint64_t>& words) { return (words.at(0) >> 8 & 32) != 0; }
 
 // It is granted buffers of 5,000 bytes by rank 1.
 struct Granted5000 : Sending {
@@ -20,7 +20,7 @@ struct Granted5000 : Sending {
              std::uint64_t threshold = kGrantBytes) {
     return deliver(
         {1,
-         words_of({12 | flags << 8, kBox, number, reinterpret_cast<std::uint64_t>(memory.data()),
+         words_of({8 | flags << 8, kBox, number, reinterpret_cast<std::uint64_t>(memory.data()),
                    500 + number, memory.size(), threshold}),
          {},
          {},
@@ -110,14 +110,14 @@ TEST(MailboxAhead, grants_that_cannot_be_cut_their_owner_off) {
     Granted5000 one;
     return !one.deliver({1, words_of(words), {}, {}, 0, 0}) && one.is_cut_off(1);
   };
-  const std::vector<std::uint64_t> good = {12, kBox, 1, 4096, 7, 64, 64};
+  const std::vector<std::uint64_t> good = {8, kBox, 1, 4096, 7, 64, 64};
   EXPECT_FALSE(is_malformed(good));
   const auto with = [&](std::size_t at, std::uint64_t word) {
     auto words = good;
     words[at] = word;
     return words;
   };
-  EXPECT_TRUE(is_malformed(with(0, 12 | 4 << 8))) << "an unknown flag";
+  EXPECT_TRUE(is_malformed(with(0, 8 | 4 << 8))) << "an unknown flag";
   EXPECT_TRUE(is_malformed(with(2, 0))) << "no number";
   EXPECT_TRUE(is_malformed(with(3, UINT64_MAX))) << "a place that wraps";
   EXPECT_TRUE(is_malformed(with(5, 0)));
@@ -131,13 +131,13 @@ TEST(MailboxAhead, a_flood_of_grants_leaves_memory_bounded) {
   Granted5000 one;
   Bytes memory(64);
   for (std::uint64_t i = 1; i <= 200'000; ++i)
-    ASSERT_TRUE(one.deliver(
-        {1,
-         words_of({12, i, i, reinterpret_cast<std::uint64_t>(memory.data()), i, 64, 64}),
-         {},
-         {},
-         0,
-         0}));
+    ASSERT_TRUE(
+        one.deliver({1,
+                     words_of({8, i, i, reinterpret_cast<std::uint64_t>(memory.data()), i, 64, 64}),
+                     {},
+                     {},
+                     0,
+                     0}));
   EXPECT_LE(one.sender().granted(1), 65'536u);
 }
 

@@ -25,7 +25,7 @@ struct Granting : Mailing {
   // What its source would say of a message that it has stored under that grant.
   Coming stored(std::uint64_t grant, const Bytes& bytes) const {
     return {kSource,
-            words_of({1 | (kOffers | 16) << 8, kBox, 0, bytes.size(),
+            words_of({1 | (kOffers | 32) << 8, kBox, 0, bytes.size(),
                       reinterpret_cast<std::uint64_t>(bytes.data()), 77, grant}),
             {},
             {},
@@ -119,7 +119,7 @@ TEST(Grants, that_do_not_exist_are_offers) {
     EXPECT_EQ(one.port.gets(), before + 1) << grant;
   }
   EXPECT_TRUE(
-      one.deliver({2, words_of({1 | (kOffers | 16) << 8, kBox, 0, 8, 8, 77, 1}), {}, {}, 0, 0}));
+      one.deliver({2, words_of({1 | (kOffers | 32) << 8, kBox, 0, 8, 8, 77, 1}), {}, {}, 0, 0}));
   EXPECT_EQ(one.said_to(2), Texts{verdict(0, PH_ERR_ACCESS)}) << "another than the source";
 }
 

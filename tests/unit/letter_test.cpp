@@ -96,6 +96,35 @@ TEST(Letter, is_read_as_it_was_written_in_the_payload_and_as_a_body) {
   }
 }
 
+TEST(Letter, is_read_as_it_was_written_as_a_withdrawal) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 5000; ++i) {
+    Letter letter = drawn_letter(random);
+    letter.mail.appends = false;
+    letter.mail.withdraws = true;
+    letter.mail.size_bytes = random() % 3;
+    const Encoded encoded = encode(letter);
+    const auto header = header_of(encoded, encoded.count);
+    const auto found = decode_mail(header, {}, 0);
+    ASSERT_EQ(found.has_value(), (letter.mail.size_bytes | letter.mail.offset) != 0);
+    if (!found) continue;
+    expect_same(found->letter, letter);
+    EXPECT_TRUE(found->letter.mail.withdraws);
+    EXPECT_EQ(found->letter.carried_bytes() + found->bytes.size(), 0u);
+  }
+}
+
+TEST(Letter, that_withdraws_and_brings_something_is_malformed) {
+  constexpr std::uint64_t kWithdraws = 16 << 8;
+  EXPECT_TRUE(decode_mail(in_bytes({1 | kWithdraws, 7, 0, 8}), {}, 0));
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws | 2 << 8, 7, 0, 8}), {}, 0)) << "an append";
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws, 7, 0, 8}), {}, 100)) << "a body";
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws, 7, 0, 8}), std::vector<std::byte>(8), 0));
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws | 8 << 16, 7, 0, 8, 8}), {}, 0));
+  EXPECT_FALSE(decode_mail(in_bytes({1 | kWithdraws | 8 << 8, 7, 0, 8, 8, 8}), {}, 0))
+      << "an offer";
+}
+
 TEST(Letter, has_room_for_32_bytes_and_for_24_beside_an_epoch) {
   Letter letter;
   for (const std::uint64_t epoch : {PH_ANY_EPOCH, std::uint64_t{0}}) {
@@ -149,7 +178,7 @@ TEST(Letter, is_known_by_its_first_word_alone) {
   }
   for (std::uint64_t op = 0; op < 256; ++op) {
     const auto found = op_of(in_bytes({op | ~std::uint64_t{255}}));
-    EXPECT_EQ(found.has_value(), op >= 1 && op <= 6) << op;
+    EXPECT_EQ(found.has_value(), op >= 1 && op <= 7) << op;
     if (found) {
       EXPECT_EQ(static_cast<std::uint64_t>(*found), op);
     }
@@ -157,7 +186,7 @@ TEST(Letter, is_known_by_its_first_word_alone) {
 }
 
 TEST(Letter, replies_have_a_number_of_56_bits) {
-  for (const Op op : {Op::kept, Op::verdict, Op::credit})
+  for (const Op op : {Op::kept, Op::verdict, Op::credit, Op::recall})
     for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{77}, UINT64_MAX >> 8}) {
       HeaderWords words = {first_word(op, number)};
       if (op == Op::verdict) words.push_back(static_cast<std::uint64_t>(PH_ERR_RANGE));
@@ -174,14 +203,29 @@ TEST(Letter, replies_have_a_number_of_56_bits) {
 }
 
 TEST(Letter, replies_of_another_length_are_malformed) {
-  for (const Op op : {Op::kept, Op::verdict, Op::credit})
+  for (const Op op : {Op::kept, Op::verdict, Op::credit, Op::recall})
     for (std::size_t count = 1; count <= kWords; ++count) {
       HeaderWords words(count);
       words[0] = first_word(op, 5);
-      EXPECT_EQ(decode_reply(op, in_bytes(words)).has_value(),
-                count == (op == Op::verdict ? 2u : 1u))
+      const bool is_right = op == Op::verdict ? count == 2 || count == 3 : count == 1;
+      EXPECT_EQ(decode_reply(op, in_bytes(words)).has_value(), is_right)
           << static_cast<int>(op) << " " << count;
     }
+}
+
+TEST(Letter, a_verdict_says_an_epoch_only_of_what_has_landed) {
+  const auto found = [](ph_status status, std::uint64_t epoch) {
+    const HeaderWords words = {first_word(Op::verdict, 5),
+                               static_cast<std::uint64_t>(std::int64_t{status}), epoch};
+    return decode_reply(Op::verdict, in_bytes(words));
+  };
+  ASSERT_TRUE(found(PH_OK, 9));
+  EXPECT_EQ(found(PH_OK, 9)->epoch, 9u);
+  EXPECT_FALSE(found(PH_OK, PH_ANY_EPOCH));
+  EXPECT_FALSE(found(PH_ERR_EPOCH, 9));
+  const auto without = decode_reply(Op::verdict, in_bytes({first_word(Op::verdict, 5), PH_OK}));
+  ASSERT_TRUE(without);
+  EXPECT_EQ(without->epoch, PH_ANY_EPOCH);
 }
 
 TEST(Letter, a_verdict_without_an_end_is_malformed) {

@@ -26,6 +26,9 @@ class MailboxApi : public testing::Test {
     put_.size_bytes = sizeof one_;
     put_.epoch = PH_ANY_EPOCH;
     put_.flags = PH_NO_LCE;
+    withdraw_.size = sizeof withdraw_;
+    withdraw_.address = 7;
+    withdraw_.operations = 1;
   }
   void TearDown() override { ph_context_destroy(context_); }
 
@@ -51,6 +54,7 @@ class MailboxApi : public testing::Test {
     EXPECT_EQ(ph_mailbox_put(context, 0, &put_), status);
     EXPECT_EQ(ph_mailbox_append(context, 0, &put_), status);
     EXPECT_EQ(ph_mailbox_put_u64(context, 0, 7, 0, {&one_, sizeof one_}), status);
+    EXPECT_EQ(ph_mailbox_withdraw(context, 0, &withdraw_), status);
     EXPECT_EQ(box.bits, 0u);
   }
   ph_mailbox opened() {
@@ -70,12 +74,36 @@ class MailboxApi : public testing::Test {
   ph_mailbox_args open_{};
   ph_mailbox_buffer post_{};
   ph_mailbox_put_args put_{};
+  ph_mailbox_withdraw_args withdraw_{};
 };
 
 TEST_F(MailboxApi, is_refused_without_a_context_and_after_its_end) {
   expect_all(nullptr, PH_ERR_STATE);
   ASSERT_EQ(ph_finalize(context_), PH_OK);
   expect_all(context_, PH_ERR_STATE);
+}
+
+TEST_F(MailboxApi, a_withdrawal_of_nothing_or_of_another_version_is_refused) {
+  EXPECT_EQ(ph_mailbox_withdraw(context_, 0, nullptr), PH_ERR_ARGUMENT);
+  ph_mailbox_withdraw_args args = withdraw_;
+  args.size -= 8;
+  EXPECT_EQ(ph_mailbox_withdraw(context_, 0, &args), PH_ERR_ARGUMENT);
+  args = withdraw_;
+  args.operations = 0;
+  EXPECT_EQ(ph_mailbox_withdraw(context_, 0, &args), PH_ERR_ARGUMENT);
+  EXPECT_NE(why().find("neither bytes nor operations"), std::string::npos) << why();
+  args = withdraw_;
+  args.flags = 1u << 30;
+  EXPECT_EQ(ph_mailbox_withdraw(context_, 0, &args), PH_ERR_ARGUMENT);
+  args = withdraw_;
+  ph_request request = PH_REQUEST_NONE;
+  args.flags = PH_NO_LCE;
+  args.request = &request;
+  EXPECT_EQ(ph_mailbox_withdraw(context_, 0, &args), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_mailbox_withdraw(context_, 9, &withdraw_), PH_ERR_RANK);
+  args = withdraw_;
+  args.local = {nullptr, 4};
+  EXPECT_EQ(ph_mailbox_withdraw(context_, 0, &args), PH_ERR_ARGUMENT);
 }
 
 TEST_F(MailboxApi, is_refused_in_a_forked_child) {

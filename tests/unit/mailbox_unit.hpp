@@ -205,6 +205,7 @@ struct Mailing {
       case Op::grant: return "grant " + std::to_string(words.at(2));
       case Op::ask: return "ask";
       case Op::answer: return "answer " + std::to_string(words.at(1));
+      case Op::recall: return "recall " + std::to_string(words[0] >> 8);
     }
     return "?";
   }

@@ -41,6 +41,7 @@ TEST(Mailboxes, a_malformed_message_ends_its_sender) {
       {1, words_of({2, 0}), {}, {}, 0, 0},
       {1, words_of({3}), {}, {}, 0, 0},
       {1, words_of({4 | 1 << 8}), {}, {}, 0, 0},  // of what was never sent
+      {1, words_of({7}), {}, {}, 0, 0},           // the same
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
     Mailing one;

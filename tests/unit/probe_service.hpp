@@ -47,7 +47,7 @@ struct ProbeService final : service::Service {
   }
   void on_room(Rank to) override { heard.push_back("room " + std::to_string(to)); }
   void on_lost(Rank rank, ph_status why) noexcept override { lost.push_back({rank, why}); }
-  ph_outcome on_cancel(std::uint64_t token) override {
+  ph_outcome on_cancel(Rank /*rank*/, std::uint64_t token) override {
     heard.push_back("cancel " + std::to_string(token));
     return outcome;
   }

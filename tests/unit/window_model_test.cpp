@@ -22,7 +22,7 @@ struct Message {
 };
 
 // A buffer as the oracle sees it: which byte stands at each offset, if any has landed there.
-struct Row {
+struct Bytewise {
   std::vector<std::byte> memory;  // with gaps between the segments
   std::vector<ph_block> segments;
   std::vector<int> bytes;  // -1: none
@@ -64,7 +64,7 @@ class Model : public Window::Owner {
 
   void handed_over(Window&, const HandedOver& over) noexcept override {
     ASSERT_EQ(over.epoch, over_);
-    const Row& row = *rows_[over_];
+    const Bytewise& row = *rows_[over_];
     EXPECT_EQ(over.why, row.is_leaving ? PH_MAILBOX_EARLY : PH_MAILBOX_COMPLETE);
     EXPECT_EQ(over.buffer.bytes, counted_bytes(row));
     EXPECT_EQ(over.buffer.operations, row.operations);
@@ -93,7 +93,7 @@ class Model : public Window::Owner {
     return made;
   }
   void post() {
-    auto row = std::make_unique<Row>();
+    auto row = std::make_unique<Bytewise>();
     std::uint64_t whole = 0;
     std::vector<std::uint64_t> sizes(1 + below(5));
     for (std::uint64_t& size : sizes) whole += size = 1 + below(20);
@@ -126,7 +126,7 @@ class Model : public Window::Owner {
 
   // ---- the oracle
   std::uint64_t covered(std::uint64_t epoch, std::vector<bool>& is) const {
-    const Row& row = *rows_[epoch];
+    const Bytewise& row = *rows_[epoch];
     is.assign(row.bytes.size(), false);
     for (std::size_t i = 0; i < is.size(); ++i) is[i] = row.bytes[i] >= 0;
     for (const Message& one : under_way_)
@@ -134,13 +134,13 @@ class Model : public Window::Owner {
         if (one.outcome.epoch == epoch) is[one.mail.offset + i] = true;
     return static_cast<std::uint64_t>(std::count(is.begin(), is.end(), true));
   }
-  std::uint64_t counted_bytes(const Row& row) const {
+  std::uint64_t counted_bytes(const Bytewise& row) const {
     if (policy_.overlap == Overlap::counts) return row.landed_bytes;
     return static_cast<std::uint64_t>(
         std::count_if(row.bytes.begin(), row.bytes.end(), [](int byte) { return byte >= 0; }));
   }
   bool is_full(std::uint64_t epoch) const {
-    const Row& row = *rows_[epoch];
+    const Bytewise& row = *rows_[epoch];
     if (row.is_leaving) return true;
     std::uint64_t bytes = row.landed_bytes, operations = row.operations;
     for (const Message& one : under_way_) {
@@ -193,7 +193,7 @@ class Model : public Window::Owner {
       const auto piece = one.outcome.piece(done, one.mail.size_bytes - done);
       for (std::byte& byte : piece) byte = one.byte(done++);
     }
-    Row& row = *rows_[one.outcome.epoch];
+    Bytewise& row = *rows_[one.outcome.epoch];
     for (std::uint64_t i = 0; i < one.mail.size_bytes; ++i)
       row.bytes[one.mail.offset + i] = static_cast<int>(one.byte(i));
     row.landed_bytes += one.mail.size_bytes;
@@ -225,7 +225,7 @@ class Model : public Window::Owner {
     for (std::uint64_t epoch = 0; epoch < rows_.size(); ++epoch) check(epoch);
   }
   void check(std::uint64_t epoch) {
-    const Row& row = *rows_[epoch];
+    const Bytewise& row = *rows_[epoch];
     std::vector<bool> landed(row.bytes.size());
     for (std::size_t i = 0; i < row.bytes.size(); ++i) {
       landed[i] = row.bytes[i] >= 0;
@@ -249,7 +249,7 @@ class Model : public Window::Owner {
   std::mt19937 random_;
   const Policy policy_;
   Window window_;
-  std::vector<std::unique_ptr<Row>> rows_;
+  std::vector<std::unique_ptr<Bytewise>> rows_;
   std::vector<Message> under_way_;
   std::uint64_t over_ = 0;
   int last_id_ = 0;

@@ -86,7 +86,8 @@ class Driver : public Window::Owner {
     if (!is_closed_) last_ = window.admit({0, kBytes}, *this);
   }
   void handed_over(Window& window, const HandedOver& over) noexcept override {
-    static constexpr std::array kWhy = {"complete", "full", "early", "closed", "rewound"};
+    static constexpr std::array kWhy = {"complete", "full",    "early",
+                                        "closed",   "rewound", "incomplete"};
     EXPECT_EQ(&window, &window_);
     told_.push_back(std::string(kWhy.at(over.why)) + " " + std::to_string(over.epoch - kFirst));
   }
@@ -97,13 +98,18 @@ class Driver : public Window::Owner {
               PH_OK);
     return "ok";
   }
+  std::string withdraw(std::uint64_t bytes, std::uint64_t epoch = PH_ANY_EPOCH) {
+    return mail({.size_bytes = bytes, .epoch = epoch, .withdraws = true});
+  }
   std::string mail(const Mail& mail) {
-    const Outcome outcome = window_.admit(mail, *this);
+    const Outcome outcome =
+        mail.withdraws ? window_.withdraw(mail, *this) : window_.admit(mail, *this);
     if (outcome.fate == Fate::waits) return "waits";
     if (outcome.fate == Fate::refused)
       return outcome.status == PH_ERR_EPOCH   ? "refused epoch"
              : outcome.status == PH_ERR_RANGE ? "refused range"
                                               : "refused otherwise";
+    if (mail.withdraws) return "counts " + std::to_string(outcome.epoch - kFirst);
     window_.landed(mail, outcome, *this);
     return "lands " + std::to_string(outcome.epoch - kFirst);
   }
@@ -117,6 +123,11 @@ class Driver : public Window::Owner {
     if (event == "next whole") return mail({0, kBytes, now + 1});
     if (event == "past") return mail({0, kBytes / 2, now - 1});
     if (event == "other") return mail({0, kBytes / 2, PH_ANY_EPOCH, 77});
+    if (event == "withdraw half") return withdraw(kBytes / 2);
+    if (event == "withdraw whole") return withdraw(kBytes);
+    if (event == "withdraw more") return withdraw(kBytes + 1);
+    if (event == "withdraw past") return withdraw(1, now - 1);
+    if (event == "withdraw next") return withdraw(kBytes, now + 1);
     if (event == "inc_epoch") return window_.inc_epoch(*this) == PH_OK ? "ok" : "again";
     if (event == "stuck inc_epoch") {
       is_stuck_ = true;
@@ -172,7 +183,7 @@ TEST(WindowTable, each_state_meets_each_single_event_that_may_come) {
     std::vector<std::string> said;
     for (const Row& row : rows())
       if (row.state == state) said.push_back(row.event);
-    for (const char* event : {"half", "inc_epoch"})
+    for (const char* event : {"half", "inc_epoch", "withdraw half"})
       EXPECT_NE(std::find(said.begin(), said.end(), event), said.end()) << state << " " << event;
   }
 }

@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "base/finally.hpp"
 #include "service/mailbox/receiver.hpp"
 #include "service/mailbox/sender.hpp"
 
@@ -52,7 +53,7 @@ ph_status Receiver::check(const Box* box, Rank from) noexcept {
 // epoch or an incarnation that a message names is that of the address that it names, too.
 Receiver::Box* Receiver::box_for(Rank from, const Letter& letter) const noexcept {
   Box* const named = table_.find(letter.address);
-  if (named != nullptr || catch_all_ == nullptr) return named;
+  if (named != nullptr || catch_all_ == nullptr || letter.mail.withdraws) return named;
   const bool means_one = letter.mail.epoch != PH_ANY_EPOCH || letter.mail.incarnation != 0;
   return !means_one && check(catch_all_, from) == PH_OK ? catch_all_ : nullptr;
 }
@@ -69,18 +70,24 @@ bool Receiver::is_divided(const Box& box, const Letter& letter) noexcept {
   return !letter.is_offer && box.window->divides(letter.mail);
 }
 
-// Admission, the copy, and the count; that of an offer follows. `status`: of what is refused.
-Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept {
+// Admission, the copy, and the count; that of an offer follows. `end`: of what does not wait.
+Fate Receiver::place(Box& box, const Arrival& mail, End& end) noexcept {
   Window& window = *box.window;
   if (!take_back_grants(box)) return Fate::waits;
+  if (mail.letter.mail.withdraws) [[unlikely]] {
+    const Outcome outcome = window.withdraw(mail.letter.mail, *this);
+    end = {outcome.status, outcome.epoch};
+    return outcome.fate;
+  }
   const bool divides = is_divided(box, mail.letter);
   const Outcome outcome =
       divides ? window.admit_all(mail.letter.mail) : window.admit(mail.letter.mail, *this);
-  status = outcome.status;
+  end.status = outcome.status;
+  if (outcome.is_admitted()) end.epoch = outcome.epoch;
   if (outcome.fate != Fate::lands)
-    return outcome.fate == Fate::scatters ? scatter(box, mail, outcome, status) : outcome.fate;
+    return outcome.fate == Fate::scatters ? scatter(box, mail, outcome, end) : outcome.fate;
   if (divides) {
-    fill(box, mail.letter.mail, mail.parts);
+    fill(box, mail.letter.mail, mail.parts, end.epoch);
     return Fate::lands;
   }
   if (!mail.letter.is_offer) {
@@ -88,16 +95,15 @@ Fate Receiver::place(Box& box, const Arrival& mail, ph_status& status) noexcept 
     window.landed(mail.letter.mail, outcome, *this);
     return Fate::lands;
   }
-  status = begin_pull(box, mail, outcome);
-  return status == PH_OK ? Fate::lands : Fate::refused;
+  end.status = begin_pull(box, mail, outcome);
+  return end.status == PH_OK ? Fate::lands : Fate::refused;
 }
 
 // The same of one whose bytes have several places.
-Fate Receiver::scatter(Box& box, const Arrival& mail, const Outcome& outcome,
-                       ph_status& status) noexcept {
+Fate Receiver::scatter(Box& box, const Arrival& mail, const Outcome& outcome, End& end) noexcept {
   if (mail.letter.is_offer) {
-    status = begin_pull(box, mail, outcome);
-    return status == PH_OK ? Fate::lands : Fate::refused;
+    end.status = begin_pull(box, mail, outcome);
+    return end.status == PH_OK ? Fate::lands : Fate::refused;
   }
   ByteReader reader(mail.parts);
   copy(outcome, mail.letter.mail.size_bytes, reader);
@@ -110,19 +116,21 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
   From& sender = *peers_[from];
   const Arrival mail{from, sender.judged++, letter, parts};
   Box* const box = box_for(from, letter);
-  ph_status status = check(box, from);
+  End end{.status = check(box, from)};
   if (box == nullptr && !letter.asks && is_silent(letter.address)) {
     port_.note_dropped();
-    if (letter.is_offer) say(from, Op::verdict, mail.number, PH_OK);  // its source is waited for
-    return owe(from, Sender::charge(letter.is_offer ? 0 : letter.mail.size_bytes));
+    if (letter.is_offer) say(from, Op::verdict, mail.number);  // its source is waited for
+    return owe(from, Sender::charge(letter.carried_bytes()));
   }
   Fate fate = Fate::refused;
-  if (status == PH_OK && land_stored(*box, mail)) return;
-  if (status == PH_OK) fate = place(*box, mail, status);
-  if (status == PH_OK) give_grants(*box);
+  if (end.status == PH_OK && land_stored(*box, mail)) return;
+  if (end.status == PH_OK) {
+    fate = place(*box, mail, end);
+    give_grants(*box);
+  }
   if (fate == Fate::waits && !keep(*box, mail)) {
     fate = Fate::refused;
-    status = PH_ERR_NO_BUFFER;
+    end.status = PH_ERR_NO_BUFFER;
   }
   if (fate == Fate::waits || (fate == Fate::lands && letter.is_offer)) {
     if (letter.is_offer) ++sender.offers;
@@ -130,8 +138,8 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
     if (fate == Fate::waits && is_divided(*box, letter)) try_early(*box);
     return owe(from, 0);  // it is charged no more
   }
-  if (status != PH_OK || letter.asks) say(from, Op::verdict, mail.number, status);
-  owe(from, Sender::charge(letter.is_offer ? 0 : letter.mail.size_bytes));
+  if (end.status != PH_OK || letter.asks) say(from, Op::verdict, mail.number, end);
+  owe(from, Sender::charge(letter.carried_bytes()));
 }
 
 // An offer costs no room: its bytes are still at its sender.
@@ -142,18 +150,22 @@ std::uint64_t Receiver::Early::charge() const noexcept {
 // False: there is no room for it.
 bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
   From& sender = *peers_[mail.from];
+  bool is_kept = false;
   try {
     Early early{mail.from, mail.number, mail.letter, {}};
     const bool is_offer = mail.letter.is_offer;
-    const std::uint64_t bytes = is_offer ? 0 : Sender::charge(mail.letter.mail.size_bytes);
+    const std::uint64_t bytes = is_offer ? 0 : Sender::charge(mail.letter.carried_bytes());
     if (bytes != 0 && (sender.early_bytes + bytes > config_.mailbox_early_bytes ||
                        early_bytes_ + bytes > config_.mailbox_early_total_bytes))
       return false;
-    if (!is_offer) {
-      early.bytes.resize(mail.letter.mail.size_bytes);
-      copy_all(mail.parts, early.bytes.data());
-    }
+    early.bytes.resize(mail.letter.carried_bytes());
+    if (!is_offer) copy_all(mail.parts, early.bytes.data());
+    sender.kept.emplace_hint(sender.kept.end(), mail.number, &box);
+    const base::Finally settled([&]() noexcept {
+      if (!is_kept) sender.kept.erase(mail.number);
+    });
     box.early.push_back(std::move(early));
+    is_kept = true;
     sender.early_bytes += bytes;
     early_bytes_ += bytes;
   } catch (const std::bad_alloc&) {
@@ -166,22 +178,22 @@ bool Receiver::keep(Box& box, const Arrival& mail) noexcept {
 // It waits no more.
 void Receiver::forget_early(const Early& mail) noexcept {
   peers_[mail.from]->early_bytes -= mail.charge();
+  peers_[mail.from]->kept.erase(mail.number);
   early_bytes_ -= mail.charge();
   --early_mails_;
 }
 
 // Ends a message whose sender has been told that it waits.
-void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer,
-                            ph_status status) noexcept {
-  if (is_offer && pulls_.owe(to, number, status)) return;  // its source is still read
+void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer, const End& end) noexcept {
+  if (is_offer && pulls_.owe(to, number, end.status)) return;  // its source is still read
   if (is_offer) --peers_[to]->offers;
-  say(to, Op::verdict, number, status);
+  say(to, Op::verdict, number, end);
 }
 
-Fate Receiver::place_early(Box& box, Early& early, ph_status& status) noexcept {
-  if (is_divided(box, early.letter)) return place_rest(box, early, status);
+Fate Receiver::place_early(Box& box, Early& early, End& end) noexcept {
+  if (is_divided(box, early.letter)) return place_rest(box, early, end);
   const std::span<const std::byte> part[] = {early.bytes};
-  return place(box, {early.from, early.number, early.letter, part}, status);
+  return place(box, {early.from, early.number, early.letter, part}, end);
 }
 
 // After a buffer was posted, or the epochs have changed: in the order in which they came.
@@ -190,8 +202,8 @@ void Receiver::try_early(Box& box) noexcept {
   std::size_t left = 0;
   for (std::size_t i = 0; i < box.early.size(); ++i) {
     Early& mail = box.early[i];
-    ph_status status = PH_OK;
-    const Fate fate = place_early(box, mail, status);
+    End end;
+    const Fate fate = place_early(box, mail, end);
     if (fate == Fate::waits) {
       if (left != i) box.early[left] = std::move(mail);
       ++left;
@@ -199,7 +211,7 @@ void Receiver::try_early(Box& box) noexcept {
     }
     forget_early(mail);
     const bool is_read = fate == Fate::lands && mail.letter.is_offer;
-    if (!is_read) give_verdict(mail.from, mail.number, mail.letter.is_offer, status);
+    if (!is_read) give_verdict(mail.from, mail.number, mail.letter.is_offer, end);
   }
   box.early.resize(left);
 }
@@ -211,7 +223,7 @@ void Receiver::drop_early(Box& box, ph_status status) noexcept {
     const bool drops = is_silent && !mail.letter.asks;
     if (drops) port_.note_dropped();
     forget_early(mail);
-    give_verdict(mail.from, mail.number, mail.letter.is_offer, drops ? PH_OK : status);
+    give_verdict(mail.from, mail.number, mail.letter.is_offer, {drops ? PH_OK : status});
   }
   box.early.clear();
   box.early.shrink_to_fit();
@@ -302,12 +314,15 @@ void Receiver::drop_lost() noexcept {
 
 // ---- what senders are told
 
-void Receiver::say(Rank to, Op op, std::uint64_t number, ph_status status) noexcept {
+void Receiver::say(Rank to, Op op, std::uint64_t number, const End& end) noexcept {
+  const bool has_landed = end.status == PH_OK && end.epoch != PH_ANY_EPOCH;
   const std::uint64_t words[] = {first_word(op, number),
-                                 static_cast<std::uint64_t>(static_cast<std::int64_t>(status))};
-  const std::size_t count = op == Op::verdict ? 2 : 1;
-  const ph_status said =
-      count == 2 ? port_.say_words(to, words[0], words[1]) : port_.say_words(to, words[0]);
+                                 static_cast<std::uint64_t>(static_cast<std::int64_t>(end.status)),
+                                 end.epoch};
+  const std::size_t count = op != Op::verdict ? 1 : has_landed ? 3 : 2;
+  const ph_status said = count == 1   ? port_.say_words(to, words[0])
+                         : count == 2 ? port_.say_words(to, words[0], words[1])
+                                      : port_.say_words(to, words[0], words[1], words[2]);
   if (said != PH_AGAIN && said != PH_ERR_MEMORY) return;
   Saying what;
   what.to = to;

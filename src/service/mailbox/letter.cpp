@@ -12,8 +12,10 @@ namespace {
 constexpr std::uint64_t kAppends = 2;
 constexpr std::uint64_t kAsks = 4;
 constexpr std::uint64_t kOffers = 8;
-constexpr std::uint64_t kStored = 16;
-constexpr std::uint64_t kMailFlags = kNamesEpoch | kAppends | kAsks | kOffers | kStored;
+constexpr std::uint64_t kWithdraws = 16;
+constexpr std::uint64_t kStored = 32;
+constexpr std::uint64_t kMailFlags =
+    kNamesEpoch | kAppends | kAsks | kOffers | kWithdraws | kStored;
 // Of a grant.
 constexpr std::uint64_t kCountsOperations = 1;
 constexpr std::uint64_t kIsFirst = 2;
@@ -25,7 +27,7 @@ Encoded encode(const Letter& letter) noexcept {
   const bool names_epoch = mail.epoch != PH_ANY_EPOCH;
   const std::uint64_t flags = (names_epoch ? kNamesEpoch : 0) | (mail.appends ? kAppends : 0) |
                               (letter.asks ? kAsks : 0) | (letter.is_offer ? kOffers : 0) |
-                              (letter.is_stored ? kStored : 0);
+                              (mail.withdraws ? kWithdraws : 0) | (letter.is_stored ? kStored : 0);
   Encoded encoded;
   encoded.words[0] = static_cast<std::uint64_t>(Op::mail) | flags << kFlagsShift |
                      std::uint64_t{mail.incarnation} << kIncarnationShift;
@@ -33,8 +35,8 @@ Encoded encode(const Letter& letter) noexcept {
   encoded.words[2] = mail.offset;
   encoded.count = 3;
   if (names_epoch) encoded.words[encoded.count++] = mail.epoch;
+  if (letter.is_offer || mail.withdraws) encoded.words[encoded.count++] = mail.size_bytes;
   if (!letter.is_offer) return encoded;
-  encoded.words[encoded.count++] = mail.size_bytes;
   encoded.words[encoded.count++] = letter.source.address;
   encoded.words[encoded.count++] = letter.source.key;
   if (letter.is_stored) encoded.words[encoded.count++] = letter.grant;
@@ -77,10 +79,8 @@ std::optional<Op> op_of(std::span<const std::byte> header) noexcept {
       header.size() % kWordBytes != 0)
     return std::nullopt;
   const std::uint64_t op = word(header, 0) & 0xff;
-  const bool is_known = (op >= static_cast<std::uint64_t>(Op::mail) &&
-                         op <= static_cast<std::uint64_t>(Op::answer)) ||
-                        op == static_cast<std::uint64_t>(Op::grant);
-  if (!is_known) return std::nullopt;
+  if (op < static_cast<std::uint64_t>(Op::mail) || op > static_cast<std::uint64_t>(Op::grant))
+    return std::nullopt;
   return static_cast<Op>(op);
 }
 
@@ -91,16 +91,20 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
   const std::uint64_t flags = first >> kFlagsShift & 0xff;
   const std::uint64_t in_line = first >> kInlineShift & 0xffff;
   const bool is_offer = (flags & kOffers) != 0;
+  const bool withdraws = (flags & kWithdraws) != 0;
   const std::size_t named = (flags & kNamesEpoch) != 0 ? 4 : 3;
   const bool is_stored = (flags & kStored) != 0;
   if (is_stored && (!is_offer || named != 3)) return std::nullopt;
-  const std::size_t fixed = named + (is_offer ? 3 : 0) + (is_stored ? 1 : 0);
+  const std::size_t fixed = named + (is_offer ? 3 : withdraws ? 1 : 0) + (is_stored ? 1 : 0);
   if ((flags & ~kMailFlags) != 0 ||
       header.size() != fixed * kWordBytes + (in_line + kWordBytes - 1) / kWordBytes * kWordBytes)
     return std::nullopt;
   // The bytes come in one way.
-  if ((in_line != 0) + (!payload.empty() ? 1 : 0) + (body_bytes != 0 ? 1 : 0) + is_offer > 1)
+  if ((in_line != 0) + (!payload.empty() ? 1 : 0) + (body_bytes != 0 ? 1 : 0) + is_offer +
+          withdraws >
+      1)
     return std::nullopt;
+  if (withdraws && (flags & kAppends) != 0) return std::nullopt;
   Decoded found;
   Mail& mail = found.letter.mail;
   found.letter.address = mail.named = word(header, 1);
@@ -117,6 +121,11 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
     if (is_stored) found.letter.grant = word(header, named + 3);
     if (mail.size_bytes == 0 || found.letter.source.address > ~mail.size_bytes) return std::nullopt;
   }
+  if (withdraws) {
+    mail.withdraws = true;
+    mail.size_bytes = word(header, named);
+    if (mail.size_bytes == 0 && mail.offset == 0) return std::nullopt;
+  }
   mail.incarnation = static_cast<std::uint32_t>(first >> kIncarnationShift);
   mail.appends = (flags & kAppends) != 0;
   if ((flags & kNamesEpoch) != 0) mail.epoch = word(header, 3);
@@ -125,12 +134,15 @@ std::optional<Decoded> decode_mail(std::span<const std::byte> header,
 }
 
 std::optional<Reply> decode_reply(Op op, std::span<const std::byte> header) noexcept {
-  const bool is_verdict = op == Op::verdict;
-  if (header.size() != (is_verdict ? 2 : 1) * kWordBytes) return std::nullopt;
-  Reply reply{op, word(header, 0) >> 8, 0};
-  if (is_verdict) reply.status = word(header, 1);
-  if (is_verdict && !wire::is_end(reply.status)) return std::nullopt;
-  return reply;
+  const std::size_t count = header.size() / kWordBytes;
+  Reply reply{.op = op, .number = word(header, 0) >> 8};
+  if (op != Op::verdict) return count == 1 ? std::optional(reply) : std::nullopt;
+  if (count != 2 && count != 3) return std::nullopt;
+  reply.status = word(header, 1);
+  if (count == 3) reply.epoch = word(header, 2);
+  const bool is_sound = count == 2 ? wire::is_end(reply.status)
+                                   : reply.status == PH_OK && reply.epoch != PH_ANY_EPOCH;
+  return is_sound ? std::optional(reply) : std::nullopt;
 }
 
 }  // namespace photon::service::mailbox

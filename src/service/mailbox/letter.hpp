@@ -19,11 +19,12 @@ namespace photon::service::mailbox {
 enum class Op : std::uint8_t {
   mail = 1,     // a message, whose bytes come along
   kept = 2,     // `number` waits here for a buffer
-  verdict = 3,  // `number` is over, with `status`
+  verdict = 3,  // `number` is over, with `status`; if it has landed, in `epoch`
   credit = 4,   // all before `number` that were not named otherwise have landed
   ask = 5,      // for a part of a buffer (asking.hpp)
   answer = 6,   // it, or why not
-  grant = 12,   // a buffer of the sender, granted ahead (ahead.hpp)
+  recall = 7,   // of `number`, by its sender: it shall not land if it has not yet
+  grant = 8,    // a buffer of the sender, granted ahead (ahead.hpp)
 };
 
 // A message to a mailbox as its sender describes it. Bytes: in the line, in the payload, in a
@@ -37,7 +38,18 @@ struct Letter {
   bool is_stored = false;  // of an offer: its bytes lie already in the buffer of `grant`, too
   ph_target source{};
   std::uint64_t grant = 0;
+
+  // Those that come with it.
+  std::uint64_t carried_bytes() const noexcept {
+    return is_offer || mail.withdraws ? 0 : mail.size_bytes;
+  }
 };
+
+// How a message ends that its sender has called back in time, as an announcement does.
+inline constexpr ph_status kCalledOff = PH_ERR_NOT_FOUND;
+
+// The token of a promise that stands for no mail.
+inline constexpr std::uint64_t kNoMail = UINT64_MAX;
 
 // So many of a sender's offers may be without a verdict.
 inline constexpr std::size_t kMostOffers = 1024;
@@ -52,11 +64,13 @@ struct Granted {
   bool counts_operations = false;
   bool is_first = false;  // what was granted before for this address is no good any more
 };
-// A receiver's answer about the mails of one sender, which both count from 0.
+
+// A receiver's answer about the mails of one sender, which both count from 0; or a recall.
 struct Reply {
   Op op = Op::credit;
   std::uint64_t number = 0;
-  std::uint64_t status = 0;  // of a verdict: as a word
+  std::uint64_t status = 0;            // of a verdict: as a word
+  std::uint64_t epoch = PH_ANY_EPOCH;  // of a verdict: in which it has landed; any: in none
 };
 
 inline constexpr std::size_t kWords = wire::kWordsPerLine;

@@ -43,7 +43,9 @@ bool Mailboxes::on_message(const Message& message) {
   }
   if (*op == Op::ask) return on_ask(message);
   const auto reply = decode_reply(*op, message.header);
-  return reply && sender_.on_reply(message.from, *reply);
+  if (!reply) return false;
+  return *op == Op::recall ? receiver_.on_recall(message.from, reply->number)
+                           : sender_.on_reply(message.from, *reply);
 }
 
 // The bytes are copied before the get counts: with that its buffer may go.

@@ -27,6 +27,9 @@ class Mailboxes final : public Service {
   void on_local(Rank to, std::uint64_t token, ph_status status) override;
   void on_room(Rank to) override;
   void on_lost(Rank rank, ph_status why) noexcept override;
+  ph_outcome on_cancel(Rank rank, std::uint64_t token) override {
+    return sender_.on_cancel(rank, token);
+  }
   bool turn() override;
   std::int64_t next_turn_ns() const noexcept override {
     return std::min(sender_.next_turn_ns(), receiver_.next_turn_ns());

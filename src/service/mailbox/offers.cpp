@@ -22,7 +22,8 @@ ph_status Receiver::begin_pull(Box& box, const Arrival& offer, const Outcome& ou
 
 void Receiver::on_local(Rank from, std::uint64_t token, ph_status status) noexcept {
   const Round round(*this);
-  if (const auto pull = pulls_.on_local(from, token, status)) end_pull(*pull, pull->status);
+  if (const auto pull = pulls_.on_local(from, token, status))
+    end_pull(*pull, pull->is_called_off ? kCalledOff : pull->status);
 }
 
 void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
@@ -30,7 +31,7 @@ void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
   Box& box = *boxes_[window.tag()];
   if (pull.is_stray) {
     window.let_go(pull.outcome.epoch, *this);
-    if (pull.is_owed) give_verdict(pull.from, pull.number, true, pull.owed);
+    if (pull.is_owed) give_verdict(pull.from, pull.number, true, {pull.owed});
     return;
   }
   if (status != PH_OK)
@@ -39,7 +40,7 @@ void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
     window.scattered(pull.letter.mail, pull.outcome, *this);
   else
     window.landed(pull.letter.mail, pull.outcome, *this);
-  give_verdict(pull.from, pull.number, true, status);
+  give_verdict(pull.from, pull.number, true, {status, pull.outcome.epoch});
   if (!box.early.empty()) try_early(box);
   give_grants(box);
 }
@@ -67,22 +68,25 @@ void Receiver::recall(Window& window, std::uint64_t epoch) noexcept {
 
 void Receiver::admit_anew(Box& box, const Pull& pull, std::size_t& waiting) noexcept {
   const Arrival offer{pull.from, pull.number, pull.letter, {}};
-  ph_status status = box.is_open ? PH_OK : PH_ERR_NOT_FOUND;
+  End end{.status = box.is_open ? PH_OK : PH_ERR_NOT_FOUND};
   Fate fate = Fate::refused;
-  if (status == PH_OK) fate = place(box, offer, status);
+  if (end.status == PH_OK) fate = place(box, offer, end);
   if (fate == Fate::lands) return;
   if (fate == Fate::waits) {
+    std::map<std::uint64_t, Box*>& kept = peers_[pull.from]->kept;
     try {
+      kept.emplace(pull.number, &box);
       box.early.insert(box.early.begin() + static_cast<std::ptrdiff_t>(waiting),
                        {pull.from, pull.number, pull.letter, {}});
       ++waiting;
       ++early_mails_;
       return;
     } catch (const std::bad_alloc&) {
-      status = PH_ERR_MEMORY;
+      kept.erase(pull.number);
+      end.status = PH_ERR_MEMORY;
     }
   }
-  give_verdict(pull.from, pull.number, true, status);
+  give_verdict(pull.from, pull.number, true, end);
 }
 
 // Forgets the offers of a sender that is lost: nothing can be read of it any more. Gets that are

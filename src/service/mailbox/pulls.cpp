@@ -1,5 +1,6 @@
 #include "service/mailbox/pulls.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <iterator>
 #include <new>
@@ -121,6 +122,11 @@ std::optional<Pull> Pulls::on_local(Rank from, std::uint64_t token, ph_status st
 Pulls::List::iterator Pulls::give_up(List::iterator one, List& given_up) noexcept {
   const auto next = std::next(one);
   Pull& pull = one->second;
+  if (pull.is_called_off) {
+    pull.is_stray = pull.is_owed = true;
+    pull.owed = kCalledOff;
+    return next;
+  }
   set_waiting(pull, false);
   give_up_gets(pull);
   if (!pull.is_read()) {
@@ -151,6 +157,32 @@ Pulls::List Pulls::give_up_all() noexcept {
   for (auto one = pulls_.begin(); one != pulls_.end();)
     one = one->second.is_stray ? std::next(one) : give_up(one, all);
   return all;
+}
+
+Pulls::List::iterator Pulls::at(Rank from, std::uint64_t number) noexcept {
+  return std::find_if(pulls_.begin(), pulls_.end(), [&](const auto& one) {
+    return one.second.number == number && one.second.from == from && !one.second.is_stray;
+  });
+}
+
+const Pull* Pulls::find(Rank from, std::uint64_t number) noexcept {
+  const auto one = at(from, number);
+  return one == pulls_.end() ? nullptr : &one->second;
+}
+
+std::optional<Pull> Pulls::call_off(Rank from, std::uint64_t number) noexcept {
+  const auto one = at(from, number);
+  Pull& pull = one->second;
+  set_waiting(pull, false);
+  give_up_gets(pull);
+  if (pull.is_read()) {
+    pull.is_called_off = true;
+    pull.status = kCalledOff;  // it begins no more gets
+    return std::nullopt;
+  }
+  const Pull over = pull;
+  pulls_.erase(one);
+  return over;
 }
 
 Pulls::List Pulls::lose(Rank from) noexcept {

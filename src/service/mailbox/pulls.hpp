@@ -6,6 +6,7 @@
 //   read -- a get ends with an error --> the others are given up -- the last of them --> over
 //   read, waits -- recall() --> over, to be admitted anew; if a get cannot be given up it stays as
 //                  a stray until the last on_local(), and so does its buffer
+//               -- call_off() --> over; where a get cannot be given up, at the last on_local()
 //
 // One that touches several segments is read by a get for each, up to kMostGets at a time: one after
 // the other would cost a round trip of a network for each, and all at once would take the quota of
@@ -39,7 +40,8 @@ struct Pull {
   ph_status status = PH_OK;       // the first error
   bool is_waiting = false;        // to begin more
   bool is_stray = false;
-  bool is_owed = false;  // a stray: its sender is still to hear the verdict
+  bool is_owed = false;        // a stray: its sender is still to hear the verdict
+  bool is_called_off = false;  // by its sender: it ends as one that could not be read
   ph_status owed = PH_ERR_MEMORY;
 
   bool is_read() const noexcept { return busy != 0; }
@@ -65,6 +67,10 @@ class Pulls {
   // The pulls that land in that epoch of the window; of one that is a stray now a copy. The copy of
   // a stray that found no memory is missing, and the stray is owed a verdict.
   List recall(const Window& window, std::uint64_t epoch) noexcept;
+  // The one that is to land, of that message; null: it is over.
+  const Pull* find(Rank from, std::uint64_t number) noexcept;
+  // Its sender wants it back. Empty: its bytes may still be written, and it is over with its get.
+  std::optional<Pull> call_off(Rank from, std::uint64_t number) noexcept;
   // The pulls from that rank for which no get is under way.
   List lose(Rank from) noexcept;
 
@@ -82,6 +88,7 @@ class Pulls {
   static constexpr std::uint64_t kIndexBits = 4;
   static_assert(std::size_t{1} << kIndexBits == Pull::kMostGets);
 
+  List::iterator at(Rank from, std::uint64_t number) noexcept;
   ph_status start(std::uint64_t number, Pull& pull) noexcept;
   ph_status start_one(std::uint64_t number, Pull& pull) noexcept;
   ph_status fail(Pull& pull, ph_status status) noexcept;

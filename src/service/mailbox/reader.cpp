@@ -63,7 +63,8 @@ ph_status Reader::get(Rank rank, const ph_mailbox_get_args& args) {
     if (args.request != nullptr) *args.request = before;
     gets_.erase(made);
   });
-  get.promise = port_.promise({rank, args.local, args.flags, args.request, args.size_bytes, next_});
+  get.promise =
+      port_.promise({rank, args.local, args.flags, args.request, args.size_bytes, kNoMail});
   if (get.promise == 0) return PH_AGAIN;
   get.rank = rank;
   get.address = args.address;

@@ -225,7 +225,9 @@ ph_mailbox_event Receiver::event_of(ph_mailbox box, const Window& window,
           .incarnation = over.incarnation,
           .why = over.why,
           .named = buffer.operations != 0 ? buffer.named : window.address(),
-          .from = buffer.from};
+          .from = buffer.from,
+          .withdrawn_bytes = buffer.withdrawn_bytes,
+          .withdrawn_operations = buffer.withdrawn_operations};
 }
 
 void Receiver::handed_over(Window& window, const HandedOver& over) noexcept {
@@ -268,7 +270,7 @@ void Receiver::close_all() noexcept {
     drop_early(*box, PH_ERR_DEPARTED);
   }
   for (const auto& [number, pull] : pulls_.give_up_all())
-    give_verdict(pull.from, pull.number, true, PH_ERR_DEPARTED);
+    give_verdict(pull.from, pull.number, true, {PH_ERR_DEPARTED});
   tell_all();
 }
 

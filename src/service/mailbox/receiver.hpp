@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -29,6 +30,12 @@
 #include "service/service.hpp"
 
 namespace photon::service::mailbox {
+
+// How a message has ended, and if it has landed, in which epoch.
+struct End {
+  ph_status status = PH_OK;
+  std::uint64_t epoch = PH_ANY_EPOCH;
+};
 
 class Receiver final : public Window::Owner {
  public:
@@ -55,6 +62,8 @@ class Receiver final : public Window::Owner {
   // False: nothing was done, and on_mail() does it.
   bool land_word(const WordMail& mail) noexcept;
   Verdict on_chunk(const Chunk& chunk);
+  // Its sender wants it back. False: no honest one can have said so (recalls.cpp).
+  bool on_recall(Rank from, std::uint64_t number) noexcept;
   // A part of a get: its bytes, and what its sender is to be told of them. counted() follows when
   // they were copied.
   std::span<const std::byte> on_ask(Rank from, const Ask& ask, Answer& answer) noexcept;
@@ -124,10 +133,12 @@ class Receiver final : public Window::Owner {
     std::uint64_t told = 0;         // up to which its sender knows
     std::uint64_t early_bytes = 0;  // that wait here
     std::uint64_t owed_bytes = 0;   // judged, and the sender does not know
+    std::uint64_t recalls = 0;      // ever; each of another mail
     std::size_t offers = 0;         // without a verdict
     bool is_lost = false;           // on_lost() is due
     bool is_owing = false;          // among owing_
     Coming coming;
+    std::map<std::uint64_t, Box*> kept;  // where its mails wait, by their numbers
   };
 
   // While mails are gone through: a peer that is lost by what is said to it is dealt with behind.
@@ -157,20 +168,21 @@ class Receiver final : public Window::Owner {
   void judge(Rank from, const Letter& letter, Parts parts);
   static ph_status check(const Box* box, Rank from) noexcept;
   Box* box_for(Rank from, const Letter& letter) const noexcept;
-  Fate place(Box& box, const Arrival& mail, ph_status& status) noexcept;
-  Fate scatter(Box& box, const Arrival& mail, const Outcome& outcome, ph_status& status) noexcept;
+  Fate place(Box& box, const Arrival& mail, End& end) noexcept;
+  Fate scatter(Box& box, const Arrival& mail, const Outcome& outcome, End& end) noexcept;
   static bool is_divided(const Box& box, const Letter& letter) noexcept;
-  std::uint64_t fill(Box& box, const Mail& mail, Parts parts) noexcept;
+  std::uint64_t fill(Box& box, const Mail& mail, Parts parts, std::uint64_t& epoch) noexcept;
   static void copy(const Outcome& outcome, std::uint64_t size_bytes, ByteReader& reader) noexcept;
-  Fate place_rest(Box& box, Early& early, ph_status& status) noexcept;
-  Fate place_early(Box& box, Early& early, ph_status& status) noexcept;
+  Fate place_rest(Box& box, Early& early, End& end) noexcept;
+  Fate place_early(Box& box, Early& early, End& end) noexcept;
   bool is_silent(std::uint64_t address) const noexcept;
   bool keep(Box& box, const Arrival& mail) noexcept;
   void forget_early(const Early& mail) noexcept;
-  void give_verdict(Rank to, std::uint64_t number, bool is_offer, ph_status status) noexcept;
+  bool recall_early(Box& box, Rank from, std::uint64_t number) noexcept;
+  void give_verdict(Rank to, std::uint64_t number, bool is_offer, const End& end) noexcept;
   void try_early(Box& box) noexcept;
   void drop_early(Box& box, ph_status status) noexcept;
-  void say(Rank to, Op op, std::uint64_t number, ph_status status = PH_OK) noexcept;
+  void say(Rank to, Op op, std::uint64_t number, const End& end = {}) noexcept;
   void owe(Rank to, std::uint64_t bytes) noexcept;
   void tell(Rank to) noexcept;
   static ph_mailbox_event event_of(ph_mailbox box, const Window& window,

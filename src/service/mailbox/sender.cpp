@@ -55,6 +55,8 @@ ph_status Sender::check(Rank rank, const ph_mailbox_put_args& args) {
     return wrong("source and size wrap around");
   if (args.request != nullptr && (args.flags & PH_NO_LCE) != 0)
     return wrong("a request is a local completion, and PH_NO_LCE wants none");
+  if (args.landed_in != nullptr && args.request == nullptr)
+    return wrong("without a request nobody says in which epoch it lands");
   return check_id(rank, args.local);
 }
 
@@ -130,15 +132,19 @@ void Sender::conceal(To& to, std::uint64_t number) noexcept {
 
 ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) {
   if (const ph_status status = check(rank, args); status != PH_OK) return status;
-  const bool is_ahead = goes_ahead(rank, args, appends);
+  Letter letter{.address = args.address,
+                .mail = {args.offset, args.size_bytes, args.epoch, args.incarnation, appends},
+                .asks = args.request != nullptr};
+  return post(rank, args, letter);
+}
+
+ph_status Sender::post(Rank rank, const ph_mailbox_put_args& args, Letter& letter) {
+  const bool is_ahead = goes_ahead(rank, args, letter.mail.appends);
   const bool is_offer = is_ahead || args.size_bytes > config_.mailbox_carried_max;
   const std::span source(static_cast<const std::byte*>(args.source), args.size_bytes);
   const std::span carried = is_offer ? source.first(0) : source;
   To* to = nullptr;
   if (const ph_status status = prepare(rank, carried.size(), to); status != PH_OK) return status;
-  Letter letter{.address = args.address,
-                .mail = {args.offset, args.size_bytes, args.epoch, args.incarnation, appends},
-                .asks = args.request != nullptr};
   const std::uint64_t number = to->sent.end();
   const ph_request before = args.request != nullptr ? *args.request : ph_request{};
   Sent mail{.charge = charge(carried.size()), .asks = letter.asks || is_offer};
@@ -151,6 +157,7 @@ ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) 
     if (args.request != nullptr) *args.request = before;
     conceal(*to, number);
   });
+  if (args.landed_in != nullptr) to->landings.reserve(to->landings.size() + 1);
   if (is_offer)
     if (const ph_status status = expose(*to, source, letter); status != PH_OK) return status;
   if (is_promised) {
@@ -164,6 +171,7 @@ ph_status Sender::put(Rank rank, const ph_mailbox_put_args& args, bool appends) 
   if (status != PH_OK) return status;
   if (!letter.is_stored && !to->ahead.empty()) to->ahead.goes_otherwise(args.address, number);
   is_sent = true;
+  if (args.landed_in != nullptr) to->landings.push_back({number, args.landed_in});
   waited_for_ += mail.asks + mail.has_body;
   to->used_bytes += mail.charge;
   if (!mail.has_long_id) {
@@ -284,6 +292,7 @@ void Sender::on_local(Rank to_rank, std::uint64_t token, ph_status status) noexc
   if (!mail.has_body) return;
   mail.has_body = false;
   --waited_for_;
+  if (status != PH_OK) note_landing(*to, token, PH_ANY_EPOCH);
   if (!mail.asks || status != PH_OK) end(to_rank, mail, status);
 }
 
@@ -293,11 +302,12 @@ bool Sender::on_reply(Rank from, const Reply& reply) noexcept {
   switch (reply.op) {
     case Op::credit: return on_credit(*to, reply.number);
     case Op::kept: return on_kept(*to, reply.number);
-    case Op::verdict: return on_verdict(from, *to, reply.number, wire::to_status(reply.status));
+    case Op::verdict: return on_verdict(from, *to, reply);
     case Op::mail:
     case Op::grant:
     case Op::ask:
-    case Op::answer: break;
+    case Op::answer:
+    case Op::recall: break;
   }
   return false;
 }
@@ -323,13 +333,16 @@ bool Sender::on_kept(To& to, std::uint64_t number) noexcept {
   return true;
 }
 
-bool Sender::on_verdict(Rank from, To& to, std::uint64_t number, ph_status status) noexcept {
+bool Sender::on_verdict(Rank from, To& to, const Reply& reply) noexcept {
+  const std::uint64_t number = reply.number;
+  const ph_status status = wire::to_status(reply.status);
   if (number >= to.sent.end()) return false;
   const auto kept = std::ranges::lower_bound(to.waiting, number, {}, &Waiting::number);
   if (kept != to.waiting.end() && kept->number == number) {
     Sent mail = kept->mail;
     to.waiting.erase(kept);  // first: where memory runs out end() loses the peer, and clears them
     conceal(to, number);
+    note_landing(to, number, reply.epoch);
     end(from, mail, status);
     forget(to, mail);
     return true;
@@ -339,6 +352,7 @@ bool Sender::on_verdict(Rank from, To& to, std::uint64_t number, ph_status statu
   const bool is_empty = status == PH_OK && !mail.asks;  // nobody has asked
   if (mail.charge == 0 || mail.has_body || mail.is_judged || is_empty) return false;
   conceal(to, number);
+  note_landing(to, number, reply.epoch);
   end(from, mail, status);
   mail.is_judged = true;
   return true;
@@ -353,6 +367,8 @@ void Sender::on_lost(Rank rank, ph_status why) noexcept {
   const auto is_owed = [may_be_missed](const Sent& mail) {
     return !mail.is_told || (!mail.is_judged && may_be_missed);
   };
+  for (const Landing& one : to->landings) *one.epoch = PH_ANY_EPOCH;
+  to->landings.clear();
   for (; !to->sent.empty(); to->sent.pop()) {
     Sent& mail = to->sent.front();
     if (mail.charge == 0) continue;

@@ -32,6 +32,7 @@ class Sender {
   explicit Sender(Port& port) : port_(port), peers_(port.size()), config_(port.config()) {}
 
   ph_status put(Rank rank, const ph_mailbox_put_args& args, bool appends);
+  ph_status withdraw(Rank rank, const ph_mailbox_withdraw_args& args);  // withdraw.cpp
   // Nobody hears of its end but by a refusal.
   ph_status put_u64(Rank rank, std::uint64_t address, std::uint64_t offset,
                     std::span<const std::byte> source);
@@ -41,6 +42,8 @@ class Sender {
   void on_grant(Rank from, const Granted& granted);
   std::uint64_t granted(Rank by) const noexcept;  // buffers that were granted ahead, for audits
   void on_lost(Rank rank, ph_status why) noexcept;
+  // Its receiver is asked for it, once; the verdict that it owes says what became of it.
+  ph_outcome on_cancel(Rank rank, std::uint64_t number);
   // No user waits for a verdict, and no body is under way.
   bool is_idle() const noexcept { return waited_for_ == 0 && refused_.empty(); }
   std::uint64_t held() const noexcept { return waited_for_ + refused_.size(); }
@@ -69,6 +72,7 @@ class Sender {
     bool is_told = false;    // the user knows its end
     bool is_judged = false;  // a verdict has come
     bool has_long_id = false;
+    bool is_recalled = false;
   };
   struct Waiting {
     std::uint64_t number = 0;
@@ -77,6 +81,11 @@ class Sender {
   struct Offer {
     std::uint64_t number = 0;
     Exposed source;
+  };
+  // Where its user wants to read the epoch in which it has landed.
+  struct Landing {
+    std::uint64_t number = 0;
+    std::uint64_t* epoch = nullptr;
   };
   struct Refused {
     Rank rank = 0;
@@ -88,12 +97,14 @@ class Sender {
     std::uint64_t used_bytes = 0;
     Ahead ahead;
     base::RingQueue<Sent> sent;
-    std::vector<Waiting> waiting;  // by number; uncharged, for their receiver bounds them
-    std::vector<Offer> offers;     // by number: until their verdict
+    std::vector<Waiting> waiting;   // by number; uncharged, for their receiver bounds them
+    std::vector<Offer> offers;      // by number: until their verdict
+    std::vector<Landing> landings;  // by number: until their end
   };
 
   ph_status check(Rank rank, const ph_mailbox_put_args& args);
   ph_status check_id(Rank rank, const ph_id& local);
+  ph_status post(Rank rank, const ph_mailbox_put_args& args, Letter& letter);
   // PH_OK: there is room for one more, and `to` is set.
   ph_status prepare(Rank rank, std::uint64_t bytes, To*& to);
   ph_status send(Rank rank, const Letter& letter, std::span<const std::byte> bytes,
@@ -115,7 +126,9 @@ class Sender {
   void forget(To& to, const Sent& mail) noexcept;
   bool on_credit(To& to, std::uint64_t number) noexcept;
   bool on_kept(To& to, std::uint64_t number) noexcept;
-  bool on_verdict(Rank from, To& to, std::uint64_t number, ph_status status) noexcept;
+  bool on_verdict(Rank from, To& to, const Reply& reply) noexcept;
+  static Sent* find(To& to, std::uint64_t number) noexcept;
+  static void note_landing(To& to, std::uint64_t number, std::uint64_t epoch) noexcept;
 
   Port& port_;
   std::vector<std::unique_ptr<To>> peers_;

@@ -53,8 +53,9 @@ void Receiver::copy(const Outcome& outcome, std::uint64_t size_bytes, ByteReader
   }
 }
 
-// As much as there is room for: how many bytes.
-std::uint64_t Receiver::fill(Box& box, const Mail& mail, Parts parts) noexcept {
+// As much as there is room for: how many bytes, the last of them in `epoch`.
+std::uint64_t Receiver::fill(Box& box, const Mail& mail, Parts parts,
+                             std::uint64_t& epoch) noexcept {
   ByteReader reader(parts);
   std::uint64_t landed = 0;
   while (landed < mail.size_bytes) {
@@ -62,6 +63,7 @@ std::uint64_t Receiver::fill(Box& box, const Mail& mail, Parts parts) noexcept {
     part.size_bytes -= landed;
     const Outcome outcome = box.window->admit_part(part, *this);
     if (!outcome.is_admitted()) break;
+    epoch = outcome.epoch;
     copy(outcome, part.size_bytes, reader);
     landed += part.size_bytes;
     box.window->landed(part, outcome, *this);
@@ -70,12 +72,12 @@ std::uint64_t Receiver::fill(Box& box, const Mail& mail, Parts parts) noexcept {
 }
 
 // One that waits goes on. What has begun to land belongs to this incarnation.
-Fate Receiver::place_rest(Box& box, Early& early, ph_status& status) noexcept {
-  status = box.window->admit_all(early.letter.mail).status;
-  if (status != PH_OK) return Fate::refused;
+Fate Receiver::place_rest(Box& box, Early& early, End& end) noexcept {
+  end.status = box.window->admit_all(early.letter.mail).status;
+  if (end.status != PH_OK) return Fate::refused;
   const std::span<const std::byte> rest[] = {
       std::span(early.bytes).last(early.letter.mail.size_bytes)};
-  const std::uint64_t landed = fill(box, early.letter.mail, rest);
+  const std::uint64_t landed = fill(box, early.letter.mail, rest, end.epoch);
   if (landed != 0) early.letter.mail.incarnation = box.window->incarnation();
   early.letter.mail.size_bytes -= landed;
   return early.letter.mail.size_bytes == 0 ? Fate::lands : Fate::waits;

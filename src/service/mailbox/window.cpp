@@ -83,6 +83,10 @@ ph_status Window::check_kind(const Mail& mail) const noexcept {
 ph_status Window::check(const Mail& mail) const noexcept {
   if (policy_.is_for_reading) return PH_ERR_ACCESS;
   if (const ph_status status = check_kind(mail); status != PH_OK) return status;
+  return check_life(mail);
+}
+
+ph_status Window::check_life(const Mail& mail) const noexcept {
   if (mail.incarnation != 0 && mail.incarnation != incarnation_) return PH_ERR_EPOCH;
   if (mail.epoch != PH_ANY_EPOCH && mail.epoch < epoch_) return PH_ERR_EPOCH;
   return PH_OK;
@@ -283,7 +287,7 @@ void Window::hand_over_full(Owner& owner) noexcept {
     const Buffer& front = buffers_.front();
     const bool is_complete = front.admitted >= front.threshold;
     hand_over(front.is_leaving ? front.why
-              : is_complete    ? PH_MAILBOX_COMPLETE
+              : is_complete    ? why_complete(front)
                                : PH_MAILBOX_FULL,
               owner);
   }
@@ -360,6 +364,7 @@ ph_status Window::rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& 
   for (std::uint64_t i = buffers_.begin(); i != buffers_.end(); ++i) {
     Buffer& buffer = buffers_.at(i);
     buffer.admitted = buffer.filled = buffer.bytes = buffer.operations = buffer.top = 0;
+    buffer.withdrawn_bytes = buffer.withdrawn_operations = 0;
     buffer.from = PH_ANY_RANK;
     buffer.is_full = false;
     if (buffer.layout != nullptr && policy_.keeps_ranges()) buffer.layout->coverage()->clear();
@@ -377,7 +382,7 @@ void Window::close(Owner& owner) noexcept {
     Buffer& buffer = of_epoch(epoch);
     const bool is_complete = buffer.under_way == 0 && buffer.admitted >= buffer.threshold;
     if (!buffer.is_leaving)
-      leave(buffer, is_complete ? PH_MAILBOX_COMPLETE : PH_MAILBOX_CLOSED, owner, epoch);
+      leave(buffer, is_complete ? why_complete(buffer) : PH_MAILBOX_CLOSED, owner, epoch);
   }
   hand_over_full(owner);
 }

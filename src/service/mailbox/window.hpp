@@ -52,7 +52,8 @@ struct Mail {
   std::uint64_t epoch = PH_ANY_EPOCH;
   std::uint32_t incarnation = 0;  // 0: any
   bool appends = false;
-  bool goes_on = false;  // more of the same message follows: not the end of an operation
+  bool goes_on = false;    // more of the same message follows: not the end of an operation
+  bool withdraws = false;  // nothing lands: size_bytes, and `offset` operations, will not come
   ph_rank from = PH_ANY_RANK;
   std::uint64_t named = 0;  // the address that it names
 };
@@ -85,13 +86,15 @@ struct Buffer {
   std::uint64_t filled = 0;      // managed: where the next message goes
   std::uint64_t bytes = 0;       // landed
   std::uint64_t operations = 0;  // landed
-  std::uint64_t top = 0;         // one past the highest byte that landed
-  std::uint64_t named = 0;       // by the message that landed last, if one did
-  ph_rank from = PH_ANY_RANK;    // of that message
-  std::uint64_t grant = 0;       // not 0: it is granted ahead (grants.hpp)
-  std::uint32_t under_way = 0;   // admitted, and may still be written
-  bool is_full = false;          // nothing more is admitted
-  bool is_leaving = false;       // `why`; what is under way in it does not count
+  std::uint64_t withdrawn_bytes = 0;
+  std::uint64_t withdrawn_operations = 0;
+  std::uint64_t top = 0;        // one past the highest byte that landed
+  std::uint64_t named = 0;      // by the message that landed last, if one did
+  ph_rank from = PH_ANY_RANK;   // of that message
+  std::uint64_t grant = 0;      // not 0: it is granted ahead (grants.hpp)
+  std::uint32_t under_way = 0;  // admitted, and may still be written
+  bool is_full = false;         // nothing more is admitted
+  bool is_leaving = false;      // `why`; what is under way in it does not count
   ph_mailbox_why why = PH_MAILBOX_COMPLETE;
   Layout* layout = nullptr;  // the Window's; null: all bytes are at `data`, and overlap counts
 
@@ -203,6 +206,8 @@ class Window {
   // As admit(), of as much as the first buffer with room takes: `mail` is cut to that.
   Outcome admit_part(Mail& mail, Owner& owner) noexcept;
 
+  // ---- withdraw.cpp: what will not come counts at once, and nothing follows.
+  Outcome withdraw(const Mail& mail, Owner& owner) noexcept;
   // A word that names no epoch and no incarnation, in one step, if nothing is in its way; false:
   // nothing was done, and admit() says why. It costs a fraction of admit() and landed().
   bool land_word(const WordMail& mail, Owner& owner) noexcept;
@@ -249,6 +254,8 @@ class Window {
   void seal_before(std::uint64_t ahead) noexcept;
   ph_status check(const Mail& mail) const noexcept;
   const Buffer* find(std::uint64_t epoch) const noexcept;
+  ph_status check_life(const Mail& mail) const noexcept;
+  ph_mailbox_why why_complete(const Buffer& buffer) const noexcept;
   const Buffer* of_read(const Read& what, std::uint64_t& epoch) const noexcept;
   ph_status check_kind(const Mail& mail) const noexcept;
   Outcome without_buffer(std::uint64_t epoch) const noexcept;

@@ -192,7 +192,7 @@ void Rendezvous::over(Offer& offer, ph_status status, const char* why) {
 }
 
 // Its caller wants it back: the peer shall say that it is done, if nobody there has taken it.
-ph_outcome Rendezvous::on_cancel(std::uint64_t token) {
+ph_outcome Rendezvous::on_cancel(Rank /*rank*/, std::uint64_t token) {
   Offer* const offer = find(token);
   if (offer == nullptr) return PH_ALREADY_DONE;
   if (port_.unsay(offer->rank, offer->ticket)) {

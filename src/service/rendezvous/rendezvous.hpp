@@ -47,7 +47,7 @@ class Rendezvous final : public Service {
   // ---- Service
   bool on_message(const Message& message) override;
   void on_lost(Rank rank, ph_status why) noexcept override;
-  ph_outcome on_cancel(std::uint64_t token) override;
+  ph_outcome on_cancel(Rank rank, std::uint64_t token) override;
   void close() override;
   bool is_idle() const noexcept override { return lent_ == 0; }
   std::uint64_t held() const noexcept override {

@@ -7,13 +7,13 @@
 //                      all of rank 1 when it goes on
 //   mailers receiver   rank 1, which has the mailbox, is killed: each request for it ends with
 //                      PH_ERR_PEER
+//   mailers aborted    the same, but that it is stopped first, and all messages are called back
 //   mailers closed     rank 1 closes the lane of its mailbox: what waits there is refused with
 //                      PH_ERR_DEPARTED, what has landed is confirmed
 //
 // Every message is counted once, whole and in order, and what was handed over changes no more.
 // The setting PHOTON_TRANSPORT says over what. Exit status 0: so it was.
 #include <photon/photon.h>
-
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -235,7 +235,8 @@ int receive_of_killed(const Job& job) {
   return job.end();
 }
 
-void await_stopped(const Job& job, ph_rank rank) {
+void stop(const Job& job, ph_rank rank) {
+  job.kill(rank, SIGSTOP);
   const std::string path = "/proc/" + std::to_string(job.pids[rank]) + "/stat";
   for (std::string line; line.find(") T ") == std::string::npos;) {
     std::ifstream file(path);
@@ -247,8 +248,7 @@ int receive_of_stopped(const Job& job) {
   Receiver receiver(job);
   const std::uint32_t until = some_events();
   while (receiver.events() < until || receiver.came(1) == 0) receiver.turn();
-  job.kill(1, SIGSTOP);
-  await_stopped(job, 1);
+  stop(job, 1);
   while (receiver.came(2) < kMails || receiver.came(3) < kMails) receiver.turn();
   job.kill(1, SIGCONT);
   while (receiver.came(1) < kMails) receiver.turn();
@@ -276,11 +276,11 @@ int be_killed_receiving(const Job& job) {
 
 // The status of each request, in order, of messages to rank 1.
 std::vector<ph_status> ask(ph_context* context, std::size_t count,
-                           const std::function<void()>& then) {
+                           const std::function<void(std::span<ph_request>)>& then) {
   std::vector<ph_request> requests(count, PH_REQUEST_NONE);
   for (std::uint32_t number = 0; number < count; ++number)
     require(context, append(context, 1, number, &requests[number]), "append");
-  then();
+  then(requests);
   std::vector<ph_status> all;
   for (ph_request& request : requests) {
     ph_result result{};
@@ -291,15 +291,34 @@ std::vector<ph_status> ask(ph_context* context, std::size_t count,
   return all;
 }
 
-// Rank 0 kills it when all have sent.
-int outlive_receiver(const Job& job) {
+void call_back(ph_context* context, std::span<ph_request> requests) {
+  ph_outcome outcome{};
+  for (ph_request& request : requests)
+    require(context, ph_cancel(context, &request, &outcome), "cancel");
+}
+
+// Rank 0 kills it when all have sent, and called back.
+int outlive_receiver(const Job& job, bool aborts) {
   constexpr std::size_t kCount = 20;
   ph_context* const context = job.context;
+  const bool is_first = ph_rank_of(context) == 0;
+  const auto meet = [&] {
+    for (const ph_rank rank : is_first ? std::vector<ph_rank>{2, 3} : std::vector<ph_rank>{0}) {
+      if (!is_first) require(context, ph_notify(context, rank, 2), "notify");
+      next(context, rank, PH_REMOTE);
+      if (is_first) require(context, ph_notify(context, rank, 2), "notify");
+    }
+  };
   next(context, 1, PH_REMOTE);
-  const auto statuses = ask(context, kCount, [&] {
-    if (ph_rank_of(context) != 0) return require(context, ph_notify(context, 0, 2), "notify");
-    for (const ph_rank rank : {2u, 3u}) next(context, rank, PH_REMOTE);
-    job.kill(1, SIGKILL);
+  const auto statuses = ask(context, kCount, [&](std::span<ph_request> requests) {
+    meet();
+    if (aborts) {
+      if (is_first) stop(job, 1);
+      meet();
+      call_back(context, requests);
+      meet();
+    }
+    if (is_first) job.kill(1, SIGKILL);
   });
   bool has_failed = false;
   for (const ph_status status : statuses) {
@@ -342,8 +361,9 @@ int close_lane(const Job& job) {
     ph_mailbox_event event{};
     require(lane, ph_mailbox_wait(lane, {}, &event, kLongUs), "mailbox_wait");
   } else {
-    departed = expect_refusals(
-        lane, ask(lane, 20, [&] { require(job.context, ph_notify(job.context, 1, 3), "notify"); }));
+    departed = expect_refusals(lane, ask(lane, 20, [&](auto) {
+                                 require(job.context, ph_notify(job.context, 1, 3), "notify");
+                               }));
   }
   require(job.context, ph_lane_close(lane), "lane_close");
   std::array<std::uint32_t, kRanks> all{};
@@ -357,7 +377,8 @@ int run(const std::string& how, const ph_bootstrap& bootstrap) {
   const Job job(bootstrap);
   const ph_rank rank = bootstrap.rank;
   if (how == "closed") return close_lane(job);
-  if (how == "receiver") return rank == 1 ? be_killed_receiving(job) : outlive_receiver(job);
+  if (how == "receiver") return rank == 1 ? be_killed_receiving(job) : outlive_receiver(job, false);
+  if (how == "aborted") return rank == 1 ? be_killed_receiving(job) : outlive_receiver(job, true);
   if (rank == 0) return how == "killed" ? receive_of_killed(job) : receive_of_stopped(job);
   return send(job, rank == 1 && how == "killed" ? kForEver : kMails);
 }
@@ -367,8 +388,8 @@ int run(const std::string& how, const ph_bootstrap& bootstrap) {
 
 int main(int count, char** arguments) {
   const std::string how = count == 2 ? arguments[1] : "";
-  if (how != "killed" && how != "stopped" && how != "receiver" && how != "closed") return 2;
-  const bool has_victim = how == "killed" || how == "receiver";
+  const bool has_victim = how == "killed" || how == "receiver" || how == "aborted";
+  if (!has_victim && how != "stopped" && how != "closed") return 2;
   for (int round = 0; round < photon::test::kRounds; ++round)
     if (photon::test::run_ranks(photon::test::kRanks, {}, has_victim,
                                 [&how](const ph_bootstrap& bootstrap) {
