@@ -63,9 +63,10 @@ typedef enum ph_mailbox_why {
             PH_MAILBOX_COMPLETE = 0, /**< Its threshold was reached. */
             PH_MAILBOX_FULL =
                 1, /**< Managed: the next message did not fit; or, divided, went on. */
-            PH_MAILBOX_EARLY = 2,  /**< ph_mailbox_inc_epoch(). */
-            PH_MAILBOX_CLOSED = 3, /**< ph_mailbox_close(). */
-            PH_MAILBOX_REWOUND = 4 /**< ph_mailbox_rewind(): its contents are void. */
+            PH_MAILBOX_EARLY = 2,   /**< ph_mailbox_inc_epoch(). */
+            PH_MAILBOX_CLOSED = 3,  /**< ph_mailbox_close(). */
+            PH_MAILBOX_REWOUND = 4, /**< ph_mailbox_rewind(): its contents are void. */
+            PH_MAILBOX_LINGER = 5   /**< `linger_us` after its first byte. */
     } ph_mailbox_why;
 
 /** Flags of ph_mailbox_args. */
@@ -142,6 +143,12 @@ typedef struct ph_mailbox_args {
   ph_rank source;    /**< Alone may send here (zeroed: rank 0), or PH_ANY_RANK. */
   uint32_t retained; /**< Buffers handed over last that ph_mailbox_rewind() may return to; at most
                         65,536. */
+  /**
+   * Managed: so long after the first byte has landed in the current buffer it is handed over as it
+   * is (PH_MAILBOX_LINGER), by whatever makes progress then; as by ph_mailbox_inc_epoch(), what has
+   * not landed whole lands in the next. 0: never.
+   */
+  uint64_t linger_us;
 } ph_mailbox_args;
 
 /** So many segments may a buffer have. */
@@ -232,8 +239,8 @@ typedef struct ph_mailbox_get_args {
  *          the first buffer, and after the call, are kept up to `mailbox_early_bytes` a peer. A
  *          reopened address is a new incarnation, and its epochs go on where they ended.
  * Status:  PH_ERR_ARGUMENT (an unknown unit, placing or flag; too many retained; what the flags do
- *          not allow), PH_ERR_RANK (`source`), PH_ERR_STATE (the address is open; the lane has a
- *          catch-all; finalized), PH_ERR_MEMORY, PH_ERR_FORKED.
+ *          not allow; a steered mailbox that lingers), PH_ERR_RANK (`source`), PH_ERR_STATE (the
+ *          address is open; the lane has a catch-all; finalized), PH_ERR_MEMORY, PH_ERR_FORKED.
  * Threads: any, as of all calls here. Never blocks.
  */
 PH_API ph_status ph_mailbox_open(ph_context *context, const ph_mailbox_args *args, ph_mailbox *box);

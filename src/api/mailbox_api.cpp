@@ -59,7 +59,9 @@ ph_status put(ph_context* context, ph_rank rank, const ph_mailbox_put_args* args
 extern "C" {
 
 ph_status ph_mailbox_open(ph_context* context, const ph_mailbox_args* args, ph_mailbox* box) {
-  if (args == nullptr || box == nullptr || args->size != sizeof(ph_mailbox_args))
+  ph_mailbox_args room;
+  args = read_args(args, &ph_mailbox_args::retained, room);
+  if (args == nullptr || box == nullptr)
     return bad_argument(context,
                         "mailbox_open: args or box is null, or args->size is not "
                         "sizeof(ph_mailbox_args)");

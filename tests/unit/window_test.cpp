@@ -86,7 +86,7 @@ class Driver : public Window::Owner {
     if (!is_closed_) last_ = window.admit({0, kBytes}, *this);
   }
   void handed_over(Window& window, const HandedOver& over) noexcept override {
-    static constexpr std::array kWhy = {"complete", "full", "early", "closed", "rewound"};
+    static constexpr std::array kWhy = {"complete", "full", "early", "closed", "rewound", "linger"};
     EXPECT_EQ(&window, &window_);
     told_.push_back(std::string(kWhy.at(over.why)) + " " + std::to_string(over.epoch - kFirst));
   }
@@ -118,6 +118,8 @@ class Driver : public Window::Owner {
     if (event == "past") return mail({0, kBytes / 2, now - 1});
     if (event == "other") return mail({0, kBytes / 2, PH_ANY_EPOCH, 77});
     if (event == "inc_epoch") return window_.inc_epoch(*this) == PH_OK ? "ok" : "again";
+    if (event == "linger")
+      return window_.inc_epoch(*this, PH_MAILBOX_LINGER) == PH_OK ? "ok" : "again";
     if (event == "stuck inc_epoch") {
       is_stuck_ = true;
       const std::string said = once("inc_epoch");

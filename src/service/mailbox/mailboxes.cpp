@@ -63,6 +63,7 @@ void Mailboxes::on_lost(Rank rank, ph_status why) noexcept {
 }
 
 bool Mailboxes::turn() {
+  receiver_.end_lingers();
   receiver_.tell_all();
   sender_.tell_refusals();
   return false;

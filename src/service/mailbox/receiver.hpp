@@ -12,6 +12,7 @@
 // Owner: Mailboxes, under the lane's lock.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -22,6 +23,7 @@
 #include "service/mailbox/asking.hpp"
 #include "service/mailbox/byte_reader.hpp"
 #include "service/mailbox/letter.hpp"
+#include "service/mailbox/lingers.hpp"
 #include "service/mailbox/pulls.hpp"
 #include "service/service.hpp"
 
@@ -62,7 +64,8 @@ class Receiver final : public Window::Owner {
 
   // ---- what goes
   void tell_all() noexcept;  // credits that nobody was told of yet
-  std::int64_t next_turn_ns() const noexcept { return tell_by_ns_; }
+  std::int64_t next_turn_ns() const noexcept { return std::min(tell_by_ns_, lingers_.next_ns()); }
+  void end_lingers() noexcept;  // of mailboxes whose time has come
   void close_all() noexcept;
   std::uint64_t held() const noexcept { return early_mails_ + pulls_.size(); }
 
@@ -134,6 +137,7 @@ class Receiver final : public Window::Owner {
   };
 
   void drop_lost() noexcept;
+  void watch_linger(const Box& box) noexcept;
   From& peer(Rank rank);
   std::uint32_t next_incarnation() const noexcept {
     return incarnation_ == UINT32_MAX ? 1 : incarnation_ + 1;
@@ -174,6 +178,7 @@ class Receiver final : public Window::Owner {
   Port& port_;
   std::vector<std::unique_ptr<From>> peers_;
   Pulls pulls_;
+  Lingers lingers_;
   AddressTable<Box> table_;
   std::vector<std::unique_ptr<Box>> boxes_;
   std::vector<std::uint32_t> free_;
