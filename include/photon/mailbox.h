@@ -183,6 +183,14 @@ typedef struct ph_mailbox_range_list {
   size_t count;    /**< How many there are; set by the call. */
 } ph_mailbox_range_list;
 
+/** A buffer that a mailbox has. */
+typedef struct ph_mailbox_posted {
+  uint64_t epoch;
+  void *data;          /**< As posted, or the first segment. */
+  uint64_t size_bytes; /**< Of all segments. */
+  uint64_t cookie;
+} ph_mailbox_posted;
+
 /** A buffer that was handed over. */
 typedef struct ph_mailbox_event {
   ph_mailbox box;
@@ -309,6 +317,14 @@ PH_API ph_status ph_mailbox_retained(ph_context *context, ph_mailbox box, ph_mai
  */
 PH_API ph_status ph_mailbox_ranges(ph_context *context, ph_mailbox box, uint64_t epoch,
                                    ph_mailbox_range_list *list);
+
+/**
+ * The buffers that a mailbox has and has not handed over, in the order of their epochs: at most
+ * `capacity`; *count says how many there are. Source of the idea: RVMA_Win_get_buf_ptrs() of the
+ * paper. PH_ERR_STATE: closed.
+ */
+PH_API ph_status ph_mailbox_buf_ptrs(ph_context *context, ph_mailbox box,
+                                     ph_mailbox_posted *buffers, size_t capacity, size_t *count);
 
 /**
  * Closes a mailbox. All buffers come back by events, the current one with what has landed; messages

@@ -138,6 +138,15 @@ ph_status ph_mailbox_retained(ph_context* context, ph_mailbox box, ph_mailbox_ev
   });
 }
 
+ph_status ph_mailbox_buf_ptrs(ph_context* context, ph_mailbox box, ph_mailbox_posted* buffers,
+                              size_t capacity, size_t* count) {
+  if (count == nullptr || (buffers == nullptr && capacity != 0))
+    return bad_argument(context, "mailbox_buf_ptrs: buffers or count is null");
+  return at_receiver(context, [&](Receiver& receiver) {
+    return receiver.buf_ptrs(box, {buffers, capacity}, *count);
+  });
+}
+
 ph_status ph_mailbox_ranges(ph_context* context, ph_mailbox box, uint64_t epoch,
                             ph_mailbox_range_list* list) {
   if (list == nullptr || (list->ranges == nullptr && list->capacity != 0))

@@ -47,6 +47,7 @@ class MailboxApi : public testing::Test {
     EXPECT_EQ(ph_mailbox_retained(context, box, &event, 1, &count), status);
     ph_mailbox_range_list ranges{};
     EXPECT_EQ(ph_mailbox_ranges(context, box, 0, &ranges), status);
+    EXPECT_EQ(ph_mailbox_buf_ptrs(context, box, nullptr, 0, &count), status);
     EXPECT_EQ(ph_mailbox_close(context, box), status);
     EXPECT_EQ(ph_mailbox_put(context, 0, &put_), status);
     EXPECT_EQ(ph_mailbox_append(context, 0, &put_), status);
@@ -110,6 +111,8 @@ TEST_F(MailboxApi, null_pointers_are_refused) {
   ph_mailbox_range_list ranges{nullptr, 1, 0};
   EXPECT_EQ(ph_mailbox_ranges(context_, box, 0, nullptr), PH_ERR_ARGUMENT);
   EXPECT_EQ(ph_mailbox_ranges(context_, box, 0, &ranges), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_mailbox_buf_ptrs(context_, box, nullptr, 0, nullptr), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_mailbox_buf_ptrs(context_, box, nullptr, 1, &count), PH_ERR_ARGUMENT);
   EXPECT_EQ(ph_mailbox_put(context_, 0, nullptr), PH_ERR_ARGUMENT);
   EXPECT_EQ(ph_mailbox_append(context_, 0, nullptr), PH_ERR_ARGUMENT);
   EXPECT_EQ(ph_mailbox_put_u64(context_, 0, 7, 0, {nullptr, 8}), PH_ERR_ARGUMENT);

@@ -189,6 +189,19 @@ ph_status Receiver::retained(ph_mailbox handle, std::span<ph_mailbox_event> even
   return PH_OK;
 }
 
+ph_status Receiver::buf_ptrs(ph_mailbox handle, std::span<ph_mailbox_posted> buffers,
+                             std::size_t& count) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_buf_ptrs");
+  const Window& window = *box->window;
+  count = window.posted();
+  for (std::size_t i = 0; i < std::min(buffers.size(), count); ++i) {
+    const Buffer& one = window.posted(i);
+    buffers[i] = {window.epoch() + i, one.data, one.total_bytes(), one.cookie};
+  }
+  return PH_OK;
+}
+
 ph_status Receiver::ranges(ph_mailbox handle, std::uint64_t epoch,
                            std::span<ph_mailbox_range> ranges, std::size_t& count) {
   Box* const box = find(handle);

@@ -41,6 +41,7 @@ class Receiver final : public Window::Owner {
   ph_status release(ph_mailbox box, std::uint64_t epoch);
   ph_status rewind(ph_mailbox box, std::uint64_t epoch);
   ph_status retained(ph_mailbox box, std::span<ph_mailbox_event> events, std::size_t& count);
+  ph_status buf_ptrs(ph_mailbox box, std::span<ph_mailbox_posted> buffers, std::size_t& count);
   ph_status ranges(ph_mailbox box, std::uint64_t epoch, std::span<ph_mailbox_range> ranges,
                    std::size_t& count);
   ph_status close(ph_mailbox box);
