@@ -63,11 +63,12 @@ typedef enum ph_mailbox_why {
             PH_MAILBOX_COMPLETE = 0, /**< Its threshold was reached. */
             PH_MAILBOX_FULL =
                 1, /**< Managed: the next message did not fit; or, divided, went on. */
-            PH_MAILBOX_EARLY = 2,     /**< ph_mailbox_inc_epoch(). */
-            PH_MAILBOX_CLOSED = 3,    /**< ph_mailbox_close(). */
-            PH_MAILBOX_REWOUND = 4,   /**< ph_mailbox_rewind(): its contents are void. */
-            PH_MAILBOX_INCOMPLETE = 5 /**< Its threshold was reached only with what senders have
+            PH_MAILBOX_EARLY = 2,      /**< ph_mailbox_inc_epoch(). */
+            PH_MAILBOX_CLOSED = 3,     /**< ph_mailbox_close(). */
+            PH_MAILBOX_REWOUND = 4,    /**< ph_mailbox_rewind(): its contents are void. */
+            PH_MAILBOX_INCOMPLETE = 5, /**< Its threshold was reached only with what senders have
                                          withdrawn. */
+            PH_MAILBOX_LINGER = 6      /**< `linger_us` after its first byte. */
     } ph_mailbox_why;
 
 /** Flags of ph_mailbox_args. */
@@ -153,6 +154,12 @@ typedef struct ph_mailbox_args {
   ph_rank source;    /**< Alone may send here (zeroed: rank 0), or PH_ANY_RANK. */
   uint32_t retained; /**< Buffers handed over last that ph_mailbox_rewind() may return to; at most
                         65,536. */
+  /**
+   * Managed: so long after the first byte has landed in the current buffer it is handed over as it
+   * is (PH_MAILBOX_LINGER), by whatever makes progress then; as by ph_mailbox_inc_epoch(), what has
+   * not landed whole lands in the next. 0: never.
+   */
+  uint64_t linger_us;
 } ph_mailbox_args;
 
 /** So many segments may a buffer have. */
@@ -186,6 +193,14 @@ typedef struct ph_mailbox_range_list {
   size_t capacity; /**< So many fit there. */
   size_t count;    /**< How many there are; set by the call. */
 } ph_mailbox_range_list;
+
+/** A buffer that a mailbox has. */
+typedef struct ph_mailbox_posted {
+  uint64_t epoch;
+  void *data;          /**< As posted, or the first segment. */
+  uint64_t size_bytes; /**< Of all segments. */
+  uint64_t cookie;
+} ph_mailbox_posted;
 
 /** A buffer that was handed over. */
 typedef struct ph_mailbox_event {
@@ -261,8 +276,8 @@ typedef struct ph_mailbox_get_args {
  *          the first buffer, and after the call, are kept up to `mailbox_early_bytes` a peer. A
  *          reopened address is a new incarnation, and its epochs go on where they ended.
  * Status:  PH_ERR_ARGUMENT (an unknown unit, placing or flag; too many retained; what the flags do
- *          not allow), PH_ERR_RANK (`source`), PH_ERR_STATE (the address is open; the lane has a
- *          catch-all; finalized), PH_ERR_MEMORY, PH_ERR_FORKED.
+ *          not allow; a steered mailbox that lingers), PH_ERR_RANK (`source`), PH_ERR_STATE (the
+ *          address is open; the lane has a catch-all; finalized), PH_ERR_MEMORY, PH_ERR_FORKED.
  * Threads: any, as of all calls here. Never blocks.
  */
 PH_API ph_status ph_mailbox_open(ph_context *context, const ph_mailbox_args *args, ph_mailbox *box);
@@ -331,6 +346,14 @@ PH_API ph_status ph_mailbox_retained(ph_context *context, ph_mailbox box, ph_mai
  */
 PH_API ph_status ph_mailbox_ranges(ph_context *context, ph_mailbox box, uint64_t epoch,
                                    ph_mailbox_range_list *list);
+
+/**
+ * The buffers that a mailbox has and has not handed over, in the order of their epochs: at most
+ * `capacity`; *count says how many there are. Source of the idea: RVMA_Win_get_buf_ptrs() of the
+ * paper. PH_ERR_STATE: closed.
+ */
+PH_API ph_status ph_mailbox_buf_ptrs(ph_context *context, ph_mailbox box,
+                                     ph_mailbox_posted *buffers, size_t capacity, size_t *count);
 
 /**
  * Closes a mailbox. All buffers come back by events, the current one with what has landed; messages

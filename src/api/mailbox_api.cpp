@@ -59,7 +59,9 @@ ph_status put(ph_context* context, ph_rank rank, const ph_mailbox_put_args* args
 extern "C" {
 
 ph_status ph_mailbox_open(ph_context* context, const ph_mailbox_args* args, ph_mailbox* box) {
-  if (args == nullptr || box == nullptr || args->size != sizeof(ph_mailbox_args))
+  ph_mailbox_args room;
+  args = read_args(args, &ph_mailbox_args::retained, room);
+  if (args == nullptr || box == nullptr)
     return bad_argument(context,
                         "mailbox_open: args or box is null, or args->size is not "
                         "sizeof(ph_mailbox_args)");
@@ -133,6 +135,15 @@ ph_status ph_mailbox_retained(ph_context* context, ph_mailbox box, ph_mailbox_ev
     return bad_argument(context, "mailbox_retained: events or count is null");
   return at_receiver(context, [&](Receiver& receiver) {
     return receiver.retained(box, {events, capacity}, *count);
+  });
+}
+
+ph_status ph_mailbox_buf_ptrs(ph_context* context, ph_mailbox box, ph_mailbox_posted* buffers,
+                              size_t capacity, size_t* count) {
+  if (count == nullptr || (buffers == nullptr && capacity != 0))
+    return bad_argument(context, "mailbox_buf_ptrs: buffers or count is null");
+  return at_receiver(context, [&](Receiver& receiver) {
+    return receiver.buf_ptrs(box, {buffers, capacity}, *count);
   });
 }
 

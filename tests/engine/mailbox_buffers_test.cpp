@@ -78,6 +78,69 @@ TEST_P(MailboxBuffersOver, overlap_is_counted_once_or_refused_for_messages_of_an
   }
 }
 
+// The receiver sleeps, and nothing more comes: its own time wakes it.
+TEST_P(MailboxBuffersOver, one_that_lingers_is_handed_over_in_time) {
+  constexpr std::size_t kTurns = 3;
+  ThreadJob job(2, options());
+  job.run([&](ph_context* context, ph_rank rank) {
+    std::vector<std::vector<std::byte>> memory(kTurns, std::vector<std::byte>(1000));
+    ph_mailbox box{};
+    if (rank == 1) {
+      box = opened(context, {.placing = PH_MAILBOX_MANAGED, .linger_us = 2000});
+      for (auto& one : memory) ASSERT_EQ(post(context, box, one), PH_OK);
+    }
+    for (std::size_t turn = 0; turn < kTurns; ++turn) {
+      ASSERT_EQ(ph_barrier(context), PH_OK);
+      if (rank == 0) {
+        const auto source = filled(100 + turn, turn);
+        EXPECT_EQ(verdict(context, 1, mail(source), true), PH_OK);
+      } else {
+        const ph_mailbox_event event = taken(context, box);
+        EXPECT_EQ(event.epoch, turn);
+        EXPECT_EQ(event.why, PH_MAILBOX_LINGER);
+        EXPECT_EQ(event.bytes, 100 + turn);
+        EXPECT_EQ(first_difference({memory[turn].data(), event.bytes}, turn), event.bytes);
+      }
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+  });
+}
+
+TEST_P(MailboxBuffersOver, those_that_are_posted_are_told) {
+  ThreadJob job(2, options());
+  job.run([&](ph_context* context, ph_rank rank) {
+    std::vector<std::byte> memory(32);
+    ph_mailbox box{};
+    std::array<ph_mailbox_posted, 4> all{};
+    std::size_t count = 0;
+    if (rank == 1) {
+      box = opened(context);
+      ASSERT_EQ(post(context, box, std::span(memory).first(8)), PH_OK);
+      ASSERT_EQ(post(context, box, std::span(memory).last(16)), PH_OK);
+      ASSERT_EQ(ph_mailbox_buf_ptrs(context, box, all.data(), all.size(), &count), PH_OK);
+      ASSERT_EQ(count, 2u);
+      EXPECT_EQ(all[0].data, memory.data());
+      EXPECT_EQ(all[1].data, memory.data() + 16);
+      EXPECT_EQ(all[1].size_bytes, 16u);
+      EXPECT_EQ(all[1].cookie, 42u);
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    if (rank == 0) {
+      const auto source = filled(8, 1);
+      EXPECT_EQ(verdict(context, 1, mail(source)), PH_OK);
+    } else {
+      static_cast<void>(taken(context, box));
+      ASSERT_EQ(ph_mailbox_buf_ptrs(context, box, all.data(), all.size(), &count), PH_OK);
+      ASSERT_EQ(count, 1u);
+      EXPECT_EQ(all[0].epoch, 1u);
+      EXPECT_EQ(all[0].data, memory.data() + 16);
+      ASSERT_EQ(ph_mailbox_close(context, box), PH_OK);
+      EXPECT_EQ(ph_mailbox_buf_ptrs(context, box, all.data(), all.size(), &count), PH_ERR_STATE);
+    }
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, MailboxBuffersOver, testing::ValuesIn(all_settings()),
                          setting_name);
 

@@ -275,5 +275,33 @@ TEST(BufferLayout, an_offer_whose_get_fails_counts_for_nothing) {
   }
 }
 
+TEST(BufferLayout, the_buffers_that_a_mailbox_has_are_told_in_order) {
+  Mailing one;
+  Bytes memory(192);
+  const ph_mailbox box = one.open();
+  ASSERT_EQ(one.post(box, std::span(memory).first(64)), PH_OK);
+  const ph_block segments[] = {{memory.data() + 64, 5}, {memory.data() + 80, 6}};
+  ph_mailbox_buffer second{};
+  second.cookie = 9;
+  second.segments = segments;
+  second.segment_count = 2;
+  ASSERT_EQ(one.receiver().post(box, second), PH_OK);
+  ph_mailbox_posted all[2] = {};
+  std::size_t count = 0;
+  ASSERT_EQ(one.receiver().buf_ptrs(box, all, count), PH_OK);
+  EXPECT_EQ(count, 2u);
+  EXPECT_EQ(all[0].data, memory.data());
+  EXPECT_EQ(all[0].size_bytes, 64u);
+  EXPECT_EQ(all[1].epoch, 1u);
+  EXPECT_EQ(all[1].data, memory.data() + 64);
+  EXPECT_EQ(all[1].size_bytes, 11u);
+  EXPECT_EQ(all[1].cookie, 9u);
+  ASSERT_TRUE(one.deliver(Mailing::mail(1, kBox, some(64))));
+  ASSERT_EQ(one.receiver().buf_ptrs(box, {all, 1}, count), PH_OK);
+  EXPECT_EQ(count, 1u);
+  EXPECT_EQ(all[0].epoch, 1u);
+  EXPECT_EQ(one.receiver().buf_ptrs({}, {}, count), PH_ERR_STATE);
+}
+
 }  // namespace
 }  // namespace photon::service::mailbox::test

@@ -50,6 +50,7 @@ class MailboxApi : public testing::Test {
     EXPECT_EQ(ph_mailbox_retained(context, box, &event, 1, &count), status);
     ph_mailbox_range_list ranges{};
     EXPECT_EQ(ph_mailbox_ranges(context, box, 0, &ranges), status);
+    EXPECT_EQ(ph_mailbox_buf_ptrs(context, box, nullptr, 0, &count), status);
     EXPECT_EQ(ph_mailbox_close(context, box), status);
     EXPECT_EQ(ph_mailbox_put(context, 0, &put_), status);
     EXPECT_EQ(ph_mailbox_append(context, 0, &put_), status);
@@ -138,6 +139,8 @@ TEST_F(MailboxApi, null_pointers_are_refused) {
   ph_mailbox_range_list ranges{nullptr, 1, 0};
   EXPECT_EQ(ph_mailbox_ranges(context_, box, 0, nullptr), PH_ERR_ARGUMENT);
   EXPECT_EQ(ph_mailbox_ranges(context_, box, 0, &ranges), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_mailbox_buf_ptrs(context_, box, nullptr, 0, nullptr), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_mailbox_buf_ptrs(context_, box, nullptr, 1, &count), PH_ERR_ARGUMENT);
   EXPECT_EQ(ph_mailbox_put(context_, 0, nullptr), PH_ERR_ARGUMENT);
   EXPECT_EQ(ph_mailbox_append(context_, 0, nullptr), PH_ERR_ARGUMENT);
   EXPECT_EQ(ph_mailbox_put_u64(context_, 0, 7, 0, {nullptr, 8}), PH_ERR_ARGUMENT);
@@ -168,6 +171,8 @@ TEST_F(MailboxApi, structures_of_another_size_are_refused) {
 
 // A program that was compiled before the structures grew: what stands behind its own is not read.
 TEST_F(MailboxApi, smaller_structures_of_older_programs_do_as_before) {
+  open_.size = offsetof(ph_mailbox_args, linger_us);
+  open_.linger_us = 1;  // a steered mailbox cannot have it
   const ph_mailbox box = opened();
   const ph_block segment{&one_, sizeof one_};
   post_.size = offsetof(ph_mailbox_buffer, segments);

@@ -86,8 +86,8 @@ class Driver : public Window::Owner {
     if (!is_closed_) last_ = window.admit({0, kBytes}, *this);
   }
   void handed_over(Window& window, const HandedOver& over) noexcept override {
-    static constexpr std::array kWhy = {"complete", "full",    "early",
-                                        "closed",   "rewound", "incomplete"};
+    static constexpr std::array kWhy = {"complete", "full",       "early", "closed",
+                                        "rewound",  "incomplete", "linger"};
     EXPECT_EQ(&window, &window_);
     told_.push_back(std::string(kWhy.at(over.why)) + " " + std::to_string(over.epoch - kFirst));
   }
@@ -129,6 +129,8 @@ class Driver : public Window::Owner {
     if (event == "withdraw past") return withdraw(1, now - 1);
     if (event == "withdraw next") return withdraw(kBytes, now + 1);
     if (event == "inc_epoch") return window_.inc_epoch(*this) == PH_OK ? "ok" : "again";
+    if (event == "linger")
+      return window_.inc_epoch(*this, PH_MAILBOX_LINGER) == PH_OK ? "ok" : "again";
     if (event == "stuck inc_epoch") {
       is_stuck_ = true;
       const std::string said = once("inc_epoch");

@@ -49,6 +49,8 @@ std::string policy_of(const ph_mailbox_args& args, Policy& policy) {
     made.threshold = 1;
   }
   made.closes_silently = (args.flags & PH_MAILBOX_SILENT_CLOSE) != 0;
+  made.lingers = args.linger_us != 0;
+  if (made.lingers && args.placing != PH_MAILBOX_MANAGED) return "only a managed mailbox lingers";
   made.splits = (args.flags & PH_MAILBOX_SPLIT) != 0;
   if (made.splits && args.placing != PH_MAILBOX_MANAGED)
     return "only a managed mailbox divides messages";

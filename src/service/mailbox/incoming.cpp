@@ -108,6 +108,7 @@ Fate Receiver::scatter(Box& box, const Arrival& mail, const Outcome& outcome, En
   ByteReader reader(mail.parts);
   copy(outcome, mail.letter.mail.size_bytes, reader);
   box.window->scattered(mail.letter.mail, outcome, *this);
+  watch_linger(box);
   return Fate::lands;
 }
 

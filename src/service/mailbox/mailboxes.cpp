@@ -90,6 +90,7 @@ void Mailboxes::on_lost(Rank rank, ph_status why) noexcept {
 }
 
 bool Mailboxes::turn() {
+  receiver_.end_lingers();
   receiver_.tell_all();
   receiver_.free_held();
   sender_.tell_refusals();

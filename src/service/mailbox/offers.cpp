@@ -40,6 +40,7 @@ void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
     window.scattered(pull.letter.mail, pull.outcome, *this);
   else
     window.landed(pull.letter.mail, pull.outcome, *this);
+  watch_linger(box);
   give_verdict(pull.from, pull.number, true, {status, pull.outcome.epoch});
   if (!box.early.empty()) try_early(box);
   give_grants(box);

@@ -2,6 +2,7 @@
 #include "service/mailbox/receiver.hpp"
 
 #include <algorithm>
+#include <new>
 #include <string>
 
 #include "service/mailbox/box_policy.hpp"
@@ -68,6 +69,14 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
   const auto past = past_.find(args.address);
   const std::uint64_t first = past != past_.end() ? past->second.next_epoch : past_floor_;
   table_.add(args.address, &made);
+  if (policy.lingers) {
+    try {
+      lingers_.add(made.index, args.linger_us);
+    } catch (const std::bad_alloc&) {
+      table_.remove(args.address);
+      throw;
+    }
+  }
   incarnation_ = next_incarnation();
   made.window.emplace(args.address, policy, Window::Life{made.index, incarnation_, first});
   made.source = args.source;
@@ -111,8 +120,32 @@ ph_status Receiver::inc_epoch(ph_mailbox handle) {
   static_cast<void>(take_back_grants(*box));
   const ph_status status = box->window->inc_epoch(*this);
   if (!box->early.empty()) try_early(*box);  // what they waited for may have gone
+  watch_linger(*box);
   give_grants(*box);
   return status;
+}
+
+// After something has landed, or buffers have gone: its time runs from the first byte that is seen
+// in the buffer that is current.
+void Receiver::watch_linger(const Box& box) noexcept {
+  if (!box.window->policy().lingers || !box.is_open) return;
+  std::uint64_t epoch = 0;
+  if (!box.window->has_bytes(epoch)) return lingers_.stop(box.index);
+  if (lingers_.lingers(box.index, epoch)) return;
+  lingers_.began(box.index, epoch, port_.now_ns());
+  port_.wake();  // who sleeps does not know of that time yet
+}
+
+void Receiver::end_lingers() noexcept {
+  if (lingers_.next_ns() == INT64_MAX) return;
+  const std::int64_t now_ns = port_.now_ns();
+  const Round round(*this);
+  while (const auto due = lingers_.next_due(now_ns)) {
+    Box& box = *boxes_[*due];
+    static_cast<void>(box.window->inc_epoch(*this, PH_MAILBOX_LINGER));
+    if (!box.early.empty()) try_early(box);
+    watch_linger(box);
+  }
 }
 
 ph_status Receiver::epoch(ph_mailbox handle, std::uint64_t& epoch, std::uint32_t& incarnation) {
@@ -144,6 +177,7 @@ ph_status Receiver::rewind(ph_mailbox handle, std::uint64_t epoch) {
   if (status != PH_OK) return status;
   incarnation_ = next_incarnation();
   try_early(*box);
+  watch_linger(*box);
   give_grants(*box);
   return PH_OK;
 }
@@ -156,6 +190,19 @@ ph_status Receiver::retained(ph_mailbox handle, std::span<ph_mailbox_event> even
   count = window.retained();
   for (std::size_t i = 0; i < std::min(events.size(), count); ++i)
     events[i] = event_of(handle, window, window.retained(i));
+  return PH_OK;
+}
+
+ph_status Receiver::buf_ptrs(ph_mailbox handle, std::span<ph_mailbox_posted> buffers,
+                             std::size_t& count) {
+  Box* const box = find(handle);
+  if (box == nullptr || !box->is_open) return not_open("mailbox_buf_ptrs");
+  const Window& window = *box->window;
+  count = window.posted();
+  for (std::size_t i = 0; i < std::min(buffers.size(), count); ++i) {
+    const Buffer& one = window.posted(i);
+    buffers[i] = {window.epoch() + i, one.data, one.total_bytes(), one.cookie};
+  }
   return PH_OK;
 }
 
@@ -197,6 +244,7 @@ ph_status Receiver::close(ph_mailbox handle) {
 // No message finds it any more.
 void Receiver::shut(Box& box) noexcept {
   box.is_open = false;
+  lingers_.remove(box.index);
   table_.remove(box.window->address());
   if (catch_all_ == &box) catch_all_ = nullptr;
 }

@@ -26,6 +26,7 @@
 #include "service/mailbox/byte_reader.hpp"
 #include "service/mailbox/grants.hpp"
 #include "service/mailbox/letter.hpp"
+#include "service/mailbox/lingers.hpp"
 #include "service/mailbox/pulls.hpp"
 #include "service/service.hpp"
 
@@ -50,6 +51,7 @@ class Receiver final : public Window::Owner {
   ph_status release(ph_mailbox box, std::uint64_t epoch);
   ph_status rewind(ph_mailbox box, std::uint64_t epoch);
   ph_status retained(ph_mailbox box, std::span<ph_mailbox_event> events, std::size_t& count);
+  ph_status buf_ptrs(ph_mailbox box, std::span<ph_mailbox_posted> buffers, std::size_t& count);
   ph_status ranges(ph_mailbox box, std::uint64_t epoch, std::span<ph_mailbox_range> ranges,
                    std::size_t& count);
   ph_status close(ph_mailbox box);
@@ -77,9 +79,12 @@ class Receiver final : public Window::Owner {
 
   // ---- what goes
   void tell_all() noexcept;  // credits that nobody was told of yet
-  std::int64_t next_turn_ns() const noexcept { return std::min(tell_by_ns_, held_by_ns_); }
+  std::int64_t next_turn_ns() const noexcept {
+    return std::min({tell_by_ns_, held_by_ns_, lingers_.next_ns()});
+  }
   void free_held() noexcept;  // buffers that a peer was copying into (grants.cpp)
   bool give_late_grants() noexcept;
+  void end_lingers() noexcept;  // of mailboxes whose time has come
   void close_all() noexcept;
   std::uint64_t held() const noexcept { return early_mails_ + pulls_.size(); }
 
@@ -156,6 +161,7 @@ class Receiver final : public Window::Owner {
   };
 
   void drop_lost() noexcept;
+  void watch_linger(const Box& box) noexcept;
   From& peer(Rank rank);
   std::uint32_t next_incarnation() const noexcept {
     return incarnation_ == UINT32_MAX ? 1 : incarnation_ + 1;
@@ -203,6 +209,7 @@ class Receiver final : public Window::Owner {
   std::vector<std::unique_ptr<From>> peers_;
   Pulls pulls_;
   Grants grants_;
+  Lingers lingers_;
   AddressTable<Box> table_;
   std::vector<std::unique_ptr<Box>> boxes_;
   std::vector<std::uint32_t> free_;

@@ -68,6 +68,7 @@ std::uint64_t Receiver::fill(Box& box, const Mail& mail, Parts parts,
     landed += part.size_bytes;
     box.window->landed(part, outcome, *this);
   }
+  watch_linger(box);
   return landed;
 }
 

@@ -50,13 +50,13 @@ bool Window::overlaps(const Buffer& buffer) const noexcept {
 ph_status Window::post(const Buffer& buffer, std::span<const ph_block> segments) {
   Buffer posted = buffer;
   std::unique_ptr<Layout> layout;
-  if (!segments.empty() || policy_.keeps_ranges()) {
+  if (!segments.empty() || policy_.looks_at_layout()) {
     const ph_block whole{buffer.data, buffer.size_bytes};
     layout = std::make_unique<Layout>(segments.empty() ? std::span(&whole, 1) : segments);
     if (policy_.keeps_ranges()) layout->keep_coverage();
     posted.layout = layout.get();
     posted.data = layout->first().data();
-    posted.size_bytes = policy_.keeps_ranges() ? 0 : layout->first().size();
+    posted.size_bytes = policy_.looks_at_layout() ? 0 : layout->first().size();
   }
   if (posted.threshold == 0) posted.threshold = policy_.threshold;
   if (posted.threshold == 0 && policy_.unit == PH_MAILBOX_BYTES)
@@ -324,15 +324,26 @@ void Window::leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64
   if (buffer.under_way != 0) owner.recall(*this, epoch);
 }
 
-ph_status Window::inc_epoch(Owner& owner) noexcept {
-  // One that is complete, and waits only for those before it, is over by itself.
+// Of the first buffers so many are over by themselves: taken back, or complete behind others.
+std::uint64_t Window::first_not_over() const noexcept {
   const auto is_over = [](const Buffer& buffer) {
     return buffer.is_leaving || (buffer.is_full && buffer.under_way == 0);
   };
   std::uint64_t ahead = 0;
   while (ahead < buffers_.size() && is_over(buffers_.at(buffers_.begin() + ahead))) ++ahead;
+  return ahead;
+}
+
+bool Window::has_bytes(std::uint64_t& epoch) const noexcept {
+  const std::uint64_t ahead = first_not_over();
+  epoch = epoch_ + ahead;
+  return ahead < buffers_.size() && buffers_.at(buffers_.begin() + ahead).bytes != 0;
+}
+
+ph_status Window::inc_epoch(Owner& owner, ph_mailbox_why why) noexcept {
+  const std::uint64_t ahead = first_not_over();
   if (ahead == buffers_.size()) return PH_AGAIN;
-  leave(buffers_.at(buffers_.begin() + ahead), PH_MAILBOX_EARLY, owner, epoch_ + ahead);
+  leave(buffers_.at(buffers_.begin() + ahead), why, owner, epoch_ + ahead);
   hand_over_full(owner);
   return PH_OK;
 }

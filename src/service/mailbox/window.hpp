@@ -41,8 +41,11 @@ struct Policy {
   bool is_for_reading = false;   // gets count, and nothing lands
   bool grants = false;           // its buffers are granted ahead to its one source
   Overlap overlap = Overlap::counts;
+  bool lingers = false;  // managed: handed over some time after the first byte (lingers.hpp)
 
   bool keeps_ranges() const noexcept { return overlap != Overlap::counts; }
+  // Landing is more than a copy to one place: no buffer is written without a look at its layout.
+  bool looks_at_layout() const noexcept { return keeps_ranges() || lingers; }
 };
 
 // A message as its sender describes it.
@@ -173,6 +176,9 @@ class Window {
   std::uint64_t epoch() const noexcept { return epoch_; }
   std::uint32_t tag() const noexcept { return tag_; }
   std::uint64_t posted() const noexcept { return buffers_.size(); }
+  const Buffer& posted(std::uint64_t ahead) const noexcept {
+    return buffers_.at(buffers_.begin() + ahead);
+  }
   const Policy& policy() const noexcept { return policy_; }
 
   // ---- its owner
@@ -180,7 +186,9 @@ class Window {
   // neither data nor size_bytes.
   ph_status post(const Buffer& buffer, std::span<const ph_block> segments = {});
   // The first buffer that is not leaving, as it is; PH_AGAIN: there is none.
-  ph_status inc_epoch(Owner& owner) noexcept;
+  ph_status inc_epoch(Owner& owner, ph_mailbox_why why = PH_MAILBOX_EARLY) noexcept;
+  // Whether bytes have landed in that one, and which it is.
+  bool has_bytes(std::uint64_t& epoch) const noexcept;
   ph_status release(std::uint64_t epoch) noexcept;
   // PH_ERR_STATE: that epoch is not retained. PH_AGAIN: messages are landing.
   ph_status rewind(std::uint64_t epoch, std::uint32_t incarnation, Owner& owner) noexcept;
@@ -249,6 +257,7 @@ class Window {
   void leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64_t epoch) noexcept;
   void count_full() noexcept;
   bool is_at_end(const Buffer& buffer) const noexcept;
+  std::uint64_t first_not_over() const noexcept;
   std::uint64_t room_from(std::uint64_t ahead) const noexcept;
   std::uint64_t first_with_room(const Mail& mail) const noexcept;
   void seal_before(std::uint64_t ahead) noexcept;
