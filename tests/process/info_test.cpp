@@ -34,6 +34,16 @@ TEST(Info, names_the_value_and_the_origin_of_each_setting) {
   }
 }
 
+TEST(Info, names_the_settings_of_mailboxes) {
+  const auto settings =
+      settings_of(json_of("PHOTON_MAILBOX_CARRIED_MAX=4096 " + kInfo + " --json"));
+  EXPECT_EQ(settings.at("PHOTON_MAILBOX_CARRIED_MAX").at("value"), "4096");
+  EXPECT_EQ(settings.at("PHOTON_MAILBOX_CARRIED_MAX").at("origin"), "environment");
+  for (const char* const name : {"PHOTON_MAILBOX_EARLY_BYTES", "PHOTON_MAILBOX_EARLY_TOTAL_BYTES",
+                                 "PHOTON_MAILBOX_REFUSALS"})
+    EXPECT_EQ(settings.count(name), 1u) << name;
+}
+
 TEST(Info, prints_the_same_settings_for_people) {
   const auto settings = settings_of(json_of(kInfo + " --json"));
   const CommandResult text = run_command(kInfo);
