@@ -96,8 +96,9 @@ constexpr Field kFields[] = {
         "and streams the better the larger they are."),
     number("arena_bytes", &Config::arena_bytes, {kMi, kTi, false, 4 * kKi},
            "Address space for ph_alloc() memory, in bytes; pages are used only when touched."),
-    number("mailbox_carried_max", &Config::mailbox_carried_max, {64, kMi},
-           "Largest message to a mailbox, in bytes."),
+    number(
+        "mailbox_carried_max", &Config::mailbox_carried_max, {64, kMi},
+        "Largest message to a mailbox that is carried, in bytes; its receiver reads a larger one."),
     number("mailbox_early_bytes", &Config::mailbox_early_bytes, {kKi, kTi},
            "Most bytes of messages to mailboxes of one peer that are under way or that wait there "
            "for a buffer, and 64 more for each."),

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "command.hpp"
@@ -137,6 +138,65 @@ TEST(KvBlocks, plain_puts_land_in_blocks_of_others) {
   EXPECT_EQ(result.exit_status, 1) << result.output;
   EXPECT_FALSE(says(result.output, " 0 blocks corrupted")) << result.output;
 }
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Rewind : public testing::TestWithParam<const char*> {
+ protected:
+  Rewind() : file_(own_folder("photon_rewind.")) { std::filesystem::remove(file_); }
+  ~Rewind() override { std::filesystem::remove(file_); }
+
+  // Four parts and a spare.
+  CommandResult run(const std::string& arguments) const {
+    return run_command("PHOTON_LOG=error PHOTON_TRANSPORT=" + std::string(GetParam()) + " " + kRun +
+                       " --keep-going -n 5 " + kExamples + "rewind --steps 40 --output " +
+                       file_.string() + arguments + " 2>&1");
+  }
+  // The last state of all parts, read once.
+  std::string state() const {
+    std::string state = contents_of(file_);
+    std::filesystem::remove(file_);
+    return state;
+  }
+
+ private:
+  const std::filesystem::path file_;
+};
+
+// States of 128 bytes and of 160,000: carried to the spare, and read by it.
+TEST_P(Rewind, a_lost_rank_changes_no_bit_of_the_result) {
+  constexpr int kKilled = 128 + 9;
+  for (const std::string cells : {" --cells 16", " --cells 20000"}) {
+    ASSERT_EQ(run(cells).exit_status, 0);
+    const std::string undisturbed = state();
+    ASSERT_FALSE(undisturbed.empty());
+    for (const char* kill : {" --kill 0 --at 1 --behind 0", " --kill 1 --at 2 --behind 1",
+                             " --kill 2 --at 17 --behind 2", " --kill 3 --at 18 --behind 3",
+                             " --kill 0 --at 39 --behind 1", " --kill 2 --at 40 --behind 0"}) {
+      const CommandResult result = run(cells + kill);
+      EXPECT_EQ(result.exit_status, kKilled) << kill << result.output;
+      EXPECT_TRUE(says(result.output, "was lost; all go on from step ")) << kill << result.output;
+      EXPECT_EQ(state(), undisturbed) << cells << kill;
+    }
+  }
+}
+
+TEST_P(Rewind, a_second_loss_ends_the_job_in_words) {
+  const std::string rewind = kExamples + "rewind --steps 100000 ";
+  const CommandResult result = run_command(
+      "PHOTON_LOG=error PHOTON_TRANSPORT=" + std::string(GetParam()) + " " + kRun +
+      " --keep-going -n 5 sh -c 'case $PHOTON_RANK in 1) exec " + rewind + "--kill 1 --at 10;; " +
+      "2) exec " + rewind + "--kill 2 --at 30;; *) exec " + rewind + ";; esac' 2>&1");
+  EXPECT_TRUE(says(result.output, "was lost, too, and there is no other spare")) << result.output;
+  EXPECT_TRUE(says(result.output, "two ranks were lost")) << result.output;
+  EXPECT_FALSE(says(result.output, "check sum")) << result.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Over, Rewind, testing::Values("shm", "tcp"),
+                         [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace photon::test

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <photon/photon.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -32,6 +33,39 @@ TEST(Info, names_the_value_and_the_origin_of_each_setting) {
     EXPECT_FALSE(setting.at("help").get<std::string>().empty()) << name;
     EXPECT_FALSE(setting.at("origin").get<std::string>().empty()) << name;
   }
+}
+
+TEST(Info, names_the_settings_and_the_limits_of_mailboxes) {
+  const auto info = json_of("PHOTON_MAILBOX_CARRIED_MAX=4096 " + kInfo + " --json");
+  const auto settings = settings_of(info);
+  EXPECT_EQ(settings.at("PHOTON_MAILBOX_CARRIED_MAX").at("value"), "4096");
+  EXPECT_EQ(settings.at("PHOTON_MAILBOX_CARRIED_MAX").at("origin"), "environment");
+  for (const char* const name : {"PHOTON_MAILBOX_EARLY_BYTES", "PHOTON_MAILBOX_EARLY_TOTAL_BYTES",
+                                 "PHOTON_MAILBOX_REFUSALS"})
+    EXPECT_EQ(settings.count(name), 1u) << name;
+  ASSERT_EQ(info.at("mailbox_limits").size(), 5u);
+  const CommandResult text = run_command(kInfo);
+  for (const auto& [name, value] : info.at("mailbox_limits").items()) {
+    EXPECT_GT(value, 0) << name;
+    EXPECT_NE(text.output.find("  " + name + " "), std::string::npos) << text.output;
+  }
+}
+
+// As many as photon-info says, and not one more.
+TEST(Info, says_how_many_buffers_a_mailbox_retains) {
+  const auto info = json_of(kInfo + " --json");
+  ph_context* context = nullptr;
+  ASSERT_EQ(ph_context_create(nullptr, &context, nullptr), PH_OK);
+  ph_mailbox_args args{};
+  args.size = sizeof args;
+  args.source = PH_ANY_RANK;
+  args.retained = info.at("mailbox_limits").at("mailbox_retained");
+  ph_mailbox box{};
+  EXPECT_EQ(ph_mailbox_open(context, &args, &box), PH_OK);
+  ++args.address;
+  ++args.retained;
+  EXPECT_EQ(ph_mailbox_open(context, &args, &box), PH_ERR_ARGUMENT);
+  ph_context_destroy(context);
 }
 
 TEST(Info, prints_the_same_settings_for_people) {

@@ -69,6 +69,7 @@ struct Findings {
   std::vector<PeerCount> peers;  // of this rank
   std::vector<RefusedCall> refused_calls;
   std::vector<Limit> limits;
+  std::vector<Limit> mailbox_limits;
   std::string problem;  // the job could not be formed
 };
 
@@ -82,6 +83,7 @@ std::vector<Transport> find_transports();
 // The system calls of start-up and contact that are refused, and the limits in force.
 std::vector<RefusedCall> find_refused_calls();
 std::vector<Limit> find_limits();
+std::vector<Limit> find_mailbox_limits();
 
 // Collective: every rank puts to every other; how it went from here.
 struct Tried {

@@ -66,6 +66,7 @@ void look_at_host(Findings& findings) {
   findings.transports = find_transports();
   findings.refused_calls = find_refused_calls();
   findings.limits = find_limits();
+  findings.mailbox_limits = find_mailbox_limits();
 }
 
 // No job could be formed: that is what somebody runs this program for, so say all that is known.

@@ -64,6 +64,10 @@ void add_kernel(std::string& text, const Findings& findings) {
   for (const Limit& one : findings.limits)
     fmt::format_to(std::back_inserter(text), "  {:<14}  {:>20}  {}\n", one.name,
                    one.value ? std::to_string(*one.value) : "unlimited", one.needs);
+  text += "\nlimits of mailboxes\n";
+  for (const Limit& one : findings.mailbox_limits)
+    fmt::format_to(std::back_inserter(text), "  {:<20}  {:>14}  {}\n", one.name, *one.value,
+                   one.needs);
 }
 
 }  // namespace
@@ -91,7 +95,8 @@ std::string as_json(const Findings& findings) {
                                  {"paths", nlohmann::ordered_json::array()},
                                  {"peers", nlohmann::ordered_json::object()},
                                  {"refused_calls", nlohmann::ordered_json::array()},
-                                 {"limits", nlohmann::ordered_json::object()}};
+                                 {"limits", nlohmann::ordered_json::object()},
+                                 {"mailbox_limits", nlohmann::ordered_json::object()}};
   for (const Setting& setting : findings.settings)
     json["settings"].push_back({{"name", setting.name},
                                 {"environment", setting.environment},
@@ -117,6 +122,7 @@ std::string as_json(const Findings& findings) {
         {{"name", one.name}, {"why", one.why}, {"without", one.without}});
   for (const Limit& one : findings.limits)
     json["limits"][one.name] = one.value ? nlohmann::ordered_json(*one.value) : nullptr;
+  for (const Limit& one : findings.mailbox_limits) json["mailbox_limits"][one.name] = *one.value;
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -17,6 +17,7 @@ namespace {
 constexpr int kUsageStatus = 2;
 constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 30;
 constexpr std::uint64_t kIterationsMax = 1'000'000'000'000;
+constexpr std::uint64_t kOpenMax = 100'000'000;
 
 std::uint64_t parse_size(std::string_view text) {
   std::uint64_t value = 0;
@@ -38,7 +39,7 @@ std::uint64_t parse_size(std::string_view text) {
 std::string footer() {
   std::string text = "Questions:\n";
   for (const auto& question : questions()) {
-    text += fmt::format("  {:<15} {} (-n {} or more)\n", question.name, question.help,
+    text += fmt::format("  {:<17} {} (-n {} or more)\n", question.name, question.help,
                         question.ranks_min);
   }
   return text +
@@ -58,6 +59,11 @@ void require_ofi(const Options& options) {
   if (options.provider.empty() || options.transport == "ofi") return;
   throw Failure(fmt::format("--provider: '{}' is one of libfabric's; give --transport ofi as well",
                             options.provider));
+}
+
+void require_mailboxes(const Options& options) {
+  if (options.open == 0 || options.question == "mailbox-latency") return;
+  throw Failure("--open: ask mailbox-latency; " + options.question + " has no mailboxes to spare");
 }
 
 void require_sizes(const Question& question, const std::vector<std::uint64_t>& sizes) {
@@ -103,6 +109,8 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--iterations", options.iterations,
                  "Operations a measurement; without it a row takes about a second")
       ->check(CLI::Range(std::uint64_t{1}, kIterationsMax));
+  app.add_option("--open", options.open, "With mailbox-latency: so many mailboxes are open")
+      ->check(CLI::Range(std::uint64_t{1}, kOpenMax));
   app.add_option("--memory", memory,
                  "Memory of the messages: ph_alloc (the default), or the heap, registered")
       ->check(CLI::IsMember({"alloc", "malloc"}));
@@ -124,6 +132,7 @@ ParsedOptions parse_options(int argc, char** argv) {
     }
     require_sizes(*question, options.sizes);
     require_ofi(options);
+    require_mailboxes(options);
     if (app.count("--plot") > 0) require_plot_suffix(options.plot_path);
   } catch (const CLI::ParseError& error) {
     return {std::nullopt, is_speaker() && app.exit(error) != 0 ? kUsageStatus : 0};

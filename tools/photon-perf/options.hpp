@@ -20,6 +20,7 @@ struct Options {
   std::string question;
   std::vector<std::uint64_t> sizes;  // empty: the question's own
   std::uint64_t iterations = 0;      // 0: about a second a row
+  std::uint64_t open = 0;            // mailboxes at each rank; 0: those that are used
   MemoryKind memory = MemoryKind::alloc;
   std::string transport;  // empty: the library chooses
   std::string provider;   // of libfabric, for transport ofi; empty: as the library is set

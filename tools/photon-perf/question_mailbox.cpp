@@ -1,111 +1,121 @@
-// mailbox-latency: one way of a message of 8 bytes to a mailbox whose buffers are complete after
-// one message, and are posted again each time; its limit is a put whose remote id triggers the
+// mailbox-latency: one way of a message to a mailbox whose buffers are complete after one message,
+// and are posted again each time; its limit is a put of that size whose remote id triggers the
 // reply (put-latency). The data are read, and the completion pointer with them.
 //
 // mailbox-rate: messages of 8 bytes a second, 64 to a buffer; its limit are puts whose ids are
 // probed in batches (put-rate).
-#include <photon/mailbox.h>
-
 #include <array>
+#include <cstddef>
 #include <memory>
+#include <new>
 
+#include "checksum.hpp"
 #include "clock.hpp"
+#include "mails.hpp"
 #include "streams.hpp"
 
 namespace photon::perf {
 namespace {
 
 constexpr std::uint64_t kAddress = 0x6d61696c;
+constexpr std::size_t kLineBytes = 64;
 
-// Two buffers of so many words, which take turns.
+// Two buffers of so many bytes, which take turns.
 class Box {
  public:
-  Box(Link& link, std::uint64_t words) : link_(link), words_(words) {
-    ph_mailbox_args args{};
-    args.size = sizeof args;
-    args.address = kAddress;
-    args.source = PH_ANY_RANK;
-    link.job().check(ph_mailbox_open(context(), &args, &box_), "opening a mailbox");
+  Box(Link& link, std::size_t size_bytes)
+      : job_(link.job()), size_bytes_(size_bytes), box_(open_mailbox(job_, kAddress, 0)) {
     for (Buffer& one : buffers_) {
-      one.words = std::make_unique<std::uint64_t[]>(words);
+      one.data.reset(
+          static_cast<std::byte*>(::operator new(size_bytes, std::align_val_t{kLineBytes})));
       post(one);
     }
   }
-  ~Box() { ph_mailbox_close(context(), box_); }
+  ~Box() { ph_mailbox_close(job_.context(), box_); }
   Box(const Box&) = delete;
   Box& operator=(const Box&) = delete;
 
-  // The next epoch's words, read; its buffer is posted again.
+  // The next epoch's bytes, read; its buffer is posted again.
   template <class Read>
   void next(Read read) {
     Buffer& one = buffers_[taken_++ % buffers_.size()];
-    ph_mailbox_event event{};
-    ph_status status = PH_AGAIN;
-    while ((status = ph_mailbox_take(context(), box_, &event)) == PH_AGAIN) {
-    }
-    link_.job().check(status, "an event");
-    if (one.pointer.address != one.words.get() || event.data != one.words.get() ||
-        event.size_bytes != words_ * sizeof(std::uint64_t))
+    const ph_mailbox_event event = next_event(job_, box_);
+    if (one.pointer.address != one.data.get() || event.data != one.data.get() ||
+        event.size_bytes != size_bytes_)
       throw Failure("a completion pointer that is wrong");
-    read(one.words.get());
+    read(one.data.get());
     one.pointer = {};
     post(one);
   }
 
  private:
+  struct Free {
+    void operator()(std::byte* data) const {
+      ::operator delete(data, std::align_val_t{kLineBytes});
+    }
+  };
   struct Buffer {
-    alignas(64) ph_mailbox_pointer pointer{};
-    std::unique_ptr<std::uint64_t[]> words;
+    alignas(kLineBytes) ph_mailbox_pointer pointer{};
+    std::unique_ptr<std::byte, Free> data;
   };
 
-  ph_context* context() { return link_.job().context(); }
-  void post(Buffer& one) {
-    const ph_mailbox_buffer buffer{
-        sizeof buffer, one.words.get(), words_ * sizeof(std::uint64_t), 0, &one.pointer, 0};
-    link_.job().check(ph_mailbox_post(context(), box_, &buffer), "posting a buffer");
-  }
+  void post(Buffer& one) { post_buffer(job_, box_, one.data.get(), size_bytes_, &one.pointer); }
 
-  Link& link_;
-  const std::uint64_t words_;
-  ph_mailbox box_{};
+  const Job& job_;
+  const std::size_t size_bytes_;
   std::array<Buffer, 2> buffers_;
+  const ph_mailbox box_;
   std::uint64_t taken_ = 0;
 };
 
-void send(Link& link, std::uint64_t value, std::uint64_t offset) {
-  const auto put = [&] {
-    return ph_mailbox_put_u64(link.job().context(), link.peer(), kAddress, offset,
-                              {&value, sizeof value});
-  };
-  ph_status status = put();
-  while (status == PH_AGAIN) {
-    link.inbox().poll([](const ph_completion&) { throw Failure("an id that nobody sent"); });
-    status = put();
+// Words carry their number; larger messages are all the same, and summed.
+class Mails {
+ public:
+  explicit Mails(Link& link)
+      : link_(link), mailer_(link, kAddress), is_word_(link.size_bytes() == kWordBytes) {}
+
+  void send(std::uint64_t number) {
+    mailer_.send(is_word_ ? static_cast<const void*>(&number) : link_.source(0));
   }
-  link.job().check(status, "a message to a mailbox");
-}
+  void read(const std::byte* data, std::uint64_t number) {
+    const std::uint64_t sum = checksum_of(data, link_.size_bytes());
+    if (is_word_ && sum != number) throw Failure("a wrong message");
+    sum_ += sum;
+    ++count_;
+  }
+  void check() const {
+    if (!is_word_) expect_checksum(link_.buffers(), sum_, count_);
+  }
+
+ private:
+  Link& link_;
+  Mailer mailer_;
+  const bool is_word_;
+  std::uint64_t sum_ = 0;
+  std::uint64_t count_ = 0;
+};
 
 Outcome mail_each(Link& link, std::uint64_t count) {
   Outcome outcome;
-  Box box(link, 1);
+  Box box(link, link.size_bytes());
+  Mails mails(link);
   link.team().barrier();
   const auto batches = batches_for(count);
-  std::uint64_t value = 0;
-  const auto expect = [&](const std::uint64_t* words) {
-    if (words[0] != value) throw Failure("a wrong message");
-  };
+  std::uint64_t number = 0;
+  const auto read = [&](const std::byte* data) { mails.read(data, number); };
   for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
     const auto start_ns = now_ns();
     for (std::uint64_t i = 0; i < batches.each; ++i) {
-      ++value;
-      if (link.team().index() == 0) send(link, value, 0);
-      box.next(expect);
-      if (link.team().index() != 0) send(link, value, 0);
+      ++number;
+      if (link.team().index() == 0) mails.send(number);
+      box.next(read);
+      if (link.team().index() != 0) mails.send(number);
     }
     if (link.team().index() == 0)
       outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) /
                                    static_cast<double>(2 * batches.each));
   }
+  mails.check();
   link.part();
   return outcome;
 }
@@ -113,17 +123,20 @@ Outcome mail_each(Link& link, std::uint64_t count) {
 Outcome mail_stream(Link& link, std::uint64_t count) {
   constexpr std::uint64_t kWords = 64;
   Outcome outcome;
-  Box box(link, kWords);
+  Box box(link, kWords * kWordBytes);
   link.team().barrier();
   const std::uint64_t epochs = (count + kWords - 1) / kWords;
   const auto start_ns = now_ns();
   for (std::uint64_t epoch = 0; epoch < epochs; ++epoch) {
     if (link.team().index() == 0) {
-      for (std::uint64_t i = 0; i < kWords; ++i)
-        send(link, epoch * kWords + i, i * sizeof(std::uint64_t));
+      for (std::uint64_t i = 0; i < kWords; ++i) {
+        const std::uint64_t value = epoch * kWords + i;
+        send_mail(link, kAddress, i * kWordBytes, {&value, kWordBytes});
+      }
       continue;
     }
-    box.next([&](const std::uint64_t* words) {
+    box.next([&](const std::byte* data) {
+      const auto* const words = reinterpret_cast<const std::uint64_t*>(data);
       for (std::uint64_t i = 0; i < kWords; ++i)
         if (words[i] != epoch * kWords + i) throw Failure("a wrong message");
     });
@@ -134,37 +147,38 @@ Outcome mail_stream(Link& link, std::uint64_t count) {
   return outcome;
 }
 
-template <class Fill>
-void ask_mailbox(Bench& bench, Unit unit, Fill fill) {
-  if (bench.job.rank() > 1) return;
-  Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
-  Link link(bench, team, {bench.options.memory, kWordBytes, kRingSlots, true});
+void ask_latency(Bench& bench, Team& team, std::uint64_t size_bytes) {
+  Link link(bench, team, {bench.options.memory, size_bytes, 1});
   Contest contest;
-  contest.unit = unit;
-  contest.size_bytes = kWordBytes;
-  fill(contest, link);
-  const auto verdict = compete(team, contest, bench.options.iterations);
-  bench.report.add(row_of(bench, contest, verdict, link));
+  contest.size_bytes = size_bytes;
+  contest.limits = {{"put-latency", [&](std::uint64_t count) { return ping_pong(link, count); }}};
+  contest.ours = {"threshold 1", [&](std::uint64_t count) { return mail_each(link, count); }};
+  bench.report.add(row_of(bench, contest, compete(team, contest, bench.options.iterations), link));
 }
 
 }  // namespace
 
 void ask_mailbox_latency(Bench& bench) {
-  ask_mailbox(bench, Unit::nanoseconds, [](Contest& contest, Link& link) {
-    contest.limits = {{"ph_put_u64", [&](std::uint64_t count) { return ping_pong(link, count); }}};
-    contest.ours = {"8 B, threshold 1",
-                    [&](std::uint64_t count) { return mail_each(link, count); }};
-  });
+  if (bench.job.rank() > 1) return;
+  Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
+  if (bench.options.open != 0) return ask_mailbox_open(bench, team);
+  for (const auto size_bytes : sizes_or(bench.options, {8, 64, 256, 1024, 4096, 16384, 65536}))
+    ask_latency(bench, team, size_bytes);
 }
 
 void ask_mailbox_rate(Bench& bench) {
-  ask_mailbox(bench, Unit::per_second, [](Contest& contest, Link& link) {
-    contest.limits = {{"ph_put_u64", [&](std::uint64_t count) {
-                         return put_stream(link, count, kCreditInterval);
-                       }}};
-    contest.ours = {"8 B, 64 an epoch",
-                    [&](std::uint64_t count) { return mail_stream(link, count); }};
-  });
+  if (bench.job.rank() > 1) return;
+  Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
+  Link link(bench, team, {bench.options.memory, kWordBytes, kRingSlots, true});
+  Contest contest;
+  contest.unit = Unit::per_second;
+  contest.size_bytes = kWordBytes;
+  contest.limits = {{"ph_put_u64", [&](std::uint64_t count) {
+                       return put_stream(link, count, kCreditInterval);
+                     }}};
+  contest.ours = {"8 B, 64 an epoch",
+                  [&](std::uint64_t count) { return mail_stream(link, count); }};
+  bench.report.add(row_of(bench, contest, compete(team, contest, bench.options.iterations), link));
 }
 
 }  // namespace photon::perf

@@ -15,6 +15,7 @@
 namespace photon::perf {
 
 class Job;
+class Team;
 
 struct Bench {
   Job& job;
@@ -55,7 +56,12 @@ void ask_registration(Bench& bench);
 void ask_atomic_latency(Bench& bench);
 void ask_atomic_rate(Bench& bench);
 void ask_mailbox_latency(Bench& bench);
+void ask_mailbox_open(Bench& bench, Team& team);  // a part of mailbox-latency
 void ask_mailbox_rate(Bench& bench);
+void ask_mailbox_memory(Bench& bench);
+void ask_mailbox_setup(Bench& bench);
+void ask_mailbox_incast(Bench& bench);
+void ask_mailbox_take_back(Bench& bench);
 void ask_service_latency(Bench& bench);
 void ask_service_rate(Bench& bench);
 void ask_vectored(Bench& bench);
