@@ -74,7 +74,7 @@ bool Sender::has_room(To& to, std::uint64_t bytes) {
   to.sent.make_room();
   // All of them may be kept by their receiver: to hear of that needs no memory.
   const std::size_t most = to.waiting.size() + to.sent.size() + 1;
-  if (most > kMostWaiting) return false;
+  if (most > kMostMails) return false;
   if (to.waiting.capacity() < most) [[unlikely]]
     to.waiting.reserve(2 * most);
   return true;

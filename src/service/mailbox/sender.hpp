@@ -56,8 +56,6 @@ class Sender {
 
  private:
   static constexpr std::uint64_t kMailBytes = 64;
-  // A peer that keeps more, or says so, gets no more.
-  static constexpr std::size_t kMostWaiting = std::size_t{1} << 20;
 
   struct Sent {
     std::uint64_t promise = 0;  // 0: made if it is refused
