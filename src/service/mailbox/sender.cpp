@@ -267,8 +267,16 @@ bool Sender::tell_refusal(const Refused& refused) {
   return true;
 }
 
+// All `requests` may be held by completions that nobody will take.
+bool Sender::note_refusal(const Refused& refused) noexcept {
+  if (is_closing_) port_.note_unheard(refused.rank, refused.status, words_of(refused.status));
+  return is_closing_;
+}
+
 void Sender::tell_refusals() {
-  while (!refused_.empty() && (has_told_end_ || tell_refusal(refused_.front()))) refused_.pop();
+  while (!refused_.empty() &&
+         (has_told_end_ || tell_refusal(refused_.front()) || note_refusal(refused_.front())))
+    refused_.pop();
   retry_ns_ = refused_.empty() ? INT64_MAX : port_.now_ns() + kRetryNs;
 }
 
