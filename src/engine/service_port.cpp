@@ -104,6 +104,16 @@ void ServicePort::cut_off(Rank rank, const char* why) {
   engine_.lose(*peer, PH_ERR_PROTOCOL, std::move(words));
 }
 
+void ServicePort::note_unheard(Rank rank, ph_status status, const char* why) noexcept {
+  if (status == PH_ERR_DEPARTED || engine_.unheard_ != PH_OK) return;
+  engine_.unheard_ = status;
+  engine_.unheard_rank_ = rank;
+  try {
+    engine_.fail(status, rank, why);
+  } catch (const std::bad_alloc&) {  // the status alone tells
+  }
+}
+
 void ServicePort::note_dropped() noexcept { ++engine_.own_counts_.dropped; }
 
 Rank ServicePort::rank() const noexcept { return engine_.self_; }

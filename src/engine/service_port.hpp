@@ -37,6 +37,7 @@ class ServicePort final : public service::Port {
   void renounce(std::uint64_t promise) noexcept override;
   ph_status again() noexcept override;
   void note_dropped() noexcept override;
+  void note_unheard(Rank rank, ph_status status, const char* why) noexcept override;
   void hand_over(std::uint64_t promise, ph_request* request) noexcept override;
 
   ph_status expose(std::span<const std::byte> memory, std::uint32_t access,

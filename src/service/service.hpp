@@ -231,6 +231,10 @@ class Port {
   virtual ph_status again() noexcept = 0;
   // Something of a peer was dropped, and nobody is told: it is counted.
   virtual void note_dropped() noexcept {}
+  // While the lane closes: an error of an operation that was over, for which no promise is left.
+  // The close says it, if it has no other to say. Nobody misses what a rank that has left did not
+  // take.
+  virtual void note_unheard(Rank /*rank*/, ph_status /*status*/, const char* /*why*/) noexcept {}
   // At the end of the call that made the promise: a request that is over at once is handed back.
   virtual void hand_over(std::uint64_t promise, ph_request* request) noexcept = 0;
 

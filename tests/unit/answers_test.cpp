@@ -134,5 +134,27 @@ TEST(MailboxAnswers, wait_for_room_and_go_in_their_order) {
   EXPECT_TRUE(one.service.is_idle());
 }
 
+// Small ones, too: a rank may be asked for as many as an honest one asks for.
+TEST(MailboxAnswers, that_find_no_line_wait_for_it_and_are_not_more_than_may_be_asked_for) {
+  Asked one;
+  one.port.refuse(0, FakePort::kNever);
+  for (std::uint64_t i = 0; i < kMostAsked; ++i)
+    ASSERT_TRUE(one.deliver(ask(1, i, {i, i % 2 == 0 ? 8u : 200u})));
+  ASSERT_TRUE(one.deliver(ask(2, 0, {0, 8})));
+  EXPECT_EQ(one.service.held(), kMostAsked + 1);
+  EXPECT_FALSE(one.service.is_idle());
+  one.port.refuse_nothing();
+  one.port.give_room(1);
+  for (std::uint64_t i = 0; i < kMostAsked; ++i)
+    EXPECT_EQ(one.next(), std::pair(PH_OK, one.part(i, i % 2 == 0 ? 8 : 200))) << i;
+  EXPECT_EQ(one.next(), std::pair(PH_OK, one.part(0, 8)));
+  EXPECT_EQ(one.service.held(), 0u);
+  one.port.refuse(0, FakePort::kNever);
+  for (std::uint64_t i = 0; i < kMostAsked; ++i) ASSERT_TRUE(one.deliver(ask(1, i, {0, 8})));
+  EXPECT_FALSE(one.deliver(ask(1, 99, {0, 8})));
+  EXPECT_TRUE(one.is_cut_off(1));
+  EXPECT_EQ(one.service.held(), 0u);
+}
+
 }  // namespace
 }  // namespace photon::service::mailbox::test

@@ -204,13 +204,18 @@ TEST(MailboxIncoming, a_mail_that_waits_holds_up_no_credit) {
   EXPECT_EQ(one.said_to(1), (Texts{kept(63), credit(64)}));
 }
 
-TEST(MailboxIncoming, what_a_sender_has_to_be_told_goes_without_a_line) {
+TEST(MailboxIncoming, what_a_sender_has_to_be_told_waits_for_a_line) {
   Incoming one;
   one.port.refuse(0, FakePort::kNever);
   ASSERT_TRUE(one.deliver(Mailing::mail(1, kClosed, some(8))));
   ASSERT_TRUE(one.deliver(Mailing::mail(1, kOpen, some(8))));
   one.receiver().tell_all();
+  EXPECT_EQ(one.said_to(1), Texts{});
+  EXPECT_FALSE(one.service.is_idle());
+  one.port.refuse_nothing();
+  one.port.give_room(1);
   EXPECT_EQ(one.said_to(1), (Texts{verdict(0, PH_ERR_NOT_FOUND), kept(1), credit(2)}));
+  EXPECT_TRUE(one.service.is_idle());
 }
 
 // A sender that waits for a verdict that found no memory would wait for ever.

@@ -46,6 +46,10 @@ class MailPort final : public FakePort {
   std::int64_t now_ns() noexcept override { return now; }
   void wake() noexcept override { ++woken; }
   void note_dropped() noexcept override { ++dropped; }
+  void note_unheard(Rank rank, ph_status status, const char* why) noexcept override {
+    EXPECT_NE(why, nullptr);
+    unheard.emplace_back(rank, status);
+  }
   void cut_off(Rank rank, const char* why) override {
     cut_off_why = why;  // a copy of the words, as the engine makes it
     FakePort::cut_off(rank, why);
@@ -106,6 +110,7 @@ class MailPort final : public FakePort {
   std::int64_t now = 1;
   std::uint64_t woken = 0;
   std::uint64_t dropped = 0;
+  std::vector<std::pair<Rank, ph_status>> unheard;
 
  private:
   std::map<std::uint64_t, Told> ends_;

@@ -82,7 +82,7 @@ TEST(MailboxRecalls, what_waits_for_the_quota_to_be_read_is_over_at_once) {
   Bytes memory(64);
   const ph_mailbox box = one.open();
   ASSERT_EQ(one.post(box, memory), PH_OK);
-  one.port.refuse(1, 1);  // the word that it is kept is the first
+  one.port.refuse(0);
   ASSERT_TRUE(one.deliver(Mailing::offer(1, kBox, source, kAsks)));
   ASSERT_TRUE(one.recall(0));
   EXPECT_EQ(one.said_to(1).back(), kBack);

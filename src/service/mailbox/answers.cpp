@@ -6,19 +6,21 @@
 
 namespace photon::service::mailbox {
 
-bool Answers::send(Rank to, Answer& answer, std::span<const std::byte> bytes) {
+// A small one.
+ph_status Answers::say(Rank to, const Answer& answer, std::span<const std::byte> bytes) {
   Encoded encoded = encode(answer);
   const bool is_short = bytes.size() <= encoded.room_bytes();
-  if (bytes.size() <= wire::kMaxPackedBytes) {
-    const std::size_t count = is_short ? add_bytes(encoded, bytes) : encoded.count;
-    Saying what;
-    what.to = to;
-    what.header = std::as_bytes(std::span(encoded.words).first(count));
-    if (!is_short) what.payload = bytes;
-    what.must_go = true;
-    static_cast<void>(port_.say(what));  // of one that is lost nobody asks
-    return true;
-  }
+  const std::size_t count = is_short ? add_bytes(encoded, bytes) : encoded.count;
+  Saying what;
+  what.to = to;
+  what.header = std::as_bytes(std::span(encoded.words).first(count));
+  if (!is_short) what.payload = bytes;
+  return port_.say(what);
+}
+
+bool Answers::send(Rank to, Answer& answer, std::span<const std::byte> bytes) {
+  const bool is_small = bytes.size() <= wire::kMaxPackedBytes;
+  if (is_small && say(to, answer, bytes) != PH_AGAIN) return true;  // of a lost rank nobody asks
   const auto is_its = [to](const auto& one) { return one.second.to == to; };
   const auto waiting = std::count_if(bodies_.begin(), bodies_.end(), is_its);
   if (static_cast<std::size_t>(waiting) >= kMostAsked) return false;
@@ -27,11 +29,22 @@ bool Answers::send(Rank to, Answer& answer, std::span<const std::byte> bytes) {
     Body body{to, answer, {bytes.begin(), bytes.end()}};
     made = bodies_.emplace_hint(bodies_.end(), next_++, std::move(body));
   } catch (const std::bad_alloc&) {
+    if (bytes.empty()) throw;
     answer.status = PH_ERR_MEMORY;
     return send(to, answer, {});
   }
-  static_cast<void>(start(made->first, made->second));
+  if (!is_small) static_cast<void>(start(made->first, made->second));
   return true;
+}
+
+// PH_AGAIN: it waits on.
+ph_status Answers::say_small(const Body& body) noexcept {
+  try {
+    return say(body.to, body.answer, body.bytes);
+  } catch (const std::bad_alloc&) {
+    port_.cut_off(body.to, "");  // as below
+    return PH_ERR_MEMORY;
+  }
 }
 
 // False: there is no room now.
@@ -58,7 +71,11 @@ void Answers::on_local(std::uint64_t token) noexcept {
 void Answers::on_room() noexcept {
   for (auto one = bodies_.begin(); one != bodies_.end();) {
     const std::uint64_t number = one->first;
-    if (!one->second.is_sent && !start(number, one->second)) return;
+    if (one->second.is_small()) {
+      if (say_small(one->second) != PH_AGAIN) bodies_.erase(number);
+    } else if (!one->second.is_sent && !start(number, one->second)) {
+      return;
+    }
     one = bodies_.upper_bound(number);  // its rank may be lost, and others of it gone
   }
 }

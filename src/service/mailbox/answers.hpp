@@ -1,8 +1,9 @@
 // Bytes of buffers on their way to ranks that have asked for them: copies, so that a buffer may go
-// at once. Small ones leave with their answer; a larger one is a body, which stays until it has
-// left.
+// at once. Small ones leave with their answer, or wait for a line; a larger one is a body, which
+// stays until it has left.
 //
-//   body: waits for room --> sent -- on_local(), its rank is lost --> over
+//   small: waits for a line --> sent, over
+//   body:  waits for room --> sent -- on_local(), its rank is lost --> over
 //
 // Owner: Mailboxes, under the lane's lock.
 #pragma once
@@ -39,8 +40,12 @@ class Answers {
     Answer answer;
     std::vector<std::byte> bytes;
     bool is_sent = false;
+
+    bool is_small() const noexcept { return bytes.size() <= wire::kMaxPackedBytes; }
   };
 
+  ph_status say(Rank to, const Answer& answer, std::span<const std::byte> bytes);
+  ph_status say_small(const Body& body) noexcept;
   bool start(std::uint64_t number, Body& body) noexcept;
 
   Port& port_;

@@ -118,7 +118,7 @@ bool Receiver::land_stored(Box& box, const Arrival& mail) noexcept {
   const Outcome outcome = window.admit(mail.letter.mail, *this);
   if (outcome.fate == Fate::waits) return false;
   if (outcome.fate == Fate::lands) window.landed(mail.letter.mail, outcome, *this);
-  say(mail.from, Op::verdict, mail.number, {outcome.status, outcome.epoch});
+  reports_.say(mail.from, Op::verdict, mail.number, {outcome.status, outcome.epoch});
   owe(mail.from, Sender::charge(0));
   return true;
 }

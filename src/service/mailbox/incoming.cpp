@@ -120,7 +120,7 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
   End end{.status = check(box, from)};
   if (box == nullptr && !letter.asks && is_silent(letter.address)) {
     port_.note_dropped();
-    if (letter.is_offer) say(from, Op::verdict, mail.number);  // its source is waited for
+    if (letter.is_offer) reports_.say(from, Op::verdict, mail.number);  // its source is waited for
     return owe(from, Sender::charge(letter.carried_bytes()));
   }
   Fate fate = Fate::refused;
@@ -135,11 +135,11 @@ void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
   }
   if (fate == Fate::waits || (fate == Fate::lands && letter.is_offer)) {
     if (letter.is_offer) ++sender.offers;
-    say(from, Op::kept, mail.number);
+    reports_.say(from, Op::kept, mail.number);
     if (fate == Fate::waits && is_divided(*box, letter)) try_early(*box);
     return owe(from, 0);  // it is charged no more
   }
-  if (end.status != PH_OK || letter.asks) say(from, Op::verdict, mail.number, end);
+  if (end.status != PH_OK || letter.asks) reports_.say(from, Op::verdict, mail.number, end);
   owe(from, Sender::charge(letter.carried_bytes()));
 }
 
@@ -188,7 +188,7 @@ void Receiver::forget_early(const Early& mail) noexcept {
 void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer, const End& end) noexcept {
   if (is_offer && pulls_.owe(to, number, end.status)) return;  // its source is still read
   if (is_offer) --peers_[to]->offers;
-  say(to, Op::verdict, number, end);
+  reports_.say(to, Op::verdict, number, end);
 }
 
 Fate Receiver::place_early(Box& box, Early& early, End& end) noexcept {
@@ -299,6 +299,7 @@ Verdict Receiver::on_chunk(const Chunk& chunk) {
 void Receiver::on_lost(Rank from) noexcept {
   From* const sender = peers_[from].get();
   if (sender == nullptr) return;
+  reports_.on_lost(from);
   sender->is_lost = has_lost_ = true;
   if (rounds_ == 0) drop_lost();
 }
@@ -315,27 +316,6 @@ void Receiver::drop_lost() noexcept {
 
 // ---- what senders are told
 
-void Receiver::say(Rank to, Op op, std::uint64_t number, const End& end) noexcept {
-  const bool has_landed = end.status == PH_OK && end.epoch != PH_ANY_EPOCH;
-  const std::uint64_t words[] = {first_word(op, number),
-                                 static_cast<std::uint64_t>(static_cast<std::int64_t>(end.status)),
-                                 end.epoch};
-  const std::size_t count = op != Op::verdict ? 1 : has_landed ? 3 : 2;
-  const ph_status said = count == 1   ? port_.say_words(to, words[0])
-                         : count == 2 ? port_.say_words(to, words[0], words[1])
-                                      : port_.say_words(to, words[0], words[1], words[2]);
-  if (said != PH_AGAIN && said != PH_ERR_MEMORY) return;
-  Saying what;
-  what.to = to;
-  what.header = std::as_bytes(std::span(words).first(count));
-  what.must_go = true;  // owed: one for each mail that its credit let come, and its credits
-  try {
-    static_cast<void>(port_.say(what));
-  } catch (const std::bad_alloc&) {
-    port_.cut_off(to, "");  // words would need memory
-  }
-}
-
 // Its sender may use that much again. It is told in batches, and at the latest a little later.
 void Receiver::owe(Rank to, std::uint64_t bytes) noexcept {
   From& sender = *peers_[to];
@@ -351,9 +331,14 @@ void Receiver::owe(Rank to, std::uint64_t bytes) noexcept {
 void Receiver::tell(Rank to) noexcept {
   From& sender = *peers_[to];
   if (sender.told == sender.judged) return;
+  if (!reports_.say_credit(to, sender.judged)) {
+    // No sender goes on for so long without a credit, whatever its settings are.
+    if (sender.judged - sender.told > kMostMails)
+      port_.cut_off(to, "mailbox: it sends on without the credits that it does not read");
+    return;
+  }
   sender.told = sender.judged;
   sender.owed_bytes = 0;
-  say(to, Op::credit, sender.judged);
 }
 
 void Receiver::tell_all() noexcept {

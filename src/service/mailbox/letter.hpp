@@ -51,6 +51,9 @@ inline constexpr ph_status kCalledOff = PH_ERR_NOT_FOUND;
 // The token of a promise that stands for no mail.
 inline constexpr std::uint64_t kNoMail = UINT64_MAX;
 
+// So many mails of a sender to one rank may be without a credit, or wait there.
+inline constexpr std::size_t kMostMails = std::size_t{1} << 20;
+
 // So many of a sender's offers may be without a verdict.
 inline constexpr std::size_t kMostOffers = 1024;
 

@@ -78,6 +78,7 @@ void Mailboxes::on_local(Rank to, std::uint64_t token, ph_status status) {
 }
 
 void Mailboxes::on_room(Rank to) {
+  receiver_.on_room(to);
   reader_.on_room(to);
   answers_.on_room();
 }

@@ -39,7 +39,9 @@ class Mailboxes final : public Service {
     sender_.close();
     receiver_.close_all();
   }
-  bool is_idle() const noexcept override { return sender_.is_idle() && answers_.held() == 0; }
+  bool is_idle() const noexcept override {
+    return sender_.is_idle() && receiver_.is_idle() && answers_.held() == 0;
+  }
   std::uint64_t held() const noexcept override {
     return sender_.held() + receiver_.held() + reader_.held() + answers_.held();
   }

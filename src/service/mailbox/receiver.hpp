@@ -28,20 +28,20 @@
 #include "service/mailbox/letter.hpp"
 #include "service/mailbox/lingers.hpp"
 #include "service/mailbox/pulls.hpp"
+#include "service/mailbox/reports.hpp"
 #include "service/service.hpp"
 
 namespace photon::service::mailbox {
 
-// How a message has ended, and if it has landed, in which epoch.
-struct End {
-  ph_status status = PH_OK;
-  std::uint64_t epoch = PH_ANY_EPOCH;
-};
-
 class Receiver final : public Window::Owner {
  public:
   explicit Receiver(Port& port)
-      : port_(port), config_(port.config()), peers_(port.size()), pulls_(port), grants_(port) {}
+      : port_(port),
+        config_(port.config()),
+        peers_(port.size()),
+        pulls_(port),
+        grants_(port),
+        reports_(port) {}
 
   // ---- for the user
   ph_status open(const ph_mailbox_args& args, ph_mailbox& box);
@@ -79,6 +79,10 @@ class Receiver final : public Window::Owner {
 
   // ---- what goes
   void tell_all() noexcept;  // credits that nobody was told of yet
+  void on_room(Rank to) noexcept {
+    if (peers_[to] != nullptr && reports_.send(to)) tell(to);
+  }
+  bool is_idle() const noexcept { return reports_.empty(); }
   std::int64_t next_turn_ns() const noexcept {
     return std::min({tell_by_ns_, held_by_ns_, lingers_.next_ns()});
   }
@@ -188,7 +192,6 @@ class Receiver final : public Window::Owner {
   void give_verdict(Rank to, std::uint64_t number, bool is_offer, const End& end) noexcept;
   void try_early(Box& box) noexcept;
   void drop_early(Box& box, ph_status status) noexcept;
-  void say(Rank to, Op op, std::uint64_t number, const End& end = {}) noexcept;
   void owe(Rank to, std::uint64_t bytes) noexcept;
   void tell(Rank to) noexcept;
   static ph_mailbox_event event_of(ph_mailbox box, const Window& window,
@@ -210,6 +213,7 @@ class Receiver final : public Window::Owner {
   Pulls pulls_;
   Grants grants_;
   Lingers lingers_;
+  Reports reports_;
   AddressTable<Box> table_;
   std::vector<std::unique_ptr<Box>> boxes_;
   std::vector<std::uint32_t> free_;

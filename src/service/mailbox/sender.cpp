@@ -74,7 +74,7 @@ bool Sender::has_room(To& to, std::uint64_t bytes) {
   to.sent.make_room();
   // All of them may be kept by their receiver: to hear of that needs no memory.
   const std::size_t most = to.waiting.size() + to.sent.size() + 1;
-  if (most > kMostWaiting) return false;
+  if (most > kMostMails) return false;
   if (to.waiting.capacity() < most) [[unlikely]]
     to.waiting.reserve(2 * most);
   return true;
@@ -274,8 +274,16 @@ bool Sender::tell_refusal(const Refused& refused) {
   return true;
 }
 
+// All `requests` may be held by completions that nobody will take.
+bool Sender::note_refusal(const Refused& refused) noexcept {
+  if (is_closing_) port_.note_unheard(refused.rank, refused.status, words_of(refused.status));
+  return is_closing_;
+}
+
 void Sender::tell_refusals() {
-  while (!refused_.empty() && (has_told_end_ || tell_refusal(refused_.front()))) refused_.pop();
+  while (!refused_.empty() &&
+         (has_told_end_ || tell_refusal(refused_.front()) || note_refusal(refused_.front())))
+    refused_.pop();
   retry_ns_ = refused_.empty() ? INT64_MAX : port_.now_ns() + kRetryNs;
 }
 

@@ -51,7 +51,8 @@ class Sender {
   // what they wait for is the user, who takes completions, and no turn brings that about.
   void tell_refusals();
   std::int64_t next_turn_ns() const noexcept { return retry_ns_; }
-  // Nobody takes completions any more: one refusal that is told is the error of the lane's end.
+  // Nobody takes completions any more: one refusal that is told, or noted where no promise is left,
+  // is the error of the lane's end.
   void close() noexcept { is_closing_ = true; }
 
   // A mail uses up so much of `mailbox_early_bytes`: it costs its receiver that much.
@@ -59,8 +60,6 @@ class Sender {
 
  private:
   static constexpr std::uint64_t kMailBytes = 64;
-  // A peer that keeps more, or says so, gets no more.
-  static constexpr std::size_t kMostWaiting = std::size_t{1} << 20;
 
   struct Sent {
     std::uint64_t promise = 0;  // 0: made if it is refused
@@ -122,6 +121,7 @@ class Sender {
   void end(Rank rank, Sent& mail, ph_status status) noexcept;
   void let_go(Sent& mail) noexcept;
   bool tell_refusal(const Refused& refused);
+  bool note_refusal(const Refused& refused) noexcept;
   void told_late(Rank rank, const Sent& mail, ph_status status) noexcept;
   void forget(To& to, const Sent& mail) noexcept;
   bool on_credit(To& to, std::uint64_t number) noexcept;
