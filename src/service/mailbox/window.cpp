@@ -163,8 +163,7 @@ Outcome Window::admit_apart(const Mail& mail, std::uint64_t ahead, std::uint64_t
   Mail counted = mail;
   if (const ph_status status = cover(buffer, from, counted); status != PH_OK)
     return {Fate::refused, status, epoch_ + ahead, nullptr};
-  Outcome outcome{Fate::scatters, PH_OK, epoch_ + ahead, nullptr, from};
-  outcome.layout = buffer.layout;
+  const Outcome outcome{Fate::scatters, PH_OK, epoch_ + ahead, nullptr, from, buffer.layout};
   take_in(counted, ahead, from, owner);
   return outcome;
 }
@@ -225,9 +224,7 @@ Outcome Window::read(const Read& what) noexcept {
     return {Fate::lands, PH_OK, epoch, buffer->data + what.offset, what.offset};
   if (buffer->layout == nullptr || !buffer->layout->holds(what.offset, what.size_bytes))
     return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
-  Outcome outcome{Fate::scatters, PH_OK, epoch, nullptr, what.offset};
-  outcome.layout = buffer->layout;
-  return outcome;
+  return {Fate::scatters, PH_OK, epoch, nullptr, what.offset, buffer->layout};
 }
 
 void Window::was_read(const Read& what, const Outcome& outcome, Owner& owner) noexcept {
