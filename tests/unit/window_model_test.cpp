@@ -13,7 +13,7 @@
 namespace photon::service::mailbox {
 namespace {
 
-struct Message {
+struct ModelMail {
   Mail mail;
   Outcome outcome;
   int id = 0;
@@ -22,7 +22,7 @@ struct Message {
 };
 
 // A buffer as the oracle sees it: which byte stands at each offset, if any has landed there.
-struct Bytewise {
+struct ModelRow {
   std::vector<std::byte> memory;  // with gaps between the segments
   std::vector<ph_block> segments;
   std::vector<int> bytes;  // -1: none
@@ -39,9 +39,10 @@ struct Bytewise {
   }
 };
 
-class Model : public Window::Owner {
+class WindowAndOracle : public Window::Owner {
  public:
-  explicit Model(unsigned seed) : random_(seed), policy_(policy()), window_(1, policy_, {}) {
+  explicit WindowAndOracle(unsigned seed)
+      : random_(seed), policy_(policy()), window_(1, policy_, {}) {
     post();
   }
 
@@ -64,7 +65,7 @@ class Model : public Window::Owner {
 
   void handed_over(Window&, const HandedOver& over) noexcept override {
     ASSERT_EQ(over.epoch, over_);
-    const Bytewise& row = *rows_[over_];
+    const ModelRow& row = *rows_[over_];
     EXPECT_EQ(over.why, row.is_leaving ? PH_MAILBOX_EARLY : PH_MAILBOX_COMPLETE);
     EXPECT_EQ(over.buffer.bytes, counted_bytes(row));
     EXPECT_EQ(over.buffer.operations, row.operations);
@@ -73,13 +74,13 @@ class Model : public Window::Owner {
     ++over_;
   }
   void recall(Window& window, std::uint64_t epoch) noexcept override {
-    std::vector<Message> recalled;
-    std::erase_if(under_way_, [&](const Message& one) {
+    std::vector<ModelMail> recalled;
+    std::erase_if(under_way_, [&](const ModelMail& one) {
       if (one.outcome.epoch == epoch) recalled.push_back(one);
       return one.outcome.epoch == epoch;
     });
     for (std::size_t i = 0; i < recalled.size(); ++i) window.let_go(epoch, *this);
-    for (const Message& one : recalled) admit(one);
+    for (const ModelMail& one : recalled) admit(one);
   }
 
  private:
@@ -93,7 +94,7 @@ class Model : public Window::Owner {
     return made;
   }
   void post() {
-    auto row = std::make_unique<Bytewise>();
+    auto row = std::make_unique<ModelRow>();
     std::uint64_t whole = 0;
     std::vector<std::uint64_t> sizes(1 + below(5));
     for (std::uint64_t& size : sizes) whole += size = 1 + below(20);
@@ -115,8 +116,8 @@ class Model : public Window::Owner {
       row->threshold = policy_.unit == PH_MAILBOX_BYTES ? whole : policy_.threshold;
     rows_.push_back(std::move(row));
   }
-  Message message() {
-    Message one;
+  ModelMail message() {
+    ModelMail one;
     one.id = ++last_id_;
     one.mail.offset = below(60);
     one.mail.size_bytes = below(40);
@@ -126,24 +127,24 @@ class Model : public Window::Owner {
 
   // ---- the oracle
   std::uint64_t covered(std::uint64_t epoch, std::vector<bool>& is) const {
-    const Bytewise& row = *rows_[epoch];
+    const ModelRow& row = *rows_[epoch];
     is.assign(row.bytes.size(), false);
     for (std::size_t i = 0; i < is.size(); ++i) is[i] = row.bytes[i] >= 0;
-    for (const Message& one : under_way_)
+    for (const ModelMail& one : under_way_)
       for (std::uint64_t i = 0; i < one.mail.size_bytes; ++i)
         if (one.outcome.epoch == epoch) is[one.mail.offset + i] = true;
     return static_cast<std::uint64_t>(std::count(is.begin(), is.end(), true));
   }
-  std::uint64_t counted_bytes(const Bytewise& row) const {
+  std::uint64_t counted_bytes(const ModelRow& row) const {
     if (policy_.overlap == Overlap::counts) return row.landed_bytes;
     return static_cast<std::uint64_t>(
         std::count_if(row.bytes.begin(), row.bytes.end(), [](int byte) { return byte >= 0; }));
   }
   bool is_full(std::uint64_t epoch) const {
-    const Bytewise& row = *rows_[epoch];
+    const ModelRow& row = *rows_[epoch];
     if (row.is_leaving) return true;
     std::uint64_t bytes = row.landed_bytes, operations = row.operations;
-    for (const Message& one : under_way_) {
+    for (const ModelMail& one : under_way_) {
       if (one.outcome.epoch != epoch) continue;
       bytes += one.mail.size_bytes;
       ++operations;
@@ -171,7 +172,7 @@ class Model : public Window::Owner {
   }
 
   // ---- what happens to both
-  void admit(Message one) {
+  void admit(ModelMail one) {
     const Outcome oracle = expected(one.mail);
     one.outcome = window_.admit(one.mail, *this);
     EXPECT_EQ(one.outcome.status, oracle.status);
@@ -186,14 +187,14 @@ class Model : public Window::Owner {
     if (!under_way_.empty()) end(below(under_way_.size()), below(4) != 0);
   }
   void end(std::size_t index, bool lands) {
-    const Message one = under_way_[index];
+    const ModelMail one = under_way_[index];
     under_way_.erase(under_way_.begin() + static_cast<std::ptrdiff_t>(index));
     if (!lands) return window_.failed(one.mail, one.outcome, *this);
     for (std::uint64_t done = 0; done < one.mail.size_bytes;) {
       const auto piece = one.outcome.piece(done, one.mail.size_bytes - done);
       for (std::byte& byte : piece) byte = one.byte(done++);
     }
-    Bytewise& row = *rows_[one.outcome.epoch];
+    ModelRow& row = *rows_[one.outcome.epoch];
     for (std::uint64_t i = 0; i < one.mail.size_bytes; ++i)
       row.bytes[one.mail.offset + i] = static_cast<int>(one.byte(i));
     row.landed_bytes += one.mail.size_bytes;
@@ -225,7 +226,7 @@ class Model : public Window::Owner {
     for (std::uint64_t epoch = 0; epoch < rows_.size(); ++epoch) check(epoch);
   }
   void check(std::uint64_t epoch) {
-    const Bytewise& row = *rows_[epoch];
+    const ModelRow& row = *rows_[epoch];
     std::vector<bool> landed(row.bytes.size());
     for (std::size_t i = 0; i < row.bytes.size(); ++i) {
       landed[i] = row.bytes[i] >= 0;
@@ -249,15 +250,15 @@ class Model : public Window::Owner {
   std::mt19937 random_;
   const Policy policy_;
   Window window_;
-  std::vector<std::unique_ptr<Bytewise>> rows_;
-  std::vector<Message> under_way_;
+  std::vector<std::unique_ptr<ModelRow>> rows_;
+  std::vector<ModelMail> under_way_;
   std::uint64_t over_ = 0;
   int last_id_ = 0;
 };
 
 TEST(WindowModel, bytes_ranges_and_epochs_are_those_of_an_oracle) {
   for (unsigned seed = 0; seed < 10'000; ++seed) {
-    Model model(seed);
+    WindowAndOracle model(seed);
     for (int step = 0; step < 30; ++step) model.step();
     model.finish();
     ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed;

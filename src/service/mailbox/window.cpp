@@ -48,16 +48,20 @@ bool Window::overlaps(const Buffer& buffer) const noexcept {
 }
 
 ph_status Window::post(const Buffer& buffer, std::span<const ph_block> segments) {
-  Buffer posted = buffer;
-  std::unique_ptr<Layout> layout;
-  if (!segments.empty() || policy_.looks_at_layout()) {
+  const bool needs_layout = !segments.empty() || policy_.looks_at_layout();
+  if (needs_layout && buffer.layout == nullptr) {
     const ph_block whole{buffer.data, buffer.size_bytes};
-    layout = std::make_unique<Layout>(segments.empty() ? std::span(&whole, 1) : segments);
+    auto layout = std::make_unique<Layout>(segments.empty() ? std::span(&whole, 1) : segments);
     if (policy_.keeps_ranges()) layout->keep_coverage();
-    posted.layout = layout.get();
-    posted.data = layout->first().data();
-    posted.size_bytes = policy_.looks_at_layout() ? 0 : layout->first().size();
+    Buffer laid_out = buffer;
+    laid_out.layout = layout.get();
+    laid_out.data = layout->first().data();
+    laid_out.size_bytes = policy_.looks_at_layout() ? 0 : layout->first().size();
+    const ph_status status = post(laid_out);
+    if (status == PH_OK) static_cast<void>(layout.release());
+    return status;
   }
+  Buffer posted = buffer;
   if (posted.threshold == 0) posted.threshold = policy_.threshold;
   if (posted.threshold == 0 && policy_.unit == PH_MAILBOX_BYTES)
     posted.threshold = posted.total_bytes();
@@ -65,7 +69,6 @@ ph_status Window::post(const Buffer& buffer, std::span<const ph_block> segments)
   if (overlaps(posted)) return PH_ERR_STATE;
   retained_.make_room(policy_.retained + 1);  // to hand over needs no memory
   buffers_.push(posted);
-  static_cast<void>(layout.release());
   return PH_OK;
 }
 
@@ -147,12 +150,12 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
 [[gnu::always_inline]] inline void Window::take_in(const Mail& mail, std::uint64_t ahead,
                                                    std::uint64_t from, Owner& owner) noexcept {
   Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
+  const bool is_placed_here = mail.appends && mail.epoch == PH_ANY_EPOCH;
   buffer.admitted += policy_.unit == PH_MAILBOX_BYTES ? mail.size_bytes : mail.goes_on ? 0 : 1;
   if (mail.appends) buffer.filled = from + mail.size_bytes;
   ++buffer.under_way;
   ++landing_;
   if (is_at_end(buffer)) buffer.is_full = true;
-  const bool is_placed_here = mail.appends && mail.epoch == PH_ANY_EPOCH;
   if (is_placed_here) seal_before(ahead);
   count_full();
   if (is_placed_here && full_ != 0) hand_over_full(owner);  // but for this one, which has to land
@@ -165,8 +168,7 @@ Outcome Window::admit_apart(const Mail& mail, std::uint64_t ahead, std::uint64_t
   Mail counted = mail;
   if (const ph_status status = cover(buffer, from, counted); status != PH_OK)
     return {Fate::refused, status, epoch_ + ahead, nullptr};
-  Outcome outcome{Fate::scatters, PH_OK, epoch_ + ahead, nullptr, from};
-  outcome.layout = buffer.layout;
+  const Outcome outcome{Fate::scatters, PH_OK, epoch_ + ahead, nullptr, from, buffer.layout};
   take_in(counted, ahead, from, owner);
   return outcome;
 }
@@ -247,9 +249,7 @@ Outcome Window::read(const Read& what) noexcept {
     return {Fate::lands, PH_OK, epoch, buffer->data + what.offset, what.offset};
   if (buffer->layout == nullptr || !buffer->layout->holds(what.offset, what.size_bytes))
     return {Fate::refused, PH_ERR_RANGE, epoch, nullptr};
-  Outcome outcome{Fate::scatters, PH_OK, epoch, nullptr, what.offset};
-  outcome.layout = buffer->layout;
-  return outcome;
+  return {Fate::scatters, PH_OK, epoch, nullptr, what.offset, buffer->layout};
 }
 
 void Window::was_read(const Read& what, const Outcome& outcome, Owner& owner) noexcept {
@@ -296,8 +296,6 @@ void Window::hand_over_full(Owner& owner) noexcept {
 // The front buffer is over. Its owner is told after the pointer: who hears of the one may read it.
 void Window::hand_over(ph_mailbox_why why, Owner& owner) noexcept {
   const HandedOver over{buffers_.front(), epoch_, incarnation_, why};
-  if (over.buffer.layout != nullptr && policy_.keeps_ranges())
-    over.buffer.layout->coverage()->settle();
   buffers_.pop();
   ++epoch_;
   if (full_ != 0)
@@ -312,7 +310,11 @@ void Window::hand_over(ph_mailbox_why why, Owner& owner) noexcept {
     sync::publish_to_user(over.buffer.pointer->size_bytes, over.buffer.top,
                           over.buffer.pointer->address, static_cast<void*>(over.buffer.data));
   owner.handed_over(*this, over);
-  if (policy_.retained == 0) delete over.buffer.layout;
+  if (over.buffer.layout == nullptr) return;
+  if (policy_.retained == 0)
+    delete over.buffer.layout;
+  else if (policy_.keeps_ranges())
+    over.buffer.layout->coverage()->settle();
 }
 
 // Its landings are recalled before anything else is admitted: they are the first in the next epoch.

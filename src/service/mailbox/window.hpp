@@ -125,11 +125,9 @@ struct Outcome {
   Fate fate = Fate::refused;
   ph_status status = PH_OK;
   std::uint64_t epoch = 0;  // in which it lands
-  union {
-    std::byte* place = nullptr;
-    const Layout* layout;  // of one that scatters
-  };
-  std::uint64_t offset = 0;  // in the buffer
+  std::byte* place = nullptr;
+  std::uint64_t offset = 0;        // in the buffer
+  const Layout* layout = nullptr;  // of one that scatters
 
   bool is_admitted() const noexcept { return fate == Fate::lands || fate == Fate::scatters; }
   // Where the bytes go that follow the first `done` ones: at most `most_bytes`, and at least one.
