@@ -192,8 +192,9 @@ enum class Echoes : std::uint8_t { drawn, none, all };
 // Which programs map memory of peers: one in three; or none; or all.
 enum class Maps : std::uint8_t { drawn, none, all };
 
-// Which programs use mailboxes: one in three; or none; or all.
-enum class Mailboxes : std::uint8_t { drawn, none, all };
+// Which programs use mailboxes: one in three; or none; or all; or all, with messages that their
+// sender carries alone: those programs are what they were before there were larger ones.
+enum class Mailboxes : std::uint8_t { drawn, none, all, carried };
 
 struct Choice {
   Lanes lanes = Lanes::drawn;

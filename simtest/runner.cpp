@@ -203,8 +203,8 @@ Result Runner::run() {
   check_absent();
   lending_.check_memory();
   mail_.boxes().check_memory();
-  Result result{oracle_.finding(), history_.digest(), history_.events(),
-                world_.now_ns(),   history_.text(),   sources_};
+  Result result{oracle_.finding(),       history_.digest(), history_.events(), world_.now_ns(),
+                mail_.boxes().recalls(), history_.text(),   sources_};
   oracle_.report("over", "the bodies of the dead may end");
   world_.bury();
   return result;
