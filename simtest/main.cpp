@@ -75,6 +75,7 @@ const std::map<std::string, transport::sim::Fault::Kind>& faults() {
                                                   {"credit", Kind::credit},
                                                   {"count", Kind::count},
                                                   {"key", Kind::key},
+                                                  {"fence", Kind::fence},
                                                   {"silence", Kind::silence},
                                                   {"leak", Kind::leak},
                                                   {"rejoin", Kind::rejoin},

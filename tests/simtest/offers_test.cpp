@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "fed_mailboxes.hpp"
+#include "simtest/case.hpp"
 
 namespace photon::simtest {
 namespace {
@@ -147,6 +149,23 @@ TEST_F(LargeMailFed, its_sender_is_not_told_of_both_ends) {
   EXPECT_EQ(kind(), "none");
   tell(mail, PH_ERR_RANGE);
   EXPECT_EQ(kind(), "twice");
+}
+
+// Without the fence, by which a mailbox gives up what it reads into a buffer that it takes back,
+// old bytes are found long before a thousand buffers were taken back.
+TEST(LateWrites, are_found_within_1000_take_backs_where_nothing_is_given_up) {
+  for (const Profile profile : kProfiles) {
+    std::uint64_t recalls = 0;
+    std::string kind;
+    for (std::uint64_t seed = 1; kind.empty() && recalls < 1000; ++seed) {
+      Case one{seed, profile, 4, 200, {transport::sim::Fault::Kind::fence, 0}};
+      one.mailboxes = Mailboxes::all;
+      const Result result = run_case(one, false);
+      recalls += result.recalls;
+      if (result.finding) kind = result.finding->kind;
+    }
+    EXPECT_TRUE(kind == "late" || kind == "twice") << kind << ", " << recalls << " take-backs";
+  }
 }
 
 }  // namespace
