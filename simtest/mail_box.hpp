@@ -78,6 +78,9 @@ struct Mailed {
   std::uint64_t charge() const noexcept { return size_bytes() + 64; }
   // Whether its sender has heard that it has landed.
   bool is_known_landed() const noexcept { return confirmed || (is_large && local_seen); }
+  // Whether its source may be read although its sender has it back: who is told that the link is
+  // lost waits for nobody.
+  bool may_have_changed() const noexcept { return is_large && is_cut && refused != PH_OK; }
   // Whether it may still be read, as far as is known.
   bool may_be_landing() const noexcept {
     return is_large && accepted && place == nullptr && !is_known_landed() &&

@@ -97,7 +97,7 @@ class MailBoxes {
     bool explains(std::uint64_t offset, std::byte byte) const noexcept {
       const std::uint64_t at = offset - position;
       return at < bytes.size() &&
-             (bytes[at] == byte || (mail->refused != PH_OK && mail->source[at] == byte));
+             (bytes[at] == byte || (mail->may_have_changed() && mail->source[at] == byte));
     }
   };
 

@@ -43,16 +43,20 @@ bool has_top(const Sum& sum, const ph_mailbox_event& event) {
 
 }  // namespace
 
-// Some of its bytes are there: more than can be there by chance.
+// Some of its bytes are there, one behind the other: more than can be by chance, or all there are.
 bool MailBoxes::is_there(const Posted& posted, const Trace& trace, const Bytes& memory) {
-  std::uint64_t changed = 0, explained = 0;
+  constexpr std::uint64_t kMostByChance = 5;
+  std::uint64_t changed = 0, explained = 0, run = 0, longest = 0;
   for (std::uint64_t i = 0; i < trace.bytes.size(); ++i) {
     const std::uint64_t at = MailSlot::kGuardBytes + trace.position + i;
     if (memory[at] == posted.background[at]) continue;
+    const bool is_its = trace.explains(trace.position + i, memory[at]);
     ++changed;
-    if (trace.explains(trace.position + i, memory[at])) ++explained;
+    explained += is_its ? 1 : 0;
+    run = is_its ? run + 1 : 0;
+    longest = std::max(longest, run);
   }
-  return explained > changed / 16;
+  return longest > kMostByChance || (changed != 0 && explained == changed);
 }
 
 // Where bytes of large messages are that did not count there. One that has landed earlier,
@@ -64,6 +68,8 @@ std::vector<MailBoxes::Trace> MailBoxes::traces_in(Posted& posted, const Bytes& 
   for (const Mailed* mail : mails)
     if (mail->place == &posted && !mail->is_void)
       ends.push_back(mail->position + mail->size_bytes());
+  for (const Candidate& one : posted.candidates)
+    ends.push_back(one.position + one.mail->size_bytes());
   std::vector<Trace> all;
   for (Mailed* mail : mails) {
     const bool may_be = mail->is_large && mail->appends == box.is_managed() &&

@@ -19,7 +19,10 @@ std::uint32_t number_at(const std::byte* bytes) noexcept {
 bool is_whole(const Mailed& mail, const std::byte* bytes) {
   std::vector<std::byte> right(mail.size_bytes());
   mail.fill(right);
-  return std::equal(right.begin(), right.end(), bytes);
+  for (std::uint64_t i = 0; i < right.size(); ++i)
+    if (bytes[i] != right[i] && (!mail.may_have_changed() || bytes[i] != mail.source[i]))
+      return false;
+  return true;
 }
 
 // Whether it may be there without having counted: it was recalled, or could not be read to its end.
@@ -61,7 +64,9 @@ void MailBoxes::find_steered(Posted& posted, const Bytes& memory) {
   for (Mailed* mail : place_of(*posted.box).mails) {
     if (mail->place != nullptr || mail->is_counted_only() || mail->end() > posted.size_bytes)
       continue;
-    if (number_at(data + mail->offset) != mail->number) continue;
+    const bool may_be_there = number_at(data + mail->offset) == mail->number ||
+                              (mail->may_have_changed() && is_whole(*mail, data + mail->offset));
+    if (!may_be_there) continue;
     if (!may_not_count(posted, *mail))
       land(posted, *mail, mail->offset);
     else if (is_whole(*mail, data + mail->offset))
@@ -76,7 +81,12 @@ void MailBoxes::find_managed(Posted& posted, const Bytes& memory) {
   const auto named_at = [&](std::uint64_t at) -> Mailed* {
     const std::uint32_t number =
         at + kMailNamedSize <= posted.size_bytes ? number_at(data + at) : 0;
-    return number == 0 || number > mails_.size() ? nullptr : &mails_[number - 1];
+    if (number != 0 && number <= mails_.size()) return &mails_[number - 1];
+    for (Mailed* mail : place_of(*posted.box).mails)
+      if (mail->may_have_changed() && at + mail->size_bytes() <= posted.size_bytes &&
+          mail->place == nullptr && is_whole(*mail, data + at))
+        return mail;
+    return nullptr;
   };
   for (std::uint64_t at = 0; at + kMailNamedSize <= posted.size_bytes && !oracle_.failed();) {
     if (named_at(at) == nullptr) return;
@@ -157,10 +167,13 @@ void MailBoxes::check_order(const Posted& posted, const Mailed& mail) {
 // Nothing has touched it but the messages that were found.
 void MailBoxes::check_untouched(Posted& posted, const Bytes& memory) {
   Bytes right = posted.background;
-  for (const Mailed* mail : place_of(*posted.box).mails)
-    if (mail->place == &posted && !mail->is_void)
-      mail->fill(
-          std::span(right).subspan(MailSlot::kGuardBytes + mail->position, mail->size_bytes()));
+  for (const Mailed* mail : place_of(*posted.box).mails) {
+    if (mail->place != &posted || mail->is_void) continue;
+    const std::uint64_t first = MailSlot::kGuardBytes + mail->position;
+    mail->fill(std::span(right).subspan(first, mail->size_bytes()));
+    for (std::uint64_t i = 0; mail->may_have_changed() && i < mail->size_bytes(); ++i)
+      if (memory[first + i] == mail->source[i]) right[first + i] = mail->source[i];
+  }
   if (right == memory) return;
   const bool has_shared = !posted.box->is_managed();
   const std::vector<Trace> traces = traces_in(posted, memory);

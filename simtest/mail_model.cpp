@@ -55,7 +55,7 @@ Mailed& MailModel::begin(const Endpoint& from, const Step& step, std::uint64_t i
   mail.appends = step.verb == Verb::mail_append;
   mail.is_nameless = step.verb == Verb::mail_put_u64;
   const bool is_shared = !mail.appends && step.offset < kMailSharedBytes;
-  mail.offset = step.offset + (is_shared ? 0 : index * step.size_bytes);
+  mail.offset = step.offset + (is_shared || mail.appends ? 0 : index * step.size_bytes);
   if (may_hold_request(from)) {
     mail.id_bytes = std::max(kPlainId, step.local_id_bytes);
     mail.is_asking = step.requested && !mail.is_nameless;
