@@ -126,6 +126,7 @@ struct Posted {
   bool is_shared_changed = false;  // where messages share their place
   ph_mailbox_pointer pointer{};    // what was written there
   ph_mailbox_event event{};        // once taken
+  std::uint64_t reads = 0;         // gets that are known to have counted here
 };
 
 // An event that has to come.
@@ -156,6 +157,7 @@ struct MailBox {
   std::deque<Awaited> awaited;
 
   bool is_managed() const noexcept { return args.placing == PH_MAILBOX_MANAGED; }
+  bool is_for_reading() const noexcept { return (args.flags & PH_MAILBOX_READ) != 0; }
   bool is_open() const noexcept { return closed_at == 0; }
 };
 
@@ -176,11 +178,14 @@ struct MailSlot {
 struct MailPlace {
   std::deque<MailBox> lives;
   std::vector<MailSlot> slots;
-  std::vector<Mailed*> mails;      // all that were sent there
-  std::deque<Posted> buffers;      // all that were posted
-  std::uint64_t empty_count = 0;   // messages without bytes that were counted, and so:
-  std::uint64_t shared_count = 0;  // those that share their place
-  bool may_lack = false;           // such messages may have gone uncounted: a rewind, a farewell
+  std::vector<Mailed*> mails;         // all that were sent there
+  std::deque<Posted> buffers;         // all that were posted
+  std::uint64_t reads_begun = 0;      // gets
+  std::uint64_t reads_refused = 0;    // of those
+  std::uint64_t most_read_bytes = 0;  // the largest
+  std::uint64_t empty_count = 0;      // messages without bytes that were counted, and so:
+  std::uint64_t shared_count = 0;     // those that share their place
+  bool may_lack = false;              // such messages may have gone uncounted: a rewind, a farewell
 
   MailBox* open() noexcept {
     return lives.empty() || !lives.back().is_open() ? nullptr : &lives.back();

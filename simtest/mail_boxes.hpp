@@ -123,6 +123,7 @@ class MailBoxes {
   std::vector<Trace> traces_in(Posted& posted, const Bytes& memory);
   static bool is_there(const Posted& posted, const Trace& trace, const Bytes& memory);
   void choose_candidates(Posted& posted, const ph_mailbox_event& event);
+  void check_reads(Posted& posted, const ph_mailbox_event& event);
   void check_counts(Posted& posted, const ph_mailbox_event& event);
   void check_why(Posted& posted, const ph_mailbox_event& event);
   bool is_changed(Posted& posted);

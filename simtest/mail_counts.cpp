@@ -123,10 +123,21 @@ void MailBoxes::choose_candidates(Posted& posted, const ph_mailbox_event& event)
   }
 }
 
+// Of one that is read: no more than there were gets which were not refused.
+void MailBoxes::check_reads(Posted& posted, const ph_mailbox_event& event) {
+  const MailPlace& here = place_of(*posted.box);
+  const std::uint64_t most = here.reads_begun - here.reads_refused;
+  if (event.operations > most || event.bytes > here.reads_begun * here.most_read_bytes)
+    wrong("count", *posted.box,
+          "has counted " + std::to_string(event.operations) + " gets of " +
+              std::to_string(event.bytes) + " bytes; there were " + std::to_string(most));
+}
+
 void MailBoxes::check_counts(Posted& posted, const ph_mailbox_event& event) {
   if (oracle_.failed()) return;
   if (posted.has_pointer && posted.pointer.size_bytes != event.size_bytes)
     return wrong("count", *posted.box, "has another size in the pointer than in the event");
+  if (posted.box->is_for_reading()) return check_reads(posted, event);
   if (posted.is_uncertain) return;
   const Sum sum{posted.operations, posted.bytes, posted.top};
   const std::string found = std::to_string(posted.operations) + " messages of " +
@@ -158,6 +169,7 @@ void MailBoxes::check_why(Posted& posted, const ph_mailbox_event& event) {
   const std::uint64_t count = counts_bytes ? event.bytes : event.operations;
   const bool is_full = count >= posted.threshold;
   std::uint64_t largest = counts_bytes ? kMailSharedSize : 1;
+  if (counts_bytes && box.is_for_reading()) largest = place_of(box).most_read_bytes;
   bool is_too_large = false;  // one of them, to come behind what is there
   for (const Mailed* mail : place_of(box).mails) {
     if (counts_bytes && mail->place == &posted) largest = std::max(largest, mail->size_bytes());

@@ -163,7 +163,8 @@ bool MailModel::may_lack_room(const Mailed& mail) {
 bool MailModel::may_refuse(const MailBox& box, const Mailed& mail, ph_status status) {
   const std::uint64_t source = box.args.source;
   switch (status) {
-    case PH_ERR_ACCESS: return source != PH_ANY_RANK && source != mail.from;
+    case PH_ERR_ACCESS:
+      return box.is_for_reading() || (source != PH_ANY_RANK && source != mail.from);
     case PH_ERR_RANGE:
       if (box.is_managed())
         return mail.size_bytes() > box.least_bytes || mail.epoch != PH_ANY_EPOCH;

@@ -177,6 +177,7 @@ void Generator::add_mailboxes(Mailboxes choice) {
   }
   if (choice != Mailboxes::carried) add_offers();
   measure_mailboxes();
+  if (choice != Mailboxes::carried) add_gets();
 }
 
 // A buffer of all of it takes whatever is sent there.

@@ -139,6 +139,7 @@ void Runner::mailbox(ph_rank rank, const Step& step) {
     case Verb::mail_put:
     case Verb::mail_append:
     case Verb::mail_put_u64: return say_mail(rank, step);
+    case Verb::mail_get: return get_from_mailbox(rank, step);
     case Verb::mail_open: return open_mailbox(rank, step);
     case Verb::mail_take: return take_events(rank, step);
     default: break;
@@ -228,7 +229,7 @@ std::size_t Runner::harvest_mail(ph_rank rank) {
     mail_.ended(*mail, result);
     ++count;
   }
-  return count;
+  return count + harvest_gets(rank);
 }
 
 // Refusals that found no request come a little after others were taken.

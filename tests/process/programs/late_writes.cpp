@@ -63,8 +63,10 @@ ph_context* unfenced(const ph_config& config) {
 // Small pieces: a large message takes many turns to land.
 ph_context* open_context(const ph_bootstrap& bootstrap, bool is_fenced) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also of one that is stopped
-  const std::array<ph_option, 3> options = {
-      {{"mailbox_carried_max", "4096"}, {"piece_bytes", "4096"}, {"bulk_bytes", "65536"}}};
+  const std::array<ph_option, 4> options = {{{"mailbox_carried_max", "4096"},
+                                             {"piece_bytes", "4096"},
+                                             {"bulk_bytes", "65536"},
+                                             {"log", "error"}}};
   const ph_config config{sizeof config, &bootstrap, options.data(), options.size()};
   ph_context* context = nullptr;
   if (!is_fenced)
