@@ -19,6 +19,8 @@ inline constexpr std::uint64_t kAddress = 7;
 inline constexpr std::uint32_t kMost = 200'000;  // messages of a sender in one job
 inline constexpr std::size_t kUnderWay = 8;      // messages of a sender
 inline constexpr int kFound = 3;
+// A machine that is full of other work may leave the receiver little time.
+inline constexpr std::int64_t kVerdictUs = 200'000'000;
 
 // What becomes of a message, as its sender knows.
 enum class Told : std::uint8_t { nothing, sent, landed, refused };
@@ -107,7 +109,7 @@ class Sender {
   }
   void await(Slot& slot) {
     if (slot.request == PH_REQUEST_NONE) return;
-    const ph_status status = ph_wait_request(context_, &slot.request, nullptr, kLongUs);
+    const ph_status status = ph_wait_request(context_, &slot.request, nullptr, kVerdictUs);
     if (status != PH_OK && status != PH_ERR_NOT_FOUND) fail(context_, "a verdict", status);
     shared_.told[rank_][slot.number] = status == PH_OK ? Told::landed : Told::refused;
     std::fill(slot.bytes.begin(), slot.bytes.end(), static_cast<unsigned char>(0xdd));
