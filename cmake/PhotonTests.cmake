@@ -160,6 +160,9 @@ function(photon_helper_programs)
     target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support)
     if(name STREQUAL lender)  # it has a service of its own
       target_link_libraries(${name} PRIVATE photon_internal)
+    elseif(name STREQUAL late_writes)  # so has this
+      target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/simtest/unfenced.cpp)
+      target_link_libraries(${name} PRIVATE photon_internal)
     else()
       target_link_libraries(${name} PRIVATE photon photon_flags Threads::Threads)
     endif()

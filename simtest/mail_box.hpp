@@ -8,6 +8,8 @@
 // The bytes of a message name it: the first four hold its number and a mark that no byte of an
 // untouched buffer has. Those of which nothing can be seen, because they have no bytes or share
 // their place with others, are counted only.
+// A large message is read by its receiver. Where that is given up its bytes may stand in the buffer
+// without counting, some of them or all; then the counts of the event tell which ones did count.
 // Owner: MailModel. Threads: one.
 #pragma once
 
@@ -44,6 +46,7 @@ struct Mailed {
   std::uint32_t incarnation = 0;
   std::uint32_t id_bytes = 8;
   bool appends = false;
+  bool is_large = false;     // its receiver reads its source
   bool is_nameless = false;  // ph_mailbox_put_u64(): no id
   bool is_silent = false;    // PH_NO_LCE
   bool is_asking = false;    // by a request
@@ -60,6 +63,8 @@ struct Mailed {
   const Posted* place = nullptr;  // landed there
   std::uint64_t position = 0;     // in it
   bool is_void = false;           // landed, and a rewind took it back
+  bool is_uncertain = false;      // it may have landed or not: two messages account for the same
+  std::uint32_t last_traced = 0;  // the last buffer of its place that has bytes of it uncounted
   bool from_gone = false;         // its sender left, closed the lane, or died
   bool to_gone = false;           // the same of its receiver
   bool is_cut = false;            // the link between the two was lost
@@ -71,9 +76,25 @@ struct Mailed {
   }
   bool is_counted_only() const noexcept { return size_bytes() == 0 || is_shared(); }
   std::uint64_t charge() const noexcept { return size_bytes() + 64; }
+  // Whether its sender has heard that it has landed.
+  bool is_known_landed() const noexcept { return confirmed || (is_large && local_seen); }
+  // Whether its source may be read although its sender has it back: who is told that the link is
+  // lost waits for nobody.
+  bool may_have_changed() const noexcept { return is_large && is_cut && refused != PH_OK; }
+  // Whether it may still be read, as far as is known.
+  bool may_be_landing() const noexcept {
+    return is_large && accepted && place == nullptr && !is_known_landed() &&
+           (refused == PH_OK || is_cut || from_gone);
+  }
   // The bytes that it has to have.
   void fill(std::span<std::byte> bytes) const noexcept;
   std::string text() const;
+};
+
+// A large message that is in a buffer whole.
+struct Candidate {
+  Mailed* mail = nullptr;
+  std::uint64_t position = 0;
 };
 
 // One buffer, from its post on.
@@ -88,16 +109,24 @@ struct Posted {
   std::uint32_t incarnation = 0;  // 0: not known to be handed over
   bool is_early = false;          // ph_mailbox_inc_epoch() handed it over
   bool is_closed = false;         // ph_mailbox_close() did
-  bool is_over = false;           // its messages are known, and its bytes
+  bool was_recalled = false;      // the same, while messages may have been landing in it
+  bool is_over = false;           // its bytes are known
+  bool is_uncertain = false;      // which messages counted cannot be told
   bool is_void = false;
   bool has_pointer = false;
-  std::vector<std::byte> image;  // of the whole slot: before anything landed, then for ever
-  std::uint64_t bytes = 0;       // of the messages found, and so:
+  std::uint64_t posted_at = 0;        // on the model's clock, and so:
+  std::uint64_t over_at = 0;          // handed over
+  std::vector<std::byte> background;  // of the whole slot: before anything landed
+  std::vector<std::byte> image;       // the same when it was handed over, and for ever
+  std::vector<std::byte> before;      // the same before a rewind
+  std::vector<Candidate> candidates;  // large messages there that may have counted
+  std::uint64_t bytes = 0;            // of the messages found, and so:
   std::uint64_t operations = 0;
   std::uint64_t top = 0;
   bool is_shared_changed = false;  // where messages share their place
   ph_mailbox_pointer pointer{};    // what was written there
   ph_mailbox_event event{};        // once taken
+  std::uint64_t reads = 0;         // gets that are known to have counted here
 };
 
 // An event that has to come.
@@ -118,6 +147,7 @@ struct MailBox {
   bool is_gone = false;                           // its events never come
   bool ends_with_its_lane = false;                // it answers until that is over
   bool is_changing = false;                       // it is being closed, or rewound
+  bool was_landing = false;                       // before that, or before inc_epoch()
   std::uint64_t known_epoch = 0;                  // handed over before it, as far as is known
   std::uint64_t end_epoch = 0;                    // of the buffers posted
   std::uint64_t most_epoch = 0;                   // the highest end_epoch there ever was
@@ -127,6 +157,7 @@ struct MailBox {
   std::deque<Awaited> awaited;
 
   bool is_managed() const noexcept { return args.placing == PH_MAILBOX_MANAGED; }
+  bool is_for_reading() const noexcept { return (args.flags & PH_MAILBOX_READ) != 0; }
   bool is_open() const noexcept { return closed_at == 0; }
 };
 
@@ -147,11 +178,14 @@ struct MailSlot {
 struct MailPlace {
   std::deque<MailBox> lives;
   std::vector<MailSlot> slots;
-  std::vector<Mailed*> mails;      // all that were sent there
-  std::deque<Posted> buffers;      // all that were posted
-  std::uint64_t empty_count = 0;   // messages without bytes that were counted, and so:
-  std::uint64_t shared_count = 0;  // those that share their place
-  bool may_lack = false;           // such messages may have gone uncounted: a rewind, a farewell
+  std::vector<Mailed*> mails;         // all that were sent there
+  std::deque<Posted> buffers;         // all that were posted
+  std::uint64_t reads_begun = 0;      // gets
+  std::uint64_t reads_refused = 0;    // of those
+  std::uint64_t most_read_bytes = 0;  // the largest
+  std::uint64_t empty_count = 0;      // messages without bytes that were counted, and so:
+  std::uint64_t shared_count = 0;     // those that share their place
+  bool may_lack = false;              // such messages may have gone uncounted: a rewind, a farewell
 
   MailBox* open() noexcept {
     return lives.empty() || !lives.back().is_open() ? nullptr : &lives.back();

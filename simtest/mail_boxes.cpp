@@ -152,7 +152,8 @@ void MailBoxes::fill(MailBox& box, std::uint32_t number, const ph_mailbox_buffer
   one.has_pointer = buffer.pointer != nullptr;
   Pattern(Purpose::background, kMailPattern | buffer.cookie).fill(slot.memory);
   for (std::byte& byte : slot.memory) byte &= std::byte{0x7f};
-  one.image = slot.memory;
+  one.background = slot.memory;
+  one.posted_at = tick();
   slot.at() = {};
   slot.posted = &one;
   slot.is_busy = true;
@@ -188,13 +189,22 @@ void MailBoxes::posted(MailBox& box, std::uint32_t number, const ph_mailbox_buff
                            std::to_string(one.epoch));
 }
 
-// Today no message is half in a buffer between two calls.
+bool MailBoxes::may_be_landing(const MailBox& box) {
+  const auto& mails = place_of(box).mails;
+  return std::any_of(mails.begin(), mails.end(),
+                     [](const Mailed* mail) { return mail->may_be_landing(); });
+}
+
+// It is handed over at once, unless a network may still read into it: then sync() says when.
 void MailBoxes::advanced(MailBox& box, ph_status status) {
   if (oracle_.failed()) return;
-  expect(box, "inc_epoch", status, box.posted.empty() ? PH_AGAIN : PH_OK);
+  const auto first = std::find_if(box.posted.begin(), box.posted.end(),
+                                  [](const Posted* one) { return !one->is_early; });
+  expect(box, "inc_epoch", status, first == box.posted.end() ? PH_AGAIN : PH_OK);
   if (status != PH_OK || oracle_.failed()) return;
-  box.posted.front()->is_early = true;
-  hand_over(box);
+  (*first)->is_early = true;
+  (*first)->was_recalled = box.was_landing;
+  if (!box.was_landing) hand_over(box);
 }
 
 void MailBoxes::listed(MailBox& box, const std::vector<ph_mailbox_event>& events) {
@@ -221,31 +231,41 @@ void MailBoxes::released(MailBox& box, std::uint64_t epoch, ph_status status) {
   if (found != box.retained.end()) box.retained.erase(found);
 }
 
-// What had landed in buffers that are still posted is void, and stays where it is. This is before
-// the call, in which others may land.
+// What had landed in buffers that are still posted is void, and stays where it is. Others may land
+// in the call, so the bytes are kept.
 void MailBoxes::rewinding(MailBox& box, std::uint64_t epoch) {
   const bool is_known = std::any_of(box.retained.begin(), box.retained.end(),
                                     [epoch](const Posted* one) { return one->epoch == epoch; });
   if (oracle_.failed() || !is_known) return;
-  MailPlace& here = place_of(box);
-  here.may_lack = box.is_changing = true;
-  for (Posted* one : box.posted) {
-    find_all(*one);
-    for (Mailed* mail : here.mails)
-      if (mail->place == one) mail->is_void = true;
-    one->bytes = one->operations = one->top = 0;
-    one->is_shared_changed = false;
-    one->image = here.slots[one->slot].memory;
-  }
+  taking_back(box);
+  place_of(box).may_lack = box.is_changing = true;
+  for (Posted* one : box.posted) one->before = slot_of(*one).memory;
+}
+
+void MailBoxes::make_void(Posted& posted) {
+  find_all(posted, posted.before);
+  for (const Candidate& one : posted.candidates) one.mail->is_uncertain = true;
+  posted.candidates.clear();
+  for (Mailed* mail : place_of(*posted.box).mails)
+    if (mail->place == &posted) mail->is_void = true;
+  posted.bytes = posted.operations = posted.top = 0;
+  posted.is_shared_changed = false;
+  posted.background = std::exchange(posted.before, {});
 }
 
 void MailBoxes::rewound(MailBox& box, std::uint64_t epoch, ph_status status) {
   if (oracle_.failed()) return;
   const auto found = std::find_if(box.retained.begin(), box.retained.end(),
                                   [epoch](const Posted* one) { return one->epoch == epoch; });
-  expect(box, "rewind", status, found == box.retained.end() ? PH_ERR_STATE : PH_OK);
-  if (found == box.retained.end() || oracle_.failed()) return;
+  const bool may_wait = found != box.retained.end() && box.was_landing && status == PH_AGAIN;
+  if (may_wait) box.is_changing = false;
+  expect(box, "rewind", status,
+         may_wait                      ? PH_AGAIN
+         : found == box.retained.end() ? PH_ERR_STATE
+                                       : PH_OK);
+  if (status != PH_OK || oracle_.failed()) return;
   MailPlace& here = place_of(box);
+  for (Posted* one : box.posted) make_void(*one);
   // Behind what was handed over, before what is posted; the earliest first.
   const auto behind = static_cast<std::ptrdiff_t>(box.awaited.size() - box.posted.size());
   while (box.retained.back()->epoch != epoch) {
@@ -266,10 +286,12 @@ void MailBoxes::closed(MailBox& box, ph_status status) {
   if (oracle_.failed()) return;
   expect(box, "close", status, PH_OK);
   box.closed_at = tick();
-  while (!box.posted.empty() && !oracle_.failed()) {
-    box.posted.front()->is_closed = true;
-    hand_over(box);
+  for (Posted* one : box.posted) {
+    if (one->is_early) continue;
+    one->is_closed = true;
+    one->was_recalled = box.was_landing;
   }
+  while (!box.was_landing && !box.posted.empty() && !oracle_.failed()) hand_over(box);
   box.retained.clear();
 }
 
@@ -302,6 +324,7 @@ void MailBoxes::took(const Endpoint& at, const ph_mailbox_event& event) {
       wrong("count", *box, "took back another one: " + text_of(event));
   } else {
     one.event = event;
+    choose_candidates(one, event);
     check_counts(one, event);
     check_why(one, event);
   }
@@ -318,59 +341,6 @@ void MailBoxes::took_none(MailBox& box, ph_status status) {
     wrong("lost", box, "gave no event, and has handed over a buffer");
   else if (status != (is_over ? PH_ERR_STATE : PH_AGAIN))
     wrong("status", box, "gave no event, and said " + std::to_string(status));
-}
-
-std::vector<MailBox*> MailBoxes::closed_ones(const Endpoint& at) {
-  std::vector<MailBox*> all;
-  for (std::uint32_t address = 0; address < kMailAddressesCount && !places_.empty(); ++address)
-    for (MailBox& life : place(at, address).lives)
-      if (!life.is_open() && !life.is_gone && !life.awaited.empty()) all.push_back(&life);
-  return all;
-}
-
-void MailBoxes::gone(const Endpoint& end) {
-  for (MailPlace& here : places_)
-    for (MailBox& box : here.lives) {
-      if (!is_mine(end, box) || box.is_gone) continue;
-      box.is_gone = true;
-      here.may_lack = true;
-      if (!box.is_open()) continue;
-      box.closed_at = tick();
-      box.ends_with_its_lane = true;
-    }
-}
-
-void MailBoxes::left(const Endpoint& end) {
-  for (MailPlace& here : places_)
-    for (MailBox& box : here.lives)
-      if (is_mine(end, box))
-        for (; !box.posted.empty() && !oracle_.failed(); box.posted.pop_front())
-          settle(*box.posted.front());
-}
-
-bool MailBoxes::is_settled(const MailPlace& place) const {
-  return std::all_of(place.lives.begin(), place.lives.end(), [](const MailBox& box) {
-    return box.is_gone || (!box.is_open() && box.awaited.empty());
-  });
-}
-
-bool MailBoxes::is_settled() const {
-  return std::all_of(places_.begin(), places_.end(),
-                     [this](const MailPlace& place) { return is_settled(place); });
-}
-
-void MailBoxes::report_pending() {
-  for (const MailPlace& here : places_)
-    for (const MailBox& box : here.lives)
-      if (!box.is_gone && (box.is_open() || !box.awaited.empty()))
-        return wrong("lost", box,
-                     "has not given " + std::to_string(box.awaited.size()) + " events");
-}
-
-void MailBoxes::check_memory() {
-  for (MailPlace& here : places_)
-    for (const MailSlot& slot : here.slots)
-      if (slot.posted != nullptr && slot.posted->is_over && is_changed(*slot.posted)) return;
 }
 
 }  // namespace photon::simtest

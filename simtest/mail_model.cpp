@@ -55,13 +55,14 @@ Mailed& MailModel::begin(const Endpoint& from, const Step& step, std::uint64_t i
   mail.appends = step.verb == Verb::mail_append;
   mail.is_nameless = step.verb == Verb::mail_put_u64;
   const bool is_shared = !mail.appends && step.offset < kMailSharedBytes;
-  mail.offset = step.offset + (is_shared ? 0 : index * step.size_bytes);
+  mail.offset = step.offset + (is_shared || mail.appends ? 0 : index * step.size_bytes);
   if (may_hold_request(from)) {
     mail.id_bytes = std::max(kPlainId, step.local_id_bytes);
     mail.is_asking = step.requested && !mail.is_nameless;
   }
   mail.is_silent = mail.is_nameless || (step.flags & PH_NO_LCE) != 0;
-  mail.source.resize(step.size_bytes);
+  mail.is_large = step.size_bytes > carried_max_ && !mail.is_silent && may_hold_request(from);
+  mail.source.resize(mail.is_large ? step.size_bytes : std::min(step.size_bytes, carried_max_));
   mail.fill(mail.source);
   mail.begun_at = boxes_.tick();
   mail.posted_since = oracle_.events_so_far();
@@ -74,13 +75,14 @@ Mailed& MailModel::begin(const Endpoint& from, const Step& step, std::uint64_t i
   return mail;
 }
 
-// A message that waits for a buffer is one of `requests` all the while, if it has a request or a
-// long id: some are left for others.
+// A message that waits for a buffer is one of `requests` all the while, if it is large, or has a
+// request or a long id: some are left for others.
 bool MailModel::may_hold_request(const Endpoint& from) const {
   const auto held = std::count_if(mails_.begin(), mails_.end(), [&](const Mailed& mail) {
     const bool is_of_it = mail.accepted && mail.from == from.rank && mail.lane == from.lane;
     const bool may_wait = mail.place == nullptr && mail.refused == PH_OK;
-    return is_of_it && (mail.request != PH_REQUEST_NONE || (mail.id_bytes > kPlainId && may_wait));
+    const bool has_promise = mail.id_bytes > kPlainId || mail.is_large;
+    return is_of_it && (mail.request != PH_REQUEST_NONE || (has_promise && may_wait));
   });
   return static_cast<std::uint64_t>(held) < requests_ / 4;
 }
@@ -150,7 +152,7 @@ bool MailModel::may_lack_room(const Mailed& mail) {
   std::uint64_t of_sender = 0, in_all = 0;
   for (const Mailed& other : mails_) {
     if (!other.accepted || other.to != mail.to || other.lane != mail.lane) continue;
-    if (other.over_at != 0 && other.over_at < mail.begun_at) continue;
+    if (other.is_large || (other.over_at != 0 && other.over_at < mail.begun_at)) continue;
     in_all += other.charge();
     if (other.from == mail.from) of_sender += other.charge();
   }
@@ -161,7 +163,8 @@ bool MailModel::may_lack_room(const Mailed& mail) {
 bool MailModel::may_refuse(const MailBox& box, const Mailed& mail, ph_status status) {
   const std::uint64_t source = box.args.source;
   switch (status) {
-    case PH_ERR_ACCESS: return source != PH_ANY_RANK && source != mail.from;
+    case PH_ERR_ACCESS:
+      return box.is_for_reading() || (source != PH_ANY_RANK && source != mail.from);
     case PH_ERR_RANGE:
       if (box.is_managed())
         return mail.size_bytes() > box.least_bytes || mail.epoch != PH_ANY_EPOCH;
@@ -174,7 +177,8 @@ bool MailModel::may_refuse(const MailBox& box, const Mailed& mail, ph_status sta
       return is_other || (mail.epoch != PH_ANY_EPOCH && mail.epoch < box.most_epoch);
     }
     case PH_ERR_NO_BUFFER:
-      return (box.args.flags & PH_MAILBOX_REFUSE_EARLY) != 0 || may_lack_room(mail);
+      return (box.args.flags & PH_MAILBOX_REFUSE_EARLY) != 0 ||
+             (!mail.is_large && may_lack_room(mail));
     case PH_ERR_ARGUMENT:
       return mail.appends != box.is_managed() ||
              (box.is_managed() && (mail.offset != 0 || mail.size_bytes() == 0));
@@ -198,7 +202,7 @@ void MailModel::refused(Mailed& mail, ph_status status) {
     return wrong("status", mail, "was refused with " + std::to_string(status) + " for no reason");
   // Who is lost, or dies, may take the news with it that a message has landed.
   const bool is_word_lost = may_be_told_of_loss(mail, status) && status != PH_ERR_DEPARTED;
-  if (mail.refused != PH_OK || mail.confirmed)
+  if (mail.refused != PH_OK || mail.is_known_landed())
     return wrong("twice", mail, "is refused with " + std::to_string(status) + " after its end");
   if (mail.place != nullptr && !is_word_lost)
     return wrong("unexpected", mail,
@@ -206,6 +210,15 @@ void MailModel::refused(Mailed& mail, ph_status status) {
   mail.refused = status;
   // What was lost for its sender may wait at its receiver all the same.
   if (mail.over_at == 0 && !is_word_lost) mail.over_at = boxes_.tick();
+  if (mail.is_large && !mail.is_asking) give_source_back(mail);
+}
+
+// It is filled with something else at once. Until now the library has not touched it.
+void MailModel::give_source_back(Mailed& mail) {
+  std::vector<std::byte> right(mail.size_bytes());
+  mail.fill(right);
+  if (mail.source != right) return wrong("bytes", mail, "has another source than it had");
+  junk(mail).fill(mail.source);
 }
 
 bool MailModel::completed(const Endpoint& at, const ph_completion& one) {
@@ -239,8 +252,14 @@ bool MailModel::completed(const Endpoint& at, const ph_completion& one) {
   else if (std::exchange(mail.local_seen, true))
     wrong("twice", mail, "yields a second local completion with PH_OK");
   else
-    junk(mail).fill(mail.source);
+    landed_or_copied(mail);
   return true;
+}
+
+// Its local completion has come, with PH_OK: a large one has landed.
+void MailModel::landed_or_copied(Mailed& mail) {
+  if (mail.is_large && mail.over_at == 0) mail.over_at = boxes_.tick();
+  give_source_back(mail);
 }
 
 bool MailModel::takes_nameless(const Endpoint& at, const ph_completion& one) {
@@ -267,10 +286,9 @@ void MailModel::ended(Mailed& mail, const ph_result& result) {
     return wrong("unexpected", mail,
                  "ended with " + std::to_string(result.size_bytes) + " bytes of rank " +
                      std::to_string(result.peer));
-  mail.local_seen = true;
-  junk(mail).fill(mail.source);
+  give_source_back(mail);
   if (result.status != PH_OK) return refused(mail, result.status);
-  mail.confirmed = true;
+  mail.local_seen = mail.confirmed = true;
   if (mail.over_at == 0) mail.over_at = boxes_.tick();
 }
 
@@ -310,7 +328,8 @@ bool MailModel::explains(const Endpoint& end, ph_status status) {
 void MailModel::finalized(ph_rank rank) {
   for (const Mailed& mail : mails_) {
     if (mail.from != rank || !mail.accepted || !mail.is_cut || mail.is_counted_only()) continue;
-    if (mail.place != nullptr || mail.refused != PH_OK || mail.confirmed) continue;
+    if (mail.place != nullptr || mail.refused != PH_OK || mail.is_known_landed()) continue;
+    if (mail.is_uncertain) continue;
     if (mail.is_nameless && nameless_.contains({mail.from, mail.lane, mail.to})) continue;
     if (!oracle_.was_told_since({rank, mail.lane}, mail.to, mail.posted_since))
       return wrong("silent", mail,
@@ -327,7 +346,7 @@ bool MailModel::lacks_word(const Mailed& mail) const {
 
 bool MailModel::lacks_fate(const Mailed& mail) const {
   if (!mail.accepted || mail.from_gone || mail.to_gone || mail.is_cut) return false;
-  return mail.place == nullptr && mail.refused == PH_OK;
+  return mail.place == nullptr && mail.refused == PH_OK && !mail.is_uncertain;
 }
 
 // Of those that are counted only as many are missing as were not counted.

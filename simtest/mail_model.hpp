@@ -26,6 +26,7 @@ class MailModel {
       : oracle_(oracle),
         ranks_(program.ranks),
         requests_(option_of(program, "requests")),
+        carried_max_(option_of(program, "mailbox_carried_max")),
         early_bytes_(option_of(program, "mailbox_early_bytes")),
         early_total_bytes_(option_of(program, "mailbox_early_total_bytes")),
         boxes_(oracle, program, mails_) {}
@@ -67,6 +68,8 @@ class MailModel {
   bool may_refuse(const MailBox& box, const Mailed& mail, ph_status status);
   bool was_away(const Mailed& mail);
   bool may_lack_room(const Mailed& mail);
+  void give_source_back(Mailed& mail);
+  void landed_or_copied(Mailed& mail);
   bool lacks_word(const Mailed& mail) const;  // its sender is still to hear of it
   bool lacks_fate(const Mailed& mail) const;  // it has neither landed nor been refused
   bool is_settled(const MailPlace& place);
@@ -75,6 +78,7 @@ class MailModel {
   Oracle& oracle_;
   const std::uint32_t ranks_;
   const std::uint64_t requests_;
+  const std::uint64_t carried_max_;
   const std::uint64_t early_bytes_;
   const std::uint64_t early_total_bytes_;
   std::deque<Mailed> mails_;                       // by number - 1

@@ -75,6 +75,7 @@ const std::map<std::string, transport::sim::Fault::Kind>& faults() {
                                                   {"credit", Kind::credit},
                                                   {"count", Kind::count},
                                                   {"key", Kind::key},
+                                                  {"fence", Kind::fence},
                                                   {"silence", Kind::silence},
                                                   {"leak", Kind::leak},
                                                   {"rejoin", Kind::rejoin},
@@ -118,8 +119,10 @@ const std::map<std::string, Maps>& maps_choices() {
 }
 
 const std::map<std::string, Mailboxes>& mailboxes_choices() {
-  static const std::map<std::string, Mailboxes> all = {
-      {"drawn", Mailboxes::drawn}, {"none", Mailboxes::none}, {"all", Mailboxes::all}};
+  static const std::map<std::string, Mailboxes> all = {{"drawn", Mailboxes::drawn},
+                                                       {"none", Mailboxes::none},
+                                                       {"all", Mailboxes::all},
+                                                       {"carried", Mailboxes::carried}};
   return all;
 }
 
@@ -162,13 +165,14 @@ void print_finding(const Case& one, const Choices& choices, const Finding& findi
 int run_seeds(const Choices& choices, const Range& range) {
   const bool shows_progress = ::isatty(STDERR_FILENO) == 1;
   const auto begin = Clock::now();
-  std::uint64_t runs = 0, failures = 0, events = 0;
+  std::uint64_t runs = 0, failures = 0, events = 0, recalls = 0;
   for (std::uint64_t seed = range.first; seed <= range.last; ++seed) {
     for (const Profile profile : profiles_of(choices.profile, seed)) {
       const Case one = case_of(choices, seed, profile);
       const Result result = run_case(one, false);
       ++runs;
       events += result.events;
+      recalls += result.recalls;
       if (choices.digests)
         fmt::print("{} {} {:016x} {}\n", seed, kProfileNames[static_cast<int>(profile)],
                    result.digest, result.events);
@@ -184,8 +188,10 @@ int run_seeds(const Choices& choices, const Range& range) {
   if (shows_progress) fmt::print(stderr, "\r\033[K");
   const std::chrono::duration<double> elapsed = Clock::now() - begin;
   if (!choices.digests)
-    fmt::print("{} runs, {} events, {:.0f} runs a minute; {} failed\n", runs, events,
-               60 * static_cast<double>(runs) / elapsed.count(), failures);
+    fmt::print(
+        "{} runs, {} events, {} messages recalled while they landed, {:.0f} runs a minute; {} "
+        "failed\n",
+        runs, events, recalls, 60 * static_cast<double>(runs) / elapsed.count(), failures);
   return failures == 0 ? 0 : 1;
 }
 

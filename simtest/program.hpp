@@ -64,6 +64,7 @@ enum class Verb : std::uint8_t {
   mail_put,     // `order` times to mailbox `operand` of `peer`, `fetches`: insisting; and so:
   mail_append,  // epoch and incarnation by `compare` and `kinds`: as they stand there, or others
   mail_put_u64,
+  mail_get,      // of one buffer of mailbox `operand` of `peer`; epoch and incarnation as above
   mail_open,     // mailbox `operand`; refused if it is open
   mail_post,     // buffer `order`; refused if the mailbox has it or retains it
   mail_take,     // up to `capacity` events, or waits for one; of that mailbox, or of any
@@ -192,8 +193,9 @@ enum class Echoes : std::uint8_t { drawn, none, all };
 // Which programs map memory of peers: one in three; or none; or all.
 enum class Maps : std::uint8_t { drawn, none, all };
 
-// Which programs use mailboxes: one in three; or none; or all.
-enum class Mailboxes : std::uint8_t { drawn, none, all };
+// Which programs use mailboxes: one in three; or none; or all; or all, with messages that their
+// sender carries alone: those programs are what they were before there were larger ones.
+enum class Mailboxes : std::uint8_t { drawn, none, all, carried };
 
 struct Choice {
   Lanes lanes = Lanes::drawn;

@@ -8,6 +8,7 @@
 //   program_peers.cpp: first contact without an id; so is this
 //   program_maps.cpp: memory of peers that is mapped; so is this
 //   program_mailboxes.cpp: mailboxes; so are these
+//   program_offers.cpp: their large messages; program_gets.cpp: gets from them; so are these
 //
 // Owner: generate(). Threads: one.
 #pragma once
@@ -54,7 +55,9 @@ class Generator {
         peers_(transport::sim::Random(seed).stream(0x70656572)),
         echoes_(transport::sim::Random(seed).stream(0x6563686f)),
         maps_(transport::sim::Random(seed).stream(0x6d617073)),
-        mails_(transport::sim::Random(seed).stream(0x6d61696c)) {
+        mails_(transport::sim::Random(seed).stream(0x6d61696c)),
+        offers_(transport::sim::Random(seed).stream(0x6f666672)),
+        gets_(transport::sim::Random(seed).stream(0x67657473)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -138,6 +141,13 @@ class Generator {
   Step mailbox_open(std::uint64_t address);
   Step mailbox_post(std::uint64_t address);
   Step mailbox_call(std::uint64_t address);
+  void measure_mailboxes();
+  void add_gets();
+  Step mailbox_get();
+  void add_offers();
+  void enlarge(Step& step);
+  void take_back_at_once(ph_rank rank);
+  Step mailbox_open_again(std::uint64_t address, std::uint32_t lane);
   void add_all(ph_rank rank, std::uint32_t operations);
   Step operation();
   Step contended(ph_rank peer);
@@ -173,6 +183,8 @@ class Generator {
   transport::sim::Random echoes_;   // the same
   transport::sim::Random maps_;     // the same
   transport::sim::Random mails_;    // the same
+  transport::sim::Random offers_;   // the same
+  transport::sim::Random gets_;     // the same
   Program program_;
   Shape shape_;
   bool has_wakes_ = true;

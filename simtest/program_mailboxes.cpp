@@ -175,6 +175,13 @@ void Generator::add_mailboxes(Mailboxes choice) {
       steps.insert(steps.begin(), step);
     }
   }
+  if (choice != Mailboxes::carried) add_offers();
+  measure_mailboxes();
+  if (choice != Mailboxes::carried) add_gets();
+}
+
+// A buffer of all of it takes whatever is sent there.
+void Generator::measure_mailboxes() {
   program_.mail_bytes = *std::max_element(next_mail_.begin(), next_mail_.end()) + 16;
 }
 

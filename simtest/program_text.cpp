@@ -18,6 +18,7 @@ const char* mail_name_of(Verb verb) {
     case Verb::mail_advance: return "mail_advance";
     case Verb::mail_release: return "mail_release";
     case Verb::mail_rewind: return "mail_rewind";
+    case Verb::mail_get: return "mail_get";
     case Verb::mail_list: return "mail_list";
     case Verb::mail_close: return "mail_close";
     default: return "?";
@@ -209,6 +210,7 @@ std::string mailbox_text(const Step& step) {
   switch (step.verb) {
     case Verb::mail_put:
     case Verb::mail_append:
+    case Verb::mail_get:
     case Verb::mail_put_u64:
       return text + " of " + rank_text(step.peer) + bytes + " at " + std::to_string(step.offset) +
              ", " + order + " times, epoch choice " + number + ", incarnation choice " +

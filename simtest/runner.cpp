@@ -41,7 +41,8 @@ void Runner::drain(ph_rank rank) {
   std::uint64_t quiet_ns = 100;
   while (!oracle_.failed() &&
          (draining_ < program_.ranks || !oracle_.is_settled() || !lending_.is_settled() ||
-          !echoes_.is_settled() || !mail_.is_settled() || world_.is_cut() || losses_ahead_ != 0)) {
+          !echoes_.is_settled() || !mail_.is_settled() || !mail_gets_.is_settled() ||
+          world_.is_cut() || losses_ahead_ != 0)) {
     take_or_pause(rank, quiet_ns);
     if (draining_ == program_.ranks && world_.now_ns() > oracle_.last_event_ns() + kPatienceNs)
       report_pending();
@@ -52,6 +53,7 @@ void Runner::report_pending() {
   lending_.report_pending();
   echoes_.report_pending();
   mail_.report_pending();
+  mail_gets_.report_pending();
   oracle_.report_pending();
 }
 
@@ -63,13 +65,16 @@ void Runner::leave(ph_rank rank) {
   lending_.gone(rank);
   echoes_.gone(rank, false);
   mail_.gone(rank);
+  mail_gets_.gone(rank);
   maps_.load_all(rank);
   maps_.gone(rank);
   oracle_.leaving(rank);
   ++leaving_count_;
   const ph_status status = ph_finalize(context(rank));
   --leaving_count_;
-  oracle_.left(rank, status, lending_.explains(rank, status) || mail_.explains(rank, status));
+  oracle_.left(rank, status,
+               lending_.explains(rank, status) || mail_.explains(rank, status) ||
+                   mail_gets_.explains(rank, status));
   mail_.boxes().left(rank);
   maps_.freed(rank);
   close_rest(rank, true);
@@ -203,8 +208,9 @@ Result Runner::run() {
   check_absent();
   lending_.check_memory();
   mail_.boxes().check_memory();
-  Result result{oracle_.finding(), history_.digest(), history_.events(),
-                world_.now_ns(),   history_.text(),   sources_};
+  mail_gets_.check_memory();
+  Result result{oracle_.finding(),       history_.digest(), history_.events(), world_.now_ns(),
+                mail_.boxes().recalls(), history_.text(),   sources_};
   oracle_.report("over", "the bodies of the dead may end");
   world_.bury();
   return result;

@@ -17,6 +17,7 @@ struct Result {
   std::uint64_t digest = 0;  // of the history
   std::uint64_t events = 0;
   std::uint64_t simulated_ns = 0;
+  std::uint64_t recalls = 0;            // of messages that had begun to land
   std::string history;                  // if it was to be kept
   engine::SourceCache::Counts sources;  // of all ranks, if none left early
 };

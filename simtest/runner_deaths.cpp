@@ -25,7 +25,8 @@ void Runner::died(ph_rank rank) {
   lending_.gone(rank);
   echoes_.gone(rank, true);
   mail_.gone(rank);
-  mail_.boxes().left(rank);
+  mail_gets_.gone(rank);
+  mail_.boxes().died(rank);
   maps_.gone(rank);
   ++draining_;
   ++flushed_;

@@ -23,6 +23,7 @@
 #include "simtest/burst.hpp"
 #include "simtest/echo_model.hpp"
 #include "simtest/lending.hpp"
+#include "simtest/mail_gets.hpp"
 #include "simtest/mail_model.hpp"
 #include "simtest/map_model.hpp"
 #include "simtest/poster.hpp"
@@ -48,6 +49,7 @@ class Runner {
         lending_(oracle_, program),
         echoes_(oracle_, program),
         mail_(oracle_, program),
+        mail_gets_(oracle_, program, mail_),
         maps_(oracle_, program,
               [this](ph_rank mapper, ph_rank owner, std::uint64_t size_bytes) {
                 return world_.stores_reach(mapper, owner, size_bytes);
@@ -228,6 +230,9 @@ class Runner {
   // runner_mailboxes.cpp
   ph_status mail_once(ph_rank rank, const Step& step, std::uint64_t index);
   void say_mail(ph_rank rank, const Step& step);
+  ph_status get_once(ph_rank rank, const Step& step);
+  void get_from_mailbox(ph_rank rank, const Step& step);
+  std::size_t harvest_gets(ph_rank rank);
   void sync(ph_rank rank, MailBox& box);
   void open_mailbox(ph_rank rank, const Step& step);
   void post_buffer(ph_rank rank, MailBox& box, const Step& step);
@@ -301,6 +306,7 @@ class Runner {
   Lending lending_;
   EchoModel echoes_;
   MailModel mail_;
+  MailGets mail_gets_;
   MapModel maps_;
   std::deque<Hearing> hearings_;
   std::vector<Seat> seats_;

@@ -67,13 +67,16 @@ void Runner::close_lane(ph_rank rank, std::uint32_t lane) {
   lending_.gone(end);
   echoes_.gone(end, false);
   mail_.gone(end);
+  mail_gets_.gone(end);
   oracle_.leaving(end);
   ++leaving_count_;
   const ph_status status = ph_lane_close(seat.handle);
   --leaving_count_;
   closing_ = PH_ANY_RANK;
   seat = closed_lane();
-  oracle_.left(end, status, lending_.explains(end, status) || mail_.explains(end, status));
+  oracle_.left(end, status,
+               lending_.explains(end, status) || mail_.explains(end, status) ||
+                   mail_gets_.explains(end, status));
   mail_.boxes().left(end);
   // Refusals of messages to mailboxes may come after the words of a time-out.
   const bool is_late = status == PH_TIMEOUT && program_.mailboxes;

@@ -91,7 +91,10 @@ void Runner::call_mailbox(ph_rank rank, MailBox& box, const Step& step) {
   if (oracle_.failed()) return;
   switch (step.verb) {
     case Verb::mail_post: return post_buffer(rank, box, step);
-    case Verb::mail_advance: return boxes.advanced(box, ph_mailbox_inc_epoch(mine, box.handle));
+    case Verb::mail_advance:
+      boxes.taking_back(box);
+      boxes.advanced(box, ph_mailbox_inc_epoch(mine, box.handle));
+      return sync(rank, box);
     case Verb::mail_release: {
       const std::uint64_t epoch = retained_epoch(box, step);
       return boxes.released(box, epoch, ph_mailbox_release(mine, box.handle, epoch));
@@ -111,7 +114,7 @@ void Runner::call_mailbox(ph_rank rank, MailBox& box, const Step& step) {
       events.resize(std::min(count, events.size()));
       return boxes.listed(box, events);
     }
-    default: MailBoxes::closing(box); return boxes.closed(box, ph_mailbox_close(mine, box.handle));
+    default: boxes.closing(box); return boxes.closed(box, ph_mailbox_close(mine, box.handle));
   }
 }
 
@@ -136,6 +139,7 @@ void Runner::mailbox(ph_rank rank, const Step& step) {
     case Verb::mail_put:
     case Verb::mail_append:
     case Verb::mail_put_u64: return say_mail(rank, step);
+    case Verb::mail_get: return get_from_mailbox(rank, step);
     case Verb::mail_open: return open_mailbox(rank, step);
     case Verb::mail_take: return take_events(rank, step);
     default: break;
@@ -225,7 +229,7 @@ std::size_t Runner::harvest_mail(ph_rank rank) {
     mail_.ended(*mail, result);
     ++count;
   }
-  return count;
+  return count + harvest_gets(rank);
 }
 
 // Refusals that found no request come a little after others were taken.

@@ -7,6 +7,7 @@
 #include "boot/lane_switch.hpp"
 #include "simtest/conductor.hpp"
 #include "simtest/sim_boot.hpp"
+#include "simtest/unfenced.hpp"
 #include "transport/sim/sim_transport.hpp"
 
 namespace photon::simtest {
@@ -94,8 +95,11 @@ ph_context* World::open(ph_rank rank, engine::KeySource keys) {
       std::make_unique<SimBoot>(rank, ranks, parts_->conductor, parts_->gathering));
   if (!boot) cannot_begin(boot.error());
   auto transport = std::make_unique<SimTransport>(parts_->config, rank, parts_->network);
-  auto context =
-      api::assemble({parts_->config, std::move(*boot), std::move(transport), std::move(keys)});
+  engine::Engine::Parts parts{parts_->config, std::move(*boot), std::move(transport),
+                              std::move(keys)};
+  if (parts_->network->settings().fault.kind == transport::sim::Fault::Kind::fence)
+    parts.services = unfenced_services();
+  auto context = api::assemble(std::move(parts));
   if (!context) cannot_begin(context.error());
   return context->release();
 }

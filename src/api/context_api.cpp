@@ -55,7 +55,8 @@ base::Result<std::unique_ptr<ph_context>> assemble(engine::Engine::Parts parts) 
                "which takes some 50 ns more");
   auto context = std::make_unique<ph_context>();
   context->config = parts.config;
-  if (parts.memory == nullptr) parts.services = services();  // a lane has its context's
+  // A lane has its context's; a simulation may have others.
+  if (parts.memory == nullptr && parts.services.empty()) parts.services = services();
   context->lane = std::move(*lane);
   context->engine = std::make_unique<engine::Engine>(std::move(parts));
   context->rank = context->engine->rank();

@@ -1,5 +1,7 @@
 // Mailboxes between processes that are killed and stopped (programs/mailers.cpp): each message is
-// counted once, and nobody waits for who does not run.
+// counted once, and nobody waits for who does not run. Buffers are taken back while messages land
+// in them (programs/late_writes.cpp): nothing of that comes into what was handed over or posted
+// since.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -26,6 +28,27 @@ INSTANTIATE_TEST_SUITE_P(Ways, Mailers,
                            return std::string(std::get<0>(one.param)) + "_" +
                                   std::get<1>(one.param);
                          });
+
+class LateWrites : public testing::TestWithParam<const char*> {
+ protected:
+  static CommandResult run(const std::string& arguments) {
+    return run_command("PHOTON_TRANSPORT=" + std::string(GetParam()) +
+                       " timeout 300 " PHOTON_BIN_DIR "/late_writes " + arguments + " 2>&1");
+  }
+};
+
+TEST_P(LateWrites, never_come_and_every_message_is_counted_or_refused) {
+  const auto result = run(GetParam() == std::string("shm") ? "30000" : "10000");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+}
+
+TEST_P(LateWrites, are_found_within_1000_take_backs_where_nothing_is_given_up) {
+  const auto result = run("1000 --unfenced");
+  EXPECT_EQ(result.exit_status, 3) << result.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, LateWrites, testing::Values("shm", "tcp"),
+                         [](const auto& one) { return std::string(one.param); });
 
 }  // namespace
 }  // namespace photon::test

@@ -52,6 +52,8 @@ constexpr Choice kNoMaps{Lanes::drawn, Losses::drawn, Peers::drawn,   Echoes::dr
                          Wakes::drawn, Maps::none,    Mailboxes::none};
 constexpr Choice kMaps{Lanes::drawn, Losses::drawn, Peers::drawn,   Echoes::drawn,
                        Wakes::drawn, Maps::all,     Mailboxes::none};
+constexpr Choice kCarried{Lanes::drawn, Losses::drawn, Peers::drawn,      Echoes::drawn,
+                          Wakes::drawn, Maps::drawn,   Mailboxes::carried};
 constexpr Choice kMailboxes{Lanes::drawn, Losses::drawn, Peers::drawn,  Echoes::drawn,
                             Wakes::drawn, Maps::drawn,   Mailboxes::all};
 constexpr Choice kDrawn = {};
@@ -78,10 +80,12 @@ constexpr Pin kPins[] = {
     {4, kNoMaps, 0x90f6f54276d5dca0},
     {1, kMaps, 0x62213cbc6f38c4b8},
     {2, kMaps, 0xfb0bfc83c845461d},
+    {1, kCarried, 0x56f7fb8fc8623053},
+    {2, kCarried, 0x218b59ae50403ede},
     {1, kMailboxes, 0x56f7fb8fc8623053},
-    {2, kMailboxes, 0x218b59ae50403ede},
+    {2, kMailboxes, 0xc237dc74f2f43274},
     {1, kDrawn, 0x62213cbc6f38c4b8},
-    {2, kDrawn, 0x218b59ae50403ede},
+    {2, kDrawn, 0xc237dc74f2f43274},
     {3, kDrawn, 0xd29f76025a9a4917},
     {4, kDrawn, 0x90f6f54276d5dca0},
 };

@@ -13,7 +13,7 @@
 
 namespace photon::service::mailbox {
 
-class Mailboxes final : public Service {
+class Mailboxes : public Service {
  public:
   static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Mailboxes>(port); }
   explicit Mailboxes(Port& port) : sender_(port), receiver_(port), reader_(port), answers_(port) {}

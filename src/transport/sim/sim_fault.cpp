@@ -22,6 +22,7 @@ bool fits(Fault::Kind kind, const Packet& packet) {
       return packet.kind == Packet::Kind::credits && packet.credits.ledger != 0;
     case Fault::Kind::count:
     case Fault::Kind::key:
+    case Fault::Kind::fence:
     case Fault::Kind::silence:
     case Fault::Kind::rejoin: return false;
     case Fault::Kind::lose_message:
@@ -100,6 +101,7 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
       return false;
     case Fault::Kind::count:  // of pieces only: sim_cards.cpp
     case Fault::Kind::key:
+    case Fault::Kind::fence:
     case Fault::Kind::leak:     // above
     case Fault::Kind::silence:  // of deaths only: sim_ends.cpp, sim_transport.cpp
     case Fault::Kind::rejoin:

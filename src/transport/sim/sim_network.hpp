@@ -68,7 +68,8 @@ struct Fault {
     credit,  // a credit is forgotten for good
     count,   // a piece is told of twice
     leak,    // a record of one lane comes in the place of one of another
-    key,     // keys are used again: not the network's, but who makes the engines'
+    key,     // keys are used again: not the network's, but who makes the engines', and so:
+    fence,   // mailboxes do not give up what they read into a buffer that they take back
     // Of every death, wherever `after` stands:
     silence,  // nobody is told of it
     rejoin,   // who comes under the number of a dead rank is taken for that rank
