@@ -160,7 +160,7 @@ function(photon_helper_programs)
     target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support)
     if(name STREQUAL lender)  # it has a service of its own
       target_link_libraries(${name} PRIVATE photon_internal)
-    elseif(name STREQUAL late_writes)  # so has this
+    elseif(name MATCHES "^late_(writes|grants)$")  # so have these
       target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/simtest/unfenced.cpp)
       target_link_libraries(${name} PRIVATE photon_internal)
     else()

@@ -20,6 +20,18 @@ class UnfencedPort : public Port {
   explicit UnfencedPort(Port& real) noexcept : Port(wire::Owner::mailbox), real_(real) {}
 
   bool give_up(std::uint64_t /*handle*/) noexcept override { return true; }
+  // Grants stay good, and nobody looks whether their source copies.
+  void revoke(service::Exposed& /*exposed*/) noexcept override {}
+  bool forget(service::Exposed& /*exposed*/, Rank /*user*/) noexcept override { return true; }
+
+  ph_status can_store_here(Rank rank) const noexcept override { return real_.can_store_here(rank); }
+  ph_status store(Rank to, const ph_target& at, std::span<const std::byte> bytes) override {
+    return real_.store(to, at, bytes);
+  }
+  ph_status expose_alone(std::span<const std::byte> memory, std::uint32_t access,
+                         service::Exposed& exposed) override {
+    return real_.expose_alone(memory, access, exposed);
+  }
 
   ph_status say(const service::Saying& what, std::uint64_t* ticket) override {
     return real_.say(what, ticket);

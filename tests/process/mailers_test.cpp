@@ -47,6 +47,17 @@ TEST_P(LateWrites, are_found_within_1000_take_backs_where_nothing_is_given_up) {
   EXPECT_EQ(result.exit_status, 3) << result.output;
 }
 
+TEST(LateGrants, never_store_and_every_message_is_counted_or_refused) {
+  const auto result = run_command("timeout 300 " PHOTON_BIN_DIR "/late_grants 5000 2>&1");
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+}
+
+TEST(LateGrants, are_found_within_1000_take_backs_where_nothing_is_revoked) {
+  const auto result =
+      run_command("timeout 300 " PHOTON_BIN_DIR "/late_grants 1000 --unfenced 2>&1");
+  EXPECT_EQ(result.exit_status, 3) << result.output;
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, LateWrites, testing::Values("shm", "tcp"),
                          [](const auto& one) { return std::string(one.param); });
 

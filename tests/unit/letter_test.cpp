@@ -178,7 +178,7 @@ TEST(Letter, is_known_by_its_first_word_alone) {
   }
   for (std::uint64_t op = 0; op < 256; ++op) {
     const auto found = op_of(in_bytes({op | ~std::uint64_t{255}}));
-    EXPECT_EQ(found.has_value(), op >= 1 && op <= 7) << op;
+    EXPECT_EQ(found.has_value(), op >= 1 && op <= 8) << op;
     if (found) {
       EXPECT_EQ(static_cast<std::uint64_t>(*found), op);
     }

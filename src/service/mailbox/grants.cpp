@@ -107,6 +107,18 @@ Window* Grants::free_next(Window::Owner& owner) noexcept {
   return nullptr;
 }
 
+// ---- of the window
+
+void Window::hold(std::uint64_t epoch) noexcept {
+  ++of_epoch(epoch).under_way;
+  if (!of_epoch(epoch).is_leaving) ++landing_;
+}
+
+void Window::free(std::uint64_t epoch, Owner& owner) noexcept {
+  if (!of_epoch(epoch).is_leaving) --landing_;
+  let_go(epoch, owner);
+}
+
 // ---- of the receiver
 
 // True: a message whose bytes lie already in the buffer that it goes to.

@@ -272,16 +272,6 @@ void Window::let_go(std::uint64_t epoch, Owner& owner) noexcept {
   hand_over_full(owner);
 }
 
-void Window::hold(std::uint64_t epoch) noexcept {
-  ++of_epoch(epoch).under_way;
-  if (!of_epoch(epoch).is_leaving) ++landing_;
-}
-
-void Window::free(std::uint64_t epoch, Owner& owner) noexcept {
-  if (!of_epoch(epoch).is_leaving) --landing_;
-  let_go(epoch, owner);
-}
-
 void Window::hand_over_full(Owner& owner) noexcept {
   while (!buffers_.empty() && buffers_.front().is_full && buffers_.front().under_way == 0) {
     const Buffer& front = buffers_.front();

@@ -23,13 +23,9 @@
 #include <optional>
 #include <random>
 
-#include "api/handle.hpp"
-#include "api/open_transport.hpp"
-#include "boot/callback_boot.hpp"
-#include "boot/lane_switch.hpp"
 #include "late_senders.hpp"
 #include "rank_calls.hpp"
-#include "simtest/unfenced.hpp"
+#include "unfenced_context.hpp"
 
 namespace photon::test {
 namespace {
@@ -44,40 +40,15 @@ using Random = std::minstd_rand;
 
 // ---- contexts
 
-ph_context* unfenced(const ph_config& config) {
-  auto settings = api::checked_settings(&config);
-  if (!settings) return nullptr;
-  auto real = boot::CallbackBoot::open(*config.bootstrap, *settings);
-  if (!real) return nullptr;
-  auto boot = boot::LaneSwitch::front(std::move(*real));
-  if (!boot) return nullptr;
-  auto transport = api::open_transport(*settings, **boot);
-  if (!transport) return nullptr;
-  engine::Engine::Parts parts{*settings, std::move(*boot), std::move(*transport),
-                              engine::seeded_keys(config.bootstrap->rank + 1)};
-  parts.services = simtest::unfenced_services();
-  auto context = api::assemble(std::move(parts));
-  return context ? context->release() : nullptr;
-}
-
 // Small pieces: a large message takes many turns to land.
-ph_context* open_context(const ph_bootstrap& bootstrap, bool is_fenced) {
+ph_context* open_late(const ph_bootstrap& bootstrap, bool is_fenced) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // also of one that is stopped
-  const std::array<ph_option, 4> options = {{{"mailbox_carried_max", "4096"},
-                                             {"piece_bytes", "4096"},
-                                             {"bulk_bytes", "65536"},
-                                             {"log", "error"}}};
-  const ph_config config{sizeof config, &bootstrap, options.data(), options.size()};
-  ph_context* context = nullptr;
-  if (!is_fenced)
-    context = unfenced(config);
-  else if (ph_context_create(&config, &context, nullptr) != PH_OK)
-    context = nullptr;
-  if (context == nullptr) {
-    std::fputs("no context\n", stderr);
-    std::_Exit(1);
-  }
-  return context;
+  return open_context(bootstrap,
+                      {{"mailbox_carried_max", "4096"},
+                       {"piece_bytes", "4096"},
+                       {"bulk_bytes", "65536"},
+                       {"log", "error"}},
+                      is_fenced);
 }
 
 int end(ph_context* context) {
@@ -298,7 +269,7 @@ int receive(Shared& shared, ph_context* context, std::uint64_t take_backs) {
 // ---- jobs
 
 int run(Shared& shared, const ph_bootstrap& bootstrap, std::uint64_t take_backs, bool is_fenced) {
-  ph_context* const context = open_context(bootstrap, is_fenced || bootstrap.rank != 0);
+  ph_context* const context = open_late(bootstrap, is_fenced || bootstrap.rank != 0);
   const pid_t mine = ::getpid();
   require(context, ph_allgather(context, &mine, shared.pids.data(), sizeof mine), "allgather");
   if (bootstrap.rank == 0) return receive(shared, context, take_backs);
