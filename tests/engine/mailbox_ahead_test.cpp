@@ -144,7 +144,9 @@ class Owner {
       ASSERT_EQ(event.data, one.memory.data());
       one.then = one.memory;
       post_one();
-      EXPECT_EQ(event.why, event.operations == 0 ? PH_MAILBOX_EARLY : PH_MAILBOX_COMPLETE);
+      // Over a network one may be complete behind a buffer that is still read into.
+      EXPECT_TRUE(event.why == PH_MAILBOX_EARLY ||
+                  (event.why == PH_MAILBOX_COMPLETE && event.operations == 1));
       if (event.operations == 0) continue;
       ASSERT_EQ(event.operations, 1u);
       ++counted;

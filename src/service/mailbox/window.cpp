@@ -316,24 +316,21 @@ void Window::leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64
   if (buffer.under_way != 0) owner.recall(*this, epoch);
 }
 
-// Of the first buffers so many are over by themselves: taken back, or complete behind others.
-std::uint64_t Window::first_not_over() const noexcept {
-  const auto is_over = [](const Buffer& buffer) {
-    return buffer.is_leaving || (buffer.is_full && buffer.under_way == 0);
-  };
+// Of the first buffers so many are.
+std::uint64_t Window::first_not_leaving() const noexcept {
   std::uint64_t ahead = 0;
-  while (ahead < buffers_.size() && is_over(buffers_.at(buffers_.begin() + ahead))) ++ahead;
+  while (ahead < buffers_.size() && buffers_.at(buffers_.begin() + ahead).is_leaving) ++ahead;
   return ahead;
 }
 
 bool Window::has_bytes(std::uint64_t& epoch) const noexcept {
-  const std::uint64_t ahead = first_not_over();
+  const std::uint64_t ahead = first_not_leaving();
   epoch = epoch_ + ahead;
   return ahead < buffers_.size() && buffers_.at(buffers_.begin() + ahead).bytes != 0;
 }
 
 ph_status Window::inc_epoch(Owner& owner, ph_mailbox_why why) noexcept {
-  const std::uint64_t ahead = first_not_over();
+  const std::uint64_t ahead = first_not_leaving();
   if (ahead == buffers_.size()) return PH_AGAIN;
   leave(buffers_.at(buffers_.begin() + ahead), why, owner, epoch_ + ahead);
   hand_over_full(owner);

@@ -255,7 +255,7 @@ class Window {
   void leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64_t epoch) noexcept;
   void count_full() noexcept;
   bool is_at_end(const Buffer& buffer) const noexcept;
-  std::uint64_t first_not_over() const noexcept;
+  std::uint64_t first_not_leaving() const noexcept;
   std::uint64_t room_from(std::uint64_t ahead) const noexcept;
   std::uint64_t first_with_room(const Mail& mail) const noexcept;
   void seal_before(std::uint64_t ahead) noexcept;
