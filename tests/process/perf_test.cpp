@@ -199,6 +199,7 @@ const Asked kQuestions[] = {
     {"mailbox-setup", 2, "--sizes 64,64K --iterations 10", 2},
     {"mailbox-incast", 4, "--iterations 100", 2},
     {"mailbox-take-back", 2, "--iterations 4", 4},
+    {"mailbox-away", 2, "--iterations 10", 2},
     {"vectored", 2, "--iterations 10", 8},
     {"rendezvous-latency", 2, "--sizes 8,1M --iterations 4", 2},
     {"registration", 2, "--iterations 10", 4},

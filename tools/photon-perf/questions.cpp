@@ -33,6 +33,7 @@ constexpr Question kQuestions[] = {
     {"mailbox-incast", "all other ranks send to one mailbox", 2, 0, ask_mailbox_incast, true},
     {"mailbox-take-back", "until a buffer of a mailbox is its owner's again", 2, 0,
      ask_mailbox_take_back},
+    {"mailbox-away", "messages to a receiver that makes no call meanwhile", 2, 0, ask_mailbox_away},
     {"vectored", "many blocks as one put, as single puts, and contiguous", 2, 0, ask_vectored},
     {"rendezvous-latency", "from the announcement of a buffer to the news that it is full", 2, 1,
      ask_rendezvous_latency},

@@ -62,6 +62,7 @@ void ask_mailbox_memory(Bench& bench);
 void ask_mailbox_setup(Bench& bench);
 void ask_mailbox_incast(Bench& bench);
 void ask_mailbox_take_back(Bench& bench);
+void ask_mailbox_away(Bench& bench);
 void ask_service_latency(Bench& bench);
 void ask_service_rate(Bench& bench);
 void ask_vectored(Bench& bench);
