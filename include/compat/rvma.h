@@ -210,7 +210,8 @@ PHOTON_RVMA_API int RVMA_Win_get_buf_ptrs(RVMA_Win win, void *notification_ptrs[
  * Effect: buffers of later epochs are the caller's, their contents void, and their notification
  *         pointers stay as they are; the current buffer starts empty, as epoch + 1; the window has
  *         a new key, which goes to *key (may be null).
- * Status: PH_ERR_STATE: the epoch is not retained, or the window is closed.
+ * Status: RVMA_AGAIN: messages are landing. PH_ERR_STATE: the epoch is not retained, or the window
+ *         is closed. PH_ERR_MEMORY.
  */
 PHOTON_RVMA_API RVMA_Status RVMA_Win_rewind(RVMA_Win win, int64_t epoch, int32_t *key);
 
@@ -266,7 +267,9 @@ PHOTON_RVMA_API RVMA_Status RVMA_Put_with(struct addr_in *dest_addr, const RVMA_
 
 /**
  * Reads from a node's window: from the current buffer, or from that of an epoch.
- * Effect: all bytes are of one epoch. Where the window was opened with RVMA_READ the get counts.
+ * Effect: all bytes are of one epoch. Where the window was opened with RVMA_READ the get counts;
+ *         of one of more than `mailbox_carried_max` bytes each part counts its bytes at once, so
+ *         that it may reach a threshold of EPOCH_BYTES before its end: use EPOCH_OPS there.
  * Status: as RVMA_Put(). The request ends with PH_ERR_NOT_FOUND, PH_ERR_RANGE, PH_ERR_EPOCH or
  *         PH_ERR_NO_BUFFER where there is nothing to be read.
  */
