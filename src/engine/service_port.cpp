@@ -187,14 +187,19 @@ ph_status ServicePort::expose(std::span<const std::byte> memory, std::uint32_t a
     exposed = {{address, around->key}, false};
     return PH_OK;
   }
-  return expose_alone(memory, access, exposed);
+  return register_for(memory, access | engine_.lender_, exposed);
 }
 
+// A mark of its own: it is counted together with no other.
 ph_status ServicePort::expose_alone(std::span<const std::byte> memory, std::uint32_t access,
                                     service::Exposed& exposed) {
+  return register_for(memory, access | engine_.memory_->regions.new_lender(), exposed);
+}
+
+ph_status ServicePort::register_for(std::span<const std::byte> memory, std::uint32_t access,
+                                    service::Exposed& exposed) {
   const auto address = reinterpret_cast<std::uint64_t>(memory.data());
-  auto added =
-      engine_.memory_->regions.add({address, memory.size(), 0}, access | engine_.lender_, false);
+  auto added = engine_.memory_->regions.add({address, memory.size(), 0}, access, false);
   if (!added) {
     last_error_ = added.error();
     return last_error_.status;
@@ -221,7 +226,7 @@ void ServicePort::conceal(service::Exposed& exposed) noexcept {
 ph_status ServicePort::can_store_here(Rank rank) const noexcept {
   const Peer* const peer = rank < engine_.size_ ? engine_.peers_[rank].get() : nullptr;
   if (rank == engine_.self_) return PH_ERR_NOT_FOUND;
-  if (peer == nullptr) return PH_AGAIN;
+  if (peer == nullptr) return PH_ERR_NOT_FOUND;
   if (peer->broken != PH_OK) return peer->broken;
   if (peer->state == Peer::State::connecting || peer->link == nullptr) return PH_AGAIN;
   return peer->shows_intent() ? PH_OK : PH_ERR_NOT_FOUND;

@@ -60,6 +60,8 @@ class ServicePort final : public service::Port {
   ph_status say_anyhow(Rank to, std::span<const std::byte> header) noexcept override;
   void tell(Rank to) noexcept override;
   Request* promised(std::uint64_t promise) noexcept;
+  ph_status register_for(std::span<const std::byte> memory, std::uint32_t access,
+                         service::Exposed& exposed);
   ph_status in_own_words(ph_status status, base::Error before);
 
   Engine& engine_;

@@ -88,6 +88,21 @@ TEST(MailboxAhead, what_names_an_epoch_or_is_small_or_does_not_fit_is_not_stored
   EXPECT_EQ(memory, Bytes(kGrantBytes));
 }
 
+// What was counted there must stay, whatever becomes of the second one.
+TEST(MailboxAhead, no_byte_is_stored_twice_under_a_grant) {
+  Granted5000 one;
+  Bytes memory(3 * kGrantBytes);
+  ASSERT_TRUE(one.grant(1, memory, 0, 3 * kGrantBytes));
+  ASSERT_EQ(one.put_large(), PH_OK);
+  EXPECT_TRUE(is_stored(one.said()));
+  const Bytes first = one.source;
+  one.source = some(kGrantBytes, 5);
+  ASSERT_EQ(one.put_large(), PH_OK);
+  Said said;
+  while (one.port.take(said)) EXPECT_FALSE(is_stored(words_in(said.header)));
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), memory.begin()));
+}
+
 // Nothing is stored in front of a message that its receiver may still copy to the same place.
 TEST(MailboxAhead, behind_a_message_that_went_another_way_nothing_is_stored_until_that_is_over) {
   Granted5000 one;

@@ -68,7 +68,7 @@ TEST(Grants, end_before_anything_else_lands_and_what_was_stored_is_read) {
   EXPECT_TRUE(one.port.is_fenced);
   EXPECT_EQ(one.port.stale.size(), 3u);
   EXPECT_EQ(one.take(one.box).size(), 1u);
-  EXPECT_EQ(one.said_to(kSource), (Texts{"grant 4", "grant 5"})) << "of those that are untouched";
+  EXPECT_EQ(one.said_to(kSource), Texts{"grant 4"}) << "one, until messages are stored again";
   const Bytes other = some(100, 5);
   ASSERT_TRUE(one.deliver(one.stored(2, other)));
   ASSERT_EQ(one.port.gets(), 1u) << "its grant had ended, so that it is read";
@@ -107,6 +107,44 @@ TEST(Grants, close_and_rewind_wait_for_a_copy) {
   EXPECT_EQ(one.take(one.box).size(), 3u);
   EXPECT_EQ(one.port.exposures(), 0u);
   EXPECT_EQ(one.service.held(), 0u);
+}
+
+// A source that sends in other ways costs one grant a message; each that is stored doubles them.
+TEST(Grants, are_few_while_messages_come_another_way_and_more_when_they_are_stored) {
+  Granting one;
+  std::vector<Bytes> more(20, Bytes(100));
+  for (Bytes& bytes : more) ASSERT_EQ(one.post(one.box, bytes), PH_OK);
+  EXPECT_EQ(one.said_to(kSource).size(), 23u);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    ASSERT_TRUE(one.deliver(Mailing::mail(kSource, kBox, some(8))));
+    EXPECT_EQ(one.said_to(kSource), Texts{"grant " + std::to_string(24 + i)});
+  }
+  ASSERT_TRUE(one.deliver(one.stored(28, one.source)));
+  EXPECT_EQ(one.said_to(kSource), (Texts{verdict(5, PH_OK), "grant 29", "grant 30"}));
+  ASSERT_TRUE(one.deliver(one.stored(29, one.source)));
+  EXPECT_EQ(one.said_to(kSource), (Texts{verdict(6, PH_OK), "grant 31", "grant 32", "grant 33"}));
+}
+
+TEST(Grants, wait_for_a_source_that_is_being_met) {
+  Granting one;
+  static_cast<void>(one.said_to(kSource));
+  one.port.is_meeting = true;
+  Bytes more(100);
+  ASSERT_EQ(one.post(one.box, more), PH_OK);
+  EXPECT_NE(one.service.next_turn_ns(), INT64_MAX);
+  EXPECT_FALSE(one.service.turn()) << "nobody spins for it";
+  EXPECT_EQ(one.said_to(kSource), Texts{});
+  one.port.is_meeting = false;
+  EXPECT_FALSE(one.service.turn());
+  EXPECT_EQ(one.said_to(kSource), Texts{"grant 4"});
+  EXPECT_EQ(one.service.next_turn_ns(), INT64_MAX);
+}
+
+TEST(Grants, of_a_lost_source_end) {
+  Granting one;
+  EXPECT_EQ(one.port.exposures(), 3u);
+  one.port.lose(kSource);
+  EXPECT_EQ(one.port.exposures(), 0u);
 }
 
 // What is forged or late counts nowhere wrongly: it is an offer like any other.

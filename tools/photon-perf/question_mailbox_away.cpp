@@ -14,17 +14,17 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::uint64_t kAddress = 0x61776179;
-constexpr std::size_t kMessage_bytes = std::size_t{64} << 10;
-constexpr std::uint64_t kCountDefault = 1'000;
-constexpr double kBar_ns = 5'000'000;
-constexpr std::byte kStored{0x5a};
+constexpr std::uint64_t kAwayAddress = 0x61776179;
+constexpr std::size_t kAway_bytes = std::size_t{64} << 10;
+constexpr std::uint64_t kAwayCount = 1'000;
+constexpr double kAwayBar_ns = 5'000'000;
+constexpr std::byte kAwayByte{0x5a};
 
 // Each message holds one of `requests` until it is counted, each granted buffer one of
 // `max_regions`; some of both are left to others.
-std::uint64_t count_of(const Bench& bench) {
+std::uint64_t away_count(const Bench& bench) {
   const std::uint64_t wanted =
-      bench.options.iterations == 0 ? kCountDefault : bench.options.iterations;
+      bench.options.iterations == 0 ? kAwayCount : bench.options.iterations;
   const auto half = [&](const char* name) {
     return std::stoull(bench.job.setting(name, "64")) / 2;
   };
@@ -35,7 +35,7 @@ std::uint64_t count_of(const Bench& bench) {
 ph_mailbox open_granting(const Job& job) {
   ph_mailbox_args args{};
   args.size = sizeof args;
-  args.address = kAddress;
+  args.address = kAwayAddress;
   args.threshold = 1;
   args.unit = PH_MAILBOX_OPERATIONS;
   args.flags = PH_MAILBOX_GRANT_AHEAD;
@@ -46,7 +46,7 @@ ph_mailbox open_granting(const Job& job) {
 }
 
 // Nanoseconds for all puts, to the same memory.
-double put_all(Link& link, std::uint64_t count) {
+double put_away(Link& link, std::uint64_t count) {
   const Job& job = link.job();
   const std::uint64_t before = link.inbox().locals();
   const auto start_ns = now_ns();
@@ -55,7 +55,7 @@ double put_all(Link& link, std::uint64_t count) {
     args.size = sizeof args;
     args.target = link.place(i);
     args.source = link.source(0);
-    args.size_bytes = kMessage_bytes;
+    args.size_bytes = kAway_bytes;
     args.flags = PH_NO_RCE;
     link.inbox().post([&] { return ph_put(job.context(), link.peer(), &args); }, "a put");
   }
@@ -63,21 +63,21 @@ double put_all(Link& link, std::uint64_t count) {
   return static_cast<double>(now_ns() - start_ns);
 }
 
-ph_status send_one(Link& link) {
+ph_status send_away(Link& link) {
   ph_mailbox_put_args args{};
   args.size = sizeof args;
-  args.address = kAddress;
+  args.address = kAwayAddress;
   args.source = link.source(0);
-  args.size_bytes = kMessage_bytes;
+  args.size_bytes = kAway_bytes;
   args.epoch = PH_ANY_EPOCH;
   return ph_mailbox_put(link.job().context(), link.peer(), &args);
 }
 
 // Nanoseconds for all messages that could be sent while their receiver makes no call.
-double mail_all(Link& link, std::uint64_t count, std::uint64_t& sent) {
+double mail_away(Link& link, std::uint64_t count, std::uint64_t& sent) {
   const auto start_ns = now_ns();
   for (sent = 0; sent < count; ++sent) {
-    const ph_status status = send_one(link);
+    const ph_status status = send_away(link);
     if (status == PH_AGAIN) break;
     link.job().check(status, "a message");
   }
@@ -85,31 +85,31 @@ double mail_all(Link& link, std::uint64_t count, std::uint64_t& sent) {
 }
 
 // What the source has found out, told to the receiver by its ids.
-struct Found {
+struct AwayFigures {
   std::uint64_t sent = 0;
   std::uint64_t mail_ns = 0;
   std::uint64_t put_ns = 0;
 };
 
-void ask_source(Link& link, std::uint64_t count) {
-  std::fill_n(link.source(0), kMessage_bytes, kStored);
-  put_all(link, count);  // all pages are there then
-  const double put_ns = put_all(link, count);
+void ask_away_source(Link& link, std::uint64_t count) {
+  std::fill_n(link.source(0), kAway_bytes, kAwayByte);
+  put_away(link, count);  // all pages are there then
+  const double put_ns = put_away(link, count);
   link.part();
   link.part();  // the grants come meanwhile
   std::uint64_t sent = 0;
   const std::uint64_t before = link.inbox().locals();
-  const double mail_ns = mail_all(link, count, sent);
+  const double mail_ns = mail_away(link, count, sent);
   link.team().barrier();
   for (std::uint64_t i = sent; i < count; ++i)  // where its receiver has to act
-    link.inbox().post([&] { return send_one(link); }, "a message");
+    link.inbox().post([&] { return send_away(link); }, "a message");
   while (link.inbox().locals() - before < count) link.inbox().poll([](const ph_completion&) {});
   for (const std::uint64_t word :
        {sent, static_cast<std::uint64_t>(mail_ns), static_cast<std::uint64_t>(put_ns)})
     link.inbox().post([&] { return link.notify(word); }, "telling");
 }
 
-Found hear(Link& link) {
+AwayFigures hear_figures(Link& link) {
   std::vector<std::uint64_t> words;
   while (words.size() < 3) {
     link.job().check_peers();
@@ -118,62 +118,62 @@ Found hear(Link& link) {
   return {words[0], words[1], words[2]};
 }
 
-Row new_row(const Bench& bench, const Link& link, const char* mode, std::uint64_t iterations) {
+Row away_row(const Bench& bench, const Link& link, const char* mode, std::uint64_t iterations) {
   Row row;
   row.question = bench.options.question;
   row.transport = link.transport();
   row.mode = mode;
   row.memory = text_of(bench.options.memory);
-  row.size_bytes = kMessage_bytes;
+  row.size_bytes = kAway_bytes;
   row.iterations = iterations;
   return row;
 }
 
 // Its landing is filled with zeros, granted, and left alone until the source has sent all.
-ph_mailbox grant_all(Link& link, std::uint64_t count) {
+ph_mailbox grant_away(Link& link, std::uint64_t count) {
   const Job& job = link.job();
   const ph_mailbox box = open_granting(job);
   for (std::uint64_t i = 0; i < count; ++i) {
-    std::memset(link.landing(i), 0, kMessage_bytes);
-    post_buffer(job, box, link.landing(i), kMessage_bytes);
+    std::memset(link.landing(i), 0, kAway_bytes);
+    post_buffer(job, box, link.landing(i), kAway_bytes);
   }
   job.check(ph_flush(job.context(), link.peer(), PH_FOREVER), "granting");
   link.part();
   return box;
 }
 
-void ask_receiver(Bench& bench, Link& link, std::uint64_t count) {
+void ask_away_receiver(Bench& bench, Link& link, std::uint64_t count) {
   const Job& job = link.job();
   link.part();  // over a network the puts need it
-  const ph_mailbox box = grant_all(link, count);
+  const ph_mailbox box = grant_away(link, count);
   link.team().barrier();  // it makes no call until its source has sent all
   std::uint64_t stored = 0;
   for (std::uint64_t i = 0; i < count; ++i)
-    stored += link.landing(i)[kMessage_bytes - 1] == kStored ? 1 : 0;
+    stored += link.landing(i)[kAway_bytes - 1] == kAwayByte ? 1 : 0;
   const auto start_ns = now_ns();
   for (std::uint64_t i = 0; i < stored; ++i)
-    if (next_event(job, box).bytes != kMessage_bytes) throw Failure("an event without its bytes");
+    if (next_event(job, box).bytes != kAway_bytes) throw Failure("an event without its bytes");
   const auto taken_ns = static_cast<double>(now_ns() - start_ns);
   for (std::uint64_t i = stored; i < count; ++i) next_event(job, box);
-  const Found found = hear(link);
+  const AwayFigures found = hear_figures(link);
   if (stored == 0) throw Failure("nothing was stored: buffers are granted ahead within a host");
   job.check(ph_mailbox_close(job.context(), box), "closing");
   const auto mbps = [](std::uint64_t messages, std::uint64_t ns) {
-    return static_cast<double>(messages * kMessage_bytes) * 1e3 /
+    return static_cast<double>(messages * kAway_bytes) * 1e3 /
            static_cast<double>(std::max<std::uint64_t>(1, ns));
   };
-  Row meanwhile = new_row(bench, link, "stored meanwhile", stored);
+  Row meanwhile = away_row(bench, link, "stored meanwhile", stored);
   meanwhile.bandwidth_mbps = mbps(stored, found.mail_ns);
   meanwhile.limit = mbps(count, found.put_ns);
   meanwhile.limit_name = "puts";
   meanwhile.limit_ratio = *meanwhile.bandwidth_mbps / *meanwhile.limit;
   meanwhile.note = fmt::format("{} of {} messages; bar 0.5", stored, count);
   bench.report.add(std::move(meanwhile));
-  Row after = new_row(bench, link, "all taken after that", stored);
+  Row after = away_row(bench, link, "all taken after that", stored);
   after.latency = summarize({taken_ns});
-  after.limit = kBar_ns;
+  after.limit = kAwayBar_ns;
   after.limit_name = "bar";
-  after.limit_ratio = taken_ns / kBar_ns;
+  after.limit_ratio = taken_ns / kAwayBar_ns;
   after.note = "bar 5 ms";
   bench.report.add(std::move(after));
 }
@@ -183,12 +183,12 @@ void ask_receiver(Bench& bench, Link& link, std::uint64_t count) {
 void ask_mailbox_away(Bench& bench) {
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
-  const std::uint64_t count = count_of(bench);
-  Link link(bench, team, {bench.options.memory, kMessage_bytes, count});
+  const std::uint64_t count = away_count(bench);
+  Link link(bench, team, {bench.options.memory, kAway_bytes, count});
   if (bench.job.rank() == 0)
-    ask_receiver(bench, link, count);
+    ask_away_receiver(bench, link, count);
   else
-    ask_source(link, count);
+    ask_away_source(link, count);
   link.part();
 }
 

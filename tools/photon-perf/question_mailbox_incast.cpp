@@ -19,14 +19,14 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::uint64_t kAddress = 0x696e6361;
-constexpr std::size_t kMessage_bytes = 4096;
-constexpr std::size_t kBuffers = 256;
+constexpr std::uint64_t kIncastAddress = 0x696e6361;
+constexpr std::size_t kIncast_bytes = 4096;
+constexpr std::size_t kIncastBuffers = 256;
 constexpr std::uint64_t kTime_ns = 10'000'000'000;
 constexpr std::uint64_t kEach_bytes = 16 * 1024;  // of private memory a sender may cost
 constexpr double kFairnessBar = 2;
-constexpr std::size_t kUnderWay = 8;  // messages of a sender under way
-constexpr std::uint64_t kWarmUp = 2 * kUnderWay;
+constexpr std::size_t kIncastUnderWay = 8;  // messages of a sender under way
+constexpr std::uint64_t kWarmUp = 2 * kIncastUnderWay;
 
 struct Message {
   std::uint64_t sender;
@@ -36,7 +36,7 @@ struct Message {
 
 // A message under way: its request ends when it has landed.
 struct Sending {
-  std::array<std::byte, kMessage_bytes> bytes{};
+  std::array<std::byte, kIncast_bytes> bytes{};
   ph_request request = PH_REQUEST_NONE;
 
   void settle(const Job& job) {
@@ -46,22 +46,22 @@ struct Sending {
 };
 
 // Until the time is over, or so many messages. The last one says so.
-void send_all(Bench& bench, std::uint64_t messages) {
+void send_to_one(Bench& bench, std::uint64_t messages) {
   Inbox inbox(bench.job);
-  std::array<Sending, kUnderWay> window;
+  std::array<Sending, kIncastUnderWay> window;
   const auto end_ns = messages == 0 ? now_ns() + kTime_ns : UINT64_MAX;
   Message message{bench.job.rank(), 0, 0};
   for (; message.is_last == 0; ++message.number) {
     if (message.number + 1 == messages || now_ns() >= end_ns) message.is_last = 1;
-    Sending& sending = window[message.number % kUnderWay];
+    Sending& sending = window[message.number % kIncastUnderWay];
     sending.settle(bench.job);
     std::memcpy(sending.bytes.data(), &message, sizeof message);
-    std::memcpy(sending.bytes.data() + kMessage_bytes - sizeof message, &message, sizeof message);
+    std::memcpy(sending.bytes.data() + kIncast_bytes - sizeof message, &message, sizeof message);
     ph_mailbox_put_args args{};
     args.size = sizeof args;
-    args.address = kAddress;
+    args.address = kIncastAddress;
     args.source = sending.bytes.data();
-    args.size_bytes = kMessage_bytes;
+    args.size_bytes = kIncast_bytes;
     args.epoch = PH_ANY_EPOCH;
     args.request = &sending.request;
     inbox.post([&] { return ph_mailbox_put(bench.job.context(), 0, &args); },
@@ -87,7 +87,7 @@ Served take_all(Bench& bench, ph_mailbox box) {
     Message front;
     Message back;
     std::memcpy(&front, event.data, sizeof front);
-    std::memcpy(&back, static_cast<std::byte*>(event.data) + kMessage_bytes - sizeof back,
+    std::memcpy(&back, static_cast<std::byte*>(event.data) + kIncast_bytes - sizeof back,
                 sizeof back);
     if (std::memcmp(&front, &back, sizeof front) != 0 || front.sender >= bench.job.size())
       throw Failure("a message that nobody sent");
@@ -100,7 +100,7 @@ Served take_all(Bench& bench, ph_mailbox box) {
       if (served.earlier.empty()) served.earlier = served.counts;
       --left;
     }
-    post_buffer(bench.job, box, event.data, kMessage_bytes);
+    post_buffer(bench.job, box, event.data, kIncast_bytes);
     if (taken % 4096 == 0) served.most_bytes = std::max(served.most_bytes, private_bytes());
   }
   served.most_bytes = std::max(served.most_bytes, private_bytes());
@@ -123,7 +123,7 @@ void add_rows(Bench& bench, const Served& served, std::uint64_t took_ns) {
   row.question = bench.options.question;
   row.transport = bench.job.path_to(1).transport;
   row.mode = fmt::format("{} senders", senders);
-  row.size_bytes = kMessage_bytes;
+  row.size_bytes = kIncast_bytes;
   row.iterations = total;
   row.rate_per_s = static_cast<double>(total) * 1e9 / static_cast<double>(took_ns);
   row.note = fmt::format(
@@ -152,15 +152,15 @@ void ask_mailbox_incast(Bench& bench) {
   const auto meet = [&] { crew.barrier_while([&] { inbox.poll([](const ph_completion&) {}); }); };
   if (crew.index() != 0) {
     meet();  // the mailbox is open
-    send_all(bench, kWarmUp);
+    send_to_one(bench, kWarmUp);
     meet();
-    send_all(bench, bench.options.iterations);
+    send_to_one(bench, bench.options.iterations);
     return meet();
   }
-  const ph_mailbox box = open_mailbox(bench.job, kAddress, 1);
-  std::vector<std::byte> memory(kBuffers * kMessage_bytes);
-  for (std::size_t i = 0; i < kBuffers; ++i)
-    post_buffer(bench.job, box, &memory[i * kMessage_bytes], kMessage_bytes);
+  const ph_mailbox box = open_mailbox(bench.job, kIncastAddress, 1);
+  std::vector<std::byte> memory(kIncastBuffers * kIncast_bytes);
+  for (std::size_t i = 0; i < kIncastBuffers; ++i)
+    post_buffer(bench.job, box, &memory[i * kIncast_bytes], kIncast_bytes);
   meet();
   take_all(bench, box);  // what the first contacts cost is no mailbox's
   meet();

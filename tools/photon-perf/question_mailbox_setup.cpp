@@ -17,7 +17,7 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::uint64_t kAddress = 0x73657475;
+constexpr std::uint64_t kSetupAddress = 0x73657475;
 constexpr std::size_t kPage_bytes = 4096;
 constexpr std::size_t kMost_bytes = std::size_t{256} << 20;  // of a run
 constexpr std::uint64_t kMostMessages = 4'000;
@@ -75,17 +75,17 @@ Outcome take_turns(Link& link, std::uint64_t count, Send send, Receive receive) 
   return outcome;
 }
 
-Outcome mail_each(Link& link, std::uint64_t count) {
+Outcome mail_to_fresh(Link& link, std::uint64_t count) {
   Fresh fresh(link, count);
-  Mailer mailer(link, kAddress);
-  const ph_mailbox box = open_mailbox(link.job(), kAddress, 1);
+  Mailer mailer(link, kSetupAddress);
+  const ph_mailbox box = open_mailbox(link.job(), kSetupAddress, 1);
   const auto post = [&] { post_buffer(link.job(), box, fresh.take(), link.size_bytes()); };
   post();
   post();  // the next one is always there
   Outcome outcome = take_turns(
       link, count,
       [&] {
-        send_mail(link, kAddress, 0, {link.source(0), link.size_bytes()});
+        send_mail(link, kSetupAddress, 0, {link.source(0), link.size_bytes()});
       },
       [&] {
         const ph_mailbox_event event = next_event(link.job(), box);
@@ -98,7 +98,7 @@ Outcome mail_each(Link& link, std::uint64_t count) {
 }
 
 // The reply is a put of the target into the asking side's landing.
-Outcome ask_and_put(Link& link, std::uint64_t count) {
+Outcome ask_and_fill(Link& link, std::uint64_t count) {
   Fresh fresh(link, count);
   std::vector<std::uint64_t> keys;
   ph_context* const context = link.job().context();
@@ -148,8 +148,9 @@ void ask_mailbox_setup(Bench& bench) {
     Contest contest;
     contest.size_bytes = size_bytes;
     contest.limits = {
-        {"request, reply, put", [&](std::uint64_t count) { return ask_and_put(link, count); }}};
-    contest.ours = {"fresh memory", [&](std::uint64_t count) { return mail_each(link, count); }};
+        {"request, reply, put", [&](std::uint64_t count) { return ask_and_fill(link, count); }}};
+    contest.ours = {"fresh memory",
+                    [&](std::uint64_t count) { return mail_to_fresh(link, count); }};
     bench.report.add(
         row_of(bench, contest, compete(team, contest, bench.options.iterations), link));
   }

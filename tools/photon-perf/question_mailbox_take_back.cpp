@@ -18,20 +18,20 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::uint64_t kAddress = 0x6261636b;
+constexpr std::uint64_t kBackAddress = 0x6261636b;
 constexpr std::size_t kLarge_bytes = std::size_t{1} << 20;
 constexpr std::size_t kSmall_bytes = 64;
 constexpr std::uint64_t kTimesDefault = 1'000;
-constexpr std::uint64_t kBuffers = 4;
+constexpr std::uint64_t kBackBuffers = 4;
 constexpr std::uint64_t kPause_ns = 400'000;  // a message of 1 MiB lands within it
 
 // A mailbox whose buffers are never complete: they come back early only.
 class Backs {
  public:
   Backs(const Job& job, std::size_t size_bytes)
-      : job_(job), size_bytes_(size_bytes), box_(open_mailbox(job, kAddress, UINT64_MAX)) {
-    memory_.resize(kBuffers * size_bytes);
-    for (std::uint64_t i = 0; i < kBuffers; ++i)
+      : job_(job), size_bytes_(size_bytes), box_(open_mailbox(job, kBackAddress, UINT64_MAX)) {
+    memory_.resize(kBackBuffers * size_bytes);
+    for (std::uint64_t i = 0; i < kBackBuffers; ++i)
       post_buffer(job_, box_, &memory_[i * size_bytes], size_bytes);
   }
   ~Backs() {
@@ -130,7 +130,7 @@ void keep_sending(Bench& bench, Link& link) {
       if (ph_test(bench.job.context(), &request, &result) == PH_AGAIN) continue;
       ph_mailbox_put_args args{};
       args.size = sizeof args;
-      args.address = kAddress;
+      args.address = kBackAddress;
       args.source = link.source(0);
       args.size_bytes = kLarge_bytes;
       args.epoch = PH_ANY_EPOCH;

@@ -8,15 +8,23 @@ namespace photon::service::mailbox {
 
 // One that there is no room for is not noted: it is a matter of speed.
 void Ahead::on_grant(const Granted& granted, std::uint64_t next) {
-  if (boxes_.size() >= kMostGrants)
-    std::erase_if(boxes_, [](const auto& one) { return one.second.grants.empty(); });
-  if (boxes_.size() >= kMostGrants) return;
-  // What went to a new address before is not known one by one.
-  Box& box = boxes_.try_emplace(granted.address, Box{{}, next - 1, next != 0}).first->second;
-  if (granted.is_first)
-    while (!box.grants.empty()) drop_front(box);
   if (count_ >= kMostGrants) return;
-  box.grants.push({granted, 0});
+  if (boxes_.size() >= kMostGrants && empty_ >= kMostGrants / 2) {
+    std::erase_if(boxes_, [](const auto& one) { return one.second.grants.empty(); });
+    empty_ = 0;
+  }
+  auto found = boxes_.find(granted.address);
+  if (found == boxes_.end()) {
+    if (boxes_.size() >= kMostGrants) return;
+    // What went to a new address before is not known one by one.
+    found = boxes_.try_emplace(granted.address, Box{{}, next - 1, next != 0}).first;
+    ++empty_;
+  }
+  Box& box = found->second;
+  while (granted.is_first && !box.grants.empty()) drop_front(box);
+  box.grants.make_room();
+  if (box.grants.empty()) --empty_;
+  box.grants.push_unchecked({granted});
   ++count_;
 }
 
@@ -34,7 +42,7 @@ bool Ahead::store(Rank to, Letter& letter, std::span<const std::byte> bytes) {
   for (; !box.grants.empty(); drop_front(box)) {
     Grant& grant = box.grants.front();
     const Granted& granted = grant.granted;
-    const bool fits = letter.mail.offset <= granted.size_bytes &&
+    const bool fits = letter.mail.offset >= grant.top && letter.mail.offset <= granted.size_bytes &&
                       bytes.size() <= granted.size_bytes - letter.mail.offset;
     if (!fits) return false;  // its receiver says what becomes of it
     const ph_target place{granted.place.address + letter.mail.offset, granted.place.key};
@@ -43,6 +51,7 @@ bool Ahead::store(Rank to, Letter& letter, std::span<const std::byte> bytes) {
     if (status != PH_OK) continue;  // it was taken back
     letter.is_stored = true;
     letter.grant = granted.number;
+    grant.top = letter.mail.offset + bytes.size();
     grant.stored += granted.counts_operations ? 1 : bytes.size();
     if (grant.stored >= granted.threshold) drop_front(box);
     return true;
@@ -66,6 +75,7 @@ bool Sender::goes_ahead(Rank rank, const ph_mailbox_put_args& args, bool appends
   const bool means_one = args.epoch != PH_ANY_EPOCH || args.incarnation != 0;
   if (to == nullptr || to->ahead.empty()) return false;
   if (means_one || appends || (args.flags & PH_NO_LCE) != 0) return false;
+  if (to->offers.size() >= kMostOffers) return false;  // one that is small may still be carried
   return to->ahead.wants(args.address, args.size_bytes,
                          [&](std::uint64_t number) { return is_over(*to, number); });
 }

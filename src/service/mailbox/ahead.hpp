@@ -5,8 +5,9 @@
 //                  -- its key is stale when it is tried --> dropped
 //
 // Invariant: what is stored under a grant, and told in that order, is all that counts in it; so
-// both sides know alike when it is complete. A store is a guess that its receiver may turn down:
-// then it reads the source, which is unchanged. Owner: Sender.
+// both sides know alike when it is complete. No byte is stored twice under a grant: what was
+// counted stays as it is, whatever becomes of a later store. A store is a guess that its receiver
+// may turn down: then it reads the source, which is unchanged. Owner: Sender.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ class Ahead {
   void on_grant(const Granted& granted, std::uint64_t next);
   void clear() noexcept {
     boxes_.clear();
-    count_ = 0;
+    count_ = empty_ = 0;
   }
   // Mail `number` to that address goes another way: nothing is stored in front of it.
   void goes_otherwise(std::uint64_t address, std::uint64_t number) noexcept;
@@ -51,6 +52,7 @@ class Ahead {
   struct Grant {
     Granted granted;
     std::uint64_t stored = 0;  // of what the threshold counts
+    std::uint64_t top = 0;     // one past the highest byte that was stored
   };
   struct Box {
     base::RingQueue<Grant> grants;
@@ -61,11 +63,13 @@ class Ahead {
   void drop_front(Box& box) noexcept {
     box.grants.pop();
     --count_;
+    if (box.grants.empty()) ++empty_;
   }
 
   Port& port_;
   std::unordered_map<std::uint64_t, Box> boxes_;
   std::uint64_t count_ = 0;
+  std::uint64_t empty_ = 0;  // of boxes_
 };
 
 }  // namespace photon::service::mailbox

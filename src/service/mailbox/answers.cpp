@@ -69,12 +69,13 @@ void Answers::on_local(std::uint64_t token) noexcept {
 }
 
 void Answers::on_room() noexcept {
+  bool has_quota = true;
   for (auto one = bodies_.begin(); one != bodies_.end();) {
     const std::uint64_t number = one->first;
     if (one->second.is_small()) {
       if (say_small(one->second) != PH_AGAIN) bodies_.erase(number);
-    } else if (!one->second.is_sent && !start(number, one->second)) {
-      return;
+    } else if (!one->second.is_sent && has_quota) {
+      has_quota = start(number, one->second);  // small ones of others go on without it
     }
     one = bodies_.upper_bound(number);  // its rank may be lost, and others of it gone
   }

@@ -17,7 +17,10 @@ bool Grants::is_held(const Window& window) const noexcept {
 bool Grants::grant(const Window& window, Rank source, Buffer& buffer, bool is_first) noexcept {
   Exposed exposed;
   try {
-    held_.reserve(port_.size());  // of one source one copy at most is under way
+    // Half of the registrations are left to others.
+    if (given_.size() >= port_.config().max_regions / 2) return false;
+    if (held_.capacity() < held_.size() + given_.size() + 1)
+      held_.reserve(2 * (held_.size() + given_.size() + 1));  // take_back() needs no memory
     const auto made = given_.try_emplace(given_.end(), next_);
     if (port_.expose_alone({buffer.data, buffer.size_bytes}, PH_ACCESS_WRITE, exposed) != PH_OK) {
       given_.erase(made);
@@ -48,11 +51,12 @@ bool Grants::grant(const Window& window, Rank source, Buffer& buffer, bool is_fi
   return false;
 }
 
-bool Grants::give(Window& window, Rank source) noexcept {
+bool Grants::give(Window& window, Rank source, std::uint64_t most) noexcept {
   const ph_status status = port_.can_store_here(source);
   if (status != PH_OK || is_held(window)) return status != PH_AGAIN;
   bool is_first = true;
   for (std::uint64_t epoch = window.current_epoch(); epoch != window.end_epoch(); ++epoch) {
+    if (epoch - window.current_epoch() >= most) break;
     Buffer& buffer = window.of_epoch(epoch);
     if (buffer.grant == 0 && (buffer.admitted != 0 || buffer.is_full || buffer.layout != nullptr ||
                               !grant(window, source, buffer, is_first)))
@@ -64,6 +68,7 @@ bool Grants::give(Window& window, Rank source) noexcept {
 
 bool Grants::take_back(Window& window, Rank source) noexcept {
   if (is_held(window)) return false;
+  if (window.current_grant() == 0) return true;  // nor is one behind it
   bool is_any = false;
   const auto each = [&](auto visit) {
     for (std::uint64_t epoch = window.epoch(); epoch != window.end_epoch(); ++epoch)
@@ -132,6 +137,10 @@ bool Receiver::land_stored(Box& box, const Arrival& mail) noexcept {
   if (outcome.fate == Fate::lands) window.landed(mail.letter.mail, outcome, *this);
   reports_.say(mail.from, Op::verdict, mail.number, {outcome.status, outcome.epoch});
   owe(mail.from, Sender::charge(0));
+  if (box.most_granted != kAllGranted) {
+    box.most_granted = std::min(2 * box.most_granted, kAllGranted);
+    give_grants(box);
+  }
   return true;
 }
 
@@ -142,28 +151,43 @@ bool Receiver::take_back_grants(Box& box) noexcept {
   return false;
 }
 
+// The same, and no more than so many are granted until messages are stored again: each of them
+// doubles it. So a source that sends in other ways costs no grants.
+bool Receiver::end_grants(Box& box, std::uint32_t most) noexcept {
+  if (box.window->current_grant() != 0) box.most_granted = std::min(box.most_granted, most);
+  return take_back_grants(box);
+}
+
 // What else has landed, or was taken back, may have left an untouched buffer in front.
 void Receiver::give_grants(Box& box) noexcept {
   if (!box.is_open || !box.window->policy().grants) return;
   const Round round(*this);
-  if (grants_.give(*box.window, box.source) || box.is_wanting) return;
+  if (grants_.give(*box.window, box.source, box.most_granted) || box.is_wanting) return;
   try {
     wanting_.push_back(box.index);
     box.is_wanting = true;
-    port_.wants_turn();
+    wanting_by_ns_ = std::min(wanting_by_ns_, port_.now_ns() + kWantingNs);
   } catch (const std::bad_alloc&) {  // it is a matter of speed
   }
 }
 
-// True: there are mailboxes whose source is still being met.
-bool Receiver::give_late_grants() noexcept {
+// To sources that were still being met.
+void Receiver::give_late_grants() noexcept {
+  if (wanting_.empty()) return;
+  wanting_by_ns_ = INT64_MAX;
   for (std::size_t left = wanting_.size(); left != 0; --left) {
     Box& box = *boxes_[wanting_.front()];
     wanting_.pop_front();
     box.is_wanting = false;
     if (box.window) give_grants(box);
   }
-  return !wanting_.empty();
+}
+
+// Of a source that is lost.
+void Receiver::drop_grants(Rank source) noexcept {
+  if (grants_.empty()) return;
+  for (const auto& box : boxes_)
+    if (box->is_open && box->source == source) static_cast<void>(take_back_grants(*box));
 }
 
 void Receiver::free_held() noexcept {

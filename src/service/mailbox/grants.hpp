@@ -28,9 +28,9 @@ class Grants {
  public:
   explicit Grants(Port& port) noexcept : port_(port) {}
 
-  // All buffers of that window that may be granted to that rank are, and it is told. False: that
-  // rank is still being met.
-  bool give(Window& window, Rank source) noexcept;
+  // The first `most` buffers of that window that may be granted to that rank are, and it is told.
+  // False: that rank is still being met.
+  bool give(Window& window, Rank source, std::uint64_t most) noexcept;
   // None is granted any more. False: the source is in the middle of a copy into one, which is held.
   bool take_back(Window& window, Rank source) noexcept;
   // The source stored its last message in it.
@@ -38,6 +38,7 @@ class Grants {
 
   // A window of which a held buffer is free again, or null. To be called while there are held ones.
   Window* free_next(Window::Owner& owner) noexcept;
+  bool empty() const noexcept { return given_.empty(); }
   bool has_held() const noexcept { return !held_.empty(); }
 
  private:

@@ -73,7 +73,7 @@ bool Receiver::is_divided(const Box& box, const Letter& letter) noexcept {
 // Admission, the copy, and the count; that of an offer follows. `end`: of what does not wait.
 Fate Receiver::place(Box& box, const Arrival& mail, End& end) noexcept {
   Window& window = *box.window;
-  if (!take_back_grants(box)) return Fate::waits;
+  if (window.policy().grants && !end_grants(box, 1)) return Fate::waits;
   if (mail.letter.mail.withdraws) [[unlikely]] {
     const Outcome outcome = window.withdraw(mail.letter.mail, *this);
     end = {outcome.status, outcome.epoch};
@@ -114,6 +114,7 @@ Fate Receiver::scatter(Box& box, const Arrival& mail, const Outcome& outcome, En
 
 // The next mail of that sender: it has come whole, or is an offer.
 void Receiver::judge(Rank from, const Letter& letter, Parts parts) {
+  const Round round(*this);
   From& sender = *peers_[from];
   const Arrival mail{from, sender.judged++, letter, parts};
   Box* const box = box_for(from, letter);
@@ -186,7 +187,7 @@ void Receiver::forget_early(const Early& mail) noexcept {
 
 // Ends a message whose sender has been told that it waits.
 void Receiver::give_verdict(Rank to, std::uint64_t number, bool is_offer, const End& end) noexcept {
-  if (is_offer && pulls_.owe(to, number, end.status)) return;  // its source is still read
+  if (is_offer && pulls_.owe(to, number, end)) return;  // its source is still read
   if (is_offer) --peers_[to]->offers;
   reports_.say(to, Op::verdict, number, end);
 }
@@ -298,7 +299,10 @@ Verdict Receiver::on_chunk(const Chunk& chunk) {
 // A mail that came whole stays; a body that did not, and an offer, have left no trace.
 void Receiver::on_lost(Rank from) noexcept {
   From* const sender = peers_[from].get();
-  if (sender == nullptr) return;
+  if (sender == nullptr) {  // nothing has come from it
+    if (rounds_ == 0) drop_grants(from);
+    return;
+  }
   reports_.on_lost(from);
   sender->is_lost = has_lost_ = true;
   if (rounds_ == 0) drop_lost();
@@ -311,6 +315,7 @@ void Receiver::drop_lost() noexcept {
     if (sender == nullptr || !std::exchange(sender->is_lost, false)) continue;
     sender->coming.copy = {};
     if (sender->offers != 0) drop_offers(from);
+    drop_grants(from);
   }
 }
 

@@ -45,6 +45,12 @@ struct Letter {
   }
 };
 
+// How a message has ended, and if it has landed, in which epoch.
+struct End {
+  ph_status status = PH_OK;
+  std::uint64_t epoch = PH_ANY_EPOCH;
+};
+
 // How a message ends that its sender has called back in time, as an announcement does.
 inline constexpr ph_status kCalledOff = PH_ERR_NOT_FOUND;
 

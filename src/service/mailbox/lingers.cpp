@@ -1,5 +1,7 @@
 #include "service/mailbox/lingers.hpp"
 
+#include <photon/mailbox.h>
+
 #include <algorithm>
 
 namespace photon::service::mailbox {
@@ -41,6 +43,11 @@ void Lingers::began(std::uint32_t box, std::uint64_t epoch, std::int64_t now_ns)
   state.epoch = epoch;
   const bool is_for_ever = state.linger_ns > INT64_MAX - 1 - now_ns;
   move(box, state, is_for_ever ? INT64_MAX - 1 : now_ns + state.linger_ns);
+}
+
+std::uint64_t Lingers::epoch_of(std::uint32_t box) const noexcept {
+  const auto found = boxes_.find(box);
+  return found == boxes_.end() ? PH_ANY_EPOCH : found->second.epoch;
 }
 
 void Lingers::stop(std::uint32_t box) noexcept {

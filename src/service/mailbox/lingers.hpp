@@ -24,6 +24,7 @@ class Lingers {
   void began(std::uint32_t box, std::uint64_t epoch, std::int64_t now_ns) noexcept;
   bool lingers(std::uint32_t box, std::uint64_t epoch) const noexcept;
   void stop(std::uint32_t box) noexcept;
+  std::uint64_t epoch_of(std::uint32_t box) const noexcept;  // the last one that began
   std::int64_t next_ns() const noexcept {
     return by_time_.empty() ? INT64_MAX : by_time_.begin()->first;
   }

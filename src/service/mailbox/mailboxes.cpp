@@ -11,7 +11,8 @@ namespace {
 // Of a message of one word, and nothing else.
 std::optional<WordMail> word_mail(const Message& message) noexcept {
   constexpr std::size_t kCount = 4;
-  if (message.header.size() != kCount * kWordBytes || word(message.header, 0) != kWordMail)
+  if (message.header.size() != kCount * kWordBytes || !message.payload.empty() ||
+      word(message.header, 0) != kWordMail)
     return std::nullopt;
   return WordMail{.named = word(message.header, 1),
                   .offset = word(message.header, 2),
@@ -95,7 +96,8 @@ bool Mailboxes::turn() {
   receiver_.tell_all();
   receiver_.free_held();
   sender_.tell_refusals();
-  return receiver_.give_late_grants();
+  receiver_.give_late_grants();
+  return false;
 }
 
 }  // namespace photon::service::mailbox

@@ -30,8 +30,8 @@ void Receiver::end_pull(const Pull& pull, ph_status status) noexcept {
   Window& window = *pull.window;
   Box& box = *boxes_[window.tag()];
   if (pull.is_stray) {
-    window.let_go(pull.outcome.epoch, *this);
-    if (pull.is_owed) give_verdict(pull.from, pull.number, true, {pull.owed});
+    if (!is_closing_) window.let_go(pull.outcome.epoch, *this);
+    if (pull.is_owed) give_verdict(pull.from, pull.number, true, pull.owed);
     return;
   }
   if (status != PH_OK)

@@ -38,7 +38,7 @@ ph_status Pulls::start_one(std::uint64_t number, Pull& pull) noexcept {
   const auto index = static_cast<std::uint32_t>(std::countr_one(pull.busy));
   try {
     std::size_t& reads = reads_[pull.from];
-    if (reads >= kMostReads) return PH_AGAIN;
+    if (reads >= most_reads()) return PH_AGAIN;
     const auto to =
         pull.outcome.piece(pull.begun_bytes, pull.letter.mail.size_bytes - pull.begun_bytes);
     ph_target source = pull.letter.source;
@@ -91,11 +91,11 @@ ph_status Pulls::start_next(Pull& failed) noexcept {
   return PH_AGAIN;
 }
 
-bool Pulls::owe(Rank from, std::uint64_t number, ph_status status) noexcept {
+bool Pulls::owe(Rank from, std::uint64_t number, const End& end) noexcept {
   for (auto& [at, pull] : pulls_) {
     if (!pull.is_stray || pull.from != from || pull.number != number) continue;
     pull.is_owed = true;
-    pull.owed = status;
+    pull.owed = end;
     return true;
   }
   return false;
@@ -124,7 +124,7 @@ Pulls::List::iterator Pulls::give_up(List::iterator one, List& given_up) noexcep
   Pull& pull = one->second;
   if (pull.is_called_off) {
     pull.is_stray = pull.is_owed = true;
-    pull.owed = kCalledOff;
+    pull.owed = {kCalledOff};
     return next;
   }
   set_waiting(pull, false);

@@ -17,6 +17,7 @@
 // Owner: a Receiver, under the lane's lock.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -42,7 +43,7 @@ struct Pull {
   bool is_stray = false;
   bool is_owed = false;        // a stray: its sender is still to hear the verdict
   bool is_called_off = false;  // by its sender: it ends as one that could not be read
-  ph_status owed = PH_ERR_MEMORY;
+  End owed{PH_ERR_MEMORY};
 
   bool is_read() const noexcept { return busy != 0; }
   bool is_begun() const noexcept { return begun_bytes == letter.mail.size_bytes; }
@@ -63,7 +64,7 @@ class Pulls {
   // The pull that is over with that get; none: nobody wants to know, or it is not over.
   std::optional<Pull> on_local(Rank from, std::uint64_t token, ph_status status) noexcept;
   // False: no stray of that message is read. Else its verdict is put off until its end.
-  bool owe(Rank from, std::uint64_t number, ph_status status) noexcept;
+  bool owe(Rank from, std::uint64_t number, const End& end) noexcept;
   // The pulls that land in that epoch of the window; of one that is a stray now a copy. The copy of
   // a stray that found no memory is missing, and the stray is owed a verdict.
   List recall(const Window& window, std::uint64_t epoch) noexcept;
@@ -81,8 +82,12 @@ class Pulls {
   std::uint64_t size() const noexcept { return pulls_.size(); }
 
  private:
-  // So many of one rank are read at a time: one that is stopped leaves the quota to others.
-  static constexpr std::size_t kMostReads = 64;
+  // So many of one rank are read at a time: one that is stopped leaves the quota to others, which
+  // is a quarter of `requests`.
+  static constexpr std::uint64_t kMostReads = 64;
+  std::uint64_t most_reads() const noexcept {
+    return std::clamp<std::uint64_t>(port_.config().requests / 16, 4, kMostReads);
+  }
   static constexpr std::uint64_t kOurs = std::uint64_t{1} << 63;  // no number of a mail has it
   // A token: kOurs, the number of the pull, and the index of the handle.
   static constexpr std::uint64_t kIndexBits = 4;

@@ -11,6 +11,7 @@ namespace photon::service::mailbox {
 
 namespace {
 
+constexpr std::uint32_t kMostAfterEarly = 16;  // granted, when a buffer was taken back
 constexpr std::size_t kMostPast =
     65'536;  // closed addresses whose epochs are remembered one by one
 
@@ -65,6 +66,7 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
     return wrong(PH_ERR_STATE, "address " + std::to_string(args.address) + " is open here");
   if (policy.catches_all && catch_all_ != nullptr)
     return wrong(PH_ERR_STATE, "the lane has a catch-all");
+  if (policy.grants) static_cast<void>(port_.contact(args.source));  // a lost one sends nothing
   Box& made = new_box();
   const auto past = past_.find(args.address);
   const std::uint64_t first = past != past_.end() ? past->second.next_epoch : past_floor_;
@@ -81,7 +83,6 @@ ph_status Receiver::open(const ph_mailbox_args& args, ph_mailbox& box) {
   made.window.emplace(args.address, policy, Window::Life{made.index, incarnation_, first});
   made.source = args.source;
   made.is_open = true;
-  if (policy.grants) static_cast<void>(port_.contact(args.source));  // it is lost: told to its puts
   if (policy.catches_all) catch_all_ = &made;
   free_.pop_back();
   box.bits = bits_of(made.index, made.generation);
@@ -117,7 +118,7 @@ ph_status Receiver::post(ph_mailbox handle, const ph_mailbox_buffer& buffer) {
 ph_status Receiver::inc_epoch(ph_mailbox handle) {
   Box* const box = find(handle);
   if (box == nullptr || !box->is_open) return not_open("mailbox_inc_epoch");
-  static_cast<void>(take_back_grants(*box));
+  static_cast<void>(end_grants(*box, kMostAfterEarly));
   const ph_status status = box->window->inc_epoch(*this);
   if (!box->early.empty()) try_early(*box);  // what they waited for may have gone
   watch_linger(*box);
@@ -142,7 +143,9 @@ void Receiver::end_lingers() noexcept {
   const Round round(*this);
   while (const auto due = lingers_.next_due(now_ns)) {
     Box& box = *boxes_[*due];
-    static_cast<void>(box.window->inc_epoch(*this, PH_MAILBOX_LINGER));
+    std::uint64_t epoch = 0;  // that buffer may have gone meanwhile
+    if (box.window->has_bytes(epoch) && epoch == lingers_.epoch_of(box.index))
+      static_cast<void>(box.window->inc_epoch(*this, PH_MAILBOX_LINGER));
     if (!box.early.empty()) try_early(box);
     watch_linger(box);
   }
@@ -171,6 +174,7 @@ ph_status Receiver::rewind(ph_mailbox handle, std::uint64_t epoch) {
                         1);
   static_cast<void>(take_back_grants(*box));
   const ph_status status = box->window->rewind(epoch, next_incarnation(), *this);
+  if (status != PH_OK) give_grants(*box);
   if (status == PH_ERR_STATE)
     return port_.fail(status, PH_ANY_RANK,
                       "mailbox_rewind: epoch " + std::to_string(epoch) + " is not retained");
@@ -317,6 +321,7 @@ void Receiver::close_all() noexcept {
     shut(*box);
     drop_early(*box, PH_ERR_DEPARTED);
   }
+  is_closing_ = true;  // a buffer that is still read into is handed over no more
   for (const auto& [number, pull] : pulls_.give_up_all())
     give_verdict(pull.from, pull.number, true, {PH_ERR_DEPARTED});
   tell_all();

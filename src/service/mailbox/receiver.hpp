@@ -84,10 +84,10 @@ class Receiver final : public Window::Owner {
   }
   bool is_idle() const noexcept { return reports_.empty(); }
   std::int64_t next_turn_ns() const noexcept {
-    return std::min({tell_by_ns_, held_by_ns_, lingers_.next_ns()});
+    return std::min({tell_by_ns_, held_by_ns_, wanting_by_ns_, lingers_.next_ns()});
   }
   void free_held() noexcept;  // buffers that a peer was copying into (grants.cpp)
-  bool give_late_grants() noexcept;
+  void give_late_grants() noexcept;
   void end_lingers() noexcept;  // of mailboxes whose time has come
   void close_all() noexcept;
   std::uint64_t held() const noexcept { return early_mails_ + pulls_.size(); }
@@ -96,7 +96,9 @@ class Receiver final : public Window::Owner {
   void recall(Window& window, std::uint64_t epoch) noexcept override;  // offers.cpp
 
  private:
-  static constexpr std::int64_t kHeldNs = 100'000;  // between two looks at a peer's copy
+  static constexpr std::int64_t kHeldNs = 100'000;       // between two looks at a peer's copy
+  static constexpr std::int64_t kWantingNs = 1'000'000;  // and at a peer that is being met
+  static constexpr std::uint32_t kAllGranted = 1u << 30;
 
   using Parts = std::span<const std::span<const std::byte>>;
 
@@ -125,6 +127,7 @@ class Receiver final : public Window::Owner {
     bool is_open = false;
     bool is_ready = false;    // among ready_
     bool is_wanting = false;  // among wanting_
+    std::uint32_t most_granted = kAllGranted;
     base::RingQueue<ph_mailbox_event, 1> events;
     std::vector<Early> early;
   };
@@ -200,6 +203,8 @@ class Receiver final : public Window::Owner {
   // ---- grants.cpp
   bool land_stored(Box& box, const Arrival& mail) noexcept;
   bool take_back_grants(Box& box) noexcept;
+  bool end_grants(Box& box, std::uint32_t most) noexcept;
+  void drop_grants(Rank source) noexcept;
   void give_grants(Box& box) noexcept;
   // ---- offers.cpp
   ph_status begin_pull(Box& box, const Arrival& offer, const Outcome& outcome) noexcept;
@@ -223,6 +228,8 @@ class Receiver final : public Window::Owner {
   std::deque<std::uint32_t> wanting_;  // boxes whose buffers are granted when their source is met
   std::int64_t tell_by_ns_ = INT64_MAX;
   std::int64_t held_by_ns_ = INT64_MAX;
+  std::int64_t wanting_by_ns_ = INT64_MAX;
+  bool is_closing_ = false;
   std::unordered_map<std::uint64_t, Past> past_;  // addresses that were closed
   std::uint64_t past_floor_ = 0;                  // of those that were forgotten
   std::uint32_t incarnation_ = 0;                 // the last that was given

@@ -19,12 +19,6 @@
 
 namespace photon::service::mailbox {
 
-// How a message has ended, and if it has landed, in which epoch.
-struct End {
-  ph_status status = PH_OK;
-  std::uint64_t epoch = PH_ANY_EPOCH;
-};
-
 class Reports {
  public:
   explicit Reports(Port& port) noexcept : port_(port) {}

@@ -4,10 +4,10 @@
 //
 //   late_grants TAKE_BACKS [--unfenced]
 //
-// Job after job until so many buffers were taken back. Each message that counts is there, whole and
-// once; what was handed over does not change until it is posted again; and each message has counted
-// or was refused, as its sender was told. A source is filled with something else as soon as it is
-// its sender's again.
+// Job after job until so many buffers were taken back. Each
+// message that counts is there, whole and once; what was handed over does not change until it is
+// posted again; and each message has counted or was refused, as its sender was told. A source is
+// filled with something else as soon as it is its sender's again.
 //
 // --unfenced: keys stay good and copies are not looked for, which has to be found.
 // Exit status 0: so it was; 3: old bytes were found.
@@ -35,6 +35,7 @@ constexpr std::uint32_t kMost = 100'000;    // messages of one job
 constexpr std::size_t kUnderWay = 8;
 constexpr std::uint64_t kAddress = 7;
 constexpr int kFound = 3;
+constexpr unsigned char kEmpty = 0xee;
 constexpr std::int64_t kVerdictUs = 200'000'000;
 
 enum class Told : std::uint8_t { nothing, sent, landed, refused };
@@ -51,7 +52,7 @@ struct Message {
 };
 
 std::uint64_t size_of(std::uint64_t number) {
-  constexpr std::array<std::uint64_t, 6> kSizes = {4096, 200'000, 70'001, 262'144, 64, 131'072};
+  constexpr std::array<std::uint64_t, 6> kSizes = {4096, 200'000, 70'001, 262'144, 8192, 131'072};
   return kSizes[(number + number / 6) % kSizes.size()];
 }
 
@@ -148,7 +149,7 @@ class Owner {
     Buffer& buffer = buffers_[index];
     check_seen(buffer);
     buffer.seen.clear();
-    std::fill(buffer.bytes.begin(), buffer.bytes.end(), 0xee);
+    std::fill(buffer.bytes.begin(), buffer.bytes.end(), kEmpty);
     ph_mailbox_buffer args{};
     args.size = sizeof args;
     args.data = buffer.bytes.data();
