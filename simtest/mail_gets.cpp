@@ -142,7 +142,7 @@ bool MailGets::may_refuse(const MailBox& box, const Getting& get, ph_status stat
   switch (status) {
     case PH_ERR_ACCESS: return box.args.source != PH_ANY_RANK && box.args.source != get.from;
     case PH_ERR_RANGE: return get.offset + get.size_bytes > box.least_bytes;
-    case PH_ERR_EPOCH: return true;  // also in the middle of a large one
+    case PH_ERR_EPOCH:  // also in the middle of a large one
     case PH_ERR_NO_BUFFER: return true;
     default: return false;
   }
