@@ -1,4 +1,4 @@
-// What both sides of kv_blocks know: orders, the mailboxes that they come to, and what stands in a
+// Both sides of kv_blocks know this: orders, the mailboxes that they come to, and what stands in a
 // block.
 #pragma once
 
@@ -33,7 +33,7 @@ inline void check(ph_status status, const char* what) {
   if (status < PH_OK) throw std::runtime_error(std::string(what) + ": " + ph_status_text(status));
 }
 
-// What a decode rank asks for, and what a prefill rank says that it will not send.
+// A decode rank asks for a block by it, and a prefill rank says by it which one it will not send.
 struct Order {
   std::uint64_t request = 0;  // none: there will be no more
   std::uint64_t from = 0;

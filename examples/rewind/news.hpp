@@ -1,4 +1,4 @@
-// What all ranks of rewind know: the addresses of their mailboxes, and what they tell each other.
+// All ranks of rewind know this: the addresses of their mailboxes, and what they tell each other.
 #pragma once
 
 #include <photon/photon.h>

@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::int64_t kLook_us = 10'000;  // between looks at whether the others live
 
-// What a part does; nothing is left to do when it returns.
+// The part works; nothing is left to do when it returns.
 void run_part(ph_context* context, const Options& options) {
   Inbox inbox(context);
   Part part(context, options, ph_rank_of(context));
