@@ -17,8 +17,8 @@ namespace {
 
 constexpr auto kOwner = photon::wire::Owner::mailbox;
 
-// What a caller has passed; null: nothing that can be read. Of one who was compiled when the struct
-// ended with `last` a copy in `room`: what it does not have is zero.
+// The struct that a caller has passed; null: nothing that can be read. Of one who was compiled when
+// the struct ended with `last` a copy in `room`: what it does not have is zero.
 template <class Args, class Last>
 const Args* read_args(const Args* given, Last Args::*last, Args& room) noexcept {
   if (given == nullptr || given->size == sizeof(Args)) return given;

@@ -246,8 +246,8 @@ class Port {
   // no peer uses it any more.
   virtual void conceal(Exposed& exposed) noexcept = 0;
 
-  // Whether that rank can store into what is exposed to it here by copies of its own: PH_OK;
-  // PH_AGAIN: that shows when it is met; else it never can.
+  // It says whether that rank can store into what is exposed to it here by copies of its own:
+  // PH_OK; PH_AGAIN: that shows when it is met; else it never can.
   virtual ph_status can_store_here(Rank /*rank*/) const noexcept { return PH_ERR_NOT_FOUND; }
   // Our own copy into what that rank has exposed to us for writing; it is over when this returns.
   // PH_AGAIN: we have no such way. Another status: the key or the place is no good (any more), and

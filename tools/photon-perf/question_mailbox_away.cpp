@@ -84,7 +84,7 @@ double mail_away(Link& link, std::uint64_t count, std::uint64_t& sent) {
   return static_cast<double>(now_ns() - start_ns);
 }
 
-// What the source has found out, told to the receiver by its ids.
+// Figures that the source tells the receiver by its ids.
 struct AwayFigures {
   std::uint64_t sent = 0;
   std::uint64_t mail_ns = 0;

@@ -16,7 +16,7 @@ void Ahead::on_grant(const Granted& granted, std::uint64_t next) {
   auto found = boxes_.find(granted.address);
   if (found == boxes_.end()) {
     if (boxes_.size() >= kMostGrants) return;
-    // What went to a new address before is not known one by one.
+    // Mails that went to a new address before are not known one by one.
     found = boxes_.try_emplace(granted.address, Box{{}, next - 1, next != 0}).first;
     ++empty_;
   }

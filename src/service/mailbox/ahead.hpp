@@ -34,7 +34,7 @@ class Ahead {
   }
   // Mail `number` to that address goes another way: nothing is stored in front of it.
   void goes_otherwise(std::uint64_t address, std::uint64_t number) noexcept;
-  // Whether such a mail is worth a try. `is_over(number)`: that mail is over.
+  // True: such a mail is worth a try. `is_over(number)`: that mail is over.
   template <class IsOver>
   bool wants(std::uint64_t address, std::uint64_t bytes, IsOver is_over) const noexcept {
     if (bytes < kLeastBytes) return false;

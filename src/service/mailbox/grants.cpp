@@ -158,7 +158,7 @@ bool Receiver::end_grants(Box& box, std::uint32_t most) noexcept {
   return take_back_grants(box);
 }
 
-// What else has landed, or was taken back, may have left an untouched buffer in front.
+// Another message, or a taking back, may have left an untouched buffer in front.
 void Receiver::give_grants(Box& box) noexcept {
   if (!box.is_open || !box.window->policy().grants) return;
   const Round round(*this);
@@ -183,7 +183,7 @@ void Receiver::give_late_grants() noexcept {
   }
 }
 
-// Of a source that is lost.
+// The source is lost.
 void Receiver::drop_grants(Rank source) noexcept {
   if (grants_.empty()) return;
   for (const auto& box : boxes_)

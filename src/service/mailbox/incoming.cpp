@@ -58,7 +58,7 @@ Receiver::Box* Receiver::box_for(Rank from, const Letter& letter) const noexcept
   return !means_one && check(catch_all_, from) == PH_OK ? catch_all_ : nullptr;
 }
 
-// Of an address that is not open: whether its senders, if they did not ask, hear nothing.
+// True: the address is not open, and its senders, if they did not ask, hear nothing.
 bool Receiver::is_silent(std::uint64_t address) const noexcept {
   const auto past = past_.find(address);
   if (past != past_.end()) return past->second.is_silent;

@@ -16,7 +16,7 @@ constexpr std::uint64_t kWithdraws = 16;
 constexpr std::uint64_t kStored = 32;
 constexpr std::uint64_t kMailFlags =
     kNamesEpoch | kAppends | kAsks | kOffers | kWithdraws | kStored;
-// Of a grant.
+// Flags of a grant.
 constexpr std::uint64_t kCountsOperations = 1;
 constexpr std::uint64_t kIsFirst = 2;
 

@@ -8,7 +8,7 @@ namespace photon::service::mailbox {
 
 namespace {
 
-// Of a message of one word, and nothing else.
+// A message of one word, and nothing else.
 std::optional<WordMail> word_mail(const Message& message) noexcept {
   constexpr std::size_t kCount = 4;
   if (message.header.size() != kCount * kWordBytes || !message.payload.empty() ||

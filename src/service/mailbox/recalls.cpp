@@ -28,7 +28,7 @@ bool Receiver::on_recall(Rank from, std::uint64_t number) noexcept {
   return true;
 }
 
-// What has begun to land goes on: its bytes may be in buffers that were handed over.
+// A message that has begun to land goes on: its bytes may be in buffers that were handed over.
 bool Receiver::recall_early(Box& box, Rank from, std::uint64_t number) noexcept {
   const auto mail = std::find_if(box.early.begin(), box.early.end(), [&](const Early& one) {
     return one.number == number && one.from == from;

@@ -1,4 +1,4 @@
-// What the senders of mails are told, and what of it waits until they read: a message of each kind
+// Reports tell the senders of mails what became of them, or wait until they read: one of each kind
 // leaves at once if there is a line for it. Else it waits here, merged with what stands before it,
 // so that a sender that does not read costs a counter.
 //
@@ -34,7 +34,7 @@ class Reports {
   bool empty() const noexcept { return waiting_.empty(); }
 
  private:
-  // Of `count` mails in a row.
+  // A report of `count` mails in a row.
   struct Report {
     std::uint64_t number = 0;
     std::uint64_t epoch = PH_ANY_EPOCH;

@@ -161,7 +161,7 @@ Outcome Window::admit(const Mail& mail, Owner& owner) noexcept {
   if (is_placed_here && full_ != 0) hand_over_full(owner);  // but for this one, which has to land
 }
 
-// What does not lie in the buffer's first range, or has to be looked at for overlap.
+// The message does not lie in the buffer's first range, or has to be looked at for overlap.
 Outcome Window::admit_apart(const Mail& mail, std::uint64_t ahead, std::uint64_t from,
                             Owner& owner) noexcept {
   const Buffer& buffer = buffers_.at(buffers_.begin() + ahead);
@@ -230,7 +230,7 @@ const Buffer* Window::find(std::uint64_t epoch) const noexcept {
   return nullptr;
 }
 
-// What is leaving is read no more.
+// A buffer that is leaving is read no more.
 const Buffer* Window::of_read(const Read& what, std::uint64_t& epoch) const noexcept {
   epoch = what.epoch == PH_ANY_EPOCH ? epoch_ + full_ : what.epoch;
   const Buffer* const found = find(epoch);
@@ -316,7 +316,7 @@ void Window::leave(Buffer& buffer, ph_mailbox_why why, Owner& owner, std::uint64
   if (buffer.under_way != 0) owner.recall(*this, epoch);
 }
 
-// Of the first buffers so many are.
+// So many of the first buffers are.
 std::uint64_t Window::first_not_leaving() const noexcept {
   std::uint64_t ahead = 0;
   while (ahead < buffers_.size() && buffers_.at(buffers_.begin() + ahead).is_leaving) ++ahead;

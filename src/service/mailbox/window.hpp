@@ -25,7 +25,7 @@
 
 namespace photon::service::mailbox {
 
-// What becomes of bytes that land where bytes have landed.
+// Policies for bytes that land where bytes have landed.
 enum class Overlap : std::uint8_t { counts, counts_once, is_refused };
 
 // The owner's choices for a mailbox.
@@ -185,7 +185,7 @@ class Window {
   ph_status post(const Buffer& buffer, std::span<const ph_block> segments = {});
   // The first buffer that is not leaving, as it is; PH_AGAIN: there is none.
   ph_status inc_epoch(Owner& owner, ph_mailbox_why why = PH_MAILBOX_EARLY) noexcept;
-  // Whether bytes have landed in that one, and which it is.
+  // True: bytes have landed in that one; it sets which it is.
   bool has_bytes(std::uint64_t& epoch) const noexcept;
   ph_status release(std::uint64_t epoch) noexcept;
   // PH_ERR_STATE: that epoch is not retained. PH_AGAIN: messages are landing.
@@ -197,7 +197,8 @@ class Window {
     return retained_.at(retained_.end() - 1 - newest_first);
   }
 
-  // What has landed in the buffer of that epoch; null: there is none, or nobody keeps it.
+  // The bytes that have landed in the buffer of that epoch; null: there is none, or nobody keeps
+  // it.
   const Coverage* coverage(std::uint64_t epoch) const noexcept;
 
   // ---- messages
@@ -207,7 +208,8 @@ class Window {
   bool divides(const Mail& mail) const noexcept {
     return policy_.splits && mail.appends && mail.epoch == PH_ANY_EPOCH;
   }
-  // Whether one that divides() would land now, all of it; its place is admit_part()'s to say.
+  // It says whether one that divides() would land now, all of it; its place is admit_part()'s to
+  // say.
   Outcome admit_all(const Mail& mail) const noexcept;
   // As admit(), of as much as the first buffer with room takes: `mail` is cut to that.
   Outcome admit_part(Mail& mail, Owner& owner) noexcept;
@@ -223,7 +225,7 @@ class Window {
   Buffer& of_epoch(std::uint64_t epoch) noexcept {
     return buffers_.at(buffers_.begin() + (epoch - epoch_));
   }
-  // Of the buffer that the next message to any epoch lands in; 0: none.
+  // The grant of the buffer that the next message to any epoch lands in; 0: none.
   std::uint64_t current_grant() const noexcept {
     return full_ < buffers_.size() ? buffers_.at(buffers_.begin() + full_).grant : 0;
   }
