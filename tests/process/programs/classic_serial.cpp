@@ -141,7 +141,8 @@ void put_all(const Plan& plan, photon_buffer_t there) {
   growth.end();
 }
 
-// It computes; until it hears anew that the other one is held back, or nothing comes any more.
+// It computes; until it hears anew that the other one is held back, or nothing comes any more. The
+// first word may have been due before the pause began: looks of our pause precede the second.
 void pause(const Plan& plan) {
   if (plan.fifo < 0) return std::this_thread::sleep_for(plan.pause);
   char words[256];
@@ -149,7 +150,8 @@ void pause(const Plan& plan) {
   if (::ioctl(plan.fifo, FIONREAD, &old_bytes) != 0) die("the FIFO cannot be looked at", 0);
   for (ssize_t got = 1; old_bytes > 0 && got > 0; old_bytes -= static_cast<int>(got))
     got = ::read(plan.fifo, words, std::min<std::size_t>(old_bytes, sizeof words));
-  if (::read(plan.fifo, words, 1) < 0) die("the FIFO brings nothing", 0);
+  for (int word = 0; word < 2; ++word)
+    if (::read(plan.fifo, words, 1) < 0) die("the FIFO brings nothing", 0);
 }
 
 void open_fifo(Plan& plan, const char* path, bool reads) {
