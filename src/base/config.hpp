@@ -29,6 +29,7 @@ enum class SimProfile : std::uint8_t { stream, mapped, rc, srd, unnamed };
 // What memory a network card keeps registered when no operation uses it.
 enum class SourceCacheKeeps : std::uint8_t { registered, all };
 enum class ShmCma : std::uint8_t { automatic, off, on };
+enum class ShmStores : std::uint8_t { automatic, plain, streamed };
 enum class Switch : std::uint8_t { off, on };
 
 // A short word of the user's: the name of an interface, an address.
@@ -52,7 +53,7 @@ constexpr Word word(std::string_view text) noexcept {
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 44;
+inline constexpr std::size_t kFieldsCount = 45;
 // Begins the environment variable of each.
 inline constexpr std::string_view kVariablePrefix = "PHOTON_";
 
@@ -91,6 +92,7 @@ struct Config {
   TransportChoice transport = TransportChoice::automatic;
   NetworkChoice network = NetworkChoice::tcp;
   ShmCma shm_cma = ShmCma::automatic;
+  ShmStores shm_stores = ShmStores::automatic;
   Word tcp_interface = word("auto");
   Word tcp_preferred = word("none");
   std::uint64_t tcp_silence_s = 30;
@@ -109,7 +111,8 @@ struct Config {
 using FieldMember =
     std::variant<std::uint64_t Config::*, Oversubscribed Config::*, TransportChoice Config::*,
                  NetworkChoice Config::*, SourceCacheKeeps Config::*, ShmCma Config::*,
-                 SimProfile Config::*, LogLevel Config::*, Switch Config::*, Word Config::*>;
+                 ShmStores Config::*, SimProfile Config::*, LogLevel Config::*, Switch Config::*,
+                 Word Config::*>;
 
 // One row of the table.
 struct Field {

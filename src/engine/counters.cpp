@@ -27,6 +27,7 @@ constexpr CounterText kTexts[] = {
     {"copied_bytes", "Bytes copied to or from mapped memory."},
     {"kernel_bytes", "Bytes copied by the kernel (CMA)."},
     {"staged_bytes", "Bytes copied into the bulk ring, answers to gets included."},
+    {"streamed_bytes", "Bytes of these two that non-temporal stores have copied."},
     {"queued", "Operations that could not be done at once."},
     {"line_stalls", "Tries to send a record that found the ring full."},
     {"ledger_stalls", "Tries to send an id that found no ledger credit."},

@@ -35,6 +35,7 @@ enum class Count : std::uint8_t {
   copied_bytes,
   kernel_bytes,
   staged_bytes,
+  streamed_bytes,
   queued,
   line_stalls,
   ledger_stalls,

@@ -103,6 +103,7 @@ struct Piece {
   std::uint64_t size_bytes = 0;
   const std::byte* source = nullptr;
   std::byte* destination = nullptr;
+  std::uint64_t whole_bytes = 0;  // of the operation that it is a piece of; 0: it is all
 };
 
 // What one call may still copy, in bytes; small blocks and system calls cost more than they have.

@@ -32,6 +32,7 @@
 #include "engine/named_lines.hpp"
 #include "engine/request.hpp"
 #include "engine/sent_puts.hpp"
+#include "engine/stores.hpp"
 #include "service/outlet.hpp"
 #include "transport/transport.hpp"
 #include "wire/record.hpp"
@@ -126,6 +127,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   UsedMemory used;
   BulkProducer tx_bulk;
   CopyChoice copies;
+  Stores stores;
   WorkList work;
   IdsList ids;
   AcksList acks;
@@ -175,6 +177,12 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   // Enough small records were taken to give their room back (the rest: publish_credits()).
   bool owes_credit() const noexcept {
     return rx.owed() >= line_batch || probed - probed_published >= ledger_batch;
+  }
+  // Copies to where this peer reads.
+  void store(Stores::Into into, const Stores::Copy& copy) noexcept {
+    const Store way = stores.copy(into, copy, tx);
+    if (way == Store::streamed && counts != nullptr)
+      counts->add(Count::streamed_bytes, copy.size_bytes);
   }
   // Behind the record that asks for it.
   void await_ack(Request& request) noexcept {

@@ -110,7 +110,11 @@ Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_targ
     if (peer.credits->is_hidden() ||
         !is_granted({peer.regions, config_.max_regions}, target, bytes, PH_ACCESS_WRITE))
       return Fast::no;
-    std::memmove(reach.local, source.data, bytes);
+    if (bytes < StoreChoice::kLeastBytes)
+      std::memmove(reach.local, source.data, bytes);
+    else
+      peer.store(Stores::Into::mapped,
+                 {reach.local, static_cast<const std::byte*>(source.data), bytes, bytes});
   }
   transport::Line& line = peer.tx.line(0);
   line.words[2].set(ids.remote);

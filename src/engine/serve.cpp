@@ -51,7 +51,8 @@ Engine::Step Engine::step_serves(Peer& peer, std::uint64_t& budget) {
     if (!answer(peer, reply)) lose(peer, PH_ERR_PROTOCOL, "it reads none of our answers");
     return Step::moved;
   }
-  std::memcpy(peer.tx_bulk.place(bytes), serve.source + serve.done_bytes, bytes);
+  peer.store(Stores::Into::ring,
+             {peer.tx_bulk.place(bytes), serve.source + serve.done_bytes, bytes, serve.size_bytes});
   peer.tx_bulk.advance(bytes);
   count(peer, Count::staged_bytes, bytes);
   Outgoing out{};

@@ -241,7 +241,7 @@ ph_status ServicePort::store(Rank to, const ph_target& at, std::span<const std::
   for (std::uint64_t done = 0; done < bytes.size();) {
     const std::uint64_t size =
         std::min<std::uint64_t>(bytes.size() - done, engine_.config_.piece_bytes);
-    const Piece piece{{at.address + done, at.key}, size, bytes.data() + done, nullptr};
+    const Piece piece{{at.address + done, at.key}, size, bytes.data() + done, nullptr, bytes.size()};
     if (const ph_status status = engine_.copy_piece(*peer, piece); status != PH_OK) return status;
     done += size;
   }

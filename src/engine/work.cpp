@@ -149,7 +149,8 @@ bool Engine::send_chunk(Peer& peer, Request& request, const Layout::Chunk& chunk
   if (chunk.runs != 0)
     request.layout->pack(chunk, place);
   else
-    std::memcpy(place, request.source + request.done_bytes, chunk.ring_bytes);
+    peer.store(Stores::Into::ring,
+               {place, request.source + request.done_bytes, chunk.ring_bytes, request.size_bytes});
   peer.tx_bulk.advance(chunk.ring_bytes);
   count(peer, Count::staged_bytes, chunk.ring_bytes);
   if (!request.chunked) request.first_line = peer.tx.tail();
@@ -270,6 +271,7 @@ ph_status Engine::copy_next(Peer& peer, Request& request, Allowance& allowed) {
   }
   const auto rest = rest_of(request);
   Piece piece{rest.at, std::min(rest.size_bytes, allowed.most)};
+  piece.whole_bytes = request.size_bytes;
   if (is_get)
     piece.destination = rest.own;
   else
@@ -296,9 +298,11 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
     const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
     const ph_status status = check_again(peer, piece.at, bytes, access);
     if (status != PH_OK) return status;
-    if (is_mapped) {
-      std::memmove(is_get ? piece.destination : reach.local, is_get ? reach.local : piece.source,
-                   bytes);
+    if (is_mapped && is_get) {
+      std::memmove(piece.destination, reach.local, bytes);
+    } else if (is_mapped) {
+      peer.store(Stores::Into::mapped,
+                 {reach.local, piece.source, bytes, std::max(bytes, piece.whole_bytes)});
     } else {
       auto result = is_get
                         ? transport_->read(peer.rank, piece.at.address, {piece.destination, bytes})

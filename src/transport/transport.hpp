@@ -80,6 +80,7 @@ struct Link {
   bool kick_always = false;     // else kick() is due only while tx_credits->cold is set
   bool post_kicks = false;      // a piece that post() takes is a kick, too
   bool fenced = false;          // the peer cannot issue heavy barriers: we fence
+  bool is_memory = false;       // what is written here another core reads: no network carries it
 
   // Receiving half; null until the peer answered.
   const Line* rx_lines = nullptr;

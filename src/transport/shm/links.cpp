@@ -94,6 +94,7 @@ base::Result<bool> ShmTransport::make_half(Rank rank) {
   link.tx_lines = object_at<Line>(data, layout_.lines_offset);
   link.tx_bulk = data + layout_.bulk_offset;
   link.tx_overflow = overflow_at(data, layout_);
+  link.is_memory = true;
   link.fenced = true;  // until its offer says otherwise: it may be asleep before we have read that
   peers_[rank] = std::move(made);
   if (self)
