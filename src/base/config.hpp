@@ -29,7 +29,7 @@ enum class SimProfile : std::uint8_t { stream, mapped, rc, srd, unnamed };
 // What memory a network card keeps registered when no operation uses it.
 enum class SourceCacheKeeps : std::uint8_t { registered, all };
 enum class ShmCma : std::uint8_t { automatic, off, on };
-enum class ShmStores : std::uint8_t { automatic, plain, streamed };
+enum class ShmCopies : std::uint8_t { automatic, plain, streamed, staged };
 enum class Switch : std::uint8_t { off, on };
 
 // A short word of the user's: the name of an interface, an address.
@@ -92,7 +92,7 @@ struct Config {
   TransportChoice transport = TransportChoice::automatic;
   NetworkChoice network = NetworkChoice::tcp;
   ShmCma shm_cma = ShmCma::automatic;
-  ShmStores shm_stores = ShmStores::automatic;
+  ShmCopies shm_copies = ShmCopies::automatic;
   Word tcp_interface = word("auto");
   Word tcp_preferred = word("none");
   std::uint64_t tcp_silence_s = 30;
@@ -111,7 +111,7 @@ struct Config {
 using FieldMember =
     std::variant<std::uint64_t Config::*, Oversubscribed Config::*, TransportChoice Config::*,
                  NetworkChoice Config::*, SourceCacheKeeps Config::*, ShmCma Config::*,
-                 ShmStores Config::*, SimProfile Config::*, LogLevel Config::*, Switch Config::*,
+                 ShmCopies Config::*, SimProfile Config::*, LogLevel Config::*, Switch Config::*,
                  Word Config::*>;
 
 // One row of the table.

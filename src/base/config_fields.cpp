@@ -12,7 +12,7 @@ constexpr const char* kTransports[] = {"auto", "shm", "sim", "tcp", "mixed", "of
 constexpr const char* kNetworks[] = {"tcp", "ofi"};
 constexpr const char* kSourceCache[] = {"registered", "all"};
 constexpr const char* kShmCma[] = {"auto", "off", "on"};
-constexpr const char* kShmStores[] = {"auto", "plain", "streamed"};
+constexpr const char* kShmCopies[] = {"auto", "plain", "streamed", "staged"};
 constexpr const char* kSwitch[] = {"off", "on"};
 constexpr const char* kSimProfiles[] = {"stream", "mapped", "rc", "srd", "unnamed"};
 constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
@@ -152,10 +152,12 @@ constexpr Field kFields[] = {
            "same on all ranks."),
     choice("shm_cma", &Config::shm_cma, kShmCma,
            "Copies between processes by the kernel; on: fail to start where that is forbidden."),
-    choice("shm_stores", &Config::shm_stores, kShmStores,
-           "Which stores copy 2 KiB and more to memory that a peer of this host reads: ordinary "
-           "ones, or non-temporal ones, which pass by the caches; auto: what is the faster for "
-           "that peer and size, measured all the time."),
+    choice(
+        "shm_copies", &Config::shm_copies, kShmCopies,
+        "How 2 KiB and more come to memory that a peer of this host reads: by ordinary stores, "
+        "by non-temporal ones, which pass by the caches, or staged, through the bulk ring, where "
+        "that is allowed; auto: what is the fastest for that peer and size, measured all the "
+        "time."),
     text("tcp_interface", &Config::tcp_interface,
          "auto, the name of a network interface, or an IPv4 or IPv6 address of this host",
          "Where the tcp transport listens; auto: the loopback if all ranks are on this host, else "

@@ -173,7 +173,7 @@ void Engine::adopt_link(Peer& peer) {
     peer.credits = link.tx_credits;
     peer.tx_bulk = BulkProducer{link.tx_bulk, config_.bulk_bytes};
     peer.overflow_out = OverflowProducer(link.tx_overflow, config_.overflow_bytes / 8);
-    if (link.is_memory && peer.rank != self_) peer.stores = Stores(config_.shm_stores);
+    if (link.is_memory && peer.rank != self_) peer.stores = Stores(config_.shm_copies);
     Services::allow(peer);
   }
   peer.kick_always = link.kick_always;

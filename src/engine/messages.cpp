@@ -261,12 +261,7 @@ bool Services::step_body(Peer& peer, Request& request, std::uint64_t& budget) {
     out.payload_bytes = request.message.payload_bytes;
   }
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, out.payload_bytes))) return false;
-  if (is_there) {
-    peer.store(Stores::Into::ring, {peer.tx_bulk.place(bytes), request.source + request.done_bytes,
-                                    bytes, request.size_bytes});
-    peer.tx_bulk.advance(bytes);
-    engine_.count(peer, Count::staged_bytes, bytes);
-  }
+  if (is_there) peer.stage(request.source + request.done_bytes, bytes, request.size_bytes);
   engine_.send(peer, out);
   ++peer.messages;
   request.done_bytes += bytes;

@@ -14,6 +14,7 @@
 #include <span>
 #include <variant>
 
+#include "engine/store_choice.hpp"
 #include "sync/remote_word.hpp"
 #include "wire/record.hpp"
 
@@ -103,7 +104,7 @@ struct Piece {
   std::uint64_t size_bytes = 0;
   const std::byte* source = nullptr;
   std::byte* destination = nullptr;
-  std::uint64_t whole_bytes = 0;  // of the operation that it is a piece of; 0: it is all
+  Way way = Way::plain;  // by which stores, where it is a put to mapped memory
 };
 
 // What one call may still copy, in bytes; small blocks and system calls cost more than they have.

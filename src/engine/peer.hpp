@@ -128,6 +128,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   BulkProducer tx_bulk;
   CopyChoice copies;
   Stores stores;
+  Way mapped_way = Way::plain;  // of the put that is being posted
   WorkList work;
   IdsList ids;
   AcksList acks;
@@ -179,10 +180,15 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
     return rx.owed() >= line_batch || probed - probed_published >= ledger_batch;
   }
   // Copies to where this peer reads.
-  void store(Stores::Into into, const Stores::Copy& copy) noexcept {
-    const Store way = stores.copy(into, copy, tx);
-    if (way == Store::streamed && counts != nullptr)
-      counts->add(Count::streamed_bytes, copy.size_bytes);
+  void store(Way way, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept {
+    Stores::copy(way, to, from, bytes);
+    if (way == Way::streamed && counts != nullptr) counts->add(Count::streamed_bytes, bytes);
+  }
+  // The next chunk of an operation of `whole_bytes` goes into the bulk ring, which has room.
+  void stage(const std::byte* from, std::uint64_t bytes, std::uint64_t whole_bytes) noexcept {
+    store(stores.for_ring(whole_bytes, bytes, tx), tx_bulk.place(bytes), from, bytes);
+    tx_bulk.advance(bytes);
+    if (counts != nullptr) counts->add(Count::staged_bytes, bytes);
   }
   // Behind the record that asks for it.
   void await_ack(Request& request) noexcept {

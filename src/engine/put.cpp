@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::uint32_t kPutFlags = PH_NO_LCE | PH_NO_RCE | PH_DELIVERED | PH_ORDER_NONE | PH_ALONE;
 
+// Whether a put whose target is mapped may go through the bulk ring all the same: somebody is going
+// to probe its id at the target, and nobody waits for the landing itself.
+constexpr bool may_stage(std::uint32_t flags) noexcept {
+  return (flags & (PH_NO_RCE | PH_DELIVERED | PH_ORDER_NONE | PH_ALONE)) == 0;
+}
+
 }  // namespace
 
 ph_status Engine::again() noexcept {
@@ -178,7 +184,10 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) 
   if (is_small && (!at_once || !peer.work.empty() || bytes > config_.piece_bytes)) return staged;
   switch (transport_->reach(peer.rank, args.target.address, bytes).kind) {
     case transport::Reach::Kind::mapped:
-      return bytes >= config_.mapped_min ? Request::Kind::direct : staged;
+      if (bytes < config_.mapped_min) return staged;
+      if (!at_once) return Request::Kind::direct;
+      peer.mapped_way = peer.stores.for_mapped(bytes, may_stage(args.flags), peer.tx);
+      return peer.mapped_way == Way::ring ? Request::Kind::bulk : Request::Kind::direct;
     case transport::Reach::Kind::posted:
       return bytes >= config_.direct_min && !is_small ? Request::Kind::posted : staged;
     default: return staged;
@@ -201,7 +210,9 @@ ph_status Engine::put_queued(Peer& peer, const ph_put_args& args, Request::Kind 
   payload_blocks_.reserve(1);
   Request* request = new_request(peer, args.flags);
   if (request == nullptr) return again();
-  request->kind = at_once == Request::Kind::posted ? at_once : choose(peer, args, false);
+  const bool is_settled = at_once == Request::Kind::posted || at_once == Request::Kind::bulk;
+  request->kind = is_settled ? at_once : choose(peer, args, false);
+  request->way = peer.mapped_way;
   if (request->kind == Request::Kind::bulk) choose_copier(peer, args, *request);
   count_put(peer, args.size_bytes);
   count(peer, mode_of(request->kind));

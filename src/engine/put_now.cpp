@@ -87,7 +87,7 @@ bool Engine::direct_now(Peer& peer, const ph_put_args& args) {
   out.fixed[0] = out.fixed[1] = 0;
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
   const Piece piece{args.target, args.size_bytes, static_cast<const std::byte*>(args.source),
-                    nullptr};
+                    nullptr, peer.mapped_way};
   if (copy_piece(peer, piece) != PH_OK) return false;  // the key went this moment: who is next says
   return (args.flags & PH_NO_RCE) != 0 || send(peer, out);
 }
@@ -104,17 +104,18 @@ Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_targ
   if (reach.kind != transport::Reach::Kind::mapped || (!peer.has_runway() && !grant_runway(peer)) ||
       peer.local.full())
     return Fast::no;
+  const Way way = peer.stores.for_mapped(bytes, true, peer.tx);
+  if (way == Way::ring) {
+    peer.stores.put_off(way);
+    return Fast::no;
+  }
   {
     peer.link->tx_intent->enter(target.key & (config_.max_regions - 1), peer.fenced);
     const base::Finally ended([&peer]() noexcept { peer.link->tx_intent->leave(); });
     if (peer.credits->is_hidden() ||
         !is_granted({peer.regions, config_.max_regions}, target, bytes, PH_ACCESS_WRITE))
       return Fast::no;
-    if (bytes < StoreChoice::kLeastBytes)
-      std::memmove(reach.local, source.data, bytes);
-    else
-      peer.store(Stores::Into::mapped,
-                 {reach.local, static_cast<const std::byte*>(source.data), bytes, bytes});
+    peer.store(way, reach.local, static_cast<const std::byte*>(source.data), bytes);
   }
   transport::Line& line = peer.tx.line(0);
   line.words[2].set(ids.remote);

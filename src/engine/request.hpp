@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "engine/event_queue.hpp"
+#include "engine/store_choice.hpp"
 #include "sync/remote_word.hpp"
 #include "wire/owner.hpp"
 
@@ -78,6 +79,7 @@ struct Request {
   bool kept = false;        // the caller holds its token: its completion is `outcome`
   wire::Owner owner = wire::Owner::application;        // whose operation it is
   wire::Owner promised_by = wire::Owner::application;  // promise: which service ends it
+  Way way = Way::plain;                                // direct, to mapped memory: by which stores
   std::uint32_t flags = 0;
   std::uint32_t index = 0;
   std::uint32_t generation = 0;

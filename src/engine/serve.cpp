@@ -51,10 +51,7 @@ Engine::Step Engine::step_serves(Peer& peer, std::uint64_t& budget) {
     if (!answer(peer, reply)) lose(peer, PH_ERR_PROTOCOL, "it reads none of our answers");
     return Step::moved;
   }
-  peer.store(Stores::Into::ring,
-             {peer.tx_bulk.place(bytes), serve.source + serve.done_bytes, bytes, serve.size_bytes});
-  peer.tx_bulk.advance(bytes);
-  count(peer, Count::staged_bytes, bytes);
+  peer.stage(serve.source + serve.done_bytes, bytes, serve.size_bytes);
   Outgoing out{};
   out.kind = wire::Kind::get_data;
   out.fixed[0] = serve.token;

@@ -238,10 +238,11 @@ ph_status ServicePort::store(Rank to, const ph_target& at, std::span<const std::
   if (peer == nullptr || peer->broken != PH_OK || to == engine_.self_) return PH_AGAIN;
   engine_.is_quiet_ = true;  // the key is the peer's choice
   const base::Finally heard([this]() noexcept { engine_.is_quiet_ = false; });
+  const Way way = peer->stores.for_mapped(bytes.size(), false, peer->tx);
   for (std::uint64_t done = 0; done < bytes.size();) {
     const std::uint64_t size =
         std::min<std::uint64_t>(bytes.size() - done, engine_.config_.piece_bytes);
-    const Piece piece{{at.address + done, at.key}, size, bytes.data() + done, nullptr, bytes.size()};
+    const Piece piece{{at.address + done, at.key}, size, bytes.data() + done, nullptr, way};
     if (const ph_status status = engine_.copy_piece(*peer, piece); status != PH_OK) return status;
     done += size;
   }

@@ -1,4 +1,4 @@
-// The processor's copies to memory that a peer's core reads: which stores they use, and what tells
+// Bytes for memory that a peer's core reads: which way they go, by which stores, and what tells
 // that the two cores have moved, near each other or apart.
 //
 // The sign of a move is the time that the next line of the ring takes to be ours: it lies in the
@@ -7,7 +7,6 @@
 // Owner: a Peer, under the lane's lock.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -49,32 +48,36 @@ class LineWatch {
 
 class Stores {
  public:
-  enum class Into : std::uint8_t { mapped, ring };
-  struct Copy {
-    std::byte* to = nullptr;
-    const std::byte* from = nullptr;
-    std::uint64_t size_bytes = 0;
-    std::uint64_t whole_bytes = 0;  // of the operation that it belongs to
-  };
-
   // No core of another process reads what this rank writes: plain stores, for good.
   Stores() noexcept = default;
-  explicit Stores(base::ShmStores setting) noexcept : setting_(setting) {}
+  explicit Stores(base::ShmCopies setting) noexcept : setting_(setting) {}
 
-  // As memmove(), and visible before whatever is stored afterwards. `tx`: the ring to that peer.
-  // Returns the stores that were used.
-  Store copy(Into into, const Copy& copy, service::LineProducer& tx) noexcept;
+  // How the bytes of the next operation come to mapped memory. `may_stage`: through the bulk ring,
+  // too. `tx`: the ring to that peer.
+  Way for_mapped(std::uint64_t bytes, bool may_stage, service::LineProducer& tx) noexcept;
+  // How the next chunk of an operation of `whole_bytes` comes into the bulk ring.
+  Way for_ring(std::uint64_t whole_bytes, std::uint64_t bytes, service::LineProducer& tx) noexcept;
+  // What was answered was not used: the next question gets the same answer.
+  void put_off(Way way) noexcept { pending_ = way, has_pending_ = true; }
 
-  Store best(Into into, std::uint64_t whole_bytes) const noexcept;
-  base::ShmStores setting() const noexcept { return setting_; }
+  // As memmove(), and visible before whatever is stored afterwards.
+  static void copy(Way way, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
+
+  // What would be used now for an operation of that size.
+  Way best_for_mapped(std::uint64_t bytes) const noexcept;
+  Way best_for_ring(std::uint64_t bytes) const noexcept;
 
  private:
-  Store choose(Into into, const Copy& copy, service::LineProducer& tx) noexcept;
-  void look(service::LineProducer& tx) noexcept;
+  Way forced(bool may_stage) const noexcept;
+  void watch(service::LineProducer& tx) noexcept;
 
-  base::ShmStores setting_ = base::ShmStores::plain;
+  base::ShmCopies setting_ = base::ShmCopies::plain;
+  Way pending_ = Way::plain;
+  bool has_pending_ = false;
   LineWatch watch_;
-  std::array<StoreChoice, 2> choices_;
+  StoreChoice either_{3};  // into mapped memory, or through the ring
+  StoreChoice mapped_{2};
+  StoreChoice ring_{2};
 };
 
 }  // namespace photon::engine

@@ -145,14 +145,13 @@ bool Engine::send_chunk(Peer& peer, Request& request, const Layout::Chunk& chunk
   out.id_bytes = merge ? request.remote.bytes : wire::kNoId;
   name(out, request);
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
-  std::byte* const place = peer.tx_bulk.place(chunk.ring_bytes);
-  if (chunk.runs != 0)
-    request.layout->pack(chunk, place);
-  else
-    peer.store(Stores::Into::ring,
-               {place, request.source + request.done_bytes, chunk.ring_bytes, request.size_bytes});
-  peer.tx_bulk.advance(chunk.ring_bytes);
-  count(peer, Count::staged_bytes, chunk.ring_bytes);
+  if (chunk.runs == 0) {
+    peer.stage(request.source + request.done_bytes, chunk.ring_bytes, request.size_bytes);
+  } else {
+    request.layout->pack(chunk, peer.tx_bulk.place(chunk.ring_bytes));
+    peer.tx_bulk.advance(chunk.ring_bytes);
+    count(peer, Count::staged_bytes, chunk.ring_bytes);
+  }
   if (!request.chunked) request.first_line = peer.tx.tail();
   send(peer, out);
   request.done_bytes += chunk.data_bytes;
@@ -271,7 +270,7 @@ ph_status Engine::copy_next(Peer& peer, Request& request, Allowance& allowed) {
   }
   const auto rest = rest_of(request);
   Piece piece{rest.at, std::min(rest.size_bytes, allowed.most)};
-  piece.whole_bytes = request.size_bytes;
+  piece.way = request.way;
   if (is_get)
     piece.destination = rest.own;
   else
@@ -301,8 +300,7 @@ ph_status Engine::copy_piece(Peer& peer, const Piece& piece) {
     if (is_mapped && is_get) {
       std::memmove(piece.destination, reach.local, bytes);
     } else if (is_mapped) {
-      peer.store(Stores::Into::mapped,
-                 {reach.local, piece.source, bytes, std::max(bytes, piece.whole_bytes)});
+      peer.store(piece.way, reach.local, piece.source, bytes);
     } else {
       auto result = is_get
                         ? transport_->read(peer.rank, piece.at.address, {piece.destination, bytes})

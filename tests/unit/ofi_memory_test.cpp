@@ -3,6 +3,7 @@
 #include <photon/memory.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "ofi_ranks.hpp"
@@ -70,9 +71,13 @@ class OfiMemory : public OfiTest {
   }
   // They take back what they have shown, and we give it, as we poll.
   void quiesce_while_we_poll() {
+    // Its patience is 20 ms, in which a busy machine might not even begin a thread.
+    std::atomic<bool> has_begun = false;
     std::thread peer([&] {
+      has_begun = true;
       while (ranks()[1].fabric().doors().exposed() != 0) us().poll(ranks()[0].news);
     });
+    while (!has_begun) std::this_thread::yield();
     them().quiesce();
     EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 0u);
     peer.join();

@@ -13,24 +13,28 @@ constexpr std::uint64_t kSize = 64 << 10;
 // time until the next put.
 class Machine {
  public:
-  explicit Machine(std::uint64_t plain, std::uint64_t streamed) { is_now(plain, streamed); }
+  explicit Machine(std::uint64_t plain, std::uint64_t streamed, std::uint64_t ring = 0)
+      : choice(ring == 0 ? 2 : 3) {
+    is_now(plain, streamed, ring);
+  }
 
-  void is_now(std::uint64_t plain, std::uint64_t streamed) {
+  void is_now(std::uint64_t plain, std::uint64_t streamed, std::uint64_t ring = 0) {
     time_[0] = plain;
     time_[1] = streamed;
+    time_[2] = ring;
   }
-  Store put(std::uint64_t size_bytes = kSize) {
-    const Store store = choice.next(size_bytes, size_bytes, [this] { return now_; });
-    now_ += time_[static_cast<std::size_t>(store)] * size_bytes / kSize + extra_;
-    return store;
+  Way put(std::uint64_t size_bytes = kSize) {
+    const Way way = choice.next(size_bytes, size_bytes, [this] { return now_; });
+    now_ += time_[static_cast<std::size_t>(way)] * size_bytes / kSize + extra_;
+    return way;
   }
   unsigned streamed_of(unsigned puts, std::uint64_t size_bytes = kSize) {
     unsigned count = 0;
-    for (unsigned i = 0; i < puts; ++i) count += put(size_bytes) == Store::streamed ? 1 : 0;
+    for (unsigned i = 0; i < puts; ++i) count += put(size_bytes) == Way::streamed ? 1 : 0;
     return count;
   }
   // Puts until `wanted` is used `in_a_row` times.
-  unsigned puts_until(Store wanted, unsigned in_a_row = 8) {
+  unsigned puts_until(Way wanted, unsigned in_a_row = 8) {
     unsigned count = 0;
     for (unsigned run = 0; run < in_a_row && count < 10'000; ++count)
       run = put() == wanted ? run + 1 : 0;
@@ -42,16 +46,16 @@ class Machine {
   StoreChoice choice;
 
  private:
-  std::uint64_t time_[2] = {};
+  std::uint64_t time_[3] = {};
   std::uint64_t extra_ = 0;
   std::uint64_t now_ = 1;
 };
 
 TEST(StoreChoice, begins_with_plain_stores_and_finds_streamed_ones_within_20_puts) {
   Machine machine(10'000, 5000);
-  EXPECT_EQ(machine.put(), Store::plain);
-  EXPECT_LE(machine.puts_until(Store::streamed), 20u);
-  EXPECT_EQ(machine.choice.best(kSize), Store::streamed);
+  EXPECT_EQ(machine.put(), Way::plain);
+  EXPECT_LE(machine.puts_until(Way::streamed), 20u);
+  EXPECT_EQ(machine.choice.best(kSize), Way::streamed);
 }
 
 TEST(StoreChoice, keeps_the_faster_and_tries_the_other_the_seldomer_the_worse_it_is) {
@@ -73,11 +77,11 @@ TEST(StoreChoice, follows_a_machine_that_moves_within_20_puts_once_it_is_stirred
   for (int i = 0; i < 20; ++i) {
     machine.is_now(50'000, 10'000);
     machine.choice.stir();
-    EXPECT_LE(machine.puts_until(Store::streamed), 20u);
+    EXPECT_LE(machine.puts_until(Way::streamed), 20u);
     machine.streamed_of(123 + static_cast<unsigned>(i));
     machine.is_now(10'000, 50'000);
     machine.choice.stir();
-    EXPECT_LE(machine.puts_until(Store::plain), 20u);
+    EXPECT_LE(machine.puts_until(Way::plain), 20u);
     machine.streamed_of(77);
   }
 }
@@ -86,7 +90,7 @@ TEST(StoreChoice, follows_in_the_end_if_nobody_says_that_the_machine_moved) {
   Machine machine(10'000, 50'000);
   machine.streamed_of(500);
   machine.is_now(50'000, 10'000);
-  EXPECT_LE(machine.puts_until(Store::streamed), 1100u);
+  EXPECT_LE(machine.puts_until(Way::streamed), 1100u);
 }
 
 TEST(StoreChoice, is_not_misled_by_naps) {
@@ -96,7 +100,7 @@ TEST(StoreChoice, is_not_misled_by_naps) {
     machine.streamed_of(50);
     unsigned streamed = 0;
     for (int i = 0; i < 20'000; ++i) {
-      streamed += machine.put() == Store::streamed ? 1 : 0;
+      streamed += machine.put() == Way::streamed ? 1 : 0;
       if (random() % 50 == 0) machine.nap(4'000'000);
     }
     const unsigned right = is_streamed_better ? streamed : 20'000 - streamed;
@@ -107,24 +111,41 @@ TEST(StoreChoice, is_not_misled_by_naps) {
 TEST(StoreChoice, tells_ways_apart_in_a_program_that_computes_in_between) {
   Machine machine(50'000, 10'000);
   machine.compute(100'000);
-  EXPECT_LE(machine.puts_until(Store::streamed), 20u);
+  EXPECT_LE(machine.puts_until(Way::streamed), 20u);
+}
+
+TEST(StoreChoice, finds_the_fastest_of_three_ways_and_follows_it) {
+  Machine machine(10'000, 8000, 5000);
+  EXPECT_LE(machine.puts_until(Way::ring), 20u);
+  machine.streamed_of(300);
+  for (int i = 0; i < 10; ++i) {
+    machine.is_now(10'000, 3000, 5000);
+    machine.choice.stir();
+    EXPECT_LE(machine.puts_until(Way::streamed), 20u);
+    machine.is_now(1000, 3000, 5000);
+    machine.choice.stir();
+    EXPECT_LE(machine.puts_until(Way::plain), 20u);
+    machine.is_now(30'000, 40'000, 5000);
+    machine.choice.stir();
+    EXPECT_LE(machine.puts_until(Way::ring), 20u);
+  }
 }
 
 TEST(StoreChoice, looks_at_each_size_by_itself) {
   Machine machine(10'000, 5000);
   machine.streamed_of(40, kSize);
-  EXPECT_EQ(machine.choice.best(4096), Store::plain);
+  EXPECT_EQ(machine.choice.best(4096), Way::plain);
   machine.is_now(5000, 10'000);
   machine.streamed_of(40, 4096);
-  EXPECT_EQ(machine.choice.best(4096), Store::plain);
-  EXPECT_EQ(machine.choice.best(kSize), Store::streamed);
+  EXPECT_EQ(machine.choice.best(4096), Way::plain);
+  EXPECT_EQ(machine.choice.best(kSize), Way::streamed);
 }
 
 TEST(StoreChoice, does_not_wait_for_a_size_that_comes_no_more) {
   Machine machine(10'000, 5000);
   machine.streamed_of(6, 4096);  // in the middle of its look
   machine.streamed_of(60, kSize);
-  EXPECT_EQ(machine.choice.best(kSize), Store::streamed);
+  EXPECT_EQ(machine.choice.best(kSize), Way::streamed);
 }
 
 TEST(StoreChoice, takes_sizes_in_turns) {
@@ -134,8 +155,8 @@ TEST(StoreChoice, takes_sizes_in_turns) {
     machine.put(kSize);
     machine.put(std::uint64_t{1} << 40);
   }
-  EXPECT_EQ(machine.choice.best(4096), Store::streamed);
-  EXPECT_EQ(machine.choice.best(kSize), Store::streamed);
+  EXPECT_EQ(machine.choice.best(4096), Way::streamed);
+  EXPECT_EQ(machine.choice.best(kSize), Way::streamed);
 }
 
 }  // namespace

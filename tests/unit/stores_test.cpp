@@ -45,7 +45,7 @@ TEST(LineWatch, looks_now_and_then) {
   EXPECT_FALSE(watch.is_due());
 }
 
-class StoresTest : public testing::TestWithParam<base::ShmStores> {
+class StoresTest : public testing::TestWithParam<base::ShmCopies> {
  protected:
   // A ring that nobody reads: it has room for 64 lines, of which none is used.
   std::vector<transport::Line> lines_ = std::vector<transport::Line>(64);
@@ -54,38 +54,67 @@ class StoresTest : public testing::TestWithParam<base::ShmStores> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Settings, StoresTest,
-                         testing::Values(base::ShmStores::automatic, base::ShmStores::plain,
-                                         base::ShmStores::streamed));
+                         testing::Values(base::ShmCopies::automatic, base::ShmCopies::plain,
+                                         base::ShmCopies::streamed, base::ShmCopies::staged));
 
-TEST_P(StoresTest, copy_every_byte_whatever_they_choose) {
+TEST_P(StoresTest, choose_what_the_setting_says_and_what_is_allowed) {
   Stores stores(GetParam());
-  std::vector<std::byte> from(100'000), to(100'000);
-  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 256);
-  for (unsigned round = 0; round < 200; ++round)
-    for (const std::size_t size : {100, 2047, 2048, 4096, 70'001}) {
-      std::fill(to.begin(), to.end(), std::byte{0xee});
-      const auto into = round % 2 == 0 ? Stores::Into::mapped : Stores::Into::ring;
-      const Store used = stores.copy(into, {to.data() + 3, from.data() + 5, size, size}, tx_);
-      ASSERT_EQ(std::memcmp(to.data() + 3, from.data() + 5, size), 0);
-      ASSERT_EQ(to[2], std::byte{0xee});
-      ASSERT_EQ(to[3 + size], std::byte{0xee});
-      const bool is_plain = size < StoreChoice::kLeastBytes;
-      if (is_plain || GetParam() != base::ShmStores::automatic) {
-        const bool is_streamed = !is_plain && GetParam() == base::ShmStores::streamed;
-        EXPECT_EQ(used, is_streamed ? Store::streamed : Store::plain);
-      }
-    }
+  bool was[3] = {};
+  for (unsigned round = 0; round < 200; ++round) {
+    EXPECT_EQ(stores.for_mapped(2047, true, tx_), Way::plain);
+    EXPECT_EQ(stores.for_ring(2047, 2047, tx_), Way::plain);
+    EXPECT_NE(stores.for_mapped(2048, false, tx_), Way::ring);
+    EXPECT_NE(stores.for_ring(70'001, 4096, tx_), Way::ring);
+    was[static_cast<std::size_t>(stores.for_mapped(2048, true, tx_))] = true;
+  }
+  const bool is_automatic = GetParam() == base::ShmCopies::automatic;
+  EXPECT_EQ(was[0], is_automatic || GetParam() == base::ShmCopies::plain);
+  EXPECT_EQ(was[1], is_automatic || GetParam() == base::ShmCopies::streamed);
+  EXPECT_EQ(was[2], is_automatic || GetParam() == base::ShmCopies::staged);
 }
 
 TEST_P(StoresTest, say_what_they_would_use) {
   const Stores stores(GetParam());
-  EXPECT_EQ(stores.best(Stores::Into::ring, 4096),
-            GetParam() == base::ShmStores::streamed ? Store::streamed : Store::plain);
-  EXPECT_EQ(stores.setting(), GetParam());
+  const bool is_streamed = GetParam() == base::ShmCopies::streamed;
+  const bool is_staged = GetParam() == base::ShmCopies::staged;
+  EXPECT_EQ(stores.best_for_ring(4096), is_streamed ? Way::streamed : Way::plain);
+  EXPECT_EQ(stores.best_for_mapped(4096), is_staged     ? Way::ring
+                                          : is_streamed ? Way::streamed
+                                                        : Way::plain);
+  EXPECT_EQ(stores.best_for_mapped(2047), Way::plain);
+  EXPECT_EQ(stores.best_for_ring(2047), Way::plain);
+}
+
+TEST(Stores, give_an_answer_again_that_was_put_off) {
+  std::vector<transport::Line> lines(64);
+  transport::Credits credits;
+  service::LineProducer tx(lines.data(), &credits, 6, 1, transport::LineOrder::in_a_row);
+  Stores stores(base::ShmCopies::automatic);
+  stores.put_off(Way::ring);
+  EXPECT_EQ(stores.for_mapped(4096, true, tx), Way::ring);
+  stores.put_off(Way::ring);
+  EXPECT_NE(stores.for_mapped(4096, false, tx), Way::ring) << "it is not allowed any more";
+}
+
+TEST(Stores, copy_every_byte_whatever_the_way) {
+  std::vector<std::byte> from(100'000), to(100'000);
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / 256);
+  for (const Way way : {Way::plain, Way::streamed, Way::ring})
+    for (const std::size_t size : {0, 100, 2047, 2048, 4096, 70'001}) {
+      std::fill(to.begin(), to.end(), std::byte{0xee});
+      Stores::copy(way, to.data() + 3, from.data() + 5, size);
+      ASSERT_EQ(std::memcmp(to.data() + 3, from.data() + 5, size), 0);
+      ASSERT_EQ(to[2], std::byte{0xee});
+      ASSERT_EQ(to[3 + size], std::byte{0xee});
+    }
 }
 
 TEST(Stores, are_plain_where_no_other_core_reads) {
-  EXPECT_EQ(Stores().setting(), base::ShmStores::plain);
+  std::vector<transport::Line> lines(64);
+  transport::Credits credits;
+  service::LineProducer tx(lines.data(), &credits, 6, 1, transport::LineOrder::in_a_row);
+  Stores stores;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(stores.for_mapped(1 << 20, true, tx), Way::plain);
 }
 
 }  // namespace
