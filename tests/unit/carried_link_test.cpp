@@ -1,6 +1,8 @@
 #include "transport/carried/carried_link.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <vector>
@@ -122,6 +124,30 @@ TEST_F(CarriedLinkTest, chunks_beyond_the_credit_or_the_ring_are_refused) {
   EXPECT_FALSE(begins(1, 512));
   link_->view().rx_credits->give_bulk(8000);
   EXPECT_TRUE(begins(1, 512)) << "behind the end: at the beginning";
+}
+
+// Each rank has rings for each peer, most of which say little.
+TEST(CarriedLinkWarm, rings_that_were_never_used_take_no_memory_although_they_are_fetched) {
+  base::Config config = link_config();
+  config.bulk_bytes = 64 << 10;
+  const auto link = std::move(*CarriedLink::make(config, false));
+  link->set_answered();
+  sync::LineProducer<Policy> producer(link->view().tx_lines, link->view().tx_credits, 6);
+  producer.line(0).words[2].set(4096);
+  producer.publish(wire::encode(wire::Kind::bulk, wire::kNoId, 0),
+                   wire::lines_for(wire::Kind::bulk, wire::kNoId, 0));
+  ASSERT_EQ(link->next_run().bulk.size(), 4096u);
+  std::byte* bulk = nullptr;
+  ASSERT_TRUE(link->begin_lines(1, 4096, bulk));
+  link->warm();
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::byte* const rings[] = {link->view().tx_bulk, link->view().rx_bulk};
+  for (const std::byte* ring : rings) {
+    const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(ring) + page - 1) / page * page;
+    unsigned char resident[15] = {};
+    ASSERT_EQ(::mincore(reinterpret_cast<void*>(begin), sizeof resident * page, resident), 0);
+    for (const unsigned char there : resident) EXPECT_EQ(there & 1, 0);
+  }
 }
 
 TEST_F(CarriedLinkTest, a_record_is_placed_when_all_of_its_lines_are_there) {

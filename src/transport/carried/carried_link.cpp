@@ -24,6 +24,18 @@ constexpr bool has_room(std::uint64_t end, std::uint64_t given_back,
   return given_back <= end && end - given_back <= ring_size;
 }
 
+// As many bytes from here on as the position has come since. Memory that was never touched stays
+// so.
+void fetch_behind(const std::byte* ring, std::uint64_t ring_bytes, std::uint64_t position,
+                  std::uint64_t& since) noexcept {
+  constexpr std::uint64_t kMostBytes = 4096;
+  const std::uint64_t bytes = std::min(position - since, kMostBytes);
+  since = position;
+  const std::uint64_t begin = position & (ring_bytes - 1);
+  const std::uint64_t end = std::min(begin + bytes, ring_bytes);
+  for (std::uint64_t at = begin; at < end; at += kLineBytes) __builtin_prefetch(ring + at, 1);
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<CarriedLink>> CarriedLink::make(const base::Config& config,
@@ -121,6 +133,11 @@ std::optional<CreditBody> CarriedLink::changed_credits() noexcept {
   if (now == told_) return std::nullopt;
   told_ = now;
   return now;
+}
+
+void CarriedLink::warm() noexcept {
+  fetch_behind(view_.tx_bulk, shape_.bulk_bytes, bulk_sent_, warm_sent_);
+  fetch_behind(receiving_bulk_, shape_.bulk_bytes, bulk_received_, warm_received_);
 }
 
 bool CarriedLink::begin_lines(std::uint32_t lines_count, std::uint32_t bulk_bytes,

@@ -57,6 +57,9 @@ class CarriedLink {
   std::optional<CreditBody> changed_credits() noexcept;
   CreditBody given() const noexcept;
   bool owes_credits() const noexcept { return given() != told_; }
+  // Fetches where the next bulk bytes go, both ways, as many as the last: the bulk rings are larger
+  // than a core's cache, and each message finds other lines of them. For who has to wait anyhow.
+  void warm() noexcept;
 
   // Lines begin to come: where their bulk bytes go. False: there is no such room.
   bool begin_lines(std::uint32_t lines_count, std::uint32_t bulk_bytes, std::byte*& bulk) noexcept;
@@ -93,6 +96,8 @@ class CarriedLink {
   sync::LineConsumer<Policy> reader_;  // of our own sending ring
   std::uint64_t bulk_sent_ = 0;        // positions in the bulk rings
   std::uint64_t bulk_received_ = 0;
+  std::uint64_t warm_sent_ = 0;  // the same, as of the last warm()
+  std::uint64_t warm_received_ = 0;
   std::uint64_t lines_received_ = 0;
   bool broken_ = false;  // garbage in the sending ring
   CreditBody told_;

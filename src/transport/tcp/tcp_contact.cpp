@@ -14,6 +14,7 @@
 #include "base/resource_limits.hpp"
 #include "boot/silence.hpp"
 #include "boot/tries.hpp"
+#include "transport/tcp/tcp_tuning.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
@@ -244,6 +245,7 @@ void TcpTransport::opened(TcpPeer& peer) {
     return refuse_it(
         {PH_ERR_MEMORY, 0, named(peer.rank) + ": no memory for its connection", peer.rank});
   }
+  tune_within_host(peer.socket.get());
   tell({.kind = News::Kind::link, .rank = peer.rank});
   heat(peer.rank);
   flush(peer);

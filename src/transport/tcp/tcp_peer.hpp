@@ -67,6 +67,8 @@ struct TcpPeer {
   bool is_asked = false;           // it waits for an answer: no holding back
   bool is_touched = false;         // its ring has news of this poll
   bool is_unconfirmed = false;     // something was sent since all was confirmed
+  bool has_spoken = false;         // since our last message
+  bool is_exchange = false;        // our last message answered one of its, and none has come since
   std::int64_t owes_since_ns = 0;  // its kernel has not answered since; 0: it owes nothing
   std::int64_t held_since_ns = 0;  // something waits to be sent; 0: nothing
   std::int64_t sent_ns = 0;        // end of the last send

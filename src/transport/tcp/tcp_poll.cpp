@@ -21,7 +21,10 @@ constexpr unsigned kHeardOften = 16;        // worth two calls to spare each mes
 constexpr std::uint64_t kPollsPerLook = 8;  // at all sockets, or, for who polls seldom:
 constexpr std::int64_t kLookNs = 20'000;
 constexpr unsigned kPatience = 4;  // so many times as long, when poll() has brought something
-constexpr int kMostReads = 32;     // of one socket in one poll
+// In an exchange a look at the socket costs less than the turn of the engine around it.
+constexpr unsigned kLooksForAnswer = 4;
+constexpr std::int64_t kAnswerNs = 20'000;  // for so long
+constexpr int kMostReads = 32;              // of one socket in one poll
 constexpr int kMostEvents = 64;
 constexpr int kMessagesPerPoll = 64;
 constexpr std::int64_t kReceiveNs = 50'000;
@@ -83,14 +86,10 @@ void TcpTransport::poll(Sink& sink) noexcept {
   if (!held_.empty()) flush_due(now);
   tell_written();
   has_told_ = false;
-  Rank hot[kMostHot + 1];  // callbacks change the list
   const std::size_t hot_count = hot_.size();
-  std::copy(hot_.begin(), hot_.end(), hot);
-  for (std::size_t i = 0; i < hot_count; ++i) {
-    TcpPeer& peer = *known(hot[i]);
-    if (peer.is_blocked) flush(peer);
-    if (peer.is_open()) receive(peer, sink);
-  }
+  const unsigned looks = awaits_answer(now) ? kLooksForAnswer : 1;
+  if (looks != 1) known(hot_.front())->link->warm();
+  for (unsigned i = 0; i < looks && !has_told_; ++i) look_at_hot(sink);
   // Who was told something may be waited for.
   const unsigned patience = has_told_ ? kPatience : 1;
   if (hot_count == 0 || ++polls_count_ >= patience * kPollsPerLook ||
@@ -102,6 +101,24 @@ void TcpTransport::poll(Sink& sink) noexcept {
   if (is_boot_due(now, patience)) receive_boot();
   if (!has_told_) tell_written();
   if (!news_.empty()) dispatch(sink);
+}
+
+void TcpTransport::look_at_hot(Sink& sink) {
+  Rank hot[kMostHot + 1];  // callbacks change the list
+  const std::size_t hot_count = hot_.size();
+  std::copy(hot_.begin(), hot_.end(), hot);
+  for (std::size_t i = 0; i < hot_count; ++i) {
+    TcpPeer& peer = *known(hot[i]);
+    if (peer.is_blocked) flush(peer);
+    if (peer.is_open()) receive(peer, sink);
+  }
+}
+
+// The peer that was heard last has just been answered, and answers as soon.
+bool TcpTransport::awaits_answer(std::int64_t now_ns) const noexcept {
+  if (hot_.empty()) return false;
+  const TcpPeer& peer = *known(hot_.front());
+  return peer.is_exchange && now_ns - peer.sent_ns < kAnswerNs;
 }
 
 // Who was heard last comes first. Who cannot be watched again has to stay. Of these there are never
@@ -162,7 +179,11 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   if (!any && news_.empty()) return;
   if (!news_.empty()) dispatch(sink);
   if (!peer.is_open()) return;
-  if (any) heat(peer.rank);
+  if (any) {
+    peer.has_spoken = true;
+    peer.is_exchange = false;
+    heat(peer.rank);
+  }
   // Who reads of us waits; who wrote is answered with what our rank is about to send, if it is.
   // A rank that is about to sleep may not send anything.
   const bool is_due = peer.outlet->waiting() != 0;

@@ -89,7 +89,10 @@ void TcpTransport::flush(TcpPeer& peer) {
   // What was read there has been dealt with: nothing is sent while frames are read.
   const Outlet::Scratch scratch(inlet_buffer_.data(), Outlet::kSmallBytes);
   const auto flushed = peer.outlet->flush(peer.socket.get(), *peer.link, regions(), scratch);
-  if (has_record) peer.sent_ns = base::now_ns();
+  if (has_record) {
+    peer.sent_ns = base::now_ns();
+    peer.is_exchange = std::exchange(peer.has_spoken, false);
+  }
   await_confirmation(peer);
   peer.is_blocked = flushed == Outlet::Flushed::blocked;
   // What it sent before it went is read first: the reading side finds the end.

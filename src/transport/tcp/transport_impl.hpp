@@ -207,6 +207,8 @@ class TcpTransport final : public Transport {
   void end(TcpPeer& peer, base::Error why);
 
   // tcp_poll.cpp
+  void look_at_hot(Sink& sink);
+  bool awaits_answer(std::int64_t now_ns) const noexcept;
   void receive(TcpPeer& peer, Sink& sink);
   void look_at_sockets(Sink* sink);
   void peer_event(TcpPeer& peer, std::uint32_t events, Sink* sink);
