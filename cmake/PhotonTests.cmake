@@ -217,6 +217,16 @@ function(photon_launcher_parts)
     $<$<BOOL:${OpenSSL_FOUND}>:OpenSSL::Crypto>)
 endfunction()
 
+# What tests/perf looks at: parts of photon-perf, which is no library.
+function(photon_perf_parts)
+  photon_find_fmt()
+  set(folder ${PROJECT_SOURCE_DIR}/tools/photon-perf)
+  target_sources(photon_perf_tests PRIVATE ${folder}/checksum.cpp ${folder}/contents.cpp
+    ${folder}/copies.cpp)
+  target_include_directories(photon_perf_tests PRIVATE ${folder})
+  target_link_libraries(photon_perf_tests PRIVATE photon_fmt)
+endfunction()
+
 # tests/fuzz/<x>.cpp defines LLVMFuzzerTestOneInput. With libFuzzer it is a fuzzer, else a program
 # that replays tests/fuzz/corpus/<x>/*; either way ctest runs the corpus.
 function(photon_fuzz_targets)

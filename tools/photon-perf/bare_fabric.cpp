@@ -138,7 +138,7 @@ BareFabric::BareFabric(const FabricNames& names, const Buffers& buffers)
   open(writes_ ? *writing : *chosen);
   show(words_.data(), words_.size());
   if (buffers.size_bytes == 0) return;
-  show(buffers.source, buffers.size_bytes);
+  show(buffers.source, buffers.size_bytes + (kWindow - 1) * buffers.source_stride);
   for (auto* landing : buffers.landing) show(landing, buffers.size_bytes);
 }
 

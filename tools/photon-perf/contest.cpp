@@ -13,10 +13,9 @@ namespace photon::perf {
 namespace {
 
 constexpr std::uint64_t kPingTrips = 10 * kBatch;
-constexpr std::size_t kFinalists = 2;          // limit forms kept after the first repetition
-constexpr double kUnsteady = 0.20;             // change of the ping-pong that spoils a row
-constexpr double kRunTarget_ns = 25e6;         // of one run of one program
-constexpr std::uint64_t kFirstCount = kBatch;  // of the run that finds the speed
+constexpr std::size_t kFinalists = 2;      // limit forms kept after the first repetition
+constexpr std::size_t kSemifinalists = 4;  // kept after a short run of each
+constexpr double kUnsteady = 0.20;         // change of the ping-pong that spoils a row
 constexpr std::uint64_t kCountMax = 50'000'000;
 constexpr double kNear_ns = 130;    // below: neighbouring cores
 constexpr double kSwitch_ns = 900;  // above: the ranks share a core, or lost it meanwhile
@@ -41,19 +40,27 @@ struct Contender {
   double best_figure = 0;
 };
 
-// One run that warms caches and finds how many operations fill the time of a run.
-std::uint64_t calibrate(Team& team, const Entry& entry, std::uint64_t iterations) {
+// How a run that is to last so long is found.
+struct Pace {
+  double target_ns;
+  std::uint64_t first_count;
+};
+constexpr Pace kFullPace{25e6, kBatch};
+constexpr Pace kShortPace{4e6, 8};
+
+// Runs that warm caches and find how many operations fill the time of a run.
+std::uint64_t calibrate(Team& team, const Entry& entry, std::uint64_t iterations, Pace pace) {
   if (iterations != 0) {
-    entry.run(std::min(iterations, kFirstCount));
+    entry.run(std::min(iterations, pace.first_count));
     return iterations;
   }
-  std::uint64_t count = kFirstCount;
+  std::uint64_t count = pace.first_count;
   for (int round = 0; round < 2; ++round) {
     team.barrier();
     const auto start_ns = now_ns();
     entry.run(count);
     const auto elapsed_ns = static_cast<double>(std::max<std::uint64_t>(now_ns() - start_ns, 1));
-    const auto scaled = static_cast<double>(count) * kRunTarget_ns / elapsed_ns;
+    const auto scaled = static_cast<double>(count) * pace.target_ns / elapsed_ns;
     count = team.agree(std::clamp<std::uint64_t>(static_cast<std::uint64_t>(scaled), 4, kCountMax));
   }
   return count;
@@ -67,41 +74,50 @@ void run_once(Contender& contender, const Contest& contest) {
   contender.best_figure = figure;
 }
 
-// Members keep the same forms: index 0 decides, the others follow its bit mask.
-void keep_finalists(Team& team, std::vector<Contender>& limits, Unit unit) {
+// Members keep the same forms, the best `most`: index 0 decides, the others follow.
+void keep_best(Team& team, std::vector<Contender>& limits, Unit unit, std::size_t most) {
   std::vector<std::size_t> order(limits.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
     return is_better(limits[left].best_figure, limits[right].best_figure, unit);
   });
-  std::uint64_t mask = 0;
-  for (std::size_t i = 0; i < std::min(kFinalists, order.size()); ++i) {
-    mask |= std::uint64_t{1} << order[i];
-  }
-  mask = team.agree(mask);
   std::vector<Contender> kept;
-  for (std::size_t i = 0; i < limits.size(); ++i) {
-    if ((mask >> i & 1) != 0) kept.push_back(std::move(limits[i]));
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) {
+    kept.push_back(std::move(limits[team.agree(order[i])]));
   }
   limits = std::move(kept);
 }
 
-Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
+// The entries that a short run of each does not rule out.
+std::vector<Contender> semifinalists(Team& team, const Contest& contest, std::uint64_t iterations) {
   std::vector<Contender> limits;
-  for (const auto& entry : contest.limits) {
-    limits.push_back({&entry, calibrate(team, entry, iterations), {}, 0});
+  limits.reserve(contest.limits.size());
+  for (const auto& entry : contest.limits) limits.push_back({&entry, 0, {}, 0});
+  if (limits.size() <= kSemifinalists) return limits;
+  const auto shortened = std::min(iterations, kShortPace.first_count);
+  for (auto& limit : limits) {
+    limit.count = calibrate(team, *limit.entry, shortened, kShortPace);
+    run_once(limit, contest);
   }
-  Contender ours{&contest.ours, 0, {}, 0};
-  if (ours.entry->run) ours.count = calibrate(team, *ours.entry, iterations);
+  keep_best(team, limits, contest.unit, kSemifinalists);
+  for (auto& limit : limits) limit = {limit.entry, 0, {}, 0};
+  return limits;
+}
+
+Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
   Verdict verdict;
   const auto effort = effort_for(iterations);
   verdict.ping_before_ns = ping_pong_ns(team, effort.ping_trips);
+  auto limits = semifinalists(team, contest, iterations);
+  for (auto& limit : limits) limit.count = calibrate(team, *limit.entry, iterations, kFullPace);
+  Contender ours{&contest.ours, 0, {}, 0};
+  if (ours.entry->run) ours.count = calibrate(team, *ours.entry, iterations, kFullPace);
   for (int repetition = 0; repetition < effort.repetitions; ++repetition) {
     for (auto& limit : limits) run_once(limit, contest);
     if (ours.entry->run) run_once(ours, contest);
     for (auto& limit : limits) run_once(limit, contest);
     if (ours.entry->run) run_once(ours, contest);  // as many chances for ours as for a limit
-    if (repetition == 0) keep_finalists(team, limits, contest.unit);
+    if (repetition == 0) keep_best(team, limits, contest.unit, kFinalists);
   }
   verdict.ping_after_ns = ping_pong_ns(team, effort.ping_trips);
   verdict.iterations = ours.entry->run || limits.empty() ? ours.count : limits.front().count;
@@ -157,9 +173,9 @@ Row row_of(const Bench& bench, const Contest& contest, const Verdict& verdict) {
   row.limit_name = verdict.limit_name;
   row.machine = {verdict.ping_before_ns, verdict.ping_after_ns, state_of(verdict.ping_after_ns),
                  is_steady(verdict)};
-  row.note = fmt::format("{}; ping-pong {:.0f} > {:.0f} ns, {}{}", row.limit_name,
-                         verdict.ping_before_ns, verdict.ping_after_ns, row.machine->name,
-                         row.machine->is_steady ? "" : ", UNSTEADY");
+  row.note =
+      fmt::format("{}; ping-pong {:.0f} > {:.0f} ns{}", row.limit_name, verdict.ping_before_ns,
+                  verdict.ping_after_ns, row.machine->is_steady ? "" : ", UNSTEADY");
   return row;
 }
 

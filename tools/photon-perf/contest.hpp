@@ -1,8 +1,9 @@
 // One row: ours against its limit, interleaved, since the cost between two cores of a virtual
 // machine changes from one moment to the next.
 //
-//   ping-pong | limits, ours, limits, ours | limits, ours, limits, ours | ... | ping-pong
+//   ping-pong | short run of each limit | limits, ours, limits, ours | ... | ping-pong
 //
+// Where there are many limits, the short runs choose those that are measured further.
 // If the two ping-pongs differ by more than a fifth the machine changed its state in between and
 // the row is measured again (a bounded number of times).
 // Owner: the question.
@@ -24,6 +25,7 @@ using Run = std::function<Outcome(std::uint64_t count)>;
 struct Entry {
   std::string name;
   Run run;
+  std::string family = {};  // of forms of one program, which has one row among the limits
 };
 
 struct Contest {
@@ -43,7 +45,7 @@ struct Verdict {
   double ping_after_ns = 0;
 };
 
-// `iterations` 0: chosen so that the row takes about a second. A handful of them, on the other
+// `iterations` 0: chosen so that a row takes one to four seconds. A handful of them, on the other
 // hand, asks whether it works, not how fast: one repetition, and nothing is measured again.
 Verdict compete(Team& team, const Contest& contest, std::uint64_t iterations);
 

@@ -1,13 +1,9 @@
 // What the limit programs with payload share: whose buffers are where, and the kernel's copies.
-#include <fmt/core.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "checksum.hpp"
-#include "failure.hpp"
 #include "limits.hpp"
 #include "shared_file.hpp"
 
@@ -41,7 +37,8 @@ void introduce(Team& team, Buffers& buffers) {
   team.exchange(mine);
   const auto theirs = team.card_of<Card>(team.other());
   buffers.peer_source = theirs.source;
-  buffers.mapped_source = mappings.here(theirs.source_place, buffers.size_bytes);
+  const auto sources_bytes = buffers.size_bytes + (kWindow - 1) * buffers.source_stride;
+  buffers.mapped_source = mappings.here(theirs.source_place, sources_bytes);
   for (std::size_t i = 0; i < kWindow; ++i) {
     buffers.mapped_landing[i] = mappings.here(theirs.landing_place[i], buffers.size_bytes);
   }
@@ -50,24 +47,12 @@ void introduce(Team& team, Buffers& buffers) {
   buffers.peer_pid = theirs.pid;
   bool is_mapped = buffers.mapped_source != nullptr;
   for (const auto* landing : buffers.mapped_landing) is_mapped = is_mapped && landing != nullptr;
-  buffers.is_mapped = team.agree(is_mapped ? 1 : 0) == 1;
-}
-
-const std::byte* expose_source(Team& team, const Buffers& buffers) {
-  if (buffers.is_mapped) return buffers.mapped_source;
-  auto* const shared = team.data().data();
-  if (team.index() == 1) std::memcpy(shared, buffers.source, buffers.size_bytes);
-  return shared;
-}
-
-void expect_checksum(const Buffers& buffers, std::uint64_t sum, std::uint64_t messages) {
-  if (sum == buffers.peer_checksum * messages) return;
-  throw Failure(fmt::format("{} messages of {} bytes arrived with a wrong checksum", messages,
-                            buffers.size_bytes));
+  team.exchange(is_mapped);
+  buffers.is_mapped = is_mapped && team.card_of<bool>(team.other());
 }
 
 bool cma_write(const Buffers& buffers, std::size_t slot) noexcept {
-  const iovec local{buffers.source, buffers.size_bytes};
+  const iovec local{buffers.source_at(slot), buffers.size_bytes};
   const iovec remote{reinterpret_cast<void*>(buffers.peer_landing[slot]), buffers.size_bytes};
   return process_vm_writev(buffers.peer_pid, &local, 1, &remote, 1, 0) ==
          static_cast<ssize_t>(buffers.size_bytes);
@@ -75,14 +60,16 @@ bool cma_write(const Buffers& buffers, std::size_t slot) noexcept {
 
 bool cma_read(const Buffers& buffers, std::size_t slot) noexcept {
   const iovec local{buffers.landing[slot], buffers.size_bytes};
-  const iovec remote{reinterpret_cast<void*>(buffers.peer_source), buffers.size_bytes};
+  const auto source = buffers.peer_source + slot * buffers.source_stride;
+  const iovec remote{reinterpret_cast<void*>(source), buffers.size_bytes};
   return process_vm_readv(buffers.peer_pid, &local, 1, &remote, 1, 0) ==
          static_cast<ssize_t>(buffers.size_bytes);
 }
 
 bool cma_works(Team& team, const Buffers& buffers) {
-  const bool works = team.index() != 0 || (cma_write(buffers, 0) && cma_read(buffers, 0));
-  return team.agree(works ? 1 : 0) == 1;
+  const bool works = cma_write(buffers, 0) && cma_read(buffers, 0);
+  team.exchange(works);
+  return works && team.card_of<bool>(team.other());
 }
 
 }  // namespace photon::perf

@@ -4,9 +4,11 @@
 #include <cstring>
 
 #include "bare_fabric.hpp"
-#include "checksum.hpp"
 #include "clock.hpp"
+#include "contents.hpp"
 #include "failure.hpp"
+#include "means.hpp"
+#include "ping_pong.hpp"
 
 namespace photon::perf {
 namespace {
@@ -50,30 +52,25 @@ template <class Ready, class Send, class Receive>
 Outcome ping_pong(const Ground& ground, std::uint64_t round_trips, Ready ready, Send send,
                   Receive receive) {
   auto& [team, fabric, buffers] = ground;
-  const auto batches = batches_for(round_trips);
-  std::uint64_t sum = 0;
-  std::uint64_t left = batches.total();
-  if (team.index() != 0) ready();
-  team.barrier();
-  Outcome outcome;
-  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
-    const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < batches.each; ++i) {
-      if (team.index() == 0) {
-        ready();
-        send();
-      }
-      receive();
-      sum += checksum_of(buffers.landing[0], buffers.size_bytes);
-      if (team.index() == 0) continue;
-      if (--left != 0) ready();
-      send();
-    }
-    if (team.index() == 0)
-      outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) /
-                                   static_cast<double>(2 * batches.each));
-  }
-  expect_checksum(buffers, sum, batches.total());
+  Contents contents(buffers, team.index());
+  const auto total = batches_for(round_trips).total();
+  const bool first = team.index() == 0;
+  if (!first) ready();
+  begin(team);
+  auto outcome = half_trips(team, contents, round_trips,
+                            PingPong{[&](std::uint64_t number) {
+                                       if (contents.is_fresh()) fabric.await_sends();
+                                       contents.write(buffers.source, number);
+                                     },
+                                     [&](std::uint64_t number) {
+                                       if (first || number != total) ready();
+                                       send();
+                                     },
+                                     [&](std::uint64_t number) {
+                                       receive();
+                                       contents.read(buffers.landing[0], number);
+                                     }});
+  contents.expect_all(total);
   return outcome;
 }
 
@@ -209,15 +206,17 @@ Outcome message_stream(const Ground& ground, Pieces pieces, std::uint64_t count)
   const std::uint64_t each = pieces.count();
   const std::uint64_t total = count * each;
   const std::uint64_t window = std::min<std::uint64_t>(kSlots, kWindow * each);
+  Contents contents(buffers, team.index());
   const auto send = [&](Credits& credits) {
     for (std::uint64_t piece = 0; piece < total; ++piece) {
       credits.await(piece);
-      fabric.send(buffers.source + pieces.at(piece), pieces.bytes(piece));
+      auto* const source = buffers.source_at(piece / each % kWindow);
+      if (piece % each == 0) contents.write(source, piece / each + 1);
+      fabric.send(source + pieces.at(piece), pieces.bytes(piece));
     }
   };
   const auto take = [&](Credits& credits) {
     std::uint64_t posted = 0;
-    std::uint64_t sum = 0;
     const auto post_until = [&](std::uint64_t end) {
       for (; posted < std::min(end, total); ++posted)
         fabric.receive(posted % kSlots,
@@ -229,33 +228,34 @@ Outcome message_stream(const Ground& ground, Pieces pieces, std::uint64_t count)
     for (std::uint64_t piece = 0; piece < total; ++piece) {
       fabric.await(piece % kSlots);
       const auto done = piece + 1;
-      if (done % each == 0)
-        sum += checksum_of(buffers.landing[piece / each % kWindow], buffers.size_bytes);
+      if (done % each == 0) contents.read(buffers.landing[piece / each % kWindow], done / each);
       post_until(std::min(done + kSlots, (done / each + kWindow) * each));
       credits.grant(posted);
     }
-    expect_checksum(buffers, sum, count);
+    contents.expect_all(count);
   };
   return timed_stream(ground, {fabric, total, window}, count, send, take);
 }
 
 Outcome write_stream(const Ground& ground, std::uint64_t count) {
   auto& [team, fabric, buffers] = ground;
+  Contents contents(buffers, team.index());
   const auto send = [&](Credits& credits) {
     for (std::uint64_t i = 0; i < count; ++i) {
       credits.await(i);
-      fabric.write(buffers.source, buffers.size_bytes, i % kWindow);
+      auto* const source = buffers.source_at(i % kWindow);
+      contents.write(source, i + 1);
+      fabric.write(source, buffers.size_bytes, i % kWindow);
     }
   };
   const auto take = [&](Credits& credits) {
-    std::uint64_t sum = 0;
     team.barrier();
     for (std::uint64_t i = 0; i < count; ++i) {
       fabric.await_write(i % kWindow);
-      sum += checksum_of(buffers.landing[i % kWindow], buffers.size_bytes);
+      contents.read(buffers.landing[i % kWindow], i + 1);
       credits.grant(i + 1 + kWindow);
     }
-    expect_checksum(buffers, sum, count);
+    contents.expect_all(count);
   };
   return timed_stream(ground, {fabric, count, kWindow}, count, send, take);
 }

@@ -1,97 +1,66 @@
-// Limits of a single get: the caller copies in and leaves a notice, or asks the owner for a copy.
-#include <cstring>
-
-#include "checksum.hpp"
+// Limits of a single get: the caller fetches the bytes and leaves a notice, or asks the owner.
 #include "clock.hpp"
-#include "failure.hpp"
+#include "contents.hpp"
+#include "get_batches.hpp"
 #include "limits.hpp"
+#include "means.hpp"
 
 namespace photon::perf {
 namespace {
 
-// Index 0 runs `get(sequence)` in batches; index 1 runs `serve(sequence)` as often.
-template <class Get, class Serve>
-Outcome get_batches(Team& team, const Buffers& buffers, std::uint64_t gets, Get get, Serve serve) {
-  if (team.index() == 0) {
-    for (auto& lone : team.area().ping) lone.line.flag.store_release(0);
-  }
-  team.barrier();
-  Outcome outcome;
-  const auto batches = batches_for(gets);
-  std::uint64_t sequence = 0;
-  std::uint64_t sum = 0;
-  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
-    const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < batches.each; ++i) {
-      ++sequence;
-      if (team.index() == 1) {
-        serve(sequence);
-      } else {
-        get(sequence);
-        sum += checksum_of(buffers.landing[0], buffers.size_bytes);
-      }
+// The owner of the bytes, for each get: its source is written, and the caller learns that; then it
+// sends when it is asked, or sees the notice.
+void serve(Channel& channel, const Means& means, const Contents& contents, std::uint64_t gets) {
+  const auto& asked = channel.area().asked.line.flag;
+  for (std::uint64_t number = 1; number <= gets; ++number) {
+    if (contents.is_fresh()) {
+      contents.write((channel.*means.source)(number), number);
+      channel.ready(number).store_release(number);
     }
-    const auto elapsed_ns = static_cast<double>(now_ns() - start_ns);
-    if (team.index() == 0)
-      outcome.batches_ns.push_back(elapsed_ns / static_cast<double>(batches.each));
+    spin_until_at_least<SpinForm::tight>(asked, number);
+    if (!means.is_fetched) means.send(channel, number);
   }
-  if (team.index() == 0) expect_checksum(buffers, sum, batches.total());
+}
+
+// Until the bytes of get `number` were read.
+void get(Channel& channel, const Means& means, Contents& contents, std::uint64_t number) {
+  auto& asked = channel.area().asked.line.flag;
+  if (means.is_fetched) {
+    means.fetch(channel, number);
+  } else {
+    asked.store_release(number);
+    means.receive(channel, number);
+  }
+  contents.read((channel.*means.landing)(number), number);
+  if (means.is_fetched) asked.store_release(number);
+}
+
+Outcome get_each(Team& team, const Buffers& buffers, const Means& means, std::uint64_t gets) {
+  Channel channel(team, buffers, {1});
+  Contents contents(buffers, team.index());
+  begin(team, means, channel);
+  const auto batches = batches_for(gets);
+  Outcome outcome;
+  if (channel.is_sender()) {
+    serve(channel, means, contents, batches.total());
+  } else {
+    outcome = get_batches(
+        contents, batches, [&](std::uint64_t number) { get(channel, means, contents, number); },
+        [&](std::uint64_t number) {
+          spin_until_equal<SpinForm::tight>(channel.ready(number), number);
+        });
+    contents.expect_all(batches.total());
+  }
   team.barrier();
   return outcome;
-}
-
-Outcome ask_owner(Team& team, const Buffers& buffers, std::uint64_t gets) {
-  auto& request = team.area().ping[0].line.flag;
-  auto& reply = team.area().ping[1].line.flag;
-  auto* const shared = team.data().data();
-  return get_batches(
-      team, buffers, gets,
-      [&](std::uint64_t sequence) {
-        request.store_release(sequence);
-        spin_until_equal<SpinForm::tight>(reply, sequence);
-        std::memcpy(buffers.landing[0], shared, buffers.size_bytes);
-      },
-      [&](std::uint64_t sequence) {
-        spin_until_equal<SpinForm::tight>(request, sequence);
-        std::memcpy(shared, buffers.source, buffers.size_bytes);
-        reply.store_release(sequence);
-      });
-}
-
-template <class Fetch>
-Outcome fetch_and_notice(Team& team, const Buffers& buffers, std::uint64_t gets, Fetch fetch) {
-  auto& notice = team.area().ping[0].line.flag;
-  return get_batches(
-      team, buffers, gets,
-      [&](std::uint64_t sequence) {
-        fetch();
-        notice.store_release(sequence);
-      },
-      [&](std::uint64_t sequence) { spin_until_at_least<SpinForm::tight>(notice, sequence); });
 }
 
 }  // namespace
 
 std::vector<Entry> get_latency_limits(Team& team, const Buffers& buffers, MemoryKind kind) {
-  if (kind == MemoryKind::alloc) {
-    return {{"copy-in + notice", [&](std::uint64_t count) {
-               const auto* const shared = expose_source(team, buffers);
-               return fetch_and_notice(team, buffers, count, [&] {
-                 std::memcpy(buffers.landing[0], shared, buffers.size_bytes);
-               });
-             }}};
-  }
-  std::vector<Entry> entries{
-      {"request + copy", [&](std::uint64_t count) { return ask_owner(team, buffers, count); }}};
-  if (buffers.size_bytes > 0 && cma_works(team, buffers)) {
-    entries.push_back({"process_vm_readv", [&](std::uint64_t count) {
-                         return fetch_and_notice(team, buffers, count, [&] {
-                           if (cma_read(buffers, 0)) return;
-                           throw Failure("process_vm_readv stopped working");
-                         });
-                       }});
-  }
-  return entries;
+  return entries_of(means_for(team, buffers, kind), [&](const Means& means, std::uint64_t count) {
+    return get_each(team, buffers, means, count);
+  });
 }
 
 }  // namespace photon::perf

@@ -1,39 +1,25 @@
-// Limits of latencies: two-line ping-pong, put+flag with copy-out.
-#include <fmt/core.h>
-
-#include <algorithm>
+// Limits of latencies: two-line ping-pong, put+flag with copy-out, and all other means.
 #include <cstring>
 
 #include "checksum.hpp"
-#include "clock.hpp"
+#include "contents.hpp"
 #include "limits.hpp"
+#include "means.hpp"
+#include "ping_pong.hpp"
 
 namespace photon::perf {
 namespace {
 
-constexpr std::size_t kInlineBytes = 32;  // payload that travels in the flag's line
+constexpr std::size_t kInlineBytes = 32;     // payload that travels in the flag's line
+constexpr std::size_t kSpinBytes = 8 << 10;  // up to here, how a flag is awaited is, too
+constexpr std::size_t kMeansBytes = 512;     // from here on, how bytes are copied is worth asking
 
-// Runs `round` on both members, kBatch times a batch; index 0 gets one-way batch averages. Flags
-// count up from 1, after a reset that both have seen.
-template <class Round>
-Outcome ping_pong(Team& team, std::uint64_t round_trips, Round round) {
-  auto& area = team.area();
+void lower_flags(Team& team) {
   if (team.index() == 0) {
-    for (auto& lone : area.ping) lone.line.flag.store_release(0);
+    for (auto& lone : team.area().ping) lone.line.flag.store_release(0);
+    for (auto& area : team.area().means) area.rewriting_ns.line.flag.store_release(0);
   }
   team.barrier();
-  Outcome outcome;
-  std::uint64_t sequence = 0;
-  const auto batches = batches_for(round_trips);
-  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
-    const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < batches.each; ++i) round(++sequence);
-    const auto elapsed_ns = static_cast<double>(now_ns() - start_ns);
-    if (team.index() == 0)
-      outcome.batches_ns.push_back(elapsed_ns / static_cast<double>(2 * batches.each));
-  }
-  team.barrier();
-  return outcome;
 }
 
 template <SpinForm form>
@@ -43,22 +29,26 @@ Outcome two_line(Team& team, const Buffers& buffers, std::uint64_t round_trips) 
   const auto words_count = (buffers.size_bytes + 7) / 8;
   std::uint64_t source[kInlineBytes / 8] = {};
   if (buffers.size_bytes > 0) std::memcpy(source, buffers.source, buffers.size_bytes);
-  std::uint64_t sum = 0;
-  const auto send = [&](std::uint64_t sequence) {
-    for (std::size_t i = 0; i < words_count; ++i) out.words[i] = source[i];
-    out.flag.store_release(sequence);
-  };
-  const auto receive = [&](std::uint64_t sequence) {
-    spin_until_equal<form>(in.flag, sequence);
-    for (std::size_t i = 0; i < words_count; ++i) sum += in.words[i];
-  };
-  const bool first = team.index() == 0;
-  auto outcome = ping_pong(team, round_trips, [&](std::uint64_t sequence) {
-    if (first) send(sequence);
-    receive(sequence);
-    if (!first) send(sequence);
-  });
-  expect_checksum(buffers, sum, batches_for(round_trips).total());
+  Contents contents(buffers, team.index());
+  lower_flags(team);
+  auto outcome = half_trips(team, contents, round_trips,
+                            PingPong{[&](std::uint64_t number) {
+                                       contents.write(reinterpret_cast<std::byte*>(source), number);
+                                     },
+                                     [&](std::uint64_t number) {
+                                       for (std::size_t i = 0; i < words_count; ++i)
+                                         out.words[i] = source[i];
+                                       out.flag.store_release(number);
+                                     },
+                                     [&](std::uint64_t number) {
+                                       spin_until_equal<form>(in.flag, number);
+                                       std::uint64_t sum = 0;
+                                       for (std::size_t i = 0; i < words_count; ++i)
+                                         sum += in.words[i];
+                                       contents.take(sum, number);
+                                     }});
+  team.barrier();
+  contents.expect_all(batches_for(round_trips).total());
   return outcome;
 }
 
@@ -72,29 +62,49 @@ Outcome put_and_flag(Team& team, const Buffers& buffers, std::uint64_t round_tri
   auto* out = team.data().data() + team.index() * size_bytes;
   const auto* in = team.data().data() + team.other() * size_bytes;
   auto* landing = buffers.landing[0];
-  std::uint64_t sum = 0;
-  const auto send = [&](std::uint64_t sequence) {
-    std::memcpy(out, buffers.source, size_bytes);
-    out_flag.store_release(sequence);
-  };
-  const auto receive = [&](std::uint64_t sequence) {
-    spin_until_equal<form>(in_flag, sequence);
-    if constexpr (copy == CopyOut::fused) {
-      sum += copy_and_checksum(landing, in, size_bytes);
-    } else if constexpr (copy == CopyOut::copy_then_sum) {
-      std::memcpy(landing, in, size_bytes);
-      sum += checksum_of(landing, size_bytes);
-    } else {
-      sum += checksum_of(in, size_bytes);
-    }
-  };
-  const bool first = team.index() == 0;
-  auto outcome = ping_pong(team, round_trips, [&](std::uint64_t sequence) {
-    if (first) send(sequence);
-    receive(sequence);
-    if (!first) send(sequence);
-  });
-  expect_checksum(buffers, sum, batches_for(round_trips).total());
+  Contents contents(buffers, team.index());
+  lower_flags(team);
+  auto outcome =
+      half_trips(team, contents, round_trips,
+                 PingPong{[&](std::uint64_t number) { contents.write(buffers.source, number); },
+                          [&](std::uint64_t number) {
+                            std::memcpy(out, buffers.source, size_bytes);
+                            out_flag.store_release(number);
+                          },
+                          [&](std::uint64_t number) {
+                            spin_until_equal<form>(in_flag, number);
+                            if constexpr (copy == CopyOut::fused) {
+                              contents.take(copy_and_checksum(landing, in, size_bytes), number);
+                            } else if constexpr (copy == CopyOut::copy_then_sum) {
+                              std::memcpy(landing, in, size_bytes);
+                              contents.read(landing, number);
+                            } else {
+                              contents.read(in, number);
+                            }
+                          }});
+  team.barrier();
+  contents.expect_all(batches_for(round_trips).total());
+  return outcome;
+}
+
+// By any means, each message from the same source into the same landing.
+template <SpinForm form>
+Outcome by_means(Team& team, const Buffers& buffers, const Means& means,
+                 std::uint64_t round_trips) {
+  Channel out(team, buffers, {team.index(), 1, form});
+  Channel in(team, buffers, {team.other(), 1, form});
+  Contents contents(buffers, team.index());
+  begin(team, means, out);
+  auto outcome = half_trips(
+      team, contents, round_trips,
+      PingPong{[&](std::uint64_t number) { contents.write((out.*means.source)(number), number); },
+               [&](std::uint64_t number) { means.send(out, number); },
+               [&](std::uint64_t number) {
+                 means.receive(in, number);
+                 contents.read((in.*means.landing)(number), number);
+               }});
+  team.barrier();
+  contents.expect_all(batches_for(round_trips).total());
   return outcome;
 }
 
@@ -111,6 +121,16 @@ void add_forms(std::vector<Entry>& entries, Team& team, const Buffers& buffers) 
   entries.push_back({"put+flag, copy-out", [&](std::uint64_t count) {
                        return put_and_flag<form, CopyOut::copy_then_sum>(team, buffers, count);
                      }});
+}
+
+template <SpinForm form>
+void add_means(std::vector<Entry>& entries, Team& team, const Buffers& buffers,
+               const std::vector<Means>& all) {
+  for (auto& entry : entries_of(all, [&](const Means& means, std::uint64_t count) {
+         return by_means<form>(team, buffers, means, count);
+       })) {
+    entries.push_back(std::move(entry));
+  }
 }
 
 template <SpinForm form>
@@ -139,6 +159,17 @@ std::vector<Entry> latency_limits(Team& team, const Buffers& buffers) {
   add_forms<SpinForm::tight>(entries, team, buffers);
   add_forms<SpinForm::pause>(entries, team, buffers);
   add_forms<SpinForm::relaxed>(entries, team, buffers);
+  return entries;
+}
+
+std::vector<Entry> latency_limits(Team& team, const Buffers& buffers, MemoryKind kind) {
+  auto entries = latency_limits(team, buffers);
+  if (buffers.size_bytes < kMeansBytes) return entries;
+  const auto all = means_for(team, buffers, kind);
+  add_means<SpinForm::tight>(entries, team, buffers, all);
+  if (buffers.size_bytes > kSpinBytes) return entries;
+  add_means<SpinForm::pause>(entries, team, buffers, all);
+  add_means<SpinForm::relaxed>(entries, team, buffers, all);
   return entries;
 }
 

@@ -1,5 +1,5 @@
 // The memory that the ranks of one photon-perf run share without the library: set-up cards, a
-// barrier, and the flags, slots and chunks of the limit programs. Bulk data follows the struct.
+// barrier, and the flags, slots and rings of the limit programs. Bulk data follows the struct.
 // Invariant: flags that different sides write never share a line, nor a pair of lines (adjacent
 // lines are fetched together on some machines), hence LoneLine.
 // Owner: SharedBlock; offsets only, no pointers.
@@ -15,8 +15,8 @@ namespace photon::perf {
 inline constexpr std::size_t kWindow = 4;            // messages in flight in bandwidth rows
 inline constexpr std::size_t kRingSlots = 1024;      // of the bare ring; power of two
 inline constexpr std::size_t kCreditInterval = 256;  // slots between two credits of the ring
-inline constexpr std::size_t kChunks = 64;           // of the two-copy pipeline, at most
-inline constexpr std::size_t kChunkBytes = 32 * 1024;
+inline constexpr std::size_t kRingBytes = std::size_t{4} << 20;  // of a two-copy ring, at most
+inline constexpr std::size_t kRingChunks = 512;                  // the same in chunks
 inline constexpr std::size_t kMaxTeam = 1024;   // ranks that may meet at one barrier
 inline constexpr std::size_t kCardBytes = 256;  // what one rank tells the others at set-up
 
@@ -36,20 +36,30 @@ struct Meeting {  // one barrier and one agreed value
   LoneLine agreed;
 };
 
+// What messages in one direction use, by whatever means they go.
+struct MeansArea {
+  LoneLine arrived[kWindow];  // the number of the message in that slot; the sender's
+  LoneLine ready[kWindow];    // the source of that message is written; its owner's
+  LoneLine asked;             // messages that their receiver wants; the receiver's
+  LoneLine taken;             // messages read; the receiver's
+  LoneLine drained;           // chunks copied out; the receiver's
+  LoneLine rewriting_ns;      // time that the side which answers spent on its sources
+  alignas(256) Line chunk_flags[kRingChunks];  // the sender's
+  alignas(4096) std::byte ring[kRingBytes];
+};
+
 struct LimitArea {
-  Meeting meetings[2];  // of the pair, and of the whole job
-  LoneLine ping[2];     // one flag line in each direction
-  LoneLine credit[2];   // [0] of slots and windows, [1] of chunks
-  LoneLine token;       // of the yield ring
-  LoneLine go[2];       // start signals between ranks that sleep
-  LoneLine first[2];    // a first message without the library, and its reply
-  LoneLine apart[2];    // who shall speak up, and who only polls from now on
-  LoneLine window_flags[kWindow];
-  LoneLine chunk_flags[kChunks];
+  Meeting meetings[2];          // of the pair, and of the whole job
+  LoneLine ping[2];             // one flag line in each direction
+  LoneLine credit;              // of slots
+  LoneLine token;               // of the yield ring
+  LoneLine go[2];               // start signals between ranks that sleep
+  LoneLine first[2];            // a first message without the library, and its reply
+  LoneLine apart[2];            // who shall speak up, and who only polls from now on
   LoneLine arrivals[kMaxTeam];  // rounds each rank has been told of
   alignas(64) std::byte cards[kMaxTeam][kCardBytes];
   Line slots[kRingSlots];
-  alignas(4096) std::byte chunks[kChunks][kChunkBytes];
+  MeansArea means[2];  // from index 0, from index 1
 };
 
 }  // namespace photon::perf

@@ -17,9 +17,9 @@ FabricLimits fabric_limits(const Link& link) {
 
 }  // namespace
 
-Limits put_latency_limits(const Link& link) {
+Limits put_latency_limits(const Link& link, MemoryKind kind) {
   if (link.transport() == "tcp") return {socket_latency_limits(link.team(), link.buffers()), ""};
-  if (link.transport() != "ofi") return {latency_limits(link.team(), link.buffers()), ""};
+  if (link.transport() != "ofi") return {latency_limits(link.team(), link.buffers(), kind), ""};
   const auto fabric = fabric_limits(link);
   return {fabric.latency(), fabric.missing()};
 }

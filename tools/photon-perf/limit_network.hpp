@@ -22,7 +22,7 @@ struct Limits {
 FabricNames fabric_names(const Job& job);
 
 // Both members of the link's team call each in step; the link outlives the entries.
-Limits put_latency_limits(const Link& link);
+Limits put_latency_limits(const Link& link, MemoryKind kind);
 Limits put_rate_limits(const Link& link);
 Limits put_bandwidth_limits(const Link& link, MemoryKind kind);
 

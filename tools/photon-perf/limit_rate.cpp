@@ -9,7 +9,7 @@ namespace {
 // Returns when the consumer has read everything. The credit word counts slots taken.
 template <SpinForm form>
 void produce(LimitArea& area, std::uint64_t count) noexcept {
-  const auto& taken = area.credit[0].line.flag;
+  const auto& taken = area.credit.line.flag;
   std::uint64_t known_taken = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (i - known_taken >= kRingSlots) {
@@ -32,9 +32,9 @@ std::uint64_t consume(LimitArea& area, std::uint64_t count) noexcept {
     const auto& slot = area.slots[i % kRingSlots];
     spin_until_equal<form>(slot.flag, i + 1);
     sum += slot.words[0] + slot.words[1];
-    if ((i + 1) % kCreditInterval == 0) area.credit[0].line.flag.store_release(i + 1);
+    if ((i + 1) % kCreditInterval == 0) area.credit.line.flag.store_release(i + 1);
   }
-  area.credit[0].line.flag.store_release(count);
+  area.credit.line.flag.store_release(count);
   return sum;
 }
 
@@ -42,7 +42,7 @@ template <SpinForm form>
 Outcome ring(Team& team, std::uint64_t count) {
   auto& area = team.area();
   if (team.index() == 0) {
-    area.credit[0].line.flag.store_release(0);
+    area.credit.line.flag.store_release(0);
     for (auto& slot : area.slots) slot.flag.store_release(0);
   }
   team.barrier();

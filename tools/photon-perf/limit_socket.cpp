@@ -12,7 +12,10 @@
 
 #include "checksum.hpp"
 #include "clock.hpp"
+#include "contents.hpp"
 #include "failure.hpp"
+#include "means.hpp"
+#include "ping_pong.hpp"
 
 namespace photon::perf {
 namespace {
@@ -92,24 +95,18 @@ Outcome ping_pong(Team& team, const Socket& socket, const Buffers& buffers,
   const std::byte* const source = is_empty ? &word : buffers.source;
   std::byte* const landing = is_empty ? &word : buffers.landing[0];
   const std::size_t bytes = is_empty ? 1 : buffers.size_bytes;
-  std::uint64_t sum = 0;
+  Contents contents(buffers, team.index());
+  begin(team);
+  auto outcome =
+      half_trips(team, contents, round_trips,
+                 PingPong{[&](std::uint64_t number) { contents.write(buffers.source, number); },
+                          [&](std::uint64_t) { send_all(socket, source, bytes); },
+                          [&](std::uint64_t number) {
+                            receive_all(socket, landing, bytes);
+                            contents.read(landing, number);
+                          }});
   team.barrier();
-  Outcome outcome;
-  const auto batches = batches_for(round_trips);
-  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
-    const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < batches.each; ++i) {
-      if (team.index() == 0) send_all(socket, source, bytes);
-      receive_all(socket, landing, bytes);
-      sum += checksum_of(landing, buffers.size_bytes);
-      if (team.index() != 0) send_all(socket, source, bytes);
-    }
-    if (team.index() == 0)
-      outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) /
-                                   static_cast<double>(2 * batches.each));
-  }
-  team.barrier();
-  expect_checksum(buffers, sum, batches.total());
+  contents.expect_all(batches_for(round_trips).total());
   return outcome;
 }
 
@@ -164,16 +161,21 @@ Outcome words(Team& team, const Socket& socket, std::uint64_t count) {
 }
 
 Outcome blocks(Team& team, const Socket& socket, const Buffers& buffers, std::uint64_t count) {
+  Contents contents(buffers, team.index());
   const auto send = [&] {
-    for (std::uint64_t i = 0; i < count; ++i) send_all(socket, buffers.source, buffers.size_bytes);
+    for (std::uint64_t number = 1; number <= count; ++number) {
+      auto* const source = buffers.source_at(number % kWindow);
+      contents.write(source, number);
+      send_all(socket, source, buffers.size_bytes);
+    }
   };
   const auto receive = [&] {
-    std::uint64_t sum = 0;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      receive_all(socket, buffers.landing[i % kWindow], buffers.size_bytes);
-      sum += checksum_of(buffers.landing[i % kWindow], buffers.size_bytes);
+    for (std::uint64_t number = 1; number <= count; ++number) {
+      auto* const landing = buffers.landing[number % kWindow];
+      receive_all(socket, landing, buffers.size_bytes);
+      contents.read(landing, number);
     }
-    expect_checksum(buffers, sum, count);
+    contents.expect_all(count);
   };
   return stream(team, socket, count, send, receive);
 }

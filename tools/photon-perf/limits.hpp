@@ -20,30 +20,31 @@ namespace photon::perf {
 
 // Memory of one row on this side, and where the peer has its own.
 struct Buffers {
-  std::byte* source = nullptr;                // what this side sends, or lets be read
+  // What this side sends, or lets be read. Fresh messages of a stream have a source each, one
+  // behind the other; others share one.
+  std::byte* source = nullptr;
+  bool is_fresh = false;                      // sources are rewritten (contents.hpp)
+  std::size_t source_stride = 0;              // from the source of one slot to the next
   std::array<std::byte*, kWindow> landing{};  // where messages land on this side
   std::uint64_t peer_source = 0;              // in the peer's addresses
   std::array<std::uint64_t, kWindow> peer_landing{};
-  // The same two in this process, where the library has mapped them. The flag is about those of
-  // index 1 in index 0, which is the side that copies; both sides have it.
+  // The same two in this process, where the library has mapped them; the flag: on both sides.
   bool is_mapped = false;
   std::byte* mapped_source = nullptr;
   std::array<std::byte*, kWindow> mapped_landing{};
   pid_t peer_pid = 0;
   std::size_t size_bytes = 0;
-  std::uint64_t peer_checksum = 0;  // of the peer's source: what this side must find
+  std::uint64_t peer_checksum = 0;  // of the peer's source: what this side must find if not fresh
+
+  std::byte* source_at(std::size_t slot) const noexcept { return source + slot * source_stride; }
+  std::byte* mapped_source_at(std::size_t slot) const noexcept {
+    return mapped_source + slot * source_stride;
+  }
 };
 
 // Fill the peer's half. Both members call it when their own half, contents included, stands, and
 // when the library has connected them: it maps the peer's memory then.
 void introduce(Team& team, Buffers& buffers);
-
-// Where index 0 reads the source of index 1: in place if it is mapped, else in the shared block,
-// where index 1 copies it. Both call it, and meet before index 0 reads.
-const std::byte* expose_source(Team& team, const Buffers& buffers);
-
-// Throws Failure if the sum of `messages` messages is not what the peer sent.
-void expect_checksum(const Buffers& buffers, std::uint64_t sum, std::uint64_t messages);
 
 // One way of a two-line ping-pong now, best spin form: the state of the machine.
 double ping_pong_ns(Team& team, std::uint64_t round_trips);
@@ -51,20 +52,20 @@ double ping_pong_ns(Team& team, std::uint64_t round_trips);
 // Latency of a message, one way: ping-pong with the bytes in the flag's line up to 32 bytes, else
 // put+flag with copy-out.
 std::vector<Entry> latency_limits(Team& team, const Buffers& buffers);
+// The same and, from 512 bytes on, every means that there is for such memory (means.hpp).
+std::vector<Entry> latency_limits(Team& team, const Buffers& buffers, MemoryKind kind);
 // put+flag whose receiver reads where the bytes landed: less work than copy-out, for comparison.
 std::vector<Entry> in_place_limits(Team& team, const Buffers& buffers);
-// The next four work on the very buffers of ours where the peer's are mapped here, else through the
-// shared block.
+// The next three work on the very buffers of ours, where the peer's are mapped here, else through
+// the shared block, by every means (means.hpp).
 //
-// Latency of a get: the caller copies in and leaves a notice; from the heap also by
-// process_vm_readv, and by asking the owner for a copy.
+// Latency of a get: the caller fetches and leaves a notice, or asks the owner for the bytes.
 std::vector<Entry> get_latency_limits(Team& team, const Buffers& buffers, MemoryKind kind);
-// Records a second through a bare single-producer ring of 64-byte slots.
-std::vector<Entry> rate_limits(Team& team);
-// Messages a second, read by the receiver: memcpy + flag for ph_alloc memory; for the heap the
-// two-copy pipeline and process_vm_writev.
+// Messages a second, read by the receiver.
 std::vector<Entry> put_bandwidth_limits(Team& team, const Buffers& buffers, MemoryKind kind);
 std::vector<Entry> get_bandwidth_limits(Team& team, const Buffers& buffers, MemoryKind kind);
+// Records a second through a bare single-producer ring of 64-byte slots.
+std::vector<Entry> rate_limits(Team& team);
 // One process copying between its own warm buffers: no transfer between cores at all.
 Entry local_copy(Team& team, const Buffers& buffers);
 

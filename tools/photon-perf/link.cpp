@@ -1,5 +1,6 @@
 #include "link.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "checksum.hpp"
@@ -14,9 +15,15 @@ std::uint64_t setting_of(const Job& job, std::string_view name, std::uint64_t ot
   return value;
 }
 
-// One-word messages have a source each (streams.cpp numbers them), others share one.
-std::size_t sources_of(const Link::Shape& shape) {
-  return shape.size_bytes == sizeof(std::uint64_t) ? shape.slots : 1;
+bool wants_fresh(const Bench& bench, const Link::Shape& shape) {
+  return shape.may_be_fresh && bench.options.buffers == BufferKind::fresh;
+}
+
+// One-word messages have a source each (streams.cpp numbers them), and fresh ones; others share
+// one.
+std::size_t sources_of(const Bench& bench, const Link::Shape& shape) {
+  const bool has_each = wants_fresh(bench, shape) || shape.size_bytes == sizeof(std::uint64_t);
+  return has_each ? std::max(shape.slots, kWindow) : 1;
 }
 
 }  // namespace
@@ -25,11 +32,13 @@ Link::Link(Bench& bench, Team& team, Shape shape)
     : job_(&bench.job),
       team_(&team),
       shape_(shape),
-      source_(bench.job, shape.kind, sources_of(shape) * shape.size_bytes),
+      source_(bench.job, shape.kind, sources_of(bench, shape) * shape.size_bytes),
       landing_(bench.job, shape.kind, shape.slots * shape.size_bytes),
       inbox_(bench.job) {
   buffers_.size_bytes = shape.size_bytes;
   buffers_.source = source_.data();
+  buffers_.is_fresh = wants_fresh(bench, shape);
+  if (buffers_.is_fresh) buffers_.source_stride = shape.size_bytes;
   for (std::size_t slot = 0; slot < kWindow; ++slot) {
     buffers_.landing[slot] = landing(slot % shape.slots);
   }
@@ -76,11 +85,23 @@ std::string Link::put_mode() const {
   return shape_.size_bytes <= setting_of(*job_, "packed_max", 0) ? "packed" : "bulk";
 }
 
+std::string_view Link::buffers_text() const noexcept {
+  if (!shape_.may_be_fresh) return "";
+  return text_of(is_fresh() ? BufferKind::fresh : BufferKind::same);
+}
+
 Row row_of(const Bench& bench, const Contest& contest, const Verdict& verdict, const Link& link) {
   auto row = row_of(bench, contest, verdict);
+  row.buffers = link.buffers_text();
   row.transport = link.transport();
   row.memory = text_of(bench.options.memory);
   return row;
+}
+
+Link::Shape fresh_shape(const Bench& bench, std::size_t size_bytes) noexcept {
+  Link::Shape shape{bench.options.memory, size_bytes};
+  shape.may_be_fresh = true;
+  return shape;
 }
 
 std::vector<std::uint64_t> sizes_or(const Options& options, std::vector<std::uint64_t> defaults) {

@@ -22,6 +22,8 @@ class Link {
     // Messages of a stream carry their number, each from a slot of its own, so that a stale one
     // shows. Else they share one source, which is what the limit programs send.
     bool stamped = false;
+    // Sources are rewritten before each message (contents.hpp), if the user asks for that.
+    bool may_be_fresh = false;
   };
 
   Link(Bench& bench, Team& team, Shape shape);
@@ -34,6 +36,9 @@ class Link {
   std::size_t size_bytes() const noexcept { return shape_.size_bytes; }
   std::size_t slots() const noexcept { return shape_.slots; }
   bool is_stamped() const noexcept { return shape_.stamped; }
+  bool is_fresh() const noexcept { return buffers_.is_fresh; }
+  // Where `shape` lets a question know it, and the user asks for it.
+  std::string_view buffers_text() const noexcept;
 
   std::byte* source(std::size_t slot) const noexcept {
     return source_.data() + slot * shape_.size_bytes;
@@ -57,7 +62,7 @@ class Link {
   // Post a get of the peer's source into own slot `slot`.
   ph_status get(std::size_t slot, ph_u64_ids ids) const noexcept {
     return ph_get_u64(job_->context(), peer(), {landing(slot), shape_.size_bytes},
-                      ph_at(&peer_source_, 0), ids);
+                      ph_at(&peer_source_, slot * buffers_.source_stride), ids);
   }
   // Both sides call it when each has been told all it waited for. A message that was accepted may
   // still be queued in its sender, and leaves only while that one probes: so it probes until then.
@@ -90,6 +95,9 @@ class Link {
 
 // Row, transport and memory included, of a contest over `link`.
 Row row_of(const Bench& bench, const Contest& contest, const Verdict& verdict, const Link& link);
+
+// Messages of that size in the memory that the user asks for, in questions that know fresh sources.
+Link::Shape fresh_shape(const Bench& bench, std::size_t size_bytes) noexcept;
 
 // The sizes the user gave, or these.
 std::vector<std::uint64_t> sizes_or(const Options& options, std::vector<std::uint64_t> defaults);

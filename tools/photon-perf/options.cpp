@@ -66,6 +66,16 @@ void require_mailboxes(const Options& options) {
   throw Failure("--open: ask mailbox-latency; " + options.question + " has no mailboxes to spare");
 }
 
+void require_sources(const Question& question, const Options& options) {
+  if (options.buffers == BufferKind::same || question.may_be_fresh) return;
+  std::string those;
+  for (const auto& other : questions()) {
+    if (other.may_be_fresh) those += fmt::format("{}{}", those.empty() ? "" : ", ", other.name);
+  }
+  throw Failure(fmt::format("--buffers fresh: {} does not rewrite its sources; ask {}",
+                            question.name, those));
+}
+
 void require_sizes(const Question& question, const std::vector<std::uint64_t>& sizes) {
   for (const auto size_bytes : sizes) {
     if (size_bytes >= question.size_min_bytes) continue;
@@ -85,6 +95,10 @@ std::string_view text_of(MemoryKind kind) noexcept {
   return kind == MemoryKind::alloc ? "alloc" : "malloc";
 }
 
+std::string_view text_of(BufferKind kind) noexcept {
+  return kind == BufferKind::fresh ? "fresh" : "same";
+}
+
 std::vector<std::uint64_t> parse_sizes(std::string_view text) {
   std::vector<std::uint64_t> sizes;
   while (!text.empty()) {
@@ -99,6 +113,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   Options options;
   std::string sizes;
   std::string memory = "alloc";
+  std::string buffers = "same";
   CLI::App app{"Ask one question about Photon's speed on this machine; run under photonrun."};
   app.failure_message([](const CLI::App* which, const CLI::Error& error) {
     return "photon-perf: " + CLI::FailureMessage::simple(which, error);
@@ -107,13 +122,16 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("QUESTION", options.question, "What to measure, from the list below")->required();
   app.add_option("--sizes", sizes, "Message sizes in bytes, e.g. 8,64,4K,1M");
   app.add_option("--iterations", options.iterations,
-                 "Operations a measurement; without it a row takes about a second")
+                 "Operations a measurement; without it a row takes one to four seconds")
       ->check(CLI::Range(std::uint64_t{1}, kIterationsMax));
   app.add_option("--open", options.open, "With mailbox-latency: so many mailboxes are open")
       ->check(CLI::Range(std::uint64_t{1}, kOpenMax));
   app.add_option("--memory", memory,
                  "Memory of the messages: ph_alloc (the default), or the heap, registered")
       ->check(CLI::IsMember({"alloc", "malloc"}));
+  app.add_option("--buffers", buffers,
+                 "fresh: sources are rewritten before each operation; same (the default): never")
+      ->check(CLI::IsMember({"fresh", "same"}));
   app.add_option("--transport", options.transport, "Use this transport: shm, tcp or ofi");
   app.add_option(
       "--provider", options.provider,
@@ -124,6 +142,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     options.memory = memory == "alloc" ? MemoryKind::alloc : MemoryKind::malloc;
+    options.buffers = buffers == "fresh" ? BufferKind::fresh : BufferKind::same;
     if (!sizes.empty()) options.sizes = parse_sizes(sizes);
     const auto* question = find_question(options.question);
     if (question == nullptr) {
@@ -133,6 +152,7 @@ ParsedOptions parse_options(int argc, char** argv) {
     require_sizes(*question, options.sizes);
     require_ofi(options);
     require_mailboxes(options);
+    require_sources(*question, options);
     if (app.count("--plot") > 0) require_plot_suffix(options.plot_path);
   } catch (const CLI::ParseError& error) {
     return {std::nullopt, is_speaker() && app.exit(error) != 0 ? kUsageStatus : 0};

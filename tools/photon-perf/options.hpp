@@ -13,15 +13,20 @@ namespace photon::perf {
 enum class MemoryKind : std::uint8_t { alloc, malloc };
 std::string_view text_of(MemoryKind kind) noexcept;
 
+// Are sources rewritten by their owner before each operation, or never touched again?
+enum class BufferKind : std::uint8_t { fresh, same };
+std::string_view text_of(BufferKind kind) noexcept;
+
 // Is this the rank that speaks for the job, or no part of one? Known before there is a context.
 bool is_speaker() noexcept;
 
 struct Options {
   std::string question;
   std::vector<std::uint64_t> sizes;  // empty: the question's own
-  std::uint64_t iterations = 0;      // 0: about a second a row
+  std::uint64_t iterations = 0;      // 0: one to four seconds a row
   std::uint64_t open = 0;            // mailboxes at each rank; 0: those that are used
   MemoryKind memory = MemoryKind::alloc;
+  BufferKind buffers = BufferKind::same;
   std::string transport;  // empty: the library chooses
   std::string provider;   // of libfabric, for transport ofi; empty: as the library is set
   std::string json_path;  // empty: no file

@@ -4,6 +4,7 @@
 
 #include "checksum.hpp"
 #include "clock.hpp"
+#include "contents.hpp"
 #include "streams.hpp"
 
 namespace photon::perf {
@@ -59,8 +60,8 @@ Outcome put_each(Link& link, std::uint64_t count) {
 
 Outcome cma_each(Link& link, std::uint64_t count) {
   auto& team = link.team();
-  auto& done = team.area().window_flags[0].line.flag;
-  auto& taken = team.area().credit[0].line.flag;
+  auto& done = team.area().means[0].arrived[0].line.flag;
+  auto& taken = team.area().means[0].taken.line.flag;
   if (team.index() == 0) {
     done.store_release(0);
     taken.store_release(0);

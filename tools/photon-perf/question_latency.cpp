@@ -8,10 +8,10 @@ namespace {
 void ask_one_way(Bench& bench, std::uint64_t size_bytes) {
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
-  Link link(bench, team, {bench.options.memory, size_bytes});
+  Link link(bench, team, fresh_shape(bench, size_bytes));
   Contest contest;
   contest.size_bytes = size_bytes;
-  auto limits = put_latency_limits(link);
+  auto limits = put_latency_limits(link, bench.options.memory);
   contest.limits = std::move(limits.entries);
   contest.ours = {link.put_mode(), [&](std::uint64_t count) { return ping_pong(link, count); }};
   const auto verdict = compete(team, contest, bench.options.iterations);
@@ -34,7 +34,7 @@ void ask_get_latency(Bench& bench) {
   if (bench.job.rank() > 1) return;
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
   for (const auto size_bytes : sizes_or(bench.options, {8, 64, 256, 1024, 4096, 65536})) {
-    Link link(bench, team, {bench.options.memory, size_bytes});
+    Link link(bench, team, fresh_shape(bench, size_bytes));
     Contest contest;
     contest.size_bytes = size_bytes;
     contest.limits = get_latency_limits(team, link.buffers(), bench.options.memory);

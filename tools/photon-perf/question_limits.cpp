@@ -14,30 +14,35 @@ class LimitTable {
  public:
   LimitTable(Bench& bench, Team& team) : bench_(&bench), team_(&team) {}
 
-  // One row for each name among `entries`: forms of one program compete, programs do not.
+  // One row for each family among `entries`: forms of one program compete, programs do not.
   void add(const std::vector<Entry>& entries, Unit unit, const Link& link, bool has_memory) {
     std::vector<std::string> names;
     for (const auto& entry : entries) {
-      if (std::find(names.begin(), names.end(), entry.name) == names.end()) {
-        names.push_back(entry.name);
-      }
+      const auto& name = family_of(entry);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     for (const auto& name : names) {
       Contest contest;
       contest.unit = unit;
       contest.size_bytes = link.size_bytes();
       for (const auto& entry : entries) {
-        if (entry.name == name) contest.limits.push_back(entry);
+        if (family_of(entry) == name) contest.limits.push_back(entry);
       }
       const auto verdict = compete(*team_, contest, bench_->options.iterations);
       auto row = row_of(*bench_, contest, verdict);
       row.transport = "none";
+      row.mode = name;
       if (has_memory) row.memory = text_of(bench_->options.memory);
+      row.buffers = link.buffers_text();
       bench_->report.add(std::move(row));
     }
   }
 
  private:
+  static const std::string& family_of(const Entry& entry) noexcept {
+    return entry.family.empty() ? entry.name : entry.family;
+  }
+
   Bench* bench_;
   Team* team_;
 };
@@ -53,11 +58,11 @@ void ask_limits(Bench& bench) {
   std::string missing;
   for (const auto size_bytes :
        sizes_or(bench.options, {0, 8, 32, 128, 1024, 4096, 65536, 1U << 20, 4U << 20})) {
-    Link link(bench, team, {kind, size_bytes});
+    Link link(bench, team, fresh_shape(bench, size_bytes));
     const FabricLimits fabric(team, link.buffers(), names);
     missing = fabric.missing();
     if (size_bytes <= kLargest) {
-      table.add(latency_limits(team, link.buffers()), Unit::nanoseconds, link, false);
+      table.add(latency_limits(team, link.buffers(), kind), Unit::nanoseconds, link, true);
       table.add(socket_latency_limits(team, link.buffers()), Unit::nanoseconds, link, false);
       table.add(fabric.latency(), Unit::nanoseconds, link, false);
     }

@@ -12,6 +12,8 @@
 #include "checksum.hpp"
 #include "clock.hpp"
 #include "mails.hpp"
+#include "means.hpp"
+#include "ping_pong.hpp"
 #include "streams.hpp"
 
 namespace photon::perf {
@@ -68,54 +70,50 @@ class Box {
   std::uint64_t taken_ = 0;
 };
 
-// Words carry their number; larger messages are all the same, and summed.
+// Words carry their number; larger messages are fresh, or all the same.
 class Mails {
  public:
   explicit Mails(Link& link)
-      : link_(link), mailer_(link, kAddress), is_word_(link.size_bytes() == kWordBytes) {}
+      : link_(link),
+        mailer_(link, kAddress),
+        contents_(link.buffers(), link.team().index()),
+        is_word_(link.size_bytes() == kWordBytes) {}
+
+  const Contents& contents() const noexcept { return contents_; }
+  void write(std::uint64_t number) const {
+    if (!is_word_) contents_.write(link_.source(0), number);
+  }
 
   void send(std::uint64_t number) {
     mailer_.send(is_word_ ? static_cast<const void*>(&number) : link_.source(0));
   }
   void read(const std::byte* data, std::uint64_t number) {
-    const std::uint64_t sum = checksum_of(data, link_.size_bytes());
-    if (is_word_ && sum != number) throw Failure("a wrong message");
-    sum_ += sum;
-    ++count_;
+    if (!is_word_) return contents_.read(data, number);
+    if (checksum_of(data, kWordBytes) != number) throw Failure("a wrong message");
   }
-  void check() const {
-    if (!is_word_) expect_checksum(link_.buffers(), sum_, count_);
+  void check(std::uint64_t messages) const {
+    if (!is_word_) contents_.expect_all(messages);
   }
 
  private:
   Link& link_;
   Mailer mailer_;
+  Contents contents_;
   const bool is_word_;
-  std::uint64_t sum_ = 0;
-  std::uint64_t count_ = 0;
 };
 
 Outcome mail_each(Link& link, std::uint64_t count) {
-  Outcome outcome;
   Box box(link, link.size_bytes());
   Mails mails(link);
-  link.team().barrier();
-  const auto batches = batches_for(count);
-  std::uint64_t number = 0;
-  const auto read = [&](const std::byte* data) { mails.read(data, number); };
-  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
-    const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < batches.each; ++i) {
-      ++number;
-      if (link.team().index() == 0) mails.send(number);
-      box.next(read);
-      if (link.team().index() != 0) mails.send(number);
-    }
-    if (link.team().index() == 0)
-      outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) /
-                                   static_cast<double>(2 * batches.each));
-  }
-  mails.check();
+  begin(link.team());
+  auto outcome =
+      half_trips(link.team(), mails.contents(), count,
+                 PingPong{[&](std::uint64_t number) { mails.write(number); },
+                          [&](std::uint64_t number) { mails.send(number); },
+                          [&](std::uint64_t number) {
+                            box.next([&](const std::byte* data) { mails.read(data, number); });
+                          }});
+  mails.check(batches_for(count).total());
   link.part();
   return outcome;
 }
@@ -148,7 +146,9 @@ Outcome mail_stream(Link& link, std::uint64_t count) {
 }
 
 void ask_latency(Bench& bench, Team& team, std::uint64_t size_bytes) {
-  Link link(bench, team, {bench.options.memory, size_bytes, 1});
+  auto shape = fresh_shape(bench, size_bytes);
+  shape.slots = 1;
+  Link link(bench, team, shape);
   Contest contest;
   contest.size_bytes = size_bytes;
   contest.limits = {{"put-latency", [&](std::uint64_t count) { return ping_pong(link, count); }}};

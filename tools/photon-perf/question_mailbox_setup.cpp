@@ -11,6 +11,7 @@
 
 #include "checksum.hpp"
 #include "clock.hpp"
+#include "contents.hpp"
 #include "mails.hpp"
 #include "streams.hpp"
 

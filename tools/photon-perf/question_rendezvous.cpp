@@ -8,6 +8,7 @@
 
 #include "checksum.hpp"
 #include "clock.hpp"
+#include "contents.hpp"
 #include "streams.hpp"
 
 namespace photon::perf {

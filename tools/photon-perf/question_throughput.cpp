@@ -46,7 +46,7 @@ void ask_put_bandwidth(Bench& bench) {
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
   for (const auto size_bytes :
        sizes_or(bench.options, {4096, 16384, 65536, 262144, 1U << 20, 4U << 20})) {
-    Link link(bench, team, {bench.options.memory, size_bytes});
+    Link link(bench, team, fresh_shape(bench, size_bytes));
     Contest contest;
     contest.unit = Unit::megabytes_per_second;
     contest.size_bytes = size_bytes;
@@ -66,7 +66,7 @@ void ask_get_bandwidth(Bench& bench) {
   Team team(bench.block, Team::Scope::pair, bench.job.rank(), 2);
   for (const auto size_bytes :
        sizes_or(bench.options, {4096, 16384, 65536, 262144, 1U << 20, 4U << 20})) {
-    Link link(bench, team, {bench.options.memory, size_bytes});
+    Link link(bench, team, fresh_shape(bench, size_bytes));
     Contest contest;
     contest.unit = Unit::megabytes_per_second;
     contest.size_bytes = size_bytes;

@@ -4,13 +4,14 @@ namespace photon::perf {
 namespace {
 
 constexpr Question kQuestions[] = {
-    {"limits", "what the machine can do without the library", 2, 0, ask_limits},
+    {"limits", "what the machine can do without the library", 2, 0, ask_limits, false, true},
     {"notify-latency", "one way of a message without bytes", 2, 0, ask_notify_latency},
-    {"put-latency", "one way of a put whose remote id triggers the reply", 2, 0, ask_put_latency},
-    {"get-latency", "from the call to the bytes read", 2, 1, ask_get_latency},
+    {"put-latency", "one way of a put whose remote id triggers the reply", 2, 0, ask_put_latency,
+     false, true},
+    {"get-latency", "from the call to the bytes read", 2, 1, ask_get_latency, false, true},
     {"put-rate", "8-byte puts a second, both ids probed", 2, 0, ask_put_rate},
-    {"put-bandwidth", "bytes a second, read by the receiver", 2, 1, ask_put_bandwidth},
-    {"get-bandwidth", "bytes a second, read by the caller", 2, 1, ask_get_bandwidth},
+    {"put-bandwidth", "bytes a second, read by the receiver", 2, 1, ask_put_bandwidth, false, true},
+    {"get-bandwidth", "bytes a second, read by the caller", 2, 1, ask_get_bandwidth, false, true},
     {"idle-peers", "what 16, 64 and 128 silent ranks add to put-latency", 2, 0, ask_idle_peers},
     {"first-message", "a message from a rank that was silent for long", 2, 0, ask_first_message},
     {"oversubscribe", "all pairs on few processors, and dependent rounds", 3, 0, ask_oversubscribe,
@@ -25,7 +26,7 @@ constexpr Question kQuestions[] = {
      ask_service_latency},
     {"service-rate", "messages a second to a handler", 2, 0, ask_service_rate},
     {"mailbox-latency", "one way of a message to a mailbox, posted again each time", 2, 1,
-     ask_mailbox_latency},
+     ask_mailbox_latency, false, true},
     {"mailbox-rate", "messages a second to a mailbox, 64 a buffer", 2, 0, ask_mailbox_rate},
     {"mailbox-memory", "bytes an open mailbox costs, and a buffer posted to it", 2, 0,
      ask_mailbox_memory},

@@ -34,7 +34,8 @@ struct Question {
   std::uint32_t ranks_min;
   std::uint64_t size_min_bytes;  // of a message
   Ask ask;
-  bool crowded = false;  // ranks share cores while they are measured
+  bool crowded = false;       // ranks share cores while they are measured
+  bool may_be_fresh = false;  // it knows --buffers fresh
 };
 
 std::span<const Question> questions() noexcept;

@@ -13,7 +13,7 @@ namespace photon::perf {
 namespace {
 
 constexpr std::string_view kLayout =
-    "{:<15} {:<23} {:<6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>7}  {}\n";
+    "{:<15} {:<23} {:<6} {:<5} {:<5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>10} {:>9} {:>7}  {}\n";
 
 std::string ns_text(double ns) {
   return ns < 10'000 ? fmt::format("{:.1f}", ns) : fmt::format("{:.0f}", ns);
@@ -68,6 +68,7 @@ nlohmann::ordered_json json_of(const Row& row) {
           {"transport", json_of(row.transport)},
           {"mode", json_of(row.mode)},
           {"memory", json_of(row.memory)},
+          {"buffers", json_of(row.buffers)},
           {"size_bytes", row.size_bytes},
           {"iterations", row.iterations},
           {"latency_ns", latency},
@@ -80,8 +81,8 @@ nlohmann::ordered_json json_of(const Row& row) {
 }
 
 void print_header() {
-  fmt::print(fmt::runtime(kLayout), "question", "mode", "memory", "bytes", "count", "min ns",
-             "p50 ns", "p99 ns", "M/s", "MB/s", "limit", "ratio", "remarks");
+  fmt::print(fmt::runtime(kLayout), "question", "mode", "memory", "data", "state", "bytes", "count",
+             "min ns", "p50 ns", "p99 ns", "M/s", "MB/s", "limit", "ratio", "remarks");
 }
 
 [[noreturn]] void fail_to_write(const std::string& path) {
@@ -102,9 +103,10 @@ void Report::add(Row row) {
   const auto latency = [&](double Latency::*member) {
     return row.latency ? ns_text((*row.latency).*member) : std::string("-");
   };
-  fmt::print(fmt::runtime(kLayout), row.question, row.mode, row.memory, row.size_bytes,
-             row.iterations, latency(&Latency::min_ns), latency(&Latency::p50_ns),
-             latency(&Latency::p99_ns), row.rate_per_s ? million_text(*row.rate_per_s) : "-",
+  fmt::print(fmt::runtime(kLayout), row.question, row.mode, row.memory, row.buffers,
+             row.machine ? row.machine->name : "", row.size_bytes, row.iterations,
+             latency(&Latency::min_ns), latency(&Latency::p50_ns), latency(&Latency::p99_ns),
+             row.rate_per_s ? million_text(*row.rate_per_s) : "-",
              row.bandwidth_mbps ? fmt::format("{:.0f}", *row.bandwidth_mbps) : "-", limit_text(row),
              row.limit_ratio ? fmt::format("{:.3f}", *row.limit_ratio) : "-", row.note);
   std::fflush(stdout);

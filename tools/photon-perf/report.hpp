@@ -25,8 +25,9 @@ struct MachineState {
 struct Row {
   std::string question;
   std::string transport;
-  std::string mode;    // how it travelled, or the case measured; empty: null
-  std::string memory;  // empty: null
+  std::string mode;     // how it travelled, or the case measured; empty: null
+  std::string memory;   // empty: null
+  std::string buffers;  // fresh, same; empty: null
   std::uint64_t size_bytes = 0;
   std::uint64_t iterations = 0;
   std::optional<Latency> latency;

@@ -7,6 +7,10 @@
 
 #include "checksum.hpp"
 #include "clock.hpp"
+#include "contents.hpp"
+#include "get_batches.hpp"
+#include "means.hpp"
+#include "ping_pong.hpp"
 #include "slots.hpp"
 
 namespace photon::perf {
@@ -33,21 +37,45 @@ void send(Link& link, std::uint64_t sequence) {
     insist(link, sequence);
 }
 
-std::uint64_t receive(Link& link, std::uint64_t sequence) {
+void receive(Link& link, Contents& contents, std::uint64_t sequence) {
   expect_id(sequence, link.inbox().await_remote());
-  return checksum_of(link.landing(0), link.size_bytes());
+  contents.read(link.landing(0), sequence);
+}
+
+// Until the source is the caller's again, which put message `sequence - 1` from it.
+void write(Link& link, const Contents& contents, std::uint64_t locals_before,
+           std::uint64_t sequence) {
+  if (!contents.is_fresh() || link.size_bytes() == 0) return;
+  link.inbox().await_locals(locals_before + sequence - 1);
+  contents.write(link.source(0), sequence);
 }
 
 double per_second_of(std::uint64_t count, std::uint64_t start_ns) {
   return static_cast<double>(count) * 1e9 / static_cast<double>(now_ns() - start_ns);
 }
 
-const std::byte* prepare(Link& link, std::size_t slot, std::uint64_t i) {
-  if (!link.is_stamped()) return link.source(0);
-  auto* const word = link.source(slot);
-  std::memcpy(word, &i, sizeof i);
-  return word;
-}
+// The sources of a stream, in turns.
+class Sources {
+ public:
+  explicit Sources(const Link& link)
+      : link_(link), contents_(link.buffers(), link.team().index()) {}
+
+  // Of message i, in that slot. A fresh one that has to be posted again is not written again.
+  const std::byte* prepare(std::size_t slot, std::uint64_t i) {
+    auto* const source = link_.source(link_.is_stamped() || link_.is_fresh() ? slot : 0);
+    if (link_.is_stamped()) {
+      std::memcpy(source, &i, sizeof i);
+    } else if (link_.is_fresh() && i == written_) {
+      contents_.write(source, ++written_);
+    }
+    return source;
+  }
+
+ private:
+  const Link& link_;
+  Contents contents_;
+  std::uint64_t written_ = 0;
+};
 
 // How a stream takes its completions: all that there are in one probe, or one in each.
 struct ByBatches {
@@ -69,6 +97,7 @@ void send_stream(Link& link, std::uint64_t count) {
   Slots slot(slots);
   auto& inbox = link.inbox();
   const auto locals_before = inbox.locals();
+  Sources sources(link);
   std::uint64_t posted = 0;
   std::uint64_t acknowledged = 0;
   while (acknowledged < count || inbox.locals() - locals_before < count) {
@@ -76,7 +105,8 @@ void send_stream(Link& link, std::uint64_t count) {
     const auto done = std::min(acknowledged, inbox.locals() - locals_before);
     const auto end = std::min({count, done + slots, posted + Inbox::kCapacity});
     while (posted < end) {
-      const auto status = link.put(prepare(link, slot.now(), posted), slot.now(), {posted, posted});
+      const auto status =
+          link.put(sources.prepare(slot.now(), posted), slot.now(), {posted, posted});
       if (status == PH_AGAIN) break;
       link.job().check(status, "putting");
       ++posted;
@@ -91,6 +121,7 @@ void receive_stream(Link& link, std::uint64_t count, std::size_t credit_interval
   auto& inbox = link.inbox();
   Slots slot(link.slots());
   const bool stamped = link.is_stamped();
+  Contents contents(link.buffers(), link.team().index());
   std::uint64_t taken = 0;
   std::uint64_t credited = 0;
   std::uint64_t sum = 0;
@@ -103,7 +134,7 @@ void receive_stream(Link& link, std::uint64_t count, std::size_t credit_interval
         std::memcpy(&word, bytes, sizeof word);
         sum += word;
       } else {
-        sum += checksum_of(bytes, link.size_bytes());
+        contents.read(bytes, taken + 1);
       }
       ++taken;
       slot.advance();
@@ -115,7 +146,7 @@ void receive_stream(Link& link, std::uint64_t count, std::size_t credit_interval
     link.job().check(status, "notifying");
     credited = taken;
   }
-  if (!stamped) expect_checksum(link.buffers(), sum, count);
+  if (!stamped) contents.expect_all(count);
   if (stamped && sum != count * (count - 1) / 2) {
     throw Failure("the numbers that arrived are not the numbers that were sent");
   }
@@ -136,37 +167,79 @@ Outcome stream(Link& link, std::uint64_t count, std::size_t credit_interval) {
   return outcome;
 }
 
-// The owner of the memory learns of every get. It must probe: staged gets need its hands.
-void await_notices(Link& link, std::uint64_t count) {
+// The source of get `number` is written.
+SharedWord& ready(Link& link, std::uint64_t number) {
+  return link.team().area().means[1].ready[number % kWindow].line.flag;
+}
+
+void write_source(Link& link, const Contents& contents, std::size_t slot, std::uint64_t number) {
+  if (!contents.is_fresh()) return;
+  contents.write(link.source(slot), number);
+  ready(link, number).store_release(number);
+}
+
+// The owner of the memory learns of every get, by the number of its slot. It must probe: staged
+// gets need its hands. A fresh source is rewritten when the get before it is over.
+void serve_gets(Link& link, const Contents& contents, std::uint64_t count, std::size_t slots) {
   std::uint64_t seen = 0;
-  while (seen < count) {
-    link.inbox().poll([&](const ph_completion&) { ++seen; });
+  std::array<std::uint64_t, kWindow> next{};
+  for (std::uint64_t number = 1; number <= std::min<std::uint64_t>(slots, count); ++number) {
+    next[number % slots] = number + slots;
+    write_source(link, contents, number % slots, number);
   }
+  while (seen < count) {
+    link.inbox().poll([&](const ph_completion& completion) {
+      ++seen;
+      auto& number = next.at(completion.id);
+      if (number <= count) write_source(link, contents, completion.id, number);
+      number += slots;
+    });
+  }
+}
+
+// Gets with kWindow in flight: get `number` is in slot number % kWindow, and slots may end in any
+// order.
+void get_all(Link& link, Contents& contents, std::uint64_t count) {
+  std::array<std::uint64_t, kWindow> next{};  // number of the get that its slot waits for
+  std::uint64_t idle = 0;                     // slots that do, a bit each
+  for (std::uint64_t number = 1; number <= std::min<std::uint64_t>(kWindow, count); ++number) {
+    next[number % kWindow] = number;
+    idle |= std::uint64_t{1} << number % kWindow;
+  }
+  for (std::uint64_t taken = 0; taken < count;) {
+    for (std::uint64_t slot = 0; slot < kWindow; ++slot) {
+      if ((idle >> slot & 1) == 0 || next[slot] > count) continue;
+      if (contents.is_fresh() && ready(link, next[slot]).load_acquire() != next[slot]) continue;
+      const auto status = link.get(slot, {slot, slot});
+      if (status == PH_AGAIN) break;
+      link.job().check(status, "getting");
+      idle &= ~(std::uint64_t{1} << slot);
+    }
+    link.inbox().poll_each(Inbox::kCapacity, [&](const ph_completion& completion) {
+      const auto slot = completion.id;
+      contents.read(link.landing(slot), next[slot]);
+      next[slot] += kWindow;
+      idle |= std::uint64_t{1} << slot;
+      ++taken;
+    });
+  }
+  contents.expect_all(count);
 }
 
 }  // namespace
 
 Outcome ping_pong(Link& link, std::uint64_t round_trips) {
-  const bool first = link.team().index() == 0;
-  link.team().barrier();
-  Outcome outcome;
-  const auto batches = batches_for(round_trips);
+  Contents contents(link.buffers(), link.team().index());
+  begin(link.team());
   const auto locals_before = link.inbox().locals();
-  std::uint64_t sequence = 0;
-  std::uint64_t sum = 0;
-  for (std::uint64_t batch = 0; batch < batches.count; ++batch) {
-    const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < batches.each; ++i) {
-      ++sequence;
-      if (first) send(link, sequence);
-      sum += receive(link, sequence);
-      if (!first) send(link, sequence);
-    }
-    const auto elapsed_ns = static_cast<double>(now_ns() - start_ns);
-    if (first) outcome.batches_ns.push_back(elapsed_ns / static_cast<double>(2 * batches.each));
-  }
-  if (link.size_bytes() > 0) link.inbox().await_locals(locals_before + batches.total());
-  expect_checksum(link.buffers(), sum, batches.total());
+  auto outcome = half_trips(
+      link.team(), contents, round_trips,
+      PingPong{[&](std::uint64_t number) { write(link, contents, locals_before, number); },
+               [&](std::uint64_t number) { send(link, number); },
+               [&](std::uint64_t number) { receive(link, contents, number); }});
+  const auto total = batches_for(round_trips).total();
+  if (link.size_bytes() > 0) link.inbox().await_locals(locals_before + total);
+  contents.expect_all(total);
   link.part();
   return outcome;
 }
@@ -180,56 +253,40 @@ Outcome put_stream_one_by_one(Link& link, std::uint64_t count, std::size_t credi
 }
 
 Outcome get_each(Link& link, std::uint64_t count) {
-  link.team().barrier();
+  Contents contents(link.buffers(), link.team().index());
+  begin(link.team());
   Outcome outcome;
   const auto batches = batches_for(count);
-  if (link.team().index() == 1) await_notices(link, batches.total());
-  std::uint64_t sum = 0;
-  for (std::uint64_t batch = 0; link.team().index() == 0 && batch < batches.count; ++batch) {
-    const auto start_ns = now_ns();
-    for (std::uint64_t i = 0; i < batches.each; ++i) {
-      const auto locals = link.inbox().locals();
-      link.inbox().post([&] { return link.get(0, {i, i}); }, "getting");
-      link.inbox().await_locals(locals + 1);
-      sum += checksum_of(link.landing(0), link.size_bytes());
-    }
-    outcome.batches_ns.push_back(static_cast<double>(now_ns() - start_ns) /
-                                 static_cast<double>(batches.each));
+  if (link.team().index() == 1) {
+    serve_gets(link, contents, batches.total(), 1);
+  } else {
+    outcome = get_batches(
+        contents, batches,
+        [&](std::uint64_t number) {
+          const auto locals = link.inbox().locals();
+          link.inbox().post([&] { return link.get(0, {0, 0}); }, "getting");
+          link.inbox().await_locals(locals + 1);
+          contents.read(link.landing(0), number);
+        },
+        [&](std::uint64_t number) {
+          spin_until_equal<SpinForm::tight>(ready(link, number), number);
+        });
+    contents.expect_all(batches.total());
   }
-  if (link.team().index() == 0) expect_checksum(link.buffers(), sum, batches.total());
   link.part();
   return outcome;
 }
 
 Outcome get_stream(Link& link, std::uint64_t count) {
-  link.team().barrier();
+  Contents contents(link.buffers(), link.team().index());
+  begin(link.team());
   Outcome outcome;
   const auto start_ns = now_ns();
   if (link.team().index() == 1) {
-    await_notices(link, count);
+    serve_gets(link, contents, count, kWindow);
   } else {
-    std::uint64_t posted = 0;
-    std::uint64_t taken = 0;
-    std::uint64_t sum = 0;
-    std::vector<std::size_t> free_slots;
-    for (std::size_t slot = kWindow; slot > 0; --slot) free_slots.push_back(slot - 1);
-    while (taken < count) {
-      while (!free_slots.empty() && posted < count) {
-        const auto slot = free_slots.back();
-        const auto status = link.get(slot, {slot, slot});
-        if (status == PH_AGAIN) break;
-        link.job().check(status, "getting");
-        free_slots.pop_back();
-        ++posted;
-      }
-      link.inbox().poll_each(Inbox::kCapacity, [&](const ph_completion& completion) {
-        sum += checksum_of(link.landing(completion.id), link.size_bytes());
-        free_slots.push_back(completion.id);  // ids are slots: gets may end in any order
-        ++taken;
-      });
-    }
+    get_all(link, contents, count);
     outcome.per_second = per_second_of(count, start_ns);
-    expect_checksum(link.buffers(), sum, count);
   }
   link.part();
   return outcome;
