@@ -23,8 +23,16 @@ base::Error own_memory_error(const Request& request) {
 bool EngineState::can_stage(const Request& request, std::uint64_t bytes) noexcept {
   if (request.layout != nullptr || bytes == 0) return true;
   if (&request == posted_now_ && request.size_bytes < CallersMemory::kLeastBytes) return true;
+  if (is_in_arena({request.source + request.done_bytes, bytes})) return true;
   return callers_memory_.can_read({request.source + request.done_bytes, bytes},
                                   request.size_bytes - request.done_bytes);
+}
+
+// Memory of ph_alloc() is ours to unmap, and stays mapped when it was freed.
+bool EngineState::is_in_arena(std::span<const std::byte> memory) noexcept {
+  const std::span<std::byte> arena = transport_->arena();
+  return memory.data() >= arena.data() && memory.size() <= arena.size() &&
+         static_cast<std::size_t>(memory.data() - arena.data()) <= arena.size() - memory.size();
 }
 
 // By our own stores; the kernel finds out by itself.
@@ -32,6 +40,8 @@ bool EngineState::can_copy(Rank rank, const Piece& piece, std::uint64_t left_byt
   const std::uint64_t bytes = piece.size_bytes;
   if (transport_->reach(rank, piece.at.address, bytes).kind != transport::Reach::Kind::mapped)
     return true;
+  const std::byte* const own = piece.destination != nullptr ? piece.destination : piece.source;
+  if (is_in_arena({own, bytes})) return true;
   if (piece.destination != nullptr)
     return callers_memory_.can_write({piece.destination, bytes}, left_bytes);
   return callers_memory_.can_read({piece.source, bytes}, left_bytes);

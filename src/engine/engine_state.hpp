@@ -80,6 +80,7 @@ class EngineState {
 
   // callers_memory.cpp: whether own memory can be used for what is copied next.
   bool can_stage(const Request& request, std::uint64_t bytes) noexcept;
+  bool is_in_arena(std::span<const std::byte> memory) noexcept;
   void look_at_place(Peer& peer, const TargetRange& all) noexcept;  // receive.cpp
   bool can_copy(Rank rank, const Piece& piece, std::uint64_t left_bytes) noexcept;
 
