@@ -123,6 +123,7 @@ class Engine final : private transport::Sink, private EngineState {
   friend class ServicePort;
   friend class PeerView;     // peer_view.hpp
   friend class Alone;        // alone.hpp
+  friend class EagerChunks;  // eager_chunks.hpp
   friend class StandIn;      // stand_in.cpp
   friend class EventSource;  // event_source.cpp
   enum class Step : std::uint8_t { blocked, moved };
@@ -308,6 +309,7 @@ class Engine final : private transport::Sink, private EngineState {
   // receive.cpp, serve.cpp, counted.cpp, scatter.cpp, gather.cpp
   bool receive(Peer& peer, Taker* taker);
   bool take_small(Peer& peer, std::uint64_t header, auto& taker) noexcept;
+  bool take_easily(Peer& peer, std::uint64_t header, auto& taker) noexcept;
   bool take_local(Taker& taker) noexcept;
   bool take_local(OneTaker& taker) noexcept;
   bool may_go_on_with_locals() noexcept;

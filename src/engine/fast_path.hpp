@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/engine.hpp"
+#include "engine/eager_chunks.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -115,6 +115,12 @@ constexpr bool is_small_put(std::uint64_t header) noexcept {
   return true;
 }
 
+// The same, and a put of one chunk, which takes a call.
+[[gnu::always_inline]] inline bool Engine::take_easily(Peer& peer, std::uint64_t header,
+                                                       auto& taker) noexcept {
+  return take_small(peer, header, taker) || EagerChunks::take(*this, peer, header, taker);
+}
+
 // Local completions of the one peer that has any; false: there are more, or not all was taken.
 [[gnu::always_inline]] inline bool Engine::take_local(Taker& taker) noexcept {
   Peer* peer = local_ready_[0];
@@ -193,7 +199,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   if (!taker.wants(PH_REMOTE, peer.rank) || !peer.stash.empty()) [[unlikely]]
     return false;
   const std::uint64_t word = peer.rx.look();
-  if (peer.rx.state_of(word) != LineConsumer::State::record || !take_small(peer, word, taker))
+  if (peer.rx.state_of(word) != LineConsumer::State::record || !take_easily(peer, word, taker))
       [[unlikely]] {
     stream_until_ = 0;
     return false;
@@ -231,11 +237,16 @@ inline bool Engine::may_go_on_with_locals() noexcept {
   // Behind the only record of an exchange lies a line that the peer may be fetching to write: to
   // look at it would hold up the answer. After a record in the last turn there will be more.
   const bool streaming = peer.last_hit + 1 == turn_;
-  // In an exchange it is our turn now: the line of the answer comes while the answer is made.
-  if (!streaming && peer.claims_answers && peer.has_runway()) [[likely]]
-    peer.tx.claim(1);
-  if (peer.rx.state_of(word) != State::record || !take_small(peer, word, taker)) [[unlikely]]
+  if (peer.rx.state_of(word) != State::record) [[unlikely]]
     return false;
+  // In an exchange the answer's line comes while it is made; the copy of a chunk would wait for it.
+  if (is_small_put(word)) [[likely]] {
+    if (!streaming) peer.claim_answer();
+    if (!take_small(peer, word, taker)) return false;
+  } else if (!EagerChunks::take(*this, peer, word, taker)) {
+    if (!streaming) peer.claim_answer();
+    return false;
+  }
   if constexpr (kIsOne<decltype(taker)>) {
     locals_in_a_row_ = static_cast<std::uint32_t>(easy_.left());  // a new row begins
     if (streaming) [[unlikely]] {
@@ -249,7 +260,7 @@ inline bool Engine::may_go_on_with_locals() noexcept {
     const auto state = peer.rx.state_of(word);
     if (state == State::empty) break;
     if (taken >= kRowThere) peer.rx.expect(kRowThere);
-    if (state != State::record || !take_small(peer, word, taker)) return false;
+    if (state != State::record || !take_easily(peer, word, taker)) return false;
   }
   has_met(peer);
   return true;

@@ -168,6 +168,11 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
     if (claim.is_due(tx.tail()) && claim.take(tx.tail(), runway_end - tx.tail())) [[unlikely]]
       tx.claim(LineClaim::kLines);
   }
+  // Lets the line of the answer come, at the one moment when the peer is not looking at it.
+  [[gnu::always_inline]] void claim_answer() noexcept {
+    if (claims_answers && has_runway()) [[likely]]
+      tx.claim(1);
+  }
   // Lets come what the next record to this peer touches first. Inline: for a function of nothing
   // but prefetches GCC leaves the call out.
   [[gnu::always_inline]] void expect_post() const noexcept {

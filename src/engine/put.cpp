@@ -82,10 +82,12 @@ bool Engine::put_on_runway(Rank rank, ph_const_block source, ph_target target, p
   Peer* peer = rank < size_ ? peers_[rank].get() : nullptr;
   if (peer == nullptr) return false;
   Fast fast = Fast::no;
-  if (source.size_bytes > kLineRoom)
+  if (source.size_bytes > kLineRoom) {
     fast = direct_u64(*peer, source, target, ids);
-  else if (peer->has_runway() || grant_runway(*peer))
+    if (fast == Fast::no) fast = EagerChunks::put(*this, *peer, source, target, ids);
+  } else if (peer->has_runway() || grant_runway(*peer)) {
     fast = try_put_u64(rank, source, target, ids);
+  }
   if (fast == Fast::tell) finish_put(rank);
   return fast != Fast::no;
 }

@@ -49,7 +49,7 @@ bool Engine::receive(Peer& peer, Taker* taker) {
     if (state == LineConsumer::State::empty) break;
     if (state == LineConsumer::State::record && taker != nullptr &&
         taker->wants(PH_REMOTE, peer.rank) && peer.stash.empty() &&
-        take_small(peer, peer.rx.header(), *taker)) {
+        take_easily(peer, peer.rx.header(), *taker)) {
       --left;
       continue;
     }

@@ -108,6 +108,32 @@ TEST_P(Garbage, every_malformed_record_ends_its_sender_and_nothing_else) {
   }
 }
 
+// A prober waits for just this record: what is wrong with it ends its sender all the same.
+TEST_P(Garbage, a_malformed_chunk_with_an_id_ends_its_sender_and_writes_nothing) {
+  constexpr std::uint64_t only = wire::kBulkFirst | wire::kBulkLast;
+  const std::pair<const char*, std::vector<std::uint64_t>> all[] = {
+      {"of no bytes, with something left", {0, 0, only, 1, 5}},
+      {"of less than is left", {0, 0, only | 500, 501, 5}},
+      {"of more than is left", {0, 0, only | 500, 499, 5}},
+      {"larger than half its ring", {0, 0, only | 8192, 8192, 5}},
+      {"of endless bytes", {0, 0, only | kHuge, kHuge, 5}},
+      {"of bits that mean nothing", {0, 0, only | 1ull << 61 | 500, 500, 5}},
+  };
+  for (const auto& [name, words] : all) {
+    SCOPED_TRACE(name);
+    Attack attack(GetParam());
+    auto said = words;
+    said[0] = attack.region().address;
+    said[1] = attack.region().key;
+    attack.post(wire::encode(Kind::bulk, 8, 0), 1, said);
+    for (int i = 0; i < 200; ++i)
+      EXPECT_TRUE(attack.ranks().probe(kVictim, PH_REMOTE, 1, kAttacker).empty());
+    EXPECT_EQ(attack.status_of_attacker(), PH_ERR_PROTOCOL);
+    EXPECT_TRUE(attack.memory().untouched());
+    attack.expect_nothing_else_harmed();
+  }
+}
+
 // Also for the prober who waits for just this: the id goes straight to the user's buffer.
 TEST_P(Garbage, an_over_long_id_does_not_leave_the_buffer_of_the_prober) {
   Attack attack(GetParam());
