@@ -40,8 +40,8 @@ Engine::Fast EagerChunks::put(Engine& engine, Peer& peer, ph_const_block source,
   if (!may_go(engine, peer, source, target) || (!peer.has_runway() && !engine.grant_runway(peer)) ||
       peer.local.full() || !engine.bulk_room(peer, bytes))
     return Engine::Fast::no;
-  std::memcpy(peer.tx_bulk.place(bytes), source.data, bytes);
-  peer.tx_bulk.advance(bytes);
+  peer.stage(static_cast<const std::byte*>(source.data), bytes, bytes);
+  peer.stores.take_pending();  // direct_u64() may have left it to us
   peer.claim_if_due();  // behind the copy, whose stores would wait for those lines
   const std::uint64_t at = peer.tx.tail();
   transport::Line& line = peer.tx.line(0);

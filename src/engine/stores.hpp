@@ -59,6 +59,8 @@ class Stores {
   Way for_ring(std::uint64_t whole_bytes, std::uint64_t bytes, service::LineProducer& tx) noexcept;
   // What was answered was not used: the next question gets the same answer.
   void put_off(Way way) noexcept { pending_ = way, has_pending_ = true; }
+  // It was used after all.
+  void take_pending() noexcept { has_pending_ = false; }
 
   // As memmove(), and visible before whatever is stored afterwards.
   static void copy(Way way, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;

@@ -94,6 +94,9 @@ TEST(Stores, give_an_answer_again_that_was_put_off) {
   EXPECT_EQ(stores.for_mapped(4096, true, tx), Way::ring);
   stores.put_off(Way::ring);
   EXPECT_NE(stores.for_mapped(4096, false, tx), Way::ring) << "it is not allowed any more";
+  stores.put_off(Way::ring);
+  stores.take_pending();
+  EXPECT_EQ(stores.for_mapped(4096, true, tx), Way::plain) << "the first copies are";
 }
 
 TEST(Stores, copy_every_byte_whatever_the_way) {
