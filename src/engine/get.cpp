@@ -49,7 +49,7 @@ ph_status Engine::get(Rank rank, const ph_get_args& args) {
   if (has_event && !events_left()) return again();
   GetTakeover both(*this);
   const auto way = both.choose(*peer, {args.source, args.size_bytes}, args.flags);
-  const bool is_timed = way && peer->gets.copies.is_timed(args.size_bytes);
+  const bool is_timed = way && both.is_timed(*peer, args.size_bytes);
   const std::int64_t began = is_timed ? transport_->now_ns() : 0;
   if (way == CopyChoice::Way::staged || !get_now(*peer, args))
     return get_queued(*peer, {args, nullptr, way.has_value(), way == CopyChoice::Way::staged});

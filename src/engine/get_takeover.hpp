@@ -39,6 +39,11 @@ class GetTakeover {
   void answered(Peer& peer, Request& request) noexcept;
   // One that could have gone both ways has ended well.
   void took(Peer& peer, const Request& request, Way way) noexcept;
+  // Whether to take the kernel's time at the call: that of a few, and of each that keeps one
+  // waiting whose owner was asked, for that one has to be judged without it.
+  static bool is_timed(Peer& peer, std::uint64_t size_bytes) noexcept {
+    return peer.gets_under_way != 0 || peer.gets.copies.is_timed(size_bytes);
+  }
   // The kernel has copied all of it at the call.
   void took_now(Peer& peer, std::uint64_t size_bytes, std::int64_t began_ns) noexcept;
 
