@@ -283,6 +283,8 @@ void Engine::fail_all(Peer& peer) {
     peer.acks.pop();
     request_failed(*request, status);
   }
+  while (peer.gets.waiting.head() != nullptr) peer.gets.waiting.pop();
+  peer.gets.stale.clear();
   requests_.for_each_serving([&](Request& request) {
     if (request.peer == &peer) abandon(request, status);
   });

@@ -1,13 +1,15 @@
-// Who copies a large put whose target this rank cannot store to: both sides through the bulk ring,
-// or the kernel (CMA). Which is faster depends on the machine, on where the two cores are and on
-// what the peer does meanwhile, so it is learnt: how long each put was the first of its queue.
+// Who copies what this rank cannot reach by itself, and the kernel (CMA) can: the kernel, or both
+// sides through the bulk ring ("staged"). Which is faster depends on the machine, on where the two
+// cores are and on what the peer does meanwhile, so it is learnt: how long each operation was the
+// first of its queue.
 //
 //   unknown -- both were tried --> the faster one, and the other now and then:
-//   seldom while that is far slower, more often while the two are close
+//   the more seldom the slower that is, so that the tries cost little
 //   any -- the kernel would not --> staged, for good
 //
-// Puts of less than twice the ring are not asked about: half of them and more is over for their
-// sender before the peer has copied it. Owner: a Peer, under the lane's lock.
+// Each direction has a choice of its own. Puts of less than twice the ring are not asked about:
+// half of them and more is over for their sender before the peer has copied it. A get is over when
+// all has arrived. Owner: a Peer, under the lane's lock.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +22,9 @@ namespace photon::engine {
 class CopyChoice {
  public:
   enum class Way : std::uint8_t { staged, kernel };
+  static constexpr std::uint64_t kLeastBytes = 2048;  // of less nothing is learnt
 
-  // How the next put of that size goes.
+  // How the next operation of that size goes.
   Way next(std::uint64_t size_bytes) noexcept {
     if (is_refused_) return Way::staged;
     Class& like = class_of(size_bytes);
@@ -29,10 +32,7 @@ class CopyChoice {
     const bool is_kernel = like.cost[1] != 0 && like.cost[1] < like.cost[0];
     const std::uint64_t best = like.cost[is_kernel ? 1 : 0];
     const std::uint64_t other = like.cost[is_kernel ? 0 : 1];
-    const unsigned interval = other == 0             ? kFirstTry
-                              : other < best * 5 / 4 ? kOftenTried
-                                                     : kSeldomTried;
-    const bool is_tried = like.asked % interval == 0;
+    const bool is_tried = like.asked % interval(best, other) == 0;
     return is_kernel != is_tried ? Way::kernel : Way::staged;
   }
 
@@ -45,23 +45,45 @@ class CopyChoice {
     known = known == 0 ? cost : (3 * known + std::min(cost, kMostSlower * known)) / 4;
   }
 
+  // Where two looks at a clock are a part of the time: whether to take that of the one that next()
+  // was asked about. Tries are among those.
+  bool is_timed(std::uint64_t size_bytes) noexcept {
+    return class_of(size_bytes).asked % kFirstTry == 0;
+  }
+
+  // What that way is likely to need; 0: it is not known.
+  std::int64_t expected_ns(Way way, std::uint64_t size_bytes) noexcept {
+    const std::uint64_t cost = class_of(size_bytes).cost[way == Way::kernel ? 1 : 0];
+    return static_cast<std::int64_t>(static_cast<double>(cost) * static_cast<double>(size_bytes) /
+                                     static_cast<double>(kUnit));
+  }
+
   // The kernel refused to copy.
   void refused() noexcept { is_refused_ = true; }
   bool is_refused() const noexcept { return is_refused_; }
 
  private:
-  static constexpr unsigned kFirstTry = 4;
+  static constexpr unsigned kFirstTry = 4;  // the others are multiples of it
   static constexpr unsigned kOftenTried = 16;
-  static constexpr unsigned kSeldomTried = 64;
+  static constexpr unsigned kTriedPerRatio = 32;  // one of so many costs the ratio of the costs
+  static constexpr unsigned kSeldomTried = 512;
   static constexpr std::uint64_t kUnit = std::uint64_t{1} << 20;
   static constexpr std::uint64_t kMostSlower = 8;
-  static constexpr unsigned kLeastLog2 = 19;
-  static constexpr unsigned kClasses = 6;  // of powers of two; the last is all that is larger
+  static constexpr unsigned kLeastLog2 = std::bit_width(kLeastBytes) - 1;
+  static constexpr unsigned kClasses = 14;  // of powers of two; the last is all that is larger
 
   struct Class {
     std::array<std::uint64_t, 2> cost{};  // ns for kUnit bytes, smoothed; 0: unknown
     unsigned asked = 0;
   };
+
+  static unsigned interval(std::uint64_t best, std::uint64_t other) noexcept {
+    if (other == 0) return kFirstTry;
+    if (other < best * 5 / 4) return kOftenTried;
+    const std::uint64_t ratio = other / std::max<std::uint64_t>(best, 1);
+    return static_cast<unsigned>(
+        std::clamp<std::uint64_t>(ratio * kTriedPerRatio, kTriedPerRatio, kSeldomTried));
+  }
 
   Class& class_of(std::uint64_t size_bytes) noexcept {
     const auto log2 = static_cast<unsigned>(std::bit_width(size_bytes | 1)) - 1;

@@ -23,7 +23,9 @@ constexpr CounterText kTexts[] = {
     {"overflowed", "Ids that found no ledger credit and went to the overflow."},
     {"get_direct", "Gets that this rank copied itself."},
     {"get_posted", "Gets that network cards moved."},
-    {"get_served", "Gets that the owner of the memory answered."},
+    {"get_served",
+     "Gets that the owner of the memory was asked for; what the kernel then copied instead is in "
+     "`kernel_bytes`."},
     {"copied_bytes", "Bytes copied to or from mapped memory."},
     {"kernel_bytes", "Bytes copied by the kernel (CMA)."},
     {"staged_bytes", "Bytes copied into the bulk ring, answers to gets included."},

@@ -124,6 +124,7 @@ class Engine final : private transport::Sink, private EngineState {
   friend class PeerView;     // peer_view.hpp
   friend class Alone;        // alone.hpp
   friend class EagerChunks;  // eager_chunks.hpp
+  friend class GetTakeover;  // get_takeover.hpp
   friend class StandIn;      // stand_in.cpp
   friend class EventSource;  // event_source.cpp
   enum class Step : std::uint8_t { blocked, moved };
@@ -218,7 +219,7 @@ class Engine final : private transport::Sink, private EngineState {
   void choose_copier(Peer& peer, const ph_put_args& args, Request& request) noexcept;
   ph_status check_get(Rank rank, const ph_get_args& args);
   bool get_now(Peer& peer, const ph_get_args& args);
-  ph_status get_queued(Peer& peer, const ph_get_args& args, const void* here);
+  ph_status get_queued(Peer& peer, const QueuedGet& what);
   Request* new_request(Peer& peer, std::uint32_t flags);
   ph_status again() noexcept;
   // atomic.cpp

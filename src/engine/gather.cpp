@@ -50,7 +50,7 @@ Engine::Step Engine::step_gather(Peer& peer, Request& request) {
     return Step::moved;
   }
   Layout& layout = *request.layout;
-  if (peer.gets_under_way == kMaxGets || layout.asked_count == Layout::kMostAsked)
+  if (peer.gets_unanswered() >= kMaxGets || layout.asked_count == Layout::kMostAsked)
     return Step::blocked;
   const std::size_t most =
       std::min<std::size_t>(wire::kMostGathered, config_.bulk_chunk / wire::kRunBytes);

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "engine/alone.hpp"
-#include "engine/engine.hpp"
+#include "engine/get_takeover.hpp"
 
 namespace photon::engine {
 
@@ -47,14 +47,18 @@ ph_status Engine::get(Rank rank, const ph_get_args& args) {
   }
   const bool has_event = (args.flags & PH_NO_LCE) == 0 && args.request == nullptr;
   if (has_event && !events_left()) return again();
-  if (get_now(*peer, args)) {
-    count(*peer, Count::gets);
-    count(*peer, Count::get_bytes, args.size_bytes);
-    count(*peer, Count::get_direct);
-    if (args.request != nullptr) *args.request = PH_REQUEST_NONE;
-    return PH_OK;
-  }
-  return get_queued(*peer, args, nullptr);
+  GetTakeover both(*this);
+  const auto way = both.choose(*peer, {args.source, args.size_bytes}, args.flags);
+  const bool is_timed = way && both.is_timed(*peer, args.size_bytes);
+  const std::int64_t began = is_timed ? transport_->now_ns() : 0;
+  if (way == CopyChoice::Way::staged || !get_now(*peer, args))
+    return get_queued(*peer, {args, nullptr, way.has_value(), way == CopyChoice::Way::staged});
+  if (is_timed) both.took_now(*peer, args.size_bytes, began);
+  count(*peer, Count::gets);
+  count(*peer, Count::get_bytes, args.size_bytes);
+  count(*peer, Count::get_direct);
+  if (args.request != nullptr) *args.request = PH_REQUEST_NONE;
+  return PH_OK;
 }
 
 // One piece that we copy ourselves, with nothing before it: it needs no request, for it is over
@@ -85,11 +89,11 @@ ph_status Engine::get_here(Rank rank, const ph_get_args& args, const void* here)
   if (const auto wrong = check_get(rank, args); wrong != PH_OK) return wrong;
   Peer* peer = nullptr;
   if (const auto lost = contact(rank, peer); lost != PH_OK) return lost;
-  return get_queued(*peer, args, here);
+  return get_queued(*peer, {args, here});
 }
 
-// `here`: what there is to get came along with an announcement, and is only copied.
-ph_status Engine::get_queued(Peer& peer, const ph_get_args& args, const void* here) {
+ph_status Engine::get_queued(Peer& peer, const QueuedGet& what) {
+  const ph_get_args& args = what.args;
   id_blocks_.reserve(2);  // whatever may fail fails before anything is taken
   Request* request = new_request(peer, args.flags);
   if (request == nullptr) return again();
@@ -99,13 +103,15 @@ ph_status Engine::get_queued(Peer& peer, const ph_get_args& args, const void* he
   request->destination = static_cast<std::byte*>(args.destination);
   request->size_bytes = args.size_bytes;
   request->target = args.source;
+  request->learns = what.learns;
+  request->asked = what.is_asked;
   name_locally(*request, args.local, args.request);
   if (request->has_rce()) request->remote = hold(args.remote);
-  if (here == nullptr) {
+  if (what.here == nullptr) {
     peer.work.push(*request);
     mark_busy(peer);
   } else {
-    if (args.size_bytes != 0) std::memcpy(args.destination, here, args.size_bytes);
+    if (args.size_bytes != 0) std::memcpy(args.destination, what.here, args.size_bytes);
     landed(*request);
   }
   process(peer);

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "base/finally.hpp"
-#include "engine/engine.hpp"
+#include "engine/get_takeover.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -214,9 +214,12 @@ ph_status Services::get(wire::Owner owner, Rank from, const service::Port::Fetch
   const base::Finally heard([this]() noexcept { engine_.is_quiet_ = false; });
   const ph_status status = engine_.check_target(*peer, what.from, what.to.size(), PH_ACCESS_READ);
   if (status != PH_OK) return status;
+  const auto way = GetTakeover(engine_).choose(*peer, {what.from, what.to.size()}, 0);
   Request* const request = take_request(owner, *peer);
   if (request == nullptr) return PH_AGAIN;
   request->kind = Request::Kind::get;
+  request->learns = way.has_value();
+  request->asked = way == CopyChoice::Way::staged;
   request->destination = what.to.data();
   request->size_bytes = what.to.size();
   request->target = what.from;

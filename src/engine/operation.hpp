@@ -91,6 +91,14 @@ struct Vectored {
   ph_request* request = nullptr;
 };
 
+// A get that queues.
+struct QueuedGet {
+  const ph_get_args& args;
+  const void* here = nullptr;  // what there is to get came along with an announcement
+  bool learns = false;         // it could go another way
+  bool is_asked = false;       // its owner is asked first
+};
+
 // How an operation that is over at its call is told to its initiator.
 struct LocalEnd {
   const ph_id& id;

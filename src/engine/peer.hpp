@@ -32,6 +32,7 @@
 #include "engine/named_lines.hpp"
 #include "engine/request.hpp"
 #include "engine/sent_puts.hpp"
+#include "engine/stale_answers.hpp"
 #include "engine/stores.hpp"
 #include "service/outlet.hpp"
 #include "transport/transport.hpp"
@@ -63,6 +64,14 @@ struct Serve {
   std::uint32_t runs = 0;
   Place at;
   std::uint64_t offset = 0;  // of its first byte in the operation
+};
+
+// Gets from memory of the peer's that the kernel could copy, too (get_takeover.hpp).
+struct SharedGets {
+  AcksList waiting;  // asked of the peer and not answered, which the kernel may take over
+  StaleAnswers stale;
+  CopyChoice copies;
+  std::int64_t ended_ns = 0;  // the last of them
 };
 
 // Shared memory of a peer that was used, and may be given back to the system.
@@ -134,8 +143,9 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   AcksList acks;
   base::RingQueue<Reply> replies;
   base::RingQueue<Serve> serves;
-  Request* ahead = nullptr;  // of ids: the last that step_ahead() has seen to
-  std::uint32_t gets_under_way = 0;
+  Request* ahead = nullptr;          // of ids: the last that step_ahead() has seen to
+  std::uint32_t gets_under_way = 0;  // asked of it, and not over
+  SharedGets gets;
   std::uint32_t posted_under_way = 0;
   std::uint32_t atomics_asked = 0;
   AtomicPlace atomic_place;
@@ -195,6 +205,8 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
     tx_bulk.advance(bytes);
     if (counts != nullptr) counts->add(Count::staged_bytes, bytes);
   }
+  // Gets that the peer still has to answer: it cuts off whoever asks it for more than it takes.
+  std::uint64_t gets_unanswered() const noexcept { return gets_under_way + gets.stale.size(); }
   // Behind the record that asks for it.
   void await_ack(Request& request) noexcept {
     request.staged_mark = staged();
@@ -225,7 +237,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   }
   bool idle() const noexcept {
     return work.empty() && ids.empty() && replies.empty() && serves.empty() && jump_due == 0 &&
-           late.empty() && queues.idle();
+           gets.waiting.empty() && late.empty() && queues.idle();
   }
 };
 

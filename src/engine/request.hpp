@@ -1,7 +1,8 @@
 // One operation under way at its initiator, with the completion data to hand back.
 //
 // A request stands in up to three FIFOs of its peer at once: `work` while bytes still have to be
-// moved, `ids` while its id waits for its turn, `acks` while the target owes an answer. It is freed
+// moved, `ids` while its id waits for its turn, `acks` while the target owes an answer (a get in
+// `gets.waiting` instead, if the kernel may do without that: get_takeover.hpp). It is freed
 // when it stands in none and nobody holds its token: no peer, no card, and not the caller, who
 // keeps it from posting (request.h) until it was taken. Its local completion is given when it is
 // freed, or would be but for its caller, if that says no more than that the operation is over; that
@@ -71,9 +72,9 @@ struct Request {
   bool posted = false;      // a card moves its bytes
   bool named = false;       // a counted record with its id went before them
   bool no_card = false;     // our card cannot know its memory: it goes another way
-  bool learns = false;      // large, and could have gone another way: its time is taken
+  bool learns = false;      // it could have gone another way: its time is taken
   bool chunked = false;     // bulk: a chunk was sent; get: some bytes came another way
-  bool asked = false;       // fence: the acknowledgement was requested
+  bool asked = false;       // fence: for its acknowledgement; get: its owner, not the kernel
   bool local_done = false;  // the local completion was given, or is not wanted
   bool is_beside = false;   // the user's limit does not count it
   bool kept = false;        // the caller holds its token: its completion is `outcome`
@@ -101,8 +102,11 @@ struct Request {
   HeldId local;
   std::uint64_t local_word = 0;  // the local id's first 8 bytes, for late reports
   HeldId remote;
-  std::uint64_t line = 0;         // named: of the counted record; acks: behind its own
-  std::uint64_t first_line = 0;   // bulk, chunked: of the record of its first chunk
+  std::uint64_t line = 0;  // named: of the counted record; acks: behind its own
+  union {
+    std::uint64_t first_line = 0;  // bulk, chunked: of the record of its first chunk
+    std::uint64_t copied_bytes;    // get, asked: so many from its start are at their place
+  };
   std::uint64_t staged_mark = 0;  // acks: records sent when this one asked
   std::int64_t stalled_since_ns = 0;
   std::int64_t first_ns = 0;  // learns: when it became the first of its queue

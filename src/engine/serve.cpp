@@ -1,13 +1,14 @@
 // Gets that the owner of the memory answers, both sides.
 //
 //   requester: asked -- get_data ... --> landed      asked -- get_failed --> failed
+//              asked -- the kernel took over --> landed: what comes is dropped (get_takeover.hpp)
 //   owner:     accepted -- chunk ... --> answered    accepted -- key gone --> refused
 #include <algorithm>
 #include <cstring>
 
 #include "base/finally.hpp"
 #include "base/hex.hpp"
-#include "engine/engine.hpp"
+#include "engine/get_takeover.hpp"
 #include "engine/record_io.hpp"
 #include "wire/status.hpp"
 
@@ -71,25 +72,30 @@ bool Engine::take_get_data(Peer& peer) {
   const auto bytes = reader.word();
   Request* request = requests_.find(token);
   if (bytes == 0 || bytes > config_.bulk_bytes / 2) return false;
-  if (request == nullptr || request->peer != &peer || request->posted ||
-      offset != request->done_bytes || bytes > request->size_bytes - request->done_bytes)
+  if (request == nullptr) {
+    if (!peer.gets.stale.data(token, offset, bytes)) return false;
+    peer.rx_bulk.advance(bytes);
+    return true;
+  }
+  if (request->peer != &peer || request->posted || offset != request->done_bytes ||
+      bytes > request->size_bytes - request->done_bytes)
     return false;
   if (request->layout != nullptr) return take_gathered(*request, bytes);
   const base::Finally heard([this]() noexcept { is_quiet_ = false; });
   is_quiet_ = request->owner != wire::Owner::application;
-  std::byte* const place = request->destination + offset;
-  if (request->verdict == PH_OK &&
-      !callers_memory_.can_write({place, bytes}, request->size_bytes - offset))
+  GetTakeover both(*this);
+  if (request->verdict == PH_OK && !both.place(peer, *request, bytes))
     request->verdict = fail(own_memory_error(*request));
-  if (request->verdict == PH_OK) std::memcpy(place, peer.rx_bulk.place(bytes), bytes);
   peer.rx_bulk.advance(bytes);
   request->done_bytes += bytes;
   if (request->done_bytes < request->size_bytes) return true;
   mark_busy(peer);
+  both.answered(peer, *request);
   if (request->verdict != PH_OK) {
     request_failed(*request, request->verdict);
     return true;
   }
+  both.took(peer, *request, CopyChoice::Way::staged);
   request->serving = false;
   --peer.gets_under_way;
   landed(*request);
@@ -101,8 +107,8 @@ bool Engine::take_get_failed(Peer& peer) {
   const auto token = reader.word();
   const auto told = reader.word();
   Request* request = requests_.find(token);
-  if (request == nullptr || request->peer != &peer || request->posted || !wire::is_error(told))
-    return false;
+  if (request == nullptr) return wire::is_error(told) && peer.gets.stale.refusal(token);
+  if (request->peer != &peer || request->posted || !wire::is_error(told)) return false;
   const ph_status status = wire::to_status(told);
   const base::Finally heard([this]() noexcept { is_quiet_ = false; });
   is_quiet_ = request->owner != wire::Owner::application;
@@ -111,6 +117,7 @@ bool Engine::take_get_failed(Peer& peer) {
            base::hex(request->target.address) + ": its owner refused: " + ph_status_text(status));
   mark_busy(peer);
   if (request->layout != nullptr) return gather_failed(*request, status);
+  GetTakeover(*this).answered(peer, *request);
   request_failed(*request, status);
   return true;
 }

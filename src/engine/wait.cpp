@@ -184,8 +184,8 @@ void Engine::get_up() {
   transport_->retract();
 }
 
-// A stalled transfer that the kernel may finish, or ids that the overflow may take, must not be
-// slept through.
+// A transfer that the kernel may finish where the peer does not come, or ids that the overflow may
+// take, must not be slept through.
 std::int64_t Engine::sleep_limit_us(std::int64_t timeout_us) {
   constexpr std::int64_t kStallCheckUs = 50;
   constexpr std::int64_t kMeanwhileUs = 200;
@@ -197,7 +197,8 @@ std::int64_t Engine::sleep_limit_us(std::int64_t timeout_us) {
   }
   for (const Peer* peer : busy_) {
     const Request* request = peer->work.head();
-    const bool is_stalled = request != nullptr && request->stalled_since_ns != 0;
+    const bool is_stalled =
+        (request != nullptr && request->stalled_since_ns != 0) || !peer->gets.waiting.empty();
     if (is_stalled || (peer->dry_since_ns != 0 && !peer->is_dry))
       return timeout_us < 0 ? kStallCheckUs : std::min(timeout_us, kStallCheckUs);
   }

@@ -10,7 +10,7 @@
 
 #include "base/finally.hpp"
 #include "engine/alone.hpp"
-#include "engine/engine.hpp"
+#include "engine/get_takeover.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -26,6 +26,7 @@ bool Engine::process(Peer& peer) {
     if (services_->step(peer)) moved = true;
     if (step_replies(peer) == Step::moved) moved = true;
     if (step_ids(peer) == Step::moved) moved = true;
+    if (budget > 0 && GetTakeover(*this).step(peer, budget) == Step::moved) moved = true;
     // Behind the replies: that a part of a gather is refused must not be overtaken by the next
     // part.
     if (budget > 0 && peer.replies.empty() && step_serves(peer, budget) == Step::moved)
@@ -223,7 +224,8 @@ Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& bud
   Allowance allowed{std::min(config_.piece_bytes, budget)};
   const auto status = copy_next(peer, request, allowed);
   const bool is_own = status == PH_ERR_ARGUMENT;
-  if (status == PH_AGAIN || (status != PH_OK && !is_own && request.learns))
+  const bool is_get = request.kind == Request::Kind::get;
+  if (status == PH_AGAIN || (status != PH_OK && !is_own && request.learns && !is_get))
     return not_by_us(peer, request, status);
   if (status != PH_OK) {
     if (is_own && request.layout == nullptr) fail(own_memory_error(request));
@@ -232,7 +234,8 @@ Engine::Step Engine::step_reach(Peer& peer, Request& request, std::uint64_t& bud
   }
   budget -= std::min(budget, allowed.spent);
   if (request.done_bytes < request.size_bytes) return Step::moved;
-  if (request.kind == Request::Kind::get) {
+  if (is_get) {
+    GetTakeover(*this).took(peer, request, CopyChoice::Way::kernel);
     count(peer, Count::get_direct);
     landed(request);
   } else {
@@ -324,12 +327,16 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   const auto way = transport_->reach(peer.rank, request.target.address, request.size_bytes);
   if (way.kind == transport::Reach::Kind::posted && !request.no_card)
     return step_posted(peer, request, budget);
-  if (peer.regions != nullptr && way.is_ours_to_copy()) return step_reach(peer, request, budget);
+  GetTakeover both(*this);
+  request.asked = request.asked && way.kind == transport::Reach::Kind::call &&
+                  request.done_bytes == 0 && both.may_ask(peer);
+  if (peer.regions != nullptr && way.is_ours_to_copy() && !request.asked)
+    return step_reach(peer, request, budget);
   if ((request.flags & PH_ALONE) != 0) {
     Alone(*this).give_up(request);
     return Step::moved;
   }
-  if (peer.gets_under_way == kMaxGets) return Step::blocked;
+  if (peer.gets_unanswered() >= kMaxGets) return Step::blocked;
   Outgoing out{};
   out.kind = wire::Kind::get;
   out.fixed[0] = request.target.address;
@@ -340,8 +347,10 @@ Engine::Step Engine::step_get(Peer& peer, Request& request, std::uint64_t& budge
   count(peer, Count::get_served);
   ++peer.gets_under_way;
   request.done_bytes = 0;  // what was copied before the path went comes once more
+  request.copied_bytes = 0;
   request.serving = true;
   peer.work.pop();
+  if (request.asked) both.asked(peer, request);
   return Step::moved;
 }
 

@@ -76,5 +76,46 @@ TEST(CopyChoice, learns_for_each_size_of_its_own_and_survives_a_clock_that_stood
   by_kernel(choice, 0, 0, 640, ~std::uint64_t{0} >> 20);
 }
 
+TEST(CopyChoice, tries_the_more_seldom_the_slower_a_way_is_and_never_gives_up) {
+  CopyChoice choice;
+  unsigned before = 6400;
+  for (const unsigned slower_ns : {1100, 3100, 6100, 12'100}) {
+    const unsigned tried = by_kernel(choice, 1000, slower_ns, 6400, 4096);
+    EXPECT_LE(tried * (slower_ns - 1000), 6400u * 1000 / 20) << "more than a twentieth is lost";
+    EXPECT_LT(tried, before);
+    before = tried;
+  }
+  EXPECT_GT(by_kernel(choice, 1000, 100'000, 6400, 4096), 0u);
+}
+
+TEST(CopyChoice, learns_from_2_KiB_on_and_for_each_power_of_two) {
+  CopyChoice choice;
+  EXPECT_GT(by_kernel(choice, 2000, 1000, 640, 2048), 600u);
+  EXPECT_LT(by_kernel(choice, 1000, 2000, 640, 4096), 64u);
+  EXPECT_GT(by_kernel(choice, 2000, 1000, 640, 4095), 600u) << "4 KiB are another class";
+}
+
+TEST(CopyChoice, expects_what_it_has_seen_and_nothing_of_what_is_unknown) {
+  CopyChoice choice;
+  EXPECT_EQ(choice.expected_ns(Way::kernel, kSize), 0);
+  choice.took(Way::kernel, kSize, 100'000);
+  EXPECT_EQ(choice.expected_ns(Way::staged, kSize), 0);
+  EXPECT_NEAR(static_cast<double>(choice.expected_ns(Way::kernel, kSize)), 100'000, 10);
+  EXPECT_NEAR(static_cast<double>(choice.expected_ns(Way::kernel, kSize * 3 / 2)), 150'000, 10);
+  EXPECT_EQ(choice.expected_ns(Way::kernel, kSize * 2), 0) << "another class";
+}
+
+TEST(CopyChoice, times_every_try) {
+  CopyChoice choice;
+  by_kernel(choice, 1000, 2000);
+  unsigned timed = 0;
+  for (int i = 0; i < 640; ++i) {
+    const bool is_try = choice.next(kSize) == Way::kernel;
+    EXPECT_TRUE(!is_try || choice.is_timed(kSize));
+    timed += choice.is_timed(kSize) ? 1 : 0;
+  }
+  EXPECT_EQ(timed, 640u / 4);
+}
+
 }  // namespace
 }  // namespace photon::engine

@@ -53,6 +53,16 @@ struct Two {
   }
   std::size_t count(Rank rank, std::uint32_t kinds) { return ranks.probe(rank, kinds).size(); }
 
+  // Gets of that size of which the next is the first that the kernel copies, where it can.
+  void get_until_kernel(std::size_t size_bytes) {
+    std::vector<std::byte> landing(size_bytes);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(ranks[0].get(1, get(landing)), PH_OK);
+      EXPECT_EQ(ranks.take(0, PH_LOCAL).status, PH_OK);
+      EXPECT_EQ(ranks.take(1, PH_REMOTE).id, remote_id);
+    }
+  }
+
   EngineGroup ranks;
   Guarded memory;
   ph_region region{};
