@@ -382,6 +382,8 @@ ph_status Engine::describe(Rank rank, ph_path& path) {
   path.transport = transport_->name();
   path.state = text_of(PeerView(*this).state_of(rank));
   transport_->describe(rank, path);
+  if (peers_[rank] != nullptr && peers_[rank]->stores.is_open())
+    peers_[rank]->stores.describe(path);
   if (!boot_->knows(rank))
     std::snprintf(path.reason, sizeof path.reason,
                   "its address is not known here: ph_connect() takes it");

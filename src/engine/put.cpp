@@ -180,6 +180,7 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) 
   const std::uint64_t bytes = args.size_bytes;
   const bool is_small = bytes <= config_.packed_max;
   const auto staged = is_small ? Request::Kind::packed : Request::Kind::bulk;
+  if (at_once) peer.mapped_way = Way::plain;
   if ((args.flags & PH_ALONE) != 0 && bytes != 0)
     return Alone::kind_of(transport_->reach(peer.rank, args.target.address, bytes).kind);
   if (bytes < std::min(config_.mapped_min, config_.direct_min) || bytes == 0) return staged;

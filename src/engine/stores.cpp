@@ -1,10 +1,35 @@
 #include "engine/stores.hpp"
 
+#include <cstdio>
 #include <cstring>
 
 #include "sync/streamed_copy.hpp"
 
 namespace photon::engine {
+
+namespace {
+
+constexpr const char* text_of(Way way) noexcept {
+  return way == Way::plain ? "stored" : way == Way::streamed ? "streamed" : "staged";
+}
+
+class Words {
+ public:
+  explicit Words(ph_path& path) noexcept : path_(path), used_(std::strlen(path.reason)) {}
+  template <class... Values>
+  void add(const char* format, Values... values) noexcept {
+    if (used_ >= sizeof path_.reason) return;
+    const int more =
+        std::snprintf(path_.reason + used_, sizeof path_.reason - used_, format, values...);
+    used_ += more > 0 ? static_cast<std::size_t>(more) : 0;
+  }
+
+ private:
+  ph_path& path_;
+  std::size_t used_;
+};
+
+}  // namespace
 
 Way Stores::forced(bool may_stage) const noexcept {
   if (setting_ == base::ShmCopies::streamed) return Way::streamed;
@@ -47,6 +72,23 @@ void Stores::watch(service::LineProducer& tx) noexcept {
   either_.stir();
   mapped_.stir();
   ring_.stir();
+}
+
+void Stores::describe(ph_path& path) const noexcept {
+  Words words(path);
+  for (const bool is_ring : {false, true}) {
+    words.add(is_ring ? "; into the bulk ring" : "; puts to mapped memory");
+    Way last = Way::plain;
+    for (unsigned i = 0; i < StoreChoice::kClasses; ++i) {
+      const std::uint64_t bytes = StoreChoice::kLeastBytes << i;
+      const Way best = is_ring ? best_for_ring(bytes) : best_for_mapped(bytes);
+      if (i == 0)
+        words.add(" %s", text_of(best));
+      else if (best != last)
+        words.add(", from %uK %s", static_cast<unsigned>(bytes >> 10), text_of(best));
+      last = best;
+    }
+  }
 }
 
 Way Stores::best_for_mapped(std::uint64_t bytes) const noexcept {

@@ -7,6 +7,8 @@
 // Owner: a Peer, under the lane's lock.
 #pragma once
 
+#include <photon/context.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -50,7 +52,7 @@ class Stores {
  public:
   // No core of another process reads what this rank writes: plain stores, for good.
   Stores() noexcept = default;
-  explicit Stores(base::ShmCopies setting) noexcept : setting_(setting) {}
+  explicit Stores(base::ShmCopies setting) noexcept : setting_(setting), is_open_(true) {}
 
   // How the bytes of the next operation come to mapped memory. `may_stage`: through the bulk ring,
   // too. `tx`: the ring to that peer.
@@ -68,12 +70,17 @@ class Stores {
   // What would be used now for an operation of that size.
   Way best_for_mapped(std::uint64_t bytes) const noexcept;
   Way best_for_ring(std::uint64_t bytes) const noexcept;
+  // Whether another core reads what is written.
+  bool is_open() const noexcept { return is_open_; }
+  // Adds that to the words of the path, by the sizes from which on it is so.
+  void describe(ph_path& path) const noexcept;
 
  private:
   Way forced(bool may_stage) const noexcept;
   void watch(service::LineProducer& tx) noexcept;
 
   base::ShmCopies setting_ = base::ShmCopies::plain;
+  bool is_open_ = false;
   Way pending_ = Way::plain;
   bool has_pending_ = false;
   LineWatch watch_;

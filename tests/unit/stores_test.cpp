@@ -85,6 +85,23 @@ TEST_P(StoresTest, say_what_they_would_use) {
   EXPECT_EQ(stores.best_for_ring(2047), Way::plain);
 }
 
+TEST(Stores, say_in_the_words_of_a_path_what_is_used) {
+  const auto words_of = [](base::ShmCopies setting, const char* before) {
+    ph_path path{};
+    std::snprintf(path.reason, sizeof path.reason, "%s", before);
+    Stores(setting).describe(path);
+    return std::string(path.reason);
+  };
+  EXPECT_EQ(words_of(base::ShmCopies::automatic, "shm"),
+            "shm; puts to mapped memory stored; into the bulk ring stored");
+  EXPECT_EQ(words_of(base::ShmCopies::staged, ""),
+            "; puts to mapped memory staged; into the bulk ring stored");
+  EXPECT_EQ(words_of(base::ShmCopies::streamed, ""),
+            "; puts to mapped memory streamed; into the bulk ring streamed");
+  const std::string full(sizeof(ph_path::reason) - 10, 'x');
+  EXPECT_EQ(words_of(base::ShmCopies::plain, full.c_str()), full + "; puts to");
+}
+
 TEST(Stores, give_an_answer_again_that_was_put_off) {
   std::vector<transport::Line> lines(64);
   transport::Credits credits;
