@@ -299,6 +299,7 @@ class Engine final : private transport::Sink, private EngineState {
   Step step_replies(Peer& peer);
   Step step_serves(Peer& peer, std::uint64_t& budget);
   bool bulk_room(Peer& peer, std::uint64_t bytes) noexcept;
+  bool can_stage_now(Peer& peer, std::uint64_t bytes) noexcept;
   std::uint64_t chunk_bytes(std::uint64_t total, std::uint64_t left) const noexcept;
   void bytes_moved(Peer& peer, Request& request);
   void landed(Request& request);

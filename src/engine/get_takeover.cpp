@@ -33,11 +33,14 @@ void GetTakeover::asked(Peer& peer, Request& request) noexcept {
 
 Engine::Step GetTakeover::step(Peer& peer, std::uint64_t& budget) {
   Request* const request = peer.gets.waiting.head();
-  if (request == nullptr || !is_due(peer, *request)) return Engine::Step::blocked;
+  if (request == nullptr || has_news(peer) || !is_due(peer, *request)) return Engine::Step::blocked;
   const base::Finally heard([this]() noexcept { engine_.is_quiet_ = false; });
   engine_.is_quiet_ = request->owner != wire::Owner::application;
   const ph_status status = copy(peer, *request, budget);
   if (status == PH_AGAIN) {
+    const auto reach =
+        engine_.transport_->reach(peer.rank, request->target.address, request->size_bytes);
+    if (reach.is_ours_to_copy()) return Engine::Step::blocked;  // the kernel is short of memory
     peer.gets.waiting.pop();
     return Engine::Step::moved;
   }
@@ -50,6 +53,14 @@ Engine::Step GetTakeover::step(Peer& peer, std::uint64_t& budget) {
     engine_.request_failed(*request, status);
   }
   return Engine::Step::moved;
+}
+
+// The answer may lie in our ring, and what its owner has said since: that it leaves, say. It is
+// read first.
+bool GetTakeover::has_news(Peer& peer) noexcept {
+  if (!peer.has_rx || peer.rx.peek() == LineConsumer::State::empty) return false;
+  engine_.heat(peer);
+  return true;
 }
 
 // What stands behind stale answers has waited as long as those.

@@ -48,6 +48,7 @@ class GetTakeover {
   void took_now(Peer& peer, std::uint64_t size_bytes, std::int64_t began_ns) noexcept;
 
  private:
+  bool has_news(Peer& peer) noexcept;
   bool is_due(Peer& peer, Request& request) noexcept;
   ph_status copy(Peer& peer, Request& request, std::uint64_t& budget);
   void end(Peer& peer, Request& request) noexcept;

@@ -189,12 +189,26 @@ Request::Kind Engine::choose(Peer& peer, const ph_put_args& args, bool at_once) 
     case transport::Reach::Kind::mapped:
       if (bytes < config_.mapped_min) return staged;
       if (!at_once) return Request::Kind::direct;
-      peer.mapped_way = peer.stores.for_mapped(bytes, may_stage(args.flags), peer.tx);
+      peer.mapped_way = peer.stores.for_mapped(
+          bytes, may_stage(args.flags) && can_stage_now(peer, bytes), peer.tx);
       return peer.mapped_way == Way::ring ? Request::Kind::bulk : Request::Kind::direct;
     case transport::Reach::Kind::posted:
       return bytes >= config_.direct_min && !is_small ? Request::Kind::posted : staged;
     default: return staged;
   }
+}
+
+// A put whose target is mapped needs nobody's help up to piece_bytes; nor does it staged, if all of
+// it finds room in the bulk ring during the call.
+bool Engine::can_stage_now(Peer& peer, std::uint64_t bytes) noexcept {
+  if (bytes < StoreChoice::kLeastBytes) return false;
+  const std::uint64_t chunks = bytes / (config_.bulk_chunk / 2) + 1;
+  return bytes <= std::min(config_.piece_bytes, config_.bulk_bytes / 2) && peer.work.empty() &&
+         peer.serves.empty() && peer.replies.empty() && peer.fences == 0 &&
+         bulk_room(peer, bytes + config_.bulk_chunk) &&
+         peer.tx.has_room(chunks * wire::lines_for(wire::Kind::bulk,
+                                                   static_cast<std::uint32_t>(config_.max_cid_size),
+                                                   0));
 }
 
 // Of a put that may be staged: perhaps the kernel is faster.

@@ -73,10 +73,8 @@ bool Engine::bulk_now(Peer& peer, const ph_put_args& args) {
   out.fixed[2] = args.size_bytes | wire::kBulkFirst | wire::kBulkLast;
   out.fixed[3] = args.size_bytes;
   if (!peer.tx.has_room(wire::lines_for(out.kind, out.id_bytes, 0))) return false;
-  std::memcpy(peer.tx_bulk.place(args.size_bytes), args.source, args.size_bytes);
-  peer.tx_bulk.advance(args.size_bytes);
+  peer.stage(static_cast<const std::byte*>(args.source), args.size_bytes, args.size_bytes);
   ++peer.staged_sent;
-  count(peer, Count::staged_bytes, args.size_bytes);
   return send(peer, out);
 }
 
@@ -104,9 +102,9 @@ Engine::Fast Engine::direct_u64(Peer& peer, ph_const_block source, const ph_targ
   if (reach.kind != transport::Reach::Kind::mapped || (!peer.has_runway() && !grant_runway(peer)) ||
       peer.local.full())
     return Fast::no;
-  const Way way = peer.stores.for_mapped(bytes, true, peer.tx);
+  const Way way = peer.stores.for_mapped(bytes, can_stage_now(peer, bytes), peer.tx);
   if (way == Way::ring) {
-    peer.stores.put_off(way);
+    peer.stores.put_off(way, bytes);
     return Fast::no;
   }
   {

@@ -39,10 +39,9 @@ Way Stores::forced(bool may_stage) const noexcept {
 Way Stores::for_mapped(std::uint64_t bytes, bool may_stage, service::LineProducer& tx) noexcept {
   if (bytes < StoreChoice::kLeastBytes) return Way::plain;
   if (setting_ != base::ShmCopies::automatic) return forced(may_stage);
-  if (has_pending_) {
-    has_pending_ = false;
-    if (may_stage || pending_ != Way::ring) return pending_;
-  }
+  const bool is_pending = pending_bytes_ == bytes && (may_stage || pending_ != Way::ring);
+  take_pending();
+  if (is_pending) return pending_;
   if (watch_.is_due()) watch(tx);
   return (may_stage ? either_ : mapped_).next(bytes, bytes, sync::core_ticks);
 }

@@ -59,10 +59,13 @@ class Stores {
   Way for_mapped(std::uint64_t bytes, bool may_stage, service::LineProducer& tx) noexcept;
   // How the next chunk of an operation of `whole_bytes` comes into the bulk ring.
   Way for_ring(std::uint64_t whole_bytes, std::uint64_t bytes, service::LineProducer& tx) noexcept;
-  // What was answered was not used: the next question gets the same answer.
-  void put_off(Way way) noexcept { pending_ = way, has_pending_ = true; }
+  // What was answered was not used: the next question about that size gets the same answer.
+  void put_off(Way way, std::uint64_t bytes) noexcept {
+    pending_ = way;
+    pending_bytes_ = bytes;
+  }
   // It was used after all.
-  void take_pending() noexcept { has_pending_ = false; }
+  void take_pending() noexcept { pending_bytes_ = 0; }
 
   // As memmove(), and visible before whatever is stored afterwards.
   static void copy(Way way, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
@@ -82,7 +85,7 @@ class Stores {
   base::ShmCopies setting_ = base::ShmCopies::plain;
   bool is_open_ = false;
   Way pending_ = Way::plain;
-  bool has_pending_ = false;
+  std::uint64_t pending_bytes_ = 0;  // 0: nothing was put off
   LineWatch watch_;
   StoreChoice either_{3};  // into mapped memory, or through the ring
   StoreChoice mapped_{2};

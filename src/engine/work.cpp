@@ -169,10 +169,11 @@ Engine::Step Engine::stalled(Peer& peer, Request& request) {
   constexpr std::int64_t kBytesPerNs = 30;      // twice what CMA reaches
   constexpr std::int64_t kPatienceNs = 10'000;  // a peer between two probes is there
   const auto left = request.size_bytes - request.done_bytes;
-  if (peer.regions == nullptr || left == 0 || peer.copies.is_refused()) return Step::blocked;
+  if (peer.regions == nullptr || left == 0) return Step::blocked;
   const auto rest = rest_of(request);
-  if (!transport_->reach(peer.rank, rest.at.address, rest.size_bytes).is_ours_to_copy())
-    return Step::blocked;
+  const auto reach = transport_->reach(peer.rank, rest.at.address, rest.size_bytes);
+  const bool is_call = reach.kind == transport::Reach::Kind::call;
+  if (!reach.is_ours_to_copy() || (is_call && peer.copies.is_refused())) return Step::blocked;
   const std::int64_t now = transport_->now_ns();
   if (request.stalled_since_ns == 0) {
     request.stalled_since_ns = now;

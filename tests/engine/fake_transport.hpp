@@ -114,6 +114,7 @@ class FakeNet {
     unsigned kicks_count = 0;             // that this rank gave
     unsigned calls_count = 0;             // read() and write() of this rank
     unsigned writes_left = ~0U;  // before the kernel refuses them, and reach() says nothing of it
+    unsigned short_reads = 0;    // so many find the kernel short of memory, and the path stays
     unsigned calls_left = ~0U;   // the last is refused, and reach() says so from then on
 
     std::deque<transport::PostedPiece> posted;  // to this rank's card, and not over
@@ -241,6 +242,10 @@ class FakeTransport final : public transport::Transport {
   }
   base::Result<> read(Rank, std::uint64_t address,
                       std::span<std::byte> destination) noexcept override {
+    if (seat().short_reads != 0) {
+      --seat().short_reads;
+      return refused(PH_AGAIN);
+    }
     if (!may_call()) return refused(PH_AGAIN);
     std::memcpy(destination.data(), reinterpret_cast<void*>(address), destination.size());
     return {};

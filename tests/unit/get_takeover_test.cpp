@@ -323,5 +323,41 @@ TEST_F(GetTakeovers, notices_of_what_was_taken_over_come_in_its_order_and_once) 
   expect_well();
 }
 
+// The post comes after the patience is over, and before the ring is read.
+TEST_F(GetTakeovers, an_answer_that_lies_here_is_not_copied_again) {
+  std::vector<std::byte> landing(3000);
+  ASSERT_EQ(get(landing, 1, PH_NO_RCE), PH_OK);
+  for (int i = 0; i < 10; ++i) two_.ranks[1].serve();
+  pass(kPatienceNs);
+  const auto source = filled(2000, 9);
+  ASSERT_EQ(two_.ranks[0].put(1, two_.put(source, PH_NO_LCE | PH_NO_RCE)), PH_OK);
+  EXPECT_EQ(calls(), 0u);
+  expect_one(1);
+}
+
+TEST_F(GetTakeovers, an_answered_get_of_an_owner_that_left_is_no_error) {
+  std::vector<std::byte> landing(3000);
+  ASSERT_EQ(get(landing, 1, PH_NO_RCE), PH_OK);
+  for (int i = 0; i < 10; ++i) two_.ranks[1].serve();
+  two_.ranks.net().way(0, 1).credits.hide();
+  pass(kPatienceNs);
+  const auto source = filled(2000, 9);
+  two_.ranks[0].put(1, two_.put(source, PH_NO_LCE | PH_NO_RCE));
+  expect_one(1);
+  EXPECT_EQ(first_difference(landing, 3), landing.size());
+}
+
+TEST_F(GetTakeovers, a_kernel_short_of_memory_once_is_asked_again) {
+  std::vector<std::byte> landing(3000);
+  ASSERT_EQ(get(landing, 1, PH_NO_RCE), PH_OK);
+  serve_alone(1);
+  seat().short_reads = 1;
+  pass(kPatienceNs);
+  serve_alone(5);
+  for (int i = 0; i < 100; ++i) pass(kPatienceNs), serve_alone(1);
+  EXPECT_GE(calls(), 1u);
+  expect_one(1);
+}
+
 }  // namespace
 }  // namespace photon::engine::test

@@ -107,11 +107,13 @@ TEST(Stores, give_an_answer_again_that_was_put_off) {
   transport::Credits credits;
   service::LineProducer tx(lines.data(), &credits, 6, 1, transport::LineOrder::in_a_row);
   Stores stores(base::ShmCopies::automatic);
-  stores.put_off(Way::ring);
+  stores.put_off(Way::ring, 4096);
   EXPECT_EQ(stores.for_mapped(4096, true, tx), Way::ring);
-  stores.put_off(Way::ring);
+  stores.put_off(Way::ring, 4096);
   EXPECT_NE(stores.for_mapped(4096, false, tx), Way::ring) << "it is not allowed any more";
-  stores.put_off(Way::ring);
+  stores.put_off(Way::ring, 4096);
+  EXPECT_EQ(stores.for_mapped(8192, true, tx), Way::plain) << "it was about another size";
+  stores.put_off(Way::ring, 4096);
   stores.take_pending();
   EXPECT_EQ(stores.for_mapped(4096, true, tx), Way::plain) << "the first copies are";
 }
