@@ -16,7 +16,7 @@ namespace {
 // What a small block costs, in bytes copied: work per call is bounded by it.
 constexpr std::uint64_t kCallCost = 16384;  // by a system call, at the most
 
-struct Way {
+struct Direction {
   Rank rank;
   bool is_get;
 };
@@ -50,14 +50,15 @@ Next look_ahead(transport::Transport& transport, Rank rank, const Layout& layout
 }
 
 // Under the intent, with the key looked at since it was entered.
-base::Result<> copy_part(transport::Transport& transport, const Next& part, const Way& way) {
+base::Result<> copy_part(transport::Transport& transport, const Next& part,
+                         const Direction& direction) {
   const Layout::Run& run = part.run;
   const std::uint64_t address = run.at.address;
   if (part.reach.kind != transport::Reach::Kind::mapped)
-    return way.is_get ? transport.read(way.rank, address, {run.own, run.size_bytes})
-                      : transport.write(way.rank, address, {run.own, run.size_bytes});
+    return direction.is_get ? transport.read(direction.rank, address, {run.own, run.size_bytes})
+                            : transport.write(direction.rank, address, {run.own, run.size_bytes});
   const BlockRow there{part.reach.local + (address - run.extent().address), run.stride};
-  if (way.is_get)
+  if (direction.is_get)
     copy_blocks(run.own_row(), there, run.size_bytes, run.count);
   else
     copy_blocks(there, run.own_row(), run.size_bytes, run.count);
