@@ -13,20 +13,26 @@ constexpr const char* text_of(Way way) noexcept {
   return way == Way::plain ? "stored" : way == Way::streamed ? "streamed" : "staged";
 }
 
+// Goes on where the words of a path end, as far as there is room.
 class Words {
  public:
-  explicit Words(ph_path& path) noexcept : path_(path), used_(std::strlen(path.reason)) {}
-  template <class... Values>
-  void add(const char* format, Values... values) noexcept {
-    if (used_ >= sizeof path_.reason) return;
-    const int more =
-        std::snprintf(path_.reason + used_, sizeof path_.reason - used_, format, values...);
-    used_ += more > 0 ? static_cast<std::size_t>(more) : 0;
+  explicit Words(ph_path& path) noexcept
+      : at_(path.reason + std::strlen(path.reason)), end_(path.reason + sizeof path.reason - 1) {}
+
+  Words& add(const char* words) noexcept {
+    while (at_ != end_ && *words != '\0') *at_++ = *words++;
+    *at_ = '\0';
+    return *this;
+  }
+  Words& add(std::uint64_t number) noexcept {
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(number));
+    return add(digits);
   }
 
  private:
-  ph_path& path_;
-  std::size_t used_;
+  char* at_;
+  char* const end_;
 };
 
 }  // namespace
@@ -81,10 +87,8 @@ void Stores::describe(ph_path& path) const noexcept {
     for (unsigned i = 0; i < StoreChoice::kClasses; ++i) {
       const std::uint64_t bytes = StoreChoice::kLeastBytes << i;
       const Way best = is_ring ? best_for_ring(bytes) : best_for_mapped(bytes);
-      if (i == 0)
-        words.add(" %s", text_of(best));
-      else if (best != last)
-        words.add(", from %uK %s", static_cast<unsigned>(bytes >> 10), text_of(best));
+      if (i != 0 && best != last) words.add(", from ").add(bytes >> 10).add("K");
+      if (i == 0 || best != last) words.add(" ").add(text_of(best));
       last = best;
     }
   }
