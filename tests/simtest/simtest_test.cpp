@@ -119,7 +119,7 @@ TEST(Simtest, what_copies_take_is_time_that_the_rank_stood_still) {
   ph_region target{};
   std::uint64_t lasted_ns = 0, stood_still_ns = 0;
   const auto get_and_flush = [&] {
-    std::array<std::byte, 4096> bytes{};
+    std::array<std::byte, 1024> bytes{};  // of more its owner is asked first
     const std::uint64_t begin_ns = world.now_ns(), still_ns = world.stood_still_ns(0);
     EXPECT_EQ(ph_get_u64(world.context(0), 1, {bytes.data(), bytes.size()},
                          {target.address, target.key}, {1, 2}),
