@@ -42,7 +42,7 @@ Engine::Fast EagerChunks::put(Engine& engine, Peer& peer, ph_const_block source,
     return Engine::Fast::no;
   peer.stage(static_cast<const std::byte*>(source.data), bytes, bytes);
   peer.stores.take_pending();  // direct_u64() may have left it to us
-  peer.claim_if_due();  // behind the copy, whose stores would wait for those lines
+  peer.claim_if_due();         // behind the copy, whose stores would wait for those lines
   const std::uint64_t at = peer.tx.tail();
   transport::Line& line = peer.tx.line(0);
   line.words[kAddress].set(target.address);

@@ -10,7 +10,7 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::size_t kLineBytes = 64;
+constexpr std::size_t kStoredLineBytes = 64;
 
 void by_memcpy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   std::memcpy(to, from, bytes);
@@ -35,10 +35,10 @@ void by_string_move(std::byte* to, const std::byte* from, std::size_t bytes) noe
 template <class Lines>
 [[gnu::always_inline]] inline void by_lines(std::byte* to, const std::byte* from, std::size_t bytes,
                                             Lines lines) noexcept {
-  const auto past = reinterpret_cast<std::uintptr_t>(to) % kLineBytes;
-  const auto head = std::min(bytes, (kLineBytes - past) % kLineBytes);
-  const auto count = (bytes - head) / kLineBytes;
-  const auto done = head + count * kLineBytes;
+  const auto past = reinterpret_cast<std::uintptr_t>(to) % kStoredLineBytes;
+  const auto head = std::min(bytes, (kStoredLineBytes - past) % kStoredLineBytes);
+  const auto count = (bytes - head) / kStoredLineBytes;
+  const auto done = head + count * kStoredLineBytes;
   std::memcpy(to, from, head);
   lines(to + head, from + head, count);
   std::memcpy(to + done, from + done, bytes - done);
@@ -46,7 +46,7 @@ template <class Lines>
 
 [[gnu::target("avx2")]] void lines_avx2(std::byte* to, const std::byte* from,
                                         std::size_t count) noexcept {
-  for (; count > 0; --count, to += kLineBytes, from += kLineBytes) {
+  for (; count > 0; --count, to += kStoredLineBytes, from += kStoredLineBytes) {
     const auto low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     const auto high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from) + 1);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), low);
@@ -56,14 +56,14 @@ template <class Lines>
 
 [[gnu::target("avx512f")]] void lines_avx512(std::byte* to, const std::byte* from,
                                              std::size_t count) noexcept {
-  for (; count > 0; --count, to += kLineBytes, from += kLineBytes) {
+  for (; count > 0; --count, to += kStoredLineBytes, from += kStoredLineBytes) {
     _mm512_storeu_si512(to, _mm512_loadu_si512(from));
   }
 }
 
 void streamed_sse2(std::byte* to, const std::byte* from, std::size_t count) noexcept {
-  for (; count > 0; --count, to += kLineBytes, from += kLineBytes) {
-    for (std::size_t i = 0; i < kLineBytes; i += sizeof(__m128i)) {
+  for (; count > 0; --count, to += kStoredLineBytes, from += kStoredLineBytes) {
+    for (std::size_t i = 0; i < kStoredLineBytes; i += sizeof(__m128i)) {
       const auto part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i));
       _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), part);
     }
@@ -73,7 +73,7 @@ void streamed_sse2(std::byte* to, const std::byte* from, std::size_t count) noex
 
 [[gnu::target("avx2")]] void streamed_avx2(std::byte* to, const std::byte* from,
                                            std::size_t count) noexcept {
-  for (; count > 0; --count, to += kLineBytes, from += kLineBytes) {
+  for (; count > 0; --count, to += kStoredLineBytes, from += kStoredLineBytes) {
     const auto low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
     const auto high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from) + 1);
     _mm256_stream_si256(reinterpret_cast<__m256i*>(to), low);
@@ -84,7 +84,7 @@ void streamed_sse2(std::byte* to, const std::byte* from, std::size_t count) noex
 
 [[gnu::target("avx512f")]] void streamed_avx512(std::byte* to, const std::byte* from,
                                                 std::size_t count) noexcept {
-  for (; count > 0; --count, to += kLineBytes, from += kLineBytes) {
+  for (; count > 0; --count, to += kStoredLineBytes, from += kStoredLineBytes) {
     _mm512_stream_si512(reinterpret_cast<__m512i*>(to), _mm512_loadu_si512(from));
   }
   _mm_sfence();

@@ -131,7 +131,7 @@ Outcome stream(Team& team, const Socket& socket, std::uint64_t count, Send send,
 }
 
 Outcome words(Team& team, const Socket& socket, std::uint64_t count) {
-  constexpr std::size_t kWord = sizeof count;
+  constexpr std::size_t kNumber = sizeof count;
   const auto send = [&] {
     for (std::uint64_t i = 0; i < count; ++i) {
       std::byte word[sizeof i];
@@ -144,14 +144,14 @@ Outcome words(Team& team, const Socket& socket, std::uint64_t count) {
     const auto buffer = std::make_unique<std::byte[]>(kAtOnce);
     std::uint64_t sum = 0;
     std::size_t held = 0;  // bytes of a word that has not come whole
-    for (std::uint64_t left = count * kWord; left > 0;) {
+    for (std::uint64_t left = count * kNumber; left > 0;) {
       const auto most = std::min<std::uint64_t>(kAtOnce - held, left);
       const ssize_t got = ::recv(socket.get(), buffer.get() + held, most, MSG_DONTWAIT);
       check(got);
       if (got <= 0) continue;
       left -= static_cast<std::uint64_t>(got);
       const auto bytes = held + static_cast<std::size_t>(got);
-      held = bytes % kWord;
+      held = bytes % kNumber;
       sum += checksum_of(buffer.get(), bytes - held);
       std::memmove(buffer.get(), buffer.get() + bytes - held, held);
     }

@@ -12,10 +12,10 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::size_t kLineBytes = 64;
+constexpr std::size_t kRingLineBytes = 64;
 constexpr std::size_t kRings[] = {256 << 10, 1 << 20, 2 << 20, kRingBytes};
 constexpr std::size_t kChunks[] = {8 << 10, 16 << 10, 32 << 10, 64 << 10};
-constexpr std::size_t kLeastForAll = 512;
+constexpr std::size_t kLeastForAllRings = 512;
 
 struct Ring {
   std::size_t ring_bytes;
@@ -67,14 +67,15 @@ Means means_of(const Ring& ring) {
 }
 
 constexpr std::size_t whole_lines(std::size_t bytes) noexcept {
-  return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes;
+  return (bytes + kRingLineBytes - 1) / kRingLineBytes * kRingLineBytes;
 }
 
 // A small message has a chunk of its own size, so that the ring is as dense as it can be, and the
 // smallest of the others; a large one each that is not larger than it.
 std::vector<std::size_t> chunks_for(std::size_t size_bytes) {
   std::vector<std::size_t> chunks;
-  if (size_bytes < kChunks[0]) chunks.push_back(whole_lines(std::max(size_bytes, kLeastForAll)));
+  if (size_bytes < kChunks[0])
+    chunks.push_back(whole_lines(std::max(size_bytes, kLeastForAllRings)));
   for (const auto chunk : kChunks) {
     if (chunk == kChunks[0] || chunk <= size_bytes) chunks.push_back(chunk);
   }
@@ -90,7 +91,7 @@ void add_rings(std::vector<Means>& all, std::size_t size_bytes) {
     for (const auto chunk_bytes : chunks_for(size_bytes)) {
       if (ring_bytes / chunk_bytes > kRingChunks) continue;
       all.push_back(means_of({ring_bytes, chunk_bytes, memcpy_form, memcpy_form}));
-      if (size_bytes < kLeastForAll) return;
+      if (size_bytes < kLeastForAllRings) return;
       all.push_back(means_of({ring_bytes, chunk_bytes, memcpy_form, loop_form}));
       all.push_back(means_of({ring_bytes, chunk_bytes, widest_non_temporal(), memcpy_form}));
       all.push_back(means_of({ring_bytes, chunk_bytes, widest_non_temporal(), loop_form}));
