@@ -14,7 +14,7 @@ constexpr std::uint64_t kFinalizeTimeoutMs = 1000;
 
 }  // namespace
 
-void Generator::draw_options() {
+void Generator::draw_options(bool has_many) {
   option("ledger_slots", one_of<4>({2, 4, 16, 64}));
   option("ring_lines", one_of<2>({64, 128}));
   const std::uint64_t bulk = one_of<2>({8192, 65536});
@@ -32,7 +32,7 @@ void Generator::draw_options() {
   option("posted_piece_bytes", piece);
   id_max_ = static_cast<std::uint32_t>(one_of<4>({8, 8, 64, 1024}));
   option("max_cid_size", id_max_);
-  option("max_regions", 64);
+  option("max_regions", has_many ? 256 : 64);
   option("arena_bytes", 1 << 20);
   option("finalize_timeout_ms", kFinalizeTimeoutMs);
   option("spin_us", 0);

@@ -66,7 +66,9 @@ class Generator {
 
   Program run(std::uint32_t operations, const Choice& choice) {
     has_wakes_ = choice.wakes == Wakes::drawn;
-    draw_options();
+    // Of a long program with mailboxes so many loans and large messages lie about at a time that
+    // there are not registrations enough.
+    draw_options(operations >= 1000 && choice.mailboxes != Mailboxes::none);
     draw_shape();
     draw_leavers();
     draw_dying();
@@ -101,7 +103,7 @@ class Generator {
   }
 
   void draw_cache(transport::sim::Random random);
-  void draw_options();
+  void draw_options(bool has_many);
   void draw_shape();
   void draw_leavers();
   void draw_dying();
