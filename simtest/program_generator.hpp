@@ -66,8 +66,8 @@ class Generator {
 
   Program run(std::uint32_t operations, const Choice& choice) {
     has_wakes_ = choice.wakes == Wakes::drawn;
-    // Of a long program with mailboxes so many loans and large messages lie about at a time that
-    // there are not registrations enough.
+    // A long program with mailboxes has more loans and large messages at a time than there would
+    // be registrations.
     draw_options(operations >= 1000 && choice.mailboxes != Mailboxes::none);
     draw_shape();
     draw_leavers();

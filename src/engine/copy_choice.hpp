@@ -1,7 +1,7 @@
-// Who copies what this rank cannot reach by itself, and the kernel (CMA) can: the kernel, or both
-// sides through the bulk ring ("staged"). Which is faster depends on the machine, on where the two
-// cores are and on what the peer does meanwhile, so it is learnt: how long each operation was the
-// first of its queue.
+// Decides who copies what this rank cannot reach by itself, and the kernel (CMA) can: the kernel,
+// or both sides through the bulk ring ("staged"). Which is faster depends on the machine, on where
+// the two cores are and on what the peer does meanwhile, so it is learnt: how long each operation
+// was the first of its queue.
 //
 //   unknown -- both were tried --> the faster one, and the other now and then:
 //   the more seldom the slower that is, so that the tries cost little
@@ -51,7 +51,7 @@ class CopyChoice {
     return class_of(size_bytes).asked % kFirstTry == 0;
   }
 
-  // What that way is likely to need; 0: it is not known.
+  // The time that this way is likely to need; 0: it is not known.
   std::int64_t expected_ns(Way way, std::uint64_t size_bytes) noexcept {
     const std::uint64_t cost = class_of(size_bytes).cost[way == Way::kernel ? 1 : 0];
     return static_cast<std::int64_t>(static_cast<double>(cost) * static_cast<double>(size_bytes) /

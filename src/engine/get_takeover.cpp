@@ -63,7 +63,7 @@ bool GetTakeover::has_news(Peer& peer) noexcept {
   return true;
 }
 
-// What stands behind stale answers has waited as long as those.
+// A get that stands behind stale answers has waited as long as those.
 bool GetTakeover::is_due(Peer& peer, Request& request) noexcept {
   constexpr std::int64_t kPatienceNs = 10'000;  // an owner between two probes is there
   constexpr std::int64_t kBytesPerNs = 30;      // twice what CMA reaches

@@ -25,13 +25,13 @@ class GetTakeover {
 
   explicit GetTakeover(Engine& engine) noexcept : engine_(engine) {}
 
-  // Who begins; none: there is no choice. Throws bad_alloc: nothing was done.
+  // Decides who begins; none: there is no choice. Throws bad_alloc: nothing was done.
   std::optional<Way> choose(Peer& peer, const TargetRange& there, std::uint32_t flags);
   // False: the kernel has to, for the owner has not answered what it was asked, or reads nothing.
   bool may_ask(Peer& peer) const noexcept;
   // The question has gone.
   void asked(Peer& peer, Request& request) noexcept;
-  // Of what waits for its owner: the oldest, a piece.
+  // Copies a piece of the oldest get that waits for its owner.
   Engine::Step step(Peer& peer, std::uint64_t& budget);
   // Bytes of its owner's that are not here yet go to their place. False: that cannot be written.
   bool place(Peer& peer, Request& request, std::uint64_t bytes);

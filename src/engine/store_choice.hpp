@@ -78,7 +78,7 @@ class StoreChoice {
     std::uint16_t left = kFirst;
     Way best = Way::plain;
   };
-  // What is under way of a look, in the order best, then the others.
+  // A look that is under way, in the order best, then the others.
   struct Look {
     std::array<std::uint64_t, kWays> cost{};  // of kUnit bytes; the sum of the good copies of
     unsigned at = 0;                          // this one, and the mean of those before

@@ -18,7 +18,7 @@
 
 namespace photon::engine {
 
-// What a line takes to come from the peer, and whether that has changed.
+// Knows the time that a line takes to come from the peer, and tells when that has changed.
 class LineWatch {
  public:
   static constexpr unsigned kInterval = 8;  // copies between two looks
@@ -59,7 +59,7 @@ class Stores {
   Way for_mapped(std::uint64_t bytes, bool may_stage, service::LineProducer& tx) noexcept;
   // How the next chunk of an operation of `whole_bytes` comes into the bulk ring.
   Way for_ring(std::uint64_t whole_bytes, std::uint64_t bytes, service::LineProducer& tx) noexcept;
-  // What was answered was not used: the next question about that size gets the same answer.
+  // The answer was not used: the next question about that size gets the same answer.
   void put_off(Way way, std::uint64_t bytes) noexcept {
     pending_ = way;
     pending_bytes_ = bytes;
@@ -70,7 +70,7 @@ class Stores {
   // As memmove(), and visible before whatever is stored afterwards.
   static void copy(Way way, std::byte* to, const std::byte* from, std::uint64_t bytes) noexcept;
 
-  // What would be used now for an operation of that size.
+  // Tells the way that an operation of that size would take now.
   Way best_for_mapped(std::uint64_t bytes) const noexcept;
   Way best_for_ring(std::uint64_t bytes) const noexcept;
   // Whether another core reads what is written.

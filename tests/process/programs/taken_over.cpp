@@ -107,7 +107,7 @@ void own(ph_context* context) {
   for (unsigned looks = 0; !shared->has_all; ++looks)
     if (each != 0 && looks % each == 0) serve(context);
   if (mode == "killed") ::raise(SIGKILL);
-  while (mode == "left" && !shared->has_left) ::usleep(100);
+  while (mode == "left" && !shared->has_left) ::sched_yield();
   if (mode != "left") require(context, ph_barrier(context), "barrier");
 }
 
