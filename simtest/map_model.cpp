@@ -123,11 +123,10 @@ void MapModel::store(ph_rank rank, const Step& step) {
   const Operation& op = oracle_.begin_store(rank, resolved);
   std::memcpy(place.at, op.buffer.data(), place.size_bytes);
   oracle_.note(rank, "store to " + text_of_place(place));
-  if (estate.is_freed())
-    std::copy(op.buffer.begin(), op.buffer.end(),
-              estate.freed.begin() + static_cast<std::ptrdiff_t>(place.offset));
-  else
-    oracle_.stored(op.number);
+  if (!estate.is_freed()) return oracle_.stored(op.number);
+  oracle_.stored_in_freed(op.number, estate.generation);
+  std::copy(op.buffer.begin(), op.buffer.end(),
+            estate.freed.begin() + static_cast<std::ptrdiff_t>(place.offset));
 }
 
 void MapModel::load(ph_rank rank, const Step& step) {

@@ -109,6 +109,7 @@ class Oracle {
   // Its source is ready from begin_store() on; stored(): all of it is there.
   Operation& begin_store(ph_rank rank, const Step& step);
   void stored(std::uint32_t number);
+  void stored_in_freed(std::uint32_t number, std::uint32_t generation);
   // A rank dies, in the middle of anything.
   void died(ph_rank rank);
   // Checks the error that a call refused with PH_ERR_PEER left in ph_last_error(): it must name a

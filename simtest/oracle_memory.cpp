@@ -102,14 +102,20 @@ Operation& Oracle::begin_store(ph_rank rank, const Step& step) {
   return begin({rank, kNoLane}, step);
 }
 
-// The store takes no time. Gets may read it: `may_fail` says so to check_read().
-void Oracle::stored(std::uint32_t number) {
+// The store takes no time. Gets may read it, also those of a rank that has not heard yet that the
+// memory was freed: `may_fail` says so to check_read().
+void Oracle::stored_in_freed(std::uint32_t number, std::uint32_t generation) {
   Operation& op = operations_[number - 1];
-  Lease& lease = memories_[op.target()].lease(op.step->area);
   op.posted_at = ++events_;
   op.landed_at = ++events_;
   op.may_fail = true;
-  op.generation = lease.generation;
+  op.generation = generation;
+}
+
+void Oracle::stored(std::uint32_t number) {
+  Operation& op = operations_[number - 1];
+  Lease& lease = memories_[op.target()].lease(op.step->area);
+  stored_in_freed(number, lease.generation);
   const std::uint64_t begin = op.step->offset;
   lease.writes.add(number, begin, op.size_bytes());
   lease.writes.supersede(begin, begin + op.size_bytes(),
