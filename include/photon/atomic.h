@@ -31,10 +31,19 @@ typedef enum ph_op {
             PH_OP_MAX = 5,
             PH_OP_AND = 6,
             PH_OP_OR = 7,
-            PH_OP_XOR = 8
+            PH_OP_XOR = 8,
+            PH_OP_MULTIPLY = 9, /**< From here on: collectives only (coll.h). */
+            PH_OP_LOGICAL_AND = 10,
+            PH_OP_LOGICAL_OR = 11,
+            PH_OP_LOGICAL_XOR = 12,
+            PH_OP_MINLOC = 13, /**< Of pairs: the least value; of equal ones the least index. */
+            PH_OP_MAXLOC = 14
     } ph_op;
 
-/** What the word is. PH_FLOAT and PH_DOUBLE know PH_OP_ADD only. */
+/**
+ * What a word or an element is. ph_atomic() knows the first six, and PH_FLOAT and PH_DOUBLE with
+ * PH_OP_ADD only; collectives know all (coll.h).
+ */
 #ifdef __cplusplus
 typedef enum ph_type : int { /* any int may stand in it, as in C */
 #else
@@ -45,7 +54,23 @@ typedef enum ph_type {
                              PH_INT64 = 3,
                              PH_UINT64 = 4,
                              PH_FLOAT = 5,
-                             PH_DOUBLE = 6
+                             PH_DOUBLE = 6,
+                             PH_INT8 = 7,
+                             PH_UINT8 = 8,
+                             PH_INT16 = 9,
+                             PH_UINT16 = 10,
+                             PH_HALF = 11,     /**< IEEE binary16 */
+                             PH_BFLOAT16 = 12, /**< The upper half of a float. */
+                             PH_LONG_DOUBLE = 13,
+                             PH_COMPLEX_FLOAT = 14, /**< Real part, imaginary part. */
+                             PH_COMPLEX_DOUBLE = 15,
+                             PH_COMPLEX_LONG_DOUBLE = 16,
+                             PH_FLOAT_INT = 17,  /**< struct { float value; int32_t index; } */
+                             PH_DOUBLE_INT = 18, /**< struct { double value; int32_t index; } */
+                             PH_INT32_INT = 19,  /**< struct { int32_t value; int32_t index; } */
+                             PH_INT64_INT = 20,  /**< struct { int64_t value; int32_t index; } */
+                             PH_BYTES = 21       /**< Bytes, or elements of a ph_fold: not folded
+                                                    otherwise. */
 } ph_type;
 
 /** One word: the member that `type` names. */

@@ -6,6 +6,7 @@
 
 #include "address.h"
 #include "atomic.h"
+#include "coll.h"
 #include "context.h"
 #include "echo.h"
 #include "lane.h"
@@ -18,6 +19,7 @@
 #include "rma.h"
 #include "stats.h"
 #include "stream.h"
+#include "team.h"
 #include "types.h"
 #include "vector.h"
 

@@ -12,8 +12,9 @@ enum class Owner : std::uint8_t {
   echo = 1,
   rendezvous = 2,
   mailbox = 3,
+  coll = 4,
 };
-inline constexpr std::uint8_t kOwners = 4;  // of this version
+inline constexpr std::uint8_t kOwners = 5;  // of this version
 // More will not fit: fifteen with a size of all ones stands for a record without an id.
 static_assert(kOwners <= 15);
 
