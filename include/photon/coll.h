@@ -47,6 +47,7 @@
 
 #include "atomic.h"
 #include "request.h"
+#include "rma.h"
 #include "team.h"
 #include "types.h"
 

@@ -14,6 +14,7 @@
 #include <new>
 #include <vector>
 
+#include "api/coll_handles.hpp"
 #include "base/config.hpp"
 #include "engine/engine.hpp"
 #include "engine/lane.hpp"
@@ -37,6 +38,8 @@ struct ph_context {
   // With the setting; at work until the handle's engine ends. Last: it ends before what it serves.
   // Replaced in the lane only, while it runs; others that hold it may stop it.
   std::shared_ptr<photon::engine::ProgressThread> progress;
+
+  photon::api::CollHandles coll;  // in the lane
 
   bool is_lane() const noexcept { return home != nullptr; }
 };

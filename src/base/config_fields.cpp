@@ -109,6 +109,12 @@ constexpr Field kFields[] = {
     choice("mailbox_refusals", &Config::mailbox_refusals, kSwitch,
            "Whether the sender of a message to a mailbox that was never open here hears of it; "
            "off: the message is dropped and counted, and only a request ends with the refusal."),
+    number("coll_window", &Config::coll_window, {1, 1024},
+           "One-shot collective operations of one team that may be under way; the same on all "
+           "ranks."),
+    number("coll_early_bytes", &Config::coll_early_bytes, {4 * kKi, kMi},
+           "Most bytes of collectives that one peer may send before this rank has begun them; "
+           "what is more is announced and read later. The same on all ranks."),
     number("max_segments", &Config::max_segments, {1, 16 * kMi},
            "Segments, or blocks of a strided form, of one vectored operation."),
     number("max_regions", &Config::max_regions, {16, kMi, true},

@@ -1,0 +1,263 @@
+#include "service/coll/collectives.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+namespace photon::service::coll {
+
+Collectives::Collectives(Port& port)
+    : port_(port), runner_(port, *this), slots_(1), making_(port, runner_, *this) {}
+
+ph_status Collectives::fail(ph_status status, const char* call, const std::string& why) {
+  return port_.fail(status, PH_ANY_RANK, std::string(call) + ": " + why);
+}
+
+// ---- teams
+
+ph_status Collectives::world(Team*& team) {
+  if (slots_[0].team == nullptr) {
+    std::vector<Member> members(port_.size());
+    for (Rank rank = 0; rank < port_.size(); ++rank) members[rank].rank = rank;
+    auto made = std::make_unique<Team>(std::move(members), port_.rank(),
+                                       static_cast<std::uint32_t>(port_.config().coll_window));
+    made->is_world = true;
+    slots_[0].team = std::move(made);
+    note_gone(*slots_[0].team);
+  }
+  team = slots_[0].team.get();
+  return PH_OK;
+}
+
+ph_status Collectives::split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team) {
+  if (const ph_status status = may_begin(parent, "team_split"); status != PH_OK) return status;
+  const ph_status status = making_.split(parent, colour, key, team);
+  return status < PH_OK ? port_.fail(status, PH_ANY_RANK, making_.words()) : status;
+}
+
+ph_status Collectives::of(const ph_team_of_args& args, Team*& team) {
+  if (is_closed_) return fail(PH_ERR_STATE, "team_of", "the lane is being closed");
+  const ph_status status = making_.of(args, team);
+  return status < PH_OK ? port_.fail(status, PH_ANY_RANK, making_.words()) : status;
+}
+
+ph_status Collectives::free(Team& team) {
+  if (team.is_world)
+    return fail(PH_ERR_ARGUMENT, "team_free", "the team of all ranks is the library's");
+  if (team.alive != 0 || making_.is_splitting(team))
+    return fail(PH_ERR_STATE, "team_free",
+                "operations of the team are under way, or prepared ones were not freed");
+  runner_.drop_team(team);
+  Slot& slot = slots_[team.slot];
+  const std::uint32_t number = team.slot;
+  slot.team.reset();
+  free_slots_.push_back(number);
+  return PH_OK;
+}
+
+std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
+  if (free_slots_.empty()) {
+    free_slots_.reserve(slots_.size() + 1);
+    slots_.emplace_back();
+    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+  }
+  const std::uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  slots_[slot].is_reserved = true;
+  slots_[slot].proposal = proposal;
+  return slot;
+}
+
+void Collectives::give_up_slot(std::uint32_t slot) noexcept {
+  slots_[slot].is_reserved = false;
+  slots_[slot].mail.clear();
+  free_slots_.push_back(slot);
+}
+
+// What members have sent that were ready before us is handed over now.
+Team& Collectives::add(std::unique_ptr<Team> made) {
+  Slot& slot = slots_[made->slot];
+  Team& team = *made;
+  slot.team = std::move(made);
+  slot.is_reserved = false;
+  note_gone(team);
+  const std::vector<Mail> mail = std::move(slot.mail);
+  for (const Mail& one : mail) {
+    const Message message{one.from, std::span(one.bytes).first(one.header_bytes),
+                          std::span(one.bytes).subspan(one.header_bytes)};
+    if (!on_message(message)) port_.cut_off(one.from, "a message of a collective is malformed");
+  }
+  return team;
+}
+
+// Members that were lost before.
+void Collectives::note_gone(Team& team) noexcept {
+  for (std::uint32_t i = 0; i < team.size(); ++i)
+    if (const ph_status status = port_.state(team.members[i].rank); status != PH_OK)
+      note_lost(team, i, status);
+}
+
+Team* Collectives::find(const Name& name) {
+  if (name.slot >= slots_.size()) return nullptr;
+  Team* team = slots_[name.slot].team.get();
+  if (name.slot == 0 && team == nullptr) world(team);
+  return team != nullptr && team->number == name.number ? team : nullptr;
+}
+
+// ---- operations
+
+ph_status Collectives::may_begin(Team& team, const char* call) {
+  if (is_closed_) return fail(PH_ERR_STATE, call, "the lane is being closed");
+  if (team.broken.status == PH_OK) return PH_OK;
+  const auto status = static_cast<ph_status>(team.broken.status);
+  return port_.fail(status, team.members[team.broken.member].rank,
+                    std::string(call) + ": member " + std::to_string(team.broken.member) +
+                        " of the team is lost: " + ph_status_text(status));
+}
+
+// A team's deaths are noticed by neighbours, who must have met: once for each team.
+ph_status Collectives::contact_neighbours(Team& team) {
+  if (team.is_contacted) return PH_OK;
+  const std::uint32_t size = team.size();
+  for (std::uint32_t distance = 1; distance < size; distance *= 2)
+    for (const std::uint32_t to : {distance, size - distance}) {
+      const std::uint32_t member = (team.own + to) % size;
+      const ph_status status = port_.contact(team.members[member].rank);
+      if (status == PH_OK) continue;
+      return port_.fail(status, team.members[member].rank,
+                        "coll_begin: member " + std::to_string(member) +
+                            " cannot be met: " + ph_status_text(status));
+    }
+  team.is_contacted = true;
+  return PH_OK;
+}
+
+// How its end will be told is reserved.
+ph_status Collectives::promise(Operation& op) {
+  const Plan& plan = op.plan;
+  const bool is_told = plan.request != nullptr || (plan.flags & PH_NO_LCE) == 0;
+  if (op.waits || plan.handler != nullptr || !is_told) {
+    if (plan.handler != nullptr) due_.reserve(due_.size() + ++handlers_);
+    return PH_OK;
+  }
+  if (const ph_status status = port_.contact(port_.rank()); status != PH_OK) return status;
+  UserEnd end;
+  end.rank = port_.rank();
+  end.local = {plan.local.data(), static_cast<std::uint32_t>(plan.local.size())};
+  end.flags = plan.flags & PH_NO_LCE;
+  end.request = plan.request;
+  end.size_bytes = plan.size_bytes;
+  op.promise = port_.promise(end);
+  return op.promise == 0 ? PH_AGAIN : PH_OK;
+}
+
+ph_status Collectives::begin_now(Operation& op) {
+  if (const ph_status status = promise(op); status != PH_OK) return status;
+  ph_request* const request = op.plan.request;
+  const std::uint64_t promised = op.promise;
+  if (!op.is_prepared) ++op.team->alive;
+  runner_.begin(op);
+  if (promised != 0) port_.hand_over(promised, request);
+  return PH_OK;
+}
+
+ph_status Collectives::begin(Team& team, const ph_coll_args& args, Operation** waited) {
+  if (const ph_status status = may_begin(team, "coll_begin"); status != PH_OK) return status;
+  if (making_.is_splitting(team))
+    return fail(PH_ERR_STATE, "coll_begin", "a split of the team is under way");
+  if (team.one_shot(team.channels[0].begun) != nullptr) return port_.again();
+  if (const ph_status status = contact_neighbours(team); status != PH_OK) return status;
+  Operation& op = runner_.make();
+  std::string why;
+  ph_status status = make_plan(args, {team.size(), team.own}, op.plan, why);
+  op.team = &team;
+  op.waits = waited != nullptr;
+  if (status == PH_OK)
+    status = begin_now(op);
+  else
+    status = fail(status, "coll_begin", why);
+  if (status != PH_OK)
+    runner_.free(op);
+  else if (waited != nullptr)
+    *waited = &op;
+  return status;
+}
+
+ph_status Collectives::prepare(Team& team, const ph_coll_args& args, Operation*& op) {
+  if (const ph_status status = may_begin(team, "coll_prepare"); status != PH_OK) return status;
+  if (const ph_status status = contact_neighbours(team); status != PH_OK) return status;
+  Operation& made = runner_.make();
+  std::string why;
+  if (const ph_status status = make_plan(args, {team.size(), team.own}, made.plan, why);
+      status != PH_OK) {
+    runner_.free(made);
+    return fail(status, "coll_prepare", why);
+  }
+  made.team = &team;
+  made.is_prepared = true;
+  made.channel = team.prepared + 1;
+  if (team.channels.size() <= made.channel) team.channels.resize(made.channel + 1);
+  ++team.prepared;
+  ++team.alive;
+  team.channels[made.channel].prepared = &made;
+  op = &made;
+  return PH_OK;
+}
+
+ph_status Collectives::start(Operation& op) {
+  if (op.is_under_way()) return fail(PH_ERR_STATE, "coll_start", "it is under way");
+  if (const ph_status status = may_begin(*op.team, "coll_start"); status != PH_OK) return status;
+  return begin_now(op);
+}
+
+ph_status Collectives::free(Operation& op) {
+  if (op.is_under_way()) return fail(PH_ERR_STATE, "coll_free", "it is under way");
+  op.team->channels[op.channel].prepared = nullptr;
+  --op.team->alive;
+  runner_.free(op);
+  return PH_OK;
+}
+
+// Of an operation that its caller has waited for.
+ph_status Collectives::done(Operation& op) {
+  const auto status = static_cast<ph_status>(op.blame.status);
+  const std::string why = status == PH_OK ? std::string() : text_of(op.blame, *op.team);
+  runner_.free(op);
+  return status == PH_OK ? PH_OK : fail(status, "coll_run", why);
+}
+
+void Collectives::ended(Operation& op) noexcept {
+  if (op.is_internal) return making_.ended(op);
+  const auto status = static_cast<ph_status>(op.blame.status);
+  if (!op.is_prepared) --op.team->alive;
+  if (op.waits) return port_.wake();
+  if (op.plan.handler != nullptr) {
+    --handlers_;
+    due_.push_back({op.plan.handler, op.plan.handler_user, status});  // promise() has made room
+    port_.wants_run();
+  }
+  if (op.promise != 0) {
+    std::string why;
+    try {
+      if (status != PH_OK) why = text_of(op.blame, *op.team);
+    } catch (const std::bad_alloc&) {  // the status alone tells
+    }
+    port_.complete(op.promise, status, why.empty() ? nullptr : why.c_str());
+    port_.release(op.promise);
+    op.promise = 0;
+  }
+  if (!op.is_prepared) runner_.free(op);
+}
+
+void Collectives::collect() {
+  running_.reserve(due_.size() + handlers_);
+  std::swap(running_, due_);
+}
+
+void Collectives::run() noexcept {
+  for (const Due& due : running_) due.handler(due.user, due.status);
+  running_.clear();
+}
+
+}  // namespace photon::service::coll

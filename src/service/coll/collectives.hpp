@@ -1,0 +1,101 @@
+// The service behind photon/team.h and photon/coll.h: teams, and what comes for their operations.
+// How an operation runs: runner.hpp; how a team is made: making.hpp; the design:
+// docs/collectives.md.
+//
+// Invariant: a slot is free, reserved, or holds one team.
+// Owner: the engine of a lane, under the lane's lock.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "service/coll/making.hpp"
+#include "service/coll/runner.hpp"
+
+namespace photon::service::coll {
+
+class Collectives final : public Service, private Runner::Ends, private Making::Teams {
+ public:
+  static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Collectives>(port); }
+  explicit Collectives(Port& port);
+
+  // ---- teams; null with a status
+  ph_status world(Team*& team);
+  // PH_TIMEOUT: not over; it is called again.
+  ph_status split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team);
+  ph_status of(const ph_team_of_args& args, Team*& team);
+  bool has_news() noexcept { return making_.take_news(); }
+  ph_status free(Team& team);
+
+  // ---- operations
+  // `op`, if not null, is told to nobody but who looks at its state, and is given back by done().
+  ph_status begin(Team& team, const ph_coll_args& args, Operation** op = nullptr);
+  ph_status prepare(Team& team, const ph_coll_args& args, Operation*& op);
+  ph_status start(Operation& op);
+  ph_status free(Operation& op);
+  ph_status done(Operation& op);
+
+  // ---- Service
+  bool on_message(const Message& message) override;
+  void on_local(Rank to, std::uint64_t token, ph_status status) override;
+  void on_lost(Rank rank, ph_status why) noexcept override;
+  bool turn() override;
+  void collect() override;
+  void run() noexcept override;
+  void close() override;
+  bool is_idle() const noexcept override { return runner_.under_way() == 0; }
+  std::uint64_t held() const noexcept override { return runner_.held(); }
+
+ private:
+  struct Due {
+    ph_coll_handler handler;
+    void* user;
+    ph_status status;
+  };
+
+  // A message for a team that is being made here.
+  struct Mail {
+    Rank from = 0;
+    std::size_t header_bytes = 0;
+    std::vector<std::byte> bytes;
+  };
+  // reserved: its team is being made; no number below `proposal` is its team's.
+  struct Slot {
+    std::unique_ptr<Team> team;
+    bool is_reserved = false;
+    std::uint32_t proposal = 0;
+    std::vector<Mail> mail;
+  };
+
+  void ended(Operation& op) noexcept override;
+  // Making::Teams
+  std::uint32_t reserve_slot(std::uint32_t proposal) override;
+  void give_up_slot(std::uint32_t slot) noexcept override;
+  Team& add(std::unique_ptr<Team> team) override;
+
+  Team* find(const Name& name);
+  void note_gone(Team& team) noexcept;
+  void note_lost(Team& team, std::uint32_t member, ph_status why) noexcept;
+  void note_broken(Team& team, const Blame& why) noexcept;
+  ph_status may_begin(Team& team, const char* call);
+  ph_status contact_neighbours(Team& team);
+  ph_status promise(Operation& op);
+  ph_status begin_now(Operation& op);
+  bool take_blame(const Message& message, Team& team, const Head& head, std::uint32_t member);
+  bool take_data(const Message& message, Team& team, const Head& head, std::uint32_t member);
+  bool take_stale(const Message& message, const Head& head);
+  ph_status fail(ph_status status, const char* call, const std::string& why);
+
+  Port& port_;
+  Runner runner_;
+  std::vector<Slot> slots_;  // 0: of the team of all ranks
+  std::vector<std::uint32_t> free_slots_;
+  Making making_;
+  std::vector<Due> due_;      // has room for `handlers_` more
+  std::size_t handlers_ = 0;  // of operations under way
+  std::vector<Due> running_;  // of the thread inside run()
+  bool is_closed_ = false;
+};
+
+}  // namespace photon::service::coll

@@ -1,0 +1,168 @@
+// How operations and teams come to an early end, and how all members hear of it.
+//
+// Word of a failure goes to the neighbours in a circulant graph, numbers at distance 1, 2, 4 ... in
+// both directions, each of whom passes it on once: it reaches all that live in log n steps, though
+// others die. A team of a few is a graph of all with all.
+#include <algorithm>
+
+#include "service/coll/runner.hpp"
+
+namespace photon::service::coll {
+
+void Runner::check(Operation& op, ph_status status, std::uint32_t member) {
+  if (status == PH_OK || op.state != OpState::running) return;
+  Blame why;
+  why.status = status;
+  why.member = member;
+  why.own = op.plan.described;
+  why.own.member = op.team->own;
+  fail(op, why);
+}
+
+void Runner::fail(Operation& op, const Blame& why) {
+  if (op.state != OpState::running) return;
+  Team& team = *op.team;
+  op.state = OpState::failing;
+  op.blame = why;
+  if (team.told(op.channel, op.sequence) == nullptr) {
+    team.note_told({op.channel, op.sequence, why});
+    spread(team, Op::failed, {0, team.number, op.channel, op.sequence, 0}, why);
+  }
+  drop_early(op);
+  settle(op);
+}
+
+void Runner::drop_early(Operation& op) {
+  early_.take_all(op.early, [&](const Arrival& what) {
+    refuse(*op.team, name_at(*op.team, what.member, op, what.tag), what);
+  });
+}
+
+void Runner::spread(Team& team, Op what, const Name& name, const Blame& why) {
+  const std::uint32_t size = team.size();
+  const auto tell = [&](std::uint32_t member) {
+    Name theirs = name;
+    theirs.slot = team.members[member].slot;
+    static_cast<void>(post_.blame(team.members[member].rank, what, theirs, why));
+  };
+  for (std::uint32_t distance = 1; distance < size; distance *= 2) {
+    tell((team.own + distance) % size);
+    if (2 * distance != size) tell((team.own + size - distance) % size);
+  }
+}
+
+// The member's call is another one: it is asked, and says what all are told.
+void Runner::ask(Operation& op, std::uint32_t member) {
+  if (op.asks) return;
+  op.asks = true;
+  Blame ours;
+  ours.status = PH_ERR_ARGUMENT;
+  ours.member = op.team->own;
+  ours.own = op.plan.described;
+  ours.own.member = op.team->own;
+  check(op,
+        post_.blame(op.team->members[member].rank, Op::differs, name_at(*op.team, member, op, 0),
+                    ours),
+        member);
+}
+
+void Runner::differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member) {
+  Blame why = theirs;
+  why.other = team.history[name.sequence % team.window.size()];
+  if (name.channel != 0) why.other = {};
+  Operation* const op = team.under_way(name.channel, name.sequence);
+  if (op != nullptr) why.other = op->plan.described;
+  why.other.member = team.own;
+  if (op != nullptr) fail(*op, why);
+  if (team.told(name.channel, name.sequence) == nullptr) {
+    team.note_told({name.channel, name.sequence, why});
+    spread(team, Op::failed, name, why);
+  }
+  Name answer = name;
+  answer.slot = team.members[member].slot;
+  static_cast<void>(post_.blame(team.members[member].rank, Op::failed, answer, why));
+}
+
+void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_t member) {
+  if (Operation* const op = team.under_way(name.channel, name.sequence); op != nullptr) {
+    fail(*op, why);
+    return;
+  }
+  if (team.told(name.channel, name.sequence) != nullptr) return;
+  team.note_told({name.channel, name.sequence, why});
+  spread(team, Op::failed, name, why);
+  const bool was_begun =
+      name.channel < team.channels.size() &&
+      static_cast<std::int32_t>(name.sequence - team.channels[name.channel].begun) < 0;
+  if (was_begun) return;
+  EarlyPool::List* const list = early_of(team, name.channel, name.sequence);
+  if (list == nullptr)
+    return port_.cut_off(team.members[member].rank, "it is too many collectives ahead");
+  early_.take_all(*list, [&](const Arrival& what) { refuse(team, name, what); });
+}
+
+// Members that are lost answer no notes: what they could read is the kernel's and the card's to
+// end. A member that has left in order has sent all that it will, so that only those operations
+// fail that wait for more of it (receive(), send()); a dead one ends them all.
+void Runner::break_all(Team& team) {
+  const bool is_dead = team.broken.status != PH_ERR_DEPARTED;
+  if (is_dead && !team.has_spread) spread(team, Op::broken, {0, team.number, 0, 0, 0}, team.broken);
+  team.has_spread = team.has_spread || is_dead;
+  for (std::size_t at = 0; at < all_.size(); ++at) {
+    Operation& op = *all_[at];
+    if (op.team != &team || !op.is_under_way()) continue;
+    std::erase_if(op.sent, [&](SentNote& note) {
+      if (port_.state(team.members[note.member].rank) == PH_OK) return false;
+      port_.conceal(note.exposed);
+      return true;
+    });
+    if (is_dead)
+      fail(op, team.broken);
+    else
+      check_waiting(op);
+    if (op.is_under_way()) advance(op);
+  }
+}
+
+// Whether a receive of this phase waits for a member that is gone.
+void Runner::check_waiting(Operation& op) {
+  for (std::uint32_t i = 0; i < op.step && op.state == OpState::running; ++i) {
+    const schedule::Step& step = op.phase.steps[i];
+    if (step.action == schedule::Action::receive && op.states[i] == StepState::waiting)
+      check(op, port_.state(op.team->members[step.peer].rank), step.peer);
+  }
+}
+
+void Runner::give_up(Team& team) {
+  for (std::size_t at = 0; at < all_.size(); ++at)
+    if (all_[at]->team == &team) check(*all_[at], PH_ERR_DEPARTED, team.own);
+}
+
+void Runner::drop_team(Team& team) {
+  for (std::uint32_t number = 0; number < team.channels.size(); ++number) {
+    Channel& channel = team.channels[number];
+    for (std::uint32_t i = 0; !channel.early.empty(); channel.early.pop(), ++i) {
+      const Name name{0, team.number, number, channel.begun + i, 0};
+      early_.take_all(channel.early.front(),
+                      [&](const Arrival& what) { refuse(team, name, what, PH_ERR_STATE); });
+    }
+  }
+}
+
+std::string text_of(const Blame& why, const Team& team) {
+  const auto named = [&](std::uint32_t member) {
+    const std::string rank =
+        member < team.size() ? std::to_string(team.members[member].rank) : std::string("?");
+    return "member " + std::to_string(member) + " (rank " + rank + ")";
+  };
+  const std::string what = text_of(why.own);
+  if (why.status != PH_ERR_ARGUMENT)
+    return what + ": " + named(why.member) + ": " +
+           ph_status_text(static_cast<ph_status>(why.status));
+  if (why.other.kind == 0)
+    return what + ": failed at " + named(why.member) + ", by a function or an argument there";
+  return named(why.own.member) + " has begun " + what + ", and " + named(why.other.member) + " " +
+         text_of(why.other) + ", as the same operation of their team";
+}
+
+}  // namespace photon::service::coll

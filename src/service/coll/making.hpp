@@ -1,0 +1,114 @@
+// How teams are made, so that all members agree on a number that none of them has used in the slot
+// that it gives the team.
+//
+//   split: all members of the parent gather (colour, key, proposal, slot) of all, as an allgather
+//   of:    each of the list says (proposal, slot) to the first, who says the number and all slots
+//
+//   proposal: above every number that this rank has ever proposed or been given
+//   number:   the largest proposal; each member's next one is above it
+//
+// Invariant: in each slot of a rank numbers only grow: who reserves it proposes more than all
+// before. Owner: Collectives, under the lane's lock.
+#pragma once
+
+#include <photon/team.h>
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "service/coll/runner.hpp"
+
+namespace photon::service::coll {
+
+class Making {
+ public:
+  // Slots and teams of this lane.
+  class Teams {
+   public:
+    virtual std::uint32_t reserve_slot(std::uint32_t proposal) = 0;  // throws bad_alloc
+    virtual void give_up_slot(std::uint32_t slot) noexcept = 0;
+    virtual Team& add(std::unique_ptr<Team> team) = 0;
+
+   protected:
+    ~Teams() = default;
+  };
+
+  Making(Port& port, Runner& runner, Teams& teams);
+
+  // PH_TIMEOUT: others have not called yet; it is called again. Else `team` is it, or null.
+  ph_status split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team);
+  ph_status of(const ph_team_of_args& args, Team*& team);
+  // Whether a wait for one of these may be over.
+  bool take_news() noexcept { return std::exchange(has_news_, false); }
+  bool is_splitting(const Team& parent) const noexcept;
+
+  bool on_meet(const Message& message);
+  bool on_met(const Message& message);
+  void ended(Operation& op) noexcept;
+  void lost(Rank rank, ph_status why) noexcept;
+  bool turn();
+  const std::string& words() const noexcept { return words_; }
+
+ private:
+  // What each member of a split says.
+  struct Card {
+    std::int64_t colour = 0;
+    std::int64_t key = 0;
+    std::uint32_t proposal = 0;
+    std::uint32_t slot = 0;
+    std::uint64_t reserved = 0;
+  };
+  struct Split {
+    Team* parent = nullptr;
+    Card own;
+    std::vector<Card> cards;
+    Operation* op = nullptr;  // null: over
+    ph_status status = PH_OK;
+  };
+  struct Heard {
+    std::uint64_t hash = 0;
+    Rank from = 0;
+    std::uint32_t proposal = 0;
+    std::uint32_t slot = 0;
+  };
+  struct Meeting {
+    std::uint64_t hash = 0;
+    std::vector<Member> members;  // slots as far as they are known
+    std::uint32_t own = 0;
+    std::uint32_t number = 0;   // so far
+    std::uint32_t missing = 0;  // members, or slots, that have not been heard of
+    std::uint32_t proposal = 0;
+    ph_status status = PH_OK;
+    bool tells = false;  // a failure to the others, in the next turn
+  };
+  static constexpr std::uint32_t kSlotsAtOnce = 128;
+  static constexpr std::size_t kMostHeard = 65536;
+
+  std::uint32_t propose() noexcept { return ++highest_; }
+  ph_status begin_split(Team& parent, std::int64_t colour, std::int64_t key);
+  ph_status end_split(std::list<Split>::iterator at, Team*& team);
+  std::list<Split>::iterator find(const Team& parent) noexcept;
+  ph_status begin_meeting(const ph_team_of_args& args, std::uint64_t hash);
+  ph_status end_meeting(std::list<Meeting>::iterator at, Team*& team);
+  std::list<Meeting>::iterator find(std::uint64_t hash) noexcept;
+  void join(Meeting& meeting, const Heard& heard);
+  void tell_all(Meeting& meeting);
+  ph_status fail(ph_status status, std::string why);
+  void tell() noexcept;
+
+  Port& port_;
+  Runner& runner_;
+  Teams& teams_;
+  std::uint32_t highest_ = 0;
+  std::list<Split> splits_;
+  std::list<Meeting> meetings_;
+  std::vector<Heard> heard_;  // for meetings that this rank has not come to
+  std::string words_;
+  bool has_news_ = false;
+};
+
+}  // namespace photon::service::coll

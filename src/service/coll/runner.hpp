@@ -1,0 +1,109 @@
+// Carries out operations: steps their schedules by what arrives and what ends.
+//
+//   begin() --> [advance(): sends, receives, copies, folds] --> ended
+//   what arrives: for a step under way --> landed; for a later one, or an operation not begun here
+//                 --> early, until its step is begun
+//
+// Re-entrance: a call of the port may tell that a member is lost. That is noted only, and comes to
+// the operations in turn(), so that none ends under its own feet.
+// Invariant: a payload that was taken or dropped is credited once, and a note is answered once.
+// Owner: Collectives, under the lane's lock.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "service/coll/operation.hpp"
+#include "service/coll/post.hpp"
+
+namespace photon::service::coll {
+
+class Runner {
+ public:
+  // Told when an operation is over; it may free it.
+  class Ends {
+   public:
+    virtual void ended(Operation& op) noexcept = 0;
+
+   protected:
+    ~Ends() = default;
+  };
+
+  Runner(Port& port, Ends& ends) : port_(port), ends_(ends), post_(port) {}
+
+  // ---- operations: places of a pool, whose numbers are tokens
+  Operation& make();  // throws bad_alloc
+  void free(Operation& op) noexcept;
+  // Its plan, team and channel are set. Throws bad_alloc before anything has begun.
+  void begin(Operation& op);
+  void advance(Operation& op);
+  void fail(Operation& op, const Blame& why);
+
+  // ---- what comes
+  // `op` is null: it was not begun here yet.
+  void arrive(Team& team, Operation* op, const Head& head, const Arrival& what);
+  bool taken(Team& team, Operation& op, std::uint32_t member, const Head& head);
+  void differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
+  void failed(Team& team, const Name& name, const Blame& why, std::uint32_t member);
+  void on_local(std::uint64_t token, ph_status status);
+  // A member is lost, or the team is broken: its operations end, and nothing is waited for of those
+  // that are lost. Not from inside a call of the port.
+  void break_all(Team& team);
+  // This member leaves: what it has under way ends everywhere.
+  void give_up(Team& team);
+  // It is freed: what has come for it is dropped.
+  void drop_team(Team& team);
+  void lost(Rank rank) noexcept { post_.lost(rank); }
+
+  // A bounded piece of what operations want without a message. True: there is more.
+  bool turn();
+
+  Post& post() noexcept { return post_; }
+  std::uint64_t under_way() const noexcept { return under_way_; }
+  std::uint64_t held() const noexcept { return under_way_ + early_.used(); }
+  // A channel's place for an operation that was not begun; null: too far ahead.
+  EarlyPool::List* early_of(Team& team, std::uint32_t channel, std::uint32_t sequence);
+
+ private:
+  static constexpr std::uint64_t kPieceBytes = 256 << 10;
+
+  bool step_on(Operation& op);
+  bool next_phase(Operation& op);
+  void settle(Operation& op);
+  void end(Operation& op) noexcept;
+  bool work(Operation& op, const schedule::Step& step);
+  void fold(Operation& op, const schedule::Step& step, std::uint64_t first, std::uint64_t count);
+  void send(Operation& op, const schedule::Step& step);
+  void receive(Operation& op, std::uint32_t index);
+  void land(Operation& op, std::uint32_t index, const Arrival& what);
+  bool is_right(Operation& op, const schedule::Step& step, const Arrival& what);
+  void pull(Operation& op, std::uint32_t index, const Arrival& what);
+  void landed(Operation& op, std::uint32_t index) noexcept;
+  void retry(Operation& op);
+  void refuse(Team& team, const Name& name, const Arrival& what, ph_status why = PH_ERR_ARGUMENT);
+  void drop_early(Operation& op);
+  void ask(Operation& op, std::uint32_t member);
+  void check_waiting(Operation& op);
+  void check(Operation& op, ph_status status, std::uint32_t member);
+  void spread(Team& team, Op op, const Name& name, const Blame& why);
+  void want_turn(Operation& op);
+  Name name_at(const Team& team, std::uint32_t member, const Operation& op,
+               std::uint32_t tag) const noexcept;
+
+  Port& port_;
+  Ends& ends_;
+  Post post_;
+  EarlyPool early_;
+  std::vector<std::unique_ptr<Operation>> all_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> busy_;
+  std::uint64_t under_way_ = 0;
+};
+
+// Words for ph_last_error().
+std::string text_of(const Blame& why, const Team& team);
+
+}  // namespace photon::service::coll

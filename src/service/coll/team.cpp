@@ -1,0 +1,50 @@
+#include "service/coll/team.hpp"
+
+#include <algorithm>
+
+#include "service/coll/operation.hpp"
+
+namespace photon::service::coll {
+
+namespace {
+
+bool are_in_order(const std::vector<Member>& members) noexcept {
+  for (std::uint32_t i = 0; i < members.size(); ++i)
+    if (members[i].rank != i) return false;
+  return true;
+}
+
+}  // namespace
+
+Team::Team(std::vector<Member> all, std::uint32_t own_number, std::uint32_t window_count)
+    : members(std::move(all)),
+      own(own_number),
+      window(window_count),
+      history(window_count),
+      channels(1) {
+  if (are_in_order(members)) return;
+  by_rank_.reserve(members.size());
+  for (std::uint32_t i = 0; i < size(); ++i) by_rank_.emplace_back(members[i].rank, i);
+  std::sort(by_rank_.begin(), by_rank_.end());
+}
+
+std::uint32_t Team::find(Rank rank) const noexcept {
+  if (by_rank_.empty()) return std::min(rank, size());
+  const auto at = std::lower_bound(by_rank_.begin(), by_rank_.end(), std::pair(rank, 0U));
+  return at != by_rank_.end() && at->first == rank ? at->second : size();
+}
+
+Operation* Team::under_way(std::uint32_t channel, std::uint32_t sequence) noexcept {
+  if (channel >= channels.size()) return nullptr;
+  Operation* const found = channel == 0 ? one_shot(sequence) : channels[channel].prepared;
+  if (found == nullptr || found->sequence != sequence || !found->is_under_way()) return nullptr;
+  return found;
+}
+
+const Told* Team::told(std::uint32_t channel, std::uint32_t sequence) const noexcept {
+  for (std::uint32_t i = 0; i < std::min(recent_count, kRecent); ++i)
+    if (recent[i].channel == channel && recent[i].sequence == sequence) return &recent[i];
+  return nullptr;
+}
+
+}  // namespace photon::service::coll
