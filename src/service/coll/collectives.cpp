@@ -58,8 +58,8 @@ ph_status Collectives::free(Team& team) {
 
 std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
   if (free_slots_.empty()) {
-    free_slots_.reserve(slots_.size() + 1);
     slots_.emplace_back();
+    free_slots_.reserve(slots_.size());
     free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
   }
   const std::uint32_t slot = free_slots_.back();
@@ -69,10 +69,23 @@ std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
   return slot;
 }
 
+// What has come for it is refused, as for a team that was freed.
 void Collectives::give_up_slot(std::uint32_t slot) noexcept {
   slots_[slot].is_reserved = false;
+  const std::vector<Mail> mail = std::move(slots_[slot].mail);
   slots_[slot].mail.clear();
-  free_slots_.push_back(slot);
+  free_slots_.push_back(slot);  // reserve_slot() has made room
+  try {
+    for (const Mail& one : mail) hand_over(one);
+  } catch (const std::bad_alloc&) {  // its sender's operation ends with its team, or with us
+  }
+}
+
+void Collectives::hand_over(const Mail& mail) {
+  const std::span<const std::byte> bytes(mail.bytes);
+  const Message message{mail.from, bytes.first(mail.header_bytes),
+                        bytes.subspan(mail.header_bytes)};
+  if (!on_message(message)) port_.cut_off(mail.from, "a message of a collective is malformed");
 }
 
 // What members have sent that were ready before us is handed over now.
@@ -83,11 +96,7 @@ Team& Collectives::add(std::unique_ptr<Team> made) {
   slot.is_reserved = false;
   note_gone(team);
   const std::vector<Mail> mail = std::move(slot.mail);
-  for (const Mail& one : mail) {
-    const Message message{one.from, std::span(one.bytes).first(one.header_bytes),
-                          std::span(one.bytes).subspan(one.header_bytes)};
-    if (!on_message(message)) port_.cut_off(one.from, "a message of a collective is malformed");
-  }
+  for (const Mail& one : mail) hand_over(one);
   return team;
 }
 
