@@ -88,12 +88,14 @@ typedef enum ph_coll_kind {
  */
 #define PH_IN_PLACE ((void *)(intptr_t)-1)
 
-enum {
-  PH_REPRODUCIBLE = 0x10000,       /**< Flag: fold in team order, always with the same bits. */
-  PH_COUNTS_FROM_SENDERS = 0x20000 /**< Flag of alltoallv, allgatherv, gatherv: out_counts is room
-                                      for each source when it begins, and says how many elements
-                                      came when it is over. */
-};
+/** Flag: fold in team order, always with the same bits. */
+#define PH_REPRODUCIBLE 0x10000U
+
+/**
+ * Flag of alltoallv, allgatherv, gatherv: out_counts is room for each source when it begins, and
+ * says how many elements came when it is over. All members give it, or none.
+ */
+#define PH_COUNTS_FROM_SENDERS 0x20000U
 
 /**
  * A fold of the user's: out[i] = left[i] op right[i], where `left` is of members before those of

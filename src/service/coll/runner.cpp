@@ -187,10 +187,8 @@ Name Runner::name_at(const Team& team, std::uint32_t member, const Operation& op
 }
 
 EarlyPool::List* Runner::early_of(Team& team, std::uint32_t channel, std::uint32_t sequence) {
-  if (channel >= team.channels.size()) {
-    if (channel - team.channels.size() >= Team::kMostAhead) return nullptr;
-    team.channels.resize(channel + 1);
-  }
+  if (channel > team.prepared && channel - team.prepared > Team::kMostAhead) return nullptr;
+  if (channel >= team.channels.size()) team.channels.resize(channel + 1);
   Channel& order = team.channels[channel];
   const std::uint32_t ahead = sequence - order.begun;
   if (ahead >= Team::kMostAhead) return nullptr;

@@ -1,0 +1,119 @@
+// Four members of a team, each with a port of its own and the service on it; messages between them
+// go when the test says so, in the order of each sender.
+// Owner: the test. Threads: one.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fake_port.hpp"
+#include "service/coll/collectives.hpp"
+
+namespace photon::test {
+
+using service::coll::Collectives;
+using service::coll::Operation;
+using service::coll::OpState;
+using service::coll::Team;
+
+class MemberPort final : public FakePort {
+ public:
+  explicit MemberPort(Rank rank) : FakePort(wire::Owner::coll), rank_(rank) {}
+  Rank rank() const noexcept override { return rank_; }
+  const base::Config& config() const noexcept override { return settings; }
+  base::Config settings;
+
+ private:
+  const Rank rank_;
+};
+
+class Members {
+ public:
+  static constexpr std::uint32_t kCount = FakePort::kSize;
+
+  explicit Members(std::uint64_t early_bytes = 64 << 10) {
+    for (Rank rank = 0; rank < kCount; ++rank) {
+      ports_[rank] = std::make_unique<MemberPort>(rank);
+      ports_[rank]->settings.coll_early_bytes = early_bytes;
+      all_[rank] = std::make_unique<Collectives>(*ports_[rank]);
+      ports_[rank]->serve(*all_[rank]);
+    }
+  }
+
+  Collectives& operator[](Rank rank) { return *all_[rank]; }
+  MemberPort& port(Rank rank) { return *ports_[rank]; }
+  Team& world(Rank rank) {
+    Team* team = nullptr;
+    EXPECT_EQ(all_[rank]->world(team), PH_OK);
+    return *team;
+  }
+
+  // One message of that rank goes, or one read of its ends. False: there is none.
+  bool step(Rank from) {
+    Said said;
+    if (ports_[from]->take(said)) {
+      if (!is_dead_[said.to]) ports_[said.to]->deliver({from, said.header, said.payload, {}, 0, 0});
+      return true;
+    }
+    if (ports_[from]->gets() == 0) return false;
+    ports_[from]->end_get();
+    return true;
+  }
+  void run() {
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (Rank rank = 0; rank < kCount; ++rank) {
+        if (is_dead_[rank]) continue;
+        ports_[rank]->run_turns();
+        moved = step(rank) || moved;
+      }
+    }
+  }
+  // It does nothing any more, and the others are told.
+  void kill(Rank rank, ph_status why = PH_ERR_PEER) {
+    is_dead_[rank] = true;
+    for (Rank other = 0; other < kCount; ++other)
+      if (other != rank) ports_[other]->lose(rank, why);
+  }
+  void expect_nothing_held() {
+    for (Rank rank = 0; rank < kCount; ++rank) {
+      if (is_dead_[rank]) continue;
+      EXPECT_EQ(all_[rank]->held(), 0u) << rank;
+      EXPECT_TRUE(ports_[rank]->holds_nothing()) << rank;
+    }
+  }
+
+ private:
+  std::array<std::unique_ptr<MemberPort>, kCount> ports_;
+  std::array<std::unique_ptr<Collectives>, kCount> all_;
+  std::array<bool, kCount> is_dead_{};
+};
+
+inline ph_coll_args coll_args(ph_coll_kind kind) {
+  ph_coll_args args{};
+  args.size = sizeof args;
+  args.kind = kind;
+  return args;
+}
+
+// A sum of 64-bit integers over all members.
+struct Sum {
+  explicit Sum(std::uint64_t count, std::int64_t first)
+      : in(count), out(count), args(coll_args(PH_COLL_ALLREDUCE)) {
+    for (std::uint64_t i = 0; i < count; ++i) in[i] = first + static_cast<std::int64_t>(i);
+    args.in = in.data();
+    args.out = out.data();
+    args.count = count;
+    args.type = PH_INT64;
+    args.op = PH_OP_ADD;
+  }
+  std::vector<std::int64_t> in, out;
+  ph_coll_args args;
+};
+
+}  // namespace photon::test

@@ -1,0 +1,161 @@
+#include "coll_unit.hpp"
+
+namespace photon::test {
+namespace {
+
+// All but `missing` begin an allreduce; the result: how each ended, by what it says.
+std::vector<ph_status> ends_of(Members& members, std::vector<Operation*>& ops) {
+  std::vector<ph_status> ends;
+  for (Rank rank = 0; rank < Members::kCount; ++rank) {
+    if (ops[rank] == nullptr) {
+      ends.push_back(PH_AGAIN);
+      continue;
+    }
+    EXPECT_EQ(ops[rank]->state, OpState::over) << rank;
+    if (ops[rank]->state != OpState::over) return {};
+    ends.push_back(members[rank].done(*ops[rank]));
+  }
+  return ends;
+}
+
+TEST(CollFailing, ends_an_operation_everywhere_when_a_member_dies) {
+  for (const std::uint64_t count : {1, 5000})
+    for (Rank dead = 0; dead < Members::kCount; ++dead) {
+      Members members;
+      std::vector<Sum> sums(Members::kCount, Sum(count, 1));
+      for (Sum& sum : sums) sum.args.in = sum.in.data(), sum.args.out = sum.out.data();
+      std::vector<Operation*> ops(Members::kCount);
+      for (Rank rank = 0; rank < Members::kCount; ++rank)
+        if (rank != dead) {
+          ASSERT_EQ(members[rank].begin(members.world(rank), sums[rank].args, &ops[rank]), PH_OK);
+        }
+      members.run();
+      members.kill(dead);
+      members.run();
+      const std::vector<ph_status> ends = ends_of(members, ops);
+      for (Rank rank = 0; rank < Members::kCount; ++rank) {
+        if (rank == dead) continue;
+        EXPECT_EQ(ends[rank], PH_ERR_PEER) << rank;
+        Operation* op = nullptr;
+        EXPECT_EQ(members[rank].begin(members.world(rank), sums[rank].args, &op), PH_ERR_PEER);
+      }
+      members.expect_nothing_held();
+    }
+}
+
+// What one member did not see itself it hears from those who did.
+TEST(CollFailing, passes_the_word_to_members_that_saw_nothing) {
+  Members members;
+  std::vector<Operation*> ops(Members::kCount);
+  const auto args = coll_args(PH_COLL_BARRIER);
+  for (Rank rank = 0; rank < 3; ++rank)
+    ASSERT_EQ(members[rank].begin(members.world(rank), args, &ops[rank]), PH_OK);
+  members.run();
+  members.port(0).lose(3);
+  members.run();
+  EXPECT_EQ(ends_of(members, ops),
+            std::vector<ph_status>({PH_ERR_PEER, PH_ERR_PEER, PH_ERR_PEER, PH_AGAIN}));
+}
+
+TEST(CollFailing, lets_a_member_leave_after_a_barrier_that_others_are_still_in) {
+  Members members;
+  std::vector<Operation*> ops(Members::kCount);
+  const auto args = coll_args(PH_COLL_BARRIER);
+  for (Rank rank = 0; rank < Members::kCount; ++rank)
+    ASSERT_EQ(members[rank].begin(members.world(rank), args, &ops[rank]), PH_OK);
+  // Member 3 hears of all others, and its own messages have gone; the others have not looked.
+  for (int round = 0; round < 100 && ops[3]->state != OpState::over; ++round)
+    for (Rank rank = 0; rank < Members::kCount; ++rank) members.step(rank);
+  ASSERT_EQ(ops[3]->state, OpState::over);
+  while (members.step(3)) {
+  }
+  EXPECT_EQ(members[3].done(*ops[3]), PH_OK);
+  ops[3] = nullptr;
+  members.kill(3, PH_ERR_DEPARTED);
+  members.run();
+  EXPECT_EQ(ends_of(members, ops), std::vector<ph_status>({PH_OK, PH_OK, PH_OK, PH_AGAIN}));
+}
+
+TEST(CollFailing, ends_what_waits_for_a_member_that_left_without_it) {
+  Members members;
+  std::vector<Operation*> ops(Members::kCount);
+  const auto args = coll_args(PH_COLL_BARRIER);
+  for (Rank rank = 0; rank < 3; ++rank)
+    ASSERT_EQ(members[rank].begin(members.world(rank), args, &ops[rank]), PH_OK);
+  members.run();
+  members.kill(3, PH_ERR_DEPARTED);
+  members.run();
+  const std::vector<ph_status> ends = ends_of(members, ops);
+  for (Rank rank = 0; rank < 3; ++rank) EXPECT_EQ(ends[rank], PH_ERR_DEPARTED) << rank;
+}
+
+TEST(CollFailing, says_to_both_members_what_each_has_begun) {
+  for (const std::uint64_t count : {1, 5000}) {
+    Members members;
+    std::vector<Sum> sums;
+    for (Rank rank = 0; rank < Members::kCount; ++rank)
+      sums.emplace_back(rank == 2 ? count + 1 : count, 1);
+    std::vector<Operation*> ops(Members::kCount);
+    for (Rank rank = 0; rank < Members::kCount; ++rank)
+      ASSERT_EQ(members[rank].begin(members.world(rank), sums[rank].args, &ops[rank]), PH_OK);
+    members.run();
+    for (Rank rank = 0; rank < Members::kCount; ++rank) {
+      ASSERT_EQ(ops[rank]->state, OpState::over) << rank;
+      EXPECT_EQ(members[rank].done(*ops[rank]), PH_ERR_ARGUMENT) << rank;
+      const std::string& words = members.port(rank).last_error().what;
+      EXPECT_NE(words.find("member 2 (rank 2)"), std::string::npos) << words;
+      EXPECT_NE(words.find("allreduce of " + std::to_string(count + 1)), std::string::npos)
+          << words;
+    }
+    members.expect_nothing_held();
+    Sum again(1, 1);  // the team goes on
+    for (Rank rank = 0; rank < Members::kCount; ++rank)
+      ASSERT_EQ(members[rank].begin(members.world(rank), again.args, &ops[rank]), PH_OK);
+    members.run();
+    for (Rank rank = 0; rank < Members::kCount; ++rank)
+      EXPECT_EQ(members[rank].done(*ops[rank]), PH_OK);
+  }
+}
+
+TEST(CollFailing, fails_everywhere_if_a_function_throws_at_one_member) {
+  Members members;
+  std::vector<Sum> sums(Members::kCount, Sum(3, 1));
+  std::vector<Operation*> ops(Members::kCount);
+  const auto add = [](void* user, const void* left, const void* right, void* out,
+                      std::uint64_t count) {
+    if (user != nullptr) throw std::runtime_error("no more");
+    for (std::uint64_t i = 0; i < count; ++i)
+      static_cast<std::int64_t*>(out)[i] =
+          static_cast<const std::int64_t*>(left)[i] + static_cast<const std::int64_t*>(right)[i];
+  };
+  for (Rank rank = 0; rank < Members::kCount; ++rank) {
+    ph_fold fold{sizeof fold, add, rank == 1 ? &members : nullptr, 0, 1};
+    sums[rank].args.in = sums[rank].in.data();
+    sums[rank].args.out = sums[rank].out.data();
+    sums[rank].args.op = static_cast<ph_op>(0);
+    sums[rank].args.fold = &fold;
+    ASSERT_EQ(members[rank].begin(members.world(rank), sums[rank].args, &ops[rank]), PH_OK);
+  }
+  members.run();
+  for (const ph_status end : ends_of(members, ops)) EXPECT_EQ(end, PH_ERR_ARGUMENT);
+  members.expect_nothing_held();
+}
+
+TEST(CollFailing, tells_the_others_when_this_rank_closes_its_lane) {
+  Members members;
+  std::vector<Operation*> ops(Members::kCount);
+  const auto args = coll_args(PH_COLL_BARRIER);
+  for (Rank rank = 0; rank < 3; ++rank)
+    ASSERT_EQ(members[rank].begin(members.world(rank), args, &ops[rank]), PH_OK);
+  members.run();
+  members[0].close();
+  members.run();
+  for (Rank rank = 0; rank < 3; ++rank) {
+    ASSERT_EQ(ops[rank]->state, OpState::over);
+    EXPECT_EQ(ops[rank]->blame.status, PH_ERR_DEPARTED);
+  }
+  EXPECT_TRUE(members[0].is_idle());
+}
+
+}  // namespace
+}  // namespace photon::test

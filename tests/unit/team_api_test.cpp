@@ -1,0 +1,75 @@
+// What only the interface of teams checks, and all of it for a rank alone.
+#include <gtest/gtest.h>
+#include <photon/photon.h>
+
+#include <string>
+#include <vector>
+
+namespace photon {
+namespace {
+
+class TeamApi : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(ph_context_create(nullptr, &context_, nullptr), PH_OK); }
+  void TearDown() override { ph_context_destroy(context_); }
+  ph_context* context_ = nullptr;
+};
+
+TEST_F(TeamApi, is_refused_without_a_context_and_after_its_end) {
+  ph_team* team = nullptr;
+  EXPECT_EQ(ph_team_world(nullptr, &team), PH_ERR_STATE);
+  EXPECT_EQ(ph_team_world(context_, nullptr), PH_ERR_ARGUMENT);
+  ASSERT_EQ(ph_team_world(context_, &team), PH_OK);
+  ph_team* same = nullptr;
+  ASSERT_EQ(ph_team_world(context_, &same), PH_OK);
+  EXPECT_EQ(same, team);
+  ASSERT_EQ(ph_finalize(context_), PH_OK);
+  EXPECT_EQ(ph_team_world(context_, &same), PH_ERR_STATE);
+  EXPECT_EQ(ph_team_split(team, 0, 0, 0, &same), PH_ERR_STATE);
+  EXPECT_EQ(ph_team_member(team, 0), PH_ANY_RANK);
+}
+
+TEST_F(TeamApi, knows_a_freed_team_from_a_living_one) {
+  ph_team* world = nullptr;
+  ASSERT_EQ(ph_team_world(context_, &world), PH_OK);
+  ph_team* team = nullptr;
+  ASSERT_EQ(ph_team_split(world, 3, 0, PH_FOREVER, &team), PH_OK);
+  EXPECT_EQ(ph_team_size(team), 1u);
+  EXPECT_EQ(ph_team_rank(team), 0u);
+  EXPECT_EQ(ph_team_member(team, 0), 0u);
+  EXPECT_EQ(ph_team_member(team, 1), PH_ANY_RANK);
+  EXPECT_EQ(ph_team_free(team), PH_OK);
+  EXPECT_EQ(ph_team_size(team), 0u);
+  EXPECT_EQ(ph_team_rank(team), UINT32_MAX);
+  EXPECT_EQ(ph_team_free(team), PH_ERR_ARGUMENT);
+  ph_team* made = nullptr;
+  EXPECT_EQ(ph_team_split(team, 3, 0, 0, &made), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_team_free(nullptr), PH_OK);
+  EXPECT_EQ(ph_team_free(world), PH_ERR_ARGUMENT);
+}
+
+TEST_F(TeamApi, gives_no_team_to_a_member_without_a_colour) {
+  ph_team* world = nullptr;
+  ASSERT_EQ(ph_team_world(context_, &world), PH_OK);
+  ph_team* team = world;
+  EXPECT_EQ(ph_team_split(world, PH_NO_COLOUR, 0, PH_FOREVER, &team), PH_OK);
+  EXPECT_EQ(team, nullptr);
+}
+
+TEST_F(TeamApi, makes_and_frees_teams_without_end) {
+  const ph_rank self = 0;
+  ph_team_of_args args{sizeof args, &self, 1, 0, 7};
+  for (int i = 0; i < 10'000; ++i) {
+    ph_team* team = nullptr;
+    ASSERT_EQ(ph_team_of(context_, &args, PH_FOREVER, &team), PH_OK);
+    ASSERT_EQ(ph_team_free(team), PH_OK);
+  }
+  ph_team* team = nullptr;
+  args.reserved = 1;
+  EXPECT_EQ(ph_team_of(context_, &args, 0, &team), PH_ERR_ARGUMENT);
+  args = {sizeof args, nullptr, 1, 0, 7};
+  EXPECT_EQ(ph_team_of(context_, &args, 0, &team), PH_ERR_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace photon

@@ -1,0 +1,49 @@
+#include "service/coll/team.hpp"
+
+#include "coll_unit.hpp"
+
+namespace photon::test {
+namespace {
+
+using service::coll::Told;
+
+TEST(CollTeam, finds_members_by_rank_in_any_order) {
+  const Team team({{7, 0}, {3, 0}, {5, 0}}, 1, 16);
+  EXPECT_EQ(team.find(7), 0u);
+  EXPECT_EQ(team.find(3), 1u);
+  EXPECT_EQ(team.find(5), 2u);
+  for (const Rank rank : {0U, 4U, 8U}) EXPECT_EQ(team.find(rank), team.size()) << rank;
+  const Team world({{0, 0}, {1, 0}}, 1, 16);
+  EXPECT_EQ(world.find(1), 1u);
+  EXPECT_EQ(world.find(2), world.size());
+}
+
+TEST(CollTeam, finds_an_operation_by_its_sequence_alone) {
+  Team team({{0, 0}}, 0, 4);
+  Operation op;
+  op.sequence = 6;
+  op.state = OpState::running;
+  team.one_shot(6) = &op;
+  EXPECT_EQ(team.under_way(0, 6), &op);
+  EXPECT_EQ(team.under_way(0, 2), nullptr) << "the same place, another lap";
+  EXPECT_EQ(team.under_way(0, 7), nullptr);
+  EXPECT_EQ(team.under_way(1, 6), nullptr) << "no such channel";
+  op.state = OpState::over;
+  EXPECT_EQ(team.under_way(0, 6), nullptr);
+}
+
+TEST(CollTeam, remembers_the_last_failures) {
+  Team team({{0, 0}}, 0, 4);
+  for (std::uint32_t i = 0; i < Team::kRecent + 1; ++i) team.note_told({0, i, {}});
+  EXPECT_EQ(team.told(0, 0), nullptr);
+  EXPECT_NE(team.told(0, 1), nullptr);
+  EXPECT_EQ(team.told(1, 1), nullptr);
+}
+
+TEST(CollTeam, costs_no_more_than_it_may) {
+  EXPECT_LE(sizeof(Team) + 16 * (sizeof(Operation*) + sizeof(service::coll::Described)), 4096u);
+  EXPECT_LE(sizeof(service::coll::Member), 8u);
+}
+
+}  // namespace
+}  // namespace photon::test
