@@ -84,6 +84,8 @@ struct Blame {
   Described other;  // and what another has
 };
 
+static_assert(sizeof(Described) == 40 && sizeof(Blame) == 88);
+
 std::uint32_t digest_of(const Described& what) noexcept;
 
 }  // namespace photon::service::coll
