@@ -84,7 +84,7 @@ struct Blame {
   Described other;  // and what another has
 };
 
-static_assert(sizeof(Described) == 40 && sizeof(Blame) == 88);
+static_assert(sizeof(Described) == 32 && sizeof(Blame) == 72);
 
 std::uint32_t digest_of(const Described& what) noexcept;
 
