@@ -147,7 +147,9 @@ ph_status Collectives::promise(Operation& op) {
   const Plan& plan = op.plan;
   const bool is_told = plan.request != nullptr || (plan.flags & PH_NO_LCE) == 0;
   if (op.waits || plan.handler != nullptr || !is_told) {
-    if (plan.handler != nullptr) due_.reserve(due_.size() + ++handlers_);
+    if (plan.handler == nullptr) return PH_OK;
+    due_.reserve(due_.size() + handlers_ + 1);
+    ++handlers_;
     return PH_OK;
   }
   if (const ph_status status = port_.contact(port_.rank()); status != PH_OK) return status;
@@ -166,9 +168,33 @@ ph_status Collectives::begin_now(Operation& op) {
   ph_request* const request = op.plan.request;
   const std::uint64_t promised = op.promise;
   if (!op.is_prepared) ++op.team->alive;
-  runner_.begin(op);
+  try {
+    runner_.begin(op);
+  } catch (const std::bad_alloc&) {  // nothing has begun
+    if (!op.is_prepared) --op.team->alive;
+    if (op.plan.handler != nullptr) --handlers_;
+    if (promised != 0) port_.renounce(promised);
+    op.promise = 0;
+    if (!op.is_prepared) runner_.free(op);
+    throw;
+  }
   if (promised != 0) port_.hand_over(promised, request);
   return PH_OK;
+}
+
+// An operation that has not begun; `blame` says how its arguments are wrong.
+Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const char* call) {
+  Operation& op = runner_.make();
+  try {
+    std::string why;
+    op.blame.status = make_plan(args, {team.size(), team.own}, op.plan, why);
+    if (op.blame.status != PH_OK) fail(static_cast<ph_status>(op.blame.status), call, why);
+  } catch (const std::bad_alloc&) {
+    runner_.free(op);
+    throw;
+  }
+  op.team = &team;
+  return op;
 }
 
 ph_status Collectives::begin(Team& team, const ph_coll_args& args, Operation** waited) {
@@ -177,15 +203,10 @@ ph_status Collectives::begin(Team& team, const ph_coll_args& args, Operation** w
     return fail(PH_ERR_STATE, "coll_begin", "a split of the team is under way");
   if (team.one_shot(team.channels[0].begun) != nullptr) return port_.again();
   if (const ph_status status = contact_neighbours(team); status != PH_OK) return status;
-  Operation& op = runner_.make();
-  std::string why;
-  ph_status status = make_plan(args, {team.size(), team.own}, op.plan, why);
-  op.team = &team;
+  Operation& op = plan_for(team, args, "coll_begin");
+  ph_status status = static_cast<ph_status>(op.blame.status);
   op.waits = waited != nullptr;
-  if (status == PH_OK)
-    status = begin_now(op);
-  else
-    status = fail(status, "coll_begin", why);
+  if (status == PH_OK) status = begin_now(op);
   if (status != PH_OK)
     runner_.free(op);
   else if (waited != nullptr)
@@ -196,14 +217,12 @@ ph_status Collectives::begin(Team& team, const ph_coll_args& args, Operation** w
 ph_status Collectives::prepare(Team& team, const ph_coll_args& args, Operation*& op) {
   if (const ph_status status = may_begin(team, "coll_prepare"); status != PH_OK) return status;
   if (const ph_status status = contact_neighbours(team); status != PH_OK) return status;
-  Operation& made = runner_.make();
-  std::string why;
-  if (const ph_status status = make_plan(args, {team.size(), team.own}, made.plan, why);
-      status != PH_OK) {
+  Operation& made = plan_for(team, args, "coll_prepare");
+  if (made.blame.status != PH_OK) {
+    const auto status = static_cast<ph_status>(made.blame.status);
     runner_.free(made);
-    return fail(status, "coll_prepare", why);
+    return status;
   }
-  made.team = &team;
   made.is_prepared = true;
   made.channel = team.prepared + 1;
   if (team.channels.size() <= made.channel) team.channels.resize(made.channel + 1);

@@ -81,6 +81,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void note_broken(Team& team, const Blame& why) noexcept;
   ph_status may_begin(Team& team, const char* call);
   ph_status contact_neighbours(Team& team);
+  Operation& plan_for(Team& team, const ph_coll_args& args, const char* call);
   ph_status promise(Operation& op);
   ph_status begin_now(Operation& op);
   bool take_blame(const Message& message, Team& team, const Head& head, std::uint32_t member);

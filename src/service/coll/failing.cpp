@@ -22,12 +22,12 @@ void Runner::check(Operation& op, ph_status status, std::uint32_t member) {
 void Runner::fail(Operation& op, const Blame& why) {
   if (op.state != OpState::running) return;
   Team& team = *op.team;
+  if (team.told(op.channel, op.sequence) == nullptr) {
+    spread(team, Op::failed, {0, team.number, op.channel, op.sequence, 0}, why);
+    team.note_told({op.channel, op.sequence, why});  // last: a turn tries again without memory
+  }
   op.state = OpState::failing;
   op.blame = why;
-  if (team.told(op.channel, op.sequence) == nullptr) {
-    team.note_told({op.channel, op.sequence, why});
-    spread(team, Op::failed, {0, team.number, op.channel, op.sequence, 0}, why);
-  }
   drop_early(op);
   settle(op);
 }

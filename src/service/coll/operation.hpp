@@ -55,6 +55,7 @@ struct Operation {
   bool asks = false;          // a member was told that its call differs, and will answer
   bool is_advancing = false;  // on the stack
   bool retries = false;       // what has come is read when there is room for it
+  bool is_short = false;      // memory ran out in the middle of a step
   bool is_busy = false;       // stands in the list of those that want a turn
   bool is_internal = false;   // of the library itself: it is told to nobody
   bool waits = false;         // ph_coll_run(): the caller looks at `state`

@@ -40,6 +40,7 @@ void Runner::begin(Operation& op) {
   op.receives_left = 0;
   op.asks = false;
   op.retries = false;
+  op.is_short = false;
   op.blame = {};
   Channel& channel = team.channels[op.channel];
   op.sequence = channel.begun++;
@@ -62,11 +63,22 @@ void Runner::begin(Operation& op) {
 void Runner::advance(Operation& op) {
   if (op.is_advancing) return;
   op.is_advancing = true;
-  if (op.retries) retry(op);
-  while (op.state == OpState::running && step_on(op)) {
+  try {
+    if (op.is_short) fail_short(op);
+    if (op.retries) retry(op);
+    while (op.state == OpState::running && step_on(op)) {
+    }
+  } catch (const std::bad_alloc&) {  // the next turn says so to all members
+    op.is_short = true;
+    want_turn(op);
   }
   op.is_advancing = false;
   settle(op);
+}
+
+void Runner::fail_short(Operation& op) {
+  check(op, PH_ERR_MEMORY, op.team->own);
+  op.is_short = false;
 }
 
 // True: something was done, and there may be more.

@@ -83,6 +83,7 @@ class Runner {
   void pull(Operation& op, std::uint32_t index, const Arrival& what);
   void landed(Operation& op, std::uint32_t index) noexcept;
   void retry(Operation& op);
+  void fail_short(Operation& op);
   void refuse(Team& team, const Name& name, const Arrival& what, ph_status why = PH_ERR_ARGUMENT);
   void drop_early(Operation& op);
   void ask(Operation& op, std::uint32_t member);
