@@ -43,14 +43,18 @@ ph_status run_here(ph_team* team, const ph_coll_args* args) noexcept {
     ph_coll_args quiet = *args;
     quiet.request = nullptr;
     Operation* op = nullptr;
-    for (;;) {
-      const ph_status begun = all.begin(*team->team, quiet, &op);
-      if (begun != PH_AGAIN) {
-        if (begun != PH_OK) return begun;
-        break;
-      }
-      engine.serve();
+    ph_status status = all.begin(*team->team, quiet, &op);
+    while (status == PH_AGAIN) {  // others of the team are under way
+      engine.push_out();
+      status = engine.wait_for(
+          guard, [&] { return team->team == nullptr || all.has_room(*team->team); }, PH_FOREVER);
+      if (guard.status() != PH_OK || status != PH_OK) return status;
+      if (team->team == nullptr)
+        return engine.port(kOwner).fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
+                                        "coll_run: the team was freed");
+      status = all.begin(*team->team, quiet, &op);
     }
+    if (status != PH_OK) return status;
     using photon::service::coll::OpState;
     if (op->state != OpState::over) {
       engine.push_out();

@@ -89,6 +89,16 @@ TEST_F(Heat2d, says_once_what_is_wrong_with_a_file) {
   }
 }
 
+TEST(AllreduceOverlap, finds_what_one_rank_alone_finds) {
+  for (const int ranks_count : {1, 2, 3, 8})
+    for (const char* transport : {"shm", "tcp"}) {
+      const CommandResult result = run_command("PHOTON_TRANSPORT=" + std::string(transport) + " " +
+                                               example(ranks_count, "allreduce_overlap 4001 60"));
+      EXPECT_EQ(result.exit_status, 0) << result.output;
+      EXPECT_NE(result.output.find(", right"), std::string::npos) << result.output;
+    }
+}
+
 TEST(Hello, greets_from_every_rank) {
   const CommandResult result = run_command(example(4, "hello"));
   EXPECT_EQ(result.exit_status, 0);

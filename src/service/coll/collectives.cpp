@@ -201,7 +201,7 @@ ph_status Collectives::begin(Team& team, const ph_coll_args& args, Operation** w
   if (const ph_status status = may_begin(team, "coll_begin"); status != PH_OK) return status;
   if (making_.is_splitting(team))
     return fail(PH_ERR_STATE, "coll_begin", "a split of the team is under way");
-  if (team.one_shot(team.channels[0].begun) != nullptr) return port_.again();
+  if (!has_room(team)) return port_.again();
   if (const ph_status status = contact_neighbours(team); status != PH_OK) return status;
   Operation& op = plan_for(team, args, "coll_begin");
   ph_status status = static_cast<ph_status>(op.blame.status);

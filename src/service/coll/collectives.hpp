@@ -31,6 +31,10 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   // ---- operations
   // `op`, if not null, is told to nobody but who looks at its state, and is given back by done().
   ph_status begin(Team& team, const ph_coll_args& args, Operation** op = nullptr);
+  // Whether a one-shot operation has a place in the team's window.
+  bool has_room(Team& team) const noexcept {
+    return team.one_shot(team.channels[0].begun) == nullptr;
+  }
   ph_status prepare(Team& team, const ph_coll_args& args, Operation*& op);
   ph_status start(Operation& op);
   ph_status free(Operation& op);
