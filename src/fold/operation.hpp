@@ -132,12 +132,11 @@ template <class T>
 constexpr auto kInfinityBits = std::bit_cast<Compared<T>>(std::numeric_limits<T>::infinity());
 
 template <bool kMost, class T>
-[[gnu::always_inline]] inline Compared<T> compared(T value) noexcept {
+[[gnu::always_inline]] inline Compared<T> compared(Compared<T> bits) noexcept {
   if constexpr (std::integral<T>) {
-    return value;
+    return bits;
   } else {
     using Limits = std::numeric_limits<Compared<T>>;
-    const auto bits = std::bit_cast<Compared<T>>(value);
     const Compared<T> magnitude = bits & Limits::max();
     const Compared<T> number = bits < 0 ? -magnitude : magnitude;
     return magnitude > kInfinityBits<T> ? (kMost ? Limits::max() : Limits::min()) : number;
@@ -145,42 +144,42 @@ template <bool kMost, class T>
 }
 
 // Of equal values the lower index wins, with the value beside it; of equal indices, too, the value
-// is that of Extreme.
-template <bool kMost>
+// is that of Extreme. Values are bits of a T: with integers alone the loop becomes vectors.
+template <bool kMost, class T>
 struct ExtremeAt {
-  template <class T>
-  [[gnu::always_inline]] static Located<T> of(Located<T> left, Located<T> right) noexcept {
-    const Compared<T> a = compared<kMost>(left.value), b = compared<kMost>(right.value);
+  using Place = Located<Compared<T>>;
+
+  [[gnu::always_inline]] static Place of(Place left, Place right) noexcept {
+    const Compared<T> a = compared<kMost, T>(left.value), b = compared<kMost, T>(right.value);
     const bool is_first = kMost ? a > b : a < b, is_equal = a == b;
     const bool is_lower = left.index < right.index, is_same = left.index == right.index;
     const bool takes_left = is_first | (is_equal & is_lower);
-    const T value = takes_left ? left.value : right.value;
-    Located<T> result{};
-    result.value = value_of(value, left.value, is_equal & is_same);
+    Place result{};
+    result.value = value_of(takes_left ? left.value : right.value, left.value, is_equal & is_same);
     result.index = takes_left ? left.index : right.index;
     return result;
   }
 
  private:
-  // `right` was taken. If both are of one place, they may differ as zeros and as NaN.
-  template <class T>
-  [[gnu::always_inline]] static T value_of(T value, T left, bool is_one_place) noexcept {
+  // Two of one place may differ as zeros and as NaN.
+  [[gnu::always_inline]] static Compared<T> value_of(Compared<T> bits, Compared<T> left,
+                                                     bool is_one_place) noexcept {
     if constexpr (std::integral<T>) {
-      return value;
+      return bits;
     } else {
       constexpr Compared<T> kQuiet = Compared<T>{1} << (std::numeric_limits<T>::digits - 2);
       constexpr Compared<T> kMagnitude = std::numeric_limits<Compared<T>>::max();
-      const auto bits = std::bit_cast<Compared<T>>(value);
-      const auto left_bits = std::bit_cast<Compared<T>>(left);
       const bool is_nan = (bits & kMagnitude) > kInfinityBits<T>;
-      const Compared<T> tied = is_nan ? left_bits : kMost ? bits & left_bits : bits | left_bits;
+      const Compared<T> tied = is_nan ? left : kMost ? bits & left : bits | left;
       const Compared<T> result = is_one_place ? tied : bits;
-      return std::bit_cast<T>(is_nan ? result | kQuiet : result);
+      return is_nan ? result | kQuiet : result;
     }
   }
 };
-using MinAt = ExtremeAt<false>;
-using MaxAt = ExtremeAt<true>;
+template <class T>
+using MinAt = ExtremeAt<false, T>;
+template <class T>
+using MaxAt = ExtremeAt<true, T>;
 
 struct BitAnd {
   template <std::unsigned_integral T>
