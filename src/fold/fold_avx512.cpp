@@ -15,16 +15,17 @@ using Twice = __m512i;   // 32 of them
 // For masked instructions: GCC 12 warns of what its others leave undefined.
 constexpr __mmask16 kAll = 0xffff;
 
-// Operand order is kept, which a compiler may change: of two NaN the first one is passed on.
+// Operand order is kept, which a compiler may change: of two NaN the left one is passed on. A sum
+// is 1 * left + right, which has the same bits: multipliers are free where conversions keep the
+// adders busy.
 template <class Operation>
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl"), gnu::always_inline]] inline __m512
 ordered_wide(__m512 left, __m512 right) noexcept {
-  __m512 result;
   if constexpr (std::same_as<Operation, Add>)
-    __asm__("vaddps %2, %1, %0" : "=v"(result) : "v"(left), "v"(right));
+    __asm__("vfmadd213ps %2, %1, %0" : "+v"(left) : "v"(_mm512_set1_ps(1)), "v"(right));
   else
-    __asm__("vmulps %2, %1, %0" : "=v"(result) : "v"(left), "v"(right));
-  return result;
+    __asm__("vmulps %1, %0, %0" : "+v"(left) : "v"(right));
+  return left;
 }
 
 template <class Operation>

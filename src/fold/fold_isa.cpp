@@ -17,7 +17,8 @@ bool has_f16c() noexcept {
 
 Isa best_isa() noexcept {
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("avx2") || !has_f16c()) return Isa::baseline;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !has_f16c())
+    return Isa::baseline;
   const bool is_wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return is_wide ? Isa::avx512 : Isa::avx2;

@@ -124,39 +124,70 @@ struct Extreme {
 using Min = Extreme<false>;
 using Max = Extreme<true>;
 
-// A NaN goes before numbers, and is equal to another; -0 is equal to +0. Of equal values the lower
-// index wins, with the value beside it; of equal indices, too, the value is that of Extreme.
-template <bool kMost>
+// What a located value is compared by, an integer of its size: of a real its magnitude with its
+// sign, so that -0 is equal to +0; a NaN goes before all numbers, and is equal to another.
+template <class T>
+using Compared = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+template <class T>
+constexpr auto kInfinityBits = std::bit_cast<Compared<T>>(std::numeric_limits<T>::infinity());
+
+// Without a branch, which compilers would make of two choices by the same condition.
+template <std::signed_integral T>
+[[gnu::always_inline]] inline T chosen(bool is_first, T first, T second) noexcept {
+  const T mask = -static_cast<T>(is_first);
+  return (first & mask) | (second & ~mask);
+}
+
+template <bool kMost, class T>
+[[gnu::always_inline]] inline Compared<T> compared(Compared<T> bits) noexcept {
+  if constexpr (std::integral<T>) {
+    return bits;
+  } else {
+    using Limits = std::numeric_limits<Compared<T>>;
+    const Compared<T> magnitude = bits & Limits::max();
+    const Compared<T> number = bits < 0 ? -magnitude : magnitude;
+    return chosen<Compared<T>>(magnitude > kInfinityBits<T>, kMost ? Limits::max() : Limits::min(),
+                               number);
+  }
+}
+
+// Of equal values the lower index wins, with the value beside it; of equal indices, too, the value
+// is that of Extreme. Values are bits of a T: with integers alone the loop becomes vectors.
+template <bool kMost, class T>
 struct ExtremeAt {
-  template <class T>
-  [[gnu::always_inline]] static Located<T> of(Located<T> left, Located<T> right) noexcept {
-    const bool is_left_nan = left.value != left.value, is_right_nan = right.value != right.value;
-    const bool is_left = kMost ? left.value > right.value : left.value < right.value;
-    const bool is_right = kMost ? right.value > left.value : right.value < left.value;
-    const bool takes_left = (is_left_nan && !is_right_nan) || is_left;
-    const bool takes_right = (is_right_nan && !is_left_nan) || is_right;
-    const bool is_equal = !takes_left && !takes_right;
-    Located<T> result{};
-    if (is_equal && left.index == right.index)
-      result.value = Extreme<kMost>::of(left.value, right.value);
-    else
-      result.value =
-          quiet(takes_left || (is_equal && left.index < right.index) ? left.value : right.value);
-    result.index = takes_left || (is_equal && left.index < right.index) ? left.index : right.index;
+  using Place = Located<Compared<T>>;
+
+  [[gnu::always_inline]] static Place of(Place left, Place right) noexcept {
+    const Compared<T> a = compared<kMost, T>(left.value), b = compared<kMost, T>(right.value);
+    const bool is_first = kMost ? a > b : a < b, is_equal = a == b;
+    const bool is_lower = left.index < right.index, is_same = left.index == right.index;
+    const bool takes_left = is_first | (is_equal & is_lower);
+    Place result{};
+    result.value = value_of(takes_left ? left.value : right.value, left.value, is_equal & is_same);
+    result.index = takes_left ? left.index : right.index;
     return result;
   }
 
  private:
-  template <class T>
-  [[gnu::always_inline]] static T quiet(T value) noexcept {
-    if constexpr (std::floating_point<T>)
-      return value != value ? value + value : value;
-    else
-      return value;
+  // Two of one place may differ as zeros and as NaN.
+  [[gnu::always_inline]] static Compared<T> value_of(Compared<T> bits, Compared<T> left,
+                                                     bool is_one_place) noexcept {
+    if constexpr (std::integral<T>) {
+      return bits;
+    } else {
+      constexpr Compared<T> kQuiet = Compared<T>{1} << (std::numeric_limits<T>::digits - 2);
+      constexpr Compared<T> kMagnitude = std::numeric_limits<Compared<T>>::max();
+      const bool is_nan = (bits & kMagnitude) > kInfinityBits<T>;
+      const Compared<T> zeros = kMost ? bits & left : bits | left;
+      const Compared<T> tied = chosen(is_nan, left, zeros);
+      return chosen(is_one_place, tied, bits) | chosen(is_nan, kQuiet, Compared<T>{0});
+    }
   }
 };
-using MinAt = ExtremeAt<false>;
-using MaxAt = ExtremeAt<true>;
+template <class T>
+using MinAt = ExtremeAt<false, T>;
+template <class T>
+using MaxAt = ExtremeAt<true, T>;
 
 struct BitAnd {
   template <std::unsigned_integral T>

@@ -80,8 +80,8 @@ constexpr Row complex_row() noexcept {
 template <class Set, class T>
 constexpr Row located_row() noexcept {
   Row row{};
-  row[PH_OP_MINLOC - 1] = Set::template fold<MinAt, Located<T>>;
-  row[PH_OP_MAXLOC - 1] = Set::template fold<MaxAt, Located<T>>;
+  row[PH_OP_MINLOC - 1] = Set::template fold<MinAt<T>, Located<Compared<T>>>;
+  row[PH_OP_MAXLOC - 1] = Set::template fold<MaxAt<T>, Located<Compared<T>>>;
   return row;
 }
 

@@ -18,7 +18,7 @@ bool kernel_knows(const std::string& flag) {
 
 TEST(FoldIsa, the_best_is_what_processor_and_kernel_know) {
   Isa best = Isa::baseline;
-  if (kernel_knows("avx2") && kernel_knows("f16c")) best = Isa::avx2;
+  if (kernel_knows("avx2") && kernel_knows("f16c") && kernel_knows("fma")) best = Isa::avx2;
   if (best == Isa::avx2 && kernel_knows("avx512f") && kernel_knows("avx512bw") &&
       kernel_knows("avx512dq") && kernel_knows("avx512vl"))
     best = Isa::avx512;
