@@ -1,4 +1,5 @@
 // Partners at distance 1, 2, 4 ...: of sums, of blocks, and of nothing but the news.
+#include "schedule/pairs.hpp"
 #include "schedule/pieces.hpp"
 #include "schedule/ways.hpp"
 
@@ -38,21 +39,13 @@ struct BarrierDissemination {
   static std::uint64_t temp(const Call&) noexcept { return 0; }
 };
 
-// Of the first members two at a time act as one, so that a power of two is left: the blocks that
-// have been folded are runs of members, and both partners fold the lower run's sum first.
+// Both partners fold the sum of the lower run of members first.
 struct AllreduceDoubling {
   explicit AllreduceDoubling(const Call& its_call) noexcept
       : call(its_call),
-        rounds(floor_log2(its_call.size)),
-        pairs(its_call.size - (1U << rounds)),
-        in_pair(its_call.rank < 2 * pairs),
-        is_spare(in_pair && its_call.rank % 2 == 1),
-        turns{own_vector(its_call), rounds + in_pair} {}
+        places(its_call),
+        turns{own_vector(its_call), places.rounds + places.in_pair} {}
 
-  std::uint32_t partner(std::uint32_t round) const noexcept {
-    const std::uint32_t place = (in_pair ? call.rank / 2 : call.rank - pairs) ^ (1U << round);
-    return place < pairs ? 2 * place : place + pairs;
-  }
   void spare(std::uint64_t index, Phase& phase) const noexcept {
     if (index == 0) return phase.add(send_to(call.rank - 1, 0, own_vector(call)));
     phase.after_sends = call.in_place;
@@ -62,11 +55,11 @@ struct AllreduceDoubling {
     const Range sum = turns.sum(index);
     const Range other = turns.received(index);
     phase.after_sends = turns.waits(index);
-    if (in_pair && index == 0) {
+    if (places.in_pair && index == 0) {
       phase.add(receive_from(call.rank + 1, 0, other));
       return phase.add(fold_before(sum, other));
     }
-    const std::uint32_t peer = partner(index - in_pair);
+    const std::uint32_t peer = places.partner(index - places.in_pair);
     phase.add(send_to(peer, 0, sum));
     phase.add(receive_from(peer, 0, other));
     phase.add(call.rank < peer ? fold_before(sum, other) : fold_behind(sum, other));
@@ -75,25 +68,23 @@ struct AllreduceDoubling {
   static bool knows(const Call& call) noexcept { return !call.in_order || call.size <= 3; }
   static std::uint64_t phases(const Call& call) noexcept {
     const AllreduceDoubling me(call);
-    return me.is_spare ? 2 : me.turns.copies() + me.turns.count + me.in_pair;
+    if (me.places.is_spare) return 2;
+    return me.turns.copies() + me.turns.count + me.places.in_pair;
   }
   static void at(const Call& call, std::uint64_t index, Phase& phase) noexcept {
     const AllreduceDoubling me(call);
-    if (me.is_spare) return me.spare(index, phase);
+    if (me.places.is_spare) return me.spare(index, phase);
     if (me.turns.copies() && index-- == 0) return me.turns.copy(phase);
     if (index < me.turns.count) return me.turn(static_cast<std::uint32_t>(index), phase);
     phase.add(send_to(call.rank + 1, 0, out_vector(call)));
   }
   static std::uint64_t temp(const Call& call) noexcept {
     const AllreduceDoubling me(call);
-    return me.is_spare ? 0 : me.turns.temp();
+    return me.places.is_spare ? 0 : me.turns.temp();
   }
 
   const Call& call;
-  std::uint32_t rounds;
-  std::uint32_t pairs;
-  bool in_pair;
-  bool is_spare;  // the second of a pair
+  PairedPlaces places;
   Turns turns;
 };
 

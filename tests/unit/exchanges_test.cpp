@@ -13,6 +13,10 @@ TEST(Exchanges, four_partners_at_a_time_exchange_all_blocks) {
   EXPECT_GT((EveryCase{Kind::alltoall, Algorithm::linear, 13, true}.play()), 0U);
 }
 
+TEST(Exchanges, blocks_of_any_number_of_members_travel_in_few_rounds) {
+  EXPECT_GT((EveryCase{Kind::alltoall, Algorithm::bruck, 20, false}.play()), 0U);
+}
+
 TEST(Exchanges, blocks_may_be_shorter_than_their_room) {
   for (const Algorithm algorithm : {Algorithm::linear, Algorithm::pairwise})
     for (std::uint32_t size = 2; size < 20; ++size) {
