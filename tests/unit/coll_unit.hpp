@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "fake_port.hpp"
 #include "service/coll/collectives.hpp"
+#include "service/fake_port.hpp"
 
 namespace photon::test {
 
