@@ -28,8 +28,8 @@ std::uint64_t after(const Step& step, std::uint64_t before) noexcept {
     case PH_OP_AND: return before & step.operand;
     case PH_OP_OR: return before | step.operand;
     case PH_OP_XOR: return before ^ step.operand;
+    default: return before;  // of collectives only
   }
-  return before;
 }
 
 bool is_of(const Operation& op, ph_rank rank, std::uint32_t word) noexcept {
