@@ -73,9 +73,25 @@ void Machine::check_step(std::uint32_t member, std::uint32_t index) {
   }
   if (step.action != Action::receive) check_bounds(member, step.from, false);
   if (step.action != Action::send) check_bounds(member, step.to, true);
+  if (step.action == Action::receive) check_block(member, step);
   if (!computes(step)) return;
   if (step.from.count != step.to.count) return fault(member, "has ranges of different lengths");
   if (overlap(step.from, step.to)) fault(member, "has ranges that overlap");
+}
+
+// The count of a whole block may be told by its sender: so it is told of the right one.
+void Machine::check_block(std::uint32_t member, const Step& step) {
+  const schedule::Call& call = members_[member].call;
+  const bool has_blocks = call.kind == schedule::Kind::gather ||
+                          call.kind == schedule::Kind::allgather ||
+                          call.kind == schedule::Kind::alltoall;
+  if (!has_blocks || step.block == schedule::kNoBlock) return;
+  const std::string name = "the block of member " + std::to_string(step.block);
+  if (step.block >= members_.size()) return fault(member, "is " + name + ", outside the team");
+  const bool is_placed = step.to.space != schedule::Space::out ||
+                         step.to.first == call.out_blocks.offset_of(step.block, call.count);
+  if (!is_placed || step.to.count != call.out_blocks.count_of(step.block, call.count))
+    fault(member, "is not the place of " + name);
 }
 
 void Machine::check_bounds(std::uint32_t member, const Range& range, bool is_written) {

@@ -119,6 +119,7 @@ class Machine {
   // Of what may be wrong.
   void check_phase(std::uint32_t member);
   void check_step(std::uint32_t member, std::uint32_t index);
+  void check_block(std::uint32_t member, const Step& step);
   void check_pair(std::uint32_t member, std::uint32_t first, std::uint32_t second);
   void check_bounds(std::uint32_t member, const Range& range, bool is_written);
   void check_not_sent(std::uint32_t member, const Range& range);
