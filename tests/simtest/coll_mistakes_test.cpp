@@ -189,7 +189,10 @@ TEST(CollMistakes, one_in_any_step_of_any_algorithm_is_found) {
   unsigned cases = 0;
   every_case(filter, 1, [&](const CollCase& one) {
     const bool is_barrier = one.kind == Kind::barrier;
-    const bool is_taken = is_barrier || (one.count > 0 && ++cases % 5 == 0);
+    // In place, a member's own block may be written where it stands already, and nowhere else is
+    // then as good.
+    const bool is_exact = one.kind != Kind::alltoall || one.places == Places::separate;
+    const bool is_taken = is_barrier || (one.count > 0 && is_exact && ++cases % 5 == 0);
     if (!is_taken || !prove(one).is_known) return true;
     planted_in[static_cast<std::size_t>(one.kind)] += plant_in_every_step(one);
     return true;
