@@ -26,7 +26,9 @@ Algorithm bcast_of(const Asked& asked) noexcept {
   const std::uint32_t size = asked.call.size;
   if (size <= 4) return Algorithm::linear;
   if (asked.bytes() < 64 * kKiB) return size <= 64 ? Algorithm::binomial : Algorithm::knomial;
-  return size <= 8 ? Algorithm::linear : Algorithm::scatter_allgather;
+  if (size <= 8) return Algorithm::linear;
+  const bool has_segments = segments_of(asked.call) > ceil_log2(size);
+  return has_segments ? Algorithm::circulant : Algorithm::scatter_allgather;
 }
 
 Algorithm reduce_of(const Asked& asked) noexcept {

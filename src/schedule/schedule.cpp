@@ -20,6 +20,7 @@ constexpr Place kPlaces[] = {
     {Kind::bcast, Algorithm::binomial, &kBcastBinomial},
     {Kind::bcast, Algorithm::knomial, &kBcastKnomial},
     {Kind::bcast, Algorithm::scatter_allgather, &kBcastScatterAllgather},
+    {Kind::bcast, Algorithm::circulant, &kBcastCirculant},
     {Kind::reduce, Algorithm::linear, &kReduceLinear},
     {Kind::reduce, Algorithm::chain, &kReduceChain},
     {Kind::reduce, Algorithm::binomial, &kReduceBinomial},
