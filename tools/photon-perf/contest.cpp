@@ -104,10 +104,22 @@ std::vector<Contender> semifinalists(Team& team, const Contest& contest, std::ui
   return limits;
 }
 
+// The state of the machine between the first two members, while others sleep.
+double ping_of(Team& team, std::uint64_t round_trips) {
+  if (team.count() == 2) return ping_pong_ns(team, round_trips);
+  double ping_ns = 0;
+  if (team.index() < 2) {
+    auto pair = team.first_two();
+    ping_ns = ping_pong_ns(pair, round_trips);
+  }
+  team.barrier_asleep();
+  return ping_ns;
+}
+
 Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
   Verdict verdict;
   const auto effort = effort_for(iterations);
-  verdict.ping_before_ns = ping_pong_ns(team, effort.ping_trips);
+  verdict.ping_before_ns = ping_of(team, effort.ping_trips);
   auto limits = semifinalists(team, contest, iterations);
   for (auto& limit : limits) limit.count = calibrate(team, *limit.entry, iterations, kFullPace);
   Contender ours{&contest.ours, 0, {}, 0};
@@ -119,7 +131,7 @@ Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
     if (ours.entry->run) run_once(ours, contest);  // as many chances for ours as for a limit
     if (repetition == 0) keep_best(team, limits, contest.unit, kFinalists);
   }
-  verdict.ping_after_ns = ping_pong_ns(team, effort.ping_trips);
+  verdict.ping_after_ns = ping_of(team, effort.ping_trips);
   verdict.iterations = ours.entry->run || limits.empty() ? ours.count : limits.front().count;
   verdict.ours = std::move(ours.best);
   for (auto& limit : limits) {
