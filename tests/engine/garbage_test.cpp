@@ -82,6 +82,8 @@ const std::vector<Malformed>& malformed_records() {
       {"a withdrawal of what waits for nothing", fixed(Kind::withdrawn, {0})},
       {"an atomic that there is not", fixed(Kind::atomic, {8, 1, 9 | 4 << 8, 0, 0})},
       {"an atomic on a type that does not know it", fixed(Kind::atomic, {8, 1, 2 | 5 << 8, 0, 0})},
+      {"an atomic on a type that collectives alone know",
+       fixed(Kind::atomic, {8, 1, 1 | 7 << 8, 0, 0})},
       {"an atomic with bits of no meaning",
        fixed(Kind::atomic, {8, 1, 1 | 4 << 8 | 1 << 17, 0, 0})},
       {"an atomic on a word that is not aligned", fixed(Kind::atomic, {12, 1, 1 | 4 << 8, 0, 0})},

@@ -114,5 +114,38 @@ TEST_F(AtomicApi, what_is_wrong_is_refused_and_changes_nothing) {
   for (const std::uint64_t word : words_) EXPECT_EQ(word, 0u);
 }
 
+// And numbers whose low bits name one that atomics know.
+TEST_F(AtomicApi, what_only_collectives_know_is_refused_and_changes_nothing) {
+  ph_atomic_args args{};
+  args.size = sizeof args;
+  args.target = ph_at(&region_, 8);
+  args.operand.uint64 = 1;
+  args.flags = PH_NO_RCE;
+  ph_request request = 1;
+  std::uint64_t before = 7;
+  for (const bool is_fast : {false, true}) {  // by a request, and fetching
+    args.request = is_fast ? &request : nullptr;
+    args.fetched = is_fast ? &before : nullptr;
+    for (int type = -1; type <= PH_BYTES + 1; ++type)
+      for (int op = -1; op <= PH_OP_MAXLOC + 1; ++op) {
+        if (type >= PH_INT32 && type <= PH_DOUBLE && op >= PH_OP_ADD && op <= PH_OP_XOR) continue;
+        args.type = static_cast<ph_type>(type);
+        args.op = static_cast<ph_op>(op);
+        EXPECT_EQ(ph_atomic(context_, 0, &args), PH_ERR_ARGUMENT) << type << " " << op;
+      }
+    for (const int more : {0x100, 0x10000, std::numeric_limits<int>::min()}) {
+      args.type = static_cast<ph_type>(PH_INT64 + more);
+      args.op = PH_OP_ADD;
+      EXPECT_EQ(ph_atomic(context_, 0, &args), PH_ERR_ARGUMENT) << "type with " << more;
+      args.type = PH_INT64;
+      args.op = static_cast<ph_op>(PH_OP_ADD + more);
+      EXPECT_EQ(ph_atomic(context_, 0, &args), PH_ERR_ARGUMENT) << "op with " << more;
+    }
+  }
+  for (const std::uint64_t word : words_) EXPECT_EQ(word, 0u);
+  EXPECT_EQ(before, 7u);
+  EXPECT_EQ(request, 1u);
+}
+
 }  // namespace
 }  // namespace photon
