@@ -101,7 +101,7 @@ typedef enum ph_coll_kind {
  * A fold of the user's: out[i] = left[i] op right[i], where `left` is of members before those of
  * `right`. `out` may be `left` or `right`. It calls nothing of Photon's, and runs in any thread
  * that makes progress, under the lane's lock. An exception that it throws (C++) fails the operation
- * everywhere with PH_ERR_ARGUMENT.
+ * with PH_ERR_ARGUMENT at this member, and at all that have not completed it.
  */
 typedef void (*ph_fold_function)(void *user, const void *left, const void *right, void *out,
                                  uint64_t count);

@@ -158,10 +158,21 @@ class Checker {
       call.count =
           is_root() && call.in_place ? call.in_blocks.counts[asker_.rank] : args_.out_counts[0];
     const bool is_told = (args_.flags & PH_COUNTS_FROM_SENDERS) != 0;
-    if (is_told && call.out_blocks.counts != nullptr) plan_.told_counts = args_.out_counts;
-    if (sends && call.out_blocks.counts != nullptr && !is_told &&
+    if (is_told && call.out_blocks.counts != nullptr) return take_told(sends);
+    if (sends && call.out_blocks.counts != nullptr &&
         call.count != call.out_blocks.counts[asker_.rank])
       return no("args->in_counts[0] is not this member's entry of args->out_counts");
+    return true;
+  }
+
+  // The own block is as long as it is, and the schedule has to know.
+  bool take_told(bool sends) {
+    schedule::Call& call = plan_.call;
+    plan_.told_counts = args_.out_counts;
+    plan_.own_count = sends ? call.count : call.in_blocks.counts[asker_.rank];
+    std::uint64_t& room = plan_.counts[std::size_t{2} * asker_.size + asker_.rank];
+    if (plan_.own_count > room) return no("args->out_counts has no room for this member's block");
+    room = plan_.own_count;
     return true;
   }
 

@@ -22,6 +22,7 @@ struct Plan {
   schedule::Call call;
   std::vector<std::uint64_t> counts;  // those of `call`, and their offsets
   std::uint64_t* told_counts = nullptr;
+  std::uint64_t own_count = 0;  // of those
   std::uint64_t element_bytes = 1;
   fold::Fold fold = nullptr;  // null: `user` does it, if anything is folded
   ph_fold user{};

@@ -33,6 +33,7 @@ void Runner::begin(Operation& op) {
     op.temp = std::make_unique_for_overwrite<std::byte[]>(needed);
     op.temp_bytes = needed;
   }
+  if (op.plan.told_counts != nullptr) op.plan.told_counts[team.own] = op.plan.own_count;
   op.phases = schedule::phases_of(op.plan.call);
   op.index = 0;
   op.step = 0;
