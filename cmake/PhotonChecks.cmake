@@ -111,8 +111,8 @@ function(photon_flood_tests)
   endforeach()
 endfunction()
 
-# The comparison with MPI's collective operations, tiny: it skips each MPI that is not installed, and
-# itself if none is.
+# The comparison with MPI's collective operations, tiny: it skips each MPI that is not installed,
+# and is skipped itself if none is.
 function(photon_coll_vs_mpi_test)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR PHOTON_SANITIZE)
     return()

@@ -37,9 +37,8 @@ void write_ramp(double* to, std::uint64_t count, Ramp ramp) noexcept {
 bool is_ramp(const double* from, std::uint64_t count, Ramp ramp) noexcept {
   FourDoubles four{ramp.first, ramp.first + ramp.step, ramp.first + 2 * ramp.step,
                    ramp.first + 3 * ramp.step};
-  FourDoubles found;
-  auto wrong = found != found;
-  std::memset(&wrong, 0, sizeof wrong);
+  FourDoubles found{};
+  auto wrong = found != found;  // nothing yet
   std::uint64_t i = 0;
   for (; i + 4 <= count; i += 4, four += 4 * ramp.step) {
     std::memcpy(&found, from + i, sizeof found);

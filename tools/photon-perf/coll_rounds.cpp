@@ -7,7 +7,7 @@ namespace photon::perf {
 void SpanBook::bring_together() {
   auto& all = team_->area().coll_spans;
   std::copy_n(mine_, filled_, all[team_->index()].spans);
-  team_->barrier();
+  coll_meet(*team_);
   for (std::size_t i = 0; team_->index() == 0 && i < filled_; ++i) {
     CollSpan last{0, 0};
     for (std::uint32_t member = 0; member < team_->count(); ++member) {
@@ -18,7 +18,7 @@ void SpanBook::bring_together() {
     outcome_.batches_ns.push_back(std::max(span_ns, 1.0) / static_cast<double>(each_));
   }
   filled_ = 0;
-  team_->barrier();
+  coll_meet(*team_);
 }
 
 }  // namespace photon::perf

@@ -107,7 +107,7 @@ Entry coll_turn_limit(Team& team) {
             const auto samples = coll_samples(count, false);
             SpanBook book(team, samples.each, clock_cost_ns());
             for (std::uint64_t sample = 0; sample < samples.count; ++sample) {
-              team.barrier();
+              coll_meet(team);
               CollSpan span{now_ns(), 0};
               for (std::uint64_t i = 0; i < samples.each; ++i) sched_yield();
               span.end_ns = now_ns();

@@ -28,7 +28,7 @@ Outcome start_alone(const Job& job, Team& team, CollData& data, std::uint64_t co
   if (!data.is_fresh()) data.renew();
   for (std::uint64_t sample = 0; sample < samples.count; ++sample) {
     if (data.is_fresh()) data.renew();
-    team.barrier();
+    coll_meet(team);
     CollSpan span{0, 0};
     for (std::uint64_t i = 0; i < samples.each; ++i) {
       const auto start_ns = now_ns();
