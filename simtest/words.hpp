@@ -41,6 +41,7 @@ class Words {
       case PH_UINT64: value.uint64 = number; break;
       case PH_FLOAT: value.float32 = static_cast<float>(number); break;
       case PH_DOUBLE: value.float64 = static_cast<double>(number); break;
+      default: break;  // of collectives only
     }
     return value;
   }
@@ -54,8 +55,8 @@ class Words {
       case PH_UINT64: return value.uint64;
       case PH_FLOAT: return static_cast<std::uint64_t>(value.float32);
       case PH_DOUBLE: return static_cast<std::uint64_t>(value.float64);
+      default: return 0;  // of collectives only
     }
-    return 0;
   }
 
   std::span<std::byte> bytes() noexcept { return std::as_writable_bytes(std::span(words_)); }

@@ -131,6 +131,13 @@ using Compared = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
 template <class T>
 constexpr auto kInfinityBits = std::bit_cast<Compared<T>>(std::numeric_limits<T>::infinity());
 
+// Without a branch, which compilers would make of two choices by the same condition.
+template <std::signed_integral T>
+[[gnu::always_inline]] inline T chosen(bool is_first, T first, T second) noexcept {
+  const T mask = -static_cast<T>(is_first);
+  return (first & mask) | (second & ~mask);
+}
+
 template <bool kMost, class T>
 [[gnu::always_inline]] inline Compared<T> compared(Compared<T> bits) noexcept {
   if constexpr (std::integral<T>) {
@@ -139,7 +146,8 @@ template <bool kMost, class T>
     using Limits = std::numeric_limits<Compared<T>>;
     const Compared<T> magnitude = bits & Limits::max();
     const Compared<T> number = bits < 0 ? -magnitude : magnitude;
-    return magnitude > kInfinityBits<T> ? (kMost ? Limits::max() : Limits::min()) : number;
+    return chosen<Compared<T>>(magnitude > kInfinityBits<T>, kMost ? Limits::max() : Limits::min(),
+                               number);
   }
 }
 
@@ -170,9 +178,9 @@ struct ExtremeAt {
       constexpr Compared<T> kQuiet = Compared<T>{1} << (std::numeric_limits<T>::digits - 2);
       constexpr Compared<T> kMagnitude = std::numeric_limits<Compared<T>>::max();
       const bool is_nan = (bits & kMagnitude) > kInfinityBits<T>;
-      const Compared<T> tied = is_nan ? left : kMost ? bits & left : bits | left;
-      const Compared<T> result = is_one_place ? tied : bits;
-      return is_nan ? result | kQuiet : result;
+      const Compared<T> zeros = kMost ? bits & left : bits | left;
+      const Compared<T> tied = chosen(is_nan, left, zeros);
+      return chosen(is_one_place, tied, bits) | chosen(is_nan, kQuiet, Compared<T>{0});
     }
   }
 };

@@ -3,7 +3,6 @@
 #include <photon/memory.h>
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
 
 #include "ofi_ranks.hpp"
@@ -24,8 +23,11 @@ base::Config direct_config() {
 class OfiMemory : public OfiTest {
  protected:
   static FakeManners doors() { return {.has_doors = true}; }
-  void begin(const FakeManners& manners = doors(), std::uint32_t count = 2) {
-    ranks_ = std::make_unique<OfiRanks>(count, manners, direct_config());
+  // So long that no busy machine makes an answer late.
+  static constexpr OfiOptions kPatient{.give_back_ns = 60'000'000'000};
+  void begin(const FakeManners& manners = doors(), std::uint32_t count = 2,
+             const OfiOptions& options = {}) {
+    ranks_ = std::make_unique<OfiRanks>(count, manners, direct_config(), options);
     ASSERT_TRUE(ranks().join(0, 1));
     publish(kRegionKey);
   }
@@ -71,13 +73,9 @@ class OfiMemory : public OfiTest {
   }
   // They take back what they have shown, and we give it, as we poll.
   void quiesce_while_we_poll() {
-    // Its patience is 20 ms, in which a busy machine might not even begin a thread.
-    std::atomic<bool> has_begun = false;
     std::thread peer([&] {
-      has_begun = true;
       while (ranks()[1].fabric().doors().exposed() != 0) us().poll(ranks()[0].news);
     });
-    while (!has_begun) std::this_thread::yield();
     them().quiesce();
     EXPECT_EQ(ranks()[1].fabric().doors().exposed(), 0u);
     peer.join();
@@ -147,7 +145,7 @@ TEST_F(OfiMemory, that_is_used_once_is_taken_back_without_a_wait_and_the_door_st
 }
 
 TEST_F(OfiMemory, whose_lease_is_kept_is_given_back_when_its_owner_asks) {
-  begin();
+  begin(doors(), 2, kPatient);
   use_twice();
   revoke();
   quiesce_while_we_poll();
@@ -173,7 +171,7 @@ TEST_F(OfiMemory, whose_door_has_ended_is_looked_after_by_naps) {
 
 // Who has given its lease back and then says its farewell is no reason not to wait for the other.
 TEST_F(OfiMemory, whose_holder_leaves_is_given_back_by_the_other_and_the_door_stays) {
-  begin(doors(), 3);
+  begin(doors(), 3, kPatient);
   ASSERT_TRUE(ranks().join(2, 1));
   use_twice();
   constexpr std::uint64_t kOther = 0x3400 + 6;

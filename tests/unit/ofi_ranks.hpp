@@ -96,17 +96,20 @@ using EachManners = std::vector<FakeManners>;  // by rank
 class OfiRanks {
  public:
   explicit OfiRanks(std::uint32_t count, const FakeManners& manners = {},
-                    const base::Config& config = ofi_config())
-      : OfiRanks(EachManners(count, manners), config) {}
-  explicit OfiRanks(const EachManners& manners, const base::Config& config = ofi_config())
-      : job_(static_cast<std::uint32_t>(manners.size())), sides_(manners.size()) {
+                    const base::Config& config = ofi_config(), const OfiOptions& options = {})
+      : OfiRanks(EachManners(count, manners), config, options) {}
+  explicit OfiRanks(const EachManners& manners, const base::Config& config = ofi_config(),
+                    const OfiOptions& options = {})
+      : options_(options),
+        job_(static_cast<std::uint32_t>(manners.size())),
+        sides_(manners.size()) {
     for (Rank rank = 0; rank < manners.size(); ++rank) open(rank, config, manners[rank]);
   }
   void open(Rank rank, const base::Config& config, const FakeManners& manners) {
     sides_[rank].boot = job_.boot(rank);
     sides_[rank].news.ranks_count = sides_[rank].boot->size();
     auto opened = open_ofi_over(config, *sides_[rank].boot,
-                                photon::test::open_fake(manners, &sides_[rank].fabrics));
+                                photon::test::open_fake(manners, &sides_[rank].fabrics), options_);
     if (!opened) throw std::runtime_error(opened.error().what);
     sides_[rank].transport = std::move(*opened);
   }
@@ -138,6 +141,7 @@ class OfiRanks {
 
  private:
   photon::test::Watchdog watchdog_{std::chrono::seconds(60)};
+  const OfiOptions options_;
   MemoryJob job_;
   std::vector<OfiSide> sides_;
 };

@@ -24,7 +24,7 @@ ph_coll_args good(ph_coll_kind kind) {
 std::string refusal(const ph_coll_args& args, std::uint32_t rank = 0) {
   Plan plan;
   std::string why;
-  const ph_status status = make_plan(args, {4, rank}, plan, why);
+  const ph_status status = make_plan(args, {4, rank, fold::Isa::baseline}, plan, why);
   EXPECT_EQ(status == PH_OK, why.empty());
   return why;
 }
@@ -134,12 +134,12 @@ TEST(CollPlan, chooses_alike_at_all_members) {
     args.count = count / 4 + 1;
     Plan plan;
     std::string why;
-    ASSERT_EQ(make_plan(args, {4, 0}, plan, why), PH_OK);
+    ASSERT_EQ(make_plan(args, {4, 0, fold::Isa::baseline}, plan, why), PH_OK);
     const schedule::Algorithm first = plan.call.algorithm;
     for (std::uint32_t rank = 1; rank < 4; ++rank) {
       Plan other;
       args.in = rank % 2 == 0 ? in : PH_IN_PLACE;
-      ASSERT_EQ(make_plan(args, {4, rank}, other, why), PH_OK);
+      ASSERT_EQ(make_plan(args, {4, rank, fold::Isa::baseline}, other, why), PH_OK);
       EXPECT_EQ(other.call.algorithm, first);
       EXPECT_EQ(other.digest, plan.digest);
     }

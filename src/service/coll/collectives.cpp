@@ -187,7 +187,7 @@ Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const cha
   Operation& op = runner_.make();
   try {
     std::string why;
-    op.blame.status = make_plan(args, {team.size(), team.own}, op.plan, why);
+    op.blame.status = make_plan(args, {team.size(), team.own, isa_}, op.plan, why);
     if (op.blame.status != PH_OK) fail(static_cast<ph_status>(op.blame.status), call, why);
   } catch (const std::bad_alloc&) {
     runner_.free(op);

@@ -94,6 +94,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   ph_status fail(ph_status status, const char* call, const std::string& why);
 
   Port& port_;
+  const fold::Isa isa_ = fold::best_isa();  // to ask the processor takes microseconds
   Runner runner_;
   std::vector<Slot> slots_;  // 0: of the team of all ranks
   std::vector<std::uint32_t> free_slots_;

@@ -88,7 +88,7 @@ class Checker {
     if (plan_.element_bytes == 0) return no("args->type is unknown, or its fold has no size");
     if (!shape_.folds) return args_.fold == nullptr || no("args->fold is for operations that fold");
     if (args_.fold == nullptr) {
-      plan_.fold = fold::find(args_.type, args_.op, fold::best_isa());
+      plan_.fold = fold::find(args_.type, args_.op, asker_.isa);
       return plan_.fold != nullptr || no("args->type does not know args->op");
     }
     if (args_.fold->size != sizeof(ph_fold)) return no("args->fold->size is not sizeof(ph_fold)");

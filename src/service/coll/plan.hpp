@@ -41,10 +41,11 @@ struct Plan {
   bool folds() const noexcept { return fold != nullptr || user.function != nullptr; }
 };
 
-// Who asks: a member of a team.
+// Who asks: a member of a team, whose processor folds like that.
 struct Asker {
   std::uint32_t size = 1;
   std::uint32_t rank = 0;
+  fold::Isa isa = fold::Isa::baseline;
 };
 
 // PH_OK: `plan` is what `args` say. Else `why` says which argument is wrong. Throws bad_alloc.

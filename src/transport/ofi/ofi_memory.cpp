@@ -12,10 +12,6 @@ namespace photon::transport::ofi {
 
 namespace {
 
-// How long memory that is taken back waits for peers to give their leases back, before our door
-// ends, which takes that long, too, and costs all peers their leases.
-constexpr std::int64_t kGiveBackNs = 20'000'000;
-
 template <class Body>
 bool read_body(std::span<const std::byte> bytes, Body& body) noexcept {
   if (bytes.size() != sizeof body) return false;
@@ -188,7 +184,7 @@ void OfiTransport::quiesce() noexcept {
   if (may_give_back(holders))  // all of them: one that cannot costs the door anyway
     for (const auto& one : holders)
       say(*known(one.rank), {MessageKind::back, {.key = one.key, .door = 0}, 0});
-  const std::int64_t until = base::now_ns() + kGiveBackNs;
+  const std::int64_t until = base::now_ns() + parts_.own->give_back_ns;
   for (unsigned spins = 0; may_give_back(exposures_.stale_holders()) && base::now_ns() < until;
        ++spins) {
     look();

@@ -62,6 +62,7 @@ base::Result<std::unique_ptr<Transport>> open_ofi_over(const base::Config& confi
   auto own = std::make_shared<OwnSide>();
   own->open = std::move(open);
   own->regions_count = config.max_regions;
+  own->give_back_ns = options.give_back_ns;
   auto regions = carried::own_or_given(options.regions, config.max_regions);
   if (!regions) return std::move(regions.error());
   own->regions = std::move(*regions);

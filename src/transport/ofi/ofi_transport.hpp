@@ -3,6 +3,7 @@
 // job's secret. docs/ofi.md has the protocol and its arguments.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -16,6 +17,9 @@ namespace photon::transport::ofi {
 
 struct OfiOptions {
   std::span<RegionEntry> regions;  // as those of TcpOptions
+  // How long memory that is taken back waits for peers to give their leases back, before our door
+  // ends, which takes that long, too, and costs all peers their leases.
+  std::int64_t give_back_ns = 20'000'000;
 };
 
 // `boot` outlives the transport, which is the only one to call its send() and receive(). Blocks for

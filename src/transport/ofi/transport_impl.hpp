@@ -42,6 +42,7 @@ struct OwnSide {
   OpenFabric open;
   std::shared_ptr<RegionEntry[]> regions;
   std::size_t regions_count = 0;
+  std::int64_t give_back_ns = 0;
   std::mutex mutex;  // of:
   std::uint64_t lanes_count = 0;
 };

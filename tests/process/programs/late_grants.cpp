@@ -62,11 +62,6 @@ unsigned char byte_at(std::uint64_t number, std::uint64_t at) {
   return static_cast<unsigned char>(number * 31 + at * 7 + (at >> 8));
 }
 
-[[noreturn]] void found(const char* what) {
-  std::fprintf(stderr, "%s\n", what);
-  std::_Exit(kFound);
-}
-
 // ---- the source
 
 int send_all(Shared& shared, ph_context* context) {
@@ -145,6 +140,12 @@ class Owner {
     std::vector<unsigned char> seen;  // when it was handed over; empty: it is posted
   };
 
+  // The source may be stopped, and would be waited for.
+  [[noreturn]] void found(const char* what) const {
+    std::fprintf(stderr, "%s\n", what);
+    ::kill(shared_.pids[1], SIGKILL);
+    std::_Exit(kFound);
+  }
   void post(std::size_t index) {
     Buffer& buffer = buffers_[index];
     check_seen(buffer);
