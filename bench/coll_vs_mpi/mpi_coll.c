@@ -304,7 +304,7 @@ static uint64_t calibrate(Run* run) {
     const uint64_t start_ns = now_ns();
     measure(run, iterations);
     const double wanted = (double)iterations * kRunNs / (double)(now_ns() - start_ns + 1);
-    iterations = wanted < 4 ? 4 : (uint64_t)wanted;
+    iterations = wanted < kWantedSamples ? kWantedSamples : (uint64_t)wanted;
     if (iterations > kMaxIterations) iterations = kMaxIterations;
     iterations = agree(run, iterations);
   }

@@ -56,10 +56,11 @@ struct CollSamples {
   std::uint64_t each;
 };
 
+inline constexpr std::uint64_t kCollSamples = 16;  // of a run, at least
+
 constexpr CollSamples coll_samples(std::uint64_t operations, bool is_fresh) noexcept {
-  constexpr std::uint64_t kSamplesWanted = 16;
   if (is_fresh) return {operations, 1};
-  const auto each = std::clamp<std::uint64_t>(operations / kSamplesWanted, 1, kBatch);
+  const auto each = std::clamp<std::uint64_t>(operations / kCollSamples, 1, kBatch);
   return {(operations + each - 1) / each, each};
 }
 

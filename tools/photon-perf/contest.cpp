@@ -44,6 +44,7 @@ struct Contender {
 struct Pace {
   double target_ns;
   std::uint64_t first_count;
+  std::uint64_t least = 4;
 };
 constexpr Pace kFullPace{25e6, kBatch};
 constexpr Pace kShortPace{4e6, 8};
@@ -61,7 +62,7 @@ std::uint64_t calibrate(Team& team, const Entry& entry, std::uint64_t iterations
     entry.run(count);
     const auto elapsed_ns = static_cast<double>(std::max<std::uint64_t>(now_ns() - start_ns, 1));
     const auto scaled = static_cast<double>(count) * pace.target_ns / elapsed_ns;
-    count = team.agree(std::clamp<std::uint64_t>(static_cast<std::uint64_t>(scaled), 4, kCountMax));
+    count = team.agree(std::clamp(static_cast<std::uint64_t>(scaled), pace.least, kCountMax));
   }
   return count;
 }
@@ -121,9 +122,11 @@ Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
   const auto effort = effort_for(iterations);
   verdict.ping_before_ns = ping_of(team, effort.ping_trips);
   auto limits = semifinalists(team, contest, iterations);
-  for (auto& limit : limits) limit.count = calibrate(team, *limit.entry, iterations, kFullPace);
+  auto pace = kFullPace;
+  pace.least = contest.least;
+  for (auto& limit : limits) limit.count = calibrate(team, *limit.entry, iterations, pace);
   Contender ours{&contest.ours, 0, {}, 0};
-  if (ours.entry->run) ours.count = calibrate(team, *ours.entry, iterations, kFullPace);
+  if (ours.entry->run) ours.count = calibrate(team, *ours.entry, iterations, pace);
   for (int repetition = 0; repetition < effort.repetitions; ++repetition) {
     for (auto& limit : limits) run_once(limit, contest);
     if (ours.entry->run) run_once(ours, contest);
