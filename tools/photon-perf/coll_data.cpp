@@ -20,12 +20,12 @@ constexpr std::uint64_t kPerTarget = 5;
 // Two lanes of the baseline, or four of it taken together: whatever the compiler makes of it.
 typedef double FourDoubles __attribute__((vector_size(4 * sizeof(double))));
 
-struct Ramp {  // element i is first + i * step
+struct CollRamp {  // element i is first + i * step
   double first;
   double step;
 };
 
-void write_ramp(double* to, std::uint64_t count, Ramp ramp) noexcept {
+void write_ramp(double* to, std::uint64_t count, CollRamp ramp) noexcept {
   FourDoubles four{ramp.first, ramp.first + ramp.step, ramp.first + 2 * ramp.step,
                    ramp.first + 3 * ramp.step};
   std::uint64_t i = 0;
@@ -34,7 +34,7 @@ void write_ramp(double* to, std::uint64_t count, Ramp ramp) noexcept {
 }
 
 // All of it is read, whatever it holds.
-bool is_ramp(const double* from, std::uint64_t count, Ramp ramp) noexcept {
+bool is_ramp(const double* from, std::uint64_t count, CollRamp ramp) noexcept {
   FourDoubles four{ramp.first, ramp.first + ramp.step, ramp.first + 2 * ramp.step,
                    ramp.first + 3 * ramp.step};
   FourDoubles found{};
@@ -49,13 +49,13 @@ bool is_ramp(const double* from, std::uint64_t count, Ramp ramp) noexcept {
   return is_right;
 }
 
-struct Sources {  // first <= s < last
+struct MemberRange {  // first <= s < last
   std::uint32_t first;
   std::uint32_t last;
 };
 
-Sources sources_of_block(const CollKind& kind, std::uint32_t block, std::uint32_t member,
-                         std::uint32_t members) noexcept {
+MemberRange members_in_block(const CollKind& kind, std::uint32_t block, std::uint32_t member,
+                             std::uint32_t members) noexcept {
   switch (kind.sources) {
     case CollSources::root: return {0, 1};
     case CollSources::block: return {block, block + 1};
@@ -66,7 +66,7 @@ Sources sources_of_block(const CollKind& kind, std::uint32_t block, std::uint32_
   return {0, 0};
 }
 
-Ramp sum_of(Sources sources, std::uint64_t stamp, std::uint32_t target) noexcept {
+CollRamp sum_of(MemberRange sources, std::uint64_t stamp, std::uint32_t target) noexcept {
   std::uint64_t first = 0;
   for (auto source = sources.first; source < sources.last; ++source)
     first += stamp * kPerStamp + source * kPerSource + target * kPerTarget;
@@ -122,7 +122,7 @@ void CollData::check() const {
   const auto blocks = kind().out.blocks_at(member_, members_);
   const auto target = kind().in.blocks == CollBlocks::each ? member_ : 0;
   for (std::uint32_t block = 0; block < blocks; ++block) {
-    const auto sources = sources_of_block(kind(), block, member_, members_);
+    const auto sources = members_in_block(kind(), block, member_, members_);
     if (is_ramp(out() + block * count(), count(), sum_of(sources, stamp_, target))) continue;
     throw Failure(fmt::format("{} of {} bytes: block {} of member {} is not what it must be",
                               kind().name, size_bytes(), block, member_));

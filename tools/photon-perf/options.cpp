@@ -134,7 +134,7 @@ std::vector<std::uint64_t> parse_sizes(std::string_view text) {
 namespace {
 
 // What has to be looked at before it is an option.
-struct Words {
+struct OptionWords {
   std::string sizes;
   std::string memory = "alloc";
   std::string buffers = "same";
@@ -143,7 +143,7 @@ struct Words {
   bool has_no_limit = false;
 };
 
-void add_coll_options(CLI::App& app, Words& words) {
+void add_coll_options(CLI::App& app, OptionWords& words) {
   app.add_option("--kind", words.kinds,
                  "With coll: kinds of operations, e.g. barrier,bcast; the default: allreduce");
   app.add_option("--call", words.call,
@@ -153,7 +153,7 @@ void add_coll_options(CLI::App& app, Words& words) {
   app.add_flag("--no-limit", words.has_no_limit, "With coll: measure ours alone");
 }
 
-void add_options(CLI::App& app, Words& words, Options& options) {
+void add_options(CLI::App& app, OptionWords& words, Options& options) {
   app.add_option("QUESTION", options.question, "What to measure, from the list below")->required();
   app.add_option("--sizes", words.sizes, "Message sizes in bytes, e.g. 8,64,4K,1M");
   app.add_option("--iterations", options.iterations,
@@ -178,7 +178,7 @@ void add_options(CLI::App& app, Words& words, Options& options) {
                  "Also draw the rows: a .png, .pdf or .svg; needs Python with matplotlib");
 }
 
-void take_words(const Words& words, Options& options) {
+void take_words(const OptionWords& words, Options& options) {
   options.kinds = parse_coll_kinds(words.kinds);
   if (words.call != "run") options.call = words.call == "begin" ? CollCall::begin : CollCall::start;
   options.has_limits = !words.has_no_limit;
@@ -191,7 +191,7 @@ void take_words(const Words& words, Options& options) {
 
 ParsedOptions parse_options(int argc, char** argv) {
   Options options;
-  Words words;
+  OptionWords words;
   CLI::App app{"Ask one question about Photon's speed on this machine; run under photonrun."};
   app.failure_message([](const CLI::App* which, const CLI::Error& error) {
     return "photon-perf: " + CLI::FailureMessage::simple(which, error);
