@@ -38,11 +38,14 @@ ph_status make_team(ph_context* context, int64_t timeout_us, ph_team** handle,
     Team* team = nullptr;
     ph_status status = look(all, team);
     if (status == PH_TIMEOUT) {
+      std::uint64_t seen = all.making_news();
       engine.push_out();
       const ph_status waited = engine.wait_for(
           guard,
           [&] {
-            if (all.has_news()) status = look(all, team);
+            if (seen == all.making_news()) return false;
+            seen = all.making_news();
+            status = look(all, team);
             return status != PH_TIMEOUT;
           },
           timeout_us);
