@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "service/coll/collectives.hpp"
@@ -26,7 +27,17 @@ class MemberPort final : public FakePort {
   explicit MemberPort(Rank rank) : FakePort(wire::Owner::coll), rank_(rank) {}
   Rank rank() const noexcept override { return rank_; }
   const base::Config& config() const noexcept override { return settings; }
+  ph_status expose(std::span<const std::byte> memory, std::uint32_t access,
+                   service::Exposed& exposed) override {
+    if (std::exchange(lacks_memory, false)) throw std::bad_alloc();
+    return FakePort::expose(memory, access, exposed);
+  }
+  ph_status get(Rank from, const Fetch& what, std::uint64_t& handle) override {
+    if (std::exchange(lacks_memory, false)) throw std::bad_alloc();
+    return FakePort::get(from, what, handle);
+  }
   base::Config settings;
+  bool lacks_memory = false;  // the next that would be exposed or read finds none
 
  private:
   const Rank rank_;

@@ -138,5 +138,24 @@ TEST(Collectives, counts_what_senders_have_sent) {
   members.expect_nothing_held();
 }
 
+// Who waits reads its team when it says how the operation ended.
+TEST(Collectives, keeps_a_team_until_who_waits_has_seen_the_end) {
+  Members members;
+  std::array<Team*, Members::kCount> teams{};
+  for (int look = 0; look < 2; ++look) {
+    for (Rank rank = 0; rank < Members::kCount; ++rank)
+      members[rank].split(members.world(rank), 0, 0, teams[rank]);
+    members.run();
+  }
+  std::array<Operation*, Members::kCount> ops{};
+  for (Rank rank = 0; rank < Members::kCount; ++rank)
+    ASSERT_EQ(members[rank].begin(*teams[rank], coll_args(PH_COLL_BARRIER), &ops[rank]), PH_OK);
+  members.run();
+  ASSERT_EQ(ops[0]->state, OpState::over);
+  EXPECT_EQ(members[0].free(*teams[0]), PH_ERR_STATE);
+  EXPECT_EQ(members[0].done(*ops[0]), PH_OK);
+  EXPECT_EQ(members[0].free(*teams[0]), PH_OK);
+}
+
 }  // namespace
 }  // namespace photon::test

@@ -259,5 +259,24 @@ TEST(CollFailing, cuts_off_nobody_who_is_ahead_within_his_grant) {
   EXPECT_EQ(members[1].held(), std::uint64_t{(1 << 20) / 64});
 }
 
+// A note that was not sent is answered by nobody, and a read that was not begun does not end.
+TEST(CollFailing, ends_an_operation_that_finds_no_memory_for_its_bytes) {
+  for (const bool reads : {false, true}) {
+    Members members;
+    std::vector<Sum> sums(Members::kCount, Sum(5000, 1));
+    std::vector<Operation*> ops(Members::kCount);
+    for (Sum& sum : sums) sum.args.in = sum.in.data(), sum.args.out = sum.out.data();
+    for (Rank rank = 0; rank < Members::kCount; ++rank) {
+      members.port(rank).lacks_memory = !reads && rank == 1;
+      ASSERT_EQ(members[rank].begin(members.world(rank), sums[rank].args, &ops[rank]), PH_OK);
+    }
+    if (reads) members.port(1).lacks_memory = true;
+    members.run();
+    EXPECT_FALSE(members.port(1).lacks_memory);
+    EXPECT_EQ(ends_of(members, ops), std::vector<ph_status>(Members::kCount, PH_ERR_MEMORY));
+    members.expect_nothing_held();
+  }
+}
+
 }  // namespace
 }  // namespace photon::test

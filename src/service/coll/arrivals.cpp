@@ -15,20 +15,33 @@ void Runner::send(Operation& op, const schedule::Step& step) {
   if (post_.take_grant(to, bytes.size()))
     return check(op, post_.payload(to, head, bytes), step.peer);
   op.sent.push_back({step.peer, step.tag, {}});
-  SentNote& note = op.sent.back();
-  if (!bytes.empty()) {
-    const ph_status status = port_.expose(bytes, PH_ACCESS_READ, note.exposed);
-    if (status != PH_OK) {
-      op.sent.pop_back();
-      return check(op, status, team.own);
-    }
+  try {
+    const auto [status, whose] = send_note(op, step, head, bytes);
+    if (status == PH_OK) return;
+    take_back_note(op);
+    check(op, status, whose);
+  } catch (const std::bad_alloc&) {  // nobody will answer what was not sent
+    take_back_note(op);
+    throw;
   }
-  const ph_target at = note.exposed.target;
-  const ph_status status = post_.note(to, head, at, bytes.size(), team.slot);
-  if (status == PH_OK) return;
+}
+
+// How it went, and whose fault it is.
+std::pair<ph_status, std::uint32_t> Runner::send_note(Operation& op, const schedule::Step& step,
+                                                      const Head& head,
+                                                      std::span<const std::byte> bytes) {
+  const Team& team = *op.team;
+  Exposed& exposed = op.sent.back().exposed;
+  if (!bytes.empty())
+    if (const ph_status status = port_.expose(bytes, PH_ACCESS_READ, exposed); status != PH_OK)
+      return {status, team.own};
+  return {post_.note(team.members[step.peer].rank, head, exposed.target, bytes.size(), team.slot),
+          step.peer};
+}
+
+void Runner::take_back_note(Operation& op) noexcept {
   port_.conceal(op.sent.back().exposed);
   op.sent.pop_back();
-  check(op, status, step.peer);
 }
 
 void Runner::receive(Operation& op, std::uint32_t index) {
@@ -141,7 +154,11 @@ void Runner::pull(Operation& op, std::uint32_t index, const Arrival& what) {
   std::uint64_t handle = 0;
   op.states[index] = StepState::pulling;
   ++op.pulls;
-  const ph_status status = port_.get(from, fetch, handle);
+  ph_status status = PH_ERR_MEMORY;
+  try {
+    status = port_.get(from, fetch, handle);
+  } catch (const std::bad_alloc&) {  // nothing was begun
+  }
   if (status == PH_OK) return;
   --op.pulls;
   op.states[index] = StepState::waiting;
@@ -151,7 +168,7 @@ void Runner::pull(Operation& op, std::uint32_t index, const Arrival& what) {
     return want_turn(op);
   }
   refuse(*op.team, name_at(*op.team, what.member, op, what.tag), what);
-  check(op, status, what.member);
+  check(op, status, status == PH_ERR_MEMORY ? op.team->own : what.member);
 }
 
 // Our memory is our own again. False: it is not known.

@@ -78,17 +78,19 @@ void Collectives::give_up_slot(std::uint32_t slot) noexcept {
   const std::vector<Mail> mail = std::move(slots_[slot].mail);
   slots_[slot].mail.clear();
   free_slots_.push_back(slot);  // reserve_slot() has made room
-  try {
-    for (const Mail& one : mail) hand_over(one);
-  } catch (const std::bad_alloc&) {  // its sender's operation ends with its team, or with us
-  }
+  for (const Mail& one : mail) hand_over(one);
 }
 
-void Collectives::hand_over(const Mail& mail) {
+void Collectives::hand_over(const Mail& mail) noexcept {
   const std::span<const std::byte> bytes(mail.bytes);
   const Message message{mail.from, bytes.first(mail.header_bytes),
                         bytes.subspan(mail.header_bytes)};
-  if (!on_message(message)) port_.cut_off(mail.from, "a message of a collective is malformed");
+  try {
+    if (on_message(message)) return;
+  } catch (const std::bad_alloc&) {
+    return port_.cut_off(mail.from, "there was no memory for a message of its");
+  }
+  port_.cut_off(mail.from, "a message of a collective is malformed");
 }
 
 // What members have sent that were ready before us is handed over now.
@@ -167,7 +169,12 @@ ph_status Collectives::promise(Operation& op) {
 }
 
 ph_status Collectives::begin_now(Operation& op) {
-  if (const ph_status status = promise(op); status != PH_OK) return status;
+  try {
+    if (const ph_status status = promise(op); status != PH_OK) return status;
+  } catch (const std::bad_alloc&) {
+    if (!op.is_prepared) runner_.free(op);
+    throw;
+  }
   ph_request* const request = op.plan.request;
   const std::uint64_t promised = op.promise;
   if (!op.is_prepared) ++op.team->alive;
@@ -228,7 +235,12 @@ ph_status Collectives::prepare(Team& team, const ph_coll_args& args, Operation*&
   }
   made.is_prepared = true;
   made.channel = team.prepared + 1;
-  if (team.channels.size() <= made.channel) team.channels.resize(made.channel + 1);
+  try {
+    if (team.channels.size() <= made.channel) team.channels.resize(made.channel + 1);
+  } catch (const std::bad_alloc&) {
+    runner_.free(made);
+    throw;
+  }
   ++team.prepared;
   ++team.alive;
   team.channels[made.channel].prepared = &made;
@@ -254,6 +266,7 @@ ph_status Collectives::free(Operation& op) {
 ph_status Collectives::done(Operation& op) {
   const auto status = static_cast<ph_status>(op.blame.status);
   const std::string why = status == PH_OK ? std::string() : text_of(op.blame, *op.team);
+  --op.team->alive;
   runner_.free(op);
   return status == PH_OK ? PH_OK : fail(status, "coll_run", why);
 }
@@ -261,8 +274,8 @@ ph_status Collectives::done(Operation& op) {
 void Collectives::ended(Operation& op) noexcept {
   if (op.is_internal) return making_.ended(op);
   const auto status = static_cast<ph_status>(op.blame.status);
+  if (op.waits) return port_.wake();  // done() gives its team back
   if (!op.is_prepared) --op.team->alive;
-  if (op.waits) return port_.wake();
   if (op.plan.handler != nullptr) {
     --handlers_;
     due_.push_back({op.plan.handler, op.plan.handler_user, status});  // promise() has made room

@@ -79,7 +79,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   Team& add(std::unique_ptr<Team> team) override;
 
   Team* find(const Name& name);
-  void hand_over(const Mail& mail);
+  void hand_over(const Mail& mail) noexcept;
   void note_gone(Team& team) noexcept;
   void note_lost(Team& team, std::uint32_t member, ph_status why) noexcept;
   void note_broken(Team& team, const Blame& why) noexcept;

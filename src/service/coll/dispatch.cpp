@@ -160,7 +160,12 @@ bool Collectives::turn() {
     Team* const team = slots_[i].team.get();
     if (team == nullptr || !team->is_dirty) continue;
     team->is_dirty = false;
-    runner_.break_all(*team);
+    try {
+      runner_.break_all(*team);
+    } catch (const std::bad_alloc&) {  // the next turn goes on with it
+      team->is_dirty = true;
+      throw;
+    }
   }
   making_.turn();
   return runner_.turn();

@@ -51,12 +51,14 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
   splits_.emplace_back();
   Split& split = splits_.back();
   split.parent = &parent;
+  bool has_begun = false;
   try {
     split.cards.resize(parent.size());
     Operation& op = runner_.make();
     split.op = &op;
     const std::uint32_t proposal = propose();
-    split.own = {colour, key, proposal, teams_.reserve_slot(proposal), 0};
+    const std::uint32_t slot = teams_.reserve_slot(proposal);
+    split.own = {colour, key, proposal, slot, 0};
     op.team = &parent;
     op.is_internal = true;
     Plan& plan = op.plan;
@@ -71,9 +73,12 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
     plan.described.count = sizeof(Card);
     plan.digest = digest_of(plan.described);
     ++parent.alive;
+    has_begun = true;
     runner_.begin(op);
   } catch (const std::bad_alloc&) {
-    if (split.op != nullptr && !split.op->is_under_way()) runner_.free(*split.op);
+    if (split.op != nullptr) runner_.free(*split.op);  // begin() throws before it is under way
+    if (has_begun) --parent.alive;
+    if (split.own.proposal != 0) teams_.give_up_slot(split.own.slot);
     splits_.pop_back();
     throw;
   }
@@ -97,11 +102,14 @@ void Making::ended(Operation& op) noexcept {
 }
 
 ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
-  const Split split = std::move(*at);
-  splits_.erase(at);
-  if (split.status != PH_OK || split.own.colour == PH_NO_COLOUR)
-    teams_.give_up_slot(split.own.slot);
-  if (split.status != PH_OK) return split.status;
+  const Split& split = *at;  // it stays until its team is made: that may find no memory
+  const ph_status status = split.status;
+  if (status != PH_OK) {
+    const std::uint32_t slot = split.own.slot;
+    splits_.erase(at);
+    teams_.give_up_slot(slot);
+    return status;
+  }
   std::vector<std::uint32_t> chosen;
   std::uint32_t number = 0;
   for (std::uint32_t i = 0; i < split.cards.size(); ++i) {
@@ -109,7 +117,12 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
     if (split.cards[i].colour == split.own.colour) chosen.push_back(i);
   }
   highest_ = std::max(highest_, number);
-  if (split.own.colour == PH_NO_COLOUR) return PH_OK;
+  if (split.own.colour == PH_NO_COLOUR) {
+    const std::uint32_t slot = split.own.slot;
+    splits_.erase(at);
+    teams_.give_up_slot(slot);
+    return PH_OK;
+  }
   std::stable_sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
     return split.cards[a].key < split.cards[b].key;
   });
@@ -123,6 +136,7 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
                                      static_cast<std::uint32_t>(port_.config().coll_window));
   made->slot = split.own.slot;
   made->number = number;
+  splits_.erase(at);
   team = &teams_.add(std::move(made));
   return PH_OK;
 }

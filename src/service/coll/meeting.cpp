@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "service/coll/making.hpp"
+#include "wire/status.hpp"
 
 namespace photon::service::coll {
 
@@ -147,7 +148,10 @@ bool Making::on_met(const Message& message) {
   if (at->own == 0 || at->members[0].rank != message.from || first > at->members.size() ||
       count > at->members.size() - first || count > at->missing)
     return false;
-  at->status = static_cast<ph_status>(static_cast<std::int64_t>(words[3]));
+  const auto status = static_cast<std::int32_t>(words[3]);
+  if (status != PH_OK && !wire::is_error(status)) return false;
+  if (status == PH_OK && first != at->members.size() - at->missing) return false;
+  if (at->status == PH_OK) at->status = static_cast<ph_status>(status);
   at->number = static_cast<std::uint32_t>(words[2]);
   for (std::size_t i = 0; i < count; ++i) {
     std::uint32_t slot = 0;

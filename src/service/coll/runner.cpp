@@ -57,9 +57,15 @@ void Runner::begin(Operation& op) {
     channel.early.pop();
   }
   if (op.phases != 0) schedule::phase_at(op.plan.call, 0, op.phase);
-  if (const Told* told = team.told(op.channel, op.sequence); told != nullptr)
-    return fail(op, told->blame);
-  advance(op);
+  const Told* const told = team.told(op.channel, op.sequence);
+  if (told == nullptr) return advance(op);
+  const Blame why = told->blame;
+  try {
+    fail(op, why);
+  } catch (const std::bad_alloc&) {  // it has begun: the next turn ends it
+    op.is_short = true;
+    want_turn(op);
+  }
 }
 
 void Runner::advance(Operation& op) {

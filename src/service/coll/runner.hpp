@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "service/coll/operation.hpp"
@@ -77,6 +78,9 @@ class Runner {
   bool work(Operation& op, const schedule::Step& step);
   void fold(Operation& op, const schedule::Step& step, std::uint64_t first, std::uint64_t count);
   void send(Operation& op, const schedule::Step& step);
+  std::pair<ph_status, std::uint32_t> send_note(Operation& op, const schedule::Step& step,
+                                                const Head& head, std::span<const std::byte> bytes);
+  void take_back_note(Operation& op) noexcept;
   void receive(Operation& op, std::uint32_t index);
   void land(Operation& op, std::uint32_t index, const Arrival& what);
   bool is_right(Operation& op, const schedule::Step& step, const Arrival& what);
