@@ -263,7 +263,12 @@ class Team {
     check(ph_coll_run(c_team(), &args, PH_FOREVER));
   }
 
-  void barrier() { run(Collective{{.size = sizeof(ph_coll_args), .kind = PH_COLL_BARRIER}}); }
+  void barrier() {
+    Collective what;
+    what.args.size = sizeof what.args;
+    what.args.kind = PH_COLL_BARRIER;
+    run(what);
+  }
 
   /** ph_coll_begin(); false: nothing was begun, probe and call again. */
   [[nodiscard]] bool begin(const Collective &what, const Told &told) {
