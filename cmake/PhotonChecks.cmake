@@ -111,6 +111,20 @@ function(photon_flood_tests)
   endforeach()
 endfunction()
 
+# The comparison with MPI's collective operations, tiny: it skips each MPI that is not installed,
+# and is skipped itself if none is.
+function(photon_coll_vs_mpi_test)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL "Release" OR PHOTON_SANITIZE)
+    return()
+  endif()
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  add_test(NAME coll_vs_mpi COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/bench/coll_vs_mpi/run ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+    --kinds barrier,allreduce --sizes 8,64K --buffers fresh --turns 1 --iterations 4)
+  set_tests_properties(coll_vs_mpi PROPERTIES
+    TIMEOUT 120 LABELS tree SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+endfunction()
+
 # 64 ranks stand, have met their neighbours and are gone again in less time than they have to stand.
 function(photon_startup_tests)
   if(NOT CMAKE_BUILD_TYPE STREQUAL "Release")

@@ -222,7 +222,7 @@ function(photon_perf_parts)
   photon_find_fmt()
   set(folder ${PROJECT_SOURCE_DIR}/tools/photon-perf)
   target_sources(photon_perf_tests PRIVATE ${folder}/checksum.cpp ${folder}/contents.cpp
-    ${folder}/copies.cpp)
+    ${folder}/copies.cpp ${folder}/coll_kinds.cpp ${folder}/limit_fold.cpp)
   target_include_directories(photon_perf_tests PRIVATE ${folder})
   target_link_libraries(photon_perf_tests PRIVATE photon_fmt)
 endfunction()

@@ -47,9 +47,12 @@ std::string Machine::text_of_step(std::uint32_t member) const {
 }
 
 void Machine::fault(std::uint32_t member, const std::string& words) {
+  fault_of(member, states_[member].index, text_of_step(member) + " " + words);
+}
+
+void Machine::fault_of(std::uint32_t member, std::uint64_t phase, const std::string& words) {
   if (!fault_.empty()) return;
-  fault_ = "member " + std::to_string(member) + ", phase " + std::to_string(states_[member].index) +
-           text_of_step(member) + " " + words;
+  fault_ = "member " + std::to_string(member) + ", phase " + std::to_string(phase) + words;
 }
 
 // Of the phase that has just begun, before any of its steps.

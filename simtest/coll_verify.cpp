@@ -210,10 +210,11 @@ void Machine::put_bytes(const Message& message, std::uint64_t count) {
   Value* to = space_of(message.receiver, message.to.space).values->data() + message.to.first;
   for (std::uint64_t i = 0; i < count; ++i) {
     if (from[i] == kUnwritten)
-      return fault(message.sender, "sends element " + std::to_string(message.from.first + i) +
-                                       " of " + text_of(message.from) + " to member " +
-                                       std::to_string(message.receiver) + " with tag " +
-                                       std::to_string(message.tag) + ", and it was never written");
+      return fault_of(message.sender, message.sent_phase,
+                      " sends element " + std::to_string(message.from.first + i) + " of " +
+                          text_of(message.from) + " to member " + std::to_string(message.receiver) +
+                          " with tag " + std::to_string(message.tag) +
+                          ", and it was never written");
     if (has_room_ && message.block != schedule::kNoBlock &&
         !(Values::is_input(from[i]) && Values::member_of(from[i]) == message.block))
       return fault(message.receiver, "receives " + values_.text_of(from[i]) +

@@ -125,6 +125,7 @@ class Machine {
   void check_not_sent(std::uint32_t member, const Range& range);
   void check_end();
   void fault(std::uint32_t member, const std::string& words);
+  void fault_of(std::uint32_t member, std::uint64_t phase, const std::string& words);
   std::string why_waits(std::uint32_t member) const;
   std::string text_of_step(std::uint32_t member) const;
 

@@ -10,31 +10,32 @@ using photon::service::coll::Operation;
 
 namespace {
 
-constexpr auto kOwner = photon::wire::Owner::coll;
+constexpr auto kCollOwner = photon::wire::Owner::coll;
 
 // Runs `call(service, engine, guard)` if the team lives and args are of this version.
 template <class Call>
 ph_status at_team(ph_team* team, const ph_coll_args* args, const char* name, Call call) noexcept {
   if (team == nullptr) return PH_ERR_ARGUMENT;
   return in_service<Collectives>(
-      team->home, kOwner, [&](Collectives& all, auto& engine, auto& guard) {
+      team->home, kCollOwner, [&](Collectives& all, auto& engine, auto& guard) {
         const char* why = nullptr;
         if (team->team == nullptr) why = ": the team was freed";
         if (args == nullptr || args->size != sizeof(ph_coll_args))
           why = ": args is null, or args->size is not sizeof(ph_coll_args)";
         if (why == nullptr) return call(all, engine, guard);
-        return engine.port(kOwner).fail(PH_ERR_ARGUMENT, PH_ANY_RANK, std::string(name) + why);
+        return engine.port(kCollOwner).fail(PH_ERR_ARGUMENT, PH_ANY_RANK, std::string(name) + why);
       });
 }
 
 template <class Call>
 ph_status at_coll(ph_coll* coll, const char* name, Call call) noexcept {
   if (coll == nullptr) return PH_ERR_ARGUMENT;
-  return in_service<Collectives>(coll->home, kOwner, [&](Collectives& all, auto& engine, auto&) {
-    if (coll->op != nullptr) return call(all);
-    return engine.port(kOwner).fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
-                                    std::string(name) + ": the operation was freed");
-  });
+  return in_service<Collectives>(
+      coll->home, kCollOwner, [&](Collectives& all, auto& engine, auto&) {
+        if (coll->op != nullptr) return call(all);
+        return engine.port(kCollOwner)
+            .fail(PH_ERR_ARGUMENT, PH_ANY_RANK, std::string(name) + ": the operation was freed");
+      });
 }
 
 // The caller waits inside the lane, and nobody else is told.
@@ -50,8 +51,8 @@ ph_status run_here(ph_team* team, const ph_coll_args* args) noexcept {
           guard, [&] { return team->team == nullptr || all.has_room(*team->team); }, PH_FOREVER);
       if (guard.status() != PH_OK || status != PH_OK) return status;
       if (team->team == nullptr)
-        return engine.port(kOwner).fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
-                                        "coll_run: the team was freed");
+        return engine.port(kCollOwner)
+            .fail(PH_ERR_ARGUMENT, PH_ANY_RANK, "coll_run: the team was freed");
       status = all.begin(*team->team, quiet, &op);
     }
     if (status != PH_OK) return status;

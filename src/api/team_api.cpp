@@ -12,7 +12,7 @@ using photon::service::coll::Team;
 
 namespace {
 
-constexpr auto kOwner = photon::wire::Owner::coll;
+constexpr auto kTeamOwner = photon::wire::Owner::coll;
 
 ph_status no_team(ph_context* home, const char* call) noexcept {
   return in_lane(home, [&](auto& engine, auto&) {
@@ -33,29 +33,33 @@ template <class Look>
 ph_status make_team(ph_context* context, int64_t timeout_us, ph_team** handle,
                     const Look& look) noexcept {
   *handle = nullptr;
-  return in_service<Collectives>(context, kOwner, [&](Collectives& all, auto& engine, auto& guard) {
-    ph_team& made = context->coll.teams.give(context);
-    Team* team = nullptr;
-    ph_status status = look(all, team);
-    if (status == PH_TIMEOUT) {
-      engine.push_out();
-      const ph_status waited = engine.wait_for(
-          guard,
-          [&] {
-            if (all.has_news()) status = look(all, team);
-            return status != PH_TIMEOUT;
-          },
-          timeout_us);
-      if (guard.status() != PH_OK) return waited;
-      if (status == PH_TIMEOUT) status = waited;
-    }
-    if (team == nullptr)
-      context->coll.teams.take_back(made);
-    else
-      fill(made, *team);
-    *handle = team == nullptr ? nullptr : &made;
-    return status;
-  });
+  return in_service<Collectives>(context, kTeamOwner,
+                                 [&](Collectives& all, auto& engine, auto& guard) {
+                                   ph_team& made = context->coll.teams.give(context);
+                                   Team* team = nullptr;
+                                   ph_status status = look(all, team);
+                                   if (status == PH_TIMEOUT) {
+                                     std::uint64_t seen = all.making_news();
+                                     engine.push_out();
+                                     const ph_status waited = engine.wait_for(
+                                         guard,
+                                         [&] {
+                                           if (seen == all.making_news()) return false;
+                                           seen = all.making_news();
+                                           status = look(all, team);
+                                           return status != PH_TIMEOUT;
+                                         },
+                                         timeout_us);
+                                     if (guard.status() != PH_OK) return waited;
+                                     if (status == PH_TIMEOUT) status = waited;
+                                   }
+                                   if (team == nullptr)
+                                     context->coll.teams.take_back(made);
+                                   else
+                                     fill(made, *team);
+                                   *handle = team == nullptr ? nullptr : &made;
+                                   return status;
+                                 });
 }
 
 }  // namespace
@@ -64,7 +68,7 @@ extern "C" {
 
 ph_status ph_team_world(ph_context* context, ph_team** team) {
   if (team == nullptr) return bad_argument(context, "team_world: team is null");
-  return in_service<Collectives>(context, kOwner, [&](Collectives& all, auto&, auto&) {
+  return in_service<Collectives>(context, kTeamOwner, [&](Collectives& all, auto&, auto&) {
     Team* found = nullptr;
     if (const ph_status status = all.world(found); status != PH_OK) return status;
     photon::api::CollHandles& handles = context->coll;
@@ -101,9 +105,9 @@ ph_status ph_team_of(ph_context* context, const ph_team_of_args* args, int64_t t
 ph_status ph_team_free(ph_team* team) {
   if (team == nullptr) return PH_OK;
   ph_context* const context = team->home;
-  return in_service<Collectives>(context, kOwner, [&](Collectives& all, auto& engine, auto&) {
+  return in_service<Collectives>(context, kTeamOwner, [&](Collectives& all, auto& engine, auto&) {
     if (team->team == nullptr)
-      return engine.port(kOwner).fail(PH_ERR_ARGUMENT, PH_ANY_RANK, "team_free: it was freed");
+      return engine.port(kTeamOwner).fail(PH_ERR_ARGUMENT, PH_ANY_RANK, "team_free: it was freed");
     const ph_status status = all.free(*team->team);
     if (status == PH_OK) context->coll.teams.take_back(*team);
     return status;

@@ -26,9 +26,11 @@ template <class Operation, class T>
   const auto* a = static_cast<const Loose<T>*>(left);
   const auto* b = static_cast<const Loose<T>*>(right);
   auto* c = static_cast<Loose<T>*>(to);
-#pragma clang loop vectorize(assume_safety)
-#pragma GCC ivdep
+  // src/CMakeLists.txt: each compiler has its own words.
+  // clang-format off
+  _Pragma(PHOTON_INDEPENDENT_STEPS)
   for (std::size_t i = 0; i < count; ++i) c[i].value = Operation::of(a[i].value, b[i].value);
+  // clang-format on
 }
 
 struct Baseline {

@@ -117,7 +117,8 @@ struct Call {
   Blocks out_blocks;  // gather, allgather, alltoall
 };
 // Of a v-kind a member that has no array (gatherv, scatterv beside the root) has its own block's
-// count in `count`.
+// count in `count`. With out_blocks of gather and allgather the own block's count there is what
+// this member gives, also where the others' are only room (PH_COUNTS_FROM_SENDERS).
 
 // Whether the algorithm knows this kind (and the order that the call asks for, and its counts).
 bool knows(const Call& call) noexcept;

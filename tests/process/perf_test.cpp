@@ -69,6 +69,7 @@ const Asked kQuestions[] = {
     {"startup", 5, "", 3},
     {"classic-latency", 3, "--iterations 10", 1},
     {"classic-rate", 2, "--iterations 100", 2},
+    {"coll", 2, "--kind barrier,allreduce --sizes 8,4K --iterations 4", 3},
     {"stats-overhead", 2, "--iterations 10", 2},
 };
 

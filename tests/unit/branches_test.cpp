@@ -6,11 +6,11 @@ namespace photon::schedule {
 namespace {
 
 TEST(Branches, a_binomial_gather_puts_every_block_at_its_place) {
-  EXPECT_GT((EveryCase{Kind::gather, Algorithm::binomial, 13, false}.play()), 0U);
+  EXPECT_GT((EveryCase{Kind::gather, Algorithm::binomial, 11, false}.play()), 0U);
 }
 
 TEST(Branches, a_binomial_scatter_gives_each_member_its_block) {
-  EXPECT_GT((EveryCase{Kind::scatter, Algorithm::binomial, 13, false}.play()), 0U);
+  EXPECT_GT((EveryCase{Kind::scatter, Algorithm::binomial, 11, false}.play()), 0U);
 }
 
 TEST(Branches, a_member_keeps_the_blocks_of_its_subtree_alone) {

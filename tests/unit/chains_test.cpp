@@ -6,23 +6,23 @@ namespace photon::schedule {
 namespace {
 
 TEST(Chains, a_broadcast_in_segments_reaches_all_members) {
-  EXPECT_GT((EveryCase{Kind::bcast, Algorithm::chain, 13, false}.play()), 0U);
+  EXPECT_GT((EveryCase{Kind::bcast, Algorithm::chain, 11, false}.play()), 0U);
 }
 
 TEST(Chains, a_reduction_along_the_chain_is_that_of_a_loop) {
-  EXPECT_GT((EveryCase{Kind::reduce, Algorithm::chain, 13, false}.play()), 0U);
+  EXPECT_GT((EveryCase{Kind::reduce, Algorithm::chain, 11, false}.play()), 0U);
 }
 
 TEST(Chains, an_allreduce_along_the_chain_is_that_of_a_loop) {
-  EXPECT_GT((EveryCase{Kind::allreduce, Algorithm::chain, 13, false}.play()), 0U);
+  EXPECT_GT((EveryCase{Kind::allreduce, Algorithm::chain, 11, false}.play()), 0U);
 }
 
 TEST(Chains, a_scan_along_the_chain_is_that_of_a_loop) {
-  EXPECT_GT((EveryCase{Kind::scan, Algorithm::chain, 13, false}.play()), 0U);
+  EXPECT_GT((EveryCase{Kind::scan, Algorithm::chain, 11, false}.play()), 0U);
 }
 
 TEST(Chains, an_exclusive_scan_along_the_chain_is_that_of_a_loop) {
-  EXPECT_GT((EveryCase{Kind::exscan, Algorithm::chain, 13, false}.play()), 0U);
+  EXPECT_GT((EveryCase{Kind::exscan, Algorithm::chain, 11, false}.play()), 0U);
 }
 
 TEST(Chains, a_chain_ends_where_each_phase_waits_for_all_sends) {

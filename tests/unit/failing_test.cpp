@@ -162,5 +162,102 @@ TEST(CollFailing, tells_the_others_when_this_rank_closes_its_lane) {
   EXPECT_TRUE(members[0].is_idle());
 }
 
+// False: messages go on and on.
+bool come_to_rest(Members& members, Rank dead = Members::kCount) {
+  constexpr int kMost = 20'000;
+  int messages = 0;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (Rank rank = 0; rank < Members::kCount; ++rank) {
+      if (rank == dead) continue;
+      members.port(rank).run_turns();
+      for (; members.step(rank); moved = true)
+        if (++messages > kMost) return false;
+    }
+  }
+  return true;
+}
+
+void widen_windows(Members& members) {
+  for (Rank rank = 0; rank < Members::kCount; ++rank) members.port(rank).settings.coll_window = 64;
+}
+
+// Word of each goes on once, however many there are.
+TEST(CollFailing, ends_a_whole_window_of_operations_when_a_member_dies) {
+  Members members;
+  widen_windows(members);
+  const auto args = coll_args(PH_COLL_BARRIER);
+  for (Rank rank = 0; rank < 3; ++rank)
+    for (int i = 0; i < 64; ++i) {
+      Operation* op = nullptr;
+      ASSERT_EQ(members[rank].begin(members.world(rank), args, &op), PH_OK);
+    }
+  members.run();
+  members.kill(3);
+  EXPECT_TRUE(come_to_rest(members, 3));
+  members.expect_nothing_held();
+}
+
+TEST(CollFailing, tells_who_comes_late_of_every_mismatch) {
+  Members members;
+  widen_windows(members);
+  constexpr std::size_t kOps = 40;
+  std::vector<Sum> sums(Members::kCount, Sum(1, 1));
+  std::vector<Operation*> late(kOps);
+  const auto begin_all = [&](Rank rank) {
+    Sum& sum = sums[rank];
+    sum.args.in = sum.in.data(), sum.args.out = sum.out.data();
+    if (rank == 1) sum.args.op = PH_OP_MAX;
+    for (Operation*& op : late)
+      ASSERT_EQ(members[rank].begin(members.world(rank), sum.args, &op), PH_OK);
+  };
+  for (Rank rank = 0; rank < 3; ++rank) begin_all(rank);
+  ASSERT_TRUE(come_to_rest(members));
+  begin_all(3);
+  ASSERT_TRUE(come_to_rest(members));
+  for (Operation* op : late) {
+    ASSERT_EQ(op->state, OpState::over);
+    EXPECT_EQ(members[3].done(*op), PH_ERR_ARGUMENT);
+  }
+}
+
+TEST(CollFailing, answers_who_asks_a_member_that_has_freed_the_team) {
+  Members members;
+  std::array<Team*, Members::kCount> teams{};
+  for (int look = 0; look < 2; ++look) {
+    for (Rank rank = 0; rank < Members::kCount; ++rank)
+      members[rank].split(members.world(rank), 0, 0, teams[rank]);
+    members.run();
+  }
+  std::int64_t value = 5;
+  auto args = coll_args(PH_COLL_BCAST);
+  args.out = &value, args.count = 1, args.type = PH_INT64, args.flags = PH_NO_LCE;
+  ASSERT_EQ(members[0].begin(*teams[0], args), PH_OK);
+  ASSERT_EQ(members[0].free(*teams[0]), PH_OK);
+  members.run();
+  args.type = PH_UINT64;
+  for (Rank rank = 1; rank < Members::kCount; ++rank) {
+    Operation* op = nullptr;
+    ASSERT_EQ(members[rank].begin(*teams[rank], args, &op), PH_OK);
+    members.run();
+    ASSERT_EQ(op->state, OpState::over) << rank;
+    EXPECT_EQ(members[rank].done(*op), PH_ERR_ARGUMENT) << rank;
+  }
+}
+
+// An empty payload costs 64 bytes of a grant, which is 1 MiB at most.
+TEST(CollFailing, cuts_off_nobody_who_is_ahead_within_his_grant) {
+  Members members(1 << 20);
+  auto args = coll_args(PH_COLL_BCAST);
+  args.type = PH_INT64, args.flags = PH_NO_LCE;
+  for (int i = 0; i < (1 << 20) / 64; ++i) {
+    ASSERT_EQ(members[0].begin(members.world(0), args), PH_OK) << i;
+    while (members.step(0)) {
+    }
+  }
+  EXPECT_EQ(members.port(1).state(0), PH_OK);
+  EXPECT_EQ(members[1].held(), std::uint64_t{(1 << 20) / 64});
+}
+
 }  // namespace
 }  // namespace photon::test

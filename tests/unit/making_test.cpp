@@ -102,5 +102,50 @@ TEST(CollMaking, ends_a_split_whose_member_dies) {
   members.expect_nothing_held();
 }
 
+// The engine asks for news before each sleep, and other threads wait for other teams.
+TEST(CollMaking, has_news_that_nobody_takes_from_another) {
+  Members members;
+  Team* team = nullptr;
+  for (Rank rank = 0; rank < Members::kCount; ++rank)
+    EXPECT_EQ(members[rank].split(members.world(rank), 0, 0, team), PH_TIMEOUT);
+  const std::uint64_t before = members[0].making_news();
+  members.run();
+  static_cast<void>(static_cast<service::Service&>(members[0]).has_news());
+  EXPECT_NE(members[0].making_news(), before);
+  EXPECT_NE(members[0].making_news(), before) << "it is not taken by looking";
+}
+
+TEST(CollMaking, ends_a_split_that_is_over_though_a_member_has_left_since) {
+  Members members;
+  Splits made;
+  for (Rank rank = 0; rank < Members::kCount; ++rank)
+    EXPECT_EQ(
+        members[rank].split(members.world(rank), rank == 3 ? PH_NO_COLOUR : 0, 0, made.teams[rank]),
+        PH_TIMEOUT);
+  members.run();
+  members.kill(3, PH_ERR_DEPARTED);
+  for (Rank rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(members[rank].split(members.world(rank), 0, 0, made.teams[rank]), PH_OK);
+    ASSERT_NE(made.teams[rank], nullptr);
+    EXPECT_EQ(made.teams[rank]->size(), 3u);
+    EXPECT_EQ(members[rank].split(members.world(rank), 0, 0, made.teams[rank]), PH_ERR_DEPARTED);
+  }
+}
+
+TEST(CollMaking, gives_a_parent_back_when_its_split_has_failed) {
+  Members members;
+  const Splits parents = split(members, worlds(members), {0, 0, 0, 0});
+  Team* team = nullptr;
+  for (Rank rank = 0; rank < 3; ++rank)
+    EXPECT_EQ(members[rank].split(*parents.teams[rank], 0, 0, team), PH_TIMEOUT);
+  members.run();
+  members.kill(3);
+  members.run();
+  for (Rank rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(members[rank].split(*parents.teams[rank], 0, 0, team), PH_ERR_PEER);
+    EXPECT_EQ(members[rank].free(*parents.teams[rank]), PH_OK);
+  }
+}
+
 }  // namespace
 }  // namespace photon::test

@@ -183,8 +183,8 @@ class SchedulePlay {
   }
 
   void compute(std::uint32_t m, const Step& step) {
-    const Made* from = &members_[m].spaces[step.from.space][step.from.first];
-    Made* to = &members_[m].spaces[step.to.space][step.to.first];
+    const Made* from = members_[m].spaces[step.from.space].data() + step.from.first;
+    Made* to = members_[m].spaces[step.to.space].data() + step.to.first;
     for (std::uint64_t i = 0; i < step.to.count; ++i) {
       if (from[i].of.empty()) return fail(m, "reads what was never written");
       if (step.action == Action::copy) {
@@ -222,8 +222,8 @@ class SchedulePlay {
                                            : send.range.count == receive.range.count;
     if (!fits) fail(receive.member, "gets a message of another size");
     if (send.range.count == 0 || !wrong_.empty()) return true;
-    const Made* from = &members_[send.member].spaces[send.range.space][send.range.first];
-    Made* to = &members_[receive.member].spaces[receive.range.space][receive.range.first];
+    const Made* from = members_[send.member].spaces[send.range.space].data() + send.range.first;
+    Made* to = members_[receive.member].spaces[receive.range.space].data() + receive.range.first;
     for (std::uint64_t i = 0; i < send.range.count; ++i) {
       if (from[i].of.empty()) fail(send.member, "sends what was never written");
       to[i] = from[i];

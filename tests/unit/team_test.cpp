@@ -32,12 +32,24 @@ TEST(CollTeam, finds_an_operation_by_its_sequence_alone) {
   EXPECT_EQ(team.under_way(0, 6), nullptr);
 }
 
-TEST(CollTeam, remembers_the_last_failures) {
+TEST(CollTeam, remembers_all_failures_that_are_near) {
   Team team({{0, 0}}, 0, 4);
-  for (std::uint32_t i = 0; i < Team::kRecent + 1; ++i) team.note_told({0, i, {}});
-  EXPECT_EQ(team.told(0, 0), nullptr);
-  EXPECT_NE(team.told(0, 1), nullptr);
+  for (std::uint32_t i = 0; i < 1000; ++i) team.note_told({0, i, {}});
+  EXPECT_NE(team.told(0, 0), nullptr);
+  EXPECT_NE(team.told(0, 999), nullptr);
   EXPECT_EQ(team.told(1, 1), nullptr);
+  team.channels[0].begun = Team::kMostAhead + 500;
+  team.forget_far();
+  EXPECT_EQ(team.told(0, 499), nullptr);
+  EXPECT_NE(team.told(0, 500), nullptr);
+}
+
+TEST(CollTeam, knows_what_is_far_also_where_sequences_begin_again) {
+  Team team({{0, 0}}, 0, 4);
+  EXPECT_FALSE(team.is_far(0, 0U - Team::kMostAhead));
+  EXPECT_TRUE(team.is_far(0, 0U - Team::kMostAhead - 1));
+  EXPECT_FALSE(team.is_far(0, Team::kMostAhead - 1));
+  EXPECT_TRUE(team.is_far(0, Team::kMostAhead));
 }
 
 TEST(CollTeam, costs_no_more_than_it_may) {

@@ -44,6 +44,7 @@ struct Contender {
 struct Pace {
   double target_ns;
   std::uint64_t first_count;
+  std::uint64_t least = 4;
 };
 constexpr Pace kFullPace{25e6, kBatch};
 constexpr Pace kShortPace{4e6, 8};
@@ -61,7 +62,7 @@ std::uint64_t calibrate(Team& team, const Entry& entry, std::uint64_t iterations
     entry.run(count);
     const auto elapsed_ns = static_cast<double>(std::max<std::uint64_t>(now_ns() - start_ns, 1));
     const auto scaled = static_cast<double>(count) * pace.target_ns / elapsed_ns;
-    count = team.agree(std::clamp<std::uint64_t>(static_cast<std::uint64_t>(scaled), 4, kCountMax));
+    count = team.agree(std::clamp(static_cast<std::uint64_t>(scaled), pace.least, kCountMax));
   }
   return count;
 }
@@ -104,14 +105,28 @@ std::vector<Contender> semifinalists(Team& team, const Contest& contest, std::ui
   return limits;
 }
 
+// The state of the machine between the first two members, while others sleep.
+double ping_of(Team& team, std::uint64_t round_trips) {
+  if (team.count() == 2) return ping_pong_ns(team, round_trips);
+  double ping_ns = 0;
+  if (team.index() < 2) {
+    auto pair = team.first_two();
+    ping_ns = ping_pong_ns(pair, round_trips);
+  }
+  team.barrier_asleep();
+  return ping_ns;
+}
+
 Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
   Verdict verdict;
   const auto effort = effort_for(iterations);
-  verdict.ping_before_ns = ping_pong_ns(team, effort.ping_trips);
+  verdict.ping_before_ns = ping_of(team, effort.ping_trips);
   auto limits = semifinalists(team, contest, iterations);
-  for (auto& limit : limits) limit.count = calibrate(team, *limit.entry, iterations, kFullPace);
+  auto pace = kFullPace;
+  pace.least = contest.least;
+  for (auto& limit : limits) limit.count = calibrate(team, *limit.entry, iterations, pace);
   Contender ours{&contest.ours, 0, {}, 0};
-  if (ours.entry->run) ours.count = calibrate(team, *ours.entry, iterations, kFullPace);
+  if (ours.entry->run) ours.count = calibrate(team, *ours.entry, iterations, pace);
   for (int repetition = 0; repetition < effort.repetitions; ++repetition) {
     for (auto& limit : limits) run_once(limit, contest);
     if (ours.entry->run) run_once(ours, contest);
@@ -119,7 +134,7 @@ Verdict attempt(Team& team, const Contest& contest, std::uint64_t iterations) {
     if (ours.entry->run) run_once(ours, contest);  // as many chances for ours as for a limit
     if (repetition == 0) keep_best(team, limits, contest.unit, kFinalists);
   }
-  verdict.ping_after_ns = ping_pong_ns(team, effort.ping_trips);
+  verdict.ping_after_ns = ping_of(team, effort.ping_trips);
   verdict.iterations = ours.entry->run || limits.empty() ? ours.count : limits.front().count;
   verdict.ours = std::move(ours.best);
   for (auto& limit : limits) {

@@ -19,6 +19,7 @@ inline constexpr std::size_t kRingBytes = std::size_t{4} << 20;  // of a two-cop
 inline constexpr std::size_t kRingChunks = 512;                  // the same in chunks
 inline constexpr std::size_t kMaxTeam = 1024;   // ranks that may meet at one barrier
 inline constexpr std::size_t kCardBytes = 256;  // what one rank tells the others at set-up
+inline constexpr std::size_t kCollSpans = 100;  // samples that each rank keeps for the others
 
 struct alignas(64) Line {
   SharedWord flag;
@@ -48,6 +49,14 @@ struct MeansArea {
   alignas(4096) std::byte ring[kRingBytes];
 };
 
+struct CollSpan {  // of one rank's part of a collective operation, or of several
+  std::uint64_t start_ns;
+  std::uint64_t end_ns;
+};
+struct alignas(256) CollSpans {
+  CollSpan spans[kCollSpans];
+};
+
 struct LimitArea {
   Meeting meetings[2];          // of the pair, and of the whole job
   LoneLine ping[2];             // one flag line in each direction
@@ -60,6 +69,7 @@ struct LimitArea {
   alignas(64) std::byte cards[kMaxTeam][kCardBytes];
   Line slots[kRingSlots];
   MeansArea means[2];  // from index 0, from index 1
+  CollSpans coll_spans[kMaxTeam];
 };
 
 }  // namespace photon::perf

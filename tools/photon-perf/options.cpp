@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "coll_kinds.hpp"
 #include "failure.hpp"
 #include "plot.hpp"
 #include "questions.hpp"
@@ -50,6 +51,7 @@ std::string footer() {
          "  photonrun -n 130 photon-perf idle-peers --json idle.json\n"
          "  photonrun -n 2 photon-perf put-latency --plot put-latency.png\n"
          "  photonrun -n 8 photon-perf oversubscribe\n"
+         "  photonrun -n 2 photon-perf coll --kind allreduce,bcast --buffers fresh --call begin\n"
          "\nEvery row stands beside its limit, measured in the same run by the same processes.\n"
          "docs/benchmarks.md says what each limit is.\n";
 }
@@ -64,6 +66,21 @@ void require_ofi(const Options& options) {
 void require_mailboxes(const Options& options) {
   if (options.open == 0 || options.question == "mailbox-latency") return;
   throw Failure("--open: ask mailbox-latency; " + options.question + " has no mailboxes to spare");
+}
+
+// What belongs to collective operations alone, and the sizes that those can have.
+void require_coll(const CLI::App& app, const Options& options) {
+  if (options.question != "coll") {
+    for (const char* const name : {"--kind", "--call", "--no-limit"}) {
+      if (app.count(name) > 0)
+        throw Failure(fmt::format("{}: ask coll; {} has none", name, options.question));
+    }
+    return;
+  }
+  for (const auto size_bytes : options.sizes) {
+    if (size_bytes % sizeof(double) == 0) continue;
+    throw Failure(fmt::format("--sizes: {} bytes; coll moves doubles of 8", size_bytes));
+  }
 }
 
 void require_sources(const Question& question, const Options& options) {
@@ -99,6 +116,11 @@ std::string_view text_of(BufferKind kind) noexcept {
   return kind == BufferKind::fresh ? "fresh" : "same";
 }
 
+std::string_view text_of(CollCall call) noexcept {
+  if (call == CollCall::run) return "run";
+  return call == CollCall::begin ? "begin" : "start";
+}
+
 std::vector<std::uint64_t> parse_sizes(std::string_view text) {
   std::vector<std::uint64_t> sizes;
   while (!text.empty()) {
@@ -109,29 +131,44 @@ std::vector<std::uint64_t> parse_sizes(std::string_view text) {
   return sizes;
 }
 
-ParsedOptions parse_options(int argc, char** argv) {
-  Options options;
+namespace {
+
+// What has to be looked at before it is an option.
+struct OptionWords {
   std::string sizes;
   std::string memory = "alloc";
   std::string buffers = "same";
-  CLI::App app{"Ask one question about Photon's speed on this machine; run under photonrun."};
-  app.failure_message([](const CLI::App* which, const CLI::Error& error) {
-    return "photon-perf: " + CLI::FailureMessage::simple(which, error);
-  });
-  app.footer(footer());
+  std::string kinds = "allreduce";
+  std::string call = "run";
+  bool has_no_limit = false;
+};
+
+void add_coll_options(CLI::App& app, OptionWords& words) {
+  app.add_option("--kind", words.kinds,
+                 "With coll: kinds of operations, e.g. barrier,bcast; the default: allreduce");
+  app.add_option("--call", words.call,
+                 "With coll: run (the default), or wait for what was begun, or was prepared and is "
+                 "started: begin, start")
+      ->check(CLI::IsMember({"run", "begin", "start"}));
+  app.add_flag("--no-limit", words.has_no_limit, "With coll: measure ours alone");
+}
+
+void add_options(CLI::App& app, OptionWords& words, Options& options) {
   app.add_option("QUESTION", options.question, "What to measure, from the list below")->required();
-  app.add_option("--sizes", sizes, "Message sizes in bytes, e.g. 8,64,4K,1M");
+  app.add_option("--sizes", words.sizes, "Message sizes in bytes, e.g. 8,64,4K,1M");
   app.add_option("--iterations", options.iterations,
                  "Operations a measurement; without it a row takes one to four seconds")
       ->check(CLI::Range(std::uint64_t{1}, kIterationsMax));
   app.add_option("--open", options.open, "With mailbox-latency: so many mailboxes are open")
       ->check(CLI::Range(std::uint64_t{1}, kOpenMax));
-  app.add_option("--memory", memory,
-                 "Memory of the messages: ph_alloc (the default), or the heap, registered")
+  app.add_option("--memory", words.memory,
+                 "Memory of the messages: ph_alloc (the default), or the heap, registered (with "
+                 "coll: not registered)")
       ->check(CLI::IsMember({"alloc", "malloc"}));
-  app.add_option("--buffers", buffers,
+  app.add_option("--buffers", words.buffers,
                  "fresh: sources are rewritten before each operation; same (the default): never")
       ->check(CLI::IsMember({"fresh", "same"}));
+  add_coll_options(app, words);
   app.add_option("--transport", options.transport, "Use this transport: shm, tcp or ofi");
   app.add_option(
       "--provider", options.provider,
@@ -139,11 +176,31 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--json", options.json_path, "Also write the rows to this file, as JSON");
   app.add_option("--plot", options.plot_path,
                  "Also draw the rows: a .png, .pdf or .svg; needs Python with matplotlib");
+}
+
+void take_words(const OptionWords& words, Options& options) {
+  options.kinds = parse_coll_kinds(words.kinds);
+  if (words.call != "run") options.call = words.call == "begin" ? CollCall::begin : CollCall::start;
+  options.has_limits = !words.has_no_limit;
+  options.memory = words.memory == "alloc" ? MemoryKind::alloc : MemoryKind::malloc;
+  options.buffers = words.buffers == "fresh" ? BufferKind::fresh : BufferKind::same;
+  if (!words.sizes.empty()) options.sizes = parse_sizes(words.sizes);
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, char** argv) {
+  Options options;
+  OptionWords words;
+  CLI::App app{"Ask one question about Photon's speed on this machine; run under photonrun."};
+  app.failure_message([](const CLI::App* which, const CLI::Error& error) {
+    return "photon-perf: " + CLI::FailureMessage::simple(which, error);
+  });
+  app.footer(footer());
+  add_options(app, words, options);
   try {
     app.parse(argc, argv);
-    options.memory = memory == "alloc" ? MemoryKind::alloc : MemoryKind::malloc;
-    options.buffers = buffers == "fresh" ? BufferKind::fresh : BufferKind::same;
-    if (!sizes.empty()) options.sizes = parse_sizes(sizes);
+    take_words(words, options);
     const auto* question = find_question(options.question);
     if (question == nullptr) {
       throw Failure(
@@ -152,6 +209,7 @@ ParsedOptions parse_options(int argc, char** argv) {
     require_sizes(*question, options.sizes);
     require_ofi(options);
     require_mailboxes(options);
+    require_coll(app, options);
     require_sources(*question, options);
     if (app.count("--plot") > 0) require_plot_suffix(options.plot_path);
   } catch (const CLI::ParseError& error) {

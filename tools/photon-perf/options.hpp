@@ -17,14 +17,24 @@ std::string_view text_of(MemoryKind kind) noexcept;
 enum class BufferKind : std::uint8_t { fresh, same };
 std::string_view text_of(BufferKind kind) noexcept;
 
+// How a collective operation is called: at once and until it is over, begun and waited for, or
+// prepared, started and waited for.
+enum class CollCall : std::uint8_t { run, begin, start };
+std::string_view text_of(CollCall call) noexcept;
+
+struct CollKind;
+
 // Is this the rank that speaks for the job, or no part of one? Known before there is a context.
 bool is_speaker() noexcept;
 
 struct Options {
   std::string question;
-  std::vector<std::uint64_t> sizes;  // empty: the question's own
-  std::uint64_t iterations = 0;      // 0: one to four seconds a row
-  std::uint64_t open = 0;            // mailboxes at each rank; 0: those that are used
+  std::vector<std::uint64_t> sizes;    // empty: the question's own
+  std::uint64_t iterations = 0;        // 0: one to four seconds a row
+  std::uint64_t open = 0;              // mailboxes at each rank; 0: those that are used
+  std::vector<const CollKind*> kinds;  // of collective operations
+  CollCall call = CollCall::run;
+  bool has_limits = true;  // rows stand beside their limits
   MemoryKind memory = MemoryKind::alloc;
   BufferKind buffers = BufferKind::same;
   std::string transport;  // empty: the library chooses

@@ -50,6 +50,8 @@ constexpr Question kQuestions[] = {
      0, ask_classic_latency},
     {"classic-rate", "put-rate through the classic API and through ph_ calls", 2, 0,
      ask_classic_rate},
+    {"coll", "a collective operation of all ranks, by kind, size and call", 2, sizeof(double),
+     ask_coll, true, true},
     {"stats-overhead", "puts with the counters off and on", 2, 0, ask_stats_overhead},
 };
 

@@ -76,5 +76,6 @@ void ask_threads(Bench& bench);
 void ask_startup(Bench& bench);
 void ask_classic_latency(Bench& bench);
 void ask_classic_rate(Bench& bench);
+void ask_coll(Bench& bench);
 
 }  // namespace photon::perf

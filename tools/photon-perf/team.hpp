@@ -22,6 +22,8 @@ class Team {
   std::uint32_t index() const noexcept { return index_; }
   std::uint32_t count() const noexcept { return count_; }
   std::uint32_t other() const noexcept { return 1 - index_; }
+  // The pair of the first two members, for one of them.
+  Team first_two() const noexcept { return {*block_, Scope::pair, index_, 2}; }
   LimitArea& area() const noexcept { return block_->area(); }
   std::span<std::byte> data() const noexcept { return block_->data(); }
 

@@ -31,7 +31,10 @@ ph_status Collectives::world(Team*& team) {
 }
 
 ph_status Collectives::split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team) {
-  if (const ph_status status = may_begin(parent, "team_split"); status != PH_OK) return status;
+  if (!making_.is_splitting(parent)) {  // one that goes on ends as its operation does
+    if (const ph_status status = may_begin(parent, "team_split"); status != PH_OK) return status;
+    if (const ph_status status = contact_neighbours(parent); status != PH_OK) return status;
+  }
   const ph_status status = making_.split(parent, colour, key, team);
   return status < PH_OK ? port_.fail(status, PH_ANY_RANK, making_.words()) : status;
 }

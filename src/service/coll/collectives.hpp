@@ -25,7 +25,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   // PH_TIMEOUT: not over; it is called again.
   ph_status split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team);
   ph_status of(const ph_team_of_args& args, Team*& team);
-  bool has_news() noexcept { return making_.take_news(); }
+  std::uint64_t making_news() const noexcept { return making_.news(); }
   ph_status free(Team& team);
 
   // ---- operations
@@ -91,6 +91,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   bool take_blame(const Message& message, Team& team, const Head& head, std::uint32_t member);
   bool take_data(const Message& message, Team& team, const Head& head, std::uint32_t member);
   bool take_stale(const Message& message, const Head& head);
+  bool answer_stale(const Message& message, const Head& head);
   ph_status fail(ph_status status, const char* call, const std::string& why);
 
   Port& port_;

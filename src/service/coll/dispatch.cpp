@@ -100,6 +100,7 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
     runner_.post().spent(message.from, message.payload.size());
   else if (head.op >= base && head.op <= base + kMostWordBytes)
     runner_.post().spent(message.from, head.op - base);
+  if (head.op == static_cast<std::uint8_t>(Op::differs)) return answer_stale(message, head);
   if (head.op != static_cast<std::uint8_t>(Op::ready)) return true;
   std::uint64_t note[4];
   if (message.header.size() != sizeof(HeadWords) + sizeof note) return false;
@@ -107,6 +108,18 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
   Name theirs = head.name;
   theirs.slot = static_cast<std::uint32_t>(note[3]) & (kMostSlots - 1);
   static_cast<void>(runner_.post().answer(message.from, theirs, PH_ERR_STATE));
+  return true;
+}
+
+// It asks what this member has begun, on a team that is freed here: its own call alone is known.
+bool Collectives::answer_stale(const Message& message, const Head& head) {
+  Blame why;
+  if (message.payload.size() != sizeof why || message.header.size() != sizeof(HeadWords))
+    return false;
+  std::memcpy(&why, message.payload.data(), sizeof why);
+  Name theirs = head.name;
+  theirs.slot = head.digest & (kMostSlots - 1);
+  static_cast<void>(runner_.post().blame(message.from, Op::failed, theirs, why));
   return true;
 }
 

@@ -62,7 +62,7 @@ void Runner::ask(Operation& op, std::uint32_t member) {
   ours.own.member = op.team->own;
   check(op,
         post_.blame(op.team->members[member].rank, Op::differs, name_at(*op.team, member, op, 0),
-                    ours),
+                    ours, op.team->slot),
         member);
 }
 
@@ -74,7 +74,8 @@ void Runner::differs(Team& team, const Name& name, const Blame& theirs, std::uin
   if (op != nullptr) why.other = op->plan.described;
   why.other.member = team.own;
   if (op != nullptr) fail(*op, why);
-  if (team.told(name.channel, name.sequence) == nullptr) {
+  const bool is_near = !team.is_far(name.channel, name.sequence);
+  if (is_near && team.told(name.channel, name.sequence) == nullptr) {
     team.note_told({name.channel, name.sequence, why});
     spread(team, Op::failed, name, why);
   }
@@ -89,15 +90,16 @@ void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_
     return;
   }
   if (team.told(name.channel, name.sequence) != nullptr) return;
-  team.note_told({name.channel, name.sequence, why});
-  spread(team, Op::failed, name, why);
   const bool was_begun =
       name.channel < team.channels.size() &&
       static_cast<std::int32_t>(name.sequence - team.channels[name.channel].begun) < 0;
-  if (was_begun) return;
-  EarlyPool::List* const list = early_of(team, name.channel, name.sequence);
-  if (list == nullptr)
+  if (was_begun && team.is_far(name.channel, name.sequence)) return;
+  EarlyPool::List* const list = was_begun ? nullptr : early_of(team, name.channel, name.sequence);
+  if (list == nullptr && !was_begun)
     return port_.cut_off(team.members[member].rank, "it is too many collectives ahead");
+  team.note_told({name.channel, name.sequence, why});
+  spread(team, Op::failed, name, why);
+  if (was_begun) return;
   early_.take_all(*list, [&](const Arrival& what) { refuse(team, name, what); });
 }
 

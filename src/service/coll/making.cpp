@@ -20,7 +20,7 @@ ph_status Making::fail(ph_status status, std::string why) {
 }
 
 void Making::tell() noexcept {
-  has_news_ = true;
+  ++news_;
   port_.wake();
 }
 

@@ -42,8 +42,8 @@ class Making {
   // PH_TIMEOUT: others have not called yet; it is called again. Else `team` is it, or null.
   ph_status split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team);
   ph_status of(const ph_team_of_args& args, Team*& team);
-  // Whether a wait for one of these may be over.
-  bool take_news() noexcept { return std::exchange(has_news_, false); }
+  // It is another one when a wait for one of these may be over: many may wait.
+  std::uint64_t news() const noexcept { return news_; }
   bool is_splitting(const Team& parent) const noexcept;
 
   bool on_meet(const Message& message);
@@ -108,7 +108,7 @@ class Making {
   std::list<Meeting> meetings_;
   std::vector<Heard> heard_;  // for meetings that this rank has not come to
   std::string words_;
-  bool has_news_ = false;
+  std::uint64_t news_ = 0;
 };
 
 }  // namespace photon::service::coll

@@ -37,7 +37,8 @@ class Post {
   ph_status note(Rank to, const Head& head, const ph_target& at, std::uint64_t size_bytes,
                  std::uint32_t own_slot);
   ph_status answer(Rank to, const Name& name, ph_status status);
-  ph_status blame(Rank to, Op op, const Name& name, const Blame& what);
+  // `own_slot`: where the answer goes, if there is one.
+  ph_status blame(Rank to, Op op, const Name& name, const Blame& what, std::uint32_t own_slot = 0);
   ph_status words(Rank to, std::span<const std::uint64_t> words,
                   std::span<const std::byte> payload = {});
 

@@ -45,6 +45,7 @@ void Runner::begin(Operation& op) {
   op.blame = {};
   Channel& channel = team.channels[op.channel];
   op.sequence = channel.begun++;
+  if (op.sequence % Team::kMostAhead == 0) team.forget_far();
   op.state = OpState::running;
   ++under_way_;
   if (op.channel == 0) {
@@ -200,7 +201,7 @@ Name Runner::name_at(const Team& team, std::uint32_t member, const Operation& op
 }
 
 EarlyPool::List* Runner::early_of(Team& team, std::uint32_t channel, std::uint32_t sequence) {
-  if (channel > team.prepared && channel - team.prepared > Team::kMostAhead) return nullptr;
+  if (channel > team.prepared && channel - team.prepared > Team::kMostChannelsAhead) return nullptr;
   if (channel >= team.channels.size()) team.channels.resize(channel + 1);
   Channel& order = team.channels[channel];
   const std::uint32_t ahead = sequence - order.begun;

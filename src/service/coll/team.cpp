@@ -42,9 +42,24 @@ Operation* Team::under_way(std::uint32_t channel, std::uint32_t sequence) noexce
 }
 
 const Told* Team::told(std::uint32_t channel, std::uint32_t sequence) const noexcept {
-  for (std::uint32_t i = 0; i < std::min(recent_count, kRecent); ++i)
-    if (recent[i].channel == channel && recent[i].sequence == sequence) return &recent[i];
-  return nullptr;
+  const auto at = std::find_if(told_.rbegin(), told_.rend(), [&](const Told& one) {
+    return one.channel == channel && one.sequence == sequence;
+  });
+  return at != told_.rend() ? &*at : nullptr;
+}
+
+void Team::note_told(const Told& what) {
+  if (told_.size() == told_.capacity()) forget_far();
+  told_.push_back(what);
+}
+
+bool Team::is_far(std::uint32_t channel, std::uint32_t sequence) const noexcept {
+  const std::uint32_t begun = channel < channels.size() ? channels[channel].begun : 0;
+  return sequence - begun + kMostAhead >= 2 * kMostAhead;
+}
+
+void Team::forget_far() noexcept {
+  std::erase_if(told_, [&](const Told& one) { return is_far(one.channel, one.sequence); });
 }
 
 }  // namespace photon::service::coll

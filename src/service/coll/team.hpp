@@ -54,11 +54,16 @@ class Team {
   // The operation of that name, if it is under way.
   Operation* under_way(std::uint32_t channel, std::uint32_t sequence) noexcept;
   const Told* told(std::uint32_t channel, std::uint32_t sequence) const noexcept;
-  void note_told(const Told& what) noexcept { recent[recent_count++ % kRecent] = what; }
+  void note_told(const Told& what);  // throws bad_alloc
+  // So long ago, or so far ahead, that no member is there.
+  bool is_far(std::uint32_t channel, std::uint32_t sequence) const noexcept;
+  // Failures that no member is near any more: sequences come again after 2^32.
+  void forget_far() noexcept;
 
-  // Nothing of a peer's is further ahead: its own window and grant forbid it.
-  static constexpr std::uint32_t kMostAhead = 8192;
-  static constexpr std::uint32_t kRecent = 16;
+  // Nothing of a peer's is further ahead. A grant holds 16 Ki empty payloads at most, and members
+  // in a chain are each that far ahead of the next.
+  static constexpr std::uint32_t kMostAhead = 1U << 18;
+  static constexpr std::uint32_t kMostChannelsAhead = 8192;
 
   const std::vector<Member> members;
   const std::uint32_t own;
@@ -78,8 +83,7 @@ class Team {
 
  private:
   std::vector<std::pair<Rank, std::uint32_t>> by_rank_;  // sorted; empty: ranks are 0 .. size - 1
-  Told recent[kRecent];
-  std::uint32_t recent_count = 0;
+  std::vector<Told> told_;  // all that are near: each is passed on once, and none is forgotten
 };
 
 }  // namespace photon::service::coll
