@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives.hpp"
 #include "memory.hpp"
 #include "transfers.hpp"
 #include "types.hpp"
@@ -72,6 +73,13 @@ class Lane : public Transfers {
     ph_contact_state state = PH_PEER_UNKNOWN;
     check(ph_peer_state(c_context(), rank, &state));
     return state;
+  }
+
+  /** ph_team_world(): all ranks, whose collectives this lane makes progress for. */
+  [[nodiscard]] Team world() {
+    ph_team *team = nullptr;
+    check(ph_team_world(c_context(), &team));
+    return {handle_, team, true};
   }
 
   /** ph_register(). */
