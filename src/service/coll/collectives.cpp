@@ -72,12 +72,13 @@ std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
   return slot;
 }
 
-// What has come for it is refused, as for a team that was freed.
-void Collectives::give_up_slot(std::uint32_t slot) noexcept {
+// What has come for it is refused, as for a team that was freed. Where members may have got a team
+// that we have not, they know the slot by a number that we do not: it is never used again.
+void Collectives::give_up_slot(std::uint32_t slot, bool is_named) noexcept {
   slots_[slot].is_reserved = false;
   const std::vector<Mail> mail = std::move(slots_[slot].mail);
   slots_[slot].mail.clear();
-  free_slots_.push_back(slot);  // reserve_slot() has made room
+  if (!is_named) free_slots_.push_back(slot);  // reserve_slot() has made room
   for (const Mail& one : mail) hand_over(one);
 }
 

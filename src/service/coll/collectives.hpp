@@ -75,7 +75,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void ended(Operation& op) noexcept override;
   // Making::Teams
   std::uint32_t reserve_slot(std::uint32_t proposal) override;
-  void give_up_slot(std::uint32_t slot) noexcept override;
+  void give_up_slot(std::uint32_t slot, bool is_named) noexcept override;
   Team& add(std::unique_ptr<Team> team) override;
 
   Team* find(const Name& name);

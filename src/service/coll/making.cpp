@@ -78,7 +78,7 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
   } catch (const std::bad_alloc&) {
     if (split.op != nullptr) runner_.free(*split.op);  // begin() throws before it is under way
     if (has_begun) --parent.alive;
-    if (split.own.proposal != 0) teams_.give_up_slot(split.own.slot);
+    if (split.own.proposal != 0) teams_.give_up_slot(split.own.slot, false);
     splits_.pop_back();
     throw;
   }
@@ -107,7 +107,7 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
   if (status != PH_OK) {
     const std::uint32_t slot = split.own.slot;
     splits_.erase(at);
-    teams_.give_up_slot(slot);
+    teams_.give_up_slot(slot, true);
     return status;
   }
   std::vector<std::uint32_t> chosen;
@@ -120,7 +120,7 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
   if (split.own.colour == PH_NO_COLOUR) {
     const std::uint32_t slot = split.own.slot;
     splits_.erase(at);
-    teams_.give_up_slot(slot);
+    teams_.give_up_slot(slot, false);
     return PH_OK;
   }
   std::stable_sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {

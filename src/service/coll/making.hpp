@@ -30,7 +30,8 @@ class Making {
   class Teams {
    public:
     virtual std::uint32_t reserve_slot(std::uint32_t proposal) = 0;  // throws bad_alloc
-    virtual void give_up_slot(std::uint32_t slot) noexcept = 0;
+    // `is_named`: others may have made their team of this slot.
+    virtual void give_up_slot(std::uint32_t slot, bool is_named) noexcept = 0;
     virtual Team& add(std::unique_ptr<Team> team) = 0;
 
    protected:

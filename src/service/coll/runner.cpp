@@ -171,7 +171,9 @@ bool Runner::turn() {
 void Runner::settle(Operation& op) {
   if (op.is_advancing || !op.is_quiet()) return;
   const bool has_run = op.state == OpState::running && op.index == op.phases;
-  if (has_run || op.state == OpState::failing) end(op);
+  if (!has_run && op.state != OpState::failing) return;
+  drop_early(op);  // a peer may have sent what no step takes
+  end(op);
 }
 
 void Runner::end(Operation& op) noexcept {
