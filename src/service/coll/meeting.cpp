@@ -104,6 +104,7 @@ void Making::join(Meeting& meeting, const Heard& heard) {
 
 void Making::tell_all(Meeting& meeting) {
   std::vector<std::uint32_t> slots;
+  slots.reserve(meeting.members.size());
   for (const Member& member : meeting.members) slots.push_back(member.slot);
   for (std::uint32_t i = 1; i < meeting.members.size(); ++i)
     for (std::uint32_t first = 0; first < slots.size(); first += kSlotsAtOnce) {
