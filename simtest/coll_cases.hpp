@@ -69,7 +69,7 @@ class Setup {
   explicit Setup(const CollCase& one);
 
   std::vector<Member>& members() { return members_; }
-  // What is wrong with the outputs; empty: nothing.
+  // The first fault of the outputs, in words; empty: there is none.
   std::string compare(const Values& values) const;
 
  private:

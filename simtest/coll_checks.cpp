@@ -1,4 +1,4 @@
-// What the machine holds against a schedule, and its words.
+// The rules that the machine checks a schedule by, and the words of its faults.
 #include <algorithm>
 
 #include "simtest/coll_verify.hpp"
@@ -55,7 +55,7 @@ void Machine::fault_of(std::uint32_t member, std::uint64_t phase, const std::str
   fault_ = "member " + std::to_string(member) + ", phase " + std::to_string(phase) + words;
 }
 
-// Of the phase that has just begun, before any of its steps.
+// Checks the phase that has just begun, before any of its steps.
 void Machine::check_phase(std::uint32_t member) {
   const Phase& phase = states_[member].phase;
   if (phase.count > Phase::kMostSteps) return fault(member, "has more steps than a phase holds");

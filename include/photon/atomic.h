@@ -41,8 +41,8 @@ typedef enum ph_op {
     } ph_op;
 
 /**
- * What a word or an element is. ph_atomic() knows the first six, and PH_FLOAT and PH_DOUBLE with
- * PH_OP_ADD only; collectives know all (coll.h).
+ * The type of a word or an element. ph_atomic() knows the first six, and PH_FLOAT and PH_DOUBLE
+ * with PH_OP_ADD only; collectives know all (coll.h).
  */
 #ifdef __cplusplus
 typedef enum ph_type : int { /* any int may stand in it, as in C */

@@ -1,6 +1,6 @@
-// What one member of a collective operation does, one phase after the other: pure functions of the
-// call, without engine, memory or clock. Nothing is stored but the number of the phase, so that a
-// ring over a thousand members costs what one over four does.
+// The steps of one member of a collective operation, one phase after the other: pure functions of
+// the call, without engine, memory or clock. Nothing is stored but the number of the phase, so that
+// a ring over a thousand members costs what one over four does.
 //
 //   phases_of(call) --> n;  phase_at(call, 0 .. n - 1) --> steps of that phase
 //
@@ -128,7 +128,7 @@ void phase_at(const Call& call, std::uint64_t index, Phase& phase) noexcept;
 // Elements of the space `temp` that this member needs.
 std::uint64_t temp_of(const Call& call) noexcept;
 
-// What is taken where nobody has chosen: by what all members know alike.
+// The algorithm that is taken where nobody has chosen: by what all members know alike.
 struct Terms {
   std::uint64_t element_bytes = 1;
   bool commutes = true;

@@ -1,4 +1,4 @@
-// What the tests of collectives share: calls of a member, and what each kind has to leave behind.
+// The tests of collectives share this: calls of a member, and the result that each kind must leave.
 //
 // Elements are 64-bit integers: element i of what member m sends to member t is value_of(m, t, i),
 // and folds are sums. Blocks of v-kinds have v_count(m, t) elements, some of them none.

@@ -1,4 +1,4 @@
-// What a step sends and takes: payloads, notes, and reads of what a note names.
+// How a step sends and takes: payloads, notes, and reads of the bytes that a note names.
 #include <algorithm>
 #include <cstring>
 

@@ -72,8 +72,9 @@ std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
   return slot;
 }
 
-// What has come for it is refused, as for a team that was freed. Where members may have got a team
-// that we have not, they know the slot by a number that we do not: it is never used again.
+// Messages that have come for it are refused, as for a team that was freed. Where members may have
+// got a team that we have not, they know the slot by a number that we do not: it is never used
+// again.
 void Collectives::give_up_slot(std::uint32_t slot, bool is_named) noexcept {
   slots_[slot].is_reserved = false;
   const std::vector<Mail> mail = std::move(slots_[slot].mail);
@@ -94,7 +95,7 @@ void Collectives::hand_over(const Mail& mail) noexcept {
   port_.cut_off(mail.from, "a message of a collective is malformed");
 }
 
-// What members have sent that were ready before us is handed over now.
+// Members that were ready before us may have sent something: it is handed over now.
 Team& Collectives::add(std::unique_ptr<Team> made) {
   Slot& slot = slots_[made->slot];
   Team& team = *made;
@@ -263,7 +264,7 @@ ph_status Collectives::free(Operation& op) {
   return PH_OK;
 }
 
-// Of an operation that its caller has waited for.
+// Ends an operation that its caller has waited for.
 ph_status Collectives::done(Operation& op) {
   const auto status = static_cast<ph_status>(op.blame.status);
   const std::string why = status == PH_OK ? std::string() : text_of(op.blame, *op.team);

@@ -1,4 +1,4 @@
-// What comes for collectives: messages, ends, losses.
+// Dispatches messages, ends and losses of collectives.
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// What has come for steps that this member has not reached: payloads, and notes of what is ready.
+// Messages for steps that this member has not reached: payloads, and notes of bytes that are ready.
 // A list for each operation, of nodes of one pool.
 // Invariant: payloads of one peer take at most coll_early_bytes, which the peer's own count sees to
 // (peers.hpp); notes at most one for each message that a peer has under way.

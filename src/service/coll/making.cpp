@@ -85,7 +85,7 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
   return PH_OK;
 }
 
-// What other members send to the team already waits in its slot until the caller makes it.
+// Messages of other members to the team wait in its slot until the caller makes it.
 void Making::ended(Operation& op) noexcept {
   const auto at =
       std::find_if(splits_.begin(), splits_.end(), [&](const Split& one) { return one.op == &op; });

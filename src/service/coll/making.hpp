@@ -55,7 +55,7 @@ class Making {
   const std::string& words() const noexcept { return words_; }
 
  private:
-  // What each member of a split says.
+  // The words of each member of a split.
   struct Card {
     std::int64_t colour = 0;
     std::int64_t key = 0;

@@ -1,4 +1,4 @@
-// What a caller has asked for, checked: the schedule's call, the arithmetic, the buffers, and how
+// A checked request of the caller's: the schedule's call, the arithmetic, the buffers, and how
 // the end is told. Nothing of it depends on the caller's memory any more but the buffers, and the
 // counts that PH_COUNTS_FROM_SENDERS tells.
 // Owner: an Operation.
@@ -41,7 +41,7 @@ struct Plan {
   bool folds() const noexcept { return fold != nullptr || user.function != nullptr; }
 };
 
-// Who asks: a member of a team, whose processor folds like that.
+// The member that asks, and how its processor folds.
 struct Asker {
   std::uint32_t size = 1;
   std::uint32_t rank = 0;

@@ -1,4 +1,4 @@
-// What this member sends: payloads within the grant of each rank, and notes, which always go.
+// Sends payloads, within the grant of each rank, and notes, which always go.
 //
 //   grant of a rank: coll_early_bytes -- a payload goes --> less -- its credit comes --> more
 //
@@ -20,7 +20,7 @@ class Post {
  public:
   explicit Post(Port& port);
 
-  // What a payload takes of a grant.
+  // The part of a grant that a payload takes.
   static constexpr std::uint64_t charge_of(std::uint64_t size_bytes) noexcept {
     return 64 + ((size_bytes + 63) & ~std::uint64_t{63});
   }

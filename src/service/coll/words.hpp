@@ -64,7 +64,7 @@ constexpr Head decode(const HeadWords& words) noexcept {
   return head;
 }
 
-// What a member has begun, in numbers; all of it goes into the digest.
+// The call of a member, in numbers; all of it but `member` goes into the digest.
 struct Described {
   std::uint32_t kind = 0;
   std::int32_t type = 0;
