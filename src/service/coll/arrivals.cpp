@@ -65,6 +65,7 @@ void Runner::retry(Operation& op) {
 
 void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& what) {
   if (op != nullptr && op->state == OpState::running) {
+    if (op->way != Way::messages && what.digest != op->plan.digest) ask(*op, what.member);
     for (std::uint32_t i = 0; i < op->step; ++i) {
       const schedule::Step& step = op->phase.steps[i];
       if (step.action != schedule::Action::receive || step.peer != what.member ||

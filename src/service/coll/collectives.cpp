@@ -23,6 +23,7 @@ ph_status Collectives::world(Team*& team) {
     auto made = std::make_unique<Team>(std::move(members), port_.rank(),
                                        static_cast<std::uint32_t>(port_.config().coll_window));
     made->is_world = true;
+    made->shares_lines = runner_.lines().are_shared(*made);
     slots_[0].team = std::move(made);
     note_gone(*slots_[0].team);
   }
@@ -99,6 +100,7 @@ void Collectives::hand_over(const Mail& mail) noexcept {
 Team& Collectives::add(std::unique_ptr<Team> made) {
   Slot& slot = slots_[made->slot];
   Team& team = *made;
+  team.shares_lines = runner_.lines().are_shared(team);
   slot.team = std::move(made);
   slot.is_reserved = false;
   note_gone(team);
@@ -258,6 +260,7 @@ ph_status Collectives::start(Operation& op) {
 
 ph_status Collectives::free(Operation& op) {
   if (op.is_under_way()) return fail(PH_ERR_STATE, "coll_free", "it is under way");
+  runner_.lines().drop(*op.team, op.channel);
   op.team->channels[op.channel].prepared = nullptr;
   --op.team->alive;
   runner_.free(op);

@@ -45,6 +45,8 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void on_local(Rank to, std::uint64_t token, ph_status status) override;
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
+  bool look() override { return runner_.lines().look(); }
+  std::int64_t next_turn_ns() const noexcept override { return runner_.next_turn_ns(); }
   void collect() override;
   void run() noexcept override;
   void close() override;

@@ -31,6 +31,13 @@ bool Collectives::on_message(const Message& message) {
       if (op != nullptr) runner_.taken(*team, *op, member, head);
       return true;
     }
+    case Op::lines: {
+      std::uint64_t word = 0;
+      if (message.header.size() != sizeof words + sizeof word || !message.payload.empty())
+        return false;
+      std::memcpy(&word, message.header.data() + sizeof words, sizeof word);
+      return runner_.lines().take(*team, head, member, word);
+    }
     default: return take_data(message, *team, head, member);
   }
 }

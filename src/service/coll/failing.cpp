@@ -128,6 +128,7 @@ void Runner::break_all(Team& team) {
 
 // Whether a receive of this phase waits for a member that is gone.
 void Runner::check_waiting(Operation& op) {
+  if (op.way != Way::messages) return lines_.check_lost(op);
   for (std::uint32_t i = 0; i < op.step && op.state == OpState::running; ++i) {
     const schedule::Step& step = op.phase.steps[i];
     if (step.action == schedule::Action::receive && op.states[i] == StepState::waiting)
@@ -142,6 +143,7 @@ void Runner::give_up(Team& team) {
 
 void Runner::drop_team(Team& team) {
   for (std::uint32_t number = 0; number < team.channels.size(); ++number) {
+    lines_.drop(team, number);
     Channel& channel = team.channels[number];
     for (std::uint32_t i = 0; !channel.early.empty(); channel.early.pop(), ++i) {
       const Name name{0, team.number, number, channel.begun + i, 0};

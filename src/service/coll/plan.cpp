@@ -286,6 +286,7 @@ class Checker {
     call.in_order = terms.reproducible;
     call.segment = std::max<std::uint64_t>(kSegmentBytes / plan_.element_bytes, 1);
     call.algorithm = schedule::choose(call, terms);
+    plan_.is_v = shape_.is_v;
     plan_.local.assign(static_cast<const std::byte*>(args_.local.data),
                        static_cast<const std::byte*>(args_.local.data) + args_.local.size_bytes);
     plan_.flags = args_.flags;

@@ -31,6 +31,7 @@ struct Plan {
   Described described;
   std::uint32_t digest = 0;
   std::uint64_t size_bytes = 0;  // as the completion says
+  bool is_v = false;
 
   std::vector<std::byte> local;
   std::uint32_t flags = 0;

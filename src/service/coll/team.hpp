@@ -21,6 +21,7 @@
 
 namespace photon::service::coll {
 
+struct Board;
 struct Operation;
 
 struct Member {
@@ -32,6 +33,7 @@ struct Member {
 struct Channel {
   std::uint32_t begun = 0;                    // operations; the next one's sequence
   Operation* prepared = nullptr;              // of channels from 1 on
+  std::shared_ptr<Board> board;               // null: nothing went by lines yet
   base::RingQueue<EarlyPool::List, 1> early;  // of sequences `begun`, begun + 1 ...
 };
 
@@ -80,6 +82,7 @@ class Team {
   bool is_contacted = false;       // its neighbours are met
   bool is_freed = false;
   bool is_world = false;
+  bool shares_lines = false;  // all members may see each other's
 
  private:
   std::vector<std::pair<Rank, std::uint32_t>> by_rank_;  // sorted; empty: ranks are 0 .. size - 1
