@@ -126,6 +126,7 @@ Team* Collectives::find(const Name& name) {
 ph_status Collectives::may_begin(Team& team, const char* call) {
   if (is_closed_) return fail(PH_ERR_STATE, call, "the lane is being closed");
   if (team.broken.status == PH_OK) return PH_OK;
+  runner_.spread_left(team);
   const auto status = static_cast<ph_status>(team.broken.status);
   return port_.fail(status, team.members[team.broken.member].rank,
                     std::string(call) + ": member " + std::to_string(team.broken.member) +

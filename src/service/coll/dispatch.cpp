@@ -24,6 +24,8 @@ bool Collectives::on_message(const Message& message) {
   switch (static_cast<Op>(head.op)) {
     case Op::failed:
     case Op::broken:
+    case Op::lacks:
+    case Op::never:
     case Op::differs: return take_blame(message, *team, head, member);
     case Op::taken: {
       if (message.header.size() != sizeof words) return false;
@@ -74,9 +76,19 @@ bool Collectives::take_blame(const Message& message, Team& team, const Head& hea
     return false;
   std::memcpy(&why, message.payload.data(), sizeof why);
   if (!wire::is_error(why.status) || why.member >= team.size()) return false;
-  if (head.op == static_cast<std::uint8_t>(Op::broken))
-    note_broken(team, why);
-  else if (head.op == static_cast<std::uint8_t>(Op::differs))
+  const auto is = [&](Op op) { return head.op == static_cast<std::uint8_t>(op); };
+  if (is(Op::broken) || is(Op::lacks)) note_broken(team, why);
+  if (is(Op::broken)) return true;
+  if (is(Op::lacks)) {
+    runner_.lacks(team, head.name, why, member);
+    return true;
+  }
+  if (is(Op::never)) {
+    Operation* const op = team.under_way(head.name.channel, head.name.sequence);
+    if (op != nullptr) runner_.never(*op, why, member);
+    return true;
+  }
+  if (head.op == static_cast<std::uint8_t>(Op::differs))
     runner_.differs(team, head.name, why, member);
   else
     runner_.failed(team, head.name, why, member);
@@ -100,7 +112,9 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
     runner_.post().spent(message.from, message.payload.size());
   else if (head.op >= base && head.op <= base + kMostWordBytes)
     runner_.post().spent(message.from, head.op - base);
-  if (head.op == static_cast<std::uint8_t>(Op::differs)) return answer_stale(message, head);
+  if (head.op == static_cast<std::uint8_t>(Op::differs) ||
+      head.op == static_cast<std::uint8_t>(Op::lacks))
+    return answer_stale(message, head);
   if (head.op != static_cast<std::uint8_t>(Op::ready)) return true;
   std::uint64_t note[4];
   if (message.header.size() != sizeof(HeadWords) + sizeof note) return false;
@@ -111,7 +125,8 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
   return true;
 }
 
-// It asks what this member has begun, on a team that is freed here: its own call alone is known.
+// It asks what this member has begun, on a team that is freed here: its own call alone is known;
+// or whether it will begin something.
 bool Collectives::answer_stale(const Message& message, const Head& head) {
   Blame why;
   if (message.payload.size() != sizeof why || message.header.size() != sizeof(HeadWords))
@@ -119,7 +134,8 @@ bool Collectives::answer_stale(const Message& message, const Head& head) {
   std::memcpy(&why, message.payload.data(), sizeof why);
   Name theirs = head.name;
   theirs.slot = head.digest & (kMostSlots - 1);
-  static_cast<void>(runner_.post().blame(message.from, Op::failed, theirs, why));
+  const bool asks = head.op == static_cast<std::uint8_t>(Op::lacks);
+  static_cast<void>(runner_.post().blame(message.from, asks ? Op::never : Op::failed, theirs, why));
   return true;
 }
 

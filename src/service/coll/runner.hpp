@@ -50,6 +50,10 @@ class Runner {
   void differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
   void failed(Team& team, const Name& name, const Blame& why, std::uint32_t member);
   void on_local(std::uint64_t token, ph_status status);
+  // A member that has left: whoever would begin something says it; and what others never begin.
+  void spread_left(Team& team);
+  void lacks(Team& team, const Name& name, const Blame& why, std::uint32_t member);
+  void never(Operation& op, const Blame& why, std::uint32_t member);
   // A member is lost, or the team is broken: its operations end, and nothing is waited for of those
   // that are lost. Not from inside a call of the port.
   void break_all(Team& team);
@@ -92,6 +96,8 @@ class Runner {
   void drop_early(Operation& op);
   void ask(Operation& op, std::uint32_t member);
   void check_waiting(Operation& op);
+  void ask_begun(Operation& op, std::uint32_t member);
+  void drop_unbegun(Team& team);
   void check(Operation& op, ph_status status, std::uint32_t member);
   void spread(Team& team, Op op, const Name& name, const Blame& why);
   void want_turn(Operation& op);

@@ -75,7 +75,8 @@ class Team {
   std::uint32_t prepared = 0;      // ever; the number of the last one's channel
   std::uint32_t alive = 0;         // operations under way, and prepared ones
   Blame broken;                    // status PH_OK: it is not
-  bool has_spread = false;         // word of that
+  bool has_spread = false;         // word of that, if one has died
+  bool has_spread_left = false;    // the same, if one has left
   bool is_dirty = false;           // a member was lost, and operations do not know it yet
   bool is_contacted = false;       // its neighbours are met
   bool is_freed = false;
