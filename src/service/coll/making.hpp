@@ -86,6 +86,11 @@ class Making {
     ph_status status = PH_OK;
     bool tells = false;  // a failure to the others, in the next turn
   };
+  // A list of which a rank is lost: it makes no team any more.
+  struct Refused {
+    std::uint64_t hash = 0;
+    ph_status status = PH_OK;
+  };
   static constexpr std::uint32_t kSlotsAtOnce = 128;
   static constexpr std::size_t kMostHeard = 65536;
 
@@ -98,6 +103,9 @@ class Making {
   std::list<Meeting>::iterator find(std::uint64_t hash) noexcept;
   void join(Meeting& meeting, const Heard& heard);
   void tell_all(Meeting& meeting);
+  void tell_failed(Meeting& meeting);
+  void refuse_list(std::uint64_t hash, ph_status why);
+  void answer_refused(const Heard& heard, ph_status why);
   ph_status fail(ph_status status, std::string why);
   void tell() noexcept;
 
@@ -107,7 +115,8 @@ class Making {
   std::uint32_t highest_ = 0;
   std::list<Split> splits_;
   std::list<Meeting> meetings_;
-  std::vector<Heard> heard_;  // for meetings that this rank has not come to
+  std::vector<Heard> heard_;      // for meetings that this rank has not come to
+  std::vector<Refused> refused_;  // as the first of the list; for those who come later
   std::string words_;
   std::uint64_t news_ = 0;
 };
