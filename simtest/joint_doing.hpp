@@ -71,6 +71,7 @@ struct JointMade {
   State state = State::unmade;
   ph_team* handle = nullptr;
   JointGroup group;
+  bool has_failed = false;  // its making
   bool has_silent = false;  // something without a completion was begun
 };
 

@@ -172,6 +172,10 @@ void Joints::over_at_once(Doing& doing) {
 // Not more than the window may be under way: who was that many before is over, and cannot be while
 // a member has not begun it.
 void Joints::check_window(const Doing& doing) {
+  const bool has_lost =
+      std::any_of(doing.group.members.begin(), doing.group.members.end(),
+                  [&](ph_rank rank) { return oracle_.is_dead(rank) || oracle_.is_leaving(rank); });
+  if (has_lost) return;
   for (const std::uint32_t number : seats_[doing.rank].under_way) {
     const Doing& other = doings_[number];
     const bool is_before = other.line == doing.line && !other.is_prepared &&
@@ -181,7 +185,7 @@ void Joints::check_window(const Doing& doing) {
         kind == PH_COLL_BARRIER || (kind == PH_COLL_ALLREDUCE && other.call.joint->count != 0);
     if (!is_before || !needs_all || other.state != State::under_way) continue;
     for (const ph_rank member : other.group.members)
-      if (place(member, other.line).next < other.at && !seats_[member].is_gone)
+      if (place(member, other.line).next < other.at)
         wrong("unexpected", doing,
               "was begun though " + text_of(other) + " is under way, which is a window before");
   }
@@ -202,19 +206,30 @@ void Joints::refused(Doing& doing, ph_status status) {
     return wrong("unexpected", doing, "is over, and its call said " + std::to_string(status));
   oracle_.note(doing.rank,
                "doing " + std::to_string(doing.number) + " refused = " + std::to_string(status));
-  if (!may_fail(doing.group, status))
+  if (!may_fail(doing.team, doing.rank, status))
     wrong("status", doing, "was refused by the call with " + std::to_string(status));
   over(doing);
 }
 
 // ---- the end
 
-// By who has died or left.
-bool Joints::may_fail(const JointGroup& group, ph_status status) const {
-  return std::any_of(group.members.begin(), group.members.end(), [&](ph_rank member) {
+// By who has died or left. A team of a split is no good either where a member of the parent has
+// failed in that, and may have none.
+bool Joints::may_fail(std::uint32_t team, ph_rank rank, ph_status status) const {
+  const JointGroup group = group_of(team, rank);
+  const bool is_lost = std::any_of(group.members.begin(), group.members.end(), [&](ph_rank member) {
     return (status == PH_ERR_PEER && oracle_.is_dead(member)) ||
            (status == PH_ERR_DEPARTED && oracle_.is_leaving(member));
   });
+  const std::uint32_t parent = program_.joint_teams[team].parent;
+  if (is_lost || team == 0 || parent == kNone) return is_lost;
+  const JointGroup from = group_of(parent, rank);
+  const bool has_failed =
+      std::any_of(from.members.begin(), from.members.end(), [&](ph_rank member) {
+        const JointMade& made = seats_[member].teams[team];
+        return made.has_failed || made.state == JointMade::State::unmade;
+      });
+  return has_failed && may_fail(parent, rank, status);
 }
 
 // It begins the next one of its line, if that can be now.
@@ -285,7 +300,7 @@ void Joints::ended(Doing& doing, ph_status status) {
   if (doing.state != State::under_way)
     return wrong("twice", doing, "was told of, though nothing of it is under way");
   const bool is_mine = seats_[doing.rank].is_gone;  // it ends itself what it leaves undone
-  if (status != PH_OK && !is_mine && !may_fail(doing.group, status))
+  if (status != PH_OK && !is_mine && !may_fail(doing.team, doing.rank, status))
     wrong("status", doing, "ended with " + std::to_string(status));
   if (status == PH_OK) check_result(doing);
   over(doing);

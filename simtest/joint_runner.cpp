@@ -226,7 +226,9 @@ void Joints::check_made(ph_rank rank, std::uint32_t number, ph_status status,
       "rank " + std::to_string(rank) + ": the making of " + simtest::text_of(team) + " ";
   if (from.own == kNone) return;
   oracle_.note(rank, "team " + std::to_string(number) + " made = " + std::to_string(status));
-  if (status != PH_OK && !may_fail(from, status))
+  seats_[rank].teams[number].has_failed = status != PH_OK;
+  const std::uint32_t whose_loss = team.parent == kNone ? number : team.parent;
+  if (status != PH_OK && !may_fail(whose_loss, rank, status))
     return oracle_.report("status", whose + "said " + std::to_string(status));
   const bool has_parent = team.parent == kNone || handle_of(rank, team.parent) != nullptr;
   const bool is_given = status == PH_OK && made.group.own != kNone && has_parent;
@@ -316,7 +318,7 @@ bool Joints::prepare(ph_rank rank, const Joint& joint) {
   const ph_coll_args args = args_of(doing);
   const ph_status status = ph_coll_prepare(handle_of(rank, doing.team), &args, &mine.coll);
   oracle_.note(rank, "prepared " + text_of(doing) + " = " + std::to_string(status));
-  if (status != PH_OK && !may_fail(doing.group, status))
+  if (status != PH_OK && !may_fail(doing.team, rank, status))
     wrong("status", doing, "was refused with " + std::to_string(status) + " by prepare");
   mine.doing = doing.number;
   return true;

@@ -100,7 +100,7 @@ class Joints {
   void check_result(Doing& doing);
   void poison(Doing& doing);
   void check_poison(const Doing& doing);
-  bool may_fail(const JointGroup& group, ph_status status) const;
+  bool may_fail(std::uint32_t team, ph_rank rank, ph_status status) const;
   void wrong(const char* kind, const Doing& doing, const std::string& what);
   std::string text_of(const Doing& doing) const;
 

@@ -102,5 +102,50 @@ TEST(CollDeparting, nothing_is_kept_for_operations_of_a_broken_team) {
   }
 }
 
+// A split that fails at some members only: the teams of the others are no good, and say so. Member
+// 3 is of another colour than those that are looked at.
+TEST(CollDeparting, a_team_whose_member_has_failed_to_make_it_hangs_nobody) {
+  int partial = 0;
+  for (const ph_status why : {PH_ERR_PEER, PH_ERR_DEPARTED})
+    for (int steps = 0; steps < 60; ++steps) {
+      Members members;
+      std::array<Team*, Members::kCount> teams{};
+      std::array<ph_status, Members::kCount> made{};
+      const auto look = [&](Rank rank) {
+        made[rank] = members[rank].split(members.world(rank), rank == 3 ? 1 : 0, 0, teams[rank]);
+      };
+      for (Rank rank = 0; rank < Members::kCount; ++rank) look(rank);
+      for (int i = 0; i < steps; ++i) members.step(static_cast<Rank>((i * 7 + steps) % 4));
+      for (Rank rank = 0; rank < 3; ++rank) look(rank);
+      members.kill(3, why);
+      for (Rank rank = 0; rank < 3; ++rank)
+        if (made[rank] == PH_TIMEOUT) look(rank);
+      members.run();
+      std::array<Operation*, Members::kCount> ops{};
+      std::array<std::array<int, Members::kCount>, Members::kCount> rooms{};
+      int with = 0;
+      for (Rank rank = 0; rank < 3; ++rank) {
+        if (made[rank] == PH_TIMEOUT) look(rank);
+        ASSERT_NE(made[rank], PH_TIMEOUT) << steps;
+        if (made[rank] != PH_OK) continue;
+        ++with;
+        Given given(rank);
+        const ph_status begun =
+            members[rank].begin(*teams[rank], given.to(rooms[rank]), &ops[rank]);
+        EXPECT_TRUE(begun == PH_OK || begun == why) << begun;
+        if (begun != PH_OK) ops[rank] = nullptr;
+      }
+      members.run();
+      for (Rank rank = 0; rank < 3; ++rank) {
+        if (ops[rank] == nullptr) continue;
+        ASSERT_EQ(ops[rank]->state, OpState::over) << steps << " " << rank;
+        const ph_status end = members[rank].done(*ops[rank]);
+        EXPECT_TRUE(end == PH_OK || end == why) << end;
+      }
+      if (with == 1 || with == 2) ++partial;
+    }
+  EXPECT_GT(partial, 0);
+}
+
 }  // namespace
 }  // namespace photon::test

@@ -189,7 +189,7 @@ bool Runner::taken(Team& team, Operation& op, std::uint32_t member, const Head& 
     why.member = member;
     why.own = op.plan.described;
     why.own.member = team.own;
-    fail(op, why);
+    fail(op, team.broken.status != PH_OK ? team.broken : why);
   }
   advance(op);
   return true;

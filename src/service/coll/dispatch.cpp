@@ -17,6 +17,7 @@ bool Collectives::on_message(const Message& message) {
   if (message.header.size() < sizeof words) return false;
   if (head.op == static_cast<std::uint8_t>(Op::credit))
     return message.header.size() == sizeof words && runner_.post().credited(message.from, words[1]);
+  if (head.op == static_cast<std::uint8_t>(Op::absent)) return take_absent(message, head);
   Team* const team = find(head.name);
   if (team == nullptr) return take_stale(message, head);
   const std::uint32_t member = team->find(message.from);
@@ -34,6 +35,35 @@ bool Collectives::on_message(const Message& message) {
       return true;
     }
     default: return take_data(message, *team, head, member);
+  }
+}
+
+// It has failed to make a team, or has freed it when that was broken. The slot is its own.
+bool Collectives::take_absent(const Message& message, const Head& head) {
+  Blame why;
+  why.status = static_cast<std::int32_t>(head.digest);
+  if (message.header.size() != sizeof(HeadWords) || !wire::is_error(why.status)) return false;
+  for (Slot& slot : slots_) {
+    Team* const team = slot.team.get();
+    if (team == nullptr || team->number != head.name.number) continue;
+    why.member = team->find(message.from);
+    if (why.member >= team->size() || team->members[why.member].slot != head.name.slot) continue;
+    note_broken(*team, why);
+  }
+  return true;
+}
+
+// Another member fails in the split by which a team was made: it has none.
+void Collectives::failed_elsewhere(Team& team, std::uint32_t sequence, const Blame& why) noexcept {
+  for (Slot& slot : slots_) {
+    Team* const made = slot.team.get();
+    if (made == nullptr || !made->is_split || made->parent_number != team.number ||
+        made->parent_sequence != sequence)
+      continue;
+    Blame own = why;
+    own.member = made->find(team.members[why.member].rank);
+    if (own.member == made->size()) own.member = made->own;
+    note_broken(*made, own);
   }
 }
 
@@ -107,6 +137,7 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
     slots_[at].mail.push_back(std::move(mail));
     return true;
   }
+  say_absent(message, head);
   const auto base = static_cast<std::uint8_t>(Op::words);
   if (head.op == static_cast<std::uint8_t>(Op::payload))
     runner_.post().spent(message.from, message.payload.size());
@@ -123,6 +154,19 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
   theirs.slot = static_cast<std::uint32_t>(note[3]) & (kMostSlots - 1);
   static_cast<void>(runner_.post().answer(message.from, theirs, PH_ERR_STATE));
   return true;
+}
+
+// Its sender may wait for what does not come: the team was lost here, and not only freed.
+void Collectives::say_absent(const Message& message, const Head& head) {
+  const std::uint32_t at = head.name.slot;
+  if (at == 0 || at >= slots_.size()) return;
+  const Slot& slot = slots_[at];
+  const bool is_its = slot.gone_number == 0 || slot.gone_number == head.name.number;
+  const bool is_data = head.op == static_cast<std::uint8_t>(Op::ready) ||
+                       head.op == static_cast<std::uint8_t>(Op::payload) ||
+                       head.op >= static_cast<std::uint8_t>(Op::words);
+  if (!is_its || !is_data || slot.gone_status == PH_OK) return;
+  static_cast<void>(runner_.post().absent(message.from, head.name, slot.gone_status));
 }
 
 // It asks what this member has begun, on a team that is freed here: its own call alone is known;

@@ -99,6 +99,7 @@ void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_
     return port_.cut_off(team.members[member].rank, "it is too many collectives ahead");
   team.note_told({name.channel, name.sequence, why});
   spread(team, Op::failed, name, why);
+  if (was_begun && name.channel == 0) ends_.failed_elsewhere(team, name.sequence, why);
   if (was_begun) return;
   early_.take_all(*list, [&](const Arrival& what) { refuse(team, name, what); });
 }

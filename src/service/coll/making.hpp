@@ -30,8 +30,8 @@ class Making {
   class Teams {
    public:
     virtual std::uint32_t reserve_slot(std::uint32_t proposal) = 0;  // throws bad_alloc
-    // `is_named`: others may have made their team of this slot.
-    virtual void give_up_slot(std::uint32_t slot, bool is_named) noexcept = 0;
+    // Not PH_OK: others may have made their team of this slot, which has failed here so.
+    virtual void give_up_slot(std::uint32_t slot, ph_status why) noexcept = 0;
     virtual Team& add(std::unique_ptr<Team> team) = 0;
 
    protected:
@@ -68,6 +68,7 @@ class Making {
     Card own;
     std::vector<Card> cards;
     Operation* op = nullptr;  // null: over
+    std::uint32_t sequence = 0;
     ph_status status = PH_OK;
   };
   struct Heard {

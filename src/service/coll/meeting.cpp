@@ -202,7 +202,7 @@ ph_status Making::end_meeting(std::list<Meeting>::iterator at, Team*& team) {
   meetings_.erase(at);
   const std::uint32_t slot = meeting.members[meeting.own].slot;
   if (meeting.status != PH_OK) {
-    teams_.give_up_slot(slot, true);
+    teams_.give_up_slot(slot, meeting.status);
     return fail(meeting.status, "team_of: a rank of the list is lost");
   }
   highest_ = std::max(highest_, meeting.number);

@@ -28,6 +28,9 @@ class Runner {
   class Ends {
    public:
     virtual void ended(Operation& op) noexcept = 0;
+    // Told of a one-shot operation that has failed at another member, and is over here.
+    virtual void failed_elsewhere(Team& team, std::uint32_t sequence,
+                                  const Blame& why) noexcept = 0;
 
    protected:
     ~Ends() = default;

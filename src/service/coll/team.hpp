@@ -81,6 +81,10 @@ class Team {
   bool is_contacted = false;       // its neighbours are met
   bool is_freed = false;
   bool is_world = false;
+  // The split that made it: another member may have failed in that, and have no team.
+  std::uint32_t parent_number = 0;
+  std::uint32_t parent_sequence = 0;
+  bool is_split = false;
 
  private:
   std::vector<std::pair<Rank, std::uint32_t>> by_rank_;  // sorted; empty: ranks are 0 .. size - 1
