@@ -22,8 +22,8 @@ struct JointGroup {
   std::uint32_t own = kNone;  // its number; kNone: it is not in it
 };
 
-// How its end is told; `run`: by the call itself.
-enum class JointEnd : std::uint8_t { request, handler, chain, id, silence, run };
+// How its end is told; `chain`: by a handler that begins the next one.
+enum class JointEnd : std::uint8_t { request, handler, chain, id, silence };
 
 class Joints;
 

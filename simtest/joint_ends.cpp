@@ -126,7 +126,6 @@ ph_coll_args Joints::args_of(Doing& doing) {
       args.user = &doing;
       break;
     case JointEnd::silence: args.flags |= PH_NO_LCE; break;
-    case JointEnd::run: break;
   }
   return args;
 }
@@ -189,14 +188,6 @@ void Joints::check_window(const Doing& doing) {
         wrong("unexpected", doing,
               "was begun though " + text_of(other) + " is under way, which is a window before");
   }
-}
-
-bool Joints::have_begun(const Doing& doing) const {
-  return std::all_of(doing.group.members.begin(), doing.group.members.end(), [&](ph_rank member) {
-    const JointMade::State state = seats_[member].teams[doing.team].state;
-    const bool has_team = doing.team == 0 || state == JointMade::State::alive;
-    return member == doing.rank || (has_team && place(member, doing.line).next > doing.at);
-  });
 }
 
 // A member is lost.

@@ -283,7 +283,7 @@ bool Joints::begin(ph_rank rank, std::uint32_t line, const Joint& joint) {
   return true;
 }
 
-// By the call that waits. Where all others have begun, or are lost, it has no limit.
+// By the call that waits, so long: a wait without a limit would outlast its rank, or a finding.
 ph_status Joints::run(ph_rank rank, const Step& step) {
   const auto line = static_cast<std::uint32_t>(step.operand);
   const std::uint32_t team = program_.joint_lines[line].team;
@@ -293,11 +293,10 @@ ph_status Joints::run(ph_rank rank, const Step& step) {
   if (mine.next != step.order || joint.act != Act::begin || !is_there) return PH_AGAIN;
   if (std::exchange(seats_[rank].is_pumping, true)) return PH_AGAIN;
   Doing& doing = doing_of(rank, line, joint);
-  const bool waits = have_begun(doing);
-  doing.end = waits ? JointEnd::run : JointEnd::request;
+  doing.end = JointEnd::request;
   const ph_coll_args args = args_of(doing);
   began(doing);
-  const auto limit_us = waits ? PH_FOREVER : static_cast<std::int64_t>(step.time_ns / 1000);
+  const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   const ph_status status = ph_coll_run(handle_of(rank, team), &args, limit_us);
   seats_[rank].is_pumping = false;
   if (oracle_.failed()) return PH_AGAIN;
@@ -307,7 +306,7 @@ ph_status Joints::run(ph_rank rank, const Step& step) {
   }
   ++mine.next;
   if (status != PH_TIMEOUT) ended(doing, status);
-  return waits ? PH_AGAIN : status;
+  return status;
 }
 
 bool Joints::prepare(ph_rank rank, const Joint& joint) {

@@ -4,11 +4,10 @@
 //   of a rank:   a line is done in its order, as far as it is wanted, as soon as it can be
 //   of a doing:  begun -- its end is told: bytes are checked, buffers poisoned --> over, once
 //
-// A rank waits for nobody here but in ph_coll_run(), with a time limit, or where all the others
-// have begun. Each doing that was begun is told of once: with PH_OK the bytes are those of a loop
-// over the members; with an error a member has died or left. Buffers are poisoned when a doing is
-// over, and looked at when they are used again, and at the end.
-// Owner: the runner. Threads: one.
+// A rank waits for nobody here but in ph_coll_run(), with a time limit. Each doing that was begun
+// is told of once: with PH_OK the bytes are those of a loop over the members; with an error a
+// member has died or left. Buffers are poisoned when a doing is over, and looked at when they are
+// used again, and at the end. Owner: the runner. Threads: one.
 #pragma once
 
 #include <photon/coll.h>
@@ -38,7 +37,7 @@ class Joints {
   void want_all(ph_rank rank);
   // Does what is wanted and can be done now, and hears of what is over. How much that was.
   std::size_t pump(ph_rank rank);
-  // By ph_coll_run(), if it is the next of its line and `limit_us` or less will do. PH_AGAIN: not.
+  // By ph_coll_run(), if it is the next of its line. PH_AGAIN: nothing was begun.
   ph_status run(ph_rank rank, const Step& step);
   // The request of that joint, if it is under way here and has one.
   ph_request* request_of(ph_rank rank, const Step& step);
@@ -93,7 +92,6 @@ class Joints {
   void refused(Doing& doing, ph_status status);
   void over_at_once(Doing& doing);
   void check_window(const Doing& doing);
-  bool have_begun(const Doing& doing) const;
   static void on_handler(void* user, ph_status status);
   void ended(Doing& doing, ph_status status);
   void over(Doing& doing);
