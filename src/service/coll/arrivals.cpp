@@ -50,8 +50,9 @@ void Runner::receive(Operation& op, std::uint32_t index) {
   ++op.receives_left;
   const bool has_come = early_.take(op.early, step.peer, step.tag,
                                     [&](const Arrival& what) { land(op, index, what); });
-  if (!has_come && op.team->broken.status != PH_OK)
-    check(op, port_.state(op.team->members[step.peer].rank), step.peer);
+  if (has_come || op.team->broken.status == PH_OK) return;
+  check(op, port_.state(op.team->members[step.peer].rank), step.peer);
+  if (op.state == OpState::running) ask_begun(op, step.peer);
 }
 
 void Runner::retry(Operation& op) {
@@ -81,8 +82,10 @@ void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& 
   const bool is_over = op != nullptr || team.told(channel, sequence) != nullptr ||
                        (channel < team.channels.size() &&
                         static_cast<std::int32_t>(sequence - team.channels[channel].begun) < 0);
-  const bool has_failed = op != nullptr || team.told(channel, sequence) != nullptr;
-  if (is_over) return refuse(team, head.name, what, has_failed ? PH_ERR_ARGUMENT : PH_ERR_STATE);
+  const bool has_failed =
+      op != nullptr || team.told(channel, sequence) != nullptr || team.broken.status != PH_OK;
+  if (is_over || team.broken.status != PH_OK)
+    return refuse(team, head.name, what, has_failed ? PH_ERR_ARGUMENT : PH_ERR_STATE);
   EarlyPool::List* const list = early_of(team, channel, sequence);
   if (list == nullptr)
     return port_.cut_off(team.members[what.member].rank, "it is too many collectives ahead");
@@ -187,7 +190,7 @@ bool Runner::taken(Team& team, Operation& op, std::uint32_t member, const Head& 
     why.member = member;
     why.own = op.plan.described;
     why.own.member = team.own;
-    fail(op, why);
+    fail(op, team.broken.status != PH_OK ? team.broken : why);
   }
   advance(op);
   return true;

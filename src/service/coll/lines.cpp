@@ -247,12 +247,27 @@ bool Lines::look() {
   return has;
 }
 
+bool Lines::waits_for(const Operation& op, std::uint32_t member) const noexcept {
+  const Board& board = *op.team->channels[op.channel].board;
+  if (board.state != Board::State::ready || !op.has_said) return true;
+  return member >= op.next_line && member < op.lines_end &&
+         !FlatPage::says(board.others[member].page->lines.mark(op.sequence), op.sequence);
+}
+
+// Of those that live each is asked whether it still begins the operation. Of a board that is ready
+// read() finds what a member that has gone has said, or fails for the lack of it.
 void Lines::check_lost(Operation& op) {
   Board& board = *op.team->channels[op.channel].board;
-  if (board.state == Board::State::ready) return;  // read() finds what it has said, or fails it
-  for (std::uint32_t member = 0; member < board.others.size(); ++member)
-    if (!board.others[member].has_judged)
-      steps_.check(op, port_.state(board.others[member].rank), member);
+  const bool is_ready = board.state == Board::State::ready;
+  Members whom =
+      is_ready && op.has_said ? Members{op.next_line, op.lines_end} : Members{0, op.plan.call.size};
+  for (; whom.first < whom.last && op.state == OpState::running; ++whom.first) {
+    const Board::Other& other = board.others[whom.first];
+    if (whom.first == board.own) continue;
+    if (!is_ready && !other.has_judged) steps_.check(op, port_.state(other.rank), whom.first);
+    if (op.state == OpState::running && port_.state(other.rank) == PH_OK)
+      steps_.ask_begun(op, whom.first);
+  }
 }
 
 }  // namespace photon::service::coll

@@ -29,6 +29,7 @@ class Lines {
     virtual void advance(Operation& op) = 0;
     virtual void check(Operation& op, ph_status status, std::uint32_t member) = 0;
     virtual void ask(Operation& op, std::uint32_t member) = 0;
+    virtual void ask_begun(Operation& op, std::uint32_t member) = 0;
     virtual void fold_into(Operation& op, const std::byte* right, std::uint64_t count) = 0;
 
    protected:
@@ -48,6 +49,8 @@ class Lines {
   void join(Operation& op) noexcept;
   Outcome step(Operation& op);
   void ended(Operation& op) noexcept;
+  // Whether it cannot go on without that member.
+  bool waits_for(const Operation& op, std::uint32_t member) const noexcept;
   // Members are gone: whether it waits for more of one of them.
   void check_lost(Operation& op);
   // A member says where its lines are, or whether it sees all. False: malformed.

@@ -29,6 +29,9 @@ class Runner final : private Lines::Steps {
   class Ends {
    public:
     virtual void ended(Operation& op) noexcept = 0;
+    // Told of a one-shot operation that has failed at another member, and is over here.
+    virtual void failed_elsewhere(Team& team, std::uint32_t sequence,
+                                  const Blame& why) noexcept = 0;
 
    protected:
     ~Ends() = default;
@@ -52,6 +55,10 @@ class Runner final : private Lines::Steps {
   void differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
   void failed(Team& team, const Name& name, const Blame& why, std::uint32_t member);
   void on_local(std::uint64_t token, ph_status status);
+  // A member that has left: whoever would begin something says it; and what others never begin.
+  void spread_left(Team& team);
+  void lacks(Team& team, const Name& name, const Blame& why, std::uint32_t member);
+  void never(Operation& op, const Blame& why, std::uint32_t member);
   // A member is lost, or the team is broken: its operations end, and nothing is waited for of those
   // that are lost. Not from inside a call of the port.
   void break_all(Team& team);
@@ -101,6 +108,8 @@ class Runner final : private Lines::Steps {
   void drop_early(Operation& op);
   void ask(Operation& op, std::uint32_t member) override;
   void check_waiting(Operation& op);
+  void ask_begun(Operation& op, std::uint32_t member) override;
+  void drop_unbegun(Team& team);
   void check(Operation& op, ph_status status, std::uint32_t member) override;
   void spread(Team& team, Op op, const Name& name, const Blame& why);
   void want_turn(Operation& op);
