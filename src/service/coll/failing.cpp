@@ -28,6 +28,10 @@ void Runner::fail(Operation& op, const Blame& why) {
   }
   op.state = OpState::failing;
   op.blame = why;
+  if (why.own.kind == 0) {  // of a team, not of an operation
+    op.blame.own = op.plan.described;
+    op.blame.own.member = team.own;
+  }
   drop_early(op);
   settle(op);
 }
