@@ -1,5 +1,8 @@
-// Collectives: prepared by init, begun by join.
+// Collectives: prepared by init, begun by join or run.
 #include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <list>
 #include <optional>
 
 #include "compat/entry.hpp"
@@ -9,19 +12,20 @@
 using photon::classic::bytes_of;
 using photon::classic::Collective;
 using photon::classic::Collectives;
-using photon::classic::element_bytes_of;
-using photon::classic::fold_of;
 using photon::classic::Members;
 using photon::classic::Said;
 using photon::classic::Session;
+using photon::classic::Told;
 using photon::classic::warn;
 using photon::classic::with_session;
+using photon::classic::Work;
 
 namespace {
 
 constexpr const char* kComm = "photon_collective_comm_create";
 constexpr const char* kInit = "photon_collective_init";
 constexpr const char* kJoin = "photon_collective_join";
+constexpr const char* kRun = "photon_collective_run";
 
 int refuse(const char* call, const char* why) noexcept {
   warn(call, why);
@@ -76,31 +80,91 @@ const char* objection(const Session& session, photon_coll kind, const photon_cid
 // 0: it cannot be had.
 photon_rid prepare(Session& session, const Members& members, photon_coll kind,
                    const photon_cid& local, int flags) {
-  Collective::Plan plan;
-  plan.kind = kind;
+  std::list<Told> told;
   if ((flags & PHOTON_REQ_PWC_NO_LCE) == 0) {
     const ph_id id = bytes_of(local);
     const auto* bytes = static_cast<const std::byte*>(id.data);
-    plan.told.push_back({{bytes, bytes + id.size_bytes}, local.size == 0, PH_OK});
+    told.push_back({{bytes, bytes + id.size_bytes}, local.size == 0, PH_OK});
   }
-  return session.collectives().prepare(std::move(plan), members);
+  return session.collectives().prepare(kind, std::move(told), members);
 }
 
+// One datatype, as photon_datatype numbers them.
+struct Element {
+  ph_type type;
+  std::size_t size_bytes;
+};
+
+constexpr Element kElements[] = {{PH_INT8, 1},
+                                 {PH_UINT8, 1},
+                                 {PH_INT16, 2},
+                                 {PH_UINT16, 2},
+                                 {PH_INT32, 4},
+                                 {PH_UINT32, 4},
+                                 {PH_INT64, 8},
+                                 {PH_UINT64, 8},
+                                 {PH_FLOAT, sizeof(float)},
+                                 {PH_DOUBLE, sizeof(double)},
+                                 {PH_COMPLEX_FLOAT, sizeof(std::complex<float>)},
+                                 {PH_COMPLEX_DOUBLE, sizeof(std::complex<double>)},
+                                 {PH_LONG_DOUBLE, sizeof(long double)},
+                                 {PH_COMPLEX_LONG_DOUBLE, sizeof(std::complex<long double>)}};
+static_assert(std::size(kElements) == PHOTON_DATATYPE_LAST);
+
+constexpr ph_op kOperations[] = {PH_OP_ADD, PH_OP_MIN, PH_OP_MAX, PH_OP_MULTIPLY};
+static_assert(std::size(kOperations) == PHOTON_COLL_OP_PROD);
+
+bool is_complex(ph_type type) noexcept {
+  return type == PH_COMPLEX_FLOAT || type == PH_COMPLEX_DOUBLE || type == PH_COMPLEX_LONG_DOUBLE;
+}
+
+// What join and run say, but for the buffers.
+struct Asked {
+  bool is_said = false;
+  int count = 0;
+  photon_datatype type = PHOTON_INT8;
+  bool has_op = false;
+  int op = 0;
+};
+
 // Why these elements cannot be combined; null if they can, and then `work` is complete.
-const char* objection(const Collective& collective, photon_datatype type, const void* op,
-                      Collective::Work& work) {
-  work.element_bytes = element_bytes_of(type);
-  if (work.element_bytes == 0) return "there is no such datatype";
-  if (op == nullptr) return "the operation is null";
-  const auto operation = *static_cast<const photon_coll_op*>(op);
-  if (operation < PHOTON_COLL_OP_SUM || operation > PHOTON_COLL_OP_PROD)
+const char* objection(const Collective& collective, const Asked& asked, Work& work) {
+  if (!asked.is_said) return "the parameters are null";
+  if (asked.count < 0) return "the count is negative";
+  const auto index = static_cast<std::size_t>(asked.type);
+  if (index >= std::size(kElements)) return "there is no such datatype";
+  if (!asked.has_op) return "the operation is null";
+  if (asked.op < PHOTON_COLL_OP_SUM || asked.op > PHOTON_COLL_OP_PROD)
     return "there is no such operation";
-  work.fold = fold_of(type, operation);
-  if (work.fold == nullptr) return "complex numbers have no minimum and no maximum";
+  work.count = static_cast<std::size_t>(asked.count);
+  work.type = kElements[index].type;
+  work.element_bytes = kElements[index].size_bytes;
+  work.op = kOperations[asked.op - PHOTON_COLL_OP_SUM];
+  if (is_complex(work.type) && (work.op == PH_OP_MIN || work.op == PH_OP_MAX))
+    return "complex numbers have no minimum and no maximum";
   if (work.count != 0 && work.in == nullptr) return "the elements are null";
   if (work.count != 0 && work.out == nullptr && collective.yields())
     return "the place for the result is null";
   return nullptr;
+}
+
+// Joins, by whichever call; `work` has the buffers.
+Said join(Session& session, const char* call, photon_rid request, Work work, const Asked& asked) {
+  auto& all = session.collectives();
+  const auto collective = all.find(request);
+  if (collective == nullptr || all.has_joined(*collective))
+    return refuse(call, "the request names no collective that waits to be joined");
+  if (collective->is_barrier())
+    work = {};
+  else if (const char* why = objection(*collective, asked, work))
+    return refuse(call, why);
+  const ph_status joined = all.join(*collective, work);
+  if (joined == PH_ERR_NOT_FOUND) return refuse(call, "the request was joined before");
+  if (joined != PH_OK) return joined;
+  if (!collective->blocks()) return PHOTON_OK;
+  const ph_status status = all.await(*collective);
+  all.conclude(request);
+  return photon::classic::status_of(status);
 }
 
 }  // namespace
@@ -142,25 +206,26 @@ int photon_collective_init(photon_coll type, photon_cid local_id, photon_rid* re
 
 int photon_collective_join(photon_rid request, void* in, void* out, int count,
                            photon_datatype datatype, void* op) {
-  return with_session("photon_collective_join", [&](Session& session) -> Said {
-    const auto collective = session.collectives().find(request);
-    if (collective == nullptr || collective->has_begun())
-      return refuse(kJoin, "the request names no collective that waits to be joined");
-    Collective::Work work;
-    if (!collective->is_barrier()) {
-      if (count < 0) return refuse(kJoin, "the count is negative");
-      work.in = in;
-      work.out = out;
-      work.count = static_cast<std::size_t>(count);
-      if (const char* why = objection(*collective, datatype, op, work)) return refuse(kJoin, why);
+  return with_session(kJoin, [&](Session& session) -> Said {
+    Work work;
+    work.in = in;
+    work.out = out;
+    Asked asked{true, count, datatype, op != nullptr, 0};
+    if (op != nullptr) asked.op = static_cast<int>(*static_cast<const photon_coll_op*>(op));
+    return join(session, kJoin, request, work, asked);
+  });
+}
+
+int photon_collective_run(photon_rid request, const photon_coll_parameters* parameters) {
+  return with_session(kRun, [&](Session& session) -> Said {
+    Work work;
+    Asked asked;
+    if (parameters != nullptr) {
+      work.in = parameters->sendbuf;
+      work.out = parameters->recvbuf;
+      asked = {true, parameters->count, parameters->datatype, true, parameters->op};
     }
-    if (!session.collectives().begin(*collective, work))
-      return refuse(kJoin, "the request was joined before");
-    session.collectives().progress();
-    if (!collective->blocks()) return PHOTON_OK;
-    session.collectives().await(*collective);
-    session.collectives().conclude(request);
-    return photon::classic::status_of(collective->status());
+    return join(session, kRun, request, work, asked);
   });
 }
 

@@ -1,7 +1,7 @@
 #include "compat/collectives.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -10,26 +10,6 @@
 namespace photon::classic {
 
 namespace {
-
-// Programs written for libphoton know of no lanes: they cannot want this one.
-constexpr std::uint32_t kLaneNumber = 0xc0113c71;
-
-// How long one collective is waited for before others, and the program's own lane, have their turn.
-constexpr std::int64_t kAloneUs = 1000;
-constexpr std::int64_t kAmongOthersUs = 20;
-
-// FNV-1a over whole numbers, then spread over all 64 bits by the steps that follow.
-std::uint64_t name_of(const Members& members, std::uint64_t prepared_before) noexcept {
-  std::uint64_t name = 0xcbf29ce484222325U;
-  const auto add = [&name](std::uint64_t value) {
-    name = (name ^ value) * 0x9e3779b97f4a7c15U;
-    name ^= name >> 29;
-  };
-  for (const ph_rank rank : members) add(rank);
-  add(members.size());
-  add(prepared_before);
-  return name;
-}
 
 // Odd, so that it is no array's address. Null never occurs.
 std::uintptr_t handle_of(const Members& members) noexcept {
@@ -44,122 +24,112 @@ bool Collectives::is_handle(const void* comm) noexcept {
 
 photon_coll_comm Collectives::keep(Members members) {
   const std::scoped_lock lock(mutex_);
-  communicators_.push_back(std::make_unique<const Members>(std::move(members)));
-  return reinterpret_cast<photon_coll_comm>(handle_of(*communicators_.back()));
+  kept_.push_back(std::make_unique<const Members>(std::move(members)));
+  return reinterpret_cast<photon_coll_comm>(handle_of(*kept_.back()));
 }
 
 std::optional<Members> Collectives::members_of(const void* comm) {
   const std::scoped_lock lock(mutex_);
-  for (const auto& one : communicators_)
+  for (const auto& one : kept_)
     if (handle_of(*one) == reinterpret_cast<std::uintptr_t>(comm)) return *one;
   return std::nullopt;
 }
 
-bool Collectives::open_lane() {
-  if (lane_ != nullptr) return true;
-  if (ph_lane_open(context_, kLaneNumber, &lane_) == PH_OK) return true;
-  ph_error error{};
-  ph_last_error(context_, &error);
-  warn("photon_collective_init", error.text);
-  return false;
+std::shared_ptr<Communicator> Collectives::communicator_of(const Members& members) {
+  const auto found = communicators_.find(members);
+  if (found != communicators_.end()) return found->second;
+  auto made = std::make_shared<Communicator>(members);
+  communicators_.emplace(members, made);
+  return made;
 }
 
-// Of a peer that was never spoken to nobody hears that it left or died: so each that will be waited
-// for gets a word first.
-void Collectives::greet(const std::vector<Step>& steps) {
-  for (const Step& step : steps) {
-    if (step.kind == Step::Kind::send || greeted_.contains(step.peer)) continue;
-    if (ph_notify(lane_, step.peer, 0) != PH_AGAIN) greeted_.insert(step.peer);
-  }
-}
-
-// Greetings are all that can be probed on the lane.
-void Collectives::drop_greetings(ph_context* lane) {
-  std::byte id[PH_MAX_ID_BYTES];
-  ph_completion found{};
-  std::size_t count = 0;
-  static_cast<void>(ph_probe(lane, {PH_ANY_RANK, PH_EITHER, id}, &found, 1, &count));
-}
-
-photon_rid Collectives::prepare(Collective::Plan plan, const Members& members) {
+photon_rid Collectives::prepare(photon_coll kind, std::list<Told> told, const Members& members) {
   const std::scoped_lock lock(mutex_);
-  if (!open_lane()) return 0;
-  const auto own = std::find(members.begin(), members.end(), ph_rank_of(context_));
-  const auto number = static_cast<std::uint32_t>(std::distance(members.begin(), own));
-  std::uint64_t& before = prepared_[members];
-  plan.steps = schedule_of(plan.kind, members, number);
-  if (before == 0) {  // while they are there: of collectives to come too
-    greet(schedule_of(PHOTON_COLL_BARRIER, members, number));
-    greet(schedule_of(PHOTON_COLL_ALLREDUCE, members, number));
-  }
-  plan.name = name_of(members, before);
-  plan.is_root = number == 0;
-  auto collective = std::make_shared<Collective>(std::move(plan));
+  const auto collective = std::make_shared<Collective>();
+  collective->kind = kind;
+  collective->told = std::move(told);
+  collective->communicator = communicator_of(members);
+  collective->is_root = members.front() == ph_rank_of(context_);
+  Communicator& communicator = *collective->communicator;
+  meeting_.reserve(meeting_.size() + 1);
   Request request;
   request.type = RequestType::collective;
   const photon_rid rid = requests_.add(request);
   try {
-    table_.emplace(rid, std::move(collective));
+    table_.emplace(rid, collective);
+    communicator.unplaced.push_back(collective);
   } catch (...) {
+    table_.erase(rid);
     requests_.remove(rid);
     throw;
   }
-  ++before;
+  if (communicator.unplaced.size() == 1) meeting_.push_back(collective->communicator);
+  communicator.look(context_);
+  place_all(communicator);
   return rid;
 }
 
-std::shared_ptr<Collective> Collectives::find(photon_rid rid) {
+Collectives::Handle Collectives::find(photon_rid rid) {
   const std::scoped_lock lock(mutex_);
   const auto found = table_.find(rid);
   return found == table_.end() ? nullptr : found->second;
 }
 
-bool Collectives::begin(Collective& collective, const Collective::Work& work) {
-  const std::scoped_lock lock(mutex_, collective.mutex);
-  if (collective.has_begun()) return false;
-  greet(collective.plan().steps);
-  collective.begin(work);
-  begun_.set(begun_.get() + 1);
+ph_status Collectives::join(Collective& collective, const Work& work) {
+  const std::scoped_lock lock(mutex_);
+  if (collective.state != State::prepared) return PH_ERR_NOT_FOUND;
+  collective.work = work;
+  give_room(collective);
+  if (collective.place != nullptr)
+    if (const ph_status status = change(collective); status == PH_ERR_ARGUMENT) return status;
+  collective.state = State::joined;
+  ++joined_;
+  taking_part_.set(taking_part_.get() + 1);
   recount();
-  return true;
+  step(collective);
+  return PH_OK;
 }
 
 void Collectives::progress() {
-  if (begun_.get() == 0) return;
+  if (taking_part_.get() == 0) return;
   // Who finds another thread at it leaves it to that one.
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || lane_ == nullptr) return;
-  drop_greetings(lane_);
-  for (const auto& [rid, collective] : table_) {
-    if (!collective->has_begun() || collective->is_over()) continue;
-    const std::unique_lock one(collective->mutex, std::try_to_lock);
-    if (one.owns_lock()) collective->advance(lane_, 0);
+  if (lock.owns_lock()) step_all();
+}
+
+ph_status Collectives::await(Collective& collective) {
+  for (;;) {
+    ph_request request = PH_REQUEST_NONE;
+    bool is_begun = false;
+    {
+      const std::scoped_lock lock(mutex_);
+      step_all();
+      if (collective.state == State::over) return collective.status;
+      is_begun = collective.state == State::begun;
+      request = collective.request;
+    }
+    if (is_begun)
+      await_end(collective, request);
+    else
+      await_team(*collective.communicator);
   }
 }
 
-void Collectives::await(Collective& collective) {
-  ph_context* lane = nullptr;
-  {
-    const std::scoped_lock lock(mutex_);
-    lane = lane_;
-  }
-  for (;;) {
-    {
-      const std::scoped_lock lock(collective.mutex);
-      const std::int64_t round_us = begun_.get() > 1 ? kAmongOthersUs : kAloneUs;
-      if (lane == nullptr || collective.advance(lane, round_us)) return;
-    }
-    progress();
-    std::size_t count = 0;  // nothing is taken: the program's own peers are served
-    static_cast<void>(ph_probe(context_, {PH_ANY_RANK, PH_EITHER, nullptr}, nullptr, 0, &count));
-  }
+bool Collectives::has_joined(const Collective& collective) {
+  const std::scoped_lock lock(mutex_);
+  return collective.state != State::prepared;
+}
+
+bool Collectives::is_over(const Collective& collective) {
+  const std::scoped_lock lock(mutex_);
+  return collective.state == State::over;
 }
 
 void Collectives::conclude(photon_rid rid) noexcept {
   const std::scoped_lock lock(mutex_);
   const auto found = table_.find(rid);
   if (found == table_.end()) return;  // another thread took it by its rid
-  found->second->tell(untold_);
+  untold_.splice(untold_.end(), found->second->told);
   if (untold_.size() > most_untold_) {
     untold_.pop_front();
     if (!std::exchange(has_dropped_, true))
@@ -172,18 +142,18 @@ void Collectives::conclude(photon_rid rid) noexcept {
   remove(found);
 }
 
-std::optional<Collective::Told> Collectives::take_over() {
+std::optional<Told> Collectives::take_over() {
   const std::scoped_lock lock(mutex_);
-  std::list<Collective::Told> told;
+  std::list<Told> told;
   if (!untold_.empty()) {
     told.splice(told.begin(), untold_, untold_.begin());
     recount();
   } else {
     const auto at = std::find_if(table_.begin(), table_.end(), [](const auto& one) {
-      return one.second->tells() && !one.second->blocks() && one.second->is_over();
+      return one.second->tells() && !one.second->blocks() && one.second->state == State::over;
     });
     if (at == table_.end()) return std::nullopt;
-    at->second->tell(told);
+    told.splice(told.begin(), at->second->told);
     remove(at);
   }
   return std::move(told.front());
@@ -193,45 +163,49 @@ std::size_t Collectives::untold() {
   if (!any()) return 0;
   const std::scoped_lock lock(mutex_);
   const auto count = std::count_if(table_.begin(), table_.end(), [](const auto& one) {
-    return one.second->tells() && one.second->has_begun();
+    return one.second->tells() && one.second->state != State::prepared;
   });
   return untold_.size() + static_cast<std::size_t>(count);
+}
+
+std::size_t Collectives::under_way() {
+  if (!any()) return 0;
+  const std::scoped_lock lock(mutex_);
+  const auto count = std::count_if(table_.begin(), table_.end(), [](const auto& one) {
+    return one.second->state == State::begun;
+  });
+  return static_cast<std::size_t>(count);
 }
 
 bool Collectives::take(photon_rid rid) {
   const std::scoped_lock lock(mutex_);
   const auto found = table_.find(rid);
   if (found == table_.end()) return false;
+  drop(*found->second);
   remove(found);
   return true;
 }
 
 void Collectives::remove(Table::iterator at) {
-  if (at->second->has_begun()) begun_.set(begun_.get() - 1);
+  if (at->second->state != State::prepared) taking_part_.set(taking_part_.get() - 1);
   requests_.remove(at->first);
   table_.erase(at);
   recount();
 }
 
 void Collectives::recount() noexcept {
-  not_taken_.set(begun_.get() + static_cast<std::uint32_t>(untold_.size()));
-}
-
-bool Collectives::settle(std::int64_t timeout_us) noexcept {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock() || lane_ == nullptr) return lock.owns_lock();
-  return ph_flush(lane_, PH_ANY_RANK, timeout_us) <= PH_OK;
+  not_taken_.set(taking_part_.get() + static_cast<std::uint32_t>(untold_.size()));
 }
 
 void Collectives::clear() noexcept {
   const std::scoped_lock lock(mutex_);
-  lane_ = nullptr;
   table_.clear();
-  prepared_.clear();
-  greeted_.clear();
+  communicators_.clear();
+  meeting_.clear();
   untold_.clear();
   has_dropped_ = false;
-  begun_.set(0);
+  joined_ = 0;
+  taking_part_.set(0);
   recount();
 }
 

@@ -13,10 +13,10 @@
 #include "compat/entry.hpp"
 #include "compat/warn.hpp"
 
-using photon::classic::Collective;
 using photon::classic::current;
 using photon::classic::Session;
 using photon::classic::status_of;
+using photon::classic::Told;
 using photon::classic::warn;
 
 namespace {
@@ -43,11 +43,21 @@ std::byte* room_of_thread() noexcept {
   return room.get();
 }
 
-// A collective's id comes whichever rank is asked for, so it counts for each.
+// A collective's id comes whichever rank is asked for, so it counts for each; as an operation of
+// this rank with itself it does not.
 int remaining_of(Session& session, int proc) {
   std::uint64_t count = 0;
-  static_cast<void>(ph_outstanding(session.context(), static_cast<ph_rank>(proc), &count));
-  return static_cast<int>(count + session.collectives().untold());
+  auto& all = session.collectives();
+  const auto rank = static_cast<ph_rank>(proc);
+  std::size_t own = all.under_way();
+  for (std::size_t before = own + 1; before != own;) {  // until none has ended meanwhile
+    before = own;
+    static_cast<void>(ph_outstanding(session.context(), rank, &count));
+    all.progress();
+    own = all.under_way();
+  }
+  if (rank == PH_ANY_RANK || rank == session.rank()) count -= std::min<std::uint64_t>(count, own);
+  return static_cast<int>(count + all.untold());
 }
 
 photon_cid word(std::uint64_t value) noexcept {
@@ -114,8 +124,7 @@ int tell(Session& session, int proc, const Answer& answer, const ph_completion& 
 }
 
 // A collective that is over, told as a local completion. The probe serves peers as any other.
-int tell_collective(Session& session, int proc, const Answer& answer,
-                    const Collective::Told& told) {
+int tell_collective(Session& session, int proc, const Answer& answer, const Told& told) {
   std::byte own[PH_MAX_ID_BYTES];
   std::size_t count = 0;
   static_cast<void>(

@@ -76,7 +76,7 @@ std::unique_ptr<Session> Session::open(photon_config_t& config) {
 bool Session::settle() noexcept {
   const auto timeout_us =
       static_cast<std::int64_t>(number_in_force(context_, "finalize_timeout_ms")) * 500;
-  return ph_flush(context_, PH_ANY_RANK, timeout_us) <= PH_OK && collectives_.settle(timeout_us);
+  return ph_flush(context_, PH_ANY_RANK, timeout_us) <= PH_OK;
 }
 
 bool Session::is_of_parent() const noexcept {

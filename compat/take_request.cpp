@@ -85,13 +85,13 @@ ph_status give_back_collective(Session& session, photon_rid rid) {
 ph_status take_collective(Session& session, photon_rid rid, std::int64_t timeout_us, Taken& taken) {
   const auto collective = session.collectives().find(rid);
   if (collective == nullptr) return PH_ERR_NOT_FOUND;
-  if (!collective->has_begun()) return timeout_us == 0 ? PH_AGAIN : PH_ERR_ARGUMENT;
-  if (timeout_us == 0)
-    session.collectives().progress();
-  else
-    session.collectives().await(*collective);
-  if (!collective->is_over()) return PH_AGAIN;
-  taken.status = collective->status();
+  auto& all = session.collectives();
+  if (!all.has_joined(*collective)) return timeout_us == 0 ? PH_AGAIN : PH_ERR_ARGUMENT;
+  if (timeout_us == 0) {
+    all.progress();
+    if (!all.is_over(*collective)) return PH_AGAIN;
+  }
+  taken.status = all.await(*collective);
   return give_back_collective(session, rid);
 }
 
@@ -99,7 +99,8 @@ ph_status take_collective(Session& session, photon_rid rid, std::int64_t timeout
 ph_status cancel_collective(Session& session, photon_rid rid) {
   const auto collective = session.collectives().find(rid);
   if (collective == nullptr) return PH_ERR_NOT_FOUND;
-  if (collective->has_begun() && !collective->is_over()) return PH_TIMEOUT;
+  auto& all = session.collectives();
+  if (all.has_joined(*collective) && !all.is_over(*collective)) return PH_TIMEOUT;
   return give_back_collective(session, rid);
 }
 

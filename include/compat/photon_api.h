@@ -243,6 +243,12 @@ PHOTON_API int photon_collective_join(photon_rid request, void *in, void *out, i
                                       photon_datatype datatype, void *op);
 
 /**
+ * photon_collective_join() of LibPhotonNBC: the same with its arguments in one place, which is read
+ * at the call. In those of a barrier nothing is read; they may be null.
+ */
+PHOTON_API int photon_collective_run(photon_rid request, const photon_coll_parameters *parameters);
+
+/**
  * The word at rbuf of `proc` becomes itself SUM, MIN or MAX the word at lbuf. `local` is probed
  * when that was carried out, `remote` at the peer after it; flags: PHOTON_REQ_PWC_NO_LCE, _NO_RCE.
  * Status: PHOTON_ERROR, and words on stderr, for types and operations that are not known:

@@ -70,6 +70,18 @@ typedef enum PHOTON_ENUM_OF_INT {
   PHOTON_DATATYPE_LAST
 } photon_datatype;
 
+/**
+ * What photon_collective_run() is told: the buffers, elements and operation that
+ * photon_collective_join() takes one by one. Of a barrier nothing is read, and it may be null.
+ */
+typedef struct photon_coll_parameters {
+  void *sendbuf;
+  void *recvbuf;
+  int count;
+  photon_datatype datatype;
+  int op; /**< A photon_coll_op. */
+} photon_coll_parameters;
+
 /** A communicator made by photon_collective_comm_create(). */
 typedef void *photon_coll_comm;
 

@@ -113,6 +113,14 @@ ph_status ph_coll_start(ph_coll* coll) {
   return at_coll(coll, "coll_start", [&](Collectives& all) { return all.start(*coll->op); });
 }
 
+ph_status ph_coll_change(ph_coll* coll, const ph_coll_args* args) {
+  if (coll != nullptr && (args == nullptr || args->size != sizeof(ph_coll_args)))
+    return photon::api::bad_argument(
+        coll->home, "coll_change: args is null, or args->size is not sizeof(ph_coll_args)");
+  return at_coll(coll, "coll_change",
+                 [&](Collectives& all) { return all.change(*coll->op, *args); });
+}
+
 ph_status ph_coll_free(ph_coll* coll) {
   if (coll == nullptr) return PH_OK;
   return at_coll(coll, "coll_free", [&](Collectives& all) {

@@ -33,7 +33,9 @@ TEST(CollDispatch, cuts_off_a_peer_that_sends_what_cannot_be) {
       message(1, head_of(Op::failed)),
       message(1, {static_cast<std::uint8_t>(Op::credit), {0, 1, 0, 0, 0}, 0}),
       message(1, {64, {0, 0, 0, Team::kMostAhead + 1, 0}, 0}),
-      message(1, {64, {0, 0, Team::kMostChannelsAhead + 1, 0, 0}, 0})};
+      message(1, {64,
+                  {0, 0, static_cast<std::uint32_t>(service::coll::Channels::kMostAhead) + 1, 0, 0},
+                  0})};
   for (std::size_t i = 0; i < wrong.size(); ++i) {
     Members members;
     members.port(0).deliver(wrong[i]);

@@ -76,6 +76,36 @@ TEST(CollFailing, lets_a_member_leave_after_a_barrier_that_others_are_still_in) 
   EXPECT_EQ(ends_of(members, ops), std::vector<ph_status>({PH_OK, PH_OK, PH_OK, PH_AGAIN}));
 }
 
+// Member 3 has left, which member 0 knows and is refused; the others wait for member 0 meanwhile.
+TEST(CollFailing, ends_what_waits_for_a_member_that_was_refused) {
+  for (const bool is_prepared : {false, true}) {
+    Members members;
+    std::vector<Operation*> ops(Members::kCount);
+    auto args = coll_args(PH_COLL_BARRIER);
+    args.flags = PH_NO_LCE;
+    for (Rank rank = 0; rank < 3 && is_prepared; ++rank)
+      ASSERT_EQ(members[rank].prepare(members.world(rank), args, ops[rank]), PH_OK);
+    const auto begin = [&](Rank rank) {
+      return is_prepared ? members[rank].start(*ops[rank])
+                         : members[rank].begin(members.world(rank), args, &ops[rank]);
+    };
+    members.world(0);
+    members.port(0).lose(3, PH_ERR_DEPARTED);
+    for (int round = 0; round < 40; ++round) EXPECT_EQ(begin(0), PH_ERR_DEPARTED);
+    EXPECT_EQ(begin(1), PH_OK);
+    members.run();
+    EXPECT_EQ(begin(2), PH_ERR_DEPARTED) << "it has heard of it";
+    for (Rank rank = 0; rank < 3; ++rank) {
+      if (is_prepared) {
+        EXPECT_EQ(members[rank].free(*ops[rank]), PH_OK);
+      } else if (rank == 1) {
+        EXPECT_EQ(members[1].done(*ops[1]), PH_ERR_DEPARTED);
+      }
+    }
+    members.expect_nothing_held();
+  }
+}
+
 TEST(CollFailing, ends_what_waits_for_a_member_that_left_without_it) {
   Members members;
   std::vector<Operation*> ops(Members::kCount);

@@ -79,9 +79,8 @@ void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& 
   }
   const std::uint32_t sequence = head.name.sequence;
   const std::uint32_t channel = head.name.channel;
-  const bool is_over = op != nullptr || team.told(channel, sequence) != nullptr ||
-                       (channel < team.channels.size() &&
-                        static_cast<std::int32_t>(sequence - team.channels[channel].begun) < 0);
+  const bool is_over =
+      op != nullptr || team.told(channel, sequence) != nullptr || team.was_begun(channel, sequence);
   const bool has_failed =
       op != nullptr || team.told(channel, sequence) != nullptr || team.broken.status != PH_OK;
   if (is_over || team.broken.status != PH_OK)

@@ -26,7 +26,7 @@ bool Lines::are_shared(const Team& team) const noexcept {
 }
 
 Board& Lines::board_of(Team& team, std::uint32_t channel) {
-  std::shared_ptr<Board>& place = team.channels[channel].board;
+  std::shared_ptr<Board>& place = team.channels.find(channel)->board;
   if (place != nullptr) return *place;
   auto made = std::make_shared<Board>();
   made->others.resize(team.size());
@@ -42,9 +42,9 @@ Board& Lines::board_of(Team& team, std::uint32_t channel) {
   return *place;
 }
 
-void Lines::reserve(Team& team, std::uint32_t channel) {
-  Board& board = board_of(team, channel);
-  board.queue.make_room();
+void Lines::reserve(Operation& op) {
+  op.board = &board_of(*op.team, op.channel);
+  op.board->queue.make_room();
 }
 
 // Everything that can be done now of what makes the board ready. Throws bad_alloc: it is tried
@@ -69,7 +69,7 @@ void Lines::settle(Team& team, std::uint32_t channel, Board& board) {
 void Lines::open(Team& team, std::uint32_t channel, Board& board) {
   board.page = team.shares_lines ? take_page() : nullptr;
   const std::uint32_t first =
-      board.queue.empty() ? team.channels[channel].begun : board.queue.front().sequence;
+      board.queue.empty() ? team.channels.find(channel)->begun : board.queue.front().sequence;
   if (board.page != nullptr) board.page->lines.open(board.name, first - 1);
   for (Board::Other& other : board.others) other.done = first - 1;
   if (board.page != nullptr && !board.queue.empty()) {
@@ -113,10 +113,8 @@ void Lines::tell(Team& team, std::uint32_t channel, Board& board, std::uint32_t 
 
 bool Lines::take(Team& team, const Head& head, std::uint32_t member, std::uint64_t word) {
   const std::uint32_t channel = head.name.channel;
-  if (channel >= team.channels.size()) {
-    if (channel > team.prepared && channel - team.prepared > Team::kMostChannelsAhead) return false;
-    team.channels.resize(channel + 1);
-  }
+  if (team.channels.is_gone(channel)) return true;
+  if (team.channels.reach(channel) == nullptr) return false;
   Board& board = board_of(team, channel);
   Board::Other& other = board.others[member];
   if (member == team.own) return false;
@@ -187,8 +185,8 @@ BoardPage* Lines::take_page() {
   return memory.empty() ? nullptr : new (memory.data()) BoardPage;
 }
 
-void Lines::drop(Team& team, std::uint32_t channel) noexcept {
-  std::shared_ptr<Board> board = std::move(team.channels[channel].board);
+void Lines::drop(Channel& channel) noexcept {
+  std::shared_ptr<Board> board = std::move(channel.board);
   if (board == nullptr) return;
   --boards_;
   std::erase(active_, board.get());
@@ -201,7 +199,7 @@ void Lines::drop(Team& team, std::uint32_t channel) noexcept {
 // ---- operations by messages in a team that has lines
 
 void Lines::watch(Operation& op) {
-  const std::shared_ptr<Board>& board = op.team->channels[op.channel].board;
+  const std::shared_ptr<Board>& board = op.team->channels.find(op.channel)->board;
   if (board == nullptr || has_other(*board, op) || board->state != Board::State::ready) return;
   strays_.push_back(&op);
   due_ns_ = port_.now_ns() + kWatchNs;
@@ -229,7 +227,7 @@ void Lines::turn() {
 
 // Members that go by lines at the same place in the order have begun another operation.
 void Lines::look_for(Operation& op) {
-  const Board& board = *op.team->channels[op.channel].board;
+  const Board& board = *op.team->channels.find(op.channel)->board;
   for (std::uint32_t member = 0; member < board.others.size(); ++member) {
     if (member == board.own || op.state != OpState::running) continue;
     const FlatPage& lines = board.others[member].page->lines;

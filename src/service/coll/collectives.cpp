@@ -138,6 +138,15 @@ ph_status Collectives::may_begin(Team& team, const char* call) {
                         " of the team is lost: " + ph_status_text(status));
 }
 
+// As may_begin(), of the next operation of that order: others, who may have begun it, are told.
+ph_status Collectives::join(Team& team, std::uint32_t channel, const char* call) {
+  ph_status status = may_begin(team, call);
+  if (status == PH_OK) status = contact_neighbours(team);
+  if (status != PH_OK && !is_closed_ && team.broken.status == PH_ERR_DEPARTED)
+    runner_.decline(team, channel);
+  return status;
+}
+
 // A team's deaths are noticed by neighbours, who must have met: once for each team.
 ph_status Collectives::contact_neighbours(Team& team) {
   if (team.is_contacted) return PH_OK;
@@ -147,6 +156,7 @@ ph_status Collectives::contact_neighbours(Team& team) {
       const std::uint32_t member = (team.own + to) % size;
       const ph_status status = port_.contact(team.members[member].rank);
       if (status == PH_OK) continue;
+      if (status == PH_ERR_PEER || status == PH_ERR_DEPARTED) note_lost(team, member, status);
       return port_.fail(status, team.members[member].rank,
                         "coll_begin: member " + std::to_string(member) +
                             " cannot be met: " + ph_status_text(status));
@@ -216,11 +226,10 @@ Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const cha
 }
 
 ph_status Collectives::begin(Team& team, const ph_coll_args& args, Operation** waited) {
-  if (const ph_status status = may_begin(team, "coll_begin"); status != PH_OK) return status;
   if (making_.is_splitting(team))
     return fail(PH_ERR_STATE, "coll_begin", "a split of the team is under way");
-  if (!has_room(team)) return port_.again();
-  if (const ph_status status = contact_neighbours(team); status != PH_OK) return status;
+  if (!is_closed_ && team.broken.status == PH_OK && !has_room(team)) return port_.again();
+  if (const ph_status status = join(team, 0, "coll_begin"); status != PH_OK) return status;
   Operation& op = plan_for(team, args, "coll_begin");
   ph_status status = static_cast<ph_status>(op.blame.status);
   op.waits = waited != nullptr;
@@ -233,8 +242,7 @@ ph_status Collectives::begin(Team& team, const ph_coll_args& args, Operation** w
 }
 
 ph_status Collectives::prepare(Team& team, const ph_coll_args& args, Operation*& op) {
-  if (const ph_status status = may_begin(team, "coll_prepare"); status != PH_OK) return status;
-  if (const ph_status status = contact_neighbours(team); status != PH_OK) return status;
+  if (is_closed_) return fail(PH_ERR_STATE, "coll_prepare", "the lane is being closed");
   Operation& made = plan_for(team, args, "coll_prepare");
   if (made.blame.status != PH_OK) {
     const auto status = static_cast<ph_status>(made.blame.status);
@@ -242,30 +250,41 @@ ph_status Collectives::prepare(Team& team, const ph_coll_args& args, Operation*&
     return status;
   }
   made.is_prepared = true;
-  made.channel = team.prepared + 1;
   try {
-    if (team.channels.size() <= made.channel) team.channels.resize(made.channel + 1);
+    made.channel = team.channels.prepare();
   } catch (const std::bad_alloc&) {
     runner_.free(made);
     throw;
   }
-  ++team.prepared;
   ++team.alive;
-  team.channels[made.channel].prepared = &made;
+  team.channels.find(made.channel)->prepared = &made;
   op = &made;
   return PH_OK;
 }
 
 ph_status Collectives::start(Operation& op) {
   if (op.is_under_way()) return fail(PH_ERR_STATE, "coll_start", "it is under way");
-  if (const ph_status status = may_begin(*op.team, "coll_start"); status != PH_OK) return status;
+  if (const ph_status status = join(*op.team, op.channel, "coll_start"); status != PH_OK)
+    return status;
   return begin_now(op);
+}
+
+// The old arguments stay where the new ones are refused.
+ph_status Collectives::change(Operation& op, const ph_coll_args& args) {
+  if (op.is_under_way()) return fail(PH_ERR_STATE, "coll_change", "it is under way");
+  Plan plan;
+  std::string why;
+  const Team& team = *op.team;
+  const ph_status status = make_plan(args, {team.size(), team.own, isa_}, plan, why);
+  if (status != PH_OK) return fail(status, "coll_change", why);
+  op.plan = std::move(plan);
+  return PH_OK;
 }
 
 ph_status Collectives::free(Operation& op) {
   if (op.is_under_way()) return fail(PH_ERR_STATE, "coll_free", "it is under way");
-  runner_.lines().drop(*op.team, op.channel);
-  op.team->channels[op.channel].prepared = nullptr;
+  runner_.drop_channel(*op.team, op.channel);
+  op.team->channels.free(op.channel);
   --op.team->alive;
   runner_.free(op);
   return PH_OK;

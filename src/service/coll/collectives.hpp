@@ -33,10 +33,11 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   ph_status begin(Team& team, const ph_coll_args& args, Operation** op = nullptr);
   // Whether a one-shot operation has a place in the team's window.
   bool has_room(Team& team) const noexcept {
-    return team.one_shot(team.channels[0].begun) == nullptr;
+    return team.one_shot(team.channels.one_shot().begun) == nullptr;
   }
   ph_status prepare(Team& team, const ph_coll_args& args, Operation*& op);
   ph_status start(Operation& op);
+  ph_status change(Operation& op, const ph_coll_args& args);
   ph_status free(Operation& op);
   ph_status done(Operation& op);
 
@@ -90,6 +91,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void note_lost(Team& team, std::uint32_t member, ph_status why) noexcept;
   void note_broken(Team& team, const Blame& why) noexcept;
   ph_status may_begin(Team& team, const char* call);
+  ph_status join(Team& team, std::uint32_t channel, const char* call);
   ph_status contact_neighbours(Team& team);
   Operation& plan_for(Team& team, const ph_coll_args& args, const char* call);
   ph_status promise(Operation& op);

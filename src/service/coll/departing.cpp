@@ -35,9 +35,7 @@ void Runner::ask_begun(Operation& op, std::uint32_t member) {
 
 // The team is known to be broken here.
 void Runner::lacks(Team& team, const Name& name, const Blame& why, std::uint32_t member) {
-  const bool was_begun =
-      name.channel < team.channels.size() &&
-      static_cast<std::int32_t>(name.sequence - team.channels[name.channel].begun) < 0;
+  const bool was_begun = team.was_begun(name.channel, name.sequence);
   const Told* const told = team.told(name.channel, name.sequence);
   if (was_begun && told == nullptr) return;
   Name theirs = name;
@@ -63,14 +61,13 @@ void Runner::never(Operation& op, const Blame& why, std::uint32_t member) {
 
 // Nothing is begun any more on a broken team: what has come for it waits for nobody.
 void Runner::drop_unbegun(Team& team) {
-  for (std::uint32_t number = 0; number < team.channels.size(); ++number) {
-    Channel& channel = team.channels[number];
+  team.channels.each([&](std::uint32_t number, Channel& channel) {
     for (std::uint32_t i = 0; !channel.early.empty(); channel.early.pop(), ++i) {
       const Name name{0, team.number, number, channel.begun + i, 0};
       early_.take_all(channel.early.front(),
                       [&](const Arrival& what) { refuse(team, name, what); });
     }
-  }
+  });
 }
 
 }  // namespace photon::service::coll

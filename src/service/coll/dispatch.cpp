@@ -129,6 +129,7 @@ bool Collectives::take_blame(const Message& message, Team& team, const Head& hea
     runner_.differs(team, head.name, why, member);
   else
     runner_.failed(team, head.name, why, member);
+  if (why.status == PH_ERR_DEPARTED) note_broken(team, why);  // later ones are refused here, too
   return true;
 }
 

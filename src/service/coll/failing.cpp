@@ -28,6 +28,10 @@ void Runner::fail(Operation& op, const Blame& why) {
   }
   op.state = OpState::failing;
   op.blame = why;
+  if (why.own.kind == 0) {  // of a team, not of an operation
+    op.blame.own = op.plan.described;
+    op.blame.own.member = team.own;
+  }
   drop_early(op);
   settle(op);
 }
@@ -90,9 +94,7 @@ void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_
     return;
   }
   if (team.told(name.channel, name.sequence) != nullptr) return;
-  const bool was_begun =
-      name.channel < team.channels.size() &&
-      static_cast<std::int32_t>(name.sequence - team.channels[name.channel].begun) < 0;
+  const bool was_begun = team.was_begun(name.channel, name.sequence);
   if (was_begun && team.is_far(name.channel, name.sequence)) return;
   EarlyPool::List* const list = was_begun ? nullptr : early_of(team, name.channel, name.sequence);
   if (list == nullptr && !was_begun)
@@ -102,6 +104,25 @@ void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_
   if (was_begun && name.channel == 0) ends_.failed_elsewhere(team, name.sequence, why);
   if (was_begun) return;
   early_.take_all(*list, [&](const Arrival& what) { refuse(team, name, what); });
+}
+
+// This member was refused its next operation of that order, since another has left; those that have
+// begun it hear of that, and refuse more themselves. Before they do they may have begun as many as
+// their window holds.
+void Runner::decline(Team& team, std::uint32_t channel) {
+  Channel& order = *team.channels.find(channel);
+  if (order.declined == (channel == 0 ? team.window.size() : 1)) return;
+  const Name name{0, team.number, channel, order.begun, 0};
+  if (team.told(channel, order.begun) == nullptr) {
+    spread(team, Op::failed, name, team.broken);
+    team.note_told({channel, order.begun, team.broken});
+  }
+  ++order.begun;
+  ++order.declined;
+  if (order.early.empty()) return;
+  EarlyPool::List list = order.early.front();
+  order.early.pop();
+  early_.take_all(list, [&](const Arrival& what) { refuse(team, name, what); });
 }
 
 // Members that are lost answer no notes: what they could read is the kernel's and the card's to
@@ -145,14 +166,18 @@ void Runner::give_up(Team& team) {
 }
 
 void Runner::drop_team(Team& team) {
-  for (std::uint32_t number = 0; number < team.channels.size(); ++number) {
-    lines_.drop(team, number);
-    Channel& channel = team.channels[number];
-    for (std::uint32_t i = 0; !channel.early.empty(); channel.early.pop(), ++i) {
-      const Name name{0, team.number, number, channel.begun + i, 0};
-      early_.take_all(channel.early.front(),
-                      [&](const Arrival& what) { refuse(team, name, what, PH_ERR_STATE); });
-    }
+  team.channels.each([&](std::uint32_t number, Channel&) { drop_channel(team, number); });
+}
+
+void Runner::drop_channel(Team& team, std::uint32_t number) {
+  Channel* const found = team.channels.find(number);
+  if (found == nullptr) return;
+  Channel& channel = *found;
+  lines_.drop(channel);
+  for (std::uint32_t i = 0; !channel.early.empty(); channel.early.pop(), ++i) {
+    const Name name{0, team.number, number, channel.begun + i, 0};
+    early_.take_all(channel.early.front(),
+                    [&](const Arrival& what) { refuse(team, name, what, PH_ERR_STATE); });
   }
 }
 

@@ -77,7 +77,7 @@ bool Lines::takes(const Team& team, const Plan& plan) noexcept {
 }
 
 void Lines::join(Operation& op) noexcept {
-  Board& board = *op.team->channels[op.channel].board;
+  Board& board = *op.board;
   const Members whom = read_by(op.plan.call);
   op.has_said = false;
   op.next_line = whom.first;
@@ -89,7 +89,7 @@ void Lines::join(Operation& op) noexcept {
 
 Lines::Outcome Lines::step(Operation& op) {
   Team& team = *op.team;
-  Board& board = *team.channels[op.channel].board;
+  Board& board = *op.board;
   if (op.way == Way::asked) {
     if (has_other(board, op)) return Outcome::waits;
     if (board.state < Board::State::ready) settle(team, op.channel, board);
@@ -195,7 +195,7 @@ void Lines::wake_others(Board& board, std::uint32_t first, std::uint32_t last) n
 void Lines::ended(Operation& op) noexcept {
   std::erase(strays_, &op);
   if (op.way == Way::messages) return;
-  Board& board = *op.team->channels[op.channel].board;
+  Board& board = *op.board;
   auto& queue = board.queue;
   for (std::size_t i = 0; i < queue.size(); ++i)
     if (queue.at(queue.begin() + i).op == &op) queue.at(queue.begin() + i).op = nullptr;
@@ -248,7 +248,7 @@ bool Lines::look() {
 }
 
 bool Lines::waits_for(const Operation& op, std::uint32_t member) const noexcept {
-  const Board& board = *op.team->channels[op.channel].board;
+  const Board& board = *op.board;
   if (board.state != Board::State::ready || !op.has_said) return true;
   return member >= op.next_line && member < op.lines_end &&
          !FlatPage::says(board.others[member].page->lines.mark(op.sequence), op.sequence);
@@ -257,7 +257,7 @@ bool Lines::waits_for(const Operation& op, std::uint32_t member) const noexcept 
 // Of those that live each is asked whether it still begins the operation. Of a board that is ready
 // read() finds what a member that has gone has said, or fails for the lack of it.
 void Lines::check_lost(Operation& op) {
-  Board& board = *op.team->channels[op.channel].board;
+  Board& board = *op.board;
   const bool is_ready = board.state == Board::State::ready;
   Members whom =
       is_ready && op.has_said ? Members{op.next_line, op.lines_end} : Members{0, op.plan.call.size};

@@ -45,7 +45,7 @@ class Lines {
   static bool takes(const Team& team, const Plan& plan) noexcept;
 
   // Reserves what join() needs. Throws bad_alloc.
-  void reserve(Team& team, std::uint32_t channel);
+  void reserve(Operation& op);
   void join(Operation& op) noexcept;
   Outcome step(Operation& op);
   void ended(Operation& op) noexcept;
@@ -56,7 +56,7 @@ class Lines {
   // A member says where its lines are, or whether it sees all. False: malformed.
   bool take(Team& team, const Head& head, std::uint32_t member, std::uint64_t word);
   // Nothing of this channel is begun any more.
-  void drop(Team& team, std::uint32_t channel) noexcept;
+  void drop(Channel& channel) noexcept;
   // One that goes by messages, in a team that has lines: whether others have begun another there.
   void watch(Operation& op);
   bool look();

@@ -47,7 +47,7 @@ ph_status Making::split(Team& parent, std::int64_t colour, std::int64_t key, Tea
 
 // The cards travel as an allgather of bytes, among the other one-shot operations of the parent.
 ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t key) {
-  if (parent.one_shot(parent.channels[0].begun) != nullptr) return port_.again();
+  if (parent.one_shot(parent.channels.one_shot().begun) != nullptr) return port_.again();
   splits_.emplace_back();
   Split& split = splits_.back();
   split.parent = &parent;
@@ -74,7 +74,7 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
     plan.digest = digest_of(plan.described);
     ++parent.alive;
     has_begun = true;
-    split.sequence = parent.channels[0].begun;
+    split.sequence = parent.channels.one_shot().begun;
     runner_.begin(op);
   } catch (const std::bad_alloc&) {
     if (split.op != nullptr) runner_.free(*split.op);  // begin() throws before it is under way

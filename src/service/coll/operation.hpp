@@ -54,6 +54,7 @@ struct Operation {
   std::uint64_t temp_bytes = 0;
 
   Way way = Way::messages;
+  Board* board = nullptr;       // of its channel, where it does not go by messages
   bool has_said = false;        // in its line
   std::uint32_t next_line = 0;  // the member whose line is read next
   std::uint32_t lines_end = 0;

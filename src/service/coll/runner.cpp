@@ -34,14 +34,14 @@ void Runner::begin(Operation& op) {
     op.temp_bytes = needed;
   }
   op.way = Lines::takes(team, op.plan) ? Way::asked : Way::messages;
-  if (op.way != Way::messages) lines_.reserve(team, op.channel);
+  if (op.way != Way::messages) lines_.reserve(op);
   if (op.plan.told_counts != nullptr) op.plan.told_counts[team.own] = op.plan.own_count;
   op.receives_left = 0;
   op.asks = false;
   op.retries = false;
   op.is_short = false;
   op.blame = {};
-  Channel& channel = team.channels[op.channel];
+  Channel& channel = *team.channels.find(op.channel);
   op.sequence = channel.begun++;
   if (op.sequence % Team::kMostAhead == 0) team.forget_far();
   op.state = OpState::running;
@@ -247,13 +247,12 @@ Name Runner::name_at(const Team& team, std::uint32_t member, const Operation& op
 }
 
 EarlyPool::List* Runner::early_of(Team& team, std::uint32_t channel, std::uint32_t sequence) {
-  if (channel > team.prepared && channel - team.prepared > Team::kMostChannelsAhead) return nullptr;
-  if (channel >= team.channels.size()) team.channels.resize(channel + 1);
-  Channel& order = team.channels[channel];
-  const std::uint32_t ahead = sequence - order.begun;
+  Channel* const order = team.channels.reach(channel);
+  if (order == nullptr) return nullptr;
+  const std::uint32_t ahead = sequence - order->begun;
   if (ahead >= Team::kMostAhead) return nullptr;
-  while (order.early.size() <= ahead) order.early.push({});
-  return &order.early.at(order.early.begin() + ahead);
+  while (order->early.size() <= ahead) order->early.push({});
+  return &order->early.at(order->early.begin() + ahead);
 }
 
 }  // namespace photon::service::coll

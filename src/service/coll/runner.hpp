@@ -62,10 +62,14 @@ class Runner final : private Lines::Steps {
   // A member is lost, or the team is broken: its operations end, and nothing is waited for of those
   // that are lost. Not from inside a call of the port.
   void break_all(Team& team);
+  // The next operation of that order will not be begun here, since a member has left.
+  void decline(Team& team, std::uint32_t channel);
   // This member leaves: what it has under way ends everywhere.
   void give_up(Team& team);
   // It is freed: what has come for it is dropped.
   void drop_team(Team& team);
+  // The same of a prepared operation that is freed.
+  void drop_channel(Team& team, std::uint32_t number);
   void lost(Rank rank) noexcept { post_.lost(rank); }
 
   // A bounded piece of what operations want without a message. True: there is more.

@@ -17,11 +17,7 @@ bool are_in_order(const std::vector<Member>& members) noexcept {
 }  // namespace
 
 Team::Team(std::vector<Member> all, std::uint32_t own_number, std::uint32_t window_count)
-    : members(std::move(all)),
-      own(own_number),
-      window(window_count),
-      history(window_count),
-      channels(1) {
+    : members(std::move(all)), own(own_number), window(window_count), history(window_count) {
   if (are_in_order(members)) return;
   by_rank_.reserve(members.size());
   for (std::uint32_t i = 0; i < size(); ++i) by_rank_.emplace_back(members[i].rank, i);
@@ -35,10 +31,17 @@ std::uint32_t Team::find(Rank rank) const noexcept {
 }
 
 Operation* Team::under_way(std::uint32_t channel, std::uint32_t sequence) noexcept {
-  if (channel >= channels.size()) return nullptr;
-  Operation* const found = channel == 0 ? one_shot(sequence) : channels[channel].prepared;
+  const Channel* const order = channels.find(channel);
+  if (order == nullptr) return nullptr;
+  Operation* const found = channel == 0 ? one_shot(sequence) : order->prepared;
   if (found == nullptr || found->sequence != sequence || !found->is_under_way()) return nullptr;
   return found;
+}
+
+bool Team::was_begun(std::uint32_t channel, std::uint32_t sequence) const noexcept {
+  const Channel* const order = channels.find(channel);
+  if (order == nullptr) return channels.is_gone(channel);
+  return static_cast<std::int32_t>(sequence - order->begun) < 0;
 }
 
 const Told* Team::told(std::uint32_t channel, std::uint32_t sequence) const noexcept {
@@ -54,7 +57,9 @@ void Team::note_told(const Told& what) {
 }
 
 bool Team::is_far(std::uint32_t channel, std::uint32_t sequence) const noexcept {
-  const std::uint32_t begun = channel < channels.size() ? channels[channel].begun : 0;
+  if (channels.is_gone(channel)) return channels.age_of(channel) >= kFreedTold;
+  const Channel* const order = channels.find(channel);
+  const std::uint32_t begun = order == nullptr ? 0 : order->begun;
   return sequence - begun + kMostAhead >= 2 * kMostAhead;
 }
 

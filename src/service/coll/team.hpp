@@ -15,26 +15,14 @@
 #include <memory>
 #include <vector>
 
-#include "base/ring_queue.hpp"
-#include "service/coll/early.hpp"
+#include "service/coll/channels.hpp"
 #include "service/coll/words.hpp"
 
 namespace photon::service::coll {
 
-struct Board;
-struct Operation;
-
 struct Member {
   Rank rank = 0;
   std::uint32_t slot = 0;
-};
-
-// One order of operations: the one-shot ones of a team, or the starts of a prepared one.
-struct Channel {
-  std::uint32_t begun = 0;                    // operations; the next one's sequence
-  Operation* prepared = nullptr;              // of channels from 1 on
-  std::shared_ptr<Board> board;               // null: nothing went by lines yet
-  base::RingQueue<EarlyPool::List, 1> early;  // of sequences `begun`, begun + 1 ...
 };
 
 // A failure that was told already, so that word of it is passed on once.
@@ -59,13 +47,17 @@ class Team {
   void note_told(const Told& what);  // throws bad_alloc
   // So long ago, or so far ahead, that no member is there.
   bool is_far(std::uint32_t channel, std::uint32_t sequence) const noexcept;
+  // The operation of that name is over here, under way, or was freed before it began.
+  bool was_begun(std::uint32_t channel, std::uint32_t sequence) const noexcept;
   // Failures that no member is near any more: sequences come again after 2^32.
   void forget_far() noexcept;
 
   // Nothing of a peer's is further ahead. A grant holds 16 Ki empty payloads at most, and members
   // in a chain are each that far ahead of the next.
   static constexpr std::uint32_t kMostAhead = 1U << 18;
-  static constexpr std::uint32_t kMostChannelsAhead = 8192;
+  // Failures of prepared operations that are freed are remembered until so many others have been
+  // prepared since.
+  static constexpr std::uint64_t kFreedTold = 8192;
 
   const std::vector<Member> members;
   const std::uint32_t own;
@@ -73,14 +65,13 @@ class Team {
   std::uint32_t number = 0;
   std::vector<Operation*> window;
   std::vector<Described> history;  // of one-shot operations, by sequence modulo window
-  std::vector<Channel> channels;   // 0: one-shot
-  std::uint32_t prepared = 0;      // ever; the number of the last one's channel
-  std::uint32_t alive = 0;         // operations under way, and prepared ones
-  Blame broken;                    // status PH_OK: it is not
-  bool has_spread = false;         // word of that, if one has died
-  bool has_spread_left = false;    // the same, if one has left
-  bool is_dirty = false;           // a member was lost, and operations do not know it yet
-  bool is_contacted = false;       // its neighbours are met
+  Channels channels;
+  std::uint32_t alive = 0;       // operations under way, and prepared ones
+  Blame broken;                  // status PH_OK: it is not
+  bool has_spread = false;       // word of that, if one has died
+  bool has_spread_left = false;  // the same, if one has left
+  bool is_dirty = false;         // a member was lost, and operations do not know it yet
+  bool is_contacted = false;     // its neighbours are met
   bool is_freed = false;
   bool is_world = false;
   bool shares_lines = false;  // all members may see each other's
