@@ -24,7 +24,8 @@ using service::coll::Team;
 
 class MemberPort final : public FakePort {
  public:
-  explicit MemberPort(Rank rank) : FakePort(wire::Owner::coll), rank_(rank) {}
+  explicit MemberPort(Rank rank, std::uint32_t ranks_count = kSize)
+      : FakePort(wire::Owner::coll, ranks_count), rank_(rank) {}
   Rank rank() const noexcept override { return rank_; }
   const base::Config& config() const noexcept override { return settings; }
   ph_status expose(std::span<const std::byte> memory, std::uint32_t access,

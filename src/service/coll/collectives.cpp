@@ -8,7 +8,11 @@
 namespace photon::service::coll {
 
 Collectives::Collectives(Port& port)
-    : port_(port), runner_(port, *this), slots_(1), making_(port, runner_, *this) {}
+    : port_(port),
+      runner_(port, *this),
+      slots_(1),
+      making_(port, runner_, *this),
+      agreeing_(port, runner_.post(), making_, *this) {}
 
 ph_status Collectives::fail(ph_status status, const char* call, const std::string& why) {
   return port_.fail(status, PH_ANY_RANK, std::string(call) + ": " + why);
@@ -45,13 +49,28 @@ ph_status Collectives::of(const ph_team_of_args& args, Team*& team) {
   return status < PH_OK ? port_.fail(status, PH_ANY_RANK, making_.words()) : status;
 }
 
+// A team whose members die can still agree: nothing else is asked of it.
+ph_status Collectives::agree(Team& team, std::uint64_t& bits) {
+  if (is_closed_) return fail(PH_ERR_STATE, "team_agree", "the lane is being closed");
+  return agreeing_.agree(team, bits);
+}
+
+ph_status Collectives::shrink(Team& team, Team*& smaller) {
+  if (is_closed_) return fail(PH_ERR_STATE, "team_shrink", "the lane is being closed");
+  return agreeing_.shrink(team, smaller);
+}
+
 ph_status Collectives::free(Team& team) {
   if (team.is_world)
     return fail(PH_ERR_ARGUMENT, "team_free", "the team of all ranks is the library's");
   if (team.alive != 0 || making_.is_splitting(team))
     return fail(PH_ERR_STATE, "team_free",
                 "operations of the team are under way, or prepared ones were not freed");
+  if (Agreeing::is_under_way(team))
+    return fail(PH_ERR_STATE, "team_free",
+                "team_agree or team_shrink of the team is under way: call it again first");
   runner_.drop_team(team);
+  agreeing_.forget(team);
   Slot& slot = slots_[team.slot];
   const std::uint32_t number = team.slot;
   slot.team.reset();

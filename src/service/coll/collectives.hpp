@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "service/coll/agreeing.hpp"
 #include "service/coll/making.hpp"
 #include "service/coll/runner.hpp"
 
@@ -25,7 +26,14 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   // PH_TIMEOUT: not over; it is called again.
   ph_status split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team);
   ph_status of(const ph_team_of_args& args, Team*& team);
-  std::uint64_t making_news() const noexcept { return making_.news(); }
+  ph_status agree(Team& team, std::uint64_t& bits);
+  ph_status shrink(Team& team, Team*& smaller);
+  // How the last of these two has found a member to be lost; PH_OK: it has not.
+  static ph_status lost(const Team& team, std::uint32_t member) noexcept {
+    return Agreeing::lost(team, member);
+  }
+  // It is another one when a wait for one of these four may be over.
+  std::uint64_t making_news() const noexcept { return making_.news() + agreeing_.news(); }
   ph_status free(Team& team);
 
   // ---- operations
@@ -100,6 +108,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   std::vector<Slot> slots_;  // 0: of the team of all ranks
   std::vector<std::uint32_t> free_slots_;
   Making making_;
+  Agreeing agreeing_;
   std::vector<Due> due_;      // has room for `handlers_` more
   std::size_t handlers_ = 0;  // of operations under way
   std::vector<Due> running_;  // of the thread inside run()

@@ -31,6 +31,7 @@ bool Collectives::on_message(const Message& message) {
       if (op != nullptr) runner_.taken(*team, *op, member, head);
       return true;
     }
+    case Op::agree: return agreeing_.on_message(message, *team, head, member);
     default: return take_data(message, *team, head, member);
   }
 }
@@ -101,6 +102,7 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
   else if (head.op >= base && head.op <= base + kMostWordBytes)
     runner_.post().spent(message.from, head.op - base);
   if (head.op == static_cast<std::uint8_t>(Op::differs)) return answer_stale(message, head);
+  if (head.op == static_cast<std::uint8_t>(Op::agree)) agreeing_.answer_stale(message, head);
   if (head.op != static_cast<std::uint8_t>(Op::ready)) return true;
   std::uint64_t note[4];
   if (message.header.size() != sizeof(HeadWords) + sizeof note) return false;
@@ -146,6 +148,7 @@ void Collectives::note_lost(Team& team, std::uint32_t member, ph_status why) noe
 void Collectives::on_lost(Rank rank, ph_status why) noexcept {
   runner_.lost(rank);
   making_.lost(rank, why);
+  agreeing_.on_lost(rank);
   for (Slot& slot : slots_) {
     std::erase_if(slot.mail, [&](const Mail& mail) { return mail.from == rank; });
     if (slot.team == nullptr) continue;
@@ -168,6 +171,7 @@ bool Collectives::turn() {
     }
   }
   making_.turn();
+  agreeing_.turn();
   return runner_.turn();
 }
 

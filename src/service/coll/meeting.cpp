@@ -20,10 +20,6 @@ std::uint64_t hash_of(const ph_team_of_args& args) noexcept {
   return hash;
 }
 
-constexpr std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) noexcept {
-  return std::uint64_t{low} | std::uint64_t{high} << 32;
-}
-
 }  // namespace
 
 std::list<Making::Meeting>::iterator Making::find(std::uint64_t hash) noexcept {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/ring_queue.hpp"
+#include "service/coll/agreement.hpp"
 #include "service/coll/early.hpp"
 #include "service/coll/words.hpp"
 
@@ -74,6 +75,7 @@ class Team {
   std::vector<Channel> channels;   // 0: one-shot
   std::uint32_t prepared = 0;      // ever; the number of the last one's channel
   std::uint32_t alive = 0;         // operations under way, and prepared ones
+  std::unique_ptr<Agreed> agreed;  // null: never asked
   Blame broken;                    // status PH_OK: it is not
   bool has_spread = false;         // word of that
   bool is_dirty = false;           // a member was lost, and operations do not know it yet

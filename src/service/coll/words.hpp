@@ -23,6 +23,7 @@ enum class Op : std::uint8_t {
   differs = 7,  // payload: Blame, of whose first part the receiver of a message speaks
   meet = 8,     // words: hash, proposal, slot (ph_team_of)
   met = 9,      // words: hash, number, place, status; payload: slots of members from that place on
+  agree = 10,   // of an agreement (agreeing.hpp); a word of it in place of the channel
   words = 64,   // and size: a payload of at most 32 bytes stands in words 3 to 6
 };
 inline constexpr std::uint32_t kMostWordBytes = 32;
@@ -62,6 +63,10 @@ constexpr Head decode(const HeadWords& words) noexcept {
   head.name.sequence = static_cast<std::uint32_t>(words[2]);
   head.digest = static_cast<std::uint32_t>(words[2] >> 32);
   return head;
+}
+
+constexpr std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) noexcept {
+  return std::uint64_t{low} | std::uint64_t{high} << 32;
 }
 
 // The call of a member, in numbers; all of it but `member` goes into the digest.
