@@ -57,6 +57,7 @@ struct Coming {
 class FakePort : public service::Port {
  public:
   static constexpr std::uint32_t kSize = 4;
+  static constexpr Rank kNobody = 0xffff'ffff;
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
   explicit FakePort(wire::Owner owner, std::uint32_t ranks_count = kSize)
@@ -197,9 +198,7 @@ class FakePort : public service::Port {
   bool may_live(Rank) const noexcept override { return true; }
   void cut_off(Rank rank, const char*) override { lose(rank, PH_ERR_PROTOCOL); }
   Rank rank() const noexcept override { return 0; }
-  std::uint32_t size() const noexcept override {
-    return static_cast<std::uint32_t>(peers_.size());
-  }
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
   const base::Config& config() const noexcept override { return config_; }
 
   std::uint64_t promise(const service::UserEnd&) override {

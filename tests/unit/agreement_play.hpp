@@ -158,10 +158,15 @@ class AgreementPlay {
         << "rank " << to << " finds fault with a message of " << from;
   }
 
+  // Who dies before the first step is known to be dead.
   void kill(Rank rank, ph_status why) {
     is_dead_[rank] = true;
     for (Rank to = 0; to < kCount; ++to) {
       if (to == rank || is_dead_[to]) continue;
+      if (steps_ == 0) {
+        members_.port(to).lose(rank, why);
+        continue;
+      }
       std::deque<Sent>& queue = queues_[rank][to];
       if (why == PH_ERR_PEER && !queue.empty())
         queue.erase(queue.begin() + static_cast<std::ptrdiff_t>(choose_(queue.size() + 1)),

@@ -37,7 +37,12 @@ class MemberPort final : public FakePort {
     if (std::exchange(lacks_memory, false)) throw std::bad_alloc();
     return FakePort::get(from, what, handle);
   }
+  ph_status say(const service::Saying& what, std::uint64_t* ticket) override {
+    if (lacks_words) throw std::bad_alloc();
+    return FakePort::say(what, ticket);
+  }
   base::Config settings;
+  bool lacks_words = false;   // nothing can be said
   bool lacks_memory = false;  // the next that would be exposed or read finds none
 
  private:

@@ -1,5 +1,5 @@
 // What comes for agreements: verdicts in several parts, and what no member says.
-#include "coll_unit.hpp"
+#include "many_members.hpp"
 #include "service/coll/agreeing.hpp"
 
 namespace photon::test {
@@ -11,46 +11,6 @@ using service::coll::HeadWords;
 using service::coll::Op;
 
 enum Heard : std::uint32_t { kVote = 1, kAsk, kPropose, kHeld, kHolds, kSettled, kVerdict, kGone };
-
-// So many members that a verdict does not fit into one message.
-class ManyMembers {
- public:
-  explicit ManyMembers(std::uint32_t count) {
-    for (Rank rank = 0; rank < count; ++rank) {
-      ports_.push_back(std::make_unique<MemberPort>(rank, count));
-      all_.push_back(std::make_unique<Collectives>(*ports_.back()));
-      ports_.back()->serve(*all_.back());
-    }
-  }
-  std::uint32_t size() const { return static_cast<std::uint32_t>(all_.size()); }
-  Collectives& operator[](Rank rank) { return *all_[rank]; }
-  MemberPort& port(Rank rank) { return *ports_[rank]; }
-  Team& world(Rank rank) {
-    Team* team = nullptr;
-    EXPECT_EQ(all_[rank]->world(team), PH_OK);
-    return *team;
-  }
-  void run(Rank dead) {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (Rank rank = 0; rank < size(); ++rank) {
-        if (rank == dead) continue;
-        ports_[rank]->run_turns();
-        Said said;
-        while (ports_[rank]->take(said)) {
-          moved = true;
-          if (said.to != dead) {
-            ASSERT_TRUE(ports_[said.to]->deliver({rank, said.header, said.payload, {}, 0, 0}));
-          }
-        }
-      }
-    }
-  }
-
- private:
-  std::vector<std::unique_ptr<MemberPort>> ports_;
-  std::vector<std::unique_ptr<Collectives>> all_;
-};
 
 TEST(CollHearing, puts_a_verdict_of_many_members_together) {
   constexpr std::uint32_t kCount = 600;

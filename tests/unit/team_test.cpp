@@ -38,7 +38,7 @@ TEST(CollTeam, remembers_all_failures_that_are_near) {
   EXPECT_NE(team.told(0, 0), nullptr);
   EXPECT_NE(team.told(0, 999), nullptr);
   EXPECT_EQ(team.told(1, 1), nullptr);
-  team.channels[0].begun = Team::kMostAhead + 500;
+  team.channels.one_shot().begun = Team::kMostAhead + 500;
   team.forget_far();
   EXPECT_EQ(team.told(0, 499), nullptr);
   EXPECT_NE(team.told(0, 500), nullptr);

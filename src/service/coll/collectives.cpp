@@ -71,21 +71,35 @@ ph_status Collectives::free(Team& team) {
                 "team_agree or team_shrink of the team is under way: call it again first");
   runner_.drop_team(team);
   agreeing_.forget(team);
-  Slot& slot = slots_[team.slot];
-  const std::uint32_t number = team.slot;
-  slot.team.reset();
-  free_slots_.push_back(number);
+  bury(team);
   return PH_OK;
+}
+
+// It stays in its slot until that is used again, and passes word of failures on: others may know of
+// them by this member alone.
+void Collectives::bury(Team& team) noexcept {
+  team.is_freed = true;
+  free_slots_.push_unchecked(team.slot);  // reserve_slot() has made room
+  buried_ += weight_of(team);
+  for (std::uint64_t at = free_slots_.begin(); buried_ > kMostBuried; ++at)
+    unbury(free_slots_.at(at));
+}
+
+void Collectives::unbury(std::uint32_t slot) noexcept {
+  if (slots_[slot].team == nullptr) return;
+  buried_ -= weight_of(*slots_[slot].team);
+  slots_[slot].team.reset();
 }
 
 std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
   if (free_slots_.empty()) {
+    free_slots_.make_room(slots_.size() + 1);  // so that each can be freed
     slots_.emplace_back();
-    free_slots_.reserve(slots_.size());
-    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+    free_slots_.push_unchecked(static_cast<std::uint32_t>(slots_.size() - 1));
   }
-  const std::uint32_t slot = free_slots_.back();
-  free_slots_.pop_back();
+  const std::uint32_t slot = free_slots_.front();
+  free_slots_.pop();
+  unbury(slot);
   slots_[slot].is_reserved = true;
   slots_[slot].proposal = proposal;
   return slot;
@@ -98,7 +112,7 @@ void Collectives::give_up_slot(std::uint32_t slot, bool is_named) noexcept {
   slots_[slot].is_reserved = false;
   const std::vector<Mail> mail = std::move(slots_[slot].mail);
   slots_[slot].mail.clear();
-  if (!is_named) free_slots_.push_back(slot);  // reserve_slot() has made room
+  if (!is_named) free_slots_.push_unchecked(slot);  // reserve_slot() has made room
   for (const Mail& one : mail) hand_over(one);
 }
 
@@ -107,7 +121,7 @@ void Collectives::hand_over(const Mail& mail) noexcept {
   const Message message{mail.from, bytes.first(mail.header_bytes),
                         bytes.subspan(mail.header_bytes)};
   try {
-    if (on_message(message)) return;
+    if (dispatch(message)) return;
   } catch (const std::bad_alloc&) {
     return port_.cut_off(mail.from, "there was no memory for a message of its");
   }
@@ -137,7 +151,12 @@ Team* Collectives::find(const Name& name) {
   if (name.slot >= slots_.size()) return nullptr;
   Team* team = slots_[name.slot].team.get();
   if (name.slot == 0 && team == nullptr) world(team);
-  return team != nullptr && team->number == name.number ? team : nullptr;
+  return team != nullptr && team->number == name.number && !team->is_freed ? team : nullptr;
+}
+
+Team* Collectives::buried(const Name& name) noexcept {
+  Team* const team = name.slot < slots_.size() ? slots_[name.slot].team.get() : nullptr;
+  return team != nullptr && team->number == name.number && team->is_freed ? team : nullptr;
 }
 
 // ---- operations
@@ -257,14 +276,13 @@ ph_status Collectives::prepare(Team& team, const ph_coll_args& args, Operation*&
   made.is_prepared = true;
   made.channel = team.prepared + 1;
   try {
-    if (team.channels.size() <= made.channel) team.channels.resize(made.channel + 1);
+    team.channels.make(made.channel).prepared = &made;
   } catch (const std::bad_alloc&) {
     runner_.free(made);
     throw;
   }
   ++team.prepared;
   ++team.alive;
-  team.channels[made.channel].prepared = &made;
   op = &made;
   return PH_OK;
 }
@@ -277,8 +295,10 @@ ph_status Collectives::start(Operation& op) {
 
 ph_status Collectives::free(Operation& op) {
   if (op.is_under_way()) return fail(PH_ERR_STATE, "coll_free", "it is under way");
-  op.team->channels[op.channel].prepared = nullptr;
-  --op.team->alive;
+  Team& team = *op.team;
+  runner_.drop_channel(team, op.channel, *team.channels.find(op.channel));
+  team.channels.free(op.channel);
+  --team.alive;
   runner_.free(op);
   return PH_OK;
 }

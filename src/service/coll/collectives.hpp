@@ -2,7 +2,7 @@
 // How an operation runs: runner.hpp; how a team is made: making.hpp; the design:
 // docs/collectives.md.
 //
-// Invariant: a slot is free, reserved, or holds one team.
+// Invariant: a slot is free, and may hold a buried team, or reserved, or holds one that lives.
 // Owner: the engine of a lane, under the lane's lock.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ring_queue.hpp"
 #include "service/coll/agreeing.hpp"
 #include "service/coll/making.hpp"
 #include "service/coll/runner.hpp"
@@ -41,7 +42,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   ph_status begin(Team& team, const ph_coll_args& args, Operation** op = nullptr);
   // Whether a one-shot operation has a place in the team's window.
   bool has_room(Team& team) const noexcept {
-    return team.one_shot(team.channels[0].begun) == nullptr;
+    return team.one_shot(team.channels.one_shot().begun) == nullptr;
   }
   ph_status prepare(Team& team, const ph_coll_args& args, Operation*& op);
   ph_status start(Operation& op);
@@ -60,6 +61,10 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   std::uint64_t held() const noexcept override { return runner_.held(); }
 
  private:
+  // All buried teams count for this at most, a member for 1.
+  static constexpr std::size_t kMostBuried = 1 << 16;
+  static std::size_t weight_of(const Team& team) noexcept { return 64 + team.size(); }
+
   struct Due {
     ph_coll_handler handler;
     void* user;
@@ -87,6 +92,10 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   Team& add(std::unique_ptr<Team> team) override;
 
   Team* find(const Name& name);
+  Team* buried(const Name& name) noexcept;
+  void bury(Team& team) noexcept;
+  void unbury(std::uint32_t slot) noexcept;
+  bool dispatch(const Message& message);
   void hand_over(const Mail& mail) noexcept;
   void note_gone(Team& team) noexcept;
   void note_lost(Team& team, std::uint32_t member, ph_status why) noexcept;
@@ -105,8 +114,9 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   Port& port_;
   const fold::Isa isa_ = fold::best_isa();  // to ask the processor takes microseconds
   Runner runner_;
-  std::vector<Slot> slots_;  // 0: of the team of all ranks
-  std::vector<std::uint32_t> free_slots_;
+  std::vector<Slot> slots_;                    // 0: of the team of all ranks
+  base::RingQueue<std::uint32_t> free_slots_;  // the one that was freed last is used last
+  std::size_t buried_ = 0;                     // what buried teams count for
   Making making_;
   Agreeing agreeing_;
   std::vector<Due> due_;      // has room for `handlers_` more

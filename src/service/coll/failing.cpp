@@ -90,9 +90,7 @@ void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_
     return;
   }
   if (team.told(name.channel, name.sequence) != nullptr) return;
-  const bool was_begun =
-      name.channel < team.channels.size() &&
-      static_cast<std::int32_t>(name.sequence - team.channels[name.channel].begun) < 0;
+  const bool was_begun = team.is_freed || team.was_begun(name.channel, name.sequence);
   if (was_begun && team.is_far(name.channel, name.sequence)) return;
   EarlyPool::List* const list = was_begun ? nullptr : early_of(team, name.channel, name.sequence);
   if (list == nullptr && !was_begun)
@@ -141,13 +139,15 @@ void Runner::give_up(Team& team) {
 }
 
 void Runner::drop_team(Team& team) {
-  for (std::uint32_t number = 0; number < team.channels.size(); ++number) {
-    Channel& channel = team.channels[number];
-    for (std::uint32_t i = 0; !channel.early.empty(); channel.early.pop(), ++i) {
-      const Name name{0, team.number, number, channel.begun + i, 0};
-      early_.take_all(channel.early.front(),
-                      [&](const Arrival& what) { refuse(team, name, what, PH_ERR_STATE); });
-    }
+  team.channels.for_each(
+      [&](std::uint32_t number, Channel& channel) { drop_channel(team, number, channel); });
+}
+
+void Runner::drop_channel(Team& team, std::uint32_t number, Channel& channel) {
+  for (std::uint32_t i = 0; !channel.early.empty(); channel.early.pop(), ++i) {
+    const Name name{0, team.number, number, channel.begun + i, 0};
+    early_.take_all(channel.early.front(),
+                    [&](const Arrival& what) { refuse(team, name, what, PH_ERR_STATE); });
   }
 }
 

@@ -47,7 +47,7 @@ ph_status Making::split(Team& parent, std::int64_t colour, std::int64_t key, Tea
 
 // The cards travel as an allgather of bytes, among the other one-shot operations of the parent.
 ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t key) {
-  if (parent.one_shot(parent.channels[0].begun) != nullptr) return port_.again();
+  if (parent.one_shot(parent.channels.one_shot().begun) != nullptr) return port_.again();
   splits_.emplace_back();
   Split& split = splits_.back();
   split.parent = &parent;

@@ -91,7 +91,7 @@ class Making {
     bool tells = false;  // a failure to the others, in the next turn
   };
   static constexpr std::uint32_t kSlotsAtOnce = 128;
-  static constexpr std::size_t kMostHeard = 65536;
+  static constexpr std::size_t kMostOfOne = 4096;
 
   ph_status begin_split(Team& parent, std::int64_t colour, std::int64_t key);
   ph_status end_split(std::list<Split>::iterator at, Team*& team);
@@ -100,7 +100,10 @@ class Making {
   ph_status end_meeting(std::list<Meeting>::iterator at, Team*& team);
   std::list<Meeting>::iterator find(std::uint64_t hash) noexcept;
   void join(Meeting& meeting, const Heard& heard);
-  void tell_all(Meeting& meeting);
+  ph_status say_meet(const Meeting& meeting);
+  void tell_all(Meeting& meeting) noexcept;
+  void tell_one(const Meeting& meeting, Rank to);
+  bool is_full_of(Rank rank) const noexcept;
   ph_status fail(ph_status status, std::string why);
   void tell() noexcept;
 

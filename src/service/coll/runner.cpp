@@ -43,7 +43,7 @@ void Runner::begin(Operation& op) {
   op.retries = false;
   op.is_short = false;
   op.blame = {};
-  Channel& channel = team.channels[op.channel];
+  Channel& channel = *team.channels.find(op.channel);
   op.sequence = channel.begun++;
   if (op.sequence % Team::kMostAhead == 0) team.forget_far();
   op.state = OpState::running;
@@ -158,6 +158,7 @@ void Runner::want_turn(Operation& op) {
 }
 
 bool Runner::turn() {
+  post_.pay_late();
   const std::size_t count = busy_.size();
   for (std::size_t i = 0; i < count; ++i) {
     Operation& op = *all_[busy_[i]];
@@ -210,8 +211,7 @@ Name Runner::name_at(const Team& team, std::uint32_t member, const Operation& op
 
 EarlyPool::List* Runner::early_of(Team& team, std::uint32_t channel, std::uint32_t sequence) {
   if (channel > team.prepared && channel - team.prepared > Team::kMostChannelsAhead) return nullptr;
-  if (channel >= team.channels.size()) team.channels.resize(channel + 1);
-  Channel& order = team.channels[channel];
+  Channel& order = team.channels.make(channel);
   const std::uint32_t ahead = sequence - order.begun;
   if (ahead >= Team::kMostAhead) return nullptr;
   while (order.early.size() <= ahead) order.early.push({});

@@ -57,6 +57,7 @@ class Runner {
   void give_up(Team& team);
   // It is freed: what has come for it is dropped.
   void drop_team(Team& team);
+  void drop_channel(Team& team, std::uint32_t number, Channel& channel);
   void lost(Rank rank) noexcept { post_.lost(rank); }
 
   // A bounded piece of what operations want without a message. True: there is more.

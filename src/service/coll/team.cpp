@@ -17,11 +17,7 @@ bool are_in_order(const std::vector<Member>& members) noexcept {
 }  // namespace
 
 Team::Team(std::vector<Member> all, std::uint32_t own_number, std::uint32_t window_count)
-    : members(std::move(all)),
-      own(own_number),
-      window(window_count),
-      history(window_count),
-      channels(1) {
+    : members(std::move(all)), own(own_number), window(window_count), history(window_count) {
   if (are_in_order(members)) return;
   by_rank_.reserve(members.size());
   for (std::uint32_t i = 0; i < size(); ++i) by_rank_.emplace_back(members[i].rank, i);
@@ -35,8 +31,9 @@ std::uint32_t Team::find(Rank rank) const noexcept {
 }
 
 Operation* Team::under_way(std::uint32_t channel, std::uint32_t sequence) noexcept {
-  if (channel >= channels.size()) return nullptr;
-  Operation* const found = channel == 0 ? one_shot(sequence) : channels[channel].prepared;
+  const Channel* const order = channels.find(channel);
+  if (order == nullptr) return nullptr;
+  Operation* const found = channel == 0 ? one_shot(sequence) : order->prepared;
   if (found == nullptr || found->sequence != sequence || !found->is_under_way()) return nullptr;
   return found;
 }
@@ -54,12 +51,30 @@ void Team::note_told(const Told& what) {
 }
 
 bool Team::is_far(std::uint32_t channel, std::uint32_t sequence) const noexcept {
-  const std::uint32_t begun = channel < channels.size() ? channels[channel].begun : 0;
+  if (is_forgotten(channel)) return false;
+  const Channel* const order = channels.find(channel);
+  const std::uint32_t begun = order != nullptr ? order->begun : 0;
   return sequence - begun + kMostAhead >= 2 * kMostAhead;
 }
 
+bool Team::is_forgotten(std::uint32_t channel) const noexcept {
+  return channel != 0 && channel <= prepared && channels.find(channel) == nullptr;
+}
+
+bool Team::was_begun(std::uint32_t channel, std::uint32_t sequence) const noexcept {
+  const Channel* const order = channels.find(channel);
+  return order != nullptr ? static_cast<std::int32_t>(sequence - order->begun) < 0
+                          : is_forgotten(channel);
+}
+
+// How far a freed operation had come is not known any more: the latest are kept.
 void Team::forget_far() noexcept {
-  std::erase_if(told_, [&](const Told& one) { return is_far(one.channel, one.sequence); });
+  std::size_t freed = 0;
+  for (const Told& one : told_) freed += is_forgotten(one.channel);
+  std::erase_if(told_, [&](const Told& one) {
+    if (!is_forgotten(one.channel)) return is_far(one.channel, one.sequence);
+    return freed-- > kMostToldOfFreed;
+  });
 }
 
 }  // namespace photon::service::coll

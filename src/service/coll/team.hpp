@@ -1,11 +1,12 @@
 // A team at one of its members: who belongs to it, and its operations.
 //
-//   none -- made --> alive -- a member is lost --> broken -- free --> none
-//                          -- free --> none
+//   none -- made --> alive -- a member is lost --> broken -- free --> buried
+//                          -- free --> buried -- its slot is used again --> none
 //
 // A member is named by its rank and by the slot in which it keeps this team, so that a record finds
 // it by indexing. The number of a team is larger than that of any team that any of its members had
 // in the same slot before: so a late record of a freed team is told apart.
+// A buried team does nothing of its own, but passes word of failures on.
 // Invariant: at most `window` one-shot operations are under way; that of sequence s stands at s
 // modulo window.
 // Owner: Collectives, under the lane's lock.
@@ -15,9 +16,8 @@
 #include <memory>
 #include <vector>
 
-#include "base/ring_queue.hpp"
 #include "service/coll/agreement.hpp"
-#include "service/coll/early.hpp"
+#include "service/coll/channels.hpp"
 #include "service/coll/words.hpp"
 
 namespace photon::service::coll {
@@ -27,13 +27,6 @@ struct Operation;
 struct Member {
   Rank rank = 0;
   std::uint32_t slot = 0;
-};
-
-// One order of operations: the one-shot ones of a team, or the starts of a prepared one.
-struct Channel {
-  std::uint32_t begun = 0;                    // operations; the next one's sequence
-  Operation* prepared = nullptr;              // of channels from 1 on
-  base::RingQueue<EarlyPool::List, 1> early;  // of sequences `begun`, begun + 1 ...
 };
 
 // A failure that was told already, so that word of it is passed on once.
@@ -56,6 +49,8 @@ class Team {
   Operation* under_way(std::uint32_t channel, std::uint32_t sequence) noexcept;
   const Told* told(std::uint32_t channel, std::uint32_t sequence) const noexcept;
   void note_told(const Told& what);  // throws bad_alloc
+  // Also of a prepared operation that was freed.
+  bool was_begun(std::uint32_t channel, std::uint32_t sequence) const noexcept;
   // So long ago, or so far ahead, that no member is there.
   bool is_far(std::uint32_t channel, std::uint32_t sequence) const noexcept;
   // Failures that no member is near any more: sequences come again after 2^32.
@@ -65,6 +60,7 @@ class Team {
   // in a chain are each that far ahead of the next.
   static constexpr std::uint32_t kMostAhead = 1U << 18;
   static constexpr std::uint32_t kMostChannelsAhead = 8192;
+  static constexpr std::size_t kMostToldOfFreed = 1024;
 
   const std::vector<Member> members;
   const std::uint32_t own;
@@ -72,7 +68,7 @@ class Team {
   std::uint32_t number = 0;
   std::vector<Operation*> window;
   std::vector<Described> history;  // of one-shot operations, by sequence modulo window
-  std::vector<Channel> channels;   // 0: one-shot
+  Channels channels;
   std::uint32_t prepared = 0;      // ever; the number of the last one's channel
   std::uint32_t alive = 0;         // operations under way, and prepared ones
   std::unique_ptr<Agreed> agreed;  // null: never asked
@@ -85,6 +81,8 @@ class Team {
 
  private:
   std::vector<std::pair<Rank, std::uint32_t>> by_rank_;  // sorted; empty: ranks are 0 .. size - 1
+  bool is_forgotten(std::uint32_t channel) const noexcept;
+
   std::vector<Told> told_;  // all that are near: each is passed on once, and none is forgotten
 };
 
