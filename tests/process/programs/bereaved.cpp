@@ -45,7 +45,8 @@ class Rank {
     } else {
       be_patient();
     }
-    is("finalize", ph_finalize(context_));
+    const ph_status left = ph_finalize(context_);
+    say(left == PH_OK || (kills && left == PH_ERR_PEER), "finalize");  // lost with what had gone
     ph_context_destroy(context_);
     return good_ ? 0 : 1;
   }
