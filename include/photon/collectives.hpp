@@ -257,6 +257,24 @@ class Team {
     return Team(handle_, made, false);
   }
 
+  /** ph_team_agree() without a limit: the bits that all that live have set. */
+  [[nodiscard]] std::uint64_t agree(std::uint64_t bits) {
+    check(ph_team_agree(c_team(), &bits, PH_FOREVER));
+    return bits;
+  }
+  /** ph_team_shrink() without a limit. */
+  [[nodiscard]] Team shrink() {
+    ph_team *made = nullptr;
+    check(ph_team_shrink(c_team(), PH_FOREVER, &made));
+    return {handle_, made, false};
+  }
+  /** Whether the last agree() or shrink() has found a member to be lost. */
+  [[nodiscard]] bool is_lost(std::uint32_t member) const {
+    const ph_status status = ph_team_lost(c_team(), member);
+    if (status == PH_ERR_ARGUMENT) check(status);
+    return status != PH_OK;
+  }
+
   /** ph_coll_run() without a limit. */
   void run(const Collective &what) {
     const ph_coll_args args = checked(what);

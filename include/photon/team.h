@@ -74,6 +74,42 @@ PH_API ph_status ph_team_of(ph_context *context, const ph_team_of_args *args, in
  */
 PH_API ph_status ph_team_free(ph_team *team);
 
+/**
+ * Agree on bits, and on who is lost: all members that live get the same, whoever dies meanwhile.
+ * Effect:     every member that lives calls, in the same order among its calls of this and of
+ *             ph_team_shrink() on the team. *bits becomes the bitwise and of the bits of all that
+ *             live, and perhaps of some that died after they had called. ph_team_lost() says who is
+ *             lost from then on. It works, too, where a lost member has ended all other operations.
+ *             A member that has left, or freed the team, counts as lost; one that is stopped, or
+ *             has not called yet, is waited for.
+ * Status:     PH_OK: every other member that lives gets the same, also if this one dies then.
+ *             PH_TIMEOUT: it goes on, and the same call made again waits for it; the bits of the
+ *             first call count. PH_ERR_PEER: the others count this member as lost, for their link
+ *             was cut. PH_ERR_ARGUMENT (null, freed; others have called ph_team_shrink() instead);
+ *             PH_ERR_MEMORY; PH_ERR_STATE (a call of ph_team_shrink() is under way);
+ *             PH_ERR_FORKED. *bits changes with PH_OK alone.
+ * Threads:    any, one at a time for each team. Waits for timeout_us (0: one look; PH_FOREVER).
+ * Source:     Chandra and Toueg 1996 (a coordinator in turn), with acknowledged decisions.
+ */
+PH_API ph_status ph_team_agree(ph_team *team, uint64_t *bits, int64_t timeout_us);
+
+/**
+ * Make a team of the members that live, in their order.
+ * Effect:     as ph_team_agree(); *smaller has the same members at each, whoever dies meanwhile.
+ * One who dies after the agreement may still be in it. Ownership:  free it by ph_team_free().
+ * `team` stays, and is freed as before. Status:     as ph_team_agree(), whose call may be under way
+ * instead. *smaller is null but for PH_OK. Threads:    as ph_team_agree().
+ */
+PH_API ph_status ph_team_shrink(ph_team *team, int64_t timeout_us, ph_team **smaller);
+
+/**
+ * How the last ph_team_agree() or ph_team_shrink() of the team has found a member; all get the
+ * same. Status:     PH_OK: it lives, or nothing was agreed on. PH_ERR_PEER, PH_ERR_DEPARTED: it is
+ * lost. PH_ERR_ARGUMENT: the team is null or freed, or there is no such member. Threads:    any.
+ * Does not block.
+ */
+PH_API ph_status ph_team_lost(const ph_team *team, uint32_t member);
+
 /** This member's number, and the number of members; UINT32_MAX, and 0, of null or a freed team. */
 PH_API uint32_t ph_team_rank(const ph_team *team);
 PH_API uint32_t ph_team_size(const ph_team *team);

@@ -27,39 +27,45 @@ void fill(ph_team& handle, Team& team) noexcept {
   handle.size = team.size();
 }
 
-// Calls `look(team)` until it says another thing than PH_TIMEOUT, or the time is over. The handle
-// is there before the team is, so that no team is left without one.
+// Calls `look()` until it says another thing than PH_TIMEOUT, or the time is over.
+template <class Look>
+ph_status look_until(Collectives& all, photon::engine::Engine& engine,
+                     photon::engine::LaneGuard& guard, int64_t timeout_us, const Look& look) {
+  ph_status status = look();
+  if (status != PH_TIMEOUT) return status;
+  std::uint64_t seen = all.making_news();
+  engine.push_out();
+  const ph_status waited = engine.wait_for(
+      guard,
+      [&] {
+        if (seen == all.making_news()) return false;
+        seen = all.making_news();
+        status = look();
+        return status != PH_TIMEOUT;
+      },
+      timeout_us);
+  return guard.status() != PH_OK || status == PH_TIMEOUT ? waited : status;
+}
+
+// The handle is there before the team is, so that no team is left without one.
 template <class Look>
 ph_status make_team(ph_context* context, int64_t timeout_us, ph_team** handle,
                     const Look& look) noexcept {
   *handle = nullptr;
-  return in_service<Collectives>(context, kTeamOwner,
-                                 [&](Collectives& all, auto& engine, auto& guard) {
-                                   ph_team& made = context->coll.teams.give(context);
-                                   Team* team = nullptr;
-                                   ph_status status = look(all, team);
-                                   if (status == PH_TIMEOUT) {
-                                     std::uint64_t seen = all.making_news();
-                                     engine.push_out();
-                                     const ph_status waited = engine.wait_for(
-                                         guard,
-                                         [&] {
-                                           if (seen == all.making_news()) return false;
-                                           seen = all.making_news();
-                                           status = look(all, team);
-                                           return status != PH_TIMEOUT;
-                                         },
-                                         timeout_us);
-                                     if (guard.status() != PH_OK) return waited;
-                                     if (status == PH_TIMEOUT) status = waited;
-                                   }
-                                   if (team == nullptr)
-                                     context->coll.teams.take_back(made);
-                                   else
-                                     fill(made, *team);
-                                   *handle = team == nullptr ? nullptr : &made;
-                                   return status;
-                                 });
+  return in_service<Collectives>(
+      context, kTeamOwner, [&](Collectives& all, auto& engine, auto& guard) {
+        ph_team& made = context->coll.teams.give(context);
+        Team* team = nullptr;
+        const ph_status status =
+            look_until(all, engine, guard, timeout_us, [&] { return look(all, team); });
+        if (guard.status() != PH_OK) return status;
+        if (team == nullptr)
+          context->coll.teams.take_back(made);
+        else
+          fill(made, *team);
+        *handle = team == nullptr ? nullptr : &made;
+        return status;
+      });
 }
 
 }  // namespace
@@ -111,6 +117,34 @@ ph_status ph_team_free(ph_team* team) {
     const ph_status status = all.free(*team->team);
     if (status == PH_OK) context->coll.teams.take_back(*team);
     return status;
+  });
+}
+
+ph_status ph_team_agree(ph_team* team, uint64_t* bits, int64_t timeout_us) {
+  if (team == nullptr) return PH_ERR_ARGUMENT;
+  if (bits == nullptr) return bad_argument(team->home, "team_agree: bits is null");
+  if (team->team == nullptr) return no_team(team->home, "team_agree");
+  return in_service<Collectives>(team->home, kTeamOwner,
+                                 [&](Collectives& all, auto& engine, auto& guard) {
+                                   return look_until(all, engine, guard, timeout_us,
+                                                     [&] { return all.agree(*team->team, *bits); });
+                                 });
+}
+
+ph_status ph_team_shrink(ph_team* team, int64_t timeout_us, ph_team** smaller) {
+  if (team == nullptr) return PH_ERR_ARGUMENT;
+  if (smaller == nullptr) return bad_argument(team->home, "team_shrink: smaller is null");
+  if (team->team == nullptr) return no_team(team->home, "team_shrink");
+  return make_team(team->home, timeout_us, smaller,
+                   [&](Collectives& all, Team*& made) { return all.shrink(*team->team, made); });
+}
+
+ph_status ph_team_lost(const ph_team* team, uint32_t member) {
+  if (team == nullptr) return PH_ERR_ARGUMENT;
+  return in_lane(team->home, [&](auto& engine, auto&) {
+    if (team->team != nullptr && member < team->size) return Collectives::lost(*team->team, member);
+    return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
+                       "team_lost: the team was freed, or has no such member");
   });
 }
 

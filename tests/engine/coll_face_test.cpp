@@ -86,6 +86,19 @@ TEST(CollFace, begun_and_prepared_ones_tell_their_end_by_requests) {
   });
 }
 
+TEST(CollFace, members_agree_and_make_a_team_of_those_that_live) {
+  on_members(3, [](Context& context) {
+    Team world = context.world();
+    EXPECT_EQ(world.agree(~(std::uint64_t{1} << world.rank())), ~std::uint64_t{7});
+    EXPECT_FALSE(world.is_lost(2));
+    EXPECT_THROW(static_cast<void>(world.is_lost(3)), Error);
+    Team smaller = world.shrink();
+    EXPECT_EQ(smaller.size(), 3u);
+    EXPECT_EQ(smaller.rank(), world.rank());
+    smaller.barrier();
+  });
+}
+
 TEST(CollFace, teams_are_split_and_free_themselves) {
   on_members(3, [](Context& context) {
     Team world = context.world();

@@ -57,9 +57,11 @@ struct Coming {
 class FakePort : public service::Port {
  public:
   static constexpr std::uint32_t kSize = 4;
+  static constexpr Rank kNobody = 0xffff'ffff;
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
-  explicit FakePort(wire::Owner owner) : Port(owner), peers_(kSize) {}
+  explicit FakePort(wire::Owner owner, std::uint32_t ranks_count = kSize)
+      : Port(owner), peers_(ranks_count) {}
 
   // ---- what the test wants
   void serve(service::Service& service) noexcept { service_ = &service; }
@@ -198,7 +200,7 @@ class FakePort : public service::Port {
   }
 
   ph_status contact(Rank rank) override {
-    if (rank >= kSize) return fail(PH_ERR_RANK, rank, "no such rank");
+    if (rank >= size()) return fail(PH_ERR_RANK, rank, "no such rank");
     if (++named_ == lost_at_) lose(rank);
     peers_[rank].is_met = true;
     const ph_status broken = peers_[rank].broken;
@@ -208,7 +210,7 @@ class FakePort : public service::Port {
   bool may_live(Rank) const noexcept override { return true; }
   void cut_off(Rank rank, const char*) override { lose(rank, PH_ERR_PROTOCOL); }
   Rank rank() const noexcept override { return 0; }
-  std::uint32_t size() const noexcept override { return kSize; }
+  std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
   const base::Config& config() const noexcept override { return config_; }
 
   std::uint64_t promise(const service::UserEnd&) override {

@@ -24,7 +24,8 @@ using service::coll::Team;
 
 class MemberPort final : public FakePort {
  public:
-  explicit MemberPort(Rank rank) : FakePort(wire::Owner::coll), rank_(rank) {}
+  explicit MemberPort(Rank rank, std::uint32_t ranks_count = kSize)
+      : FakePort(wire::Owner::coll, ranks_count), rank_(rank) {}
   Rank rank() const noexcept override { return rank_; }
   const base::Config& config() const noexcept override { return settings; }
   ph_status expose(std::span<const std::byte> memory, std::uint32_t access,
@@ -36,7 +37,12 @@ class MemberPort final : public FakePort {
     if (std::exchange(lacks_memory, false)) throw std::bad_alloc();
     return FakePort::get(from, what, handle);
   }
+  ph_status say(const service::Saying& what, std::uint64_t* ticket) override {
+    if (lacks_words) throw std::bad_alloc();
+    return FakePort::say(what, ticket);
+  }
   base::Config settings;
+  bool lacks_words = false;   // nothing can be said
   bool lacks_memory = false;  // the next that would be exposed or read finds none
 
  private:

@@ -9,6 +9,7 @@ using service::coll::decode;
 using service::coll::encode;
 using service::coll::Head;
 using service::coll::HeadWords;
+using service::coll::Op;
 using service::coll::Post;
 
 TEST(CollPost, names_a_step_in_three_words) {
@@ -50,6 +51,66 @@ TEST(CollPost, gives_credit_back_in_quarters) {
   Said said;
   ASSERT_TRUE(port.take(said));
   EXPECT_EQ(words_in(said.header)[1], 1024u);
+}
+
+TEST(CollPost, notices_what_a_peer_sends_beyond_its_grant) {
+  MemberPort port(0);
+  port.settings.coll_early_bytes = 4096;
+  Post post(port);
+  for (std::uint64_t sent = 0; sent < 4096; sent += 128) EXPECT_TRUE(post.came(1, 64)) << sent;
+  EXPECT_FALSE(post.came(1, 0));
+  EXPECT_TRUE(post.came(2, 64)) << "each rank has a grant of its own";
+  for (std::uint64_t spent = 0; spent < 1024; spent += 128) post.spent(2, 64);
+  MemberPort other(0);
+  other.settings.coll_early_bytes = 4096;
+  Post ours(other);
+  for (int lap = 0; lap < 1000; ++lap) {
+    ASSERT_TRUE(ours.came(1, 64)) << lap;
+    ours.spent(1, 64);
+  }
+}
+
+TEST(CollPost, cuts_off_whom_it_cannot_answer_for_lack_of_memory) {
+  Members members;  // a port tells its service of losses
+  Post post(members.port(0));
+  members.port(0).lacks_words = true;
+  EXPECT_EQ(post.answer(1, {}, PH_OK), PH_ERR_MEMORY);
+  EXPECT_EQ(members.port(0).state(1), PH_ERR_PROTOCOL);
+  EXPECT_EQ(post.blame(2, Op::failed, {}, {}), PH_ERR_MEMORY);
+  EXPECT_EQ(members.port(0).state(2), PH_ERR_PROTOCOL);
+  EXPECT_EQ(members.port(0).state(3), PH_OK);
+}
+
+TEST(CollPost, keeps_the_grant_of_what_found_no_memory) {
+  MemberPort port(0);
+  port.settings.coll_early_bytes = 4096;
+  Post post(port);
+  port.lacks_words = true;
+  const Bytes bytes(100);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(post.take_grant(1, bytes.size())) << i;
+    EXPECT_EQ(post.payload(1, {}, bytes), PH_ERR_MEMORY);
+  }
+}
+
+TEST(CollPost, pays_late_what_found_no_memory) {
+  MemberPort port(0);
+  port.settings.coll_early_bytes = 4096;
+  Post post(port);
+  port.lacks_words = true;
+  for (std::uint64_t sent = 0; sent < 1024; sent += 128) {
+    EXPECT_TRUE(post.came(1, 64));
+    post.spent(1, 64);
+  }
+  EXPECT_EQ(port.waiting(), 0u);
+  post.pay_late();
+  port.lacks_words = false;
+  post.pay_late();
+  Said said;
+  ASSERT_TRUE(port.take(said));
+  EXPECT_EQ(words_in(said.header)[1], 1024u);
+  post.pay_late();
+  EXPECT_EQ(port.waiting(), 0u) << "once";
 }
 
 TEST(CollPost, puts_small_payloads_into_the_header) {

@@ -48,6 +48,32 @@ TEST_F(TeamApi, knows_a_freed_team_from_a_living_one) {
   EXPECT_EQ(ph_team_free(world), PH_ERR_ARGUMENT);
 }
 
+TEST_F(TeamApi, agrees_and_shrinks_for_a_member_alone) {
+  ph_team* world = nullptr;
+  ASSERT_EQ(ph_team_world(context_, &world), PH_OK);
+  std::uint64_t bits = 77;
+  EXPECT_EQ(ph_team_agree(world, &bits, 0), PH_OK);
+  EXPECT_EQ(bits, 77u);
+  ph_team* smaller = nullptr;
+  ASSERT_EQ(ph_team_shrink(world, 0, &smaller), PH_OK);
+  EXPECT_EQ(ph_team_size(smaller), 1u);
+  EXPECT_EQ(ph_team_lost(smaller, 0), PH_OK);
+  EXPECT_EQ(ph_team_agree(smaller, &bits, 0), PH_OK);
+  EXPECT_EQ(ph_team_lost(smaller, 0), PH_OK);
+  EXPECT_EQ(ph_team_lost(smaller, 1), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_team_free(smaller), PH_OK);
+  EXPECT_EQ(ph_team_lost(smaller, 0), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_team_agree(smaller, &bits, 0), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_team_shrink(smaller, 0, &smaller), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_team_agree(world, nullptr, 0), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_team_shrink(world, 0, nullptr), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_team_agree(nullptr, &bits, 0), PH_ERR_ARGUMENT);
+  EXPECT_EQ(ph_team_lost(nullptr, 0), PH_ERR_ARGUMENT);
+  ASSERT_EQ(ph_finalize(context_), PH_OK);
+  EXPECT_EQ(ph_team_agree(world, &bits, 0), PH_ERR_STATE);
+  EXPECT_EQ(ph_team_shrink(world, 0, &smaller), PH_ERR_STATE);
+}
+
 TEST_F(TeamApi, gives_no_team_to_a_member_without_a_colour) {
   ph_team* world = nullptr;
   ASSERT_EQ(ph_team_world(context_, &world), PH_OK);

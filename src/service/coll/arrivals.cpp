@@ -12,8 +12,10 @@ void Runner::send(Operation& op, const schedule::Step& step) {
   const Rank to = team.members[step.peer].rank;
   const std::span<const std::byte> bytes(op.at(step.from), step.from.count * op.plan.element_bytes);
   const Head head{0, name_at(team, step.peer, op, step.tag), op.plan.digest};
-  if (post_.take_grant(to, bytes.size()))
-    return check(op, post_.payload(to, head, bytes), step.peer);
+  if (post_.take_grant(to, bytes.size())) {
+    const ph_status status = post_.payload(to, head, bytes);
+    return check(op, status, status == PH_ERR_MEMORY ? team.own : step.peer);
+  }
   op.sent.push_back({step.peer, step.tag, {}});
   try {
     const auto [status, whose] = send_note(op, step, head, bytes);

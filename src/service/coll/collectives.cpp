@@ -8,7 +8,11 @@
 namespace photon::service::coll {
 
 Collectives::Collectives(Port& port)
-    : port_(port), runner_(port, *this), slots_(1), making_(port, runner_, *this) {}
+    : port_(port),
+      runner_(port, *this),
+      slots_(1),
+      making_(port, runner_, *this),
+      agreeing_(port, runner_.post(), making_, *this) {}
 
 ph_status Collectives::fail(ph_status status, const char* call, const std::string& why) {
   return port_.fail(status, PH_ANY_RANK, std::string(call) + ": " + why);
@@ -46,30 +50,59 @@ ph_status Collectives::of(const ph_team_of_args& args, Team*& team) {
   return status < PH_OK ? port_.fail(status, PH_ANY_RANK, making_.words()) : status;
 }
 
+// A team whose members die can still agree: nothing else is asked of it.
+ph_status Collectives::agree(Team& team, std::uint64_t& bits) {
+  if (is_closed_) return fail(PH_ERR_STATE, "team_agree", "the lane is being closed");
+  return agreeing_.agree(team, bits);
+}
+
+ph_status Collectives::shrink(Team& team, Team*& smaller) {
+  if (is_closed_) return fail(PH_ERR_STATE, "team_shrink", "the lane is being closed");
+  return agreeing_.shrink(team, smaller);
+}
+
 ph_status Collectives::free(Team& team) {
   if (team.is_world)
     return fail(PH_ERR_ARGUMENT, "team_free", "the team of all ranks is the library's");
   if (team.alive != 0 || making_.is_splitting(team))
     return fail(PH_ERR_STATE, "team_free",
                 "operations of the team are under way, or prepared ones were not freed");
+  if (Agreeing::is_under_way(team))
+    return fail(PH_ERR_STATE, "team_free",
+                "team_agree or team_shrink of the team is under way: call it again first");
   runner_.drop_team(team);
-  Slot& slot = slots_[team.slot];
-  const std::uint32_t number = team.slot;
-  slot.gone_number = team.number;
-  slot.gone_status = static_cast<ph_status>(team.broken.status);
-  slot.team.reset();
-  free_slots_.push_back(number);
+  slots_[team.slot].gone_number = team.number;
+  slots_[team.slot].gone_status = static_cast<ph_status>(team.broken.status);
+  agreeing_.forget(team);
+  bury(team);
   return PH_OK;
+}
+
+// It stays in its slot until that is used again, and passes word of failures on: others may know of
+// them by this member alone.
+void Collectives::bury(Team& team) noexcept {
+  team.is_freed = true;
+  free_slots_.push_unchecked(team.slot);  // reserve_slot() has made room
+  buried_ += weight_of(team);
+  for (std::uint64_t at = free_slots_.begin(); buried_ > kMostBuried; ++at)
+    unbury(free_slots_.at(at));
+}
+
+void Collectives::unbury(std::uint32_t slot) noexcept {
+  if (slots_[slot].team == nullptr) return;
+  buried_ -= weight_of(*slots_[slot].team);
+  slots_[slot].team.reset();
 }
 
 std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
   if (free_slots_.empty()) {
+    free_slots_.make_room(slots_.size() + 1);  // so that each can be freed
     slots_.emplace_back();
-    free_slots_.reserve(slots_.size());
-    free_slots_.push_back(static_cast<std::uint32_t>(slots_.size() - 1));
+    free_slots_.push_unchecked(static_cast<std::uint32_t>(slots_.size() - 1));
   }
-  const std::uint32_t slot = free_slots_.back();
-  free_slots_.pop_back();
+  const std::uint32_t slot = free_slots_.front();
+  free_slots_.pop();
+  unbury(slot);
   slots_[slot].is_reserved = true;
   slots_[slot].proposal = proposal;
   return slot;
@@ -83,7 +116,7 @@ void Collectives::give_up_slot(std::uint32_t slot, ph_status why) noexcept {
   slots_[slot].gone_status = why;
   const std::vector<Mail> mail = std::move(slots_[slot].mail);
   slots_[slot].mail.clear();
-  if (why == PH_OK) free_slots_.push_back(slot);  // reserve_slot() has made room
+  if (why == PH_OK) free_slots_.push_unchecked(slot);  // reserve_slot() has made room
   for (const Mail& one : mail) hand_over(one);
 }
 
@@ -92,7 +125,7 @@ void Collectives::hand_over(const Mail& mail) noexcept {
   const Message message{mail.from, bytes.first(mail.header_bytes),
                         bytes.subspan(mail.header_bytes)};
   try {
-    if (on_message(message)) return;
+    if (dispatch(message)) return;
   } catch (const std::bad_alloc&) {
     return port_.cut_off(mail.from, "there was no memory for a message of its");
   }
@@ -123,7 +156,12 @@ Team* Collectives::find(const Name& name) {
   if (name.slot >= slots_.size()) return nullptr;
   Team* team = slots_[name.slot].team.get();
   if (name.slot == 0 && team == nullptr) world(team);
-  return team != nullptr && team->number == name.number ? team : nullptr;
+  return team != nullptr && team->number == name.number && !team->is_freed ? team : nullptr;
+}
+
+Team* Collectives::buried(const Name& name) noexcept {
+  Team* const team = name.slot < slots_.size() ? slots_[name.slot].team.get() : nullptr;
+  return team != nullptr && team->number == name.number && team->is_freed ? team : nullptr;
 }
 
 // ---- operations

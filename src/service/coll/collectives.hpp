@@ -2,7 +2,7 @@
 // How an operation runs: runner.hpp; how a team is made: making.hpp; the design:
 // docs/collectives.md.
 //
-// Invariant: a slot is free, reserved, or holds one team.
+// Invariant: a slot is free, and may hold a buried team, or reserved, or holds one that lives.
 // Owner: the engine of a lane, under the lane's lock.
 #pragma once
 
@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/ring_queue.hpp"
+#include "service/coll/agreeing.hpp"
 #include "service/coll/making.hpp"
 #include "service/coll/runner.hpp"
 
@@ -25,7 +27,14 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   // PH_TIMEOUT: not over; it is called again.
   ph_status split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team);
   ph_status of(const ph_team_of_args& args, Team*& team);
-  std::uint64_t making_news() const noexcept { return making_.news(); }
+  ph_status agree(Team& team, std::uint64_t& bits);
+  ph_status shrink(Team& team, Team*& smaller);
+  // How the last of these two has found a member to be lost; PH_OK: it has not.
+  static ph_status lost(const Team& team, std::uint32_t member) noexcept {
+    return Agreeing::lost(team, member);
+  }
+  // It is another one when a wait for one of these four may be over.
+  std::uint64_t making_news() const noexcept { return making_.news() + agreeing_.news(); }
   ph_status free(Team& team);
 
   // ---- operations
@@ -55,6 +64,10 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   std::uint64_t held() const noexcept override { return runner_.held(); }
 
  private:
+  // All buried teams count for this at most, a member for 1.
+  static constexpr std::size_t kMostBuried = 1 << 16;
+  static std::size_t weight_of(const Team& team) noexcept { return 64 + team.size(); }
+
   struct Due {
     ph_coll_handler handler;
     void* user;
@@ -86,6 +99,10 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   Team& add(std::unique_ptr<Team> team) override;
 
   Team* find(const Name& name);
+  Team* buried(const Name& name) noexcept;
+  void bury(Team& team) noexcept;
+  void unbury(std::uint32_t slot) noexcept;
+  bool dispatch(const Message& message);
   void hand_over(const Mail& mail) noexcept;
   void note_gone(Team& team) noexcept;
   void note_lost(Team& team, std::uint32_t member, ph_status why) noexcept;
@@ -107,9 +124,11 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   Port& port_;
   const fold::Isa isa_ = fold::best_isa();  // to ask the processor takes microseconds
   Runner runner_;
-  std::vector<Slot> slots_;  // 0: of the team of all ranks
-  std::vector<std::uint32_t> free_slots_;
+  std::vector<Slot> slots_;                    // 0: of the team of all ranks
+  base::RingQueue<std::uint32_t> free_slots_;  // the one that was freed last is used last
+  std::size_t buried_ = 0;                     // what buried teams count for
   Making making_;
+  Agreeing agreeing_;
   std::vector<Due> due_;      // has room for `handlers_` more
   std::size_t handlers_ = 0;  // of operations under way
   std::vector<Due> running_;  // of the thread inside run()

@@ -7,7 +7,36 @@
 
 namespace photon::service::coll {
 
+namespace {
+
+// The size of what may have to wait here, if it is a payload.
+bool is_payload(const Message& message, std::uint64_t& size_bytes) noexcept {
+  const auto op = std::to_integer<std::uint8_t>(message.header[0]);
+  const auto base = static_cast<std::uint8_t>(Op::words);
+  size_bytes = op >= base ? op - base : message.payload.size();
+  return op == static_cast<std::uint8_t>(Op::payload) ||
+         (op >= base && op <= base + kMostWordBytes);
+}
+
+}  // namespace
+
+// A peer that sends more than it may is cut off before any of that is kept.
 bool Collectives::on_message(const Message& message) {
+  if (message.header.size() < sizeof(std::uint64_t)) return false;
+  Post& post = runner_.post();
+  std::uint64_t size_bytes = 0;
+  const bool is_within = is_payload(message, size_bytes)
+                             ? post.came(message.from, size_bytes)
+                             : std::to_integer<std::uint8_t>(message.header[0]) !=
+                                       static_cast<std::uint8_t>(Op::ready) ||
+                                   post.note_came(message.from);
+  if (is_within) return dispatch(message);
+  port_.cut_off(message.from,
+                "it sends more than coll_early_bytes, the same at all ranks, and notes allow");
+  return true;
+}
+
+bool Collectives::dispatch(const Message& message) {
   HeadWords words{};
   if (message.header.size() < sizeof words[0]) return false;
   std::memcpy(words.data(), message.header.data(), std::min(message.header.size(), sizeof words));
@@ -41,6 +70,7 @@ bool Collectives::on_message(const Message& message) {
       std::memcpy(&word, message.header.data() + sizeof words, sizeof word);
       return runner_.lines().take(*team, head, member, word);
     }
+    case Op::agree: return agreeing_.on_message(message, *team, head, member);
     default: return take_data(message, *team, head, member);
   }
 }
@@ -133,7 +163,8 @@ bool Collectives::take_blame(const Message& message, Team& team, const Head& hea
   return true;
 }
 
-// For a team that is being made here it waits; for one that was freed it is too late.
+// For a team that is being made here it waits; for one that was freed it is too late, but for word
+// of a failure.
 bool Collectives::take_stale(const Message& message, const Head& head) {
   const std::uint32_t at = head.name.slot;
   if (at < slots_.size() && slots_[at].is_reserved && head.name.number >= slots_[at].proposal) {
@@ -146,11 +177,16 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
     return true;
   }
   say_absent(message, head);
-  const auto base = static_cast<std::uint8_t>(Op::words);
-  if (head.op == static_cast<std::uint8_t>(Op::payload))
-    runner_.post().spent(message.from, message.payload.size());
-  else if (head.op >= base && head.op <= base + kMostWordBytes)
-    runner_.post().spent(message.from, head.op - base);
+  std::uint64_t size_bytes = 0;
+  if (is_payload(message, size_bytes)) runner_.post().spent(message.from, size_bytes);
+  const bool is_blame = head.op == static_cast<std::uint8_t>(Op::failed) ||
+                        head.op == static_cast<std::uint8_t>(Op::broken) ||
+                        head.op == static_cast<std::uint8_t>(Op::differs);
+  if (Team* const team = buried(head.name); team != nullptr && is_blame) {
+    const std::uint32_t member = team->find(message.from);
+    return member < team->size() && take_blame(message, *team, head, member);
+  }
+  if (head.op == static_cast<std::uint8_t>(Op::agree)) agreeing_.answer_stale(message, head);
   if (head.op == static_cast<std::uint8_t>(Op::differs) ||
       head.op == static_cast<std::uint8_t>(Op::lacks))
     return answer_stale(message, head);
@@ -214,6 +250,7 @@ void Collectives::note_lost(Team& team, std::uint32_t member, ph_status why) noe
 void Collectives::on_lost(Rank rank, ph_status why) noexcept {
   runner_.lost(rank);
   making_.lost(rank, why);
+  agreeing_.on_lost(rank);
   for (Slot& slot : slots_) {
     std::erase_if(slot.mail, [&](const Mail& mail) { return mail.from == rank; });
     if (slot.team == nullptr) continue;
@@ -236,6 +273,7 @@ bool Collectives::turn() {
     }
   }
   making_.turn();
+  agreeing_.turn();
   return runner_.turn();
 }
 

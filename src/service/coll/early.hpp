@@ -1,8 +1,7 @@
 // Messages for steps that this member has not reached: payloads, and notes of bytes that are ready.
 // A list for each operation, of nodes of one pool.
-// Invariant: payloads of one peer take at most coll_early_bytes, which the peer's own count sees to
-// (peers.hpp); notes at most one for each message that a peer has under way.
-// Owner: Collectives, under the lane's lock.
+// Invariant: payloads of one peer take at most coll_early_bytes, which Post counts; notes at most
+// one for each message that a peer has under way. Owner: Collectives, under the lane's lock.
 #pragma once
 
 #include <cstddef>

@@ -94,7 +94,7 @@ void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_
     return;
   }
   if (team.told(name.channel, name.sequence) != nullptr) return;
-  const bool was_begun = team.was_begun(name.channel, name.sequence);
+  const bool was_begun = team.is_freed || team.was_begun(name.channel, name.sequence);
   if (was_begun && team.is_far(name.channel, name.sequence)) return;
   EarlyPool::List* const list = was_begun ? nullptr : early_of(team, name.channel, name.sequence);
   if (list == nullptr && !was_begun)

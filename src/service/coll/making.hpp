@@ -13,6 +13,7 @@
 
 #include <photon/team.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -46,6 +47,9 @@ class Making {
   // It is another one when a wait for one of these may be over: many may wait.
   std::uint64_t news() const noexcept { return news_; }
   bool is_splitting(const Team& parent) const noexcept;
+
+  std::uint32_t propose() noexcept { return ++highest_; }
+  void note_number(std::uint32_t number) noexcept { highest_ = std::max(highest_, number); }
 
   bool on_meet(const Message& message);
   bool on_met(const Message& message);
@@ -93,9 +97,9 @@ class Making {
     ph_status status = PH_OK;
   };
   static constexpr std::uint32_t kSlotsAtOnce = 128;
+  static constexpr std::size_t kMostOfOne = 4096;
   static constexpr std::size_t kMostHeard = 65536;
 
-  std::uint32_t propose() noexcept { return ++highest_; }
   ph_status begin_split(Team& parent, std::int64_t colour, std::int64_t key);
   ph_status end_split(std::list<Split>::iterator at, Team*& team);
   std::list<Split>::iterator find(const Team& parent) noexcept;
@@ -103,8 +107,11 @@ class Making {
   ph_status end_meeting(std::list<Meeting>::iterator at, Team*& team);
   std::list<Meeting>::iterator find(std::uint64_t hash) noexcept;
   void join(Meeting& meeting, const Heard& heard);
-  void tell_all(Meeting& meeting);
+  ph_status say_meet(const Meeting& meeting);
+  void tell_all(Meeting& meeting) noexcept;
   void tell_failed(Meeting& meeting);
+  void tell_one(const Meeting& meeting, Rank to);
+  bool is_full_of(Rank rank) const noexcept;
   void refuse_list(std::uint64_t hash, ph_status why);
   void answer_refused(const Heard& heard, ph_status why);
   ph_status fail(ph_status status, std::string why);

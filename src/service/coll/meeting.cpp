@@ -1,6 +1,8 @@
 // Teams of a list: the first of it hears of all others, and tells each the number and the slots.
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <new>
 
 #include "service/coll/making.hpp"
 #include "wire/status.hpp"
@@ -18,10 +20,6 @@ std::uint64_t hash_of(const ph_team_of_args& args) noexcept {
   add(args.count);
   for (std::uint32_t i = 0; i < args.count; ++i) add(args.ranks[i]);
   return hash;
-}
-
-constexpr std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) noexcept {
-  return std::uint64_t{low} | std::uint64_t{high} << 32;
 }
 
 }  // namespace
@@ -69,14 +67,17 @@ ph_status Making::begin_meeting(const ph_team_of_args& args, std::uint64_t hash)
   }
   meeting.proposal = propose();
   meeting.number = meeting.proposal;
-  meeting.members[meeting.own].slot = teams_.reserve_slot(meeting.proposal);
   meeting.missing = meeting.own == 0 ? args.count - 1 : args.count;
   meetings_.push_back(std::move(meeting));
   Meeting& made = meetings_.back();
-  if (made.own != 0) {
-    const std::uint64_t words[] = {static_cast<std::uint64_t>(Op::meet), hash,
-                                   pair_of(made.proposal, made.members[made.own].slot)};
-    return runner_.post().words(made.members[0].rank, words);
+  try {
+    made.members[made.own].slot = teams_.reserve_slot(made.proposal);
+    if (made.own != 0) return say_meet(made);
+  } catch (const std::bad_alloc&) {  // nobody has heard of it
+    const std::uint32_t slot = made.members[made.own].slot;
+    meetings_.pop_back();
+    if (slot != kMostSlots) teams_.give_up_slot(slot, PH_OK);
+    throw;
   }
   for (std::size_t i = 0; i < heard_.size();) {
     if (heard_[i].hash != hash) {
@@ -111,6 +112,12 @@ void Making::answer_refused(const Heard& heard, ph_status why) {
   static_cast<void>(runner_.post().words(heard.from, words));
 }
 
+ph_status Making::say_meet(const Meeting& meeting) {
+  const std::uint64_t words[] = {static_cast<std::uint64_t>(Op::meet), meeting.hash,
+                                 pair_of(meeting.proposal, meeting.members[meeting.own].slot)};
+  return runner_.post().words(meeting.members[0].rank, words);
+}
+
 void Making::join(Meeting& meeting, const Heard& heard) {
   for (Member& member : meeting.members) {
     if (member.rank != heard.from) continue;
@@ -123,20 +130,30 @@ void Making::join(Meeting& meeting, const Heard& heard) {
   port_.cut_off(heard.from, "it came twice to the making of a team, or to one that is not its");
 }
 
-void Making::tell_all(Meeting& meeting) {
-  std::vector<std::uint32_t> slots;
-  slots.reserve(meeting.members.size());
-  for (const Member& member : meeting.members) slots.push_back(member.slot);
-  for (std::uint32_t i = 1; i < meeting.members.size(); ++i)
-    for (std::uint32_t first = 0; first < slots.size(); first += kSlotsAtOnce) {
-      const std::size_t count = std::min<std::size_t>(kSlotsAtOnce, slots.size() - first);
-      const std::uint64_t words[] = {
-          static_cast<std::uint64_t>(Op::met), meeting.hash, pair_of(meeting.number, first),
-          static_cast<std::uint64_t>(static_cast<std::int64_t>(meeting.status))};
-      static_cast<void>(runner_.post().words(
-          meeting.members[i].rank, words, std::as_bytes(std::span(slots).subspan(first, count))));
+// A member that cannot be told for lack of memory is cut off: it waits.
+void Making::tell_all(Meeting& meeting) noexcept {
+  for (std::uint32_t i = 1; i < meeting.members.size(); ++i) {
+    try {
+      tell_one(meeting, meeting.members[i].rank);
+    } catch (const std::bad_alloc&) {
+      port_.cut_off(meeting.members[i].rank, "there was no memory to tell it of its team");
     }
+  }
   tell();
+}
+
+void Making::tell_one(const Meeting& meeting, Rank to) {
+  const auto& members = meeting.members;
+  for (std::uint32_t first = 0; first < members.size(); first += kSlotsAtOnce) {
+    const std::size_t count = std::min<std::size_t>(kSlotsAtOnce, members.size() - first);
+    std::array<std::uint32_t, kSlotsAtOnce> slots{};
+    for (std::size_t i = 0; i < count; ++i) slots[i] = members[first + i].slot;
+    const std::uint64_t words[] = {
+        static_cast<std::uint64_t>(Op::met), meeting.hash, pair_of(meeting.number, first),
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(meeting.status))};
+    static_cast<void>(
+        runner_.post().words(to, words, std::as_bytes(std::span(slots).first(count))));
+  }
 }
 
 bool Making::on_meet(const Message& message) {
@@ -155,13 +172,20 @@ bool Making::on_meet(const Message& message) {
     return true;
   }
   if (at == meetings_.end() || at->own != 0 || at->missing == 0) {
-    if (heard_.size() >= kMostHeard) return false;
+    if (heard_.size() >= kMostOfOne && is_full_of(message.from)) return false;
     heard_.push_back(heard);
     return true;
   }
   join(*at, heard);
   if (at->missing == 0) tell_all(*at);
   return true;
+}
+
+// Whether a rank has come early to as many teams as it may.
+bool Making::is_full_of(Rank rank) const noexcept {
+  return std::count_if(heard_.begin(), heard_.end(), [&](const Heard& heard) {
+           return heard.from == rank;
+         }) >= static_cast<std::ptrdiff_t>(kMostOfOne);
 }
 
 bool Making::on_met(const Message& message) {

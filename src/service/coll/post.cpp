@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace photon::service::coll {
 
 Post::Post(Port& port)
     : port_(port),
       grant_bytes_(static_cast<std::uint32_t>(port.config().coll_early_bytes)),
-      peers_(port.size(), Peer{grant_bytes_, 0}) {}
+      peers_(port.size(), Peer{grant_bytes_}) {}
 
 // In a line if there is one; else it queues.
 template <class... Words>
@@ -29,7 +31,19 @@ ph_status Post::words(Rank to, std::span<const std::uint64_t> words,
   return port_.say(what);
 }
 
+// What was not sent takes nothing of the grant.
 ph_status Post::payload(Rank to, const Head& head, std::span<const std::byte> bytes) {
+  ph_status status = PH_ERR_MEMORY;
+  try {
+    status = say_payload(to, head, bytes);
+  } catch (const std::bad_alloc&) {  // as if it had said so
+  }
+  if (status == PH_ERR_MEMORY)
+    peers_[to].left += static_cast<std::uint32_t>(charge_of(bytes.size()));
+  return status;
+}
+
+ph_status Post::say_payload(Rank to, const Head& head, std::span<const std::byte> bytes) {
   Head named = head;
   if (bytes.size() > kMostWordBytes) {
     named.op = static_cast<std::uint8_t>(Op::payload);
@@ -56,10 +70,22 @@ ph_status Post::note(Rank to, const Head& head, const ph_target& at, std::uint64
   return say(to, h[0], h[1], h[2], size_bytes, at.address, at.key, std::uint64_t{own_slot});
 }
 
+template <class Say>
+ph_status Post::surely(Rank to, Say say_it) noexcept {
+  ph_status status = PH_ERR_MEMORY;
+  try {
+    status = say_it();
+  } catch (const std::bad_alloc&) {  // as if it had said so
+  }
+  if (status == PH_ERR_MEMORY) port_.cut_off(to, "there was no memory for what it waits for");
+  return status;
+}
+
 ph_status Post::answer(Rank to, const Name& name, ph_status status) {
+  if (peers_[to].notes != 0) --peers_[to].notes;
   const HeadWords h = encode({static_cast<std::uint8_t>(Op::taken), name,
                               static_cast<std::uint32_t>(static_cast<std::int32_t>(status))});
-  return say(to, h[0], h[1], h[2]);
+  return surely(to, [&] { return say(to, h[0], h[1], h[2]); });
 }
 
 ph_status Post::absent(Rank to, const Name& own, ph_status status) {
@@ -69,19 +95,40 @@ ph_status Post::absent(Rank to, const Name& own, ph_status status) {
 }
 
 ph_status Post::blame(Rank to, Op op, const Name& name, const Blame& what, std::uint32_t own_slot) {
-  return words(to, encode({static_cast<std::uint8_t>(op), name, own_slot}),
-               std::as_bytes(std::span(&what, 1)));
+  return surely(to, [&] {
+    return words(to, encode({static_cast<std::uint8_t>(op), name, own_slot}),
+                 std::as_bytes(std::span(&what, 1)));
+  });
 }
 
 // A quarter of a grant at once: few messages, and a sender that never stands still for them.
 void Post::spent(Rank from, std::uint64_t size_bytes) {
   Peer& peer = peers_[from];
   peer.owed += static_cast<std::uint32_t>(charge_of(size_bytes));
-  if (peer.owed < grant_bytes_ / 4) return;
-  const std::uint64_t owed = peer.owed;
-  peer.owed = 0;
-  static_cast<void>(
-      say(from, std::uint64_t{static_cast<std::uint8_t>(Op::credit)}, owed, std::uint64_t{0}));
+  if (peer.owed >= grant_bytes_ / 4) pay(from);
+}
+
+void Post::pay(Rank to) {
+  Peer& peer = peers_[to];
+  const std::uint32_t owed = std::exchange(peer.owed, 0U);
+  peer.came -= owed;
+  ph_status status = PH_ERR_MEMORY;
+  try {
+    status = say(to, std::uint64_t{static_cast<std::uint8_t>(Op::credit)}, std::uint64_t{owed},
+                 std::uint64_t{0});
+  } catch (const std::bad_alloc&) {  // as if it had said so
+  }
+  if (status != PH_ERR_MEMORY) return;
+  peer.owed += owed;
+  peer.came += owed;
+  is_late_ = true;
+  port_.wants_turn();
+}
+
+void Post::pay_late() {
+  if (!std::exchange(is_late_, false)) return;
+  for (Rank to = 0; to < peers_.size(); ++to)
+    if (peers_[to].owed >= grant_bytes_ / 4) pay(to);
 }
 
 bool Post::credited(Rank from, std::uint64_t bytes) noexcept {

@@ -1,10 +1,11 @@
 // Sends payloads, within the grant of each rank, and notes, which always go.
 //
 //   grant of a rank: coll_early_bytes -- a payload goes --> less -- its credit comes --> more
+//   the same of a peer's, here: a payload comes --> less -- we credit it --> more
 //
 // Invariant: payloads of ours that wait at a peer, or may, never take more than its grant there.
-// A note costs nothing of it, for the operation that it belongs to is not over until it is
-// answered. Owner: Collectives, under the lane's lock.
+// What a peer sends beyond its own is noticed. A note costs nothing of it, for the operation that
+// it belongs to is not over until it is answered. Owner: Collectives, under the lane's lock.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +33,12 @@ class Post {
     peers_[to].left -= static_cast<std::uint32_t>(charge);
     return true;
   }
-  // PH_OK, or how the peer is lost. All throw bad_alloc only.
+  // PH_OK, or how the peer is lost. All throw bad_alloc only. payload(), after take_grant(), says
+  // PH_ERR_MEMORY instead.
   ph_status payload(Rank to, const Head& head, std::span<const std::byte> bytes);
   ph_status note(Rank to, const Head& head, const ph_target& at, std::uint64_t size_bytes,
                  std::uint32_t own_slot);
+  // These throw nothing: a peer that cannot be told for lack of memory is cut off, for it waits.
   ph_status answer(Rank to, const Name& name, ph_status status);
   // `own_slot`: where the answer goes, if there is one.
   ph_status blame(Rank to, Op op, const Name& name, const Blame& what, std::uint32_t own_slot = 0);
@@ -44,23 +47,40 @@ class Post {
   ph_status words(Rank to, std::span<const std::uint64_t> words,
                   std::span<const std::byte> payload = {});
 
-  // A payload of that rank waits here no more. Its credit goes with others.
+  // A payload, or a note, has come. False: it is more than that rank may send.
+  bool came(Rank from, std::uint64_t size_bytes) noexcept {
+    return (peers_[from].came += static_cast<std::uint32_t>(charge_of(size_bytes))) <= grant_bytes_;
+  }
+  bool note_came(Rank from) noexcept { return ++peers_[from].notes <= kMostNotes; }
+  // A payload of that rank waits here no more. Its credit goes with others; without memory for it
+  // with the next, or in pay_late().
   void spent(Rank from, std::uint64_t size_bytes);
+  void pay_late();
   // False: it gives back more than it has got.
   bool credited(Rank from, std::uint64_t bytes) noexcept;
   void lost(Rank rank) noexcept { peers_[rank] = {}; }
 
  private:
+  // An operation of a peer has at most this many under way: one of segments has thousands.
+  static constexpr std::uint32_t kMostNotes = 1 << 20;
+
   struct Peer {
-    std::uint32_t left = 0;  // of our grant there
-    std::uint32_t owed = 0;  // to be credited to it
+    std::uint32_t left = 0;   // of our grant there
+    std::uint32_t owed = 0;   // to be credited to it
+    std::uint32_t came = 0;   // from it, and not credited
+    std::uint32_t notes = 0;  // from it, and not answered
   };
   template <class... Words>
   ph_status say(Rank to, Words... words);
+  void pay(Rank to);
+  ph_status say_payload(Rank to, const Head& head, std::span<const std::byte> bytes);
+  template <class Say>
+  ph_status surely(Rank to, Say say_it) noexcept;
 
   Port& port_;
   const std::uint32_t grant_bytes_;
   std::vector<Peer> peers_;
+  bool is_late_ = false;  // some are owed credit that found no memory
 };
 
 }  // namespace photon::service::coll

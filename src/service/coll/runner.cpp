@@ -195,6 +195,7 @@ void Runner::want_turn(Operation& op) {
 
 bool Runner::turn() {
   lines_.turn();
+  post_.pay_late();
   const std::size_t count = busy_.size();
   for (std::size_t i = 0; i < count; ++i) {
     Operation& op = *all_[busy_[i]];

@@ -1,11 +1,12 @@
 // A team at one of its members: who belongs to it, and its operations.
 //
-//   none -- made --> alive -- a member is lost --> broken -- free --> none
-//                          -- free --> none
+//   none -- made --> alive -- a member is lost --> broken -- free --> buried
+//                          -- free --> buried -- its slot is used again --> none
 //
 // A member is named by its rank and by the slot in which it keeps this team, so that a record finds
 // it by indexing. The number of a team is larger than that of any team that any of its members had
 // in the same slot before: so a late record of a freed team is told apart.
+// A buried team does nothing of its own, but passes word of failures on.
 // Invariant: at most `window` one-shot operations are under way; that of sequence s stands at s
 // modulo window.
 // Owner: Collectives, under the lane's lock.
@@ -15,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "service/coll/agreement.hpp"
 #include "service/coll/channels.hpp"
 #include "service/coll/words.hpp"
 
@@ -66,12 +68,13 @@ class Team {
   std::vector<Operation*> window;
   std::vector<Described> history;  // of one-shot operations, by sequence modulo window
   Channels channels;
-  std::uint32_t alive = 0;       // operations under way, and prepared ones
-  Blame broken;                  // status PH_OK: it is not
-  bool has_spread = false;       // word of that, if one has died
-  bool has_spread_left = false;  // the same, if one has left
-  bool is_dirty = false;         // a member was lost, and operations do not know it yet
-  bool is_contacted = false;     // its neighbours are met
+  std::uint32_t alive = 0;         // operations under way, and prepared ones
+  std::unique_ptr<Agreed> agreed;  // null: never asked
+  Blame broken;                    // status PH_OK: it is not
+  bool has_spread = false;         // word of that, if one has died
+  bool has_spread_left = false;    // the same, if one has left
+  bool is_dirty = false;           // a member was lost, and operations do not know it yet
+  bool is_contacted = false;       // its neighbours are met
   bool is_freed = false;
   bool is_world = false;
   bool shares_lines = false;  // all members may see each other's

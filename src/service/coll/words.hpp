@@ -23,6 +23,7 @@ enum class Op : std::uint8_t {
   differs = 7,  // payload: Blame, of whose first part the receiver of a message speaks
   meet = 8,     // words: hash, proposal, slot (ph_team_of)
   met = 9,      // words: hash, number, place, status; payload: slots of members from that place on
+  agree = 10,   // of an agreement (agreeing.hpp); a word of it in place of the channel
   lines = 11,   // word: where this member's lines are (tag 0), or whether it sees all (tag 1)
   lacks = 12,   // payload: Blame, of one that has left; do you still begin this operation?
   never = 13,   // payload: Blame; no
@@ -67,6 +68,10 @@ constexpr Head decode(const HeadWords& words) noexcept {
   head.name.sequence = static_cast<std::uint32_t>(words[2]);
   head.digest = static_cast<std::uint32_t>(words[2] >> 32);
   return head;
+}
+
+constexpr std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) noexcept {
+  return std::uint64_t{low} | std::uint64_t{high} << 32;
 }
 
 // The call of a member, in numbers; all of it but `member` goes into the digest.

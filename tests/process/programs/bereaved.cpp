@@ -1,0 +1,187 @@
+// A job of four whose ranks are killed one after the other in the middle of collectives; those that
+// live agree, make a team of the survivors, and go on with it. Arguments:
+//
+//   bereaved kill|stop  SETTING=VALUE ...
+//
+// kill: ranks 0 and 2 end by SIGKILL. stop: rank 0 stands still for half a second, and is waited
+// for. Exit status 0: all was as it should be.
+#include <photon/photon.h>
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "forked_job.hpp"
+
+namespace {
+
+constexpr std::uint32_t kRanks = 4;
+constexpr std::int64_t kLongUs = 8'000'000;
+constexpr std::int64_t kNoticedUs = 1'500'000;  // the victim serves for a while before it dies
+constexpr std::int64_t kStoppedUs = 500'000;
+
+std::int64_t now_us() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+}
+
+class Rank {
+ public:
+  explicit Rank(ph_context* context) : context_(context), me_(ph_rank_of(context)) {}
+
+  int run(bool kills) {
+    is("world", ph_team_world(context_, &team_));
+    expect_sum(64);
+    if (kills) {
+      bury(0, 1);
+      bury(2, 50'000);
+    } else {
+      be_patient();
+    }
+    const ph_status left = ph_finalize(context_);
+    say(left == PH_OK || (kills && left == PH_ERR_PEER), "finalize");  // lost with what had gone
+    ph_context_destroy(context_);
+    return good_ ? 0 : 1;
+  }
+
+ private:
+  bool say(bool good, const std::string& what) {
+    if (!good) std::fprintf(stderr, "rank %u: %s\n", me_, what.c_str());
+    good_ = good_ && good;
+    return good;
+  }
+  bool is(const std::string& what, ph_status found, ph_status expected = PH_OK) {
+    ph_error error = {};
+    ph_last_error(context_, &error);
+    return say(found == expected, what + ": " + ph_status_text(found) + ", not " +
+                                      ph_status_text(expected) + " (" + error.text + ")");
+  }
+
+  ph_coll_args sum_of(std::uint64_t count) {
+    in_.assign(count, 1);
+    out_.assign(count, 0);
+    ph_coll_args args = {};
+    args.size = sizeof args;
+    args.kind = PH_COLL_ALLREDUCE;
+    args.in = in_.data();
+    args.out = out_.data();
+    args.count = count;
+    args.type = PH_INT64;
+    args.op = PH_OP_ADD;
+    args.request = &request_;
+    return args;
+  }
+  ph_status add_up(std::uint64_t count) {
+    const ph_coll_args args = sum_of(count);
+    return ph_coll_run(team_, &args, kLongUs);
+  }
+  void expect_sum(std::uint64_t count) {
+    if (!is("allreduce", add_up(count))) return;
+    for (const std::int64_t value : out_)
+      if (!say(value == ph_team_size(team_), "a wrong sum")) return;
+  }
+
+  // It has begun an operation that the others are in, and all earlier ones are over.
+  void die(std::uint64_t count) {
+    constexpr std::int64_t kServeUs = 100'000;
+    static_cast<void>(ph_wait(context_, {PH_ANY_RANK, PH_EITHER, nullptr}, kServeUs));
+    const ph_coll_args args = sum_of(count);
+    is("begin", ph_coll_begin(team_, &args));
+    ::raise(SIGKILL);
+  }
+
+  // That rank dies in the midst of an operation of so many elements; a team without it is made.
+  void bury(ph_rank victim, std::uint64_t count) {
+    for (int i = 0; i < 20; ++i) expect_sum(count);
+    if (me_ == victim) die(count);
+    const std::int64_t begin_us = now_us();
+    ph_status status = add_up(count);
+    if (status == PH_OK) status = add_up(count);  // what it had sent was enough for the first
+    is("an operation of a dead member", status, PH_ERR_PEER);
+    say(now_us() - begin_us < kNoticedUs, "a death is noticed late");
+    std::uint64_t bits = ~(std::uint64_t{1} << me_);
+    is("agree", ph_team_agree(team_, &bits, kLongUs));
+    ph_team* smaller = nullptr;
+    if (!is("shrink", ph_team_shrink(team_, kLongUs, &smaller))) return;
+    say(now_us() - begin_us < 2 * kNoticedUs, "the survivors agree late");
+    say(ph_team_size(smaller) + 1 == ph_team_size(team_), "another number of survivors");
+    for (std::uint32_t i = 0; i < ph_team_size(team_); ++i) {
+      const ph_rank rank = ph_team_member(team_, i);
+      say((bits >> rank & 1) == 0 || rank == victim, "the bits of a survivor are missing");
+      is("lost", ph_team_lost(team_, i), rank == victim ? PH_ERR_PEER : PH_OK);
+    }
+    if (ph_team_size(team_) != kRanks) is("free", ph_team_free(team_));
+    team_ = smaller;
+    for (int i = 0; i < 20; ++i) expect_sum(count);
+  }
+
+  void be_patient() {
+    if (me_ == 0) {
+      const pid_t self = ::getpid();
+      const pid_t waker = ::fork();
+      if (waker == 0) {
+        ::usleep(kStoppedUs);
+        ::kill(self, SIGCONT);
+        ::_exit(0);
+      }
+      ::raise(SIGSTOP);
+    }
+    std::uint64_t bits = ~(std::uint64_t{1} << me_);
+    is("agree", ph_team_agree(team_, &bits, kLongUs));
+    say(bits == ~std::uint64_t{0xf}, "not the bits of all");
+    ph_team* same = nullptr;
+    if (!is("shrink", ph_team_shrink(team_, kLongUs, &same))) return;
+    say(ph_team_size(same) == kRanks, "a stopped member is not dead");
+    is("free", ph_team_free(same));
+  }
+
+  ph_context* context_;
+  const ph_rank me_;
+  ph_team* team_ = nullptr;
+  ph_request request_ = PH_REQUEST_NONE;
+  std::vector<std::int64_t> in_, out_;
+  bool good_ = true;
+};
+
+int be_rank(const ph_bootstrap& bootstrap, int count, char** arguments) {
+  std::vector<ph_option> options;
+  for (int i = 2; i < count; ++i) {
+    char* const value = std::strchr(arguments[i], '=');
+    if (value == nullptr) return 2;
+    *value = 0;
+    options.push_back({arguments[i], value + 1});
+  }
+  const ph_config config = {sizeof config, &bootstrap, options.data(), options.size()};
+  ph_context* context = nullptr;
+  ph_error error = {};
+  if (ph_context_create(&config, &context, &error) != PH_OK) {
+    std::fprintf(stderr, "%s\n", error.text);
+    return 2;
+  }
+  return Rank(context).run(std::string(arguments[1]) == "kill");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (count < 2) return 2;
+  const bool kills = std::string(arguments[1]) == "kill";
+  const rlimit no_core = {0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  const std::vector<int> ends = photon::test::fork_ranks(
+      kRanks, [&](const ph_bootstrap& bootstrap) { return be_rank(bootstrap, count, arguments); });
+  bool good = true;
+  for (ph_rank rank = 0; rank < kRanks; ++rank) {
+    const bool dies = kills && rank % 2 == 0;
+    good = good &&
+           (dies ? WIFSIGNALED(ends[rank]) && WTERMSIG(ends[rank]) == SIGKILL : ends[rank] == 0);
+  }
+  return good ? 0 : 1;
+}
