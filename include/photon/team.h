@@ -86,7 +86,7 @@ PH_API ph_status ph_team_free(ph_team *team);
  *             PH_TIMEOUT: it goes on, and the same call made again waits for it; the bits of the
  *             first call count. PH_ERR_PEER: the others count this member as lost, for their link
  *             was cut. PH_ERR_ARGUMENT (null, freed; others have called ph_team_shrink() instead);
- *             PH_ERR_MEMORY; PH_ERR_STATE (a call of ph_team_shrink() is under way);
+ *             PH_ERR_MEMORY: call again; PH_ERR_STATE (a call of ph_team_shrink() is under way);
  *             PH_ERR_FORKED. *bits changes with PH_OK alone.
  * Threads:    any, one at a time for each team. Waits for timeout_us (0: one look; PH_FOREVER).
  * Source:     Chandra and Toueg 1996 (a coordinator in turn), with acknowledged decisions.
