@@ -37,8 +37,8 @@ TEST(CollAgreeing, gives_all_members_the_bits_that_all_have_set) {
     std::uint64_t both[2] = {~std::uint64_t{0}, ~std::uint64_t{0}};
     for (Rank rank = 0; rank < AgreementPlay::kCount; ++rank)
       for (std::uint32_t call = 0; call < 2; ++call) both[call] &= play.bits_of(rank, call);
-    EXPECT_EQ(play.answers(0)[0].bits, both[0]);
-    EXPECT_EQ(play.answers(3)[1].bits, both[1]);
+    EXPECT_EQ(play.answers(0).at(0).bits, both[0]);
+    EXPECT_EQ(play.answers(3).at(1).bits, both[1]);
     play.members().expect_nothing_held();
   }
 }
