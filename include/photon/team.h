@@ -5,7 +5,8 @@
  *
  * A team belongs to one context or lane, whose calls alone make progress for it. Its members are
  * numbered from 0 in team order; a member's number is not its rank. Every member has a handle of
- * its own. A team holds at most 4 KiB and 16 bytes for each member.
+ * its own. A team holds at most 4 KiB and 16 bytes for each member, and from its first call of
+ * ph_team_agree() or ph_team_shrink() on 32 bytes more for each.
  */
 #ifndef PHOTON_TEAM_H
 #define PHOTON_TEAM_H
@@ -67,10 +68,12 @@ PH_API ph_status ph_team_of(ph_context *context, const ph_team_of_args *args, in
 
 /**
  * Give up a team at this member. Local: no other member is asked or told.
- * Effect:     the handle is not used any more. Records that still come for the team are dropped.
- * Status:     PH_OK, also for null. PH_ERR_STATE: an operation of it is under way, or a prepared
- * one was not freed. PH_ERR_ARGUMENT: it was freed, or is the team of all ranks. Threads:    any.
- * Does not block.
+ * Effect:     the handle is not used any more. Records that still come for the team are dropped,
+ *             but word of failures is passed on to members that still use it.
+ * Status:     PH_OK, also for null. PH_ERR_STATE: an operation, a split or an agreement of it is
+ *             under way, or a prepared operation was not freed. PH_ERR_ARGUMENT: it was freed, or
+ *             is the team of all ranks.
+ * Threads:    any. Does not block.
  */
 PH_API ph_status ph_team_free(ph_team *team);
 
@@ -86,7 +89,7 @@ PH_API ph_status ph_team_free(ph_team *team);
  *             PH_TIMEOUT: it goes on, and the same call made again waits for it; the bits of the
  *             first call count. PH_ERR_PEER: the others count this member as lost, for their link
  *             was cut. PH_ERR_ARGUMENT (null, freed; others have called ph_team_shrink() instead);
- *             PH_ERR_MEMORY; PH_ERR_STATE (a call of ph_team_shrink() is under way);
+ *             PH_ERR_MEMORY: call again; PH_ERR_STATE (a call of ph_team_shrink() is under way);
  *             PH_ERR_FORKED. *bits changes with PH_OK alone.
  * Threads:    any, one at a time for each team. Waits for timeout_us (0: one look; PH_FOREVER).
  * Source:     Chandra and Toueg 1996 (a coordinator in turn), with acknowledged decisions.
@@ -95,18 +98,20 @@ PH_API ph_status ph_team_agree(ph_team *team, uint64_t *bits, int64_t timeout_us
 
 /**
  * Make a team of the members that live, in their order.
- * Effect:     as ph_team_agree(); *smaller has the same members at each, whoever dies meanwhile.
- * One who dies after the agreement may still be in it. Ownership:  free it by ph_team_free().
- * `team` stays, and is freed as before. Status:     as ph_team_agree(), whose call may be under way
- * instead. *smaller is null but for PH_OK. Threads:    as ph_team_agree().
+ * Effect:     as ph_team_agree(). *smaller has the same members at each, whoever dies meanwhile;
+ *             one that dies after the agreement may still be in it.
+ * Ownership:  free it by ph_team_free(). `team` stays, and is freed as before.
+ * Status:     as ph_team_agree(), whose call may be under way instead. *smaller is null but for
+ *             PH_OK.
+ * Threads:    as ph_team_agree().
  */
 PH_API ph_status ph_team_shrink(ph_team *team, int64_t timeout_us, ph_team **smaller);
 
 /**
- * How the last ph_team_agree() or ph_team_shrink() of the team has found a member; all get the
- * same. Status:     PH_OK: it lives, or nothing was agreed on. PH_ERR_PEER, PH_ERR_DEPARTED: it is
- * lost. PH_ERR_ARGUMENT: the team is null or freed, or there is no such member. Threads:    any.
- * Does not block.
+ * How the last ph_team_agree() or ph_team_shrink() has found a member: all get the same.
+ * Status:     PH_OK: it lives, or nothing was agreed on. PH_ERR_PEER, PH_ERR_DEPARTED: it is lost.
+ *             PH_ERR_ARGUMENT: the team is null or freed, or there is no such member.
+ * Threads:    any. Does not block.
  */
 PH_API ph_status ph_team_lost(const ph_team *team, uint32_t member);
 

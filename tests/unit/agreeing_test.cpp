@@ -37,8 +37,8 @@ TEST(CollAgreeing, gives_all_members_the_bits_that_all_have_set) {
     std::uint64_t both[2] = {~std::uint64_t{0}, ~std::uint64_t{0}};
     for (Rank rank = 0; rank < AgreementPlay::kCount; ++rank)
       for (std::uint32_t call = 0; call < 2; ++call) both[call] &= play.bits_of(rank, call);
-    EXPECT_EQ(play.answers(0)[0].bits, both[0]);
-    EXPECT_EQ(play.answers(3)[1].bits, both[1]);
+    EXPECT_EQ(play.answers(0).at(0).bits, both[0]);
+    EXPECT_EQ(play.answers(3).at(1).bits, both[1]);
     play.members().expect_nothing_held();
   }
 }
@@ -171,6 +171,37 @@ TEST(CollAgreeing, lets_nobody_free_or_call_the_other_while_one_is_under_way) {
   EXPECT_EQ(members[1].shrink(*teams[1], smaller), PH_ERR_STATE);
   EXPECT_EQ(members[1].agree(*teams[1], bits), PH_TIMEOUT);
   EXPECT_EQ(bits, 5u);
+}
+
+// What it could not say it says when there is memory again, and nothing twice.
+TEST(CollAgreeing, goes_on_when_there_is_memory_again) {
+  for (Rank poor = 0; poor < Members::kCount; ++poor) {
+    Members members;
+    std::uint64_t bits = 9;
+    const auto call = [&](Rank rank) { return members[rank].agree(members.world(rank), bits); };
+    members.port(poor).lacks_words = true;
+    for (Rank rank = 0; rank < Members::kCount; ++rank) {
+      if (rank == poor) {
+        EXPECT_THROW(static_cast<void>(call(rank)), std::bad_alloc);
+      } else {
+        EXPECT_EQ(call(rank), PH_TIMEOUT);
+      }
+    }
+    EXPECT_THROW(members.port(poor).run_turns(), std::bad_alloc);
+    for (Rank rank = 0; rank < Members::kCount; ++rank)
+      if (rank != poor)
+        while (members.step(rank)) {
+        }
+    EXPECT_THROW(members.port(poor).run_turns(), std::bad_alloc);
+    members.port(poor).lacks_words = false;
+    members.run();
+    for (Rank rank = 0; rank < Members::kCount; ++rank) {
+      EXPECT_EQ(call(rank), PH_OK) << rank;
+      for (Rank other = 0; other < Members::kCount; ++other)
+        EXPECT_EQ(members.port(rank).state(other), PH_OK);
+    }
+    EXPECT_EQ(bits, 9u);
+  }
 }
 
 // Who has freed the team calls nothing on it any more.
