@@ -319,6 +319,7 @@ class FakePort : public service::Port {
     if (!std::exchange(wants_run_, false)) return false;
     service_->collect();
     service_->run();
+    service_->ran();
     return true;
   }
   ph_status say_anyhow(Rank to, std::span<const std::byte> header) noexcept override {

@@ -36,11 +36,13 @@ class MemberPort final : public FakePort {
     if (std::exchange(lacks_memory, false)) throw std::bad_alloc();
     return FakePort::get(from, what, handle);
   }
+  std::int64_t now_ns() noexcept override { return now_ns_ += 30'000; }
   base::Config settings;
   bool lacks_memory = false;  // the next that would be exposed or read finds none
 
  private:
   const Rank rank_;
+  std::int64_t now_ns_ = 0;
 };
 
 class Members {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "service/coll/making.hpp"
+#include "service/coll/providing.hpp"
 #include "service/coll/runner.hpp"
 
 namespace photon::service::coll {
@@ -19,6 +20,9 @@ class Collectives final : public Service, private Runner::Ends, private Making::
  public:
   static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Collectives>(port); }
   explicit Collectives(Port& port);
+
+  // Before the first team.
+  ph_status add_provider(ph_context* context, const ph_coll_provider& provider);
 
   // ---- teams; null with a status
   ph_status world(Team*& team);
@@ -48,6 +52,8 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   bool turn() override;
   void collect() override;
   void run() noexcept override;
+  void ran() noexcept override;
+  std::int64_t next_turn_ns() const noexcept override { return providing_.next_turn_ns(); }
   void close() override;
   bool is_idle() const noexcept override { return runner_.under_way() == 0; }
   std::uint64_t held() const noexcept override { return runner_.held(); }
@@ -79,6 +85,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void give_up_slot(std::uint32_t slot, bool is_named) noexcept override;
   Team& add(std::unique_ptr<Team> team) override;
 
+  Team& make_world();
   Team* find(const Name& name);
   void hand_over(const Mail& mail) noexcept;
   void note_gone(Team& team) noexcept;
@@ -99,6 +106,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   Port& port_;
   const fold::Isa isa_ = fold::best_isa();  // to ask the processor takes microseconds
   Runner runner_;
+  Providing providing_;
   std::vector<Slot> slots_;  // 0: of the team of all ranks
   std::vector<std::uint32_t> free_slots_;
   Making making_;

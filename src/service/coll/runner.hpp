@@ -42,6 +42,8 @@ class Runner {
   void begin(Operation& op);
   void advance(Operation& op);
   void fail(Operation& op, const Blame& why);
+  // Its provider has said how it is over.
+  void provided(Operation& op, ph_status status);
 
   // ---- what comes
   // `op` is null: it was not begun here yet.
