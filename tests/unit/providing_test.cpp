@@ -113,24 +113,53 @@ TEST(CollProviding, leaves_to_the_library_what_it_does_not_take) {
 }
 
 TEST(CollProviding, fails_everywhere_what_one_member_cannot_do_and_calls_the_others_off) {
-  for (const bool at_begin : {false, true}) {
+  ProvidedMembers all;
+  all.begin_barrier();
+  all.run();
+  all.scripts[2].advance_says = PH_ERR_SYSTEM;
+  for (Scripted& script : all.scripts) script.cancel_says = PH_AGAIN;
+  all.run();
+  EXPECT_EQ(all.scripts[2].cancelled, 0) << "it is over there";
+  EXPECT_EQ(all.ops[2]->state, OpState::over);
+  for (const Rank rank : {0U, 1U, 3U}) {
+    EXPECT_EQ(all.ops[rank]->state, OpState::failing) << "its buffers may be in use";
+    EXPECT_GE(all.scripts[rank].cancelled, 1);
+    all.scripts[rank].cancel_says = PH_OK;
+  }
+  all.run();
+  for (Rank rank = 0; rank < Members::kCount; ++rank)
+    EXPECT_EQ(all.members[rank].done(*all.ops[rank]), PH_ERR_SYSTEM) << rank;
+  all.members.expect_nothing_held();
+}
+
+// At the others it may have begun, or not.
+TEST(CollProviding, fails_everywhere_what_one_member_cannot_begin_or_join) {
+  for (const bool at_join : {false, true}) {
     ProvidedMembers all;
-    (at_begin ? all.scripts[2].begin_says : all.scripts[2].advance_says) = PH_ERR_SYSTEM;
-    for (Scripted& script : all.scripts) script.cancel_says = PH_AGAIN;
+    (at_join ? all.scripts[1].join_says : all.scripts[1].begin_says) = PH_ERR_SYSTEM;
     all.begin_barrier();
     all.run();
-    EXPECT_EQ(all.scripts[2].cancelled, 0) << "it is over there";
-    EXPECT_EQ(all.ops[2]->state, OpState::over);
-    for (const Rank rank : {0U, 1U, 3U}) {
-      EXPECT_EQ(all.ops[rank]->state, OpState::failing) << "its buffers may be in use";
-      EXPECT_GE(all.scripts[rank].cancelled, 1);
-      all.scripts[rank].cancel_says = PH_OK;
-    }
-    all.run();
-    for (Rank rank = 0; rank < Members::kCount; ++rank)
+    EXPECT_EQ(all.scripts[1].advanced, 0);
+    for (Rank rank = 0; rank < Members::kCount; ++rank) {
+      ASSERT_EQ(all.ops[rank]->state, OpState::over) << rank;
       EXPECT_EQ(all.members[rank].done(*all.ops[rank]), PH_ERR_SYSTEM) << rank;
+    }
     all.members.expect_nothing_held();
   }
+}
+
+// One that is not ready yet is asked again.
+TEST(CollProviding, begins_later_what_a_provider_cannot_begin_now) {
+  ProvidedMembers all;
+  for (Scripted& script : all.scripts) script.begin_says = PH_AGAIN;
+  all.begin_barrier();
+  all.run();
+  EXPECT_EQ(all.ops[0]->state, OpState::running);
+  EXPECT_EQ(all.scripts[0].advanced, 0);
+  for (Scripted& script : all.scripts) script.begin_says = script.advance_says = PH_OK;
+  all.run();
+  for (Rank rank = 0; rank < Members::kCount; ++rank)
+    EXPECT_EQ(all.members[rank].done(*all.ops[rank]), PH_OK);
 }
 
 TEST(CollProviding, calls_off_what_a_dead_member_was_in) {
