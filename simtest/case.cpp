@@ -7,9 +7,9 @@
 namespace photon::simtest {
 
 Program program_of(const Case& one) {
-  return generate(
-      one.seed, one.ranks, one.operations,
-      {one.lanes, one.losses, one.peers, one.echoes, one.wakes, one.maps, one.mailboxes});
+  return generate(one.seed, one.ranks, one.operations,
+                  {one.lanes, one.losses, one.peers, one.echoes, one.wakes, one.maps, one.mailboxes,
+                   one.collectives});
 }
 
 transport::sim::SimNetwork::Settings network_of(const Case& one) {

@@ -28,6 +28,7 @@ struct Case {
   Wakes wakes = Wakes::drawn;
   Maps maps = Maps::drawn;
   Mailboxes mailboxes = Mailboxes::drawn;
+  Collectives collectives = Collectives::drawn;
 };
 
 Program program_of(const Case& one);

@@ -28,6 +28,7 @@ struct Choices {
   std::string wakes = "drawn";
   std::string maps = "drawn";
   std::string mailboxes = "drawn";
+  std::string collectives = "drawn";
   std::uint32_t ranks = 4;
   std::uint32_t operations = 200;
   std::optional<std::uint64_t> replay;
@@ -126,6 +127,12 @@ const std::map<std::string, Mailboxes>& mailboxes_choices() {
   return all;
 }
 
+const std::map<std::string, Collectives>& collectives_choices() {
+  static const std::map<std::string, Collectives> all = {
+      {"drawn", Collectives::drawn}, {"none", Collectives::none}, {"all", Collectives::all}};
+  return all;
+}
+
 // Where the fault goes in differs from seed to seed.
 Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   Case one{seed, profile, choices.ranks, choices.operations, {}, lanes_choices().at(choices.lanes)};
@@ -135,6 +142,7 @@ Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   one.wakes = wakes_choices().at(choices.wakes);
   one.maps = maps_choices().at(choices.maps);
   one.mailboxes = mailboxes_choices().at(choices.mailboxes);
+  one.collectives = collectives_choices().at(choices.collectives);
   one.fault.kind = faults().at(choices.fault);
   one.fault.after = seed % 20;
   return one;
@@ -142,7 +150,7 @@ Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
 
 std::string command_of(const Case& one, const Choices& choices, const char* verb) {
   return fmt::format(
-      "photon-simtest --profile {} --ranks {} --operations {}{}{}{}{}{}{}{}{} --{} {}",
+      "photon-simtest --profile {} --ranks {} --operations {}{}{}{}{}{}{}{}{}{} --{} {}",
       kProfileNames[static_cast<int>(one.profile)], one.ranks, one.operations,
       choices.fault == "none" ? "" : " --fault " + choices.fault,
       choices.lanes == "drawn" ? "" : " --lanes " + choices.lanes,
@@ -151,7 +159,9 @@ std::string command_of(const Case& one, const Choices& choices, const char* verb
       choices.echoes == "drawn" ? "" : " --echoes " + choices.echoes,
       choices.wakes == "drawn" ? "" : " --wakes " + choices.wakes,
       choices.maps == "drawn" ? "" : " --maps " + choices.maps,
-      choices.mailboxes == "drawn" ? "" : " --mailboxes " + choices.mailboxes, verb, one.seed);
+      choices.mailboxes == "drawn" ? "" : " --mailboxes " + choices.mailboxes,
+      choices.collectives == "drawn" ? "" : " --collectives " + choices.collectives, verb,
+      one.seed);
 }
 
 void print_finding(const Case& one, const Choices& choices, const Finding& finding) {
@@ -272,6 +282,10 @@ int run(int count, char** arguments) {
   app.add_option("--mailboxes", choices.mailboxes,
                  "which programs use mailboxes; drawn: one in three")
       ->check(CLI::IsMember(mailboxes_choices()))
+      ->capture_default_str();
+  app.add_option("--collectives", choices.collectives,
+                 "which programs use teams and collective operations; drawn: one in three")
+      ->check(CLI::IsMember(collectives_choices()))
       ->capture_default_str();
   app.add_flag("--digests", choices.digests, "print the digest of each run, to compare builds");
   try {

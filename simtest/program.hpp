@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "simtest/joint.hpp"
+
 namespace photon::simtest {
 
 enum class Verb : std::uint8_t {
@@ -76,6 +78,9 @@ enum class Verb : std::uint8_t {
   lane_open,  // `lane`; refused if this rank has used it, be it that it waited for others meanwhile
   lane_close,   // if it is open
   lane_misuse,  // one of the calls that must be refused: `order` says which
+  coll_begin,   // joint `order` of line `operand`, and those that come before it, and so:
+  coll_run,     // ph_coll_run() of it, if nothing that comes before it is still to be begun
+  coll_await,   // until it is over here
 };
 
 // Which memory of the target an operation touches.
@@ -161,6 +166,8 @@ struct Program {
   bool mailboxes = false;                // its ranks use mailboxes
   std::uint64_t mail_bytes = 0;          // of each of their buffers, at most
   std::vector<Step> acts;                // of handlers that hear something; named from 1
+  std::vector<JointTeam> joint_teams;    // without any there are no collectives
+  std::vector<JointLine> joint_lines;
 
   // The contexts' own included.
   std::uint32_t lanes_count() const noexcept {
@@ -197,6 +204,10 @@ enum class Maps : std::uint8_t { drawn, none, all };
 // sender carries alone: those programs are what they were before there were larger ones.
 enum class Mailboxes : std::uint8_t { drawn, none, all, carried };
 
+// Which programs use teams and collective operations: one in three; or none; or all. Programs that
+// lose links have none.
+enum class Collectives : std::uint8_t { drawn, none, all };
+
 struct Choice {
   Lanes lanes = Lanes::drawn;
   Losses losses = Losses::drawn;
@@ -205,6 +216,7 @@ struct Choice {
   Wakes wakes = Wakes::drawn;
   Maps maps = Maps::drawn;
   Mailboxes mailboxes = Mailboxes::drawn;
+  Collectives collectives = Collectives::drawn;
 };
 
 // About `operations` posting steps in all, and others between them.
@@ -237,7 +249,9 @@ bool loses_links(const Program& program);
 
 std::string name_of(Area area);
 std::string name_of_lane(std::uint32_t lane);  // an index
-std::string text_of(const Step& step);         // in one line
-std::string text_of(const Program& program);   // a line per option and per step
+std::string text_of(const JointTeam& team);
+std::string text_of(const Joint& joint);
+std::string text_of(const Step& step);        // in one line
+std::string text_of(const Program& program);  // a line per option and per step
 
 }  // namespace photon::simtest

@@ -9,6 +9,7 @@
 //   program_maps.cpp: memory of peers that is mapped; so is this
 //   program_mailboxes.cpp: mailboxes; so are these
 //   program_offers.cpp: their large messages; program_gets.cpp: gets from them; so are these
+//   program_joints.cpp: teams and collective operations; so are these
 //
 // Owner: generate(). Threads: one.
 #pragma once
@@ -17,6 +18,7 @@
 #include <array>
 #include <string>
 
+#include "simtest/joint_values.hpp"
 #include "simtest/program.hpp"
 #include "transport/sim/random.hpp"
 
@@ -57,7 +59,8 @@ class Generator {
         maps_(transport::sim::Random(seed).stream(0x6d617073)),
         mails_(transport::sim::Random(seed).stream(0x6d61696c)),
         offers_(transport::sim::Random(seed).stream(0x6f666672)),
-        gets_(transport::sim::Random(seed).stream(0x67657473)) {
+        gets_(transport::sim::Random(seed).stream(0x67657473)),
+        joints_(transport::sim::Random(seed).stream(0x6a6f696e)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -85,6 +88,7 @@ class Generator {
     add_peers(choice.peers);
     add_maps(choice.maps);
     add_mailboxes(choice.mailboxes);
+    add_joints(choice.collectives);
     program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
     return std::move(program_);
   }
@@ -147,6 +151,16 @@ class Generator {
   void add_gets();
   Step mailbox_get();
   void add_offers();
+  void add_joints(Collectives choice);
+  void draw_joint_options();
+  std::uint64_t joint_bytes();
+  Joint joint();
+  JointTeam joint_team();
+  void add_joint_team(const JointTeam& team);
+  void end_joint_team(std::uint32_t number);
+  void add_prepared(std::uint32_t team);
+  void draw_joints(std::uint64_t most);
+  void add_joint_steps(ph_rank rank);
   void enlarge(Step& step);
   void take_back_at_once(ph_rank rank);
   Step mailbox_open_again(std::uint64_t address, std::uint32_t lane);
@@ -187,6 +201,7 @@ class Generator {
   transport::sim::Random mails_;    // the same
   transport::sim::Random offers_;   // the same
   transport::sim::Random gets_;     // the same
+  transport::sim::Random joints_;   // the same
   Program program_;
   Shape shape_;
   bool has_wakes_ = true;

@@ -73,6 +73,9 @@ const char* name_of(Verb verb) {
     case Verb::lane_open: return "lane_open";
     case Verb::lane_close: return "lane_close";
     case Verb::lane_misuse: return "lane_misuse";
+    case Verb::coll_begin: return "coll_begin";
+    case Verb::coll_run: return "coll_run";
+    case Verb::coll_await: return "coll_await";
     default: return mail_name_of(verb);
   }
 }
@@ -304,6 +307,11 @@ std::string call_text(const Step& step) {
              " in " + time + ", told within " + std::to_string(step.notice_ns) + " ns";
     case Verb::cut: return name + " group " + std::to_string(step.group) + " off, " + time;
     case Verb::contact: return name + " peer " + rank_text(step.peer);
+    case Verb::coll_begin:
+    case Verb::coll_run:
+    case Verb::coll_await:
+      return name + " line " + std::to_string(step.operand) + " at " + std::to_string(step.order) +
+             ", " + time;
     case Verb::lane_misuse: return name + " " + std::to_string(step.order);
     default: return name;
   }
@@ -326,6 +334,13 @@ std::string text_of(const Program& program) {
     text += name_of_lane(lane) + " has number " + std::to_string(program.lanes[lane - 1]) + "\n";
   for (std::size_t act = 0; act < program.acts.size(); ++act)
     text += "act " + std::to_string(act + 1) + ": " + text_of(program.acts[act]) + "\n";
+  for (std::size_t team = 1; team < program.joint_teams.size(); ++team)
+    text += "team " + std::to_string(team) + ": " + text_of(program.joint_teams[team]) + "\n";
+  for (std::size_t line = 0; line < program.joint_lines.size(); ++line)
+    for (std::size_t at = 0; at < program.joint_lines[line].joints.size(); ++at)
+      text += "line " + std::to_string(line) + " at " + std::to_string(at) + ": team " +
+              std::to_string(program.joint_lines[line].team) + ": " +
+              text_of(program.joint_lines[line].joints[at]) + "\n";
   for (ph_rank rank = 0; rank < program.steps.size(); ++rank)
     for (const Step& step : program.steps[rank])
       text += "rank " + std::to_string(rank) + ": " + text_of(step) + "\n";

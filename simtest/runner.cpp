@@ -38,11 +38,12 @@ void Runner::drain(ph_rank rank) {
   ++draining_;
   seats_[rank].gives_back = true;
   open_unused(rank);
+  joints_.want_all(rank);
   std::uint64_t quiet_ns = 100;
   while (!oracle_.failed() &&
          (draining_ < program_.ranks || !oracle_.is_settled() || !lending_.is_settled() ||
           !echoes_.is_settled() || !mail_.is_settled() || !mail_gets_.is_settled() ||
-          world_.is_cut() || losses_ahead_ != 0)) {
+          !joints_.is_settled() || world_.is_cut() || losses_ahead_ != 0)) {
     take_or_pause(rank, quiet_ns);
     if (draining_ == program_.ranks && world_.now_ns() > oracle_.last_event_ns() + kPatienceNs)
       report_pending();
@@ -54,6 +55,7 @@ void Runner::report_pending() {
   echoes_.report_pending();
   mail_.report_pending();
   mail_gets_.report_pending();
+  joints_.report_pending();
   oracle_.report_pending();
 }
 
@@ -66,6 +68,7 @@ void Runner::leave(ph_rank rank) {
   echoes_.gone(rank, false);
   mail_.gone(rank);
   mail_gets_.gone(rank);
+  joints_.gone(rank);
   maps_.load_all(rank);
   maps_.gone(rank);
   oracle_.leaving(rank);
@@ -76,6 +79,7 @@ void Runner::leave(ph_rank rank) {
                lending_.explains(rank, status) || mail_.explains(rank, status) ||
                    mail_gets_.explains(rank, status));
   mail_.boxes().left(rank);
+  joints_.left(rank);
   maps_.freed(rank);
   close_rest(rank, true);
   ++draining_;
@@ -209,6 +213,7 @@ Result Runner::run() {
   lending_.check_memory();
   mail_.boxes().check_memory();
   mail_gets_.check_memory();
+  joints_.check_memory();
   Result result{oracle_.finding(),       history_.digest(), history_.events(), world_.now_ns(),
                 mail_.boxes().recalls(), history_.text(),   sources_};
   oracle_.report("over", "the bodies of the dead may end");

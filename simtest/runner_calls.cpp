@@ -37,7 +37,7 @@ std::size_t Runner::probe(ph_rank rank, ph_query query, std::size_t capacity) {
 }
 
 void Runner::completed(ph_rank rank, const ph_query& query, const ph_completion& one) {
-  if (lending_.completed(here(rank), one) || mail_.completed(here(rank), one) ||
+  if (joints_.completed(here(rank), one) || lending_.completed(here(rank), one) || mail_.completed(here(rank), one) ||
       mail_gets_.completed(here(rank), one))
     return;
   // It may be of a message to a mailbox, or of something else.
@@ -86,7 +86,10 @@ ph_status Runner::insist(ph_rank rank, const char* what, const std::function<ph_
     const ph_status status = call();
     if (status != PH_AGAIN) ++succeeded_count_;
     if (status != PH_AGAIN || oracle_.failed()) return status;
-    if (tries == kSoon) open_unused(rank);
+    if (tries == kSoon) {
+      open_unused(rank);
+      joints_.want_all(rank);
+    }
     if (tries >= kSoon && leaving_count_ != 0) close_mailboxes(rank);
     ++tries_in_vain;
     if (std::exchange(succeeded_count, succeeded_count_) != succeeded_count_) tries_in_vain = 0;
@@ -365,6 +368,9 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::lane_open: return open_lane(rank, step.lane);
     case Verb::lane_close: return close_lane(rank, step.lane);
     case Verb::lane_misuse: return misuse(rank, step);
+    case Verb::coll_begin:
+    case Verb::coll_run:
+    case Verb::coll_await: return join_in(rank, step);
     default: return mailbox(rank, step);
   }
 }

@@ -13,6 +13,7 @@ void Runner::await_death(ph_rank rank) {
   seats_[rank].phase = "the wait for its death";
   seats_[rank].gives_back = true;
   open_unused(rank);
+  joints_.want_all(rank);
   std::uint64_t quiet_ns = 100;
   while (!oracle_.failed()) take_or_pause(rank, quiet_ns);
 }
@@ -26,6 +27,7 @@ void Runner::died(ph_rank rank) {
   echoes_.gone(rank, true);
   mail_.gone(rank);
   mail_gets_.gone(rank);
+  joints_.gone(rank);
   mail_.boxes().died(rank);
   maps_.gone(rank);
   ++draining_;

@@ -22,6 +22,7 @@
 
 #include "simtest/burst.hpp"
 #include "simtest/echo_model.hpp"
+#include "simtest/joint_runner.hpp"
 #include "simtest/lending.hpp"
 #include "simtest/mail_gets.hpp"
 #include "simtest/mail_model.hpp"
@@ -50,6 +51,7 @@ class Runner {
         echoes_(oracle_, program),
         mail_(oracle_, program),
         mail_gets_(oracle_, program, mail_),
+        joints_(oracle_, program, [this](ph_rank rank) { return world_.context(rank); }),
         maps_(oracle_, program,
               [this](ph_rank mapper, ph_rank owner, std::uint64_t size_bytes) {
                 return world_.stores_reach(mapper, owner, size_bytes);
@@ -248,6 +250,12 @@ class Runner {
   void take_late_refusals(ph_rank rank);
   void take_before_leaving(ph_rank rank);
 
+  // runner_joints.cpp
+  void join_in(ph_rank rank, const Step& step);
+  void run_joint(ph_rank rank, const Step& step);
+  void await_joint(ph_rank rank, const Step& step);
+  std::size_t pump_joints(ph_rank rank);
+
   // runner_maps.cpp
   void map(ph_rank rank, const Step& step);
   void unmap(ph_rank rank, const Step& step);
@@ -307,6 +315,7 @@ class Runner {
   EchoModel echoes_;
   MailModel mail_;
   MailGets mail_gets_;
+  Joints joints_;
   MapModel maps_;
   std::deque<Hearing> hearings_;
   std::vector<Seat> seats_;

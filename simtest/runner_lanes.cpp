@@ -144,6 +144,7 @@ std::size_t Runner::look(ph_rank rank) {
              harvest_mail(rank);
     if (program_.echoes) count += take_answers(rank, kMostFound);
   });
+  count += pump_joints(rank);
   tell_later(rank);
   return count;
 }

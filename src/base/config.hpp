@@ -80,6 +80,7 @@ struct Config {
   Word coll = word("default");
   std::uint64_t coll_window = 16;
   std::uint64_t coll_early_bytes = 64 << 10;
+  Switch coll_lines = Switch::on;
   std::uint64_t max_segments = 65536;
   std::uint64_t max_regions = 131072;
   std::uint64_t max_lanes = 8;

@@ -118,6 +118,9 @@ constexpr Field kFields[] = {
     number("coll_early_bytes", &Config::coll_early_bytes, {4 * kKi, kMi},
            "Most bytes of collectives that one peer may send before this rank has begun them; "
            "what is more is announced and read later. The same on all ranks."),
+    choice("coll_lines", &Config::coll_lines, kSwitch,
+           "Whether small collectives of a team within one host go through lines in shared memory "
+           "instead of messages; the same on all ranks."),
     number("max_segments", &Config::max_segments, {1, 16 * kMi},
            "Segments, or blocks of a strided form, of one vectored operation."),
     number("max_regions", &Config::max_regions, {16, kMi, true},

@@ -126,7 +126,7 @@ class EngineState {
   std::vector<Peer*> contacted_;
   std::vector<Peer*> hot_;
   std::vector<Peer*> busy_;
-  std::uint32_t due_ = 0;  // what a turn has to look at: the busy peers, and one more for services
+  std::uint32_t due_ = 0;  // what a turn has to look at: the busy peers, and two more for services
   std::uint32_t user_code_ = 0;  // of services, that is due: a bit for each
   PeerList local_ready_;
   PeerList stash_ready_;

@@ -152,7 +152,8 @@ bool Engine::progress(Taker* taker) {
 }
 
 bool Engine::work_due() {
-  const bool any = process_busy();
+  bool any = process_busy();
+  if (services_->has_looks() && services_->look()) any = true;
   return (services_->is_due() && services_->turn()) || any;
 }
 

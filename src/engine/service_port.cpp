@@ -277,6 +277,26 @@ bool ServicePort::forget(service::Exposed& exposed, Rank user) noexcept {
   return true;
 }
 
+// A lane may end before its context, and then its peers still look at what was shared.
+bool ServicePort::shares_memory(Rank rank) const noexcept {
+  return !engine_.is_lane_ && engine_.transport_->shares_memory(rank);
+}
+
+std::span<std::byte> ServicePort::share(std::size_t size_bytes) {
+  if (engine_.transport_->arena().empty()) return {};
+  std::byte* const base = engine_.memory_->take(size_bytes);
+  return base == nullptr ? std::span<std::byte>() : std::span(base, size_bytes);
+}
+
+const std::byte* ServicePort::see(Rank rank, std::uint64_t address, std::uint64_t size_bytes) {
+  auto mapping = engine_.transport_->map(rank, address, size_bytes);
+  if (!mapping) return nullptr;
+  seen_[rank] = std::move(mapping->memory);  // all of its arena
+  return mapping->local;
+}
+
+void ServicePort::wake_rank(Rank rank) noexcept { engine_.transport_->wake_rank(rank); }
+
 void ServicePort::wake() noexcept {
   engine_.has_concluded_ = true;
   if (engine_.waiters_ != 0) engine_.news();

@@ -3,6 +3,9 @@
 // are not touched. Owner: Services; threads: under the lane's lock.
 #pragma once
 
+#include <map>
+#include <memory>
+
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -51,6 +54,12 @@ class ServicePort final : public service::Port {
   void fence() noexcept override;
   bool forget(service::Exposed& exposed, Rank user) noexcept override;
 
+  bool shares_memory(Rank rank) const noexcept override;
+  std::span<std::byte> share(std::size_t size_bytes) override;
+  const std::byte* see(Rank rank, std::uint64_t address, std::uint64_t size_bytes) override;
+  void wake_rank(Rank rank) noexcept override;
+  void wants_looks(bool wants) noexcept override { services_.wants_looks(owner_, wants); }
+
   void wants_turn() noexcept override { services_.wants_turn(owner_); }
   void wants_run() noexcept override { services_.wants_run(owner_); }
   void wake() noexcept override;
@@ -67,6 +76,7 @@ class ServicePort final : public service::Port {
   Engine& engine_;
   Services& services_;
   const wire::Owner owner_;
+  std::map<Rank, std::shared_ptr<const void>> seen_;  // keeps what see() has shown
 };
 
 }  // namespace photon::engine

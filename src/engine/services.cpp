@@ -271,6 +271,20 @@ bool Services::has_news() {
   return has;
 }
 
+// Who looks may sleep; who writes wakes it.
+void Services::wants_looks(wire::Owner owner, bool wants) noexcept {
+  const bool did = looks_ != 0;
+  looks_ = wants ? looks_ | bit(owner) : looks_ & ~bit(owner);
+  if (did != (looks_ != 0)) engine_.due_ += did ? std::uint32_t(-1) : 1;
+}
+
+bool Services::look() {
+  bool has = false;
+  for (std::uint32_t left = looks_; left != 0; left &= left - 1)
+    if (slots_[static_cast<std::size_t>(std::countr_zero(left))].service->look()) has = true;
+  return has;
+}
+
 // ---- the user's code
 
 void Services::wants_run(wire::Owner owner) noexcept {

@@ -3,7 +3,8 @@
 //
 // Invariants: a service is made at most once, and before its first record is shown to it; `due`
 // stands in the engine's count of what a turn has to look at exactly while a service wants a turn
-// or an end is to be told. Owner: the Engine, under the lane's lock; the run rights without it.
+// or an end is to be told, and once more while one wants looks. Owner: the Engine, under the lane's
+// lock; the run rights without it.
 #pragma once
 
 #include <array>
@@ -82,6 +83,10 @@ class Services {
   void before_sleep();
   void before_flush(Rank rank);
   bool has_news();
+  // Of services that look at memory.
+  void wants_looks(wire::Owner owner, bool wants) noexcept;
+  bool has_looks() const noexcept { return looks_ != 0; }
+  bool look();  // true: something came of it
 
   // ---- the user's code
   void wants_run(wire::Owner owner) noexcept;
@@ -148,6 +153,7 @@ class Services {
   base::BlockPool messages_{wire::kMaxIdBytes + wire::kMaxPackedBytes};
   base::Error displaced_;  // while the last error is one of the user's code:
   bool is_displaced_ = false;
+  std::uint32_t looks_ = 0;   // a bit for each that wants looks
   std::uint32_t beside_ = 0;  // a bit for each that the progress thread may run
   std::uint32_t calls_ = 0;   // since the last turn, and when the first of them was
   std::int64_t called_ns_ = 0;

@@ -113,6 +113,9 @@ class Service {
   // A bounded piece of work, in each turn of progress from Port::wants_turn() on until it returns
   // false. True: it wants another.
   virtual bool turn() { return false; }
+  // After Port::wants_looks(true): has a look at memory that others write, in each turn of progress
+  // and before each sleep. True: something came of it.
+  virtual bool look() { return false; }
   // A sleep ends by then, and a turn follows; INT64_MAX: there is nothing to wait for.
   virtual std::int64_t next_turn_ns() const noexcept { return INT64_MAX; }
   // What is held back has to go now: this rank is about to sleep; the user flushes.
@@ -269,6 +272,24 @@ class Port {
   virtual void revoke(Exposed& exposed) noexcept { conceal(exposed); }
   virtual void fence() noexcept {}
   virtual bool forget(Exposed& /*exposed*/, Rank /*user*/) noexcept { return true; }
+
+  // ---- memory that ranks of one host see
+  // Whether that rank could see ours: the same answer in all ranks of a host, at any time. Whether
+  // it does see() it shows when it tries.
+  virtual bool shares_memory(Rank /*rank*/) const noexcept { return false; }
+  // Zeroed memory that others can see(), at a multiple of 64; it is given to nobody else before the
+  // context ends. Empty: there is none. Throws bad_alloc.
+  virtual std::span<std::byte> share(std::size_t /*size_bytes*/) { return {}; }
+  // Such memory of that rank, which was met: to be read. It stays readable as long as the port,
+  // whatever becomes of the rank. Null: it cannot be seen here. Throws bad_alloc.
+  virtual const std::byte* see(Rank /*rank*/, std::uint64_t /*address*/,
+                               std::uint64_t /*size_bytes*/) {
+    return nullptr;
+  }
+  // Memory that it looks at was written: if it sleeps, it wakes up. (No barrier is needed before.)
+  virtual void wake_rank(Rank /*rank*/) noexcept {}
+  // From now on look() is called, or no more. A rank may sleep all the same: who writes wakes it.
+  virtual void wants_looks(bool /*wants*/) noexcept {}
 
   // ---- turns, user code
   virtual void wants_turn() noexcept = 0;

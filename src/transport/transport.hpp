@@ -206,6 +206,9 @@ class Transport {
   virtual void cut_off(Rank /*rank*/, const std::string& /*why*/) noexcept {}
 
   virtual void kick(Rank rank) noexcept = 0;
+  // Memory that it looks at by itself was written: it is kicked if it sleeps. The barrier that the
+  // sleep gate wants is in here.
+  virtual void wake_rank(Rank rank) noexcept { kick(rank); }
   // Of a link that is kicked always: credits that its peer is not short of. They may wait a little
   // for what is sent to it next.
   virtual void kick_later(Rank rank) noexcept { kick(rank); }
@@ -216,6 +219,9 @@ class Transport {
   virtual bool arrives(Rank /*rank*/) const noexcept { return true; }
 
   virtual Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept = 0;
+  // Whether memory of that rank's arena may be mapped here, and ours there, as far as that is known
+  // without meeting it: all ranks of a host say the same of each other.
+  virtual bool shares_memory(Rank /*rank*/) const noexcept { return false; }
   // Of a peer that has met us: memory of its arena, mapped for longer than an operation. Nothing:
   // not all of it lies there, or none of it is mapped here.
   virtual std::optional<Mapping> map(Rank /*rank*/, std::uint64_t /*address*/,

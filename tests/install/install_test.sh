@@ -72,7 +72,7 @@ static_consumers() {
   quietly "$cc" -static "$here/../../examples/hello/hello.c" -o "$work/hello" "${all_flags[@]}"
   for program in "$work/build/consumer_static" part classic_part whole classic_whole; do
     [[ $program == /* ]] || program=$work/$program
-    if ldd "$program" 2>/dev/null | grep -q libphoton; then
+    if ldd "$program" 2>/dev/null | grep libphoton >/dev/null; then
       echo "$program loads the shared library"
       exit 1
     fi

@@ -102,10 +102,12 @@ class FakePort : public service::Port {
     lose(coming.from, why);
     return false;
   }
-  // Everything that the service wants to be called for, until it wants no more.
-  void run_turns() {
-    for (int turns = 0; turn(); ++turns)
-      if (turns == 10'000) throw std::runtime_error("the service wants turns for ever");
+  // Everything that the service wants to be called for, until it wants no more. True: something.
+  bool run_turns() {
+    int turns = 0;
+    while (turn())
+      if (++turns == 10'000) throw std::runtime_error("the service wants turns for ever");
+    return turns != 0;
   }
   // The oldest message that was said and not taken; its body has left then.
   bool take(Said& said) {
@@ -131,6 +133,16 @@ class FakePort : public service::Port {
     service_->on_local(got.from, got.what.token, status);
   }
   bool gets_are_stuck = false;  // they cannot be given up
+
+  bool shares = false;        // memory with all other ranks
+  Rank is_blind_for = kSize;  // whose shared memory cannot be seen
+  std::size_t shared() const noexcept { return shared_.size(); }
+  std::uint64_t wakes() const noexcept { return wakes_; }
+  // Time goes by, and who waits for it wants a turn.
+  void pass(std::int64_t ns) {
+    now_ns_ += ns;
+    if (service_->next_turn_ns() <= now_ns_) wants_turn_ = true;
+  }
 
   // ---- what the service holds of the engine's
   std::size_t loans() const noexcept { return loans_.size(); }
@@ -237,6 +249,19 @@ class FakePort : public service::Port {
     EXPECT_EQ(std::erase(exposed_, exposed.target.key), 1u) << "concealed twice";
   }
 
+  bool shares_memory(Rank) const noexcept override { return shares; }
+  std::span<std::byte> share(std::size_t size_bytes) override {
+    shared_.push_back(
+        std::make_unique<Shared[]>((size_bytes + sizeof(Shared) - 1) / sizeof(Shared)));
+    return {shared_.back()[0].bytes, size_bytes};
+  }
+  const std::byte* see(Rank rank, std::uint64_t address, std::uint64_t) override {
+    EXPECT_TRUE(peers_[rank].is_met) << "it is not met, so that nothing of it is mapped";
+    return rank == is_blind_for ? nullptr : reinterpret_cast<const std::byte*>(address);
+  }
+  void wake_rank(Rank) noexcept override { ++wakes_; }
+  void wants_looks(bool wants) noexcept override { wants_looks_ = wants; }
+
   void wants_turn() noexcept override { wants_turn_ = true; }
   void wants_run() noexcept override { wants_run_ = true; }
   void wake() noexcept override {}
@@ -247,6 +272,9 @@ class FakePort : public service::Port {
     ph_status broken = PH_OK;
     bool is_met = false;
     bool room_wanted = false;
+  };
+  struct alignas(64) Shared {
+    std::byte bytes[64] = {};
   };
   struct Got {
     Rank from;
@@ -316,6 +344,7 @@ class FakePort : public service::Port {
       wants_turn_ = wants_turn_ || wants_more;
       return true;
     }
+    if (wants_looks_ && service_->look()) return true;
     if (!std::exchange(wants_run_, false)) return false;
     service_->collect();
     service_->run();
@@ -356,6 +385,9 @@ class FakePort : public service::Port {
   std::int64_t now_ns_ = 0;
   bool wants_turn_ = false;
   bool wants_run_ = false;
+  bool wants_looks_ = false;
+  std::vector<std::unique_ptr<Shared[]>> shared_;
+  std::uint64_t wakes_ = 0;
 };
 
 }  // namespace photon::test

@@ -82,7 +82,7 @@ class Members {
       moved = false;
       for (Rank rank = 0; rank < kCount; ++rank) {
         if (is_dead_[rank]) continue;
-        ports_[rank]->run_turns();
+        moved = ports_[rank]->run_turns() || moved;
         moved = step(rank) || moved;
       }
     }

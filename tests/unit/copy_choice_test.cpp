@@ -5,8 +5,6 @@
 namespace photon::engine {
 namespace {
 
-using CopyWay = CopyChoice::Way;
-
 constexpr std::uint64_t kSize = std::uint64_t{1} << 20;
 
 // Puts of one size where each way takes its time; how many of the last `count` went by the kernel.
@@ -14,9 +12,9 @@ unsigned by_kernel(CopyChoice& choice, std::int64_t staged_ns, std::int64_t kern
                    unsigned count = 640, std::uint64_t size_bytes = kSize) {
   unsigned by_kernel = 0;
   for (unsigned i = 0; i < 100 + count; ++i) {
-    const CopyWay way = choice.next(size_bytes);
-    if (i >= 100 && way == CopyWay::kernel) ++by_kernel;
-    choice.took(way, size_bytes, way == CopyWay::kernel ? kernel_ns : staged_ns);
+    const CopyChoice::Way way = choice.next(size_bytes);
+    if (i >= 100 && way == CopyChoice::Way::kernel) ++by_kernel;
+    choice.took(way, size_bytes, way == CopyChoice::Way::kernel ? kernel_ns : staged_ns);
   }
   return by_kernel;
 }
@@ -24,7 +22,8 @@ unsigned by_kernel(CopyChoice& choice, std::int64_t staged_ns, std::int64_t kern
 TEST(CopyChoice, begins_with_both_sides_and_tries_the_kernel_soon) {
   CopyChoice choice;
   unsigned staged = 0;
-  for (; choice.next(kSize) == CopyWay::staged; ++staged) choice.took(CopyWay::staged, kSize, 1000);
+  for (; choice.next(kSize) == CopyChoice::Way::staged; ++staged)
+    choice.took(CopyChoice::Way::staged, kSize, 1000);
   EXPECT_GT(staged, 0u);
   EXPECT_LT(staged, 8u);
 }
@@ -56,7 +55,7 @@ TEST(CopyChoice, follows_a_machine_that_changes) {
 TEST(CopyChoice, is_not_misled_by_one_long_nap) {
   CopyChoice choice;
   EXPECT_GT(by_kernel(choice, 200'000, 50'000), 600u);
-  choice.took(CopyWay::kernel, kSize, 1'000'000'000);
+  choice.took(CopyChoice::Way::kernel, kSize, 1'000'000'000);
   EXPECT_GT(by_kernel(choice, 200'000, 50'000), 500u);
 }
 
@@ -97,12 +96,13 @@ TEST(CopyChoice, learns_from_2_KiB_on_and_for_each_power_of_two) {
 
 TEST(CopyChoice, expects_what_it_has_seen_and_nothing_of_what_is_unknown) {
   CopyChoice choice;
-  EXPECT_EQ(choice.expected_ns(CopyWay::kernel, kSize), 0);
-  choice.took(CopyWay::kernel, kSize, 100'000);
-  EXPECT_EQ(choice.expected_ns(CopyWay::staged, kSize), 0);
-  EXPECT_NEAR(static_cast<double>(choice.expected_ns(CopyWay::kernel, kSize)), 100'000, 10);
-  EXPECT_NEAR(static_cast<double>(choice.expected_ns(CopyWay::kernel, kSize * 3 / 2)), 150'000, 10);
-  EXPECT_EQ(choice.expected_ns(CopyWay::kernel, kSize * 2), 0) << "another class";
+  EXPECT_EQ(choice.expected_ns(CopyChoice::Way::kernel, kSize), 0);
+  choice.took(CopyChoice::Way::kernel, kSize, 100'000);
+  EXPECT_EQ(choice.expected_ns(CopyChoice::Way::staged, kSize), 0);
+  EXPECT_NEAR(static_cast<double>(choice.expected_ns(CopyChoice::Way::kernel, kSize)), 100'000, 10);
+  EXPECT_NEAR(static_cast<double>(choice.expected_ns(CopyChoice::Way::kernel, kSize * 3 / 2)),
+              150'000, 10);
+  EXPECT_EQ(choice.expected_ns(CopyChoice::Way::kernel, kSize * 2), 0) << "another class";
 }
 
 TEST(CopyChoice, times_every_try) {
@@ -110,7 +110,7 @@ TEST(CopyChoice, times_every_try) {
   by_kernel(choice, 1000, 2000);
   unsigned timed = 0;
   for (int i = 0; i < 640; ++i) {
-    const bool is_try = choice.next(kSize) == CopyWay::kernel;
+    const bool is_try = choice.next(kSize) == CopyChoice::Way::kernel;
     EXPECT_TRUE(!is_try || choice.is_timed(kSize));
     timed += choice.is_timed(kSize) ? 1 : 0;
   }

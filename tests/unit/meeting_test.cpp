@@ -97,5 +97,40 @@ TEST(CollMeeting, ends_for_all_when_one_of_the_list_dies) {
   }
 }
 
+// The first of the list has called and gone on before others come: they hear of it nevertheless.
+TEST(CollMeeting, ends_for_those_who_come_after_the_first_has_given_up) {
+  for (const bool calls_before : {false, true}) {
+    Members members;
+    const std::vector<ph_rank> ranks = {0, 1, 2};
+    const ph_team_of_args args = list_of(ranks, 0);
+    Team* team = nullptr;
+    if (calls_before) {
+      EXPECT_EQ(members[0].of(args, team), PH_TIMEOUT);
+    }
+    members.port(0).lose(2);
+    EXPECT_EQ(members[0].of(args, team), PH_ERR_PEER);
+    members.run();
+    for (int call = 0; call < 2; ++call) {
+      EXPECT_EQ(members[1].of(args, team), PH_TIMEOUT);
+      members.run();
+      EXPECT_EQ(members[1].of(args, team), PH_ERR_PEER);
+    }
+  }
+}
+
+// They have come, and wait for a first that refuses at once.
+TEST(CollMeeting, ends_for_those_who_came_before_the_first_refuses) {
+  Members members;
+  const std::vector<ph_rank> ranks = {0, 1, 2};
+  const ph_team_of_args args = list_of(ranks, 0);
+  Team* team = nullptr;
+  EXPECT_EQ(members[1].of(args, team), PH_TIMEOUT);
+  members.run();
+  members.port(0).lose(2, PH_ERR_DEPARTED);
+  EXPECT_EQ(members[0].of(args, team), PH_ERR_DEPARTED);
+  members.run();
+  EXPECT_EQ(members[1].of(args, team), PH_ERR_DEPARTED);
+}
+
 }  // namespace
 }  // namespace photon::test

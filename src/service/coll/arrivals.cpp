@@ -50,8 +50,9 @@ void Runner::receive(Operation& op, std::uint32_t index) {
   ++op.receives_left;
   const bool has_come = early_.take(op.early, step.peer, step.tag,
                                     [&](const Arrival& what) { land(op, index, what); });
-  if (!has_come && op.team->broken.status != PH_OK)
-    check(op, port_.state(op.team->members[step.peer].rank), step.peer);
+  if (has_come || op.team->broken.status == PH_OK) return;
+  check(op, port_.state(op.team->members[step.peer].rank), step.peer);
+  if (op.state == OpState::running) ask_begun(op, step.peer);
 }
 
 void Runner::retry(Operation& op) {
@@ -65,6 +66,7 @@ void Runner::retry(Operation& op) {
 
 void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& what) {
   if (op != nullptr && op->state == OpState::running) {
+    if (op->way != Way::messages && what.digest != op->plan.digest) ask(*op, what.member);
     for (std::uint32_t i = 0; i < op->step; ++i) {
       const schedule::Step& step = op->phase.steps[i];
       if (step.action != schedule::Action::receive || step.peer != what.member ||
@@ -79,8 +81,10 @@ void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& 
   const std::uint32_t channel = head.name.channel;
   const bool is_over =
       op != nullptr || team.told(channel, sequence) != nullptr || team.was_begun(channel, sequence);
-  const bool has_failed = op != nullptr || team.told(channel, sequence) != nullptr;
-  if (is_over) return refuse(team, head.name, what, has_failed ? PH_ERR_ARGUMENT : PH_ERR_STATE);
+  const bool has_failed =
+      op != nullptr || team.told(channel, sequence) != nullptr || team.broken.status != PH_OK;
+  if (is_over || team.broken.status != PH_OK)
+    return refuse(team, head.name, what, has_failed ? PH_ERR_ARGUMENT : PH_ERR_STATE);
   EarlyPool::List* const list = early_of(team, channel, sequence);
   if (list == nullptr)
     return port_.cut_off(team.members[what.member].rank, "it is too many collectives ahead");
@@ -185,7 +189,7 @@ bool Runner::taken(Team& team, Operation& op, std::uint32_t member, const Head& 
     why.member = member;
     why.own = op.plan.described;
     why.own.member = team.own;
-    fail(op, why);
+    fail(op, team.broken.status != PH_OK ? team.broken : why);
   }
   advance(op);
   return true;

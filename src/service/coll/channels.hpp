@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -20,12 +21,14 @@
 
 namespace photon::service::coll {
 
+struct Board;
 struct Operation;
 
 struct Channel {
   std::uint32_t begun = 0;                    // operations; the next one's sequence
   std::uint32_t declined = 0;                 // of those, since the team is broken
   Operation* prepared = nullptr;              // of numbers from 1 on
+  std::shared_ptr<Board> board;               // null: nothing went by lines yet
   bool is_freed = false;                      // but an older one is used
   base::RingQueue<EarlyPool::List, 1> early;  // of sequences `begun`, begun + 1 ...
 };

@@ -42,6 +42,7 @@ Team& Collectives::make_world() {
     auto made = std::make_unique<Team>(std::move(members), port_.rank(),
                                        static_cast<std::uint32_t>(port_.config().coll_window));
     made->is_world = true;
+    made->shares_lines = runner_.lines().are_shared(*made);
     slots_[0].team = std::move(made);
     note_gone(*slots_[0].team);
   }
@@ -75,6 +76,8 @@ ph_status Collectives::free(Team& team) {
   providing_.freed(team);
   Slot& slot = slots_[team.slot];
   const std::uint32_t number = team.slot;
+  slot.gone_number = team.number;
+  slot.gone_status = static_cast<ph_status>(team.broken.status);
   slot.team.reset();
   free_slots_.push_back(number);
   return PH_OK;
@@ -96,11 +99,12 @@ std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
 // Messages that have come for it are refused, as for a team that was freed. Where members may have
 // got a team that we have not, they know the slot by a number that we do not: it is never used
 // again.
-void Collectives::give_up_slot(std::uint32_t slot, bool is_named) noexcept {
+void Collectives::give_up_slot(std::uint32_t slot, ph_status why) noexcept {
   slots_[slot].is_reserved = false;
+  slots_[slot].gone_status = why;
   const std::vector<Mail> mail = std::move(slots_[slot].mail);
   slots_[slot].mail.clear();
-  if (!is_named) free_slots_.push_back(slot);  // reserve_slot() has made room
+  if (why == PH_OK) free_slots_.push_back(slot);  // reserve_slot() has made room
   for (const Mail& one : mail) hand_over(one);
 }
 
@@ -120,6 +124,7 @@ void Collectives::hand_over(const Mail& mail) noexcept {
 Team& Collectives::add(std::unique_ptr<Team> made) {
   Slot& slot = slots_[made->slot];
   Team& team = *made;
+  team.shares_lines = runner_.lines().are_shared(team);
   slot.team = std::move(made);
   slot.is_reserved = false;
   note_gone(team);
@@ -147,6 +152,7 @@ Team* Collectives::find(const Name& name) {
 ph_status Collectives::may_begin(Team& team, const char* call) {
   if (is_closed_) return fail(PH_ERR_STATE, call, "the lane is being closed");
   if (team.broken.status == PH_OK) return PH_OK;
+  runner_.spread_left(team);
   const auto status = static_cast<ph_status>(team.broken.status);
   return port_.fail(status, team.members[team.broken.member].rank,
                     std::string(call) + ": member " + std::to_string(team.broken.member) +

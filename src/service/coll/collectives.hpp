@@ -6,6 +6,7 @@
 // Owner: the engine of a lane, under the lane's lock.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,10 +51,13 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void on_local(Rank to, std::uint64_t token, ph_status status) override;
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
+  bool look() override { return runner_.lines().look(); }
+  std::int64_t next_turn_ns() const noexcept override {
+    return std::min(runner_.next_turn_ns(), providing_.next_turn_ns());
+  }
   void collect() override;
   void run() noexcept override;
   void ran() noexcept override;
-  std::int64_t next_turn_ns() const noexcept override { return providing_.next_turn_ns(); }
   void close() override;
   bool is_idle() const noexcept override { return runner_.under_way() == 0; }
   std::uint64_t held() const noexcept override { return runner_.held(); }
@@ -77,12 +81,16 @@ class Collectives final : public Service, private Runner::Ends, private Making::
     bool is_reserved = false;
     std::uint32_t proposal = 0;
     std::vector<Mail> mail;
+    // How the team that was here last, or should have been, was lost.
+    std::uint32_t gone_number = 0;  // 0: it was never known
+    ph_status gone_status = PH_OK;
   };
 
   void ended(Operation& op) noexcept override;
+  void failed_elsewhere(Team& team, std::uint32_t sequence, const Blame& why) noexcept override;
   // Making::Teams
   std::uint32_t reserve_slot(std::uint32_t proposal) override;
-  void give_up_slot(std::uint32_t slot, bool is_named) noexcept override;
+  void give_up_slot(std::uint32_t slot, ph_status why) noexcept override;
   Team& add(std::unique_ptr<Team> team) override;
 
   Team& make_world();
@@ -99,6 +107,8 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   ph_status begin_now(Operation& op);
   bool take_blame(const Message& message, Team& team, const Head& head, std::uint32_t member);
   bool take_data(const Message& message, Team& team, const Head& head, std::uint32_t member);
+  bool take_absent(const Message& message, const Head& head);
+  void say_absent(const Message& message, const Head& head);
   bool take_stale(const Message& message, const Head& head);
   bool answer_stale(const Message& message, const Head& head);
   ph_status fail(ph_status status, const char* call, const std::string& why);

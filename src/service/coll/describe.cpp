@@ -56,7 +56,8 @@ std::uint32_t digest_of(const Described& what) noexcept {
   add(what.root);
   add(what.count);
   add(what.flags);
-  return static_cast<std::uint32_t>(hash ^ hash >> 32);
+  const auto digest = static_cast<std::uint32_t>(hash ^ hash >> 32);
+  return digest != 0 ? digest : 1;  // lines say nothing by 0 (sync/flat_line.hpp)
 }
 
 }  // namespace photon::service::coll

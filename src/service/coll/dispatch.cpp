@@ -17,6 +17,7 @@ bool Collectives::on_message(const Message& message) {
   if (message.header.size() < sizeof words) return false;
   if (head.op == static_cast<std::uint8_t>(Op::credit))
     return message.header.size() == sizeof words && runner_.post().credited(message.from, words[1]);
+  if (head.op == static_cast<std::uint8_t>(Op::absent)) return take_absent(message, head);
   Team* const team = find(head.name);
   if (team == nullptr) return take_stale(message, head);
   const std::uint32_t member = team->find(message.from);
@@ -24,6 +25,8 @@ bool Collectives::on_message(const Message& message) {
   switch (static_cast<Op>(head.op)) {
     case Op::failed:
     case Op::broken:
+    case Op::lacks:
+    case Op::never:
     case Op::differs: return take_blame(message, *team, head, member);
     case Op::taken: {
       if (message.header.size() != sizeof words) return false;
@@ -31,7 +34,43 @@ bool Collectives::on_message(const Message& message) {
       if (op != nullptr) runner_.taken(*team, *op, member, head);
       return true;
     }
+    case Op::lines: {
+      std::uint64_t word = 0;
+      if (message.header.size() != sizeof words + sizeof word || !message.payload.empty())
+        return false;
+      std::memcpy(&word, message.header.data() + sizeof words, sizeof word);
+      return runner_.lines().take(*team, head, member, word);
+    }
     default: return take_data(message, *team, head, member);
+  }
+}
+
+// It has failed to make a team, or has freed it when that was broken. The slot is its own.
+bool Collectives::take_absent(const Message& message, const Head& head) {
+  Blame why;
+  why.status = static_cast<std::int32_t>(head.digest);
+  if (message.header.size() != sizeof(HeadWords) || !wire::is_error(why.status)) return false;
+  for (Slot& slot : slots_) {
+    Team* const team = slot.team.get();
+    if (team == nullptr || team->number != head.name.number) continue;
+    why.member = team->find(message.from);
+    if (why.member >= team->size() || team->members[why.member].slot != head.name.slot) continue;
+    note_broken(*team, why);
+  }
+  return true;
+}
+
+// Another member fails in the split by which a team was made: it has none.
+void Collectives::failed_elsewhere(Team& team, std::uint32_t sequence, const Blame& why) noexcept {
+  for (Slot& slot : slots_) {
+    Team* const made = slot.team.get();
+    if (made == nullptr || !made->is_split || made->parent_number != team.number ||
+        made->parent_sequence != sequence)
+      continue;
+    Blame own = why;
+    own.member = made->find(team.members[why.member].rank);
+    if (own.member == made->size()) own.member = made->own;
+    note_broken(*made, own);
   }
 }
 
@@ -74,9 +113,19 @@ bool Collectives::take_blame(const Message& message, Team& team, const Head& hea
     return false;
   std::memcpy(&why, message.payload.data(), sizeof why);
   if (!wire::is_error(why.status) || why.member >= team.size()) return false;
-  if (head.op == static_cast<std::uint8_t>(Op::broken))
-    note_broken(team, why);
-  else if (head.op == static_cast<std::uint8_t>(Op::differs))
+  const auto is = [&](Op op) { return head.op == static_cast<std::uint8_t>(op); };
+  if (is(Op::broken) || is(Op::lacks)) note_broken(team, why);
+  if (is(Op::broken)) return true;
+  if (is(Op::lacks)) {
+    runner_.lacks(team, head.name, why, member);
+    return true;
+  }
+  if (is(Op::never)) {
+    Operation* const op = team.under_way(head.name.channel, head.name.sequence);
+    if (op != nullptr) runner_.never(*op, why, member);
+    return true;
+  }
+  if (head.op == static_cast<std::uint8_t>(Op::differs))
     runner_.differs(team, head.name, why, member);
   else
     runner_.failed(team, head.name, why, member);
@@ -96,12 +145,15 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
     slots_[at].mail.push_back(std::move(mail));
     return true;
   }
+  say_absent(message, head);
   const auto base = static_cast<std::uint8_t>(Op::words);
   if (head.op == static_cast<std::uint8_t>(Op::payload))
     runner_.post().spent(message.from, message.payload.size());
   else if (head.op >= base && head.op <= base + kMostWordBytes)
     runner_.post().spent(message.from, head.op - base);
-  if (head.op == static_cast<std::uint8_t>(Op::differs)) return answer_stale(message, head);
+  if (head.op == static_cast<std::uint8_t>(Op::differs) ||
+      head.op == static_cast<std::uint8_t>(Op::lacks))
+    return answer_stale(message, head);
   if (head.op != static_cast<std::uint8_t>(Op::ready)) return true;
   std::uint64_t note[4];
   if (message.header.size() != sizeof(HeadWords) + sizeof note) return false;
@@ -112,7 +164,21 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
   return true;
 }
 
-// It asks what this member has begun, on a team that is freed here: its own call alone is known.
+// Its sender may wait for what does not come: the team was lost here, and not only freed.
+void Collectives::say_absent(const Message& message, const Head& head) {
+  const std::uint32_t at = head.name.slot;
+  if (at == 0 || at >= slots_.size()) return;
+  const Slot& slot = slots_[at];
+  const bool is_its = slot.gone_number == 0 || slot.gone_number == head.name.number;
+  const bool is_data = head.op == static_cast<std::uint8_t>(Op::ready) ||
+                       head.op == static_cast<std::uint8_t>(Op::payload) ||
+                       head.op >= static_cast<std::uint8_t>(Op::words);
+  if (!is_its || !is_data || slot.gone_status == PH_OK) return;
+  static_cast<void>(runner_.post().absent(message.from, head.name, slot.gone_status));
+}
+
+// It asks what this member has begun, on a team that is freed here: its own call alone is known;
+// or whether it will begin something.
 bool Collectives::answer_stale(const Message& message, const Head& head) {
   Blame why;
   if (message.payload.size() != sizeof why || message.header.size() != sizeof(HeadWords))
@@ -120,7 +186,8 @@ bool Collectives::answer_stale(const Message& message, const Head& head) {
   std::memcpy(&why, message.payload.data(), sizeof why);
   Name theirs = head.name;
   theirs.slot = head.digest & (kMostSlots - 1);
-  static_cast<void>(runner_.post().blame(message.from, Op::failed, theirs, why));
+  const bool asks = head.op == static_cast<std::uint8_t>(Op::lacks);
+  static_cast<void>(runner_.post().blame(message.from, asks ? Op::never : Op::failed, theirs, why));
   return true;
 }
 

@@ -64,6 +64,13 @@ class EarlyPool {
     return false;
   }
 
+  template <class Test>
+  const Arrival* find(const List& list, Test test) const noexcept {
+    for (std::uint32_t at = list.first; at != kNone; at = nodes_[at].next)
+      if (test(nodes_[at].arrival)) return &nodes_[at].arrival;
+    return nullptr;
+  }
+
   template <class Use>
   void take_all(List& list, Use use) {
     while (!list.empty()) {

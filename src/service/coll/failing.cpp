@@ -102,6 +102,7 @@ void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_
     return port_.cut_off(team.members[member].rank, "it is too many collectives ahead");
   team.note_told({name.channel, name.sequence, why});
   spread(team, Op::failed, name, why);
+  if (was_begun && name.channel == 0) ends_.failed_elsewhere(team, name.sequence, why);
   if (was_begun) return;
   early_.take_all(*list, [&](const Arrival& what) { refuse(team, name, what); });
 }
@@ -132,6 +133,7 @@ void Runner::break_all(Team& team) {
   const bool is_dead = team.broken.status != PH_ERR_DEPARTED;
   if (is_dead && !team.has_spread) spread(team, Op::broken, {0, team.number, 0, 0, 0}, team.broken);
   team.has_spread = team.has_spread || is_dead;
+  drop_unbegun(team);
   for (std::size_t at = 0; at < all_.size(); ++at) {
     Operation& op = *all_[at];
     if (op.team != &team || !op.is_under_way()) continue;
@@ -150,10 +152,12 @@ void Runner::break_all(Team& team) {
 
 // Whether a receive of this phase waits for a member that is gone.
 void Runner::check_waiting(Operation& op) {
+  if (op.way != Way::messages) return lines_.check_lost(op);
   for (std::uint32_t i = 0; i < op.step && op.state == OpState::running; ++i) {
     const schedule::Step& step = op.phase.steps[i];
-    if (step.action == schedule::Action::receive && op.states[i] == StepState::waiting)
-      check(op, port_.state(op.team->members[step.peer].rank), step.peer);
+    if (step.action != schedule::Action::receive || op.states[i] != StepState::waiting) continue;
+    check(op, port_.state(op.team->members[step.peer].rank), step.peer);
+    if (op.state == OpState::running) ask_begun(op, step.peer);
   }
 }
 
@@ -170,6 +174,7 @@ void Runner::drop_channel(Team& team, std::uint32_t number) {
   Channel* const found = team.channels.find(number);
   if (found == nullptr) return;
   Channel& channel = *found;
+  lines_.drop(channel);
   for (std::uint32_t i = 0; !channel.early.empty(); channel.early.pop(), ++i) {
     const Name name{0, team.number, number, channel.begun + i, 0};
     early_.take_all(channel.early.front(),

@@ -74,11 +74,12 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
     plan.digest = digest_of(plan.described);
     ++parent.alive;
     has_begun = true;
+    split.sequence = parent.channels.one_shot().begun;
     runner_.begin(op);
   } catch (const std::bad_alloc&) {
     if (split.op != nullptr) runner_.free(*split.op);  // begin() throws before it is under way
     if (has_begun) --parent.alive;
-    if (split.own.proposal != 0) teams_.give_up_slot(split.own.slot, false);
+    if (split.own.proposal != 0) teams_.give_up_slot(split.own.slot, PH_OK);
     splits_.pop_back();
     throw;
   }
@@ -103,11 +104,15 @@ void Making::ended(Operation& op) noexcept {
 
 ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
   const Split& split = *at;  // it stays until its team is made: that may find no memory
-  const ph_status status = split.status;
+  const Told* const told = split.parent->told(0, split.sequence);  // by one who has no team
+  const ph_status status = told == nullptr || split.status != PH_OK
+                               ? split.status
+                               : static_cast<ph_status>(told->blame.status);
+  if (told != nullptr) words_ = "team_split: " + text_of(told->blame, *split.parent);
   if (status != PH_OK) {
     const std::uint32_t slot = split.own.slot;
     splits_.erase(at);
-    teams_.give_up_slot(slot, true);
+    teams_.give_up_slot(slot, status);
     return status;
   }
   std::vector<std::uint32_t> chosen;
@@ -120,7 +125,7 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
   if (split.own.colour == PH_NO_COLOUR) {
     const std::uint32_t slot = split.own.slot;
     splits_.erase(at);
-    teams_.give_up_slot(slot, false);
+    teams_.give_up_slot(slot, PH_OK);
     return PH_OK;
   }
   std::stable_sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -136,6 +141,9 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
                                      static_cast<std::uint32_t>(port_.config().coll_window));
   made->slot = split.own.slot;
   made->number = number;
+  made->parent_number = split.parent->number;
+  made->parent_sequence = split.sequence;
+  made->is_split = true;
   splits_.erase(at);
   team = &teams_.add(std::move(made));
   return PH_OK;

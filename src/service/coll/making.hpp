@@ -30,8 +30,8 @@ class Making {
   class Teams {
    public:
     virtual std::uint32_t reserve_slot(std::uint32_t proposal) = 0;  // throws bad_alloc
-    // `is_named`: others may have made their team of this slot.
-    virtual void give_up_slot(std::uint32_t slot, bool is_named) noexcept = 0;
+    // Not PH_OK: others may have made their team of this slot, which has failed here so.
+    virtual void give_up_slot(std::uint32_t slot, ph_status why) noexcept = 0;
     virtual Team& add(std::unique_ptr<Team> team) = 0;
 
    protected:
@@ -68,6 +68,7 @@ class Making {
     Card own;
     std::vector<Card> cards;
     Operation* op = nullptr;  // null: over
+    std::uint32_t sequence = 0;
     ph_status status = PH_OK;
   };
   struct Heard {
@@ -86,6 +87,11 @@ class Making {
     ph_status status = PH_OK;
     bool tells = false;  // a failure to the others, in the next turn
   };
+  // A list of which a rank is lost: it makes no team any more.
+  struct Refused {
+    std::uint64_t hash = 0;
+    ph_status status = PH_OK;
+  };
   static constexpr std::uint32_t kSlotsAtOnce = 128;
   static constexpr std::size_t kMostHeard = 65536;
 
@@ -98,6 +104,9 @@ class Making {
   std::list<Meeting>::iterator find(std::uint64_t hash) noexcept;
   void join(Meeting& meeting, const Heard& heard);
   void tell_all(Meeting& meeting);
+  void tell_failed(Meeting& meeting);
+  void refuse_list(std::uint64_t hash, ph_status why);
+  void answer_refused(const Heard& heard, ph_status why);
   ph_status fail(ph_status status, std::string why);
   void tell() noexcept;
 
@@ -107,7 +116,8 @@ class Making {
   std::uint32_t highest_ = 0;
   std::list<Split> splits_;
   std::list<Meeting> meetings_;
-  std::vector<Heard> heard_;  // for meetings that this rank has not come to
+  std::vector<Heard> heard_;      // for meetings that this rank has not come to
+  std::vector<Refused> refused_;  // as the first of the list; for those who come later
   std::string words_;
   std::uint64_t news_ = 0;
 };

@@ -62,8 +62,10 @@ ph_status Making::begin_meeting(const ph_team_of_args& args, std::uint64_t hash)
   for (const Member& member : meeting.members) {
     const bool is_asked = meeting.own == 0 || &member == meeting.members.data();
     if (!is_asked || member.rank == port_.rank()) continue;
-    if (const ph_status status = port_.contact(member.rank); status != PH_OK)
-      return fail(status, "team_of: rank " + std::to_string(member.rank) + " is lost");
+    const ph_status status = port_.contact(member.rank);
+    if (status == PH_OK) continue;
+    if (meeting.own == 0) refuse_list(hash, status);
+    return fail(status, "team_of: rank " + std::to_string(member.rank) + " is lost");
   }
   meeting.proposal = propose();
   meeting.number = meeting.proposal;
@@ -88,6 +90,25 @@ ph_status Making::begin_meeting(const ph_team_of_args& args, std::uint64_t hash)
   }
   if (made.missing == 0) tell_all(made);
   return PH_OK;
+}
+
+// The others have come to it, or will, and wait for this rank.
+void Making::refuse_list(std::uint64_t hash, ph_status why) {
+  const bool is_known = std::any_of(refused_.begin(), refused_.end(),
+                                    [&](const Refused& one) { return one.hash == hash; });
+  if (!is_known && refused_.size() == kMostHeard) refused_.erase(refused_.begin());
+  if (!is_known) refused_.push_back({hash, why});
+  const auto first = std::stable_partition(heard_.begin(), heard_.end(),
+                                           [&](const Heard& one) { return one.hash != hash; });
+  for (auto at = first; at != heard_.end(); ++at) answer_refused(*at, why);
+  heard_.erase(first, heard_.end());
+}
+
+void Making::answer_refused(const Heard& heard, ph_status why) {
+  const std::uint64_t words[] = {static_cast<std::uint64_t>(Op::met), heard.hash,
+                                 pair_of(heard.proposal, 0),
+                                 static_cast<std::uint64_t>(static_cast<std::int64_t>(why))};
+  static_cast<void>(runner_.post().words(heard.from, words));
 }
 
 void Making::join(Meeting& meeting, const Heard& heard) {
@@ -126,6 +147,13 @@ bool Making::on_meet(const Message& message) {
                     static_cast<std::uint32_t>(words[2] >> 32)};
   if (heard.slot >= kMostSlots) return false;
   const auto at = find(heard.hash);
+  const bool has_failed = at != meetings_.end() && at->own == 0 && at->status != PH_OK;
+  const auto refused = std::find_if(refused_.begin(), refused_.end(),
+                                    [&](const Refused& one) { return one.hash == heard.hash; });
+  if (has_failed || refused != refused_.end()) {
+    answer_refused(heard, has_failed ? at->status : refused->status);
+    return true;
+  }
   if (at == meetings_.end() || at->own != 0 || at->missing == 0) {
     if (heard_.size() >= kMostHeard) return false;
     heard_.push_back(heard);
@@ -169,11 +197,12 @@ bool Making::on_met(const Message& message) {
 }
 
 ph_status Making::end_meeting(std::list<Meeting>::iterator at, Team*& team) {
+  if (at->tells) tell_failed(*at);
   Meeting meeting = std::move(*at);
   meetings_.erase(at);
   const std::uint32_t slot = meeting.members[meeting.own].slot;
   if (meeting.status != PH_OK) {
-    teams_.give_up_slot(slot, true);
+    teams_.give_up_slot(slot, meeting.status);
     return fail(meeting.status, "team_of: a rank of the list is lost");
   }
   highest_ = std::max(highest_, meeting.number);
@@ -199,9 +228,15 @@ void Making::lost(Rank rank, ph_status why) noexcept {
   }
 }
 
+void Making::tell_failed(Meeting& meeting) {
+  refuse_list(meeting.hash, meeting.status);
+  tell_all(meeting);
+  meeting.tells = false;  // last: a turn tries again without memory
+}
+
 bool Making::turn() {
   for (Meeting& meeting : meetings_)
-    if (std::exchange(meeting.tells, false)) tell_all(meeting);
+    if (meeting.tells) tell_failed(meeting);
   return false;
 }
 

@@ -23,6 +23,8 @@ namespace photon::service::coll {
 
 enum class OpState : std::uint8_t { idle, running, failing, over };
 enum class StepState : std::uint8_t { waiting, pulling, landed };
+// asked: it goes by lines, if all members see those of all; that is not known yet.
+enum class Way : std::uint8_t { messages, asked, lines };
 
 // Our memory that a member reads.
 struct SentNote {
@@ -50,6 +52,12 @@ struct Operation {
   EarlyPool::List early;
   std::unique_ptr<std::byte[]> temp;
   std::uint64_t temp_bytes = 0;
+
+  Way way = Way::messages;
+  Board* board = nullptr;       // of its channel, where it does not go by messages
+  bool has_said = false;        // in its line
+  std::uint32_t next_line = 0;  // the member whose line is read next
+  std::uint32_t lines_end = 0;
 
   Blame blame;                // the first failure
   bool asks = false;          // a member was told that its call differs, and will answer

@@ -20,7 +20,6 @@ namespace photon::service::coll {
 
 struct Plan {
   schedule::Call call;
-  bool is_v = false;                  // it has counts for each member
   bool is_provided = false;           // a provider does it, not the schedule
   std::vector<std::uint64_t> counts;  // those of `call`, and their offsets
   std::uint64_t* told_counts = nullptr;
@@ -33,6 +32,7 @@ struct Plan {
   Described described;
   std::uint32_t digest = 0;
   std::uint64_t size_bytes = 0;  // as the completion says
+  bool is_v = false;
 
   std::vector<std::byte> local;
   std::uint32_t flags = 0;

@@ -62,6 +62,12 @@ ph_status Post::answer(Rank to, const Name& name, ph_status status) {
   return say(to, h[0], h[1], h[2]);
 }
 
+ph_status Post::absent(Rank to, const Name& own, ph_status status) {
+  const HeadWords h = encode({static_cast<std::uint8_t>(Op::absent), own,
+                              static_cast<std::uint32_t>(static_cast<std::int32_t>(status))});
+  return say(to, h[0], h[1], h[2]);
+}
+
 ph_status Post::blame(Rank to, Op op, const Name& name, const Blame& what, std::uint32_t own_slot) {
   return words(to, encode({static_cast<std::uint8_t>(op), name, own_slot}),
                std::as_bytes(std::span(&what, 1)));

@@ -39,6 +39,8 @@ class Post {
   ph_status answer(Rank to, const Name& name, ph_status status);
   // `own_slot`: where the answer goes, if there is one.
   ph_status blame(Rank to, Op op, const Name& name, const Blame& what, std::uint32_t own_slot = 0);
+  // Of a team that is lost here, in a slot of ours.
+  ph_status absent(Rank to, const Name& own, ph_status status);
   ph_status words(Rank to, std::span<const std::uint64_t> words,
                   std::span<const std::byte> payload = {});
 

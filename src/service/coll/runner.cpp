@@ -34,12 +34,11 @@ void Runner::begin(Operation& op) {
     op.temp = std::make_unique_for_overwrite<std::byte[]>(needed);
     op.temp_bytes = needed;
   }
-  if (op.plan.told_counts != nullptr) op.plan.told_counts[team.own] = op.plan.own_count;
   op.is_with_provider = op.plan.is_provided;
-  op.phases = op.plan.is_provided ? 0 : schedule::phases_of(op.plan.call);
-  op.index = 0;
-  op.step = 0;
-  op.step_bytes = 0;
+  const bool is_small = !op.plan.is_provided && Lines::takes(team, op.plan);
+  op.way = is_small ? Way::asked : Way::messages;
+  if (op.way != Way::messages) lines_.reserve(op);
+  if (op.plan.told_counts != nullptr) op.plan.told_counts[team.own] = op.plan.own_count;
   op.receives_left = 0;
   op.asks = false;
   op.retries = false;
@@ -58,8 +57,10 @@ void Runner::begin(Operation& op) {
     op.early = channel.early.front();
     channel.early.pop();
   }
-  if (op.phases != 0) schedule::phase_at(op.plan.call, 0, op.phase);
+  begin_phases(op);
+  if (op.way == Way::asked) lines_.join(op);
   const Told* const told = team.told(op.channel, op.sequence);
+  if (told == nullptr && op.way == Way::messages) lines_.watch(op);
   if (told == nullptr) return advance(op);
   const Blame why = told->blame;
   try {
@@ -68,6 +69,33 @@ void Runner::begin(Operation& op) {
     op.is_short = true;
     want_turn(op);
   }
+}
+
+// By lines an operation is one phase without steps.
+void Runner::begin_phases(Operation& op) noexcept {
+  op.phases = op.way == Way::messages ? schedule::phases_of(op.plan.call) : 1;
+  if (op.plan.is_provided) op.phases = 0;
+  op.index = 0;
+  op.step = 0;
+  op.step_bytes = 0;
+  op.phase.count = 0;
+  if (op.way == Way::messages && op.phases != 0) schedule::phase_at(op.plan.call, 0, op.phase);
+}
+
+bool Runner::by_lines(Operation& op) {
+  const auto is_other = [&](const Arrival& what) { return what.digest != op.plan.digest; };
+  if (op.way == Way::asked && !op.early.empty())
+    if (const Arrival* const other = early_.find(op.early, is_other); other != nullptr)
+      ask(op, other->member);
+  switch (lines_.step(op)) {
+    case Lines::Outcome::waits: return false;
+    case Lines::Outcome::over: op.index = op.phases; break;
+    case Lines::Outcome::messages:
+      op.way = Way::messages;
+      begin_phases(op);
+      break;
+  }
+  return true;
 }
 
 void Runner::advance(Operation& op) {
@@ -106,6 +134,7 @@ void Runner::fail_short(Operation& op) {
 // True: something was done, and there may be more.
 bool Runner::step_on(Operation& op) {
   if (op.index == op.phases) return false;
+  if (op.way != Way::messages) return by_lines(op);
   if (op.step == op.phase.count) return op.receives_left == 0 && next_phase(op);
   if (op.step == 0 && op.phase.after_sends && !op.sent.empty()) return false;
   const schedule::Step& step = op.phase.steps[op.step];
@@ -151,6 +180,15 @@ void Runner::fold(Operation& op, const schedule::Step& step, std::uint64_t first
   std::byte* const to = op.at(step.to) + offset;
   const std::byte* const left = step.from_first ? from : to;
   const std::byte* const right = step.from_first ? to : from;
+  fold_all(op, left, right, to, count);
+}
+
+void Runner::fold_into(Operation& op, const std::byte* right, std::uint64_t count) {
+  fold_all(op, op.plan.out, right, op.plan.out, count);
+}
+
+void Runner::fold_all(Operation& op, const std::byte* left, const std::byte* right, std::byte* to,
+                      std::uint64_t count) {
   if (op.plan.fold != nullptr) return op.plan.fold(left, right, to, count);
   const ph_fold& user = op.plan.user;
   try {
@@ -172,6 +210,7 @@ void Runner::want_turn(Operation& op) {
 }
 
 bool Runner::turn() {
+  lines_.turn();
   const std::size_t count = busy_.size();
   for (std::size_t i = 0; i < count; ++i) {
     Operation& op = *all_[busy_[i]];
@@ -195,6 +234,7 @@ void Runner::end(Operation& op) noexcept {
   op.state = OpState::over;
   --under_way_;
   if (op.channel == 0) team.one_shot(op.sequence) = nullptr;
+  lines_.ended(op);
   if (!op.is_prepared) op.temp.reset();
   if (!op.is_prepared) op.temp_bytes = 0;
   ends_.ended(op);

@@ -17,30 +17,35 @@
 #include <utility>
 #include <vector>
 
+#include "service/coll/lines.hpp"
 #include "service/coll/operation.hpp"
 #include "service/coll/post.hpp"
 
 namespace photon::service::coll {
 
-class Runner {
+class Runner final : private Lines::Steps {
  public:
   // Told when an operation is over; it may free it.
   class Ends {
    public:
     virtual void ended(Operation& op) noexcept = 0;
+    // Told of a one-shot operation that has failed at another member, and is over here.
+    virtual void failed_elsewhere(Team& team, std::uint32_t sequence,
+                                  const Blame& why) noexcept = 0;
 
    protected:
     ~Ends() = default;
   };
 
-  Runner(Port& port, Ends& ends) : port_(port), ends_(ends), post_(port) {}
+  Runner(Port& port, Ends& ends)
+      : port_(port), ends_(ends), post_(port), lines_(port, post_, *this) {}
 
   // ---- operations: places of a pool, whose numbers are tokens
   Operation& make();  // throws bad_alloc
   void free(Operation& op) noexcept;
   // Its plan, team and channel are set. Throws bad_alloc before anything has begun.
   void begin(Operation& op);
-  void advance(Operation& op);
+  void advance(Operation& op) override;
   void fail(Operation& op, const Blame& why);
   // Its provider has said how it is over.
   void provided(Operation& op, ph_status status);
@@ -52,6 +57,10 @@ class Runner {
   void differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
   void failed(Team& team, const Name& name, const Blame& why, std::uint32_t member);
   void on_local(std::uint64_t token, ph_status status);
+  // A member that has left: whoever would begin something says it; and what others never begin.
+  void spread_left(Team& team);
+  void lacks(Team& team, const Name& name, const Blame& why, std::uint32_t member);
+  void never(Operation& op, const Blame& why, std::uint32_t member);
   // A member is lost, or the team is broken: its operations end, and nothing is waited for of those
   // that are lost. Not from inside a call of the port.
   void break_all(Team& team);
@@ -67,8 +76,10 @@ class Runner {
 
   // A bounded piece of what operations want without a message. True: there is more.
   bool turn();
+  std::int64_t next_turn_ns() const noexcept { return lines_.next_turn_ns(); }
 
   Post& post() noexcept { return post_; }
+  Lines& lines() noexcept { return lines_; }
   std::uint64_t under_way() const noexcept { return under_way_; }
   std::uint64_t held() const noexcept { return under_way_ + early_.used(); }
   // A channel's place for an operation that was not begun; null: too far ahead.
@@ -82,7 +93,12 @@ class Runner {
   void settle(Operation& op);
   void end(Operation& op) noexcept;
   bool work(Operation& op, const schedule::Step& step);
+  bool by_lines(Operation& op);
+  void begin_phases(Operation& op) noexcept;
   void fold(Operation& op, const schedule::Step& step, std::uint64_t first, std::uint64_t count);
+  void fold_into(Operation& op, const std::byte* right, std::uint64_t count) override;
+  void fold_all(Operation& op, const std::byte* left, const std::byte* right, std::byte* to,
+                std::uint64_t count);
   void send(Operation& op, const schedule::Step& step);
   std::pair<ph_status, std::uint32_t> send_note(Operation& op, const schedule::Step& step,
                                                 const Head& head, std::span<const std::byte> bytes);
@@ -96,9 +112,11 @@ class Runner {
   void fail_short(Operation& op);
   void refuse(Team& team, const Name& name, const Arrival& what, ph_status why = PH_ERR_ARGUMENT);
   void drop_early(Operation& op);
-  void ask(Operation& op, std::uint32_t member);
+  void ask(Operation& op, std::uint32_t member) override;
   void check_waiting(Operation& op);
-  void check(Operation& op, ph_status status, std::uint32_t member);
+  void ask_begun(Operation& op, std::uint32_t member) override;
+  void drop_unbegun(Team& team);
+  void check(Operation& op, ph_status status, std::uint32_t member) override;
   void spread(Team& team, Op op, const Name& name, const Blame& why);
   void want_turn(Operation& op);
   Name name_at(const Team& team, std::uint32_t member, const Operation& op,
@@ -107,6 +125,7 @@ class Runner {
   Port& port_;
   Ends& ends_;
   Post post_;
+  Lines lines_;
   EarlyPool early_;
   std::vector<std::unique_ptr<Operation>> all_;
   std::vector<std::uint32_t> free_;

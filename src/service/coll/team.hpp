@@ -66,13 +66,19 @@ class Team {
   std::vector<Operation*> window;
   std::vector<Described> history;  // of one-shot operations, by sequence modulo window
   Channels channels;
-  std::uint32_t alive = 0;    // operations under way, and prepared ones
-  Blame broken;               // status PH_OK: it is not
-  bool has_spread = false;    // word of that
-  bool is_dirty = false;      // a member was lost, and operations do not know it yet
-  bool is_contacted = false;  // its neighbours are met
+  std::uint32_t alive = 0;       // operations under way, and prepared ones
+  Blame broken;                  // status PH_OK: it is not
+  bool has_spread = false;       // word of that, if one has died
+  bool has_spread_left = false;  // the same, if one has left
+  bool is_dirty = false;         // a member was lost, and operations do not know it yet
+  bool is_contacted = false;     // its neighbours are met
   bool is_freed = false;
   bool is_world = false;
+  bool shares_lines = false;  // all members may see each other's
+  // The split that made it: another member may have failed in that, and have no team.
+  std::uint32_t parent_number = 0;
+  std::uint32_t parent_sequence = 0;
+  bool is_split = false;
 
  private:
   std::vector<std::pair<Rank, std::uint32_t>> by_rank_;  // sorted; empty: ranks are 0 .. size - 1

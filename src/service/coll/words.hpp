@@ -23,6 +23,11 @@ enum class Op : std::uint8_t {
   differs = 7,  // payload: Blame, of whose first part the receiver of a message speaks
   meet = 8,     // words: hash, proposal, slot (ph_team_of)
   met = 9,      // words: hash, number, place, status; payload: slots of members from that place on
+  lines = 11,   // word: where this member's lines are (tag 0), or whether it sees all (tag 1)
+  lacks = 12,   // payload: Blame, of one that has left; do you still begin this operation?
+  never = 13,   // payload: Blame; no
+  absent = 14,  // status in place of the digest: the team of that slot, which is its sender's, was
+                // lost there
   words = 64,   // and size: a payload of at most 32 bytes stands in words 3 to 6
 };
 inline constexpr std::uint32_t kMostWordBytes = 32;

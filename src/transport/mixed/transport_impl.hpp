@@ -43,10 +43,14 @@ class MixedTransport final : public Transport {
 
   void kick(Rank rank) noexcept override;
   void kick_later(Rank rank) noexcept override;
+  void wake_rank(Rank rank) noexcept override { side_of(rank).wake_rank(rank); }
   void poll(Sink& sink) noexcept override;
   bool drained() const noexcept override;
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
+  bool shares_memory(Rank rank) const noexcept override {
+    return !is_far(rank) && near().shares_memory(rank);
+  }
   std::optional<Mapping> map(Rank rank, std::uint64_t address, std::uint64_t size_bytes) override {
     return side_of(rank).map(rank, address, size_bytes);
   }

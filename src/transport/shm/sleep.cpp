@@ -40,6 +40,12 @@ void ShmTransport::kick(Rank rank) noexcept {
   if (peer->gate->must_wake(peer->link.fenced)) signal(peer->wake.get());
 }
 
+void ShmTransport::wake_rank(Rank rank) noexcept {
+  const Peer* peer = known(rank);
+  if (peer == nullptr || peer->state != Peer::State::linked) return;
+  if (peer->gate->must_wake(peer->link.fenced)) signal(peer->wake.get());
+}
+
 // The peer may have our ring, may have found it empty and may sleep, while its answer still waits
 // in our side channel. Then the side channel, which wakes it, is the only way.
 void ShmTransport::nudge(Rank rank) noexcept {

@@ -66,10 +66,12 @@ class ShmTransport final : public Transport {
   void cut_off(Rank rank, const std::string& why) noexcept override;
 
   void kick(Rank rank) noexcept override;
+  void wake_rank(Rank rank) noexcept override;
   void poll(Sink& sink) noexcept override;
   bool drained() const noexcept override;
 
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
+  bool shares_memory(Rank /*rank*/) const noexcept override { return true; }
   std::optional<Mapping> map(Rank rank, std::uint64_t address, std::uint64_t size_bytes) override;
   base::Result<> read(Rank rank, std::uint64_t address,
                       std::span<std::byte> destination) noexcept override;

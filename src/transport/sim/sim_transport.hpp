@@ -51,6 +51,9 @@ class SimTransport final : public Transport {
   // Profile mapped: by read() and write(), which go piece by piece, in any order, while others run;
   // or by the caller's own stores, which nobody sees halfway.
   Reach reach(Rank rank, std::uint64_t address, std::uint64_t size_bytes) noexcept override;
+  // Nothing is sent: who sleeps looks.
+  void wake_rank(Rank rank) noexcept override { network_->wake(rank); }
+  bool shares_memory(Rank /*rank*/) const noexcept override { return network_->is_mapped(); }
   // The rank's memory is within reach of our stores, as for an operation of that size.
   std::optional<Mapping> map(Rank rank, std::uint64_t address, std::uint64_t size_bytes) override;
   base::Result<> read(Rank rank, std::uint64_t address,

@@ -1,0 +1,78 @@
+// The lines by which a team within one host does its small operations, at one of its members: its
+// own page, and where it sees those of others (sync/flat_line.hpp; docs/collectives.md, "Lines").
+// One for the one-shot operations of a team, and one for each prepared operation.
+//
+//   fresh -- the first operation --> asking: own page told -- all pages known --> seeing: told
+//   whether all can be seen -- all have said so --> ready, or never if one cannot
+//
+// Invariant: members come to the same of `ready` and `never`, for they hear the same answers.
+// Operations stand in the queue in the order of their sequences; the first is carried out.
+// Owner: Lines, under the lane's lock; a Channel names it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/ring_queue.hpp"
+#include "service/service.hpp"
+#include "sync/flat_line.hpp"
+
+namespace photon::service::coll {
+
+class Team;
+struct Operation;
+
+using FlatPage = sync::FlatPage<transport::Policy>;
+
+// A page with room for what is longer than a line, for each parity.
+struct BoardPage {
+  static constexpr std::size_t kRoomBytes = 1920;
+  static constexpr std::size_t kLineBytes = FlatPage::kWords * sizeof(std::uint64_t);
+
+  FlatPage lines;
+  std::byte room[2][kRoomBytes];
+};
+inline constexpr std::size_t kPageBytes = 4096;
+static_assert(sizeof(BoardPage) <= kPageBytes && offsetof(BoardPage, room) % 64 == 0);
+
+struct Board {
+  enum class State : std::uint8_t { fresh, asking, seeing, ready, never };
+  struct Other {
+    Rank rank = 0;
+    const BoardPage* page = nullptr;
+    std::uint64_t address = 0;
+    bool has_told = false;    // its page
+    bool has_judged = false;  // whether it sees all
+    std::uint32_t done = 0;   // it has read up to there, and more
+    std::uint64_t begun = 0;  // for which operation it told that, as a mark
+  };
+  struct Waiting {
+    Operation* op = nullptr;  // null: it has failed
+    std::uint32_t sequence = 0;
+  };
+  // What stands in our line of one parity, and the members that read it: [first, last) but us.
+  struct Said {
+    bool is_there = false;
+    std::uint32_t sequence = 0;
+    std::uint32_t first = 0;
+    std::uint32_t last = 0;
+  };
+
+  State state = State::fresh;
+  std::uint64_t name = 0;
+  std::uint32_t own = 0;
+  BoardPage* page = nullptr;  // ours
+  std::vector<Other> others;  // by member; our own place, too
+  std::uint32_t told = 0;     // members, of what the state says
+  std::uint32_t pages_missing = 0;
+  std::uint32_t judgements_missing = 0;
+  bool sees = false;       // we see the pages of all
+  bool all_see = true;     // as far as members have said
+  bool is_active = false;  // in the list of those that are looked at
+  std::array<Said, 2> said;
+  base::RingQueue<Waiting, 1> queue;
+};
+
+}  // namespace photon::service::coll
