@@ -53,7 +53,7 @@ constexpr Word word(std::string_view text) noexcept {
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 48;
+inline constexpr std::size_t kFieldsCount = 49;
 // Begins the environment variable of each.
 inline constexpr std::string_view kVariablePrefix = "PHOTON_";
 
