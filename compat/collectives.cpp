@@ -45,6 +45,9 @@ std::shared_ptr<Communicator> Collectives::communicator_of(const Members& member
 
 photon_rid Collectives::prepare(photon_coll kind, std::list<Told> told, const Members& members) {
   const std::scoped_lock lock(mutex_);
+  if (!std::exchange(has_registered_,
+                     true))  // before the first team; who needs it hears of a failure
+    static_cast<void>(ph_coll_provider_register(context_, &provider_));
   const auto collective = std::make_shared<Collective>();
   collective->kind = kind;
   collective->told = std::move(told);
@@ -66,6 +69,13 @@ photon_rid Collectives::prepare(photon_coll kind, std::list<Told> told, const Me
   if (communicator.unplaced.size() == 1) meeting_.push_back(collective->communicator);
   communicator.look(context_);
   place_all(communicator);
+  if (communicator.status() == PH_ERR_ARGUMENT) {  // the setting `coll` names nobody
+    ph_error error{};
+    ph_last_error(context_, &error);
+    warn("photon_collective_init", error.text);
+    remove(table_.find(rid));
+    return 0;
+  }
   return rid;
 }
 

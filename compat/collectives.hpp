@@ -33,9 +33,10 @@ class Collectives {
  public:
   using Handle = std::shared_ptr<Collective>;
 
-  // So many local ids of blocking ones are kept at most.
-  Collectives(ph_context* context, Requests& requests, std::uint64_t most_untold) noexcept
-      : context_(context), requests_(requests), most_untold_(most_untold) {}
+  // So many local ids of blocking ones are kept at most. The provider is there for who wants it.
+  Collectives(ph_context* context, Requests& requests, std::uint64_t most_untold,
+              const ph_coll_provider& provider) noexcept
+      : context_(context), requests_(requests), most_untold_(most_untold), provider_(provider) {}
   Collectives(const Collectives&) = delete;
   Collectives& operator=(const Collectives&) = delete;
 
@@ -46,7 +47,7 @@ class Collectives {
   // Nothing: it is no handle of this session. Throws bad_alloc.
   std::optional<Members> members_of(const void* comm);
 
-  // Throws bad_alloc before anything is changed.
+  // 0 after having said why: there can be none. Throws bad_alloc before anything is changed.
   photon_rid prepare(photon_coll kind, std::list<Told> told, const Members& members);
   // Null: there is none.
   Handle find(photon_rid rid);
@@ -101,6 +102,7 @@ class Collectives {
   ph_context* const context_;
   Requests& requests_;
   const std::uint64_t most_untold_;
+  const ph_coll_provider& provider_;
   std::mutex mutex_;
   // under it, as is all that follows:
   Table table_;
@@ -111,7 +113,8 @@ class Collectives {
   Room spare_;
   std::list<Told> untold_;    // of blocking ones, whose rids are gone
   bool has_dropped_ = false;  // one of them
-  std::size_t joined_ = 0;    // and not begun
+  bool has_registered_ = false;
+  std::size_t joined_ = 0;  // and not begun
   // A collective is seen after it was joined, by way of mutex_: so are these.
   sync::Hint<sync::HardwarePolicy, std::uint32_t> taking_part_;  // of the table: joined ones
   sync::Hint<sync::HardwarePolicy, std::uint32_t> not_taken_;    // these and the untold

@@ -28,7 +28,7 @@ Session::Session(ph_context* context, std::unique_ptr<Exchange> exchange,
       nonce_(new_nonce(rank_)),
       exchange_(std::move(exchange)),
       registrations_(context),
-      collectives_(context, requests_, number_in_force(context, "requests")),
+      collectives_(context, requests_, number_in_force(context, "requests"), pwc_.table()),
       reusable_(size_, number_in_force(context, "packed_max"), reusable_bytes) {}
 
 std::uint64_t Session::longest_id_bytes() const noexcept {

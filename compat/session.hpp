@@ -24,6 +24,7 @@
 #include "compat/reusable.hpp"
 #include "compat/strays.hpp"
 #include "compat/word_ids.hpp"
+#include "examples/coll_pwc/pwc_provider.hpp"
 
 namespace photon::classic {
 
@@ -98,6 +99,7 @@ class Session {
   Lobby lobby_;
   Strays strays_;
   BackPressure back_pressure_;
+  PwcProvider pwc_;  // for who wants it; its memory stays until the context is destroyed
   Collectives collectives_;
   WordIds word_ids_;
   Reusable reusable_;

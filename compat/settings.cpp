@@ -56,6 +56,8 @@ bool Settings::read(const photon_config_t& config) {
   add_unless_the_user_does("progress_thread", "on");
   if (config.backend == PHOTON_BACKEND_VERBS || config.backend == PHOTON_BACKEND_FI)
     add_unless_the_user_does("network", "ofi");
+  // Old programs may leave anything in this field.
+  if (config.coll == PHOTON_COLL_IFACE_PWC) add_unless_the_user_does("coll", "pwc");
   const auto& cap = config.cap;
   if (cap.max_cid_size > 0)
     add("max_cid_size",

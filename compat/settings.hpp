@@ -29,7 +29,7 @@ class Settings {
   std::size_t options_count() const noexcept { return count_; }
 
  private:
-  static constexpr std::size_t kMost = 6;  // of those that read() may add
+  static constexpr std::size_t kMost = 7;  // of those that read() may add
   void add(const char* name, std::string value);
   // The environment is the user's word: it counts for more than the program's.
   void add_unless_the_user_does(const char* name, const char* value);

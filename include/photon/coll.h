@@ -186,8 +186,8 @@ PH_API ph_status ph_coll_start(ph_coll *coll);
  * Give a prepared operation other arguments, from its next start on. Local: no message is sent.
  * Effect:     it keeps its place in the order of `prepare`; members that start it together have
  *             changed it alike. So a place can be kept for what is not known yet.
- * Status:     as ph_coll_prepare(): after an error the old arguments stay. PH_ERR_STATE: it is under
- *             way.
+ * Status:     as ph_coll_prepare(): after an error the old arguments stay. PH_ERR_STATE: it is
+ *             under way.
  */
 PH_API ph_status ph_coll_change(ph_coll *coll, const ph_coll_args *args);
 

@@ -7,6 +7,7 @@
 #include "address.h"
 #include "atomic.h"
 #include "coll.h"
+#include "coll_provider.h"
 #include "context.h"
 #include "echo.h"
 #include "lane.h"

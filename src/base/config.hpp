@@ -53,7 +53,7 @@ constexpr Word word(std::string_view text) noexcept {
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 48;
+inline constexpr std::size_t kFieldsCount = 49;
 // Begins the environment variable of each.
 inline constexpr std::string_view kVariablePrefix = "PHOTON_";
 
@@ -77,6 +77,7 @@ struct Config {
   std::uint64_t mailbox_early_bytes = 256 << 10;
   std::uint64_t mailbox_early_total_bytes = 64 << 20;
   Switch mailbox_refusals = Switch::on;
+  Word coll = word("default");
   std::uint64_t coll_window = 16;
   std::uint64_t coll_early_bytes = 64 << 10;
   Switch coll_lines = Switch::on;

@@ -109,6 +109,9 @@ constexpr Field kFields[] = {
     choice("mailbox_refusals", &Config::mailbox_refusals, kSwitch,
            "Whether the sender of a message to a mailbox that was never open here hears of it; "
            "off: the message is dropped and counted, and only a request ends with the refusal."),
+    text("coll", &Config::coll, "the name of a provider, or default",
+         "Who does the collective operations that he takes: a provider that the program has "
+         "registered, or the library (default). The same on all ranks."),
     number("coll_window", &Config::coll_window, {1, 1024},
            "One-shot collective operations of one team that may be under way; the same on all "
            "ranks."),

@@ -318,6 +318,7 @@ void Services::run_one(Slot& one, LaneGuard& guard) {
     if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
     one.runner = 0;
     end_words();
+    one.service->ran();
   } while (!one.right.finish());
 }
 

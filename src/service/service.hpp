@@ -132,6 +132,8 @@ class Service {
   // Without the lock, at the end of a call that made progress. Of one service on one lane one
   // thread at a time.
   virtual void run() noexcept {}
+  // Under the lock again, after each run().
+  virtual void ran() noexcept {}
 
   // ---- leaving
   // The lane is being closed: nothing new is accepted, and what others wait for is given up.

@@ -99,6 +99,24 @@ TEST(AllreduceOverlap, finds_what_one_rank_alone_finds) {
     }
 }
 
+TEST(CollPwc, finds_what_is_right_over_plain_puts_and_by_the_librarys_own_ways) {
+  for (const int ranks_count : {1, 2, 3, 5})
+    for (const char* settings :
+         {"PHOTON_TRANSPORT=shm ", "PHOTON_TRANSPORT=tcp ", "PHOTON_COLL=default "}) {
+      const CommandResult result = run_command(settings + example(ranks_count, "coll_pwc 6"));
+      EXPECT_EQ(result.exit_status, 0) << result.output;
+      EXPECT_NE(result.output.find(", right"), std::string::npos) << result.output;
+    }
+}
+
+TEST(CollPwc, names_the_providers_that_there_are_where_another_one_is_wanted) {
+  const CommandResult result = run_command("PHOTON_COLL=mine " + example(1, "coll_pwc 1 2>&1"));
+  EXPECT_NE(result.exit_status, 0);
+  EXPECT_NE(result.output.find("\"mine\", which is no provider here; known: default, pwc"),
+            std::string::npos)
+      << result.output;
+}
+
 TEST(Hello, greets_from_every_rank) {
   const CommandResult result = run_command(example(4, "hello"));
   EXPECT_EQ(result.exit_status, 0);

@@ -136,6 +136,7 @@ class FakePort : public service::Port {
   }
   bool gets_are_stuck = false;  // they cannot be given up
 
+  std::int64_t tick_ns = 1;   // that goes by with each look at the clock
   bool shares = false;        // memory with all other ranks
   Rank is_blind_for = kSize;  // whose shared memory cannot be seen
   std::size_t shared() const noexcept { return shared_.size(); }
@@ -267,7 +268,7 @@ class FakePort : public service::Port {
   void wants_turn() noexcept override { wants_turn_ = true; }
   void wants_run() noexcept override { wants_run_ = true; }
   void wake() noexcept override {}
-  std::int64_t now_ns() noexcept override { return ++now_ns_; }
+  std::int64_t now_ns() noexcept override { return now_ns_ += tick_ns; }
 
  private:
   struct Peer {
@@ -350,6 +351,7 @@ class FakePort : public service::Port {
     if (!std::exchange(wants_run_, false)) return false;
     service_->collect();
     service_->run();
+    service_->ran();
     return true;
   }
   ph_status say_anyhow(Rank to, std::span<const std::byte> header) noexcept override {

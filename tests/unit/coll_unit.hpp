@@ -25,7 +25,9 @@ using service::coll::Team;
 class MemberPort final : public FakePort {
  public:
   explicit MemberPort(Rank rank, std::uint32_t ranks_count = kSize)
-      : FakePort(wire::Owner::coll, ranks_count), rank_(rank) {}
+      : FakePort(wire::Owner::coll, ranks_count), rank_(rank) {
+    tick_ns = 30'000;
+  }
   Rank rank() const noexcept override { return rank_; }
   const base::Config& config() const noexcept override { return settings; }
   ph_status expose(std::span<const std::byte> memory, std::uint32_t access,

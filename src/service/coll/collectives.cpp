@@ -10,6 +10,7 @@ namespace photon::service::coll {
 Collectives::Collectives(Port& port)
     : port_(port),
       runner_(port, *this),
+      providing_(port, runner_),
       slots_(1),
       making_(port, runner_, *this),
       agreeing_(port, runner_.post(), making_, *this) {}
@@ -20,7 +21,22 @@ ph_status Collectives::fail(ph_status status, const char* call, const std::strin
 
 // ---- teams
 
+ph_status Collectives::add_provider(ph_context* context, const ph_coll_provider& provider) {
+  constexpr const char* kCall = "coll_provider_register";
+  if (providing_.is_closed()) return fail(PH_ERR_STATE, kCall, "there are teams already");
+  const char* const why = providing_.add(context, provider);
+  return why == nullptr ? PH_OK : fail(PH_ERR_ARGUMENT, kCall, why);
+}
+
 ph_status Collectives::world(Team*& team) {
+  if (const ph_status status = providing_.choose(); status != PH_OK)
+    return fail(status, "team_world", providing_.words());
+  team = &make_world();
+  return PH_OK;
+}
+
+// Others may have begun something on it before this rank asks for it.
+Team& Collectives::make_world() {
   if (slots_[0].team == nullptr) {
     std::vector<Member> members(port_.size());
     for (Rank rank = 0; rank < port_.size(); ++rank) members[rank].rank = rank;
@@ -31,8 +47,7 @@ ph_status Collectives::world(Team*& team) {
     slots_[0].team = std::move(made);
     note_gone(*slots_[0].team);
   }
-  team = slots_[0].team.get();
-  return PH_OK;
+  return *slots_[0].team;
 }
 
 ph_status Collectives::split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team) {
@@ -46,7 +61,9 @@ ph_status Collectives::split(Team& parent, std::int64_t colour, std::int64_t key
 
 ph_status Collectives::of(const ph_team_of_args& args, Team*& team) {
   if (is_closed_) return fail(PH_ERR_STATE, "team_of", "the lane is being closed");
-  const ph_status status = making_.of(args, team);
+  ph_status status = providing_.choose();
+  if (status != PH_OK) return fail(status, "team_of", providing_.words());
+  status = making_.of(args, team);
   return status < PH_OK ? port_.fail(status, PH_ANY_RANK, making_.words()) : status;
 }
 
@@ -71,6 +88,7 @@ ph_status Collectives::free(Team& team) {
     return fail(PH_ERR_STATE, "team_free",
                 "team_agree or team_shrink of the team is under way: call it again first");
   runner_.drop_team(team);
+  providing_.freed(team);
   slots_[team.slot].gone_number = team.number;
   slots_[team.slot].gone_status = static_cast<ph_status>(team.broken.status);
   agreeing_.forget(team);
@@ -155,7 +173,7 @@ void Collectives::note_gone(Team& team) noexcept {
 Team* Collectives::find(const Name& name) {
   if (name.slot >= slots_.size()) return nullptr;
   Team* team = slots_[name.slot].team.get();
-  if (name.slot == 0 && team == nullptr) world(team);
+  if (name.slot == 0 && team == nullptr) team = &make_world();
   return team != nullptr && team->number == name.number && !team->is_freed ? team : nullptr;
 }
 
@@ -235,6 +253,7 @@ ph_status Collectives::begin_now(Operation& op) {
   const std::uint64_t promised = op.promise;
   if (!op.is_prepared) ++op.team->alive;
   try {
+    if (op.plan.is_provided) providing_.reserve();
     runner_.begin(op);
   } catch (const std::bad_alloc&) {  // nothing has begun
     if (!op.is_prepared) --op.team->alive;
@@ -244,6 +263,7 @@ ph_status Collectives::begin_now(Operation& op) {
     if (!op.is_prepared) runner_.free(op);
     throw;
   }
+  if (op.is_with_provider) providing_.begin(op);
   if (promised != 0) port_.hand_over(promised, request);
   return PH_OK;
 }
@@ -255,6 +275,7 @@ Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const cha
     std::string why;
     op.blame.status = make_plan(args, {team.size(), team.own, isa_}, op.plan, why);
     if (op.blame.status != PH_OK) fail(static_cast<ph_status>(op.blame.status), call, why);
+    op.plan.is_provided = op.blame.status == PH_OK && providing_.takes(op.plan, team);
   } catch (const std::bad_alloc&) {
     runner_.free(op);
     throw;
@@ -315,6 +336,7 @@ ph_status Collectives::change(Operation& op, const ph_coll_args& args) {
   const Team& team = *op.team;
   const ph_status status = make_plan(args, {team.size(), team.own, isa_}, plan, why);
   if (status != PH_OK) return fail(status, "coll_change", why);
+  plan.is_provided = providing_.takes(plan, team);
   op.plan = std::move(plan);
   return PH_OK;
 }
@@ -363,11 +385,15 @@ void Collectives::ended(Operation& op) noexcept {
 void Collectives::collect() {
   running_.reserve(due_.size() + handlers_);
   std::swap(running_, due_);
+  providing_.collect();
 }
 
 void Collectives::run() noexcept {
   for (const Due& due : running_) due.handler(due.user, due.status);
   running_.clear();
+  providing_.run();
 }
+
+void Collectives::ran() noexcept { providing_.ran(); }
 
 }  // namespace photon::service::coll

@@ -6,6 +6,7 @@
 // Owner: the engine of a lane, under the lane's lock.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "base/ring_queue.hpp"
 #include "service/coll/agreeing.hpp"
 #include "service/coll/making.hpp"
+#include "service/coll/providing.hpp"
 #include "service/coll/runner.hpp"
 
 namespace photon::service::coll {
@@ -21,6 +23,9 @@ class Collectives final : public Service, private Runner::Ends, private Making::
  public:
   static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Collectives>(port); }
   explicit Collectives(Port& port);
+
+  // Before the first team.
+  ph_status add_provider(ph_context* context, const ph_coll_provider& provider);
 
   // ---- teams; null with a status
   ph_status world(Team*& team);
@@ -56,9 +61,12 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
   bool look() override { return runner_.lines().look(); }
-  std::int64_t next_turn_ns() const noexcept override { return runner_.next_turn_ns(); }
+  std::int64_t next_turn_ns() const noexcept override {
+    return std::min(runner_.next_turn_ns(), providing_.next_turn_ns());
+  }
   void collect() override;
   void run() noexcept override;
+  void ran() noexcept override;
   void close() override;
   bool is_idle() const noexcept override { return runner_.under_way() == 0; }
   std::uint64_t held() const noexcept override { return runner_.held(); }
@@ -98,6 +106,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void give_up_slot(std::uint32_t slot, ph_status why) noexcept override;
   Team& add(std::unique_ptr<Team> team) override;
 
+  Team& make_world();
   Team* find(const Name& name);
   Team* buried(const Name& name) noexcept;
   void bury(Team& team) noexcept;
@@ -124,6 +133,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   Port& port_;
   const fold::Isa isa_ = fold::best_isa();  // to ask the processor takes microseconds
   Runner runner_;
+  Providing providing_;
   std::vector<Slot> slots_;                    // 0: of the team of all ranks
   base::RingQueue<std::uint32_t> free_slots_;  // the one that was freed last is used last
   std::size_t buried_ = 0;                     // what buried teams count for

@@ -274,6 +274,7 @@ bool Collectives::turn() {
   }
   making_.turn();
   agreeing_.turn();
+  providing_.turn();
   return runner_.turn();
 }
 
@@ -282,6 +283,7 @@ void Collectives::close() {
   is_closed_ = true;
   for (std::size_t i = 0; i < slots_.size(); ++i)
     if (slots_[i].team != nullptr) runner_.give_up(*slots_[i].team);
+  providing_.close();
 }
 
 }  // namespace photon::service::coll

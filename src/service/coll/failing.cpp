@@ -33,6 +33,7 @@ void Runner::fail(Operation& op, const Blame& why) {
     op.blame.own.member = team.own;
   }
   drop_early(op);
+  if (op.is_with_provider) port_.wants_run();
   settle(op);
 }
 

@@ -68,13 +68,14 @@ struct Operation {
   bool is_internal = false;   // of the library itself: it is told to nobody
   bool waits = false;         // ph_coll_run(): the caller looks at `state`
   bool is_prepared = false;
+  bool is_with_provider = false;  // which has not said that it is over
   std::uint64_t promise = 0;
   std::uint32_t place = 0;  // in the pool
 
   bool is_under_way() const noexcept {
     return state == OpState::running || state == OpState::failing;
   }
-  bool is_quiet() const noexcept { return pulls == 0 && sent.empty(); }
+  bool is_quiet() const noexcept { return pulls == 0 && sent.empty() && !is_with_provider; }
   std::byte* at(const schedule::Range& range) noexcept {
     const std::uint64_t offset = range.first * plan.element_bytes;
     switch (range.space) {

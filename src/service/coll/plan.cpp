@@ -271,6 +271,7 @@ class Checker {
 
   bool take_rest() {
     schedule::Call& call = plan_.call;
+    plan_.is_v = shape_.is_v;
     const bool has_order = plan_.user.function != nullptr && plan_.user.commutes == 0;
     schedule::Terms terms;
     terms.element_bytes = plan_.element_bytes;

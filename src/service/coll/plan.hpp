@@ -20,6 +20,7 @@ namespace photon::service::coll {
 
 struct Plan {
   schedule::Call call;
+  bool is_provided = false;           // a provider does it, not the schedule
   std::vector<std::uint64_t> counts;  // those of `call`, and their offsets
   std::uint64_t* told_counts = nullptr;
   std::uint64_t own_count = 0;  // of those

@@ -28,12 +28,15 @@ void Runner::free(Operation& op) noexcept {
 
 void Runner::begin(Operation& op) {
   Team& team = *op.team;
-  const std::uint64_t needed = schedule::temp_of(op.plan.call) * op.plan.element_bytes;
+  const std::uint64_t needed =
+      op.plan.is_provided ? 0 : schedule::temp_of(op.plan.call) * op.plan.element_bytes;
   if (needed > op.temp_bytes) {
     op.temp = std::make_unique_for_overwrite<std::byte[]>(needed);
     op.temp_bytes = needed;
   }
-  op.way = Lines::takes(team, op.plan) ? Way::asked : Way::messages;
+  op.is_with_provider = op.plan.is_provided;
+  const bool is_small = !op.plan.is_provided && Lines::takes(team, op.plan);
+  op.way = is_small ? Way::asked : Way::messages;
   if (op.way != Way::messages) lines_.reserve(op);
   if (op.plan.told_counts != nullptr) op.plan.told_counts[team.own] = op.plan.own_count;
   op.receives_left = 0;
@@ -71,6 +74,7 @@ void Runner::begin(Operation& op) {
 // By lines an operation is one phase without steps.
 void Runner::begin_phases(Operation& op) noexcept {
   op.phases = op.way == Way::messages ? schedule::phases_of(op.plan.call) : 1;
+  if (op.plan.is_provided) op.phases = 0;
   op.index = 0;
   op.step = 0;
   op.step_bytes = 0;
@@ -108,6 +112,18 @@ void Runner::advance(Operation& op) {
   }
   op.is_advancing = false;
   settle(op);
+}
+
+void Runner::provided(Operation& op, ph_status status) {
+  op.is_with_provider = false;
+  if (status == PH_OK || op.state != OpState::running) return settle(op);
+  const Blame& broken = op.team->broken;
+  try {
+    check(op, status, status == broken.status ? broken.member : op.team->own);
+  } catch (const std::bad_alloc&) {  // the next turn says so to all members
+    op.is_short = true;
+    want_turn(op);
+  }
 }
 
 void Runner::fail_short(Operation& op) {

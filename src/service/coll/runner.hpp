@@ -47,6 +47,8 @@ class Runner final : private Lines::Steps {
   void begin(Operation& op);
   void advance(Operation& op) override;
   void fail(Operation& op, const Blame& why);
+  // Its provider has said how it is over.
+  void provided(Operation& op, ph_status status);
 
   // ---- what comes
   // `op` is null: it was not begun here yet.

@@ -1,0 +1,123 @@
+// Collective operations over plain puts with completion, as a provider of photon/coll_provider.h:
+// barrier, bcast, allreduce and scan, the way the paper on LibPhotonNBC writes of. It stands on
+// Photon's installed headers alone; the classic API is built with it, for PHOTON_COLL_IFACE_PWC.
+//
+//   a ring for each pair   asked for --> told (its address and key, in four ids) --> used
+//   a slot of it           free -- put, its id says how full --> filled -- copied out, credit -->
+//   free
+//
+// Each rank keeps for each other a ring of slots, and each slot carries a head that names the step:
+// team, channel, sequence, step. What comes early waits in a stash. A put's source is a slot here,
+// too, which is used again when the credit for the other is back: it was read then.
+//
+// Owner: the program; it outlives the context. Threads: as the provider's header says, one at a
+// time.
+#pragma once
+
+#include <photon/photon.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+class PwcProvider {
+ public:
+  PwcProvider();
+  PwcProvider(const PwcProvider&) = delete;
+  PwcProvider& operator=(const PwcProvider&) = delete;
+
+  // For ph_coll_provider_register(): "pwc".
+  const ph_coll_provider& table() const noexcept { return table_; }
+
+ private:
+  static constexpr std::uint32_t kSlots = 16;
+  static constexpr std::size_t kSlotBytes = 4096;
+
+  // At the beginning of a slot.
+  struct Head {
+    std::uint32_t team;
+    std::uint32_t channel;
+    std::uint32_t sequence;
+    std::uint32_t step;
+    std::uint32_t digest;
+    std::uint32_t bytes;  // that follow
+    std::uint64_t offset;
+  };
+  static constexpr std::size_t kMostBytes = kSlotBytes - sizeof(Head);
+
+  // Of a message for a step: who, team, channel, sequence, step.
+  using Key = std::tuple<ph_rank, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+  struct Chunk {
+    Head head;
+    std::vector<std::byte> bytes;
+  };
+
+  struct Peer {
+    std::unique_ptr<std::byte[]> in;  // its ring here
+    ph_region in_region{};
+    std::unique_ptr<std::byte[]> out;  // sources of what goes to ours there
+    ph_target there{};
+    std::uint32_t told = 0;  // parts of `there`, of four
+    bool has_asked = false;
+    std::uint32_t free_slots = 0;
+    std::uint32_t next_slot = 0;
+    std::deque<std::uint64_t> words;  // that found no room
+  };
+
+  enum class Action : std::uint8_t { send, receive, fold };
+  // `buffer` of a fold: what stands in front of the operator's own elements.
+  struct Step {
+    Action action;
+    std::uint32_t member;
+    std::uint32_t number;
+    std::byte* buffer;
+  };
+  struct Operation {
+    const ph_coll_call* call;
+    std::vector<Step> steps;
+    std::vector<std::byte> temp;
+    std::size_t at = 0;        // of steps
+    std::uint64_t offset = 0;  // of the step's bytes
+    std::uint64_t size_bytes = 0;
+  };
+  struct Team {
+    const ph_coll_team* team;
+  };
+
+  // The table's functions.
+  static int takes(void* self, const ph_coll_call* call);
+  static ph_status join(void* self, const ph_coll_team* team, void** state);
+  static void leave(void* self, void* state);
+  static ph_status begin(void* self, void* state, const ph_coll_call* call, void** op);
+  static ph_status advance(void* self, void* state, void* op);
+  static ph_status cancel(void* self, void* state, void* op);
+
+  static void plan(const ph_coll_team& team, Operation& op);
+  static void plan_barrier(const ph_coll_team& team, Operation& op);
+  static void plan_bcast(const ph_coll_team& team, std::uint32_t root, Operation& op);
+  static void plan_chain(const ph_coll_team& team, Operation& op);
+
+  ph_status go_on(const ph_coll_team& team, Operation& op);
+  ph_status send(const ph_coll_team& team, Operation& op, const Step& step);
+  ph_status receive(const ph_coll_team& team, Operation& op, const Step& step);
+  ph_status look_for(ph_rank rank);
+  void forget(const ph_coll_team& team, const Operation& op);
+
+  ph_status pump();
+  ph_status take(ph_rank from, std::uint64_t word);
+  ph_status open_ring(ph_rank from);
+  void take_data(ph_rank from, std::uint64_t word);
+  void say(ph_rank to, std::uint64_t word);
+  void push_words(ph_rank to);
+  Peer& peer_of(ph_rank rank) { return peers_[rank]; }
+
+  ph_coll_provider table_{};
+  ph_context* lane_ = nullptr;
+  std::map<ph_rank, Peer> peers_;
+  std::map<Key, std::deque<Chunk>> stash_;
+  std::unique_ptr<std::byte[]> id_room_;
+};
