@@ -31,7 +31,8 @@
  *
  * Offsets that are null: blocks lie one behind the other. exscan leaves `out` of member 0 as it is.
  *
- * Completion: one of a request (`request` not null), a handler, or else the id `local`, probed as
+ * Completion: one of a request (`request` not null; PH_REQUEST_NONE: it was over, and well, when the
+ * call returned), a handler, or else the id `local`, probed as
  * PH_LOCAL with this rank as its peer, unless PH_NO_LCE asks for none. When an operation has
  * completed, also with an error, no live member touches this member's buffers any more.
  * Promises: every member gets the same bits, and gets them again on every run with the same team

@@ -119,9 +119,8 @@ bool Collectives::take_blame(const Message& message, Team& team, const Head& hea
     return true;
   }
   if (head.op == static_cast<std::uint8_t>(Op::differs))
-    runner_.differs(team, head.name, why, member);
-  else
-    runner_.failed(team, head.name, why, member);
+    return runner_.differs(team, head.name, why, member);
+  runner_.failed(team, head.name, why);
   return true;
 }
 
