@@ -96,7 +96,7 @@ TEST(JointPrograms, are_those_without_collectives_and_more) {
   EXPECT_LT(with, 32);
 }
 
-std::size_t count_of(const std::string& history, const std::string& words) {
+std::size_t times_told(const std::string& history, const std::string& words) {
   std::size_t count = 0;
   for (std::size_t at = history.find(words); at != std::string::npos;
        at = history.find(words, at + 1))
@@ -112,13 +112,13 @@ TEST(JointPrograms, make_teams_and_end_operations_well_and_ill) {
       const Result first = run_case(one, true);
       EXPECT_FALSE(first.finding) << seed << ": " << first.finding->text;
       EXPECT_EQ(first.digest, run_case(one, false).digest) << seed;
-      well += count_of(first.history, "over = 0");
-      dead += count_of(first.history, "over = -11");
-      departed += count_of(first.history, "over = -12");
-      made += count_of(first.history, "made = 0");
-      freed += count_of(first.history, "freed team");
-      again += count_of(first.history, "= again");
-      prepared += count_of(first.history, ", start 1 of");
+      well += times_told(first.history, "over = 0");
+      dead += times_told(first.history, "over = -11");
+      departed += times_told(first.history, "over = -12");
+      made += times_told(first.history, "made = 0");
+      freed += times_told(first.history, "freed team");
+      again += times_told(first.history, "= again");
+      prepared += times_told(first.history, ", start 1 of");
     }
     for (const std::size_t count : {well, dead, departed, made, freed, again, prepared})
       EXPECT_GT(count, 5u) << kProfileNames[static_cast<int>(profile)];
