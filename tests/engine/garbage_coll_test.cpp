@@ -154,7 +154,7 @@ std::vector<ForgedColl> impossible_words() {
       {"too far ahead", [far](auto& a) { a.say_head(head_of(Op::words, far)); }},
       {"too many prepared ones", [further](auto& a) { a.say_head(head_of(Op::words, further)); }},
       {"a note too far ahead",
-       [&](auto& a) {
+       [far](auto& a) {
          a.say_head(head_of(Op::ready, far), {8, 1, 1, 0});
        }},
       {"a short meeting",
