@@ -240,24 +240,8 @@ int shrink_seed(const Choices& choices, std::uint64_t seed) {
   return 0;
 }
 
-int run(int count, char** arguments) {
-  Choices choices;
-  CLI::App app{"Runs random programs on simulated jobs and checks what the library promises."};
-  app.add_option("--seeds", choices.seeds, "A..B, or one seed")->capture_default_str();
-  app.add_option("--profile", choices.profile, "the network; drawn: one of them by the seed")
-      ->check(CLI::IsMember({"stream", "mapped", "rc", "srd", "unnamed", "all", "drawn"}))
-      ->capture_default_str();
-  app.add_option("--ranks", choices.ranks, "of each job")
-      ->check(CLI::Range(2, 64))
-      ->capture_default_str();
-  app.add_option("--operations", choices.operations, "of each job, about")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  app.add_option("--replay", choices.replay, "run this seed and print what happened");
-  app.add_option("--shrink", choices.shrink, "find a smaller program that fails like this seed");
-  app.add_option("--fault", choices.fault, "inject a fault that must be found")
-      ->check(CLI::IsMember(faults()))
-      ->capture_default_str();
+// What programs have.
+void add_contents(CLI::App& app, Choices& choices) {
   app.add_option("--lanes", choices.lanes, "which programs open lanes; drawn: one in three")
       ->check(CLI::IsMember(lanes_choices()))
       ->capture_default_str();
@@ -287,6 +271,27 @@ int run(int count, char** arguments) {
                  "which programs use teams and collective operations; drawn: one in three")
       ->check(CLI::IsMember(collectives_choices()))
       ->capture_default_str();
+}
+
+int run(int count, char** arguments) {
+  Choices choices;
+  CLI::App app{"Runs random programs on simulated jobs and checks what the library promises."};
+  app.add_option("--seeds", choices.seeds, "A..B, or one seed")->capture_default_str();
+  app.add_option("--profile", choices.profile, "the network; drawn: one of them by the seed")
+      ->check(CLI::IsMember({"stream", "mapped", "rc", "srd", "unnamed", "all", "drawn"}))
+      ->capture_default_str();
+  app.add_option("--ranks", choices.ranks, "of each job")
+      ->check(CLI::Range(2, 64))
+      ->capture_default_str();
+  app.add_option("--operations", choices.operations, "of each job, about")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--replay", choices.replay, "run this seed and print what happened");
+  app.add_option("--shrink", choices.shrink, "find a smaller program that fails like this seed");
+  app.add_option("--fault", choices.fault, "inject a fault that must be found")
+      ->check(CLI::IsMember(faults()))
+      ->capture_default_str();
+  add_contents(app, choices);
   app.add_flag("--digests", choices.digests, "print the digest of each run, to compare builds");
   try {
     app.parse(count, arguments);

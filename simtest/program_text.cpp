@@ -252,12 +252,18 @@ bool is_echo(Verb verb) { return verb >= Verb::ask && verb <= Verb::hush; }
 bool is_mapping(Verb verb) { return verb >= Verb::map && verb <= Verb::unmap; }
 bool is_about_mail(Verb verb) { return verb >= Verb::mail_put && verb <= Verb::mail_close; }
 
+std::string joint_text(const Step& step) {
+  return std::string(name_of(step.verb)) + " line " + std::to_string(step.operand) + " at " +
+         std::to_string(step.order) + ", " + std::to_string(step.time_ns) + " ns";
+}
+
 std::string call_text(const Step& step) {
   const std::string time = std::to_string(step.time_ns) + " ns";
   const std::string name = name_of(step.verb);
   if (is_echo(step.verb)) return echo_text(step);
   if (is_mapping(step.verb)) return mapping_text(step);
   if (is_about_mail(step.verb)) return mailbox_text(step);
+  if (step.verb >= Verb::coll_begin) return joint_text(step);
   switch (step.verb) {
     case Verb::put:
     case Verb::put_u64:
@@ -307,11 +313,6 @@ std::string call_text(const Step& step) {
              " in " + time + ", told within " + std::to_string(step.notice_ns) + " ns";
     case Verb::cut: return name + " group " + std::to_string(step.group) + " off, " + time;
     case Verb::contact: return name + " peer " + rank_text(step.peer);
-    case Verb::coll_begin:
-    case Verb::coll_run:
-    case Verb::coll_await:
-      return name + " line " + std::to_string(step.operand) + " at " + std::to_string(step.order) +
-             ", " + time;
     case Verb::lane_misuse: return name + " " + std::to_string(step.order);
     default: return name;
   }

@@ -37,8 +37,8 @@ std::size_t Runner::probe(ph_rank rank, ph_query query, std::size_t capacity) {
 }
 
 void Runner::completed(ph_rank rank, const ph_query& query, const ph_completion& one) {
-  if (joints_.completed(here(rank), one) || lending_.completed(here(rank), one) || mail_.completed(here(rank), one) ||
-      mail_gets_.completed(here(rank), one))
+  if (joints_.completed(here(rank), one) || lending_.completed(here(rank), one) ||
+      mail_.completed(here(rank), one) || mail_gets_.completed(here(rank), one))
     return;
   // It may be of a message to a mailbox, or of something else.
   const bool is_mail = Oracle::is_nameless(one) && mail_.takes_nameless(here(rank), one);

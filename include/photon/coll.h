@@ -31,9 +31,10 @@
  *
  * Offsets that are null: blocks lie one behind the other. exscan leaves `out` of member 0 as it is.
  *
- * Completion: one of a request (`request` not null), a handler, or else the id `local`, probed as
- * PH_LOCAL with this rank as its peer, unless PH_NO_LCE asks for none. When an operation has
- * completed, also with an error, no live member touches this member's buffers any more.
+ * Completion: one of a request (`request` not null; it is PH_REQUEST_NONE if the operation was over
+ * when the call returned), a handler, or else the id `local`, probed as PH_LOCAL with this rank as
+ * its peer, unless PH_NO_LCE asks for none. When an operation has completed, also with an error, no
+ * live member touches this member's buffers any more.
  * Promises: every member gets the same bits, and gets them again on every run with the same team
  * and buffers. PH_REPRODUCIBLE: the bits of a loop over the members in team order, for each
  * element, whatever the size, the transport and the layout. A function that does not commute is

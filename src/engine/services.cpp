@@ -317,7 +317,7 @@ void Services::run_one(Slot& one, LaneGuard& guard) {
     guard.retake();
     if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
     one.runner = 0;
-    end_words();
+    if (!is_run_by_caller()) end_words();  // else a handler's call has run another one's
     one.service->ran();
   } while (!one.right.finish());
 }

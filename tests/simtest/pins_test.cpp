@@ -32,30 +32,32 @@ struct Pin {
 };
 
 // These choices stand in seeds.txt.
-constexpr Choice kOldest{Lanes::none, Losses::none, Peers::none,    Echoes::none,
-                         Wakes::none, Maps::none,   Mailboxes::none};
-constexpr Choice kLanes{Lanes::all,  Losses::none, Peers::none,    Echoes::none,
-                        Wakes::none, Maps::none,   Mailboxes::none};
-constexpr Choice kLanesDrawn{Lanes::drawn, Losses::none, Peers::none,    Echoes::none,
-                             Wakes::none,  Maps::none,   Mailboxes::none};
-constexpr Choice kLosses{Lanes::drawn, Losses::all, Peers::none,    Echoes::none,
-                         Wakes::none,  Maps::none,  Mailboxes::none};
-constexpr Choice kLossesDrawn{Lanes::drawn, Losses::drawn, Peers::none,    Echoes::none,
-                              Wakes::none,  Maps::none,    Mailboxes::none};
-constexpr Choice kEchoes{Lanes::drawn, Losses::drawn, Peers::none,    Echoes::all,
-                         Wakes::none,  Maps::none,    Mailboxes::none};
-constexpr Choice kWakes{Lanes::drawn, Losses::drawn, Peers::none,    Echoes::none,
-                        Wakes::drawn, Maps::none,    Mailboxes::none};
-constexpr Choice kWakesAndEchoes{Lanes::drawn, Losses::drawn, Peers::none,    Echoes::all,
-                                 Wakes::drawn, Maps::none,    Mailboxes::none};
-constexpr Choice kNoMaps{Lanes::drawn, Losses::drawn, Peers::drawn,   Echoes::drawn,
-                         Wakes::drawn, Maps::none,    Mailboxes::none};
-constexpr Choice kMaps{Lanes::drawn, Losses::drawn, Peers::drawn,   Echoes::drawn,
-                       Wakes::drawn, Maps::all,     Mailboxes::none};
-constexpr Choice kCarried{Lanes::drawn, Losses::drawn, Peers::drawn,      Echoes::drawn,
-                          Wakes::drawn, Maps::drawn,   Mailboxes::carried};
-constexpr Choice kMailboxes{Lanes::drawn, Losses::drawn, Peers::drawn,  Echoes::drawn,
-                            Wakes::drawn, Maps::drawn,   Mailboxes::all};
+constexpr Choice kOldest{Lanes::none, Losses::none, Peers::none,     Echoes::none,
+                         Wakes::none, Maps::none,   Mailboxes::none, Collectives::none};
+constexpr Choice kLanes{Lanes::all,  Losses::none, Peers::none,     Echoes::none,
+                        Wakes::none, Maps::none,   Mailboxes::none, Collectives::none};
+constexpr Choice kLanesDrawn{Lanes::drawn, Losses::none, Peers::none,     Echoes::none,
+                             Wakes::none,  Maps::none,   Mailboxes::none, Collectives::none};
+constexpr Choice kLosses{Lanes::drawn, Losses::all, Peers::none,     Echoes::none,
+                         Wakes::none,  Maps::none,  Mailboxes::none, Collectives::none};
+constexpr Choice kLossesDrawn{Lanes::drawn, Losses::drawn, Peers::none,     Echoes::none,
+                              Wakes::none,  Maps::none,    Mailboxes::none, Collectives::none};
+constexpr Choice kEchoes{Lanes::drawn, Losses::drawn, Peers::none,     Echoes::all,
+                         Wakes::none,  Maps::none,    Mailboxes::none, Collectives::none};
+constexpr Choice kWakes{Lanes::drawn, Losses::drawn, Peers::none,     Echoes::none,
+                        Wakes::drawn, Maps::none,    Mailboxes::none, Collectives::none};
+constexpr Choice kWakesAndEchoes{Lanes::drawn, Losses::drawn, Peers::none,     Echoes::all,
+                                 Wakes::drawn, Maps::none,    Mailboxes::none, Collectives::none};
+constexpr Choice kNoMaps{Lanes::drawn, Losses::drawn, Peers::drawn,    Echoes::drawn,
+                         Wakes::drawn, Maps::none,    Mailboxes::none, Collectives::none};
+constexpr Choice kMaps{Lanes::drawn, Losses::drawn, Peers::drawn,    Echoes::drawn,
+                       Wakes::drawn, Maps::all,     Mailboxes::none, Collectives::none};
+constexpr Choice kCarried{Lanes::drawn, Losses::drawn, Peers::drawn,       Echoes::drawn,
+                          Wakes::drawn, Maps::drawn,   Mailboxes::carried, Collectives::none};
+constexpr Choice kMailboxes{Lanes::drawn, Losses::drawn, Peers::drawn,   Echoes::drawn,
+                            Wakes::drawn, Maps::drawn,   Mailboxes::all, Collectives::none};
+constexpr Choice kCollectives{Lanes::drawn, Losses::drawn, Peers::drawn,     Echoes::drawn,
+                              Wakes::drawn, Maps::drawn,   Mailboxes::drawn, Collectives::all};
 constexpr Choice kDrawn = {};
 
 constexpr Pin kPins[] = {
@@ -84,10 +86,12 @@ constexpr Pin kPins[] = {
     {2, kCarried, 0x218b59ae50403ede},
     {1, kMailboxes, 0x56f7fb8fc8623053},
     {2, kMailboxes, 0xc237dc74f2f43274},
-    {1, kDrawn, 0x62213cbc6f38c4b8},
-    {2, kDrawn, 0xc237dc74f2f43274},
+    {1, kCollectives, 0x1f29b04a52e68c5c},
+    {3, kCollectives, 0x280b24054b0f2cb9},
+    {1, kDrawn, 0x1f29b04a52e68c5c},
+    {2, kDrawn, 0xf6de4039f36e9c0d},
     {3, kDrawn, 0xd29f76025a9a4917},
-    {4, kDrawn, 0x90f6f54276d5dca0},
+    {4, kDrawn, 0xba13af0a7014a636},
 };
 
 TEST(SimtestPins, seeds_mean_the_programs_that_they_meant) {

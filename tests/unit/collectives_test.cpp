@@ -157,5 +157,45 @@ TEST(Collectives, keeps_a_team_until_who_waits_has_seen_the_end) {
   EXPECT_EQ(members[0].free(*teams[0]), PH_OK);
 }
 
+// Its payloads are within its grants, and wait there; then come notes, whose operations are not
+// over, and at last there is no place in the window.
+TEST(Collectives, a_root_ten_thousand_broadcasts_ahead_costs_its_receivers_no_memory) {
+  constexpr int kBroadcasts = 10'000;
+  constexpr std::uint64_t kEarlyBytes = 16 << 10, kWindow = 16;
+  constexpr std::uint64_t kCharge = 64 + 64;  // of a payload of 8 bytes
+  Members members(kEarlyBytes);
+  std::vector<std::int64_t> values(kBroadcasts);
+  std::array<std::int64_t, Members::kCount> got{};
+  auto args = coll_args(PH_COLL_BCAST);
+  args.count = 1;
+  args.type = PH_INT64;
+  args.flags = PH_NO_LCE;
+  std::array<int, Members::kCount> begun{};
+  std::uint64_t agains = 0;
+  while (begun[0] < kBroadcasts) {
+    while (begun[0] < kBroadcasts) {
+      values[begun[0]] = 7 * begun[0];
+      args.out = &values[begun[0]];
+      const ph_status status = members[0].begin(members.world(0), args);
+      if (status == PH_AGAIN) ++agains;
+      if (status != PH_OK) break;
+      ++begun[0];
+      members.run();
+    }
+    EXPECT_LE(begun[0] - begun[1], static_cast<int>(kEarlyBytes / kCharge + kWindow));
+    for (Rank rank = 1; rank < Members::kCount; ++rank) {
+      EXPECT_LE(members[rank].held(), kEarlyBytes / kCharge + kWindow) << "what waits there";
+      for (args.out = &got[rank]; begun[rank] < begun[0]; ++begun[rank]) {
+        ASSERT_EQ(members[rank].begin(members.world(rank), args), PH_OK);
+        members.run();
+        ASSERT_EQ(got[rank], 7 * begun[rank]);
+      }
+    }
+  }
+  EXPECT_GT(agains, 0u);
+  members.run();
+  members.expect_nothing_held();
+}
+
 }  // namespace
 }  // namespace photon::test

@@ -45,6 +45,27 @@ TEST(CollDispatch, cuts_off_a_peer_that_sends_what_cannot_be) {
   }
 }
 
+// Words of a failure that nobody can have, or that is further ahead than anybody is: they are not
+// passed on, for whoever passes them on would be blamed.
+TEST(CollDispatch, passes_on_no_word_that_others_would_take_ill) {
+  service::coll::Blame blame;
+  blame.status = PH_ERR_ARGUMENT;
+  const Bytes payload = bytes_of(std::as_bytes(std::span(&blame, 1)));
+  for (const Op op : {Op::differs, Op::failed})
+    for (const std::uint32_t channel : {0U, 0xffffU}) {
+      Members members;
+      Coming coming = message(1, {static_cast<std::uint8_t>(op),
+                                  {0, 0, channel, channel == 0 ? Team::kMostAhead + 9 : 0, 0},
+                                  0});
+      coming.payload = payload;
+      members.port(0).deliver(coming);
+      EXPECT_EQ(members.port(0).state(1), op == Op::failed ? PH_OK : PH_ERR_PROTOCOL);
+      members.run();
+      for (Rank rank = 2; rank < Members::kCount; ++rank)
+        EXPECT_EQ(members.port(rank).state(0), PH_OK) << rank;
+    }
+}
+
 TEST(CollDispatch, survives_any_words) {
   std::mt19937_64 random(20261128);
   for (int round = 0; round < 2000; ++round) {

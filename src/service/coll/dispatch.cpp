@@ -156,9 +156,8 @@ bool Collectives::take_blame(const Message& message, Team& team, const Head& hea
     return true;
   }
   if (head.op == static_cast<std::uint8_t>(Op::differs))
-    runner_.differs(team, head.name, why, member);
-  else
-    runner_.failed(team, head.name, why, member);
+    return runner_.differs(team, head.name, why, member);
+  runner_.failed(team, head.name, why);
   if (why.status == PH_ERR_DEPARTED) note_broken(team, why);  // later ones are refused here, too
   return true;
 }

@@ -71,7 +71,11 @@ void Runner::ask(Operation& op, std::uint32_t member) {
         member);
 }
 
-void Runner::differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member) {
+// False: this member has sent nothing that could differ.
+bool Runner::differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member) {
+  if (name.channel >= team.channels.size() ||
+      static_cast<std::int32_t>(name.sequence - team.channels[name.channel].begun) >= 0)
+    return false;
   Blame why = theirs;
   why.other = team.history[name.sequence % team.window.size()];
   if (name.channel != 0) why.other = {};
@@ -87,9 +91,11 @@ void Runner::differs(Team& team, const Name& name, const Blame& theirs, std::uin
   Name answer = name;
   answer.slot = team.members[member].slot;
   static_cast<void>(post_.blame(team.members[member].rank, Op::failed, answer, why));
+  return true;
 }
 
-void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_t member) {
+// Who passes a word on need not have made it: what is too far ahead here is not its fault.
+void Runner::failed(Team& team, const Name& name, const Blame& why) {
   if (Operation* const op = team.under_way(name.channel, name.sequence); op != nullptr) {
     fail(*op, why);
     return;
@@ -98,8 +104,7 @@ void Runner::failed(Team& team, const Name& name, const Blame& why, std::uint32_
   const bool was_begun = team.is_freed || team.was_begun(name.channel, name.sequence);
   if (was_begun && team.is_far(name.channel, name.sequence)) return;
   EarlyPool::List* const list = was_begun ? nullptr : early_of(team, name.channel, name.sequence);
-  if (list == nullptr && !was_begun)
-    return port_.cut_off(team.members[member].rank, "it is too many collectives ahead");
+  if (list == nullptr && !was_begun) return;
   team.note_told({name.channel, name.sequence, why});
   spread(team, Op::failed, name, why);
   if (was_begun && name.channel == 0) ends_.failed_elsewhere(team, name.sequence, why);

@@ -54,8 +54,8 @@ class Runner final : private Lines::Steps {
   // `op` is null: it was not begun here yet.
   void arrive(Team& team, Operation* op, const Head& head, const Arrival& what);
   bool taken(Team& team, Operation& op, std::uint32_t member, const Head& head);
-  void differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
-  void failed(Team& team, const Name& name, const Blame& why, std::uint32_t member);
+  bool differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
+  void failed(Team& team, const Name& name, const Blame& why);
   void on_local(std::uint64_t token, ph_status status);
   // A member that has left: whoever would begin something says it; and what others never begin.
   void spread_left(Team& team);
