@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "schedule/schedule.hpp"
+#include "schedule/choice.hpp"
 #include "simtest/coll_verify.hpp"
 
 namespace photon::simtest::coll {

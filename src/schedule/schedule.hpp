@@ -128,16 +128,6 @@ void phase_at(const Call& call, std::uint64_t index, Phase& phase) noexcept;
 // Elements of the space `temp` that this member needs.
 std::uint64_t temp_of(const Call& call) noexcept;
 
-// The algorithm that is taken where nobody has chosen: by what all members know alike.
-struct Terms {
-  std::uint64_t element_bytes = 1;
-  bool commutes = true;
-  bool is_v = false;
-  bool reproducible = false;
-  bool counts_from_senders = false;
-};
-Algorithm choose(const Call& call, const Terms& terms) noexcept;
-
 const char* name_of(Kind kind) noexcept;
 const char* name_of(Algorithm algorithm) noexcept;
 
