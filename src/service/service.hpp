@@ -211,6 +211,9 @@ class Port {
   virtual bool may_live(Rank rank) const noexcept = 0;
   // It has broken our rules: it is cut off, and on_lost() comes.
   virtual void cut_off(Rank rank, const char* why) = 0;
+  // Whether that rank is known to be on this host, as it knows of this one: all ranks judge alike,
+  // at any time. False where that is learnt by meeting.
+  virtual bool is_here(Rank /*rank*/) const noexcept { return true; }
   virtual Rank rank() const noexcept = 0;
   virtual std::uint32_t size() const noexcept = 0;
   virtual const base::Config& config() const noexcept = 0;

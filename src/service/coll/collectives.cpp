@@ -8,7 +8,11 @@
 namespace photon::service::coll {
 
 Collectives::Collectives(Port& port)
-    : port_(port), runner_(port, *this), slots_(1), making_(port, runner_, *this) {}
+    : port_(port),
+      choosing_(port),
+      runner_(port, *this),
+      slots_(1),
+      making_(port, runner_, *this) {}
 
 ph_status Collectives::fail(ph_status status, const char* call, const std::string& why) {
   return port_.fail(status, PH_ANY_RANK, std::string(call) + ": " + why);
@@ -23,6 +27,7 @@ ph_status Collectives::world(Team*& team) {
     auto made = std::make_unique<Team>(std::move(members), port_.rank(),
                                        static_cast<std::uint32_t>(port_.config().coll_window));
     made->is_world = true;
+    made->layout = Choosing::layout_of(port_, made->members);
     slots_[0].team = std::move(made);
     note_gone(*slots_[0].team);
   }
@@ -99,6 +104,7 @@ void Collectives::hand_over(const Mail& mail) noexcept {
 Team& Collectives::add(std::unique_ptr<Team> made) {
   Slot& slot = slots_[made->slot];
   Team& team = *made;
+  team.layout = Choosing::layout_of(port_, team.members);
   slot.team = std::move(made);
   slot.is_reserved = false;
   note_gone(team);
@@ -127,6 +133,7 @@ ph_status Collectives::may_begin(Team& team, const char* call) {
   if (is_closed_) return fail(PH_ERR_STATE, call, "the lane is being closed");
   if (team.broken.status == PH_OK) return PH_OK;
   const auto status = static_cast<ph_status>(team.broken.status);
+  if (status == PH_ERR_ARGUMENT) return fail(status, call, text_of(team.broken, team));
   return port_.fail(status, team.members[team.broken.member].rank,
                     std::string(call) + ": member " + std::to_string(team.broken.member) +
                         " of the team is lost: " + ph_status_text(status));
@@ -145,6 +152,7 @@ ph_status Collectives::contact_neighbours(Team& team) {
                         "coll_begin: member " + std::to_string(member) +
                             " cannot be met: " + ph_status_text(status));
     }
+  if (const ph_status status = choosing_.tell(runner_.post(), team); status != PH_OK) return status;
   team.is_contacted = true;
   return PH_OK;
 }
@@ -180,6 +188,7 @@ ph_status Collectives::begin_now(Operation& op) {
   ph_request* const request = op.plan.request;
   const std::uint64_t promised = op.promise;
   if (!op.is_prepared) ++op.team->alive;
+  choosing_.begun(op.plan);
   try {
     runner_.begin(op);
   } catch (const std::bad_alloc&) {  // nothing has begun
@@ -199,7 +208,9 @@ Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const cha
   Operation& op = runner_.make();
   try {
     std::string why;
-    op.blame.status = make_plan(args, {team.size(), team.own, isa_}, op.plan, why);
+    const Asker asker{team.size(),          team.own,    isa_,
+                      &choosing_.choices(), team.layout, choosing_.checks()};
+    op.blame.status = make_plan(args, asker, op.plan, why);
     if (op.blame.status != PH_OK) fail(static_cast<ph_status>(op.blame.status), call, why);
   } catch (const std::bad_alloc&) {
     runner_.free(op);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "service/coll/choosing.hpp"
 #include "service/coll/making.hpp"
 #include "service/coll/runner.hpp"
 
@@ -39,6 +40,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   ph_status start(Operation& op);
   ph_status free(Operation& op);
   ph_status done(Operation& op);
+  const Choosing& choosing() const noexcept { return choosing_; }
 
   // ---- Service
   bool on_message(const Message& message) override;
@@ -95,6 +97,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   ph_status fail(ph_status status, const char* call, const std::string& why);
 
   Port& port_;
+  Choosing choosing_;
   const fold::Isa isa_ = fold::best_isa();  // to ask the processor takes microseconds
   Runner runner_;
   std::vector<Slot> slots_;  // 0: of the team of all ranks

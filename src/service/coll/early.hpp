@@ -64,6 +64,14 @@ class EarlyPool {
     return false;
   }
 
+  // The first for which `is(arrival)`; null: there is none.
+  template <class Is>
+  const Arrival* find(const List& list, Is is) const {
+    for (std::uint32_t at = list.first; at != kNone; at = nodes_[at].next)
+      if (is(nodes_[at].arrival)) return &nodes_[at].arrival;
+    return nullptr;
+  }
+
   template <class Use>
   void take_all(List& list, Use use) {
     while (!list.empty()) {

@@ -5,12 +5,6 @@
 
 namespace photon::service::coll {
 
-namespace {
-
-constexpr std::uint32_t kSplitKind = 0x100;  // no kind of the user's
-
-}  // namespace
-
 Making::Making(Port& port, Runner& runner, Teams& teams)
     : port_(port), runner_(runner), teams_(teams) {}
 
@@ -66,7 +60,7 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
     plan.call.size = parent.size();
     plan.call.rank = parent.own;
     plan.call.count = sizeof(Card);
-    plan.call.algorithm = schedule::choose(plan.call, {});
+    plan.call.algorithm = schedule::choose(plan.call, {});  // whatever is set
     plan.in = reinterpret_cast<const std::byte*>(&split.own);
     plan.out = reinterpret_cast<std::byte*>(split.cards.data());
     plan.described.kind = kSplitKind;

@@ -46,6 +46,7 @@ void Runner::begin(Operation& op) {
   Channel& channel = team.channels[op.channel];
   op.sequence = channel.begun++;
   if (op.sequence % Team::kMostAhead == 0) team.forget_far();
+  if ((op.plan.described.flags & kCheckedFlag) != 0) number(op);
   op.state = OpState::running;
   ++under_way_;
   if (op.channel == 0) {
@@ -58,7 +59,10 @@ void Runner::begin(Operation& op) {
   }
   if (op.phases != 0) schedule::phase_at(op.plan.call, 0, op.phase);
   const Told* const told = team.told(op.channel, op.sequence);
-  if (told == nullptr) return advance(op);
+  if (told == nullptr) {
+    check_digests(op);
+    return advance(op);
+  }
   const Blame why = told->blame;
   try {
     fail(op, why);

@@ -91,6 +91,8 @@ class Runner {
   void refuse(Team& team, const Name& name, const Arrival& what, ph_status why = PH_ERR_ARGUMENT);
   void drop_early(Operation& op);
   void ask(Operation& op, std::uint32_t member);
+  static void number(Operation& op) noexcept;
+  void check_digests(Operation& op);
   void check_waiting(Operation& op);
   void check(Operation& op, ph_status status, std::uint32_t member);
   void spread(Team& team, Op op, const Name& name, const Blame& why);

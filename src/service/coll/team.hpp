@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/ring_queue.hpp"
+#include "schedule/choice.hpp"
 #include "service/coll/early.hpp"
 #include "service/coll/words.hpp"
 
@@ -80,6 +81,7 @@ class Team {
   bool is_contacted = false;       // its neighbours are met
   bool is_freed = false;
   bool is_world = false;
+  schedule::Layout layout = schedule::Layout::one_host;
 
  private:
   std::vector<std::pair<Rank, std::uint32_t>> by_rank_;  // sorted; empty: ranks are 0 .. size - 1
