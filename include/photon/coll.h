@@ -185,6 +185,12 @@ PH_API ph_status ph_coll_start(ph_coll *coll);
 /** Free a prepared operation. Local. PH_ERR_STATE: it is under way. Null is PH_OK. */
 PH_API ph_status ph_coll_free(ph_coll *coll);
 
+/**
+ * The algorithms that a kind can be done by, which the setting coll_<kind> may name: number
+ * `index`, from 0 on; null: there are no more. Never freed. Threads: any.
+ */
+PH_API const char *ph_coll_algorithm_at(ph_coll_kind kind, size_t index);
+
 /** What would be done, and by how many. Zero what you do not use. */
 typedef struct ph_coll_question {
   size_t size; /**< sizeof(ph_coll_question) of the caller. */

@@ -43,6 +43,16 @@ const char* fault_of(const ph_coll_question* question, const ph_coll_answer* ans
 
 extern "C" {
 
+const char* ph_coll_algorithm_at(ph_coll_kind kind, size_t index) {
+  if (kind < PH_COLL_BARRIER || kind > PH_COLL_REDUCE_SCATTER) return nullptr;
+  const auto named = static_cast<schedule::NamedKind>(kind - PH_COLL_BARRIER);
+  for (std::uint32_t i = 0; i < schedule::kAlgorithms; ++i) {
+    const auto algorithm = static_cast<schedule::Algorithm>(i);
+    if (schedule::may_do(named, algorithm) && index-- == 0) return schedule::name_of(algorithm);
+  }
+  return nullptr;
+}
+
 ph_status ph_coll_choice(ph_context* context, const ph_coll_question* question,
                          ph_coll_answer* answer) {
   if (const char* const fault = fault_of(question, answer); fault != nullptr)

@@ -84,6 +84,14 @@ TEST_F(CollChoiceApi, an_algorithm_that_there_is_not_is_refused_with_those_that_
       << error.text;
 }
 
+TEST_F(CollChoiceApi, lists_the_algorithms_of_a_kind) {
+  EXPECT_STREQ(ph_coll_algorithm_at(PH_COLL_SCAN, 0), "chain");
+  EXPECT_STREQ(ph_coll_algorithm_at(PH_COLL_SCAN, 1), "recursive_doubling");
+  EXPECT_EQ(ph_coll_algorithm_at(PH_COLL_SCAN, 2), nullptr);
+  EXPECT_EQ(ph_coll_algorithm_at(static_cast<ph_coll_kind>(0), 0), nullptr);
+  EXPECT_EQ(ph_coll_algorithm_at(static_cast<ph_coll_kind>(17), 0), nullptr);
+}
+
 TEST_F(CollChoiceApi, questions_that_are_none_are_refused) {
   ASSERT_EQ(open({}), PH_OK);
   ph_coll_question question{};
