@@ -198,7 +198,7 @@ typedef struct ph_coll_question {
   uint32_t members;
   uint64_t size_bytes;    /**< count elements; not looked at for kinds with counts of their own. */
   uint32_t flags;         /**< PH_REPRODUCIBLE, PH_COUNTS_FROM_SENDERS. */
-  uint32_t several_hosts; /**< Not 0: not all members are on one host. */
+  uint32_t several_hosts; /**< Not 0: not all members are on one host, and it is known on which. */
   uint32_t keeps_order;   /**< Not 0: a function that does not commute. */
   uint32_t reserved;      /**< 0 */
 } ph_coll_question;

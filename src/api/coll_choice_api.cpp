@@ -68,7 +68,9 @@ ph_status ph_coll_choice(ph_context* context, const ph_coll_question* question,
     terms.commutes = question->keeps_order == 0;
     terms.reproducible = (question->flags & PH_REPRODUCIBLE) != 0;
     terms.counts_from_senders = (question->flags & PH_COUNTS_FROM_SENDERS) != 0;
+    const schedule::Hosts some;
     if (question->several_hosts != 0) terms.layout = schedule::Layout::several_hosts;
+    if (question->several_hosts != 0) call.hosts = &some;
     const schedule::Choice choice = all.choosing().choices().choose(call, terms);
     answer->algorithm = schedule::name_of(choice.algorithm);
     answer->wanted = schedule::name_of(choice.wanted);

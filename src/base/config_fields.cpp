@@ -19,12 +19,13 @@ constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
 
 // Algorithms by which each kind of collective operation may be done; those that the library has
 // are compared with these in the tests.
-constexpr const char* kCollBarrier[] = {"auto", "dissemination"};
+constexpr const char* kCollBarrier[] = {"auto", "dissemination", "leaders"};
 constexpr const char* kCollBcast[] = {
-    "auto", "linear", "chain", "binomial", "knomial", "scatter_allgather", "circulant"};
-constexpr const char* kCollReduce[] = {"auto", "linear", "chain", "binomial", "rabenseifner"};
-constexpr const char* kCollAllreduce[] = {"auto",         "linear", "chain", "recursive_doubling",
-                                          "rabenseifner", "ring",   "direct"};
+    "auto", "linear", "chain", "binomial", "knomial", "scatter_allgather", "circulant", "leaders"};
+constexpr const char* kCollReduce[] = {"auto",     "linear",       "chain",
+                                       "binomial", "rabenseifner", "leaders"};
+constexpr const char* kCollAllreduce[] = {"auto",         "linear", "chain",  "recursive_doubling",
+                                          "rabenseifner", "ring",   "direct", "leaders"};
 constexpr const char* kCollScan[] = {"auto", "chain", "recursive_doubling"};
 constexpr const char* kCollGather[] = {"auto", "linear", "binomial"};
 constexpr const char* kCollGatherv[] = {"auto", "linear"};

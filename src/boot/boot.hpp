@@ -61,6 +61,8 @@ class Boot {
   virtual std::optional<Address> met_at(Rank) const { return std::nullopt; }
   // Whether all ranks have known from the beginning who is on whose host.
   virtual bool knows_hosts() const { return true; }
+  // The first rank of that rank's host, of another host than this one; nothing: it is not known.
+  virtual std::optional<Rank> host_of(Rank) const { return std::nullopt; }
   // Whether send() can bring descriptors to that rank: not to another host.
   virtual bool passes_descriptors(Rank) const { return true; }
 

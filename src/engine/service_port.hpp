@@ -28,6 +28,7 @@ class ServicePort final : public service::Port {
   bool may_live(Rank rank) const noexcept override;
   void cut_off(Rank rank, const char* why) override;
   bool is_here(Rank rank) const noexcept override;
+  Rank host_of(Rank rank) const noexcept override;
   Rank rank() const noexcept override;
   std::uint32_t size() const noexcept override;
   const base::Config& config() const noexcept override;

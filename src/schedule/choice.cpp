@@ -112,6 +112,17 @@ Choice Choices::choose(const Call& call, const Terms& terms) const noexcept {
   // A team of one has no rows: any algorithm that knows the kind will do.
   choice.wanted = instead(asked);
   if (const auto found = look_up(named_kind(call.kind, terms.is_v), call, terms)) choice = *found;
+  // Where it is not known who is on whose host, as on one host.
+  if (choice.wanted == Algorithm::leaders && choice.source != Source::setting &&
+      !asked.can(choice.wanted)) {
+    Terms one_host = terms;
+    one_host.layout = Layout::one_host;
+    if (const auto other = look_up(named_kind(call.kind, terms.is_v), call, one_host)) {
+      const bool can = asked.can(other->wanted);
+      choice.algorithm = can ? other->wanted : instead(asked);
+      return choice;
+    }
+  }
   choice.algorithm = asked.can(choice.wanted) ? choice.wanted : instead(asked);
   return choice;
 }

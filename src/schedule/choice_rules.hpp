@@ -17,36 +17,52 @@ constexpr Rule rule(NamedKind kind, std::uint32_t members, std::uint64_t bytes,
 }
 
 // Kinds by their numbers, which are those of ph_coll_kind less one.
+constexpr Rule across(NamedKind kind, std::uint32_t members, std::uint64_t bytes,
+                      Algorithm algorithm) noexcept {
+  return {kind, 1U << static_cast<unsigned>(Layout::several_hosts), members, bytes, algorithm};
+}
+constexpr Rule within(NamedKind kind, std::uint32_t members, std::uint64_t bytes,
+                      Algorithm algorithm) noexcept {
+  return {kind, 1U << static_cast<unsigned>(Layout::one_host), members, bytes, algorithm};
+}
+
 inline constexpr Rule kBuiltInRules[] = {
     // barrier
     rule(0, 2, 0, Algorithm::dissemination),
+    across(0, 3, 0, Algorithm::leaders),
     // bcast
     rule(1, 2, 0, Algorithm::linear),
-    rule(1, 5, 0, Algorithm::binomial),
-    rule(1, 5, 64 * kKiB, Algorithm::linear),
-    rule(1, 9, 0, Algorithm::binomial),
-    rule(1, 9, 64 * kKiB, Algorithm::scatter_allgather),
-    rule(1, 9, 256 * kKiB + 1, Algorithm::circulant),
-    rule(1, 17, 0, Algorithm::binomial),
-    rule(1, 17, 64 * kKiB, Algorithm::scatter_allgather),
-    rule(1, 17, 320 * kKiB + 1, Algorithm::circulant),
-    rule(1, 33, 0, Algorithm::binomial),
-    rule(1, 33, 64 * kKiB, Algorithm::scatter_allgather),
-    rule(1, 33, 384 * kKiB + 1, Algorithm::circulant),
-    rule(1, 65, 0, Algorithm::knomial),
-    rule(1, 65, 64 * kKiB, Algorithm::scatter_allgather),
-    rule(1, 65, 512 * kKiB + 1, Algorithm::circulant),
-    rule(1, 257, 0, Algorithm::knomial),
-    rule(1, 257, 64 * kKiB, Algorithm::scatter_allgather),
-    rule(1, 257, 640 * kKiB + 1, Algorithm::circulant),
+    across(1, 3, 0, Algorithm::leaders),
+    within(1, 5, 0, Algorithm::binomial),
+    within(1, 5, 64 * kKiB, Algorithm::linear),
+    within(1, 9, 0, Algorithm::binomial),
+    within(1, 9, 64 * kKiB, Algorithm::scatter_allgather),
+    within(1, 9, 256 * kKiB + 1, Algorithm::circulant),
+    within(1, 17, 0, Algorithm::binomial),
+    within(1, 17, 64 * kKiB, Algorithm::scatter_allgather),
+    within(1, 17, 320 * kKiB + 1, Algorithm::circulant),
+    within(1, 33, 0, Algorithm::binomial),
+    within(1, 33, 64 * kKiB, Algorithm::scatter_allgather),
+    within(1, 33, 384 * kKiB + 1, Algorithm::circulant),
+    within(1, 65, 0, Algorithm::knomial),
+    within(1, 65, 64 * kKiB, Algorithm::scatter_allgather),
+    within(1, 65, 512 * kKiB + 1, Algorithm::circulant),
+    within(1, 257, 0, Algorithm::knomial),
+    within(1, 257, 64 * kKiB, Algorithm::scatter_allgather),
+    within(1, 257, 640 * kKiB + 1, Algorithm::circulant),
     // reduce
     rule(2, 2, 0, Algorithm::linear),
-    rule(2, 4, 0, Algorithm::binomial),
-    rule(2, 4, 32 * kKiB, Algorithm::rabenseifner),
+    across(2, 3, 0, Algorithm::leaders),
+    across(2, 3, 32 * kKiB, Algorithm::rabenseifner),
+    within(2, 4, 0, Algorithm::binomial),
+    within(2, 4, 32 * kKiB, Algorithm::rabenseifner),
     // allreduce
     rule(3, 2, 0, Algorithm::recursive_doubling),
     rule(3, 2, 32 * kKiB, Algorithm::direct),
-    rule(3, 17, 0, Algorithm::recursive_doubling),
+    across(3, 3, 0, Algorithm::leaders),
+    across(3, 3, 32 * kKiB, Algorithm::direct),
+    across(3, 17, 0, Algorithm::leaders),
+    within(3, 17, 0, Algorithm::recursive_doubling),
     rule(3, 17, 32 * kKiB, Algorithm::rabenseifner),
     rule(3, 17, 1024 * kKiB, Algorithm::ring),
     // scan

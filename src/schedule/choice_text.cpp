@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schedule/choice.hpp"
+#include "schedule/hosts.hpp"
 
 namespace photon::schedule {
 namespace {
@@ -109,6 +110,8 @@ bool may_do(NamedKind kind, Algorithm algorithm) noexcept {
   call.kind = kShapes[kind].kind;
   call.algorithm = algorithm;
   call.size = 4;
+  const Hosts hosts;
+  call.hosts = &hosts;
   if (kShapes[kind].is_v) call.in_blocks = call.out_blocks = {none, none};
   return knows(call);
 }

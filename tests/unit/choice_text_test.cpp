@@ -64,11 +64,11 @@ TEST(ChoiceText, what_is_wrong_is_named_with_its_line_and_what_is_allowed) {
   EXPECT_EQ(
       words_of(header + "\nbcast any 2 0 rung"),
       "line 3: \"rung\" is no algorithm of bcast, which has linear, chain, binomial, knomial, "
-      "scatter_allgather, circulant");
+      "scatter_allgather, circulant, leaders");
   EXPECT_EQ(
       words_of(header + "bcast any 2 0 bruck"),
       "line 2: \"bruck\" is no algorithm of bcast, which has linear, chain, binomial, knomial, "
-      "scatter_allgather, circulant");
+      "scatter_allgather, circulant, leaders");
   EXPECT_NE(words_of(header + "bcst any 2 0 chain").find("\"bcst\" is no kind; there are barrier,"),
             std::string::npos);
   EXPECT_NE(words_of(header + "bcast far 2 0 chain").find("one_host, several_hosts, any"),

@@ -158,6 +158,43 @@ TEST(Choosing, a_hash_of_choices_that_is_too_short_cuts_its_sender_off) {
   EXPECT_FALSE(members.port(0).deliver({1, words_of({head[0], head[1], head[2]}), {}, {}, 0, 0}));
 }
 
+// Sums of all on a team that is split off the world's, or on that, and how they were done.
+std::pair<std::int64_t, Algorithm> sum_over_two_hosts(bool knows_others, bool is_split) {
+  Members members;
+  std::array<Team*, FakePort::kSize> teams{};
+  for (Rank rank = 0; rank < FakePort::kSize; ++rank) {
+    members.port(rank).has_hosts = true;
+    members.port(rank).knows_others = knows_others;
+  }
+  for (bool is_made = false; !is_made;) {
+    is_made = true;
+    for (Rank rank = 0; rank < FakePort::kSize; ++rank) {
+      if (!is_split) teams[rank] = &members.world(rank);
+      if (teams[rank] != nullptr) continue;
+      const ph_status status = members[rank].split(members.world(rank), 0, rank, teams[rank]);
+      EXPECT_TRUE(status == PH_OK || status == PH_TIMEOUT) << status;
+      is_made = is_made && status == PH_OK;
+    }
+    members.run();
+  }
+  std::vector<Sum> sums;
+  for (Rank rank = 0; rank < FakePort::kSize; ++rank) sums.emplace_back(3, rank);
+  for (Rank rank = 0; rank < FakePort::kSize; ++rank)
+    EXPECT_EQ(members[rank].begin(*teams[rank], sums[rank].args), PH_OK);
+  members.run();
+  Algorithm by = Algorithm::linear;
+  members[3].choosing().tally().each(
+      [&](schedule::NamedKind, Algorithm algorithm, const auto&) { by = algorithm; });
+  return {sums[3].out[0], by};
+}
+
+TEST(Choosing, hosts_have_leaders_where_members_know_who_is_on_which) {
+  using Sums = std::pair<std::int64_t, Algorithm>;
+  EXPECT_EQ(sum_over_two_hosts(true, false), Sums(6, Algorithm::leaders));
+  EXPECT_EQ(sum_over_two_hosts(false, false), Sums(6, Algorithm::recursive_doubling));
+  EXPECT_EQ(sum_over_two_hosts(false, true), Sums(6, Algorithm::leaders)) << "a split tells all";
+}
+
 TEST(CollCheck, a_setting_of_one_member_alone_is_named) {
   ChoosingMembers members(2, config_with("coll_check", "on"));
   const Outcome outcome = outcome_of(members, [](Rank) { return coll_args(PH_COLL_BARRIER); });

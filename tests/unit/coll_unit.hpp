@@ -36,7 +36,14 @@ class MemberPort final : public FakePort {
     if (std::exchange(lacks_memory, false)) throw std::bad_alloc();
     return FakePort::get(from, what, handle);
   }
+  // Ranks 0 and 1 are on one host, and 2 and 3 on another.
+  bool is_here(Rank rank) const noexcept override { return !has_hosts || rank / 2 == rank_ / 2; }
+  Rank host_of(Rank rank) const noexcept override {
+    return is_here(rank) || knows_others ? rank / 2 * 2 : PH_ANY_RANK;
+  }
   base::Config settings;
+  bool has_hosts = false;
+  bool knows_others = false;  // who is with whom on the other host
   bool lacks_memory = false;  // the next that would be exposed or read finds none
 
  private:

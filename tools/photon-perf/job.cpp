@@ -22,7 +22,7 @@ Job::Job(const Options& options) {
 
 Job::Job(const Job& first, const Options& options, ph_option setting)
     : bootstrap_{first.context_, first.rank(), first.size(), &gather, &meet} {
-  create(options, {setting});
+  create(options, {setting, {"log", "error"}});
 }
 
 int Job::gather(void* user, const void* mine, void* all, std::size_t size_bytes) noexcept {

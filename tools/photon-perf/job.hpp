@@ -17,7 +17,8 @@ namespace photon::perf {
 class Job {
  public:
   explicit Job(const Options& options);
-  // Another one of the same ranks, which meet in `first`; it has one setting more.
+  // Another one of the same ranks, which meet in `first`; it has one setting more,
+  // and says no more than errors.
   Job(const Job& first, const Options& options, ph_option setting);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;

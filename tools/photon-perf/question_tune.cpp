@@ -33,6 +33,16 @@ class Candidate {
 
   const std::string& name() const noexcept { return name_; }
   Job& job() noexcept { return job_; }
+  // Whether these ranks can do it so: some want a power of two of them, or several hosts. All find
+  // the same.
+  bool is_taken(const CollKind& kind) {
+    CollData data(job_, {&kind, sizeof(double), MemoryKind::malloc, false});
+    CollOperation(job_, data, CollCall::run).operate();
+    ph_coll_counter row{};
+    std::size_t count = 0;
+    job_.check(ph_coll_counters(job_.context(), &row, 1, &count), "asking for the algorithm");
+    return count == 1 && row.algorithm == name_;
+  }
 
  private:
   std::string name_;
@@ -62,7 +72,8 @@ class Tuning {
     for (std::size_t i = 0;; ++i) {
       const char* const name = ph_coll_algorithm_at(kind.kind, i);
       if (name == nullptr) break;
-      candidates_.push_back(std::make_unique<Candidate>(bench, kind, name));
+      auto candidate = std::make_unique<Candidate>(bench, kind, name);
+      if (candidate->is_taken(kind)) candidates_.push_back(std::move(candidate));
     }
   }
   ~Tuning() {

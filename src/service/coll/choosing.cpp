@@ -53,12 +53,18 @@ Choosing::Choosing(Port& port)
       checks_(port.config().coll_check == base::Switch::on),
       choices_(choices_or_built_in(port.config())) {}
 
-schedule::Layout Choosing::layout_of(const Port& port,
-                                     const std::vector<Member>& members) noexcept {
-  const bool is_one_host = std::all_of(members.begin(), members.end(), [&](const Member& member) {
-    return port.is_here(member.rank);
-  });
-  return is_one_host ? schedule::Layout::one_host : schedule::Layout::several_hosts;
+// All members come to the same: of one host each knows who is there; of several either all know all
+// (the bootstrap does, or they have told), or none does.
+void Choosing::lay_out(const Port& port, Team& team, std::vector<Rank> names) {
+  const bool is_one_host =
+      std::all_of(team.members.begin(), team.members.end(),
+                  [&](const Member& member) { return port.is_here(member.rank); });
+  if (is_one_host) return;
+  team.layout = schedule::Layout::several_hosts;
+  if (names.empty())
+    for (const Member& member : team.members) names.push_back(port.host_of(member.rank));
+  if (std::find(names.begin(), names.end(), PH_ANY_RANK) != names.end()) return;
+  team.hosts = std::make_unique<const schedule::Hosts>(names);
 }
 
 void Choosing::begun(const Plan& plan) noexcept {

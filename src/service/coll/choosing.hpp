@@ -55,7 +55,9 @@ class Choosing {
   const schedule::Choices& choices() const noexcept { return choices_; }
   bool checks() const noexcept { return checks_; }
   const Tally& tally() const noexcept { return tally_; }
-  static schedule::Layout layout_of(const Port& port, const std::vector<Member>& members) noexcept;
+  // What is known of the hosts of a team that is new. `names`, if there are any: of each member's
+  // host, as it has told. Throws bad_alloc.
+  static void lay_out(const Port& port, Team& team, std::vector<Rank> names = {});
 
   // An operation has begun: it is counted, and the log says, once for each kind, that it is not
   // done as was wanted.

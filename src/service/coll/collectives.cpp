@@ -27,7 +27,7 @@ ph_status Collectives::world(Team*& team) {
     auto made = std::make_unique<Team>(std::move(members), port_.rank(),
                                        static_cast<std::uint32_t>(port_.config().coll_window));
     made->is_world = true;
-    made->layout = Choosing::layout_of(port_, made->members);
+    Choosing::lay_out(port_, *made);
     slots_[0].team = std::move(made);
     note_gone(*slots_[0].team);
   }
@@ -104,7 +104,6 @@ void Collectives::hand_over(const Mail& mail) noexcept {
 Team& Collectives::add(std::unique_ptr<Team> made) {
   Slot& slot = slots_[made->slot];
   Team& team = *made;
-  team.layout = Choosing::layout_of(port_, team.members);
   slot.team = std::move(made);
   slot.is_reserved = false;
   note_gone(team);
@@ -208,8 +207,8 @@ Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const cha
   Operation& op = runner_.make();
   try {
     std::string why;
-    const Asker asker{team.size(),          team.own,    isa_,
-                      &choosing_.choices(), team.layout, choosing_.checks()};
+    const Asker asker{team.size(),        team.own,        isa_, &choosing_.choices(), team.layout,
+                      choosing_.checks(), team.hosts.get()};
     op.blame.status = make_plan(args, asker, op.plan, why);
     if (op.blame.status != PH_OK) fail(static_cast<ph_status>(op.blame.status), call, why);
   } catch (const std::bad_alloc&) {

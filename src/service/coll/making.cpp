@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "service/coll/choosing.hpp"
+
 namespace photon::service::coll {
 
 Making::Making(Port& port, Runner& runner, Teams& teams)
@@ -52,7 +54,7 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
     split.op = &op;
     const std::uint32_t proposal = propose();
     const std::uint32_t slot = teams_.reserve_slot(proposal);
-    split.own = {colour, key, proposal, slot, 0};
+    split.own = {colour, key, proposal, slot, port_.host_of(port_.rank()), 0};
     op.team = &parent;
     op.is_internal = true;
     Plan& plan = op.plan;
@@ -121,8 +123,10 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
     return split.cards[a].key < split.cards[b].key;
   });
   std::vector<Member> members;
+  std::vector<Rank> hosts;
   std::uint32_t own = 0;
   for (const std::uint32_t old : chosen) {
+    hosts.push_back(split.cards[old].host);
     if (old == split.parent->own) own = static_cast<std::uint32_t>(members.size());
     members.push_back({split.parent->members[old].rank, split.cards[old].slot});
   }
@@ -130,6 +134,7 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
                                      static_cast<std::uint32_t>(port_.config().coll_window));
   made->slot = split.own.slot;
   made->number = number;
+  Choosing::lay_out(port_, *made, std::move(hosts));
   splits_.erase(at);
   team = &teams_.add(std::move(made));
   return PH_OK;

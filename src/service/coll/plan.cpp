@@ -283,6 +283,7 @@ class Checker {
     call.rank = asker_.rank;
     call.root = shape_.is_rooted ? args_.root : 0;
     call.keeps_order = has_order;
+    call.hosts = asker_.hosts;
     call.in_order = terms.reproducible;
     call.segment = std::max<std::uint64_t>(kSegmentBytes / plan_.element_bytes, 1);
     terms.layout = asker_.layout;

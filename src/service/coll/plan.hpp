@@ -52,6 +52,7 @@ struct Asker {
   const schedule::Choices* choices = nullptr;
   schedule::Layout layout = schedule::Layout::one_host;
   bool checks = false;  // coll_check
+  const schedule::Hosts* hosts = nullptr;
 };
 
 // PH_OK: `plan` is what `args` say. Else `why` says which argument is wrong. Throws bad_alloc.

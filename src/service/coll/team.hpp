@@ -17,6 +17,7 @@
 
 #include "base/ring_queue.hpp"
 #include "schedule/choice.hpp"
+#include "schedule/hosts.hpp"
 #include "service/coll/early.hpp"
 #include "service/coll/words.hpp"
 
@@ -82,6 +83,7 @@ class Team {
   bool is_freed = false;
   bool is_world = false;
   schedule::Layout layout = schedule::Layout::one_host;
+  std::unique_ptr<const schedule::Hosts> hosts;  // null: one, or not known of all
 
  private:
   std::vector<std::pair<Rank, std::uint32_t>> by_rank_;  // sorted; empty: ranks are 0 .. size - 1
