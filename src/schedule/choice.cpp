@@ -16,7 +16,7 @@ struct Asked {
 
   // Counts of one's own are different in different blocks.
   std::uint64_t bytes() const noexcept {
-    if (terms.is_v) return 0;
+    if (terms.is_v || call.kind == Kind::barrier) return 0;
     const std::uint64_t each = std::max<std::uint64_t>(terms.element_bytes, 1);
     return call.count > UINT64_MAX / each ? UINT64_MAX : call.count * each;
   }

@@ -73,7 +73,7 @@ class ByLeaders {
 
   Call call_of(Part part) const noexcept {
     Call one;
-    one.count = call_.count;
+    one.count = call_.kind == Kind::barrier ? 0 : call_.count;  // a caller may leave anything there
     one.segment = call_.segment;
     if (part == kAcross) {
       one.size = hosts_.count();

@@ -65,6 +65,23 @@ TEST(ScheduleLeaders, are_not_known_where_hosts_are_not_or_an_order_is_asked_for
   EXPECT_FALSE(knows(call));
 }
 
+TEST(ScheduleLeaders, move_nothing_in_a_barrier_whatever_its_count_says) {
+  const std::vector<std::uint32_t> names = {0, 1, 1, 0, 2};
+  const Hosts hosts(names);
+  for (std::uint32_t rank = 0; rank < 5; ++rank) {
+    Call call{.kind = Kind::barrier, .algorithm = Algorithm::leaders, .size = 5, .rank = rank};
+    call.count = 1000;
+    call.hosts = &hosts;
+    EXPECT_EQ(temp_of(call), 0u);
+    for (std::uint64_t i = 0; i < phases_of(call); ++i) {
+      Phase phase;
+      phase_at(call, i, phase);
+      for (std::uint32_t s = 0; s < phase.count; ++s)
+        EXPECT_EQ(phase.steps[s].from.count + phase.steps[s].to.count, 0u);
+    }
+  }
+}
+
 // What crosses from host to host is one message for each of the others.
 TEST(ScheduleLeaders, cross_once_to_each_host) {
   std::vector<std::uint32_t> names;
