@@ -16,7 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "schedule/schedule.hpp"
+#include "schedule/choice.hpp"
+#include "schedule/hosts.hpp"
 #include "simtest/coll_verify.hpp"
 
 namespace photon::simtest::coll {
@@ -67,6 +68,8 @@ Proof prove(const CollCase& one, const Schedule& schedule = {});
 class Setup {
  public:
   explicit Setup(const CollCase& one);
+  Setup(const Setup&) = delete;  // calls point into it
+  Setup& operator=(const Setup&) = delete;
 
   std::vector<Member>& members() { return members_; }
   // The first fault of the outputs, in words; empty: there is none.
@@ -102,6 +105,7 @@ class Setup {
 
   CollCase one_;
   bool is_v_;
+  schedule::Hosts hosts_;
   std::vector<Layout> in_;
   std::vector<Layout> out_;
   std::vector<Member> members_;

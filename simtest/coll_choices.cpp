@@ -27,6 +27,8 @@ Call call_of(const Question& question, std::uint32_t rank, const schedule::Block
   call.rank = rank;
   call.root = is_rooted(question.kind) ? question.size / 2 : 0;
   call.count = question.terms.is_v ? rank % 3 * 100'000 : question.count;
+  static const schedule::Hosts kSome;
+  if (question.terms.layout == schedule::Layout::several_hosts) call.hosts = &kSome;
   call.in_order = question.terms.reproducible;
   call.keeps_order = !question.terms.commutes;
   const bool is_root = rank == call.root;
@@ -69,9 +71,10 @@ std::string check_choices(std::uint32_t size, std::uint64_t& questions) {
   const std::vector<std::uint64_t> zeros(size, 0);
   const schedule::Blocks blocks{zeros.data(), zeros.data()};
   for (const Kind kind : everything().kinds)
-    for (unsigned bits = 0; bits < 16; ++bits) {
+    for (unsigned bits = 0; bits < 32; ++bits) {
       Question question{kind, size, 0, {}};
       question.terms = {8, (bits & 1) == 0, (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
+      if ((bits & 16) != 0) question.terms.layout = schedule::Layout::several_hosts;
       if (!folds(kind) && (bits & 5) != 0) continue;
       if (question.terms.is_v && !has_blocks(kind)) continue;
       if (question.terms.counts_from_senders && !(may_have_room(kind) && question.terms.is_v))

@@ -40,6 +40,7 @@ struct DumpChoices {
   std::string order = "any";
   std::uint32_t size = 4;
   std::uint32_t root = 0;
+  std::uint32_t each_host = 2;
   std::uint64_t count = 1;
   std::uint64_t element_bytes = 1;
   std::uint64_t segment = 0;
@@ -187,6 +188,10 @@ int dump(const DumpChoices& choices) {
   call.segment = choices.segment;
   call.in_order = choices.order == "loop";
   call.keeps_order = choices.order == "kept";
+  std::vector<std::uint32_t> names(choices.size);
+  for (std::uint32_t i = 0; i < choices.size; ++i) names[i] = i / choices.each_host;
+  const schedule::Hosts hosts(names);
+  call.hosts = &hosts;
   if (choices.root >= choices.size) {
     fmt::print(stderr, "photon-coll: --root {}: the team has {} members\n", call.root, call.size);
     return 2;
@@ -261,6 +266,8 @@ CLI::App* add_dump(CLI::App& app, DumpChoices& choices) {
   verb->add_option("--element-bytes", choices.element_bytes, "bytes of an element")
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
+  verb->add_option("--each-host", choices.each_host, "members of a host, one behind the other")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--segment", choices.segment, "elements of a message; 0: all at once")
       ->capture_default_str();
   verb->add_option("--order", choices.order, "of operands; loop: reproducible")

@@ -32,13 +32,16 @@ bool may_be_known(Kind kind, Algorithm algorithm, std::uint32_t size) {
   call.algorithm = algorithm;
   call.size = size;
   call.count = 1;
+  const schedule::Hosts hosts;
+  call.hosts = &hosts;
   if (schedule::knows(call)) return true;
   call.in_order = true;
   return schedule::knows(call);
 }
 
 bool has_segments(Algorithm algorithm) {
-  return algorithm == Algorithm::chain || algorithm == Algorithm::circulant;
+  return algorithm == Algorithm::chain || algorithm == Algorithm::circulant ||
+         algorithm == Algorithm::leaders;
 }
 
 std::vector<std::uint32_t> roots_of(const CollCase& one, Random& random) {

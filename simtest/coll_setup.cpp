@@ -28,6 +28,12 @@ struct Setup::Wanted {
 };
 
 Setup::Setup(const CollCase& one) : one_(one), is_v_(one.blocks != Counts::uniform) {
+  // Hosts of a few members or of many, in any order.
+  std::vector<std::uint32_t> names(one.size);
+  const std::uint64_t hosts = 1 + drawn_of(one.seed, 0, one.size) % one.size;
+  for (std::uint32_t i = 0; i < one.size; ++i)
+    names[i] = static_cast<std::uint32_t>(drawn_of(one.seed, 3 + one.size, i) % hosts);
+  hosts_ = schedule::Hosts(names);
   members_.resize(one.size);
   in_.resize(one.size);
   out_.resize(one.size);
@@ -106,6 +112,7 @@ void Setup::make_call(std::uint32_t member) {
   call.in_order = one_.order == Order::loop;
   call.keeps_order = one_.order == Order::kept;
   call.in_place = is_in_place(member);
+  call.hosts = &hosts_;
   if (!is_v_) return;
   if (has_in_blocks(member) && !(call.in_place && one_.kind == Kind::alltoall))
     call.in_blocks = {in_[member].counts.data(), in_[member].offsets.data()};

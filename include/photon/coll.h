@@ -195,6 +195,41 @@ PH_API ph_status ph_coll_change(ph_coll *coll, const ph_coll_args *args);
 /** Free a prepared operation. Local. PH_ERR_STATE: it is under way. Null is PH_OK. */
 PH_API ph_status ph_coll_free(ph_coll *coll);
 
+/**
+ * The algorithms that a kind can be done by, which the setting coll_<kind> may name: number
+ * `index`, from 0 on; null: there are no more. Never freed. Threads: any.
+ */
+PH_API const char *ph_coll_algorithm_at(ph_coll_kind kind, size_t index);
+
+/** What would be done, and by how many. Zero what you do not use. */
+typedef struct ph_coll_question {
+  size_t size; /**< sizeof(ph_coll_question) of the caller. */
+  ph_coll_kind kind;
+  uint32_t members;
+  uint64_t size_bytes;    /**< count elements; not looked at for kinds with counts of their own. */
+  uint32_t flags;         /**< PH_REPRODUCIBLE, PH_COUNTS_FROM_SENDERS. */
+  uint32_t several_hosts; /**< Not 0: not all members are on one host, and it is known on which. */
+  uint32_t keeps_order;   /**< Not 0: a function that does not commute. */
+  uint32_t reserved;      /**< 0 */
+} ph_coll_question;
+
+/** How, and why so. The texts are never freed. */
+typedef struct ph_coll_answer {
+  size_t size;           /**< sizeof(ph_coll_answer) of the caller. */
+  const char *algorithm; /**< The one that is taken. */
+  const char *wanted;    /**< The same, but where that cannot do such a call. */
+  const char *source;    /**< Who wants it: "setting", "table" (coll_table), "built-in". */
+} ph_coll_answer;
+
+/**
+ * Ask by which algorithm an operation is done. Local.
+ * Status:     PH_OK. PH_ERR_ARGUMENT (null, a kind or flag that there is not, no members);
+ *             PH_ERR_STATE; PH_ERR_FORKED.
+ * Threads:    any. Does not block.
+ */
+PH_API ph_status ph_coll_choice(ph_context *context, const ph_coll_question *question,
+                                ph_coll_answer *answer);
+
 #ifdef __cplusplus
 }
 #endif

@@ -208,6 +208,25 @@ class Lane : public Transfers {
     return found;
   }
 
+  /** ph_coll_counters(): what was done, by kind and algorithm. */
+  [[nodiscard]] std::vector<ph_coll_counter> coll_counters() const {
+    std::size_t count = 0;
+    check(ph_coll_counters(c_context(), nullptr, 0, &count));
+    std::vector<ph_coll_counter> found(count);
+    check(ph_coll_counters(c_context(), found.data(), found.size(), &count));
+    found.resize(count < found.size() ? count : found.size());
+    return found;
+  }
+
+  /** ph_coll_choice(): by which algorithm it would be done; the sizes of both need not be set. */
+  [[nodiscard]] ph_coll_answer coll_choice(ph_coll_question question) const {
+    question.size = sizeof question;
+    ph_coll_answer answer{};
+    answer.size = sizeof answer;
+    check(ph_coll_choice(c_context(), &question, &answer));
+    return answer;
+  }
+
  protected:
   using Transfers::Transfers;
 

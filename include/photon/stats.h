@@ -45,6 +45,25 @@ PH_API ph_status ph_count(ph_context *context, int on);
 PH_API ph_status ph_counters(ph_context *context, ph_rank rank, ph_counter *counters,
                              size_t capacity, size_t *count);
 
+/** Collective operations of one kind, begun by this member, that one algorithm does. */
+typedef struct ph_coll_counter {
+  const char *kind;      /**< "allreduce". Never freed. */
+  const char *algorithm; /**< "ring". Never freed. */
+  uint64_t operations;
+  uint64_t size_bytes; /**< Of the larger of the two buffers, summed up. */
+} ph_coll_counter;
+
+/**
+ * The counters of the collective operations of this context, or of this lane: those that are not 0,
+ * counted always. At most `capacity` are written; *count is how many there are.
+ *
+ * Ownership: `counters` is the caller's; may be null if capacity is 0.
+ * Status:    PH_OK; PH_ERR_ARGUMENT (a null argument); PH_ERR_STATE; PH_ERR_MEMORY.
+ * Threads:   any; the values are those of one moment. Never blocks.
+ */
+PH_API ph_status ph_coll_counters(ph_context *context, ph_coll_counter *counters, size_t capacity,
+                                  size_t *count);
+
 #ifdef __cplusplus
 }
 #endif

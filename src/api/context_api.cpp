@@ -12,6 +12,7 @@
 #include "boot/lane_switch.hpp"
 #include "engine/event_source.hpp"
 #include "engine/peer_view.hpp"
+#include "service/coll/choosing.hpp"
 
 namespace photon::api {
 
@@ -91,7 +92,10 @@ base::Result<base::Config> checked_settings(const ph_config* config) {
   for (size_t i = 0; i < config->options_count; ++i)
     if (config->options[i].name == nullptr || config->options[i].value == nullptr)
       return wrong_argument("create: an option's name or value is null");
-  return base::load_config({config->options, config->options_count});
+  auto settings = base::load_config({config->options, config->options_count});
+  if (!settings) return settings;
+  if (const auto choices = service::coll::choices_of(*settings); !choices) return choices.error();
+  return settings;
 }
 
 namespace {

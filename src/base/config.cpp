@@ -1,13 +1,19 @@
 #include "base/config.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
+
+#include "base/unique_fd.hpp"
 
 namespace photon::base {
 namespace {
@@ -22,7 +28,7 @@ std::uint64_t value_of(const Config& config, const Field& field) {
   return std::visit(
       [&](auto member) -> std::uint64_t {
         using Value = std::remove_cvref_t<decltype(config.*member)>;
-        if constexpr (std::is_same_v<Value, Word>)
+        if constexpr (std::is_same_v<Value, Word> || std::is_same_v<Value, Path>)
           return 0;
         else
           return static_cast<std::uint64_t>(config.*member);
@@ -34,9 +40,17 @@ void assign(Config& config, const Field& field, std::uint64_t value) {
   std::visit(
       [&](auto member) {
         using Value = std::remove_reference_t<decltype(config.*member)>;
-        if constexpr (!std::is_same_v<Value, Word>) config.*member = static_cast<Value>(value);
+        if constexpr (!std::is_same_v<Value, Word> && !std::is_same_v<Value, Path>)
+          config.*member = static_cast<Value>(value);
       },
       field.member);
+}
+
+// Of a field that is a Word or a Path.
+bool assign_text(Config& config, const Field& field, std::string_view text) {
+  if (const auto* const member = std::get_if<Word Config::*>(&field.member))
+    return (config.*(*member)).set(text);
+  return (config.*std::get<Path Config::*>(field.member)).set(text);
 }
 
 // The number or the choice's index; nothing if the text is not an allowed value.
@@ -79,7 +93,7 @@ struct Given {
 Result<> set(Config& config, const Field& field, Given given) {
   const bool is_word = field.is_word();
   const auto value = is_word ? std::optional<std::uint64_t>() : parse(field, given.text);
-  if (is_word ? !(config.*std::get<Word Config::*>(field.member)).set(given.text) : !value) {
+  if (is_word ? !assign_text(config, field, given.text) : !value) {
     return config_error("setting " + std::string(field.name) + " = \"" + std::string(given.text) +
                         "\" (" + source_text(field, given.origin) + ") must be " +
                         allowed_text(field));
@@ -115,12 +129,6 @@ const Field& nearest(std::string_view text) {
     best_distance = std::min(best_distance, distance);
   }
   return *best;
-}
-
-const Field* find_field(std::string_view text) {
-  const auto is_named = [&](const Field& f) { return text == f.name || text == f.environment; };
-  const auto found = std::ranges::find_if(fields(), is_named);
-  return found == fields().end() ? nullptr : &*found;
 }
 
 bool is_foreign(std::string_view variable) {
@@ -178,10 +186,46 @@ Result<> settle(Config& config) {
                       std::to_string(config.bulk_bytes));
 }
 
+// The file is read once, so that all lanes have the same.
+Result<> read_table(Config& config) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  const std::string_view name = config.coll_table.view();
+  if (name == "none") return {};
+  const auto refuse = [&](const std::string& why) {
+    const Field& field = *find_field("coll_table");
+    return config_error("setting coll_table = \"" + std::string(name) + "\" (" +
+                        source_text(field, config.origins[place_of(field)]) + "): " + why);
+  };
+  const UniqueFd file(::open(config.coll_table.characters.data(), O_RDONLY | O_CLOEXEC));
+  if (!file) return refuse(std::string("it cannot be opened: ") + std::strerror(errno));
+  std::string text(kMostBytes + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return refuse(std::string("it cannot be read: ") + std::strerror(errno));
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size > kMostBytes) return refuse("it is larger than 1 MiB, and so no table");
+  text.resize(size);
+  config.coll_table_text = std::make_shared<const std::string>(std::move(text));
+  return {};
+}
+
 }  // namespace
 
+const Field* find_field(std::string_view text) noexcept {
+  const auto is_named = [&](const Field& f) { return text == f.name || text == f.environment; };
+  const auto found = std::ranges::find_if(fields(), is_named);
+  return found == fields().end() ? nullptr : &*found;
+}
+
 std::string value_text(const Config& config, const Field& field) {
-  if (field.is_word()) return std::string((config.*std::get<Word Config::*>(field.member)).view());
+  if (const auto* const word = std::get_if<Word Config::*>(&field.member))
+    return std::string((config.*(*word)).view());
+  if (const auto* const path = std::get_if<Path Config::*>(&field.member))
+    return std::string((config.*(*path)).view());
   const std::uint64_t value = value_of(config, field);
   if (field.choices.empty()) return std::to_string(value);
   return field.choices[static_cast<std::size_t>(value)];
@@ -216,6 +260,7 @@ Result<Config> read_config(std::span<const ph_option> options) {
     if (Result<> done = apply_option(config, option); !done) return done.error();
   }
   if (Result<> done = settle(config); !done) return done.error();
+  if (Result<> done = read_table(config); !done) return done.error();
   return config;
 }
 

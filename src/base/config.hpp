@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,9 +33,10 @@ enum class ShmCma : std::uint8_t { automatic, off, on };
 enum class ShmCopies : std::uint8_t { automatic, plain, streamed, staged };
 enum class Switch : std::uint8_t { off, on };
 
-// A short word of the user's: the name of an interface, an address.
-struct Word {
-  std::array<char, 64> characters{};  // ends with a zero
+// What the user writes: so many characters and a zero.
+template <std::size_t kRoom>
+struct Text {
+  std::array<char, kRoom> characters{};
 
   constexpr std::string_view view() const noexcept { return characters.data(); }
   constexpr bool set(std::string_view text) noexcept {
@@ -44,16 +46,28 @@ struct Word {
     return true;
   }
 };
+// The name of an interface, an address.
+using Word = Text<64>;
+// The name of a file.
+using Path = Text<1024>;
 constexpr Word word(std::string_view text) noexcept {
   Word made;
   made.set(text);
   return made;
 }
+constexpr Path path(std::string_view text) noexcept {
+  Path made;
+  made.set(text);
+  return made;
+}
+
+// A name out of the list that its field has (Field::choices): an index; 0 is "auto".
+enum class Pick : std::uint8_t {};
 
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 49;
+inline constexpr std::size_t kFieldsCount = 67;
 // Begins the environment variable of each.
 inline constexpr std::string_view kVariablePrefix = "PHOTON_";
 
@@ -81,6 +95,24 @@ struct Config {
   std::uint64_t coll_window = 16;
   std::uint64_t coll_early_bytes = 64 << 10;
   Switch coll_lines = Switch::on;
+  Path coll_table = path("none");
+  Switch coll_check = Switch::off;
+  Pick coll_barrier{};
+  Pick coll_bcast{};
+  Pick coll_reduce{};
+  Pick coll_allreduce{};
+  Pick coll_scan{};
+  Pick coll_exscan{};
+  Pick coll_gather{};
+  Pick coll_gatherv{};
+  Pick coll_scatter{};
+  Pick coll_scatterv{};
+  Pick coll_allgather{};
+  Pick coll_allgatherv{};
+  Pick coll_alltoall{};
+  Pick coll_alltoallv{};
+  Pick coll_reduce_scatter_block{};
+  Pick coll_reduce_scatter{};
   std::uint64_t max_segments = 65536;
   std::uint64_t max_regions = 131072;
   std::uint64_t max_lanes = 8;
@@ -109,14 +141,15 @@ struct Config {
   LogLevel log = LogLevel::warn;
   std::uint64_t stats = 0;
 
-  std::array<Origin, kFieldsCount> origins{};  // in the order of fields()
+  std::array<Origin, kFieldsCount> origins{};          // in the order of fields()
+  std::shared_ptr<const std::string> coll_table_text;  // what is in that file; null: none
 };
 
 using FieldMember =
     std::variant<std::uint64_t Config::*, Oversubscribed Config::*, TransportChoice Config::*,
                  NetworkChoice Config::*, SourceCacheKeeps Config::*, ShmCma Config::*,
                  ShmCopies Config::*, SimProfile Config::*, LogLevel Config::*, Switch Config::*,
-                 Word Config::*>;
+                 Word Config::*, Path Config::*, Pick Config::*>;
 
 // One row of the table.
 struct Field {
@@ -131,10 +164,15 @@ struct Field {
   const char* words = "";                // of a Word: what it may be
   const char* help = "";                 // one sentence with the unit
 
-  bool is_word() const noexcept { return std::holds_alternative<Word Config::*>(member); }
+  bool is_word() const noexcept {
+    return std::holds_alternative<Word Config::*>(member) ||
+           std::holds_alternative<Path Config::*>(member);
+  }
 };
 
 std::span<const Field> fields() noexcept;
+// Null: there is no setting of that name.
+const Field* find_field(std::string_view name) noexcept;
 
 // What is in force, as text that the parser would accept.
 std::string value_text(const Config& config, const Field& field);

@@ -17,6 +17,26 @@ constexpr const char* kSwitch[] = {"off", "on"};
 constexpr const char* kSimProfiles[] = {"stream", "mapped", "rc", "srd", "unnamed"};
 constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
 
+// Algorithms by which each kind of collective operation may be done; those that the library has
+// are compared with these in the tests.
+constexpr const char* kCollBarrier[] = {"auto", "dissemination", "leaders"};
+constexpr const char* kCollBcast[] = {
+    "auto", "linear", "chain", "binomial", "knomial", "scatter_allgather", "circulant", "leaders"};
+constexpr const char* kCollReduce[] = {"auto",     "linear",       "chain",
+                                       "binomial", "rabenseifner", "leaders"};
+constexpr const char* kCollAllreduce[] = {"auto",         "linear", "chain",  "recursive_doubling",
+                                          "rabenseifner", "ring",   "direct", "leaders"};
+constexpr const char* kCollScan[] = {"auto", "chain", "recursive_doubling"};
+constexpr const char* kCollGather[] = {"auto", "linear", "binomial"};
+constexpr const char* kCollGatherv[] = {"auto", "linear"};
+constexpr const char* kCollAllgather[] = {"auto", "linear", "recursive_doubling", "ring", "bruck"};
+constexpr const char* kCollAllgatherv[] = {"auto", "linear", "ring"};
+constexpr const char* kCollAlltoall[] = {"auto", "linear", "bruck", "pairwise"};
+constexpr const char* kCollAlltoallv[] = {"auto", "linear", "pairwise"};
+constexpr const char* kCollReduceScatterBlock[] = {"auto", "rabenseifner", "ring", "pairwise",
+                                                   "direct"};
+constexpr const char* kCollReduceScatter[] = {"auto", "pairwise", "direct"};
+
 constexpr std::uint64_t kKi = 1024;
 constexpr std::uint64_t kMi = kKi * kKi;
 constexpr std::uint64_t kTi = kMi * kMi;
@@ -58,11 +78,18 @@ constexpr Field choice(std::string_view name, FieldMember member,
   return field;
 }
 
-constexpr Field text(std::string_view name, Word Config::*member, const char* words,
+constexpr Field text(std::string_view name, FieldMember member, const char* words,
                      const char* help) {
   Field field = named(name, member, help);
   field.words = words;
   return field;
+}
+
+constexpr Field algorithm(std::string_view name, Pick Config::*member,
+                          std::span<const char* const> choices) {
+  return choice(name, member, choices,
+                "By which algorithm the collective operation of this name is done where that can; "
+                "auto: as the table says. The same on all ranks.");
 }
 
 constexpr Field kFields[] = {
@@ -121,6 +148,29 @@ constexpr Field kFields[] = {
     choice("coll_lines", &Config::coll_lines, kSwitch,
            "Whether small collectives of a team within one host go through lines in shared memory "
            "instead of messages; the same on all ranks."),
+    text("coll_table", &Config::coll_table, "none, or the name of a file",
+         "A table of algorithms of collective operations, as photon-perf tune writes it; what it "
+         "does not say, and none: as is built in. The same on all ranks."),
+    choice("coll_check", &Config::coll_check, kSwitch,
+           "Whether members of a team compare every argument of each collective operation, counts "
+           "of their own too; the same on all ranks."),
+    algorithm("coll_barrier", &Config::coll_barrier, kCollBarrier),
+    algorithm("coll_bcast", &Config::coll_bcast, kCollBcast),
+    algorithm("coll_reduce", &Config::coll_reduce, kCollReduce),
+    algorithm("coll_allreduce", &Config::coll_allreduce, kCollAllreduce),
+    algorithm("coll_scan", &Config::coll_scan, kCollScan),
+    algorithm("coll_exscan", &Config::coll_exscan, kCollScan),
+    algorithm("coll_gather", &Config::coll_gather, kCollGather),
+    algorithm("coll_gatherv", &Config::coll_gatherv, kCollGatherv),
+    algorithm("coll_scatter", &Config::coll_scatter, kCollGather),
+    algorithm("coll_scatterv", &Config::coll_scatterv, kCollGatherv),
+    algorithm("coll_allgather", &Config::coll_allgather, kCollAllgather),
+    algorithm("coll_allgatherv", &Config::coll_allgatherv, kCollAllgatherv),
+    algorithm("coll_alltoall", &Config::coll_alltoall, kCollAlltoall),
+    algorithm("coll_alltoallv", &Config::coll_alltoallv, kCollAlltoallv),
+    algorithm("coll_reduce_scatter_block", &Config::coll_reduce_scatter_block,
+              kCollReduceScatterBlock),
+    algorithm("coll_reduce_scatter", &Config::coll_reduce_scatter, kCollReduceScatter),
     number("max_segments", &Config::max_segments, {1, 16 * kMi},
            "Segments, or blocks of a strided form, of one vectored operation."),
     number("max_regions", &Config::max_regions, {16, kMi, true},

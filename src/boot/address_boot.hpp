@@ -32,6 +32,7 @@ class AddressBoot final : public CourierBoot {
   // Without an interface for other hosts it opens; then it is an error to connect() to one.
   static base::Result<std::unique_ptr<Boot>> open(const Job& job, const base::Config& config);
 
+  bool knows_hosts() const override { return false; }
   base::Result<std::span<const std::byte>> address() const override;
   base::Result<Rank> connect(std::span<const std::byte> address) override;
   base::Result<> allgather(std::span<const std::byte> mine, std::span<std::byte> all,

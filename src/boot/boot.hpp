@@ -59,6 +59,10 @@ class Boot {
   virtual bool knows(Rank) const { return true; }
   // By which address that rank, of another host, and we have met, if the bootstrap knows.
   virtual std::optional<Address> met_at(Rank) const { return std::nullopt; }
+  // Whether all ranks have known from the beginning who is on whose host.
+  virtual bool knows_hosts() const { return true; }
+  // The first rank of that rank's host, of another host than this one; nothing: it is not known.
+  virtual std::optional<Rank> host_of(Rank) const { return std::nullopt; }
   // Whether send() can bring descriptors to that rank: not to another host.
   virtual bool passes_descriptors(Rank) const { return true; }
 

@@ -43,7 +43,9 @@ base::Result<> CallbackBoot::introduce(const base::Config& config) {
     place(one, (*cards)[one], (*hosts)[one] == (*hosts)[rank()]);
   const Rank first = hosts->front();
   const bool one_host = std::ranges::all_of(*hosts, [first](Rank host) { return host == first; });
-  return one_host ? base::Result<>{} : reach_hosts(config);
+  if (one_host) return {};
+  hosts_ = std::move(*hosts);
+  return reach_hosts(config);
 }
 
 base::Result<> CallbackBoot::reach_hosts(const base::Config& config) {

@@ -9,6 +9,9 @@ namespace photon::boot {
 
 class CallbackBoot final : public CourierBoot {
  public:
+  std::optional<Rank> host_of(Rank rank) const override {
+    return rank < hosts_.size() ? std::optional(hosts_[rank]) : std::nullopt;
+  }
   static base::Result<std::unique_ptr<Boot>> open(const ph_bootstrap& bootstrap,
                                                   const base::Config& config);
 
@@ -27,6 +30,7 @@ class CallbackBoot final : public CourierBoot {
   base::Result<> reach_hosts(const base::Config& config);
 
   ph_bootstrap bootstrap_;
+  std::vector<Rank> hosts_;  // of each rank the first of its host; empty: there is one host
 };
 
 }  // namespace photon::boot

@@ -42,6 +42,8 @@ class LaneBoot final : public Boot {
   std::uint32_t local_size() const override { return lanes_->local_size(); }
   bool knows(Rank rank) const override { return lanes_->knows(rank); }
   std::optional<Address> met_at(Rank rank) const override { return lanes_->met_at(rank); }
+  bool knows_hosts() const override { return lanes_->real().knows_hosts(); }
+  std::optional<Rank> host_of(Rank rank) const override { return lanes_->real().host_of(rank); }
   bool passes_descriptors(Rank rank) const override { return lanes_->passes_descriptors(rank); }
   base::Result<std::span<const std::byte>> address() const override {
     return lanes_->real().address();

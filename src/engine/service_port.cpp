@@ -116,6 +116,21 @@ void ServicePort::note_unheard(Rank rank, ph_status status, const char* why) noe
 
 void ServicePort::note_dropped() noexcept { ++engine_.own_counts_.dropped; }
 
+bool ServicePort::is_here(Rank rank) const noexcept {
+  if (rank == engine_.self_) return true;
+  const boot::Boot& boot = engine_.boot();
+  return boot.knows_hosts() && boot.passes_descriptors(rank);
+}
+
+Rank ServicePort::host_of(Rank rank) const noexcept {
+  const boot::Boot& boot = engine_.boot();
+  if (!boot.knows_hosts()) return PH_ANY_RANK;
+  if (!is_here(rank)) return boot.host_of(rank).value_or(PH_ANY_RANK);
+  Rank first = 0;
+  while (!is_here(first)) ++first;
+  return first;
+}
+
 Rank ServicePort::rank() const noexcept { return engine_.self_; }
 std::uint32_t ServicePort::size() const noexcept { return engine_.size_; }
 const base::Config& ServicePort::config() const noexcept { return engine_.config_; }

@@ -30,6 +30,8 @@ class ServicePort final : public service::Port {
   ph_status state(Rank rank) const noexcept override;
   bool may_live(Rank rank) const noexcept override;
   void cut_off(Rank rank, const char* why) override;
+  bool is_here(Rank rank) const noexcept override;
+  Rank host_of(Rank rank) const noexcept override;
   Rank rank() const noexcept override;
   std::uint32_t size() const noexcept override;
   const base::Config& config() const noexcept override;

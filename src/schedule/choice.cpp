@@ -1,130 +1,153 @@
-// What is taken where nobody has chosen. Few bytes: few rounds. Many bytes: each byte over each
-// member's memory as seldom as may be. Members see the same arguments, and nothing else is asked.
+// Looks a call up, and judges whether what was found can do it.
+#include "schedule/choice.hpp"
+
+#include <algorithm>
+
+#include "schedule/choice_rules.hpp"
 #include "schedule/pieces.hpp"
-#include "schedule/schedule.hpp"
 
 namespace photon::schedule {
 namespace {
 
-constexpr std::uint64_t kKiB = 1024;
-// Members that one can deal with directly; beyond them rounds with neighbours cost less.
-constexpr std::uint32_t kFewMembers = 16;
-
+// What a call asks for, as all members see it.
 struct Asked {
   const Call& call;
   const Terms& terms;
 
+  // Counts of one's own are different in different blocks.
   std::uint64_t bytes() const noexcept {
+    if (terms.is_v || call.kind == Kind::barrier) return 0;
     const std::uint64_t each = std::max<std::uint64_t>(terms.element_bytes, 1);
     return call.count > UINT64_MAX / each ? UINT64_MAX : call.count * each;
   }
   bool in_order() const noexcept { return call.in_order || terms.reproducible; }
   bool keeps_order() const noexcept { return call.keeps_order || !terms.commutes; }
+  // A member that has no arrays judges as those that have some.
+  bool can(Algorithm algorithm) const noexcept {
+    if (terms.counts_from_senders && algorithm != Algorithm::linear) return false;
+    const std::uint64_t none = 0;
+    Call chosen = call;
+    chosen.algorithm = algorithm;
+    chosen.in_order = in_order();
+    chosen.keeps_order = keeps_order();
+    if (terms.is_v) chosen.in_blocks = chosen.out_blocks = {&none, &none};
+    return knows(chosen);
+  }
 };
 
-Algorithm bcast_of(const Asked& asked) noexcept {
-  const std::uint32_t size = asked.call.size;
-  if (size <= 4) return Algorithm::linear;
-  if (asked.bytes() < 64 * kKiB) return size <= 64 ? Algorithm::binomial : Algorithm::knomial;
-  if (size <= 8) return Algorithm::linear;
-  const bool has_segments = segments_of(asked.call) > ceil_log2(size);
-  return has_segments ? Algorithm::circulant : Algorithm::scatter_allgather;
+// Where an order is asked for.
+Algorithm ordered_reduce(const Asked& asked) noexcept {
+  if (!asked.in_order()) return Algorithm::chain;
+  return asked.bytes() < 32 * kKiB ? Algorithm::linear : Algorithm::chain;
 }
 
-Algorithm reduce_of(const Asked& asked) noexcept {
-  const std::uint32_t size = asked.call.size;
-  const bool is_small = asked.bytes() < 32 * kKiB;
-  if (size <= 3) return Algorithm::linear;
-  if (asked.in_order()) return is_small ? Algorithm::linear : Algorithm::chain;
-  if (is_small) return Algorithm::binomial;
-  return asked.keeps_order() ? Algorithm::chain : Algorithm::rabenseifner;
+Algorithm ordered_allreduce(const Asked& asked) noexcept {
+  if (!asked.in_order()) return Algorithm::rabenseifner;
+  return asked.bytes() < 2 * kKiB ? Algorithm::linear : Algorithm::direct;
 }
 
-Algorithm allreduce_of(const Asked& asked) noexcept {
-  const std::uint32_t size = asked.call.size;
-  const std::uint64_t bytes = asked.bytes();
-  if (bytes < 32 * kKiB) {
-    if (!asked.in_order() || size <= 3) return Algorithm::recursive_doubling;
-    return bytes < 2 * kKiB ? Algorithm::linear : Algorithm::direct;
-  }
-  if (size <= kFewMembers || asked.in_order()) return Algorithm::direct;
-  if (bytes < 1024 * kKiB || asked.keeps_order()) return Algorithm::rabenseifner;
-  return Algorithm::ring;
-}
-
-Algorithm scan_of(const Asked& asked) noexcept {
-  const std::uint32_t most_in_order = asked.call.kind == Kind::scan ? 2 : 3;
-  if (asked.in_order() && asked.call.size > most_in_order) return Algorithm::chain;
-  return asked.bytes() < 256 * kKiB || asked.call.size <= 3 ? Algorithm::recursive_doubling
-                                                            : Algorithm::chain;
-}
-
-Algorithm gather_of(const Asked& asked) noexcept {
-  const bool is_long = asked.call.size <= 8 || asked.bytes() >= 2 * kKiB;
-  return asked.terms.is_v || is_long ? Algorithm::linear : Algorithm::binomial;
-}
-
-// Counts of one's own are different in different blocks; what their sum is takes too long to ask.
-Algorithm allgather_of(const Asked& asked) noexcept {
-  const std::uint32_t size = asked.call.size;
-  if (asked.terms.counts_from_senders) return Algorithm::linear;
-  if (asked.terms.is_v) return size <= kFewMembers ? Algorithm::linear : Algorithm::ring;
-  if (asked.bytes() < 8 * kKiB && size > 2)
-    return std::has_single_bit(size) ? Algorithm::recursive_doubling : Algorithm::bruck;
-  return size <= kFewMembers ? Algorithm::linear : Algorithm::ring;
-}
-
-Algorithm alltoall_of(const Asked& asked) noexcept {
-  const std::uint32_t size = asked.call.size;
-  if (!asked.terms.is_v && size > 8 && asked.bytes() <= 256) return Algorithm::bruck;
-  return asked.terms.is_v || asked.bytes() < 32 * kKiB ? Algorithm::linear : Algorithm::pairwise;
-}
-
-Algorithm reduce_scatter_of(const Asked& asked) noexcept {
-  const std::uint32_t size = asked.call.size;
-  if (size <= kFewMembers || asked.in_order() || asked.keeps_order()) return Algorithm::direct;
-  if (asked.terms.is_v) return Algorithm::pairwise;
-  if (std::has_single_bit(size) && asked.bytes() < 16 * kKiB) return Algorithm::rabenseifner;
-  return asked.bytes() < 256 * kKiB ? Algorithm::pairwise : Algorithm::ring;
-}
-
-Algorithm wanted(const Asked& asked) noexcept {
+// For a call that the one that was wanted cannot do.
+Algorithm instead(const Asked& asked) noexcept {
   switch (asked.call.kind) {
     case Kind::barrier: return Algorithm::dissemination;
-    case Kind::bcast: return bcast_of(asked);
-    case Kind::reduce: return reduce_of(asked);
-    case Kind::allreduce: return allreduce_of(asked);
-    case Kind::scan:
-    case Kind::exscan: return scan_of(asked);
-    case Kind::gather:
-    case Kind::scatter: return gather_of(asked);
-    case Kind::allgather: return allgather_of(asked);
-    case Kind::alltoall: return alltoall_of(asked);
-    case Kind::reduce_scatter: return reduce_scatter_of(asked);
-  }
-  return Algorithm::linear;
-}
-
-// Of each kind the algorithm that knows every size, order and count.
-Algorithm always(Kind kind) noexcept {
-  switch (kind) {
-    case Kind::barrier: return Algorithm::dissemination;
+    case Kind::reduce: return ordered_reduce(asked);
+    case Kind::allreduce: return ordered_allreduce(asked);
     case Kind::scan:
     case Kind::exscan: return Algorithm::chain;
-    case Kind::reduce_scatter: return Algorithm::direct;
+    case Kind::allgather: return asked.terms.is_v ? Algorithm::linear : Algorithm::bruck;
+    case Kind::reduce_scatter: {
+      const bool has_order = asked.in_order() || asked.keeps_order();
+      return has_order ? Algorithm::direct : Algorithm::pairwise;
+    }
     default: return Algorithm::linear;
   }
 }
 
+// The row of one kind and layout: of those from the largest number of members that is not too
+// large, the one from the largest number of bytes. Rows are sorted.
+const Rule* find_rule(std::span<const Rule> rules, NamedKind kind, const Asked& asked) noexcept {
+  const auto first = std::lower_bound(rules.begin(), rules.end(), kind,
+                                      [](const Rule& rule, NamedKind k) { return rule.kind < k; });
+  const unsigned layout = 1U << static_cast<unsigned>(asked.terms.layout);
+  const std::uint64_t bytes = asked.bytes();
+  const Rule* found = nullptr;
+  std::uint32_t members = 0;
+  for (auto at = first; at != rules.end() && at->kind == kind; ++at) {
+    if (at->members > asked.call.size) break;
+    if ((at->layouts & layout) == 0) continue;
+    if (at->members != members) found = nullptr;
+    members = at->members;
+    if (at->bytes <= bytes) found = &*at;
+  }
+  return found;
+}
+
 }  // namespace
 
-Algorithm choose(const Call& call, const Terms& terms) noexcept {
+std::span<const Rule> built_in_rules() noexcept { return kBuiltInRules; }
+
+std::optional<Choice> Choices::look_up(NamedKind kind, const Call& call,
+                                       const Terms& terms) const noexcept {
   const Asked asked{call, terms};
-  Call chosen = call;
-  chosen.in_order = asked.in_order();
-  chosen.keeps_order = asked.keeps_order();
-  chosen.algorithm = wanted(asked);
-  return knows(chosen) ? chosen.algorithm : always(call.kind);
+  Choice choice;
+  if (named_[kind]) {
+    choice.source = Source::setting;
+    choice.wanted = *named_[kind];
+    return choice;
+  }
+  const Rule* found = find_rule(rules_, kind, asked);
+  choice.source = Source::table;
+  if (found == nullptr) {
+    found = find_rule(kBuiltInRules, kind, asked);
+    choice.source = Source::built_in;
+  }
+  if (found == nullptr) return std::nullopt;
+  choice.wanted = found->algorithm;
+  return choice;
+}
+
+Choice Choices::choose(const Call& call, const Terms& terms) const noexcept {
+  const Asked asked{call, terms};
+  Choice choice;
+  // A team of one has no rows: any algorithm that knows the kind will do.
+  choice.wanted = instead(asked);
+  if (const auto found = look_up(named_kind(call.kind, terms.is_v), call, terms)) choice = *found;
+  // Where it is not known who is on whose host, as on one host.
+  if (choice.wanted == Algorithm::leaders && choice.source != Source::setting &&
+      !asked.can(choice.wanted)) {
+    Terms one_host = terms;
+    one_host.layout = Layout::one_host;
+    if (const auto other = look_up(named_kind(call.kind, terms.is_v), call, one_host)) {
+      const bool can = asked.can(other->wanted);
+      choice.algorithm = can ? other->wanted : instead(asked);
+      return choice;
+    }
+  }
+  choice.algorithm = asked.can(choice.wanted) ? choice.wanted : instead(asked);
+  return choice;
+}
+
+Algorithm choose(const Call& call, const Terms& terms) noexcept {
+  static const Choices kBuiltIn;
+  return kBuiltIn.choose(call, terms).algorithm;
+}
+
+// FNV-1a over all that choose() looks at.
+void Choices::rehash() noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](std::uint64_t value) {
+    hash = (hash ^ value) * 0x100000001b3;
+    hash ^= hash >> 29;
+  };
+  for (const Rule& rule : rules_) {
+    add(std::uint64_t{rule.kind} << 32 | std::uint64_t{rule.layouts} << 8 |
+        static_cast<std::uint64_t>(rule.algorithm));
+    add(rule.members);
+    add(rule.bytes);
+  }
+  for (const auto& one : named_) add(one ? 1 + static_cast<std::uint64_t>(*one) : 0);
+  for (const Rule& rule : kBuiltInRules) add(rule.bytes ^ std::uint64_t{rule.members} << 40);
+  hash_ = hash;
 }
 
 }  // namespace photon::schedule

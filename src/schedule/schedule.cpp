@@ -15,6 +15,10 @@ struct Place {
 
 constexpr Place kPlaces[] = {
     {Kind::barrier, Algorithm::dissemination, &kBarrierDissemination},
+    {Kind::barrier, Algorithm::leaders, &kByLeaders},
+    {Kind::bcast, Algorithm::leaders, &kByLeaders},
+    {Kind::reduce, Algorithm::leaders, &kByLeaders},
+    {Kind::allreduce, Algorithm::leaders, &kByLeaders},
     {Kind::bcast, Algorithm::linear, &kBcastLinear},
     {Kind::bcast, Algorithm::chain, &kBcastChain},
     {Kind::bcast, Algorithm::binomial, &kBcastBinomial},
@@ -122,9 +126,9 @@ const char* name_of(Kind kind) noexcept {
 
 const char* name_of(Algorithm algorithm) noexcept {
   constexpr std::array<const char*, kAlgorithms> kNames = {
-      "linear",       "chain", "binomial", "knomial",  "dissemination", "recursive_doubling",
-      "rabenseifner", "ring",  "bruck",    "pairwise", "direct",        "scatter_allgather",
-      "circulant"};
+      "linear",       "chain",  "binomial", "knomial",  "dissemination", "recursive_doubling",
+      "rabenseifner", "ring",   "bruck",    "pairwise", "direct",        "scatter_allgather",
+      "circulant",    "leaders"};
   const auto index = static_cast<std::size_t>(algorithm);
   return index < kAlgorithms ? kNames[index] : "unknown";
 }

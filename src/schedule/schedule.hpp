@@ -53,8 +53,9 @@ enum class Algorithm : std::uint8_t {
   scatter_allgather,  // bcast: parts from the root, then a ring
   circulant,          // bcast: blocks along a circulant graph, every member sends and receives in
                       // each round
+  leaders,            // within each host, among one member of each, within each host
 };
-inline constexpr std::uint32_t kAlgorithms = 13;
+inline constexpr std::uint32_t kAlgorithms = 14;
 
 // Where elements stand. With `in_place` nothing names `in` where the input stands in `out`.
 enum class Space : std::uint8_t { none, in, out, temp };
@@ -100,6 +101,8 @@ struct Blocks {
   }
 };
 
+class Hosts;
+
 struct Call {
   Kind kind = Kind::barrier;
   Algorithm algorithm = Algorithm::linear;
@@ -113,8 +116,9 @@ struct Call {
   bool in_place = false;
   // gatherv at the root, allgatherv, alltoallv, scatterv at the root, reduce_scatter: null counts
   // are uniform. Both arrays are there, or none: who begins the operation has filled in offsets.
-  Blocks in_blocks;   // scatter, alltoall, reduce_scatter
-  Blocks out_blocks;  // gather, allgather, alltoall
+  Blocks in_blocks;              // scatter, alltoall, reduce_scatter
+  Blocks out_blocks;             // gather, allgather, alltoall
+  const Hosts* hosts = nullptr;  // of leaders; null: not known
 };
 // Of a v-kind a member that has no array (gatherv, scatterv beside the root) has its own block's
 // count in `count`. With out_blocks of gather and allgather the own block's count there is what
@@ -127,16 +131,6 @@ std::uint64_t phases_of(const Call& call) noexcept;
 void phase_at(const Call& call, std::uint64_t index, Phase& phase) noexcept;
 // Elements of the space `temp` that this member needs.
 std::uint64_t temp_of(const Call& call) noexcept;
-
-// The algorithm that is taken where nobody has chosen: by what all members know alike.
-struct Terms {
-  std::uint64_t element_bytes = 1;
-  bool commutes = true;
-  bool is_v = false;
-  bool reproducible = false;
-  bool counts_from_senders = false;
-};
-Algorithm choose(const Call& call, const Terms& terms) noexcept;
 
 const char* name_of(Kind kind) noexcept;
 const char* name_of(Algorithm algorithm) noexcept;

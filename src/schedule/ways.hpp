@@ -41,6 +41,8 @@ extern const Way kAllreduceRing, kReduceScatterRing, kBcastScatterAllgather;
 extern const Way kAlltoallPairwise, kAlltoallLinear, kAlltoallBruck;
 // halvings.cpp
 extern const Way kReduceRabenseifner, kAllreduceRabenseifner, kReduceScatterRabenseifner;
+// leaders.cpp: of all kinds that have it
+extern const Way kByLeaders;
 // circulant.cpp
 extern const Way kBcastCirculant;
 

@@ -216,6 +216,11 @@ class Port {
   virtual bool may_live(Rank rank) const noexcept = 0;
   // It has broken our rules: it is cut off, and on_lost() comes.
   virtual void cut_off(Rank rank, const char* why) = 0;
+  // Whether that rank is known to be on this host, as it knows of this one: all ranks judge alike,
+  // at any time. False where that is learnt by meeting.
+  virtual bool is_here(Rank /*rank*/) const noexcept { return true; }
+  // The first rank of its host; PH_ANY_RANK: it is not known. Of ranks here it is, if is_here().
+  virtual Rank host_of(Rank /*rank*/) const noexcept { return 0; }
   virtual Rank rank() const noexcept = 0;
   virtual std::uint32_t size() const noexcept = 0;
   virtual const base::Config& config() const noexcept = 0;

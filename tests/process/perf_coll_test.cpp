@@ -103,6 +103,49 @@ TEST(PerfCollNetwork, is_asked_over_tcp_as_well) {
   }
 }
 
+TEST(PerfCollOverlap, is_asked_while_the_caller_computes_or_sleeps) {
+  for (const std::string meanwhile : {"compute", "sleep"}) {
+    for (const std::string transport : {"shm", "tcp"}) {
+      const json rows = rows_of(2,
+                                "coll-overlap --kind allreduce,bcast --sizes 64K --iterations 4 "
+                                "--buffers fresh --meanwhile " +
+                                    meanwhile + " --transport " + transport,
+                                "overlap");
+      ASSERT_EQ(rows.size(), 2u);
+      for (const auto& row : rows) {
+        expect_layout(row, "coll-overlap");
+        EXPECT_EQ(row.at("limit_name"), "the operation alone");
+        EXPECT_GT(row.at("limit"), 0);
+      }
+      EXPECT_EQ(rows[0].at("mode"),
+                meanwhile == "sleep" ? "allreduce, asleep" : "allreduce, computing");
+    }
+  }
+}
+
+// What it writes is a table that the library takes, for as many members as there were.
+TEST(PerfTune, writes_a_table_that_the_library_takes) {
+  const JsonFile table("tuned_table");
+  for (const std::string transport : {"shm", "tcp"}) {
+    const json rows = rows_of(3,
+                              "tune --kind allreduce,alltoallv --sizes 8,64K --iterations 4 "
+                              "--transport " +
+                                  transport + " --table " + table.path(),
+                              "tune");
+    ASSERT_EQ(rows.size(), 4u);
+    for (const auto& row : rows) EXPECT_TRUE(row.at("limit_name").is_string()) << row;
+    const CommandResult info =
+        run_command("PHOTON_COLL_TABLE=" + table.path() + " " + kRun + " -n 3 " + PHOTON_BIN_DIR +
+                    "/photon-info --coll --json");
+    ASSERT_EQ(info.exit_status, 0) << info.output;
+    std::set<std::string> tuned;
+    const json found = json::parse(info.output);
+    for (const json& row : found.at("coll"))
+      if (row.at("source") == "table" && !row.at("several_hosts")) tuned.insert(row.at("kind"));
+    EXPECT_EQ(tuned, (std::set<std::string>{"allreduce", "alltoallv"}));
+  }
+}
+
 TEST(PerfCollOptions, that_cannot_be_used_are_named) {
   struct {
     const char* arguments;
@@ -114,6 +157,10 @@ TEST(PerfCollOptions, that_cannot_be_used_are_named) {
       {"coll --sizes 12", "12 bytes; coll moves doubles"},
       {"put-latency --kind bcast", "--kind: ask coll; put-latency has none"},
       {"put-latency --no-limit", "--no-limit: ask coll"},
+      {"coll --meanwhile sleep", "--meanwhile: ask coll-overlap"},
+      {"coll --table x", "--table: ask tune"},
+      {"coll-overlap --call run", "--call run: coll-overlap works while"},
+      {"tune --table /no/such/folder/x --iterations 4", "/no/such/folder/x cannot be written"},
   };
   for (const auto& [arguments, named] : all) {
     const CommandResult result = run_command(on_ranks(2, arguments) + " 2>&1 >/dev/null");

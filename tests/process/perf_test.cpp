@@ -70,6 +70,8 @@ const Asked kQuestions[] = {
     {"classic-latency", 3, "--iterations 10", 1},
     {"classic-rate", 2, "--iterations 100", 2},
     {"coll", 2, "--kind barrier,allreduce --sizes 8,4K --iterations 4", 3},
+    {"coll-overlap", 2, "--kind barrier,allreduce --sizes 8,64K --iterations 4", 3},
+    {"tune", 2, "--kind barrier,allreduce,gatherv --sizes 8,64K --iterations 4", 5},
     {"stats-overhead", 2, "--iterations 10", 2},
 };
 

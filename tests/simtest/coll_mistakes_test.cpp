@@ -192,7 +192,13 @@ TEST(CollMistakes, one_in_any_step_of_any_algorithm_is_found) {
     // In place, a member's own block may be written where it stands already, and nowhere else is
     // then as good.
     const bool is_exact = one.kind != Kind::alltoall || one.places == Places::separate;
-    const bool is_taken = is_barrier || (one.count > 0 && is_exact && ++cases % 5 == 0);
+    // In place, and where any order will do, the own input may as well be folded into what comes
+    // next, which is folded then.
+    const bool is_in_turns =
+        one.algorithm == Algorithm::direct || one.algorithm == Algorithm::linear;
+    const bool is_free =
+        is_in_turns && one.order == Order::any && one.places != Places::separate && folds(one.kind);
+    const bool is_taken = is_barrier || (one.count > 0 && is_exact && !is_free && ++cases % 5 == 0);
     if (!is_taken || !prove(one).is_known) return true;
     planted_in[static_cast<std::size_t>(one.kind)] += plant_in_every_step(one);
     return true;

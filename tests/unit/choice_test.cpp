@@ -70,5 +70,66 @@ TEST(ScheduleChoice, two_members_share_the_folds_of_a_long_vector) {
   EXPECT_EQ(choose(call, {.element_bytes = 8}), Algorithm::recursive_doubling);
 }
 
+// Which source of choices counts, and what becomes of one that cannot do a call.
+TEST(ScheduleChoice, a_name_goes_before_the_table_and_the_table_before_what_is_built_in) {
+  auto choices = Choices::parse("photon-coll-table 1\nallreduce any 2 0 chain\n");
+  ASSERT_TRUE(choices) << choices.error().what;
+  const Call call{.kind = Kind::allreduce, .size = 5, .count = 1};
+  EXPECT_EQ(Choices().choose(call, {}).source, Source::built_in);
+  EXPECT_EQ(choices->choose(call, {}).algorithm, Algorithm::chain);
+  const std::uint64_t before = choices->hash();
+  ASSERT_TRUE(choices->name(*find_kind("allreduce"), Algorithm::ring));
+  EXPECT_EQ(choices->choose(call, {}).algorithm, Algorithm::ring);
+  EXPECT_EQ(choices->choose(call, {}).source, Source::setting);
+  EXPECT_NE(choices->hash(), before);
+}
+
+TEST(ScheduleChoice, what_cannot_do_a_call_is_not_taken_and_is_named) {
+  Choices choices;
+  ASSERT_TRUE(choices.name(*find_kind("allreduce"), Algorithm::ring));
+  const Call call{.kind = Kind::allreduce, .size = 5, .count = 1};
+  const Choice choice = choices.choose(call, {.element_bytes = 8, .reproducible = true});
+  EXPECT_TRUE(choice.is_instead());
+  EXPECT_EQ(choice.wanted, Algorithm::ring);
+  EXPECT_EQ(choice.algorithm, Algorithm::linear);
+  EXPECT_FALSE(choices.choose(call, {}).is_instead());
+}
+
+TEST(ScheduleChoice, an_algorithm_of_another_kind_is_refused_with_those_that_there_are) {
+  Choices choices;
+  const auto named = choices.name(*find_kind("scan"), Algorithm::ring);
+  ASSERT_FALSE(named);
+  EXPECT_EQ(named.error().status, PH_ERR_CONFIG);
+  EXPECT_EQ(named.error().what,
+            "ring is no algorithm of scan, which has chain, recursive_doubling");
+  EXPECT_FALSE(choices.name(*find_kind("allgatherv"), Algorithm::bruck))
+      << "it does not know counts of its own";
+}
+
+TEST(ScheduleChoice, whatever_is_named_the_algorithm_taken_knows_the_call) {
+  const std::vector<std::uint64_t> counts(1025, 3);
+  unsigned asked = 0;
+  for (NamedKind kind = 0; kind < kNamedKinds; ++kind)
+    for (std::uint32_t i = 0; i < kAlgorithms; ++i) {
+      Choices choices;
+      if (!choices.name(kind, static_cast<Algorithm>(i))) continue;
+      for (const std::uint32_t size : {1U, 2U, 3U, 6U, 16U, 17U, 1025U})
+        for (unsigned bits = 0; bits < 4; ++bits) {
+          Call call{.kind = kind_of(kind), .size = size, .count = 1000};
+          call.in_order = (bits & 1) != 0;
+          call.keeps_order = (bits & 2) != 0;
+          const Terms terms{.element_bytes = 8,
+                            .commutes = !call.keeps_order,
+                            .is_v = has_counts(kind),
+                            .reproducible = call.in_order};
+          if (terms.is_v) call.in_blocks = call.out_blocks = {counts.data(), counts.data()};
+          call.algorithm = choices.choose(call, terms).algorithm;
+          EXPECT_TRUE(knows(call)) << name_of_kind(kind) << " by " << name_of(call.algorithm);
+          ++asked;
+        }
+    }
+  EXPECT_GT(asked, 1000u);
+}
+
 }  // namespace
 }  // namespace photon::schedule

@@ -43,7 +43,14 @@ class MemberPort final : public FakePort {
     if (lacks_words) throw std::bad_alloc();
     return FakePort::say(what, ticket);
   }
+  // Ranks 0 and 1 are on one host, and 2 and 3 on another.
+  bool is_here(Rank rank) const noexcept override { return !has_hosts || rank / 2 == rank_ / 2; }
+  Rank host_of(Rank rank) const noexcept override {
+    return is_here(rank) || knows_others ? rank / 2 * 2 : PH_ANY_RANK;
+  }
   base::Config settings;
+  bool has_hosts = false;
+  bool knows_others = false;  // who is with whom on the other host
   bool lacks_words = false;   // nothing can be said
   bool lacks_memory = false;  // the next that would be exposed or read finds none
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/hosts.hpp"
 #include "schedule_play.hpp"
 
 namespace photon::schedule {
@@ -25,7 +26,8 @@ struct CaseOf {
   Order order = Order::any;
   unsigned in_place = 0;  // 0: nobody; 1: all that may; 2: every other one of them
   bool is_v = false;
-  std::uint64_t more_room = 0;  // PH_COUNTS_FROM_SENDERS: more than what comes
+  std::uint64_t more_room = 0;            // PH_COUNTS_FROM_SENDERS: more than what comes
+  std::vector<std::uint32_t> hosts = {};  // of each member; empty: not known
 };
 
 inline std::string text_of(const CaseOf& its) {
@@ -56,7 +58,7 @@ using Wanted = std::vector<std::vector<std::uint32_t>>;
 
 class ScheduleCase {
  public:
-  explicit ScheduleCase(const CaseOf& its) : its_(its) {
+  explicit ScheduleCase(const CaseOf& its) : its_(its), hosts_(its.hosts) {
     for (std::uint32_t m = 0; m < its.size; ++m) members_.push_back(member_of(m));
     const bool has_arrays =
         its.is_v &&
@@ -106,6 +108,7 @@ class ScheduleCase {
     call.root = its_.root;
     call.count = its_.count;
     call.segment = its_.segment;
+    if (!its_.hosts.empty()) call.hosts = &hosts_;
     call.in_order = its_.order == Order::loop;
     call.keeps_order = its_.order == Order::kept;
     call.in_place = may_be_in_place(m) && (its_.in_place == 1 || (its_.in_place == 2 && m % 2));
@@ -259,6 +262,7 @@ class ScheduleCase {
   }
 
   CaseOf its_;
+  Hosts hosts_;
   std::vector<PlayedMember> members_;
   std::vector<BlockArrays> in_;
   std::vector<BlockArrays> out_;

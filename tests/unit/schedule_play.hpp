@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "schedule/schedule.hpp"
+#include "schedule/choice.hpp"
 
 namespace photon::schedule {
 

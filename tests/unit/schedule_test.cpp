@@ -11,7 +11,7 @@ TEST(Schedule, kinds_and_algorithms_have_names_of_their_own) {
   EXPECT_EQ(names.back(), "reduce_scatter");
   for (std::uint32_t i = 0; i < kAlgorithms; ++i)
     names.emplace_back(name_of(static_cast<Algorithm>(i)));
-  EXPECT_EQ(names.back(), "circulant");
+  EXPECT_EQ(names.back(), "leaders");
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
   EXPECT_STREQ(name_of(static_cast<Kind>(kKinds)), "unknown");

@@ -57,6 +57,23 @@ struct Limit {
   std::string needs;                   // what counts, and who needs it
 };
 
+// Who does a collective operation, and how.
+struct CollCase {
+  std::uint32_t members = 2;
+  bool has_several_hosts = false;
+  bool is_reproducible = false;
+};
+
+// From so many bytes on, up to the next of the same kind and case.
+struct CollChoice {
+  std::string kind;
+  CollCase where;
+  std::uint64_t bytes = 0;
+  std::string algorithm;
+  std::string wanted;  // another one, which cannot do it
+  std::string source;  // of what is wanted: setting, table, built-in
+};
+
 struct Findings {
   std::string version;
   bool is_launched = false;  // by a launcher; else the paths are those of a pair made to try them
@@ -70,7 +87,8 @@ struct Findings {
   std::vector<RefusedCall> refused_calls;
   std::vector<Limit> limits;
   std::vector<Limit> mailbox_limits;
-  std::string problem;  // the job could not be formed
+  std::vector<CollChoice> coll;  // with --coll alone
+  std::string problem;           // the job could not be formed
 };
 
 std::string version_text();
@@ -79,6 +97,10 @@ std::string version_text();
 std::vector<Setting> find_settings(const ph_context* context);
 
 std::vector<Transport> find_transports();
+
+// Of each kind, for each number of members, on one host and on several.
+std::vector<CollChoice> find_coll_choices(photon::Context& context,
+                                          const std::vector<std::uint32_t>& members);
 
 // The system calls of start-up and contact that are refused, and the limits in force.
 std::vector<RefusedCall> find_refused_calls();

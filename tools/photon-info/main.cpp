@@ -27,6 +27,7 @@ constexpr int kUsageStatus = 2;
 
 struct Options {
   bool json = false;
+  bool is_coll = false;
   std::string rank_text = "0";
   bool is_of_all = false;
   photon::Rank rank = 0;  // whose words they are
@@ -43,7 +44,11 @@ void read_rank(Options& options) {
 }
 
 void print(const Findings& findings, const Options& options) {
-  const std::string text = options.json ? as_json(findings) : as_text(findings);
+  std::string text;
+  if (options.is_coll)
+    text = options.json ? coll_as_json(findings) : coll_as_text(findings);
+  else
+    text = options.json ? as_json(findings) : as_text(findings);
   std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -93,6 +98,27 @@ int report_pair_of(const PairJob& pair, const Options& options) {
   }
 }
 
+// No peer is needed for what the settings say.
+int report_coll(const Options& options) {
+  try {
+    photon::Context context;
+    Findings findings;
+    findings.version = version_text();
+    findings.is_launched = std::getenv(PH_LAUNCH_FD_VARIABLE) != nullptr;
+    findings.size = context.size();
+    if (context.rank() != 0) return 0;
+    const std::vector<std::uint32_t> members = context.size() > 1
+                                                   ? std::vector<std::uint32_t>{context.size()}
+                                                   : std::vector<std::uint32_t>{2, 4, 8, 16, 64};
+    findings.coll = find_coll_choices(context, members);
+    print(findings, options);
+    return 0;
+  } catch (const photon::Error& error) {
+    fmt::print(stderr, "photon-info: {}\n", error.what());
+    return 1;
+  }
+}
+
 int report_pair(const Options& options) {
   std::optional<PairJob> pair;
   try {
@@ -130,6 +156,8 @@ int run(int argc, char** argv) {
   });
   Options options;
   app.add_flag("--json", options.json, "One JSON object instead of text");
+  app.add_flag("--coll", options.is_coll,
+               "By which algorithm each kind of collective operation is done, and why, instead");
   app.add_option("--rank", options.rank_text,
                  "Under a launcher: whose view to print; all: the paths of every rank")
       ->capture_default_str();
@@ -143,6 +171,7 @@ int run(int argc, char** argv) {
     if (!is_speaker) return 0;  // all ranks read the same line; one fails for all
     return app.exit(error) == 0 ? 0 : kUsageStatus;
   }
+  if (options.is_coll) return report_coll(options);
   if (!is_launched) return report_pair(options);
   try {
     photon::Context context;

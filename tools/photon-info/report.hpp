@@ -13,4 +13,8 @@ std::string as_text(const Findings& findings);
 // refused_calls, limits, mailbox_limits.
 std::string as_json(const Findings& findings);
 
+// The algorithms of collective operations alone; as JSON an object with the array "coll".
+std::string coll_as_text(const Findings& findings);
+std::string coll_as_json(const Findings& findings);
+
 }  // namespace photon_info

@@ -15,6 +15,25 @@ namespace photon::perf {
 
 Job::Job(const Options& options) {
   std::vector<ph_option> settings;
+  if (find_question(options.question)->needs_progress_thread)
+    settings.push_back({"progress_thread", "on"});
+  create(options, std::move(settings));
+}
+
+Job::Job(const Job& first, const Options& options, ph_option setting)
+    : bootstrap_{first.context_, first.rank(), first.size(), &gather, &meet} {
+  create(options, {setting, {"log", "error"}});
+}
+
+int Job::gather(void* user, const void* mine, void* all, std::size_t size_bytes) noexcept {
+  return ph_allgather(static_cast<ph_context*>(user), mine, all, size_bytes) == PH_OK ? 0 : -1;
+}
+
+int Job::meet(void* user) noexcept {
+  return ph_barrier(static_cast<ph_context*>(user)) == PH_OK ? 0 : -1;
+}
+
+void Job::create(const Options& options, std::vector<ph_option> settings) {
   if (!options.transport.empty()) settings.push_back({"transport", options.transport.c_str()});
   if (!options.provider.empty()) settings.push_back({"ofi_provider", options.provider.c_str()});
   // Who is measured has a core of its own, however many ranks there are: the others sleep.
@@ -22,6 +41,7 @@ Job::Job(const Options& options) {
     settings.push_back({"oversubscribed", "no"});
   ph_config config{};
   config.size = sizeof config;
+  if (bootstrap_.size != 0) config.bootstrap = &bootstrap_;
   config.options = settings.data();
   config.options_count = settings.size();
   ph_error error{};

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "options.hpp"
 
@@ -16,6 +17,9 @@ namespace photon::perf {
 class Job {
  public:
   explicit Job(const Options& options);
+  // Another one of the same ranks, which meet in `first`; it has one setting more,
+  // and says no more than errors.
+  Job(const Job& first, const Options& options, ph_option setting);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
   ~Job();
@@ -50,7 +54,12 @@ class Job {
   void finish();
 
  private:
+  void create(const Options& options, std::vector<ph_option> settings);
+  static int gather(void* user, const void* mine, void* all, std::size_t size_bytes) noexcept;
+  static int meet(void* user) noexcept;
+
   ph_context* context_ = nullptr;
+  ph_bootstrap bootstrap_{};  // of another job
   Created created_{};
 };
 

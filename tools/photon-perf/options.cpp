@@ -4,6 +4,7 @@
 #include <photon/launch.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
@@ -52,6 +53,7 @@ std::string footer() {
          "  photonrun -n 2 photon-perf put-latency --plot put-latency.png\n"
          "  photonrun -n 8 photon-perf oversubscribe\n"
          "  photonrun -n 2 photon-perf coll --kind allreduce,bcast --buffers fresh --call begin\n"
+         "  photonrun -n 8 photon-perf tune --kind allreduce,bcast --table here.table\n"
          "\nEvery row stands beside its limit, measured in the same run by the same processes.\n"
          "docs/benchmarks.md says what each limit is.\n";
 }
@@ -70,13 +72,29 @@ void require_mailboxes(const Options& options) {
 
 // What belongs to collective operations alone, and the sizes that those can have.
 void require_coll(const CLI::App& app, const Options& options) {
-  if (options.question != "coll") {
-    for (const char* const name : {"--kind", "--call", "--no-limit"}) {
-      if (app.count(name) > 0)
-        throw Failure(fmt::format("{}: ask coll; {} has none", name, options.question));
-    }
-    return;
+  const struct {
+    const char* name;
+    std::vector<std::string_view> questions;
+  } all[] = {{"--kind", {"coll", "coll-overlap", "tune"}},
+             {"--call", {"coll", "coll-overlap", "tune"}},
+             {"--no-limit", {"coll"}},
+             {"--meanwhile", {"coll-overlap"}},
+             {"--table", {"tune"}}};
+  for (const auto& [name, questions] : all) {
+    if (app.count(name) == 0 ||
+        std::find(questions.begin(), questions.end(), options.question) != questions.end())
+      continue;
+    throw Failure(
+        fmt::format("{}: ask {}; {} has none", name, questions.front(), options.question));
   }
+  if (options.question == "coll-overlap" && app.count("--call") > 0 &&
+      options.call == CollCall::run)
+    throw Failure(
+        "--call run: coll-overlap works while an operation is under way; give begin or "
+        "start");
+  if (std::find(all[0].questions.begin(), all[0].questions.end(), options.question) ==
+      all[0].questions.end())
+    return;
   for (const auto size_bytes : options.sizes) {
     if (size_bytes % sizeof(double) == 0) continue;
     throw Failure(fmt::format("--sizes: {} bytes; coll moves doubles of 8", size_bytes));
@@ -141,16 +159,24 @@ struct OptionWords {
   std::string kinds = "allreduce";
   std::string call = "run";
   bool has_no_limit = false;
+  std::string meanwhile = "compute";
 };
 
 void add_coll_options(CLI::App& app, OptionWords& words) {
-  app.add_option("--kind", words.kinds,
-                 "With coll: kinds of operations, e.g. barrier,bcast; the default: allreduce");
-  app.add_option("--call", words.call,
-                 "With coll: run (the default), or wait for what was begun, or was prepared and is "
-                 "started: begin, start")
+  app.add_option(
+      "--kind", words.kinds,
+      "With coll, coll-overlap and tune: kinds of operations, e.g. barrier,bcast; the default: "
+      "allreduce");
+  app.add_option(
+         "--call", words.call,
+         "With those: run (the default), or wait for what was begun, or was prepared and is "
+         "started: begin, start")
       ->check(CLI::IsMember({"run", "begin", "start"}));
   app.add_flag("--no-limit", words.has_no_limit, "With coll: measure ours alone");
+  app.add_option("--meanwhile", words.meanwhile,
+                 "With coll-overlap: what the caller does while an operation is under way: compute "
+                 "(the default) or sleep")
+      ->check(CLI::IsMember({"compute", "sleep"}));
 }
 
 void add_options(CLI::App& app, OptionWords& words, Options& options) {
@@ -169,6 +195,8 @@ void add_options(CLI::App& app, OptionWords& words, Options& options) {
                  "fresh: sources are rewritten before each operation; same (the default): never")
       ->check(CLI::IsMember({"fresh", "same"}));
   add_coll_options(app, words);
+  app.add_option("--table", options.table_path,
+                 "With tune: write the table to this file, for the setting coll_table");
   app.add_option("--transport", options.transport, "Use this transport: shm, tcp or ofi");
   app.add_option(
       "--provider", options.provider,
@@ -182,6 +210,7 @@ void take_words(const OptionWords& words, Options& options) {
   options.kinds = parse_coll_kinds(words.kinds);
   if (words.call != "run") options.call = words.call == "begin" ? CollCall::begin : CollCall::start;
   options.has_limits = !words.has_no_limit;
+  options.is_asleep = words.meanwhile == "sleep";
   options.memory = words.memory == "alloc" ? MemoryKind::alloc : MemoryKind::malloc;
   options.buffers = words.buffers == "fresh" ? BufferKind::fresh : BufferKind::same;
   if (!words.sizes.empty()) options.sizes = parse_sizes(words.sizes);

@@ -35,6 +35,8 @@ struct Options {
   std::vector<const CollKind*> kinds;  // of collective operations
   CollCall call = CollCall::run;
   bool has_limits = true;  // rows stand beside their limits
+  bool is_asleep = false;  // the caller, while an operation is under way; else it computes
+  std::string table_path;  // of tune; empty: the table is printed
   MemoryKind memory = MemoryKind::alloc;
   BufferKind buffers = BufferKind::same;
   std::string transport;  // empty: the library chooses

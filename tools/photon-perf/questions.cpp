@@ -52,6 +52,10 @@ constexpr Question kQuestions[] = {
      ask_classic_rate},
     {"coll", "a collective operation of all ranks, by kind, size and call", 2, sizeof(double),
      ask_coll, true, true},
+    {"coll-overlap", "what a caller sees of a collective operation behind other work", 2,
+     sizeof(double), ask_coll_overlap, true, true, true},
+    {"tune", "the fastest algorithm of each kind and size, as a table", 2, sizeof(double), ask_tune,
+     true, true},
     {"stats-overhead", "puts with the counters off and on", 2, 0, ask_stats_overhead},
 };
 

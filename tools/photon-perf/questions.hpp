@@ -36,6 +36,7 @@ struct Question {
   Ask ask;
   bool crowded = false;       // ranks share cores while they are measured
   bool may_be_fresh = false;  // it knows --buffers fresh
+  bool needs_progress_thread = false;
 };
 
 std::span<const Question> questions() noexcept;
@@ -77,5 +78,7 @@ void ask_startup(Bench& bench);
 void ask_classic_latency(Bench& bench);
 void ask_classic_rate(Bench& bench);
 void ask_coll(Bench& bench);
+void ask_coll_overlap(Bench& bench);
+void ask_tune(Bench& bench);
 
 }  // namespace photon::perf

@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "service/coll/choosing.hpp"
+
 namespace photon::service::coll {
 
 namespace {
@@ -67,6 +69,7 @@ ph_status Agreeing::shrink(Team& team, Team*& smaller) {
                                      static_cast<std::uint32_t>(port_.config().coll_window));
   made->slot = one.own_slot;
   made->number = one.held.number;
+  Choosing::lay_out(port_, *made);
   making_.note_number(made->number);
   static_cast<void>(end(Wish::shrink, team));
   smaller = &teams_.add(std::move(made));

@@ -68,7 +68,11 @@ void Runner::retry(Operation& op) {
 
 void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& what) {
   if (op != nullptr && op->state == OpState::running) {
-    if (op->way != Way::messages && what.digest != op->plan.digest) ask(*op, what.member);
+    if (what.digest != op->plan.digest) {  // also where no step waits for it
+      ask(*op, what.member);
+      return refuse(team, head.name, what);
+    }
+    if (what.tag == kCheckTag) return refuse(team, head.name, what);  // it has told all that it can
     for (std::uint32_t i = 0; i < op->step; ++i) {
       const schedule::Step& step = op->phase.steps[i];
       if (step.action != schedule::Action::receive || step.peer != what.member ||

@@ -9,6 +9,7 @@ namespace photon::service::coll {
 
 Collectives::Collectives(Port& port)
     : port_(port),
+      choosing_(port),
       runner_(port, *this),
       providing_(port, runner_),
       slots_(1),
@@ -44,6 +45,7 @@ Team& Collectives::make_world() {
                                        static_cast<std::uint32_t>(port_.config().coll_window));
     made->is_world = true;
     made->shares_lines = runner_.lines().are_shared(*made);
+    Choosing::lay_out(port_, *made);
     slots_[0].team = std::move(made);
     note_gone(*slots_[0].team);
   }
@@ -189,6 +191,7 @@ ph_status Collectives::may_begin(Team& team, const char* call) {
   if (team.broken.status == PH_OK) return PH_OK;
   runner_.spread_left(team);
   const auto status = static_cast<ph_status>(team.broken.status);
+  if (status == PH_ERR_ARGUMENT) return fail(status, call, text_of(team.broken, team));
   return port_.fail(status, team.members[team.broken.member].rank,
                     std::string(call) + ": member " + std::to_string(team.broken.member) +
                         " of the team is lost: " + ph_status_text(status));
@@ -217,6 +220,7 @@ ph_status Collectives::contact_neighbours(Team& team) {
                         "coll_begin: member " + std::to_string(member) +
                             " cannot be met: " + ph_status_text(status));
     }
+  if (const ph_status status = choosing_.tell(runner_.post(), team); status != PH_OK) return status;
   team.is_contacted = true;
   return PH_OK;
 }
@@ -252,6 +256,7 @@ ph_status Collectives::begin_now(Operation& op) {
   ph_request* const request = op.plan.request;
   const std::uint64_t promised = op.promise;
   if (!op.is_prepared) ++op.team->alive;
+  choosing_.begun(op.plan);
   try {
     if (op.plan.is_provided) providing_.reserve();
     runner_.begin(op);
@@ -268,12 +273,17 @@ ph_status Collectives::begin_now(Operation& op) {
   return PH_OK;
 }
 
+Asker Collectives::asker_of(const Team& team) const noexcept {
+  return {team.size(), team.own,           isa_,           &choosing_.choices(),
+          team.layout, choosing_.checks(), team.hosts.get()};
+}
+
 // An operation that has not begun; `blame` says how its arguments are wrong.
 Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const char* call) {
   Operation& op = runner_.make();
   try {
     std::string why;
-    op.blame.status = make_plan(args, {team.size(), team.own, isa_}, op.plan, why);
+    op.blame.status = make_plan(args, asker_of(team), op.plan, why);
     if (op.blame.status != PH_OK) fail(static_cast<ph_status>(op.blame.status), call, why);
     op.plan.is_provided = op.blame.status == PH_OK && providing_.takes(op.plan, team);
   } catch (const std::bad_alloc&) {
@@ -334,7 +344,7 @@ ph_status Collectives::change(Operation& op, const ph_coll_args& args) {
   Plan plan;
   std::string why;
   const Team& team = *op.team;
-  const ph_status status = make_plan(args, {team.size(), team.own, isa_}, plan, why);
+  const ph_status status = make_plan(args, asker_of(team), plan, why);
   if (status != PH_OK) return fail(status, "coll_change", why);
   plan.is_provided = providing_.takes(plan, team);
   op.plan = std::move(plan);

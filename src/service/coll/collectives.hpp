@@ -13,6 +13,7 @@
 
 #include "base/ring_queue.hpp"
 #include "service/coll/agreeing.hpp"
+#include "service/coll/choosing.hpp"
 #include "service/coll/making.hpp"
 #include "service/coll/providing.hpp"
 #include "service/coll/runner.hpp"
@@ -54,6 +55,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   ph_status change(Operation& op, const ph_coll_args& args);
   ph_status free(Operation& op);
   ph_status done(Operation& op);
+  const Choosing& choosing() const noexcept { return choosing_; }
 
   // ---- Service
   bool on_message(const Message& message) override;
@@ -119,6 +121,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   ph_status may_begin(Team& team, const char* call);
   ph_status join(Team& team, std::uint32_t channel, const char* call);
   ph_status contact_neighbours(Team& team);
+  Asker asker_of(const Team& team) const noexcept;
   Operation& plan_for(Team& team, const ph_coll_args& args, const char* call);
   ph_status promise(Operation& op);
   ph_status begin_now(Operation& op);
@@ -131,6 +134,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   ph_status fail(ph_status status, const char* call, const std::string& why);
 
   Port& port_;
+  Choosing choosing_;
   const fold::Isa isa_ = fold::best_isa();  // to ask the processor takes microseconds
   Runner runner_;
   Providing providing_;

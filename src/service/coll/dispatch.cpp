@@ -57,6 +57,12 @@ bool Collectives::dispatch(const Message& message) {
     case Op::lacks:
     case Op::never:
     case Op::differs: return take_blame(message, *team, head, member);
+    case Op::choices: {
+      Blame why;
+      if (!choosing_.hear(message, *team, member, why)) return false;
+      if (why.status != PH_OK) note_broken(*team, why);
+      return true;
+    }
     case Op::taken: {
       if (message.header.size() != sizeof words) return false;
       Operation* const op = team->under_way(head.name.channel, head.name.sequence);
@@ -279,6 +285,7 @@ bool Collectives::turn() {
 
 // Others wait for what this rank has begun: they are told.
 void Collectives::close() {
+  if (!is_closed_ && port_.config().stats != 0) choosing_.print();
   is_closed_ = true;
   for (std::size_t i = 0; i < slots_.size(); ++i)
     if (slots_[i].team != nullptr) runner_.give_up(*slots_[i].team);

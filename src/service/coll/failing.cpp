@@ -71,11 +71,31 @@ void Runner::ask(Operation& op, std::uint32_t member) {
         member);
 }
 
+// The number of the call is compared, too.
+void Runner::number(Operation& op) noexcept {
+  op.plan.described.channel = op.channel;
+  op.plan.described.number = op.sequence + 1;
+  op.plan.digest = digest_of(op.plan.described);
+}
+
+// What has come before it was begun is compared at once. With coll_check each member tells the next
+// of the team what it has begun: so those that would wait for each other in vain hear of it. Within
+// the grant, for a member may be far ahead of others; beyond it what is sent tells as much.
+void Runner::check_digests(Operation& op) {
+  const Arrival* const other =
+      early_.find(op.early, [&](const Arrival& one) { return one.digest != op.plan.digest; });
+  if (other != nullptr) ask(op, other->member);
+  const Team& team = *op.team;
+  if ((op.plan.described.flags & kCheckedFlag) == 0 || team.size() == 1) return;
+  const std::uint32_t next = (team.own + 1) % team.size();
+  const Rank to = team.members[next].rank;
+  if (!post_.take_grant(to, 0)) return;
+  check(op, post_.payload(to, {0, name_at(team, next, op, kCheckTag), op.plan.digest}, {}), next);
+}
+
 // False: this member has sent nothing that could differ.
 bool Runner::differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member) {
-  if (name.channel >= team.channels.size() ||
-      static_cast<std::int32_t>(name.sequence - team.channels[name.channel].begun) >= 0)
-    return false;
+  if (!team.was_begun(name.channel, name.sequence)) return false;
   Blame why = theirs;
   why.other = team.history[name.sequence % team.window.size()];
   if (name.channel != 0) why.other = {};
@@ -193,6 +213,10 @@ std::string text_of(const Blame& why, const Team& team) {
         member < team.size() ? std::to_string(team.members[member].rank) : std::string("?");
     return "member " + std::to_string(member) + " (rank " + rank + ")";
   };
+  if (why.own.kind == kChoicesKind)
+    return named(why.own.member) + " and " + named(why.other.member) +
+           " choose algorithms otherwise: the settings coll_table and coll_<kind> have to be the "
+           "same on all ranks";
   const std::string what = text_of(why.own);
   if (why.status != PH_ERR_ARGUMENT)
     return what + ": " + named(why.member) + ": " +
@@ -200,7 +224,8 @@ std::string text_of(const Blame& why, const Team& team) {
   if (why.other.kind == 0)
     return what + ": failed at " + named(why.member) + ", by a function or an argument there";
   return named(why.own.member) + " has begun " + what + ", and " + named(why.other.member) + " " +
-         text_of(why.other) + ", as the same operation of their team";
+         text_of(why.other) + ", as the same operation of their team" +
+         difference_of(why.own, why.other);
 }
 
 }  // namespace photon::service::coll

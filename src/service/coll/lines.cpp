@@ -69,7 +69,9 @@ std::size_t words_of(std::size_t bytes) noexcept { return (bytes + 7) / 8; }
 
 bool Lines::takes(const Team& team, const Plan& plan) noexcept {
   const schedule::Call& call = plan.call;
-  if (!team.shares_lines || plan.is_v || call.size > kMostMembers) return false;
+  if (!team.shares_lines || plan.is_v || call.size > kMostMembers ||
+      plan.choice.source == schedule::Source::setting)
+    return false;
   if (call.kind == Kind::barrier) return true;
   const std::uint64_t blocks = says_all_blocks(call.kind) ? call.size : 1;
   return call.count <= BoardPage::kRoomBytes && plan.element_bytes <= BoardPage::kRoomBytes &&

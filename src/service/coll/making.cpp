@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "service/coll/choosing.hpp"
+
 namespace photon::service::coll {
-
-namespace {
-
-constexpr std::uint32_t kSplitKind = 0x100;  // no kind of the user's
-
-}  // namespace
 
 Making::Making(Port& port, Runner& runner, Teams& teams)
     : port_(port), runner_(runner), teams_(teams) {}
@@ -58,7 +54,7 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
     split.op = &op;
     const std::uint32_t proposal = propose();
     const std::uint32_t slot = teams_.reserve_slot(proposal);
-    split.own = {colour, key, proposal, slot, 0};
+    split.own = {colour, key, proposal, slot, port_.host_of(port_.rank()), 0};
     op.team = &parent;
     op.is_internal = true;
     Plan& plan = op.plan;
@@ -66,7 +62,7 @@ ph_status Making::begin_split(Team& parent, std::int64_t colour, std::int64_t ke
     plan.call.size = parent.size();
     plan.call.rank = parent.own;
     plan.call.count = sizeof(Card);
-    plan.call.algorithm = schedule::choose(plan.call, {});
+    plan.call.algorithm = schedule::choose(plan.call, {});  // whatever is set
     plan.in = reinterpret_cast<const std::byte*>(&split.own);
     plan.out = reinterpret_cast<std::byte*>(split.cards.data());
     plan.described.kind = kSplitKind;
@@ -132,8 +128,10 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
     return split.cards[a].key < split.cards[b].key;
   });
   std::vector<Member> members;
+  std::vector<Rank> hosts;
   std::uint32_t own = 0;
   for (const std::uint32_t old : chosen) {
+    hosts.push_back(split.cards[old].host);
     if (old == split.parent->own) own = static_cast<std::uint32_t>(members.size());
     members.push_back({split.parent->members[old].rank, split.cards[old].slot});
   }
@@ -144,6 +142,7 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
   made->parent_number = split.parent->number;
   made->parent_sequence = split.sequence;
   made->is_split = true;
+  Choosing::lay_out(port_, *made, std::move(hosts));
   splits_.erase(at);
   team = &teams_.add(std::move(made));
   return PH_OK;

@@ -65,7 +65,8 @@ class Making {
     std::int64_t key = 0;
     std::uint32_t proposal = 0;
     std::uint32_t slot = 0;
-    std::uint64_t reserved = 0;
+    Rank host = 0;  // the first rank there; PH_ANY_RANK: it does not know
+    std::uint32_t reserved = 0;
   };
   struct Split {
     Team* parent = nullptr;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "service/coll/choosing.hpp"
 #include "service/coll/making.hpp"
 #include "wire/status.hpp"
 
@@ -234,6 +235,7 @@ ph_status Making::end_meeting(std::list<Meeting>::iterator at, Team*& team) {
                                      static_cast<std::uint32_t>(port_.config().coll_window));
   made->slot = slot;
   made->number = meeting.number;
+  Choosing::lay_out(port_, *made);
   team = &teams_.add(std::move(made));
   return PH_OK;
 }

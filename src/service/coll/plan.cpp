@@ -284,10 +284,16 @@ class Checker {
     call.rank = asker_.rank;
     call.root = shape_.is_rooted ? args_.root : 0;
     call.keeps_order = has_order;
+    call.hosts = asker_.hosts;
     call.in_order = terms.reproducible;
     call.segment = std::max<std::uint64_t>(kSegmentBytes / plan_.element_bytes, 1);
-    call.algorithm = schedule::choose(call, terms);
     plan_.is_v = shape_.is_v;
+    terms.layout = asker_.layout;
+    plan_.kind = schedule::named_kind(call.kind, terms.is_v);
+    static const schedule::Choices kBuiltIn;
+    const schedule::Choices& choices = asker_.choices == nullptr ? kBuiltIn : *asker_.choices;
+    plan_.choice = choices.choose(call, terms);
+    call.algorithm = plan_.choice.algorithm;
     plan_.local.assign(static_cast<const std::byte*>(args_.local.data),
                        static_cast<const std::byte*>(args_.local.data) + args_.local.size_bytes);
     plan_.flags = args_.flags;
@@ -302,8 +308,23 @@ class Checker {
     said.count = shape_.is_v || shape_.kind == Kind::barrier ? 0 : args_.count;
     said.flags = args_.flags & (PH_REPRODUCIBLE | PH_COUNTS_FROM_SENDERS);
     said.member = asker_.rank;
+    if (asker_.checks) describe_all(said);
     plan_.digest = digest_of(said);
     return true;
+  }
+
+  // What coll_check compares beside that. Counts between two members alone are compared with what
+  // comes, as always.
+  void describe_all(Described& said) const noexcept {
+    said.flags |= kCheckedFlag;
+    const std::uint64_t* const counts = shape_.kind == Kind::reduce_scatter ? args_.in_counts
+                                        : shape_.kind == Kind::allgather    ? args_.out_counts
+                                                                            : nullptr;
+    if (shape_.is_v && counts != nullptr && (args_.flags & PH_COUNTS_FROM_SENDERS) == 0)
+      said.counts = digest_of({counts, asker_.size});
+    if (args_.fold == nullptr) return;
+    const std::uint64_t function[] = {plan_.element_bytes, args_.fold->commutes != 0};
+    said.function = digest_of(function);
   }
 
   static constexpr std::uint64_t kSegmentBytes = 64 << 10;

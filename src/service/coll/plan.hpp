@@ -13,14 +13,16 @@
 
 #include "base/result.hpp"
 #include "fold/fold.hpp"
-#include "schedule/schedule.hpp"
+#include "schedule/choice.hpp"
 #include "service/coll/words.hpp"
 
 namespace photon::service::coll {
 
 struct Plan {
   schedule::Call call;
-  bool is_provided = false;           // a provider does it, not the schedule
+  bool is_provided = false;  // a provider does it, not the schedule
+  schedule::NamedKind kind = 0;
+  schedule::Choice choice;
   std::vector<std::uint64_t> counts;  // those of `call`, and their offsets
   std::uint64_t* told_counts = nullptr;
   std::uint64_t own_count = 0;  // of those
@@ -43,11 +45,16 @@ struct Plan {
   bool folds() const noexcept { return fold != nullptr || user.function != nullptr; }
 };
 
-// The member that asks, and how its processor folds.
+// The member that asks, how its processor folds, and how it chooses; without choices as is built
+// in.
 struct Asker {
   std::uint32_t size = 1;
   std::uint32_t rank = 0;
   fold::Isa isa = fold::Isa::baseline;
+  const schedule::Choices* choices = nullptr;
+  schedule::Layout layout = schedule::Layout::one_host;
+  bool checks = false;  // coll_check
+  const schedule::Hosts* hosts = nullptr;
 };
 
 // PH_OK: `plan` is what `args` say. Else `why` says which argument is wrong. Throws bad_alloc.
@@ -56,5 +63,7 @@ ph_status make_plan(const ph_coll_args& args, Asker asker, Plan& plan, std::stri
 const char* name_of(ph_coll_kind kind) noexcept;
 // "allreduce of 8 float by add", for errors.
 std::string text_of(const Described& what);
+// ": their counts differ", of what coll_check alone compares; or nothing.
+std::string difference_of(const Described& one, const Described& other);
 
 }  // namespace photon::service::coll

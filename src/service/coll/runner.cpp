@@ -47,6 +47,7 @@ void Runner::begin(Operation& op) {
   Channel& channel = *team.channels.find(op.channel);
   op.sequence = channel.begun++;
   if (op.sequence % Team::kMostAhead == 0) team.forget_far();
+  if ((op.plan.described.flags & kCheckedFlag) != 0) number(op);
   op.state = OpState::running;
   ++under_way_;
   if (op.channel == 0) {
@@ -60,8 +61,11 @@ void Runner::begin(Operation& op) {
   begin_phases(op);
   if (op.way == Way::asked) lines_.join(op);
   const Told* const told = team.told(op.channel, op.sequence);
-  if (told == nullptr && op.way == Way::messages) lines_.watch(op);
-  if (told == nullptr) return advance(op);
+  if (told == nullptr) {
+    if (op.way == Way::messages) lines_.watch(op);
+    if (!op.plan.is_provided) check_digests(op);
+    return advance(op);
+  }
   const Blame why = told->blame;
   try {
     fail(op, why);

@@ -113,6 +113,8 @@ class Runner final : private Lines::Steps {
   void refuse(Team& team, const Name& name, const Arrival& what, ph_status why = PH_ERR_ARGUMENT);
   void drop_early(Operation& op);
   void ask(Operation& op, std::uint32_t member) override;
+  static void number(Operation& op) noexcept;
+  void check_digests(Operation& op);
   void check_waiting(Operation& op);
   void ask_begun(Operation& op, std::uint32_t member) override;
   void drop_unbegun(Team& team);

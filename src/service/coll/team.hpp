@@ -16,6 +16,8 @@
 #include <memory>
 #include <vector>
 
+#include "schedule/choice.hpp"
+#include "schedule/hosts.hpp"
 #include "service/coll/agreement.hpp"
 #include "service/coll/channels.hpp"
 #include "service/coll/words.hpp"
@@ -82,6 +84,8 @@ class Team {
   std::uint32_t parent_number = 0;
   std::uint32_t parent_sequence = 0;
   bool is_split = false;
+  schedule::Layout layout = schedule::Layout::one_host;
+  std::unique_ptr<const schedule::Hosts> hosts;  // null: one, or not known of all
 
  private:
   std::vector<std::pair<Rank, std::uint32_t>> by_rank_;  // sorted; empty: ranks are 0 .. size - 1
