@@ -6,6 +6,8 @@
 namespace photon::test {
 namespace {
 
+using service::coll::Blame;
+using service::coll::Channels;
 using service::coll::Collectives;
 using service::coll::encode;
 using service::coll::Head;
@@ -17,6 +19,7 @@ using service::coll::Team;
 
 constexpr std::uint64_t kLargeCount = 3000;  // its bytes are read, not sent
 constexpr std::uint64_t kSmallCount = 4;
+constexpr std::uint32_t kBlameWords = sizeof(Blame) / sizeof(std::uint64_t);
 
 // The victim has begun an allreduce of all three, which the friend has begun, too, and waits for a
 // broadcast of the attacker's.
@@ -129,12 +132,14 @@ std::vector<ForgedColl> malformed_words() {
       {"taken, with more", [](auto& a) { a.say_head(head_of(Op::taken), {1}); }},
       {"a failure without words", [](auto& a) { a.say_head(head_of(Op::failed)); }},
       {"a failure that is none",
-       [](auto& a) { a.say_head(head_of(Op::failed), std::vector<std::uint64_t>(9), 9); }},
+       [](auto& a) {
+         a.say_head(head_of(Op::failed), std::vector<std::uint64_t>(kBlameWords), kBlameWords);
+       }},
       {"the loss of nobody",
        [](auto& a) {
-         std::vector<std::uint64_t> blame(9);
+         std::vector<std::uint64_t> blame(kBlameWords);
          blame[0] = static_cast<std::uint32_t>(PH_ERR_PEER) | std::uint64_t{3} << 32;
-         a.say_head(head_of(Op::broken), blame, 9);
+         a.say_head(head_of(Op::broken), blame, kBlameWords);
        }},
       {"a short question", [](auto& a) { a.say_head(head_of(Op::differs), {1}, 1); }},
       {"a short question of a start", [](auto& a) { a.say_head(head_of(Op::lacks), {1}, 1); }},
@@ -145,7 +150,7 @@ std::vector<ForgedColl> malformed_words() {
 
 std::vector<ForgedColl> impossible_words() {
   const Name far{0, 0, 0, Team::kMostAhead + 8, 0};
-  const Name further{0, 0, Team::kMostChannelsAhead + 1, 0, 0};
+  const Name further{0, 0, static_cast<std::uint32_t>(Channels::kMostAhead) + 1, 0, 0};
   return {
       {"credit that it never had",
        [](auto& a) {
