@@ -98,48 +98,6 @@ ph_status Collectives::free(Team& team) {
   return PH_OK;
 }
 
-// It stays in its slot until that is used again, and passes word of failures on: others may know of
-// them by this member alone.
-void Collectives::bury(Team& team) noexcept {
-  team.is_freed = true;
-  free_slots_.push_unchecked(team.slot);  // reserve_slot() has made room
-  buried_ += weight_of(team);
-  for (std::uint64_t at = free_slots_.begin(); buried_ > kMostBuried; ++at)
-    unbury(free_slots_.at(at));
-}
-
-void Collectives::unbury(std::uint32_t slot) noexcept {
-  if (slots_[slot].team == nullptr) return;
-  buried_ -= weight_of(*slots_[slot].team);
-  slots_[slot].team.reset();
-}
-
-std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
-  if (free_slots_.empty()) {
-    free_slots_.make_room(slots_.size() + 1);  // so that each can be freed
-    slots_.emplace_back();
-    free_slots_.push_unchecked(static_cast<std::uint32_t>(slots_.size() - 1));
-  }
-  const std::uint32_t slot = free_slots_.front();
-  free_slots_.pop();
-  unbury(slot);
-  slots_[slot].is_reserved = true;
-  slots_[slot].proposal = proposal;
-  return slot;
-}
-
-// Messages that have come for it are refused, as for a team that was freed. Where members may have
-// got a team that we have not, they know the slot by a number that we do not: it is never used
-// again.
-void Collectives::give_up_slot(std::uint32_t slot, ph_status why) noexcept {
-  slots_[slot].is_reserved = false;
-  slots_[slot].gone_status = why;
-  const std::vector<Mail> mail = std::move(slots_[slot].mail);
-  slots_[slot].mail.clear();
-  if (why == PH_OK) free_slots_.push_unchecked(slot);  // reserve_slot() has made room
-  for (const Mail& one : mail) hand_over(one);
-}
-
 void Collectives::hand_over(const Mail& mail) noexcept {
   const std::span<const std::byte> bytes(mail.bytes);
   const Message message{mail.from, bytes.first(mail.header_bytes),
@@ -177,11 +135,6 @@ Team* Collectives::find(const Name& name) {
   Team* team = slots_[name.slot].team.get();
   if (name.slot == 0 && team == nullptr) team = &make_world();
   return team != nullptr && team->number == name.number && !team->is_freed ? team : nullptr;
-}
-
-Team* Collectives::buried(const Name& name) noexcept {
-  Team* const team = name.slot < slots_.size() ? slots_[name.slot].team.get() : nullptr;
-  return team != nullptr && team->number == name.number && team->is_freed ? team : nullptr;
 }
 
 // ---- operations
@@ -274,8 +227,8 @@ ph_status Collectives::begin_now(Operation& op) {
 }
 
 Asker Collectives::asker_of(const Team& team) const noexcept {
-  return {team.size(), team.own,           isa_,           &choosing_.choices(),
-          team.layout, choosing_.checks(), team.hosts.get()};
+  return {team.size(),        team.own,        isa_, &choosing_.choices(), team.layout,
+          choosing_.checks(), team.hosts.get()};
 }
 
 // An operation that has not begun; `blame` says how its arguments are wrong.
