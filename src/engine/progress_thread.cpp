@@ -108,8 +108,13 @@ bool ProgressThread::await_begin() {
 bool ProgressThread::pause(Microseconds time) {
   std::unique_lock lock(mutex_);
   dozes_.set(time >= longest_ ? 1 : 0);
-  changed_.wait_for(lock, time, [this] { return over_ || hurried_; });
+  changed_.wait_for(lock, time, [this] { return over_ || hurried_ || is_wanted_soon_; });
   dozes_.set(0);
+  if (std::exchange(is_wanted_soon_, false)) {
+    hurried_ = false;
+    seen_ = engine_.turns();
+    changed_.wait_for(lock, kSoon, [this] { return over_; });
+  }
   // The caller is not silent yet, for he has just posted.
   if (std::exchange(hurried_, false)) changed_.wait_for(lock, silence_, [this] { return over_; });
   return !over_;
@@ -120,6 +125,14 @@ void ProgressThread::called() noexcept {
   {
     const std::scoped_lock lock(mutex_);
     hurried_ = true;
+  }
+  changed_.notify_one();
+}
+
+void ProgressThread::come_soon() noexcept {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_wanted_soon_ = true;
   }
   changed_.notify_one();
 }

@@ -51,9 +51,13 @@ class ProgressThread {
     if (dozes()) called();
   }
   bool dozes() const noexcept { return dozes_.get() != 0; }
+  // The same, whatever its pause: what was begun takes long, and its caller may compute from now
+  // on. If he makes no turn in kSoon it stands in for him.
+  void come_soon() noexcept;
 
  private:
   using Microseconds = std::chrono::microseconds;
+  static constexpr Microseconds kSoon{10};
 
   ProgressThread(Lane& lane, Engine& engine) noexcept;
   void run();
@@ -79,6 +83,7 @@ class ProgressThread {
   std::condition_variable changed_;
   bool begun_ = false;  // this and below: under mutex_
   bool hurried_ = false;
+  bool is_wanted_soon_ = false;
   bool over_ = false;
   bool stopped_ = false;  // this and below: in the lane
   bool ended_ = false;

@@ -7,6 +7,7 @@
 
 #include "base/finally.hpp"
 #include "engine/fast_path.hpp"
+#include "engine/progress_thread.hpp"
 
 namespace photon::engine {
 
@@ -311,6 +312,10 @@ const std::byte* ServicePort::see(Rank rank, std::uint64_t address, std::uint64_
 }
 
 void ServicePort::wake_rank(Rank rank) noexcept { engine_.transport_->wake_rank(rank); }
+
+void ServicePort::wants_company() noexcept {
+  if (engine_.progress_thread_ != nullptr) engine_.progress_thread_->come_soon();
+}
 
 void ServicePort::wake() noexcept {
   engine_.has_concluded_ = true;

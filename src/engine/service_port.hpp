@@ -64,6 +64,7 @@ class ServicePort final : public service::Port {
 
   void wants_turn() noexcept override { services_.wants_turn(owner_); }
   void wants_run() noexcept override { services_.wants_run(owner_); }
+  void wants_company() noexcept override;
   void wake() noexcept override;
   std::int64_t now_ns() noexcept override;
 

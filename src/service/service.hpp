@@ -299,6 +299,9 @@ class Port {
   // ---- turns, user code
   virtual void wants_turn() noexcept = 0;
   virtual void wants_run() noexcept = 0;
+  // What was begun takes long, and wants turns while the caller computes: the progress thread, if
+  // there is one, comes soon.
+  virtual void wants_company() noexcept {}
   // Threads of this rank that wait look at their conditions once more.
   virtual void wake() noexcept = 0;
   virtual std::int64_t now_ns() noexcept = 0;

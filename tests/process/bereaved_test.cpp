@@ -19,7 +19,7 @@ TEST_P(Bereaved, the_survivors_of_kills_agree_and_go_on_with_a_team_of_their_own
 
 TEST_P(Bereaved, a_stopped_member_is_waited_for) { expect_good("stop"); }
 
-std::string name_of(const testing::TestParamInfo<const char*>& tested) {
+std::string bereaved_name(const testing::TestParamInfo<const char*>& tested) {
   std::string name;
   for (const char* at = tested.param; *at != 0; ++at)
     name += std::isalnum(static_cast<unsigned char>(*at)) != 0 ? *at : '_';
@@ -29,7 +29,7 @@ std::string name_of(const testing::TestParamInfo<const char*>& tested) {
 INSTANTIATE_TEST_SUITE_P(Transports, Bereaved,
                          testing::Values("transport=shm", "transport=shm shm_cma=off",
                                          "transport=tcp", "transport=mixed"),
-                         name_of);
+                         bereaved_name);
 
 }  // namespace
 }  // namespace photon::test

@@ -64,7 +64,10 @@ void Runner::begin(Operation& op) {
   if (told == nullptr) {
     if (op.way == Way::messages) lines_.watch(op);
     if (!op.plan.is_provided) check_digests(op);
-    return advance(op);
+    advance(op);
+    if (op.state == OpState::running && !op.waits && op.plan.size_bytes >= kLongBytes)
+      port_.wants_company();
+    return;
   }
   const Blame why = told->blame;
   try {

@@ -87,6 +87,7 @@ class Runner final : private Lines::Steps {
 
  private:
   static constexpr std::uint64_t kPieceBytes = 256 << 10;
+  static constexpr std::uint64_t kLongBytes = 32 << 10;  // it takes longer than to wake a thread
 
   bool step_on(Operation& op);
   bool next_phase(Operation& op);
