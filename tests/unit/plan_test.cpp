@@ -146,5 +146,44 @@ TEST(CollPlan, chooses_alike_at_all_members) {
   }
 }
 
+// Of every kind without counts of its own, at each of four members: no range is cut to 32 bits,
+// none leaves its buffer, and the last element is written by those who get it. (The memory is only
+// named: tests/engine/coll_large_test.cpp moves it.)
+TEST(CollPlan, counts_beyond_32_bits_reach_the_last_element_and_no_further) {
+  constexpr std::uint64_t kMany = (std::uint64_t{1} << 33) + 4099;
+  const auto there = [](std::uint64_t at) { return reinterpret_cast<void*>(at << 40); };
+  for (const ph_coll_kind kind : {PH_COLL_BCAST, PH_COLL_REDUCE, PH_COLL_ALLREDUCE, PH_COLL_SCAN,
+                                  PH_COLL_GATHER, PH_COLL_ALLGATHER, PH_COLL_ALLTOALL})
+    for (std::uint32_t rank = 0; rank < 4; ++rank) {
+      ph_coll_args args = good(kind);
+      args.in = there(1);
+      args.out = there(16);
+      args.count = kMany;
+      Plan plan;
+      std::string why;
+      ASSERT_EQ(make_plan(args, {4, rank, fold::Isa::baseline}, plan, why), PH_OK) << why;
+      const bool is_all =
+          kind == PH_COLL_GATHER || kind == PH_COLL_ALLGATHER || kind == PH_COLL_ALLTOALL;
+      const std::uint64_t room = is_all ? 4 * kMany : kMany;
+      const bool gets = rank == 0 || (kind != PH_COLL_REDUCE && kind != PH_COLL_GATHER);
+      std::uint64_t end = 0;
+      const std::uint64_t phases = schedule::phases_of(plan.call);
+      for (const std::uint64_t index : {std::uint64_t{0}, phases / 2, phases - 1}) {
+        schedule::Phase phase;
+        schedule::phase_at(plan.call, index, phase);
+        for (std::uint32_t i = 0; i < phase.count; ++i) {
+          const schedule::Range& to = phase.steps[i].to;
+          if (to.space != schedule::Space::out) continue;
+          EXPECT_LE(to.first + to.count, room) << kind << ", member " << rank;
+          end = std::max(end, to.first + to.count);
+        }
+      }
+      const bool is_root_of_bcast = kind == PH_COLL_BCAST && rank == 0;
+      if (gets && !is_root_of_bcast && phases <= 3) {
+        EXPECT_EQ(end, room) << kind << ", member " << rank;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace photon::test
