@@ -119,7 +119,7 @@ bool is_complex(ph_type type) noexcept {
 }
 
 // What join and run say, but for the buffers.
-struct Asked {
+struct Joined {
   bool is_said = false;
   int count = 0;
   photon_datatype type = PHOTON_INT8;
@@ -128,7 +128,7 @@ struct Asked {
 };
 
 // Why these elements cannot be combined; null if they can, and then `work` is complete.
-const char* objection(const Collective& collective, const Asked& asked, Work& work) {
+const char* objection(const Collective& collective, const Joined& asked, Work& work) {
   if (!asked.is_said) return "the parameters are null";
   if (asked.count < 0) return "the count is negative";
   const auto index = static_cast<std::size_t>(asked.type);
@@ -149,7 +149,7 @@ const char* objection(const Collective& collective, const Asked& asked, Work& wo
 }
 
 // Joins, by whichever call; `work` has the buffers.
-Said join(Session& session, const char* call, photon_rid request, Work work, const Asked& asked) {
+Said join(Session& session, const char* call, photon_rid request, Work work, const Joined& asked) {
   auto& all = session.collectives();
   const auto collective = all.find(request);
   if (collective == nullptr || all.has_joined(*collective))
@@ -210,7 +210,7 @@ int photon_collective_join(photon_rid request, void* in, void* out, int count,
     Work work;
     work.in = in;
     work.out = out;
-    Asked asked{true, count, datatype, op != nullptr, 0};
+    Joined asked{true, count, datatype, op != nullptr, 0};
     if (op != nullptr) asked.op = static_cast<int>(*static_cast<const photon_coll_op*>(op));
     return join(session, kJoin, request, work, asked);
   });
@@ -219,7 +219,7 @@ int photon_collective_join(photon_rid request, void* in, void* out, int count,
 int photon_collective_run(photon_rid request, const photon_coll_parameters* parameters) {
   return with_session(kRun, [&](Session& session) -> Said {
     Work work;
-    Asked asked;
+    Joined asked;
     if (parameters != nullptr) {
       work.in = parameters->sendbuf;
       work.out = parameters->recvbuf;

@@ -55,12 +55,19 @@ class FlatPage {
     for (Line& line : lines_) line.mark.store(0, std::memory_order_relaxed);
     done_.store(before, std::memory_order_release);  // [read]: whoever still sees the old name
     begun_.store(0, std::memory_order_relaxed);
+    is_closed_.store(0, std::memory_order_relaxed);
     name_.store(name, std::memory_order_release);  // [read]
   }
   // This member reads nothing under that name any more.
-  void close() noexcept { name_.store(kNoName, std::memory_order_release); }  // [read]
-  // What says where it is, for those who do not come (relaxed: it is compared and nothing else).
-  void show_begun(std::uint64_t mark) noexcept { begun_.store(mark, std::memory_order_relaxed); }
+  void close() noexcept { is_closed_.store(1, std::memory_order_release); }  // [read]
+  // What this line says was read by all, long ago: sequences come again.
+  void clear(std::uint32_t sequence) noexcept {
+    line(sequence).mark.store(0, std::memory_order_relaxed);
+  }
+  // What says where it is, for those who do not come.
+  void show_begun(std::uint64_t mark) noexcept {
+    begun_.store(mark, std::memory_order_release);
+  }  // [read]
   // Each reader of the line has read what it said last.
   void set_word(std::uint32_t sequence, std::size_t at, std::uint64_t word) noexcept {
     line(sequence).words[at].set(word);
@@ -79,7 +86,11 @@ class FlatPage {
   std::uint64_t mark(std::uint32_t sequence) const noexcept {
     return line(sequence).mark.load(std::memory_order_acquire);  // [said]
   }
-  std::uint64_t begun() const noexcept { return begun_.load(std::memory_order_relaxed); }
+  // After a mark: whose it is. A mark of ours that we have not read keeps the page ours.
+  std::uint64_t name() const noexcept {
+    return name_.load(std::memory_order_acquire);  // [read]
+  }
+  std::uint64_t begun() const noexcept { return begun_.load(std::memory_order_acquire); }  // [read]
   // After mark(sequence) said so.
   std::uint64_t word(std::uint32_t sequence, std::size_t at) const noexcept {
     return line(sequence).words[at].get();
@@ -91,6 +102,7 @@ class FlatPage {
   // Its owner, as a member of what that name stands for, reads nothing up to there any more.
   bool has_read(std::uint64_t name, std::uint32_t sequence) const noexcept {
     if (name_.load(std::memory_order_acquire) != name) return true;    // [read]
+    if (is_closed_.load(std::memory_order_acquire) != 0) return true;  // [read]
     const std::uint64_t done = done_.load(std::memory_order_acquire);  // [read]
     return is_reached(static_cast<std::uint32_t>(done), sequence);
   }
@@ -113,6 +125,7 @@ class FlatPage {
   alignas(kLineBytes) Atomic<std::uint64_t> done_;
   Atomic<std::uint64_t> begun_;
   Atomic<std::uint64_t> name_;
+  Atomic<std::uint64_t> is_closed_;
 };
 
 }  // namespace photon::sync

@@ -148,6 +148,31 @@ TEST(FlatLineChecked, a_page_of_another_name_says_that_all_was_read) {
   expect_found(explore(no_acquire, renaming()), "");
 }
 
+// A reader of the old name still looks when the page is another's already, and says the same there.
+Scenario lingering() {
+  return [](Stage& stage) {
+    stage.group("page");
+    auto page = std::make_shared<Page>();
+    page->open(kName, ~0U);
+    stage.thread("owner", [=] {
+      page->close();
+      page->open(kName + 1, ~0U);
+      say(*page, 0, 10);
+    });
+    stage.thread("reader", [=] {
+      for (int look = 0; look < 2; ++look)
+        if (Page::says(page->mark(0), 0)) expect(page->name() != kName, "it is no word for us");
+    });
+  };
+}
+
+TEST(FlatLineChecked, a_page_of_another_name_says_nothing_to_those_of_the_old_one) {
+  expect_proved(explore({}, lingering()));
+  expect_proved(explore({.stale_loads = true}, lingering()));
+  const Options no_release{.weaken = {.release = true}};
+  expect_found(explore(no_release, lingering()), "it is no word for us");
+}
+
 // The reader sleeps when it finds nothing; the writer looks at its gate behind each line.
 Scenario sleeping(std::uint32_t count, bool fenced, bool looks_again) {
   struct Team {

@@ -147,7 +147,7 @@ TEST(CollBoards, that_are_told_twice_or_wrongly_cut_their_sender_off) {
     bool is_good = true;
     for (int i = 0; i < one.times; ++i)
       is_good = members.port(0).deliver(
-          {2, words_of({words[0], words[1], words[2], one.word}), {}, {}, 0, 0});
+          {2, words_of({words[0], words[1], words[2], one.word, 1}), {}, {}, 0, 0});
     const bool may_stand = one.tag == 0 && one.times == 1;  // an address that cannot be seen
     EXPECT_EQ(is_good, may_stand) << one.tag << ", " << one.word;
     EXPECT_EQ(members.port(0).state(2), may_stand ? PH_OK : PH_ERR_PROTOCOL);

@@ -15,7 +15,7 @@
 namespace photon::perf {
 namespace {
 
-constexpr std::uint64_t kWarmUps = 10;
+constexpr std::uint64_t kUnmeasured = 10;
 constexpr std::uint64_t kOverlapIterations = 400;
 
 // Arithmetic that needs no memory, until that time has passed. A look at the clock costs some
@@ -50,7 +50,7 @@ class Overlap {
   // Of the member that waits the longest.
   Times measure() {
     data_->renew();
-    for (std::uint64_t i = 0; i < kWarmUps; ++i) alone_ns();
+    for (std::uint64_t i = 0; i < kUnmeasured; ++i) alone_ns();
     Times times;
     times.alone_ns = median([&] { return alone_ns(); }).p50_ns;
     const auto length_ns = static_cast<std::uint64_t>(times.alone_ns);

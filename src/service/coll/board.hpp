@@ -43,6 +43,7 @@ struct Board {
     Rank rank = 0;
     const BoardPage* page = nullptr;
     std::uint64_t address = 0;
+    std::uint64_t name = 0;   // of its page
     bool has_told = false;    // its page
     bool has_judged = false;  // whether it sees all
     std::uint32_t done = 0;   // it has read up to there, and more
@@ -61,7 +62,8 @@ struct Board {
   };
 
   State state = State::fresh;
-  std::uint64_t name = 0;
+  std::uint64_t name = 0;  // of our page: no other page of ours ever had it
+  std::uint32_t tidied = 0;
   std::uint32_t own = 0;
   BoardPage* page = nullptr;  // ours
   std::vector<Other> others;  // by member; our own place, too

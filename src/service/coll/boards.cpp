@@ -11,11 +11,6 @@ namespace {
 
 enum Tag : std::uint32_t { kPage = 0, kJudgement = 1 };
 
-// Of all that one rank has, each has another; it is not 0.
-std::uint64_t name_of_board(const Team& team, std::uint32_t channel) noexcept {
-  return std::uint64_t{team.number} << 32 | (channel + 1);
-}
-
 }  // namespace
 
 bool Lines::are_shared(const Team& team) const noexcept {
@@ -33,7 +28,8 @@ Board& Lines::board_of(Team& team, std::uint32_t channel) {
   for (std::uint32_t member = 0; member < team.size(); ++member)
     made->others[member].rank = team.members[member].rank;
   made->own = team.own;
-  made->name = name_of_board(team, channel);
+  made->name = ++last_name_;
+  made->others[team.own].name = made->name;
   made->pages_missing = made->judgements_missing = team.size() - 1;
   made->others[team.own].has_told = made->others[team.own].has_judged = true;
   retired_.reserve(retired_.size() + boards_ + 1);
@@ -43,6 +39,8 @@ Board& Lines::board_of(Team& team, std::uint32_t channel) {
 }
 
 void Lines::reserve(Operation& op) {
+  strays_.reserve(strays_.size() + 1);
+  if (op.way == Way::messages) return;
   op.board = &board_of(*op.team, op.channel);
   op.board->queue.make_room();
 }
@@ -71,6 +69,7 @@ void Lines::open(Team& team, std::uint32_t channel, Board& board) {
   const std::uint32_t first =
       board.queue.empty() ? team.channels.find(channel)->begun : board.queue.front().sequence;
   if (board.page != nullptr) board.page->lines.open(board.name, first - 1);
+  board.tidied = first - 1;
   for (Board::Other& other : board.others) other.done = first - 1;
   if (board.page != nullptr && !board.queue.empty()) {
     const Operation& op = *board.queue.front().op;
@@ -106,28 +105,30 @@ void Lines::tell(Team& team, std::uint32_t channel, Board& board, std::uint32_t 
     head.name = {to.slot, team.number, channel, op == nullptr ? 0 : op->sequence, tag};
     head.digest = op == nullptr ? 0 : op->plan.digest;
     const HeadWords words = encode(head);
-    static_cast<void>(
-        post_.words(to.rank, std::array<std::uint64_t, 4>{words[0], words[1], words[2], word}));
+    static_cast<void>(post_.words(
+        to.rank, std::array<std::uint64_t, 5>{words[0], words[1], words[2], word, board.name}));
   }
 }
 
-bool Lines::take(Team& team, const Head& head, std::uint32_t member, std::uint64_t word) {
+bool Lines::take(Team& team, const Head& head, std::uint32_t member, const Told& what) {
   const std::uint32_t channel = head.name.channel;
   if (team.channels.is_gone(channel)) return true;
-  if (team.channels.reach(channel) == nullptr) return false;
+  if (team.channels.reach(channel) == nullptr || team.channels.ahead_count() > kMostAhead)
+    return false;
   Board& board = board_of(team, channel);
   Board::Other& other = board.others[member];
   if (member == team.own) return false;
   if (head.name.tag == kPage) {
     if (std::exchange(other.has_told, true)) return false;
-    other.address = word;
+    other.address = what.word;
+    other.name = what.name;
     other.begun = FlatPage::mark_of(head.name.sequence, head.digest);
     --board.pages_missing;
   } else {
-    if (head.name.tag != kJudgement || word > 1 || !other.has_told ||
+    if (head.name.tag != kJudgement || what.word > 1 || !other.has_told ||
         std::exchange(other.has_judged, true))
       return false;
-    board.all_see = board.all_see && word == 1;
+    board.all_see = board.all_see && what.word == 1;
     --board.judgements_missing;
   }
   Operation* const op = team.under_way(channel, head.name.sequence);
@@ -149,9 +150,12 @@ void Lines::go_on(Board& board) {
 
 // One that is lost reads nothing, and who has left has read all that it wanted.
 bool Lines::has_read(Board& board, std::uint32_t member, std::uint32_t sequence) const noexcept {
-  const Board::Other& other = board.others[member];
+  Board::Other& other = board.others[member];
   if (member == board.own || FlatPage::is_reached(other.done, sequence)) return true;
-  return other.page->lines.has_read(board.name, sequence) || port_.state(other.rank) != PH_OK;
+  if (port_.state(other.rank) != PH_OK) return true;
+  if (!other.page->lines.has_read(other.name, sequence)) return false;
+  other.done = sequence;
+  return true;
 }
 
 // Its page may serve another board.
@@ -200,10 +204,10 @@ void Lines::drop(Channel& channel) noexcept {
 
 void Lines::watch(Operation& op) {
   const std::shared_ptr<Board>& board = op.team->channels.find(op.channel)->board;
-  if (board == nullptr || has_other(*board, op) || board->state != Board::State::ready) return;
-  strays_.push_back(&op);
-  due_ns_ = port_.now_ns() + kWatchNs;
-  port_.wants_turn();  // who sleeps chooses anew how long
+  if (board == nullptr || board->state == Board::State::never || has_other(*board, op)) return;
+  if (strays_.empty()) due_ns_ = port_.now_ns() + kWatchNs;
+  strays_.push_back(&op);  // reserve() has made room
+  port_.wants_turn();      // who sleeps chooses anew how long
 }
 
 // A member has asked for lines for another operation than ours at the same place in the order.
@@ -228,11 +232,14 @@ void Lines::turn() {
 // Members that go by lines at the same place in the order have begun another operation.
 void Lines::look_for(Operation& op) {
   const Board& board = *op.team->channels.find(op.channel)->board;
+  if (board.state != Board::State::ready) return;
   for (std::uint32_t member = 0; member < board.others.size(); ++member) {
     if (member == board.own || op.state != OpState::running) continue;
-    const FlatPage& lines = board.others[member].page->lines;
-    for (const std::uint64_t mark : {lines.mark(op.sequence), lines.begun()})
-      if (FlatPage::says(mark, op.sequence) && FlatPage::digest_of(mark) != op.plan.digest)
+    const Board::Other& other = board.others[member];
+    for (const std::uint64_t mark :
+         {other.page->lines.mark(op.sequence), other.page->lines.begun()})
+      if (FlatPage::says(mark, op.sequence) && FlatPage::digest_of(mark) != op.plan.digest &&
+          other.page->lines.name() == other.name)
         return steps_.ask(op, member);
   }
 }

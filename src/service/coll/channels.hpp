@@ -60,6 +60,7 @@ class Channels {
     const std::uint64_t at = distance(first_, number);
     return at < count() ? used_[skipped_ + at].is_freed : at >= kNumbers / 2;
   }
+  std::size_t ahead_count() const noexcept { return ahead_.size(); }
   // How many were prepared after it, of one that is used or gone.
   std::uint64_t age_of(std::uint32_t number) const noexcept { return distance(number, next_) - 1; }
   // As find(), or it is ahead from now on. Null: it is gone, or too far ahead. Throws bad_alloc.

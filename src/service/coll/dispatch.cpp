@@ -70,11 +70,11 @@ bool Collectives::dispatch(const Message& message) {
       return true;
     }
     case Op::lines: {
-      std::uint64_t word = 0;
-      if (message.header.size() != sizeof words + sizeof word || !message.payload.empty())
+      Lines::Told what;
+      if (message.header.size() != sizeof words + sizeof what || !message.payload.empty())
         return false;
-      std::memcpy(&word, message.header.data() + sizeof words, sizeof word);
-      return runner_.lines().take(*team, head, member, word);
+      std::memcpy(&what, message.header.data() + sizeof words, sizeof what);
+      return runner_.lines().take(*team, head, member, what);
     }
     case Op::agree: return agreeing_.on_message(message, *team, head, member);
     default: return take_data(message, *team, head, member);
@@ -212,6 +212,7 @@ void Collectives::say_absent(const Message& message, const Head& head) {
   const Slot& slot = slots_[at];
   const bool is_its = slot.gone_number == 0 || slot.gone_number == head.name.number;
   const bool is_data = head.op == static_cast<std::uint8_t>(Op::ready) ||
+                       head.op == static_cast<std::uint8_t>(Op::lines) ||
                        head.op == static_cast<std::uint8_t>(Op::payload) ||
                        head.op >= static_cast<std::uint8_t>(Op::words);
   if (!is_its || !is_data || slot.gone_status == PH_OK) return;

@@ -144,7 +144,7 @@ bool Lines::read(Board& board, Operation& op) {
   Board::Other& other = board.others[member];
   const BoardPage& page = member == board.own ? *board.page : *other.page;
   const std::uint64_t mark = page.lines.mark(op.sequence);
-  if (!FlatPage::says(mark, op.sequence)) {
+  if (!FlatPage::says(mark, op.sequence) || page.lines.name() != other.name) {
     steps_.check(op, port_.state(other.rank), member);
     return false;
   }
@@ -201,23 +201,41 @@ void Lines::ended(Operation& op) noexcept {
   auto& queue = board.queue;
   for (std::size_t i = 0; i < queue.size(); ++i)
     if (queue.at(queue.begin() + i).op == &op) queue.at(queue.begin() + i).op = nullptr;
-  bool has_moved = false;
+  std::uint32_t popped = 0;
   std::uint32_t done = 0;
-  while (!queue.empty() && queue.front().op == nullptr) {
+  for (; !queue.empty() && queue.front().op == nullptr; ++popped) {
     done = queue.front().sequence;
     queue.pop();
-    has_moved = true;
   }
-  if (!has_moved || board.page == nullptr) return;
+  if (popped == 0 || board.page == nullptr) return;
   board.page->lines.end(done);
   if (board.state == Board::State::ready) {
-    const Members whom = read_by(op.plan.call);
+    // Those that failed before their turn have readers of their own.
+    const Members whom = popped == 1 ? read_by(op.plan.call) : Members{0, op.plan.call.size};
     wake_others(board, whom.first, whom.last);
+    if (done - board.tidied >= kTidyEach) tidy(board, done);
   }
   if (queue.empty()) return;
   const Operation& next = *queue.front().op;
   board.page->lines.show_begun(FlatPage::mark_of(next.sequence, next.plan.digest));
   port_.wants_turn();  // what it waits for may be there, and nobody else will look
+}
+
+// Sequences come again after 2^32: what is far behind is forgotten in time. No member is that far
+// behind another, for each line waits for its readers.
+void Lines::tidy(Board& board, std::uint32_t done) noexcept {
+  board.tidied = done;
+  for (Board::Said& said : board.said) {
+    if (!said.is_there || done - said.sequence < kTidyEach) continue;
+    bool is_read = true;
+    for (std::uint32_t member = said.first; member < said.last; ++member)
+      is_read = is_read && has_read(board, member, said.sequence);
+    if (!is_read) continue;
+    board.page->lines.clear(said.sequence);
+    said.is_there = false;
+  }
+  for (Board::Other& other : board.others)
+    if (done - other.done >= kTidyEach) other.done = done - kTidyEach;
 }
 
 void Lines::activate(Board& board) {

@@ -44,7 +44,7 @@ class Lines {
   // Whether it goes by lines where all see all.
   static bool takes(const Team& team, const Plan& plan) noexcept;
 
-  // Reserves what join() needs. Throws bad_alloc.
+  // Reserves what join() needs, or watch(). Throws bad_alloc.
   void reserve(Operation& op);
   void join(Operation& op) noexcept;
   Outcome step(Operation& op);
@@ -54,7 +54,11 @@ class Lines {
   // Members are gone: whether it waits for more of one of them.
   void check_lost(Operation& op);
   // A member says where its lines are, or whether it sees all. False: malformed.
-  bool take(Team& team, const Head& head, std::uint32_t member, std::uint64_t word);
+  struct Told {
+    std::uint64_t word = 0;  // an address, or whether it sees all
+    std::uint64_t name = 0;  // of its page
+  };
+  bool take(Team& team, const Head& head, std::uint32_t member, const Told& what);
   // Nothing of this channel is begun any more.
   void drop(Channel& channel) noexcept;
   // One that goes by messages, in a team that has lines: whether others have begun another there.
@@ -65,12 +69,15 @@ class Lines {
 
  private:
   static constexpr std::int64_t kWatchNs = 20'000'000;
-  static constexpr std::size_t kSwept = 16;  // retired boards, for each page that is taken
+  static constexpr std::uint32_t kTidyEach = 1U << 24;
+  static constexpr std::size_t kMostAhead = 65536;  // boards that peers have asked for
+  static constexpr std::size_t kSwept = 16;         // retired boards, for each page that is taken
 
   Board& board_of(Team& team, std::uint32_t channel);
   BoardPage* take_page();
   bool is_over(const Board& board) const noexcept;
   bool has_read(Board& board, std::uint32_t member, std::uint32_t sequence) const noexcept;
+  void tidy(Board& board, std::uint32_t done) noexcept;
   void settle(Team& team, std::uint32_t channel, Board& board);
   void open(Team& team, std::uint32_t channel, Board& board);
   void see_all(Board& board);
@@ -91,6 +98,7 @@ class Lines {
   std::vector<Operation*> strays_;
   std::int64_t due_ns_ = 0;
   std::size_t boards_ = 0;
+  std::uint64_t last_name_ = 0;                  // of a page
   std::vector<std::shared_ptr<Board>> retired_;  // has room for all boards
   std::size_t next_swept_ = 0;
   std::vector<BoardPage*> pages_;  // free ones; has room for all

@@ -37,7 +37,7 @@ void Runner::begin(Operation& op) {
   op.is_with_provider = op.plan.is_provided;
   const bool is_small = !op.plan.is_provided && Lines::takes(team, op.plan);
   op.way = is_small ? Way::asked : Way::messages;
-  if (op.way != Way::messages) lines_.reserve(op);
+  lines_.reserve(op);
   if (op.plan.told_counts != nullptr) op.plan.told_counts[team.own] = op.plan.own_count;
   op.receives_left = 0;
   op.asks = false;
@@ -61,21 +61,19 @@ void Runner::begin(Operation& op) {
   begin_phases(op);
   if (op.way == Way::asked) lines_.join(op);
   const Told* const told = team.told(op.channel, op.sequence);
-  if (told == nullptr) {
-    if (op.way == Way::messages) lines_.watch(op);
-    if (!op.plan.is_provided) check_digests(op);
-    advance(op);
-    if (op.state == OpState::running && !op.waits && op.plan.size_bytes >= kLongBytes)
-      port_.wants_company();
-    return;
-  }
-  const Blame why = told->blame;
+  const Blame why = told == nullptr ? Blame{} : told->blame;
   try {
-    fail(op, why);
+    if (told != nullptr) return fail(op, why);
+    if (op.way == Way::messages) lines_.watch(op);
+    if (op.state == OpState::running && !op.plan.is_provided) check_digests(op);
   } catch (const std::bad_alloc&) {  // it has begun: the next turn ends it
     op.is_short = true;
-    want_turn(op);
+    return want_turn(op);
   }
+  if (op.state != OpState::running) return;  // a member that was told something is lost
+  advance(op);
+  if (op.state == OpState::running && !op.waits && op.plan.size_bytes >= kLongBytes)
+    port_.wants_company();
 }
 
 // By lines an operation is one phase without steps.
