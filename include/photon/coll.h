@@ -101,7 +101,8 @@ typedef enum ph_coll_kind {
 /**
  * A fold of the user's: out[i] = left[i] op right[i], where `left` is of members before those of
  * `right`. `out` may be `left` or `right`. It calls nothing of Photon's, and runs in any thread
- * that makes progress, under the lane's lock. An exception that it throws (C++) fails the operation
+ * that makes progress, under the lane's lock; for a provider without it, so that it may run in two
+ * threads at once. An exception that it throws (C++) fails the operation
  * with PH_ERR_ARGUMENT at this member, and at all that have not completed it.
  */
 typedef void (*ph_fold_function)(void *user, const void *left, const void *right, void *out,
@@ -119,7 +120,8 @@ typedef struct ph_fold {
 /**
  * A completion handler. It is run by a thread that is inside a call which makes progress, at the
  * end of that call, without any lock, and never inside the call that began the operation. It may
- * begin the next one.
+ * begin the next one. It does not wait for one: while it runs no other handler, and no provider
+ * (coll_provider.h), runs on that context or lane.
  */
 typedef void (*ph_coll_handler)(void *user, ph_status status);
 

@@ -113,6 +113,7 @@ bool ProgressThread::pause(Microseconds time) {
   if (std::exchange(is_wanted_soon_, false)) {
     hurried_ = false;
     seen_ = engine_.turns();
+    pause_ = silence_;  // if the caller is in a call just now
     changed_.wait_for(lock, kSoon, [this] { return over_; });
   }
   // The caller is not silent yet, for he has just posted.

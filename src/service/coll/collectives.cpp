@@ -209,9 +209,11 @@ ph_status Collectives::begin_now(Operation& op) {
   ph_request* const request = op.plan.request;
   const std::uint64_t promised = op.promise;
   if (!op.is_prepared) ++op.team->alive;
-  choosing_.begun(op.plan);
   try {
-    if (op.plan.is_provided) providing_.reserve();
+    if (op.plan.is_provided)
+      providing_.reserve();
+    else
+      choosing_.begun(op.plan);
     runner_.begin(op);
   } catch (const std::bad_alloc&) {  // nothing has begun
     if (!op.is_prepared) --op.team->alive;
@@ -347,8 +349,8 @@ void Collectives::ended(Operation& op) noexcept {
 
 void Collectives::collect() {
   running_.reserve(due_.size() + handlers_);
-  std::swap(running_, due_);
   providing_.collect();
+  std::swap(running_, due_);  // last: what threw before is tried again
 }
 
 void Collectives::run() noexcept {
