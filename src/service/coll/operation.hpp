@@ -77,6 +77,7 @@ struct Operation {
   }
   bool is_quiet() const noexcept { return pulls == 0 && sent.empty() && !is_with_provider; }
   std::byte* at(const schedule::Range& range) noexcept {
+    if (range.count == 0) return nullptr;  // a buffer of no bytes may be null
     const std::uint64_t offset = range.first * plan.element_bytes;
     switch (range.space) {
       case schedule::Space::in: return const_cast<std::byte*>(plan.in) + offset;
