@@ -124,7 +124,8 @@ class FlatPage {
   std::array<Line, 2> lines_;
   alignas(kLineBytes) Atomic<std::uint64_t> done_;
   Atomic<std::uint64_t> begun_;
-  Atomic<std::uint64_t> name_;
+  // Apart from what is written each time: all who read a line look here.
+  alignas(kLineBytes) Atomic<std::uint64_t> name_;
   Atomic<std::uint64_t> is_closed_;
 };
 
