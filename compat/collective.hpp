@@ -32,7 +32,7 @@ struct Told {
   ph_status status = PH_OK;
 };
 
-// What join says. Nothing of a barrier.
+// Join says this of an operation; a barrier leaves it empty.
 struct Work {
   const void* in = nullptr;
   void* out = nullptr;

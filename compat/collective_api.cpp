@@ -118,7 +118,7 @@ bool is_complex(ph_type type) noexcept {
   return type == PH_COMPLEX_FLOAT || type == PH_COMPLEX_DOUBLE || type == PH_COMPLEX_LONG_DOUBLE;
 }
 
-// What join and run say, but for the buffers.
+// Join and run say this of an operation, beside its buffers.
 struct Joined {
   bool is_said = false;
   int count = 0;

@@ -39,8 +39,9 @@ ph_coll_kind kind_of(photon_coll kind) noexcept {
   }
 }
 
-// A place in the order of the team, for what is not known yet.
-ph_coll_args placeholder() noexcept {
+// An operation takes its place in the order of the team at init, when its arguments are not known:
+// until join gives them by ph_coll_change() it is prepared as a barrier.
+ph_coll_args barrier_for_now() noexcept {
   ph_coll_args args{};
   args.size = sizeof args;
   args.kind = PH_COLL_BARRIER;
@@ -78,7 +79,7 @@ void Collectives::give_room(Collective& collective) {
 // In the order of init; those that nobody will join have their place, too, which is given up.
 void Collectives::place_all(Communicator& communicator) {
   auto& unplaced = communicator.unplaced;
-  const ph_coll_args args = placeholder();
+  const ph_coll_args args = barrier_for_now();
   while (!unplaced.empty()) {
     Collective& next = *unplaced.front();
     if (communicator.status() == PH_OK) {

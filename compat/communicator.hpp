@@ -37,7 +37,8 @@ class Communicator {
   // One look, without waiting.
   void look(ph_context* context) noexcept;
 
-  // Of one thread at a time: who may wait begins, waits without the mutex, and ends with what came.
+  // One thread at a time waits for the team: if it may, it calls begin_wait() under the mutex,
+  // wait() without it, and end_wait() under it again with the result.
   bool may_wait() const noexcept { return team_ == nullptr && status_ == PH_OK && !is_waited_for_; }
   void begin_wait() noexcept { is_waited_for_ = true; }
   ph_status wait(ph_context* context, std::int64_t timeout_us, ph_team*& team) const noexcept;

@@ -3,10 +3,11 @@
 //
 //   bereaved kill|stop  SETTING=VALUE ...
 //
-// kill: ranks 0 and 2 end by SIGKILL. stop: rank 0 stands still for half a second, and is waited
-// for. Exit status 0: all was as it should be.
+// kill: ranks 0 and 2 end by SIGKILL. stop: rank 0 stands still until all others have waited for it
+// in vain, and then they wait again. Exit status 0: all was as it should be.
 #include <photon/photon.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,7 @@ namespace {
 constexpr std::uint32_t kRanks = 8;  // of which some have no contact with each other
 constexpr std::int64_t kLongUs = 8'000'000;
 constexpr std::int64_t kNoticedUs = 1'500'000;  // the victim serves for a while before it dies
-constexpr std::int64_t kStoppedUs = 500'000;
+constexpr std::int64_t kInVainUs = 100'000;
 
 std::int64_t now_us() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -34,7 +36,9 @@ std::int64_t now_us() {
 
 class Rank {
  public:
-  explicit Rank(ph_context* context) : context_(context), me_(ph_rank_of(context)) {}
+  // `waited`: a pipe, to which each rank says that it has waited in vain.
+  Rank(ph_context* context, const int (&waited)[2])
+      : context_(context), me_(ph_rank_of(context)), waited_{waited[0], waited[1]} {}
 
   int run(bool kills) {
     is("world", ph_team_world(context_, &team_));
@@ -122,18 +126,17 @@ class Rank {
     for (int i = 0; i < 20; ++i) expect_sum(count);
   }
 
+  // Rank 0 stops before it calls, so that the others cannot agree.
   void be_patient() {
+    std::uint64_t bits = ~(std::uint64_t{1} << me_);
     if (me_ == 0) {
       const pid_t self = ::getpid();
-      const pid_t waker = ::fork();
-      if (waker == 0) {
-        ::usleep(kStoppedUs);
-        ::kill(self, SIGCONT);
-        ::_exit(0);
-      }
+      if (::fork() == 0) wake_when_waited_for(self);
       ::raise(SIGSTOP);
+    } else {
+      is("agree without rank 0", ph_team_agree(team_, &bits, kInVainUs), PH_TIMEOUT);
+      say(::write(waited_[1], "", 1) == 1, "the pipe takes nothing");
     }
-    std::uint64_t bits = ~(std::uint64_t{1} << me_);
     is("agree", ph_team_agree(team_, &bits, kLongUs));
     say(bits == ~std::uint64_t{(1U << kRanks) - 1}, "not the bits of all");
     ph_team* same = nullptr;
@@ -142,15 +145,34 @@ class Rank {
     is("free", ph_team_free(same));
   }
 
+  // In a process of its own.
+  [[noreturn]] void wake_when_waited_for(pid_t stopped) const {
+    char word = 0;
+    for (std::uint32_t i = 1; i < kRanks; ++i)
+      if (::read(waited_[0], &word, 1) != 1) ::_exit(1);
+    while (!is_stopped(stopped)) ::sched_yield();
+    ::kill(stopped, SIGCONT);
+    ::_exit(0);
+  }
+  // The state stands behind the name, which is in brackets. One that is gone needs no waking.
+  static bool is_stopped(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+    std::string line;
+    if (!std::getline(file, line)) return true;
+    const auto end = line.rfind(')');
+    return end != std::string::npos && end + 2 < line.size() && line[end + 2] == 'T';
+  }
+
   ph_context* context_;
   const ph_rank me_;
+  const int waited_[2];
   ph_team* team_ = nullptr;
   ph_request request_ = PH_REQUEST_NONE;
   std::vector<std::int64_t> in_, out_;
   bool good_ = true;
 };
 
-int be_rank(const ph_bootstrap& bootstrap, int count, char** arguments) {
+int be_rank(const ph_bootstrap& bootstrap, int count, char** arguments, const int (&waited)[2]) {
   std::vector<ph_option> options;
   for (int i = 2; i < count; ++i) {
     char* const value = std::strchr(arguments[i], '=');
@@ -165,7 +187,7 @@ int be_rank(const ph_bootstrap& bootstrap, int count, char** arguments) {
     std::fprintf(stderr, "%s\n", error.text);
     return 2;
   }
-  return Rank(context).run(std::string(arguments[1]) == "kill");
+  return Rank(context, waited).run(std::string(arguments[1]) == "kill");
 }
 
 }  // namespace
@@ -175,8 +197,11 @@ int main(int count, char** arguments) {
   const bool kills = std::string(arguments[1]) == "kill";
   const rlimit no_core = {0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
+  int waited[2];
+  if (::pipe(waited) != 0) return 2;
   const std::vector<int> ends = photon::test::fork_ranks(
-      kRanks, [&](const ph_bootstrap& bootstrap) { return be_rank(bootstrap, count, arguments); });
+      kRanks,
+      [&](const ph_bootstrap& bootstrap) { return be_rank(bootstrap, count, arguments, waited); });
   bool good = true;
   for (ph_rank rank = 0; rank < kRanks; ++rank) {
     const bool dies = kills && (rank == 0 || rank == 2);
