@@ -51,13 +51,16 @@ TEST(ClassicProgram, that_waits_for_each_put_alone_is_held_back_by_a_rank_that_c
 
 // A put whose local id was given holds nothing, at either end: 512 KB are some 30 bytes a put, and
 // less than what any queue or copy of it would take. The target sleeps until the source is held
-// back. The overflow is smaller than that, for its pages are touched whenever it is used first.
+// back. The overflow, the bulk and the queue of ids that nobody has asked for (16 bytes each, where
+// nothing is said up to 65,536) are smaller than that: their pages are touched whenever they are
+// used first.
 TEST(ClassicProgram, that_waits_for_each_put_alone_grows_by_nothing_while_its_target_sleeps) {
   if (is_sanitized()) GTEST_SKIP() << "a sanitizer keeps what was freed";
   const auto run = [](const std::string& transport, const std::string& what) {
     return run_command(
         "folder=$(mktemp -d) && trap \"rm -r $folder\" EXIT && mkfifo $folder/held && "
-        "PHOTON_OVERFLOW_BYTES=65536 PHOTON_TRANSPORT=" +
+        "PHOTON_OVERFLOW_BYTES=65536 PHOTON_BULK_BYTES=65536 PHOTON_LEDGER_SLOTS=4096 "
+        "PHOTON_TRANSPORT=" +
         transport + " " + kRun + " -n 2 --timeout 50 " + kBin + "/classic_serial " + what +
         " 2>&1");
   };

@@ -41,7 +41,9 @@ base::Result<Choices> choices_of(const base::Config& config) {
     base::Result<> named = base::Error{PH_ERR_CONFIG, 0, "no such algorithm", PH_ANY_RANK};
     if (algorithm) named = choices.name(kind, *algorithm);
     if (!named) {
-      named.error().what.insert(0, "setting " + setting + " = \"" + value + "\": ");
+      std::string where = "setting ";
+      where.append(setting).append(" = \"").append(value).append("\": ");
+      named.error().what.insert(0, where);
       return named.error();
     }
   }
