@@ -59,6 +59,8 @@ struct Joint {
   bool counts_come = false;  // PH_COUNTS_FROM_SENDERS
   bool has_gaps = false;     // between the blocks of v-kinds
   std::uint64_t seed = 0;    // of its values, its counts, and how each member hears of the end
+  std::uint64_t odd = 0;  // a bit for each rank that calls the other one instead, if there is one
+  std::vector<Joint> other;  // one, or none
 };
 
 struct JointLine {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "simtest/joint_runner.hpp"
+#include "transport/sim/random.hpp"
 
 namespace photon::simtest {
 
@@ -109,6 +110,14 @@ ph_status Joints::agree(ph_rank rank, std::uint32_t line, const Joint& joint,
   if (oracle_.failed()) return PH_AGAIN;
   if (status != PH_TIMEOUT) ++place(rank, line).next;
   return status;
+}
+
+// What the end of a rank says of an operation that failed, and that nobody has heard of.
+bool Joints::explains(const Endpoint& end, ph_status status) const {
+  const auto& under_way = seats_[end.rank].under_way;
+  return status == PH_ERR_ARGUMENT &&
+         std::any_of(under_way.begin(), under_way.end(),
+                     [&](std::uint32_t number) { return doings_[number].differs; });
 }
 
 }  // namespace photon::simtest

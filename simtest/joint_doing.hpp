@@ -41,6 +41,7 @@ struct JointDoing {
   JointEnd end = JointEnd::request;
   State state = State::idle;
   bool is_prepared = false;
+  bool differs = false;  // from what another member calls
   std::uint64_t starts = 0;
   std::uint64_t sequence = 0;  // among the one-shot operations of its team
   ph_request request = PH_REQUEST_NONE;

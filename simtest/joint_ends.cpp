@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "simtest/joint_differences.hpp"
 #include "simtest/joint_runner.hpp"
 #include "simtest/pattern.hpp"
 
@@ -70,14 +71,16 @@ JointDoing& Joints::doing_of(ph_rank rank, std::uint32_t line, const Joint& join
   doing.team = program_.joint_lines[line].team;
   doing.at = is_one_shot ? mine.next : 0;
   doing.group = seats_[rank].teams[doing.team].group;
-  doing.call = {&joint, static_cast<std::uint32_t>(doing.group.members.size()), doing.group.own, 0};
+  doing.differs = has_difference(joint, doing.group.members);
+  doing.call = {&called_by(rank, joint), static_cast<std::uint32_t>(doing.group.members.size()),
+                doing.group.own, 0};
   if (is_one_shot) mine.doing = doing.number;
   constexpr JointEnd kEnds[] = {JointEnd::request, JointEnd::request, JointEnd::id,
                                 JointEnd::id,      JointEnd::handler, JointEnd::chain,
                                 JointEnd::silence};
   transport::sim::Random random = transport::sim::Random(joint.seed).stream(0x656e64 + rank);
   doing.end = kEnds[random.up_to(std::size(kEnds) - 1)];
-  const bool is_barrier = joint.kind == PH_COLL_BARRIER && is_one_shot;
+  const bool is_barrier = joint.kind == PH_COLL_BARRIER && is_one_shot && joint.other.empty();
   if (doing.end == JointEnd::silence && !is_barrier) doing.end = JointEnd::chain;
   if (doing.is_promised() && seats_[rank].promises >= most_promises_) doing.end = JointEnd::handler;
   const std::uint64_t id_max = option_of(program_, "max_cid_size");
@@ -86,7 +89,7 @@ JointDoing& Joints::doing_of(ph_rank rank, std::uint32_t line, const Joint& join
   const std::uint64_t word = kJointMark | doing.number;
   Pattern(Purpose::id, word).fill(doing.id);
   std::memcpy(doing.id.data(), &word, sizeof word);
-  doing.fold = fold_of(joint.arithmetic);
+  doing.fold = fold_of(doing.call.joint->arithmetic);
   fill(doing);
   return doing;
 }
@@ -179,10 +182,8 @@ void Joints::check_window(const Doing& doing) {
     const Doing& other = doings_[number];
     const bool is_before = other.line == doing.line && !other.is_prepared &&
                            other.sequence + window_ <= doing.sequence;
-    const ph_coll_kind kind = other.call.joint->kind;
-    const bool needs_all =
-        kind == PH_COLL_BARRIER || (kind == PH_COLL_ALLREDUCE && other.call.joint->count != 0);
-    if (!is_before || !needs_all || other.state != State::under_way) continue;
+    const bool waits = needs_all(*other.call.joint) && !other.differs;
+    if (!is_before || !waits || other.state != State::under_way) continue;
     for (const ph_rank member : other.group.members)
       if (place(member, other.line).next < other.at)
         wrong("unexpected", doing,
@@ -197,7 +198,7 @@ void Joints::refused(Doing& doing, ph_status status) {
     return wrong("unexpected", doing, "is over, and its call said " + std::to_string(status));
   oracle_.note(doing.rank,
                "doing " + std::to_string(doing.number) + " refused = " + std::to_string(status));
-  if (!may_fail(doing.team, doing.rank, status))
+  if (!may_end(doing, status))
     wrong("status", doing, "was refused by the call with " + std::to_string(status));
   over(doing);
 }
@@ -222,6 +223,13 @@ bool Joints::may_fail(std::uint32_t team, ph_rank rank, ph_status status) const 
         return made.has_failed || made.state == JointMade::State::unmade;
       });
   return has_failed && may_fail(parent, rank, status);
+}
+
+// Where members call differently one may end well that needs none of those: then its bytes are
+// right.
+bool Joints::may_end(const Doing& doing, ph_status status) const {
+  if (status == PH_OK) return !doing.differs || !needs_all(*doing.call.joint);
+  return (doing.differs && status == PH_ERR_ARGUMENT) || may_fail(doing.team, doing.rank, status);
 }
 
 // It begins the next one of its line, if that can be now.
@@ -292,7 +300,7 @@ void Joints::ended(Doing& doing, ph_status status) {
   if (doing.state != State::under_way)
     return wrong("twice", doing, "was told of, though nothing of it is under way");
   const bool is_mine = seats_[doing.rank].is_gone;  // it ends itself what it leaves undone
-  if (status != PH_OK && !is_mine && !may_fail(doing.team, doing.rank, status))
+  if (!is_mine && !may_end(doing, status))
     wrong("status", doing, "ended with " + std::to_string(status));
   if (status == PH_OK) check_result(doing);
   over(doing);

@@ -6,8 +6,8 @@
 //
 // A rank waits for nobody here but in ph_coll_run(), with a time limit. Each doing that was begun
 // is told of once: with PH_OK the bytes are those of a loop over the members; with an error a
-// member has died or left. Buffers are poisoned when a doing is over, and looked at when they are
-// used again, and at the end. Owner: the runner. Threads: one.
+// member has died or left, or some have called something else. Buffers are poisoned when a doing is
+// over, and looked at when they are used again, and at the end. Owner: the runner. Threads: one.
 #pragma once
 
 #include <photon/coll.h>
@@ -53,6 +53,7 @@ class Joints {
   // is its own.
   void gone(ph_rank rank) noexcept { seats_[rank].is_gone = true; }
   void left(ph_rank rank);
+  bool explains(const Endpoint& end, ph_status status) const;
   bool is_settled() const;
   void report_pending();
   void check_memory();
@@ -112,6 +113,7 @@ class Joints {
   void poison(Doing& doing);
   void check_poison(const Doing& doing);
   bool may_fail(std::uint32_t team, ph_rank rank, ph_status status) const;
+  bool may_end(const Doing& doing, ph_status status) const;
   void wrong(const char* kind, const Doing& doing, const std::string& what);
   std::string text_of(const Doing& doing) const;
 

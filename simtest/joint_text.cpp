@@ -66,6 +66,8 @@ std::string text_of(const Joint& joint) {
   if (joint.is_in_place) text += ", in place";
   if (joint.counts_come) text += ", counts from senders";
   if (joint.has_gaps) text += ", gaps";
+  if (!joint.other.empty())
+    text += "; of ranks " + std::to_string(joint.odd) + ": " + text_of(joint.other.front());
   if (joint.act == Act::prepare) text += ", started by line " + std::to_string(joint.line);
   return text;
 }

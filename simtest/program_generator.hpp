@@ -11,6 +11,7 @@
 //   program_offers.cpp: their large messages; program_gets.cpp: gets from them; so are these
 //   program_joints.cpp: teams and collective operations; so are these
 //   program_agreements.cpp: what their members agree on; so is this
+//   program_differences.cpp: members that call something else than others; so is this
 //
 // Owner: generate(). Threads: one.
 #pragma once
@@ -62,7 +63,8 @@ class Generator {
         offers_(transport::sim::Random(seed).stream(0x6f666672)),
         gets_(transport::sim::Random(seed).stream(0x67657473)),
         joints_(transport::sim::Random(seed).stream(0x6a6f696e)),
-        agreements_(transport::sim::Random(seed).stream(0x61677265)) {
+        agreements_(transport::sim::Random(seed).stream(0x61677265)),
+        differences_(transport::sim::Random(seed).stream(0x64696666)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -165,6 +167,7 @@ class Generator {
   void agree_now_and_then(std::uint32_t teams);
   void add_agreement(const Joint& one);
   void add_agreements();
+  void differ(Joint& one);
   void end_joint_team(std::uint32_t number);
   void add_prepared(std::uint32_t team);
   void draw_joints(std::uint64_t most);
@@ -198,22 +201,24 @@ class Generator {
   Step pause(ph_rank rank);
 
   transport::sim::Random random_;
-  transport::sim::Random ends_;        // deaths and cuts: a program without them is as it ever was
-  transport::sim::Random rows_;        // of what is vectored: the same
-  transport::sim::Random lending_;     // the same
-  transport::sim::Random lanes_;       // the same
-  transport::sim::Random losses_;      // the same
-  transport::sim::Random peers_;       // the same
-  transport::sim::Random echoes_;      // the same
-  transport::sim::Random maps_;        // the same
-  transport::sim::Random mails_;       // the same
-  transport::sim::Random offers_;      // the same
-  transport::sim::Random gets_;        // the same
-  transport::sim::Random joints_;      // the same
-  transport::sim::Random agreements_;  // the same
+  transport::sim::Random ends_;         // deaths and cuts: a program without them is as it ever was
+  transport::sim::Random rows_;         // of what is vectored: the same
+  transport::sim::Random lending_;      // the same
+  transport::sim::Random lanes_;        // the same
+  transport::sim::Random losses_;       // the same
+  transport::sim::Random peers_;        // the same
+  transport::sim::Random echoes_;       // the same
+  transport::sim::Random maps_;         // the same
+  transport::sim::Random mails_;        // the same
+  transport::sim::Random offers_;       // the same
+  transport::sim::Random gets_;         // the same
+  transport::sim::Random joints_;       // the same
+  transport::sim::Random agreements_;   // the same
+  transport::sim::Random differences_;  // the same
   Program program_;
   Shape shape_;
   bool has_wakes_ = true;
+  bool differs_ = false;                   // some members call something else
   bool agrees_ = false;                    // members of its teams do
   std::vector<bool> agrees_apart_;         // by team: in a line of its own
   std::vector<std::uint32_t> shrunk_;      // teams that nobody makes yet

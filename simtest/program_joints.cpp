@@ -47,6 +47,7 @@ Joint Generator::joint() {
                         one.kind == PH_COLL_ALLTOALLV;
   one.counts_come = may_come && !one.is_in_place && joints_.up_to(1) == 0;
   one.seed = joints_.next();
+  differ(one);
   return one;
 }
 
@@ -174,6 +175,8 @@ void Generator::add_joints(Collectives choice) {
   if (shape_.loses_links) return;
   agrees_ = choice != Collectives::plain && agreements_.up_to(1) == 0;
   draw_joint_options();
+  differs_ = choice != Collectives::plain && differences_.up_to(2) == 0;
+  if (differs_) program_.options.emplace_back("coll_check", "on");
   std::uint64_t longest = 0;
   for (const auto& steps : program_.steps) longest = std::max<std::uint64_t>(longest, steps.size());
   draw_joints(std::min<std::uint64_t>(longest / 8 + 4, 60));

@@ -77,7 +77,7 @@ void Runner::leave(ph_rank rank) {
   --leaving_count_;
   oracle_.left(rank, status,
                lending_.explains(rank, status) || mail_.explains(rank, status) ||
-                   mail_gets_.explains(rank, status));
+                   mail_gets_.explains(rank, status) || joints_.explains(rank, status));
   mail_.boxes().left(rank);
   joints_.left(rank);
   maps_.freed(rank);
