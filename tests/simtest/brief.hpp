@@ -26,9 +26,7 @@ inline constexpr bool kIsBrief = false;
 #endif
 
 // How many seeds of so many are run.
-constexpr std::uint64_t seeds_of(std::uint64_t count) {
-  return kIsBrief ? (count + 3) / 4 : count;
-}
+constexpr std::uint64_t seeds_of(std::uint64_t count) { return kIsBrief ? (count + 3) / 4 : count; }
 
 // The run keeps all promises, and gives the same history again.
 inline Result run_and_repeat(const Case& one) {

@@ -26,16 +26,29 @@ struct Operation;
 
 using FlatPage = sync::FlatPage<transport::Policy>;
 
-// A page with room for what is longer than a line, for each parity.
+// A page with room for what is longer than a line, for each parity; and what is longer still stands
+// behind it, so that who says nothing of that length touches one page of memory alone.
 struct BoardPage {
-  static constexpr std::size_t kRoomBytes = 1920;
   static constexpr std::size_t kLineBytes = FlatPage::kWords * sizeof(std::uint64_t);
+  static constexpr std::size_t kNearBytes = 1920;
+  static constexpr std::size_t kRoomBytes = 32768;  // the longest block
+
+  const std::byte* room(std::uint32_t sequence, std::size_t size_bytes) const noexcept {
+    return size_bytes <= kNearBytes ? near[sequence & 1] : far[sequence & 1];
+  }
+  std::byte* room(std::uint32_t sequence, std::size_t size_bytes) noexcept {
+    return size_bytes <= kNearBytes ? near[sequence & 1] : far[sequence & 1];
+  }
 
   FlatPage lines;
-  std::byte room[2][kRoomBytes];
+  std::byte near[2][kNearBytes];
+  std::byte far[2][kRoomBytes];
 };
-inline constexpr std::size_t kPageBytes = 4096;
-static_assert(sizeof(BoardPage) <= kPageBytes && offsetof(BoardPage, room) % 64 == 0);
+// Where nothing as long is said, what is long has no place.
+inline constexpr std::size_t page_bytes(bool is_long) {
+  return is_long ? sizeof(BoardPage) : offsetof(BoardPage, far);
+}
+static_assert(offsetof(BoardPage, near) % 64 == 0 && offsetof(BoardPage, far) == 4096);
 
 struct Board {
   enum class State : std::uint8_t { fresh, asking, seeing, ready, never };
@@ -66,6 +79,7 @@ struct Board {
   std::uint32_t tidied = 0;
   std::uint32_t own = 0;
   BoardPage* page = nullptr;  // ours
+  bool is_long = false;       // the pages have room for what is long
   std::vector<Other> others;  // by member; our own place, too
   std::uint32_t told = 0;     // members, of what the state says
   std::uint32_t pages_missing = 0;

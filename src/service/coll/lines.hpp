@@ -9,6 +9,7 @@
 // Owner: Runner, under the lane's lock.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -74,7 +75,8 @@ class Lines {
   static constexpr std::size_t kSwept = 16;         // retired boards, for each page that is taken
 
   Board& board_of(Team& team, std::uint32_t channel);
-  BoardPage* take_page();
+  static bool is_long(const Plan& plan) noexcept;
+  BoardPage* take_page(bool is_long);
   bool is_over(const Board& board) const noexcept;
   bool has_read(Board& board, std::uint32_t member, std::uint32_t sequence) const noexcept;
   void tidy(Board& board, std::uint32_t done) noexcept;
@@ -101,7 +103,7 @@ class Lines {
   std::uint64_t last_name_ = 0;                  // of a page
   std::vector<std::shared_ptr<Board>> retired_;  // has room for all boards
   std::size_t next_swept_ = 0;
-  std::vector<BoardPage*> pages_;  // free ones; has room for all
+  std::array<std::vector<BoardPage*>, 2> pages_;  // free ones, short and long
 };
 
 }  // namespace photon::service::coll
