@@ -3,8 +3,8 @@
  * all ranks runs while the next step is computed. photonrun -n 4 allreduce_overlap [cells] [steps]
  *
  * The sum is a prepared operation (coll.h) that is started in each step. There are two of them, for
- * even and odd steps, so that the sum of the step before may still be under way. Border cells travel
- * as puts with an id (as in heat2d).
+ * even and odd steps, so that the sum of the step before may still be under way. Border cells
+ * travel as puts with an id (as in heat2d).
  */
 #include <math.h>
 #include <photon/photon.h>

@@ -1,15 +1,15 @@
-// A provider (photon/coll_provider.h) that does collective operations by plain puts with completion:
-// barrier, bcast, allreduce and scan, in the way of the paper on LibPhotonNBC. It needs Photon's
-// installed headers alone. The classic API is built with it, for PHOTON_COLL_IFACE_PWC.
+// A provider (photon/coll_provider.h) that does collective operations by plain puts with
+// completion: barrier, bcast, allreduce and scan, in the way of the paper on LibPhotonNBC. It needs
+// Photon's installed headers alone. The classic API is built with it, for PHOTON_COLL_IFACE_PWC.
 //
 //   a ring of slots for each pair: asked for --> told (its address and key, in four ids) --> used
 //   a slot: free -- a put, whose id says how full it is --> filled
 //           filled -- copied out, and credit goes back --> free
 //
 // Each rank keeps a ring of slots for each other rank. Each slot has a head that names the step it
-// belongs to: team, channel, sequence, step. A message that comes early waits in a stash. The source
-// of a put is a slot at the sender. It is used again when credit for the slot at the receiver has
-// come back, for then the put has read it.
+// belongs to: team, channel, sequence, step. A message that comes early waits in a stash. The
+// source of a put is a slot at the sender. It is used again when credit for the slot at the
+// receiver has come back, for then the put has read it.
 //
 // Owner: the program; the provider must outlive the context. Threads: the library calls it by one
 // thread at a time (coll_provider.h).
