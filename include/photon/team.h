@@ -5,8 +5,9 @@
  *
  * A team belongs to one context or lane, whose calls alone make progress for it. Its members are
  * numbered from 0 in team order; a member's number is not its rank. Every member has a handle of
- * its own. A team holds at most 4 KiB and 16 bytes for each member, and from its first call of
- * ph_team_agree() or ph_team_shrink() on 32 bytes more for each.
+ * its own. A team holds at most 4 KiB and 16 bytes for each member; 12 bytes more for each where
+ * it is on several hosts and they are known; and from its first call of ph_team_agree() or
+ * ph_team_shrink() on 32 bytes more for each.
  */
 #ifndef PHOTON_TEAM_H
 #define PHOTON_TEAM_H
