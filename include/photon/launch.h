@@ -114,12 +114,12 @@ typedef struct ph_launch_welcome {
 } ph_launch_welcome;
 
 /**
- * So many hosts in a row with so many ranks each. Those of WELCOME name all hosts of the job, in the
- * order of their ranks, of which each host has consecutive ones. Either all ranks of a job get the
- * same runs or none gets any. Without them nobody knows which ranks of other hosts are together, as
- * in a job of one host, where there is nothing to know, and where PH_LAUNCH_MAX_HOST_RUNS are too
- * few. Runs that do not make up the job, or in which the rank's own host is another one, are
- * malformed.
+ * So many hosts in a row with so many ranks each. Those of WELCOME name all hosts of the job, in
+ * the order of their ranks, of which each host has consecutive ones. Either all ranks of a job get
+ * the same runs or none gets any. Without them nobody knows which ranks of other hosts are
+ * together, as in a job of one host, where there is nothing to know, and where
+ * PH_LAUNCH_MAX_HOST_RUNS are too few. Runs that do not make up the job, or in which the rank's own
+ * host is another one, are malformed.
  */
 typedef struct ph_launch_host_run {
   uint32_t hosts; /**< Not 0. */

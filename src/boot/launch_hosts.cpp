@@ -22,8 +22,8 @@ std::optional<LaunchHosts> LaunchHosts::read(std::span<const std::byte> runs,
     if (ranks == 0 || ranks > welcome.size - next) return {};
     hosts.runs_.push_back({static_cast<Rank>(next), run.ranks});
     const std::uint64_t before = std::uint64_t{welcome.local_first} - next;  // wraps: not in it
-    has_own = has_own || (before < ranks && before % run.ranks == 0 &&
-                          welcome.local_size == run.ranks);
+    has_own =
+        has_own || (before < ranks && before % run.ranks == 0 && welcome.local_size == run.ranks);
     next += ranks;
   }
   if (next != welcome.size || !has_own) return {};

@@ -19,7 +19,8 @@ class HostsTeams : public testing::Test {
   static constexpr int kLedRanks = 5;
   // What all ranks say, of which two are the root's.
   std::string run(const std::string& setting) const {
-    const std::vector<std::string> program{"--env", setting, std::string(PHOTON_BIN_DIR) + "/leading"};
+    const std::vector<std::string> program{"--env", setting,
+                                           std::string(PHOTON_BIN_DIR) + "/leading"};
     std::vector<std::string> at_root{"--root", "10.77.0.1:7000", "-n", "5", "--here", "2"};
     std::vector<std::string> at_leaf{"--join", "10.77.0.1:7000", "--wait", "10", "--here", "3"};
     at_root.insert(at_root.end(), program.begin(), program.end());

@@ -62,13 +62,13 @@ TEST(LaunchHosts, of_a_job_of_one_rank_a_host_take_one_run) {
 TEST(LaunchHosts, that_do_not_make_up_the_job_are_malformed) {
   const auto welcome = welcome_to(6, 2, 2);
   ASSERT_TRUE(read_runs({{3, 2}}, welcome));
-  for (const Runs& runs : std::vector<Runs>{{{2, 2}},              // too few
-                                            {{4, 2}},              // too many
-                                            {{3, 2}, {1, 1}},      // the same, at the end
-                                            {{3, 2}, {0, 1}},      // no host
-                                            {{3, 2}, {1, 0}},      // no rank
-                                            {{0, 0}},              //
-                                            {{2, 3}},              // another host is ours
+  for (const Runs& runs : std::vector<Runs>{{{2, 2}},          // too few
+                                            {{4, 2}},          // too many
+                                            {{3, 2}, {1, 1}},  // the same, at the end
+                                            {{3, 2}, {0, 1}},  // no host
+                                            {{3, 2}, {1, 0}},  // no rank
+                                            {{0, 0}},          //
+                                            {{2, 3}},          // another host is ours
                                             {{1, 1}, {1, 3}, {1, 2}},
                                             {{1, 2}, {4, 1}},
                                             {{UINT32_MAX, UINT32_MAX}},

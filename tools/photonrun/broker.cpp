@@ -13,10 +13,7 @@ Packet share_of(const Packet& packet) {
 }  // namespace
 
 Broker::Broker(const Share& share, std::shared_ptr<HeldFds> held, const Term& term)
-    : Exchange(share, std::move(held)),
-      gone_(share.size),
-      contributions_(share.size),
-      term_(term) {
+    : Exchange(share, std::move(held)), gone_(share.size), contributions_(share.size), term_(term) {
   runs_.add(share.here);
 }
 
