@@ -88,13 +88,15 @@ TEST(LaunchHosts, are_right_or_refused_whatever_the_runs_are) {
     Runs runs(1 + random() % 4);
     std::vector<boot::Rank> firsts;
     for (auto& run : runs) {
-      run = {random() % 3, random() % 4};
+      run.hosts = static_cast<std::uint32_t>(random() % 3);
+      run.ranks = static_cast<std::uint32_t>(random() % 4);
       for (std::uint32_t host = 0; host < run.hosts; ++host)
         firsts.insert(firsts.end(), run.ranks, static_cast<boot::Rank>(firsts.size()));
     }
-    const std::uint32_t size = 1 + random() % 12;
-    const std::uint32_t first = random() % size;
-    const auto hosts = read_runs(runs, welcome_to(size, first, 1 + random() % (size - first)));
+    const auto size = static_cast<std::uint32_t>(1 + random() % 12);
+    const auto first = static_cast<std::uint32_t>(random() % size);
+    const auto here = static_cast<std::uint32_t>(1 + random() % (size - first));
+    const auto hosts = read_runs(runs, welcome_to(size, first, here));
     if (!hosts) continue;
     ++taken;
     ASSERT_EQ(firsts.size(), size);
