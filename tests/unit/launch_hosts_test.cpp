@@ -84,7 +84,7 @@ TEST(LaunchHosts, that_do_not_make_up_the_job_are_malformed) {
 TEST(LaunchHosts, are_right_or_refused_whatever_the_runs_are) {
   std::mt19937 random(7);
   int taken = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 200'000; ++i) {
     Runs runs(1 + random() % 4);
     std::vector<boot::Rank> firsts;
     for (auto& run : runs) {
