@@ -5,7 +5,8 @@
  *
  * A team belongs to one context or lane, and calls on that context or lane alone make progress for
  * it. Its members are numbered from 0 in team order; a member's number is not its rank. Every
- * member has a handle of its own. A team takes at most 4 KiB and 16 bytes a member; from its first
+ * member has a handle of its own. A team takes at most 4 KiB and 16 bytes a member; where its
+ * members are on several hosts, and known to be, 12 bytes more a member; from its first
  * ph_team_agree() or ph_team_shrink() on, 32 bytes more a member.
  * A member that calls ph_finalize() leaves all its teams. What it has done is delivered, but others
  * cannot begin anything more on those teams: let a barrier be the last operation (coll.h).

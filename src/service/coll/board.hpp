@@ -28,8 +28,8 @@ struct Operation;
 using FlatPage = sync::FlatPage<transport::Policy>;
 
 // A page: two lines, and beside each room for a block that is longer than a line. Operations use
-// the one or the other by turns (sequence modulo 2). What is longer still stands behind the page, so
-// that who says nothing of that length touches 4 KiB of memory alone.
+// the one or the other by turns (sequence modulo 2). What is longer still stands behind the page,
+// so that who says nothing of that length touches 4 KiB of memory alone.
 struct BoardPage {
   static constexpr std::size_t kLineBytes = FlatPage::kWords * sizeof(std::uint64_t);
   static constexpr std::size_t kNearBytes = 1920;

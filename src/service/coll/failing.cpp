@@ -216,7 +216,7 @@ std::string text_of(const Blame& why, const Team& team) {
   if (why.own.kind == kChoicesKind)
     return named(why.own.member) + " and " + named(why.other.member) +
            " choose algorithms differently: the settings coll_table and coll_<kind> have to be the "
-           "same on all ranks";
+           "same on all ranks, and so has what their bootstrap says of hosts";
   const std::string what = text_of(why.own);
   if (why.status != PH_ERR_ARGUMENT)
     return what + ": " + named(why.member) + ": " +
