@@ -9,8 +9,10 @@
  *   of an operation: takes() --> begin() --> advance(), PH_AGAIN --> ... --> over
  *                                            another member has failed --> cancel() --> over
  *
- * Asked are the kinds that have one count: not gatherv, scatterv, allgatherv, alltoallv and
- * reduce_scatter; of teams of more than one. What a provider does not take the library does.
+ * Asked is for each kind, of teams of more than one. What a provider does not take the library
+ * does. Arguments are checked before, as for the library's own ways: what is shown can be done.
+ * Each member also tells the next of the team, by the library, what it has begun, so that members
+ * that have called differently hear of it, also where a provider takes only one of the calls.
  *
  * Where it runs: takes() under the lane's lock, where it calls nothing of Photon's and nothing that
  * blocks. All others run outside all locks, at the end of a call that makes progress on the team's
@@ -47,11 +49,11 @@ typedef struct ph_coll_call {
   size_t size; /**< sizeof(ph_coll_call) of the library. */
   ph_coll_kind kind;
   uint32_t root;
-  uint64_t count; /**< As in ph_coll_args, elements. */
+  uint64_t count; /**< As in ph_coll_args, elements; 0 of kinds with counts of their own. */
   ph_type type;
   ph_op op;               /**< 0: a function of the user's. */
   uint64_t element_bytes; /**< 1 of a barrier. */
-  uint32_t flags;         /**< PH_REPRODUCIBLE */
+  uint32_t flags;         /**< PH_REPRODUCIBLE, PH_COUNTS_FROM_SENDERS */
   int commutes;           /**< 0: a function that is applied in team order. */
   uint32_t team_count;    /**< Members. */
   /* takes() is asked without what follows: members may differ in it. */
@@ -61,10 +63,24 @@ typedef struct ph_coll_call {
   uint32_t
       sequence;   /**< Its number in the channel: with team and channel it names the operation. */
   const void *in; /**< Or PH_IN_PLACE. */
-  void *out;
+  void *out;      /**< The same, of scatter(v) at the root. */
   /** out[i] = left[i] op right[i] of `count` elements; `out` may be one of them. */
   ph_fold_function fold;
   void *fold_user;
+  /* Of gatherv, scatterv, allgatherv, alltoallv and reduce_scatter; else 0 and null. Arrays have
+     team_count entries, in elements; those that this member has none of are null: coll.h says which
+     it has. Offsets are there wherever counts are. In place, alltoallv has the same ones twice. */
+  uint64_t own_count;        /**< Of gatherv, allgatherv: what this member gives; of scatterv: what
+                                  it gets; else 0. */
+  const uint64_t *in_counts; /**< What goes to each: scatterv at the root, alltoallv,
+                                  reduce_scatter. */
+  const uint64_t *in_offsets;
+  const uint64_t *out_counts; /**< What comes from each, without overlaps: gatherv at the root,
+                                   allgatherv, alltoallv. */
+  const uint64_t *out_offsets;
+  uint64_t *told_counts; /**< PH_COUNTS_FROM_SENDERS, where there are out_counts, which are
+                              room then: the provider writes what has come from each other
+                              member, and ends with PH_ERR_ARGUMENT where it is more. */
 } ph_coll_call;
 
 /** The table. `name` is copied; `user`, and what the functions need, stay until the context or lane

@@ -68,6 +68,7 @@ struct Operation {
   bool is_internal = false;   // of the library itself: it is told to nobody
   bool waits = false;         // ph_coll_run(): the caller looks at `state`
   bool is_prepared = false;
+  bool is_changed = false;        // prepared: since it began last
   bool is_with_provider = false;  // which has not said that it is over
   std::uint64_t promise = 0;
   std::uint32_t place = 0;  // in the pool

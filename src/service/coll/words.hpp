@@ -76,13 +76,15 @@ constexpr std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) noexcept 
   return std::uint64_t{low} | std::uint64_t{high} << 32;
 }
 
-// The tag of what is sent for the sake of its digest alone (coll_check).
+// The tag of what is sent for the sake of its digest alone (coll_check, providers).
 inline constexpr std::uint32_t kCheckTag = 0xffff'ffff;
 // Kinds that are none of the user's: a split, and the choice of algorithms.
 inline constexpr std::uint32_t kSplitKind = 0x100;
 inline constexpr std::uint32_t kChoicesKind = 0x101;
 // Beside the user's flags: the setting coll_check is on.
 inline constexpr std::uint32_t kCheckedFlag = 0x8000'0000;
+// A provider does it.
+inline constexpr std::uint32_t kProvidedFlag = 0x4000'0000;
 
 // The call of a member, in numbers; all of it but `member` goes into the digest. The last four are
 // there with coll_check alone.
