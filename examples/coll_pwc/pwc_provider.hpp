@@ -1,6 +1,7 @@
 // Collective operations over plain puts with completion, as a provider of photon/coll_provider.h:
-// barrier, bcast, allreduce and scan, the way the paper on LibPhotonNBC writes of. It stands on
-// Photon's installed headers alone; the classic API is built with it, for PHOTON_COLL_IFACE_PWC.
+// barrier, bcast, allreduce and scan, the way the paper on LibPhotonNBC writes of, and beside them
+// gatherv and alltoallv. It stands on Photon's installed headers alone; the classic API is built
+// with it, for PHOTON_COLL_IFACE_PWC.
 //
 //   a ring for each pair   asked for --> told (its address and key, in four ids) --> used
 //   a slot of it           free -- put, its id says how full --> filled -- copied out, credit -->
@@ -46,6 +47,7 @@ class PwcProvider {
     std::uint32_t digest;
     std::uint32_t bytes;  // that follow
     std::uint64_t offset;
+    std::uint64_t all;  // bytes of the message, which may take several slots
   };
   static constexpr std::size_t kMostBytes = kSlotBytes - sizeof(Head);
 
@@ -75,6 +77,12 @@ class PwcProvider {
     std::uint32_t member;
     std::uint32_t number;
     std::byte* buffer;
+    std::uint64_t bytes;
+  };
+  // What goes to one member, or comes from one.
+  struct Part {
+    std::byte* at = nullptr;
+    std::uint64_t bytes = 0;
   };
   struct Operation {
     const ph_coll_call* call;
@@ -100,6 +108,10 @@ class PwcProvider {
   static void plan_barrier(const ph_coll_team& team, Operation& op);
   static void plan_bcast(const ph_coll_team& team, std::uint32_t root, Operation& op);
   static void plan_chain(const ph_coll_team& team, Operation& op);
+  static void plan_gatherv(const ph_coll_team& team, Operation& op);
+  static void plan_alltoallv(const ph_coll_team& team, Operation& op);
+  static Part part_of(const ph_coll_call& call, bool goes, std::uint32_t member);
+  static void add(Operation& op, Action action, std::uint32_t member, Part part);
 
   ph_status go_on(const ph_coll_team& team, Operation& op);
   ph_status send(const ph_coll_team& team, Operation& op, const Step& step);
