@@ -1,6 +1,7 @@
 // A provider (photon/coll_provider.h) that does collective operations by plain puts with
-// completion: barrier, bcast, allreduce and scan, in the way of the paper on LibPhotonNBC. It needs
-// Photon's installed headers alone. The classic API is built with it, for PHOTON_COLL_IFACE_PWC.
+// completion: barrier, bcast, allreduce and scan, in the way of the paper on LibPhotonNBC, and
+// beside them gatherv and alltoallv. It needs Photon's installed headers alone. The classic API is
+// built with it, for PHOTON_COLL_IFACE_PWC.
 //
 //   a ring of slots for each pair: asked for --> told (its address and key, in four ids) --> used
 //   a slot: free -- a put, whose id says how full it is --> filled
@@ -47,6 +48,7 @@ class PwcProvider {
     std::uint32_t digest;
     std::uint32_t bytes;  // how many bytes follow
     std::uint64_t offset;
+    std::uint64_t all;  // bytes of the message, which may take several slots
   };
   static constexpr std::size_t kMostBytes = kSlotBytes - sizeof(Head);
 
@@ -76,6 +78,12 @@ class PwcProvider {
     std::uint32_t member;
     std::uint32_t number;
     std::byte* buffer;
+    std::uint64_t bytes;
+  };
+  // What goes to one member, or comes from one.
+  struct Part {
+    std::byte* at = nullptr;
+    std::uint64_t bytes = 0;
   };
   struct Operation {
     const ph_coll_call* call;
@@ -101,6 +109,10 @@ class PwcProvider {
   static void plan_barrier(const ph_coll_team& team, Operation& op);
   static void plan_bcast(const ph_coll_team& team, std::uint32_t root, Operation& op);
   static void plan_chain(const ph_coll_team& team, Operation& op);
+  static void plan_gatherv(const ph_coll_team& team, Operation& op);
+  static void plan_alltoallv(const ph_coll_team& team, Operation& op);
+  static Part part_of(const ph_coll_call& call, bool goes, std::uint32_t member);
+  static void add(Operation& op, Action action, std::uint32_t member, Part part);
 
   ph_status go_on(const ph_coll_team& team, Operation& op);
   ph_status send(const ph_coll_team& team, Operation& op, const Step& step);

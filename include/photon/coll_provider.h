@@ -9,9 +9,11 @@
  *   for an operation:  takes() --> begin() --> advance(), PH_AGAIN --> ... --> over
  *                                              another member has failed --> cancel() --> over
  *
- * A provider is asked for operations of teams of more than one member, and of kinds that have one
- * count: not of gatherv, scatterv, allgatherv, alltoallv and reduce_scatter. What it does not take
- * the library does itself.
+ * A provider is asked for each kind, for operations of teams of more than one member. What it does
+ * not take the library does itself. Arguments are checked before, as for the library's own ways:
+ * what a provider is shown can be done. Each member also tells the next one of the team, by the
+ * library, what it has begun; so members that have called differently hear of it, also where a
+ * provider takes only one of the calls.
  *
  * Where it runs: takes() runs under the lane's lock, and must neither call Photon nor block. All
  * other functions run outside all locks, at the end of a call that makes progress on the team's
@@ -50,11 +52,11 @@ typedef struct ph_coll_call {
   size_t size; /**< sizeof(ph_coll_call) of the library. */
   ph_coll_kind kind;
   uint32_t root;
-  uint64_t count; /**< Elements, as in ph_coll_args. */
+  uint64_t count; /**< Elements, as in ph_coll_args; 0 for kinds with counts of their own. */
   ph_type type;
   ph_op op;               /**< 0 if a function of the program's folds. */
   uint64_t element_bytes; /**< Size of an element; 1 for a barrier. */
-  uint32_t flags;         /**< PH_REPRODUCIBLE, or none. */
+  uint32_t flags;         /**< PH_REPRODUCIBLE, PH_COUNTS_FROM_SENDERS */
   int commutes;           /**< 0: it folds by a function that must be applied in team order. */
   uint32_t team_count;    /**< Members of the team. */
   /* What follows is 0 when takes() is asked, for members may differ in it. */
@@ -64,10 +66,24 @@ typedef struct ph_coll_call {
   uint32_t channel;  /**< 0 for one-shot operations; else the number of a prepared one. */
   uint32_t sequence; /**< Counts in the channel. Team, channel and sequence name the operation. */
   const void *in;    /**< May be PH_IN_PLACE. */
-  void *out;         /**< May be PH_IN_PLACE, of scatter at the root. */
+  void *out;         /**< May be PH_IN_PLACE, of scatter(v) at the root. */
   /** out[i] = left[i] op right[i] of `count` elements; `out` may be one of them. */
   ph_fold_function fold;
   void *fold_user;
+  /* Of gatherv, scatterv, allgatherv, alltoallv and reduce_scatter; else 0 and null. Arrays have
+     team_count entries, in elements; those that this member has none of are null: coll.h says which
+     it has. Offsets are there wherever counts are. In place, alltoallv has the same ones twice. */
+  uint64_t own_count;        /**< Of gatherv, allgatherv: what this member gives; of scatterv: what
+                                  it gets; else 0. */
+  const uint64_t *in_counts; /**< What goes to each: scatterv at the root, alltoallv,
+                                  reduce_scatter. */
+  const uint64_t *in_offsets;
+  const uint64_t *out_counts; /**< What comes from each, without overlaps: gatherv at the root,
+                                   allgatherv, alltoallv. */
+  const uint64_t *out_offsets;
+  uint64_t *told_counts; /**< PH_COUNTS_FROM_SENDERS, where there are out_counts, which are
+                              room then: the provider writes what has come from each other
+                              member, and ends with PH_ERR_ARGUMENT where it is more. */
 } ph_coll_call;
 
 /** A provider's table. `name` is copied; `user`, and all that the functions need, must stay until

@@ -244,7 +244,7 @@ Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const cha
     std::string why;
     op.blame.status = make_plan(args, asker_of(team), op.plan, why);
     if (op.blame.status != PH_OK) fail(static_cast<ph_status>(op.blame.status), call, why);
-    op.plan.is_provided = op.blame.status == PH_OK && providing_.takes(op.plan, team);
+    if (op.blame.status == PH_OK) providing_.ask(op.plan, team);
   } catch (const std::bad_alloc&) {
     runner_.free(op);
     throw;
@@ -306,8 +306,9 @@ ph_status Collectives::change(Operation& op, const ph_coll_args& args) {
   const Team& team = *op.team;
   const ph_status status = make_plan(args, asker_of(team), plan, why);
   if (status != PH_OK) return fail(status, "coll_change", why);
-  plan.is_provided = providing_.takes(plan, team);
+  providing_.ask(plan, team);
   op.plan = std::move(plan);
+  op.is_changed = true;
   return PH_OK;
 }
 

@@ -70,6 +70,7 @@ struct Operation {
   bool is_internal = false;   // of the library itself, such as a split: nobody is told of its end
   bool waits = false;         // begun by ph_coll_run(), whose thread looks at `state`
   bool is_prepared = false;
+  bool is_changed = false;        // a prepared one was changed since it began last
   bool is_with_provider = false;  // a provider does it, and has not said that it is over
   std::uint64_t promise = 0;      // of the port, for the completion; 0: none
   std::uint32_t place = 0;        // in Runner's pool

@@ -119,6 +119,9 @@ class Runner final : private Lines::Steps {
   void ask(Operation& op, std::uint32_t member) override;
   static void number(Operation& op) noexcept;
   void check_digests(Operation& op);
+  void check_late(Team& team, const Name& name, const Arrival& what);
+  ph_status say_differs(const Team& team, const Name& name, const Described& call,
+                        std::uint32_t member);
   void check_waiting(Operation& op);
   void ask_begun(Operation& op, std::uint32_t member) override;
   void drop_unbegun(Team& team);

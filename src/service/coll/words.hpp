@@ -77,13 +77,15 @@ constexpr std::uint64_t pair_of(std::uint32_t low, std::uint32_t high) noexcept 
   return std::uint64_t{low} | std::uint64_t{high} << 32;
 }
 
-// The tag of messages that are sent only for their digest (coll_check).
+// The tag of messages that are sent only for their digest (coll_check, providers).
 inline constexpr std::uint32_t kCheckTag = 0xffff'ffff;
 // Kinds that the library uses beside those of ph_coll_kind: a split, and the choice of algorithms.
 inline constexpr std::uint32_t kSplitKind = 0x100;
 inline constexpr std::uint32_t kChoicesKind = 0x101;
 // Stands in the flags of a Described where the setting coll_check is on.
 inline constexpr std::uint32_t kCheckedFlag = 0x8000'0000;
+// A provider does it.
+inline constexpr std::uint32_t kProvidedFlag = 0x4000'0000;
 
 // A member's call in numbers, all of which but `member` go into the digest. The last four are 0
 // unless coll_check is on.
