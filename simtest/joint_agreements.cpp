@@ -1,4 +1,5 @@
 // What members of a team agree on, and the team of those that live.
+#include <algorithm>
 #include <utility>
 
 #include "simtest/joint_runner.hpp"
@@ -41,6 +42,10 @@ void Joints::agreed(ph_rank rank, const JointAgreement& name, std::uint32_t team
                                       std::to_string(members[i]) + " is lost no more");
   }
   made.lost = verdict.lost;
+  const auto found = std::count(verdict.lost.begin(), verdict.lost.end(), PH_OK);
+  oracle_.note(rank, "agreed on team " + std::to_string(team) + ": " + std::to_string(found) +
+                         " live, " + std::to_string(std::ssize(verdict.lost) - found) +
+                         " lost, bits " + std::to_string(bits));
   verdicts_.told(name, rank, members, verdict, lacks);
 }
 
@@ -61,8 +66,6 @@ ph_status Joints::agree_on(ph_rank rank, std::uint32_t line, const Joint& joint,
   if (status != PH_OK && bits != before) oracle_.report("agreement", what + " changed its bits");
   if (status == PH_TIMEOUT) return status;
   mine.is_called = false;
-  oracle_.note(rank, "agreed on team " + std::to_string(team) + " = " + std::to_string(status) +
-                         ", bits " + std::to_string(bits));
   if (status == PH_OK)
     agreed(rank, name, team, bits);
   else
