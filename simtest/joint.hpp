@@ -5,7 +5,9 @@
 // a joint of a line does those before it first. So any step may be deleted and the others keep
 // their meaning; a joint that no step names is not done by anybody.
 //   line t         of team t: what all its members call in the same order. Team 0: all ranks
-//   further lines  the starts of one prepared operation, at the end its free
+//   further lines  the starts of one prepared operation, at the end its free; or what members of
+//   one
+//                  team agree on, which keeps an order of its own
 // Owner: whoever holds the value. Threads: plain data.
 #pragma once
 
@@ -19,16 +21,18 @@ namespace photon::simtest {
 inline constexpr std::uint32_t kNone = ~0U;
 
 // How a team is made. Its members are those of the parent with the rank's own colour, ordered by
-// key and then by rank: so a split may give several teams that do the same.
+// key and then by rank: so a split may give several teams that do the same. Of a team that was
+// shrunk they are known when it is made.
 struct JointTeam {
   std::uint32_t parent = kNone;       // it is split from that; kNone: made of a list
+  bool is_shrunk = false;             // by ph_team_shrink() of the parent instead
   std::vector<std::int64_t> colours;  // by rank; of a list: 0, or PH_NO_COLOUR
   std::vector<std::int64_t> keys;     // by rank
   std::uint32_t after = kNone;        // a list's: made like that one, which was freed before
   std::uint64_t tag = 0;
 };
 
-enum class Act : std::uint8_t { make, begin, prepare, start, free_prepared, free_team };
+enum class Act : std::uint8_t { make, begin, prepare, start, free_prepared, free_team, agree };
 
 // What its elements are, and how they are folded.
 enum class Arithmetic : std::uint8_t {

@@ -64,6 +64,7 @@ struct JointPlace {
   std::uint32_t doing = kNone;  // of a prepared one
   ph_coll* coll = nullptr;
   bool is_prepared = false;  // or could not be
+  bool is_called = false;    // an agreement, which goes on
 };
 
 struct JointMade {
@@ -71,8 +72,9 @@ struct JointMade {
   State state = State::unmade;
   ph_team* handle = nullptr;
   JointGroup group;
-  bool has_failed = false;  // its making
-  bool has_silent = false;  // something without a completion was begun
+  bool has_failed = false;      // its making
+  bool has_silent = false;      // something without a completion was begun
+  std::vector<ph_status> lost;  // by member, as was agreed last
 };
 
 struct JointSeat {

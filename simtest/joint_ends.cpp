@@ -213,7 +213,8 @@ bool Joints::may_fail(std::uint32_t team, ph_rank rank, ph_status status) const 
            (status == PH_ERR_DEPARTED && oracle_.is_leaving(member));
   });
   const std::uint32_t parent = program_.joint_teams[team].parent;
-  if (is_lost || team == 0 || parent == kNone) return is_lost;
+  const bool is_split = parent != kNone && !program_.joint_teams[team].is_shrunk;
+  if (is_lost || !is_split) return is_lost;
   const JointGroup from = group_of(parent, rank);
   const bool has_failed =
       std::any_of(from.members.begin(), from.members.end(), [&](ph_rank member) {

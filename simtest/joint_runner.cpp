@@ -11,7 +11,8 @@ Joints::Joints(Oracle& oracle, const Program& program, Contexts contexts)
       program_(program),
       contexts_(std::move(contexts)),
       window_(option_of(program, "coll_window")),
-      most_promises_(option_of(program, "requests") / 4) {
+      most_promises_(option_of(program, "requests") / 4),
+      verdicts_(oracle) {
   mark_live();
   places_.resize(program.joint_lines.size() * program.ranks);
   seats_.resize(program.ranks);
@@ -58,9 +59,10 @@ void Joints::mark(std::uint32_t line, std::size_t at) {
   mark(before, program_.joint_lines[before].joints.size() - 1);
 }
 
-// The team of a rank: those of its colour in the parent's.
+// The team of a rank: those of its colour in the parent's, or those that were agreed on.
 JointGroup Joints::group_of(std::uint32_t team, ph_rank rank) const {
   const JointTeam& made = program_.joint_teams[team];
+  if (made.is_shrunk) return seats_[rank].teams[team].group;
   JointGroup group;
   if (made.colours[rank] == PH_NO_COLOUR) return group;
   std::vector<ph_rank> from;  // the members of the parent, in any order
@@ -164,7 +166,7 @@ bool Joints::advance(ph_rank rank, std::uint32_t line) {
 
 // False: later.
 bool Joints::carry_out(ph_rank rank, std::uint32_t line, const Joint& joint) {
-  if (joint.act == Act::make) return make(rank, joint);
+  if (joint.act == Act::make) return make(rank, joint, 0) != PH_TIMEOUT;
   const std::uint32_t team = program_.joint_lines[line].team;
   const JointMade::State state = seats_[rank].teams[team].state;
   if (state == JointMade::State::unmade && team != 0) return false;
@@ -174,6 +176,7 @@ bool Joints::carry_out(ph_rank rank, std::uint32_t line, const Joint& joint) {
     case Act::start: return start(rank, line);
     case Act::free_prepared: return free_prepared(rank, line);
     case Act::free_team: return free_team(rank, joint);
+    case Act::agree: return agree_on(rank, line, joint, 0) != PH_TIMEOUT;
     default: return begin(rank, line, joint);
   }
 }
@@ -185,8 +188,10 @@ bool Joints::may_make(ph_rank rank, const JointTeam& team) const {
   return team.after == kNone || teams[team.after].state >= JointMade::State::absent;
 }
 
-ph_status Joints::make_once(ph_rank rank, std::uint32_t number, JointGroup& from) {
+ph_status Joints::make_once(ph_rank rank, std::uint32_t number, JointGroup& from,
+                            std::int64_t limit_us) {
   const JointTeam& team = program_.joint_teams[number];
+  if (team.is_shrunk) return shrink_once(rank, number, from, limit_us);
   JointMade& made = seats_[rank].teams[number];
   if (team.parent != kNone) {
     from = group_of(team.parent, rank);
@@ -204,18 +209,20 @@ ph_status Joints::make_once(ph_rank rank, std::uint32_t number, JointGroup& from
   return ph_team_of(contexts_(rank), &args, 0, &made.handle);
 }
 
-bool Joints::make(ph_rank rank, const Joint& joint) {
-  if (!may_make(rank, program_.joint_teams[joint.team])) return false;
+// PH_TIMEOUT: later.
+ph_status Joints::make(ph_rank rank, const Joint& joint, std::int64_t limit_us) {
+  const JointTeam& team = program_.joint_teams[joint.team];
+  if (!may_make(rank, team)) return PH_TIMEOUT;
   JointMade& made = seats_[rank].teams[joint.team];
   made.group = group_of(joint.team, rank);
   JointGroup from;
-  const ph_status status = make_once(rank, joint.team, from);
-  if (status == PH_TIMEOUT || status == PH_AGAIN || oracle_.failed()) return false;
+  const ph_status status = make_once(rank, joint.team, from, limit_us);
+  if (status == PH_TIMEOUT || status == PH_AGAIN || oracle_.failed()) return PH_TIMEOUT;
   check_made(rank, joint.team, status, from);
-  const bool is_split = program_.joint_teams[joint.team].parent != kNone;
-  if (is_split && status == PH_OK) ++place(rank, program_.joint_teams[joint.team].parent).begun;
+  const bool is_split = team.parent != kNone && !team.is_shrunk;
+  if (is_split && status == PH_OK) ++place(rank, team.parent).begun;
   made.state = made.handle == nullptr ? JointMade::State::absent : JointMade::State::alive;
-  return true;
+  return PH_OK;
 }
 
 void Joints::check_made(ph_rank rank, std::uint32_t number, ph_status status,
@@ -228,7 +235,7 @@ void Joints::check_made(ph_rank rank, std::uint32_t number, ph_status status,
   oracle_.note(rank, "team " + std::to_string(number) + " made = " + std::to_string(status));
   seats_[rank].teams[number].has_failed = status != PH_OK;
   const std::uint32_t whose_loss = team.parent == kNone ? number : team.parent;
-  if (status != PH_OK && !may_fail(whose_loss, rank, status))
+  if (status != PH_OK && (team.is_shrunk || !may_fail(whose_loss, rank, status)))
     return oracle_.report("status", whose + "said " + std::to_string(status));
   const bool has_parent = team.parent == kNone || handle_of(rank, team.parent) != nullptr;
   const bool is_given = status == PH_OK && made.group.own != kNone && has_parent;
@@ -287,16 +294,18 @@ bool Joints::begin(ph_rank rank, std::uint32_t line, const Joint& joint) {
 ph_status Joints::run(ph_rank rank, const Step& step) {
   const auto line = static_cast<std::uint32_t>(step.operand);
   const std::uint32_t team = program_.joint_lines[line].team;
+  const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   JointPlace& mine = place(rank, line);
   const Joint& joint = program_.joint_lines[line].joints[step.order];
   const bool is_there = team == 0 || seats_[rank].teams[team].state == JointMade::State::alive;
-  if (mine.next != step.order || joint.act != Act::begin || !is_there) return PH_AGAIN;
+  const bool waits = joint.act == Act::begin || is_agreement(joint);
+  if (mine.next != step.order || !waits || !is_there) return PH_AGAIN;
   if (std::exchange(seats_[rank].is_pumping, true)) return PH_AGAIN;
+  if (joint.act != Act::begin) return agree(rank, line, joint, limit_us);
   Doing& doing = doing_of(rank, line, joint);
   doing.end = JointEnd::request;
   const ph_coll_args args = args_of(doing);
   began(doing);
-  const auto limit_us = static_cast<std::int64_t>(step.time_ns / 1000);
   const ph_status status = ph_coll_run(handle_of(rank, team), &args, limit_us);
   seats_[rank].is_pumping = false;
   if (oracle_.failed()) return PH_AGAIN;

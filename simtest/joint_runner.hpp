@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "simtest/joint_doing.hpp"
+#include "simtest/joint_verdicts.hpp"
 #include "simtest/oracle.hpp"
 #include "simtest/program.hpp"
 
@@ -37,7 +38,8 @@ class Joints {
   void want_all(ph_rank rank);
   // Does what is wanted and can be done now, and hears of what is over. How much that was.
   std::size_t pump(ph_rank rank);
-  // By ph_coll_run(), if it is the next of its line. PH_AGAIN: nothing was begun.
+  // By ph_coll_run(), if it is the next of its line; or so long in the call by which its members
+  // agree. PH_AGAIN: nothing was begun.
   ph_status run(ph_rank rank, const Step& step);
   // The request of that joint, if it is under way here and has one.
   ph_request* request_of(ph_rank rank, const Step& step);
@@ -73,9 +75,9 @@ class Joints {
   ph_team* handle_of(ph_rank rank, std::uint32_t team);
   bool advance(ph_rank rank, std::uint32_t line);
   bool carry_out(ph_rank rank, std::uint32_t line, const Joint& joint);
-  bool make(ph_rank rank, const Joint& joint);
+  ph_status make(ph_rank rank, const Joint& joint, std::int64_t limit_us);
   bool may_make(ph_rank rank, const JointTeam& team) const;
-  ph_status make_once(ph_rank rank, std::uint32_t number, JointGroup& from);
+  ph_status make_once(ph_rank rank, std::uint32_t number, JointGroup& from, std::int64_t limit_us);
   void check_made(ph_rank rank, std::uint32_t number, ph_status status, const JointGroup& from);
   bool free_team(ph_rank rank, const Joint& joint);
   bool is_free(ph_rank rank, std::uint32_t team) const;
@@ -83,6 +85,17 @@ class Joints {
   bool prepare(ph_rank rank, const Joint& joint);
   bool start(ph_rank rank, std::uint32_t line);
   bool free_prepared(ph_rank rank, std::uint32_t line);
+  // joint_agreements.cpp
+  bool is_agreement(const Joint& joint) const noexcept {
+    return joint.act == Act::agree ||
+           (joint.act == Act::make && program_.joint_teams[joint.team].is_shrunk);
+  }
+  ph_status agree(ph_rank rank, std::uint32_t line, const Joint& joint, std::int64_t limit_us);
+  ph_status agree_on(ph_rank rank, std::uint32_t line, const Joint& joint, std::int64_t limit_us);
+  ph_status shrink_once(ph_rank rank, std::uint32_t number, JointGroup& from,
+                        std::int64_t limit_us);
+  JointAgreement called(ph_rank rank, std::uint32_t line, std::size_t at, std::uint64_t bits);
+  void agreed(ph_rank rank, const JointAgreement& name, std::uint32_t team, std::uint64_t bits);
   // joint_ends.cpp
   Doing& doing_of(ph_rank rank, std::uint32_t line, const Joint& joint);
   void fill(Doing& doing);
@@ -112,6 +125,7 @@ class Joints {
   std::vector<JointPlace> places_;                              // by rank and line
   std::vector<JointSeat> seats_;                                // by rank
   std::deque<Doing> doings_;
+  JointVerdicts verdicts_;
   // Results that all members must share: line, place, start, the first member.
   std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t, ph_rank>, std::vector<std::byte>>
       agreed_;

@@ -36,6 +36,7 @@ const char* name_of(Arithmetic arithmetic) {
 }  // namespace
 
 std::string text_of(const JointTeam& team) {
+  if (team.is_shrunk) return "what is left of team " + std::to_string(team.parent);
   std::string text = team.parent == kNone ? "a team of a list, tag " + std::to_string(team.tag)
                                           : "a split of team " + std::to_string(team.parent);
   text += ", colours and keys";
@@ -53,6 +54,7 @@ std::string text_of(const Joint& joint) {
     case Act::make: return "make team " + std::to_string(joint.team);
     case Act::free_team: return "free team " + std::to_string(joint.team);
     case Act::free_prepared: return "free";
+    case Act::agree: return "agree, bits of " + std::to_string(joint.seed);
     default: break;
   }
   std::string text = joint.act == Act::prepare ? "prepare "

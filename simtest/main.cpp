@@ -128,8 +128,10 @@ const std::map<std::string, Mailboxes>& mailboxes_choices() {
 }
 
 const std::map<std::string, Collectives>& collectives_choices() {
-  static const std::map<std::string, Collectives> all = {
-      {"drawn", Collectives::drawn}, {"none", Collectives::none}, {"all", Collectives::all}};
+  static const std::map<std::string, Collectives> all = {{"drawn", Collectives::drawn},
+                                                         {"none", Collectives::none},
+                                                         {"all", Collectives::all},
+                                                         {"plain", Collectives::plain}};
   return all;
 }
 
@@ -268,7 +270,8 @@ void add_contents(CLI::App& app, Choices& choices) {
       ->check(CLI::IsMember(mailboxes_choices()))
       ->capture_default_str();
   app.add_option("--collectives", choices.collectives,
-                 "which programs use teams and collective operations; drawn: one in three")
+                 "which programs use teams and collective operations; drawn: one in three; plain: "
+                 "all, without agreements")
       ->check(CLI::IsMember(collectives_choices()))
       ->capture_default_str();
 }

@@ -204,9 +204,9 @@ enum class Maps : std::uint8_t { drawn, none, all };
 // sender carries alone: those programs are what they were before there were larger ones.
 enum class Mailboxes : std::uint8_t { drawn, none, all, carried };
 
-// Which programs use teams and collective operations: one in three; or none; or all. Programs that
-// lose links have none.
-enum class Collectives : std::uint8_t { drawn, none, all };
+// Which programs use teams and collective operations: one in three; or none; or all; or all, with
+// what they were before members agreed on something. Programs that lose links have none.
+enum class Collectives : std::uint8_t { drawn, none, all, plain };
 
 struct Choice {
   Lanes lanes = Lanes::drawn;

@@ -10,6 +10,7 @@
 //   program_mailboxes.cpp: mailboxes; so are these
 //   program_offers.cpp: their large messages; program_gets.cpp: gets from them; so are these
 //   program_joints.cpp: teams and collective operations; so are these
+//   program_agreements.cpp: what their members agree on; so is this
 //
 // Owner: generate(). Threads: one.
 #pragma once
@@ -60,7 +61,8 @@ class Generator {
         mails_(transport::sim::Random(seed).stream(0x6d61696c)),
         offers_(transport::sim::Random(seed).stream(0x6f666672)),
         gets_(transport::sim::Random(seed).stream(0x67657473)),
-        joints_(transport::sim::Random(seed).stream(0x6a6f696e)) {
+        joints_(transport::sim::Random(seed).stream(0x6a6f696e)),
+        agreements_(transport::sim::Random(seed).stream(0x61677265)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -157,6 +159,12 @@ class Generator {
   Joint joint();
   JointTeam joint_team();
   void add_joint_team(const JointTeam& team);
+  void draw_agreements();
+  bool shrinks_next() { return agrees_ && agreements_.up_to(2) == 0; }
+  JointTeam shrunk_team();
+  void agree_now_and_then(std::uint32_t teams);
+  void add_agreement(const Joint& one);
+  void add_agreements();
   void end_joint_team(std::uint32_t number);
   void add_prepared(std::uint32_t team);
   void draw_joints(std::uint64_t most);
@@ -190,21 +198,26 @@ class Generator {
   Step pause(ph_rank rank);
 
   transport::sim::Random random_;
-  transport::sim::Random ends_;     // deaths and cuts: a program without them is as it ever was
-  transport::sim::Random rows_;     // of what is vectored: the same
-  transport::sim::Random lending_;  // the same
-  transport::sim::Random lanes_;    // the same
-  transport::sim::Random losses_;   // the same
-  transport::sim::Random peers_;    // the same
-  transport::sim::Random echoes_;   // the same
-  transport::sim::Random maps_;     // the same
-  transport::sim::Random mails_;    // the same
-  transport::sim::Random offers_;   // the same
-  transport::sim::Random gets_;     // the same
-  transport::sim::Random joints_;   // the same
+  transport::sim::Random ends_;        // deaths and cuts: a program without them is as it ever was
+  transport::sim::Random rows_;        // of what is vectored: the same
+  transport::sim::Random lending_;     // the same
+  transport::sim::Random lanes_;       // the same
+  transport::sim::Random losses_;      // the same
+  transport::sim::Random peers_;       // the same
+  transport::sim::Random echoes_;      // the same
+  transport::sim::Random maps_;        // the same
+  transport::sim::Random mails_;       // the same
+  transport::sim::Random offers_;      // the same
+  transport::sim::Random gets_;        // the same
+  transport::sim::Random joints_;      // the same
+  transport::sim::Random agreements_;  // the same
   Program program_;
   Shape shape_;
   bool has_wakes_ = true;
+  bool agrees_ = false;                    // members of its teams do
+  std::vector<bool> agrees_apart_;         // by team: in a line of its own
+  std::vector<std::uint32_t> shrunk_;      // teams that nobody makes yet
+  std::vector<std::vector<Joint>> apart_;  // by team
   std::uint64_t packed_max_ = 0;
   std::uint64_t chunk_ = 0;
   std::uint32_t id_max_ = 8;

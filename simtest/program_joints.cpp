@@ -75,7 +75,10 @@ void Generator::add_joint_team(const JointTeam& team) {
   make.team = number;
   program_.joint_teams.push_back(team);
   program_.joint_lines.push_back({number, kNone, {}});
-  program_.joint_lines[is_list(team) ? number : team.parent].joints.push_back(make);
+  if (team.is_shrunk)
+    shrunk_.push_back(number);
+  else
+    program_.joint_lines[is_list(team) ? number : team.parent].joints.push_back(make);
 }
 
 // Freed, and at times made once more.
@@ -108,7 +111,7 @@ void Generator::draw_joints(std::uint64_t most) {
   program_.joint_teams[0].keys.resize(program_.ranks);
   program_.joint_lines.resize(1);
   for (std::uint64_t teams = joints_.up_to(kMostTeams); teams > 0; --teams) {
-    JointTeam team = joint_team();
+    JointTeam team = shrinks_next() ? shrunk_team() : joint_team();
     const auto before = static_cast<std::uint32_t>(program_.joint_teams.size() - 1);
     if (is_list(team) && before != 0 && is_list(program_.joint_teams[before]) &&
         joints_.up_to(1) == 0) {
@@ -118,8 +121,10 @@ void Generator::draw_joints(std::uint64_t most) {
     add_joint_team(team);
   }
   const auto teams = static_cast<std::uint32_t>(program_.joint_teams.size());
+  draw_agreements();
   for (std::uint64_t left = 1 + joints_.up_to(most); left > 0; --left) {
     const auto team = static_cast<std::uint32_t>(joints_.up_to(teams - 1));
+    if (agrees_) agree_now_and_then(teams);
     if (joints_.up_to(5) == 0) {
       add_prepared(team);
       continue;
@@ -128,6 +133,7 @@ void Generator::draw_joints(std::uint64_t most) {
     one.team = team;
     program_.joint_lines[team].joints.push_back(one);
   }
+  add_agreements();
   for (std::uint32_t team = 1; team < teams; ++team) {
     end_joint_team(team);
     JointTeam& made = program_.joint_teams[team];
@@ -166,6 +172,7 @@ void Generator::add_joints(Collectives choice) {
   const bool is_drawn = joints_.up_to(kJointsInOneOf - 1) == 0;
   if (choice == Collectives::none || (choice == Collectives::drawn && !is_drawn)) return;
   if (shape_.loses_links) return;
+  agrees_ = choice != Collectives::plain && agreements_.up_to(1) == 0;
   draw_joint_options();
   std::uint64_t longest = 0;
   for (const auto& steps : program_.steps) longest = std::max<std::uint64_t>(longest, steps.size());
