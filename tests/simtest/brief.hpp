@@ -32,7 +32,9 @@ constexpr std::uint64_t seeds_of(std::uint64_t count) { return kIsBrief ? (count
 inline Result run_and_repeat(const Case& one) {
   Result first = run_case(one, true);
   EXPECT_FALSE(first.finding) << "seed " << one.seed << ": " << first.finding->text;
-  if (!kIsBrief) EXPECT_EQ(first.digest, run_case(one, false).digest) << "seed " << one.seed;
+  if (!kIsBrief) {
+    EXPECT_EQ(first.digest, run_case(one, false).digest) << "seed " << one.seed;
+  }
   return first;
 }
 

@@ -101,8 +101,8 @@ void Runner::number(Operation& op) noexcept {
 
 // What has come before it was begun is compared at once. With coll_check, and of what a provider
 // does, each member tells the next of the team what it has begun: so those that would wait for each
-// other in vain hear of it. Within the grant, for a member may be far ahead of others; beyond it
-// what is sent tells as much, and where nothing else is sent a note goes.
+// other in vain hear of it. Beyond the grant a note goes, and the operation is not over before the
+// next member has begun it.
 void Runner::check_digests(Operation& op) {
   const Arrival* const other =
       early_.find(op.early, [&](const Arrival& one) { return one.digest != op.plan.digest; });
@@ -110,17 +110,11 @@ void Runner::check_digests(Operation& op) {
   const Team& team = *op.team;
   const bool is_told = (op.plan.described.flags & (kCheckedFlag | kProvidedFlag)) != 0;
   if (!is_told || team.size() == 1 || op.state != OpState::running) return;
-  const std::uint32_t next = (team.own + 1) % team.size();
-  if (op.plan.is_provided) {
-    schedule::Step step;
-    step.action = schedule::Action::send;
-    step.peer = next;
-    step.tag = kCheckTag;
-    return send(op, step);
-  }
-  const Rank to = team.members[next].rank;
-  if (!post_.take_grant(to, 0)) return;
-  check(op, post_.payload(to, {0, name_at(team, next, op, kCheckTag), op.plan.digest}, {}), next);
+  schedule::Step step;
+  step.action = schedule::Action::send;
+  step.peer = (team.own + 1) % team.size();
+  step.tag = kCheckTag;
+  send(op, step);
 }
 
 // False: this member has sent nothing that could differ.
