@@ -43,6 +43,7 @@ PwcProvider::PwcProvider() {
   table_.begin = begin;
   table_.advance = advance;
   table_.cancel = cancel;
+  table_.progress = progress;
 }
 
 // ---- the table
@@ -116,6 +117,13 @@ ph_status PwcProvider::cancel(void* self, void* state, void* op) {
   return PH_OK;
 }
 
+// What the lane has queued when the last operation was over others may wait for. Errors are the
+// next operation's, if they matter to it.
+void PwcProvider::progress(void* self) try {
+  static_cast<void>(static_cast<PwcProvider*>(self)->pump());
+} catch (const std::bad_alloc&) {  // it is called again
+}
+
 // ---- an operation
 
 ph_status PwcProvider::go_on(const ph_coll_team& team, Operation& op) {
@@ -130,17 +138,7 @@ ph_status PwcProvider::go_on(const ph_coll_team& team, Operation& op) {
       op.call->fold(op.call->fold_user, step.buffer, op.call->out, op.call->out, op.call->count);
     if (status != PH_OK) return status;
   }
-  return gone(team, op) ? PH_OK : PH_AGAIN;
-}
-
-// Nobody moves this member's lane for its operations that are over, and others may wait for what
-// has not gone yet.
-bool PwcProvider::gone(const ph_coll_team& team, const Operation& op) {
-  return std::all_of(op.steps.begin(), op.steps.end(), [&](const Step& step) {
-    const ph_rank rank = team.ranks[step.member];
-    return step.action != Action::send || peer_of(rank).under_way == 0 ||
-           look_for(rank) == PH_ERR_DEPARTED;
-  });
+  return PH_OK;
 }
 
 // As many pieces as there are free slots. Who has left in order needs none.
@@ -164,15 +162,14 @@ ph_status PwcProvider::send(const ph_coll_team& team, Operation& op, const Step&
     args.source = peer.out.get() + at;
     args.size_bytes = sizeof head + bytes;
     args.target = {peer.there.address + at, peer.there.key};
-    args.local = {&id, sizeof id};
     args.remote = {&id, sizeof id};
+    args.flags = PH_NO_LCE;
     const ph_status status = ph_put(lane_, to, &args);
     if (status == PH_ERR_DEPARTED) return PH_OK;
     if (status == PH_ERR_PEER) return PH_AGAIN;
     if (status != PH_OK) return status;
     peer.next_slot = (peer.next_slot + 1) % kSlots;
     --peer.free_slots;
-    ++peer.under_way;
     op.offset += bytes;
   } while (op.offset < step.bytes);
   return PH_OK;
@@ -228,20 +225,12 @@ ph_status PwcProvider::pump() {
     if (const ph_status status = ph_probe(lane_, query, found, kAtOnce, &count); status != PH_OK)
       return status;
     for (std::size_t i = 0; i < count; ++i) {
-      if (found[i].kind == PH_LOCAL)
-        ended(found[i].peer);
-      else if (const ph_status status = take(found[i].peer, found[i].id); status != PH_OK)
-        return status;
+      if (found[i].kind == PH_LOCAL) continue;  // a put to a rank that is lost: of no interest now
+      if (const ph_status status = take(found[i].peer, found[i].id); status != PH_OK) return status;
     }
   }
   for (auto& [rank, peer] : peers_) push_words(rank);
   return PH_OK;
-}
-
-// Also of a put to a rank that is lost, which may be told a second time, as an error.
-void PwcProvider::ended(ph_rank to) {
-  Peer& peer = peer_of(to);
-  if (peer.under_way != 0) --peer.under_way;
 }
 
 ph_status PwcProvider::take(ph_rank from, std::uint64_t said) {

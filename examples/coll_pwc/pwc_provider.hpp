@@ -68,7 +68,6 @@ class PwcProvider {
     bool has_asked = false;            // we have asked it for a ring
     std::uint32_t free_slots = 0;
     std::uint32_t next_slot = 0;
-    std::uint32_t under_way = 0;      // puts whose sources the lane still reads
     std::deque<std::uint64_t> words;  // ids to be sent, for which there was no room yet
   };
 
@@ -105,6 +104,7 @@ class PwcProvider {
   static ph_status begin(void* self, void* state, const ph_coll_call* call, void** op);
   static ph_status advance(void* self, void* state, void* op);
   static ph_status cancel(void* self, void* state, void* op);
+  static void progress(void* self);
 
   static void plan(const ph_coll_team& team, Operation& op);
   static void plan_barrier(const ph_coll_team& team, Operation& op);
@@ -116,14 +116,12 @@ class PwcProvider {
   static void add(Operation& op, Action action, std::uint32_t member, Part part);
 
   ph_status go_on(const ph_coll_team& team, Operation& op);
-  bool gone(const ph_coll_team& team, const Operation& op);
   ph_status send(const ph_coll_team& team, Operation& op, const Step& step);
   ph_status receive(const ph_coll_team& team, Operation& op, const Step& step);
   ph_status look_for(ph_rank rank);
   void forget(const ph_coll_team& team, const Operation& op);
 
   ph_status pump();
-  void ended(ph_rank to);
   ph_status take(ph_rank from, std::uint64_t word);
   ph_status open_ring(ph_rank from);
   void take_data(ph_rank from, std::uint64_t word);

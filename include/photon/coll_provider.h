@@ -114,6 +114,11 @@ typedef struct ph_coll_provider {
    *  PH_AGAIN: not yet. When the context or lane ends, it is called once, under the lane's
    *  lock, and the operation is over whatever it returns. */
   ph_status (*cancel)(void *user, void *state, void *op);
+  /** May be null. Called after a join() while no operation of the provider is under way: at first
+   *  often, then each millisecond that a call makes progress in. Members whose operations are not
+   *  over may wait for what this one has queued on a lane of the provider's, which nobody else
+   *  moves. */
+  void (*progress)(void *user);
 } ph_coll_provider;
 
 /**

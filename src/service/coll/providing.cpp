@@ -157,7 +157,13 @@ void Providing::close() noexcept {
 
 void Providing::turn() noexcept {
   next_turn_ns_ = INT64_MAX;
-  if (!doing_.empty()) port_.wants_run();
+  if (!doing_.empty() || (!is_running_ && is_idling())) port_.wants_run();
+}
+
+// Nothing is under way, but others may wait for what the provider has queued.
+bool Providing::is_idling() const noexcept {
+  return doing_.empty() && chosen_ != nullptr && chosen_->table.progress != nullptr &&
+         std::ranges::any_of(seats_, [](const auto& seat) { return seat->is_joined; });
 }
 
 // What stands here when run() begins: all that it needs of what others may change meanwhile.
@@ -179,10 +185,12 @@ void Providing::collect() {
   }
   for (const auto& seat : seats_)
     if (seat->is_freed) leaving_.push_back(seat.get());
+  moves_idly_ = is_idling();
   is_running_ = true;
 }
 
 void Providing::run() noexcept {
+  if (moves_idly_) chosen_->table.progress(chosen_->table.user);
   for (Doing* const doing : shown_) step(*doing);
   for (Seat* const seat : leaving_) leave(*seat);
 }
@@ -257,12 +265,13 @@ void Providing::ran() noexcept {
   }
   std::erase_if(seats_, [](const auto& seat) { return seat->is_freed && !seat->is_joined; });
   leaving_.clear();
-  if (doing_.empty()) return;
+  const bool is_idling = this->is_idling();
+  if (doing_.empty() && !is_idling) return;
   const std::int64_t now = port_.now_ns();
   if (now < eager_until_ns_)
     port_.wants_turn();
   else
-    next_turn_ns_ = now + kPauseNs;
+    next_turn_ns_ = now + (is_idling ? kIdlePauseNs : kPauseNs);
 }
 
 }  // namespace photon::service::coll

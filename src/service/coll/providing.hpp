@@ -83,6 +83,7 @@ class Providing {
   static void show(const Plan& plan, const Team& team, ph_coll_call& call) noexcept;
   static void show_own(const Operation& op, ph_coll_call& call) noexcept;
   bool waits_for_words(Doing& doing) noexcept;
+  bool is_idling() const noexcept;
   void step(Doing& doing) const noexcept;
   ph_status join(Seat& seat) const noexcept;
   void leave(Seat& seat) const noexcept;
@@ -91,6 +92,7 @@ class Providing {
 
   static constexpr std::int64_t kEagerNs = 200'000;
   static constexpr std::int64_t kPauseNs = 50'000;
+  static constexpr std::int64_t kIdlePauseNs = 1'000'000;  // nothing is under way
   static constexpr std::int64_t kWordsNs = 200'000'000;
 
   Port& port_;
@@ -110,6 +112,7 @@ class Providing {
   std::vector<std::unique_ptr<Doing>> spare_;
   std::vector<Doing*> shown_;        // of the thread inside run()
   std::vector<Seat*> leaving_;       // of it, too
+  bool moves_idly_ = false;          // run() calls the provider's progress()
   bool is_running_ = false;          // from collect() to ran()
   std::int64_t eager_until_ns_ = 0;  // looks follow one another
   std::int64_t next_turn_ns_ = INT64_MAX;
