@@ -1,6 +1,7 @@
 # Shortcuts; the build itself is CMake's (CMakePresets.json).
 PREFIX = /usr/local
 JOBS = $(shell nproc)
+TESTS = $(shell expr $(JOBS) + 1)  # at a time: they wait more than they compute
 BUILD := build/release
 # A new build folder has no tests, which would ask for GoogleTest. One that is configured stays as
 # it is: ninja deletes the programs of tests that are switched off.
@@ -24,7 +25,7 @@ test: ## Build everything and run all tests
 	scripts/install-deps plot || echo "make test: photon-perf --plot and scripts/draw stay untested"
 	cmake --preset release -DPHOTON_BUILD_TESTS=ON -DPHOTON_BUILD_EXAMPLES=ON -DPHOTON_BUILD_STATIC=ON
 	cmake --build $(BUILD) -j $(JOBS)
-	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure
+	ctest --test-dir $(BUILD) -j $(TESTS) --output-on-failure
 
 bench: ## Every question photon-perf answers, as tables
 	scripts/install-deps build

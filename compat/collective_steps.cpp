@@ -187,7 +187,7 @@ void Collectives::await_team(Communicator& communicator) {
     ph_team* team = nullptr;
     const ph_status status = communicator.wait(context_, kAmongOthersUs, team);
     const std::scoped_lock lock(mutex_);
-    communicator.end_wait(status, team);
+    communicator.end_wait(context_, status, team);
     return;
   }
   std::size_t count = 0;  // nothing is taken: peers are served

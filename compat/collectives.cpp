@@ -70,9 +70,7 @@ photon_rid Collectives::prepare(photon_coll kind, std::list<Told> told, const Me
   communicator.look(context_);
   place_all(communicator);
   if (communicator.status() == PH_ERR_ARGUMENT) {  // the setting `coll` names nobody
-    ph_error error{};
-    ph_last_error(context_, &error);
-    warn("photon_collective_init", error.text);
+    warn("photon_collective_init", communicator.words());
     remove(table_.find(rid));
     return 0;
   }

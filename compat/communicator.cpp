@@ -1,5 +1,7 @@
 #include "compat/communicator.hpp"
 
+#include <string_view>
+
 namespace photon::classic {
 
 namespace {
@@ -31,18 +33,24 @@ void Communicator::look(ph_context* context) noexcept {
   if (!may_wait()) return;
   ph_team* team = nullptr;
   const ph_status status = wait(context, 0, team);
-  note(status, team);
+  note(context, status, team);
 }
 
-void Communicator::end_wait(ph_status status, ph_team* team) noexcept {
+void Communicator::end_wait(ph_context* context, ph_status status, ph_team* team) noexcept {
   is_waited_for_ = false;
-  note(status, team);
+  note(context, status, team);
 }
 
-// Memory may be there later.
-void Communicator::note(ph_status status, ph_team* team) noexcept {
+// Memory may be there later. The context's words are those of the call that has just ended, if none
+// of another thread's have come since.
+void Communicator::note(ph_context* context, ph_status status, ph_team* team) noexcept {
   if (status == PH_OK) team_ = team;
-  if (status < PH_OK && status != PH_ERR_MEMORY) status_ = status;
+  if (status >= PH_OK || status == PH_ERR_MEMORY) return;
+  status_ = status;
+  ph_last_error(context, &words_);
+  if (words_.status == status) return;
+  const std::string_view text = ph_status_text(status);
+  words_.text[text.copy(words_.text, sizeof words_.text - 1)] = '\0';
 }
 
 }  // namespace photon::classic

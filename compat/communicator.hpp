@@ -34,6 +34,8 @@ class Communicator {
   ph_team* team() const noexcept { return team_; }
   // PH_OK, or why it never will be.
   ph_status status() const noexcept { return status_; }
+  // The words for that, whatever other calls have said since.
+  const char* words() const noexcept { return words_.text; }
   // One look, without waiting.
   void look(ph_context* context) noexcept;
 
@@ -42,17 +44,18 @@ class Communicator {
   bool may_wait() const noexcept { return team_ == nullptr && status_ == PH_OK && !is_waited_for_; }
   void begin_wait() noexcept { is_waited_for_ = true; }
   ph_status wait(ph_context* context, std::int64_t timeout_us, ph_team*& team) const noexcept;
-  void end_wait(ph_status status, ph_team* team) noexcept;
+  void end_wait(ph_context* context, ph_status status, ph_team* team) noexcept;
 
   // Prepared before there was a team, in their order: each will have its place in it.
   std::deque<std::shared_ptr<Collective>> unplaced;
 
  private:
-  void note(ph_status status, ph_team* team) noexcept;
+  void note(ph_context* context, ph_status status, ph_team* team) noexcept;
 
   const Members members_;
   ph_team* team_ = nullptr;
   ph_status status_ = PH_OK;
+  ph_error words_{};
   bool is_waited_for_ = false;
 };
 

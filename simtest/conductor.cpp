@@ -13,9 +13,9 @@ using transport::sim::SimNetwork;
 
 constexpr std::uint64_t kTurnNs = 100;                    // longest time between two switches
 constexpr std::uint64_t kLongestRunNs = 100'000'000'000;  // simulated
-constexpr std::uint64_t kMostSwitches = 20'000'000;
-constexpr std::uint64_t kEscapeNs = 1'000'000'000;  // what each wait lasts once stuck
-constexpr std::uint64_t kBetweenStalls = 256;       // pauses and waits in the library
+constexpr std::uint64_t kMostSwitches = 1'000'000;        // runs that end take up to 55,000
+constexpr std::uint64_t kEscapeNs = 1'000'000'000;        // what each wait lasts once stuck
+constexpr std::uint64_t kBetweenStalls = 256;             // pauses and waits in the library
 constexpr std::uint64_t kLongestStallNs = 100'000;
 constexpr std::uint64_t kServeNs = 1000;  // between two looks in a collective
 constexpr std::uint64_t kMostEscapes = 1'000'000;

@@ -2,8 +2,9 @@
  * Heat in a rod, and how much it changes in each step, which all ranks want to know: the sum over
  * all ranks runs while the next step is computed. photonrun -n 4 allreduce_overlap [cells] [steps]
  *
- * The sum is a prepared operation, started in each step; there are two, so that the sum of the step
- * before may still be under way. Border cells travel as puts with an id (as in heat2d).
+ * The sum is a prepared operation (coll.h) that is started in each step. There are two of them, for
+ * even and odd steps, so that the sum of the step before may still be under way. Border cells
+ * travel as puts with an id (as in heat2d).
  */
 #include <math.h>
 #include <photon/photon.h>
@@ -22,7 +23,7 @@ typedef struct {
   ph_rank rank, ranks;
   Halo* halo;
   ph_region* halos; /* of all ranks */
-  unsigned come[2]; /* border cells that have come, of even and odd steps */
+  unsigned come[2]; /* how many border cells have come, of even and odd steps */
   size_t cells;     /* of our band */
   double* now;      /* with a cell in front and one behind */
   double* next;
@@ -172,6 +173,7 @@ int main(int argc, char** argv) {
     printf("allreduce_overlap: %u ranks, %zu cells, %u steps: the last one changed %.6g, %s\n",
            rod.ranks, cells, steps, found, is_right ? "right" : "WRONG");
   }
+  /* The last sum needed all ranks, so all have begun it, and we may leave without a barrier. */
   for (int i = 0; i < 2; ++i) stop_at(ph_coll_free(rod.sums[i]), &rod, "free");
   stop_at(ph_finalize(rod.context), &rod, "finalize");
   ph_context_destroy(rod.context);

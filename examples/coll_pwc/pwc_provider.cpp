@@ -43,6 +43,7 @@ PwcProvider::PwcProvider() {
   table_.begin = begin;
   table_.advance = advance;
   table_.cancel = cancel;
+  table_.progress = progress;
 }
 
 // ---- the table
@@ -53,6 +54,8 @@ int PwcProvider::takes(void*, const ph_coll_call* call) {
     case PH_COLL_BCAST:
     case PH_COLL_ALLREDUCE:
     case PH_COLL_SCAN: return 1;
+    case PH_COLL_GATHERV:
+    case PH_COLL_ALLTOALLV: return (call->flags & PH_COUNTS_FROM_SENDERS) == 0;
     default: return 0;
   }
 }
@@ -114,56 +117,11 @@ ph_status PwcProvider::cancel(void* self, void* state, void* op) {
   return PH_OK;
 }
 
-// ---- schedules
-
-void PwcProvider::plan(const ph_coll_team& team, Operation& op) {
-  switch (op.call->kind) {
-    case PH_COLL_BARRIER: return plan_barrier(team, op);
-    case PH_COLL_BCAST: return plan_bcast(team, op.call->root, op);
-    case PH_COLL_ALLREDUCE: plan_chain(team, op); return plan_bcast(team, team.count - 1, op);
-    default: return plan_chain(team, op);
-  }
-}
-
-// Dissemination.
-void PwcProvider::plan_barrier(const ph_coll_team& team, Operation& op) {
-  std::uint32_t round = 0;
-  for (std::uint64_t distance = 1; distance < team.count; distance *= 2, ++round) {
-    const auto by = static_cast<std::uint32_t>(distance);
-    op.steps.push_back({Action::send, (team.own + by) % team.count, round, nullptr});
-    op.steps.push_back(
-        {Action::receive, (team.own + team.count - by) % team.count, round, nullptr});
-  }
-}
-
-// A binomial tree, whose places are counted from the root.
-void PwcProvider::plan_bcast(const ph_coll_team& team, std::uint32_t root, Operation& op) {
-  constexpr std::uint32_t kStep = 100;
-  auto* const buffer = static_cast<std::byte*>(op.call->out);
-  const std::uint64_t count = team.count;
-  const std::uint64_t place = (team.own + count - root) % count;
-  const auto member = [&](std::uint64_t at) {
-    return static_cast<std::uint32_t>((at + root) % count);
-  };
-  std::uint64_t lowest = 1;
-  while (lowest < count && (place & lowest) == 0) lowest *= 2;
-  if (place != 0) op.steps.push_back({Action::receive, member(place - lowest), kStep, buffer});
-  for (std::uint64_t bit = lowest / 2; bit != 0; bit /= 2)
-    if (place + bit < count) op.steps.push_back({Action::send, member(place + bit), kStep, buffer});
-}
-
-// Each member adds its own to what all before it have: team order, so the bits of one loop.
-void PwcProvider::plan_chain(const ph_coll_team& team, Operation& op) {
-  constexpr std::uint32_t kStep = 200;
-  auto* const out = static_cast<std::byte*>(op.call->out);
-  if (op.call->in != PH_IN_PLACE && op.size_bytes != 0)
-    std::memmove(out, op.call->in, op.size_bytes);
-  if (team.own > 0) {
-    op.temp.resize(op.size_bytes);
-    op.steps.push_back({Action::receive, team.own - 1, kStep, op.temp.data()});
-    op.steps.push_back({Action::fold, team.own, kStep, op.temp.data()});
-  }
-  if (team.own + 1 < team.count) op.steps.push_back({Action::send, team.own + 1, kStep, out});
+// What the lane has queued when the last operation was over others may wait for. Errors are the
+// next operation's, if they matter to it.
+void PwcProvider::progress(void* self) try {
+  static_cast<void>(static_cast<PwcProvider*>(self)->pump());
+} catch (const std::bad_alloc&) {  // it is called again
 }
 
 // ---- an operation
@@ -191,10 +149,10 @@ ph_status PwcProvider::send(const ph_coll_team& team, Operation& op, const Step&
   if (peer.told < 4) return look_for(to) == PH_ERR_DEPARTED ? PH_OK : PH_AGAIN;
   do {
     if (peer.free_slots == 0) return look_for(to) == PH_ERR_DEPARTED ? PH_OK : PH_AGAIN;
-    const std::uint64_t bytes = std::min<std::uint64_t>(op.size_bytes - op.offset, kMostBytes);
+    const std::uint64_t bytes = std::min<std::uint64_t>(step.bytes - op.offset, kMostBytes);
     const Head head{team.number, op.call->channel, op.call->sequence,
                     step.number, op.call->digest,  static_cast<std::uint32_t>(bytes),
-                    op.offset};
+                    op.offset,   step.bytes};
     const std::size_t at = std::size_t{peer.next_slot} * kSlotBytes;
     std::memcpy(peer.out.get() + at, &head, sizeof head);
     if (bytes != 0) std::memcpy(peer.out.get() + at + sizeof head, step.buffer + op.offset, bytes);
@@ -213,7 +171,7 @@ ph_status PwcProvider::send(const ph_coll_team& team, Operation& op, const Step&
     peer.next_slot = (peer.next_slot + 1) % kSlots;
     --peer.free_slots;
     op.offset += bytes;
-  } while (op.offset < op.size_bytes);
+  } while (op.offset < step.bytes);
   return PH_OK;
 }
 
@@ -232,13 +190,13 @@ ph_status PwcProvider::receive(const ph_coll_team& team, Operation& op, const St
     const Chunk chunk = std::move(found->second.front());
     found->second.pop_front();
     const std::uint64_t end = chunk.head.offset + chunk.head.bytes;
-    if (chunk.head.digest != op.call->digest || chunk.head.offset != op.offset ||
-        end > op.size_bytes)
+    if (chunk.head.digest != op.call->digest || chunk.head.all != step.bytes ||
+        chunk.head.offset != op.offset || end > step.bytes)
       return PH_ERR_ARGUMENT;
     if (chunk.head.bytes != 0)
       std::memcpy(step.buffer + op.offset, chunk.bytes.data(), chunk.bytes.size());
     op.offset = end;
-    is_over = end == op.size_bytes;
+    is_over = end == step.bytes;
   }
   stash_.erase(found);
   return is_over ? PH_OK : PH_AGAIN;

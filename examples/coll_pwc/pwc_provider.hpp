@@ -1,17 +1,19 @@
-// Collective operations over plain puts with completion, as a provider of photon/coll_provider.h:
-// barrier, bcast, allreduce and scan, the way the paper on LibPhotonNBC writes of. It stands on
-// Photon's installed headers alone; the classic API is built with it, for PHOTON_COLL_IFACE_PWC.
+// A provider (photon/coll_provider.h) that does collective operations by plain puts with
+// completion: barrier, bcast, allreduce and scan, in the way of the paper on LibPhotonNBC, and
+// beside them gatherv and alltoallv. It needs Photon's installed headers alone. The classic API is
+// built with it, for PHOTON_COLL_IFACE_PWC.
 //
-//   a ring for each pair   asked for --> told (its address and key, in four ids) --> used
-//   a slot of it           free -- put, its id says how full --> filled -- copied out, credit -->
-//   free
+//   a ring of slots for each pair: asked for --> told (its address and key, in four ids) --> used
+//   a slot: free -- a put, whose id says how full it is --> filled
+//           filled -- copied out, and credit goes back --> free
 //
-// Each rank keeps for each other a ring of slots, and each slot carries a head that names the step:
-// team, channel, sequence, step. What comes early waits in a stash. A put's source is a slot here,
-// too, which is used again when the credit for the other is back: it was read then.
+// Each rank keeps a ring of slots for each other rank. Each slot has a head that names the step it
+// belongs to: team, channel, sequence, step. A message that comes early waits in a stash. The
+// source of a put is a slot at the sender. It is used again when credit for the slot at the
+// receiver has come back, for then the put has read it.
 //
-// Owner: the program; it outlives the context. Threads: as the provider's header says, one at a
-// time.
+// Owner: the program; the provider must outlive the context. Threads: the library calls it by one
+// thread at a time (coll_provider.h).
 #pragma once
 
 #include <photon/photon.h>
@@ -37,19 +39,20 @@ class PwcProvider {
   static constexpr std::uint32_t kSlots = 16;
   static constexpr std::size_t kSlotBytes = 4096;
 
-  // At the beginning of a slot.
+  // Stands at the beginning of a slot.
   struct Head {
     std::uint32_t team;
     std::uint32_t channel;
     std::uint32_t sequence;
     std::uint32_t step;
     std::uint32_t digest;
-    std::uint32_t bytes;  // that follow
+    std::uint32_t bytes;  // how many bytes follow
     std::uint64_t offset;
+    std::uint64_t all;  // bytes of the message, which may take several slots
   };
   static constexpr std::size_t kMostBytes = kSlotBytes - sizeof(Head);
 
-  // Of a message for a step: who, team, channel, sequence, step.
+  // Names a message: sender, team, channel, sequence, step.
   using Key = std::tuple<ph_rank, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
   struct Chunk {
     Head head;
@@ -59,29 +62,35 @@ class PwcProvider {
   struct Peer {
     std::unique_ptr<std::byte[]> in;  // its ring here
     ph_region in_region{};
-    std::unique_ptr<std::byte[]> out;  // sources of what goes to ours there
-    ph_target there{};
-    std::uint32_t told = 0;  // parts of `there`, of four
-    bool has_asked = false;
+    std::unique_ptr<std::byte[]> out;  // the sources of puts into our ring there
+    ph_target there{};                 // our ring there
+    std::uint32_t told = 0;            // how many of the four ids that tell `there` have come
+    bool has_asked = false;            // we have asked it for a ring
     std::uint32_t free_slots = 0;
     std::uint32_t next_slot = 0;
-    std::deque<std::uint64_t> words;  // that found no room
+    std::deque<std::uint64_t> words;  // ids to be sent, for which there was no room yet
   };
 
   enum class Action : std::uint8_t { send, receive, fold };
-  // `buffer` of a fold: what stands in front of the operator's own elements.
+  // `buffer` of a fold has the left operands; the right ones are the member's own elements.
   struct Step {
     Action action;
     std::uint32_t member;
     std::uint32_t number;
     std::byte* buffer;
+    std::uint64_t bytes;
+  };
+  // What goes to one member, or comes from one.
+  struct Part {
+    std::byte* at = nullptr;
+    std::uint64_t bytes = 0;
   };
   struct Operation {
     const ph_coll_call* call;
     std::vector<Step> steps;
     std::vector<std::byte> temp;
-    std::size_t at = 0;        // of steps
-    std::uint64_t offset = 0;  // of the step's bytes
+    std::size_t at = 0;        // the step that is under way
+    std::uint64_t offset = 0;  // how many of its bytes are done
     std::uint64_t size_bytes = 0;
   };
   struct Team {
@@ -95,11 +104,16 @@ class PwcProvider {
   static ph_status begin(void* self, void* state, const ph_coll_call* call, void** op);
   static ph_status advance(void* self, void* state, void* op);
   static ph_status cancel(void* self, void* state, void* op);
+  static void progress(void* self);
 
   static void plan(const ph_coll_team& team, Operation& op);
   static void plan_barrier(const ph_coll_team& team, Operation& op);
   static void plan_bcast(const ph_coll_team& team, std::uint32_t root, Operation& op);
   static void plan_chain(const ph_coll_team& team, Operation& op);
+  static void plan_gatherv(const ph_coll_team& team, Operation& op);
+  static void plan_alltoallv(const ph_coll_team& team, Operation& op);
+  static Part part_of(const ph_coll_call& call, bool goes, std::uint32_t member);
+  static void add(Operation& op, Action action, std::uint32_t member, Part part);
 
   ph_status go_on(const ph_coll_team& team, Operation& op);
   ph_status send(const ph_coll_team& team, Operation& op, const Step& step);

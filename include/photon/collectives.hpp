@@ -6,6 +6,12 @@
  *   ph_request request = PH_REQUEST_NONE;
  *   while (!team.begin(photon::bcast(values, 0), {.request = &request})) (void)context.probe_one();
  *   context.wait(request);
+ *   team.barrier();  // before the context ends: others must have begun what this member has done
+ *
+ * Ranges must stay where they are until the operation has completed. Elements that the library does
+ * not fold travel as their bytes. The kinds with counts of their own, PH_IN_PLACE, functions of the
+ * program's own, handlers and time limits have no wrapper: call ph_coll_begin() and its like with
+ * Team::c_team() for those.
  */
 #ifndef PHOTON_COLLECTIVES_HPP
 #define PHOTON_COLLECTIVES_HPP
@@ -29,7 +35,11 @@
 
 namespace photon {
 
-/** Folds beside std::plus and its like. */
+/**
+ * Folds that the standard library has no function object for: photon::Min{} and photon::Max{}.
+ * Of the standard's, std::plus, std::multiplies, std::bit_and, std::bit_or, std::bit_xor,
+ * std::logical_and and std::logical_or are known; the last five for integers alone.
+ */
 struct Min {};
 struct Max {};
 
@@ -50,7 +60,7 @@ constexpr ph_type integer_type() noexcept {
   }
 }
 
-/** PH_BYTES: no type that a fold knows. */
+/** The library's name for T; PH_BYTES if it cannot fold elements of T. */
 template <class T>
 constexpr ph_type coll_type() noexcept {
   if constexpr (std::same_as<T, bool>) return PH_BYTES;
@@ -67,7 +77,7 @@ constexpr ph_type coll_type() noexcept {
 template <class F, template <class> class Function, class T>
 inline constexpr bool is_function = std::same_as<F, Function<void>> || std::same_as<F, Function<T>>;
 
-/** 0: no operation of the library's, or none of this type. */
+/** The library's name for F; 0 if it has none, or cannot fold elements of T by it. */
 template <class F, class T>
 constexpr int op_of() noexcept {
   if (coll_type<T>() == PH_BYTES) return 0;
@@ -95,13 +105,16 @@ concept InOut = PlainRange<In> && PlainRange<Out> &&
                 std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> &&
                 !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<Out>>>;
 
-/** One operation, not begun: what allreduce() and its like make. Refers to its ranges. */
+/**
+ * An operation that has not begun: allreduce() and its like make it, and a Team begins it. It
+ * refers to the ranges that it was made of, and does not copy them.
+ */
 struct Collective {
   ph_coll_args args = {};
-  std::size_t in_count = 0; /**< Elements; the team checks them against its size. */
+  std::size_t in_count = 0; /**< Elements; Team compares both counts with its size. */
   std::size_t out_count = 0;
 
-  /** With the bits of a loop in team order. */
+  /** The same operation with PH_REPRODUCIBLE. */
   [[nodiscard]] Collective reproducible() const {
     Collective same = *this;
     same.args.flags |= PH_REPRODUCIBLE;
@@ -109,7 +122,8 @@ struct Collective {
   }
 };
 
-/** Who hears of the end: {.local = 7}, or {.request = &request}, or nobody. */
+/** How the end is told: {.local = 7} by an id, {.request = &request} by a request, {} not at all.
+ */
 struct Told {
   Id local = {};
   ph_request *request = nullptr;
@@ -147,7 +161,7 @@ Collective folded(ph_coll_kind kind, In &&in, Out &&out, std::uint32_t root = 0)
 
 }  // namespace detail
 
-/** The root's elements, to all. */
+/** Send the root's elements to all members; `values` is read at the root, and written elsewhere. */
 template <PlainRange R>
 [[nodiscard]] Collective bcast(R &&values, std::uint32_t root) {
   Collective made = detail::collective(PH_COLL_BCAST, values, values, root);
@@ -161,7 +175,7 @@ template <class In, class Out, FoldOf<std::ranges::range_value_t<In>> F>
   return detail::folded<F>(PH_COLL_ALLREDUCE, in, out);
 }
 
-/** `out` counts at the root only, and may be empty elsewhere. */
+/** `out` is looked at only at the root, and may be empty elsewhere. */
 template <class In, class Out, FoldOf<std::ranges::range_value_t<In>> F>
   requires InOut<In, Out>
 [[nodiscard]] Collective reduce(In &&in, Out &&out, F, std::uint32_t root) {
@@ -180,21 +194,21 @@ template <class In, class Out, FoldOf<std::ranges::range_value_t<In>> F>
   return detail::folded<F>(PH_COLL_EXSCAN, in, out);
 }
 
-/** Equal blocks: `in` has a block for each member, `out` is one. */
+/** PH_COLL_REDUCE_SCATTER_BLOCK: `in` has a block for each member, and `out` is one block. */
 template <class In, class Out, FoldOf<std::ranges::range_value_t<In>> F>
   requires InOut<In, Out>
 [[nodiscard]] Collective reduce_scatter(In &&in, Out &&out, F) {
   return detail::folded<F>(PH_COLL_REDUCE_SCATTER_BLOCK, in, out);
 }
 
-/** `out` counts at the root only, and may be empty elsewhere. */
+/** `out` is looked at only at the root, and may be empty elsewhere. */
 template <class In, class Out>
   requires InOut<In, Out>
 [[nodiscard]] Collective gather(In &&in, Out &&out, std::uint32_t root) {
   return detail::collective(PH_COLL_GATHER, in, out, root);
 }
 
-/** `in` counts at the root only, and may be empty elsewhere. */
+/** `in` is looked at only at the root, and may be empty elsewhere. */
 template <class In, class Out>
   requires InOut<In, Out>
 [[nodiscard]] Collective scatter(In &&in, Out &&out, std::uint32_t root) {
@@ -294,7 +308,8 @@ class Team {
     return check(ph_coll_begin(c_team(), &args));
   }
 
-  /** ph_coll_prepare(). The place of the request must live as long. */
+  /** ph_coll_prepare(). Ranges, and the request that `told` names, must live as long as the result.
+   */
   [[nodiscard]] Prepared prepare(const Collective &what, const Told &told) {
     const ph_coll_args args = with(checked(what), told);
     ph_coll *coll = nullptr;
@@ -322,7 +337,7 @@ class Team {
     return args;
   }
 
-  // The count, and whether both ranges are as long as this team wants them.
+  // The arguments with their count. Throws Error where the ranges do not fit the team's size.
   [[nodiscard]] ph_coll_args checked(const Collective &what) const {
     ph_coll_args args = what.args;
     const std::size_t in = what.in_count;
@@ -355,7 +370,9 @@ class Team {
       args.count = in / members;
       is_right = is_right && in % members == 0;
     }
-    if (!is_right) throw Error({PH_ERR_ARGUMENT, 0, kAnyRank, "collective: a range's size"});
+    if (!is_right)
+      throw Error({PH_ERR_ARGUMENT, 0, kAnyRank,
+                   "collective: the sizes of the ranges do not fit each other and the team"});
     return args;
   }
 

@@ -15,7 +15,7 @@
  *
  *   rank -> launcher   HELLO    first; may carry one descriptor, a pidfd of the sender, so that the
  *                               launcher sees the rank end even behind a wrapper
- *   launcher -> rank   WELCOME  body: ph_launch_welcome
+ *   launcher -> rank   WELCOME  body: ph_launch_welcome, then runs of hosts (ph_launch_host_run)
  *                      REFUSED  body: ph_launch_refused; nothing else follows, except after
  *                               PH_LAUNCH_SIZES_DIFFER, which ends one gather only
  *   rank -> launcher   FORWARD  rank = to; body <= 1024 bytes; <= 4 descriptors, none for a rank of
@@ -70,10 +70,11 @@ extern "C" {
 
 enum {
   PH_LAUNCH_MAGIC = 0x4c504850,     /**< "PHPL" in memory on a little-endian machine. */
-  PH_LAUNCH_VERSION = 4,            /**< Changes when a packet changes; both ends must agree. */
+  PH_LAUNCH_VERSION = 5,            /**< Changes when a packet changes; both ends must agree. */
   PH_LAUNCH_MAX_FORWARD = 1024,     /**< Bytes of body in FORWARD and DELIVER. */
   PH_LAUNCH_MAX_FDS = 4,            /**< Descriptors in FORWARD and DELIVER. */
   PH_LAUNCH_MAX_GATHER = 64 * 1024, /**< Bytes of body in GATHER and GATHERED. */
+  PH_LAUNCH_MAX_HOST_RUNS = 1024,   /**< In WELCOME. */
   PH_LAUNCH_SECRET_BYTES = 32
 };
 
@@ -103,7 +104,7 @@ typedef struct ph_launch_header {
   uint64_t sequence; /**< Number of a gather, from 1. */
 } ph_launch_header;
 
-/** Body of WELCOME. */
+/** Begins the body of WELCOME. */
 typedef struct ph_launch_welcome {
   uint32_t rank;
   uint32_t size;        /**< Ranks in the job. */
@@ -111,6 +112,19 @@ typedef struct ph_launch_welcome {
   uint32_t local_first; /**< local_first <= rank < local_first + local_size <= size. */
   uint8_t secret[PH_LAUNCH_SECRET_BYTES]; /**< The same on every rank, different in every job. */
 } ph_launch_welcome;
+
+/**
+ * So many hosts in a row with so many ranks each. Those of WELCOME name all hosts of the job, in
+ * the order of their ranks, of which each host has consecutive ones. Either all ranks of a job get
+ * the same runs or none gets any. Without them nobody knows which ranks of other hosts are
+ * together, as in a job of one host, where there is nothing to know, and where
+ * PH_LAUNCH_MAX_HOST_RUNS are too few. Runs that do not make up the job, or in which the rank's own
+ * host is another one, are malformed.
+ */
+typedef struct ph_launch_host_run {
+  uint32_t hosts; /**< Not 0. */
+  uint32_t ranks; /**< Of each; not 0. */
+} ph_launch_host_run;
 
 /** Why a rank was refused. */
 typedef enum ph_launch_refusal {

@@ -53,7 +53,7 @@ typedef enum ph_status {
             PH_ERR_RANGE = -4,  /**< The access leaves the registered region. */
             PH_ERR_ACCESS = -5, /**< The region does not grant this, or its memory is gone. */
             PH_ERR_ID_SIZE = -6,   /**< An id is longer than the setting `max_cid_size`. */
-            PH_ERR_STATE = -7,     /**< No context, not initialised, or already finalized. */
+            PH_ERR_STATE = -7,     /**< No context, finalized, or what is named is still in use. */
             PH_ERR_FORKED = -8,    /**< The context belongs to the parent process. */
             PH_ERR_CONFIG = -9,    /**< A setting has a value that cannot be used. */
             PH_ERR_MEMORY = -10,   /**< Out of memory, of arena space or of registration slots. */

@@ -99,12 +99,9 @@ ph_status ph_coll_prepare(ph_team* team, const ph_coll_args* args, ph_coll** col
   }
   *coll = nullptr;
   return at_team(team, args, "coll_prepare", [&](Collectives& all, auto&, auto&) {
-    ph_coll& handle = team->home->coll.colls.give(team->home);
-    const ph_status status = all.prepare(*team->team, *args, handle.op);
-    if (status == PH_OK)
-      *coll = &handle;
-    else
-      team->home->coll.colls.take_back(handle);
+    photon::api::Lent<ph_coll> handle(team->home->coll.colls, team->home);
+    const ph_status status = all.prepare(*team->team, *args, handle->op);
+    if (status == PH_OK) *coll = handle.keep();
     return status;
   });
 }

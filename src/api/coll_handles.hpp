@@ -10,6 +10,7 @@
 #include <photon/coll.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/ring_queue.hpp"
@@ -61,6 +62,26 @@ class Handles {
   static constexpr std::uint64_t kMostRecent = 64;
   std::vector<std::unique_ptr<Handle>> all_;
   base::RingQueue<Handle*> freed_;
+};
+
+// One that is given, and goes back at the end of the call unless it is kept.
+template <class Handle>
+class Lent {
+ public:
+  // Throws bad_alloc.
+  Lent(Handles<Handle>& all, ph_context* home) : all_(all), handle_(&all.give(home)) {}
+  ~Lent() {
+    if (handle_ != nullptr) all_.take_back(*handle_);
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  Handle* operator->() const noexcept { return handle_; }
+  Handle* keep() noexcept { return std::exchange(handle_, nullptr); }
+
+ private:
+  Handles<Handle>& all_;
+  Handle* handle_;
 };
 
 struct CollHandles {

@@ -21,10 +21,11 @@ ph_status no_team(ph_context* home, const char* call) noexcept {
   });
 }
 
-void fill(ph_team& handle, Team& team) noexcept {
-  handle.team = &team;
-  handle.rank = team.own;
-  handle.size = team.size();
+ph_team* fill(ph_team* handle, Team& team) noexcept {
+  handle->team = &team;
+  handle->rank = team.own;
+  handle->size = team.size();
+  return handle;
 }
 
 // Calls `look()` until it says another thing than PH_TIMEOUT, or the time is over.
@@ -47,23 +48,23 @@ ph_status look_until(Collectives& all, photon::engine::Engine& engine,
   return guard.status() != PH_OK || status == PH_TIMEOUT ? waited : status;
 }
 
-// The handle is there before the team is, so that no team is left without one.
+// The handle is there before the team is, so that no team is left without one; without a team it
+// goes back, also where memory ends.
 template <class Look>
 ph_status make_team(ph_context* context, int64_t timeout_us, ph_team** handle,
                     const Look& look) noexcept {
   *handle = nullptr;
   return in_service<Collectives>(
       context, kTeamOwner, [&](Collectives& all, auto& engine, auto& guard) {
-        ph_team& made = context->coll.teams.give(context);
+        photon::api::Lent<ph_team> made(context->coll.teams, context);
         Team* team = nullptr;
         const ph_status status =
             look_until(all, engine, guard, timeout_us, [&] { return look(all, team); });
-        if (guard.status() != PH_OK) return status;
-        if (team == nullptr)
-          context->coll.teams.take_back(made);
-        else
-          fill(made, *team);
-        *handle = team == nullptr ? nullptr : &made;
+        if (guard.status() != PH_OK) {
+          made.keep();  // the lane is closed: nothing here is ours
+          return status;
+        }
+        if (team != nullptr) *handle = fill(made.keep(), *team);
         return status;
       });
 }
@@ -78,10 +79,7 @@ ph_status ph_team_world(ph_context* context, ph_team** team) {
     Team* found = nullptr;
     if (const ph_status status = all.world(found); status != PH_OK) return status;
     photon::api::CollHandles& handles = context->coll;
-    if (handles.world == nullptr) {
-      handles.world = &handles.teams.give(context);
-      fill(*handles.world, *found);
-    }
+    if (handles.world == nullptr) handles.world = fill(&handles.teams.give(context), *found);
     *team = handles.world;
     return PH_OK;
   });

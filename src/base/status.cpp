@@ -13,7 +13,7 @@ const char* status_text(int status) noexcept {
     case PH_ERR_RANGE: return "the access leaves the registered region";
     case PH_ERR_ACCESS: return "the region does not grant this access, or its memory is gone";
     case PH_ERR_ID_SIZE: return "an id is longer than the setting max_cid_size";
-    case PH_ERR_STATE: return "no context, or it is already finalized";
+    case PH_ERR_STATE: return "not in this state: no context, finalized, or still in use";
     case PH_ERR_FORKED: return "the context belongs to the parent process";
     case PH_ERR_CONFIG: return "a setting has a value that cannot be used";
     case PH_ERR_MEMORY: return "out of memory, arena space or registration slots";

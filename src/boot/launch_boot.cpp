@@ -175,7 +175,7 @@ bool LaunchBoot::dispatch(Arrival arrival, std::span<const std::byte> packet) {
     return true;
   }
   if (header.version != PH_LAUNCH_VERSION) return false;
-  if (header.type == PH_LAUNCH_WELCOME) return welcome_.size == 0 && read_body(body, welcome_);
+  if (header.type == PH_LAUNCH_WELCOME) return take_welcome(body);
   if (welcome_.size == 0) return false;
   if (ends_.empty()) ends_.resize(welcome_.size);
   switch (header.type) {
@@ -184,6 +184,14 @@ bool LaunchBoot::dispatch(Arrival arrival, std::span<const std::byte> packet) {
     case PH_LAUNCH_GONE: return take_end(header, body);
     default: return false;
   }
+}
+
+bool LaunchBoot::take_welcome(std::span<const std::byte> body) {
+  if (welcome_.size != 0 || body.size() < sizeof welcome_) return false;
+  std::memcpy(&welcome_, body.data(), sizeof welcome_);
+  auto hosts = LaunchHosts::read(body.subspan(sizeof welcome_), welcome_);
+  if (hosts) hosts_ = std::move(*hosts);
+  return hosts.has_value();
 }
 
 bool LaunchBoot::take_delivery(const ph_launch_header& header, std::span<const std::byte> body,

@@ -14,6 +14,7 @@
 #include "boot/boot.hpp"
 #include "boot/inbox.hpp"
 #include "boot/launch_claim.hpp"
+#include "boot/launch_hosts.hpp"
 #include "boot/outbox.hpp"
 #include "boot/watch.hpp"
 
@@ -31,6 +32,7 @@ class LaunchBoot final : public Boot {
   std::uint32_t size() const override { return welcome_.size; }
   const Secret& secret() const override { return secret_; }
   std::uint32_t local_size() const override { return welcome_.local_size; }
+  std::optional<Rank> host_of(Rank rank) const override { return hosts_.first_of(rank); }
   bool passes_descriptors(Rank rank) const override {
     return rank - welcome_.local_first < welcome_.local_size;  // below it wraps to a large number
   }
@@ -74,6 +76,7 @@ class LaunchBoot final : public Boot {
   void flush();
   void pump();
   bool dispatch(Arrival arrival, std::span<const std::byte> packet);
+  bool take_welcome(std::span<const std::byte> body);
   bool take_delivery(const ph_launch_header& header, std::span<const std::byte> body,
                      std::vector<base::UniqueFd> fds);
   bool take_contributions(const ph_launch_header& header, std::span<const std::byte> body);
@@ -94,6 +97,7 @@ class LaunchBoot final : public Boot {
   Outbox outbox_;
   bool watches_output_ = false;
   ph_launch_welcome welcome_{};
+  LaunchHosts hosts_;
   Secret secret_{};
   std::vector<End> ends_;
   std::vector<std::byte> buffer_;

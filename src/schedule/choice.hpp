@@ -1,11 +1,12 @@
-// Which algorithm a call takes, and why: by a table of measured choices, unless the user has named
-// one. What an algorithm cannot do is done by another that can.
+// Says which algorithm a call takes, and who has chosen it: a setting, the table that a setting has
+// loaded, or the built-in table (docs/collectives.md, "Choosing").
 //
-//   named by a setting --> in the table loaded --> in the built-in one: the first that there is
-//   it cannot do the call (order of folds, counts of its own, size) --> the rule for such calls
+//   the algorithm wanted: that of the setting, else of the loaded table, else of the built-in table
+//   If it cannot do the call (for the order of folds, for counts or for the size of the team), the
+//   rule for such calls says which one is taken instead.
 //
-// Invariants: choose() asks for nothing that members could see differently; the algorithm that it
-// says knows the call. Two Choices with one hash() choose alike.
+// Invariants: choose() depends on nothing that members could see differently, and its answer is an
+// algorithm that knows the call. Two Choices with the same hash() choose alike.
 // Owner: whoever has read the settings; never changes after that. Threads: any.
 #pragma once
 
@@ -22,39 +23,40 @@
 
 namespace photon::schedule {
 
-// Kinds as users name them: those with counts of their own apart, in the order of ph_coll_kind.
+// The kinds as users name them, in which gather and gatherv are two: ph_coll_kind less one.
 using NamedKind = std::uint32_t;
 inline constexpr NamedKind kNamedKinds = 16;
 
 NamedKind named_kind(Kind kind, bool is_v) noexcept;
 Kind kind_of(NamedKind kind) noexcept;
-bool has_counts(NamedKind kind) noexcept;  // of its own
+bool has_counts(NamedKind kind) noexcept;  // whether the kind has counts of its own
 const char* name_of_kind(NamedKind kind) noexcept;
 std::optional<NamedKind> find_kind(std::string_view name) noexcept;
 std::optional<Algorithm> find_algorithm(std::string_view name) noexcept;
-// Whether that algorithm does any call of that kind.
+// Whether there is a call of that kind that the algorithm can do.
 bool may_do(NamedKind kind, Algorithm algorithm) noexcept;
-// Those that may_do(): "linear, ring".
+// The names of the algorithms that may_do() a kind, for errors: "linear, ring".
 std::string names_for(NamedKind kind);
 
 enum class Layout : std::uint8_t { one_host, several_hosts };
 inline constexpr std::uint32_t kLayouts = 2;
 const char* name_of(Layout layout) noexcept;
 
-// One row: from so many members and so many bytes of a block on. Counts of their own are not known
-// alike by all members: such kinds have rows of 0 bytes alone.
+// A row of a table. It counts for teams of `members` or more, and for `bytes` of a block or more.
+// Not all members know the counts of kinds with counts of their own; such kinds have rows of 0
+// bytes alone.
 struct Rule {
   static constexpr std::uint8_t kAnyLayout = (1U << kLayouts) - 1;
 
   NamedKind kind = 0;
-  std::uint8_t layouts = kAnyLayout;  // bits, by Layout
+  std::uint8_t layouts = kAnyLayout;  // a bit for each Layout that it counts for
   std::uint32_t members = 0;
   std::uint64_t bytes = 0;
   Algorithm algorithm = Algorithm::linear;
 };
 std::span<const Rule> built_in_rules() noexcept;
 
-// What a call is chosen by.
+// What a choice depends on beside the Call.
 struct Terms {
   std::uint64_t element_bytes = 1;
   bool commutes = true;
@@ -68,21 +70,22 @@ enum class Source : std::uint8_t { setting, table, built_in };
 
 struct Choice {
   Algorithm algorithm = Algorithm::linear;
-  Source source = Source::built_in;  // of `wanted`
+  Source source = Source::built_in;  // who wants `wanted`
   Algorithm wanted = Algorithm::linear;
 
-  // The one that was wanted cannot do this call.
+  // Whether the algorithm that was wanted cannot do the call.
   bool is_instead() const noexcept { return algorithm != wanted; }
 };
 
 class Choices {
  public:
-  // Those that are built in.
+  // The choices of the built-in table.
   Choices() { rehash(); }
 
-  // The text form (docs/collectives.md, "Choosing"). PH_ERR_CONFIG: the line, and what is allowed.
+  // Reads the text form (docs/collectives.md, "Choosing"). PH_ERR_CONFIG: the words name the line
+  // and what is allowed there.
   static base::Result<Choices> parse(std::string_view text);
-  // From now on that kind takes this one, where it can. PH_ERR_CONFIG: it is none of the kind's.
+  // From now on that algorithm is wanted for that kind. PH_ERR_CONFIG: it cannot do the kind.
   base::Result<> name(NamedKind kind, Algorithm algorithm);
 
   Choice choose(const Call& call, const Terms& terms) const noexcept;
@@ -94,15 +97,15 @@ class Choices {
   std::optional<Choice> look_up(NamedKind kind, const Call& call,
                                 const Terms& terms) const noexcept;
 
-  std::vector<Rule> rules_;  // of the table that was loaded, sorted
-  std::array<std::optional<Algorithm>, kNamedKinds> named_;
+  std::vector<Rule> rules_;  // the rows of the table that was loaded, sorted
+  std::array<std::optional<Algorithm>, kNamedKinds> named_;  // by settings
   std::uint64_t hash_ = 0;
 };
 
-// The rows as text that parse() takes.
+// Writes rows as a text that parse() takes.
 std::string text_of(std::span<const Rule> rules);
 
-// By what is built in.
+// The choice of the built-in table alone.
 Algorithm choose(const Call& call, const Terms& terms) noexcept;
 
 }  // namespace photon::schedule

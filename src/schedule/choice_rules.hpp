@@ -1,7 +1,8 @@
-// The table that is built in. Few bytes: few rounds. Many bytes: each byte over each member's
-// memory as seldom as may be. Written by hand from the measurements of docs/benchmarks.md, in the
-// form that photon-perf tune writes.
-// Invariant: sorted by kind, members and bytes; each kind begins with two members and no bytes.
+// The built-in table of algorithms. For few bytes it takes algorithms of few rounds; for many bytes
+// those by which each byte passes through members' memory as seldom as possible. It was written by
+// hand from measurements (docs/benchmarks.md); its rows mean the same as those of photon-perf tune.
+// Invariant: rows are sorted by kind, members and bytes, and each kind begins with a row of two
+// members and no bytes.
 // Owner: none; constants.
 #pragma once
 
@@ -11,12 +12,14 @@ namespace photon::schedule {
 
 inline constexpr std::uint64_t kKiB = 1024;
 
+// Makes a row for any layout. Kinds stand by their numbers, which are those of ph_coll_kind less
+// one.
 constexpr Rule rule(NamedKind kind, std::uint32_t members, std::uint64_t bytes,
                     Algorithm algorithm) noexcept {
   return {kind, Rule::kAnyLayout, members, bytes, algorithm};
 }
 
-// Kinds by their numbers, which are those of ph_coll_kind less one.
+// Makes a row for teams on several hosts alone, or within one host alone.
 constexpr Rule across(NamedKind kind, std::uint32_t members, std::uint64_t bytes,
                       Algorithm algorithm) noexcept {
   return {kind, 1U << static_cast<unsigned>(Layout::several_hosts), members, bytes, algorithm};
@@ -83,7 +86,8 @@ inline constexpr Rule kBuiltInRules[] = {
     rule(8, 9, 0, Algorithm::binomial),
     rule(8, 9, 2 * kKiB, Algorithm::linear),
     rule(9, 2, 0, Algorithm::linear),
-    // allgather, allgatherv; what is no power of two goes by Bruck
+    // allgather, allgatherv; recursive_doubling is replaced by bruck unless the members are a power
+    // of two
     rule(10, 2, 0, Algorithm::linear),
     rule(10, 3, 0, Algorithm::recursive_doubling),
     rule(10, 3, 8 * kKiB, Algorithm::linear),

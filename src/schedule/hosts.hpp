@@ -1,7 +1,7 @@
-// Which members of a team are on one host.
-// Invariants: hosts are numbered by their first members, in team order; so are the places of the
-// members of a host. All members of a team have the same.
-// Owner: whoever knows it: a Call points to it. Threads: any; it never changes.
+// Says which members of a team are on which host.
+// Invariants: hosts are numbered in the team order of their first members, and the members of a
+// host have places on it in team order. All members of a team have the same Hosts. Owner: the Team;
+// a Call points to it. Threads: any; it never changes.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace photon::schedule {
 
 class Hosts {
  public:
-  Hosts() = default;  // of no member: for those who ask only whether an algorithm is one
-  // `names`: of each member anything that names its host. Throws bad_alloc.
+  Hosts() = default;  // of no member: enough to ask whether an algorithm can do a call
+  // `names` has for each member any number that names its host. Throws bad_alloc.
   explicit Hosts(std::span<const std::uint32_t> names) : of_(names.size()) {
     std::vector<std::uint32_t> order(names.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -51,9 +51,9 @@ class Hosts {
   }
 
  private:
-  std::vector<std::uint32_t> of_;
-  std::vector<std::uint32_t> members_;  // by host, then in team order
-  std::vector<std::uint32_t> begins_;   // of each host in members_
+  std::vector<std::uint32_t> of_;       // each member's host
+  std::vector<std::uint32_t> members_;  // all members, by host, then in team order
+  std::vector<std::uint32_t> begins_;   // where each host begins in members_
 };
 
 }  // namespace photon::schedule

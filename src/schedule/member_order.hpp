@@ -1,7 +1,7 @@
-// One range of every member folded into one by one member: a few are received at a time, and the
-// folds are made in team order (or in that of distance) whatever comes first.
-// Invariants: `result` is `own` (in place) or overlaps it nowhere; the sum of the members before
-// this one never stands where the own input does before both are folded.
+// The steps by which one member receives a range of every other member and folds them with its own.
+// It receives a few at a time, and folds them in team order (or in the order of distance),
+// whichever comes first. Invariants: `result` is `own` (in place), or does not overlap it. The sum
+// of the members before this one is never written over the own input before the two are folded.
 // Owner: none; a plain value. Threads: any.
 #pragma once
 
@@ -13,21 +13,22 @@
 namespace photon::schedule {
 
 struct MemberFolds {
-  static constexpr std::uint32_t kMostEach = 3;  // 3 receives, 3 folds and that of the own input
+  static constexpr std::uint32_t kMostEach =
+      3;  // a phase has 3 receives, 3 folds, and the own fold
 
-  std::uint32_t others;  // members whose ranges come
-  std::uint32_t own_at;  // so many of them stand before the own input
+  std::uint32_t others;  // how many members' ranges come
+  std::uint32_t own_at;  // how many of them are folded before the own input
   Range own;
   Range result;
-  std::uint64_t slots_at = 0;  // where in `temp` the slots begin
-  std::uint32_t each = kMostEach;
+  std::uint64_t slots_at = 0;      // where in `temp` the slots begin
+  std::uint32_t each = kMostEach;  // receives in a phase
 
   std::uint64_t phases() const noexcept { return divide_up(others, each); }
 
   bool is_in_place() const noexcept {
     return own.space == result.space && own.first == result.first;
   }
-  // In place what comes before the own input is summed up in the first slot.
+  // In place, the sum of what comes before the own input is made in the first slot.
   bool sums_apart() const noexcept { return is_in_place() && own_at > 0; }
   Range slot(std::uint32_t index) const noexcept {
     return {Space::temp, slots_at + index * own.count, own.count};
@@ -35,7 +36,7 @@ struct MemberFolds {
   Range sum_before(std::uint32_t i) const noexcept {
     return sums_apart() && i < own_at ? slot(0) : result;
   }
-  // The first that comes begins the sum, unless the own input stands there already.
+  // Whether range i begins the sum. The first one does, unless the own input stands there already.
   bool begins_sum(std::uint32_t i) const noexcept {
     return i == 0 && (!is_in_place() || sums_apart());
   }
@@ -47,7 +48,7 @@ struct MemberFolds {
     return (sums_apart() + rotating) * own.count;
   }
 
-  // Folds of the phase whose receives have been added: others first ... end - 1.
+  // Adds the folds of ranges first to end - 1 to a phase that has their receives already.
   void fold(std::uint32_t first, std::uint32_t end, Phase& phase) const noexcept {
     for (std::uint32_t i = first; i < end; ++i) {
       if (i == own_at && own_at > 0) fold_own(phase);

@@ -1,6 +1,7 @@
-// A power of two of places for a team of any size: of the first members two at a time act as one,
-// the second of which is spare. A run of places is a run of members.
-// Owner: none; a plain value. Threads: any.
+// Places for algorithms that need a power of two: the largest one that is not above the team's
+// size. As many of the first members as are too many form pairs, and each pair has one place; its
+// second member is spare. Members that have neighbouring places are neighbours in the team. Owner:
+// none; a plain value. Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +26,11 @@ struct PairedPlaces {
     return member_at(place ^ (1U << round));
   }
 
-  std::uint32_t rounds;
-  std::uint32_t pairs;
+  std::uint32_t rounds;  // there are 2^rounds places
+  std::uint32_t pairs;   // members 0 to 2 * pairs - 1 form pairs
   bool in_pair;
   bool is_spare;
-  std::uint32_t place;  // of a spare member that of its pair
+  std::uint32_t place;  // the place of this member, or of its pair
 };
 
 }  // namespace photon::schedule

@@ -1,5 +1,5 @@
-// What the algorithms are built of: steps, parts of a vector, segments, distances and trees.
-// Invariants: a whole vector is covered by its parts, or by its segments, without overlap.
+// What the algorithms are built of: steps, parts and segments of a vector, and distances in a team.
+// Invariant: the parts of a vector cover it without overlap, and so do its segments.
 // Owner: none; pure functions. Threads: any.
 #pragma once
 
@@ -60,7 +60,7 @@ inline Step fold_before(const Range& from, const Range& to) noexcept {
   return step;
 }
 
-// The receive of the whole block of the member that sends it.
+// Receives a whole block, that of its sender.
 inline Step receive_block(std::uint32_t peer, std::uint32_t tag, const Range& to) noexcept {
   Step step = receive_from(peer, tag, to);
   step.block = peer;
@@ -79,7 +79,8 @@ inline std::uint32_t ceil_log2(std::uint32_t positive) noexcept {
   return static_cast<std::uint32_t>(std::bit_width(positive - 1));
 }
 
-// The member `distance` behind or before another; distance < size.
+// The member that stands `distance` behind, or before, a member; distance < size. Behind the last
+// member stands the first.
 inline std::uint32_t after(const Call& call, std::uint32_t distance,
                            std::uint32_t member) noexcept {
   return distance < call.size - member ? member + distance : member - (call.size - distance);
@@ -97,11 +98,11 @@ inline std::uint32_t before(const Call& call, std::uint32_t distance) noexcept {
 
 inline Space own_space(const Call& call) noexcept { return call.in_place ? Space::out : Space::in; }
 
-// This member's whole input, of kinds with one vector.
+// This member's whole input and output, of kinds whose buffers are one vector.
 inline Range own_vector(const Call& call) noexcept { return {own_space(call), 0, call.count}; }
 inline Range out_vector(const Call& call) noexcept { return {Space::out, 0, call.count}; }
 
-// A block of the caller's, and where in `out` one stands.
+// Where a member's block stands in `in`, and in `out`.
 inline Range in_block(const Call& call, std::uint32_t member) noexcept {
   return {Space::in, call.in_blocks.offset_of(member, call.count),
           call.in_blocks.count_of(member, call.count)};
@@ -114,7 +115,7 @@ inline bool is_uniform(const Call& call) noexcept {
   return call.in_blocks.counts == nullptr && call.out_blocks.counts == nullptr;
 }
 
-// Part `index` of equal parts, of which the first ones may be one element larger.
+// Part `index` of `parts` parts, the first of which may be one element larger than the others.
 inline Range part_of(const Range& whole, std::uint32_t parts, std::uint32_t index) noexcept {
   const std::uint64_t each = whole.count / parts;
   const std::uint64_t more = whole.count % parts;

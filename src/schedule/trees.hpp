@@ -1,7 +1,7 @@
-// A tree over places 0 .. size - 1 whose radix is 2^bits: the parent of a place is the place with
-// its lowest digit that is not 0 taken away. Place 0 is the top.
-// Invariants: the subtree of a place is a run of places that begins with it; children are numbered
-// upwards, and the subtree of each begins where that of the one before ends.
+// A tree over the places 0 to size - 1, with place 0 at the top. Places are seen as numbers of
+// digits of `bits` bits: the parent of a place has 0 instead of the lowest digit that is not 0.
+// Invariants: the subtree of a place is a run of places that begins with the place. Children are
+// numbered upwards, and the subtree of each begins where that of the child before ends.
 // Owner: none; a plain value. Threads: any.
 #pragma once
 
@@ -23,13 +23,13 @@ class Tree {
     const std::uint32_t fit = level * digits() + (behind >> (level * bits_));
     return place_ == 0 ? fit : std::min(fit, lowest_level() * digits());
   }
-  // Child number i of children().
+  // Child number i, from 0 to children() - 1.
   std::uint32_t child(std::uint32_t i) const noexcept {
     return place_ + ((i % digits() + 1) << (i / digits() * bits_));
   }
-  // Of a place that is not the top.
+  // Not to be called for the top.
   std::uint32_t parent() const noexcept { return place_ & ~(digits() << (lowest_level() * bits_)); }
-  // Places in the subtree, this one included.
+  // How many places the subtree has, this one included.
   std::uint32_t run() const noexcept {
     const std::uint32_t behind = size_ - place_;
     if (place_ == 0) return behind;

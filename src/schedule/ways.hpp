@@ -1,6 +1,7 @@
-// The table of algorithms: for each kind what computes its steps. Teams of one are not among them.
-// Invariants: functions of a way are called for the kind and algorithm of its place alone, with
-// two members or more; `at` finds an empty phase.
+// The ways: for each kind and algorithm the functions that compute its steps. schedule.cpp has the
+// table of them, and does teams of one member itself.
+// Invariants: the functions of a way are called only for the kind and algorithm of its place in the
+// table, and with two members or more. `at` is given an empty phase.
 // Owner: none; constants. Threads: any.
 #pragma once
 
@@ -41,7 +42,7 @@ extern const Way kAllreduceRing, kReduceScatterRing, kBcastScatterAllgather;
 extern const Way kAlltoallPairwise, kAlltoallLinear, kAlltoallBruck;
 // halvings.cpp
 extern const Way kReduceRabenseifner, kAllreduceRabenseifner, kReduceScatterRabenseifner;
-// leaders.cpp: of all kinds that have it
+// leaders.cpp: one way for all kinds that the algorithm can do
 extern const Way kByLeaders;
 // circulant.cpp
 extern const Way kBcastCirculant;

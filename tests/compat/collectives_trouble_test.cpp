@@ -202,5 +202,21 @@ TEST_P(CollectiveTrouble, a_rank_without_regions_left_fails_with_all_and_keeps_n
   unsetenv("PHOTON_MAX_REGIONS");
 }
 
+// Each time, also when another call has failed since.
+TEST_P(CollectiveTrouble, a_setting_that_names_no_provider_is_what_every_init_complains_of) {
+  const Variable nobody("PHOTON_COLL", "nobody");
+  ClassicJob job(1, GetParam());
+  job.run([&](int) {
+    for (int round = 0; round < 3; ++round) {
+      photon_rid rid = 0;
+      testing::internal::CaptureStderr();
+      EXPECT_EQ(photon_collective_init(PHOTON_COLL_BARRIER, u64(1), &rid, 0), PHOTON_ERROR);
+      const std::string said = testing::internal::GetCapturedStderr();
+      EXPECT_NE(said.find("the setting coll is \"nobody\""), std::string::npos) << said;
+      EXPECT_EQ(ph_notify(classic::current()->context(), 77, 1), PH_ERR_RANK);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace photon::test

@@ -84,7 +84,9 @@ TEST_P(CollArguments, words_and_completions_that_mean_nothing_are_named) {
          {"args->type", [](GoodCall& it) { it.args.type = static_cast<ph_type>(0); }},
          {"args->type", [](GoodCall& it) { it.args.type = static_cast<ph_type>(99); }},
          {"args->op", [](GoodCall& it) { it.args.op = static_cast<ph_op>(77); }},
-         {"args->op", [](GoodCall& it) { it.args.op = PH_OP_SWAP; }},
+         {"args->op is not set", [](GoodCall& it) { it.args.op = static_cast<ph_op>(0); }},
+         {"args->type int64 cannot be folded by args->op swap",
+          [](GoodCall& it) { it.args.op = PH_OP_SWAP; }},
          {"args->op", [](GoodCall& it) { it.args.type = PH_BYTES; }},
          {"args->op",
           [](GoodCall& it) {
@@ -143,7 +145,7 @@ TEST_P(CollArguments, folds_that_cannot_be_called_are_named) {
                            with_fold(it);
                            it.fold.element_bytes = 8;
                          }},
-                        {"has no size",
+                        {"args->fold->element_bytes is 0",
                          [&](GoodCall& it) {
                            with_fold(it);
                            it.args.type = PH_BYTES;
@@ -164,6 +166,11 @@ TEST_P(CollArguments, buffers_that_cannot_be_are_named) {
         context,
         {{"args->in is null", [](GoodCall& it) { it.args.in = nullptr; }},
          {"args->out is null", [](GoodCall& it) { it.args.out = nullptr; }},
+         {"args->in is unused",
+          [](GoodCall& it) {
+            it.args.kind = PH_COLL_BCAST;
+            it.args.out = nullptr;
+          }},
          {"overlap", [](GoodCall& it) { it.args.out = it.in.data() + 1; }},
          {"overlap", [](GoodCall& it) { it.args.out = it.in.data(); }},
          {"args->in wraps", [&](GoodCall& it) { it.args.in = near_the_end(); }},
@@ -326,6 +333,36 @@ TEST_P(CollArguments, what_the_window_has_no_room_for_is_begun_again_later) {
       ASSERT_EQ(ph_wait_request(context, &requests[i], nullptr, PH_FOREVER), PH_OK);
       all[i]->expect_right("of the window");
     }
+  });
+}
+
+// With progress alone. The job's deadline is the limit.
+void await_departure(ph_context* context, ph_rank rank) {
+  ph_contact_state state = PH_PEER_UNKNOWN;
+  while (state != PH_PEER_DEPARTED) {
+    EXPECT_EQ(count_now(context, PH_EITHER), 0u);
+    ASSERT_EQ(ph_peer_state(context, rank, &state), PH_OK);
+    std::this_thread::yield();
+  }
+}
+
+// Telling the others of the refusal must not cost its words.
+TEST_P(CollArguments, a_refusal_after_a_member_has_left_names_member_and_call) {
+  ThreadJob job(3, options());
+  job.run([](ph_context* context, ph_rank rank) {
+    ph_team* const team = world_of(context);
+    Collective first(team, {PH_COLL_ALLREDUCE, 2, 0, false, 0});
+    ASSERT_EQ(ph_coll_run(team, &first.args(), PH_FOREVER), PH_OK);
+    if (rank == 0) {
+      ASSERT_EQ(ph_finalize(context), PH_OK);
+      return;
+    }
+    await_departure(context, 0);
+    Collective late(team, {PH_COLL_BCAST, 2, 0, false, 0});
+    expect_error(context, ph_coll_begin(team, &late.args()), PH_ERR_DEPARTED,
+                 "coll_begin: member 0 of the team is lost");
+    expect_error(context, ph_coll_run(team, &late.args(), PH_FOREVER), PH_ERR_DEPARTED,
+                 "coll_run: member 0 of the team is lost");
   });
 }
 

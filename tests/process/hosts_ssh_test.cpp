@@ -1,5 +1,6 @@
 // photonrun -H: jobs on several hosts that ssh starts, through a real sshd. The hosts are addresses
 // of this one.
+#include <algorithm>
 #include <csignal>
 
 #include "ssh_server.hpp"
@@ -120,6 +121,18 @@ TEST_F(HostsBySsh, random_traffic_crosses_between_two_of_ssh_and_this_one) {
   for (std::size_t at = 0; (at = run.out.find("verified ", at)) != std::string::npos; ++at) ++count;
   EXPECT_EQ(count, 4) << run.out;
   EXPECT_FALSE(says(run.out, "verified 0 ")) << run.out;
+  run.expect_nothing_left();
+}
+
+// programs/leading.cpp; the root has no ranks of its own.
+TEST_F(HostsBySsh, sums_of_all_ranks_go_through_one_leader_a_host) {
+  Launched run(on("127.0.0.1:2,localhost,127.0.0.2:3",
+                  {"--env", "PHOTON_COLL_ALLREDUCE=leaders", PHOTON_BIN_DIR "/leading"}));
+  EXPECT_EQ(run.wait(), 0) << run.out << run.err;
+  const Lines lines = sorted_lines(run.out);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "allreduce by leaders"), 6) << run.out;
+  const auto is_sum = [](const std::string& line) { return line.starts_with("allreduce by "); };
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(), is_sum), 6) << run.out;
   run.expect_nothing_left();
 }
 

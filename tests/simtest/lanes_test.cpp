@@ -7,6 +7,7 @@
 
 #include "simtest/case.hpp"
 #include "simtest/world.hpp"
+#include "tests/simtest/brief.hpp"
 
 namespace photon::simtest {
 namespace {
@@ -48,7 +49,7 @@ TEST(SimtestLanes, a_third_of_the_programs_have_lanes_and_the_others_are_what_th
 
 TEST(SimtestLanes, programs_with_lanes_repeat_and_keep_the_promises) {
   for (const Profile profile : kProfiles)
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    for (std::uint64_t seed = 1; seed <= seeds_of(10); ++seed) {
       const Case one = with_lanes(seed, profile);
       const Result first = run_case(one, true);
       EXPECT_FALSE(first.finding) << "seed " << seed << ": " << first.finding->text;

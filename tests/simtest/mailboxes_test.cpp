@@ -8,6 +8,7 @@
 
 #include "fed_mailboxes.hpp"
 #include "simtest/case.hpp"
+#include "tests/simtest/brief.hpp"
 
 namespace photon::simtest {
 namespace {
@@ -241,17 +242,16 @@ bool tells(const std::string& history, const char* words) {
 TEST(MailPrograms, send_land_and_keep_the_promises) {
   for (const Profile profile : kProfiles) {
     std::size_t landed = 0, rewound = 0, epochs = 0, recalls = 0;
-    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+    for (std::uint64_t seed = 1; seed <= seeds_of(30); ++seed) {
       Case one{seed, profile, 4, 200, {}};
       one.mailboxes = Mailboxes::all;
-      const Result first = run_case(one, true);
-      EXPECT_FALSE(first.finding) << seed << ": " << first.finding->text;
-      EXPECT_EQ(first.digest, run_case(one, false).digest) << seed;
+      const Result first = run_and_repeat(one);
       recalls += first.recalls;
       landed += tells(first.history, "why 0") ? 1 : 0;
       rewound += tells(first.history, "why 4") ? 1 : 0;
       epochs += tells(first.history, "an event of epoch 3,") ? 1 : 0;
     }
+    if (kIsBrief) continue;
     EXPECT_GT(landed, 20u);
     EXPECT_GT(rewound, 0u);
     EXPECT_GT(epochs, 5u);

@@ -7,6 +7,7 @@
 
 #include "simtest/case.hpp"
 #include "simtest/world.hpp"
+#include "tests/simtest/brief.hpp"
 
 namespace photon::simtest {
 namespace {
@@ -22,7 +23,7 @@ std::string describe(const Case& one, const Result& result) {
 
 TEST(Simtest, the_same_seed_gives_the_same_history) {
   for (const Profile profile : kProfiles) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= seeds_of(20); ++seed) {
       const Case one{seed, profile, 4, 200, {}};
       const Result first = run_case(one, true);
       const Result second = run_case(one, true);

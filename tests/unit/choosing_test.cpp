@@ -195,6 +195,28 @@ TEST(Choosing, hosts_have_leaders_where_members_know_who_is_on_which) {
   EXPECT_EQ(sum_over_two_hosts(false, true), Sums(6, Algorithm::leaders)) << "a split tells all";
 }
 
+// A bootstrap that tells one of them otherwise: of nobody's host, or of other ones.
+TEST(Choosing, members_that_know_otherwise_of_hosts_fail_and_none_goes_on_alone) {
+  for (const bool knows_some : {true, false}) {
+    ChoosingMembers members(FakePort::kSize, base::Config{});
+    for (Rank rank = 0; rank < FakePort::kSize; ++rank) {
+      members.port(rank).has_hosts = knows_some || rank != 1;
+      members.port(rank).knows_others = rank != 1;
+    }
+    std::vector<Sum> sums;
+    for (Rank rank = 0; rank < FakePort::kSize; ++rank) sums.emplace_back(3, rank);
+    for (Rank rank = 0; rank < FakePort::kSize; ++rank)
+      EXPECT_EQ(members[rank].begin(members.world(rank), sums[rank].args), PH_OK);
+    members.run();
+    for (Rank rank = 0; rank < FakePort::kSize; ++rank) {
+      EXPECT_EQ(members[rank].begin(members.world(rank), coll_args(PH_COLL_BARRIER)),
+                PH_ERR_ARGUMENT);
+      const std::string& words = members.port(rank).last_error().what;
+      EXPECT_NE(words.find("what their bootstrap says of hosts"), std::string::npos) << words;
+    }
+  }
+}
+
 TEST(CollCheck, a_setting_of_one_member_alone_is_named) {
   ChoosingMembers members(2, config_with("coll_check", "on"));
   const Outcome outcome = outcome_of(members, [](Rank) { return coll_args(PH_COLL_BARRIER); });

@@ -35,7 +35,9 @@ TEST(CollLines, are_not_for_what_has_no_room_there) {
   Members members;
   share_all(members);
   expect_sum_by_lines(members, 240, 0);
-  Sum sum(241, 5);
+  expect_sum_by_lines(members, 241, 0);  // behind the page
+  expect_sum_by_lines(members, 2048, 0);
+  Sum sum(2049, 5);
   Round round;
   ASSERT_EQ(round.begin(members, 0, sum.args), PH_OK);
   EXPECT_NE(members.port(0).waiting(), 0u) << "a message has gone";
@@ -107,7 +109,7 @@ TEST(CollLines, that_were_said_tell_whoever_waits_for_a_message_instead) {
   share_all(members);
   expect_sum_by_lines(members, 1, 0);
   Cast small(7);
-  Cast large(0, 1000);
+  Cast large(0, 5000);
   Round round;
   for (Rank rank = 0; rank + 1 < Members::kCount; ++rank)
     ASSERT_EQ(round.begin(members, rank, small.args), PH_OK);

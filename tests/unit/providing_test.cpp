@@ -1,78 +1,9 @@
 #include "service/coll/providing.hpp"
 
-#include <map>
-
-#include "coll_unit.hpp"
+#include "scripted_provider.hpp"
 
 namespace photon::test {
 namespace {
-
-// A provider that does what the test says, and writes down what it is called for.
-struct Scripted {
-  explicit Scripted(const char* name = "scripted") {
-    table.size = sizeof table;
-    table.name = name;
-    table.user = this;
-    table.takes = [](void* self, const ph_coll_call* call) {
-      return static_cast<int>(static_cast<Scripted*>(self)->kind == call->kind);
-    };
-    table.join = [](void* self, const ph_coll_team* team, void** state) {
-      auto& all = *static_cast<Scripted*>(self);
-      ++all.joined;
-      EXPECT_EQ(team->count, Members::kCount);
-      *state = &all;
-      return all.join_says;
-    };
-    table.leave = [](void* self, void*) { ++static_cast<Scripted*>(self)->left; };
-    table.begin = [](void* self, void* state, const ph_coll_call* call, void** op) {
-      auto& all = *static_cast<Scripted*>(self);
-      EXPECT_EQ(state, self);
-      all.calls.push_back(*call);
-      *op = &all.calls;
-      return all.begin_says;
-    };
-    table.advance = [](void* self, void*, void* op) {
-      auto& all = *static_cast<Scripted*>(self);
-      EXPECT_EQ(op, &all.calls);
-      ++all.advanced;
-      return all.advance_says;
-    };
-    table.cancel = [](void* self, void*, void*) {
-      auto& all = *static_cast<Scripted*>(self);
-      ++all.cancelled;
-      return all.cancel_says;
-    };
-  }
-  ph_coll_provider table{};
-  ph_coll_kind kind = PH_COLL_BARRIER;
-  ph_status join_says = PH_OK, begin_says = PH_OK, advance_says = PH_AGAIN, cancel_says = PH_OK;
-  int joined = 0, left = 0, advanced = 0, cancelled = 0;
-  std::vector<ph_coll_call> calls;
-};
-
-// All members have it, and want it.
-class ProvidedMembers {
- public:
-  ProvidedMembers() {
-    for (Rank rank = 0; rank < Members::kCount; ++rank) {
-      members.port(rank).settings.coll = base::word("scripted");
-      EXPECT_EQ(members[rank].add_provider(nullptr, scripts[rank].table), PH_OK);
-    }
-  }
-  void begin_barrier() {
-    auto args = coll_args(PH_COLL_BARRIER);
-    for (Rank rank = 0; rank < Members::kCount; ++rank)
-      ASSERT_EQ(members[rank].begin(members.world(rank), args, &ops[rank]), PH_OK);
-  }
-  void run() {
-    for (Rank rank = 0; rank < Members::kCount; ++rank) members.port(rank).wants_turn();
-    members.run();
-  }
-
-  std::array<Scripted, Members::kCount> scripts;
-  Members members;
-  std::array<Operation*, Members::kCount> ops{};
-};
 
 TEST(CollProviding, asks_a_provider_until_it_says_that_it_is_over) {
   ProvidedMembers all;

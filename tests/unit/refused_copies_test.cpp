@@ -91,7 +91,9 @@ TEST(RefusedCopies, at_any_call_of_any_operation_the_peer_copies_what_is_left) {
       EXPECT_EQ(doing.calls(), refused_at) << "asked again";
     }
   }
-  EXPECT_GT(refused_at, 40u) << "the operations were not the kernel's";
+  // The first put and the first get by the kernel take ten calls each. What comes later goes by the
+  // way that has been faster so far, which depends on what else the machine does.
+  EXPECT_GT(refused_at, 20u) << "the operations were not the kernel's";
 }
 
 TEST(RefusedCopies, a_get_that_copied_a_part_under_its_way_comes_whole_from_its_owner) {

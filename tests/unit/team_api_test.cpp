@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <photon/photon.h>
 
+#include <set>
 #include <string>
 #include <vector>
+
+#include "shortage.hpp"
 
 namespace photon {
 namespace {
@@ -95,6 +98,74 @@ TEST_F(TeamApi, makes_and_frees_teams_without_end) {
   EXPECT_EQ(ph_team_of(context_, &args, 0, &team), PH_ERR_ARGUMENT);
   args = {sizeof args, nullptr, 1, 0, 7};
   EXPECT_EQ(ph_team_of(context_, &args, 0, &team), PH_ERR_ARGUMENT);
+}
+
+// As many as are made and freed again until each has had its turn.
+template <class Make, class Free>
+auto handles_of(Make make, Free free) {
+  std::set<const void*> found;
+  for (int i = 0; i < 200; ++i) {
+    auto* const handle = make();
+    EXPECT_NE(handle, nullptr);
+    found.insert(handle);
+    EXPECT_EQ(free(handle), PH_OK);
+  }
+  return found;
+}
+
+// Calls that find no memory, at each of their allocations; one that does ends it.
+template <class Make, class Free>
+void make_without_memory(Make make, Free free) {
+  int refused = 0;
+  for (int allowed = 0; allowed < 40; ++allowed) {
+    for (int again = 0; again < 3; ++again) {
+      auto* handle = decltype(make()){};
+      {
+        const test::Shortage shortage(allowed);
+        handle = make();
+      }
+      if (handle == nullptr) ++refused;
+      EXPECT_EQ(free(handle), PH_OK);
+    }
+  }
+  EXPECT_GT(refused, 0);
+}
+
+TEST_F(TeamApi, keeps_no_handle_of_a_team_that_finds_no_memory) {
+  ph_team* world = nullptr;
+  ASSERT_EQ(ph_team_world(context_, &world), PH_OK);
+  const ph_rank self = 0;
+  const ph_team_of_args args{sizeof args, &self, 1, 0, 7};
+  const auto make = [&] {
+    ph_team* team = nullptr;
+    const ph_status status = ph_team_of(context_, &args, PH_FOREVER, &team);
+    EXPECT_TRUE(status == PH_OK || status == PH_ERR_MEMORY) << status;
+    return team;
+  };
+  const auto free = [](ph_team* team) { return ph_team_free(team); };
+  const auto before = handles_of(make, free);
+  make_without_memory(make, free);
+  EXPECT_EQ(handles_of(make, free), before);
+}
+
+TEST_F(TeamApi, keeps_no_handle_of_a_prepared_operation_that_finds_no_memory) {
+  ph_team* world = nullptr;
+  ASSERT_EQ(ph_team_world(context_, &world), PH_OK);
+  ph_coll_args args{};
+  args.size = sizeof args;
+  args.kind = PH_COLL_BARRIER;
+  const std::uint64_t id = 5;
+  args.local = {&id, sizeof id};  // copied, so that it takes memory each time
+  const auto make = [&] {
+    ph_coll* coll = nullptr;
+    const ph_status status = ph_coll_prepare(world, &args, &coll);
+    EXPECT_TRUE(status == PH_OK || status == PH_ERR_MEMORY) << status;
+    return coll;
+  };
+  const auto free = [](ph_coll* coll) { return ph_coll_free(coll); };
+  const auto before = handles_of(make, free);
+  make_without_memory(make, free);
+  EXPECT_EQ(handles_of(make, free), before);
 }
 
 }  // namespace

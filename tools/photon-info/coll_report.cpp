@@ -9,11 +9,11 @@ namespace photon_info {
 namespace {
 
 std::string why_of(const CollChoice& choice) {
-  std::string who = "as is built in";
-  if (choice.source == "setting") who = fmt::format("by the setting coll_{}", choice.kind);
-  if (choice.source == "table") who = "by the table of the setting coll_table";
+  std::string who = "built-in table";
+  if (choice.source == "setting") who = fmt::format("setting coll_{}", choice.kind);
+  if (choice.source == "table") who = "table of the setting coll_table";
   if (choice.algorithm == choice.wanted) return who;
-  return fmt::format("{} cannot do it, which is wanted {}", choice.wanted, who);
+  return fmt::format("instead of {} ({}), which cannot do it", choice.wanted, who);
 }
 
 std::string case_of(const CollCase& where) {
@@ -26,8 +26,8 @@ std::string case_of(const CollCase& where) {
 
 std::string coll_as_text(const Findings& findings) {
   std::string text = fmt::format(
-      "Photon {}\ncollective operations: from so many bytes of a block on, by which algorithm, and "
-      "why\n",
+      "Photon {}\ncollective operations: for whom, from how many bytes of a block on, by which "
+      "algorithm, and who has chosen it\n",
       findings.version);
   std::string kind;
   for (const CollChoice& one : findings.coll) {

@@ -1,6 +1,7 @@
 #include "broker.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace photonrun {
 namespace {
@@ -12,10 +13,9 @@ Packet share_of(const Packet& packet) {
 }  // namespace
 
 Broker::Broker(const Share& share, std::shared_ptr<HeldFds> held, const Term& term)
-    : Exchange(share, std::move(held)),
-      gone_(share.size),
-      contributions_(share.size),
-      term_(term) {}
+    : Exchange(share, std::move(held)), gone_(share.size), contributions_(share.size), term_(term) {
+  runs_.add(share.here);
+}
 
 void Broker::add_host(const Share& host, Trunk& trunk) {
   for (unsigned i = 0; i < host.here; ++i) {
@@ -23,6 +23,7 @@ void Broker::add_host(const Share& host, Trunk& trunk) {
     remotes_.push_back(std::make_unique<RemoteChannel>(place, trunk));
   }
   hosts_.push_back(host);
+  runs_.add(host.here);
 }
 
 RemoteChannel* Broker::remote(unsigned rank) {
@@ -91,6 +92,16 @@ bool Broker::hello(unsigned rank, Packet packet) {
     from.queue(refusal(PH_LAUNCH_TAKEN));
     return true;
   }
+  report({.kind = Report::Kind::joined, .rank = rank});
+  Fd pidfd = packet.fds.empty() ? Fd() : std::move(packet.fds.front());
+  from.join(welcome_packet(rank), std::move(pidfd));
+  for (unsigned peer = 0; peer < gone_.size(); ++peer) {
+    if (gone_[peer].told) from.queue(gone_packet(peer));
+  }
+  return true;
+}
+
+Packet Broker::welcome_packet(unsigned rank) {
   const Share& host = host_of(rank);
   ph_launch_welcome body{.rank = rank,
                          .size = share().size,
@@ -98,14 +109,12 @@ bool Broker::hello(unsigned rank, Packet packet) {
                          .local_first = host.first,
                          .secret = {}};
   // The secret of a rank elsewhere is filled in by its photonrun: no network sees it.
-  if (!from.is_remote()) std::ranges::copy(term_.secret, body.secret);
-  report({.kind = Report::Kind::joined, .rank = rank});
-  Fd pidfd = packet.fds.empty() ? Fd() : std::move(packet.fds.front());
-  from.join(make_packet({.type = PH_LAUNCH_WELCOME}, bytes_of(body)), std::move(pidfd));
-  for (unsigned peer = 0; peer < gone_.size(); ++peer) {
-    if (gone_[peer].told) from.queue(gone_packet(peer));
-  }
-  return true;
+  if (!channel(rank).is_remote()) std::ranges::copy(term_.secret, body.secret);
+  Bytes bytes(sizeof body);
+  std::memcpy(bytes.data(), &body, sizeof body);
+  const auto runs = std::as_bytes(runs_.list());
+  bytes.insert(bytes.end(), runs.begin(), runs.end());
+  return make_packet({.type = PH_LAUNCH_WELCOME}, bytes);
 }
 
 bool Broker::gather(unsigned rank, Packet packet) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "exchange.hpp"
+#include "host_runs.hpp"
 #include "remote_channel.hpp"
 #include "secret.hpp"
 
@@ -32,6 +33,7 @@ class Broker final : public Exchange {
   Channel& channel(unsigned rank) override;
   bool dispatch(unsigned rank, Packet packet, Pace pace) override;
   bool hello(unsigned rank, Packet packet);
+  Packet welcome_packet(unsigned rank);
   bool gather(unsigned rank, Packet packet);
   bool take_blame(unsigned rank, const Packet& packet);
   void complete_gather();
@@ -44,6 +46,7 @@ class Broker final : public Exchange {
 
   std::vector<std::unique_ptr<RemoteChannel>> remotes_;  // of the ranks after those here
   std::vector<Share> hosts_;                             // of these
+  HostRuns runs_;                                        // of all hosts
   std::vector<Gone> gone_;
   std::vector<std::shared_ptr<const Bytes>> contributions_;
   std::size_t contributed_count_ = 0;

@@ -78,10 +78,12 @@ void Relay::take_packet(unsigned rank, Packet packet) {
   }
   if (packet.header.type != PH_LAUNCH_WELCOME) return to.queue(std::move(packet));
   ph_launch_welcome welcome{};
-  if (to.state() != Channel::State::waiting || packet.body->size() != sizeof welcome) return;
-  std::memcpy(&welcome, packet.body->data(), sizeof welcome);
+  if (to.state() != Channel::State::waiting || packet.body->size() < sizeof welcome) return;
+  Bytes body = *packet.body;
+  std::memcpy(&welcome, body.data(), sizeof welcome);
   std::ranges::copy(term_.secret, welcome.secret);
-  Packet full = make_packet(packet.header, std::as_bytes(std::span{&welcome, 1}));
+  std::memcpy(body.data(), &welcome, sizeof welcome);
+  Packet full = make_packet(packet.header, body);
   full.from_trunk = true;
   to.join(std::move(full), std::move(ways_[rank - share().first].pidfd));
 }

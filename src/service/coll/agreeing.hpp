@@ -1,13 +1,15 @@
 // Lets the members that live agree, whoever dies meanwhile (docs/collectives.md, "Agreement").
 //
-//   the leader: the first member that is not lost, as each sees it
+//   The leader is the first member that is not lost, as each member sees it.
 //   all: vote --> leader: proposal --> all: "we hold it" --> leader: "it is settled" --> all
-//   the leader is lost: all tell the next one what they hold, or their vote again
+//   If the leader is lost, all tell the next one what they hold, or their vote again.
 //
-// What comes is written down; what is to be said follows from what is known, in drive(). So a turn
-// that finds no memory is made again, and says nothing twice.
-// Re-entrance: a call of the port may tell that a member is lost. It is looked up, never kept.
-// Owner: Collectives, under the lane's lock.
+// A message that comes is only noted in the Agreement. drive() finds out from these notes what has
+// to be sent, and notes what it has sent. So a turn that ends for lack of memory can be made again,
+// and sends nothing twice.
+// Re-entrance: any call of the port may find that a member is lost, and call on_lost(). So code
+// asks anew whether a member lives, and never keeps the answer over a call of the port. Owner:
+// Collectives, under the lane's lock.
 #pragma once
 
 #include <cstdint>
@@ -23,35 +25,39 @@ class Agreeing {
   Agreeing(Port& port, Post& post, Making& making, Making::Teams& teams)
       : port_(port), post_(post), making_(making), teams_(teams) {}
 
-  // PH_TIMEOUT: it is not over, and called again.
+  // What ph_team_agree() and ph_team_shrink() do. PH_TIMEOUT: the agreement is not over; the caller
+  // calls again when news() has changed.
   ph_status agree(Team& team, std::uint64_t& bits);
   ph_status shrink(Team& team, Team*& smaller);
-  // As the last agreement has found.
+  // What ph_team_lost() answers: how the last agreement has found that member.
   static ph_status lost(const Team& team, std::uint32_t member) noexcept;
   static bool is_under_way(const Team& team) noexcept {
     return team.agreed != nullptr && team.agreed->is_under_way;
   }
+  // This number changes whenever a call that said PH_TIMEOUT may be over.
   std::uint64_t news() const noexcept { return news_; }
 
   bool on_message(const Message& message, Team& team, const Head& head, std::uint32_t member);
-  // The team is freed here: who waits for this member does so no more.
+  // A message for a team that is freed here. The answer is `gone`, so that its sender waits for
+  // this member no more.
   void answer_stale(const Message& message, const Head& head);
   void on_lost(Rank rank) noexcept;
   void forget(Team& team) noexcept;
   void turn();
 
  private:
-  // What a message of an agreement says. In the place of a channel.
+  // What a message of an agreement says; it stands in the message in place of a channel. The table
+  // in docs/collectives.md ("Agreement") explains each.
   enum class Word : std::uint32_t {
-    vote = 1,  // to the leader: bits, proposal, slot, wish
-    ask,       // of a leader, who has not heard of its receiver
-    propose,   // of the leader: a verdict
-    held,      // to the next leader: a verdict
-    holds,     // to the leader
-    settled,   // of the leader
-    verdict,   // of one to whom it is settled: a verdict
-    gone,      // the team is freed there
-    out,       // its receiver counts as lost
+    vote = 1,  // to the leader, with bits, proposal, slot and wish
+    ask,       // from a leader that has not heard from the receiver
+    propose,   // from the leader, with a verdict
+    held,      // to the next leader, with the verdict that the sender holds
+    holds,     // to the leader: the sender holds what was proposed
+    settled,   // from the leader: all hold the verdict
+    verdict,   // from a member to whom the agreement is settled, with the verdict
+    gone,      // the sender has freed the team
+    out,       // the receiver counts as lost
   };
   static constexpr std::uint32_t kPlacesAtOnce = 240;
   static constexpr std::size_t kVerdictWords = 6;
@@ -93,7 +99,7 @@ class Agreeing {
   Post& post_;
   Making& making_;
   Making::Teams& teams_;
-  std::vector<Team*> all_;  // those that have agreed on something, or were asked to
+  std::vector<Team*> all_;  // teams with an agreement, here or asked for by another member
   std::uint64_t news_ = 0;
 };
 

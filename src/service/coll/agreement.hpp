@@ -3,8 +3,9 @@
 //   none -- called --> voting -- proposed to us --> holding -- all hold it --> settled
 //                      voting, holding -- told by one to whom it is settled --> settled
 //
-// Invariants: `told` only grows, and what is proposed is taken from `told` alone. Members that can
-// talk to each other are in two neighbouring agreements at most, so two places suffice.
+// Invariants: `told` (the leader that this member has told last) only grows, and this member takes
+// a proposal from that leader alone. Members that can talk to each other are in the same agreement
+// or in neighbouring ones, so a team needs room for two agreements.
 // Owner: a Team, under the lane's lock.
 #pragma once
 
@@ -17,43 +18,43 @@
 
 namespace photon::service::coll {
 
-// The call that a member has made.
+// Which call a member has made: ph_team_agree() or ph_team_shrink().
 enum class Wish : std::uint8_t { agree = 1, shrink = 2 };
 
-// What is agreed on. A place is a member's: the slot of its new team, and in the upper 8 bits how
-// it is lost; none of these: it survives.
+// What is agreed on. `places` has an entry for each member: in the lower 24 bits the slot in which
+// it keeps the new team, in the upper 8 bits kDead or kLeft if it counts as lost.
 struct Verdict {
   static constexpr std::uint32_t kDead = 1U << 24;
   static constexpr std::uint32_t kLeft = 2U << 24;
 
   std::uint64_t bits = 0;
-  std::uint32_t number = 0;  // of the new team
-  std::uint32_t round = 0;   // the member that has proposed it last
+  std::uint32_t number = 0;  // the number of the new team
+  std::uint32_t round = 0;   // the number of the leader that has proposed the verdict last
   Wish wish = Wish::agree;
-  bool differs = false;  // some called the one, some the other
+  bool differs = false;  // some members called ph_team_agree(), others ph_team_shrink()
   std::vector<std::uint32_t> places;
 
   bool is_none() const noexcept { return places.empty(); }
   bool is_lost(std::uint32_t member) const noexcept { return places[member] >= kDead; }
 };
 
-// A verdict of which parts have come from a member.
+// A long verdict comes in several messages; this is what has come of it from one member so far.
 struct Coming {
   std::uint32_t from = 0;
   Verdict verdict;
-  std::uint32_t count = 0;  // of its places, so far
+  std::uint32_t count = 0;  // how many entries of `places` have come
 };
 
-// What is known of a member, and what it was told.
+// What this member knows of another one, and what it has told it.
 struct Voice {
-  std::uint32_t slot = 0;
-  bool is_heard : 1 = false;     // its vote, or what it holds, has come
-  bool is_asked : 1 = false;     // for that
-  bool asks : 1 = false;         // us for that: it leads, or thinks so
-  bool is_proposed : 1 = false;  // to it
-  bool holds : 1 = false;        // what was proposed to it
-  bool is_told : 1 = false;      // that it is settled
-  bool is_owed : 1 = false;      // the verdict, by us to whom it is settled
+  std::uint32_t slot = 0;        // where the other would keep the new team
+  bool is_heard : 1 = false;     // its vote, or the verdict that it holds, has come
+  bool is_asked : 1 = false;     // it was asked for its vote or verdict
+  bool asks : 1 = false;         // it has asked us for ours, since it takes itself for the leader
+  bool is_proposed : 1 = false;  // we have proposed to it
+  bool holds : 1 = false;        // it holds what we have proposed
+  bool is_told : 1 = false;      // we have told it that the agreement is settled
+  bool is_owed : 1 = false;      // it has asked, and we have yet to send it the settled verdict
 };
 
 enum class Stage : std::uint8_t { none, voting, holding, settled };
@@ -61,24 +62,24 @@ enum class Stage : std::uint8_t { none, voting, holding, settled };
 struct Agreement {
   static constexpr std::uint32_t kNobody = 0xffff'ffff;
 
-  std::uint32_t sequence = kNobody;  // kNobody and no voices: the place is free
+  std::uint32_t sequence = kNobody;  // the agreement's number on the team; no voices: a free place
   Stage stage = Stage::none;
   Wish wish = Wish::agree;
   std::uint64_t own_bits = 0;
   std::uint32_t own_proposal = 0;
   std::uint32_t own_slot = 0;
-  std::uint32_t told = kNobody;  // the leader that has our vote, or what we hold
-  bool has_proposed = false;     // we lead, and have heard all
-  bool owes_hold = false;        // to `told`: that we hold what it has proposed
+  std::uint32_t told = kNobody;  // the leader to which we have sent our vote, or what we hold
+  bool has_proposed = false;     // we lead, have heard all that live, and have chosen a proposal
+  bool owes_hold = false;        // `told` has proposed, and we have yet to answer that we hold it
 
-  // The votes so far.
+  // The votes that have come so far, put together.
   std::uint64_t bits = ~std::uint64_t{0};
-  std::uint32_t highest = 0;
-  std::uint32_t wishes = 0;  // a bit for each
+  std::uint32_t highest = 0;  // of the proposed numbers for the new team
+  std::uint32_t wishes = 0;   // a bit for each Wish that was voted
   std::vector<Voice> voices;
 
-  Verdict held;
-  Verdict heard;  // of what others hold, that of the highest round
+  Verdict held;   // the verdict that this member holds
+  Verdict heard;  // of the verdicts that others hold, the one of the highest round
   std::vector<Coming> coming;
 
   bool is_of(std::uint32_t number) const noexcept { return !voices.empty() && sequence == number; }
@@ -89,21 +90,21 @@ struct Agreement {
   }
 };
 
-// All of a team.
+// All that a team keeps for its agreements.
 struct Agreed {
   enum class Loss : std::uint8_t { none, dead, left };
   struct Lost {
     Loss how = Loss::none;
-    bool is_agreed = false;  // all survivors know
-    bool asks = false;       // it does not know, and wants to
+    bool is_agreed = false;  // a verdict has said so: all survivors know that it is lost
+    bool asks = false;       // it has said something, and is yet to hear that it counts as lost
   };
 
-  std::uint32_t begun = 0;  // calls, ever: the sequence of the next
+  std::uint32_t begun = 0;  // agreements begun so far; the sequence of the next one
   std::array<Agreement, 2> two;
   std::vector<Lost> lost;
-  bool is_under_way = false;  // a call has begun one, and none has taken its end
+  bool is_under_way = false;  // a call has begun an agreement, and no call has returned its end yet
   bool is_out = false;        // the others count this member as lost
-  bool is_dirty = false;
+  bool is_dirty = false;      // something was noted, and drive() has not looked at it yet
 
   Agreement& last() noexcept { return two[(begun - 1) % 2]; }
 };

@@ -72,7 +72,7 @@ void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& 
       ask(*op, what.member);
       return refuse(team, head.name, what);
     }
-    if (what.tag == kCheckTag) return refuse(team, head.name, what);  // it has told all that it can
+    if (what.tag == kCheckTag) return refuse(team, head.name, what, PH_OK);  // it has told all
     for (std::uint32_t i = 0; i < op->step; ++i) {
       const schedule::Step& step = op->phase.steps[i];
       if (step.action != schedule::Action::receive || step.peer != what.member ||
@@ -89,6 +89,10 @@ void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& 
       op != nullptr || team.told(channel, sequence) != nullptr || team.was_begun(channel, sequence);
   const bool has_failed =
       op != nullptr || team.told(channel, sequence) != nullptr || team.broken.status != PH_OK;
+  if (is_over && what.tag == kCheckTag) {
+    if (!has_failed) check_late(team, head.name, what);
+    return refuse(team, head.name, what, PH_OK);
+  }
   if (is_over || team.broken.status != PH_OK)
     return refuse(team, head.name, what, has_failed ? PH_ERR_ARGUMENT : PH_ERR_STATE);
   EarlyPool::List* const list = early_of(team, channel, sequence);
@@ -189,7 +193,8 @@ bool Runner::taken(Team& team, Operation& op, std::uint32_t member, const Head& 
   port_.conceal(at->exposed);
   *at = op.sent.back();
   op.sent.pop_back();
-  if (static_cast<std::int32_t>(head.digest) == PH_ERR_STATE) {
+  const bool is_data = head.name.tag != kCheckTag;
+  if (is_data && static_cast<std::int32_t>(head.digest) == PH_ERR_STATE) {
     Blame why;
     why.status = PH_ERR_ARGUMENT;
     why.member = member;

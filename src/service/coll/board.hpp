@@ -2,11 +2,12 @@
 // own page, and where it sees those of others (sync/flat_line.hpp; docs/collectives.md, "Lines").
 // One for the one-shot operations of a team, and one for each prepared operation.
 //
-//   fresh -- the first operation --> asking: own page told -- all pages known --> seeing: told
-//   whether all can be seen -- all have said so --> ready, or never if one cannot
+//   fresh -- the first operation --> asking: this member has told all where its page is
+//   asking -- the pages of all are known --> seeing: it has told all whether it sees all pages
+//   seeing -- all have told that --> ready if all see all, else never
 //
-// Invariant: members come to the same of `ready` and `never`, for they hear the same answers.
-// Operations stand in the queue in the order of their sequences; the first is carried out.
+// Invariant: all members end in `ready`, or all in `never`, for they hear the same answers.
+// Operations stand in the queue in the order of their sequences, and only the first of them runs.
 // Owner: Lines, under the lane's lock; a Channel names it.
 #pragma once
 
@@ -26,16 +27,30 @@ struct Operation;
 
 using FlatPage = sync::FlatPage<transport::Policy>;
 
-// A page with room for what is longer than a line, for each parity.
+// A page: two lines, and beside each room for a block that is longer than a line. Operations use
+// the one or the other by turns (sequence modulo 2). What is longer still stands behind the page,
+// so that who says nothing of that length touches 4 KiB of memory alone.
 struct BoardPage {
-  static constexpr std::size_t kRoomBytes = 1920;
   static constexpr std::size_t kLineBytes = FlatPage::kWords * sizeof(std::uint64_t);
+  static constexpr std::size_t kNearBytes = 1920;
+  static constexpr std::size_t kRoomBytes = 32768;  // the longest block
+
+  const std::byte* room(std::uint32_t sequence, std::size_t size_bytes) const noexcept {
+    return size_bytes <= kNearBytes ? near[sequence & 1] : far[sequence & 1];
+  }
+  std::byte* room(std::uint32_t sequence, std::size_t size_bytes) noexcept {
+    return size_bytes <= kNearBytes ? near[sequence & 1] : far[sequence & 1];
+  }
 
   FlatPage lines;
-  std::byte room[2][kRoomBytes];
+  std::byte near[2][kNearBytes];
+  std::byte far[2][kRoomBytes];
 };
-inline constexpr std::size_t kPageBytes = 4096;
-static_assert(sizeof(BoardPage) <= kPageBytes && offsetof(BoardPage, room) % 64 == 0);
+// Where nothing as long is said, what is long has no place.
+inline constexpr std::size_t page_bytes(bool is_long) {
+  return is_long ? sizeof(BoardPage) : offsetof(BoardPage, far);
+}
+static_assert(offsetof(BoardPage, near) % 64 == 0 && offsetof(BoardPage, far) == 4096);
 
 struct Board {
   enum class State : std::uint8_t { fresh, asking, seeing, ready, never };
@@ -43,17 +58,17 @@ struct Board {
     Rank rank = 0;
     const BoardPage* page = nullptr;
     std::uint64_t address = 0;
-    std::uint64_t name = 0;   // of its page
-    bool has_told = false;    // its page
-    bool has_judged = false;  // whether it sees all
-    std::uint32_t done = 0;   // it has read up to there, and more
-    std::uint64_t begun = 0;  // for which operation it told that, as a mark
+    std::uint64_t name = 0;   // the name of its page
+    bool has_told = false;    // it has told where its page is
+    bool has_judged = false;  // it has told whether it sees the pages of all
+    std::uint32_t done = 0;   // it has read the operations up to this sequence at least
+    std::uint64_t begun = 0;  // the mark of its operation for which it asked for lines
   };
   struct Waiting {
-    Operation* op = nullptr;  // null: it has failed
+    Operation* op = nullptr;  // null: the operation has failed, and its turn is passed over
     std::uint32_t sequence = 0;
   };
-  // What stands in our line of one parity, and the members that read it: [first, last) but us.
+  // What stands in our line of one parity, and who reads it: the members [first, last) without us.
   struct Said {
     bool is_there = false;
     std::uint32_t sequence = 0;
@@ -62,17 +77,18 @@ struct Board {
   };
 
   State state = State::fresh;
-  std::uint64_t name = 0;  // of our page: no other page of ours ever had it
-  std::uint32_t tidied = 0;
-  std::uint32_t own = 0;
-  BoardPage* page = nullptr;  // ours
-  std::vector<Other> others;  // by member; our own place, too
-  std::uint32_t told = 0;     // members, of what the state says
+  std::uint64_t name = 0;     // the name of our page, which no other page of ours ever had
+  std::uint32_t tidied = 0;   // the sequence at which Lines::tidy() ran last
+  std::uint32_t own = 0;      // this member's number
+  BoardPage* page = nullptr;  // our page
+  bool is_long = false;       // the pages have room for blocks longer than BoardPage::kNearBytes
+  std::vector<Other> others;  // an entry for each member, this one included
+  std::uint32_t told = 0;     // members before this number have been told what the state says
   std::uint32_t pages_missing = 0;
   std::uint32_t judgements_missing = 0;
-  bool sees = false;       // we see the pages of all
-  bool all_see = true;     // as far as members have said
-  bool is_active = false;  // in the list of those that are looked at
+  bool sees = false;       // this member sees the pages of all
+  bool all_see = true;     // no member has said so far that it does not see all
+  bool is_active = false;  // the board is in the list of those that Lines looks at
   std::array<Said, 2> said;
   base::RingQueue<Waiting, 1> queue;
 };

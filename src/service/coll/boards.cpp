@@ -65,7 +65,9 @@ void Lines::settle(Team& team, std::uint32_t channel, Board& board) {
 }
 
 void Lines::open(Team& team, std::uint32_t channel, Board& board) {
-  board.page = team.shares_lines ? take_page() : nullptr;
+  // A prepared operation says what it says each time; the other operations of a team say anything.
+  board.is_long = channel == 0 || board.queue.empty() || is_long(board.queue.front().op->plan);
+  board.page = team.shares_lines ? take_page(board.is_long) : nullptr;
   const std::uint32_t first =
       board.queue.empty() ? team.channels.find(channel)->begun : board.queue.front().sequence;
   if (board.page != nullptr) board.page->lines.open(board.name, first - 1);
@@ -83,9 +85,10 @@ void Lines::see_all(Board& board) {
   for (std::uint32_t member = 0; sees && member < board.others.size(); ++member) {
     Board::Other& other = board.others[member];
     if (member == board.own) continue;
-    const std::byte* const at = other.address % FlatPage::kLineBytes != 0 || other.address == 0
-                                    ? nullptr
-                                    : port_.see(other.rank, other.address, kPageBytes);
+    const std::byte* const at =
+        other.address % FlatPage::kLineBytes != 0 || other.address == 0
+            ? nullptr
+            : port_.see(other.rank, other.address, page_bytes(board.is_long));
     other.page = reinterpret_cast<const BoardPage*>(at);
     sees = at != nullptr;
   }
@@ -168,7 +171,7 @@ bool Lines::is_over(const Board& board) const noexcept {
   return true;
 }
 
-BoardPage* Lines::take_page() {
+BoardPage* Lines::take_page(bool is_long) {
   for (std::size_t i = std::min(kSwept, retired_.size()); i > 0 && !retired_.empty(); --i) {
     if (next_swept_ >= retired_.size()) next_swept_ = 0;
     std::shared_ptr<Board>& one = retired_[next_swept_];
@@ -176,17 +179,21 @@ BoardPage* Lines::take_page() {
       ++next_swept_;
       continue;
     }
-    pages_.push_back(one->page);
+    pages_[one->is_long ? 1 : 0].push_back(one->page);
     one = std::move(retired_.back());
     retired_.pop_back();
   }
-  if (!pages_.empty()) {
-    BoardPage* const page = pages_.back();
-    pages_.pop_back();
+  std::vector<BoardPage*>& free = pages_[is_long ? 1 : 0];
+  if (!free.empty()) {
+    BoardPage* const page = free.back();
+    free.pop_back();
     return page;
   }
-  const std::span<std::byte> memory = port_.share(kPageBytes);
-  return memory.empty() ? nullptr : new (memory.data()) BoardPage;
+  const std::span<std::byte> memory = port_.share(page_bytes(is_long));
+  if (memory.empty()) return nullptr;
+  // Not the whole page, which may have no room for what is long: that is bytes alone.
+  static_cast<void>(new (memory.data()) FlatPage);
+  return reinterpret_cast<BoardPage*>(memory.data());
 }
 
 void Lines::drop(Channel& channel) noexcept {

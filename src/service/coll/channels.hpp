@@ -1,12 +1,12 @@
-// The orders of operations of a team: that of its one-shot ones, which is number 0, and for each
-// prepared one that of its starts.
+// A channel is an order of operations of a team. Channel 0 is the order of its one-shot operations.
+// Each prepared operation has a channel of its own: the order of its starts.
 //
-//   unknown -- a message comes --> ahead -- prepare() --> used -- free() --> gone
+//   unknown -- a message for it comes --> ahead -- prepare() --> used -- free() --> gone
 //   unknown -- prepare() --> used
 //
-// Prepared ones are numbered 1, 2, ... 2^32 - 1, 1, ...: so a number names one of the last 2^31.
-// Invariant: `used_` holds those from the oldest that is used to the youngest, so that a program
-// which prepares and frees without end keeps no more than it uses at once.
+// Prepared operations are numbered 1, 2, ... 2^32 - 1, 1, ...: a number names one of the last 2^31.
+// Invariant: `used_` holds the channels from the oldest that is used to the youngest. So a program
+// that prepares and frees without end keeps memory only for what it uses at the same time.
 // Owner: a Team, under the lane's lock.
 #pragma once
 
@@ -25,26 +25,26 @@ struct Board;
 struct Operation;
 
 struct Channel {
-  std::uint32_t begun = 0;                    // operations; the next one's sequence
-  std::uint32_t declined = 0;                 // of those, since the team is broken
-  Operation* prepared = nullptr;              // of numbers from 1 on
-  std::shared_ptr<Board> board;               // null: nothing went by lines yet
-  bool is_freed = false;                      // but an older one is used
-  base::RingQueue<EarlyPool::List, 1> early;  // of sequences `begun`, begun + 1 ...
+  std::uint32_t begun = 0;        // operations begun so far; the sequence of the next one
+  std::uint32_t declined = 0;     // of those, how many were refused since a member has left
+  Operation* prepared = nullptr;  // the prepared operation; null in channel 0
+  std::shared_ptr<Board> board;   // null: no operation went by lines yet
+  bool is_freed = false;          // freed, but still in used_, for an older channel is used
+  base::RingQueue<EarlyPool::List, 1> early;  // messages for sequences begun, begun + 1, ...
 };
 
 class Channels {
  public:
   Channels() = default;
-  // As if so many had been prepared and freed before.
+  // As if so many operations had been prepared and freed before.
   explicit Channels(std::uint32_t before) noexcept : next_(before + 1), first_(before + 1) {}
-  // Nothing of a peer's is further ahead of what is prepared here.
+  // A peer's messages name no channel that is further ahead of those prepared here.
   static constexpr std::uint64_t kMostAhead = 1U << 30;
 
   Channel& one_shot() noexcept { return one_shot_; }
   const Channel& one_shot() const noexcept { return one_shot_; }
 
-  // Null: it is gone, or nothing is known of it.
+  // The channel of that number. Null: it is gone, or nothing is known of it.
   Channel* find(std::uint32_t number) noexcept {
     if (number == 0) return &one_shot_;
     const std::uint64_t at = distance(first_, number);
@@ -61,17 +61,18 @@ class Channels {
     return at < count() ? used_[skipped_ + at].is_freed : at >= kNumbers / 2;
   }
   std::size_t ahead_count() const noexcept { return ahead_.size(); }
-  // How many were prepared after it, of one that is used or gone.
+  // How many operations were prepared after that one, which is used or gone.
   std::uint64_t age_of(std::uint32_t number) const noexcept { return distance(number, next_) - 1; }
-  // As find(), or it is ahead from now on. Null: it is gone, or too far ahead. Throws bad_alloc.
+  // As find(), but a channel that is not known yet is ahead from now on. Null: it is gone, or too
+  // far ahead. Throws bad_alloc.
   Channel* reach(std::uint32_t number) {
     if (Channel* const found = find(number); found != nullptr) return found;
     if (is_gone(number) || distance(next_, number) >= kMostAhead) return nullptr;
     return &ahead_[number];
   }
 
-  // The number of the next prepared one, which is used from now on. Throws bad_alloc before
-  // anything is changed.
+  // Makes the channel of the next prepared operation, and returns its number. Throws bad_alloc
+  // before anything is changed.
   std::uint32_t prepare() {
     const std::uint32_t number = next_;
     used_.emplace_back();
@@ -82,7 +83,7 @@ class Channels {
     next_ = after(next_);
     return number;
   }
-  // Of one that is used, for which nothing waits.
+  // Frees a channel that is used and that no message waits for.
   void free(std::uint32_t number) noexcept {
     used_[skipped_ + distance(first_, number)].is_freed = true;
     for (; count() != 0 && used_[skipped_].is_freed; ++skipped_) first_ = after(first_);
@@ -91,7 +92,7 @@ class Channels {
     skipped_ = 0;
   }
 
-  // `use(number, channel)` for each that something may wait for.
+  // Calls `use(number, channel)` for each channel that messages may wait for.
   template <class Use>
   void each(Use use) {
     use(0, one_shot_);
@@ -107,18 +108,18 @@ class Channels {
   static constexpr std::uint32_t after(std::uint32_t number) noexcept {
     return number == kNumbers ? 1 : number + 1;
   }
-  // How many steps of after() it takes.
+  // How many steps of after() lead from one number to the other.
   static constexpr std::uint64_t distance(std::uint32_t from, std::uint32_t to) noexcept {
     return to >= from ? to - from : kNumbers - (from - to);
   }
   std::uint64_t count() const noexcept { return used_.size() - skipped_; }
 
   Channel one_shot_;
-  std::uint32_t next_ = 1;   // to be prepared
-  std::uint32_t first_ = 1;  // that is used; next_: none
+  std::uint32_t next_ = 1;   // the number that prepare() gives next
+  std::uint32_t first_ = 1;  // the oldest number that is used; next_ if there is none
   std::vector<Channel> used_;
-  std::uint64_t skipped_ = 0;               // of used_, which are gone
-  std::map<std::uint32_t, Channel> ahead_;  // here nobody has prepared them yet
+  std::uint64_t skipped_ = 0;               // so many at the beginning of used_ are gone
+  std::map<std::uint32_t, Channel> ahead_;  // channels that this member has not prepared yet
 };
 
 }  // namespace photon::service::coll

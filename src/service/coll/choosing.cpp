@@ -18,6 +18,17 @@ Choices choices_or_built_in(const base::Config& config) {
   return read ? *read : Choices();
 }
 
+// FNV-1a over who is on whose host, as it is known here.
+std::uint64_t hash_of_hosts(const Team& team) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(team.layout);
+  if (team.hosts == nullptr) return hash;
+  for (std::uint32_t member = 0; member < team.size(); ++member) {
+    hash = (hash ^ team.hosts->of(member)) * 0x100000001b3;
+    hash ^= hash >> 29;
+  }
+  return hash;
+}
+
 }  // namespace
 
 base::Result<Choices> choices_of(const base::Config& config) {
@@ -99,12 +110,16 @@ void Choosing::print() const noexcept {
   });
 }
 
+std::uint64_t Choosing::hash_for(const Team& team) const noexcept {
+  return choices_.hash() ^ hash_of_hosts(team);
+}
+
 ph_status Choosing::tell(Post& post, const Team& team) const {
   if (team.size() == 1) return PH_OK;
   const Member& next = team.members[(team.own + 1) % team.size()];
   const HeadWords head =
       encode({static_cast<std::uint8_t>(Op::choices), {next.slot, team.number, 0, 0, 0}, 0});
-  const std::uint64_t words[] = {head[0], head[1], head[2], choices_.hash()};
+  const std::uint64_t words[] = {head[0], head[1], head[2], hash_for(team)};
   return post.words(next.rank, words);
 }
 
@@ -113,14 +128,15 @@ bool Choosing::hear(const Message& message, const Team& team, std::uint32_t memb
   std::uint64_t words[4];
   if (message.header.size() != sizeof words || !message.payload.empty()) return false;
   std::memcpy(words, message.header.data(), sizeof words);
-  if (words[3] == choices_.hash()) return true;
+  const std::uint64_t own = hash_for(team);
+  if (words[3] == own) return true;
   why.status = PH_ERR_ARGUMENT;
   why.member = member;
   why.own.kind = why.other.kind = kChoicesKind;
   why.own.member = member;
   why.own.count = words[3];
   why.other.member = team.own;
-  why.other.count = choices_.hash();
+  why.other.count = own;
   return true;
 }
 

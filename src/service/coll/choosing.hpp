@@ -1,9 +1,9 @@
 // The choices of algorithms that the settings make, and what was taken: counted by kind and
 // algorithm.
 //
-// Members of a team have to choose alike. Each tells the next of the team the hash of its choices,
-// once, when it first uses the team: in a ring any two that differ have two neighbours between them
-// that do.
+// Members of a team have to choose alike. Each tells the next of the team the hash of its choices
+// and of what it knows of the team's hosts, once, when it first uses the team: in a ring any two
+// that differ have two neighbours between them that do.
 // Owner: Collectives, under the lane's lock.
 #pragma once
 
@@ -72,6 +72,8 @@ class Choosing {
 
  private:
   void say_instead(const Plan& plan) const noexcept;
+  // Of all that the choices of a team's members follow from.
+  std::uint64_t hash_for(const Team& team) const noexcept;
 
   const base::Log log_;
   const bool checks_;

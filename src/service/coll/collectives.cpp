@@ -145,18 +145,22 @@ ph_status Collectives::may_begin(Team& team, const char* call) {
   runner_.spread_left(team);
   const auto status = static_cast<ph_status>(team.broken.status);
   if (status == PH_ERR_ARGUMENT) return fail(status, call, text_of(team.broken, team));
-  return port_.fail(status, team.members[team.broken.member].rank,
-                    std::string(call) + ": member " + std::to_string(team.broken.member) +
-                        " of the team is lost: " + ph_status_text(status));
+  std::string why = std::string(call) + ": member " + std::to_string(team.broken.member) +
+                    " of the team is lost: " + ph_status_text(status);
+  if (status == PH_ERR_DEPARTED)
+    why += " (a barrier before ph_finalize() keeps a member until all have come so far)";
+  return port_.fail(status, team.members[team.broken.member].rank, why);
 }
 
-// As may_begin(), of the next operation of that order: others, who may have begun it, are told.
+// As may_begin(), of the next operation of that order. Where it is refused because a member has
+// left, the others, who may have begun it, are told so. Telling the member that has left fails, and
+// leaves words of its own: so the reason is given once more.
 ph_status Collectives::join(Team& team, std::uint32_t channel, const char* call) {
   ph_status status = may_begin(team, call);
   if (status == PH_OK) status = contact_neighbours(team);
-  if (status != PH_OK && !is_closed_ && team.broken.status == PH_ERR_DEPARTED)
-    runner_.decline(team, channel);
-  return status;
+  if (status == PH_OK || is_closed_ || team.broken.status != PH_ERR_DEPARTED) return status;
+  runner_.decline(team, channel);
+  return may_begin(team, call);
 }
 
 // A team's deaths are noticed by neighbours, who must have met: once for each team.
@@ -240,7 +244,7 @@ Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const cha
     std::string why;
     op.blame.status = make_plan(args, asker_of(team), op.plan, why);
     if (op.blame.status != PH_OK) fail(static_cast<ph_status>(op.blame.status), call, why);
-    op.plan.is_provided = op.blame.status == PH_OK && providing_.takes(op.plan, team);
+    if (op.blame.status == PH_OK) providing_.ask(op.plan, team);
   } catch (const std::bad_alloc&) {
     runner_.free(op);
     throw;
@@ -250,11 +254,12 @@ Operation& Collectives::plan_for(Team& team, const ph_coll_args& args, const cha
 }
 
 ph_status Collectives::begin(Team& team, const ph_coll_args& args, Operation** waited) {
+  const char* const call = waited == nullptr ? "coll_begin" : "coll_run";
   if (making_.is_splitting(team))
-    return fail(PH_ERR_STATE, "coll_begin", "a split of the team is under way");
+    return fail(PH_ERR_STATE, call, "a split of the team is under way");
   if (!is_closed_ && team.broken.status == PH_OK && !has_room(team)) return port_.again();
-  if (const ph_status status = join(team, 0, "coll_begin"); status != PH_OK) return status;
-  Operation& op = plan_for(team, args, "coll_begin");
+  if (const ph_status status = join(team, 0, call); status != PH_OK) return status;
+  Operation& op = plan_for(team, args, call);
   ph_status status = static_cast<ph_status>(op.blame.status);
   op.waits = waited != nullptr;
   if (status == PH_OK) status = begin_now(op);
@@ -301,8 +306,9 @@ ph_status Collectives::change(Operation& op, const ph_coll_args& args) {
   const Team& team = *op.team;
   const ph_status status = make_plan(args, asker_of(team), plan, why);
   if (status != PH_OK) return fail(status, "coll_change", why);
-  plan.is_provided = providing_.takes(plan, team);
+  providing_.ask(plan, team);
   op.plan = std::move(plan);
+  op.is_changed = true;
   return PH_OK;
 }
 

@@ -1,8 +1,9 @@
-// The service behind photon/team.h and photon/coll.h: teams, and what comes for their operations.
-// How an operation runs: runner.hpp; how a team is made: making.hpp; the design:
-// docs/collectives.md.
+// The service behind photon/team.h and photon/coll.h. It keeps the teams, begins and ends their
+// operations, and takes the messages that come for them. runner.hpp carries operations out,
+// making.hpp makes teams; docs/collectives.md has the design.
 //
-// Invariant: a slot is free, and may hold a buried team, or reserved, or holds one that lives.
+// Invariant: a slot is free (then it may hold a buried team), or reserved for a team that is being
+// made, or it holds a team that lives.
 // Owner: the engine of a lane, under the lane's lock.
 #pragma once
 
@@ -25,26 +26,28 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Collectives>(port); }
   explicit Collectives(Port& port);
 
-  // Before the first team.
+  // Called before the first team is made; later it is refused.
   ph_status add_provider(ph_context* context, const ph_coll_provider& provider);
 
-  // ---- teams; null with a status
+  // ---- teams; `team` is null unless the status is PH_OK
   ph_status world(Team*& team);
-  // PH_TIMEOUT: not over; it is called again.
+  // The next four say PH_TIMEOUT as long as they are not over; the caller calls again when
+  // making_news() has changed.
   ph_status split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team);
   ph_status of(const ph_team_of_args& args, Team*& team);
   ph_status agree(Team& team, std::uint64_t& bits);
   ph_status shrink(Team& team, Team*& smaller);
-  // How the last of these two has found a member to be lost; PH_OK: it has not.
+  // How the last agree() or shrink() has found that member to be lost; PH_OK: it was not lost.
   static ph_status lost(const Team& team, std::uint32_t member) noexcept {
     return Agreeing::lost(team, member);
   }
-  // It is another one when a wait for one of these four may be over.
+  // This number changes whenever a wait for split(), of(), agree() or shrink() may be over.
   std::uint64_t making_news() const noexcept { return making_.news() + agreeing_.news(); }
   ph_status free(Team& team);
 
   // ---- operations
-  // `op`, if not null, is told to nobody but who looks at its state, and is given back by done().
+  // With `op` not null (ph_coll_run()) the end is told to nobody: the caller looks at (*op)->state,
+  // and gives the operation back by done().
   ph_status begin(Team& team, const ph_coll_args& args, Operation** op = nullptr);
   // Whether a one-shot operation has a place in the team's window.
   bool has_room(Team& team) const noexcept {
@@ -74,30 +77,31 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   std::uint64_t held() const noexcept override { return runner_.held(); }
 
  private:
-  // All buried teams count for this at most, a member for 1.
+  // The weights of all buried teams together are at most this much.
   static constexpr std::size_t kMostBuried = 1 << 16;
   static std::size_t weight_of(const Team& team) noexcept { return 64 + team.size(); }
 
+  // A handler that run() is to call.
   struct Due {
     ph_coll_handler handler;
     void* user;
     ph_status status;
   };
 
-  // A message for a team that is being made here.
+  // A message that has come for a team while the team is still being made here.
   struct Mail {
     Rank from = 0;
     std::size_t header_bytes = 0;
     std::vector<std::byte> bytes;
   };
-  // reserved: its team is being made; no number below `proposal` is its team's.
+  // A slot that is reserved has a team that is being made, whose number will be `proposal` or more.
   struct Slot {
     std::unique_ptr<Team> team;
     bool is_reserved = false;
     std::uint32_t proposal = 0;
     std::vector<Mail> mail;
-    // How the team that was here last, or should have been, was lost.
-    std::uint32_t gone_number = 0;  // 0: it was never known
+    // How the team was lost that was here last, or that was to be made here.
+    std::uint32_t gone_number = 0;  // the number of that team; 0: it was never known
     ph_status gone_status = PH_OK;
   };
 
@@ -138,14 +142,14 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   const fold::Isa isa_ = fold::best_isa();  // to ask the processor takes microseconds
   Runner runner_;
   Providing providing_;
-  std::vector<Slot> slots_;                    // 0: of the team of all ranks
-  base::RingQueue<std::uint32_t> free_slots_;  // the one that was freed last is used last
-  std::size_t buried_ = 0;                     // what buried teams count for
+  std::vector<Slot> slots_;                    // slot 0 is that of the team of all ranks
+  base::RingQueue<std::uint32_t> free_slots_;  // the slot that was freed last is used last
+  std::size_t buried_ = 0;                     // weight of all buried teams
   Making making_;
   Agreeing agreeing_;
-  std::vector<Due> due_;      // has room for `handlers_` more
-  std::size_t handlers_ = 0;  // of operations under way
-  std::vector<Due> running_;  // of the thread inside run()
+  std::vector<Due> due_;      // handlers to be called; there is room for `handlers_` more
+  std::size_t handlers_ = 0;  // how many operations under way end by a handler
+  std::vector<Due> running_;  // touched by the thread inside run() alone
   bool is_closed_ = false;
 };
 

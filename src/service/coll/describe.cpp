@@ -54,6 +54,12 @@ std::string difference_of(const Described& one, const Described& other) {
   if (one.counts != other.counts) return ": their counts differ";
   if (one.function != other.function)
     return ": their functions differ in the size of elements, or in whether they commute";
+  Described same = other;
+  same.flags ^= kProvidedFlag;
+  same.member = one.member;
+  if (same == one)
+    return ": a provider does it at one of them alone: the setting coll has to be the same on all "
+           "ranks";
   return "";
 }
 

@@ -1,7 +1,8 @@
-// Messages for steps that this member has not reached: payloads, and notes of bytes that are ready.
-// A list for each operation, of nodes of one pool.
-// Invariant: payloads of one peer take at most coll_early_bytes, which Post counts; notes at most
-// one for each message that a peer has under way. Owner: Collectives, under the lane's lock.
+// Messages that came before this member has reached their step: payloads, and notes that say where
+// bytes are ready to be read. Each operation has a list of them; all nodes come from one pool.
+// Invariant: the payloads of one peer take at most coll_early_bytes, which Post counts. Of notes
+// there is at most one for each message that a peer has under way. Owner: Collectives, under the
+// lane's lock.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@
 
 namespace photon::service::coll {
 
-// One message. `bytes` of a payload; `target` of a note.
+// One message. A payload has `bytes`, and a note has `target`, from which its bytes can be read.
 struct Arrival {
   std::uint32_t member = 0;  // its sender
   std::uint32_t tag = 0;
@@ -50,7 +51,7 @@ class EarlyPool {
     ++used_;
   }
 
-  // The message of that member and tag, if it is there: `use(arrival)`, and then it is forgotten.
+  // If the message of that member and tag is there, takes it out and calls `use(arrival)`.
   template <class Use>
   bool take(List& list, std::uint32_t member, std::uint32_t tag, Use use) {
     for (std::uint32_t* at = &list.first; *at != kNone; at = &nodes_[*at].next) {
@@ -89,7 +90,7 @@ class EarlyPool {
     std::unique_ptr<std::byte[]> large;
   };
 
-  // A free node stays free until add() has all it needs.
+  // Finds a free node. It stays free until add() has got all the memory that it needs.
   std::uint32_t make() {
     if (free_ == kNone) {
       nodes_.emplace_back();
@@ -99,7 +100,7 @@ class EarlyPool {
     return free_;
   }
 
-  // `use` may add others, so the node is looked up anew.
+  // Frees the node and calls `use` with a copy of it: `use` may add others, and move all nodes.
   template <class Use>
   void spend(std::uint32_t index, Use use) {
     Arrival arrival = nodes_[index].arrival;
@@ -115,7 +116,7 @@ class EarlyPool {
 
   std::vector<Node> nodes_;
   std::uint32_t free_ = kNone;
-  std::uint32_t spare_ = kNone;  // of add(): the free one behind the one it takes
+  std::uint32_t spare_ = kNone;  // from make() to the end of add(): what free_ will be then
   std::uint64_t used_ = 0;
 };
 

@@ -60,15 +60,36 @@ void Runner::spread(Team& team, Op what, const Name& name, const Blame& why) {
 void Runner::ask(Operation& op, std::uint32_t member) {
   if (op.asks) return;
   op.asks = true;
+  const Name name = name_at(*op.team, member, op, 0);
+  check(op, say_differs(*op.team, name, op.plan.described, member), member);
+}
+
+ph_status Runner::say_differs(const Team& team, const Name& name, const Described& call,
+                              std::uint32_t member) {
   Blame ours;
   ours.status = PH_ERR_ARGUMENT;
-  ours.member = op.team->own;
-  ours.own = op.plan.described;
-  ours.own.member = op.team->own;
-  check(op,
-        post_.blame(op.team->members[member].rank, Op::differs, name_at(*op.team, member, op, 0),
-                    ours, op.team->slot),
-        member);
+  ours.member = team.own;
+  ours.own = call;
+  ours.own.member = team.own;
+  return post_.blame(team.members[member].rank, Op::differs, name, ours, team.slot);
+}
+
+// It is over here, and others may wait for ever for what this member has not begun. Known are the
+// calls of the last window, and the latest start of a prepared operation.
+void Runner::check_late(Team& team, const Name& name, const Arrival& what) {
+  Channel* const order = team.channels.find(name.channel);
+  if (order == nullptr) return;
+  const Operation* const prepared = order->prepared;
+  const Described* ours = nullptr;
+  if (name.channel == 0 && order->begun - name.sequence <= team.window.size())
+    ours = &team.history[name.sequence % team.window.size()];
+  if (prepared != nullptr && prepared->sequence == name.sequence && !prepared->is_changed)
+    ours = &prepared->plan.described;
+  if (ours == nullptr || digest_of(*ours) == what.digest) return;
+  Name theirs = name;
+  theirs.slot = team.members[what.member].slot;
+  theirs.tag = 0;
+  static_cast<void>(say_differs(team, theirs, *ours, what.member));
 }
 
 // The number of the call is compared, too.
@@ -78,19 +99,22 @@ void Runner::number(Operation& op) noexcept {
   op.plan.digest = digest_of(op.plan.described);
 }
 
-// What has come before it was begun is compared at once. With coll_check each member tells the next
-// of the team what it has begun: so those that would wait for each other in vain hear of it. Within
-// the grant, for a member may be far ahead of others; beyond it what is sent tells as much.
+// What has come before it was begun is compared at once. With coll_check, and of what a provider
+// does, each member tells the next of the team what it has begun: so those that would wait for each
+// other in vain hear of it. Beyond the grant a note goes, and the operation is not over before the
+// next member has begun it.
 void Runner::check_digests(Operation& op) {
   const Arrival* const other =
       early_.find(op.early, [&](const Arrival& one) { return one.digest != op.plan.digest; });
   if (other != nullptr) ask(op, other->member);
   const Team& team = *op.team;
-  if ((op.plan.described.flags & kCheckedFlag) == 0 || team.size() == 1) return;
-  const std::uint32_t next = (team.own + 1) % team.size();
-  const Rank to = team.members[next].rank;
-  if (!post_.take_grant(to, 0)) return;
-  check(op, post_.payload(to, {0, name_at(team, next, op, kCheckTag), op.plan.digest}, {}), next);
+  const bool is_told = (op.plan.described.flags & (kCheckedFlag | kProvidedFlag)) != 0;
+  if (!is_told || team.size() == 1 || op.state != OpState::running) return;
+  schedule::Step step;
+  step.action = schedule::Action::send;
+  step.peer = (team.own + 1) % team.size();
+  step.tag = kCheckTag;
+  send(op, step);
 }
 
 // False: this member has sent nothing that could differ.
@@ -215,8 +239,8 @@ std::string text_of(const Blame& why, const Team& team) {
   };
   if (why.own.kind == kChoicesKind)
     return named(why.own.member) + " and " + named(why.other.member) +
-           " choose algorithms otherwise: the settings coll_table and coll_<kind> have to be the "
-           "same on all ranks";
+           " choose algorithms differently: the settings coll_table and coll_<kind> have to be the "
+           "same on all ranks, and so has what their bootstrap says of hosts";
   const std::string what = text_of(why.own);
   if (why.status != PH_ERR_ARGUMENT)
     return what + ": " + named(why.member) + ": " +

@@ -51,6 +51,16 @@ bool says_all_blocks(Kind kind) noexcept {
   return kind == Kind::scatter || kind == Kind::alltoall || kind == Kind::reduce_scatter;
 }
 
+bool folds(Kind kind) noexcept {
+  return kind == Kind::reduce || kind == Kind::allreduce || kind == Kind::scan ||
+         kind == Kind::exscan;
+}
+
+// One member reads and folds the blocks of all: where that is much, members share the work.
+std::uint64_t most_folded(std::uint32_t members) noexcept {
+  return std::max<std::uint64_t>(BoardPage::kNearBytes, 2 * BoardPage::kRoomBytes / members);
+}
+
 // What this member says to all.
 std::span<const std::byte> block_of(const Plan& plan) noexcept {
   const schedule::Call& call = plan.call;
@@ -74,8 +84,13 @@ bool Lines::takes(const Team& team, const Plan& plan) noexcept {
     return false;
   if (call.kind == Kind::barrier) return true;
   const std::uint64_t blocks = says_all_blocks(call.kind) ? call.size : 1;
-  return call.count <= BoardPage::kRoomBytes && plan.element_bytes <= BoardPage::kRoomBytes &&
-         call.count * plan.element_bytes * blocks <= BoardPage::kRoomBytes;
+  const std::uint64_t most = folds(call.kind) ? most_folded(call.size) : BoardPage::kRoomBytes;
+  return call.count <= most && plan.element_bytes <= most &&
+         call.count * plan.element_bytes * blocks <= most;
+}
+
+bool Lines::is_long(const Plan& plan) noexcept {
+  return block_of(plan).size() > BoardPage::kNearBytes;
 }
 
 void Lines::join(Operation& op) noexcept {
@@ -128,7 +143,7 @@ bool Lines::say(Board& board, Operation& op) {
     for (std::size_t i = 0; i < words_of(block.size()); ++i)
       lines.set_word(op.sequence, i, words[i]);
   } else {
-    std::memcpy(board.page->room[op.sequence & 1], block.data(), block.size());
+    std::memcpy(board.page->room(op.sequence, block.size()), block.data(), block.size());
   }
   lines.say(op.sequence, op.plan.digest);
   const Members readers = readers_of(call);
@@ -155,7 +170,7 @@ bool Lines::read(Board& board, Operation& op) {
   other.done = page.lines.done_at(op.sequence);
   const std::uint64_t size = block_of(op.plan).size();
   if (size > BoardPage::kLineBytes) {
-    use(op, member, page.room[op.sequence & 1]);
+    use(op, member, page.room(op.sequence, size));
   } else {
     alignas(64) std::uint64_t words[FlatPage::kWords];
     for (std::size_t i = 0; i < words_of(size); ++i) words[i] = page.lines.word(op.sequence, i);

@@ -1,14 +1,16 @@
-// Small operations of a team within one host, by lines in memory that all its members see: each
-// says its block once, and reads those of others. What it folds it folds in team order.
+// Carries out small operations of teams within one host by lines in memory that all members see.
+// Each member writes ("says") its block once into its own line, and reads the lines of others.
+// Folds are made in team order.
 //
 //   asked -- all see all --> lines: say the own block -- read those of others --> over
-//         -- one does not --> by messages, as operations of other teams
+//         -- one does not --> by messages, as in other teams
 //
-// The board of a team, and who has to act: board.hpp, docs/collectives.md ("Lines").
+// board.hpp has the board of a team; docs/collectives.md ("Lines") says who has to act.
 // Invariant: a page that others may still read is given to no other board.
 // Owner: Runner, under the lane's lock.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,7 +25,7 @@ namespace photon::service::coll {
 
 class Lines {
  public:
-  // What carries operations out.
+  // What Runner does for Lines.
   class Steps {
    public:
     virtual void advance(Operation& op) = 0;
@@ -39,29 +41,33 @@ class Lines {
 
   Lines(Port& port, Post& post, Steps& steps) : port_(port), post_(post), steps_(steps) {}
 
-  // Whether members may see each other's lines: each of them says the same.
+  // Whether the members may see each other's lines. All members get the same answer.
   bool are_shared(const Team& team) const noexcept;
-  // Whether it goes by lines where all see all.
+  // Whether an operation goes by lines if all members see the lines of all.
   static bool takes(const Team& team, const Plan& plan) noexcept;
 
-  // Reserves what join() needs, or watch(). Throws bad_alloc.
+  // Reserves the memory that join() or watch() needs. Throws bad_alloc.
   void reserve(Operation& op);
+  // Puts the operation into its board's queue.
   void join(Operation& op) noexcept;
+  // Carries the operation on as far as the lines of others allow.
   Outcome step(Operation& op);
   void ended(Operation& op) noexcept;
-  // Whether it cannot go on without that member.
+  // Whether the operation cannot go on before that member has written or read something.
   bool waits_for(const Operation& op, std::uint32_t member) const noexcept;
-  // Members are gone: whether it waits for more of one of them.
+  // Members are lost: looks whether the operation waits for more of one of them, and then fails it.
   void check_lost(Operation& op);
-  // A member says where its lines are, or whether it sees all. False: malformed.
+  // Takes a message of a member that says where its page is, or whether it sees all pages. False:
+  // the message is malformed.
   struct Told {
-    std::uint64_t word = 0;  // an address, or whether it sees all
-    std::uint64_t name = 0;  // of its page
+    std::uint64_t word = 0;  // the page's address, or whether the member sees all
+    std::uint64_t name = 0;  // the page's name
   };
   bool take(Team& team, const Head& head, std::uint32_t member, const Told& what);
-  // Nothing of this channel is begun any more.
+  // No operation of this channel is begun any more: gives up its board.
   void drop(Channel& channel) noexcept;
-  // One that goes by messages, in a team that has lines: whether others have begun another there.
+  // Called for an operation that goes by messages in a team that has lines. From now on turn()
+  // looks whether others have begun another operation in its place, by lines.
   void watch(Operation& op);
   bool look();
   void turn();
@@ -70,11 +76,12 @@ class Lines {
  private:
   static constexpr std::int64_t kWatchNs = 20'000'000;
   static constexpr std::uint32_t kTidyEach = 1U << 24;
-  static constexpr std::size_t kMostAhead = 65536;  // boards that peers have asked for
-  static constexpr std::size_t kSwept = 16;         // retired boards, for each page that is taken
+  static constexpr std::size_t kMostAhead = 65536;  // boards that only peers have asked for yet
+  static constexpr std::size_t kSwept = 16;         // so many retired boards take_page() looks at
 
   Board& board_of(Team& team, std::uint32_t channel);
-  BoardPage* take_page();
+  static bool is_long(const Plan& plan) noexcept;
+  BoardPage* take_page(bool is_long);
   bool is_over(const Board& board) const noexcept;
   bool has_read(Board& board, std::uint32_t member, std::uint32_t sequence) const noexcept;
   void tidy(Board& board, std::uint32_t done) noexcept;
@@ -94,14 +101,14 @@ class Lines {
   Port& port_;
   Post& post_;
   Steps& steps_;
-  std::vector<Board*> active_;
-  std::vector<Operation*> strays_;
-  std::int64_t due_ns_ = 0;
+  std::vector<Board*> active_;      // boards that look() looks at
+  std::vector<Operation*> strays_;  // the operations that watch() was called for
+  std::int64_t due_ns_ = 0;         // when turn() looks at strays_ next
   std::size_t boards_ = 0;
-  std::uint64_t last_name_ = 0;                  // of a page
-  std::vector<std::shared_ptr<Board>> retired_;  // has room for all boards
-  std::size_t next_swept_ = 0;
-  std::vector<BoardPage*> pages_;  // free ones; has room for all
+  std::uint64_t last_name_ = 0;                   // the name that a page was given last
+  std::vector<std::shared_ptr<Board>> retired_;   // given up, but read by others; room for all
+  std::size_t next_swept_ = 0;                    // where take_page() goes on looking in retired_
+  std::array<std::vector<BoardPage*>, 2> pages_;  // free pages: short ones, and long ones
 };
 
 }  // namespace photon::service::coll

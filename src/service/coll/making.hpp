@@ -1,14 +1,15 @@
-// How teams are made, so that all members agree on a number that none of them has used in the slot
-// that it gives the team.
+// Makes teams. All members of a new team agree on its number, which must be one that none of them
+// has used before in the slot where it keeps the team.
 //
-//   split: all members of the parent gather (colour, key, proposal, slot) of all, as an allgather
-//   of:    each of the list says (proposal, slot) to the first, who says the number and all slots
+//   split: the members of the parent gather (colour, key, proposal, slot) of all by an allgather
+//   of:    each rank of the list says (proposal, slot) to the first one, which then says the number
+//          and all slots to all
 //
-//   proposal: above every number that this rank has ever proposed or been given
-//   number:   the largest proposal; each member's next one is above it
+//   proposal: a number above all that this rank has ever proposed or been given
+//   number:   the largest proposal; the next proposal of each member is above it
 //
-// Invariant: in each slot of a rank numbers only grow: who reserves it proposes more than all
-// before. Owner: Collectives, under the lane's lock.
+// Invariant: in each slot of a rank numbers only grow, for a rank that reserves a slot proposes a
+// larger number than ever before. Owner: Collectives, under the lane's lock.
 #pragma once
 
 #include <photon/team.h>
@@ -27,11 +28,12 @@ namespace photon::service::coll {
 
 class Making {
  public:
-  // Slots and teams of this lane.
+  // What Collectives does for Making: the slots and teams of this lane.
   class Teams {
    public:
     virtual std::uint32_t reserve_slot(std::uint32_t proposal) = 0;  // throws bad_alloc
-    // Not PH_OK: others may have made their team of this slot, which has failed here so.
+    // Frees a reserved slot. `why` other than PH_OK says how making the team has failed here; other
+    // members may have made theirs, and hear of it when they send something to this slot.
     virtual void give_up_slot(std::uint32_t slot, ph_status why) noexcept = 0;
     virtual Team& add(std::unique_ptr<Team> team) = 0;
 
@@ -41,10 +43,11 @@ class Making {
 
   Making(Port& port, Runner& runner, Teams& teams);
 
-  // PH_TIMEOUT: others have not called yet; it is called again. Else `team` is it, or null.
+  // PH_TIMEOUT: others have not called yet, and the caller calls again when news() has changed.
+  // PH_OK: `team` is the new team, or null where this member has no part in one.
   ph_status split(Team& parent, std::int64_t colour, std::int64_t key, Team*& team);
   ph_status of(const ph_team_of_args& args, Team*& team);
-  // It is another one when a wait for one of these may be over: many may wait.
+  // This number changes whenever a wait for split() or of() may be over. Many threads may wait.
   std::uint64_t news() const noexcept { return news_; }
   bool is_splitting(const Team& parent) const noexcept;
 
@@ -59,40 +62,42 @@ class Making {
   const std::string& words() const noexcept { return words_; }
 
  private:
-  // The words of each member of a split.
+  // What each member of a split says to all others.
   struct Card {
     std::int64_t colour = 0;
     std::int64_t key = 0;
     std::uint32_t proposal = 0;
     std::uint32_t slot = 0;
-    Rank host = 0;  // the first rank there; PH_ANY_RANK: it does not know
+    Rank host = 0;  // the first rank on the member's host; PH_ANY_RANK: it does not know that
     std::uint32_t reserved = 0;
   };
   struct Split {
     Team* parent = nullptr;
     Card own;
     std::vector<Card> cards;
-    Operation* op = nullptr;  // null: over
+    Operation* op = nullptr;  // the allgather; null: it is over
     std::uint32_t sequence = 0;
     ph_status status = PH_OK;
   };
+  // What a rank has said to the first of a list, before that one has called ph_team_of() itself.
   struct Heard {
     std::uint64_t hash = 0;
     Rank from = 0;
     std::uint32_t proposal = 0;
     std::uint32_t slot = 0;
   };
+  // A call of ph_team_of() that is under way.
   struct Meeting {
-    std::uint64_t hash = 0;
-    std::vector<Member> members;  // slots as far as they are known
+    std::uint64_t hash = 0;       // of list and tag
+    std::vector<Member> members;  // with their slots, as far as these are known
     std::uint32_t own = 0;
-    std::uint32_t number = 0;   // so far
-    std::uint32_t missing = 0;  // members, or slots, that have not been heard of
+    std::uint32_t number = 0;   // the largest proposal so far
+    std::uint32_t missing = 0;  // how many members, or slots, have not been heard of
     std::uint32_t proposal = 0;
     ph_status status = PH_OK;
-    bool tells = false;  // a failure to the others, in the next turn
+    bool tells = false;  // the next turn tells the others that it has failed
   };
-  // A list of which a rank is lost: it makes no team any more.
+  // A list that makes no team any more, for one of its ranks is lost.
   struct Refused {
     std::uint64_t hash = 0;
     ph_status status = PH_OK;
@@ -124,8 +129,8 @@ class Making {
   std::uint32_t highest_ = 0;
   std::list<Split> splits_;
   std::list<Meeting> meetings_;
-  std::vector<Heard> heard_;      // for meetings that this rank has not come to
-  std::vector<Refused> refused_;  // as the first of the list; for those who come later
+  std::vector<Heard> heard_;      // of lists for which this rank has not called yet
+  std::vector<Refused> refused_;  // lists that this rank is the first of; later ranks hear of it
   std::string words_;
   std::uint64_t news_ = 0;
 };

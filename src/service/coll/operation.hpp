@@ -1,13 +1,14 @@
-// One collective operation of this member, and how far its schedule has come (docs/collectives.md).
+// One collective operation of this member, and how far its schedule has come (docs/collectives.md,
+// "An operation").
 //
 //   idle -- begin --> running -- all phases are over, all sends --> over
 //                     running -- fail --> failing -- nothing touches its memory --> over
 //   over -- told --> idle (prepared), or none
 //
-// Invariants: `receives_left` counts the receives of this phase that have not landed; `pulls` our
-// reads that are under way; `sent` the messages that their receivers read themselves. Nothing but
-// these touches the buffers, so it is over when all three are none.
-// Owner: Collectives, under the lane's lock.
+// Invariants: `receives_left` counts the receives of this phase that have not landed, `pulls`
+// counts this member's reads of others' memory that are under way, and `sent` has the messages that
+// their receivers read out of this member's memory. Nothing else touches the buffers. So the
+// operation is over when all three are empty. Owner: Collectives, under the lane's lock.
 #pragma once
 
 #include <array>
@@ -23,10 +24,11 @@ namespace photon::service::coll {
 
 enum class OpState : std::uint8_t { idle, running, failing, over };
 enum class StepState : std::uint8_t { waiting, pulling, landed };
-// asked: it goes by lines, if all members see those of all; that is not known yet.
+// How the bytes travel. asked: by lines if all members see the lines of all, which is not known
+// yet.
 enum class Way : std::uint8_t { messages, asked, lines };
 
-// Our memory that a member reads.
+// Memory of this member that another one reads itself.
 struct SentNote {
   std::uint32_t member = 0;
   std::uint32_t tag = 0;
@@ -41,36 +43,37 @@ struct Operation {
   OpState state = OpState::idle;
 
   std::uint64_t phases = 0;
-  std::uint64_t index = 0;       // of the phase
-  std::uint32_t step = 0;        // the next to be begun
-  std::uint64_t step_bytes = 0;  // of a copy or fold: done so far
+  std::uint64_t index = 0;       // the number of `phase`, of `phases`
+  std::uint32_t step = 0;        // the step of `phase` that is begun next
+  std::uint64_t step_bytes = 0;  // how much of that step is done, if it is a copy or fold
   schedule::Phase phase;
   std::array<StepState, schedule::Phase::kMostSteps> states{};
   std::uint32_t receives_left = 0;
   std::uint32_t pulls = 0;
   std::vector<SentNote> sent;
-  EarlyPool::List early;
+  EarlyPool::List early;  // messages for later steps
   std::unique_ptr<std::byte[]> temp;
   std::uint64_t temp_bytes = 0;
 
   Way way = Way::messages;
-  Board* board = nullptr;       // of its channel, where it does not go by messages
-  bool has_said = false;        // in its line
+  Board* board = nullptr;       // its channel's board, unless it goes by messages
+  bool has_said = false;        // this member's block stands in its line
   std::uint32_t next_line = 0;  // the member whose line is read next
-  std::uint32_t lines_end = 0;
+  std::uint32_t lines_end = 0;  // the member behind the last one whose line is read
 
   Blame blame;                // the first failure
-  bool asks = false;          // a member was told that its call differs, and will answer
-  bool is_advancing = false;  // on the stack
-  bool retries = false;       // what has come is read when there is room for it
-  bool is_short = false;      // memory ran out in the middle of a step
-  bool is_busy = false;       // stands in the list of those that want a turn
-  bool is_internal = false;   // of the library itself: it is told to nobody
-  bool waits = false;         // ph_coll_run(): the caller looks at `state`
+  bool asks = false;          // a member was told that its call differs, and has yet to answer
+  bool is_advancing = false;  // Runner::advance() is on the stack for it
+  bool retries = false;       // a read found no room, and is begun again in a turn
+  bool is_short = false;      // memory ran out in the middle of a step; a turn fails it
+  bool is_busy = false;       // it is in the list of operations that want a turn
+  bool is_internal = false;   // of the library itself, such as a split: nobody is told of its end
+  bool waits = false;         // begun by ph_coll_run(), whose thread looks at `state`
   bool is_prepared = false;
-  bool is_with_provider = false;  // which has not said that it is over
-  std::uint64_t promise = 0;
-  std::uint32_t place = 0;  // in the pool
+  bool is_changed = false;        // a prepared one was changed since it began last
+  bool is_with_provider = false;  // a provider does it, and has not said that it is over
+  std::uint64_t promise = 0;      // of the port, for the completion; 0: none
+  std::uint32_t place = 0;        // in Runner's pool
 
   bool is_under_way() const noexcept {
     return state == OpState::running || state == OpState::failing;

@@ -85,12 +85,11 @@ class Checker {
       plan_.element_bytes = 1;
       return true;
     }
-    if (plan_.element_bytes == 0) return no("args->type is unknown, or its fold has no size");
+    if (plan_.element_bytes == 0)
+      return no(is_bytes ? "args->fold->element_bytes is 0, and PH_BYTES has no size of its own"
+                         : "args->type is not set, or unknown");
     if (!shape_.folds) return args_.fold == nullptr || no("args->fold is for operations that fold");
-    if (args_.fold == nullptr) {
-      plan_.fold = fold::find(args_.type, args_.op, asker_.isa);
-      return plan_.fold != nullptr || no("args->type does not know args->op");
-    }
+    if (args_.fold == nullptr) return find_fold();
     if (args_.fold->size != sizeof(ph_fold)) return no("args->fold->size is not sizeof(ph_fold)");
     if (args_.fold->function == nullptr) return no("args->fold->function is null");
     if (args_.op != 0) return no("args->op and args->fold are both set");
@@ -98,6 +97,15 @@ class Checker {
       return no("args->fold->element_bytes is for PH_BYTES");
     plan_.user = *args_.fold;
     return true;
+  }
+
+  bool find_fold() {
+    plan_.fold = fold::find(args_.type, args_.op, asker_.isa);
+    if (plan_.fold != nullptr) return true;
+    if (args_.op == 0) return no("args->op is not set");
+    const std::string what = std::string("args->type ") + fold::name_of(args_.type) +
+                             " cannot be folded by args->op " + fold::name_of(args_.op);
+    return no(what.c_str());
   }
 
   // The counts of one side, and their offsets, at `at` and behind; false: a sum that is too large.
@@ -240,7 +248,10 @@ class Checker {
         __builtin_mul_overflow(out_count, plan_.element_bytes, &out_bytes))
       return no("args->count is too large");
     if (in_bytes != 0 && args_.in == nullptr) return no("args->in is null");
-    if (out_bytes != 0 && args_.out == nullptr) return no("args->out is null");
+    if (out_bytes != 0 && args_.out == nullptr)
+      return no(shape_.kind == Kind::bcast && args_.in != nullptr
+                    ? "args->out is null; it is the buffer of the root, too, and args->in is unused"
+                    : "args->out is null");
     const auto in = reinterpret_cast<std::uint64_t>(args_.in);
     const auto out = reinterpret_cast<std::uint64_t>(args_.out);
     std::uint64_t in_end = in;
@@ -250,7 +261,7 @@ class Checker {
     if (out_bytes != 0 && __builtin_add_overflow(out, out_bytes, &out_end))
       return no("args->out wraps around the end of memory");
     if (in_bytes != 0 && out_bytes != 0 && in < out_end && out < in_end)
-      return no("args->in and args->out overlap; PH_IN_PLACE says that they are one");
+      return no("args->in and args->out overlap; PH_IN_PLACE is for operations in one buffer");
     plan_.in = in_bytes == 0 ? nullptr : static_cast<const std::byte*>(args_.in);
     plan_.out = out_bytes == 0 ? nullptr : static_cast<std::byte*>(args_.out);
     plan_.size_bytes = std::max(in_bytes, out_bytes);

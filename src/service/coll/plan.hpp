@@ -1,6 +1,6 @@
-// A checked request of the caller's: the schedule's call, the arithmetic, the buffers, and how
-// the end is told. Nothing of it depends on the caller's memory any more but the buffers, and the
-// counts that PH_COUNTS_FROM_SENDERS tells.
+// A Plan is what the caller's ph_coll_args say, checked and copied: the schedule's call, how
+// elements are folded, the buffers, and how the end is told. Of the caller's memory it still refers
+// to the buffers alone, to the place of the request, and to out_counts with PH_COUNTS_FROM_SENDERS.
 // Owner: an Operation.
 #pragma once
 
@@ -23,18 +23,18 @@ struct Plan {
   bool is_provided = false;  // a provider does it, not the schedule
   schedule::NamedKind kind = 0;
   schedule::Choice choice;
-  std::vector<std::uint64_t> counts;  // those of `call`, and their offsets
-  std::uint64_t* told_counts = nullptr;
-  std::uint64_t own_count = 0;  // of those
+  std::vector<std::uint64_t> counts;     // counts and offsets, to which `call` points
+  std::uint64_t* told_counts = nullptr;  // the caller's, which PH_COUNTS_FROM_SENDERS writes
+  std::uint64_t own_count = 0;           // the entry of this member in told_counts
   std::uint64_t element_bytes = 1;
-  fold::Fold fold = nullptr;  // null: `user` does it, if anything is folded
+  fold::Fold fold = nullptr;  // null: `user` folds, if the kind folds
   ph_fold user{};
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
   Described described;
-  std::uint32_t digest = 0;
-  std::uint64_t size_bytes = 0;  // as the completion says
-  bool is_v = false;
+  std::uint32_t digest = 0;      // of `described`
+  std::uint64_t size_bytes = 0;  // what the completion gives as the size
+  bool is_v = false;             // of a kind with counts of its own
 
   std::vector<std::byte> local;
   std::uint32_t flags = 0;
@@ -45,8 +45,8 @@ struct Plan {
   bool folds() const noexcept { return fold != nullptr || user.function != nullptr; }
 };
 
-// The member that asks, how its processor folds, and how it chooses; without choices as is built
-// in.
+// What make_plan() has to know of the member that calls. Without `choices` the built-in table
+// counts.
 struct Asker {
   std::uint32_t size = 1;
   std::uint32_t rank = 0;
@@ -57,13 +57,14 @@ struct Asker {
   const schedule::Hosts* hosts = nullptr;
 };
 
-// PH_OK: `plan` is what `args` say. Else `why` says which argument is wrong. Throws bad_alloc.
+// Checks `args` and fills `plan`. PH_ERR_ARGUMENT: `why` says which argument is wrong. Throws
+// bad_alloc.
 ph_status make_plan(const ph_coll_args& args, Asker asker, Plan& plan, std::string& why);
 
 const char* name_of(ph_coll_kind kind) noexcept;
-// "allreduce of 8 float by add", for errors.
+// Describes a call in the words of errors: "allreduce of 8 float by add".
 std::string text_of(const Described& what);
-// ": their counts differ", of what coll_check alone compares; or nothing.
+// What differs of that which coll_check alone compares: ": their counts differ"; else nothing.
 std::string difference_of(const Described& one, const Described& other);
 
 }  // namespace photon::service::coll

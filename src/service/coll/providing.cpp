@@ -58,20 +58,45 @@ void Providing::show(const Plan& plan, const Team& team, ph_coll_call& call) noe
   call.size = sizeof call;
   call.kind = static_cast<ph_coll_kind>(plan.described.kind);
   call.root = plan.call.root;
-  call.count = plan.call.count;
+  call.count = plan.is_v ? 0 : plan.call.count;
   call.type = static_cast<ph_type>(plan.described.type);
   call.op = static_cast<ph_op>(std::max(plan.described.op, 0));
   call.element_bytes = plan.element_bytes;
-  call.flags = plan.described.flags & PH_REPRODUCIBLE;
+  call.flags = plan.described.flags & (PH_REPRODUCIBLE | PH_COUNTS_FROM_SENDERS);
   call.commutes = plan.call.keeps_order ? 0 : 1;
   call.team_count = team.size();
 }
 
+// What members may differ in.
+void Providing::show_own(const Operation& op, ph_coll_call& call) noexcept {
+  const Plan& plan = op.plan;
+  const bool is_scatter = plan.call.kind == schedule::Kind::scatter;
+  call.digest = plan.digest;
+  call.channel = op.channel;
+  call.sequence = op.sequence;
+  call.in = plan.call.in_place && !is_scatter ? PH_IN_PLACE : plan.in;
+  call.out = plan.call.in_place && is_scatter ? PH_IN_PLACE : plan.out;
+  if (!plan.is_v) return;
+  call.own_count = plan.call.count;
+  call.in_counts = plan.call.in_blocks.counts;
+  call.in_offsets = plan.call.in_blocks.offsets;
+  call.out_counts = plan.call.out_blocks.counts;
+  call.out_offsets = plan.call.out_blocks.offsets;
+  call.told_counts = plan.told_counts;
+}
+
 bool Providing::takes(const Plan& plan, const Team& team) const {
-  if (chosen_ == nullptr || plan.is_v || team.size() == 1) return false;
+  if (chosen_ == nullptr || team.size() == 1) return false;
   ph_coll_call call;
   show(plan, team, call);
   return chosen_->table.takes(chosen_->table.user, &call) != 0;
+}
+
+void Providing::ask(Plan& plan, const Team& team) const {
+  plan.is_provided = takes(plan, team);
+  if (!plan.is_provided) return;
+  plan.described.flags |= kProvidedFlag;
+  plan.digest = digest_of(plan.described);
 }
 
 void Providing::reserve() {
@@ -120,7 +145,7 @@ void Providing::freed(Team& team) noexcept {
 void Providing::close() noexcept {
   if (is_running_) return;
   for (const auto& doing : doing_) {
-    if (doing->has_begun)
+    if (doing->has_begun && !doing->is_held)
       static_cast<void>(
           chosen_->table.cancel(chosen_->table.user, doing->seat->state, doing->handle));
     doing->status = PH_ERR_DEPARTED;  // what is not over ends with the lane
@@ -132,7 +157,13 @@ void Providing::close() noexcept {
 
 void Providing::turn() noexcept {
   next_turn_ns_ = INT64_MAX;
-  if (!doing_.empty()) port_.wants_run();
+  if (!doing_.empty() || (!is_running_ && is_idling())) port_.wants_run();
+}
+
+// Nothing is under way, but others may wait for what the provider has queued.
+bool Providing::is_idling() const noexcept {
+  return doing_.empty() && chosen_ != nullptr && chosen_->table.progress != nullptr &&
+         std::ranges::any_of(seats_, [](const auto& seat) { return seat->is_joined; });
 }
 
 // What stands here when run() begins: all that it needs of what others may change meanwhile.
@@ -144,23 +175,22 @@ void Providing::collect() {
     if (doing->seat == nullptr) {
       doing->seat = &seat_of(*op.team);
       show(op.plan, *op.team, doing->call);
-      doing->call.digest = op.plan.digest;
-      doing->call.channel = op.channel;
-      doing->call.sequence = op.sequence;
-      doing->call.in = op.plan.call.in_place ? PH_IN_PLACE : op.plan.in;
-      doing->call.out = op.plan.out;
+      show_own(op, doing->call);
       doing->call.fold = fold;
       doing->call.fold_user = doing.get();
     }
     doing->is_called_off = op.state == OpState::failing;
+    if (doing->is_held) continue;  // it is over, and waits for the words
     shown_.push_back(doing.get());
   }
   for (const auto& seat : seats_)
     if (seat->is_freed) leaving_.push_back(seat.get());
+  moves_idly_ = is_idling();
   is_running_ = true;
 }
 
 void Providing::run() noexcept {
+  if (moves_idly_) chosen_->table.progress(chosen_->table.user);
   for (Doing* const doing : shown_) step(*doing);
   for (Seat* const seat : leaving_) leave(*seat);
 }
@@ -213,11 +243,20 @@ void Providing::fold(void* user, const void* left, const void* right, void* out,
   }
 }
 
+// Its provider has met another member's call. The members that differ tell each other by
+// themselves, and their words name both; without them it ends by what the provider says.
+bool Providing::waits_for_words(Doing& doing) noexcept {
+  if (doing.status != PH_ERR_ARGUMENT || doing.has_thrown) return false;
+  if (doing.op->state != OpState::running) return false;
+  if (!std::exchange(doing.is_held, true)) doing.held_until_ns = port_.now_ns() + kWordsNs;
+  return port_.now_ns() < doing.held_until_ns;
+}
+
 void Providing::ran() noexcept {
   is_running_ = false;
   shown_.clear();
   for (std::size_t i = doing_.size(); i-- > 0;) {
-    if (doing_[i]->status == PH_AGAIN) continue;
+    if (doing_[i]->status == PH_AGAIN || waits_for_words(*doing_[i])) continue;
     spare_.push_back(std::move(doing_[i]));  // begin() has made room
     doing_.erase(doing_.begin() + static_cast<std::ptrdiff_t>(i));
     Operation& op = *spare_.back()->op;
@@ -226,12 +265,13 @@ void Providing::ran() noexcept {
   }
   std::erase_if(seats_, [](const auto& seat) { return seat->is_freed && !seat->is_joined; });
   leaving_.clear();
-  if (doing_.empty()) return;
+  const bool is_idling = this->is_idling();
+  if (doing_.empty() && !is_idling) return;
   const std::int64_t now = port_.now_ns();
   if (now < eager_until_ns_)
     port_.wants_turn();
   else
-    next_turn_ns_ = now + kPauseNs;
+    next_turn_ns_ = now + (is_idling ? kIdlePauseNs : kPauseNs);
 }
 
 }  // namespace photon::service::coll

@@ -2,6 +2,8 @@
 //
 //   begun -- collect() --> [run(): begin(), advance()] -- ran(): not over --> begun
 //                                                        over --> Runner::provided()
+//                                                        PH_ERR_ARGUMENT --> held -- words of a
+//                                                        mismatch, or a while --> provided()
 //   failing -- collect() --> [run(): cancel()] ...
 //
 // Invariant: between collect() and ran() the thread inside run() alone touches `shown_`, and
@@ -36,7 +38,8 @@ class Providing {
   const std::string& words() const noexcept { return words_; }
 
   // ---- operations
-  bool takes(const Plan& plan, const Team& team) const;
+  // Whether the provider does it, which the plan says then.
+  void ask(Plan& plan, const Team& team) const;
   // It has begun. Room for it was made by reserve().
   void reserve();  // throws bad_alloc
   void begin(Operation& op) noexcept;
@@ -70,20 +73,27 @@ class Providing {
     bool has_begun = false;
     bool is_called_off = false;
     bool has_thrown = false;  // the user's function
+    bool is_held = false;     // it is over, with PH_ERR_ARGUMENT
+    std::int64_t held_until_ns = 0;
     ph_status status = PH_AGAIN;
   };
 
+  bool takes(const Plan& plan, const Team& team) const;
   Seat& seat_of(Team& team);
   static void show(const Plan& plan, const Team& team, ph_coll_call& call) noexcept;
+  static void show_own(const Operation& op, ph_coll_call& call) noexcept;
+  bool waits_for_words(Doing& doing) noexcept;
+  bool is_idling() const noexcept;
   void step(Doing& doing) const noexcept;
   ph_status join(Seat& seat) const noexcept;
   void leave(Seat& seat) const noexcept;
   static void fold(void* user, const void* left, const void* right, void* out,
                    std::uint64_t count) noexcept;
-  void finish(Doing& doing);
 
   static constexpr std::int64_t kEagerNs = 200'000;
   static constexpr std::int64_t kPauseNs = 50'000;
+  static constexpr std::int64_t kIdlePauseNs = 1'000'000;  // nothing is under way
+  static constexpr std::int64_t kWordsNs = 200'000'000;
 
   Port& port_;
   Runner& runner_;
@@ -102,6 +112,7 @@ class Providing {
   std::vector<std::unique_ptr<Doing>> spare_;
   std::vector<Doing*> shown_;        // of the thread inside run()
   std::vector<Seat*> leaving_;       // of it, too
+  bool moves_idly_ = false;          // run() calls the provider's progress()
   bool is_running_ = false;          // from collect() to ran()
   std::int64_t eager_until_ns_ = 0;  // looks follow one another
   std::int64_t next_turn_ns_ = INT64_MAX;

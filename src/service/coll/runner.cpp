@@ -43,6 +43,7 @@ void Runner::begin(Operation& op) {
   op.asks = false;
   op.retries = false;
   op.is_short = false;
+  op.is_changed = false;
   op.blame = {};
   Channel& channel = *team.channels.find(op.channel);
   op.sequence = channel.begun++;
@@ -65,7 +66,7 @@ void Runner::begin(Operation& op) {
   try {
     if (told != nullptr) return fail(op, why);
     if (op.way == Way::messages) lines_.watch(op);
-    if (op.state == OpState::running && !op.plan.is_provided) check_digests(op);
+    if (op.state == OpState::running) check_digests(op);
   } catch (const std::bad_alloc&) {  // it has begun: the next turn ends it
     op.is_short = true;
     return want_turn(op);

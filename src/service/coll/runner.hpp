@@ -1,13 +1,13 @@
-// Carries out operations: steps their schedules by what arrives and what ends.
+// Carries operations out: goes on with their schedules as messages arrive and transfers end.
 //
-//   begin() --> [advance(): sends, receives, copies, folds] --> ended
-//   what arrives: for a step under way --> landed; for a later one, or an operation not begun here
-//                 --> early, until its step is begun
+//   begin() --> [advance(): sends, receives, copies, folds] --> Ends::ended()
+//   A message for a step under way lands. One for a later step, or for an operation that has not
+//   begun here, is kept among the early ones until its step is begun.
 //
-// Re-entrance: a call of the port may tell that a member is lost. That is noted only, and comes to
-// the operations in turn(), so that none ends under its own feet.
-// Invariant: a payload that was taken or dropped is credited once, and a note is answered once.
-// Owner: Collectives, under the lane's lock.
+// Re-entrance: any call of the port may find that a member is lost. That is only noted, and the
+// operations hear of it in turn(), so that none ends while a function still works on it.
+// Invariant: each payload is credited once, whether it was used or dropped, and each note is
+// answered once. Owner: Collectives, under the lane's lock.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ namespace photon::service::coll {
 
 class Runner final : private Lines::Steps {
  public:
-  // Told when an operation is over; it may free it.
+  // What Collectives does for Runner. ended() is called when an operation is over, and may free it.
   class Ends {
    public:
     virtual void ended(Operation& op) noexcept = 0;
-    // Told of a one-shot operation that has failed at another member, and is over here.
+    // A one-shot operation that is over here has failed at another member.
     virtual void failed_elsewhere(Team& team, std::uint32_t sequence,
                                   const Blame& why) noexcept = 0;
 
@@ -40,41 +40,44 @@ class Runner final : private Lines::Steps {
   Runner(Port& port, Ends& ends)
       : port_(port), ends_(ends), post_(port), lines_(port, post_, *this) {}
 
-  // ---- operations: places of a pool, whose numbers are tokens
+  // ---- operations. They stand in a pool; their places in it go into the tokens of the port
   Operation& make();  // throws bad_alloc
   void free(Operation& op) noexcept;
-  // Its plan, team and channel are set. Throws bad_alloc before anything has begun.
+  // Begins an operation whose plan, team and channel are set. Throws bad_alloc before it has begun.
   void begin(Operation& op);
   void advance(Operation& op) override;
   void fail(Operation& op, const Blame& why);
-  // Its provider has said how it is over.
+  // The operation's provider has said that it is over, and how.
   void provided(Operation& op, ph_status status);
 
-  // ---- what comes
-  // `op` is null: it was not begun here yet.
+  // ---- what comes from other members
+  // A payload or note. `op` is null if the operation has not begun here yet.
   void arrive(Team& team, Operation* op, const Head& head, const Arrival& what);
+  // The answers and failures of docs/collectives.md ("On the wire"), by their names there.
   bool taken(Team& team, Operation& op, std::uint32_t member, const Head& head);
   bool differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
   void failed(Team& team, const Name& name, const Blame& why);
+  // The port's transfer of that token is over.
   void on_local(std::uint64_t token, ph_status status);
-  // A member that has left: whoever would begin something says it; and what others never begin.
+  // The next three are about members that have left (departing.cpp). spread_left() is called when
+  // something would be begun, and tells the other members.
   void spread_left(Team& team);
   void lacks(Team& team, const Name& name, const Blame& why, std::uint32_t member);
   void never(Operation& op, const Blame& why, std::uint32_t member);
-  // A member is lost, or the team is broken: its operations end, and nothing is waited for of those
-  // that are lost. Not from inside a call of the port.
+  // A member is lost, or the team is broken: ends the operations that cannot go on, and stops
+  // waiting for what lost members would say. Not to be called from inside a call of the port.
   void break_all(Team& team);
-  // The next operation of that order will not be begun here, since a member has left.
+  // The next operation of that channel will not be begun here, since a member has left.
   void decline(Team& team, std::uint32_t channel);
-  // This member leaves: what it has under way ends everywhere.
+  // This member leaves: its operations that are under way fail at all members.
   void give_up(Team& team);
-  // It is freed: what has come for it is dropped.
+  // The team is freed: messages that have come for it are dropped.
   void drop_team(Team& team);
-  // The same of a prepared operation that is freed.
+  // A prepared operation is freed: the same for its channel.
   void drop_channel(Team& team, std::uint32_t number);
   void lost(Rank rank) noexcept { post_.lost(rank); }
 
-  // A bounded piece of what operations want without a message. True: there is more.
+  // Does a bounded piece of the work that waits for no message. True: there is more to do.
   bool turn();
   std::int64_t next_turn_ns() const noexcept { return lines_.next_turn_ns(); }
 
@@ -82,12 +85,12 @@ class Runner final : private Lines::Steps {
   Lines& lines() noexcept { return lines_; }
   std::uint64_t under_way() const noexcept { return under_way_; }
   std::uint64_t held() const noexcept { return under_way_ + early_.used(); }
-  // A channel's place for an operation that was not begun; null: too far ahead.
+  // The list of early messages for an operation that has not begun here; null: it is too far ahead.
   EarlyPool::List* early_of(Team& team, std::uint32_t channel, std::uint32_t sequence);
 
  private:
   static constexpr std::uint64_t kPieceBytes = 256 << 10;
-  static constexpr std::uint64_t kLongBytes = 32 << 10;  // it takes longer than to wake a thread
+  static constexpr std::uint64_t kLongBytes = 32 << 10;  // moving it takes longer than a wake-up
 
   bool step_on(Operation& op);
   bool next_phase(Operation& op);
@@ -116,6 +119,9 @@ class Runner final : private Lines::Steps {
   void ask(Operation& op, std::uint32_t member) override;
   static void number(Operation& op) noexcept;
   void check_digests(Operation& op);
+  void check_late(Team& team, const Name& name, const Arrival& what);
+  ph_status say_differs(const Team& team, const Name& name, const Described& call,
+                        std::uint32_t member);
   void check_waiting(Operation& op);
   void ask_begun(Operation& op, std::uint32_t member) override;
   void drop_unbegun(Team& team);
@@ -136,7 +142,7 @@ class Runner final : private Lines::Steps {
   std::uint64_t under_way_ = 0;
 };
 
-// Words for ph_last_error().
+// The words of ph_last_error() for a failure.
 std::string text_of(const Blame& why, const Team& team);
 
 }  // namespace photon::service::coll

@@ -1,0 +1,41 @@
+// Sanitizers make simulated runs ten times as long. What they look for shows in a few of them; that
+// runs repeat, and how often programs meet what, is told by builds without sanitizers.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "simtest/case.hpp"
+
+namespace photon::simtest {
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define PHOTON_SIMTEST_IS_BRIEF 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PHOTON_SIMTEST_IS_BRIEF 1
+#endif
+
+#ifdef PHOTON_SIMTEST_IS_BRIEF
+inline constexpr bool kIsBrief = true;
+#else
+inline constexpr bool kIsBrief = false;
+#endif
+
+// How many seeds of so many are run.
+constexpr std::uint64_t seeds_of(std::uint64_t count) { return kIsBrief ? (count + 3) / 4 : count; }
+
+// The run keeps all promises, and gives the same history again.
+inline Result run_and_repeat(const Case& one) {
+  Result first = run_case(one, true);
+  EXPECT_FALSE(first.finding) << "seed " << one.seed << ": " << first.finding->text;
+  if (!kIsBrief) {
+    EXPECT_EQ(first.digest, run_case(one, false).digest) << "seed " << one.seed;
+  }
+  return first;
+}
+
+}  // namespace photon::simtest
