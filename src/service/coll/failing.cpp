@@ -110,6 +110,11 @@ void Runner::check_digests(Operation& op) {
   const Team& team = *op.team;
   const bool is_told = (op.plan.described.flags & (kCheckedFlag | kProvidedFlag)) != 0;
   if (!is_told || team.size() == 1 || op.state != OpState::running) return;
+  // A phase may wait for all notes to be answered: so this one is, now.
+  early_.take(op.early, (team.own + team.size() - 1) % team.size(), kCheckTag,
+              [&](const Arrival& what) {
+                refuse(*op.team, name_at(team, what.member, op, what.tag), what, PH_OK);
+              });
   schedule::Step step;
   step.action = schedule::Action::send;
   step.peer = (team.own + 1) % team.size();
