@@ -100,8 +100,8 @@ bool Collectives::take_absent(const Message& message, const Head& head) {
 void Collectives::failed_elsewhere(Team& team, std::uint32_t sequence, const Blame& why) noexcept {
   for (Slot& slot : slots_) {
     Team* const made = slot.team.get();
-    if (made == nullptr || !made->is_split || made->parent_number != team.number ||
-        made->parent_sequence != sequence)
+    if (made == nullptr || !made->is_split || made->parent_slot != team.slot ||
+        made->parent_number != team.number || made->parent_sequence != sequence)
       continue;
     Blame own = why;
     own.member = made->find(team.members[why.member].rank);

@@ -139,6 +139,7 @@ ph_status Making::end_split(std::list<Split>::iterator at, Team*& team) {
                                      static_cast<std::uint32_t>(port_.config().coll_window));
   made->slot = split.own.slot;
   made->number = number;
+  made->parent_slot = split.parent->slot;
   made->parent_number = split.parent->number;
   made->parent_sequence = split.sequence;
   made->is_split = true;

@@ -82,6 +82,7 @@ class Team {
   bool is_world = false;
   bool shares_lines = false;  // all members may see each other's lines
   // The split that made the team. Another member may have failed in it, and have no team.
+  std::uint32_t parent_slot = 0;  // numbers alone may be those of two teams here
   std::uint32_t parent_number = 0;
   std::uint32_t parent_sequence = 0;
   bool is_split = false;
