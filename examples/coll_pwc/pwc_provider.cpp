@@ -117,8 +117,8 @@ ph_status PwcProvider::cancel(void* self, void* state, void* op) {
   return PH_OK;
 }
 
-// What the lane has queued when the last operation was over others may wait for. What has failed is
-// tried again.
+// Moves the lane: others may wait for what it had queued when the last operation was over. The next
+// call tries again what has failed.
 void PwcProvider::progress(void* self) try {
   static_cast<void>(static_cast<PwcProvider*>(self)->pump());
 } catch (const std::bad_alloc&) {  // it is called again

@@ -81,7 +81,7 @@ class PwcProvider {
     std::byte* buffer;
     std::uint64_t bytes;
   };
-  // What goes to one member, or comes from one.
+  // The bytes that go to one member, or come from one.
   struct Part {
     std::byte* at = nullptr;
     std::uint64_t bytes = 0;
