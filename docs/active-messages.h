@@ -217,7 +217,8 @@ PH_API ph_status ph_am_send_small(ph_context *context, ph_rank rank, uint32_t id
 /**
  * Sends a message.
  * Effect:     the header, and a payload of up to `am_carried_max` bytes, are copied at the call.
- *             The library tells the target of a larger payload, and the target reads it from this rank's memory when its
+ *             The library tells the target of a larger payload. The target reads it from this
+ *             rank's memory when its
  *             header handler has named a landing. The memory needs no registration: where none
  *             covers it, one is made until then.
  * Ownership:  the header is yours on return; so is a payload that was copied. A larger one is lent
