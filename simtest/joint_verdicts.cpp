@@ -42,7 +42,8 @@ void JointVerdicts::told(const JointAgreement& name, ph_rank rank,
                             std::to_string(std::get<1>(name)) + " ";
   for (std::size_t i = 0; i < members.size(); ++i) {
     const std::string what = wrong_loss(known, members[i], verdict.lost[i], lacks[i]);
-    if (!what.empty()) return oracle_.report("agreement", whose + "finds that " + what);
+    if (!what.empty())
+      return oracle_.report("agreement", std::string(whose).append("finds that ").append(what));
     if (members[i] == rank && verdict.lost[i] != PH_OK)
       return oracle_.report("agreement", whose + "counts its caller as lost");
   }

@@ -117,8 +117,8 @@ ph_status PwcProvider::cancel(void* self, void* state, void* op) {
   return PH_OK;
 }
 
-// What the lane has queued when the last operation was over others may wait for. Errors are the
-// next operation's, if they matter to it.
+// Moves the lane: others may wait for what it had queued when the last operation was over. The next
+// call tries again what has failed.
 void PwcProvider::progress(void* self) try {
   static_cast<void>(static_cast<PwcProvider*>(self)->pump());
 } catch (const std::bad_alloc&) {  // it is called again
@@ -229,7 +229,11 @@ ph_status PwcProvider::pump() {
       if (const ph_status status = take(found[i].peer, found[i].id); status != PH_OK) return status;
     }
   }
-  for (auto& [rank, peer] : peers_) push_words(rank);
+  for (auto& [rank, peer] : peers_) {
+    if (peer.is_asked && peer.in == nullptr)  // it is tried again until there is one
+      if (const ph_status status = open_ring(rank); status != PH_OK) return status;
+    push_words(rank);
+  }
   return PH_OK;
 }
 
@@ -237,7 +241,7 @@ ph_status PwcProvider::take(ph_rank from, std::uint64_t said) {
   Peer& peer = peer_of(from);
   const std::uint64_t rest = said & kRest;
   switch (static_cast<Word>(said >> kKindShift)) {
-    case Word::ask: return open_ring(from);
+    case Word::ask: peer.is_asked = true; break;
     case Word::address_low:
       peer.there.address |= rest;
       ++peer.told;

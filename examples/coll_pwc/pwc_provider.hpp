@@ -66,6 +66,7 @@ class PwcProvider {
     ph_target there{};                 // our ring there
     std::uint32_t told = 0;            // how many of the four ids that tell `there` have come
     bool has_asked = false;            // we have asked it for a ring
+    bool is_asked = false;             // it has asked us for one
     std::uint32_t free_slots = 0;
     std::uint32_t next_slot = 0;
     std::deque<std::uint64_t> words;  // ids to be sent, for which there was no room yet
@@ -80,7 +81,7 @@ class PwcProvider {
     std::byte* buffer;
     std::uint64_t bytes;
   };
-  // What goes to one member, or comes from one.
+  // The bytes that go to one member, or come from one.
   struct Part {
     std::byte* at = nullptr;
     std::uint64_t bytes = 0;

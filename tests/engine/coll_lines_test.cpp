@@ -3,8 +3,10 @@
 #include <photon/photon.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <utility>
@@ -148,6 +150,39 @@ TEST_P(CollLinesOver, make_a_descriptor_readable_that_is_armed) {
       if (rank == 1 && !has_armed) ++pair.waits;
     }
     job.meet(context);
+  });
+}
+
+// What it has room for was settled with its first call; its neighbours in the arena are others'.
+TEST_P(CollLinesOver, a_prepared_operation_that_grows_and_shrinks_touches_nothing_else) {
+  ThreadJob job(2, options());
+  job.run([&](ph_context* context, ph_rank) {
+    ph_team* const team = world_of(context);
+    Collective first(team, {PH_COLL_ALLREDUCE, 1, 0, false, 0});
+    ph_request request{};
+    first.args().request = &request;
+    ph_coll* coll = nullptr;
+    ASSERT_EQ(ph_coll_prepare(team, &first.args(), &coll), PH_OK);
+    ASSERT_EQ(ph_coll_start(coll), PH_OK);
+    ASSERT_EQ(ph_wait_request(context, &request, nullptr, PH_FOREVER), PH_OK);
+    constexpr std::size_t kBytes = 80'000;  // behind the page of the operation
+    ph_region region{};
+    ASSERT_EQ(ph_alloc(context, kBytes, &region), PH_OK);
+    auto* const guard = reinterpret_cast<unsigned char*>(region.address);
+    std::memset(guard, 0x5a, kBytes);
+    for (const std::uint64_t count : {1000, 1, 3000, 240, 241, 5000, 2}) {
+      Collective one(team, {PH_COLL_ALLREDUCE, count, 0, false, 0});
+      one.args().request = &request;
+      ASSERT_EQ(ph_coll_change(coll, &one.args()), PH_OK);
+      for (int start = 0; start < 3; ++start) {
+        ASSERT_EQ(ph_coll_start(coll), PH_OK);
+        ASSERT_EQ(ph_wait_request(context, &request, nullptr, PH_FOREVER), PH_OK);
+        one.expect_right("grown to " + std::to_string(count));
+      }
+      EXPECT_EQ(std::count(guard, guard + kBytes, 0x5a), std::ptrdiff_t{kBytes}) << count;
+    }
+    EXPECT_EQ(ph_free(context, guard), PH_OK);
+    EXPECT_EQ(ph_coll_free(coll), PH_OK);
   });
 }
 

@@ -10,20 +10,7 @@
 
 namespace photon::simtest {
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define PHOTON_SIMTEST_IS_BRIEF 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define PHOTON_SIMTEST_IS_BRIEF 1
-#endif
-
-#ifdef PHOTON_SIMTEST_IS_BRIEF
-inline constexpr bool kIsBrief = true;
-#else
-inline constexpr bool kIsBrief = false;
-#endif
+inline constexpr bool kIsBrief = PHOTON_SIMTEST_IS_BRIEF;  // the build says it
 
 // How many seeds of so many are run.
 constexpr std::uint64_t seeds_of(std::uint64_t count) { return kIsBrief ? (count + 3) / 4 : count; }

@@ -73,7 +73,9 @@ class Tuning {
       const char* const name = ph_coll_algorithm_at(kind.kind, i);
       if (name == nullptr) break;
       auto candidate = std::make_unique<Candidate>(bench, kind, name);
-      if (candidate->is_taken(kind)) candidates_.push_back(std::move(candidate));
+      const bool is_taken = candidate->is_taken(kind);
+      team_->barrier();  // nobody leaves a job that another is still in
+      if (is_taken) candidates_.push_back(std::move(candidate));
     }
   }
   ~Tuning() {

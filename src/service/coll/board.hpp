@@ -81,7 +81,7 @@ struct Board {
   std::uint32_t tidied = 0;   // the sequence at which Lines::tidy() ran last
   std::uint32_t own = 0;      // this member's number
   BoardPage* page = nullptr;  // our page
-  bool is_long = false;       // the pages have room for blocks longer than BoardPage::kNearBytes
+  bool is_long = false;       // one-shot: pages have room for more than BoardPage::kNearBytes
   std::vector<Other> others;  // an entry for each member, this one included
   std::uint32_t told = 0;     // members before this number have been told what the state says
   std::uint32_t pages_missing = 0;

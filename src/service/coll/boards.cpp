@@ -65,8 +65,7 @@ void Lines::settle(Team& team, std::uint32_t channel, Board& board) {
 }
 
 void Lines::open(Team& team, std::uint32_t channel, Board& board) {
-  // A prepared operation says what it says each time; the other operations of a team say anything.
-  board.is_long = channel == 0 || board.queue.empty() || is_long(board.queue.front().op->plan);
+  board.is_long = channel == 0;
   board.page = team.shares_lines ? take_page(board.is_long) : nullptr;
   const std::uint32_t first =
       board.queue.empty() ? team.channels.find(channel)->begun : board.queue.front().sequence;

@@ -107,14 +107,14 @@ void Runner::check_digests(Operation& op) {
   const Arrival* const other =
       early_.find(op.early, [&](const Arrival& one) { return one.digest != op.plan.digest; });
   if (other != nullptr) ask(op, other->member);
-  const Team& team = *op.team;
+  if (op.state != OpState::running) return;  // and it may be gone
+  Team& team = *op.team;
   const bool is_told = (op.plan.described.flags & (kCheckedFlag | kProvidedFlag)) != 0;
-  if (!is_told || team.size() == 1 || op.state != OpState::running) return;
-  // A phase may wait for all notes to be answered: so this one is, now.
-  early_.take(op.early, (team.own + team.size() - 1) % team.size(), kCheckTag,
-              [&](const Arrival& what) {
-                refuse(*op.team, name_at(team, what.member, op, what.tag), what, PH_OK);
-              });
+  if (!is_told || team.size() == 1) return;
+  const std::uint32_t before = (team.own + team.size() - 1) % team.size();
+  early_.take(op.early, before, kCheckTag, [&](const Arrival& what) {  // it may be waited for
+    refuse(team, name_at(team, before, op, kCheckTag), what, PH_OK);
+  });
   schedule::Step step;
   step.action = schedule::Action::send;
   step.peer = (team.own + 1) % team.size();
@@ -127,7 +127,8 @@ bool Runner::differs(Team& team, const Name& name, const Blame& theirs, std::uin
   if (!team.was_begun(name.channel, name.sequence)) return false;
   Blame why = theirs;
   why.other = team.history[name.sequence % team.window.size()];
-  if (name.channel != 0) why.other = {};
+  const std::uint32_t begun = team.channels.one_shot().begun;
+  if (name.channel != 0 || begun - name.sequence > team.window.size()) why.other = {};  // forgotten
   Operation* const op = team.under_way(name.channel, name.sequence);
   if (op != nullptr) why.other = op->plan.described;
   why.other.member = team.own;

@@ -77,20 +77,19 @@ std::size_t words_of(std::size_t bytes) noexcept { return (bytes + 7) / 8; }
 
 }  // namespace
 
-bool Lines::takes(const Team& team, const Plan& plan) noexcept {
+// A prepared operation has a short page, whatever its call is: ph_coll_change() gives it another
+// one, and members might have made their pages for different calls.
+bool Lines::takes(const Team& team, const Plan& plan, std::uint32_t channel) noexcept {
   const schedule::Call& call = plan.call;
   if (!team.shares_lines || plan.is_v || call.size > kMostMembers ||
       plan.choice.source == schedule::Source::setting)
     return false;
   if (call.kind == Kind::barrier) return true;
   const std::uint64_t blocks = says_all_blocks(call.kind) ? call.size : 1;
-  const std::uint64_t most = folds(call.kind) ? most_folded(call.size) : BoardPage::kRoomBytes;
+  std::uint64_t most = folds(call.kind) ? most_folded(call.size) : BoardPage::kRoomBytes;
+  if (channel != 0) most = BoardPage::kNearBytes;
   return call.count <= most && plan.element_bytes <= most &&
          call.count * plan.element_bytes * blocks <= most;
-}
-
-bool Lines::is_long(const Plan& plan) noexcept {
-  return block_of(plan).size() > BoardPage::kNearBytes;
 }
 
 void Lines::join(Operation& op) noexcept {

@@ -44,7 +44,7 @@ class Lines {
   // Whether the members may see each other's lines. All members get the same answer.
   bool are_shared(const Team& team) const noexcept;
   // Whether an operation goes by lines if all members see the lines of all.
-  static bool takes(const Team& team, const Plan& plan) noexcept;
+  static bool takes(const Team& team, const Plan& plan, std::uint32_t channel) noexcept;
 
   // Reserves the memory that join() or watch() needs. Throws bad_alloc.
   void reserve(Operation& op);
@@ -80,7 +80,6 @@ class Lines {
   static constexpr std::size_t kSwept = 16;         // so many retired boards take_page() looks at
 
   Board& board_of(Team& team, std::uint32_t channel);
-  static bool is_long(const Plan& plan) noexcept;
   BoardPage* take_page(bool is_long);
   bool is_over(const Board& board) const noexcept;
   bool has_read(Board& board, std::uint32_t member, std::uint32_t sequence) const noexcept;

@@ -170,6 +170,9 @@ class Checker {
     if (sends && call.out_blocks.counts != nullptr &&
         call.count != call.out_blocks.counts[asker_.rank])
       return no("args->in_counts[0] is not this member's entry of args->out_counts");
+    const bool goes_to_all = call.in_blocks.counts != nullptr && call.out_blocks.counts != nullptr;
+    if (goes_to_all && call.in_blocks.counts[asker_.rank] != call.out_blocks.counts[asker_.rank])
+      return no("this member's entries of args->in_counts and args->out_counts differ");
     return true;
   }
 

@@ -185,7 +185,9 @@ void Providing::collect() {
   }
   for (const auto& seat : seats_)
     if (seat->is_freed) leaving_.push_back(seat.get());
-  moves_idly_ = is_idling();
+  const bool has_joined =
+      std::ranges::any_of(seats_, [](const auto& one) { return one->is_joined; });
+  moves_idly_ = shown_.empty() && has_joined && chosen_->table.progress != nullptr;
   is_running_ = true;
 }
 

@@ -35,7 +35,7 @@ void Runner::begin(Operation& op) {
     op.temp_bytes = needed;
   }
   op.is_with_provider = op.plan.is_provided;
-  const bool is_small = !op.plan.is_provided && Lines::takes(team, op.plan);
+  const bool is_small = !op.plan.is_provided && Lines::takes(team, op.plan, op.channel);
   op.way = is_small ? Way::asked : Way::messages;
   lines_.reserve(op);
   if (op.plan.told_counts != nullptr) op.plan.told_counts[team.own] = op.plan.own_count;
