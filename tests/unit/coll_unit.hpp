@@ -62,10 +62,11 @@ class Members {
  public:
   static constexpr std::uint32_t kCount = FakePort::kSize;
 
-  explicit Members(std::uint64_t early_bytes = 64 << 10) {
+  explicit Members(std::uint64_t early_bytes = 64 << 10) : Members(with_early(early_bytes)) {}
+  explicit Members(const base::Config& settings) {
     for (Rank rank = 0; rank < kCount; ++rank) {
       ports_[rank] = std::make_unique<MemberPort>(rank);
-      ports_[rank]->settings.coll_early_bytes = early_bytes;
+      ports_[rank]->settings = settings;
       all_[rank] = std::make_unique<Collectives>(*ports_[rank]);
       ports_[rank]->serve(*all_[rank]);
     }
@@ -115,6 +116,12 @@ class Members {
   }
 
  private:
+  static base::Config with_early(std::uint64_t bytes) {
+    base::Config settings;
+    settings.coll_early_bytes = bytes;
+    return settings;
+  }
+
   std::array<std::unique_ptr<MemberPort>, kCount> ports_;
   std::array<std::unique_ptr<Collectives>, kCount> all_;
   std::array<bool, kCount> is_dead_{};

@@ -68,6 +68,7 @@ void Runner::retry(Operation& op) {
 
 void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& what) {
   if (op != nullptr && op->state == OpState::running) {
+    if (what.tag == kCheckTag) team.uncompared.drop(op->channel, op->sequence);
     if (what.digest != op->plan.digest) {  // also where no step waits for it
       ask(*op, what.member);
       return refuse(team, head.name, what);
@@ -90,7 +91,7 @@ void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& 
   const bool has_failed =
       op != nullptr || team.told(channel, sequence) != nullptr || team.broken.status != PH_OK;
   if (is_over && what.tag == kCheckTag) {
-    if (!has_failed) check_late(team, head.name, what);
+    if (op == nullptr) check_late(team, head.name, what.member, what.digest);
     return refuse(team, head.name, what, PH_OK);
   }
   if (is_over || team.broken.status != PH_OK)

@@ -20,14 +20,15 @@ void Collectives::unbury(std::uint32_t slot) noexcept {
 }
 
 std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
-  if (free_slots_.empty()) {
+  auto slot = static_cast<std::uint32_t>(slots_.size());
+  if (free_slots_.empty() || still_compares(free_slots_.front())) {
     free_slots_.make_room(slots_.size() + 1);  // so that each can be freed
     slots_.emplace_back();
-    free_slots_.push_unchecked(static_cast<std::uint32_t>(slots_.size() - 1));
+  } else {
+    slot = free_slots_.front();
+    free_slots_.pop();
+    unbury(slot);
   }
-  const std::uint32_t slot = free_slots_.front();
-  free_slots_.pop();
-  unbury(slot);
   slots_[slot].is_reserved = true;
   slots_[slot].proposal = proposal;
   return slot;
@@ -43,6 +44,12 @@ void Collectives::give_up_slot(std::uint32_t slot, ph_status why) noexcept {
   slots_[slot].mail.clear();
   if (why == PH_OK) free_slots_.push_unchecked(slot);  // reserve_slot() has made room
   for (const Mail& one : mail) hand_over(one);
+}
+
+// The member before has not come to all that this one has called.
+bool Collectives::still_compares(std::uint32_t slot) const noexcept {
+  const Team* const team = slots_[slot].team.get();
+  return team != nullptr && team->broken.status == PH_OK && !team->uncompared.empty();
 }
 
 Team* Collectives::buried(const Name& name) noexcept {

@@ -117,6 +117,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   Team* buried(const Name& name) noexcept;
   void bury(Team& team) noexcept;
   void unbury(std::uint32_t slot) noexcept;
+  bool still_compares(std::uint32_t slot) const noexcept;
   bool dispatch(const Message& message);
   void hand_over(const Mail& mail) noexcept;
   void note_gone(Team& team) noexcept;

@@ -31,6 +31,7 @@ const char* name_of(ph_coll_kind kind) noexcept {
 }
 
 std::string text_of(const Described& what) {
+  if (what.kind == kForgottenKind) return "something else that it has forgotten";
   std::string text = name_of(static_cast<ph_coll_kind>(what.kind));
   if (what.kind != PH_COLL_BARRIER && what.kind < kKinds && what.kind != 0) {
     text +=
@@ -49,6 +50,7 @@ std::string text_of(const Described& what) {
 }
 
 std::string difference_of(const Described& one, const Described& other) {
+  if (other.kind == kForgottenKind) return "";
   if (((one.flags ^ other.flags) & kCheckedFlag) != 0)
     return ": the setting coll_check has to be the same on all ranks";
   if (one.counts != other.counts) return ": their counts differ";

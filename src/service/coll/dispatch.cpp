@@ -183,19 +183,24 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
   }
   say_absent(message, head);
   std::uint64_t size_bytes = 0;
-  if (is_payload(message, size_bytes)) runner_.post().spent(message.from, size_bytes);
+  const bool carries = is_payload(message, size_bytes);
+  if (carries) runner_.post().spent(message.from, size_bytes);
+  const bool is_note = head.op == static_cast<std::uint8_t>(Op::ready);
   const bool is_blame = head.op == static_cast<std::uint8_t>(Op::failed) ||
                         head.op == static_cast<std::uint8_t>(Op::broken) ||
                         head.op == static_cast<std::uint8_t>(Op::differs);
-  if (Team* const team = buried(head.name); team != nullptr && is_blame) {
+  if (Team* const team = buried(head.name); team != nullptr) {
     const std::uint32_t member = team->find(message.from);
-    return member < team->size() && take_blame(message, *team, head, member);
+    if (is_blame) return member < team->size() && take_blame(message, *team, head, member);
+    const bool is_digest = head.name.tag == kCheckTag && (carries || is_note);
+    if (member < team->size() && is_digest)
+      runner_.check_late(*team, head.name, member, head.digest);
   }
   if (head.op == static_cast<std::uint8_t>(Op::agree)) agreeing_.answer_stale(message, head);
   if (head.op == static_cast<std::uint8_t>(Op::differs) ||
       head.op == static_cast<std::uint8_t>(Op::lacks))
     return answer_stale(message, head);
-  if (head.op != static_cast<std::uint8_t>(Op::ready)) return true;
+  if (!is_note) return true;
   std::uint64_t note[4];
   if (message.header.size() != sizeof(HeadWords) + sizeof note) return false;
   std::memcpy(note, message.header.data() + sizeof(HeadWords), sizeof note);

@@ -74,22 +74,26 @@ ph_status Runner::say_differs(const Team& team, const Name& name, const Describe
   return post_.blame(team.members[member].rank, Op::differs, name, ours, team.slot);
 }
 
-// It is over here, and others may wait for ever for what this member has not begun. Known are the
-// calls of the last window, and the latest start of a prepared operation.
-void Runner::check_late(Team& team, const Name& name, const Arrival& what) {
-  Channel* const order = team.channels.find(name.channel);
-  if (order == nullptr) return;
-  const Operation* const prepared = order->prepared;
-  const Described* ours = nullptr;
-  if (name.channel == 0 && order->begun - name.sequence <= team.window.size())
-    ours = &team.history[name.sequence % team.window.size()];
-  if (prepared != nullptr && prepared->sequence == name.sequence && !prepared->is_changed)
-    ours = &prepared->plan.described;
-  if (ours == nullptr || digest_of(*ours) == what.digest) return;
+// It is over here, and others may wait for ever for what this member has not begun. Of calls that
+// send no digests themselves those of the last window are known, and the latest start of a prepared
+// operation.
+void Runner::check_late(Team& team, const Name& name, std::uint32_t member, std::uint32_t digest) {
+  if (team.told(name.channel, name.sequence) != nullptr) return;
+  Described ours;
+  const Channel* const order = team.channels.find(name.channel);
+  if (!team.uncompared.take(name.channel, name.sequence, ours)) {
+    if (order == nullptr || !team.was_begun(name.channel, name.sequence)) return;
+    const Operation* const prepared = order->prepared;
+    if (name.channel == 0 && order->begun - name.sequence <= team.window.size())
+      ours = team.history[name.sequence % team.window.size()];
+    if (prepared != nullptr && prepared->sequence == name.sequence && !prepared->is_changed)
+      ours = prepared->plan.described;
+  }
+  if (ours.kind == 0 || digest_of(ours) == digest) return;
   Name theirs = name;
-  theirs.slot = team.members[what.member].slot;
+  theirs.slot = team.members[member].slot;
   theirs.tag = 0;
-  static_cast<void>(say_differs(team, theirs, *ours, what.member));
+  static_cast<void>(say_differs(team, theirs, ours, member));
 }
 
 // The number of the call is compared, too.
@@ -112,9 +116,11 @@ void Runner::check_digests(Operation& op) {
   const bool is_told = (op.plan.described.flags & (kCheckedFlag | kProvidedFlag)) != 0;
   if (!is_told || team.size() == 1) return;
   const std::uint32_t before = (team.own + team.size() - 1) % team.size();
-  early_.take(op.early, before, kCheckTag, [&](const Arrival& what) {  // it may be waited for
+  const auto answer = [&](const Arrival& what) {  // it may be waited for
     refuse(team, name_at(team, before, op, kCheckTag), what, PH_OK);
-  });
+  };
+  if (!early_.take(op.early, before, kCheckTag, answer))
+    team.uncompared.add(op.channel, op.sequence, op.plan.described);
   schedule::Step step;
   step.action = schedule::Action::send;
   step.peer = (team.own + 1) % team.size();
@@ -128,7 +134,10 @@ bool Runner::differs(Team& team, const Name& name, const Blame& theirs, std::uin
   Blame why = theirs;
   why.other = team.history[name.sequence % team.window.size()];
   const std::uint32_t begun = team.channels.one_shot().begun;
-  if (name.channel != 0 || begun - name.sequence > team.window.size()) why.other = {};  // forgotten
+  if (name.channel != 0 || begun - name.sequence > team.window.size()) {
+    why.other = {};
+    why.other.kind = kForgottenKind;
+  }
   Operation* const op = team.under_way(name.channel, name.sequence);
   if (op != nullptr) why.other = op->plan.described;
   why.other.member = team.own;

@@ -56,6 +56,8 @@ class Runner final : private Lines::Steps {
   // The answers and failures of docs/collectives.md ("On the wire"), by their names there.
   bool taken(Team& team, Operation& op, std::uint32_t member, const Head& head);
   bool differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
+  // The digest of an operation that is over here, be its team freed.
+  void check_late(Team& team, const Name& name, std::uint32_t member, std::uint32_t digest);
   void failed(Team& team, const Name& name, const Blame& why);
   // The port's transfer of that token is over.
   void on_local(std::uint64_t token, ph_status status);
@@ -119,7 +121,6 @@ class Runner final : private Lines::Steps {
   void ask(Operation& op, std::uint32_t member) override;
   static void number(Operation& op) noexcept;
   void check_digests(Operation& op);
-  void check_late(Team& team, const Name& name, const Arrival& what);
   ph_status say_differs(const Team& team, const Name& name, const Described& call,
                         std::uint32_t member);
   void check_waiting(Operation& op);

@@ -54,6 +54,7 @@ const Told* Team::told(std::uint32_t channel, std::uint32_t sequence) const noex
 void Team::note_told(const Told& what) {
   if (told_.size() == told_.capacity()) forget_far();
   told_.push_back(what);
+  uncompared.drop(what.channel, what.sequence);  // all hear of it as it is
 }
 
 bool Team::is_far(std::uint32_t channel, std::uint32_t sequence) const noexcept {

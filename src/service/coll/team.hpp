@@ -20,6 +20,7 @@
 #include "schedule/hosts.hpp"
 #include "service/coll/agreement.hpp"
 #include "service/coll/channels.hpp"
+#include "service/coll/uncompared.hpp"
 #include "service/coll/words.hpp"
 
 namespace photon::service::coll {
@@ -71,6 +72,7 @@ class Team {
   std::vector<Operation*> window;
   std::vector<Described> history;  // the latest one-shot calls, by sequence modulo window.size()
   Channels channels;
+  Uncompared uncompared;           // calls whose digest the member before has not sent
   std::uint32_t alive = 0;         // how many operations are under way or prepared
   std::unique_ptr<Agreed> agreed;  // null: there was no agreement yet
   Blame broken;                    // why the team is broken; status PH_OK: it is not

@@ -82,6 +82,8 @@ inline constexpr std::uint32_t kCheckTag = 0xffff'ffff;
 // Kinds that the library uses beside those of ph_coll_kind: a split, and the choice of algorithms.
 inline constexpr std::uint32_t kSplitKind = 0x100;
 inline constexpr std::uint32_t kChoicesKind = 0x101;
+// Of two calls that differ, the one that its member has forgotten.
+inline constexpr std::uint32_t kForgottenKind = 0x102;
 // Stands in the flags of a Described where the setting coll_check is on.
 inline constexpr std::uint32_t kCheckedFlag = 0x8000'0000;
 // A provider does it.
