@@ -131,7 +131,8 @@ const std::map<std::string, Collectives>& collectives_choices() {
   static const std::map<std::string, Collectives> all = {{"drawn", Collectives::drawn},
                                                          {"none", Collectives::none},
                                                          {"all", Collectives::all},
-                                                         {"plain", Collectives::plain}};
+                                                         {"plain", Collectives::plain},
+                                                         {"differing", Collectives::differing}};
   return all;
 }
 
@@ -271,7 +272,7 @@ void add_contents(CLI::App& app, Choices& choices) {
       ->capture_default_str();
   app.add_option("--collectives", choices.collectives,
                  "which programs use teams and collective operations; drawn: one in three; plain: "
-                 "all, without agreements")
+                 "all, without agreements and differing calls; differing: all, with such calls")
       ->check(CLI::IsMember(collectives_choices()))
       ->capture_default_str();
 }

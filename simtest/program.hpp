@@ -205,8 +205,9 @@ enum class Maps : std::uint8_t { drawn, none, all };
 enum class Mailboxes : std::uint8_t { drawn, none, all, carried };
 
 // Which programs use teams and collective operations: one in three; or none; or all; or all, with
-// what they were before members agreed on something. Programs that lose links have none.
-enum class Collectives : std::uint8_t { drawn, none, all, plain };
+// what they were before members agreed on something; or all, and members of all call differently.
+// Programs that lose links have none.
+enum class Collectives : std::uint8_t { drawn, none, all, plain, differing };
 
 struct Choice {
   Lanes lanes = Lanes::drawn;

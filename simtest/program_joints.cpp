@@ -176,6 +176,7 @@ void Generator::add_joints(Collectives choice) {
   agrees_ = choice != Collectives::plain && agreements_.up_to(1) == 0;
   draw_joint_options();
   differs_ = choice != Collectives::plain && differences_.up_to(2) == 0;
+  differs_ = differs_ || choice == Collectives::differing;
   if (differs_) program_.options.emplace_back("coll_check", "on");
   std::uint64_t longest = 0;
   for (const auto& steps : program_.steps) longest = std::max<std::uint64_t>(longest, steps.size());

@@ -34,7 +34,7 @@ TEST(JointDifferences, end_operations_and_nothing_else) {
     std::size_t refused = 0;
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
       Case one{seed, profile, 4, 200, {}};
-      one.collectives = Collectives::all;
+      one.collectives = Collectives::differing;
       const Result result = run_case(one, true);
       EXPECT_FALSE(result.finding) << seed << ": " << result.finding->text;
       const std::string words = " over = " + std::to_string(PH_ERR_ARGUMENT);

@@ -58,6 +58,8 @@ constexpr Choice kMailboxes{Lanes::drawn, Losses::drawn, Peers::drawn,   Echoes:
                             Wakes::drawn, Maps::drawn,   Mailboxes::all, Collectives::none};
 constexpr Choice kCollectives{Lanes::drawn, Losses::drawn, Peers::drawn,     Echoes::drawn,
                               Wakes::drawn, Maps::drawn,   Mailboxes::drawn, Collectives::all};
+constexpr Choice kDiffering{Lanes::drawn, Losses::drawn, Peers::drawn,     Echoes::drawn,
+                            Wakes::drawn, Maps::drawn,   Mailboxes::drawn, Collectives::differing};
 constexpr Choice kDrawn = {};
 
 constexpr Pin kPins[] = {
@@ -88,10 +90,12 @@ constexpr Pin kPins[] = {
     {2, kMailboxes, 0xc237dc74f2f43274},
     {1, kCollectives, 0x1f29b04a52e68c5c},
     {3, kCollectives, 0x280b24054b0f2cb9},
+    {1, kDiffering, 0xc05cb5c8d32946ac},
+    {3, kDiffering, 0x9ca44aff1bb5dcbd},
     {1, kDrawn, 0x1f29b04a52e68c5c},
-    {2, kDrawn, 0x152087e687732e4a},
+    {2, kDrawn, 0xcb8ff1cffce84fa2},
     {3, kDrawn, 0xd29f76025a9a4917},
-    {4, kDrawn, 0x8b7bd546cc130911},
+    {4, kDrawn, 0xa1e5f2e887c1fbe3},
 };
 
 TEST(SimtestPins, seeds_mean_the_programs_that_they_meant) {
