@@ -86,9 +86,11 @@ struct Board {
   std::uint32_t told = 0;     // members before this number have been told what the state says
   std::uint32_t pages_missing = 0;
   std::uint32_t judgements_missing = 0;
-  bool sees = false;       // this member sees the pages of all
-  bool all_see = true;     // no member has said so far that it does not see all
-  bool is_active = false;  // the board is in the list of those that Lines looks at
+  bool sees = false;         // this member sees the pages of all
+  bool all_see = true;       // no member has said so far that it does not see all
+  bool has_passed = false;   // an operation by messages has failed here, where others may have said
+  std::uint32_t passed = 0;  // lines that this member will not read: its sequence
+  bool is_active = false;    // the board is in the list of those that Lines looks at
   std::array<Said, 2> said;
   base::RingQueue<Waiting, 1> queue;
 };

@@ -99,6 +99,7 @@ void Lines::join(Operation& op) noexcept {
   op.next_line = whom.first;
   op.lines_end = whom.last;
   board.queue.push({&op, op.sequence});
+  if (board.has_passed) tell_passed(board);
   if (board.page != nullptr && board.queue.size() == 1)
     board.page->lines.show_begun(FlatPage::mark_of(op.sequence, op.plan.digest));
 }
@@ -210,7 +211,10 @@ void Lines::wake_others(Board& board, std::uint32_t first, std::uint32_t last) n
 // Whoever waits to write its line again may sleep.
 void Lines::ended(Operation& op) noexcept {
   std::erase(strays_, &op);
-  if (op.way == Way::messages) return;
+  if (op.way == Way::messages) {
+    if (op.blame.status != PH_OK) pass(op);
+    return;
+  }
   Board& board = *op.board;
   auto& queue = board.queue;
   for (std::size_t i = 0; i < queue.size(); ++i)
@@ -230,9 +234,32 @@ void Lines::ended(Operation& op) noexcept {
     if (done - board.tidied >= kTidyEach) tidy(board, done);
   }
   if (queue.empty()) return;
+  if (board.has_passed) tell_passed(board);
   const Operation& next = *queue.front().op;
   board.page->lines.show_begun(FlatPage::mark_of(next.sequence, next.plan.digest));
   port_.wants_turn();  // what it waits for may be there, and nobody else will look
+}
+
+// It has failed, for others have called something else: these may have said that by lines, and
+// write them again only when this member has read them, or says that it never will.
+void Lines::pass(const Operation& op) noexcept {
+  const Channel* const channel = op.team->channels.find(op.channel);
+  Board* const board = channel == nullptr ? nullptr : channel->board.get();
+  if (board == nullptr || board->page == nullptr) return;
+  board->has_passed = true;
+  board->passed = op.sequence;
+  tell_passed(*board);
+}
+
+// Of what stands before the first of the queue nothing is read any more.
+void Lines::tell_passed(Board& board) noexcept {
+  if (board.queue.empty() || board.page == nullptr) return;
+  const std::uint32_t first = board.queue.front().sequence;
+  if (FlatPage::is_reached(board.passed, first)) return;
+  board.has_passed = false;
+  board.page->lines.end(first - 1);
+  const auto size = static_cast<std::uint32_t>(board.others.size());
+  if (board.state == Board::State::ready) wake_others(board, 0, size);
 }
 
 // Sequences come again after 2^32: what is far behind is forgotten in time. No member is that far

@@ -94,6 +94,8 @@ class Lines {
   bool say(Board& board, Operation& op);
   bool read(Board& board, Operation& op);
   void use(Operation& op, std::uint32_t member, const std::byte* bytes);
+  void pass(const Operation& op) noexcept;
+  void tell_passed(Board& board) noexcept;
   void wake_others(Board& board, std::uint32_t first, std::uint32_t last) noexcept;
   void look_for(Operation& op);
 
