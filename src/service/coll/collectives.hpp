@@ -66,6 +66,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
   bool look() override { return runner_.lines().look(); }
+  void before_sleep() override { runner_.lines().doubt(); }
   std::int64_t next_turn_ns() const noexcept override {
     return std::min(runner_.next_turn_ns(), providing_.next_turn_ns());
   }
