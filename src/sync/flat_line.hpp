@@ -106,6 +106,13 @@ class FlatPage {
     const std::uint64_t done = done_.load(std::memory_order_acquire);  // [read]
     return is_reached(static_cast<std::uint32_t>(done), sequence);
   }
+  // How far its owner says that it has read.
+  std::uint32_t done() const noexcept {
+    return static_cast<std::uint32_t>(done_.load(std::memory_order_acquire));  // [read]
+  }
+  bool is_closed() const noexcept {
+    return is_closed_.load(std::memory_order_acquire) != 0;  // [read]
+  }
 
  private:
   template <class T>

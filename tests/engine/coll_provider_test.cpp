@@ -186,6 +186,60 @@ TEST_P(CollProvider, leaves_nobody_waiting_where_members_call_differently) {
   }
 }
 
+void expect_words(ph_context* context, const std::string& expected) {
+  ph_error error{};
+  ph_last_error(context, &error);
+  const std::string words = error.text;
+  EXPECT_NE(words.find(expected), std::string::npos) << words;
+}
+
+// The others wait for it in a call that it will never make.
+TEST_P(CollProvider, tells_who_calls_on_after_others_have_freed_the_team) {
+  for (const char* const check : {"off", "on"}) {
+    PwcJob job(3, options({{"coll_check", check}}));
+    job.run([&](ph_context* context, ph_team* world) {
+      ph_team* team = nullptr;
+      ASSERT_EQ(ph_team_split(world, 0, 0, PH_FOREVER, &team), PH_OK);
+      Collective one(team, {PH_COLL_ALLREDUCE, 30, 0, false, 0});
+      ASSERT_EQ(ph_coll_run(team, &one.args(), PH_FOREVER), PH_OK);
+      one.expect_right("before");
+      if (ph_team_rank(world) != 1)
+        for (const ph_coll_kind kind : {PH_COLL_BARRIER, PH_COLL_ALLTOALL}) {
+          Collective more(team, {kind, 5, 0, false, 0});
+          ASSERT_EQ(ph_coll_run(team, &more.args(), PH_FOREVER), PH_ERR_ARGUMENT);
+          expect_words(context, "member 1 (rank 1) has freed the team after 1 call on it");
+        }
+      ASSERT_EQ(ph_team_free(team), PH_OK);
+      Collective next(world, {PH_COLL_ALLREDUCE, 10, 0, false, 0});
+      ASSERT_EQ(ph_coll_run(world, &next.args(), PH_FOREVER), PH_OK) << "the job goes on";
+      next.expect_right("after a mistake");
+    });
+  }
+}
+
+TEST_P(CollProvider, tells_who_starts_what_others_have_freed) {
+  PwcJob job(3, options());
+  job.run([&](ph_context* context, ph_team* team) {
+    Collective one(team, {PH_COLL_ALLREDUCE, 30, 0, false, 0});
+    ph_request request = PH_REQUEST_NONE;
+    one.args().request = &request;
+    ph_coll* coll = nullptr;
+    ASSERT_EQ(ph_coll_prepare(team, &one.args(), &coll), PH_OK);
+    ASSERT_EQ(ph_coll_start(coll), PH_OK);
+    ASSERT_EQ(ph_wait_request(context, &request, nullptr, PH_FOREVER), PH_OK);
+    one.expect_right("the first start");
+    if (ph_team_rank(team) != 1) {
+      ASSERT_EQ(ph_coll_start(coll), PH_OK);
+      ASSERT_EQ(ph_wait_request(context, &request, nullptr, PH_FOREVER), PH_ERR_ARGUMENT);
+      expect_words(context, "member 1 (rank 1) has freed prepared operation 1 after 1 start");
+    }
+    ASSERT_EQ(ph_coll_free(coll), PH_OK);
+    Collective next(team, {PH_COLL_ALLREDUCE, 10, 0, false, 0});
+    ASSERT_EQ(ph_coll_run(team, &next.args(), PH_FOREVER), PH_OK) << "the team goes on";
+    next.expect_right("after a mistake");
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, CollProvider, testing::ValuesIn(all_settings()), setting_name);
 
 }  // namespace

@@ -19,6 +19,8 @@ TEST(CollBuried, passes_word_of_a_death_on_after_the_team_is_freed) {
     ASSERT_EQ(members[rank].begin(*teams[rank], args, &ops[rank]), PH_OK);
   for (Rank rank = 0; rank < members.size(); ++rank)
     if (rank != 0 && rank != 5 && rank != kDead) {
+      teams[rank]->history[0] = ops[0]->plan.described;  // as if they had made that call
+      ++teams[rank]->channels.one_shot().begun;
       ASSERT_EQ(members[rank].free(*teams[rank]), PH_OK);
     }
   members.run(kDead);

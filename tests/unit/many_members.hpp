@@ -11,9 +11,10 @@ namespace photon::test {
 
 class ManyMembers {
  public:
-  explicit ManyMembers(std::uint32_t count) {
+  explicit ManyMembers(std::uint32_t count, const base::Config& settings = {}) {
     for (Rank rank = 0; rank < count; ++rank) {
       ports_.push_back(std::make_unique<MemberPort>(rank, count));
+      ports_.back()->settings = settings;
       all_.push_back(std::make_unique<Collectives>(*ports_.back()));
       ports_.back()->serve(*all_.back());
     }

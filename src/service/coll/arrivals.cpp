@@ -90,10 +90,8 @@ void Runner::arrive(Team& team, Operation* op, const Head& head, const Arrival& 
       op != nullptr || team.told(channel, sequence) != nullptr || team.was_begun(channel, sequence);
   const bool has_failed =
       op != nullptr || team.told(channel, sequence) != nullptr || team.broken.status != PH_OK;
-  if (is_over && what.tag == kCheckTag) {
-    if (op == nullptr) check_late(team, head.name, what.member, what.digest);
-    return refuse(team, head.name, what, PH_OK);
-  }
+  if (is_over && op == nullptr) check_late(team, head.name, what.member, what.digest);
+  if (is_over && what.tag == kCheckTag) return refuse(team, head.name, what, PH_OK);
   if (is_over || team.broken.status != PH_OK)
     return refuse(team, head.name, what, has_failed ? PH_ERR_ARGUMENT : PH_ERR_STATE);
   EarlyPool::List* const list = early_of(team, channel, sequence);

@@ -231,8 +231,14 @@ bool Lines::has_other(const Board& board, Operation& op) {
 void Lines::turn() {
   if (strays_.empty() || port_.now_ns() < due_ns_) return;
   due_ns_ = port_.now_ns() + kWatchNs;
-  for (std::size_t i = strays_.size(); i > 0; --i)
-    if (i <= strays_.size()) look_for(*strays_[i - 1]);
+  for (std::size_t i = strays_.size(); i > 0; --i) {
+    if (i > strays_.size()) continue;
+    Operation& op = *strays_[i - 1];
+    if (op.way == Way::messages)
+      look_for(op);
+    else
+      doubt_again(op);
+  }
 }
 
 // Members that go by lines at the same place in the order have begun another operation.

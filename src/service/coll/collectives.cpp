@@ -93,6 +93,7 @@ ph_status Collectives::free(Team& team) {
   providing_.freed(team);
   slots_[team.slot].gone_number = team.number;
   slots_[team.slot].gone_status = static_cast<ph_status>(team.broken.status);
+  slots_[team.slot].gone_begun = team.channels.one_shot().begun;
   agreeing_.forget(team);
   bury(team);
   return PH_OK;
@@ -280,6 +281,7 @@ ph_status Collectives::prepare(Team& team, const ph_coll_args& args, Operation*&
   }
   made.is_prepared = true;
   try {
+    team.reserve_gone();
     made.channel = team.channels.prepare();
   } catch (const std::bad_alloc&) {
     runner_.free(made);
@@ -315,6 +317,7 @@ ph_status Collectives::change(Operation& op, const ph_coll_args& args) {
 ph_status Collectives::free(Operation& op) {
   if (op.is_under_way()) return fail(PH_ERR_STATE, "coll_free", "it is under way");
   runner_.drop_channel(*op.team, op.channel);
+  op.team->note_gone(op);
   op.team->channels.free(op.channel);
   --op.team->alive;
   runner_.free(op);

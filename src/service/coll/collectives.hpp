@@ -66,6 +66,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
   bool look() override { return runner_.lines().look(); }
+  void before_sleep() override { runner_.lines().doubt(); }
   std::int64_t next_turn_ns() const noexcept override {
     return std::min(runner_.next_turn_ns(), providing_.next_turn_ns());
   }
@@ -103,6 +104,7 @@ class Collectives final : public Service, private Runner::Ends, private Making::
     // How the team was lost that was here last, or that was to be made here.
     std::uint32_t gone_number = 0;  // the number of that team; 0: it was never known
     ph_status gone_status = PH_OK;
+    std::uint32_t gone_begun = 0;  // so many one-shot operations were begun on it
   };
 
   void ended(Operation& op) noexcept override;
@@ -135,6 +137,8 @@ class Collectives final : public Service, private Runner::Ends, private Making::
   bool take_absent(const Message& message, const Head& head);
   void say_absent(const Message& message, const Head& head);
   bool take_stale(const Message& message, const Head& head);
+  static bool is_of_call(const Head& head) noexcept;
+  bool take_freed(const Message& message, const Head& head);
   bool answer_stale(const Message& message, const Head& head);
   ph_status fail(ph_status status, const char* call, const std::string& why);
 

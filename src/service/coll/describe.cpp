@@ -32,6 +32,12 @@ const char* name_of(ph_coll_kind kind) noexcept {
 
 std::string text_of(const Described& what) {
   if (what.kind == kForgottenKind) return "something else that it has forgotten";
+  if (what.kind == kFreedKind) {
+    const std::string many = what.number == 1 ? "" : "s";
+    const std::string times = " after " + std::to_string(what.number);
+    if (what.channel == 0) return "has freed the team" + times + " call" + many + " on it";
+    return "has freed prepared operation " + std::to_string(what.channel) + times + " start" + many;
+  }
   std::string text = name_of(static_cast<ph_coll_kind>(what.kind));
   if (what.kind != PH_COLL_BARRIER && what.kind < kKinds && what.kind != 0) {
     text +=

@@ -70,6 +70,8 @@ bool Collectives::dispatch(const Message& message) {
       return true;
     }
     case Op::lines: {
+      if (team->channels.is_gone(head.name.channel) && is_of_call(head))
+        runner_.check_late(*team, head.name, member, head.digest);
       Lines::Told what;
       if (message.header.size() != sizeof words + sizeof what || !message.payload.empty())
         return false;
@@ -86,11 +88,18 @@ bool Collectives::take_absent(const Message& message, const Head& head) {
   Blame why;
   why.status = static_cast<std::int32_t>(head.digest);
   if (message.header.size() != sizeof(HeadWords) || !wire::is_error(why.status)) return false;
+  if (why.status == PH_ERR_STATE) {  // it was called on after all its calls there
+    why.status = PH_ERR_ARGUMENT;
+    why.other.kind = kFreedKind;
+    why.other.number = head.name.sequence;
+  }
   for (Slot& slot : slots_) {
     Team* const team = slot.team.get();
     if (team == nullptr || team->number != head.name.number) continue;
     why.member = team->find(message.from);
     if (why.member >= team->size() || team->members[why.member].slot != head.name.slot) continue;
+    why.own.member = team->own;
+    why.other.member = why.member;
     note_broken(*team, why);
   }
   return true;
@@ -182,19 +191,16 @@ bool Collectives::take_stale(const Message& message, const Head& head) {
     return true;
   }
   say_absent(message, head);
+  if (!take_freed(message, head)) return false;
   std::uint64_t size_bytes = 0;
-  const bool carries = is_payload(message, size_bytes);
-  if (carries) runner_.post().spent(message.from, size_bytes);
+  if (is_payload(message, size_bytes)) runner_.post().spent(message.from, size_bytes);
   const bool is_note = head.op == static_cast<std::uint8_t>(Op::ready);
   const bool is_blame = head.op == static_cast<std::uint8_t>(Op::failed) ||
                         head.op == static_cast<std::uint8_t>(Op::broken) ||
                         head.op == static_cast<std::uint8_t>(Op::differs);
-  if (Team* const team = buried(head.name); team != nullptr) {
+  if (Team* const team = buried(head.name); team != nullptr && is_blame) {
     const std::uint32_t member = team->find(message.from);
-    if (is_blame) return member < team->size() && take_blame(message, *team, head, member);
-    const bool is_digest = head.name.tag == kCheckTag && (carries || is_note);
-    if (member < team->size() && is_digest)
-      runner_.check_late(*team, head.name, member, head.digest);
+    return member < team->size() && take_blame(message, *team, head, member);
   }
   if (head.op == static_cast<std::uint8_t>(Op::agree)) agreeing_.answer_stale(message, head);
   if (head.op == static_cast<std::uint8_t>(Op::differs) ||
@@ -216,10 +222,7 @@ void Collectives::say_absent(const Message& message, const Head& head) {
   if (at == 0 || at >= slots_.size()) return;
   const Slot& slot = slots_[at];
   const bool is_its = slot.gone_number == 0 || slot.gone_number == head.name.number;
-  const bool is_data = head.op == static_cast<std::uint8_t>(Op::ready) ||
-                       head.op == static_cast<std::uint8_t>(Op::lines) ||
-                       head.op == static_cast<std::uint8_t>(Op::payload) ||
-                       head.op >= static_cast<std::uint8_t>(Op::words);
+  const bool is_data = is_of_call(head) || head.op == static_cast<std::uint8_t>(Op::lines);
   if (!is_its || !is_data || slot.gone_status == PH_OK) return;
   static_cast<void>(runner_.post().absent(message.from, head.name, slot.gone_status));
 }

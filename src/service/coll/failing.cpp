@@ -74,28 +74,6 @@ ph_status Runner::say_differs(const Team& team, const Name& name, const Describe
   return post_.blame(team.members[member].rank, Op::differs, name, ours, team.slot);
 }
 
-// It is over here, and others may wait for ever for what this member has not begun. Of calls that
-// send no digests themselves those of the last window are known, and the latest start of a prepared
-// operation.
-void Runner::check_late(Team& team, const Name& name, std::uint32_t member, std::uint32_t digest) {
-  if (team.told(name.channel, name.sequence) != nullptr) return;
-  Described ours;
-  const Channel* const order = team.channels.find(name.channel);
-  if (!team.uncompared.take(name.channel, name.sequence, ours)) {
-    if (order == nullptr || !team.was_begun(name.channel, name.sequence)) return;
-    const Operation* const prepared = order->prepared;
-    if (name.channel == 0 && order->begun - name.sequence <= team.window.size())
-      ours = team.history[name.sequence % team.window.size()];
-    if (prepared != nullptr && prepared->sequence == name.sequence && !prepared->is_changed)
-      ours = prepared->plan.described;
-  }
-  if (ours.kind == 0 || digest_of(ours) == digest) return;
-  Name theirs = name;
-  theirs.slot = team.members[member].slot;
-  theirs.tag = 0;
-  static_cast<void>(say_differs(team, theirs, ours, member));
-}
-
 // The number of the call is compared, too.
 void Runner::number(Operation& op) noexcept {
   op.plan.described.channel = op.channel;
@@ -132,15 +110,11 @@ void Runner::check_digests(Operation& op) {
 bool Runner::differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member) {
   if (!team.was_begun(name.channel, name.sequence)) return false;
   Blame why = theirs;
-  why.other = team.history[name.sequence % team.window.size()];
-  const std::uint32_t begun = team.channels.one_shot().begun;
-  if (name.channel != 0 || begun - name.sequence > team.window.size()) {
-    why.other = {};
-    why.other.kind = kForgottenKind;
-  }
-  Operation* const op = team.under_way(name.channel, name.sequence);
-  if (op != nullptr) why.other = op->plan.described;
+  const Described* const own = team.call_of(name.channel, name.sequence);
+  why.other = own != nullptr ? *own : Described{};
+  if (own == nullptr) why.other.kind = kForgottenKind;
   why.other.member = team.own;
+  Operation* const op = team.under_way(name.channel, name.sequence);
   if (op != nullptr) fail(*op, why);
   const bool is_near = !team.is_far(name.channel, name.sequence);
   if (is_near && team.told(name.channel, name.sequence) == nullptr) {
@@ -238,11 +212,14 @@ void Runner::drop_channel(Team& team, std::uint32_t number) {
   Channel* const found = team.channels.find(number);
   if (found == nullptr) return;
   Channel& channel = *found;
+  tell_late(team, number, channel);
   lines_.drop(channel);
   for (std::uint32_t i = 0; !channel.early.empty(); channel.early.pop(), ++i) {
     const Name name{0, team.number, number, channel.begun + i, 0};
-    early_.take_all(channel.early.front(),
-                    [&](const Arrival& what) { refuse(team, name, what, PH_ERR_STATE); });
+    early_.take_all(channel.early.front(), [&](const Arrival& what) {
+      check_late(team, name, what.member, what.digest);
+      refuse(team, name, what, PH_ERR_STATE);
+    });
   }
 }
 
@@ -256,6 +233,13 @@ std::string text_of(const Blame& why, const Team& team) {
     return named(why.own.member) + " and " + named(why.other.member) +
            " choose algorithms differently: the settings coll_table and coll_<kind> have to be the "
            "same on all ranks, and so has what their bootstrap says of hosts";
+  if (why.own.kind == kFreedKind || why.other.kind == kFreedKind) {
+    const bool is_own = why.own.kind == kFreedKind;
+    const Described& call = is_own ? why.other : why.own;
+    const Described& freed = is_own ? why.own : why.other;
+    return named(call.member) + " has begun " + (call.kind == 0 ? "more" : text_of(call)) +
+           ", and " + named(freed.member) + " " + text_of(freed);
+  }
   const std::string what = text_of(why.own);
   if (why.status != PH_ERR_ARGUMENT)
     return what + ": " + named(why.member) + ": " +

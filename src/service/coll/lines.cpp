@@ -96,6 +96,7 @@ void Lines::join(Operation& op) noexcept {
   Board& board = *op.board;
   const Members whom = read_by(op.plan.call);
   op.has_said = false;
+  op.doubts = 0;
   op.next_line = whom.first;
   op.lines_end = whom.last;
   board.queue.push({&op, op.sequence});
@@ -305,6 +306,7 @@ bool Lines::look() {
     }
   }
   if (active_.empty()) port_.wants_looks(false);
+  if (!has && ++vain_ % kDoubtEach == 0) doubt();
   return has;
 }
 

@@ -71,13 +71,18 @@ class Lines {
   void watch(Operation& op);
   bool look();
   void turn();
+  // Whatever waits has waited for a while: whether the pages that it waits for make sense. Those
+  // that do not for 200 ms fail the operation.
+  void doubt() noexcept;
   std::int64_t next_turn_ns() const noexcept { return strays_.empty() ? INT64_MAX : due_ns_; }
 
  private:
   static constexpr std::int64_t kWatchNs = 20'000'000;
   static constexpr std::uint32_t kTidyEach = 1U << 24;
-  static constexpr std::size_t kMostAhead = 65536;  // boards that only peers have asked for yet
-  static constexpr std::size_t kSwept = 16;         // so many retired boards take_page() looks at
+  static constexpr std::uint32_t kDoubtEach = 4096;  // looks that found nothing
+  static constexpr std::uint8_t kMostDoubts = 10;    // one each kWatchNs
+  static constexpr std::size_t kMostAhead = 65536;   // boards that only peers have asked for yet
+  static constexpr std::size_t kSwept = 16;          // so many retired boards take_page() looks at
 
   Board& board_of(Team& team, std::uint32_t channel);
   BoardPage* take_page(bool is_long);
@@ -98,12 +103,15 @@ class Lines {
   void tell_passed(Board& board) noexcept;
   void wake_others(Board& board, std::uint32_t first, std::uint32_t last) noexcept;
   void look_for(Operation& op);
+  std::uint32_t nonsense_of(const Operation& op) const noexcept;
+  void doubt_again(Operation& op);
 
   Port& port_;
   Post& post_;
   Steps& steps_;
   std::vector<Board*> active_;      // boards that look() looks at
-  std::vector<Operation*> strays_;  // the operations that watch() was called for
+  std::vector<Operation*> strays_;  // the operations that watch() was called for, or in doubt
+  std::uint32_t vain_ = 0;          // looks that found nothing
   std::int64_t due_ns_ = 0;         // when turn() looks at strays_ next
   std::size_t boards_ = 0;
   std::uint64_t last_name_ = 0;                   // the name that a page was given last

@@ -60,6 +60,7 @@ struct Operation {
   bool has_said = false;        // this member's block stands in its line
   std::uint32_t next_line = 0;  // the member whose line is read next
   std::uint32_t lines_end = 0;  // the member behind the last one whose line is read
+  std::uint8_t doubts = 0;      // so many times in a row a page that it waits for made no sense
 
   Blame blame;                // the first failure
   bool asks = false;          // a member was told that its call differs, and has yet to answer

@@ -59,6 +59,9 @@ class Runner final : private Lines::Steps {
   // The digest of an operation that is over here, be its team freed.
   void check_late(Team& team, const Name& name, std::uint32_t member, std::uint32_t digest);
   void failed(Team& team, const Name& name, const Blame& why);
+  // What has come for an operation that is over here, or that will not be begun any more since it,
+  // or its team, was freed: says so where the sender has begun something else.
+  void check_late(Team& team, const Name& name, std::uint32_t member, std::uint32_t digest);
   // The port's transfer of that token is over.
   void on_local(std::uint64_t token, ph_status status);
   // The next three are about members that have left (departing.cpp). spread_left() is called when
@@ -126,6 +129,7 @@ class Runner final : private Lines::Steps {
   void check_waiting(Operation& op);
   void ask_begun(Operation& op, std::uint32_t member) override;
   void drop_unbegun(Team& team);
+  void tell_late(Team& team, std::uint32_t number, const Channel& channel);
   void check(Operation& op, ph_status status, std::uint32_t member) override;
   void spread(Team& team, Op op, const Name& name, const Blame& why);
   void want_turn(Operation& op);

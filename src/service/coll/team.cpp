@@ -64,6 +64,60 @@ bool Team::is_far(std::uint32_t channel, std::uint32_t sequence) const noexcept 
   return sequence - begun + kMostAhead >= 2 * kMostAhead;
 }
 
+void Team::reserve_gone() {
+  if (gone_.empty()) gone_.resize(window.size());
+}
+
+void Team::note_gone(const Operation& prepared) noexcept {
+  Gone& place = gone_[gone_next_++ % gone_.size()];  // reserve_gone() has made them
+  const std::uint32_t begun = channels.find(prepared.channel)->begun;
+  const bool is_known = begun != 0 && !prepared.is_changed;
+  place = {prepared.channel, begun, is_known ? prepared.plan.described : Described{}};
+}
+
+const Gone* Team::gone(std::uint32_t channel) const noexcept {
+  const auto at =
+      std::ranges::find_if(gone_, [&](const Gone& one) { return one.channel == channel; });
+  return channel != 0 && channels.is_gone(channel) && at != gone_.end() ? &*at : nullptr;
+}
+
+const Described* Team::call_of(std::uint32_t channel, std::uint32_t sequence) const noexcept {
+  if (const Gone* const freed = gone(channel); freed != nullptr)
+    return freed->begun - 1 == sequence && freed->latest.kind != 0 ? &freed->latest : nullptr;
+  const Channel* const order = channels.find(channel);
+  if (order == nullptr) return nullptr;
+  const bool is_near = order->begun - 1 - sequence < window.size();
+  if (channel == 0) return is_near ? &history[sequence % window.size()] : nullptr;
+  const Operation* const latest = order->prepared;
+  if (latest == nullptr || order->begun - 1 != sequence || latest->is_changed) return nullptr;
+  return &latest->plan.described;
+}
+
+bool Team::recall(const Name& name, Described& call) noexcept {
+  const bool is_kept = name.tag == kCheckTag ? uncompared.take(name.channel, name.sequence, call)
+                                             : uncompared.find(name.channel, name.sequence, call);
+  if (is_kept) return true;
+  const Described* const known = call_of(name.channel, name.sequence);
+  if (known != nullptr) call = *known;
+  return known != nullptr;
+}
+
+bool Team::is_freed_before(std::uint32_t channel, std::uint32_t sequence,
+                           Described& freed) const noexcept {
+  const Gone* const one = gone(channel);
+  const Channel* const order = channels.find(channel);
+  if (one == nullptr && order == nullptr && channels.is_gone(channel)) return false;
+  const std::uint32_t begun = one != nullptr ? one->begun : order != nullptr ? order->begun : 0;
+  if (static_cast<std::int32_t>(sequence - begun) < 0) return false;
+  const bool was_prepared = one != nullptr || (order != nullptr && order->prepared != nullptr);
+  freed = {};
+  freed.kind = kFreedKind;
+  freed.member = own;
+  freed.channel = was_prepared ? channel : 0;
+  freed.number = was_prepared ? begun : channels.one_shot().begun;
+  return true;
+}
+
 void Team::forget_far() noexcept {
   std::erase_if(told_, [&](const Told& one) { return is_far(one.channel, one.sequence); });
 }

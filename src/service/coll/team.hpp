@@ -37,6 +37,13 @@ struct Told {
   Blame blame;
 };
 
+// A prepared operation that was freed.
+struct Gone {
+  std::uint32_t channel = 0;
+  std::uint32_t begun = 0;  // so many starts were made
+  Described latest;         // the call of the last of them; its kind is 0 if it is not known
+};
+
 class Team {
  public:
   // Throws bad_alloc.
@@ -55,6 +62,18 @@ class Team {
   bool is_far(std::uint32_t channel, std::uint32_t sequence) const noexcept;
   // Whether that operation is over here, is under way, or was freed before it began.
   bool was_begun(std::uint32_t channel, std::uint32_t sequence) const noexcept;
+  // The call of an operation that was begun. Known are those of the last window, and the latest
+  // start of a prepared operation, also if that is one of the last window's number to be freed.
+  const Described* call_of(std::uint32_t channel, std::uint32_t sequence) const noexcept;
+  // As call_of(), and also what is kept until the digest of the member before has come, which may
+  // be this one: then it is not kept any more. False: it is not known.
+  bool recall(const Name& name, Described& call) noexcept;
+  // Whether that operation will never be begun here, for the team or the prepared operation was
+  // freed, or is being freed; `freed` says which. False also if that is not known any more.
+  bool is_freed_before(std::uint32_t channel, std::uint32_t sequence,
+                       Described& freed) const noexcept;
+  void reserve_gone();  // throws bad_alloc
+  void note_gone(const Operation& prepared) noexcept;
   // Forgets failures of operations that are far: sequences come again after 2^32.
   void forget_far() noexcept;
 
@@ -92,8 +111,13 @@ class Team {
   std::unique_ptr<const schedule::Hosts> hosts;  // null: one host, or not all hosts are known
 
  private:
+  const Gone* gone(std::uint32_t channel) const noexcept;
+
   std::vector<std::pair<Rank, std::uint32_t>> by_rank_;  // sorted; empty: ranks are 0 .. size - 1
   std::vector<Told> told_;  // all failures of operations that are not far
+  // The prepared operations that were freed last, as many as the window has places.
+  std::vector<Gone> gone_;
+  std::size_t gone_next_ = 0;  // the place in gone_ that is used next
 };
 
 }  // namespace photon::service::coll

@@ -25,17 +25,20 @@ class Uncompared {
     if (calls_.size() == kMost) drop_first();
     calls_.push({channel, sequence, false, call});
   }
-  // Takes that call out. False: it is not there.
+  // False: that call is not there.
+  bool find(std::uint32_t channel, std::uint32_t sequence, Described& call) const noexcept {
+    const std::uint64_t at = place_of(channel, sequence);
+    if (at != calls_.end()) call = calls_.at(at).call;
+    return at != calls_.end();
+  }
+  // Takes it out, too.
   bool take(std::uint32_t channel, std::uint32_t sequence, Described& call) noexcept {
-    for (std::uint64_t at = calls_.begin(); at != calls_.end(); ++at) {
-      Call& one = calls_.at(at);
-      if (one.is_taken || one.sequence != sequence || one.channel != channel) continue;
-      call = one.call;
-      one.is_taken = true;
-      if (at == calls_.begin()) drop_first();
-      return true;
-    }
-    return false;
+    const std::uint64_t at = place_of(channel, sequence);
+    if (at == calls_.end()) return false;
+    call = calls_.at(at).call;
+    calls_.at(at).is_taken = true;
+    if (at == calls_.begin()) drop_first();
+    return true;
   }
   void drop(std::uint32_t channel, std::uint32_t sequence) noexcept {
     Described call;
@@ -50,6 +53,14 @@ class Uncompared {
     Described call;
   };
 
+  std::uint64_t place_of(std::uint32_t channel, std::uint32_t sequence) const noexcept {
+    std::uint64_t at = calls_.begin();
+    for (; at != calls_.end(); ++at) {
+      const Call& one = calls_.at(at);
+      if (!one.is_taken && one.sequence == sequence && one.channel == channel) break;
+    }
+    return at;
+  }
   // And those behind it that were taken out before.
   void drop_first() noexcept {
     calls_.pop();

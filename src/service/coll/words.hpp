@@ -30,7 +30,8 @@ enum class Op : std::uint8_t {
   lacks = 12,    // payload: Blame of a member that has left; will you still begin this operation?
   never = 13,    // payload: Blame; the answer to `lacks` where it is no
   absent = 14,   // status in place of the digest: the slot named is the sender's, and does not hold
-                 // that team any more
+                 // that team any more. PH_ERR_STATE: it was freed after so many calls as the
+                 // sequence says, and no call after them will be made
   choices = 20,  // words: a hash of how the sender chooses algorithms, once for each team
   words = 64,    // 64 + size: a payload of at most 32 bytes, which stands in words 3 to 6
 };
@@ -84,6 +85,9 @@ inline constexpr std::uint32_t kSplitKind = 0x100;
 inline constexpr std::uint32_t kChoicesKind = 0x101;
 // Of two calls that differ, the one that its member has forgotten.
 inline constexpr std::uint32_t kForgottenKind = 0x102;
+// Stands in place of a call that will not be made: the team, or the prepared operation named by
+// `channel`, was freed after `number` calls.
+inline constexpr std::uint32_t kFreedKind = 0x103;
 // Stands in the flags of a Described where the setting coll_check is on.
 inline constexpr std::uint32_t kCheckedFlag = 0x8000'0000;
 // A provider does it.
