@@ -152,6 +152,8 @@ class Sink {
  public:
   virtual void on_link(Rank rank) = 0;      // the Link's receiving half is there (or: a new peer)
   virtual void on_activity(Rank rank) = 0;  // look at its ring: there may be records or credits
+  // PH_ERR_DEPARTED: it has said itself, behind all it said before, that its transport has ended in
+  // order. Else it may have left all the same, and the bootstrap knows.
   // A native_errno, but ECONNRESET: it was out of reach, or has cut us off (ECONNABORTED), even if
   // it has left the job since. Nothing more will arrive, but the on_done()s of our own pieces.
   // Every on_piece() of that rank whose on_done() it has had came before. The engine may

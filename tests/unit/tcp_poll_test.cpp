@@ -11,6 +11,7 @@ TEST(TcpPoll, a_farewell_is_told_apart_from_a_connection_that_breaks_off) {
   ranks[1].transport.reset();
   ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
   EXPECT_EQ(ranks[0].news.gone[1].what, "tcp: rank 1 has ended");
+  EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_DEPARTED);
   {
     FalseRank killed(ranks, 2, 0);
     ASSERT_TRUE(killed.is_open());

@@ -203,6 +203,7 @@ class TcpTransport final : public Transport {
   void heard_end(TcpPeer& peer, Inlet::Got got, int trouble);
   void await_reason(TcpPeer& peer);
   static base::Error stream_error(Rank rank, const std::string& what, int trouble = 0);
+  static base::Error farewell_of(Rank rank);
   static base::Error reset_error(Rank rank);
   void end(TcpPeer& peer, base::Error why);
 
