@@ -89,9 +89,7 @@ TEST_P(TransportConformance, the_end_of_a_rank_is_reported_once_to_those_who_kno
   ASSERT_TRUE(job.eventually([&] { return job[1].seen(0).gone_count > 0; }));
   job.settle();
   EXPECT_EQ(job[1].seen(0).gone_count, 1u);
-  // Where the rank says it itself, as over tcp and ofi, nobody has to ask the bootstrap.
-  const ph_status status = job[1].seen(0).why.status;
-  EXPECT_TRUE(status == PH_ERR_PEER || status == PH_ERR_DEPARTED) << status;
+  EXPECT_EQ(job[1].seen(0).why.status, PH_ERR_PEER);
   EXPECT_EQ(job[1].seen(0).why.rank, 0u);
   EXPECT_NE(job[1].seen(0).why.what, "");
   EXPECT_EQ(job[1].seen(2).gone_count, 0u);

@@ -28,7 +28,7 @@ base::Error peer_error(Rank rank, const std::string& what, int native_errno = 0)
   return {PH_ERR_PEER, native_errno, "ofi: rank " + std::to_string(rank) + what, rank};
 }
 
-// Behind all that it said. The bootstrap may say that it has left, too, but later.
+// Behind all that it said. That it has left the bootstrap may say, too, but later.
 base::Error farewell_of(Rank rank) {
   base::Error why = peer_error(rank, " has ended");
   why.status = PH_ERR_DEPARTED;
@@ -208,7 +208,8 @@ void OfiTransport::take_next(OfiPeer& peer, const MessageHead& head,
         tell({.kind = News::Kind::activity, .rank = peer.rank});
       return;
     case Inlet::Took::nothing: return;
-    case Inlet::Took::bye: return end(peer, farewell_of(peer.rank));
+    case Inlet::Took::bye: return end(peer, peer_error(peer.rank, " has ended"));
+    case Inlet::Took::left: return end(peer, farewell_of(peer.rank));
     case Inlet::Took::disorder: return cut_off_disorder(peer);
     case Inlet::Took::word:
       if (!take_word(peer, head.kind, body)) cut_off_garbage();

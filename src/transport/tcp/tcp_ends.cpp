@@ -58,7 +58,7 @@ void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
   const bool is_reset =
       got == Inlet::Got::broken ? trouble == ECONNRESET : peer.is_mute && !peer.said_bye;
   if (is_reset) return await_reason(peer);
-  if (got == Inlet::Got::closed && peer.said_bye) return end(peer, farewell_of(peer.rank));
+  if (got == Inlet::Got::closed && peer.said_bye) return end(peer, farewell_of(peer));
   if (got == Inlet::Got::closed)
     return end(peer, stream_error(peer.rank,
                                   ": the connection was closed without a farewell, as when a "
@@ -88,10 +88,10 @@ base::Error TcpTransport::stream_error(Rank rank, const std::string& what, int t
   return {PH_ERR_PEER, trouble, "tcp: rank " + std::to_string(rank) + what, rank};
 }
 
-// Behind all that it said. The bootstrap may say that it has left, too, but later.
-base::Error TcpTransport::farewell_of(Rank rank) {
-  base::Error why = stream_error(rank, " has ended");
-  why.status = PH_ERR_DEPARTED;
+// Behind all that it said. That it has left the bootstrap may say, too, but later.
+base::Error TcpTransport::farewell_of(const TcpPeer& peer) {
+  base::Error why = stream_error(peer.rank, " has ended");
+  if (peer.has_left) why.status = PH_ERR_DEPARTED;
   return why;
 }
 
