@@ -344,7 +344,8 @@ void Engine::on_gone(Rank rank, const base::Error& why) {
   peer.may_live = why.native_errno != 0;
   // A reset is no news of one that left: it may have left something of ours unread.
   const bool gave_up = peer.may_live && why.native_errno != ECONNRESET;
-  if (why.status == PH_ERR_PEER && !gave_up && (boot_->has_left(rank) || peer.said_bye))
+  const bool has_left = boot_->has_left(rank) || peer.said_bye;
+  if (why.status == PH_ERR_DEPARTED || (why.status == PH_ERR_PEER && !gave_up && has_left))
     lose(peer, PH_ERR_DEPARTED, "it left; what it had not read of ours is lost");
   else
     lose(peer, why.status == PH_OK ? PH_ERR_PEER : why.status, why.what);

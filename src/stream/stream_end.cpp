@@ -215,6 +215,7 @@ bool End::send_data(std::span<const std::byte> bytes) {
   std::memcpy(at, &first, kHeadBytes);
   std::memcpy(at + kHeadBytes, bytes.data(), bytes.size());
   const ph_status status = append(peer_address_, {at, kHeadBytes + bytes.size()}, requests_[slot]);
+  is_short = status != PH_OK;
   if (status == PH_OK) {
     ++sent_;
     sent_bytes_ += bytes.size();
@@ -223,13 +224,12 @@ bool End::send_data(std::span<const std::byte> bytes) {
     return true;
   }
   if (status < PH_OK) fail(status);
-  is_short = true;
   return false;
 }
 
 ph_status End::write(std::span<const std::byte> from, std::size_t& count) {
   if (is_shut_) return PH_ERR_STATE;
-  if (write_fault_ == PH_OK && (!has_room() || owed_ != 0 || gone_ != PH_OK)) turn();
+  if (write_fault_ == PH_OK && (!has_room() || is_short || owed_ != 0 || gone_ != PH_OK)) turn();
   while (write_fault_ == PH_OK && count < from.size() && has_room() && (owed_ & kAccept) == 0) {
     const std::size_t part = std::min(from.size() - count, slot_bytes_ - kHeadBytes);
     if (!send_data(from.subspan(count, part))) break;
@@ -326,7 +326,11 @@ void End::begin_close() {
 bool End::is_over() {
   reap();
   send_owed();
-  if (owed_ != 0) return false;
+  if (owed_ != 0) {  // room comes with progress, which a message that is refused does not make
+    ph_mailbox_event unread{};
+    static_cast<void>(ph_mailbox_take(place_.context, box_, &unread));
+    return false;
+  }
   if (std::exchange(is_box_open_, false)) {
     static_cast<void>(ph_mailbox_close(place_.context, box_));
     ph_mailbox_event event{};

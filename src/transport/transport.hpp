@@ -152,6 +152,8 @@ class Sink {
  public:
   virtual void on_link(Rank rank) = 0;      // the Link's receiving half is there (or: a new peer)
   virtual void on_activity(Rank rank) = 0;  // look at its ring: there may be records or credits
+  // PH_ERR_DEPARTED: it has said itself, behind all it said before, that it has left in order. Else
+  // it may have left all the same, and the bootstrap knows.
   // A native_errno, but ECONNRESET: it was out of reach, or has cut us off (ECONNABORTED), even if
   // it has left the job since. Nothing more will arrive, but the on_done()s of our own pieces.
   // Every on_piece() of that rank whose on_done() it has had came before. The engine may
@@ -272,6 +274,9 @@ class Transport {
   virtual void quiesce() noexcept {}
   // Whether quiesce() does anything: somebody may act under a key that was looked at before.
   virtual bool quiesces() const noexcept { return false; }
+  // We leave in order: where this transport itself tells peers that it ends, it tells them that
+  // too. Else it ends as by a context that is dropped.
+  virtual void leave() noexcept {}
   // We leave, and a bye stands in every ring: from here on no peer begins to touch our memory by
   // itself over these links; what has begun shows in rx_intent. Cards go on until our end.
   virtual void hide() noexcept {}

@@ -75,6 +75,19 @@ TEST(Contact, a_peer_that_is_gone_takes_its_operations_along_with_the_reason) {
   EXPECT_STREQ(path_to(two.ranks[0], 1).state, "dead");
 }
 
+// Its link was made when it had said its byes, so that none stands in its ring; and the bootstrap,
+// which says nothing here, may be late.
+TEST(Contact, a_peer_whose_transport_says_farewell_has_departed_though_it_never_said_bye) {
+  Two two;
+  EXPECT_EQ(two.ranks[1].put(0, put_args({}, {}, 1, two.remote_id)), PH_OK);
+  two.ranks.net().seats[0].gone[1] = {PH_ERR_DEPARTED, 0, "it has ended", 1};
+  two.ranks[0].serve();  // takes what lies in its ring, and has no time for other news
+  two.ranks[0].serve();
+  EXPECT_STREQ(path_to(two.ranks[0], 1).state, "departed");
+  EXPECT_EQ(two.ranks.take(0, PH_REMOTE).id, two.remote_id);
+  EXPECT_EQ(two.ranks[0].put(1, two.put({})), PH_ERR_DEPARTED);
+}
+
 TEST(Contact, what_a_lost_peer_had_delivered_can_still_be_probed) {
   Two two;
   EXPECT_EQ(two.ranks[1].put(0, put_args({}, {}, 1, two.remote_id)), PH_OK);

@@ -71,6 +71,8 @@ TEST_F(OfiInlet, takes_credits_and_farewells) {
   EXPECT_EQ(take({.kind = MessageKind::hello}, 0), Took::garbage);
   EXPECT_EQ(take({.kind = static_cast<MessageKind>(77)}, 0), Took::garbage);
   EXPECT_EQ(take({.kind = MessageKind::bye}, 0), Took::bye);
+  EXPECT_EQ(take({.kind = MessageKind::bye, .lines = 1}, 0), Took::left);
+  EXPECT_EQ(take({.kind = MessageKind::bye, .lines = 2}, 0), Took::garbage);
 }
 
 }  // namespace

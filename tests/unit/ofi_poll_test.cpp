@@ -12,10 +12,19 @@ TEST_F(OfiPoll, a_rank_that_ends_is_told_after_what_it_said) {
   ASSERT_TRUE(ranks[0].say(1, 4711));
   ranks[0].transport.reset();
   ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
-  EXPECT_EQ(ranks[1].news.gone[0].status, PH_ERR_PEER);
+  EXPECT_EQ(ranks[1].news.gone[0].status, PH_ERR_PEER) << "dropped";
   EXPECT_EQ(ranks[1].news.activity[0], 1u);
   ranks[1].transport->disconnect(0);
   EXPECT_FALSE(ranks[1].transport->connect(0)) << "it is gone for good";
+}
+
+TEST_F(OfiPoll, who_leaves_in_order_says_so_itself) {
+  OfiRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks[0].transport->leave();
+  ranks[0].transport.reset();
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[1].news.gone.count(0) == 1; }));
+  EXPECT_EQ(ranks[1].news.gone[0].status, PH_ERR_DEPARTED);
 }
 
 TEST_F(OfiPoll, a_rank_that_was_never_met_ends_unheard) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 
 namespace photon::stream {
@@ -97,6 +98,66 @@ TEST_F(Streams, hear_that_who_asked_has_gone) {
   char text = 0;
   std::size_t count = 0;
   EXPECT_EQ(ph_stream_read(answers, &text, 1, &count), PH_ERR_DEPARTED);
+}
+
+// Another rank may have all the room of the lane: here what goes to a mailbox that nobody empties.
+class CrowdedStreams : public Streams {
+ protected:
+  void SetUp() override {
+    const ph_option small{"ring_lines", "64"};
+    const ph_config config{sizeof config, nullptr, &small, 1};
+    ASSERT_EQ(ph_context_create(&config, &context_, nullptr), PH_OK);
+    ASSERT_EQ(ph_streams_open(context_, nullptr, &all_), PH_OK);
+    ph_listener* listener = nullptr;
+    ASSERT_EQ(ph_stream_listen(all_, 5, &listener), PH_OK);
+    ASSERT_EQ(ph_stream_connect(all_, 0, 5, &asks_), PH_OK);
+    ASSERT_EQ(ph_stream_accept(listener, &answers_, 1'000'000), PH_OK);
+    std::uint32_t ready = 0;
+    ASSERT_EQ(ph_stream_wait(asks_, PH_STREAM_WRITABLE, &ready, 1'000'000), PH_OK);
+    ph_mailbox_args args{};
+    args.size = sizeof args;
+    args.address = kElsewhere;
+    args.threshold = memory_.size();
+    args.unit = PH_MAILBOX_BYTES;
+    args.placing = PH_MAILBOX_MANAGED;
+    args.source = PH_ANY_RANK;
+    ph_mailbox box{};
+    ASSERT_EQ(ph_mailbox_open(context_, &args, &box), PH_OK);
+    const ph_mailbox_buffer buffer{sizeof buffer, memory_.data(), memory_.size(), 0, nullptr, 0};
+    ASSERT_EQ(ph_mailbox_post(context_, box, &buffer), PH_OK);
+  }
+  void TearDown() override { ph_context_destroy(context_); }
+
+  void crowd() {
+    ph_mailbox_put_args args{};
+    args.size = sizeof args;
+    args.address = kElsewhere;
+    args.source = "x";
+    args.size_bytes = 1;
+    args.epoch = PH_ANY_EPOCH;
+    args.flags = PH_NO_LCE;
+    ph_status status = PH_OK;
+    while (status == PH_OK) status = ph_mailbox_append(context_, 0, &args);
+    ASSERT_EQ(status, PH_AGAIN);
+  }
+
+  static constexpr std::uint64_t kElsewhere = 99;
+  std::array<std::byte, 4096> memory_{};
+  ph_stream* asks_ = nullptr;
+  ph_stream* answers_ = nullptr;
+};
+
+TEST_F(CrowdedStreams, close_when_there_is_room_again) {
+  crowd();
+  EXPECT_EQ(ph_streams_close(all_, 10'000'000), PH_OK);
+}
+
+TEST_F(CrowdedStreams, are_written_to_when_there_is_room_again) {
+  crowd();
+  std::size_t count = 0;
+  EXPECT_EQ(ph_stream_write(asks_, "hello", 5, &count), PH_AGAIN);
+  EXPECT_EQ(ph_stream_write(asks_, "hello", 5, &count), PH_OK) << "it makes progress itself";
+  EXPECT_EQ(ph_streams_close(all_, 10'000'000), PH_OK);
 }
 
 TEST_F(Streams, are_freed_after_finalize_too) {

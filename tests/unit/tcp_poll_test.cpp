@@ -5,12 +5,22 @@
 namespace photon::transport::tcp::test {
 namespace {
 
+TEST(TcpPoll, who_leaves_in_order_says_so_itself) {
+  TcpRanks ranks(2);
+  ASSERT_TRUE(ranks.join(0, 1));
+  ranks[1].transport->leave();
+  ranks[1].transport.reset();
+  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_DEPARTED);
+}
+
 TEST(TcpPoll, a_farewell_is_told_apart_from_a_connection_that_breaks_off) {
   TcpRanks ranks(3);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks[1].transport.reset();
   ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
   EXPECT_EQ(ranks[0].news.gone[1].what, "tcp: rank 1 has ended");
+  EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PEER) << "dropped";
   {
     FalseRank killed(ranks, 2, 0);
     ASSERT_TRUE(killed.is_open());

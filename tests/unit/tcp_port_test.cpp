@@ -155,6 +155,7 @@ TEST_F(TcpPort, a_read_says_whose_memory_could_not_be_used) {
 TEST_F(TcpPort, words_behind_a_bye_say_that_we_are_cut_off) {
   std::byte* to = nullptr;
   EXPECT_FALSE(port_.begin_bye({.kind = FrameKind::bye, .bytes = kMostWordBytes + 1}, to));
+  EXPECT_FALSE(port_.begin_bye({.kind = FrameKind::bye, .code = 2}, to));
   ASSERT_TRUE(port_.begin_bye({.kind = FrameKind::bye, .bytes = 3}, to));
   std::memcpy(to, "why", 3);
   EXPECT_FALSE(peer_.is_cut_off);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <string_view>
 #include <vector>
 
@@ -54,7 +55,11 @@ void Job::create(const Options& options, std::vector<ph_option> settings) {
   throw Failure(text);
 }
 
-Job::~Job() { ph_context_destroy(context_); }
+// Whose question has failed is dropped: its peers are to see that. After finish() it has left.
+Job::~Job() {
+  if (std::uncaught_exceptions() == 0) static_cast<void>(ph_finalize(context_));
+  ph_context_destroy(context_);
+}
 
 void Job::fail(ph_status status, const char* doing) const {
   ph_error error{};

@@ -74,7 +74,6 @@ class Tuning {
       if (name == nullptr) break;
       auto candidate = std::make_unique<Candidate>(bench, kind, name);
       const bool is_taken = candidate->is_taken(kind);
-      team_->barrier();  // nobody leaves a job that another is still in
       if (is_taken) candidates_.push_back(std::move(candidate));
     }
   }

@@ -101,6 +101,11 @@ void MixedTransport::quiesce() noexcept {
   far().quiesce();
 }
 
+void MixedTransport::leave() noexcept {
+  near().leave();
+  far().leave();
+}
+
 void MixedTransport::hide() noexcept {
   near().hide();
   far().hide();

@@ -71,6 +71,7 @@ class MixedTransport final : public Transport {
   void quiesce() noexcept override;
   bool quiesces() const noexcept override { return near().quiesces() || far().quiesces(); }
   bool posts_alone(Rank rank) const noexcept override { return side_of(rank).posts_alone(rank); }
+  void leave() noexcept override;
   void hide() noexcept override;
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;

@@ -23,7 +23,9 @@ Inlet::Took Inlet::take(const MessageHead& head, std::span<const std::byte> body
       return took == Took::nothing && has_credits ? Took::news : took;
     }
     case MessageKind::credits: return has_credits && body.empty() ? Took::news : Took::garbage;
-    case MessageKind::bye: return body.empty() && lines_count_ == 0 ? Took::bye : Took::garbage;
+    case MessageKind::bye:
+      if (!body.empty() || lines_count_ != 0 || head.lines > 1) return Took::garbage;
+      return head.lines == 1 ? Took::left : Took::bye;
     case MessageKind::ask:
     case MessageKind::tell:
     case MessageKind::back:

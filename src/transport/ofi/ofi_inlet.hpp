@@ -23,6 +23,7 @@ class Inlet {
     nothing,  // yet
     word,     // about memory: the caller reads its body
     bye,
+    left,      // a bye in order
     disorder,  // it is not the next one: the provider has lost or exchanged some
     garbage,   // no rank of this library sends such a thing
   };

@@ -28,7 +28,7 @@ enum class MessageKind : std::uint8_t {
   lines,      // [CreditBody] the rest of their bulk, then `lines` ring lines: whole records
   bulk,       // [CreditBody] a part of the bulk of the record that comes next
   credits,    // CreditBody
-  bye,        // the sender's transport ends; nothing follows
+  bye,        // the sender's transport ends, `lines` 1: in order; nothing follows
   ask,        // KeyBody: may I touch what you have registered under this key?
   tell,       // TellBody: the answer
   back,       // BackBody: give the lease back; key 0: that door has ended, and with it all leases

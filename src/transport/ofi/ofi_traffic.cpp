@@ -70,6 +70,7 @@ std::size_t OfiTransport::compose(OfiPeer& peer, std::span<std::byte> room) {
     bytes = peer.outlet.compose_credits(room, *peer.link, head);
   if (bytes == 0 && peer.words.empty() && std::exchange(peer.says_bye, false)) {
     head.kind = MessageKind::bye;
+    head.lines = is_leaving_ ? 1 : 0;
     std::memcpy(room.data(), &head, sizeof head);
     bytes = sizeof head;
   }

@@ -103,6 +103,7 @@ class OfiTransport final : public Transport {
   bool names_pieces(Rank rank) const noexcept override;
   std::uint64_t nameable(Rank rank) const noexcept override;
   void quiesce() noexcept override;
+  void leave() noexcept override { is_leaving_ = true; }  // read by our end
   bool quiesces() const noexcept override { return true; }
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
                                                      boot::Boot& boot) override;
@@ -301,6 +302,7 @@ class OfiTransport final : public Transport {
   bool has_waiting_ = false;  // some peer may have pieces that have not begun
   bool is_restarting_ = false;
   bool is_ending_door_ = false;
+  bool is_leaving_ = false;
   bool is_doorless_ = false;             // none can be opened
   bool opens_no_more_ = false;           // nor another endpoint or door beside the first
   bool is_ending_theirs_ = false;        // the door by which peers come in

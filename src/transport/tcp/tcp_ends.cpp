@@ -58,11 +58,11 @@ void TcpTransport::heard_end(TcpPeer& peer, Inlet::Got got, int trouble) {
   const bool is_reset =
       got == Inlet::Got::broken ? trouble == ECONNRESET : peer.is_mute && !peer.said_bye;
   if (is_reset) return await_reason(peer);
+  if (got == Inlet::Got::closed && peer.said_bye) return end(peer, farewell_of(peer));
   if (got == Inlet::Got::closed)
-    return end(peer, stream_error(peer.rank, peer.said_bye ? " has ended"
-                                                           : ": the connection was closed without "
-                                                             "a farewell, as when a process ends; "
-                                                             "it is not made again"));
+    return end(peer, stream_error(peer.rank,
+                                  ": the connection was closed without a farewell, as when a "
+                                  "process ends; it is not made again"));
   if (trouble == ETIMEDOUT) return fell_silent(peer);
   end(peer,
       stream_error(peer.rank, std::string(": the connection broke: ") + std::strerror(trouble),
@@ -86,6 +86,13 @@ void TcpTransport::await_reason(TcpPeer& peer) {
 
 base::Error TcpTransport::stream_error(Rank rank, const std::string& what, int trouble) {
   return {PH_ERR_PEER, trouble, "tcp: rank " + std::to_string(rank) + what, rank};
+}
+
+// Behind all that it said. That it has left the bootstrap may say, too, but later.
+base::Error TcpTransport::farewell_of(const TcpPeer& peer) {
+  base::Error why = stream_error(peer.rank, " has ended");
+  if (peer.has_left) why.status = PH_ERR_DEPARTED;
+  return why;
 }
 
 base::Error TcpTransport::reset_error(Rank rank) {

@@ -21,7 +21,8 @@ enum class FrameKind : std::uint8_t {
   read,       // PieceBody: serve me this
   done,       // the write or the read `token` is over; `code`: its status, negated
   data,       // the bytes of the read `token`, `bytes` of them, then end
-  bye,        // the sender's transport ends, or we are over for it, and `bytes` of words say why
+  bye,        // the sender's transport ends, `code` 1: in order; or we are over for it, and `bytes`
+              // of words say why
   end,        // behind the bytes of write and data; `code`: they are those, or its sender could not
               // read them, and some are zeros
 };

@@ -58,6 +58,7 @@ struct TcpPeer {
   bool has_crossed = false;        // its connection came while ours was made, and was given up
   bool has_asked = false;          // our card is out
   bool said_bye = false;           // it has
+  bool has_left = false;           // and in order
   bool is_cut_off = false;         // we are, by it: that is what the words said
   bool is_blocked = false;         // its socket takes no more
   bool is_armed = false;           // epoll looks for room in the socket

@@ -76,8 +76,9 @@ bool PeerPort::begin_data(const FrameHead& head, std::byte*& to) {
 }
 
 bool PeerPort::begin_bye(const FrameHead& head, std::byte*& to) {
+  if (head.bytes > kMostWordBytes || head.code > 1) return false;
   peer_.said_bye = head.bytes == 0;
-  if (head.bytes > kMostWordBytes) return false;
+  peer_.has_left = head.code == 1;
   peer_.words.resize(head.bytes);
   to = reinterpret_cast<std::byte*>(peer_.words.data());
   return true;

@@ -135,7 +135,8 @@ TcpTransport::~TcpTransport() {
   flusher_.stop();
   for (const auto& peer : peers_) {
     if (peer == nullptr || peer->outlet == nullptr || peer->is_mute) continue;
-    peer->outlet->add({{.kind = FrameKind::bye}, {}, nullptr, 0});
+    const std::uint8_t code = is_leaving_ ? 1 : 0;
+    peer->outlet->add({{.kind = FrameKind::bye, .code = code}, {}, nullptr, 0});
     flush(*peer);
     part(*peer);
   }

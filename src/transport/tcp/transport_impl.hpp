@@ -92,6 +92,7 @@ class TcpTransport final : public Transport {
   bool post(const PostedPiece& piece) noexcept override;
   bool names_pieces(Rank /*rank*/) const noexcept override { return true; }
   void quiesce() noexcept override;
+  void leave() noexcept override { is_leaving_ = true; }  // read by our end
   bool quiesces() const noexcept override { return true; }
   bool posts_alone(Rank /*rank*/) const noexcept override { return false; }
   base::Result<std::unique_ptr<Transport>> open_lane(std::uint32_t number,
@@ -203,6 +204,7 @@ class TcpTransport final : public Transport {
   void heard_end(TcpPeer& peer, Inlet::Got got, int trouble);
   void await_reason(TcpPeer& peer);
   static base::Error stream_error(Rank rank, const std::string& what, int trouble = 0);
+  static base::Error farewell_of(const TcpPeer& peer);
   static base::Error reset_error(Rank rank);
   void end(TcpPeer& peer, base::Error why);
 
@@ -254,7 +256,8 @@ class TcpTransport final : public Transport {
   std::int64_t received_ns_ = 0;   // last look at the side channel
   std::int64_t asked_ns_ = 0;      // our last card went out
   bool is_announced_ = false;
-  bool has_told_ = false;              // something, in this poll
+  bool has_told_ = false;  // something, in this poll
+  bool is_leaving_ = false;
   mutable bool is_undrained_ = false;  // when drained() was asked last
   bool is_flusher_ = false;            // who holds the lock is none of the engine's threads
 

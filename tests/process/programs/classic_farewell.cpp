@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr std::uint64_t kFarewell = 4711, kHandedOver = 4712;
+constexpr std::uint64_t kFarewell = 4711, kHandedOver = 4712, kMet = 4713;
 constexpr std::uint64_t kBytes = 32 << 20;
 
 std::string what_to_do;
@@ -69,7 +69,8 @@ struct Runtime {
 };
 Runtime runtime;
 
-// To the next rank, which is told; then main() returns at once.
+// To the next rank, which is told; then main() returns at once. A rank that ends takes back what
+// nobody has met, so rank 0 waits until the last one has met its buffer.
 void hand_over() {
   runtime.memory.assign(kBytes, static_cast<unsigned char>(1 + rank));
   static unsigned char* inbox = static_cast<unsigned char*>(std::malloc(kBytes));
@@ -78,6 +79,8 @@ void hand_over() {
   photon_buffer_t target{};
   require(photon_post_recv_buffer_rdma(before, inbox, kBytes, 1, &mine), "no buffer");
   require(photon_wait_recv_buffer_rdma(next, kBytes, 1, &theirs), "nothing met");
+  if (next == 0) require(notify(0, kMet), "no word");
+  if (rank == 0) await(kMet);
   require(photon_get_buffer_remote(theirs, &target), "no target");
   photon_buffer_t source{reinterpret_cast<std::uintptr_t>(runtime.memory.data()), kBytes, {0, 0}};
   require(photon_put_with_completion(next, kBytes, &source, &target, word(1), word(kHandedOver), 0),
