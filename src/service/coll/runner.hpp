@@ -56,8 +56,6 @@ class Runner final : private Lines::Steps {
   // The answers and failures of docs/collectives.md ("On the wire"), by their names there.
   bool taken(Team& team, Operation& op, std::uint32_t member, const Head& head);
   bool differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
-  // The digest of an operation that is over here, be its team freed.
-  void check_late(Team& team, const Name& name, std::uint32_t member, std::uint32_t digest);
   void failed(Team& team, const Name& name, const Blame& why);
   // What has come for an operation that is over here, or that will not be begun any more since it,
   // or its team, was freed: says so where the sender has begun something else.
