@@ -103,7 +103,6 @@ ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwh
   if (status == PH_OK && said != PH_OK) status = said;
   // Whoever has contacted us since, or cannot take our bye, hears it from the transport or the
   // bootstrap: that we have left the job, or this lane.
-  transport_->leave();
   if (boot_->leave())
     static_cast<void>(wait_until(
         guard, [this] { return transport_->drained(); }, status == PH_OK ? timeout_us : 0));
@@ -232,6 +231,7 @@ bool Engine::all_sent() {
 }
 
 void Engine::say_bye() {
+  transport_->leave();
   for (Peer* peer : contacted_) {
     if (peer->broken != PH_OK || peer->said_bye) continue;
     Outgoing out{};
