@@ -78,8 +78,9 @@ PH_API ph_status ph_team_of(ph_context *context, const ph_team_of_args *args, in
 /**
  * Give up a team at this member. Local: no other member is asked or told.
  * Effect:     the handle must not be used any more. Messages that still come for the team are
- *             dropped, but word of a failure is passed on to members that still use it. Who begins
- *             an operation on the team that this member has not begun ends with PH_ERR_ARGUMENT.
+ *             dropped, but word of a failure is passed on to members that still use it. An
+ *             operation that this member has not begun, and that needs it, ends with
+ *             PH_ERR_ARGUMENT where others begin it.
  * Status:     PH_OK, also for null. PH_ERR_STATE: an operation, a split or an agreement of the team
  *             is under way, or a prepared operation was not freed. PH_ERR_ARGUMENT: the team was
  *             freed before, or is the team of all ranks, which is the library's.

@@ -59,7 +59,7 @@ typedef enum ph_status {
             PH_ERR_MEMORY = -10,   /**< Out of memory, of arena space or of registration slots. */
             PH_ERR_PEER = -11,     /**< The peer died or its connection broke. */
             PH_ERR_DEPARTED = -12, /**< The peer has finalized. */
-            PH_ERR_PROTOCOL = -13, /**< The peer sent something malformed and was cut off. */
+            PH_ERR_PROTOCOL = -13, /**< A peer sent, or has in shared memory, what is malformed. */
             PH_ERR_SYSTEM = -14,   /**< A system call failed; the error carries its errno. */
             PH_ERR_BOOTSTRAP =
                 -15, /**< The job could not be formed (launcher, exchange, versions). */

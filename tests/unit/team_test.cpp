@@ -5,6 +5,7 @@
 namespace photon::test {
 namespace {
 
+using service::coll::Described;
 using service::coll::Told;
 
 TEST(CollTeam, finds_members_by_rank_in_any_order) {
@@ -50,6 +51,20 @@ TEST(CollTeam, knows_what_is_far_also_where_sequences_begin_again) {
   EXPECT_TRUE(team.is_far(0, 0U - Team::kMostAhead - 1));
   EXPECT_FALSE(team.is_far(0, Team::kMostAhead - 1));
   EXPECT_TRUE(team.is_far(0, Team::kMostAhead));
+}
+
+// The first operation, of which a page may still say that it was begun, is none that is to come.
+TEST(CollTeam, takes_no_operation_of_long_ago_for_one_that_it_was_freed_before) {
+  Team team({{0, 0}}, 0, 4);
+  Described freed;
+  for (const std::uint32_t begun : {1U, 0x8000'0001U, 0xffff'0000U}) {
+    team.channels.one_shot().begun = begun;
+    EXPECT_FALSE(team.is_freed_before(0, begun - 1, freed)) << begun;
+    EXPECT_TRUE(team.is_freed_before(0, begun, freed)) << begun;
+    EXPECT_TRUE(team.is_freed_before(0, begun + 16, freed)) << begun;
+  }
+  team.channels.one_shot().begun = 0x8000'0001U;
+  EXPECT_FALSE(team.is_freed_before(0, 0, freed));
 }
 
 TEST(CollTeam, costs_no_more_than_it_may) {

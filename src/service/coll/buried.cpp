@@ -20,6 +20,12 @@ void Collectives::unbury(std::uint32_t slot) noexcept {
 }
 
 std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
+  constexpr int kTries = 8;
+  for (int i = 0; i < kTries && !free_slots_.empty() && still_compares(free_slots_.front()); ++i) {
+    const std::uint32_t last = free_slots_.front();
+    free_slots_.pop();
+    free_slots_.push_unchecked(last);
+  }
   auto slot = static_cast<std::uint32_t>(slots_.size());
   if (free_slots_.empty() || still_compares(free_slots_.front())) {
     free_slots_.make_room(slots_.size() + 1);  // so that each can be freed
@@ -39,7 +45,7 @@ std::uint32_t Collectives::reserve_slot(std::uint32_t proposal) {
 // again.
 void Collectives::give_up_slot(std::uint32_t slot, ph_status why) noexcept {
   slots_[slot].is_reserved = false;
-  slots_[slot].gone_status = why;
+  if (why != PH_OK) slots_[slot].gone_status = why;  // else it was that of a team before
   const std::vector<Mail> mail = std::move(slots_[slot].mail);
   slots_[slot].mail.clear();
   if (why == PH_OK) free_slots_.push_unchecked(slot);  // reserve_slot() has made room

@@ -37,7 +37,9 @@ void Runner::ask_begun(Operation& op, std::uint32_t member) {
 void Runner::lacks(Team& team, const Name& name, const Blame& why, std::uint32_t member) {
   const bool was_begun = team.was_begun(name.channel, name.sequence);
   const Told* const told = team.told(name.channel, name.sequence);
-  if (was_begun && told == nullptr) return;
+  Described freed;
+  const bool is_freed = team.is_freed_before(name.channel, name.sequence, freed);
+  if (was_begun && told == nullptr && !is_freed) return;
   Name theirs = name;
   theirs.slot = team.members[member].slot;
   static_cast<void>(post_.blame(team.members[member].rank, Op::never, theirs,

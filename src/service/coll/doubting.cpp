@@ -2,11 +2,11 @@
 // counters, which are compared, and blocks of the size that this member's own call gives: so
 // garbage leads nowhere. But it may say for ever that an operation has to wait:
 //
-//   waits -- the page cannot be its owner's, as it stands --> in doubt -- ten times in a row, 20 ms
+//   waits -- the page cannot be its owner's, as it stands --> in doubt -- 50 times in a row, 20 ms
 //   apart --> failed with PH_ERR_PROTOCOL, which names the owner
 //   in doubt -- it makes sense --> waits
 //
-// The ten times are for owners that keep to the rules: one whose operation has failed, or who has
+// The 50 times are for owners that keep to the rules: one whose operation has failed, or who has
 // freed it, may say nothing any more, or something else; and then word of that is on its way, and
 // ends the operation before. It is looked at before a sleep, and after many looks that found
 // nothing, so that no operation that ends soon pays for it.
@@ -25,27 +25,18 @@ std::uint32_t Lines::nonsense_of(const Operation& op) const noexcept {
   const auto is_other = [&](std::uint32_t member) {
     return member != board.own && port_.state(board.others[member].rank) == PH_OK;
   };
-  if (op.has_said) {
-    const bool is_own = op.next_line == board.own;  // others may have written into ours
-    if (op.next_line >= op.lines_end || (!is_own && !is_other(op.next_line))) return none;
-    const Board::Other& other = board.others[op.next_line];
-    const FlatPage& lines = is_own ? board.page->lines : other.page->lines;
-    const std::uint32_t done = lines.done();  // before the mark, which is older if it is there
-    const bool says = FlatPage::says(lines.mark(op.sequence), op.sequence);
-    const bool is_its = lines.name() == other.name;
-    // Under another name it is there; or its owner is beyond it, and has not said it.
-    const bool is_beyond = is_own || FlatPage::is_reached(done, op.sequence);
-    return says != is_its && (says || is_beyond) ? op.next_line : none;
-  }
-  const Board::Said& said = board.said[op.sequence & 1];
-  for (std::uint32_t member = said.first; said.is_there && member < said.last; ++member) {
-    if (!is_other(member)) continue;
-    const Board::Other& other = board.others[member];
-    const FlatPage& lines = other.page->lines;
-    const bool is_behind = !FlatPage::is_reached(lines.done(), other.done);  // it had been further
-    if (is_behind && lines.name() == other.name && !lines.is_closed()) return member;
-  }
-  return none;
+  const bool is_own = op.next_line == board.own;  // others may have written into ours
+  if (!op.has_said || op.next_line >= op.lines_end || (!is_own && !is_other(op.next_line)))
+    return none;
+  const Board::Other& other = board.others[op.next_line];
+  const FlatPage& lines = is_own ? board.page->lines : other.page->lines;
+  const std::uint32_t done = lines.done();  // before the mark, which is older if it is there
+  const bool says = FlatPage::says(lines.mark(op.sequence), op.sequence);
+  const bool is_its = lines.name() == other.name;
+  // Under another name it is there; or its owner is beyond it, and has not said it. Who goes by
+  // messages alone for long does not count on.
+  const bool is_beyond = is_own || done - op.sequence < kTidyEach;
+  return says != is_its && (says || is_beyond) ? op.next_line : none;
 }
 
 void Lines::doubt() noexcept {

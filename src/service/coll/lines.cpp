@@ -247,8 +247,9 @@ void Lines::pass(const Operation& op) noexcept {
   const Channel* const channel = op.team->channels.find(op.channel);
   Board* const board = channel == nullptr ? nullptr : channel->board.get();
   if (board == nullptr || board->page == nullptr) return;
+  if (!board->has_passed || FlatPage::is_reached(op.sequence, board->passed))
+    board->passed = op.sequence;
   board->has_passed = true;
-  board->passed = op.sequence;
   tell_passed(*board);
 }
 
@@ -256,8 +257,7 @@ void Lines::pass(const Operation& op) noexcept {
 void Lines::tell_passed(Board& board) noexcept {
   if (board.queue.empty() || board.page == nullptr) return;
   const std::uint32_t first = board.queue.front().sequence;
-  if (FlatPage::is_reached(board.passed, first)) return;
-  board.has_passed = false;
+  board.has_passed = FlatPage::is_reached(board.passed, first);
   board.page->lines.end(first - 1);
   const auto size = static_cast<std::uint32_t>(board.others.size());
   if (board.state == Board::State::ready) wake_others(board, 0, size);
@@ -276,8 +276,11 @@ void Lines::tidy(Board& board, std::uint32_t done) noexcept {
     board.page->lines.clear(said.sequence);
     said.is_there = false;
   }
-  for (Board::Other& other : board.others)
+  for (Board::Other& other : board.others) {
     if (done - other.done >= kTidyEach) other.done = done - kTidyEach;
+    const auto begun = static_cast<std::uint32_t>(other.begun >> 32);
+    if (FlatPage::is_reached(done, begun) && done - begun >= kTidyEach) other.begun = 0;
+  }
 }
 
 void Lines::activate(Board& board) {

@@ -80,7 +80,7 @@ class Lines {
   static constexpr std::int64_t kWatchNs = 20'000'000;
   static constexpr std::uint32_t kTidyEach = 1U << 24;
   static constexpr std::uint32_t kDoubtEach = 4096;  // looks that found nothing
-  static constexpr std::uint8_t kMostDoubts = 10;    // one each kWatchNs
+  static constexpr std::uint8_t kMostDoubts = 50;    // one each kWatchNs
   static constexpr std::size_t kMostAhead = 65536;   // boards that only peers have asked for yet
   static constexpr std::size_t kSwept = 16;          // so many retired boards take_page() looks at
 

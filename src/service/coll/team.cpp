@@ -108,7 +108,7 @@ bool Team::is_freed_before(std::uint32_t channel, std::uint32_t sequence,
   const Channel* const order = channels.find(channel);
   if (one == nullptr && order == nullptr && channels.is_gone(channel)) return false;
   const std::uint32_t begun = one != nullptr ? one->begun : order != nullptr ? order->begun : 0;
-  if (static_cast<std::int32_t>(sequence - begun) < 0) return false;
+  if (sequence - begun >= kMostAhead) return false;  // made, or long ago: sequences come again
   const bool was_prepared = one != nullptr || (order != nullptr && order->prepared != nullptr);
   freed = {};
   freed.kind = kFreedKind;
