@@ -66,9 +66,17 @@ class GarbageLines {
     if (status != PH_OK) note(rank, status);
     if (status != PH_OK) ops_[rank] = nullptr;
   }
-  // What is cut at one end is cut at the other.
+  bool are_over() const {
+    for (Rank rank = 0; rank < kAll; ++rank)
+      if (rank != kForger && ops_[rank] != nullptr && ops_[rank]->state != OpState::over)
+        return false;
+    return true;
+  }
+  // For longer than a page is doubted. What is cut at one end is cut at the other.
   void settle() {
-    for (int i = 0; i < 15; ++i) {
+    constexpr int kLeast = 15;
+    constexpr int kMost = 65;
+    for (int i = 0; i < kLeast || (i < kMost && !are_over()); ++i) {
       members_.run();
       for (Rank one = 0; one < kAll; ++one)
         for (Rank other = 0; other < kAll; ++other)
