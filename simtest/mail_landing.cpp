@@ -75,7 +75,8 @@ void MailBoxes::find_steered(Posted& posted, const Bytes& memory) {
   }
 }
 
-// A message that another one follows has landed.
+// One behind the other. That another one follows does not say that a message has counted: several
+// may have been read at a time, and recalled when all their bytes were there.
 void MailBoxes::find_managed(Posted& posted, const Bytes& memory) {
   const std::byte* const data = memory.data() + MailSlot::kGuardBytes;
   const auto named_at = [&](std::uint64_t at) -> Mailed* {
@@ -93,13 +94,15 @@ void MailBoxes::find_managed(Posted& posted, const Bytes& memory) {
     Mailed& mail = *named_at(at);
     // What a rewind left there, or what nothing explains.
     if (&place_of(mail) != &place_of(*posted.box) || mail.place != nullptr) return;
-    if (may_not_count(posted, mail) && named_at(at + mail.size_bytes()) == nullptr) {
-      const bool is_inside = at + mail.size_bytes() <= posted.size_bytes;
-      if (is_inside && is_whole(mail, data + at)) posted.candidates.push_back({&mail, at});
-      return;
+    const std::uint64_t end = at + mail.size_bytes();
+    if (!may_not_count(posted, mail)) {
+      land(posted, mail, at);
+    } else {
+      if (end <= posted.size_bytes && is_whole(mail, data + at))
+        posted.candidates.push_back({&mail, at});
+      if (named_at(end) == nullptr) return;
     }
-    land(posted, mail, at);
-    at += mail.size_bytes();
+    at = end;
   }
 }
 
