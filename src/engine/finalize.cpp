@@ -101,8 +101,8 @@ ph_status Engine::finalize(LaneGuard& guard, const std::function<void()>& meanwh
       status == PH_OK ? timeout_us : 0);
   if (guard.status() != PH_OK) return guard.status();
   if (status == PH_OK && said != PH_OK) status = said;
-  // Whoever has contacted us since, or cannot take our bye, hears it from the transport or the
-  // bootstrap: that we have left the job, or this lane.
+  // The transport or the bootstrap tells those who have contacted us since, or cannot take our bye,
+  // that we have left the job, or this lane.
   if (boot_->leave())
     static_cast<void>(wait_until(
         guard, [this] { return transport_->drained(); }, status == PH_OK ? timeout_us : 0));

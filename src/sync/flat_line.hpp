@@ -110,9 +110,6 @@ class FlatPage {
   std::uint32_t done() const noexcept {
     return static_cast<std::uint32_t>(done_.load(std::memory_order_acquire));  // [read]
   }
-  bool is_closed() const noexcept {
-    return is_closed_.load(std::memory_order_acquire) != 0;  // [read]
-  }
 
  private:
   template <class T>

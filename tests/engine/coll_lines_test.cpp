@@ -153,7 +153,7 @@ TEST_P(CollLinesOver, make_a_descriptor_readable_that_is_armed) {
   });
 }
 
-// What it has room for was settled with its first call; its neighbours in the arena are others'.
+// The first call settles the operation's room; what lies beside it in the arena belongs to others.
 TEST_P(CollLinesOver, a_prepared_operation_that_grows_and_shrinks_touches_nothing_else) {
   ThreadJob job(2, options());
   job.run([&](ph_context* context, ph_rank) {

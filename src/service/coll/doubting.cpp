@@ -1,6 +1,6 @@
-// Pages that make no sense. Of what others write into theirs no more is used than marks, names and
-// counters, which are compared, and blocks of the size that this member's own call gives: so
-// garbage leads nowhere. But it may say for ever that an operation has to wait:
+// Pages that make no sense. A member compares the marks, names and counters of other pages, and
+// reads from them blocks of the size that its own call gives, and nothing else: so garbage leads
+// it nowhere. But it may say for ever that an operation has to wait:
 //
 //   waits -- the page cannot be its owner's, as it stands --> in doubt -- 50 times in a row, 20 ms
 //   apart --> failed with PH_ERR_PROTOCOL, which names the owner

@@ -253,7 +253,8 @@ void Lines::pass(const Operation& op) noexcept {
   tell_passed(*board);
 }
 
-// Of what stands before the first of the queue nothing is read any more.
+// This member tells the others that it reads nothing any more of what stands before the first
+// operation of the queue.
 void Lines::tell_passed(Board& board) noexcept {
   if (board.queue.empty() || board.page == nullptr) return;
   const std::uint32_t first = board.queue.front().sequence;

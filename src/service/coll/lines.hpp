@@ -71,8 +71,8 @@ class Lines {
   void watch(Operation& op);
   bool look();
   void turn();
-  // Whatever waits has waited for a while: whether the pages that it waits for make sense. Those
-  // that do not for 200 ms fail the operation.
+  // Looks whether the pages that operations have waited for make sense. An operation fails when its
+  // page has made none for a second.
   void doubt() noexcept;
   std::int64_t next_turn_ns() const noexcept { return strays_.empty() ? INT64_MAX : due_ns_; }
 

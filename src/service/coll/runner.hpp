@@ -57,8 +57,8 @@ class Runner final : private Lines::Steps {
   bool taken(Team& team, Operation& op, std::uint32_t member, const Head& head);
   bool differs(Team& team, const Name& name, const Blame& theirs, std::uint32_t member);
   void failed(Team& team, const Name& name, const Blame& why);
-  // What has come for an operation that is over here, or that will not be begun any more since it,
-  // or its team, was freed: says so where the sender has begun something else.
+  // A message has come for an operation that is over here, or that will never be begun since it, or
+  // its team, was freed. This member answers with its own call where the sender's is another one.
   void check_late(Team& team, const Name& name, std::uint32_t member, std::uint32_t digest);
   // The port's transfer of that token is over.
   void on_local(std::uint64_t token, ph_status status);

@@ -83,10 +83,10 @@ inline constexpr std::uint32_t kCheckTag = 0xffff'ffff;
 // Kinds that the library uses beside those of ph_coll_kind: a split, and the choice of algorithms.
 inline constexpr std::uint32_t kSplitKind = 0x100;
 inline constexpr std::uint32_t kChoicesKind = 0x101;
-// Of two calls that differ, the one that its member has forgotten.
+// This kind stands in place of a call that its member has forgotten.
 inline constexpr std::uint32_t kForgottenKind = 0x102;
-// Stands in place of a call that will not be made: the team, or the prepared operation named by
-// `channel`, was freed after `number` calls.
+// This kind stands in place of a call that will not be made: the team, or the prepared operation
+// named by `channel`, was freed after `number` calls.
 inline constexpr std::uint32_t kFreedKind = 0x103;
 // Stands in the flags of a Described where the setting coll_check is on.
 inline constexpr std::uint32_t kCheckedFlag = 0x8000'0000;
