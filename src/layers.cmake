@@ -17,6 +17,7 @@ photon_layer(service       USES base sync wire transport)
 photon_layer(service/echo  USES base sync wire transport service)
 photon_layer(service/rendezvous USES base sync wire transport service)
 photon_layer(service/mailbox USES base sync wire transport service)
+photon_layer(service/am     USES base sync wire transport service)
 # Collectives: what members do, as pure functions, and the arithmetic; the service that does it.
 photon_layer(schedule      USES base)
 photon_layer(fold          USES base)
@@ -24,7 +25,7 @@ photon_layer(service/coll  USES base sync wire transport service schedule fold)
 photon_layer(engine        USES base sync wire boot transport service)
 photon_layer(api           USES base sync wire boot transport engine transport/shm transport/sim
   transport/tcp transport/ofi transport/mixed service/echo service/rendezvous
-  service/mailbox service/coll schedule fold)
+  service/mailbox service/am service/coll schedule fold)
 # Streams: a client of the ABI, too. Of src/ it has containers alone.
 photon_layer(stream        USES base)
 # The classic API: a client of the ABI within the library. Of src/ it has the atomics alone.

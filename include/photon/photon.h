@@ -5,6 +5,7 @@
 #define PHOTON_PHOTON_H
 
 #include "address.h"
+#include "am.h"
 #include "atomic.h"
 #include "coll.h"
 #include "coll_provider.h"

@@ -170,20 +170,43 @@ Result<> apply_option(Config& config, const ph_option& option) {
   return set(config, *field, {option.value, Origin::option});
 }
 
-// Rules between settings: what was given must fit, what was not is made to fit.
-Result<> settle(Config& config) {
-  const std::uint64_t largest = config.bulk_bytes / 4;
-  if (config.bulk_chunk <= largest) return {};
-  const Field& chunk = *find_field("bulk_chunk");
-  Origin& origin = config.origins[place_of(chunk)];
+// A number that was given must fit; one that was not is made to fit.
+Result<> keep_below(Config& config, std::string_view name, std::uint64_t Config::*member,
+                    std::uint64_t largest, const std::string& what) {
+  const Field& field = *find_field(name);
+  Origin& origin = config.origins[place_of(field)];
+  if (config.*member <= largest) return {};
   if (origin == Origin::built_in) {
-    config.bulk_chunk = largest;
+    config.*member = largest;
     origin = Origin::derived;
     return {};
   }
-  return config_error("setting bulk_chunk = \"" + std::to_string(config.bulk_chunk) + "\" (" +
-                      source_text(chunk, origin) + ") must be at most a quarter of bulk_bytes = " +
-                      std::to_string(config.bulk_bytes));
+  return config_error("setting " + std::string(name) + " = \"" + std::to_string(config.*member) +
+                      "\" (" + source_text(field, origin) + ") must be at most " + what);
+}
+
+// Handlers run beside the caller in the progress thread alone.
+Result<> settle_thread(Config& config) {
+  if (config.am != ActiveMessages::threaded || config.progress_thread == Switch::on) return {};
+  const Field& thread = *find_field("progress_thread");
+  Origin& origin = config.origins[place_of(thread)];
+  if (origin != Origin::built_in)
+    return config_error("setting progress_thread = \"off\" (" + source_text(thread, origin) +
+                        ") must be on where am = threaded");
+  config.progress_thread = Switch::on;
+  origin = Origin::derived;
+  return {};
+}
+
+// Rules between settings.
+Result<> settle(Config& config) {
+  Result<> done = keep_below(config, "bulk_chunk", &Config::bulk_chunk, config.bulk_bytes / 4,
+                             "a quarter of bulk_bytes = " + std::to_string(config.bulk_bytes));
+  if (done)
+    done =
+        keep_below(config, "am_aggregate_bytes", &Config::am_aggregate_bytes, config.am_carried_max,
+                   "am_carried_max = " + std::to_string(config.am_carried_max));
+  return done ? settle_thread(config) : done;
 }
 
 // The file is read once, so that all lanes have the same.

@@ -32,6 +32,7 @@ enum class SourceCacheKeeps : std::uint8_t { registered, all };
 enum class ShmCma : std::uint8_t { automatic, off, on };
 enum class ShmCopies : std::uint8_t { automatic, plain, streamed, staged };
 enum class Switch : std::uint8_t { off, on };
+enum class ActiveMessages : std::uint8_t { polled, threaded };
 
 // What the user writes: so many characters and a zero.
 template <std::size_t kRoom>
@@ -67,7 +68,7 @@ enum class Pick : std::uint8_t {};
 // Where a value in force came from. `derived`: adjusted by the library afterwards.
 enum class Origin : std::uint8_t { built_in, environment, option, derived };
 
-inline constexpr std::size_t kFieldsCount = 67;
+inline constexpr std::size_t kFieldsCount = 74;
 // Begins the environment variable of each.
 inline constexpr std::string_view kVariablePrefix = "PHOTON_";
 
@@ -113,6 +114,13 @@ struct Config {
   Pick coll_alltoallv{};
   Pick coll_reduce_scatter_block{};
   Pick coll_reduce_scatter{};
+  ActiveMessages am = ActiveMessages::polled;
+  std::uint64_t am_slots = 128;
+  std::uint64_t am_queue_bytes = 64 << 20;
+  std::uint64_t am_record_max = 192;
+  std::uint64_t am_carried_max = 32 << 10;
+  std::uint64_t am_aggregate_bytes = 4096;
+  std::uint64_t am_aggregate_us = 20;
   std::uint64_t max_segments = 65536;
   std::uint64_t max_regions = 131072;
   std::uint64_t max_lanes = 8;
@@ -149,7 +157,7 @@ using FieldMember =
     std::variant<std::uint64_t Config::*, Oversubscribed Config::*, TransportChoice Config::*,
                  NetworkChoice Config::*, SourceCacheKeeps Config::*, ShmCma Config::*,
                  ShmCopies Config::*, SimProfile Config::*, LogLevel Config::*, Switch Config::*,
-                 Word Config::*, Path Config::*, Pick Config::*>;
+                 ActiveMessages Config::*, Word Config::*, Path Config::*, Pick Config::*>;
 
 // One row of the table.
 struct Field {

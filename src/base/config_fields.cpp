@@ -13,6 +13,7 @@ constexpr const char* kNetworks[] = {"tcp", "ofi"};
 constexpr const char* kSourceCache[] = {"registered", "all"};
 constexpr const char* kShmCma[] = {"auto", "off", "on"};
 constexpr const char* kShmCopies[] = {"auto", "plain", "streamed", "staged"};
+constexpr const char* kActiveMessages[] = {"polled", "threaded"};
 constexpr const char* kSwitch[] = {"off", "on"};
 constexpr const char* kSimProfiles[] = {"stream", "mapped", "rc", "srd", "unnamed"};
 constexpr const char* kLogLevels[] = {"error", "warn", "info", "debug"};
@@ -171,6 +172,26 @@ constexpr Field kFields[] = {
     algorithm("coll_reduce_scatter_block", &Config::coll_reduce_scatter_block,
               kCollReduceScatterBlock),
     algorithm("coll_reduce_scatter", &Config::coll_reduce_scatter, kCollReduceScatter),
+    choice("am", &Config::am, kActiveMessages,
+           "Where handlers of active messages run: in calls of the application, or in the progress "
+           "thread as well, which is then on."),
+    number("am_slots", &Config::am_slots, {4, 16384, true},
+           "Active messages of one peer that may be at this rank without their header handler "
+           "having returned; the same on all ranks."),
+    number("am_queue_bytes", &Config::am_queue_bytes, {64 * kKi, kTi},
+           "Most bytes of active messages that wait in this rank's memory for slots of their "
+           "targets; half of them outside handlers."),
+    number("am_record_max", &Config::am_record_max, {48, 1024},
+           "Largest header and payload, in bytes, of an active message that stands in lines where "
+           "these stand apart."),
+    number("am_carried_max", &Config::am_carried_max, {kKi, kMi},
+           "Largest payload of an active message, in bytes, that is copied to its target; a larger "
+           "one the target reads. The same on all ranks."),
+    number("am_aggregate_bytes", &Config::am_aggregate_bytes, {256, 64 * kKi},
+           "Bytes of an aggregate of active messages, at most am_carried_max; the same on all "
+           "ranks."),
+    number("am_aggregate_us", &Config::am_aggregate_us, {0, 1000000},
+           "Microseconds that an active message which may wait waits for others."),
     number("max_segments", &Config::max_segments, {1, 16 * kMi},
            "Segments, or blocks of a strided form, of one vectored operation."),
     number("max_regions", &Config::max_regions, {16, kMi, true},

@@ -20,73 +20,21 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "base/config.hpp"
 #include "base/result.hpp"
+#include "service/message.hpp"
 #include "service/outlet.hpp"
 #include "wire/owner.hpp"
 #include "wire/record.hpp"
 
 namespace photon::service {
 
-using transport::Rank;
 using wire::Owner;
-
-// A message that has come. Both parts are copies that nobody else can change; they are the
-// engine's, and end with the call.
-struct Message {
-  Rank from = 0;
-  std::span<const std::byte> header;   // at most wire::kMaxIdBytes
-  std::span<const std::byte> payload;  // at most wire::kMaxPackedBytes
-};
-
-// A part of a message's body, where it lies in the bulk ring: the peer that wrote it may still
-// change it, so that a service copies what it checks before it checks.
-struct Chunk {
-  Message message;                   // its header and payload come with the first chunk
-  std::uint64_t size_bytes = 0;      // of the whole body, not 0
-  std::uint64_t offset = 0;          // of this part: 0, and then where the last one ended
-  std::span<const std::byte> bytes;  // none: the rest will not come, for its memory is gone
-  std::uint64_t loan = 0;            // how give_back() names it
-
-  bool is_last() const noexcept { return offset + bytes.size() == size_bytes; }
-};
-
-// What becomes of a chunk when on_chunk() is over.
-enum class Verdict : std::uint8_t {
-  malformed,  // the peer is cut off
-  taken,      // its room in the ring may be used again
-  kept,       // it stays where it is, and readable whatever becomes of the peer, until give_back()
-};
-
-// A message to be sent.
-struct Saying {
-  Rank to = 0;
-  std::span<const std::byte> header;   // 1 to wire::kMaxIdBytes bytes; copied
-  std::span<const std::byte> payload;  // at most wire::kMaxPackedBytes; copied
-  bool must_go = false;                // without a line it queues in our memory instead of PH_AGAIN
-  bool behind_all = false;  // not before all that was posted to that rank has left for it: its
-                            // bytes are placed, or come in front of the message. Implies must_go.
-};
-
-// A buffer that peers may use. `is_own`: its registration was made for this.
-struct Exposed {
-  ph_target target{};
-  bool is_own = false;
-};
-
-// What a completion for the user is called (promise()).
-struct UserEnd {
-  Rank rank = 0;
-  ph_id local{};
-  std::uint32_t flags = 0;        // PH_NO_LCE
-  ph_request* request = nullptr;  // or null
-  std::uint64_t size_bytes = 0;   // as its result will say
-  std::uint64_t token = 0;        // how on_cancel() names it
-};
 
 class Service {
  public:
@@ -127,6 +75,8 @@ class Service {
   // ---- the user's code
   // Whether the thread of the lane's caller alone runs it, or the progress thread, too.
   virtual bool runs_beside_caller() const noexcept { return false; }
+  // Whether the thread inside run() may wait in calls of this lane; false: they say PH_ERR_STATE.
+  virtual bool may_wait() const noexcept { return true; }
   // After Port::wants_run(): makes what is due ready for run(), under the lock.
   virtual void collect() {}
   // Without the lock, at the end of a call that made progress. Of one service on one lane one
@@ -142,6 +92,12 @@ class Service {
   virtual bool is_idle() const noexcept { return true; }
   // How many things it holds on to, for audits: 0 where nothing is under way.
   virtual std::uint64_t held() const noexcept { return 0; }
+
+  // ---- for the eye
+  // A counter of Kind::counters, by its place there; `rank`: of that peer, PH_ANY_RANK: of all.
+  virtual std::uint64_t counter(Rank /*rank*/, std::size_t /*place*/) const noexcept { return 0; }
+  // A line for ph_path_to(): by which ways we reach that rank. Empty: nothing to say.
+  virtual std::string ways(Rank /*rank*/) const { return {}; }
 };
 
 class Port {
@@ -172,6 +128,26 @@ class Port {
       tell(to);
     return PH_OK;
   }
+  // As say_words(): a word, and at most 48 bytes of the caller's memory behind it.
+  [[gnu::always_inline]] ph_status say_line(Rank to, std::uint64_t word,
+                                            ph_const_block rest) noexcept {
+    Outlet* const out = to < outlets_.size() ? outlets_[to] : nullptr;
+    if (out == nullptr || !out->can_say || !out->tx.has_room(1)) [[unlikely]]
+      return say_line_slowly(to, word, rest);
+    std::uint64_t words[wire::kWordsPerLine - 1] = {};
+    if (rest.size_bytes != 0) std::memcpy(words, rest.data, rest.size_bytes);
+    transport::Line& line = out->tx.line(0);
+    line.words[0].set(word);
+    for (std::size_t i = 0; i * sizeof(std::uint64_t) < rest.size_bytes; ++i)
+      line.words[i + 1].set(words[i]);
+    ++out->messages;
+    out->tx.publish_line(line, word_header_ + ((sizeof word + rest.size_bytes) << 32));
+    transport::Policy::light_barrier();  // [asleep]
+    if (static_cast<unsigned>(out->tells_always) | static_cast<unsigned>(out->credits->is_cold()))
+        [[unlikely]]
+      tell(to);
+    return PH_OK;
+  }
   // True: that rank is met, neither lost nor gone, and nothing queues before a message of one
   // line: say_words() may still lack a line.
   [[gnu::always_inline]] bool can_say(Rank to) const noexcept {
@@ -192,6 +168,26 @@ class Port {
   virtual bool was_read(Rank to, std::uint64_t mark) noexcept = 0;
   // It has answered what ended there, so it has read it.
   virtual void note_read(Rank to, std::uint64_t mark) noexcept = 0;
+
+  // ---- room in the bulk ring that a service fills itself; one reservation a peer
+  // `size_bytes` of the ring to that rank, at most a quarter of it. Until commit() or cancel_room()
+  // nothing else goes to that rank through it, so hold it briefly. The room may be written without
+  // the lock, and stays mapped when the peer dies. PH_AGAIN: there is no room, others queue, or one
+  // is reserved; on_room() will say when to try again.
+  virtual ph_status reserve(Rank /*to*/, std::uint64_t /*size_bytes*/,
+                            std::span<std::byte>& /*room*/) {
+    return PH_AGAIN;
+  }
+  // Copies into the room by the stores that puts to that rank have learnt.
+  virtual void fill(Rank /*to*/, std::byte* to, std::span<const std::byte> bytes) noexcept {
+    if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+  }
+  // Says a message whose body is the first bytes of the room. PH_AGAIN: it has no line, or others
+  // queue before it now: the room stays reserved. Else the reservation is over, also with an error.
+  virtual ph_status commit(const Saying& /*what*/, std::uint64_t /*size_bytes*/) {
+    return PH_AGAIN;
+  }
+  virtual void cancel_room(Rank /*to*/) noexcept {}
 
   // ---- reading a peer's memory
   // Bytes of that peer's memory, which its service has exposed, come to ours; on_local(token) tells
@@ -239,6 +235,11 @@ class Port {
   virtual void renounce(std::uint64_t promise) noexcept = 0;
   // PH_AGAIN, counted among the refusals of this rank.
   virtual ph_status again() noexcept = 0;
+  // An error of an operation that was over for the user: a late completion with this local id tells
+  // it, as of puts that are refused late. `why`: what ph_last_error() says then. Not while the lane
+  // closes (note_unheard()).
+  virtual void report_late(Rank /*rank*/, std::uint64_t /*local_id*/, ph_status /*status*/,
+                           const char* /*why*/) noexcept {}
   // Something of a peer was dropped, and nobody is told: it is counted.
   virtual void note_dropped() noexcept {}
   // While the lane closes: an error of an operation that was over, for which no promise is left.
@@ -299,6 +300,11 @@ class Port {
   // ---- turns, user code
   virtual void wants_turn() noexcept = 0;
   virtual void wants_run() noexcept = 0;
+  // Whether the call that is under way will run() what is due now, at its end, unless the lane
+  // closes: the right to run is free, and the call runs user code.
+  virtual bool runs_now() const noexcept { return false; }
+  // Whether the calling thread is inside run() of this service.
+  virtual bool is_in_run() const noexcept { return false; }
   // What was begun takes long, and wants turns while the caller computes: the progress thread, if
   // there is one, comes soon.
   virtual void wants_company() noexcept {}
@@ -329,6 +335,13 @@ class Port {
     const std::array<std::uint64_t, sizeof...(Words)> all{static_cast<std::uint64_t>(words)...};
     return say_anyhow(to, std::as_bytes(std::span(all)));
   }
+  [[gnu::noinline]] ph_status say_line_slowly(Rank to, std::uint64_t word,
+                                              ph_const_block rest) noexcept {
+    std::array<std::byte, wire::kLineDataBytes> all;
+    std::memcpy(all.data(), &word, sizeof word);
+    if (rest.size_bytes != 0) std::memcpy(all.data() + sizeof word, rest.data, rest.size_bytes);
+    return say_anyhow(to, std::span(all).first(sizeof word + rest.size_bytes));
+  }
   // As say(), but that memory may run out: PH_ERR_MEMORY.
   virtual ph_status say_anyhow(Rank to, std::span<const std::byte> header) noexcept = 0;
   // That rank wants to be told of its records.
@@ -337,11 +350,18 @@ class Port {
   const std::uint64_t word_header_;
 };
 
+// A counter of a service (Service::counter()).
+struct CounterRow {
+  const char* name;
+  const char* help;
+};
+
 // A service that there is in this version: what api/ hands to the engine.
 struct Kind {
   Owner owner;
   const char* name;
   std::unique_ptr<Service> (*make)(Port& port);
+  std::span<const CounterRow> counters{};
 };
 
 }  // namespace photon::service

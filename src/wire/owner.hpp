@@ -13,8 +13,9 @@ enum class Owner : std::uint8_t {
   rendezvous = 2,
   mailbox = 3,
   coll = 4,
+  am = 5,
 };
-inline constexpr std::uint8_t kOwners = 5;  // of this version
+inline constexpr std::uint8_t kOwners = 6;  // of this version
 // More will not fit: fifteen with a size of all ones stands for a record without an id.
 static_assert(kOwners <= 15);
 

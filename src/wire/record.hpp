@@ -17,7 +17,7 @@
 
 namespace photon::wire {
 
-inline constexpr std::uint32_t kVersion = 11;
+inline constexpr std::uint32_t kVersion = 12;
 
 enum class Kind : std::uint8_t {
   put = 1,        // words: address, key, then id and payload: lands inside the record
