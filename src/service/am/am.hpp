@@ -2,7 +2,7 @@
 //
 //   what comes --> Arriving --> Inbox --> Runner --> Settling --> Answers --> what goes
 //                                           --> Pulls --> Runner
-//              --> Sender, Offers (what a target tells)        the user --> Sender --> Offers
+//              --> Sender (what a target tells)       the user --> Sender
 //
 // Invariants: all but run() is called under the lane's lock; `runs_begun_` is at most one more than
 // `runs_over_`. Owner: the engine of a lane.
@@ -16,7 +16,6 @@
 #include "service/am/am_answers.hpp"
 #include "service/am/am_arriving.hpp"
 #include "service/am/am_inbox.hpp"
-#include "service/am/am_offers.hpp"
 #include "service/am/am_pull_answers.hpp"
 #include "service/am/am_pulls.hpp"
 #include "service/am/am_runner.hpp"
@@ -79,7 +78,6 @@ class Am final : public Service {
   Inbox inbox_;
   Answers answers_;
   PullAnswers pull_answers_;
-  Offers offers_;
   Pulls pulls_;
   Sender sender_;
   Arriving arriving_;

@@ -16,6 +16,7 @@
 
 #include "base/ring_queue.hpp"
 #include "service/am/am_entry.hpp"
+#include "service/am/am_offers.hpp"
 #include "service/am/gate.hpp"
 #include "service/am/notes.hpp"
 
@@ -69,6 +70,8 @@ class Outbox {
   bool may_go(const To& to) const noexcept {
     return is_open(to) && gates_.of(to.rank).has_slot(gates_.slots());
   }
+  // One whose payload its target reads.
+  bool may_offer(const To& to) const noexcept { return may_go(to) && offers_.may_go(to.rank); }
   void set_gate(const To& to) noexcept { gates_.of(to.rank).set(is_open(to), gates_.slots()); }
   // PH_OK, or why a message can not wait here: PH_AGAIN, PH_ERR_MEMORY.
   ph_status may_queue(const To& to, Asker asker);
@@ -90,6 +93,8 @@ class Outbox {
   const Budget& budget() const noexcept { return budget_; }
   Teller& teller() noexcept { return teller_; }
   const Teller& teller() const noexcept { return teller_; }
+  Offers& offers() noexcept { return offers_; }
+  const Offers& offers() const noexcept { return offers_; }
 
  private:
   static constexpr int kMostAtOnce = 64;  // messages that go in one turn
@@ -98,6 +103,7 @@ class Outbox {
     return !is_closing_ && to.lost == PH_OK && to.queue.empty() && to.aggregate == nullptr;
   }
   void move_some(To& to);
+  bool is_stopped(const To& to) const noexcept;
   ph_status say_first(To& to);
   ph_status say(const To& to, Entry& entry);
   void settle_first(To& to, std::unique_ptr<Entry> entry, ph_status status) noexcept;
@@ -109,6 +115,7 @@ class Outbox {
   const std::uint64_t requests_;
   Budget budget_;
   Teller teller_;
+  Offers offers_;
   std::vector<std::unique_ptr<To>> peers_;
   std::uint64_t peers_count_ = 0;
   base::RingQueue<Rank> moving_;  // room for all that were used

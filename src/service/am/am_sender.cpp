@@ -70,12 +70,8 @@ ph_status Sender::send_small_slowly(Rank to, std::uint32_t id, ph_const_block by
 ph_status Sender::send(Rank to, const ph_am_args& args, Asker asker) {
   Checked what;
   if (const ph_status status = what.check(port_, to, args, asker); status != PH_OK) return status;
-  const std::uint64_t most = port_.config().am_carried_max;
-  if (what.draft.payload_bytes > most)
-    return port_.fail(PH_ERR_ARGUMENT, to,
-                      "am_send: payloads over " + std::to_string(most) +
-                          " bytes (PHOTON_AM_CARRIED_MAX) are not read from their sender yet");
-  return post(what, asker);
+  const bool is_carried = what.draft.payload_bytes <= port_.config().am_carried_max;
+  return is_carried ? post(what, asker) : offer(what, asker);
 }
 
 // What is made here is undone unless the message was accepted.
@@ -144,10 +140,7 @@ ph_status Sender::post(Checked& what, Asker asker) {
   Draft& draft = what.draft;
   const bool goes = outbox_.may_go(to);
   const bool wants_reply = draft.head.word.has(kWantsReply);
-  if (wants_reply)
-    if (const ph_status status = may_want(rank, asker); status != PH_OK) return status;
-  if (!goes)
-    if (const ph_status status = outbox_.may_queue(to, asker); status != PH_OK) return status;
+  if (const ph_status status = may_send(to, what, asker, goes); status != PH_OK) return status;
   choose_way(draft, record_max(port_, rank));
   Attempt attempt(*this, to, what);
   if (const ph_status status = attempt.promise_end(asker); status != PH_OK) return status;
@@ -175,6 +168,13 @@ ph_status Sender::post(Checked& what, Asker asker) {
   outbox_.queue(to, std::move(copy), asker);
   if (goes && draft.head.way == Way::body) outbox_.move(to);  // it needs no room now
   return PH_OK;
+}
+
+// Whether the reply that it wants finds room, and it itself if it cannot go.
+ph_status Sender::may_send(To& to, const Checked& what, Asker asker, bool goes) {
+  if (what.draft.head.word.has(kWantsReply))
+    if (const ph_status status = may_want(to.rank, asker); status != PH_OK) return status;
+  return goes ? PH_OK : outbox_.may_queue(to, asker);
 }
 
 ph_status Sender::collect(To& to, Checked& what, Asker asker) {
@@ -269,6 +269,7 @@ void Sender::on_room(Rank to) {
 
 void Sender::on_lost(Rank rank, ph_status why) noexcept {
   unwant(gate_of_[rank], gate_of_[rank].wanted);
+  outbox_.offers().on_lost(rank, why);
   To* const to = outbox_.find(rank);
   if (to == nullptr) return;
   outbox_.lose(*to, why);
@@ -297,11 +298,13 @@ void Sender::close() {
 }
 
 bool Sender::is_idle() const noexcept {
-  return outbox_.queued() == 0 && outbox_.lent() == 0 && aggregates_.open() == 0;
+  return outbox_.queued() == 0 && outbox_.lent() == 0 && aggregates_.open() == 0 &&
+         outbox_.offers().is_idle();
 }
 
 std::uint64_t Sender::held() const noexcept {
-  return outbox_.queued() + outbox_.lent() + aggregates_.open() + outbox_.teller().promises();
+  return outbox_.queued() + outbox_.lent() + aggregates_.open() + outbox_.teller().promises() +
+         outbox_.offers().held();
 }
 
 SentCounts Sender::counts(Rank to) const noexcept {

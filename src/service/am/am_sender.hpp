@@ -67,6 +67,8 @@ class Sender {
   }
   bool refused(Rank from, const Refusal& what);
   bool unreplied(Rank from, std::uint32_t count);
+  bool read(Rank from, std::uint64_t token) { return outbox_.offers().read(from, token); }
+  bool done(Rank from, std::uint64_t token, std::uint64_t status);
   // A reply of that rank's has come, and its header handler is through.
   void note_reply_handled(Rank from) noexcept;
 
@@ -88,6 +90,7 @@ class Sender {
 
  private:
   struct Attempt;
+  struct Offering;
 
   static bool is_small(std::uint32_t id, ph_const_block bytes) noexcept {
     return id <= PH_AM_MAX_ID && bytes.size_bytes <= PH_AM_SMALL_BYTES &&
@@ -100,6 +103,10 @@ class Sender {
   ph_status send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
   ph_status post(Checked& what, Asker asker);
   ph_status collect(To& to, Checked& what, Asker asker);
+  ph_status may_send(To& to, const Checked& what, Asker asker, bool goes);
+  // ---- offering.cpp
+  ph_status offer(Checked& what, Asker asker);
+  ph_status send_offer(To& to, Offering& offering, Asker asker, bool goes);
   ph_status may_want(Rank to, Asker asker);
   void want(Gate& gate) noexcept;
   void unwant(Gate& gate, std::uint32_t count) noexcept;

@@ -77,6 +77,17 @@ void choose_way(Draft& draft, std::uint64_t record_max) noexcept {
   if (head.word.has(kHasImmediate)) head.add(draft.immediate);
 }
 
+void choose_pull(Draft& draft, const PullWords& words, std::uint64_t record_max) noexcept {
+  Head& head = draft.head;
+  head.words_count = 0;
+  head.way = draft.bytes() <= record_max ? Way::record : Way::body;
+  head.word.op = Op::pull;
+  head.add(words.payload_bytes);
+  head.add(words.token);
+  head.add(words.blocks);
+  if (head.word.has(kHasImmediate)) head.add(words.immediate);
+}
+
 std::uint64_t record_max(const Port& port, Rank to) noexcept {
   return port.lines_stand_apart(to) ? port.config().am_record_max : wire::kMaxPackedBytes;
 }

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 
+#include "service/am/pull_table.hpp"
 #include "service/am/word.hpp"
 #include "service/service.hpp"
 
@@ -55,6 +56,10 @@ struct Draft {
 // What stands in front of a carried message of this size: its op, way and words are set.
 // `record_max`: what a record may have, at most wire::kMaxPackedBytes.
 void choose_way(Draft& draft, std::uint64_t record_max) noexcept;
+
+// The same of one whose payload the target reads from the sender: its draft carries the table of
+// blocks in the payload's place.
+void choose_pull(Draft& draft, const PullWords& words, std::uint64_t record_max) noexcept;
 
 // Bytes that a record to that rank may have: it costs less than a chunk up to there.
 std::uint64_t record_max(const Port& port, Rank to) noexcept;
