@@ -247,12 +247,12 @@ bool Waves::is_alone_and_ready() const noexcept {
 
 void Waves::on_room(Rank to) noexcept {
   if (const auto place = states_.tree().place_of(to)) push(*place);
+  look();
 }
 
-bool Waves::turn() noexcept {
+void Waves::turn() noexcept {
   for (std::size_t place = 0; place < AmTree::kPlaces; ++place) push(place);
   look();
-  return false;  // what is left has asked for its turn, or waits for room
 }
 
 // ---- leaving

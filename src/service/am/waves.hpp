@@ -46,7 +46,7 @@ class Waves {
   bool on_message(Rank from, Op op, std::span<const std::byte> rest) noexcept;
   void on_lost(Rank rank, ph_status why) noexcept;
   void on_room(Rank to) noexcept;
-  bool turn() noexcept;
+  void turn() noexcept;  // what is left asks for its own, or waits for room
   // Something that was under way here may be over.
   void look() noexcept;
   void close() noexcept;
