@@ -36,7 +36,9 @@ class Am final : public Service {
 
   // ---- for the user
   // What handlers see as message->context; before it there are none.
-  void belong_to(ph_context* context) noexcept { runner_.belong_to(context); }
+  void belong_to(ph_context* context) noexcept {
+    if (!runner_.has_context()) runner_.belong_to(context);
+  }
   ph_status enroll(std::uint32_t id, ph_am_handler handler, void* user);
   // The handler runs for no message that has not begun. is_dismissed(node): it runs no more.
   ph_status dismiss(std::uint32_t id, const HandlerNode*& node);
