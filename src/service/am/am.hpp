@@ -1,7 +1,8 @@
 // The service behind photon/am.h: hands what comes to its parts, and what the user asks for.
 //
 //   what comes --> Arriving --> Inbox --> Runner --> Settling --> Answers --> what goes
-//              --> Sender (what a target tells)       the user --> Sender
+//                                           --> Pulls --> Runner
+//              --> Sender, Offers (what a target tells)        the user --> Sender --> Offers
 //
 // Invariants: all but run() is called under the lane's lock; `runs_begun_` is at most one more than
 // `runs_over_`. Owner: the engine of a lane.
@@ -15,6 +16,9 @@
 #include "service/am/am_answers.hpp"
 #include "service/am/am_arriving.hpp"
 #include "service/am/am_inbox.hpp"
+#include "service/am/am_offers.hpp"
+#include "service/am/am_pull_answers.hpp"
+#include "service/am/am_pulls.hpp"
 #include "service/am/am_runner.hpp"
 #include "service/am/am_sender.hpp"
 #include "service/am/gate.hpp"
@@ -74,6 +78,9 @@ class Am final : public Service {
   HandlerTable table_;
   Inbox inbox_;
   Answers answers_;
+  PullAnswers pull_answers_;
+  Offers offers_;
+  Pulls pulls_;
   Sender sender_;
   Arriving arriving_;
   Runner runner_;
