@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/finally.hpp"
+#include "service/am/aggregate_items.hpp"
 
 namespace photon::service::am {
 
@@ -93,7 +94,7 @@ std::optional<Arriving::Words> Arriving::words_of(Rank from, const Word& word,
     return Words{{pull->table_bytes(), pull->immediate}, *pull};
   }
   const auto sizes = sizes_of(word, rest);
-  if (!sizes || !is_carried(from, *sizes)) return std::nullopt;
+  if (!sizes || !is_carried(from, word, *sizes)) return std::nullopt;
   return Words{*sizes, {}};
 }
 
@@ -108,6 +109,14 @@ bool Arriving::offers(Arrived& entry, const PullWords& words) {
          cut(entry.from, "it has more than 1024 active messages here whose payload is read");
 }
 
+// Of an aggregate: how many messages it is. What is lent may change until they are handled, which
+// is looked at once more then. False: malformed.
+bool Arriving::has_items(Arrived& entry) noexcept {
+  if (entry.word.op != Op::aggregate) return true;
+  entry.items = items_in({entry.payload(), entry.payload_bytes});
+  return entry.items != 0;
+}
+
 // The entry that was added last has these bytes now, in a copy unless they are lent. False: it is
 // gone, as it is where memory runs out.
 bool Arriving::fill(Arrived& entry, const PullWords& words, std::span<const std::byte> bytes) {
@@ -116,12 +125,18 @@ bool Arriving::fill(Arrived& entry, const PullWords& words, std::span<const std:
     if (!is_good) its_.inbox.take_back();
   });
   if (entry.where == Arrived::Bytes::line) its_.inbox.copy(entry, bytes);
-  is_good = offers(entry, words);
+  is_good = offers(entry, words) && has_items(entry);
   return is_good;
 }
 
-bool Arriving::is_carried(Rank from, const Sizes& sizes) {
-  if (sizes.payload_bytes <= its_.port.config().am_carried_max) return true;
+bool Arriving::is_carried(Rank from, const Word& word, const Sizes& sizes) {
+  const base::Config& config = its_.port.config();
+  if (word.op == Op::aggregate && sizes.payload_bytes > config.am_aggregate_bytes)
+    return cut(
+        from,
+        "it sent an aggregate with more bytes than `am_aggregate_bytes`; the setting must be "
+        "the same on all ranks");
+  if (sizes.payload_bytes <= config.am_carried_max) return true;
   return cut(from,
              "it sent an active message with more bytes than `am_carried_max`; the setting must be "
              "the same on all ranks");
@@ -134,7 +149,8 @@ Verdict Arriving::chunk(const Chunk& chunk) {
   if (header.size() < sizeof(std::uint64_t) || !message.payload.empty() || chunk.bytes.empty())
     return Verdict::malformed;
   const auto word = decode(word_at(header, 0));
-  if (!word || (word->op != Op::body && word->op != Op::pull)) return Verdict::malformed;
+  if (!word || (word->op != Op::body && word->op != Op::pull && word->op != Op::aggregate))
+    return Verdict::malformed;
   const auto words = words_of(message.from, *word, header.subspan(sizeof(std::uint64_t)));
   if (!words) return Verdict::malformed;
   const auto size = carried_bytes(words->sizes.payload_bytes, word->header_bytes);

@@ -79,9 +79,10 @@ class Arriving {
 
   bool cut(Rank from, const char* why);
   bool admits(Rank from, const Word& word);
-  bool is_carried(Rank from, const Sizes& sizes);
+  bool is_carried(Rank from, const Word& word, const Sizes& sizes);
   std::optional<Words> words_of(Rank from, const Word& word, std::span<const std::byte> rest);
   bool offers(Arrived& entry, const PullWords& words);
+  static bool has_items(Arrived& entry) noexcept;
   bool fill(Arrived& entry, const PullWords& words, std::span<const std::byte> bytes);
   Arrived& add(Rank from, const Word& word, const am::Parts& parts);
   void arrived(Arrived& entry);

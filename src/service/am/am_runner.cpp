@@ -59,6 +59,7 @@ void Runner::run_call() {
 }
 
 void Runner::handle(Arrived& entry) {
+  if (entry.word.op == Op::aggregate) return handle_items(entry);
   HandlerNode* const node = table_.find(entry.word.id);
   if (node == nullptr) {
     entry.status = PH_ERR_NOT_FOUND;
@@ -70,10 +71,39 @@ void Runner::handle(Arrived& entry) {
   named.size = sizeof named;
   entry.status = as_told(node->handler(node->user, &message_, &named));
   if (entry.status == PH_OK)
-    entry.status =
-        entry.pull == nullptr ? land_here(entry, named) : land_later(*entry.pull, *node, named);
+    entry.status = entry.pull == nullptr ? land_here({entry.payload(), entry.payload_bytes}, named)
+                                         : land_later(*entry.pull, *node, named);
   entry.was_replied = asked_.was_replied;
   is_shown_ = false;
+}
+
+// So many as were counted when it came: what is lent may have changed.
+void Runner::handle_items(Arrived& entry) {
+  Items items({entry.payload(), entry.payload_bytes});
+  for (std::uint32_t i = 0; i < entry.items; ++i) {
+    const auto item = items.next();
+    const ph_status status = item ? handle_item(entry.from, *item) : PH_ERR_PROTOCOL;
+    if (status != PH_OK && entry.items_wrong++ == 0) entry.status = status;
+  }
+}
+
+ph_status Runner::handle_item(Rank from, const Item& item) {
+  const HandlerNode* const node = table_.find(item.id);
+  if (node == nullptr) return PH_ERR_NOT_FOUND;
+  ++calls_;
+  Word word;
+  word.id = item.id;
+  show(from, word, item.parts.immediate);
+  message_.header_bytes = static_cast<std::uint32_t>(item.parts.header.size());
+  message_.header = item.parts.header.empty() ? nullptr : item.parts.header.data();
+  message_.payload = item.parts.payload.data();
+  message_.payload_bytes = item.parts.payload.size();
+  ph_am_landing named{};
+  named.size = sizeof named;
+  ph_status status = as_told(node->handler(node->user, &message_, &named));
+  if (status == PH_OK) status = land_here(item.parts.payload, named);
+  is_shown_ = false;
+  return status;
 }
 
 void Runner::show(Rank from, const Word& word, std::uint64_t immediate) noexcept {
@@ -107,15 +137,15 @@ ph_status Runner::call_done(const Landing& landing, const ph_am_part& part) {
 }
 
 // A carried payload goes where its handler wants it, and its completion handler is called at once.
-ph_status Runner::land_here(const Arrived& entry, const ph_am_landing& named) {
+ph_status Runner::land_here(std::span<const std::byte> payload, const ph_am_landing& named) {
   if (named.buffer == nullptr && named.buffer_bytes == 0 && named.blocks == nullptr &&
       named.blocks_count == 0 && named.flags == 0)
     return PH_OK;
   Landing landing;
-  const ph_status status = landing.take(named, entry.payload_bytes, true);
+  const ph_status status = landing.take(named, payload.size(), true);
   show_no_bytes();
   const auto tell = [&](const ph_am_part& part) { return call_done(landing, part); };
-  if (status == PH_OK) return land(landing, {entry.payload(), entry.payload_bytes}, tell);
+  if (status == PH_OK) return land(landing, payload, tell);
   if (landing.done() != nullptr) tell(Landing::ending(0, status));
   return status;
 }

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "service/am/aggregate_items.hpp"
 #include "service/am/am_inbox.hpp"
 #include "service/am/am_pulls.hpp"
 #include "service/am/handlers.hpp"
@@ -68,10 +69,12 @@ class Runner {
   void run_due();
   void run_call();
   void handle(Arrived& entry);
+  void handle_items(Arrived& entry);
+  ph_status handle_item(Rank from, const Item& item);
   void show(Rank from, const Word& word, std::uint64_t immediate) noexcept;
   void show(const Arrived& entry) noexcept;
   void show_no_bytes() noexcept;
-  ph_status land_here(const Arrived& entry, const ph_am_landing& named);
+  ph_status land_here(std::span<const std::byte> payload, const ph_am_landing& named);
   ph_status land_later(Pull& pull, HandlerNode& node, const ph_am_landing& named);
   ph_status call_done(const Landing& landing, const ph_am_part& part);
   [[noreturn]] void die() const noexcept;

@@ -32,6 +32,7 @@ void Settling::end(Arrived& entry) noexcept {
     its_.arriving.note_reply_over(entry.from);
     its_.sender.note_reply_handled(entry.from);
   }
+  if (entry.items != 0) its_.gates.beside_handled += entry.items - 1;
   its_.answers.note_handled(entry.from, word.has(kTellsHandled) && entry.pull == nullptr);
   const bool is_lent = entry.where == Arrived::Bytes::lent;
   its_.inbox.release(entry);

@@ -24,6 +24,7 @@ class Settling {
  public:
   struct Parts {
     Port& port;
+    Gates& gates;
     Inbox& inbox;
     Runner& runner;
     Arriving& arriving;
