@@ -85,8 +85,7 @@ class Am final : public Service {
   bool is_unreplied(Rank from, std::uint64_t count);
   // Nothing is under way that this rank knows of: what it has sent, or what has come to it.
   bool is_settled() const noexcept {
-    return inbox_.empty() && runs_over_ == runs_begun_ && sender_.is_idle() && pulls_.is_idle() &&
-           offers_.is_idle();
+    return inbox_.empty() && runs_over_ == runs_begun_ && sender_.is_idle() && pulls_.is_idle();
   }
   ph_status no_reply(Rank rank, const char* why) { return port_.fail(PH_ERR_STATE, rank, why); }
 

@@ -48,7 +48,8 @@ Sender::Sender(Port& port, Gates& gates)
       ranks_(port.size()),
       reply_bytes_(port.config().am_carried_max + PH_AM_HEADER_BYTES),
       outbox_(port, gates),
-      aggregates_(port, gates, outbox_) {}
+      aggregates_(port, gates, outbox_),
+      prepared_(port) {}
 
 // ---- what is sent
 
@@ -292,6 +293,7 @@ void Sender::before_flush(Rank rank) {
 std::int64_t Sender::next_turn_ns() const noexcept { return aggregates_.due_ns(); }
 
 void Sender::close() {
+  prepared_.close_all();
   aggregates_.send_all();
   is_closing_ = true;
   outbox_.close();
@@ -303,8 +305,8 @@ bool Sender::is_idle() const noexcept {
 }
 
 std::uint64_t Sender::held() const noexcept {
-  return outbox_.queued() + outbox_.lent() + aggregates_.open() + outbox_.teller().promises() +
-         outbox_.offers().held();
+  return outbox_.queued() + outbox_.lent() + aggregates_.open() + prepared_.held() +
+         outbox_.teller().promises() + outbox_.offers().held();
 }
 
 SentCounts Sender::counts(Rank to) const noexcept {

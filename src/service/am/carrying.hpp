@@ -77,6 +77,13 @@ ph_status say_draft(Port& port, Rank to, const Draft& draft);
 // Into room of the bulk ring that is there now, or PH_AGAIN.
 ph_status say_chunk(Port& port, Rank to, const Head& head, std::span<const std::byte> bytes);
 
+// Bytes that may be reserved in the ring at a time.
+std::uint64_t most_room(const Port& port) noexcept;
+
+// A body whose payload stands at `room`, which is reserved for it and a header. PH_AGAIN: nothing
+// was sent, and the room stays reserved.
+ph_status say_room(Port& port, Rank to, const Draft& draft, std::byte* room);
+
 // A body that stays where it is until on_local(token).
 ph_status say_lent(Port& port, Rank to, const Head& head, std::span<const std::byte> bytes,
                    std::uint64_t token);
