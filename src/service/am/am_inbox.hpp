@@ -26,6 +26,8 @@
 
 namespace photon::service::am {
 
+struct Pull;
+
 // A message whose turn has not come, or that has had it.
 struct Arrived {
   enum class Bytes : std::uint8_t { line, block, own, lent };
@@ -40,8 +42,8 @@ struct Arrived {
   std::uint32_t items_wrong = 0;  // left by the handlers: how many of them have an error
   std::uint64_t number = 0;       // at its source
   std::uint64_t immediate = 0;
-  std::uint64_t payload_bytes = 0;  // here
-  std::uint64_t loan = 0;
+  std::uint64_t payload_bytes = 0;  // here; of one that is pulled: of its table of blocks
+  Pull* pull = nullptr;             // what its payload is read by; null: it is here
   std::unique_ptr<std::byte[]> own;
   const std::byte* bytes = nullptr;  // payload, a gap up to the next multiple of 8, header
   alignas(8) std::array<std::byte, 56> line{};  // the same
@@ -82,7 +84,7 @@ class Inbox {
   // All of `due` was released: it will not run.
   std::span<Arrived> waiting() noexcept { return due_; }
   void clear_waiting() noexcept { due_.clear(); }
-  // Its bytes are not needed any more; a loan is given back by whoever took it.
+  // Its bytes are not needed any more; what is lent is among the loans.
   void release(Arrived& entry) noexcept {
     if (entry.where == Arrived::Bytes::block) records_.give(entry.block);
     entry.own.reset();

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "service/am/aggregates.hpp"
 #include "service/am/am_args.hpp"
 #include "service/am/am_outbox.hpp"
 #include "service/am/gate.hpp"
@@ -98,6 +99,7 @@ class Sender {
   }
   ph_status send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
   ph_status post(Checked& what, Asker asker);
+  ph_status collect(To& to, Checked& what, Asker asker);
   ph_status may_want(Rank to, Asker asker);
   void want(Gate& gate) noexcept;
   void unwant(Gate& gate, std::uint32_t count) noexcept;
@@ -108,6 +110,7 @@ class Sender {
   const std::uint32_t ranks_;
   const std::uint64_t reply_bytes_;  // that a reply beyond the slots stands for
   Outbox outbox_;
+  Aggregates aggregates_;
   bool is_closing_ = false;
 };
 

@@ -77,6 +77,10 @@ void choose_way(Draft& draft, std::uint64_t record_max) noexcept {
   if (head.word.has(kHasImmediate)) head.add(draft.immediate);
 }
 
+std::uint64_t record_max(const Port& port, Rank to) noexcept {
+  return port.lines_stand_apart(to) ? port.config().am_record_max : wire::kMaxPackedBytes;
+}
+
 void lay_out(const Draft& draft, std::byte* to) noexcept {
   if (draft.head.way == Way::line) {
     if (draft.head.word.has(kHasImmediate))

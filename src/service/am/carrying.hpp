@@ -56,6 +56,9 @@ struct Draft {
 // `record_max`: what a record may have, at most wire::kMaxPackedBytes.
 void choose_way(Draft& draft, std::uint64_t record_max) noexcept;
 
+// Bytes that a record to that rank may have: it costs less than a chunk up to there.
+std::uint64_t record_max(const Port& port, Rank to) noexcept;
+
 // All bytes of the message as its way has them: line_bytes() of a line, else bytes().
 void lay_out(const Draft& draft, std::byte* to) noexcept;
 
