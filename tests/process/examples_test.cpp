@@ -9,6 +9,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "launched.hpp"
 
 namespace photon::test {
 namespace {
