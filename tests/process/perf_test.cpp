@@ -132,6 +132,13 @@ TEST(PerfAmLatency, of_8_bytes_stands_beside_a_put_and_a_notification) {
       EXPECT_EQ(seen.count(mode + " / " + limit), 1u) << mode << limit;
 }
 
+TEST(PerfAmLatency, leaves_limits_out_where_asked) {
+  const json rows = rows_of(2, "am-latency --sizes 8,1K --no-limit --iterations 10", "am_alone");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].at("mode"), "message") << "bench/peers/run takes the first row";
+  for (const auto& row : rows) EXPECT_TRUE(row.at("limit").is_null()) << row;
+}
+
 // Pulled payloads, too, are each message's own where sources are rewritten.
 TEST(PerfAmLatency, is_asked_with_fresh_sources_of_all_ways) {
   for (const std::string transport : {"shm", "tcp"}) {

@@ -195,6 +195,10 @@ void ask_8_bytes(Bench& bench, Team& team) {
        [&](std::uint64_t count) { return ask_each(link, Answer::reply, count); }}};
   for (const Entry& one : ours) {
     contest.ours = one;
+    if (!bench.options.has_limits) {
+      add_row(bench, link, contest);
+      continue;
+    }
     for (const Entry& limit : {notify, put}) {
       contest.limits = {limit};
       add_row(bench, link, contest);
@@ -215,7 +219,9 @@ void ask_am_latency(Bench& bench) {
     Link link(bench, team, fresh_shape(bench, size_bytes));
     Contest contest;
     contest.size_bytes = size_bytes;
-    contest.limits = {{"ph_put_u64", [&](std::uint64_t count) { return ping_pong(link, count); }}};
+    if (bench.options.has_limits)
+      contest.limits = {
+          {"ph_put_u64", [&](std::uint64_t count) { return ping_pong(link, count); }}};
     contest.ours = {"message", [&](std::uint64_t count) { return talk_each(link, count); }};
     add_row(bench, link, contest);
   }

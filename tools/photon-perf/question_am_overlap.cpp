@@ -183,11 +183,11 @@ Row overlap_row(const Bench& bench, const Link& link, std::string mode) {
 }
 
 void set_limit(Row& row, double figure, double limit, const char* name) {
-  row.limit_name = name;
-  row.note = name;
   if (limit <= 0) return;
   row.limit = limit;
   row.limit_ratio = figure / limit;
+  row.limit_name = name;
+  row.note = name;
 }
 
 void add_computation(Bench& bench, const Link& link, const char* load, const Runs& runs) {
