@@ -130,7 +130,8 @@ typedef ph_status (*ph_am_done)(void *argument, const ph_am_message *message,
  *            number: it may be smaller than the payload. A place is filled again when `done` has
  *            returned for the chunk that lay there.
  * Ownership: the memory is the library's until `done` was called with is_last; it needs no
- *            registration. The list of blocks may go when the header handler returns.
+ *            registration. The list of blocks is read when the header handler has returned, so it
+ *            must not lie on its stack; it may change from the next call of any handler on.
  */
 typedef struct ph_am_landing {
   size_t size;    /**< sizeof(ph_am_landing) of the library, which sets it. */

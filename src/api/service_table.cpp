@@ -1,5 +1,6 @@
 #include "api/service_table.hpp"
 
+#include "service/am/am.hpp"
 #include "service/coll/collectives.hpp"
 #include "service/echo/echo.hpp"
 #include "service/mailbox/mailboxes.hpp"
@@ -9,6 +10,7 @@ namespace photon::api {
 
 std::span<const service::Kind> services() noexcept {
   static constexpr service::Kind kServices[] = {
+      {wire::Owner::am, "am", service::am::Am::make},
       {wire::Owner::coll, "coll", service::coll::Collectives::make},
       {wire::Owner::echo, "echo", service::echo::Echo::make},
       {wire::Owner::mailbox, "mailbox", service::mailbox::Mailboxes::make},

@@ -15,7 +15,7 @@
 
 namespace photon::service::am {
 
-struct Gate {
+struct alignas(64) Gate {
   std::uint64_t sent = 0;     // messages that have gone: the next one's number
   std::uint64_t until = 0;    // sent < until: the next one may go at once, past no other
   std::uint64_t known = 0;    // of them, those that the target has told to be handled

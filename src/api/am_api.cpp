@@ -1,0 +1,81 @@
+// Active messages: validate what only the ABI can get wrong, then call the service.
+#include <photon/am.h>
+#include <sched.h>
+
+#include "api/handle.hpp"
+#include "service/am/am.hpp"
+
+using photon::api::bad_argument;
+using photon::api::in_service;
+using photon::service::am::Am;
+using photon::service::am::HandlerNode;
+
+namespace {
+
+constexpr auto kOwner = photon::wire::Owner::am;
+
+bool is_whole(const ph_am_args* args) noexcept {
+  return args != nullptr && args->size == sizeof(ph_am_args);
+}
+
+}  // namespace
+
+extern "C" {
+
+ph_status ph_am_register(ph_context* context, uint32_t id, ph_am_handler handler, void* user) {
+  if (handler == nullptr) return bad_argument(context, "am_register: the handler is null");
+  if (id > PH_AM_MAX_ID) return bad_argument(context, "am_register: the id is over 65535");
+  return in_service<Am>(context, kOwner, [&](Am& am, auto&, auto&) {
+    am.belong_to(context);
+    return am.enroll(id, handler, user);
+  });
+}
+
+ph_status ph_am_unregister(ph_context* context, uint32_t id) {
+  if (id > PH_AM_MAX_ID) return bad_argument(context, "am_unregister: the id is over 65535");
+  return in_service<Am>(context, kOwner, [&](Am& am, auto& engine, auto& guard) {
+    const HandlerNode* node = nullptr;
+    if (const ph_status status = am.dismiss(id, node); status != PH_OK) return status;
+    return engine.wait_for(
+        guard, [&] { return am.is_dismissed(node); }, PH_FOREVER);
+  });
+}
+
+ph_status ph_am_send_small(ph_context* context, ph_rank rank, uint32_t id, ph_const_block bytes) {
+  return in_service<Am>(context, kOwner,
+                        [&](Am& am, auto&, auto&) { return am.send_small(rank, id, bytes); });
+}
+
+ph_status ph_am_send(ph_context* context, ph_rank rank, const ph_am_args* args) {
+  if (!is_whole(args))
+    return bad_argument(context, "am_send: args is null, or args->size is not sizeof(ph_am_args)");
+  return in_service<Am>(context, kOwner,
+                        [&](Am& am, auto&, auto&) { return am.send(rank, *args); });
+}
+
+ph_status ph_am_reply(const ph_am_message* message, const ph_am_args* args) {
+  if (message == nullptr) return PH_ERR_ARGUMENT;  // there is no context that could say so
+  if (!is_whole(args))
+    return bad_argument(message->context,
+                        "am_reply: args is null, or args->size is not sizeof(ph_am_args)");
+  return in_service<Am>(message->context, kOwner,
+                        [&](Am& am, auto&, auto&) { return am.reply(message, *args); });
+}
+
+ph_status ph_am_poll(ph_context* context, uint32_t flags) {
+  if (flags != 0) return bad_argument(context, "am_poll: flags must be 0");
+  bool yield = false;
+  const ph_status status = in_service<Am>(context, kOwner, [&](Am& am, auto& engine, auto& guard) {
+    const std::uint64_t before = am.handlers_run();
+    if (!engine.quick_turn()) engine.serve();
+    engine.run_user_code(guard);
+    if (!guard.still_open()) return guard.status();
+    const bool has_run = am.handlers_run() != before;
+    yield = engine.tested(has_run);
+    return has_run ? PH_OK : PH_AGAIN;
+  });
+  if (yield) ::sched_yield();  // more ranks than cores: the peer may need this one
+  return status;
+}
+
+}  // extern "C"

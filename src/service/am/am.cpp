@@ -1,0 +1,152 @@
+#include "service/am/am.hpp"
+
+#include <limits>
+#include <new>
+#include <string>
+
+#include "wire/status.hpp"
+
+namespace photon::service::am {
+
+Am::Am(Port& port)
+    : port_(port),
+      gates_(port.size(), port.config().am_slots),
+      answers_(port, gates_),
+      sender_(port, gates_),
+      arriving_({port, gates_, inbox_, answers_, sender_}),
+      runner_(inbox_, table_, port.rank(), port.config().bulk_bytes / 8),
+      settling_({port, inbox_, runner_, arriving_, answers_, sender_}) {}
+
+// ---- for the user
+
+ph_status Am::enroll(std::uint32_t id, ph_am_handler handler, void* user) {
+  if (table_.add(id, handler, user)) return PH_OK;
+  return port_.fail(
+      PH_ERR_STATE, PH_ANY_RANK,
+      "am_register: the id " + std::to_string(id) + " has a handler; unregister it first");
+}
+
+ph_status Am::dismiss(std::uint32_t id, const HandlerNode*& node) {
+  if (port_.is_in_run())
+    return port_.fail(PH_ERR_STATE, PH_ANY_RANK,
+                      "am_unregister: called from a handler of this lane, which it would wait for");
+  node = table_.retire(id, runs_begun_);
+  if (node != nullptr) return PH_OK;
+  return port_.fail(PH_ERR_NOT_FOUND, PH_ANY_RANK,
+                    "am_unregister: the id " + std::to_string(id) + " has no handler");
+}
+
+ph_status Am::reply(const ph_am_message* message, const ph_am_args& args) {
+  Entry* const entry = port_.is_in_run() ? runner_.shown_as(message) : nullptr;
+  if (entry == nullptr)
+    return no_reply(PH_ANY_RANK, "am_reply: called outside the handlers of the message");
+  if (!entry->word.has(kWantsReply))
+    return no_reply(entry->from, "am_reply: the message wants no reply");
+  if (entry->was_replied) return no_reply(entry->from, "am_reply: the message was replied to");
+  if ((args.flags & PH_AM_REPLY) != 0)
+    return port_.fail(PH_ERR_ARGUMENT, entry->from, "am_reply: a reply cannot want a reply");
+  const ph_status status = sender_.send(entry->from, args, Asker::reply);
+  if (status == PH_OK) entry->was_replied = true;
+  return status;
+}
+
+// ---- what comes
+
+bool Am::on_message(const Message& message) {
+  if (message.header.size() < sizeof(std::uint64_t)) return false;
+  const auto word = decode(word_at(message.header, 0));
+  if (!word) return false;
+  const auto rest = message.header.subspan(sizeof(std::uint64_t));
+  if (word->op == Op::record) return arriving_.record(message.from, *word, rest, message.payload);
+  if (!message.payload.empty()) return false;
+  if (word->op == Op::line) return arriving_.line(message.from, *word, rest);
+  return !is_message(word->op) && is_told(message.from, *word, rest);
+}
+
+// What a rank tells of our messages.
+bool Am::is_told(Rank from, const Word& word, std::span<const std::byte> rest) {
+  const bool is_one = rest.size() == sizeof(std::uint64_t);
+  switch (word.op) {
+    case Op::credit: return is_one && sender_.handled(from, word_at(rest, 0));
+    case Op::refused: return is_refused(from, word, rest);
+    case Op::unreplied: return is_one && is_unreplied(from, word_at(rest, 0));
+    default: return false;
+  }
+}
+
+bool Am::is_refused(Rank from, const Word& word, std::span<const std::byte> rest) {
+  if (rest.size() != 3 * sizeof(std::uint64_t)) return false;
+  const std::uint64_t status = word_at(rest, 8);
+  const std::uint64_t items = word_at(rest, 16);
+  if (!wire::is_error(status) || items > std::numeric_limits<std::uint32_t>::max()) return false;
+  return sender_.refused(from, {word_at(rest, 0), wire::to_status(status),
+                                static_cast<std::uint32_t>(items), word.id});
+}
+
+// Of replies that we wait for some may have come, and not been handled.
+bool Am::is_unreplied(Rank from, std::uint64_t count) {
+  if (count == 0 || count > gates_.of(from).wanted - arriving_.replies_here(from)) return false;
+  return sender_.unreplied(from, static_cast<std::uint32_t>(count));
+}
+
+void Am::on_local(Rank to, std::uint64_t token, ph_status status) {
+  if ((token & Sender::kToken) != 0) sender_.on_local(to, token, status);
+}
+
+void Am::on_room(Rank to) {
+  answers_.on_room(to);
+  sender_.on_room(to);
+}
+
+void Am::on_lost(Rank rank, ph_status why) noexcept {
+  arriving_.on_lost(rank);
+  answers_.on_lost(rank);
+  sender_.on_lost(rank, why);
+}
+
+// ---- turns, handlers
+
+bool Am::turn() {
+  answers_.end_batch();  // what found no memory
+  return sender_.turn();
+}
+
+// What the last run has left is settled first, where it found no memory.
+void Am::collect() {
+  settling_.settle();
+  inbox_.swap();
+  ++runs_begun_;
+}
+
+void Am::ran() noexcept {
+  runs_over_ = runs_begun_;
+  handlers_run_ = runner_.calls();
+  if (table_.retired() != 0) port_.wake();  // somebody waits for the end of a run
+  try {
+    settling_.settle();
+  } catch (const std::bad_alloc&) {  // collect() goes on with it
+    port_.wants_run();
+    return;
+  }
+  if (!inbox_.running().empty()) port_.wants_run();
+}
+
+// ---- leaving
+
+void Am::close() {
+  if (is_closed_) return;
+  is_closed_ = true;
+  arriving_.close();
+  settling_.drop_all();
+  sender_.close();
+}
+
+bool Am::is_idle() const noexcept {
+  return inbox_.empty() && answers_.is_idle() && sender_.is_idle();
+}
+
+std::uint64_t Am::held() const noexcept {
+  return inbox_.size() + table_.retired() + sender_.held();
+}
+
+}  // namespace photon::service::am

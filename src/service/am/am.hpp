@@ -1,0 +1,87 @@
+// The service behind photon/am.h: hands what comes to its parts, and what the user asks for.
+//
+//   what comes --> Arriving --> Inbox --> Runner --> Settling --> Answers --> what goes
+//              --> Sender (what a target tells)       the user --> Sender
+//
+// Invariants: all but run() is called under the lane's lock; `runs_begun_` is at most one more than
+// `runs_over_`. Owner: the engine of a lane.
+#pragma once
+
+#include <photon/am.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "service/am/am_answers.hpp"
+#include "service/am/am_arriving.hpp"
+#include "service/am/am_inbox.hpp"
+#include "service/am/am_runner.hpp"
+#include "service/am/am_sender.hpp"
+#include "service/am/gate.hpp"
+#include "service/am/handlers.hpp"
+#include "service/am/settling.hpp"
+#include "service/service.hpp"
+
+namespace photon::service::am {
+
+class Am final : public Service {
+ public:
+  static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Am>(port); }
+  explicit Am(Port& port);
+
+  // ---- for the user
+  // What handlers see as message->context; before it there are none.
+  void belong_to(ph_context* context) noexcept { runner_.belong_to(context); }
+  ph_status enroll(std::uint32_t id, ph_am_handler handler, void* user);
+  // The handler runs for no message that has not begun. is_dismissed(node): it runs no more.
+  ph_status dismiss(std::uint32_t id, const HandlerNode*& node);
+  bool is_dismissed(const HandlerNode* node) noexcept { return table_.is_over(node, runs_over_); }
+  ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes) {
+    return sender_.send_small(to, id, bytes, asker());
+  }
+  ph_status send(Rank to, const ph_am_args& args) { return sender_.send(to, args, asker()); }
+  ph_status reply(const ph_am_message* message, const ph_am_args& args);
+  // Handlers that have run, ever: of runs that are over.
+  std::uint64_t handlers_run() const noexcept { return handlers_run_; }
+
+  // ---- Service
+  bool on_message(const Message& message) override;
+  Verdict on_chunk(const Chunk& chunk) override { return arriving_.chunk(chunk); }
+  void on_local(Rank to, std::uint64_t token, ph_status status) override;
+  void on_room(Rank to) override;
+  void on_lost(Rank rank, ph_status why) noexcept override;
+  bool turn() override;
+  std::int64_t next_turn_ns() const noexcept override { return sender_.next_turn_ns(); }
+  void before_sleep() override { sender_.before_sleep(); }
+  void before_flush(Rank rank) override { sender_.before_flush(rank); }
+  bool may_wait() const noexcept override { return false; }
+  void collect() override;
+  void run() noexcept override { runner_.run(); }
+  void ran() noexcept override;
+  void close() override;
+  bool is_idle() const noexcept override;
+  std::uint64_t held() const noexcept override;
+
+ private:
+  Asker asker() const noexcept { return port_.is_in_run() ? Asker::handler : Asker::user; }
+  bool is_told(Rank from, const Word& word, std::span<const std::byte> rest);
+  bool is_refused(Rank from, const Word& word, std::span<const std::byte> rest);
+  bool is_unreplied(Rank from, std::uint64_t count);
+  ph_status no_reply(Rank rank, const char* why) { return port_.fail(PH_ERR_STATE, rank, why); }
+
+  Port& port_;
+  Gates gates_;
+  HandlerTable table_;
+  Inbox inbox_;
+  Answers answers_;
+  Sender sender_;
+  Arriving arriving_;
+  Runner runner_;
+  Settling settling_;
+  std::uint64_t runs_begun_ = 0;
+  std::uint64_t runs_over_ = 0;
+  std::uint64_t handlers_run_ = 0;
+  bool is_closed_ = false;
+};
+
+}  // namespace photon::service::am

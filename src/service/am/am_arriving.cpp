@@ -1,0 +1,165 @@
+#include "service/am/am_arriving.hpp"
+
+namespace photon::service::am {
+
+bool Arriving::cut(Rank from, const char* why) {
+  its_.port.cut_off(from, why);
+  return false;
+}
+
+// What each message says beside itself, and whether it may be here at all.
+bool Arriving::admits(Rank from, const Word& word) {
+  const Gate& gate = its_.gates.of(from);
+  if (gate.arrived - gate.handled >= its_.gates.slots())
+    return cut(from,
+               "it sent more active messages than `am_slots` allows; the setting must be the same "
+               "on all ranks");
+  if (word.has(kWantsReply) && gate.owed >= kMostOwed)
+    return cut(from, "it waits for more than 65536 replies to active messages");
+  if (word.has(kIsReply) && from_[from].replies_here >= gate.wanted)
+    return cut(from, "it sent a reply to an active message that nobody waits for");
+  return its_.sender.handled_low(from, word.handled);
+}
+
+// Room for it in the inbox, and its words; nothing counts yet.
+Entry& Arriving::add(Rank from, const Word& word, const am::Parts& parts) {
+  Entry& entry = its_.inbox.add(from, word);
+  entry.immediate = parts.immediate;
+  entry.payload_bytes = parts.payload.size();
+  return entry;
+}
+
+// It is due from now on.
+void Arriving::arrived(Entry& entry) {
+  Gate& gate = its_.gates.of(entry.from);
+  entry.number = gate.arrived++;
+  gate.owed += entry.word.has(kWantsReply) ? 1 : 0;
+  from_[entry.from].replies_here += entry.word.has(kIsReply) ? 1 : 0;
+  its_.port.wants_run();
+}
+
+// The lane closes: no handler runs any more, and whoever waits for one hears so.
+bool Arriving::over(Rank from, const Word& word) {
+  Gate& gate = its_.gates.of(from);
+  const bool tells = word.has(kTellsHandled);
+  if (tells) its_.answers.say_refused(from, word.id, gate.arrived, PH_ERR_DEPARTED);
+  ++gate.arrived;
+  its_.answers.note_handled(from, tells);
+  gate.owed += word.has(kWantsReply) ? 1 : 0;
+  if (word.has(kWantsReply)) its_.answers.note_reply_over(from, false);
+  if (word.has(kIsReply)) its_.sender.note_reply_handled(from);
+  its_.answers.end_batch();
+  return true;
+}
+
+bool Arriving::line(Rank from, const Word& word, std::span<const std::byte> rest) {
+  const auto parts = parts_of_line(word, rest);
+  if (!parts || parts->payload.size() + parts->header.size() > PH_AM_SMALL_BYTES) return false;
+  if (!admits(from, word)) return false;
+  if (is_closed_) return over(from, word);
+  Entry& entry = add(from, word, *parts);
+  std::byte* const to = entry.line.data();
+  if (!parts->payload.empty()) std::memcpy(to, parts->payload.data(), parts->payload.size());
+  if (!parts->header.empty())
+    std::memcpy(to + round_up(parts->payload.size()), parts->header.data(), parts->header.size());
+  arrived(entry);
+  return true;
+}
+
+bool Arriving::record(Rank from, const Word& word, std::span<const std::byte> rest,
+                      std::span<const std::byte> bytes) {
+  const auto sizes = sizes_of(word, rest);
+  if (!sizes || !is_carried(from, *sizes)) return false;
+  const auto parts = parts_of(word, *sizes, bytes);
+  if (!parts || !admits(from, word)) return false;
+  if (is_closed_) return over(from, word);
+  Entry& entry = add(from, word, *parts);
+  try {
+    its_.inbox.copy(entry, bytes);
+  } catch (...) {
+    its_.inbox.take_back();
+    throw;
+  }
+  arrived(entry);
+  return true;
+}
+
+bool Arriving::is_carried(Rank from, const Sizes& sizes) {
+  if (sizes.payload_bytes <= its_.port.config().am_carried_max) return true;
+  return cut(from,
+             "it sent an active message with more bytes than `am_carried_max`; the setting must be "
+             "the same on all ranks");
+}
+
+Verdict Arriving::chunk(const Chunk& chunk) {
+  if (chunk.offset != 0) return go_on(chunk);
+  const Message& message = chunk.message;
+  const std::span<const std::byte> header = message.header;
+  if (header.size() < sizeof(std::uint64_t) || !message.payload.empty() || chunk.bytes.empty())
+    return Verdict::malformed;
+  const auto word = decode(word_at(header, 0));
+  if (!word || word->op != Op::body) return Verdict::malformed;
+  const auto sizes = sizes_of(*word, header.subspan(sizeof(std::uint64_t)));
+  if (!sizes || !is_carried(message.from, *sizes)) return Verdict::malformed;
+  const auto size = carried_bytes(sizes->payload_bytes, word->header_bytes);
+  if (!size || *size != chunk.size_bytes) return Verdict::malformed;
+  return chunk.is_last() ? whole(chunk, *word, *sizes) : begin(chunk, *word, *sizes);
+}
+
+// It is lent if this call runs its handler; else its room in the ring would wait for others.
+Verdict Arriving::whole(const Chunk& chunk, const Word& word, const Sizes& sizes) {
+  const Rank from = chunk.message.from;
+  const auto parts = parts_of(word, sizes, chunk.bytes);
+  if (!parts || !admits(from, word)) return Verdict::malformed;
+  if (is_closed_) return over(from, word) ? Verdict::taken : Verdict::malformed;
+  Entry& entry = add(from, word, *parts);
+  const bool is_lent = its_.port.runs_now();
+  if (is_lent) {
+    entry.where = Entry::Bytes::lent;
+    entry.loan = chunk.loan;
+    entry.bytes = chunk.bytes.data();
+  } else {
+    try {
+      its_.inbox.copy(entry, chunk.bytes);
+    } catch (...) {
+      its_.inbox.take_back();
+      throw;
+    }
+  }
+  arrived(entry);
+  return is_lent ? Verdict::kept : Verdict::taken;
+}
+
+// It counts when all of it is here: what its rank sends behind it comes behind it.
+Verdict Arriving::begin(const Chunk& chunk, const Word& word, const Sizes& sizes) {
+  const Rank from = chunk.message.from;
+  if (!admits(from, word)) return Verdict::malformed;
+  auto body = std::make_unique<Body>(Body{word, sizes, chunk.size_bytes, nullptr});
+  body->bytes = std::make_unique_for_overwrite<std::byte[]>(chunk.size_bytes);
+  std::memcpy(body->bytes.get(), chunk.bytes.data(), chunk.bytes.size());
+  from_[from].body = std::move(body);
+  return Verdict::taken;
+}
+
+// The seam shows the chunks of one body after the other, without a gap; one of no bytes would say
+// that its sender's memory is gone, which no sender lends for this.
+Verdict Arriving::go_on(const Chunk& chunk) {
+  const Rank from = chunk.message.from;
+  Body* const body = from_[from].body.get();
+  if (body == nullptr || chunk.size_bytes != body->size_bytes || chunk.bytes.empty())
+    return Verdict::malformed;
+  std::memcpy(body->bytes.get() + chunk.offset, chunk.bytes.data(), chunk.bytes.size());
+  if (!chunk.is_last()) return Verdict::taken;
+  const std::unique_ptr<Body> all = std::move(from_[from].body);
+  const auto parts = parts_of(all->word, all->sizes, {all->bytes.get(), all->size_bytes});
+  if (!parts || !admits(from, all->word)) return Verdict::malformed;
+  if (is_closed_) return over(from, all->word) ? Verdict::taken : Verdict::malformed;
+  Entry& entry = add(from, all->word, *parts);
+  entry.own = std::move(all->bytes);
+  entry.bytes = entry.own.get();
+  entry.where = Entry::Bytes::own;
+  arrived(entry);
+  return Verdict::taken;
+}
+
+}  // namespace photon::service::am

@@ -1,0 +1,100 @@
+// What has come for handlers of this lane, and what is being run (docs/active-messages.md, "Running
+// handlers").
+//
+//   due: filled under the lock -- swap() --> running: looked at without it, by the thread that has
+//   the right to run -- taken back under the lock, in order --> gone
+//
+// Where the bytes of an entry lie: in the entry (of a line), in a block (of a record), in memory of
+// its own (copied from a chunk, gathered from several), or in the bulk ring (lent).
+// Invariants: nobody adds to `running`; what an entry points to stays until release().
+// Owner: Am, under the lane's lock; between collect() and ran() the entries of `running` belong to
+// the runner.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/block_pool.hpp"
+#include "service/am/word.hpp"
+#include "service/message.hpp"
+
+namespace photon::service::am {
+
+// A message whose turn has not come, or that has had it.
+struct Entry {
+  enum class Bytes : std::uint8_t { line, block, own, lent };
+
+  Word word;
+  Rank from = 0;
+  Bytes where = Bytes::line;
+  bool was_replied = false;       // left by the handler
+  ph_status status = PH_OK;       // left by the handler: of its sender
+  std::uint32_t block = 0;        // of the inbox's pool
+  std::uint32_t items = 0;        // of an aggregate: how many it holds
+  std::uint32_t items_wrong = 0;  // left by the handlers: how many of them have an error
+  std::uint64_t number = 0;       // at its source
+  std::uint64_t immediate = 0;
+  std::uint64_t payload_bytes = 0;  // here
+  std::uint64_t loan = 0;
+  std::unique_ptr<std::byte[]> own;
+  const std::byte* bytes = nullptr;  // payload, a gap up to the next multiple of 8, header
+  alignas(8) std::array<std::byte, 56> line{};  // the same
+
+  // At a multiple of 8, both.
+  const std::byte* payload() const noexcept { return where == Bytes::line ? line.data() : bytes; }
+  const std::byte* header() const noexcept { return payload() + round_up(payload_bytes); }
+};
+
+class Inbox {
+ public:
+  Inbox() : records_(kRecordBytes) {}
+
+  // An entry of that message, which is due; its bytes are still to be named. Throws bad_alloc.
+  Entry& add(Rank from, const Word& word) {
+    Entry& entry = due_.emplace_back();
+    entry.from = from;
+    entry.word = word;
+    return entry;
+  }
+  // The entry that was added last, after all.
+  void take_back() noexcept {
+    release(due_.back());
+    due_.pop_back();
+  }
+  // Copies what is laid out as in a record or body. Throws bad_alloc.
+  void copy(Entry& entry, std::span<const std::byte> bytes);
+
+  bool empty() const noexcept { return due_.empty() && running_.empty(); }
+  std::size_t size() const noexcept { return due_.size() + running_.size(); }
+  // What is due is to be run. Nothing happens while something of the last batch is left.
+  void swap() noexcept {
+    if (running_.empty()) due_.swap(running_);
+  }
+  std::span<Entry> running() noexcept { return running_; }
+  // All of `running` was released.
+  void clear_running() noexcept { running_.clear(); }
+  // All of `due` was released: it will not run.
+  std::span<Entry> waiting() noexcept { return due_; }
+  void clear_waiting() noexcept { due_.clear(); }
+  // Its bytes are not needed any more; a loan is given back by whoever took it.
+  void release(Entry& entry) noexcept {
+    if (entry.where == Entry::Bytes::block) records_.give(entry.block);
+    entry.own.reset();
+    entry.where = Entry::Bytes::line;
+  }
+
+ private:
+  static constexpr std::size_t kRecordBytes = 1024;
+
+  std::vector<Entry> due_;
+  std::vector<Entry> running_;
+  base::BlockPool records_;
+};
+
+}  // namespace photon::service::am

@@ -1,0 +1,107 @@
+// The sending half of active messages: what its user sends, in which way, and what the target tells
+// of it (docs/active-messages.md, "Sending").
+//
+//   accepted -- the gate is open, the ring has room --> sent -- handled passes its number --> over
+//            -- else --> queued [a copy] -- its turn, a slot, room --> sent
+//   sent   -- refused by the target --> over, with that error
+//   queued, sent -- the target is lost --> over, with that status
+//
+// Invariants: accepted messages to one rank go in the order of the calls, whatever their way: while
+// one waits the gate is closed. What is carried is copied at the call. A message is told of once.
+// Errors: functions may throw bad_alloc; then nothing has begun, and what waited still waits.
+// Owner: the service, under the lane's lock.
+#pragma once
+
+#include <photon/am.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "service/am/gate.hpp"
+#include "service/am/word.hpp"
+#include "service/service.hpp"
+
+namespace photon::service::am {
+
+// Who sends: a call outside handlers may be told PH_AGAIN, one in a handler of this lane queues in
+// its place, and a reply is never refused.
+enum class Asker : std::uint8_t { user, handler, reply };
+
+// What a target tells of a message of ours that has ended with an error.
+struct Refusal {
+  std::uint64_t number = 0;
+  ph_status status = PH_OK;
+  std::uint32_t items = 0;  // of an aggregate: so many of its items have an error; else 0
+  std::uint16_t id = 0;
+};
+
+class Sender {
+ public:
+  // on_local() is for the sender where its token has this bit.
+  static constexpr std::uint64_t kToken = std::uint64_t{1} << 63;
+
+  Sender(Port& port, Gates& gates);
+  ~Sender();
+  Sender(const Sender&) = delete;
+  Sender& operator=(const Sender&) = delete;
+
+  // ---- what is sent
+  ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker) {
+    if (to < ranks_ && is_small(id, bytes)) [[likely]] {
+      Gate& gate = gate_of_[to];
+      if (gate.sent < gate.until) [[likely]] {
+        if (port_.say_line(to, encode(word_of(id, gate)), bytes) == PH_OK) [[likely]] {
+          gate.told = gate.handled;
+          ++gate.sent;
+          return PH_OK;
+        }
+      }
+    }
+    return send_small_slowly(to, id, bytes, asker);
+  }
+  ph_status send(Rank to, const ph_am_args& args, Asker asker);
+
+  // ---- what the target tells; false: malformed
+  bool handled(Rank from, std::uint64_t count);
+  bool handled_low(Rank from, std::uint16_t low) {
+    Gate& gate = gate_of_[from];
+    return static_cast<std::uint16_t>(gate.known) == low || handled(from, gate.count_of(low));
+  }
+  bool refused(Rank from, const Refusal& what);
+  bool unreplied(Rank from, std::uint32_t count);
+  // A reply of that rank's has come, and its header handler is through.
+  void note_reply_handled(Rank from) noexcept;
+
+  // ---- of the service
+  void on_local(Rank to, std::uint64_t token, ph_status status);
+  void on_room(Rank to);
+  void on_lost(Rank rank, ph_status why) noexcept;
+  bool turn();
+  void before_sleep();
+  void before_flush(Rank rank);
+  std::int64_t next_turn_ns() const noexcept;
+  void close();
+  bool is_idle() const noexcept;
+  std::uint64_t held() const noexcept;
+
+ private:
+  static bool is_small(std::uint32_t id, ph_const_block bytes) noexcept {
+    return id <= PH_AM_MAX_ID && bytes.size_bytes <= PH_AM_SMALL_BYTES &&
+           (bytes.data != nullptr || bytes.size_bytes == 0);
+  }
+  static Word word_of(std::uint32_t id, const Gate& gate) noexcept {
+    return {Op::line, 0, static_cast<std::uint16_t>(id), 0,
+            static_cast<std::uint16_t>(gate.handled)};
+  }
+  ph_status send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
+
+  Port& port_;
+  Gates& gates_;
+  Gate* const gate_of_;
+  const std::uint32_t ranks_;
+};
+
+}  // namespace photon::service::am
