@@ -50,7 +50,7 @@ class Search {
           job_->send(job_->owner(to), kVisit, Edge{from, to});
       job_->settle();
     }
-    return level_ - 1;
+    return static_cast<std::uint64_t>(level_ - 1);
   }
 
   std::uint64_t take_reached() noexcept { return std::exchange(reached_, 0); }

@@ -19,11 +19,11 @@
 namespace photon::test {
 namespace {
 
-const auto kOfMessage = [](const Message&) {};
-const auto kOfLanding = [](const Message&, Landing&) { return PH_OK; };
-const auto kOfPart = [](const Message&, const Part&) {};
-static_assert(MessageHandler<decltype(kOfMessage)> && MessageHandler<decltype(kOfLanding)>);
-static_assert(PartHandler<decltype(kOfPart)> && !MessageHandler<decltype(kOfPart)>);
+using OfMessage = decltype([](const Message&) {});
+using OfLanding = decltype([](const Message&, Landing&) { return PH_OK; });
+using OfPart = decltype([](const Message&, const Part&) {});
+static_assert(MessageHandler<OfMessage> && MessageHandler<OfLanding>);
+static_assert(PartHandler<OfPart> && !MessageHandler<OfPart>);
 static_assert(SmallValue<std::uint64_t> && !SmallValue<std::array<char, 8>>);
 static_assert(!SmallValue<std::unique_ptr<int>>);
 static_assert(!std::is_copy_constructible_v<Message> && !std::is_copy_constructible_v<Landing>);
