@@ -64,10 +64,10 @@ struct UserEnd {
   Rank rank = 0;
   ph_id local{};
   std::uint32_t flags = 0;        // PH_NO_LCE
-  bool is_beyond = false;         // beside `requests`: the user's code cannot wait for them
   ph_request* request = nullptr;  // or null
   std::uint64_t size_bytes = 0;   // as its result will say
   std::uint64_t token = 0;        // how on_cancel() names it
+  bool is_beyond = false;         // beside `requests`: the user's code cannot wait for them
 };
 
 }  // namespace photon::service

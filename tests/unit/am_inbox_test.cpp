@@ -17,7 +17,7 @@ TEST(AmInbox, keeps_the_bytes_of_every_size_wherever_entries_move) {
   Inbox inbox;
   const std::size_t sizes[] = {0, 1, 48, 56, 57, 200, 1024, 1025, 40'000};
   for (const std::size_t size : sizes) {
-    Entry& entry = inbox.add(3, Word{});
+    Arrived& entry = inbox.add(3, Word{});
     entry.payload_bytes = size;
     inbox.copy(entry, counted(size));
   }
@@ -25,7 +25,7 @@ TEST(AmInbox, keeps_the_bytes_of_every_size_wherever_entries_move) {
   inbox.swap();
   std::size_t at = 0;
   for (const std::size_t size : sizes) {
-    const Entry& entry = inbox.running()[at++];
+    const Arrived& entry = inbox.running()[at++];
     const Bytes wanted = counted(size);
     EXPECT_EQ(Bytes(entry.payload(), entry.payload() + size), wanted) << size;
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(entry.payload()) % 8, 0u) << size;
@@ -36,7 +36,7 @@ TEST(AmInbox, keeps_the_bytes_of_every_size_wherever_entries_move) {
 TEST(AmInbox, finds_the_header_behind_the_gap) {
   Inbox inbox;
   Bytes bytes = counted(32);
-  Entry& entry = inbox.add(0, Word{});
+  Arrived& entry = inbox.add(0, Word{});
   entry.word.header_bytes = 8;
   entry.payload_bytes = 21;
   inbox.copy(entry, bytes);
@@ -61,7 +61,7 @@ TEST(AmInbox, gives_the_block_of_a_record_to_the_next_one) {
   Inbox inbox;
   const std::byte* first = nullptr;
   for (int i = 0; i < 3; ++i) {
-    Entry& entry = inbox.add(0, Word{});
+    Arrived& entry = inbox.add(0, Word{});
     inbox.copy(entry, counted(300));
     if (first == nullptr) first = entry.payload();
     EXPECT_EQ(entry.payload(), first);

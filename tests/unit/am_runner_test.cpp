@@ -25,17 +25,17 @@ class AmRunner : public testing::Test {
     calls_.push_back(std::make_unique<Call>(std::move(what)));
     ASSERT_TRUE(table_.add(id, call, calls_.back().get()));
   }
-  Entry& arrive(std::uint16_t id, std::size_t payload_bytes = 8) {
+  Arrived& arrive(std::uint16_t id, std::size_t payload_bytes = 8) {
     Word word;
     word.id = id;
-    Entry& entry = inbox_.add(2, word);
+    Arrived& entry = inbox_.add(2, word);
     entry.payload_bytes = payload_bytes;
     std::vector<std::byte> bytes(payload_bytes);
     for (std::size_t i = 0; i < payload_bytes; ++i) bytes[i] = static_cast<std::byte>(i);
     inbox_.copy(entry, bytes);
     return entry;
   }
-  std::span<Entry> run() {
+  std::span<Arrived> run() {
     inbox_.swap();
     runner_.run();
     return inbox_.running();
@@ -68,7 +68,7 @@ TEST_F(AmRunner, calls_handlers_in_order_with_what_came) {
   enroll(1, keep);
   enroll(2, keep);
   for (const std::uint16_t id : {1, 2, 2, 1}) arrive(id);
-  for (const Entry& one : run()) EXPECT_EQ(one.status, PH_OK);
+  for (const Arrived& one : run()) EXPECT_EQ(one.status, PH_OK);
   EXPECT_EQ(ids, (std::vector<std::uint32_t>{1, 2, 2, 1}));
   EXPECT_EQ(runner_.done(), 4u);
   EXPECT_EQ(runner_.calls(), 4u);
@@ -95,8 +95,8 @@ TEST_F(AmRunner, comes_back_when_enough_lent_bytes_were_handled) {
   std::vector<std::byte> ring(5000);
   enroll(1, [](const ph_am_message&, ph_am_landing&) { return PH_OK; });
   for (int i = 0; i < 3; ++i) {
-    Entry& entry = arrive(1, 0);
-    entry.where = Entry::Bytes::lent;
+    Arrived& entry = arrive(1, 0);
+    entry.where = Arrived::Bytes::lent;
     entry.bytes = ring.data();
     entry.payload_bytes = 3000;
   }
@@ -110,7 +110,7 @@ TEST_F(AmRunner, comes_back_when_enough_lent_bytes_were_handled) {
 
 TEST_F(AmRunner, shows_a_message_only_while_its_handler_runs) {
   const ph_am_message* seen = nullptr;
-  Entry* inside = nullptr;
+  Arrived* inside = nullptr;
   enroll(1, [&](const ph_am_message& message, ph_am_landing&) {
     seen = &message;
     inside = runner_.shown_as(&message);

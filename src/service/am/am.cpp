@@ -37,7 +37,7 @@ ph_status Am::dismiss(std::uint32_t id, const HandlerNode*& node) {
 }
 
 ph_status Am::reply(const ph_am_message* message, const ph_am_args& args) {
-  Entry* const entry = port_.is_in_run() ? runner_.shown_as(message) : nullptr;
+  Arrived* const entry = port_.is_in_run() ? runner_.shown_as(message) : nullptr;
   if (entry == nullptr)
     return no_reply(PH_ANY_RANK, "am_reply: called outside the handlers of the message");
   if (!entry->word.has(kWantsReply))

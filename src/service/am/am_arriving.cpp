@@ -22,15 +22,15 @@ bool Arriving::admits(Rank from, const Word& word) {
 }
 
 // Room for it in the inbox, and its words; nothing counts yet.
-Entry& Arriving::add(Rank from, const Word& word, const am::Parts& parts) {
-  Entry& entry = its_.inbox.add(from, word);
+Arrived& Arriving::add(Rank from, const Word& word, const am::Parts& parts) {
+  Arrived& entry = its_.inbox.add(from, word);
   entry.immediate = parts.immediate;
   entry.payload_bytes = parts.payload.size();
   return entry;
 }
 
 // It is due from now on.
-void Arriving::arrived(Entry& entry) {
+void Arriving::arrived(Arrived& entry) {
   Gate& gate = its_.gates.of(entry.from);
   entry.number = gate.arrived++;
   gate.owed += entry.word.has(kWantsReply) ? 1 : 0;
@@ -57,7 +57,7 @@ bool Arriving::line(Rank from, const Word& word, std::span<const std::byte> rest
   if (!parts || parts->payload.size() + parts->header.size() > PH_AM_SMALL_BYTES) return false;
   if (!admits(from, word)) return false;
   if (is_closed_) return over(from, word);
-  Entry& entry = add(from, word, *parts);
+  Arrived& entry = add(from, word, *parts);
   std::byte* const to = entry.line.data();
   if (!parts->payload.empty()) std::memcpy(to, parts->payload.data(), parts->payload.size());
   if (!parts->header.empty())
@@ -73,7 +73,7 @@ bool Arriving::record(Rank from, const Word& word, std::span<const std::byte> re
   const auto parts = parts_of(word, *sizes, bytes);
   if (!parts || !admits(from, word)) return false;
   if (is_closed_) return over(from, word);
-  Entry& entry = add(from, word, *parts);
+  Arrived& entry = add(from, word, *parts);
   try {
     its_.inbox.copy(entry, bytes);
   } catch (...) {
@@ -112,10 +112,10 @@ Verdict Arriving::whole(const Chunk& chunk, const Word& word, const Sizes& sizes
   const auto parts = parts_of(word, sizes, chunk.bytes);
   if (!parts || !admits(from, word)) return Verdict::malformed;
   if (is_closed_) return over(from, word) ? Verdict::taken : Verdict::malformed;
-  Entry& entry = add(from, word, *parts);
+  Arrived& entry = add(from, word, *parts);
   const bool is_lent = its_.port.runs_now();
   if (is_lent) {
-    entry.where = Entry::Bytes::lent;
+    entry.where = Arrived::Bytes::lent;
     entry.loan = chunk.loan;
     entry.bytes = chunk.bytes.data();
   } else {
@@ -154,10 +154,10 @@ Verdict Arriving::go_on(const Chunk& chunk) {
   const auto parts = parts_of(all->word, all->sizes, {all->bytes.get(), all->size_bytes});
   if (!parts || !admits(from, all->word)) return Verdict::malformed;
   if (is_closed_) return over(from, all->word) ? Verdict::taken : Verdict::malformed;
-  Entry& entry = add(from, all->word, *parts);
+  Arrived& entry = add(from, all->word, *parts);
   entry.own = std::move(all->bytes);
   entry.bytes = entry.own.get();
-  entry.where = Entry::Bytes::own;
+  entry.where = Arrived::Bytes::own;
   arrived(entry);
   return Verdict::taken;
 }

@@ -70,8 +70,8 @@ class Arriving {
   bool cut(Rank from, const char* why);
   bool admits(Rank from, const Word& word);
   bool is_carried(Rank from, const Sizes& sizes);
-  Entry& add(Rank from, const Word& word, const am::Parts& parts);
-  void arrived(Entry& entry);
+  Arrived& add(Rank from, const Word& word, const am::Parts& parts);
+  void arrived(Arrived& entry);
   Verdict whole(const Chunk& chunk, const Word& word, const Sizes& sizes);
   Verdict begin(const Chunk& chunk, const Word& word, const Sizes& sizes);
   Verdict go_on(const Chunk& chunk);

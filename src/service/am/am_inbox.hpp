@@ -27,7 +27,7 @@
 namespace photon::service::am {
 
 // A message whose turn has not come, or that has had it.
-struct Entry {
+struct Arrived {
   enum class Bytes : std::uint8_t { line, block, own, lent };
 
   Word word;
@@ -56,8 +56,8 @@ class Inbox {
   Inbox() : records_(kRecordBytes) {}
 
   // An entry of that message, which is due; its bytes are still to be named. Throws bad_alloc.
-  Entry& add(Rank from, const Word& word) {
-    Entry& entry = due_.emplace_back();
+  Arrived& add(Rank from, const Word& word) {
+    Arrived& entry = due_.emplace_back();
     entry.from = from;
     entry.word = word;
     return entry;
@@ -68,7 +68,7 @@ class Inbox {
     due_.pop_back();
   }
   // Copies what is laid out as in a record or body. Throws bad_alloc.
-  void copy(Entry& entry, std::span<const std::byte> bytes);
+  void copy(Arrived& entry, std::span<const std::byte> bytes);
 
   bool empty() const noexcept { return due_.empty() && running_.empty(); }
   std::size_t size() const noexcept { return due_.size() + running_.size(); }
@@ -76,24 +76,24 @@ class Inbox {
   void swap() noexcept {
     if (running_.empty()) due_.swap(running_);
   }
-  std::span<Entry> running() noexcept { return running_; }
+  std::span<Arrived> running() noexcept { return running_; }
   // All of `running` was released.
   void clear_running() noexcept { running_.clear(); }
   // All of `due` was released: it will not run.
-  std::span<Entry> waiting() noexcept { return due_; }
+  std::span<Arrived> waiting() noexcept { return due_; }
   void clear_waiting() noexcept { due_.clear(); }
   // Its bytes are not needed any more; a loan is given back by whoever took it.
-  void release(Entry& entry) noexcept {
-    if (entry.where == Entry::Bytes::block) records_.give(entry.block);
+  void release(Arrived& entry) noexcept {
+    if (entry.where == Arrived::Bytes::block) records_.give(entry.block);
     entry.own.reset();
-    entry.where = Entry::Bytes::line;
+    entry.where = Arrived::Bytes::line;
   }
 
  private:
   static constexpr std::size_t kRecordBytes = 1024;
 
-  std::vector<Entry> due_;
-  std::vector<Entry> running_;
+  std::vector<Arrived> due_;
+  std::vector<Arrived> running_;
   base::BlockPool records_;
 };
 

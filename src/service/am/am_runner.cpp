@@ -32,21 +32,21 @@ void Runner::die() const noexcept {
 }
 
 void Runner::run_due() {
-  const std::span<Entry> all = inbox_.running();
+  const std::span<Arrived> all = inbox_.running();
   std::uint64_t lent_bytes = 0;
   while (done_ < all.size()) {
-    Entry& entry = all[done_];
+    Arrived& entry = all[done_];
     current_ = &entry;
     handle(entry);
     current_ = nullptr;
     ++done_;
-    if (entry.where != Entry::Bytes::lent) continue;
+    if (entry.where != Arrived::Bytes::lent) continue;
     lent_bytes += entry.payload_bytes + entry.word.header_bytes;
     if (lent_bytes >= lent_limit_) return;
   }
 }
 
-void Runner::handle(Entry& entry) {
+void Runner::handle(Arrived& entry) {
   const HandlerNode* const node = table_.find(entry.word.id);
   if (node == nullptr) {
     entry.status = PH_ERR_NOT_FOUND;
@@ -60,7 +60,7 @@ void Runner::handle(Entry& entry) {
   if (entry.status == PH_OK) entry.status = land_here(entry, named);
 }
 
-void Runner::show(const Entry& entry) noexcept {
+void Runner::show(const Arrived& entry) noexcept {
   const Word& word = entry.word;
   message_.source = entry.from;
   message_.id = word.id;
@@ -74,7 +74,7 @@ void Runner::show(const Entry& entry) noexcept {
 }
 
 // A carried payload goes where its handler wants it, and its completion handler is called at once.
-ph_status Runner::land_here(const Entry& entry, const ph_am_landing& named) {
+ph_status Runner::land_here(const Arrived& entry, const ph_am_landing& named) {
   if (named.buffer == nullptr && named.buffer_bytes == 0 && named.blocks == nullptr &&
       named.blocks_count == 0 && named.flags == 0)
     return PH_OK;

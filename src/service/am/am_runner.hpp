@@ -43,15 +43,15 @@ class Runner {
 
   // The message that a handler is called with right now, by the thread that calls it. Null: it is
   // another one.
-  Entry* shown_as(const ph_am_message* message) noexcept {
+  Arrived* shown_as(const ph_am_message* message) noexcept {
     return message == &message_ ? current_ : nullptr;
   }
 
  private:
   void run_due();
-  void handle(Entry& entry);
-  void show(const Entry& entry) noexcept;
-  ph_status land_here(const Entry& entry, const ph_am_landing& named);
+  void handle(Arrived& entry);
+  void show(const Arrived& entry) noexcept;
+  ph_status land_here(const Arrived& entry, const ph_am_landing& named);
   [[noreturn]] void die() const noexcept;
 
   Inbox& inbox_;
@@ -60,8 +60,8 @@ class Runner {
   const std::uint64_t lent_limit_;
   std::size_t done_ = 0;
   std::uint64_t calls_ = 0;
-  Entry* current_ = nullptr;  // whose handlers run
-  ph_am_message message_{};   // of it, as they see it
+  Arrived* current_ = nullptr;  // whose handlers run
+  ph_am_message message_{};     // of it, as they see it
 };
 
 }  // namespace photon::service::am

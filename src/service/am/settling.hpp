@@ -36,9 +36,9 @@ class Settling {
   void drop_all() noexcept;
 
  private:
-  void settle_one(Entry& entry);
-  void end(Entry& entry) noexcept;
-  void drop(Entry& entry) noexcept;
+  void settle_one(Arrived& entry);
+  void end(Arrived& entry) noexcept;
+  void drop(Arrived& entry) noexcept;
   void end_batch() noexcept;
 
   Parts its_;
