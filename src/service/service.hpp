@@ -153,6 +153,10 @@ class Port {
   [[gnu::always_inline]] bool can_say(Rank to) const noexcept {
     return to < outlets_.size() && outlets_[to] != nullptr && outlets_[to]->can_say;
   }
+  // Whether the lines of the ring to that rank stand apart, and are fetched one by one.
+  bool lines_stand_apart(Rank to) const noexcept {
+    return to < outlets_.size() && outlets_[to] != nullptr && outlets_[to]->claims_answers;
+  }
   // Any message. `ticket`, if not null: what unsay() wants; 0: it has gone already.
   virtual ph_status say(const Saying& what, std::uint64_t* ticket = nullptr) = 0;
   // Takes a message out of the queue that it still stands in. False: it has gone.

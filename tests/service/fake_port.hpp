@@ -116,7 +116,8 @@ class FakePort : public service::Port {
     if (said_.empty()) return false;
     said = std::move(said_.front());
     said_.erase(said_.begin());
-    if (said.is_body) service_->on_local(said.to, std::exchange(said.token, kNever), PH_OK);
+    if (said.is_body && said.token != kNever)
+      service_->on_local(said.to, std::exchange(said.token, kNever), PH_OK);
     return true;
   }
   std::size_t waiting() const noexcept { return said_.size(); }
@@ -214,8 +215,8 @@ class FakePort : public service::Port {
   std::uint32_t size() const noexcept override { return static_cast<std::uint32_t>(peers_.size()); }
   const base::Config& config() const noexcept override { return config_; }
 
-  std::uint64_t promise(const service::UserEnd&) override {
-    if (is_refused()) return 0;
+  std::uint64_t promise(const service::UserEnd& end) override {
+    if (!end.is_beyond && is_refused()) return 0;
     promises_[++last_promise_] = 0;
     return last_promise_;
   }
@@ -270,6 +271,17 @@ class FakePort : public service::Port {
   void wake() noexcept override {}
   std::int64_t now_ns() noexcept override { return now_ns_ += tick_ns; }
 
+ protected:
+  bool is_refused() noexcept {
+    const std::uint64_t at = asked_++;
+    return at >= refused_from_ && at < refused_to_;
+  }
+  ph_status again_of(Rank to) noexcept {
+    peers_[to].room_wanted = true;
+    return PH_AGAIN;
+  }
+  void note_said(Said said) { said_.push_back(std::move(said)); }
+
  private:
   struct Peer {
     ph_status broken = PH_OK;
@@ -293,14 +305,6 @@ class FakePort : public service::Port {
 
   static End take_end(Said& one, ph_status why) {
     return {one.to, std::exchange(one.token, kNever), why};
-  }
-  bool is_refused() noexcept {
-    const std::uint64_t at = asked_++;
-    return at >= refused_from_ && at < refused_to_;
-  }
-  ph_status again_of(Rank to) noexcept {
-    peers_[to].room_wanted = true;
-    return PH_AGAIN;
   }
   // A chunk lies in memory of its own, so that a sanitizer sees who reads it too late.
   bool show_chunk(const Coming& coming) {

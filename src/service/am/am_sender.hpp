@@ -16,19 +16,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
-#include <vector>
 
+#include "service/am/am_args.hpp"
+#include "service/am/am_outbox.hpp"
 #include "service/am/gate.hpp"
 #include "service/am/word.hpp"
 #include "service/service.hpp"
 
 namespace photon::service::am {
-
-// Who sends: a call outside handlers may be told PH_AGAIN, one in a handler of this lane queues in
-// its place, and a reply is never refused.
-enum class Asker : std::uint8_t { user, handler, reply };
 
 // What a target tells of a message of ours that has ended with an error.
 struct Refusal {
@@ -41,10 +36,9 @@ struct Refusal {
 class Sender {
  public:
   // on_local() is for the sender where its token has this bit.
-  static constexpr std::uint64_t kToken = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t kToken = Outbox::kToken;
 
   Sender(Port& port, Gates& gates);
-  ~Sender();
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
 
@@ -87,7 +81,13 @@ class Sender {
   bool is_idle() const noexcept;
   std::uint64_t held() const noexcept;
 
+  // ---- for the eye
+  SentCounts counts(Rank to) const noexcept;
+  const Budget& budget() const noexcept { return outbox_.budget(); }
+
  private:
+  struct Attempt;
+
   static bool is_small(std::uint32_t id, ph_const_block bytes) noexcept {
     return id <= PH_AM_MAX_ID && bytes.size_bytes <= PH_AM_SMALL_BYTES &&
            (bytes.data != nullptr || bytes.size_bytes == 0);
@@ -97,11 +97,18 @@ class Sender {
             static_cast<std::uint16_t>(gate.handled)};
   }
   ph_status send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
+  ph_status post(Checked& what, Asker asker);
+  ph_status may_want(Rank to, Asker asker);
+  void want(Gate& gate) noexcept;
+  void unwant(Gate& gate, std::uint32_t count) noexcept;
 
   Port& port_;
   Gates& gates_;
   Gate* const gate_of_;
   const std::uint32_t ranks_;
+  const std::uint64_t reply_bytes_;  // that a reply beyond the slots stands for
+  Outbox outbox_;
+  bool is_closing_ = false;
 };
 
 }  // namespace photon::service::am

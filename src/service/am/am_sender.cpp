@@ -1,0 +1,282 @@
+#include "service/am/am_sender.hpp"
+
+#include <cstdio>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/finally.hpp"
+#include "wire/status.hpp"
+
+namespace photon::service::am {
+
+namespace {
+
+constexpr std::uint64_t kMostWanted = 65536;  // replies; a target cuts off who wants more
+
+// What ph_last_error() says of a refusal.
+class RefusalWords {
+ public:
+  RefusalWords(Rank from, const Refusal& what) noexcept {
+    const unsigned rank = from;
+    const unsigned id = what.id;
+    if (what.status == PH_ERR_NOT_FOUND)
+      write(
+          "am_send: rank %u has no handler for the active message %u; register it before a barrier",
+          rank, id);
+    else if (what.status == PH_ERR_DEPARTED)
+      write("am_send: rank %u left before the handler of the active message %u had run", rank, id);
+    else
+      write("am_send: the active message %2$u ended with an error of its handlers at rank %1$u",
+            rank, id);
+  }
+  const char* text() const noexcept { return text_; }
+
+ private:
+  void write(const char* format, unsigned rank, unsigned id) noexcept {
+    std::snprintf(text_, sizeof text_, format, rank, id);
+  }
+  char text_[120] = {};
+};
+
+}  // namespace
+
+Sender::Sender(Port& port, Gates& gates)
+    : port_(port),
+      gates_(gates),
+      gate_of_(gates.data()),
+      ranks_(port.size()),
+      reply_bytes_(port.config().am_carried_max + PH_AM_HEADER_BYTES),
+      outbox_(port, gates) {}
+
+// ---- what is sent
+
+ph_status Sender::send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker) {
+  if (!is_small(id, bytes))
+    return port_.fail(PH_ERR_ARGUMENT, to,
+                      "am_send_small of message " + std::to_string(id) + ", " +
+                          std::to_string(bytes.size_bytes) +
+                          " bytes: the id may be up to 65535, the bytes up to 48, and not null");
+  Checked what;
+  what.draft.head.word.id = static_cast<std::uint16_t>(id);
+  what.draft.payload = {&bytes, 1};
+  what.draft.payload_bytes = bytes.size_bytes;
+  what.end.rank = to;
+  what.end.flags = PH_NO_LCE;
+  return post(what, asker);
+}
+
+ph_status Sender::send(Rank to, const ph_am_args& args, Asker asker) {
+  Checked what;
+  if (const ph_status status = what.check(port_, to, args, asker); status != PH_OK) return status;
+  const std::uint64_t most = port_.config().am_carried_max;
+  if (what.draft.payload_bytes > most)
+    return port_.fail(PH_ERR_ARGUMENT, to,
+                      "am_send: payloads over " + std::to_string(most) +
+                          " bytes (PHOTON_AM_CARRIED_MAX) are not read from their sender yet");
+  return post(what, asker);
+}
+
+// What is made here is undone unless the message was accepted.
+struct Sender::Attempt {
+  Attempt(Sender& of, To& at, Checked& with) noexcept
+      : sender(of), to(at), what(with), request(with.end.request) {
+    if (request != nullptr) before = *request;
+  }
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  ~Attempt() {
+    if (is_accepted) return;
+    if (is_expected) to.notes.unexpect();
+    if (promise == 0) return;
+    sender.port_.renounce(promise);
+    if (request != nullptr) *request = before;
+  }
+  // What its user is told, and what is to be noted of it. PH_AGAIN: no completion is left.
+  ph_status promise_end(Asker asker) {
+    const bool has_note = what.is_delivered || what.end.local.size_bytes != 0;
+    if (has_note) to.notes.expect();
+    is_expected = has_note;
+    if ((what.end.flags & PH_NO_LCE) != 0) return PH_OK;
+    if (what.is_delivered && asker != Asker::user &&
+        !sender.outbox_.budget().has_room(asker))
+      return sender.outbox_.may_queue(to, asker);
+    promise = sender.port_.promise(what.end);
+    if (promise != 0) return PH_OK;
+    return asker == Asker::user ? PH_AGAIN : PH_ERR_MEMORY;
+  }
+  // It is accepted, and copied: from now on the note tells of it.
+  Note accept() noexcept {
+    is_accepted = true;
+    Note note;
+    if (what.is_delivered)
+      note = sender.outbox_.teller().promised(promise, what.end.is_beyond);
+    else if (is_expected)
+      note = {Note::Kind::id, false, first_bytes_of(what.end.local)};
+    if (promise == 0) return note;
+    if (!what.is_delivered) {
+      sender.port_.complete(promise, PH_OK);
+      sender.port_.release(promise);
+    }
+    if (request != nullptr) sender.port_.hand_over(promise, request);
+    return note;
+  }
+
+  Sender& sender;
+  To& to;
+  Checked& what;
+  ph_request* request;
+  ph_request before = PH_REQUEST_NONE;
+  std::uint64_t promise = 0;
+  bool is_expected = false;
+  bool is_accepted = false;
+};
+
+ph_status Sender::post(Checked& what, Asker asker) {
+  const Rank rank = what.end.rank;
+  if (is_closing_) return port_.fail(PH_ERR_STATE, rank, "am_send: the lane is being closed");
+  if (const ph_status status = port_.contact(rank); status != PH_OK) return status;
+  To& to = outbox_.use(rank);
+  Draft& draft = what.draft;
+  const bool goes = outbox_.may_go(to);
+  const bool wants_reply = draft.head.word.has(kWantsReply);
+  if (wants_reply)
+    if (const ph_status status = may_want(rank, asker); status != PH_OK) return status;
+  if (!goes)
+    if (const ph_status status = outbox_.may_queue(to, asker); status != PH_OK) return status;
+  const bool is_apart = port_.lines_stand_apart(rank);
+  choose_way(draft, is_apart ? port_.config().am_record_max : wire::kMaxPackedBytes);
+  Attempt attempt(*this, to, what);
+  if (const ph_status status = attempt.promise_end(asker); status != PH_OK) return status;
+  ph_status status = PH_AGAIN;
+  if (goes) {
+    draft.head.word.handled = static_cast<std::uint16_t>(gate_of_[rank].handled);
+    status = say_draft(port_, rank, draft);
+  }
+  std::unique_ptr<Entry> copy;
+  if (status == PH_AGAIN) {
+    to.counts.slot_stalls += !gate_of_[rank].has_slot(gates_.slots());
+    status = outbox_.may_queue(to, asker);
+    if (status == PH_OK) copy = make_entry(draft);
+  }
+  if (status != PH_OK) return status;
+  const Note note = attempt.accept();
+  if (wants_reply) want(gate_of_[rank]);
+  if (copy == nullptr) {
+    outbox_.has_gone(to, draft.head, note);
+    outbox_.set_gate(to);
+    return PH_OK;
+  }
+  copy->note = note;
+  outbox_.queue(to, std::move(copy), asker);
+  if (goes && draft.head.way == Way::body) outbox_.move(to);  // it needs no room now
+  return PH_OK;
+}
+
+// Outside handlers the room for replies is waited for by the caller; a queue here could make two
+// ranks wait for each other.
+ph_status Sender::may_want(Rank to, Asker asker) {
+  const std::uint32_t wanted = gate_of_[to].wanted;
+  if (wanted < gates_.slots()) return PH_OK;
+  if (asker == Asker::user) return port_.again();
+  if (wanted < kMostWanted && outbox_.budget().has_room(asker)) return PH_OK;
+  return port_.fail(PH_ERR_MEMORY, to,
+                    "am_send: " + std::to_string(wanted) +
+                        " replies of that rank are still to come, and more find no room; raise "
+                        "PHOTON_AM_QUEUE_BYTES, or ask less in handlers");
+}
+
+void Sender::want(Gate& gate) noexcept {
+  if (++gate.wanted > gates_.slots()) outbox_.budget().take(reply_bytes_);
+}
+
+void Sender::unwant(Gate& gate, std::uint32_t count) noexcept {
+  const std::uint64_t slots = gates_.slots();
+  for (; count != 0; --count)
+    if (gate.wanted-- > slots) outbox_.budget().give(reply_bytes_);
+}
+
+// ---- what the target tells
+
+bool Sender::handled(Rank from, std::uint64_t count) {
+  Gate& gate = gate_of_[from];
+  if (!gate.learn(count)) return false;
+  To* const to = outbox_.find(from);
+  if (to == nullptr) return true;
+  to->notes.settle(from, count, outbox_.teller());
+  if (to->queue.empty()) [[likely]]
+    outbox_.set_gate(*to);
+  else
+    outbox_.move(*to);
+  return true;
+}
+
+// It must come before the count that covers it, and in the order of the numbers.
+bool Sender::refused(Rank from, const Refusal& what) {
+  const Gate& gate = gate_of_[from];
+  To* const to = outbox_.find(from);
+  const bool is_here = what.number >= gate.known && what.number < gate.sent;
+  if (to == nullptr || !is_here || what.number < to->refused_to) return false;
+  if (!wire::is_error(static_cast<std::uint64_t>(std::int64_t{what.status}))) return false;
+  const Note noted = to->notes.find(what.number);
+  if (noted.kind == Note::Kind::pull) return false;
+  const bool is_aggregate = noted.kind == Note::Kind::aggregate;
+  const std::uint64_t most_items = is_aggregate ? noted.value : 0;
+  if (what.items > most_items || is_aggregate != (what.items != 0)) return false;
+  to->refused_to = what.number + 1;
+  const Note note = is_aggregate ? Note{} : to->notes.take(what.number);
+  outbox_.teller().end(from, note, what.status, RefusalWords(from, what).text());
+  return true;
+}
+
+bool Sender::unreplied(Rank from, std::uint32_t count) {
+  Gate& gate = gate_of_[from];
+  if (count == 0 || count > gate.wanted) return false;
+  unwant(gate, count);
+  return true;
+}
+
+void Sender::note_reply_handled(Rank from) noexcept {
+  Gate& gate = gate_of_[from];
+  if (gate.wanted != 0) unwant(gate, 1);
+}
+
+// ---- of the service
+
+void Sender::on_local(Rank to, std::uint64_t token, ph_status /*status*/) {
+  outbox_.on_local(to, token);
+}
+
+void Sender::on_room(Rank to) {
+  if (To* const of = outbox_.find(to); of != nullptr) outbox_.move(*of);
+}
+
+void Sender::on_lost(Rank rank, ph_status why) noexcept {
+  unwant(gate_of_[rank], gate_of_[rank].wanted);
+  if (To* const to = outbox_.find(rank); to != nullptr) outbox_.lose(*to, why);
+}
+
+bool Sender::turn() { return outbox_.turn(); }
+
+// Nothing is held back yet.
+void Sender::before_sleep() {}
+void Sender::before_flush(Rank /*rank*/) {}
+std::int64_t Sender::next_turn_ns() const noexcept { return INT64_MAX; }
+
+void Sender::close() {
+  is_closing_ = true;
+  outbox_.close();
+}
+
+bool Sender::is_idle() const noexcept { return outbox_.queued() == 0 && outbox_.lent() == 0; }
+
+std::uint64_t Sender::held() const noexcept {
+  return outbox_.queued() + outbox_.lent() + outbox_.teller().promises();
+}
+
+SentCounts Sender::counts(Rank to) const noexcept {
+  const To* const of = outbox_.find(to);
+  return of == nullptr ? SentCounts{} : of->counts;
+}
+
+}  // namespace photon::service::am
