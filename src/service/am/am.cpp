@@ -15,7 +15,8 @@ Am::Am(Port& port)
       sender_(port, gates_),
       arriving_({port, gates_, inbox_, answers_, sender_}),
       runner_(inbox_, table_, port.rank(), port.config().bulk_bytes / 8),
-      settling_({port, inbox_, runner_, arriving_, answers_, sender_}) {}
+      settling_({port, inbox_, runner_, arriving_, answers_, sender_}),
+      waves_(port, gates_, [this] { return is_settled(); }) {}
 
 // ---- for the user
 
@@ -60,11 +61,14 @@ bool Am::on_message(const Message& message) {
   if (word->op == Op::record) return arriving_.record(message.from, *word, rest, message.payload);
   if (!message.payload.empty()) return false;
   if (word->op == Op::line) return arriving_.line(message.from, *word, rest);
-  return !is_message(word->op) && is_told(message.from, *word, rest);
+  if (is_message(word->op) || !is_told(message.from, *word, rest)) return false;
+  waves_.look();  // credit may have emptied the outbox
+  return true;
 }
 
 // What a rank tells of our messages.
 bool Am::is_told(Rank from, const Word& word, std::span<const std::byte> rest) {
+  if (word.op >= Op::up) return waves_.on_message(from, word.op, rest);
   const bool is_one = rest.size() == sizeof(std::uint64_t);
   switch (word.op) {
     case Op::credit: return is_one && sender_.handled(from, word_at(rest, 0));
@@ -91,24 +95,29 @@ bool Am::is_unreplied(Rank from, std::uint64_t count) {
 
 void Am::on_local(Rank to, std::uint64_t token, ph_status status) {
   if ((token & Sender::kToken) != 0) sender_.on_local(to, token, status);
+  waves_.look();
 }
 
 void Am::on_room(Rank to) {
   answers_.on_room(to);
   sender_.on_room(to);
+  waves_.on_room(to);
 }
 
 void Am::on_lost(Rank rank, ph_status why) noexcept {
   arriving_.on_lost(rank);
   answers_.on_lost(rank);
   sender_.on_lost(rank, why);
+  waves_.on_lost(rank, why);
 }
 
 // ---- turns, handlers
 
 bool Am::turn() {
   answers_.end_batch();  // what found no memory
-  return sender_.turn();
+  const bool wants_more = sender_.turn();
+  waves_.turn();
+  return wants_more;
 }
 
 // What the last run has left is settled first, where it found no memory.
@@ -129,6 +138,7 @@ void Am::ran() noexcept {
     return;
   }
   if (!inbox_.running().empty()) port_.wants_run();
+  waves_.look();
 }
 
 // ---- leaving
@@ -139,14 +149,15 @@ void Am::close() {
   arriving_.close();
   settling_.drop_all();
   sender_.close();
+  waves_.close();
 }
 
 bool Am::is_idle() const noexcept {
-  return inbox_.empty() && answers_.is_idle() && sender_.is_idle();
+  return inbox_.empty() && answers_.is_idle() && sender_.is_idle() && waves_.is_idle();
 }
 
 std::uint64_t Am::held() const noexcept {
-  return inbox_.size() + table_.retired() + sender_.held();
+  return inbox_.size() + table_.retired() + sender_.held() + waves_.held();
 }
 
 }  // namespace photon::service::am

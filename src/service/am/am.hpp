@@ -20,6 +20,7 @@
 #include "service/am/gate.hpp"
 #include "service/am/handlers.hpp"
 #include "service/am/settling.hpp"
+#include "service/am/waves.hpp"
 #include "service/service.hpp"
 
 namespace photon::service::am {
@@ -41,6 +42,16 @@ class Am final : public Service {
   }
   ph_status send(Rank to, const ph_am_args& args) { return sender_.send(to, args, asker()); }
   ph_status reply(const ph_am_message* message, const ph_am_args& args);
+  // Quiescence: enter_quiesce() is followed by take() or leave(). What is held back goes first.
+  ph_status enter_quiesce() {
+    sender_.before_sleep();
+    return waves_.enter();
+  }
+  ph_status begin_quiesce(ph_request* request) {
+    sender_.before_sleep();
+    return waves_.begin(request);
+  }
+  Waves& waves() noexcept { return waves_; }
   // Handlers that have run, ever: of runs that are over.
   std::uint64_t handlers_run() const noexcept { return handlers_run_; }
 
@@ -67,6 +78,10 @@ class Am final : public Service {
   bool is_told(Rank from, const Word& word, std::span<const std::byte> rest);
   bool is_refused(Rank from, const Word& word, std::span<const std::byte> rest);
   bool is_unreplied(Rank from, std::uint64_t count);
+  // Nothing is under way that this rank knows of: what it has sent, or what has come to it.
+  bool is_settled() const noexcept {
+    return inbox_.empty() && runs_over_ == runs_begun_ && sender_.is_idle();
+  }
   ph_status no_reply(Rank rank, const char* why) { return port_.fail(PH_ERR_STATE, rank, why); }
 
   Port& port_;
@@ -78,6 +93,7 @@ class Am final : public Service {
   Arriving arriving_;
   Runner runner_;
   Settling settling_;
+  Waves waves_;
   std::uint64_t runs_begun_ = 0;
   std::uint64_t runs_over_ = 0;
   std::uint64_t handlers_run_ = 0;
