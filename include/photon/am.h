@@ -72,7 +72,7 @@ enum {
 /** ph_am_message: this is a reply. */
 #define PH_AM_IS_REPLY 0x400000U
 
-/** ph_am_landing: the payload is not wanted. */
+/** ph_am_landing: the payload is not wanted: `done` is called once, with all of its size. */
 #define PH_AM_DROP 0x800000U
 
 /** ph_am_landing: the buffer is a ring of chunks, filled again and again (see there). */

@@ -34,9 +34,9 @@ PH_API ph_status ph_count(ph_context *context, int on);
 
 /**
  * The counters of one peer, or with PH_ANY_RANK those of all peers together followed by the rank's
- * own. At most `capacity` are written; *count is how many there are, so a call with capacity 0
- * asks for the room that is needed. Names and their order are those of this version of the library;
- * later ones may have more.
+ * own; behind these stand those of the library's services, as active messages. At most `capacity`
+ * are written; *count is how many there are, so a call with capacity 0 asks for the room that is
+ * needed. Names and their order are those of this version of the library; later ones may have more.
  *
  * Ownership: `counters` is the caller's; may be null if capacity is 0.
  * Status:    PH_OK; PH_ERR_RANK; PH_ERR_ARGUMENT (a null argument); PH_ERR_STATE; PH_ERR_MEMORY.

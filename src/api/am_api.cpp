@@ -6,6 +6,7 @@
 #include "service/am/am.hpp"
 
 using photon::api::bad_argument;
+using photon::api::Ends;
 using photon::api::in_service;
 using photon::service::am::Am;
 using photon::service::am::HandlerNode;
@@ -25,7 +26,7 @@ extern "C" {
 ph_status ph_am_register(ph_context* context, uint32_t id, ph_am_handler handler, void* user) {
   if (handler == nullptr) return bad_argument(context, "am_register: the handler is null");
   if (id > PH_AM_MAX_ID) return bad_argument(context, "am_register: the id is over 65535");
-  return in_service<Am>(context, kOwner, [&](Am& am, auto&, auto&) {
+  return in_service<Am, Ends::posted>(context, kOwner, [&](Am& am, auto&, auto&) {
     am.belong_to(context);
     return am.enroll(id, handler, user);
   });
@@ -42,15 +43,15 @@ ph_status ph_am_unregister(ph_context* context, uint32_t id) {
 }
 
 ph_status ph_am_send_small(ph_context* context, ph_rank rank, uint32_t id, ph_const_block bytes) {
-  return in_service<Am>(context, kOwner,
-                        [&](Am& am, auto&, auto&) { return am.send_small(rank, id, bytes); });
+  return in_service<Am, Ends::posted>(
+      context, kOwner, [&](Am& am, auto&, auto&) { return am.send_small(rank, id, bytes); });
 }
 
 ph_status ph_am_send(ph_context* context, ph_rank rank, const ph_am_args* args) {
   if (!is_whole(args))
     return bad_argument(context, "am_send: args is null, or args->size is not sizeof(ph_am_args)");
-  return in_service<Am>(context, kOwner,
-                        [&](Am& am, auto&, auto&) { return am.send(rank, *args); });
+  return in_service<Am, Ends::posted>(context, kOwner,
+                                      [&](Am& am, auto&, auto&) { return am.send(rank, *args); });
 }
 
 ph_status ph_am_reply(const ph_am_message* message, const ph_am_args* args) {
@@ -58,8 +59,8 @@ ph_status ph_am_reply(const ph_am_message* message, const ph_am_args* args) {
   if (!is_whole(args))
     return bad_argument(message->context,
                         "am_reply: args is null, or args->size is not sizeof(ph_am_args)");
-  return in_service<Am>(message->context, kOwner,
-                        [&](Am& am, auto&, auto&) { return am.reply(message, *args); });
+  return in_service<Am, Ends::posted>(
+      message->context, kOwner, [&](Am& am, auto&, auto&) { return am.reply(message, *args); });
 }
 
 ph_status ph_am_poll(ph_context* context, uint32_t flags) {

@@ -7,7 +7,7 @@ namespace {
 
 [[gnu::noinline]] ph_status atomic_in_lane(ph_context* context, ph_rank rank,
                                            const ph_atomic_args* args) {
-  return photon::api::in_lane(context, [&](auto& engine, auto&) {
+  return photon::api::in_lane<photon::api::Ends::posted>(context, [&](auto& engine, auto&) {
     if (args == nullptr || args->size != sizeof(ph_atomic_args))
       return engine.fail(PH_ERR_ARGUMENT, rank,
                          "atomic: args is null or args->size is not sizeof(ph_atomic_args)");

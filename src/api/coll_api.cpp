@@ -4,6 +4,7 @@
 #include "api/handle.hpp"
 #include "service/coll/collectives.hpp"
 
+using photon::api::Ends;
 using photon::api::in_service;
 using photon::service::coll::Collectives;
 using photon::service::coll::Operation;
@@ -13,10 +14,10 @@ namespace {
 constexpr auto kCollOwner = photon::wire::Owner::coll;
 
 // Runs `call(service, engine, guard)` if the team lives and args are of this version.
-template <class Call>
+template <Ends ends = Ends::running, class Call>
 ph_status at_team(ph_team* team, const ph_coll_args* args, const char* name, Call call) noexcept {
   if (team == nullptr) return PH_ERR_ARGUMENT;
-  return in_service<Collectives>(
+  return in_service<Collectives, ends>(
       team->home, kCollOwner, [&](Collectives& all, auto& engine, auto& guard) {
         const char* why = nullptr;
         if (team->team == nullptr) why = ": the team was freed";
@@ -27,10 +28,10 @@ ph_status at_team(ph_team* team, const ph_coll_args* args, const char* name, Cal
       });
 }
 
-template <class Call>
+template <Ends ends = Ends::running, class Call>
 ph_status at_coll(ph_coll* coll, const char* name, Call call) noexcept {
   if (coll == nullptr) return PH_ERR_ARGUMENT;
-  return in_service<Collectives>(
+  return in_service<Collectives, ends>(
       coll->home, kCollOwner, [&](Collectives& all, auto& engine, auto&) {
         if (coll->op != nullptr) return call(all);
         return engine.port(kCollOwner)
@@ -72,8 +73,9 @@ ph_status run_here(ph_team* team, const ph_coll_args* args) noexcept {
 extern "C" {
 
 ph_status ph_coll_begin(ph_team* team, const ph_coll_args* args) {
-  return at_team(team, args, "coll_begin",
-                 [&](Collectives& all, auto&, auto&) { return all.begin(*team->team, *args); });
+  return at_team<Ends::posted>(team, args, "coll_begin", [&](Collectives& all, auto&, auto&) {
+    return all.begin(*team->team, *args);
+  });
 }
 
 ph_status ph_coll_run(ph_team* team, const ph_coll_args* args, int64_t timeout_us) {
@@ -107,7 +109,8 @@ ph_status ph_coll_prepare(ph_team* team, const ph_coll_args* args, ph_coll** col
 }
 
 ph_status ph_coll_start(ph_coll* coll) {
-  return at_coll(coll, "coll_start", [&](Collectives& all) { return all.start(*coll->op); });
+  return at_coll<Ends::posted>(coll, "coll_start",
+                               [&](Collectives& all) { return all.start(*coll->op); });
 }
 
 ph_status ph_coll_change(ph_coll* coll, const ph_coll_args* args) {

@@ -39,9 +39,14 @@ ph_status refused(ph_context& context, ph_status status) noexcept {
   return status;
 }
 
-void finish_call(engine::Engine& engine, engine::LaneGuard& guard, ph_status status) noexcept {
+void finish_call(engine::Engine& engine, engine::LaneGuard& guard, ph_status status,
+                 Ends ends) noexcept {
   try {
     if (status >= PH_OK) engine.count_call();  // a turn could change the words of an error
+  } catch (const std::bad_alloc&) {
+  }
+  if (ends == Ends::posted) return engine.leave_user_code();
+  try {
     engine.run_user_code(guard);
   } catch (const std::bad_alloc&) {
   }
@@ -151,8 +156,14 @@ ph_status not_for_lanes(engine::Engine& engine, const char* call) {
 
 // What a collective does meanwhile.
 boot::Serve serving(engine::Engine& engine, engine::LaneGuard& guard) {
+  engine.hold_lane(true);
   return {[&engine] { return engine.serve(); },
           [&engine, &guard] { return engine::EventSource(engine).rest_on(guard); }};
+}
+
+void stop_serving(engine::Engine& engine) {
+  engine::EventSource(engine).end_rest();
+  engine.hold_lane(false);
 }
 
 }  // namespace
@@ -215,7 +226,8 @@ ph_status ph_allgather(ph_context* context, const void* mine, void* all, size_t 
     if (size_bytes == 0 || size_bytes > kMostBytes || mine == nullptr || all == nullptr)
       return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
                          "allgather: needs buffers, and 1 to 65536 bytes a rank");
-    const photon::base::Finally over([&] { photon::engine::EventSource(engine).end_rest(); });
+    if (const ph_status status = engine.check_wait(); status != PH_OK) return status;
+    const photon::base::Finally over([&] { photon::api::stop_serving(engine); });
     auto done = engine.boot().allgather({static_cast<const std::byte*>(mine), size_bytes},
                                         {static_cast<std::byte*>(all), size_bytes * context->size},
                                         photon::api::serving(engine, guard));
@@ -226,7 +238,8 @@ ph_status ph_allgather(ph_context* context, const void* mine, void* all, size_t 
 ph_status ph_barrier(ph_context* context) {
   return in_lane(context, [&](auto& engine, auto& guard) {
     if (context->is_lane()) return photon::api::not_for_lanes(engine, "barrier");
-    const photon::base::Finally over([&] { photon::engine::EventSource(engine).end_rest(); });
+    if (const ph_status status = engine.check_wait(); status != PH_OK) return status;
+    const photon::base::Finally over([&] { photon::api::stop_serving(engine); });
     auto done = engine.boot().barrier(photon::api::serving(engine, guard));
     return done ? PH_OK : engine.fail(done.error());
   });

@@ -6,6 +6,7 @@
 #include "service/echo/echo.hpp"
 
 using photon::api::bad_argument;
+using photon::api::Ends;
 using photon::api::in_lane;
 using photon::api::in_service;
 using photon::service::echo::Echo;
@@ -14,14 +15,14 @@ using photon::wire::Owner;
 extern "C" {
 
 ph_status ph_echo(ph_context* context, ph_rank rank, uint64_t value) {
-  return in_service<Echo>(context, Owner::echo,
-                          [&](Echo& echo, auto&, auto&) { return echo.ask(rank, value); });
+  return in_service<Echo, Ends::posted>(
+      context, Owner::echo, [&](Echo& echo, auto&, auto&) { return echo.ask(rank, value); });
 }
 
 ph_status ph_echo_body(ph_context* context, ph_rank rank, ph_const_block body, uint64_t value) {
   if (body.data == nullptr || body.size_bytes == 0)
     return bad_argument(context, "echo_body: the body is null or has no bytes");
-  return in_service<Echo>(context, Owner::echo, [&](Echo& echo, auto&, auto&) {
+  return in_service<Echo, Ends::posted>(context, Owner::echo, [&](Echo& echo, auto&, auto&) {
     const std::span bytes(static_cast<const std::byte*>(body.data), body.size_bytes);
     return echo.ask_body(rank, bytes, value);
   });
@@ -60,8 +61,8 @@ ph_status ph_echo_listen(ph_context* context, ph_echo_handler handler, void* use
 }
 
 ph_status ph_echo_tell(ph_context* context, ph_rank rank, uint64_t value) {
-  return in_service<Echo>(context, Owner::echo,
-                          [&](Echo& echo, auto&, auto&) { return echo.tell(rank, value); });
+  return in_service<Echo, Ends::posted>(
+      context, Owner::echo, [&](Echo& echo, auto&, auto&) { return echo.tell(rank, value); });
 }
 
 uint64_t ph_echo_sum(ph_const_block body) {

@@ -66,43 +66,46 @@ ph_status hand_over(const Make& make, ph_context** context, ph_error* error) noe
 // Leaves the words for a call that the lane refused, and hands its status back.
 ph_status refused(ph_context& context, ph_status status) noexcept;
 
+// How a call ends: posting runs no user code, and leaves what is due to the next call that does.
+enum class Ends : std::uint8_t { running, posted };
+
 // Gives services what a call owes them at its end: a turn, and the user's code. If memory runs out
 // the next call tries again: this one has done its own work.
 [[gnu::noinline, gnu::cold]] void finish_call(engine::Engine& engine, engine::LaneGuard& guard,
-                                              ph_status status) noexcept;
+                                              ph_status status, Ends ends) noexcept;
 
 // Runs `call(engine, guard)` in the context's lane. No exception crosses the ABI: the only one that
 // the core throws is bad_alloc.
-template <class Call>
+template <Ends ends = Ends::running, class Call>
 inline ph_status in_lane(ph_context* context, Call call) noexcept {
   if (context == nullptr) return PH_ERR_STATE;
   engine::LaneGuard guard(*context->lane);
   if (guard.status() != PH_OK) [[unlikely]]
     return refused(*context, guard.status());
+  ph_status status = PH_ERR_MEMORY;
   try {
-    const ph_status status = call(*context->engine, guard);
-    // A call that waited may find the lane closed, and then the engine is not ours to look at.
-    if (guard.status() == PH_OK && context->engine->owes_services()) [[unlikely]]
-      finish_call(*context->engine, guard, status);
-    return status;
+    status = call(*context->engine, guard);
   } catch (const std::bad_alloc&) {
-    return PH_ERR_MEMORY;
   }
+  // A call that waited may find the lane closed, and then the engine is not ours to look at.
+  if (guard.status() == PH_OK && context->engine->owes_services()) [[unlikely]]
+    finish_call(*context->engine, guard, status, ends);
+  return status;
 }
 
 // The words of a service's error become those of the call: if it has left none for this status,
 // the status alone tells.
 inline ph_status told_by(engine::Engine& engine, wire::Owner owner, ph_status status) {
-  if (status >= PH_OK) return status;
+  if (status >= PH_OK || engine.has_refused_wait(status)) return status;
   const base::Error& words = engine.port(owner).last_error();
   if (words.status == status) return engine.fail(words);
   return engine.fail(status, PH_ANY_RANK, ph_status_text(status));
 }
 
 // Runs `call(service, engine, guard)` in the context's lane.
-template <class Service, class Call>
+template <class Service, Ends ends = Ends::running, class Call>
 inline ph_status in_service(ph_context* context, wire::Owner owner, Call call) noexcept {
-  return in_lane(context, [&](auto& engine, auto& guard) {
+  return in_lane<ends>(context, [&](auto& engine, auto& guard) {
     auto& service = *static_cast<Service*>(engine.service(owner));
     const ph_status status = call(service, engine, guard);
     if (guard.status() != PH_OK) return status;  // closed while it waited: nothing here is ours
@@ -118,7 +121,7 @@ inline base::Error wrong_argument(const char* what) {
 
 // What an argument is that the engine cannot be asked about.
 inline ph_status bad_argument(ph_context* context, const char* what) noexcept {
-  return in_lane(context, [what](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [what](auto& engine, auto&) {
     return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK, what);
   });
 }

@@ -9,6 +9,7 @@
 #include "service/mailbox/mailboxes.hpp"
 
 using photon::api::bad_argument;
+using photon::api::Ends;
 using photon::api::in_service;
 using photon::service::mailbox::Mailboxes;
 using photon::service::mailbox::Receiver;
@@ -49,7 +50,7 @@ ph_status put(ph_context* context, ph_rank rank, const ph_mailbox_put_args* args
   if (args == nullptr || args->size != sizeof(ph_mailbox_put_args))
     return bad_argument(
         context, "mailbox_put: args is null, or args->size is not sizeof(ph_mailbox_put_args)");
-  return in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
+  return in_service<Mailboxes, Ends::posted>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
     return all.sender().put(rank, *args, appends);
   });
 }
@@ -170,7 +171,7 @@ ph_status ph_mailbox_append(ph_context* context, ph_rank rank, const ph_mailbox_
 
 ph_status ph_mailbox_put_u64(ph_context* context, ph_rank rank, uint64_t address, uint64_t offset,
                              ph_const_block source) {
-  return in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
+  return in_service<Mailboxes, Ends::posted>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
     return all.sender().put_u64(
         rank, address, offset,
         std::span(static_cast<const std::byte*>(source.data), source.size_bytes));
@@ -183,7 +184,7 @@ ph_status ph_mailbox_withdraw(ph_context* context, ph_rank rank,
     return bad_argument(context,
                         "mailbox_withdraw: args is null, or args->size is not "
                         "sizeof(ph_mailbox_withdraw_args)");
-  return in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
+  return in_service<Mailboxes, Ends::posted>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
     return all.sender().withdraw(rank, *args);
   });
 }
@@ -192,7 +193,7 @@ ph_status ph_mailbox_get(ph_context* context, ph_rank rank, const ph_mailbox_get
   if (args == nullptr || args->size != sizeof(ph_mailbox_get_args))
     return bad_argument(
         context, "mailbox_get: args is null, or args->size is not sizeof(ph_mailbox_get_args)");
-  return in_service<Mailboxes>(
+  return in_service<Mailboxes, Ends::posted>(
       context, kOwner, [&](Mailboxes& all, auto&, auto&) { return all.reader().get(rank, *args); });
 }
 

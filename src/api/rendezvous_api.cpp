@@ -6,12 +6,13 @@
 #include "api/rendezvous_calls.hpp"
 
 using photon::api::bad_argument;
+using photon::api::Ends;
 using photon::api::in_lane;
 
 extern "C" {
 
 ph_status ph_announce(ph_context* context, ph_rank rank, const ph_announce_args* args) {
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [&](auto& engine, auto&) {
     if (args == nullptr || args->size != sizeof(ph_announce_args))
       return engine.fail(PH_ERR_ARGUMENT, rank,
                          "announce: args is null or args->size is not sizeof(ph_announce_args)");
@@ -47,7 +48,7 @@ ph_status ph_put_buffer(ph_context* context, const ph_buffer* buffer, uint64_t o
     return bad_argument(context,
                         "put_buffer: buffer or args is null, or args->size is not "
                         "sizeof(ph_put_args)");
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [&](auto& engine, auto&) {
     return photon::api::put_buffer(engine, *buffer, offset, *args);
   });
 }
@@ -58,15 +59,15 @@ ph_status ph_get_buffer(ph_context* context, const ph_buffer* buffer, uint64_t o
     return bad_argument(context,
                         "get_buffer: buffer or args is null, or args->size is not "
                         "sizeof(ph_get_args)");
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [&](auto& engine, auto&) {
     return photon::api::get_buffer(engine, *buffer, offset, *args);
   });
 }
 
 ph_status ph_finish(ph_context* context, const ph_buffer* buffer) {
   if (buffer == nullptr) return bad_argument(context, "finish: buffer is null");
-  return in_lane(context,
-                 [&](auto& engine, auto&) { return photon::api::finish(engine, *buffer); });
+  return in_lane<Ends::posted>(
+      context, [&](auto& engine, auto&) { return photon::api::finish(engine, *buffer); });
 }
 
 }  // extern "C"

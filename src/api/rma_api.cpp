@@ -7,6 +7,7 @@
 #include "engine/fast_path.hpp"
 
 using photon::api::bad_argument;
+using photon::api::Ends;
 using photon::api::in_lane;
 using photon::api::post_fast;
 
@@ -89,7 +90,7 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
                                             ph_const_block source, ph_target target,
                                             ph_u64_ids ids) noexcept {
   using Fast = photon::engine::Engine::Fast;
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [&](auto& engine, auto&) {
     const Fast fast = engine.try_put_u64(rank, source, target, ids);  // by the lock's word
     if (fast == Fast::no) return engine.put_u64(rank, source, target, ids);
     if (fast == Fast::tell) engine.finish_put(rank);
@@ -100,7 +101,7 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
 [[gnu::noinline]] ph_status notify_in_lane(ph_context* context, ph_rank rank,
                                            uint64_t remote) noexcept {
   using Fast = photon::engine::Engine::Fast;
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [&](auto& engine, auto&) {
     const Fast fast = engine.try_notify(rank, remote);
     if (fast == Fast::no) return engine.notify(rank, remote);
     if (fast == Fast::tell) engine.finish_put(rank);
@@ -113,7 +114,7 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
 extern "C" {
 
 ph_status ph_put(ph_context* context, ph_rank rank, const ph_put_args* args) {
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [&](auto& engine, auto&) {
     if (args == nullptr || args->size != sizeof(ph_put_args))
       return engine.fail(PH_ERR_ARGUMENT, rank,
                          "put: args is null or args->size is not sizeof(ph_put_args)");
@@ -135,7 +136,7 @@ ph_status ph_notify(ph_context* context, ph_rank rank, uint64_t remote) {
 }
 
 ph_status ph_get(ph_context* context, ph_rank rank, const ph_get_args* args) {
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [&](auto& engine, auto&) {
     if (args == nullptr || args->size != sizeof(ph_get_args))
       return engine.fail(PH_ERR_ARGUMENT, rank,
                          "get: args is null or args->size is not sizeof(ph_get_args)");
@@ -221,7 +222,7 @@ ph_status ph_wait(ph_context* context, ph_query query, int64_t timeout_us) {
 }
 
 ph_status ph_fence(ph_context* context, ph_rank rank) {
-  return in_lane(context, [&](auto& engine, auto&) { return engine.fence(rank); });
+  return in_lane<Ends::posted>(context, [&](auto& engine, auto&) { return engine.fence(rank); });
 }
 
 ph_status ph_flush(ph_context* context, ph_rank rank, int64_t timeout_us) {

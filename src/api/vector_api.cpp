@@ -34,7 +34,7 @@ Grid grid_of(const Args& args, const void* own, const ph_target& at) {
 template <class Args, class Describe>
 ph_status post(ph_context* context, ph_rank rank, const Args* args, const char* call,
                Describe describe) noexcept {
-  return photon::api::in_lane(context, [&](auto& engine, auto&) {
+  return photon::api::in_lane<photon::api::Ends::posted>(context, [&](auto& engine, auto&) {
     if (args == nullptr || args->size != sizeof(Args))
       return engine.fail(
           PH_ERR_ARGUMENT, rank,

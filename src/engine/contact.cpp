@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -371,8 +372,8 @@ void Engine::let_go(Peer& peer) {
   peer.atomic_place = {};
   peer.sent.close();
   Services::allow(peer);
-  peer.is_let_go = peer.bodies != nullptr && peer.bodies->lent() != 0;
-  if (!peer.is_let_go) transport_->disconnect(peer.rank);  // else with the last chunk that is kept
+  peer.is_let_go = peer.is_held();
+  if (!peer.is_let_go) transport_->disconnect(peer.rank);  // else with the last that is held
 }
 
 ph_status Engine::describe(Rank rank, ph_path& path) {
@@ -385,6 +386,9 @@ ph_status Engine::describe(Rank rank, ph_path& path) {
   transport_->describe(rank, path);
   if (peers_[rank] != nullptr && peers_[rank]->stores.is_open())
     peers_[rank]->stores.describe(path);
+  const std::string ways = services_->ways(rank);
+  const std::size_t used = std::strlen(path.reason);
+  std::snprintf(path.reason + used, sizeof path.reason - used, "%s", ways.c_str());
   if (!boot_->knows(rank))
     std::snprintf(path.reason, sizeof path.reason,
                   "its address is not known here: ph_connect() takes it");

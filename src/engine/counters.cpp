@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "engine/engine.hpp"
+#include "engine/services.hpp"
 
 namespace photon::engine {
 
@@ -111,7 +112,8 @@ PeerCounters Engine::counters_of(Peer& peer) {
   return counters;
 }
 
-// Those of a peer, or of all peers together and then the rank's own. Names live for ever.
+// Those of a peer, or of all peers together and then the rank's own; behind them the services'.
+// Names live for ever.
 ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
   if (rank != PH_ANY_RANK && rank >= size_)
     return fail(PH_ERR_RANK, rank, "counters: no rank " + std::to_string(rank) + " in this job");
@@ -119,7 +121,10 @@ ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
   for (Peer* peer : contacted_)
     if (rank == PH_ANY_RANK || peer->rank == rank) all.merge(counters_of(*peer));
   for (std::size_t i = 0; i < kPeerCounts; ++i) found.push_back({kTexts[i], all.values[i]});
-  if (rank != PH_ANY_RANK) return PH_OK;
+  if (rank != PH_ANY_RANK) {
+    services_->count(rank, found);
+    return PH_OK;
+  }
   const auto cache = sources_.counts();
   const auto strangers = transport_->strangers();
   Ways ways;
@@ -152,6 +157,7 @@ ph_status Engine::counters(Rank rank, std::vector<NamedCount>& found) {
       {{"peers_network", "Connected peers that are reached by the network."}, ways.by_network},
   };
   found.insert(found.end(), std::begin(kOwn), std::end(kOwn));
+  services_->count(rank, found);
   return PH_OK;
 }
 

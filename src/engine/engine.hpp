@@ -95,10 +95,15 @@ class Engine final : private transport::Sink, private EngineState {
   bool owes_services() const noexcept { return user_code_ != 0 || wants_turns_; }
   void count_call();  // of a caller who may only post: now and then services have a turn
   void run_user_code(LaneGuard& guard);
-  bool is_in_user_code() const noexcept;  // the caller is
-  void push_out();                        // what a call of a service has queued, as far as it goes
-  bool quick_turn() noexcept;             // false: nothing was done, serve() is due
-  bool tested(bool found) noexcept;       // after a test: true: the core is to be given away
+  void leave_user_code() noexcept;  // what is due is left to the next call that runs it
+  // PH_ERR_STATE: the caller is inside a handler that must not wait.
+  ph_status check_wait();
+  bool has_refused_wait(ph_status status) const noexcept;     // and has left its words
+  void hold_lane(bool does) noexcept { holds_lane_ = does; }  // while it waits for other ranks
+  bool is_in_user_code() const noexcept;                      // the caller is
+  void push_out();                   // what a call of a service has queued, as far as it goes
+  bool quick_turn() noexcept;        // false: nothing was done, serve() is due
+  bool tested(bool found) noexcept;  // after a test: true: the core is to be given away
   ph_status wait_for(LaneGuard& guard, const std::function<bool()>& done, std::int64_t timeout_us) {
     return wait_until(guard, done, timeout_us);
   }
@@ -121,12 +126,13 @@ class Engine final : private transport::Sink, private EngineState {
  private:
   friend class Services;
   friend class ServicePort;
-  friend class PeerView;     // peer_view.hpp
-  friend class Alone;        // alone.hpp
-  friend class EagerChunks;  // eager_chunks.hpp
-  friend class GetTakeover;  // get_takeover.hpp
-  friend class StandIn;      // stand_in.cpp
-  friend class EventSource;  // event_source.cpp
+  friend class PeerView;      // peer_view.hpp
+  friend class Alone;         // alone.hpp
+  friend class EagerChunks;   // eager_chunks.hpp
+  friend class Reservations;  // reservation.hpp
+  friend class GetTakeover;   // get_takeover.hpp
+  friend class StandIn;       // stand_in.cpp
+  friend class EventSource;   // event_source.cpp
   enum class Step : std::uint8_t { blocked, moved };
   // transport::Sink
   void on_link(Rank rank) override;
@@ -220,7 +226,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status check_get(Rank rank, const ph_get_args& args);
   bool get_now(Peer& peer, const ph_get_args& args);
   ph_status get_queued(Peer& peer, const QueuedGet& what);
-  Request* new_request(Peer& peer, std::uint32_t flags);
+  Request* new_request(Peer& peer, std::uint32_t flags, bool is_beyond = false);
   ph_status again() noexcept;
   // atomic.cpp
   Fast ask(Peer& peer, const ph_atomic_args& args) noexcept;

@@ -3,8 +3,8 @@
 // Invariants: events_free_ + runways + events promised or waiting + what easy_ has handed out and
 // not told of = `requests`, where every accepted operation that may yet produce a completion has
 // its event promised (it may go below zero only by reports of operations refused after their
-// completion); a peer with anything queued stands in busy_. Owner: the Engine, under the lane's
-// lock.
+// completion, and by what services promise beyond `requests`); a peer with anything queued stands
+// in busy_. Owner: the Engine, under the lane's lock.
 #pragma once
 
 #include <condition_variable>
@@ -126,7 +126,7 @@ class EngineState {
   std::vector<Peer*> contacted_;
   std::vector<Peer*> hot_;
   std::vector<Peer*> busy_;
-  std::uint32_t due_ = 0;  // what a turn has to look at: the busy peers, and two more for services
+  std::uint32_t due_ = 0;  // what a turn has to look at: the busy peers; for services three more
   std::uint32_t user_code_ = 0;  // of services, that is due: a bit for each
   PeerList local_ready_;
   PeerList stash_ready_;
@@ -177,6 +177,11 @@ class EngineState {
   bool is_quiet_ = false;  // it is a service's operation that is looked at: its status says it all
   ph_status unheard_ = PH_OK;  // finalize: of requests that nobody took
   Rank unheard_rank_ = 0;
+
+  // Who makes turns, if no call of the application's that ends with the user's code does:
+  bool is_standing_in_ = false;  // the progress thread, as long as it holds the lane
+  bool holds_lane_ = false;      // a call that waits for others inside the lane
+  bool is_leaving_ = false;      // who closes the lane; for good
 
   std::function<void()> meanwhile_;  // while it is finalized
   std::mutex news_mutex_;

@@ -145,12 +145,14 @@ ph_status Engine::take_back_all() {
 }
 
 void Engine::tell_closed() {
+  is_leaving_ = true;
   if (is_armed_) EventSource(*this).disarm();
   if (waiters_ != 0) news();
 }
 
 // The lane is closed: threads that sleep in wait() must be out before anything is torn down.
 void Engine::dismiss_waiters(LaneGuard& guard) {
+  is_leaving_ = true;
   for (unsigned spins = 0; waiters_ != 0 || services_->is_run(); ++spins) {
     news();
     guard.release();

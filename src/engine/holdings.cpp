@@ -8,8 +8,8 @@ Holdings Engine::holdings() noexcept {
   Holdings all;
   for (Peer* peer : contacted_) {
     settle(*peer);
-    all.queued +=
-        peer->replies.size() + peer->serves.size() + peer->stash.size() + peer->late.size();
+    all.queued += peer->replies.size() + peer->serves.size() + peer->stash.size() +
+                  peer->late.size() + (peer->reservation.is_open() ? 1 : 0);
   }
   all.queued += services_->held();
   all.requests = requests_.used();

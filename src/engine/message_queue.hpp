@@ -81,6 +81,7 @@ class MessageQueue {
     words_.trim();
     count_ = 0;
     room_wanted = false;
+    bulk_wanted_ = 0;
   }
 
   // Work of this service: has_passed(end()) of when it was begun says when it may go.
@@ -92,7 +93,14 @@ class MessageQueue {
   void end_work() noexcept { ++work_ended_; }
   std::uint64_t end() const noexcept { return words_.end(); }
 
-  bool room_wanted = false;  // its service was told to try again
+  // Its service was told to try again: for want of a line, or of so many bytes of the bulk ring.
+  void want_room(std::uint64_t bulk_bytes = 0) noexcept {
+    bulk_wanted_ = room_wanted ? std::min(bulk_wanted_, bulk_bytes) : bulk_bytes;
+    room_wanted = true;
+  }
+  std::uint64_t bulk_wanted() const noexcept { return bulk_wanted_; }
+
+  bool room_wanted = false;
 
  private:
   static constexpr std::uint64_t kVoid = std::uint64_t{1} << 63;
@@ -107,6 +115,7 @@ class MessageQueue {
 
   base::RingQueue<std::uint64_t> words_;
   std::uint64_t count_ = 0;
+  std::uint64_t bulk_wanted_ = 0;  // while room_wanted; 0: a line is
   std::uint64_t work_begun_ = 0;
   std::uint64_t work_ended_ = 0;
 };

@@ -86,7 +86,7 @@ ph_status Services::say(wire::Owner owner, const service::Saying& what, std::uin
     return PH_OK;
   }
   if (!what.must_go && !what.behind_all) {
-    queue.room_wanted = true;
+    queue.want_room();
     engine_.mark_busy(*peer);
     return engine_.again();
   }
@@ -139,6 +139,7 @@ bool Services::step_one(Peer& peer, wire::Owner owner) {
   MessageQueue& queue = peer.queues.of(owner);
   if (!queue.empty()) return queue.may_go() && send_queued(peer, owner);
   if (!queue.room_wanted || !queue.is_open() || !peer.tx.has_room(1)) return false;
+  if (queue.bulk_wanted() != 0 && !engine_.bulk_room(peer, queue.bulk_wanted())) return false;
   queue.room_wanted = false;
   slot(owner).service->on_room(peer.rank);
   return false;  // it may have said anything: the next turn looks again
@@ -191,7 +192,7 @@ ph_status Services::say_body(wire::Owner owner, const service::Saying& what,
   if (const auto status = engine_.contact(what.to, peer); status != PH_OK) return status;
   Request* const made = take_request(owner, *peer);
   if (made == nullptr) {
-    peer->queues.of(owner).room_wanted = true;
+    peer->queues.of(owner).want_room();
     engine_.mark_busy(*peer);
     return engine_.again();
   }

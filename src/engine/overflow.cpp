@@ -241,7 +241,7 @@ bool Engine::give_back_idle() {
       used.seen_ns = now;
     }
     later = true;
-    if (now - used.seen_ns < kIdleNs) continue;
+    if (now - used.seen_ns < kIdleNs || peer->reservation.is_open()) continue;
     used.bulk_clean = peer->tx_bulk.tail;
     discard_bulk(*peer);
   }

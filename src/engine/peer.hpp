@@ -31,6 +31,7 @@
 #include "engine/message_queue.hpp"
 #include "engine/named_lines.hpp"
 #include "engine/request.hpp"
+#include "engine/reservation.hpp"
 #include "engine/sent_puts.hpp"
 #include "engine/stale_answers.hpp"
 #include "engine/stores.hpp"
@@ -135,6 +136,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   std::uint64_t jump_due = 0;   // one more than the position; 0: none
   UsedMemory used;
   BulkProducer tx_bulk;
+  Reservation reservation;  // of room in it
   CopyChoice copies;
   Stores stores;
   Way mapped_way = Way::plain;  // of the put that is being posted
@@ -159,7 +161,7 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   std::uint64_t refused_next = 0;  // line of the first record that may still be refused
   bool took_unchecked = false;     // puts whose keys only the peer checks, sent or to be sent
   bool said_bye = false;
-  bool is_let_go = false;  // but for chunks of its bulk ring that services keep
+  bool is_let_go = false;  // but for what services hold of its bulk rings: is_held()
   bool may_live = false;   // though it is lost: the network says so, not its end
   bool lost_some = false;  // with it: operations that were over for us, and nobody was told yet
   std::string why;         // broken: in words
@@ -225,6 +227,10 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
   // that is no loss of ours.
   bool may_have_lost() const noexcept {
     return broken != PH_ERR_DEPARTED && (may_live || broken != PH_ERR_PEER);
+  }
+  // Services keep chunks of its ring, or fill room in ours to it.
+  bool is_held() const noexcept {
+    return (bodies != nullptr && bodies->lent() != 0) || reservation.is_open();
   }
   bool has_remote() const noexcept { return !stash.empty() && stash.front().status == PH_OK; }
   // Whether its word about its copies in our memory counts; that of a dead one does not.

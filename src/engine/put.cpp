@@ -157,10 +157,11 @@ ph_status Engine::put_anyhow(Rank rank, const ph_put_args& args) {
   return put_queued(*peer, args, way);
 }
 
-Request* Engine::new_request(Peer& peer, std::uint32_t flags) {
-  if (!events_left()) return nullptr;
+// is_beyond: beside the limit, for code that cannot wait for what uses it up.
+Request* Engine::new_request(Peer& peer, std::uint32_t flags, bool is_beyond) {
+  if (!is_beyond && !events_left()) return nullptr;
   peer.local.make_room(peer.outstanding + 1);  // each will complete without allocating
-  Request* request = requests_.take();
+  Request* request = is_beyond ? requests_.take_for_service() : requests_.take();
   if (request == nullptr) return nullptr;
   own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
   --events_free_;

@@ -71,6 +71,27 @@ void ServicePort::note_read(Rank to, std::uint64_t mark) noexcept {
   if (peer != nullptr && mark <= peer->tx.tail()) peer->sent.read_to(mark);
 }
 
+ph_status ServicePort::reserve(Rank to, std::uint64_t size_bytes, std::span<std::byte>& room) {
+  if (Reservations::is_at_hand(engine_, to))  // no words to keep: this is on the way of each chunk
+    return Reservations(engine_).reserve(owner_, to, size_bytes, room);
+  base::Error before = engine_.last_error_;
+  return in_own_words(Reservations(engine_).reserve(owner_, to, size_bytes, room),
+                      std::move(before));
+}
+
+void ServicePort::fill(Rank to, std::byte* at, std::span<const std::byte> bytes) noexcept {
+  Reservations(engine_).fill(to, at, bytes);
+}
+
+ph_status ServicePort::commit(const service::Saying& what, std::uint64_t size_bytes) {
+  if (Reservations::is_at_hand(engine_, what.to))
+    return Reservations(engine_).commit(owner_, what, size_bytes);
+  base::Error before = engine_.last_error_;
+  return in_own_words(Reservations(engine_).commit(owner_, what, size_bytes), std::move(before));
+}
+
+void ServicePort::cancel_room(Rank to) noexcept { Reservations(engine_).cancel(owner_, to); }
+
 ph_status ServicePort::get(Rank from, const Fetch& what, std::uint64_t& handle) {
   base::Error before = engine_.last_error_;
   return in_own_words(services_.get(owner_, from, what, handle), std::move(before));
@@ -110,7 +131,7 @@ void ServicePort::note_unheard(Rank rank, ph_status status, const char* why) noe
   engine_.unheard_ = status;
   engine_.unheard_rank_ = rank;
   try {
-    engine_.fail(status, rank, why);
+    engine_.fail(status, rank, why == nullptr ? ph_status_text(status) : why);
   } catch (const std::bad_alloc&) {  // the status alone tells
   }
 }
@@ -139,7 +160,7 @@ const base::Config& ServicePort::config() const noexcept { return engine_.config
 std::uint64_t ServicePort::promise(const service::UserEnd& end) {
   engine_.id_blocks_.reserve(1);  // whatever may fail fails before anything is taken
   Peer* const peer = engine_.peers_[end.rank].get();
-  Request* const request = engine_.new_request(*peer, end.flags | PH_NO_RCE);
+  Request* const request = engine_.new_request(*peer, end.flags | PH_NO_RCE, end.is_beyond);
   if (request == nullptr) {
     engine_.again();
     return 0;
@@ -184,6 +205,19 @@ void ServicePort::renounce(std::uint64_t promise) noexcept {
   ++engine_.events_free_;
   request->promised_by = wire::Owner::application;
   engine_.maybe_free(*request);
+}
+
+void ServicePort::report_late(Rank rank, std::uint64_t local_id, ph_status status,
+                              const char* why) noexcept {
+  Peer* const peer = rank < engine_.size_ ? engine_.peers_[rank].get() : nullptr;
+  if (peer == nullptr) return;
+  if (engine_.is_leaving_) return note_unheard(rank, status, why);  // nobody probes any more
+  try {
+    if (why != nullptr) engine_.fail(status, rank, why);
+    engine_.report_late(*peer, local_id, PH_REQUEST_NONE, status);
+  } catch (const std::bad_alloc&) {
+    peer->lost_some = true;  // told by flush and finalize
+  }
 }
 
 ph_status ServicePort::again() noexcept { return engine_.again(); }
@@ -330,6 +364,7 @@ service::Service* Engine::service(wire::Owner owner) { return services_->use(own
 service::Port& Engine::port(wire::Owner owner) noexcept { return services_->port(owner); }
 void Engine::count_call() { services_->count_call(); }
 void Engine::run_user_code(LaneGuard& guard) { services_->run(guard); }
+void Engine::leave_user_code() noexcept { services_->note_left(); }
 void Engine::push_out() {
   if (services_->has_queued()) process_busy();
 }
@@ -342,5 +377,22 @@ bool Engine::tested(bool found) noexcept {
   return !found && should_yield();
 }
 bool Engine::is_in_user_code() const noexcept { return services_->is_run_by_caller(); }
+
+namespace {
+
+constexpr const char* kMustNotWait =
+    "a handler must not wait: what it waits for may need this lane's handlers, which run when it "
+    "has returned";
+
+}  // namespace
+
+ph_status Engine::check_wait() {
+  return services_->forbids_waits() ? fail(PH_ERR_STATE, PH_ANY_RANK, kMustNotWait) : PH_OK;
+}
+
+bool Engine::has_refused_wait(ph_status status) const noexcept {
+  return status == PH_ERR_STATE && last_error_.status == status && services_->forbids_waits() &&
+         last_error_.what == kMustNotWait;
+}
 
 }  // namespace photon::engine

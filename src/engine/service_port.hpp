@@ -23,6 +23,11 @@ class ServicePort final : public service::Port {
   bool was_read(Rank to, std::uint64_t mark) noexcept override;
   void note_read(Rank to, std::uint64_t mark) noexcept override;
 
+  ph_status reserve(Rank to, std::uint64_t size_bytes, std::span<std::byte>& room) override;
+  void fill(Rank to, std::byte* at, std::span<const std::byte> bytes) noexcept override;
+  ph_status commit(const service::Saying& what, std::uint64_t size_bytes) override;
+  void cancel_room(Rank to) noexcept override;
+
   ph_status get(Rank from, const Fetch& what, std::uint64_t& handle) override;
   bool give_up(std::uint64_t handle) noexcept override;
 
@@ -41,6 +46,8 @@ class ServicePort final : public service::Port {
   void release(std::uint64_t promise) noexcept override;
   void renounce(std::uint64_t promise) noexcept override;
   ph_status again() noexcept override;
+  void report_late(Rank rank, std::uint64_t local_id, ph_status status,
+                   const char* why) noexcept override;
   void note_dropped() noexcept override;
   void note_unheard(Rank rank, ph_status status, const char* why) noexcept override;
   void hand_over(std::uint64_t promise, ph_request* request) noexcept override;
@@ -64,6 +71,8 @@ class ServicePort final : public service::Port {
 
   void wants_turn() noexcept override { services_.wants_turn(owner_); }
   void wants_run() noexcept override { services_.wants_run(owner_); }
+  bool runs_now() const noexcept override { return services_.runs_now(owner_); }
+  bool is_in_run() const noexcept override { return services_.is_in_run(owner_); }
   void wants_company() noexcept override;
   void wake() noexcept override;
   std::int64_t now_ns() noexcept override;

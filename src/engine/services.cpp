@@ -14,11 +14,6 @@ namespace photon::engine {
 
 namespace {
 
-// A message of one line, without a payload: whose and how long it is the mask leaves out.
-constexpr std::uint64_t kAllButTagAndId = 0xffff'0000'ffff'0000;
-constexpr std::uint64_t kLineMessage = wire::encode(wire::Kind::message, 0, 0);
-constexpr std::uint32_t kLineBytes = wire::kLineDataBytes;
-
 std::uint32_t bit(wire::Owner owner) noexcept { return 1u << static_cast<unsigned>(owner); }
 
 // Both parts of a message, copied out of the ring: a peer could change what lies there.
@@ -119,51 +114,10 @@ void Services::give_back(Rank from, std::uint64_t loan) {
   if (peer == nullptr || peer->bodies == nullptr || !peer->bodies->give_back(loan)) return;
   peer->rx_bulk.lent_from = peer->bodies->lent_from();
   if (peer->link != nullptr && peer->broken == PH_OK) return engine_.publish_credits(*peer);
-  if (peer->bodies->lent() == 0 && peer->is_let_go) {
+  if (!peer->is_held() && peer->is_let_go) {
     peer->is_let_go = false;
     engine_.transport_->disconnect(from);
   }
-}
-
-// Nothing more is shown of a peer that was lost while its message was shown. It is lost without
-// words where memory has run out.
-bool Services::is_taken(Peer& peer, service::Service& service,
-                        std::span<const std::byte> header) noexcept {
-  ph_status why = PH_ERR_PROTOCOL;
-  std::string words;
-  try {
-    tell_ends();
-    if (service.on_message({peer.rank, header, {}})) return peer.broken == PH_OK;
-    words = "its ring holds a message that its service refuses; it is cut off";
-  } catch (const std::bad_alloc&) {
-    why = PH_ERR_MEMORY;
-  }
-  engine_.lose(peer, why, std::move(words));
-  return false;
-}
-
-// As many as stand there one behind the other, so that who runs what they bring does so for all.
-bool Services::take_lines(Peer& peer, std::uint64_t word) noexcept {
-  unsigned taken = 0;
-  for (; taken < kLinesAtOnce; ++taken) {
-    if (taken != 0) {
-      word = peer.rx.look();
-      if (peer.rx.state_of(word) != LineConsumer::State::record) break;
-    }
-    const auto id = static_cast<std::uint32_t>(word >> 32);
-    const auto owner = id >> wire::kOwnerShift;
-    const std::uint32_t bytes = id & wire::kIdBytesMask;
-    if ((word & kAllButTagAndId) != kLineMessage || owner >= wire::kOwners || bytes > kLineBytes)
-      break;
-    service::Service* const service = slots_[owner].service.get();
-    if (service == nullptr) break;
-    std::uint64_t words[wire::kWordsPerLine];
-    const transport::Line& line = peer.rx.line(0);
-    for (std::uint32_t i = 0; i < wire::kWordsPerLine; ++i) words[i] = line.words[i].get();
-    if (!is_taken(peer, *service, std::as_bytes(std::span(words)).first(bytes))) return true;
-    peer.rx.pop(1);
-  }
-  return taken != 0;
 }
 
 void Services::lost(Peer& peer, ph_status why) {
@@ -285,66 +239,27 @@ bool Services::look() {
   return has;
 }
 
-// ---- the user's code
+// ---- for the eye
 
-void Services::wants_run(wire::Owner owner) noexcept {
-  engine_.user_code_ |= bit(owner);
-  if (engine_.waiters_ != 0) engine_.news();  // a thread that waits runs it
-}
-
-void Services::run(LaneGuard& guard, bool beside_caller) {
-  std::uint32_t due = beside_caller ? engine_.user_code_ & beside_ : engine_.user_code_;
-  for (; due != 0 && guard.status() == PH_OK; due &= due - 1)
-    run_one(slots_[static_cast<std::size_t>(std::countr_zero(due))], guard);
-}
-
-void Services::run_one(Slot& one, LaneGuard& guard) {
-  engine_.user_code_ &= ~bit(one.kind->owner);
-  if (!one.right.try_take()) return;  // who has it looks again
-  do {
-    engine_.user_code_ &= ~bit(one.kind->owner);
-    try {
-      one.service->collect();
-    } catch (const std::bad_alloc&) {  // the next call tries again
-      engine_.user_code_ |= bit(one.kind->owner);
-      while (!one.right.finish()) {
-      }
-      throw;
+// Those of a service that is not used yet are 0.
+void Services::count(Rank rank, std::vector<NamedCount>& found) const {
+  for (const Slot& one : slots_) {
+    if (one.kind == nullptr) continue;
+    for (std::size_t i = 0; i < one.kind->counters.size(); ++i) {
+      const service::CounterRow& row = one.kind->counters[i];
+      const std::uint64_t value = one.service == nullptr ? 0 : one.service->counter(rank, i);
+      found.push_back({{row.name, row.help}, value});
     }
-    one.runner = Lane::self();
-    guard.release();
-    one.service->run();
-    guard.retake();
-    if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
-    one.runner = 0;
-    if (!is_run_by_caller()) end_words();  // else a handler's call has run another one's
-    one.service->ran();
-  } while (!one.right.finish());
+  }
 }
 
-// An error that another thread has met meanwhile is newer than both, and stands.
-void Services::before_error() noexcept {
-  const bool is_inside = is_run_by_caller();
-  if (is_inside && !is_displaced_) displaced_ = std::move(engine_.last_error_);
-  is_displaced_ = is_inside;
-}
-
-void Services::end_words() noexcept {
-  if (std::exchange(is_displaced_, false)) engine_.last_error_ = std::move(displaced_);
-}
-
-bool Services::has_run_beside() const noexcept { return (engine_.user_code_ & beside_) != 0; }
-
-bool Services::is_run_by_caller() const noexcept {
-  for (const Slot& one : slots_)
-    if (one.runner == Lane::self()) return true;
-  return false;
-}
-
-bool Services::is_run() const noexcept {
-  for (const Slot& one : slots_)
-    if (!one.right.is_free()) return true;
-  return false;
+std::string Services::ways(Rank rank) const {
+  std::string all;
+  for (const Slot& one : slots_) {
+    const std::string own = one.service == nullptr ? std::string() : one.service->ways(rank);
+    if (!own.empty()) all += "; " + own;
+  }
+  return all;
 }
 
 // ---- leaving

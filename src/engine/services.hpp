@@ -3,8 +3,8 @@
 //
 // Invariants: a service is made at most once, and before its first record is shown to it; `due`
 // stands in the engine's count of what a turn has to look at exactly while a service wants a turn
-// or an end is to be told, and once more while one wants looks. Owner: the Engine, under the lane's
-// lock; the run rights without it.
+// or an end is to be told, once more while one wants looks, and once more while user code was left
+// that is due. Owner: the Engine, under the lane's lock.
 #pragma once
 
 #include <array>
@@ -26,6 +26,18 @@ class Engine;
 class ServicePort;
 class RecordReader;
 
+// A record of one line, copied: whose it is, and its header behind its words.
+struct OneLine {
+  wire::Owner owner{};
+  bool is_body = false;
+  std::uint32_t header_bytes = 0;
+  std::uint64_t words[wire::kWordsPerLine];
+
+  std::span<const std::byte> bytes(std::uint32_t first_word) const noexcept {
+    return std::as_bytes(std::span(words)).subspan(first_word * sizeof *words, header_bytes);
+  }
+};
+
 class Services {
  public:
   Services(Engine& engine, std::span<const service::Kind> kinds);
@@ -42,7 +54,7 @@ class Services {
   bool take_message(Peer& peer, const wire::Header& header);
   bool take_id(Peer& peer, const wire::Header& header, RecordReader& reader);
   bool take_body(Peer& peer, const wire::Header& header);
-  // The messages of one line that the peer's ring begins with; `word` is the first one's. False:
+  // The records of one line that the peer's ring begins with; `word` is the first one's. False:
   // nothing was taken, and they go the general way.
   bool take_lines(Peer& peer, std::uint64_t word) noexcept;
   void give_back(Rank from, std::uint64_t loan);
@@ -91,14 +103,24 @@ class Services {
   // ---- the user's code
   void wants_run(wire::Owner owner) noexcept;
   bool has_run_beside() const noexcept;  // also for the progress thread
-  // Gives the lane up while it runs.
+  // Gives the lane up while it runs. Bounded: what is due then is left.
   void run(LaneGuard& guard, bool beside_caller = false);
+  // At the end of a call that may leave some: whoever comes next takes it up.
+  void note_left() noexcept;
+  bool runs_now(wire::Owner owner) const noexcept;
+  bool is_in_run(wire::Owner owner) const noexcept;
   // Whether the caller is inside the user's code; whether anybody is.
   bool is_run_by_caller() const noexcept;
-  bool is_run() const noexcept;
+  bool is_run() const noexcept { return runs_ != 0; }
+  // Whether the caller is inside code that must not wait.
+  bool forbids_waits() const noexcept;
   // Before the engine's last error changes: the words of a call inside the user's code stand until
   // that code is over, and then those that they have displaced come back.
   void before_error() noexcept;
+
+  // ---- for the eye
+  void count(Rank rank, std::vector<NamedCount>& found) const;
+  std::string ways(Rank rank) const;  // "; " before each
 
   // ---- leaving
   void close();
@@ -125,6 +147,7 @@ class Services {
   };
   static constexpr std::size_t kMostQueued = std::size_t{1} << 20;  // messages that a peer leaves
   static constexpr unsigned kLinesAtOnce = 128;
+  static constexpr unsigned kMostRounds = 16;  // of user code in one call
   // A caller who only posts makes a turn for services at least so often.
   static constexpr std::uint32_t kCallsPerTurn = 64;
   static constexpr std::int64_t kTurnNs = 20'000;
@@ -133,7 +156,10 @@ class Services {
   void set_due(bool is) noexcept;
   void check_due() noexcept;
   bool tell_ends();
-  bool is_taken(Peer& peer, service::Service& service, std::span<const std::byte> header) noexcept;
+  bool is_taken(Peer& peer, const OneLine& one) noexcept;
+  bool is_message_taken(Peer& peer, const OneLine& one);
+  bool is_body_taken(Peer& peer, const OneLine& one);
+  bool is_whole_body(const Peer& peer, const OneLine& one) const noexcept;
   bool step_one(Peer& peer, wire::Owner owner);
   bool send_queued(Peer& peer, wire::Owner owner);
   void begin_work(Peer& peer, Request& request, const service::Saying& what);
@@ -144,6 +170,7 @@ class Services {
   Request* take_request(wire::Owner owner, Peer& peer);
   bool show_chunk(Peer& peer, wire::Owner owner, service::Chunk& chunk);
   void run_one(Slot& slot, LaneGuard& guard);
+  void end_run(Slot& slot) noexcept;
   void end_words() noexcept;
 
   Engine& engine_;
@@ -155,9 +182,11 @@ class Services {
   bool is_displaced_ = false;
   std::uint32_t looks_ = 0;   // a bit for each that wants looks
   std::uint32_t beside_ = 0;  // a bit for each that the progress thread may run
+  std::uint32_t runs_ = 0;    // rights that are taken
   std::uint32_t calls_ = 0;   // since the last turn, and when the first of them was
   std::int64_t called_ns_ = 0;
   bool is_due_ = false;
+  bool is_left_ = false;  // user code
   bool has_queued_ = false;
   bool is_closed_ = false;
 };

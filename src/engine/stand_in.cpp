@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "base/finally.hpp"
 #include "engine/engine.hpp"
 #include "engine/services.hpp"
 
@@ -23,6 +24,7 @@ void StandIn::rest_behind_descriptor(LaneGuard& guard) {
   Engine& engine = engine_;
   std::unique_lock lock(engine.news_mutex_);
   const auto seen = engine.news_count_;
+  engine.is_standing_in_ = false;
   guard.release();
   engine.news_.wait_for(lock, std::chrono::seconds(1), [&] { return engine.news_count_ != seen; });
   lock.unlock();
@@ -30,6 +32,14 @@ void StandIn::rest_behind_descriptor(LaneGuard& guard) {
 }
 
 Silence StandIn::turn(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
+  engine_.is_standing_in_ = true;
+  const base::Finally over([&]() noexcept {
+    if (guard.status() == PH_OK) engine_.is_standing_in_ = false;
+  });
+  return turn_in_place(guard, seen, rests);
+}
+
+Silence StandIn::turn_in_place(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
   constexpr unsigned kTurnsAtOnce = 16;
   Engine& engine = engine_;
   const auto dismissed = [&engine] {
@@ -47,6 +57,7 @@ Silence StandIn::turn(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
   bool moved = false;
   for (unsigned i = 0; i < kTurnsAtOnce && !moved; ++i) moved = engine.progress(nullptr);
   seen = engine.turn_;
+  engine.services_->note_left();
   if (engine.services_->has_run_beside()) {
     engine.services_->run(guard, true);
     return guard.status() == PH_OK ? Silence::busy : Silence::over;

@@ -34,6 +34,7 @@ class StandIn {
   void relieve();
 
  private:
+  Silence turn_in_place(LaneGuard& guard, std::uint64_t& seen, Rest rests);
   void rest_behind_descriptor(LaneGuard& guard);
 
   Engine& engine_;

@@ -76,6 +76,7 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
                              std::int64_t timeout_us) {
   constexpr unsigned kYields = 8;
   constexpr std::int64_t kCrowdedNs = 2'000;  // above a round trip to a rank that runs
+  if (const ph_status status = check_wait(); status != PH_OK) return status;
   progress(nullptr);  // every wait serves the peers, also one that finds what it wants at once
   if (done()) return PH_OK;
   if (stand_in_sleeps_) transport_->wake();  // we serve, and sleep, ourselves
@@ -133,6 +134,8 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   const base::Finally settled([&] {
     if (guard.status() == PH_OK && waiters_ == 0) guard.wake_word().retract();
   });
+  const bool stands_in = is_standing_in_;  // and not while it has given the lane up
+  services_->before_sleep();
   if (sleeping_) {
     // Our last turn may have taken credit in without using it yet, and nobody wakes the sleeper for
     // it again: as he did before he slept, leave nothing undone. What comes from here on wakes him.
@@ -141,16 +144,18 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
     ++waiters_;
     std::unique_lock lock(news_mutex_);
     const auto seen = news_count_;
+    is_standing_in_ = false;
     guard.release();
     const auto limit = std::chrono::microseconds(timeout_us < 0 ? 1'000'000 : timeout_us);
     news_.wait_for(lock, limit, [&] { return news_count_ != seen; });
     lock.unlock();
     guard.retake();
-    if (guard.status() == PH_OK) --waiters_;
+    if (guard.status() != PH_OK) return;
+    is_standing_in_ = stands_in;
+    --waiters_;
     return;
   }
   // Hot rings ring while we sleep, and are hot again when we are back.
-  services_->before_sleep();
   for (Peer* peer : hot_) peer->rx.credits()->set_cold(true);
   sleeping_ = true;
   is_thaw_due_ = false;  // none may, before we are back
@@ -167,10 +172,12 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   auto limit = sleep_limit_us(timeout_us);
   if (give_back_idle() && (limit < 0 || limit > kIdleUs)) limit = kIdleUs;
   ++own_counts_.sleeps;
+  is_standing_in_ = false;
   guard.release();
   transport_->sleep(limit);
   guard.retake();
   if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
+  is_standing_in_ = stands_in;
   --waiters_;
   get_up();
   if (waiters_ != 0) news();  // one of the others takes over the sleeping, also if this throws:

@@ -84,6 +84,7 @@ Engine::Step Engine::step_work(Peer& peer, std::uint64_t& budget) {
 
 bool Engine::bulk_room(Peer& peer, std::uint64_t bytes) noexcept {
   if (peer.tx_bulk.fits(bytes)) return true;
+  if (peer.reservation.is_open()) return false;  // it makes the ring look full
   const auto freed = peer.credits->bulk_given();
   if (freed >= peer.tx_bulk.freed && freed <= peer.tx_bulk.tail) peer.tx_bulk.freed = freed;
   return peer.tx_bulk.fits(bytes);

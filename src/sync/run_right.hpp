@@ -3,13 +3,14 @@
 //
 //   free -- try_take() --> running -- finish() --> free
 //                          running -- try_take() of another --> more
-//                          more -- finish(): false, look again --> running
+//                          more -- take_more() --> running
 //
-// try_take() is called under the lane's lock, behind the note of what is due; finish() without it,
-// by the thread that has the right. It then takes the lock again if finish() says so. Argument: the
-// two change one word by read-modify-write operations, so one of them comes first: either finish()
-// sees `more`, or try_take() finds the word free and its caller runs. [run-right] orders what one
-// runner did to the service's private state before what the next one does.
+// Every function is called under the lane's lock; between try_take() and finish() the runner gives
+// the lock up. Argument: who finds the right taken has put what is due where the runner looks, and
+// sets `more` before it gives the lock up. The runner asks take_more() and then calls finish()
+// without giving the lock up between them: so either it sees `more`, or the other one finds the
+// right free. What one runner did happens before what the next one does, for the next one takes the
+// lock after the last one has given it up.
 // Owner: a Services, for each of its services.
 #pragma once
 
@@ -22,34 +23,27 @@ namespace photon::sync {
 template <class Policy>
 class RunRight {
  public:
-  // False: another thread has it, and will look again.
+  // False: another call has it, and will look again.
   bool try_take() noexcept {
-    std::uint64_t is = kFree;
-    while (!state_.compare_exchange(is, is == kFree ? kRunning : kMore,
-                                    std::memory_order_acquire,  // [run-right]
-                                    std::memory_order_relaxed)) {
-    }
-    return is == kFree;
+    const bool is_taken = is_.get() == kFree;
+    is_.set(is_taken ? kRunning : kMore);
+    return is_taken;
   }
-  // False: more has become due, and the caller still has the right.
-  bool finish() noexcept {
-    std::uint64_t is = kRunning;
-    if (state_.compare_exchange(is, kFree, std::memory_order_release,  // [run-right]
-                                std::memory_order_relaxed))
-      return true;
-    state_.store(kRunning, std::memory_order_relaxed);
-    return false;
+  // By who has it: whether more has become due since this was asked last.
+  bool take_more() noexcept {
+    const bool is_more = is_.get() == kMore;
+    if (is_more) is_.set(kRunning);
+    return is_more;
   }
-  bool is_free() const noexcept {
-    return state_.load(std::memory_order_acquire) == kFree;  // [run-right]
-  }
+  void finish() noexcept { is_.set(kFree); }
+  bool is_free() const noexcept { return is_.get() == kFree; }
 
  private:
   static constexpr std::uint64_t kFree = 0;
   static constexpr std::uint64_t kRunning = 1;
   static constexpr std::uint64_t kMore = 2;
 
-  typename Policy::template Atomic<std::uint64_t> state_;
+  typename Policy::template Cell<std::uint64_t> is_;
 };
 
 }  // namespace photon::sync

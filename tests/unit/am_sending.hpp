@@ -60,6 +60,7 @@ class AmPort final : public FakePort {
   }
 
   ph_status reserve(Rank to, std::uint64_t size_bytes, std::span<std::byte>& room) override {
+    EXPECT_LE(size_bytes, settings.bulk_bytes / 4);
     if (const ph_status status = contact(to); status != PH_OK) return status;
     if (!reserves || room_to_ != kNobody || is_refused()) return again_of(to);
     room_.assign(size_bytes, std::byte{0xee});
@@ -85,6 +86,7 @@ class AmPort final : public FakePort {
     room_to_ = kNobody;
   }
   bool is_reserved() const noexcept { return room_to_ != kNobody; }
+  std::size_t reserved() const noexcept { return is_reserved() ? room_.size() : 0; }
 
   base::Config settings;
   bool lives = true;
@@ -228,6 +230,17 @@ struct AmSending {
       if (port.state(1) == PH_OK) handle_all();
     }
     return numbers;
+  }
+  // So many messages arrive until nothing waits any more.
+  std::size_t run_count() {
+    std::size_t count = 0;
+    for (int i = 0; i < 3; ++i) {
+      port.give_room(1);
+      port.run_turns();
+      count += meet().size();
+      handle_all();
+    }
+    return count;
   }
   void lose(ph_status why = PH_ERR_PEER) { port.lose(1, why); }
 

@@ -18,7 +18,9 @@ struct ProbeService final : service::Service {
     return std::make_unique<ProbeService>(port);
   }
   static std::span<const service::Kind> table() {
-    static constexpr service::Kind kTable[] = {{kOwner, "probe", make}};
+    static constexpr service::CounterRow kCounters[] = {{"probe_a", "The first."},
+                                                        {"probe_b", "The second."}};
+    static constexpr service::Kind kTable[] = {{kOwner, "probe", make, kCounters}};
     return kTable;
   }
   static ProbeService& of(Engine& engine) {
@@ -56,9 +58,19 @@ struct ProbeService final : service::Service {
   bool has_news() override { return news; }
   void before_sleep() override { ++sleeps; }
   void before_flush(Rank) override { ++flushes; }
+  bool may_wait() const noexcept override { return waits; }
   void collect() override { ++collected; }
-  void run() noexcept override { ++ran; }
+  void run() noexcept override {
+    ++ran;
+    at_run();
+  }
   void close() override { closed = true; }
+  std::uint64_t counter(Rank rank, std::size_t place) const noexcept override {
+    return rank == PH_ANY_RANK ? 100 + place : 10 * rank + place;
+  }
+  std::string ways(Rank rank) const override {
+    return shows_ways ? "by hand to " + std::to_string(rank) : "";
+  }
   bool is_idle() const noexcept override { return idle; }
   std::uint64_t held() const noexcept override { return kept.size(); }
 
@@ -75,6 +87,7 @@ struct ProbeService final : service::Service {
 
   service::Port& port;
   std::function<void()> at_message = [] {};
+  std::function<void()> at_run = [] {};  // without the lane
   std::vector<std::string> heard;
   std::vector<std::byte> body;
   std::vector<service::Chunk> kept;
@@ -83,7 +96,9 @@ struct ProbeService final : service::Service {
   bool is_good = true;
   bool runs_code = false;
   bool news = false;
+  bool waits = true;
   bool closed = false;
+  bool shows_ways = false;
   bool idle = true;
   service::Verdict verdict = service::Verdict::taken;
   ph_outcome outcome = PH_TOO_LATE;
@@ -93,8 +108,8 @@ struct ProbeService final : service::Service {
 
 // Ranks 0 and 1 that have met, each with one.
 struct Probed : Two {
-  explicit Probed(const FakeOptions& chosen = options())
-      : Two(chosen, Ground::fake, ProbeService::table()) {}
+  explicit Probed(const FakeOptions& chosen = options(), Ground ground = Ground::fake)
+      : Two(chosen, ground, ProbeService::table()) {}
   ProbeService& at(Rank rank) { return ProbeService::of(ranks[rank]); }
   // What rank 1 has heard, once it has heard so much.
   std::vector<std::string> heard(std::size_t count, Rank rank = 1) {

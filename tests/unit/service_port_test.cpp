@@ -112,5 +112,65 @@ TEST(ServicePort, tells_an_error_of_what_was_over) {
   EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
 }
 
+TEST(ServicePort, promises_beyond_the_users_requests_and_keeps_others_waiting_for_that) {
+  Probed two;
+  const std::uint64_t local = 5;
+  const auto most = static_cast<std::int64_t>(two.ranks[0].config().requests);
+  service::UserEnd end;
+  end.rank = 1;
+  end.local = id_of(local);
+  std::vector<std::uint64_t> promises;
+  for (std::uint64_t promise = 0; (promise = two.at(0).port.promise(end)) != 0;)
+    promises.push_back(promise);
+  end.is_beyond = true;
+  for (int i = 0; i < 3; ++i) ASSERT_NE(promises.emplace_back(two.at(0).port.promise(end)), 0u);
+  EXPECT_EQ(two.ranks[0].holdings().events, most + 3);
+  const auto end_one = [&] {
+    two.at(0).port.complete(promises.back(), PH_OK);
+    two.at(0).port.release(promises.back());
+    promises.pop_back();
+    EXPECT_EQ(two.ranks.probe(0, PH_LOCAL).size(), 1u);
+  };
+  end.is_beyond = false;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(two.at(0).port.promise(end), 0u) << "they are in the way";
+    end_one();
+  }
+  EXPECT_EQ(two.ranks[0].holdings().events, most);
+  EXPECT_EQ(two.at(0).port.promise(end), 0u);
+  end_one();
+  EXPECT_NE(promises.emplace_back(two.at(0).port.promise(end)), 0u);
+  end.is_beyond = true;
+  ASSERT_NE(promises.emplace_back(two.at(0).port.promise(end)), 0u);
+  two.at(0).port.renounce(promises.back());
+  promises.pop_back();
+  while (!promises.empty()) end_one();
+  EXPECT_EQ(two.ranks[0].holdings().requests, 0u);
+  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+}
+
+TEST(ServicePort, reports_late_with_the_local_id_and_words_and_the_completion_takes_nobodys_room) {
+  Probed two;
+  two.at(0).port.report_late(1, 77, PH_ERR_NOT_FOUND, "nobody there");
+  EXPECT_EQ(two.ranks[0].last_error().what, "nobody there");
+  const auto found = two.ranks.probe(0, PH_LOCAL);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].status, PH_ERR_NOT_FOUND);
+  EXPECT_EQ(found[0].id, 77u);
+  EXPECT_EQ(found[0].peer, 1u);
+  EXPECT_EQ(two.ranks[0].holdings().events, 0);
+  two.at(0).port.report_late(12, 1, PH_ERR_NOT_FOUND, nullptr);  // of nobody: nothing happens
+  EXPECT_EQ(two.count(0, PH_LOCAL), 0u);
+}
+
+TEST(ServicePort, that_reports_late_while_the_lane_closes_has_the_close_say_it) {
+  Probed two;
+  two.ranks[0].tell_closed();
+  two.at(0).port.report_late(1, 77, PH_ERR_NOT_FOUND, "nobody there");
+  LaneGuard guard(two.ranks.lane(0));
+  EXPECT_EQ(two.ranks[0].finalize(guard), PH_ERR_NOT_FOUND);
+  EXPECT_NE(two.ranks[0].last_error().what.find("nobody there"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace photon::engine::test

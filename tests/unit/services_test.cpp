@@ -186,5 +186,31 @@ TEST(Services, of_a_promise_are_asked_when_the_user_cancels) {
   EXPECT_EQ(two.ranks[0].holdings().events, 0);
 }
 
+TEST(Services, are_counted_by_name_behind_what_the_engine_counts_also_before_they_are_used) {
+  Probed two;
+  const auto last = [&](Rank rank) {
+    std::vector<NamedCount> found;
+    EXPECT_EQ(two.ranks[0].counters(rank, found), PH_OK);
+    EXPECT_EQ(std::string(found.back().text.name), "probe_b");
+    EXPECT_EQ(std::string(found[found.size() - 2].text.name), "probe_a");
+    return found.back().value;
+  };
+  EXPECT_EQ(last(1), 0u) << "no one was made";
+  static_cast<void>(two.at(0));
+  EXPECT_EQ(last(1), 11u);
+  EXPECT_EQ(last(PH_ANY_RANK), 101u);
+}
+
+TEST(Services, say_their_ways_behind_what_the_transport_says_as_far_as_there_is_room) {
+  Probed two;
+  ph_path path{};
+  path.size = sizeof path;
+  ASSERT_EQ(two.ranks[0].describe(1, path), PH_OK);
+  const std::string before = path.reason;
+  two.at(0).shows_ways = true;
+  ASSERT_EQ(two.ranks[0].describe(1, path), PH_OK);
+  EXPECT_EQ(path.reason, (before + "; by hand to 1").substr(0, sizeof path.reason - 1));
+}
+
 }  // namespace
 }  // namespace photon::engine::test

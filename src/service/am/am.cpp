@@ -12,10 +12,13 @@ Am::Am(Port& port)
     : port_(port),
       gates_(port.size(), port.config().am_slots),
       answers_(port, gates_),
+      pull_answers_(port, answers_),
+      offers_(port),
+      pulls_(port, gates_, pull_answers_),
       sender_(port, gates_),
-      arriving_({port, gates_, inbox_, answers_, sender_}),
+      arriving_({port, gates_, inbox_, answers_, sender_, pulls_}),
       runner_(inbox_, table_, port.rank(), port.config().bulk_bytes / 8),
-      settling_({port, inbox_, runner_, arriving_, answers_, sender_}),
+      settling_({port, gates_, inbox_, runner_, arriving_, answers_, sender_, pulls_}),
       waves_(port, gates_, [this] { return is_settled(); }) {}
 
 // ---- for the user
@@ -38,16 +41,16 @@ ph_status Am::dismiss(std::uint32_t id, const HandlerNode*& node) {
 }
 
 ph_status Am::reply(const ph_am_message* message, const ph_am_args& args) {
-  Arrived* const entry = port_.is_in_run() ? runner_.shown_as(message) : nullptr;
-  if (entry == nullptr)
+  Asked* const asked = port_.is_in_run() ? runner_.shown_as(message) : nullptr;
+  if (asked == nullptr)
     return no_reply(PH_ANY_RANK, "am_reply: called outside the handlers of the message");
-  if (!entry->word.has(kWantsReply))
-    return no_reply(entry->from, "am_reply: the message wants no reply");
-  if (entry->was_replied) return no_reply(entry->from, "am_reply: the message was replied to");
+  if (!asked->word.has(kWantsReply))
+    return no_reply(asked->from, "am_reply: the message wants no reply");
+  if (asked->was_replied) return no_reply(asked->from, "am_reply: the message was replied to");
   if ((args.flags & PH_AM_REPLY) != 0)
-    return port_.fail(PH_ERR_ARGUMENT, entry->from, "am_reply: a reply cannot want a reply");
-  const ph_status status = sender_.send(entry->from, args, Asker::reply);
-  if (status == PH_OK) entry->was_replied = true;
+    return port_.fail(PH_ERR_ARGUMENT, asked->from, "am_reply: a reply cannot want a reply");
+  const ph_status status = sender_.send(asked->from, args, Asker::reply);
+  if (status == PH_OK) asked->was_replied = true;
   return status;
 }
 
@@ -58,7 +61,8 @@ bool Am::on_message(const Message& message) {
   const auto word = decode(word_at(message.header, 0));
   if (!word) return false;
   const auto rest = message.header.subspan(sizeof(std::uint64_t));
-  if (word->op == Op::record) return arriving_.record(message.from, *word, rest, message.payload);
+  if (word->op == Op::record || word->op == Op::pull || word->op == Op::aggregate)
+    return arriving_.record(message.from, *word, rest, message.payload);
   if (!message.payload.empty()) return false;
   if (word->op == Op::line) return arriving_.line(message.from, *word, rest);
   if (is_message(word->op) || !is_told(message.from, *word, rest)) return false;
@@ -74,6 +78,10 @@ bool Am::is_told(Rank from, const Word& word, std::span<const std::byte> rest) {
     case Op::credit: return is_one && sender_.handled(from, word_at(rest, 0));
     case Op::refused: return is_refused(from, word, rest);
     case Op::unreplied: return is_one && is_unreplied(from, word_at(rest, 0));
+    case Op::read: return is_one && offers_.read(from, word_at(rest, 0));
+    case Op::done:
+      return rest.size() == 2 * sizeof(std::uint64_t) &&
+             offers_.done(from, word_at(rest, 0), word_at(rest, 8));
     default: return false;
   }
 }
@@ -95,6 +103,7 @@ bool Am::is_unreplied(Rank from, std::uint64_t count) {
 
 void Am::on_local(Rank to, std::uint64_t token, ph_status status) {
   if ((token & Sender::kToken) != 0) sender_.on_local(to, token, status);
+  pulls_.on_local(to, token, status);  // there is room in the quota, whosever it was
   waves_.look();
 }
 
@@ -107,6 +116,8 @@ void Am::on_room(Rank to) {
 void Am::on_lost(Rank rank, ph_status why) noexcept {
   arriving_.on_lost(rank);
   answers_.on_lost(rank);
+  pulls_.on_lost(rank, why);
+  offers_.on_lost(rank, why);
   sender_.on_lost(rank, why);
   waves_.on_lost(rank, why);
 }
@@ -124,20 +135,22 @@ bool Am::turn() {
 void Am::collect() {
   settling_.settle();
   inbox_.swap();
+  runner_.tell(pulls_.collect());
   ++runs_begun_;
 }
 
 void Am::ran() noexcept {
-  runs_over_ = runs_begun_;
   handlers_run_ = runner_.calls();
   if (table_.retired() != 0) port_.wake();  // somebody waits for the end of a run
+  pulls_.settle(runner_.take_told());
   try {
     settling_.settle();
+    runs_over_ = runs_begun_;        // what has begun to be read counts its handler
   } catch (const std::bad_alloc&) {  // collect() goes on with it
     port_.wants_run();
     return;
   }
-  if (!inbox_.running().empty()) port_.wants_run();
+  if (!inbox_.running().empty() || pulls_.has_due()) port_.wants_run();
   waves_.look();
 }
 
@@ -148,16 +161,19 @@ void Am::close() {
   is_closed_ = true;
   arriving_.close();
   settling_.drop_all();
+  pulls_.close();
   sender_.close();
   waves_.close();
 }
 
 bool Am::is_idle() const noexcept {
-  return inbox_.empty() && answers_.is_idle() && sender_.is_idle() && waves_.is_idle();
+  return inbox_.empty() && answers_.is_idle() && sender_.is_idle() && pulls_.is_idle() &&
+         offers_.is_idle() && waves_.is_idle();
 }
 
 std::uint64_t Am::held() const noexcept {
-  return inbox_.size() + table_.retired() + sender_.held() + waves_.held();
+  return inbox_.size() + table_.retired() + sender_.held() + pulls_.held() + offers_.held() +
+         waves_.held();
 }
 
 }  // namespace photon::service::am

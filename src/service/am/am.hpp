@@ -1,7 +1,8 @@
 // The service behind photon/am.h: hands what comes to its parts, and what the user asks for.
 //
 //   what comes --> Arriving --> Inbox --> Runner --> Settling --> Answers --> what goes
-//              --> Sender (what a target tells)       the user --> Sender
+//                                           --> Pulls --> Runner
+//              --> Sender, Offers (what a target tells)        the user --> Sender --> Offers
 //
 // Invariants: all but run() is called under the lane's lock; `runs_begun_` is at most one more than
 // `runs_over_`. Owner: the engine of a lane.
@@ -15,6 +16,9 @@
 #include "service/am/am_answers.hpp"
 #include "service/am/am_arriving.hpp"
 #include "service/am/am_inbox.hpp"
+#include "service/am/am_offers.hpp"
+#include "service/am/am_pull_answers.hpp"
+#include "service/am/am_pulls.hpp"
 #include "service/am/am_runner.hpp"
 #include "service/am/am_sender.hpp"
 #include "service/am/gate.hpp"
@@ -32,7 +36,9 @@ class Am final : public Service {
 
   // ---- for the user
   // What handlers see as message->context; before it there are none.
-  void belong_to(ph_context* context) noexcept { runner_.belong_to(context); }
+  void belong_to(ph_context* context) noexcept {
+    if (!runner_.has_context()) runner_.belong_to(context);
+  }
   ph_status enroll(std::uint32_t id, ph_am_handler handler, void* user);
   // The handler runs for no message that has not begun. is_dismissed(node): it runs no more.
   ph_status dismiss(std::uint32_t id, const HandlerNode*& node);
@@ -80,7 +86,8 @@ class Am final : public Service {
   bool is_unreplied(Rank from, std::uint64_t count);
   // Nothing is under way that this rank knows of: what it has sent, or what has come to it.
   bool is_settled() const noexcept {
-    return inbox_.empty() && runs_over_ == runs_begun_ && sender_.is_idle();
+    return inbox_.empty() && runs_over_ == runs_begun_ && sender_.is_idle() && pulls_.is_idle() &&
+           offers_.is_idle();
   }
   ph_status no_reply(Rank rank, const char* why) { return port_.fail(PH_ERR_STATE, rank, why); }
 
@@ -89,6 +96,9 @@ class Am final : public Service {
   HandlerTable table_;
   Inbox inbox_;
   Answers answers_;
+  PullAnswers pull_answers_;
+  Offers offers_;
+  Pulls pulls_;
   Sender sender_;
   Arriving arriving_;
   Runner runner_;

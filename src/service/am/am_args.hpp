@@ -25,6 +25,7 @@ class Checked {
   UserEnd end;                // PH_NO_LCE: nothing is promised
   bool is_delivered = false;  // its completion waits for its handlers
   bool may_wait = false;
+  bool is_collected = false;  // nothing is noted of it alone
 
  private:
   ph_const_block block_{};

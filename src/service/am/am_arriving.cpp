@@ -1,5 +1,10 @@
 #include "service/am/am_arriving.hpp"
 
+#include <utility>
+
+#include "base/finally.hpp"
+#include "service/am/aggregate_items.hpp"
+
 namespace photon::service::am {
 
 bool Arriving::cut(Rank from, const char* why) {
@@ -39,10 +44,12 @@ void Arriving::arrived(Arrived& entry) {
 }
 
 // The lane closes: no handler runs any more, and whoever waits for one hears so.
-bool Arriving::over(Rank from, const Word& word) {
+bool Arriving::over(Rank from, const Word& word, const PullWords& words) {
   Gate& gate = its_.gates.of(from);
+  const bool is_pull = word.op == Op::pull;
   const bool tells = word.has(kTellsHandled);
-  if (tells) its_.answers.say_refused(from, word.id, gate.arrived, PH_ERR_DEPARTED);
+  if (is_pull) its_.answers.say_done(from, words.token, PH_ERR_DEPARTED);
+  if (tells && !is_pull) its_.answers.say_refused(from, word.id, gate.arrived, PH_ERR_DEPARTED);
   ++gate.arrived;
   its_.answers.note_handled(from, tells);
   gate.owed += word.has(kWantsReply) ? 1 : 0;
@@ -56,7 +63,7 @@ bool Arriving::line(Rank from, const Word& word, std::span<const std::byte> rest
   const auto parts = parts_of_line(word, rest);
   if (!parts || parts->payload.size() + parts->header.size() > PH_AM_SMALL_BYTES) return false;
   if (!admits(from, word)) return false;
-  if (is_closed_) return over(from, word);
+  if (is_closed_) return over(from, word, {});
   Arrived& entry = add(from, word, *parts);
   std::byte* const to = entry.line.data();
   if (!parts->payload.empty()) std::memcpy(to, parts->payload.data(), parts->payload.size());
@@ -68,24 +75,68 @@ bool Arriving::line(Rank from, const Word& word, std::span<const std::byte> rest
 
 bool Arriving::record(Rank from, const Word& word, std::span<const std::byte> rest,
                       std::span<const std::byte> bytes) {
-  const auto sizes = sizes_of(word, rest);
-  if (!sizes || !is_carried(from, *sizes)) return false;
-  const auto parts = parts_of(word, *sizes, bytes);
+  const auto words = words_of(from, word, rest);
+  if (!words) return false;
+  const auto parts = parts_of(word, words->sizes, bytes);
   if (!parts || !admits(from, word)) return false;
-  if (is_closed_) return over(from, word);
+  if (is_closed_) return over(from, word, words->pull);
   Arrived& entry = add(from, word, *parts);
-  try {
-    its_.inbox.copy(entry, bytes);
-  } catch (...) {
-    its_.inbox.take_back();
-    throw;
-  }
+  if (!fill(entry, words->pull, bytes)) return false;
   arrived(entry);
   return true;
 }
 
-bool Arriving::is_carried(Rank from, const Sizes& sizes) {
-  if (sizes.payload_bytes <= its_.port.config().am_carried_max) return true;
+std::optional<Arriving::Words> Arriving::words_of(Rank from, const Word& word,
+                                                  std::span<const std::byte> rest) {
+  if (word.op == Op::pull) {
+    const auto pull = pull_words_of(word, rest);
+    if (!pull) return std::nullopt;
+    return Words{{pull->table_bytes(), pull->immediate}, *pull};
+  }
+  const auto sizes = sizes_of(word, rest);
+  if (!sizes || !is_carried(from, word, *sizes)) return std::nullopt;
+  return Words{*sizes, {}};
+}
+
+// Of a message that is pulled: its table is taken out of its bytes, which are still its sender's if
+// they are lent, and checked then. False: malformed. Throws bad_alloc.
+bool Arriving::offers(Arrived& entry, const PullWords& words) {
+  if (entry.word.op != Op::pull) return true;
+  std::vector<SourceBlock> table;
+  if (!take_table(words, 0, {entry.payload(), entry.payload_bytes}, table)) return false;
+  entry.pull = its_.pulls.add(entry.from, entry.word, words, std::move(table));
+  return entry.pull != nullptr ||
+         cut(entry.from, "it has more than 1024 active messages here whose payload is read");
+}
+
+// Of an aggregate: how many messages it is. What is lent may change until they are handled, which
+// is looked at once more then. False: malformed.
+bool Arriving::has_items(Arrived& entry) noexcept {
+  if (entry.word.op != Op::aggregate) return true;
+  entry.items = items_in({entry.payload(), entry.payload_bytes});
+  return entry.items != 0;
+}
+
+// The entry that was added last has these bytes now, in a copy unless they are lent. False: it is
+// gone, as it is where memory runs out.
+bool Arriving::fill(Arrived& entry, const PullWords& words, std::span<const std::byte> bytes) {
+  bool is_good = false;
+  const base::Finally undo([&]() noexcept {
+    if (!is_good) its_.inbox.take_back();
+  });
+  if (entry.where == Arrived::Bytes::line) its_.inbox.copy(entry, bytes);
+  is_good = offers(entry, words) && has_items(entry);
+  return is_good;
+}
+
+bool Arriving::is_carried(Rank from, const Word& word, const Sizes& sizes) {
+  const base::Config& config = its_.port.config();
+  if (word.op == Op::aggregate && sizes.payload_bytes > config.am_aggregate_bytes)
+    return cut(
+        from,
+        "it sent an aggregate with more bytes than `am_aggregate_bytes`; the setting must be "
+        "the same on all ranks");
+  if (sizes.payload_bytes <= config.am_carried_max) return true;
   return cut(from,
              "it sent an active message with more bytes than `am_carried_max`; the setting must be "
              "the same on all ranks");
@@ -98,43 +149,38 @@ Verdict Arriving::chunk(const Chunk& chunk) {
   if (header.size() < sizeof(std::uint64_t) || !message.payload.empty() || chunk.bytes.empty())
     return Verdict::malformed;
   const auto word = decode(word_at(header, 0));
-  if (!word || word->op != Op::body) return Verdict::malformed;
-  const auto sizes = sizes_of(*word, header.subspan(sizeof(std::uint64_t)));
-  if (!sizes || !is_carried(message.from, *sizes)) return Verdict::malformed;
-  const auto size = carried_bytes(sizes->payload_bytes, word->header_bytes);
+  if (!word || (word->op != Op::body && word->op != Op::pull && word->op != Op::aggregate))
+    return Verdict::malformed;
+  const auto words = words_of(message.from, *word, header.subspan(sizeof(std::uint64_t)));
+  if (!words) return Verdict::malformed;
+  const auto size = carried_bytes(words->sizes.payload_bytes, word->header_bytes);
   if (!size || *size != chunk.size_bytes) return Verdict::malformed;
-  return chunk.is_last() ? whole(chunk, *word, *sizes) : begin(chunk, *word, *sizes);
+  return chunk.is_last() ? whole(chunk, *word, *words) : begin(chunk, *word, *words);
 }
 
 // It is lent if this call runs its handler; else its room in the ring would wait for others.
-Verdict Arriving::whole(const Chunk& chunk, const Word& word, const Sizes& sizes) {
+Verdict Arriving::whole(const Chunk& chunk, const Word& word, const Words& words) {
   const Rank from = chunk.message.from;
-  const auto parts = parts_of(word, sizes, chunk.bytes);
+  const auto parts = parts_of(word, words.sizes, chunk.bytes);
   if (!parts || !admits(from, word)) return Verdict::malformed;
-  if (is_closed_) return over(from, word) ? Verdict::taken : Verdict::malformed;
+  if (is_closed_) return over(from, word, words.pull) ? Verdict::taken : Verdict::malformed;
   Arrived& entry = add(from, word, *parts);
   const bool is_lent = its_.port.runs_now();
   if (is_lent) {
     entry.where = Arrived::Bytes::lent;
     entry.loan = chunk.loan;
     entry.bytes = chunk.bytes.data();
-  } else {
-    try {
-      its_.inbox.copy(entry, chunk.bytes);
-    } catch (...) {
-      its_.inbox.take_back();
-      throw;
-    }
   }
+  if (!fill(entry, words.pull, chunk.bytes)) return Verdict::malformed;
   arrived(entry);
   return is_lent ? Verdict::kept : Verdict::taken;
 }
 
 // It counts when all of it is here: what its rank sends behind it comes behind it.
-Verdict Arriving::begin(const Chunk& chunk, const Word& word, const Sizes& sizes) {
+Verdict Arriving::begin(const Chunk& chunk, const Word& word, const Words& words) {
   const Rank from = chunk.message.from;
   if (!admits(from, word)) return Verdict::malformed;
-  auto body = std::make_unique<Body>(Body{word, sizes, chunk.size_bytes, nullptr});
+  auto body = std::make_unique<Body>(Body{word, words, chunk.size_bytes, nullptr});
   body->bytes = std::make_unique_for_overwrite<std::byte[]>(chunk.size_bytes);
   std::memcpy(body->bytes.get(), chunk.bytes.data(), chunk.bytes.size());
   from_[from].body = std::move(body);
@@ -151,13 +197,15 @@ Verdict Arriving::go_on(const Chunk& chunk) {
   std::memcpy(body->bytes.get() + chunk.offset, chunk.bytes.data(), chunk.bytes.size());
   if (!chunk.is_last()) return Verdict::taken;
   const std::unique_ptr<Body> all = std::move(from_[from].body);
-  const auto parts = parts_of(all->word, all->sizes, {all->bytes.get(), all->size_bytes});
+  const auto parts = parts_of(all->word, all->words.sizes, {all->bytes.get(), all->size_bytes});
   if (!parts || !admits(from, all->word)) return Verdict::malformed;
-  if (is_closed_) return over(from, all->word) ? Verdict::taken : Verdict::malformed;
+  if (is_closed_)
+    return over(from, all->word, all->words.pull) ? Verdict::taken : Verdict::malformed;
   Arrived& entry = add(from, all->word, *parts);
   entry.own = std::move(all->bytes);
   entry.bytes = entry.own.get();
   entry.where = Arrived::Bytes::own;
+  if (!fill(entry, all->words.pull, {})) return Verdict::malformed;
   arrived(entry);
   return Verdict::taken;
 }

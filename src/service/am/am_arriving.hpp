@@ -14,13 +14,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "service/am/am_answers.hpp"
 #include "service/am/am_inbox.hpp"
+#include "service/am/am_pulls.hpp"
 #include "service/am/am_sender.hpp"
 #include "service/am/gate.hpp"
+#include "service/am/pull_table.hpp"
 #include "service/am/word.hpp"
 #include "service/service.hpp"
 
@@ -34,6 +37,7 @@ class Arriving {
     Inbox& inbox;
     Answers& answers;
     Sender& sender;
+    Pulls& pulls;
   };
   explicit Arriving(const Parts& parts) : its_(parts), from_(parts.port.size()) {}
 
@@ -53,10 +57,16 @@ class Arriving {
   void close() noexcept { is_closed_ = true; }
 
  private:
+  // What stands behind word 0 of a record or body. A message that is pulled carries its table of
+  // blocks as others do a payload.
+  struct Words {
+    Sizes sizes;
+    PullWords pull;
+  };
   // A body of several chunks, as far as it has come.
   struct Body {
     Word word;
-    Sizes sizes;
+    Words words;
     std::uint64_t size_bytes = 0;
     std::unique_ptr<std::byte[]> bytes;
   };
@@ -69,13 +79,17 @@ class Arriving {
 
   bool cut(Rank from, const char* why);
   bool admits(Rank from, const Word& word);
-  bool is_carried(Rank from, const Sizes& sizes);
+  bool is_carried(Rank from, const Word& word, const Sizes& sizes);
+  std::optional<Words> words_of(Rank from, const Word& word, std::span<const std::byte> rest);
+  bool offers(Arrived& entry, const PullWords& words);
+  static bool has_items(Arrived& entry) noexcept;
+  bool fill(Arrived& entry, const PullWords& words, std::span<const std::byte> bytes);
   Arrived& add(Rank from, const Word& word, const am::Parts& parts);
   void arrived(Arrived& entry);
-  Verdict whole(const Chunk& chunk, const Word& word, const Sizes& sizes);
-  Verdict begin(const Chunk& chunk, const Word& word, const Sizes& sizes);
+  Verdict whole(const Chunk& chunk, const Word& word, const Words& words);
+  Verdict begin(const Chunk& chunk, const Word& word, const Words& words);
   Verdict go_on(const Chunk& chunk);
-  bool over(Rank from, const Word& word);
+  bool over(Rank from, const Word& word, const PullWords& words);
 
   Parts its_;
   std::vector<From> from_;  // by rank

@@ -61,6 +61,12 @@ struct Note {
   Kind kind = Kind::none;
   bool is_counted = false;  // a promise, in the budget
   std::uint64_t value = 0;
+  bool has_ids = false;  // of an aggregate: an item had a local id
+
+  // Whether somebody has to hear that its message will not be handled.
+  bool is_told_of_loss() const noexcept {
+    return kind == Kind::promise || kind == Kind::id || (kind == Kind::aggregate && has_ids);
+  }
 };
 
 struct Entry {

@@ -26,6 +26,8 @@
 
 namespace photon::service::am {
 
+struct Pull;
+
 // A message whose turn has not come, or that has had it.
 struct Arrived {
   enum class Bytes : std::uint8_t { line, block, own, lent };
@@ -40,7 +42,8 @@ struct Arrived {
   std::uint32_t items_wrong = 0;  // left by the handlers: how many of them have an error
   std::uint64_t number = 0;       // at its source
   std::uint64_t immediate = 0;
-  std::uint64_t payload_bytes = 0;  // here
+  std::uint64_t payload_bytes = 0;  // here; of one that is pulled: of its table of blocks
+  Pull* pull = nullptr;             // what its payload is read by; null: it is here
   std::uint64_t loan = 0;
   std::unique_ptr<std::byte[]> own;
   const std::byte* bytes = nullptr;  // payload, a gap up to the next multiple of 8, header

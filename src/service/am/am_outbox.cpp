@@ -43,7 +43,6 @@ void Outbox::queue(To& to, std::unique_ptr<Entry> entry, Asker asker) noexcept {
   budget_.take(entry->counted);
   ++queued_;
   ++gates_.beside_sent;
-  ++to.counts.queued;
   to.queue.push(std::move(entry));
   set_gate(to);
 }
@@ -51,7 +50,8 @@ void Outbox::queue(To& to, std::unique_ptr<Entry> entry, Asker asker) noexcept {
 void Outbox::has_gone(To& to, const Head& head, const Note& note) noexcept {
   if (to.lost != PH_OK) {  // inside the call that has sent it
     if (note.kind != Note::Kind::none) to.notes.unexpect();
-    return teller_.end(to.rank, note, to.lost, "am_send: the target was lost");
+    if (note.is_told_of_loss()) teller_.end(to.rank, note, to.lost, "am_send: the target was lost");
+    return;
   }
   Gate& gate = gates_.of(to.rank);
   to.notes.add(gate.sent, note);
@@ -104,8 +104,7 @@ void Outbox::drop(To& to, const Entry& entry, ph_status why) noexcept {
   budget_.give(entry.counted);
   if (entry.note.kind == Note::Kind::none) return;
   to.notes.unexpect();
-  const bool is_told = entry.note.kind == Note::Kind::promise || entry.note.kind == Note::Kind::id;
-  if (is_told)
+  if (entry.note.is_told_of_loss())
     teller_.end(to.rank, entry.note, why,
                 "am_send: the target was lost before the message had gone");
 }

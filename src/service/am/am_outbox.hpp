@@ -38,8 +38,12 @@ struct To {
   To(Rank of, std::uint64_t slots) noexcept : rank(of), notes(slots) {}
 
   const Rank rank;
-  ph_status lost = PH_OK;  // else why
-  bool is_moving = false;  // a turn goes on with it
+  ph_status lost = PH_OK;            // else why
+  bool is_moving = false;            // a turn goes on with it
+  std::unique_ptr<Entry> aggregate;  // that is open, behind all in the queue
+  std::int64_t opened_ns = 0;
+  To* older = nullptr;  // of those with an open aggregate
+  To* younger = nullptr;
   EntryList queue;
   EntryList lent;
   Notes notes;
@@ -91,7 +95,7 @@ class Outbox {
   static constexpr int kMostAtOnce = 64;  // messages that go in one turn
 
   bool is_open(const To& to) const noexcept {
-    return !is_closing_ && to.lost == PH_OK && to.queue.empty();
+    return !is_closing_ && to.lost == PH_OK && to.queue.empty() && to.aggregate == nullptr;
   }
   void move_some(To& to);
   ph_status say_first(To& to);

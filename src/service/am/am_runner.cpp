@@ -36,18 +36,31 @@ void Runner::run_due() {
   std::uint64_t lent_bytes = 0;
   while (done_ < all.size()) {
     Arrived& entry = all[done_];
-    current_ = &entry;
     handle(entry);
-    current_ = nullptr;
     ++done_;
     if (entry.where != Arrived::Bytes::lent) continue;
     lent_bytes += entry.payload_bytes + entry.word.header_bytes;
-    if (lent_bytes >= lent_limit_) return;
+    if (lent_bytes >= lent_limit_) break;
   }
+  if (call_.pull != nullptr) run_call();
+}
+
+// One in a run, so that the next parts are asked for while the handlers of others wait.
+void Runner::run_call() {
+  Pull& pull = *call_.pull;
+  ++calls_;
+  show(pull.from, pull.word, pull.words.immediate);
+  show_no_bytes();
+  message_.payload_bytes = pull.words.payload_bytes;
+  asked_.was_replied = pull.was_replied;
+  call_.returned = call_done(pull.landing, call_.part);
+  pull.was_replied = asked_.was_replied;
+  is_shown_ = false;
 }
 
 void Runner::handle(Arrived& entry) {
-  const HandlerNode* const node = table_.find(entry.word.id);
+  if (entry.word.op == Op::aggregate) return handle_items(entry);
+  HandlerNode* const node = table_.find(entry.word.id);
   if (node == nullptr) {
     entry.status = PH_ERR_NOT_FOUND;
     return;
@@ -57,38 +70,96 @@ void Runner::handle(Arrived& entry) {
   ph_am_landing named{};
   named.size = sizeof named;
   entry.status = as_told(node->handler(node->user, &message_, &named));
-  if (entry.status == PH_OK) entry.status = land_here(entry, named);
+  if (entry.status == PH_OK)
+    entry.status = entry.pull == nullptr ? land_here({entry.payload(), entry.payload_bytes}, named)
+                                         : land_later(*entry.pull, *node, named);
+  entry.was_replied = asked_.was_replied;
+  is_shown_ = false;
 }
 
-void Runner::show(const Arrived& entry) noexcept {
-  const Word& word = entry.word;
-  message_.source = entry.from;
+// So many as were counted when it came: what is lent may have changed.
+void Runner::handle_items(Arrived& entry) {
+  Items items({entry.payload(), entry.payload_bytes});
+  for (std::uint32_t i = 0; i < entry.items; ++i) {
+    const auto item = items.next();
+    const ph_status status = item ? handle_item(entry.from, *item) : PH_ERR_PROTOCOL;
+    if (status != PH_OK && entry.items_wrong++ == 0) entry.status = status;
+  }
+}
+
+ph_status Runner::handle_item(Rank from, const Item& item) {
+  const HandlerNode* const node = table_.find(item.id);
+  if (node == nullptr) return PH_ERR_NOT_FOUND;
+  ++calls_;
+  Word word;
+  word.id = item.id;
+  show(from, word, item.parts.immediate);
+  message_.header_bytes = static_cast<std::uint32_t>(item.parts.header.size());
+  message_.header = item.parts.header.empty() ? nullptr : item.parts.header.data();
+  message_.payload = item.parts.payload.data();
+  message_.payload_bytes = item.parts.payload.size();
+  ph_am_landing named{};
+  named.size = sizeof named;
+  ph_status status = as_told(node->handler(node->user, &message_, &named));
+  if (status == PH_OK) status = land_here(item.parts.payload, named);
+  is_shown_ = false;
+  return status;
+}
+
+void Runner::show(Rank from, const Word& word, std::uint64_t immediate) noexcept {
+  asked_ = {from, word, false};
+  is_shown_ = true;
+  message_.source = from;
   message_.id = word.id;
   message_.flags =
       (word.has(kWantsReply) ? PH_AM_REPLY : 0U) | (word.has(kIsReply) ? PH_AM_IS_REPLY : 0U);
-  message_.header_bytes = word.header_bytes;
-  message_.header = word.header_bytes == 0 ? nullptr : entry.header();
-  message_.immediate = entry.immediate;
-  message_.payload = entry.payload();
-  message_.payload_bytes = entry.payload_bytes;
+  message_.immediate = immediate;
+}
+
+void Runner::show(const Arrived& entry) noexcept {
+  show(entry.from, entry.word, entry.immediate);
+  const bool is_here = entry.pull == nullptr;
+  message_.header_bytes = entry.word.header_bytes;
+  message_.header = entry.word.header_bytes == 0 ? nullptr : entry.header();
+  message_.payload = is_here ? entry.payload() : nullptr;
+  message_.payload_bytes = is_here ? entry.payload_bytes : entry.pull->words.payload_bytes;
+}
+
+// As completion handlers see it.
+void Runner::show_no_bytes() noexcept {
+  message_.header_bytes = 0;
+  message_.header = nullptr;
+  message_.payload = nullptr;
+}
+
+ph_status Runner::call_done(const Landing& landing, const ph_am_part& part) {
+  return as_told(landing.done()(landing.argument(), &message_, &part));
 }
 
 // A carried payload goes where its handler wants it, and its completion handler is called at once.
-ph_status Runner::land_here(const Arrived& entry, const ph_am_landing& named) {
+ph_status Runner::land_here(std::span<const std::byte> payload, const ph_am_landing& named) {
   if (named.buffer == nullptr && named.buffer_bytes == 0 && named.blocks == nullptr &&
       named.blocks_count == 0 && named.flags == 0)
     return PH_OK;
   Landing landing;
-  const ph_status status = landing.take(named, entry.payload_bytes, true);
-  message_.header_bytes = 0;
-  message_.header = nullptr;
-  message_.payload = nullptr;
-  const auto tell = [&](const ph_am_part& part) {
-    return as_told(landing.done()(landing.argument(), &message_, &part));
-  };
-  if (status == PH_OK) return land(landing, {entry.payload(), entry.payload_bytes}, tell);
+  const ph_status status = landing.take(named, payload.size(), true);
+  show_no_bytes();
+  const auto tell = [&](const ph_am_part& part) { return call_done(landing, part); };
+  if (status == PH_OK) return land(landing, payload, tell);
   if (landing.done() != nullptr) tell(Landing::ending(0, status));
   return status;
+}
+
+// The pull begins when this run is over, unless nothing is to be read.
+ph_status Runner::land_later(Pull& pull, HandlerNode& node, const ph_am_landing& named) {
+  const ph_status status = pull.landing.take(named, pull.words.payload_bytes, false);
+  show_no_bytes();
+  const auto tell = [&](const ph_am_part& part) { return call_done(pull.landing, part); };
+  if (status != PH_OK && pull.landing.done() != nullptr) tell(Landing::ending(0, status));
+  if (status != PH_OK) return status;
+  if (pull.landing.kind() == Landing::Kind::drop) return land(pull.landing, {}, tell);
+  pull.node_pulls = &node.pulls;
+  return PH_OK;
 }
 
 }  // namespace photon::service::am

@@ -2,6 +2,9 @@
 //
 //   entry: running -- its turn: its handler is called, a landing that it names is filled, the
 //          completion handler is called for each part --> done: its outcome stands in the entry
+//   of one that is pulled the landing stands in its pull
+//   call:  a part of a pull that was read --> its completion handler is called, and run() comes
+//   back
 //
 // Invariants: handlers of a lane run one after the other; run() comes back between two of them when
 // so many lent bytes were handled that their room should go back.
@@ -12,14 +15,24 @@
 #include <photon/am.h>
 
 #include <cstdint>
+#include <utility>
 
+#include "service/am/aggregate_items.hpp"
 #include "service/am/am_inbox.hpp"
+#include "service/am/am_pulls.hpp"
 #include "service/am/handlers.hpp"
 
 namespace photon::service::am {
 
 // What a user's code has returned, as its sender hears it: a status of this version.
 ph_status as_told(ph_status returned) noexcept;
+
+// The message whose handlers run, and what they have done about it.
+struct Asked {
+  Rank from = 0;
+  Word word;
+  bool was_replied = false;
+};
 
 class Runner {
  public:
@@ -41,17 +54,29 @@ class Runner {
   // All of `running` was taken back.
   void begin_anew() noexcept { done_ = 0; }
 
+  // A part that is to be told of by the next run, behind the messages that it runs.
+  void tell(const Pulls::Call& call) noexcept { call_ = call; }
+  // The part that was told of, if any.
+  Pulls::Call take_told() noexcept { return std::exchange(call_, {}); }
+
   // The message that a handler is called with right now, by the thread that calls it. Null: it is
   // another one.
-  Arrived* shown_as(const ph_am_message* message) noexcept {
-    return message == &message_ ? current_ : nullptr;
+  Asked* shown_as(const ph_am_message* message) noexcept {
+    return message == &message_ && is_shown_ ? &asked_ : nullptr;
   }
 
  private:
   void run_due();
+  void run_call();
   void handle(Arrived& entry);
+  void handle_items(Arrived& entry);
+  ph_status handle_item(Rank from, const Item& item);
+  void show(Rank from, const Word& word, std::uint64_t immediate) noexcept;
   void show(const Arrived& entry) noexcept;
-  ph_status land_here(const Arrived& entry, const ph_am_landing& named);
+  void show_no_bytes() noexcept;
+  ph_status land_here(std::span<const std::byte> payload, const ph_am_landing& named);
+  ph_status land_later(Pull& pull, HandlerNode& node, const ph_am_landing& named);
+  ph_status call_done(const Landing& landing, const ph_am_part& part);
   [[noreturn]] void die() const noexcept;
 
   Inbox& inbox_;
@@ -60,8 +85,10 @@ class Runner {
   const std::uint64_t lent_limit_;
   std::size_t done_ = 0;
   std::uint64_t calls_ = 0;
-  Arrived* current_ = nullptr;  // whose handlers run
-  ph_am_message message_{};     // of it, as they see it
+  Pulls::Call call_;
+  bool is_shown_ = false;    // a handler runs
+  Asked asked_;              // its message
+  ph_am_message message_{};  // the same, as it sees it
 };
 
 }  // namespace photon::service::am

@@ -47,7 +47,9 @@ Sender::Sender(Port& port, Gates& gates)
       gate_of_(gates.data()),
       ranks_(port.size()),
       reply_bytes_(port.config().am_carried_max + PH_AM_HEADER_BYTES),
-      outbox_(port, gates) {}
+      outbox_(port, gates),
+      aggregates_(port, gates, outbox_),
+      prepared_(port) {}
 
 // ---- what is sent
 
@@ -94,12 +96,12 @@ struct Sender::Attempt {
   }
   // What its user is told, and what is to be noted of it. PH_AGAIN: no completion is left.
   ph_status promise_end(Asker asker) {
-    const bool has_note = what.is_delivered || what.end.local.size_bytes != 0;
+    const bool has_note =
+        what.is_delivered || (what.end.local.size_bytes != 0 && !what.is_collected);
     if (has_note) to.notes.expect();
     is_expected = has_note;
     if ((what.end.flags & PH_NO_LCE) != 0) return PH_OK;
-    if (what.is_delivered && asker != Asker::user &&
-        !sender.outbox_.budget().has_room(asker))
+    if (what.is_delivered && asker != Asker::user && !sender.outbox_.budget().has_room(asker))
       return sender.outbox_.may_queue(to, asker);
     promise = sender.port_.promise(what.end);
     if (promise != 0) return PH_OK;
@@ -137,6 +139,9 @@ ph_status Sender::post(Checked& what, Asker asker) {
   if (is_closing_) return port_.fail(PH_ERR_STATE, rank, "am_send: the lane is being closed");
   if (const ph_status status = port_.contact(rank); status != PH_OK) return status;
   To& to = outbox_.use(rank);
+  if (aggregates_.may_collect(what)) return collect(to, what, asker);
+  aggregates_.send(to);
+  if (to.lost != PH_OK) return port_.contact(rank);  // it has the words
   Draft& draft = what.draft;
   const bool goes = outbox_.may_go(to);
   const bool wants_reply = draft.head.word.has(kWantsReply);
@@ -144,8 +149,7 @@ ph_status Sender::post(Checked& what, Asker asker) {
     if (const ph_status status = may_want(rank, asker); status != PH_OK) return status;
   if (!goes)
     if (const ph_status status = outbox_.may_queue(to, asker); status != PH_OK) return status;
-  const bool is_apart = port_.lines_stand_apart(rank);
-  choose_way(draft, is_apart ? port_.config().am_record_max : wire::kMaxPackedBytes);
+  choose_way(draft, record_max(port_, rank));
   Attempt attempt(*this, to, what);
   if (const ph_status status = attempt.promise_end(asker); status != PH_OK) return status;
   ph_status status = PH_AGAIN;
@@ -168,8 +172,21 @@ ph_status Sender::post(Checked& what, Asker asker) {
     return PH_OK;
   }
   copy->note = note;
+  ++to.counts.queued;
   outbox_.queue(to, std::move(copy), asker);
   if (goes && draft.head.way == Way::body) outbox_.move(to);  // it needs no room now
+  return PH_OK;
+}
+
+ph_status Sender::collect(To& to, Checked& what, Asker asker) {
+  what.is_collected = true;
+  const ph_status room = aggregates_.prepare(to, what.draft, asker);
+  if (to.lost != PH_OK) return port_.contact(to.rank);
+  if (room != PH_OK) return room;
+  Attempt attempt(*this, to, what);
+  if (const ph_status status = attempt.promise_end(asker); status != PH_OK) return status;
+  aggregates_.collect(to, what.draft, what.end.local.size_bytes != 0);
+  static_cast<void>(attempt.accept());
   return PH_OK;
 }
 
@@ -253,25 +270,41 @@ void Sender::on_room(Rank to) {
 
 void Sender::on_lost(Rank rank, ph_status why) noexcept {
   unwant(gate_of_[rank], gate_of_[rank].wanted);
-  if (To* const to = outbox_.find(rank); to != nullptr) outbox_.lose(*to, why);
+  To* const to = outbox_.find(rank);
+  if (to == nullptr) return;
+  outbox_.lose(*to, why);
+  aggregates_.lose(*to, why);
 }
 
-bool Sender::turn() { return outbox_.turn(); }
+bool Sender::turn() {
+  aggregates_.send_due();
+  return outbox_.turn();
+}
 
-// Nothing is held back yet.
-void Sender::before_sleep() {}
-void Sender::before_flush(Rank /*rank*/) {}
-std::int64_t Sender::next_turn_ns() const noexcept { return INT64_MAX; }
+void Sender::before_sleep() { aggregates_.send_all(); }
+
+void Sender::before_flush(Rank rank) {
+  if (rank == PH_ANY_RANK) return aggregates_.send_all();
+  To* const to = rank < ranks_ ? outbox_.find(rank) : nullptr;
+  if (to != nullptr) aggregates_.send(*to);
+}
+
+std::int64_t Sender::next_turn_ns() const noexcept { return aggregates_.due_ns(); }
 
 void Sender::close() {
+  prepared_.close_all();
+  aggregates_.send_all();
   is_closing_ = true;
   outbox_.close();
 }
 
-bool Sender::is_idle() const noexcept { return outbox_.queued() == 0 && outbox_.lent() == 0; }
+bool Sender::is_idle() const noexcept {
+  return outbox_.queued() == 0 && outbox_.lent() == 0 && aggregates_.open() == 0;
+}
 
 std::uint64_t Sender::held() const noexcept {
-  return outbox_.queued() + outbox_.lent() + outbox_.teller().promises();
+  return outbox_.queued() + outbox_.lent() + aggregates_.open() + prepared_.held() +
+         outbox_.teller().promises();
 }
 
 SentCounts Sender::counts(Rank to) const noexcept {

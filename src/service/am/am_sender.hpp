@@ -17,9 +17,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "service/am/aggregates.hpp"
 #include "service/am/am_args.hpp"
 #include "service/am/am_outbox.hpp"
 #include "service/am/gate.hpp"
+#include "service/am/prepared.hpp"
 #include "service/am/word.hpp"
 #include "service/service.hpp"
 
@@ -57,6 +59,15 @@ class Sender {
     return send_small_slowly(to, id, bytes, asker);
   }
   ph_status send(Rank to, const ph_am_args& args, Asker asker);
+  // A span to be filled, and what becomes of it. The caller sets slot.context.
+  ph_status prepare(Rank to, std::uint64_t least, std::uint64_t most, ph_am_slot& slot);
+  struct Commit {
+    std::uint32_t id = 0;
+    ph_const_block header{};
+    std::uint64_t size_bytes = 0;
+  };
+  ph_status commit(const ph_am_slot& slot, const Commit& what, Asker asker);
+  ph_status cancel(const ph_am_slot& slot);
 
   // ---- what the target tells; false: malformed
   bool handled(Rank from, std::uint64_t count);
@@ -98,6 +109,9 @@ class Sender {
   }
   ph_status send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
   ph_status post(Checked& what, Asker asker);
+  ph_status collect(To& to, Checked& what, Asker asker);
+  ph_status commit_open(const ph_am_slot& slot, Checked& what, Asker asker);
+  ph_status not_open(const ph_am_slot& slot, const char* call);
   ph_status may_want(Rank to, Asker asker);
   void want(Gate& gate) noexcept;
   void unwant(Gate& gate, std::uint32_t count) noexcept;
@@ -108,6 +122,8 @@ class Sender {
   const std::uint32_t ranks_;
   const std::uint64_t reply_bytes_;  // that a reply beyond the slots stands for
   Outbox outbox_;
+  Aggregates aggregates_;
+  Prepared prepared_;
   bool is_closing_ = false;
 };
 

@@ -20,7 +20,7 @@ ph_status Landing::take(const ph_am_landing& named, std::uint64_t payload_bytes,
                         bool is_here) noexcept {
   *this = Landing();
   payload_bytes_ = payload_bytes;
-  part_bytes_ = named.chunk_bytes == 0 ? payload_bytes : named.chunk_bytes;
+  part_bytes_ = std::max<std::uint64_t>(payload_bytes, 1);
   done_ = named.done;
   argument_ = named.argument;
   const bool has_buffer = names_a_buffer(named);
@@ -30,7 +30,8 @@ ph_status Landing::take(const ph_am_landing& named, std::uint64_t payload_bytes,
   if ((named.flags & PH_AM_CYCLE) != 0 && !has_buffer) return PH_ERR_ARGUMENT;
   if (int{has_buffer} + int{has_list} + int{drops} > 1) return PH_ERR_ARGUMENT;
   if (drops) kind_ = Kind::drop;
-  if (drops) return PH_OK;
+  if (drops) return PH_OK;  // told of at once: parts are for those who use the bytes
+  if (named.chunk_bytes != 0) part_bytes_ = std::min(named.chunk_bytes, part_bytes_);
   if (has_list) return take_list(named);
   if (has_buffer) return take_buffer(named);
   return is_here ? PH_OK : PH_ERR_ARGUMENT;

@@ -36,6 +36,7 @@ class Landing {
 
   Kind kind() const noexcept { return kind_; }
   std::uint64_t payload_bytes() const noexcept { return payload_bytes_; }
+  // Of all parts but the last; a landing that drops has one part.
   std::uint64_t part_bytes() const noexcept { return part_bytes_; }
   // So many parts may be filled before the first of them was handled; 0: all of them.
   std::uint64_t places() const noexcept { return places_; }
@@ -44,8 +45,7 @@ class Landing {
 
   // Where the part ends that has this byte.
   std::uint64_t part_end(std::uint64_t offset) const noexcept {
-    const std::uint64_t into = part_bytes_ == 0 ? 0 : offset % part_bytes_;
-    return offset + std::min(part_bytes_ - into, payload_bytes_ - offset);
+    return offset + std::min(part_bytes_ - offset % part_bytes_, payload_bytes_ - offset);
   }
   // The place of that byte and of those behind it in the same part and block; of a landing that
   // drops, or behind the last byte, there is none.
@@ -76,19 +76,20 @@ class Landing {
   std::vector<Block> blocks_;  // none is empty
   std::uint64_t places_ = 0;
   std::uint64_t payload_bytes_ = 0;
-  std::uint64_t part_bytes_ = 0;
+  std::uint64_t part_bytes_ = 1;  // never 0
   ph_am_done done_ = nullptr;
   void* argument_ = nullptr;
 };
 
-// Lands a payload that was carried: `tell(part)` calls the completion handler, and hands back what
-// it has returned. The status is what the sender hears.
+// Lands a payload that was carried, or drops any: `tell(part)` calls the completion handler, and
+// hands back what it has returned. The status is what the sender hears.
 template <class Tell>
 ph_status land(const Landing& landing, std::span<const std::byte> payload, Tell tell) {
   std::uint64_t offset = 0;
   do {
     const ph_am_part part = landing.part(offset);
-    landing.fill(offset, payload.subspan(offset, part.size_bytes));
+    if (landing.kind() != Landing::Kind::drop)
+      landing.fill(offset, payload.subspan(offset, part.size_bytes));
     if (landing.done() != nullptr) {
       const ph_status verdict = as_verdict(tell(part));
       if (verdict != PH_OK && part.is_last == 0)
@@ -96,7 +97,7 @@ ph_status land(const Landing& landing, std::span<const std::byte> payload, Tell 
       if (verdict != PH_OK) return verdict;
     }
     offset += part.size_bytes;
-  } while (offset != payload.size());
+  } while (offset != landing.payload_bytes());
   return PH_OK;
 }
 

@@ -58,9 +58,7 @@ void Notes::lose(Rank rank, ph_status why, bool tells_ids, Teller& teller) noexc
   while (!notes_.empty()) {
     const Note note = notes_.front().note;
     notes_.pop();
-    const bool is_told =
-        note.kind == Note::Kind::promise || (note.kind == Note::Kind::id && tells_ids);
-    if (is_told)
+    if (note.is_told_of_loss() && (note.kind == Note::Kind::promise || tells_ids))
       teller.end(rank, note, why, "am_send: the target was lost before its handler was through");
   }
 }

@@ -1,6 +1,7 @@
 #include "service/am/settling.hpp"
 
 #include <new>
+#include <utility>
 
 namespace photon::service::am {
 
@@ -17,7 +18,7 @@ void Settling::settle() {
 
 // The refusal goes first, which may find no memory: nothing has changed then.
 void Settling::settle_one(Arrived& entry) {
-  if (entry.status != PH_OK)
+  if (entry.status != PH_OK && entry.pull == nullptr)
     its_.answers.say_refused(entry.from, entry.word.id, entry.number, entry.status,
                              entry.items_wrong);
   end(entry);
@@ -25,20 +26,34 @@ void Settling::settle_one(Arrived& entry) {
 
 void Settling::end(Arrived& entry) noexcept {
   const Word& word = entry.word;
-  if (word.has(kWantsReply)) its_.answers.note_reply_over(entry.from, entry.was_replied);
+  if (word.has(kWantsReply) && entry.pull == nullptr)
+    its_.answers.note_reply_over(entry.from, entry.was_replied);
   if (word.has(kIsReply)) {
     its_.arriving.note_reply_over(entry.from);
     its_.sender.note_reply_handled(entry.from);
   }
-  its_.answers.note_handled(entry.from, word.has(kTellsHandled));
+  if (entry.items != 0) its_.gates.beside_handled += entry.items - 1;
+  its_.answers.note_handled(entry.from, word.has(kTellsHandled) && entry.pull == nullptr);
   const bool is_lent = entry.where == Arrived::Bytes::lent;
   its_.inbox.release(entry);
+  if (entry.pull != nullptr) end_pulled(entry);
   if (is_lent) its_.port.give_back(entry.from, entry.loan);
+}
+
+// What a pull says at its end it says without memory of ours.
+void Settling::end_pulled(Arrived& entry) noexcept {
+  Pull& pull = *std::exchange(entry.pull, nullptr);
+  pull.was_replied = entry.was_replied;
+  if (entry.status == PH_OK && pull.node_pulls != nullptr)
+    its_.pulls.begin(pull);
+  else
+    its_.pulls.end(pull, entry.status);
 }
 
 // Only who asked hears of it: it is as with ids that nobody probes.
 void Settling::drop(Arrived& entry) noexcept {
-  entry.status = entry.word.has(kTellsHandled) ? PH_ERR_DEPARTED : PH_OK;
+  const bool is_told = entry.word.has(kTellsHandled) || entry.pull != nullptr;
+  entry.status = is_told ? PH_ERR_DEPARTED : PH_OK;
   try {
     settle_one(entry);
   } catch (const std::bad_alloc&) {

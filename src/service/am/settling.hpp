@@ -2,6 +2,7 @@
 // (docs/active-messages.md, "Running handlers").
 //
 //   entry: done -- [lock] settle() --> its slot is free, its bytes are released, who asked hears
+//   of one that is pulled: its landing begins to be read, or the pull is over with its status
 //
 // Invariant: entries are settled in the order in which they ran, each once, also where memory runs
 // out between two of them. Owner: Am, under the lane's lock.
@@ -12,6 +13,7 @@
 #include "service/am/am_answers.hpp"
 #include "service/am/am_arriving.hpp"
 #include "service/am/am_inbox.hpp"
+#include "service/am/am_pulls.hpp"
 #include "service/am/am_runner.hpp"
 #include "service/am/am_sender.hpp"
 #include "service/service.hpp"
@@ -22,11 +24,13 @@ class Settling {
  public:
   struct Parts {
     Port& port;
+    Gates& gates;
     Inbox& inbox;
     Runner& runner;
     Arriving& arriving;
     Answers& answers;
     Sender& sender;
+    Pulls& pulls;
   };
   explicit Settling(const Parts& parts) : its_(parts) {}
 
@@ -38,6 +42,7 @@ class Settling {
  private:
   void settle_one(Arrived& entry);
   void end(Arrived& entry) noexcept;
+  void end_pulled(Arrived& entry) noexcept;
   void drop(Arrived& entry) noexcept;
   void end_batch() noexcept;
 

@@ -1,0 +1,94 @@
+// The records of one line that services are told of without a whole turn: messages, and bodies of
+// one chunk. As many as stand there one behind the other, so that who runs what they bring does so
+// for all.
+#include <cstring>
+#include <new>
+
+#include "engine/engine.hpp"
+#include "engine/services.hpp"
+
+namespace photon::engine {
+
+namespace {
+
+// Without a payload: whose and how long it is the mask leaves out.
+constexpr std::uint64_t kAllButTagAndId = 0xffff'0000'ffff'0000;
+constexpr std::uint64_t kLineMessage = wire::encode(wire::Kind::message, 0, 0);
+constexpr std::uint64_t kLineBody = wire::encode(wire::Kind::body, 0, 0);
+constexpr std::uint32_t kBodyWords = wire::fixed_words(wire::Kind::body);
+constexpr std::uint32_t kBodyBytes = wire::kLineDataBytes - kBodyWords * sizeof(std::uint64_t);
+
+}  // namespace
+
+// Nothing more is shown of a peer that was lost while its message was shown. It is lost without
+// words where memory has run out.
+bool Services::is_taken(Peer& peer, const OneLine& one) noexcept {
+  ph_status why = PH_ERR_PROTOCOL;
+  std::string words;
+  try {
+    if (one.is_body ? is_body_taken(peer, one) : is_message_taken(peer, one))
+      return peer.broken == PH_OK;
+    words = "its ring holds a message that its service refuses; it is cut off";
+  } catch (const std::bad_alloc&) {
+    why = PH_ERR_MEMORY;
+  }
+  engine_.lose(peer, why, std::move(words));
+  return false;
+}
+
+bool Services::is_message_taken(Peer& peer, const OneLine& one) {
+  tell_ends();
+  return slot(one.owner).service->on_message({peer.rank, one.bytes(0), {}});
+}
+
+bool Services::is_body_taken(Peer& peer, const OneLine& one) {
+  const std::uint64_t bytes = one.words[0];
+  peer.bodies->has_come(one.owner, {bytes, 0, bytes});
+  service::Chunk chunk{{peer.rank, one.bytes(kBodyWords), {}}, bytes, 0, {}, 0};
+  chunk.bytes = {peer.rx_bulk.place(bytes), bytes};
+  return show_chunk(peer, one.owner, chunk);
+}
+
+// What take_body() checks, of a body that is one chunk. False: the general way has words for what
+// is wrong with it, if anything is.
+bool Services::is_whole_body(const Peer& peer, const OneLine& one) const noexcept {
+  const std::uint64_t bytes = one.words[0];
+  if (one.header_bytes > kBodyBytes || bytes == 0 || bytes > engine_.config_.bulk_bytes / 2 ||
+      one.words[1] != 0 || one.words[2] != (bytes | wire::kBulkFirst | wire::kBulkLast))
+    return false;
+  const BulkConsumer& ring = peer.rx_bulk;
+  const std::uint64_t end = bulk_end(bulk_begin(ring.head, bytes, ring.capacity), bytes);
+  return end - ring.free_end() <= ring.capacity && peer.bodies != nullptr &&
+         peer.bodies->follows(one.owner, {bytes, 0, bytes});
+}
+
+bool Services::take_lines(Peer& peer, std::uint64_t word) noexcept {
+  unsigned taken = 0;
+  for (; taken < kLinesAtOnce; ++taken) {
+    if (taken != 0) {
+      word = peer.rx.look();
+      if (peer.rx.state_of(word) != LineConsumer::State::record) break;
+    }
+    const auto id = static_cast<std::uint32_t>(word >> 32);
+    const auto owner = id >> wire::kOwnerShift;
+    OneLine one;
+    one.header_bytes = id & wire::kIdBytesMask;
+    one.is_body = (word & kAllButTagAndId) == kLineBody;
+    if (!one.is_body && (word & kAllButTagAndId) != kLineMessage) break;
+    if (owner >= wire::kOwners || one.header_bytes > wire::kLineDataBytes ||
+        slots_[owner].service == nullptr)
+      break;
+    one.owner = static_cast<wire::Owner>(owner);
+    const transport::Line& line = peer.rx.line(0);
+    for (std::uint32_t i = 0; i < wire::kWordsPerLine; ++i) one.words[i] = line.words[i].get();
+    if (one.is_body && !is_whole_body(peer, one)) break;
+    if (!is_taken(peer, one)) return true;
+    peer.rx.pop(1);
+    // The bulk ring's room is given back sooner than that of the lines, as by receive().
+    if (one.is_body && peer.rx_bulk.owed() >= engine_.config_.bulk_bytes / 4)
+      engine_.publish_credits(peer);
+  }
+  return taken != 0;
+}
+
+}  // namespace photon::engine
