@@ -64,6 +64,7 @@ class Listening {
   void await(Done is_done) {
     for (std::size_t turns = 1; !is_done(); ++turns) {
       poll_messages(*job_);
+      rethrow();
       if (turns % Inbox::kTurnsBetweenChecks == 0) job_->check_peers();
     }
     rethrow();
