@@ -11,8 +11,8 @@ using Numbers = std::vector<std::uint64_t>;
 
 constexpr std::size_t kLarge = 40'000;
 
-struct Lending : AmSending {
-  explicit Lending(std::uint64_t slots = 8) : AmSending(slots) { port.reserves = true; }
+struct LentPayloads : AmSending {
+  explicit LentPayloads(std::uint64_t slots = 8) : AmSending(slots) { port.reserves = true; }
 
   // The payload stays in `memory`, as its user promises.
   ph_status lend(std::uint64_t number, std::uint32_t flags = PH_NO_LCE, Asker asker = Asker::user) {
@@ -46,8 +46,8 @@ struct Lending : AmSending {
   Bytes memory = some(kLarge);
 };
 
-TEST(AmOffering, a_large_payload_is_read_where_it_lies) {
-  Lending one;
+TEST(AmLentPayload, a_large_payload_is_read_where_it_lies) {
+  LentPayloads one;
   const Bytes header = some(100, 5);
   ph_am_args args = AmSending::args(one.memory, PH_NO_LCE);
   args.header = header.data();
@@ -66,9 +66,9 @@ TEST(AmOffering, a_large_payload_is_read_where_it_lies) {
   EXPECT_EQ(one.half->held(), 0u);
 }
 
-TEST(AmOffering, long_lists_are_read_block_by_block) {
+TEST(AmLentPayload, long_lists_are_read_block_by_block) {
   for (const std::size_t count : {1, 8, 9, 42, 43, 1024}) {
-    Lending one;
+    LentPayloads one;
     std::vector<ph_const_block> blocks;
     for (std::size_t i = 0; i < count; ++i)
       blocks.push_back({one.memory.data() + i, i % 5 == 3 ? 0 : kLarge - count});
@@ -87,9 +87,9 @@ TEST(AmOffering, long_lists_are_read_block_by_block) {
   }
 }
 
-TEST(AmOffering, its_user_is_told_when_it_was_read_or_handled) {
+TEST(AmLentPayload, its_user_is_told_when_it_was_read_or_handled) {
   for (const bool is_delivered : {false, true}) {
-    Lending one;
+    LentPayloads one;
     ph_request request = 0;
     ph_am_args args = AmSending::args(one.memory, is_delivered ? PH_DELIVERED + 0u : 0u);
     args.request = &request;
@@ -105,11 +105,11 @@ TEST(AmOffering, its_user_is_told_when_it_was_read_or_handled) {
   }
 }
 
-TEST(AmOffering, such_a_message_keeps_its_place_under_every_refusal) {
+TEST(AmLentPayload, such_a_message_keeps_its_place_under_every_refusal) {
   for (const Asker asker : {Asker::user, Asker::handler, Asker::reply})
     for (std::uint64_t at = 0; at < 40; ++at)
       for (const std::uint64_t count : {1, 3, 30}) {
-        Lending one(3);
+        LentPayloads one(3);
         one.port.refuse(at, count);
         Numbers numbers;
         for (std::uint64_t i = 0; i < 15;) {
@@ -133,8 +133,8 @@ TEST(AmOffering, such_a_message_keeps_its_place_under_every_refusal) {
       }
 }
 
-TEST(AmOffering, so_many_are_at_a_target_and_the_next_waits_for_an_end) {
-  Lending one(2048);
+TEST(AmLentPayload, so_many_are_at_a_target_and_the_next_waits_for_an_end) {
+  LentPayloads one(2048);
   for (std::uint64_t i = 0; i < kMostPulls; ++i) ASSERT_EQ(one.lend(i), PH_OK);
   ASSERT_EQ(one.lend(2000), PH_OK);
   ASSERT_EQ(one.send_small(2001), PH_OK);
@@ -146,8 +146,8 @@ TEST(AmOffering, so_many_are_at_a_target_and_the_next_waits_for_an_end) {
   EXPECT_EQ(one.port.waiting(), 2u);
 }
 
-TEST(AmOffering, those_of_handlers_are_bounded_by_the_queue) {
-  Lending one(1024);
+TEST(AmLentPayload, those_of_handlers_are_bounded_by_the_queue) {
+  LentPayloads one(1024);
   one.port.settings.am_queue_bytes = 1 << 16;
   one.restart();
   std::uint64_t accepted = 0;
@@ -159,8 +159,8 @@ TEST(AmOffering, those_of_handlers_are_bounded_by_the_queue) {
   EXPECT_EQ(one.lend(99, PH_NO_LCE, Asker::handler), PH_OK);
 }
 
-TEST(AmOffering, without_a_completion_left_nothing_is_lent) {
-  Lending one;
+TEST(AmLentPayload, without_a_completion_left_nothing_is_lent) {
+  LentPayloads one;
   one.port.settings.requests = 1;
   ASSERT_EQ(one.lend(0), PH_OK);
   ph_request request = 77;
@@ -171,19 +171,19 @@ TEST(AmOffering, without_a_completion_left_nothing_is_lent) {
   EXPECT_EQ(one.port.exposures(), 1u);
 }
 
-TEST(AmOffering, a_refusal_of_one_is_malformed) {
-  Lending one;
+TEST(AmLentPayload, a_refusal_of_one_is_malformed) {
+  LentPayloads one;
   ASSERT_EQ(one.lend(0), PH_OK);
   EXPECT_FALSE(one.sender().refused(1, {0, PH_ERR_RANGE, 0, 7})) << "its end is told by done";
   EXPECT_EQ(one.run_all().size(), 1u);
 }
 
-TEST(AmOffering, without_memory_nothing_is_lent) {
+TEST(AmLentPayload, without_memory_nothing_is_lent) {
   for (const bool queues : {false, true}) {
     int allowed = 0;
     for (bool is_accepted = false; !is_accepted; ++allowed) {
       ASSERT_LT(allowed, 60);
-      Lending one(2);
+      LentPayloads one(2);
       std::vector<ph_const_block> blocks(20, {one.memory.data(), 3000});
       if (queues) {
         for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(one.send_small(i), PH_OK);
@@ -208,9 +208,9 @@ TEST(AmOffering, without_memory_nothing_is_lent) {
 }
 
 // Before the message goes, as it goes, while it waits, when it was read.
-TEST(AmOffering, a_loss_ends_each_once) {
+TEST(AmLentPayload, a_loss_ends_each_once) {
   for (std::uint64_t at = 1; at < 40; ++at) {
-    Lending one(4);
+    LentPayloads one(4);
     one.port.lose_inside(at);
     std::uint64_t accepted = 0;
     for (std::uint64_t i = 0; i < 10; ++i) {
