@@ -9,7 +9,7 @@ namespace photon::simtest {
 Program program_of(const Case& one) {
   return generate(one.seed, one.ranks, one.operations,
                   {one.lanes, one.losses, one.peers, one.echoes, one.wakes, one.maps, one.mailboxes,
-                   one.collectives});
+                   one.collectives, one.ams});
 }
 
 transport::sim::SimNetwork::Settings network_of(const Case& one) {

@@ -29,6 +29,7 @@ struct Case {
   Maps maps = Maps::drawn;
   Mailboxes mailboxes = Mailboxes::drawn;
   Collectives collectives = Collectives::drawn;
+  Ams ams = Ams::drawn;
 };
 
 Program program_of(const Case& one);

@@ -29,6 +29,7 @@ struct Choices {
   std::string maps = "drawn";
   std::string mailboxes = "drawn";
   std::string collectives = "drawn";
+  std::string ams = "drawn";
   std::uint32_t ranks = 4;
   std::uint32_t operations = 200;
   std::optional<std::uint64_t> replay;
@@ -136,6 +137,12 @@ const std::map<std::string, Collectives>& collectives_choices() {
   return all;
 }
 
+const std::map<std::string, Ams>& ams_choices() {
+  static const std::map<std::string, Ams> all = {
+      {"drawn", Ams::drawn}, {"none", Ams::none}, {"all", Ams::all}};
+  return all;
+}
+
 // Where the fault goes in differs from seed to seed.
 Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   Case one{seed, profile, choices.ranks, choices.operations, {}, lanes_choices().at(choices.lanes)};
@@ -146,6 +153,7 @@ Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
   one.maps = maps_choices().at(choices.maps);
   one.mailboxes = mailboxes_choices().at(choices.mailboxes);
   one.collectives = collectives_choices().at(choices.collectives);
+  one.ams = ams_choices().at(choices.ams);
   one.fault.kind = faults().at(choices.fault);
   one.fault.after = seed % 20;
   return one;
@@ -153,7 +161,7 @@ Case case_of(const Choices& choices, std::uint64_t seed, Profile profile) {
 
 std::string command_of(const Case& one, const Choices& choices, const char* verb) {
   return fmt::format(
-      "photon-simtest --profile {} --ranks {} --operations {}{}{}{}{}{}{}{}{}{} --{} {}",
+      "photon-simtest --profile {} --ranks {} --operations {}{}{}{}{}{}{}{}{}{}{} --{} {}",
       kProfileNames[static_cast<int>(one.profile)], one.ranks, one.operations,
       choices.fault == "none" ? "" : " --fault " + choices.fault,
       choices.lanes == "drawn" ? "" : " --lanes " + choices.lanes,
@@ -163,8 +171,8 @@ std::string command_of(const Case& one, const Choices& choices, const char* verb
       choices.wakes == "drawn" ? "" : " --wakes " + choices.wakes,
       choices.maps == "drawn" ? "" : " --maps " + choices.maps,
       choices.mailboxes == "drawn" ? "" : " --mailboxes " + choices.mailboxes,
-      choices.collectives == "drawn" ? "" : " --collectives " + choices.collectives, verb,
-      one.seed);
+      choices.collectives == "drawn" ? "" : " --collectives " + choices.collectives,
+      choices.ams == "drawn" ? "" : " --ams " + choices.ams, verb, one.seed);
 }
 
 void print_finding(const Case& one, const Choices& choices, const Finding& finding) {
@@ -274,6 +282,9 @@ void add_contents(CLI::App& app, Choices& choices) {
                  "which programs use teams and collective operations; drawn: one in three; plain: "
                  "all, without agreements and differing calls; differing: all, with such calls")
       ->check(CLI::IsMember(collectives_choices()))
+      ->capture_default_str();
+  app.add_option("--ams", choices.ams, "which programs send active messages; drawn: one in three")
+      ->check(CLI::IsMember(ams_choices()))
       ->capture_default_str();
 }
 

@@ -75,6 +75,13 @@ enum class Verb : std::uint8_t {
   mail_rewind,
   mail_list,  // those retained
   mail_close,
+  am_small,  // ph_am_send_small() `operand` times to `peer`; `requested`: insisting; and so:
+  am_send,   // with a header of `row_bytes`; its handler does `kinds`, and act `order`
+  am_poll,
+  am_register,    // id `offset` of kAmIds; refused if it has a handler
+  am_unregister,  // refused if it has none
+  am_quiesce,     // for `time_ns` at most
+  am_begin,       // ph_am_quiesce_begin()
   lane_open,  // `lane`; refused if this rank has used it, be it that it waited for others meanwhile
   lane_close,   // if it is open
   lane_misuse,  // one of the calls that must be refused: `order` says which
@@ -165,6 +172,7 @@ struct Program {
   bool echoes = false;                   // its ranks listen from the beginning on
   bool mailboxes = false;                // its ranks use mailboxes
   std::uint64_t mail_bytes = 0;          // of each of their buffers, at most
+  bool ams = false;                      // its ranks have handlers of active messages
   std::vector<Step> acts;                // of handlers that hear something; named from 1
   std::vector<JointTeam> joint_teams;    // without any there are no collectives
   std::vector<JointLine> joint_lines;
@@ -209,6 +217,9 @@ enum class Mailboxes : std::uint8_t { drawn, none, all, carried };
 // Programs that lose links have none.
 enum class Collectives : std::uint8_t { drawn, none, all, plain, differing };
 
+// Which programs send active messages: one in three; or none; or all.
+enum class Ams : std::uint8_t { drawn, none, all };
+
 struct Choice {
   Lanes lanes = Lanes::drawn;
   Losses losses = Losses::drawn;
@@ -218,6 +229,7 @@ struct Choice {
   Maps maps = Maps::drawn;
   Mailboxes mailboxes = Mailboxes::drawn;
   Collectives collectives = Collectives::drawn;
+  Ams ams = Ams::drawn;
 };
 
 // About `operations` posting steps in all, and others between them.

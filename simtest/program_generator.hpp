@@ -3,6 +3,7 @@
 //   program.cpp: settings, shape, operations      program_between.cpp: what stands between them
 //   program_ends.cpp: deaths, cuts, lost links    program_lending.cpp: rendezvous
 //   program_echo.cpp: the echo service
+//   program_am.cpp: active messages; from draws of their own
 //   program_vectored.cpp: puts and gets that become vectored; these from draws of their own
 //   program_lanes.cpp: what goes by lanes, and their opening and closing; so are these
 //   program_peers.cpp: first contact without an id; so is this
@@ -64,7 +65,8 @@ class Generator {
         gets_(transport::sim::Random(seed).stream(0x67657473)),
         joints_(transport::sim::Random(seed).stream(0x6a6f696e)),
         agreements_(transport::sim::Random(seed).stream(0x61677265)),
-        differences_(transport::sim::Random(seed).stream(0x64696666)) {
+        differences_(transport::sim::Random(seed).stream(0x64696666)),
+        ams_(transport::sim::Random(seed).stream(0x616d7367)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -93,6 +95,7 @@ class Generator {
     add_maps(choice.maps);
     add_mailboxes(choice.mailboxes);
     add_joints(choice.collectives);
+    add_ams(choice.ams);
     program_.window_bytes = *std::max_element(next_free_.begin(), next_free_.end()) + kTailBytes;
     return std::move(program_);
   }
@@ -139,6 +142,13 @@ class Generator {
   Step told();
   Step echo_act();
   std::uint64_t body_size();
+  void add_ams(Ams choice);
+  void draw_am_options();
+  std::uint64_t am_size();
+  Step am_step();
+  Step am_message(std::uint32_t hops);
+  void draw_am_args(Step& step);
+  Step am_act(std::uint32_t hops);
   void add_maps(Maps choice);
   Step mapping_step();
   Step map_call();
@@ -215,6 +225,7 @@ class Generator {
   transport::sim::Random joints_;       // the same
   transport::sim::Random agreements_;   // the same
   transport::sim::Random differences_;  // the same
+  transport::sim::Random ams_;          // the same
   Program program_;
   Shape shape_;
   bool has_wakes_ = true;

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "simtest/program.hpp"
+#include "simtest/program_am_text.hpp"
 
 namespace photon::simtest {
 
@@ -76,7 +77,7 @@ const char* name_of(Verb verb) {
     case Verb::coll_begin: return "coll_begin";
     case Verb::coll_run: return "coll_run";
     case Verb::coll_await: return "coll_await";
-    default: return mail_name_of(verb);
+    default: return is_am(verb) ? am_name_of(verb) : mail_name_of(verb);
   }
 }
 
@@ -263,6 +264,7 @@ std::string call_text(const Step& step) {
   if (is_echo(step.verb)) return echo_text(step);
   if (is_mapping(step.verb)) return mapping_text(step);
   if (is_about_mail(step.verb)) return mailbox_text(step);
+  if (is_am(step.verb)) return am_text(step);
   if (step.verb >= Verb::coll_begin) return joint_text(step);
   switch (step.verb) {
     case Verb::put:

@@ -25,6 +25,7 @@ bool Runner::set_up(ph_rank rank) {
   show(oracle_.own_memory(rank).slab(), PH_ACCESS_READ, seats_[rank].slab);
   show(memory.words().bytes(), PH_ACCESS_ALL, memory.words_region);
   if (program_.echoes) listen(rank, true);
+  if (program_.ams) enroll_ams(rank);
   enroll(rank, Area::extra);
   enroll(rank, Area::arena);
   const Shown shown{memory.window_region, memory.inner_region, memory.library_region,
@@ -42,8 +43,9 @@ void Runner::drain(ph_rank rank) {
   std::uint64_t quiet_ns = 100;
   while (!oracle_.failed() &&
          (draining_ < program_.ranks || !oracle_.is_settled() || !lending_.is_settled() ||
-          !echoes_.is_settled() || !mail_.is_settled() || !mail_gets_.is_settled() ||
-          !joints_.is_settled() || world_.is_cut() || losses_ahead_ != 0)) {
+          !echoes_.is_settled() || !ams_.is_settled() || !quiets_.is_settled() ||
+          !mail_.is_settled() || !mail_gets_.is_settled() || !joints_.is_settled() ||
+          world_.is_cut() || losses_ahead_ != 0)) {
     take_or_pause(rank, quiet_ns);
     if (draining_ == program_.ranks && world_.now_ns() > oracle_.last_event_ns() + kPatienceNs)
       report_pending();
@@ -53,6 +55,8 @@ void Runner::drain(ph_rank rank) {
 void Runner::report_pending() {
   lending_.report_pending();
   echoes_.report_pending();
+  ams_.report_pending();
+  quiets_.report_pending();
   mail_.report_pending();
   mail_gets_.report_pending();
   joints_.report_pending();
@@ -66,6 +70,8 @@ void Runner::leave(ph_rank rank) {
   if (oracle_.failed()) return;
   lending_.gone(rank);
   echoes_.gone(rank, false);
+  ams_.gone(rank, false);
+  quiets_.gone(rank);
   mail_.gone(rank);
   mail_gets_.gone(rank);
   joints_.gone(rank);
@@ -77,7 +83,8 @@ void Runner::leave(ph_rank rank) {
   --leaving_count_;
   oracle_.left(rank, status,
                lending_.explains(rank, status) || mail_.explains(rank, status) ||
-                   mail_gets_.explains(rank, status) || joints_.explains(rank, status));
+                   ams_.explains(rank, status) || mail_gets_.explains(rank, status) ||
+                   joints_.explains(rank, status));
   mail_.boxes().left(rank);
   joints_.left(rank);
   maps_.freed(rank);

@@ -38,8 +38,10 @@ std::size_t Runner::probe(ph_rank rank, ph_query query, std::size_t capacity) {
 
 void Runner::completed(ph_rank rank, const ph_query& query, const ph_completion& one) {
   if (joints_.completed(here(rank), one) || lending_.completed(here(rank), one) ||
-      mail_.completed(here(rank), one) || mail_gets_.completed(here(rank), one))
+      mail_.completed(here(rank), one) || mail_gets_.completed(here(rank), one) ||
+      ams_.completed(here(rank), one))
     return;
+  if (Oracle::is_nameless(one) && ams_.takes_nameless(here(rank), one)) return;
   // It may be of a message to a mailbox, or of something else.
   const bool is_mail = Oracle::is_nameless(one) && mail_.takes_nameless(here(rank), one);
   if (!is_mail || oracle_.may_mean(here(rank), one)) oracle_.completed(here(rank), query, one);
@@ -106,6 +108,7 @@ ph_status Runner::insist(ph_rank rank, const char* what, const std::function<ph_
 ph_status Runner::attempt(Operation& op) {
   Poster& poster = seats_[op.initiator].poster;
   oracle_.attempt(op);
+  const Posting posting(seats_[op.initiator]);
   const ph_status status = poster.call(context(op.initiator), op, oracle_);
   check_named(op.initiator, op.target(), status);
   oracle_.posted(op, status);
@@ -371,6 +374,13 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::coll_begin:
     case Verb::coll_run:
     case Verb::coll_await: return join_in(rank, step);
+    case Verb::am_small:
+    case Verb::am_send:
+    case Verb::am_poll:
+    case Verb::am_register:
+    case Verb::am_unregister:
+    case Verb::am_quiesce:
+    case Verb::am_begin: return active_message(rank, step);
     default: return mailbox(rank, step);
   }
 }

@@ -25,6 +25,8 @@ void Runner::died(ph_rank rank) {
   oracle_.died(rank);
   lending_.gone(rank);
   echoes_.gone(rank, true);
+  ams_.gone(rank, true);
+  quiets_.gone(rank);
   mail_.gone(rank);
   mail_gets_.gone(rank);
   joints_.gone(rank);
@@ -58,6 +60,7 @@ void Runner::link_lost(const transport::sim::Loss& loss) {
   --losses_ahead_;
   oracle_.link_lost(loss.from, loss.to);
   echoes_.link_lost(loss.from, loss.to);
+  ams_.link_lost(loss.from, loss.to);
   mail_.link_lost(loss.from, loss.to);
 }
 
@@ -86,6 +89,7 @@ void Runner::finalize(ph_rank rank) {
   ph_last_error(context(rank), &error);
   oracle_.finalized(rank, status, error);
   if (status == PH_OK) echoes_.finalized(rank);
+  if (status == PH_OK) ams_.finalized(rank);
   if (status == PH_OK) mail_.finalized(rank);
 }
 

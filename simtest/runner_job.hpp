@@ -20,6 +20,8 @@
 #include <string_view>
 #include <vector>
 
+#include "simtest/am_model.hpp"
+#include "simtest/am_quiets.hpp"
 #include "simtest/burst.hpp"
 #include "simtest/echo_model.hpp"
 #include "simtest/joint_runner.hpp"
@@ -49,6 +51,8 @@ class Runner {
         oracle_(program, history_, [this] { return world_.now_ns(); }),
         lending_(oracle_, program),
         echoes_(oracle_, program),
+        ams_(oracle_, program),
+        quiets_(oracle_, ams_, program),
         mail_(oracle_, program),
         mail_gets_(oracle_, program, mail_),
         joints_(oracle_, program, [this](ph_rank rank) { return world_.context(rank); }),
@@ -100,7 +104,8 @@ class Runner {
     std::vector<std::byte> id_room = std::vector<std::byte>((kMostFound + 1) * PH_MAX_ID_BYTES);
     std::array<ph_completion, kMostFound + 1> found{};
     std::uint64_t flush_begun_at = 0;  // the last one, on the oracle's count of events
-    // Handlers of the echo service run inside other calls:
+    int posting = 0;                   // calls that post are under way, which run no handler
+    // Handlers of the echo service and of active messages run inside other calls:
     int inside_handlers = 0;
     bool waits_for_answer = false;             // the surrounding call does
     std::vector<std::function<void()>> later;  // what the oracle is told when they are over
@@ -114,6 +119,23 @@ class Runner {
     Runner& runner;
     Endpoint at;
     std::uint64_t number;
+  };
+  // One of ph_am_register().
+  struct AmHearing {
+    Runner& runner;
+    Endpoint at;
+    std::uint64_t number;
+  };
+  // As long as it lives.
+  class Posting {
+   public:
+    explicit Posting(Seat& seat) : seat_(seat) { ++seat.posting; }
+    ~Posting() { --seat_.posting; }
+    Posting(const Posting&) = delete;
+    Posting& operator=(const Posting&) = delete;
+
+   private:
+    Seat& seat_;
   };
   // In one lane for a while.
   class Visit {
@@ -224,6 +246,28 @@ class Runner {
   void hear(const Hearing& hearing, ph_rank from, std::uint64_t value);
   void act_on_heard(ph_rank rank, const Step& act);
   void tell_later(ph_rank rank);
+  // runner_am.cpp
+  static ph_am_args am_args(const AmMessage& one, std::vector<ph_const_block>& blocks,
+                            const std::uint64_t& local);
+  ph_status send_am_once(ph_rank rank, const Step& step, AmMessage* cause);
+  void send_am(ph_rank rank, const Step& step);
+  void enroll_am(ph_rank rank, std::uint32_t id);
+  void enroll_ams(ph_rank rank);
+  void dismiss_am(ph_rank rank, std::uint32_t id);
+  static ph_status on_am(void* user, const ph_am_message* message, ph_am_landing* landing);
+  ph_status hear_am(const AmHearing& hearing, const ph_am_message& message,
+                    const ph_am_landing& landing);
+  ph_status do_am(ph_rank rank, AmMessage& one, const ph_am_message& message);
+  void reply_am(ph_rank rank, AmMessage& asked, const ph_am_message& message);
+  void wait_in_am(ph_rank rank);
+  void poll_am(ph_rank rank);
+  void quiesce(ph_rank rank, std::uint64_t limit_ns);
+  void end_quiesce(ph_rank rank, ph_status status);
+  void begin_quiesce(ph_rank rank);
+  void end_requested(ph_rank rank, ph_status status);
+  std::size_t harvest_quiesces(ph_rank rank);
+  void active_message(ph_rank rank, const Step& step);
+
   // How long a rank was made to stand still so far, or was in handlers, inside its waits.
   std::uint64_t away_ns(ph_rank rank) const noexcept {
     return world_.stood_still_ns(rank) + seats_[rank].heard_ns;
@@ -313,11 +357,15 @@ class Runner {
   Oracle oracle_;
   Lending lending_;
   EchoModel echoes_;
+  AmModel ams_;
+  AmQuiets quiets_;
   MailModel mail_;
   MailGets mail_gets_;
   Joints joints_;
   MapModel maps_;
   std::deque<Hearing> hearings_;
+  std::deque<AmHearing> am_hearings_;
+  std::deque<Step> am_steps_;  // of messages that are sent again without their act
   std::vector<Seat> seats_;
   std::uint32_t draining_ = 0;
   std::uint32_t flushed_ = 0;

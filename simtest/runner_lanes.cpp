@@ -39,9 +39,9 @@ void Runner::open_lane(ph_rank rank, std::uint32_t lane) {
   if (status != PH_OK) return;
   seat.handle = handle;
   seat.state = LaneSeat::State::open;
-  if (!program_.echoes) return;
   const Visit visit(seats_[rank], lane);
-  listen(rank, true);
+  if (program_.echoes) listen(rank, true);
+  if (program_.ams) enroll_ams(rank);
 }
 
 // Before a wait for others: they may wait for what only an open lane takes.
@@ -66,6 +66,8 @@ void Runner::close_lane(ph_rank rank, std::uint32_t lane) {
   LaneSeat& seat = seats_[rank].lanes[lane];
   lending_.gone(end);
   echoes_.gone(end, false);
+  ams_.gone(end, false);
+  quiets_.gone(end);
   mail_.gone(end);
   mail_gets_.gone(end);
   oracle_.leaving(end);
@@ -76,7 +78,7 @@ void Runner::close_lane(ph_rank rank, std::uint32_t lane) {
   seat = closed_lane();
   oracle_.left(end, status,
                lending_.explains(end, status) || mail_.explains(end, status) ||
-                   mail_gets_.explains(end, status));
+                   ams_.explains(end, status) || mail_gets_.explains(end, status));
   mail_.boxes().left(end);
   // Refusals of messages to mailboxes may come after the words of a time-out.
   const bool is_late = status == PH_TIMEOUT && program_.mailboxes;
@@ -141,7 +143,7 @@ std::size_t Runner::look(ph_rank rank) {
   std::size_t count = 0;
   for_each_open(rank, [&] {
     count += take(rank, anything(rank), kMostFound) + harvest(rank) + harvest_lending(rank) +
-             harvest_mail(rank);
+             harvest_mail(rank) + harvest_quiesces(rank);
     if (program_.echoes) count += take_answers(rank, kMostFound);
   });
   count += pump_joints(rank);

@@ -32,34 +32,48 @@ struct Pin {
 };
 
 // These choices stand in seeds.txt.
-constexpr Choice kOldest{Lanes::none, Losses::none, Peers::none,     Echoes::none,
-                         Wakes::none, Maps::none,   Mailboxes::none, Collectives::none};
-constexpr Choice kLanes{Lanes::all,  Losses::none, Peers::none,     Echoes::none,
-                        Wakes::none, Maps::none,   Mailboxes::none, Collectives::none};
-constexpr Choice kLanesDrawn{Lanes::drawn, Losses::none, Peers::none,     Echoes::none,
-                             Wakes::none,  Maps::none,   Mailboxes::none, Collectives::none};
-constexpr Choice kLosses{Lanes::drawn, Losses::all, Peers::none,     Echoes::none,
-                         Wakes::none,  Maps::none,  Mailboxes::none, Collectives::none};
-constexpr Choice kLossesDrawn{Lanes::drawn, Losses::drawn, Peers::none,     Echoes::none,
-                              Wakes::none,  Maps::none,    Mailboxes::none, Collectives::none};
-constexpr Choice kEchoes{Lanes::drawn, Losses::drawn, Peers::none,     Echoes::all,
-                         Wakes::none,  Maps::none,    Mailboxes::none, Collectives::none};
-constexpr Choice kWakes{Lanes::drawn, Losses::drawn, Peers::none,     Echoes::none,
-                        Wakes::drawn, Maps::none,    Mailboxes::none, Collectives::none};
-constexpr Choice kWakesAndEchoes{Lanes::drawn, Losses::drawn, Peers::none,     Echoes::all,
-                                 Wakes::drawn, Maps::none,    Mailboxes::none, Collectives::none};
-constexpr Choice kNoMaps{Lanes::drawn, Losses::drawn, Peers::drawn,    Echoes::drawn,
-                         Wakes::drawn, Maps::none,    Mailboxes::none, Collectives::none};
-constexpr Choice kMaps{Lanes::drawn, Losses::drawn, Peers::drawn,    Echoes::drawn,
-                       Wakes::drawn, Maps::all,     Mailboxes::none, Collectives::none};
-constexpr Choice kCarried{Lanes::drawn, Losses::drawn, Peers::drawn,       Echoes::drawn,
-                          Wakes::drawn, Maps::drawn,   Mailboxes::carried, Collectives::none};
-constexpr Choice kMailboxes{Lanes::drawn, Losses::drawn, Peers::drawn,   Echoes::drawn,
-                            Wakes::drawn, Maps::drawn,   Mailboxes::all, Collectives::none};
-constexpr Choice kCollectives{Lanes::drawn, Losses::drawn, Peers::drawn,     Echoes::drawn,
-                              Wakes::drawn, Maps::drawn,   Mailboxes::drawn, Collectives::all};
-constexpr Choice kDiffering{Lanes::drawn, Losses::drawn, Peers::drawn,     Echoes::drawn,
-                            Wakes::drawn, Maps::drawn,   Mailboxes::drawn, Collectives::differing};
+constexpr Choice kOldest{Lanes::none, Losses::none,    Peers::none,       Echoes::none, Wakes::none,
+                         Maps::none,  Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kLanes{Lanes::all, Losses::none,    Peers::none,       Echoes::none, Wakes::none,
+                        Maps::none, Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kLanesDrawn{Lanes::drawn,    Losses::none,      Peers::none,
+                             Echoes::none,    Wakes::none,       Maps::none,
+                             Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kLosses{Lanes::drawn,    Losses::all,       Peers::none,
+                         Echoes::none,    Wakes::none,       Maps::none,
+                         Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kLossesDrawn{Lanes::drawn,    Losses::drawn,     Peers::none,
+                              Echoes::none,    Wakes::none,       Maps::none,
+                              Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kEchoes{Lanes::drawn, Losses::drawn,   Peers::none,       Echoes::all, Wakes::none,
+                         Maps::none,   Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kWakes{Lanes::drawn,    Losses::drawn,     Peers::none,
+                        Echoes::none,    Wakes::drawn,      Maps::none,
+                        Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kWakesAndEchoes{Lanes::drawn,    Losses::drawn,     Peers::none,
+                                 Echoes::all,     Wakes::drawn,      Maps::none,
+                                 Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kNoMaps{Lanes::drawn,    Losses::drawn,     Peers::drawn,
+                         Echoes::drawn,   Wakes::drawn,      Maps::none,
+                         Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kMaps{Lanes::drawn,    Losses::drawn,     Peers::drawn,
+                       Echoes::drawn,   Wakes::drawn,      Maps::all,
+                       Mailboxes::none, Collectives::none, Ams::none};
+constexpr Choice kCarried{Lanes::drawn,       Losses::drawn,     Peers::drawn,
+                          Echoes::drawn,      Wakes::drawn,      Maps::drawn,
+                          Mailboxes::carried, Collectives::none, Ams::none};
+constexpr Choice kMailboxes{Lanes::drawn,   Losses::drawn,     Peers::drawn,
+                            Echoes::drawn,  Wakes::drawn,      Maps::drawn,
+                            Mailboxes::all, Collectives::none, Ams::none};
+constexpr Choice kCollectives{Lanes::drawn,     Losses::drawn,    Peers::drawn,
+                              Echoes::drawn,    Wakes::drawn,     Maps::drawn,
+                              Mailboxes::drawn, Collectives::all, Ams::none};
+constexpr Choice kDiffering{Lanes::drawn,     Losses::drawn,          Peers::drawn,
+                            Echoes::drawn,    Wakes::drawn,           Maps::drawn,
+                            Mailboxes::drawn, Collectives::differing, Ams::none};
+constexpr Choice kNoAms{Lanes::drawn,     Losses::drawn,      Peers::drawn,
+                        Echoes::drawn,    Wakes::drawn,       Maps::drawn,
+                        Mailboxes::drawn, Collectives::drawn, Ams::none};
 constexpr Choice kDrawn = {};
 
 constexpr Pin kPins[] = {
@@ -92,6 +106,10 @@ constexpr Pin kPins[] = {
     {3, kCollectives, 0x280b24054b0f2cb9},
     {1, kDiffering, 0xc05cb5c8d32946ac},
     {3, kDiffering, 0x9ca44aff1bb5dcbd},
+    {1, kNoAms, 0x1f29b04a52e68c5c},
+    {2, kNoAms, 0xcb8ff1cffce84fa2},
+    {3, kNoAms, 0xd29f76025a9a4917},
+    {4, kNoAms, 0xa1e5f2e887c1fbe3},
     {1, kDrawn, 0x1f29b04a52e68c5c},
     {2, kDrawn, 0xcb8ff1cffce84fa2},
     {3, kDrawn, 0xd29f76025a9a4917},

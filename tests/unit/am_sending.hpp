@@ -110,12 +110,33 @@ struct Met {
   Bytes header;
   Bytes payload;
   std::uint64_t immediate = 0;
+  std::uint64_t token = 0;  // of one that is read
 };
 
 inline Bytes some(std::size_t size, std::uint64_t seed = 1) {
   Bytes bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(seed + i * 7);
   return bytes;
+}
+
+// Of one that its target reads: its payload is read here and now.
+inline Met met_pull(const Word& word, std::span<const std::byte> rest, const Said& said) {
+  Met met;
+  met.word = word;
+  const Bytes& bytes = said.is_body ? said.body : said.payload;
+  const auto words = pull_words_of(word, rest);
+  std::vector<SourceBlock> table;
+  const bool is_good = words && take_table(*words, word.header_bytes, bytes, table);
+  EXPECT_TRUE(is_good) << "a pull that its target takes for malformed";
+  if (!is_good) return met;
+  for (const SourceBlock& one : table) {
+    const auto* const from = reinterpret_cast<const std::byte*>(one.address);
+    met.payload.insert(met.payload.end(), from, from + one.size_bytes);
+  }
+  met.header = {bytes.end() - word.header_bytes, bytes.end()};
+  met.immediate = words->immediate;
+  met.token = words->token;
+  return met;
 }
 
 // What was said, taken apart as the receiving half does it.
@@ -135,6 +156,7 @@ inline Met met(const Said& said) {
     met.immediate = parts->immediate;
     return met;
   }
+  if (word->op == Op::pull) return met_pull(*word, rest, said);
   EXPECT_EQ(word->op == Op::body, said.is_body);
   const auto sizes = sizes_of(*word, rest);
   EXPECT_TRUE(sizes.has_value());

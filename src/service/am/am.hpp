@@ -47,6 +47,13 @@ class Am final : public Service {
     return sender_.send_small(to, id, bytes, asker());
   }
   ph_status send(Rank to, const ph_am_args& args) { return sender_.send(to, args, asker()); }
+  ph_status prepare(Rank to, std::uint64_t least, std::uint64_t most, ph_am_slot& slot) {
+    return sender_.prepare(to, least, most, slot);
+  }
+  ph_status commit(const ph_am_slot& slot, const Sender::Commit& what) {
+    return sender_.commit(slot, what, asker());
+  }
+  ph_status cancel(const ph_am_slot& slot) { return sender_.cancel(slot); }
   ph_status reply(const ph_am_message* message, const ph_am_args& args);
   // Quiescence: enter_quiesce() is followed by take() or leave(). What is held back goes first.
   ph_status enter_quiesce() {

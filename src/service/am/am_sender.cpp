@@ -140,35 +140,44 @@ ph_status Sender::post(Checked& what, Asker asker) {
   if (to.lost != PH_OK) return port_.contact(rank);  // it has the words
   Draft& draft = what.draft;
   const bool goes = outbox_.may_go(to);
-  const bool wants_reply = draft.head.word.has(kWantsReply);
   if (const ph_status status = may_send(to, what, asker, goes); status != PH_OK) return status;
   choose_way(draft, record_max(port_, rank));
   Attempt attempt(*this, to, what);
   if (const ph_status status = attempt.promise_end(asker); status != PH_OK) return status;
+  const Submitted submitted{to, draft, goes, asker};
+  std::unique_ptr<Entry> copy;
+  if (const ph_status status = say_or_copy(submitted, copy); status != PH_OK) return status;
+  settle(submitted, attempt.accept(), std::move(copy));
+  return PH_OK;
+}
+
+// It goes; or it has to wait, and there is a copy.
+ph_status Sender::say_or_copy(const Submitted& what, std::unique_ptr<Entry>& copy) {
+  auto& [to, draft, goes, asker] = what;
+  const Gate& gate = gate_of_[to.rank];
   ph_status status = PH_AGAIN;
   if (goes) {
-    draft.head.word.handled = static_cast<std::uint16_t>(gate_of_[rank].handled);
-    status = say_draft(port_, rank, draft);
+    draft.head.word.handled = static_cast<std::uint16_t>(gate.handled);
+    status = say_draft(port_, to.rank, draft);
   }
-  std::unique_ptr<Entry> copy;
-  if (status == PH_AGAIN) {
-    to.counts.slot_stalls += !gate_of_[rank].has_slot(gates_.slots());
-    status = outbox_.may_queue(to, asker);
-    if (status == PH_OK) copy = make_entry(draft);
-  }
-  if (status != PH_OK) return status;
-  const Note note = attempt.accept();
-  if (wants_reply) want(gate_of_[rank]);
+  if (status != PH_AGAIN) return status;
+  to.counts.slot_stalls += !gate.has_slot(gates_.slots());
+  if (status = outbox_.may_queue(to, asker); status == PH_OK) copy = make_entry(draft);
+  return status;
+}
+
+// Behind that: it is accepted.
+void Sender::settle(const Submitted& what, const Note& note, std::unique_ptr<Entry> copy) noexcept {
+  auto& [to, draft, goes, asker] = what;
+  if (draft.head.word.has(kWantsReply)) want(gate_of_[to.rank]);
   if (copy == nullptr) {
     outbox_.has_gone(to, draft.head, note);
-    outbox_.set_gate(to);
-    return PH_OK;
+    return outbox_.set_gate(to);
   }
   copy->note = note;
   ++to.counts.queued;
   outbox_.queue(to, std::move(copy), asker);
   if (goes && draft.head.way == Way::body) outbox_.move(to);  // it needs no room now
-  return PH_OK;
 }
 
 // Whether the reply that it wants finds room, and it itself if it cannot go.

@@ -100,6 +100,12 @@ class Sender {
 
  private:
   struct Attempt;
+  struct Submitted {
+    To& to;
+    Draft& draft;
+    bool goes;  // nothing has to go before it
+    Asker asker;
+  };
   struct Offering;
 
   static bool is_small(std::uint32_t id, ph_const_block bytes) noexcept {
@@ -112,6 +118,8 @@ class Sender {
   }
   ph_status send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
   ph_status post(Checked& what, Asker asker);
+  ph_status say_or_copy(const Submitted& what, std::unique_ptr<Entry>& copy);
+  void settle(const Submitted& what, const Note& note, std::unique_ptr<Entry> copy) noexcept;
   ph_status collect(To& to, Checked& what, Asker asker);
   ph_status commit_open(const ph_am_slot& slot, Checked& what, Asker asker);
   ph_status not_open(const ph_am_slot& slot, const char* call);

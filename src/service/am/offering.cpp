@@ -79,29 +79,10 @@ ph_status Sender::send_offer(To& to, Offering& offering, Asker asker, bool goes)
   draft.payload = {&table, 1};
   draft.payload_bytes = table.size_bytes;
   choose_pull(draft, words, record_max(port_, to.rank));
-  ph_status status = PH_AGAIN;
-  if (goes) {
-    draft.head.word.handled = static_cast<std::uint16_t>(gate_of_[to.rank].handled);
-    status = say_draft(port_, to.rank, draft);
-  }
+  const Submitted submitted{to, draft, goes, asker};
   std::unique_ptr<Entry> copy;
-  if (status == PH_AGAIN) {
-    to.counts.slot_stalls += !gate_of_[to.rank].has_slot(gates_.slots());
-    status = outbox_.may_queue(to, asker);
-    if (status == PH_OK) copy = make_entry(draft);
-  }
-  if (status != PH_OK) return status;
-  const Note note = offering.accept(port_);
-  if (draft.head.word.has(kWantsReply)) want(gate_of_[to.rank]);
-  if (copy == nullptr) {
-    outbox_.has_gone(to, draft.head, note);
-    outbox_.set_gate(to);
-    return PH_OK;
-  }
-  copy->note = note;
-  ++to.counts.queued;
-  outbox_.queue(to, std::move(copy), asker);
-  if (goes && draft.head.way == Way::body) outbox_.move(to);  // it needs no room now
+  if (const ph_status status = say_or_copy(submitted, copy); status != PH_OK) return status;
+  settle(submitted, offering.accept(port_), std::move(copy));
   return PH_OK;
 }
 
