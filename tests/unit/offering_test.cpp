@@ -1,237 +1,156 @@
-// Messages whose payload their target reads: lent until it says so, in their place in the order,
-// and taken back wherever the call fails.
-#include "am_sending.hpp"
-#include "shortage.hpp"
+#include <array>
+#include <cstring>
 
-namespace photon::service::am::sending_test {
+#include "am_receiving_unit.hpp"
+#include "service/am/am_sender.hpp"
+
+namespace photon::service::am {
 namespace {
 
-using Tolds = std::vector<Told>;
-using Numbers = std::vector<std::uint64_t>;
+using namespace test;
 
-constexpr std::size_t kLarge = 40'000;
+constexpr std::size_t kOver = 32769;
 
-struct Lending : AmSending {
-  explicit Lending(std::uint64_t slots = 8) : AmSending(slots) { port.reserves = true; }
-
-  // The payload stays in `memory`, as its user promises.
-  ph_status lend(std::uint64_t number, std::uint32_t flags = PH_NO_LCE, Asker asker = Asker::user) {
-    ph_am_args args = AmSending::args(memory, flags);
-    args.immediate = number + 1;
-    args.local = {&number, sizeof number};
-    return sender().send(1, args, asker);
-  }
-  bool done(std::uint64_t token, std::uint64_t status = 0) {
-    return sender().done(1, token, status);
-  }
-  // All that goes until nothing waits, in order; what is read is read and handled at once.
-  Numbers run_all() {
-    Numbers numbers;
-    for (int idle = 0; idle < 3; ++idle) {
-      port.give_room(1);
-      port.run_turns();
-      for (const Met& one : meet()) {
-        numbers.push_back(one.immediate - 1);
-        if (one.word.op == Op::pull) {
-          EXPECT_EQ(one.payload, memory);
-          EXPECT_TRUE(done(one.token));
-        }
-        idle = 0;
-      }
-      if (port.state(1) == PH_OK) handle_all();
+// A sender alone; what its target says the test says.
+struct Offerer {
+  AmPort port;
+  Gates gates{FakePort::kSize, 4};
+  std::unique_ptr<Sender> sender = std::make_unique<Sender>(port, gates);
+  struct Ends : Service {
+    explicit Ends(Sender& of) : sender(of) {}
+    bool on_message(const Message&) override { return true; }
+    void on_local(Rank to, std::uint64_t token, ph_status status) override {
+      sender.on_local(to, token, status);
     }
-    return numbers;
-  }
+    void on_room(Rank to) override { sender.on_room(to); }
+    void on_lost(Rank rank, ph_status why) noexcept override { sender.on_lost(rank, why); }
+    bool turn() override { return sender.turn(); }
+    Sender& sender;
+  } ends{*sender};
+  Bytes payload = Bytes(kOver);
 
-  Bytes memory = some(kLarge);
+  Offerer() {
+    port.settings.am_slots = 4;
+    port.serve(ends);
+  }
+  ph_status send(std::uint32_t flags = 0, Asker asker = Asker::user) {
+    ph_am_args args{};
+    args.size = sizeof args;
+    args.id = 3;
+    args.flags = flags;
+    args.payload = payload.data();
+    args.payload_bytes = payload.size();
+    args.header = "head";
+    args.header_bytes = 4;
+    args.immediate = 55;
+    return sender->send(1, args, asker);
+  }
+  // The token of the next offer that goes; 0: none does.
+  std::uint64_t taken() {
+    Said said;
+    if (!port.take(said)) return 0;
+    const auto words = words_in(said.header);
+    EXPECT_EQ(decode(words[0])->op, Op::pull);
+    EXPECT_EQ(words.size(), 5u);
+    EXPECT_EQ(words[1], kOver);
+    EXPECT_EQ(words[4], 55u);
+    std::array<SourceBlock, 1> table;
+    EXPECT_EQ(said.payload.size(), sizeof table + 4);
+    std::memcpy(table.data(), said.payload.data(), sizeof table);
+    EXPECT_EQ(table[0].address, reinterpret_cast<std::uint64_t>(payload.data()));
+    EXPECT_EQ(std::memcmp(said.payload.data() + sizeof table, "head", 4), 0);
+    return words[2];
+  }
+  bool is_over() const {
+    return port.holds_nothing() && sender->is_idle() && sender->held() == 0 &&
+           sender->budget().used() == 0;
+  }
 };
 
-TEST(AmOffering, a_large_payload_is_read_where_it_lies) {
-  Lending one;
-  const Bytes header = some(100, 5);
-  ph_am_args args = AmSending::args(one.memory, PH_NO_LCE);
-  args.header = header.data();
-  args.header_bytes = header.size();
-  args.immediate = 8;
-  ASSERT_EQ(one.sender().send(1, args, Asker::user), PH_OK);
-  EXPECT_EQ(one.port.exposures(), 1u);
-  const std::vector<Met> all = one.meet();
-  ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].word.op, Op::pull);
-  EXPECT_EQ(all[0].payload, one.memory);
-  EXPECT_EQ(all[0].header, header);
-  EXPECT_EQ(all[0].immediate, 8u);
-  EXPECT_EQ(one.sender().counts(1).pulls, 1u);
-  EXPECT_TRUE(one.done(all[0].token));
-  EXPECT_EQ(one.half->held(), 0u);
+TEST(Offering, a_byte_over_the_carried_is_told_with_its_table_and_header) {
+  Offerer one;
+  ASSERT_EQ(one.send(), PH_OK);
+  EXPECT_EQ(one.port.told(), 0u) << "its payload is lent";
+  EXPECT_FALSE(one.sender->is_idle());
+  const std::uint64_t token = one.taken();
+  ASSERT_TRUE(one.sender->handled(1, 1));
+  EXPECT_EQ(one.port.told(), 0u);
+  ASSERT_TRUE(one.sender->read(1, token));
+  EXPECT_EQ(one.port.told(), 1u);
+  ASSERT_TRUE(one.sender->done(1, token, 0));
+  EXPECT_TRUE(one.is_over());
 }
 
-TEST(AmOffering, long_lists_are_read_block_by_block) {
-  for (const std::size_t count : {1, 8, 9, 42, 43, 1024}) {
-    Lending one;
-    std::vector<ph_const_block> blocks;
-    for (std::size_t i = 0; i < count; ++i)
-      blocks.push_back({one.memory.data() + i, i % 5 == 3 ? 0 : kLarge - count});
-    ph_am_args args = AmSending::args({}, PH_NO_LCE);
-    args.blocks = blocks.data();
-    args.blocks_count = blocks.size();
-    ASSERT_EQ(one.sender().send(1, args, Asker::user), PH_OK);
-    Bytes expected;
-    for (const ph_const_block& block : blocks) {
-      const auto* const from = static_cast<const std::byte*>(block.data);
-      expected.insert(expected.end(), from, from + block.size_bytes);
-    }
-    const std::vector<Met> all = one.meet();
-    ASSERT_EQ(all.size(), 1u);
-    EXPECT_EQ(all[0].payload, expected) << count;
+TEST(Offering, one_without_a_slot_waits_in_order_and_its_payload_stays_lent) {
+  Offerer one;
+  for (int i = 0; i < 6; ++i) ASSERT_EQ(one.send(), PH_OK);
+  std::vector<std::uint64_t> tokens;
+  for (std::uint64_t token = one.taken(); token != 0; token = one.taken()) tokens.push_back(token);
+  ASSERT_EQ(tokens.size(), 4u);
+  ASSERT_TRUE(one.sender->handled(1, 4));
+  for (std::uint64_t token = one.taken(); token != 0; token = one.taken()) tokens.push_back(token);
+  ASSERT_EQ(tokens.size(), 6u);
+  for (const std::uint64_t token : tokens) EXPECT_TRUE(one.sender->done(1, token, 0));
+  ASSERT_TRUE(one.sender->handled(1, 6));
+  EXPECT_EQ(one.port.told(), 6u);
+  EXPECT_TRUE(one.is_over());
+}
+
+TEST(Offering, of_1024_at_a_target_the_next_waits_for_the_end_of_one) {
+  Offerer one;
+  one.port.settings.am_slots = 4;
+  std::uint64_t first = 0;
+  std::vector<std::uint64_t> tokens;
+  for (std::uint64_t i = 0; i < 1024; ++i) {
+    ASSERT_EQ(one.send(), PH_OK);
+    tokens.push_back(one.taken());
+    ASSERT_TRUE(one.sender->handled(1, i + 1));
   }
+  ASSERT_EQ(one.send(), PH_OK);
+  EXPECT_EQ(one.taken(), 0u) << "the target cuts off who has more";
+  const Bytes small(8);
+  ASSERT_EQ(one.sender->send_small(1, 3, {small.data(), 8}, Asker::user), PH_OK);
+  EXPECT_EQ(one.port.waiting(), 0u) << "it has passed what waits";
+  ASSERT_TRUE(one.sender->done(1, tokens[7], 0));
+  first = one.taken();
+  EXPECT_NE(first, 0u);
+  EXPECT_EQ(one.port.waiting(), 1u) << "what was behind it has not gone";
+  one.port.lose(1);
+  EXPECT_EQ(one.port.told(), 1025u);
+  EXPECT_TRUE(one.is_over());
 }
 
-TEST(AmOffering, its_user_is_told_when_it_was_read_or_handled) {
-  for (const bool is_delivered : {false, true}) {
-    Lending one;
-    ph_request request = 0;
-    ph_am_args args = AmSending::args(one.memory, is_delivered ? PH_DELIVERED + 0u : 0u);
-    args.request = &request;
-    ASSERT_EQ(one.sender().send(1, args, Asker::user), PH_OK);
-    const std::uint64_t token = one.meet().at(0).token;
-    one.handle_all();
-    EXPECT_EQ(one.port.told, Tolds{}) << "its header handler alone is through";
-    EXPECT_EQ(one.sender().read(1, token), !is_delivered);
-    EXPECT_EQ(one.port.told.size(), is_delivered ? 0u : 1u);
-    EXPECT_TRUE(one.done(token));
-    EXPECT_EQ(one.port.told, (Tolds{{0, PH_OK}}));
-    EXPECT_TRUE(one.port.holds_nothing());
-  }
+TEST(Offering, a_promise_that_is_refused_leaves_nothing) {
+  Offerer one;
+  one.port.refuse(0);
+  EXPECT_EQ(one.send(), PH_AGAIN);
+  EXPECT_TRUE(one.is_over());
+  EXPECT_EQ(one.port.told(), 0u);
 }
 
-TEST(AmOffering, such_a_message_keeps_its_place_under_every_refusal) {
-  for (const Asker asker : {Asker::user, Asker::handler, Asker::reply})
-    for (std::uint64_t at = 0; at < 40; ++at)
-      for (const std::uint64_t count : {1, 3, 30}) {
-        Lending one(3);
-        one.port.refuse(at, count);
-        Numbers numbers;
-        for (std::uint64_t i = 0; i < 15;) {
-          const ph_status status = i % 3 == 1
-                                       ? one.lend(i, PH_NO_LCE, asker)
-                                       : one.send(i, i % 3 == 0 ? 8 : 3000, PH_NO_LCE, asker);
-          i += status == PH_OK;
-          if (status == PH_OK) continue;
-          ASSERT_EQ(status, PH_AGAIN);
-          const Numbers more = one.run_all();
-          numbers.insert(numbers.end(), more.begin(), more.end());
-        }
-        one.port.refuse_nothing();
-        const Numbers more = one.run_all();
-        numbers.insert(numbers.end(), more.begin(), more.end());
-        ASSERT_EQ(numbers.size(), 15u) << at;
-        for (std::uint64_t i = 0; i < 15; ++i) EXPECT_EQ(numbers[i], i);
-        EXPECT_EQ(one.half->held(), 0u);
-        EXPECT_TRUE(one.port.holds_nothing());
-        EXPECT_EQ(one.sender().budget().used(), 0u);
-      }
+TEST(Offering, those_of_handlers_count_in_the_queue_bytes_until_they_are_over) {
+  Offerer one;
+  ASSERT_EQ(one.send(PH_NO_LCE, Asker::handler), PH_OK);
+  EXPECT_EQ(one.sender->budget().used(), 512u);
+  const std::uint64_t token = one.taken();
+  ASSERT_TRUE(one.sender->done(1, token, 0));
+  ASSERT_TRUE(one.sender->handled(1, 1));
+  EXPECT_TRUE(one.is_over());
 }
 
-TEST(AmOffering, so_many_are_at_a_target_and_the_next_waits_for_an_end) {
-  Lending one(2048);
-  for (std::uint64_t i = 0; i < kMostPulls; ++i) ASSERT_EQ(one.lend(i), PH_OK);
-  ASSERT_EQ(one.lend(2000), PH_OK);
-  ASSERT_EQ(one.send_small(2001), PH_OK);
-  const std::vector<Met> all = one.meet();
-  EXPECT_EQ(all.size(), kMostPulls) << "the line behind it waits as well";
-  one.handle_all();
-  EXPECT_EQ(one.port.waiting(), 0u);
-  EXPECT_TRUE(one.done(all[5].token));
-  EXPECT_EQ(one.port.waiting(), 2u);
-}
-
-TEST(AmOffering, those_of_handlers_are_bounded_by_the_queue) {
-  Lending one(1024);
-  one.port.settings.am_queue_bytes = 1 << 16;
-  one.restart();
-  std::uint64_t accepted = 0;
-  while (one.lend(accepted, PH_NO_LCE, Asker::handler) == PH_OK) ASSERT_LT(++accepted, 1000u);
-  EXPECT_EQ(accepted, (1u << 16) / Note::kPromiseBytes);
-  EXPECT_EQ(one.lend(99, PH_NO_LCE, Asker::handler), PH_ERR_MEMORY);
-  EXPECT_EQ(one.lend(accepted, PH_NO_LCE, Asker::reply), PH_OK);
-  EXPECT_EQ(one.run_all().size(), accepted + 1);
-  EXPECT_EQ(one.lend(99, PH_NO_LCE, Asker::handler), PH_OK);
-}
-
-TEST(AmOffering, without_a_completion_left_nothing_is_lent) {
-  Lending one;
-  one.port.settings.requests = 1;
-  ASSERT_EQ(one.lend(0), PH_OK);
-  ph_request request = 77;
-  ph_am_args args = AmSending::args(one.memory, 0);
-  args.request = &request;
-  EXPECT_EQ(one.sender().send(1, args, Asker::user), PH_AGAIN);
-  EXPECT_EQ(request, 77u);
-  EXPECT_EQ(one.port.exposures(), 1u);
-}
-
-TEST(AmOffering, a_refusal_of_one_is_malformed) {
-  Lending one;
-  ASSERT_EQ(one.lend(0), PH_OK);
-  EXPECT_FALSE(one.sender().refused(1, {0, PH_ERR_RANGE, 0, 7})) << "its end is told by done";
-  EXPECT_EQ(one.run_all().size(), 1u);
-}
-
-TEST(AmOffering, without_memory_nothing_is_lent) {
-  for (const bool queues : {false, true}) {
-    int allowed = 0;
-    for (bool is_accepted = false; !is_accepted; ++allowed) {
-      ASSERT_LT(allowed, 60);
-      Lending one(2);
-      std::vector<ph_const_block> blocks(20, {one.memory.data(), 3000});
-      if (queues) {
-        for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(one.send_small(i), PH_OK);
-      }
-      ph_request request = 77;
-      ph_am_args args = AmSending::args({}, PH_DELIVERED);
-      args.blocks = blocks.data();
-      args.blocks_count = blocks.size();
-      args.request = &request;
-      try {
-        const photon::test::Shortage shortage(allowed);
-        is_accepted = one.sender().send(1, args, Asker::user) == PH_OK;
-      } catch (const std::bad_alloc&) {
-        EXPECT_EQ(request, 77u);
-      }
-      EXPECT_EQ(one.port.exposures(), is_accepted ? 20u : 0u) << allowed;
-      EXPECT_EQ(one.port.promises(), is_accepted ? 1u : 0u);
-      EXPECT_EQ(one.half->held() == 0, !is_accepted && !queues);
-      EXPECT_FALSE(one.port.is_reserved());
-    }
-  }
-}
-
-// Before the message goes, as it goes, while it waits, when it was read.
-TEST(AmOffering, a_loss_ends_each_once) {
-  for (std::uint64_t at = 1; at < 40; ++at) {
-    Lending one(4);
+// Wherever the target is lost: at each call that names it.
+TEST(Offering, a_target_that_is_lost_anywhere_is_told_of_once) {
+  for (std::uint64_t at = 1; at <= 6; ++at) {
+    Offerer one;
     one.port.lose_inside(at);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t i = 0; i < 10; ++i) {
-      if (i == 4) one.port.refuse(0, FakePort::kNever);
-      ph_request request = 77;
-      ph_am_args args = AmSending::args(one.memory, PH_DELIVERED);
-      args.request = &request;
-      const ph_status status = one.sender().send(1, args, Asker::handler);
-      EXPECT_TRUE(status == PH_OK || status == PH_ERR_PEER);
-      accepted += status == PH_OK;
-    }
-    one.port.refuse_nothing();
-    one.port.give_room(1);
-    one.lose();
+    int accepted = 0;
+    for (int i = 0; i < 6; ++i) accepted += one.send(PH_DELIVERED) == PH_OK ? 1 : 0;
+    one.port.lose(1);
     one.port.run_turns();
-    EXPECT_EQ(one.port.told.size(), accepted) << at;
-    EXPECT_TRUE(one.port.holds_nothing()) << at;
-    EXPECT_EQ(one.half->held(), 0u) << at;
-    EXPECT_EQ(one.sender().budget().used(), 0u);
+    EXPECT_EQ(one.port.told(), static_cast<std::uint64_t>(accepted)) << "lost at " << at;
+    EXPECT_TRUE(one.is_over()) << "lost at " << at;
   }
 }
 
 }  // namespace
-}  // namespace photon::service::am::sending_test
+}  // namespace photon::service::am
