@@ -353,7 +353,12 @@ class FakePort : public service::Port {
     }
     if (wants_looks_ && service_->look()) return true;
     if (!std::exchange(wants_run_, false)) return false;
-    service_->collect();
+    try {
+      service_->collect();
+    } catch (const std::bad_alloc&) {
+      wants_run_ = true;
+      throw;
+    }
     service_->run();
     service_->ran();
     return true;

@@ -1,6 +1,7 @@
 #include "service/am/am_arriving.hpp"
 
 #include "am_receiving_unit.hpp"
+#include "service/am/aggregate_items.hpp"
 
 namespace photon::service::am {
 namespace {
@@ -134,6 +135,58 @@ TEST(AmArriving, ends_the_sender_of_each_malformed_message) {
     EXPECT_TRUE(receiver.handled.empty()) << one.name;
     EXPECT_TRUE(receiver.come(line(2, 1))) << "another rank, after " << one.name;
   }
+}
+
+// An item of that id with a payload of 8 bytes.
+void add_item(std::vector<std::uint64_t>& items, std::uint16_t id, std::uint64_t payload) {
+  items.push_back(encode_item({0, id, 0, 8}));
+  items.push_back(payload);
+}
+Coming aggregate(const std::vector<std::uint64_t>& items) {
+  return {1, words_of({word(Op::aggregate), items.size() * 8}), words_of(items), {}, 0, 0};
+}
+
+TEST(AmArriving, takes_an_aggregate_apart_and_tells_of_its_errors_once) {
+  Receiver one(4);
+  std::vector<std::uint64_t> items;
+  add_item(items, 1, 10);
+  add_item(items, 9, 11);
+  add_item(items, 1, 12);
+  add_item(items, 8, 13);
+  ASSERT_TRUE(one.come(aggregate(items)));
+  Coming chunk = aggregate(items);
+  chunk.body = std::exchange(chunk.payload, {});
+  chunk.size_bytes = chunk.body.size();
+  one.port.runs = true;
+  ASSERT_TRUE(one.come(chunk));
+  one.turn();
+  EXPECT_EQ(one.handled,
+            (std::vector<Bytes>{words_of({10}), words_of({12}), words_of({10}), words_of({12})}));
+  const auto missing = static_cast<std::uint64_t>(std::int64_t{PH_ERR_NOT_FOUND});
+  const std::vector<std::vector<std::uint64_t>> wanted = {{word(Op::refused), 0, missing, 2},
+                                                          {word(Op::refused), 1, missing, 2},
+                                                          {word(Op::credit), 2}};
+  EXPECT_EQ(one.said(), wanted);
+  EXPECT_EQ(one.port.loans(), 0u);
+}
+
+TEST(AmArriving, ends_the_sender_of_each_malformed_aggregate) {
+  std::vector<std::uint64_t> cut, long_header, flagged;
+  add_item(cut, 1, 1);
+  cut.push_back(encode_item({0, 1, 0, 9}));
+  cut.push_back(0);
+  long_header = {encode_item({0, 1, 0, 0}) | 4097ull << 32};
+  flagged = {encode_item({2, 1, 0, 0})};
+  for (const auto& items : {std::vector<std::uint64_t>{}, cut, long_header, flagged}) {
+    Receiver one;
+    EXPECT_FALSE(one.come(aggregate(items))) << items.size();
+    one.turn();
+    EXPECT_TRUE(one.handled.empty());
+  }
+  Receiver one;
+  one.port.settings.am_aggregate_bytes = 256;
+  EXPECT_FALSE(one.come(aggregate(std::vector<std::uint64_t>(33))));
+  EXPECT_NE(one.port.why.find("am_aggregate_bytes"), std::string::npos) << one.port.why;
 }
 
 TEST(AmArriving, a_chunk_of_no_bytes_in_a_body_ends_its_sender) {

@@ -49,7 +49,8 @@ class AmRunner : public testing::Test {
 
   HandlerTable table_;
   Inbox inbox_;
-  Runner runner_{inbox_, table_, 0, 4096};
+  Loans loans_;
+  Runner runner_{{inbox_, loans_, table_, 0, 4096}};
   std::vector<std::unique_ptr<Call>> calls_;
   std::vector<Part> parts_;
   std::size_t fails_at_ = 0;

@@ -67,6 +67,23 @@ TEST(Settling, gives_loans_back_also_of_a_rank_that_is_lost) {
   EXPECT_EQ(one.port.loans(), 0u);
 }
 
+TEST(Settling, gives_a_chunk_back_while_a_handler_behind_it_runs_if_its_sender_says_anything) {
+  Receiver one;
+  one.port.runs = true;
+  std::vector<std::size_t> loans;
+  one.enroll(2, [&](const ph_am_message&, ph_am_landing&) {
+    loans.push_back(one.port.loans());
+    EXPECT_TRUE(one.come(line(1, 1)));
+    loans.push_back(one.port.loans());
+    return PH_OK;
+  });
+  ASSERT_TRUE(one.come(part(1, 1, filled(500), 0, 500)));
+  ASSERT_TRUE(one.come(part(1, 2, filled(500), 0, 500)));
+  one.turn();
+  EXPECT_EQ(loans, (std::vector<std::size_t>{2, 1}));
+  EXPECT_EQ(one.port.loans(), 0u);
+}
+
 TEST(Settling, drops_what_is_due_when_the_lane_closes_and_gives_loans_back) {
   Receiver one;
   one.port.runs = true;

@@ -15,9 +15,9 @@ Am::Am(Port& port)
       pull_answers_(port, answers_),
       pulls_(port, gates_, pull_answers_),
       sender_(port, gates_),
-      arriving_({port, gates_, inbox_, answers_, sender_, pulls_}),
-      runner_(inbox_, table_, port.rank(), port.config().bulk_bytes / 8),
-      settling_({port, gates_, inbox_, runner_, arriving_, answers_, sender_, pulls_}),
+      arriving_({port, gates_, inbox_, loans_, answers_, sender_, pulls_}),
+      runner_({inbox_, loans_, table_, port.rank(), port.config().bulk_bytes / 8}),
+      settling_({port, gates_, inbox_, loans_, runner_, arriving_, answers_, sender_, pulls_}),
       waves_(port, gates_, [this] { return is_settled(); }) {}
 
 // ---- for the user
@@ -55,7 +55,14 @@ ph_status Am::reply(const ph_am_message* message, const ph_am_args& args) {
 
 // ---- what comes
 
+// The ring is looked at while a chunk is shown: its room is given back in a turn.
+Verdict Am::on_chunk(const Chunk& chunk) {
+  if (!loans_.empty() && loans_.has_returned()) port_.wants_turn();
+  return arriving_.chunk(chunk);
+}
+
 bool Am::on_message(const Message& message) {
+  loans_.give_back(port_);
   if (message.header.size() < sizeof(std::uint64_t)) return false;
   const auto word = decode(word_at(message.header, 0));
   if (!word) return false;
@@ -123,6 +130,7 @@ void Am::on_lost(Rank rank, ph_status why) noexcept {
 // ---- turns, handlers
 
 bool Am::turn() {
+  loans_.give_back(port_);
   answers_.end_batch();  // what found no memory
   const bool wants_more = sender_.turn();
   waves_.turn();

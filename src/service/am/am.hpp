@@ -16,6 +16,7 @@
 #include "service/am/am_answers.hpp"
 #include "service/am/am_arriving.hpp"
 #include "service/am/am_inbox.hpp"
+#include "service/am/am_loans.hpp"
 #include "service/am/am_pull_answers.hpp"
 #include "service/am/am_pulls.hpp"
 #include "service/am/am_runner.hpp"
@@ -69,7 +70,7 @@ class Am final : public Service {
 
   // ---- Service
   bool on_message(const Message& message) override;
-  Verdict on_chunk(const Chunk& chunk) override { return arriving_.chunk(chunk); }
+  Verdict on_chunk(const Chunk& chunk) override;
   void on_local(Rank to, std::uint64_t token, ph_status status) override;
   void on_room(Rank to) override;
   void on_lost(Rank rank, ph_status why) noexcept override;
@@ -100,6 +101,7 @@ class Am final : public Service {
   Gates gates_;
   HandlerTable table_;
   Inbox inbox_;
+  Loans loans_;
   Answers answers_;
   PullAnswers pull_answers_;
   Pulls pulls_;

@@ -164,14 +164,15 @@ Verdict Arriving::whole(const Chunk& chunk, const Word& word, const Words& words
   const auto parts = parts_of(word, words.sizes, chunk.bytes);
   if (!parts || !admits(from, word)) return Verdict::malformed;
   if (is_closed_) return over(from, word, words.pull) ? Verdict::taken : Verdict::malformed;
-  Arrived& entry = add(from, word, *parts);
   const bool is_lent = its_.port.runs_now();
+  if (is_lent) its_.loans.make_room();
+  Arrived& entry = add(from, word, *parts);
   if (is_lent) {
     entry.where = Arrived::Bytes::lent;
-    entry.loan = chunk.loan;
     entry.bytes = chunk.bytes.data();
   }
   if (!fill(entry, words.pull, chunk.bytes)) return Verdict::malformed;
+  if (is_lent) its_.loans.add(from, chunk.loan);
   arrived(entry);
   return is_lent ? Verdict::kept : Verdict::taken;
 }

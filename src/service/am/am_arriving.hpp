@@ -20,6 +20,7 @@
 
 #include "service/am/am_answers.hpp"
 #include "service/am/am_inbox.hpp"
+#include "service/am/am_loans.hpp"
 #include "service/am/am_pulls.hpp"
 #include "service/am/am_sender.hpp"
 #include "service/am/gate.hpp"
@@ -35,6 +36,7 @@ class Arriving {
     Port& port;
     Gates& gates;
     Inbox& inbox;
+    Loans& loans;
     Answers& answers;
     Sender& sender;
     Pulls& pulls;

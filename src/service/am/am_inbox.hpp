@@ -44,7 +44,6 @@ struct Arrived {
   std::uint64_t immediate = 0;
   std::uint64_t payload_bytes = 0;  // here; of one that is pulled: of its table of blocks
   Pull* pull = nullptr;             // what its payload is read by; null: it is here
-  std::uint64_t loan = 0;
   std::unique_ptr<std::byte[]> own;
   const std::byte* bytes = nullptr;  // payload, a gap up to the next multiple of 8, header
   alignas(8) std::array<std::byte, 56> line{};  // the same
@@ -85,7 +84,7 @@ class Inbox {
   // All of `due` was released: it will not run.
   std::span<Arrived> waiting() noexcept { return due_; }
   void clear_waiting() noexcept { due_.clear(); }
-  // Its bytes are not needed any more; a loan is given back by whoever took it.
+  // Its bytes are not needed any more; what is lent is among the loans.
   void release(Arrived& entry) noexcept {
     if (entry.where == Arrived::Bytes::block) records_.give(entry.block);
     entry.own.reset();

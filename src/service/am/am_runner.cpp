@@ -27,20 +27,21 @@ void Runner::die() const noexcept {
   std::fprintf(stderr,
                "photon: the handler of active message %u (rank %u) let an exception out; handlers "
                "must not\n",
-               static_cast<unsigned>(message_.id), static_cast<unsigned>(self_));
+               static_cast<unsigned>(message_.id), static_cast<unsigned>(its_.self));
   std::abort();
 }
 
 void Runner::run_due() {
-  const std::span<Arrived> all = inbox_.running();
+  const std::span<Arrived> all = its_.inbox.running();
   std::uint64_t lent_bytes = 0;
   while (done_ < all.size()) {
     Arrived& entry = all[done_];
     handle(entry);
     ++done_;
     if (entry.where != Arrived::Bytes::lent) continue;
+    its_.loans.returned();
     lent_bytes += entry.payload_bytes + entry.word.header_bytes;
-    if (lent_bytes >= lent_limit_) break;
+    if (lent_bytes >= its_.lent_limit) break;
   }
   if (call_.pull != nullptr) run_call();
 }
@@ -60,7 +61,7 @@ void Runner::run_call() {
 
 void Runner::handle(Arrived& entry) {
   if (entry.word.op == Op::aggregate) return handle_items(entry);
-  HandlerNode* const node = table_.find(entry.word.id);
+  HandlerNode* const node = its_.table.find(entry.word.id);
   if (node == nullptr) {
     entry.status = PH_ERR_NOT_FOUND;
     return;
@@ -88,7 +89,7 @@ void Runner::handle_items(Arrived& entry) {
 }
 
 ph_status Runner::handle_item(Rank from, const Item& item) {
-  const HandlerNode* const node = table_.find(item.id);
+  const HandlerNode* const node = its_.table.find(item.id);
   if (node == nullptr) return PH_ERR_NOT_FOUND;
   ++calls_;
   Word word;

@@ -19,6 +19,7 @@
 
 #include "service/am/aggregate_items.hpp"
 #include "service/am/am_inbox.hpp"
+#include "service/am/am_loans.hpp"
 #include "service/am/am_pulls.hpp"
 #include "service/am/handlers.hpp"
 
@@ -36,11 +37,14 @@ struct Asked {
 
 class Runner {
  public:
-  // `lent_limit`: so many bytes of lent chunks end a run early.
-  Runner(Inbox& inbox, const HandlerTable& table, Rank self, std::uint64_t lent_limit) noexcept
-      : inbox_(inbox), table_(table), self_(self), lent_limit_(lent_limit) {
-    message_.size = sizeof message_;
-  }
+  struct Parts {
+    Inbox& inbox;
+    Loans& loans;
+    const HandlerTable& table;
+    Rank self = 0;
+    std::uint64_t lent_limit = 0;  // so many bytes of lent chunks end a run early
+  };
+  explicit Runner(const Parts& parts) noexcept : its_(parts) { message_.size = sizeof message_; }
 
   // What handlers see as message->context.
   void belong_to(ph_context* context) noexcept { message_.context = context; }
@@ -79,10 +83,7 @@ class Runner {
   ph_status call_done(const Landing& landing, const ph_am_part& part);
   [[noreturn]] void die() const noexcept;
 
-  Inbox& inbox_;
-  const HandlerTable& table_;
-  const Rank self_;
-  const std::uint64_t lent_limit_;
+  const Parts its_;
   std::size_t done_ = 0;
   std::uint64_t calls_ = 0;
   Pulls::Call call_;

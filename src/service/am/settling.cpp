@@ -6,6 +6,7 @@
 namespace photon::service::am {
 
 void Settling::settle() {
+  its_.loans.give_back(its_.port);
   const std::span<Arrived> all = its_.inbox.running();
   for (; settled_ < its_.runner.done(); ++settled_) settle_one(all[settled_]);
   if (settled_ == all.size()) {
@@ -34,10 +35,8 @@ void Settling::end(Arrived& entry) noexcept {
   }
   if (entry.items != 0) its_.gates.beside_handled += entry.items - 1;
   its_.answers.note_handled(entry.from, word.has(kTellsHandled) && entry.pull == nullptr);
-  const bool is_lent = entry.where == Arrived::Bytes::lent;
   its_.inbox.release(entry);
   if (entry.pull != nullptr) end_pulled(entry);
-  if (is_lent) its_.port.give_back(entry.from, entry.loan);
 }
 
 // What a pull says at its end it says without memory of ours.
@@ -77,6 +76,7 @@ void Settling::drop_all() noexcept {
   for (Arrived& entry : its_.inbox.waiting()) drop(entry);
   its_.inbox.clear_running();
   its_.inbox.clear_waiting();
+  its_.loans.give_all_back(its_.port);
   its_.runner.begin_anew();
   settled_ = 0;
   end_batch();

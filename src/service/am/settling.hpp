@@ -13,6 +13,7 @@
 #include "service/am/am_answers.hpp"
 #include "service/am/am_arriving.hpp"
 #include "service/am/am_inbox.hpp"
+#include "service/am/am_loans.hpp"
 #include "service/am/am_pulls.hpp"
 #include "service/am/am_runner.hpp"
 #include "service/am/am_sender.hpp"
@@ -26,6 +27,7 @@ class Settling {
     Port& port;
     Gates& gates;
     Inbox& inbox;
+    Loans& loans;
     Runner& runner;
     Arriving& arriving;
     Answers& answers;
