@@ -46,6 +46,10 @@ class Am final : public Service {
   ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes) {
     return sender_.send_small(to, id, bytes, asker());
   }
+  // The fast path. False: nothing was sent, and send_small() finds out why.
+  bool send_now(Rank to, std::uint32_t id, ph_const_block bytes) noexcept {
+    return sender_.send_now(to, id, bytes);
+  }
   ph_status send(Rank to, const ph_am_args& args) { return sender_.send(to, args, asker()); }
   ph_status prepare(Rank to, std::uint64_t least, std::uint64_t most, ph_am_slot& slot) {
     return sender_.prepare(to, least, most, slot);

@@ -45,18 +45,21 @@ class Sender {
   Sender& operator=(const Sender&) = delete;
 
   // ---- what is sent
+  // One line, if the gate is open and the ring has one. False: nothing was sent.
+  [[gnu::always_inline]] bool send_now(Rank to, std::uint32_t id, ph_const_block bytes) noexcept {
+    if (to >= ranks_ || !is_small(id, bytes)) [[unlikely]]
+      return false;
+    Gate& gate = gate_of_[to];
+    if (gate.sent >= gate.until) [[unlikely]]
+      return false;
+    if (port_.say_line(to, encode(word_of(id, gate)), bytes) != PH_OK) [[unlikely]]
+      return false;
+    gate.told = gate.handled;
+    ++gate.sent;
+    return true;
+  }
   ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker) {
-    if (to < ranks_ && is_small(id, bytes)) [[likely]] {
-      Gate& gate = gate_of_[to];
-      if (gate.sent < gate.until) [[likely]] {
-        if (port_.say_line(to, encode(word_of(id, gate)), bytes) == PH_OK) [[likely]] {
-          gate.told = gate.handled;
-          ++gate.sent;
-          return PH_OK;
-        }
-      }
-    }
-    return send_small_slowly(to, id, bytes, asker);
+    return send_now(to, id, bytes) ? PH_OK : send_small_slowly(to, id, bytes, asker);
   }
   ph_status send(Rank to, const ph_am_args& args, Asker asker);
   // A span to be filled, and what becomes of it. The caller sets slot.context.
