@@ -89,6 +89,8 @@ class Am final : public Service {
   void close() override;
   bool is_idle() const noexcept override;
   std::uint64_t held() const noexcept override;
+  std::uint64_t counter(Rank rank, std::size_t place) const noexcept override;
+  std::string ways(Rank rank) const override { return sender_.ways(rank); }
 
  private:
   Asker asker() const noexcept { return port_.is_in_run() ? Asker::handler : Asker::user; }

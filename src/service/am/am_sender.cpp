@@ -319,8 +319,26 @@ std::uint64_t Sender::held() const noexcept {
 }
 
 SentCounts Sender::counts(Rank to) const noexcept {
-  const To* const of = outbox_.find(to);
-  return of == nullptr ? SentCounts{} : of->counts;
+  SentCounts all;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    const To* const of = rank == to || to == PH_ANY_RANK ? outbox_.find(rank) : nullptr;
+    if (of == nullptr) continue;
+    const SentCounts& one = of->counts;
+    const std::uint64_t others = one.records + one.chunks + one.pulls + one.aggregates;
+    all.lines += gate_of_[rank].sent - others;
+    for (const auto count : {&SentCounts::records, &SentCounts::chunks, &SentCounts::pulls,
+                             &SentCounts::aggregates, &SentCounts::collected, &SentCounts::replies,
+                             &SentCounts::queued, &SentCounts::slot_stalls})
+      all.*count += one.*count;
+  }
+  return all;
+}
+
+std::string Sender::ways(Rank to) const {
+  if (to >= ranks_ || outbox_.find(to) == nullptr) return {};
+  return "active messages: to 48 bytes lines, to " + std::to_string(record_max(port_, to)) +
+         " records, to " + std::to_string(port_.config().am_carried_max) +
+         " the bulk ring, above read by the target";
 }
 
 }  // namespace photon::service::am

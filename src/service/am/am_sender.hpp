@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "service/am/aggregates.hpp"
 #include "service/am/am_args.hpp"
@@ -98,7 +99,8 @@ class Sender {
   std::uint64_t held() const noexcept;
 
   // ---- for the eye
-  SentCounts counts(Rank to) const noexcept;
+  SentCounts counts(Rank to) const noexcept;  // PH_ANY_RANK: to all
+  std::string ways(Rank to) const;            // by size; empty: nothing was sent to it
   const Budget& budget() const noexcept { return outbox_.budget(); }
 
  private:
