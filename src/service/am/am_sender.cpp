@@ -336,7 +336,7 @@ SentCounts Sender::counts(Rank to) const noexcept {
 
 std::string Sender::ways(Rank to) const {
   if (to >= ranks_ || outbox_.find(to) == nullptr) return {};
-  return "active messages: to 48 bytes lines, to " + std::to_string(record_max(port_, to)) +
+  return "; active messages: to 48 bytes lines, to " + std::to_string(record_max(port_, to)) +
          " records, to " + std::to_string(port_.config().am_carried_max) +
          " the bulk ring, above read by the target";
 }
