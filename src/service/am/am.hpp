@@ -80,8 +80,15 @@ class Am final : public Service {
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
   std::int64_t next_turn_ns() const noexcept override { return sender_.next_turn_ns(); }
-  void before_sleep() override { sender_.before_sleep(); }
-  void before_flush(Rank rank) override { sender_.before_flush(rank); }
+  // What was held back may have been all that kept a quiesce's answer back.
+  void before_sleep() override {
+    sender_.before_sleep();
+    waves_.look();
+  }
+  void before_flush(Rank rank) override {
+    sender_.before_flush(rank);
+    waves_.look();
+  }
   bool may_wait() const noexcept override { return false; }
   void collect() override;
   void run() noexcept override { runner_.run(); }
