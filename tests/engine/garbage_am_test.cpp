@@ -8,17 +8,16 @@ namespace photon::test {
 namespace {
 
 using service::am::Am;
-using service::am::encode;
-using service::am::Op;
-using service::am::Word;
+using AmOp = service::am::Op;
+using AmWord = service::am::Word;
 
-constexpr std::uint32_t kId = 1;  // it has a handler at the victim
-constexpr std::uint64_t kError = static_cast<std::uint64_t>(std::int64_t{PH_ERR_RANGE});
+constexpr std::uint32_t kAmId = 1;  // it has a handler at the victim
+constexpr std::uint64_t kAmError = static_cast<std::uint64_t>(std::int64_t{PH_ERR_RANGE});
 
-std::uint64_t word(Op op, std::uint8_t flags = 0, std::uint16_t header_bytes = 0,
-                   std::uint16_t handled = 0) {
-  const auto id = static_cast<std::uint16_t>(op < Op::aggregate ? kId : 0);
-  return encode(Word{op, flags, id, header_bytes, handled});
+std::uint64_t am_word(AmOp op, std::uint8_t flags = 0, std::uint16_t header_bytes = 0,
+                      std::uint16_t handled = 0) {
+  const auto id = static_cast<std::uint16_t>(op < AmOp::aggregate ? kAmId : 0);
+  return service::am::encode(AmWord{op, flags, id, header_bytes, handled});
 }
 
 // The victim has sent two messages to the attacker, who was to tell that they were handled.
@@ -26,9 +25,9 @@ class AmAttack : public Attack {
  public:
   explicit AmAttack(Ground ground) : Attack(ground) {
     Am& am = victim();
-    EXPECT_EQ(am.enroll(kId, count, &handled_), PH_OK);
-    for (int i = 0; i < 2; ++i) EXPECT_EQ(am.send_small(kAttacker, kId, {}), PH_OK);
-    EXPECT_EQ(am.send_small(kFriend, kId, {}), PH_OK);
+    EXPECT_EQ(am.enroll(kAmId, count, &handled_), PH_OK);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(am.send_small(kAttacker, kAmId, {}), PH_OK);
+    EXPECT_EQ(am.send_small(kFriend, kAmId, {}), PH_OK);
   }
   Am& victim() { return *static_cast<Am*>(ranks()[kVictim].service(wire::Owner::am)); }
 
@@ -68,170 +67,170 @@ class AmAttack : public Attack {
   int handled_ = 0;
 };
 
-struct Forged {
+struct ForgedAm {
   const char* name;
   std::function<void(AmAttack&)> say;
 };
 
-const std::vector<Forged>& all_forged() {
+const std::vector<ForgedAm>& all_forged_am() {
   constexpr std::uint64_t kWhole = wire::kBulkFirst | wire::kBulkLast;
   const std::vector<std::uint64_t> five(5);
-  static const std::vector<Forged> all = {
+  static const std::vector<ForgedAm> all = {
       {"no op", [](AmAttack& a) { a.say({0}); }},
       {"an op between", [](AmAttack& a) { a.say({9}); }},
       {"an op beyond", [](AmAttack& a) { a.say({24}); }},
-      {"an unknown flag", [](AmAttack& a) { a.say({word(Op::line, 16)}); }},
-      {"a long header", [](AmAttack& a) { a.say({word(Op::line, 0, 4097)}); }},
+      {"an unknown flag", [](AmAttack& a) { a.say({am_word(AmOp::line, 16)}); }},
+      {"a long header", [](AmAttack& a) { a.say({am_word(AmOp::line, 0, 4097)}); }},
       {"a missing header",
        [](AmAttack& a) {
-         a.say({word(Op::line, 0, 9), 0});
+         a.say({am_word(AmOp::line, 0, 9), 0});
        }},
-      {"a missing immediate", [](AmAttack& a) { a.say({word(Op::line, 1)}); }},
-      {"a line with a payload", [five](AmAttack& a) { a.say({word(Op::line)}, five); }},
+      {"a missing immediate", [](AmAttack& a) { a.say({am_word(AmOp::line, 1)}); }},
+      {"a line with a payload", [five](AmAttack& a) { a.say({am_word(AmOp::line)}, five); }},
       {"a line beyond a line",
        [](AmAttack& a) {
-         a.say({word(Op::line), 0, 0, 0, 0, 0, 0, 0});
+         a.say({am_word(AmOp::line), 0, 0, 0, 0, 0, 0, 0});
        }},
-      {"a reply unasked", [](AmAttack& a) { a.say({word(Op::line, 4)}); }},
-      {"a reply that wants one", [](AmAttack& a) { a.say({word(Op::line, 6)}); }},
-      {"too much handled", [](AmAttack& a) { a.say({word(Op::line, 0, 0, 3)}); }},
+      {"a reply unasked", [](AmAttack& a) { a.say({am_word(AmOp::line, 4)}); }},
+      {"a reply that wants one", [](AmAttack& a) { a.say({am_word(AmOp::line, 6)}); }},
+      {"too much handled", [](AmAttack& a) { a.say({am_word(AmOp::line, 0, 0, 3)}); }},
       {"less handled than before",
        [](AmAttack& a) {
-         a.say({word(Op::line, 0, 0, 2)});
-         a.say({word(Op::line, 0, 0, 1)});
+         a.say({am_word(AmOp::line, 0, 0, 2)});
+         a.say({am_word(AmOp::line, 0, 0, 1)});
        }},
       {"more than its slots",
        [](AmAttack& a) {
          for (int i = 0; i < 129; ++i) {
-           a.say({word(Op::line)});
+           a.say({am_word(AmOp::line)});
            if (i % 16 == 0) a.serve_victim(4);
          }
        }},
-      {"a record without its size", [five](AmAttack& a) { a.say({word(Op::record)}, five); }},
+      {"a record without its size", [five](AmAttack& a) { a.say({am_word(AmOp::record)}, five); }},
       {"a record that is too short",
        [five](AmAttack& a) {
-         a.say({word(Op::record), 41}, five);
+         a.say({am_word(AmOp::record), 41}, five);
        }},
       {"a record that is too long",
        [five](AmAttack& a) {
-         a.say({word(Op::record), 39}, five);
+         a.say({am_word(AmOp::record), 39}, five);
        }},
       {"a record of a huge size",
        [five](AmAttack& a) {
-         a.say({word(Op::record), kHuge}, five);
+         a.say({am_word(AmOp::record), kHuge}, five);
        }},
       {"a record that wraps",
        [five](AmAttack& a) {
-         a.say({word(Op::record, 0, 48), ~std::uint64_t{7}}, five);
+         a.say({am_word(AmOp::record, 0, 48), ~std::uint64_t{7}}, five);
        }},
       {"a record with words too many",
        [five](AmAttack& a) {
-         a.say({word(Op::record), 40, 0, 0}, five);
+         a.say({am_word(AmOp::record), 40, 0, 0}, five);
        }},
       {"a body that is a record",
        [five](AmAttack& a) {
-         a.say({word(Op::body), 40}, five);
+         a.say({am_word(AmOp::body), 40}, five);
        }},
       {"a record that is a body",
        [kWhole](AmAttack& a) {
-         a.say_chunk({word(Op::record), 64}, 64, 0, 64, kWhole);
+         a.say_chunk({am_word(AmOp::record), 64}, 64, 0, 64, kWhole);
        }},
       {"a body without words", [kWhole](AmAttack& a) { a.say_chunk({}, 64, 0, 64, kWhole); }},
       {"a body of another size",
        [kWhole](AmAttack& a) {
-         a.say_chunk({word(Op::body), 63}, 64, 0, 64, kWhole);
+         a.say_chunk({am_word(AmOp::body), 63}, 64, 0, 64, kWhole);
        }},
       {"a body of a huge size",
        [](AmAttack& a) {
-         a.say_chunk({word(Op::body), kHuge}, kHuge, 0, 64, wire::kBulkFirst);
+         a.say_chunk({am_word(AmOp::body), kHuge}, kHuge, 0, 64, wire::kBulkFirst);
        }},
       {"a body beyond what is carried",
        [](AmAttack& a) {
-         a.say_chunk({word(Op::body), 32769}, 32769, 0, 64, wire::kBulkFirst);
+         a.say_chunk({am_word(AmOp::body), 32769}, 32769, 0, 64, wire::kBulkFirst);
        }},
       {"a body whose rest does not come",
        [](AmAttack& a) {
-         a.say_chunk({word(Op::body), 128}, 128, 0, 64, wire::kBulkFirst);
+         a.say_chunk({am_word(AmOp::body), 128}, 128, 0, 64, wire::kBulkFirst);
          a.say_chunk({}, 128, 64, 0, wire::kBulkLast);
        }},
       {"a chunk that has words again",
        [](AmAttack& a) {
-         a.say_chunk({word(Op::body), 128}, 128, 0, 64, wire::kBulkFirst);
-         a.say_chunk({word(Op::body), 128}, 128, 64, 64, wire::kBulkLast);
+         a.say_chunk({am_word(AmOp::body), 128}, 128, 0, 64, wire::kBulkFirst);
+         a.say_chunk({am_word(AmOp::body), 128}, 128, 64, 64, wire::kBulkLast);
        }},
-      {"a pull of no words", [](AmAttack& a) { a.say({word(Op::pull)}); }},
-      {"an aggregate of no words", [](AmAttack& a) { a.say({word(Op::aggregate)}); }},
-      {"credit of nothing", [](AmAttack& a) { a.say({word(Op::credit)}); }},
+      {"a pull of no words", [](AmAttack& a) { a.say({am_word(AmOp::pull)}); }},
+      {"an aggregate of no words", [](AmAttack& a) { a.say({am_word(AmOp::aggregate)}); }},
+      {"credit of nothing", [](AmAttack& a) { a.say({am_word(AmOp::credit)}); }},
       {"credit with two words",
        [](AmAttack& a) {
-         a.say({word(Op::credit), 1, 1});
+         a.say({am_word(AmOp::credit), 1, 1});
        }},
       {"credit beyond what was sent",
        [](AmAttack& a) {
-         a.say({word(Op::credit), 3});
+         a.say({am_word(AmOp::credit), 3});
        }},
       {"credit that goes back",
        [](AmAttack& a) {
-         a.say({word(Op::credit), 2});
-         a.say({word(Op::credit), 1});
+         a.say({am_word(AmOp::credit), 2});
+         a.say({am_word(AmOp::credit), 1});
        }},
       {"credit with a payload",
        [five](AmAttack& a) {
-         a.say({word(Op::credit), 1}, five);
+         a.say({am_word(AmOp::credit), 1}, five);
        }},
       {"credit with bits",
        [](AmAttack& a) {
-         a.say({word(Op::credit) | 1 << 8, 1});
+         a.say({am_word(AmOp::credit) | 1 << 8, 1});
        }},
       {"a refusal without its words",
        [](AmAttack& a) {
-         a.say({word(Op::refused), 0});
+         a.say({am_word(AmOp::refused), 0});
        }},
       {"a refusal of what was not sent",
        [](AmAttack& a) {
-         a.say({word(Op::refused), 2, kError, 0});
+         a.say({am_word(AmOp::refused), 2, kAmError, 0});
        }},
       {"a refusal with no error",
        [](AmAttack& a) {
-         a.say({word(Op::refused), 0, 0, 0});
+         a.say({am_word(AmOp::refused), 0, 0, 0});
        }},
       {"a refusal with no status",
        [](AmAttack& a) {
-         a.say({word(Op::refused), 0, kHuge, 0});
+         a.say({am_word(AmOp::refused), 0, kHuge, 0});
        }},
       {"a refusal of what was handled",
        [](AmAttack& a) {
-         a.say({word(Op::credit), 1});
-         a.say({word(Op::refused), 0, kError, 0});
+         a.say({am_word(AmOp::credit), 1});
+         a.say({am_word(AmOp::refused), 0, kAmError, 0});
        }},
       {"a second refusal",
        [](AmAttack& a) {
-         a.say({word(Op::refused), 0, kError, 0});
-         a.say({word(Op::refused), 0, kError, 0});
+         a.say({am_word(AmOp::refused), 0, kAmError, 0});
+         a.say({am_word(AmOp::refused), 0, kAmError, 0});
        }},
       {"no reply to nothing",
        [](AmAttack& a) {
-         a.say({word(Op::unreplied), 1});
+         a.say({am_word(AmOp::unreplied), 1});
        }},
       {"no reply, of none",
        [](AmAttack& a) {
-         a.say({word(Op::unreplied), 0});
+         a.say({am_word(AmOp::unreplied), 0});
        }},
       {"no reply, of a huge number",
        [](AmAttack& a) {
-         a.say({word(Op::unreplied), kHuge});
+         a.say({am_word(AmOp::unreplied), kHuge});
        }},
       {"a read of nothing",
        [](AmAttack& a) {
-         a.say({word(Op::read), 7});
+         a.say({am_word(AmOp::read), 7});
        }},
       {"a done of nothing",
        [](AmAttack& a) {
-         a.say({word(Op::done), 7, 0});
+         a.say({am_word(AmOp::done), 7, 0});
        }},
-      {"an up of no words", [](AmAttack& a) { a.say({word(Op::up)}); }},
-      {"a down of no words", [](AmAttack& a) { a.say({word(Op::down)}); }},
-      {"a broken of no words", [](AmAttack& a) { a.say({word(Op::broken)}); }},
+      {"an up of no words", [](AmAttack& a) { a.say({am_word(AmOp::up)}); }},
+      {"a down of no words", [](AmAttack& a) { a.say({am_word(AmOp::down)}); }},
+      {"a broken of no words", [](AmAttack& a) { a.say({am_word(AmOp::broken)}); }},
   };
   return all;
 }
@@ -239,7 +238,7 @@ const std::vector<Forged>& all_forged() {
 class GarbageAm : public testing::TestWithParam<Ground> {};
 
 TEST_P(GarbageAm, each_forged_message_ends_its_sender_and_nothing_else) {
-  for (const Forged& one : all_forged()) {
+  for (const ForgedAm& one : all_forged_am()) {
     SCOPED_TRACE(one.name);
     AmAttack attack(GetParam());
     attack.serve_victim(20);
@@ -255,15 +254,15 @@ TEST_P(GarbageAm, each_forged_message_ends_its_sender_and_nothing_else) {
 
 TEST_P(GarbageAm, what_is_right_is_handled_and_then_garbage_harms_nobody) {
   AmAttack attack(GetParam());
-  attack.say({word(Op::line)});
-  attack.say({word(Op::record), 40}, std::vector<std::uint64_t>(5));
-  attack.say_chunk({word(Op::body), 128}, 128, 0, 64, wire::kBulkFirst);
+  attack.say({am_word(AmOp::line)});
+  attack.say({am_word(AmOp::record), 40}, std::vector<std::uint64_t>(5));
+  attack.say_chunk({am_word(AmOp::body), 128}, 128, 0, 64, wire::kBulkFirst);
   attack.say_chunk({}, 128, 64, 64, wire::kBulkLast);
-  attack.say({word(Op::refused), 0, kError, 0});
-  attack.say({word(Op::credit), 2});
+  attack.say({am_word(AmOp::refused), 0, kAmError, 0});
+  attack.say({am_word(AmOp::credit), 2});
   EXPECT_EQ(attack.handled(), 3);
   EXPECT_EQ(attack.status_of_attacker(), PH_OK);
-  attack.say({word(Op::credit), 3});
+  attack.say({am_word(AmOp::credit), 3});
   attack.serve_victim();
   EXPECT_EQ(attack.status_of_attacker(), PH_ERR_PROTOCOL);
   attack.expect_nothing_else_harmed();

@@ -58,12 +58,14 @@ struct ServiceRow {
 
 inline void PrintTo(const ServiceRow& row, std::ostream* out) { *out << row.name; }
 
+std::unique_ptr<Driver> drive_am();
 std::unique_ptr<Driver> drive_echo();
 std::unique_ptr<Driver> drive_mailbox();
 std::unique_ptr<Driver> drive_rendezvous();
 
 inline const std::vector<ServiceRow>& all_services() {
   static const std::vector<ServiceRow> rows = {
+      {"am", drive_am},
       {"echo", drive_echo},
       {"mailbox", drive_mailbox},
       {"rendezvous", drive_rendezvous},

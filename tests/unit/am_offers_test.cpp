@@ -16,7 +16,8 @@ using photon::test::FakePort;
 // Offers of one rank. It is no service: nothing of a port comes to it by itself.
 struct Lending {
   FakePort port{wire::Owner::am};
-  Offers offers{port};
+  Budget budget{1 << 20};
+  Offers offers{port, budget};
   Bytes memory = Bytes(100);
   std::vector<ph_const_block> payload = {
       {memory.data(), 60}, {memory.data(), 0}, {memory.data() + 70, 30}};
@@ -25,16 +26,19 @@ struct Lending {
   ph_status make(Rank to = 1, bool tells_handled = false) {
     UserEnd end;
     end.rank = to;
-    return offers.make({payload, end, tells_handled}, token);
+    return offers.make({payload, end, tells_handled, true}, token);
   }
   void send(Rank to = 1, bool tells_handled = false) {
     ASSERT_EQ(make(to, tells_handled), PH_OK);
+    offers.accept(token);
     offers.went(token);
   }
   static std::uint64_t word(ph_status status) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(status));
   }
-  bool is_over() const { return port.holds_nothing() && offers.is_idle() && offers.held() == 0; }
+  bool is_over() const {
+    return budget.used() == 0 && port.holds_nothing() && offers.is_idle() && offers.held() == 0;
+  }
 };
 
 TEST(Offers, table_names_each_block_that_has_bytes) {
@@ -86,6 +90,7 @@ TEST(Offers, an_error_behind_read_is_told_once_more) {
 TEST(Offers, words_of_a_target_that_do_not_fit_are_malformed) {
   Lending one;
   ASSERT_EQ(one.make(), PH_OK);
+  one.offers.accept(one.token);
   EXPECT_FALSE(one.offers.read(1, one.token)) << "it was not told of it";
   EXPECT_FALSE(one.offers.done(1, one.token, 0));
   one.offers.went(one.token);
@@ -132,13 +137,14 @@ struct FewKeys : FakePort {
 
 TEST(Offers, one_whose_second_block_gets_no_key_was_never_made) {
   FewKeys port(wire::Owner::am);
-  Offers offers(port);
+  Budget budget(1 << 20);
+  Offers offers(port, budget);
   const Bytes memory(10);
   const std::vector<ph_const_block> payload = {{memory.data(), 4}, {memory.data() + 4, 6}};
   UserEnd end;
   end.rank = 1;
   std::uint64_t token = 0;
-  EXPECT_EQ(offers.make({payload, end, false}, token), PH_ERR_MEMORY);
+  EXPECT_EQ(offers.make({payload, end, false, false}, token), PH_ERR_MEMORY);
   EXPECT_TRUE(port.holds_nothing()) << "the first block is exposed, or the promise is kept";
   EXPECT_TRUE(offers.is_idle());
 }
@@ -151,16 +157,32 @@ TEST(Offers, one_that_did_not_go_is_withdrawn_untold) {
   EXPECT_TRUE(one.is_over());
 }
 
+TEST(Offers, one_whose_target_is_lost_inside_its_call_is_told_of_once) {
+  Lending one;
+  ASSERT_EQ(one.make(1), PH_OK);
+  one.offers.on_lost(1, PH_ERR_PEER);
+  EXPECT_EQ(one.port.told(), 0u);
+  one.offers.accept(one.token);
+  one.offers.fail(one.token, PH_ERR_PEER);
+  EXPECT_EQ(one.port.told(), 1u);
+  EXPECT_TRUE(one.is_over());
+}
+
 TEST(Offers, of_a_lost_target_end_at_once_whatever_their_state) {
   Lending one;
   ASSERT_EQ(one.make(1), PH_OK);
+  const std::uint64_t made = one.token;
+  ASSERT_EQ(one.make(1), PH_OK);
+  one.offers.accept(one.token);
   one.send(1);
   one.send(1);
   EXPECT_TRUE(one.offers.read(1, one.token));
   one.send(2);
   one.offers.on_lost(1, PH_ERR_PEER);
   EXPECT_EQ(one.port.told(), 3u);
-  EXPECT_EQ(one.offers.held(), 1u) << "that of another target";
+  EXPECT_EQ(one.offers.held(), 2u) << "that of another target, and of which its call tells";
+  one.offers.withdraw(made);
+  EXPECT_EQ(one.port.told(), 3u);
   EXPECT_EQ(one.port.exposures(), 2u) << "a key of the lost rank's is left";
   EXPECT_TRUE(one.offers.done(2, one.token, 0));
   EXPECT_TRUE(one.is_over());

@@ -60,6 +60,7 @@ class AmPort final : public FakePort {
   }
 
   ph_status reserve(Rank to, std::uint64_t size_bytes, std::span<std::byte>& room) override {
+    EXPECT_LE(size_bytes, settings.bulk_bytes / 4);
     if (const ph_status status = contact(to); status != PH_OK) return status;
     if (!reserves || room_to_ != kNobody || is_refused()) return again_of(to);
     room_.assign(size_bytes, std::byte{0xee});
@@ -85,6 +86,7 @@ class AmPort final : public FakePort {
     room_to_ = kNobody;
   }
   bool is_reserved() const noexcept { return room_to_ != kNobody; }
+  std::size_t reserved() const noexcept { return is_reserved() ? room_.size() : 0; }
 
   base::Config settings;
   bool lives = true;
@@ -108,12 +110,33 @@ struct Met {
   Bytes header;
   Bytes payload;
   std::uint64_t immediate = 0;
+  std::uint64_t token = 0;  // of one that is read
 };
 
 inline Bytes some(std::size_t size, std::uint64_t seed = 1) {
   Bytes bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(seed + i * 7);
   return bytes;
+}
+
+// Of one that its target reads: its payload is read here and now.
+inline Met met_pull(const Word& word, std::span<const std::byte> rest, const Said& said) {
+  Met met;
+  met.word = word;
+  const Bytes& bytes = said.is_body ? said.body : said.payload;
+  const auto words = pull_words_of(word, rest);
+  std::vector<SourceBlock> table;
+  const bool is_good = words && take_table(*words, word.header_bytes, bytes, table);
+  EXPECT_TRUE(is_good) << "a pull that its target takes for malformed";
+  if (!is_good) return met;
+  for (const SourceBlock& one : table) {
+    const auto* const from = reinterpret_cast<const std::byte*>(one.address);
+    met.payload.insert(met.payload.end(), from, from + one.size_bytes);
+  }
+  met.header = {bytes.end() - word.header_bytes, bytes.end()};
+  met.immediate = words->immediate;
+  met.token = words->token;
+  return met;
 }
 
 // What was said, taken apart as the receiving half does it.
@@ -133,6 +156,7 @@ inline Met met(const Said& said) {
     met.immediate = parts->immediate;
     return met;
   }
+  if (word->op == Op::pull) return met_pull(*word, rest, said);
   EXPECT_EQ(word->op == Op::body, said.is_body);
   const auto sizes = sizes_of(*word, rest);
   EXPECT_TRUE(sizes.has_value());
@@ -228,6 +252,17 @@ struct AmSending {
       if (port.state(1) == PH_OK) handle_all();
     }
     return numbers;
+  }
+  // So many messages arrive until nothing waits any more.
+  std::size_t run_count() {
+    std::size_t count = 0;
+    for (int i = 0; i < 3; ++i) {
+      port.give_room(1);
+      port.run_turns();
+      count += meet().size();
+      handle_all();
+    }
+    return count;
   }
   void lose(ph_status why = PH_ERR_PEER) { port.lose(1, why); }
 

@@ -140,6 +140,9 @@ TEST(Reservation, stays_while_its_record_has_no_line_or_others_queue_before_it) 
 // What waits behind one, of all who use the ring; lines go on meanwhile.
 void meets_others(bool commits) {
   Reserved two;
+  for (unsigned i = 0; i < 10; ++i) two.send(2000, i);  // a ring that went round
+  two.at(1).heard.clear();
+  two.at(1).body.clear();
   ph_region own = two.ranks.add(0, two.memory.bytes().subspan(32 << 10));
   const std::vector<std::byte> eager = filled(800, 1), bulk = filled(20'000, 2),
                                vector = filled(3000, 3), body = filled(5000, 4);

@@ -13,7 +13,6 @@ Am::Am(Port& port)
       gates_(port.size(), port.config().am_slots),
       answers_(port, gates_),
       pull_answers_(port, answers_),
-      offers_(port),
       pulls_(port, gates_, pull_answers_),
       sender_(port, gates_),
       arriving_({port, gates_, inbox_, loans_, answers_, sender_, pulls_}),
@@ -85,10 +84,10 @@ bool Am::is_told(Rank from, const Word& word, std::span<const std::byte> rest) {
     case Op::credit: return is_one && sender_.handled(from, word_at(rest, 0));
     case Op::refused: return is_refused(from, word, rest);
     case Op::unreplied: return is_one && is_unreplied(from, word_at(rest, 0));
-    case Op::read: return is_one && offers_.read(from, word_at(rest, 0));
+    case Op::read: return is_one && sender_.read(from, word_at(rest, 0));
     case Op::done:
       return rest.size() == 2 * sizeof(std::uint64_t) &&
-             offers_.done(from, word_at(rest, 0), word_at(rest, 8));
+             sender_.done(from, word_at(rest, 0), word_at(rest, 8));
     default: return false;
   }
 }
@@ -124,7 +123,6 @@ void Am::on_lost(Rank rank, ph_status why) noexcept {
   arriving_.on_lost(rank);
   answers_.on_lost(rank);
   pulls_.on_lost(rank, why);
-  offers_.on_lost(rank, why);
   sender_.on_lost(rank, why);
   waves_.on_lost(rank, why);
 }
@@ -176,12 +174,21 @@ void Am::close() {
 
 bool Am::is_idle() const noexcept {
   return inbox_.empty() && answers_.is_idle() && sender_.is_idle() && pulls_.is_idle() &&
-         offers_.is_idle() && waves_.is_idle();
+         waves_.is_idle();
+}
+
+std::uint64_t Am::counter(Rank rank, std::size_t place) const noexcept {
+  Counts counts{{sender_.counts(rank)}};
+  for (Rank from = 0; from < port_.size(); ++from)
+    if (rank == PH_ANY_RANK || rank == from) counts.handled += gates_.of(from).handled;
+  counts.runs = runs_over_;
+  counts.queued_bytes = sender_.budget().used();
+  counts.most_queued_bytes = sender_.budget().peak();
+  return counts.*kCounted[place].value;
 }
 
 std::uint64_t Am::held() const noexcept {
-  return inbox_.size() + table_.retired() + sender_.held() + pulls_.held() + offers_.held() +
-         waves_.held();
+  return inbox_.size() + table_.retired() + sender_.held() + pulls_.held() + waves_.held();
 }
 
 }  // namespace photon::service::am

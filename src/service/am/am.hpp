@@ -2,7 +2,7 @@
 //
 //   what comes --> Arriving --> Inbox --> Runner --> Settling --> Answers --> what goes
 //                                           --> Pulls --> Runner
-//              --> Sender, Offers (what a target tells)        the user --> Sender --> Offers
+//              --> Sender (what a target tells)       the user --> Sender
 //
 // Invariants: all but run() is called under the lane's lock; `runs_begun_` is at most one more than
 // `runs_over_`. Owner: the engine of a lane.
@@ -17,7 +17,6 @@
 #include "service/am/am_arriving.hpp"
 #include "service/am/am_inbox.hpp"
 #include "service/am/am_loans.hpp"
-#include "service/am/am_offers.hpp"
 #include "service/am/am_pull_answers.hpp"
 #include "service/am/am_pulls.hpp"
 #include "service/am/am_runner.hpp"
@@ -47,7 +46,18 @@ class Am final : public Service {
   ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes) {
     return sender_.send_small(to, id, bytes, asker());
   }
+  // The fast path. False: nothing was sent, and send_small() finds out why.
+  bool send_now(Rank to, std::uint32_t id, ph_const_block bytes) noexcept {
+    return sender_.send_now(to, id, bytes);
+  }
   ph_status send(Rank to, const ph_am_args& args) { return sender_.send(to, args, asker()); }
+  ph_status prepare(Rank to, std::uint64_t least, std::uint64_t most, ph_am_slot& slot) {
+    return sender_.prepare(to, least, most, slot);
+  }
+  ph_status commit(const ph_am_slot& slot, const Sender::Commit& what) {
+    return sender_.commit(slot, what, asker());
+  }
+  ph_status cancel(const ph_am_slot& slot) { return sender_.cancel(slot); }
   ph_status reply(const ph_am_message* message, const ph_am_args& args);
   // Quiescence: enter_quiesce() is followed by take() or leave(). What is held back goes first.
   ph_status enter_quiesce() {
@@ -70,8 +80,15 @@ class Am final : public Service {
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
   std::int64_t next_turn_ns() const noexcept override { return sender_.next_turn_ns(); }
-  void before_sleep() override { sender_.before_sleep(); }
-  void before_flush(Rank rank) override { sender_.before_flush(rank); }
+  // What was held back may have been all that kept a quiesce's answer back.
+  void before_sleep() override {
+    sender_.before_sleep();
+    waves_.look();
+  }
+  void before_flush(Rank rank) override {
+    sender_.before_flush(rank);
+    waves_.look();
+  }
   bool may_wait() const noexcept override { return false; }
   void collect() override;
   void run() noexcept override { runner_.run(); }
@@ -79,6 +96,8 @@ class Am final : public Service {
   void close() override;
   bool is_idle() const noexcept override;
   std::uint64_t held() const noexcept override;
+  std::uint64_t counter(Rank rank, std::size_t place) const noexcept override;
+  std::string ways(Rank rank) const override { return sender_.ways(rank); }
 
  private:
   Asker asker() const noexcept { return port_.is_in_run() ? Asker::handler : Asker::user; }
@@ -87,8 +106,7 @@ class Am final : public Service {
   bool is_unreplied(Rank from, std::uint64_t count);
   // Nothing is under way that this rank knows of: what it has sent, or what has come to it.
   bool is_settled() const noexcept {
-    return inbox_.empty() && runs_over_ == runs_begun_ && sender_.is_idle() && pulls_.is_idle() &&
-           offers_.is_idle();
+    return inbox_.empty() && runs_over_ == runs_begun_ && sender_.is_idle() && pulls_.is_idle();
   }
   ph_status no_reply(Rank rank, const char* why) { return port_.fail(PH_ERR_STATE, rank, why); }
 
@@ -99,7 +117,6 @@ class Am final : public Service {
   Loans loans_;
   Answers answers_;
   PullAnswers pull_answers_;
-  Offers offers_;
   Pulls pulls_;
   Sender sender_;
   Arriving arriving_;

@@ -101,6 +101,7 @@ class EntryList {
 
   bool empty() const noexcept { return first_ == nullptr; }
   std::uint64_t size() const noexcept { return size_; }
+  const Entry& front() const noexcept { return *first_; }
   Entry& front() noexcept { return *first_; }
   void push(std::unique_ptr<Entry> entry) noexcept {
     Entry* const last = entry.get();

@@ -8,17 +8,21 @@
 namespace photon::service::am {
 namespace {
 
+constexpr const char* kLost = "am_send: the target was lost before its handlers were through";
+
 const char* words_of_end(ph_status status) noexcept {
   switch (status) {
     case PH_ERR_NOT_FOUND:
-      return "the target has no handler for this active message; register it before a barrier";
+      return "am_send: the target has no handler for this active message; register it before a "
+             "barrier";
     case PH_ERR_RANGE:
-      return "the landing that the target's handler has named for a payload is too small";
+      return "am_send: the landing that the target's handler has named for a payload is too small";
     case PH_ERR_ARGUMENT:
-      return "the target's handler has named no good landing for a payload, or returned this error";
+      return "am_send: the target's handler has named no good landing, or returned this error";
     case PH_ERR_ACCESS:
-    case PH_ERR_KEY: return "the target could not read the payload of an active message here";
-    default: return "an active message has ended with an error of its target";
+    case PH_ERR_KEY:
+      return "am_send: the target could not read the payload of an active message here";
+    default: return "am_send: the active message has ended with an error of its target";
   }
 }
 
@@ -72,6 +76,8 @@ ph_status Offers::make(const Offer& offer, std::uint64_t& token) {
   lent.state = State::made;
   lent.to = offer.end.rank;
   lent.tells_handled = offer.tells_handled;
+  lent.is_counted = offer.is_counted;
+  if (lent.is_counted) budget_.take(Note::kPromiseBytes);
   ++open_;
   token = std::uint64_t{lent.generation} << kSlotBits | slot;
   is_made = true;
@@ -101,7 +107,8 @@ void Offers::withdraw(std::uint64_t token) noexcept {
 }
 
 void Offers::free(Lent& lent) noexcept {
-  if (lent.state != State::made) --told_[lent.to];
+  if (lent.state == State::told || lent.state == State::read) --told_[lent.to];
+  if (lent.is_counted) budget_.give(Note::kPromiseBytes);
   lent.state = State::free;
   lent.promise = 0;
   std::vector<Block>().swap(lent.blocks);
@@ -137,8 +144,13 @@ bool Offers::done(Rank from, std::uint64_t token, std::uint64_t status) noexcept
 
 void Offers::on_lost(Rank rank, ph_status why) noexcept {
   for (Lent& one : all_)
-    if (one.state != State::free && one.to == rank)
-      finish(one, why, "the target of an active message is lost");
+    if (one.state != State::free && one.state != State::made && one.to == rank)
+      finish(one, why, kLost);
+}
+
+void Offers::fail(std::uint64_t token, ph_status why) noexcept {
+  Lent& lent = at(token);
+  if (lent.state == State::waits && lent.generation == token >> kSlotBits) finish(lent, why, kLost);
 }
 
 }  // namespace photon::service::am

@@ -14,6 +14,7 @@ Outbox::Outbox(Port& port, Gates& gates)
       requests_(port.config().requests),
       budget_(port.config().am_queue_bytes),
       teller_(port, budget_),
+      offers_(port, budget_),
       peers_(port.size()) {}
 
 Outbox::~Outbox() = default;
@@ -51,10 +52,12 @@ void Outbox::has_gone(To& to, const Head& head, const Note& note) noexcept {
   if (to.lost != PH_OK) {  // inside the call that has sent it
     if (note.kind != Note::Kind::none) to.notes.unexpect();
     if (note.is_told_of_loss()) teller_.end(to.rank, note, to.lost, "am_send: the target was lost");
+    if (note.kind == Note::Kind::pull) offers_.fail(note.value, to.lost);
     return;
   }
   Gate& gate = gates_.of(to.rank);
   to.notes.add(gate.sent, note);
+  if (note.kind == Note::Kind::pull) offers_.went(note.value);
   ++gate.sent;
   gate.told = gate.handled;
   SentCounts& counts = to.counts;
@@ -104,14 +107,21 @@ void Outbox::drop(To& to, const Entry& entry, ph_status why) noexcept {
   budget_.give(entry.counted);
   if (entry.note.kind == Note::Kind::none) return;
   to.notes.unexpect();
+  if (entry.note.kind == Note::Kind::pull) offers_.fail(entry.note.value, why);
   if (entry.note.is_told_of_loss())
     teller_.end(to.rank, entry.note, why,
                 "am_send: the target was lost before the message had gone");
 }
 
+// The target has as many payloads to read as it may; the next `done` goes on.
+bool Outbox::is_stopped(const To& to) const noexcept {
+  return to.queue.front().head.word.op == Op::pull && !offers_.may_go(to.rank);
+}
+
 void Outbox::move_some(To& to) {
   const Gate& gate = gates_.of(to.rank);
   for (int left = kMostAtOnce; !to.queue.empty() && gate.has_slot(gates_.slots()); --left) {
+    if (is_stopped(to)) return;
     if (left == 0) return go_on_later(to);
     const ph_status status = say_first(to);
     if (status == PH_ERR_MEMORY) throw std::bad_alloc();

@@ -16,22 +16,12 @@
 
 #include "base/ring_queue.hpp"
 #include "service/am/am_entry.hpp"
+#include "service/am/am_offers.hpp"
+#include "service/am/counts.hpp"
 #include "service/am/gate.hpp"
 #include "service/am/notes.hpp"
 
 namespace photon::service::am {
-
-// What was sent to a rank, by way; lines are what is left of gate.sent.
-struct SentCounts {
-  std::uint64_t records = 0;
-  std::uint64_t chunks = 0;  // and bodies of several
-  std::uint64_t pulls = 0;
-  std::uint64_t aggregates = 0;
-  std::uint64_t collected = 0;    // items of aggregates
-  std::uint64_t replies = 0;      // of all these
-  std::uint64_t queued = 0;       // of all these, that went through the outbox
-  std::uint64_t slot_stalls = 0;  // that found no slot
-};
 
 // All of the sender that belongs to one rank.
 struct To {
@@ -48,7 +38,7 @@ struct To {
   EntryList lent;
   Notes notes;
   std::uint64_t refused_to = 0;  // numbers below it are not refused any more
-  SentCounts counts;
+  SentCounts counts;             // but for lines, which are the rest of gate.sent
 };
 
 class Outbox {
@@ -69,6 +59,8 @@ class Outbox {
   bool may_go(const To& to) const noexcept {
     return is_open(to) && gates_.of(to.rank).has_slot(gates_.slots());
   }
+  // One whose payload its target reads.
+  bool may_offer(const To& to) const noexcept { return may_go(to) && offers_.may_go(to.rank); }
   void set_gate(const To& to) noexcept { gates_.of(to.rank).set(is_open(to), gates_.slots()); }
   // PH_OK, or why a message can not wait here: PH_AGAIN, PH_ERR_MEMORY.
   ph_status may_queue(const To& to, Asker asker);
@@ -90,6 +82,8 @@ class Outbox {
   const Budget& budget() const noexcept { return budget_; }
   Teller& teller() noexcept { return teller_; }
   const Teller& teller() const noexcept { return teller_; }
+  Offers& offers() noexcept { return offers_; }
+  const Offers& offers() const noexcept { return offers_; }
 
  private:
   static constexpr int kMostAtOnce = 64;  // messages that go in one turn
@@ -98,6 +92,7 @@ class Outbox {
     return !is_closing_ && to.lost == PH_OK && to.queue.empty() && to.aggregate == nullptr;
   }
   void move_some(To& to);
+  bool is_stopped(const To& to) const noexcept;
   ph_status say_first(To& to);
   ph_status say(const To& to, Entry& entry);
   void settle_first(To& to, std::unique_ptr<Entry> entry, ph_status status) noexcept;
@@ -109,6 +104,7 @@ class Outbox {
   const std::uint64_t requests_;
   Budget budget_;
   Teller teller_;
+  Offers offers_;
   std::vector<std::unique_ptr<To>> peers_;
   std::uint64_t peers_count_ = 0;
   base::RingQueue<Rank> moving_;  // room for all that were used

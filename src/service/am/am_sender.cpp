@@ -48,7 +48,8 @@ Sender::Sender(Port& port, Gates& gates)
       ranks_(port.size()),
       reply_bytes_(port.config().am_carried_max + PH_AM_HEADER_BYTES),
       outbox_(port, gates),
-      aggregates_(port, gates, outbox_) {}
+      aggregates_(port, gates, outbox_),
+      prepared_(port) {}
 
 // ---- what is sent
 
@@ -70,12 +71,8 @@ ph_status Sender::send_small_slowly(Rank to, std::uint32_t id, ph_const_block by
 ph_status Sender::send(Rank to, const ph_am_args& args, Asker asker) {
   Checked what;
   if (const ph_status status = what.check(port_, to, args, asker); status != PH_OK) return status;
-  const std::uint64_t most = port_.config().am_carried_max;
-  if (what.draft.payload_bytes > most)
-    return port_.fail(PH_ERR_ARGUMENT, to,
-                      "am_send: payloads over " + std::to_string(most) +
-                          " bytes (PHOTON_AM_CARRIED_MAX) are not read from their sender yet");
-  return post(what, asker);
+  const bool is_carried = what.draft.payload_bytes <= port_.config().am_carried_max;
+  return is_carried ? post(what, asker) : offer(what, asker);
 }
 
 // What is made here is undone unless the message was accepted.
@@ -143,38 +140,51 @@ ph_status Sender::post(Checked& what, Asker asker) {
   if (to.lost != PH_OK) return port_.contact(rank);  // it has the words
   Draft& draft = what.draft;
   const bool goes = outbox_.may_go(to);
-  const bool wants_reply = draft.head.word.has(kWantsReply);
-  if (wants_reply)
-    if (const ph_status status = may_want(rank, asker); status != PH_OK) return status;
-  if (!goes)
-    if (const ph_status status = outbox_.may_queue(to, asker); status != PH_OK) return status;
+  if (const ph_status status = may_send(to, what, asker, goes); status != PH_OK) return status;
   choose_way(draft, record_max(port_, rank));
   Attempt attempt(*this, to, what);
   if (const ph_status status = attempt.promise_end(asker); status != PH_OK) return status;
+  const Submitted submitted{to, draft, goes, asker};
+  std::unique_ptr<Entry> copy;
+  if (const ph_status status = say_or_copy(submitted, copy); status != PH_OK) return status;
+  settle(submitted, attempt.accept(), std::move(copy));
+  return PH_OK;
+}
+
+// It goes; or it has to wait, and there is a copy.
+ph_status Sender::say_or_copy(const Submitted& what, std::unique_ptr<Entry>& copy) {
+  auto& [to, draft, goes, asker] = what;
+  const Gate& gate = gate_of_[to.rank];
   ph_status status = PH_AGAIN;
   if (goes) {
-    draft.head.word.handled = static_cast<std::uint16_t>(gate_of_[rank].handled);
-    status = say_draft(port_, rank, draft);
+    draft.head.word.handled = static_cast<std::uint16_t>(gate.handled);
+    status = say_draft(port_, to.rank, draft);
   }
-  std::unique_ptr<Entry> copy;
-  if (status == PH_AGAIN) {
-    to.counts.slot_stalls += !gate_of_[rank].has_slot(gates_.slots());
-    status = outbox_.may_queue(to, asker);
-    if (status == PH_OK) copy = make_entry(draft);
-  }
-  if (status != PH_OK) return status;
-  const Note note = attempt.accept();
-  if (wants_reply) want(gate_of_[rank]);
+  if (status != PH_AGAIN) return status;
+  to.counts.slot_stalls += !gate.has_slot(gates_.slots());
+  if (status = outbox_.may_queue(to, asker); status == PH_OK) copy = make_entry(draft);
+  return status;
+}
+
+// Behind that: it is accepted.
+void Sender::settle(const Submitted& what, const Note& note, std::unique_ptr<Entry> copy) noexcept {
+  auto& [to, draft, goes, asker] = what;
+  if (draft.head.word.has(kWantsReply)) want(gate_of_[to.rank]);
   if (copy == nullptr) {
     outbox_.has_gone(to, draft.head, note);
-    outbox_.set_gate(to);
-    return PH_OK;
+    return outbox_.set_gate(to);
   }
   copy->note = note;
   ++to.counts.queued;
   outbox_.queue(to, std::move(copy), asker);
   if (goes && draft.head.way == Way::body) outbox_.move(to);  // it needs no room now
-  return PH_OK;
+}
+
+// Whether the reply that it wants finds room, and it itself if it cannot go.
+ph_status Sender::may_send(To& to, const Checked& what, Asker asker, bool goes) {
+  if (what.draft.head.word.has(kWantsReply))
+    if (const ph_status status = may_want(to.rank, asker); status != PH_OK) return status;
+  return goes ? PH_OK : outbox_.may_queue(to, asker);
 }
 
 ph_status Sender::collect(To& to, Checked& what, Asker asker) {
@@ -269,6 +279,7 @@ void Sender::on_room(Rank to) {
 
 void Sender::on_lost(Rank rank, ph_status why) noexcept {
   unwant(gate_of_[rank], gate_of_[rank].wanted);
+  outbox_.offers().on_lost(rank, why);
   To* const to = outbox_.find(rank);
   if (to == nullptr) return;
   outbox_.lose(*to, why);
@@ -291,22 +302,43 @@ void Sender::before_flush(Rank rank) {
 std::int64_t Sender::next_turn_ns() const noexcept { return aggregates_.due_ns(); }
 
 void Sender::close() {
+  prepared_.close_all();
   aggregates_.send_all();
   is_closing_ = true;
   outbox_.close();
 }
 
 bool Sender::is_idle() const noexcept {
-  return outbox_.queued() == 0 && outbox_.lent() == 0 && aggregates_.open() == 0;
+  return outbox_.queued() == 0 && outbox_.lent() == 0 && aggregates_.open() == 0 &&
+         outbox_.offers().is_idle();
 }
 
 std::uint64_t Sender::held() const noexcept {
-  return outbox_.queued() + outbox_.lent() + aggregates_.open() + outbox_.teller().promises();
+  return outbox_.queued() + outbox_.lent() + aggregates_.open() + prepared_.held() +
+         outbox_.teller().promises() + outbox_.offers().held();
 }
 
 SentCounts Sender::counts(Rank to) const noexcept {
-  const To* const of = outbox_.find(to);
-  return of == nullptr ? SentCounts{} : of->counts;
+  SentCounts all;
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    const To* const of = rank == to || to == PH_ANY_RANK ? outbox_.find(rank) : nullptr;
+    if (of == nullptr) continue;
+    const SentCounts& one = of->counts;
+    const std::uint64_t others = one.records + one.chunks + one.pulls + one.aggregates;
+    all.lines += gate_of_[rank].sent - others;
+    for (const auto count : {&SentCounts::records, &SentCounts::chunks, &SentCounts::pulls,
+                             &SentCounts::aggregates, &SentCounts::collected, &SentCounts::replies,
+                             &SentCounts::queued, &SentCounts::slot_stalls})
+      all.*count += one.*count;
+  }
+  return all;
+}
+
+std::string Sender::ways(Rank to) const {
+  if (to >= ranks_ || outbox_.find(to) == nullptr) return {};
+  return "; active messages: to 48 bytes lines, to " + std::to_string(record_max(port_, to)) +
+         " records, to " + std::to_string(port_.config().am_carried_max) +
+         " the bulk ring, above read by the target";
 }
 
 }  // namespace photon::service::am

@@ -16,11 +16,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "service/am/aggregates.hpp"
 #include "service/am/am_args.hpp"
 #include "service/am/am_outbox.hpp"
 #include "service/am/gate.hpp"
+#include "service/am/prepared.hpp"
 #include "service/am/word.hpp"
 #include "service/service.hpp"
 
@@ -44,20 +46,32 @@ class Sender {
   Sender& operator=(const Sender&) = delete;
 
   // ---- what is sent
+  // One line, if the gate is open and the ring has one. False: nothing was sent.
+  [[gnu::always_inline]] bool send_now(Rank to, std::uint32_t id, ph_const_block bytes) noexcept {
+    if (to >= ranks_ || !is_small(id, bytes)) [[unlikely]]
+      return false;
+    Gate& gate = gate_of_[to];
+    if (gate.sent >= gate.until) [[unlikely]]
+      return false;
+    if (port_.say_line(to, encode(word_of(id, gate)), bytes) != PH_OK) [[unlikely]]
+      return false;
+    gate.told = gate.handled;
+    ++gate.sent;
+    return true;
+  }
   ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker) {
-    if (to < ranks_ && is_small(id, bytes)) [[likely]] {
-      Gate& gate = gate_of_[to];
-      if (gate.sent < gate.until) [[likely]] {
-        if (port_.say_line(to, encode(word_of(id, gate)), bytes) == PH_OK) [[likely]] {
-          gate.told = gate.handled;
-          ++gate.sent;
-          return PH_OK;
-        }
-      }
-    }
-    return send_small_slowly(to, id, bytes, asker);
+    return send_now(to, id, bytes) ? PH_OK : send_small_slowly(to, id, bytes, asker);
   }
   ph_status send(Rank to, const ph_am_args& args, Asker asker);
+  // A span to be filled, and what becomes of it. The caller sets slot.context.
+  ph_status prepare(Rank to, std::uint64_t least, std::uint64_t most, ph_am_slot& slot);
+  struct Commit {
+    std::uint32_t id = 0;
+    ph_const_block header{};
+    std::uint64_t size_bytes = 0;
+  };
+  ph_status commit(const ph_am_slot& slot, const Commit& what, Asker asker);
+  ph_status cancel(const ph_am_slot& slot);
 
   // ---- what the target tells; false: malformed
   bool handled(Rank from, std::uint64_t count);
@@ -67,6 +81,8 @@ class Sender {
   }
   bool refused(Rank from, const Refusal& what);
   bool unreplied(Rank from, std::uint32_t count);
+  bool read(Rank from, std::uint64_t token) { return outbox_.offers().read(from, token); }
+  bool done(Rank from, std::uint64_t token, std::uint64_t status);
   // A reply of that rank's has come, and its header handler is through.
   void note_reply_handled(Rank from) noexcept;
 
@@ -83,11 +99,19 @@ class Sender {
   std::uint64_t held() const noexcept;
 
   // ---- for the eye
-  SentCounts counts(Rank to) const noexcept;
+  SentCounts counts(Rank to) const noexcept;  // PH_ANY_RANK: to all
+  std::string ways(Rank to) const;            // by size; empty: nothing was sent to it
   const Budget& budget() const noexcept { return outbox_.budget(); }
 
  private:
   struct Attempt;
+  struct Submitted {
+    To& to;
+    Draft& draft;
+    bool goes;  // nothing has to go before it
+    Asker asker;
+  };
+  struct Offering;
 
   static bool is_small(std::uint32_t id, ph_const_block bytes) noexcept {
     return id <= PH_AM_MAX_ID && bytes.size_bytes <= PH_AM_SMALL_BYTES &&
@@ -99,7 +123,15 @@ class Sender {
   }
   ph_status send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
   ph_status post(Checked& what, Asker asker);
+  ph_status say_or_copy(const Submitted& what, std::unique_ptr<Entry>& copy);
+  void settle(const Submitted& what, const Note& note, std::unique_ptr<Entry> copy) noexcept;
   ph_status collect(To& to, Checked& what, Asker asker);
+  ph_status commit_open(const ph_am_slot& slot, Checked& what, Asker asker);
+  ph_status not_open(const ph_am_slot& slot, const char* call);
+  ph_status may_send(To& to, const Checked& what, Asker asker, bool goes);
+  // ---- offering.cpp
+  ph_status offer(Checked& what, Asker asker);
+  ph_status send_offer(To& to, Offering& offering, Asker asker, bool goes);
   ph_status may_want(Rank to, Asker asker);
   void want(Gate& gate) noexcept;
   void unwant(Gate& gate, std::uint32_t count) noexcept;
@@ -111,6 +143,7 @@ class Sender {
   const std::uint64_t reply_bytes_;  // that a reply beyond the slots stands for
   Outbox outbox_;
   Aggregates aggregates_;
+  Prepared prepared_;
   bool is_closing_ = false;
 };
 

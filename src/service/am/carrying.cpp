@@ -2,8 +2,6 @@
 
 #include <cstring>
 
-#include "base/finally.hpp"
-
 namespace photon::service::am {
 
 namespace {
@@ -33,32 +31,56 @@ std::byte* clear_gap(const Draft& draft, std::byte* end_of_payload) noexcept {
   return end_of_payload + gap;
 }
 
-// Room that was reserved becomes the message, or is given back.
 ph_status commit_room(Port& port, Rank to, const Head& head, std::uint64_t size_bytes) {
   const HeaderWords header(head);
   Saying what;
   what.to = to;
   what.header = header.bytes();
-  ph_status status = PH_AGAIN;
-  const base::Finally settled([&]() noexcept {  // also where memory runs out
-    if (status == PH_AGAIN) port.cancel_room(to);
-  });
-  status = port.commit(what, size_bytes);
-  return status;
+  return port.commit(what, size_bytes);
 }
 
-// Payload by payload into the room, by the stores that puts to that rank have learnt.
+// Room for so many bytes, given back again unless they have become a message.
+class Room {
+ public:
+  Room(Port& port, Rank to, std::uint64_t size_bytes) : port_(port), to_(to) {
+    if (size_bytes <= most_room(port)) status_ = port.reserve(to, size_bytes, bytes_);
+  }
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+  ~Room() {
+    if (is_there_) port_.cancel_room(to_);
+  }
+  // PH_AGAIN: there is none now, or so much cannot be reserved.
+  ph_status status() noexcept {
+    is_there_ = status_ == PH_OK;
+    return status_;
+  }
+  std::byte* data() const noexcept { return bytes_.data(); }
+  ph_status commit(const Head& head, std::uint64_t size_bytes) {
+    const ph_status status = commit_room(port_, to_, head, size_bytes);
+    is_there_ = status == PH_AGAIN;
+    return status;
+  }
+
+ private:
+  Port& port_;
+  Rank to_;
+  std::span<std::byte> bytes_;
+  ph_status status_ = PH_AGAIN;
+  bool is_there_ = false;
+};
+
+// Block by block, by the stores that puts to that rank have learnt.
 ph_status fill_room(Port& port, Rank to, const Draft& draft) {
-  std::span<std::byte> room;
-  const ph_status status = port.reserve(to, draft.bytes(), room);
-  if (status != PH_OK) return status;
+  Room room(port, to, draft.bytes());
+  if (room.status() != PH_OK) return room.status();
   std::byte* at = room.data();
   for (const ph_const_block& block : draft.payload) {
     port.fill(to, at, {static_cast<const std::byte*>(block.data), block.size_bytes});
     at += block.size_bytes;
   }
   if (!draft.header.empty()) port.fill(to, clear_gap(draft, at), draft.header);
-  return commit_room(port, to, draft.head, draft.bytes());
+  return room.commit(draft.head, draft.bytes());
 }
 
 }  // namespace
@@ -75,6 +97,17 @@ void choose_way(Draft& draft, std::uint64_t record_max) noexcept {
   head.word.op = head.way == Way::record ? Op::record : Op::body;
   head.add(draft.payload_bytes);
   if (head.word.has(kHasImmediate)) head.add(draft.immediate);
+}
+
+void choose_pull(Draft& draft, const PullWords& words, std::uint64_t record_max) noexcept {
+  Head& head = draft.head;
+  head.words_count = 0;
+  head.way = draft.bytes() <= record_max ? Way::record : Way::body;
+  head.word.op = Op::pull;
+  head.add(words.payload_bytes);
+  head.add(words.token);
+  head.add(words.blocks);
+  if (head.word.has(kHasImmediate)) head.add(words.immediate);
 }
 
 std::uint64_t record_max(const Port& port, Rank to) noexcept {
@@ -116,11 +149,18 @@ ph_status say_draft(Port& port, Rank to, const Draft& draft) {
 }
 
 ph_status say_chunk(Port& port, Rank to, const Head& head, std::span<const std::byte> bytes) {
-  std::span<std::byte> room;
-  const ph_status status = port.reserve(to, bytes.size(), room);
-  if (status != PH_OK) return status;
+  Room room(port, to, bytes.size());
+  if (room.status() != PH_OK) return room.status();
   port.fill(to, room.data(), bytes);
-  return commit_room(port, to, head, bytes.size());
+  return room.commit(head, bytes.size());
+}
+
+std::uint64_t most_room(const Port& port) noexcept { return port.config().bulk_bytes / 4; }
+
+ph_status say_room(Port& port, Rank to, const Draft& draft, std::byte* room) {
+  if (!draft.header.empty())
+    port.fill(to, clear_gap(draft, room + draft.payload_bytes), draft.header);
+  return commit_room(port, to, draft.head, draft.bytes());
 }
 
 ph_status say_lent(Port& port, Rank to, const Head& head, std::span<const std::byte> bytes,

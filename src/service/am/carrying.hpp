@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 
+#include "service/am/pull_table.hpp"
 #include "service/am/word.hpp"
 #include "service/service.hpp"
 
@@ -56,6 +57,10 @@ struct Draft {
 // `record_max`: what a record may have, at most wire::kMaxPackedBytes.
 void choose_way(Draft& draft, std::uint64_t record_max) noexcept;
 
+// The same of one whose payload the target reads from the sender: its draft carries the table of
+// blocks in the payload's place.
+void choose_pull(Draft& draft, const PullWords& words, std::uint64_t record_max) noexcept;
+
 // Bytes that a record to that rank may have: it costs less than a chunk up to there.
 std::uint64_t record_max(const Port& port, Rank to) noexcept;
 
@@ -71,6 +76,13 @@ ph_status say_draft(Port& port, Rank to, const Draft& draft);
 
 // Into room of the bulk ring that is there now, or PH_AGAIN.
 ph_status say_chunk(Port& port, Rank to, const Head& head, std::span<const std::byte> bytes);
+
+// Bytes that may be reserved in the ring at a time.
+std::uint64_t most_room(const Port& port) noexcept;
+
+// A body whose payload stands at `room`, which is reserved for it and a header. PH_AGAIN: nothing
+// was sent, and the room stays reserved.
+ph_status say_room(Port& port, Rank to, const Draft& draft, std::byte* room);
 
 // A body that stays where it is until on_local(token).
 ph_status say_lent(Port& port, Rank to, const Head& head, std::span<const std::byte> bytes,
