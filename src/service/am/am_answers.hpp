@@ -39,8 +39,8 @@ class Answers {
   void note_reply_over(Rank from, bool was_replied) noexcept;
   // Says of all that was noted what is due now. Throws bad_alloc; the rest is said by the next one.
   void end_batch();
-  // There is a line again.
-  void on_room(Rank to);
+  // There is a line again. Where memory runs out a turn goes on.
+  void on_room(Rank to) noexcept;
   void on_lost(Rank rank) noexcept;
 
   bool is_idle() const noexcept { return kept_ == 0 && touched_.empty(); }
