@@ -255,7 +255,7 @@ TEST_P(AmPullEnds, a_lane_that_closes_gives_landings_back_and_tells_the_sources)
     ph_context* lane = nullptr;
     ASSERT_EQ(ph_lane_open(context, 1, &lane), PH_OK) << last_error(context).text;
     AmLander lander(lane, 4, 8'000);
-    ASSERT_EQ(ph_barrier(lane), PH_OK);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
     if (rank == 0) {
       const auto payload = filled(kBytes, 1);
       std::vector<ph_request> requests(kCount, PH_REQUEST_NONE);
