@@ -65,8 +65,15 @@ ph_status Runner::send_am_once(ph_rank rank, const Step& step, AmMessage* cause)
     status = ph_am_send(context(rank), step.peer, &args);
   }
   check_named(rank, step.peer, status);
+  if (status < PH_OK) note_error(rank);
   ams_.posted(one, status);
   return status;
+}
+
+void Runner::note_error(ph_rank rank) {
+  ph_error error{};
+  ph_last_error(context(rank), &error);
+  oracle_.note(here(rank), std::string("the next call says: ") + error.text);
 }
 
 // A step may send many: as many as there is room for, unless it insists. Acts that touch ranges of
@@ -177,6 +184,7 @@ void Runner::reply_am(ph_rank rank, AmMessage& asked, const ph_am_message& messa
   const ph_am_args args = am_args(one, blocks, local);
   const ph_status status = ph_am_reply(&message, &args);
   check_named(rank, one.to, status);
+  if (status < PH_OK) note_error(rank);
   ams_.posted(one, status);
 }
 

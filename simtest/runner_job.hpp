@@ -250,6 +250,7 @@ class Runner {
   static ph_am_args am_args(const AmMessage& one, std::vector<ph_const_block>& blocks,
                             const std::uint64_t& local);
   ph_status send_am_once(ph_rank rank, const Step& step, AmMessage* cause);
+  void note_error(ph_rank rank);
   void send_am(ph_rank rank, const Step& step);
   void enroll_am(ph_rank rank, std::uint32_t id);
   void enroll_ams(ph_rank rank);

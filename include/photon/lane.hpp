@@ -16,25 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include "am.hpp"
 #include "collectives.hpp"
 #include "memory.hpp"
 #include "transfers.hpp"
 #include "types.hpp"
 
 namespace photon {
-
-namespace detail {
-
-/** The end of a lane's handle. */
-struct CloseLane {
-  Handle context; /**< Outlives it. */
-  bool is_closed = false;
-  void operator()(ph_context *lane) const noexcept {
-    if (!is_closed) ph_lane_close(lane);
-  }
-};
-
-}  // namespace detail
 
 /**
  * Rings, queues and order of its own: ph_lane_open(), Context::lane(). Move-only; the destructor
@@ -81,6 +69,9 @@ class Lane : public Transfers {
     check(ph_team_world(c_context(), &team));
     return {handle_, team, true};
   }
+
+  /** Active messages of this lane: am.hpp. */
+  [[nodiscard]] Messages messages() const { return Messages(handle_); }
 
   /** ph_register(). */
   template <PlainRange R>

@@ -42,6 +42,21 @@ namespace detail {
 /** Shared with regions, so that they may outlive the Context: their calls then fail cleanly. */
 using Handle = std::shared_ptr<ph_context>;
 
+/** The end of a lane's handle. */
+struct CloseLane {
+  Handle context; /**< Outlives it. */
+  bool is_closed = false;
+  void operator()(ph_context *lane) const noexcept {
+    if (!is_closed) ph_lane_close(lane);
+  }
+};
+
+/** Lane::close() was called: no call may name it any more. */
+inline bool is_closed(const Handle &handle) noexcept {
+  const auto *const closing = std::get_deleter<CloseLane>(handle);
+  return closing != nullptr && closing->is_closed;
+}
+
 }  // namespace detail
 
 /**

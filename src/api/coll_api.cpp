@@ -42,6 +42,8 @@ ph_status at_coll(ph_coll* coll, const char* name, Call call) noexcept {
 // The caller waits inside the lane, and nobody else is told.
 ph_status run_here(ph_team* team, const ph_coll_args* args) noexcept {
   return at_team(team, args, "coll_run", [&](Collectives& all, auto& engine, auto& guard) {
+    // Nothing may be begun that cannot be waited for.
+    if (const ph_status status = engine.check_wait(); status != PH_OK) return status;
     ph_coll_args quiet = *args;
     quiet.request = nullptr;
     Operation* op = nullptr;

@@ -20,6 +20,10 @@
 #include "engine/lane.hpp"
 #include "engine/progress_thread.hpp"
 
+namespace photon::service::am {
+class Am;
+}
+
 struct ph_context {
   std::unique_ptr<photon::engine::Lane> lane;
   std::unique_ptr<photon::engine::Engine> engine;
@@ -40,6 +44,8 @@ struct ph_context {
   std::shared_ptr<photon::engine::ProgressThread> progress;
 
   photon::api::CollHandles coll;  // in the lane
+  // Of the lane's engine, and used in the lane alone; null: nothing was sent yet.
+  photon::service::am::Am* am = nullptr;
 
   bool is_lane() const noexcept { return home != nullptr; }
 };

@@ -91,6 +91,7 @@ ph_status end(ph_context& lane, const std::function<void()>& meanwhile = {}) noe
     lane.last_error = lane.engine->last_error();
   } catch (const std::bad_alloc&) {
   }
+  lane.am = nullptr;
   lane.engine.reset();
   return status;
 }

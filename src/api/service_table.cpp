@@ -10,7 +10,7 @@ namespace photon::api {
 
 std::span<const service::Kind> services() noexcept {
   static constexpr service::Kind kServices[] = {
-      {wire::Owner::am, "am", service::am::Am::make},
+      {wire::Owner::am, "am", service::am::Am::make, service::am::kCounterRows},
       {wire::Owner::coll, "coll", service::coll::Collectives::make},
       {wire::Owner::echo, "echo", service::echo::Echo::make},
       {wire::Owner::mailbox, "mailbox", service::mailbox::Mailboxes::make},

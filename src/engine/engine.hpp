@@ -93,6 +93,7 @@ class Engine final : private transport::Sink, private EngineState {
   service::Service* service(wire::Owner owner);
   service::Port& port(wire::Owner owner) noexcept;  // of one that is in use
   bool owes_services() const noexcept { return user_code_ != 0 || wants_turns_; }
+  bool wants_turns() const noexcept { return wants_turns_; }  // no fast path then
   void count_call();  // of a caller who may only post: now and then services have a turn
   void run_user_code(LaneGuard& guard);
   void leave_user_code() noexcept;  // what is due is left to the next call that runs it

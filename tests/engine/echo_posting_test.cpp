@@ -62,7 +62,7 @@ TEST_P(EchoPosting, runs_no_handler_and_the_next_probe_does) {
       while (!is_told) std::this_thread::yield();
       for (int i = 0; i < 50; ++i) {
         post_all(context, rank, region);
-        ASSERT_EQ(heard, 0) << "in round " << i;
+        EXPECT_EQ(heard, 0) << "in round " << i;
       }
       ph_completion one{};
       std::size_t count = 0;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 
@@ -16,12 +17,15 @@ namespace {
 const std::string kSource = PHOTON_SOURCE_DIR;
 const std::string kLibraries = PHOTON_BIN_DIR "/../lib";
 
-// The first block of a page that is marked with this language.
-std::string program_in(const std::string& page, const std::string& language) {
+// The first block of a page, or of what follows a heading, that is marked with this language.
+std::string program_in(const std::string& page, const std::string& language,
+                       const std::string& heading) {
   std::ifstream file(kSource + "/" + page);
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const std::string opening = "```" + language + "\n";
-  const std::size_t start = text.find(opening);
+  const std::size_t begin = heading.empty() ? 0 : text.find("\n" + heading);
+  if (begin == std::string::npos) throw std::runtime_error(page + " has no " + heading);
+  const std::size_t start = text.find(opening, begin);
   const std::size_t end = text.find("\n```", start);
   if (start == std::string::npos || end == std::string::npos)
     throw std::runtime_error(page + " has no " + language + " program");
@@ -44,10 +48,11 @@ class Docs : public testing::Test {
   }
 
   // Compiles the program and runs it on so many ranks: its output.
-  std::string run(const std::string& page, const std::string& language, int ranks_count) {
+  std::string run(const std::string& page, const std::string& language, int ranks_count,
+                  const std::string& heading = "") {
     const std::string source = folder_ + "/program." + language;
     const std::string program = folder_ + "/program";
-    std::ofstream(source) << program_in(page, language);
+    std::ofstream(source) << program_in(page, language, heading);
     const std::string compiler = language == "c" ? "cc -std=c11" : "c++ -std=c++20";
     const CommandResult compiled =
         run_command(compiler + " -Wall -Wextra -Wpedantic -Werror -I" + kSource + "/include -I" +
@@ -77,6 +82,22 @@ TEST_F(Docs, the_c_program_of_the_tutorial_works) {
 
 TEST_F(Docs, the_cpp_program_of_the_tutorial_works) {
   EXPECT_EQ(run("docs/tutorial.md", "cpp", 4), "sum: 9\n");
+}
+
+// However the ranks shared them, each task was done once.
+TEST_F(Docs, the_c_program_of_active_messages_works) {
+  std::istringstream output(run("docs/tutorial.md", "c", 4, "## 8."));
+  unsigned tasks_done = 0;
+  for (std::string line; std::getline(output, line);) {
+    const std::size_t did = line.find(" did ");
+    ASSERT_NE(did, std::string::npos) << line;
+    tasks_done += static_cast<unsigned>(std::stoul(line.substr(did + 5)));
+  }
+  EXPECT_EQ(tasks_done, 100u) << output.str();
+}
+
+TEST_F(Docs, the_cpp_program_of_active_messages_works) {
+  EXPECT_EQ(run("docs/tutorial.md", "cpp", 3, "## 8."), "the sum is 1.57286e+06\n");
 }
 
 TEST_F(Docs, the_program_of_rvma_works) {

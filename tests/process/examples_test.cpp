@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 
 #include "command.hpp"
+#include "launched.hpp"
 
 namespace photon::test {
 namespace {
@@ -115,6 +117,50 @@ TEST(CollPwc, names_the_providers_that_there_are_where_another_one_is_wanted) {
   EXPECT_NE(result.output.find("\"mine\", which is no provider here; known: default, pwc"),
             std::string::npos)
       << result.output;
+}
+
+// Answered messages of all ranks to one, and of it to itself.
+TEST(Counter, adds_all_and_answers_each_in_order) {
+  for (const int ranks_count : {1, 2, 4})
+    for (const char* transport : {"shm", "tcp"}) {
+      const CommandResult result = run_command("PHOTON_TRANSPORT=" + std::string(transport) + " " +
+                                               example(ranks_count, "counter 3000 2>&1"));
+      EXPECT_EQ(result.exit_status, 0) << result.output;
+      EXPECT_TRUE(says(result.output, "additions each: the sum is ")) << result.output;
+      EXPECT_TRUE(says(result.output, ", right")) << result.output;
+    }
+}
+
+// What is said of each tree, but for how fast it was found.
+std::string trees_in(const std::string& output) {
+  std::string trees;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);)
+    if (says(line, "bfs: from ")) trees += line.substr(0, line.rfind(", ")) + "\n";
+  return trees;
+}
+
+// The graph does not depend on the ranks, nor do the levels on the order of messages.
+TEST(Bfs, finds_right_trees_and_the_same_levels_on_any_number_of_ranks) {
+  std::string alone;
+  for (const int ranks_count : {1, 2, 3, 5})
+    for (const char* options : {"", " --at-once"}) {
+      const CommandResult result =
+          run_command(example(ranks_count, "bfs --scale 10 --roots 3" + std::string(options)));
+      EXPECT_EQ(result.exit_status, 0) << result.output;
+      EXPECT_TRUE(says(result.output, "bfs: 3 trees, right")) << result.output;
+      const std::string trees = trees_in(result.output);
+      if (alone.empty()) alone = trees;
+      EXPECT_EQ(trees, alone) << ranks_count << options;
+    }
+  EXPECT_FALSE(alone.empty());
+}
+
+TEST(Bfs, finds_right_trees_over_tcp) {
+  const CommandResult result =
+      run_command("PHOTON_TRANSPORT=tcp " + example(3, "bfs --scale 9 --roots 2"));
+  EXPECT_EQ(result.exit_status, 0) << result.output;
+  EXPECT_TRUE(says(result.output, "bfs: 2 trees, right")) << result.output;
 }
 
 TEST(Hello, greets_from_every_rank) {

@@ -51,6 +51,23 @@ TEST(Info, names_the_settings_and_the_limits_of_mailboxes) {
   }
 }
 
+TEST(Info, names_the_settings_and_the_limits_of_active_messages) {
+  const auto info = json_of("PHOTON_AM_SLOTS=16 " + kInfo + " --json");
+  const auto settings = settings_of(info);
+  EXPECT_EQ(settings.at("PHOTON_AM_SLOTS").at("value"), "16");
+  for (const char* const name :
+       {"PHOTON_AM", "PHOTON_AM_QUEUE_BYTES", "PHOTON_AM_RECORD_MAX", "PHOTON_AM_CARRIED_MAX",
+        "PHOTON_AM_AGGREGATE_BYTES", "PHOTON_AM_AGGREGATE_US"})
+    EXPECT_EQ(settings.count(name), 1u) << name;
+  ASSERT_EQ(info.at("am_limits").size(), 7u);
+  EXPECT_EQ(info.at("am_limits").at("am_header_bytes"), PH_AM_HEADER_BYTES);
+  const CommandResult text = run_command(kInfo);
+  for (const auto& [name, value] : info.at("am_limits").items()) {
+    EXPECT_GT(value, 0) << name;
+    EXPECT_NE(text.output.find("  " + name + " "), std::string::npos) << text.output;
+  }
+}
+
 // As many as photon-info says, and not one more.
 TEST(Info, says_how_many_buffers_a_mailbox_retains) {
   const auto info = json_of(kInfo + " --json");

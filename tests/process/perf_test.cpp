@@ -52,6 +52,11 @@ const Asked kQuestions[] = {
     {"atomic-rate", 2, "--iterations 100", 1},
     {"service-latency", 2, "--iterations 10", 1},
     {"service-rate", 2, "--iterations 100", 1},
+    {"am-latency", 2, "--sizes 8,48,4K,64K --iterations 10", 9},
+    {"am-rate", 2, "--iterations 100", 2},
+    {"am-bandwidth", 2, "--sizes 64K,1M --iterations 4", 2},
+    {"am-overlap", 2, "--iterations 10", 4},
+    {"am-quiesce", 3, "--iterations 10", 1},
     {"mailbox-latency", 2, "--sizes 8,64,64K,256K --iterations 10", 4},
     {"mailbox-rate", 2, "--iterations 1000", 1},
     {"mailbox-memory", 2, "--iterations 100", 3},
@@ -113,6 +118,36 @@ TEST(PerfFirstMessage, of_two_ranks_is_that_of_busy_ones_alone) {
   EXPECT_EQ(rows[1].at("mode"), "busy, half trip");
   EXPECT_EQ(rows[2].at("mode"), "busy, no library, half trip");
   for (const auto& row : rows) expect_layout(row, "first-message");
+}
+
+// Beside both limits, in turns; the others beside a put of their size.
+TEST(PerfAmLatency, of_8_bytes_stands_beside_a_put_and_a_notification) {
+  const json rows = rows_of(2, "am-latency --sizes 8,1K --iterations 10", "am_latency");
+  ASSERT_EQ(rows.size(), 7u);
+  std::set<std::string> seen;
+  for (const auto& row : rows)
+    seen.insert(std::string(row.at("mode")) + " / " + std::string(row.at("limit_name")));
+  for (const std::string mode : {"message", "answered in the handler", "replied in the handler"})
+    for (const std::string limit : {"ph_put_u64", "ph_notify"})
+      EXPECT_EQ(seen.count(mode + " / " + limit), 1u) << mode << limit;
+}
+
+TEST(PerfAmLatency, leaves_limits_out_where_asked) {
+  const json rows = rows_of(2, "am-latency --sizes 8,1K --no-limit --iterations 10", "am_alone");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].at("mode"), "message") << "bench/peers/run takes the first row";
+  for (const auto& row : rows) EXPECT_TRUE(row.at("limit").is_null()) << row;
+}
+
+// Pulled payloads, too, are each message's own where sources are rewritten.
+TEST(PerfAmLatency, is_asked_with_fresh_sources_of_all_ways) {
+  for (const std::string transport : {"shm", "tcp"}) {
+    const json rows = rows_of(
+        2, "am-latency --sizes 8,1K,256K --buffers fresh --iterations 10 --transport " + transport,
+        "am_fresh");
+    ASSERT_EQ(rows.size(), 3u);
+    for (const auto& row : rows) EXPECT_EQ(row.at("buffers"), "fresh");
+  }
 }
 
 TEST(PerfMailboxLatency, is_asked_among_many_open_ones) {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/engine_group.hpp"
+#include "engine/settings.hpp"
 #include "fake_port.hpp"
 #include "unit/shortage.hpp"
 
@@ -170,6 +171,51 @@ TEST_P(Seam, the_end_of_a_body_is_told_before_what_answers_it) {
     serve_0(quickly);
     EXPECT_EQ(at(0).events, "lm");
   }
+}
+
+// Over each ground, with the user's own puts through the same ring, and a peer that keeps chunks.
+TEST_P(Seam, room_that_a_service_fills_comes_whole_between_the_puts_of_the_user) {
+  constexpr unsigned kCount = 300;
+  Guarded memory(4096);
+  const ph_region region = ranks.add(1, memory.bytes());
+  const Bytes source = filled(1500, 99);
+  std::vector<std::pair<Rank, std::uint64_t>> loans;
+  unsigned came = 0, said = 0, put = 0, landed = 0;
+  at(1).chunk_hook = [&](const Chunk& chunk) {
+    EXPECT_EQ(chunk.size_bytes, 1 + came * 37 % 2000);
+    EXPECT_TRUE(chunk.is_last());
+    EXPECT_EQ(first_difference(chunk.bytes, came), chunk.bytes.size());
+    if (came++ % 3 != 0) return Verdict::taken;
+    loans.emplace_back(chunk.message.from, chunk.loan);
+    return Verdict::kept;
+  };
+  const Bytes header(24, std::byte{1});
+  const std::uint64_t id = 5;
+  EXPECT_TRUE(ranks.eventually([&] {
+    const std::uint64_t bytes = 1 + said * 37 % 2000;
+    std::span<std::byte> room;
+    service::Port& port = at(0).port;
+    if (said < kCount && port.reserve(1, bytes, room) == PH_OK) {
+      port.fill(1, room.data(), filled(bytes, said));
+      service::Saying what;
+      what.to = 1;
+      what.header = header;
+      if (port.commit(what, bytes) == PH_OK)
+        ++said;
+      else
+        port.cancel_room(1);
+    }
+    if (put < kCount && ranks[0].put(1, put_args(source, ph_at(&region, 0), id, id)) == PH_OK)
+      ++put;
+    for (const auto& [rank, loan] : loans) at(1).port.give_back(rank, loan);
+    loans.clear();
+    landed += static_cast<unsigned>(ranks.probe(1, PH_REMOTE).size());
+    static_cast<void>(ranks.probe(0, PH_LOCAL));
+    return came == kCount && landed == kCount;
+  }));
+  EXPECT_EQ(said, kCount);
+  EXPECT_EQ(first_difference(memory.bytes().first(1500), 99), 1500u);
+  EXPECT_EQ(ranks[0].holdings().queued, 0u);
 }
 
 TEST_P(Seam, a_turn_that_finds_no_memory_comes_again) {

@@ -55,6 +55,22 @@ TEST(AmSender, a_line_that_did_not_go_has_told_nothing) {
   EXPECT_EQ(one.meet().back().word.handled, 6u) << "as it is when it goes";
 }
 
+TEST(AmSender, counts_what_was_sent_by_way_and_rank) {
+  AmSending one(64);
+  one.port.reserves = true;
+  for (std::uint64_t i = 0; i < 5; ++i) ASSERT_EQ(one.send_small(i), PH_OK);
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(one.send(i, 200), PH_OK);
+  ASSERT_EQ(one.send(0, 3000), PH_OK);
+  ASSERT_EQ(one.sender().send_small(2, 7, {}, Asker::user), PH_OK);
+  EXPECT_EQ(one.sender().counts(1).lines, 5u);
+  EXPECT_EQ(one.sender().counts(1).records, 3u);
+  EXPECT_EQ(one.sender().counts(1).chunks, 1u);
+  EXPECT_EQ(one.sender().counts(2).lines, 1u);
+  EXPECT_EQ(one.sender().counts(3).lines, 0u);
+  EXPECT_EQ(one.sender().counts(PH_ANY_RANK).lines, 6u);
+  EXPECT_EQ(one.sender().counts(PH_ANY_RANK).records, 3u);
+}
+
 // ---- what a target says that it cannot know
 
 TEST(AmSender, counts_that_cannot_be_are_malformed) {

@@ -87,6 +87,7 @@ struct Findings {
   std::vector<RefusedCall> refused_calls;
   std::vector<Limit> limits;
   std::vector<Limit> mailbox_limits;
+  std::vector<Limit> am_limits;
   std::vector<CollChoice> coll;  // with --coll alone
   std::string problem;           // the job could not be formed
 };
@@ -106,6 +107,7 @@ std::vector<CollChoice> find_coll_choices(photon::Context& context,
 std::vector<RefusedCall> find_refused_calls();
 std::vector<Limit> find_limits();
 std::vector<Limit> find_mailbox_limits();
+std::vector<Limit> find_am_limits();
 
 // Collective: every rank puts to every other; how it went from here.
 struct Tried {

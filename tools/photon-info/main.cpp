@@ -72,6 +72,7 @@ void look_at_host(Findings& findings) {
   findings.refused_calls = find_refused_calls();
   findings.limits = find_limits();
   findings.mailbox_limits = find_mailbox_limits();
+  findings.am_limits = find_am_limits();
 }
 
 // No job could be formed: that is what somebody runs this program for, so say all that is known.

@@ -54,6 +54,14 @@ void add_paths(std::string& text, const Findings& findings) {
                    one.help);
 }
 
+// Limits of the library's own.
+void add_own_limits(std::string& text, const char* whose, const std::vector<Limit>& limits) {
+  text += fmt::format("\nlimits of {}\n", whose);
+  for (const Limit& one : limits)
+    fmt::format_to(std::back_inserter(text), "  {:<20}  {:>14}  {}\n", one.name, *one.value,
+                   one.needs);
+}
+
 void add_kernel(std::string& text, const Findings& findings) {
   text += "\nsystem calls\n";
   if (findings.refused_calls.empty()) text += "  all that Photon uses are allowed\n";
@@ -64,10 +72,8 @@ void add_kernel(std::string& text, const Findings& findings) {
   for (const Limit& one : findings.limits)
     fmt::format_to(std::back_inserter(text), "  {:<14}  {:>20}  {}\n", one.name,
                    one.value ? std::to_string(*one.value) : "unlimited", one.needs);
-  text += "\nlimits of mailboxes\n";
-  for (const Limit& one : findings.mailbox_limits)
-    fmt::format_to(std::back_inserter(text), "  {:<20}  {:>14}  {}\n", one.name, *one.value,
-                   one.needs);
+  add_own_limits(text, "mailboxes", findings.mailbox_limits);
+  add_own_limits(text, "active messages", findings.am_limits);
 }
 
 }  // namespace
@@ -96,7 +102,8 @@ std::string as_json(const Findings& findings) {
                                  {"peers", nlohmann::ordered_json::object()},
                                  {"refused_calls", nlohmann::ordered_json::array()},
                                  {"limits", nlohmann::ordered_json::object()},
-                                 {"mailbox_limits", nlohmann::ordered_json::object()}};
+                                 {"mailbox_limits", nlohmann::ordered_json::object()},
+                                 {"am_limits", nlohmann::ordered_json::object()}};
   for (const Setting& setting : findings.settings)
     json["settings"].push_back({{"name", setting.name},
                                 {"environment", setting.environment},
@@ -123,6 +130,7 @@ std::string as_json(const Findings& findings) {
   for (const Limit& one : findings.limits)
     json["limits"][one.name] = one.value ? nlohmann::ordered_json(*one.value) : nullptr;
   for (const Limit& one : findings.mailbox_limits) json["mailbox_limits"][one.name] = *one.value;
+  for (const Limit& one : findings.am_limits) json["am_limits"][one.name] = *one.value;
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -10,7 +10,7 @@ namespace photon_info {
 std::string as_text(const Findings& findings);
 
 // One object: version, launched, rank, size, problem, settings, transports, paths, peers,
-// refused_calls, limits, mailbox_limits.
+// refused_calls, limits, mailbox_limits, am_limits.
 std::string as_json(const Findings& findings);
 
 // The algorithms of collective operations alone; as JSON an object with the array "coll".

@@ -18,6 +18,8 @@ Job::Job(const Options& options) {
   std::vector<ph_option> settings;
   if (find_question(options.question)->needs_progress_thread)
     settings.push_back({"progress_thread", "on"});
+  if (find_question(options.question)->needs_threaded_handlers)
+    settings.push_back({"am", "threaded"});
   create(options, std::move(settings));
 }
 

@@ -77,7 +77,7 @@ void require_coll(const CLI::App& app, const Options& options) {
     std::vector<std::string_view> questions;
   } all[] = {{"--kind", {"coll", "coll-overlap", "tune"}},
              {"--call", {"coll", "coll-overlap", "tune"}},
-             {"--no-limit", {"coll"}},
+             {"--no-limit", {"coll", "am-latency"}},
              {"--meanwhile", {"coll-overlap"}},
              {"--table", {"tune"}}};
   for (const auto& [name, questions] : all) {
@@ -172,7 +172,7 @@ void add_coll_options(CLI::App& app, OptionWords& words) {
          "With those: run (the default), or wait for what was begun, or was prepared and is "
          "started: begin, start")
       ->check(CLI::IsMember({"run", "begin", "start"}));
-  app.add_flag("--no-limit", words.has_no_limit, "With coll: measure ours alone");
+  app.add_flag("--no-limit", words.has_no_limit, "With coll and am-latency: measure ours alone");
   app.add_option("--meanwhile", words.meanwhile,
                  "With coll-overlap: what the caller does while an operation is under way: compute "
                  "(the default) or sleep")

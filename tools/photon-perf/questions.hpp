@@ -37,6 +37,7 @@ struct Question {
   bool crowded = false;       // ranks share cores while they are measured
   bool may_be_fresh = false;  // it knows --buffers fresh
   bool needs_progress_thread = false;
+  bool needs_threaded_handlers = false;
 };
 
 std::span<const Question> questions() noexcept;
@@ -67,6 +68,11 @@ void ask_mailbox_take_back(Bench& bench);
 void ask_mailbox_away(Bench& bench);
 void ask_service_latency(Bench& bench);
 void ask_service_rate(Bench& bench);
+void ask_am_latency(Bench& bench);
+void ask_am_rate(Bench& bench);
+void ask_am_bandwidth(Bench& bench);
+void ask_am_overlap(Bench& bench);
+void ask_am_quiesce(Bench& bench);
 void ask_vectored(Bench& bench);
 void ask_rendezvous_latency(Bench& bench);
 void ask_busy_receiver(Bench& bench);

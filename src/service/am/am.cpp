@@ -177,6 +177,16 @@ bool Am::is_idle() const noexcept {
          waves_.is_idle();
 }
 
+std::uint64_t Am::counter(Rank rank, std::size_t place) const noexcept {
+  Counts counts{{sender_.counts(rank)}};
+  for (Rank from = 0; from < port_.size(); ++from)
+    if (rank == PH_ANY_RANK || rank == from) counts.handled += gates_.of(from).handled;
+  counts.runs = runs_over_;
+  counts.queued_bytes = sender_.budget().used();
+  counts.most_queued_bytes = sender_.budget().peak();
+  return counts.*kCounted[place].value;
+}
+
 std::uint64_t Am::held() const noexcept {
   return inbox_.size() + table_.retired() + sender_.held() + pulls_.held() + waves_.held();
 }

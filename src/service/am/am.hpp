@@ -46,6 +46,10 @@ class Am final : public Service {
   ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes) {
     return sender_.send_small(to, id, bytes, asker());
   }
+  // The fast path. False: nothing was sent, and send_small() finds out why.
+  bool send_now(Rank to, std::uint32_t id, ph_const_block bytes) noexcept {
+    return sender_.send_now(to, id, bytes);
+  }
   ph_status send(Rank to, const ph_am_args& args) { return sender_.send(to, args, asker()); }
   ph_status prepare(Rank to, std::uint64_t least, std::uint64_t most, ph_am_slot& slot) {
     return sender_.prepare(to, least, most, slot);
@@ -76,8 +80,15 @@ class Am final : public Service {
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
   std::int64_t next_turn_ns() const noexcept override { return sender_.next_turn_ns(); }
-  void before_sleep() override { sender_.before_sleep(); }
-  void before_flush(Rank rank) override { sender_.before_flush(rank); }
+  // What was held back may have been all that kept a quiesce's answer back.
+  void before_sleep() override {
+    sender_.before_sleep();
+    waves_.look();
+  }
+  void before_flush(Rank rank) override {
+    sender_.before_flush(rank);
+    waves_.look();
+  }
   bool may_wait() const noexcept override { return false; }
   void collect() override;
   void run() noexcept override { runner_.run(); }
@@ -85,6 +96,8 @@ class Am final : public Service {
   void close() override;
   bool is_idle() const noexcept override;
   std::uint64_t held() const noexcept override;
+  std::uint64_t counter(Rank rank, std::size_t place) const noexcept override;
+  std::string ways(Rank rank) const override { return sender_.ways(rank); }
 
  private:
   Asker asker() const noexcept { return port_.is_in_run() ? Asker::handler : Asker::user; }

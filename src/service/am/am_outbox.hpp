@@ -17,22 +17,11 @@
 #include "base/ring_queue.hpp"
 #include "service/am/am_entry.hpp"
 #include "service/am/am_offers.hpp"
+#include "service/am/counts.hpp"
 #include "service/am/gate.hpp"
 #include "service/am/notes.hpp"
 
 namespace photon::service::am {
-
-// What was sent to a rank, by way; lines are what is left of gate.sent.
-struct SentCounts {
-  std::uint64_t records = 0;
-  std::uint64_t chunks = 0;  // and bodies of several
-  std::uint64_t pulls = 0;
-  std::uint64_t aggregates = 0;
-  std::uint64_t collected = 0;    // items of aggregates
-  std::uint64_t replies = 0;      // of all these
-  std::uint64_t queued = 0;       // of all these, that went through the outbox
-  std::uint64_t slot_stalls = 0;  // that found no slot
-};
 
 // All of the sender that belongs to one rank.
 struct To {
@@ -49,7 +38,7 @@ struct To {
   EntryList lent;
   Notes notes;
   std::uint64_t refused_to = 0;  // numbers below it are not refused any more
-  SentCounts counts;
+  SentCounts counts;             // but for lines, which are the rest of gate.sent
 };
 
 class Outbox {

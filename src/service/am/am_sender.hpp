@@ -16,12 +16,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "service/am/aggregates.hpp"
 #include "service/am/am_args.hpp"
 #include "service/am/am_outbox.hpp"
 #include "service/am/gate.hpp"
 #include "service/am/prepared.hpp"
+#include "service/am/reply_room.hpp"
 #include "service/am/word.hpp"
 #include "service/service.hpp"
 
@@ -45,18 +47,21 @@ class Sender {
   Sender& operator=(const Sender&) = delete;
 
   // ---- what is sent
+  // One line, if the gate is open and the ring has one. False: nothing was sent.
+  [[gnu::always_inline]] bool send_now(Rank to, std::uint32_t id, ph_const_block bytes) noexcept {
+    if (to >= ranks_ || !is_small(id, bytes)) [[unlikely]]
+      return false;
+    Gate& gate = gate_of_[to];
+    if (gate.sent >= gate.until) [[unlikely]]
+      return false;
+    if (port_.say_line(to, encode(word_of(id, gate)), bytes) != PH_OK) [[unlikely]]
+      return false;
+    gate.told = gate.handled;
+    ++gate.sent;
+    return true;
+  }
   ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker) {
-    if (to < ranks_ && is_small(id, bytes)) [[likely]] {
-      Gate& gate = gate_of_[to];
-      if (gate.sent < gate.until) [[likely]] {
-        if (port_.say_line(to, encode(word_of(id, gate)), bytes) == PH_OK) [[likely]] {
-          gate.told = gate.handled;
-          ++gate.sent;
-          return PH_OK;
-        }
-      }
-    }
-    return send_small_slowly(to, id, bytes, asker);
+    return send_now(to, id, bytes) ? PH_OK : send_small_slowly(to, id, bytes, asker);
   }
   ph_status send(Rank to, const ph_am_args& args, Asker asker);
   // A span to be filled, and what becomes of it. The caller sets slot.context.
@@ -95,7 +100,8 @@ class Sender {
   std::uint64_t held() const noexcept;
 
   // ---- for the eye
-  SentCounts counts(Rank to) const noexcept;
+  SentCounts counts(Rank to) const noexcept;  // PH_ANY_RANK: to all
+  std::string ways(Rank to) const;            // by size; empty: nothing was sent to it
   const Budget& budget() const noexcept { return outbox_.budget(); }
 
  private:
@@ -127,16 +133,13 @@ class Sender {
   // ---- offering.cpp
   ph_status offer(Checked& what, Asker asker);
   ph_status send_offer(To& to, Offering& offering, Asker asker, bool goes);
-  ph_status may_want(Rank to, Asker asker);
-  void want(Gate& gate) noexcept;
-  void unwant(Gate& gate, std::uint32_t count) noexcept;
 
   Port& port_;
   Gates& gates_;
   Gate* const gate_of_;
   const std::uint32_t ranks_;
-  const std::uint64_t reply_bytes_;  // that a reply beyond the slots stands for
   Outbox outbox_;
+  ReplyRoom replies_;
   Aggregates aggregates_;
   Prepared prepared_;
   bool is_closing_ = false;
