@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "fake_port.hpp"
 #include "service/am/am_pulls.hpp"
+#include "service/fake_port.hpp"
 
 namespace photon::service::am::pulling_test {
 
