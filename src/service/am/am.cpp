@@ -179,8 +179,12 @@ bool Am::is_idle() const noexcept {
 
 std::uint64_t Am::counter(Rank rank, std::size_t place) const noexcept {
   Counts counts{{sender_.counts(rank)}};
-  for (Rank from = 0; from < port_.size(); ++from)
-    if (rank == PH_ANY_RANK || rank == from) counts.handled += gates_.of(from).handled;
+  for (Rank from = 0; from < port_.size(); ++from) {
+    if (rank != PH_ANY_RANK && rank != from) continue;
+    counts.handled += gates_.of(from).handled;
+    counts.pulled_bytes += pulls_.bytes_of(from);
+    counts.parts += pulls_.parts_of(from);
+  }
   counts.runs = runs_over_;
   counts.queued_bytes = sender_.budget().used();
   counts.most_queued_bytes = sender_.budget().peak();

@@ -25,6 +25,8 @@ struct SentCounts {
 
 struct Counts : SentCounts {
   std::uint64_t handled = 0;
+  std::uint64_t pulled_bytes = 0;
+  std::uint64_t parts = 0;
   // Of the rank, whichever peer is asked for.
   std::uint64_t runs = 0;
   std::uint64_t queued_bytes = 0;
@@ -46,6 +48,9 @@ inline constexpr CountedAs kCounted[] = {
     {{"am_queued", "Active messages that waited in this rank's memory."}, &Counts::queued},
     {{"am_slot_stalls", "Active messages that found no slot free."}, &Counts::slot_stalls},
     {{"am_handled", "Active messages whose header handler has returned here."}, &Counts::handled},
+    {{"am_pulled_bytes", "Bytes of payloads of active messages that were read here."},
+     &Counts::pulled_bytes},
+    {{"am_parts", "Parts of such payloads that were handled here."}, &Counts::parts},
     {{"am_handler_runs", "Batches of handlers of this rank."}, &Counts::runs},
     {{"am_queued_bytes", "Bytes of active messages that wait in this rank's memory."},
      &Counts::queued_bytes},

@@ -5,9 +5,8 @@
 // source: rank 0 sends and is killed by rank 1 inside a header handler, between a header and its
 // payload; each landing that was named is told of its end once, and nothing is written to it
 // afterwards. target: rank 1 is killed while it reads; each send ends at rank 0 with an error, and
-// the payload can be unmapped. gone: rank 0 takes the pages of payloads
-// away that it has lent; rank 1 hears it as
-// the end of their landings, and goes on. Exit status 0: all was as it should be.
+// the payload can be unmapped. gone: rank 0 takes the pages of payloads away that it has lent; rank
+// 1 hears it as the end of their landings, and goes on. Exit status 0: all was as it should be.
 #include <photon/am.h>
 #include <photon/photon.h>
 
