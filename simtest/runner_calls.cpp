@@ -374,14 +374,7 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::coll_begin:
     case Verb::coll_run:
     case Verb::coll_await: return join_in(rank, step);
-    case Verb::am_small:
-    case Verb::am_send:
-    case Verb::am_poll:
-    case Verb::am_register:
-    case Verb::am_unregister:
-    case Verb::am_quiesce:
-    case Verb::am_begin: return active_message(rank, step);
-    default: return mailbox(rank, step);
+    default: return is_am(step.verb) ? active_message(rank, step) : mailbox(rank, step);
   }
 }
 
