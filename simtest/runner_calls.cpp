@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "simtest/program_am_text.hpp"
 #include "simtest/runner_job.hpp"
 
 namespace photon::simtest {
