@@ -238,6 +238,33 @@ TEST_P(AmThread, never_two_handlers_of_a_lane_at_once) {
   });
 }
 
+// Its caller makes no call at all.
+TEST_P(AmThread, handlers_run_beside_a_silent_caller_if_they_may) {
+  ThreadJob job(2, options({{"am", "threaded"}, {"progress_thread", "on"}}));
+  static std::atomic<int> handled;
+  handled = 0;
+  job.run([&](ph_context* context, ph_rank rank) {
+    AmHandler handler([&](const ph_am_message& message, ph_am_landing&) {
+      EXPECT_EQ(message.payload_bytes, 3000u);
+      ++handled;
+      return PH_OK;
+    });
+    handler.enroll(context, 1);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    if (rank == 0) {
+      const auto bytes = filled(3000, 1);
+      for (int i = 0; i < 20; ++i) {
+        const ph_am_args args = am_args(1, bytes);
+        ASSERT_EQ(send_surely(context, [&] { return ph_am_send(context, 1, &args); }), PH_OK);
+      }
+      poll_until(context, [&] { return handled == 20; });
+    } else {
+      while (handled < 20) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    job.meet(context);
+  });
+}
+
 class AmLent : public OverSettings {};
 
 // Its sender goes on sending, more than the ring holds.
@@ -266,6 +293,9 @@ TEST_P(AmLent, chunk_is_not_overwritten_while_its_handler_runs) {
       }
     } else {
       poll_until(context, [&] { return handled == kCount; });
+      if (!is_small()) {  // where a chunk of the ring has so many bytes
+        EXPECT_GT(am_counter(context, "am_lent"), 0u) << "none was handled where it lay";
+      }
     }
     job.meet(context);
   });

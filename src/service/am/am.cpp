@@ -182,6 +182,9 @@ std::uint64_t Am::counter(Rank rank, std::size_t place) const noexcept {
   for (Rank from = 0; from < port_.size(); ++from) {
     if (rank != PH_ANY_RANK && rank != from) continue;
     counts.handled += gates_.of(from).handled;
+    counts.refused += answers_.refused(from);
+    counts.lent += arriving_.lent(from);
+    counts.copied += arriving_.copied(from);
     counts.pulled_bytes += pulls_.bytes_of(from);
     counts.parts += pulls_.parts_of(from);
   }

@@ -89,6 +89,9 @@ class Am final : public Service {
     sender_.before_flush(rank);
     waves_.look();
   }
+  bool runs_beside_caller() const noexcept override {
+    return port_.config().am == base::ActiveMessages::threaded;
+  }
   bool may_wait() const noexcept override { return false; }
   void collect() override;
   void run() noexcept override { runner_.run(); }

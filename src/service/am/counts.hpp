@@ -25,6 +25,9 @@ struct SentCounts {
 
 struct Counts : SentCounts {
   std::uint64_t handled = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t lent = 0;
+  std::uint64_t copied = 0;
   std::uint64_t pulled_bytes = 0;
   std::uint64_t parts = 0;
   // Of the rank, whichever peer is asked for.
@@ -48,6 +51,11 @@ inline constexpr CountedAs kCounted[] = {
     {{"am_queued", "Active messages that waited in this rank's memory."}, &Counts::queued},
     {{"am_slot_stalls", "Active messages that found no slot free."}, &Counts::slot_stalls},
     {{"am_handled", "Active messages whose header handler has returned here."}, &Counts::handled},
+    {{"am_refused", "Active messages whose error their sender was told of."}, &Counts::refused},
+    {{"am_lent", "Chunks of active messages that were handled where they lay in the ring."},
+     &Counts::lent},
+    {{"am_copied", "Chunks that were copied first, for the call ran no handlers."},
+     &Counts::copied},
     {{"am_pulled_bytes", "Bytes of payloads of active messages that were read here."},
      &Counts::pulled_bytes},
     {{"am_parts", "Parts of such payloads that were handled here."}, &Counts::parts},
