@@ -27,6 +27,7 @@ struct Counts : SentCounts {
   std::uint64_t handled = 0;
   // Of the rank, whichever peer is asked for.
   std::uint64_t runs = 0;
+  std::uint64_t runs_beside = 0;  // of these, by the progress thread
   std::uint64_t queued_bytes = 0;
   std::uint64_t most_queued_bytes = 0;
 };
@@ -47,6 +48,8 @@ inline constexpr CountedAs kCounted[] = {
     {{"am_slot_stalls", "Active messages that found no slot free."}, &Counts::slot_stalls},
     {{"am_handled", "Active messages whose header handler has returned here."}, &Counts::handled},
     {{"am_handler_runs", "Batches of handlers of this rank."}, &Counts::runs},
+    {{"am_runs_beside", "Of these batches, those that the progress thread has run."},
+     &Counts::runs_beside},
     {{"am_queued_bytes", "Bytes of active messages that wait in this rank's memory."},
      &Counts::queued_bytes},
     {{"most_am_queued_bytes", "Most such bytes."}, &Counts::most_queued_bytes},
