@@ -243,7 +243,7 @@ TEST_P(AmLent, other_thread_serves_gets_meanwhile) {
     ph_region region{};
     ASSERT_EQ(ph_register(context, memory.data(), memory.size(), PH_ACCESS_ALL, &region), PH_OK);
     const auto regions = exchange(context, region);
-    bool has_ended = false;
+    std::atomic<bool> has_ended = false;
     AmHandler handler([&](const ph_am_message& message, ph_am_landing&) {
       inside = true;
       while (!may_end) std::this_thread::yield();
@@ -252,16 +252,16 @@ TEST_P(AmLent, other_thread_serves_gets_meanwhile) {
       return PH_OK;
     });
     handler.enroll(context, 1);
+    // It serves from before the barrier on, at whose end the handler may run.
+    std::atomic<bool> over = rank == 0;
+    std::thread serving([&] {
+      while (!over) static_cast<void>(ph_wait(context, kAnyRemote, 200));
+    });
     ASSERT_EQ(ph_barrier(context), PH_OK);
     if (rank == 1) {
-      std::atomic<bool> over = false;
-      std::thread serving([&] {
-        while (!over) static_cast<void>(ph_wait(context, kAnyRemote, 200));
-      });
-      poll_until(context, [&] { return has_ended; });
+      poll_until(context, [&] { return has_ended.load(); });
       job.meet(context);
       over = true;
-      serving.join();
     } else {
       const auto bytes = filled(3000, 4);
       const ph_am_args args = am_args(1, bytes);
@@ -277,6 +277,7 @@ TEST_P(AmLent, other_thread_serves_gets_meanwhile) {
       may_end = true;
       job.meet(context);
     }
+    serving.join();
   });
 }
 
