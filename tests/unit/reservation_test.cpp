@@ -2,6 +2,7 @@
 // and it outlives its peer.
 #include "engine/reservation.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <thread>
 
@@ -149,6 +150,7 @@ void ends_while_another_sleeps(bool commits) {
     EXPECT_EQ(two.ranks[0].wait(guard, {1, PH_LOCAL, nullptr}, 10'000'000), PH_OK);
   });
   two.ranks.fake(0).await_sleeper();
+  const auto before = std::chrono::steady_clock::now();
   {
     const LaneGuard inside(two.ranks.lane(0));
     if (commits)
@@ -157,6 +159,7 @@ void ends_while_another_sleeps(bool commits) {
       two.port().cancel_room(1);
   }
   waiter.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5)) << "by its limit";
 }
 
 TEST(Reservation, that_is_committed_wakes_who_sleeps_behind_it) { ends_while_another_sleeps(true); }
