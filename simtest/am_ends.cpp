@@ -47,12 +47,12 @@ bool AmModel::completed(const Endpoint& at, const ph_completion& completion) {
   return true;
 }
 
-// Errors that name no message: one for each that has no local id.
+// Errors that name no message: one for each that has no local id, or may have gone with others.
 bool AmModel::takes_nameless(const Endpoint& at, const ph_completion& completion) {
   std::uint32_t able = 0;
   for (const AmMessage& one : all_) {
-    if (one.has_id || !one.accepted || one.from != at.rank || one.lane != at.lane ||
-        one.to != completion.peer)
+    if ((one.has_id && !one.may_collect()) || !one.accepted || one.from != at.rank ||
+        one.lane != at.lane || one.to != completion.peer)
       continue;
     if (owed(one) == completion.status) ++able;
   }
@@ -115,7 +115,7 @@ ph_status AmModel::owed(const AmMessage& one) const noexcept {
 bool AmModel::lacks_word(const AmMessage& one) const noexcept {
   if (one.from_gone || !one.has_id) return false;
   if (!one.has(PH_NO_LCE) && !one.local_seen) return true;
-  return owed(one) != PH_OK && !one.late_seen && !one.may_drop;
+  return owed(one) != PH_OK && !one.late_seen && !one.may_drop && !one.may_collect();
 }
 
 const AmMessage* AmModel::first_pending() const {
@@ -125,7 +125,8 @@ const AmMessage* AmModel::first_pending() const {
     const ph_status error = owed(one);
     const bool is_over = one.is_handled || error != PH_OK || one.may_drop;
     if (!is_over || lacks_word(one)) return &one;
-    if (one.has_id || error == PH_OK || one.may_drop || one.from_gone) continue;
+    if (one.has_id || error == PH_OK || one.may_drop || one.from_gone || one.may_collect())
+      continue;
     const Nameless of{one.from, one.lane, one.to, error};
     const auto told = nameless_.find(of);
     if (++missing[of] > (told == nameless_.end() ? 0 : told->second)) return &one;

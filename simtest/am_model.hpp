@@ -79,6 +79,11 @@ struct AmMessage {
 
   std::uint64_t value() const noexcept;
   bool has(std::uint32_t flag) const noexcept { return (flags & flag) != 0; }
+  // Whether it may go together with others: of those that have an error its sender hears once, of
+  // the first one, without an id.
+  bool may_collect() const noexcept {
+    return has(PH_AM_MAY_WAIT) && !has(PH_AM_REPLY) && !has(PH_DELIVERED) && way == Way::args;
+  }
   // Whether its number stands in it.
   bool is_named() const noexcept {
     return header.size() >= 8 || payload.size() >= 8 || immediate != 0;

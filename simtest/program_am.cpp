@@ -50,7 +50,8 @@ Step Generator::am_message(std::uint32_t hops) {
   // else, a local id.
   const bool has_name =
       step.size_bytes >= kAmName || step.row_bytes >= kAmName || step.compare != 0;
-  const bool may_fail = has_name && (step.local_id_bytes != 0 || !program_.mailboxes);
+  const bool is_told_by_id = step.local_id_bytes != 0 && (step.flags & PH_AM_MAY_WAIT) == 0;
+  const bool may_fail = has_name && (is_told_by_id || !program_.mailboxes);
   if (may_fail && ams_.up_to(2) == 0) step.offset = 1 + ams_.up_to(kAmIds.size() - 2);
   if (ams_.up_to(2) == 0) step.kinds = static_cast<std::uint32_t>(ams_.up_to(kAmDoings - 1));
   const auto doing = static_cast<AmDoing>(step.kinds);

@@ -213,6 +213,7 @@ void Runner::poll_am(ph_rank rank) {
 void Runner::quiesce(ph_rank rank, std::uint64_t limit_ns) {
   const Endpoint at = here(rank);
   AmQuiets::Quiet& quiet = quiets_.of(at);
+  static_cast<void>(test_quiesce(rank));
   if (quiet.is_requested)
     return static_cast<void>(expect(rank, "am_quiesce while a request is under way",
                                     ph_am_quiesce(context(rank), 0), PH_ERR_STATE));
@@ -236,6 +237,8 @@ void Runner::begin_quiesce(ph_rank rank) {
   const Endpoint at = here(rank);
   AmQuiets::Quiet& quiet = quiets_.of(at);
   ph_request request = PH_REQUEST_NONE;
+  static_cast<void>(test_quiesce(rank));
+  if (oracle_.failed()) return;
   if (quiet.is_under_way)
     return static_cast<void>(expect(rank, "am_quiesce_begin of a second one",
                                     ph_am_quiesce_begin(context(rank), &request), PH_ERR_STATE));
@@ -252,17 +255,21 @@ void Runner::begin_quiesce(ph_rank rank) {
 std::size_t Runner::harvest_quiesces(ph_rank rank) {
   if (!program_.ams || oracle_.failed() || seats_[rank].inside_handlers != 0) return 0;
   AmQuiets::Quiet& quiet = quiets_.of(here(rank));
-  const std::uint32_t broken_or_begun = quiet.begun + (quiet.is_broken ? 1 : 0);
-  if (quiet.is_requested) {
-    ph_result result{};
-    const ph_status status = ph_test(context(rank), &quiet.request, &result);
-    if (status == PH_AGAIN) return 0;
-    if (expect(rank, "test of a quiesce", status)) end_requested(rank, result.status);
-    return 1;
-  }
+  if (quiet.is_requested) return test_quiesce(rank);
   if (!quiet.is_under_way && !(seats_[rank].gives_back && quiets_.is_wanted(here(rank)))) return 0;
   quiesce(rank, 0);
-  return !quiet.is_under_way || quiet.begun + (quiet.is_broken ? 1 : 0) != broken_or_begun ? 1 : 0;
+  return quiet.is_under_way ? 0 : 1;
+}
+
+// Gives whether one that has a request is over now.
+std::size_t Runner::test_quiesce(ph_rank rank) {
+  AmQuiets::Quiet& quiet = quiets_.of(here(rank));
+  if (!quiet.is_requested) return 0;
+  ph_result result{};
+  const ph_status status = ph_test(context(rank), &quiet.request, &result);
+  if (status == PH_AGAIN) return 0;
+  if (expect(rank, "test of a quiesce", status)) end_requested(rank, result.status);
+  return 1;
 }
 
 // Its words were left when it ended, and others may have come since; later calls say them again.

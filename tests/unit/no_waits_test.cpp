@@ -59,6 +59,18 @@ class NoWaits : public testing::Test {
     std::size_t count = 0;
     EXPECT_EQ(ph_probe(context(), {PH_ANY_RANK, PH_EITHER, nullptr}, &one, 1, &count), PH_OK);
   }
+  // A request that is over, and waits to be taken.
+  ph_request ended() {
+    const engine::LaneGuard guard(*context_->lane);
+    ph_request request = PH_REQUEST_NONE;
+    EXPECT_EQ(strict_->port.contact(0), PH_OK);
+    service::UserEnd end;
+    end.request = &request;
+    const std::uint64_t promise = strict_->port.promise(end);
+    strict_->port.complete(promise, PH_OK);
+    strict_->port.release(promise);
+    return request;
+  }
   std::string words() {
     ph_error error{};
     ph_last_error(context(), &error);
@@ -93,6 +105,41 @@ TEST_F(NoWaits, every_wait_and_collective_is_refused_in_words_and_nothing_was_be
   EXPECT_EQ(strict_->runs, 1);
   EXPECT_EQ(ph_barrier(context()), PH_OK) << "outside of it";
   EXPECT_EQ(ph_flush(context(), PH_ANY_RANK, PH_FOREVER), PH_OK);
+}
+
+TEST_F(NoWaits, a_request_is_not_waited_for_even_if_it_is_over) {
+  ph_request request = ended();
+  ph_result result{};
+  strict_->handler = [&] {
+    expect_refused(ph_wait_request(context(), &request, &result, PH_FOREVER), "wait_request");
+  };
+  make_due();
+  probe();
+  EXPECT_EQ(strict_->runs, 1);
+  EXPECT_EQ(ph_wait_request(context(), &request, &result, PH_FOREVER), PH_OK);
+}
+
+TEST_F(NoWaits, what_is_due_runs_in_a_wait_for_a_request_that_is_over) {
+  ph_request request = ended();
+  ph_result result{};
+  make_due();
+  EXPECT_EQ(ph_wait_request(context(), &request, &result, PH_FOREVER), PH_OK);
+  EXPECT_EQ(strict_->runs, 1);
+}
+
+TEST_F(NoWaits, no_team_is_begun_that_must_not_be_waited_for) {
+  ph_team* world = nullptr;
+  ASSERT_EQ(ph_team_world(context(), &world), PH_OK);
+  strict_->handler = [&] {
+    ph_team* team = nullptr;
+    expect_refused(ph_team_split(world, 0, 0, PH_FOREVER, &team), "team_split");
+    EXPECT_EQ(team, nullptr);
+    std::uint64_t bits = 1;
+    expect_refused(ph_team_agree(world, &bits, PH_FOREVER), "team_agree");
+  };
+  make_due();
+  probe();
+  EXPECT_EQ(strict_->runs, 1);
 }
 
 TEST_F(NoWaits, what_is_due_runs_in_the_next_call_that_makes_progress_and_in_none_that_posts) {

@@ -39,6 +39,7 @@ void Answers::say_refused(Rank to, std::uint16_t id, std::uint64_t number, ph_st
                           std::uint64_t items) {
   if (port_.state(to) != PH_OK) return;
   say_surely(to, answer_word(Op::refused, id), number, status_word(status), items);
+  ++owed_[to].refused;
 }
 
 void Answers::say_read(Rank to, std::uint64_t token) {

@@ -43,10 +43,13 @@ class Answers {
   void on_room(Rank to) noexcept;
   void on_lost(Rank rank) noexcept;
 
+  // Refusals that it was told, ever.
+  std::uint64_t refused(Rank rank) const noexcept { return owed_[rank].refused; }
   bool is_idle() const noexcept { return kept_ == 0 && touched_.empty(); }
 
  private:
   struct Owed {
+    std::uint64_t refused = 0;
     std::uint32_t unreplied = 0;
     bool is_touched = false;  // it is among touched_
     bool wants_credit = false;
