@@ -258,6 +258,11 @@ std::string joint_text(const Step& step) {
          std::to_string(step.order) + ", " + std::to_string(step.time_ns) + " ns";
 }
 
+std::string awaited_text(const Step& step) {
+  if (step.kinds == PH_LOCAL) return " request " + std::to_string(step.offset);
+  return step.kinds == PH_REMOTE ? " any request" : " some requests";
+}
+
 std::string call_text(const Step& step) {
   const std::string time = std::to_string(step.time_ns) + " ns";
   const std::string name = name_of(step.verb);
@@ -285,12 +290,7 @@ std::string call_text(const Step& step) {
     case Verb::wait: return name + " " + query_text(step) + ", " + time;
     case Verb::test:
     case Verb::cancel: return name + " request " + std::to_string(step.offset);
-    case Verb::await:
-      return name +
-             (step.kinds == PH_LOCAL    ? " request " + std::to_string(step.offset)
-              : step.kinds == PH_REMOTE ? std::string(" any request")
-                                        : std::string(" some requests")) +
-             ", " + time;
+    case Verb::await: return name + awaited_text(step) + ", " + time;
     case Verb::pause: return name + " " + time;
     case Verb::enroll:
     case Verb::retire: return name + " " + name_of(step.area);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "simtest/program_am_text.hpp"
 #include "simtest/runner_job.hpp"
 
 namespace photon::simtest {
@@ -374,14 +375,7 @@ void Runner::carry_out(ph_rank rank, const Step& step) {
     case Verb::coll_begin:
     case Verb::coll_run:
     case Verb::coll_await: return join_in(rank, step);
-    case Verb::am_small:
-    case Verb::am_send:
-    case Verb::am_poll:
-    case Verb::am_register:
-    case Verb::am_unregister:
-    case Verb::am_quiesce:
-    case Verb::am_begin: return active_message(rank, step);
-    default: return mailbox(rank, step);
+    default: return is_am(step.verb) ? active_message(rank, step) : mailbox(rank, step);
   }
 }
 

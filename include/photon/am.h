@@ -119,7 +119,8 @@ typedef ph_status (*ph_am_done)(void *argument, const ph_am_message *message,
 
 /**
  * Where a payload shall land. The library hands it empty to the header handler; one that is left
- * so says: I have used the payload in place. Either `buffer`, or `blocks`, or PH_AM_DROP.
+ * so says: I have used the payload in place. Either `buffer`, or `blocks`, or PH_AM_DROP; of a
+ * payload of no bytes `done` alone is enough, and is called.
  * Sum:       buffer_bytes, or that of all blocks, is at least payload_bytes. Else the message ends
  *            with PH_ERR_RANGE; with PH_ERR_ARGUMENT where the payload is not here and no landing
  *            is named, where a pointer is null, or where several are named. `done`, if it is named,

@@ -7,6 +7,15 @@
 using photon::api::bad_argument;
 using photon::api::in_lane;
 
+namespace {
+
+// User code that a fast path has made due, or has found.
+[[gnu::noinline]] void run_in_lane(ph_context* context) noexcept {
+  static_cast<void>(in_lane(context, [](auto&, auto&) { return PH_OK; }));
+}
+
+}  // namespace
+
 extern "C" {
 
 ph_status ph_test(ph_context* context, ph_request* request, ph_result* result) {
@@ -30,7 +39,10 @@ ph_status ph_wait_request(ph_context* context, ph_request* request, ph_result* r
   if (context != nullptr && timeout_us != 0 && context->lane->try_enter()) {
     ph_status status = PH_OK;
     const bool done = context->engine->try_wait_one(*request, found, status);
+    const bool owes = context->engine->owes_services();
     context->lane->leave_biased();
+    if (done && owes) [[unlikely]]
+      run_in_lane(context);
     if (done) return status;
   }
   return in_lane(context, [&](auto& engine, auto& guard) {

@@ -32,6 +32,8 @@ ph_team* fill(ph_team* handle, Team& team) noexcept {
 template <class Look>
 ph_status look_until(Collectives& all, photon::engine::Engine& engine,
                      photon::engine::LaneGuard& guard, int64_t timeout_us, const Look& look) {
+  // Nothing may be begun that cannot be waited for.
+  if (const ph_status refused = engine.check_wait(); refused != PH_OK) return refused;
   ph_status status = look();
   if (status != PH_TIMEOUT) return status;
   std::uint64_t seen = all.making_news();

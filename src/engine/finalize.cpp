@@ -220,9 +220,11 @@ void Engine::take_nothing() {
   services_->close();
 }
 
+// Threads of this lane that were inside the user's code when it was closed may still be there: what
+// that code looks at is not closed under it.
 void Engine::serve_leaving() {
   progress(nullptr);
-  take_nothing();
+  if (!services_->is_run()) take_nothing();
 }
 
 bool Engine::all_sent() {

@@ -88,7 +88,7 @@ ph_status Engine::test(ph_request& handle, ph_result& result) {
 bool Engine::try_wait_one(ph_request& handle, ph_result& result, ph_status& status) noexcept {
   constexpr unsigned kTurns = 256;  // shorter than what others would notice
   Request* request = requests_.find_kept(handle);
-  if (request == nullptr || oversubscribed_) return false;
+  if (request == nullptr || oversubscribed_ || services_->forbids_waits()) return false;
   for (unsigned turns = 0; !request->local_done; ++turns)
     if (turns == kTurns || !quiet_turn()) return false;
   news_came();

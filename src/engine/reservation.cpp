@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "engine/engine.hpp"
+#include "engine/progress_thread.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -101,6 +102,7 @@ ph_status Reservations::commit(wire::Owner owner, const service::Saying& what,
   Engine::count(*peer, Count::staged_bytes, size_bytes);
   engine_.send(*peer, out);
   ++peer->messages;
+  wake_others(*peer);
   return PH_OK;
 }
 
@@ -111,9 +113,17 @@ void Reservations::cancel(wire::Owner owner, service::Rank to) noexcept {
   close(*peer);
 }
 
+// A thread that sleeps has found the ring full, and nobody else tells it that this is over.
+void Reservations::wake_others(const Peer& peer) noexcept {
+  if (!peer.busy) return;
+  engine_.wake_sleeper();
+  if (engine_.progress_thread_ != nullptr) engine_.progress_thread_->hurry();
+}
+
 // Others may go on; the memory of a peer that has ended goes with the last who holds any of it.
 void Reservations::close(Peer& peer) noexcept {
   peer.reservation.close(peer.tx_bulk);
+  wake_others(peer);
   if (!peer.is_let_go || peer.is_held()) return;
   peer.is_let_go = false;
   engine_.transport_->disconnect(peer.rank);

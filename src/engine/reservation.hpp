@@ -75,6 +75,7 @@ class Reservations {
   Peer* holder(wire::Owner owner, service::Rank to) noexcept;
   bool has_room(Peer& peer, std::uint64_t size_bytes) noexcept;
   void close(Peer& peer) noexcept;
+  void wake_others(const Peer& peer) noexcept;
 
   Engine& engine_;
 };

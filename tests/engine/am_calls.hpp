@@ -70,6 +70,17 @@ class AmRecord {
   AmHandler handler_;
 };
 
+// What is counted under that name, of all peers.
+inline std::uint64_t am_counter(ph_context* context, const std::string& name) {
+  std::vector<ph_counter> all(512);
+  std::size_t count = 0;
+  EXPECT_EQ(ph_counters(context, PH_ANY_RANK, all.data(), all.size(), &count), PH_OK);
+  for (std::size_t i = 0; i < std::min(count, all.size()); ++i)
+    if (all[i].name == name) return all[i].value;
+  ADD_FAILURE() << "nothing is counted as " << name;
+  return 0;
+}
+
 // Polls until it is so.
 inline void poll_until(ph_context* context, const std::function<bool()>& done) {
   while (!done()) {

@@ -43,7 +43,7 @@ void on_am_ranks(std::uint32_t ranks_count, F&& body) {
 
 // Polls until it is so.
 template <class F>
-void poll_until(Messages& messages, F&& is_done) {
+void poll_face_until(Messages& messages, F&& is_done) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!is_done()) {
     messages.poll();
@@ -83,7 +83,7 @@ TEST(AmFace, a_lambda_sees_the_value_that_was_sent) {
     context.barrier();
     send_until_taken(messages, peer, 3u, std::uint64_t{5});
     send_until_taken(messages, peer, 3u, std::uint64_t{6});
-    poll_until(messages, [&] { return seen == 2; });
+    poll_face_until(messages, [&] { return seen == 2; });
     EXPECT_EQ(sum, 11u);
     EXPECT_FALSE(of_wrong_size.has_value());
     context.barrier();
@@ -101,7 +101,7 @@ TEST(AmFace, a_range_arrives_as_a_span_of_its_elements) {
     context.barrier();
     const auto sent = line_of_words(12);  // what goes in one line
     send_until_taken(messages, 1 - context.rank(), 1u, sent);
-    poll_until(messages, [&] { return !came.empty(); });
+    poll_face_until(messages, [&] { return !came.empty(); });
     EXPECT_EQ(came, sent);
     context.barrier();
   });
@@ -117,7 +117,7 @@ TEST(AmFace, what_a_callable_has_captured_lives_until_its_registration_ends) {
       Handler second;
       second = std::move(first);
       send_until_taken(messages, context.rank(), 9u, 1);
-      poll_until(messages, [&] { return *kept == 1; });
+      poll_face_until(messages, [&] { return *kept == 1; });
       EXPECT_EQ(kept.use_count(), 2) << "a move made no second callable, and lost none";
     }
     EXPECT_EQ(kept.use_count(), 1);
@@ -150,7 +150,7 @@ TEST(AmFace, an_exception_that_leaves_a_handler_ends_the_process_in_words) {
     const Handler bad =
         messages.on(7, [](const Message&) { throw std::runtime_error("from the handler"); });
     send_until_taken(messages, context.rank(), 7u, 1);
-    poll_until(messages, [] { return false; });
+    poll_face_until(messages, [] { return false; });
   };
   EXPECT_DEATH(throws(), "handler of active message 7 .*let an exception out");
 }

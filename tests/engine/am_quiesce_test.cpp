@@ -14,7 +14,7 @@ namespace {
 class AmQuiesce : public OverSettings {};
 
 constexpr std::uint32_t kRanks = 6;  // rank 1 has a parent and a child
-constexpr std::uint32_t kId = 11;
+constexpr std::uint32_t kHandler = 11;
 
 std::uint64_t first_word(const ph_am_message& message) {
   std::uint64_t word = 0;
@@ -30,7 +30,7 @@ class Forwarder {
           const std::uint64_t hops = first_word(message);
           if ((message.flags & PH_AM_REPLY) != 0) {
             const std::vector<std::byte> none(8);
-            const ph_am_args answer = am_args(kId, none);
+            const ph_am_args answer = am_args(kHandler, none);
             EXPECT_EQ(ph_am_reply(&message, &answer), PH_OK) << last_error(context).text;
           }
           if (hops != 0) {
@@ -38,14 +38,14 @@ class Forwarder {
             const std::uint64_t less = hops - 1;
             std::memcpy(payload.data(), &less, sizeof less);
             const ph_rank to = (ph_rank_of(context) + 1 + message.source) % ph_size_of(context);
-            ph_am_args args = am_args(kId, payload);
+            ph_am_args args = am_args(kHandler, payload);
             args.flags |= flags;
             EXPECT_EQ(ph_am_send(context, to, &args), PH_OK) << last_error(context).text;
           }
           ++handled;
           return PH_OK;
         }) {
-    handler_.enroll(context, kId);
+    handler_.enroll(context, kHandler);
   }
 
  private:
@@ -68,7 +68,7 @@ TEST_P(AmQuiesce, ChainOfHandlersIsNotCutShort) {
     for (std::uint64_t round = 1; round <= kRounds; ++round) {
       for (std::uint64_t i = 0; i < kEach; ++i) {
         const auto to = static_cast<ph_rank>((rank + i) % kRanks);
-        ASSERT_EQ(small_surely(context, to, kId, hopping(kHops, 8)), PH_OK);
+        ASSERT_EQ(small_surely(context, to, kHandler, hopping(kHops, 8)), PH_OK);
       }
       ASSERT_EQ(ph_am_quiesce(context, PH_FOREVER), PH_OK) << last_error(context).text;
       EXPECT_EQ(handled, round * kRanks * kEach * (kHops + 1));
@@ -89,7 +89,7 @@ TEST_P(AmQuiesce, EveryWayCounts) {
       for (const std::size_t size : sizes)
         for (const std::uint32_t flags : {0u, PH_AM_REPLY}) {
           const auto payload = hopping(kHops, size);
-          ph_am_args args = am_args(kId, payload);
+          ph_am_args args = am_args(kHandler, payload);
           args.flags |= flags;
           const ph_rank to = (rank + 1) % 3;
           ASSERT_EQ(send_surely(context, [&] { return ph_am_send(context, to, &args); }), PH_OK)
@@ -123,7 +123,7 @@ TEST_P(AmQuiesce, OneRankAloneIsThroughToo) {
     std::atomic<std::uint64_t> handled = 0;
     Forwarder forwarder(context, handled);
     ASSERT_EQ(ph_am_quiesce(context, PH_FOREVER), PH_OK) << last_error(context).text;
-    ASSERT_EQ(small_surely(context, rank, kId, hopping(5, 8)), PH_OK);
+    ASSERT_EQ(small_surely(context, rank, kHandler, hopping(5, 8)), PH_OK);
     ASSERT_EQ(ph_am_quiesce(context, PH_FOREVER), PH_OK) << last_error(context).text;
     EXPECT_EQ(handled, 6u);
   });
@@ -136,7 +136,7 @@ TEST_P(AmQuiesce, ATimeLimitLeavesOneThatTheNextCallGoesOnWith) {
     Forwarder forwarder(context, handled);
     ASSERT_EQ(ph_barrier(context), PH_OK);
     if (rank == 2) {
-      ASSERT_EQ(small_surely(context, 0, kId, hopping(3, 8)), PH_OK);
+      ASSERT_EQ(small_surely(context, 0, kHandler, hopping(3, 8)), PH_OK);
       EXPECT_EQ(ph_am_quiesce(context, 0), PH_TIMEOUT);
       EXPECT_EQ(ph_am_quiesce(context, 2000), PH_TIMEOUT);
       ph_request request = PH_REQUEST_NONE;
@@ -155,7 +155,7 @@ TEST_P(AmQuiesce, ARequestIsOverWhenAllWasHandled) {
     Forwarder forwarder(context, handled);
     ASSERT_EQ(ph_barrier(context), PH_OK);
     for (std::uint64_t round = 1; round <= 3; ++round) {
-      ASSERT_EQ(small_surely(context, (rank + 1) % kRanks, kId, hopping(10, 8)), PH_OK);
+      ASSERT_EQ(small_surely(context, (rank + 1) % kRanks, kHandler, hopping(10, 8)), PH_OK);
       ph_request request = PH_REQUEST_NONE;
       ASSERT_EQ(ph_am_quiesce_begin(context, &request), PH_OK) << last_error(context).text;
       if (request != PH_REQUEST_NONE) {
@@ -177,12 +177,12 @@ TEST_P(AmQuiesce, EachLaneHasItsOwn) {
   job.run([&](ph_context* context, ph_rank rank) {
     ph_context* lane = open_lane(context, 1);
     ASSERT_NE(lane, nullptr);
-    AmRecord here(context, kId), there(lane, kId);
+    AmRecord here(context, kHandler), there(lane, kHandler);
     ASSERT_EQ(ph_barrier(context), PH_OK);
-    ASSERT_EQ(small_surely(lane, 1 - rank, kId, filled(8, 1)), PH_OK);
+    ASSERT_EQ(small_surely(lane, 1 - rank, kHandler, filled(8, 1)), PH_OK);
     ASSERT_EQ(ph_am_quiesce(lane, PH_FOREVER), PH_OK) << last_error(lane).text;
     EXPECT_EQ(there.all.size(), 1u);
-    ASSERT_EQ(small_surely(context, 1 - rank, kId, filled(8, 1)), PH_OK);
+    ASSERT_EQ(small_surely(context, 1 - rank, kHandler, filled(8, 1)), PH_OK);
     ASSERT_EQ(ph_am_quiesce(context, PH_FOREVER), PH_OK) << last_error(context).text;
     EXPECT_EQ(here.all.size(), 1u);
     job.meet(context);
@@ -201,9 +201,9 @@ TEST_P(AmQuiesce, AHandlerOfTheLaneIsRefused) {
       has_run = true;
       return PH_OK;
     });
-    handler.enroll(context, kId);
+    handler.enroll(context, kHandler);
     ASSERT_EQ(ph_barrier(context), PH_OK);
-    ASSERT_EQ(small_surely(context, 1 - rank, kId, filled(8, 1)), PH_OK);
+    ASSERT_EQ(small_surely(context, 1 - rank, kHandler, filled(8, 1)), PH_OK);
     ASSERT_EQ(ph_am_quiesce(context, PH_FOREVER), PH_OK) << last_error(context).text;
     EXPECT_TRUE(has_run);
     job.meet(context);

@@ -72,175 +72,180 @@ struct ForgedAm {
   std::function<void(AmAttack&)> say;
 };
 
-const std::vector<ForgedAm>& all_forged_am() {
-  constexpr std::uint64_t kWhole = wire::kBulkFirst | wire::kBulkLast;
-  const std::vector<std::uint64_t> five(5);
-  static const std::vector<ForgedAm> all = {
-      {"no op", [](AmAttack& a) { a.say({0}); }},
-      {"an op between", [](AmAttack& a) { a.say({9}); }},
-      {"an op beyond", [](AmAttack& a) { a.say({24}); }},
-      {"an unknown flag", [](AmAttack& a) { a.say({am_word(AmOp::line, 16)}); }},
-      {"a long header", [](AmAttack& a) { a.say({am_word(AmOp::line, 0, 4097)}); }},
-      {"a missing header",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::line, 0, 9), 0});
-       }},
-      {"a missing immediate", [](AmAttack& a) { a.say({am_word(AmOp::line, 1)}); }},
-      {"a line with a payload", [five](AmAttack& a) { a.say({am_word(AmOp::line)}, five); }},
-      {"a line beyond a line",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::line), 0, 0, 0, 0, 0, 0, 0});
-       }},
-      {"a reply unasked", [](AmAttack& a) { a.say({am_word(AmOp::line, 4)}); }},
-      {"a reply that wants one", [](AmAttack& a) { a.say({am_word(AmOp::line, 6)}); }},
-      {"too much handled", [](AmAttack& a) { a.say({am_word(AmOp::line, 0, 0, 3)}); }},
-      {"less handled than before",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::line, 0, 0, 2)});
-         a.say({am_word(AmOp::line, 0, 0, 1)});
-       }},
-      {"more than its slots",
-       [](AmAttack& a) {
-         for (int i = 0; i < 129; ++i) {
-           a.say({am_word(AmOp::line)});
-           if (i % 16 == 0) a.serve_victim(4);
-         }
-       }},
-      {"a record without its size", [five](AmAttack& a) { a.say({am_word(AmOp::record)}, five); }},
-      {"a record that is too short",
-       [five](AmAttack& a) {
-         a.say({am_word(AmOp::record), 41}, five);
-       }},
-      {"a record that is too long",
-       [five](AmAttack& a) {
-         a.say({am_word(AmOp::record), 39}, five);
-       }},
-      {"a record of a huge size",
-       [five](AmAttack& a) {
-         a.say({am_word(AmOp::record), kHuge}, five);
-       }},
-      {"a record that wraps",
-       [five](AmAttack& a) {
-         a.say({am_word(AmOp::record, 0, 48), ~std::uint64_t{7}}, five);
-       }},
-      {"a record with words too many",
-       [five](AmAttack& a) {
-         a.say({am_word(AmOp::record), 40, 0, 0}, five);
-       }},
-      {"a body that is a record",
-       [five](AmAttack& a) {
-         a.say({am_word(AmOp::body), 40}, five);
-       }},
-      {"a record that is a body",
-       [kWhole](AmAttack& a) {
-         a.say_chunk({am_word(AmOp::record), 64}, 64, 0, 64, kWhole);
-       }},
-      {"a body without words", [kWhole](AmAttack& a) { a.say_chunk({}, 64, 0, 64, kWhole); }},
-      {"a body of another size",
-       [kWhole](AmAttack& a) {
-         a.say_chunk({am_word(AmOp::body), 63}, 64, 0, 64, kWhole);
-       }},
-      {"a body of a huge size",
-       [](AmAttack& a) {
-         a.say_chunk({am_word(AmOp::body), kHuge}, kHuge, 0, 64, wire::kBulkFirst);
-       }},
-      {"a body beyond what is carried",
-       [](AmAttack& a) {
-         a.say_chunk({am_word(AmOp::body), 32769}, 32769, 0, 64, wire::kBulkFirst);
-       }},
-      {"a body whose rest does not come",
-       [](AmAttack& a) {
-         a.say_chunk({am_word(AmOp::body), 128}, 128, 0, 64, wire::kBulkFirst);
-         a.say_chunk({}, 128, 64, 0, wire::kBulkLast);
-       }},
-      {"a chunk that has words again",
-       [](AmAttack& a) {
-         a.say_chunk({am_word(AmOp::body), 128}, 128, 0, 64, wire::kBulkFirst);
-         a.say_chunk({am_word(AmOp::body), 128}, 128, 64, 64, wire::kBulkLast);
-       }},
-      {"a pull of no words", [](AmAttack& a) { a.say({am_word(AmOp::pull)}); }},
-      {"an aggregate of no words", [](AmAttack& a) { a.say({am_word(AmOp::aggregate)}); }},
-      {"credit of nothing", [](AmAttack& a) { a.say({am_word(AmOp::credit)}); }},
-      {"credit with two words",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::credit), 1, 1});
-       }},
-      {"credit beyond what was sent",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::credit), 3});
-       }},
-      {"credit that goes back",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::credit), 2});
-         a.say({am_word(AmOp::credit), 1});
-       }},
-      {"credit with a payload",
-       [five](AmAttack& a) {
-         a.say({am_word(AmOp::credit), 1}, five);
-       }},
-      {"credit with bits",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::credit) | 1 << 8, 1});
-       }},
-      {"a refusal without its words",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::refused), 0});
-       }},
-      {"a refusal of what was not sent",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::refused), 2, kAmError, 0});
-       }},
-      {"a refusal with no error",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::refused), 0, 0, 0});
-       }},
-      {"a refusal with no status",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::refused), 0, kHuge, 0});
-       }},
-      {"a refusal of what was handled",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::credit), 1});
-         a.say({am_word(AmOp::refused), 0, kAmError, 0});
-       }},
-      {"a second refusal",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::refused), 0, kAmError, 0});
-         a.say({am_word(AmOp::refused), 0, kAmError, 0});
-       }},
-      {"no reply to nothing",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::unreplied), 1});
-       }},
-      {"no reply, of none",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::unreplied), 0});
-       }},
-      {"no reply, of a huge number",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::unreplied), kHuge});
-       }},
-      {"a read of nothing",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::read), 7});
-       }},
-      {"a done of nothing",
-       [](AmAttack& a) {
-         a.say({am_word(AmOp::done), 7, 0});
-       }},
-      {"an up of no words", [](AmAttack& a) { a.say({am_word(AmOp::up)}); }},
-      {"a down of no words", [](AmAttack& a) { a.say({am_word(AmOp::down)}); }},
-      {"a broken of no words", [](AmAttack& a) { a.say({am_word(AmOp::broken)}); }},
-  };
-  return all;
-}
+constexpr std::uint64_t kWholeBody = wire::kBulkFirst | wire::kBulkLast;
+const std::vector<std::uint64_t> kFiveWords(5);
+
+const std::vector<ForgedAm> kForgedLines = {
+    {"no op", [](AmAttack& a) { a.say({0}); }},
+    {"an op between", [](AmAttack& a) { a.say({9}); }},
+    {"an op beyond", [](AmAttack& a) { a.say({24}); }},
+    {"an unknown flag", [](AmAttack& a) { a.say({am_word(AmOp::line, 16)}); }},
+    {"a long header", [](AmAttack& a) { a.say({am_word(AmOp::line, 0, 4097)}); }},
+    {"a missing header",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::line, 0, 9), 0});
+     }},
+    {"a missing immediate", [](AmAttack& a) { a.say({am_word(AmOp::line, 1)}); }},
+    {"a line with a payload", [](AmAttack& a) { a.say({am_word(AmOp::line)}, kFiveWords); }},
+    {"a line beyond a line",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::line), 0, 0, 0, 0, 0, 0, 0});
+     }},
+    {"a reply unasked", [](AmAttack& a) { a.say({am_word(AmOp::line, 4)}); }},
+    {"a reply that wants one", [](AmAttack& a) { a.say({am_word(AmOp::line, 6)}); }},
+    {"too much handled", [](AmAttack& a) { a.say({am_word(AmOp::line, 0, 0, 3)}); }},
+    {"less handled than before",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::line, 0, 0, 2)});
+       a.say({am_word(AmOp::line, 0, 0, 1)});
+     }},
+    {"more than its slots",
+     [](AmAttack& a) {
+       for (int i = 0; i < 129; ++i) {
+         a.say({am_word(AmOp::line)});
+         if (i % 16 == 0) a.serve_victim(4);
+       }
+     }},
+};
+
+const std::vector<ForgedAm> kForgedBodies = {
+    {"a record without its size", [](AmAttack& a) { a.say({am_word(AmOp::record)}, kFiveWords); }},
+    {"a record that is too short",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::record), 41}, kFiveWords);
+     }},
+    {"a record that is too long",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::record), 39}, kFiveWords);
+     }},
+    {"a record of a huge size",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::record), kHuge}, kFiveWords);
+     }},
+    {"a record that wraps",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::record, 0, 48), ~std::uint64_t{7}}, kFiveWords);
+     }},
+    {"a record with words too many",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::record), 40, 0, 0}, kFiveWords);
+     }},
+    {"a body that is a record",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::body), 40}, kFiveWords);
+     }},
+    {"a record that is a body",
+     [](AmAttack& a) {
+       a.say_chunk({am_word(AmOp::record), 64}, 64, 0, 64, kWholeBody);
+     }},
+    {"a body without words", [](AmAttack& a) { a.say_chunk({}, 64, 0, 64, kWholeBody); }},
+    {"a body of another size",
+     [](AmAttack& a) {
+       a.say_chunk({am_word(AmOp::body), 63}, 64, 0, 64, kWholeBody);
+     }},
+    {"a body of a huge size",
+     [](AmAttack& a) {
+       a.say_chunk({am_word(AmOp::body), kHuge}, kHuge, 0, 64, wire::kBulkFirst);
+     }},
+    {"a body beyond what is carried",
+     [](AmAttack& a) {
+       a.say_chunk({am_word(AmOp::body), 32769}, 32769, 0, 64, wire::kBulkFirst);
+     }},
+    {"a body whose rest does not come",
+     [](AmAttack& a) {
+       a.say_chunk({am_word(AmOp::body), 128}, 128, 0, 64, wire::kBulkFirst);
+       a.say_chunk({}, 128, 64, 0, wire::kBulkLast);
+     }},
+    {"a chunk that has words again",
+     [](AmAttack& a) {
+       a.say_chunk({am_word(AmOp::body), 128}, 128, 0, 64, wire::kBulkFirst);
+       a.say_chunk({am_word(AmOp::body), 128}, 128, 64, 64, wire::kBulkLast);
+     }},
+};
+
+const std::vector<ForgedAm> kForgedAnswers = {
+    {"a pull of no words", [](AmAttack& a) { a.say({am_word(AmOp::pull)}); }},
+    {"an aggregate of no words", [](AmAttack& a) { a.say({am_word(AmOp::aggregate)}); }},
+    {"credit of nothing", [](AmAttack& a) { a.say({am_word(AmOp::credit)}); }},
+    {"credit with two words",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::credit), 1, 1});
+     }},
+    {"credit beyond what was sent",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::credit), 3});
+     }},
+    {"credit that goes back",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::credit), 2});
+       a.say({am_word(AmOp::credit), 1});
+     }},
+    {"credit with a payload",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::credit), 1}, kFiveWords);
+     }},
+    {"credit with bits",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::credit) | 1 << 8, 1});
+     }},
+    {"a refusal without its words",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::refused), 0});
+     }},
+    {"a refusal of what was not sent",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::refused), 2, kAmError, 0});
+     }},
+    {"a refusal with no error",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::refused), 0, 0, 0});
+     }},
+    {"a refusal with no status",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::refused), 0, kHuge, 0});
+     }},
+    {"a refusal of what was handled",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::credit), 1});
+       a.say({am_word(AmOp::refused), 0, kAmError, 0});
+     }},
+    {"a second refusal",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::refused), 0, kAmError, 0});
+       a.say({am_word(AmOp::refused), 0, kAmError, 0});
+     }},
+    {"no reply to nothing",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::unreplied), 1});
+     }},
+    {"no reply, of none",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::unreplied), 0});
+     }},
+    {"no reply, of a huge number",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::unreplied), kHuge});
+     }},
+    {"a read of nothing",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::read), 7});
+     }},
+    {"a done of nothing",
+     [](AmAttack& a) {
+       a.say({am_word(AmOp::done), 7, 0});
+     }},
+    {"an up of no words", [](AmAttack& a) { a.say({am_word(AmOp::up)}); }},
+    {"a down of no words", [](AmAttack& a) { a.say({am_word(AmOp::down)}); }},
+    {"a broken of no words", [](AmAttack& a) { a.say({am_word(AmOp::broken)}); }},
+};
 
 class GarbageAm : public testing::TestWithParam<Ground> {};
 
-TEST_P(GarbageAm, each_forged_message_ends_its_sender_and_nothing_else) {
-  for (const ForgedAm& one : all_forged_am()) {
+// Each of them ends its sender, and leaves nothing behind.
+void expect_ended(Ground ground, const std::vector<ForgedAm>& all) {
+  for (const ForgedAm& one : all) {
     SCOPED_TRACE(one.name);
-    AmAttack attack(GetParam());
+    AmAttack attack(ground);
     attack.serve_victim(20);
     ASSERT_EQ(attack.status_of_attacker(), PH_OK);
     one.say(attack);
@@ -251,6 +256,10 @@ TEST_P(GarbageAm, each_forged_message_ends_its_sender_and_nothing_else) {
     EXPECT_EQ(attack.victim().held(), 0u);
   }
 }
+
+TEST_P(GarbageAm, each_forged_line_ends_its_sender) { expect_ended(GetParam(), kForgedLines); }
+TEST_P(GarbageAm, each_forged_body_ends_its_sender) { expect_ended(GetParam(), kForgedBodies); }
+TEST_P(GarbageAm, each_forged_answer_ends_its_sender) { expect_ended(GetParam(), kForgedAnswers); }
 
 TEST_P(GarbageAm, what_is_right_is_handled_and_then_garbage_harms_nobody) {
   AmAttack attack(GetParam());

@@ -1,6 +1,7 @@
 #include "service/am/am_answers.hpp"
 
 #include "am_receiving_unit.hpp"
+#include "shortage.hpp"
 
 namespace photon::service::am {
 namespace {
@@ -64,6 +65,23 @@ TEST_F(AmAnswers, keeps_credit_without_a_line_and_says_all_of_it_when_there_is_o
   port_.refuse_nothing();
   answers_.on_room(1);
   EXPECT_EQ(said(), (All{{word(Op::credit), 6}}));
+  EXPECT_TRUE(answers_.is_idle());
+}
+
+// What else waits for that room must hear of it, too.
+TEST_F(AmAnswers, says_kept_credit_in_a_turn_if_there_was_no_memory_when_a_line_came) {
+  port_.refuse(0, FakePort::kNever);
+  answers_.note_handled(1, true);
+  answers_.end_batch();
+  port_.refuse_nothing();
+  {
+    const photon::test::Shortage shortage(0);
+    EXPECT_NO_THROW(answers_.on_room(1));
+  }
+  EXPECT_TRUE(said().empty());
+  EXPECT_FALSE(answers_.is_idle());
+  answers_.end_batch();
+  EXPECT_EQ(said(), (All{{word(Op::credit), 1}}));
   EXPECT_TRUE(answers_.is_idle());
 }
 

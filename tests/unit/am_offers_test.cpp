@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "fake_port.hpp"
+#include "service/fake_port.hpp"
 
 namespace photon::service::am {
 namespace {

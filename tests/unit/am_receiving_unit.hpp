@@ -28,12 +28,23 @@ class AmPort final : public FakePort {
   AmPort() : FakePort(wire::Owner::am) {}
   bool runs = false;
   bool is_inside = false;
-  std::string why;  // it cut somebody off
+  std::string why;            // it cut somebody off
+  ph_status exposes = PH_OK;  // else nothing can be exposed
   base::Config settings;
 
   bool runs_now() const noexcept override { return runs; }
   bool is_in_run() const noexcept override { return is_inside; }
   const base::Config& config() const noexcept override { return settings; }
+  // As the engine: the request has its value from here on.
+  std::uint64_t promise(const UserEnd& end) override {
+    const std::uint64_t made = FakePort::promise(end);
+    if (made != 0 && end.request != nullptr) *end.request = made;
+    return made;
+  }
+  ph_status expose(std::span<const std::byte> memory, std::uint32_t access,
+                   Exposed& exposed) override {
+    return exposes == PH_OK ? FakePort::expose(memory, access, exposed) : exposes;
+  }
   void cut_off(Rank rank, const char* words) override {
     why = words;
     FakePort::cut_off(rank, words);

@@ -147,6 +147,22 @@ TEST_F(AmRunner, lands_a_carried_payload_part_by_part_and_tells_of_each) {
   EXPECT_EQ(memory[90], std::byte{0});
 }
 
+TEST_F(AmRunner, tells_of_the_end_of_an_empty_payload_that_lands_in_an_empty_buffer) {
+  enroll(1, [this](const ph_am_message&, ph_am_landing& landing) {
+    landing.buffer = nullptr;  // as std::vector().data()
+    landing.buffer_bytes = 0;
+    landing.done = note;
+    landing.argument = this;
+    return PH_OK;
+  });
+  arrive(1, 0);
+  EXPECT_EQ(run()[0].status, PH_OK);
+  ASSERT_EQ(parts_.size(), 1u);
+  EXPECT_EQ(parts_[0].part.size_bytes, 0u);
+  EXPECT_EQ(parts_[0].part.status, PH_OK);
+  EXPECT_NE(parts_[0].part.is_last, 0);
+}
+
 TEST_F(AmRunner, calls_a_completion_handler_that_fails_once_more_as_the_last) {
   std::vector<std::byte> memory(100);
   fails_at_ = 2;

@@ -105,8 +105,9 @@ TEST_F(ConfigTest, every_choice_of_every_field_is_taken_and_listed_again) {
 
 TEST_F(ConfigTest, both_ends_of_every_range_are_allowed_and_nothing_beyond) {
   for (const Field& field : fields()) {
-    if (!field.choices.empty() || field.is_word() || field.name == std::string("bulk_chunk"))
-      continue;
+    const bool is_bound_by_another =
+        field.name == std::string("bulk_chunk") || field.name == std::string("am_aggregate_bytes");
+    if (!field.choices.empty() || field.is_word() || is_bound_by_another) continue;
     const std::string min = std::to_string(field.min);
     const std::string max = std::to_string(field.max);
     EXPECT_TRUE(with({{field.name, min.c_str()}})) << field.name;
@@ -118,6 +119,22 @@ TEST_F(ConfigTest, both_ends_of_every_range_are_allowed_and_nothing_beyond) {
     const std::string above = max + "0";  // past 64 bits, where max is the largest number
     EXPECT_THAT(failure({{field.name, above.c_str()}}), HasSubstr("must be")) << field.name;
   }
+}
+
+TEST_F(ConfigTest, an_aggregate_is_no_larger_than_what_is_carried) {
+  EXPECT_EQ(with({{"am_carried_max", "1024"}})->am_aggregate_bytes, 1024u);
+  EXPECT_THAT(failure({{"am_carried_max", "1024"}, {"am_aggregate_bytes", "1025"}}),
+              HasSubstr("must be at most am_carried_max = 1024"));
+  EXPECT_EQ(
+      with({{"am_carried_max", "65536"}, {"am_aggregate_bytes", "65536"}})->am_aggregate_bytes,
+      65536u);
+}
+
+TEST_F(ConfigTest, handlers_beside_the_caller_turn_the_progress_thread_on) {
+  EXPECT_EQ(with({{"am", "threaded"}})->progress_thread, Switch::on);
+  EXPECT_EQ(with({{"am", "polled"}})->progress_thread, Switch::off);
+  EXPECT_THAT(failure({{"am", "threaded"}, {"progress_thread", "off"}}),
+              HasSubstr("must be on where am = threaded"));
 }
 
 TEST_F(ConfigTest, a_word_is_taken_as_it_is_and_neither_empty_nor_long) {

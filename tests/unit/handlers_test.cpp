@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "shortage.hpp"
+
 namespace photon::service::am {
 namespace {
 
@@ -40,6 +42,17 @@ TEST(Handlers, is_not_found_any_more_once_it_is_retired_and_the_id_is_free_at_on
   ASSERT_TRUE(table.add(7, other, nullptr));
   EXPECT_EQ(table.find(7)->handler, other);
   EXPECT_EQ(table.retired(), 1u);
+}
+
+// Who unregisters frees what the handler uses, so that it must not fail.
+TEST(Handlers, is_retired_though_there_is_no_memory) {
+  constexpr std::uint32_t kIds = 40;
+  HandlerTable table;
+  for (std::uint32_t id = 0; id < kIds; ++id) ASSERT_TRUE(table.add(id, one, nullptr));
+  for (std::uint32_t id = 0; id < kIds / 2; ++id) ASSERT_NE(table.retire(id, 1), nullptr);
+  for (std::uint32_t id = 0; id < kIds / 2; ++id) ASSERT_TRUE(table.add(id, one, nullptr));
+  const photon::test::Shortage shortage(0);
+  for (std::uint32_t id = 0; id < kIds; ++id) EXPECT_NE(table.retire(id, 1), nullptr) << id;
 }
 
 TEST(Handlers, is_freed_when_the_runs_that_may_have_found_it_are_over) {

@@ -138,6 +138,20 @@ TEST(Offering, those_of_handlers_count_in_the_queue_bytes_until_they_are_over) {
   EXPECT_TRUE(one.is_over());
 }
 
+TEST(Offering, the_request_of_one_that_cannot_be_exposed_keeps_its_value) {
+  Offerer one;
+  ph_request request = 77;
+  ph_am_args args{};
+  args.size = sizeof args;
+  args.payload = one.payload.data();
+  args.payload_bytes = one.payload.size();
+  args.request = &request;
+  one.port.exposes = PH_ERR_MEMORY;
+  EXPECT_EQ(one.sender->send(1, args, Asker::user), PH_ERR_MEMORY);
+  EXPECT_EQ(request, 77u);
+  EXPECT_TRUE(one.port.holds_nothing());
+}
+
 // Wherever the target is lost: at each call that names it.
 TEST(Offering, a_target_that_is_lost_anywhere_is_told_of_once) {
   for (std::uint64_t at = 1; at <= 6; ++at) {

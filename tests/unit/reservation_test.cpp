@@ -2,7 +2,9 @@
 // and it outlives its peer.
 #include "engine/reservation.hpp"
 
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "probe_service.hpp"
 
@@ -135,6 +137,35 @@ TEST(Reservation, stays_while_its_record_has_no_line_or_others_queue_before_it) 
   EXPECT_EQ(two.commit(100), PH_OK);
   EXPECT_EQ(two.heard(2), (Heard{"h(", ")"}));
   EXPECT_EQ(two.at(1).body, source);
+}
+
+// A put that waits behind one while its caller sleeps; whoever ends that need not call again.
+void ends_while_another_sleeps(bool commits) {
+  Reserved two;
+  ASSERT_EQ(two.reserve(1000), PH_OK);
+  const auto source = filled(3000, 1);
+  ASSERT_EQ(two.ranks[0].put(1, two.put(source)), PH_OK);
+  std::thread waiter([&] {
+    LaneGuard guard(two.ranks.lane(0));
+    EXPECT_EQ(two.ranks[0].wait(guard, {1, PH_LOCAL, nullptr}, 10'000'000), PH_OK);
+  });
+  two.ranks.fake(0).await_sleeper();
+  const auto before = std::chrono::steady_clock::now();
+  {
+    const LaneGuard inside(two.ranks.lane(0));
+    if (commits)
+      EXPECT_EQ(two.commit(10), PH_OK);
+    else
+      two.port().cancel_room(1);
+  }
+  waiter.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(5)) << "by its limit";
+}
+
+TEST(Reservation, that_is_committed_wakes_who_sleeps_behind_it) { ends_while_another_sleeps(true); }
+
+TEST(Reservation, that_is_given_back_wakes_who_sleeps_behind_it) {
+  ends_while_another_sleeps(false);
 }
 
 // What waits behind one, of all who use the ring; lines go on meanwhile.

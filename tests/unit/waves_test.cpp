@@ -58,6 +58,10 @@ class WavesAtRoot : public testing::Test, protected Service {
   Waves waves_{port_, gates_, [this] { return is_settled_; }};
 };
 
+std::uint64_t word_of_status(ph_status status) {
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(status));
+}
+
 constexpr std::uint64_t kWave1 = std::uint64_t{1} << 32;
 
 TEST_F(WavesAtRoot, ends_with_the_second_wave_and_the_next_one_has_the_next_number) {
@@ -176,6 +180,30 @@ TEST_F(WavesAtRoot, what_a_neighbour_says_is_broken_is_believed_and_said_to_the_
   EXPECT_TRUE(hear(2, Op::broken, {0, static_cast<std::uint64_t>(PH_ERR_PEER), 1}));
   EXPECT_EQ(waves_.enter(), PH_ERR_PEER);
   EXPECT_EQ(port_.last_error().rank, 3u) << "the first one";
+}
+
+TEST_F(WavesAtRoot, a_neighbour_who_could_not_be_met_when_it_broke_is_told_when_it_asks) {
+  port_.out_of_reach = 3;
+  ASSERT_EQ(waves_.enter(), PH_ERR_NOT_FOUND);
+  ASSERT_TRUE(hear(1, Op::broken, {0, word_of_status(PH_ERR_PEER), 2}));
+  port_.run_turns();
+  EXPECT_EQ(said().size(), 1u) << "child 2 alone";
+  EXPECT_EQ(waves_.held(), 1u);
+  ASSERT_TRUE(hear(3, Op::up, {0, 2, 2}));
+  const auto told = said();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(std::get<0>(told[0]), 3u);
+  EXPECT_EQ(std::get<1>(told[0]), Op::broken);
+  EXPECT_EQ(waves_.held(), 0u);
+}
+
+TEST_F(WavesAtRoot, nobody_waits_at_the_end_for_a_neighbour_who_was_never_met) {
+  port_.out_of_reach = 3;
+  ASSERT_TRUE(hear(1, Op::broken, {0, word_of_status(PH_ERR_PEER), 2}));
+  port_.run_turns();
+  EXPECT_FALSE(waves_.is_idle());
+  waves_.close();
+  EXPECT_TRUE(waves_.is_idle());
 }
 
 TEST_F(WavesAtRoot, who_says_what_cannot_be_is_cut_off) {

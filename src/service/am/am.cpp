@@ -143,6 +143,7 @@ void Am::collect() {
   inbox_.swap();
   runner_.tell(pulls_.collect());
   ++runs_begun_;
+  runs_beside_ += port_.is_beside_caller() ? 1 : 0;
 }
 
 void Am::ran() noexcept {
@@ -179,9 +180,17 @@ bool Am::is_idle() const noexcept {
 
 std::uint64_t Am::counter(Rank rank, std::size_t place) const noexcept {
   Counts counts{{sender_.counts(rank)}};
-  for (Rank from = 0; from < port_.size(); ++from)
-    if (rank == PH_ANY_RANK || rank == from) counts.handled += gates_.of(from).handled;
+  for (Rank from = 0; from < port_.size(); ++from) {
+    if (rank != PH_ANY_RANK && rank != from) continue;
+    counts.handled += gates_.of(from).handled;
+    counts.refused += answers_.refused(from);
+    counts.lent += arriving_.lent(from);
+    counts.copied += arriving_.copied(from);
+    counts.pulled_bytes += pulls_.bytes_of(from);
+    counts.parts += pulls_.parts_of(from);
+  }
   counts.runs = runs_over_;
+  counts.runs_beside = runs_beside_;
   counts.queued_bytes = sender_.budget().used();
   counts.most_queued_bytes = sender_.budget().peak();
   return counts.*kCounted[place].value;

@@ -89,6 +89,9 @@ class Am final : public Service {
     sender_.before_flush(rank);
     waves_.look();
   }
+  bool runs_beside_caller() const noexcept override {
+    return port_.config().am == base::ActiveMessages::threaded;
+  }
   bool may_wait() const noexcept override { return false; }
   void collect() override;
   void run() noexcept override { runner_.run(); }
@@ -125,6 +128,7 @@ class Am final : public Service {
   Waves waves_;
   std::uint64_t runs_begun_ = 0;
   std::uint64_t runs_over_ = 0;
+  std::uint64_t runs_beside_ = 0;  // of runs_begun_, those by the progress thread
   std::uint64_t handlers_run_ = 0;
   bool is_closed_ = false;
 };

@@ -39,6 +39,7 @@ void Answers::say_refused(Rank to, std::uint16_t id, std::uint64_t number, ph_st
                           std::uint64_t items) {
   if (port_.state(to) != PH_OK) return;
   say_surely(to, answer_word(Op::refused, id), number, status_word(status), items);
+  ++owed_[to].refused;
 }
 
 void Answers::say_read(Rank to, std::uint64_t token) {
@@ -112,8 +113,14 @@ void Answers::set_kept(Owed& owed, bool is) noexcept {
   kept_ += is ? 1 : std::uint64_t(-1);
 }
 
-void Answers::on_room(Rank to) {
-  if (owed_[to].keeps_credit) say_credit(to, owed_[to]);
+void Answers::on_room(Rank to) noexcept {
+  if (!owed_[to].keeps_credit) return;
+  try {
+    say_credit(to, owed_[to]);
+  } catch (const std::bad_alloc&) {
+    touch(to);
+    port_.wants_turn();
+  }
 }
 
 void Answers::on_lost(Rank rank) noexcept {

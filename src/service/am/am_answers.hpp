@@ -39,14 +39,17 @@ class Answers {
   void note_reply_over(Rank from, bool was_replied) noexcept;
   // Says of all that was noted what is due now. Throws bad_alloc; the rest is said by the next one.
   void end_batch();
-  // There is a line again.
-  void on_room(Rank to);
+  // There is a line again. Where memory runs out a turn goes on.
+  void on_room(Rank to) noexcept;
   void on_lost(Rank rank) noexcept;
 
+  // Refusals that it was told, ever.
+  std::uint64_t refused(Rank rank) const noexcept { return owed_[rank].refused; }
   bool is_idle() const noexcept { return kept_ == 0 && touched_.empty(); }
 
  private:
   struct Owed {
+    std::uint64_t refused = 0;
     std::uint32_t unreplied = 0;
     bool is_touched = false;  // it is among touched_
     bool wants_credit = false;

@@ -173,6 +173,7 @@ Verdict Arriving::whole(const Chunk& chunk, const Word& word, const Words& words
   }
   if (!fill(entry, words.pull, chunk.bytes)) return Verdict::malformed;
   if (is_lent) its_.loans.add(from, chunk.loan);
+  ++(is_lent ? from_[from].lent : from_[from].copied);
   arrived(entry);
   return is_lent ? Verdict::kept : Verdict::taken;
 }

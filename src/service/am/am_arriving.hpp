@@ -54,6 +54,10 @@ class Arriving {
   // The header handler of a reply of its has returned.
   void note_reply_over(Rank rank) noexcept { --from_[rank].replies_here; }
 
+  // Its chunks that were lent, and that were copied, ever.
+  std::uint64_t lent(Rank rank) const noexcept { return from_[rank].lent; }
+  std::uint64_t copied(Rank rank) const noexcept { return from_[rank].copied; }
+
   void on_lost(Rank rank) noexcept { from_[rank].body.reset(); }
   // From now on nothing that comes is due.
   void close() noexcept { is_closed_ = true; }
@@ -74,6 +78,8 @@ class Arriving {
   };
   struct From {
     std::unique_ptr<Body> body;  // null: none is gathered
+    std::uint64_t lent = 0;
+    std::uint64_t copied = 0;
     std::uint32_t replies_here = 0;
   };
 

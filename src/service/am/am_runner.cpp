@@ -139,9 +139,10 @@ ph_status Runner::call_done(const Landing& landing, const ph_am_part& part) {
 
 // A carried payload goes where its handler wants it, and its completion handler is called at once.
 ph_status Runner::land_here(std::span<const std::byte> payload, const ph_am_landing& named) {
-  if (named.buffer == nullptr && named.buffer_bytes == 0 && named.blocks == nullptr &&
-      named.blocks_count == 0 && named.flags == 0)
-    return PH_OK;
+  const bool is_named = named.buffer != nullptr || named.buffer_bytes != 0 ||
+                        named.blocks != nullptr || named.blocks_count != 0 || named.flags != 0;
+  // Of a payload of no bytes a buffer may be null and have none: who waits for its end hears of it.
+  if (!is_named && (named.done == nullptr || !payload.empty())) return PH_OK;
   Landing landing;
   const ph_status status = landing.take(named, payload.size(), true);
   show_no_bytes();

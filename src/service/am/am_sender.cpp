@@ -12,8 +12,6 @@ namespace photon::service::am {
 
 namespace {
 
-constexpr std::uint64_t kMostWanted = 65536;  // replies; a target cuts off who wants more
-
 // What ph_last_error() says of a refusal.
 class RefusalWords {
  public:
@@ -46,8 +44,8 @@ Sender::Sender(Port& port, Gates& gates)
       gates_(gates),
       gate_of_(gates.data()),
       ranks_(port.size()),
-      reply_bytes_(port.config().am_carried_max + PH_AM_HEADER_BYTES),
       outbox_(port, gates),
+      replies_(port, gates, outbox_.budget()),
       aggregates_(port, gates, outbox_),
       prepared_(port) {}
 
@@ -169,7 +167,7 @@ ph_status Sender::say_or_copy(const Submitted& what, std::unique_ptr<Entry>& cop
 // Behind that: it is accepted.
 void Sender::settle(const Submitted& what, const Note& note, std::unique_ptr<Entry> copy) noexcept {
   auto& [to, draft, goes, asker] = what;
-  if (draft.head.word.has(kWantsReply)) want(gate_of_[to.rank]);
+  if (draft.head.word.has(kWantsReply)) replies_.want(to.rank);
   if (copy == nullptr) {
     outbox_.has_gone(to, draft.head, note);
     return outbox_.set_gate(to);
@@ -183,7 +181,7 @@ void Sender::settle(const Submitted& what, const Note& note, std::unique_ptr<Ent
 // Whether the reply that it wants finds room, and it itself if it cannot go.
 ph_status Sender::may_send(To& to, const Checked& what, Asker asker, bool goes) {
   if (what.draft.head.word.has(kWantsReply))
-    if (const ph_status status = may_want(to.rank, asker); status != PH_OK) return status;
+    if (const ph_status status = replies_.may_want(to.rank, asker); status != PH_OK) return status;
   return goes ? PH_OK : outbox_.may_queue(to, asker);
 }
 
@@ -197,29 +195,6 @@ ph_status Sender::collect(To& to, Checked& what, Asker asker) {
   aggregates_.collect(to, what.draft, what.end.local.size_bytes != 0);
   static_cast<void>(attempt.accept());
   return PH_OK;
-}
-
-// Outside handlers the room for replies is waited for by the caller; a queue here could make two
-// ranks wait for each other.
-ph_status Sender::may_want(Rank to, Asker asker) {
-  const std::uint32_t wanted = gate_of_[to].wanted;
-  if (wanted < gates_.slots()) return PH_OK;
-  if (asker == Asker::user) return port_.again();
-  if (wanted < kMostWanted && outbox_.budget().has_room(asker)) return PH_OK;
-  return port_.fail(PH_ERR_MEMORY, to,
-                    "am_send: " + std::to_string(wanted) +
-                        " replies of that rank are still to come, and more find no room; raise "
-                        "PHOTON_AM_QUEUE_BYTES, or ask less in handlers");
-}
-
-void Sender::want(Gate& gate) noexcept {
-  if (++gate.wanted > gates_.slots()) outbox_.budget().take(reply_bytes_);
-}
-
-void Sender::unwant(Gate& gate, std::uint32_t count) noexcept {
-  const std::uint64_t slots = gates_.slots();
-  for (; count != 0; --count)
-    if (gate.wanted-- > slots) outbox_.budget().give(reply_bytes_);
 }
 
 // ---- what the target tells
@@ -256,15 +231,13 @@ bool Sender::refused(Rank from, const Refusal& what) {
 }
 
 bool Sender::unreplied(Rank from, std::uint32_t count) {
-  Gate& gate = gate_of_[from];
-  if (count == 0 || count > gate.wanted) return false;
-  unwant(gate, count);
+  if (count == 0 || count > gate_of_[from].wanted) return false;
+  replies_.unwant(from, count);
   return true;
 }
 
 void Sender::note_reply_handled(Rank from) noexcept {
-  Gate& gate = gate_of_[from];
-  if (gate.wanted != 0) unwant(gate, 1);
+  if (gate_of_[from].wanted != 0) replies_.unwant(from, 1);
 }
 
 // ---- of the service
@@ -278,7 +251,7 @@ void Sender::on_room(Rank to) {
 }
 
 void Sender::on_lost(Rank rank, ph_status why) noexcept {
-  unwant(gate_of_[rank], gate_of_[rank].wanted);
+  replies_.unwant(rank, gate_of_[rank].wanted);
   outbox_.offers().on_lost(rank, why);
   To* const to = outbox_.find(rank);
   if (to == nullptr) return;

@@ -23,6 +23,7 @@
 #include "service/am/am_outbox.hpp"
 #include "service/am/gate.hpp"
 #include "service/am/prepared.hpp"
+#include "service/am/reply_room.hpp"
 #include "service/am/word.hpp"
 #include "service/service.hpp"
 
@@ -132,16 +133,13 @@ class Sender {
   // ---- offering.cpp
   ph_status offer(Checked& what, Asker asker);
   ph_status send_offer(To& to, Offering& offering, Asker asker, bool goes);
-  ph_status may_want(Rank to, Asker asker);
-  void want(Gate& gate) noexcept;
-  void unwant(Gate& gate, std::uint32_t count) noexcept;
 
   Port& port_;
   Gates& gates_;
   Gate* const gate_of_;
   const std::uint32_t ranks_;
-  const std::uint64_t reply_bytes_;  // that a reply beyond the slots stands for
   Outbox outbox_;
+  ReplyRoom replies_;
   Aggregates aggregates_;
   Prepared prepared_;
   bool is_closing_ = false;

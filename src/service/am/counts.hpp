@@ -25,8 +25,14 @@ struct SentCounts {
 
 struct Counts : SentCounts {
   std::uint64_t handled = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t lent = 0;
+  std::uint64_t copied = 0;
+  std::uint64_t pulled_bytes = 0;
+  std::uint64_t parts = 0;
   // Of the rank, whichever peer is asked for.
   std::uint64_t runs = 0;
+  std::uint64_t runs_beside = 0;  // of these, by the progress thread
   std::uint64_t queued_bytes = 0;
   std::uint64_t most_queued_bytes = 0;
 };
@@ -46,7 +52,17 @@ inline constexpr CountedAs kCounted[] = {
     {{"am_queued", "Active messages that waited in this rank's memory."}, &Counts::queued},
     {{"am_slot_stalls", "Active messages that found no slot free."}, &Counts::slot_stalls},
     {{"am_handled", "Active messages whose header handler has returned here."}, &Counts::handled},
+    {{"am_refused", "Active messages whose error their sender was told of."}, &Counts::refused},
+    {{"am_lent", "Chunks of active messages that were handled where they lay in the ring."},
+     &Counts::lent},
+    {{"am_copied", "Chunks that were copied first, for the call ran no handlers."},
+     &Counts::copied},
+    {{"am_pulled_bytes", "Bytes of payloads of active messages that were read here."},
+     &Counts::pulled_bytes},
+    {{"am_parts", "Parts of such payloads that were handled here."}, &Counts::parts},
     {{"am_handler_runs", "Batches of handlers of this rank."}, &Counts::runs},
+    {{"am_runs_beside", "Of these batches, those that the progress thread has run."},
+     &Counts::runs_beside},
     {{"am_queued_bytes", "Bytes of active messages that wait in this rank's memory."},
      &Counts::queued_bytes},
     {{"most_am_queued_bytes", "Most such bytes."}, &Counts::most_queued_bytes},

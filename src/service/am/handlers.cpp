@@ -10,6 +10,7 @@ bool HandlerTable::add(std::uint32_t id, ph_am_handler handler, void* user) {
   Page* page = place.get();
   if (page != nullptr && page->nodes[id % kPageIds] != nullptr) return false;
   auto node = std::make_unique<HandlerNode>(HandlerNode{handler, user});
+  retired_.reserve(retired_.size() + shown_ + 1);
   if (page == nullptr) {
     owned_.reserve(owned_.size() + 1);
     owned_.push_back(std::make_unique<Page>());
@@ -18,13 +19,14 @@ bool HandlerTable::add(std::uint32_t id, ph_am_handler handler, void* user) {
   }
   page->nodes[id % kPageIds] = std::move(node);
   page->shown[id % kPageIds].set(page->nodes[id % kPageIds].get());
+  ++shown_;
   return true;
 }
 
-const HandlerNode* HandlerTable::retire(std::uint32_t id, std::uint64_t runs) {
+const HandlerNode* HandlerTable::retire(std::uint32_t id, std::uint64_t runs) noexcept {
   Page* const page = pages_[id / kPageIds].get();
   if (page == nullptr || page->nodes[id % kPageIds] == nullptr) return nullptr;
-  retired_.reserve(retired_.size() + 1);
+  --shown_;
   page->shown[id % kPageIds].set(nullptr);
   retired_.push_back({std::move(page->nodes[id % kPageIds]), runs});
   return retired_.back().node.get();

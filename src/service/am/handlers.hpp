@@ -39,8 +39,8 @@ class HandlerTable {
     return page == nullptr ? nullptr : page->shown[id % kPageIds].get();
   }
   // From the next run on nobody finds it. `runs`: those that have begun, ever. Null: nobody is
-  // registered. Throws bad_alloc, and then nothing was done.
-  const HandlerNode* retire(std::uint32_t id, std::uint64_t runs);
+  // registered. It needs no memory, for who unregisters frees what the handler uses.
+  const HandlerNode* retire(std::uint32_t id, std::uint64_t runs) noexcept;
   // True: so many runs are over that nothing follows it any more, and it was freed.
   bool is_over(const HandlerNode* retired, std::uint64_t runs_over) noexcept;
 
@@ -59,7 +59,8 @@ class HandlerTable {
 
   std::array<sync::Published<sync::HardwarePolicy, Page>, (PH_AM_MAX_ID + 1) / kPageIds> pages_;
   std::vector<std::unique_ptr<Page>> owned_;
-  std::vector<Retired> retired_;
+  std::vector<Retired> retired_;  // has room for all that are shown as well
+  std::size_t shown_ = 0;
 };
 
 }  // namespace photon::service::am

@@ -18,9 +18,8 @@ struct Sender::Offering {
   ~Offering() {
     if (is_accepted) return;
     if (is_expected) to.notes.unexpect();
-    if (!is_made) return;
-    offers.withdraw(token);
-    if (request != nullptr) *request = before;
+    if (is_made) offers.withdraw(token);
+    if (request != nullptr) *request = before;  // also where a promise was made and renounced
   }
   // PH_AGAIN: no completion is left.
   ph_status make(bool is_counted) {

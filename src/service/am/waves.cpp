@@ -44,7 +44,10 @@ ph_status Waves::may_begin(const char* call) {
 
 // Parent and children, so that each hears of the other's end.
 ph_status Waves::meet() {
-  if (states_.state() == WaveStates::State::broken) return why_broken();
+  if (states_.state() == WaveStates::State::broken) {
+    for (std::size_t place = 0; place < AmTree::kPlaces; ++place) push(place);
+    return why_broken();
+  }
   for (std::size_t place = 0; place < AmTree::kPlaces; ++place) {
     if (!states_.tree().has(place)) continue;
     const Rank rank = states_.tree().at(place);
@@ -124,7 +127,8 @@ void Waves::push(std::size_t place) noexcept {
   if (push(to, unsaid_[place].wave)) push(to, unsaid_[place].broken);
 }
 
-// False: it stays here. Who is lost, or has left, takes nothing.
+// False: it stays here, also for one who cannot be met yet. Who is lost, or has left, takes
+// nothing.
 bool Waves::push(Rank to, Words& words) noexcept {
   if (words.count == 0) return true;
   const auto& w = words.words;
@@ -135,6 +139,7 @@ bool Waves::push(Rank to, Words& words) noexcept {
     port_.wants_turn();
     return false;
   }
+  if (status != PH_OK && port_.state(to) == PH_OK && !is_closed_) return false;
   words.count = 0;
   return true;
 }
@@ -160,6 +165,7 @@ bool Waves::on_message(Rank from, Op op, std::span<const std::byte> rest) noexce
   switch (op) {
     case Op::up:
       if (!states_.up(from, to_stamp(words[0]), {words[1], words[2]})) return false;
+      push(*states_.tree().place_of(from));  // it may not have been met when this rank broke off
       look();
       return true;
     case Op::down: {
@@ -259,6 +265,7 @@ void Waves::turn() noexcept {
 
 void Waves::close() noexcept {
   if (std::exchange(is_closed_, true)) return;
+  for (std::size_t place = 0; place < AmTree::kPlaces; ++place) push(place);
   if (promise_ == 0) return;
   port_.complete(promise_, PH_ERR_DEPARTED);
   port_.release(std::exchange(promise_, 0));
