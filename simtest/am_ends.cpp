@@ -54,7 +54,8 @@ bool AmModel::takes_nameless(const Endpoint& at, const ph_completion& completion
     if ((one.has_id && !one.may_collect()) || !one.accepted || one.from != at.rank ||
         one.lane != at.lane || one.to != completion.peer)
       continue;
-    if (owed(one) == completion.status) ++able;
+    const bool is_with_others = one.may_collect() && may_end_with(one, completion.status);
+    if (owed(one) == completion.status || is_with_others) ++able;
   }
   std::uint32_t& told = nameless_[{at.rank, at.lane, completion.peer, completion.status}];
   if (told >= able) return false;

@@ -82,7 +82,8 @@ struct AmMessage {
   // Whether it may go together with others: of those that have an error its sender hears once, of
   // the first one, without an id.
   bool may_collect() const noexcept {
-    return has(PH_AM_MAY_WAIT) && !has(PH_AM_REPLY) && !has(PH_DELIVERED) && way == Way::args;
+    const bool is_delivered = has(PH_DELIVERED) && !has(PH_NO_LCE);
+    return has(PH_AM_MAY_WAIT) && !has(PH_AM_REPLY) && !is_delivered && way == Way::args;
   }
   // Whether its number stands in it.
   bool is_named() const noexcept {

@@ -43,6 +43,7 @@ Step Generator::am_message(std::uint32_t hops) {
   step.peer = static_cast<ph_rank>(ams_.up_to(program_.ranks - 1));
   step.operand = ams_.up_to(9) == 0 ? 1 + ams_.up_to(kAmsAtOnce) : 1;
   step.local_id_bytes = 0;
+  step.kinds = 0;
   const bool is_small = step.verb == Verb::am_small;
   step.size_bytes = is_small ? ams_.up_to(PH_AM_SMALL_BYTES) : am_size();
   if (!is_small) draw_am_args(step);

@@ -268,7 +268,7 @@ std::size_t Runner::test_quiesce(ph_rank rank) {
   ph_result result{};
   const ph_status status = ph_test(context(rank), &quiet.request, &result);
   if (status == PH_AGAIN) return 0;
-  if (expect(rank, "test of a quiesce", status)) end_requested(rank, result.status);
+  if (expect(rank, "the result of a quiesce", result.status, status)) end_requested(rank, status);
   return 1;
 }
 

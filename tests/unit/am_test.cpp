@@ -41,6 +41,20 @@ TEST(Am, does_not_let_go_of_a_handler_before_the_run_is_over_that_may_be_in_it) 
   EXPECT_TRUE(one.am->is_dismissed(node));
 }
 
+TEST(Am, runs_what_came_while_a_batch_that_had_stopped_early_went_on) {
+  Receiver one;
+  one.port.runs = true;
+  const Bytes chunk = filled(one.port.settings.bulk_bytes / 32);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(one.come(part(1, 1, chunk, 0, chunk.size())));
+  one.am->collect();
+  one.am->run();
+  one.am->ran();
+  ASSERT_EQ(one.handled.size(), 4u) << "an eighth of the ring was handled";
+  ASSERT_TRUE(one.come(line(1, 1)));
+  one.turn();
+  EXPECT_EQ(one.handled.size(), 6u);
+}
+
 TEST(Am, dismisses_nobody_inside_a_handler) {
   Receiver one;
   const HandlerNode* node = nullptr;

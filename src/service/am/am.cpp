@@ -157,7 +157,8 @@ void Am::ran() noexcept {
     port_.wants_run();
     return;
   }
-  if (!inbox_.running().empty() || pulls_.has_due()) port_.wants_run();
+  // What came while something was left of the last batch had its run, which did not take it.
+  if (!inbox_.empty() || pulls_.has_due()) port_.wants_run();
   waves_.look();
 }
 
