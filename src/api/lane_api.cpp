@@ -106,8 +106,10 @@ base::Error error_of(ph_context& lane) {
 
 ph_status finish_lane(ph_context& lane) noexcept {
   const ph_status closed = close(lane);
-  if (closed == PH_ERR_STATE) await_end(lane, {});
-  return closed == PH_OK ? end(lane) : closed;
+  if (closed == PH_OK) return end(lane);
+  if (closed != PH_ERR_STATE) return closed;
+  await_end(lane, {});
+  return PH_OK;
 }
 
 namespace {
@@ -262,9 +264,8 @@ ph_status ph_lane_close(ph_context* lane) {
   } catch (const std::bad_alloc&) {
     return PH_ERR_MEMORY;
   }
-  ph_status status = photon::api::finish_lane(*lane);
+  const ph_status status = photon::api::finish_lane(*lane);
   if (status == PH_ERR_FORKED) return status;  // its handle goes with the context's
-  if (status == PH_ERR_STATE) status = PH_OK;  // it was finalized with its context
   if (status != PH_OK) {
     // Its own words go with the handle.
     try {

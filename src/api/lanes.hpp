@@ -31,8 +31,8 @@ std::shared_ptr<engine::ProgressThread> start_progress(ph_context& lane);
 // it cannot be closed, which waits for handlers. Throws bad_alloc.
 bool is_in_handler(ph_context& lane);
 
-// Closes one lane, drains it and ends its engine. PH_ERR_STATE: another thread had closed it, and
-// its engine is gone when this returns.
+// Closes one lane, drains it and ends its engine. PH_OK also where another thread, or the context's
+// end, had closed it: its engine is gone when this returns.
 ph_status finish_lane(ph_context& lane) noexcept;
 
 // The same for a context and all its lanes; the context's own ends last. The first status that is

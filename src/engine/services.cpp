@@ -264,8 +264,9 @@ std::string Services::ways(Rank rank) const {
 
 // ---- leaving
 
+// Not while user code runs: what it looks at is its own until it is over. It is asked again.
 void Services::close() {
-  if (is_closed_) return;
+  if (is_closed_ || is_run()) return;
   is_closed_ = true;
   for (Slot& one : slots_)
     if (one.service != nullptr) one.service->close();

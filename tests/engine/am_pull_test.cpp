@@ -222,7 +222,7 @@ TEST_P(AmPullOver, hundreds_under_way_both_ways_all_land) {
     for (std::size_t i = 0; i < kCount; ++i) sources.push_back(filled(kOver + 17 * i, i));
     for (std::size_t i = 0; i < kCount + kMost; ++i) {
       if (i >= kMost) {  // requests that are over count as well, until they are taken
-        ASSERT_EQ(ph_wait_request(context, &requests[i - kMost], nullptr, kTakeTimeoutUs), PH_OK);
+        ASSERT_EQ(ph_wait_request(context, &requests[i - kMost], nullptr, PH_FOREVER), PH_OK);
         fill(sources[i - kMost], 77);  // it is ours again
       }
       if (i >= kCount) continue;

@@ -49,6 +49,21 @@ TEST(UserCode, that_is_due_again_each_time_it_ran_gives_the_caller_back_and_is_m
   EXPECT_TRUE(probes_fast(two, 0)) << "and now there is nothing to pass by";
 }
 
+// As where a context with several lanes is finalized: those whose turn has not come are served.
+TEST(UserCode, that_runs_while_its_lane_is_leaving_keeps_its_service_open_until_it_is_over) {
+  Probed two;
+  two.at(0).at_run = [&] {
+    const LaneGuard inside(two.ranks.lane(0));
+    two.ranks[0].serve_leaving();
+    EXPECT_FALSE(two.at(0).closed) << "what it looks at is dropped";
+  };
+  two.at(0).port.wants_run();
+  run_code(two, 0);
+  EXPECT_EQ(two.at(0).ran, 1);
+  two.ranks[0].serve_leaving();
+  EXPECT_TRUE(two.at(0).closed);
+}
+
 TEST(UserCode, that_a_posting_call_leaves_is_run_by_the_next_call_that_runs_any) {
   Probed two;
   two.at(1).runs_code = true;

@@ -76,9 +76,8 @@ void Pulls::begin(Pull& pull) noexcept {
   ++*pull.node_pulls;
   --gates_.beside_handled;
   if (is_closing_) return fail(pull, PH_ERR_DEPARTED);
-  if (const ph_status lost = port_.state(pull.from); lost != PH_OK) return fail(pull, lost);
   wait(pull);
-  go_on();
+  go_on();  // which fails at once if its source is lost
 }
 
 void Pulls::end(Pull& pull, ph_status status) noexcept { finish(pull, status); }

@@ -12,6 +12,8 @@
 namespace photon::transport::sim {
 namespace {
 
+constexpr std::size_t kLineBytes = 64;
+
 void require(bool holds, const char* invariant) noexcept {
   if (holds) return;
   std::fprintf(stderr, "photon: sim: broken invariant: %s\n", invariant);
@@ -19,9 +21,9 @@ void require(bool holds, const char* invariant) noexcept {
 }
 
 // Of megabytes most links touch few: pages that the heap has as zeros are not written for it, and
-// under the thread sanitizer no byte is by itself.
+// under the thread sanitizer no byte is by itself. There is room to begin at a whole line.
 std::byte* zeros(std::size_t size_bytes) {
-  void* memory = std::calloc(size_bytes, 1);
+  void* memory = std::calloc(size_bytes + kLineBytes - 1, 1);
   if (memory == nullptr) throw std::bad_alloc();
   return static_cast<std::byte*>(memory);
 }
@@ -31,7 +33,8 @@ std::byte* zeros(std::size_t size_bytes) {
 SimLink::Half::Half(const Geometry& geometry)
     : lines(std::make_unique<Line[]>(std::size_t{1} << geometry.lines_log2)),
       credits(std::make_unique<Credits>()),
-      bulk(zeros(geometry.bulk_bytes)) {}
+      memory(zeros(geometry.bulk_bytes)),
+      bulk(memory.get() + (-reinterpret_cast<std::uintptr_t>(memory.get()) & (kLineBytes - 1))) {}
 
 SimLink::SimLink(Rank me, const Geometry& geometry)
     : me_(me),
@@ -41,14 +44,14 @@ SimLink::SimLink(Rank me, const Geometry& geometry)
       reader_(sending_.lines.get(), nullptr, geometry.lines_log2) {
   view_.tx_lines = sending_.lines.get();
   view_.tx_credits = sending_.credits.get();
-  view_.tx_bulk = sending_.bulk.get();
+  view_.tx_bulk = sending_.bulk;
   view_.kick_always = true;
 }
 
 void SimLink::set_answered() noexcept {
   view_.rx_lines = receiving_.lines.get();
   view_.rx_credits = receiving_.credits.get();
-  view_.rx_bulk = receiving_.bulk.get();
+  view_.rx_bulk = receiving_.bulk;
 }
 
 void SimLink::share(const Shared& shared) noexcept {
@@ -97,7 +100,7 @@ bool SimLink::take_bulk(Packet& packet) {
   if (size_bytes > geometry_.bulk_bytes) return false;
   packet.bulk_position = wire::bulk_begin(bulk_taken_, size_bytes, geometry_.bulk_bytes);
   bulk_taken_ = wire::bulk_end(packet.bulk_position, size_bytes);
-  const std::byte* from = sending_.bulk.get() + (packet.bulk_position & (geometry_.bulk_bytes - 1));
+  const std::byte* from = sending_.bulk + (packet.bulk_position & (geometry_.bulk_bytes - 1));
   packet.bulk.assign(from, from + size_bytes);
   return true;
 }
@@ -134,7 +137,7 @@ void SimLink::deliver_record(const Packet& packet) noexcept {
   check_room(packet);
   const std::uint64_t mask = (std::uint64_t{1} << geometry_.lines_log2) - 1;
   if (!packet.bulk.empty()) {
-    std::memcpy(receiving_.bulk.get() + (packet.bulk_position & (geometry_.bulk_bytes - 1)),
+    std::memcpy(receiving_.bulk + (packet.bulk_position & (geometry_.bulk_bytes - 1)),
                 packet.bulk.data(), packet.bulk.size());
   }
   // Backwards: a record is there when its first tag is.

@@ -70,7 +70,8 @@ class SimLink {
     explicit Half(const Geometry& geometry);
     std::unique_ptr<Line[]> lines;
     std::unique_ptr<Credits> credits;
-    std::unique_ptr<std::byte[], Free> bulk;
+    std::unique_ptr<std::byte[], Free> memory;
+    std::byte* bulk;  // in it, at a whole line
   };
 
   static CreditValues values_of(const Credits& words) noexcept;
