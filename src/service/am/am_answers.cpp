@@ -113,8 +113,14 @@ void Answers::set_kept(Owed& owed, bool is) noexcept {
   kept_ += is ? 1 : std::uint64_t(-1);
 }
 
-void Answers::on_room(Rank to) {
-  if (owed_[to].keeps_credit) say_credit(to, owed_[to]);
+void Answers::on_room(Rank to) noexcept {
+  if (!owed_[to].keeps_credit) return;
+  try {
+    say_credit(to, owed_[to]);
+  } catch (const std::bad_alloc&) {  // a turn says it
+    touch(to);
+    port_.wants_turn();
+  }
 }
 
 void Answers::on_lost(Rank rank) noexcept {

@@ -40,7 +40,7 @@ class Answers {
   // Says of all that was noted what is due now. Throws bad_alloc; the rest is said by the next one.
   void end_batch();
   // There is a line again.
-  void on_room(Rank to);
+  void on_room(Rank to) noexcept;
   void on_lost(Rank rank) noexcept;
 
   // Refusals that it was told, ever.
