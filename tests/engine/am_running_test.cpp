@@ -58,7 +58,7 @@ TEST_P(AmUnregister, waits_for_the_one_that_runs) {
       return PH_OK;
     });
     handler.enroll(context, 1);
-    ASSERT_EQ(ph_barrier(context), PH_OK);
+    job.meet();  // which runs no handler
     if (rank == 0) {
       ASSERT_EQ(small_surely(context, 1, 1, {}), PH_OK);
     } else {
