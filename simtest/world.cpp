@@ -1,4 +1,5 @@
 #include "simtest/world.hpp"
+#include "simtest/am_faults.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -99,6 +100,8 @@ ph_context* World::open(ph_rank rank, engine::KeySource keys) {
                               std::move(keys)};
   if (parts_->network->settings().fault.kind == transport::sim::Fault::Kind::fence)
     parts.services = unfenced_services();
+  else
+    parts.services = am_faults(parts_->network->settings().fault.kind);
   auto context = api::assemble(std::move(parts));
   if (!context) cannot_begin(context.error());
   return context->release();

@@ -289,6 +289,7 @@ TEST_P(AmFaults, are_found_within_100_seeds) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Case one{seed, GetParam().profile, 4, 200, {GetParam().kind, seed % 20}};
     one.ams = Ams::all;
+    one.losses = Losses::none;
     one.echoes = Echoes::none;
     one.mailboxes = Mailboxes::none;
     one.collectives = Collectives::none;
@@ -303,6 +304,10 @@ constexpr InjectedAm kInjectedAms[] = {
     {transport::sim::Fault::Kind::lose_message, Profile::srd, "lose_srd", "lost"},
     {transport::sim::Fault::Kind::repeat_message, Profile::stream, "repeat", "twice"},
     {transport::sim::Fault::Kind::repeat_message, Profile::srd, "repeat_srd", "twice"},
+    {transport::sim::Fault::Kind::one_wave, Profile::stream, "one_wave", "early"},
+    {transport::sim::Fault::Kind::early_return, Profile::stream, "early_return", "bytes"},
+    {transport::sim::Fault::Kind::no_unreplied, Profile::stream, "no_unreplied", "starved"},
+    {transport::sim::Fault::Kind::reorder_am, Profile::stream, "reorder", "order"},
 };
 INSTANTIATE_TEST_SUITE_P(network, AmFaults, testing::ValuesIn(kInjectedAms),
                          [](const auto& injected) { return std::string(injected.param.name); });

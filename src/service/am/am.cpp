@@ -8,7 +8,7 @@
 
 namespace photon::service::am {
 
-Am::Am(Port& port)
+Am::Am(Port& port, std::uint32_t waves_wanted)
     : port_(port),
       gates_(port.size(), port.config().am_slots),
       answers_(port, gates_),
@@ -18,7 +18,8 @@ Am::Am(Port& port)
       arriving_({port, gates_, inbox_, loans_, answers_, sender_, pulls_}),
       runner_({inbox_, loans_, table_, port.rank(), port.config().bulk_bytes / 8}),
       settling_({port, gates_, inbox_, loans_, runner_, arriving_, answers_, sender_, pulls_}),
-      waves_(port, gates_, [this] { return is_settled(); }) {}
+      waves_(
+          port, gates_, [this] { return is_settled(); }, waves_wanted) {}
 
 // ---- for the user
 

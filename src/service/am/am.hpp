@@ -29,10 +29,11 @@
 
 namespace photon::service::am {
 
-class Am final : public Service {
+class Am : public Service {
  public:
   static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Am>(port); }
-  explicit Am(Port& port);
+  // `waves_wanted`: of a quiesce, two; a simulation shows that one is too few.
+  explicit Am(Port& port, std::uint32_t waves_wanted = 2);
 
   // ---- for the user
   // What handlers see as message->context; before it there are none.

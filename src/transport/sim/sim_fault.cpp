@@ -23,6 +23,10 @@ bool fits(Fault::Kind kind, const Packet& packet) {
     case Fault::Kind::count:
     case Fault::Kind::key:
     case Fault::Kind::fence:
+    case Fault::Kind::one_wave:
+    case Fault::Kind::early_return:
+    case Fault::Kind::no_unreplied:
+    case Fault::Kind::reorder_am:
     case Fault::Kind::silence:
     case Fault::Kind::rejoin: return false;
     case Fault::Kind::lose_message:
@@ -102,6 +106,10 @@ bool SimNetwork::inject(Rank to, std::uint64_t due_ns, Packet& packet) {
     case Fault::Kind::count:  // of pieces only: sim_cards.cpp
     case Fault::Kind::key:
     case Fault::Kind::fence:
+    case Fault::Kind::one_wave:  // and so of services: simtest/am_faults.cpp
+    case Fault::Kind::early_return:
+    case Fault::Kind::no_unreplied:
+    case Fault::Kind::reorder_am:
     case Fault::Kind::leak:     // above
     case Fault::Kind::silence:  // of deaths only: sim_ends.cpp, sim_transport.cpp
     case Fault::Kind::rejoin:

@@ -70,6 +70,11 @@ struct Fault {
     leak,    // a record of one lane comes in the place of one of another
     key,     // keys are used again: not the network's, but who makes the engines', and so:
     fence,   // mailboxes do not give up what they read into a buffer that they take back
+    // Not the network's either, but who makes the engines': active messages
+    one_wave,      // are quiet after one wave
+    early_return,  // are given back the room of a chunk whose handler has not begun
+    no_unreplied,  // do not say that no reply comes
+    reorder_am,    // pass each other at their sender
     // Of every death, wherever `after` stands:
     silence,  // nobody is told of it
     rejoin,   // who comes under the number of a dead rank is taken for that rank
