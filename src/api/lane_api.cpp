@@ -104,9 +104,10 @@ base::Error error_of(ph_context& lane) {
 
 }  // namespace
 
-ph_status finish_lane(ph_context& lane) noexcept {
+ph_status finish_lane(ph_context& lane, bool& was_closed) noexcept {
   const ph_status closed = close(lane);
-  if (closed == PH_ERR_STATE) await_end(lane, {});
+  was_closed = closed == PH_ERR_STATE;
+  if (was_closed) await_end(lane, {});
   return closed == PH_OK ? end(lane) : closed;
 }
 
@@ -262,9 +263,10 @@ ph_status ph_lane_close(ph_context* lane) {
   } catch (const std::bad_alloc&) {
     return PH_ERR_MEMORY;
   }
-  ph_status status = photon::api::finish_lane(*lane);
+  bool was_closed = false;
+  ph_status status = photon::api::finish_lane(*lane, was_closed);
   if (status == PH_ERR_FORKED) return status;  // its handle goes with the context's
-  if (status == PH_ERR_STATE) status = PH_OK;  // it was finalized with its context
+  if (was_closed) status = PH_OK;  // it was finalized with its context
   if (status != PH_OK) {
     // Its own words go with the handle.
     try {

@@ -78,7 +78,7 @@ TEST_P(AmAggregate, flush_and_quiesce_send_them) {
     const auto begin = std::chrono::steady_clock::now();
     ASSERT_EQ(send(context, 1 - rank, {}, 1, PH_AM_MAY_WAIT), PH_OK);
     ASSERT_EQ(ph_flush(context, 1 - rank, PH_FOREVER), PH_OK);
-    poll_until(context, [&] { return record.all.size() == 1; });
+    poll_until(context, [&] { return record.all.size() >= 1; });
     ASSERT_EQ(send(context, 1 - rank, {}, 2, PH_AM_MAY_WAIT), PH_OK);
     ASSERT_EQ(ph_am_quiesce(context, PH_FOREVER), PH_OK);
     EXPECT_EQ(record.all.size(), 2u);
@@ -94,7 +94,7 @@ TEST_P(AmAggregate, time_bound_holds_while_probing) {
     ASSERT_EQ(ph_barrier(context), PH_OK);
     for (std::size_t i = 1; i <= 5; ++i) {
       ASSERT_EQ(send(context, 1 - rank, {}, i, PH_AM_MAY_WAIT), PH_OK);
-      poll_until(context, [&] { return record.all.size() == i; });
+      poll_until(context, [&] { return record.all.size() >= i; });
       ASSERT_EQ(ph_barrier(context), PH_OK);
     }
     job.meet(context);
