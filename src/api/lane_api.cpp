@@ -104,12 +104,11 @@ base::Error error_of(ph_context& lane) {
 
 }  // namespace
 
-ph_status finish_lane(ph_context& lane) noexcept {
+ph_status finish_lane(ph_context& lane, bool& was_closed) noexcept {
   const ph_status closed = close(lane);
-  if (closed == PH_OK) return end(lane);
-  if (closed != PH_ERR_STATE) return closed;
-  await_end(lane, {});
-  return PH_OK;
+  was_closed = closed == PH_ERR_STATE;
+  if (was_closed) await_end(lane, {});
+  return closed == PH_OK ? end(lane) : closed;
 }
 
 namespace {
@@ -264,8 +263,10 @@ ph_status ph_lane_close(ph_context* lane) {
   } catch (const std::bad_alloc&) {
     return PH_ERR_MEMORY;
   }
-  const ph_status status = photon::api::finish_lane(*lane);
+  bool was_closed = false;
+  ph_status status = photon::api::finish_lane(*lane, was_closed);
   if (status == PH_ERR_FORKED) return status;  // its handle goes with the context's
+  if (was_closed) status = PH_OK;  // it was finalized with its context
   if (status != PH_OK) {
     // Its own words go with the handle.
     try {

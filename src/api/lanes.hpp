@@ -31,9 +31,10 @@ std::shared_ptr<engine::ProgressThread> start_progress(ph_context& lane);
 // it cannot be closed, which waits for handlers. Throws bad_alloc.
 bool is_in_handler(ph_context& lane);
 
-// Closes one lane, drains it and ends its engine. PH_OK also where another thread, or the context's
-// end, had closed it: its engine is gone when this returns.
-ph_status finish_lane(ph_context& lane) noexcept;
+// Closes one lane, drains it and ends its engine. `was_closed`: another thread had closed it, and
+// its engine is gone when this returns; the status is PH_ERR_STATE then, which also a service may
+// say at the end of a lane.
+ph_status finish_lane(ph_context& lane, bool& was_closed) noexcept;
 
 // The same for a context and all its lanes; the context's own ends last. The first status that is
 // worse than PH_OK, the context's before its lanes'. Throws bad_alloc: nothing was done.
