@@ -2,6 +2,7 @@
 #include <photon/progress.h>
 
 #include <memory>
+#include <string>
 
 #include "api/lanes.hpp"
 #include "engine/event_source.hpp"
@@ -12,10 +13,17 @@ using photon::engine::ProgressThread;
 
 namespace {
 
+// The thread may be the one that runs the handler, and whoever ends a thread waits for it.
+ph_status refuse_in_handler(photon::engine::Engine& engine, const char* call) {
+  return engine.fail(PH_ERR_STATE, PH_ANY_RANK,
+                     std::string(call) + ": called from a handler; let it return first");
+}
+
 // One that another thread is ending; null: *status is the call's.
 std::shared_ptr<ProgressThread> start_or_find_ending(ph_context* context, ph_status* status) {
   std::shared_ptr<ProgressThread> ending;
   *status = in_lane(context, [&](auto& engine, auto&) {
+    if (engine.is_in_user_code()) return refuse_in_handler(engine, "progress_start");
     if (context->progress != nullptr && context->progress->is_stopped()) ending = context->progress;
     if (context->progress != nullptr && !context->progress->has_ended()) return PH_OK;
     auto started = ProgressThread::start(*context->lane, engine);
@@ -43,7 +51,8 @@ ph_status ph_progress_start(ph_context* context) {
 
 ph_status ph_progress_stop(ph_context* context) {
   std::shared_ptr<ProgressThread> progress;
-  const ph_status status = in_lane(context, [&](auto&, auto&) {
+  const ph_status status = in_lane(context, [&](auto& engine, auto&) {
+    if (engine.is_in_user_code()) return refuse_in_handler(engine, "progress_stop");
     progress = context->progress;
     return PH_OK;
   });

@@ -182,6 +182,8 @@ class EngineState {
   bool is_standing_in_ = false;  // the progress thread, as long as it holds the lane
   bool holds_lane_ = false;      // a call that waits for others inside the lane
   bool is_leaving_ = false;      // who closes the lane; for good
+  // While the progress thread does: it has found that the caller is back.
+  bool is_caller_back_ = false;
 
   std::function<void()> meanwhile_;  // while it is finalized
   std::mutex news_mutex_;

@@ -176,16 +176,21 @@ Silence ProgressThread::stand_in() {
     Rest rests;
     rests.at_once = turn_begins - idle_since >= spin_ || core_.is_shared(turn_begins);
     rests.behind = asleep_looks_ >= kLooksBeforeRest;
+    rests.yields = yield_time_.lasts(turn_begins) && !core_.is_shared(turn_begins);
     Silence found = Silence::over;
     {
       LaneGuard guard(lane_, LaneGuard::Kind::stand_in);
       if (guard.status() == PH_OK) found = stand_in_.turn(guard, seen_, rests);
     }
+    if (const auto slept = stand_in_.slept()) yield_time_.slept(*slept);
     if (found == Silence::over || found == Silence::asleep) return found;
     pause_ = silence_;
     ::sched_yield();  // the caller may need this core, or the lane
     const auto now = Clock::now();
-    if (found == Silence::busy) idle_since = now;
+    if (found == Silence::busy) {
+      idle_since = now;
+      yield_time_.moved(now);
+    }
     if (found == Silence::quiet) core_.spun(turn_begins, now);
     turn_begins = now;
   }

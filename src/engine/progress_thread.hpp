@@ -25,6 +25,7 @@
 #include "engine/lane.hpp"
 #include "engine/shared_core.hpp"
 #include "engine/stand_in.hpp"
+#include "engine/yield_time.hpp"
 #include "sync/hint.hpp"
 
 namespace photon::engine {
@@ -77,6 +78,7 @@ class ProgressThread {
   std::uint64_t seen_ = 0;     // turn of the last look
   unsigned asleep_looks_ = 0;  // in a row that found the caller asleep in a call
   SharedCore core_;
+  YieldTime yield_time_;
   sync::Hint<sync::HardwarePolicy, std::uint32_t> dozes_;  // it is in a longest pause
 
   std::mutex mutex_;

@@ -347,7 +347,9 @@ const std::byte* ServicePort::see(Rank rank, std::uint64_t address, std::uint64_
 
 void ServicePort::wake_rank(Rank rank) noexcept { engine_.transport_->wake_rank(rank); }
 
+// Whoever sleeps has chosen how long without knowing of it.
 void ServicePort::wants_company() noexcept {
+  engine_.wake_sleeper();
   if (engine_.progress_thread_ != nullptr) engine_.progress_thread_->come_soon();
 }
 

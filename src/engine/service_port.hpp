@@ -73,6 +73,7 @@ class ServicePort final : public service::Port {
   void wants_run() noexcept override { services_.wants_run(owner_); }
   bool runs_now() const noexcept override { return services_.runs_now(owner_); }
   bool is_in_run() const noexcept override { return services_.is_in_run(owner_); }
+  bool is_beside_caller() const noexcept override { return services_.is_beside_caller(); }
   void wants_company() noexcept override;
   void wake() noexcept override;
   std::int64_t now_ns() noexcept override;

@@ -1,6 +1,7 @@
 #include "engine/stand_in.hpp"
 
 #include <chrono>
+#include <new>
 
 #include "base/finally.hpp"
 #include "engine/engine.hpp"
@@ -31,25 +32,38 @@ void StandIn::rest_behind_descriptor(LaneGuard& guard) {
   guard.retake();
 }
 
+// Where memory runs out, what this thread was to run is run all the same: its bytes may be lent.
 Silence StandIn::turn(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
   engine_.is_standing_in_ = true;
+  engine_.is_caller_back_ = false;
+  engine_.stand_in_sleeps_ = false;
+  slept_.reset();
   const base::Finally over([&]() noexcept {
     if (guard.status() == PH_OK) engine_.is_standing_in_ = false;
   });
-  return turn_in_place(guard, seen, rests);
+  try {
+    return turn_in_place(guard, seen, rests);
+  } catch (const std::bad_alloc&) {
+    if (guard.status() == PH_OK) {
+      engine_.stand_in_sleeps_ = false;
+      serve(guard);
+    }
+    throw;
+  }
+}
+
+bool StandIn::is_dismissed() const noexcept {
+  return engine_.relieved_ || engine_.services_->has_run_beside();
 }
 
 Silence StandIn::turn_in_place(LaneGuard& guard, std::uint64_t& seen, Rest rests) {
   constexpr unsigned kTurnsAtOnce = 16;
   Engine& engine = engine_;
-  const auto dismissed = [&engine] {
-    return engine.relieved_ || engine.services_->has_run_beside();
-  };
-  engine.stand_in_sleeps_ = false;
   if (engine.relieved_ || engine.turn_ != seen) return Silence::over;
   if (engine.sleeping_ || engine.waiters_ != 0) {  // he is in a call: who sleeps there serves
+    engine.is_caller_back_ = true;
     if (engine.sleeping_ && rests.behind)
-      engine.rest(guard, -1, dismissed);
+      engine.rest(guard, -1, [this] { return is_dismissed(); });
     else if (engine.is_armed_ && rests.behind)
       rest_behind_descriptor(guard);
     return Silence::asleep;
@@ -57,18 +71,36 @@ Silence StandIn::turn_in_place(LaneGuard& guard, std::uint64_t& seen, Rest rests
   bool moved = false;
   for (unsigned i = 0; i < kTurnsAtOnce && !moved; ++i) moved = engine.progress(nullptr);
   seen = engine.turn_;
-  engine.services_->note_left();
-  if (engine.services_->has_run_beside()) {
-    engine.services_->run(guard, true);
-    return guard.status() == PH_OK ? Silence::busy : Silence::over;
-  }
+  if (serve(guard) == Silence::busy) return guard.status() == PH_OK ? Silence::busy : Silence::over;
   if (moved) return Silence::busy;
   if (!rests.at_once && engine.has_core_to_spin_) return Silence::quiet;
+  if (rests.yields && engine.services_->may_run_beside()) return Silence::quiet;
+  return sleep(guard, seen);
+}
+
+// The user's code that is due and may run here. Busy: there was some.
+Silence StandIn::serve(LaneGuard& guard) {
+  engine_.services_->note_left();
+  if (!engine_.services_->has_run_beside()) return Silence::quiet;
+  engine_.services_->run(guard, true);
+  return Silence::busy;
+}
+
+// What has come by its end, the caller being silent, is served in the same turn: his bias comes
+// back only then, and bytes that are lent wait for it.
+Silence StandIn::sleep(LaneGuard& guard, std::uint64_t seen) {
+  using Clock = std::chrono::steady_clock;
+  Engine& engine = engine_;
+  const auto begin = Clock::now();
   engine.stand_in_sleeps_ = true;
-  engine.rest(guard, -1, dismissed);
+  engine.rest(guard, -1, [this] { return is_dismissed(); });
   if (guard.status() != PH_OK) return Silence::over;
   engine.stand_in_sleeps_ = false;
-  return engine.turn_ == seen ? Silence::busy : Silence::over;
+  slept_ = Clock::now() - begin;
+  engine.services_->note_left();
+  if (engine.turn_ != seen) return Silence::over;
+  serve(guard);
+  return guard.status() == PH_OK ? Silence::busy : Silence::over;
 }
 
 }  // namespace photon::engine

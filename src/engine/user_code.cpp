@@ -42,6 +42,8 @@ void Services::run_one(Slot& one, LaneGuard& guard) {
   const std::uint32_t own = bit_of(one.kind->owner);
   engine_.user_code_ &= ~own;
   if (!one.right.try_take()) return;  // who has it looks again
+  // Beside a caller it is looked again whether he is still silent.
+  const unsigned most_rounds = engine_.is_standing_in_ ? 1 : kMostRounds;
   ++runs_;
   for (unsigned round = 1;; ++round) {
     try {
@@ -62,7 +64,7 @@ void Services::run_one(Slot& one, LaneGuard& guard) {
     if (!is_run_by_caller()) end_words();  // else a handler's call has run another one's
     one.service->ran();
     if (one.right.take_more()) engine_.user_code_ |= own;
-    if ((engine_.user_code_ & own) == 0 || round == kMostRounds) break;
+    if ((engine_.user_code_ & own) == 0 || round == most_rounds) break;
     engine_.user_code_ &= ~own;
   }
   end_run(one);
@@ -86,7 +88,9 @@ bool Services::runs_now(wire::Owner owner) const noexcept {
   const Slot& one = slots_[static_cast<std::size_t>(owner)];
   if (is_closed_ || engine_.is_leaving_ || engine_.holds_lane_ || !one.right.is_free())
     return false;
-  return (!engine_.is_standing_in_ || (beside_ & bit_of(owner)) != 0) && !is_run_by_caller();
+  if (engine_.is_standing_in_ && (engine_.is_caller_back_ || (beside_ & bit_of(owner)) == 0))
+    return false;
+  return !is_run_by_caller();
 }
 
 bool Services::is_in_run(wire::Owner owner) const noexcept {
@@ -111,7 +115,11 @@ void Services::end_words() noexcept {
   if (std::exchange(is_displaced_, false)) engine_.last_error_ = std::move(displaced_);
 }
 
-bool Services::has_run_beside() const noexcept { return (engine_.user_code_ & beside_) != 0; }
+bool Services::has_run_beside() const noexcept {
+  return !engine_.is_leaving_ && (engine_.user_code_ & beside_) != 0;
+}
+
+bool Services::is_beside_caller() const noexcept { return engine_.is_standing_in_; }
 
 bool Services::is_run_by_caller() const noexcept {
   if (runs_ == 0) return false;

@@ -135,6 +135,11 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
     if (guard.status() == PH_OK && waiters_ == 0) guard.wake_word().retract();
   });
   const bool stands_in = is_standing_in_;  // and not while it has given the lane up
+  const std::uint64_t turn = turn_;
+  const auto is_back = [&] {
+    is_standing_in_ = stands_in;
+    if (stands_in && turn_ != turn) is_caller_back_ = true;
+  };
   services_->before_sleep();
   if (sleeping_) {
     // Our last turn may have taken credit in without using it yet, and nobody wakes the sleeper for
@@ -151,7 +156,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
     lock.unlock();
     guard.retake();
     if (guard.status() != PH_OK) return;
-    is_standing_in_ = stands_in;
+    is_back();
     --waiters_;
     return;
   }
@@ -177,7 +182,7 @@ void Engine::rest(LaneGuard& guard, std::int64_t timeout_us, const std::function
   transport_->sleep(limit);
   guard.retake();
   if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
-  is_standing_in_ = stands_in;
+  is_back();
   --waiters_;
   get_up();
   if (waiters_ != 0) news();  // one of the others takes over the sleeping, also if this throws:

@@ -309,6 +309,8 @@ class Port {
   virtual bool runs_now() const noexcept { return false; }
   // Whether the calling thread is inside run() of this service.
   virtual bool is_in_run() const noexcept { return false; }
+  // Whether it is the progress thread that makes this turn, in the place of a silent caller.
+  virtual bool is_beside_caller() const noexcept { return false; }
   // What was begun takes long, and wants turns while the caller computes: the progress thread, if
   // there is one, comes soon.
   virtual void wants_company() noexcept {}

@@ -1,5 +1,5 @@
-// When handlers of active messages run, and what goes on meanwhile: threads of a lane, chunks that
-// are lent, floods, ids of the application, and the end of a registration.
+// When handlers of active messages run, and what goes on meanwhile: chunks that are lent, floods,
+// ids of the application, and the end of a registration.
 #include <gtest/gtest.h>
 #include <photon/photon.h>
 
@@ -199,72 +199,6 @@ TEST_P(AmQueue, a_handler_is_told_when_its_queue_is_full_and_nothing_accepted_is
   });
 }
 
-class AmThread : public OverSettings {};
-
-TEST_P(AmThread, never_two_handlers_of_a_lane_at_once) {
-  constexpr std::uint64_t kCount = 2000;
-  ThreadJob job(2, options());
-  job.run([&](ph_context* context, ph_rank rank) {
-    std::atomic<int> inside = 0;
-    std::uint64_t handled = 0;  // not atomic: what one handler wrote the next one sees
-    std::atomic<bool> over = false;
-    AmHandler handler([&](const ph_am_message& message, ph_am_landing&) {
-      EXPECT_EQ(++inside, 1);
-      std::uint64_t value = 0;
-      std::memcpy(&value, message.payload, sizeof value);
-      EXPECT_EQ(value, handled);
-      if (value % 64 == 0) std::this_thread::yield();
-      if (++handled == kCount) over = true;
-      --inside;
-      return PH_OK;
-    });
-    handler.enroll(context, 1);
-    ASSERT_EQ(ph_barrier(context), PH_OK);
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 2; ++i)
-      threads.emplace_back([&, i] {
-        while (!over) {
-          if (i == 0)
-            static_cast<void>(ph_am_poll(context, 0));
-          else
-            static_cast<void>(ph_wait(context, kAnyRemote, 100));
-        }
-      });
-    for (std::uint64_t i = 0; i < kCount; ++i)
-      ASSERT_EQ(small_surely(context, 1 - rank, 1, std::as_bytes(std::span(&i, 1))), PH_OK);
-    for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(handled, kCount);
-    job.meet(context);
-  });
-}
-
-// Its caller makes no call at all.
-TEST_P(AmThread, handlers_run_beside_a_silent_caller_if_they_may) {
-  ThreadJob job(2, options({{"am", "threaded"}, {"progress_thread", "on"}}));
-  static std::atomic<int> handled;
-  handled = 0;
-  job.run([&](ph_context* context, ph_rank rank) {
-    AmHandler handler([&](const ph_am_message& message, ph_am_landing&) {
-      EXPECT_EQ(message.payload_bytes, 3000u);
-      ++handled;
-      return PH_OK;
-    });
-    handler.enroll(context, 1);
-    ASSERT_EQ(ph_barrier(context), PH_OK);
-    if (rank == 0) {
-      const auto bytes = filled(3000, 1);
-      for (int i = 0; i < 20; ++i) {
-        const ph_am_args args = am_args(1, bytes);
-        ASSERT_EQ(send_surely(context, [&] { return ph_am_send(context, 1, &args); }), PH_OK);
-      }
-      poll_until(context, [&] { return handled == 20; });
-    } else {
-      while (handled < 20) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    job.meet(context);
-  });
-}
-
 class AmLent : public OverSettings {};
 
 // Its sender goes on sending, more than the ring holds.
@@ -353,7 +287,6 @@ INSTANTIATE_TEST_SUITE_P(Transports, AmProbe, testing::ValuesIn(all_settings()),
 INSTANTIATE_TEST_SUITE_P(Transports, AmUnregister, testing::ValuesIn(all_settings()), setting_name);
 INSTANTIATE_TEST_SUITE_P(Transports, AmReply, testing::ValuesIn(all_settings()), setting_name);
 INSTANTIATE_TEST_SUITE_P(Transports, AmQueue, testing::ValuesIn(all_settings()), setting_name);
-INSTANTIATE_TEST_SUITE_P(Transports, AmThread, testing::ValuesIn(all_settings()), setting_name);
 INSTANTIATE_TEST_SUITE_P(Transports, AmLent, testing::ValuesIn(all_settings()), setting_name);
 
 }  // namespace

@@ -321,6 +321,10 @@ class FakeTransport final : public transport::Transport {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return asleep_; });
   }
+  bool was_woken() {
+    const std::scoped_lock lock(mutex_);
+    return woken_;
+  }
   bool sleeper_is_left_alone() {
     const std::scoped_lock lock(mutex_);
     return asleep_ && !woken_;

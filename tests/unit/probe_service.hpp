@@ -23,6 +23,16 @@ struct ProbeService final : service::Service {
     static constexpr service::Kind kTable[] = {{kOwner, "probe", make, kCounters}};
     return kTable;
   }
+  // One that runs beside its caller.
+  static std::span<const service::Kind> table_beside() {
+    static constexpr service::Kind kTable[] = {
+        {kOwner, "probe", [](service::Port& port) -> std::unique_ptr<service::Service> {
+           auto made = std::make_unique<ProbeService>(port);
+           made->beside = true;
+           return made;
+         }}};
+    return kTable;
+  }
   static ProbeService& of(Engine& engine) {
     return *static_cast<ProbeService*>(engine.service(kOwner));
   }
@@ -58,6 +68,7 @@ struct ProbeService final : service::Service {
   bool has_news() override { return news; }
   void before_sleep() override { ++sleeps; }
   void before_flush(Rank) override { ++flushes; }
+  bool runs_beside_caller() const noexcept override { return beside; }
   bool may_wait() const noexcept override { return waits; }
   void collect() override { ++collected; }
   void run() noexcept override {
@@ -97,6 +108,7 @@ struct ProbeService final : service::Service {
   bool runs_code = false;
   bool news = false;
   bool waits = true;
+  bool beside = false;
   bool closed = false;
   bool shows_ways = false;
   bool idle = true;
@@ -108,8 +120,9 @@ struct ProbeService final : service::Service {
 
 // Ranks 0 and 1 that have met, each with one.
 struct Probed : Two {
-  explicit Probed(const FakeOptions& chosen = options(), Ground ground = Ground::fake)
-      : Two(chosen, ground, ProbeService::table()) {}
+  explicit Probed(const FakeOptions& chosen = options(), Ground ground = Ground::fake,
+                  std::span<const service::Kind> services = ProbeService::table())
+      : Two(chosen, ground, services) {}
   ProbeService& at(Rank rank) { return ProbeService::of(ranks[rank]); }
   // What rank 1 has heard, once it has heard so much.
   std::vector<std::string> heard(std::size_t count, Rank rank = 1) {

@@ -26,6 +26,23 @@ TEST(ProgressThread, a_turn_that_took_a_slice_of_the_scheduler_tells_of_a_core_t
   EXPECT_FALSE(core.is_shared(end + SharedCore::kRemembered)) << "it is tried again";
 }
 
+TEST(ProgressThread, it_yields_a_while_behind_news_only_where_its_last_sleep_was_short) {
+  using std::chrono::microseconds;
+  YieldTime yield;
+  const YieldTime::Time now{std::chrono::hours(1)};
+  yield.moved(now);
+  EXPECT_FALSE(yield.lasts(now)) << "nothing is known yet";
+  yield.slept(YieldTime::kMost);
+  EXPECT_FALSE(yield.lasts(now));
+  yield.slept(YieldTime::kMost - microseconds(1));
+  EXPECT_TRUE(yield.lasts(now + YieldTime::kMost - microseconds(1)));
+  EXPECT_FALSE(yield.lasts(now + YieldTime::kMost)) << "it goes on for as long as a sleep would";
+  yield.moved(now + YieldTime::kMost);
+  EXPECT_TRUE(yield.lasts(now + YieldTime::kMost));
+  yield.slept(std::chrono::milliseconds(1));
+  EXPECT_FALSE(yield.lasts(now + YieldTime::kMost));
+}
+
 std::shared_ptr<ProgressThread> started(EngineGroup& ranks) {
   auto thread = ProgressThread::start(ranks.lane(0), ranks[0]);
   EXPECT_TRUE(thread);

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "engine_unit.hpp"
+#include "probe_service.hpp"
 
 namespace photon::engine::test {
 namespace {
@@ -99,6 +99,128 @@ TEST(StandIn, one_that_was_relieved_does_nothing_more) {
   StandIn(two.ranks[0]).relieve();
   EXPECT_EQ(stand_in(two.ranks, seen, {true, true}), Silence::over);
   EXPECT_EQ(two.ranks[0].turns(), seen);
+}
+
+// Rank 1 has a service that runs beside its caller, and is told one thing.
+struct Beside : Probed {
+  explicit Beside(std::span<const service::Kind> services = ProbeService::table_beside())
+      : Probed(options(), Ground::fake, services), seen(ranks[1].turns()) {
+    service().runs_code = true;
+    service().at_message = [this] {
+      is_beside = service().port.is_beside_caller();
+      is_promised = service().port.runs_now();
+    };
+    seen = ranks[1].turns();
+  }
+  ProbeService& service() { return at(1); }
+  void tell() { EXPECT_EQ(at(0).port.say_words(1, 1), PH_OK); }
+  Silence turn(Rest rests = {}) {
+    LaneGuard guard(ranks.lane(1), LaneGuard::Kind::stand_in);
+    EXPECT_EQ(guard.status(), PH_OK);
+    return stand.turn(guard, seen, rests);
+  }
+  // What happens while the thread sleeps.
+  void asleep(std::function<void()> happens) {
+    ranks.net().seats[1].at_sleep = [this, happens] {
+      has_slept = true;
+      happens();
+      return true;
+    };
+  }
+
+  StandIn stand{ranks[1]};
+  std::uint64_t seen;
+  bool is_beside = false, is_promised = false, has_slept = false;
+};
+
+TEST(StandIn, code_that_may_run_beside_the_caller_runs_there_and_its_promise_is_kept) {
+  Beside two;
+  two.tell();
+  EXPECT_EQ(two.turn(), Silence::busy);
+  EXPECT_TRUE(two.is_beside);
+  EXPECT_TRUE(two.is_promised);
+  EXPECT_EQ(two.service().ran, 1);
+  EXPECT_FALSE(two.ranks[1].owes_services());
+  EXPECT_FALSE(two.service().port.is_beside_caller()) << "it has gone";
+}
+
+TEST(StandIn, between_two_runs_it_looks_whether_the_caller_is_back) {
+  Beside two;
+  two.service().at_run = [&] {
+    const LaneGuard inside(two.ranks.lane(1));
+    EXPECT_FALSE(two.service().port.is_beside_caller()) << "it is the caller's turn that it is";
+    two.service().port.wants_run();
+    if (two.service().ran == 3) two.ranks[1].serve();
+  };
+  two.tell();
+  for (int runs = 1; runs <= 3; ++runs) {
+    EXPECT_EQ(two.turn(), Silence::busy);
+    EXPECT_EQ(two.service().ran, runs);
+  }
+  EXPECT_EQ(two.turn(), Silence::over);
+  EXPECT_EQ(two.service().ran, 3);
+  EXPECT_TRUE(two.ranks[1].owes_services()) << "what is left is the caller's";
+}
+
+TEST(StandIn, what_comes_while_it_sleeps_runs_in_the_same_turn) {
+  Beside two;
+  two.asleep([&] { two.tell(); });
+  EXPECT_EQ(two.turn({true, false, false}), Silence::busy);
+  EXPECT_TRUE(two.has_slept);
+  EXPECT_TRUE(two.stand.slept());
+  EXPECT_TRUE(two.is_promised);
+  EXPECT_EQ(two.service().ran, 1);
+}
+
+TEST(StandIn, what_comes_while_it_sleeps_is_the_callers_who_is_back_and_nothing_is_promised) {
+  Beside two;
+  two.asleep([&] {
+    two.ranks[1].serve();
+    two.tell();
+  });
+  EXPECT_EQ(two.turn({true, false, false}), Silence::over);
+  EXPECT_EQ(two.service().heard.size(), 1u);
+  EXPECT_TRUE(two.is_beside);
+  EXPECT_FALSE(two.is_promised);
+  EXPECT_EQ(two.service().ran, 0);
+  EXPECT_TRUE(two.ranks[1].owes_services());
+}
+
+TEST(StandIn, it_sleeps_a_little_later_only_where_code_runs_beside_the_caller) {
+  for (const bool is_beside : {true, false}) {
+    Beside two(is_beside ? ProbeService::table_beside() : ProbeService::table());
+    static_cast<void>(two.service());
+    two.asleep([] {});
+    EXPECT_EQ(two.turn({true, false, true}), is_beside ? Silence::quiet : Silence::busy);
+    EXPECT_EQ(two.has_slept, !is_beside);
+    EXPECT_EQ(two.stand.slept().has_value(), !is_beside);
+    EXPECT_EQ(two.turn({true, false, false}), Silence::busy);
+    EXPECT_TRUE(two.has_slept);
+  }
+}
+
+TEST(StandIn, no_code_begins_once_the_lane_is_closed) {
+  Beside two;
+  two.tell();
+  two.ranks[1].tell_closed();
+  EXPECT_EQ(two.turn(), Silence::busy);
+  EXPECT_EQ(two.service().heard.size(), 1u);
+  EXPECT_FALSE(two.is_promised);
+  EXPECT_EQ(two.service().ran, 0);
+}
+
+// The caller holds something back, and makes no call from then on.
+TEST(StandIn, it_is_woken_for_what_wants_company) {
+  Beside two;
+  two.asleep([&] {
+    EXPECT_FALSE(two.ranks.fake(1).was_woken());
+    const LaneGuard inside(two.ranks.lane(1));
+    two.service().port.wants_company();
+    EXPECT_TRUE(two.ranks.fake(1).was_woken());
+  });
+  EXPECT_EQ(two.turn({true, false, false}), Silence::busy);
+  EXPECT_TRUE(two.has_slept);
+  EXPECT_EQ(two.service().sleeps, 1) << "what is held back goes before";
 }
 
 }  // namespace

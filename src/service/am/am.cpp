@@ -143,6 +143,7 @@ void Am::collect() {
   inbox_.swap();
   runner_.tell(pulls_.collect());
   ++runs_begun_;
+  runs_beside_ += port_.is_beside_caller() ? 1 : 0;
 }
 
 void Am::ran() noexcept {
@@ -189,6 +190,7 @@ std::uint64_t Am::counter(Rank rank, std::size_t place) const noexcept {
     counts.parts += pulls_.parts_of(from);
   }
   counts.runs = runs_over_;
+  counts.runs_beside = runs_beside_;
   counts.queued_bytes = sender_.budget().used();
   counts.most_queued_bytes = sender_.budget().peak();
   return counts.*kCounted[place].value;

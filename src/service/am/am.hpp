@@ -128,6 +128,7 @@ class Am final : public Service {
   Waves waves_;
   std::uint64_t runs_begun_ = 0;
   std::uint64_t runs_over_ = 0;
+  std::uint64_t runs_beside_ = 0;  // of runs_begun_, those by the progress thread
   std::uint64_t handlers_run_ = 0;
   bool is_closed_ = false;
 };

@@ -32,6 +32,7 @@ struct Counts : SentCounts {
   std::uint64_t parts = 0;
   // Of the rank, whichever peer is asked for.
   std::uint64_t runs = 0;
+  std::uint64_t runs_beside = 0;  // of these, by the progress thread
   std::uint64_t queued_bytes = 0;
   std::uint64_t most_queued_bytes = 0;
 };
@@ -60,6 +61,8 @@ inline constexpr CountedAs kCounted[] = {
      &Counts::pulled_bytes},
     {{"am_parts", "Parts of such payloads that were handled here."}, &Counts::parts},
     {{"am_handler_runs", "Batches of handlers of this rank."}, &Counts::runs},
+    {{"am_runs_beside", "Of these batches, those that the progress thread has run."},
+     &Counts::runs_beside},
     {{"am_queued_bytes", "Bytes of active messages that wait in this rank's memory."},
      &Counts::queued_bytes},
     {{"most_am_queued_bytes", "Most such bytes."}, &Counts::most_queued_bytes},
