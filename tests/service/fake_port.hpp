@@ -107,8 +107,9 @@ class FakePort : public service::Port {
 
   std::int64_t tick_ns = 1;     // that goes by with each look at the clock
   Rank out_of_reach = kNobody;  // until it says something itself
-  bool shares = false;          // memory with all other ranks
-  Rank is_blind_for = kSize;    // whose shared memory cannot be seen
+  ph_status why_out_of_reach = PH_ERR_NOT_FOUND;
+  bool shares = false;        // memory with all other ranks
+  Rank is_blind_for = kSize;  // whose shared memory cannot be seen
   std::size_t shared() const noexcept { return shared_.size(); }
   std::uint64_t wakes() const noexcept { return wakes_; }
   // Time goes by, and who waits for it wants a turn.
@@ -173,7 +174,7 @@ class FakePort : public service::Port {
   ph_status contact(Rank rank) override {
     if (rank >= size()) return fail(PH_ERR_RANK, rank, "no such rank");
     if (rank == out_of_reach && !peers_[rank].is_met)
-      return fail(PH_ERR_NOT_FOUND, rank, "it cannot be met yet");
+      return fail(why_out_of_reach, rank, "it cannot be met");
     if (++named_ == lost_at_) lose(rank);
     peers_[rank].is_met = true;
     const ph_status broken = peers_[rank].broken;

@@ -197,6 +197,25 @@ TEST_F(WavesAtRoot, a_neighbour_who_could_not_be_met_when_it_broke_is_told_when_
   EXPECT_EQ(waves_.held(), 0u);
 }
 
+TEST_F(WavesAtRoot, a_neighbour_who_was_gone_before_it_was_met_breaks_it_and_the_others_are_told) {
+  for (const ph_status why : {PH_ERR_DEPARTED, PH_ERR_PEER}) {
+    Waves waves(port_, gates_, [] { return true; });
+    port_.out_of_reach = 1;
+    port_.why_out_of_reach = why;
+    ASSERT_EQ(port_.state(1), PH_OK) << "nothing is known of who was never met";
+    EXPECT_EQ(waves.enter(), why);
+    EXPECT_EQ(port_.last_error().rank, 1u);
+    waves.turn();
+    const auto told = said();
+    ASSERT_EQ(told.size(), 2u);
+    EXPECT_EQ(std::get<0>(told[0]), 2u);
+    EXPECT_EQ(std::get<0>(told[1]), 3u);
+    EXPECT_EQ(std::get<1>(told[0]), Op::broken);
+    EXPECT_EQ(std::get<1>(told[1]), Op::broken);
+    EXPECT_TRUE(waves.is_idle()) << "nothing is kept for who will never come";
+  }
+}
+
 TEST_F(WavesAtRoot, nobody_waits_at_the_end_for_a_neighbour_who_was_never_met) {
   port_.out_of_reach = 3;
   ASSERT_TRUE(hear(1, Op::broken, {0, word_of_status(PH_ERR_PEER), 2}));

@@ -20,6 +20,11 @@ constexpr std::uint64_t word_of(Op op) noexcept {
 
 constexpr std::size_t kMostWords = 3;  // behind word 0
 
+// Of a rank that was never met there is no state: what says that it cannot be met is all there is.
+constexpr bool is_for_good(ph_status status) noexcept {
+  return status == PH_ERR_PEER || status == PH_ERR_DEPARTED;
+}
+
 }  // namespace
 
 Waves::Waves(Port& port, const Gates& gates, IsSettled is_settled, std::uint32_t waves_wanted)
@@ -54,8 +59,8 @@ ph_status Waves::meet() {
     const ph_status status = port_.contact(rank);
     if (status == PH_OK) continue;
     const ph_status state = port_.state(rank);
-    if (state == PH_OK) return status;  // it cannot be met yet: nothing has begun
-    break_off(rank, state);
+    if (state == PH_OK && !is_for_good(status)) return status;  // not yet: nothing has begun
+    break_off(rank, state == PH_OK ? status : state);
     break;
   }
   if (why_ != PH_OK) break_off(lost_, why_);
@@ -139,7 +144,8 @@ bool Waves::push(Rank to, Words& words) noexcept {
     port_.wants_turn();
     return false;
   }
-  if (status != PH_OK && port_.state(to) == PH_OK && !is_closed_) return false;
+  const bool is_gone = is_for_good(status) || port_.state(to) != PH_OK;
+  if (status != PH_OK && !is_gone && !is_closed_) return false;
   words.count = 0;
   return true;
 }
