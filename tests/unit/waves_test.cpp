@@ -97,6 +97,24 @@ TEST_F(WavesAtRoot, its_answer_waits_until_nothing_of_its_own_is_under_way) {
   EXPECT_EQ(said(), downs(0, 0));
 }
 
+TEST_F(WavesAtRoot, who_goes_on_with_one_or_wants_a_look_later_answers_what_is_done_by_then) {
+  is_settled_ = false;
+  ASSERT_EQ(waves_.enter(), PH_OK);
+  waves_.leave();
+  hear_ups(0);
+  ASSERT_TRUE(said().empty());
+  is_settled_ = true;
+  ASSERT_EQ(waves_.enter(), PH_OK);
+  EXPECT_EQ(said(), downs(0, 0)) << "it went on";
+  is_settled_ = false;
+  hear_ups(kWave1);
+  is_settled_ = true;
+  waves_.look_later();
+  EXPECT_TRUE(said().empty()) << "not at once";
+  port_.run_turns();
+  EXPECT_EQ(said(), downs(kWave1, 1));
+}
+
 TEST_F(WavesAtRoot, counts_what_its_gates_and_what_is_beside_them_say) {
   gates_.of(2).sent = 3;
   gates_.beside_sent = 1;  // 4 of ours, and the children 6

@@ -126,6 +126,7 @@ void Am::on_lost(Rank rank, ph_status why) noexcept {
   pulls_.on_lost(rank, why);
   sender_.on_lost(rank, why);
   waves_.on_lost(rank, why);
+  waves_.look_later();  // what waited for that rank is over
 }
 
 // ---- turns, handlers

@@ -45,18 +45,18 @@ class Am : public Service {
   ph_status dismiss(std::uint32_t id, const HandlerNode*& node);
   bool is_dismissed(const HandlerNode* node) noexcept { return table_.is_over(node, runs_over_); }
   ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes) {
-    return sender_.send_small(to, id, bytes, asker());
+    return sent(sender_.send_small(to, id, bytes, asker()));
   }
   // The fast path. False: nothing was sent, and send_small() finds out why.
   bool send_now(Rank to, std::uint32_t id, ph_const_block bytes) noexcept {
     return sender_.send_now(to, id, bytes);
   }
-  ph_status send(Rank to, const ph_am_args& args) { return sender_.send(to, args, asker()); }
+  ph_status send(Rank to, const ph_am_args& args) { return sent(sender_.send(to, args, asker())); }
   ph_status prepare(Rank to, std::uint64_t least, std::uint64_t most, ph_am_slot& slot) {
     return sender_.prepare(to, least, most, slot);
   }
   ph_status commit(const ph_am_slot& slot, const Sender::Commit& what) {
-    return sender_.commit(slot, what, asker());
+    return sent(sender_.commit(slot, what, asker()));
   }
   ph_status cancel(const ph_am_slot& slot) { return sender_.cancel(slot); }
   ph_status reply(const ph_am_message* message, const ph_am_args& args);
@@ -105,6 +105,11 @@ class Am : public Service {
 
  private:
   Asker asker() const noexcept { return port_.is_in_run() ? Asker::handler : Asker::user; }
+  // It may have sent what was held back, all that kept a quiesce's answer back.
+  ph_status sent(ph_status status) noexcept {
+    waves_.look_later();
+    return status;
+  }
   bool is_told(Rank from, const Word& word, std::span<const std::byte> rest);
   bool is_refused(Rank from, const Word& word, std::span<const std::byte> rest);
   bool is_unreplied(Rank from, std::uint64_t count);

@@ -81,8 +81,8 @@ ph_status Waves::enter() {
     if (const ph_status status = meet(); status != PH_OK) return status;
     states_.begin();
     is_begun_ = true;
-    look();
   }
+  look();  // also where it goes on: what its caller has just sent may have been all
   is_waited_for_ = true;
   return PH_OK;
 }
@@ -251,6 +251,10 @@ void Waves::look() noexcept {
   if (is_closed_ || !states_.is_all_there() || !is_settled_()) return;
   do_next(states_.gathered({gates_.sent(), gates_.handled()}));
   if (is_alone_and_ready()) port_.wants_turn();
+}
+
+void Waves::look_later() noexcept {
+  if (!is_closed_ && states_.is_all_there()) port_.wants_turn();
 }
 
 bool Waves::is_alone_and_ready() const noexcept {

@@ -49,6 +49,7 @@ class Waves {
   void turn() noexcept;  // what is left asks for its own, or waits for room
   // Something that was under way here may be over.
   void look() noexcept;
+  void look_later() noexcept;  // the same, in a turn: inside of what must say nothing itself
   void close() noexcept;
   bool is_idle() const noexcept;
   std::uint64_t held() const noexcept;
