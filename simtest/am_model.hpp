@@ -115,6 +115,7 @@ class AmModel {
   AmMessage* begun(const Endpoint& at, std::uint64_t handler, const ph_am_message& message);
   void check_bytes(const AmMessage& one, const ph_am_message& message);
   void handled(const Endpoint& at, AmMessage& one, ph_status status);
+  bool is_running(const Endpoint& at) { return state(at).running != 0; }
 
   // Whether the completion is of a message; an error without an id.
   bool completed(const Endpoint& at, const ph_completion& one);

@@ -123,6 +123,7 @@ void Runner::finish(ph_rank rank) {
   if (!meet(rank)) return;
   if (!has_collectives() || loses_links_) take_all(rank);
   take_late_refusals(rank);
+  take_rest_of_ams(rank);
   world_.pause(kLongestQuietNs);
   take_everywhere(rank);
   check_contacts(rank);

@@ -282,6 +282,18 @@ void Runner::end_requested(ph_rank rank, ph_status status) {
   end_quiesce(rank, status);
 }
 
+// Of messages that may go together nobody knows how many errors there will be, and each waits until
+// there is room for a completion.
+void Runner::take_rest_of_ams(ph_rank rank) {
+  constexpr unsigned kMostLooks = 1000;
+  if (!program_.ams || has_leavers_) return;
+  std::uint64_t quiet_ns = 100;
+  for (unsigned looks = 0; looks < kMostLooks && !oracle_.failed(); ++looks) {
+    if (world_.is_quiet() && world_.leftovers().empty()) return;
+    take_or_pause(rank, quiet_ns);
+  }
+}
+
 void Runner::active_message(ph_rank rank, const Step& step) {
   switch (step.verb) {
     case Verb::am_small:

@@ -42,10 +42,12 @@ void Runner::completed(ph_rank rank, const ph_query& query, const ph_completion&
       mail_.completed(here(rank), one) || mail_gets_.completed(here(rank), one) ||
       ams_.completed(here(rank), one))
     return;
-  if (Oracle::is_nameless(one) && ams_.takes_nameless(here(rank), one)) return;
-  // It may be of a message to a mailbox, or of something else.
-  const bool is_mail = Oracle::is_nameless(one) && mail_.takes_nameless(here(rank), one);
-  if (!is_mail || oracle_.may_mean(here(rank), one)) oracle_.completed(here(rank), query, one);
+  if (!Oracle::is_nameless(one)) return oracle_.completed(here(rank), query, one);
+  // It may be of an active message, of a message to a mailbox, or of something else.
+  const bool is_am = ams_.takes_nameless(here(rank), one);
+  const bool is_mail = mail_.takes_nameless(here(rank), one);
+  if ((!is_am && !is_mail) || oracle_.may_mean(here(rank), one))
+    oracle_.completed(here(rank), query, one);
 }
 
 void Runner::tell(ph_rank rank, const ph_query& query, std::size_t count) {

@@ -144,6 +144,11 @@ void Runner::act_on_heard(ph_rank rank, const Step& act) {
       return;
     }
     case Verb::wait:
+      if (ams_.is_running(here(rank))) {  // this handler runs in a call of that one
+        expect(rank, "wait below a handler of active messages",
+               ph_wait(context(rank), anything(rank), 0), PH_ERR_STATE);
+        return;
+      }
       status = wait_once(rank, anything(rank), static_cast<std::int64_t>(act.time_ns / 1000));
       if (status != PH_TIMEOUT) went_through(rank, "wait", PH_ANY_RANK, status);
       return;

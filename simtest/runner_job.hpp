@@ -268,6 +268,7 @@ class Runner {
   void end_requested(ph_rank rank, ph_status status);
   std::size_t harvest_quiesces(ph_rank rank);
   std::size_t test_quiesce(ph_rank rank);
+  void take_rest_of_ams(ph_rank rank);
   void active_message(ph_rank rank, const Step& step);
 
   // How long a rank was made to stand still so far, or was in handlers, inside its waits.

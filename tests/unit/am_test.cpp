@@ -45,6 +45,7 @@ TEST(Am, runs_what_came_while_a_batch_that_had_stopped_early_went_on) {
   Receiver one;
   one.port.runs = true;
   const Bytes chunk = filled(one.port.settings.bulk_bytes / 32);
+  one.port.settings.am_carried_max = chunk.size();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(one.come(part(1, 1, chunk, 0, chunk.size())));
   one.am->collect();
   one.am->run();

@@ -121,7 +121,7 @@ void Waves::say(std::size_t place, const Words& words) noexcept {
 }
 
 void Waves::say_to_children(const WaveStamp& stamp, bool is_over) noexcept {
-  const Words words{3, {word_of(Op::down), encode(stamp), is_over ? 1u : 0u}};
+  const Words words{3, false, {word_of(Op::down), encode(stamp), is_over ? 1u : 0u}};
   for (std::size_t place = 0; place < states_.tree().children_count(); ++place) say(place, words);
 }
 
@@ -136,6 +136,7 @@ void Waves::push(std::size_t place) noexcept {
 // nothing.
 bool Waves::push(Rank to, Words& words) noexcept {
   if (words.count == 0) return true;
+  words.is_kept = false;
   const auto& w = words.words;
   const ph_status status = words.count == 3 ? port_.say_words(to, w[0], w[1], w[2])
                                             : port_.say_words(to, w[0], w[1], w[2], w[3]);
@@ -145,8 +146,9 @@ bool Waves::push(Rank to, Words& words) noexcept {
     return false;
   }
   const bool is_gone = is_for_good(status) || port_.state(to) != PH_OK;
-  if (status != PH_OK && !is_gone && !is_closed_) return false;
-  words.count = 0;
+  words.is_kept = status != PH_OK && !is_gone;
+  if (words.is_kept && !is_closed_) return false;
+  words = {};
   return true;
 }
 
@@ -154,8 +156,9 @@ void Waves::do_next(const WaveStates::Next& next) noexcept {
   using Say = WaveStates::Say;
   if (next.say == Say::nothing) return;
   if (next.say == Say::up)
-    return say(AmTree::kParent,
-               {4, {word_of(Op::up), encode(next.stamp), next.sums.sent, next.sums.handled}});
+    return say(
+        AmTree::kParent,
+        {4, false, {word_of(Op::up), encode(next.stamp), next.sums.sent, next.sums.handled}});
   ++waves_;
   say_to_children(next.stamp, next.say == Say::over);
   if (next.say == Say::over) ended(PH_OK);
@@ -216,6 +219,7 @@ void Waves::break_off(Rank rank, ph_status why, std::optional<std::size_t> told_
   why_ = why;
   lost_ = rank;
   const Words words{4,
+                    false,
                     {word_of(Op::broken), quiesce,
                      static_cast<std::uint64_t>(static_cast<std::int64_t>(why)), rank}};
   if (!is_closed_) {
@@ -287,6 +291,12 @@ bool Waves::is_idle() const noexcept {
   return true;
 }
 
-std::uint64_t Waves::held() const noexcept { return (promise_ != 0 ? 1u : 0u) + !is_idle(); }
+std::uint64_t Waves::held() const noexcept {
+  std::uint64_t held = promise_ != 0 ? 1 : 0;
+  for (const Unsaid& one : unsaid_)
+    for (const Words* words : {&one.wave, &one.broken})
+      held += words->count != 0 && !words->is_kept ? 1 : 0;
+  return held;
+}
 
 }  // namespace photon::service::am

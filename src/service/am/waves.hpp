@@ -58,6 +58,7 @@ class Waves {
  private:
   struct Words {
     std::uint32_t count = 0;  // 0: none
+    bool is_kept = false;     // for one who cannot be met yet: nobody waits for it
     std::array<std::uint64_t, 4> words{};
   };
   struct Unsaid {
