@@ -11,14 +11,14 @@ using photon::service::am::Am;
 
 namespace {
 
-constexpr auto kOwner = photon::wire::Owner::am;
+constexpr auto kQuietOwner = photon::wire::Owner::am;
 
 }  // namespace
 
 extern "C" {
 
 ph_status ph_am_quiesce(ph_context* context, int64_t timeout_us) {
-  return in_service<Am>(context, kOwner, [&](Am& am, auto& engine, auto& guard) {
+  return in_service<Am>(context, kQuietOwner, [&](Am& am, auto& engine, auto& guard) {
     if (const ph_status status = am.enter_quiesce(); status != PH_OK) return status;
     // Where the lane was closed meanwhile the service is not ours to look at.
     const photon::base::Finally left([&]() noexcept {
@@ -32,7 +32,7 @@ ph_status ph_am_quiesce(ph_context* context, int64_t timeout_us) {
 
 ph_status ph_am_quiesce_begin(ph_context* context, ph_request* request) {
   if (request == nullptr) return bad_argument(context, "am_quiesce_begin: the request is null");
-  return in_service<Am>(context, kOwner,
+  return in_service<Am>(context, kQuietOwner,
                         [&](Am& am, auto&, auto&) { return am.begin_quiesce(request); });
 }
 
