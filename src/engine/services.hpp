@@ -102,7 +102,7 @@ class Services {
 
   // ---- the user's code
   void wants_run(wire::Owner owner) noexcept;
-  bool has_run_beside() const noexcept;                          // also for the progress thread
+  bool has_run_beside() const noexcept;    // also for the progress thread
   bool is_beside_caller() const noexcept;  // this turn is the progress thread's
   bool may_run_beside() const noexcept { return beside_ != 0; }  // some ever
   // Gives the lane up while it runs. Bounded: what is due then is left.
