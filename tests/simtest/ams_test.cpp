@@ -305,7 +305,6 @@ constexpr InjectedAm kInjectedAms[] = {
     {transport::sim::Fault::Kind::repeat_message, Profile::stream, "repeat", "twice"},
     {transport::sim::Fault::Kind::repeat_message, Profile::srd, "repeat_srd", "twice"},
     {transport::sim::Fault::Kind::one_wave, Profile::stream, "one_wave", "early"},
-    {transport::sim::Fault::Kind::early_return, Profile::stream, "early_return", "bytes"},
     {transport::sim::Fault::Kind::no_unreplied, Profile::stream, "no_unreplied", "starved"},
     {transport::sim::Fault::Kind::reorder_am, Profile::stream, "reorder", "order"},
 };

@@ -110,9 +110,9 @@ constexpr Pin kPins[] = {
     {2, kNoAms, 0xcb8ff1cffce84fa2},
     {3, kNoAms, 0xd29f76025a9a4917},
     {4, kNoAms, 0xa1e5f2e887c1fbe3},
-    {1, kDrawn, 0x1f29b04a52e68c5c},
+    {1, kDrawn, 0x9250ad26e73bf19},
     {2, kDrawn, 0xcb8ff1cffce84fa2},
-    {3, kDrawn, 0xd29f76025a9a4917},
+    {3, kDrawn, 0x6fc2dc714c5b4c66},
     {4, kDrawn, 0xa1e5f2e887c1fbe3},
 };
 

@@ -76,11 +76,13 @@ struct Injected {
 
 class SimtestFaults : public testing::TestWithParam<Injected> {};
 
-// The bar is 1,000 seeds. These programs are without the echo service; echo_test.cpp has others.
+// The bar is 1,000 seeds. These programs are without echoes and active messages; echo_test.cpp and
+// ams_test.cpp have others.
 TEST_P(SimtestFaults, are_found_within_100_seeds) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Case one{seed, GetParam().profile, 4, 200, {GetParam().kind, seed % 20}};
     one.echoes = Echoes::none;
+    one.ams = Ams::none;
     const Result result = run_case(one, false);
     if (result.finding && result.finding->kind == GetParam().finding) return;
   }
