@@ -8,8 +8,10 @@
 
 using photon::api::bad_argument;
 using photon::api::Ends;
+using photon::api::in_lane;
 using photon::api::in_service;
 using photon::api::post_fast;
+using photon::engine::Engine;
 using photon::service::am::Am;
 using photon::service::am::HandlerNode;
 
@@ -17,11 +19,18 @@ namespace {
 
 constexpr auto kOwner = photon::wire::Owner::am;
 
+// A rank that has handled messages has said so: that is heard before one is copied or refused for
+// want of slots. What else it has sent becomes due, and runs in a call that makes progress.
+void hear_of_slots(const Am& am, Engine& engine, ph_rank rank) noexcept {
+  if (am.lacks_slots(rank)) engine.hear(rank);
+}
+
 // The general way, apart so that the fast path needs no stack frame.
 [[gnu::noinline]] ph_status send_small_in_lane(ph_context* context, ph_rank rank, uint32_t id,
                                                ph_const_block bytes) noexcept {
-  return in_service<Am, Ends::posted>(context, kOwner, [&](Am& am, auto&, auto&) {
+  return in_service<Am, Ends::posted>(context, kOwner, [&](Am& am, auto& engine, auto&) {
     context->am = &am;
+    hear_of_slots(am, engine, rank);
     return am.send_small(rank, id, bytes);
   });
 }
@@ -54,12 +63,19 @@ ph_status ph_am_unregister(ph_context* context, uint32_t id) {
 }
 
 ph_status ph_am_send_small(ph_context* context, ph_rank rank, uint32_t id, ph_const_block bytes) {
-  using Fast = photon::engine::Engine::Fast;
+  using Fast = Engine::Fast;
+  using Written = photon::service::Written;
   return post_fast(
       context, rank,
       [&](auto& engine) {
-        const bool may_go = context->am != nullptr && !engine.wants_turns();
-        return may_go && context->am->send_now(rank, id, bytes) ? Fast::done : Fast::no;
+        if (context->am == nullptr || engine.wants_turns()) [[unlikely]]
+          return Fast::no;
+        switch (context->am->send_now(rank, id, bytes)) {
+          case Written::no: return Fast::no;
+          case Written::done: return Fast::done;
+          case Written::tell: break;
+        }
+        return Fast::tell;
       },
       [&] { return send_small_in_lane(context, rank, id, bytes); });
 }
@@ -67,8 +83,10 @@ ph_status ph_am_send_small(ph_context* context, ph_rank rank, uint32_t id, ph_co
 ph_status ph_am_send(ph_context* context, ph_rank rank, const ph_am_args* args) {
   if (!is_whole(args))
     return bad_argument(context, "am_send: args is null, or args->size is not sizeof(ph_am_args)");
-  return in_service<Am, Ends::posted>(context, kOwner,
-                                      [&](Am& am, auto&, auto&) { return am.send(rank, *args); });
+  return in_service<Am, Ends::posted>(context, kOwner, [&](Am& am, auto& engine, auto&) {
+    hear_of_slots(am, engine, rank);
+    return am.send(rank, *args);
+  });
 }
 
 ph_status ph_am_reply(const ph_am_message* message, const ph_am_args* args) {
@@ -83,11 +101,17 @@ ph_status ph_am_reply(const ph_am_message* message, const ph_am_args* args) {
 ph_status ph_am_poll(ph_context* context, uint32_t flags) {
   if (flags != 0) return bad_argument(context, "am_poll: flags must be 0");
   bool yield = false;
-  const ph_status status = in_service<Am>(context, kOwner, [&](Am& am, auto& engine, auto& guard) {
+  const ph_status status = in_lane(context, [&](auto& engine, auto& guard) {
+    if (context->am == nullptr) [[unlikely]]
+      context->am = static_cast<Am*>(engine.service(kOwner));
+    const Am& am = *context->am;
     const std::uint64_t before = am.handlers_run();
     if (!engine.quick_turn()) engine.serve();
-    engine.run_user_code(guard);
-    if (!guard.still_open()) return guard.status();
+    if (engine.owes_services()) {
+      engine.run_user_code(guard);
+      if (!guard.still_open()) return guard.status();
+    }
+    engine.push_out();
     const bool has_run = am.handlers_run() != before;
     yield = engine.tested(has_run);
     return has_run ? PH_OK : PH_AGAIN;

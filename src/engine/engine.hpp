@@ -104,6 +104,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool is_in_user_code() const noexcept;                      // the caller is
   void push_out();                   // what a call of a service has queued, as far as it goes
   bool quick_turn() noexcept;        // false: nothing was done, serve() is due
+  void hear(Rank rank) noexcept;     // lines of that rank's for services that lie there already
   bool tested(bool found) noexcept;  // after a test: true: the core is to be given away
   ph_status wait_for(LaneGuard& guard, const std::function<bool()>& done, std::int64_t timeout_us) {
     return wait_until(guard, done, timeout_us);

@@ -185,6 +185,11 @@ struct Peer : service::Outlet {  // what is looked at for every small put, and b
     if (claims_answers && has_runway()) [[likely]]
       tx.claim(1);
   }
+  // The same where the answer may be a service's, which needs no runway.
+  [[gnu::always_inline]] void claim_line() noexcept {
+    if (claims_answers && tx.room() != 0) [[likely]]
+      tx.claim(1);
+  }
   // Lets come what the next record to this peer touches first. Inline: for a function of nothing
   // but prefetches GCC leaves the call out.
   [[gnu::always_inline]] void expect_post() const noexcept {

@@ -3,8 +3,11 @@
 // for all.
 #include <cstring>
 #include <new>
+#include <string>
+#include <utility>
 
 #include "engine/engine.hpp"
+#include "engine/fast_path.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -23,21 +26,30 @@ constexpr std::uint32_t kBodyBytes = wire::kLineDataBytes - kBodyWords * sizeof(
 // Nothing more is shown of a peer that was lost while its message was shown. It is lost without
 // words where memory has run out.
 bool Services::is_taken(Peer& peer, const OneLine& one) noexcept {
+  try {
+    if (one.is_body ? is_body_taken(peer, one) : is_message_taken(peer, one)) [[likely]]
+      return peer.broken == PH_OK;
+  } catch (const std::bad_alloc&) {
+    engine_.lose(peer, PH_ERR_MEMORY, {});
+    return false;
+  }
+  refuse(peer);
+  return false;
+}
+
+void Services::refuse(Peer& peer) noexcept {
   ph_status why = PH_ERR_PROTOCOL;
   std::string words;
   try {
-    if (one.is_body ? is_body_taken(peer, one) : is_message_taken(peer, one))
-      return peer.broken == PH_OK;
     words = "its ring holds a message that its service refuses; it is cut off";
   } catch (const std::bad_alloc&) {
     why = PH_ERR_MEMORY;
   }
   engine_.lose(peer, why, std::move(words));
-  return false;
 }
 
 bool Services::is_message_taken(Peer& peer, const OneLine& one) {
-  tell_ends();
+  if (!ends_.empty()) tell_ends();
   return slot(one.owner).service->on_message({peer.rank, one.bytes(0), {}});
 }
 
@@ -82,6 +94,8 @@ bool Services::take_lines(Peer& peer, std::uint64_t word) noexcept {
     const transport::Line& line = peer.rx.line(0);
     for (std::uint32_t i = 0; i < wire::kWordsPerLine; ++i) one.words[i] = line.words[i].get();
     if (one.is_body && !is_whole_body(peer, one)) break;
+    // In an exchange: the line of the answer comes while this one is handled (take_hot()).
+    if (taken == 0 && engine_.turn_ - peer.last_hit > 1) peer.claim_line();
     if (!is_taken(peer, one)) return true;
     peer.rx.pop(1);
     // The bulk ring's room is given back sooner than that of the lines, as by receive().
@@ -89,6 +103,15 @@ bool Services::take_lines(Peer& peer, std::uint64_t word) noexcept {
       engine_.publish_credits(peer);
   }
   return taken != 0;
+}
+
+// For a call that posts, and would have to wait for what that rank may have said already.
+void Engine::hear(Rank rank) noexcept {
+  Peer* const peer = rank < size_ ? peers_[rank].get() : nullptr;
+  if (peer == nullptr || !peer->hot || peer->broken != PH_OK) return;
+  const std::uint64_t word = peer->rx.look();
+  if (peer->rx.state_of(word) != LineConsumer::State::record) return;
+  if (services_->take_lines(*peer, word) && peer->broken == PH_OK) has_met(*peer);
 }
 
 }  // namespace photon::engine

@@ -159,6 +159,7 @@ class Services {
   void check_due() noexcept;
   bool tell_ends();
   bool is_taken(Peer& peer, const OneLine& one) noexcept;
+  void refuse(Peer& peer) noexcept;
   bool is_message_taken(Peer& peer, const OneLine& one);
   bool is_body_taken(Peer& peer, const OneLine& one);
   bool is_whole_body(const Peer& peer, const OneLine& one) const noexcept;

@@ -61,7 +61,9 @@ void Services::run_one(Slot& one, LaneGuard& guard) {
     if (guard.status() != PH_OK) return;  // a fork's child: nothing here is ours
     engine_.is_standing_in_ = stands_in;
     one.runner = 0;
-    if (!is_run_by_caller()) end_words();  // else a handler's call has run another one's
+    // Else a handler's call has run another one's.
+    if (is_displaced_ && !is_run_by_caller()) [[unlikely]]
+      end_words();
     one.service->ran();
     if (one.right.take_more()) engine_.user_code_ |= own;
     if ((engine_.user_code_ & own) == 0 || round == most_rounds) break;

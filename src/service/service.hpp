@@ -131,22 +131,29 @@ class Port {
   // As say_words(): a word, and at most 48 bytes of the caller's memory behind it.
   [[gnu::always_inline]] ph_status say_line(Rank to, std::uint64_t word,
                                             ph_const_block rest) noexcept {
-    Outlet* const out = to < outlets_.size() ? outlets_[to] : nullptr;
-    if (out == nullptr || !out->can_say || !out->tx.has_room(1)) [[unlikely]]
+    const Written said = say_line_now(to, word, rest);
+    if (said == Written::no) [[unlikely]]
       return say_line_slowly(to, word, rest);
-    std::uint64_t words[wire::kWordsPerLine - 1] = {};
-    if (rest.size_bytes != 0) std::memcpy(words, rest.data, rest.size_bytes);
+    if (said == Written::tell) [[unlikely]]
+      tell(to);
+    return PH_OK;
+  }
+  // The same without any call, for who has to be quick. no: nothing was sent, and say_line() finds
+  // out why. tell: it was sent, and the engine's finish_put() is due, which wakes that rank.
+  [[gnu::always_inline]] Written say_line_now(Rank to, std::uint64_t word,
+                                              ph_const_block rest) noexcept {
+    Outlet* const out = to < outlets_.size() ? outlets_[to] : nullptr;
+    if (out == nullptr || !out->can_say || !out->tx.has_line()) [[unlikely]]
+      return Written::no;
     transport::Line& line = out->tx.line(0);
     line.words[0].set(word);
-    for (std::size_t i = 0; i * sizeof(std::uint64_t) < rest.size_bytes; ++i)
-      line.words[i + 1].set(words[i]);
+    copy_into_line(&line.words[1], rest.data, rest.size_bytes);
     ++out->messages;
     out->tx.publish_line(line, word_header_ + ((sizeof word + rest.size_bytes) << 32));
     transport::Policy::light_barrier();  // [asleep]
-    if (static_cast<unsigned>(out->tells_always) | static_cast<unsigned>(out->credits->is_cold()))
-        [[unlikely]]
-      tell(to);
-    return PH_OK;
+    const bool tells = (static_cast<unsigned>(out->tells_always) |
+                        static_cast<unsigned>(out->credits->is_cold())) != 0;
+    return tells ? Written::tell : Written::done;
   }
   // True: that rank is met, neither lost nor gone, and nothing queues before a message of one
   // line: say_words() may still lack a line.

@@ -136,6 +136,13 @@ class LineProducer {
   bool has_room(std::uint64_t lines_count) noexcept {
     return has_last_room(lines_count + reserved_);
   }
+  // has_room(1) without a call, for who has to be quick.
+  [[gnu::always_inline]] bool has_line() noexcept {
+    if (tail_ + 1 + reserved_ - freed_ <= capacity()) [[likely]]
+      return true;
+    refresh();
+    return tail_ + 1 + reserved_ - freed_ <= capacity();
+  }
   bool has_last_room(std::uint64_t lines_count) noexcept {
     if (tail_ + lines_count - freed_ <= capacity()) return true;
     refresh();

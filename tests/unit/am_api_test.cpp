@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "shortage.hpp"
+
 namespace photon {
 namespace {
 
@@ -66,6 +68,43 @@ TEST_F(AmApi, sending_runs_no_handler) {
   }
   EXPECT_EQ(handled_, 0);
   while (handled_ < 200) static_cast<void>(ph_am_poll(context_, 0));
+}
+
+TEST_F(AmApi, a_flood_of_small_ones_allocates_nothing_once_it_is_warm) {
+  ASSERT_EQ(ph_am_register(context_, 1, count, &handled_), PH_OK);
+  std::uint64_t sent = 0;
+  const auto flood = [&](int messages) {
+    for (const int end = handled_ + messages; handled_ < end;) {
+      if (ph_am_send_small(context_, 0, 1, {&sent, sizeof sent}) == PH_OK)
+        ++sent;
+      else
+        static_cast<void>(ph_am_poll(context_, 0));
+    }
+    while (static_cast<std::uint64_t>(handled_) < sent) static_cast<void>(ph_am_poll(context_, 0));
+  };
+  flood(20'000);
+  EXPECT_EQ(test::allocations_of([&] { flood(20'000); }), 0);
+}
+
+// A rank's own slots are free when its handlers have run: the next send hears of it by itself.
+TEST_F(AmApi, who_sends_hears_of_slots_before_a_message_has_to_wait) {
+  ASSERT_EQ(ph_am_register(context_, 1, count, &handled_), PH_OK);
+  const auto queued = [&] {
+    ph_counter counters[256];
+    size_t found = 0;
+    EXPECT_EQ(ph_counters(context_, 0, counters, 256, &found), PH_OK);
+    for (size_t i = 0; i < found; ++i)
+      if (std::string(counters[i].name) == "am_queued") return counters[i].value;
+    ADD_FAILURE() << "no such counter";
+    return uint64_t{0};
+  };
+  constexpr int kSlots = 128;
+  for (int i = 0; i < kSlots; ++i) ASSERT_EQ(ph_am_send_small(context_, 0, 1, {}), PH_OK);
+  while (handled_ < kSlots) static_cast<void>(ph_am_poll(context_, 0));
+  for (int i = 0; i < kSlots; ++i) ASSERT_EQ(ph_am_send_small(context_, 0, 1, {}), PH_OK);
+  EXPECT_EQ(queued(), 0u);
+  ASSERT_EQ(ph_am_send_small(context_, 0, 1, {}), PH_OK);
+  EXPECT_EQ(queued(), 1u) << "no handler has run";
 }
 
 TEST_F(AmApi, a_finalized_context_takes_no_call) {

@@ -65,7 +65,8 @@ TEST(AmEntry, a_copy_outlives_its_callers_memory) {
     draft.payload = {&block, 1};
     draft.payload_bytes = size;
     choose_way(draft, 192);
-    const auto entry = make_entry(draft);
+    EntryPool pool(4);
+    const auto entry = pool.make(draft);
     std::fill(payload.begin(), payload.end(), std::byte{0xcc});
     EXPECT_EQ(bytes_of(entry->bytes()), some(size)) << size;
     EXPECT_EQ(entry->memory != nullptr, size > 48) << "lines need no memory of their own";
@@ -80,9 +81,44 @@ TEST(AmEntry, a_copy_that_finds_no_memory_throws) {
   draft.payload_bytes = payload.size();
   choose_way(draft, 192);
   for (int allowed = 0; allowed < 2; ++allowed) {
+    EntryPool pool(4);
     const photon::test::Shortage shortage(allowed);
-    EXPECT_THROW(static_cast<void>(make_entry(draft)), std::bad_alloc);
+    EXPECT_THROW(static_cast<void>(pool.make(draft)), std::bad_alloc);
   }
+}
+
+TEST(AmEntry, a_pool_needs_no_memory_for_what_it_was_given_and_keeps_no_more_than_it_may) {
+  EntryPool pool(2);
+  for (int i = 0; i < 3; ++i) pool.give(entry_of(77));
+  std::vector<std::unique_ptr<Entry>> taken;
+  taken.reserve(3);
+  const photon::test::Shortage shortage(0);
+  taken.push_back(pool.take());
+  taken.push_back(pool.take());
+  EXPECT_THROW(taken.push_back(pool.take()), std::bad_alloc);
+}
+
+TEST(AmEntry, of_a_pool_is_as_a_new_one_whatever_it_was_before) {
+  EntryPool pool(1);
+  const Bytes payload = some(100);
+  const ph_const_block block{payload.data(), payload.size()};
+  Draft draft;
+  draft.head.word.flags = kTellsHandled;
+  draft.payload = {&block, 1};
+  draft.payload_bytes = payload.size();
+  choose_way(draft, 192);
+  auto entry = pool.make(draft);
+  entry->note = {Note::Kind::id, false, 5};
+  entry->counted = 9;
+  entry->token = 3;
+  pool.give(std::move(entry));
+  entry = pool.take();
+  EXPECT_EQ(entry->head.way, Way::line);
+  EXPECT_EQ(encode(entry->head.word), encode(Word{}));
+  EXPECT_EQ(entry->head.words_count, 0u);
+  EXPECT_EQ(entry->note.kind, Note::Kind::none);
+  EXPECT_EQ(entry->memory, nullptr);
+  EXPECT_EQ(entry->counted + entry->token, 0u);
 }
 
 TEST(AmEntry, half_of_the_budget_is_for_those_outside_handlers) {

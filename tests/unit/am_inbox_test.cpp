@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "shortage.hpp"
+
 namespace photon::service::am {
 namespace {
 
@@ -31,6 +33,25 @@ TEST(AmInbox, keeps_the_bytes_of_every_size_wherever_entries_move) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(entry.payload()) % 8, 0u) << size;
     EXPECT_EQ(entry.from, 3u);
   }
+}
+
+TEST(AmInbox, uses_an_entry_again_as_if_it_were_new) {
+  Inbox inbox;
+  Arrived& first = inbox.add(3, Word{});
+  first.was_replied = true;
+  first.status = PH_ERR_NOT_FOUND;
+  first.items = first.items_wrong = 2;
+  inbox.swap();
+  inbox.release(inbox.running()[0]);
+  inbox.clear_running();
+  inbox.swap();  // the memory is that of `due` again
+  const Arrived* again = nullptr;
+  EXPECT_EQ(photon::test::allocations_of([&] { again = &inbox.add(4, Word{}); }), 0);
+  EXPECT_EQ(again->from, 4u);
+  EXPECT_EQ(again->status, PH_OK);
+  EXPECT_FALSE(again->was_replied);
+  EXPECT_EQ(again->items + again->items_wrong, 0u);
+  EXPECT_TRUE(again->was_plain());
 }
 
 TEST(AmInbox, finds_the_header_behind_the_gap) {

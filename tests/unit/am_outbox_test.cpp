@@ -80,6 +80,25 @@ TEST(AmOutbox, the_gate_is_shut_while_something_waits) {
   EXPECT_LT(one.gate().sent, one.gate().until);
 }
 
+TEST(AmOutbox, small_ones_that_wait_need_no_memory_once_as_many_have_waited) {
+  AmSending one(4);
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint64_t i = 0; i < 4; ++i) ASSERT_EQ(one.send_small(i), PH_OK);
+    const int asked = photon::test::allocations_of([&] {
+      for (std::uint64_t i = 4; i < 24; ++i) ASSERT_EQ(one.send_small(i), PH_OK);
+    });
+    if (round == 1) EXPECT_EQ(asked, 0);
+    EXPECT_EQ(one.sender().held(), 20u);
+    std::uint64_t next = 0;
+    for (int i = 0; i < 6; ++i) {
+      for (const Met& met : one.meet()) EXPECT_EQ(word_at(met.payload, 0), next++);
+      one.handle_all();
+    }
+    EXPECT_EQ(next, 24u) << "in the order of the calls, each once";
+    EXPECT_EQ(one.sender().budget().used(), 0u);
+  }
+}
+
 TEST(AmOutbox, others_have_gates_of_their_own) {
   AmSending one(4);
   for (std::uint64_t i = 0; i < 7; ++i) ASSERT_EQ(one.send_small(i), PH_OK);

@@ -92,6 +92,45 @@ TEST_F(AmRunner, tells_a_number_that_is_no_status_as_a_wrong_argument) {
     EXPECT_EQ(as_told(returned), told) << returned;
 }
 
+TEST_F(AmRunner, comes_back_between_so_many_messages_and_goes_on_where_it_was) {
+  std::vector<std::uint32_t> ids;
+  const auto keep = [&](const ph_am_message& message, ph_am_landing&) {
+    ids.push_back(message.id);
+    return PH_OK;
+  };
+  for (std::uint16_t id = 1; id <= 40; ++id) {
+    enroll(id, keep);
+    arrive(id);
+  }
+  EXPECT_EQ(run().size(), 40u);
+  EXPECT_EQ(runner_.done(), 16u);
+  runner_.run();
+  EXPECT_EQ(runner_.done(), 32u);
+  runner_.run();
+  EXPECT_EQ(runner_.done(), 40u);
+  for (std::uint32_t i = 0; i < 40; ++i) EXPECT_EQ(ids[i], i + 1);
+}
+
+TEST_F(AmRunner, shows_a_line_without_what_the_message_before_it_had) {
+  int calls = 0;
+  enroll(1, [&](const ph_am_message& message, ph_am_landing&) {
+    EXPECT_EQ(message.immediate, ++calls == 1 ? 5u : 0u);
+    EXPECT_EQ(message.header_bytes, calls == 1 ? 8u : 0u);
+    EXPECT_EQ(message.header != nullptr, calls == 1);
+    EXPECT_EQ(message.flags, calls == 1 ? std::uint32_t{PH_AM_REPLY} : 0u);
+    EXPECT_EQ(message.payload_bytes, calls == 1 ? 16u : 24u);
+    return PH_OK;
+  });
+  Arrived& first = arrive(1, 24);
+  first.word.flags = kWantsReply | kHasImmediate;
+  first.word.header_bytes = 8;
+  first.payload_bytes = 16;
+  first.immediate = 5;
+  arrive(1, 24);
+  run();
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(AmRunner, comes_back_when_enough_lent_bytes_were_handled) {
   std::vector<std::byte> ring(5000);
   enroll(1, [](const ph_am_message&, ph_am_landing&) { return PH_OK; });

@@ -73,7 +73,7 @@ TEST(AmCarrying, its_target_takes_apart_what_was_laid_out) {
           one.port.reserves = by_reserve;
           Drawn drawn(sizes, header, immediate);
           choose_way(drawn.draft, 1024);
-          const auto entry = make_entry(drawn.draft);
+          const auto entry = EntryPool(0).make(drawn.draft);
           const bool is_body = drawn.draft.head.way == Way::body;
           const ph_status status = say_draft(one.port, 1, drawn.draft);
           EXPECT_EQ(status, is_body && !by_reserve ? PH_AGAIN : PH_OK);

@@ -1,5 +1,6 @@
 #include "service/am/am.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <new>
 #include <string>
@@ -16,7 +17,8 @@ Am::Am(Port& port, std::uint32_t waves_wanted)
       pulls_(port, gates_, pull_answers_),
       sender_(port, gates_),
       arriving_({port, gates_, inbox_, loans_, answers_, sender_, pulls_}),
-      runner_({inbox_, loans_, table_, port.rank(), port.config().bulk_bytes / 8}),
+      runner_({inbox_, loans_, table_, port.rank(), port.config().bulk_bytes / 8,
+               std::max<std::size_t>(kLeastAtOnce, port.config().am_slots / 4)}),
       settling_({port, gates_, inbox_, loans_, runner_, arriving_, answers_, sender_, pulls_}),
       waves_(
           port, gates_, [this] { return is_settled(); }, waves_wanted) {}
@@ -65,9 +67,12 @@ Verdict Am::on_chunk(const Chunk& chunk) {
 bool Am::on_message(const Message& message) {
   loans_.give_back(port_);
   if (message.header.size() < sizeof(std::uint64_t)) return false;
-  const auto word = decode(word_at(message.header, 0));
-  if (!word) return false;
+  const std::uint64_t bits = word_at(message.header, 0);
   const auto rest = message.header.subspan(sizeof(std::uint64_t));
+  if (is_plain_line(bits) && message.payload.empty()) [[likely]]
+    return arriving_.plain_line(message.from, bits, rest);
+  const auto word = decode(bits);
+  if (!word) return false;
   if (word->op == Op::record || word->op == Op::pull || word->op == Op::aggregate)
     return arriving_.record(message.from, *word, rest, message.payload);
   if (!message.payload.empty()) return false;
@@ -143,7 +148,8 @@ bool Am::turn() {
 void Am::collect() {
   settling_.settle();
   inbox_.swap();
-  runner_.tell(pulls_.collect());
+  if (pulls_.has_due()) [[unlikely]]
+    runner_.tell(pulls_.collect());
   ++runs_begun_;
   runs_beside_ += port_.is_beside_caller() ? 1 : 0;
 }
@@ -151,7 +157,8 @@ void Am::collect() {
 void Am::ran() noexcept {
   handlers_run_ = runner_.calls();
   if (table_.retired() != 0) port_.wake();  // somebody waits for the end of a run
-  pulls_.settle(runner_.take_told());
+  if (runner_.has_told()) [[unlikely]]
+    pulls_.settle(runner_.take_told());
   try {
     settling_.settle();
     runs_over_ = runs_begun_;        // what has begun to be read counts its handler

@@ -47,9 +47,14 @@ class Am : public Service {
   ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes) {
     return sent(sender_.send_small(to, id, bytes, asker()));
   }
-  // The fast path. False: nothing was sent, and send_small() finds out why.
-  bool send_now(Rank to, std::uint32_t id, ph_const_block bytes) noexcept {
+  // The fast path. no: nothing was sent, and send_small() finds out why.
+  [[gnu::always_inline]] Written send_now(Rank to, std::uint32_t id,
+                                          ph_const_block bytes) noexcept {
     return sender_.send_now(to, id, bytes);
+  }
+  // Whether that rank has as many messages as it has slots, as far as is known.
+  bool lacks_slots(Rank to) const noexcept {
+    return to < port_.size() && !gates_.of(to).has_slot(gates_.slots());
   }
   ph_status send(Rank to, const ph_am_args& args) { return sent(sender_.send(to, args, asker())); }
   ph_status prepare(Rank to, std::uint64_t least, std::uint64_t most, ph_am_slot& slot) {
@@ -118,6 +123,8 @@ class Am : public Service {
     return inbox_.empty() && runs_over_ == runs_begun_ && sender_.is_idle() && pulls_.is_idle();
   }
   ph_status no_reply(Rank rank, const char* why) { return port_.fail(PH_ERR_STATE, rank, why); }
+
+  static constexpr std::size_t kLeastAtOnce = 16;  // messages of a run
 
   Port& port_;
   Gates gates_;

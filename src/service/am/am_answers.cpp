@@ -56,10 +56,9 @@ void Answers::touch(Rank rank) noexcept {
   touched_.push_back(rank);  // there is room for each rank once
 }
 
-void Answers::note_handled(Rank from, bool wants_to_know) noexcept {
-  ++gates_.of(from).handled;
-  owed_[from].wants_credit |= wants_to_know;
-  touch(from);
+void Answers::want_credit(Rank of) noexcept {
+  owed_[of].wants_credit = true;
+  touch(of);
 }
 
 void Answers::note_reply_over(Rank from, bool was_replied) noexcept {
@@ -69,7 +68,7 @@ void Answers::note_reply_over(Rank from, bool was_replied) noexcept {
   touch(from);
 }
 
-void Answers::end_batch() {
+void Answers::say_all_due() {
   while (!touched_.empty()) {
     const Rank rank = touched_.back();
     Owed& owed = owed_[rank];
@@ -87,8 +86,6 @@ void Answers::say_due(Rank to, Owed& owed) {
     say_surely(to, answer_word(Op::unreplied), std::uint64_t{owed.unreplied});
     owed.unreplied = 0;
   }
-  const Gate& gate = gates_.of(to);
-  if (gate.handled - gate.told >= gates_.slots() / 4) owed.wants_credit = true;
   if (owed.wants_credit) say_credit(to, owed);
 }
 

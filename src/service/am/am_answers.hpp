@@ -22,7 +22,8 @@ namespace photon::service::am {
 
 class Answers {
  public:
-  Answers(Port& port, Gates& gates) : port_(port), gates_(gates), owed_(port.size()) {
+  Answers(Port& port, Gates& gates)
+      : port_(port), gates_(gates), quarter_(gates.slots() / 4), owed_(port.size()) {
     touched_.reserve(port.size());
   }
 
@@ -34,11 +35,20 @@ class Answers {
   void say_done(Rank to, std::uint64_t token, ph_status status);
 
   // The header handler of that rank's next message has returned. `wants_to_know`: its sender waits.
-  void note_handled(Rank from, bool wants_to_know) noexcept;
+  void note_handled(Rank from, bool wants_to_know) noexcept {
+    Gate& gate = gates_.of(from);
+    ++gate.handled;
+    if (wants_to_know || gate.handled - gate.told >= quarter_) [[unlikely]]
+      want_credit(from);
+  }
   // A message of its that wanted a reply is over, with one or without.
   void note_reply_over(Rank from, bool was_replied) noexcept;
   // Says of all that was noted what is due now. Throws bad_alloc; the rest is said by the next one.
-  void end_batch();
+  void end_batch() {
+    if (!touched_.empty()) [[unlikely]]
+      say_all_due();
+  }
+  bool has_due() const noexcept { return !touched_.empty(); }
   // There is a line again. Where memory runs out a turn goes on.
   void on_room(Rank to) noexcept;
   void on_lost(Rank rank) noexcept;
@@ -59,13 +69,16 @@ class Answers {
   template <class... Words>
   void say_surely(Rank to, Words... words);
   void touch(Rank rank) noexcept;
+  void want_credit(Rank of) noexcept;
+  void say_all_due();
   void say_due(Rank to, Owed& owed);
   void say_credit(Rank to, Owed& owed);
   void set_kept(Owed& owed, bool is) noexcept;
 
   Port& port_;
   Gates& gates_;
-  std::vector<Owed> owed_;  // by rank
+  const std::uint64_t quarter_;  // of the slots
+  std::vector<Owed> owed_;       // by rank
   std::vector<Rank> touched_;
   std::uint64_t kept_ = 0;
 };

@@ -73,6 +73,24 @@ bool Arriving::line(Rank from, const Word& word, std::span<const std::byte> rest
   return true;
 }
 
+// All that admits() asks of such a line. What is wrong with it line() says.
+bool Arriving::plain_line(Rank from, std::uint64_t bits, std::span<const std::byte> rest) {
+  Gate& gate = its_.gates.of(from);
+  const Word word = plain_word(bits);
+  if (rest.size() > PH_AM_SMALL_BYTES || is_closed_ ||
+      gate.arrived - gate.handled >= its_.gates.slots()) [[unlikely]]
+    return line(from, word, rest);
+  if (!its_.sender.handled_low(from, word.handled)) [[unlikely]]
+    return false;
+  Arrived& entry = its_.inbox.add(from, word);
+  entry.immediate = 0;
+  entry.payload_bytes = rest.size();
+  entry.number = gate.arrived++;
+  copy_into_line(entry.line.data(), rest.data(), rest.size());
+  its_.port.wants_run();
+  return true;
+}
+
 bool Arriving::record(Rank from, const Word& word, std::span<const std::byte> rest,
                       std::span<const std::byte> bytes) {
   const auto words = words_of(from, word, rest);

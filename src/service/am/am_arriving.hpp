@@ -45,6 +45,8 @@ class Arriving {
 
   // ---- what comes; `rest` is what stands behind word 0. False: malformed. They throw bad_alloc.
   bool line(Rank from, const Word& word, std::span<const std::byte> rest);
+  // The same of one without flags or header, which is what most are.
+  bool plain_line(Rank from, std::uint64_t bits, std::span<const std::byte> rest);
   bool record(Rank from, const Word& word, std::span<const std::byte> rest,
               std::span<const std::byte> bytes);
   Verdict chunk(const Chunk& chunk);

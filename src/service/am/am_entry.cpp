@@ -1,15 +1,27 @@
 #include "service/am/am_entry.hpp"
 
+#include <utility>
+
 namespace photon::service::am {
 
-std::unique_ptr<Entry> make_entry(const Draft& draft) {
-  auto entry = std::make_unique<Entry>();
+std::unique_ptr<Entry> EntryPool::make(const Draft& draft) {
+  auto entry = take();
   entry->head = draft.head;
   const bool is_line = draft.head.way == Way::line;
   entry->size_bytes = is_line ? draft.line_bytes() : draft.bytes();
   if (!is_line) entry->memory = std::make_unique_for_overwrite<std::byte[]>(entry->size_bytes);
   lay_out(draft, entry->data());
   return entry;
+}
+
+void EntryPool::give(std::unique_ptr<Entry> entry) noexcept {
+  if (free_.size() >= most_) return;
+  entry->memory.reset();
+  entry->head = {};
+  entry->note = {};
+  entry->counted = 0;
+  entry->token = 0;
+  free_.push(std::move(entry));
 }
 
 std::unique_ptr<Entry> EntryList::take(std::uint64_t token) noexcept {

@@ -87,9 +87,6 @@ struct Entry {
   }
 };
 
-// A copy. Throws bad_alloc.
-std::unique_ptr<Entry> make_entry(const Draft& draft);
-
 class EntryList {
  public:
   EntryList() = default;
@@ -129,6 +126,25 @@ class EntryList {
   std::unique_ptr<Entry> first_;
   Entry* last_ = nullptr;
   std::uint64_t size_ = 0;
+};
+
+// Entries that are over, for the next ones: a flood of lines allocates nothing.
+class EntryPool {
+ public:
+  explicit EntryPool(std::uint64_t most) noexcept : most_(most) {}
+
+  // Of a line without flags or header. Throws bad_alloc, as does make(), which copies.
+  std::unique_ptr<Entry> take() {
+    if (!free_.empty()) return free_.pop();
+    return std::make_unique<Entry>();
+  }
+  std::unique_ptr<Entry> make(const Draft& draft);
+  // Nobody needs it any more.
+  void give(std::unique_ptr<Entry> entry) noexcept;
+
+ private:
+  EntryList free_;
+  const std::uint64_t most_;  // that are kept
 };
 
 }  // namespace photon::service::am

@@ -48,9 +48,50 @@ struct Arrived {
   const std::byte* bytes = nullptr;  // payload, a gap up to the next multiple of 8, header
   alignas(8) std::array<std::byte, 56> line{};  // the same
 
+  // As one that has just come; what it holds was released.
+  void begin(Rank source, const Word& of) noexcept {
+    word = of;
+    from = source;
+    was_replied = false;
+    status = PH_OK;
+    items = 0;
+    items_wrong = 0;
+    pull = nullptr;
+  }
+  // A line of a payload and nothing else.
+  bool is_plain() const noexcept {
+    return word.op == Op::line && word.flags == 0 && word.header_bytes == 0 && where == Bytes::line;
+  }
+  // Whether nothing of it is to be settled but that its handler has returned.
+  bool was_plain() const noexcept { return is_plain() && status == PH_OK; }
   // At a multiple of 8, both.
   const std::byte* payload() const noexcept { return where == Bytes::line ? line.data() : bytes; }
   const std::byte* header() const noexcept { return payload() + round_up(payload_bytes); }
+};
+
+// Entries in order, whose memory is used again: nothing is made or ended with a message.
+class Batch {
+ public:
+  // Throws bad_alloc.
+  Arrived& add() {
+    if (count_ == entries_.size()) [[unlikely]]
+      entries_.emplace_back();
+    return entries_[count_++];
+  }
+  Arrived& back() noexcept { return entries_[count_ - 1]; }
+  void pop_back() noexcept { --count_; }
+  void clear() noexcept { count_ = 0; }
+  bool empty() const noexcept { return count_ == 0; }
+  std::size_t size() const noexcept { return count_; }
+  std::span<Arrived> all() noexcept { return {entries_.data(), count_}; }
+  void swap(Batch& other) noexcept {
+    entries_.swap(other.entries_);
+    std::swap(count_, other.count_);
+  }
+
+ private:
+  std::vector<Arrived> entries_;  // those behind count_ hold nothing
+  std::size_t count_ = 0;
 };
 
 class Inbox {
@@ -59,9 +100,8 @@ class Inbox {
 
   // An entry of that message, which is due; its bytes are still to be named. Throws bad_alloc.
   Arrived& add(Rank from, const Word& word) {
-    Arrived& entry = due_.emplace_back();
-    entry.from = from;
-    entry.word = word;
+    Arrived& entry = due_.add();
+    entry.begin(from, word);
     return entry;
   }
   // The entry that was added last, after all.
@@ -78,11 +118,11 @@ class Inbox {
   void swap() noexcept {
     if (running_.empty()) due_.swap(running_);
   }
-  std::span<Arrived> running() noexcept { return running_; }
+  std::span<Arrived> running() noexcept { return running_.all(); }
   // All of `running` was released.
   void clear_running() noexcept { running_.clear(); }
   // All of `due` was released: it will not run.
-  std::span<Arrived> waiting() noexcept { return due_; }
+  std::span<Arrived> waiting() noexcept { return due_.all(); }
   void clear_waiting() noexcept { due_.clear(); }
   // Its bytes are not needed any more; what is lent is among the loans.
   void release(Arrived& entry) noexcept {
@@ -94,8 +134,8 @@ class Inbox {
  private:
   static constexpr std::size_t kRecordBytes = 1024;
 
-  std::vector<Arrived> due_;
-  std::vector<Arrived> running_;
+  Batch due_;
+  Batch running_;
   base::BlockPool records_;
 };
 

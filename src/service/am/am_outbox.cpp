@@ -15,6 +15,7 @@ Outbox::Outbox(Port& port, Gates& gates)
       budget_(port.config().am_queue_bytes),
       teller_(port, budget_),
       offers_(port, budget_),
+      pool_(requests_),
       peers_(port.size()) {}
 
 Outbox::~Outbox() = default;
@@ -94,10 +95,16 @@ void Outbox::settle_first(To& to, std::unique_ptr<Entry> entry, ph_status status
     return to.queue.push_front(std::move(entry));
   }
   --queued_;
-  if (status != PH_OK) return drop(to, *entry, to.lost == PH_OK ? status : to.lost);
+  if (status != PH_OK) {
+    drop(to, *entry, to.lost == PH_OK ? status : to.lost);
+    return pool_.give(std::move(entry));
+  }
   --gates_.beside_sent;
   has_gone(to, entry->head, entry->note);
-  if (entry->token == 0) return budget_.give(entry->counted);
+  if (entry->token == 0) {
+    budget_.give(entry->counted);
+    return pool_.give(std::move(entry));
+  }
   ++lent_;
   to.lent.push(std::move(entry));
 }
@@ -165,10 +172,11 @@ bool Outbox::turn() {
 void Outbox::on_local(Rank rank, std::uint64_t token) noexcept {
   To* const to = find(rank);
   if (to == nullptr) return;
-  const std::unique_ptr<Entry> entry = to->lent.take(token);
+  std::unique_ptr<Entry> entry = to->lent.take(token);
   if (entry == nullptr) return;
   budget_.give(entry->counted);
   --lent_;
+  pool_.give(std::move(entry));
 }
 
 // What is lent stays until on_local().

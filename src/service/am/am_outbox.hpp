@@ -59,6 +59,10 @@ class Outbox {
   bool may_go(const To& to) const noexcept {
     return is_open(to) && gates_.of(to.rank).has_slot(gates_.slots());
   }
+  // Whether the next message waits in the queue, if it may: there is no slot, or others wait there.
+  bool is_full(const To& to) const noexcept {
+    return !is_closing_ && to.lost == PH_OK && to.aggregate == nullptr && !may_go(to);
+  }
   // One whose payload its target reads.
   bool may_offer(const To& to) const noexcept { return may_go(to) && offers_.may_go(to.rank); }
   void set_gate(const To& to) noexcept { gates_.of(to.rank).set(is_open(to), gates_.slots()); }
@@ -82,6 +86,7 @@ class Outbox {
   const Budget& budget() const noexcept { return budget_; }
   Teller& teller() noexcept { return teller_; }
   const Teller& teller() const noexcept { return teller_; }
+  EntryPool& pool() noexcept { return pool_; }
   Offers& offers() noexcept { return offers_; }
   const Offers& offers() const noexcept { return offers_; }
 
@@ -105,6 +110,7 @@ class Outbox {
   Budget budget_;
   Teller teller_;
   Offers offers_;
+  EntryPool pool_;
   std::vector<std::unique_ptr<To>> peers_;
   std::uint64_t peers_count_ = 0;
   base::RingQueue<Rank> moving_;  // room for all that were used

@@ -1,5 +1,6 @@
 #include "service/am/am_runner.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -10,10 +11,23 @@ namespace photon::service::am {
 
 // A number that is no status of this version would end us at its sender.
 ph_status as_told(ph_status returned) noexcept {
+  if (returned == PH_OK) return PH_OK;
   const ph_status verdict = as_verdict(returned);
   const auto word = static_cast<std::uint64_t>(static_cast<std::int64_t>(verdict));
   return wire::is_end(word) ? verdict : PH_ERR_ARGUMENT;
 }
+
+namespace {
+
+// Whether the handler of a carried message wants its payload elsewhere than it is. Of a payload of
+// no bytes a buffer may be null and have none: who waits for its end hears of it.
+bool names_any(const ph_am_landing& named, std::uint64_t payload_bytes) noexcept {
+  return named.buffer != nullptr || named.buffer_bytes != 0 || named.blocks != nullptr ||
+         named.blocks_count != 0 || named.flags != 0 ||
+         (named.done != nullptr && payload_bytes == 0);
+}
+
+}  // namespace
 
 void Runner::run() noexcept {
   try {
@@ -34,7 +48,8 @@ void Runner::die() const noexcept {
 void Runner::run_due() {
   const std::span<Arrived> all = its_.inbox.running();
   std::uint64_t lent_bytes = 0;
-  while (done_ < all.size()) {
+  const std::size_t end = std::min(all.size(), done_ + its_.most_at_once);
+  while (done_ < end) {
     Arrived& entry = all[done_];
     handle(entry);
     ++done_;
@@ -67,13 +82,17 @@ void Runner::handle(Arrived& entry) {
     return;
   }
   ++calls_;
-  show(entry);
+  if (entry.is_plain())
+    show_plain(entry);
+  else
+    show(entry);
   ph_am_landing named{};
   named.size = sizeof named;
   entry.status = as_told(node->handler(node->user, &message_, &named));
-  if (entry.status == PH_OK)
-    entry.status = entry.pull == nullptr ? land_here({entry.payload(), entry.payload_bytes}, named)
-                                         : land_later(*entry.pull, *node, named);
+  if (entry.status == PH_OK && entry.pull != nullptr)
+    entry.status = land_later(*entry.pull, *node, named);
+  else if (entry.status == PH_OK && names_any(named, entry.payload_bytes))
+    entry.status = land_here({entry.payload(), entry.payload_bytes}, named);
   entry.was_replied = asked_.was_replied;
   is_shown_ = false;
 }
@@ -102,7 +121,8 @@ ph_status Runner::handle_item(Rank from, const Item& item) {
   ph_am_landing named{};
   named.size = sizeof named;
   ph_status status = as_told(node->handler(node->user, &message_, &named));
-  if (status == PH_OK) status = land_here(item.parts.payload, named);
+  if (status == PH_OK && names_any(named, item.parts.payload.size()))
+    status = land_here(item.parts.payload, named);
   is_shown_ = false;
   return status;
 }
@@ -115,6 +135,21 @@ void Runner::show(Rank from, const Word& word, std::uint64_t immediate) noexcept
   message_.flags =
       (word.has(kWantsReply) ? PH_AM_REPLY : 0U) | (word.has(kIsReply) ? PH_AM_IS_REPLY : 0U);
   message_.immediate = immediate;
+}
+
+void Runner::show_plain(const Arrived& entry) noexcept {
+  asked_.from = entry.from;
+  asked_.word = entry.word;
+  asked_.was_replied = false;
+  is_shown_ = true;
+  message_.source = entry.from;
+  message_.id = entry.word.id;
+  message_.flags = 0;
+  message_.immediate = 0;
+  message_.header_bytes = 0;
+  message_.header = nullptr;
+  message_.payload = entry.line.data();
+  message_.payload_bytes = entry.payload_bytes;
 }
 
 void Runner::show(const Arrived& entry) noexcept {
@@ -139,10 +174,6 @@ ph_status Runner::call_done(const Landing& landing, const ph_am_part& part) {
 
 // A carried payload goes where its handler wants it, and its completion handler is called at once.
 ph_status Runner::land_here(std::span<const std::byte> payload, const ph_am_landing& named) {
-  const bool is_named = named.buffer != nullptr || named.buffer_bytes != 0 ||
-                        named.blocks != nullptr || named.blocks_count != 0 || named.flags != 0;
-  // Of a payload of no bytes a buffer may be null and have none: who waits for its end hears of it.
-  if (!is_named && (named.done == nullptr || !payload.empty())) return PH_OK;
   Landing landing;
   const ph_status status = landing.take(named, payload.size(), true);
   show_no_bytes();

@@ -7,7 +7,8 @@
 //   back
 //
 // Invariants: handlers of a lane run one after the other; run() comes back between two of them when
-// so many lent bytes were handled that their room should go back.
+// so many lent bytes were handled that their room should go back, or so many messages that their
+// senders should hear of slots while the others run.
 // Owner: Am. Threads: run() is called without the lock by the one thread that has the right to; all
 // else under the lock, and by another thread than that one only between ran() and collect().
 #pragma once
@@ -42,7 +43,8 @@ class Runner {
     Loans& loans;
     const HandlerTable& table;
     Rank self = 0;
-    std::uint64_t lent_limit = 0;  // so many bytes of lent chunks end a run early
+    std::uint64_t lent_limit = 0;   // so many bytes of lent chunks end a run early
+    std::size_t most_at_once = 16;  // so many messages do, too
   };
   explicit Runner(const Parts& parts) noexcept : its_(parts) { message_.size = sizeof message_; }
 
@@ -60,6 +62,7 @@ class Runner {
 
   // A part that is to be told of by the next run, behind the messages that it runs.
   void tell(const Pulls::Call& call) noexcept { call_ = call; }
+  bool has_told() const noexcept { return call_.pull != nullptr; }
   // The part that was told of, if any.
   Pulls::Call take_told() noexcept { return std::exchange(call_, {}); }
 
@@ -77,6 +80,7 @@ class Runner {
   ph_status handle_item(Rank from, const Item& item);
   void show(Rank from, const Word& word, std::uint64_t immediate) noexcept;
   void show(const Arrived& entry) noexcept;
+  void show_plain(const Arrived& entry) noexcept;
   void show_no_bytes() noexcept;
   ph_status land_here(std::span<const std::byte> payload, const ph_am_landing& named);
   ph_status land_later(Pull& pull, HandlerNode& node, const ph_am_landing& named);

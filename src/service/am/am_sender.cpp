@@ -51,12 +51,14 @@ Sender::Sender(Port& port, Gates& gates)
 
 // ---- what is sent
 
-ph_status Sender::send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker) {
+ph_status Sender::send_small(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker) {
   if (!is_small(id, bytes))
     return port_.fail(PH_ERR_ARGUMENT, to,
                       "am_send_small of message " + std::to_string(id) + ", " +
                           std::to_string(bytes.size_bytes) +
                           " bytes: the id may be up to 65535, the bytes up to 48, and not null");
+  To* const of = to < ranks_ ? outbox_.find(to) : nullptr;
+  if (of != nullptr && outbox_.is_full(*of)) return queue_line(*of, id, bytes, asker);
   Checked what;
   what.draft.head.word.id = static_cast<std::uint16_t>(id);
   what.draft.payload = {&bytes, 1};
@@ -64,6 +66,19 @@ ph_status Sender::send_small_slowly(Rank to, std::uint32_t id, ph_const_block by
   what.end.rank = to;
   what.end.flags = PH_NO_LCE;
   return post(what, asker);
+}
+
+// What a flood of them comes to: a copy in its place, and nothing else.
+ph_status Sender::queue_line(To& to, std::uint32_t id, ph_const_block bytes, Asker asker) {
+  if (const ph_status status = outbox_.may_queue(to, asker); status != PH_OK) return status;
+  std::unique_ptr<Entry> entry = outbox_.pool().take();
+  entry->head.word.id = static_cast<std::uint16_t>(id);
+  entry->size_bytes = bytes.size_bytes;
+  copy_into_line(entry->line.data(), bytes.data, bytes.size_bytes);
+  to.counts.slot_stalls += !gate_of_[to.rank].has_slot(gates_.slots());
+  ++to.counts.queued;
+  outbox_.queue(to, std::move(entry), asker);
+  return PH_OK;
 }
 
 ph_status Sender::send(Rank to, const ph_am_args& args, Asker asker) {
@@ -131,8 +146,11 @@ struct Sender::Attempt {
 ph_status Sender::post(Checked& what, Asker asker) {
   const Rank rank = what.end.rank;
   if (is_closing_) return port_.fail(PH_ERR_STATE, rank, "am_send: the lane is being closed");
-  if (const ph_status status = port_.contact(rank); status != PH_OK) return status;
-  To& to = outbox_.use(rank);
+  // Who was met is, until it is lost.
+  To* const met = rank < ranks_ ? outbox_.find(rank) : nullptr;
+  if (met == nullptr || met->lost != PH_OK)
+    if (const ph_status status = port_.contact(rank); status != PH_OK) return status;
+  To& to = met != nullptr ? *met : outbox_.use(rank);
   if (aggregates_.may_collect(what)) return collect(to, what, asker);
   aggregates_.send(to);
   if (to.lost != PH_OK) return port_.contact(rank);  // it has the words
@@ -160,7 +178,7 @@ ph_status Sender::say_or_copy(const Submitted& what, std::unique_ptr<Entry>& cop
   }
   if (status != PH_AGAIN) return status;
   to.counts.slot_stalls += !gate.has_slot(gates_.slots());
-  if (status = outbox_.may_queue(to, asker); status == PH_OK) copy = make_entry(draft);
+  if (status = outbox_.may_queue(to, asker); status == PH_OK) copy = outbox_.pool().make(draft);
   return status;
 }
 
@@ -204,7 +222,7 @@ bool Sender::handled(Rank from, std::uint64_t count) {
   if (!gate.learn(count)) return false;
   To* const to = outbox_.find(from);
   if (to == nullptr) return true;
-  to->notes.settle(from, count, outbox_.teller());
+  if (!to->notes.empty()) to->notes.settle(from, count, outbox_.teller());
   if (to->queue.empty()) [[likely]]
     outbox_.set_gate(*to);
   else

@@ -47,22 +47,24 @@ class Sender {
   Sender& operator=(const Sender&) = delete;
 
   // ---- what is sent
-  // One line, if the gate is open and the ring has one. False: nothing was sent.
-  [[gnu::always_inline]] bool send_now(Rank to, std::uint32_t id, ph_const_block bytes) noexcept {
+  // One line, if the gate is open and the ring has one. No call: what it comes to is the caller's
+  // (Port::say_line_now()).
+  [[gnu::always_inline]] Written send_now(Rank to, std::uint32_t id,
+                                          ph_const_block bytes) noexcept {
     if (to >= ranks_ || !is_small(id, bytes)) [[unlikely]]
-      return false;
+      return Written::no;
     Gate& gate = gate_of_[to];
     if (gate.sent >= gate.until) [[unlikely]]
-      return false;
-    if (port_.say_line(to, encode(word_of(id, gate)), bytes) != PH_OK) [[unlikely]]
-      return false;
+      return Written::no;
+    const Written said = port_.say_line_now(to, encode(word_of(id, gate)), bytes);
+    if (said == Written::no) [[unlikely]]
+      return said;
     gate.told = gate.handled;
     ++gate.sent;
-    return true;
+    return said;
   }
-  ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker) {
-    return send_now(to, id, bytes) ? PH_OK : send_small_slowly(to, id, bytes, asker);
-  }
+  // The same, whatever stands in its way.
+  ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
   ph_status send(Rank to, const ph_am_args& args, Asker asker);
   // A span to be filled, and what becomes of it. The caller sets slot.context.
   ph_status prepare(Rank to, std::uint64_t least, std::uint64_t most, ph_am_slot& slot);
@@ -122,7 +124,7 @@ class Sender {
     return {Op::line, 0, static_cast<std::uint16_t>(id), 0,
             static_cast<std::uint16_t>(gate.handled)};
   }
-  ph_status send_small_slowly(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
+  ph_status queue_line(To& to, std::uint32_t id, ph_const_block bytes, Asker asker);
   ph_status post(Checked& what, Asker asker);
   ph_status say_or_copy(const Submitted& what, std::unique_ptr<Entry>& copy);
   void settle(const Submitted& what, const Note& note, std::unique_ptr<Entry> copy) noexcept;

@@ -5,10 +5,16 @@
 
 namespace photon::service::am {
 
-void Settling::settle() {
+void Settling::settle_due() {
   its_.loans.give_back(its_.port);
   const std::span<Arrived> all = its_.inbox.running();
-  for (; settled_ < its_.runner.done(); ++settled_) settle_one(all[settled_]);
+  for (; settled_ < its_.runner.done(); ++settled_) {
+    Arrived& entry = all[settled_];
+    if (entry.was_plain()) [[likely]]
+      its_.answers.note_handled(entry.from, false);
+    else
+      settle_one(entry);
+  }
   if (settled_ == all.size()) {
     its_.inbox.clear_running();
     its_.runner.begin_anew();

@@ -37,11 +37,15 @@ class Settling {
   explicit Settling(const Parts& parts) : its_(parts) {}
 
   // All that has run. Throws bad_alloc: the rest is settled by the next call.
-  void settle();
+  void settle() {
+    if (settled_ != its_.runner.done() || !its_.loans.empty() || its_.answers.has_due())
+      settle_due();
+  }
   // The lane closes: what has not run is over, too. Who would be told without memory is cut off.
   void drop_all() noexcept;
 
  private:
+  void settle_due();
   void settle_one(Arrived& entry);
   void end(Arrived& entry) noexcept;
   void end_pulled(Arrived& entry) noexcept;

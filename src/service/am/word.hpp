@@ -9,6 +9,7 @@
 
 #include <photon/am.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -79,6 +80,15 @@ constexpr std::optional<Word> decode(std::uint64_t bits) noexcept {
     return std::nullopt;
   return word;
 }
+
+// Whether word 0 is that of a line without flags or header; and then what decode() says.
+constexpr bool is_plain_line(std::uint64_t bits) noexcept {
+  return (bits & 0x0000'ffff'0000'ffff) == static_cast<std::uint64_t>(Op::line);
+}
+// (In one piece: a word that is put together from parts is not at hand when it is read as a whole.)
+constexpr Word plain_word(std::uint64_t bits) noexcept { return std::bit_cast<Word>(bits); }
+static_assert(std::endian::native == std::endian::little && sizeof(Word) == sizeof(std::uint64_t));
+static_assert(encode(plain_word(0x1234'0000'5678'0001)) == 0x1234'0000'5678'0001);
 
 constexpr std::uint64_t round_up(std::uint64_t bytes) noexcept { return (bytes + 7) & ~7ull; }
 
