@@ -4,6 +4,7 @@
 
 #include "api/handle.hpp"
 #include "api/post_fast.hpp"
+#include "engine/quick_run.hpp"
 #include "service/am/am.hpp"
 
 using photon::api::bad_argument;
@@ -12,12 +13,15 @@ using photon::api::in_lane;
 using photon::api::in_service;
 using photon::api::post_fast;
 using photon::engine::Engine;
+using photon::engine::LaneGuard;
+using photon::engine::QuickRun;
 using photon::service::am::Am;
 using photon::service::am::HandlerNode;
 
 namespace {
 
 constexpr auto kOwner = photon::wire::Owner::am;
+constexpr unsigned kMostAlone = 64;  // messages of one poll that are run one by one
 
 // A rank that has handled messages has said so: that is heard before one is copied or refused for
 // want of slots. What else it has sent becomes due, and runs in a call that makes progress.
@@ -37,6 +41,25 @@ void hear_of_slots(const Am& am, Engine& engine, ph_rank rank) noexcept {
 
 bool is_whole(const ph_am_args* args) noexcept {
   return args != nullptr && args->size == sizeof(ph_am_args);
+}
+
+// Messages that each are all that is due. run: some were, and the lane may be lost to us.
+[[gnu::always_inline]] inline QuickRun::Found run_alone(Engine& engine, Am& am,
+                                                        LaneGuard& guard) noexcept {
+  QuickRun quick(engine, kOwner);
+  const QuickRun::Found found = quick.take(am);
+  if (found != QuickRun::Found::run) return found;
+  for (unsigned count = 1;; ++count) {
+    guard.release();
+    am.run_alone();
+    guard.retake();
+    if (guard.status() != PH_OK) [[unlikely]]
+      return found;  // a fork's child: nothing here is ours
+    quick.end(am);
+    if (!guard.still_open()) [[unlikely]]
+      return found;
+    if (count == kMostAlone || !quick.take_next(am)) return found;
+  }
 }
 
 }  // namespace
@@ -104,9 +127,16 @@ ph_status ph_am_poll(ph_context* context, uint32_t flags) {
   const ph_status status = in_lane(context, [&](auto& engine, auto& guard) {
     if (context->am == nullptr) [[unlikely]]
       context->am = static_cast<Am*>(engine.service(kOwner));
-    const Am& am = *context->am;
+    Am& am = *context->am;
     const std::uint64_t before = am.handlers_run();
-    if (!engine.quick_turn()) engine.serve();
+    const auto found = run_alone(engine, am, guard);
+    if (found == QuickRun::Found::nothing) {
+      yield = engine.tested(false);
+      return PH_AGAIN;
+    }
+    if (guard.status() != PH_OK) [[unlikely]]
+      return guard.status();
+    if (found == QuickRun::Found::no && !engine.quick_turn()) engine.serve();
     if (engine.owes_services()) {
       engine.run_user_code(guard);
       if (!guard.still_open()) return guard.status();

@@ -129,6 +129,7 @@ class Engine final : private transport::Sink, private EngineState {
   friend class Services;
   friend class ServicePort;
   friend class PeerView;      // peer_view.hpp
+  friend class QuickRun;      // quick_run.hpp
   friend class Alone;         // alone.hpp
   friend class EagerChunks;   // eager_chunks.hpp
   friend class Reservations;  // reservation.hpp

@@ -116,8 +116,13 @@ class LaneGuard {
   Lane::WakeWord& wake_word() const noexcept { return lane_.wake_word(); }
   bool is_biased() const noexcept { return Lane::Lock::is_biased(held_); }
   // Give the lane up for a while.
-  void release() noexcept {
-    if (status_ == PH_OK) lane_.leave(held_);
+  [[gnu::always_inline]] void release() noexcept {
+    if (status_ == PH_OK) {
+      if (is_biased()) [[likely]]
+        lane_.leave_biased();
+      else
+        lane_.leave(held_);
+    }
     status_ = PH_ERR_STATE;
   }
   // Take it again, also if it was closed meanwhile: the caller has books to settle, then asks

@@ -131,6 +131,7 @@ class Services {
 
  private:
   friend class ServicePort;
+  friend class QuickRun;
 
   struct Slot {
     const service::Kind* kind = nullptr;
@@ -183,10 +184,11 @@ class Services {
   base::BlockPool messages_{wire::kMaxIdBytes + wire::kMaxPackedBytes};
   base::Error displaced_;  // while the last error is one of the user's code:
   bool is_displaced_ = false;
-  std::uint32_t looks_ = 0;   // a bit for each that wants looks
-  std::uint32_t beside_ = 0;  // a bit for each that the progress thread may run
-  std::uint32_t runs_ = 0;    // rights that are taken
-  std::uint32_t calls_ = 0;   // since the last turn, and when the first of them was
+  std::uint32_t looks_ = 0;       // a bit for each that wants looks
+  std::uint32_t beside_ = 0;      // a bit for each that the progress thread may run
+  std::uint32_t runs_ = 0;        // rights that are taken
+  std::uint32_t next_quick_ = 0;  // of the hot peers: which QuickRun looks at first
+  std::uint32_t calls_ = 0;       // since the last turn, and when the first of them was
   std::int64_t called_ns_ = 0;
   bool is_due_ = false;
   bool is_left_ = false;  // user code

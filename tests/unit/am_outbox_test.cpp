@@ -87,7 +87,9 @@ TEST(AmOutbox, small_ones_that_wait_need_no_memory_once_as_many_have_waited) {
     const int asked = photon::test::allocations_of([&] {
       for (std::uint64_t i = 4; i < 24; ++i) ASSERT_EQ(one.send_small(i), PH_OK);
     });
-    if (round == 1) EXPECT_EQ(asked, 0);
+    if (round == 1) {
+      EXPECT_EQ(asked, 0);
+    }
     EXPECT_EQ(one.sender().held(), 20u);
     std::uint64_t next = 0;
     for (int i = 0; i < 6; ++i) {

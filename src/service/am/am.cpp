@@ -171,6 +171,23 @@ void Am::ran() noexcept {
   waves_.look();
 }
 
+// What is not over with it: it stands among those that have run, and is settled as they are.
+void Am::settle_alone() noexcept {
+  const Runner::Alone& alone = runner_.alone();
+  try {
+    if (alone.status != PH_OK) {
+      Arrived& entry = inbox_.add_ran(alone.from, alone.word);
+      entry.number = alone.number;
+      entry.status = alone.status;
+      runner_.note_done();
+    }
+    settling_.settle();
+  } catch (const std::bad_alloc&) {
+    port_.wants_run();
+  }
+  if (!inbox_.empty()) port_.wants_run();
+}
+
 // ---- leaving
 
 void Am::close() {

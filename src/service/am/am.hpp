@@ -29,7 +29,7 @@
 
 namespace photon::service::am {
 
-class Am : public Service {
+class Am final : public Service {
  public:
   static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Am>(port); }
   // `waves_wanted`: of a quiesce, two; a simulation shows that one is too few.
@@ -78,6 +78,14 @@ class Am : public Service {
   // Handlers that have run, ever: of runs that are over.
   std::uint64_t handlers_run() const noexcept { return handlers_run_; }
 
+  // ---- a message of one line that is all there is to do (engine/quick_run.hpp)
+  // It is taken in: run_alone() and ran_alone() follow. False: nothing was done, for the general
+  // way has to.
+  [[gnu::always_inline]] bool take_alone(Rank from, const transport::Line& line,
+                                         std::uint32_t bytes) noexcept;
+  [[gnu::always_inline]] void run_alone() noexcept { runner_.run_alone(); }
+  [[gnu::always_inline]] void ran_alone() noexcept;
+
   // ---- Service
   bool on_message(const Message& message) override;
   Verdict on_chunk(const Chunk& chunk) override;
@@ -115,6 +123,7 @@ class Am : public Service {
     waves_.look_later();
     return status;
   }
+  void settle_alone() noexcept;
   bool is_told(Rank from, const Word& word, std::span<const std::byte> rest);
   bool is_refused(Rank from, const Word& word, std::span<const std::byte> rest);
   bool is_unreplied(Rank from, std::uint64_t count);
@@ -145,5 +154,36 @@ class Am : public Service {
   std::uint64_t handlers_run_ = 0;
   bool is_closed_ = false;
 };
+
+// What it asks is all that plain_line() and collect() would; what is wrong the general way says.
+inline bool Am::take_alone(Rank from, const transport::Line& line, std::uint32_t bytes) noexcept {
+  const std::uint64_t bits = line.words[0].get();
+  Gate& gate = gates_.of(from);
+  if (bytes < sizeof bits || !is_plain_line(bits) || is_closed_ || !inbox_.empty() ||
+      gate.arrived - gate.handled >= gates_.slots()) [[unlikely]]
+    return false;
+  const Word word = plain_word(bits);
+  HandlerNode* const node = table_.find(word.id);
+  if (node == nullptr || !sender_.learn_alone(from, word.handled)) [[unlikely]]
+    return false;
+  runner_.show_alone({node, from, word, gate.arrived++}, line, bytes - sizeof bits);
+  ++runs_begun_;
+  return true;
+}
+
+// As ran() does, for one message.
+inline void Am::ran_alone() noexcept {
+  handlers_run_ = runner_.calls();
+  runs_over_ = runs_begun_;
+  if (table_.retired() != 0) [[unlikely]]
+    port_.wake();
+  const Runner::Alone& alone = runner_.alone();
+  if (alone.status == PH_OK) [[likely]]
+    answers_.note_handled(alone.from, false);
+  if (alone.status != PH_OK || answers_.has_due() || !inbox_.empty()) [[unlikely]]
+    settle_alone();
+  if (waves_.is_asked()) [[unlikely]]
+    waves_.look();
+}
 
 }  // namespace photon::service::am

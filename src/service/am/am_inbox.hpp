@@ -104,6 +104,12 @@ class Inbox {
     entry.begin(from, word);
     return entry;
   }
+  // What was run without an entry gets one, as the only one of `running`. Throws bad_alloc.
+  Arrived& add_ran(Rank from, const Word& word) {
+    Arrived& entry = running_.add();
+    entry.begin(from, word);
+    return entry;
+  }
   // The entry that was added last, after all.
   void take_back() noexcept {
     release(due_.back());

@@ -65,7 +65,9 @@ class Outbox {
   }
   // One whose payload its target reads.
   bool may_offer(const To& to) const noexcept { return may_go(to) && offers_.may_go(to.rank); }
-  void set_gate(const To& to) noexcept { gates_.of(to.rank).set(is_open(to), gates_.slots()); }
+  [[gnu::always_inline]] void set_gate(const To& to) noexcept {
+    gates_.of(to.rank).set(is_open(to), gates_.slots());
+  }
   // PH_OK, or why a message can not wait here: PH_AGAIN, PH_ERR_MEMORY.
   ph_status may_queue(const To& to, Asker asker);
   void queue(To& to, std::unique_ptr<Entry> entry, Asker asker) noexcept;

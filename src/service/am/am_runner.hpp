@@ -15,6 +15,7 @@
 
 #include <photon/am.h>
 
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -51,6 +52,40 @@ class Runner {
   // What handlers see as message->context.
   void belong_to(ph_context* context) noexcept { message_.context = context; }
   bool has_context() const noexcept { return message_.context != nullptr; }
+
+  // A message of one line that is run without an entry of the inbox.
+  struct Alone {
+    HandlerNode* node = nullptr;
+    Rank from = 0;
+    Word word;
+    std::uint64_t number = 0;
+    ph_status status = PH_OK;  // left by the handler
+  };
+  // Under the lock; run_alone() follows without it.
+  [[gnu::always_inline]] void show_alone(const Alone& what, const transport::Line& line,
+                                         std::uint64_t bytes) noexcept {
+    alone_.node = what.node;
+    alone_.from = what.from;
+    alone_.word = what.word;
+    alone_.number = what.number;
+    for (std::uint32_t i = 0; i * sizeof(std::uint64_t) < bytes; ++i)
+      alone_bytes_[i] = line.words[i + 1].get();
+    asked_.from = what.from;
+    asked_.word = what.word;
+    asked_.was_replied = false;
+    message_.source = what.from;
+    message_.id = what.word.id;
+    message_.flags = 0;
+    message_.immediate = 0;
+    message_.header_bytes = 0;
+    message_.header = nullptr;
+    message_.payload = alone_bytes_.data();
+    message_.payload_bytes = bytes;
+  }
+  void run_alone() noexcept;
+  const Alone& alone() const noexcept { return alone_; }
+  // What was run alone stands in `running` now, as the first there.
+  void note_done() noexcept { ++done_; }
 
   void run() noexcept;
   // So many of `running` have had their turn.
@@ -91,6 +126,8 @@ class Runner {
   std::size_t done_ = 0;
   std::uint64_t calls_ = 0;
   Pulls::Call call_;
+  Alone alone_;
+  std::array<std::uint64_t, PH_AM_SMALL_BYTES / sizeof(std::uint64_t)> alone_bytes_{};
   bool is_shown_ = false;    // a handler runs
   Asked asked_;              // its message
   ph_am_message message_{};  // the same, as it sees it

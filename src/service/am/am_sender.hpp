@@ -82,6 +82,17 @@ class Sender {
     Gate& gate = gate_of_[from];
     return static_cast<std::uint16_t>(gate.known) == low || handled(from, gate.count_of(low));
   }
+  // The same, where nothing waits for that count but the gate. False: nothing was done.
+  [[gnu::always_inline]] bool learn_alone(Rank from, std::uint16_t low) noexcept {
+    Gate& gate = gate_of_[from];
+    if (static_cast<std::uint16_t>(gate.known) == low) return true;
+    const To* const to = outbox_.find(from);
+    if (to == nullptr || !to->notes.empty() || !to->queue.empty() ||
+        !gate.learn(gate.count_of(low))) [[unlikely]]
+      return false;
+    outbox_.set_gate(*to);
+    return true;
+  }
   bool refused(Rank from, const Refusal& what);
   bool unreplied(Rank from, std::uint32_t count);
   bool read(Rank from, std::uint64_t token) { return outbox_.offers().read(from, token); }

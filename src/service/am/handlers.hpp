@@ -34,7 +34,7 @@ class HandlerTable {
   // False: the id is taken. Throws bad_alloc, and then nothing was done.
   bool add(std::uint32_t id, ph_am_handler handler, void* user);
   // Null: nobody is registered. Any thread, inside a run.
-  HandlerNode* find(std::uint32_t id) const noexcept {
+  [[gnu::always_inline]] HandlerNode* find(std::uint32_t id) const noexcept {
     const Page* const page = pages_[id / kPageIds].get();
     return page == nullptr ? nullptr : page->shown[id % kPageIds].get();
   }

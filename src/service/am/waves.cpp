@@ -252,13 +252,13 @@ void Waves::ended(ph_status status) noexcept {
 
 // One wave at a time: where this rank is alone, the next one is of the next turn.
 void Waves::look() noexcept {
-  if (is_closed_ || !states_.is_all_there() || !is_settled_()) return;
+  if (!is_asked() || !is_settled_()) return;
   do_next(states_.gathered({gates_.sent(), gates_.handled()}));
   if (is_alone_and_ready()) port_.wants_turn();
 }
 
 void Waves::look_later() noexcept {
-  if (!is_closed_ && states_.is_all_there()) port_.wants_turn();
+  if (is_asked()) port_.wants_turn();
 }
 
 bool Waves::is_alone_and_ready() const noexcept {

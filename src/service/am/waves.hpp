@@ -47,6 +47,8 @@ class Waves {
   void on_lost(Rank rank, ph_status why) noexcept;
   void on_room(Rank to) noexcept;
   void turn() noexcept;  // what is left asks for its own, or waits for room
+  // Whether look() may find anything.
+  bool is_asked() const noexcept { return !is_closed_ && states_.is_all_there(); }
   // Something that was under way here may be over.
   void look() noexcept;
   void look_later() noexcept;  // the same, in a turn: inside of what must say nothing itself
