@@ -29,6 +29,13 @@ void hear_of_slots(const Am& am, Engine& engine, ph_rank rank) noexcept {
   if (am.lacks_slots(rank)) engine.hear(rank);
 }
 
+[[gnu::always_inline]] inline Engine::Fast as_fast(photon::service::Written said) noexcept {
+  using photon::service::Written;
+  if (said == Written::done) [[likely]]
+    return Engine::Fast::done;
+  return said == Written::no ? Engine::Fast::no : Engine::Fast::tell;
+}
+
 // The general way, apart so that the fast path needs no stack frame.
 [[gnu::noinline]] ph_status send_small_in_lane(ph_context* context, ph_rank rank, uint32_t id,
                                                ph_const_block bytes) noexcept {
@@ -36,6 +43,15 @@ void hear_of_slots(const Am& am, Engine& engine, ph_rank rank) noexcept {
     context->am = &am;
     hear_of_slots(am, engine, rank);
     return am.send_small(rank, id, bytes);
+  });
+}
+
+[[gnu::noinline]] ph_status send_in_lane(ph_context* context, ph_rank rank,
+                                         const ph_am_args& args) noexcept {
+  return in_service<Am, Ends::posted>(context, kOwner, [&](Am& am, auto& engine, auto&) {
+    context->am = &am;
+    hear_of_slots(am, engine, rank);
+    return am.send(rank, args);
   });
 }
 
@@ -86,19 +102,11 @@ ph_status ph_am_unregister(ph_context* context, uint32_t id) {
 }
 
 ph_status ph_am_send_small(ph_context* context, ph_rank rank, uint32_t id, ph_const_block bytes) {
-  using Fast = Engine::Fast;
-  using Written = photon::service::Written;
   return post_fast(
       context, rank,
-      [&](auto& engine) {
-        if (context->am == nullptr || engine.wants_turns()) [[unlikely]]
-          return Fast::no;
-        switch (context->am->send_now(rank, id, bytes)) {
-          case Written::no: return Fast::no;
-          case Written::done: return Fast::done;
-          case Written::tell: break;
-        }
-        return Fast::tell;
+      [&](Engine& engine) {
+        const bool may_go = context->am != nullptr && !engine.wants_turns();
+        return may_go ? as_fast(context->am->send_now(rank, id, bytes)) : Engine::Fast::no;
       },
       [&] { return send_small_in_lane(context, rank, id, bytes); });
 }
@@ -106,10 +114,13 @@ ph_status ph_am_send_small(ph_context* context, ph_rank rank, uint32_t id, ph_co
 ph_status ph_am_send(ph_context* context, ph_rank rank, const ph_am_args* args) {
   if (!is_whole(args))
     return bad_argument(context, "am_send: args is null, or args->size is not sizeof(ph_am_args)");
-  return in_service<Am, Ends::posted>(context, kOwner, [&](Am& am, auto& engine, auto&) {
-    hear_of_slots(am, engine, rank);
-    return am.send(rank, *args);
-  });
+  return post_fast(
+      context, rank,
+      [&](Engine& engine) {
+        const bool may_go = context->am != nullptr && !engine.wants_turns();
+        return may_go ? as_fast(context->am->send_now(rank, *args)) : Engine::Fast::no;
+      },
+      [&] { return send_in_lane(context, rank, *args); });
 }
 
 ph_status ph_am_reply(const ph_am_message* message, const ph_am_args* args) {

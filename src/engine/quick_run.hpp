@@ -10,6 +10,8 @@
 // Owner: a call of one service's; under the lane's lock.
 #pragma once
 
+#include <utility>
+
 #include "engine/fast_path.hpp"
 #include "engine/services.hpp"
 
@@ -58,6 +60,7 @@ class QuickRun {
     if (services_.is_displaced_ && !services_.is_run_by_caller()) [[unlikely]]
       services_.end_words();
     service.ran_alone();
+    if (loan_ != Bodies::kNoLoan) services_.give_back(from_, std::exchange(loan_, Bodies::kNoLoan));
     if (slot.right.take_more()) [[unlikely]]
       engine_.user_code_ |= 1u << static_cast<unsigned>(owner_);
     services_.end_run(slot);
@@ -95,14 +98,17 @@ class QuickRun {
     constexpr std::uint64_t kAllButTagAndId = 0xffff'0000'ffff'0000;
     const auto id = static_cast<std::uint32_t>(word >> 32);
     const std::uint32_t bytes = id & wire::kIdBytesMask;
-    if ((word & kAllButTagAndId) != wire::encode(wire::Kind::message, 0, 0) ||
+    const std::uint64_t kind = word & kAllButTagAndId;
+    const bool is_line = kind == wire::encode(wire::Kind::message, 0, 0);
+    if ((!is_line && kind != wire::encode(wire::Kind::body, 0, 0)) ||
         id >> wire::kOwnerShift != static_cast<std::uint32_t>(owner_) ||
         bytes > wire::kLineDataBytes) [[unlikely]]
       return false;
     // In an exchange the line of the answer comes meanwhile, as in take_hot().
     is_row_ = peer.last_hit + 1 == engine_.turn_;
     if (!is_row_) peer.claim_line();
-    if (!service.take_alone(peer.rank, peer.rx.line(0), bytes)) [[unlikely]]
+    if (is_line ? !service.take_alone(peer.rank, peer.rx.line(0), bytes)
+                : !take_chunk(peer, bytes, service)) [[unlikely]]
       return false;
     peer.rx.pop(1);
     engine_.has_met(peer);
@@ -113,9 +119,30 @@ class QuickRun {
     return true;
   }
 
+  // A body of one chunk, which is lent until end().
+  template <class Service>
+  bool take_chunk(Peer& peer, std::uint32_t bytes, Service& service) noexcept {
+    constexpr unsigned kWords = wire::fixed_words(wire::Kind::body);
+    const transport::Line& line = peer.rx.line(0);
+    service::AloneChunk chunk;
+    const std::uint64_t size_bytes = line.words[0].get();
+    if (bytes != sizeof chunk.header || line.words[1].get() != 0 ||
+        line.words[2].get() != (size_bytes | wire::kBulkFirst | wire::kBulkLast) ||
+        !services_.may_lend(peer, owner_, size_bytes))
+      return false;
+    chunk.header = {line.words[kWords].get(), line.words[kWords + 1].get()};
+    chunk.bytes = {peer.rx_bulk.place(size_bytes), size_bytes};
+    if (!service.take_alone(peer.rank, chunk)) return false;
+    from_ = peer.rank;
+    loan_ = services_.lend(peer, owner_, size_bytes);
+    return true;
+  }
+
   Engine& engine_;
   Services& services_;
   const wire::Owner owner_;
+  Rank from_ = 0;
+  std::uint64_t loan_ = Bodies::kNoLoan;
   bool is_row_ = false;
 };
 

@@ -106,6 +106,29 @@ ph_status Reservations::commit(wire::Owner owner, const service::Saying& what,
   return PH_OK;
 }
 
+service::Written Reservations::say_now(wire::Owner owner, service::Rank to,
+                                       std::array<std::uint64_t, 2> header,
+                                       std::span<const std::byte> bytes) noexcept {
+  using service::Written;
+  Peer* const peer = to < engine_.size_ ? engine_.peers_[to].get() : nullptr;
+  if (peer == nullptr || !peer->can_say || !peer->work.empty() || !peer->serves.empty() ||
+      bytes.empty() || bytes.size() > engine_.config_.bulk_bytes / 4 || !peer->tx.has_line() ||
+      !engine_.bulk_room(*peer, bytes.size()))
+    return Written::no;
+  peer->stage(bytes.data(), bytes.size(), bytes.size());
+  transport::Line& line = peer->tx.line(0);
+  line.words[0].set(bytes.size());
+  line.words[1].set(0);
+  line.words[2].set(bytes.size() | wire::kBulkFirst | wire::kBulkLast);
+  line.words[3].set(header[0]);
+  line.words[4].set(header[1]);
+  ++peer->messages;
+  peer->tx.publish_line(line, wire::encode(wire::Kind::body, sizeof header, 0, owner));
+  transport::Policy::light_barrier();  // [asleep]
+  const bool tells = peer->tells_always || peer->credits->is_cold();
+  return tells ? Written::tell : Written::done;
+}
+
 void Reservations::cancel(wire::Owner owner, service::Rank to) noexcept {
   Peer* const peer = holder(owner, to);
   if (peer == nullptr) return;

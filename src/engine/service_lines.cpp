@@ -65,13 +65,37 @@ bool Services::is_body_taken(Peer& peer, const OneLine& one) {
 // is wrong with it, if anything is.
 bool Services::is_whole_body(const Peer& peer, const OneLine& one) const noexcept {
   const std::uint64_t bytes = one.words[0];
-  if (one.header_bytes > kBodyBytes || bytes == 0 || bytes > engine_.config_.bulk_bytes / 2 ||
-      one.words[1] != 0 || one.words[2] != (bytes | wire::kBulkFirst | wire::kBulkLast))
-    return false;
+  return one.header_bytes <= kBodyBytes && one.words[1] == 0 &&
+         one.words[2] == (bytes | wire::kBulkFirst | wire::kBulkLast) &&
+         is_there(peer, one.owner, bytes);
+}
+
+// Whether so many bytes can stand in the ring, as a body of that owner's.
+bool Services::is_there(const Peer& peer, wire::Owner owner, std::uint64_t bytes) const noexcept {
+  if (bytes == 0 || bytes > engine_.config_.bulk_bytes / 2 || peer.bodies == nullptr) return false;
   const BulkConsumer& ring = peer.rx_bulk;
   const std::uint64_t end = bulk_end(bulk_begin(ring.head, bytes, ring.capacity), bytes);
-  return end - ring.free_end() <= ring.capacity && peer.bodies != nullptr &&
-         peer.bodies->follows(one.owner, {bytes, 0, bytes});
+  return end - ring.free_end() <= ring.capacity && peer.bodies->follows(owner, {bytes, 0, bytes});
+}
+
+bool Services::may_lend(Peer& peer, wire::Owner owner, std::uint64_t size_bytes) const noexcept {
+  if (!is_there(peer, owner, size_bytes)) return false;
+  try {
+    peer.bodies->make_room();
+    return true;
+  } catch (const std::bad_alloc&) {  // the general way finds none, either, and says so
+    return false;
+  }
+}
+
+std::uint64_t Services::lend(Peer& peer, wire::Owner owner, std::uint64_t size_bytes) noexcept {
+  Bodies& bodies = *peer.bodies;
+  bodies.has_come(owner, {size_bytes, 0, size_bytes});
+  const std::uint64_t loan = bodies.next_loan();
+  bodies.lend(bulk_begin(peer.rx_bulk.head, size_bytes, peer.rx_bulk.capacity));
+  peer.rx_bulk.lent_from = bodies.lent_from();
+  peer.rx_bulk.advance(size_bytes);
+  return loan;
 }
 
 bool Services::take_lines(Peer& peer, std::uint64_t word) noexcept {

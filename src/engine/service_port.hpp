@@ -18,6 +18,8 @@ class ServicePort final : public service::Port {
   bool unsay(Rank to, std::uint64_t ticket) noexcept override;
   ph_status say_body(const service::Saying& what, std::span<const std::byte> body,
                      std::uint64_t token) override;
+  service::Written say_chunk_now(Rank to, std::array<std::uint64_t, 2> header,
+                                 std::span<const std::byte> bytes) noexcept override;
   void give_back(Rank from, std::uint64_t loan) override;
   std::uint64_t mark(Rank to) noexcept override;
   bool was_read(Rank to, std::uint64_t mark) noexcept override;

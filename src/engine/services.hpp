@@ -164,6 +164,10 @@ class Services {
   bool is_message_taken(Peer& peer, const OneLine& one);
   bool is_body_taken(Peer& peer, const OneLine& one);
   bool is_whole_body(const Peer& peer, const OneLine& one) const noexcept;
+  bool is_there(const Peer& peer, wire::Owner owner, std::uint64_t bytes) const noexcept;
+  // Of QuickRun: whether that body of one chunk can be shown and lent; and then that it is.
+  bool may_lend(Peer& peer, wire::Owner owner, std::uint64_t size_bytes) const noexcept;
+  std::uint64_t lend(Peer& peer, wire::Owner owner, std::uint64_t size_bytes) noexcept;
   bool step_one(Peer& peer, wire::Owner owner);
   bool send_queued(Peer& peer, wire::Owner owner);
   void begin_work(Peer& peer, Request& request, const service::Saying& what);

@@ -6,6 +6,7 @@
 #include <photon/request.h>
 #include <photon/rma.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -34,6 +35,12 @@ struct Chunk {
   std::uint64_t loan = 0;            // how give_back() names it
 
   bool is_last() const noexcept { return offset + bytes.size() == size_bytes; }
+};
+
+// A body of one chunk that is all there is to do, whose message has a header of two words.
+struct AloneChunk {
+  std::array<std::uint64_t, 2> header{};
+  std::span<const std::byte> bytes;  // in the bulk ring, until its handler has returned
 };
 
 // What becomes of a chunk when on_chunk() is over.

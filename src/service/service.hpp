@@ -155,6 +155,12 @@ class Port {
                         static_cast<unsigned>(out->credits->is_cold())) != 0;
     return tells ? Written::tell : Written::done;
   }
+  // A message whose body is one chunk, where all is at hand that it needs; as say_line_now(). The
+  // bytes are copied.
+  virtual Written say_chunk_now(Rank /*to*/, std::array<std::uint64_t, 2> /*header*/,
+                                std::span<const std::byte> /*bytes*/) noexcept {
+    return Written::no;
+  }
   // True: that rank is met, neither lost nor gone, and nothing queues before a message of one
   // line: say_words() may still lack a line.
   [[gnu::always_inline]] bool can_say(Rank to) const noexcept {

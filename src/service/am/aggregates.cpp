@@ -82,6 +82,29 @@ void Aggregates::collect(To& to, const Draft& draft, bool has_id) noexcept {
   ++to.counts.collected;
 }
 
+bool Aggregates::collect_now(To& to, const ph_am_args& args) noexcept {
+  Entry* const entry = to.aggregate.get();
+  const std::uint64_t bytes = sizeof(std::uint64_t) + round_up(args.payload_bytes);
+  if (entry == nullptr || to.lost != PH_OK || args.payload_bytes > capacity_ / 4 ||
+      bytes > capacity_ / 4 || entry->size_bytes + bytes > capacity_)
+    return false;
+  const std::uint64_t word = encode_item(
+      {0, static_cast<std::uint16_t>(args.id), 0, static_cast<std::uint16_t>(args.payload_bytes)});
+  std::byte* const at = entry->memory.get() + entry->size_bytes;
+  std::memcpy(at, &word, sizeof word);
+  if (args.payload_bytes == sizeof word) {
+    std::memcpy(at + sizeof word, args.payload, sizeof word);
+  } else if (args.payload_bytes != 0) {
+    std::memcpy(at + sizeof word, args.payload, args.payload_bytes);
+    pad_item(at + sizeof word + args.payload_bytes, args.payload_bytes);
+  }
+  entry->size_bytes += bytes;
+  ++entry->note.value;
+  ++gates_.beside_sent;
+  ++to.counts.collected;
+  return true;
+}
+
 void Aggregates::send(To& to) noexcept {
   if (to.aggregate == nullptr) return;
   std::unique_ptr<Entry> entry = unlink(to);

@@ -31,6 +31,8 @@ class Aggregates {
   ph_status prepare(To& to, const Draft& draft, Asker asker);
   // Behind prepare(): it is in.
   void collect(To& to, const Draft& draft, bool has_id) noexcept;
+  // One block and nothing else, into what is open. False: nothing was done.
+  bool collect_now(To& to, const ph_am_args& args) noexcept;
   // What is open goes, or waits in the outbox.
   void send(To& to) noexcept;
   void send_all() noexcept {

@@ -69,7 +69,7 @@ bool Am::on_message(const Message& message) {
   if (message.header.size() < sizeof(std::uint64_t)) return false;
   const std::uint64_t bits = word_at(message.header, 0);
   const auto rest = message.header.subspan(sizeof(std::uint64_t));
-  if (is_plain_line(bits) && message.payload.empty()) [[likely]]
+  if (is_plain(bits, Op::line) && message.payload.empty()) [[likely]]
     return arriving_.plain_line(message.from, bits, rest);
   const auto word = decode(bits);
   if (!word) return false;
@@ -169,6 +169,20 @@ void Am::ran() noexcept {
   // What came while something was left of the last batch had its run, which did not take it.
   if (!inbox_.empty() || pulls_.has_due()) port_.wants_run();
   waves_.look();
+}
+
+bool Am::take_alone(Rank from, const AloneChunk& chunk) noexcept {
+  if (!is_plain(chunk.header[0], Op::body) || chunk.header[1] != chunk.bytes.size() ||
+      chunk.bytes.size() > port_.config().am_carried_max)
+    return false;
+  const Word word = plain_word(chunk.header[0]);
+  HandlerNode* const node = may_run_alone(from, word);
+  if (node == nullptr) return false;
+  runner_.show_alone({node, from, word, gates_.of(from).arrived++}, chunk.bytes.data(),
+                     chunk.bytes.size());
+  arriving_.note_lent(from);
+  ++runs_begun_;
+  return true;
 }
 
 // What is not over with it: it stands among those that have run, and is settled as they are.

@@ -52,6 +52,7 @@ class Am final : public Service {
                                           ph_const_block bytes) noexcept {
     return sender_.send_now(to, id, bytes);
   }
+  Written send_now(Rank to, const ph_am_args& args) noexcept { return sender_.send_now(to, args); }
   // Whether that rank has as many messages as it has slots, as far as is known.
   bool lacks_slots(Rank to) const noexcept {
     return to < port_.size() && !gates_.of(to).has_slot(gates_.slots());
@@ -78,11 +79,12 @@ class Am final : public Service {
   // Handlers that have run, ever: of runs that are over.
   std::uint64_t handlers_run() const noexcept { return handlers_run_; }
 
-  // ---- a message of one line that is all there is to do (engine/quick_run.hpp)
+  // ---- a message that is all there is to do (engine/quick_run.hpp)
   // It is taken in: run_alone() and ran_alone() follow. False: nothing was done, for the general
   // way has to.
   [[gnu::always_inline]] bool take_alone(Rank from, const transport::Line& line,
                                          std::uint32_t bytes) noexcept;
+  bool take_alone(Rank from, const AloneChunk& chunk) noexcept;
   [[gnu::always_inline]] void run_alone() noexcept { runner_.run_alone(); }
   [[gnu::always_inline]] void ran_alone() noexcept;
 
@@ -123,6 +125,7 @@ class Am final : public Service {
     waves_.look_later();
     return status;
   }
+  [[gnu::always_inline]] HandlerNode* may_run_alone(Rank from, const Word& word) noexcept;
   void settle_alone() noexcept;
   bool is_told(Rank from, const Word& word, std::span<const std::byte> rest);
   bool is_refused(Rank from, const Word& word, std::span<const std::byte> rest);
@@ -155,18 +158,24 @@ class Am final : public Service {
   bool is_closed_ = false;
 };
 
-// What it asks is all that plain_line() and collect() would; what is wrong the general way says.
+// What the general way asks of such a message, too, and says in words. Null: it has to.
+inline HandlerNode* Am::may_run_alone(Rank from, const Word& word) noexcept {
+  const Gate& gate = gates_.of(from);
+  if (is_closed_ || !inbox_.empty() || gate.arrived - gate.handled >= gates_.slots()) [[unlikely]]
+    return nullptr;
+  HandlerNode* const node = table_.find(word.id);
+  return node != nullptr && sender_.learn_alone(from, word.handled) ? node : nullptr;
+}
+
 inline bool Am::take_alone(Rank from, const transport::Line& line, std::uint32_t bytes) noexcept {
   const std::uint64_t bits = line.words[0].get();
-  Gate& gate = gates_.of(from);
-  if (bytes < sizeof bits || !is_plain_line(bits) || is_closed_ || !inbox_.empty() ||
-      gate.arrived - gate.handled >= gates_.slots()) [[unlikely]]
+  if (bytes < sizeof bits || !is_plain(bits, Op::line)) [[unlikely]]
     return false;
   const Word word = plain_word(bits);
-  HandlerNode* const node = table_.find(word.id);
-  if (node == nullptr || !sender_.learn_alone(from, word.handled)) [[unlikely]]
+  HandlerNode* const node = may_run_alone(from, word);
+  if (node == nullptr) [[unlikely]]
     return false;
-  runner_.show_alone({node, from, word, gate.arrived++}, line, bytes - sizeof bits);
+  runner_.show_alone({node, from, word, gates_.of(from).arrived++}, line, bytes - sizeof bits);
   ++runs_begun_;
   return true;
 }

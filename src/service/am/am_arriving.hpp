@@ -60,6 +60,8 @@ class Arriving {
   std::uint64_t lent(Rank rank) const noexcept { return from_[rank].lent; }
   std::uint64_t copied(Rank rank) const noexcept { return from_[rank].copied; }
 
+  void note_lent(Rank rank) noexcept { ++from_[rank].lent; }
+
   void on_lost(Rank rank) noexcept { from_[rank].body.reset(); }
   // From now on nothing that comes is due.
   void close() noexcept { is_closed_ = true; }

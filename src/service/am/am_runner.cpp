@@ -58,7 +58,7 @@ void Runner::run_alone() noexcept {
     clear(named);
     ph_status status = as_told(alone_.node->handler(alone_.node->user, &message_, &named));
     if (status == PH_OK && names_any(named, message_.payload_bytes)) [[unlikely]]
-      status = land_here({reinterpret_cast<const std::byte*>(alone_bytes_.data()),
+      status = land_here({static_cast<const std::byte*>(message_.payload),
                           static_cast<std::size_t>(message_.payload_bytes)},
                          named);
     alone_.status = status;

@@ -61,15 +61,19 @@ class Runner {
     std::uint64_t number = 0;
     ph_status status = PH_OK;  // left by the handler
   };
-  // Under the lock; run_alone() follows without it.
+  // Under the lock; run_alone() follows without it. Of a line its bytes are copied.
   [[gnu::always_inline]] void show_alone(const Alone& what, const transport::Line& line,
+                                         std::uint64_t bytes) noexcept {
+    for (std::uint32_t i = 0; i * sizeof(std::uint64_t) < bytes; ++i)
+      alone_bytes_[i] = line.words[i + 1].get();
+    show_alone(what, alone_bytes_.data(), bytes);
+  }
+  [[gnu::always_inline]] void show_alone(const Alone& what, const void* payload,
                                          std::uint64_t bytes) noexcept {
     alone_.node = what.node;
     alone_.from = what.from;
     alone_.word = what.word;
     alone_.number = what.number;
-    for (std::uint32_t i = 0; i * sizeof(std::uint64_t) < bytes; ++i)
-      alone_bytes_[i] = line.words[i + 1].get();
     asked_.from = what.from;
     asked_.word = what.word;
     asked_.was_replied = false;
@@ -79,7 +83,7 @@ class Runner {
     message_.immediate = 0;
     message_.header_bytes = 0;
     message_.header = nullptr;
-    message_.payload = alone_bytes_.data();
+    message_.payload = payload;
     message_.payload_bytes = bytes;
   }
   void run_alone() noexcept;

@@ -81,6 +81,31 @@ ph_status Sender::queue_line(To& to, std::uint32_t id, ph_const_block bytes, Ask
   return PH_OK;
 }
 
+// What would be refused, or would have to wait, is left to send().
+Written Sender::send_now(Rank to, const ph_am_args& args) noexcept {
+  if (to >= ranks_ || !is_simple(args)) return Written::no;
+  const std::uint64_t bytes = args.payload_bytes;
+  if ((args.flags & PH_AM_MAY_WAIT) != 0) {
+    To* const of = outbox_.find(to);
+    const bool is_in = of != nullptr && aggregates_.collect_now(*of, args);
+    return is_in ? Written::done : Written::no;
+  }
+  if (bytes <= PH_AM_SMALL_BYTES) return send_now(to, args.id, {args.payload, bytes});
+  Gate& gate = gate_of_[to];
+  if (gate.sent >= gate.until || bytes <= record_max(port_, to) ||
+      bytes > port_.config().am_carried_max)
+    return Written::no;
+  Word word = word_of(args.id, gate);
+  word.op = Op::body;
+  const Written said = port_.say_chunk_now(to, {encode(word), bytes},
+                                           {static_cast<const std::byte*>(args.payload), bytes});
+  if (said == Written::no) return said;
+  gate.told = gate.handled;
+  ++gate.sent;
+  ++outbox_.find(to)->counts.chunks;  // whose gate is open was sent to before
+  return said;
+}
+
 ph_status Sender::send(Rank to, const ph_am_args& args, Asker asker) {
   Checked what;
   if (const ph_status status = what.check(port_, to, args, asker); status != PH_OK) return status;

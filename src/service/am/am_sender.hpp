@@ -63,6 +63,8 @@ class Sender {
     ++gate.sent;
     return said;
   }
+  // What is as simple, of ph_am_send(): one block and nothing else, whose end nobody is told of.
+  Written send_now(Rank to, const ph_am_args& args) noexcept;
   // The same, whatever stands in its way.
   ph_status send_small(Rank to, std::uint32_t id, ph_const_block bytes, Asker asker);
   ph_status send(Rank to, const ph_am_args& args, Asker asker);
@@ -134,6 +136,13 @@ class Sender {
   static Word word_of(std::uint32_t id, const Gate& gate) noexcept {
     return {Op::line, 0, static_cast<std::uint16_t>(id), 0,
             static_cast<std::uint16_t>(gate.handled)};
+  }
+  static bool is_simple(const ph_am_args& args) noexcept {
+    const bool has_more = (args.header_bytes | args.blocks_count | args.local.size_bytes) != 0 ||
+                          args.immediate != 0 || args.request != nullptr;
+    return !has_more && args.id <= PH_AM_MAX_ID && (args.payload != nullptr) &&
+           (args.flags & ~PH_AM_MAY_WAIT) == PH_NO_LCE &&
+           reinterpret_cast<std::uint64_t>(args.payload) <= ~args.payload_bytes;
   }
   ph_status queue_line(To& to, std::uint32_t id, ph_const_block bytes, Asker asker);
   ph_status post(Checked& what, Asker asker);

@@ -81,9 +81,9 @@ constexpr std::optional<Word> decode(std::uint64_t bits) noexcept {
   return word;
 }
 
-// Whether word 0 is that of a line without flags or header; and then what decode() says.
-constexpr bool is_plain_line(std::uint64_t bits) noexcept {
-  return (bits & 0x0000'ffff'0000'ffff) == static_cast<std::uint64_t>(Op::line);
+// Whether word 0 is that of such a message without flags or header; and then what decode() says.
+constexpr bool is_plain(std::uint64_t bits, Op op) noexcept {
+  return (bits & 0x0000'ffff'0000'ffff) == static_cast<std::uint64_t>(op);
 }
 // (In one piece: a word that is put together from parts is not at hand when it is read as a whole.)
 constexpr Word plain_word(std::uint64_t bits) noexcept { return std::bit_cast<Word>(bits); }
