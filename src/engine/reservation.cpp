@@ -4,6 +4,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/progress_thread.hpp"
+#include "engine/service_port.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -150,6 +151,11 @@ void Reservations::close(Peer& peer) noexcept {
   if (!peer.is_let_go || peer.is_held()) return;
   peer.is_let_go = false;
   engine_.transport_->disconnect(peer.rank);
+}
+
+service::Written ServicePort::say_chunk_now(Rank to, std::array<std::uint64_t, 2> header,
+                                            std::span<const std::byte> bytes) noexcept {
+  return Reservations(engine_).say_now(owner_, to, header, bytes);
 }
 
 }  // namespace photon::engine

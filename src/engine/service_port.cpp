@@ -52,11 +52,6 @@ ph_status ServicePort::say_body(const service::Saying& what, std::span<const std
   return in_own_words(services_.say_body(owner_, what, body, token), std::move(before));
 }
 
-service::Written ServicePort::say_chunk_now(Rank to, std::array<std::uint64_t, 2> header,
-                                            std::span<const std::byte> bytes) noexcept {
-  return Reservations(engine_).say_now(owner_, to, header, bytes);
-}
-
 void ServicePort::give_back(Rank from, std::uint64_t loan) { services_.give_back(from, loan); }
 
 std::uint64_t ServicePort::mark(Rank to) noexcept {

@@ -191,6 +191,9 @@ TEST_P(AmQueue, a_handler_is_told_when_its_queue_is_full_and_nothing_accepted_is
     ASSERT_EQ(ph_barrier(context), PH_OK);
     if (rank == 0) {
       ASSERT_EQ(small_surely(context, 1, 1, {}), PH_OK);
+      // Who takes what the handler sends gives slots back: that comes when it has returned.
+      poll_until(context, [&] { return accepted + refused != 0; });
+      while (accepted + refused != 200) std::this_thread::yield();
     }
     poll_until(context, [&] { return accepted + refused == 200 && handled == accepted; });
     EXPECT_GT(refused, 0u);

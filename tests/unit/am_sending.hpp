@@ -81,6 +81,13 @@ class AmPort final : public FakePort {
     room_to_ = kNobody;
     return PH_OK;
   }
+  Written say_chunk_now(Rank to, std::array<std::uint64_t, 2> header,
+                        std::span<const std::byte> bytes) noexcept override {
+    if (!has_chunks || state(to) != PH_OK) return Written::no;
+    note_said(
+        {to, photon::test::words_of({header[0], header[1]}), {}, true, bytes_of(bytes), kNever});
+    return Written::done;
+  }
   void cancel_room(Rank to) noexcept override {
     EXPECT_EQ(room_to_, to) << "cancelled without a reservation";
     room_to_ = kNobody;
@@ -91,6 +98,7 @@ class AmPort final : public FakePort {
   base::Config settings;
   bool lives = true;
   bool reserves = false;
+  bool has_chunks = false;  // room for them, and lines
   std::vector<Told> told;
   std::vector<Told> late;
   std::vector<ph_status> unheard;

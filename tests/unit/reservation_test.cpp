@@ -109,6 +109,30 @@ TEST(Reservation, is_one_a_peer_of_at_most_a_quarter_and_the_second_hears_of_roo
   EXPECT_EQ(two.commit(1), PH_ERR_STATE);
 }
 
+TEST(Reservation, in_one_step_comes_as_a_body_too_and_not_where_anything_stands_in_its_way) {
+  Reserved two;
+  const std::uint64_t word = 0x6867'6665'6463'6261;
+  const auto say = [&](std::span<const std::byte> bytes, Rank to = 1) {
+    return two.port().say_chunk_now(to, {word, word}, bytes);
+  };
+  const auto source = filled(1000, 3);
+  two.send(100, 1);
+  ASSERT_NE(say(source), service::Written::no);
+  two.at(1).body.clear();
+  const std::size_t heard_before = two.at(1).heard.size();
+  const Heard heard = two.heard(heard_before + 2);
+  EXPECT_EQ(heard[heard_before], "abcdefghabcdefgh(");
+  EXPECT_EQ(two.at(1).body, source);
+  EXPECT_EQ(say({}), service::Written::no);
+  EXPECT_EQ(say(source, 9), service::Written::no);
+  EXPECT_EQ(say(filled(kReservedRing / 4 + 1, 1)), service::Written::no);
+  ASSERT_EQ(two.reserve(64), PH_OK);
+  EXPECT_EQ(say(source), service::Written::no) << "a reservation is open";
+  two.port().cancel_room(1);
+  two.fill_ring();
+  EXPECT_EQ(say(source), service::Written::no) << "others queue";
+}
+
 TEST(Reservation, is_over_with_a_commit_that_is_wrong) {
   Reserved two;
   for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{101}}) {

@@ -72,6 +72,8 @@ struct Arrived {
 // Entries in order, whose memory is used again: nothing is made or ended with a message.
 class Batch {
  public:
+  Batch() : entries_(1) {}
+
   // Throws bad_alloc.
   Arrived& add() {
     if (count_ == entries_.size()) [[unlikely]]
@@ -104,9 +106,9 @@ class Inbox {
     entry.begin(from, word);
     return entry;
   }
-  // What was run without an entry gets one, as the only one of `running`. Throws bad_alloc.
-  Arrived& add_ran(Rank from, const Word& word) {
-    Arrived& entry = running_.add();
+  // What was run without an entry gets one, as the only one of `running`.
+  Arrived& add_ran(Rank from, const Word& word) noexcept {
+    Arrived& entry = running_.add();  // each batch has room for one from the beginning
     entry.begin(from, word);
     return entry;
   }
