@@ -29,7 +29,7 @@
 
 namespace photon::service::am {
 
-class Am final : public Service {
+class Am : public Service {
  public:
   static std::unique_ptr<Service> make(Port& port) { return std::make_unique<Am>(port); }
   // `waves_wanted`: of a quiesce, two; a simulation shows that one is too few.
