@@ -48,7 +48,7 @@ bool AmModel::completed(const Endpoint& at, const ph_completion& completion) {
 }
 
 // Errors that name no message: one for each that has no local id, or may have gone with others.
-bool AmModel::takes_nameless(const Endpoint& at, const ph_completion& completion) {
+std::uint32_t AmModel::count_nameless(const Endpoint& at, const ph_completion& completion) {
   std::uint32_t able = 0;
   for (const AmMessage& one : all_) {
     if ((one.has_id && !one.may_collect()) || !one.accepted || one.from != at.rank ||
@@ -57,6 +57,11 @@ bool AmModel::takes_nameless(const Endpoint& at, const ph_completion& completion
     const bool is_with_others = one.may_collect() && may_end_with(one, completion.status);
     if (owed(one) == completion.status || is_with_others) ++able;
   }
+  return able;
+}
+
+bool AmModel::takes_nameless(const Endpoint& at, const ph_completion& completion) {
+  const std::uint32_t able = count_nameless(at, completion);
   std::uint32_t& told = nameless_[{at.rank, at.lane, completion.peer, completion.status}];
   if (told >= able) return false;
   ++told;

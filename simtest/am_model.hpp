@@ -120,6 +120,8 @@ class AmModel {
   // Whether the completion is of a message; an error without an id.
   bool completed(const Endpoint& at, const ph_completion& one);
   bool takes_nameless(const Endpoint& at, const ph_completion& one);
+  // So many can have ended with such an error, those included of which it was heard.
+  std::uint32_t count_nameless(const Endpoint& at, const ph_completion& one);
 
   void gone(const Endpoint& end, bool is_dead);
   void link_lost(ph_rank a, ph_rank b);

@@ -262,7 +262,7 @@ void MailModel::landed_or_copied(Mailed& mail) {
   give_source_back(mail);
 }
 
-bool MailModel::takes_nameless(const Endpoint& at, const ph_completion& one) {
+std::uint32_t MailModel::count_nameless(const Endpoint& at, const ph_completion& one) {
   std::uint32_t able = 0;
   for (const Mailed& mail : mails_) {
     if (!mail.is_nameless || !mail.accepted || mail.from != at.rank || mail.lane != at.lane)
@@ -272,7 +272,11 @@ bool MailModel::takes_nameless(const Endpoint& at, const ph_completion& one) {
         may_end_with(mail, one.status))
       ++able;
   }
-  if (able == 0) return false;
+  return able;
+}
+
+bool MailModel::takes_nameless(const Endpoint& at, const ph_completion& one) {
+  if (count_nameless(at, one) == 0) return false;
   ++nameless_[{at.rank, at.lane, one.peer}];
   return true;
 }

@@ -41,8 +41,9 @@ class MailModel {
 
   // Whether a completion is of these; then it was checked.
   bool completed(const Endpoint& at, const ph_completion& one);
-  // An error without an id may be of one of these: `is_others` if it may be of something else.
+  // Whether an error without an id may be of one of these; and of how many.
   bool takes_nameless(const Endpoint& at, const ph_completion& one);
+  std::uint32_t count_nameless(const Endpoint& at, const ph_completion& one);
   void ended(Mailed& mail, const ph_result& result);  // its request
   std::vector<Mailed*> asked_by(const Endpoint& at);  // with a request that was not taken
 

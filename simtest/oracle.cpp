@@ -176,11 +176,12 @@ bool Oracle::check_shape(const Endpoint& at, const ph_query& query, const ph_com
   return false;
 }
 
-void Oracle::completed(const Endpoint& at, const ph_query& query, const ph_completion& one) {
+void Oracle::completed(const Endpoint& at, const ph_query& query, const ph_completion& one,
+                       std::uint64_t others) {
   if (failed()) return;
   ++events_;
   if (!check_shape(at, query, one)) return;
-  if (is_nameless(one)) return nameless_error(at, one);
+  if (is_nameless(one)) return nameless_error(at, one, others);
   Operation* op = one.id_size_bytes < kNumberedId ? find_short(at, one) : find(at, one);
   if (op == nullptr) return;
   note(at, std::string(one.kind == PH_REMOTE ? "remote" : "local") + " id of #" +

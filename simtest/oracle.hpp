@@ -61,16 +61,16 @@ class Oracle {
   // It was taken back before anything of it had gone.
   void cancelled(Operation& op);
 
-  // A completion that a probe for `query` gave there.
-  void completed(const Endpoint& at, const ph_query& query, const ph_completion& one);
+  // A completion that a probe for `query` gave there. `others`: of what is no operation so many can
+  // have failed with such an error and without a name, those included that were seen before.
+  void completed(const Endpoint& at, const ph_query& query, const ph_completion& one,
+                 std::uint64_t others = 0);
 
-  // An error that does not say whose it is, and whether an operation can have failed so of which
-  // nothing was heard.
+  // An error that does not say whose it is.
   static bool is_nameless(const ph_completion& one) noexcept {
     return one.kind == PH_LOCAL && one.status != PH_OK && one.id == 0 &&
            (one.id_size_bytes == 8 || one.id_size_bytes == 0);
   }
-  bool may_mean(const Endpoint& at, const ph_completion& one);
 
   void fenced(const Endpoint& from, ph_rank peer);
   // The flush, of `peer` or PH_ANY_RANK, returned PH_OK. It was called at `begun_at` on the count
@@ -160,8 +160,10 @@ class Oracle {
     std::deque<Operation*> short_ids;  // local ids expected that do not name their operation
     std::vector<Operation*> unlanded;  // puts not known to have landed
     std::vector<Operation*> reads;     // gets of what is lent, under way
-    std::map<ph_status, std::uint32_t> nameless;  // errors that did not say whose they are
-    std::uint32_t to_complete = 0;                // operations whose local completion was not seen
+    // Errors that did not say whose they are; of them, those that may be of operations.
+    std::map<ph_status, std::uint32_t> all_nameless;
+    std::map<ph_status, std::uint32_t> nameless;
+    std::uint32_t to_complete = 0;  // operations whose local completion was not seen
     // On the count of events: the link is lost, and an error has named the peer, or a flush has
     // failed because of it.
     std::uint64_t told_at = 0;
@@ -184,7 +186,7 @@ class Oracle {
   bool check_shape(const Endpoint& at, const ph_query& query, const ph_completion& one);
   void local_done(Operation& op, const ph_completion& one);
   void local_failed(Operation& op, const ph_completion& one);
-  void nameless_error(const Endpoint& at, const ph_completion& one);
+  void nameless_error(const Endpoint& at, const ph_completion& one, std::uint64_t others);
   bool can_be_meant(const Operation& op, const Endpoint& at, const ph_completion& one);
   bool may_fail_with(const Operation& op, ph_status status);
   bool may_lack_way(const Operation& op);

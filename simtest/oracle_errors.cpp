@@ -69,21 +69,18 @@ bool Oracle::can_be_meant(const Operation& op, const Endpoint& at, const ph_comp
   return op.may_be_refused() && one.status == (op.may_fail ? PH_ERR_KEY : op.must_fail);
 }
 
-bool Oracle::may_mean(const Endpoint& at, const ph_completion& one) {
-  const auto able = std::count_if(operations_.begin(), operations_.end(),
-                                  [&](const Operation& op) { return can_be_meant(op, at, one); });
-  const auto& told = flow(at, one.peer).nameless;
-  const auto seen = told.find(one.status);
-  return able > (seen == told.end() ? 0 : std::int64_t{seen->second});
-}
-
-void Oracle::nameless_error(const Endpoint& at, const ph_completion& one) {
+// As many of them as can have failed so, and no more, may have come in all.
+void Oracle::nameless_error(const Endpoint& at, const ph_completion& one, std::uint64_t others) {
   note(at, "nameless error " + std::to_string(one.status) + " from " + std::to_string(one.peer));
-  const std::uint32_t seen = ++flow(at, one.peer).nameless[one.status];
-  if (seen > std::count_if(operations_.begin(), operations_.end(),
-                           [&](const Operation& op) { return can_be_meant(op, at, one); }))
+  const auto able = static_cast<std::uint64_t>(
+      std::count_if(operations_.begin(), operations_.end(),
+                    [&](const Operation& op) { return can_be_meant(op, at, one); }));
+  if (++flow(at, one.peer).all_nameless[one.status] > able + others)
     return report("unexpected", "rank " + std::to_string(at.rank) + " probed a " + text_of(one) +
                                     ": no operation of its can have failed so");
+  std::uint32_t& seen = flow(at, one.peer).nameless[one.status];
+  if (seen >= able) return;
+  ++seen;
   told(at, one.peer);
   const bool is_refusal =
       one.status == PH_ERR_KEY || one.status == PH_ERR_RANGE || one.status == PH_ERR_ACCESS;

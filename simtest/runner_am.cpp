@@ -155,12 +155,15 @@ ph_status Runner::do_am(ph_rank rank, AmMessage& one, const ph_am_message& messa
   const auto doing = static_cast<AmDoing>(step.kinds);
   if (step.time_ns != 0) world_.pause(step.time_ns);
   const bool is_wanted = one.has(PH_AM_REPLY);
-  if (is_wanted && doing != AmDoing::keeps_silent) reply_am(rank, one, message);
+  ph_status replied = PH_OK;
+  if (is_wanted && doing != AmDoing::keeps_silent) replied = reply_am(rank, one, message);
   if (doing == AmDoing::replies_twice) {
     ph_am_args again{};
     again.size = sizeof again;
     again.flags = PH_NO_LCE;
-    expect(rank, "a reply too many", ph_am_reply(&message, &again), PH_ERR_STATE);
+    // One that was refused is no reply: the next one fails for the same reason.
+    expect(rank, "a reply too many", ph_am_reply(&message, &again),
+           replied == PH_OK ? PH_ERR_STATE : replied);
   }
   if (doing == AmDoing::waits) wait_in_am(rank);
   if (step.order != 0 && !one.may_drop && !oracle_.failed()) {
@@ -174,7 +177,7 @@ ph_status Runner::do_am(ph_rank rank, AmMessage& one, const ph_am_message& messa
   return doing == AmDoing::says_more ? PH_AGAIN : PH_OK;
 }
 
-void Runner::reply_am(ph_rank rank, AmMessage& asked, const ph_am_message& message) {
+ph_status Runner::reply_am(ph_rank rank, AmMessage& asked, const ph_am_message& message) {
   AmMessage& one =
       ams_.begin(here(rank), {AmMessage::Way::reply, asked.from, asked.step, &asked, 0});
   asked.is_replied = true;
@@ -186,6 +189,7 @@ void Runner::reply_am(ph_rank rank, AmMessage& asked, const ph_am_message& messa
   check_named(rank, one.to, status);
   if (status < PH_OK) note_error(rank);
   ams_.posted(one, status);
+  return status;
 }
 
 // Whatever would wait for the handler itself is refused.

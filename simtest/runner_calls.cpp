@@ -42,12 +42,14 @@ void Runner::completed(ph_rank rank, const ph_query& query, const ph_completion&
       mail_.completed(here(rank), one) || mail_gets_.completed(here(rank), one) ||
       ams_.completed(here(rank), one))
     return;
-  if (!Oracle::is_nameless(one)) return oracle_.completed(here(rank), query, one);
-  // It may be of an active message, of a message to a mailbox, or of something else.
-  const bool is_am = ams_.takes_nameless(here(rank), one);
-  const bool is_mail = mail_.takes_nameless(here(rank), one);
-  if ((!is_am && !is_mail) || oracle_.may_mean(here(rank), one))
-    oracle_.completed(here(rank), query, one);
+  std::uint64_t others = 0;
+  if (Oracle::is_nameless(one)) {
+    // It may be of an active message, of a message to a mailbox, or of something else.
+    others = ams_.count_nameless(here(rank), one) + mail_.count_nameless(here(rank), one);
+    static_cast<void>(ams_.takes_nameless(here(rank), one));
+    static_cast<void>(mail_.takes_nameless(here(rank), one));
+  }
+  oracle_.completed(here(rank), query, one, others);
 }
 
 void Runner::tell(ph_rank rank, const ph_query& query, std::size_t count) {

@@ -112,7 +112,8 @@ void Runner::hear(const Hearing& hearing, ph_rank from, std::uint64_t value) {
 }
 
 // The act is tried once. The completions that it takes stand behind those that the surrounding call
-// gives its caller: the oracle is told of them later.
+// gives its caller: the oracle is told of them later, and behind them of those that handlers of
+// another service took at the end of the act's own call.
 void Runner::act_on_heard(ph_rank rank, const Step& act) {
   Seat& seat = seats_[rank];
   const std::uint32_t lane = seat.lane;
@@ -123,11 +124,12 @@ void Runner::act_on_heard(ph_rank rank, const Step& act) {
       const ph_query query{act.query_peer, PH_EITHER, id->data()};
       ph_completion one{};
       std::size_t count = 0;
+      const auto place = static_cast<std::ptrdiff_t>(seat.later.size());
       if (!expect(rank, "probe", ph_probe(context(rank), query, &one, 1, &count)) || count == 0)
         return;
       ++seat.taken_by_handlers;
       one.outstanding = 0;  // it will have changed when the oracle is told
-      seat.later.emplace_back([this, rank, lane, query, one, id] {
+      seat.later.insert(seat.later.begin() + place, [this, rank, lane, query, one, id] {
         const Visit visit(seats_[rank], lane);
         completed(rank, query, one);
       });

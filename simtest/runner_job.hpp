@@ -259,7 +259,7 @@ class Runner {
   ph_status hear_am(const AmHearing& hearing, const ph_am_message& message,
                     const ph_am_landing& landing);
   ph_status do_am(ph_rank rank, AmMessage& one, const ph_am_message& message);
-  void reply_am(ph_rank rank, AmMessage& asked, const ph_am_message& message);
+  ph_status reply_am(ph_rank rank, AmMessage& asked, const ph_am_message& message);
   void wait_in_am(ph_rank rank);
   void poll_am(ph_rank rank);
   void quiesce(ph_rank rank, std::uint64_t limit_ns);

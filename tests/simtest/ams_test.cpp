@@ -70,13 +70,14 @@ class AmModelFed : public testing::Test {
     completion.id_size_bytes = 8;
     EXPECT_TRUE(ams_->completed(one.from, completion));
   }
-  bool nameless(ph_status status) {
+  static ph_completion without_id(ph_status status) {
     ph_completion completion{};
     completion.kind = PH_LOCAL;
     completion.peer = 1;
     completion.status = status;
-    return ams_->takes_nameless(0, completion);
+    return completion;
   }
+  bool nameless(ph_status status) { return ams_->takes_nameless(0, without_id(status)); }
   void end_quiesce(ph_rank rank, ph_status status, ph_rank named = 0) {
     ph_error error{};
     error.status = status;
@@ -207,6 +208,7 @@ TEST_F(AmModelFed, the_error_of_a_handler_is_told_with_or_without_an_id) {
   EXPECT_FALSE(ams_->is_settled());
   complete(one, kAmFailure);
   EXPECT_FALSE(ams_->is_settled());
+  EXPECT_EQ(ams_->count_nameless(0, without_id(kAmFailure)), 1u);
   EXPECT_TRUE(nameless(kAmFailure));
   EXPECT_TRUE(ams_->is_settled());
   EXPECT_FALSE(nameless(kAmFailure)) << "only one has none";

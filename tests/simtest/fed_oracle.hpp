@@ -88,10 +88,10 @@ struct FedOracle {
   void remote(const Operation& op, std::uint32_t lane = kItsOwn) {
     complete({op.target(), lane == kItsOwn ? op.lane : lane}, op, PH_REMOTE, PH_OK);
   }
-  // An error that does not say whose it is.
-  void nameless(ph_rank rank, ph_rank peer, ph_status status) {
+  // An error that does not say whose it is; so many others may have failed so.
+  void nameless(ph_rank rank, ph_rank peer, ph_status status, std::uint64_t others = 0) {
     oracle.completed(rank, {PH_ANY_RANK, PH_EITHER, nullptr},
-                     {0, nullptr, 8, PH_LOCAL, peer, status, 0, 0});
+                     {0, nullptr, 8, PH_LOCAL, peer, status, 0, 0}, others);
   }
 
  private:

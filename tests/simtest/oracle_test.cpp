@@ -152,6 +152,20 @@ TEST(Oracle, a_nameless_refusal_must_be_one_that_can_be_meant) {
   }
 }
 
+// One operation can have failed so, and so many others as are said: each has one error.
+TEST(Oracle, nameless_errors_are_as_many_as_there_are_operations_and_others) {
+  for (const std::uint64_t others : {0u, 1u, 2u}) {
+    FedOracle fed;
+    Step refused = put_to(1, Area::contended, 0);
+    refused.fault = Fault::wrong_key;
+    fed.local(fed.post(0, refused));
+    for (std::uint64_t i = 0; i <= others; ++i) fed.nameless(0, 1, PH_ERR_KEY, others);
+    EXPECT_EQ(fed.finding(), "") << others;
+    fed.nameless(0, 1, PH_ERR_KEY, others);
+    EXPECT_EQ(fed.finding(), "unexpected") << others;
+  }
+}
+
 TEST(Oracle, waits_that_end_too_early_or_too_late_are_found) {
   struct Ending {
     std::uint64_t after_ns;

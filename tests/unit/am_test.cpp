@@ -122,6 +122,45 @@ TEST(Am, hears_what_a_target_tells_and_ends_who_tells_what_cannot_be) {
   }
 }
 
+// What a refused call has sent may be all that the quiesce under way has waited for.
+TEST(Am, a_quiesce_that_is_refused_answers_for_what_goes_with_its_call) {
+  for (const bool has_request : {false, true}) {
+    Receiver one;
+    ph_request request = PH_REQUEST_NONE;
+    ASSERT_EQ(one.am->begin_quiesce(&request), PH_OK);
+    ph_am_args args{};
+    args.size = sizeof args;
+    args.flags = PH_NO_LCE | PH_AM_MAY_WAIT;
+    ASSERT_EQ(one.am->send(1, args), PH_OK);
+    for (Rank child = 1; child < 4; ++child)
+      ASSERT_TRUE(one.come({child, words_of({word(Op::up), 0, 0, 0}), {}, {}, 0, 0}));
+    one.turn();
+    ASSERT_TRUE(one.said().empty()) << "the message still waits for others";
+    ASSERT_EQ(has_request ? one.am->begin_quiesce(&request) : one.am->enter_quiesce(),
+              PH_ERR_STATE);
+    const auto said = one.said();
+    ASSERT_EQ(said.size(), 4u);
+    EXPECT_EQ(decode(said[0][0])->op, Op::line);
+    for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(decode(said[i][0])->op, Op::down);
+  }
+}
+
+TEST(Am, a_reply_that_was_refused_is_none) {
+  Receiver one;
+  ph_am_args args{};
+  args.size = sizeof args;
+  args.flags = PH_NO_LCE;
+  std::vector<ph_status> replied;
+  one.enroll(2, [&](const ph_am_message& message, ph_am_landing&) {
+    one.port.lose(1, PH_ERR_PEER);
+    for (int i = 0; i < 2; ++i) replied.push_back(one.am->reply(&message, args));
+    return PH_OK;
+  });
+  ASSERT_TRUE(one.come(line(1, 2, {}, kWantsReply)));
+  one.turn();
+  EXPECT_EQ(replied, (std::vector<ph_status>{PH_ERR_PEER, PH_ERR_PEER}));
+}
+
 TEST(Am, hears_that_a_reply_will_not_come_only_of_those_that_have_not) {
   Receiver one;
   ph_am_args args{};

@@ -66,13 +66,14 @@ class Am : public Service {
   }
   ph_status cancel(const ph_am_slot& slot) { return sender_.cancel(slot); }
   ph_status reply(const ph_am_message* message, const ph_am_args& args);
-  // Quiescence: enter_quiesce() is followed by take() or leave(). What is held back goes first.
+  // Quiescence: enter_quiesce() is followed by take() or leave(). What is held back goes first,
+  // which one that is under way may have waited for, also where the call is refused.
   ph_status enter_quiesce() {
-    sender_.before_sleep();
+    before_sleep();
     return waves_.enter();
   }
   ph_status begin_quiesce(ph_request* request) {
-    sender_.before_sleep();
+    before_sleep();
     return waves_.begin(request);
   }
   Waves& waves() noexcept { return waves_; }
