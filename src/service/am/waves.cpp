@@ -273,8 +273,7 @@ void Waves::on_room(Rank to) noexcept {
 // One who waits has met its neighbours, and this rank may make no call of its own.
 void Waves::on_met(Rank rank) noexcept {
   const auto place = states_.tree().place_of(rank);
-  if (place && (unsaid_[*place].wave.is_kept || unsaid_[*place].broken.is_kept))
-    port_.wants_turn();
+  if (place && (unsaid_[*place].wave.is_kept || unsaid_[*place].broken.is_kept)) port_.wants_turn();
 }
 
 void Waves::turn() noexcept {
