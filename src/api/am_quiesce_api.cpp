@@ -6,6 +6,7 @@
 #include "service/am/am.hpp"
 
 using photon::api::bad_argument;
+using photon::api::Ends;
 using photon::api::in_service;
 using photon::service::am::Am;
 
@@ -32,8 +33,8 @@ ph_status ph_am_quiesce(ph_context* context, int64_t timeout_us) {
 
 ph_status ph_am_quiesce_begin(ph_context* context, ph_request* request) {
   if (request == nullptr) return bad_argument(context, "am_quiesce_begin: the request is null");
-  return in_service<Am>(context, kQuietOwner,
-                        [&](Am& am, auto&, auto&) { return am.begin_quiesce(request); });
+  return in_service<Am, Ends::posted>(
+      context, kQuietOwner, [&](Am& am, auto&, auto&) { return am.begin_quiesce(request); });
 }
 
 }  // extern "C"

@@ -264,7 +264,7 @@ void ph_last_error(const ph_context* context, ph_error* error) {
 }
 
 ph_status ph_path_to(ph_context* context, ph_rank rank, ph_path* path) {
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<photon::api::Ends::posted>(context, [&](auto& engine, auto&) {
     if (path == nullptr || path->size != sizeof(ph_path))
       return engine.fail(PH_ERR_ARGUMENT, rank,
                          "path_to: path is null or path->size is not sizeof(ph_path)");
@@ -273,13 +273,13 @@ ph_status ph_path_to(ph_context* context, ph_rank rank, ph_path* path) {
 }
 
 ph_status ph_contact(ph_context* context, ph_rank rank) {
-  return in_lane(context, [rank](auto& engine, auto&) {
+  return in_lane<photon::api::Ends::posted>(context, [rank](auto& engine, auto&) {
     return photon::engine::PeerView(engine).contact(rank);
   });
 }
 
 ph_status ph_peer_state(ph_context* context, ph_rank rank, ph_contact_state* state) {
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<photon::api::Ends::posted>(context, [&](auto& engine, auto&) {
     if (state == nullptr) return engine.fail(PH_ERR_ARGUMENT, rank, "peer_state: state is null");
     return photon::engine::PeerView(engine).state(rank, *state);
   });

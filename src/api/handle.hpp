@@ -103,9 +103,13 @@ inline ph_status in_lane(ph_context* context, Call call) noexcept {
 // the status alone tells.
 inline ph_status told_by(engine::Engine& engine, wire::Owner owner, ph_status status) {
   if (status >= PH_OK || engine.has_refused_wait(status)) return status;
-  const base::Error& words = engine.port(owner).last_error();
-  if (words.status == status) return engine.fail(words);
-  return engine.fail(status, PH_ANY_RANK, ph_status_text(status));
+  try {
+    const base::Error& words = engine.port(owner).last_error();
+    if (words.status == status) return engine.fail(words);
+    return engine.fail(status, PH_ANY_RANK, ph_status_text(status));
+  } catch (const std::bad_alloc&) {  // the call has ended with this status, whoever hears why
+    return status;
+  }
 }
 
 // Runs `call(service, engine, guard)` in the context's lane.

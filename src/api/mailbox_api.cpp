@@ -32,11 +32,11 @@ const Args* read_args(const Args* given, Last Args::*last, Args& room) noexcept 
   return &room;
 }
 
-// Runs `call(receiver)` in the context's lane.
+// Runs `call(receiver)` in the context's lane: what makes no progress, and runs no handler.
 template <class Call>
 ph_status at_receiver(ph_context* context, Call call) noexcept {
-  return in_service<Mailboxes>(context, kOwner,
-                               [&](Mailboxes& all, auto&, auto&) { return call(all.receiver()); });
+  return in_service<Mailboxes, Ends::posted>(
+      context, kOwner, [&](Mailboxes& all, auto&, auto&) { return call(all.receiver()); });
 }
 
 ph_status not_waited_for(photon::engine::Engine& engine) {

@@ -78,7 +78,8 @@ ph_status ph_wait_some(ph_context* context, ph_request_list list, ph_result* res
 ph_status ph_cancel(ph_context* context, ph_request* request, ph_outcome* outcome) {
   if (request == nullptr || outcome == nullptr)
     return bad_argument(context, "cancel: request or outcome is null");
-  return in_lane(context, [&](auto& engine, auto&) { return engine.cancel(*request, *outcome); });
+  return in_lane<photon::api::Ends::posted>(
+      context, [&](auto& engine, auto&) { return engine.cancel(*request, *outcome); });
 }
 
 }  // extern "C"

@@ -196,7 +196,8 @@ int ph_take_local_u64(ph_context* context, ph_rank peer, uint64_t* id) {
 ph_status ph_outstanding(ph_context* context, ph_rank rank, uint64_t* count) {
   if (count == nullptr) return bad_argument(context, "outstanding: count is null");
   *count = 0;
-  return in_lane(context, [&](auto& engine, auto&) { return engine.outstanding(rank, *count); });
+  return in_lane<Ends::posted>(
+      context, [&](auto& engine, auto&) { return engine.outstanding(rank, *count); });
 }
 
 ph_status ph_probe_each(ph_context* context, ph_query query, ph_handler handler, void* user,

@@ -6,12 +6,13 @@
 
 #include "api/handle.hpp"
 
+using photon::api::Ends;
 using photon::api::in_lane;
 
 extern "C" {
 
 ph_status ph_count(ph_context* context, int on) {
-  return in_lane(context, [on](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [on](auto& engine, auto&) {
     engine.start_counting(on != 0);
     return PH_OK;
   });
@@ -19,7 +20,7 @@ ph_status ph_count(ph_context* context, int on) {
 
 ph_status ph_counters(ph_context* context, ph_rank rank, ph_counter* counters, size_t capacity,
                       size_t* count) {
-  return in_lane(context, [&](auto& engine, auto&) {
+  return in_lane<Ends::posted>(context, [&](auto& engine, auto&) {
     if (count == nullptr || (counters == nullptr && capacity != 0))
       return engine.fail(PH_ERR_ARGUMENT, rank,
                          "counters: count is null, or counters is null with a capacity");

@@ -25,14 +25,17 @@ bool Reservations::is_at_hand(const Engine& engine, service::Rank rank) noexcept
   return peer != nullptr && peer->broken == PH_OK;
 }
 
-// Where others wait for the ring, half of it stays theirs: else who reserves again and again would
-// take all that becomes free.
+// Where others wait, half of it stays theirs: else who reserves again and again would take all
+// that becomes free. Where less than a quarter of it is in use each chunk of others fits, so that
+// they wait for something else. The target may leave so much unsaid for good, and room behind the
+// end of the ring would be refused as long as others wait.
 bool Reservations::has_room(Peer& peer, std::uint64_t size_bytes) noexcept {
   if (peer.work.empty() && peer.serves.empty()) return engine_.bulk_room(peer, size_bytes);
   const BulkProducer& ring = peer.tx_bulk;
   static_cast<void>(engine_.bulk_room(peer, ring.capacity));  // looks at what was freed
   const std::uint64_t end = bulk_end(bulk_begin(ring.tail, size_bytes, ring.capacity), size_bytes);
-  return end - ring.freed <= ring.capacity / 2;
+  if (end - ring.freed <= ring.capacity / 2) return true;
+  return ring.tail - ring.freed < ring.capacity / 4 && ring.fits(size_bytes);
 }
 
 ph_status Reservations::reserve(wire::Owner owner, service::Rank to, std::uint64_t size_bytes,

@@ -51,6 +51,12 @@ service::Service* Services::use(wire::Owner owner) {
 
 service::Port& Services::port(wire::Owner owner) noexcept { return *slot(owner).port; }
 
+void Services::met(Peer& peer) noexcept {
+  outlets_[peer.rank] = &peer;
+  for (Slot& one : slots_)
+    if (one.service != nullptr) one.service->on_met(peer.rank);
+}
+
 bool Services::take_message(Peer& peer, const wire::Header& header) {
   RecordReader reader(peer.rx);
   return take_id(peer, header, reader);

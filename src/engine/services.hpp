@@ -60,7 +60,7 @@ class Services {
   void give_back(Rank from, std::uint64_t loan);
 
   // ---- peers
-  void met(Peer& peer) noexcept { outlets_[peer.rank] = &peer; }
+  void met(Peer& peer) noexcept;
   void lost(Peer& peer, ph_status why);
   // Whether services may write lines to that peer right now.
   static void allow(Peer& peer) noexcept {

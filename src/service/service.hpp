@@ -51,6 +51,9 @@ class Service {
   virtual void on_local(Rank /*to*/, std::uint64_t /*token*/, ph_status /*status*/) {}
   // A call was told PH_AGAIN for that rank, and there is room again.
   virtual void on_room(Rank /*to*/) {}
+  // Contact is made, by us or by that rank; from inside a call that does it. A service that wants
+  // to say something to it asks for a turn.
+  virtual void on_met(Rank /*rank*/) noexcept {}
   // Once for each rank that was met, after its last message, and before any of its memory goes.
   // PH_ERR_DEPARTED: it has left in order. Messages to it that it has not read are lost.
   virtual void on_lost(Rank /*rank*/, ph_status /*why*/) noexcept {}

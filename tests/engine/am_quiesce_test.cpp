@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <photon/photon.h>
 
+#include <array>
 #include <atomic>
 #include <vector>
 
@@ -114,6 +115,23 @@ TEST_P(AmQuiesce, OneThatFindsNoHandlerIsOver) {
       EXPECT_EQ(one.status, PH_ERR_NOT_FOUND);
     }
     job.meet(context);
+  });
+}
+
+// Two at least of each quiesce, and each ends at every rank.
+TEST_P(AmQuiesce, TheWavesOfEachAreCountedAlikeAtAllRanks) {
+  constexpr std::uint64_t kQuiesces = 3;
+  std::array<std::atomic<std::uint64_t>, kRanks> waves{};
+  ThreadJob job(kRanks, options());
+  job.run([&](ph_context* context, ph_rank rank) {
+    EXPECT_EQ(am_counter(context, "am_waves"), 0u);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    for (std::uint64_t i = 0; i < kQuiesces; ++i)
+      ASSERT_EQ(ph_am_quiesce(context, PH_FOREVER), PH_OK) << last_error(context).text;
+    waves[rank] = am_counter(context, "am_waves");
+    EXPECT_GE(waves[rank], 2 * kQuiesces);
+    job.meet(context);
+    EXPECT_EQ(waves[rank], waves[0]);
   });
 }
 

@@ -230,6 +230,13 @@ TEST_P(AmLent, chunk_is_not_overwritten_while_its_handler_runs) {
       }
     } else {
       poll_until(context, [&] { return handled == kCount; });
+      // Where the ring holds so much, each is one chunk, and the poll that meets it runs its
+      // handler.
+      const std::uint64_t lent = am_counter(context, "am_lent");
+      EXPECT_LE(lent + am_counter(context, "am_copied"), kCount);
+      if (!is_small()) {
+        EXPECT_GT(lent, 0u);
+      }
     }
     job.meet(context);
   });

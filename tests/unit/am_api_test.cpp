@@ -70,6 +70,42 @@ TEST_F(AmApi, sending_runs_no_handler) {
   while (handled_ < 200) static_cast<void>(ph_am_poll(context_, 0));
 }
 
+// Who has no slot left hears of slots, and messages that have come become due by it.
+TEST_F(AmApi, no_call_that_makes_no_progress_runs_what_is_due) {
+  ASSERT_EQ(ph_am_register(context_, 1, count, &handled_), PH_OK);
+  constexpr int kMore = 129;  // than there are slots
+  for (int i = 0; i < kMore; ++i) ASSERT_EQ(ph_am_send_small(context_, 0, 1, {}), PH_OK);
+  ph_am_args args{};
+  args.size = sizeof args;
+  args.id = 1;
+  args.flags = PH_DELIVERED;
+  ph_request sent = PH_REQUEST_NONE, quiesce = PH_REQUEST_NONE;
+  args.request = &sent;
+  ASSERT_EQ(ph_am_send(context_, 0, &args), PH_OK);
+  ASSERT_EQ(ph_am_quiesce_begin(context_, &quiesce), PH_OK);
+  EXPECT_EQ(handled_, 0);
+  ph_outcome outcome{};
+  EXPECT_EQ(ph_cancel(context_, &sent, &outcome), PH_OK);
+  EXPECT_EQ(outcome, PH_TOO_LATE);
+  EXPECT_EQ(ph_contact(context_, 0), PH_OK);
+  ph_mailbox_buffer buffer{};
+  buffer.size = sizeof buffer;
+  EXPECT_LT(ph_mailbox_post(context_, {}, &buffer), PH_OK);
+  ph_contact_state state{};
+  EXPECT_EQ(ph_peer_state(context_, 0, &state), PH_OK);
+  ph_path path{};
+  path.size = sizeof path;
+  EXPECT_EQ(ph_path_to(context_, 0, &path), PH_OK);
+  std::uint64_t under_way = 0;
+  EXPECT_EQ(ph_outstanding(context_, 0, &under_way), PH_OK);
+  size_t counters = 0;
+  EXPECT_EQ(ph_counters(context_, 0, nullptr, 0, &counters), PH_OK);
+  EXPECT_EQ(handled_, 0);
+  EXPECT_EQ(ph_wait_request(context_, &sent, nullptr, PH_FOREVER), PH_OK);
+  EXPECT_EQ(ph_wait_request(context_, &quiesce, nullptr, PH_FOREVER), PH_OK);
+  EXPECT_EQ(handled_, kMore + 1);
+}
+
 TEST_F(AmApi, a_flood_of_small_ones_allocates_nothing_once_it_is_warm) {
   ASSERT_EQ(ph_am_register(context_, 1, count, &handled_), PH_OK);
   std::uint64_t sent = 0;

@@ -199,6 +199,28 @@ TEST(AmCommitting, without_memory_it_is_closed_and_nothing_was_sent) {
     }
 }
 
+// The words of a refusal find no memory: what the call says then, PH_ERR_MEMORY, says it is closed.
+TEST(AmCommitting, a_wrong_argument_without_memory_for_its_words_closes_it) {
+  for (const Sender::Commit& wrong : {Sender::Commit{65536, {}, 5}, Sender::Commit{7, {}, 2001}}) {
+    bool has_run_out = false, was_refused = false;
+    for (int allowed = 0; allowed < 12; ++allowed) {
+      Committing one;
+      ASSERT_EQ(one.sender().prepare(1, 2000, 2000, one.slot), PH_OK);
+      ph_status status = PH_ERR_MEMORY;
+      try {
+        const photon::test::Shortage shortage(allowed);
+        status = one.sender().commit(one.slot, wrong, Asker::user);
+      } catch (const std::bad_alloc&) {
+      }
+      (status == PH_ERR_MEMORY ? has_run_out : was_refused) = true;
+      EXPECT_EQ(one.port.is_reserved(), status == PH_ERR_ARGUMENT) << status;
+      EXPECT_EQ(one.commit_again(1), status == PH_ERR_ARGUMENT ? PH_OK : PH_ERR_STATE);
+    }
+    EXPECT_TRUE(has_run_out);
+    EXPECT_TRUE(was_refused);
+  }
+}
+
 TEST(AmCommitting, a_closing_lane_cancels_what_is_open_and_says_so) {
   Committing one;
   ASSERT_EQ(one.prepare(), PH_OK);

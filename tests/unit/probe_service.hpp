@@ -58,6 +58,7 @@ struct ProbeService final : service::Service {
                     std::to_string(status));
   }
   void on_room(Rank to) override { heard.push_back("room " + std::to_string(to)); }
+  void on_met(Rank rank) noexcept override { met.push_back(rank); }
   void on_lost(Rank rank, ph_status why) noexcept override { lost.push_back({rank, why}); }
   ph_outcome on_cancel(Rank /*rank*/, std::uint64_t token) override {
     heard.push_back("cancel " + std::to_string(token));
@@ -102,6 +103,7 @@ struct ProbeService final : service::Service {
   std::vector<std::string> heard;
   std::vector<std::byte> body;
   std::vector<service::Chunk> kept;
+  std::vector<Rank> met;
   std::vector<std::pair<Rank, ph_status>> lost;
   std::uint64_t ticket = 0;
   bool is_good = true;

@@ -288,6 +288,19 @@ TEST(Reservation, leaves_half_of_the_ring_to_others_who_wait) {
   two.port().cancel_room(1);
 }
 
+// The target has read all, and has not said so of less than an eighth of the ring.
+TEST(Reservation, that_goes_round_the_end_is_not_refused_for_what_never_uses_the_ring) {
+  Reserved two;
+  for (const std::uint64_t bytes : {1024, 1024, 1024, 1024, 1152, 960}) two.send(bytes, 1);
+  ASSERT_EQ(two.ranks[0].fence(1), PH_OK);  // stands in the work until it is answered
+  ASSERT_EQ(two.reserve(kReservedRing / 4), PH_OK);
+  EXPECT_EQ(two.room.data(), two.ranks.net().way(0, 1).bulk.data());
+  two.port().cancel_room(1);
+  EXPECT_TRUE(two.ranks.eventually([&] { return two.reserve(kReservedRing / 4) == PH_OK; }));
+  two.port().cancel_room(1);
+  two.send(kReservedRing / 4, 2);
+}
+
 TEST(Reservation, outlives_its_peer_and_says_so_when_it_is_committed) {
   for (const bool commits : {false, true}) {
     Reserved two;

@@ -41,6 +41,16 @@ TEST(Services, hear_of_what_a_fast_probe_meets_and_their_code_runs_behind_it) {
   EXPECT_FALSE(two.ranks[1].owes_services());
 }
 
+TEST(Services, hear_of_contact_whoever_makes_it) {
+  EngineGroup ranks(3, Ground::fake, options(), ProbeService::table());
+  const ProbeService& service = ProbeService::of(ranks[0]);
+  ASSERT_EQ(ranks[0].put(1, notice()), PH_OK);
+  EXPECT_EQ(service.met, std::vector<Rank>{1});
+  ASSERT_EQ(ranks[2].put(0, notice()), PH_OK);
+  ranks.take(0, PH_REMOTE, 2);
+  EXPECT_EQ(service.met, (std::vector<Rank>{1, 2}));
+}
+
 TEST(Services, have_turns_until_they_want_no_more) {
   Probed two;
   two.at(0).wanted_turns = 3;

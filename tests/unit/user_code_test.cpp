@@ -64,6 +64,23 @@ TEST(UserCode, that_runs_while_its_lane_is_leaving_keeps_its_service_open_until_
   EXPECT_TRUE(two.at(0).closed);
 }
 
+// The thread that stands in has met it, and leaves it to the caller.
+TEST(UserCode, that_who_stands_in_leaves_is_passed_by_by_no_fast_probe) {
+  Probed two;
+  ASSERT_TRUE(probes_fast(two, 1));
+  two.at(1).runs_code = true;
+  ASSERT_EQ(two.at(0).port.say_words(1, 1), PH_OK);
+  {
+    std::uint64_t seen = two.ranks[1].turns();
+    LaneGuard guard(two.ranks.lane(1), LaneGuard::Kind::stand_in);
+    ASSERT_EQ(guard.status(), PH_OK);
+    EXPECT_EQ(StandIn(two.ranks[1]).turn(guard, seen, {}), Silence::busy);
+  }
+  ASSERT_EQ(two.at(1).heard.size(), 1u);
+  EXPECT_EQ(two.at(1).ran, 0);
+  EXPECT_FALSE(probes_fast(two, 1));
+}
+
 TEST(UserCode, that_a_posting_call_leaves_is_run_by_the_next_call_that_runs_any) {
   Probed two;
   two.at(1).runs_code = true;

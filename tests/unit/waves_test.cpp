@@ -215,6 +215,28 @@ TEST_F(WavesAtRoot, a_neighbour_who_could_not_be_met_when_it_broke_is_told_when_
   EXPECT_EQ(waves_.held(), 0u);
 }
 
+TEST_F(WavesAtRoot, a_neighbour_who_could_not_be_met_when_it_broke_is_told_when_it_is_met) {
+  port_.out_of_reach = 3;
+  ASSERT_TRUE(hear(1, Op::broken, {0, word_of_status(PH_ERR_PEER), 2}));
+  port_.run_turns();
+  EXPECT_EQ(said().size(), 1u) << "child 2 alone";
+  port_.run_turns();
+  EXPECT_FALSE(waves_.is_idle());
+  port_.out_of_reach = test::FakePort::kNobody;
+  port_.run_turns();
+  EXPECT_FALSE(waves_.is_idle()) << "nothing has asked for a turn";
+  waves_.on_met(2);
+  port_.run_turns();
+  EXPECT_FALSE(waves_.is_idle()) << "that was another one";
+  waves_.on_met(3);
+  port_.run_turns();
+  const auto told = said();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(std::get<0>(told[0]), 3u);
+  EXPECT_EQ(std::get<1>(told[0]), Op::broken);
+  EXPECT_TRUE(waves_.is_idle());
+}
+
 TEST_F(WavesAtRoot, a_neighbour_who_was_gone_before_it_was_met_breaks_it_and_the_others_are_told) {
   for (const ph_status why : {PH_ERR_DEPARTED, PH_ERR_PEER}) {
     Waves waves(port_, gates_, [] { return true; });

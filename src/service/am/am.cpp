@@ -234,6 +234,7 @@ std::uint64_t Am::counter(Rank rank, std::size_t place) const noexcept {
   counts.runs_beside = runs_beside_;
   counts.queued_bytes = sender_.budget().used();
   counts.most_queued_bytes = sender_.budget().peak();
+  counts.waves = waves_.waves();
   return counts.*kCounted[place].value;
 }
 

@@ -94,6 +94,7 @@ class Am : public Service {
   Verdict on_chunk(const Chunk& chunk) override;
   void on_local(Rank to, std::uint64_t token, ph_status status) override;
   void on_room(Rank to) override;
+  void on_met(Rank rank) noexcept override { waves_.on_met(rank); }
   void on_lost(Rank rank, ph_status why) noexcept override;
   bool turn() override;
   std::int64_t next_turn_ns() const noexcept override { return sender_.next_turn_ns(); }

@@ -149,6 +149,8 @@ class Sender {
   ph_status say_or_copy(const Submitted& what, std::unique_ptr<Entry>& copy);
   void settle(const Submitted& what, const Note& note, std::unique_ptr<Entry> copy) noexcept;
   ph_status collect(To& to, Checked& what, Asker asker);
+  ph_status check_commit(const ph_am_slot& slot, const Commit& what);
+  ph_status commit_checked(const ph_am_slot& slot, const Commit& what, Asker asker);
   ph_status commit_open(const ph_am_slot& slot, Checked& what, Asker asker);
   ph_status not_open(const ph_am_slot& slot, const char* call);
   ph_status may_send(To& to, const Checked& what, Asker asker, bool goes);

@@ -31,7 +31,19 @@ ph_status Sender::not_open(const ph_am_slot& slot, const char* call) {
       std::string(call) + ": the slot was committed or cancelled before, or was never given");
 }
 
+// Where memory runs out, for the words of an error too, the call says so, and the slot is closed.
 ph_status Sender::commit(const ph_am_slot& slot, const Commit& what, Asker asker) {
+  ph_status status = PH_ERR_MEMORY;
+  const base::Finally closed([&]() noexcept {
+    const bool stays = status == PH_AGAIN || status == PH_ERR_ARGUMENT;
+    if (!stays && prepared_.is_open(slot)) prepared_.close(slot.rank);
+  });
+  status = check_commit(slot, what);
+  if (status == PH_OK) status = commit_checked(slot, what, asker);
+  return status;
+}
+
+ph_status Sender::check_commit(const ph_am_slot& slot, const Commit& what) {
   const bool has_wrong_header = what.header.size_bytes > PH_AM_HEADER_BYTES ||
                                 (what.header.data == nullptr && what.header.size_bytes != 0);
   if (what.id > PH_AM_MAX_ID || has_wrong_header)
@@ -43,6 +55,10 @@ ph_status Sender::commit(const ph_am_slot& slot, const Commit& what, Asker asker
     return port_.fail(PH_ERR_ARGUMENT, slot.rank,
                       "am_commit of " + std::to_string(what.size_bytes) + " bytes: the span has " +
                           std::to_string(prepared_.size_of(slot)));
+  return PH_OK;
+}
+
+ph_status Sender::commit_checked(const ph_am_slot& slot, const Commit& what, Asker asker) {
   const ph_const_block payload{prepared_.data_of(slot), what.size_bytes};
   Checked checked;
   Draft& draft = checked.draft;
@@ -53,12 +69,7 @@ ph_status Sender::commit(const ph_am_slot& slot, const Commit& what, Asker asker
   draft.head.word.header_bytes = static_cast<std::uint16_t>(what.header.size_bytes);
   checked.end.rank = slot.rank;
   checked.end.flags = PH_NO_LCE;
-  ph_status status = PH_ERR_MEMORY;
-  const base::Finally closed([&]() noexcept {  // also where memory runs out
-    if (status != PH_AGAIN) prepared_.close(slot.rank);
-  });
-  status = commit_open(slot, checked, asker);
-  return status;
+  return commit_open(slot, checked, asker);
 }
 
 // Where it stands, or else as any other message: a copy. What was collected since goes first.

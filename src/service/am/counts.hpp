@@ -35,6 +35,7 @@ struct Counts : SentCounts {
   std::uint64_t runs_beside = 0;  // of these, by the progress thread
   std::uint64_t queued_bytes = 0;
   std::uint64_t most_queued_bytes = 0;
+  std::uint64_t waves = 0;
 };
 
 struct CountedAs {
@@ -66,6 +67,7 @@ inline constexpr CountedAs kCounted[] = {
     {{"am_queued_bytes", "Bytes of active messages that wait in this rank's memory."},
      &Counts::queued_bytes},
     {{"most_am_queued_bytes", "Most such bytes."}, &Counts::most_queued_bytes},
+    {{"am_waves", "Waves of quiesces that have ended here."}, &Counts::waves},
 };
 inline constexpr auto kCounterRows = [] {
   std::array<CounterRow, std::size(kCounted)> rows{};

@@ -270,6 +270,12 @@ void Waves::on_room(Rank to) noexcept {
   look();
 }
 
+// One who waits has met its neighbours, and this rank may make no call of its own.
+void Waves::on_met(Rank rank) noexcept {
+  const auto place = states_.tree().place_of(rank);
+  if (place && (unsaid_[*place].wave.is_kept || unsaid_[*place].broken.is_kept)) port_.wants_turn();
+}
+
 void Waves::turn() noexcept {
   for (std::size_t place = 0; place < AmTree::kPlaces; ++place) push(place);
   look();

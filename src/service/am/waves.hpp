@@ -46,6 +46,7 @@ class Waves {
   bool on_message(Rank from, Op op, std::span<const std::byte> rest) noexcept;
   void on_lost(Rank rank, ph_status why) noexcept;
   void on_room(Rank to) noexcept;
+  void on_met(Rank rank) noexcept;  // what was kept for it goes with the next turn
   void turn() noexcept;  // what is left asks for its own, or waits for room
   // Whether look() may find anything.
   bool is_asked() const noexcept { return !is_closed_ && states_.is_all_there(); }
