@@ -180,7 +180,7 @@ class EngineState {
 
   // Who makes turns, if no call of the application's that ends with the user's code does:
   bool is_standing_in_ = false;  // the progress thread, as long as it holds the lane
-  bool holds_lane_ = false;      // a call that waits for others inside the lane
+  bool holds_lane_ = false;      // a call that waits for others inside the lane, or only posts
   bool is_leaving_ = false;      // who closes the lane; for good
   // While the progress thread does: it has found that the caller is back.
   bool is_caller_back_ = false;

@@ -135,7 +135,10 @@ void Engine::hear(Rank rank) noexcept {
   if (peer == nullptr || !peer->hot || peer->broken != PH_OK) return;
   const std::uint64_t word = peer->rx.look();
   if (peer->rx.state_of(word) != LineConsumer::State::record) return;
+  // The call runs no user code at its end: nothing is lent meanwhile (Services::runs_now()).
+  const bool held_lane = std::exchange(holds_lane_, true);
   if (services_->take_lines(*peer, word) && peer->broken == PH_OK) has_met(*peer);
+  holds_lane_ = held_lane;
 }
 
 }  // namespace photon::engine

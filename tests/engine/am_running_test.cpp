@@ -242,6 +242,42 @@ TEST_P(AmLent, chunk_is_not_overwritten_while_its_handler_runs) {
   });
 }
 
+// Who has no slot left hears of some in the call that posts, and of what else has come. That call
+// runs no handler, and whoever made it may compute for long: the sender needs its ring.
+TEST_P(AmLent, nothing_is_in_a_call_that_posts) {
+  ThreadJob job(2, options({{"am_slots", "4"}}));
+  static std::atomic<int> step;
+  step = 0;
+  const auto await = [](int wanted) {
+    while (step < wanted) std::this_thread::yield();
+  };
+  job.run([&](ph_context* context, ph_rank rank) {
+    std::uint64_t handled = 0;
+    AmHandler handler([&](const ph_am_message&, ph_am_landing&) {
+      ++handled;
+      return PH_OK;
+    });
+    handler.enroll(context, 1);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
+    if (rank == 0) {
+      for (int i = 0; i < 4; ++i) ASSERT_EQ(ph_am_send_small(context, 1, 1, {}), PH_OK);
+      step = 1;
+      await(2);
+      ASSERT_EQ(ph_am_send_small(context, 1, 1, {}), PH_OK);
+      EXPECT_EQ(handled, 0u);
+      EXPECT_EQ(am_counter(context, "am_lent"), 0u);
+    } else {
+      await(1);
+      const auto bytes = filled(1500, 1);
+      const ph_am_args args = am_args(1, bytes);
+      ASSERT_EQ(ph_am_send(context, 0, &args), PH_OK);
+      step = 2;
+    }
+    poll_until(context, [&] { return handled == (rank == 0 ? 1u : 5u); });
+    job.meet(context);
+  });
+}
+
 TEST_P(AmLent, other_thread_serves_gets_meanwhile) {
   constexpr std::size_t kBytes = 200'000;
   ThreadJob job(2, options());
