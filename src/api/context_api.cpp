@@ -186,7 +186,7 @@ ph_status ph_finalize(ph_context* context) {
   } catch (const std::bad_alloc&) {
     return PH_ERR_MEMORY;
   }
-  const ph_status entered = in_lane(context, [&](auto& engine, auto&) {
+  const ph_status entered = in_lane<photon::api::Ends::posted>(context, [&](auto& engine, auto&) {
     if (is_in_handler)
       return engine.fail(PH_ERR_STATE, PH_ANY_RANK,
                          "finalize: called from a handler; let it return first");

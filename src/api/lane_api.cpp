@@ -251,13 +251,13 @@ ph_status ph_lane_open(ph_context* context, uint32_t number, ph_context** lane) 
 ph_status ph_lane_close(ph_context* lane) {
   if (lane == nullptr) return PH_ERR_STATE;
   if (!lane->is_lane())
-    return photon::api::in_lane(lane, [](auto& engine, auto&) {
+    return photon::api::in_lane<photon::api::Ends::posted>(lane, [](auto& engine, auto&) {
       return engine.fail(PH_ERR_ARGUMENT, PH_ANY_RANK,
                          "lane_close: this is a context, not a lane; use ph_finalize()");
     });
   try {
     if (photon::api::is_in_handler(*lane))
-      return photon::api::in_lane(lane, [](auto& engine, auto&) {
+      return photon::api::in_lane<photon::api::Ends::posted>(lane, [](auto& engine, auto&) {
         return engine.fail(PH_ERR_STATE, PH_ANY_RANK,
                            "lane_close: called from a handler; let it return first");
       });

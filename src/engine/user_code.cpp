@@ -28,7 +28,7 @@ void Services::run(LaneGuard& guard, bool beside_caller) {
   });
   bool has_failed = false;
   std::uint32_t due = beside_caller ? engine_.user_code_ & beside_ : engine_.user_code_;
-  for (; due != 0 && guard.status() == PH_OK; due &= due - 1) {
+  for (; due != 0 && guard.status() == PH_OK && !engine_.is_leaving_; due &= due - 1) {
     try {
       run_one(slots_[static_cast<std::size_t>(std::countr_zero(due))], guard);
     } catch (const std::bad_alloc&) {
@@ -66,7 +66,8 @@ void Services::run_one(Slot& one, LaneGuard& guard) {
       end_words();
     one.service->ran();
     if (one.right.take_more()) engine_.user_code_ |= own;
-    if ((engine_.user_code_ & own) == 0 || round == most_rounds) break;
+    // Once the lane is closed none begins.
+    if ((engine_.user_code_ & own) == 0 || round == most_rounds || engine_.is_leaving_) break;
     engine_.user_code_ &= ~own;
   }
   end_run(one);

@@ -354,5 +354,20 @@ TEST(AmSender, an_error_while_the_lane_closes_is_that_of_the_close) {
   EXPECT_EQ(one.sender().held(), 0u);
 }
 
+// One has gone, and two wait for slots; nobody will hear of their handlers here.
+TEST(AmSender, a_closing_lane_ends_each_promise_and_what_waits_goes_all_the_same) {
+  AmSending one(1);
+  for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(one.send(i, 8, PH_DELIVERED), PH_OK);
+  EXPECT_EQ(one.sender().held(), 5u);
+  one.sender().close();
+  EXPECT_EQ(one.port.told,
+            (Tolds{{0, PH_ERR_DEPARTED}, {1, PH_ERR_DEPARTED}, {2, PH_ERR_DEPARTED}}));
+  EXPECT_EQ(one.sender().held(), 2u);
+  EXPECT_EQ(one.run(), (std::vector<std::uint64_t>{0, 1, 2}));
+  EXPECT_EQ(one.port.told.size(), 3u) << "each is told once";
+  EXPECT_EQ(one.sender().held(), 0u);
+  EXPECT_EQ(one.port.unheard, std::vector<ph_status>{});
+}
+
 }  // namespace
 }  // namespace photon::service::am::sending_test

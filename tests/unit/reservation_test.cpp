@@ -292,6 +292,7 @@ TEST(Reservation, leaves_half_of_the_ring_to_others_who_wait) {
 TEST(Reservation, that_goes_round_the_end_is_not_refused_for_what_never_uses_the_ring) {
   Reserved two;
   for (const std::uint64_t bytes : {1024, 1024, 1024, 1024, 1152, 960}) two.send(bytes, 1);
+  ASSERT_EQ(two.ranks.link(0, 1).tx_credits->bulk_given(), 5248u) << "not of the last one";
   ASSERT_EQ(two.ranks[0].fence(1), PH_OK);  // stands in the work until it is answered
   ASSERT_EQ(two.reserve(kReservedRing / 4), PH_OK);
   EXPECT_EQ(two.room.data(), two.ranks.net().way(0, 1).bulk.data());

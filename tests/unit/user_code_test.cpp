@@ -49,6 +49,21 @@ TEST(UserCode, that_is_due_again_each_time_it_ran_gives_the_caller_back_and_is_m
   EXPECT_TRUE(probes_fast(two, 0)) << "and now there is nothing to pass by";
 }
 
+// A thread is inside the code while another one closes the lane.
+TEST(UserCode, that_is_due_again_begins_no_more_once_its_lane_is_closed) {
+  Probed two;
+  two.at(0).at_run = [&] {
+    const LaneGuard inside(two.ranks.lane(0));
+    two.at(0).port.wants_run();
+    two.ranks[0].tell_closed();
+  };
+  two.at(0).port.wants_run();
+  run_code(two, 0);
+  EXPECT_EQ(two.at(0).ran, 1);
+  run_code(two, 0);
+  EXPECT_EQ(two.at(0).ran, 1);
+}
+
 // As where a context with several lanes is finalized: those whose turn has not come are served.
 TEST(UserCode, that_runs_while_its_lane_is_leaving_keeps_its_service_open_until_it_is_over) {
   Probed two;

@@ -197,7 +197,19 @@ void Outbox::close() noexcept {
   is_closing_ = true;
   teller_.close();
   for (const std::unique_ptr<To>& to : peers_)
-    if (to != nullptr) set_gate(*to);
+    if (to != nullptr) close(*to);
+}
+
+// What waits still goes.
+void Outbox::close(To& to) noexcept {
+  set_gate(to);
+  to.notes.close(to.rank, teller_);
+  if (to.queue.empty()) return;
+  for (Entry* entry = &to.queue.front(); entry != nullptr; entry = entry->next.get()) {
+    if (entry->note.kind != Note::Kind::promise) continue;
+    to.notes.unexpect();
+    teller_.end(to.rank, std::exchange(entry->note, Note{}), PH_ERR_DEPARTED);
+  }
 }
 
 }  // namespace photon::service::am

@@ -98,6 +98,7 @@ class Outbox {
   bool is_open(const To& to) const noexcept {
     return !is_closing_ && to.lost == PH_OK && to.queue.empty() && to.aggregate == nullptr;
   }
+  void close(To& to) noexcept;
   void move_some(To& to);
   bool is_stopped(const To& to) const noexcept;
   ph_status say_first(To& to);

@@ -54,6 +54,14 @@ Note Notes::take(std::uint64_t number) noexcept {
   return place == kNone ? Note{} : std::exchange(notes_.at(place).note, Note{});
 }
 
+void Notes::close(Rank rank, Teller& teller) noexcept {
+  for (std::uint64_t place = notes_.begin(); place != notes_.end(); ++place) {
+    Note& note = notes_.at(place).note;
+    if (note.kind == Note::Kind::promise)
+      teller.end(rank, std::exchange(note, Note{}), PH_ERR_DEPARTED);
+  }
+}
+
 void Notes::lose(Rank rank, ph_status why, bool tells_ids, Teller& teller) noexcept {
   while (!notes_.empty()) {
     const Note note = notes_.front().note;

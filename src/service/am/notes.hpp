@@ -3,6 +3,7 @@
 //
 //   expected -- its message goes: add() --> noted -- handled passes its number --> over: PH_OK
 //            -- unexpect() --> none         noted -- refused --> over, with that error
+//                                           noted -- this rank leaves --> a promise is over
 //                                           noted -- the target is lost --> over, with that status
 //
 // Invariants: numbers only grow, and there are at most as many as slots; none is told of twice.
@@ -63,6 +64,8 @@ class Notes {
   Note take(std::uint64_t number) noexcept;
   // Nothing more comes of the target. `tells_ids`: also of those that hold no promise.
   void lose(Rank rank, ph_status why, bool tells_ids, Teller& teller) noexcept;
+  // This rank leaves, and no end will be heard here: that of each promise is that.
+  void close(Rank rank, Teller& teller) noexcept;
   bool empty() const noexcept { return notes_.empty(); }
 
  private:

@@ -47,7 +47,7 @@ class Waves {
   void on_lost(Rank rank, ph_status why) noexcept;
   void on_room(Rank to) noexcept;
   void on_met(Rank rank) noexcept;  // what was kept for it goes with the next turn
-  void turn() noexcept;  // what is left asks for its own, or waits for room
+  void turn() noexcept;             // what is left asks for its own, or waits for room
   // Whether look() may find anything.
   bool is_asked() const noexcept { return !is_closed_ && states_.is_all_there(); }
   // Something that was under way here may be over.
