@@ -12,6 +12,7 @@ class AmLandingFed : public AmModelFed {
     step_.place.is_told = true;
     step_.place.chunk_bytes = 40;
     step_.flags = 0;
+    step_.compare = 1;  // the number stands where its handler sees it in any case
   }
   // Its header handler has run, and named a landing.
   AmMessage& land(ph_status status = PH_OK) {

@@ -252,7 +252,7 @@ TEST(AmPrograms, send_handle_quiesce_and_keep_the_promises) {
 TEST(AmPrograms, let_payloads_land_and_keep_the_promises) {
   std::string all;
   for (const Profile profile : kProfiles)
-    for (std::uint64_t seed = 1; seed <= seeds_of(20); ++seed) {
+    for (std::uint64_t seed = 1; seed <= seeds_of(10); ++seed) {
       Case one{seed, profile, 4, 200, {}};
       one.ams = Ams::landing;
       all += run_and_repeat(one).history;

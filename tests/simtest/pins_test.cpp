@@ -77,6 +77,9 @@ constexpr Choice kNoAms{Lanes::drawn,     Losses::drawn,      Peers::drawn,
 constexpr Choice kPlainAms{Lanes::drawn,     Losses::drawn,      Peers::drawn,
                            Echoes::drawn,    Wakes::drawn,       Maps::drawn,
                            Mailboxes::drawn, Collectives::drawn, Ams::plain};
+constexpr Choice kLandings{Lanes::drawn,     Losses::drawn,      Peers::drawn,
+                           Echoes::drawn,    Wakes::drawn,       Maps::drawn,
+                           Mailboxes::drawn, Collectives::drawn, Ams::landing};
 constexpr Choice kDrawn = {};
 
 constexpr Pin kPins[] = {
@@ -115,6 +118,8 @@ constexpr Pin kPins[] = {
     {4, kNoAms, 0xa1e5f2e887c1fbe3},
     {1, kPlainAms, 0x9250ad26e73bf19},
     {3, kPlainAms, 0x6fc2dc714c5b4c66},
+    {1, kLandings, 0xc15732f590264913},
+    {2, kLandings, 0xfba5966897864479},
     {1, kDrawn, 0x9250ad26e73bf19},
     {2, kDrawn, 0xcb8ff1cffce84fa2},
     {3, kDrawn, 0x6fc2dc714c5b4c66},
