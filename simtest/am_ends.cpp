@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "simtest/am_model.hpp"
+#include "simtest/pattern.hpp"
 
 namespace photon::simtest {
 
@@ -41,7 +42,10 @@ bool AmModel::completed(const Endpoint& at, const ph_completion& completion) {
     wrong("twice", one, seen + ", after its handler was said to have ended");
   else if (is_error && !may_fail_with(one, completion.status))
     wrong("status", one, seen);
-  one.local_seen |= !is_error || is_delivered;
+  else if (!is_error && one.is_pulled && !one.has_begun)
+    wrong("early", one, seen + ", but nobody can have read its payload");
+  one.local_seen |= !is_error || is_delivered || one.is_pulled;
+  if (one.is_pulled) Pattern(Purpose::junk, one.value()).fill(one.payload);
   one.late_seen |= is_error;
   one.is_refused |= is_error && completion.status == PH_ERR_NOT_FOUND && !one.has_begun;
   return true;
@@ -124,10 +128,17 @@ bool AmModel::lacks_word(const AmMessage& one) const noexcept {
   return owed(one) != PH_OK && !one.late_seen && !one.may_drop && !one.may_collect();
 }
 
+// The last part of a landing is told whatever becomes of its source.
+bool AmModel::lacks_part(const AmMessage& one) const noexcept {
+  if (one.landed == nullptr || !one.landed->is_told() || one.landed->is_over()) return false;
+  return !states_[one.to * lanes_ + one.lane].gone && !states_[one.to * lanes_].gone;
+}
+
 const AmMessage* AmModel::first_pending() const {
   std::map<Nameless, std::uint32_t> missing;
   for (const AmMessage& one : all_) {
     if (!one.accepted) continue;
+    if (lacks_part(one)) return &one;
     const ph_status error = owed(one);
     const bool is_over = one.is_handled || error != PH_OK || one.may_drop;
     if (!is_over || lacks_word(one)) return &one;

@@ -17,6 +17,7 @@ const char* name_of(AmMessage::Way way) noexcept {
     case AmMessage::Way::small: return "small";
     case AmMessage::Way::args: return "with args";
     case AmMessage::Way::reply: return "reply";
+    case AmMessage::Way::prepared: return "prepared";
   }
   return "?";
 }
@@ -48,6 +49,7 @@ AmModel::AmModel(Oracle& oracle, const Program& program)
     : oracle_(oracle),
       ranks_(program.ranks),
       lanes_(program.lanes_count()),
+      carried_max_(program.ams ? option_of(program, "am_carried_max") : 0),
       flows_(program.ams ? std::size_t{ranks_} * ranks_ * lanes_ : 0),
       states_(std::size_t{ranks_} * lanes_) {}
 
@@ -80,8 +82,12 @@ AmMessage& AmModel::begin(const Endpoint& from, const Draft& draft) {
   const bool is_reply = draft.way == AmMessage::Way::reply;
   one.id = is_reply ? kAmIds[0] : kAmIds[step.offset];
   one.payload.resize(is_reply ? step.own_gap_bytes : step.size_bytes);
-  if (draft.way == AmMessage::Way::args) one.header.resize(step.row_bytes);
-  if (draft.way != AmMessage::Way::small) {
+  one.is_pulled = carried_max_ != 0 && one.payload.size() > carried_max_;
+  const bool has_header =
+      draft.way == AmMessage::Way::args || draft.way == AmMessage::Way::prepared;
+  if (has_header) one.header.resize(step.row_bytes);
+  if (draft.way == AmMessage::Way::prepared) one.flags = PH_NO_LCE;
+  if (draft.way == AmMessage::Way::args || is_reply) {
     one.flags = is_reply ? step.flags & ~PH_AM_REPLY : step.flags;
     one.has_id = step.local_id_bytes != 0;
     if (step.compare != 0) one.immediate = one.value();
@@ -113,11 +119,11 @@ void AmModel::posted(AmMessage& one, ph_status status) {
   // In a handler it queues in the place of PH_AGAIN, until there is no room for it.
   const bool may_try_again = status == (one.cause == nullptr ? PH_AGAIN : PH_ERR_MEMORY);
   if (status != right && !(right == PH_OK && may_try_again && !is_reply) &&
-      !may_end_with(one, status))
+      !may_end_with(one, status) && !(status == PH_ERR_MEMORY && may_lack_regions(one)))
     return wrong("status", one,
                  "was told " + std::to_string(status) + ", expected was " + std::to_string(right));
   if (status == PH_OK) {
-    if (!one.has(PH_NO_LCE)) oracle_.also_under_way({one.from, one.lane}, one.to);
+    if (!one.has(PH_NO_LCE) || one.is_pulled) oracle_.also_under_way({one.from, one.lane}, one.to);
   } else if (one.has_begun || one.local_seen || one.late_seen) {
     return wrong("unexpected", one,
                  "was handled or told of, though the call said " + std::to_string(status));
@@ -125,8 +131,8 @@ void AmModel::posted(AmMessage& one, ph_status status) {
     std::erase(queue(one), &one);
     one.accepted = false;
   }
-  Pattern(Purpose::junk, one.value()).fill(one.payload);
   Pattern(Purpose::junk, one.value()).fill(one.header);
+  if (!one.is_pulled || status != PH_OK) Pattern(Purpose::junk, one.value()).fill(one.payload);
 }
 
 // ---- handlers
@@ -152,7 +158,8 @@ AmMessage* AmModel::named(std::uint64_t value) noexcept {
 // By its number, or the first of its way that can be meant.
 AmMessage* AmModel::find(const Endpoint& at, const ph_am_message& message) {
   if (message.header_bytes >= 8) return named(word_in(span_of(message.header, 8)));
-  if (message.payload_bytes >= 8) return named(word_in(span_of(message.payload, 8)));
+  if (message.payload_bytes >= 8 && message.payload != nullptr)
+    return named(word_in(span_of(message.payload, 8)));
   if (message.immediate != 0) return named(message.immediate);
   if (message.source >= ranks_) return nullptr;
   AmMessage probe;
@@ -202,7 +209,9 @@ void AmModel::check_bytes(const AmMessage& one, const ph_am_message& message) {
     return Pattern(purpose, one.value()).difference(bytes.subspan(name), name).has_value();
   };
   const auto header = span_of(message.header, message.header_bytes);
-  const auto payload = span_of(message.payload, message.payload_bytes);
+  if (one.is_pulled != (message.payload == nullptr && message.payload_bytes != 0))
+    return wrong("bytes", one, "comes with its payload where it has to be read, or without it");
+  const auto payload = span_of(message.payload, one.is_pulled ? 0 : message.payload_bytes);
   const bool is_in_header = header.size() >= 8;
   if (differs(Purpose::id, header, is_in_header) ||
       differs(Purpose::source, payload, !is_in_header && payload.size() >= 8))
@@ -250,11 +259,12 @@ AmMessage* AmModel::begun(const Endpoint& at, std::uint64_t handler, const ph_am
   return oracle_.failed() ? nullptr : one;
 }
 
+// What it has named is ignored if it says an error.
 void AmModel::handled(const Endpoint& at, AmMessage& one, ph_status status) {
   --state(at).running;
-  one.is_handled = true;
-  one.result = status > PH_OK ? PH_ERR_ARGUMENT : status;
-  one.payload = std::vector<std::byte>(one.payload.size());
+  if (one.landed == nullptr) return end(one, status);
+  if (status != PH_OK) one.landed->ignore();
+  if (!one.landed->is_told()) end(one, status != PH_OK ? status : one.landed->error());
 }
 
 }  // namespace photon::simtest

@@ -2,12 +2,15 @@
 // handlers, what handlers send on and reply, and what their senders are told.
 //
 //   message: accepted -- its header handler runs, once, in order --> handled --> over
+//                                                -- names a landing --> its parts are told, in
+//                                                   order, the last one once --> handled --> over
 //                     -- its id has no handler at its turn --> refused: its sender is told, once
 //                     \-- its target left, died or was lost meanwhile --> handled or not
 //
 // Each attempt has a number of its own, which stands in its header, payload or immediate, so that
 // what comes of one that was told PH_AGAIN is found out; what has room for none is known by its
-// place in the order. What was copied is filled with junk at once.
+// place in the order. What was copied is filled with junk at once, what its target reads when it
+// may be reused.
 // Invariant: a message stands in the queue of its way as long as its handler may still run.
 // Owner: the runner. Threads: one.
 #pragma once
@@ -18,10 +21,12 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "simtest/am_landed.hpp"
 #include "simtest/oracle.hpp"
 #include "simtest/program.hpp"
 
@@ -40,13 +45,14 @@ enum class AmDoing : std::uint32_t {
   keeps_silent,   // does not reply, even if it should
   replies_twice,  // or once, if it should not
   waits,          // which is refused
+  lingers,        // makes progress again and again, while others run, and write
 };
-inline constexpr std::uint32_t kAmDoings = 6;
+inline constexpr std::uint32_t kAmDoings = 6;  // that are drawn for messages whose payload is here
 inline constexpr ph_status kAmFailure = PH_ERR_ID_SIZE;  // what handlers fail with
 
 // One attempt of ph_am_send_small(), ph_am_send() or ph_am_reply().
 struct AmMessage {
-  enum class Way : std::uint8_t { small, args, reply };
+  enum class Way : std::uint8_t { small, args, reply, prepared };
 
   Way way = Way::small;
   std::uint32_t number = 0;  // from 1
@@ -61,12 +67,14 @@ struct AmMessage {
   std::uint64_t immediate = 0;
   std::vector<std::byte> payload;
   std::vector<std::byte> header;
-  std::uint64_t begun_at = 0;  // on the oracle's count of events
-  bool has_id = false;         // a local id
+  bool is_pulled = false;            // its target reads the payload
+  std::unique_ptr<AmLanded> landed;  // where it does
+  std::uint64_t begun_at = 0;        // on the oracle's count of events
+  bool has_id = false;               // a local id
   bool accepted = false;
-  bool has_begun = false;  // its handler
-  bool is_handled = false;
-  ph_status result = PH_OK;  // of its handler
+  bool has_begun = false;    // its handler
+  bool is_handled = false;   // all its handlers have ended
+  ph_status result = PH_OK;  // of them
   bool may_refuse = false;   // it may find no handler
   bool is_refused = false;   // its sender was told so
   bool is_passed = false;    // one behind it has begun
@@ -89,6 +97,8 @@ struct AmMessage {
   bool is_named() const noexcept {
     return header.size() >= 8 || payload.size() >= 8 || immediate != 0;
   }
+  // Whether its number stands in its payload.
+  bool is_named_by_payload() const noexcept { return header.size() < 8 && payload.size() >= 8; }
   std::string text() const;
 };
 
@@ -115,6 +125,13 @@ class AmModel {
   AmMessage* begun(const Endpoint& at, std::uint64_t handler, const ph_am_message& message);
   void check_bytes(const AmMessage& one, const ph_am_message& message);
   void handled(const Endpoint& at, AmMessage& one, ph_status status);
+  // Its header handler says where its payload is to land.
+  AmLanded& land(AmMessage& one);
+  // The same of its completion handler, for each part.
+  void part_begun(const Endpoint& at, AmMessage& one, const ph_am_message& message,
+                  const ph_am_part& part);
+  void part_ended(const Endpoint& at, AmMessage& one, const ph_am_part& part, ph_status returned);
+  void check_landings();  // at the end
   bool is_running(const Endpoint& at) { return state(at).running != 0; }
 
   // Whether the completion is of a message; an error without an id.
@@ -152,18 +169,25 @@ class AmModel {
   AmMessage* named(std::uint64_t value) noexcept;
   bool check_shape(const Endpoint& at, const AmMessage& one, const ph_am_message& message);
   void pass(AmMessage& one);
+  void end(AmMessage& one, ph_status status);
+  void check_part(const AmMessage& one, const ph_am_part& part);
+  bool may_end_early(const AmMessage& one, const ph_am_part& part) const;
+  bool has_bytes(const AmMessage& one, const ph_am_part& part) const;
+  bool may_lack_regions(const AmMessage& one) const;
   ph_status right_status(const AmMessage& one) const;
   bool may_fail_with(const AmMessage& one, ph_status status);
   bool may_end_with(const AmMessage& one, ph_status status);
   // With what error its sender has to be told; PH_OK: with none.
   ph_status owed(const AmMessage& one) const noexcept;
   bool lacks_word(const AmMessage& one) const noexcept;
+  bool lacks_part(const AmMessage& one) const noexcept;
   const AmMessage* first_pending() const;
   void wrong(const char* kind, const AmMessage& one, const std::string& what);
 
   Oracle& oracle_;
   const std::uint32_t ranks_;
   const std::uint32_t lanes_;
+  const std::uint64_t carried_max_;
   std::deque<AmMessage> all_;  // by number - 1
   std::vector<std::deque<AmMessage*>> flows_;
   std::vector<State> states_;  // by rank and lane

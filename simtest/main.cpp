@@ -142,8 +142,11 @@ const std::map<std::string, Collectives>& collectives_choices() {
 }
 
 const std::map<std::string, Ams>& ams_choices() {
-  static const std::map<std::string, Ams> all = {
-      {"drawn", Ams::drawn}, {"none", Ams::none}, {"all", Ams::all}};
+  static const std::map<std::string, Ams> all = {{"drawn", Ams::drawn},
+                                                 {"none", Ams::none},
+                                                 {"all", Ams::all},
+                                                 {"plain", Ams::plain},
+                                                 {"landing", Ams::landing}};
   return all;
 }
 
@@ -287,7 +290,9 @@ void add_contents(CLI::App& app, Choices& choices) {
                  "all, without agreements and differing calls; differing: all, with such calls")
       ->check(CLI::IsMember(collectives_choices()))
       ->capture_default_str();
-  app.add_option("--ams", choices.ams, "which programs send active messages; drawn: one in three")
+  app.add_option("--ams", choices.ams,
+                 "which programs send active messages; drawn: one in three; plain: all, without "
+                 "payloads that land; landing: all, with such payloads")
       ->check(CLI::IsMember(ams_choices()))
       ->capture_default_str();
 }

@@ -78,10 +78,10 @@ void Oracle::nameless_error(const Endpoint& at, const ph_completion& one, std::u
   if (++flow(at, one.peer).all_nameless[one.status] > able + others)
     return report("unexpected", "rank " + std::to_string(at.rank) + " probed a " + text_of(one) +
                                     ": no operation of its can have failed so");
+  told(at, one.peer);  // whatever it is of, it names the peer
   std::uint32_t& seen = flow(at, one.peer).nameless[one.status];
   if (seen >= able) return;
   ++seen;
-  told(at, one.peer);
   const bool is_refusal =
       one.status == PH_ERR_KEY || one.status == PH_ERR_RANGE || one.status == PH_ERR_ACCESS;
   if (is_refusal) ++nameless_;

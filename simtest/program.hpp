@@ -75,8 +75,9 @@ enum class Verb : std::uint8_t {
   mail_rewind,
   mail_list,  // those retained
   mail_close,
-  am_small,  // ph_am_send_small() `operand` times to `peer`; `requested`: insisting; and so:
-  am_send,   // with a header of `row_bytes`; its handler does `kinds`, and act `order`
+  am_small,    // ph_am_send_small() `operand` times to `peer`; `requested`: insisting; and so:
+  am_send,     // with a header of `row_bytes`; its handler does `kinds`, and act `order`
+  am_prepare,  // a span, filled `time_ns` later, behind act `order`, and committed or cancelled
   am_poll,
   am_register,    // id `offset` of kAmIds; refused if it has a handler
   am_unregister,  // refused if it has none
@@ -114,6 +115,25 @@ enum class Fault : std::uint8_t {
   no_access,
 };
 
+// Where the handler of an active message lets its payload land.
+struct AmPlace {
+  enum class Kind : std::uint8_t {
+    in_place,  // nothing is named: that is wrong where the payload is not there
+    buffer,
+    blocks,
+    drop,
+    cycle,    // of `places` chunks
+    small,    // a byte too short
+    doubled,  // a buffer, and dropped as well: that is wrong
+  };
+  Kind kind = Kind::in_place;
+  bool is_told = false;           // it names a completion handler, and so:
+  bool replies = false;           // that replies, with the last part
+  std::uint32_t fails_at = 0;     // to which part it says an error, from 1; 0: to none
+  std::uint64_t chunk_bytes = 0;  // of a part
+  std::uint64_t places = 0;
+};
+
 struct Step {
   Verb verb = Verb::pause;
   Verb verb_in_handler = Verb::notify;
@@ -145,6 +165,7 @@ struct Step {
   std::uint64_t group = 0;       // cut: a bit for each rank
   bool is_cut_off = false;       // lose_link: `peer` ends the pair over a malformed record; and so:
   bool is_one_way = false;       // what goes the other way comes until it is known there
+  AmPlace place;                 // am_send
 
   // A put of which one segment must be refused, and others may land first.
   bool is_partial() const noexcept {
@@ -217,8 +238,9 @@ enum class Mailboxes : std::uint8_t { drawn, none, all, carried };
 // Programs that lose links have none.
 enum class Collectives : std::uint8_t { drawn, none, all, plain, differing };
 
-// Which programs send active messages: one in three; or none; or all.
-enum class Ams : std::uint8_t { drawn, none, all };
+// Which programs send active messages: one in three; or none; or all; or all, with what they were
+// before payloads landed; or all, with payloads that land. Of the others of them half have those.
+enum class Ams : std::uint8_t { drawn, none, all, plain, landing };
 
 struct Choice {
   Lanes lanes = Lanes::drawn;

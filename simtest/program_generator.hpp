@@ -4,6 +4,7 @@
 //   program_ends.cpp: deaths, cuts, lost links    program_lending.cpp: rendezvous
 //   program_echo.cpp: the echo service
 //   program_am.cpp: active messages; from draws of their own
+//   program_landings.cpp: payloads of theirs that land, and prepared ones; so are these
 //   program_vectored.cpp: puts and gets that become vectored; these from draws of their own
 //   program_lanes.cpp: what goes by lanes, and their opening and closing; so are these
 //   program_peers.cpp: first contact without an id; so is this
@@ -66,7 +67,8 @@ class Generator {
         joints_(transport::sim::Random(seed).stream(0x6a6f696e)),
         agreements_(transport::sim::Random(seed).stream(0x61677265)),
         differences_(transport::sim::Random(seed).stream(0x64696666)),
-        ams_(transport::sim::Random(seed).stream(0x616d7367)) {
+        ams_(transport::sim::Random(seed).stream(0x616d7367)),
+        landings_(transport::sim::Random(seed).stream(0x6c616e6467)) {
     program_.ranks = ranks;
     program_.steps.resize(ranks);
     next_free_.assign(ranks, kContendedBytes);
@@ -149,6 +151,12 @@ class Generator {
   Step am_message(std::uint32_t hops);
   void draw_am_args(Step& step);
   Step am_act(std::uint32_t hops);
+  void add_landings();
+  Step landing_step();
+  Step landed_message(bool may_act);
+  Step prepared_message();
+  std::uint64_t landed_size();
+  AmPlace am_place(std::uint64_t size_bytes, bool may_fail);
   void add_maps(Maps choice);
   Step mapping_step();
   Step map_call();
@@ -226,6 +234,7 @@ class Generator {
   transport::sim::Random agreements_;   // the same
   transport::sim::Random differences_;  // the same
   transport::sim::Random ams_;          // the same
+  transport::sim::Random landings_;     // the same
   Program program_;
   Shape shape_;
   bool has_wakes_ = true;

@@ -219,6 +219,7 @@ Result Runner::run() {
       [this] { report_stuck(); });
   check_absent();
   lending_.check_memory();
+  ams_.check_landings();
   mail_.boxes().check_memory();
   mail_gets_.check_memory();
   joints_.check_memory();

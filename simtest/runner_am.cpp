@@ -97,8 +97,8 @@ void Runner::send_am(ph_rank rank, const Step& step) {
 // Each registration is a handler of its own.
 void Runner::enroll_am(ph_rank rank, std::uint32_t id) {
   const bool is_taken = ams_.handler_of(here(rank), id) != 0;
-  AmHearing& hearing = am_hearings_.emplace_back(
-      AmHearing{*this, here(rank), static_cast<std::uint64_t>(am_hearings_.size() + 1)});
+  Hearing& hearing = am_hearings_.emplace_back(
+      Hearing{*this, here(rank), static_cast<std::uint64_t>(am_hearings_.size() + 1)});
   if (!is_taken) ams_.enroll(here(rank), id, hearing.number);
   expect(rank, "am_register", ph_am_register(context(rank), id, &Runner::on_am, &hearing),
          is_taken ? PH_ERR_STATE : PH_OK);
@@ -116,34 +116,46 @@ void Runner::dismiss_am(ph_rank rank, std::uint32_t id) {
 }
 
 ph_status Runner::on_am(void* user, const ph_am_message* message, ph_am_landing* landing) {
-  const AmHearing& hearing = *static_cast<const AmHearing*>(user);
+  const Hearing& hearing = *static_cast<const Hearing*>(user);
   return hearing.runner.hear_am(hearing, *message, *landing);
 }
 
-// A handler runs inside any call of its rank that makes progress, and in none that posts.
-ph_status Runner::hear_am(const AmHearing& hearing, const ph_am_message& message,
-                          const ph_am_landing& landing) {
+// What a handler does, of which the surrounding call knows nothing.
+ph_status Runner::in_am_handler(const Hearing& hearing, const std::function<ph_status()>& act) {
   const ph_rank rank = hearing.at.rank;
   Seat& seat = seats_[rank];
   const std::uint64_t began_ns = world_.now_ns(), away_before_ns = away_ns(rank);
-  AmMessage* const one = ams_.begun(hearing.at, hearing.number, message);
-  if (one == nullptr) return PH_OK;
-  const Visit visit(seat, hearing.at.lane);
-  if (seat.posting != 0 || message.context != context(rank) || landing.size != sizeof landing) {
-    oracle_.report("handler", one->text() + " is handled in a call that posts, or with a wrong " +
-                                  "context or landing");
-    return PH_OK;
-  }
   ph_error before{}, after{};
   ph_last_error(context(rank), &before);
   ++seat.inside_handlers;
   ++seat.heard_count;
-  const ph_status status = do_am(rank, *one, message);
-  ams_.check_bytes(*one, message);
+  const ph_status status = act();
   --seat.inside_handlers;
   ph_last_error(context(rank), &after);
   if (!is_same(before, after)) lane_seat(rank).handlers_error = after;
   seat.heard_ns += world_.now_ns() - began_ns - (away_ns(rank) - away_before_ns);
+  return status;
+}
+
+// A handler runs inside any call of its rank that makes progress, and in none that posts.
+ph_status Runner::hear_am(const Hearing& hearing, const ph_am_message& message,
+                          ph_am_landing& landing) {
+  const ph_rank rank = hearing.at.rank;
+  AmMessage* const one = ams_.begun(hearing.at, hearing.number, message);
+  if (one == nullptr) return PH_OK;
+  const Visit visit(seats_[rank], hearing.at.lane);
+  if (seats_[rank].posting != 0 || message.context != context(rank) ||
+      landing.size != sizeof landing) {
+    oracle_.report("handler", one->text() + " is handled in a call that posts, or with a wrong " +
+                                  "context or landing");
+    return PH_OK;
+  }
+  const ph_status status = in_am_handler(hearing, [&] {
+    const ph_status did = do_am(rank, *one, message);
+    ams_.check_bytes(*one, message);
+    name_landing(hearing, *one, landing);
+    return did;
+  });
   ams_.handled(hearing.at, *one, status);
   return status;
 }
@@ -166,6 +178,7 @@ ph_status Runner::do_am(ph_rank rank, AmMessage& one, const ph_am_message& messa
            replied == PH_OK ? PH_ERR_STATE : replied);
   }
   if (doing == AmDoing::waits) wait_in_am(rank);
+  if (doing == AmDoing::lingers) linger_in_am(rank);
   if (step.order != 0 && !one.may_drop && !oracle_.failed()) {
     const Step& act = program_.acts[step.order - 1];
     if (is_am(act.verb))
@@ -202,6 +215,16 @@ void Runner::wait_in_am(ph_rank rank) {
   expect(rank, "am_unregister in a handler", ph_am_unregister(context(rank), kUnregistered),
          PH_ERR_STATE);
   expect(rank, "am_poll in a handler", ph_am_poll(context(rank), 0), PH_AGAIN);
+}
+
+// What others write meanwhile comes to the rings, and not to what the handler has before it.
+void Runner::linger_in_am(ph_rank rank) {
+  constexpr int kLooks = 20;
+  constexpr std::uint64_t kBetweenNs = 300;
+  for (int i = 0; i < kLooks && !oracle_.failed(); ++i) {
+    world_.pause(kBetweenNs);
+    expect(rank, "am_poll in a handler", ph_am_poll(context(rank), 0), PH_AGAIN);
+  }
 }
 
 // ---- polling, quiescence
@@ -302,6 +325,7 @@ void Runner::active_message(ph_rank rank, const Step& step) {
   switch (step.verb) {
     case Verb::am_small:
     case Verb::am_send: return send_am(rank, step);
+    case Verb::am_prepare: return prepare_am(rank, step);
     case Verb::am_poll: return poll_am(rank);
     case Verb::am_register: return enroll_am(rank, kAmIds[step.offset]);
     case Verb::am_unregister: return dismiss_am(rank, kAmIds[step.offset]);

@@ -114,17 +114,12 @@ class Runner {
     std::uint64_t heard_ns = 0;                // how long handlers ran
     std::uint64_t heard_count = 0;
   };
-  // A handler of ph_echo_listen().
+  // A handler of ph_echo_listen() or ph_am_register(); or the completion handler of a message.
   struct Hearing {
     Runner& runner;
     Endpoint at;
     std::uint64_t number;
-  };
-  // One of ph_am_register().
-  struct AmHearing {
-    Runner& runner;
-    Endpoint at;
-    std::uint64_t number;
+    AmMessage* message = nullptr;
   };
   // As long as it lives.
   class Posting {
@@ -256,11 +251,20 @@ class Runner {
   void enroll_ams(ph_rank rank);
   void dismiss_am(ph_rank rank, std::uint32_t id);
   static ph_status on_am(void* user, const ph_am_message* message, ph_am_landing* landing);
-  ph_status hear_am(const AmHearing& hearing, const ph_am_message& message,
-                    const ph_am_landing& landing);
+  ph_status hear_am(const Hearing& hearing, const ph_am_message& message, ph_am_landing& landing);
+  ph_status in_am_handler(const Hearing& hearing, const std::function<ph_status()>& act);
+  // runner_landings.cpp
+  void name_landing(const Hearing& hearing, AmMessage& one, ph_am_landing& landing);
+  static ph_status on_am_part(void* argument, const ph_am_message* message, const ph_am_part* part);
+  ph_status hear_am_part(const Hearing& hearing, const ph_am_message& message,
+                         const ph_am_part& part);
+  void prepare_am(ph_rank rank, const Step& step);
+  bool misuse_slot(ph_rank rank, const Step& step, const ph_am_slot& slot);
+  ph_status commit_once(ph_rank rank, const Step& step, const ph_am_slot& slot);
   ph_status do_am(ph_rank rank, AmMessage& one, const ph_am_message& message);
   ph_status reply_am(ph_rank rank, AmMessage& asked, const ph_am_message& message);
   void wait_in_am(ph_rank rank);
+  void linger_in_am(ph_rank rank);
   void poll_am(ph_rank rank);
   void quiesce(ph_rank rank, std::uint64_t limit_ns);
   void end_quiesce(ph_rank rank, ph_status status);
@@ -367,7 +371,7 @@ class Runner {
   Joints joints_;
   MapModel maps_;
   std::deque<Hearing> hearings_;
-  std::deque<AmHearing> am_hearings_;
+  std::deque<Hearing> am_hearings_;
   std::deque<Step> am_steps_;  // of messages that are sent again without their act
   std::vector<Seat> seats_;
   std::uint32_t draining_ = 0;

@@ -2,98 +2,12 @@
 // them; and messages that the network loses or doubles, found by whole runs.
 #include <gtest/gtest.h>
 
-#include <memory>
-
-#include "simtest/am_quiets.hpp"
 #include "simtest/case.hpp"
-#include "simtest/pattern.hpp"
 #include "tests/simtest/brief.hpp"
+#include "tests/simtest/fed_ams.hpp"
 
 namespace photon::simtest {
 namespace {
-
-class AmModelFed : public testing::Test {
- protected:
-  AmModelFed() {
-    program_.ranks = 2;
-    program_.window_bytes = 4096;
-    program_.options = {{"max_cid_size", "8"}};
-    program_.steps.resize(2);
-    program_.ams = true;
-    oracle_ = std::make_unique<Oracle>(program_, history_, [] { return 0; });
-    ams_ = std::make_unique<AmModel>(*oracle_, program_);
-    quiets_ = std::make_unique<AmQuiets>(*oracle_, *ams_, program_);
-    for (const ph_rank rank : {0u, 1u}) ams_->enroll(rank, kAmIds[0], 1);
-    step_.verb = Verb::am_send;
-    step_.size_bytes = 100;
-    step_.local_id_bytes = 8;
-    step_.flags = PH_NO_LCE;
-  }
-  // By rank 0, to rank 1, not yet answered by the call.
-  AmMessage& begin(AmMessage* cause = nullptr) {
-    const ph_rank from = cause == nullptr ? 0 : cause->to;
-    return ams_->begin(from,
-                       {AmMessage::Way::args, 1 - from, &step_, cause, quiets_->of(from).begun});
-  }
-  AmMessage& send(AmMessage* cause = nullptr) {
-    AmMessage& one = begin(cause);
-    ams_->posted(one, PH_OK);
-    return one;
-  }
-  // As its handler sees it, with the bytes that it had.
-  ph_am_message seen(const AmMessage& one) {
-    bytes_.resize(one.payload.size());
-    Pattern(Purpose::source, one.value()).fill(bytes_);
-    const std::uint64_t value = one.value();
-    std::memcpy(bytes_.data(), &value, sizeof value);
-    ph_am_message message{};
-    message.size = sizeof message;
-    message.source = one.from;
-    message.id = one.id;
-    message.immediate = one.immediate;
-    message.payload = bytes_.data();
-    message.payload_bytes = bytes_.size();
-    return message;
-  }
-  AmMessage* begun(const AmMessage& one, std::uint64_t handler = 1) {
-    return ams_->begun(one.to, handler, seen(one));
-  }
-  void handle(AmMessage& one, ph_status status = PH_OK) {
-    if (begun(one) != nullptr) ams_->handled(one.to, one, status);
-  }
-  void complete(const AmMessage& one, ph_status status) {
-    ph_completion completion{};
-    completion.kind = PH_LOCAL;
-    completion.peer = one.to;
-    completion.status = status;
-    completion.id = one.value();
-    completion.id_size_bytes = 8;
-    EXPECT_TRUE(ams_->completed(one.from, completion));
-  }
-  static ph_completion without_id(ph_status status) {
-    ph_completion completion{};
-    completion.kind = PH_LOCAL;
-    completion.peer = 1;
-    completion.status = status;
-    return completion;
-  }
-  bool nameless(ph_status status) { return ams_->takes_nameless(0, without_id(status)); }
-  void end_quiesce(ph_rank rank, ph_status status, ph_rank named = 0) {
-    ph_error error{};
-    error.status = status;
-    error.rank = named;
-    quiets_->ended(rank, status, error);
-  }
-  std::string kind() const { return oracle_->failed() ? oracle_->finding()->kind : "none"; }
-
-  Program program_;
-  Step step_;
-  History history_{false};
-  std::unique_ptr<Oracle> oracle_;
-  std::unique_ptr<AmModel> ams_;
-  std::unique_ptr<AmQuiets> quiets_;
-  std::vector<std::byte> bytes_;
-};
 
 TEST_F(AmModelFed, what_is_handled_in_order_is_settled) {
   AmMessage& first = send();
@@ -242,6 +156,17 @@ TEST_F(AmModelFed, what_a_lost_link_took_without_a_word_is_named) {
   EXPECT_EQ(kind(), "silent");
 }
 
+TEST_F(AmModelFed, what_a_lost_link_took_of_those_that_go_together_one_error_tells) {
+  step_.flags |= PH_AM_MAY_WAIT;
+  send();
+  oracle_->link_lost(0, 1);
+  ams_->link_lost(0, 1);
+  const ph_completion error = without_id(PH_ERR_PEER);
+  oracle_->completed(0, {PH_ANY_RANK, PH_EITHER, nullptr}, error, ams_->count_nameless(0, error));
+  ams_->finalized(0);
+  EXPECT_EQ(kind(), "none");
+}
+
 TEST_F(AmModelFed, a_quiesce_that_ends_before_what_its_rank_had_sent_is_early) {
   AmMessage& one = send();
   quiets_->begin(0);
@@ -307,6 +232,7 @@ constexpr InjectedAm kInjectedAms[] = {
     {transport::sim::Fault::Kind::repeat_message, Profile::stream, "repeat", "twice"},
     {transport::sim::Fault::Kind::repeat_message, Profile::srd, "repeat_srd", "twice"},
     {transport::sim::Fault::Kind::one_wave, Profile::stream, "one_wave", "early"},
+    {transport::sim::Fault::Kind::early_return, Profile::stream, "early_return", "bytes"},
     {transport::sim::Fault::Kind::no_unreplied, Profile::stream, "no_unreplied", "starved"},
     {transport::sim::Fault::Kind::reorder_am, Profile::stream, "reorder", "order"},
 };
@@ -321,6 +247,35 @@ TEST(AmPrograms, send_handle_quiesce_and_keep_the_promises) {
       const Result first = run_and_repeat(one);
       EXPECT_NE(first.history.find("handles message"), std::string::npos) << seed;
     }
+}
+
+TEST(AmPrograms, let_payloads_land_and_keep_the_promises) {
+  std::string all;
+  for (const Profile profile : kProfiles)
+    for (std::uint64_t seed = 1; seed <= seeds_of(10); ++seed) {
+      Case one{seed, profile, 4, 200, {}};
+      one.ams = Ams::landing;
+      all += run_and_repeat(one).history;
+    }
+  EXPECT_NE(all.find(", the last one"), std::string::npos);
+  EXPECT_NE(all.find("(prepared"), std::string::npos);
+}
+
+// What was drawn before payloads landed is drawn as ever.
+TEST(AmPrograms, with_landings_are_those_without_and_more) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Choice with, without;
+    with.ams = Ams::landing;
+    without.ams = Ams::plain;
+    const Program more = generate(seed, 4, 200, with), plain = generate(seed, 4, 200, without);
+    for (ph_rank rank = 0; rank < 4; ++rank) {
+      std::size_t at = 0;
+      for (const Step& step : more.steps[rank])
+        if (at < plain.steps[rank].size() && text_of(step) == text_of(plain.steps[rank][at])) ++at;
+      EXPECT_EQ(at, plain.steps[rank].size()) << seed;
+      EXPECT_GT(more.steps[rank].size(), 0u);
+    }
+  }
 }
 
 // The draws of all other steps are what they are without.

@@ -74,6 +74,12 @@ constexpr Choice kDiffering{Lanes::drawn,     Losses::drawn,          Peers::dra
 constexpr Choice kNoAms{Lanes::drawn,     Losses::drawn,      Peers::drawn,
                         Echoes::drawn,    Wakes::drawn,       Maps::drawn,
                         Mailboxes::drawn, Collectives::drawn, Ams::none};
+constexpr Choice kPlainAms{Lanes::drawn,     Losses::drawn,      Peers::drawn,
+                           Echoes::drawn,    Wakes::drawn,       Maps::drawn,
+                           Mailboxes::drawn, Collectives::drawn, Ams::plain};
+constexpr Choice kLandings{Lanes::drawn,     Losses::drawn,      Peers::drawn,
+                           Echoes::drawn,    Wakes::drawn,       Maps::drawn,
+                           Mailboxes::drawn, Collectives::drawn, Ams::landing};
 constexpr Choice kDrawn = {};
 
 constexpr Pin kPins[] = {
@@ -110,6 +116,10 @@ constexpr Pin kPins[] = {
     {2, kNoAms, 0xcb8ff1cffce84fa2},
     {3, kNoAms, 0xd29f76025a9a4917},
     {4, kNoAms, 0xa1e5f2e887c1fbe3},
+    {1, kPlainAms, 0x9250ad26e73bf19},
+    {3, kPlainAms, 0x6fc2dc714c5b4c66},
+    {1, kLandings, 0xc15732f590264913},
+    {2, kLandings, 0xfba5966897864479},
     {1, kDrawn, 0x9250ad26e73bf19},
     {2, kDrawn, 0xcb8ff1cffce84fa2},
     {3, kDrawn, 0x6fc2dc714c5b4c66},

@@ -140,7 +140,7 @@ TEST(Am, a_quiesce_that_is_refused_answers_for_what_goes_with_its_call) {
               PH_ERR_STATE);
     const auto said = one.said();
     ASSERT_EQ(said.size(), 4u);
-    EXPECT_EQ(decode(said[0][0])->op, Op::line);
+    EXPECT_EQ(decode(said[0][0])->op, Op::aggregate);
     for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(decode(said[i][0])->op, Op::down);
   }
 }
