@@ -55,6 +55,7 @@ const Asked kQuestions[] = {
     {"am-latency", 2, "--sizes 8,48,4K,64K --iterations 10", 9},
     {"am-rate", 2, "--iterations 100", 2},
     {"am-bandwidth", 2, "--sizes 64K,1M --iterations 4", 2},
+    {"am-pipeline", 2, "--sizes 256K --iterations 4", 1},
     {"am-overlap", 2, "--iterations 10", 4},
     {"am-quiesce", 3, "--iterations 10", 1},
     {"mailbox-latency", 2, "--sizes 8,64,64K,256K --iterations 10", 4},

@@ -31,6 +31,8 @@ constexpr Question kQuestions[] = {
      ask_am_rate},
     {"am-bandwidth", "bytes a second that a target pulls to where its handler says", 2, 1,
      ask_am_bandwidth},
+    {"am-pipeline", "a payload that is worked on as it comes, or when all is there", 2, 1,
+     ask_am_pipeline},
     {"am-overlap", "handlers of a rank that computes, and what that loses", 2, 0, ask_am_overlap,
      false, false, false, true},
     {"am-quiesce", "until all ranks know that no message is under way", 2, 0, ask_am_quiesce, true},

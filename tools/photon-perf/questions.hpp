@@ -71,6 +71,7 @@ void ask_service_rate(Bench& bench);
 void ask_am_latency(Bench& bench);
 void ask_am_rate(Bench& bench);
 void ask_am_bandwidth(Bench& bench);
+void ask_am_pipeline(Bench& bench);
 void ask_am_overlap(Bench& bench);
 void ask_am_quiesce(Bench& bench);
 void ask_vectored(Bench& bench);
