@@ -15,6 +15,8 @@ bool AmModel::may_end_with(const AmMessage& one, ph_status status) {
 // Whether its sender may be told that it has ended so.
 bool AmModel::may_fail_with(const AmMessage& one, ph_status status) {
   if (one.is_handled && one.result == status) return true;
+  // Its completion handler has said so, and is told no last part by a rank that leaves.
+  if (one.landed != nullptr && status != PH_OK && one.landed->failure() == status) return true;
   if (one.may_refuse && !one.has_begun && status == PH_ERR_NOT_FOUND) return true;
   return may_end_with(one, status);
 }

@@ -41,12 +41,13 @@ AmLanded& AmModel::land(AmMessage& one) {
   return *one.landed;
 }
 
-// The source is gone, or its link is.
+// The source is gone, or its link is: then its keys go at once, and that may be seen first.
 bool AmModel::may_end_early(const AmMessage& one, const ph_am_part& part) const {
   if (!one.is_pulled || part.status == PH_OK || part.size_bytes != 0 || part.is_last == 0)
     return false;
   return part.offset == one.landed->next().offset &&
-         (oracle_.may_be_gone({one.from, one.lane}, part.status) ||
+         ((part.status == PH_ERR_KEY && (one.is_cut || one.from_gone)) ||
+          oracle_.may_be_gone({one.from, one.lane}, part.status) ||
           oracle_.may_be_lost(one.to, one.from, part.status));
 }
 

@@ -238,8 +238,8 @@ enum class Mailboxes : std::uint8_t { drawn, none, all, carried };
 // Programs that lose links have none.
 enum class Collectives : std::uint8_t { drawn, none, all, plain, differing };
 
-// Which programs send active messages: one in three; or none; or all; or all, with what they were
-// before payloads landed; or all, with payloads that land. Of the others of them half have those.
+// Which programs send active messages: one in three; or none; or all; or all, whatever is drawn by
+// default, without payloads that land; or all, with such payloads.
 enum class Ams : std::uint8_t { drawn, none, all, plain, landing };
 
 struct Choice {

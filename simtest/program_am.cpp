@@ -136,7 +136,6 @@ void Generator::add_ams(Ams choice) {
   if (choice == Ams::none || (choice == Ams::drawn && !is_drawn)) return;
   program_.ams = true;
   draw_am_options();
-  const bool has_landings = landings_.up_to(1) == 0 || choice == Ams::landing;
   for (ph_rank rank = 0; rank < program_.ranks; ++rank) {
     auto& steps = program_.steps[rank];
     const bool leaves = !shape_.leavers.empty() && shape_.leavers[rank];
@@ -146,7 +145,7 @@ void Generator::add_ams(Ams choice) {
       steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(at), step);
     }
   }
-  if (has_landings && choice != Ams::plain) add_landings();
+  if (choice == Ams::landing) add_landings();
 }
 
 }  // namespace photon::simtest

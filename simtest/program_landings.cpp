@@ -39,7 +39,7 @@ AmPlace Generator::am_place(std::uint64_t size_bytes, bool may_fail) {
       1000, size_bytes + 1};
   place.chunk_bytes = chunks[landings_.up_to(chunks.size() - 1)];
   if (place.kind == Kind::cycle) {
-    place.chunk_bytes = std::max<std::uint64_t>(1, place.chunk_bytes);
+    if (place.chunk_bytes == 0) place.chunk_bytes = 1 + size_bytes / 2;
     place.places = 2 + landings_.up_to(4);
   }
   if (may_fail && place.is_told && landings_.up_to(5) == 0)

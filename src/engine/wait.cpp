@@ -97,13 +97,15 @@ ph_status Engine::wait_until(LaneGuard& guard, const std::function<bool()>& done
       if (!guard.still_open()) return guard.status();
     }
     const bool moved = (oversubscribed_ || !quiet_turn()) && progress(nullptr);
-    if (user_code_ != 0) {
+    const bool runs = user_code_ != 0;
+    if (runs) {
       run_user_code(guard);
       if (!guard.still_open()) return guard.status();
     }
     if (is_over()) return PH_OK;
-    // Turns that move bytes are long, and a wait ends when its time is over; empty ones are short.
-    const bool look_at_clock = moved || turns % 16 == 0 || oversubscribed_;
+    // Turns that move bytes, or run user code, are long, and a wait ends when its time is over;
+    // empty ones are short.
+    const bool look_at_clock = moved || runs || turns % 16 == 0 || oversubscribed_;
     const std::int64_t now = look_at_clock ? transport_->now_ns() : 0;
     if (look_at_clock && now >= deadline) return PH_TIMEOUT;
     if (!moved && look_at_clock && now >= spin_until && (!oversubscribed_ || turns >= kYields)) {

@@ -208,6 +208,7 @@ struct InjectedAm {
   Profile profile;
   const char* name;
   const char* finding;
+  Ams ams = Ams::all;
 };
 
 class AmFaults : public testing::TestWithParam<InjectedAm> {};
@@ -215,7 +216,7 @@ class AmFaults : public testing::TestWithParam<InjectedAm> {};
 TEST_P(AmFaults, are_found_within_100_seeds) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Case one{seed, GetParam().profile, 4, 200, {GetParam().kind, seed % 20}};
-    one.ams = Ams::all;
+    one.ams = GetParam().ams;
     one.losses = Losses::none;
     one.echoes = Echoes::none;
     one.mailboxes = Mailboxes::none;
@@ -232,7 +233,8 @@ constexpr InjectedAm kInjectedAms[] = {
     {transport::sim::Fault::Kind::repeat_message, Profile::stream, "repeat", "twice"},
     {transport::sim::Fault::Kind::repeat_message, Profile::srd, "repeat_srd", "twice"},
     {transport::sim::Fault::Kind::one_wave, Profile::stream, "one_wave", "early"},
-    {transport::sim::Fault::Kind::early_return, Profile::stream, "early_return", "bytes"},
+    {transport::sim::Fault::Kind::early_return, Profile::stream, "early_return", "bytes",
+     Ams::landing},
     {transport::sim::Fault::Kind::no_unreplied, Profile::stream, "no_unreplied", "starved"},
     {transport::sim::Fault::Kind::reorder_am, Profile::stream, "reorder", "order"},
 };
