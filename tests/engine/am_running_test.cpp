@@ -209,6 +209,8 @@ TEST_P(AmLent, chunk_is_not_overwritten_while_its_handler_runs) {
   constexpr std::uint64_t kCount = 120;
   constexpr std::size_t kBytes = 9000;
   ThreadJob job(2, options());
+  static std::atomic<bool> is_out;
+  is_out = false;
   job.run([&](ph_context* context, ph_rank rank) {
     std::uint64_t handled = 0;
     AmHandler handler([&](const ph_am_message& message, ph_am_landing&) {
@@ -223,12 +225,14 @@ TEST_P(AmLent, chunk_is_not_overwritten_while_its_handler_runs) {
     handler.enroll(context, 1);
     ASSERT_EQ(ph_barrier(context), PH_OK);
     if (rank == 0) {
+      poll_until(context, [&] { return is_out.load(); });  // in the barrier nothing is lent
       for (std::uint64_t i = 0; i < kCount; ++i) {
         const auto bytes = filled(kBytes, i);
         const ph_am_args args = am_args(1, bytes);
         ASSERT_EQ(send_surely(context, [&] { return ph_am_send(context, 1, &args); }), PH_OK);
       }
     } else {
+      is_out = true;
       poll_until(context, [&] { return handled == kCount; });
       // Where the ring holds so much, each is one chunk, and the poll that meets it runs its
       // handler.
