@@ -1,5 +1,5 @@
-// A message of one line whose user code runs at once, in the call that met it: the general way
-// (take_lines(), run_one()) for that one message, without what serves many.
+// A message of one line, or a body of one chunk, whose user code runs at once, in the call that met
+// it: the general way (take_lines(), run_one()) for that one message, without what serves many.
 //
 //   lane held -- take(): one was met, and its service has taken it in --> [right to run]
 //   -- the caller gives the lane up, lets the service run it, takes it again --> end() --> lane
@@ -59,8 +59,9 @@ class QuickRun {
     slot.runner = 0;
     if (services_.is_displaced_ && !services_.is_run_by_caller()) [[unlikely]]
       services_.end_words();
-    service.ran_alone();
+    // Before its slot: who hears of that finds the room, too.
     if (loan_ != Bodies::kNoLoan) services_.give_back(from_, std::exchange(loan_, Bodies::kNoLoan));
+    service.ran_alone();
     if (slot.right.take_more()) [[unlikely]]
       engine_.user_code_ |= 1u << static_cast<unsigned>(owner_);
     services_.end_run(slot);

@@ -177,6 +177,7 @@ class Services {
   std::uint64_t requests_under_way() const noexcept;
   Request* take_request(wire::Owner owner, Peer& peer);
   bool show_chunk(Peer& peer, wire::Owner owner, service::Chunk& chunk);
+  bool may_begin(const Slot& slot) const noexcept;
   void run_one(Slot& slot, LaneGuard& guard);
   void end_run(Slot& slot) noexcept;
   void end_words() noexcept;

@@ -16,7 +16,12 @@ std::uint32_t bit_of(wire::Owner owner) noexcept { return 1u << static_cast<unsi
 
 }  // namespace
 
+bool Services::may_begin(const Slot& one) const noexcept {
+  return !engine_.is_leaving_ || one.service->runs_while_leaving();
+}
+
 void Services::wants_run(wire::Owner owner) noexcept {
+  if (!may_begin(slot(owner))) return;  // what is due is dropped as it closes
   engine_.user_code_ |= bit_of(owner);
   if (engine_.waiters_ != 0) engine_.news();  // a thread that waits runs it
 }
@@ -28,9 +33,14 @@ void Services::run(LaneGuard& guard, bool beside_caller) {
   });
   bool has_failed = false;
   std::uint32_t due = beside_caller ? engine_.user_code_ & beside_ : engine_.user_code_;
-  for (; due != 0 && guard.status() == PH_OK && !engine_.is_leaving_; due &= due - 1) {
+  for (; due != 0 && guard.status() == PH_OK; due &= due - 1) {
+    Slot& one = slots_[static_cast<std::size_t>(std::countr_zero(due))];
+    if (!may_begin(one)) {  // else nobody would sleep while the lane leaves
+      engine_.user_code_ &= ~bit_of(one.kind->owner);
+      continue;
+    }
     try {
-      run_one(slots_[static_cast<std::size_t>(std::countr_zero(due))], guard);
+      run_one(one, guard);
     } catch (const std::bad_alloc&) {
       has_failed = true;
     }
@@ -66,8 +76,8 @@ void Services::run_one(Slot& one, LaneGuard& guard) {
       end_words();
     one.service->ran();
     if (one.right.take_more()) engine_.user_code_ |= own;
-    // Once the lane is closed none begins.
-    if ((engine_.user_code_ & own) == 0 || round == most_rounds || engine_.is_leaving_) break;
+    if (!may_begin(one)) engine_.user_code_ &= ~own;
+    if ((engine_.user_code_ & own) == 0 || round == most_rounds) break;
     engine_.user_code_ &= ~own;
   }
   end_run(one);

@@ -80,6 +80,8 @@ class Service {
   virtual bool runs_beside_caller() const noexcept { return false; }
   // Whether the thread inside run() may wait in calls of this lane; false: they say PH_ERR_STATE.
   virtual bool may_wait() const noexcept { return true; }
+  // Whether its code may still begin to run when the lane is being closed.
+  virtual bool runs_while_leaving() const noexcept { return true; }
   // After Port::wants_run(): makes what is due ready for run(), under the lock.
   virtual void collect() {}
   // Without the lock, at the end of a call that made progress. Of one service on one lane one

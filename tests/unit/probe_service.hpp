@@ -71,6 +71,7 @@ struct ProbeService final : service::Service {
   void before_flush(Rank) override { ++flushes; }
   bool runs_beside_caller() const noexcept override { return beside; }
   bool may_wait() const noexcept override { return waits; }
+  bool runs_while_leaving() const noexcept override { return runs_leaving; }
   void collect() override { ++collected; }
   void run() noexcept override {
     ++ran;
@@ -108,6 +109,7 @@ struct ProbeService final : service::Service {
   std::uint64_t ticket = 0;
   bool is_good = true;
   bool runs_code = false;
+  bool runs_leaving = true;
   bool news = false;
   bool waits = true;
   bool beside = false;

@@ -52,6 +52,7 @@ TEST(UserCode, that_is_due_again_each_time_it_ran_gives_the_caller_back_and_is_m
 // A thread is inside the code while another one closes the lane.
 TEST(UserCode, that_is_due_again_begins_no_more_once_its_lane_is_closed) {
   Probed two;
+  two.at(0).runs_leaving = false;
   two.at(0).at_run = [&] {
     const LaneGuard inside(two.ranks.lane(0));
     two.at(0).port.wants_run();
@@ -60,6 +61,28 @@ TEST(UserCode, that_is_due_again_begins_no_more_once_its_lane_is_closed) {
   two.at(0).port.wants_run();
   run_code(two, 0);
   EXPECT_EQ(two.at(0).ran, 1);
+  EXPECT_FALSE(two.ranks[0].owes_services()) << "who leaves sleeps";
+  two.at(0).port.wants_run();
+  EXPECT_FALSE(two.ranks[0].owes_services());
+  run_code(two, 0);
+  EXPECT_EQ(two.at(0).ran, 1);
+}
+
+TEST(UserCode, that_was_due_when_its_lane_was_closed_keeps_nobody_awake) {
+  Probed two;
+  two.at(0).runs_leaving = false;
+  two.at(0).port.wants_run();
+  two.ranks[0].leave_user_code();
+  two.ranks[0].tell_closed();
+  run_code(two, 0);
+  EXPECT_EQ(two.at(0).ran, 0);
+  EXPECT_FALSE(two.ranks[0].owes_services());
+}
+
+TEST(UserCode, that_moves_what_others_wait_for_runs_while_its_lane_leaves) {
+  Probed two;
+  two.ranks[0].tell_closed();
+  two.at(0).port.wants_run();
   run_code(two, 0);
   EXPECT_EQ(two.at(0).ran, 1);
 }

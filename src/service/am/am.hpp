@@ -111,6 +111,7 @@ class Am : public Service {
     return port_.config().am == base::ActiveMessages::threaded;
   }
   bool may_wait() const noexcept override { return false; }
+  bool runs_while_leaving() const noexcept override { return false; }
   void collect() override;
   void run() noexcept override { runner_.run(); }
   void ran() noexcept override;

@@ -53,7 +53,7 @@ class Runner {
   void belong_to(ph_context* context) noexcept { message_.context = context; }
   bool has_context() const noexcept { return message_.context != nullptr; }
 
-  // A message of one line that is run without an entry of the inbox.
+  // A message that is run without an entry of the inbox.
   struct Alone {
     HandlerNode* node = nullptr;
     Rank from = 0;
