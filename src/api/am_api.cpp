@@ -20,7 +20,7 @@ using photon::service::am::HandlerNode;
 
 namespace {
 
-constexpr auto kOwner = photon::wire::Owner::am;
+constexpr auto kAmOwner = photon::wire::Owner::am;
 constexpr unsigned kMostAlone = 64;  // messages of one poll that are run one by one
 
 // A rank that has handled messages has said so: that is heard before one is copied or refused for
@@ -39,7 +39,7 @@ void hear_of_slots(const Am& am, Engine& engine, ph_rank rank) noexcept {
 // The general way, apart so that the fast path needs no stack frame.
 [[gnu::noinline]] ph_status send_small_in_lane(ph_context* context, ph_rank rank, uint32_t id,
                                                ph_const_block bytes) noexcept {
-  return in_service<Am, Ends::posted>(context, kOwner, [&](Am& am, auto& engine, auto&) {
+  return in_service<Am, Ends::posted>(context, kAmOwner, [&](Am& am, auto& engine, auto&) {
     context->am = &am;
     hear_of_slots(am, engine, rank);
     return am.send_small(rank, id, bytes);
@@ -48,7 +48,7 @@ void hear_of_slots(const Am& am, Engine& engine, ph_rank rank) noexcept {
 
 [[gnu::noinline]] ph_status send_in_lane(ph_context* context, ph_rank rank,
                                          const ph_am_args& args) noexcept {
-  return in_service<Am, Ends::posted>(context, kOwner, [&](Am& am, auto& engine, auto&) {
+  return in_service<Am, Ends::posted>(context, kAmOwner, [&](Am& am, auto& engine, auto&) {
     context->am = &am;
     hear_of_slots(am, engine, rank);
     return am.send(rank, args);
@@ -62,7 +62,7 @@ bool is_whole(const ph_am_args* args) noexcept {
 // Messages that each are all that is due. run: some were, and the lane may be lost to us.
 [[gnu::always_inline]] inline QuickRun::Found run_alone(Engine& engine, Am& am,
                                                         LaneGuard& guard) noexcept {
-  QuickRun quick(engine, kOwner);
+  QuickRun quick(engine, kAmOwner);
   const QuickRun::Found found = quick.take(am);
   if (found != QuickRun::Found::run) return found;
   for (unsigned count = 1;; ++count) {
@@ -85,7 +85,7 @@ extern "C" {
 ph_status ph_am_register(ph_context* context, uint32_t id, ph_am_handler handler, void* user) {
   if (handler == nullptr) return bad_argument(context, "am_register: the handler is null");
   if (id > PH_AM_MAX_ID) return bad_argument(context, "am_register: the id is over 65535");
-  return in_service<Am, Ends::posted>(context, kOwner, [&](Am& am, auto&, auto&) {
+  return in_service<Am, Ends::posted>(context, kAmOwner, [&](Am& am, auto&, auto&) {
     am.belong_to(context);
     return am.enroll(id, handler, user);
   });
@@ -93,7 +93,7 @@ ph_status ph_am_register(ph_context* context, uint32_t id, ph_am_handler handler
 
 ph_status ph_am_unregister(ph_context* context, uint32_t id) {
   if (id > PH_AM_MAX_ID) return bad_argument(context, "am_unregister: the id is over 65535");
-  return in_service<Am>(context, kOwner, [&](Am& am, auto& engine, auto& guard) {
+  return in_service<Am>(context, kAmOwner, [&](Am& am, auto& engine, auto& guard) {
     const HandlerNode* node = nullptr;
     if (const ph_status status = am.dismiss(id, node); status != PH_OK) return status;
     return engine.wait_for(
@@ -129,7 +129,7 @@ ph_status ph_am_reply(const ph_am_message* message, const ph_am_args* args) {
     return bad_argument(message->context,
                         "am_reply: args is null, or args->size is not sizeof(ph_am_args)");
   return in_service<Am, Ends::posted>(
-      message->context, kOwner, [&](Am& am, auto&, auto&) { return am.reply(message, *args); });
+      message->context, kAmOwner, [&](Am& am, auto&, auto&) { return am.reply(message, *args); });
 }
 
 ph_status ph_am_poll(ph_context* context, uint32_t flags) {
@@ -137,7 +137,7 @@ ph_status ph_am_poll(ph_context* context, uint32_t flags) {
   bool yield = false;
   const ph_status status = in_lane(context, [&](auto& engine, auto& guard) {
     if (context->am == nullptr) [[unlikely]]
-      context->am = static_cast<Am*>(engine.service(kOwner));
+      context->am = static_cast<Am*>(engine.service(kAmOwner));
     Am& am = *context->am;
     const std::uint64_t before = am.handlers_run();
     const auto found = run_alone(engine, am, guard);

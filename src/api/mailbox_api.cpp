@@ -16,7 +16,7 @@ using photon::service::mailbox::Receiver;
 
 namespace {
 
-constexpr auto kOwner = photon::wire::Owner::mailbox;
+constexpr auto kMailboxOwner = photon::wire::Owner::mailbox;
 
 // The struct that a caller has passed; null: nothing that can be read. Of one who was compiled when
 // the struct ended with `last` a copy in `room`: what it does not have is zero.
@@ -36,13 +36,13 @@ const Args* read_args(const Args* given, Last Args::*last, Args& room) noexcept 
 template <class Call>
 ph_status at_receiver(ph_context* context, Call call) noexcept {
   return in_service<Mailboxes, Ends::posted>(
-      context, kOwner, [&](Mailboxes& all, auto&, auto&) { return call(all.receiver()); });
+      context, kMailboxOwner, [&](Mailboxes& all, auto&, auto&) { return call(all.receiver()); });
 }
 
 ph_status not_waited_for(photon::engine::Engine& engine) {
-  return engine.port(kOwner).fail(
-      PH_ERR_STATE, PH_ANY_RANK,
-      "mailbox_take: the handle names no mailbox of this lane, or its last event was taken");
+  return engine.port(kMailboxOwner)
+      .fail(PH_ERR_STATE, PH_ANY_RANK,
+            "mailbox_take: the handle names no mailbox of this lane, or its last event was taken");
 }
 
 ph_status put(ph_context* context, ph_rank rank, const ph_mailbox_put_args* args,
@@ -50,9 +50,9 @@ ph_status put(ph_context* context, ph_rank rank, const ph_mailbox_put_args* args
   if (args == nullptr || args->size != sizeof(ph_mailbox_put_args))
     return bad_argument(
         context, "mailbox_put: args is null, or args->size is not sizeof(ph_mailbox_put_args)");
-  return in_service<Mailboxes, Ends::posted>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
-    return all.sender().put(rank, *args, appends);
-  });
+  return in_service<Mailboxes, Ends::posted>(
+      context, kMailboxOwner,
+      [&](Mailboxes& all, auto&, auto&) { return all.sender().put(rank, *args, appends); });
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ ph_status ph_mailbox_take(ph_context* context, ph_mailbox box, ph_mailbox_event*
   if (event == nullptr) return bad_argument(context, "mailbox_take: the event is null");
   bool yield = false;
   const ph_status status =
-      in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto& engine, auto&) {
+      in_service<Mailboxes>(context, kMailboxOwner, [&](Mailboxes& all, auto& engine, auto&) {
         Receiver& receiver = all.receiver();
         ph_status taken = receiver.take(box, *event);
         if (taken == PH_AGAIN) {
@@ -100,14 +100,15 @@ ph_status ph_mailbox_take(ph_context* context, ph_mailbox box, ph_mailbox_event*
 ph_status ph_mailbox_wait(ph_context* context, ph_mailbox box, ph_mailbox_event* event,
                           int64_t timeout_us) {
   if (event == nullptr) return bad_argument(context, "mailbox_wait: the event is null");
-  return in_service<Mailboxes>(context, kOwner, [&](Mailboxes& all, auto& engine, auto& guard) {
-    Receiver& receiver = all.receiver();
-    const ph_status status = engine.wait_for(
-        guard, [&] { return receiver.state(box) != PH_AGAIN; }, timeout_us);
-    if (status != PH_OK) return status;
-    const ph_status taken = receiver.take(box, *event);
-    return taken == PH_ERR_STATE ? not_waited_for(engine) : taken;
-  });
+  return in_service<Mailboxes>(
+      context, kMailboxOwner, [&](Mailboxes& all, auto& engine, auto& guard) {
+        Receiver& receiver = all.receiver();
+        const ph_status status = engine.wait_for(
+            guard, [&] { return receiver.state(box) != PH_AGAIN; }, timeout_us);
+        if (status != PH_OK) return status;
+        const ph_status taken = receiver.take(box, *event);
+        return taken == PH_ERR_STATE ? not_waited_for(engine) : taken;
+      });
 }
 
 ph_status ph_mailbox_inc_epoch(ph_context* context, ph_mailbox box) {
@@ -171,11 +172,12 @@ ph_status ph_mailbox_append(ph_context* context, ph_rank rank, const ph_mailbox_
 
 ph_status ph_mailbox_put_u64(ph_context* context, ph_rank rank, uint64_t address, uint64_t offset,
                              ph_const_block source) {
-  return in_service<Mailboxes, Ends::posted>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
-    return all.sender().put_u64(
-        rank, address, offset,
-        std::span(static_cast<const std::byte*>(source.data), source.size_bytes));
-  });
+  return in_service<Mailboxes, Ends::posted>(
+      context, kMailboxOwner, [&](Mailboxes& all, auto&, auto&) {
+        return all.sender().put_u64(
+            rank, address, offset,
+            std::span(static_cast<const std::byte*>(source.data), source.size_bytes));
+      });
 }
 
 ph_status ph_mailbox_withdraw(ph_context* context, ph_rank rank,
@@ -184,9 +186,9 @@ ph_status ph_mailbox_withdraw(ph_context* context, ph_rank rank,
     return bad_argument(context,
                         "mailbox_withdraw: args is null, or args->size is not "
                         "sizeof(ph_mailbox_withdraw_args)");
-  return in_service<Mailboxes, Ends::posted>(context, kOwner, [&](Mailboxes& all, auto&, auto&) {
-    return all.sender().withdraw(rank, *args);
-  });
+  return in_service<Mailboxes, Ends::posted>(
+      context, kMailboxOwner,
+      [&](Mailboxes& all, auto&, auto&) { return all.sender().withdraw(rank, *args); });
 }
 
 ph_status ph_mailbox_get(ph_context* context, ph_rank rank, const ph_mailbox_get_args* args) {
@@ -194,7 +196,8 @@ ph_status ph_mailbox_get(ph_context* context, ph_rank rank, const ph_mailbox_get
     return bad_argument(
         context, "mailbox_get: args is null, or args->size is not sizeof(ph_mailbox_get_args)");
   return in_service<Mailboxes, Ends::posted>(
-      context, kOwner, [&](Mailboxes& all, auto&, auto&) { return all.reader().get(rank, *args); });
+      context, kMailboxOwner,
+      [&](Mailboxes& all, auto&, auto&) { return all.reader().get(rank, *args); });
 }
 
 }  // extern "C"

@@ -33,7 +33,7 @@ ph_status probe_in_lane(ph_context* context, photon::engine::Taker& taker, bool 
 }
 
 // User code that a fast path has made due.
-[[gnu::noinline]] ph_status run_in_lane(ph_context* context) noexcept {
+[[gnu::noinline]] ph_status run_what_is_due(ph_context* context) noexcept {
   return in_lane(context, [](auto&, auto&) { return PH_OK; });
 }
 
@@ -171,7 +171,7 @@ ph_status ph_probe(ph_context* context, ph_query query, ph_completion* completio
   *count = taker.count;
   if (done == Served::yes) [[likely]]
     return PH_OK;
-  return done == Served::run ? run_in_lane(context) : probe_slowly(context, taker, count);
+  return done == Served::run ? run_what_is_due(context) : probe_slowly(context, taker, count);
 }
 
 ph_u64_completion ph_probe_u64(ph_context* context, ph_rank peer, uint32_t kinds) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kTold = 1;
 constexpr std::uint64_t kComputing_ms = 200;
-constexpr std::uint64_t kUnderWay = 64;
+constexpr std::uint64_t kMessagesUnderWay = 64;
 constexpr int kRepetitions = 5;
 
 enum class Load : std::uint8_t { none, single, many };
@@ -134,7 +134,7 @@ class Overlap {
     std::uint64_t sent = 0;
     const auto nothing = [](const ph_completion&) { throw Failure("an id that nobody sent"); };
     while (!is_over()) {
-      while (sent - (link_->inbox().locals() - before) < kUnderWay) {
+      while (sent - (link_->inbox().locals() - before) < kMessagesUnderWay) {
         args.local = {&sent, sizeof sent};
         link_->inbox().post([&] { return ph_am_send(job.context(), link_->peer(), &args); },
                             "a message", nothing);
@@ -224,7 +224,7 @@ void ask_many(Bench& bench, Link& link, Overlap& overlap, int repetitions) {
     runs.add(alone, beside, overlap.run(Load::many, TargetDoes::poll));
   }
   if (link.team().index() != 0) return;
-  const std::string load = fmt::format("{} under way", kUnderWay);
+  const std::string load = fmt::format("{} under way", kMessagesUnderWay);
   Row row = overlap_row(bench, link, load);
   row.iterations = static_cast<std::uint64_t>(repetitions);
   row.rate_per_s = runs.per_second;

@@ -80,7 +80,7 @@ Outcome work_stream(Link& link, bool is_whole, std::uint64_t work_ns, std::uint6
       args.request = &request;
       send_until_taken(
           job, [&] { return ph_am_send(job.context(), link.peer(), &args); }, "a message");
-      job.check(ph_wait_request(job.context(), &request, nullptr, -1), "a message");
+      job.check(ph_wait_request(job.context(), &request, nullptr, PH_FOREVER), "a message");
     }
   } else {
     listening.await([&] { return worker.ended() == count; });
