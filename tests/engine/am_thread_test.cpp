@@ -238,9 +238,15 @@ TEST_P(AmThread, with_nothing_coming_it_sleeps) {
     return sleeps() - sleeps_before <= 6 && cpu < kTime / 10;
   };
   job.run([&](ph_context* context, ph_rank rank) {
-    AmRecord record(context, 1);
+    std::atomic<bool> handled = false;  // maybe by the progress thread
+    AmHandler handler([&](const ph_am_message&, ph_am_landing&) {
+      handled = true;
+      return PH_OK;
+    });
+    handler.enroll(context, 1);
+    ASSERT_EQ(ph_barrier(context), PH_OK);
     ASSERT_EQ(small_surely(context, 1 - rank, 1, {}), PH_OK);
-    poll_until(context, [&] { return record.all.size() == 1; });
+    poll_until(context, [&] { return handled.load(); });
     all[rank] = context;
     job.meet(context);
     job.meet();  // nobody makes a call from here on

@@ -12,12 +12,12 @@ TEST(AmPullEnd, a_get_that_fails_ends_it_with_one_call_when_no_other_writes) {
   one.port.gets_are_stuck = true;
   one.begin(30, {.blocks = {10, 10, 10}});
   one.port.end_get(PH_ERR_KEY);
-  EXPECT_FALSE(one.run()) << "a network may still write to the landing";
+  EXPECT_FALSE(one.run_one()) << "a network may still write to the landing";
   one.port.end_get();
-  EXPECT_FALSE(one.run());
+  EXPECT_FALSE(one.run_one());
   one.port.end_get(PH_ERR_ACCESS);
-  ASSERT_TRUE(one.run());
-  EXPECT_FALSE(one.run());
+  ASSERT_TRUE(one.run_one());
+  EXPECT_FALSE(one.run_one());
   ASSERT_EQ(one.mails[0]->parts.size(), 1u);
   EXPECT_EQ(one.mails[0]->parts[0].status, PH_ERR_KEY) << "the first one";
   EXPECT_EQ(one.mails[0]->parts[0].size_bytes, 0u);
@@ -30,7 +30,7 @@ TEST(AmPullEnd, gets_that_are_given_up_do_not_keep_the_landing) {
   Pulling one;
   one.begin(30, {.blocks = {10, 10, 10}});
   one.port.end_get(PH_ERR_KEY);
-  ASSERT_TRUE(one.run());
+  ASSERT_TRUE(one.run_one());
   EXPECT_EQ(one.over, (Pulling::Over{{0, PH_ERR_KEY}}));
   EXPECT_FALSE(one.pulls.is_idle()) << "two gets have not ended";
   const std::size_t next = one.begin(10, {});
@@ -65,11 +65,11 @@ TEST(AmPullEnd, an_error_of_a_handler_is_told_to_it_once_more_and_ends_the_rest)
   one.port.gets_are_stuck = true;
   one.begin(100, {.chunk_bytes = 10});
   one.port.end_get();
-  ASSERT_TRUE(one.run(PH_ERR_RANGE));
-  EXPECT_FALSE(one.run()) << "gets may still write";
+  ASSERT_TRUE(one.run_one(PH_ERR_RANGE));
+  EXPECT_FALSE(one.run_one()) << "gets may still write";
   while (one.port.gets() != 0) one.port.end_get();
-  ASSERT_TRUE(one.run());
-  EXPECT_FALSE(one.run());
+  ASSERT_TRUE(one.run_one());
+  EXPECT_FALSE(one.run_one());
   const auto& parts = one.mails[0]->parts;
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_EQ(parts[1].status, PH_ERR_RANGE);
@@ -83,8 +83,8 @@ TEST(AmPullEnd, an_error_of_the_last_part_is_its_end_without_another_call) {
   Pulling one;
   one.begin(10, {});
   one.port.end_get();
-  ASSERT_TRUE(one.run(PH_AGAIN));
-  EXPECT_FALSE(one.run());
+  ASSERT_TRUE(one.run_one(PH_AGAIN));
+  EXPECT_FALSE(one.run_one());
   EXPECT_EQ(one.over, (Pulling::Over{{0, PH_ERR_ARGUMENT}})) << "no status of a message";
 }
 
@@ -150,11 +150,11 @@ TEST(AmPullEnd, after_the_close_no_handler_is_called_and_gets_are_waited_for) {
   one.begin(10, {});
   one.port.end_get();  // its handler is due
   one.pulls.close();
-  EXPECT_FALSE(one.run());
+  EXPECT_FALSE(one.run_one());
   EXPECT_EQ(one.over, (Pulling::Over{{0, PH_ERR_DEPARTED}})) << "one is still written to";
   EXPECT_FALSE(one.pulls.is_idle());
   one.port.end_get();
-  EXPECT_FALSE(one.run());
+  EXPECT_FALSE(one.run_one());
   EXPECT_EQ(one.over, (Pulling::Over{{0, PH_ERR_DEPARTED}, {1, PH_ERR_DEPARTED}}));
   expect_idle(one);
 }

@@ -103,7 +103,7 @@ struct Pulling : Service, PullEnds {
     return number;
   }
   // Calls the completion handler that is due. False: none is.
-  bool run(ph_status returned = PH_OK) {
+  bool run_one(ph_status returned = PH_OK) {
     Pulls::Call call = pulls.collect();
     if (call.pull == nullptr) return false;
     Mail& mail = *mails[call.pull->words.token];
@@ -117,7 +117,7 @@ struct Pulling : Service, PullEnds {
   // Until nothing is left to do.
   void run_all() {
     for (;;) {
-      if (run()) continue;
+      if (run_one()) continue;
       if (port.gets() != 0)
         port.end_get();
       else if (!port.run_turns())

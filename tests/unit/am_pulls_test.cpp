@@ -16,8 +16,8 @@ TEST(AmPulls, brings_the_bytes_and_tells_once) {
   one.port.end_get();
   EXPECT_EQ(one.read, std::vector<std::uint64_t>{0});
   EXPECT_TRUE(one.over.empty()) << "its handler has not run";
-  ASSERT_TRUE(one.run());
-  EXPECT_FALSE(one.run());
+  ASSERT_TRUE(one.run_one());
+  EXPECT_FALSE(one.run_one());
   EXPECT_EQ(one.mails[0]->seen, one.mails[0]->source);
   EXPECT_EQ(one.mails[0]->parts[0].is_last, 1);
   EXPECT_EQ(one.over, (Pulling::Over{{0, PH_OK}}));
@@ -55,10 +55,10 @@ TEST(AmPulls, parts_come_in_order_whatever_the_order_of_their_gets) {
   one.begin(80, {.blocks = {10, 10, 20, 20, 20}, .chunk_bytes = 20});
   ASSERT_EQ(one.port.gets(), 5u);
   one.port.end_get();
-  EXPECT_FALSE(one.run()) << "half of the first part is there";
+  EXPECT_FALSE(one.run_one()) << "half of the first part is there";
   one.port.end_get();
-  ASSERT_TRUE(one.run());
-  EXPECT_FALSE(one.run());
+  ASSERT_TRUE(one.run_one());
+  EXPECT_FALSE(one.run_one());
   one.run_all();
   const auto& parts = one.mails[0]->parts;
   ASSERT_EQ(parts.size(), 4u);
@@ -75,7 +75,7 @@ TEST(AmPulls, four_parts_are_under_way_until_the_first_was_handled) {
   EXPECT_EQ(one.port.gets(), 4u);
   one.port.end_get();
   EXPECT_EQ(one.port.gets(), 3u) << "what is resident is not bounded";
-  ASSERT_TRUE(one.run());
+  ASSERT_TRUE(one.run_one());
   EXPECT_EQ(one.port.gets(), 4u) << "the pipeline has stopped";
   one.run_all();
   EXPECT_EQ(one.mails[0]->seen, one.mails[0]->source);
@@ -169,7 +169,7 @@ TEST(AmPulls, drawn_orders_lose_and_double_nothing) {
           break;
         }
         case 1: one.port.refuse(draw(3), draw(4)); break;
-        case 2: one.run(); break;
+        case 2: one.run_one(); break;
         default:
           if (one.port.gets() != 0) one.port.end_get();
       }
