@@ -14,10 +14,11 @@ namespace {
 
 class EchoPosting : public OverSettings {};
 
-// All of them, to ourselves.
-void post_all(ph_context* context, ph_rank self, const ph_region& region) {
+using Scratch = std::array<std::byte, 16>;
+
+// All of them, to ourselves, with bytes that outlive what they begin.
+void post_all(ph_context* context, ph_rank self, const ph_region& region, Scratch& bytes) {
   std::uint64_t id = 1;
-  std::array<std::byte, 16> bytes{};
   ph_put_args put{};
   put.size = sizeof put;
   put.source = bytes.data();
@@ -43,6 +44,7 @@ void post_all(ph_context* context, ph_rank self, const ph_region& region) {
 // It is the progress thread that has met what was told.
 TEST_P(EchoPosting, runs_no_handler_and_the_next_probe_does) {
   std::atomic<bool> is_told = false;
+  Scratch scratch{};  // of rank 1 alone
   ThreadJob job(2, options({{"progress_thread", "on"}}));
   job.run([&](ph_context* context, ph_rank rank) {
     int heard = 0;
@@ -61,7 +63,7 @@ TEST_P(EchoPosting, runs_no_handler_and_the_next_probe_does) {
     } else {
       while (!is_told) std::this_thread::yield();
       for (int i = 0; i < 50; ++i) {
-        post_all(context, rank, region);
+        post_all(context, rank, region, scratch);
         EXPECT_EQ(heard, 0) << "in round " << i;
       }
       ph_completion one{};
