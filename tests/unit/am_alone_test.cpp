@@ -13,7 +13,7 @@ using namespace test;
 
 void write_line(transport::Line& line, std::uint64_t word, const Bytes& payload) {
   std::array<std::uint64_t, wire::kWordsPerLine> words{word};
-  std::memcpy(words.data() + 1, payload.data(), payload.size());
+  if (!payload.empty()) std::memcpy(words.data() + 1, payload.data(), payload.size());
   for (std::size_t i = 0; i < words.size(); ++i) line.words[i].set(words[i]);
 }
 
