@@ -1,5 +1,7 @@
 // Landings of active messages, fed to their model by hand: what keeps the promises of photon/am.h,
 // and what breaks them.
+#include <algorithm>
+
 #include "tests/simtest/fed_ams.hpp"
 
 namespace photon::simtest {
@@ -25,8 +27,8 @@ class AmLandingFed : public AmModelFed {
   // The bytes of a part come to the landing, but for a number of them at its end.
   void come(const AmMessage& one, const ph_am_part& part, std::uint64_t lost = 0) {
     seen(one);
-    for (std::uint64_t i = part.offset; i + lost < part.offset + part.size_bytes; ++i)
-      place(i) = bytes_[i];
+    const std::uint64_t end = std::min(part.offset + part.size_bytes, bytes_.size());
+    for (std::uint64_t i = part.offset; i + lost < end; ++i) place(i) = bytes_[i];
   }
   std::byte& place(std::uint64_t byte) {
     if (named_.buffer != nullptr) return static_cast<std::byte*>(named_.buffer)[byte];
