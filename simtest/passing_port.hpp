@@ -46,6 +46,7 @@ class PassingPort : public service::Port {
   void note_unheard(Rank rank, ph_status status, const char* why) noexcept override {
     real_.note_unheard(rank, status, why);
   }
+  void note_lost(Rank rank) noexcept override { real_.note_lost(rank); }
   bool is_here(Rank rank) const noexcept override { return real_.is_here(rank); }
   Rank host_of(Rank rank) const noexcept override { return real_.host_of(rank); }
   bool runs_now() const noexcept override { return real_.runs_now(); }

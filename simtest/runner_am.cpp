@@ -241,9 +241,13 @@ void Runner::quiesce(ph_rank rank, std::uint64_t limit_ns) {
   const Endpoint at = here(rank);
   AmQuiets::Quiet& quiet = quiets_.of(at);
   static_cast<void>(test_quiesce(rank));
-  if (quiet.is_requested)
-    return static_cast<void>(expect(rank, "am_quiesce while a request is under way",
-                                    ph_am_quiesce(context(rank), 0), PH_ERR_STATE));
+  if (quiet.is_requested) {
+    const ph_status status = ph_am_quiesce(context(rank), 0);
+    // It may have ended inside the call, which found that a rank is lost.
+    if (status == PH_ERR_STATE || test_quiesce(rank) == 0 || !quiet.is_broken)
+      expect(rank, "am_quiesce while a request is under way", status, PH_ERR_STATE);
+    return;
+  }
   if (!quiet.is_under_way) quiets_.begin(at);
   const auto limit_us = static_cast<std::int64_t>(limit_ns / 1000);
   Oracle::Wait wait{"a quiesce", world_.now_ns(), limit_us};

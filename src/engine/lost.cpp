@@ -4,6 +4,7 @@
 #include <new>
 
 #include "engine/engine.hpp"
+#include "engine/service_port.hpp"
 
 namespace photon::engine {
 
@@ -126,6 +127,13 @@ ph_status Engine::all_lost() {
   return fail(status, lost,
               "wait: all other ranks are lost or have left, rank " + std::to_string(lost) +
                   " is one of those that are lost");
+}
+
+// What its ring held the engine tells of; what had not come so far its service knows.
+void ServicePort::note_lost(Rank rank) noexcept {
+  Peer* const peer = rank < engine_.size_ ? engine_.peers_[rank].get() : nullptr;
+  if (peer == nullptr || peer->broken == PH_OK) return;
+  peer->lost_some = peer->lost_some || peer->may_have_lost();
 }
 
 // The first lost peer of whose lost operations nobody has been told in general; PH_OK: none. Told

@@ -52,6 +52,7 @@ class ServicePort final : public service::Port {
                    const char* why) noexcept override;
   void note_dropped() noexcept override;
   void note_unheard(Rank rank, ph_status status, const char* why) noexcept override;
+  void note_lost(Rank rank) noexcept override;
   void hand_over(std::uint64_t promise, ph_request* request) noexcept override;
 
   ph_status expose(std::span<const std::byte> memory, std::uint32_t access,

@@ -268,6 +268,9 @@ class Port {
   // The close says it, if it has no other to say. Nobody misses what a rank that has left did not
   // take.
   virtual void note_unheard(Rank /*rank*/, ph_status /*status*/, const char* /*why*/) noexcept {}
+  // Something that was over for the user went down with a rank that is lost, before any record of
+  // it had gone, and nobody hears of it otherwise: ph_flush() and ph_finalize() say so.
+  virtual void note_lost(Rank /*rank*/) noexcept {}
   // At the end of the call that made the promise: a request that is over at once is handed back.
   virtual void hand_over(std::uint64_t promise, ph_request* request) noexcept = 0;
 

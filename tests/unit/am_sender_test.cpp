@@ -299,6 +299,21 @@ TEST(AmSender, a_loss_ends_every_state_once) {
     }
 }
 
+// What stands in the ring the engine tells of by itself.
+TEST(AmSender, what_nothing_names_and_has_not_gone_when_its_rank_is_lost_is_left_to_the_flush) {
+  AmSending one(4);
+  const Bytes payload = some(3000);
+  ASSERT_EQ(one.sender().send(1, AmSending::args(payload), Asker::user), PH_OK);  // a body, lent
+  for (std::uint64_t i = 0; i < 5; ++i) ASSERT_EQ(one.send_small(i), PH_OK);      // two wait
+  ASSERT_EQ(one.send(5, 8, PH_NO_LCE), PH_OK);                                    // and an id
+  EXPECT_EQ(one.port.lost, 0u);
+  one.lose();
+  EXPECT_EQ(one.port.lost, 2u);
+  one.port.run_turns();
+  EXPECT_EQ(one.port.lost, 3u);
+  EXPECT_EQ(one.port.late, (Tolds{{5, PH_ERR_PEER}}));
+}
+
 // Inside each call that names it, from the first contact to the last message that waits.
 TEST(AmSender, a_rank_that_is_lost_inside_a_call_ends_all_once) {
   for (const bool reserves : {false, true})

@@ -58,6 +58,7 @@ class AmPort final : public FakePort {
   void note_unheard(Rank, ph_status status, const char*) noexcept override {
     unheard.push_back(status);
   }
+  void note_lost(Rank) noexcept override { ++lost; }
 
   ph_status reserve(Rank to, std::uint64_t size_bytes, std::span<std::byte>& room) override {
     EXPECT_LE(size_bytes, settings.bulk_bytes / 4);
@@ -102,6 +103,7 @@ class AmPort final : public FakePort {
   std::vector<Told> told;
   std::vector<Told> late;
   std::vector<ph_status> unheard;
+  std::uint64_t lost = 0;  // that nothing names
   std::string last_words;
 
  private:

@@ -138,6 +138,7 @@ TEST(Am, a_quiesce_that_is_refused_answers_for_what_goes_with_its_call) {
     ASSERT_TRUE(one.said().empty()) << "the message still waits for others";
     ASSERT_EQ(has_request ? one.am->begin_quiesce(&request) : one.am->enter_quiesce(),
               PH_ERR_STATE);
+    one.turn();
     const auto said = one.said();
     ASSERT_EQ(said.size(), 4u);
     EXPECT_EQ(decode(said[0][0])->op, Op::aggregate);

@@ -69,12 +69,12 @@ class Am : public Service {
   // Quiescence: enter_quiesce() is followed by take() or leave(). What is held back goes first,
   // which one that is under way may have waited for, also where the call is refused.
   ph_status enter_quiesce() {
-    before_sleep();
-    return waves_.enter();
+    sender_.before_sleep();
+    return sent(waves_.enter());
   }
   ph_status begin_quiesce(ph_request* request) {
-    before_sleep();
-    return waves_.begin(request);
+    sender_.before_sleep();
+    return sent(waves_.begin(request));
   }
   Waves& waves() noexcept { return waves_; }
   // Handlers that have run, ever: of runs that are over.

@@ -109,10 +109,10 @@ void Outbox::settle_first(To& to, std::unique_ptr<Entry> entry, ph_status status
   to.lent.push(std::move(entry));
 }
 
-// It never goes.
+// It never goes. Of one that nothing names the next flush tells.
 void Outbox::drop(To& to, const Entry& entry, ph_status why) noexcept {
   budget_.give(entry.counted);
-  if (entry.note.kind == Note::Kind::none) return;
+  if (entry.note.kind == Note::Kind::none) return port_.note_lost(to.rank);
   to.notes.unexpect();
   if (entry.note.kind == Note::Kind::pull) offers_.fail(entry.note.value, why);
   if (entry.note.is_told_of_loss())
@@ -169,11 +169,12 @@ bool Outbox::turn() {
 }
 
 // Its bytes have left, or never will.
-void Outbox::on_local(Rank rank, std::uint64_t token) noexcept {
+void Outbox::on_local(Rank rank, std::uint64_t token, ph_status status) noexcept {
   To* const to = find(rank);
   if (to == nullptr) return;
   std::unique_ptr<Entry> entry = to->lent.take(token);
   if (entry == nullptr) return;
+  if (status != PH_OK && entry->note.kind == Note::Kind::none) port_.note_lost(rank);
   budget_.give(entry->counted);
   --lent_;
   pool_.give(std::move(entry));

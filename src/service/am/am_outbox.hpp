@@ -77,7 +77,7 @@ class Outbox {
   void move(To& to) noexcept;
 
   // ---- of the service
-  void on_local(Rank to, std::uint64_t token) noexcept;
+  void on_local(Rank to, std::uint64_t token, ph_status status) noexcept;
   bool turn();
   void lose(To& to, ph_status why) noexcept;
   void close() noexcept;

@@ -285,8 +285,8 @@ void Sender::note_reply_handled(Rank from) noexcept {
 
 // ---- of the service
 
-void Sender::on_local(Rank to, std::uint64_t token, ph_status /*status*/) {
-  outbox_.on_local(to, token);
+void Sender::on_local(Rank to, std::uint64_t token, ph_status status) {
+  outbox_.on_local(to, token, status);
 }
 
 void Sender::on_room(Rank to) {
