@@ -59,10 +59,10 @@ void Runner::close_lane(ph_rank rank, std::uint32_t lane) {
   await_loans(end);
   std::uint64_t quiet_ns = 100;
   while (closing_ != PH_ANY_RANK && !oracle_.failed()) take_or_pause(rank, quiet_ns);
+  closing_ = rank;  // before anything that lets others run
   seats_[rank].gives_back = gave_back;
   take_before_leaving(rank);
   if (oracle_.failed()) return;
-  closing_ = rank;
   LaneSeat& seat = seats_[rank].lanes[lane];
   lending_.gone(end);
   echoes_.gone(end, false);
