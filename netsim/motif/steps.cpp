@@ -1,0 +1,36 @@
+#include "netsim/motif/steps.hpp"
+
+namespace photon::netsim {
+
+Steps::Steps(std::unique_ptr<Pattern> pattern, std::uint32_t steps, std::uint32_t bytes)
+    : pattern_(std::move(pattern)),
+      steps_(steps),
+      bytes_(bytes),
+      step_of_(pattern_->ranks()),
+      come_(std::size_t{pattern_->ranks()} * steps) {
+  for (std::uint32_t rank = 0; rank < pattern_->ranks(); ++rank) {
+    expected_.push_back(pattern_->senders_to(rank));
+  }
+}
+
+void Steps::start(std::uint32_t rank, Ranks& ranks) { go_on(rank, ranks); }
+
+void Steps::on_message(std::uint32_t rank, std::uint32_t tag, Ranks& ranks) {
+  const std::uint32_t come = ++come_[std::size_t{rank} * steps_ + tag];
+  if (tag + 1 != step_of_[rank] || come != expected_[rank]) return;
+  go_on(rank, ranks);
+}
+
+// Sends the messages of the next step, and of further ones whose messages have all come already.
+void Steps::go_on(std::uint32_t rank, Ranks& ranks) {
+  std::vector<std::uint32_t> peers;
+  pattern_->peers_of(rank, peers);
+  while (step_of_[rank] < steps_) {
+    const std::uint32_t step = step_of_[rank]++;
+    for (const std::uint32_t peer : peers) ranks.send(rank, peer, bytes_, step);
+    if (come_[std::size_t{rank} * steps_ + step] < expected_[rank]) return;
+  }
+  ranks.finish(rank);
+}
+
+}  // namespace photon::netsim

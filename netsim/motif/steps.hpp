@@ -1,0 +1,37 @@
+// Motifs in steps: a rank sends to all its peers, and goes on when all messages of the step are in.
+// Messages of later steps may come early; each step has its own count.
+#pragma once
+
+#include <vector>
+
+#include "netsim/motif/motif.hpp"
+
+namespace photon::netsim {
+
+class Pattern {  // who sends to whom in a step, the same in each
+ public:
+  virtual ~Pattern() = default;
+  virtual std::uint32_t ranks() const = 0;
+  virtual void peers_of(std::uint32_t rank, std::vector<std::uint32_t>& peers) const = 0;
+  virtual std::uint32_t senders_to(std::uint32_t rank) const = 0;
+};
+
+class Steps final : public Motif {
+ public:
+  Steps(std::unique_ptr<Pattern> pattern, std::uint32_t steps, std::uint32_t bytes);
+  std::uint32_t ranks() const override { return pattern_->ranks(); }
+  void start(std::uint32_t rank, Ranks& ranks) override;
+  void on_message(std::uint32_t rank, std::uint32_t tag, Ranks& ranks) override;
+
+ private:
+  void go_on(std::uint32_t rank, Ranks& ranks);
+
+  std::unique_ptr<Pattern> pattern_;
+  std::uint32_t steps_;
+  std::uint32_t bytes_;
+  std::vector<std::uint32_t> step_of_;   // rank
+  std::vector<std::uint32_t> expected_;  // rank: messages of a step
+  std::vector<std::uint32_t> come_;      // rank x steps + step
+};
+
+}  // namespace photon::netsim

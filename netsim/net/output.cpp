@@ -1,0 +1,144 @@
+// A part's output ports: FIFOs, looks, sending.
+#include <algorithm>
+
+#include "netsim/net/part.hpp"
+
+namespace photon::netsim {
+
+void Part::append(OutputQueue& queue, std::uint32_t packet) {
+  packets_[packet].next = kNone;
+  if (queue.first == kNone) {
+    queue.first = packet;
+  } else {
+    packets_[queue.last].next = packet;
+  }
+  queue.last = packet;
+  queue.used += packets_[packet].flits;
+}
+
+std::uint32_t Part::take_out(OutputQueue& queue) {
+  const std::uint32_t packet = queue.first;
+  queue.first = packets_[packet].next;
+  queue.used -= packets_[packet].flits;
+  queue.credits -= packets_[packet].flits;
+  return packet;
+}
+
+// A granted packet joins an output FIFO. This comes before credits and looks of its picosecond.
+void Part::join(std::uint32_t queue, std::uint32_t packet) {
+  const std::uint32_t number = queue / p_.vcs;
+  Port& port = s_.ports[number];
+  SendPort& send = port.send;
+  append(s_.outputs[queue], packet);
+  if (s_.outputs[queue].used > p_.buffer_flits) fail("an output FIFO holds more than its room");
+  send.settle(credits_, now_, p_.flit_ps, [&](std::uint32_t vc, std::uint32_t flits) {
+    s_.outputs[number * p_.vcs + vc].credits += flits;
+  });
+  ++send.queued;
+  if (send.is_waiting(now_, false)) send.arm(now_, p_.flit_ps);
+  if (send.due != send.until) {
+    send.due = send.until;
+    queue_.push(Event::at(send.due, EventKind::output_look, number));
+  }
+}
+
+// The VC whose packet goes, or kNone. Its turn begins after the last one sent. A card counts as
+// one VC: a port to it has one account of credits.
+std::uint32_t Part::choose(const Port& port, std::uint32_t first_queue) const {
+  const bool is_to_card = (port.peer & kCardBit) != 0;
+  std::uint32_t vc = port.send.last_vc;
+  for (std::uint32_t i = 0; i < p_.vcs; ++i) {
+    vc = vc + 1 < p_.vcs ? vc + 1 : 0;
+    const OutputQueue& queue = s_.outputs[first_queue + vc];
+    if (queue.first == kNone) continue;
+    const std::uint32_t credits = is_to_card ? s_.outputs[first_queue].credits : queue.credits;
+    if (packets_[queue.first].flits <= credits) return vc;
+  }
+  return kNone;
+}
+
+void Part::look(std::uint32_t number) {
+  Port& port = s_.ports[number];
+  SendPort& send = port.send;
+  if (send.due != now_) return;
+  const std::uint32_t first_queue = number * p_.vcs;
+  send.settle(credits_, now_ + 1, p_.flit_ps, [&](std::uint32_t vc, std::uint32_t flits) {
+    s_.outputs[first_queue + vc].credits += flits;
+  });
+  const Event again = Event::at(0, EventKind::output_look, number);
+  const std::uint32_t vc = choose(port, first_queue);
+  if (vc == kNone) {
+    after_look(send, false, 0, again);
+    return;
+  }
+  OutputQueue& queue = s_.outputs[first_queue + vc];
+  const std::uint32_t packet = take_out(queue);
+  const std::uint16_t flits = packets_[packet].flits;
+  if ((port.peer & kCardBit) != 0 && vc != 0) {  // one account
+    queue.credits += flits;
+    s_.outputs[first_queue].credits -= flits;
+  }
+  send.last_vc = vc;
+  --send.queued;
+  ++counters_.hops;
+  after_look(send, true, flits, again);
+  transmit(number, vc, packet);
+  if (queue.wanted > 0) {
+    want_edge(fabric_.router_of[number], std::max(next_edge_time(), port.output_free));
+  }
+}
+
+// Busy with what was sent, or waiting: then a credit on its way tells when the next look is.
+void Part::after_look(SendPort& send, bool has_sent, std::uint16_t flits, const Event& look_again) {
+  send.due = kNever;
+  if (has_sent) {
+    send.from = now_;
+    send.until = now_ + flits * p_.flit_ps;
+    if (send.queued == 0) return;
+  } else {
+    send.until = now_;
+    if (send.first_credit == kNone) return;
+    send.arm(credits_[send.first_credit].at, p_.flit_ps);
+  }
+  send.due = send.until;
+  queue_.push({send.due, look_again.key, look_again.payload});
+}
+
+void Part::transmit(std::uint32_t number, std::uint32_t vc, std::uint32_t packet) {
+  const std::uint32_t peer = s_.ports[number].peer;
+  Packet& sent = packets_[packet];
+  if ((peer & kCardBit) != 0) {
+    counters_.bytes_to_cards += sent.bytes;
+    queue_.push(Event::at(now_ + p_.router_to_card_ps(), EventKind::card_arrival, peer & ~kCardBit,
+                          packet));
+    return;
+  }
+  sent.at = now_ + p_.router_to_router_ps();
+  put_in(peer * p_.vcs + vc, packet);
+}
+
+// A packet is on its way to an input queue. Only that of the front one is an event.
+void Part::put_in(std::uint32_t queue, std::uint32_t packet) {
+  InputQueue& input = s_.inputs[queue];
+  packets_[packet].next = kNone;
+  input.used += packets_[packet].flits;
+  if (input.used > p_.buffer_flits) fail("an input FIFO holds more than its room");
+  if (input.first == kNone) {
+    input.first = packet;
+    queue_.push(Event::at(packets_[packet].at, EventKind::arrival, queue));
+  } else {
+    packets_[input.last].next = packet;
+  }
+  input.last = packet;
+}
+
+void Part::add_credit(std::uint32_t number, const Credit& credit) {
+  SendPort& send = s_.ports[number].send;
+  send.add_credit(credits_, credit);
+  if (!send.is_starved()) return;
+  send.arm(credit.at, p_.flit_ps);
+  send.due = send.until;
+  queue_.push(Event::at(send.due, EventKind::output_look, number));
+}
+
+}  // namespace photon::netsim

@@ -1,0 +1,42 @@
+// Messages of which some packets have come: how many bytes are in, and the highest index so far.
+// A table with open addressing. Invariant: a message is in it from its first packet to its last,
+// and one of a single packet never. It grows by doubling, and nothing else allocates. Owner: one
+// card.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "netsim/nic/port.hpp"
+
+namespace photon::netsim::nic {
+
+class Arrivals {
+ public:
+  // Counts the packet; true if all bytes of its message are in now.
+  bool take(const Packet& packet);
+  std::size_t open() const { return used_; }
+  std::uint64_t out_of_order() const { return out_of_order_; }
+
+ private:
+  struct Entry {
+    std::uint64_t key = 0;  // 0: free
+    std::uint32_t bytes = 0;
+    std::uint32_t highest = 0;
+  };
+  static std::uint64_t key_of(const Packet& packet) {
+    return (std::uint64_t{packet.source} + 1) << 32 | packet.message;
+  }
+  std::size_t home(std::uint64_t key) const {
+    return (key * 0x9e3779b97f4a7c15U >> 32) & (entries_.size() - 1);
+  }
+  std::size_t find(std::uint64_t key) const;  // its place, or that where it would be
+  void grow();
+  void erase(std::size_t place);
+
+  std::vector<Entry> entries_;
+  std::size_t used_ = 0;
+  std::uint64_t out_of_order_ = 0;
+};
+
+}  // namespace photon::netsim::nic
