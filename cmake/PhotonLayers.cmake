@@ -1,11 +1,13 @@
 # Layers: one object library per folder of src/, and the check that includes only go downward.
 #
-#   photon_layer(NAME [OUTSIDE] [SOURCES files...] USES layers...)
+#   photon_layer(NAME [OUTSIDE | LIBRARY library] [SOURCES files...] USES layers...)
 #
 # USES names what the layer may include; what those use comes with them. SOURCES defaults to every
 # .cpp of the folder. OUTSIDE: it lies beside src/, stands on the installed headers, and may include
-# what USES names and no more. Works in script mode as well (cmake/CheckLayers.cmake), where it only
-# checks.
+# what USES names and no more. LIBRARY: it lies beside src/ and belongs to a library of its own,
+# whose objects are in the property PHOTON_OBJECTS_<library>; it is checked, but not built, where
+# PHOTON_LIBRARIES_OFF names the library. Works in script mode as well (cmake/CheckLayers.cmake),
+# where it only checks.
 
 # The layer that owns an include path such as transport/shm/ring.hpp: the longest name that fits.
 function(photon_layer_of path result)
@@ -100,10 +102,19 @@ function(photon_check_public_only)
   endforeach()
 endfunction()
 
+# A layer of another library: it sees the root of the tree and nothing of src/ or include/.
+function(photon_library_layer target library)
+  target_include_directories(${target} PRIVATE ${PHOTON_SOURCE_ROOT})
+  target_compile_options(${target} PRIVATE -Wconversion -Wno-sign-conversion)
+  target_link_libraries(${target} PRIVATE photon_flags Threads::Threads)
+  photon_together(${target})
+  set_property(GLOBAL APPEND PROPERTY PHOTON_OBJECTS_${library} $<TARGET_OBJECTS:${target}>)
+endfunction()
+
 function(photon_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "OUTSIDE" "" "SOURCES;USES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "OUTSIDE" "LIBRARY" "SOURCES;USES")
   set(folder ${PHOTON_SOURCE_ROOT}/src/${name})
-  if(layer_OUTSIDE)
+  if(layer_OUTSIDE OR layer_LIBRARY)
     set(folder ${PHOTON_SOURCE_ROOT}/${name})
   endif()
   set_property(GLOBAL PROPERTY PHOTON_FOLDER_${name} ${folder})
@@ -122,7 +133,7 @@ function(photon_layer name)
   list(REMOVE_DUPLICATES allowed)
   set_property(GLOBAL PROPERTY PHOTON_ALLOWED_${name} "${allowed}")
   set_property(GLOBAL APPEND PROPERTY PHOTON_LAYERS ${name})
-  if(CMAKE_SCRIPT_MODE_FILE)
+  if(CMAKE_SCRIPT_MODE_FILE OR (layer_LIBRARY AND layer_LIBRARY IN_LIST PHOTON_LIBRARIES_OFF))
     return()
   endif()
 
@@ -136,6 +147,10 @@ function(photon_layer name)
   endif()
   string(REPLACE "/" "_" target "photon_layer_${name}")
   add_library(${target} OBJECT ${sources})
+  if(layer_LIBRARY)
+    photon_library_layer(${target} ${layer_LIBRARY})
+    return()
+  endif()
   target_include_directories(${target} PRIVATE
     ${PHOTON_SOURCE_ROOT}/src ${PHOTON_SOURCE_ROOT}/include)
   if(layer_OUTSIDE)

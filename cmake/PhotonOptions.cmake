@@ -7,6 +7,12 @@ option(PHOTON_WERROR "Warnings are errors" OFF)
 option(PHOTON_FUZZ "Build tests/fuzz with libFuzzer (clang only)" OFF)
 set(PHOTON_WITH_OFI AUTO CACHE STRING "Transport ofi, on libfabric 1.17 or later: AUTO, ON, OFF")
 set_property(CACHE PHOTON_WITH_OFI PROPERTY STRINGS AUTO ON OFF)
+set(PHOTON_WITH_NETSIM AUTO CACHE STRING "The network simulator photon_netsim: AUTO, ON, OFF")
+set_property(CACHE PHOTON_WITH_NETSIM PROPERTY STRINGS AUTO ON OFF)
+set(PHOTON_LIBRARIES_OFF "")
+if(NOT PHOTON_WITH_NETSIM)  # AUTO is true: it needs nothing yet that may be missing
+  list(APPEND PHOTON_LIBRARIES_OFF netsim)
+endif()
 set(PHOTON_SANITIZE "" CACHE STRING "Argument of -fsanitize=, e.g. address,undefined")
 
 # Says in words what a build with tests lacks. A macro: what is found belongs to its caller.

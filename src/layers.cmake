@@ -31,5 +31,8 @@ photon_layer(stream        USES base)
 # The classic API: a client of the ABI within the library. Of src/ it has the atomics alone.
 photon_layer(compat OUTSIDE USES sync)
 
+# The network simulator, a library of its own.
+include(${PHOTON_SOURCE_ROOT}/netsim/layers.cmake)
+
 photon_check_layers()
 photon_check_public_only(tools examples bench)

@@ -17,6 +17,8 @@ def check(files):
         shutil.copytree(ROOT / 'cmake', Path(folder, 'cmake'))
         Path(folder, 'src').mkdir()
         shutil.copy(ROOT / 'src/layers.cmake', Path(folder, 'src'))
+        Path(folder, 'netsim').mkdir()
+        shutil.copy(ROOT / 'netsim/layers.cmake', Path(folder, 'netsim'))
         for name, text in files.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,6 +67,15 @@ class Layers(unittest.TestCase):
 
     def test_the_engine_sees_no_backend(self):
         self.assert_refused('src/engine/a.cpp', '"transport/shm/arena.hpp"', 'layer engine may not')
+
+    def test_the_network_simulator_is_a_library_of_its_own(self):
+        self.assert_accepted('netsim/net/a.cpp', '"netsim/queue/event.hpp"')
+        self.assert_accepted('netsim/run/a.cpp', '"netsim/nic/port.hpp"')
+        self.assert_refused('netsim/net/a.cpp', '"netsim/nic/port.hpp"', 'layer netsim/net may not')
+        self.assert_refused('netsim/nic/a.cpp', '"netsim/net/part.hpp"', 'layer netsim/nic may not')
+        self.assert_refused('netsim/motif/a.cpp', '"netsim/nic/port.hpp"', 'netsim/motif may not')
+        self.assert_refused('netsim/run/a.cpp', '"base/result.hpp"', 'layer netsim/run may not')
+        self.assert_refused('src/api/a.cpp', '"netsim/run/table.hpp"', 'layer api may not')
 
     def test_paths_with_dots_are_refused(self):
         self.assert_refused('src/base/a.cpp', '"../sync/policy.hpp"', 'name it from src/ on')

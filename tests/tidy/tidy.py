@@ -14,8 +14,8 @@ MAX_FUNCTION_LINES = 60
 MAX_PARAMETERS = 5
 MAX_COLUMNS = 100
 
-FOLDERS = ('include', 'src', 'compat', 'simtest', 'tools', 'examples', 'bench', 'tests', 'cmake',
-           'scripts', '.ci')
+FOLDERS = ('include', 'src', 'compat', 'netsim', 'simtest', 'tools', 'examples', 'bench', 'tests',
+           'cmake', 'scripts', '.ci')
 CPP = ('.h', '.hpp', '.c', '.cpp')
 OTHER = ('.py', '.cmake', '.sh', '.map', '')
 
@@ -25,6 +25,8 @@ ORDER = re.compile(r'\bmemory_order_(acquire|release|acq_rel)\b')
 LABEL = re.compile(r'\[([a-z][a-z0-9_-]*)\]')
 CONDITION = re.compile(r'^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else)\b[ \t]*(.*)$', re.M)
 DEFINE = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)', re.M)
+LOUD = re.compile(r'<(?:iostream|fstream|cstdio)>|\bstd::(?:cout|cerr|clog)\b|\bprintf\b'
+                  r'|\b(?:std::)?(?:quick_)?exit\(|\babort\(')
 GETENV = re.compile(r'\b(secure_getenv|getenv|environ)\b')
 
 
@@ -73,7 +75,8 @@ def check_functions(tree, path, text):
 def check_atomics(tree, path, code):
     # tools/ and bench/ may measure what the machine does without the library.
     place = path.relative_to(tree.root).parts
-    if place[0] not in ('src', 'compat', 'include', 'examples') or place[:2] == ('src', 'sync'):
+    watched = ('src', 'compat', 'include', 'examples', 'netsim')
+    if place[0] not in watched or place[:2] == ('src', 'sync'):
         return
     for match in ATOMICS.finditer(code):
         tree.find(path, line_of(code, match), 'atomics', f'{match.group(0)} outside src/sync')
@@ -110,18 +113,29 @@ def check_macros(tree, path, code):
 
 def check_environment(tree, path, code):
     place = path.relative_to(tree.root)
-    if place.parts[0] != 'src' or place.parts[1] == 'boot':
+    if place.parts[0] not in ('src', 'netsim') or place.parts[1] == 'boot':
         return
-    if place.parts[1] == 'base' and path.stem == 'config':
+    if place.parts[:2] == ('src', 'base') and path.stem == 'config':
         return
     for match in GETENV.finditer(code):
         tree.find(path, line_of(code, match), 'environment',
                   f'{match.group(0)}: settings go through base/config')
 
 
+def check_quiet(tree, path, code):
+    """The simulator's library hands its results to its caller: it neither prints nor exits."""
+    place = path.relative_to(tree.root).parts
+    if place[0] != 'netsim' or place[1] == 'command':
+        return
+    for match in LOUD.finditer(code):
+        tree.find(path, line_of(code, match), 'quiet',
+                  f'{match.group(0)}: return it to the caller')
+
+
 def check_header_opening(tree, path, text):
     place = path.relative_to(tree.root).parts
-    if place[0] in ('src', 'compat') and path.suffix == '.hpp' and not text.startswith('//'):
+    is_internal = place[0] in ('src', 'compat', 'netsim') and path.suffix == '.hpp'
+    if is_internal and not text.startswith('//'):
         tree.find(path, 1, 'header', 'open with purpose, invariant and owner')
 
 
@@ -174,6 +188,7 @@ def check(root):
         check_conditions(tree, path, code)
         check_macros(tree, path, code)
         check_environment(tree, path, code)
+        check_quiet(tree, path, code)
         check_header_opening(tree, path, text)
         if path.relative_to(tree.root).parts[:2] == ('src', 'sync'):
             check_orders(tree, path, text, labels)

@@ -89,6 +89,17 @@ class Rules(unittest.TestCase):
         self.assert_silent({
             'src/boot/y.cpp': 'auto a = std::getenv("A");\n', 'tests/unit/y_test.cpp': '\n'})
 
+    def test_quiet(self):
+        for loud in ('#include <iostream>\n', 'void f() { exit(1); }\n', 'void f() { abort(); }\n'):
+            self.assert_fires('quiet', {'netsim/net/x.cpp': loud})
+            self.assert_silent({'netsim/command/x.cpp': loud})
+
+    def test_the_network_simulator(self):
+        self.assert_fires('atomics', {'netsim/net/x.cpp': 'std::atomic<int> a;\n'})
+        self.assert_fires('header', {'netsim/net/x.hpp': '#pragma once\n'})
+        self.assert_fires('environment', {'netsim/run/x.cpp': 'auto a = std::getenv("A");\n'})
+        self.assert_fires('file-size', {'netsim/net/x.cpp': '\n' * 401})
+
     def test_header(self):
         self.assert_fires('header', {'src/base/x.hpp': '#pragma once\n'})
 

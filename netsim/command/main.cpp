@@ -1,0 +1,27 @@
+// photon-netsim: a packet simulator of networks. Users' manual: docs/netsim-router.md.
+#include <cstdio>
+#include <string_view>
+
+#include "netsim/command/command.hpp"
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: photon-netsim run [--set key=value]...   simulate, print the result\n"
+    "       photon-netsim check                      the validation table\n"
+    "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
+    "       photon-netsim keys                       what can be set\n";
+
+}  // namespace
+
+int main(int count, char** words) {
+  namespace command = photon::netsim::command;
+  const std::string_view name = count > 1 ? words[1] : "";
+  const command::Arguments rest(words + (count > 1 ? 2 : 1), words + count);
+  if (name == "run") return command::run(rest);
+  if (name == "bench") return command::bench(rest);
+  if (name == "check" && rest.empty()) return command::check();
+  if (name == "keys" && rest.empty()) return command::keys();
+  std::fputs(kUsage, name == "--help" ? stdout : stderr);
+  return name == "--help" ? 0 : 2;
+}
