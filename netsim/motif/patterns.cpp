@@ -118,7 +118,7 @@ Result<std::unique_ptr<Motif>> make_motif(const MotifSettings& settings) {
   for (const std::uint32_t size : grid) ranks *= size;
   if (settings.steps == 0 || settings.steps >= 1U << 24 ||
       std::uint64_t{ranks} * settings.steps > kMostCounts) {
-    return Error{"motif.iterations " + std::to_string(settings.steps) +
+    return Error{"run.iterations " + std::to_string(settings.steps) +
                  ": allowed is 1 to 2^24 - 1, and ranks x iterations up to 2^32"};
   }
   std::unique_ptr<Pattern> pattern;

@@ -47,8 +47,8 @@ Error bad_shape(const TopologySettings& settings, const char* allowed) {
 }
 
 Error bad_routing(const TopologySettings& settings, const char* allowed) {
-  return {"network.routing \"" + settings.routing + "\": topology " + settings.topology + " has " +
-          allowed};
+  return {"network.routing \"" + settings.routing + "\": allowed for topology " +
+          settings.topology + " is " + allowed};
 }
 
 constexpr const char* kTooLarge = "a network of at most 2^24 hosts and 2^28 ports";

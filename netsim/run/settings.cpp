@@ -106,9 +106,10 @@ Error bad(std::string_view key, std::string_view value, std::string_view allowed
   return {std::string(key) + " = " + std::string(value) + ": allowed is " + std::string(allowed)};
 }
 
-std::string as_text(double value) {
+std::string as_text(double value) {  // six digits
   char text[32];
-  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  const auto end =
+      std::to_chars(text, text + sizeof text, value, std::chars_format::general, 6).ptr;
   return {text, end};
 }
 

@@ -70,8 +70,8 @@ TEST(Router, a_packet_behind_another_is_routed_at_the_edge_that_frees_the_place)
   Watched watched(router);
   WireBench bench(watched, with_buffers(1000));
   watched.watch(bench.part());
-  // Host 0's first packet is granted at edge 108 and keeps the output busy for 100 X. Host 2's first
-  // one waits for that, its second one comes in the meantime.
+  // Host 0's first packet is granted at edge 108 and keeps the output busy for 100 X. Host 2's
+  // first one waits for that, its second one comes in the meantime.
   bench.send(0, packet_of(0, 1, 100), 1);
   bench.send(0, packet_of(2, 1, 1), 2);
   bench.send(0, packet_of(2, 1, 1), 3);
@@ -116,10 +116,10 @@ TEST(Router, credits_take_their_way_back) {
   WireBench bench(router, with_buffers(128));
   bench.send(0, packet_of(0, 1, 128), 1);
   bench.send(183'000, packet_of(0, 1, 128), 2);
-  // The first is granted at 92,124; its credit is at the card at 182,124 (O + L), while the card has
-  // nothing to send: so it looks at 183,404, where the second has been queued for 404 ps. That is at
-  // the router at 273,404, granted at edge 321 (273,813), and the port looks at 275,093; the card's
-  // room came back at 183,404 + 1,000 + 90,000 = 274,404, in time.
+  // The first is granted at 92,124; its credit is at the card at 182,124 (O + L), while the card
+  // has nothing to send: so it looks at 183,404, where the second has been queued for 404 ps. That
+  // is at the router at 273,404, granted at edge 321 (273,813), and the port looks at 275,093; the
+  // card's room came back at 183,404 + 1,000 + 90,000 = 274,404, in time.
   EXPECT_EQ(bench.run(), (std::vector<Delivery>{{183'404, 1, 1}, {365'093, 1, 2}}));
   EXPECT_EQ(bench.part().what_is_left(), "");
 }

@@ -72,8 +72,11 @@ class Dependencies {
 class Walker {
  public:
   Walker(const Topology& topology, std::uint32_t vcs)
-      : topology_(topology), wiring_(topology.wire()), vcs_(vcs),
-        queues_(std::size_t{wiring_.ports()} * vcs), dependencies_(queues_.size()) {}
+      : topology_(topology),
+        wiring_(topology.wire()),
+        vcs_(vcs),
+        queues_(std::size_t{wiring_.ports()} * vcs),
+        dependencies_(queues_.size()) {}
 
   const Wiring& wiring() const { return wiring_; }
   const Dependencies& dependencies() const { return dependencies_; }
@@ -153,20 +156,18 @@ TEST(Topologies, every_way_ends_at_its_host_and_no_channels_wait_in_a_ring) {
   for (const Case& one : kCases) {
     const auto topology = make(one.settings);
     Walker walker(*topology, topology->vcs());
-    const std::string name = one.settings.topology + ' ' + one.settings.shape + ' ' +
-                             one.settings.routing;
+    const std::string name =
+        one.settings.topology + ' ' + one.settings.shape + ' ' + one.settings.routing;
     EXPECT_EQ(walker.walk_all(20), one.most_hops) << name;
     EXPECT_FALSE(walker.dependencies().has_cycle()) << name;
   }
 }
 
 TEST(Topologies, a_vc_fewer_closes_a_ring_of_channels) {
-  const TopologySettings settings[] = {{"torus", "5", "static", 1},
-                                       {"torus", "6x5", "static", 1},
-                                       {"hyperx", "4x3", "adaptive", 1, 2},
-                                       {"dragonfly", "2:4:1:4", "static"},
-                                       {"dragonfly", "2:4:1:4", "ugal"},
-                                       {"dragonfly", "1:3:2:5", "valiant"}};
+  const TopologySettings settings[] = {
+      {"torus", "5", "static", 1},         {"torus", "6x5", "static", 1},
+      {"hyperx", "4x3", "adaptive", 1, 2}, {"dragonfly", "2:4:1:4", "static"},
+      {"dragonfly", "2:4:1:4", "ugal"},    {"dragonfly", "1:3:2:5", "valiant"}};
   for (const TopologySettings& one : settings) {
     const auto topology = make(one);
     Walker walker(*topology, topology->vcs() - 1);
@@ -183,18 +184,27 @@ TEST(Topologies, links_lie_where_the_table_says) {
   // Fat tree 3,2:4: up port 1 of leaf 2 goes to router 1 of the top at its down port 2.
   const Wiring tree = make({"fattree", "3,2:4"})->wire();
   EXPECT_EQ(tree.peer[tree.port_base[2] + 4], tree.port_base[5] + 2);
-  // HyperX 4x3, width 2: router 1's first link to x = 3 is port 4, and leads to router 3's to x = 1.
+  // HyperX 4x3, width 2: router 1's first link to x = 3 is port 4, and leads to router 3's to x
+  // = 1.
   const Wiring hyperx = make({"hyperx", "4x3", "static", 2, 2})->wire();
   EXPECT_EQ(hyperx.peer[hyperx.port_base[1] + 4], hyperx.port_base[3] + 2);
 }
 
 TEST(Topologies, bad_shapes_and_routings_are_refused_in_one_sentence) {
-  const TopologySettings settings[] = {
-      {"mesh", "4x4"},          {"router", "0"},           {"router", "2x2"},
-      {"torus", "4x"},          {"torus", "4x4", "ugal"},  {"torus", "99999x99999"},
-      {"hyperx", "4x-4"},       {"hyperx", "4", "static", 0}, {"fattree", "8,8"},
-      {"fattree", "8:8"},       {"fattree", "8,8:8", "ugal"}, {"dragonfly", "4:4:1"},
-      {"dragonfly", "4:4:0:4"}, {"dragonfly", "4:4:1:4", "adaptive"}};
+  const TopologySettings settings[] = {{"mesh", "4x4"},
+                                       {"router", "0"},
+                                       {"router", "2x2"},
+                                       {"torus", "4x"},
+                                       {"torus", "4x4", "ugal"},
+                                       {"torus", "99999x99999"},
+                                       {"hyperx", "4x-4"},
+                                       {"hyperx", "4", "static", 0},
+                                       {"fattree", "8,8"},
+                                       {"fattree", "8:8"},
+                                       {"fattree", "8,8:8", "ugal"},
+                                       {"dragonfly", "4:4:1"},
+                                       {"dragonfly", "4:4:0:4"},
+                                       {"dragonfly", "4:4:1:4", "adaptive"}};
   for (const TopologySettings& one : settings) {
     const auto made = make_topology(one);
     ASSERT_FALSE(made) << one.topology << ' ' << one.shape;

@@ -1,0 +1,141 @@
+// Whole runs: checks that stay on, wedges, bad settings.
+#include <gtest/gtest.h>
+
+#include "netsim/run/simulation.hpp"
+#include "netsim/run/table.hpp"
+
+namespace photon::netsim {
+namespace {
+
+const TopologySettings kPairs[] = {
+    {"router", "6"},
+    {"torus", "4x4", "static", 2},
+    {"torus", "3x3x3"},
+    {"hyperx", "3x3", "static", 2, 2},
+    {"hyperx", "3x3", "adaptive", 2, 2},
+    {"fattree", "3,3:3"},
+    {"fattree", "3,3:3", "adaptive"},
+    {"fattree", "2,2:2,2:3", "adaptive"},
+    {"dragonfly", "2:3:1:4"},
+    {"dragonfly", "2:3:2:4", "ugal"},
+    {"dragonfly", "2:3:2:4", "valiant"},
+};
+
+Settings all_to_all(const TopologySettings& network, std::uint32_t bytes) {
+  Settings settings = table_settings();
+  settings.network = network;
+  const std::uint32_t hosts = (*make_topology(network))->wire().hosts;
+  settings.motif = {"alltoall", std::to_string(hosts), bytes, 1, 1};
+  return settings;
+}
+
+RunResult run_well(const Settings& settings) {
+  auto result = run(settings);
+  EXPECT_TRUE(result) << (result ? "" : result.error());
+  return result ? *result : RunResult{};
+}
+
+TEST(Run, one_packet_buffers_never_wedge) {
+  for (const TopologySettings& pair : kPairs) {
+    Settings settings = all_to_all(pair, 1000);
+    settings.packet_bytes = settings.buffer_bytes = 64;
+    EXPECT_EQ(run_well(settings).failure, "") << pair.topology << ' ' << pair.routing;
+  }
+}
+
+TEST(Run, bytes_on_host_links_are_the_messages_bytes) {
+  for (const TopologySettings& pair : kPairs) {
+    const RunResult result = run_well(all_to_all(pair, 5000));
+    EXPECT_EQ(result.failure, "");
+    const std::uint64_t ranks = result.finished_ps.size();
+    EXPECT_EQ(result.posted_bytes, ranks * (ranks - 1) * 5000);
+    EXPECT_EQ(result.bytes_from_cards, result.posted_bytes);
+    EXPECT_EQ(result.bytes_to_cards, result.posted_bytes);
+    EXPECT_EQ(result.packets, ranks * (ranks - 1) * 3);
+  }
+}
+
+TEST(Run, a_ring_with_one_vc_wedges_and_says_so) {
+  Settings settings = table_settings();
+  settings.network = {"torus", "6"};
+  settings.vcs = 1;
+  settings.buffer_bytes = 2048;
+  settings.motif = {"shift", "6", 100'000, 1, 3};
+  const std::string failure = run_well(settings).failure;
+  EXPECT_NE(failure.find("packets stayed in the network"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("cycle of waiting channels: router "), std::string::npos) << failure;
+  settings.vcs = 2;
+  EXPECT_EQ(run_well(settings).failure, "");
+}
+
+TEST(Run, a_bound_of_simulated_time_ends_the_run_as_a_failure) {
+  Settings settings = all_to_all({"router", "6"}, 100'000);
+  settings.max_us = 3;
+  const std::string failure = run_well(settings).failure;
+  EXPECT_NE(failure.find("packets stayed in the network"), std::string::npos) << failure;
+  EXPECT_EQ(failure.find("cycle of"), std::string::npos) << failure;
+}
+
+TEST(Run, the_same_settings_give_the_same_ends) {
+  for (const TopologySettings& pair : kPairs) {
+    const Settings settings = all_to_all(pair, 3000);
+    const RunResult first = run_well(settings);
+    const RunResult second = run_well(settings);
+    EXPECT_EQ(first.finished_ps, second.finished_ps);
+    EXPECT_EQ(first.out_of_order, second.out_of_order);
+    EXPECT_EQ(first.events, second.events);
+  }
+}
+
+TEST(Run, only_routings_that_choose_bring_packets_out_of_order) {
+  std::uint64_t out_of_order = 0;
+  for (const TopologySettings& pair : kPairs) {
+    const RunResult result = run_well(all_to_all(pair, 20'000));
+    if ((*make_topology(pair))->is_ordered()) {
+      EXPECT_EQ(result.out_of_order, 0U) << pair.topology;
+    } else {
+      out_of_order += result.out_of_order;
+    }
+  }
+  EXPECT_GT(out_of_order, 0U);
+}
+
+TEST(Run, motifs_send_what_they_say) {
+  Settings settings = table_settings();
+  settings.network = {"router", "5"};
+  settings.motif = {"incast", "5", 2048, 3, 1};
+  EXPECT_EQ(run_well(settings).packets, 4U * 3);
+  settings.motif = {"shift", "5", 2048, 4, 2};
+  EXPECT_EQ(run_well(settings).packets, 5U * 4);
+  settings.network = {"router", "12"};
+  settings.motif = {"exchange", "3x2x2", 2048, 2, 1};
+  EXPECT_EQ(run_well(settings).packets, (16U + 12 + 12) * 2);
+}
+
+TEST(Run, rounding_that_changes_a_rate_is_said) {
+  Settings settings;
+  EXPECT_EQ(run_well(settings).note, "");
+  settings.link_GBps = 6000;  // 2.67 ps a flit
+  EXPECT_NE(run_well(settings).note.find("changed a rate by 12.5%"), std::string::npos);
+}
+
+TEST(Run, bad_settings_are_refused_in_one_sentence) {
+  const char* const pairs[][2] = {
+      {"network.colour", "red"},      {"network.link_GBps", "fast"},
+      {"network.link_GBps", "0"},     {"network.link_GBps", "-1"},
+      {"network.crossbar_GBps", "5"}, {"network.packet_bytes", "64001"},
+      {"network.flit_bytes", "0"},    {"network.buffer_bytes", "4294967296"},
+      {"network.link_ns", "nan"},     {"network.delivery", "middle"},
+      {"nic.protocol", "rdma-magic"}, {"motif.name", "dance"},
+      {"motif.ranks", "4x4x"},        {"motif.ranks", "3"},
+      {"run.iterations", "0"},        {"network.vcs", "17"}};
+  for (const auto& [key, value] : pairs) {
+    const auto settings = with(Settings{}, key, value);
+    const auto result = settings ? run(*settings) : Result<RunResult>(Error{settings.error()});
+    ASSERT_FALSE(result) << key << " = " << value;
+    EXPECT_NE(result.error().find(key), std::string::npos) << result.error();
+  }
+}
+
+}  // namespace
+}  // namespace photon::netsim
