@@ -14,26 +14,30 @@ constexpr std::uint64_t kMostCounts = std::uint64_t{1} << 32;
 class Exchange final : public Pattern {
  public:
   explicit Exchange(const std::vector<std::uint32_t>& sizes) : sizes_(sizes) {
-    for (const std::uint32_t size : sizes) ranks_ *= size;
-  }
-  std::uint32_t ranks() const override { return ranks_; }
-  void peers_of(std::uint32_t rank, std::vector<std::uint32_t>& peers) const override {
-    std::uint32_t stride = 1;
-    for (const std::uint32_t size : sizes_) {
-      const std::uint32_t own = rank / stride % size;
-      if (own > 0) peers.push_back(rank - stride);
-      if (own + 1 < size) peers.push_back(rank + stride);
-      stride *= size;
+    for (const std::uint32_t size : sizes) {
+      strides_.push_back(ranks_);
+      ranks_ *= size;
     }
   }
+  std::uint32_t ranks() const override { return ranks_; }
+  std::uint32_t most_peers() const override {
+    return 2 * static_cast<std::uint32_t>(sizes_.size());
+  }
+  std::uint32_t peer(std::uint32_t rank, std::uint32_t i) const override {
+    const std::uint32_t stride = strides_[i / 2];
+    const std::uint32_t own = rank / stride % sizes_[i / 2];
+    if (i % 2 == 0) return own > 0 ? rank - stride : kNoPeer;
+    return own + 1 < sizes_[i / 2] ? rank + stride : kNoPeer;
+  }
   std::uint32_t senders_to(std::uint32_t rank) const override {
-    std::vector<std::uint32_t> peers;
-    peers_of(rank, peers);
-    return static_cast<std::uint32_t>(peers.size());
+    std::uint32_t senders = 0;
+    for (std::uint32_t i = 0; i < most_peers(); ++i) senders += peer(rank, i) != kNoPeer ? 1 : 0;
+    return senders;
   }
 
  private:
   std::vector<std::uint32_t> sizes_;
+  std::vector<std::uint32_t> strides_;
   std::uint32_t ranks_ = 1;
 };
 
@@ -41,8 +45,9 @@ class Exchange final : public Pattern {
 class Pair final : public Pattern {
  public:
   std::uint32_t ranks() const override { return 2; }
-  void peers_of(std::uint32_t rank, std::vector<std::uint32_t>& peers) const override {
-    if (rank == 0) peers.push_back(1);
+  std::uint32_t most_peers() const override { return 1; }
+  std::uint32_t peer(std::uint32_t rank, std::uint32_t) const override {
+    return rank == 0 ? 1 : kNoPeer;
   }
   std::uint32_t senders_to(std::uint32_t rank) const override { return rank; }
 };
@@ -51,8 +56,9 @@ class Shift final : public Pattern {
  public:
   Shift(std::uint32_t ranks, std::uint32_t distance) : ranks_(ranks), distance_(distance) {}
   std::uint32_t ranks() const override { return ranks_; }
-  void peers_of(std::uint32_t rank, std::vector<std::uint32_t>& peers) const override {
-    peers.push_back((rank + distance_) % ranks_);
+  std::uint32_t most_peers() const override { return 1; }
+  std::uint32_t peer(std::uint32_t rank, std::uint32_t) const override {
+    return (rank + distance_) % ranks_;
   }
   std::uint32_t senders_to(std::uint32_t) const override { return 1; }
 
@@ -65,8 +71,9 @@ class Incast final : public Pattern {
  public:
   explicit Incast(std::uint32_t ranks) : ranks_(ranks) {}
   std::uint32_t ranks() const override { return ranks_; }
-  void peers_of(std::uint32_t rank, std::vector<std::uint32_t>& peers) const override {
-    if (rank != 0) peers.push_back(0);
+  std::uint32_t most_peers() const override { return 1; }
+  std::uint32_t peer(std::uint32_t rank, std::uint32_t) const override {
+    return rank != 0 ? 0 : kNoPeer;
   }
   std::uint32_t senders_to(std::uint32_t rank) const override { return rank == 0 ? ranks_ - 1 : 0; }
 
@@ -78,8 +85,9 @@ class AllToAll final : public Pattern {
  public:
   explicit AllToAll(std::uint32_t ranks) : ranks_(ranks) {}
   std::uint32_t ranks() const override { return ranks_; }
-  void peers_of(std::uint32_t rank, std::vector<std::uint32_t>& peers) const override {
-    for (std::uint32_t i = 1; i < ranks_; ++i) peers.push_back((rank + i) % ranks_);
+  std::uint32_t most_peers() const override { return ranks_ - 1; }
+  std::uint32_t peer(std::uint32_t rank, std::uint32_t i) const override {
+    return (rank + i + 1) % ranks_;
   }
   std::uint32_t senders_to(std::uint32_t) const override { return ranks_ - 1; }
 

@@ -23,11 +23,12 @@ void Steps::on_message(std::uint32_t rank, std::uint32_t tag, Ranks& ranks) {
 
 // Sends the messages of the next step, and of further ones whose messages have all come already.
 void Steps::go_on(std::uint32_t rank, Ranks& ranks) {
-  std::vector<std::uint32_t> peers;
-  pattern_->peers_of(rank, peers);
   while (step_of_[rank] < steps_) {
     const std::uint32_t step = step_of_[rank]++;
-    for (const std::uint32_t peer : peers) ranks.send(rank, peer, bytes_, step);
+    for (std::uint32_t i = 0; i < pattern_->most_peers(); ++i) {
+      const std::uint32_t peer = pattern_->peer(rank, i);
+      if (peer != kNoPeer) ranks.send(rank, peer, bytes_, step);
+    }
     if (come_[std::size_t{rank} * steps_ + step] < expected_[rank]) return;
   }
   ranks.finish(rank);

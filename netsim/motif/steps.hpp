@@ -8,11 +8,15 @@
 
 namespace photon::netsim {
 
+inline constexpr std::uint32_t kNoPeer = ~std::uint32_t{0};
+
 class Pattern {  // who sends to whom in a step, the same in each
  public:
   virtual ~Pattern() = default;
   virtual std::uint32_t ranks() const = 0;
-  virtual void peers_of(std::uint32_t rank, std::vector<std::uint32_t>& peers) const = 0;
+  // Peers in the order of sending: `most_peers` numbers, of which some may be kNoPeer.
+  virtual std::uint32_t most_peers() const = 0;
+  virtual std::uint32_t peer(std::uint32_t rank, std::uint32_t i) const = 0;
   virtual std::uint32_t senders_to(std::uint32_t rank) const = 0;
 };
 

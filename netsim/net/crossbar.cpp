@@ -143,10 +143,17 @@ void Part::give_credit(std::uint32_t port, std::uint32_t vc, std::uint16_t flits
   const std::uint32_t peer = s_.ports[port].peer;
   if ((peer & kCardBit) != 0) {
     card_credit(peer & ~kCardBit, {now_ + p_.router_to_card_ps(), kNone, 0, flits});
-  } else {
-    add_credit(peer,
-               {now_ + p_.router_to_router_ps(), kNone, static_cast<std::uint16_t>(vc), flits});
+    return;
   }
+  const Credit credit{now_ + p_.router_to_router_ps(), kNone, static_cast<std::uint16_t>(vc),
+                      flits};
+  const std::uint16_t part = s_.ports[port].peer_part;
+  if (part == number_) {
+    add_credit(peer, credit);
+    return;
+  }
+  first_sent_ = std::min(first_sent_, credit.at);
+  outboxes_[set_][part].credits.push_back({credit, peer});
 }
 
 }  // namespace photon::netsim

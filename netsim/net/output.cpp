@@ -114,7 +114,14 @@ void Part::transmit(std::uint32_t number, std::uint32_t vc, std::uint32_t packet
     return;
   }
   sent.at = now_ + p_.router_to_router_ps();
-  put_in(peer * p_.vcs + vc, packet);
+  const std::uint16_t part = s_.ports[number].peer_part;
+  if (part == number_) {
+    put_in(peer * p_.vcs + vc, packet);
+    return;
+  }
+  first_sent_ = std::min(first_sent_, sent.at);
+  outboxes_[set_][part].packets.push_back({sent, peer * p_.vcs + vc});
+  packets_.give_back(packet);
 }
 
 // A packet is on its way to an input queue. Only that of the front one is an event.

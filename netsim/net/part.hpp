@@ -20,6 +20,20 @@ class CardSide {
   virtual void on_room(std::uint32_t host) = 0;  // after a packet was not taken
 };
 
+// What leaves for another part within a window.
+struct Outbox {
+  struct Sent {
+    Packet packet;
+    std::uint32_t queue;
+  };
+  struct Given {
+    Credit credit;
+    std::uint32_t port;
+  };
+  std::vector<Sent> packets;
+  std::vector<Given> credits;
+};
+
 struct Counters {
   std::uint64_t injected = 0;  // packets
   std::uint64_t delivered = 0;
@@ -31,7 +45,8 @@ struct Counters {
 
 class Part {
  public:
-  Part(const Fabric& fabric, State& state, CardSide& cards);
+  Part(const Fabric& fabric, State& state, CardSide& cards, std::uint32_t number,
+       std::uint32_t parts);
 
   Time now() const { return now_; }
   EventQueue& queue() { return queue_; }
@@ -44,9 +59,20 @@ class Part {
   // A card's FIFO takes the packet, or has no room and nothing is taken; then on_room comes.
   bool send(const Packet& packet);
 
+  // Between windows. Outboxes come in two sets: in a window one is filled while the other, which
+  // was filled in the window before, is emptied by those that it is for.
+  void begin_window(unsigned set);
+  void take_in(Outbox& from);
+  Outbox& outbox(unsigned set, std::uint32_t part) { return outboxes_[set][part]; }
+  // The first time at which something happens: here, or elsewhere by what was sent in this window.
+  Time next_time();
+
   bool is_empty() const { return packets_.taken() == 0; }
   // When nothing moves any more: are all credits back and all queues empty?
   std::string what_is_left();
+  bool owns_host(std::uint32_t host) const {
+    return s_.ports[fabric_.wiring.host_port[host]].part == number_;
+  }
 
  private:
   // crossbar.cpp
@@ -82,6 +108,10 @@ class Part {
   const Parameters p_;
   State& s_;
   CardSide& card_side_;
+  std::uint16_t number_;
+  unsigned set_ = 0;
+  Time first_sent_ = kNever;  // the least time in the outboxes of this window
+  std::array<std::vector<Outbox>, 2> outboxes_;
   EventQueue queue_;
   Pool<Packet> packets_;
   CreditPool credits_;

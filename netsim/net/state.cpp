@@ -13,7 +13,7 @@ Fabric::Fabric(const Topology& its_topology, Parameters its_parameters)
   }
 }
 
-State::State(const Fabric& fabric) {
+State::State(const Fabric& fabric, std::uint32_t parts) {
   const Wiring& wiring = fabric.wiring;
   const std::uint32_t vcs = fabric.parameters.vcs;
   const std::uint32_t room = fabric.parameters.buffer_flits;
@@ -47,6 +47,19 @@ State::State(const Fabric& fabric) {
   active.resize(queue_at.size() / 64);
   cards.resize(wiring.hosts);
   for (Card& card : cards) card.fifo.credits = room;
+  split(fabric, parts);
+}
+
+void State::split(const Fabric& fabric, std::uint32_t parts) {
+  const Wiring& wiring = fabric.wiring;
+  for (std::uint32_t port = 0; port < wiring.ports(); ++port) {
+    const std::uint32_t first = wiring.port_base[fabric.router_of[port]];
+    ports[port].part = static_cast<std::uint16_t>(std::uint64_t{first} * parts / wiring.ports());
+  }
+  for (Port& port : ports) {
+    const bool is_of_router = (port.peer & kCardBit) == 0;  // kNone has the bit, too
+    port.peer_part = is_of_router ? ports[port.peer].part : port.part;
+  }
 }
 
 }  // namespace photon::netsim

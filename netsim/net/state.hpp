@@ -26,7 +26,10 @@ struct alignas(64) Port {
   Time output_free = 0;  // and its output
   SendPort send;
   std::uint32_t peer = kNone;
+  std::uint16_t part = 0;       // that owns its router
+  std::uint16_t peer_part = 0;  // and that of its peer
 };
+static_assert(sizeof(Port) == 64);
 
 struct InputQueue {
   std::uint32_t first = kNone;  // packets that are here or on their way, in order
@@ -57,7 +60,8 @@ struct Card {
 };
 
 struct State {
-  State(const Fabric& fabric);
+  // The routers are split over `parts` parts, in ranges of about as many ports.
+  State(const Fabric& fabric, std::uint32_t parts);
 
   std::vector<Port> ports;
   std::vector<InputQueue> inputs;
@@ -68,6 +72,9 @@ struct State {
   std::vector<std::uint64_t> active;    // a bit a place
   std::vector<Random> random;           // router
   std::vector<Card> cards;              // host
+
+ private:
+  void split(const Fabric& fabric, std::uint32_t parts);
 };
 
 }  // namespace photon::netsim

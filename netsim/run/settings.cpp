@@ -43,6 +43,7 @@ constexpr Key kKeys[] = {
     {"run.iterations", "steps", "steps of the motif"},
     {"run.seed", "", "of all random draws"},
     {"run.max_us", "us", "bound of simulated time; 0: none"},
+    {"run.threads", "threads", "that share the work; the result is the same"},
 };
 
 const Member kMembers[] = {
@@ -70,6 +71,7 @@ const Member kMembers[] = {
     &MotifSettings::steps,
     &Settings::seed,
     &Settings::max_us,
+    &Settings::threads,
 };
 static_assert(std::size(kKeys) == std::size(kMembers));
 

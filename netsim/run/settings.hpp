@@ -28,7 +28,8 @@ struct Settings {
   std::string protocol = "bare";
   MotifSettings motif;
   std::uint64_t seed = 1;
-  double max_us = 0;  // 0: no bound
+  double max_us = 0;          // 0: no bound
+  std::uint32_t threads = 1;  // of no effect on the result
 };
 
 struct Key {

@@ -76,6 +76,36 @@ TEST(Run, a_bound_of_simulated_time_ends_the_run_as_a_failure) {
   EXPECT_EQ(failure.find("cycle of"), std::string::npos) << failure;
 }
 
+TEST(Run, any_partition_gives_the_same_bytes) {
+  for (const TopologySettings& pair : kPairs) {
+    for (const std::uint32_t buffer : {64U, 16'000U}) {
+      Settings settings = all_to_all(pair, 700);
+      settings.packet_bytes = 64;
+      settings.buffer_bytes = buffer;
+      const RunResult serial = run_well(settings);
+      for (settings.threads = 2; settings.threads <= 4; ++settings.threads) {
+        const RunResult result = run_well(settings);
+        EXPECT_EQ(result.failure, "") << pair.topology << ' ' << pair.routing;
+        EXPECT_EQ(result.finished_ps, serial.finished_ps) << pair.topology << ' ' << pair.routing;
+        EXPECT_EQ(result.hops, serial.hops);
+        EXPECT_EQ(result.packets, serial.packets);
+        EXPECT_EQ(result.out_of_order, serial.out_of_order);
+      }
+    }
+  }
+}
+
+TEST(Run, without_latencies_a_run_has_one_thread_and_says_so) {
+  Settings settings = all_to_all({"torus", "3x3"}, 1000);
+  settings.link_ns = settings.input_ns = settings.output_ns = 0;
+  const RunResult serial = run_well(settings);
+  settings.threads = 2;
+  const RunResult result = run_well(settings);
+  EXPECT_EQ(serial.failure, "");
+  EXPECT_EQ(result.finished_ps, serial.finished_ps);
+  EXPECT_NE(result.note.find("one thread"), std::string::npos);
+}
+
 TEST(Run, the_same_settings_give_the_same_ends) {
   for (const TopologySettings& pair : kPairs) {
     const Settings settings = all_to_all(pair, 3000);

@@ -17,7 +17,7 @@ struct Delivery {
 class WireBench final : public CardSide {
  public:
   WireBench(const Topology& topology, const Parameters& parameters)
-      : fabric_(topology, parameters), state_(fabric_), part_(fabric_, state_, *this) {}
+      : fabric_(topology, parameters), state_(fabric_, 1), part_(fabric_, state_, *this, 0, 1) {}
 
   // A packet that its host sends at `time`, of so many flits, with a name.
   void send(Time time, Packet packet, std::uint32_t name) {

@@ -1,0 +1,69 @@
+#include "netsim/run/windows.hpp"
+
+#include <algorithm>
+#include <array>
+#include <barrier>
+#include <thread>
+
+namespace photon::netsim {
+namespace {
+
+// What a worker tells the others at a barrier. Two sets: one is written in a window while the other
+// one may still be read.
+struct alignas(64) Told {
+  std::array<Time, 2> next;
+  std::array<bool, 2> has_fault;
+};
+
+class Windows {
+ public:
+  Windows(std::span<const std::unique_ptr<Worker>> workers, Time look_ahead, Time bound)
+      : workers_(workers),
+        look_ahead_(look_ahead),
+        bound_(bound),
+        told_(workers.size()),
+        barrier_(static_cast<std::ptrdiff_t>(workers.size())) {}
+
+  void run(std::size_t number) {
+    Worker& worker = *workers_[number];
+    Time end = 0;
+    for (unsigned set = 0;; set ^= 1U) {
+      worker.part().begin_window(set);
+      worker.run_until(end);
+      told_[number].next[set] = worker.part().next_time();
+      told_[number].has_fault[set] = !worker.part().fault().empty();
+      barrier_.arrive_and_wait();
+      for (const auto& other : workers_) {
+        worker.part().take_in(other->part().outbox(set, static_cast<std::uint32_t>(number)));
+      }
+      Time first = kNever;
+      bool has_fault = false;
+      for (const Told& told : told_) {
+        first = std::min(first, told.next[set]);
+        has_fault = has_fault || told.has_fault[set];
+      }
+      if (has_fault || first == kNever || first > bound_) return;
+      end = std::min(first + look_ahead_, bound_ == kNever ? kNever : bound_ + 1);
+    }
+  }
+
+ private:
+  std::span<const std::unique_ptr<Worker>> workers_;
+  Time look_ahead_;
+  Time bound_;
+  std::vector<Told> told_;
+  std::barrier<> barrier_;
+};
+
+}  // namespace
+
+void run_windows(std::span<const std::unique_ptr<Worker>> workers, Time look_ahead, Time bound) {
+  Windows windows(workers, look_ahead, bound);
+  std::vector<std::jthread> threads;
+  for (std::size_t number = 1; number < workers.size(); ++number) {
+    threads.emplace_back([&windows, number] { windows.run(number); });
+  }
+  windows.run(0);
+}
+
+}  // namespace photon::netsim

@@ -1,0 +1,75 @@
+// One part of a simulation: its routers, the cards on its hosts and the ranks on those. In a serial
+// run there is one worker; in a parallel one each has a thread.
+//
+// Invariant: a worker touches what it owns alone, and what all share is never changed, but for the
+// ends of ranks, of which each has one owner. Owner: Simulation.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "netsim/motif/motif.hpp"
+#include "netsim/net/part.hpp"
+#include "netsim/nic/port.hpp"
+#include "netsim/run/settings.hpp"
+
+namespace photon::netsim {
+
+// What all workers of a simulation share.
+struct Common {
+  Common(const Settings& settings, std::unique_ptr<Topology> topology, std::unique_ptr<Motif> motif,
+         const Parameters& parameters, std::uint32_t parts);
+
+  std::unique_ptr<Topology> topology;
+  std::unique_ptr<Motif> motif;
+  std::uint32_t flit_bytes;
+  std::uint32_t header_bytes;
+  std::uint32_t packet_bytes;
+  Time bound;  // of simulated time
+  Fabric fabric;
+  State state;
+  std::vector<Time> finished;  // rank: when it was done
+};
+
+class Worker final : private CardSide, private Ranks {
+ public:
+  Worker(Common& common, std::uint32_t number, std::uint32_t parts);
+  ~Worker() override;
+
+  // All events before `end`, or until something goes against the rules of the model.
+  void run_until(Time end);
+
+  Part& part() { return part_; }
+  // Sums of a hash over all packets that were sent and that came: over all workers they are equal
+  // exactly if each packet was delivered once (but for one case in 2^64).
+  std::uint64_t sent_sum() const { return sent_sum_; }
+  std::uint64_t came_sum() const { return came_sum_; }
+  std::uint64_t posted_bytes() const { return posted_bytes_; }
+  std::uint64_t out_of_order() const;
+
+ private:
+  class CardPort;
+
+  // Of the cards, from the network.
+  void on_packet(std::uint32_t host, const Packet& packet) override;
+  void on_room(std::uint32_t host) override;
+  // Of the motif.
+  void send(std::uint32_t rank, std::uint32_t peer, std::uint32_t bytes,
+            std::uint32_t tag) override;
+  void finish(std::uint32_t rank) override;
+
+  void handle(const Event& event);
+  nic::Card& card(std::uint32_t host) { return *cards_[host - first_host_]; }
+
+  Common& common_;
+  Part part_;
+  std::uint32_t first_host_ = 0;
+  std::vector<CardPort> card_ports_;
+  std::vector<std::unique_ptr<nic::Card>> cards_;
+  std::uint64_t sent_sum_ = 0;
+  std::uint64_t came_sum_ = 0;
+  std::uint64_t posted_bytes_ = 0;
+};
+
+}  // namespace photon::netsim
