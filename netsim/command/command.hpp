@@ -14,7 +14,9 @@ int run(Arguments arguments);
 int bench(Arguments arguments);
 int keys();
 
-// The processor's seconds that this thread has had: what a busy machine takes away is not in it.
+// Seconds of processors that all threads of the process have had: what a busy machine takes away is
+// not in it. With several threads it is no measure of speed.
 double cpu_seconds();
+double wall_seconds();
 
 }  // namespace photon::netsim::command

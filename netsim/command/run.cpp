@@ -28,7 +28,7 @@ Result<Settings> settings_of(Arguments arguments) {
   return settings;
 }
 
-void print(const RunResult& result, double seconds) {
+void print(const RunResult& result, double seconds, double processors) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   std::printf("last rank done    %.3f ns\n", number(result.last_ps) / 1e3);
   std::printf("mean rank done    %.3f ns\n", result.mean_ps / 1e3);
@@ -38,9 +38,9 @@ void print(const RunResult& result, double seconds) {
               result.packets == 0 ? 0 : number(result.out_of_order) / number(result.packets));
   std::printf("bytes on hosts' links  %.0f out, %.0f in\n", number(result.bytes_from_cards),
               number(result.bytes_to_cards));
-  std::printf("packet-hops/s     %.3f million (%.3f s of a processor, %.2f events a hop)\n",
-              number(result.hops) / seconds / 1e6, seconds,
-              number(result.events) / number(result.hops));
+  std::printf("packet-hops/s     %.3f million (%.3f s, %.3f s of processors, %.2f events a hop)\n",
+              number(result.hops) / seconds / 1e6, seconds, processors,
+              result.hops == 0 ? 0 : number(result.events) / number(result.hops));
 }
 
 }  // namespace
@@ -51,7 +51,8 @@ int run(Arguments arguments) {
     std::fprintf(stderr, "photon-netsim: %s\n", settings.error().c_str());
     return 2;
   }
-  const double start = cpu_seconds();
+  const double start = wall_seconds();
+  const double start_cpu = cpu_seconds();
   const auto result = photon::netsim::run(*settings);
   if (!result) {
     std::fprintf(stderr, "photon-netsim: %s\n", result.error().c_str());
@@ -62,7 +63,7 @@ int run(Arguments arguments) {
     std::fprintf(stderr, "photon-netsim: the run failed: %s\n", result->failure.c_str());
     return 1;
   }
-  print(*result, cpu_seconds() - start);
+  print(*result, wall_seconds() - start, cpu_seconds() - start_cpu);
   return 0;
 }
 
