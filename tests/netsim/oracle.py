@@ -60,6 +60,10 @@ a JSON object that has at least these five keys at its top level, with the same 
 
 Where the text leaves a choice
 ------------------------------
+The rows of the other simulator in oracle_test.py decide 3 (on the dragonfly), 6 and 12, and that
+packets are counted step by step: the other readings that were tried miss a row. They decide none
+of the others; where two readings are left, the literal one was taken.
+
  1. Flits of a packet and of a buffer are both bytes / flit_bytes rounded up. F, X and latencies
     are rounded to the nearest picosecond, halves up.
  2. A port to a host has an output FIFO for each VC, like any other port, and takes them in turn;

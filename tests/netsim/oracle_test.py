@@ -126,6 +126,20 @@ class Counts(unittest.TestCase):
             self.assertNotEqual(first, oracle.run(case, oracle.draw_from(8)))
 
 
+class Wedges(unittest.TestCase):
+    CASE = {**EXCHANGE, 'topology': 'torus', 'shape': '5', 'hosts_per_router': 1, 'ranks': '5',
+            'motif': 'shift', 'offset': 2, 'bytes': 6400, 'packet_bytes': 64, 'buffer_bytes': 64}
+
+    def test_a_ring_with_one_vc_is_told_to_wedge(self):
+        model = oracle.Model(self.CASE)
+        route = model.topology.route
+        model.topology.route = lambda at, packet, view: (route(at, packet, view)[0], 0)
+        self.assertRaises(oracle.Wedged, model.run)
+
+    def test_the_same_ring_with_two_does_not(self):
+        self.assertEqual(oracle.run(self.CASE)['hops'], 500 * 3)
+
+
 class Commands(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
