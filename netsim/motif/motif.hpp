@@ -9,15 +9,29 @@
 #include <string>
 
 #include "netsim/clock/result.hpp"
+#include "netsim/clock/time.hpp"
 
 namespace photon::netsim {
 
+struct Message {
+  std::uint32_t peer = 0;
+  std::uint32_t bytes = 0;  // at least 1
+  std::uint16_t tag = 0;
+  bool is_told = false;  // on_sent is wanted when its source may be written again
+};
+
+// What a motif tells a rank to do. The rank does it in the order of these calls, one thing after
+// the other, as each takes its time; messages and ends of sending are told between them, when
+// nothing is left to do.
 class Ranks {
  public:
   virtual ~Ranks() = default;
-  virtual void send(std::uint32_t rank, std::uint32_t peer, std::uint32_t bytes,
-                    std::uint32_t tag) = 0;
-  virtual void finish(std::uint32_t rank) = 0;  // this rank's part is done
+  virtual Time now() const = 0;
+  virtual void send(std::uint32_t rank, const Message& message) = 0;
+  virtual void compute(std::uint32_t rank, Time duration) = 0;  // then on_computed comes
+  // The rank has used a message of this peer's: its buffer may be written again. Once a message.
+  virtual void release(std::uint32_t rank, std::uint32_t peer) = 0;
+  virtual void finish(std::uint32_t rank) = 0;  // the rank's part is done
 };
 
 class Motif {
@@ -25,7 +39,11 @@ class Motif {
   virtual ~Motif() = default;
   virtual std::uint32_t ranks() const = 0;
   virtual void start(std::uint32_t rank, Ranks& ranks) = 0;
-  virtual void on_message(std::uint32_t rank, std::uint32_t tag, Ranks& ranks) = 0;
+  virtual void on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag,
+                          Ranks& ranks) = 0;
+  virtual void on_sent(std::uint32_t /*rank*/, std::uint32_t /*peer*/, std::uint16_t /*tag*/,
+                       Ranks& /*ranks*/) {}
+  virtual void on_computed(std::uint32_t /*rank*/, Ranks& /*ranks*/) {}
 };
 
 struct MotifSettings {
@@ -34,6 +52,20 @@ struct MotifSettings {
   std::uint32_t bytes = 19200;  // of each message
   std::uint32_t steps = 1;
   std::uint32_t distance = 1;  // shift: to rank + distance
+  std::uint32_t target = 0;    // incast: to this rank
+  std::uint32_t nx = 30;       // sweep3d and halo: cells of a rank
+  std::uint32_t ny = 30;
+  std::uint32_t nz = 30;
+  std::uint32_t kba = 10;    // sweep3d: planes of a block
+  std::uint32_t fields = 8;  // values of a cell
+  double compute_ns = -1;    // -1: 140 for sweep3d, 0 for others
+  bool reduce = true;        // halo: an allreduce of 8 B ends an iteration
+  double load = 0.5;         // uniform: share of the link's rate that each rank offers
+  double warmup_us = 10;     // uniform: not measured
+  double measure_us = 50;    // uniform
+  std::string file;          // schedule
+  double link_GBps = 12.5;   // of the network, filled in by run/
+  std::uint64_t seed = 1;    // filled in by run/
 };
 
 // The motif, or what is wrong with its settings.

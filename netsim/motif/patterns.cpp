@@ -69,16 +69,19 @@ class Shift final : public Pattern {
 
 class Incast final : public Pattern {
  public:
-  explicit Incast(std::uint32_t ranks) : ranks_(ranks) {}
+  Incast(std::uint32_t ranks, std::uint32_t target) : ranks_(ranks), target_(target) {}
   std::uint32_t ranks() const override { return ranks_; }
   std::uint32_t most_peers() const override { return 1; }
   std::uint32_t peer(std::uint32_t rank, std::uint32_t) const override {
-    return rank != 0 ? 0 : kNoPeer;
+    return rank != target_ ? target_ : kNoPeer;
   }
-  std::uint32_t senders_to(std::uint32_t rank) const override { return rank == 0 ? ranks_ - 1 : 0; }
+  std::uint32_t senders_to(std::uint32_t rank) const override {
+    return rank == target_ ? ranks_ - 1 : 0;
+  }
 
  private:
   std::uint32_t ranks_;
+  std::uint32_t target_;
 };
 
 class AllToAll final : public Pattern {
@@ -124,10 +127,10 @@ Result<std::unique_ptr<Motif>> make_motif(const MotifSettings& settings) {
   }
   std::uint32_t ranks = 1;
   for (const std::uint32_t size : grid) ranks *= size;
-  if (settings.steps == 0 || settings.steps >= 1U << 24 ||
+  if (settings.steps == 0 || settings.steps >= 1U << 16 ||
       std::uint64_t{ranks} * settings.steps > kMostCounts) {
     return Error{"run.iterations " + std::to_string(settings.steps) +
-                 ": allowed is 1 to 2^24 - 1, and ranks x iterations up to 2^32"};
+                 ": allowed is 1 to 2^16 - 1, and ranks x iterations up to 2^32"};
   }
   std::unique_ptr<Pattern> pattern;
   if (settings.name == "pair" && ranks == 2) {
@@ -137,7 +140,7 @@ Result<std::unique_ptr<Motif>> make_motif(const MotifSettings& settings) {
   } else if (settings.name == "shift") {
     pattern = std::make_unique<Shift>(ranks, settings.distance % ranks);
   } else if (settings.name == "incast") {
-    pattern = std::make_unique<Incast>(ranks);
+    pattern = std::make_unique<Incast>(ranks, settings.target % ranks);
   } else if (settings.name == "alltoall") {
     pattern = std::make_unique<AllToAll>(ranks);
   } else {

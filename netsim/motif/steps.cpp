@@ -15,9 +15,10 @@ Steps::Steps(std::unique_ptr<Pattern> pattern, std::uint32_t steps, std::uint32_
 
 void Steps::start(std::uint32_t rank, Ranks& ranks) { go_on(rank, ranks); }
 
-void Steps::on_message(std::uint32_t rank, std::uint32_t tag, Ranks& ranks) {
+void Steps::on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) {
+  ranks.release(rank, peer);
   const std::uint32_t come = ++come_[std::size_t{rank} * steps_ + tag];
-  if (tag + 1 != step_of_[rank] || come != expected_[rank]) return;
+  if (tag + 1U != step_of_[rank] || come != expected_[rank]) return;
   go_on(rank, ranks);
 }
 
@@ -27,7 +28,7 @@ void Steps::go_on(std::uint32_t rank, Ranks& ranks) {
     const std::uint32_t step = step_of_[rank]++;
     for (std::uint32_t i = 0; i < pattern_->most_peers(); ++i) {
       const std::uint32_t peer = pattern_->peer(rank, i);
-      if (peer != kNoPeer) ranks.send(rank, peer, bytes_, step);
+      if (peer != kNoPeer) ranks.send(rank, {peer, bytes_, static_cast<std::uint16_t>(step)});
     }
     if (come_[std::size_t{rank} * steps_ + step] < expected_[rank]) return;
   }

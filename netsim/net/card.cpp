@@ -16,7 +16,7 @@ void Part::settle_card(Card& card, Time end) {
 // Only a packet that comes onto an empty FIFO arms a card's port.
 bool Part::send(const Packet& packet) {
   Card& card = s_.cards[packet.source];
-  if (card.fifo.used + packet.flits > p_.buffer_flits) {
+  if (card.fifo.used + packet.flits > p_.card_flits) {
     card.is_refused = true;
     return false;
   }
@@ -25,7 +25,7 @@ bool Part::send(const Packet& packet) {
   const bool was_empty = card.fifo.first == kNone;
   append(card.fifo, index);
   ++counters_.injected;
-  counters_.bytes_from_cards += packet.bytes;
+  counters_.flits_from_cards += packet.flits;
   ++card.send.queued;
   if (!was_empty) return true;
   const bool is_after_look = kind_ > EventKind::card_look;

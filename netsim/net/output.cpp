@@ -108,7 +108,7 @@ void Part::transmit(std::uint32_t number, std::uint32_t vc, std::uint32_t packet
   const std::uint32_t peer = s_.ports[number].peer;
   Packet& sent = packets_[packet];
   if ((peer & kCardBit) != 0) {
-    counters_.bytes_to_cards += sent.bytes;
+    counters_.flits_to_cards += sent.flits;
     queue_.push(Event::at(now_ + p_.router_to_card_ps(), EventKind::card_arrival, peer & ~kCardBit,
                           packet));
     return;

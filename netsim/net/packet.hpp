@@ -25,8 +25,9 @@ struct Packet {
   std::uint16_t slice = 0;           // which of the links between two groups
   bool is_detoured = false;          // it is on its way to `middle`
   std::uint8_t vc = 0;
-  std::uint32_t bytes = 0;
-  std::array<std::uint32_t, 4> cargo{};  // what the card wrote; no router reads it
+  // What the card wrote; no router reads it.
+  std::uint32_t stamp = 0;
+  std::array<std::uint32_t, 4> cargo{};
 };
 static_assert(sizeof(Packet) <= 48 && std::is_trivially_copyable_v<Packet>);
 

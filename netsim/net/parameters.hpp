@@ -13,7 +13,8 @@ struct Parameters {
   Time link_ps = 40000;               // L
   Time input_ps = 50000;              // I
   Time output_ps = 50000;             // O
-  std::uint32_t buffer_flits = 1000;  // per port and VC: input, output and card
+  std::uint32_t buffer_flits = 1000;  // per port and VC: input and output
+  std::uint32_t card_flits = 1000;    // a card's FIFO
   std::uint32_t vcs = 1;
   bool is_delivered_at_tail = false;
   std::uint64_t seed = 1;

@@ -38,8 +38,8 @@ struct Counters {
   std::uint64_t injected = 0;  // packets
   std::uint64_t delivered = 0;
   std::uint64_t hops = 0;              // packets that left a router's output port
-  std::uint64_t bytes_from_cards = 0;  // on the links of hosts
-  std::uint64_t bytes_to_cards = 0;
+  std::uint64_t flits_from_cards = 0;  // on the links of hosts
+  std::uint64_t flits_to_cards = 0;
   std::uint64_t events = 0;
 };
 
@@ -70,6 +70,8 @@ class Part {
   bool is_empty() const { return packets_.taken() == 0; }
   // When nothing moves any more: are all credits back and all queues empty?
   std::string what_is_left();
+  // Ends the run as a failure; the first one counts.
+  void fail(const std::string& what);
   bool owns_host(std::uint32_t host) const {
     return s_.ports[fabric_.wiring.host_port[host]].part == number_;
   }
@@ -102,7 +104,6 @@ class Part {
   void card_arrive(std::uint32_t host, std::uint64_t payload);
   void settle_card(Card& card, Time end);
   void card_credit(std::uint32_t host, const Credit& credit);
-  void fail(const std::string& what);
 
   const Fabric& fabric_;
   const Parameters p_;

@@ -34,8 +34,8 @@ void Arrivals::erase(std::size_t place) {
   entries_[place] = {};
 }
 
-bool Arrivals::take(const Packet& packet) {
-  if (packet.bytes == packet.message_bytes) return true;  // the only one of its message
+bool Arrivals::take(const Packet& packet, std::uint32_t mtu) {
+  if (packet.message_bytes <= mtu) return true;  // the only one of its message
   if (2 * (used_ + 1) > entries_.size()) grow();
   const std::uint64_t key = key_of(packet);
   const std::size_t place = find(key);
@@ -46,8 +46,8 @@ bool Arrivals::take(const Packet& packet) {
   }
   if (packet.index < entry.highest) ++out_of_order_;
   entry.highest = std::max(entry.highest, packet.index);
-  entry.bytes += packet.bytes;
-  if (entry.bytes < packet.message_bytes) return false;
+  ++entry.packets;
+  if (std::uint64_t{entry.packets} * mtu < packet.message_bytes) return false;
   erase(place);
   return true;
 }

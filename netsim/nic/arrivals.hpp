@@ -1,4 +1,4 @@
-// Messages of which some packets have come: how many bytes are in, and the highest index so far.
+// Messages of which some packets have come: how many packets are in, and the highest index so far.
 // A table with open addressing. Invariant: a message is in it from its first packet to its last,
 // and one of a single packet never. It grows by doubling, and nothing else allocates. Owner: one
 // card.
@@ -13,19 +13,21 @@ namespace photon::netsim::nic {
 
 class Arrivals {
  public:
-  // Counts the packet; true if all bytes of its message are in now.
-  bool take(const Packet& packet);
+  // Counts the packet; true if all packets of its message are in now.
+  bool take(const Packet& packet, std::uint32_t mtu);
   std::size_t open() const { return used_; }
   std::uint64_t out_of_order() const { return out_of_order_; }
 
  private:
   struct Entry {
     std::uint64_t key = 0;  // 0: free
-    std::uint32_t bytes = 0;
+    std::uint32_t packets = 0;
     std::uint32_t highest = 0;
   };
   static std::uint64_t key_of(const Packet& packet) {
-    return (std::uint64_t{packet.source} + 1) << 32 | packet.message;
+    const std::uint64_t pair = (std::uint64_t{packet.source.node} << 8 | packet.source.slot) << 8 |
+                               packet.destination.slot;
+    return (pair << 24 | (packet.message & 0xffffff)) + 1;
   }
   std::size_t home(std::uint64_t key) const {
     return (key * 0x9e3779b97f4a7c15U >> 32) & (entries_.size() - 1);

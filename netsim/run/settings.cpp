@@ -15,8 +15,13 @@ using NetworkText = std::string TopologySettings::*;
 using NetworkCount = std::uint32_t TopologySettings::*;
 using MotifText = std::string MotifSettings::*;
 using MotifCount = std::uint32_t MotifSettings::*;
-using Member =
-    std::variant<Text, Count, Long, Real, NetworkText, NetworkCount, MotifText, MotifCount>;
+using MotifReal = double MotifSettings::*;
+using MotifFlag = bool MotifSettings::*;
+using NicText = std::string nic::Settings::*;
+using NicCount = std::uint32_t nic::Settings::*;
+using NicReal = double nic::Settings::*;
+using Member = std::variant<Text, Count, Long, Real, NetworkText, NetworkCount, MotifText,
+                            MotifCount, MotifReal, MotifFlag, NicText, NicCount, NicReal>;
 
 constexpr Key kKeys[] = {
     {"network.topology", "", "router, torus, hyperx, fattree or dragonfly"},
@@ -35,15 +40,45 @@ constexpr Key kKeys[] = {
     {"network.buffer_bytes", "B", "each buffer, per port and VC"},
     {"network.vcs", "VCs", "0: as many as the routing needs"},
     {"network.delivery", "", "head or tail"},
-    {"nic.protocol", "", "bare"},
+    {"nic.protocol", "", "the card's model"},
+    {"nic.order", "", "none, or hold: early packets wait for those before them"},
+    {"nic.turns", "", "message, or packet: bulk messages leave packet by packet in turn"},
+    {"nic.pcie_ns", "ns", "a command down; a write up"},
+    {"nic.dma_GBps", "GB/s", "each way, shared by the node's ranks; 0: 1.5 x link"},
+    {"nic.dma_read_ns", "ns", "from asking for bytes of host memory to their coming"},
+    {"nic.packet_ns", "ns", "of the card for each packet, each way"},
+    {"nic.lookup_ns", "ns", "rvma: of a mailbox"},
+    {"nic.memcpy_GBps", "GB/s", "of a rank"},
+    {"nic.eager_bytes", "B", "rdma-usual: up to this by copies"},
+    {"nic.registration_ns", "ns", "of a buffer"},
+    {"nic.registration", "", "once a buffer, or each use"},
+    {"nic.poll_ns", "ns", "of a rank, to find what was written"},
+    {"nic.cq_ns", "ns", "of a rank, to read an entry of a completion queue"},
+    {"nic.buffers_per_peer", "buffers", "of a rank, for messages of each peer"},
+    {"nic.mtu", "B", "payload of a packet; 0: network.packet_bytes"},
     {"motif.name", "", "exchange, shift, incast or alltoall"},
     {"motif.ranks", "", "a number, or a grid as 4x4x4"},
     {"motif.bytes", "B", "of each message"},
     {"motif.distance", "ranks", "shift: the receiver is rank + distance"},
+    {"motif.target", "rank", "incast: the receiver"},
+    {"motif.nx", "cells", "sweep3d, halo: of a rank"},
+    {"motif.ny", "cells", "the same"},
+    {"motif.nz", "cells", "the same"},
+    {"motif.kba", "planes", "sweep3d: of a block; it divides nz"},
+    {"motif.fields", "values", "sweep3d, halo: of a cell"},
+    {"motif.compute_ns", "ns", "of a cell and field; -1: 140 for sweep3d, 0 for others"},
+    {"motif.reduce", "", "halo: an allreduce of 8 B ends an iteration"},
+    {"motif.load", "", "uniform: share of a link's rate that each rank offers"},
+    {"motif.warmup_us", "us", "uniform: not measured"},
+    {"motif.measure_us", "us", "uniform: measured"},
+    {"motif.file", "", "schedule: the file's path"},
     {"run.iterations", "steps", "steps of the motif"},
     {"run.seed", "", "of all random draws"},
     {"run.max_us", "us", "bound of simulated time; 0: none"},
     {"run.threads", "threads", "that share the work; the result is the same"},
+    {"run.ranks_per_node", "ranks", "rank r lives on node r / this"},
+    {"run.local_ns", "ns", "between ranks of one node"},
+    {"run.local_GBps", "GB/s", "the same"},
 };
 
 const Member kMembers[] = {
@@ -63,15 +98,45 @@ const Member kMembers[] = {
     &Settings::buffer_bytes,
     &Settings::vcs,
     &Settings::delivery,
-    &Settings::protocol,
+    &nic::Settings::protocol,
+    &nic::Settings::order,
+    &nic::Settings::turns,
+    &nic::Settings::pcie_ns,
+    &nic::Settings::dma_GBps,
+    &nic::Settings::dma_read_ns,
+    &nic::Settings::packet_ns,
+    &nic::Settings::lookup_ns,
+    &nic::Settings::memcpy_GBps,
+    &nic::Settings::eager_bytes,
+    &nic::Settings::registration_ns,
+    &nic::Settings::registration,
+    &nic::Settings::poll_ns,
+    &nic::Settings::cq_ns,
+    &nic::Settings::buffers_per_peer,
+    &nic::Settings::mtu,
     &MotifSettings::name,
     &MotifSettings::ranks,
     &MotifSettings::bytes,
     &MotifSettings::distance,
+    &MotifSettings::target,
+    &MotifSettings::nx,
+    &MotifSettings::ny,
+    &MotifSettings::nz,
+    &MotifSettings::kba,
+    &MotifSettings::fields,
+    &MotifSettings::compute_ns,
+    &MotifSettings::reduce,
+    &MotifSettings::load,
+    &MotifSettings::warmup_us,
+    &MotifSettings::measure_us,
+    &MotifSettings::file,
     &MotifSettings::steps,
     &Settings::seed,
     &Settings::max_us,
     &Settings::threads,
+    &Settings::ranks_per_node,
+    &Settings::local_ns,
+    &Settings::local_GBps,
 };
 static_assert(std::size(kKeys) == std::size(kMembers));
 
@@ -83,6 +148,10 @@ bool read(std::string_view text, Number& number) {
 bool read(std::string_view text, std::string& value) {
   value = text;
   return true;
+}
+bool read(std::string_view text, bool& value) {
+  value = text == "true";
+  return value || text == "false";
 }
 
 // Writes the value into the member of whichever part of the settings has it.
@@ -97,6 +166,10 @@ struct Write {
   template <class Value>
   bool operator()(Value TopologySettings::*member) const {
     return read(text, settings.network.*member);
+  }
+  template <class Value>
+  bool operator()(Value nic::Settings::*member) const {
+    return read(text, settings.nic.*member);
   }
   template <class Value>
   bool operator()(Value MotifSettings::*member) const {
@@ -175,9 +248,10 @@ Result<Rounded> parameters_of(const Settings& s, std::uint32_t vcs) {
   if (s.delivery != "head" && s.delivery != "tail") {
     return bad("network.delivery", s.delivery, "head or tail");
   }
-  if (s.protocol != "bare") return bad("nic.protocol", s.protocol, "bare");
   const FlitTime link = flit_time(s.flit_bytes, s.link_GBps);
   const FlitTime through = flit_time(s.flit_bytes, crossbar);
+  const auto packet_flits = static_cast<std::uint32_t>(
+      flits_of(std::uint64_t{s.packet_bytes} + s.header_bytes, s.flit_bytes));
   Rounded rounded;
   Parameters& p = rounded.parameters;
   p.flit_ps = link.ps;
@@ -186,6 +260,7 @@ Result<Rounded> parameters_of(const Settings& s, std::uint32_t vcs) {
   p.input_ps = time_of_ns(s.input_ns);
   p.output_ps = time_of_ns(s.output_ns);
   p.buffer_flits = s.buffer_bytes / s.flit_bytes;
+  p.card_flits = s.nic.protocol == "bare" ? p.buffer_flits : packet_flits;
   p.vcs = s.vcs == 0 ? vcs : s.vcs;
   p.is_delivered_at_tail = s.delivery == "tail";
   p.seed = s.seed;

@@ -9,6 +9,7 @@
 #include "netsim/motif/motif.hpp"
 #include "netsim/net/parameters.hpp"
 #include "netsim/net/topology.hpp"
+#include "netsim/nic/settings.hpp"
 
 namespace photon::netsim {
 
@@ -25,7 +26,10 @@ struct Settings {
   std::uint32_t buffer_bytes = 64000;  // per port and VC
   std::uint32_t vcs = 0;               // 0: as many as the routing needs
   std::string delivery = "head";
-  std::string protocol = "bare";
+  nic::Settings nic;
+  std::uint32_t ranks_per_node = 1;
+  double local_ns = 500;  // between ranks of one node
+  double local_GBps = 20;
   MotifSettings motif;
   std::uint64_t seed = 1;
   double max_us = 0;          // 0: no bound

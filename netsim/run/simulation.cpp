@@ -31,10 +31,17 @@ RunResult Simulation::run() {
     const Counters& counters = worker->part().counters();
     result.packets += counters.delivered;
     result.hops += counters.hops;
-    result.out_of_order += worker->out_of_order();
+    const nic::Figures figures = worker->figures();
+    result.out_of_order += figures.out_of_order;
+    result.peak_held_bytes = std::max(result.peak_held_bytes, figures.peak_held_bytes);
+    result.peak_card_bytes = std::max(result.peak_card_bytes, figures.peak_memory_bytes);
+    result.latency_ns.add(worker->latencies());
     result.posted_bytes += worker->posted_bytes();
-    result.bytes_from_cards += counters.bytes_from_cards;
-    result.bytes_to_cards += counters.bytes_to_cards;
+    result.control_bytes += worker->control_bytes();
+    result.bytes_from_cards += worker->sent_bytes();
+    result.bytes_to_cards += worker->came_bytes();
+    result.flits_from_cards += counters.flits_from_cards;
+    result.flits_to_cards += counters.flits_to_cards;
     result.events += counters.events;
   }
   result.failure = why_it_failed(result);
@@ -63,8 +70,9 @@ std::string Simulation::why_it_failed(const RunResult& result) {
     if (std::string left = worker->part().what_is_left(); !left.empty()) return left;
   }
   if (sum != 0) return "a packet was not delivered exactly once";
-  if (result.bytes_from_cards != result.posted_bytes ||
-      result.bytes_to_cards != result.posted_bytes) {
+  if (result.bytes_from_cards != result.posted_bytes + result.control_bytes ||
+      result.bytes_to_cards != result.bytes_from_cards ||
+      result.flits_to_cards != result.flits_from_cards) {
     return "the bytes on hosts' links are not those of the messages";
   }
   for (std::size_t rank = 0; rank < result.finished_ps.size(); ++rank) {
@@ -77,12 +85,22 @@ std::string Simulation::why_it_failed(const RunResult& result) {
 Result<std::unique_ptr<Simulation>> make_simulation(const Settings& settings) {
   auto topology = make_topology(settings.network);
   if (!topology) return Error{topology.error()};
-  auto motif = make_motif(settings.motif);
+  if (std::string wrong = wrong_with(settings.nic, (*topology)->is_ordered()); !wrong.empty()) {
+    return Error{wrong};
+  }
+  MotifSettings asked = settings.motif;
+  asked.link_GBps = settings.link_GBps;
+  asked.seed = settings.seed;
+  auto motif = make_motif(asked);
   if (!motif) return Error{motif.error()};
   auto rounded = parameters_of(settings, (*topology)->vcs());
   if (!rounded) return Error{rounded.error()};
   if (settings.threads == 0 || settings.threads > 256) {
     return Error{"run.threads " + std::to_string(settings.threads) + ": allowed is 1 to 256"};
+  }
+  if (settings.ranks_per_node == 0 || settings.ranks_per_node > 256) {
+    return Error{"run.ranks_per_node " + std::to_string(settings.ranks_per_node) +
+                 ": allowed is 1 to 256"};
   }
   std::string note = rounded->note;
   std::uint32_t parts = settings.threads;
@@ -93,9 +111,10 @@ Result<std::unique_ptr<Simulation>> make_simulation(const Settings& settings) {
   auto common = std::make_unique<Common>(settings, std::move(*topology), std::move(*motif),
                                          rounded->parameters, parts);
   const std::uint32_t hosts = common->fabric.wiring.hosts;
-  if (common->motif->ranks() > hosts) {
+  const std::uint64_t most = std::uint64_t{hosts} * settings.ranks_per_node;
+  if (common->motif->ranks() > most) {
     return Error{"motif.ranks \"" + settings.motif.ranks + "\": allowed are up to " +
-                 std::to_string(hosts) + " ranks, one on each host"};
+                 std::to_string(most) + " ranks, run.ranks_per_node on each host"};
   }
   return std::unique_ptr<Simulation>(new Simulation(std::move(common), std::move(note), parts));
 }

@@ -23,8 +23,14 @@ struct RunResult {
   std::uint64_t hops = 0;  // packets that left a router's output port
   std::uint64_t out_of_order = 0;
   std::uint64_t posted_bytes = 0;
-  std::uint64_t bytes_from_cards = 0;
+  std::uint64_t control_bytes = 0;     // of control packets
+  std::uint64_t bytes_from_cards = 0;  // payload of all packets
   std::uint64_t bytes_to_cards = 0;
+  std::uint64_t flits_from_cards = 0;  // on the links of hosts
+  std::uint64_t flits_to_cards = 0;
+  std::uint64_t peak_held_bytes = 0;  // of one card
+  std::uint64_t peak_card_bytes = 0;  // of memory of one card
+  Histogram latency_ns;      // of messages between nodes, from posting to the receiver's taking
   std::uint64_t events = 0;  // how much work it was: the one number that depends on the threads
   std::vector<Time> finished_ps;  // rank
 };

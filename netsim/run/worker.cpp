@@ -1,30 +1,49 @@
 #include "netsim/run/worker.hpp"
 
-#include "netsim/nic/bare.hpp"
+#include <algorithm>
 
 namespace photon::netsim {
 namespace {
 
-constexpr std::uint64_t kStart = ~std::uint64_t{0};  // the payload of a rank's first event
-
 std::uint64_t hash_of(const Packet& packet) {
   std::uint64_t value = std::uint64_t{packet.source} << 32 | packet.destination;
-  for (const std::uint32_t word : {packet.cargo[0], packet.cargo[1], packet.cargo[2]}) {
+  for (const std::uint32_t word : packet.cargo) {
     value = (value ^ word) * 0x9e3779b97f4a7c15U;
     value ^= value >> 29;
   }
   return value;
 }
 
+Packet for_network(const nic::Packet& given) {
+  Packet packet;
+  packet.source = given.source.node;
+  packet.destination = given.destination.node;
+  packet.stamp = given.posted_ns;
+  packet.cargo = {given.message, given.message_bytes,
+                  given.index | static_cast<std::uint32_t>(given.kind) << 24,
+                  given.tag | given.source.slot << 16 | given.destination.slot << 24};
+  return packet;
+}
+
 nic::Packet for_card(const Packet& packet) {
-  return {packet.source,
-          packet.destination,
-          packet.bytes,
-          packet.cargo[0],
-          packet.cargo[1],
-          packet.cargo[2],
-          packet.cargo[3] & 0xffffff,
-          static_cast<nic::PacketKind>(packet.cargo[3] >> 24)};
+  nic::Packet given;
+  given.source = {packet.source, packet.cargo[3] >> 16 & 0xff};
+  given.destination = {packet.destination, packet.cargo[3] >> 24};
+  given.message = packet.cargo[0];
+  given.message_bytes = packet.cargo[1];
+  given.index = packet.cargo[2] & 0xffffff;
+  given.posted_ns = packet.stamp;
+  given.tag = static_cast<std::uint16_t>(packet.cargo[3]);
+  given.kind = static_cast<nic::PacketKind>(packet.cargo[2] >> 24);
+  return given;
+}
+
+nic::Settings filled(const Settings& settings) {
+  nic::Settings nic = settings.nic;
+  nic.link_GBps = settings.link_GBps;
+  if (nic.mtu == 0) nic.mtu = settings.packet_bytes;
+  if (nic.dma_GBps == 0) nic.dma_GBps = 1.5 * settings.link_GBps;
+  return nic;
 }
 
 }  // namespace
@@ -35,7 +54,9 @@ Common::Common(const Settings& settings, std::unique_ptr<Topology> its_topology,
       motif(std::move(its_motif)),
       flit_bytes(settings.flit_bytes),
       header_bytes(settings.header_bytes),
-      packet_bytes(settings.packet_bytes),
+      nic(filled(settings)),
+      local{time_of_ns(settings.local_ns), settings.local_GBps},
+      placement(settings.ranks_per_node),
       bound(settings.max_us == 0 ? kNever : time_of_ns(settings.max_us * 1000)),
       fabric(*topology, parameters),
       state(fabric, parts),
@@ -52,24 +73,23 @@ class Worker::CardPort final : public nic::Port {
                                       std::uint64_t{timer.kind} << 32 | timer.value));
   }
   bool send(const nic::Packet& given) override {
-    Packet packet;
-    packet.source = given.source;
-    packet.destination = given.destination;
-    packet.bytes = given.bytes;
-    const std::uint64_t bytes = std::uint64_t{given.bytes} + all_.common_.header_bytes;
+    Packet packet = for_network(given);
+    const std::uint32_t payload = all_.bytes_of(given);
+    const std::uint64_t bytes = std::uint64_t{payload} + all_.common_.header_bytes;
     packet.flits = static_cast<std::uint16_t>(flits_of(bytes, all_.common_.flit_bytes));
-    packet.cargo = {given.message, given.message_bytes, given.index,
-                    given.tag | static_cast<std::uint32_t>(given.kind) << 24};
     if (!all_.part_.send(packet)) return false;
     all_.sent_sum_ += hash_of(packet);
+    all_.sent_bytes_ += payload;
+    if (given.kind != nic::PacketKind::data) all_.control_bytes_ += payload;
     return true;
   }
-  void write_host(std::uint32_t rank, const nic::Notice& notice) override {
-    const std::uint64_t payload = std::uint64_t{static_cast<std::uint8_t>(notice.kind)} << 56 |
-                                  std::uint64_t{notice.tag} << 32 | notice.peer;
-    all_.part_.queue().push(Event::at(now(), EventKind::host, rank, payload));
+  void write_host(std::uint32_t slot, const nic::Notice& notice) override {
+    all_.hosts_->write({host_, slot}, notice);
   }
   bool is_ordered() const override { return all_.common_.topology->is_ordered(); }
+  void fail(const std::string& what) override {
+    all_.part_.fail("node " + std::to_string(host_) + ": " + what);
+  }
 
  private:
   Worker& all_;
@@ -82,37 +102,46 @@ Worker::Worker(Common& common, std::uint32_t number, std::uint32_t parts)
   while (first_host_ < hosts && !part_.owns_host(first_host_)) ++first_host_;
   std::uint32_t end = first_host_;
   while (end < hosts && part_.owns_host(end)) ++end;  // hosts are numbered as their routers are
+  hosts_.emplace(static_cast<HostSide&>(*this), *common.motif, common.placement, common.local,
+                 first_host_, end);
   card_ports_.reserve(end - first_host_);
   for (std::uint32_t host = first_host_; host < end; ++host) {
     card_ports_.emplace_back(*this, host);
     cards_.push_back(
-        std::make_unique<nic::BareCard>(card_ports_.back(), host, common.packet_bytes));
-    if (host < common.motif->ranks()) {
-      part_.queue().push(Event::at(0, EventKind::host, host, kStart));
-    }
+        nic::make_card(common.nic, card_ports_.back(), host, common.placement.slots()));
   }
+  hosts_->start();
 }
 
 Worker::~Worker() = default;
 
+std::uint32_t Worker::bytes_of(const nic::Packet& packet) const {
+  if (packet.kind != nic::PacketKind::data) return nic::kControlBytes;
+  const std::uint64_t before = std::uint64_t{packet.index} * common_.nic.mtu;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(common_.nic.mtu, packet.message_bytes - before));
+}
+
 void Worker::on_packet(std::uint32_t host, const Packet& packet) {
   came_sum_ += hash_of(packet);
-  card(host).on_packet(for_card(packet));
+  const nic::Packet given = for_card(packet);
+  came_bytes_ += bytes_of(given);
+  card(host).on_packet(given);
 }
 
 void Worker::on_room(std::uint32_t host) { card(host).on_room(); }
 
-void Worker::send(std::uint32_t rank, std::uint32_t peer, std::uint32_t bytes, std::uint32_t tag) {
-  posted_bytes_ += bytes;
-  card(rank).on_post(rank, {peer, bytes, tag});
-}
+void Worker::finished(std::uint32_t rank) { common_.finished[rank] = part_.now(); }
 
-void Worker::finish(std::uint32_t rank) { common_.finished[rank] = part_.now(); }
-
-std::uint64_t Worker::out_of_order() const {
-  std::uint64_t packets = 0;
-  for (const auto& card : cards_) packets += card->out_of_order();
-  return packets;
+nic::Figures Worker::figures() const {
+  nic::Figures all;
+  for (const auto& card : cards_) {
+    const nic::Figures its = card->figures();
+    all.out_of_order += its.out_of_order;
+    all.peak_held_bytes = std::max(all.peak_held_bytes, its.peak_held_bytes);
+    all.peak_memory_bytes = std::max(all.peak_memory_bytes, its.peak_memory_bytes);
+  }
+  return all;
 }
 
 // Events of cards and ranks.
@@ -121,11 +150,8 @@ void Worker::handle(const Event& event) {
   if (event.kind() == EventKind::card_timer) {
     card(index).on_timer({static_cast<std::uint32_t>(event.payload >> 32),
                           static_cast<std::uint32_t>(event.payload)});
-  } else if (event.payload == kStart) {
-    common_.motif->start(index, *this);
   } else {
-    const auto tag = static_cast<std::uint32_t>(event.payload >> 32 & 0xffffff);
-    common_.motif->on_message(index, tag, *this);
+    hosts_->handle(index, event.payload);
   }
 }
 

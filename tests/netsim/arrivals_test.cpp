@@ -17,7 +17,7 @@ TEST(Arrivals, a_message_is_told_once_whatever_the_order_of_its_packets) {
     for (std::uint32_t message = 0; message < messages; ++message) {
       const std::uint32_t count = 1 + random.below(5);
       for (std::uint32_t i = 0; i < count; ++i) {
-        packets.push_back({message % 7, 0, 10, message, 10 * count, i, 0, PacketKind::data});
+        packets.push_back({{message % 7, 0}, {0, 0}, message, 10 * count, i});
       }
     }
     for (std::size_t i = packets.size(); i > 1; --i) {
@@ -25,7 +25,7 @@ TEST(Arrivals, a_message_is_told_once_whatever_the_order_of_its_packets) {
     }
     Arrivals arrivals;
     std::uint32_t told = 0;
-    for (const Packet& packet : packets) told += arrivals.take(packet) ? 1 : 0;
+    for (const Packet& packet : packets) told += arrivals.take(packet, 10) ? 1 : 0;
     EXPECT_EQ(told, messages);
     EXPECT_EQ(arrivals.open(), 0U);
   }
@@ -34,7 +34,7 @@ TEST(Arrivals, a_message_is_told_once_whatever_the_order_of_its_packets) {
 TEST(Arrivals, a_packet_below_the_highest_that_has_come_is_out_of_order) {
   Arrivals arrivals;
   for (const std::uint32_t index : {2U, 0U, 3U, 1U}) {
-    arrivals.take({1, 0, 10, 5, 40, index, 0, PacketKind::data});
+    arrivals.take({{1, 0}, {0, 0}, 5, 40, index}, 10);
   }
   EXPECT_EQ(arrivals.out_of_order(), 2U);
 }

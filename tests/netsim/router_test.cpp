@@ -35,7 +35,7 @@ class Watched final : public Topology {
 
 Parameters with_buffers(std::uint32_t flits, std::uint32_t vcs = 1) {
   Parameters parameters;
-  parameters.buffer_flits = flits;
+  parameters.buffer_flits = parameters.card_flits = flits;
   parameters.vcs = vcs;
   return parameters;
 }
