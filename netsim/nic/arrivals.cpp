@@ -34,22 +34,23 @@ void Arrivals::erase(std::size_t place) {
   entries_[place] = {};
 }
 
-bool Arrivals::take(const Packet& packet, std::uint32_t mtu) {
-  if (packet.message_bytes <= mtu) return true;  // the only one of its message
+Arrivals::Taken Arrivals::take_one(const Packet& packet, std::uint32_t mtu) {
+  if (packet.message_bytes <= mtu) return {true, true};  // the only one of its message
   if (2 * (used_ + 1) > entries_.size()) grow();
   const std::uint64_t key = key_of(packet);
   const std::size_t place = find(key);
   Entry& entry = entries_[place];
-  if (entry.key == 0) {
+  const bool is_first = entry.key == 0;
+  if (is_first) {
     entry = {key, 0, packet.index};
-    ++used_;
+    peak_ = std::max(peak_, ++used_);
   }
   if (packet.index < entry.highest) ++out_of_order_;
   entry.highest = std::max(entry.highest, packet.index);
   ++entry.packets;
-  if (std::uint64_t{entry.packets} * mtu < packet.message_bytes) return false;
+  if (std::uint64_t{entry.packets} * mtu < packet.message_bytes) return {is_first, false};
   erase(place);
-  return true;
+  return {is_first, true};
 }
 
 }  // namespace photon::netsim::nic

@@ -13,9 +13,15 @@ namespace photon::netsim::nic {
 
 class Arrivals {
  public:
-  // Counts the packet; true if all packets of its message are in now.
-  bool take(const Packet& packet, std::uint32_t mtu);
+  // Counts the packet; all packets of its message may be in now.
+  struct Taken {
+    bool is_first = false;
+    bool is_complete = false;
+  };
+  Taken take_one(const Packet& packet, std::uint32_t mtu);
+  bool take(const Packet& packet, std::uint32_t mtu) { return take_one(packet, mtu).is_complete; }
   std::size_t open() const { return used_; }
+  std::size_t peak_bytes() const { return peak_ * sizeof(Entry); }
   std::uint64_t out_of_order() const { return out_of_order_; }
 
  private:
@@ -38,6 +44,7 @@ class Arrivals {
 
   std::vector<Entry> entries_;
   std::size_t used_ = 0;
+  std::size_t peak_ = 0;  // of used_
   std::uint64_t out_of_order_ = 0;
 };
 

@@ -1,0 +1,50 @@
+// What a card knows of each pair of one of its ranks and a rank elsewhere.
+// Invariant: of a pair, credits here + messages on their way + buffers used there + buffers free
+// but untold there + credits on their way are buffers_per_peer. Owner: one card.
+#pragma once
+
+#include <vector>
+
+#include "netsim/nic/ring.hpp"
+#include "netsim/nic/port.hpp"
+
+namespace photon::netsim::nic {
+
+enum class Address : std::uint8_t { unknown, asked, known };  // of the peer's buffers, in this order
+
+struct Pair {
+  Rank peer;
+  std::uint32_t slot = 0;
+  // As a sender to the peer.
+  std::uint32_t credits = 0;
+  std::uint32_t messages = 0;        // numbered
+  std::uint32_t registered = 0;      // uses of a buffer, up to buffers_per_peer
+  Chain waiting;                     // for a credit, or for the address
+  Chain unacknowledged;              // rendezvous
+  Address address = Address::unknown;
+  // As a receiver from the peer.
+  std::uint32_t used = 0;            // buffers
+  std::uint32_t untold = 0;          // free ones
+  std::uint32_t next_message = 0;    // all before it are in: of order and fences alone
+  std::uint32_t next_index = 0;
+  std::uint64_t complete = 0;        // bit i: message next_message + i is in
+  Chain held;                        // packets, by (message, index)
+};
+
+class Pairs {
+ public:
+  explicit Pairs(std::uint32_t credits) : credits_(credits) {}
+  std::uint32_t find(std::uint32_t slot, const Rank& peer);  // makes it
+  Pair& operator[](std::uint32_t index) { return pairs_[index]; }
+  std::size_t size() const { return pairs_.size(); }
+
+ private:
+  std::size_t place_of(std::uint32_t slot, const Rank& peer) const;
+  void grow();
+
+  std::uint32_t credits_;
+  std::vector<Pair> pairs_;
+  std::vector<std::uint32_t> places_;  // open addressing; a power of two
+};
+
+}  // namespace photon::netsim::nic
