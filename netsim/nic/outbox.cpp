@@ -46,8 +46,8 @@ void Outbox::pump() {
   const Time now = port_.now();
   do {
     ask();
-  } while (send_first(control_) || (!(!control_.is_empty() && control_.front().time <= now) &&
-                                    send_first(asked_)));
+  } while (send_first(control_) ||
+           (!(!control_.is_empty() && control_.front().time <= now) && send_first(asked_)));
   Time next = kNever;
   if (!control_.is_empty()) next = control_.front().time;
   if (!asked_.is_empty() && asked_.front().time > now) next = std::min(next, asked_.front().time);

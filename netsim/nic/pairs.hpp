@@ -5,30 +5,36 @@
 
 #include <vector>
 
-#include "netsim/nic/ring.hpp"
 #include "netsim/nic/port.hpp"
+#include "netsim/nic/ring.hpp"
 
 namespace photon::netsim::nic {
 
-enum class Address : std::uint8_t { unknown, asked, known };  // of the peer's buffers, in this order
+enum class Address : std::uint8_t {
+  unknown,
+  asked,
+  known
+};  // of the peer's buffers, in this order
 
 struct Pair {
   Rank peer;
   std::uint32_t slot = 0;
   // As a sender to the peer.
   std::uint32_t credits = 0;
-  std::uint32_t messages = 0;        // numbered
-  std::uint32_t registered = 0;      // uses of a buffer, up to buffers_per_peer
-  Chain waiting;                     // for a credit, or for the address
-  Chain unacknowledged;              // rendezvous
+  std::uint32_t messages = 0;    // numbered
+  std::uint32_t registered = 0;  // uses of a buffer, up to buffers_per_peer
+  Chain waiting;                 // for a credit, or for the address
+  Chain unacknowledged;          // rendezvous
   Address address = Address::unknown;
   // As a receiver from the peer.
-  std::uint32_t used = 0;            // buffers
-  std::uint32_t untold = 0;          // free ones
-  std::uint32_t next_message = 0;    // all before it are in: of order and fences alone
+  std::uint32_t used = 0;          // buffers
+  std::uint32_t untold = 0;        // free ones
+  std::uint32_t next_message = 0;  // all before it are in: of order = hold alone
   std::uint32_t next_index = 0;
-  std::uint64_t complete = 0;        // bit i: message next_message + i is in
-  Chain held;                        // packets, by (message, index)
+  Chain held;                  // packets, by (message, index)
+  std::uint32_t next_put = 0;  // of fences: all before it are in
+  std::uint64_t complete = 0;  // bit i: put next_put + i is in
+  Chain told;                  // messages behind puts that are not, by number
 };
 
 class Pairs {
