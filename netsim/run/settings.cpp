@@ -222,6 +222,10 @@ std::string bad_size(const Settings& s) {
     return wrong("network.packet_bytes", s.packet_bytes,
                  "up to network.buffer_bytes = " + std::to_string(s.buffer_bytes));
   }
+  if (s.nic.mtu > s.packet_bytes) {
+    return wrong("nic.mtu", s.nic.mtu,
+                 "up to network.packet_bytes = " + std::to_string(s.packet_bytes));
+  }
   if (s.vcs > 16) return wrong("network.vcs", s.vcs, "up to 16");
   return {};
 }
