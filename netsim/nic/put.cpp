@@ -52,7 +52,9 @@ void PutCard::on_data(Pair& pair, const Packet& packet, bool is_complete, Time f
 
 // A put is in: whatever message has no missing put before it now is let go, in order.
 void PutCard::fence(Pair& pair, const Packet& packet, Time from) {
-  pair.complete |= std::uint64_t{1} << (packet.message - pair.next_put);
+  const std::uint32_t ahead = packet.message - pair.next_put;
+  if (ahead >= 64) return;  // more than there are buffers: the run has failed
+  pair.complete |= std::uint64_t{1} << ahead;
   while ((pair.complete & 1) != 0) {
     pair.complete >>= 1;
     ++pair.next_put;
