@@ -11,7 +11,7 @@ struct Costs {
   explicit Costs(const Settings& s)
       : pcie(time_of_ns(s.pcie_ns)),
         dma_read(time_of_ns(s.dma_read_ns)),
-        packet(time_of_ns(s.packet_ns)),
+        per_packet(time_of_ns(s.packet_ns)),
         lookup(time_of_ns(s.lookup_ns)),
         registration(time_of_ns(s.registration_ns)),
         poll(time_of_ns(s.poll_ns)),
@@ -38,7 +38,7 @@ struct Costs {
 
   Time pcie;
   Time dma_read;
-  Time packet;
+  Time per_packet;
   Time lookup;
   Time registration;
   Time poll;

@@ -130,7 +130,7 @@ Pair& NodeCard::pair_of(const Packet& packet) {
 void NodeCard::on_packet(const Packet& packet) {
   Pair& pair = pair_of(packet);
   const bool is_data = packet.kind == PacketKind::data;
-  taken_ = std::max(taken_, port_.now()) + costs_.packet + (is_data ? lookup_ : 0);
+  taken_ = std::max(taken_, port_.now()) + costs_.per_packet + (is_data ? lookup_ : 0);
   if (!is_data) {
     if (packet.kind == PacketKind::credit) {
       pair.credits += packet.message_bytes;

@@ -3,7 +3,7 @@
 namespace photon::netsim::nic {
 
 void Outbox::control(const Packet& packet, Time from) {
-  control_free_ = std::max(control_free_, from) + costs_.packet;
+  control_free_ = std::max(control_free_, from) + costs_.per_packet;
   control_.push({packet, control_free_});
 }
 
@@ -19,7 +19,7 @@ void Outbox::ask() {
     const std::uint32_t bytes = costs_.bytes_of(message.packet);
     dma_free_ = std::max({dma_free_, bulk_from_, port_.now()}) + costs_.dma(bytes);
     const Time there = dma_free_ + costs_.dma_read;
-    bulk_free_ = std::max(bulk_free_, there) + costs_.packet;
+    bulk_free_ = std::max(bulk_free_, there) + costs_.per_packet;
     asked_.push({message.packet, bulk_free_});
     if (++message.packet.index >= costs_.packets_of(message.packet.message_bytes)) {
       read_.push({index, there});
