@@ -2,6 +2,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "netsim/motif/halo.hpp"
 #include "netsim/motif/steps.hpp"
 #include "netsim/motif/sweep3d.hpp"
 
@@ -104,6 +105,25 @@ Made make_sweep(const MotifSettings& s, const Grid& grid) {
   return Made(std::make_unique<Sweep3D>(shape));
 }
 
+Made make_halo(const MotifSettings& s, const Grid& grid) {
+  if (grid.size() != 3) {
+    return bad("motif.ranks", s.ranks, "a grid of three numbers for " + s.name + ", as 4x4x4");
+  }
+  if (std::string wrong = wrong_with_cells(s); !wrong.empty()) return Error{wrong};
+  const std::string allowed = "so many that a message has less than 2^32 B";
+  if (bytes_of({s.nx, s.ny, s.fields}) == 0) return bad("motif.nx", s.nx, allowed);
+  if (bytes_of({s.ny, s.nz, s.fields}) == 0) return bad("motif.ny", s.ny, allowed);
+  if (bytes_of({s.nx, s.nz, s.fields}) == 0) return bad("motif.nz", s.nz, allowed);
+  Halo3D::Shape shape{grid[0], grid[1], grid[2], s.name == "halo3d26", s.steps};
+  shape.nx = s.nx;
+  shape.ny = s.ny;
+  shape.nz = s.nz;
+  shape.cell_bytes = bytes_of({s.fields});
+  shape.compute = time_of_ns(s.compute_ns);
+  shape.reduces = s.reduce;
+  return Made(std::make_unique<Halo3D>(shape));
+}
+
 }  // namespace
 
 MotifSettings with_defaults(MotifSettings settings) {
@@ -122,6 +142,7 @@ Result<std::unique_ptr<Motif>> make_motif(const MotifSettings& given) {
                "1 to 2^24 ranks as a number or a grid, as 64 or 4x4x4");
   }
   if (settings.name == "sweep3d") return make_sweep(settings, grid);
+  if (settings.name == "halo3d" || settings.name == "halo3d26") return make_halo(settings, grid);
   for (const char* name : {"pair", "exchange", "shift", "incast", "alltoall"}) {
     if (settings.name == name) return make_steps(settings, grid);
   }
