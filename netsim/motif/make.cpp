@@ -5,6 +5,7 @@
 #include "netsim/motif/halo.hpp"
 #include "netsim/motif/steps.hpp"
 #include "netsim/motif/sweep3d.hpp"
+#include "netsim/motif/uniform.hpp"
 
 namespace photon::netsim {
 namespace {
@@ -124,6 +125,28 @@ Made make_halo(const MotifSettings& s, const Grid& grid) {
   return Made(std::make_unique<Halo3D>(shape));
 }
 
+Made make_uniform(const MotifSettings& s, const Grid& grid) {
+  Uniform::Load load;
+  load.ranks = 1;
+  for (const std::uint32_t size : grid) load.ranks *= size;
+  if (load.ranks < 2) return bad("motif.ranks", s.ranks, "2 ranks and more for uniform");
+  if (s.steps != 1) return bad("run.iterations", s.steps, "1 for uniform");
+  if (s.bytes == 0) return bad("motif.bytes", 0, "1 B and more");
+  if (!(s.load >= 1e-6 && s.load <= 10)) return bad("motif.load", s.load, "0.000001 to 10");
+  if (!(s.warmup_us >= 0 && s.warmup_us <= 1e9)) {
+    return bad("motif.warmup_us", s.warmup_us, "0 to 10^9");
+  }
+  if (!(s.measure_us > 0 && s.measure_us <= 1e9)) {
+    return bad("motif.measure_us", s.measure_us, "more than 0, up to 10^9");
+  }
+  load.bytes = s.bytes;
+  load.mean_gap_ps = s.bytes * 1000.0 / (s.load * s.link_GBps);
+  load.warmup = time_of_ns(s.warmup_us * 1000);
+  load.measured = time_of_ns(s.measure_us * 1000);
+  load.seed = s.seed;
+  return Made(std::make_unique<Uniform>(load));
+}
+
 }  // namespace
 
 MotifSettings with_defaults(MotifSettings settings) {
@@ -143,6 +166,7 @@ Result<std::unique_ptr<Motif>> make_motif(const MotifSettings& given) {
   }
   if (settings.name == "sweep3d") return make_sweep(settings, grid);
   if (settings.name == "halo3d" || settings.name == "halo3d26") return make_halo(settings, grid);
+  if (settings.name == "uniform") return make_uniform(settings, grid);
   for (const char* name : {"pair", "exchange", "shift", "incast", "alltoall"}) {
     if (settings.name == name) return make_steps(settings, grid);
   }
