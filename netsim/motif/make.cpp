@@ -1,8 +1,10 @@
 // The checks of a motif's settings, and the motif of a name.
 #include <charconv>
+#include <cstdio>
 #include <string_view>
 
 #include "netsim/motif/halo.hpp"
+#include "netsim/motif/played.hpp"
 #include "netsim/motif/steps.hpp"
 #include "netsim/motif/sweep3d.hpp"
 #include "netsim/motif/uniform.hpp"
@@ -18,6 +20,10 @@ constexpr std::uint64_t kMostCounts = std::uint64_t{1} << 32;
 
 Error bad(std::string_view key, const std::string& value, const std::string& allowed) {
   return {std::string(key) + " = " + value + ": allowed is " + allowed};
+}
+
+Error bad(std::string_view key, std::uint32_t value, const std::string& allowed) {
+  return bad(key, std::to_string(value), allowed);
 }
 
 Error bad(std::string_view key, double value, const std::string& allowed) {
@@ -53,12 +59,30 @@ Made make_steps(const MotifSettings& settings, const Grid& grid) {
     return bad("run.iterations", settings.steps,
                "1 to 2^16 - 1, and ranks x iterations up to 2^32");
   }
-  if (settings.bytes == 0) return bad("motif.bytes", 0, "1 B and more");
+  if (settings.bytes == 0) return bad("motif.bytes", 0U, "1 B and more");
   if (settings.name == "pair" && ranks != 2) {
     return bad("motif.ranks", settings.ranks, "2 for pair");
   }
   return Made(
       std::make_unique<Steps>(make_pattern(settings, grid), settings.steps, settings.bytes));
+}
+
+// The text of a file.
+Result<std::string> text_of(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
+  if (!file) return bad("motif.file", path, "a file that can be read");
+  std::string text;
+  char part[65536];
+  while (const std::size_t count = std::fread(part, 1, sizeof part, file.get())) {
+    text.append(part, count);
+    if (text.size() > kMostBytes) return bad("motif.file", path, "a file of up to 2 GiB");
+  }
+  if (std::ferror(file.get()) != 0) return bad("motif.file", path, "a file that can be read");
+  return text;
 }
 
 // The bytes of a message of so many values; 0: they overflow 2^32.
@@ -73,9 +97,9 @@ std::uint32_t bytes_of(std::initializer_list<std::uint32_t> counts) {
 
 // What is wrong with the cells of a rank and their compute time, or nothing.
 std::string wrong_with_cells(const MotifSettings& s) {
-  if (s.nx == 0) return bad("motif.nx", 0, "1 and more").what;
-  if (s.ny == 0) return bad("motif.ny", 0, "1 and more").what;
-  if (s.nz == 0) return bad("motif.nz", 0, "1 and more").what;
+  if (s.nx == 0) return bad("motif.nx", 0U, "1 and more").what;
+  if (s.ny == 0) return bad("motif.ny", 0U, "1 and more").what;
+  if (s.nz == 0) return bad("motif.nz", 0U, "1 and more").what;
   if (!(s.compute_ns >= 0 && s.compute_ns <= 1e9)) {
     return bad("motif.compute_ns", s.compute_ns, "0 to 10^9, or -1 for the motif's own").what;
   }
@@ -131,7 +155,7 @@ Made make_uniform(const MotifSettings& s, const Grid& grid) {
   for (const std::uint32_t size : grid) load.ranks *= size;
   if (load.ranks < 2) return bad("motif.ranks", s.ranks, "2 ranks and more for uniform");
   if (s.steps != 1) return bad("run.iterations", s.steps, "1 for uniform");
-  if (s.bytes == 0) return bad("motif.bytes", 0, "1 B and more");
+  if (s.bytes == 0) return bad("motif.bytes", 0U, "1 B and more");
   if (!(s.load >= 1e-6 && s.load <= 10)) return bad("motif.load", s.load, "0.000001 to 10");
   if (!(s.warmup_us >= 0 && s.warmup_us <= 1e9)) {
     return bad("motif.warmup_us", s.warmup_us, "0 to 10^9");
@@ -147,6 +171,16 @@ Made make_uniform(const MotifSettings& s, const Grid& grid) {
   return Made(std::make_unique<Uniform>(load));
 }
 
+// A schedule names its number of ranks itself.
+Made make_schedule(const MotifSettings& s) {
+  if (s.steps != 1) return bad("run.iterations", s.steps, "1 for schedule");
+  const auto text = text_of(s.file);
+  if (!text) return Error{text.error()};
+  auto schedule = read_schedule(*text);
+  if (!schedule) return Error{"motif.file = " + s.file + ": " + schedule.error()};
+  return Made(std::make_unique<Played>(std::move(*schedule)));
+}
+
 }  // namespace
 
 MotifSettings with_defaults(MotifSettings settings) {
@@ -158,7 +192,8 @@ MotifSettings with_defaults(MotifSettings settings) {
 
 Result<std::unique_ptr<Motif>> make_motif(const MotifSettings& given) {
   const MotifSettings settings = with_defaults(given);
-  if (settings.steps == 0) return bad("run.iterations", 0, "1 and more");
+  if (settings.steps == 0) return bad("run.iterations", 0U, "1 and more");
+  if (settings.name == "schedule") return make_schedule(settings);
   const Grid grid = grid_of(settings.ranks);
   if (grid.empty()) {
     return bad("motif.ranks", settings.ranks,
