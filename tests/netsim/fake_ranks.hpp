@@ -65,6 +65,7 @@ class FakeRanks final : public Ranks {
 
   std::vector<Sent> sent;
   std::vector<std::uint32_t> finished;                          // rank: how often
+  std::vector<Time> ends;                                       // rank: when at last
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> held;  // (rank, peer): not released
   bool released_too_much = false;
   Time last = 0;
