@@ -1,6 +1,9 @@
 // The checks of a motif's settings, and the motif of a name.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
 #include <charconv>
-#include <cstdio>
 #include <string_view>
 
 #include "netsim/motif/halo.hpp"
@@ -70,18 +73,18 @@ Made make_steps(const MotifSettings& settings, const Grid& grid) {
 // The text of a file.
 Result<std::string> text_of(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 31;
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  const std::unique_ptr<std::FILE, Close> file(std::fopen(path.c_str(), "rb"));
-  if (!file) return bad("motif.file", path, "a file that can be read");
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return bad("motif.file", path, "a file that can be read");
   std::string text;
-  char part[65536];
-  while (const std::size_t count = std::fread(part, 1, sizeof part, file.get())) {
-    text.append(part, count);
-    if (text.size() > kMostBytes) return bad("motif.file", path, "a file of up to 2 GiB");
-  }
-  if (std::ferror(file.get()) != 0) return bad("motif.file", path, "a file that can be read");
+  std::array<char, 65536> part;
+  ssize_t count = 0;
+  do {
+    count = read(file, part.data(), part.size());
+    if (count > 0) text.append(part.data(), static_cast<std::size_t>(count));
+  } while (count > 0 && text.size() <= kMostBytes);
+  close(file);
+  if (count < 0) return bad("motif.file", path, "a file that can be read");
+  if (text.size() > kMostBytes) return bad("motif.file", path, "a file of up to 2 GiB");
   return text;
 }
 

@@ -209,6 +209,23 @@ TEST(Motif, many_ranks_of_a_node_play_every_motif) {
   }
 }
 
+// 8 ranks: 3 rounds of 8 messages, and 14 steps of 8.
+TEST(Motif, the_schedules_that_ship_play_on_a_torus) {
+  const std::string folder = std::string(__FILE__).substr(0, std::string(__FILE__).rfind("tests/"));
+  const std::pair<const char*, std::uint64_t> files[] = {{"doubling", 3 * 8 * 8},
+                                                         {"ring", 14 * 8 * 131072}};
+  for (const auto& [name, bytes] : files) {
+    Settings settings = table_settings();
+    settings.network = {"torus", "2x2x2"};
+    settings.motif.name = "schedule";
+    settings.motif.file = folder + "netsim/schedules/allreduce-" + name + "-8.txt";
+    const auto result = run(settings);
+    ASSERT_TRUE(result) << result.error();
+    EXPECT_EQ(result->failure, "");
+    EXPECT_EQ(result->posted_bytes, bytes);
+  }
+}
+
 TEST(Motif, bad_settings_are_one_sentence_with_key_value_and_what_is_allowed) {
   const std::vector<std::pair<std::string, std::function<void(MotifSettings&)>>> cases = {
       {"motif.kba = 7: allowed is a divisor of motif.nz = 30", [](MotifSettings& s) { s.kba = 7; }},
@@ -235,6 +252,16 @@ TEST(Motif, bad_settings_are_one_sentence_with_key_value_and_what_is_allowed) {
        [](MotifSettings& s) {
          s.name = "uniform";
          s.ranks = "1";
+       }},
+      {"motif.file = /nowhere: allowed is a file that can be read",
+       [](MotifSettings& s) {
+         s.name = "schedule";
+         s.file = "/nowhere";
+       }},
+      {"motif.file = /: allowed is a file that can be read",
+       [](MotifSettings& s) {
+         s.name = "schedule";
+         s.file = "/";
        }},
       {"motif.name = dance: allowed is", [](MotifSettings& s) { s.name = "dance"; }},
   };
