@@ -109,6 +109,9 @@ std::string wrong_with_cells(const MotifSettings& s) {
   return {};
 }
 
+// Whether so much compute in a row overflows no time; the rest is for the messages.
+bool fits_time(double ns, double times) { return ns * times <= 4e15; }
+
 Made make_sweep(const MotifSettings& s, const Grid& grid) {
   if (grid.size() != 2) {
     return bad("motif.ranks", s.ranks, "a grid of two numbers for sweep3d, as 8x8");
@@ -129,7 +132,13 @@ Made make_sweep(const MotifSettings& s, const Grid& grid) {
   const std::string allowed = "so many that a message has less than 2^32 B";
   if (shape.x_bytes == 0) return bad("motif.ny", s.ny, allowed);
   if (shape.y_bytes == 0) return bad("motif.nx", s.nx, allowed);
-  shape.compute = time_of_ns(s.compute_ns * s.kba * s.fields);
+  const double block_ns = s.compute_ns * s.kba * s.fields;
+  // A sweep is over after its blocks and the way through the grid.
+  const double in_a_row = static_cast<double>(shape.blocks) + shape.px + shape.py;
+  if (!fits_time(block_ns, 8.0 * s.steps * in_a_row)) {
+    return bad("motif.compute_ns", s.compute_ns, "so much that a run computes up to 4 x 10^15 ns");
+  }
+  shape.compute = time_of_ns(block_ns);
   return Made(std::make_unique<Sweep3D>(shape));
 }
 
@@ -142,6 +151,9 @@ Made make_halo(const MotifSettings& s, const Grid& grid) {
   if (bytes_of({s.nx, s.ny, s.fields}) == 0) return bad("motif.nx", s.nx, allowed);
   if (bytes_of({s.ny, s.nz, s.fields}) == 0) return bad("motif.ny", s.ny, allowed);
   if (bytes_of({s.nx, s.nz, s.fields}) == 0) return bad("motif.nz", s.nz, allowed);
+  if (!fits_time(s.compute_ns, s.steps)) {
+    return bad("motif.compute_ns", s.compute_ns, "so much that a run computes up to 4 x 10^15 ns");
+  }
   Halo3D::Shape shape{grid[0], grid[1], grid[2], s.name == "halo3d26", s.steps};
   shape.nx = s.nx;
   shape.ny = s.ny;
@@ -168,6 +180,9 @@ Made make_uniform(const MotifSettings& s, const Grid& grid) {
   }
   load.bytes = s.bytes;
   load.mean_gap_ps = s.bytes * 1000.0 / (s.load * s.link_GBps);
+  if (load.mean_gap_ps > 1e15) {
+    return bad("motif.load", s.load, "so much that a mean gap is up to 10^12 ns");
+  }
   load.warmup = time_of_ns(s.warmup_us * 1000);
   load.measured = time_of_ns(s.measure_us * 1000);
   load.seed = s.seed;

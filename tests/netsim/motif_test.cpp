@@ -263,6 +263,17 @@ TEST(Motif, bad_settings_are_one_sentence_with_key_value_and_what_is_allowed) {
          s.name = "schedule";
          s.file = "/";
        }},
+      {"motif.compute_ns = 1e+09: allowed is",
+       [](MotifSettings& s) {
+         s.compute_ns = 1e9;
+         s.steps = 1000;
+       }},
+      {"motif.load = 1e-06: allowed is",
+       [](MotifSettings& s) {
+         s.name = "uniform";
+         s.load = 1e-6;
+         s.bytes = ~0U;
+       }},
       {"motif.name = dance: allowed is", [](MotifSettings& s) { s.name = "dance"; }},
   };
   for (const auto& [text, change] : cases) {
