@@ -33,7 +33,7 @@ void Uniform::on_sent(std::uint32_t rank, std::uint32_t, std::uint16_t, Ranks& r
 // Draws when the next message is due. The draw is above 0 and at most 1.
 void Uniform::plan(State& its) {
   const double draw = (static_cast<double>(its.random.next() >> 11) + 1) * 0x1p-53;
-  its.due += static_cast<Time>(-std::log(draw) * load_.mean_gap_ps + 0.5);
+  its.due += static_cast<Time>(std::llround(-std::log(draw) * load_.mean_gap_ps));
 }
 
 // Posts what is due by now.
