@@ -228,16 +228,24 @@ function(photon_perf_parts)
 endfunction()
 
 # tests/fuzz/<x>.cpp defines LLVMFuzzerTestOneInput. With libFuzzer it is a fuzzer, else a program
-# that replays tests/fuzz/corpus/<x>/*; either way ctest runs the corpus.
+# that replays tests/fuzz/corpus/<x>/*; either way ctest runs the corpus. netsim_<x> is the
+# simulator's, the others are the library's.
 function(photon_fuzz_targets)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/*.cpp)
   foreach(source IN LISTS sources)
     get_filename_component(name ${source} NAME_WE)
+    set(fuzzed photon_internal)
+    if(name MATCHES "^netsim_")
+      set(fuzzed photon_netsim)
+      if(NOT TARGET photon_netsim)
+        continue()
+      endif()
+    endif()
     set(target fuzz_${name})
     set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
     add_executable(${target} ${source})
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support)
-    target_link_libraries(${target} PRIVATE photon_internal photon_fuzzed)
+    target_link_libraries(${target} PRIVATE ${fuzzed} photon_fuzzed)
     set_target_properties(${target} PROPERTIES
       RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
     if(PHOTON_FUZZ)

@@ -31,6 +31,9 @@ class Ranks {
   virtual void compute(std::uint32_t rank, Time duration) = 0;  // then on_computed comes
   // The rank has used a message of this peer's: its buffer may be written again. Once a message.
   virtual void release(std::uint32_t rank, std::uint32_t peer) = 0;
+  // on_woken comes at that time, or later if the rank has something to do then. The rank is not
+  // busy until then: it takes messages.
+  virtual void wake(std::uint32_t rank, Time time) = 0;
   virtual void finish(std::uint32_t rank) = 0;  // the rank's part is done
 };
 
@@ -44,6 +47,9 @@ class Motif {
   virtual void on_sent(std::uint32_t /*rank*/, std::uint32_t /*peer*/, std::uint16_t /*tag*/,
                        Ranks& /*ranks*/) {}
   virtual void on_computed(std::uint32_t /*rank*/, Ranks& /*ranks*/) {}
+  virtual void on_woken(std::uint32_t /*rank*/, Ranks& /*ranks*/) {}
+  // Whether messages with this tag count among the latencies of the result.
+  virtual bool is_measured(std::uint16_t /*tag*/) const { return true; }
 };
 
 struct MotifSettings {
@@ -57,7 +63,7 @@ struct MotifSettings {
   std::uint32_t ny = 30;
   std::uint32_t nz = 30;
   std::uint32_t kba = 10;    // sweep3d: planes of a block
-  std::uint32_t fields = 8;  // values of a cell
+  std::uint32_t fields = 0;  // values of 8 B of a cell; 0: 8 for sweep3d, 1 for others
   double compute_ns = -1;    // -1: 140 for sweep3d, 0 for others
   bool reduce = true;        // halo: an allreduce of 8 B ends an iteration
   double load = 0.5;         // uniform: share of the link's rate that each rank offers
@@ -68,6 +74,8 @@ struct MotifSettings {
   std::uint64_t seed = 1;    // filled in by run/
 };
 
+// The settings with the motif's own defaults for fields and compute_ns filled in.
+MotifSettings with_defaults(MotifSettings settings);
 // The motif, or what is wrong with its settings.
 Result<std::unique_ptr<Motif>> make_motif(const MotifSettings& settings);
 

@@ -2,6 +2,7 @@
 // Messages of later steps may come early; each step has its own count.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "netsim/motif/motif.hpp"
@@ -19,6 +20,10 @@ class Pattern {  // who sends to whom in a step, the same in each
   virtual std::uint32_t peer(std::uint32_t rank, std::uint32_t i) const = 0;
   virtual std::uint32_t senders_to(std::uint32_t rank) const = 0;
 };
+
+// The pattern of that name on a grid of ranks, or nothing; `pair` is for 2 ranks.
+std::unique_ptr<Pattern> make_pattern(const MotifSettings& settings,
+                                      const std::vector<std::uint32_t>& grid);
 
 class Steps final : public Motif {
  public:

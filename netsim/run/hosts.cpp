@@ -9,6 +9,7 @@ namespace {
 constexpr std::uint64_t kOver = 0;  // what it is busy with is over
 constexpr std::uint64_t kLook = 1;  // there are notices
 constexpr std::uint64_t kStart = 2;
+constexpr std::uint64_t kWake = 3;                        // the motif asked for it
 constexpr std::uint64_t kLocal = std::uint64_t{1} << 63;  // a message of a rank of its node
 
 std::uint32_t ns_of(Time time) { return static_cast<std::uint32_t>(time / kPicosecondsPerNs); }
@@ -46,6 +47,10 @@ void Hosts::handle(std::uint32_t rank, std::uint64_t payload) {
     its.is_running = false;
   } else if (payload == kLook) {
     its.is_woken = false;
+  } else if (payload == kWake) {
+    Job job;
+    job.kind = JobKind::woken;
+    append(its.notices, job);
   } else {
     its.is_running = true;
     motif_.start(rank, *this);
@@ -93,6 +98,10 @@ void Hosts::release(std::uint32_t rank, std::uint32_t peer) {
   job.peer = peer;
   job.kind = JobKind::release;
   append(state(rank).commands, job);
+}
+
+void Hosts::wake(std::uint32_t rank, Time time) {
+  around_.queue().push(Event::at(std::max(time, now()), EventKind::host, rank, kWake));
 }
 
 void Hosts::finish(std::uint32_t rank) {
@@ -160,9 +169,11 @@ void Hosts::end(std::uint32_t rank, std::uint32_t index) {
     }
     case JobKind::finish: return around_.finished(rank);
     case JobKind::message:
-      if (!job.is_local) around_.took_message(ns_of(now()) - job.posted_ns);
+      if (!job.is_local && motif_.is_measured(job.tag))
+        around_.took_message(ns_of(now()) - job.posted_ns);
       return motif_.on_message(rank, job.peer, job.tag, *this);
     case JobKind::sent: return motif_.on_sent(rank, job.peer, job.tag, *this);
+    case JobKind::woken: return motif_.on_woken(rank, *this);
   }
 }
 

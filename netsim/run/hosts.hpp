@@ -48,7 +48,7 @@ class Hosts final : private Ranks {
   std::uint64_t posted_bytes() const { return posted_bytes_; }  // to other nodes
 
  private:
-  enum class JobKind : std::uint8_t { send, compute, release, finish, message, sent };
+  enum class JobKind : std::uint8_t { send, compute, release, finish, message, sent, woken };
   struct Job {
     Time duration = 0;  // of a compute, or what taking a notice costs
     std::uint32_t next = kNone;
@@ -77,6 +77,7 @@ class Hosts final : private Ranks {
   void send(std::uint32_t rank, const Message& message) override;
   void compute(std::uint32_t rank, Time duration) override;
   void release(std::uint32_t rank, std::uint32_t peer) override;
+  void wake(std::uint32_t rank, Time time) override;
   void finish(std::uint32_t rank) override;
 
   State& state(std::uint32_t rank);
