@@ -7,7 +7,7 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: photon-netsim run [--set key=value]...   simulate, print the result\n"
+    "usage: photon-netsim run [--set key=value]... [--threads N] [--json OUT]   simulate\n"
     "       photon-netsim check                      the validation table\n"
     "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
     "       photon-netsim keys                       what can be set\n";

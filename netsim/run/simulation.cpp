@@ -95,13 +95,6 @@ Result<std::unique_ptr<Simulation>> make_simulation(const Settings& settings) {
   if (!motif) return Error{motif.error()};
   auto rounded = parameters_of(settings, (*topology)->vcs());
   if (!rounded) return Error{rounded.error()};
-  if (settings.threads == 0 || settings.threads > 256) {
-    return Error{"run.threads " + std::to_string(settings.threads) + ": allowed is 1 to 256"};
-  }
-  if (settings.ranks_per_node == 0 || settings.ranks_per_node > 256) {
-    return Error{"run.ranks_per_node " + std::to_string(settings.ranks_per_node) +
-                 ": allowed is 1 to 256"};
-  }
   std::string note = rounded->note;
   std::uint32_t parts = settings.threads;
   if (parts > 1 && rounded->parameters.router_to_router_ps() == 0) {

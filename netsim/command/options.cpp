@@ -1,0 +1,55 @@
+#include "netsim/command/options.hpp"
+
+namespace photon::netsim::command {
+namespace {
+
+Result<Options> with_word(Options options, const std::string& name, const std::string& value) {
+  if (name == "--set") {
+    const std::size_t sign = value.find('=');
+    if (sign == std::string::npos) return Error{"--set " + value + ": allowed is key=value"};
+    options.changes.emplace_back(value.substr(0, sign), value.substr(sign + 1));
+  } else if (name == "--threads") {
+    options.changes.emplace_back("run.threads", value);
+  } else {
+    std::string& its = name == "--case"   ? options.case_
+                       : name == "--json" ? options.json
+                       : name == "--into" ? options.into
+                                          : options.jobs;
+    if (value.empty()) return Error{name + ": an empty text is not allowed"};
+    its = value;
+  }
+  return options;
+}
+
+}  // namespace
+
+Result<Options> options_of(Arguments arguments, std::string_view allowed) {
+  Options options;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string word = arguments[i];
+    if (!word.starts_with("--")) {
+      if (!options.file.empty()) return Error{word + ": one file is allowed"};
+      options.file = word;
+      continue;
+    }
+    if (allowed.find(" " + word + " ") == std::string_view::npos) {
+      return Error{"unknown option " + word + ": allowed are" + std::string(allowed)};
+    }
+    if (i + 1 == arguments.size()) return Error{word + ": its value is missing"};
+    auto more = with_word(std::move(options), word, arguments[++i]);
+    if (!more) return Error{more.error()};
+    options = std::move(*more);
+  }
+  return options;
+}
+
+Result<Settings> changed(Settings settings, const Options& options) {
+  for (const auto& [key, value] : options.changes) {
+    auto next = with(std::move(settings), key, value);
+    if (!next) return Error{"command line: " + next.error()};
+    settings = std::move(*next);
+  }
+  return settings;
+}
+
+}  // namespace photon::netsim::command
