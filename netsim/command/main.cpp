@@ -7,7 +7,7 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: photon-netsim run [--set key=value]... [--threads N] [--json OUT]   simulate\n"
+    "usage: photon-netsim run [FILE] [--set key=value]... [--threads N] [--json OUT]\n"
     "       photon-netsim check                      the validation table\n"
     "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
     "       photon-netsim keys                       what can be set\n";

@@ -1,5 +1,9 @@
 #include "netsim/command/options.hpp"
 
+#include <cstdio>
+
+#include "netsim/command/files.hpp"
+
 namespace photon::netsim::command {
 namespace {
 
@@ -43,13 +47,28 @@ Result<Options> options_of(Arguments arguments, std::string_view allowed) {
   return options;
 }
 
-Result<Settings> changed(Settings settings, const Options& options) {
+Result<Document> read_document(const Options& options) {
+  if (options.file.empty()) return changed(Document{}, options);
+  const auto text = read_file(options.file);
+  if (!text) return Error{text.error()};
+  auto document = document_of(options.file, *text);
+  return document ? changed(std::move(*document), options) : document;
+}
+
+Result<Document> changed(Document document, const Options& options) {
   for (const auto& [key, value] : options.changes) {
-    auto next = with(std::move(settings), key, value);
-    if (!next) return Error{"command line: " + next.error()};
-    settings = std::move(*next);
+    auto settings = with(document.settings, key, value);
+    if (!settings) return Error{"command line: " + settings.error()};
+    document.settings = std::move(*settings);
+    document.lines.erase(key);  // the file no longer says it
+    std::erase_if(document.axes, [&key](const Axis& axis) { return axis.key == key; });
   }
-  return settings;
+  return document;
+}
+
+int refuse(const std::string& what) {
+  std::fprintf(stderr, "photon-netsim: %s\n", what.c_str());
+  return 2;
 }
 
 }  // namespace photon::netsim::command

@@ -7,7 +7,7 @@
 
 #include "netsim/clock/result.hpp"
 #include "netsim/command/command.hpp"
-#include "netsim/run/settings.hpp"
+#include "netsim/command/toml.hpp"
 
 namespace photon::netsim::command {
 
@@ -22,7 +22,10 @@ struct Options {
 
 // `allowed`: the options that this subcommand has, each between spaces.
 Result<Options> options_of(Arguments arguments, std::string_view allowed);
-// The settings after the changes of the command line.
-Result<Settings> changed(Settings settings, const Options& options);
+// What options.file has, or the defaults without a file, after the changes of the command line.
+Result<Document> read_document(const Options& options);
+Result<Document> changed(Document document, const Options& options);
+// Prints the sentence; the exit status of bad input.
+int refuse(const std::string& what);
 
 }  // namespace photon::netsim::command

@@ -11,17 +11,22 @@
 namespace photon::netsim::command {
 namespace {
 
-Result<Settings> settings_of(const Options& options) {
-  if (options.case_.empty()) return changed(Settings{}, options);
-  const auto text = read_file(options.case_);
-  if (!text) return Error{text.error()};
-  auto settings = settings_of_case(options.case_, *text);
-  return settings ? changed(std::move(*settings), options) : settings;
-}
-
-int refuse(const std::string& what) {
-  std::fprintf(stderr, "photon-netsim: %s\n", what.c_str());
-  return 2;
+Result<Document> document_of(const Options& options) {
+  if (!options.case_.empty()) {
+    const auto text = read_file(options.case_);
+    if (!text) return Error{text.error()};
+    auto settings = settings_of_case(options.case_, *text);
+    if (!settings) return Error{settings.error()};
+    Document document;
+    document.settings = std::move(*settings);
+    return changed(std::move(document), options);
+  }
+  auto document = read_document(options);
+  if (document && !document->axes.empty()) {
+    return Error{document->placed(document->axes[0].key + " is a list in [sweep]: allowed for " +
+                                  "`run` is one value; `photon-netsim sweep` takes lists")};
+  }
+  return document;
 }
 
 void print(const RunResult& result, double seconds, double processors) {
@@ -44,15 +49,17 @@ void print(const RunResult& result, double seconds, double processors) {
 int run(Arguments arguments) {
   const auto options = options_of(arguments, " --case --set --threads --json ");
   if (!options) return refuse(options.error());
-  const auto settings = settings_of(*options);
-  if (!settings) return refuse(settings.error());
+  if (!options->file.empty() && !options->case_.empty()) return refuse("give FILE or --case");
+  const auto document = document_of(*options);
+  if (!document) return refuse(document.error());
+  const Settings& settings = document->settings;
   if (!options->json.empty()) {
     const auto is_writable = check_writable(options->json);
     if (!is_writable) return refuse("--json " + is_writable.error());
   }
   const Stopwatch watch;
-  const auto result = photon::netsim::run(*settings);
-  if (!result) return refuse(result.error());
+  const auto result = photon::netsim::run(settings);
+  if (!result) return refuse(document->placed(result.error()));
   if (!result->note.empty()) std::fprintf(stderr, "photon-netsim: %s\n", result->note.c_str());
   if (!result->failure.empty()) {
     std::fprintf(stderr, "photon-netsim: the run failed: %s\n", result->failure.c_str());
@@ -61,7 +68,7 @@ int run(Arguments arguments) {
   const Speed speed = watch.speed();
   if (options->json != "-") print(*result, speed.seconds, speed.cpu_seconds);
   if (options->json.empty()) return 0;
-  const auto is_written = write_file(options->json, result_json(*settings, *result, speed));
+  const auto is_written = write_file(options->json, result_json(settings, *result, speed));
   return is_written ? 0 : refuse("--json " + is_written.error());
 }
 
