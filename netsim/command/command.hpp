@@ -11,6 +11,7 @@ using Arguments = std::span<char* const>;
 
 int check();
 int run(Arguments arguments);
+int sweep(Arguments arguments);
 int bench(Arguments arguments);
 int keys();
 

@@ -1,4 +1,4 @@
-// photon-netsim: a packet simulator of networks. Users' manual: docs/netsim-router.md.
+// photon-netsim: a packet simulator of networks. Users' manual: docs/netsim.md.
 #include <cstdio>
 #include <string_view>
 
@@ -8,6 +8,7 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: photon-netsim run [FILE] [--set key=value]... [--threads N] [--json OUT]\n"
+    "       photon-netsim sweep FILE --into DIR [--jobs N] [--set key=value]...\n"
     "       photon-netsim check                      the validation table\n"
     "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
     "       photon-netsim keys                       what can be set\n";
@@ -19,6 +20,7 @@ int main(int count, char** words) {
   const std::string_view name = count > 1 ? words[1] : "";
   const command::Arguments rest(words + (count > 1 ? 2 : 1), words + count);
   if (name == "run") return command::run(rest);
+  if (name == "sweep") return command::sweep(rest);
   if (name == "bench") return command::bench(rest);
   if (name == "check" && rest.empty()) return command::check();
   if (name == "keys" && rest.empty()) return command::keys();
