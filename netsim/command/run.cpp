@@ -5,6 +5,7 @@
 #include "netsim/command/case.hpp"
 #include "netsim/command/files.hpp"
 #include "netsim/command/options.hpp"
+#include "netsim/command/progress.hpp"
 #include "netsim/command/stopwatch.hpp"
 #include "netsim/run/keys.hpp"
 
@@ -27,6 +28,13 @@ Result<Document> document_of(const Options& options) {
                                   "`run` is one value; `photon-netsim sweep` takes lists")};
   }
   return document;
+}
+
+Result<RunResult> run_and_show(const Settings& settings) {
+  auto simulation = make_simulation(settings);
+  if (!simulation) return Error{simulation.error()};
+  Progress progress;
+  return (*simulation)->run(&progress);
 }
 
 void print(const RunResult& result, double seconds, double processors) {
@@ -58,7 +66,7 @@ int run(Arguments arguments) {
     if (!is_writable) return refuse("--json " + is_writable.error());
   }
   const Stopwatch watch;
-  const auto result = photon::netsim::run(settings);
+  const auto result = run_and_show(settings);
   if (!result) return refuse(document->placed(result.error()));
   if (!result->note.empty()) std::fprintf(stderr, "photon-netsim: %s\n", result->note.c_str());
   if (!result->failure.empty()) {

@@ -1,7 +1,5 @@
 #include "netsim/command/toml.hpp"
 
-#define TOML_EXCEPTIONS        0
-#define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
 #include <algorithm>

@@ -13,11 +13,26 @@ Simulation::Simulation(std::unique_ptr<Common> common, std::string note, std::ui
   }
 }
 
-RunResult Simulation::run() {
+// In pieces of simulated time, so that a watcher can be told; they change nothing.
+void Simulation::run_serially(Watcher* watcher) {
+  Worker& worker = *workers_[0];
+  const Time bound = common_->bound == kNever ? kNever : common_->bound + 1;
+  if (watcher == nullptr) return worker.run_until(bound);
+  constexpr Time kPiece = 100 * kPicosecondsPerNs;
+  while (worker.part().fault().empty() && !worker.part().queue().is_empty()) {
+    const Time next = worker.part().queue().top().time;
+    if (next >= bound) return;
+    worker.run_until(std::min(bound, next + kPiece));
+    if (watcher->is_due()) watcher->progress(worker.part().now(), worker.share_done());
+  }
+}
+
+RunResult Simulation::run(Watcher* watcher) {
   if (workers_.size() == 1) {
-    workers_[0]->run_until(common_->bound == kNever ? kNever : common_->bound + 1);
+    run_serially(watcher);
   } else {
-    run_windows(workers_, common_->fabric.parameters.router_to_router_ps(), common_->bound);
+    run_windows(workers_,
+                {common_->fabric.parameters.router_to_router_ps(), common_->bound, watcher});
   }
   RunResult result;
   result.note = note_;
