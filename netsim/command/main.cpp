@@ -11,7 +11,7 @@ constexpr const char* kUsage =
     "       photon-netsim sweep FILE --into DIR [--jobs N] [--set key=value]...\n"
     "       photon-netsim check                      the validation table\n"
     "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
-    "       photon-netsim keys                       what can be set\n";
+    "       photon-netsim keys [--markdown]                       what can be set\n";
 
 }  // namespace
 
@@ -23,7 +23,7 @@ int main(int count, char** words) {
   if (name == "sweep") return command::sweep(rest);
   if (name == "bench") return command::bench(rest);
   if (name == "check" && rest.empty()) return command::check();
-  if (name == "keys" && rest.empty()) return command::keys();
+  if (name == "keys") return command::keys(rest);
   std::fputs(kUsage, name == "--help" ? stdout : stderr);
   return name == "--help" ? 0 : 2;
 }

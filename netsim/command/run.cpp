@@ -80,7 +80,26 @@ int run(Arguments arguments) {
   return is_written ? 0 : refuse("--json " + is_written.error());
 }
 
-int keys() {
+namespace {
+
+void print_as_markdown(const Key& key) {
+  const std::string standard = text_of(value_of(Settings{}, key));
+  std::printf("| `%s` | %s | %s | %s | %s |\n", std::string(key.name).c_str(),
+              std::string(key.unit).c_str(), standard.c_str(), allowed_text(key).c_str(),
+              std::string(key.meaning).c_str());
+}
+
+}  // namespace
+
+int keys(Arguments arguments) {
+  if (!arguments.empty()) {
+    if (arguments.size() > 1 || std::string_view(arguments[0]) != "--markdown") {
+      return refuse("keys " + std::string(arguments[0]) + ": allowed is --markdown");
+    }
+    std::puts("| key | unit | default | allowed | meaning |\n|---|---|---|---|---|");
+    for (const Key& key : photon::netsim::keys()) print_as_markdown(key);
+    return 0;
+  }
   std::printf("%-26s %-8s %-10s %s\n", "name", "unit", "default", "meaning; allowed");
   for (const Key& key : photon::netsim::keys()) {
     const std::string meaning(key.meaning);

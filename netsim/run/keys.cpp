@@ -203,14 +203,15 @@ std::string allowed_text(const Key& key) {
   }
   const bool is_real = std::holds_alternative<double>(value_of(Settings{}, key));
   const auto bound = [is_real](double number) {
+    if (is_real && number >= 1e6)
+      return "10^" + std::to_string(std::to_string(static_cast<std::uint64_t>(number)).size() - 1);
     if (is_real) return number_text(number);
     if (number == kMostLong) return std::string("2^64 - 1");
     if (number == kMost) return std::string("2^32 - 1");
     return std::to_string(static_cast<std::uint64_t>(number));
   };
   return std::string(is_real ? "a number" : "a whole number") + " from " + bound(allowed.least) +
-         " to " + bound(allowed.most) +
-         (key.unit.empty() ? "" : " " + std::string(key.unit) + ", written without the unit");
+         " to " + bound(allowed.most) + (key.unit.empty() ? "" : " " + std::string(key.unit));
 }
 
 Result<Settings> with(Settings settings, const Key& key, std::string_view text) {

@@ -79,11 +79,17 @@ class Results(Case):
         self.assertEqual(json.loads(out)['settings']['run.seed'], 5)
 
 
+class Pages(Case):
+    def test_the_page_has_the_table_of_keys(self):
+        page = Path(__file__).resolve().parents[2] / 'docs' / 'netsim.md'
+        self.assertIn(self.run_it('keys', '--markdown')[1], page.read_text())
+
+
 class BadInput(Case):
     CASES = [
         (toml(network={'colour': '"red"'}), ':5: network.colour', 'the key is unknown'),
         (toml(network={'link_GBps': '"250"'}), ':5: network.link_GBps = 250', 'a number from'),
-        (toml(network={'link_GBps': '"250 GB"'}), ':5: network.link_GBps = 250 GB', 'without'),
+        (toml(network={'link_GBps': '"250 GB"'}), ':5: network.link_GBps = 250 GB', 'GB/s'),
         (toml(network={'link_GBps': '-1'}), ':5: network.link_GBps = -1', '0.001 to'),
         (toml(network={'link_GBps': 'nan'}), ':5: network.link_GBps = nan', '0.001 to'),
         (toml(network={'crossbar_GBps': '5.0'}), ':5: network.crossbar_GBps = 5', 'the link\'s'),
