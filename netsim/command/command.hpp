@@ -11,8 +11,9 @@ using Arguments = std::span<char* const>;
 
 int check();
 int run(Arguments arguments);
+int sweep(Arguments arguments);
 int bench(Arguments arguments);
-int keys();
+int keys(Arguments arguments);
 
 // Seconds of processors that all threads of the process have had: what a busy machine takes away is
 // not in it. With several threads it is no measure of speed.

@@ -1,4 +1,4 @@
-// photon-netsim: a packet simulator of networks. Users' manual: docs/netsim-router.md.
+// photon-netsim: a packet simulator of networks. Users' manual: docs/netsim.md.
 #include <cstdio>
 #include <string_view>
 
@@ -7,10 +7,11 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: photon-netsim run [--set key=value]...   simulate, print the result\n"
+    "usage: photon-netsim run [FILE] [--set key=value]... [--threads N] [--json OUT]\n"
+    "       photon-netsim sweep FILE --into DIR [--jobs N] [--set key=value]...\n"
     "       photon-netsim check                      the validation table\n"
     "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
-    "       photon-netsim keys                       what can be set\n";
+    "       photon-netsim keys [--markdown]                       what can be set\n";
 
 }  // namespace
 
@@ -19,9 +20,10 @@ int main(int count, char** words) {
   const std::string_view name = count > 1 ? words[1] : "";
   const command::Arguments rest(words + (count > 1 ? 2 : 1), words + count);
   if (name == "run") return command::run(rest);
+  if (name == "sweep") return command::sweep(rest);
   if (name == "bench") return command::bench(rest);
   if (name == "check" && rest.empty()) return command::check();
-  if (name == "keys" && rest.empty()) return command::keys();
+  if (name == "keys") return command::keys(rest);
   std::fputs(kUsage, name == "--help" ? stdout : stderr);
   return name == "--help" ? 0 : 2;
 }

@@ -1,31 +1,40 @@
-// run: one simulation with settings given as --set key=value. keys: what can be set.
+// run: one simulation with the settings of a file and of --set key=value. keys: what can be set.
 #include <cstdio>
 #include <string>
 
-#include "netsim/command/command.hpp"
-#include "netsim/run/simulation.hpp"
+#include "netsim/command/case.hpp"
+#include "netsim/command/files.hpp"
+#include "netsim/command/options.hpp"
+#include "netsim/command/progress.hpp"
+#include "netsim/command/stopwatch.hpp"
+#include "netsim/run/keys.hpp"
 
 namespace photon::netsim::command {
 namespace {
 
-// The settings that the arguments ask for; or the status is 2 and it was said what is wrong.
-Result<Settings> settings_of(Arguments arguments) {
-  Settings settings;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view word = arguments[i];
-    if (word != "--set" || i + 1 == arguments.size()) {
-      return Error{"unknown argument " + std::string(word) + ": allowed is --set key=value"};
-    }
-    const std::string_view pair = arguments[++i];
-    const std::size_t sign = pair.find('=');
-    if (sign == std::string_view::npos) {
-      return Error{"--set " + std::string(pair) + ": allowed is key=value"};
-    }
-    auto changed = with(settings, pair.substr(0, sign), pair.substr(sign + 1));
-    if (!changed) return Error{changed.error()};
-    settings = std::move(*changed);
+Result<Document> document_of(const Options& options) {
+  if (!options.case_.empty()) {
+    const auto text = read_file(options.case_);
+    if (!text) return Error{text.error()};
+    auto settings = settings_of_case(options.case_, *text);
+    if (!settings) return Error{settings.error()};
+    Document document;
+    document.settings = std::move(*settings);
+    return changed(std::move(document), options);
   }
-  return settings;
+  auto document = read_document(options);
+  if (document && !document->axes.empty()) {
+    return Error{document->placed(document->axes[0].key + " is a list in [sweep]: allowed for " +
+                                  "`run` is one value; `photon-netsim sweep` takes lists")};
+  }
+  return document;
+}
+
+Result<RunResult> run_and_show(const Settings& settings) {
+  auto simulation = make_simulation(settings);
+  if (!simulation) return Error{simulation.error()};
+  Progress progress;
+  return (*simulation)->run(&progress);
 }
 
 void print(const RunResult& result, double seconds, double processors) {
@@ -46,32 +55,57 @@ void print(const RunResult& result, double seconds, double processors) {
 }  // namespace
 
 int run(Arguments arguments) {
-  const auto settings = settings_of(arguments);
-  if (!settings) {
-    std::fprintf(stderr, "photon-netsim: %s\n", settings.error().c_str());
-    return 2;
+  const auto options = options_of(arguments, " --case --set --threads --json ");
+  if (!options) return refuse(options.error());
+  if (!options->file.empty() && !options->case_.empty()) return refuse("give FILE or --case");
+  const auto document = document_of(*options);
+  if (!document) return refuse(document.error());
+  const Settings& settings = document->settings;
+  if (!options->json.empty()) {
+    const auto is_writable = check_writable(options->json);
+    if (!is_writable) return refuse("--json " + is_writable.error());
   }
-  const double start = wall_seconds();
-  const double start_cpu = cpu_seconds();
-  const auto result = photon::netsim::run(*settings);
-  if (!result) {
-    std::fprintf(stderr, "photon-netsim: %s\n", result.error().c_str());
-    return 2;
-  }
+  const Stopwatch watch;
+  const auto result = run_and_show(settings);
+  if (!result) return refuse(document->placed(result.error()));
   if (!result->note.empty()) std::fprintf(stderr, "photon-netsim: %s\n", result->note.c_str());
   if (!result->failure.empty()) {
     std::fprintf(stderr, "photon-netsim: the run failed: %s\n", result->failure.c_str());
     return 1;
   }
-  print(*result, wall_seconds() - start, cpu_seconds() - start_cpu);
-  return 0;
+  const Speed speed = watch.speed();
+  if (options->json != "-") print(*result, speed.seconds, speed.cpu_seconds);
+  if (options->json.empty()) return 0;
+  const auto is_written = write_file(options->json, result_json(settings, *result, speed));
+  return is_written ? 0 : refuse("--json " + is_written.error());
 }
 
-int keys() {
+namespace {
+
+void print_as_markdown(const Key& key) {
+  const std::string standard = text_of(value_of(Settings{}, key));
+  std::printf("| `%s` | %s | %s | %s | %s |\n", std::string(key.name).c_str(),
+              std::string(key.unit).c_str(), standard.c_str(), allowed_text(key).c_str(),
+              std::string(key.meaning).c_str());
+}
+
+}  // namespace
+
+int keys(Arguments arguments) {
+  if (!arguments.empty()) {
+    if (arguments.size() > 1 || std::string_view(arguments[0]) != "--markdown") {
+      return refuse("keys " + std::string(arguments[0]) + ": allowed is --markdown");
+    }
+    std::puts("| key | unit | default | allowed | meaning |\n|---|---|---|---|---|");
+    for (const Key& key : photon::netsim::keys()) print_as_markdown(key);
+    return 0;
+  }
+  std::printf("%-26s %-8s %-10s %s\n", "name", "unit", "default", "meaning; allowed");
   for (const Key& key : photon::netsim::keys()) {
-    std::printf("%-26.*s %-6.*s %.*s\n", static_cast<int>(key.name.size()), key.name.data(),
-                static_cast<int>(key.unit.size()), key.unit.data(),
-                static_cast<int>(key.meaning.size()), key.meaning.data());
+    const std::string meaning(key.meaning);
+    std::printf("%-26s %-8s %-10s %s; %s\n", std::string(key.name).c_str(),
+                std::string(key.unit).c_str(), text_of(value_of(Settings{}, key)).c_str(),
+                meaning.c_str(), allowed_text(key).c_str());
   }
   return 0;
 }

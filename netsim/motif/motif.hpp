@@ -41,6 +41,8 @@ class Motif {
  public:
   virtual ~Motif() = default;
   virtual std::uint32_t ranks() const = 0;
+  // How much of its part a rank has done, from 0 to 1: shown to users, of no effect.
+  virtual double share_done(std::uint32_t /*rank*/) const { return 0; }
   virtual void start(std::uint32_t rank, Ranks& ranks) = 0;
   virtual void on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag,
                           Ranks& ranks) = 0;

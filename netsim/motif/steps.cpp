@@ -13,6 +13,14 @@ Steps::Steps(std::unique_ptr<Pattern> pattern, std::uint32_t steps, std::uint32_
   }
 }
 
+// Of messages that come; a rank that none is sent to has done all.
+double Steps::share_done(std::uint32_t rank) const {
+  const std::uint32_t step = step_of_[rank];
+  if (step == 0 || expected_[rank] == 0) return step == 0 ? 0 : 1;
+  const double come = come_[std::size_t{rank} * steps_ + step - 1];
+  return (step - 1 + come / expected_[rank]) / steps_;
+}
+
 void Steps::start(std::uint32_t rank, Ranks& ranks) { go_on(rank, ranks); }
 
 void Steps::on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) {

@@ -29,6 +29,7 @@ class Steps final : public Motif {
  public:
   Steps(std::unique_ptr<Pattern> pattern, std::uint32_t steps, std::uint32_t bytes);
   std::uint32_t ranks() const override { return pattern_->ranks(); }
+  double share_done(std::uint32_t rank) const override;
   void start(std::uint32_t rank, Ranks& ranks) override;
   void on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;
 

@@ -1,7 +1,7 @@
-// All that a run depends on, as plain values with their defaults, and the one table of keys.
+// All that a run depends on, as plain values with their defaults. keys.hpp names them.
 #pragma once
 
-#include <span>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,6 +12,9 @@
 #include "netsim/nic/settings.hpp"
 
 namespace photon::netsim {
+
+// Of the model: a result that another version made is none of this one.
+inline constexpr std::uint32_t kModelVersion = 1;
 
 struct Settings {
   TopologySettings network;
@@ -36,13 +39,6 @@ struct Settings {
   std::uint32_t threads = 1;  // of no effect on the result
 };
 
-struct Key {
-  std::string_view name;
-  std::string_view unit;
-  std::string_view meaning;
-};
-
-std::span<const Key> keys();
 // Changes one setting; else the sentence says key, value and what is allowed.
 Result<Settings> with(Settings settings, std::string_view key, std::string_view value);
 

@@ -13,11 +13,26 @@ Simulation::Simulation(std::unique_ptr<Common> common, std::string note, std::ui
   }
 }
 
-RunResult Simulation::run() {
+// In pieces of simulated time, so that a watcher can be told; they change nothing.
+void Simulation::run_serially(Watcher* watcher) {
+  Worker& worker = *workers_[0];
+  const Time bound = common_->bound == kNever ? kNever : common_->bound + 1;
+  if (watcher == nullptr) return worker.run_until(bound);
+  constexpr Time kPiece = 100 * kPicosecondsPerNs;
+  while (worker.part().fault().empty() && !worker.part().queue().is_empty()) {
+    const Time next = worker.part().queue().top().time;
+    if (next >= bound) return;
+    worker.run_until(std::min(bound, next + kPiece));
+    if (watcher->is_due()) watcher->progress(worker.part().now(), worker.share_done());
+  }
+}
+
+RunResult Simulation::run(Watcher* watcher) {
   if (workers_.size() == 1) {
-    workers_[0]->run_until(common_->bound == kNever ? kNever : common_->bound + 1);
+    run_serially(watcher);
   } else {
-    run_windows(workers_, common_->fabric.parameters.router_to_router_ps(), common_->bound);
+    run_windows(workers_,
+                {common_->fabric.parameters.router_to_router_ps(), common_->bound, watcher});
   }
   RunResult result;
   result.note = note_;
@@ -95,13 +110,6 @@ Result<std::unique_ptr<Simulation>> make_simulation(const Settings& settings) {
   if (!motif) return Error{motif.error()};
   auto rounded = parameters_of(settings, (*topology)->vcs());
   if (!rounded) return Error{rounded.error()};
-  if (settings.threads == 0 || settings.threads > 256) {
-    return Error{"run.threads " + std::to_string(settings.threads) + ": allowed is 1 to 256"};
-  }
-  if (settings.ranks_per_node == 0 || settings.ranks_per_node > 256) {
-    return Error{"run.ranks_per_node " + std::to_string(settings.ranks_per_node) +
-                 ": allowed is 1 to 256"};
-  }
   std::string note = rounded->note;
   std::uint32_t parts = settings.threads;
   if (parts > 1 && rounded->parameters.router_to_router_ps() == 0) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "netsim/run/watcher.hpp"
 #include "netsim/run/worker.hpp"
 
 namespace photon::netsim {
@@ -37,12 +38,13 @@ struct RunResult {
 
 class Simulation {
  public:
-  RunResult run();
+  RunResult run(Watcher* watcher = nullptr);
 
  private:
   friend Result<std::unique_ptr<Simulation>> make_simulation(const Settings& settings);
   Simulation(std::unique_ptr<Common> common, std::string note, std::uint32_t parts);
 
+  void run_serially(Watcher* watcher);
   std::string why_it_failed(const RunResult& result);
 
   std::unique_ptr<Common> common_;

@@ -17,10 +17,11 @@ struct alignas(64) Told {
 
 class Windows {
  public:
-  Windows(std::span<const std::unique_ptr<Worker>> workers, Time look_ahead, Time bound)
+  Windows(std::span<const std::unique_ptr<Worker>> workers, const WindowSettings& settings)
       : workers_(workers),
-        look_ahead_(look_ahead),
-        bound_(bound),
+        look_ahead_(settings.look_ahead),
+        bound_(settings.bound),
+        watcher_(settings.watcher),
         told_(workers.size()),
         barrier_(static_cast<std::ptrdiff_t>(workers.size())) {}
 
@@ -43,6 +44,9 @@ class Windows {
         has_fault = has_fault || told.has_fault[set];
       }
       if (has_fault || first == kNever || first > bound_) return;
+      if (number == 0 && watcher_ != nullptr && watcher_->is_due()) {
+        watcher_->progress(first, worker.share_done());
+      }
       end = std::min(first + look_ahead_, bound_ == kNever ? kNever : bound_ + 1);
     }
   }
@@ -51,14 +55,15 @@ class Windows {
   std::span<const std::unique_ptr<Worker>> workers_;
   Time look_ahead_;
   Time bound_;
+  Watcher* watcher_;
   std::vector<Told> told_;
   std::barrier<> barrier_;
 };
 
 }  // namespace
 
-void run_windows(std::span<const std::unique_ptr<Worker>> workers, Time look_ahead, Time bound) {
-  Windows windows(workers, look_ahead, bound);
+void run_windows(std::span<const std::unique_ptr<Worker>> workers, const WindowSettings& settings) {
+  Windows windows(workers, settings);
   std::vector<std::jthread> threads;
   for (std::size_t number = 1; number < workers.size(); ++number) {
     threads.emplace_back([&windows, number] { windows.run(number); });

@@ -9,12 +9,19 @@
 #include <memory>
 #include <span>
 
+#include "netsim/run/watcher.hpp"
 #include "netsim/run/worker.hpp"
 
 namespace photon::netsim {
 
 // Runs all workers, each on a thread, until no events are left, the bound has passed, or a worker
 // has a fault. The caller's thread runs the first.
-void run_windows(std::span<const std::unique_ptr<Worker>> workers, Time look_ahead, Time bound);
+// The watcher, if there is one, is told by the caller's thread.
+struct WindowSettings {
+  Time look_ahead = 1;
+  Time bound = kNever;
+  Watcher* watcher = nullptr;
+};
+void run_windows(std::span<const std::unique_ptr<Worker>> workers, const WindowSettings& settings);
 
 }  // namespace photon::netsim

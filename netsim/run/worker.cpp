@@ -133,6 +133,21 @@ void Worker::on_room(std::uint32_t host) { card(host).on_room(); }
 
 void Worker::finished(std::uint32_t rank) { common_.finished[rank] = part_.now(); }
 
+double Worker::share_done() const {
+  const std::uint32_t slots = common_.placement.slots();
+  const auto nodes = static_cast<std::uint32_t>(cards_.size());
+  const std::uint32_t first = std::min(common_.motif->ranks(), first_host_ * slots);
+  const std::uint32_t ranks =
+      std::min(common_.motif->ranks(), (first_host_ + nodes) * slots) - first;
+  const std::uint32_t samples = std::min(ranks, 64U);
+  double sum = 0;
+  for (std::uint32_t i = 0; i < samples; ++i) {
+    const auto rank = first + static_cast<std::uint32_t>(std::uint64_t{ranks} * i / samples);
+    sum += common_.finished[rank] != kNever ? 1 : common_.motif->share_done(rank);
+  }
+  return samples == 0 ? 1 : sum / samples;
+}
+
 nic::Figures Worker::figures() const {
   nic::Figures all;
   for (const auto& card : cards_) {

@@ -55,6 +55,8 @@ class Worker final : private CardSide, private HostSide {
   std::uint64_t sent_bytes() const { return sent_bytes_; }
   std::uint64_t came_bytes() const { return came_bytes_; }
   std::uint64_t control_bytes() const { return control_bytes_; }
+  // Of the motif, as up to 64 of its ranks see it; 1 without ranks.
+  double share_done() const;
   nic::Figures figures() const;                              // sums, and peaks of one card
   const Histogram& latencies() const { return latencies_; }  // of messages between nodes, in ns
 

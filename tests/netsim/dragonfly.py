@@ -135,26 +135,19 @@ class Dragonfly:
         packet.middle = middle
 
     def compare_again(self, at, packet, view):
-        """At the second router of the source group, if links to both groups are its own."""
+        """At the second router of the source group, if both links of its slice are its own."""
         if packet.middle is None:
             return
         group, number = divmod(at.router, self.routers)
         destination_group = self.home(packet.destination)[0] // self.routers
-        best = []
+        lengths = []
         for target in (destination_group, packet.middle):
-            own = []
-            for each in range(self.slices):
-                owner, port = self.owner(group, target, each)
-                if owner == number:
-                    own.append((view.queue(port, 0), each))
-            best.append(min(own, default=None))
-        if None in best:
-            return
-        straight, detour = best
-        if straight[0] <= 2 * detour[0] + 50:
-            packet.via, packet.slice = None, straight[1]
-        else:
-            packet.via, packet.slice = packet.middle, detour[1]
+            owner, port = self.owner(group, target, packet.slice)
+            if owner != number:
+                return
+            lengths.append(view.queue(port, 0))
+        straight, detour = lengths
+        packet.via = None if straight <= 2 * detour + 50 else packet.middle
 
     def choose_slice_in_the_middle(self, at, packet, view):
         group, number = divmod(at.router, self.routers)

@@ -90,8 +90,8 @@ of the others; where two readings are left, the literal one was taken.
 13. ugal and valiant: the middle group is neither the source's nor the destination's, the middle
     router neither the first nor the last; if there is none the packet goes straight. Valiant takes
     the least loaded slice to the middle group. Queues are those of the VC the packet would leave
-    on. A second router of the source group that owns links to both groups compares the shortest
-    queue to each (ties: lower slice), whichever way the first router chose.
+    on. A second router of the source group compares again if it owns the links of the packet's
+    slice to both groups, whichever way the first router chose; the slice stays.
 """
 import argparse
 import heapq

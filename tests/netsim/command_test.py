@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""photon-netsim as its users meet it: files of settings, results, killed sweeps, bad input.
+
+    command_test.py COMMAND     the path of photon-netsim
+"""
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+COMMAND = ''
+NETWORK = {'topology': '"dragonfly"', 'shape': '"2:4:1:4"', 'routing': '"ugal"'}
+MOTIF = {'name': '"alltoall"', 'ranks': '"16"', 'bytes': '3000'}
+
+
+def toml(**sections):
+    """A file of settings: the small case above, with changes by section."""
+    all_ = {'network': dict(NETWORK), 'motif': dict(MOTIF)}
+    for name, keys in sections.items():
+        all_.setdefault(name, {}).update(keys)
+    return '\n'.join(f'[{name}]\n' + ''.join(f'{key} = {value}\n' for key, value in keys.items())
+                     for name, keys in all_.items())
+
+
+def plain(text):
+    """A result without what is of this run of the program."""
+    result = json.loads(text)
+    del result['this_run']
+    return result
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = Path(folder.name)
+        self.file = self.path / 'a.toml'
+
+    def write(self, text):
+        self.file.write_text(text)
+        return self.file
+
+    def start(self, *arguments):
+        return subprocess.Popen([COMMAND, *map(str, arguments)], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def run_it(self, *arguments):
+        process = self.start(*arguments)
+        out, error = process.communicate(timeout=100)
+        return process.returncode, out, error
+
+    def results_in(self, folder):
+        return {each.name: plain(each.read_text()) for each in folder.glob('*.json')}
+
+
+class Results(Case):
+    def test_any_number_of_threads_gives_the_same_result(self):
+        self.write(toml())
+        texts = []
+        for threads in (1, 2, 3):
+            status, out, error = self.run_it('run', self.file, '--threads', threads, '--json', '-')
+            self.assertEqual((status, error), (0, ''))
+            texts.append(out[:out.index('"this_run"')])
+        self.assertEqual(texts[0], texts[1])
+        self.assertEqual(texts[0], texts[2])
+
+    def test_a_result_has_all_settings(self):
+        self.write(toml())
+        out = self.run_it('run', self.file, '--json', '-', '--set', 'run.seed=5')[1]
+        keys = self.run_it('keys')[1].splitlines()[1:]
+        names = {line.split()[0] for line in keys} - {'run.threads'}
+        self.assertEqual(set(json.loads(out)['settings']), names)
+        self.assertEqual(json.loads(out)['settings']['run.seed'], 5)
+
+
+class Pages(Case):
+    def test_the_page_has_the_table_of_keys(self):
+        page = Path(__file__).resolve().parents[2] / 'docs' / 'netsim.md'
+        self.assertIn(self.run_it('keys', '--markdown')[1], page.read_text())
+
+
+class BadInput(Case):
+    CASES = [
+        (toml(network={'colour': '"red"'}), ':5: network.colour', 'the key is unknown'),
+        (toml(network={'link_GBps': '"250"'}), ':5: network.link_GBps = 250', 'a number from'),
+        (toml(network={'link_GBps': '"250 GB"'}), ':5: network.link_GBps = 250 GB', 'GB/s'),
+        (toml(network={'link_GBps': '-1'}), ':5: network.link_GBps = -1', '0.001 to'),
+        (toml(network={'link_GBps': 'nan'}), ':5: network.link_GBps = nan', '0.001 to'),
+        (toml(network={'crossbar_GBps': '5.0'}), ':5: network.crossbar_GBps = 5', 'the link\'s'),
+        (toml(network={'buffer_bytes': '4294967296'}), ':5: network.buffer_bytes', '2^32 - 1'),
+        (toml(network={'packet_bytes': '64001'}), ':5: network.packet_bytes = 64001', '64000'),
+        (toml(network={'shape': '"2:4:1"'}), ':3: network.shape "2:4:1"', '4:4:1:4'),
+        (toml(network={'routing': '"adaptive"'}), ':4: network.routing "adaptive"', 'ugal'),
+        (toml(motif={'ranks': '"400"'}), ':8: motif.ranks "400"', 'up to 32 ranks'),
+        (toml(motif={'name': '"dance"'}), ':7: motif.name = dance', 'sweep3d'),
+        (toml(run={'seed': '[1, 2]'}), ':12: run.seed is a list', 'a whole number'),
+        (toml(sweep={'run.seed': '[1, 2]'}), ':12: run.seed is a list in [sweep]', 'sweep'),
+        (toml(run={'seed': ''}), ':12: no TOML', 'expected'),
+        ('[network]\nshape = "2"\nshape = "3"\n', ':3: no TOML', ''),
+        ('\xff', ':1: ', ''),
+        ('a = ' + '[' * 5000, ':1: ', ''),
+    ]
+
+    def test_is_refused_in_one_sentence(self):
+        for text, place, allowed in self.CASES:
+            self.file.write_bytes(text.encode('latin-1'))
+            status, out, error = self.run_it('run', self.file)
+            self.assertEqual((status, out), (2, ''), text)
+            self.assertIn(f'a.toml{place}', error)
+            self.assertIn(allowed, error)
+            self.assertEqual(error.count('\n'), 1, error)
+
+    def test_unwritable_output_is_told_before_the_run(self):
+        self.write(toml())
+        for out in (self.path / 'none' / 'out.json', self.path):
+            status, text, error = self.run_it('run', self.file, '--json', out)
+            self.assertEqual((status, text), (2, ''))
+            self.assertIn(str(out), error)
+        self.assertEqual(self.run_it('run', self.file, '--json', '/dev/full')[0], 2)
+
+    def test_damaged_files_end_in_status_0_1_or_2(self):
+        draw = random.Random(1)
+        whole = toml(run={'seed': '7', 'max_us': '50.0'}).encode()
+        for _ in range(150):
+            text = bytearray(whole)
+            for _ in range(draw.randint(1, 4)):
+                at = draw.randrange(len(text))
+                text[at:at + draw.randint(0, 3)] = draw.choice(
+                    (b'', b'"', b'[', b'=', b'9', b'\n', b'.', bytes([draw.randrange(256)])))
+            self.file.write_bytes(text)
+            self.assertIn(self.run_it('run', self.file)[0], (0, 1, 2), text)
+
+
+class Sweeps(Case):
+    SWEEP = {'run.seed': list(range(1, 9)), 'motif.bytes': [60000, 61000, 62000]}
+
+    def sweep(self, into, *more):
+        return ('sweep', self.file, '--into', into, *more)
+
+    def test_a_killed_sweep_resumes(self):
+        self.write(toml(sweep=self.SWEEP))
+        begin = time.monotonic()
+        status, _, error = self.run_it(*self.sweep(self.path / 'whole', '--jobs', 2))
+        took = time.monotonic() - begin
+        self.assertEqual((status, error), (0, ''))
+        expected = self.results_in(self.path / 'whole')
+        self.assertEqual(len(expected), 24)
+        draw = random.Random(2)
+        killed = 0
+        for _ in range(8):
+            process = self.start(*self.sweep(self.path / 'killed'))
+            time.sleep(draw.uniform(0, took / 2))
+            process.send_signal(signal.SIGKILL)
+            process.communicate()
+            killed += process.returncode == -signal.SIGKILL
+            for each in (self.path / 'killed').glob('*.json'):
+                self.assertEqual(plain(each.read_text()), expected[each.name])
+        self.assertGreater(killed, 0)
+        self.assertEqual(self.run_it(*self.sweep(self.path / 'killed'))[0], 0)
+        self.assertEqual(self.results_in(self.path / 'killed'), expected)
+        self.assertEqual(len(list((self.path / 'killed').iterdir())), 24)
+        self.assertIn(' 0 run now', self.run_it(*self.sweep(self.path / 'killed'))[1])
+
+    def test_torn_and_foreign_files_are_no_results(self):
+        self.write(toml(sweep={'run.seed': [1, 2, 3, 4]}))
+        self.assertIn('4 run now', self.run_it(*self.sweep(self.path / 'cells'))[1])
+        files = sorted((self.path / 'cells').glob('*.json'))
+        expected = self.results_in(self.path / 'cells')
+        text = files[0].read_text()
+        files[0].write_text(text[:len(text) // 2])
+        files[1].write_text(files[1].read_text().replace('"model": ', '"model": 9'))
+        files[2].write_text(files[3].read_text())
+        self.assertIn('3 run now', self.run_it(*self.sweep(self.path / 'cells'))[1])
+        self.assertEqual(self.results_in(self.path / 'cells'), expected)
+
+    def test_changed_settings_are_not_reused(self):
+        self.write(toml(sweep={'run.seed': [1, 2]}))
+        keys = [line.split()[0] for line in self.run_it('keys')[1].splitlines()[1:]]
+        self.assertIn('2 run now', self.run_it(*self.sweep(self.path / 'cells'))[1])
+        changes = ('network.link_ns=41', 'network.delivery=tail', 'nic.cq_ns=1', 'motif.bytes=3001',
+                   'run.max_us=1000', 'nic.turns=packet')
+        for change in changes:
+            self.assertIn(change.split('=')[0], keys)
+            out = self.run_it(*self.sweep(self.path / 'cells', '--set', change))[1]
+            self.assertIn('2 run now', out, change)
+        out = self.run_it(*self.sweep(self.path / 'cells', '--threads', 2))[1]
+        self.assertIn('0 run now', out)
+
+    def test_a_mistake_in_any_cell_is_told_before_the_first_is_run(self):
+        self.write(toml(sweep={'network.routing': '["ugal", "adaptive"]'}))
+        status, _, error = self.run_it(*self.sweep(self.path / 'cells'))
+        self.assertEqual(status, 2)
+        self.assertIn('a.toml:12: network.routing', error)
+        self.assertFalse((self.path / 'cells').exists())
+
+    def test_a_cell_that_fails_leaves_no_result(self):
+        self.write(toml(run={'max_us': '0.5'}, sweep={'run.seed': [1]}))
+        status, _, error = self.run_it(*self.sweep(self.path / 'cells'))
+        self.assertEqual(status, 1)
+        self.assertIn('the cell run.seed = 1 failed', error)
+        self.assertEqual(os.listdir(self.path / 'cells'), [])
+
+
+if __name__ == '__main__':
+    COMMAND = sys.argv.pop(1)
+    unittest.main()

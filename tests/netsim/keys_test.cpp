@@ -1,0 +1,61 @@
+// The one table of keys.
+#include "netsim/run/keys.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace photon::netsim {
+namespace {
+
+TEST(Keys, every_default_is_allowed_and_reads_back_as_itself) {
+  std::set<std::string_view> names;
+  for (const Key& key : keys()) {
+    EXPECT_TRUE(names.insert(key.name).second) << key.name;
+    const Value value = value_of(Settings{}, key);
+    const auto settings = with(Settings{}, key, text_of(value));
+    if (key.allowed.kind == AllowedKind::form && text_of(value).empty()) continue;
+    ASSERT_TRUE(settings) << settings.error();
+    EXPECT_EQ(value_of(*settings, key), value) << key.name;
+  }
+}
+
+TEST(Keys, bounds_are_allowed_and_what_is_beyond_is_not) {
+  for (const Key& key : keys()) {
+    if (key.allowed.kind != AllowedKind::range) continue;
+    const bool is_real = std::holds_alternative<double>(value_of(Settings{}, key));
+    const auto least = is_real ? text_of(Value(key.allowed.least))
+                               : std::to_string(static_cast<std::uint64_t>(key.allowed.least));
+    EXPECT_TRUE(with(Settings{}, key, least)) << key.name;
+    for (const char* text : {"-2", "1e300", "18446744073709551616", "nan", "inf", "", " 1", "1 "}) {
+      const auto settings = with(Settings{}, key, text);
+      ASSERT_FALSE(settings) << key.name << " = " << text;
+      EXPECT_NE(settings.error().find(allowed_text(key)), std::string::npos) << settings.error();
+    }
+  }
+}
+
+TEST(Keys, a_real_value_reads_back_to_the_last_bit) {
+  const double value = 0.1 + 0.2;
+  Settings settings;
+  settings.link_ns = value;
+  const Key* key = find_key("network.link_ns");
+  ASSERT_NE(key, nullptr);
+  EXPECT_EQ(with(Settings{}, *key, text_of(value_of(settings, *key)))->link_ns, value);
+}
+
+TEST(Keys, complete_text_tells_any_two_settings_apart_but_for_threads) {
+  std::set<std::string> texts{complete_text(Settings{})};
+  for (const Key& key : keys()) {
+    for (const char* text : {"hyperx", "adaptive", "tail", "rvma", "hold", "packet", "each", "pair",
+                             "false", "0.75", "3", "65536"}) {
+      const auto settings = with(Settings{}, key, text);
+      if (!settings || value_of(*settings, key) == value_of(Settings{}, key)) continue;
+      EXPECT_EQ(texts.insert(complete_text(*settings)).second, key.name != "run.threads")
+          << key.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace photon::netsim
