@@ -56,8 +56,9 @@ TEST_P(AmThread, never_two_handlers_of_a_lane_at_once) {
         std::memcpy(&value, message.payload, sizeof value);
         EXPECT_EQ(value, handled);
         if (value % 64 == 0) std::this_thread::yield();
-        if (++handled == count) over = true;
+        const bool is_last = ++handled == count;
         --inside;
+        if (is_last) over = true;  // from then on this rank may leave, and take all this with it
         return PH_OK;
       });
       handler.enroll(context, 1);
