@@ -1,6 +1,8 @@
 #include "simtest/am_faults.hpp"
 
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "api/service_table.hpp"
@@ -22,25 +24,30 @@ class OneWave final : public Am {
   explicit OneWave(Port& port) : Am(port, 1) {}
 };
 
-// A chunk that is lent is given back as it is shown: its room is written anew while its handler
-// reads it.
+// A chunk that is lent is given back as soon as another one comes: its room is written anew while
+// its handler reads it. The newest of each peer stays lent, and so the memory of the link stays
+// there: a fault of this kind shows wrong bytes, and never memory that was freed.
 class EarlyReturn final : public Am {
  public:
   explicit EarlyReturn(Port& port) : Am(port), real_(port) {}
   service::Verdict on_chunk(const service::Chunk& chunk) override {
     const service::Verdict verdict = Am::on_chunk(chunk);
-    if (verdict == service::Verdict::kept) returned_.push_back({chunk.message.from, chunk.loan});
+    if (verdict == service::Verdict::kept) shown_.push_back({chunk.message.from, chunk.loan});
     return verdict;
   }
   void collect() override {
     Am::collect();
-    for (const auto& [from, loan] : returned_) real_.give_back(from, loan);
-    returned_.clear();
+    std::map<transport::Rank, std::uint64_t> newest;
+    for (const auto& [from, loan] : shown_) {
+      const auto [place, is_first] = newest.try_emplace(from, loan);
+      if (!is_first) real_.give_back(from, std::exchange(place->second, loan));
+    }
+    shown_.assign(newest.begin(), newest.end());
   }
 
  private:
   Port& real_;
-  std::vector<std::pair<transport::Rank, std::uint64_t>> returned_;
+  std::vector<std::pair<transport::Rank, std::uint64_t>> shown_;
 };
 
 // What a service says, and what becomes of it.

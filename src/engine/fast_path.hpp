@@ -378,13 +378,17 @@ inline bool Engine::may_go_on_with_locals() noexcept {
     return false;
   ++turn_;
   for (unsigned looks = 0; looks < kLooks; ++looks) {
-    for (Peer* peer : hot_) {
+    const std::size_t hot = hot_.size();
+    for (std::size_t i = 0; i < hot; ++i) {
+      const std::size_t at = hot == 1 ? 0 : (services_->next_quick_ + i) % hot;
+      Peer* const peer = hot_[at];
       const std::uint64_t word = peer->rx.look();
       const auto state = peer->rx.state_of(word);
       if (state == LineConsumer::State::empty) [[likely]]
         continue;
       if (state == LineConsumer::State::record &&
           (take_good_fetched(*peer, word) || services_->take_lines(*peer, word))) {
+        services_->next_quick_ = static_cast<std::uint32_t>(at + 1);
         if (peer->broken == PH_OK) has_met(*peer);
         return true;
       }

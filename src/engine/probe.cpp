@@ -20,11 +20,15 @@ Engine::Served Engine::serve_asked(const Taker& taker) noexcept {
   if (query.kinds - 1U > PH_EITHER - 1U || (query.peer >= size_ && query.peer != PH_ANY_RANK) ||
       !local_ready_.empty() || !stash_ready_.empty())
     return Served::no;
-  for (Peer* peer : hot_) {
+  const std::size_t hot = hot_.size();
+  for (std::size_t i = 0; i < hot; ++i) {
+    const std::size_t at = hot == 1 ? 0 : (services_->next_quick_ + i) % hot;
+    Peer* const peer = hot_[at];
     const std::uint64_t word = peer->rx.look();
     if (peer->rx.state_of(word) != LineConsumer::State::record) continue;
     if (take_asked(*peer, word) || services_->take_lines(*peer, word)) {
       ++turn_;
+      services_->next_quick_ = static_cast<std::uint32_t>(at + 1);
       if (peer->broken == PH_OK) has_met(*peer);
       return user_code_ != 0 ? Served::run : Served::yes;
     }

@@ -132,6 +132,7 @@ class Services {
  private:
   friend class ServicePort;
   friend class QuickRun;
+  friend class Engine;
 
   struct Slot {
     const service::Kind* kind = nullptr;

@@ -29,7 +29,10 @@ inline std::vector<std::byte> copy_of(const void* data, std::size_t size_bytes) 
   return bytes;
 }
 
-// A handler that is a function object; it outlives its registration.
+// A handler that is a function object; it outlives its registration. One that lives in a body is
+// gone when the body ends, and the job serves on: whoever leaves has first seen all come that is
+// sent to it, also what nobody waits for. Where the progress thread runs handlers, what ends that
+// wait is the last thing that a handler touches.
 class AmHandler {
  public:
   using Call = std::function<ph_status(const ph_am_message&, ph_am_landing&)>;

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
-#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -23,16 +22,6 @@ namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-
-std::uint64_t counter(ph_context* context, std::string_view name) {
-  std::vector<ph_counter> all(256);
-  std::size_t count = 0;
-  EXPECT_EQ(ph_counters(context, PH_ANY_RANK, all.data(), all.size(), &count), PH_OK);
-  for (std::size_t i = 0; i < count; ++i)
-    if (all[i].name == name) return all[i].value;
-  ADD_FAILURE() << "there is no counter " << name;
-  return 0;
-}
 
 // Calls nothing of the library. False: it took too long.
 template <class Done>
@@ -67,8 +56,9 @@ TEST_P(AmThread, never_two_handlers_of_a_lane_at_once) {
         std::memcpy(&value, message.payload, sizeof value);
         EXPECT_EQ(value, handled);
         if (value % 64 == 0) std::this_thread::yield();
-        if (++handled == count) over = true;
+        const bool is_last = ++handled == count;
         --inside;
+        if (is_last) over = true;  // from then on this rank may leave, and take all this with it
         return PH_OK;
       });
       handler.enroll(context, 1);
@@ -136,7 +126,7 @@ TEST_P(AmThread, they_run_while_the_caller_computes) {
     if (rank == 1) {
       EXPECT_TRUE(computes_until([&] { return over.load(); })) << handled << " were handled";
       EXPECT_EQ(handled, kSizes.size());
-      EXPECT_GE(counter(context, "am_runs_beside"), 1u);
+      EXPECT_GE(am_counter(context, "am_runs_beside"), 1u);
       over = true;
     } else {
       for (std::size_t i = 0; i < kSizes.size(); ++i) {
@@ -171,7 +161,7 @@ TEST_P(AmThread, none_runs_there_where_they_are_polled) {
       EXPECT_TRUE(computes_until([&] { return over.load(); }));
       EXPECT_TRUE(record.all.empty());
       poll_until(context, [&] { return record.all.size() == 1; });
-      EXPECT_EQ(counter(context, "am_runs_beside"), 0u);
+      EXPECT_EQ(am_counter(context, "am_runs_beside"), 0u);
     } else {
       ASSERT_EQ(small_surely(context, 1, 1, {}), PH_OK);
       ASSERT_EQ(ph_flush(context, 1, kTakeTimeoutUs), PH_OK);
@@ -229,7 +219,7 @@ TEST_P(AmThread, with_nothing_coming_it_sleeps) {
   constexpr auto kTime = 1200ms;
   ThreadJob job(2, threaded());
   std::array<ph_context*, 2> all{};
-  const auto sleeps = [&] { return counter(all[0], "sleeps") + counter(all[1], "sleeps"); };
+  const auto sleeps = [&] { return am_counter(all[0], "sleeps") + am_counter(all[1], "sleeps"); };
   const auto has_rested = [&] {
     const std::uint64_t sleeps_before = sleeps();
     const auto cpu_before = cpu_time();
