@@ -293,6 +293,9 @@ PH_API ph_status ph_am_reply(const ph_am_message *message, const ph_am_args *arg
 
 /**
  * Makes progress, and runs the handlers that are due. `flags`: 0.
+ * Order:   peers that have met in shared memory are served in turns. A peer that has not been met
+ *          yet, and peers behind a connection (tcp, ofi), are looked for every so many calls (at
+ *          most 256), whatever time these take: who polls rarely calls it in a loop until PH_AGAIN.
  * Status:  PH_OK: a handler ran. PH_AGAIN: none did (in a handler: always). PH_ERR_ARGUMENT.
  * Threads: any. Does not wait; takes as long as the handlers that it runs.
  */
