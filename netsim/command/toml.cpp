@@ -106,7 +106,7 @@ class Reader {
       std::string text;
       if (std::string wrong = read_one(name, each, text); !wrong.empty()) return wrong;
       if (std::find(axis.values.begin(), axis.values.end(), text) != axis.values.end()) {
-        return place(document_, each) + "sweep." + name + " has " + text + " twice";
+        return place(document_, each).append("sweep." + name).append(" has " + text + " twice");
       }
       axis.values.push_back(text);
     }

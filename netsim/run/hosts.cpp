@@ -17,11 +17,15 @@ std::uint32_t ns_of(Time time) { return static_cast<std::uint32_t>(time / kPicos
 }  // namespace
 
 Hosts::Hosts(HostSide& around, Motif& motif, const Placement& placement, Local local,
-             std::uint32_t first_node, std::uint32_t end_node)
+             NodeRange nodes)
     : around_(around), motif_(motif), placement_(placement), local_(local) {
-  const std::uint32_t ranks = motif.ranks();
-  first_rank_ = std::min(ranks, first_node * placement.slots());
-  states_.resize(std::min(ranks, end_node * placement.slots()) - first_rank_);
+  // All slots of all nodes may be 2^32.
+  const auto ranks_before = [&](std::uint32_t node) {
+    const std::uint64_t slots = std::uint64_t{node} * placement.slots();
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(motif.ranks(), slots));
+  };
+  first_rank_ = ranks_before(nodes.first);
+  states_.resize(ranks_before(nodes.end) - first_rank_);
 }
 
 void Hosts::start() {
@@ -192,7 +196,7 @@ void Hosts::post(std::uint32_t rank, const Job& job) {
 }
 
 Time Hosts::copy_time(std::uint32_t bytes) const {
-  return static_cast<Time>(bytes * 1000.0 / local_.GBps + 0.5);
+  return rounded_ps(bytes * 1000.0 / local_.GBps);
 }
 
 }  // namespace photon::netsim

@@ -103,7 +103,7 @@ Worker::Worker(Common& common, std::uint32_t number, std::uint32_t parts)
   std::uint32_t end = first_host_;
   while (end < hosts && part_.owns_host(end)) ++end;  // hosts are numbered as their routers are
   hosts_.emplace(static_cast<HostSide&>(*this), *common.motif, common.placement, common.local,
-                 first_host_, end);
+                 NodeRange{first_host_, end});
   card_ports_.reserve(end - first_host_);
   for (std::uint32_t host = first_host_; host < end; ++host) {
     card_ports_.emplace_back(*this, host);
@@ -134,11 +134,8 @@ void Worker::on_room(std::uint32_t host) { card(host).on_room(); }
 void Worker::finished(std::uint32_t rank) { common_.finished[rank] = part_.now(); }
 
 double Worker::share_done() const {
-  const std::uint32_t slots = common_.placement.slots();
-  const auto nodes = static_cast<std::uint32_t>(cards_.size());
-  const std::uint32_t first = std::min(common_.motif->ranks(), first_host_ * slots);
-  const std::uint32_t ranks =
-      std::min(common_.motif->ranks(), (first_host_ + nodes) * slots) - first;
+  const std::uint32_t first = hosts_->first_rank();
+  const std::uint32_t ranks = hosts_->ranks();
   const std::uint32_t samples = std::min(ranks, 64U);
   double sum = 0;
   for (std::uint32_t i = 0; i < samples; ++i) {
