@@ -19,18 +19,17 @@ std::uint32_t ns_of(Time time) { return static_cast<std::uint32_t>(time / kPicos
 Hosts::Hosts(HostSide& around, Motif& motif, const Placement& placement, Local local,
              NodeRange nodes)
     : around_(around), motif_(motif), placement_(placement), local_(local) {
-  // All slots of all nodes may be 2^32.
-  const auto ranks_before = [&](std::uint32_t node) {
-    const std::uint64_t slots = std::uint64_t{node} * placement.slots();
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(motif.ranks(), slots));
+  const auto places_before = [&placement](std::uint32_t node) {
+    return std::min(placement.places(), std::uint64_t{node} * placement.slots());
   };
-  first_rank_ = ranks_before(nodes.first);
-  states_.resize(ranks_before(nodes.end) - first_rank_);
+  first_place_ = places_before(nodes.first);
+  states_.resize(places_before(nodes.end) - first_place_);
 }
 
 void Hosts::start() {
-  for (std::uint32_t i = 0; i < states_.size(); ++i) {
-    around_.queue().push(Event::at(0, EventKind::host, first_rank_ + i, kStart));
+  for (std::uint64_t i = 0; i < states_.size(); ++i) {
+    const std::uint32_t rank = placement_.rank_of(first_place_ + i);
+    if (rank != kNoRank) around_.queue().push(Event::at(0, EventKind::host, rank, kStart));
   }
 }
 
@@ -114,7 +113,9 @@ void Hosts::finish(std::uint32_t rank) {
   append(state(rank).commands, job);
 }
 
-Hosts::State& Hosts::state(std::uint32_t rank) { return states_[rank - first_rank_]; }
+Hosts::State& Hosts::state(std::uint32_t rank) {
+  return states_[placement_.number_of(rank) - first_place_];
+}
 
 void Hosts::append(List& list, const Job& job) {
   const std::uint32_t index = jobs_.take();

@@ -45,8 +45,8 @@ class Hosts final : private Ranks {
  public:
   Hosts(HostSide& around, Motif& motif, const Placement& placement, Local local, NodeRange nodes);
 
-  std::uint32_t first_rank() const { return first_rank_; }
-  std::uint32_t ranks() const { return static_cast<std::uint32_t>(states_.size()); }
+  std::uint64_t first_place() const { return first_place_; }
+  std::uint64_t places() const { return states_.size(); }
   void start();  // queues the first event of each rank
   // A notice that its card wrote for a rank, now.
   void write(const nic::Rank& place, const nic::Notice& notice);
@@ -99,8 +99,8 @@ class Hosts final : private Ranks {
   Motif& motif_;
   const Placement& placement_;
   Local local_;
-  std::uint32_t first_rank_;
-  std::vector<State> states_;
+  std::uint64_t first_place_;
+  std::vector<State> states_;  // place
   Pool<Job> jobs_;
   std::uint64_t posted_bytes_ = 0;
 };
