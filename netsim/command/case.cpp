@@ -39,15 +39,18 @@ Result<Settings> settings_of_case(const std::string& name, std::string_view text
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return Error{name + ": allowed is a JSON object"};
   Settings settings;
+  const auto wrong = [&name](const std::string& word, const std::string& what) {
+    return Error{name + ": " + word + ": " + what};
+  };
   for (const auto& [word, value] : json.items()) {
     const char* key = key_of(word);
-    if (key == nullptr) return Error{name + ": " + word + ": no key of a case"};
+    if (key == nullptr) return wrong(word, "no key of a case");
     if (!value.is_string() && !value.is_number()) {
-      return Error{name + ": " + word + ": allowed is a text or a number"};
+      return wrong(word, "allowed is a text or a number");
     }
     const std::string plain = value.is_string() ? value.get<std::string>() : value.dump();
     auto changed = with(settings, key, plain);
-    if (!changed) return Error{name + ": " + word + ": " + changed.error()};
+    if (!changed) return wrong(word, changed.error());
     settings = std::move(*changed);
   }
   return settings;

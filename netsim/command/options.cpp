@@ -60,14 +60,14 @@ Result<Document> changed(Document document, const Options& options) {
     auto settings = with(document.settings, key, value);
     if (!settings) return Error{"command line: " + settings.error()};
     document.settings = std::move(*settings);
-    document.lines.erase(key);  // the file no longer says it
+    document.lines[key] = 0;  // the file no longer says it
     std::erase_if(document.axes, [&key](const Axis& axis) { return axis.key == key; });
   }
   return document;
 }
 
 int refuse(const std::string& what) {
-  std::fprintf(stderr, "photon-netsim: %s\n", what.c_str());
+  std::fprintf(stderr, "photon-netsim: %s\n", on_one_line(what).c_str());
   return 2;
 }
 

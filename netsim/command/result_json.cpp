@@ -10,9 +10,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "photon-netsim result";
 
-Json settings_json(const Settings& settings) {
+Json settings_json(const Settings& given) {
+  const Settings settings = with_defaults(given);
   Json all;
-  for (const Key& key : keys()) {
+  for (const Key& key : photon::netsim::keys()) {
     if (key.name == "run.threads") continue;
     std::visit([&](const auto& value) { all[std::string(key.name)] = value; },
                value_of(settings, key));

@@ -106,7 +106,7 @@ class Reader {
       std::string text;
       if (std::string wrong = read_one(name, each, text); !wrong.empty()) return wrong;
       if (std::find(axis.values.begin(), axis.values.end(), text) != axis.values.end()) {
-        return place(document_, each) + "sweep." + name + " has " + text + " twice";
+        return place(document_, each).append("sweep." + name).append(" has " + text + " twice");
       }
       axis.values.push_back(text);
     }
@@ -120,9 +120,24 @@ class Reader {
 
 }  // namespace
 
+std::string on_one_line(std::string_view text) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte != 0x7f) {
+      line += c;
+    } else {
+      line.append("\\x").append(1, kDigits[byte >> 4]).append(1, kDigits[byte & 15]);
+    }
+  }
+  return line;
+}
+
 std::string Document::placed(const std::string& what) const {
   const auto line = lines.find(std::string_view(what).substr(0, what.find(' ')));
   if (line == lines.end()) return name.empty() ? what : name + ": " + what;
+  if (line->second == 0) return "command line: " + what;
   return name + ":" + std::to_string(line->second) + ": " + what;
 }
 
@@ -132,11 +147,11 @@ Result<Document> document_of(const std::string& name, std::string_view text) {
   document.name = name;
   const toml::parse_result parsed = toml::parse(text, std::string_view(name));
   if (!parsed) {
-    return Error{name + ":" + std::to_string(parsed.error().source().begin.line) +
-                 ": no TOML: " + std::string(parsed.error().description())};
+    return Error{on_one_line(name + ":" + std::to_string(parsed.error().source().begin.line) +
+                             ": no TOML: " + std::string(parsed.error().description()))};
   }
   std::string wrong = Reader(document).read_table(parsed.table(), "", false);
-  if (!wrong.empty()) return Error{wrong};
+  if (!wrong.empty()) return Error{on_one_line(wrong)};
   return document;
 }
 

@@ -19,11 +19,14 @@ struct Document {
   std::string name;  // of the file
   Settings settings;
   std::vector<Axis> axes;
-  std::map<std::string, std::uint32_t, std::less<>> lines;  // key: where it stands
+  std::map<std::string, std::uint32_t, std::less<>> lines;  // key: where it stands; 0: command line
 
   // The sentence with file and line before it, if it begins with a key that stands in the file.
   std::string placed(const std::string& what) const;
 };
+
+// Sentences name what users wrote: whatever would end the line, or speak to a terminal, as \xNN.
+std::string on_one_line(std::string_view text);
 
 Result<Document> document_of(const std::string& name, std::string_view text);
 

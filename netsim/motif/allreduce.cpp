@@ -1,11 +1,6 @@
 #include "netsim/motif/allreduce.hpp"
 
 namespace photon::netsim {
-namespace {
-
-constexpr std::uint32_t kNobody = ~std::uint32_t{0};
-
-}  // namespace
 
 Allreduce::Allreduce(std::uint32_t ranks, std::uint16_t first_tag)
     : first_tag_(first_tag), states_(ranks) {
@@ -33,10 +28,10 @@ bool Allreduce::go_on(std::uint32_t rank, bool is_new, Ranks& ranks) {
   while (its.step <= rounds_ + 1) {
     const Step step = step_of(rank, its.step);
     const std::uint32_t bit = its.parity * 32U + its.step;
-    if (is_new && step.to != kNobody) {
+    if (is_new && step.to != kNoPeer) {
       ranks.send(rank, {step.to, kBytes, static_cast<std::uint16_t>(first_tag_ + bit)});
     }
-    if (step.from != kNobody) {
+    if (step.from != kNoPeer) {
       if ((its.come >> bit & 1) == 0) return false;
       its.come ^= std::uint64_t{1} << bit;
       ranks.release(rank, step.from);
@@ -52,12 +47,12 @@ Allreduce::Step Allreduce::step_of(std::uint32_t rank, std::uint32_t step) const
   const bool is_paired = rank < 2 * pairs_;
   const bool is_even = rank % 2 == 0;
   if (step == 0 || step == rounds_ + 1) {
-    if (!is_paired) return {kNobody, kNobody};
+    if (!is_paired) return {kNoPeer, kNoPeer};
     const bool gives = (step == 0) == is_even;
     const std::uint32_t other = rank ^ 1U;
-    return gives ? Step{other, kNobody} : Step{kNobody, other};
+    return gives ? Step{other, kNoPeer} : Step{kNoPeer, other};
   }
-  if (is_paired && is_even) return {kNobody, kNobody};
+  if (is_paired && is_even) return {kNoPeer, kNoPeer};
   const std::uint32_t own = is_paired ? rank / 2 : rank - pairs_;
   const std::uint32_t partner = own ^ 1U << (step - 1);
   const std::uint32_t peer = partner < pairs_ ? 2 * partner + 1 : partner + pairs_;

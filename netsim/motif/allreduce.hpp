@@ -35,7 +35,7 @@ class Allreduce {
     std::uint8_t parity = 0;
     bool is_under_way = false;
   };
-  struct Step {  // what a rank does in a step; kNobody: nothing
+  struct Step {  // what a rank does in a step; kNoPeer: nothing
     std::uint32_t to, from;
   };
 

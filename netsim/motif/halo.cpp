@@ -1,11 +1,11 @@
 #include "netsim/motif/halo.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace photon::netsim {
 namespace {
 
-constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 constexpr std::uint16_t kReduceTag = 64;
 
 struct Direction {
@@ -58,6 +58,14 @@ Halo3D::Halo3D(const Shape& shape)
   if (shape.reduces) allreduce_.emplace(ranks(), kReduceTag);
 }
 
+std::uint32_t Halo3D::most_bytes() const {
+  std::uint32_t most = 0;
+  for (std::uint32_t direction = 0; direction < directions_; ++direction) {
+    most = std::max(most, bytes_of(direction));
+  }
+  return most;
+}
+
 void Halo3D::start(std::uint32_t rank, Ranks& ranks) { ranks.compute(rank, shape_.compute); }
 
 void Halo3D::on_computed(std::uint32_t rank, Ranks& ranks) {
@@ -93,7 +101,7 @@ void Halo3D::send(std::uint32_t rank, Ranks& ranks) {
   while (its.direction < end) {
     const std::uint32_t direction = its.direction++;
     const std::uint32_t peer = peer_of(rank, direction);
-    if (peer == kNobody) continue;
+    if (peer == kNoPeer) continue;
     const std::uint32_t tag = (its.iteration & 1) * 32 + direction;
     ++its.unsent;
     ranks.send(rank, {peer, bytes_of(direction), static_cast<std::uint16_t>(tag), true});
@@ -112,7 +120,7 @@ void Halo3D::wait(std::uint32_t rank, Ranks& ranks) {
   std::uint64_t expected = 0;
   for (std::uint32_t direction = first; direction < its.direction; ++direction) {
     // What was sent in that direction comes from the neighbour in the opposite one.
-    if (peer_of(rank, kOpposite[direction]) != kNobody) {
+    if (peer_of(rank, kOpposite[direction]) != kNoPeer) {
       expected |= bit_of(its.iteration, direction);
     }
   }
@@ -120,7 +128,7 @@ void Halo3D::wait(std::uint32_t rank, Ranks& ranks) {
   its.come &= ~expected;
   for (std::uint32_t direction = first; direction < its.direction; ++direction) {
     const std::uint32_t peer = peer_of(rank, direction);
-    if (peer != kNobody) ranks.release(rank, peer);
+    if (peer != kNoPeer) ranks.release(rank, peer);
   }
   if (its.direction < directions_) return send(rank, ranks);
   end_exchange(rank, ranks);
@@ -149,7 +157,7 @@ std::uint32_t Halo3D::peer_of(std::uint32_t rank, std::uint32_t direction) const
   const std::uint32_t z = rank / shape_.px / shape_.py;
   if (!is_inside(x, way.x, shape_.px) || !is_inside(y, way.y, shape_.py) ||
       !is_inside(z, way.z, shape_.pz)) {
-    return kNobody;
+    return kNoPeer;
   }
   const auto px = static_cast<int>(shape_.px);
   const auto py = static_cast<int>(shape_.py);

@@ -36,6 +36,7 @@ class Halo3D final : public Motif {
 
   explicit Halo3D(const Shape& shape);
   std::uint32_t ranks() const override { return shape_.px * shape_.py * shape_.pz; }
+  std::uint32_t most_bytes() const override;
   void start(std::uint32_t rank, Ranks& ranks) override;
   void on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;
   void on_sent(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;
@@ -51,7 +52,7 @@ class Halo3D final : public Motif {
     std::uint8_t unsent = 0;     // sends whose end was not told
   };
 
-  // The neighbour in a direction, or kNobody.
+  // The neighbour in a direction, or kNoPeer.
   std::uint32_t peer_of(std::uint32_t rank, std::uint32_t direction) const;
   std::uint32_t bytes_of(std::uint32_t direction) const;
   void send(std::uint32_t rank, Ranks& ranks);

@@ -63,6 +63,9 @@ Made make_steps(const MotifSettings& settings, const Grid& grid) {
                "1 to 2^16 - 1, and ranks x iterations up to 2^32");
   }
   if (settings.bytes == 0) return bad("motif.bytes", 0U, "1 B and more");
+  if (settings.name == "incast" && settings.target >= ranks) {
+    return bad("motif.target", settings.target, "0 to " + std::to_string(ranks - 1));
+  }
   if (settings.name == "pair" && ranks != 2) {
     return bad("motif.ranks", settings.ranks, "2 for pair");
   }

@@ -13,6 +13,8 @@
 
 namespace photon::netsim {
 
+inline constexpr std::uint32_t kNoPeer = ~std::uint32_t{0};
+
 struct Message {
   std::uint32_t peer = 0;
   std::uint32_t bytes = 0;  // at least 1
@@ -22,7 +24,7 @@ struct Message {
 
 // What a motif tells a rank to do. The rank does it in the order of these calls, one thing after
 // the other, as each takes its time; messages and ends of sending are told between them, when
-// nothing is left to do.
+// nothing is left to do. Only of a send within the node is the end told at once, when it is posted.
 class Ranks {
  public:
   virtual ~Ranks() = default;
@@ -41,6 +43,7 @@ class Motif {
  public:
   virtual ~Motif() = default;
   virtual std::uint32_t ranks() const = 0;
+  virtual std::uint32_t most_bytes() const = 0;  // of its largest message
   // How much of its part a rank has done, from 0 to 1: shown to users, of no effect.
   virtual double share_done(std::uint32_t /*rank*/) const { return 0; }
   virtual void start(std::uint32_t rank, Ranks& ranks) = 0;

@@ -101,7 +101,7 @@ std::unique_ptr<Pattern> make_pattern(const MotifSettings& settings,
   if (settings.name == "pair") return std::make_unique<Pair>();
   if (settings.name == "exchange") return std::make_unique<Exchange>(grid);
   if (settings.name == "shift") return std::make_unique<Shift>(ranks, settings.distance % ranks);
-  if (settings.name == "incast") return std::make_unique<Incast>(ranks, settings.target % ranks);
+  if (settings.name == "incast") return std::make_unique<Incast>(ranks, settings.target);
   if (settings.name == "alltoall") return std::make_unique<AllToAll>(ranks);
   return nullptr;
 }

@@ -1,5 +1,6 @@
 #include "netsim/motif/played.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace photon::netsim {
@@ -43,6 +44,12 @@ Played::Played(Schedule schedule)
   for (std::uint32_t i = 0; i < nodes_.size(); ++i)
     of_rank_[next[schedule_.operations[i].rank]++] = i;
   schedule_.edges = {};
+}
+
+std::uint32_t Played::most_bytes() const {
+  std::uint32_t most = 0;
+  for (const auto& one : schedule_.operations) most = std::max(most, one.bytes);
+  return most;
 }
 
 void Played::start(std::uint32_t rank, Ranks& ranks) {

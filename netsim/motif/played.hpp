@@ -21,6 +21,7 @@ class Played final : public Motif {
  public:
   explicit Played(Schedule schedule);
   std::uint32_t ranks() const override { return static_cast<std::uint32_t>(states_.size()); }
+  std::uint32_t most_bytes() const override;
   void start(std::uint32_t rank, Ranks& ranks) override;
   void on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;
   void on_sent(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;

@@ -9,8 +9,6 @@
 
 namespace photon::netsim {
 
-inline constexpr std::uint32_t kNoPeer = ~std::uint32_t{0};
-
 class Pattern {  // who sends to whom in a step, the same in each
  public:
   virtual ~Pattern() = default;
@@ -29,6 +27,7 @@ class Steps final : public Motif {
  public:
   Steps(std::unique_ptr<Pattern> pattern, std::uint32_t steps, std::uint32_t bytes);
   std::uint32_t ranks() const override { return pattern_->ranks(); }
+  std::uint32_t most_bytes() const override { return bytes_; }
   double share_done(std::uint32_t rank) const override;
   void start(std::uint32_t rank, Ranks& ranks) override;
   void on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;

@@ -3,7 +3,6 @@
 namespace photon::netsim {
 namespace {
 
-constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 constexpr std::uint32_t kSweeps = 8;
 
 // Where each corner's upstream neighbours are: below in x, below in y.
@@ -28,8 +27,8 @@ void Sweep3D::on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t t
 
 void Sweep3D::on_computed(std::uint32_t rank, Ranks& ranks) {
   const Peers peers = peers_of(rank);
-  if (peers.upstream_x != kNobody) ranks.release(rank, peers.upstream_x);
-  if (peers.upstream_y != kNobody) ranks.release(rank, peers.upstream_y);
+  if (peers.upstream_x != kNoPeer) ranks.release(rank, peers.upstream_x);
+  if (peers.upstream_y != kNoPeer) ranks.release(rank, peers.upstream_y);
   send_x(rank, ranks);
 }
 
@@ -45,8 +44,8 @@ void Sweep3D::receive(std::uint32_t rank, Ranks& ranks) {
   State& its = states_[rank];
   const Peers peers = peers_of(rank);
   const std::uint16_t tag = tag_of(its.block);
-  const bool needs_x = peers.upstream_x != kNobody;
-  const bool needs_y = peers.upstream_y != kNobody;
+  const bool needs_x = peers.upstream_x != kNoPeer;
+  const bool needs_y = peers.upstream_y != kNoPeer;
   if (needs_x && !has_come(rank, false, tag)) return;
   if (needs_y && !has_come(rank, true, tag)) return;
   if (needs_x) flip(rank, false, tag);
@@ -57,14 +56,14 @@ void Sweep3D::receive(std::uint32_t rank, Ranks& ranks) {
 
 void Sweep3D::send_x(std::uint32_t rank, Ranks& ranks) {
   const std::uint32_t peer = peers_of(rank).downstream_x;
-  if (peer == kNobody) return send_y(rank, ranks);
+  if (peer == kNoPeer) return send_y(rank, ranks);
   states_[rank].phase = Phase::sending_x;
   ranks.send(rank, {peer, shape_.x_bytes, tag_of(states_[rank].block), true});
 }
 
 void Sweep3D::send_y(std::uint32_t rank, Ranks& ranks) {
   const std::uint32_t peer = peers_of(rank).downstream_y;
-  if (peer == kNobody) return next_block(rank, ranks);
+  if (peer == kNoPeer) return next_block(rank, ranks);
   states_[rank].phase = Phase::sending_y;
   ranks.send(rank, {peer, shape_.y_bytes, tag_of(states_[rank].block), true});
 }
@@ -83,10 +82,10 @@ Sweep3D::Peers Sweep3D::peers_of(std::uint32_t rank) const {
   const std::uint32_t corner = states_[rank].block / shape_.blocks % 4;
   const std::uint32_t x = rank % shape_.px;
   const std::uint32_t y = rank / shape_.px;
-  const std::uint32_t below_x = x > 0 ? rank - 1 : kNobody;
-  const std::uint32_t above_x = x + 1 < shape_.px ? rank + 1 : kNobody;
-  const std::uint32_t below_y = y > 0 ? rank - shape_.px : kNobody;
-  const std::uint32_t above_y = y + 1 < shape_.py ? rank + shape_.px : kNobody;
+  const std::uint32_t below_x = x > 0 ? rank - 1 : kNoPeer;
+  const std::uint32_t above_x = x + 1 < shape_.px ? rank + 1 : kNoPeer;
+  const std::uint32_t below_y = y > 0 ? rank - shape_.px : kNoPeer;
+  const std::uint32_t above_y = y + 1 < shape_.py ? rank + shape_.px : kNoPeer;
   const bool from_below_x = kUpstreamIsBelowX[corner];
   const bool from_below_y = kUpstreamIsBelowY[corner];
   return {from_below_x ? below_x : above_x, from_below_y ? below_y : above_y,

@@ -10,6 +10,7 @@
 // one direction each. Owner: run/.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "netsim/motif/motif.hpp"
@@ -32,6 +33,7 @@ class Sweep3D final : public Motif {
 
   explicit Sweep3D(const Shape& shape);
   std::uint32_t ranks() const override { return shape_.px * shape_.py; }
+  std::uint32_t most_bytes() const override { return std::max(shape_.x_bytes, shape_.y_bytes); }
   void start(std::uint32_t rank, Ranks& ranks) override;
   void on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;
   void on_sent(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;
@@ -43,7 +45,7 @@ class Sweep3D final : public Motif {
     std::uint32_t block = 0;  // over all sweeps and iterations
     Phase phase = Phase::receiving;
   };
-  struct Peers {  // kNobody where the grid ends
+  struct Peers {  // kNoPeer where the grid ends
     std::uint32_t upstream_x, upstream_y, downstream_x, downstream_y;
   };
 

@@ -28,6 +28,7 @@ class Uniform final : public Motif {
 
   explicit Uniform(const Load& load);
   std::uint32_t ranks() const override { return load_.ranks; }
+  std::uint32_t most_bytes() const override { return load_.bytes; }
   void start(std::uint32_t rank, Ranks& ranks) override;
   void on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;
   void on_sent(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) override;

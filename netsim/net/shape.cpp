@@ -14,7 +14,8 @@ namespace {
 using Numbers = std::vector<std::uint32_t>;
 using Made = Result<std::unique_ptr<Topology>>;
 constexpr std::uint64_t kMostHosts = std::uint64_t{1} << 24;
-constexpr std::uint64_t kMostPorts = std::uint64_t{1} << 28;
+// With 16 VCs the places of all queues (state.hpp) are numbered in 32 bits.
+constexpr std::uint64_t kMostPorts = std::uint64_t{1} << 26;
 
 // Numbers of at least 1 between separators, or nothing.
 std::optional<Numbers> numbers_between(std::string_view text, char separator) {
@@ -51,7 +52,7 @@ Error bad_routing(const TopologySettings& settings, const char* allowed) {
           settings.topology + " is " + allowed};
 }
 
-constexpr const char* kTooLarge = "a network of at most 2^24 hosts and 2^28 ports";
+constexpr const char* kTooLarge = "a network of at most 2^24 hosts and 2^26 ports";
 
 Made make_router(const TopologySettings& settings) {
   if (settings.routing != "static") return bad_routing(settings, "static");
@@ -106,6 +107,16 @@ Made make_fat_tree(const TopologySettings& settings) {
     if (hosts > kMostHosts || routers_a_group > kMostHosts) return bad_shape(settings, kTooLarge);
     if (is_last) break;
     rest.remove_prefix(end + 1);
+  }
+  // A level has a group of routers for each part of the hosts; groups grow by the way up.
+  std::uint64_t ports = 0;
+  std::uint64_t groups = hosts;
+  std::uint64_t routers = 1;  // of a group
+  for (const FatTreeLevel& level : levels) {
+    groups /= level.down;
+    ports += groups * routers * (std::uint64_t{level.down} + level.up);
+    if (ports > kMostPorts) return bad_shape(settings, kTooLarge);
+    routers *= level.up;
   }
   return Made(std::make_unique<FatTree>(levels, is_adaptive));
 }

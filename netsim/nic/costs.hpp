@@ -21,8 +21,8 @@ struct Costs {
         buffers(s.buffers_per_peer),
         mtu(s.mtu) {}
 
-  Time dma(std::uint32_t bytes) const { return rounded(bytes * dma_ps_per_byte); }
-  Time copy(std::uint32_t bytes) const { return rounded(bytes * copy_ps_per_byte); }
+  Time dma(std::uint32_t bytes) const { return rounded_ps(bytes * dma_ps_per_byte); }
+  Time copy(std::uint32_t bytes) const { return rounded_ps(bytes * copy_ps_per_byte); }
   std::uint32_t packets_of(std::uint32_t bytes) const {
     return bytes <= mtu ? 1 : static_cast<std::uint32_t>((std::uint64_t{bytes} + mtu - 1) / mtu);
   }
@@ -47,9 +47,6 @@ struct Costs {
   double copy_ps_per_byte;
   std::uint32_t buffers;
   std::uint32_t mtu;
-
- private:
-  static Time rounded(double ps) { return static_cast<Time>(ps + 0.5); }
 };
 
 }  // namespace photon::netsim::nic

@@ -17,16 +17,19 @@ std::uint32_t ns_of(Time time) { return static_cast<std::uint32_t>(time / kPicos
 }  // namespace
 
 Hosts::Hosts(HostSide& around, Motif& motif, const Placement& placement, Local local,
-             std::uint32_t first_node, std::uint32_t end_node)
+             NodeRange nodes)
     : around_(around), motif_(motif), placement_(placement), local_(local) {
-  const std::uint32_t ranks = motif.ranks();
-  first_rank_ = std::min(ranks, first_node * placement.slots());
-  states_.resize(std::min(ranks, end_node * placement.slots()) - first_rank_);
+  const auto places_before = [&placement](std::uint32_t node) {
+    return std::min(placement.places(), std::uint64_t{node} * placement.slots());
+  };
+  first_place_ = places_before(nodes.first);
+  states_.resize(places_before(nodes.end) - first_place_);
 }
 
 void Hosts::start() {
-  for (std::uint32_t i = 0; i < states_.size(); ++i) {
-    around_.queue().push(Event::at(0, EventKind::host, first_rank_ + i, kStart));
+  for (std::uint64_t i = 0; i < states_.size(); ++i) {
+    const std::uint32_t rank = placement_.rank_of(first_place_ + i);
+    if (rank != kNoRank) around_.queue().push(Event::at(0, EventKind::host, rank, kStart));
   }
 }
 
@@ -110,7 +113,9 @@ void Hosts::finish(std::uint32_t rank) {
   append(state(rank).commands, job);
 }
 
-Hosts::State& Hosts::state(std::uint32_t rank) { return states_[rank - first_rank_]; }
+Hosts::State& Hosts::state(std::uint32_t rank) {
+  return states_[placement_.number_of(rank) - first_place_];
+}
 
 void Hosts::append(List& list, const Job& job) {
   const std::uint32_t index = jobs_.take();
@@ -192,7 +197,7 @@ void Hosts::post(std::uint32_t rank, const Job& job) {
 }
 
 Time Hosts::copy_time(std::uint32_t bytes) const {
-  return static_cast<Time>(bytes * 1000.0 / local_.GBps + 0.5);
+  return rounded_ps(bytes * 1000.0 / local_.GBps);
 }
 
 }  // namespace photon::netsim

@@ -36,11 +36,17 @@ struct Local {
   double GBps = 20;
 };
 
+struct NodeRange {
+  std::uint32_t first = 0;
+  std::uint32_t end = 0;  // behind the last one
+};
+
 class Hosts final : private Ranks {
  public:
-  Hosts(HostSide& around, Motif& motif, const Placement& placement, Local local,
-        std::uint32_t first_node, std::uint32_t end_node);
+  Hosts(HostSide& around, Motif& motif, const Placement& placement, Local local, NodeRange nodes);
 
+  std::uint64_t first_place() const { return first_place_; }
+  std::uint64_t places() const { return states_.size(); }
   void start();  // queues the first event of each rank
   // A notice that its card wrote for a rank, now.
   void write(const nic::Rank& place, const nic::Notice& notice);
@@ -93,8 +99,8 @@ class Hosts final : private Ranks {
   Motif& motif_;
   const Placement& placement_;
   Local local_;
-  std::uint32_t first_rank_;
-  std::vector<State> states_;
+  std::uint64_t first_place_;
+  std::vector<State> states_;  // place
   Pool<Job> jobs_;
   std::uint64_t posted_bytes_ = 0;
 };

@@ -18,6 +18,9 @@ std::string as_text(double value) {  // six digits
   return {text, end};
 }
 
+// Adaptive routings add to twice a queue's length in 32 bits.
+constexpr std::uint64_t kMostBufferFlits = std::uint64_t{1} << 30;
+
 // What is wrong with sizes, or nothing.
 std::string bad_size(const Settings& s) {
   const auto wrong = [](const char* key, std::uint64_t value, const std::string& allowed) {
@@ -25,6 +28,9 @@ std::string bad_size(const Settings& s) {
   };
   const std::uint64_t whole = std::uint64_t{s.packet_bytes} + s.header_bytes;
   const std::uint64_t flits = flits_of(whole, s.flit_bytes);
+  if (flits_of(s.buffer_bytes, s.flit_bytes) > kMostBufferFlits) {
+    return wrong("network.buffer_bytes", s.buffer_bytes, "up to 2^30 flits");
+  }
   if (flits > 65535) return wrong("network.packet_bytes", s.packet_bytes, "up to 65535 flits");
   if (flits > flits_of(s.buffer_bytes, s.flit_bytes)) {
     return wrong("network.packet_bytes", s.packet_bytes,
@@ -34,13 +40,28 @@ std::string bad_size(const Settings& s) {
     return wrong("nic.mtu", s.nic.mtu,
                  "up to network.packet_bytes = " + std::to_string(s.packet_bytes));
   }
+  // Control packets have to fit as well.
+  if (s.nic.protocol != "bare" && s.packet_bytes < nic::kControlBytes) {
+    return wrong("network.packet_bytes", s.packet_bytes,
+                 "8 B and more with nic.protocol = " + s.nic.protocol);
+  }
   return {};
 }
 
 }  // namespace
 
+Settings with_defaults(Settings settings) {
+  const double half_more = 1.5 * settings.link_GBps;
+  if (settings.crossbar_GBps == 0) settings.crossbar_GBps = half_more;
+  if (settings.nic.dma_GBps == 0) settings.nic.dma_GBps = half_more;
+  if (settings.nic.mtu == 0) settings.nic.mtu = settings.packet_bytes;
+  settings.nic.link_GBps = settings.link_GBps;
+  settings.motif = with_defaults(std::move(settings.motif));
+  return settings;
+}
+
 Result<Rounded> parameters_of(const Settings& s, std::uint32_t vcs) {
-  const double crossbar = s.crossbar_GBps == 0 ? 1.5 * s.link_GBps : s.crossbar_GBps;
+  const double crossbar = with_defaults(s).crossbar_GBps;
   for (const Key& key : keys()) {  // settings may have been written without with()
     const auto allowed = with(s, key, text_of(value_of(s, key)));
     if (!allowed) return Error{allowed.error()};

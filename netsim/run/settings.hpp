@@ -31,6 +31,7 @@ struct Settings {
   std::string delivery = "head";
   nic::Settings nic;
   std::uint32_t ranks_per_node = 1;
+  std::string placement;  // the node of each rank; empty: rank r lives on node r / ranks_per_node
   double local_ns = 500;  // between ranks of one node
   double local_GBps = 20;
   MotifSettings motif;
@@ -38,6 +39,10 @@ struct Settings {
   double max_us = 0;          // 0: no bound
   std::uint32_t threads = 1;  // of no effect on the result
 };
+
+// The settings with all defaults filled in that depend on other settings, but for the number of
+// VCs.
+Settings with_defaults(Settings settings);
 
 // Changes one setting; else the sentence says key, value and what is allowed.
 Result<Settings> with(Settings settings, std::string_view key, std::string_view value);

@@ -97,6 +97,36 @@ std::string Simulation::why_it_failed(const RunResult& result) {
   return {};
 }
 
+namespace {
+
+// A card counts the packets of a message in 24 bits.
+std::string wrong_with_packets(const Settings& settings, const Motif& motif) {
+  constexpr std::uint64_t kMostPackets = std::uint64_t{1} << 24;
+  const std::uint32_t mtu = with_defaults(settings).nic.mtu;
+  const std::uint64_t packets = (std::uint64_t{motif.most_bytes()} + mtu - 1) / mtu;
+  if (packets <= kMostPackets) return {};
+  return (settings.nic.mtu == 0 ? "network.packet_bytes = " : "nic.mtu = ") + std::to_string(mtu) +
+         ": allowed is so much that a message has up to 2^24 packets, and the largest, of " +
+         std::to_string(motif.most_bytes()) + " B, has " + std::to_string(packets);
+}
+
+Result<Placement> place_ranks(const Settings& settings, const Common& common) {
+  const std::uint32_t hosts = common.fabric.wiring.hosts;
+  const std::uint32_t ranks = common.motif->ranks();
+  const std::uint64_t most = std::uint64_t{hosts} * settings.ranks_per_node;
+  if (ranks > most) {
+    const bool is_from_file = settings.motif.name == "schedule";
+    return Error{(is_from_file ? "motif.file = " + settings.motif.file + ", which has " +
+                                     std::to_string(ranks) + " ranks"
+                               : "motif.ranks \"" + settings.motif.ranks + "\"") +
+                 ": allowed are up to " + std::to_string(most) +
+                 " ranks, run.ranks_per_node on each host"};
+  }
+  return make_placement(settings.placement, ranks, {hosts, settings.ranks_per_node});
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Simulation>> make_simulation(const Settings& settings) {
   auto topology = make_topology(settings.network);
   if (!topology) return Error{topology.error()};
@@ -116,14 +146,14 @@ Result<std::unique_ptr<Simulation>> make_simulation(const Settings& settings) {
     note += std::string(note.empty() ? "" : "; ") + "without latencies the run has one thread";
     parts = 1;
   }
+  if (std::string wrong = wrong_with_packets(settings, **motif); !wrong.empty()) {
+    return Error{wrong};
+  }
   auto common = std::make_unique<Common>(settings, std::move(*topology), std::move(*motif),
                                          rounded->parameters, parts);
-  const std::uint32_t hosts = common->fabric.wiring.hosts;
-  const std::uint64_t most = std::uint64_t{hosts} * settings.ranks_per_node;
-  if (common->motif->ranks() > most) {
-    return Error{"motif.ranks \"" + settings.motif.ranks + "\": allowed are up to " +
-                 std::to_string(most) + " ranks, run.ranks_per_node on each host"};
-  }
+  auto placement = place_ranks(settings, *common);
+  if (!placement) return Error{placement.error()};
+  common->placement = std::move(*placement);
   return std::unique_ptr<Simulation>(new Simulation(std::move(common), std::move(note), parts));
 }
 

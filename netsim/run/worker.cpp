@@ -38,14 +38,6 @@ nic::Packet for_card(const Packet& packet) {
   return given;
 }
 
-nic::Settings filled(const Settings& settings) {
-  nic::Settings nic = settings.nic;
-  nic.link_GBps = settings.link_GBps;
-  if (nic.mtu == 0) nic.mtu = settings.packet_bytes;
-  if (nic.dma_GBps == 0) nic.dma_GBps = 1.5 * settings.link_GBps;
-  return nic;
-}
-
 }  // namespace
 
 Common::Common(const Settings& settings, std::unique_ptr<Topology> its_topology,
@@ -54,9 +46,9 @@ Common::Common(const Settings& settings, std::unique_ptr<Topology> its_topology,
       motif(std::move(its_motif)),
       flit_bytes(settings.flit_bytes),
       header_bytes(settings.header_bytes),
-      nic(filled(settings)),
+      nic(with_defaults(settings).nic),
       local{time_of_ns(settings.local_ns), settings.local_GBps},
-      placement(settings.ranks_per_node),
+      placement(settings.ranks_per_node, motif->ranks()),
       bound(settings.max_us == 0 ? kNever : time_of_ns(settings.max_us * 1000)),
       fabric(*topology, parameters),
       state(fabric, parts),
@@ -103,7 +95,7 @@ Worker::Worker(Common& common, std::uint32_t number, std::uint32_t parts)
   std::uint32_t end = first_host_;
   while (end < hosts && part_.owns_host(end)) ++end;  // hosts are numbered as their routers are
   hosts_.emplace(static_cast<HostSide&>(*this), *common.motif, common.placement, common.local,
-                 first_host_, end);
+                 NodeRange{first_host_, end});
   card_ports_.reserve(end - first_host_);
   for (std::uint32_t host = first_host_; host < end; ++host) {
     card_ports_.emplace_back(*this, host);
@@ -134,18 +126,18 @@ void Worker::on_room(std::uint32_t host) { card(host).on_room(); }
 void Worker::finished(std::uint32_t rank) { common_.finished[rank] = part_.now(); }
 
 double Worker::share_done() const {
-  const std::uint32_t slots = common_.placement.slots();
-  const auto nodes = static_cast<std::uint32_t>(cards_.size());
-  const std::uint32_t first = std::min(common_.motif->ranks(), first_host_ * slots);
-  const std::uint32_t ranks =
-      std::min(common_.motif->ranks(), (first_host_ + nodes) * slots) - first;
-  const std::uint32_t samples = std::min(ranks, 64U);
+  const std::uint64_t places = hosts_->places();
+  const std::uint64_t samples = std::min<std::uint64_t>(places, 64);
   double sum = 0;
-  for (std::uint32_t i = 0; i < samples; ++i) {
-    const auto rank = first + static_cast<std::uint32_t>(std::uint64_t{ranks} * i / samples);
+  std::uint32_t ranks = 0;
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    const std::uint32_t rank =
+        common_.placement.rank_of(hosts_->first_place() + places * i / samples);
+    if (rank == kNoRank) continue;
+    ++ranks;
     sum += common_.finished[rank] != kNever ? 1 : common_.motif->share_done(rank);
   }
-  return samples == 0 ? 1 : sum / samples;
+  return ranks == 0 ? 1 : sum / ranks;
 }
 
 nic::Figures Worker::figures() const {

@@ -78,6 +78,13 @@ class Results(Case):
         self.assertEqual(set(json.loads(out)['settings']), names)
         self.assertEqual(json.loads(out)['settings']['run.seed'], 5)
 
+    def test_a_result_has_the_defaults_that_depend_on_other_settings(self):
+        self.write(toml(motif={'name': '"sweep3d"', 'ranks': '"4x4"'}))
+        settings = json.loads(self.run_it('run', self.file, '--json', '-')[1])['settings']
+        for key, value in (('motif.fields', 8), ('motif.compute_ns', 140), ('nic.mtu', 2048),
+                           ('nic.dma_GBps', 18.75), ('network.crossbar_GBps', 18.75)):
+            self.assertEqual(settings[key], value)
+
 
 class Pages(Case):
     def test_the_page_has_the_table_of_keys(self):
@@ -101,6 +108,44 @@ class BadInput(Case):
         (toml(motif={'name': '"dance"'}), ':7: motif.name = dance', 'sweep3d'),
         (toml(run={'seed': '[1, 2]'}), ':12: run.seed is a list', 'a whole number'),
         (toml(sweep={'run.seed': '[1, 2]'}), ':12: run.seed is a list in [sweep]', 'sweep'),
+        (toml(network={'delivery': '"middle"'}), ':5: network.delivery = middle', 'head or tail'),
+        (toml(network={'shape': '"4096:65536:1:65536"'}), ':3: network.shape', '2^24 hosts'),
+        (toml(network={'shape': '"4294967296:1:1:1"'}), ':3: network.shape', '4:4:1:4'),
+        (toml(network={'topology': '"fattree"', 'routing': '"static"',
+                       'shape': '"1,4096:1,4096:65536"'}), ':3: network.shape', '2^26 ports'),
+        (toml(network={'topology': '"ring"'}), ':2: network.topology = ring', 'torus'),
+        (toml(network={'flit_bytes': '1', 'packet_bytes': '65536'}),
+         ':6: network.packet_bytes = 65536', '65535 flits'),
+        (toml(network={'flit_bytes': '1', 'buffer_bytes': '4294967295'}),
+         ':6: network.buffer_bytes = 4294967295', '2^30 flits'),
+        (toml(network={'packet_bytes': '1'}, motif={'bytes': '16777217'}),
+         ':5: network.packet_bytes = 1', '2^24 packets'),
+        (toml(nic={'mtu': '8'}, motif={'bytes': '134217729'}), ':12: nic.mtu = 8', '2^24 packets'),
+        (toml(nic={'mtu': '4096'}), ':12: nic.mtu = 4096', 'up to network.packet_bytes = 2048'),
+        (toml(network={'packet_bytes': '7'}, nic={'protocol': '"rvma"'}),
+         ':5: network.packet_bytes = 7', '8 B and more'),
+        (toml(nic={'protocol': '"rdma-put"'}), ':12: nic.protocol = rdma-put', 'overtake'),
+        (toml(nic={'protocol': '"rdma-magic"'}), ':12: nic.protocol = rdma-magic', 'rvma'),
+        (toml(nic={'order': '"hold"'}), ':12: nic.order = hold', 'none'),
+        (toml(nic={'buffers_per_peer': '65'}), ':12: nic.buffers_per_peer = 65', 'from 1 to 64'),
+        (toml(motif={'name': '"sweep3d"'}), ':8: motif.ranks = 16', 'a grid of two numbers'),
+        (toml(motif={'name': '"halo3d"', 'ranks': '"4x4"'}), ':8: motif.ranks = 4x4', 'three'),
+        (toml(motif={'name': '"sweep3d"', 'ranks': '"4x4"', 'kba': '7'}),
+         ':10: motif.kba = 7', 'a divisor of motif.nz = 30'),
+        (toml(motif={'name': '"halo3d"', 'ranks': '"2x2x2"', 'nx': '65535', 'ny': '65535'}),
+         ':10: motif.nx = 65535', 'less than 2^32 B'),
+        (toml(motif={'name': '"incast"', 'target': '16'}), ':10: motif.target = 16', '0 to 15'),
+        (toml(motif={'name': '"schedule"', 'file': '"none.txt"'}),
+         ':10: motif.file = none.txt', 'a file that can be read'),
+        (toml(run={'seed': '-1'}), ':12: run.seed = -1', '2^64 - 1'),
+        (toml(run={'iterations': '65536'}), ':12: run.iterations = 65536', '65535'),
+        (toml(run={'placement': '"0-14"'}), ':12: run.placement = 0-14', 'each of the 16 ranks'),
+        (toml(run={'placement': '"0-14,32"'}), ':12: run.placement = 0-14,32', 'nodes up to 31'),
+        (toml(run={'placement': '"0-14,3"'}), ':12: run.placement = 0-14,3', 'node 3 has more'),
+        (toml(run={'placement': '"0-4294967295"'}), ':12: run.placement', 'it has more'),
+        (toml(run={'placement': '"3-0"'}), ':12: run.placement = 3-0', '0,4,8-11'),
+        (toml(run={'"a\\nb"': '1'}), ':12: run.a\\x0ab', 'the key is unknown'),
+        (toml(network={'shape': '"2\\n3"'}), ':3: network.shape "2\\x0a3"', '4:4:1:4'),
         (toml(run={'seed': ''}), ':12: no TOML', 'expected'),
         ('[network]\nshape = "2"\nshape = "3"\n', ':3: no TOML', ''),
         ('\xff', ':1: ', ''),
@@ -115,6 +160,19 @@ class BadInput(Case):
             self.assertIn(f'a.toml{place}', error)
             self.assertIn(allowed, error)
             self.assertEqual(error.count('\n'), 1, error)
+
+    def test_what_the_command_line_says_is_said_to_be_there(self):
+        self.write(toml())
+        for change in ('network.crossbar_GBps=5', 'network.crossbar_GBps=fast', 'nic.mtu=4096'):
+            status, out, error = self.run_it('run', self.file, '--set', change)
+            self.assertEqual((status, out), (2, ''), change)
+            self.assertIn('command line: ' + change.replace('=', ' = '), error)
+        for words in (('run', self.file, '--set', 'a'), ('run', self.file, '--colour', 'red'),
+                      ('run', self.file, '--threads'), ('run', self.file, self.file),
+                      ('sweep', self.file), ('run', self.path / 'none.toml'), ('walk',), ()):
+            status, out, error = self.run_it(*words)
+            self.assertEqual((status, out), (2, ''), words)
+            self.assertNotEqual(error, '')
 
     def test_unwritable_output_is_told_before_the_run(self):
         self.write(toml())

@@ -133,6 +133,7 @@ class Reducing final : public Motif {
   Reducing(std::uint32_t ranks, std::uint32_t late)
       : ranks_(ranks), late_(late), allreduce_(ranks, 0) {}
   std::uint32_t ranks() const override { return ranks_; }
+  std::uint32_t most_bytes() const override { return 8; }
   void start(std::uint32_t rank, Ranks& ranks) override {
     ranks.compute(rank, rank == late_ ? 1'000'000 : 0);
   }
