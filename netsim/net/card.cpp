@@ -42,13 +42,14 @@ void Part::card_look(std::uint32_t host) {
   settle_card(card, now_ + 1);
   const bool can_go = packets_[card.fifo.first].flits <= card.fifo.credits;
   const Event again = Event::at(0, EventKind::card_look, host);
+  Sender& sender = s_.senders[s_.ports.size() + host];
   if (!can_go) {
-    after_look(card.send, false, 0, again);
+    after_look(card.send, sender, 0, again);
     return;
   }
   const std::uint32_t packet = take_out(card.fifo);
   --card.send.queued;
-  after_look(card.send, true, packets_[packet].flits, again);
+  after_look(card.send, sender, packets_[packet].flits, again);
   packets_[packet].at = now_ + p_.card_to_router_ps();
   put_in(fabric_.wiring.host_port[host] * p_.vcs, packet);
   if (card.is_refused) {

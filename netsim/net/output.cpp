@@ -14,6 +14,7 @@ void Part::append(OutputQueue& queue, std::uint32_t packet) {
   }
   queue.last = packet;
   queue.used += packets_[packet].flits;
+  queue.peak = std::max(queue.peak, queue.used);
 }
 
 std::uint32_t Part::take_out(OutputQueue& queue) {
@@ -68,7 +69,7 @@ void Part::look(std::uint32_t number) {
   const Event again = Event::at(0, EventKind::output_look, number);
   const std::uint32_t vc = choose(port, first_queue);
   if (vc == kNone) {
-    after_look(send, false, 0, again);
+    after_look(send, s_.senders[number], 0, again);
     return;
   }
   OutputQueue& queue = s_.outputs[first_queue + vc];
@@ -81,22 +82,29 @@ void Part::look(std::uint32_t number) {
   send.last_vc = vc;
   --send.queued;
   ++counters_.hops;
-  after_look(send, true, flits, again);
+  after_look(send, s_.senders[number], flits, again);
   transmit(number, vc, packet);
   if (queue.wanted > 0) {
     want_edge(fabric_.router_of[number], std::max(next_edge_time(), port.output_free));
   }
 }
 
-// Busy with what was sent, or waiting: then a credit on its way tells when the next look is.
-void Part::after_look(SendPort& send, bool has_sent, std::uint16_t flits, const Event& look_again) {
+// Busy with what was sent, or waiting if that is nothing: then a credit on its way tells when the
+// next look is.
+void Part::after_look(SendPort& send, Sender& sender, std::uint16_t flits,
+                      const Event& look_again) {
   send.due = kNever;
-  if (has_sent) {
+  if (flits > 0) {
     send.from = now_;
     send.until = now_ + flits * p_.flit_ps;
+    counters_.sent_until = std::max(counters_.sent_until, send.until);
+    sender.flits += flits;
+    if (sender.stalled_since != kNever) sender.stalled += now_ - sender.stalled_since;
+    sender.stalled_since = kNever;
     if (send.queued == 0) return;
   } else {
     send.until = now_;
+    sender.stalled_since = std::min(sender.stalled_since, now_);
     if (send.first_credit == kNone) return;
     send.arm(credits_[send.first_credit].at, p_.flit_ps);
   }

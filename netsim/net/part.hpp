@@ -41,6 +41,7 @@ struct Counters {
   std::uint64_t flits_from_cards = 0;  // on the links of hosts
   std::uint64_t flits_to_cards = 0;
   std::uint64_t events = 0;
+  Time sent_until = 0;  // when the last packet had left its output port or card
 };
 
 class Part {
@@ -98,7 +99,7 @@ class Part {
   void put_in(std::uint32_t queue, std::uint32_t packet);
   std::uint32_t take_out(OutputQueue& queue);
   void append(OutputQueue& queue, std::uint32_t packet);
-  void after_look(SendPort& send, bool has_sent, std::uint16_t flits, const Event& look_again);
+  void after_look(SendPort& send, Sender& sender, std::uint16_t flits, const Event& look_again);
   // card.cpp
   void card_look(std::uint32_t host);
   void card_arrive(std::uint32_t host, std::uint64_t payload);

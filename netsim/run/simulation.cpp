@@ -42,8 +42,12 @@ RunResult Simulation::run(Watcher* watcher) {
     result.last_ps = std::max(result.last_ps, time);
     result.mean_ps += static_cast<double>(time) / static_cast<double>(result.finished_ps.size());
   }
+  result.span_ps = result.last_ps;
+  result.flit_ps = common_->fabric.parameters.flit_ps;
+  result.links = links_by_class(common_->fabric, common_->state);
   for (const auto& worker : workers_) {
     const Counters& counters = worker->part().counters();
+    result.span_ps = std::max(result.span_ps, counters.sent_until);
     result.packets += counters.delivered;
     result.hops += counters.hops;
     const nic::Figures figures = worker->figures();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "netsim/net/links.hpp"
 #include "netsim/run/watcher.hpp"
 #include "netsim/run/worker.hpp"
 
@@ -29,6 +30,9 @@ struct RunResult {
   std::uint64_t bytes_to_cards = 0;
   std::uint64_t flits_from_cards = 0;  // on the links of hosts
   std::uint64_t flits_to_cards = 0;
+  Time span_ps = 0;  // until the last rank had finished and the last link fell silent
+  Time flit_ps = 0;  // of a flit on a link
+  std::vector<LinkClass> links;
   std::uint64_t peak_held_bytes = 0;  // of one card
   std::uint64_t peak_card_bytes = 0;  // of memory of one card
   Histogram latency_ns;      // of messages between nodes, from posting to the receiver's taking
