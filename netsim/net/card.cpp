@@ -23,6 +23,10 @@ bool Part::send(const Packet& packet) {
   const std::uint32_t index = packets_.take();
   packets_[index] = packet;
   const bool was_empty = card.fifo.first == kNone;
+  if (audit_) {
+    audit_->comes(index, packet);
+    audit_->joins(audit_->card(packet.source), card.fifo.used, index, now_);
+  }
   append(card.fifo, index);
   ++counters_.injected;
   counters_.flits_from_cards += packet.flits;
@@ -47,7 +51,9 @@ void Part::card_look(std::uint32_t host) {
     after_look(card.send, sender, 0, again);
     return;
   }
+  const std::uint32_t length = card.fifo.used;
   const std::uint32_t packet = take_out(card.fifo);
+  if (audit_) audit_->leaves(audit_->card(host), length, packet, now_);
   --card.send.queued;
   after_look(card.send, sender, packets_[packet].flits, again);
   packets_[packet].at = now_ + p_.card_to_router_ps();

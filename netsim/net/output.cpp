@@ -30,6 +30,7 @@ void Part::join(std::uint32_t queue, std::uint32_t packet) {
   const std::uint32_t number = queue / p_.vcs;
   Port& port = s_.ports[number];
   SendPort& send = port.send;
+  if (audit_) audit_->joins(audit_->output(queue), s_.outputs[queue].used, packet, now_);
   append(s_.outputs[queue], packet);
   if (s_.outputs[queue].used > p_.buffer_flits) fail("an output FIFO holds more than its room");
   send.settle(credits_, now_, p_.flit_ps, [&](std::uint32_t vc, std::uint32_t flits) {
@@ -73,7 +74,9 @@ void Part::look(std::uint32_t number) {
     return;
   }
   OutputQueue& queue = s_.outputs[first_queue + vc];
+  const std::uint32_t length = queue.used;
   const std::uint32_t packet = take_out(queue);
+  if (audit_) audit_->leaves(audit_->output(first_queue + vc), length, packet, now_);
   const std::uint16_t flits = packets_[packet].flits;
   if ((port.peer & kCardBit) != 0 && vc != 0) {  // one account
     queue.credits += flits;
@@ -135,6 +138,7 @@ void Part::transmit(std::uint32_t number, std::uint32_t vc, std::uint32_t packet
 // A packet is on its way to an input queue. Only that of the front one is an event.
 void Part::put_in(std::uint32_t queue, std::uint32_t packet) {
   InputQueue& input = s_.inputs[queue];
+  if (audit_) audit_->comes(packet, packets_[packet]);
   packets_[packet].next = kNone;
   input.used += packets_[packet].flits;
   if (input.used > p_.buffer_flits) fail("an input FIFO holds more than its room");

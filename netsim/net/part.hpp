@@ -4,9 +4,11 @@
 // same times the same happens for any number of parts. Owner: one thread at a time.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "netsim/net/audit.hpp"
 #include "netsim/net/state.hpp"
 #include "netsim/queue/event_queue.hpp"
 
@@ -71,6 +73,11 @@ class Part {
   bool is_empty() const { return packets_.taken() == 0; }
   // When nothing moves any more: are all credits back and all queues empty?
   std::string what_is_left();
+  // Before a run: measures all FIFOs by two instruments. After it: where these disagree.
+  void audit() { audit_ = std::make_unique<Audit>(s_); }
+  std::string what_disagrees() const {
+    return audit_ == nullptr ? std::string() : audit_->what_disagrees(fabric_);
+  }
   // Ends the run as a failure; the first one counts.
   void fail(const std::string& what);
   bool owns_host(std::uint32_t host) const {
@@ -122,8 +129,11 @@ class Part {
   EventKind kind_ = EventKind::crossbar_edge;  // of the event that is handled
   std::vector<std::uint32_t> granted_;         // queues, in the order of their grants
   std::string fault_;
+  std::unique_ptr<Audit> audit_;  // mostly none
 };
 
+// A channel is a FIFO: those of inputs are numbered first, then those of outputs.
+std::string channel_name(const Fabric& fabric, std::uint32_t channel);
 // If packets wait for one another in a ring, the ring's channels; else where one of them waits.
 std::string waiting_cycle(const Fabric& fabric, const State& state);
 

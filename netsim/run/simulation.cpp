@@ -13,6 +13,11 @@ Simulation::Simulation(std::unique_ptr<Common> common, std::string note, std::ui
   }
 }
 
+void Simulation::audit() {
+  is_audited_ = true;
+  for (const auto& worker : workers_) worker->part().audit();
+}
+
 // In pieces of simulated time, so that a watcher can be told; they change nothing.
 void Simulation::run_serially(Watcher* watcher) {
   Worker& worker = *workers_[0];
@@ -97,6 +102,20 @@ std::string Simulation::why_it_failed(const RunResult& result) {
   for (std::size_t rank = 0; rank < result.finished_ps.size(); ++rank) {
     if (result.finished_ps[rank] == kNever)
       return "rank " + std::to_string(rank) + " waits for ever";
+  }
+  return is_audited_ ? what_disagrees(result) : std::string();
+}
+
+std::string Simulation::what_disagrees(const RunResult& result) const {
+  std::uint64_t sent = 0;
+  for (const auto& worker : workers_) {
+    if (std::string what = worker->part().what_disagrees(); !what.empty()) return what;
+    sent += worker->sent_flits();
+  }
+  for (const LinkClass& its : result.links) {
+    if ((its.name != kFromHosts && its.name != kToHosts) || its.flits == sent) continue;
+    return "the links " + its.name + " carried " + std::to_string(its.flits) +
+           " flits, the messages have " + std::to_string(sent);
   }
   return {};
 }
