@@ -8,8 +8,9 @@ namespace {
 
 constexpr const char* kUsage =
     "usage: photon-netsim run [FILE] [--set key=value]... [--threads N] [--json OUT]\n"
+    "                    [--check]                   measures every queue twice\n"
     "       photon-netsim sweep FILE --into DIR [--jobs N] [--set key=value]...\n"
-    "       photon-netsim check                      the validation table\n"
+    "       photon-netsim check                      the validation table, and theory\n"
     "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
     "       photon-netsim keys [--markdown]                       what can be set\n";
 

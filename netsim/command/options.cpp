@@ -39,6 +39,10 @@ Result<Options> options_of(Arguments arguments, std::string_view allowed) {
     if (allowed.find(" " + word + " ") == std::string_view::npos) {
       return Error{"unknown option " + word + ": allowed are" + std::string(allowed)};
     }
+    if (word == "--check") {
+      options.is_audited = true;
+      continue;
+    }
     if (i + 1 == arguments.size()) return Error{word + ": its value is missing"};
     auto more = with_word(std::move(options), word, arguments[++i]);
     if (!more) return Error{more.error()};

@@ -17,6 +17,7 @@ struct Options {
   std::string json;   // where the result goes; empty: a short one is printed
   std::string into;   // a folder
   std::string jobs = "1";
+  bool is_audited = false;                                   // --check
   std::vector<std::pair<std::string, std::string>> changes;  // of --set and --threads, in order
 };
 

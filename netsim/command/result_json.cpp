@@ -1,5 +1,7 @@
 #include "netsim/command/result_json.hpp"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "netsim/run/keys.hpp"
@@ -25,6 +27,32 @@ double share(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
 }
 
+// By class: how busy links were, for how long they were stalled, and the longest of their queues.
+Json links_json(const RunResult& result) {
+  Json all = Json::object();
+  for (const LinkClass& its : result.links) {
+    const double mean = share(its.flits * result.flit_ps, its.links * result.span_ps);
+    const double stalled = share(its.stalled, its.links);
+    all[its.name] = {{"links", its.links},
+                     {"flits", its.flits},
+                     {"use_mean", mean},
+                     {"use_max", share(its.most_flits * result.flit_ps, result.span_ps)},
+                     {"stalled_mean_ps", stalled},
+                     {"stalled_max_ps", its.most_stalled},
+                     {"peak_queue_flits", its.peak_flits}};
+  }
+  return all;
+}
+
+// Of one FIFO, per VC, of a router's output port.
+std::uint32_t peak_queue_flits(const RunResult& result) {
+  std::uint32_t most = 0;
+  for (const LinkClass& its : result.links) {
+    if (its.name != kFromHosts) most = std::max(most, its.peak_flits);
+  }
+  return most;
+}
+
 void add_figures(Json& json, const RunResult& result) {
   json["last_ps"] = result.last_ps;
   json["mean_ps"] = result.mean_ps;
@@ -42,7 +70,10 @@ void add_figures(Json& json, const RunResult& result) {
                    {"from_cards", result.bytes_from_cards},
                    {"to_cards", result.bytes_to_cards}};
   json["flits"] = {{"from_cards", result.flits_from_cards}, {"to_cards", result.flits_to_cards}};
-  json["peaks"] = {{"held_bytes", result.peak_held_bytes},
+  json["span_ps"] = result.span_ps;
+  json["links"] = links_json(result);
+  json["peaks"] = {{"queue_flits", peak_queue_flits(result)},
+                   {"held_bytes", result.peak_held_bytes},
                    {"card_memory_bytes", result.peak_card_bytes}};
   json["completion_ps"] = result.finished_ps;
 }

@@ -30,9 +30,10 @@ Result<Document> document_of(const Options& options) {
   return document;
 }
 
-Result<RunResult> run_and_show(const Settings& settings) {
+Result<RunResult> run_and_show(const Settings& settings, bool is_audited) {
   auto simulation = make_simulation(settings);
   if (!simulation) return Error{simulation.error()};
+  if (is_audited) (*simulation)->audit();
   Progress progress;
   return (*simulation)->run(&progress);
 }
@@ -55,7 +56,7 @@ void print(const RunResult& result, double seconds, double processors) {
 }  // namespace
 
 int run(Arguments arguments) {
-  const auto options = options_of(arguments, " --case --set --threads --json ");
+  const auto options = options_of(arguments, " --case --set --threads --json --check ");
   if (!options) return refuse(options.error());
   if (!options->file.empty() && !options->case_.empty()) return refuse("give FILE or --case");
   const auto document = document_of(*options);
@@ -66,7 +67,7 @@ int run(Arguments arguments) {
     if (!is_writable) return refuse("--json " + is_writable.error());
   }
   const Stopwatch watch;
-  const auto result = run_and_show(settings);
+  const auto result = run_and_show(settings, options->is_audited);
   if (!result) return refuse(document->placed(result.error()));
   if (!result->note.empty()) std::fprintf(stderr, "photon-netsim: %s\n", result->note.c_str());
   if (!result->failure.empty()) {

@@ -23,6 +23,10 @@ bool Part::send(const Packet& packet) {
   const std::uint32_t index = packets_.take();
   packets_[index] = packet;
   const bool was_empty = card.fifo.first == kNone;
+  if (audit_) {
+    audit_->comes(index, packet);
+    audit_->joins(audit_->card(packet.source), card.fifo.used, index, now_);
+  }
   append(card.fifo, index);
   ++counters_.injected;
   counters_.flits_from_cards += packet.flits;
@@ -42,13 +46,16 @@ void Part::card_look(std::uint32_t host) {
   settle_card(card, now_ + 1);
   const bool can_go = packets_[card.fifo.first].flits <= card.fifo.credits;
   const Event again = Event::at(0, EventKind::card_look, host);
+  Sender& sender = s_.senders[s_.ports.size() + host];
   if (!can_go) {
-    after_look(card.send, false, 0, again);
+    after_look(card.send, sender, 0, again);
     return;
   }
+  const std::uint32_t length = card.fifo.used;
   const std::uint32_t packet = take_out(card.fifo);
+  if (audit_) audit_->leaves(audit_->card(host), length, packet, now_);
   --card.send.queued;
-  after_look(card.send, true, packets_[packet].flits, again);
+  after_look(card.send, sender, packets_[packet].flits, again);
   packets_[packet].at = now_ + p_.card_to_router_ps();
   put_in(fabric_.wiring.host_port[host] * p_.vcs, packet);
   if (card.is_refused) {

@@ -122,6 +122,7 @@ void Part::carry_out(std::uint32_t r, std::uint32_t queue) {
   const std::uint32_t packet = input.first;
   const std::uint32_t output = input.output;
   const auto flits = static_cast<std::uint16_t>(input.flits);
+  if (audit_) audit_->leaves_input(queue, packets_, packet, now_);
   --s_.outputs[output].wanted;
   input.first = packets_[packet].next;
   input.used -= flits;

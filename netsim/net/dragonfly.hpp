@@ -33,6 +33,9 @@ class Dragonfly final : public Topology {
   Hop route(const Here& here, Packet& packet) const override;
   std::uint32_t vcs() const override { return is_static() ? 2 : 3; }
   bool is_ordered() const override { return is_static(); }
+  std::string link_class(std::uint32_t, std::uint32_t port) const override {
+    return port < shape_.hosts + shape_.routers - 1 ? "local" : "global";
+  }
 
  private:
   // Where a packet is, as its routing sees it.

@@ -52,6 +52,14 @@ const FatTree::Level& FatTree::level_of(std::uint32_t router) const {
   return levels_[l];
 }
 
+// Numbered by the level at their lower end; the leaves are level 0.
+std::string FatTree::link_class(std::uint32_t router, std::uint32_t port) const {
+  const Level& level = level_of(router);
+  const auto number = static_cast<std::uint32_t>(&level - levels_.data());
+  if (port >= level.down) return "up_" + std::to_string(number);
+  return "down_" + std::to_string(number == 0 ? 0 : number - 1);
+}
+
 Hop FatTree::route(const Here& here, Packet& packet) const {
   const Level& level = level_of(here.router);
   const std::uint32_t group = (here.router - level.first_router) / level.routers_a_group;

@@ -21,6 +21,7 @@ class FatTree final : public Topology {
   Hop route(const Here& here, Packet& packet) const override;
   std::uint32_t vcs() const override { return 1; }
   bool is_ordered() const override { return !is_adaptive_; }
+  std::string link_class(std::uint32_t router, std::uint32_t port) const override;
 
  private:
   struct Level {

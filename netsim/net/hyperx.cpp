@@ -39,6 +39,12 @@ Wiring HyperX::wire() const {
   return wiring;
 }
 
+std::string HyperX::link_class(std::uint32_t, std::uint32_t port) const {
+  std::size_t d = 0;
+  while (d + 1 < dimensions_.size() && port >= dimensions_[d + 1].first_port) ++d;
+  return "dimension_" + std::to_string(d);
+}
+
 Hop HyperX::route(const Here& here, Packet& packet) const {
   const std::uint32_t destination = packet.destination / shape_.hosts;
   for (std::size_t d = 0; d < dimensions_.size(); ++d) {

@@ -22,6 +22,7 @@ class HyperX final : public Topology {
   Hop route(const Here& here, Packet& packet) const override;
   std::uint32_t vcs() const override { return shape_.is_adaptive ? 2 : 1; }
   bool is_ordered() const override { return !shape_.is_adaptive; }
+  std::string link_class(std::uint32_t router, std::uint32_t port) const override;
 
  private:
   struct Dimension {

@@ -14,6 +14,7 @@ void Part::append(OutputQueue& queue, std::uint32_t packet) {
   }
   queue.last = packet;
   queue.used += packets_[packet].flits;
+  queue.peak = std::max(queue.peak, queue.used);
 }
 
 std::uint32_t Part::take_out(OutputQueue& queue) {
@@ -29,6 +30,7 @@ void Part::join(std::uint32_t queue, std::uint32_t packet) {
   const std::uint32_t number = queue / p_.vcs;
   Port& port = s_.ports[number];
   SendPort& send = port.send;
+  if (audit_) audit_->joins(audit_->output(queue), s_.outputs[queue].used, packet, now_);
   append(s_.outputs[queue], packet);
   if (s_.outputs[queue].used > p_.buffer_flits) fail("an output FIFO holds more than its room");
   send.settle(credits_, now_, p_.flit_ps, [&](std::uint32_t vc, std::uint32_t flits) {
@@ -68,11 +70,13 @@ void Part::look(std::uint32_t number) {
   const Event again = Event::at(0, EventKind::output_look, number);
   const std::uint32_t vc = choose(port, first_queue);
   if (vc == kNone) {
-    after_look(send, false, 0, again);
+    after_look(send, s_.senders[number], 0, again);
     return;
   }
   OutputQueue& queue = s_.outputs[first_queue + vc];
+  const std::uint32_t length = queue.used;
   const std::uint32_t packet = take_out(queue);
+  if (audit_) audit_->leaves(audit_->output(first_queue + vc), length, packet, now_);
   const std::uint16_t flits = packets_[packet].flits;
   if ((port.peer & kCardBit) != 0 && vc != 0) {  // one account
     queue.credits += flits;
@@ -81,22 +85,29 @@ void Part::look(std::uint32_t number) {
   send.last_vc = vc;
   --send.queued;
   ++counters_.hops;
-  after_look(send, true, flits, again);
+  after_look(send, s_.senders[number], flits, again);
   transmit(number, vc, packet);
   if (queue.wanted > 0) {
     want_edge(fabric_.router_of[number], std::max(next_edge_time(), port.output_free));
   }
 }
 
-// Busy with what was sent, or waiting: then a credit on its way tells when the next look is.
-void Part::after_look(SendPort& send, bool has_sent, std::uint16_t flits, const Event& look_again) {
+// Busy with what was sent, or waiting if that is nothing: then a credit on its way tells when the
+// next look is.
+void Part::after_look(SendPort& send, Sender& sender, std::uint16_t flits,
+                      const Event& look_again) {
   send.due = kNever;
-  if (has_sent) {
+  if (flits > 0) {
     send.from = now_;
     send.until = now_ + flits * p_.flit_ps;
+    counters_.sent_until = std::max(counters_.sent_until, send.until);
+    sender.flits += flits;
+    if (sender.stalled_since != kNever) sender.stalled += now_ - sender.stalled_since;
+    sender.stalled_since = kNever;
     if (send.queued == 0) return;
   } else {
     send.until = now_;
+    sender.stalled_since = std::min(sender.stalled_since, now_);
     if (send.first_credit == kNone) return;
     send.arm(credits_[send.first_credit].at, p_.flit_ps);
   }
@@ -127,6 +138,7 @@ void Part::transmit(std::uint32_t number, std::uint32_t vc, std::uint32_t packet
 // A packet is on its way to an input queue. Only that of the front one is an event.
 void Part::put_in(std::uint32_t queue, std::uint32_t packet) {
   InputQueue& input = s_.inputs[queue];
+  if (audit_) audit_->comes(packet, packets_[packet]);
   packets_[packet].next = kNone;
   input.used += packets_[packet].flits;
   if (input.used > p_.buffer_flits) fail("an input FIFO holds more than its room");

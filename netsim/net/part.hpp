@@ -4,9 +4,11 @@
 // same times the same happens for any number of parts. Owner: one thread at a time.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "netsim/net/audit.hpp"
 #include "netsim/net/state.hpp"
 #include "netsim/queue/event_queue.hpp"
 
@@ -41,6 +43,7 @@ struct Counters {
   std::uint64_t flits_from_cards = 0;  // on the links of hosts
   std::uint64_t flits_to_cards = 0;
   std::uint64_t events = 0;
+  Time sent_until = 0;  // when the last packet had left its output port or card
 };
 
 class Part {
@@ -70,6 +73,11 @@ class Part {
   bool is_empty() const { return packets_.taken() == 0; }
   // When nothing moves any more: are all credits back and all queues empty?
   std::string what_is_left();
+  // Before a run: measures all FIFOs by two instruments. After it: where these disagree.
+  void audit() { audit_ = std::make_unique<Audit>(s_); }
+  std::string what_disagrees() const {
+    return audit_ == nullptr ? std::string() : audit_->what_disagrees(fabric_);
+  }
   // Ends the run as a failure; the first one counts.
   void fail(const std::string& what);
   bool owns_host(std::uint32_t host) const {
@@ -98,7 +106,7 @@ class Part {
   void put_in(std::uint32_t queue, std::uint32_t packet);
   std::uint32_t take_out(OutputQueue& queue);
   void append(OutputQueue& queue, std::uint32_t packet);
-  void after_look(SendPort& send, bool has_sent, std::uint16_t flits, const Event& look_again);
+  void after_look(SendPort& send, Sender& sender, std::uint16_t flits, const Event& look_again);
   // card.cpp
   void card_look(std::uint32_t host);
   void card_arrive(std::uint32_t host, std::uint64_t payload);
@@ -121,8 +129,11 @@ class Part {
   EventKind kind_ = EventKind::crossbar_edge;  // of the event that is handled
   std::vector<std::uint32_t> granted_;         // queues, in the order of their grants
   std::string fault_;
+  std::unique_ptr<Audit> audit_;  // mostly none
 };
 
+// A channel is a FIFO: those of inputs are numbered first, then those of outputs.
+std::string channel_name(const Fabric& fabric, std::uint32_t channel);
 // If packets wait for one another in a ring, the ring's channels; else where one of them waits.
 std::string waiting_cycle(const Fabric& fabric, const State& state);
 

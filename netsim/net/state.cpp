@@ -47,6 +47,7 @@ State::State(const Fabric& fabric, std::uint32_t parts) {
   active.resize(queue_at.size() / 64);
   cards.resize(wiring.hosts);
   for (Card& card : cards) card.fifo.credits = room;
+  senders.resize(ports.size() + cards.size());
   split(fabric, parts);
 }
 

@@ -59,6 +59,14 @@ struct Card {
   bool is_refused = false;  // something was not taken for want of room
 };
 
+// What the sending side of a link has done, of a router's port or of a card. It is stalled from a
+// look that finds packets but credits for none of them to the look that sends one.
+struct Sender {
+  std::uint64_t flits = 0;  // sent
+  Time stalled = 0;
+  Time stalled_since = kNever;
+};
+
 struct State {
   // The routers are split over `parts` parts, in ranges of about as many ports.
   State(const Fabric& fabric, std::uint32_t parts);
@@ -72,6 +80,7 @@ struct State {
   std::vector<std::uint64_t> active;    // a bit a place
   std::vector<Random> random;           // router
   std::vector<Card> cards;              // host
+  std::vector<Sender> senders;          // port, and behind all ports: host
 
  private:
   void split(const Fabric& fabric, std::uint32_t parts);

@@ -39,6 +39,7 @@ struct OutputQueue {
   std::uint32_t used = 0;     // flits, from grant to start of sending: the queue length
   std::uint32_t credits = 0;  // flits of room at the other side
   std::uint32_t wanted = 0;   // heads of input queues that are routed here
+  std::uint32_t peak = 0;     // of used
 };
 
 // The output queues of one router.
@@ -77,6 +78,8 @@ class Topology {
   virtual Hop route(const Here& here, Packet& packet) const = 0;
   virtual std::uint32_t vcs() const = 0;
   virtual bool is_ordered() const = 0;  // packets of one pair of hosts stay in order
+  // What kind of link a router's port sends on; of no meaning for the ports of hosts.
+  virtual std::string link_class(std::uint32_t router, std::uint32_t port) const = 0;
 };
 
 struct TopologySettings {

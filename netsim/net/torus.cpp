@@ -55,4 +55,8 @@ Hop Torus::route(const Here& here, Packet& packet) const {
   return {host_ports + packet.destination % hosts_, here.vc};
 }
 
+std::string Torus::link_class(std::uint32_t, std::uint32_t port) const {
+  return "dimension_" + std::to_string(port / 2);
+}
+
 }  // namespace photon::netsim

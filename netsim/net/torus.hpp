@@ -16,6 +16,7 @@ class SingleRouter final : public Topology {
   Hop route(const Here&, Packet& packet) const override { return {packet.destination, 0}; }
   std::uint32_t vcs() const override { return 1; }
   bool is_ordered() const override { return true; }
+  std::string link_class(std::uint32_t, std::uint32_t) const override { return {}; }
 
  private:
   std::uint32_t hosts_;
@@ -28,6 +29,7 @@ class Torus final : public Topology {
   Hop route(const Here& here, Packet& packet) const override;
   std::uint32_t vcs() const override { return 2; }
   bool is_ordered() const override { return true; }
+  std::string link_class(std::uint32_t router, std::uint32_t port) const override;
 
  private:
   std::uint32_t dimensions() const { return static_cast<std::uint32_t>(sizes_.size()); }

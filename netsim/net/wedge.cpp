@@ -23,14 +23,7 @@ class Waiting {
     const std::uint32_t peer = state_.ports[queue / vcs].peer;
     return (peer & kCardBit) != 0 ? kNone : peer * vcs + queue % vcs;
   }
-  std::string name(std::uint32_t channel) const {
-    const std::uint32_t queue = channel < inputs_ ? channel : channel - inputs_;
-    const std::uint32_t port = queue / fabric_.parameters.vcs;
-    const std::uint32_t router = fabric_.router_of[port];
-    return "router " + std::to_string(router) + (channel < inputs_ ? " input " : " output ") +
-           std::to_string(port - fabric_.wiring.port_base[router]) + " VC " +
-           std::to_string(queue % fabric_.parameters.vcs);
-  }
+  std::string name(std::uint32_t channel) const { return channel_name(fabric_, channel); }
 
  private:
   const Fabric& fabric_;
@@ -39,6 +32,16 @@ class Waiting {
 };
 
 }  // namespace
+
+std::string channel_name(const Fabric& fabric, std::uint32_t channel) {
+  const std::uint32_t vcs = fabric.parameters.vcs;
+  const std::uint32_t inputs = fabric.wiring.ports() * vcs;
+  const std::uint32_t queue = channel < inputs ? channel : channel - inputs;
+  const std::uint32_t router = fabric.router_of[queue / vcs];
+  return "router " + std::to_string(router) + (channel < inputs ? " input " : " output ") +
+         std::to_string(queue / vcs - fabric.wiring.port_base[router]) + " VC " +
+         std::to_string(queue % vcs);
+}
 
 std::string waiting_cycle(const Fabric& fabric, const State& state) {
   const Waiting waiting(fabric, state);

@@ -13,6 +13,11 @@ Simulation::Simulation(std::unique_ptr<Common> common, std::string note, std::ui
   }
 }
 
+void Simulation::audit() {
+  is_audited_ = true;
+  for (const auto& worker : workers_) worker->part().audit();
+}
+
 // In pieces of simulated time, so that a watcher can be told; they change nothing.
 void Simulation::run_serially(Watcher* watcher) {
   Worker& worker = *workers_[0];
@@ -42,8 +47,12 @@ RunResult Simulation::run(Watcher* watcher) {
     result.last_ps = std::max(result.last_ps, time);
     result.mean_ps += static_cast<double>(time) / static_cast<double>(result.finished_ps.size());
   }
+  result.span_ps = result.last_ps;
+  result.flit_ps = common_->fabric.parameters.flit_ps;
+  result.links = links_by_class(common_->fabric, common_->state);
   for (const auto& worker : workers_) {
     const Counters& counters = worker->part().counters();
+    result.span_ps = std::max(result.span_ps, counters.sent_until);
     result.packets += counters.delivered;
     result.hops += counters.hops;
     const nic::Figures figures = worker->figures();
@@ -93,6 +102,20 @@ std::string Simulation::why_it_failed(const RunResult& result) {
   for (std::size_t rank = 0; rank < result.finished_ps.size(); ++rank) {
     if (result.finished_ps[rank] == kNever)
       return "rank " + std::to_string(rank) + " waits for ever";
+  }
+  return is_audited_ ? what_disagrees(result) : std::string();
+}
+
+std::string Simulation::what_disagrees(const RunResult& result) const {
+  std::uint64_t sent = 0;
+  for (const auto& worker : workers_) {
+    if (std::string what = worker->part().what_disagrees(); !what.empty()) return what;
+    sent += worker->sent_flits();
+  }
+  for (const LinkClass& its : result.links) {
+    if ((its.name != kFromHosts && its.name != kToHosts) || its.flits == sent) continue;
+    return "the links " + its.name + " carried " + std::to_string(its.flits) +
+           " flits, the messages have " + std::to_string(sent);
   }
   return {};
 }

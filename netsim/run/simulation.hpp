@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "netsim/net/links.hpp"
 #include "netsim/run/watcher.hpp"
 #include "netsim/run/worker.hpp"
 
@@ -29,6 +30,9 @@ struct RunResult {
   std::uint64_t bytes_to_cards = 0;
   std::uint64_t flits_from_cards = 0;  // on the links of hosts
   std::uint64_t flits_to_cards = 0;
+  Time span_ps = 0;  // until the last rank had finished and the last link fell silent
+  Time flit_ps = 0;  // of a flit on a link
+  std::vector<LinkClass> links;
   std::uint64_t peak_held_bytes = 0;  // of one card
   std::uint64_t peak_card_bytes = 0;  // of memory of one card
   Histogram latency_ns;      // of messages between nodes, from posting to the receiver's taking
@@ -38,6 +42,10 @@ struct RunResult {
 
 class Simulation {
  public:
+  // Before run(): keeps more checks on, which take time and memory but change nothing. Little's law
+  // is measured on every FIFO by two instruments, and the flits on the links of hosts are counted
+  // once more; the run fails where they disagree.
+  void audit();
   RunResult run(Watcher* watcher = nullptr);
 
  private:
@@ -46,10 +54,12 @@ class Simulation {
 
   void run_serially(Watcher* watcher);
   std::string why_it_failed(const RunResult& result);
+  std::string what_disagrees(const RunResult& result) const;
 
   std::unique_ptr<Common> common_;
   std::string note_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  bool is_audited_ = false;
 };
 
 // Ready to run, or what is wrong with the settings.

@@ -72,6 +72,7 @@ class Worker::CardPort final : public nic::Port {
     if (!all_.part_.send(packet)) return false;
     all_.sent_sum_ += hash_of(packet);
     all_.sent_bytes_ += payload;
+    all_.sent_flits_ += packet.flits;
     if (given.kind != nic::PacketKind::data) all_.control_bytes_ += payload;
     return true;
   }

@@ -55,6 +55,7 @@ class Worker final : private CardSide, private HostSide {
   std::uint64_t sent_bytes() const { return sent_bytes_; }
   std::uint64_t came_bytes() const { return came_bytes_; }
   std::uint64_t control_bytes() const { return control_bytes_; }
+  std::uint64_t sent_flits() const { return sent_flits_; }  // of packets that cards sent
   // Of the motif, as up to 64 of its ranks see it; 1 without ranks.
   double share_done() const;
   nic::Figures figures() const;                              // sums, and peaks of one card
@@ -88,6 +89,7 @@ class Worker final : private CardSide, private HostSide {
   std::uint64_t sent_bytes_ = 0;
   std::uint64_t came_bytes_ = 0;
   std::uint64_t control_bytes_ = 0;
+  std::uint64_t sent_flits_ = 0;
 };
 
 }  // namespace photon::netsim

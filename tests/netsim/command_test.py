@@ -70,6 +70,12 @@ class Results(Case):
         self.assertEqual(texts[0], texts[1])
         self.assertEqual(texts[0], texts[2])
 
+    def test_checks_change_nothing(self):
+        self.write(toml())
+        status, out, error = self.run_it('run', self.file, '--check', '--json', '-')
+        self.assertEqual((status, error), (0, ''))
+        self.assertEqual(plain(out), plain(self.run_it('run', self.file, '--json', '-')[1]))
+
     def test_a_result_has_all_settings(self):
         self.write(toml())
         out = self.run_it('run', self.file, '--json', '-', '--set', 'run.seed=5')[1]

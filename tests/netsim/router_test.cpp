@@ -24,6 +24,9 @@ class Watched final : public Topology {
   }
   std::uint32_t vcs() const override { return inner_.vcs(); }
   bool is_ordered() const override { return inner_.is_ordered(); }
+  std::string link_class(std::uint32_t router, std::uint32_t port) const override {
+    return inner_.link_class(router, port);
+  }
   void watch(const Part& part) { part_ = &part; }
   const std::vector<Routed>& routed() const { return routed_; }
 

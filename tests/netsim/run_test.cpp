@@ -52,6 +52,9 @@ TEST(Run, bytes_on_host_links_are_the_messages_bytes) {
     EXPECT_EQ(result.bytes_from_cards, result.posted_bytes);
     EXPECT_EQ(result.bytes_to_cards, result.posted_bytes);
     EXPECT_EQ(result.packets, ranks * (ranks - 1) * 3);
+    ASSERT_GE(result.links.size(), 2U);  // counted once more where packets are put on the links
+    EXPECT_EQ(result.links[0].flits * 16, ranks * (ranks - 1) * 5008);
+    EXPECT_EQ(result.links[1].flits * 16, ranks * (ranks - 1) * 5008);
   }
 }
 
