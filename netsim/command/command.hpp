@@ -12,6 +12,7 @@ using Arguments = std::span<char* const>;
 int check();
 int run(Arguments arguments);
 int sweep(Arguments arguments);
+int ladder(Arguments arguments);
 int bench(Arguments arguments);
 int keys(Arguments arguments);
 

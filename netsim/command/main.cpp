@@ -9,6 +9,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: photon-netsim run [FILE] [--set key=value]... [--threads N] [--json OUT]\n"
     "       photon-netsim sweep FILE --into DIR [--jobs N] [--set key=value]...\n"
+    "       photon-netsim ladder FILE [--set key=value]... [--jobs N] [--json OUT]\n"
     "       photon-netsim check                      the validation table\n"
     "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
     "       photon-netsim keys [--markdown]                       what can be set\n";
@@ -21,6 +22,7 @@ int main(int count, char** words) {
   const command::Arguments rest(words + (count > 1 ? 2 : 1), words + count);
   if (name == "run") return command::run(rest);
   if (name == "sweep") return command::sweep(rest);
+  if (name == "ladder") return command::ladder(rest);
   if (name == "bench") return command::bench(rest);
   if (name == "check" && rest.empty()) return command::check();
   if (name == "keys") return command::keys(rest);

@@ -1,7 +1,6 @@
 #include "netsim/command/result_json.hpp"
 
-#include <nlohmann/json.hpp>
-
+#include "netsim/command/settings_json.hpp"
 #include "netsim/run/keys.hpp"
 
 namespace photon::netsim::command {
@@ -9,16 +8,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "photon-netsim result";
-
-Json settings_json(const Settings& settings) {
-  Json all;
-  for (const Key& key : keys()) {
-    if (key.name == "run.threads") continue;
-    std::visit([&](const auto& value) { all[std::string(key.name)] = value; },
-               value_of(settings, key));
-  }
-  return all;
-}
 
 double share(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
@@ -56,6 +45,20 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t start) {
 
 }  // namespace
 
+Json settings_json(const Settings& settings) {
+  Json all;
+  for (const Key& key : keys()) {
+    if (key.name == "run.threads") continue;
+    std::visit([&](const auto& value) { all[std::string(key.name)] = value; },
+               value_of(settings, key));
+  }
+  return all;
+}
+
+std::string file_text(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string result_json(const Settings& settings, const RunResult& result, const Speed& speed) {
   Json json;
   json["format"] = kFormat;
@@ -68,7 +71,7 @@ std::string result_json(const Settings& settings, const RunResult& result, const
                       {"seconds", speed.seconds},          {"cpu_seconds", speed.cpu_seconds},
                       {"packet_hops_per_s", rate},         {"events", result.events},
                       {"memory_bytes", speed.memory_bytes}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return file_text(json);
 }
 
 bool is_result_of(const Settings& settings, std::string_view text) {

@@ -10,11 +10,11 @@ struct Protocol {
 
 constexpr Protocol kProtocols[] = {
     {"rdma-usual", ""},
-    {"rdma-equal", "copies and handshake"},
-    {"rdma-put-ack", "addresses known before"},
-    {"rdma-put-behind", "fence: no way back"},
-    {"rdma-put-imm", "fence: no second message"},
-    {"rvma", "notification and lookup"},
+    {"rdma-equal", "no copies, no handshake"},
+    {"rdma-put-ack", "addresses known before; told by acknowledgement and message"},
+    {"rdma-put-behind", "fence: the message waits for no acknowledgement"},
+    {"rdma-put-imm", "fence: no message of its own"},
+    {"rvma", "notification, lookup; no first exchange of addresses"},
 };
 
 Settings with_protocol(Settings settings, const char* protocol) {
