@@ -13,6 +13,7 @@ int check();
 int run(Arguments arguments);
 int sweep(Arguments arguments);
 int ladder(Arguments arguments);
+int paper(Arguments arguments);
 int bench(Arguments arguments);
 int keys(Arguments arguments);
 

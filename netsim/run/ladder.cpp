@@ -35,11 +35,12 @@ Ladder protocols_of(const Settings& settings) {
 Ladder order_of(const Settings& settings, const std::string& adaptive) {
   Settings rvma = with_protocol(settings, "rvma");
   rvma.network.routing = adaptive;
-  return {"order",
-          {{"rdma-put, static", "", told_by_last_byte(settings, "static")},
-           {"rdma-put held, " + adaptive, "ways around queues, waiting for early packets",
-            told_by_last_byte(settings, adaptive)},
-           {"rvma, " + adaptive, "no order needed", std::move(rvma)}}};
+  return {
+      "order",
+      {{"rdma-put, static", "", told_by_last_byte(settings, "static")},
+       {"rdma-put held, " + adaptive, "ways around queues, waiting for early packets",
+        told_by_last_byte(settings, adaptive)},
+       {"rvma, " + adaptive, "no order needed; no first exchange of addresses", std::move(rvma)}}};
 }
 
 }  // namespace
