@@ -12,6 +12,8 @@ using Arguments = std::span<char* const>;
 int check();
 int run(Arguments arguments);
 int sweep(Arguments arguments);
+int ladder(Arguments arguments);
+int paper(Arguments arguments);
 int bench(Arguments arguments);
 int keys(Arguments arguments);
 

@@ -10,6 +10,8 @@ constexpr const char* kUsage =
     "usage: photon-netsim run [FILE] [--set key=value]... [--threads N] [--json OUT]\n"
     "                    [--check]                   measures every queue twice\n"
     "       photon-netsim sweep FILE --into DIR [--jobs N] [--set key=value]...\n"
+    "       photon-netsim ladder FILE [--set key=value]... [--jobs N] [--json OUT]\n"
+    "       photon-netsim paper --figure 7|8 --into DIR [--nodes 64|512|8192] [--jobs N]\n"
     "       photon-netsim check                      the validation table, and theory\n"
     "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
     "       photon-netsim keys [--markdown]                       what can be set\n";
@@ -22,6 +24,8 @@ int main(int count, char** words) {
   const command::Arguments rest(words + (count > 1 ? 2 : 1), words + count);
   if (name == "run") return command::run(rest);
   if (name == "sweep") return command::sweep(rest);
+  if (name == "ladder") return command::ladder(rest);
+  if (name == "paper") return command::paper(rest);
   if (name == "bench") return command::bench(rest);
   if (name == "check" && rest.empty()) return command::check();
   if (name == "keys") return command::keys(rest);

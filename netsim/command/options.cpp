@@ -15,10 +15,12 @@ Result<Options> with_word(Options options, const std::string& name, const std::s
   } else if (name == "--threads") {
     options.changes.emplace_back("run.threads", value);
   } else {
-    std::string& its = name == "--case"   ? options.case_
-                       : name == "--json" ? options.json
-                       : name == "--into" ? options.into
-                                          : options.jobs;
+    std::string& its = name == "--case"     ? options.case_
+                       : name == "--json"   ? options.json
+                       : name == "--into"   ? options.into
+                       : name == "--figure" ? options.figure
+                       : name == "--nodes"  ? options.nodes
+                                            : options.jobs;
     if (value.empty()) return Error{name + ": an empty text is not allowed"};
     its = value;
   }

@@ -1,4 +1,4 @@
-// What stands on the command line of `run` and `sweep`.
+// What stands on the command line of `run`, `sweep`, `ladder` and `paper`.
 #pragma once
 
 #include <string>
@@ -17,7 +17,9 @@ struct Options {
   std::string json;   // where the result goes; empty: a short one is printed
   std::string into;   // a folder
   std::string jobs = "1";
-  bool is_audited = false;                                   // --check
+  bool is_audited = false;  // --check
+  std::string figure;       // of the paper
+  std::string nodes = "8192";
   std::vector<std::pair<std::string, std::string>> changes;  // of --set and --threads, in order
 };
 

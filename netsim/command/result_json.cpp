@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
+#include "netsim/command/settings_json.hpp"
 #include "netsim/run/keys.hpp"
 
 namespace photon::netsim::command {
@@ -11,17 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "photon-netsim result";
-
-Json settings_json(const Settings& given) {
-  const Settings settings = with_defaults(given);
-  Json all;
-  for (const Key& key : photon::netsim::keys()) {
-    if (key.name == "run.threads") continue;
-    std::visit([&](const auto& value) { all[std::string(key.name)] = value; },
-               value_of(settings, key));
-  }
-  return all;
-}
 
 double share(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
@@ -88,6 +76,21 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t start) {
 
 }  // namespace
 
+Json settings_json(const Settings& given) {
+  const Settings settings = with_defaults(given);
+  Json all;
+  for (const Key& key : keys()) {
+    if (key.name == "run.threads") continue;
+    std::visit([&](const auto& value) { all[std::string(key.name)] = value; },
+               value_of(settings, key));
+  }
+  return all;
+}
+
+std::string file_text(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string result_json(const Settings& settings, const RunResult& result, const Speed& speed) {
   Json json;
   json["format"] = kFormat;
@@ -100,7 +103,7 @@ std::string result_json(const Settings& settings, const RunResult& result, const
                       {"seconds", speed.seconds},          {"cpu_seconds", speed.cpu_seconds},
                       {"packet_hops_per_s", rate},         {"events", result.events},
                       {"memory_bytes", speed.memory_bytes}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return file_text(json);
 }
 
 bool is_result_of(const Settings& settings, std::string_view text) {

@@ -271,6 +271,72 @@ class Sweeps(Case):
         self.assertEqual(os.listdir(self.path / 'cells'), [])
 
 
+class Ladders(Case):
+    PROTOCOLS = ['rdma-usual', 'rdma-equal', 'rdma-put-ack', 'rdma-put-behind', 'rdma-put-imm',
+                 'rvma']
+
+    def ladders_of(self, *arguments):
+        status, out, error = self.run_it('ladder', self.file, '--json', '-', *arguments)
+        self.assertEqual((status, error), (0, ''))
+        return json.loads(out)
+
+    def test_steps_are_differences_and_sum_to_the_whole(self):
+        self.write(toml(motif={'bytes': '50000'}))
+        json_ = self.ladders_of('--jobs', 2)
+        self.assertEqual([ladder['name'] for ladder in json_['ladders']], ['protocols', 'order'])
+        self.assertEqual([rung['name'] for rung in json_['ladders'][0]['rungs']], self.PROTOCOLS)
+        for ladder in json_['ladders']:
+            times = [rung['last_ps'] for rung in ladder['rungs']]
+            gains = [step['gain_ps'] for step in ladder['steps']]
+            self.assertEqual(gains, [a - b for a, b in zip(times, times[1:])])
+            self.assertEqual(sum(gains), ladder['whole_ps'])
+            self.assertEqual(ladder['whole_ps'], times[0] - times[-1])
+            self.assertAlmostEqual(ladder['speed_up'], times[0] / times[-1])
+
+    def test_a_rung_is_what_run_says_of_its_settings(self):
+        self.write(toml())
+        for ladder in self.ladders_of()['ladders']:
+            for rung in ladder['rungs']:
+                sets = [word for key, value in rung['settings'].items()
+                        for word in ('--set', f'{key}={json.dumps(value).strip(chr(34))}')]
+                status, out, error = self.run_it('run', '--json', '-', *sets)
+                self.assertEqual((status, error), (0, ''))
+                self.assertEqual(json.loads(out)['last_ps'], rung['last_ps'])
+                self.assertEqual(json.loads(out)['settings'], rung['settings'])
+
+    def test_any_number_of_jobs_prints_the_same(self):
+        self.write(toml())
+        one = self.run_it('ladder', self.file)
+        self.assertEqual(one[0], 0)
+        self.assertEqual(self.run_it('ladder', self.file, '--jobs', 3), one)
+
+    def test_a_speed_up_stands_beside_the_settings_of_both_sides(self):
+        self.write(toml())
+        out = self.run_it('ladder', self.file)[1]
+        lines = [line for line in out.splitlines() if 'times as fast' in line]
+        self.assertIn('nic.protocol = rvma against rdma-usual', lines[0])
+        self.assertIn('network.routing = ugal against static', lines[1])
+        self.assertIn('nic.protocol = rvma against rdma-put', lines[1])
+
+    def test_no_ladder_of_order_where_nothing_overtakes(self):
+        self.write('[network]\nshape = "4"\n[motif]\nname = "alltoall"\nranks = "4"\n')
+        self.assertEqual(len(self.ladders_of()['ladders']), 1)
+        self.assertIn('no routing that lets packets overtake', self.run_it('ladder', self.file)[1])
+
+    def test_bad_input_is_refused(self):
+        self.write(toml(sweep={'run.seed': '[1, 2]'}))
+        for words in ((), (self.file,), (self.file, '--set', 'run.seed=1', '--jobs', '0'),
+                      (self.file, '--set', 'run.seed=1', '--json', self.path)):
+            status, out, error = self.run_it('ladder', *words)
+            self.assertEqual((status, out, error.count('\n')), (2, '', 1), error)
+
+    def test_a_rung_that_fails_is_named(self):
+        self.write(toml(run={'max_us': '0.5'}))
+        status, out, error = self.run_it('ladder', self.file)
+        self.assertEqual((status, out), (1, ''))
+        self.assertIn('rdma-usual on ugal failed', error)
+
+
 if __name__ == '__main__':
     COMMAND = sys.argv.pop(1)
     unittest.main()
