@@ -15,6 +15,17 @@ std::string place(const Document& document, const toml::node& node) {
   return document.name + ":" + std::to_string(node.source().begin.line) + ": ";
 }
 
+// The first line with a character that no TOML has, or 0. toml++ itself aborts at some of them.
+std::size_t line_with_control(std::string_view text) {
+  std::size_t line = 1;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') ++line;
+    if ((byte < 0x20 && c != '\n' && c != '\t' && c != '\r') || byte == 0x7f) return line;
+  }
+  return 0;
+}
+
 const char* kind_of(const toml::node& node) {
   if (node.is_table()) return "a table";
   if (node.is_array()) return "a list";
@@ -143,6 +154,11 @@ std::string Document::placed(const std::string& what) const {
 
 Result<Document> document_of(const std::string& name, std::string_view text) {
   if (text.size() > kMostBytes) return Error{name + ": allowed are files up to 1 MiB"};
+  if (const std::size_t line = line_with_control(text); line != 0) {
+    return Error{
+        name + ":" + std::to_string(line) +
+        ": no TOML: it has control characters, of which tabs and ends of lines are allowed"};
+  }
   Document document;
   document.name = name;
   const toml::parse_result parsed = toml::parse(text, std::string_view(name));

@@ -149,6 +149,7 @@ class BadInput(Case):
         (toml(run={'seed': ''}), ':12: no TOML', 'expected'),
         ('[network]\nshape = "2"\nshape = "3"\n', ':3: no TOML', ''),
         ('\xff', ':1: ', ''),
+        ('[run]\n[\0x\n', ':2: no TOML', 'control'),
         ('a = ' + '[' * 5000, ':1: ', ''),
     ]
 
