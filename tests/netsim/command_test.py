@@ -92,6 +92,14 @@ class Pages(Case):
         self.assertIn(self.run_it('keys', '--markdown')[1], page.read_text())
 
 
+    def test_the_examples_run(self):
+        files = list((Path(__file__).resolve().parents[2] / 'netsim' / 'examples').glob('*.toml'))
+        self.assertGreater(len(files), 0)
+        for file in files:
+            status, _, error = self.run_it('run', file, '--set', 'motif.ranks=8x8')
+            self.assertEqual((status, error), (0, ''), file)
+
+
 class BadInput(Case):
     CASES = [
         (toml(network={'colour': '"red"'}), ':5: network.colour', 'the key is unknown'),
