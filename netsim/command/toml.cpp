@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "netsim/command/toml_text.hpp"
 #include "netsim/run/keys.hpp"
 
 namespace photon::netsim::command {
@@ -13,17 +14,6 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 std::string place(const Document& document, const toml::node& node) {
   return document.name + ":" + std::to_string(node.source().begin.line) + ": ";
-}
-
-// The first line with a character that no TOML has, or 0. toml++ itself aborts at some of them.
-std::size_t line_with_control(std::string_view text) {
-  std::size_t line = 1;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') ++line;
-    if ((byte < 0x20 && c != '\n' && c != '\t' && c != '\r') || byte == 0x7f) return line;
-  }
-  return 0;
 }
 
 const char* kind_of(const toml::node& node) {
@@ -154,10 +144,8 @@ std::string Document::placed(const std::string& what) const {
 
 Result<Document> document_of(const std::string& name, std::string_view text) {
   if (text.size() > kMostBytes) return Error{name + ": allowed are files up to 1 MiB"};
-  if (const std::size_t line = line_with_control(text); line != 0) {
-    return Error{
-        name + ":" + std::to_string(line) +
-        ": no TOML: it has control characters, of which tabs and ends of lines are allowed"};
+  if (const Stray stray = first_stray(text); stray.line != 0) {
+    return Error{on_one_line(name) + ":" + std::to_string(stray.line) + ": no TOML: " + stray.what};
   }
   Document document;
   document.name = name;

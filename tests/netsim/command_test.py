@@ -157,7 +157,11 @@ class BadInput(Case):
         (toml(run={'seed': ''}), ':12: no TOML', 'expected'),
         ('[network]\nshape = "2"\nshape = "3"\n', ':3: no TOML', ''),
         ('\xff', ':1: ', ''),
+        ('[=]\n', ':1: no TOML', 'bare key'),
         ('[run]\n[\0x\n', ':2: no TOML', 'control'),
+        ('# \xc8\xa0\n"\xc8\xa0" = "\xc8\xa0"\n', ':2: ', 'the key is unknown'),
+        ('[run]\n\xc8\xa0seed = 1\n', ':2: no TOML', 'strings of one line'),
+        ('[run]\nseed = """\n\\\\\xc8\xa0\\\xc8\xa0"""\n', ':3: no TOML', 'strings of one line'),
         ('a = ' + '[' * 5000, ':1: ', ''),
     ]
 
