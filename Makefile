@@ -14,7 +14,7 @@ WITH_STATIC = $(STATIC:%=-DPHOTON_BUILD_STATIC=%)
 help: ## This list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST)
 
-demo: ## Build, run four ranks of heat2d and a first measurement
+demo: ## Build, run four ranks of heat2d, a first measurement, a simulated network
 	scripts/install-deps build demo
 	cmake --preset release $(WITHOUT_TESTS) -DPHOTON_BUILD_EXAMPLES=ON
 	cmake --build $(BUILD) --target programs -j $(JOBS)

@@ -8,6 +8,8 @@ namespace photon::netsim {
 
 using Time = std::uint64_t;  // picoseconds since the run began
 inline constexpr Time kNever = ~Time{0};
+// No run goes on after it, and no single duration is as long, so that no sum of both overflows.
+inline constexpr Time kEndOfTime = (Time{1} << 63) - 1;  // 106 days
 inline constexpr Time kPicosecondsPerNs = 1000;
 
 // To the nearest whole picosecond, halves up. `ps` is at least 0 and below 2^64.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "netsim/command/toml_text.hpp"
 #include "netsim/run/keys.hpp"
 
 namespace photon::netsim::command {
@@ -143,6 +144,9 @@ std::string Document::placed(const std::string& what) const {
 
 Result<Document> document_of(const std::string& name, std::string_view text) {
   if (text.size() > kMostBytes) return Error{name + ": allowed are files up to 1 MiB"};
+  if (const Stray stray = first_stray(text); stray.line != 0) {
+    return Error{on_one_line(name) + ":" + std::to_string(stray.line) + ": no TOML: " + stray.what};
+  }
   Document document;
   document.name = name;
   const toml::parse_result parsed = toml::parse(text, std::string_view(name));

@@ -167,6 +167,7 @@ void NodeCard::use_buffer(Pair& pair) {
 // When the bytes can be seen by the host.
 Time NodeCard::write_up(std::uint32_t bytes, Time from) {
   written_ = std::max(written_, from) + costs_.dma(bytes);
+  if (written_ > kEndOfTime) port_.fail("what waits to be written up takes more than 2^63 ps");
   return written_ + costs_.pcie;
 }
 

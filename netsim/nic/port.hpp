@@ -39,7 +39,7 @@ struct Packet {
   std::uint32_t message = 0;  // its number among those from source to destination
   std::uint32_t message_bytes = 0;
   std::uint32_t index = 0;      // of this packet in its message; below 2^24
-  std::uint32_t posted_ns = 0;  // when its message was posted; modulo 2^32
+  std::uint32_t posted_ns = 0;  // when its message was posted: a stamp (clock/stamp.hpp)
   std::uint16_t tag = 0;
   PacketKind kind = PacketKind::data;
 };
@@ -61,7 +61,7 @@ enum class NoticeKind : std::uint8_t {
 // it has nothing else to do; taking one keeps it busy for `host_ps`.
 struct Notice {
   Rank peer;
-  std::uint32_t posted_ns = 0;  // of the message
+  std::uint32_t posted_ns = 0;  // of the message: a stamp
   std::uint16_t tag = 0;
   NoticeKind kind = NoticeKind::message;
   Time host_ps = 0;

@@ -29,8 +29,8 @@ std::string wrong_number(const Settings& s) {
   };
   for (const Range& range : {Range{"pcie_ns", s.pcie_ns, 0, 1e9, "0 to 10^9"},
                              Range{"dma_read_ns", s.dma_read_ns, 0, 1e6, "0 to 10^6"},
-                             Range{"packet_ns", s.packet_ns, 0, 1e9, "0 to 10^9"},
-                             Range{"lookup_ns", s.lookup_ns, 0, 1e9, "0 to 10^9"},
+                             Range{"packet_ns", s.packet_ns, 0, 1e6, "0 to 10^6"},
+                             Range{"lookup_ns", s.lookup_ns, 0, 1e6, "0 to 10^6"},
                              Range{"registration_ns", s.registration_ns, 0, 1e9, "0 to 10^9"},
                              Range{"poll_ns", s.poll_ns, 0, 1e9, "0 to 10^9"},
                              Range{"cq_ns", s.cq_ns, 0, 1e9, "0 to 10^9"},

@@ -12,7 +12,7 @@ namespace photon::netsim {
 
 class Histogram {
  public:
-  void add(std::uint32_t value) {
+  void add(std::uint64_t value) {
     ++counts_[bucket_of(value)];
     ++count_;
     most_ = std::max(most_, value);
@@ -23,35 +23,35 @@ class Histogram {
     most_ = std::max(most_, other.most_);
   }
   std::uint64_t count() const { return count_; }
-  std::uint32_t most() const { return most_; }
+  std::uint64_t most() const { return most_; }
   // The least value of the bucket in which the share is reached; 0 without values.
-  std::uint32_t quantile(double share) const {
+  std::uint64_t quantile(double share) const {
     std::uint64_t seen = 0;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       seen += counts_[i];
       if (seen > 0 && static_cast<double>(seen) >= share * static_cast<double>(count_)) {
-        return least_of(static_cast<std::uint32_t>(i));
+        return least_of(i);
       }
     }
     return 0;
   }
 
  private:
-  static constexpr std::uint32_t kFine = 64;
-  static constexpr std::uint32_t bucket_of(std::uint32_t value) {
+  static constexpr std::size_t kFine = 64;
+  static constexpr std::size_t bucket_of(std::uint64_t value) {
     if (value < 2 * kFine) return value;
-    const auto shift = static_cast<std::uint32_t>(std::bit_width(value)) - 7;
+    const auto shift = static_cast<std::size_t>(std::bit_width(value)) - 7;
     return shift * kFine + (value >> shift);
   }
-  static constexpr std::uint32_t least_of(std::uint32_t bucket) {
+  static constexpr std::uint64_t least_of(std::size_t bucket) {
     if (bucket < 2 * kFine) return bucket;
-    const std::uint32_t shift = bucket / kFine - 1;
+    const std::size_t shift = bucket / kFine - 1;
     return (bucket - shift * kFine) << shift;
   }
 
-  std::array<std::uint64_t, (32 - 7 + 2) * kFine> counts_{};
+  std::array<std::uint64_t, (64 - 7 + 2) * kFine> counts_{};
   std::uint64_t count_ = 0;
-  std::uint32_t most_ = 0;
+  std::uint64_t most_ = 0;
 };
 
 }  // namespace photon::netsim

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "netsim/clock/stamp.hpp"
+
 namespace photon::netsim {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr std::uint64_t kLook = 1;  // there are notices
 constexpr std::uint64_t kStart = 2;
 constexpr std::uint64_t kWake = 3;                        // the motif asked for it
 constexpr std::uint64_t kLocal = std::uint64_t{1} << 63;  // a message of a rank of its node
-
-std::uint32_t ns_of(Time time) { return static_cast<std::uint32_t>(time / kPicosecondsPerNs); }
 
 }  // namespace
 
@@ -155,7 +155,7 @@ void Hosts::go_on(std::uint32_t rank) {
 // How long the rank is busy with it.
 Time Hosts::begin(std::uint32_t rank, Job& job) {
   if (job.kind != JobKind::send) return job.duration;
-  job.posted_ns = ns_of(now());
+  job.posted_ns = stamp_of(now());
   if (job.is_local) return copy_time(job.bytes);
   const nic::Rank own = placement_.place_of(rank);
   return around_.card(own.node).host_time(
@@ -175,7 +175,7 @@ void Hosts::end(std::uint32_t rank, std::uint32_t index) {
     case JobKind::finish: return around_.finished(rank);
     case JobKind::message:
       if (!job.is_local && motif_.is_measured(job.tag))
-        around_.took_message(ns_of(now()) - job.posted_ns);
+        around_.took_message(now() / kPicosecondsPerNs - ns_of_stamp(job.posted_ns));
       return motif_.on_message(rank, job.peer, job.tag, *this);
     case JobKind::sent: return motif_.on_sent(rank, job.peer, job.tag, *this);
     case JobKind::woken: return motif_.on_woken(rank, *this);

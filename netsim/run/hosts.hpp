@@ -27,7 +27,7 @@ class HostSide {
   virtual EventQueue& queue() = 0;
   virtual nic::Card& card(std::uint32_t node) = 0;
   virtual void finished(std::uint32_t rank) = 0;
-  virtual void took_message(std::uint32_t latency_ns) = 0;
+  virtual void took_message(std::uint64_t latency_ns) = 0;
 };
 
 // Between ranks of one node.

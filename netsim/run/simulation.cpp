@@ -85,6 +85,9 @@ std::string Simulation::why_it_failed(const RunResult& result) {
     has_events = has_events || !part.queue().is_empty();
     sum += worker->sent_sum() - worker->came_sum();
   }
+  if (has_events && common_->bound == kEndOfTime) {
+    return "simulated time passed 2^63 ps, which is as far as it is counted";
+  }
   if (!is_empty) {
     return "packets stayed in the network at " + std::to_string(now) +
            " ps: " + waiting_cycle(common_->fabric, common_->state);

@@ -49,7 +49,7 @@ Common::Common(const Settings& settings, std::unique_ptr<Topology> its_topology,
       nic(with_defaults(settings).nic),
       local{time_of_ns(settings.local_ns), settings.local_GBps},
       placement(settings.ranks_per_node, motif->ranks()),
-      bound(settings.max_us == 0 ? kNever : time_of_ns(settings.max_us * 1000)),
+      bound(settings.max_us == 0 ? kEndOfTime : time_of_ns(settings.max_us * 1000)),
       fabric(*topology, parameters),
       state(fabric, parts),
       finished(motif->ranks(), kNever) {}

@@ -72,7 +72,7 @@ class Worker final : private CardSide, private HostSide {
   EventQueue& queue() override { return part_.queue(); }
   nic::Card& card(std::uint32_t host) override { return *cards_[host - first_host_]; }
   void finished(std::uint32_t rank) override;
-  void took_message(std::uint32_t latency_ns) override { latencies_.add(latency_ns); }
+  void took_message(std::uint64_t latency_ns) override { latencies_.add(latency_ns); }
 
   std::uint32_t bytes_of(const nic::Packet& packet) const;
   void handle(const Event& event);

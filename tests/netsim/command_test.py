@@ -98,6 +98,14 @@ class Pages(Case):
         self.assertIn(self.run_it('keys', '--markdown')[1], page.read_text())
 
 
+    def test_the_examples_run(self):
+        files = list((Path(__file__).resolve().parents[2] / 'netsim' / 'examples').glob('*.toml'))
+        self.assertGreater(len(files), 0)
+        for file in files:
+            status, _, error = self.run_it('run', file, '--set', 'motif.ranks=8x8')
+            self.assertEqual((status, error), (0, ''), file)
+
+
 class BadInput(Case):
     CASES = [
         (toml(network={'colour': '"red"'}), ':5: network.colour', 'the key is unknown'),
@@ -155,6 +163,11 @@ class BadInput(Case):
         (toml(run={'seed': ''}), ':12: no TOML', 'expected'),
         ('[network]\nshape = "2"\nshape = "3"\n', ':3: no TOML', ''),
         ('\xff', ':1: ', ''),
+        ('[=]\n', ':1: no TOML', 'bare key'),
+        ('[run]\n[\0x\n', ':2: no TOML', 'control'),
+        ('# \xc8\xa0\n"\xc8\xa0" = "\xc8\xa0"\n', ':2: ', 'the key is unknown'),
+        ('[run]\n\xc8\xa0seed = 1\n', ':2: no TOML', 'strings of one line'),
+        ('[run]\nseed = """\n\\\\\xc8\xa0\\\xc8\xa0"""\n', ':3: no TOML', 'strings of one line'),
         ('a = ' + '[' * 5000, ':1: ', ''),
     ]
 

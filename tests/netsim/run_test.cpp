@@ -152,6 +152,35 @@ TEST(Run, rounding_that_changes_a_rate_is_said) {
   EXPECT_NE(run_well(settings).note.find("changed a rate by 12.5%"), std::string::npos);
 }
 
+// As many nanoseconds as 32 bits do not hold.
+TEST(Run, a_message_may_take_longer_than_4_seconds) {
+  Settings settings = table_settings();
+  settings.link_GBps = settings.crossbar_GBps = 0.001;
+  settings.motif = {"pair", "2", 10'000'000};
+  const RunResult result = run_well(settings);
+  EXPECT_EQ(result.failure, "");
+  EXPECT_GT(result.last_ps, 9'900'000'000'000U);
+  EXPECT_EQ(result.latency_ns.most(), result.last_ps / 1000);
+  EXPECT_GT(result.latency_ns.quantile(0.5) * 1.016, static_cast<double>(result.last_ps) / 1000);
+  settings.motif = {"shift", "2", 10'000'000, 3};  // posted after 0, 10 and 20 s
+  const RunResult later = run_well(settings);
+  const double third = static_cast<double>(later.last_ps) / 3000;
+  EXPECT_NEAR(static_cast<double>(later.latency_ns.most()), third, third / 1e3);
+}
+
+// Packets of 4 GB take 4,295 s each.
+TEST(Run, simulated_time_ends_before_it_overflows) {
+  Settings settings = table_settings();
+  settings.link_GBps = settings.crossbar_GBps = 0.001;
+  settings.flit_bytes = 65536;
+  settings.packet_bytes = settings.buffer_bytes = 65535U * 65536;
+  settings.delivery = "tail";
+  settings.motif = {"pair", "2", settings.packet_bytes, 2};
+  EXPECT_EQ(run_well(settings).failure, "");
+  settings.motif.steps = 2500;
+  EXPECT_NE(run_well(settings).failure.find("simulated time passed 2^63 ps"), std::string::npos);
+}
+
 TEST(Run, bad_settings_are_refused_in_one_sentence) {
   const char* const pairs[][2] = {
       {"network.colour", "red"},      {"network.link_GBps", "fast"},
