@@ -71,7 +71,11 @@ Result<Document> changed(Document document, const Options& options) {
 }
 
 int refuse(const std::string& what) {
-  std::fprintf(stderr, "photon-netsim: %s\n", what.c_str());
+  std::string line = what;  // a value may have lines of its own
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < ' ') c = ' ';
+  }
+  std::fprintf(stderr, "photon-netsim: %s\n", line.c_str());
   return 2;
 }
 

@@ -60,15 +60,22 @@ class Case(unittest.TestCase):
 
 
 class Results(Case):
-    def test_any_number_of_threads_gives_the_same_result(self):
-        self.write(toml())
-        texts = []
-        for threads in (1, 2, 3):
-            status, out, error = self.run_it('run', self.file, '--threads', threads, '--json', '-')
-            self.assertEqual((status, error), (0, ''))
-            texts.append(out[:out.index('"this_run"')])
-        self.assertEqual(texts[0], texts[1])
-        self.assertEqual(texts[0], texts[2])
+    def test_any_partition_gives_the_same_bytes(self):
+        for topology, shape, *routings in (
+                ('router', '12', 'static'), ('torus', '3x4', 'static'),
+                ('hyperx', '3x4', 'static', 'adaptive'), ('fattree', '2,2:6', 'static', 'adaptive'),
+                ('dragonfly', '2:3:2:3', 'static', 'ugal', 'valiant')):
+            for routing in routings:
+                self.write(toml(network={'topology': f'"{topology}"', 'shape': f'"{shape}"',
+                                         'routing': f'"{routing}"', 'buffer_bytes': '4096'},
+                                nic={'protocol': '"rvma"'}, motif={'ranks': '"12"'}))
+                texts = set()
+                for threads in (1, 2, 3, 4):
+                    status, out, error = self.run_it('run', self.file, '--threads', threads,
+                                                     '--json', '-')
+                    self.assertEqual((status, error), (0, ''))
+                    texts.add(out[:out.index('"this_run"')])
+                self.assertEqual(len(texts), 1, (topology, routing))
 
     def test_checks_change_nothing(self):
         self.write(toml())
@@ -105,6 +112,8 @@ class BadInput(Case):
         (toml(network={'routing': '"adaptive"'}), ':4: network.routing "adaptive"', 'ugal'),
         (toml(motif={'ranks': '"400"'}), ':8: motif.ranks "400"', 'up to 32 ranks'),
         (toml(motif={'name': '"dance"'}), ':7: motif.name = dance', 'sweep3d'),
+        (toml(motif={'name': '"dance\\nand sing"'}), ':7: motif.name = dance and sing', 'sweep3d'),
+        (toml(network={'shape': '"4\\n4"'}), ':3: network.shape "4 4"', '4:4:1:4'),
         (toml(run={'seed': '[1, 2]'}), ':12: run.seed is a list', 'a whole number'),
         (toml(sweep={'run.seed': '[1, 2]'}), ':12: run.seed is a list in [sweep]', 'sweep'),
         (toml(run={'seed': ''}), ':12: no TOML', 'expected'),
