@@ -15,6 +15,18 @@ std::string place(const Document& document, const toml::node& node) {
   return document.name + ":" + std::to_string(node.source().begin.line) + ": ";
 }
 
+// Where the first character stands for which toml++ asks a table of white space that ends before
+// it; the text's size if there is none. In UTF-8 they are EF B9 A6 to EF BB BE.
+std::size_t unreadable(std::string_view text) {
+  for (std::size_t i = 0; i + 2 < text.size(); ++i) {
+    if (text[i] != '\xef') continue;
+    const unsigned rest =
+        static_cast<unsigned char>(text[i + 1]) << 8U | static_cast<unsigned char>(text[i + 2]);
+    if (rest >= 0xb9a6 && rest <= 0xbbbe) return i;
+  }
+  return text.size();
+}
+
 const char* kind_of(const toml::node& node) {
   if (node.is_table()) return "a table";
   if (node.is_array()) return "a list";
@@ -128,6 +140,11 @@ std::string Document::placed(const std::string& what) const {
 
 Result<Document> document_of(const std::string& name, std::string_view text) {
   if (text.size() > kMostBytes) return Error{name + ": allowed are files up to 1 MiB"};
+  if (const std::size_t at = unreadable(text); at != text.size()) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + std::ptrdiff_t(at), '\n');
+    return Error{name + ":" + std::to_string(line) +
+                 ": allowed are no characters from U+FE66 to U+FEFE"};
+  }
   Document document;
   document.name = name;
   const toml::parse_result parsed = toml::parse(text, std::string_view(name));

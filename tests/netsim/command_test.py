@@ -119,6 +119,8 @@ class BadInput(Case):
         (toml(run={'seed': ''}), ':12: no TOML', 'expected'),
         ('[network]\nshape = "2"\nshape = "3"\n', ':3: no TOML', ''),
         ('\xff', ':1: ', ''),
+        ('[a]\n\xef\xb9\xbf', ':2: ', 'U+FE66'),
+        ('[a]\n[\0b]\n', ':2: no TOML', ''),
         ('a = ' + '[' * 5000, ':1: ', ''),
     ]
 
