@@ -33,7 +33,7 @@ bench: ## Every question photon-perf answers, as tables
 	cmake --build $(BUILD) --target programs -j $(JOBS)
 	scripts/bench $(BUILD)
 
-soak: ## What takes too long for the tests: half an hour
+soak: ## What takes too long for the tests: 40 minutes
 	scripts/install-deps build demo test
 	cmake --preset release -DPHOTON_BUILD_TESTS=ON -DPHOTON_BUILD_EXAMPLES=ON
 	cmake --build $(BUILD) -j $(JOBS)

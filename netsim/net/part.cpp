@@ -12,6 +12,9 @@ Part::Part(const Fabric& fabric, State& state, CardSide& cards, std::uint32_t nu
       card_side_(cards),
       number_(static_cast<std::uint16_t>(number)) {
   for (auto& set : outboxes_) set.resize(parts);
+  std::uint32_t most = 0;
+  for (const Router& router : state.routers) most = std::max(most, router.ports * p_.vcs);
+  granted_.reserve(most);
 }
 
 void Part::begin_window(unsigned set) {

@@ -60,15 +60,22 @@ class Case(unittest.TestCase):
 
 
 class Results(Case):
-    def test_any_number_of_threads_gives_the_same_result(self):
-        self.write(toml())
-        texts = []
-        for threads in (1, 2, 3):
-            status, out, error = self.run_it('run', self.file, '--threads', threads, '--json', '-')
-            self.assertEqual((status, error), (0, ''))
-            texts.append(out[:out.index('"this_run"')])
-        self.assertEqual(texts[0], texts[1])
-        self.assertEqual(texts[0], texts[2])
+    def test_any_partition_gives_the_same_bytes(self):
+        for topology, shape, *routings in (
+                ('router', '12', 'static'), ('torus', '3x4', 'static'),
+                ('hyperx', '3x4', 'static', 'adaptive'), ('fattree', '2,2:6', 'static', 'adaptive'),
+                ('dragonfly', '2:3:2:3', 'static', 'ugal', 'valiant')):
+            for routing in routings:
+                self.write(toml(network={'topology': f'"{topology}"', 'shape': f'"{shape}"',
+                                         'routing': f'"{routing}"', 'buffer_bytes': '4096'},
+                                nic={'protocol': '"rvma"'}, motif={'ranks': '"12"'}))
+                texts = set()
+                for threads in (1, 2, 3, 4):
+                    status, out, error = self.run_it('run', self.file, '--threads', threads,
+                                                     '--json', '-')
+                    self.assertEqual((status, error), (0, ''))
+                    texts.add(out[:out.index('"this_run"')])
+                self.assertEqual(len(texts), 1, (topology, routing))
 
     def test_checks_change_nothing(self):
         self.write(toml())
