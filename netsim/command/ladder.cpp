@@ -73,7 +73,8 @@ std::string difference_of(const Settings& one, const Settings& other) {
     const std::string its = text_of(value_of(one, key));
     const std::string others = text_of(value_of(other, key));
     if (its == others) continue;
-    text += (text.empty() ? "" : ", ") + std::string(key.name) + " = " + its + " against " + others;
+    if (!text.empty()) text += ", ";
+    text.append(key.name).append(" = ").append(its).append(" against ").append(others);
   }
   return text;
 }

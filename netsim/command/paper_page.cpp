@@ -66,7 +66,7 @@ std::string findings_of(const std::vector<Claim>& claims) {
 // The settings that are not the defaults and that all cells share.
 std::string shared_settings(const PaperMatrix& matrix) {
   std::string text;
-  for (const Key& key : keys()) {
+  for (const Key& key : netsim::keys()) {
     const std::string its = text_of(value_of(matrix.cells[0].settings, key));
     const bool is_shared = std::all_of(
         matrix.cells.begin(), matrix.cells.end(),

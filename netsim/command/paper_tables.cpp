@@ -6,7 +6,7 @@
 namespace photon::netsim::command {
 namespace {
 
-std::string ns(Time ps) { return number_text(static_cast<double>(ps) / 1e3, 3); }
+std::string ns_text(Time ps) { return number_text(static_cast<double>(ps) / 1e3, 3); }
 
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 
@@ -37,7 +37,7 @@ std::string step_line(const PaperMatrix& matrix, const PaperCell& place, const L
   return line_of(joined(
       place_fields(matrix, place),
       {ladder.name, quoted(ladder.rungs[step].name), quoted(ladder.rungs[step + 1].name),
-       quoted(its.effect), ns(its.from), ns(its.to), number_text(gain / 1e3, 3),
+       quoted(its.effect), ns_text(its.from), ns_text(its.to), number_text(gain / 1e3, 3),
        number_text(gain / static_cast<double>(cells.front()->last_ps), 4), from.name, to.name}));
 }
 
@@ -53,9 +53,9 @@ std::string cells_csv(const PaperMatrix& matrix) {
     text += line_of(
         joined(place_fields(matrix, cell),
                {std::to_string(cell.settings.ranks_per_node), cell.side, cell.settings.nic.order,
-                ns(cell.last_ps), number_text(cell.mean_ps / 1e3, 3), std::to_string(cell.packets),
-                std::to_string(cell.hops), number_text(cell.out_of_order_share, 6),
-                std::to_string(cell.peak_held_bytes),
+                ns_text(cell.last_ps), number_text(cell.mean_ps / 1e3, 3),
+                std::to_string(cell.packets), std::to_string(cell.hops),
+                number_text(cell.out_of_order_share, 6), std::to_string(cell.peak_held_bytes),
                 number_text(speed_up_at(matrix, cell, cell.side), 4), cell.name, rvma.name}));
   }
   return text;

@@ -79,7 +79,7 @@ std::uint64_t hash_of(std::string_view text, std::uint64_t start) {
 Json settings_json(const Settings& given) {
   const Settings settings = with_defaults(given);
   Json all;
-  for (const Key& key : keys()) {
+  for (const Key& key : netsim::keys()) {
     if (key.name == "run.threads") continue;
     std::visit([&](const auto& value) { all[std::string(key.name)] = value; },
                value_of(settings, key));
