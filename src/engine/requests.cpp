@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/fast_path.hpp"
+#include "engine/quiet_turn.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {

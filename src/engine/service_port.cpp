@@ -8,6 +8,7 @@
 #include "base/finally.hpp"
 #include "engine/fast_path.hpp"
 #include "engine/progress_thread.hpp"
+#include "engine/quiet_turn.hpp"
 
 namespace photon::engine {
 

@@ -9,6 +9,7 @@
 
 #include "base/finally.hpp"
 #include "engine/fast_path.hpp"
+#include "engine/quiet_turn.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
