@@ -198,6 +198,7 @@ int ladder(Arguments arguments) {
   }
   if (!run_all(*runs, jobs)) return 1;
   std::vector<Climb> climbs;
+  climbs.reserve(ladders.size());
   for (const Ladder& one : ladders) climbs.push_back(climb_of(one, *runs));
   if (options->json != "-") {
     for (const Climb& climb : climbs) print(climb);
