@@ -7,7 +7,6 @@
 #include <cstring>
 #include <string>
 
-#include "engine/fast_path.hpp"
 #include "engine/quiet_turn.hpp"
 #include "engine/services.hpp"
 

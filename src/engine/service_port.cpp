@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/finally.hpp"
-#include "engine/fast_path.hpp"
 #include "engine/progress_thread.hpp"
 #include "engine/quiet_turn.hpp"
 

@@ -8,7 +8,6 @@
 #include <sched.h>
 
 #include "base/finally.hpp"
-#include "engine/fast_path.hpp"
 #include "engine/quiet_turn.hpp"
 #include "engine/services.hpp"
 
