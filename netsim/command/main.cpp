@@ -1,5 +1,7 @@
 // photon-netsim: a packet simulator of networks. Users' manual: docs/netsim.md.
 #include <cstdio>
+#include <cstdlib>
+#include <new>
 #include <string_view>
 
 #include "netsim/command/command.hpp"
@@ -16,9 +18,16 @@ constexpr const char* kUsage =
     "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
     "       photon-netsim keys [--markdown]                       what can be set\n";
 
+// Of any thread: nothing can be undone, but nobody takes it for a fault of the program.
+void end_without_memory() {
+  std::fputs("photon-netsim: the memory does not suffice for so large a run\n", stderr);
+  std::_Exit(1);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
+  std::set_new_handler(end_without_memory);
   namespace command = photon::netsim::command;
   const std::string_view name = count > 1 ? words[1] : "";
   const command::Arguments rest(words + (count > 1 ? 2 : 1), words + count);

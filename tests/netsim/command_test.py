@@ -6,6 +6,7 @@
 import json
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -207,6 +208,21 @@ class BadInput(Case):
             self.assertEqual((status, text), (2, ''))
             self.assertIn(str(out), error)
         self.assertEqual(self.run_it('run', self.file, '--json', '/dev/full')[0], 2)
+
+    def test_a_run_that_is_too_large_for_the_memory_says_so(self):
+        def with_little_memory():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))
+
+        def run_it(*arguments):
+            return subprocess.run([COMMAND, *arguments], capture_output=True, text=True,
+                                  preexec_fn=with_little_memory, timeout=100)
+
+        if run_it('keys').returncode != 0:
+            self.skipTest('sanitizers need more')
+        large = run_it('run', '--set', 'network.shape=65535', '--set', 'motif.ranks=65535',
+                       '--set', 'run.iterations=65535')
+        self.assertEqual((large.returncode, large.stdout), (1, ''))
+        self.assertIn('the memory does not suffice', large.stderr)
 
     def test_damaged_files_end_in_status_0_1_or_2(self):
         draw = random.Random(1)
