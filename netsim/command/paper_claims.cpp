@@ -105,8 +105,10 @@ Claim claim_of(const PaperMatrix& matrix, Claim claim, const Measure& measure,
                const std::function<bool(double)>& holds) {
   for (const std::string& form : matrix.forms) {
     for (const char* side : kSides) {
-      if (std::string_view(side) == kRvma) continue;
-      const auto value = measure({matrix, matrix.places_of(form), side});
+      const auto places = matrix.places_of(form);
+      const bool is_there = matrix.find(places.front(), side) != nullptr;
+      if (!is_there || std::string_view(side) == kRvma) continue;
+      const auto value = measure({matrix, places, side});
       if (value) claim.findings.push_back({form, side, *value, holds(*value)});
     }
   }
