@@ -11,6 +11,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'tools' / 'photon-plot'))
+from photon_plot import netsim  # noqa: E402  (found through the path above)
+
 COMMAND = ''
 SIDES = [('rdma-usual', 'known'), ('rdma-equal', 'known'), ('rdma-put-ack', 'known'),
          ('rdma-put-behind', 'known'), ('rdma-put-imm', 'known'), ('rdma-put', 'known'),
@@ -119,6 +122,17 @@ class Paper(unittest.TestCase):
             self.assertEqual(sum(gains), first - last)
             for one, next_ in zip(steps, steps[1:]):
                 self.assertEqual(one['settings_to'], next_['settings_from'])
+
+    def test_photon_plot_reads_the_cells(self):
+        files = [(path.name, json.loads(path.read_text())) for path in self.into.glob('*.json')]
+        places = netsim.places_of(netsim.results_in(files))
+        usual = {place_of(row)[1:]: row['speed_up_of_rvma'] for row in self.rows
+                 if (row['form'], row['protocol']) == ('halo3d26', 'rdma-usual')}
+        drawn = {(place.network, place.routing, str(int(place.gbps))): f'{place.speed_up():.4f}'
+                 for place in places if place.form == 'halo3d26'}
+        self.assertEqual(drawn, usual)
+        self.assertEqual(len(netsim.shares_of(places)), 2 * 28)
+        self.assertEqual(len(netsim.order_shares_of(places)), 2 * 12)
 
     def test_bad_input_is_refused(self):
         for words, allowed in ((('--figure', 9, '--into', self.into), '7 or 8'),
