@@ -92,6 +92,14 @@ std::string shared_settings(const PaperMatrix& matrix) {
   return text;
 }
 
+std::string cells_text(const PaperMatrix& matrix) {
+  const auto own = std::count_if(matrix.cells.begin(), matrix.cells.end(), [](const auto& cell) {
+    return complete_text(cell.settings) == complete_text(cell.run_as);
+  });
+  return std::to_string(matrix.cells.size()) + " cells, of which " + std::to_string(own) +
+         " are runs of their own";
+}
+
 std::string summary_row(const PaperMatrix& matrix, const std::vector<PaperCell>& places,
                         bool is_mean) {
   std::vector<std::string> fields{is_mean ? "**mean**" : "**greatest**", "", "", ""};
@@ -183,9 +191,8 @@ std::string page_of(const PaperMatrix& matrix) {
   std::string text = std::string("# ") + (matrix.figure == 7 ? "Sweep3D" : "Halo3D") + ", figure " +
                      figure + " of the paper on RVMA: " + nodes + " nodes\n\n" +
                      "`photon-netsim paper --figure " + figure + " --nodes " + nodes +
-                     " --into DIR` computed this page from " + std::to_string(matrix.cells.size()) +
-                     " cells (model " + std::to_string(kModelVersion) +
-                     "). The paper has 8192 nodes.\n";
+                     " --into DIR` computed this page from " + cells_text(matrix) + " (model " +
+                     std::to_string(kModelVersion) + "). The paper has 8192 nodes.\n";
   text += verdicts_of(claims) + findings_of(matrix, claims);
   text +=
       "\n## Speed-ups of rvma\n\nThe time of the card in the column over that of `rvma`, when "
