@@ -106,7 +106,7 @@ class Paper(unittest.TestCase):
 
     def test_a_verdict_stands_beside_each_claim(self):
         table = self.page.split('| verdict |\n')[1].split('\n\n')[0].splitlines()[1:]
-        self.assertEqual(len(table), 4)
+        self.assertEqual(len(table), 7)
         for line in table:
             self.assertRegex(line, r'\*\*(confirmed|not confirmed|only with .+)\*\* \|$')
 
