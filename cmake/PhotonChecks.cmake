@@ -26,9 +26,11 @@ function(photon_plot_tests)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(plot ${PROJECT_SOURCE_DIR}/tests/plot)
   add_test(NAME plot_model COMMAND Python3::Interpreter -B ${plot}/model_test.py)
+  add_test(NAME plot_netsim_model COMMAND Python3::Interpreter -B ${plot}/netsim_model_test.py)
   add_test(NAME plot_with_matplotlib COMMAND Python3::Interpreter -B ${plot}/picture_test.py
     ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  set_tests_properties(plot_model plot_with_matplotlib PROPERTIES TIMEOUT 300 LABELS tree)
+  set_tests_properties(plot_model plot_netsim_model plot_with_matplotlib
+    PROPERTIES TIMEOUT 300 LABELS tree)
   set_tests_properties(plot_with_matplotlib PROPERTIES SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endfunction()
 

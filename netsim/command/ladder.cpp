@@ -202,7 +202,7 @@ int ladder(Arguments arguments) {
   for (const Ladder& one : ladders) climbs.push_back(climb_of(one, *runs));
   if (options->json != "-") {
     for (const Climb& climb : climbs) print(climb);
-    if (climbs.size() == 1)
+    if (adaptive_routing_of(document->settings.network).empty())
       std::puts("order: the topology has no routing that lets packets overtake");
   }
   if (options->json.empty()) return 0;

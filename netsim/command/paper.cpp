@@ -1,5 +1,6 @@
 // paper: the matrix behind a figure of the paper on RVMA, as cells, tables and a page.
 #include <cstdio>
+#include <set>
 
 #include "netsim/command/cells.hpp"
 #include "netsim/command/files.hpp"
@@ -16,13 +17,16 @@ std::string words_of(const PaperCell& cell) {
          " Gbps, " + cell.side;
 }
 
+// The cells that are run: some stand for several of the matrix.
 Result<std::vector<Cell>> name_cells(PaperMatrix& matrix, const std::string& folder) {
   std::vector<Cell> cells;
+  std::set<std::string> names;
   for (PaperCell& cell : matrix.cells) {
-    auto name = cell_name(cell.settings);
+    auto name = cell_name(cell.run_as);
     if (!name) return Error{name.error()};
     cell.name = std::move(*name);
-    cells.push_back({cell.settings, words_of(cell), path_in(folder, cell.name)});
+    if (!names.insert(cell.name).second) continue;
+    cells.push_back({cell.run_as, words_of(cell), path_in(folder, cell.name)});
   }
   return cells;
 }
@@ -74,8 +78,8 @@ int paper(Arguments arguments) {
   const CellsDone done = run_cells(*cells, jobs);
   std::printf("%zu cells, %zu run now\n", cells->size(), done.run_now);
   if (done.failed != 0) return 1;
-  for (std::size_t i = 0; i < cells->size(); ++i) {
-    const std::string wrong = read_result(matrix->cells[i], (*cells)[i].path);
+  for (PaperCell& cell : matrix->cells) {
+    const std::string wrong = read_result(cell, path_in(options->into, cell.name));
     if (!wrong.empty()) return refuse(wrong);
   }
   return write_pages(*matrix, options->into);

@@ -27,7 +27,8 @@ struct Claim {
   double most() const;
 };
 
-// How much faster rvma is at a place than the other side: the other's time over rvma's.
+// How much faster rvma is at a place than the other side, which has a cell there: the other's time
+// over rvma's.
 double speed_up_at(const PaperMatrix& matrix, const PaperCell& place, std::string_view side);
 
 // The cells have their results.

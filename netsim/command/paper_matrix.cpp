@@ -111,9 +111,12 @@ void add_place(PaperMatrix& matrix, const Form& form, const Settings& settings,
     cell.routing = network.routing;
     cell.Gbps = Gbps;
     cell.side = side;
-    cell.settings = settings;
-    cell.settings.nic.protocol = side;
+    cell.settings = with_protocol(settings, side);
     if (cell.side == "rdma-put") cell.settings = told_by_last_byte(settings, network.routing);
+    if (cell.side == kAsking) cell.settings = asking_for_addresses(settings);
+    if (cell.side == kAsking && form.ranks_per_node > 1) continue;
+    cell.run_as = cell.settings;
+    cell.run_as.nic = nic::stand_in_for(cell.settings.nic);
     matrix.cells.push_back(std::move(cell));
   }
 }
@@ -131,6 +134,11 @@ void add_form(PaperMatrix& matrix, const Form& form) {
       }
     }
   }
+}
+
+std::string side_of(const nic::Settings& card) {
+  const bool is_asking = card.protocol == "rdma-put-ack" && card.addresses == "asked";
+  return is_asking ? kAsking : card.protocol;
 }
 
 bool is_same_place(const PaperCell& one, const PaperCell& other) {
@@ -155,23 +163,26 @@ std::vector<PaperCell> PaperMatrix::places_of(std::string_view form) const {
   return places;
 }
 
+std::vector<Ladder> PaperMatrix::ladders_at(const PaperCell& place) const {
+  std::vector<Ladder> ladders = ladders_of(place.settings);
+  std::erase_if(ladders, [&](const Ladder& ladder) {
+    const bool is_beside = ladder.name == "order" && place.routing == "static";
+    return is_beside || cells_of(place, ladder).empty();
+  });
+  return ladders;
+}
+
 std::vector<const PaperCell*> PaperMatrix::cells_of(const PaperCell& place,
                                                     const Ladder& ladder) const {
   std::vector<const PaperCell*> found;
   for (const Rung& rung : ladder.rungs) {
     PaperCell its = place;
     its.routing = rung.settings.network.routing;
-    const PaperCell* cell = find(its, rung.settings.nic.protocol);
+    const PaperCell* cell = find(its, side_of(rung.settings.nic));
     if (cell == nullptr || complete_text(cell->settings) != complete_text(rung.settings)) return {};
     found.push_back(cell);
   }
   return found;
-}
-
-std::vector<Ladder> ladders_at(const PaperCell& place) {
-  std::vector<Ladder> ladders = ladders_of(place.settings);
-  if (place.routing == "static") ladders.resize(1);
-  return ladders;
 }
 
 Result<PaperMatrix> paper_matrix(const std::string& figure, const std::string& nodes) {

@@ -28,10 +28,20 @@ std::string range_of(double least, double most) {
   return two(least) == two(most) ? two(least) : two(least) + " to " + two(most);
 }
 
-std::vector<std::string> with_other_sides(std::vector<std::string> names) {
+// The cards beside rvma; those of a form, or all.
+std::vector<std::string> others_of(const PaperMatrix& matrix, const std::string& form) {
+  std::vector<std::string> others;
   for (const char* side : kSides) {
-    if (std::string_view(side) != kRvma) names.emplace_back(side);
+    const bool is_there =
+        form.empty() || matrix.find(matrix.places_of(form).front(), side) != nullptr;
+    if (is_there && std::string_view(side) != kRvma) others.emplace_back(side);
   }
+  return others;
+}
+
+std::vector<std::string> joined(std::vector<std::string> names,
+                                const std::vector<std::string>& more) {
+  names.insert(names.end(), more.begin(), more.end());
   return names;
 }
 
@@ -45,20 +55,25 @@ std::string verdicts_of(const std::vector<Claim>& claims) {
   return text;
 }
 
+std::string finding_text(const Claim& claim, const std::string& form, const std::string& side) {
+  for (const Finding& finding : claim.findings) {
+    if (finding.form != form || finding.side != side) continue;
+    return finding.holds ? "**" + two(finding.value) + "**" : two(finding.value);
+  }
+  return "";
+}
+
 // Each claim's figure for each form and card, so that a reader may draw another line.
-std::string findings_of(const std::vector<Claim>& claims) {
+std::string findings_of(const PaperMatrix& matrix, const std::vector<Claim>& claims) {
+  const auto others = others_of(matrix, "");
   std::string text = "\nOurs in full, against each card; bold where it agrees:\n\n" +
-                     head_of(with_other_sides({"the paper says", "form"}));
+                     head_of(joined({"the paper says", "form"}, others));
   for (const Claim& claim : claims) {
-    std::vector<std::string> fields;
-    for (const Finding& finding : claim.findings) {
-      if (finding.side == kSides[0]) {
-        if (!fields.empty()) text += row_of(fields);
-        fields = {claim.words, finding.form};
-      }
-      fields.push_back(finding.holds ? "**" + two(finding.value) + "**" : two(finding.value));
+    for (const std::string& form : matrix.forms) {
+      std::vector<std::string> fields{claim.words, form};
+      for (const std::string& side : others) fields.push_back(finding_text(claim, form, side));
+      text += row_of(fields);
     }
-    text += row_of(fields);
   }
   return text;
 }
@@ -77,11 +92,18 @@ std::string shared_settings(const PaperMatrix& matrix) {
   return text;
 }
 
+std::string cells_text(const PaperMatrix& matrix) {
+  const auto own = std::count_if(matrix.cells.begin(), matrix.cells.end(), [](const auto& cell) {
+    return complete_text(cell.settings) == complete_text(cell.run_as);
+  });
+  return std::to_string(matrix.cells.size()) + " cells, of which " + std::to_string(own) +
+         " are runs of their own";
+}
+
 std::string summary_row(const PaperMatrix& matrix, const std::vector<PaperCell>& places,
                         bool is_mean) {
   std::vector<std::string> fields{is_mean ? "**mean**" : "**greatest**", "", "", ""};
-  for (const char* side : kSides) {
-    if (std::string_view(side) == kRvma) continue;
+  for (const std::string& side : others_of(matrix, places.front().form)) {
     double sum = 0;
     double most = 0;
     for (const PaperCell& place : places) {
@@ -96,19 +118,18 @@ std::string summary_row(const PaperMatrix& matrix, const std::vector<PaperCell>&
 
 std::string form_table(const PaperMatrix& matrix, const std::string& form) {
   const auto places = matrix.places_of(form);
+  const auto others = others_of(matrix, form);
   const Settings& settings = places[0].settings;
   std::string text = "\n### " + form + "\n\n`motif.name = " + settings.motif.name +
                      "`, `motif.ranks = " + settings.motif.ranks +
                      "`, `motif.compute_ns = " + number_text(settings.motif.compute_ns, 0) +
                      "`, `run.ranks_per_node = " + std::to_string(settings.ranks_per_node) +
-                     "`\n\n" +
-                     head_of(with_other_sides({"network", "routing", "Gbps", "rvma, us"}));
+                     "`\n\n" + head_of(joined({"network", "routing", "Gbps", "rvma, us"}, others));
   for (const PaperCell& place : places) {
     std::vector<std::string> fields{place.topology + " " + place.settings.network.shape,
                                     place.routing, std::to_string(place.Gbps),
                                     two(static_cast<double>(place.last_ps) / 1e6)};
-    for (const char* side : kSides) {
-      if (std::string_view(side) == kRvma) continue;
+    for (const std::string& side : others) {
       fields.push_back(two(speed_up_at(matrix, place, side)));
     }
     text += row_of(fields);
@@ -127,7 +148,7 @@ std::vector<Shares> shares_of(const PaperMatrix& matrix, const std::string& form
                               const std::string& ladder_name) {
   std::vector<Shares> all;
   for (const PaperCell& place : matrix.places_of(form)) {
-    for (const Ladder& ladder : ladders_at(place)) {
+    for (const Ladder& ladder : matrix.ladders_at(place)) {
       if (ladder.name != ladder_name) continue;
       const auto cells = matrix.cells_of(place, ladder);
       all.resize(ladder.rungs.size() - 1);
@@ -170,14 +191,18 @@ std::string page_of(const PaperMatrix& matrix) {
   std::string text = std::string("# ") + (matrix.figure == 7 ? "Sweep3D" : "Halo3D") + ", figure " +
                      figure + " of the paper on RVMA: " + nodes + " nodes\n\n" +
                      "`photon-netsim paper --figure " + figure + " --nodes " + nodes +
-                     " --into DIR` computed this page from " + std::to_string(matrix.cells.size()) +
-                     " cells (model " + std::to_string(kModelVersion) +
-                     "). The paper has 8192 nodes.\n";
-  text += verdicts_of(claims) + findings_of(claims);
+                     " --into DIR` computed this page from " + cells_text(matrix) + " (model " +
+                     std::to_string(kModelVersion) + "). The paper has 8192 nodes.\n";
+  text += verdicts_of(claims) + findings_of(matrix, claims);
   text +=
       "\n## Speed-ups of rvma\n\nThe time of the card in the column over that of `rvma`, when "
       "the last rank is done. Of two cells in a line all settings but `nic.protocol` are equal, "
-      "and `nic.order = hold` for `rdma-put` where packets may overtake. All cells have " +
+      "and `nic.order = hold` for `rdma-put` where packets may overtake. Cards know the addresses "
+      "of their "
+      "peers before (`nic.addresses = known`), but for the column that asks. `rdma-equal` and "
+      "`rdma-put-imm` are "
+      "taken from the cell of `rvma`, as they do the same at the same times where `nic.cq_ns` and "
+      "`nic.lookup_ns` are 0. All cells have " +
       shared_settings(matrix) + "; the rest is in the lines or as `photon-netsim keys` says. " +
       "`figure" + figure + ".csv` names each cell's file with its complete settings.\n";
   for (const std::string& form : matrix.forms) text += form_table(matrix, form);
@@ -185,6 +210,7 @@ std::string page_of(const PaperMatrix& matrix) {
           "-ladder.csv` has the steps of each place.\n";
   text += ladder_table(matrix, "protocols", "`rdma-usual`");
   text += ladder_table(matrix, "order", "`rdma-put` with static routing");
+  text += ladder_table(matrix, "addresses", "`rdma-put-ack` that asks each peer once");
   return text;
 }
 

@@ -44,18 +44,19 @@ std::string step_line(const PaperMatrix& matrix, const PaperCell& place, const L
 }  // namespace
 
 std::string cells_csv(const PaperMatrix& matrix) {
-  std::string text =
-      line_of({"nodes", "form", "topology", "shape", "routing", "Gbps", "ranks_per_node",
-               "protocol", "order", "last_ns", "mean_ns", "packets", "hops", "out_of_order_share",
-               "peak_held_bytes", "speed_up_of_rvma", "settings", "settings_of_rvma"});
+  std::string text = line_of({"nodes", "form", "topology", "shape", "routing", "Gbps",
+                              "ranks_per_node", "protocol", "order", "addresses", "last_ns",
+                              "mean_ns", "packets", "hops", "out_of_order_share", "peak_held_bytes",
+                              "speed_up_of_rvma", "settings", "settings_of_rvma"});
   for (const PaperCell& cell : matrix.cells) {
     const PaperCell& rvma = *matrix.find(cell, kRvma);
     text += line_of(
         joined(place_fields(matrix, cell),
-               {std::to_string(cell.settings.ranks_per_node), cell.side, cell.settings.nic.order,
-                ns_text(cell.last_ps), number_text(cell.mean_ps / 1e3, 3),
-                std::to_string(cell.packets), std::to_string(cell.hops),
-                number_text(cell.out_of_order_share, 6), std::to_string(cell.peak_held_bytes),
+               {std::to_string(cell.settings.ranks_per_node), cell.settings.nic.protocol,
+                cell.settings.nic.order, cell.settings.nic.addresses, ns_text(cell.last_ps),
+                number_text(cell.mean_ps / 1e3, 3), std::to_string(cell.packets),
+                std::to_string(cell.hops), number_text(cell.out_of_order_share, 6),
+                std::to_string(cell.peak_held_bytes),
                 number_text(speed_up_at(matrix, cell, cell.side), 4), cell.name, rvma.name}));
   }
   return text;
@@ -67,7 +68,7 @@ std::string ladders_csv(const PaperMatrix& matrix) {
                               "share_of_first", "settings_from", "settings_to"});
   for (const std::string& form : matrix.forms) {
     for (const PaperCell& place : matrix.places_of(form)) {
-      for (const Ladder& ladder : ladders_at(place)) {
+      for (const Ladder& ladder : matrix.ladders_at(place)) {
         for (std::size_t step = 0; step + 1 < ladder.rungs.size(); ++step) {
           text += step_line(matrix, place, ladder, step);
         }

@@ -4,7 +4,7 @@ namespace photon::netsim::nic {
 
 // The first of the waiting messages says from whom the request comes.
 bool PutCard::may_launch(Pair& pair, Time from) {
-  if (telling_ == Telling::rvma || pair.address == Address::known) return true;
+  if (!asks_for_addresses_ || pair.address == Address::known) return true;
   if (pair.address == Address::unknown) {
     pair.address = Address::asked;
     Packet request = outbox().messages()[pair.waiting.first].packet;

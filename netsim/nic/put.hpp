@@ -6,8 +6,8 @@
 //   ack       the target card acknowledges, then the initiator's host sends a message
 //   behind    a message follows at once; the target card holds it back until all puts before are in
 //
-// Addresses of a peer: unknown --a put--> asked --both hosts have had their turn--> known.
-// Owner: one node.
+// Addresses of a peer, where they are asked for: unknown --a put--> asked --both hosts have had
+// their turn--> known. Owner: one node.
 #pragma once
 
 #include "netsim/nic/node_card.hpp"
@@ -19,7 +19,9 @@ enum class Telling : std::uint8_t { rvma, immediate, last_byte, ack, behind };
 class PutCard final : public NodeCard {
  public:
   PutCard(const Settings& settings, Port& port, std::uint32_t node, Telling telling)
-      : NodeCard(settings, port, node), telling_(telling) {}
+      : NodeCard(settings, port, node),
+        telling_(telling),
+        asks_for_addresses_(telling != Telling::rvma && settings.addresses == "asked") {}
   Time host_time(std::uint32_t slot, const Operation& operation) override {
     return registration(slot, operation);
   }
@@ -34,6 +36,7 @@ class PutCard final : public NodeCard {
   void fence(Pair& pair, const Packet& packet, Time from);
 
   Telling telling_;
+  bool asks_for_addresses_;
 };
 
 }  // namespace photon::netsim::nic

@@ -67,6 +67,14 @@ std::unique_ptr<Card> make_card(const Settings& settings, Port& port, std::uint3
   return std::make_unique<PutCard>(settings, port, node, telling);
 }
 
+Settings stand_in_for(Settings settings) {
+  const bool is_put = settings.protocol == "rdma-put-imm" && settings.addresses == "known";
+  const bool is_free = settings.cq_ns == 0 && settings.lookup_ns == 0;
+  const bool is_rvma = is_put || settings.protocol == "rdma-equal";
+  if (is_rvma && is_free && settings.order == "none") settings.protocol = "rvma";
+  return settings;
+}
+
 std::string wrong_with(const Settings& s, bool is_ordered) {
   if (!is_known(s.protocol)) {
     return wrong("protocol", s.protocol,
@@ -82,6 +90,9 @@ std::string wrong_with(const Settings& s, bool is_ordered) {
   }
   if (s.registration != "once" && s.registration != "each") {
     return wrong("registration", s.registration, "once or each");
+  }
+  if (s.addresses != "asked" && s.addresses != "known") {
+    return wrong("addresses", s.addresses, "asked or known");
   }
   if (s.protocol == "rdma-put" && !is_ordered && s.order != "hold") {
     return wrong("protocol", s.protocol,

@@ -23,6 +23,7 @@ struct Settings {
   std::uint32_t eager_bytes = 16384;  // rdma-usual: up to this by copies
   double registration_ns = 300;       // of a buffer
   std::string registration = "once";  // "each": before each use
+  std::string addresses = "asked";    // rdma-put*: of a peer's buffers; or "known" before the run
   double poll_ns = 0;                 // of a rank, to find what was written
   double cq_ns = 0;                   // of a rank, to read an entry of a completion queue
   std::uint32_t buffers_per_peer = 8;
@@ -34,6 +35,11 @@ struct Settings {
 // were found good by check().
 std::unique_ptr<Card> make_card(const Settings& settings, Port& port, std::uint32_t node,
                                 std::uint32_t slots);
+
+// The one card that stands for all that do the same at the same times. Without costs of queue
+// entries and lookups `rvma` stands for `rdma-equal`, and for `rdma-put-imm` where addresses are
+// known.
+Settings stand_in_for(Settings settings);
 
 // What is wrong with the settings, as "nic.key = value: allowed is ...", or an empty text.
 // `is_ordered`: packets of one pair of nodes stay in order in this network.

@@ -64,6 +64,8 @@ constexpr Key kKeys[] = {
     {"nic.registration_ns", "ns", &nic::Settings::registration_ns, within(0, 1e9), "of a buffer"},
     {"nic.registration", "", &nic::Settings::registration, words("once each"),
      "once a buffer, or each use"},
+    {"nic.addresses", "", &nic::Settings::addresses, words("asked known"),
+     "rdma-put*, of a peer's buffers: asked for by the first put, or known before the run"},
     {"nic.poll_ns", "ns", &nic::Settings::poll_ns, within(0, 1e9),
      "of a rank, to find what was written"},
     {"nic.cq_ns", "ns", &nic::Settings::cq_ns, within(0, 1e9),

@@ -11,17 +11,11 @@ struct Protocol {
 constexpr Protocol kProtocols[] = {
     {"rdma-usual", ""},
     {"rdma-equal", "no copies, no handshake"},
-    {"rdma-put-ack", "addresses known before; told by acknowledgement and message"},
+    {"rdma-put-ack", "addresses known before; told by acknowledgement, then message"},
     {"rdma-put-behind", "fence: the message waits for no acknowledgement"},
     {"rdma-put-imm", "fence: no message of its own"},
-    {"rvma", "notification, lookup; no first exchange of addresses"},
+    {"rvma", "notification, lookup"},
 };
-
-Settings with_protocol(Settings settings, const char* protocol) {
-  settings.nic.protocol = protocol;
-  settings.nic.order = "none";
-  return settings;
-}
 
 Ladder protocols_of(const Settings& settings) {
   Ladder ladder{"protocols", {}};
@@ -35,12 +29,11 @@ Ladder protocols_of(const Settings& settings) {
 Ladder order_of(const Settings& settings, const std::string& adaptive) {
   Settings rvma = with_protocol(settings, "rvma");
   rvma.network.routing = adaptive;
-  return {
-      "order",
-      {{"rdma-put, static", "", told_by_last_byte(settings, "static")},
-       {"rdma-put held, " + adaptive, "ways around queues, waiting for early packets",
-        told_by_last_byte(settings, adaptive)},
-       {"rvma, " + adaptive, "no order needed; no first exchange of addresses", std::move(rvma)}}};
+  return {"order",
+          {{"rdma-put, static", "", told_by_last_byte(settings, "static")},
+           {"rdma-put held, " + adaptive, "ways around queues, waiting for early packets",
+            told_by_last_byte(settings, adaptive)},
+           {"rvma, " + adaptive, "no order needed", std::move(rvma)}}};
 }
 
 }  // namespace
@@ -50,6 +43,19 @@ std::string adaptive_routing_of(const TopologySettings& network) {
   if (network.topology == "dragonfly") return "ugal";
   const bool has_one = network.topology == "hyperx" || network.topology == "fattree";
   return has_one ? "adaptive" : "";
+}
+
+Settings with_protocol(Settings settings, const std::string& protocol) {
+  settings.nic.protocol = protocol;
+  settings.nic.order = "none";
+  settings.nic.addresses = "known";
+  return settings;
+}
+
+Settings asking_for_addresses(Settings settings) {
+  settings = with_protocol(std::move(settings), "rdma-put-ack");
+  settings.nic.addresses = "asked";
+  return settings;
 }
 
 Settings told_by_last_byte(Settings settings, const std::string& routing) {
@@ -63,6 +69,10 @@ std::vector<Ladder> ladders_of(const Settings& settings) {
   std::vector<Ladder> ladders{protocols_of(settings)};
   const std::string adaptive = adaptive_routing_of(settings.network);
   if (!adaptive.empty()) ladders.push_back(order_of(settings, adaptive));
+  ladders.push_back(
+      {"addresses",
+       {{"rdma-put-ack, asking", "", asking_for_addresses(settings)},
+        {"rdma-put-ack", "addresses known before", with_protocol(settings, "rdma-put-ack")}}});
   return ladders;
 }
 

@@ -59,6 +59,29 @@ TEST(Cards, every_protocol_takes_the_time_computed_by_hand) {
   }
 }
 
+// 830.8 ns less than the first put that has to ask (docs/netsim-nics.md).
+TEST(Cards, a_put_whose_address_is_known_needs_no_exchange) {
+  for (const Row& row : {Row{"rdma-put", 64, 716800, 618200},
+                         {"rdma-put", 4096, 1079040, 819800},
+                         {"rdma-put-imm", 64, 721800, 618200},
+                         {"rdma-put-behind", 4096, 1084040, 819800},
+                         {"rdma-put-ack", 64, 1234400, 618200},
+                         {"rdma-put-ack", 4096, 1497440, 819800}}) {
+    SCOPED_TRACE(std::string(row.protocol) + " " + std::to_string(row.bytes));
+    Settings settings = settings_of(row.protocol);
+    settings.addresses = "known";
+    Wire wire(settings);
+    wire.send(0, row.bytes, 7);
+    wire.run();
+    const auto told = wire.told_to(1, NoticeKind::message);
+    const auto sent = wire.told_to(0, NoticeKind::sent);
+    ASSERT_EQ(told.size(), 1U);
+    ASSERT_EQ(sent.size(), 1U);
+    EXPECT_EQ(told[0].time, row.told);
+    EXPECT_EQ(sent[0].time, row.sent);
+  }
+}
+
 // Messages of one to six packets on a wire where packets overtake. True if a rank was told of one
 // before all of its packets had come.
 bool is_told_early(const Settings& settings, std::uint64_t seed) {

@@ -12,14 +12,14 @@ import unittest
 from pathlib import Path
 
 import samples
-from samples import BARS, LATENCIES, row
+from samples import BARS, LATENCIES, ORDERS, RUNGS, cell, row
 
-from photon_plot import model
+from photon_plot import model, netsim
 
 SYSTEM_PYTHON = '/usr/bin/python3'  # has the distribution's matplotlib where another comes first
 try:
     from matplotlib import image
-    from photon_plot import drawing
+    from photon_plot import drawing, netsim_drawing
 except ImportError as error:
     if not sys.flags.ignore_environment and os.access(SYSTEM_PYTHON, os.X_OK):
         os.execv(SYSTEM_PYTHON, [SYSTEM_PYTHON, '-EB', *sys.argv])
@@ -120,6 +120,54 @@ class Layout(unittest.TestCase):
         for axes in figure.axes:
             if axes.get_legend():
                 self.assertFalse(axes.get_legend().get_window_extent(renderer).overlaps(data))
+
+
+def netsim_figure(cells):
+    return netsim_drawing.figure_of(netsim.results_in([('a.json', each) for each in cells]))
+
+
+class Netsim(unittest.TestCase):
+    def tearDown(self):
+        drawing.plt.close('all')
+
+    def test_speed_ups_are_bars_of_a_network_and_a_rate(self):
+        fast = [cell(protocol, time, network__link_GBps=250.0)
+                for protocol, time in (('rdma-usual', 300), ('rvma', 100))]
+        axes = axes_named(netsim_figure(RUNGS + fast), 'speed-up')
+        self.assertEqual([bar.get_height() for bar in axes.patches], [400 / 160, 3])
+        self.assertEqual([label.get_text() for label in axes.get_xticklabels()],
+                         ['hyperx\nstatic'])
+        self.assertEqual(len({bar.get_facecolor() for bar in axes.patches}), 2)
+
+    def test_a_step_of_the_ladder_reaches_from_the_rung_before_to_its_own(self):
+        figure = netsim_figure(RUNGS + ORDERS)
+        ladders = [axes for axes in figure.axes if axes.get_ylabel().startswith('time in %')]
+        self.assertEqual(len(ladders), 2)
+        ends = [[(round(bar.get_y(), 6), round(bar.get_y() + bar.get_height(), 6))
+                 for bar in axes.patches] for axes in ladders]
+        self.assertEqual(ends, [[(0, 100), (100, 50), (50, 75), (75, 55), (55, 52.5), (52.5, 40)],
+                                [(0, 100), (100, 96), (96, 80)]])
+
+    def test_no_speed_ups_are_drawn_where_a_side_is_missing(self):
+        figure = netsim_figure([cell('rdma-put-ack', 5)])
+        self.assertEqual([axes for axes in figure.axes if axes.get_ylabel()], [])
+
+    def test_cuts_no_words(self):
+        figure = netsim_figure(RUNGS + ORDERS)
+        figure.draw_without_rendering()
+        box = figure.get_tightbbox(figure.canvas.get_renderer())
+        width, height = figure.get_size_inches()
+        self.assertTrue(box.x0 >= 0 and box.x1 <= width, box)
+        self.assertTrue(box.y0 >= 0 and box.y1 <= height, box)
+
+    def test_is_drawn_by_the_script(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for index, each in enumerate(RUNGS):
+                Path(folder, f'{index}.json').write_text(json.dumps(each), encoding='utf-8')
+            done = subprocess.run([BIN / 'photon-plot', *sorted(os.listdir(folder)), '-o', 'c.png'],
+                                  cwd=folder, timeout=60, capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, b''))
+            self.assertTrue(Path(folder, 'c.png').read_bytes().startswith(b'\x89PNG'))
 
 
 class Perf(unittest.TestCase):

@@ -34,3 +34,21 @@ BARS = [row('oversubscribe', '2 ranks', rate=9e6),
         row('oversubscribe', '8 ranks, all pairs', rate=6e6, limit=9e6, limit_name='2 ranks'),
         row('oversubscribe', 'rounds, ph_wait', 0, p50=5200.0, limit=700.0,
             limit_name='sched_yield')]
+
+
+def cell(protocol, last_ps, routing='static', **changes):
+    """A result as photon-netsim --json writes it, with few of its settings."""
+    settings = {'network.topology': 'hyperx', 'network.shape': '4x4', 'network.routing': routing,
+                'network.link_GBps': 12.5, 'network.link_ns': 40, 'nic.protocol': protocol,
+                'nic.order': 'none', 'nic.addresses': 'known', 'nic.lookup_ns': 0, 'nic.cq_ns': 0,
+                'motif.name': 'sweep3d', 'motif.ranks': '8x8', 'motif.compute_ns': 1,
+                'run.iterations': 1, 'run.ranks_per_node': 1}
+    settings.update({key.replace('__', '.'): value for key, value in changes.items()})
+    return {'format': 'photon-netsim result', 'version': 1, 'model': 1, 'settings': settings,
+            'last_ps': last_ps, 'mean_ps': last_ps / 2}
+
+
+RUNGS = [cell('rdma-usual', 400), cell('rdma-equal', 200), cell('rdma-put-ack', 300),
+         cell('rdma-put-behind', 220), cell('rdma-put-imm', 210), cell('rvma', 160)]
+ORDERS = [cell('rdma-put', 250), cell('rdma-put', 240, 'adaptive', nic__order='hold'),
+          cell('rvma', 200, 'adaptive')]

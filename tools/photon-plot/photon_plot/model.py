@@ -111,25 +111,40 @@ def point_of(row):
                  is_steady=machine['steady'] if machine else True)
 
 
-def load(name):
-    """The run in a file of photon-perf --json, or on standard input if the name is '-'."""
-    shown = 'standard input' if name == '-' else name
+def read_json(name):
+    """What a file holds, or standard input if the name is '-'; None if that is no JSON."""
     try:
         text = sys.stdin.read() if name == '-' else Path(name).read_text(encoding='utf-8')
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, 'strerror', None) or 'it is no text'
-        raise Problem(f'cannot read {shown}: {reason}') from None
+        raise Problem(f'cannot read {shown_name(name)}: {reason}') from None
     try:
-        rows = json.loads(text)
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def shown_name(name):
+    return 'standard input' if name == '-' else name
+
+
+def load(name):
+    """The run in a file of photon-perf --json, or on standard input if the name is '-'."""
+    return run_of(name, read_json(name))
+
+
+def run_of(name, rows):
+    """The same of JSON that was read."""
+    try:
         run = Run(Path(name).stem, rows)
         for row in rows:
             figure_of(row)
             point_of(row)
     except (ValueError, TypeError, KeyError):
-        raise Problem(f'{shown} holds no rows of photon-perf; write them with '
+        raise Problem(f'{shown_name(name)} holds no rows of photon-perf; write them with '
                       'photon-perf QUESTION --json FILE') from None
     if not rows:
-        raise Problem(f'{shown} holds no rows')
+        raise Problem(f'{shown_name(name)} holds no rows')
     return run
 
 
