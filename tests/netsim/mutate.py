@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-TEST_TIMEOUT_S = 120
+TEST_TIMEOUT_S = 600
 
 # (what is wrong, file in netsim/net, what stands there once, what stands there instead)
 MUTATIONS = (
