@@ -10,7 +10,7 @@
 
 namespace photon::netsim::command {
 
-inline constexpr std::uint32_t kResultVersion = 2;
+inline constexpr std::uint32_t kResultVersion = 1;
 
 struct Speed {
   double seconds = 0;
