@@ -15,7 +15,7 @@ constexpr const char* kUsage =
     "       photon-netsim ladder FILE [--set key=value]... [--jobs N] [--json OUT]\n"
     "       photon-netsim paper --figure 7|8 --into DIR [--nodes 64|512|8192] [--jobs N]\n"
     "       photon-netsim check                      the validation table, and theory\n"
-    "       photon-netsim bench [steps]              packet-hops a second beside `hold`\n"
+    "       photon-netsim bench [ROW]... [--small]   speed and memory, each with its bar\n"
     "       photon-netsim keys [--markdown]                       what can be set\n";
 
 // Of any thread: nothing can be undone, but nobody takes it for a fault of the program.

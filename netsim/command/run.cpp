@@ -38,7 +38,7 @@ Result<RunResult> run_and_show(const Settings& settings, bool is_audited) {
   return (*simulation)->run(&progress);
 }
 
-void print(const RunResult& result, double seconds, double processors) {
+void print(const RunResult& result, const Speed& speed) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   std::printf("last rank done    %.3f ns\n", number(result.last_ps) / 1e3);
   std::printf("mean rank done    %.3f ns\n", result.mean_ps / 1e3);
@@ -49,8 +49,11 @@ void print(const RunResult& result, double seconds, double processors) {
   std::printf("bytes on hosts' links  %.0f out, %.0f in\n", number(result.bytes_from_cards),
               number(result.bytes_to_cards));
   std::printf("packet-hops/s     %.3f million (%.3f s, %.3f s of processors, %.2f events a hop)\n",
-              number(result.hops) / seconds / 1e6, seconds, processors,
+              number(result.hops) / speed.seconds / 1e6, speed.seconds, speed.cpu_seconds,
               result.hops == 0 ? 0 : number(result.events) / number(result.hops));
+  std::printf("memory            %.1f MB at most; of one card %.0f B, held %.0f B\n",
+              number(speed.memory_bytes) / 1e6, number(result.peak_card_bytes),
+              number(result.peak_held_bytes));
 }
 
 }  // namespace
@@ -75,7 +78,7 @@ int run(Arguments arguments) {
     return 1;
   }
   const Speed speed = watch.speed();
-  if (options->json != "-") print(*result, speed.seconds, speed.cpu_seconds);
+  if (options->json != "-") print(*result, speed);
   if (options->json.empty()) return 0;
   const auto is_written = write_file(options->json, result_json(settings, *result, speed));
   return is_written ? 0 : refuse("--json " + is_written.error());
