@@ -49,21 +49,23 @@ void EagerCard::serve(Pair& pair, const Packet& read, Time from) {
   if (!messages[message].is_told) return;
   messages[message].is_told = false;
   const OutMessage copy = messages[message];
-  append(messages, pair.unacknowledged, messages.put(copy));
+  append(messages, more_of(pair).unacknowledged, messages.put(copy));
 }
 
 void EagerCard::acknowledged(Pair& pair, const Packet& packet, Time from) {
   Store<OutMessage>& messages = outbox().messages();
+  if (pair.more == kNoItem) return;  // nobody wants to know
+  Chain& unacknowledged = more_of(pair).unacknowledged;
   std::uint32_t before = kNoItem;
-  std::uint32_t its = pair.unacknowledged.first;
+  std::uint32_t its = unacknowledged.first;
   while (its != kNoItem && messages[its].packet.message != packet.message) {
     before = its;
     its = messages[its].next;
   }
-  if (its == kNoItem) return;  // nobody wants to know
+  if (its == kNoItem) return;
   const std::uint32_t after = messages[its].next;
-  (before == kNoItem ? pair.unacknowledged.first : messages[before].next) = after;
-  if (after == kNoItem) pair.unacknowledged.last = before;
+  (before == kNoItem ? unacknowledged.first : messages[before].next) = after;
+  if (after == kNoItem) unacknowledged.last = before;
   messages.give_back(its);
   notify(packet.destination.slot,
          {packet.source, packet.posted_ns, packet.tag, NoticeKind::sent, costs().poll + costs().cq},

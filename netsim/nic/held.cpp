@@ -36,27 +36,27 @@ void Held::insert(Chain& chain, const Packet& packet) {
   }
 }
 
-bool Held::is_next(Pair& pair, const Packet& packet) {
-  if (packet.message == pair.next_message && packet.index == pair.next_index) {
-    if (!pair.held.is_empty() && items_[pair.held.first].packet.message == packet.message) {
+bool Held::is_next(PairMore& its, const Packet& packet) {
+  if (packet.message == its.next_message && packet.index == its.next_index) {
+    if (!its.held.is_empty() && items_[its.held.first].packet.message == packet.message) {
       ++out_of_order_;
     }
     return true;
   }
-  insert(pair.held, packet);
+  insert(its.held, packet);
   return false;
 }
 
-bool Held::go_on(Pair& pair, Packet& packet) {
-  ++pair.next_index;
-  if (std::uint64_t{pair.next_index} * mtu_ >= packet.message_bytes) {
-    ++pair.next_message;
-    pair.next_index = 0;
+bool Held::go_on(PairMore& its, Packet& packet) {
+  ++its.next_index;
+  if (std::uint64_t{its.next_index} * mtu_ >= packet.message_bytes) {
+    ++its.next_message;
+    its.next_index = 0;
   }
-  if (pair.held.is_empty()) return false;
-  const Packet& first = items_[pair.held.first].packet;
-  if (first.message != pair.next_message || first.index != pair.next_index) return false;
-  return take_before(pair.held, pair.next_message + 1, packet);
+  if (its.held.is_empty()) return false;
+  const Packet& first = items_[its.held.first].packet;
+  if (first.message != its.next_message || first.index != its.next_index) return false;
+  return take_before(its.held, its.next_message + 1, packet);
 }
 
 bool Held::take_before(Chain& chain, std::uint32_t end, Packet& packet) {

@@ -12,9 +12,9 @@ class Held {
  public:
   explicit Held(std::uint32_t mtu) : mtu_(mtu) {}
   // True: the packet is the next of its pair. Else it is held.
-  bool is_next(Pair& pair, const Packet& packet);
+  bool is_next(PairMore& its, const Packet& packet);
   // Counts the packet that is_next(); true if another is next, which stands in `packet` now.
-  bool go_on(Pair& pair, Packet& packet);
+  bool go_on(PairMore& its, Packet& packet);
   void insert(Chain& chain, const Packet& packet);
   // Takes the first of a chain out if its message is before `end`.
   bool take_before(Chain& chain, std::uint32_t end, Packet& packet);

@@ -5,6 +5,9 @@ namespace {
 
 enum : std::uint32_t { kCommand, kRelay, kNotice, kRead, kWake };  // timers
 
+// What a real card would keep of a pair: all fields of Pair and PairMore, as whole words.
+constexpr std::size_t kPairBytes = 88;
+
 }  // namespace
 
 NodeCard::NodeCard(const Settings& settings, Port& port, std::uint32_t node)
@@ -133,18 +136,18 @@ void NodeCard::on_packet(const Packet& packet) {
   taken_ = std::max(taken_, port_.now()) + costs_.per_packet + (is_data ? lookup_ : 0);
   if (!is_data) {
     if (packet.kind == PacketKind::credit) {
-      pair.credits += packet.message_bytes;
+      pair.credits = static_cast<std::uint16_t>(pair.credits + packet.message_bytes);
       start(pair, taken_);
     } else {
       on_control(pair, packet, taken_);
     }
   } else if (!is_in_order_) {
     take(pair, packet, taken_);
-  } else if (held_.is_next(pair, packet)) {
+  } else if (held_.is_next(more_of(pair), packet)) {
     Packet next = packet;
     do {
       take(pair, next, taken_);
-    } while (held_.go_on(pair, next));
+    } while (held_.go_on(more_of(pair), next));
   }
   pump();
 }
@@ -159,7 +162,7 @@ void NodeCard::take(Pair& pair, const Packet& packet, Time from) {
 void NodeCard::use_buffer(Pair& pair) {
   if (pair.used++ < costs_.buffers) return;
   port_.fail("mailbox of its rank " + std::to_string(pair.slot) + " for rank " +
-             std::to_string(pair.peer.slot) + " of node " + std::to_string(pair.peer.node) +
+             std::to_string(pair.peer_slot) + " of node " + std::to_string(pair.node) +
              ": a message came and none of the " + std::to_string(costs_.buffers) +
              " buffers is free");
 }
@@ -199,7 +202,7 @@ Time NodeCard::registration(std::uint32_t slot, const Operation& operation) {
 
 Figures NodeCard::figures() const {
   return {arrivals_.out_of_order() + held_.out_of_order(), held_.peak_bytes(),
-          arrivals_.peak_bytes() + held_.peak_bytes() + pairs_.size() * sizeof(Pair)};
+          arrivals_.peak_bytes() + held_.peak_bytes() + pairs_.size() * kPairBytes};
 }
 
 }  // namespace photon::netsim::nic

@@ -39,6 +39,7 @@ class NodeCard : public Card {
   Outbox& outbox() { return outbox_; }
   Port& port() { return port_; }
   Pair& pair_of(const Packet& packet);  // of one that came
+  PairMore& more_of(Pair& pair) { return pairs_.more_of(pair); }
   Time registration(std::uint32_t slot, const Operation& operation);
   void send_data(Pair& pair, std::uint32_t message, Time from);  // numbers it, too
   void start(Pair& pair, Time from);                             // whatever has a credit

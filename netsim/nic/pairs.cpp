@@ -10,7 +10,7 @@ std::size_t Pairs::place_of(std::uint32_t slot, const Rank& peer) const {
   std::size_t place = (key * 0x9e3779b97f4a7c15U >> 32) & mask;
   while (places_[place] != kNoItem) {
     const Pair& pair = pairs_[places_[place]];
-    if (pair.slot == slot && pair.peer == peer) break;
+    if (pair.slot == slot && pair.peer() == peer) break;
     place = (place + 1) & mask;
   }
   return place;
@@ -19,7 +19,7 @@ std::size_t Pairs::place_of(std::uint32_t slot, const Rank& peer) const {
 void Pairs::grow() {
   places_.assign(std::max<std::size_t>(8, 2 * places_.size()), kNoItem);
   for (std::uint32_t i = 0; i < pairs_.size(); ++i) {
-    places_[place_of(pairs_[i].slot, pairs_[i].peer)] = i;
+    places_[place_of(pairs_[i].slot, pairs_[i].peer())] = i;
   }
 }
 
@@ -29,10 +29,19 @@ std::uint32_t Pairs::find(std::uint32_t slot, const Rank& peer) {
   if (index != kNoItem) return index;
   index = static_cast<std::uint32_t>(pairs_.size());
   Pair& pair = pairs_.emplace_back();
-  pair.peer = peer;
-  pair.slot = slot;
+  pair.node = peer.node;
+  pair.peer_slot = static_cast<std::uint8_t>(peer.slot);
+  pair.slot = static_cast<std::uint8_t>(slot);
   pair.credits = credits_;
   return index;
+}
+
+PairMore& Pairs::more_of(Pair& pair) {
+  if (pair.more == kNoItem) {
+    pair.more = static_cast<std::uint32_t>(more_.size());
+    more_.emplace_back();
+  }
+  return more_[pair.more];
 }
 
 }  // namespace photon::netsim::nic

@@ -16,19 +16,29 @@ enum class Address : std::uint8_t {
   known
 };  // of the peer's buffers, in this order
 
+// There may be as many pairs as ranks squared, so a pair is small: 32 bytes.
 struct Pair {
-  Rank peer;
-  std::uint32_t slot = 0;
-  // As a sender to the peer.
-  std::uint32_t credits = 0;
-  std::uint32_t messages = 0;    // numbered
-  std::uint32_t registered = 0;  // uses of a buffer, up to buffers_per_peer
-  Chain waiting;                 // for a credit, or for the address
-  Chain unacknowledged;          // rendezvous
+  std::uint32_t node = 0;  // of the peer
+  std::uint8_t peer_slot = 0;
+  std::uint8_t slot = 0;
   Address address = Address::unknown;
+  // As a sender to the peer.
+  std::uint16_t credits = 0;
+  std::uint16_t registered = 0;  // uses of a buffer, up to buffers_per_peer
+  std::uint32_t messages = 0;    // numbered
+  Chain waiting;                 // for a credit, or for the address
   // As a receiver from the peer.
-  std::uint32_t used = 0;          // buffers
-  std::uint32_t untold = 0;        // free ones
+  std::uint16_t used = 0;        // buffers
+  std::uint16_t untold = 0;      // free ones
+  std::uint32_t more = kNoItem;  // place of its PairMore, if it has one
+
+  Rank peer() const { return {node, peer_slot}; }
+};
+static_assert(sizeof(Pair) == 32);
+
+// What only some protocols need of a pair, made when it is needed first.
+struct PairMore {
+  Chain unacknowledged;            // rendezvous
   std::uint32_t next_message = 0;  // all before it are in: of order = hold alone
   std::uint32_t next_index = 0;
   Chain held;                  // packets, by (message, index)
@@ -39,17 +49,19 @@ struct Pair {
 
 class Pairs {
  public:
-  explicit Pairs(std::uint32_t credits) : credits_(credits) {}
+  explicit Pairs(std::uint32_t credits) : credits_(static_cast<std::uint16_t>(credits)) {}
   std::uint32_t find(std::uint32_t slot, const Rank& peer);  // makes it
   Pair& operator[](std::uint32_t index) { return pairs_[index]; }
+  PairMore& more_of(Pair& pair);  // makes it; stays where it is until another is made
   std::size_t size() const { return pairs_.size(); }
 
  private:
   std::size_t place_of(std::uint32_t slot, const Rank& peer) const;
   void grow();
 
-  std::uint32_t credits_;
+  std::uint16_t credits_;
   std::vector<Pair> pairs_;
+  std::vector<PairMore> more_;
   std::vector<std::uint32_t> places_;  // open addressing; a power of two
 };
 

@@ -52,15 +52,16 @@ void PutCard::on_data(Pair& pair, const Packet& packet, bool is_complete, Time f
 
 // A put is in: whatever message has no missing put before it now is let go, in order.
 void PutCard::fence(Pair& pair, const Packet& packet, Time from) {
-  const std::uint32_t ahead = packet.message - pair.next_put;
+  PairMore& more = more_of(pair);
+  const std::uint32_t ahead = packet.message - more.next_put;
   if (ahead >= 64) return;  // more than there are buffers: the run has failed
-  pair.complete |= std::uint64_t{1} << ahead;
-  while ((pair.complete & 1) != 0) {
-    pair.complete >>= 1;
-    ++pair.next_put;
+  more.complete |= std::uint64_t{1} << ahead;
+  while ((more.complete & 1) != 0) {
+    more.complete >>= 1;
+    ++more.next_put;
   }
   Packet told;
-  while (held().take_before(pair.told, pair.next_put, told)) {
+  while (held().take_before(more.told, more.next_put, told)) {
     tell(told, costs().poll + costs().cq, from);
   }
 }
@@ -68,10 +69,10 @@ void PutCard::fence(Pair& pair, const Packet& packet, Time from) {
 void PutCard::on_control(Pair& pair, const Packet& packet, Time from) {
   if (packet.kind != PacketKind::told) {  // the host's turn
     relay(packet, from);
-  } else if (telling_ == Telling::ack || packet.message < pair.next_put) {
+  } else if (telling_ == Telling::ack || packet.message < more_of(pair).next_put) {
     tell(packet, costs().poll + costs().cq, from);
   } else {
-    held().insert(pair.told, packet);
+    held().insert(more_of(pair).told, packet);
   }
 }
 
