@@ -39,12 +39,6 @@ std::vector<std::string> others_of(const PaperMatrix& matrix, const std::string&
   return others;
 }
 
-std::vector<std::string> joined(std::vector<std::string> names,
-                                const std::vector<std::string>& more) {
-  names.insert(names.end(), more.begin(), more.end());
-  return names;
-}
-
 std::string verdicts_of(const std::vector<Claim>& claims) {
   std::string text = "\n## What the paper's text says, and ours\n\n" +
                      head_of({"the paper says", "agrees if", "ours", "verdict"});
@@ -183,6 +177,12 @@ std::string ladder_table(const PaperMatrix& matrix, const std::string& ladder,
 }
 
 }  // namespace
+
+std::vector<std::string> joined(std::vector<std::string> names,
+                                const std::vector<std::string>& more) {
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
 
 std::string page_of(const PaperMatrix& matrix) {
   const std::string figure = std::to_string(matrix.figure);

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "netsim/command/paper_matrix.hpp"
 
 namespace photon::netsim::command {
 
+// The fields of a row, and more of them.
+std::vector<std::string> joined(std::vector<std::string> fields,
+                                const std::vector<std::string>& more);
 // A line a cell, with the names of its settings and of rvma's beside the speed-up.
 std::string cells_csv(const PaperMatrix& matrix);
 // A line a step of the ladders of each place.

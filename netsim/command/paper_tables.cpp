@@ -21,12 +21,6 @@ std::vector<std::string> place_fields(const PaperMatrix& matrix, const PaperCell
           quoted(place.settings.network.shape), place.routing,      std::to_string(place.Gbps)};
 }
 
-std::vector<std::string> joined(std::vector<std::string> fields,
-                                const std::vector<std::string>& more) {
-  fields.insert(fields.end(), more.begin(), more.end());
-  return fields;
-}
-
 std::string step_line(const PaperMatrix& matrix, const PaperCell& place, const Ladder& ladder,
                       std::size_t step) {
   const auto cells = matrix.cells_of(place, ladder);

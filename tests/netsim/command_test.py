@@ -6,7 +6,6 @@
 import json
 import os
 import random
-import re
 import resource
 import signal
 import subprocess
@@ -99,28 +98,6 @@ class Results(Case):
         for key, value in (('motif.fields', 8), ('motif.compute_ns', 140), ('nic.mtu', 2048),
                            ('nic.dma_GBps', 18.75), ('network.crossbar_GBps', 18.75)):
             self.assertEqual(settings[key], value)
-
-
-class Bench(Case):
-    ROWS = ['hops-512', 'hops-8192', 'threads-512', 'threads-8192', 'sweep-rvma', 'sweep-usual',
-            'check', 'sweep-262144']
-
-    def test_each_row_runs_with_small_inputs(self):
-        status, out, error = self.run_it('bench', '--small', *self.ROWS)
-        self.assertEqual((status, error), (0, ''))
-        lines = out.splitlines()
-        begins = [line.split(':')[0] for line in lines if not line.startswith(' ')]
-        self.assertEqual([name for name in begins if name in self.ROWS], self.ROWS)
-        judged = [line for line in lines if line.endswith(': small')]
-        self.assertEqual(len(judged), 13)
-        for line in judged:
-            value = re.fullmatch(r'  .* ([0-9.]+) .* at (least|most) [0-9.]+, aim .*', line)[1]
-            self.assertGreater(float(value), 0)
-
-    def test_an_unknown_row_is_refused(self):
-        status, _, error = self.run_it('bench', 'hops-513')
-        self.assertEqual(status, 2)
-        self.assertIn('bench hops-513: allowed are hops-512, ', error)
 
 
 class Pages(Case):
