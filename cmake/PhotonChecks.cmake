@@ -91,7 +91,7 @@ function(photon_classic_tests)
       list(APPEND tests classic_${flavour})
     endforeach()
   endif()
-  set_tests_properties(${tests} PROPERTIES TIMEOUT 120 LABELS tree SKIP_RETURN_CODE 77)
+  set_tests_properties(${tests} PROPERTIES TIMEOUT 300 LABELS tree SKIP_RETURN_CODE 77)
   # As many operations as are promised, by themselves: who probes in a loop gives way to whatever
   # else runs. The other builds run fewer (tests/process).
   if(CMAKE_BUILD_TYPE STREQUAL "Release")

@@ -24,7 +24,7 @@ compile careless careless.c careless_mpi.c
 # More ranks than cores, and as root, as in a container.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
-run() { timeout -k 5 60 "mpirun.$flavour" "$@" | tee "$work/output"; }
+run() { timeout -k 5 200 "mpirun.$flavour" "$@" | tee "$work/output"; }
 
 run -n 3 "$work/mpi_ring"
 [[ $(grep -c 'of 3 went round' "$work/output") == 3 ]]

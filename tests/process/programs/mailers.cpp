@@ -121,6 +121,7 @@ ph_status append(ph_context* context, ph_rank to, std::uint32_t number, ph_reque
 }
 
 int send(const Job& job, std::uint32_t count) {
+  require(job.context, ph_barrier(job.context), "barrier");  // the mailbox is open
   for (std::uint32_t number = 0; number < count; ++number) {
     const bool is_asking = number % 7 == 6 || number + 1 == count;
     ph_request request = PH_REQUEST_NONE;
@@ -139,6 +140,7 @@ class Receiver {
       : context_(job.context), box_(open_mailbox(context_, PH_MAILBOX_MANAGED)) {
     for (std::size_t i = 0; i < kPosted; ++i) post(i);
     for (std::size_t i = kPosted; i < kBuffers; ++i) spare_.push_back(i);
+    require(context_, ph_barrier(context_), "barrier");
   }
 
   // Takes what has come, or hands over what is there when nothing more does.
