@@ -184,7 +184,7 @@ class BadInput(Case):
          ':10: motif.nx = 65535', 'less than 2^32 B'),
         (toml(motif={'name': '"allreduce-ring"'}), ':7: motif.name = allreduce-ring', 'schedule'),
         (toml(network={'link_GBps': '1e6'}, motif={'name': '"uniform"', 'bytes': '4'}),
-         'motif.load = 0.5', 'a mean gap is 10 ps and more'),
+         ': motif.load = 0.5', 'a mean gap is 10 ps and more'),
         (toml(motif={'name': '"incast"', 'target': '16'}), ':10: motif.target = 16', '0 to 15'),
         (toml(motif={'name': '"schedule"', 'file': '"none.txt"'}),
          ':10: motif.file = none.txt', 'a file that can be read'),
