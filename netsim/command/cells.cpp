@@ -34,13 +34,32 @@ std::string run_cell(const Cell& cell) {
   return is_written ? "" : is_written.error();
 }
 
+bool has_only(std::string_view text, std::string_view allowed) {
+  return !text.empty() && text.find_first_not_of(allowed) == std::string_view::npos;
+}
+
+// Is it what write_file() makes before a result of a cell, or a page of `paper`, has its name?
+// Other people's files may end in .part as well.
+bool is_own_part(std::string_view name) {
+  constexpr std::string_view kEnd = ".part";
+  if (!name.ends_with(kEnd)) return false;
+  name.remove_suffix(kEnd.size());
+  const std::size_t process = name.rfind('.');
+  if (process == std::string_view::npos) return false;
+  if (!has_only(name.substr(process + 1), "0123456789")) return false;
+  name = name.substr(0, process);
+  if (name.starts_with("figure")) return name.ends_with(".csv") || name.ends_with(".md");
+  return name.ends_with(".json") && name.size() == 32 + 5 &&
+         has_only(name.substr(0, 32), "0123456789abcdef");
+}
+
 // What killed processes left half written.
 void remove_parts(const std::string& path) {
   DIR* folder = ::opendir(path.c_str());
   if (folder == nullptr) return;
   while (const dirent* entry = ::readdir(folder)) {
     const std::string_view name = entry->d_name;
-    if (name.ends_with(".part")) ::unlink((path + "/" + std::string(name)).c_str());
+    if (is_own_part(name)) ::unlink((path + "/" + std::string(name)).c_str());
   }
   ::closedir(folder);
 }

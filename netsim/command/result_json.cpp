@@ -15,16 +15,26 @@ double share(std::uint64_t part, std::uint64_t all) {
   return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
 }
 
+// The product of two numbers, which may be beyond 64 bits.
+long double product(std::uint64_t one, std::uint64_t other) {
+  return static_cast<long double>(one) * static_cast<long double>(other);
+}
+
+double share_of(long double part, long double all) {
+  return all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
+}
+
 // By class: how busy links were, for how long they were stalled, and the longest of their queues.
 Json links_json(const RunResult& result) {
   Json all = Json::object();
   for (const LinkClass& its : result.links) {
-    const double mean = share(its.flits * result.flit_ps, its.links * result.span_ps);
+    const double mean =
+        share_of(product(its.flits, result.flit_ps), product(its.links, result.span_ps));
     const double stalled = share(its.stalled, its.links);
     all[its.name] = {{"links", its.links},
                      {"flits", its.flits},
                      {"use_mean", mean},
-                     {"use_max", share(its.most_flits * result.flit_ps, result.span_ps)},
+                     {"use_max", share_of(product(its.most_flits, result.flit_ps), result.span_ps)},
                      {"stalled_mean_ps", stalled},
                      {"stalled_max_ps", its.most_stalled},
                      {"peak_queue_flits", its.peak_flits}};

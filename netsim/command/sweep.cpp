@@ -1,5 +1,6 @@
 // sweep: all combinations of the lists in [sweep], a result for each in a file of its own.
 #include <cstdio>
+#include <set>
 
 #include "netsim/command/cells.hpp"
 #include "netsim/command/jobs.hpp"
@@ -38,6 +39,13 @@ Result<std::vector<Cell>> cells_of(const Document& document, const std::string& 
   return cells;
 }
 
+// Cells may differ in what no result depends on, as run.threads: one of each result.
+std::vector<Cell> once_each(std::vector<Cell> cells) {
+  std::set<std::string> paths;
+  std::erase_if(cells, [&paths](const Cell& cell) { return !paths.insert(cell.path).second; });
+  return cells;
+}
+
 // All cells before any is run: a mistake is told at once.
 std::string wrong_with(const Document& document, const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) {
@@ -66,7 +74,7 @@ int sweep(Arguments arguments) {
   if (!wrong.empty()) return refuse(wrong);
   const auto folder = CellFolder::open(options->into);
   if (!folder) return refuse(folder.error());
-  const CellsDone done = run_cells(*cells, jobs);
+  const CellsDone done = run_cells(once_each(*cells), jobs);
   for (const Cell& cell : *cells) std::printf("%s  %s\n", cell.path.c_str(), cell.what.c_str());
   std::printf("%zu cells, %zu run now\n", cells->size(), done.run_now);
   return done.failed == 0 ? 0 : 1;

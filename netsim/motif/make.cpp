@@ -186,6 +186,10 @@ Made make_uniform(const MotifSettings& s, const Grid& grid) {
   if (load.mean_gap_ps > 1e15) {
     return bad("motif.load", s.load, "so much that a mean gap is up to 10^12 ns");
   }
+  // Gaps are whole picoseconds: below this the load would be another one.
+  if (load.mean_gap_ps < 10) {
+    return bad("motif.load", s.load, "so little that a mean gap is 10 ps and more");
+  }
   load.warmup = time_of_ns(s.warmup_us * 1000);
   load.measured = time_of_ns(s.measure_us * 1000);
   load.seed = s.seed;

@@ -75,8 +75,7 @@ constexpr Key kKeys[] = {
     {"nic.mtu", "B", &nic::Settings::mtu, within(0, kMost),
      "payload of a packet; 0: network.packet_bytes"},
     {"motif.name", "", &MotifSettings::name,
-     words("pair exchange shift incast alltoall sweep3d halo3d halo3d26 uniform schedule "
-           "allreduce-doubling allreduce-ring"),
+     words("pair exchange shift incast alltoall sweep3d halo3d halo3d26 uniform schedule"),
      "what ranks do"},
     {"motif.ranks", "", &MotifSettings::ranks, form("a number, or a grid as 4x4x4"), "how many"},
     {"motif.bytes", "B", &MotifSettings::bytes, within(1, kMost), "of each message"},

@@ -72,6 +72,22 @@ RunResult Simulation::run(Watcher* watcher) {
   return result;
 }
 
+namespace {
+
+// The first rank that was never done, or nothing; and whether its peers' cards wait, too.
+std::string who_waits(const RunResult& result) {
+  const auto& finished = result.finished_ps;
+  const auto found = std::find(finished.begin(), finished.end(), kNever);
+  if (found == finished.end()) return {};
+  std::string text = "rank " + std::to_string(found - finished.begin()) + " waits for ever";
+  const std::uint64_t sent = result.bytes_from_cards - result.control_bytes;
+  if (sent >= result.posted_bytes) return text;
+  return text + "; cards wait for buffers of their peers with " +
+         std::to_string(result.posted_bytes - sent) + " B that were posted";
+}
+
+}  // namespace
+
 std::string Simulation::why_it_failed(const RunResult& result) {
   Time now = 0;
   bool is_empty = true;
@@ -97,14 +113,11 @@ std::string Simulation::why_it_failed(const RunResult& result) {
     if (std::string left = worker->part().what_is_left(); !left.empty()) return left;
   }
   if (sum != 0) return "a packet was not delivered exactly once";
+  if (std::string waits = who_waits(result); !waits.empty()) return waits;
   if (result.bytes_from_cards != result.posted_bytes + result.control_bytes ||
       result.bytes_to_cards != result.bytes_from_cards ||
       result.flits_to_cards != result.flits_from_cards) {
     return "the bytes on hosts' links are not those of the messages";
-  }
-  for (std::size_t rank = 0; rank < result.finished_ps.size(); ++rank) {
-    if (result.finished_ps[rank] == kNever)
-      return "rank " + std::to_string(rank) + " waits for ever";
   }
   return is_audited_ ? what_disagrees(result) : std::string();
 }

@@ -99,6 +99,32 @@ class Results(Case):
                            ('nic.dma_GBps', 18.75), ('network.crossbar_GBps', 18.75)):
             self.assertEqual(settings[key], value)
 
+    def test_the_use_of_links_is_right_in_a_run_of_hours(self):
+        self.write(toml(network={'topology': '"torus"', 'shape': '"16x16x16"',
+                                 'routing': '"static"'},
+                        motif={'name': '"sweep3d"', 'ranks': '"2x2"', 'compute_ns': '1e9'},
+                        run={'iterations': '4'}))
+        result = json.loads(self.run_it('run', self.file, '--json', '-')[1])
+        span = result['span_ps']
+        for its in (result['links'][name] for name in ('from_hosts', 'to_hosts', 'dimension_0')):
+            self.assertGreater(its['links'] * span, 2**64)
+            self.assertGreater(its['flits'], 0)
+            self.assertAlmostEqual(its['use_mean'] * its['links'] * span / (its['flits'] * 1280), 1)
+
+    def test_a_rank_that_waits_for_ever_is_named(self):
+        # Messages that no receive takes fill the buffers, and that which is waited for is behind.
+        lines = [f'0: s{tag} send 1 100 {tag}' for tag in range(10)]
+        lines += ['1: r9 receive 0 100 9'] + [f'1: r{t} receive 0 100 {t} after r9'
+                                              for t in range(9)]
+        schedule = self.path / 'schedule.txt'
+        schedule.write_text('\n'.join(['ranks 2'] + lines) + '\n')
+        for protocol in ('rvma', 'rdma-usual', 'rdma-put-ack'):
+            self.write(toml(network={'routing': '"static"'}, nic={'protocol': f'"{protocol}"'},
+                            motif={'name': '"schedule"', 'file': f'"{schedule}"'}))
+            status, out, error = self.run_it('run', self.file)
+            self.assertEqual((status, out), (1, ''))
+            self.assertIn('waits for ever; cards wait for buffers of their peers with 200 B', error)
+
 
 class Pages(Case):
     def test_the_page_has_the_table_of_keys(self):
@@ -156,6 +182,9 @@ class BadInput(Case):
          ':10: motif.kba = 7', 'a divisor of motif.nz = 30'),
         (toml(motif={'name': '"halo3d"', 'ranks': '"2x2x2"', 'nx': '65535', 'ny': '65535'}),
          ':10: motif.nx = 65535', 'less than 2^32 B'),
+        (toml(motif={'name': '"allreduce-ring"'}), ':7: motif.name = allreduce-ring', 'schedule'),
+        (toml(network={'link_GBps': '1e6'}, motif={'name': '"uniform"', 'bytes': '4'}),
+         ': motif.load = 0.5', 'a mean gap is 10 ps and more'),
         (toml(motif={'name': '"incast"', 'target': '16'}), ':10: motif.target = 16', '0 to 15'),
         (toml(motif={'name': '"schedule"', 'file': '"none.txt"'}),
          ':10: motif.file = none.txt', 'a file that can be read'),
@@ -278,6 +307,24 @@ class Sweeps(Case):
         files[2].write_text(files[3].read_text())
         self.assertIn('3 run now', self.run_it(*self.sweep(self.path / 'cells'))[1])
         self.assertEqual(self.results_in(self.path / 'cells'), expected)
+
+    def test_what_others_have_in_the_folder_stays(self):
+        self.write(toml(sweep={'run.seed': [1]}))
+        into = self.path / 'cells'
+        into.mkdir()
+        own = [f'{"0123456789abcdef" * 2}.json.123.part', 'figure7-ladder.csv.5.part']
+        foreign = ['film.part', 'out.json.123.part', f'{"0" * 32}.json.part', 'figure.part']
+        for name in own + foreign:
+            (into / name).write_text('')
+        self.assertEqual(self.run_it(*self.sweep(into))[0], 0)
+        self.assertEqual(sorted(each.name for each in into.glob('*.part')), sorted(foreign))
+
+    def test_cells_of_one_result_are_run_once(self):
+        self.write(toml(sweep={'run.threads': [1, 2, 3], 'nic.pcie_ns': '[1e9, 1000000000]'}))
+        status, out, error = self.run_it(*self.sweep(self.path / 'cells', '--jobs', 4))
+        self.assertEqual((status, error), (0, ''))
+        self.assertIn('6 cells, 1 run now', out)
+        self.assertEqual(len(self.results_in(self.path / 'cells')), 1)
 
     def test_changed_settings_are_not_reused(self):
         self.write(toml(sweep={'run.seed': [1, 2]}))
