@@ -75,8 +75,7 @@ constexpr Key kKeys[] = {
     {"nic.mtu", "B", &nic::Settings::mtu, within(0, kMost),
      "payload of a packet; 0: network.packet_bytes"},
     {"motif.name", "", &MotifSettings::name,
-     words("pair exchange shift incast alltoall sweep3d halo3d halo3d26 uniform schedule "
-           "allreduce-doubling allreduce-ring"),
+     words("pair exchange shift incast alltoall sweep3d halo3d halo3d26 uniform schedule"),
      "what ranks do"},
     {"motif.ranks", "", &MotifSettings::ranks, form("a number, or a grid as 4x4x4"), "how many"},
     {"motif.bytes", "B", &MotifSettings::bytes, within(1, kMost), "of each message"},
@@ -228,8 +227,16 @@ Result<Settings> with(Settings settings, const Key& key, std::string_view text) 
 
 Result<Settings> with(Settings settings, std::string_view name, std::string_view text) {
   if (const Key* key = find_key(name)) return with(std::move(settings), *key, text);
+  // Those of its section, or all if there is no such section.
+  const std::string_view section = name.substr(0, name.find('.') + 1);
+  const bool has_section = std::any_of(std::begin(kKeys), std::end(kKeys), [&](const Key& one) {
+    return !section.empty() && one.name.starts_with(section);
+  });
   std::string all;
-  for (const Key& one : kKeys) all += (all.empty() ? "" : ", ") + std::string(one.name);
+  for (const Key& one : kKeys) {
+    if (has_section && !one.name.starts_with(section)) continue;
+    all += (all.empty() ? "" : ", ") + std::string(one.name);
+  }
   return Error{std::string(name) + " = " + std::string(text) +
                ": the key is unknown; allowed are " + all};
 }
