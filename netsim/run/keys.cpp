@@ -227,8 +227,16 @@ Result<Settings> with(Settings settings, const Key& key, std::string_view text) 
 
 Result<Settings> with(Settings settings, std::string_view name, std::string_view text) {
   if (const Key* key = find_key(name)) return with(std::move(settings), *key, text);
+  // Those of its section, or all if there is no such section.
+  const std::string_view section = name.substr(0, name.find('.') + 1);
+  const bool has_section = std::any_of(std::begin(kKeys), std::end(kKeys), [&](const Key& one) {
+    return !section.empty() && one.name.starts_with(section);
+  });
   std::string all;
-  for (const Key& one : kKeys) all += (all.empty() ? "" : ", ") + std::string(one.name);
+  for (const Key& one : kKeys) {
+    if (has_section && !one.name.starts_with(section)) continue;
+    all += (all.empty() ? "" : ", ") + std::string(one.name);
+  }
   return Error{std::string(name) + " = " + std::string(text) +
                ": the key is unknown; allowed are " + all};
 }

@@ -104,11 +104,12 @@ std::string Simulation::why_it_failed(const RunResult& result) {
   if (has_events && common_->bound == kEndOfTime) {
     return "simulated time passed 2^63 ps, which is as far as it is counted";
   }
+  const std::string bound = "the bound of simulated time (run.max_us) passed";
   if (!is_empty) {
-    return "packets stayed in the network at " + std::to_string(now) +
-           " ps: " + waiting_cycle(common_->fabric, common_->state);
+    return (has_events ? bound + ": " : "") + "packets stayed in the network at " +
+           std::to_string(now) + " ps: " + waiting_cycle(common_->fabric, common_->state);
   }
-  if (has_events) return "the bound of simulated time passed";
+  if (has_events) return bound;
   for (const auto& worker : workers_) {
     if (std::string left = worker->part().what_is_left(); !left.empty()) return left;
   }

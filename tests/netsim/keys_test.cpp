@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace photon::netsim {
@@ -55,6 +56,27 @@ TEST(Keys, complete_text_tells_any_two_settings_apart_but_for_threads) {
           << key.name;
     }
   }
+}
+
+TEST(Keys, each_motif_that_is_allowed_exists) {
+  for (std::string_view words = find_key("motif.name")->allowed.text; !words.empty();) {
+    const std::string name(words.substr(0, words.find(' ')));
+    words.remove_prefix(std::min(name.size() + 1, words.size()));
+    MotifSettings settings;
+    settings.name = name;
+    const auto motif = make_motif(settings);
+    const std::string error = motif ? "" : motif.error();
+    EXPECT_EQ(error.find("motif.name"), std::string::npos) << error;
+  }
+}
+
+TEST(Keys, an_unknown_key_is_told_those_of_its_section) {
+  const std::string error = with(Settings{}, "nic.pcie", "1").error();
+  EXPECT_NE(error.find("nic.pcie = 1: the key is unknown; allowed are nic.protocol, "),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(error.find("network."), std::string::npos) << error;
+  EXPECT_NE(with(Settings{}, "seed", "1").error().find("run.seed"), std::string::npos);
 }
 
 }  // namespace

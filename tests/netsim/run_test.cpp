@@ -67,6 +67,7 @@ TEST(Run, a_ring_with_one_vc_wedges_and_says_so) {
   const std::string failure = run_well(settings).failure;
   EXPECT_NE(failure.find("packets stayed in the network"), std::string::npos) << failure;
   EXPECT_NE(failure.find("cycle of waiting channels: router "), std::string::npos) << failure;
+  EXPECT_EQ(failure.find("run.max_us"), std::string::npos) << failure;
   settings.vcs = 2;
   EXPECT_EQ(run_well(settings).failure, "");
 }
@@ -77,6 +78,7 @@ TEST(Run, a_bound_of_simulated_time_ends_the_run_as_a_failure) {
   const std::string failure = run_well(settings).failure;
   EXPECT_NE(failure.find("packets stayed in the network"), std::string::npos) << failure;
   EXPECT_EQ(failure.find("cycle of"), std::string::npos) << failure;
+  EXPECT_TRUE(failure.starts_with("the bound of simulated time (run.max_us) passed")) << failure;
 }
 
 TEST(Run, any_partition_gives_the_same_bytes) {

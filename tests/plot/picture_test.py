@@ -150,7 +150,14 @@ class Netsim(unittest.TestCase):
 
     def test_no_speed_ups_are_drawn_where_a_side_is_missing(self):
         figure = netsim_figure([cell('rdma-put-ack', 5)])
-        self.assertEqual([axes for axes in figure.axes if axes.get_ylabel()], [])
+        self.assertEqual([axes for axes in figure.axes if 'speed-up' in axes.get_ylabel()], [])
+
+    def test_times_are_drawn_where_nothing_can_be_compared(self):
+        axes = axes_named(netsim_figure([cell('rdma-put-ack', 5e6), cell('bare', 3e6),
+                                         cell('bare', 2e6, network__link_GBps=25.0)]), 'last rank')
+        self.assertEqual(sorted(bar.get_height() for bar in axes.patches), [2, 3, 5])
+        self.assertEqual([label.get_text() for label in axes.get_xticklabels()],
+                         ['hyperx\nstatic\nrdma-put-ack', 'hyperx\nstatic\nbare'])
 
     def test_cuts_no_words(self):
         figure = netsim_figure(RUNGS + ORDERS)

@@ -155,6 +155,14 @@ def groups_of(places):
                   key=lambda group: (group[0], group[1] != 'static', group[1]))
 
 
+def timed_groups_of(places):
+    """The same, a card at a time."""
+    return [(*group, card) for group in groups_of(places)
+            for card in unique(card for place in places
+                               if (place.network, place.routing) == group
+                               for card in place.times)]
+
+
 def rates_of(places):
     return sorted({place.gbps for place in places})
 
@@ -195,7 +203,7 @@ def heading(results):
     shapes = ', '.join(unique(f"{result.value('network.topology')} {result.value('network.shape')}"
                               for result in results))
     return 'photon-netsim: when the last rank is done', [
-        f'{len(results)} results; the sides of a speed-up differ in nic.protocol alone. Cards: '
-        f'{cards}.',
+        f"{len(results)} result{'s' if len(results) > 1 else ''}; the sides of a speed-up differ "
+        f'in nic.protocol alone. Cards: {cards}.',
         f'Ranks {ranks} on {shapes}.',
         'All have ' + ', '.join(f'{key} {value}' for key, value in shared) + '.']

@@ -59,6 +59,27 @@ def draw_speed_ups(sheet, places, rates):
     sheet.skip(NAMES_INCHES)
 
 
+def draw_times(sheet, places, rates):
+    """Where nothing can be compared: when the last rank is done, a bar a rate of each card."""
+    axes = sheet.axes(BARS_INCHES, LEFT_INCHES)
+    groups = netsim.timed_groups_of(places)
+    for place in places:
+        index = rates.index(place.gbps)
+        for card, picoseconds in place.times.items():
+            at, width = place_bar(groups.index((place.network, place.routing, card)), index,
+                                  len(rates))
+            value = picoseconds / 1e6
+            axes.bar(at, value, width=0.92 * width, color=colour_of(index))
+            axes.annotate(f'{value:.4g}', (at, value), (0, 2), textcoords='offset points',
+                          fontsize=6, ha='center')
+    axes.set_xlim(-0.6, len(groups) - 0.4)
+    axes.margins(y=0.12)
+    axes.set_xticks(range(len(groups)), ['\n'.join(group) for group in groups], fontsize=8)
+    axes.set_ylabel('last rank done, us')
+    axes.grid(True, axis='y')
+    sheet.skip(NAMES_INCHES)
+
+
 def draw_waterfall(axes, by_rate, names):
     """Each bar reaches from the rung before to its own, the first one from nought: means over the
     places of a rate. `by_rate`: (colour's index, shares of each place)."""
@@ -96,9 +117,12 @@ def draw_form(sheet, form, places):
     rates = netsim.rates_of(places)
     sheet.text(TITLE_INCHES, form, fontsize=11)
     draw_rates(sheet, rates)
+    ladders = ladders_of(places, rates)
     if any(place.speed_up() for place in places):
         draw_speed_ups(sheet, places, rates)
-    for names, by_rate in ladders_of(places, rates):
+    elif not ladders:
+        draw_times(sheet, places, rates)
+    for names, by_rate in ladders:
         draw_waterfall(sheet.axes(LADDER_INCHES, LEFT_INCHES), by_rate, names)
         sheet.skip(NAMES_INCHES)
     sheet.skip(GAP_INCHES)
@@ -106,10 +130,10 @@ def draw_form(sheet, form, places):
 
 def height_of(places):
     height = TITLE_INCHES + LINE_INCHES + 0.1 + GAP_INCHES
-    if any(place.speed_up() for place in places):
+    ladders = ladders_of(places, netsim.rates_of(places))
+    if any(place.speed_up() for place in places) or not ladders:
         height += BARS_INCHES + NAMES_INCHES
-    return height + len(ladders_of(places, netsim.rates_of(places))) * (LADDER_INCHES +
-                                                                       NAMES_INCHES)
+    return height + len(ladders) * (LADDER_INCHES + NAMES_INCHES)
 
 
 @in_style
