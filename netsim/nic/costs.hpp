@@ -19,7 +19,8 @@ struct Costs {
         dma_ps_per_byte(1000.0 / (s.dma_GBps == 0 ? 1.5 * s.link_GBps : s.dma_GBps)),
         copy_ps_per_byte(1000.0 / s.memcpy_GBps),
         buffers(s.buffers_per_peer),
-        mtu(s.mtu) {}
+        mtu(s.mtu),
+        small(std::min(s.mtu, std::max(kControlBytes, s.flit_bytes))) {}
 
   Time dma(std::uint32_t bytes) const { return rounded_ps(bytes * dma_ps_per_byte); }
   Time copy(std::uint32_t bytes) const { return rounded_ps(bytes * copy_ps_per_byte); }
@@ -47,6 +48,7 @@ struct Costs {
   double copy_ps_per_byte;
   std::uint32_t buffers;
   std::uint32_t mtu;
+  std::uint32_t small;  // up to this a message leaves like a control packet
 };
 
 }  // namespace photon::netsim::nic

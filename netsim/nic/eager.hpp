@@ -14,7 +14,7 @@ class EagerCard final : public NodeCard {
  public:
   EagerCard(const Settings& settings, Port& port, std::uint32_t node, bool is_usual)
       : NodeCard(settings, port, node),
-        most_(is_usual ? std::max(settings.eager_bytes, kControlBytes) : ~std::uint32_t{0}),
+        most_(is_usual ? std::max(settings.eager_bytes, costs().small) : ~std::uint32_t{0}),
         is_copied_(is_usual) {}
   Time host_time(std::uint32_t slot, const Operation& operation) override;
   void on_post(std::uint32_t slot, const Operation& operation) override;

@@ -71,11 +71,11 @@ void NodeCard::start(Pair& pair, Time from) {
   }
 }
 
-// What is no larger than a control packet came down inside its command.
+// What is no larger than a flit came down inside its command.
 void NodeCard::send_data(Pair& pair, std::uint32_t message, Time from) {
   OutMessage& its = outbox_.messages()[message];
   its.packet.message = pair.messages++;
-  if (its.packet.message_bytes > kControlBytes) {
+  if (its.packet.message_bytes > costs_.small) {
     outbox_.bulk(message, from);
     return;
   }
@@ -192,7 +192,7 @@ void NodeCard::answer(const Packet& packet, PacketKind kind, Time from) {
 }
 
 Time NodeCard::registration(std::uint32_t slot, const Operation& operation) {
-  if (operation.bytes <= kControlBytes) return 0;
+  if (operation.bytes <= costs_.small) return 0;
   if (is_registered_each_) return costs_.registration;
   Pair& pair = pairs_[pairs_.find(slot, operation.peer)];
   if (pair.registered == costs_.buffers) return 0;

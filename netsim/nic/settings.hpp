@@ -27,8 +27,9 @@ struct Settings {
   double poll_ns = 0;                 // of a rank, to find what was written
   double cq_ns = 0;                   // of a rank, to read an entry of a completion queue
   std::uint32_t buffers_per_peer = 8;
-  std::uint32_t mtu = 0;    // payload of a packet; 0: network.packet_bytes
-  double link_GBps = 12.5;  // of the network, filled in by run/
+  std::uint32_t mtu = 0;         // payload of a packet; 0: network.packet_bytes
+  double link_GBps = 12.5;       // of the network, filled in by run/
+  std::uint32_t flit_bytes = 0;  // payload of a packet of one flit; filled in by run/, too
 };
 
 // The model of `settings.protocol` for the card of one node, which has `slots` ranks; the settings

@@ -1,5 +1,6 @@
 #include "netsim/run/settings.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "netsim/run/keys.hpp"
@@ -56,6 +57,8 @@ Settings with_defaults(Settings settings) {
   if (settings.nic.dma_GBps == 0) settings.nic.dma_GBps = half_more;
   if (settings.nic.mtu == 0) settings.nic.mtu = settings.packet_bytes;
   settings.nic.link_GBps = settings.link_GBps;
+  settings.nic.flit_bytes =
+      settings.flit_bytes - std::min(settings.flit_bytes, settings.header_bytes);
   settings.motif = with_defaults(std::move(settings.motif));
   return settings;
 }
