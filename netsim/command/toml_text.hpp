@@ -13,7 +13,8 @@ struct Stray {
 };
 
 // The first control character besides tabs and ends of lines, or character beyond ASCII that stands
-// neither in a comment nor in a string of one line.
+// in no line that is a comment. Strings are not told apart, since toml++ and we might disagree
+// where one ends; where one may have several lines, no line is surely a comment.
 Stray first_stray(std::string_view text);
 
 }  // namespace photon::netsim::command

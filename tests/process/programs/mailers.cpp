@@ -39,7 +39,6 @@ constexpr std::size_t kPosted = 4;  // at a time; the others are looked at once 
 constexpr std::uint32_t kMails = 300;
 constexpr std::uint32_t kForEver = 0xffff'ffff;
 constexpr std::uint32_t kLane = 5;
-constexpr int kRounds = 4;
 
 struct Head {
   std::uint32_t from = 0;
@@ -133,7 +132,6 @@ int send(const Job& job, std::uint32_t count) {
 }
 
 // ---- the receiver
-
 class Receiver {
  public:
   explicit Receiver(const Job& job)
@@ -392,7 +390,7 @@ int main(int count, char** arguments) {
   const std::string how = count == 2 ? arguments[1] : "";
   const bool has_victim = how == "killed" || how == "receiver" || how == "aborted";
   if (!has_victim && how != "stopped" && how != "closed") return 2;
-  for (int round = 0; round < photon::test::kRounds; ++round)
+  for (int round = 0; round < 4; ++round)
     if (photon::test::run_ranks(photon::test::kRanks, {}, has_victim,
                                 [&how](const ph_bootstrap& bootstrap) {
                                   return photon::test::run(how, bootstrap);
