@@ -243,9 +243,13 @@ void Runner::quiesce(ph_rank rank, std::uint64_t limit_ns) {
   static_cast<void>(test_quiesce(rank));
   if (quiet.is_requested) {
     const ph_status status = ph_am_quiesce(context(rank), 0);
-    // It may have ended inside the call, which found that a rank is lost.
-    if (status == PH_ERR_STATE || test_quiesce(rank) == 0 || !quiet.is_broken)
-      expect(rank, "am_quiesce while a request is under way", status, PH_ERR_STATE);
+    if (status == PH_ERR_STATE || test_quiesce(rank) == 0)
+      return static_cast<void>(
+          expect(rank, "am_quiesce while a request is under way", status, PH_ERR_STATE));
+    // It ended inside the call, which began another one, or found that a rank is lost.
+    if (quiet.is_broken) return;
+    quiets_.begin(at);
+    if (status != PH_TIMEOUT) end_quiesce(rank, status);
     return;
   }
   if (!quiet.is_under_way) quiets_.begin(at);
