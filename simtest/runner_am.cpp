@@ -268,17 +268,31 @@ void Runner::end_quiesce(ph_rank rank, ph_status status) {
   quiets_.ended(here(rank), status, error);
 }
 
+// One that was under way before a call that said so.
+bool Runner::has_ended_inside(ph_rank rank, ph_status status) {
+  if (quiets_.of(here(rank)).is_requested) return test_quiesce(rank) != 0;
+  if (status >= 0) return false;
+  end_quiesce(rank, status);
+  return true;
+}
+
 void Runner::begin_quiesce(ph_rank rank) {
   const Endpoint at = here(rank);
   AmQuiets::Quiet& quiet = quiets_.of(at);
   ph_request request = PH_REQUEST_NONE;
   static_cast<void>(test_quiesce(rank));
   if (oracle_.failed()) return;
-  if (quiet.is_under_way)
-    return static_cast<void>(expect(rank, "am_quiesce_begin of a second one",
-                                    ph_am_quiesce_begin(context(rank), &request), PH_ERR_STATE));
-  quiets_.begin(at);
+  const bool is_second = quiet.is_under_way;
+  if (!is_second) quiets_.begin(at);
   const ph_status status = ph_am_quiesce_begin(context(rank), &request);
+  if (is_second) {
+    // The first may have ended inside the call, which began another one, or found a rank lost.
+    if (status == PH_ERR_STATE || !has_ended_inside(rank, status))
+      return static_cast<void>(
+          expect(rank, "am_quiesce_begin of a second one", status, PH_ERR_STATE));
+    if (quiet.is_broken) return;
+    quiets_.begin(at);
+  }
   if (status == PH_AGAIN) return quiets_.not_begun(at);
   if (status != PH_OK || request == PH_REQUEST_NONE) return end_quiesce(rank, status);
   oracle_.also_under_way(at, rank);

@@ -269,6 +269,7 @@ class Runner {
   void quiesce(ph_rank rank, std::uint64_t limit_ns);
   void end_quiesce(ph_rank rank, ph_status status);
   void begin_quiesce(ph_rank rank);
+  bool has_ended_inside(ph_rank rank, ph_status status);
   void end_requested(ph_rank rank, ph_status status);
   std::size_t harvest_quiesces(ph_rank rank);
   std::size_t test_quiesce(ph_rank rank);
