@@ -53,7 +53,7 @@ bool is_own_part(std::string_view name) {
          has_only(name.substr(0, 32), "0123456789abcdef");
 }
 
-// What killed processes left half written.
+// It removes the files that killed processes have left half written.
 void remove_parts(const std::string& path) {
   DIR* folder = ::opendir(path.c_str());
   if (folder == nullptr) return;

@@ -38,7 +38,7 @@ bool is_plain_or_missing(const std::string& path) {
   return ::stat(path.c_str(), &its) != 0 || S_ISREG(its.st_mode);
 }
 
-// What is no plain file, as /dev/null or a pipe, is written in place.
+// Devices and pipes, as /dev/null, are written in place: they cannot be replaced.
 Result<Nothing> write_in_place(const std::string& path, std::string_view text) {
   const int file = path == "-" ? ::dup(1) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (file < 0) return because_of_errno(path, "cannot be written");

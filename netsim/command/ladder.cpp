@@ -36,7 +36,7 @@ struct Climb {
   }
 };
 
-// What stands on two ladders is run once.
+// A rung that stands on two ladders is run once.
 Result<std::vector<Run>> runs_of(const std::vector<Ladder>& ladders) {
   std::vector<Run> runs;
   for (const Ladder& ladder : ladders) {

@@ -21,7 +21,7 @@ struct Speed {
 std::string result_json(const Settings& settings, const RunResult& result, const Speed& speed);
 // Is it a whole result of these settings, of this version of the model and of the format?
 bool is_result_of(const Settings& settings, std::string_view text);
-// What names the settings' result among all others: 32 hexadecimal digits.
+// The name tells the settings' result from all others: 32 hexadecimal digits.
 std::string name_of(const Settings& settings, std::string_view files);
 
 }  // namespace photon::netsim::command
