@@ -294,8 +294,8 @@ PH_API ph_status ph_am_reply(const ph_am_message *message, const ph_am_args *arg
 /**
  * Makes progress, and runs the handlers that are due. `flags`: 0.
  * Order:   peers that have met in shared memory are served in turns. The call looks for peers that
- *          have not been met yet, and for peers behind a connection (tcp, ofi), once in 256 calls or
- *          more often, whatever time these take, so that PH_AGAIN does not say that nothing has
+ *          have not been met yet, and for peers behind a connection (tcp, ofi), once in 256 calls
+ *          or more often, whatever time these take, so that PH_AGAIN does not say that nothing has
  *          come. A program that polls rarely polls many times in a row, or sets `am` to threaded.
  * Status:  PH_OK: a handler ran. PH_AGAIN: none did (in a handler: always). PH_ERR_ARGUMENT.
  * Threads: any. Does not wait; takes as long as the handlers that it runs.
