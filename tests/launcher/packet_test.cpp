@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 namespace photonrun {
@@ -13,14 +14,16 @@ namespace {
 // whether the other end is closed, and a packet that comes in between must not be taken for the
 // end.
 TEST(LauncherPacket, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
-  constexpr int kRounds = 20000;
-  std::atomic<int> given{-1};  // rounds whose ends are there
+  constexpr int kRounds = 20000;  // fewer where others compute, and each yield costs a time slice
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  std::atomic<int> given{-1};  // rounds whose ends are there; kRounds: no more come
   std::atomic<int> sent{-1};
   Fd ranks;
   Fd ours;
   std::thread sender([&] {
     for (int round = 0; round < kRounds; ++round) {
       while (given < round) std::this_thread::yield();
+      if (given == kRounds) return;
       EXPECT_EQ(write_packet(ranks.get(), make_packet({.type = PH_LAUNCH_LEAVE})), Io::done);
       ::shutdown(ranks.get(), SHUT_RDWR);
       sent = round;
@@ -28,7 +31,7 @@ TEST(LauncherPacket, what_is_sent_and_closed_behind_while_somebody_looks_arrives
   });
   int lost = 0;
   unsigned looks = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kRounds && std::chrono::steady_clock::now() < until; ++round) {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     ranks.reset(ends[0]);
@@ -44,6 +47,7 @@ TEST(LauncherPacket, what_is_sent_and_closed_behind_while_somebody_looks_arrives
     lost += packets == 1 ? 0 : 1;
     while (sent < round) std::this_thread::yield();
   }
+  given = kRounds;
   sender.join();
   EXPECT_EQ(lost, 0);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <atomic>
+#include <chrono>
 
 #include "boot_ranks.hpp"
 
@@ -62,13 +63,15 @@ TEST(Packet, what_was_sent_before_closing_arrives_although_the_sender_left_packe
 // The kernel looks into the queue and then whether the other end is closed: a packet that comes in
 // between must not be taken for the end. Some of the rounds hit that moment.
 TEST(Packet, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
-  constexpr int kRounds = 20000;
-  std::atomic<int> given{-1};  // rounds whose ends are there
+  constexpr int kRounds = 20000;  // fewer where others compute, and each yield costs a time slice
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  std::atomic<int> given{-1};  // rounds whose ends are there; kRounds: no more come
   std::atomic<int> sent{-1};
   Ends ends;
   std::thread sender([&] {
     for (int round = 0; round < kRounds; ++round) {
       while (given < round) std::this_thread::yield();
+      if (given == kRounds) return;
       EXPECT_EQ(*boot::send_packet(ends.a.get(), {.header = as_bytes("last")}), boot::Sent::taken);
       ::shutdown(ends.a.get(), SHUT_RDWR);
       sent = round;
@@ -77,7 +80,7 @@ TEST(Packet, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
   int lost = 0;
   unsigned looks = 0;
   std::array<std::byte, 8> buffer;
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kRounds && std::chrono::steady_clock::now() < until; ++round) {
     ends = make_ends(SOCK_SEQPACKET);
     given = round;
     int packets = 0;
@@ -93,6 +96,7 @@ TEST(Packet, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
     lost += packets == 1 ? 0 : 1;
     while (sent < round) std::this_thread::yield();
   }
+  given = kRounds;
   sender.join();
   EXPECT_EQ(lost, 0);
 }
