@@ -1,6 +1,8 @@
 // photon-netsim: a packet simulator of networks. Users' manual: docs/netsim.md.
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <string_view>
 
@@ -24,10 +26,7 @@ void end_without_memory() {
   std::_Exit(1);
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-  std::set_new_handler(end_without_memory);
+int call(int count, char** words) {
   namespace command = photon::netsim::command;
   const std::string_view name = count > 1 ? words[1] : "";
   const command::Arguments rest(words + (count > 1 ? 2 : 1), words + count);
@@ -40,4 +39,22 @@ int main(int count, char** words) {
   if (name == "keys") return command::keys(rest);
   std::fputs(kUsage, name == "--help" ? stdout : stderr);
   return name == "--help" ? 0 : 2;
+}
+
+// What was printed may be in memory until here. An error of an earlier piece has left no reason.
+bool is_all_printed() {
+  const bool was_well = std::ferror(stdout) == 0;
+  if (std::fflush(stdout) == 0 && was_well) return true;
+  std::fprintf(stderr, "photon-netsim: the standard output cannot be written%s%s\n",
+               was_well ? ": " : "", was_well ? std::strerror(errno) : "");
+  return false;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  std::set_new_handler(end_without_memory);
+  const int status = call(count, words);
+  if (is_all_printed()) return status;
+  return status == 0 ? 1 : status;
 }

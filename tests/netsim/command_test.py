@@ -193,6 +193,20 @@ class BadInput(Case):
             self.assertIn(str(out), error)
         self.assertEqual(self.run_it('run', self.file, '--json', '/dev/full')[0], 2)
 
+    def test_a_full_standard_output_is_told(self):
+        self.write(toml())
+        with open('/dev/full', 'w', encoding='ascii') as full:
+            for words in (('keys',), ('keys', '--markdown'), ('--help',), ('run', self.file)):
+                process = subprocess.run([self.COMMAND, *words], stdout=full, timeout=100,
+                                         stderr=subprocess.PIPE, text=True)
+                self.assertEqual(process.returncode, 1, words)
+                self.assertRegex(process.stderr, '^photon-netsim: the standard output cannot be '
+                                                 'written(: No space left on device)?\n$')
+            process = subprocess.run([self.COMMAND, 'walk'], stdout=full, timeout=100,
+                                     stderr=subprocess.PIPE, text=True)
+            self.assertEqual(process.returncode, 2)
+            self.assertNotIn('standard output', process.stderr)
+
     def test_a_run_that_is_too_large_for_the_memory_says_so(self):
         def with_little_memory():
             resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))
