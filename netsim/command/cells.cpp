@@ -107,7 +107,7 @@ CellsDone run_cells(const std::vector<Cell>& cells, std::uint32_t jobs) {
   std::size_t finished = 0;
   std::mutex mutex;
   const bool is_terminal = ::isatty(2) == 1;
-  in_parallel(cells.size(), jobs, [&](std::size_t i) {
+  const bool is_begun = in_parallel(cells.size(), jobs, [&](std::size_t i) {
     const bool was_done = is_done(cells[i]);
     const std::string wrong = was_done ? "" : run_cell(cells[i]);
     const std::lock_guard lock(mutex);
@@ -117,7 +117,8 @@ CellsDone run_cells(const std::vector<Cell>& cells, std::uint32_t jobs) {
     if (!wrong.empty()) std::fprintf(stderr, "photon-netsim: %s\n", wrong.c_str());
     if (is_terminal) std::fprintf(stderr, "\r%zu of %zu cells", finished, cells.size());
   });
-  if (is_terminal) std::fputc('\n', stderr);
+  if (!is_begun) done.failed = cells.size();
+  if (is_terminal && is_begun) std::fputc('\n', stderr);
   return done;
 }
 

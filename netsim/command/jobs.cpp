@@ -1,9 +1,11 @@
 #include "netsim/command/jobs.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <mutex>
-#include <thread>
-#include <vector>
+
+#include "netsim/run/threads.hpp"
 
 namespace photon::netsim::command {
 
@@ -14,7 +16,7 @@ std::uint32_t jobs_of(const std::string& text) {
   return is_number && jobs <= 256 ? jobs : 0;
 }
 
-void in_parallel(std::size_t count, std::uint32_t jobs,
+bool in_parallel(std::size_t count, std::uint32_t jobs,
                  const std::function<void(std::size_t)>& work) {
   std::mutex mutex;
   std::size_t next = 0;
@@ -22,12 +24,12 @@ void in_parallel(std::size_t count, std::uint32_t jobs,
     const std::lock_guard lock(mutex);
     return next < count ? next++ : count;
   };
-  const auto run = [&] {
+  const auto threads = static_cast<std::uint32_t>(std::min<std::size_t>(jobs, count));
+  const std::string wrong = in_threads(threads, [&](std::uint32_t) {
     for (std::size_t i = take(); i < count; i = take()) work(i);
-  };
-  std::vector<std::jthread> threads;
-  for (std::uint32_t job = 1; job < jobs; ++job) threads.emplace_back(run);
-  run();
+  });
+  if (!wrong.empty()) std::fprintf(stderr, "photon-netsim: --jobs %u: %s\n", jobs, wrong.c_str());
+  return wrong.empty();
 }
 
 }  // namespace photon::netsim::command

@@ -158,7 +158,7 @@ std::string wrong_with(const Document& document, const std::vector<Run>& runs) {
 }
 
 bool run_all(std::vector<Run>& runs, std::uint32_t jobs) {
-  in_parallel(runs.size(), jobs, [&runs](std::size_t i) {
+  bool is_well = in_parallel(runs.size(), jobs, [&runs](std::size_t i) {
     auto result = photon::netsim::run(runs[i].settings);
     if (!result) {
       runs[i].failure = result.error();
@@ -167,7 +167,6 @@ bool run_all(std::vector<Run>& runs, std::uint32_t jobs) {
     runs[i].failure = result->failure;
     runs[i].result = std::move(*result);
   });
-  bool is_well = true;
   for (const Run& run : runs) {
     if (run.failure.empty()) continue;
     std::fprintf(stderr, "photon-netsim: the run with %s on %s failed: %s\n",

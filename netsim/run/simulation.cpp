@@ -33,14 +33,15 @@ void Simulation::run_serially(Watcher* watcher) {
 }
 
 RunResult Simulation::run(Watcher* watcher) {
+  RunResult result;
+  result.note = note_;
   if (workers_.size() == 1) {
     run_serially(watcher);
   } else {
-    run_windows(workers_,
-                {common_->fabric.parameters.router_to_router_ps(), common_->bound, watcher});
+    result.failure = run_windows(
+        workers_, {common_->fabric.parameters.router_to_router_ps(), common_->bound, watcher});
+    if (!result.failure.empty()) return result;
   }
-  RunResult result;
-  result.note = note_;
   result.finished_ps = common_->finished;
   for (const Time time : result.finished_ps) {
     if (time == kNever) continue;

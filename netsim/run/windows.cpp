@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <barrier>
-#include <thread>
+
+#include "netsim/run/threads.hpp"
 
 namespace photon::netsim {
 namespace {
@@ -62,13 +63,11 @@ class Windows {
 
 }  // namespace
 
-void run_windows(std::span<const std::unique_ptr<Worker>> workers, const WindowSettings& settings) {
+std::string run_windows(std::span<const std::unique_ptr<Worker>> workers,
+                        const WindowSettings& settings) {
   Windows windows(workers, settings);
-  std::vector<std::jthread> threads;
-  for (std::size_t number = 1; number < workers.size(); ++number) {
-    threads.emplace_back([&windows, number] { windows.run(number); });
-  }
-  windows.run(0);
+  return in_threads(static_cast<std::uint32_t>(workers.size()),
+                    [&windows](std::uint32_t number) { windows.run(number); });
 }
 
 }  // namespace photon::netsim

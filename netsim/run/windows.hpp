@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 
 #include "netsim/run/watcher.hpp"
 #include "netsim/run/worker.hpp"
@@ -15,13 +16,15 @@
 namespace photon::netsim {
 
 // Runs all workers, each on a thread, until no events are left, the bound has passed, or a worker
-// has a fault. The caller's thread runs the first.
+// has a fault. The caller's thread runs the first. Nothing is run if there are not enough threads:
+// what it returns says so; else that is empty.
 // The watcher, if there is one, is told by the caller's thread.
 struct WindowSettings {
   Time look_ahead = 1;
   Time bound = kNever;
   Watcher* watcher = nullptr;
 };
-void run_windows(std::span<const std::unique_ptr<Worker>> workers, const WindowSettings& settings);
+[[nodiscard]] std::string run_windows(std::span<const std::unique_ptr<Worker>> workers,
+                                      const WindowSettings& settings);
 
 }  // namespace photon::netsim

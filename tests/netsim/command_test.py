@@ -222,6 +222,32 @@ class BadInput(Case):
         self.assertEqual((large.returncode, large.stdout), (1, ''))
         self.assertIn('the memory does not suffice', large.stderr)
 
+    def test_too_few_threads_are_told_and_nothing_hangs(self):
+        def with_room_for_some_stacks():
+            stack = resource.getrlimit(resource.RLIMIT_STACK)[1]
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 30, stack))
+            resource.setrlimit(resource.RLIMIT_AS, (7 << 29, 7 << 29))
+
+        def run_it(*arguments):
+            return subprocess.run([self.COMMAND, *arguments], capture_output=True, text=True,
+                                  preexec_fn=with_room_for_some_stacks, timeout=100)
+
+        if 0 <= resource.getrlimit(resource.RLIMIT_STACK)[1] < 1 << 30:
+            self.skipTest('stacks are limited')
+        if run_it('keys').returncode != 0:
+            self.skipTest('sanitizers need more')
+        self.write(toml(sweep={'run.seed': list(range(1, 9))}))
+        told = 'of 8 threads the system gives only '
+        one = run_it('run', self.file, '--set', 'run.seed=1', '--threads', '8')
+        self.assertEqual((one.returncode, one.stdout), (1, ''))
+        self.assertIn('photon-netsim: the run failed: ' + told, one.stderr)
+        many = run_it('sweep', self.file, '--into', self.path / 'cells', '--jobs', '8')
+        self.assertEqual(many.returncode, 1)
+        self.assertIn('photon-netsim: --jobs 8: ' + told, many.stderr)
+        for each in (one, many):
+            self.assertEqual(each.stderr.count('\n'), 1, each.stderr)
+            self.assertGreater(int(each.stderr.split(told)[1].split(':')[0]), 1)  # some were there
+
     def test_damaged_files_end_in_status_0_1_or_2(self):
         draw = random.Random(1)
         whole = toml(run={'seed': '7', 'max_us': '50.0'}).encode()
