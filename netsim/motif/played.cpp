@@ -63,36 +63,36 @@ void Played::start(std::uint32_t rank, Ranks& ranks) {
 
 void Played::on_message(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) {
   Channel& its = channels_[channel_at_[0].find(key_of(rank, peer, tag))->second];
-  if (its.begun.first == kNone) {
+  if (its.begun.is_empty()) {
     ++its.come;
     return;
   }
-  const std::uint32_t operation = take(its.begun);
+  const std::uint32_t operation = take_first(nodes_, its.begun);
   ranks.release(rank, peer);
   end(operation, ranks);
 }
 
 void Played::on_sent(std::uint32_t rank, std::uint32_t peer, std::uint16_t tag, Ranks& ranks) {
   Channel& its = channels_[channel_at_[1].find(key_of(rank, peer, tag))->second];
-  end(take(its.begun), ranks);
+  end(take_first(nodes_, its.begun), ranks);
 }
 
 void Played::on_computed(std::uint32_t rank, Ranks& ranks) {
-  end(take(states_[rank].computing), ranks);
+  end(take_first(nodes_, states_[rank].computing), ranks);
 }
 
 void Played::begin(std::uint32_t operation, Ranks& ranks) {
   const Schedule::Operation& one = schedule_.operations[operation];
   if (one.kind == Kind::compute) {
-    append(states_[one.rank].computing, operation);
+    append(nodes_, states_[one.rank].computing, operation);
     return ranks.compute(one.rank, one.duration);
   }
   Channel& its = channels_[nodes_[operation].channel];
   if (one.kind == Kind::send) {
-    append(its.begun, operation);
+    append(nodes_, its.begun, operation);
     return ranks.send(one.rank, {one.peer, one.bytes, one.tag, true});
   }
-  if (its.come == 0) return append(its.begun, operation);
+  if (its.come == 0) return append(nodes_, its.begun, operation);
   --its.come;
   ranks.release(one.rank, one.peer);
   end(operation, ranks);
@@ -103,11 +103,11 @@ void Played::begin(std::uint32_t operation, Ranks& ranks) {
 void Played::end(std::uint32_t operation, Ranks& ranks) {
   const std::uint32_t rank = schedule_.operations[operation].rank;
   State& its = states_[rank];
-  append(its.ending, operation);
+  append(nodes_, its.ending, operation);
   if (its.is_ending) return;
   its.is_ending = true;
-  while (its.ending.first != kNone) {
-    const std::uint32_t over = take(its.ending);
+  while (!its.ending.is_empty()) {
+    const std::uint32_t over = take_first(nodes_, its.ending);
     for (std::uint32_t i = first_after_[over]; i < first_after_[over + 1]; ++i) {
       if (--nodes_[after_[i]].waits == 0) begin(after_[i], ranks);
     }
@@ -115,22 +115,6 @@ void Played::end(std::uint32_t operation, Ranks& ranks) {
   }
   its.is_ending = false;
   if (its.left == 0) ranks.finish(rank);
-}
-
-void Played::append(List& list, std::uint32_t operation) {
-  nodes_[operation].next = kNone;
-  if (list.first == kNone) {
-    list.first = operation;
-  } else {
-    nodes_[list.last].next = operation;
-  }
-  list.last = operation;
-}
-
-std::uint32_t Played::take(List& list) {
-  const std::uint32_t first = list.first;
-  list.first = nodes_[first].next;
-  return first;
 }
 
 }  // namespace photon::netsim

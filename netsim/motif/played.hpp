@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "netsim/clock/list.hpp"
 #include "netsim/motif/schedule.hpp"
 
 namespace photon::netsim {
@@ -28,12 +29,7 @@ class Played final : public Motif {
   void on_computed(std::uint32_t rank, Ranks& ranks) override;
 
  private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  struct List {  // of operations, by `next`
-    std::uint32_t first = kNone;
-    std::uint32_t last = kNone;
-  };
-  struct State {
+  struct State {  // its lists are of operations
     List computing;
     List ending;  // over, but those after them have not begun
     bool is_ending = false;
@@ -49,8 +45,6 @@ class Played final : public Motif {
     std::uint32_t channel = kNone;
   };
 
-  void append(List& list, std::uint32_t operation);
-  std::uint32_t take(List& list);
   void begin(std::uint32_t operation, Ranks& ranks);
   void end(std::uint32_t operation, Ranks& ranks);
 

@@ -22,12 +22,12 @@ bool Part::send(const Packet& packet) {
   }
   const std::uint32_t index = packets_.take();
   packets_[index] = packet;
-  const bool was_empty = card.fifo.first == kNone;
+  const bool was_empty = card.fifo.is_empty();
   if (audit_) {
     audit_->comes(index, packet);
     audit_->joins(audit_->card(packet.source), card.fifo.used, index, now_);
   }
-  append(card.fifo, index);
+  put_behind(card.fifo, index);
   ++counters_.injected;
   counters_.flits_from_cards += packet.flits;
   ++card.send.queued;

@@ -119,15 +119,14 @@ void Part::renumber(Router& router) {
 // Leave the FIFO, route the new head, join the output FIFO, give back the input's room.
 void Part::carry_out(std::uint32_t r, std::uint32_t queue) {
   InputQueue& input = s_.inputs[queue];
-  const std::uint32_t packet = input.first;
+  const std::uint32_t packet = take_first(packets_, input);
   const std::uint32_t output = input.output;
   const auto flits = static_cast<std::uint16_t>(input.flits);
   if (audit_) audit_->leaves_input(queue, packets_, packet, now_);
   --s_.outputs[output].wanted;
-  input.first = packets_[packet].next;
   input.used -= flits;
   input.output = kNone;
-  if (input.first != kNone) {
+  if (!input.is_empty()) {
     const Time at = packets_[input.first].at;
     if (at < now_) {
       head_up(r, queue);

@@ -5,21 +5,14 @@
 
 namespace photon::netsim {
 
-void Part::append(OutputQueue& queue, std::uint32_t packet) {
-  packets_[packet].next = kNone;
-  if (queue.first == kNone) {
-    queue.first = packet;
-  } else {
-    packets_[queue.last].next = packet;
-  }
-  queue.last = packet;
+void Part::put_behind(OutputQueue& queue, std::uint32_t packet) {
+  append(packets_, queue, packet);
   queue.used += packets_[packet].flits;
   queue.peak = std::max(queue.peak, queue.used);
 }
 
 std::uint32_t Part::take_out(OutputQueue& queue) {
-  const std::uint32_t packet = queue.first;
-  queue.first = packets_[packet].next;
+  const std::uint32_t packet = take_first(packets_, queue);
   queue.used -= packets_[packet].flits;
   queue.credits -= packets_[packet].flits;
   return packet;
@@ -31,7 +24,7 @@ void Part::join(std::uint32_t queue, std::uint32_t packet) {
   Port& port = s_.ports[number];
   SendPort& send = port.send;
   if (audit_) audit_->joins(audit_->output(queue), s_.outputs[queue].used, packet, now_);
-  append(s_.outputs[queue], packet);
+  put_behind(s_.outputs[queue], packet);
   if (s_.outputs[queue].used > p_.buffer_flits) fail("an output FIFO holds more than its room");
   send.settle(credits_, now_, p_.flit_ps, [&](std::uint32_t vc, std::uint32_t flits) {
     s_.outputs[number * p_.vcs + vc].credits += flits;
@@ -52,7 +45,7 @@ std::uint32_t Part::choose(const Port& port, std::uint32_t first_queue) const {
   for (std::uint32_t i = 0; i < p_.vcs; ++i) {
     vc = vc + 1 < p_.vcs ? vc + 1 : 0;
     const OutputQueue& queue = s_.outputs[first_queue + vc];
-    if (queue.first == kNone) continue;
+    if (queue.is_empty()) continue;
     const std::uint32_t credits = is_to_card ? s_.outputs[first_queue].credits : queue.credits;
     if (packets_[queue.first].flits <= credits) return vc;
   }
@@ -108,8 +101,8 @@ void Part::after_look(SendPort& send, Sender& sender, std::uint16_t flits,
   } else {
     send.until = now_;
     sender.stalled_since = std::min(sender.stalled_since, now_);
-    if (send.first_credit == kNone) return;
-    send.arm(credits_[send.first_credit].at, p_.flit_ps);
+    if (send.credits.is_empty()) return;
+    send.arm(credits_[send.credits.first].at, p_.flit_ps);
   }
   send.due = send.until;
   queue_.push({send.due, look_again.key, look_again.payload});
@@ -139,16 +132,10 @@ void Part::transmit(std::uint32_t number, std::uint32_t vc, std::uint32_t packet
 void Part::put_in(std::uint32_t queue, std::uint32_t packet) {
   InputQueue& input = s_.inputs[queue];
   if (audit_) audit_->comes(packet, packets_[packet]);
-  packets_[packet].next = kNone;
   input.used += packets_[packet].flits;
   if (input.used > p_.buffer_flits) fail("an input FIFO holds more than its room");
-  if (input.first == kNone) {
-    input.first = packet;
-    queue_.push(Event::at(packets_[packet].at, EventKind::arrival, queue));
-  } else {
-    packets_[input.last].next = packet;
-  }
-  input.last = packet;
+  if (input.is_empty()) queue_.push(Event::at(packets_[packet].at, EventKind::arrival, queue));
+  append(packets_, input, packet);
 }
 
 void Part::add_credit(std::uint32_t number, const Credit& credit) {

@@ -8,11 +8,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "netsim/clock/list.hpp"
 #include "netsim/clock/time.hpp"
 
 namespace photon::netsim {
 
-inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 inline constexpr std::uint16_t kNoMiddle = ~std::uint16_t{0};
 
 struct Packet {

@@ -29,8 +29,7 @@ struct SendPort {
   Time from = 0;
   Time until = 0;
   Time due = kNever;
-  std::uint32_t first_credit = kNone;
-  std::uint32_t last_credit = kNone;
+  List credits;              // on their way
   std::uint32_t queued = 0;  // packets in its FIFOs
   std::uint32_t last_vc = 0;
 
@@ -47,24 +46,17 @@ struct SendPort {
   void add_credit(CreditPool& pool, const Credit& credit) {
     const std::uint32_t index = pool.take();
     pool[index] = credit;
-    pool[index].next = kNone;
-    if (first_credit == kNone) {
-      first_credit = index;
-    } else {
-      pool[last_credit].next = index;
-    }
-    last_credit = index;
+    append(pool, credits, index);
   }
 
   // Takes in the credits that came before `end`. `give(vc, flits)` adds them to a queue.
   template <class Give>
   void settle(CreditPool& pool, Time end, Time flit_ps, Give give) {
-    while (first_credit != kNone && pool[first_credit].at < end) {
-      const std::uint32_t index = first_credit;
+    while (!credits.is_empty() && pool[credits.first].at < end) {
+      const std::uint32_t index = take_first(pool, credits);
       const Credit& credit = pool[index];
       if (credit.at > until) arm(credit.at, flit_ps);
       give(credit.vc, credit.flits);
-      first_credit = credit.next;
       pool.give_back(index);
     }
   }

@@ -31,10 +31,8 @@ struct alignas(64) Port {
 };
 static_assert(sizeof(Port) == 64);
 
-struct InputQueue {
-  std::uint32_t first = kNone;  // packets that are here or on their way, in order
-  std::uint32_t last = kNone;
-  std::uint32_t used = 0;  // flits of them
+struct InputQueue : List {  // of packets that are here or on their way, in order
+  std::uint32_t used = 0;   // flits of them
   std::uint32_t port = 0;
   // Of its head, once that has been routed:
   std::uint32_t output = kNone;  // queue

@@ -33,9 +33,7 @@ struct Wiring {
   void attach(std::uint32_t host, std::uint32_t port);
 };
 
-struct OutputQueue {
-  std::uint32_t first = kNone;  // packets
-  std::uint32_t last = kNone;
+struct OutputQueue : List {   // of packets
   std::uint32_t used = 0;     // flits, from grant to start of sending: the queue length
   std::uint32_t credits = 0;  // flits of room at the other side
   std::uint32_t wanted = 0;   // heads of input queues that are routed here

@@ -13,7 +13,7 @@ class Waiting {
   std::uint32_t channels() const { return 2 * inputs_; }
   bool holds_packets(std::uint32_t channel) const {
     if (channel < inputs_) return state_.inputs[channel].output != kNone;
-    return state_.outputs[channel - inputs_].first != kNone;
+    return !state_.outputs[channel - inputs_].is_empty();
   }
   // What the head of the channel waits for, or kNone.
   std::uint32_t next(std::uint32_t channel) const {

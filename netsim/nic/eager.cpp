@@ -54,18 +54,18 @@ void EagerCard::serve(Pair& pair, const Packet& read, Time from) {
 
 void EagerCard::acknowledged(Pair& pair, const Packet& packet, Time from) {
   Store<OutMessage>& messages = outbox().messages();
-  if (pair.more == kNoItem) return;  // nobody wants to know
-  Chain& unacknowledged = more_of(pair).unacknowledged;
-  std::uint32_t before = kNoItem;
+  if (pair.more == kNone) return;  // nobody wants to know
+  List& unacknowledged = more_of(pair).unacknowledged;
+  std::uint32_t before = kNone;
   std::uint32_t its = unacknowledged.first;
-  while (its != kNoItem && messages[its].packet.message != packet.message) {
+  while (its != kNone && messages[its].packet.message != packet.message) {
     before = its;
     its = messages[its].next;
   }
-  if (its == kNoItem) return;
+  if (its == kNone) return;
   const std::uint32_t after = messages[its].next;
-  (before == kNoItem ? unacknowledged.first : messages[before].next) = after;
-  if (after == kNoItem) unacknowledged.last = before;
+  (before == kNone ? unacknowledged.first : messages[before].next) = after;
+  if (after == kNone) unacknowledged.last = before;
   messages.give_back(its);
   notify(packet.destination.slot,
          {packet.source, packet.posted_ns, packet.tag, NoticeKind::sent, costs().poll + costs().cq},

@@ -15,22 +15,22 @@ std::uint32_t Held::bytes_of(const Packet& packet) const {
       std::min<std::uint64_t>(mtu_, packet.message_bytes - std::uint64_t{packet.index} * mtu_));
 }
 
-void Held::insert(Chain& chain, const Packet& packet) {
-  const std::uint32_t item = items_.put({packet, kNoItem});
+void Held::insert(List& chain, const Packet& packet) {
+  const std::uint32_t item = items_.put({packet, kNone});
   bytes_ += bytes_of(packet);
   peak_bytes_ = std::max(peak_bytes_, bytes_);
   if (chain.is_empty() || is_before(items_[chain.last].packet, packet)) {
     append(items_, chain, item);
     return;
   }
-  std::uint32_t before = kNoItem;
+  std::uint32_t before = kNone;
   std::uint32_t after = chain.first;
   while (is_before(items_[after].packet, packet)) {
     before = after;
     after = items_[after].next;
   }
   items_[item].next = after;
-  (before == kNoItem ? chain.first : items_[before].next) = item;
+  (before == kNone ? chain.first : items_[before].next) = item;
   if (packet.kind == PacketKind::data && items_[after].packet.message == packet.message) {
     ++out_of_order_;
   }
@@ -59,7 +59,7 @@ bool Held::go_on(PairMore& its, Packet& packet) {
   return take_before(its.held, its.next_message + 1, packet);
 }
 
-bool Held::take_before(Chain& chain, std::uint32_t end, Packet& packet) {
+bool Held::take_before(List& chain, std::uint32_t end, Packet& packet) {
   if (chain.is_empty() || items_[chain.first].packet.message >= end) return false;
   const std::uint32_t item = take_first(items_, chain);
   packet = items_[item].packet;

@@ -15,9 +15,9 @@ class Held {
   bool is_next(PairMore& its, const Packet& packet);
   // Counts the packet that is_next(); true if another is next, which stands in `packet` now.
   bool go_on(PairMore& its, Packet& packet);
-  void insert(Chain& chain, const Packet& packet);
+  void insert(List& chain, const Packet& packet);
   // Takes the first of a chain out if its message is before `end`.
-  bool take_before(Chain& chain, std::uint32_t end, Packet& packet);
+  bool take_before(List& chain, std::uint32_t end, Packet& packet);
 
   std::uint64_t out_of_order() const { return out_of_order_; }
   std::uint64_t peak_bytes() const { return peak_bytes_; }
@@ -25,7 +25,7 @@ class Held {
  private:
   struct Item {
     Packet packet;
-    std::uint32_t next = kNoItem;
+    std::uint32_t next = kNone;
   };
   std::uint32_t bytes_of(const Packet& packet) const;
 

@@ -27,7 +27,7 @@ void Outbox::ask() {
       append(messages_, bulk_, index);
     } else {
       message.next = bulk_.first;
-      if (bulk_.first == kNoItem) bulk_.last = index;
+      if (bulk_.first == kNone) bulk_.last = index;
       bulk_.first = index;
     }
   }

@@ -18,7 +18,7 @@ namespace photon::netsim::nic {
 
 struct OutMessage {  // a message that waits for a credit or is being sent
   Packet packet;     // its first one
-  std::uint32_t next = kNoItem;
+  std::uint32_t next = kNone;
   bool is_told = false;
 };
 
@@ -56,7 +56,7 @@ class Outbox {
   Ring<Ready> control_;
   Ring<Ready> asked_;
   Store<OutMessage> messages_;
-  Chain bulk_;
+  List bulk_;
   Ring<Read> read_;
   Time bulk_from_ = 0;     // no packet is asked for before
   Time dma_free_ = 0;      // when the read FIFO is

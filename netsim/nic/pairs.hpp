@@ -26,11 +26,11 @@ struct Pair {
   std::uint16_t credits = 0;
   std::uint16_t registered = 0;  // uses of a buffer, up to buffers_per_peer
   std::uint32_t messages = 0;    // numbered
-  Chain waiting;                 // for a credit, or for the address
+  List waiting;                  // for a credit, or for the address
   // As a receiver from the peer.
-  std::uint16_t used = 0;        // buffers
-  std::uint16_t untold = 0;      // free ones
-  std::uint32_t more = kNoItem;  // place of its PairMore, if it has one
+  std::uint16_t used = 0;      // buffers
+  std::uint16_t untold = 0;    // free ones
+  std::uint32_t more = kNone;  // place of its PairMore, if it has one
 
   Rank peer() const { return {node, peer_slot}; }
 };
@@ -38,13 +38,13 @@ static_assert(sizeof(Pair) == 32);
 
 // What only some protocols need of a pair, made when it is needed first.
 struct PairMore {
-  Chain unacknowledged;            // rendezvous
+  List unacknowledged;             // rendezvous
   std::uint32_t next_message = 0;  // all before it are in: of order = hold alone
   std::uint32_t next_index = 0;
-  Chain held;                  // packets, by (message, index)
+  List held;                   // packets, by (message, index)
   std::uint32_t next_put = 0;  // of fences: all before it are in
   std::uint64_t complete = 0;  // bit i: put next_put + i is in
-  Chain told;                  // messages behind puts that are not, by number
+  List told;                   // messages behind puts that are not, by number
 };
 
 class Pairs {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "netsim/clock/list.hpp"
+
 namespace photon::netsim::nic {
 
 template <class Item>
@@ -42,22 +44,20 @@ class Ring {
 };
 
 // Items with a member `next`, in a vector with a list of free ones.
-inline constexpr std::uint32_t kNoItem = ~std::uint32_t{0};
-
 template <class Item>
 class Store {
  public:
   Item& operator[](std::uint32_t index) { return items_[index]; }
   std::uint32_t put(const Item& item) {
     std::uint32_t index = free_;
-    if (index == kNoItem) {
+    if (index == kNone) {
       index = static_cast<std::uint32_t>(items_.size());
       items_.push_back(item);
     } else {
       free_ = items_[index].next;
       items_[index] = item;
     }
-    items_[index].next = kNoItem;
+    items_[index].next = kNone;
     return index;
   }
   void give_back(std::uint32_t index) {
@@ -67,31 +67,7 @@ class Store {
 
  private:
   std::vector<Item> items_;
-  std::uint32_t free_ = kNoItem;
+  std::uint32_t free_ = kNone;
 };
-
-struct Chain {  // a list of items of a Store
-  std::uint32_t first = kNoItem;
-  std::uint32_t last = kNoItem;
-  bool is_empty() const { return first == kNoItem; }
-};
-
-template <class Item>
-void append(Store<Item>& store, Chain& chain, std::uint32_t index) {
-  store[index].next = kNoItem;
-  if (chain.first == kNoItem) {
-    chain.first = index;
-  } else {
-    store[chain.last].next = index;
-  }
-  chain.last = index;
-}
-
-template <class Item>
-std::uint32_t take_first(Store<Item>& store, Chain& chain) {
-  const std::uint32_t index = chain.first;
-  chain.first = store[index].next;
-  return index;
-}
 
 }  // namespace photon::netsim::nic

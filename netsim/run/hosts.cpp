@@ -41,7 +41,7 @@ void Hosts::handle(std::uint32_t rank, std::uint64_t payload) {
     job.peer = static_cast<std::uint32_t>(payload);
     job.tag = static_cast<std::uint16_t>(payload >> 32);
     job.is_local = true;
-    append(its.notices, job);
+    add(its.notices, job);
   } else if (payload == kOver) {
     const std::uint32_t job = its.current;
     its.current = kNone;
@@ -53,7 +53,7 @@ void Hosts::handle(std::uint32_t rank, std::uint64_t payload) {
   } else if (payload == kWake) {
     Job job;
     job.kind = JobKind::woken;
-    append(its.notices, job);
+    add(its.notices, job);
   } else {
     its.is_running = true;
     motif_.start(rank, *this);
@@ -71,7 +71,7 @@ void Hosts::write(const nic::Rank& place, const nic::Notice& notice) {
   job.tag = notice.tag;
   job.kind = notice.kind == nic::NoticeKind::message ? JobKind::message : JobKind::sent;
   State& its = state(rank);
-  append(its.notices, job);
+  add(its.notices, job);
   if (its.current != kNone || its.is_running || its.is_woken) return;
   its.is_woken = true;
   around_.queue().push(Event::at(now(), EventKind::host, rank, kLook));
@@ -85,14 +85,14 @@ void Hosts::send(std::uint32_t rank, const Message& message) {
   job.is_told = message.is_told;
   job.kind = JobKind::send;
   job.is_local = placement_.place_of(rank).node == placement_.place_of(message.peer).node;
-  append(state(rank).commands, job);
+  add(state(rank).commands, job);
 }
 
 void Hosts::compute(std::uint32_t rank, Time duration) {
   Job job;
   job.duration = duration;
   job.kind = JobKind::compute;
-  append(state(rank).commands, job);
+  add(state(rank).commands, job);
 }
 
 void Hosts::release(std::uint32_t rank, std::uint32_t peer) {
@@ -100,7 +100,7 @@ void Hosts::release(std::uint32_t rank, std::uint32_t peer) {
   Job job;
   job.peer = peer;
   job.kind = JobKind::release;
-  append(state(rank).commands, job);
+  add(state(rank).commands, job);
 }
 
 void Hosts::wake(std::uint32_t rank, Time time) {
@@ -110,37 +110,26 @@ void Hosts::wake(std::uint32_t rank, Time time) {
 void Hosts::finish(std::uint32_t rank) {
   Job job;
   job.kind = JobKind::finish;
-  append(state(rank).commands, job);
+  add(state(rank).commands, job);
 }
 
 Hosts::State& Hosts::state(std::uint32_t rank) {
   return states_[placement_.number_of(rank) - first_place_];
 }
 
-void Hosts::append(List& list, const Job& job) {
+void Hosts::add(List& list, const Job& job) {
   const std::uint32_t index = jobs_.take();
   jobs_[index] = job;
-  if (list.first == kNone) {
-    list.first = index;
-  } else {
-    jobs_[list.last].next = index;
-  }
-  list.last = index;
-}
-
-std::uint32_t Hosts::take(List& list) {
-  const std::uint32_t index = list.first;
-  list.first = jobs_[index].next;
-  return index;
+  append(jobs_, list, index);
 }
 
 void Hosts::go_on(std::uint32_t rank) {
   State& its = state(rank);
   its.is_running = true;
   while (its.current == kNone) {
-    List& list = its.commands.first != kNone ? its.commands : its.notices;
-    if (list.first == kNone) break;
-    const std::uint32_t job = take(list);
+    List& list = its.commands.is_empty() ? its.notices : its.commands;
+    if (list.is_empty()) break;
+    const std::uint32_t job = take_first(jobs_, list);
     const Time duration = begin(rank, jobs_[job]);
     if (duration == 0) {
       end(rank, job);

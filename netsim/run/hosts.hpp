@@ -66,10 +66,6 @@ class Hosts final : private Ranks {
     bool is_told = false;
     bool is_local = false;
   };
-  struct List {
-    std::uint32_t first = kNone;
-    std::uint32_t last = kNone;
-  };
   struct State {
     List commands;
     List notices;
@@ -87,8 +83,7 @@ class Hosts final : private Ranks {
   void finish(std::uint32_t rank) override;
 
   State& state(std::uint32_t rank);
-  void append(List& list, const Job& job);
-  std::uint32_t take(List& list);
+  void add(List& list, const Job& job);
   void go_on(std::uint32_t rank);
   Time begin(std::uint32_t rank, Job& job);
   void end(std::uint32_t rank, std::uint32_t job);
