@@ -78,6 +78,10 @@ function(photon_suite name)
   photon_suite_entries(${name} ${target} "${suite_SHARDS}")
   set_tests_properties(${entries} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77
     COST ${suite_TIMEOUT})  # what may take longest begins first, with others beside it
+  foreach(entry IN LISTS entries)  # how long each test takes, for scripts/slowest
+    set_property(TEST ${entry} APPEND PROPERTY
+      ENVIRONMENT "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/times/${entry}.xml")
+  endforeach()
   if(suite_FILTER)
     set_property(TEST ${entries} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${suite_FILTER}")
   endif()
