@@ -100,6 +100,16 @@ function(photon_suite name)
   endif()
 endfunction()
 
+# Memory that runs out when a test says so: it replaces operator new, so it is compiled by itself.
+function(photon_shortage target)
+  if(NOT TARGET photon_shortage)
+    add_library(photon_shortage OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/unit/shortage.cpp)
+    target_include_directories(photon_shortage PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support)
+    target_link_libraries(photon_shortage PRIVATE photon_internal GTest::gtest)
+  endif()
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:photon_shortage>)
+endfunction()
+
 # photon_unit_suites(TIMEOUT seconds): tests/unit mirrors src/; a suite unit_<layer> for each layer,
 # with the layer as its label.
 function(photon_unit_suites)
@@ -111,7 +121,7 @@ function(photon_unit_suites)
     get_filename_component(layer ${folder} NAME)
     photon_suite(unit_${layer} FOLDER unit/${layer} LABELS ${layer} ${ARGV})
     target_include_directories(photon_unit_${layer}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit)
-    target_sources(photon_unit_${layer}_tests PRIVATE unit/shortage.cpp)
+    photon_shortage(photon_unit_${layer}_tests)
   endforeach()
 endfunction()
 
