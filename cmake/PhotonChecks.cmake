@@ -12,11 +12,13 @@ function(photon_tree_checks)
     ${PROJECT_SOURCE_DIR}/tests/pages/architecture_test.py)
   add_test(NAME architecture_picture COMMAND Python3::Interpreter -B
     ${PROJECT_SOURCE_DIR}/tests/pages/picture_test.py)
+  add_test(NAME scripts COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/tests/scripts/scripts_test.py)
   # The plain model that the simulator of networks is compared with.
   add_test(NAME netsim_oracle COMMAND Python3::Interpreter -B
     ${PROJECT_SOURCE_DIR}/tests/netsim/oracle_test.py)
   set_tests_properties(tidy tidy_rules layers programs_on_pages architecture_page
-    architecture_picture netsim_oracle PROPERTIES TIMEOUT 60 LABELS tree)
+    architecture_picture scripts netsim_oracle PROPERTIES TIMEOUT 60 LABELS tree)
   set_tests_properties(architecture_picture PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 
@@ -60,7 +62,7 @@ function(photon_without_libfabric_tests)
     return()  # the library is compiled as a few units there, and what differs is in one of them
   endif()
   set(target photon_no_fabric_tests)
-  add_executable(${target} ${PROJECT_SOURCE_DIR}/tests/unit/no_fabric_test.cpp
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/tests/unit/transport/ofi/no_fabric_test.cpp
     ${PROJECT_SOURCE_DIR}/src/transport/ofi/no_fabric.cpp)
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support)
   target_link_libraries(${target} PRIVATE photon_internal GTest::gtest_main)

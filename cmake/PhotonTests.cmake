@@ -35,14 +35,18 @@ function(photon_tests_together target sources)
     UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma GCC diagnostic ignored \"-Wshadow\"")
 endfunction()
 
-# photon_suite(NAME TIMEOUT seconds [SERIAL] [SHARDS n] [APART] [FILTER f]) : tests/<NAME>/*.cpp ->
-# photon_<NAME>_tests, linked with the library's internals and GoogleTest, n ctest entries that
-# share its tests. SERIAL: nothing runs beside it, for what does as much as it can in a given time.
-# The others wait for longer than they compute, and their limits are of seconds. APART: each file is
-# compiled by itself. FILTER: which of them, of GoogleTest; others have entries of their own.
+# photon_suite(NAME TIMEOUT seconds [SERIAL] [SHARDS n] [APART] [FILTER f] [FOLDER d] [LABELS l]):
+# tests/<NAME>, or d, with the folders below -> photon_<NAME>_tests, linked with the library's
+# internals and GoogleTest, and n ctest entries that share its tests and have these labels (ctest
+# -L). SERIAL: nothing runs beside it, for what does as much as it can in a given time. The others
+# wait for longer than they compute, and their limits are of seconds. APART: each file is compiled
+# by itself. FILTER: which of them, of GoogleTest; others have entries of their own.
 function(photon_suite name)
-  cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART" "TIMEOUT;SHARDS;FILTER" "")
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART" "TIMEOUT;SHARDS;FILTER;FOLDER" "LABELS")
+  if(NOT suite_FOLDER)
+    set(suite_FOLDER ${name})
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${suite_FOLDER}/*.cpp)
   if(NOT sources)
     return()
   endif()
@@ -62,7 +66,7 @@ function(photon_suite name)
   if(NOT suite_APART)
     photon_tests_together(${target} "${sources}")
   endif()
-  if(name MATCHES "^(checker|unit)$")
+  if(name MATCHES "^(checker|unit_.*)$")
     photon_precompiled(${target})
   endif()
   if(NOT name STREQUAL "checker")  # it is its own models that the checker works through
@@ -77,7 +81,12 @@ function(photon_suite name)
   endif()
   photon_suite_entries(${name} ${target} "${suite_SHARDS}")
   set_tests_properties(${entries} PROPERTIES TIMEOUT ${suite_TIMEOUT} SKIP_RETURN_CODE 77
-    COST ${suite_TIMEOUT})  # what may take longest begins first, with others beside it
+    COST ${suite_TIMEOUT}  # what may take longest begins first, with others beside it
+    LABELS "${suite_LABELS}")
+  foreach(entry IN LISTS entries)  # how long each test takes, for scripts/slowest
+    set_property(TEST ${entry} APPEND PROPERTY
+      ENVIRONMENT "GTEST_OUTPUT=xml:${CMAKE_BINARY_DIR}/times/${entry}.xml")
+  endforeach()
   if(suite_FILTER)
     set_property(TEST ${entries} APPEND PROPERTY ENVIRONMENT "GTEST_FILTER=${suite_FILTER}")
   endif()
@@ -89,6 +98,31 @@ function(photon_suite name)
   if(suite_SERIAL)
     set_tests_properties(${entries} PROPERTIES RUN_SERIAL ON)
   endif()
+endfunction()
+
+# Memory that runs out when a test says so: it replaces operator new, so it is compiled by itself.
+function(photon_shortage target)
+  if(NOT TARGET photon_shortage)
+    add_library(photon_shortage OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/unit/shortage.cpp)
+    target_include_directories(photon_shortage PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/support)
+    target_link_libraries(photon_shortage PRIVATE photon_internal GTest::gtest)
+  endif()
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:photon_shortage>)
+endfunction()
+
+# photon_unit_suites(TIMEOUT seconds): tests/unit mirrors src/; a suite unit_<layer> for each layer,
+# with the layer as its label.
+function(photon_unit_suites)
+  file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_CURRENT_SOURCE_DIR}/unit/*)
+  foreach(folder IN LISTS folders)
+    if(NOT IS_DIRECTORY ${folder})
+      continue()
+    endif()
+    get_filename_component(layer ${folder} NAME)
+    photon_suite(unit_${layer} FOLDER unit/${layer} LABELS ${layer} ${ARGV})
+    target_include_directories(photon_unit_${layer}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/unit)
+    photon_shortage(photon_unit_${layer}_tests)
+  endforeach()
 endfunction()
 
 # One ctest entry of a suite, or so many that share its tests; their names go to `entries`.
@@ -122,11 +156,11 @@ function(photon_engine_ofi)
 :-*Bad*:*Registering*:*ProgressLife*:*ProbingOne*:*LanesLeaving*/ofi_small")
   add_test(NAME engine_ofi_all CONFIGURATIONS Complete
     COMMAND photon_engine_tests --gtest_filter=*/ofi*)
-  set_tests_properties(engine_ofi engine_ofi_all PROPERTIES TIMEOUT 600 COST 90)
+  set_tests_properties(engine_ofi engine_ofi_all PROPERTIES TIMEOUT 600 COST 90 LABELS engine)
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     add_test(NAME engine_ofi_providers COMMAND photon_engine_tests
       "--gtest_filter=*PutGet*/ofi_net:*Ordering*/ofi_net:*PutGet*/ofi_rxd:*Ordering*/ofi_rxd")
-    set_tests_properties(engine_ofi_providers PROPERTIES TIMEOUT 600)
+    set_tests_properties(engine_ofi_providers PROPERTIES TIMEOUT 600 LABELS engine)
   endif()
 endfunction()
 

@@ -233,7 +233,7 @@ Result Runner::run() {
 namespace {
 
 // Where our own card refuses memory such an operation fails in the middle, and nothing tells when:
-// tests/unit/alone_test.cpp has that.
+// tests/unit/engine/alone_test.cpp has that.
 Program without_alone(Program program) {
   for (auto& steps : program.steps)
     for (Step& step : steps) step.flags &= ~std::uint32_t{PH_ALONE};

@@ -1,5 +1,5 @@
-// Counts that no 32 bits hold. The soak run does it with real memory; tests/unit/plan_test.cpp has
-// the arithmetic.
+// Counts that no 32 bits hold. The soak run does it with real memory; plan_test.cpp of
+// tests/unit/service/coll has the arithmetic.
 #include <gtest/gtest.h>
 #include <photon/photon.h>
 #include <sys/mman.h>

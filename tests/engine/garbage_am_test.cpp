@@ -1,6 +1,6 @@
 // A peer that says of active messages what it should not: each op, forged in every field, ends its
-// sender and nothing else (tests/unit/am_arriving_test.cpp has what the service makes of each
-// alone).
+// sender and nothing else (tests/unit/service/am/am_arriving_test.cpp has what the service makes of
+// each alone).
 #include "attack.hpp"
 #include "service/am/am.hpp"
 

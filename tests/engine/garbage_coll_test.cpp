@@ -1,5 +1,5 @@
 // A peer that says of collective operations what it should not (garbage_test.cpp has the malformed
-// records, tests/unit/dispatch_test.cpp what the service makes of each word alone).
+// records, tests/unit/service/coll/dispatch_test.cpp what the service makes of each word alone).
 #include "attack.hpp"
 #include "service/coll/collectives.hpp"
 

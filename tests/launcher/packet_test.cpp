@@ -10,9 +10,9 @@
 namespace photonrun {
 namespace {
 
-// As tests/unit/packet_test.cpp has it of the ranks' end: the kernel looks into the queue and then
-// whether the other end is closed, and a packet that comes in between must not be taken for the
-// end.
+// As tests/unit/boot/packet_test.cpp has it of the ranks' end: the kernel looks into the queue and
+// then whether the other end is closed, and a packet that comes in between must not be taken for
+// the end.
 TEST(LauncherPacket, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
   constexpr int kRounds = 20000;  // fewer where others compute, and each yield costs a time slice
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);

@@ -170,8 +170,10 @@ def check_unit_tests(tree):
             other = seen[path.name].relative_to(tree.root)
             tree.find(path, 1, 'unit-test', f'{path.name} is also the name of {other}')
         seen[path.name] = path
-        if not (tree.root / 'tests/unit' / f'{path.stem}_test.cpp').exists():
-            tree.find(path, 1, 'unit-test', f'tests/unit/{path.stem}_test.cpp is missing')
+        layer = path.parent.relative_to(tree.root / 'src')
+        test = Path('tests/unit') / layer / f'{path.stem}_test.cpp'
+        if not (tree.root / test).exists():
+            tree.find(path, 1, 'unit-test', f'{test} is missing')
 
 
 def check(root):

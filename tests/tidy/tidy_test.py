@@ -14,7 +14,7 @@ GOOD_HPP = '// Purpose. Invariant: none. Owner: none.\n#pragma once\n'
 def findings(files):
     """What tidy finds in a tree of these files, beside a good src/base/x.cpp."""
     with tempfile.TemporaryDirectory() as folder:
-        tree = {'src/base/x.cpp': GOOD_CPP, 'tests/unit/x_test.cpp': '\n', **files}
+        tree = {'src/base/x.cpp': GOOD_CPP, 'tests/unit/base/x_test.cpp': '\n', **files}
         for name, text in tree.items():
             if text is not None:
                 path = Path(folder, name)
@@ -66,12 +66,13 @@ class Rules(unittest.TestCase):
                     'auto m = std::memory_order_relaxed;', 'int a = __atomic_load_n(&b, 0);'):
             self.assert_fires('atomics', {'src/base/x.cpp': bad + '\n'})
         self.assert_silent({'src/base/x.cpp': '// std::atomic is volatile\n'})
-        self.assert_silent({'tests/unit/x_test.cpp': 'std::atomic<int> a;\n'})
+        self.assert_silent({'tests/unit/base/x_test.cpp': 'std::atomic<int> a;\n'})
 
     def test_condition(self):
         for bad in ('#if 1', '#ifdef NDEBUG', '#ifndef X'):
             self.assert_fires('condition', {
-                'src/base/x.cpp': None, 'src/sync/x.cpp': bad + '\n#endif\n'})
+                'src/base/x.cpp': None, 'src/sync/x.cpp': bad + '\n#endif\n',
+                'tests/unit/sync/x_test.cpp': '\n'})
         self.assert_silent({'src/base/x.cpp': '#if 1\n#endif\n'})
         self.assert_silent({'include/photon/a.h': '#ifndef PHOTON_A_H\n#ifdef __cplusplus\n'})
         self.assert_fires('condition', {'include/photon/a.h': '#ifdef _WIN32\n#endif\n'})
@@ -87,7 +88,7 @@ class Rules(unittest.TestCase):
     def test_environment(self):
         self.assert_fires('environment', {'src/base/x.cpp': 'auto a = std::getenv("A");\n'})
         self.assert_silent({
-            'src/boot/y.cpp': 'auto a = std::getenv("A");\n', 'tests/unit/y_test.cpp': '\n'})
+            'src/boot/y.cpp': 'auto a = std::getenv("A");\n', 'tests/unit/boot/y_test.cpp': '\n'})
 
     def test_quiet(self):
         for loud in ('#include <iostream>\n', 'void f() { exit(1); }\n', 'void f() { abort(); }\n'):
@@ -111,7 +112,9 @@ class Rules(unittest.TestCase):
         self.assert_silent({'src/sync/a.hpp': f'// A.\n{store}  // [full]\n\n{load}  // [full]\n'})
 
     def test_unit_test(self):
-        self.assert_fires('unit-test', {'tests/unit/x_test.cpp': None})
+        self.assert_fires('unit-test', {'tests/unit/base/x_test.cpp': None})
+        self.assert_fires('unit-test', {
+            'tests/unit/base/x_test.cpp': None, 'tests/unit/sync/x_test.cpp': '\n'})
         self.assert_fires('unit-test', {'src/wire/x.cpp': GOOD_CPP})  # one test file for two
 
 

@@ -127,6 +127,8 @@ class Members {
   std::array<bool, kCount> is_dead_{};
 };
 
+inline constexpr Rank kAllMembers = Members::kCount;
+
 inline ph_coll_args coll_args(ph_coll_kind kind) {
   ph_coll_args args{};
   args.size = sizeof args;

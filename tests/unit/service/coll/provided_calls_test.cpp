@@ -5,13 +5,11 @@
 namespace photon::test {
 namespace {
 
-constexpr Rank kAll = Members::kCount;
-
 // Of rank r to rank t: r + t elements; 1 element of room between the blocks.
 struct ExchangedBlocks {
   explicit ExchangedBlocks(Rank rank) : args(coll_args(PH_COLL_ALLTOALLV)) {
     std::uint64_t next = 0;
-    for (Rank other = 0; other < kAll; ++other) {
+    for (Rank other = 0; other < kAllMembers; ++other) {
       counts.push_back(rank + other);
       offsets.push_back(next);
       next += counts.back() + 1;
@@ -31,14 +29,14 @@ struct ExchangedBlocks {
 
 // As a vector, so that it can be compared.
 std::vector<std::uint64_t> of_all(const std::uint64_t* numbers) {
-  return {numbers, numbers + kAll};
+  return {numbers, numbers + kAllMembers};
 }
 
 TEST(CollProvidedCalls, show_counts_to_begin_and_none_to_takes) {
   ProvidedMembers all;
   std::vector<ExchangedBlocks> blocks;
-  for (Rank rank = 0; rank < kAll; ++rank) blocks.emplace_back(rank);
-  for (Rank rank = 0; rank < kAll; ++rank) {
+  for (Rank rank = 0; rank < kAllMembers; ++rank) blocks.emplace_back(rank);
+  for (Rank rank = 0; rank < kAllMembers; ++rank) {
     all.scripts[rank].kind = PH_COLL_ALLTOALLV;
     all.scripts[rank].advance_says = PH_OK;
     all.begin(rank, blocks[rank].args);
@@ -58,15 +56,16 @@ TEST(CollProvidedCalls, show_counts_to_begin_and_none_to_takes) {
   EXPECT_EQ(of_all(call.out_offsets), offsets);
   EXPECT_EQ(call.told_counts, nullptr);
   EXPECT_EQ(call.own_count, 0u);
-  for (Rank rank = 0; rank < kAll; ++rank) EXPECT_EQ(all.members[rank].done(*all.ops[rank]), PH_OK);
+  for (Rank rank = 0; rank < kAllMembers; ++rank)
+    EXPECT_EQ(all.members[rank].done(*all.ops[rank]), PH_OK);
   all.members.expect_nothing_held();
 }
 
 TEST(CollProvidedCalls, show_where_counts_from_senders_go) {
   ProvidedMembers all;
-  std::vector<std::uint64_t> given(kAll), room(kAll, 5);
-  std::vector<std::int64_t> in(5 * kAll), out(5 * kAll);
-  for (Rank rank = 0; rank < kAll; ++rank) {
+  std::vector<std::uint64_t> given(kAllMembers), room(kAllMembers, 5);
+  std::vector<std::int64_t> in(5 * kAllMembers), out(5 * kAllMembers);
+  for (Rank rank = 0; rank < kAllMembers; ++rank) {
     all.scripts[rank].kind = PH_COLL_GATHERV;
     all.scripts[rank].advance_says = PH_OK;
     auto args = coll_args(PH_COLL_GATHERV);
@@ -91,7 +90,8 @@ TEST(CollProvidedCalls, show_where_counts_from_senders_go) {
   EXPECT_EQ(leaf.own_count, 5u);
   EXPECT_EQ(leaf.out_counts, nullptr);
   EXPECT_EQ(leaf.told_counts, nullptr);
-  for (Rank rank = 0; rank < kAll; ++rank) EXPECT_EQ(all.members[rank].done(*all.ops[rank]), PH_OK);
+  for (Rank rank = 0; rank < kAllMembers; ++rank)
+    EXPECT_EQ(all.members[rank].done(*all.ops[rank]), PH_OK);
 }
 
 TEST(CollProvidedCalls, are_checked_before_a_provider_sees_them) {
@@ -113,8 +113,8 @@ TEST(CollProvidedCalls, are_checked_before_a_provider_sees_them) {
 // The input of the root lies at `in`, its own block there.
 TEST(CollProvidedCalls, show_in_which_buffer_a_scatter_is_in_place) {
   ProvidedMembers all;
-  std::vector<std::int64_t> in(kAll), out(kAll);
-  for (Rank rank = 0; rank < kAll; ++rank) {
+  std::vector<std::int64_t> in(kAllMembers), out(kAllMembers);
+  for (Rank rank = 0; rank < kAllMembers; ++rank) {
     all.scripts[rank].kind = PH_COLL_SCATTER;
     all.scripts[rank].advance_says = PH_OK;
     auto args = coll_args(PH_COLL_SCATTER);
@@ -128,7 +128,8 @@ TEST(CollProvidedCalls, show_in_which_buffer_a_scatter_is_in_place) {
   EXPECT_EQ(all.scripts[0].calls.at(0).in, in.data());
   EXPECT_EQ(all.scripts[0].calls.at(0).out, PH_IN_PLACE);
   EXPECT_EQ(all.scripts[1].calls.at(0).out, &out[1]);
-  for (Rank rank = 0; rank < kAll; ++rank) EXPECT_EQ(all.members[rank].done(*all.ops[rank]), PH_OK);
+  for (Rank rank = 0; rank < kAllMembers; ++rank)
+    EXPECT_EQ(all.members[rank].done(*all.ops[rank]), PH_OK);
 }
 
 // It has ended with the mistake, in words that name this member, and another one.
@@ -143,26 +144,26 @@ void expect_named(ProvidedMembers& all, Rank rank, const std::string& one,
 
 // Whoever begins last; one of the kinds is the provider's.
 TEST(CollProvidedCalls, that_differ_in_who_does_them_end_at_all_with_both_named) {
-  for (Rank odd = 0; odd < kAll; ++odd)
+  for (Rank odd = 0; odd < kAllMembers; ++odd)
     for (const bool odd_is_last : {false, true})
       for (const bool odd_is_provided : {false, true}) {
         SCOPED_TRACE(std::to_string(odd) + (odd_is_last ? " last" : " first") +
                      (odd_is_provided ? ", provided" : ""));
         ProvidedMembers all;
         std::vector<Sum> sums;
-        for (Rank rank = 0; rank < kAll; ++rank) sums.emplace_back(500, rank);
+        for (Rank rank = 0; rank < kAllMembers; ++rank) sums.emplace_back(500, rank);
         const auto begin = [&](Rank rank) {
           const bool is_barrier = (rank == odd) == odd_is_provided;
           all.begin(rank, is_barrier ? coll_args(PH_COLL_BARRIER) : sums[rank].args);
         };
         if (!odd_is_last) begin(odd);
         all.run();
-        for (Rank rank = 0; rank < kAll; ++rank)
+        for (Rank rank = 0; rank < kAllMembers; ++rank)
           if (rank != odd) begin(rank);
         all.run();
         if (odd_is_last) begin(odd);
         all.run();
-        for (Rank rank = 0; rank < kAll; ++rank)
+        for (Rank rank = 0; rank < kAllMembers; ++rank)
           expect_named(all, rank, "member " + std::to_string(odd) + " ", " and ");
         all.members.expect_nothing_held();
       }
@@ -171,8 +172,8 @@ TEST(CollProvidedCalls, that_differ_in_who_does_them_end_at_all_with_both_named)
 // Its neighbour has sent the root what it gives, and is done with it, before it hears.
 TEST(CollProvidedCalls, are_compared_with_what_is_over) {
   ProvidedMembers all;
-  const std::vector<std::uint64_t> ones(kAll, 1);
-  std::vector<std::int64_t> in(kAll), out(kAll);
+  const std::vector<std::uint64_t> ones(kAllMembers, 1);
+  std::vector<std::int64_t> in(kAllMembers), out(kAllMembers);
   for (const Rank rank : {0U, 1U, 3U}) {
     auto args = coll_args(PH_COLL_GATHERV);
     args.in = &in[rank];
@@ -196,14 +197,14 @@ TEST(CollProvidedCalls, are_compared_with_what_is_over) {
 TEST(CollProvidedCalls, that_a_provider_finds_to_differ_name_both_as_well) {
   ProvidedMembers all;
   std::vector<Sum> sums;
-  for (Rank rank = 0; rank < kAll; ++rank) {
+  for (Rank rank = 0; rank < kAllMembers; ++rank) {
     all.scripts[rank].kind = PH_COLL_ALLREDUCE;
     all.scripts[rank].advance_says = PH_ERR_ARGUMENT;
     sums.emplace_back(rank == 2 ? 4 : 5, rank);
     all.begin(rank, sums[rank].args);
   }
   all.run();
-  for (Rank rank = 0; rank < kAll; ++rank)
+  for (Rank rank = 0; rank < kAllMembers; ++rank)
     expect_named(all, rank, "member 2 (rank 2)", "allreduce of 4 int64");
   all.members.expect_nothing_held();
 }
@@ -216,7 +217,7 @@ TEST(CollProvidedCalls, end_by_what_a_provider_says_where_members_have_called_al
   for (int i = 0; i < 10'000 && all.ops[1]->state != OpState::over; ++i) all.run();
   EXPECT_EQ(all.scripts[1].advanced, 1) << "it is over there";
   EXPECT_EQ(all.scripts[1].cancelled, 0);
-  for (Rank rank = 0; rank < kAll; ++rank)
+  for (Rank rank = 0; rank < kAllMembers; ++rank)
     expect_named(all, rank, "failed at member 1", "by a function or an argument there");
   all.members.expect_nothing_held();
 }
@@ -224,11 +225,11 @@ TEST(CollProvidedCalls, end_by_what_a_provider_says_where_members_have_called_al
 // A member without the setting does the same call in its own way.
 TEST(CollProvidedCalls, that_one_member_alone_gives_to_a_provider_end_at_all) {
   ProvidedMembers all;
-  for (Rank rank = 1; rank < kAll; ++rank)
+  for (Rank rank = 1; rank < kAllMembers; ++rank)
     all.scripts[rank].kind = all.scripts[rank].second_kind = PH_COLL_SCAN;
   all.begin_barrier();
   all.run();
-  for (Rank rank = 0; rank < kAll; ++rank)
+  for (Rank rank = 0; rank < kAllMembers; ++rank)
     expect_named(all, rank, "member 0 (rank 0)", "the setting coll has to be the same");
 }
 

@@ -12,7 +12,6 @@ using service::coll::BoardPage;
 using service::coll::FlatPage;
 
 constexpr Rank kForger = 2;
-constexpr Rank kAll = Members::kCount;
 constexpr std::size_t kWords = sizeof(FlatPage) / sizeof(std::uint64_t);
 
 // When it is written: between operations; when the forger has begun one, and others read it; when
@@ -37,14 +36,14 @@ class GarbageLines {
     if (moment == Moment::between) word(at) = value;
     if (moment == Moment::said) begin(kForger, kind);
     if (moment == Moment::said) word(at) = value;
-    for (Rank rank = 0; rank < kAll; ++rank)
+    for (Rank rank = 0; rank < kAllMembers; ++rank)
       if (rank != kForger) begin(rank, kind);
     if (moment == Moment::awaited) settle();
     if (moment == Moment::awaited) word(at) = value;
     if (moment != Moment::said) begin(kForger, kind);
     end();
     for (int i = 0; i < 4; ++i) {
-      for (Rank rank = 0; rank < kAll; ++rank) begin(rank, kind == 3 ? kind : kind + i);
+      for (Rank rank = 0; rank < kAllMembers; ++rank) begin(rank, kind == 3 ? kind : kind + i);
       end();
     }
   }
@@ -67,7 +66,7 @@ class GarbageLines {
     if (status != PH_OK) ops_[rank] = nullptr;
   }
   bool are_over() const {
-    for (Rank rank = 0; rank < kAll; ++rank)
+    for (Rank rank = 0; rank < kAllMembers; ++rank)
       if (rank != kForger && ops_[rank] != nullptr && ops_[rank]->state != OpState::over)
         return false;
     return true;
@@ -78,11 +77,11 @@ class GarbageLines {
     constexpr int kMost = 65;
     for (int i = 0; i < kLeast || (i < kMost && !are_over()); ++i) {
       members_.run();
-      for (Rank one = 0; one < kAll; ++one)
-        for (Rank other = 0; other < kAll; ++other)
+      for (Rank one = 0; one < kAllMembers; ++one)
+        for (Rank other = 0; other < kAllMembers; ++other)
           if (members_.port(one).state(other) != PH_OK && members_.port(other).state(one) == PH_OK)
             members_.port(other).lose(one, PH_ERR_PEER);
-      for (Rank rank = 0; rank < kAll; ++rank) {
+      for (Rank rank = 0; rank < kAllMembers; ++rank) {
         members_[rank].before_sleep();
         members_.port(rank).pass(25'000'000);
       }
@@ -90,7 +89,7 @@ class GarbageLines {
   }
   void end() {
     settle();
-    for (Rank rank = 0; rank < kAll; ++rank) {
+    for (Rank rank = 0; rank < kAllMembers; ++rank) {
       if (ops_[rank] == nullptr) continue;
       EXPECT_TRUE(rank == kForger || ops_[rank]->state == OpState::over) << "rank " << rank;
       if (ops_[rank]->state != OpState::over) continue;
@@ -109,8 +108,8 @@ class GarbageLines {
   }
 
   Members members_;
-  std::array<Operation*, kAll> ops_{};
-  std::array<Sum, kAll> sums_{Sum(1, 0), Sum(1, 0), Sum(1, 0), Sum(1, 0)};
+  std::array<Operation*, kAllMembers> ops_{};
+  std::array<Sum, kAllMembers> sums_{Sum(1, 0), Sum(1, 0), Sum(1, 0), Sum(1, 0)};
   bool is_hurt_ = false;
 };
 

@@ -9,8 +9,6 @@ namespace {
 using service::coll::Described;
 using service::coll::Uncompared;
 
-constexpr Rank kAll = Members::kCount;
-
 Described call_of(std::uint32_t number) {
   Described call;
   call.number = number;
@@ -81,9 +79,9 @@ struct Gathers {
   }
 
   Members members{settings()};
-  std::array<Operation*, kAll> ops{};
-  std::array<std::int64_t, kAll> in{};
-  std::array<std::array<std::int64_t, kAll>, kAll> out{};
+  std::array<Operation*, kAllMembers> ops{};
+  std::array<std::int64_t, kAllMembers> in{};
+  std::array<std::array<std::int64_t, kAllMembers>, kAllMembers> out{};
 };
 
 TEST(CollUncompared, are_found_however_far_the_next_member_has_gone_on) {
@@ -104,8 +102,8 @@ TEST(CollUncompared, name_a_member_that_has_forgotten_its_call) {
 
 TEST(CollUncompared, are_found_when_the_prepared_operation_is_freed) {
   Gathers all;
-  std::array<Operation*, kAll> prepared{};
-  for (Rank rank = 0; rank < kAll; ++rank) {
+  std::array<Operation*, kAllMembers> prepared{};
+  for (Rank rank = 0; rank < kAllMembers; ++rank) {
     auto args = all.gather(rank, rank == 2 ? 1 : 0);
     args.flags = PH_NO_LCE;
     ASSERT_EQ(all.members[rank].prepare(all.members.world(rank), args, prepared[rank]), PH_OK);
@@ -126,14 +124,14 @@ TEST(CollUncompared, are_found_when_the_prepared_operation_is_freed) {
 // Its slot is given to no other team meanwhile.
 TEST(CollUncompared, are_found_when_the_team_is_freed_and_others_are_made) {
   Gathers all;
-  const auto split = [&](std::array<Team*, kAll>& made) {
+  const auto split = [&](std::array<Team*, kAllMembers>& made) {
     for (int calls = 0; calls < 2; ++calls, all.members.run())
-      for (Rank rank = 0; rank < kAll; ++rank)
+      for (Rank rank = 0; rank < kAllMembers; ++rank)
         if (made[rank] == nullptr)
           static_cast<void>(all.members[rank].split(all.members.world(rank), 0, rank, made[rank]));
-    for (Rank rank = 0; rank < kAll; ++rank) ASSERT_NE(made[rank], nullptr) << rank;
+    for (Rank rank = 0; rank < kAllMembers; ++rank) ASSERT_NE(made[rank], nullptr) << rank;
   };
-  std::array<Team*, kAll> made{}, next{};
+  std::array<Team*, kAllMembers> made{}, next{};
   split(made);
   all.pass(*made[3], 3, 0);
   ASSERT_EQ(all.members[3].free(*made[3]), PH_OK);

@@ -10,13 +10,13 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Bytes counted(std::size_t size) {
+Bytes counting_bytes(std::size_t size) {
   Bytes bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + 1);
   return bytes;
 }
 
-ph_status nothing(void*, const ph_am_message*, const ph_am_part*) { return PH_OK; }
+ph_status no_done(void*, const ph_am_message*, const ph_am_part*) { return PH_OK; }
 
 // A landing as a header handler names it, and memory for it.
 struct Named {
@@ -27,7 +27,7 @@ struct Named {
 
   Named() {
     landing.size = sizeof landing;
-    landing.done = nothing;
+    landing.done = no_done;
     landing.argument = this;
   }
   void buffer(std::uint64_t size_bytes, std::uint64_t chunk_bytes = 0, std::uint32_t flags = 0) {
@@ -59,7 +59,7 @@ TEST(Landing, one_that_is_left_empty_says_used_in_place_of_a_carried_payload_alo
   EXPECT_EQ(named.take(10, true), PH_OK);
   EXPECT_EQ(named.taken.kind(), Landing::Kind::none);
   EXPECT_EQ(named.take(10, false), PH_ERR_ARGUMENT);
-  EXPECT_EQ(named.taken.done(), &nothing) << "nobody can be told the error";
+  EXPECT_EQ(named.taken.done(), &no_done) << "nobody can be told the error";
   EXPECT_EQ(named.taken.argument(), &named);
 }
 
@@ -215,7 +215,7 @@ TEST(Land, a_carried_payload_comes_part_by_part_to_its_blocks) {
   named.blocks({7, 50, 43});
   named.landing.chunk_bytes = 40;
   ASSERT_EQ(named.take(100, true), PH_OK);
-  const Bytes payload = counted(100);
+  const Bytes payload = counting_bytes(100);
   Told told;
   EXPECT_EQ(land(named.taken, payload, std::ref(told)), PH_OK);
   ASSERT_EQ(told.parts.size(), 3u);
@@ -231,7 +231,7 @@ TEST(Land, a_ring_has_each_part_when_it_is_told_of) {
   Named named;
   named.buffer(20, 10, PH_AM_CYCLE);
   ASSERT_EQ(named.take(45, true), PH_OK);
-  const Bytes payload = counted(45);
+  const Bytes payload = counting_bytes(45);
   Bytes seen;
   EXPECT_EQ(land(named.taken, payload,
                  [&](const ph_am_part& part) {
@@ -247,7 +247,7 @@ TEST(Land, an_error_of_a_part_is_told_once_more_as_the_end) {
   Named named;
   named.buffer(100, 40);
   ASSERT_EQ(named.take(100, true), PH_OK);
-  const Bytes payload = counted(100);
+  const Bytes payload = counting_bytes(100);
   Told told{{}, PH_ERR_KEY, 1};
   EXPECT_EQ(land(named.taken, payload, std::ref(told)), PH_ERR_KEY);
   ASSERT_EQ(told.parts.size(), 3u);
@@ -263,7 +263,7 @@ TEST(Land, an_error_of_the_last_part_is_not_told_again) {
   named.buffer(100, 50);
   ASSERT_EQ(named.take(100, true), PH_OK);
   Told told{{}, PH_AGAIN, 1};
-  EXPECT_EQ(land(named.taken, counted(100), std::ref(told)), PH_ERR_ARGUMENT)
+  EXPECT_EQ(land(named.taken, counting_bytes(100), std::ref(told)), PH_ERR_ARGUMENT)
       << "a positive status is no status of a message";
   EXPECT_EQ(told.parts.size(), 2u);
 }
@@ -307,10 +307,10 @@ TEST(Land, one_without_a_handler_gets_all_the_same_bytes) {
   named.landing.done = nullptr;
   ASSERT_EQ(named.take(100, true), PH_OK);
   Told told;
-  EXPECT_EQ(land(named.taken, counted(100), std::ref(told)), PH_OK);
+  EXPECT_EQ(land(named.taken, counting_bytes(100), std::ref(told)), PH_OK);
   EXPECT_TRUE(told.parts.empty());
   named.memory.resize(100);
-  EXPECT_EQ(named.memory, counted(100));
+  EXPECT_EQ(named.memory, counting_bytes(100));
 }
 
 }  // namespace

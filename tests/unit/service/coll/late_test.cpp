@@ -19,11 +19,9 @@ base::Config checked(bool is_checked) {
 // Four members of a team that is not that of all ranks; the provider does barriers.
 class LateMembers : public ManyMembers {
  public:
-  static constexpr Rank kAll = Members::kCount;
-
   explicit LateMembers(bool is_provided, bool is_checked = false, bool shares = false)
-      : ManyMembers(kAll, checked(is_checked)) {
-    for (Rank rank = 0; rank < kAll; ++rank) {
+      : ManyMembers(kAllMembers, checked(is_checked)) {
+    for (Rank rank = 0; rank < kAllMembers; ++rank) {
       port(rank).shares = shares;
       scripts[rank].advance_says = PH_OK;
       if (!is_provided) continue;
@@ -37,14 +35,14 @@ class LateMembers : public ManyMembers {
   }
   // All do a barrier, which is over.
   void do_barrier() {
-    for (Rank rank = 0; rank < kAll; ++rank) begin(rank, coll_args(PH_COLL_BARRIER));
+    for (Rank rank = 0; rank < kAllMembers; ++rank) begin(rank, coll_args(PH_COLL_BARRIER));
     settle();
-    for (Rank rank = 0; rank < kAll; ++rank) end(rank, PH_OK, "");
+    for (Rank rank = 0; rank < kAllMembers; ++rank) end(rank, PH_OK, "");
   }
   void free(Rank rank) { ASSERT_EQ((*this)[rank].free(*teams[rank]), PH_OK); }
   void settle() {
     for (int i = 0; i < 20; ++i) {
-      for (Rank rank = 0; rank < kAll; ++rank) port(rank).wants_turn();
+      for (Rank rank = 0; rank < kAllMembers; ++rank) port(rank).wants_turn();
       run();
     }
   }
@@ -58,9 +56,9 @@ class LateMembers : public ManyMembers {
     EXPECT_NE(said.find(words), std::string::npos) << said;
   }
 
-  std::array<Scripted, kAll> scripts;
+  std::array<Scripted, kAllMembers> scripts;
   std::vector<Team*> teams;
-  std::array<Operation*, kAll> ops{};
+  std::array<Operation*, kAllMembers> ops{};
 };
 
 // Its next member has freed the team, before the digest comes or while it waits there.
@@ -174,16 +172,16 @@ class LatePrepared : public LateMembers {
  public:
   explicit LatePrepared(bool is_provided) : LateMembers(is_provided) {
     args.flags = PH_NO_LCE;
-    for (Rank rank = 0; rank < kAll; ++rank) prepare(rank);
+    for (Rank rank = 0; rank < kAllMembers; ++rank) prepare(rank);
   }
   void prepare(Rank rank) {
     ASSERT_EQ((*this)[rank].prepare(world(rank), args, prepared[rank]), PH_OK);
   }
   void start(Rank rank) { ASSERT_EQ((*this)[rank].start(*prepared[rank]), PH_OK); }
   void start_all() {
-    for (Rank rank = 0; rank < kAll; ++rank) start(rank);
+    for (Rank rank = 0; rank < kAllMembers; ++rank) start(rank);
     settle();
-    for (Rank rank = 0; rank < kAll; ++rank) expect_over(rank, PH_OK);
+    for (Rank rank = 0; rank < kAllMembers; ++rank) expect_over(rank, PH_OK);
   }
   void drop(Rank rank) { ASSERT_EQ((*this)[rank].free(*prepared[rank]), PH_OK); }
   void expect_over(Rank rank, ph_status status) {
@@ -197,7 +195,7 @@ class LatePrepared : public LateMembers {
   }
 
   ph_coll_args args = coll_args(PH_COLL_BARRIER);
-  std::array<Operation*, kAll> prepared{};
+  std::array<Operation*, kAllMembers> prepared{};
 };
 
 TEST(CollLate, tells_who_starts_what_its_next_member_has_freed) {
