@@ -10,6 +10,8 @@ function(photon_tree_checks)
     ${PROJECT_SOURCE_DIR}/tests/pages/blocks_test.py ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
   add_test(NAME architecture_page COMMAND Python3::Interpreter -B
     ${PROJECT_SOURCE_DIR}/tests/pages/architecture_test.py)
+  add_test(NAME guides COMMAND Python3::Interpreter -B
+    ${PROJECT_SOURCE_DIR}/tests/pages/guides_test.py)
   add_test(NAME architecture_picture COMMAND Python3::Interpreter -B
     ${PROJECT_SOURCE_DIR}/tests/pages/picture_test.py)
   add_test(NAME scripts COMMAND Python3::Interpreter -B
@@ -18,7 +20,7 @@ function(photon_tree_checks)
   add_test(NAME netsim_oracle COMMAND Python3::Interpreter -B
     ${PROJECT_SOURCE_DIR}/tests/netsim/oracle_test.py)
   set_tests_properties(tidy tidy_rules layers programs_on_pages architecture_page
-    architecture_picture scripts netsim_oracle PROPERTIES TIMEOUT 60 LABELS tree)
+    guides architecture_picture scripts netsim_oracle PROPERTIES TIMEOUT 60 LABELS tree)
   set_tests_properties(architecture_picture PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()
 

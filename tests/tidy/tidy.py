@@ -28,6 +28,9 @@ DEFINE = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)(\(?)', re.M)
 LOUD = re.compile(r'<(?:iostream|fstream|cstdio)>|\bstd::(?:cout|cerr|clog)\b|\bprintf\b'
                   r'|\b(?:std::)?(?:quick_)?exit\(|\babort\(')
 GETENV = re.compile(r'\b(secure_getenv|getenv|environ)\b')
+FENCE = re.compile(r'\s*(```+|~~~+)')
+LONE_LINK = re.compile(r'\s*([-*+]\s+|\d+[.)]\s+)?'
+                       r'(!?\[[^]]*\]\(\S+\)|<?https?://\S+|\[[^]]+\]:\s*\S+)[.,:;]?$')
 
 
 class Tree:
@@ -40,6 +43,14 @@ class Tree:
             for path in sorted((self.root / folder).rglob('*')):
                 is_code = path.suffix in CPP + OTHER and '__pycache__' not in path.parts
                 if path.is_file() and is_code and 'corpus' not in path.parts:
+                    yield path
+
+    def pages(self):
+        """What is written in Markdown, wherever it stands."""
+        yield from sorted(self.root.glob('*.md'))
+        for folder in ('docs', *FOLDERS):
+            for path in sorted((self.root / folder).rglob('*.md')):
+                if 'corpus' not in path.parts:
                     yield path
 
     def find(self, path, line, rule, what):
@@ -56,6 +67,19 @@ def check_size(tree, path, text):
         tree.find(path, len(lines), 'file-size', f'{len(lines)} lines, at most {MAX_FILE_LINES}')
     for number, line in enumerate(lines, 1):
         if len(line) > MAX_COLUMNS:
+            tree.find(path, number, 'columns', f'{len(line)} columns, at most {MAX_COLUMNS}')
+
+
+def check_page(tree, path, text):
+    """Prose is wrapped; a row of a table, a block of code and a lone link stay as they are."""
+    fence = None
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = FENCE.match(line)
+        if mark and (fence is None or mark[1].startswith(fence)):
+            fence = mark[1] if fence is None else None
+            continue
+        is_whole = fence is not None or line.lstrip().startswith('|') or LONE_LINK.match(line)
+        if len(line) > MAX_COLUMNS and not is_whole:
             tree.find(path, number, 'columns', f'{len(line)} columns, at most {MAX_COLUMNS}')
 
 
@@ -194,6 +218,8 @@ def check(root):
         check_header_opening(tree, path, text)
         if path.relative_to(tree.root).parts[:2] == ('src', 'sync'):
             check_orders(tree, path, text, labels)
+    for path in tree.pages():
+        check_page(tree, path, path.read_text(encoding='utf-8', errors='replace'))
     check_labels(tree, labels)
     check_unit_tests(tree)
     return tree.findings

@@ -45,6 +45,18 @@ class Rules(unittest.TestCase):
         self.assert_silent({'src/base/x.cpp': '//' + 'x' * 98 + '\n'})
         self.assert_fires('columns', {'src/base/x.cpp': '//' + 'x' * 99 + '\n'})
 
+    def test_columns_of_pages(self):
+        long, link = 'word ' * 20 + 'x', '[a page](docs/' + 'x' * 90 + '.md)'
+        for page in ('README.md', 'docs/a.md', 'docs/b/a.md', 'src/README.md', 'tests/a/README.md'):
+            self.assert_silent({page: long[:100] + '\n'})
+            self.assert_fires('columns', {page: long + '\n'})
+        for exempt in (f'| {long} |', f'  | {long} |', f'```\n{long}\n```',
+                       f'~~~~ c\n```\n{long}\n~~~~', link, f'- {link}.',
+                       f'[page]: docs/{"x" * 100}.md', f'<https://{"x" * 100}>'):
+            self.assert_silent({'docs/a.md': exempt + '\n'})
+        for bad in (f'- {long}', f'# {long}', f'> {long}', f'```\n```\n{long}', f'see {link}'):
+            self.assert_fires('columns', {'docs/a.md': bad + '\n'})
+
     def test_function_size(self):
         def body(lines_count):
             return 'void f() {\n' + '  g();\n' * (lines_count - 2) + '}\n'
