@@ -1,4 +1,5 @@
 // paper: the matrix behind a figure of the paper on RVMA, as cells, tables and a page.
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -17,7 +18,8 @@ std::string words_of(const PaperCell& cell) {
          " Gbps, " + cell.side;
 }
 
-// The cells that are run: some stand for several of the matrix.
+// The cells that are run: some stand for several of the matrix. Those of many ranks a node take
+// minutes each and come last, so that a command that is ended has left most of the others.
 Result<std::vector<Cell>> name_cells(PaperMatrix& matrix, const std::string& folder) {
   std::vector<Cell> cells;
   std::set<std::string> names;
@@ -28,6 +30,8 @@ Result<std::vector<Cell>> name_cells(PaperMatrix& matrix, const std::string& fol
     if (!names.insert(cell.name).second) continue;
     cells.push_back({cell.run_as, words_of(cell), path_in(folder, cell.name)});
   }
+  std::ranges::stable_sort(cells, {},
+                           [](const Cell& cell) { return cell.settings.ranks_per_node; });
   return cells;
 }
 
