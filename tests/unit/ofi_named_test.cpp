@@ -22,7 +22,7 @@ class OfiNamed : public OfiTest {
   void begin(const FakeManners& manners = tellers(), std::uint32_t count = 2) {
     base::Config config = ofi_config();
     config.ofi_direct_least_bytes = 64;
-    ranks_ = std::make_unique<OfiRanks>(count, manners, config);
+    ranks_ = std::make_unique<OfiRanks>(count, manners, config, OfiOptions{}, OfiTime::real);
     ASSERT_TRUE(ranks().join(0, 1));
     publish();
     if (count == 2) return;
