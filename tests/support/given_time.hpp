@@ -4,10 +4,11 @@
 //   open_tcp(config, boot, {.time = time.source()});
 //   time.move_ns(1'000'000'000);
 //
-// A timer that is due becomes readable, as the system would make it.
+// A timer that is due is readable when the call that made it due returns.
 // Owner: the test; it outlives all that was given its source. Threads: any.
 #pragma once
 
+#include <poll.h>
 #include <sys/timerfd.h>
 
 #include <cstdint>
@@ -46,6 +47,7 @@ class GivenTime final : private base::TimeSource::Given {
 
  private:
   using Timers = std::map<int, std::int64_t>;
+  static constexpr int kRingMs = 1'000;
 
   void ring_at(int timer, std::int64_t at_ns) noexcept override {
     const std::scoped_lock lock(mutex_);
@@ -60,6 +62,8 @@ class GivenTime final : private base::TimeSource::Given {
   Timers::iterator ring(Timers::iterator timer) noexcept {
     const itimerspec at_once{.it_interval = {}, .it_value = {0, 1}};
     static_cast<void>(::timerfd_settime(timer->first, 0, &at_once, nullptr));
+    pollfd entry{.fd = timer->first, .events = POLLIN, .revents = 0};
+    static_cast<void>(::poll(&entry, 1, kRingMs));  // not for ever: another thread may read it
     return timers_.erase(timer);
   }
 

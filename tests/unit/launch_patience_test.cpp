@@ -14,7 +14,7 @@ namespace {
 
 TEST(LaunchPatience, ends_after_half_a_minute_and_says_so) {
   int ends[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
   const base::UniqueFd launcher(ends[0]);
   GivenTime time;
   const std::int64_t begin_ns = time.now_ns();
