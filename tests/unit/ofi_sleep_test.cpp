@@ -57,7 +57,7 @@ TEST_F(OfiSleep, goes_by_the_clock_where_the_descriptor_cannot_be_waited_for) {
 }
 
 TEST_F(OfiSleep, is_short_while_something_of_ours_has_not_left) {
-  OfiRanks ranks(2, {}, ofi_config(), {}, OfiTime::real);
+  OfiRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks.settle();
   ranks[0].fabric().stick(true);

@@ -64,7 +64,7 @@ TEST_F(OfiTraffic, a_peer_that_takes_nothing_is_tried_ever_more_rarely) {
 }
 
 TEST_F(OfiTraffic, a_provider_that_will_not_send_ends_that_peer_with_its_words) {
-  OfiRanks ranks(2, {}, ofi_config(), {}, OfiTime::real);
+  OfiRanks ranks(2);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks[0].fabric().fail_sends();
   ASSERT_TRUE(ranks[0].say(1, 1));

@@ -327,7 +327,8 @@ TEST(TcpContact, one_who_hangs_up_beside_a_silent_stranger_does_not_prolong_the_
 }
 
 TEST(TcpContact, who_has_fallen_silent_for_a_peer_hears_so_by_the_bootstrap) {
-  TcpRanks ranks(2);
+  GivenTime time;
+  TcpRanks ranks(2, tcp_config(), {.time = time.source()});
   ASSERT_TRUE(ranks.join(0, 1));
   TcpCard card;
   card.settings = carried::shared_settings(tcp_config(), 2);
@@ -335,7 +336,10 @@ TEST(TcpContact, who_has_fallen_silent_for_a_peer_hears_so_by_the_bootstrap) {
   const std::string_view why = "not heard";
   std::copy(why.begin(), why.end(), card.why.begin());
   ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
-  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  ASSERT_TRUE(ranks.eventually([&] {
+    time.move_ns(1'000'000);
+    return ranks[0].news.gone.count(1) == 1;
+  }));
   EXPECT_EQ(ranks[0].news.gone[1].what, "tcp: rank 1 has cut this rank off: not heard");
 }
 
