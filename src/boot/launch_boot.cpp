@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 
 #include "base/finally.hpp"
@@ -18,7 +17,7 @@
 namespace photon::boot {
 namespace {
 
-constexpr auto kWelcomeTimeout = std::chrono::seconds(30);
+constexpr std::int64_t kWelcomeTimeoutNs = 30'000'000'000;
 constexpr std::uint64_t kFromLauncher = 0;
 constexpr std::uint64_t kFromInbox = 1;
 
@@ -49,7 +48,8 @@ bool read_body(std::span<const std::byte> body, T& object) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Boot>> LaunchBoot::open(std::string_view fd_text) {
+base::Result<std::unique_ptr<Boot>> LaunchBoot::open(std::string_view fd_text,
+                                                     base::TimeSource time) {
   // First: what we open ourselves may get the number of one that is not open.
   auto claimed = claim_launch_fd(fd_text);
   if (!claimed) return claimed.error();
@@ -61,7 +61,7 @@ base::Result<std::unique_ptr<Boot>> LaunchBoot::open(std::string_view fd_text) {
   }
   std::unique_ptr<LaunchBoot> boot(
       new LaunchBoot(std::move(*claimed), std::move(*inbox), std::move(*watch)));
-  if (auto joined = boot->join(); !joined) return joined.error();
+  if (auto joined = boot->join(time); !joined) return joined.error();
   return std::unique_ptr<Boot>(std::move(boot));
 }
 
@@ -75,7 +75,7 @@ void LaunchBoot::hang_up() {
   socket_.reset();
 }
 
-base::Result<> LaunchBoot::join() {
+base::Result<> LaunchBoot::join(base::TimeSource time) {
   buffer_.resize(sizeof(ph_launch_header) + PH_LAUNCH_MAX_GATHER + 1);
   if (auto added = watch_.add(inbox_.fd(), EPOLLIN, kFromInbox); !added) return added;
   if (auto added = watch_.add(socket_.get(), EPOLLIN, kFromLauncher); !added) return added;
@@ -85,7 +85,7 @@ base::Result<> LaunchBoot::join() {
   const auto posted = post({.type = PH_LAUNCH_HELLO}, {},
                            std::span(&self_number, self ? std::size_t{1} : std::size_t{0}));
   if (!posted) return posted.error();
-  if (auto welcome = await_welcome(); !welcome) return welcome;
+  if (auto welcome = await_welcome(time); !welcome) return welcome;
   if (!makes_sense(welcome_)) {
     return base::Error{.status = PH_ERR_BOOTSTRAP, .what = "the launcher's WELCOME makes no sense"};
   }
@@ -94,12 +94,11 @@ base::Result<> LaunchBoot::join() {
   return {};
 }
 
-base::Result<> LaunchBoot::await_welcome() {
-  const auto deadline = std::chrono::steady_clock::now() + kWelcomeTimeout;
+base::Result<> LaunchBoot::await_welcome(base::TimeSource time) {
+  const std::int64_t deadline_ns = time.now_ns() + kWelcomeTimeoutNs;
   while (welcome_.size == 0 && lost_.empty()) {
     // Of the next channel it is known that the launcher speaks: where it waits, it is for others.
-    if (!is_next_ && std::chrono::steady_clock::now() > deadline)
-      lose("the launcher does not answer");
+    if (!is_next_ && time.now_ns() > deadline_ns) lose("the launcher does not answer");
     flush();
     pump();
     if (welcome_.size == 0 && lost_.empty()) wait_briefly(Serve::kNone);

@@ -11,6 +11,7 @@
 
 #include <string_view>
 
+#include "base/time_source.hpp"
 #include "boot/boot.hpp"
 #include "boot/inbox.hpp"
 #include "boot/launch_claim.hpp"
@@ -24,7 +25,8 @@ class LaunchBoot final : public Boot {
  public:
   // fd_text: the value of PHOTON_LAUNCH_FD. Blocks until the launcher answers, at most 30 s the
   // first time.
-  static base::Result<std::unique_ptr<Boot>> open(std::string_view fd_text);
+  static base::Result<std::unique_ptr<Boot>> open(std::string_view fd_text,
+                                                  base::TimeSource time = {});
 
   ~LaunchBoot() override;
 
@@ -69,8 +71,8 @@ class LaunchBoot final : public Boot {
         inbox_(std::move(inbox)),
         watch_(std::move(watch)) {}
 
-  base::Result<> join();
-  base::Result<> await_welcome();
+  base::Result<> join(base::TimeSource time);
+  base::Result<> await_welcome(base::TimeSource time);
   base::Result<Sent> post(ph_launch_header header, std::span<const std::byte> body,
                           std::span<const int> fds);
   void flush();

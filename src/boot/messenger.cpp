@@ -17,6 +17,7 @@ Messenger::Messenger(const base::Config& config, Place place, Watch& watch, Inbo
       log_(config.log, place.rank),
       parties_{place.rank, place.size, 0, kMessengerProtocol},
       guest_ns_(place.guest_ns),
+      time_(place.time),
       watch_(watch),
       inbox_(inbox) {}
 
@@ -30,9 +31,9 @@ base::Result<std::unique_ptr<Messenger>> Messenger::open(const base::Config& con
   if (!listeners) return listeners.error();
   std::unique_ptr<Messenger> made(new Messenger(config, place, watch, inbox));
   made->listeners_ = std::move(*listeners);
-  made->clock_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
-  if (!made->clock_) return base::system_error("timerfd for messages between hosts");
-  made->spare_.reset(::fcntl(made->clock_.get(), F_DUPFD_CLOEXEC, 0));
+  made->timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!made->timer_) return base::system_error("timerfd for messages between hosts");
+  made->spare_.reset(::fcntl(made->timer_.get(), F_DUPFD_CLOEXEC, 0));
   if (!made->spare_) return base::system_error("a descriptor in reserve");
   return made;
 }
@@ -40,6 +41,7 @@ base::Result<std::unique_ptr<Messenger>> Messenger::open(const base::Config& con
 // What the kernel has taken still arrives: nobody is left who reads, so what the others sent is
 // read off first, since a close over unread bytes would be a reset, which may overtake ours.
 Messenger::~Messenger() {
+  time_.ring_at(timer_.get(), 0);
   const auto close = [this](base::UniqueFd& socket) {
     constexpr int kMostReads = 256;
     char ignored[4096];
@@ -60,7 +62,7 @@ base::Result<> Messenger::begin(const Secret& secret, std::vector<Addresses> add
   secret_ = &secret;
   addresses_ = std::move(addresses);
   // Not before: who comes has to prove that he knows the secret.
-  auto watched = watch_.add(clock_.get(), EPOLLIN, tag(Tagged::clock, 0));
+  auto watched = watch_.add(timer_.get(), EPOLLIN, tag(Tagged::clock, 0));
   for (std::uint32_t i = 0; i < listeners_.all.size() && watched; ++i)
     watched = watch_.add(listeners_.all[i].socket.get(), EPOLLIN, tag(Tagged::listener, i));
   return watched;

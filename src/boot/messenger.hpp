@@ -26,6 +26,7 @@
 
 #include "base/config.hpp"
 #include "base/log.hpp"
+#include "base/time_source.hpp"
 #include "boot/inbox.hpp"
 #include "boot/mail.hpp"
 #include "boot/net_address.hpp"
@@ -46,6 +47,7 @@ class Messenger {
     std::uint32_t size = 0;
     // Who connects is sent away if it has not proved to be a rank by then.
     std::int64_t guest_ns = 10'000'000'000;
+    base::TimeSource time = {};  // by which all deadlines are kept
   };
 
   // Listens from now on. PH_ERR_CONFIG: no such interface, or a build that cannot prove.
@@ -162,17 +164,18 @@ class Messenger {
   const base::Log log_;
   Parties parties_;
   const std::int64_t guest_ns_;  // as Place has it
+  const base::TimeSource time_;
   Watch& watch_;
   Inbox& inbox_;
   const Secret* secret_ = nullptr;
   Listeners listeners_;
-  base::UniqueFd clock_;
+  base::UniqueFd timer_;  // rings at the next deadline
   base::UniqueFd spare_;  // to be closed when no descriptor is left for a guest
   std::vector<Addresses> addresses_;
   std::map<Rank, Peer> peers_;
   std::map<std::uint32_t, WayIn> ways_in_;  // by number, so in the order of their coming
   std::uint32_t next_number_ = 1;
-  std::int64_t armed_ns_ = 0;  // the clock rings then; 0: it does not
+  std::int64_t armed_ns_ = 0;  // it rings then; 0: it does not
   std::int64_t look_ns_ = 0;   // for silent hosts; 0: nothing is unconfirmed
   std::uint64_t refused_count_ = 0;
   bool leaving_ = false;

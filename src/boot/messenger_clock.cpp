@@ -1,12 +1,10 @@
 // What has to happen by itself: attempts that are given up or made again, guests that are silent,
 // hosts that vanished.
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "base/clock.hpp"
 #include "boot/messenger.hpp"
 #include "boot/silence.hpp"
 
@@ -14,9 +12,9 @@ namespace photon::boot {
 
 void Messenger::on_clock() {
   std::uint64_t rung = 0;
-  static_cast<void>(::read(clock_.get(), &rung, sizeof rung));
+  static_cast<void>(::read(timer_.get(), &rung, sizeof rung));
   armed_ns_ = 0;
-  const std::int64_t now_ns = base::now_ns();
+  const std::int64_t now_ns = time_.now_ns();
   std::vector<std::uint32_t> silent;
   for (const auto& [number, way] : ways_in_)
     if (way.state == WayIn::State::guest && way.due_ns <= now_ns) silent.push_back(number);
@@ -72,17 +70,15 @@ void Messenger::look_for_silence(std::int64_t now_ns) {
 // After every send: cheap, and it says nothing yet.
 void Messenger::await_confirmation() {
   if (look_ns_ != 0) return;
-  look_ns_ = base::now_ns() + kSilenceLookNs;
+  look_ns_ = time_.now_ns() + kSilenceLookNs;
   wake_at(look_ns_);
 }
 
-// Or earlier, if the clock is to ring earlier.
+// Or earlier, if the timer is to ring earlier.
 void Messenger::wake_at(std::int64_t at_ns) {
   if (armed_ns_ != 0 && armed_ns_ <= at_ns) return;
   armed_ns_ = at_ns;
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const itimerspec when{.it_interval = {}, .it_value = {at_ns / kSecond, at_ns % kSecond}};
-  static_cast<void>(::timerfd_settime(clock_.get(), TFD_TIMER_ABSTIME, &when, nullptr));
+  time_.ring_at(timer_.get(), at_ns);
 }
 
 // 0: nothing is.

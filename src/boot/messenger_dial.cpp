@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/resource_limits.hpp"
 #include "boot/messenger.hpp"
 #include "boot/silence.hpp"
@@ -47,7 +46,7 @@ void Messenger::dial(Rank to) {
   if (auto watched = watch_.add(way.socket.get(), EPOLLIN | EPOLLOUT, tag(Tagged::out, to));
       !watched)
     return dial_failed(to, watched.error().native_errno);
-  const std::int64_t now_ns = base::now_ns();
+  const std::int64_t now_ns = time_.now_ns();
   if (way.unreached_ns == 0) way.unreached_ns = now_ns;
   const std::int64_t most_ns = std::min(kDialNs, silence_ns(config_));
   way.due_ns =
@@ -66,7 +65,7 @@ void Messenger::dial_failed(Rank to, int trouble) {
   if (trouble == Tries::kStranger || trouble == Tries::kSilent || has_hung_up)
     way.unreached_ns = way.answered_ns;
   if (!way.tries.next(trouble)) return round_failed(to);
-  way.due_ns = base::now_ns();
+  way.due_ns = time_.now_ns();
   wake_at(way.due_ns);
 }
 
@@ -84,7 +83,7 @@ void Messenger::round_failed(Rank to) {
   if (const auto advice = base::descriptors_advice(trouble, base::descriptors_limit());
       way.failed == 0 && !advice.empty())
     PHOTON_LOG(log_, warn, "bootstrap: no socket yet to reach rank %u by%s", to, advice.c_str());
-  const std::int64_t now_ns = base::now_ns();
+  const std::int64_t now_ns = time_.now_ns();
   if (!says_nothing(trouble)) ++way.unanswered;
   // We wait for a rank that cannot be reached no longer than for a silent one, unless it computes.
   const bool is_over = way.unreached_ns != 0 && now_ns - way.unreached_ns >= silence_ns(config_);
@@ -126,7 +125,7 @@ void Messenger::greet(Rank to) {
     way.parley = *parley;
     way.answered_ns = std::exchange(way.unreached_ns, 0);  // its rank may compute
     way.state = WayOut::State::greeting;
-    way.due_ns = deadline_ns(base::now_ns(), patience_ns(way.tries, kDialNs),
+    way.due_ns = deadline_ns(time_.now_ns(), patience_ns(way.tries, kDialNs),
                              way.answered_ns + silence_ns(config_));
     wake_at(way.due_ns);
     static_cast<void>(watch_.change(socket, EPOLLIN, tag(Tagged::out, to)));

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "boot/messenger.hpp"
 #include "boot/silence.hpp"
 
@@ -35,7 +34,7 @@ bool Messenger::accept_one(std::uint32_t listener) {
     socket.reset(::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const bool came = static_cast<bool>(socket);
     socket.reset();
-    spare_.reset(::fcntl(clock_.get(), F_DUPFD_CLOEXEC, 0));
+    spare_.reset(::fcntl(timer_.get(), F_DUPFD_CLOEXEC, 0));
     if (came) refuse(0, "found no descriptor left (ulimit -n)");
     return came;
   }
@@ -43,7 +42,7 @@ bool Messenger::accept_one(std::uint32_t listener) {
   make_room();
   const std::uint32_t number = next_number_++;
   if (!watch_.add(socket.get(), EPOLLIN, tag(Tagged::in, number))) return true;
-  const std::int64_t due_ns = base::now_ns() + guest_ns_;
+  const std::int64_t due_ns = time_.now_ns() + guest_ns_;
   ways_in_.emplace(number, WayIn{.socket = std::move(socket),
                                  .parley = Parley::accept(*secret_, parties_),
                                  .due_ns = due_ns,

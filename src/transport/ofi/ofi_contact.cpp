@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -75,7 +74,7 @@ base::Result<Link*> OfiTransport::connect(Rank rank) {
       return gone_error(rank, ": connect to a rank that has ended");
     }
     peer.has_asked = true;
-    asked_ns_ = base::now_ns();
+    asked_ns_ = time_.now_ns();
   }
   return &peer.link->view();
 }
@@ -124,7 +123,7 @@ void OfiTransport::take_gone(OfiPeer& peer, std::string why) {
   if (peer.boot_gone_ns != 0) return;
   if (peer.is_settled()) ++unsettled_;
   peer.gone_why = std::move(why);
-  peer.boot_gone_ns = base::now_ns();
+  peer.boot_gone_ns = time_.now_ns();
 }
 
 // It lives, as far as we know. The bootstrap belongs to the engine's threads, and this may be the
@@ -172,13 +171,13 @@ void OfiTransport::meet(OfiPeer& peer, std::span<const std::byte> at) {
   peer.route.to = *address;
   peer.greeting = *greeting;
   peer.window = std::move(*window);
-  peer.met_ns = base::now_ns();
+  peer.met_ns = time_.now_ns();
   peer.state = OfiPeer::State::greeting;
 }
 
 void OfiTransport::dial(OfiPeer& peer) {
   peer.greeting->dial(parts_.fabric->address(peer.route.by));
-  peer.said_ns = base::now_ns();
+  peer.said_ns = time_.now_ns();
   await_confirmation(peer);
   flush(peer);
 }
@@ -254,7 +253,7 @@ void OfiTransport::greeted(OfiPeer* peer, const MessageHead& head,
   if (step == Greeting::Step::waits && head.kind == MessageKind::hello && !follow(*peer, body))
     return;
   if (step == Greeting::Step::waits || step == Greeting::Step::open) {
-    peer->said_ns = base::now_ns();
+    peer->said_ns = time_.now_ns();
     peer->said_again = 0;
     peer->silence.heard();
   }

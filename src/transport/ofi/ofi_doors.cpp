@@ -2,7 +2,6 @@
 // to reach a peer.
 #include <utility>
 
-#include "base/clock.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -33,7 +32,7 @@ bool OfiTransport::has_our_door() {
 void OfiTransport::go_by_another(OfiPeer& peer) {
   const std::size_t by = peer.door_by + 1;
   if (by == kMostDoors || peer.has_pieces_under_way()) return peer.door_full.over();
-  if (peer.door_full.again(base::now_ns()) < kUnreachedNs) return;
+  if (peer.door_full.again(time_.now_ns()) < kUnreachedNs) return;
   peer.door_full.over();
   if (by == doors_.size()) {
     if (opens_no_more_) return;

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/readable.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
@@ -163,7 +162,7 @@ void OfiTransport::end_pieces(OfiPeer& peer) {
     peer.pieces->dismiss(slot);
   }
   peer.is_lingering = peer.has_pieces_under_way();
-  if (peer.is_lingering && lingering_++ == 0) lingering_ns_ = base::now_ns();
+  if (peer.is_lingering && lingering_++ == 0) lingering_ns_ = time_.now_ns();
 }
 
 // After the last of its pieces.
@@ -184,8 +183,8 @@ void OfiTransport::quiesce() noexcept {
   if (may_give_back(holders))  // all of them: one that cannot costs the door anyway
     for (const auto& one : holders)
       say(*known(one.rank), {MessageKind::back, {.key = one.key, .door = 0}, 0});
-  const std::int64_t until = base::now_ns() + parts_.own->give_back_ns;
-  for (unsigned spins = 0; may_give_back(exposures_.stale_holders()) && base::now_ns() < until;
+  const std::int64_t until = time_.now_ns() + parts_.own->give_back_ns;
+  for (unsigned spins = 0; may_give_back(exposures_.stale_holders()) && time_.now_ns() < until;
        ++spins) {
     look();
     take_arrived();

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
 namespace photon::transport::ofi {
@@ -58,8 +57,8 @@ void OfiTransport::poll(Sink& sink) noexcept {
     end_all(parts_.fabric->words());
   if (!waiting_.empty()) flush_waiting();
   if (!stalled_.empty()) go_on_stalled();
-  if (lingering_ != 0 && base::now_ns() - lingering_ns_ >= kLingerNs) end_our_doors();
-  const std::int64_t now = base::now_ns();
+  if (lingering_ != 0 && time_.now_ns() - lingering_ns_ >= kLingerNs) end_our_doors();
+  const std::int64_t now = time_.now_ns();
   if (!unconfirmed_.empty()) look_for_silence(now);
   if (is_boot_due(now)) receive_boot();
   answer_who_asked();
@@ -134,7 +133,7 @@ void OfiTransport::failed() {
 }
 
 void OfiTransport::take_arrived() {
-  heard_ns_ = base::now_ns();
+  heard_ns_ = time_.now_ns();
   std::size_t count = 0;
   for (; parts_.receives->has_arrived(); ++count) {
     take(parts_.receives->next());
@@ -264,7 +263,7 @@ void OfiTransport::boot_message(boot::Message& message) {
   // What it sent may still come, and its farewell behind it.
   if (peer.boot_gone_ns != 0) return;
   if (peer.is_settled()) ++unsettled_;
-  peer.boot_gone_ns = base::now_ns();
+  peer.boot_gone_ns = time_.now_ns();
 }
 
 // Deadlines.

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "transport/ofi/providers.hpp"
 #include "transport/ofi/transport_impl.hpp"
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "transport/ofi/providers.hpp"
 #include "transport/ofi/transport_impl.hpp"
 
@@ -119,8 +118,8 @@ bool OfiTransport::is_said_again(OfiPeer& peer) noexcept { return ++peer.unsaid 
 
 // A link may be down for a while; but an address that no route leads to is a mistake of somebody's,
 // who has to hear of it.
-bool OfiTransport::is_way_awaited(std::int64_t& since_ns) noexcept {
-  const std::int64_t now = base::now_ns();
+bool OfiTransport::is_way_awaited(std::int64_t& since_ns) const noexcept {
+  const std::int64_t now = time_.now_ns();
   if (since_ns == 0) since_ns = now;
   return now - since_ns < kNoWayNs;
 }
@@ -130,7 +129,7 @@ bool OfiTransport::is_way_awaited(std::int64_t& since_ns) noexcept {
 void OfiTransport::mute(OfiPeer& peer, std::string why) {
   if (peer.is_mute() || peer.state == OfiPeer::State::ended) return;
   if (peer.is_settled()) ++unsettled_;
-  peer.mute_heard_ns = base::now_ns();
+  peer.mute_heard_ns = time_.now_ns();
   peer.mute_why = std::move(why) + way_text(parts_.fabric->traits());
   peer.is_waiting = false;
   peer.window->forget_waiting();
@@ -183,7 +182,7 @@ carried::Flusher::Look OfiTransport::flush_held() {
   if (awaits_word) {
     take_arrived();
     static_cast<void>(parts_.receives->post());  // poll() does it again, and tells trouble
-    attend(base::now_ns());
+    attend(time_.now_ns());
   }
   flush_waiting();
   go_on_stalled();
@@ -201,7 +200,7 @@ bool OfiTransport::drained() const noexcept {
 }
 
 bool OfiTransport::has_left_all() const noexcept {
-  const std::int64_t now = unsettled_ == 0 ? 0 : base::now_ns();
+  const std::int64_t now = unsettled_ == 0 ? 0 : time_.now_ns();
   for (const auto& peer : peers_) {
     if (peer == nullptr || peer->rank == parties_.self || peer->state == OfiPeer::State::ended)
       continue;
@@ -231,7 +230,7 @@ void OfiTransport::say_goodbye() {
     return is_other(peer) && peer->boot_gone_ns == 0 && !peer->is_mute() &&
            peer->window != nullptr && !peer->window->is_idle();
   };
-  std::int64_t now = base::now_ns();
+  std::int64_t now = time_.now_ns();
   const std::int64_t until = now + kGoodbyeNs;
   std::int64_t quiet_until = now + kQuietNs;
   for (unsigned spins = 0; !is_broken_ && now < until && now < quiet_until; ++spins) {
@@ -242,7 +241,7 @@ void OfiTransport::say_goodbye() {
     static_cast<void>(parts_.receives->post());
     flush_waiting();
     if (boot_broken_.get() == 0) receive_boot();
-    now = base::now_ns();
+    now = time_.now_ns();
     if (has_come || std::any_of(peers_.begin(), peers_.end(), is_owed))
       quiet_until = now + kQuietNs;
     pause(spins);

@@ -63,6 +63,7 @@ base::Result<std::unique_ptr<Transport>> open_ofi_over(const base::Config& confi
   own->open = std::move(open);
   own->regions_count = config.max_regions;
   own->give_back_ns = options.give_back_ns;
+  own->time = options.time;
   auto regions = carried::own_or_given(options.regions, config.max_regions);
   if (!regions) return std::move(regions.error());
   own->regions = std::move(*regions);
@@ -119,6 +120,7 @@ OfiTransport::OfiTransport(const base::Config& config, boot::Boot& boot, Parts p
       parties_{boot.rank(), boot.size(), parts.lane},
       names_(boot.size(), kNameBits),
       parts_(std::move(parts)),
+      time_(parts_.own->time),
       log_(config.log, boot.rank()),
       peers_(boot.size()),
       exposures_(*parts_.fabric, {parts_.own->regions.get(), parts_.own->regions_count}),

@@ -9,6 +9,7 @@
 
 #include "base/config.hpp"
 #include "base/result.hpp"
+#include "base/time_source.hpp"
 #include "boot/boot.hpp"
 #include "transport/ofi/fabric.hpp"
 #include "transport/transport.hpp"
@@ -20,6 +21,7 @@ struct OfiOptions {
   // How long memory that is taken back waits for peers to give their leases back, before our door
   // ends, which takes that long, too, and costs all peers their leases.
   std::int64_t give_back_ns = 20'000'000;
+  base::TimeSource time = {};  // by which all deadlines are kept
 };
 
 // `boot` outlives the transport, which is the only one to call its send() and receive(). Blocks for

@@ -24,6 +24,7 @@
 
 #include "base/config.hpp"
 #include "base/log.hpp"
+#include "base/time_source.hpp"
 #include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
 #include "sync/hint.hpp"
@@ -43,6 +44,7 @@ struct OwnSide {
   std::shared_ptr<RegionEntry[]> regions;
   std::size_t regions_count = 0;
   std::int64_t give_back_ns = 0;
+  base::TimeSource time;
   std::mutex mutex;  // of:
   std::uint64_t lanes_count = 0;
 };
@@ -121,6 +123,11 @@ class OfiTransport final : public Transport {
   void retract() noexcept override;
   void wake() noexcept override;
 
+  std::int64_t now_ns() noexcept override { return time_.now_ns(); }
+  void pause(unsigned spins) noexcept override {
+    if (!time_.pause()) Policy::pause(spins);
+  }
+
   Strangers strangers() const noexcept override;
   void describe(Rank rank, ph_path& path) override;
 
@@ -190,7 +197,7 @@ class OfiTransport final : public Transport {
   // ofi_traffic.cpp
   void flush(OfiPeer& peer);
   static bool is_said_again(OfiPeer& peer) noexcept;
-  static bool is_way_awaited(std::int64_t& since_ns) noexcept;
+  bool is_way_awaited(std::int64_t& since_ns) const noexcept;
   void mute(OfiPeer& peer, std::string why);
   std::size_t compose(OfiPeer& peer, std::span<std::byte> room);
   void wait_for_room(OfiPeer& peer);
@@ -267,6 +274,7 @@ class OfiTransport final : public Transport {
   const Parties parties_;
   const wire::PieceNames names_;
   Parts parts_;
+  const base::TimeSource time_;
   const base::Log log_;
 
   mutable carried::OwnerLock lock_;

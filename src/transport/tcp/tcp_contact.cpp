@@ -10,7 +10,6 @@
 #include <new>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/resource_limits.hpp"
 #include "boot/silence.hpp"
 #include "boot/tries.hpp"
@@ -83,7 +82,7 @@ base::Result<Link*> TcpTransport::connect(Rank rank) {
       return gone_error(rank, ": connect to a rank that has ended");
     }
     peer.has_asked = true;
-    asked_ns_ = base::now_ns();
+    asked_ns_ = time_.now_ns();
   }
   return &peer.link->view();
 }
@@ -141,7 +140,7 @@ void TcpTransport::dial(TcpPeer& peer) {
   peer.state = TcpPeer::State::dialing;
   peer.parley.reset();
   ++peer.attempts;
-  peer.dialed_ns = base::now_ns();
+  peer.dialed_ns = time_.now_ns();
   if (peer.unreached_ns == 0) peer.unreached_ns = peer.dialed_ns;
   // Until then it has to be connected.
   const std::int64_t patience_ns = boot::patience_ns(peer.tries, std::min(kDialNs, silence_ns()));
@@ -168,7 +167,7 @@ void TcpTransport::dial_failed(TcpPeer& peer, int trouble) {
   const bool has_hung_up = peer.unreached_ns == 0 && peer.tries.trouble() == Tries::kSilent;
   if (trouble == Tries::kStranger || trouble == Tries::kSilent || has_hung_up)
     peer.unreached_ns = peer.answered_ns;
-  const std::int64_t now = base::now_ns();
+  const std::int64_t now = time_.now_ns();
   peer.dial_at_ns = now;
   if (!peer.tries.next(trouble)) {
     const int left = peer.tries.trouble();
@@ -210,7 +209,7 @@ void TcpTransport::greet(TcpPeer& peer) {
     peer.parley = *parley;
     peer.answered_ns = std::exchange(peer.unreached_ns, 0);  // its rank may compute
     peer.state = TcpPeer::State::greeting;
-    peer.dial_at_ns = boot::deadline_ns(base::now_ns(), boot::patience_ns(peer.tries, kDialNs),
+    peer.dial_at_ns = boot::deadline_ns(time_.now_ns(), boot::patience_ns(peer.tries, kDialNs),
                                         peer.answered_ns + silence_ns());
     epoll_event wanted{};
     wanted.events = EPOLLIN;
@@ -280,7 +279,7 @@ bool TcpTransport::accept_one(std::uint32_t listener) {
   const std::uint32_t number = next_guest_++;
   if (!watch(socket.get(), EPOLLIN, Watched::guest, number)) return true;
   guests_.emplace(number, Guest{std::move(socket), Parley::accept(boot_.secret(), parties_),
-                                base::now_ns() + parts_.own->guest_ns});
+                                time_.now_ns() + parts_.own->guest_ns});
   if (is_announced_) wake();  // who sleeps has not known of this deadline
   hear_guest(number);         // it may have spoken already
   return true;
@@ -332,7 +331,7 @@ void TcpTransport::seat_guest(std::uint32_t number, Guest& guest) {
   peer.parley.reset();
   if (is_dialing) {  // again, if the guest is gone meanwhile
     peer.state = TcpPeer::State::dialing;
-    peer.dial_at_ns = base::now_ns() + kFirstPauseNs;
+    peer.dial_at_ns = time_.now_ns() + kFirstPauseNs;
     if (is_announced_) wake();
   }
   if (!guest.parley.welcome(guest.socket.get())) return refuse(number, Refusal::silent);

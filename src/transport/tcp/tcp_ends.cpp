@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
 namespace photon::transport::tcp {
@@ -80,7 +79,7 @@ void TcpTransport::await_reason(TcpPeer& peer) {
     static_cast<void>(::epoll_ctl(parts_.epoll.get(), EPOLL_CTL_DEL, peer.socket.get(), nullptr));
   peer.is_unwatched = false;
   std::erase(hot_, peer.rank);
-  peer.boot_gone_ns = base::now_ns();
+  peer.boot_gone_ns = time_.now_ns();
   ++unsettled_;
 }
 
@@ -160,7 +159,7 @@ void TcpTransport::take_cut_off(TcpPeer& peer, const TcpCard& card) {
   if (!peer.is_open() || peer.is_reset)
     return end(peer, cut_off_error(peer.rank, peer.cut_off_words));
   if (peer.boot_gone_ns != 0) return;
-  peer.boot_gone_ns = base::now_ns();
+  peer.boot_gone_ns = time_.now_ns();
   ++unsettled_;
 }
 

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "boot/tries.hpp"
 #include "transport/tcp/tcp_port.hpp"
 #include "transport/tcp/transport_impl.hpp"
@@ -82,7 +81,7 @@ void TcpTransport::tell_written() {
 void TcpTransport::poll(Sink& sink) noexcept {
   const Entered entered(*this);
   flusher_.came();
-  const std::int64_t now = base::now_ns();
+  const std::int64_t now = time_.now_ns();
   if (!held_.empty()) flush_due(now);
   tell_written();
   has_told_ = false;
@@ -175,7 +174,7 @@ void TcpTransport::receive(TcpPeer& peer, Sink& sink) {
   }
   const int trouble = errno;
   heard_end(peer, got, trouble);
-  if (any && peer.boot_gone_ns != 0) peer.boot_gone_ns = base::now_ns();
+  if (any && peer.boot_gone_ns != 0) peer.boot_gone_ns = time_.now_ns();
   if (!any && news_.empty()) return;
   if (!news_.empty()) dispatch(sink);
   if (!peer.is_open()) return;
@@ -267,7 +266,7 @@ void TcpTransport::boot_message(boot::Message& message) {
   if (peer.is_reset) return end(peer, reset_error(peer.rank));
   // What it sent may still come, and the end of the stream behind it.
   if (peer.boot_gone_ns != 0) return;
-  peer.boot_gone_ns = base::now_ns();
+  peer.boot_gone_ns = time_.now_ns();
   if (peer.is_open()) ++unsettled_;
 }
 

@@ -14,7 +14,6 @@
 
 #include <photon/memory.h>
 
-#include "base/clock.hpp"
 #include "transport/access.hpp"
 #include "transport/tcp/transport_impl.hpp"
 
@@ -63,7 +62,7 @@ void TcpTransport::kick_later(Rank rank) noexcept {
 
 void TcpTransport::hold_or_flush(TcpPeer& peer, bool is_urgent) {
   if (peer.is_blocked || peer.is_mute) return;  // it goes when there is room
-  const std::int64_t now = base::now_ns();
+  const std::int64_t now = time_.now_ns();
   const bool in_stream = now - peer.sent_ns < kHoldNs;
   if (is_urgent || !in_stream) return flush(peer);
   if (peer.outlet->is_idle(*peer.link)) return;  // it went with a piece
@@ -75,7 +74,7 @@ void TcpTransport::hold_or_flush(TcpPeer& peer, bool is_urgent) {
 void TcpTransport::hold(TcpPeer& peer) {
   if (peer.held_since_ns != 0 || peer.is_blocked || peer.is_mute) return;
   if (!flusher_.note()) return flush(peer);
-  peer.held_since_ns = base::now_ns();
+  peer.held_since_ns = time_.now_ns();
   held_.push_back(&peer);
 }
 
@@ -90,7 +89,7 @@ void TcpTransport::flush(TcpPeer& peer) {
   const Outlet::Scratch scratch(inlet_buffer_.data(), Outlet::kSmallBytes);
   const auto flushed = peer.outlet->flush(peer.socket.get(), *peer.link, regions(), scratch);
   if (has_record) {
-    peer.sent_ns = base::now_ns();
+    peer.sent_ns = time_.now_ns();
     peer.is_exchange = std::exchange(peer.has_spoken, false);
   }
   await_confirmation(peer);
@@ -131,7 +130,7 @@ bool TcpTransport::flush_due(std::int64_t now_ns) {
 carried::Flusher::Look TcpTransport::flush_held() {
   using Look = carried::Flusher::Look;
   is_flusher_ = true;
-  const bool any = flush_due(base::now_ns());
+  const bool any = flush_due(time_.now_ns());
   bool is_left = false;
   if (unsettled_ != 0) {
     is_left = std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) {
@@ -152,7 +151,7 @@ bool TcpTransport::drained() const noexcept {
 }
 
 bool TcpTransport::has_left_all() const noexcept {
-  const std::int64_t now = unsettled_ == 0 ? 0 : base::now_ns();
+  const std::int64_t now = unsettled_ == 0 ? 0 : time_.now_ns();
   for (const auto& peer : peers_) {
     if (peer == nullptr || peer->rank == parties_.self) continue;
     // Who has asked for us is owed the engine's farewell, and the engine does not know of it yet.

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/clock.hpp"
 #include "base/resource_limits.hpp"
 #include "transport/carried/free_entries.hpp"
 #include "transport/tcp/transport_impl.hpp"
@@ -68,6 +67,7 @@ base::Result<std::unique_ptr<Transport>> open_tcp(const base::Config& config, bo
   auto own = std::make_shared<OwnSide>();
   own->regions_count = config.max_regions;
   own->guest_ns = options.guest_ns;
+  own->time = options.time;
   auto regions = carried::own_or_given(options.regions, config.max_regions);
   if (!regions) return std::move(regions.error());
   own->regions = std::move(*regions);
@@ -118,6 +118,7 @@ TcpTransport::TcpTransport(const base::Config& config, boot::Boot& boot, Parts p
       config_(config),
       parties_{boot.rank(), boot.size(), parts.lane, kProtocol},
       parts_(std::move(parts)),
+      time_(parts_.own->time),
       log_(config.log, boot.rank()),
       peers_(boot.size()),
       boot_fd_(boot.poll_fd()),

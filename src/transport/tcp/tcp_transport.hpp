@@ -8,6 +8,7 @@
 
 #include "base/config.hpp"
 #include "base/result.hpp"
+#include "base/time_source.hpp"
 #include "boot/boot.hpp"
 #include "transport/transport.hpp"
 
@@ -19,6 +20,7 @@ struct TcpOptions {
   std::span<RegionEntry> regions;
   // Who connects is sent away if it has not proved to be a rank by then.
   std::int64_t guest_ns = 10'000'000'000;
+  base::TimeSource time = {};  // by which all deadlines are kept
 };
 
 // `boot` outlives the transport, which is the only one to call its send() and receive(). Blocks for

@@ -23,6 +23,7 @@
 
 #include "base/config.hpp"
 #include "base/log.hpp"
+#include "base/time_source.hpp"
 #include "base/unique_fd.hpp"
 #include "boot/boot.hpp"
 #include "boot/silence.hpp"
@@ -39,7 +40,8 @@ struct OwnSide {
   std::shared_ptr<RegionEntry[]> regions;
   std::size_t regions_count = 0;
   std::int64_t guest_ns = 0;  // as TcpOptions has it
-  std::mutex mutex;           // of:
+  base::TimeSource time;
+  std::mutex mutex;  // of:
   std::uint64_t lanes_count = 0;
 };
 
@@ -110,6 +112,11 @@ class TcpTransport final : public Transport {
   Sleepers sleepers() noexcept override { return {this}; }
   void retract() noexcept override;
   void wake() noexcept override;
+
+  std::int64_t now_ns() noexcept override { return time_.now_ns(); }
+  void pause(unsigned spins) noexcept override {
+    if (!time_.pause()) Policy::pause(spins);
+  }
 
   Strangers strangers() const noexcept override;
   void describe(Rank rank, ph_path& path) override;
@@ -230,6 +237,7 @@ class TcpTransport final : public Transport {
   const base::Config config_;
   const Parties parties_;
   Parts parts_;
+  const base::TimeSource time_;
   TcpCard card_;
   const base::Log log_;
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "boot/messenger.hpp"
+#include "given_time.hpp"
 
 namespace photon::boot::test {
 
@@ -54,18 +55,24 @@ class MessengerRanks {
     std::int64_t guest_ns = Messenger::Place{}.guest_ns;
     std::uint64_t silence_s = base::Config{}.tcp_silence_s;
     base::LogLevel log = base::LogLevel::error;
+    // By which eventually() moves their clock in each round, for tests that wait for time-outs. 0:
+    // it is the system's.
+    std::int64_t round_ns = 0;
   };
   explicit MessengerRanks(std::uint32_t size) : MessengerRanks(size, Options{}) {}
-  MessengerRanks(std::uint32_t size, const Options& options) : secret_{std::byte{42}} {
+  MessengerRanks(std::uint32_t size, const Options& options)
+      : secret_{std::byte{42}}, round_ns_(options.round_ns) {
     base::Config config;
     config.tcp_interface = base::word("127.0.0.1");
     config.log = options.log;
     config.tcp_silence_s = options.silence_s;
+    const auto source = round_ns_ == 0 ? base::TimeSource() : time_.source();
     std::vector<Addresses> addresses;
     for (Rank rank = 0; rank < size; ++rank) {
       sides_.push_back(std::make_unique<Side>());
       Side& side = *sides_.back();
-      auto opened = Messenger::open(config, {rank, size, options.guest_ns}, side.watch, side.inbox);
+      auto opened =
+          Messenger::open(config, {rank, size, options.guest_ns, source}, side.watch, side.inbox);
       EXPECT_TRUE(opened) << opened.error().what;
       side.messenger = std::move(*opened);
       const auto place = options.places.find(rank);
@@ -89,6 +96,7 @@ class MessengerRanks {
   }
   // What came to a rank: "1:hello", or "1 is gone: why".
   const std::vector<std::string>& got(Rank rank) const { return sides_[rank]->got; }
+  photon::test::GivenTime& time() { return time_; }
 
   void turn(Rank rank) {
     Side& side = *sides_[rank];
@@ -109,6 +117,7 @@ class MessengerRanks {
     while (!holds()) {
       if (std::chrono::steady_clock::now() > end) return false;
       for (Rank rank = 0; rank < size(); ++rank) turn(rank);
+      time_.move_ns(round_ns_);
     }
     return true;
   }
@@ -135,6 +144,8 @@ class MessengerRanks {
   };
 
   const Secret secret_;
+  const std::int64_t round_ns_;
+  photon::test::GivenTime time_;
   std::vector<std::unique_ptr<Side>> sides_;
 };
 
@@ -162,6 +173,9 @@ class FalseSender {
   Caller caller_;
   Parley parley_;
 };
+
+// What the kernel does in a round is done long before a time-out of a second is over.
+inline constexpr std::int64_t kRoundNs = 1'000'000;
 
 class MessengerTest : public testing::Test {
  protected:

@@ -27,7 +27,7 @@ class OfiMemory : public OfiTest {
   static constexpr OfiOptions kPatient{.give_back_ns = 60'000'000'000};
   void begin(const FakeManners& manners = doors(), std::uint32_t count = 2,
              const OfiOptions& options = {}) {
-    ranks_ = std::make_unique<OfiRanks>(count, manners, direct_config(), options);
+    ranks_ = std::make_unique<OfiRanks>(count, manners, direct_config(), options, OfiTime::real);
     ASSERT_TRUE(ranks().join(0, 1));
     publish(kRegionKey);
   }
@@ -260,7 +260,8 @@ TEST_F(OfiMemory, that_no_route_leads_to_for_a_while_is_waited_for) {
 TEST_F(OfiMemory, that_its_owner_cannot_expose_is_refused_and_nobody_ends) {
   auto full = doors();
   full.opens_no_door = true;
-  ranks_ = std::make_unique<OfiRanks>(EachManners{doors(), full}, direct_config());
+  ranks_ = std::make_unique<OfiRanks>(EachManners{doors(), full}, direct_config(), OfiOptions{},
+                                      OfiTime::real);
   ASSERT_TRUE(ranks().join(0, 1));
   publish(kRegionKey);
   EXPECT_EQ(outcome(write()), PH_ERR_SYSTEM);
@@ -271,7 +272,8 @@ TEST_F(OfiMemory, that_its_owner_cannot_expose_is_refused_and_nobody_ends) {
 TEST_F(OfiMemory, goes_by_records_from_when_no_door_of_ours_can_be_opened) {
   auto full = doors();
   full.opens_no_door = true;
-  ranks_ = std::make_unique<OfiRanks>(EachManners{full, doors()}, direct_config());
+  ranks_ = std::make_unique<OfiRanks>(EachManners{full, doors()}, direct_config(), OfiOptions{},
+                                      OfiTime::real);
   ASSERT_TRUE(ranks().join(0, 1));
   publish(kRegionKey);
   EXPECT_EQ(us().reach(1, 0, kRegionBytes).kind, Reach::Kind::posted);

@@ -1,5 +1,6 @@
 // Ranks of a job on transport ofi over a fabric of the test's, all driven by the test's thread over
-// a bootstrap in memory.
+// a bootstrap in memory. Their clock is the test's, too: each turn moves it by kTurnNs, so that
+// what takes seconds by the clock takes milliseconds. Where threads drive them it is the system's.
 // Owner: the test.
 #pragma once
 
@@ -15,6 +16,7 @@
 
 #include "boot/proof.hpp"
 #include "fake_fabric.hpp"
+#include "given_time.hpp"
 #include "memory_boot.hpp"
 #include "transport/ofi/transport_impl.hpp"
 #include "watchdog.hpp"
@@ -93,14 +95,21 @@ struct OfiSide {
 
 using EachManners = std::vector<FakeManners>;  // by rank
 
+enum class OfiTime : std::uint8_t { given, real };
+
 class OfiRanks {
  public:
+  // Far below what any of them waits for: a turn is no time.
+  static constexpr std::int64_t kTurnNs = 100'000;
+
   explicit OfiRanks(std::uint32_t count, const FakeManners& manners = {},
-                    const base::Config& config = ofi_config(), const OfiOptions& options = {})
-      : OfiRanks(EachManners(count, manners), config, options) {}
+                    const base::Config& config = ofi_config(), const OfiOptions& options = {},
+                    OfiTime whose = OfiTime::given)
+      : OfiRanks(EachManners(count, manners), config, options, whose) {}
   explicit OfiRanks(const EachManners& manners, const base::Config& config = ofi_config(),
-                    const OfiOptions& options = {})
-      : options_(options),
+                    const OfiOptions& options = {}, OfiTime whose = OfiTime::given)
+      : options_{options.regions, options.give_back_ns,
+                 whose == OfiTime::given ? time_.source() : base::TimeSource()},
         job_(static_cast<std::uint32_t>(manners.size())),
         sides_(manners.size()) {
     for (Rank rank = 0; rank < manners.size(); ++rank) open(rank, config, manners[rank]);
@@ -116,7 +125,9 @@ class OfiRanks {
 
   OfiSide& operator[](Rank rank) { return sides_[rank]; }
   MemoryJob& job() { return job_; }
+  photon::test::GivenTime& time() { return time_; }
   void turn() {
+    time_.move_ns(kTurnNs);
     for (OfiSide& side : sides_)
       if (side.transport != nullptr) side.transport->poll(side.news);
   }
@@ -130,6 +141,9 @@ class OfiRanks {
     return eventually(
         [&] { return sides_[a].news.links.count(b) + sides_[b].news.links.count(a) == 2; });
   }
+  void turn_for(std::int64_t ns) {
+    for (const std::int64_t end_ns = time_.now_ns() + ns; time_.now_ns() < end_ns;) turn();
+  }
   void settle() {
     for (int i = 0; i < 500; ++i) turn();
   }
@@ -141,6 +155,7 @@ class OfiRanks {
 
  private:
   photon::test::Watchdog watchdog_{std::chrono::seconds(60)};
+  photon::test::GivenTime time_;
   const OfiOptions options_;
   MemoryJob job_;
   std::vector<OfiSide> sides_;

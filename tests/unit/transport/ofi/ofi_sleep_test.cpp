@@ -13,7 +13,7 @@ class OfiSleep : public OfiTest {
  protected:
   // Rank 1 sleeps until it has heard of rank 0, which speaks once the sleep may have begun.
   static void a_message_ends_it(const FakeManners& manners) {
-    OfiRanks ranks(2, manners);
+    OfiRanks ranks(2, manners, ofi_config(), {}, OfiTime::real);
     ASSERT_TRUE(ranks.join(0, 1));
     std::atomic<bool> is_announced = false;
     std::thread sender([&] {
@@ -42,7 +42,7 @@ TEST_F(OfiSleep, a_message_ends_it_where_the_provider_has_no_descriptor) {
 
 // Else it would be a loop without a pause.
 TEST_F(OfiSleep, goes_by_the_clock_where_the_descriptor_cannot_be_waited_for) {
-  OfiRanks ranks(2);
+  OfiRanks ranks(2, {}, ofi_config(), {}, OfiTime::real);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks.settle();
   ranks[0].fabric().fail_waits();

@@ -10,7 +10,7 @@ namespace {
 class OfiTraffic : public OfiTest {};
 
 TEST_F(OfiTraffic, what_the_provider_does_not_take_waits_and_arrives) {
-  OfiRanks ranks(2);
+  OfiRanks ranks(2, {}, ofi_config(), {}, OfiTime::real);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks[0].fabric().stick(true);
   for (std::uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(ranks[0].say(1, i));
@@ -24,7 +24,7 @@ TEST_F(OfiTraffic, what_the_provider_does_not_take_waits_and_arrives) {
 
 // The fake counts what is under way.
 TEST_F(OfiTraffic, no_more_is_under_way_than_the_queue_has_room_for) {
-  OfiRanks ranks(2);
+  OfiRanks ranks(2, {}, ofi_config(), {}, OfiTime::real);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks[0].fabric().hold_completions(true);
   for (std::uint64_t i = 0; i < 64; ++i) ASSERT_TRUE(ranks[0].say(1, i));
@@ -36,7 +36,8 @@ TEST_F(OfiTraffic, no_more_is_under_way_than_the_queue_has_room_for) {
 
 // Few messages are left to the provider, which as a rule needs no help with them; but it may.
 TEST_F(OfiTraffic, what_the_provider_holds_back_leaves_though_its_rank_makes_no_calls) {
-  OfiRanks ranks(2, {.completes_after = 5, .sends_when_over = true});
+  OfiRanks ranks(2, {.completes_after = 5, .sends_when_over = true}, ofi_config(), {},
+                 OfiTime::real);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks.settle();
   for (int i = 0; i < 3; ++i) {
@@ -48,7 +49,7 @@ TEST_F(OfiTraffic, what_the_provider_holds_back_leaves_though_its_rank_makes_no_
 
 // By the clock of the tries themselves: a machine that is late makes them rarer only.
 TEST_F(OfiTraffic, a_peer_that_takes_nothing_is_tried_ever_more_rarely) {
-  OfiRanks ranks(2);
+  OfiRanks ranks(2, {}, ofi_config(), {}, OfiTime::real);
   ASSERT_TRUE(ranks.join(0, 1));
   ranks.settle();
   ranks[0].fabric().stick(true);
@@ -73,17 +74,17 @@ TEST_F(OfiTraffic, a_provider_that_will_not_send_ends_that_peer_with_its_words) 
 }
 
 TEST_F(OfiTraffic, a_rank_that_makes_no_calls_still_sends_what_waited) {
-  OfiRanks ranks(2);
+  OfiRanks ranks(2, {}, ofi_config(), {}, OfiTime::real);
   ASSERT_TRUE(ranks.join(0, 1));
   // Every second call is refused once: the flusher has to come again.
-  OfiRanks refusing(2, {.refuses_every = 2});
+  OfiRanks refusing(2, {.refuses_every = 2}, ofi_config(), {}, OfiTime::real);
   ASSERT_TRUE(refusing.join(0, 1));
   for (std::uint64_t i = 0; i < 3; ++i) ASSERT_TRUE(refusing[0].say(1, i));
   while (refusing[1].news.activity[0] == 0) refusing[1].transport->poll(refusing[1].news);
 }
 
 TEST_F(OfiTraffic, memory_of_a_peer_is_not_reached) {
-  OfiRanks ranks(2);
+  OfiRanks ranks(2, {}, ofi_config(), {}, OfiTime::real);
   ASSERT_TRUE(ranks.join(0, 1));
   EXPECT_EQ(ranks[0].transport->reach(1, 0x1000, 8).kind, Reach::Kind::none);
   std::byte byte{};

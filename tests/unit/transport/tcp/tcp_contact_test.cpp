@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "few_descriptors.hpp"
+#include "given_time.hpp"
 #include "tcp_ranks.hpp"
 
 namespace photon::transport::tcp::test {
@@ -27,6 +28,12 @@ void rest(TcpSide& side) {
   side.transport->retract();
   side.transport->poll(side.news);
 }
+
+// Between two looks of somebody who waits for a time-out of seconds. What the kernel does meanwhile
+// is done in less: at one address it has a second, which is fifty looks.
+constexpr std::int64_t kLookNs = 20'000'000;
+
+using photon::test::GivenTime;
 
 TEST(TcpContact, both_that_ask_at_the_same_time_have_one_connection) {
   for (const bool lower_first : {true, false}) {
@@ -118,16 +125,24 @@ TEST(TcpContact, half_open_connections_make_room_for_others_and_stall_nobody) {
 // The sleeper's clock rings for it; who has begun to speak has no longer than who has not.
 TEST(TcpContact, who_does_not_say_who_it_is_in_time_is_sent_away_and_counted_as_silent) {
   constexpr std::int64_t kGuestNs = 100'000'000;
+  GivenTime time;
   MemoryJob job(2);
   TcpSide side;
   side.boot = job.boot(0);
-  side.transport = std::move(*open_tcp(tcp_config(), *side.boot, {.guest_ns = kGuestNs}));
-  const std::int64_t begin_ns = base::now_ns();
+  side.transport =
+      std::move(*open_tcp(tcp_config(), *side.boot, {.guest_ns = kGuestNs, .time = time.source()}));
+  const std::int64_t begin_ns = time.now_ns();
   Stranger silent(side.tcp().address()), slow(side.tcp().address());
-  slow.say(std::uint64_t{kHelloMagic});  // the beginning of a hello
-  while (side.tcp().refused(Refusal::silent) != 2) rest(side);
-  EXPECT_GE(base::now_ns() - begin_ns, kGuestNs);
-  EXPECT_LT(base::now_ns() - begin_ns, 100 * kGuestNs) << "it was slept through";
+  slow.say(std::uint64_t{kHelloMagic});    // the beginning of a hello
+  for (int i = 0; i < 5; ++i) rest(side);  // it has let them in
+  time.move_ns(kGuestNs - 1);
+  rest(side);
+  EXPECT_EQ(side.tcp().refused(Refusal::silent), 0u);
+  while (side.tcp().refused(Refusal::silent) != 2) {
+    time.move_ns(kLookNs);
+    rest(side);
+  }
+  EXPECT_LT(time.now_ns() - begin_ns, 3 * kGuestNs);
   EXPECT_TRUE(silent.is_closed() && slow.is_closed());
   EXPECT_EQ(side.transport->strangers().silent, 2u);
 }
@@ -174,7 +189,8 @@ TEST(TcpContact, a_card_that_is_none_ends_that_rank_only) {
 
 // Rank 1 makes no call, so it does not dial itself.
 TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
-  TcpRanks ranks(2);
+  GivenTime time;
+  TcpRanks ranks(2, tcp_config(), {.time = time.source()});
   TcpCard card;
   card.settings = carried::shared_settings(tcp_config(), 2);
   {
@@ -184,7 +200,10 @@ TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
   }
   ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
   ranks[0].to(1);
-  while (ranks[0].news.gone.count(1) == 0) ranks[0].transport->poll(ranks[0].news);
+  while (ranks[0].news.gone.count(1) == 0) {
+    ranks[0].transport->poll(ranks[0].news);
+    time.move_ns(1'000'000);
+  }
   EXPECT_EQ(ranks[0].news.gone[1].status, PH_ERR_PEER);
   EXPECT_NE(ranks[0].news.gone[1].what.find(card.addresses.text() + ": Connection refused"),
             std::string::npos)
@@ -194,7 +213,8 @@ TEST(TcpContact, an_address_where_nobody_listens_is_told_after_some_attempts) {
 // Nobody listens at the first, and at the second somebody who is no rank hangs up; none of the
 // others is it either, but all are named.
 TEST(TcpContact, each_address_of_a_rank_is_tried_and_named_with_what_stood_in_the_way) {
-  TcpRanks ranks(3);
+  GivenTime time;
+  TcpRanks ranks(3, tcp_config(), {.time = time.source()});
   TcpCard card;
   card.settings = carried::shared_settings(tcp_config(), 3);
   const boot::Address closed = boot::listen_at(*boot::choose_address("127.0.0.1", true))->address;
@@ -205,6 +225,7 @@ TEST(TcpContact, each_address_of_a_rank_is_tried_and_named_with_what_stood_in_th
   while (ranks[0].news.gone.count(1) == 0) {
     ranks[0].transport->poll(ranks[0].news);
     ranks[2].transport->poll(ranks[2].news);
+    time.move_ns(1'000'000);
   }
   EXPECT_GE(ranks[2].tcp().refused(Refusal::unexpected), 1u);
   const std::string why = ranks[0].news.gone[1].what;
@@ -250,19 +271,21 @@ base::Error end_of_search(const boot::Address& first, const boot::Address& secon
                           const std::function<void()>& meanwhile) {
   base::Config config = tcp_config();
   config.tcp_silence_s = 1;  // less than the setting may be
-  TcpRanks ranks(2, config);
+  GivenTime time;
+  TcpRanks ranks(2, config, {.time = time.source()});
   TcpCard card;
   card.settings = carried::shared_settings(config, 2);
   card.addresses.add(first);
   card.addresses.add(second);
   EXPECT_TRUE(ranks[1].boot->send(0, encode(card), {}));
   ranks[0].to(1);
-  const std::int64_t begin_ns = base::now_ns();
+  const std::int64_t begin_ns = time.now_ns();
   while (ranks[0].news.gone.count(1) == 0) {
     rest(ranks[0]);
     meanwhile();
+    time.move_ns(kLookNs);
   }
-  EXPECT_LT(base::now_ns() - begin_ns, 8'000'000'000);
+  EXPECT_LT(time.now_ns() - begin_ns, 8'000'000'000);
   return ranks[0].news.gone[1];
 }
 
@@ -304,7 +327,8 @@ TEST(TcpContact, one_who_hangs_up_beside_a_silent_stranger_does_not_prolong_the_
 }
 
 TEST(TcpContact, who_has_fallen_silent_for_a_peer_hears_so_by_the_bootstrap) {
-  TcpRanks ranks(2);
+  GivenTime time;
+  TcpRanks ranks(2, tcp_config(), {.time = time.source()});
   ASSERT_TRUE(ranks.join(0, 1));
   TcpCard card;
   card.settings = carried::shared_settings(tcp_config(), 2);
@@ -312,19 +336,26 @@ TEST(TcpContact, who_has_fallen_silent_for_a_peer_hears_so_by_the_bootstrap) {
   const std::string_view why = "not heard";
   std::copy(why.begin(), why.end(), card.why.begin());
   ASSERT_TRUE(ranks[1].boot->send(0, encode(card), {}));
-  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  ASSERT_TRUE(ranks.eventually([&] {
+    time.move_ns(1'000'000);
+    return ranks[0].news.gone.count(1) == 1;
+  }));
   EXPECT_EQ(ranks[0].news.gone[1].what, "tcp: rank 1 has cut this rank off: not heard");
 }
 
 // Rank 0 waits to be dialed, rank 2 waits as rank 1 waits for it.
 TEST(TcpContact, without_a_descriptor_left_to_dial_with_both_are_told_what_was_missing) {
-  TcpRanks ranks(3);
+  GivenTime time;
+  TcpRanks ranks(3, tcp_config(), {.time = time.source()});
   ranks[0].to(1);
   ranks[2].to(1);
   ranks[1].to(2);
   {
     const photon::test::FewDescriptors none(0);
-    while (ranks[1].news.gone.count(2) == 0) rest(ranks[1]);
+    while (ranks[1].news.gone.count(2) == 0) {
+      rest(ranks[1]);
+      time.move_ns(kLookNs);
+    }
     const base::Error why = ranks[1].news.gone[2];
     EXPECT_EQ(why.status, PH_ERR_PEER);
     EXPECT_EQ(why.native_errno, EMFILE);
@@ -332,7 +363,10 @@ TEST(TcpContact, without_a_descriptor_left_to_dial_with_both_are_told_what_was_m
     EXPECT_NE(why.what.find("no socket for it"), std::string::npos) << why.what;
     photon::test::expect_names_limit(why.what, none.limit());
   }
-  ASSERT_TRUE(ranks.eventually([&] { return ranks[0].news.gone.count(1) == 1; }));
+  ASSERT_TRUE(ranks.eventually([&] {
+    time.move_ns(kLookNs);
+    return ranks[0].news.gone.count(1) == 1;
+  }));
   const std::string there = ranks[0].news.gone[1].what;
   EXPECT_NE(there.find("limit of descriptors there (ulimit -n)"), std::string::npos) << there;
 }

@@ -81,15 +81,18 @@ struct TcpSide {
 
 class TcpRanks {
  public:
-  explicit TcpRanks(std::uint32_t count, const base::Config& config = tcp_config())
-      : TcpRanks(std::vector<base::Config>(count, config)) {}
-  explicit TcpRanks(const std::vector<base::Config>& configs)
-      : job_(static_cast<std::uint32_t>(configs.size())), sides_(configs.size()) {
+  explicit TcpRanks(std::uint32_t count, const base::Config& config = tcp_config(),
+                    const TcpOptions& options = {})
+      : TcpRanks(std::vector<base::Config>(count, config), options) {}
+  explicit TcpRanks(const std::vector<base::Config>& configs, const TcpOptions& options = {})
+      : options_(options),
+        job_(static_cast<std::uint32_t>(configs.size())),
+        sides_(configs.size()) {
     for (Rank rank = 0; rank < job_.size(); ++rank) open(rank, configs[rank]);
   }
   void open(Rank rank, const base::Config& config) {
     sides_[rank].boot = job_.boot(rank);
-    auto opened = open_tcp(config, *sides_[rank].boot);
+    auto opened = open_tcp(config, *sides_[rank].boot, options_);
     if (!opened) throw std::runtime_error(opened.error().what);
     sides_[rank].transport = std::move(*opened);
   }
@@ -116,6 +119,7 @@ class TcpRanks {
 
  private:
   photon::test::Watchdog watchdog_{std::chrono::seconds(60)};
+  const TcpOptions options_;
   MemoryJob job_;
   std::vector<TcpSide> sides_;
 };
