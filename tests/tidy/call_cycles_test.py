@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/call-cycles sees a circle of files, and none where there is none, in objects compiled here.
+"""scripts/call-cycles sees a circle of files, and none where there is none, in objects made here.
 
     call_cycles_test.py [C++ compiler]
 """
