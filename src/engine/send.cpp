@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "engine/engine.hpp"
+#include "engine/parts/record_io.hpp"
 #include "engine/progress_thread.hpp"
-#include "engine/record_io.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {

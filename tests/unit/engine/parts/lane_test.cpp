@@ -1,0 +1,145 @@
+// The gate of an engine: one at a time, closed for good, and shut for a fork's child.
+#include "engine/parts/lane.hpp"
+
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <iterator>
+#include <thread>
+#include <vector>
+
+namespace photon::engine {
+namespace {
+
+class LaneTest : public testing::TestWithParam<bool> {
+ protected:
+  std::unique_ptr<Lane> lane_ =
+      std::move(*Lane::create(GetParam() && sync::register_heavy_barrier()));
+};
+
+TEST_P(LaneTest, threads_are_inside_one_at_a_time) {
+  std::uint64_t count = 0;  // a plain number: a race would lose some
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int k = 0; k < 20000; ++k) {
+        LaneGuard guard(*lane_);
+        ASSERT_EQ(guard.status(), PH_OK);
+        ++count;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(count, 80000u);
+}
+
+TEST_P(LaneTest, a_closed_lane_lets_only_those_in_who_say_so) {
+  LaneGuard guard(*lane_);
+  guard.release();
+  {
+    LaneGuard closer(*lane_, LaneGuard::Kind::visit);
+    lane_->close();
+  }
+  guard.retake();
+  EXPECT_FALSE(guard.still_open());
+  EXPECT_EQ(guard.status(), PH_ERR_STATE);
+  EXPECT_EQ(LaneGuard(*lane_).status(), PH_ERR_STATE);
+  LaneGuard late(*lane_, LaneGuard::Kind::closed_too);
+  EXPECT_EQ(late.status(), PH_OK);
+  EXPECT_TRUE(late.still_open());
+  EXPECT_TRUE(lane_->closed());
+}
+
+TEST_P(LaneTest, a_guard_that_was_let_go_leaves_the_lane_to_others) {
+  LaneGuard guard(*lane_);
+  guard.release();
+  std::thread other([this] { EXPECT_EQ(LaneGuard(*lane_).status(), PH_OK); });
+  other.join();
+  guard.retake();
+  EXPECT_TRUE(guard.still_open());
+}
+
+TEST_P(LaneTest, who_stands_in_gives_up_where_somebody_is_inside_and_comes_back_when_he_is_not) {
+  LaneGuard guest(*lane_, LaneGuard::Kind::stand_in);
+  EXPECT_EQ(guest.status(), PH_OK);
+  guest.release();
+  LaneGuard guard(*lane_, LaneGuard::Kind::visit);
+  std::atomic<bool> tried = false;
+  std::thread other([&] {
+    EXPECT_EQ(LaneGuard(*lane_, LaneGuard::Kind::stand_in).status(), PH_AGAIN);
+    tried = true;
+    guest.retake();  // waits
+    EXPECT_TRUE(lane_->closed());
+    guest.release();
+  });
+  while (!tried) std::this_thread::yield();
+  lane_->close();
+  guard.release();
+  other.join();
+}
+
+int status_in_child(Lane& lane, bool while_held) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool both = LaneGuard(lane).status() == PH_ERR_FORKED &&
+                      LaneGuard(lane, LaneGuard::Kind::closed_too).status() == PH_ERR_FORKED &&
+                      lane.forked();
+    ::_exit(both ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return while_held || WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+TEST_P(LaneTest, a_forks_child_is_refused_also_if_the_lane_was_held_at_the_fork) {
+  EXPECT_EQ(status_in_child(*lane_, false), 0);
+  {
+    LaneGuard guard(*lane_);
+    EXPECT_EQ(status_in_child(*lane_, true), 0);
+  }
+  EXPECT_FALSE(lane_->forked());
+  EXPECT_EQ(LaneGuard(*lane_).status(), PH_OK) << "the parent goes on";
+}
+
+// As a sandbox does that lets nobody use madvise(2).
+bool refuse_madvise() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
+}
+
+TEST_P(LaneTest, a_forks_child_is_refused_also_where_the_kernel_does_not_wipe_its_page) {
+  const pid_t sandboxed = ::fork();
+  if (sandboxed == 0) {
+    if (!refuse_madvise()) ::_exit(77);
+    auto lane = Lane::create(GetParam() && sync::register_heavy_barrier());
+    const bool is_guarded = lane && !(*lane)->wiped_by_fork() && !(*lane)->forked() &&
+                            status_in_child(**lane, false) == 0 &&
+                            LaneGuard(**lane).status() == PH_OK;
+    ::_exit(is_guarded ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(sandboxed, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no seccomp here";
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+INSTANTIATE_TEST_SUITE_P(Locks, LaneTest, testing::Bool(), [](const auto& one) {
+  return std::string(one.param ? "with_bias" : "without_bias");
+});
+
+}  // namespace
+}  // namespace photon::engine
