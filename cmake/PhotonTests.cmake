@@ -36,17 +36,18 @@ function(photon_tests_together target sources)
 endfunction()
 
 # photon_suite(NAME TIMEOUT seconds [SERIAL] [SHARDS n] [APART] [FILTER f] [FOLDER d] [LABELS l]):
-# tests/<NAME>, or d, with the folders below -> photon_<NAME>_tests, linked with the library's
-# internals and GoogleTest, and n ctest entries that share its tests and have these labels (ctest
-# -L). SERIAL: nothing runs beside it, for what does as much as it can in a given time. The others
-# wait for longer than they compute, and their limits are of seconds. APART: each file is compiled
-# by itself. FILTER: which of them, of GoogleTest; others have entries of their own.
+# tests/<NAME>/*.cpp, or d with the folders below it -> photon_<NAME>_tests, linked with the
+# library's internals and GoogleTest, and n ctest entries that share its tests and have these labels
+# (ctest -L). SERIAL: nothing runs beside it, for what does as much as it can in a given time. The
+# others wait for longer than they compute, and their limits are of seconds. APART: each file is
+# compiled by itself. FILTER: which of them, of GoogleTest; others have entries of their own.
 function(photon_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 suite "SERIAL;APART" "TIMEOUT;SHARDS;FILTER;FOLDER" "LABELS")
-  if(NOT suite_FOLDER)
-    set(suite_FOLDER ${name})
+  if(suite_FOLDER)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${suite_FOLDER}/*.cpp)
+  else()
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   endif()
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${suite_FOLDER}/*.cpp)
   if(NOT sources)
     return()
   endif()
