@@ -2,7 +2,7 @@
 // credit that is due was given back, and no more.
 //
 // A quarter of the ledger and of the ring may be withheld, and a line is kept
-// (docs/memory-model.md, Two credits, Overflow). What finds no credit goes to the overflow, if
+// (docs/flow-control.md). What finds no credit goes to the overflow, if
 // there is one; what finds no room there is queued, and goes only when its initiator makes
 // progress. Owner: none. Threads: pure functions.
 #pragma once

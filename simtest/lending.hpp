@@ -1,4 +1,4 @@
-// Checks rendezvous against the promises of docs/memory-model.md: the buffers that ranks lend to
+// Checks rendezvous against the promises of docs/rendezvous.md: the buffers that ranks lend to
 // each other in a run, and what is put into and got from them.
 //
 //   loan:     announced -- taken --> finished -- its owner hears --> over

@@ -50,7 +50,7 @@ void Oracle::flush_failed(const Endpoint& at, const ph_error& error) {
 
 // Whether its target has seen all of it. Who asked for PH_DELIVERED was told what he asked for:
 // that the bytes are there (rma.h); and only he, and who flushes, is told that a region was taken
-// back under a put (memory-model.md). Of a put without a remote id the bytes tell; where others
+// back under a put (unregistering.md). Of a put without a remote id the bytes tell; where others
 // write too they do not, and nothing is claimed.
 bool Oracle::has_arrived(const Operation& op) {
   if (op.may_fail || (op.has(PH_DELIVERED) && op.local_seen)) return true;

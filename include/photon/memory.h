@@ -43,8 +43,8 @@ static inline ph_target ph_at(const ph_region *region, uint64_t offset_bytes) {
  *             overlap, each with its own key.
  * Ownership:  the caller's; must stay mapped, to the same pages, until ph_unregister() returned.
  *             If it is unmapped or protected before, operations of peers end with PH_ERR_ACCESS
- *             where that is noticed (docs/memory-model.md, Memory that is gone), else this process
- *             ends as by an access of its own.
+ *             where that is noticed (docs/unregistering.md, "Memory that is gone"), else this
+ *             process ends as by an access of its own.
  * Status:     PH_ERR_ARGUMENT (null, size 0, wrap-around, no access), PH_ERR_MEMORY (the setting
  *             `max_regions`), PH_ERR_STATE, PH_ERR_FORKED.
  * Threads:    any; takes the lane's lock; no system call.

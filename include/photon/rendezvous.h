@@ -8,7 +8,7 @@
  *   peer:  waiting --- ph_test_buffer(), ph_wait_buffer() --> taken -- any transfers, ph_finish()
  * --> over
  *
- * Promises (docs/memory-model.md, Rendezvous):
+ * Promises (docs/rendezvous.md):
  *  - An announcement is taken once, by one thread. Those of one rank that match are taken in the
  *    order in which they were announced.
  *  - The owner hears of ph_finish() after every byte of the transfers posted before it to that rank

@@ -17,7 +17,7 @@
  *    must not overlap itself (PH_ERR_ARGUMENT); where destinations of a list overlap, each shared
  *    byte is one of those that go there. Sources may overlap and repeat.
  *  - Memory that a network card reads is shown to it piece by piece unless it lies in one
- *    registration: register what you send from (docs/memory-model.md).
+ *    registration: register what you send from (docs/posted-writes.md).
  */
 #ifndef PHOTON_VECTOR_H
 #define PHOTON_VECTOR_H

@@ -1,4 +1,4 @@
-// Atomics, both sides (docs/memory-model.md, Atomics).
+// Atomics, both sides (docs/data-paths.md, Atomics).
 //
 //   initiator: now, on mapped memory --> done
 //              queued --> head of the work: on mapped memory --> done

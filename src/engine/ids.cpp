@@ -6,7 +6,8 @@
 
 namespace photon::engine {
 
-// The head of the ids goes when its bytes are done and there is credit (docs/memory-model.md).
+// The head of the ids goes when its bytes are done and there is credit
+// (docs/visibility-and-order.md).
 Engine::Step Engine::step_ids(Peer& peer) {
   Request* request = peer.ids.head();
   if (request == nullptr) return Step::blocked;

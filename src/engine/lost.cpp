@@ -1,6 +1,6 @@
 // Operations that had gone to a peer that is lost, and are not known to have arrived: each is told
 // by an error completion, and where no note was kept ph_flush() and ph_finalize() say that there
-// were some (docs/memory-model.md, Departed and dead).
+// were some (docs/departed-and-dead.md).
 #include <new>
 
 #include "engine/engine.hpp"

@@ -1,5 +1,5 @@
 // Ids beyond the ledger: they queue in their sender's memory, where the receiver fetches them
-// (docs/memory-model.md, Overflow). And memory of links that nobody uses, given back.
+// (docs/flow-control.md, "The overflow"). And memory of links that nobody uses, given back.
 #include <algorithm>
 #include <cstring>
 #include <new>

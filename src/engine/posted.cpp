@@ -1,4 +1,4 @@
-// Puts and gets whose bytes network cards move (docs/memory-model.md, Posted writes), at their
+// Puts and gets whose bytes network cards move (docs/posted-writes.md), at their
 // initiator.
 //
 //   head of the work: begun -- [own memory pinned; turn and credit: counted record] -->

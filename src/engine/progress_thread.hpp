@@ -8,7 +8,7 @@
 //   any -- stop() --> ended
 //
 // It never takes a completion. How it learns of silence, and why it costs the caller nothing:
-// docs/memory-model.md, "The progress thread".
+// docs/progress-thread.md.
 // Owner: the handle of the context, or of the lane; it ends before the engine does. In a fork's
 // child it is not there, and its object must not be touched.
 #pragma once

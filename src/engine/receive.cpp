@@ -288,7 +288,7 @@ bool Engine::take_refused(Peer& peer) {
   return refused_early(peer, line, put, status);
 }
 
-// Give back what was consumed, in batches (docs/memory-model.md, Two credits).
+// Give back what was consumed, in batches (docs/flow-control.md, "Two credits").
 void Engine::publish_credits(Peer& peer) {
   bool published = false;
   // Half of what there is, told no sooner: its peer may have come to its end.

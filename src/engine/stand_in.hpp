@@ -1,5 +1,5 @@
-// How a thread stands in for the caller of a lane who is silent (docs/memory-model.md, "The
-// progress thread"): turns of progress and rest in his place.
+// How a thread stands in for the caller of a lane who is silent (docs/progress-thread.md): turns of
+// progress and rest in his place.
 // Owner: the ProgressThread. Threads: every member is called with the lane's lock held.
 #pragma once
 

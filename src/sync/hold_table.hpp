@@ -1,6 +1,6 @@
 // Which of a peer's regions one rank has mapped, where their owner can see it, so that memory which
 // was freed meanwhile is given to nobody else before all have let go
-// (docs/memory-model.md, "Mapped memory").
+// (docs/mapped-memory.md).
 //
 //   entry: free -- hold(slot), under the intent --> named -- let_go() --> free
 //

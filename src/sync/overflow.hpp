@@ -1,5 +1,5 @@
 // Where ids queue when their ring's ledger is full: in the sender's memory, for the receiver to
-// fetch by itself (docs/memory-model.md, Overflow). One producer, one consumer.
+// fetch by itself (docs/flow-control.md, "The overflow"). One producer, one consumer.
 //
 //   entry: a header word, then the id's words
 //   free -> written (producer) -> published -[overflow]-> read -> taken -[overflow-room]-> free

@@ -5,7 +5,7 @@
 // Such stores are not ordered with later ones of the same core, as all others are on x86-64. So
 // copy_streamed() ends with a fence: its bytes are visible before any store that follows it in
 // program order, and all that is argued for ordinary stores in front of a release store holds for
-// them (docs/memory-model.md, "Non-temporal copies").
+// them (docs/visibility-and-order.md, "Non-temporal copies").
 // Owner: none.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Memory that callers have unmapped or protected: the operation fails with an error that says whose
 // it was, and the pair goes on. What is not in the lists is copied as by a plain store
-// (docs/memory-model.md, Memory that is gone).
+// (docs/unregistering.md, "Memory that is gone").
 #include <gtest/gtest.h>
 
 #include <string>

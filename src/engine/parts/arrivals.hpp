@@ -1,5 +1,5 @@
 // Pieces counted at their target, by the line of the record whose id waits for them
-// (docs/memory-model.md, Posted writes).
+// (docs/posted-writes.md).
 //
 //   unknown -- piece --> counted -- record --> coming -- last piece --> unknown, the id is ready
 //   unknown -- record --> coming -- withdrawn --> unknown, the id is dropped

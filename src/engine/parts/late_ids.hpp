@@ -1,5 +1,5 @@
 // Remote ids beyond the ledger of a peer that does not see this rank's memory, in order: the
-// overflow of networks (docs/memory-model.md, Overflow). Their operations are over.
+// overflow of networks (docs/flow-control.md, "The overflow"). Their operations are over.
 // Invariant: words() is the sum of the ids' words, by which the overflow is limited. A long id
 // holds a block of the engine's pool. Owner: a Peer.
 #pragma once

@@ -1,4 +1,4 @@
-// What this rank has mapped of its peers' ph_alloc memory (docs/memory-model.md, "Mapped memory").
+// What this rank has mapped of its peers' ph_alloc memory (docs/mapped-memory.md).
 //
 //   pointer: unmapped -- add() --> mapped, counted -- as many remove() --> unmapped
 //

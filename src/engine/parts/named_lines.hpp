@@ -1,4 +1,4 @@
-// Which lines of our ring may give their name to a put (docs/memory-model.md, Posted writes).
+// Which lines of our ring may give their name to a put (docs/posted-writes.md).
 //
 //   free -- take --> under way -- give_back --> free
 //                    under way -- withdrawn --> free when the peer has read the withdrawal

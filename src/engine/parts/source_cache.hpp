@@ -10,7 +10,7 @@
 // has promised that the pages stay: inside a registration of the caller's own (ph_register(),
 // ph_alloc()), until that is taken back. Any other memory is registered for its operations alone,
 // and such an entry is found by no other operation once one that used it has ended, for what it
-// covered may be gone then (docs/memory-model.md, Memory that a card reads).
+// covered may be gone then (docs/posted-writes.md, "Memory that a card reads").
 //
 // Invariants: an entry that is in use is never given back; the bytes and the number of entries stay
 // within the settings; what is found does not depend on addresses. Allocates on a miss only.

@@ -1,5 +1,5 @@
 // Buffers that peers have announced: taking them, and saying that one is done with
-// (docs/memory-model.md, Rendezvous).
+// (docs/rendezvous.md).
 //
 //   waiting -- take --> taken -- finish --> given back: at once, or behind the transfers before it
 #include <array>

@@ -1,5 +1,5 @@
 // The service behind photon/rendezvous.h: what this rank has announced, and what peers have
-// announced to it (docs/memory-model.md, Rendezvous). The owner's side: rendezvous.cpp; the side of
+// announced to it (docs/rendezvous.md). The owner's side: rendezvous.cpp; the side of
 // the peer who takes: buffers.cpp.
 //
 //   offer:  free -- announce() --> announced -- finished by the peer, the peer is lost --> free

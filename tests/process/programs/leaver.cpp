@@ -1,5 +1,5 @@
 // Ranks that leave in awkward moments; the argument says how. Every case exits with 0 if the
-// others saw what docs/memory-model.md, Departed and dead, promises.
+// others saw what docs/departed-and-dead.md promises.
 #include <photon/photon.h>
 
 #include <unistd.h>

@@ -3,7 +3,7 @@
 //
 //   mourner kill|abort|exit|stop  probe|wait|flush  launched|forked
 //
-// Exit status 0: docs/memory-model.md, Departed and dead, is kept. Rank 1 has its own.
+// Exit status 0: docs/departed-and-dead.md is kept. Rank 1 has its own.
 #include <photon/photon.h>
 
 #include <signal.h>

@@ -163,7 +163,7 @@ TEST_P(PostedBy, a_notice_accepted_get_waits_for_the_owners_ledger) {
   EXPECT_EQ(two.remote(), Ids{two.remote_id});
 }
 
-// Bytes wait for no application (docs/memory-model.md, Two credits); ids do.
+// Bytes wait for no application (docs/flow-control.md, "Two credits"); ids do.
 TEST_P(PostedBy, without_ledger_credit_the_bytes_land_without_the_application) {
   Cards two(GetParam());
   two.fill_ledger();

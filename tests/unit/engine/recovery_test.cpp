@@ -10,7 +10,7 @@ namespace {
 
 using photon::test::Shortage;
 
-// What else the remote id needs is the target's progress only (docs/memory-model.md).
+// What else the remote id needs is the target's progress only (docs/flow-control.md).
 TEST(BulkEndAlone, the_remote_id_goes_with_the_local_one_and_needs_the_initiator_no_more) {
   for (const bool through_ring : {true, false}) {
     SCOPED_TRACE(through_ring);
