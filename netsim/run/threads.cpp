@@ -1,6 +1,7 @@
 #include "netsim/run/threads.hpp"
 
 #include <latch>
+#include <new>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -21,6 +22,9 @@ std::string in_threads(std::uint32_t count, const std::function<void(std::uint32
       });
     }
     is_complete = true;
+  } catch (const std::bad_alloc&) {
+    decision.count_down();  // those that are there end, so that they can be joined
+    throw;
   } catch (const std::system_error& error) {
     wrong = "of " + std::to_string(count) + " threads the system gives only " +
             std::to_string(threads.size() + 1) + ": " + error.code().message();
