@@ -14,7 +14,8 @@ namespace {
 // then whether the other end is closed, and a packet that comes in between must not be taken for
 // the end.
 TEST(LauncherPacket, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
-  constexpr int kRounds = 20000;  // fewer where others compute, and each yield costs a time slice
+  // Fewer rounds where others compute, and each yield costs a time slice; but so many at least.
+  constexpr int kRounds = 20000, kLeast = 100;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   std::atomic<int> given{-1};  // rounds whose ends are there; kRounds: no more come
   std::atomic<int> sent{-1};
@@ -31,7 +32,10 @@ TEST(LauncherPacket, what_is_sent_and_closed_behind_while_somebody_looks_arrives
   });
   int lost = 0;
   unsigned looks = 0;
-  for (int round = 0; round < kRounds && std::chrono::steady_clock::now() < until; ++round) {
+  const auto goes_on = [&](int round) {
+    return round < kRounds && (round < kLeast || std::chrono::steady_clock::now() < until);
+  };
+  for (int round = 0; goes_on(round); ++round) {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     ranks.reset(ends[0]);

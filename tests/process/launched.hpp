@@ -160,8 +160,9 @@ class Launched {
     for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGTERM}) ::signal(number, SIG_DFL);
     ::putenv(const_cast<char*>(mark_.c_str()));
     // Ranks that are this program again would run the one test they are told to only if it is in
-    // our share of the suite, and else none, with success.
-    for (const char* name : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"}) ::unsetenv(name);
+    // our share of the suite, and else none, with success; and they would write over our times.
+    for (const char* name : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_OUTPUT"})
+      ::unsetenv(name);
     const std::string program = std::string(PHOTON_BIN_DIR) + "/photonrun";
     std::vector<char*> list;
     for (const std::string& word : wrapper_) list.push_back(const_cast<char*>(word.c_str()));

@@ -211,8 +211,9 @@ TEST(RefusedCalls, a_machine_that_refuses_some_itself_is_compared_by_the_others)
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   const auto without = [&](const std::string& calls) {
     return run_command(
-        "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX " PHOTON_BIN_DIR "/refuse EPERM " + calls +
-        " " + self + " --gtest_filter=RefusedCalls.each_leaves_another_way_\\* 2>&1");
+        "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX -u GTEST_OUTPUT " PHOTON_BIN_DIR
+        "/refuse EPERM " +
+        calls + " " + self + " --gtest_filter=RefusedCalls.each_leaves_another_way_\\* 2>&1");
   };
   const CommandResult one = without("mincore");
   EXPECT_EQ(one.exit_status, 0) << one.output;

@@ -63,7 +63,8 @@ TEST(Packet, what_was_sent_before_closing_arrives_although_the_sender_left_packe
 // The kernel looks into the queue and then whether the other end is closed: a packet that comes in
 // between must not be taken for the end. Some of the rounds hit that moment.
 TEST(Packet, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
-  constexpr int kRounds = 20000;  // fewer where others compute, and each yield costs a time slice
+  // Fewer rounds where others compute, and each yield costs a time slice; but so many at least.
+  constexpr int kRounds = 20000, kLeast = 100;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   std::atomic<int> given{-1};  // rounds whose ends are there; kRounds: no more come
   std::atomic<int> sent{-1};
@@ -80,7 +81,10 @@ TEST(Packet, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
   int lost = 0;
   unsigned looks = 0;
   std::array<std::byte, 8> buffer;
-  for (int round = 0; round < kRounds && std::chrono::steady_clock::now() < until; ++round) {
+  const auto goes_on = [&](int round) {
+    return round < kRounds && (round < kLeast || std::chrono::steady_clock::now() < until);
+  };
+  for (int round = 0; goes_on(round); ++round) {
     ends = make_ends(SOCK_SEQPACKET);
     given = round;
     int packets = 0;

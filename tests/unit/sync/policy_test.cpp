@@ -19,8 +19,9 @@ TEST(Policy, registering_for_heavy_barriers_is_idempotent) {
 TEST(Policy, a_heavy_barrier_makes_up_for_the_missing_fence_of_the_other_side) {
   if (!register_heavy_barrier()) GTEST_SKIP() << "this kernel has no membarrier";
   using Word = HardwarePolicy::Atomic<std::uint64_t>;
-  // Fewer rounds beside other processes, where each change of turns costs a time slice.
-  constexpr std::uint64_t kRounds = 20000, kNoMore = kRounds + 1;
+  // Fewer rounds beside other processes, where each change of turns costs a time slice; but so many
+  // at least.
+  constexpr std::uint64_t kRounds = 20000, kNoMore = kRounds + 1, kLeast = 100;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   Word light{0}, heavy{0}, turn{0};
   std::uint64_t light_missed = 0, heavy_missed = 0, both = 0;
@@ -37,8 +38,10 @@ TEST(Policy, a_heavy_barrier_makes_up_for_the_missing_fence_of_the_other_side) {
       answered.store(round, std::memory_order_release);
     }
   });
-  for (std::uint64_t round = 1; round <= kRounds && std::chrono::steady_clock::now() < until;
-       ++round) {
+  const auto goes_on = [&](std::uint64_t round) {
+    return round <= kRounds && (round <= kLeast || std::chrono::steady_clock::now() < until);
+  };
+  for (std::uint64_t round = 1; goes_on(round); ++round) {
     turn.store(round, std::memory_order_release);
     heavy.store(round, std::memory_order_relaxed);
     HardwarePolicy::heavy_barrier();
