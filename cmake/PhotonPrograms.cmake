@@ -1,5 +1,5 @@
 # tools/, examples/ and bench/: one executable per folder (or per single .cpp), named after it.
-# They see installed headers only; PhotonLayers checks it.
+# They see installed headers only, and photonrun what is lent to it; PhotonLayers checks it.
 
 # Calls photon_program(KIND NAME SOURCES) for every program in a folder of the tree.
 function(photon_add_folder kind)
@@ -85,9 +85,11 @@ function(photon_program kind name sources)
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   endif()
   if(name STREQUAL "photonrun")
-    # A launcher must run where the library does not, so it speaks the protocol on its own.
+    # A launcher must run where the library does not, so it speaks the protocol on its own and has
+    # of src/ the lowest layer alone (photon_lend() in src/layers.cmake).
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
     target_compile_definitions(${target} PRIVATE PHOTON_VERSION_TEXT="${PROJECT_VERSION}")
+    target_link_libraries(${target} PRIVATE photon_system)
     photon_launcher_proofs(${target} ${PROJECT_SOURCE_DIR}/tools/photonrun)
   else()
     target_link_libraries(${target} PRIVATE photon)

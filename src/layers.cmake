@@ -1,5 +1,7 @@
 # The layers, lowest first, and what each may include. Read by the build and by the check alone.
-photon_layer(base)
+# What photonrun links as well, where the library is not: it stands on nothing of ours.
+photon_layer(system)
+photon_layer(base          USES system)
 photon_layer(sync          USES base)
 photon_layer(wire          USES base)
 photon_layer(boot SOURCES ${PHOTON_BOOT_SOURCES} USES base)
@@ -37,4 +39,5 @@ photon_layer(compat OUTSIDE USES sync)
 include(${PHOTON_SOURCE_ROOT}/netsim/layers.cmake)
 
 photon_check_layers()
+photon_lend(system tools/photonrun)
 photon_check_public_only(tools examples bench)

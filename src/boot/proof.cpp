@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/random.hpp"
+#include "system/random.hpp"
 
 namespace photon::boot {
 
@@ -15,7 +15,7 @@ base::Result<> can_prove() { return {}; }
 
 base::Result<Nonce> random_nonce() {
   Nonce nonce{};
-  if (!base::fill_random(nonce)) return base::system_error("random bytes for a connection");
+  if (!system::fill_random(nonce)) return base::system_error("random bytes for a connection");
   return nonce;
 }
 
