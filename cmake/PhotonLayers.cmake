@@ -84,7 +84,33 @@ function(photon_check_layers)
   endforeach()
 endfunction()
 
-# Files of these folders see nothing of src/: the proof that the installed headers are enough.
+# photon_lend(LAYER FOLDERS...): programs of these folders link this layer's objects by themselves,
+# and may include it. It stands on no other layer, or they would need that one as well.
+function(photon_lend layer)
+  get_property(allowed GLOBAL PROPERTY PHOTON_ALLOWED_${layer})
+  if(allowed)
+    message(SEND_ERROR "photon_lend(${layer}): it stands on ${allowed}")
+  endif()
+  foreach(folder IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH PHOTON_SOURCE_ROOT OUTPUT_VARIABLE root)
+    set_property(GLOBAL APPEND PROPERTY PHOTON_LENT_${layer} ${root}/${folder})
+  endforeach()
+endfunction()
+
+# May this file of a program include the layer?
+function(photon_is_lent file layer result)
+  set(${result} FALSE PARENT_SCOPE)
+  get_property(folders GLOBAL PROPERTY PHOTON_LENT_${layer})
+  foreach(folder IN LISTS folders)
+    cmake_path(IS_PREFIX folder ${file} NORMALIZE is_inside)
+    if(is_inside)
+      set(${result} TRUE PARENT_SCOPE)
+    endif()
+  endforeach()
+endfunction()
+
+# Files of these folders see nothing of src/ but what is lent to them: the proof that the installed
+# headers are enough.
 function(photon_check_public_only)
   foreach(folder IN LISTS ARGN)
     set(base ${PHOTON_SOURCE_ROOT}/${folder})
@@ -93,7 +119,8 @@ function(photon_check_public_only)
       photon_includes_of(${file} paths)
       foreach(path IN LISTS paths)
         photon_layer_of(${path} target)
-        if(NOT target STREQUAL "" OR path MATCHES "(^|/)src/")
+        photon_is_lent(${file} "${target}" lent)
+        if(NOT lent AND (NOT target STREQUAL "" OR path MATCHES "(^|/)src/"))
           photon_refuse_include(${file} ${path}
             "${folder}/ uses installed headers only: <photon/...>")
         endif()

@@ -1,5 +1,5 @@
 # tools/, examples/ and bench/: one executable per folder (or per single .cpp), named after it.
-# They see installed headers only; PhotonLayers checks it.
+# They see installed headers only, and photonrun what is lent to it; PhotonLayers checks it.
 
 # Calls photon_program(KIND NAME SOURCES) for every program in a folder of the tree.
 function(photon_add_folder kind)
@@ -40,20 +40,6 @@ function(photon_find_fmt)
   target_link_libraries(photon_fmt PRIVATE photon_flags)
 endfunction()
 
-# How the launchers of several hosts prove who they are: with OpenSSL, or not at all.
-function(photon_launcher_proofs target folder)
-  find_package(OpenSSL COMPONENTS Crypto QUIET)
-  get_target_property(sources ${target} SOURCES)
-  list(REMOVE_ITEM sources ${folder}/proof.cpp ${folder}/no_proof.cpp)
-  if(OpenSSL_FOUND)
-    list(APPEND sources ${folder}/proof.cpp)
-    target_link_libraries(${target} PRIVATE OpenSSL::Crypto)
-  else()
-    list(APPEND sources ${folder}/no_proof.cpp)
-  endif()
-  set_target_properties(${target} PROPERTIES SOURCES "${sources}")
-endfunction()
-
 # Bare libfabric as a limit of transport ofi: with its headers, or not at all. Nor under the
 # sanitizers, which find fault with libfabric itself (docs/ofi.md).
 function(photon_perf_fabric target folder)
@@ -85,10 +71,11 @@ function(photon_program kind name sources)
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
   endif()
   if(name STREQUAL "photonrun")
-    # A launcher must run where the library does not, so it speaks the protocol on its own.
+    # A launcher must run where the library does not, so it speaks the protocol on its own and has
+    # of src/ the lowest layer alone (photon_lend() in src/layers.cmake).
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
     target_compile_definitions(${target} PRIVATE PHOTON_VERSION_TEXT="${PROJECT_VERSION}")
-    photon_launcher_proofs(${target} ${PROJECT_SOURCE_DIR}/tools/photonrun)
+    target_link_libraries(${target} PRIVATE photon_system)
   else()
     target_link_libraries(${target} PRIVATE photon)
   endif()

@@ -247,12 +247,11 @@ function(photon_launcher_parts)
     ${folder}/call_failed.cpp ${folder}/child.cpp ${folder}/fd.cpp ${folder}/feeder.cpp
     ${folder}/frame.cpp ${folder}/greeting.cpp ${folder}/history.cpp ${folder}/host_list.cpp
     ${folder}/host_runs.cpp ${folder}/look_up.cpp ${folder}/muster.cpp ${folder}/orders.cpp
-    ${folder}/output.cpp ${folder}/packet.cpp ${folder}/rank_list.cpp ${folder}/shell_words.cpp
-    ${folder}/signals.cpp ${folder}/sink.cpp ${folder}/trunk.cpp ${folder}/vigil.cpp
-    ${folder}/$<IF:$<BOOL:${OpenSSL_FOUND}>,proof,no_proof>.cpp)
+    ${folder}/output.cpp ${folder}/packet.cpp ${folder}/proof.cpp ${folder}/rank_list.cpp
+    ${folder}/shell_words.cpp ${folder}/signals.cpp ${folder}/sink.cpp ${folder}/trunk.cpp
+    ${folder}/vigil.cpp)
   target_include_directories(${target} PRIVATE ${folder})
-  target_link_libraries(${target} PRIVATE photon_fmt
-    $<$<BOOL:${OpenSSL_FOUND}>:OpenSSL::Crypto>)
+  target_link_libraries(${target} PRIVATE photon_fmt)
 endfunction()
 
 # What tests/perf looks at: parts of photon-perf, which is no library.

@@ -1,8 +1,10 @@
 # The layers, lowest first, and what each may include. Read by the build and by the check alone.
-photon_layer(base)
+# What photonrun links as well, where the library is not: it stands on nothing of ours.
+photon_layer(system SOURCES ${PHOTON_SYSTEM_SOURCES})
+photon_layer(base          USES system)
 photon_layer(sync          USES base)
 photon_layer(wire          USES base)
-photon_layer(boot SOURCES ${PHOTON_BOOT_SOURCES} USES base)
+photon_layer(boot          USES base)
 photon_layer(transport     USES base sync wire)
 photon_layer(transport/shm USES base sync wire boot transport)
 photon_layer(transport/sim USES base sync wire boot transport)
@@ -37,4 +39,5 @@ photon_layer(compat OUTSIDE USES sync)
 include(${PHOTON_SOURCE_ROOT}/netsim/layers.cmake)
 
 photon_check_layers()
+photon_lend(system tools/photonrun)
 photon_check_public_only(tools examples bench)

@@ -7,12 +7,12 @@
 #include "api/open_transport.hpp"
 #include "api/service_table.hpp"
 #include "base/finally.hpp"
-#include "base/random.hpp"
 #include "base/resource_limits.hpp"
 #include "boot/lane_switch.hpp"
 #include "engine/event_source.hpp"
 #include "engine/peer_view.hpp"
 #include "service/coll/choosing.hpp"
+#include "system/random.hpp"
 
 namespace photon::api {
 
@@ -77,7 +77,7 @@ base::Result<std::unique_ptr<ph_context>> create_over(const base::Config& settin
   auto transport = open_transport(settings, **boot);
   if (!transport) return transport.error();
   std::uint64_t seed = 0;
-  if (!base::fill_random(std::as_writable_bytes(std::span(&seed, 1))))
+  if (!system::fill_random(std::as_writable_bytes(std::span(&seed, 1))))
     return base::system_error("create: random bytes for the keys of regions");
   auto made =
       assemble({settings, std::move(*boot), std::move(*transport), engine::seeded_keys(seed)});

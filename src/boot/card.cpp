@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/random.hpp"
+#include "system/random.hpp"
 
 namespace photon::boot {
 namespace {
@@ -63,7 +63,7 @@ base::Result<Card> own_card() {
   card.pid = static_cast<std::uint32_t>(::getpid());
   card.uid = ::geteuid();
   card.start_ticks = start_ticks(card.pid);
-  if (!base::fill_random(card.nonce) || !base::fill_random(card.name)) {
+  if (!system::fill_random(card.nonce) || !system::fill_random(card.name)) {
     return base::system_error("random bytes for the job's secret");
   }
   return card;

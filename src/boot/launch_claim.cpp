@@ -13,8 +13,8 @@
 #include <cstring>
 #include <string>
 
-#include "base/random.hpp"
 #include "base/resource_limits.hpp"
+#include "system/random.hpp"
 
 namespace photon::boot {
 namespace {
@@ -45,7 +45,7 @@ bool has_option(int fd, int option, int wanted) {
 // destroyed all share.
 bool name_it(int fd, std::string_view prefix) {
   std::array<std::byte, 16> random{};
-  if (!base::fill_random(random)) return false;
+  if (!system::fill_random(random)) return false;
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   char* const text = name.sun_path + 1;  // after the 0 of an abstract name

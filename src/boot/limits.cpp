@@ -1,6 +1,6 @@
 #include "boot/limits.hpp"
 
-#include "base/random.hpp"
+#include "system/random.hpp"
 
 namespace photon::boot {
 
@@ -59,7 +59,7 @@ base::Error other_host(Rank to) {
 
 base::Result<Secret> random_secret() {
   Secret secret;
-  if (!base::fill_random(secret)) return base::system_error("random bytes for the job's secret");
+  if (!system::fill_random(secret)) return base::system_error("random bytes for the job's secret");
   return secret;
 }
 

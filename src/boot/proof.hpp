@@ -1,20 +1,18 @@
-// How two ranks prove to each other that they know the job's secret, without saying it: HMAC-SHA256
-// over who speaks, what the dialer said first, and the random bytes of both.
-// Invariant: a proof of one side is none of the other (the role is in it), and none of another
-// connection (the random bytes are). Owner: none (values and functions).
+// How two ranks prove to each other that they know the job's secret: system/hmac_proof.hpp, with
+// the ranks' roles and the library's errors. Owner: none (values and functions).
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 
 #include "base/result.hpp"
 #include "boot/boot.hpp"
+#include "system/hmac_proof.hpp"
 
 namespace photon::boot {
 
-using Nonce = std::array<std::byte, 32>;
-using Proof = std::array<std::byte, 32>;
+using system::Nonce;
+using system::Proof;
 enum class Role : unsigned char { dialer = 'D', acceptor = 'A' };
 
 // Whether this build can prove anything: PH_ERR_CONFIG names what was missing when it was built.

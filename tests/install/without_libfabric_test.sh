@@ -40,7 +40,7 @@ done
 ar d "$work/rest.a" "${left_out[@]}"
 # As src/CMakeLists.txt links it.
 crypto=()
-if is_in proof.cpp.o; then crypto=(-lcrypto); fi
+if is_in hmac_proof.cpp.o; then crypto=(-lcrypto); fi
 quietly "$cxx" -shared -fno-lto -o "$work/libphoton.so.0" \
   "$work"/build/src/CMakeFiles/photon_layer_transport_ofi.dir/transport/ofi/no_fabric.cpp.o \
   -Wl,--whole-archive "$work/rest.a" -Wl,--no-whole-archive \

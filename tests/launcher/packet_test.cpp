@@ -3,57 +3,71 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
-#include <atomic>
-#include <chrono>
-#include <thread>
+#include <string_view>
+#include <vector>
 
 namespace photonrun {
 namespace {
 
-// As tests/unit/boot/packet_test.cpp has it of the ranks' end: the kernel looks into the queue and
-// then whether the other end is closed, and a packet that comes in between must not be taken for
-// the end.
-TEST(LauncherPacket, what_is_sent_and_closed_behind_while_somebody_looks_arrives) {
-  // Fewer rounds where others compute, and each yield costs a time slice; but so many at least.
-  constexpr int kRounds = 20000, kLeast = 100;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
-  std::atomic<int> given{-1};  // rounds whose ends are there; kRounds: no more come
-  std::atomic<int> sent{-1};
-  Fd ranks;
-  Fd ours;
-  std::thread sender([&] {
-    for (int round = 0; round < kRounds; ++round) {
-      while (given < round) std::this_thread::yield();
-      if (given == kRounds) return;
-      EXPECT_EQ(write_packet(ranks.get(), make_packet({.type = PH_LAUNCH_LEAVE})), Io::done);
-      ::shutdown(ranks.get(), SHUT_RDWR);
-      sent = round;
-    }
-  });
-  int lost = 0;
-  unsigned looks = 0;
-  const auto goes_on = [&](int round) {
-    return round < kRounds && (round < kLeast || std::chrono::steady_clock::now() < until);
-  };
-  for (int round = 0; goes_on(round); ++round) {
+// Whose packets arrive when: tests/unit/system/unix_packet_test.cpp.
+class LauncherPacket : public testing::Test {
+ protected:
+  void SetUp() override {
     int ends[2];
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    ranks.reset(ends[0]);
-    ours.reset(ends[1]);
-    given = round;
-    int packets = 0;
-    for (Io got = Io::again; got != Io::closed;) {
-      Packet packet;
-      got = read_packet(ours.get(), packet);
-      if (got == Io::again && ++looks % 64 == 0) std::this_thread::yield();
-      packets += got == Io::done ? 1 : 0;
-    }
-    lost += packets == 1 ? 0 : 1;
-    while (sent < round) std::this_thread::yield();
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    ranks_.reset(ends[0]);
+    ours_.reset(ends[1]);
   }
-  given = kRounds;
-  sender.join();
-  EXPECT_EQ(lost, 0);
+
+  // What the launcher makes of these bytes of a rank.
+  Io said(std::span<const std::byte> bytes) {
+    EXPECT_EQ(photon::system::try_send(ranks_.get(), {.header = bytes, .body = {}, .fds = {}}),
+              photon::system::Sent::taken);
+    Packet packet;
+    return read_packet(ours_.get(), packet);
+  }
+
+  Fd ranks_;
+  Fd ours_;
+};
+
+TEST_F(LauncherPacket, header_body_and_descriptors_arrive_and_then_the_end) {
+  const std::string_view text = "body";
+  Packet sent = make_packet({.type = PH_LAUNCH_FORWARD, .rank = 3}, std::as_bytes(std::span(text)));
+  sent.fds.push_back(make_pipe().read);
+  ASSERT_EQ(write_packet(ranks_.get(), sent), Io::done);
+  Packet got;
+  ASSERT_EQ(read_packet(ours_.get(), got), Io::done);
+  EXPECT_EQ(got.header.type, static_cast<std::uint32_t>(PH_LAUNCH_FORWARD));
+  EXPECT_EQ(got.header.rank, 3u);
+  EXPECT_EQ(*got.body, *sent.body);
+  EXPECT_EQ(got.fds.size(), 1u);
+  EXPECT_EQ(read_packet(ours_.get(), got), Io::again);
+  ranks_.reset();
+  EXPECT_EQ(read_packet(ours_.get(), got), Io::closed);
+  EXPECT_EQ(write_packet(ours_.get(), sent), Io::closed);
+}
+
+TEST_F(LauncherPacket, what_is_no_whole_packet_is_malformed) {
+  const Packet packet = make_packet({.type = PH_LAUNCH_LEAVE});
+  const auto header = photon::system::bytes_of(packet.header);
+  EXPECT_EQ(said(header), Io::done);
+  EXPECT_EQ(said(header.first(header.size() - 1)), Io::malformed);
+  ph_launch_header longer = packet.header;
+  longer.body_bytes = 1;
+  EXPECT_EQ(said(photon::system::bytes_of(longer)), Io::malformed);
+  ph_launch_header stranger = packet.header;
+  stranger.magic = 1;
+  EXPECT_EQ(said(photon::system::bytes_of(stranger)), Io::malformed);
+  const std::vector<std::byte> much(sizeof longer + PH_LAUNCH_MAX_GATHER + 1);
+  EXPECT_EQ(said(much), Io::malformed);
+}
+
+TEST_F(LauncherPacket, a_full_socket_is_tried_again) {
+  const Packet packet = make_packet({.type = PH_LAUNCH_LEAVE});
+  Io last = Io::done;
+  for (int i = 0; i < 100000 && last == Io::done; ++i) last = write_packet(ranks_.get(), packet);
+  EXPECT_EQ(last, Io::again);
 }
 
 }  // namespace

@@ -33,6 +33,10 @@ class Test(unittest.TestCase):
         for layer in ('api', 'boot', 'engine', 'service', 'transport'):
             self.assertIn(layer, said.splitlines()[-1])
 
+    def test_a_program_stands_on_the_layer_that_is_lent_to_it(self):
+        self.assertIn('photonrun', planned('src/system/random.cpp').splitlines()[-1])
+        self.assertNotIn('photonrun', planned('src/base/config.cpp').splitlines()[-1])
+
     def test_only_stops_where_it_says(self):
         self.assertNotIn('ctest', planned('--only', 'file', 'src/engine/receive.cpp'))
         self.assertNotIn('compat', planned('--only', 'layer', 'src/engine/receive.cpp'))

@@ -85,6 +85,13 @@ class Layers(unittest.TestCase):
             self.assert_accepted(f'{folder}/a/a.cpp', '<photon/photon.h>')
             self.assert_refused(f'{folder}/a/a.cpp', '"base/result.hpp"', 'installed headers only')
 
+    def test_photonrun_sees_besides_the_layer_that_it_links(self):
+        self.assert_accepted('tools/photonrun/a.cpp', '"system/random.hpp"')
+        self.assert_refused('tools/photonrun/a.cpp', '"base/result.hpp"', 'installed headers only')
+        for folder in ('tools/photon-perf', 'tools/photonrun2', 'examples/a'):
+            self.assert_refused(f'{folder}/a.cpp', '"system/random.hpp"', 'installed headers only')
+        self.assert_refused('src/system/a.cpp', '"base/result.hpp"', 'layer system may not')
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -1,12 +1,8 @@
 #include "call_failed.hpp"
 
-#include <fcntl.h>
-#include <sys/random.h>
-#include <unistd.h>
-
 #include <cerrno>
 
-#include "fd.hpp"
+#include "system/random.hpp"
 
 namespace photonrun {
 namespace {
@@ -35,12 +31,7 @@ CallFailed::CallFailed(const char* call)
       text_(std::string(std::system_error::what()) + advice(code().value())) {}
 
 void fill_random(std::span<std::byte> bytes) {
-  // So few are neither interrupted nor cut short (getrandom(2)).
-  const auto wanted = static_cast<ssize_t>(bytes.size());
-  if (::getrandom(bytes.data(), bytes.size(), 0) == wanted) return;
-  const Fd device(::open("/dev/urandom", O_RDONLY | O_CLOEXEC));
-  if (!device || ::read(device.get(), bytes.data(), bytes.size()) != wanted)
-    throw CallFailed("getrandom, and /dev/urandom");
+  if (!photon::system::fill_random(bytes)) throw CallFailed("getrandom, and /dev/urandom");
 }
 
 }  // namespace photonrun

@@ -1,36 +1,12 @@
-// Owns one file descriptor. photonrun links nothing of the library, so it has its own.
-// Invariant: closed exactly once. Owner: whoever holds the object.
+// The launcher's descriptors: pipes, and what becomes of the standard ones. Owner: whoever holds
+// an Fd.
 #pragma once
 
-#include <unistd.h>
-
-#include <utility>
+#include "system/unique_fd.hpp"
 
 namespace photonrun {
 
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) noexcept : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    reset(std::exchange(other.fd_, -1));
-    return *this;
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  ~Fd() { reset(); }
-
-  int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  void reset(int fd = -1) noexcept {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = fd;
-  }
-
- private:
-  int fd_ = -1;
-};
+using Fd = photon::system::UniqueFd;
 
 struct Pipe {
   Fd read;

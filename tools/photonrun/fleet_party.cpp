@@ -21,9 +21,9 @@ News news_of(const Starter& starter) {
 
 std::string new_key() {
   std::string key;
-  for (const std::uint8_t byte : random_nonce()) {
+  for (const std::byte byte : random_nonce()) {
     char digits[3];
-    (void)std::snprintf(digits, sizeof digits, "%02x", byte);
+    (void)std::snprintf(digits, sizeof digits, "%02x", std::to_integer<unsigned>(byte));
     key += digits;
   }
   return key;

@@ -39,7 +39,8 @@ std::string host_of(const Hello& hello) {
 }
 
 void apply_mask(const Proof& mask, std::array<std::uint8_t, PH_LAUNCH_SECRET_BYTES>& secret) {
-  for (std::size_t i = 0; i < secret.size(); ++i) secret[i] ^= mask[i];
+  for (std::size_t i = 0; i < secret.size(); ++i)
+    secret[i] ^= std::to_integer<std::uint8_t>(mask[i]);
 }
 
 }  // namespace photonrun

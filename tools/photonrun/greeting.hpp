@@ -17,6 +17,7 @@
 
 #include <photon/launch.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 

@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "fd.hpp"
+#include "system/unix_packet.hpp"
 
 namespace photonrun {
+
+using photon::system::bytes_of;
 
 using Bytes = std::vector<std::byte>;
 
@@ -27,12 +30,6 @@ enum class Io { done, again, closed, malformed };
 
 Io read_packet(int socket, Packet& packet);
 Io write_packet(int socket, const Packet& packet);
-
-// What of an object goes over a socket.
-template <class T>
-std::span<const std::byte> bytes_of(const T& object) {
-  return std::as_bytes(std::span{&object, 1});
-}
 
 // Fills in what is the same in all packets.
 Packet make_packet(ph_launch_header header, std::span<const std::byte> body = {});

@@ -1,39 +1,39 @@
 #include "proof.hpp"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
+#include <optional>
 #include <stdexcept>
-#include <vector>
 
 #include "call_failed.hpp"
 
 namespace photonrun {
 
-void require_proofs() {}
+namespace system = photon::system;
+
+void require_proofs() {
+  if (system::can_prove()) return;
+  throw std::runtime_error(
+      "this photonrun was built without OpenSSL's libcrypto (libssl-dev), so that hosts cannot "
+      "prove to each other who they are; --root, --join and -H need it");
+}
 
 Nonce random_nonce() {
+  require_proofs();
   Nonce nonce{};
-  fill_random(std::as_writable_bytes(std::span(nonce)));
+  fill_random(nonce);
   return nonce;
 }
 
 Proof prove(std::string_view key, const Claim& claim) {
-  std::vector<unsigned char> said{static_cast<unsigned char>(claim.role)};
-  for (const std::byte one : claim.hello) said.push_back(static_cast<unsigned char>(one));
-  said.insert(said.end(), claim.root.begin(), claim.root.end());
-  Proof proof{};
-  unsigned bytes = 0;
-  const auto* made = ::HMAC(::EVP_sha256(), key.data(), static_cast<int>(key.size()), said.data(),
-                            said.size(), proof.data(), &bytes);
-  if (made == nullptr || bytes != proof.size()) throw std::runtime_error("HMAC-SHA256 failed");
-  return proof;
+  require_proofs();
+  const auto proof = system::prove(
+      std::as_bytes(std::span(key)),
+      {.role = static_cast<unsigned char>(claim.role), .hello = claim.hello, .nonce = claim.root});
+  if (!proof) throw std::runtime_error("HMAC-SHA256 failed");
+  return *proof;
 }
 
 bool is_proof(std::string_view key, const Claim& claim, const Proof& proof) {
-  const Proof wanted = prove(key, claim);
-  return ::CRYPTO_memcmp(wanted.data(), proof.data(), proof.size()) == 0;
+  return system::is_same(prove(key, claim), proof);
 }
 
 }  // namespace photonrun

@@ -1,19 +1,17 @@
-// How two photonruns prove to each other that they know the job's key, without saying it:
-// HMAC-SHA256 over who speaks, the hello and the random bytes of both.
-// Invariant: a proof of one side is none of the other (the role is in it), and none of another
-// connection (the random bytes are). Owner: none (values and functions).
+// How two photonruns prove to each other that they know the job's key: system/hmac_proof.hpp, with
+// their roles and exceptions. Owner: none (values and functions).
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "system/hmac_proof.hpp"
+
 namespace photonrun {
 
-using Nonce = std::array<std::uint8_t, 32>;
-using Proof = std::array<std::uint8_t, 32>;
+using photon::system::Nonce;
+using photon::system::Proof;
 enum class Role : unsigned char { root = 'R', leaf = 'L', mask = 'M' };  // mask: hides the secret
 
 // Whether this build can prove anything. Throws std::runtime_error: what it was built without.

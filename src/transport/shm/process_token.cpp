@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/random.hpp"
 #include "base/unique_fd.hpp"
+#include "system/random.hpp"
 
 namespace photon::transport::shm {
 
@@ -48,7 +48,7 @@ std::uint64_t hash(std::uint64_t seed, std::string_view text) noexcept {
 
 ProcessToken random_token() {
   ProcessToken token;
-  if (!base::fill_random(std::as_writable_bytes(std::span(&token, 1)))) {
+  if (!system::fill_random(std::as_writable_bytes(std::span(&token, 1)))) {
     // Not random, but no other context of this host has it: the address of a local, and our pid.
     token = {reinterpret_cast<std::uintptr_t>(&token), static_cast<std::uint64_t>(::getpid())};
   }

@@ -7,9 +7,9 @@
 #include <new>
 #include <utility>
 
-#include "base/random.hpp"
 #include "base/resource_limits.hpp"
 #include "boot/cores.hpp"
+#include "system/random.hpp"
 #include "transport/shm/transport_impl.hpp"
 
 namespace photon::transport::shm {
@@ -19,7 +19,7 @@ namespace {
 Nonce random_nonce() noexcept {
   Nonce nonce{};
   // A nonce that is not random would still have to be found at an address: weaker, not wrong.
-  static_cast<void>(base::fill_random(nonce));
+  static_cast<void>(system::fill_random(nonce));
   return nonce;
 }
 

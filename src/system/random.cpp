@@ -1,12 +1,12 @@
-#include "base/random.hpp"
+#include "system/random.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/unique_fd.hpp"
+#include "system/unique_fd.hpp"
 
-namespace photon::base {
+namespace photon::system {
 
 bool fill_random(std::span<std::byte> bytes) noexcept {
   // So few are neither interrupted nor cut short (getrandom(2)).
@@ -16,4 +16,4 @@ bool fill_random(std::span<std::byte> bytes) noexcept {
   return device && ::read(device.get(), bytes.data(), bytes.size()) == wanted;
 }
 
-}  // namespace photon::base
+}  // namespace photon::system

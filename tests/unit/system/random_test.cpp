@@ -1,10 +1,10 @@
-#include "base/random.hpp"
+#include "system/random.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-namespace photon::base {
+namespace photon::system {
 namespace {
 
 TEST(Random, fills_all_of_it_and_never_the_same) {
@@ -21,4 +21,4 @@ TEST(Random, fills_all_of_it_and_never_the_same) {
 }
 
 }  // namespace
-}  // namespace photon::base
+}  // namespace photon::system

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <span>
 
-namespace photon::base {
+namespace photon::system {
 
 // Takes them from getrandom(2), or where a sandbox refuses it or the kernel has none, from
 // /dev/urandom. At most 256 bytes. False, and errno: there are none.
 bool fill_random(std::span<std::byte> bytes) noexcept;
 
-}  // namespace photon::base
+}  // namespace photon::system
