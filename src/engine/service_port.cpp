@@ -203,7 +203,7 @@ void ServicePort::renounce(std::uint64_t promise) noexcept {
   if (request->kept) engine_.requests_.release(*request);
   request->local_done = true;
   --request->peer->outstanding;
-  ++engine_.events_free_;
+  engine_.completions_.release();
   request->promised_by = wire::Owner::application;
   engine_.maybe_free(*request);
 }
