@@ -6,6 +6,8 @@ function(photon_tree_checks)
   add_test(NAME tidy COMMAND Python3::Interpreter -B ${tidy}/tidy.py)
   add_test(NAME tidy_rules COMMAND Python3::Interpreter -B ${tidy}/tidy_test.py)
   add_test(NAME layers COMMAND Python3::Interpreter -B ${tidy}/layers_test.py ${CMAKE_COMMAND})
+  add_test(NAME call_cycles_rules COMMAND Python3::Interpreter -B ${tidy}/call_cycles_test.py
+    ${CMAKE_CXX_COMPILER})
   add_test(NAME programs_on_pages COMMAND Python3::Interpreter -B
     ${PROJECT_SOURCE_DIR}/tests/pages/blocks_test.py ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
   add_test(NAME architecture_page COMMAND Python3::Interpreter -B
@@ -15,7 +17,7 @@ function(photon_tree_checks)
   # The plain model that the simulator of networks is compared with.
   add_test(NAME netsim_oracle COMMAND Python3::Interpreter -B
     ${PROJECT_SOURCE_DIR}/tests/netsim/oracle_test.py)
-  set_tests_properties(tidy tidy_rules layers programs_on_pages architecture_page
+  set_tests_properties(tidy tidy_rules layers call_cycles_rules programs_on_pages architecture_page
     architecture_picture netsim_oracle PROPERTIES TIMEOUT 60 LABELS tree)
   set_tests_properties(architecture_picture PROPERTIES SKIP_RETURN_CODE 77)
 endfunction()

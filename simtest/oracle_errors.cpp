@@ -55,9 +55,9 @@ void Oracle::local_failed(Operation& op, const ph_completion& one) {
 }
 
 // Three kinds of operations lose their names. A refusal read a lap of the ring after its put: the
-// library does not know any more whose it is (engine/peer.hpp, Unchecked). A notification that its
-// target did not wait for: it has no local id. What a lost link or a dead target took with it, and
-// has none. Each stands for one of those that can be meant.
+// library does not know any more whose it is (engine/parts/peer.hpp, Unchecked). A notification
+// that its target did not wait for: it has no local id. What a lost link or a dead target took with
+// it, and has none. Each stands for one of those that can be meant.
 bool Oracle::can_be_meant(const Operation& op, const Endpoint& at, const ph_completion& one) {
   if (op.initiator != at.rank || op.lane != at.lane) return false;
   if (op.target() != one.peer || op.error_seen) return false;

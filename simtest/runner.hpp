@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/source_cache.hpp"
+#include "engine/parts/source_cache.hpp"
 #include "simtest/oracle.hpp"
 #include "simtest/program.hpp"
 #include "transport/sim/sim_network.hpp"

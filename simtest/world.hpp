@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/region_book.hpp"
-#include "engine/source_cache.hpp"
+#include "engine/parts/region_book.hpp"
+#include "engine/parts/source_cache.hpp"
 #include "transport/sim/sim_network.hpp"
 
 namespace photon::simtest {

@@ -22,9 +22,11 @@ photon_layer(service/am     USES base sync wire transport service)
 photon_layer(schedule      USES base)
 photon_layer(fold          USES base)
 photon_layer(service/coll  USES base sync wire transport service schedule fold)
-photon_layer(engine        USES base sync wire boot transport service)
-photon_layer(api           USES base sync wire boot transport engine transport/shm transport/sim
-  transport/tcp transport/ofi transport/mixed service/echo service/rendezvous
+# What the engine is put together of: none of it names the engine.
+photon_layer(engine/parts  USES base sync wire transport service)
+photon_layer(engine        USES base sync wire boot transport service engine/parts)
+photon_layer(api           USES base sync wire boot transport engine/parts engine transport/shm
+  transport/sim transport/tcp transport/ofi transport/mixed service/echo service/rendezvous
   service/mailbox service/am service/coll schedule fold)
 # Streams: a client of the ABI, too. Of src/ it has containers alone.
 photon_layer(stream        USES base)

@@ -17,7 +17,7 @@
 #include "api/coll_handles.hpp"
 #include "base/config.hpp"
 #include "engine/engine.hpp"
-#include "engine/lane.hpp"
+#include "engine/parts/lane.hpp"
 #include "engine/progress_thread.hpp"
 
 namespace photon::service::am {

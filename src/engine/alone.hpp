@@ -8,8 +8,8 @@
 // Owner: the call, in the lane of the engine.
 #pragma once
 
-#include "engine/operation.hpp"
-#include "engine/peer.hpp"
+#include "engine/parts/operation.hpp"
+#include "engine/parts/peer.hpp"
 
 namespace photon::engine {
 

@@ -26,7 +26,7 @@ EngineState::EngineState(EngineParts parts)
       log_(config_.log, self_),
       threads_with_cores_(boot::threads_with_cores(config_, *boot_)),
       peers_(size_),
-      events_free_(static_cast<std::int64_t>(config_.requests)),
+      completions_(config_.requests),
       alarm_(transport_->alarm() != nullptr ? transport_->alarm() : &no_alarm_),
       requests_(config_.requests),
       id_blocks_(config_.max_cid_size),

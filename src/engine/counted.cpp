@@ -1,6 +1,6 @@
 // Counted completion at the target: ids that wait for pieces which network cards write.
 #include "engine/engine.hpp"
-#include "engine/record_io.hpp"
+#include "engine/parts/record_io.hpp"
 
 namespace photon::engine {
 

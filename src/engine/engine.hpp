@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "engine/engine_state.hpp"
-#include "engine/lane.hpp"
-#include "engine/operation.hpp"
-#include "engine/record_io.hpp"
-#include "engine/taker.hpp"
+#include "engine/parts/lane.hpp"
+#include "engine/parts/operation.hpp"
+#include "engine/parts/record_io.hpp"
+#include "engine/parts/taker.hpp"
 
 namespace photon::engine {
 
@@ -109,7 +109,7 @@ class Engine final : private transport::Sink, private EngineState {
   ph_status wait_for(LaneGuard& guard, const std::function<bool()>& done, std::int64_t timeout_us) {
     return wait_until(guard, done, timeout_us);
   }
-  // counters.cpp
+  // counting.cpp
   void start_counting(bool on);
   bool is_counting() const noexcept { return counting_; }
   ph_status counters(Rank rank, std::vector<NamedCount>& found);
@@ -132,7 +132,7 @@ class Engine final : private transport::Sink, private EngineState {
   friend class QuickRun;      // quick_run.hpp
   friend class Alone;         // alone.hpp
   friend class EagerChunks;   // eager_chunks.hpp
-  friend class Reservations;  // reservation.hpp
+  friend class Reservations;  // reservations.hpp
   friend class GetTakeover;   // get_takeover.hpp
   friend class StandIn;       // stand_in.cpp
   friend class EventSource;   // event_source.cpp
@@ -143,7 +143,7 @@ class Engine final : private transport::Sink, private EngineState {
   void on_gone(Rank rank, const base::Error& why) override;
   void on_done(std::uint64_t token, ph_status status) override;  // posted.cpp
   void on_piece(Rank from, std::uint32_t name) override;         // counted.cpp
-  // counters.cpp
+  // counting.cpp
   static void count(Peer& peer, Count what, std::uint64_t more = 1) noexcept {
     if (peer.counts != nullptr) [[unlikely]]
       peer.counts->add(what, more);

@@ -1,10 +1,8 @@
 // What the engine's verbs share: limits and data of one lane.
 //
-// Invariants: events_free_ + runways + events promised or waiting + what easy_ has handed out and
-// not told of = `requests`, where every accepted operation that may yet produce a completion has
-// its event promised (it may go below zero only by reports of operations refused after their
-// completion, and by what services promise beyond `requests`); a peer with anything queued stands
-// in busy_. Owner: the Engine, under the lane's lock.
+// Invariants: every accepted operation that may yet produce a completion has one promised
+// (parts/completion_budget.hpp); a peer with anything queued stands in busy_. Owner: the Engine,
+// under the lane's lock.
 #pragma once
 
 #include <condition_variable>
@@ -20,19 +18,19 @@
 #include "base/log.hpp"
 #include "boot/boot.hpp"
 #include "engine/callers_memory.hpp"
-#include "engine/counters.hpp"
-#include "engine/easy_run.hpp"
-#include "engine/event_descriptor.hpp"
-#include "engine/give_way.hpp"
-#include "engine/layout.hpp"
-#include "engine/mappings.hpp"
-#include "engine/memory.hpp"
-#include "engine/operation.hpp"
-#include "engine/peer.hpp"
-#include "engine/peer_list.hpp"
-#include "engine/request.hpp"
-#include "engine/source_cache.hpp"
-#include "engine/spin_time.hpp"
+#include "engine/parts/completion_budget.hpp"
+#include "engine/parts/counters.hpp"
+#include "engine/parts/event_descriptor.hpp"
+#include "engine/parts/give_way.hpp"
+#include "engine/parts/layout.hpp"
+#include "engine/parts/mappings.hpp"
+#include "engine/parts/memory.hpp"
+#include "engine/parts/operation.hpp"
+#include "engine/parts/peer.hpp"
+#include "engine/parts/peer_list.hpp"
+#include "engine/parts/request.hpp"
+#include "engine/parts/source_cache.hpp"
+#include "engine/parts/spin_time.hpp"
 #include "engine/stand_in.hpp"
 #include "service/service.hpp"
 #include "transport/transport.hpp"
@@ -130,12 +128,11 @@ class EngineState {
   std::uint32_t user_code_ = 0;  // of services, that is due: a bit for each
   PeerList local_ready_;
   PeerList stash_ready_;
-  EasyRun easy_;  // what take_easy() hands out; never the last of a queue
+  CompletionBudget completions_;  // its run: what take_easy() hands out, never the last of a queue
   std::uint32_t locals_in_a_row_ = 0;
   std::uint64_t row_began_ = 0;     // in which turn, of records of the hot peer: gaps are few
   std::uint64_t stream_until_ = 0;  // the turn from which take_streamed() takes no more
   bool remotes_first_ = false;      // in the next probe of any peer for both kinds
-  std::int64_t events_free_;
   unsigned poll_interval_ = 1;
   const transport::Alarm no_alarm_;
   const transport::Alarm* alarm_;

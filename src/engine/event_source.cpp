@@ -85,7 +85,7 @@ ph_status EventSource::arm_quietly(LaneGuard& guard, bool is_for_user) {
     retreat(guard);
     return found;
   }
-  engine.events_free_ += engine.easy_.end();  // all that hands out completions goes the general way
+  engine.completions_.end_run();  // all that hands out completions goes the general way
   engine.stream_until_ = 0;
   engine.look_mask_ = 0;
   engine.events_->quiet(limit_us);

@@ -18,7 +18,7 @@
 
 #include <photon/types.h>
 
-#include "engine/lane.hpp"
+#include "engine/parts/lane.hpp"
 
 namespace photon::engine {
 

@@ -14,7 +14,7 @@
 
 #include "engine/alone.hpp"
 #include "engine/engine.hpp"
-#include "engine/record_io.hpp"
+#include "engine/parts/record_io.hpp"
 
 namespace photon::engine {
 

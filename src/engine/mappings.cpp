@@ -1,6 +1,6 @@
 // Mapping a peer's memory, and giving memory that was freed to nobody else before all who mapped it
 // have let go.
-#include "engine/mappings.hpp"
+#include "engine/parts/mappings.hpp"
 
 #include <string>
 #include <utility>

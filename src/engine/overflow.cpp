@@ -5,7 +5,7 @@
 #include <new>
 
 #include "engine/engine.hpp"
-#include "engine/record_io.hpp"
+#include "engine/parts/record_io.hpp"
 
 namespace photon::engine {
 

@@ -3,8 +3,8 @@
 // ph_peer_state() tell the same state. Owner: the call, in the lane of the engine.
 #pragma once
 
-#include "engine/mappings.hpp"
-#include "engine/peer.hpp"
+#include "engine/parts/mappings.hpp"
+#include "engine/parts/peer.hpp"
 
 namespace photon::engine {
 

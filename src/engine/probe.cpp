@@ -180,7 +180,7 @@ void Engine::take_events(Taker& taker, std::uint32_t kind) {
 
 void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
   auto& queue = kind == PH_LOCAL ? peer.local : peer.stash;
-  if (kind == PH_LOCAL) events_free_ += easy_.end();
+  if (kind == PH_LOCAL) completions_.end_run();
   // An id that waits for its bytes holds up those behind it.
   while ((kind == PH_LOCAL ? !queue.empty() : peer.has_remote()) && !taker.full()) {
     Event event = queue.front();
@@ -195,7 +195,7 @@ void Engine::take_from(Peer& peer, std::uint32_t kind, Taker& taker) {
     taker.put(kind, peer.rank, event, peer.outstanding, room);
     queue.pop();
     if (kind == PH_LOCAL) {
-      ++events_free_;
+      completions_.release();
     } else {
       id_taken(peer);
       settle_stash(peer);

@@ -22,10 +22,10 @@
 
 #include "base/result.hpp"
 #include "engine/engine.hpp"
-#include "engine/lane.hpp"
-#include "engine/shared_core.hpp"
+#include "engine/parts/lane.hpp"
+#include "engine/parts/shared_core.hpp"
+#include "engine/parts/yield_time.hpp"
 #include "engine/stand_in.hpp"
-#include "engine/yield_time.hpp"
 #include "sync/hint.hpp"
 
 namespace photon::engine {

@@ -164,7 +164,7 @@ Request* Engine::new_request(Peer& peer, std::uint32_t flags, bool is_beyond) {
   Request* request = is_beyond ? requests_.take_for_service() : requests_.take();
   if (request == nullptr) return nullptr;
   own_counts_.most_requests = std::max(own_counts_.most_requests, requests_.used());
-  --events_free_;
+  completions_.promise();
   ++peer.outstanding;
   request->peer = &peer;
   request->flags = flags;

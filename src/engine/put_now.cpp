@@ -49,7 +49,7 @@ bool Engine::notified_later(Peer& peer, const ph_put_args& args) {
 // The caller has room for the event, if there is one.
 void Engine::done_now(Peer& peer, const LocalEnd& end) {
   if ((end.flags & PH_NO_LCE) != 0 || end.request != nullptr) return;
-  --events_free_;
+  completions_.promise();
   push_local(peer, hold(end.id), PH_OK);
 }
 

@@ -8,7 +8,7 @@
 #include "base/hex.hpp"
 #include "base/readable.hpp"
 #include "engine/fast_path.hpp"
-#include "engine/record_io.hpp"
+#include "engine/parts/record_io.hpp"
 #include "engine/services.hpp"
 #include "wire/status.hpp"
 

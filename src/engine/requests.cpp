@@ -46,7 +46,7 @@ void Engine::conclude(Request& request, ph_status status) {
   if (!request.local_done) {
     request.local_done = true;
     --request.peer->outstanding;
-    ++events_free_;
+    completions_.release();
   } else if (status == PH_OK || request.outcome != PH_OK) {
     return;
   }

@@ -6,7 +6,7 @@
 
 #include "base/finally.hpp"
 #include "engine/engine.hpp"
-#include "engine/record_io.hpp"
+#include "engine/parts/record_io.hpp"
 #include "sync/private_copy.hpp"
 
 namespace photon::engine {

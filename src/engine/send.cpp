@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "engine/engine.hpp"
+#include "engine/parts/record_io.hpp"
 #include "engine/progress_thread.hpp"
-#include "engine/record_io.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {
@@ -27,13 +27,10 @@ bool Engine::grant_runway(Peer& peer) noexcept {
       config_.max_cid_size < 8 || peer.regions == nullptr || !has_ledger(peer))
     return false;
   peer.tx.refresh();
-  events_free_ += easy_.taken();
   const auto ledger = config_.ledger_slots - (peer.ledger_sent - peer.ledger_known);
-  // Half of the events: other peers want some, and settle() brings back what was not used.
-  const auto events = static_cast<std::uint64_t>(std::max<std::int64_t>(0, events_free_ + 1) / 2);
-  const auto length = std::min({peer.tx.room(), ledger, events});
+  const auto length = std::min({peer.tx.room(), ledger, completions_.share()});
   if (length == 0) return false;  // an end without a beginning would outlive the ring
-  events_free_ -= static_cast<std::int64_t>(length);
+  completions_.lend(length);
   peer.runway_begin = peer.tx.tail();
   peer.messages_before = peer.messages;
   peer.runway_end = peer.runway_begin + length;
@@ -49,16 +46,15 @@ void Engine::settle(Peer& peer) noexcept {
     count_runway(peer);
   peer.ledger_sent += used;
   peer.staged_sent += used;
-  events_free_ += static_cast<std::int64_t>(peer.runway_end - peer.runway_begin - used);
+  completions_.give_back(peer.runway_end - peer.runway_begin - used);
   peer.runway_begin = peer.runway_end = 0;
 }
 
 // Whether one more completion can be promised; runways elsewhere give back what they hold.
 bool Engine::events_left() noexcept {
-  if (events_free_ > 0) return true;
-  events_free_ += easy_.taken();
+  if (completions_.has_any()) return true;
   for (Peer* peer : contacted_) settle(*peer);
-  return events_free_ > 0;
+  return completions_.free() > 0;
 }
 
 bool Engine::has_ledger(Peer& peer) noexcept {
@@ -136,13 +132,13 @@ void Engine::push_local(Peer& peer, const HeldId& id, ph_status status) {
 }
 
 // An operation that was over for its initiator has failed: its request is told, if that is still
-// kept, else its local id as far as it is known. That is beyond the promise, so events_free_ may go
-// below zero.
+// kept, else its local id as far as it is known. That is beyond the promise, so that none may be
+// free, and less.
 void Engine::report_late(Peer& peer, std::uint64_t word, std::uint64_t request, ph_status status) {
   if (Request* kept = requests_.find_kept(request); kept != nullptr) return conclude(*kept, status);
   peer.local.make_room(peer.outstanding + 1);  // what was promised to others stays theirs
   push_local(peer, {word, 8}, status);
-  --events_free_;
+  completions_.promise();
 }
 
 // The operation is over for its initiator. The promised event is used or given back.
@@ -162,7 +158,7 @@ void Engine::complete_local(Request& request, ph_status status) {
   request.local_done = true;
   --peer.outstanding;
   if (status == PH_OK && (request.flags & PH_NO_LCE) != 0) {
-    ++events_free_;
+    completions_.release();
     drop(request.local);
     return;
   }
@@ -172,7 +168,7 @@ void Engine::complete_local(Request& request, ph_status status) {
 
 void Engine::mark_busy(Peer& peer) {
   settle(peer);
-  events_free_ += easy_.end();  // who takes one by one has to go on with it each time
+  completions_.end_run();  // who takes one by one has to go on with it each time
   stream_until_ = 0;
   if (peer.busy) return;
   peer.busy = true;

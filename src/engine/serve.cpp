@@ -9,7 +9,7 @@
 #include "base/finally.hpp"
 #include "base/hex.hpp"
 #include "engine/get_takeover.hpp"
-#include "engine/record_io.hpp"
+#include "engine/parts/record_io.hpp"
 #include "wire/status.hpp"
 
 namespace photon::engine {

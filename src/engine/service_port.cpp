@@ -8,6 +8,7 @@
 #include "base/finally.hpp"
 #include "engine/progress_thread.hpp"
 #include "engine/quiet_turn.hpp"
+#include "engine/reservations.hpp"
 
 namespace photon::engine {
 
@@ -202,7 +203,7 @@ void ServicePort::renounce(std::uint64_t promise) noexcept {
   if (request->kept) engine_.requests_.release(*request);
   request->local_done = true;
   --request->peer->outstanding;
-  ++engine_.events_free_;
+  engine_.completions_.release();
   request->promised_by = wire::Owner::application;
   engine_.maybe_free(*request);
 }
@@ -379,22 +380,5 @@ bool Engine::tested(bool found) noexcept {
   return !found && should_yield();
 }
 bool Engine::is_in_user_code() const noexcept { return services_->is_run_by_caller(); }
-
-namespace {
-
-constexpr const char* kMustNotWait =
-    "a handler must not wait: what it waits for may need this lane's handlers, which run when it "
-    "has returned";
-
-}  // namespace
-
-ph_status Engine::check_wait() {
-  return services_->forbids_waits() ? fail(PH_ERR_STATE, PH_ANY_RANK, kMustNotWait) : PH_OK;
-}
-
-bool Engine::has_refused_wait(ph_status status) const noexcept {
-  return status == PH_ERR_STATE && last_error_.status == status && services_->forbids_waits() &&
-         last_error_.what == kMustNotWait;
-}
 
 }  // namespace photon::engine

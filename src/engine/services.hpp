@@ -15,8 +15,8 @@
 
 #include "base/block_pool.hpp"
 #include "base/ring_queue.hpp"
-#include "engine/lane.hpp"
-#include "engine/peer.hpp"
+#include "engine/parts/lane.hpp"
+#include "engine/parts/peer.hpp"
 #include "service/service.hpp"
 #include "sync/run_right.hpp"
 

@@ -141,4 +141,21 @@ bool Services::is_run_by_caller() const noexcept {
   return false;
 }
 
+namespace {
+
+constexpr const char* kMustNotWait =
+    "a handler must not wait: what it waits for may need this lane's handlers, which run when it "
+    "has returned";
+
+}  // namespace
+
+ph_status Engine::check_wait() {
+  return services_->forbids_waits() ? fail(PH_ERR_STATE, PH_ANY_RANK, kMustNotWait) : PH_OK;
+}
+
+bool Engine::has_refused_wait(ph_status status) const noexcept {
+  return status == PH_ERR_STATE && last_error_.status == status && services_->forbids_waits() &&
+         last_error_.what == kMustNotWait;
+}
+
 }  // namespace photon::engine

@@ -9,7 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / 'docs/architecture.md').read_text(encoding='utf-8')
 LAYERS = (ROOT / 'src/layers.cmake').read_text(encoding='utf-8')
-ENGINE = {path.name for path in (ROOT / 'src/engine').iterdir()}
+PARTS = {path.name for path in (ROOT / 'src/engine/parts').iterdir()}
+ENGINE = {path.name for path in (ROOT / 'src/engine').iterdir() if path.is_file()} | PARTS
 
 QUOTED = re.compile(r'`([^`]+)`')
 COMING = '(coming)'
@@ -46,13 +47,19 @@ def wrong_layers(page, layers):
                   coming & set(uses))
 
 
-def wrong_files(page, files):
-    """Files of the engine that the table of floors does not name once, and names of none."""
+def files_of(page, floors):
+    """The files that the table of floors names on these, again for each time."""
     named = []
     for cells in rows(page, ['floor', 'file']):
-        for name in QUOTED.findall(cells[1]):
+        for name in QUOTED.findall(cells[1]) if cells[0] in floors else ():
             stem, _, suffixes = name.partition('.')
             named += [f'{stem}.{suffix}' for suffix in suffixes.strip('{}').split(',')]
+    return named
+
+
+def wrong_files(page, files, floors=('parts', 'core', 'verbs', 'progress')):
+    """Files of the engine that the table of floors does not name once, and names of none."""
+    named = files_of(page, floors)
     return sorted(name for name in set(named) | files
                   if named.count(name) != 1 or name not in files)
 
@@ -94,6 +101,9 @@ class Page(unittest.TestCase):
     def test_every_file_of_the_engine_stands_on_one_floor(self):
         self.assertEqual(wrong_files(PAGE, ENGINE), [])
 
+    def test_the_parts_are_the_files_of_their_layer(self):
+        self.assertEqual(wrong_files(PAGE, PARTS, ['parts']), [])
+
     def test_every_function_of_the_walks_stands_in_its_file(self):
         self.assertEqual(wrong_functions(PAGE), [])
         self.assertGreater(len(rows(PAGE, ['file', 'functions'])), 50)
@@ -119,6 +129,10 @@ class Comparisons(unittest.TestCase):
         self.assertEqual(wrong_files(PAGE, ENGINE - {'arena.cpp'}), ['arena.cpp'])
         twice = PAGE.replace('| core | `send.cpp` |', '| core | `send.cpp` `wait.cpp` |')
         self.assertEqual(wrong_files(twice, ENGINE), ['wait.cpp'])
+
+    def test_a_part_that_stands_on_another_floor_is_seen(self):
+        moved = PAGE.replace('| parts | `lane.{hpp,cpp}` |', '| core | `lane.{hpp,cpp}` |')
+        self.assertEqual(wrong_files(moved, PARTS, ['parts']), ['lane.cpp', 'lane.hpp'])
 
     def test_a_function_that_moved_is_seen_though_it_is_called_there(self):
         moved = PAGE.replace('| `src/engine/send.cpp` | `nudge()` |',

@@ -53,7 +53,7 @@ class Layers(unittest.TestCase):
 
     def test_upward_includes_are_refused(self):
         self.assert_refused('src/base/a.hpp', '"sync/policy.hpp"', 'layer base may not')
-        self.assert_refused('src/wire/a.cpp', '"engine/peer.hpp"', 'layer wire may not')
+        self.assert_refused('src/wire/a.cpp', '"engine/parts/peer.hpp"', 'layer wire may not')
 
     def test_angle_brackets_do_not_help(self):
         self.assert_refused('src/base/a.hpp', '<sync/policy.hpp>', 'layer base may not')

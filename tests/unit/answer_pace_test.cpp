@@ -1,4 +1,4 @@
-#include "engine/answer_pace.hpp"
+#include "engine/parts/answer_pace.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pieces of a span: alignment, zeroing, merging on free, and limits.
-#include "engine/arena.hpp"
+#include "engine/parts/arena.hpp"
 
 #include <gtest/gtest.h>
 

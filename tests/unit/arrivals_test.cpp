@@ -1,5 +1,5 @@
 // Every event in every state of an entry.
-#include "engine/arrivals.hpp"
+#include "engine/parts/arrivals.hpp"
 
 #include <gtest/gtest.h>
 

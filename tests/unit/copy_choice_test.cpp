@@ -1,4 +1,4 @@
-#include "engine/copy_choice.hpp"
+#include "engine/parts/copy_choice.hpp"
 
 #include <gtest/gtest.h>
 

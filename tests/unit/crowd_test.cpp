@@ -1,4 +1,4 @@
-#include "engine/crowd.hpp"
+#include "engine/parts/crowd.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/easy_run.hpp"
+#include "engine/parts/easy_run.hpp"
 
 #include <gtest/gtest.h>
 #include <photon/photon.h>

@@ -1,5 +1,5 @@
 // One descriptor for several: when it is readable, and which of them are.
-#include "engine/event_descriptor.hpp"
+#include "engine/parts/event_descriptor.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>

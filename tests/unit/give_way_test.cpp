@@ -1,4 +1,4 @@
-#include "engine/give_way.hpp"
+#include "engine/parts/give_way.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The gate of an engine: one at a time, closed for good, and shut for a fork's child.
-#include "engine/lane.hpp"
+#include "engine/parts/lane.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/filter.h>

@@ -1,5 +1,5 @@
 // Runs: how blocks are joined, and that walking, packing and cutting them loses no byte.
-#include "engine/layout.hpp"
+#include "engine/parts/layout.hpp"
 
 #include <gtest/gtest.h>
 

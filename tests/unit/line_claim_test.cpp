@@ -1,4 +1,4 @@
-#include "engine/line_claim.hpp"
+#include "engine/parts/line_claim.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Puts into mapped memory by each way that leads there (engine/stores.hpp).
+// Puts into mapped memory by each way that leads there (engine/parts/stores.hpp).
 #include "engine_unit.hpp"
 
 namespace photon::engine::test {

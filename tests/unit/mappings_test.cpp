@@ -1,5 +1,5 @@
 // Mapping a peer's ph_alloc memory, over shared memory that is mapped once or twice.
-#include "engine/mappings.hpp"
+#include "engine/parts/mappings.hpp"
 
 #include <cstring>
 #include <optional>

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/block_pool.hpp"
-#include "engine/event_queue.hpp"
+#include "engine/parts/event_queue.hpp"
 #include "engine_unit.hpp"
 #include "shortage.hpp"
 

@@ -1,5 +1,5 @@
 // The same answers as a look at every range, and how little is touched for them.
-#include "engine/range_index.hpp"
+#include "engine/parts/range_index.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Keys, counts and the check of an access, at every border.
-#include "engine/region_book.hpp"
+#include "engine/parts/region_book.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a card is shown, what is kept of it, and what is never found again.
-#include "engine/source_cache.hpp"
+#include "engine/parts/source_cache.hpp"
 
 #include <gtest/gtest.h>
 

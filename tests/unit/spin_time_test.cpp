@@ -1,4 +1,4 @@
-#include "engine/spin_time.hpp"
+#include "engine/parts/spin_time.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Answers that nobody waits for any more: taken in their order, and not believed more than others.
-#include "engine/stale_answers.hpp"
+#include "engine/parts/stale_answers.hpp"
 
 #include <gtest/gtest.h>
 

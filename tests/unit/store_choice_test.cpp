@@ -1,4 +1,4 @@
-#include "engine/store_choice.hpp"
+#include "engine/parts/store_choice.hpp"
 
 #include <gtest/gtest.h>
 

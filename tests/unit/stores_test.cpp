@@ -1,4 +1,4 @@
-#include "engine/stores.hpp"
+#include "engine/parts/stores.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Room in the bulk ring that a service fills itself: nothing else passes it, nothing is lost by it,
 // and it outlives its peer.
-#include "engine/reservation.hpp"
+#include "engine/reservations.hpp"
 
 #include <chrono>
 #include <cstring>

@@ -29,8 +29,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/event_queue.hpp"
-#include "engine/store_choice.hpp"
+#include "engine/parts/event_queue.hpp"
+#include "engine/parts/store_choice.hpp"
 #include "sync/remote_word.hpp"
 #include "wire/owner.hpp"
 

@@ -12,21 +12,14 @@
 // under the lane's lock; the room itself belongs to who has reserved it.
 #pragma once
 
-#include <photon/types.h>
-
-#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <cstring>
 
-#include "engine/bulk_ring.hpp"
-#include "service/message.hpp"
-#include "service/outlet.hpp"
+#include "engine/parts/bulk_ring.hpp"
 #include "wire/owner.hpp"
 
 namespace photon::engine {
-
-class Engine;
-struct Peer;
 
 class Reservation {
  public:
@@ -50,39 +43,16 @@ class Reservation {
   }
   // The first bytes of the room, in the place where a chunk of that size belongs: one that is
   // smaller may still fit in front of the ring's end.
-  void settle(const BulkProducer& ring, std::uint64_t size_bytes) const noexcept;
+  void settle(const BulkProducer& ring, std::uint64_t size_bytes) const noexcept {
+    std::byte* const belongs = ring.place(size_bytes);
+    if (belongs != place_) std::memmove(belongs, place_, size_bytes);
+  }
 
  private:
   wire::Owner owner_ = wire::Owner::application;
   std::uint64_t size_bytes_ = 0;  // 0: none is open
   std::uint64_t freed_ = 0;       // of the ring
   std::byte* place_ = nullptr;
-};
-
-// What services do with them. A view of an Engine; as Port's functions of these names.
-class Reservations {
- public:
-  explicit Reservations(Engine& engine) noexcept : engine_(engine) {}
-
-  // That rank was met, and nothing that is done with its ring can fail.
-  static bool is_at_hand(const Engine& engine, service::Rank rank) noexcept;
-
-  ph_status reserve(wire::Owner owner, service::Rank to, std::uint64_t size_bytes,
-                    std::span<std::byte>& room);
-  void fill(service::Rank to, std::byte* at, std::span<const std::byte> bytes) noexcept;
-  ph_status commit(wire::Owner owner, const service::Saying& what, std::uint64_t size_bytes);
-  void cancel(wire::Owner owner, service::Rank to) noexcept;
-  // The three in one (Port::say_chunk_now()), where nothing at all stands in the way.
-  service::Written say_now(wire::Owner owner, service::Rank to, std::array<std::uint64_t, 2> header,
-                           std::span<const std::byte> bytes) noexcept;
-
- private:
-  Peer* holder(wire::Owner owner, service::Rank to) noexcept;
-  bool has_room(Peer& peer, std::uint64_t size_bytes) noexcept;
-  void close(Peer& peer) noexcept;
-  void wake_others(const Peer& peer) noexcept;
-
-  Engine& engine_;
 };
 
 }  // namespace photon::engine

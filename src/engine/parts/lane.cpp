@@ -1,4 +1,4 @@
-#include "engine/lane.hpp"
+#include "engine/parts/lane.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "engine/region_book.hpp"
+#include "engine/parts/region_book.hpp"
 
 #include <random>
 #include <utility>

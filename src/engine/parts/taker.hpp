@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "engine/event_queue.hpp"
+#include "engine/parts/event_queue.hpp"
 
 namespace photon::engine {
 

@@ -10,7 +10,7 @@
 // Owner: an Engine, under the lane's lock.
 #pragma once
 
-#include "engine/peer.hpp"
+#include "engine/parts/peer.hpp"
 
 namespace photon::engine {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "base/config.hpp"
-#include "engine/store_choice.hpp"
+#include "engine/parts/store_choice.hpp"
 #include "service/outlet.hpp"
 
 namespace photon::engine {

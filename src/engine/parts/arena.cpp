@@ -1,4 +1,4 @@
-#include "engine/arena.hpp"
+#include "engine/parts/arena.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "engine/peer.hpp"
+#include "engine/parts/peer.hpp"
 
 namespace photon::engine {
 

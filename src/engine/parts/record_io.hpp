@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "engine/operation.hpp"
-#include "engine/peer.hpp"
+#include "engine/parts/operation.hpp"
+#include "engine/parts/peer.hpp"
 
 namespace photon::engine {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/config.hpp"
-#include "engine/arena.hpp"
-#include "engine/crowd.hpp"
-#include "engine/region_book.hpp"
+#include "engine/parts/arena.hpp"
+#include "engine/parts/crowd.hpp"
+#include "engine/parts/region_book.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::engine {

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/request.hpp"
+#include "engine/parts/request.hpp"
 
 namespace photon::engine {
 

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/copy_blocks.hpp"
-#include "engine/request.hpp"
+#include "engine/parts/copy_blocks.hpp"
+#include "engine/parts/request.hpp"
 #include "wire/run.hpp"
 
 namespace photon::engine {

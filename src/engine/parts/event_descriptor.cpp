@@ -1,4 +1,4 @@
-#include "engine/event_descriptor.hpp"
+#include "engine/parts/event_descriptor.hpp"
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

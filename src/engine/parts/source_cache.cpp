@@ -1,4 +1,4 @@
-#include "engine/source_cache.hpp"
+#include "engine/parts/source_cache.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -14,7 +14,7 @@
 #include <span>
 #include <variant>
 
-#include "engine/store_choice.hpp"
+#include "engine/parts/store_choice.hpp"
 #include "sync/remote_word.hpp"
 #include "wire/record.hpp"
 

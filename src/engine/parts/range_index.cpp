@@ -1,4 +1,4 @@
-#include "engine/range_index.hpp"
+#include "engine/parts/range_index.hpp"
 
 #include <algorithm>
 #include <array>

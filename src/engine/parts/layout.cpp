@@ -1,5 +1,5 @@
 // Runs of a vectored operation: building them, walking them, and chunks of them.
-#include "engine/layout.hpp"
+#include "engine/parts/layout.hpp"
 
 #include <cstring>
 

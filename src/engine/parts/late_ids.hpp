@@ -8,7 +8,7 @@
 #include <new>
 
 #include "base/ring_queue.hpp"
-#include "engine/event_queue.hpp"
+#include "engine/parts/event_queue.hpp"
 
 namespace photon::engine {
 

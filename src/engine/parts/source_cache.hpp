@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "base/config.hpp"
-#include "engine/range_index.hpp"
-#include "engine/region_book.hpp"
+#include "engine/parts/range_index.hpp"
+#include "engine/parts/region_book.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::engine {

@@ -1,4 +1,4 @@
-#include "engine/reservation.hpp"
+#include "engine/reservations.hpp"
 
 #include <cstring>
 
@@ -8,11 +8,6 @@
 #include "engine/services.hpp"
 
 namespace photon::engine {
-
-void Reservation::settle(const BulkProducer& ring, std::uint64_t size_bytes) const noexcept {
-  std::byte* const belongs = ring.place(size_bytes);
-  if (belongs != place_) std::memmove(belongs, place_, size_bytes);
-}
 
 // The peer that a service holds room of; null: it holds none there.
 Peer* Reservations::holder(wire::Owner owner, service::Rank to) noexcept {

@@ -13,7 +13,7 @@
 
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
-#include "engine/lane.hpp"
+#include "engine/parts/lane.hpp"
 #include "transport/transport.hpp"
 
 namespace photon::engine {

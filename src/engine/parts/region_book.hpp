@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "engine/range_index.hpp"
+#include "engine/parts/range_index.hpp"
 #include "transport/access.hpp"
 #include "transport/transport.hpp"
 
