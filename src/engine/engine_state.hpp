@@ -190,7 +190,7 @@ class EngineState {
   bool relieved_ = false;         // the progress thread has to end
   bool has_core_to_spin_ = true;  // the progress thread has, beside a caller who computes
   bool is_crowded_ = false;       // there is such a thread, and it has none
-  ProgressThread* progress_thread_ = nullptr;
+  Summons* progress_thread_ = nullptr;
   // event_source.hpp
   std::unique_ptr<EventDescriptor> events_;
   bool is_armed_ = false;

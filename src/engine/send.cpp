@@ -4,7 +4,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/parts/record_io.hpp"
-#include "engine/progress_thread.hpp"
+#include "engine/parts/summons.hpp"
 #include "engine/services.hpp"
 
 namespace photon::engine {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/finally.hpp"
-#include "engine/progress_thread.hpp"
+#include "engine/parts/summons.hpp"
 #include "engine/quiet_turn.hpp"
 #include "engine/reservations.hpp"
 
