@@ -95,8 +95,8 @@ class Engine final : private transport::Sink, private EngineState {
   bool owes_services() const noexcept { return user_code_ != 0 || wants_turns_; }
   bool wants_turns() const noexcept { return wants_turns_; }  // no fast path then
   void count_call();  // of a caller who may only post: now and then services have a turn
-  void run_user_code(LaneGuard& guard);
-  void leave_user_code() noexcept;  // what is due is left to the next call that runs it
+  void run_user_code(LaneGuard& guard);  // user_code.cpp
+  void leave_user_code() noexcept;       // what is due is left to the next call that runs it
   // PH_ERR_STATE: the caller is inside a handler that must not wait.
   ph_status check_wait();
   bool has_refused_wait(ph_status status) const noexcept;     // and has left its words
@@ -168,7 +168,7 @@ class Engine final : private transport::Sink, private EngineState {
   void heat(Peer& peer);
   bool heed() noexcept;
   void cool(Peer& peer);
-  void cool_idle();
+  void news();
 
   // lost.cpp, send.cpp
   void tell_lost(Peer& peer);
@@ -371,10 +371,11 @@ class Engine final : private transport::Sink, private EngineState {
   void take_turns(const Taker& taker) noexcept;
   void take_events(Taker& taker, std::uint32_t kind);
   void take_from(Peer& peer, std::uint32_t kind, Taker& taker);
+  void cool_idle();
   bool look_everywhere();
+  ph_status check_query(const char* call, const ph_query& query);
 
   // wait.cpp
-  ph_status check_query(const char* call, const ph_query& query);
   bool ready(const ph_query& query) const noexcept;
   ph_status broken(const ph_query& query);
   ph_status not_flushed(Peer& peer);
@@ -383,7 +384,6 @@ class Engine final : private transport::Sink, private EngineState {
   void rest(LaneGuard& guard, std::int64_t timeout_us, const std::function<bool()>& done);
   void get_up();
   std::int64_t sleep_limit_us(std::int64_t timeout_us);
-  void news();
   // regions.cpp, finalize.cpp
   bool wait_for_copies(std::int64_t slot);
   ph_status take_back_all();

@@ -149,6 +149,8 @@ constexpr const char* kMustNotWait =
 
 }  // namespace
 
+void Engine::run_user_code(LaneGuard& guard) { services_->run(guard); }
+
 ph_status Engine::check_wait() {
   return services_->forbids_waits() ? fail(PH_ERR_STATE, PH_ANY_RANK, kMustNotWait) : PH_OK;
 }
