@@ -114,7 +114,7 @@ class Engine final : private transport::Sink, private EngineState {
   bool is_counting() const noexcept { return counting_; }
   ph_status counters(Rank rank, std::vector<NamedCount>& found);
 
-  // contact.cpp
+  // contact.cpp, refusals.cpp
   ph_status describe(Rank rank, ph_path& path);
   const base::Config& config() const noexcept { return config_; }
   boot::Boot& boot() noexcept { return *boot_; }
@@ -153,11 +153,16 @@ class Engine final : private transport::Sink, private EngineState {
   PeerCounters counters_of(Peer& peer);
   void print_counters() noexcept;
 
-  // contact.cpp; of hot rings: hot.cpp
+  // contact.cpp, refusals.cpp; of hot rings: hot.cpp
   ph_status contact(Rank rank, Peer*& peer);
   Peer& make_peer(Rank rank);
   Peer& remember_peer(std::unique_ptr<Peer> made);
   void adopt_link(Peer& peer);
+  ph_status again() noexcept;
+  ph_status check_request(const char* call, Rank rank, const ph_request* handle,
+                          std::uint32_t flags);
+  ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
+  ph_status check_size(const Call& call, const TargetRange& there);
   ph_status check_target(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
                          std::uint32_t access);
   ph_status check_again(Peer& peer, const ph_target& target, std::uint64_t size_bytes,
@@ -209,8 +214,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool give_back_idle();
 
   // put.cpp
-  ph_status check_ids(const char* call, Rank rank, const ph_id& local, const ph_id& remote);
-  ph_status check_size(const Call& call, const TargetRange& there);
   ph_status check_put(Rank rank, const ph_put_args& args);
   bool put_on_runway(Rank rank, ph_const_block source, ph_target target, ph_u64_ids ids);
   ph_status put_anyhow(Rank rank, const ph_put_args& args);
@@ -221,8 +224,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool bulk_now(Peer& peer, const ph_put_args& args);
   bool direct_now(Peer& peer, const ph_put_args& args);
   ph_status put_queued(Peer& peer, const ph_put_args& args, Request::Kind at_once);
-  ph_status check_request(const char* call, Rank rank, const ph_request* handle,
-                          std::uint32_t flags);
   void name_locally(Request& request, const ph_id& local, ph_request* handle);
   Request::Kind choose(Peer& peer, const ph_put_args& args, bool at_once);
   void choose_copier(Peer& peer, const ph_put_args& args, Request& request) noexcept;
@@ -230,7 +231,6 @@ class Engine final : private transport::Sink, private EngineState {
   bool get_now(Peer& peer, const ph_get_args& args);
   ph_status get_queued(Peer& peer, const QueuedGet& what);
   Request* new_request(Peer& peer, std::uint32_t flags, bool is_beyond = false);
-  ph_status again() noexcept;
   // atomic.cpp
   Fast ask(Peer& peer, const ph_atomic_args& args) noexcept;
   void note_asked(Peer& peer, const ph_atomic_args& args) noexcept;

@@ -245,4 +245,11 @@ void Engine::say_bye() {
   }
 }
 
+Engine::~Engine() {
+  if (config_.stats != 0) print_counters();
+  services_.reset();            // before what they use
+  PeerView(*this).unmap_all();  // while there are links
+  transport_.reset();
+}
+
 }  // namespace photon::engine

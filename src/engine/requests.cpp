@@ -12,13 +12,6 @@
 
 namespace photon::engine {
 
-ph_status Engine::check_request(const char* call, Rank rank, const ph_request* handle,
-                                std::uint32_t flags) {
-  if (handle == nullptr || (flags & PH_NO_LCE) == 0) return PH_OK;
-  return fail(PH_ERR_ARGUMENT, rank,
-              std::string(call) + ": a request is a local completion, and PH_NO_LCE wants none");
-}
-
 // How the operation will be spoken of at home. The caller has reserved a block.
 void Engine::name_locally(Request& request, const ph_id& local, ph_request* handle) {
   if (local.size_bytes != 0)
